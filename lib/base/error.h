@@ -1,0 +1,24 @@
+/* error.h - the calling thread's last message.
+ *
+ * The innermost place says what is wrong, each outer place puts its name in
+ * front: "a.drep: dataset \"/t\": chunk (3,0): checksum mismatch at byte 81920". */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <datarep.h>
+
+/* Sets the message and gives err back: `return fail(DREP_ERR_ARG, "rank %d", r);` */
+int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* Puts "<text>: " in front of the message and gives err back; does nothing when
+ * err is 0. */
+int fail_in(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* For work that runs in a worker: the message moves to the caller's thread. */
+struct fail_state {
+    char text[1024];
+};
+void fail_save(struct fail_state *s);
+void fail_restore(const struct fail_state *s);
+
+#endif

@@ -1,0 +1,23 @@
+/* info.h - hints: the known keys with their defaults and checks.
+ *
+ * Keys and defaults are format/hints.def.  A value that does not parse as its
+ * kind is ignored, and the old one stays (requirement H2). */
+#ifndef BASE_INFO_H
+#define BASE_INFO_H
+
+#include <datarep.h>
+
+int info_known(const char *key);                      /* 1 if in hints.def */
+int info_defaults(drep_info **out);                   /* all known keys */
+int info_merge(drep_info *into, const drep_info *from); /* known keys with valid values */
+int info_valid(const char *key, const char *value);
+
+/* Values in force; `info` may be NULL (defaults). */
+int64_t info_int(const drep_info *info, const char *key);
+int info_bool(const drep_info *info, const char *key);
+/* At most max integers of a list; gives how many there are. */
+int info_ints(const drep_info *info, const char *key, int64_t *out, int max);
+int info_has_word(const drep_info *info, const char *key, const char *word);
+const char *info_str(const drep_info *info, const char *key);
+
+#endif

@@ -1,0 +1,25 @@
+/* mem.h - checked allocation.
+ *
+ * All memory of the library comes from here, so that a test can make the n-th
+ * allocation fail.  Every function that allocates reports DREP_ERR_NOMEM itself
+ * through fail(); NULL is the only sign. */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void *mem_alloc(size_t size);              /* size 0 gives a unique pointer */
+void *mem_zalloc(size_t n, size_t size);   /* n * size, zeroed, overflow checked */
+void *mem_array(size_t n, size_t size);    /* n * size, overflow checked */
+void *mem_resize(void *p, size_t n, size_t size); /* p stays valid on failure */
+void *mem_aligned(size_t align, size_t size);
+char *mem_strdup(const char *s);
+char *mem_strndup(const char *s, size_t len);
+void mem_free(void *p);
+
+/* For tests: fail the allocation number n from now (0: the next); -1: never. */
+void mem_fail_at(int64_t n);
+int64_t mem_failed(void); /* how many were made to fail since */
+
+#endif

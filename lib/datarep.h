@@ -1,0 +1,843 @@
+/* datarep.h - the public interface of libdatarep.
+ *
+ * A Datarep file (*.drep) holds N-dimensional datasets in a tree of groups and
+ * says in its header in which data representation their elements are stored.
+ * Every call that can fail returns 0 or an error code (DREP_ERR_...); the
+ * out-parameters are untouched on failure, and drep_error() gives the calling
+ * thread's last message, with path, object and byte offset.  The library never
+ * prints, never exits and installs no handlers.
+ *
+ * Units: `len` and `count` are elements, `size` and `offset` bytes, `position`
+ * data items counted from the first of the tiled typemap, `extent` and `stride`
+ * signed bytes.  Strings are UTF-8 and end with a NUL.
+ *
+ * Sections named like "MPI 5.0, 14.7" are where the standard states a rule. */
+#ifndef DATAREP_H
+#define DATAREP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DREP_API __attribute__((visibility("default")))
+#else
+#define DREP_API
+#endif
+
+#define DREP_VERSION_MAJOR 0
+#define DREP_VERSION_MINOR 1
+#define DREP_VERSION_PATCH 0
+#define DREP_VERSION "0.1.0"
+
+/* ------------------------------------------------------------------ errors */
+
+/* The codes, as format/errors.def lists them. */
+enum drep_err {
+    DREP_OK = 0,
+    DREP_ERR_ARG = 1,
+    DREP_ERR_NOMEM = 2,
+    DREP_ERR_IO = 3,
+    DREP_ERR_NO_SPACE = 4,
+    DREP_ERR_NO_SUCH_FILE = 5,
+    DREP_ERR_FILE_EXISTS = 6,
+    DREP_ERR_ACCESS = 7,
+    DREP_ERR_READ_ONLY = 8,
+    DREP_ERR_FILE_IN_USE = 9,
+    DREP_ERR_AMODE = 10,
+    DREP_ERR_FORMAT = 11,
+    DREP_ERR_VERSION = 12,
+    DREP_ERR_CHECKSUM = 13,
+    DREP_ERR_TRUNCATE = 14,
+    DREP_ERR_UNSUPPORTED = 15,
+    DREP_ERR_UNSUPPORTED_DATAREP = 16,
+    DREP_ERR_DUP_DATAREP = 17,
+    DREP_ERR_CONVERSION = 18,
+    DREP_ERR_UNSUPPORTED_OPERATION = 19,
+    DREP_ERR_NOT_SAME = 20,
+    DREP_ERR_VALUE_TOO_LARGE = 21,
+    DREP_ERR_TYPE = 22,
+    DREP_ERR_COUNT = 23,
+    DREP_ERR_DIMS = 24,
+    DREP_ERR_RANGE = 25,
+    DREP_ERR_NOT_FOUND = 26,
+    DREP_ERR_EXISTS = 27,
+    DREP_ERR_KIND = 28,
+    DREP_ERR_NAME = 29,
+    DREP_ERR_LIMIT = 30,
+    DREP_ERR_STALE = 31,
+    DREP_ERR_FAILED = 32,
+    DREP_ERR_STOPPED = 33,
+    DREP_ERR_BUFFER = 34,
+    DREP_ERR_INFO_KEY = 35,
+    DREP_ERR_INFO_VALUE = 36,
+    DREP_ERR_NOT_DREP = 37,
+    DREP_ERR_SYNTAX = 38
+};
+
+/* The calling thread's last message, never NULL; valid until that thread's next
+ * failing call.  "" when nothing failed yet. */
+DREP_API const char *drep_error(void);
+
+/* The short text of a code ("no such object"), a constant string. */
+DREP_API const char *drep_strerror(int err);
+
+/* One line: library and format version, filters built in, CPU kernels in use. */
+DREP_API const char *drep_version(void);
+
+/* --------------------------------------------------------------- datatypes */
+
+/* A datatype describes elements in memory.  Immutable, reference counted, safe
+ * to share between threads.  Every constructor gives a new reference in *out,
+ * to be released with drep_type_free(); it keeps its own references to the
+ * types it was given.  Constructors fail with DREP_ERR_ARG (null pointers,
+ * negative counts: DREP_ERR_COUNT), DREP_ERR_VALUE_TOO_LARGE (an extent or a
+ * size beyond 2^62), DREP_ERR_LIMIT (deeper than 64), DREP_ERR_NOMEM. */
+typedef struct drep_type drep_type;
+
+/* Codes of the predefined datatypes, as format/types.def lists them.  The names
+ * and meanings are the MPI standard's; MPI 5.0, external32 table. */
+enum drep_code {
+    DREP_CODE_BYTE = 1,
+    DREP_CODE_PACKED = 2,
+    DREP_CODE_CHAR = 3,
+    DREP_CODE_SIGNED_CHAR = 4,
+    DREP_CODE_UNSIGNED_CHAR = 5,
+    DREP_CODE_SHORT = 6,
+    DREP_CODE_UNSIGNED_SHORT = 7,
+    DREP_CODE_INT = 8,
+    DREP_CODE_UNSIGNED = 9,
+    DREP_CODE_LONG = 10,
+    DREP_CODE_UNSIGNED_LONG = 11,
+    DREP_CODE_LONG_LONG = 12,
+    DREP_CODE_UNSIGNED_LONG_LONG = 13,
+    DREP_CODE_WCHAR = 14,
+    DREP_CODE_FLOAT = 15,
+    DREP_CODE_DOUBLE = 16,
+    DREP_CODE_LONG_DOUBLE = 17,
+    DREP_CODE_C_BOOL = 18,
+    DREP_CODE_INT8_T = 19,
+    DREP_CODE_INT16_T = 20,
+    DREP_CODE_INT32_T = 21,
+    DREP_CODE_INT64_T = 22,
+    DREP_CODE_UINT8_T = 23,
+    DREP_CODE_UINT16_T = 24,
+    DREP_CODE_UINT32_T = 25,
+    DREP_CODE_UINT64_T = 26,
+    DREP_CODE_C_FLOAT_COMPLEX = 27,
+    DREP_CODE_C_DOUBLE_COMPLEX = 28,
+    DREP_CODE_C_LONG_DOUBLE_COMPLEX = 29,
+    DREP_CODE_AINT = 30,
+    DREP_CODE_COUNT = 31,
+    DREP_CODE_OFFSET = 32,
+    DREP_CODE_CXX_BOOL = 33,
+    DREP_CODE_CXX_FLOAT_COMPLEX = 34,
+    DREP_CODE_CXX_DOUBLE_COMPLEX = 35,
+    DREP_CODE_CXX_LONG_DOUBLE_COMPLEX = 36,
+    DREP_CODE_CHARACTER = 37,
+    DREP_CODE_LOGICAL = 38,
+    DREP_CODE_INTEGER = 39,
+    DREP_CODE_REAL = 40,
+    DREP_CODE_DOUBLE_PRECISION = 41,
+    DREP_CODE_COMPLEX = 42,
+    DREP_CODE_DOUBLE_COMPLEX = 43,
+    DREP_CODE_LOGICAL1 = 44,
+    DREP_CODE_LOGICAL2 = 45,
+    DREP_CODE_LOGICAL4 = 46,
+    DREP_CODE_LOGICAL8 = 47,
+    DREP_CODE_LOGICAL16 = 48,
+    DREP_CODE_INTEGER1 = 49,
+    DREP_CODE_INTEGER2 = 50,
+    DREP_CODE_INTEGER4 = 51,
+    DREP_CODE_INTEGER8 = 52,
+    DREP_CODE_INTEGER16 = 53,
+    DREP_CODE_REAL2 = 54,
+    DREP_CODE_REAL4 = 55,
+    DREP_CODE_REAL8 = 56,
+    DREP_CODE_REAL16 = 57,
+    DREP_CODE_COMPLEX4 = 58,
+    DREP_CODE_COMPLEX8 = 59,
+    DREP_CODE_COMPLEX16 = 60,
+    DREP_CODE_COMPLEX32 = 61,
+    DREP_CODE_FLOAT16 = 62,
+    DREP_CODE_BFLOAT16 = 63,
+    DREP_CODE_FLOAT128 = 64,
+    DREP_CODE_FP8_E4M3 = 65,
+    DREP_CODE_FP8_E5M2 = 66,
+    DREP_CODE_UINT128_T = 67,
+    DREP_CODE_MAX = 67
+};
+
+/* The predefined datatype with this code; NULL if there is none.  Never freed. */
+DREP_API const drep_type *drep_predefined(int code);
+
+/* Its name without prefix ("DOUBLE"), NULL if there is none; and the way back, 0
+ * if no predefined datatype has that name. */
+DREP_API const char *drep_code_name(int code);
+DREP_API int drep_code_from_name(const char *name);
+
+#define DREP_BYTE drep_predefined(DREP_CODE_BYTE)
+#define DREP_PACKED drep_predefined(DREP_CODE_PACKED)
+#define DREP_CHAR drep_predefined(DREP_CODE_CHAR)
+#define DREP_SIGNED_CHAR drep_predefined(DREP_CODE_SIGNED_CHAR)
+#define DREP_UNSIGNED_CHAR drep_predefined(DREP_CODE_UNSIGNED_CHAR)
+#define DREP_SHORT drep_predefined(DREP_CODE_SHORT)
+#define DREP_UNSIGNED_SHORT drep_predefined(DREP_CODE_UNSIGNED_SHORT)
+#define DREP_INT drep_predefined(DREP_CODE_INT)
+#define DREP_UNSIGNED drep_predefined(DREP_CODE_UNSIGNED)
+#define DREP_LONG drep_predefined(DREP_CODE_LONG)
+#define DREP_UNSIGNED_LONG drep_predefined(DREP_CODE_UNSIGNED_LONG)
+#define DREP_LONG_LONG drep_predefined(DREP_CODE_LONG_LONG)
+#define DREP_UNSIGNED_LONG_LONG drep_predefined(DREP_CODE_UNSIGNED_LONG_LONG)
+#define DREP_WCHAR drep_predefined(DREP_CODE_WCHAR)
+#define DREP_FLOAT drep_predefined(DREP_CODE_FLOAT)
+#define DREP_DOUBLE drep_predefined(DREP_CODE_DOUBLE)
+#define DREP_LONG_DOUBLE drep_predefined(DREP_CODE_LONG_DOUBLE)
+#define DREP_C_BOOL drep_predefined(DREP_CODE_C_BOOL)
+#define DREP_INT8_T drep_predefined(DREP_CODE_INT8_T)
+#define DREP_INT16_T drep_predefined(DREP_CODE_INT16_T)
+#define DREP_INT32_T drep_predefined(DREP_CODE_INT32_T)
+#define DREP_INT64_T drep_predefined(DREP_CODE_INT64_T)
+#define DREP_UINT8_T drep_predefined(DREP_CODE_UINT8_T)
+#define DREP_UINT16_T drep_predefined(DREP_CODE_UINT16_T)
+#define DREP_UINT32_T drep_predefined(DREP_CODE_UINT32_T)
+#define DREP_UINT64_T drep_predefined(DREP_CODE_UINT64_T)
+#define DREP_C_COMPLEX drep_predefined(DREP_CODE_C_FLOAT_COMPLEX)
+#define DREP_C_FLOAT_COMPLEX drep_predefined(DREP_CODE_C_FLOAT_COMPLEX)
+#define DREP_C_DOUBLE_COMPLEX drep_predefined(DREP_CODE_C_DOUBLE_COMPLEX)
+#define DREP_C_LONG_DOUBLE_COMPLEX drep_predefined(DREP_CODE_C_LONG_DOUBLE_COMPLEX)
+#define DREP_AINT drep_predefined(DREP_CODE_AINT)
+#define DREP_COUNT drep_predefined(DREP_CODE_COUNT)
+#define DREP_OFFSET drep_predefined(DREP_CODE_OFFSET)
+#define DREP_FLOAT16 drep_predefined(DREP_CODE_FLOAT16)
+#define DREP_BFLOAT16 drep_predefined(DREP_CODE_BFLOAT16)
+#define DREP_FLOAT128 drep_predefined(DREP_CODE_FLOAT128)
+#define DREP_FP8_E4M3 drep_predefined(DREP_CODE_FP8_E4M3)
+#define DREP_FP8_E5M2 drep_predefined(DREP_CODE_FP8_E5M2)
+
+/* How a datatype was made: its kind ("combiner" in MPI). */
+enum drep_kind {
+    DREP_KIND_PREDEFINED = 1,
+    DREP_KIND_SCALAR = 2,
+    DREP_KIND_STRING = 3,
+    DREP_KIND_OPAQUE = 4,
+    DREP_KIND_ENUM = 5,
+    DREP_KIND_BOOLEAN = 6,
+    DREP_KIND_ARRAY = 7,
+    DREP_KIND_COMPOUND = 8, /* a struct whose members have names */
+    DREP_KIND_SEQUENCE = 9, /* variable length */
+    DREP_KIND_VSTRING = 10, /* variable length, UTF-8 */
+    DREP_KIND_REFERENCE = 11,
+    DREP_KIND_CONTIGUOUS = 32,
+    DREP_KIND_VECTOR = 33,
+    DREP_KIND_HVECTOR = 34,
+    DREP_KIND_INDEXED = 35,
+    DREP_KIND_HINDEXED = 36,
+    DREP_KIND_INDEXED_BLOCK = 37,
+    DREP_KIND_HINDEXED_BLOCK = 38,
+    DREP_KIND_STRUCT = 39,
+    DREP_KIND_SUBARRAY = 40,
+    DREP_KIND_DARRAY = 41,
+    DREP_KIND_RESIZED = 42,
+    DREP_KIND_DUP = 43
+};
+
+enum { DREP_ORDER_C = 0, DREP_ORDER_FORTRAN = 1 };
+enum { DREP_DISTRIBUTE_NONE = 0, DREP_DISTRIBUTE_BLOCK = 1, DREP_DISTRIBUTE_CYCLIC = 2 };
+#define DREP_DISTRIBUTE_DFLT_DARG (-1)
+
+/* Constructors of the MPI standard (MPI 5.0, chapter 5); counts and displacements
+ * without prefix h are in extents of `base`, with it in bytes. */
+DREP_API int drep_type_contiguous(int64_t count, const drep_type *base, drep_type **out);
+DREP_API int drep_type_vector(int64_t count, int64_t blocklen, int64_t stride,
+                              const drep_type *base, drep_type **out);
+DREP_API int drep_type_hvector(int64_t count, int64_t blocklen, int64_t stride,
+                               const drep_type *base, drep_type **out);
+DREP_API int drep_type_indexed(int64_t count, const int64_t *blocklens, const int64_t *displs,
+                               const drep_type *base, drep_type **out);
+DREP_API int drep_type_hindexed(int64_t count, const int64_t *blocklens, const int64_t *displs,
+                                const drep_type *base, drep_type **out);
+DREP_API int drep_type_indexed_block(int64_t count, int64_t blocklen, const int64_t *displs,
+                                     const drep_type *base, drep_type **out);
+DREP_API int drep_type_hindexed_block(int64_t count, int64_t blocklen, const int64_t *displs,
+                                      const drep_type *base, drep_type **out);
+/* blocklens NULL: all 1.  displs (bytes) NULL: laid out as the C compiler would,
+ * with padding inside and at the end. */
+DREP_API int drep_type_struct(int64_t count, const int64_t *blocklens, const int64_t *displs,
+                              const drep_type *const *types, drep_type **out);
+DREP_API int drep_type_subarray(int rank, const int64_t *sizes, const int64_t *subsizes,
+                                const int64_t *starts, int order, const drep_type *base,
+                                drep_type **out);
+DREP_API int drep_type_darray(int nprocs, int proc, int rank, const int64_t *gsizes,
+                              const int *distribs, const int64_t *dargs, const int *psizes,
+                              int order, const drep_type *base, drep_type **out);
+DREP_API int drep_type_resized(int64_t lb, int64_t extent, const drep_type *base, drep_type **out);
+DREP_API int drep_type_dup(const drep_type *base, drep_type **out);
+/* Fortran's parameterised types (MPI 5.0, 19.1.5); DREP_UNDEFINED leaves a
+ * parameter open.  DREP_ERR_ARG where the standard calls the result undefined. */
+#define DREP_UNDEFINED (-32766)
+DREP_API int drep_type_f90_real(int precision, int range, drep_type **out);
+DREP_API int drep_type_f90_complex(int precision, int range, drep_type **out);
+DREP_API int drep_type_f90_integer(int range, drep_type **out);
+
+/* Container kinds.  A compound is a struct whose members have names: unique,
+ * nonempty, at most 1,023 bytes.  displs NULL as for drep_type_struct; `size` is
+ * its extent in memory, 0 for what the members ask for. */
+DREP_API int drep_type_compound(int64_t count, const char *const *names, const int64_t *displs,
+                                const drep_type *const *types, int64_t size, drep_type **out);
+/* A block of rank 1..32 dimensions of `base`, row-major, contiguous. */
+DREP_API int drep_type_array(int rank, const int64_t *dims, const drep_type *base, drep_type **out);
+/* Bytes of text; how it is padded tells where it ends. */
+enum { DREP_PAD_NUL = 0, DREP_PAD_NULTERM = 1, DREP_PAD_SPACE = 2 };
+DREP_API int drep_type_string(int64_t size, int pad, drep_type **out);
+/* In memory a char * (NUL-terminated, NULL reads as ""). */
+DREP_API int drep_type_vstring(drep_type **out);
+/* In memory a drep_vlen. */
+DREP_API int drep_type_sequence(const drep_type *base, drep_type **out);
+/* Bytes with no meaning to us; tag names their meaning, may be NULL. */
+DREP_API int drep_type_opaque(int64_t size, const char *tag, drep_type **out);
+/* base: an integer type; values as int64_t (or uint64_t bits). */
+DREP_API int drep_type_enum(const drep_type *base, int64_t count, const char *const *names,
+                            const int64_t *values, drep_type **out);
+/* base: an integer or bool type; 0 is false, anything else true. */
+DREP_API int drep_type_boolean(const drep_type *base, drep_type **out);
+/* In memory a drep_ref. */
+enum { DREP_REF_OBJECT = 0, DREP_REF_REGION = 1 };
+DREP_API int drep_type_reference(int what, drep_type **out);
+
+/* In memory, one element of a sequence: `data` holds count elements of the base,
+ * tiled.  What the library reads into `data` was malloc'ed and belongs to the
+ * caller: drep_vlen_free(). */
+typedef struct drep_vlen {
+    int64_t count;
+    void *data;
+} drep_vlen;
+
+/* In memory, a reference: the object's id in this file (0: none), and for a
+ * region the selection's text ("[0:10,5]", malloc'ed) or NULL. */
+typedef struct drep_ref {
+    uint64_t object;
+    char *region;
+} drep_ref;
+
+/* Frees what reading `count` elements of `type` into `buf` allocated, and zeroes
+ * those pointers. */
+DREP_API void drep_vlen_free(const drep_type *type, int64_t count, void *buf);
+
+/* A scalar beyond the predefined ones: any integer or real laid out in up to 32
+ * bytes.  Bits count from 0, the least significant of the scalar taken as one
+ * number after its bytes are put in order.  It means the same under every data
+ * representation. */
+enum { DREP_SCALAR_INT = 1, DREP_SCALAR_REAL = 2, DREP_SCALAR_BITS = 3 };
+enum { DREP_BIG = 0, DREP_LITTLE = 1, DREP_VAX = 2 };
+enum { DREP_NORM_IMPLIED = 0, DREP_NORM_MSBSET = 1, DREP_NORM_NONE = 2 };
+typedef struct drep_scalar {
+    uint8_t cls;        /* DREP_SCALAR_... */
+    uint8_t order;      /* DREP_BIG, DREP_LITTLE, DREP_VAX (16-bit words, little-endian inside) */
+    uint8_t size;       /* bytes, 1..32 */
+    uint8_t is_signed;  /* integers */
+    uint8_t format;     /* DREP_FORMAT_..., or DREP_FORMAT_CUSTOM: by the fields below */
+    uint8_t norm;       /* DREP_NORM_... */
+    uint8_t low_pad;    /* bits below the value: 0, 1, 2 (unknown, kept as 0) */
+    uint8_t high_pad;   /* bits above it, likewise */
+    uint16_t precision; /* bits that hold the value */
+    uint16_t offset;    /* bit where they begin */
+    uint16_t sign_pos;
+    uint16_t exp_pos, exp_width;
+    uint16_t mant_pos, mant_width;
+    uint8_t exp_base_log2; /* 1: base 2, 4: base 16 */
+    int64_t exp_bias;
+} drep_scalar;
+DREP_API int drep_type_scalar(const drep_scalar *scalar, drep_type **out);
+
+/* Adds a reference; gives it back.  Predefined types need neither. */
+DREP_API drep_type *drep_type_ref(const drep_type *type);
+DREP_API void drep_type_free(drep_type *type);
+
+/* Bytes of data in one element (gaps not counted); distance from one element to
+ * the next; lower bound; bounds of the bytes really touched; data items. */
+DREP_API int64_t drep_type_size(const drep_type *type);
+DREP_API int64_t drep_type_extent(const drep_type *type);
+DREP_API int64_t drep_type_lb(const drep_type *type);
+DREP_API int64_t drep_type_true_extent(const drep_type *type);
+DREP_API int64_t drep_type_true_lb(const drep_type *type);
+DREP_API int64_t drep_type_items(const drep_type *type);
+/* 1 if built without byte displacements (MPI 5.0, 14.1.1 "portable"). */
+DREP_API int drep_type_portable(const drep_type *type);
+/* 1 if a sequence, a variable-length string or a region reference is inside. */
+DREP_API int drep_type_variable(const drep_type *type);
+DREP_API int drep_type_kind(const drep_type *type);
+/* The code of a predefined type, 0 for every other. */
+DREP_API int drep_type_code(const drep_type *type);
+/* The alignment the C compiler gives it here, in bytes. */
+DREP_API int64_t drep_type_align(const drep_type *type);
+
+/* What a type is made of.  The number of member types (0 for predefined and
+ * other leaves; 1 for most; the members of a struct or compound), the i-th of
+ * them (borrowed: lives as long as `type`), its name (NULL if none), its
+ * displacement in bytes, its block length. */
+DREP_API int64_t drep_type_members(const drep_type *type);
+DREP_API const drep_type *drep_type_member(const drep_type *type, int64_t i);
+DREP_API const char *drep_type_member_name(const drep_type *type, int64_t i);
+DREP_API int64_t drep_type_member_offset(const drep_type *type, int64_t i);
+DREP_API int64_t drep_type_member_blocklen(const drep_type *type, int64_t i);
+/* An array's rank and dimensions (borrowed); 0 and NULL for every other kind. */
+DREP_API int drep_type_array_rank(const drep_type *type);
+DREP_API const int64_t *drep_type_array_dims(const drep_type *type);
+/* Of an enum: how many names, the i-th, its value. */
+DREP_API int64_t drep_type_enum_count(const drep_type *type);
+DREP_API const char *drep_type_enum_name(const drep_type *type, int64_t i);
+DREP_API int64_t drep_type_enum_value(const drep_type *type, int64_t i);
+/* Of a string: DREP_PAD_...; of an opaque: its tag ("" if none); of a reference:
+ * DREP_REF_...; of a scalar: its description (borrowed). */
+DREP_API int drep_type_string_pad(const drep_type *type);
+DREP_API const char *drep_type_opaque_tag(const drep_type *type);
+DREP_API int drep_type_reference_what(const drep_type *type);
+DREP_API const drep_scalar *drep_type_scalar_desc(const drep_type *type);
+/* The integers a constructor was given, in the order of its parameters (MPI 5.0,
+ * 5.1.13, all as int64_t): how many, the i-th. */
+DREP_API int64_t drep_type_arg_count(const drep_type *type);
+DREP_API int64_t drep_type_arg(const drep_type *type, int64_t i);
+
+/* 1 if both were built the same way; 1 if their typemaps are the same. */
+DREP_API int drep_type_equal(const drep_type *a, const drep_type *b);
+DREP_API int drep_type_equivalent(const drep_type *a, const drep_type *b);
+
+/* One readable line ("struct{when: INT64_T, value: DOUBLE}"), malloc'ed, for
+ * free(); and the way back (DREP_ERR_SYNTAX with the column in the message). */
+DREP_API int drep_type_print(const drep_type *type, char **text);
+DREP_API int drep_type_parse(const char *text, drep_type **out);
+
+/* A cursor walks the data items of a tiled typemap (tile k at k * extent) from
+ * any position.  It lives on the caller's stack; nothing to release. */
+typedef struct drep_cursor {
+    int64_t opaque[264];
+} drep_cursor;
+
+/* `count` items of one predefined type (or scalar), `stride` bytes apart, the
+ * first at `offset` bytes from the start of the buffer. */
+typedef struct drep_run {
+    const drep_type *type;
+    int64_t offset;
+    int64_t stride;
+    int64_t count;
+} drep_run;
+
+/* Seeks in O(depth + log of branches). */
+DREP_API int drep_cursor_init(drep_cursor *cursor, const drep_type *type, int64_t position);
+/* The next maximal run of at most `max` items; 0 when max is 0 or the type has
+ * no items, else 1. */
+DREP_API int drep_cursor_next(drep_cursor *cursor, int64_t max, drep_run *run);
+
+/* ------------------------------------------------------ data representations */
+
+/* One table row: how a predefined datatype lies in bytes. */
+typedef struct drep_encoding {
+    uint16_t code;     /* DREP_CODE_... */
+    uint8_t format;    /* DREP_FORMAT_... */
+    uint8_t order;     /* DREP_BIG, DREP_LITTLE, DREP_VAX */
+    uint8_t size;      /* bytes of the whole item (a complex: both parts) */
+    uint8_t align;     /* of the item inside a struct of that machine; 1 when packed */
+    uint8_t custom;    /* DREP_FORMAT_CUSTOM: index into the table's scalars */
+    uint8_t reserved;
+} drep_encoding;
+
+/* The formats of scalars, as format/formats.def lists them. */
+enum drep_format {
+    DREP_FORMAT_BYTES = 1,
+    DREP_FORMAT_INT = 2,
+    DREP_FORMAT_UINT = 3,
+    DREP_FORMAT_BOOL = 4,
+    DREP_FORMAT_CHAR = 5,
+    DREP_FORMAT_UNICODE = 6,
+    DREP_FORMAT_EBCDIC = 7,
+    DREP_FORMAT_BINARY16 = 16,
+    DREP_FORMAT_BFLOAT16 = 17,
+    DREP_FORMAT_FP8_E4M3 = 18,
+    DREP_FORMAT_FP8_E5M2 = 19,
+    DREP_FORMAT_BINARY32 = 20,
+    DREP_FORMAT_BINARY64 = 21,
+    DREP_FORMAT_BINARY128 = 22,
+    DREP_FORMAT_X87 = 23,
+    DREP_FORMAT_M68K = 24,
+    DREP_FORMAT_DOUBLE_DOUBLE = 25,
+    DREP_FORMAT_IBM_HEX32 = 26,
+    DREP_FORMAT_IBM_HEX64 = 27,
+    DREP_FORMAT_IBM_HEX128 = 28,
+    DREP_FORMAT_VAX_F = 29,
+    DREP_FORMAT_VAX_D = 30,
+    DREP_FORMAT_VAX_G = 31,
+    DREP_FORMAT_VAX_H = 32,
+    DREP_FORMAT_CRAY64 = 33,
+    DREP_FORMAT_CUSTOM = 255
+};
+DREP_API const char *drep_format_name(int format); /* NULL if unknown */
+DREP_API int drep_format_from_name(const char *name); /* 0 if unknown */
+
+/* What a user registers (MPI 5.0, 14.7.3).  `count` is data items and `position`
+ * the index of the first of them in the typemap of `datatype` tiled over
+ * `userbuf`; `filebuf` begins with that item; its items lie there byte aligned
+ * with no padding, each as long as the extent function says.  userbuf and
+ * datatype are the same in every call of one transfer.  Must be reentrant.
+ * Non-zero: DREP_ERR_CONVERSION. */
+typedef int drep_conversion_fn(void *userbuf, const drep_type *datatype, int64_t count,
+                               void *filebuf, int64_t position, void *extra_state);
+/* Bytes that a predefined datatype takes in the file. */
+typedef int drep_extent_fn(const drep_type *datatype, int64_t *file_extent, void *extra_state);
+
+#define DREP_CONVERSION_NULL ((drep_conversion_fn *)0)
+#define DREP_MAX_DATAREP_STRING 128 /* with the NUL */
+
+/* Registers a data representation in this process, for its life.  read or write
+ * DREP_CONVERSION_NULL: that direction takes data in native form.
+ * DREP_ERR_DUP_DATAREP, DREP_ERR_NAME (empty, too long, or "native:..."),
+ * DREP_ERR_ARG (no extent function).  Thread safe. */
+DREP_API int drep_register_datarep(const char *name, drep_conversion_fn *read,
+                                   drep_conversion_fn *write, drep_extent_fn *extent,
+                                   void *extra_state);
+/* The same with flags. */
+enum { DREP_REP_SERIAL = 1 }; /* never call the functions from two threads at once */
+DREP_API int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
+                                         drep_conversion_fn *write, drep_extent_fn *extent,
+                                         void *extra_state, unsigned flags);
+/* Registers a representation given as data: rows for the types it changes; types
+ * without a row are held as under `base` ("external32", "internal", "native:...").
+ * scalars: the custom formats that rows refer to. */
+DREP_API int drep_declare_datarep(const char *name, const char *base, const drep_encoding *rows,
+                                  int nrows, const drep_scalar *scalars, int nscalars);
+/* The rows of a table-form representation ("external32", "native", "native:s390x",
+ * a declared one): at most `max` are stored, *n is how many there are.
+ * DREP_ERR_UNSUPPORTED_DATAREP if unknown, *n = 0 if it is made of functions. */
+DREP_API int drep_datarep_table(const char *name, drep_encoding *rows, int max, int *n);
+/* Names of all that this process knows, one call each; a non-zero return stops
+ * the walk (DREP_ERR_STOPPED). */
+typedef int drep_datarep_walk_fn(const char *name, const char *form, void *ctx);
+DREP_API int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx);
+
+/* Bytes from one element to the next when stored under `datarep` (MPI 5.0,
+ * 14.5.1, MPI_File_get_type_extent). */
+DREP_API int drep_type_file_extent(const drep_type *type, const char *datarep, int64_t *extent);
+
+/* What a value that its target cannot hold becomes.  WRAP: integers lose their
+ * upper bits (MPI's rule for external32), reals saturate; CLAMP: the nearest
+ * representable value; STRICT: DREP_ERR_CONVERSION naming the item. */
+enum { DREP_RANGE_DEFAULT = 0, DREP_RANGE_WRAP = 1, DREP_RANGE_CLAMP = 2, DREP_RANGE_STRICT = 3 };
+
+/* What a transfer lost.  Indices count data items of the transfer, -1: none. */
+typedef struct drep_report {
+    int64_t items;    /* converted */
+    int64_t overflow; /* out of the target's range */
+    int64_t inexact;  /* rounded */
+    int64_t nan_lost; /* NaNs that lost payload or sign, or became a number */
+    int64_t first_overflow;
+    int64_t first_inexact;
+    int64_t first_nan_lost;
+} drep_report;
+
+/* How a transfer is done.  Zero-initialised means the defaults; a NULL pointer
+ * does too. */
+typedef struct drep_xfer {
+    int range;           /* DREP_RANGE_... */
+    int threads;         /* 0: the file's; 1: none but the caller's */
+    drep_report *report; /* filled when not NULL */
+} drep_xfer;
+
+/* Pack (MPI 5.0, 5.3): data items of `count` elements at `inbuf` to `outbuf` at
+ * *position (bytes, advanced), as `datarep` stores them, without padding or
+ * header.  drep_pack_size: the bytes that takes, exactly.  DREP_ERR_BUFFER if
+ * outbuf is too small (nothing written), DREP_ERR_TYPE for variable-length
+ * types. */
+DREP_API int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_type *type,
+                       void *outbuf, int64_t outsize, int64_t *position);
+DREP_API int drep_unpack(const char *datarep, const void *inbuf, int64_t insize, int64_t *position,
+                         void *outbuf, int64_t count, const drep_type *type);
+DREP_API int drep_pack_size(const char *datarep, int64_t count, const drep_type *type,
+                            int64_t *size);
+
+/* -------------------------------------------------------------------- hints */
+
+/* Key and value strings that advise the library (MPI 5.0, chapter 10 and
+ * 14.2.8).  Unknown keys are ignored. */
+typedef struct drep_info drep_info;
+#define DREP_MAX_INFO_KEY 255
+#define DREP_MAX_INFO_VAL 4096
+DREP_API int drep_info_new(drep_info **out);
+DREP_API void drep_info_free(drep_info *info);
+/* DREP_ERR_INFO_KEY, DREP_ERR_INFO_VALUE: empty or too long. */
+DREP_API int drep_info_set(drep_info *info, const char *key, const char *value);
+/* NULL if the key is not set; valid until the next change of `info`. */
+DREP_API const char *drep_info_get(const drep_info *info, const char *key);
+DREP_API int drep_info_delete(drep_info *info, const char *key);
+DREP_API int drep_info_count(const drep_info *info);
+DREP_API const char *drep_info_key(const drep_info *info, int i);
+
+/* -------------------------------------------------------------------- files */
+
+typedef struct drep_file drep_file;
+
+/* Access modes. */
+enum {
+    DREP_RDONLY = 1,
+    DREP_RDWR = 2,
+    DREP_EXCL = 4,         /* create: fail if the file exists */
+    DREP_HEADER_ONLY = 8,  /* open: resolve no conversion functions; no data is read */
+    DREP_EXTERNAL_LINKS = 16 /* open: follow external links (D21 of SPEC.md, "Links") */
+};
+
+/* Creates a container under `datarep` ("native", "external32", "internal",
+ * "native:ABI", a declared or registered one).  It is built under a temporary
+ * name and appears at its place with the first commit; an existing file is
+ * replaced then, not before.  info may be NULL.  Path ":memory:" makes one in
+ * memory.  Errors: DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_FILE_EXISTS,
+ * DREP_ERR_ACCESS, DREP_ERR_NO_SUCH_FILE (the directory), DREP_ERR_IO. */
+DREP_API int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
+                         drep_file **out);
+/* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the one writer
+ * (DREP_ERR_FILE_IN_USE).  Errors besides: DREP_ERR_NOT_DREP, DREP_ERR_VERSION,
+ * DREP_ERR_CHECKSUM, DREP_ERR_FORMAT, DREP_ERR_TRUNCATE,
+ * DREP_ERR_UNSUPPORTED_DATAREP. */
+DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_file **out);
+/* Opens a container that lies in memory, read-only; `image` must outlive it. */
+DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
+                             drep_file **out);
+/* Makes all changes since the last commit durable, at once or not at all. */
+DREP_API int drep_commit(drep_file *file);
+/* Commits and closes.  After a failed write it abandons instead and returns that
+ * error, unless a commit has succeeded since.  The handle is gone either way. */
+DREP_API int drep_close(drep_file *file);
+/* Closes without committing. */
+DREP_API void drep_abandon(drep_file *file);
+
+/* What the header says.  Strings are borrowed: they live as long as the handle. */
+typedef struct drep_header {
+    const char *datarep;
+    const char *form;      /* "table" (built in or stored in the header) or "code" */
+    const char *writer;    /* library and version */
+    const char *machine;   /* that created the file */
+    int version_major, version_minor;
+    uint64_t sequence;     /* of the commit that is open */
+    int64_t time;          /* of that commit, nanoseconds since 1970 */
+    uint8_t uuid[16];
+    uint64_t end;          /* end of allocated space, bytes */
+    int damaged_slot;      /* 0: none; 1 or 2: that header slot is damaged */
+} drep_header;
+DREP_API int drep_header_get(const drep_file *file, drep_header *out);
+/* The table of file extents: the predefined types in use, and their encodings
+ * where the form is "table".  *rows is borrowed. */
+DREP_API int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n);
+/* All supported hints with the values in force, in a new object for the caller
+ * to free; and a change of some. */
+DREP_API int drep_get_info(const drep_file *file, drep_info **out);
+DREP_API int drep_set_info(drep_file *file, const drep_info *info);
+
+/* ------------------------------------------------------- groups and objects */
+
+/* Objects are named by paths: "/a/b"; a leading slash may be left out.  A name
+ * is 1..1,023 bytes of UTF-8 without "/" and NUL, not "." or "..". */
+enum drep_objkind {
+    DREP_OBJ_GROUP = 1,
+    DREP_OBJ_DATASET = 2,
+    DREP_OBJ_TYPE = 3,
+    DREP_OBJ_DIMENSION = 4
+};
+enum drep_linkkind { DREP_LINK_HARD = 1, DREP_LINK_SOFT = 2, DREP_LINK_EXTERNAL = 3 };
+
+typedef struct drep_objinfo {
+    int kind;         /* enum drep_objkind */
+    uint64_t id;
+    uint32_t links;   /* hard links to it */
+    int64_t attrs;
+    int64_t members;  /* of a group */
+    int64_t len;      /* of a dimension */
+    int unlimited;    /* of a dimension */
+} drep_objinfo;
+
+/* Follows links.  DREP_ERR_NOT_FOUND names the missing part. */
+DREP_API int drep_stat(drep_file *file, const char *path, drep_objinfo *out);
+/* One path of the object with this id, malloc'ed. */
+DREP_API int drep_object_path(drep_file *file, uint64_t id, char **path);
+
+/* parents: make missing groups on the way. */
+DREP_API int drep_group_create(drep_file *file, const char *path, int parents);
+/* A dimension shared by datasets; len < 0 is not allowed. */
+DREP_API int drep_dimension_create(drep_file *file, const char *path, int64_t len, int unlimited);
+/* A named datatype; and the datatype of one (new reference). */
+DREP_API int drep_type_commit(drep_file *file, const char *path, const drep_type *type);
+DREP_API int drep_type_open(drep_file *file, const char *path, drep_type **out);
+
+DREP_API int drep_link_hard(drep_file *file, const char *target, const char *path);
+DREP_API int drep_link_soft(drep_file *file, const char *target, const char *path);
+DREP_API int drep_link_external(drep_file *file, const char *other_file, const char *target,
+                                const char *path);
+/* Removes a link; the object goes with its last hard link, a group with all that
+ * only it holds. */
+DREP_API int drep_link_remove(drep_file *file, const char *path);
+DREP_API int drep_link_move(drep_file *file, const char *from, const char *to);
+
+typedef struct drep_linkinfo {
+    const char *name;        /* valid during the call */
+    int link;                /* enum drep_linkkind */
+    int kind;                /* enum drep_objkind of a hard link's object, else 0 */
+    uint64_t id;             /* of it, else 0 */
+    const char *target;      /* soft, external: the path; else NULL */
+    const char *target_file; /* external; else NULL */
+} drep_linkinfo;
+/* Non-zero stops the walk and becomes its result. */
+typedef int drep_list_fn(const drep_linkinfo *link, void *ctx);
+enum { DREP_BY_NAME = 0, DREP_BY_CREATION = 1 };
+DREP_API int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx);
+
+/* --------------------------------------------------------------- attributes */
+
+#define DREP_MAX_RANK 32
+#define DREP_NULL_SPACE (-1) /* as a rank: no elements at all */
+
+/* Writes (creates or replaces) an attribute of the object at `path`: rank
+ * dimensions (rank 0: one element; dims may then be NULL) of `type` at buf.
+ * An attribute is at most 256 MiB. */
+DREP_API int drep_attr_write(drep_file *file, const char *path, const char *name,
+                             const drep_type *type, int rank, const int64_t *dims, const void *buf);
+typedef struct drep_attrinfo {
+    char name[1024];
+    drep_type *type; /* new reference: as this machine holds it in memory */
+    int rank;        /* or DREP_NULL_SPACE */
+    int64_t dims[DREP_MAX_RANK];
+    int64_t count;   /* elements */
+} drep_attrinfo;
+/* DREP_ERR_NOT_FOUND.  drep_attrinfo_release() frees the type. */
+DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
+                            drep_attrinfo *out);
+DREP_API void drep_attrinfo_release(drep_attrinfo *info);
+/* Reads all elements as `type` (same number of items) into buf. */
+DREP_API int drep_attr_read(drep_file *file, const char *path, const char *name,
+                            const drep_type *type, void *buf);
+DREP_API int drep_attr_remove(drep_file *file, const char *path, const char *name);
+typedef int drep_attr_fn(const char *name, void *ctx);
+DREP_API int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn,
+                            void *ctx);
+/* Conveniences: one UTF-8 string (stored as a vstring), one number. */
+DREP_API int drep_attr_write_string(drep_file *file, const char *path, const char *name,
+                                    const char *value);
+DREP_API int drep_attr_write_int(drep_file *file, const char *path, const char *name,
+                                 int64_t value);
+DREP_API int drep_attr_write_double(drep_file *file, const char *path, const char *name,
+                                    double value);
+
+/* ----------------------------------------------------------------- datasets */
+
+typedef struct drep_dataset drep_dataset;
+#define DREP_UNLIMITED ((int64_t)-1)
+
+enum drep_layout { DREP_LAYOUT_AUTO = 0, DREP_COMPACT = 1, DREP_CONTIGUOUS = 2, DREP_CHUNKED = 3 };
+
+enum {
+    DREP_FILTER_SHUFFLE = 1,
+    DREP_FILTER_BITSHUFFLE = 2,
+    DREP_FILTER_DELTA = 3,
+    DREP_FILTER_DEFLATE = 16,
+    DREP_FILTER_ZSTD = 17,
+    DREP_FILTER_LZ4 = 18
+};
+typedef struct drep_filter {
+    int id;        /* DREP_FILTER_... */
+    int level;     /* compressors: -1 or 0 for the default; others ignore it */
+} drep_filter;
+#define DREP_MAX_FILTERS 16
+DREP_API const char *drep_filter_name(int id);    /* NULL if unknown */
+DREP_API int drep_filter_from_name(const char *); /* 0 if unknown */
+DREP_API int drep_filter_available(int id);       /* 1 if built in */
+
+enum drep_fill { DREP_FILL_DEFAULT = 0, DREP_FILL_VALUE = 1, DREP_FILL_NONE = 2 };
+
+/* What to create; zero-initialise, then set.  Pointers are only read during the
+ * call. */
+typedef struct drep_spec {
+    const drep_type *type; /* of one element, as it lies in memory; required */
+    int rank;              /* 0..32, or DREP_NULL_SPACE */
+    const int64_t *dims;
+    const int64_t *maxdims;       /* NULL: dims; DREP_UNLIMITED allowed */
+    const char *const *dim_names; /* NULL, or a dimension's path for each (NULL: none):
+                                     looked up from the dataset's group upwards, made there
+                                     with this length if nowhere found */
+    int layout;            /* enum drep_layout; AUTO chooses */
+    const int64_t *chunk;  /* chunked: elements per dimension; NULL chooses */
+    const drep_filter *filters;
+    int nfilters;
+    int fill;              /* enum drep_fill */
+    const void *fill_value; /* one element of type, DREP_FILL_VALUE */
+} drep_spec;
+
+DREP_API int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
+                                 drep_dataset **out); /* out may be NULL */
+DREP_API int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out);
+/* Every dataset must be closed before its file. */
+DREP_API void drep_dataset_close(drep_dataset *dataset);
+
+typedef struct drep_dsinfo {
+    uint64_t id;
+    const drep_type *type; /* borrowed: as this machine holds it in memory */
+    int rank;              /* or DREP_NULL_SPACE */
+    int64_t dims[DREP_MAX_RANK];
+    int64_t maxdims[DREP_MAX_RANK];
+    uint64_t dim_ids[DREP_MAX_RANK]; /* dimension objects, 0: none */
+    int64_t count;         /* elements */
+    int layout;            /* enum drep_layout */
+    int64_t chunk[DREP_MAX_RANK]; /* chunked; contiguous: chunk[0] is elements per slab */
+    drep_filter filters[DREP_MAX_FILTERS];
+    int nfilters;
+    int fill;              /* enum drep_fill */
+    int64_t element_size;  /* bytes in the file */
+    int64_t stored;        /* payload bytes in the file, sums apart */
+    int64_t chunks;        /* stored chunks */
+} drep_dsinfo;
+DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
+/* The fill value as one element of the info's type, variable-length parts
+ * malloc'ed. */
+DREP_API int drep_dataset_fill(drep_dataset *dataset, void *value);
+DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
+
+/* Which elements.  NULL everywhere means all.  A box takes count[d] blocks of
+ * block[d] elements, stride[d] apart from start[d]; stride and block NULL: 1. */
+typedef struct drep_selection drep_selection;
+DREP_API int drep_select_box(int rank, const int64_t *start, const int64_t *count,
+                             const int64_t *stride, const int64_t *block, drep_selection **out);
+/* n points of rank coordinates each, in the order of transfer. */
+DREP_API int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selection **out);
+DREP_API int64_t drep_selection_count(const drep_selection *sel);
+DREP_API void drep_selection_free(drep_selection *sel);
+
+/* Moves the selected elements, in row-major order of the selection (points: in
+ * theirs), from or to consecutive elements of `type` at buf; type NULL: the
+ * dataset's.  The data items of the selection must fill a whole number of
+ * `type`s.  Equal signatures are converted by representation, others by value
+ * (DREP_ERR_TYPE where no value conversion exists).  A write becomes visible to
+ * others at the next commit; one that fails changes nothing.
+ * Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION, DREP_ERR_CHECKSUM (object and
+ * byte), DREP_ERR_COUNT, DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
+DREP_API int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
+                       void *buf, const drep_xfer *xfer);
+DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
+                        const void *buf, const drep_xfer *xfer);
+
+/* ------------------------------------------------------------------- checks */
+
+/* Verifies every reference and checksum of the open commit.  fn is called with
+ * each finding; *findings counts them. */
+typedef int drep_finding_fn(int err, uint64_t offset, const char *message, void *ctx);
+DREP_API int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx,
+                        int64_t *findings);
+
+/* Where the bytes are. */
+typedef struct drep_usage {
+    int64_t file, slots, nodes, blobs, sums, data, free, slack;
+    int64_t objects, chunks;
+} drep_usage;
+DREP_API int drep_usage_get(drep_file *file, drep_usage *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+/* io.h - where bytes lie: one small interface, many drivers.
+ *
+ * Offsets are explicit; a driver holds no position.  Every function gives 0 or an
+ * error code with a message that names the path and the byte.  Reads and writes are
+ * whole: short ones and EINTR are the driver's business.  Reading beyond the end is
+ * DREP_ERR_TRUNCATE.  read_at may be called from many threads at once. */
+#ifndef IO_IO_H
+#define IO_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct io;
+
+struct io_ops {
+    int (*read_at)(struct io *io, void *buf, size_t size, uint64_t offset);
+    int (*write_at)(struct io *io, const void *buf, size_t size, uint64_t offset);
+    int (*size)(struct io *io, uint64_t *size);
+    int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
+    int (*sync)(struct io *io);                    /* data and size durable */
+    /* Exclusive or shared lock of one byte; how: 0 release, 1 shared, 2 exclusive;
+     * never waits: DREP_ERR_FILE_IN_USE.  probe: 1 if someone else holds it. */
+    int (*lock)(struct io *io, uint64_t byte, int how);
+    int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
+    /* Gives the file its final name, replacing what was there (NULL: nothing to do). */
+    int (*publish)(struct io *io);
+    /* Maps a range read-only (NULL: cannot); *base is the start of the range. */
+    int (*map)(struct io *io, uint64_t offset, size_t size, void **base, void **handle);
+    void (*unmap)(struct io *io, void *handle, size_t size);
+    void (*close)(struct io *io);
+};
+
+struct io {
+    const struct io_ops *ops;
+    char *path; /* for messages */
+};
+
+enum io_mode { IO_READ, IO_WRITE, IO_CREATE };
+
+/* posix: IO_CREATE makes a temporary file beside `path` with permissions `perm`
+ * (umask applies); publish renames it and syncs the directory; close before publish
+ * removes it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
+int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out);
+/* memory: empty and growing, or (image not NULL) a read-only view of it. */
+int io_memory(const void *image, size_t size, struct io **out);
+
+#endif

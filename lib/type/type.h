@@ -1,0 +1,114 @@
+/* type.h - datatypes inside the library: the description and its compiled typemap.
+ *
+ * A type is compiled into a `prog`, a small tree of loops; data items are numbered
+ * in typemap order.  Leaves are predefined types and scalars, and one-item leaves
+ * of variable length (sequence, vstring, reference).  Enum and boolean appear as
+ * their base, string and opaque as BYTEs (SPEC.md, "Data items").
+ * The same tree, laid out with other sizes, describes elements in a file. */
+#ifndef TYPE_TYPE_H
+#define TYPE_TYPE_H
+
+#include <datarep.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define TYPE_DEPTH_MAX 64
+#define TYPE_SIZE_MAX ((int64_t)1 << 62)
+
+enum node_op { NODE_LEAF, NODE_LOOP, NODE_SEQ };
+
+struct node {
+    enum node_op op;
+    int64_t items;  /* data items in the whole node */
+    int64_t count;  /* leaf: items; loop: turns; seq: branches */
+    int64_t stride; /* leaf: bytes between items; loop: bytes between turns */
+    const drep_type *leaf; /* leaf: its type (kind PREDEFINED, SCALAR, SEQUENCE, VSTRING, REFERENCE) */
+    struct node **child;   /* loop: 1; seq: count, in typemap order */
+    int64_t *offset;       /* seq: bytes of each branch from the node's origin */
+    int64_t *first;        /* seq: items before each branch; count + 1 numbers */
+};
+
+/* A compiled typemap.  Immutable once made. */
+struct prog {
+    struct node *root; /* NULL when there are no items */
+    int64_t origin;    /* bytes from the element's start to the root's origin */
+    int64_t items;     /* in one element */
+    int64_t extent;    /* bytes from one element to the next */
+    int64_t size;      /* bytes of data in one element */
+    int depth;         /* nested nodes */
+    /* One leaf, stride = its size, no gap between elements: elements are one array. */
+    bool dense;
+};
+
+struct drep_type {
+    _Atomic int64_t refs; /* predefined: never counted */
+    int kind;
+    int code;
+    int depth;
+    bool portable, variable;
+    int64_t size, lb, ub, true_lb, true_ub, items, align;
+    struct prog prog; /* as this machine holds it */
+
+    /* The description. */
+    int64_t nargs;
+    int64_t *args;         /* what drep_type_arg() gives */
+    int64_t nmembers;      /* member types */
+    const drep_type **member;
+    int64_t *displ;        /* bytes; NULL when one member at 0 */
+    int64_t *blocklen;     /* NULL: all 1 */
+    char **name;           /* members, or an enum's names; NULL */
+    int64_t *value;        /* an enum's values */
+    char *tag;             /* an opaque's */
+    drep_scalar scalar;
+};
+
+/* Sizes and alignments of the predefined types under a representation, by code,
+ * and of the one-item leaves.  size 0: that representation has no such type. */
+struct type_sizes {
+    uint8_t size[DREP_CODE_MAX + 1];
+    uint8_t align[DREP_CODE_MAX + 1];
+    uint8_t vlen_size, vlen_align;     /* sequence and vstring */
+    uint8_t object_size, region_size, ref_align;
+};
+
+enum prog_layout {
+    PROG_PACKED, /* typemap order, no gaps: a dataset's default */
+    PROG_STRUCT, /* as that machine's C compiler lays a struct out (natural members) */
+    PROG_VIEW    /* MPI 5.0, 14.7: displacements of portable types scale, others stay (V3, V4) */
+};
+
+/* The typemap of `type` with other sizes.  PACKED and STRUCT drop memory
+ * displacements, lower bounds and holes.  DREP_ERR_TYPE naming a predefined type
+ * that has no size, DREP_ERR_VALUE_TOO_LARGE. */
+int prog_build(struct prog *out, const drep_type *type, const struct type_sizes *sizes,
+               enum prog_layout layout);
+void prog_release(struct prog *prog);
+
+/* drep_cursor over any prog. */
+int cursor_init(drep_cursor *cursor, const struct prog *prog, int64_t position);
+
+/* What C member i of a compound or element of its block lies at, in bytes from the
+ * element's start, under PACKED or STRUCT; for records that state offsets (D1).
+ * offsets: one per member.  Gives size and alignment of the whole. */
+int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
+                int64_t *offsets, int64_t *size, int64_t *align);
+
+/* This machine's sizes. */
+const struct type_sizes *type_native_sizes(void);
+
+/* Calls fn once for each predefined code in the typemap (any depth, also in
+ * sequences); stops at and gives its first non-zero result. */
+int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx);
+
+/* Datatype record of SPEC.md <-> type.  `sizes` are the file's; `layout` PACKED or
+ * STRUCT says where members lie.  type_get() also builds the stored prog that the
+ * record describes when `stored` is not NULL (release with prog_release); it checks
+ * that members lie inside and do not overlap. */
+struct out;
+struct in;
+int type_put(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
+             struct out *out);
+int type_get(struct in *in, const struct type_sizes *sizes, drep_type **type,
+             struct prog *stored);
+
+#endif
