@@ -1,0 +1,116 @@
+/* mem.c - checked allocation.
+ *
+ * Everything is malloc's, so that what the public interface hands out can go to
+ * free().  The fault counter is one relaxed load for a library that runs no
+ * test. */
+#include "base/mem.h"
+
+#include "base/error.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic int64_t countdown = -1;
+static _Atomic int64_t failures;
+
+/* Is this allocation the one that a test wants to fail? */
+static int fault(void)
+{
+    if (atomic_load_explicit(&countdown, memory_order_relaxed) < 0)
+        return 0;
+    if (atomic_fetch_sub(&countdown, 1) != 0)
+        return 0;
+    atomic_fetch_add(&failures, 1);
+    return 1;
+}
+
+static void *checked(void *p, size_t size)
+{
+    if (!p)
+        fail(DREP_ERR_NOMEM, "out of memory: cannot allocate %zu bytes", size);
+    return p;
+}
+
+static int product(size_t n, size_t size, size_t *total)
+{
+    if (!__builtin_mul_overflow(n, size, total) && *total <= PTRDIFF_MAX)
+        return 1;
+    fail(DREP_ERR_NOMEM, "out of memory: cannot allocate %zu times %zu bytes", n, size);
+    return 0;
+}
+
+void *mem_alloc(size_t size)
+{
+    return checked(fault() ? NULL : malloc(size ? size : 1), size);
+}
+
+void *mem_zalloc(size_t n, size_t size)
+{
+    size_t total;
+
+    if (!product(n, size, &total))
+        return NULL;
+    return checked(fault() ? NULL : calloc(1, total ? total : 1), total);
+}
+
+void *mem_array(size_t n, size_t size)
+{
+    size_t total;
+
+    return product(n, size, &total) ? mem_alloc(total) : NULL;
+}
+
+void *mem_resize(void *p, size_t n, size_t size)
+{
+    size_t total;
+
+    if (!product(n, size, &total))
+        return NULL;
+    return checked(fault() ? NULL : realloc(p, total ? total : 1), total);
+}
+
+void *mem_aligned(size_t align, size_t size)
+{
+    void *p = NULL;
+
+    if (align < sizeof(void *))
+        align = sizeof(void *);
+    if (fault() || posix_memalign(&p, align, size ? size : 1))
+        p = NULL;
+    return checked(p, size);
+}
+
+char *mem_strdup(const char *s)
+{
+    return mem_strndup(s, strlen(s));
+}
+
+char *mem_strndup(const char *s, size_t len)
+{
+    char *copy;
+
+    len = strnlen(s, len);
+    copy = mem_array(len + 1, 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, s, len);
+    copy[len] = 0;
+    return copy;
+}
+
+void mem_free(void *p)
+{
+    free(p);
+}
+
+void mem_fail_at(int64_t n)
+{
+    atomic_store(&failures, 0);
+    atomic_store(&countdown, n < 0 ? -1 : n);
+}
+
+int64_t mem_failed(void)
+{
+    return atomic_load(&failures);
+}
