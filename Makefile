@@ -1,0 +1,315 @@
+# Makefile - builds, tests and installs Datarep.  `make help` lists the targets.
+#
+# One Makefile for the whole tree.  Sources are found by wildcard: format/*.c and
+# lib/*/*.c make the library, schema/*.c and tools/*.c the command.  What the system
+# offers is probed once per build directory (tools/probe) and kept in its config.mk.
+#
+#   MODE=release|debug|asan|tsan|cov   how to compile; each has build/$(MODE)/
+#   CC=gcc|clang                       which compiler
+#   CROSS=s390x-linux-gnu              cross compile into build/$(CROSS)-$(MODE)/
+#   SYSROOT=dir                        with CROSS: where that machine's libraries are
+#   CFLAGS, LDFLAGS                    yours, added at the end
+#   V=1                                show whole commands
+
+MODE ?= release
+PREFIX ?= /usr/local
+bindir ?= $(PREFIX)/bin
+libdir ?= $(PREFIX)/lib
+includedir ?= $(PREFIX)/include
+datadir ?= $(PREFIX)/share
+mandir ?= $(datadir)/man
+FUZZ_TIME ?= 60
+
+VERSION := $(shell sed -n 's/^.define DREP_VERSION "\(.*\)"/\1/p' lib/datarep.h)
+SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
+BUILD ?= build/$(if $(CROSS),$(CROSS)-)$(MODE)
+
+# ---------------------------------------------------------------- toolchain
+
+ifdef CROSS
+CC = $(CROSS)-gcc $(addprefix --sysroot=,$(SYSROOT))
+CXX = $(CROSS)-g++ $(addprefix --sysroot=,$(SYSROOT))
+AR = $(CROSS)-ar
+OBJCOPY = $(CROSS)-objcopy
+# The build machine's pkg-config must not answer for the other machine.
+CROSS_DIRS = $(SYSROOT)/usr/lib/$(shell $(CC) -print-multiarch)/pkgconfig
+PKG_CONFIG ?= env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
+    PKG_CONFIG_LIBDIR=$(if $(SYSROOT),$(CROSS_DIRS):$(SYSROOT)/usr/share/pkgconfig,/nowhere) \
+    pkg-config
+else
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+ifeq ($(origin CXX),default)
+CXX = $(if $(findstring clang,$(CC)),$(patsubst clang%,clang++%,$(CC)),g++)
+endif
+OBJCOPY ?= objcopy
+PKG_CONFIG ?= pkg-config
+endif
+
+# The system's directories are named so that a new library is found the next time.
+CONFIG := $(BUILD)/config.mk
+NO_CONFIG := clean help lint uninstall demo bench fuzz test hetero docs deps-%
+ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
+-include $(CONFIG)
+endif
+
+$(CONFIG): tools/probe $(wildcard /usr/include /usr/lib/*/pkgconfig /usr/local/lib/pkgconfig)
+	@mkdir -p $(@D)
+	@CC="$(CC)" CXX="$(CXX)" PKG_CONFIG="$(PKG_CONFIG)" tools/probe $(@D) > $@.new
+	@mv $@.new $@
+
+# -------------------------------------------------------------------- flags
+
+WARN = -Wall -Wextra -Wshadow -Wconversion
+COMMON = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I$(BUILD)/borrowed -Ilib -I. -g -fPIC -pthread \
+    $(WARN) $(WERROR)
+FORTIFY = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $(HARDEN_CFLAGS)
+SANITIZE = -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize
+
+MODE_release = -O2 $(FORTIFY)
+MODE_debug = -Og
+MODE_asan = -O1 $(SANITIZE)=address,undefined
+MODE_tsan = -O1 $(SANITIZE)=thread
+MODE_cov = -O0 --coverage
+MODE_fuzz = -O1 $(SANITIZE)=fuzzer-no-link,address,undefined
+MODE_lint = -O2
+ifeq ($(MODE_$(MODE)),)
+$(error MODE=$(MODE) is not one of release, debug, asan, tsan, cov)
+endif
+
+HAVE = $(foreach h,ZSTD LZ4 DEFLATE YAML HDF5 MPFR CXX,$(if $(HAVE_$(h)),-DHAVE_$(h)=1))
+# Where the command looks for datarep-hdf5.so besides its own directory: relative to it,
+# so that an installed tree may be moved.
+MODULE_DIR := $(shell realpath -m --relative-to=$(bindir) $(libdir)/datarep)
+CPPFLAGS_ALL = $(COMMON) $(HAVE) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) $(DEFLATE_CFLAGS) $(YAML_CFLAGS) \
+    $(MODE_$(MODE)) $(CPPFLAGS)
+CFLAGS_ALL = -std=c11 $(CPPFLAGS_ALL) $(CFLAGS)
+CXXFLAGS_ALL = -std=c++17 $(CPPFLAGS_ALL) $(CXXFLAGS)
+LDFLAGS_ALL = $(MODE_$(MODE)) -pthread $(LDFLAGS)
+LIB_LIBS = $(ZSTD_LIBS) $(LZ4_LIBS) $(DEFLATE_LIBS) $(ATOMIC_LIBS) -lm -ldl
+TOOL_LIBS = $(YAML_LIBS)
+
+# The library hides everything that is not DREP_API; its kernels are worth -O3.  The
+# command keeps its symbols so that datarep-hdf5.so can call it back.
+$(BUILD)/obj/format/%.o $(BUILD)/obj/lib/%.o: PRIVATE_FLAGS = -fvisibility=hidden
+ifeq ($(MODE),release)
+$(BUILD)/obj/lib/rep/kern%.o: PRIVATE_FLAGS = -fvisibility=hidden -O3
+endif
+$(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
+$(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
+$(BUILD)/obj/tests/unit/%.o: PRIVATE_FLAGS = $(CHECK_CFLAGS) $(MPFR_CFLAGS) \
+    -DTESTS_DIR='"$(CURDIR)/tests"'
+
+# ------------------------------------------------------------------ sources
+
+objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
+
+LIB_SRC := $(wildcard format/*.c lib/*/*.c)
+# Without libyaml there are no schemas, without HDF5 no datarep-hdf5.so.
+SCHEMA_SRC := $(if $(HAVE_YAML),$(wildcard schema/*.c))
+HDF5_SRC := $(if $(HAVE_HDF5),$(wildcard tools/hdf5.c))
+TOOL_SRC := $(filter-out tools/hdf5.c,$(wildcard tools/*.c)) $(if $(HAVE_CXX),$(wildcard tools/*.cc))
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+BENCH_COMMON := $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c))
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+    $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON))
+
+LIB_OBJ := $(call objects,$(LIB_SRC))
+CMD_OBJ := $(call objects,$(SCHEMA_SRC) $(TOOL_SRC))
+
+# ------------------------------------------------------------------ targets
+
+say = $(if $(V),,@echo '  $(1) $@'; )
+, := ,
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+SHARED := $(BUILD)/libdatarep.so.$(VERSION)
+STATIC := $(BUILD)/libdatarep.a
+COMMAND := $(BUILD)/datarep
+MODULE := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so)
+UNIT := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+REPLAY := $(patsubst tests/%.c,$(BUILD)/tests/%,$(FUZZ_SRC))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
+BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
+
+.PHONY: all libs unit-programs replay-programs fuzz-programs bench-programs objects demo test unit \
+    lint bench fuzz hetero docs install uninstall clean help
+
+all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
+libs: $(SHARED) $(STATIC)
+unit-programs: $(UNIT)
+replay-programs: $(REPLAY)
+fuzz-programs: $(FUZZERS)
+bench-programs: $(BENCHES)
+objects: $(call objects,$(ALL_SRC))
+
+# A change of compiler or flags recompiles.
+STAMP := $(BUILD)/flags
+$(STAMP): FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(subst ','\'',$(CFLAGS_ALL) $(LDFLAGS_ALL) $(HDF5_CFLAGS) $(MODULE_DIR))' | \
+	    cmp -s - $@ || \
+	    echo '$(CC) $(subst ','\'',$(CFLAGS_ALL) $(LDFLAGS_ALL) $(HDF5_CFLAGS) $(MODULE_DIR))' > $@
+FORCE:
+
+# xxHash is one header, compiled in.  It is copied so that a cross compiler, which does
+# not look in /usr/include, finds it.
+XXHASH := $(firstword $(wildcard $(addsuffix /usr/include/xxhash.h,$(SYSROOT)) /usr/include/xxhash.h \
+    /usr/local/include/xxhash.h))
+BORROWED := $(BUILD)/borrowed/xxhash.h
+$(BORROWED): $(XXHASH)
+	@test -n "$(XXHASH)" || { echo "xxhash.h is missing: run make deps-build" >&2; exit 1; }
+	@mkdir -p $(@D)
+	@cp $(XXHASH) $@
+
+$(BUILD)/obj/%.o: %.c $(STAMP) | $(BORROWED)
+	@mkdir -p $(@D)
+	$(call say,CC ) $(CC) $(CFLAGS_ALL) $(PRIVATE_FLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/%.o: %.cc $(STAMP) | $(BORROWED)
+	@mkdir -p $(@D)
+	$(call say,CXX) $(CXX) $(CXXFLAGS_ALL) $(PRIVATE_FLAGS) -MMD -MP -c -o $@ $<
+
+$(SHARED): $(LIB_OBJ) lib/datarep.map
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libdatarep.so.$(SOMAJOR) \
+	    -Wl,--version-script=lib/datarep.map $(if $(filter release,$(MODE)),-Wl$(,)-z$(,)defs) \
+	    -o $@ $(LIB_OBJ) $(LIB_LIBS)
+	@ln -sf $(@F) $(BUILD)/libdatarep.so.$(SOMAJOR)
+	@ln -sf libdatarep.so.$(SOMAJOR) $(BUILD)/libdatarep.so
+
+# One object with the hidden symbols made local: only drep_* remains to link with.
+$(STATIC): $(LIB_OBJ)
+	@$(CC) -r -nostdlib -o $(BUILD)/libdatarep.o $(LIB_OBJ)
+	@$(OBJCOPY) --localize-hidden $(BUILD)/libdatarep.o
+	@rm -f $@
+	$(call say,AR ) $(AR) rcs $@ $(BUILD)/libdatarep.o
+
+# The command exports drep_* to the shared objects it loads; libstdc++ stays inside.
+$(COMMAND): $(CMD_OBJ) $(STATIC)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(CMD_OBJ) $(STATIC) $(TOOL_LIBS) \
+	    $(if $(HAVE_CXX),-Wl$(,)--push-state$(,)-Bstatic$(,)--exclude-libs$(,)libstdc++.a -lstdc++ \
+	        -Wl$(,)--pop-state) $(LIB_LIBS)
+
+$(BUILD)/datarep-hdf5.so: $(BUILD)/obj/tools/hdf5.o
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -o $@ $< $(HDF5_LIBS)
+
+# Tests see the internal symbols.  Archives, so that a test links only what it needs.
+$(BUILD)/tests/internal.a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call say,AR ) $(AR) rcs $@ $^
+$(BUILD)/tests/command.a: $(CMD_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call say,AR ) $(AR) rcs $@ $^
+TEST_AR := $(BUILD)/tests/command.a $(BUILD)/tests/internal.a
+TEST_LIBS = $(TEST_AR) $(TOOL_LIBS) $(if $(HAVE_CXX),-Wl$(,)--as-needed -lstdc++) $(LIB_LIBS)
+
+$(UNIT): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(UNIT_COMMON)) $(TEST_AR)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(TEST_LIBS) $(CHECK_LIBS) $(MPFR_LIBS)
+
+$(REPLAY): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay.o $(TEST_AR)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(TEST_LIBS)
+
+$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(TEST_AR)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $< $(TEST_LIBS)
+
+$(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMMON)) $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS)
+
+-include $(patsubst %.o,%.d,$(call objects,$(ALL_SRC)))
+
+# ------------------------------------------------------------ things to run
+
+demo: ## install what is missing, build, and run the demonstration
+	@tools/install-deps build
+	+@$(MAKE) --no-print-directory MODE=release all
+	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
+
+test: ## install what is missing, build, and run every test
+	@tools/install-deps build test interop
+	+@$(MAKE) --no-print-directory MODE=release all unit-programs
+	+@$(MAKE) --no-print-directory MODE=asan all unit-programs replay-programs
+	@tests/run
+
+unit: unit-programs ## the unit tests of this MODE alone
+	@tests/run unit-$(MODE)
+
+lint: ## warnings of gcc and clang, format, include directions, symbols, scripts
+	@tools/install-deps build test interop hardening
+	@tools/lint
+
+bench: ## install what is missing, build, and run the benchmarks
+	@tools/install-deps build interop bench
+	+@$(MAKE) --no-print-directory MODE=release all bench-programs
+	@for b in $(patsubst %,build/release/%,$(basename $(BENCH_SRC))); do \
+	    echo "== $${b##*/}"; $$b || exit 1; done
+
+fuzz: ## run each fuzz target for FUZZ_TIME seconds
+	@tools/install-deps build hardening
+	+@$(MAKE) --no-print-directory MODE=fuzz CC=clang fuzz-programs
+	@for f in $(patsubst tests/fuzz/%.c,%,$(FUZZ_SRC)); do \
+	    echo "== $$f"; mkdir -p tests/fuzz/corpus/$$f build/fuzz/found/$$f; \
+	    build/fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	        -artifact_prefix=build/fuzz/found/$$f/ build/fuzz/found/$$f tests/fuzz/corpus/$$f \
+	        || exit 1; done
+
+hetero: ## the tests on other machines, under qemu-user
+	@tools/install-deps build hetero
+	+@$(MAKE) --no-print-directory MODE=release all
+	@tests/run hetero
+
+docs: ## check the man pages
+	@tools/install-deps docs
+	mandoc -T lint -W warning $(wildcard tools/*.1)
+
+deps-%: ## install the Debian packages of a group (tools/install-deps lists them)
+	@tools/install-deps $*
+
+# ------------------------------------------------------------------ install
+
+MAN1 := $(wildcard tools/*.1)
+SCHEMAS := $(wildcard schema/*.yaml schema/examples/*.yaml)
+D := $(DESTDIR)
+
+install: all ## into DESTDIR and PREFIX (default /usr/local)
+	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1
+	install -m 755 $(COMMAND) $D$(bindir)/datarep
+	install -m 644 $(SHARED) $D$(libdir)/
+	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
+	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
+	install -m 644 $(STATIC) $D$(libdir)/
+	install -m 644 lib/datarep.h $D$(includedir)/
+	install -m 644 $(MAN1) $D$(mandir)/man1/
+	$(if $(MODULE),install -d $D$(libdir)/datarep && install -m 644 $(MODULE) $D$(libdir)/datarep/)
+	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
+	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLUDEDIR@|$(includedir)|' \
+	    -e 's|@VERSION@|$(VERSION)|' \
+	    -e 's|@LIBS_PRIVATE@|$(strip -pthread $(LIB_LIBS))|' lib/datarep.pc.in \
+	    > $D$(libdir)/pkgconfig/datarep.pc
+
+uninstall: ## remove what install put there
+	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
+	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
+	    $D$(libdir)/pkgconfig/datarep.pc $(patsubst tools/%,$D$(mandir)/man1/%,$(MAN1))
+	rm -rf $D$(libdir)/datarep $D$(datadir)/datarep
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | sed 's/%/GROUP/' | \
+	    awk -F '~' '{ printf "%-20s %s\n", $$1, $$2 }'
+	@echo "  MODE=release|debug|asan|tsan|cov, CC=gcc|clang, CROSS=triplet, DESTDIR, PREFIX, FUZZ_TIME"
