@@ -1,0 +1,85 @@
+/* block.h - sums, references, slots, block headers, node entries, keys. */
+#ifndef FORMAT_BLOCK_H
+#define FORMAT_BLOCK_H
+
+#include "format/in.h"
+#include "format/out.h"
+
+uint64_t sum_of(const void *p, size_t size); /* XXH3-64, seed 0 */
+/* The stored form of a payload block's sum: 0 becomes 1 (0 means absent). */
+uint64_t sum_stored(const void *p, size_t size);
+/* Sums of each 4,096 bytes of a payload; n = ceil(size / 4096). */
+void sum_blocks(const void *p, size_t size, uint64_t *sums);
+
+struct ref {
+    uint64_t offset;
+    uint32_t length; /* 0: none */
+    uint64_t checksum;
+};
+void ref_get(struct in *in, struct ref *r);
+void ref_put(struct out *out, const struct ref *r);
+
+struct slot {
+    uint16_t major, minor;
+    uint64_t sequence;
+    uint8_t uuid[16];
+    uint64_t incompatible, write_incompatible, compatible;
+    uint64_t end;
+    int64_t time;
+    struct ref root, pending, more;
+    uint64_t meta_offset, meta_length;
+    uint64_t next_object;
+    uint32_t next_type;
+    uint32_t header_size;
+    uint8_t header[FMT_SLOT_HEADER_MAX];
+};
+enum slot_state { SLOT_EMPTY, SLOT_VALID, SLOT_DAMAGED, SLOT_FOREIGN /* no magic */ };
+/* which: 0 or 1, the slot's place (parity of the sequence).  Looks at nothing behind
+ * the version when the major one is not ours: state VALID, out->major says so. */
+enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], int which,
+                         const char **why);
+void slot_put(uint8_t bytes[FMT_SLOT_SIZE], const struct slot *slot);
+
+struct block_head {
+    uint8_t kind, level;
+    uint8_t uuid[8];
+    uint64_t sequence;
+    uint32_t length, count;
+    uint64_t checksum;
+};
+/* Writes the header into block[0..40) and seals it: computes the checksum of all
+ * length bytes and gives it. */
+uint64_t block_seal(uint8_t *block, const struct block_head *head);
+/* Checks magic, zeros, length == size, checksum.  On failure *why says what. */
+int block_get(struct block_head *out, const uint8_t *block, size_t size, const char **why);
+
+/* One entry of a node as it stands in the block. */
+struct entry {
+    const uint8_t *suffix, *value;
+    uint16_t shared, suffix_len, value_len;
+    int far;
+};
+/* The next entry; checks its own limits (not the order of keys). */
+int entry_get(struct in *in, struct entry *out);
+/* Bytes an entry takes; and writing one. */
+size_t entry_size(size_t suffix_len, size_t value_len);
+void entry_put(struct out *out, size_t shared, const uint8_t *suffix, size_t suffix_len,
+               const uint8_t *value, size_t value_len, int far);
+
+/* Keys: {object, tag, tail}. */
+struct key {
+    size_t len;
+    uint8_t p[FMT_KEY_MAX];
+};
+void key_make(struct key *key, uint64_t object, uint8_t tag);
+void key_add_u8(struct key *key, uint8_t v);
+void key_add_u32(struct key *key, uint32_t v);
+void key_add_u64(struct key *key, uint64_t v);
+int key_add_bytes(struct key *key, const void *p, size_t n); /* FMT_ERR_NAME if too long */
+int key_compare(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
+uint64_t key_object(const uint8_t *key);
+uint8_t key_tag(const uint8_t *key);
+uint64_t key_u64(const uint8_t *tail); /* big-endian */
+uint32_t key_u32(const uint8_t *tail);
+
+#endif

@@ -1,0 +1,118 @@
+/* numbers.h - every number that appears in a file: codes, tags, kinds, limits.
+ *
+ * The tables behind it are the .def files of this folder; SPEC.md is the law. */
+#ifndef FORMAT_NUMBERS_H
+#define FORMAT_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum fmt_err {
+    FMT_OK = 0,
+#define X(name, number, text) FMT_ERR_##name = number,
+#include "format/errors.def"
+#undef X
+};
+
+enum fmt_class { FMT_BYTES, FMT_CHAR, FMT_WCHAR, FMT_INT, FMT_UINT, FMT_BOOL, FMT_REAL, FMT_COMPLEX };
+
+enum fmt_code {
+#define X(name, code, cls, ext, internal, abi) FMT_CODE_##name = code,
+#include "format/types.def"
+#undef X
+};
+#define FMT_CODE_MAX 67
+
+enum fmt_format {
+#define X(name, number, text, cls) FMT_FORMAT_##name = number,
+#include "format/formats.def"
+#undef X
+};
+
+enum fmt_filter {
+#define X(name, id, text, params, dflt) FMT_FILTER_##name = id,
+#include "format/filters.def"
+#undef X
+};
+#define FMT_FILTER_USER 32768
+
+enum fmt_tag {
+    FMT_TAG_FREE = 1,
+    FMT_TAG_LOG = 2,
+    FMT_TAG_TYPE = 3,
+    FMT_TAG_OBJECT = 16,
+    FMT_TAG_DATA = 24,
+    FMT_TAG_LINK = 32,
+    FMT_TAG_LINK_ORDER = 33,
+    FMT_TAG_ATTR = 48,
+    FMT_TAG_ATTR_ORDER = 49,
+    FMT_TAG_CHUNK = 64,
+    FMT_TAG_USER = 80
+};
+
+enum fmt_block { FMT_NODE = 1, FMT_VALUE = 2, FMT_PENDING = 3, FMT_HEADER = 4, FMT_SUMS = 5 };
+enum fmt_object { FMT_GROUP = 1, FMT_DATASET = 2, FMT_TYPE = 3, FMT_DIMENSION = 4 };
+enum fmt_link { FMT_HARD = 1, FMT_SOFT = 2, FMT_EXTERNAL = 3 };
+enum fmt_layout { FMT_LAYOUT_NULL = 0, FMT_COMPACT = 1, FMT_CONTIGUOUS = 2, FMT_CHUNKED = 3 };
+enum fmt_fill { FMT_FILL_ZERO = 0, FMT_FILL_VALUE = 1, FMT_FILL_NONE = 2 };
+enum fmt_form { FMT_FORM_TABLE = 1, FMT_FORM_CODE = 2 };
+
+/* The kinds of nodes of a datatype record; 1..11 elements, 32..43 typemaps. */
+enum fmt_kind {
+    FMT_KIND_PREDEFINED = 1, FMT_KIND_SCALAR = 2, FMT_KIND_STRING = 3, FMT_KIND_OPAQUE = 4,
+    FMT_KIND_ENUM = 5, FMT_KIND_BOOLEAN = 6, FMT_KIND_ARRAY = 7, FMT_KIND_COMPOUND = 8,
+    FMT_KIND_SEQUENCE = 9, FMT_KIND_VSTRING = 10, FMT_KIND_REFERENCE = 11,
+    FMT_KIND_CONTIGUOUS = 32, FMT_KIND_VECTOR = 33, FMT_KIND_HVECTOR = 34,
+    FMT_KIND_INDEXED = 35, FMT_KIND_HINDEXED = 36, FMT_KIND_INDEXED_BLOCK = 37,
+    FMT_KIND_HINDEXED_BLOCK = 38, FMT_KIND_STRUCT = 39, FMT_KIND_SUBARRAY = 40,
+    FMT_KIND_DARRAY = 41, FMT_KIND_RESIZED = 42, FMT_KIND_DUP = 43
+};
+
+#define FMT_MAJOR 1
+#define FMT_MINOR 0
+#define FMT_SLOT_SIZE 4096
+#define FMT_SPACE_START 8192
+#define FMT_SLOT_HEADER_MAX 3832
+#define FMT_BLOCK_HEAD 40
+#define FMT_REF_SIZE 20
+#define FMT_ALIGN 64
+#define FMT_SUM_BLOCK 4096
+#define FMT_SUMS_INLINE 4
+#define FMT_NODE_MAX 16384
+#define FMT_LEVEL_MAX 15
+#define FMT_KEY_MAX 1040
+#define FMT_INLINE_MAX 2048
+#define FMT_VALUE_MAX (256u << 20)
+#define FMT_HEADER_MAX (1u << 20)
+#define FMT_NAME_MAX 1023
+#define FMT_DATAREP_MAX 127
+#define FMT_RANK_MAX 32
+#define FMT_RANK_NULL 255
+#define FMT_FILTERS_MAX 16
+#define FMT_PARAMS_MAX 8
+#define FMT_TYPE_DEPTH_MAX 64
+#define FMT_SEQ_DEPTH_MAX 8
+#define FMT_ITEM_MAX 32
+#define FMT_SIZE_MAX ((uint64_t)1 << 62)
+#define FMT_UNLIMITED UINT64_MAX
+#define FMT_TYPE_FIRST 65536u
+#define FMT_OBJECT_FILE 0u
+#define FMT_OBJECT_ROOT 1u
+#define FMT_LOCK_WRITER (((uint64_t)1 << 62) - 1)
+#define FMT_LOCK_READERS ((uint64_t)1 << 62)
+#define FMT_LOCK_READERS_MOD ((uint64_t)1 << 20)
+
+/* Rows of the .def tables by number; NULL or 0 for unknown numbers. */
+const char *fmt_err_text(int err);
+const char *fmt_code_name(int code);
+int fmt_code_from_name(const char *name);
+int fmt_code_class(int code);             /* enum fmt_class, -1 if unknown */
+int fmt_code_external32(int code);        /* bytes */
+int fmt_code_internal(int code);          /* bytes */
+const char *fmt_format_name(int format);
+int fmt_format_from_name(const char *name);
+int fmt_format_class(int format);         /* enum fmt_class, -1 if unknown */
+const char *fmt_filter_name(int id);
+int fmt_filter_from_name(const char *name);
+
+#endif

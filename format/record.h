@@ -1,0 +1,184 @@
+/* record.h - the records that are values of the tree, and the header proper.
+ *
+ * A decoder leaves its destination untouched on failure and points into the bytes it
+ * was given for names, texts and values (they must outlive the struct).  `tail` is
+ * what follows the last field: kept by writers. */
+#ifndef FORMAT_RECORD_H
+#define FORMAT_RECORD_H
+
+#include "format/block.h"
+
+struct span {
+    const uint8_t *p;
+    size_t len;
+};
+
+struct free_rec {
+    uint64_t length, sequence;
+};
+struct pending_rec {
+    uint64_t offset, length, sequence;
+};
+struct log_rec {
+    int64_t time;
+    uint64_t end;
+    struct ref root;
+    uint64_t next_object;
+};
+int free_get(struct in *in, struct free_rec *out);
+void free_put(struct out *out, const struct free_rec *r);
+int pending_get(struct in *in, struct pending_rec *out);
+void pending_put(struct out *out, const struct pending_rec *r);
+int log_get(struct in *in, struct log_rec *out);
+void log_put(struct out *out, const struct log_rec *r);
+
+struct filter_rec {
+    uint16_t id;
+    uint8_t flags;
+    struct span name;
+    uint8_t nparams;
+    uint32_t param[FMT_PARAMS_MAX];
+};
+
+struct object_rec {
+    uint8_t kind;
+    uint32_t links, next_attr;
+    /* group */
+    uint64_t next_link, members;
+    /* dataset; named datatype: type */
+    uint32_t type;
+    uint8_t layout, rank;
+    int has_max, has_dims;
+    uint64_t len[FMT_RANK_MAX], max[FMT_RANK_MAX], dim[FMT_RANK_MAX]; /* max = len if !has_max */
+    uint64_t slab;
+    uint32_t chunk[FMT_RANK_MAX];
+    uint8_t nfilters;
+    struct filter_rec filter[FMT_FILTERS_MAX];
+    uint8_t fill;
+    struct span fill_value; /* self-described */
+    /* dimension: len[0] */
+    int unlimited;
+    struct span tail;
+};
+int object_get(struct in *in, struct object_rec *out);
+void object_put(struct out *out, const struct object_rec *r);
+
+struct link_rec {
+    uint8_t kind;
+    uint64_t index, object;
+    struct span file, path;
+    struct span tail;
+};
+int link_get(struct in *in, struct link_rec *out);
+void link_put(struct out *out, const struct link_rec *r);
+
+struct attr_rec {
+    uint32_t index, type;
+    uint8_t rank;
+    uint64_t len[FMT_RANK_MAX];
+    struct span value; /* self-described */
+    struct span tail;
+};
+int attr_get(struct in *in, struct attr_rec *out);
+void attr_put(struct out *out, const struct attr_rec *r);
+
+/* Head of a self-described value: rows for ascending codes of its type. */
+struct self_rec {
+    uint8_t n;
+    struct {
+        uint8_t format, size;
+    } row[FMT_CODE_MAX + 1];
+};
+int self_get(struct in *in, struct self_rec *out);
+void self_put(struct out *out, const struct self_rec *r);
+
+struct chunk_rec {
+    int filtered;
+    uint32_t skipped, run;
+    uint64_t offset, size;
+    int far;          /* sums stand in a block */
+    struct ref sums;
+    uint64_t sum[FMT_SUMS_INLINE]; /* filtered: sum[0] */
+    uint32_t nsums;   /* inline ones */
+    struct span tail;
+};
+/* Sums of an unfiltered run: run * ceil(size / 4096); FMT_SIZE_MAX if it overflows. */
+uint64_t chunk_sums(uint32_t run, uint64_t size);
+int chunk_get(struct in *in, struct chunk_rec *out);
+void chunk_put(struct out *out, const struct chunk_rec *r);
+
+/* Scalar description, 32 bytes. */
+struct scalar_rec {
+    uint8_t cls, order, size, is_signed, format, norm, low_pad, high_pad;
+    uint16_t precision, offset, sign_pos, exp_pos, exp_width, mant_pos, mant_width;
+    uint8_t exp_base_log2;
+    int64_t exp_bias;
+};
+/* Also checks that fields lie inside and do not overlap. */
+int scalar_get(struct in *in, struct scalar_rec *out);
+void scalar_put(struct out *out, const struct scalar_rec *r);
+
+/* One node of a datatype record without its children, which follow in the bytes
+ * (for ENUM behind the values, for COMPOUND and STRUCT each behind its member). */
+struct type_node {
+    uint8_t kind, flags;
+    uint16_t code;
+    struct scalar_rec scalar;
+    uint8_t pad, what, rank, order;
+    uint64_t size, count;
+    struct span tag;
+    uint64_t dim[FMT_RANK_MAX];
+    int64_t arg[3]; /* contiguous: count; vector: count, blocklen, stride; resized: lb, extent;
+                       (h)indexed_block: blocklen; darray: processes, process */
+};
+struct type_member { /* compound: name, offset; enum: name, value; struct, (h)indexed: two numbers */
+    struct span name;
+    uint64_t offset;
+    int64_t value;
+    int64_t blocklen, displ;
+    int64_t sub[4]; /* subarray: size, subsize, start; darray: size, distribution, argument, grid */
+};
+int type_node_get(struct in *in, struct type_node *out);
+void type_node_put(struct out *out, const struct type_node *n);
+/* The part that stands before each child (compound, struct) or in a list (enum, indexed,
+ * blocks, subarray, darray), by the node's kind. */
+int type_member_get(struct in *in, uint8_t kind, struct type_member *out);
+void type_member_put(struct out *out, uint8_t kind, const struct type_member *m);
+
+/* ---- header proper ---- */
+
+struct encoding_rec {
+    uint16_t code;
+    uint8_t format, order, size, align, custom;
+};
+struct witness_rec {
+    uint8_t k, size;
+    const uint8_t *bytes;
+};
+struct header_rec {
+    uint8_t form, flags;
+    char name[FMT_DATAREP_MAX + 1];
+    uint16_t extent[FMT_CODE_MAX + 1]; /* 0: not in use */
+    int has_encodings;
+    struct encoding_rec row[FMT_CODE_MAX + 1]; /* size 0: no row */
+    struct span scalars;                       /* whole descriptions of 32 bytes */
+    struct witness_rec witness[FMT_CODE_MAX + 1]; /* k 0: none */
+    struct span hints;                         /* read with hint_get() */
+    struct span writer, machine;
+    struct span unknown;                       /* records of unknown tags, whole */
+};
+/* `unknown` is gathered into scratch (at least size bytes). */
+int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *scratch,
+               const char **why, size_t *why_at);
+/* Writes whole records; *split: how many bytes of them fit into the slot. */
+void header_put(struct out *out, const struct header_rec *h, size_t *split);
+struct hint_rec {
+    struct span key, value;
+};
+int hint_get(struct in *in, struct hint_rec *out); /* FMT_ERR_NOT_FOUND at the end */
+void hint_put(struct out *out, const struct hint_rec *h);
+
+/* A name of an object or attribute: length, UTF-8, no "/", no NUL, not "." or "..". */
+int name_check(const uint8_t *p, size_t len);
+
+#endif

@@ -1,0 +1,174 @@
+/* store.h - what keeps the bytes of one file: slots, tree, space, payload, commits.
+ *
+ * A store is one open file.  Readers work on the snapshot they opened; a writer sees
+ * its own uncommitted changes.  Calls that read may run in many threads at once as
+ * long as none writes; writers are serialised by the caller (data/file.c).  The store
+ * knows keys, values and payload, nothing of types or representations. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "format/record.h"
+#include "io/io.h"
+#include <datarep.h>
+
+struct store;
+
+struct store_opts {
+    int lock;             /* take locks (hint drep_lock) */
+    int sync;             /* 1: fdatasync in commits (hint drep_sync=commit) */
+    int verify;           /* check payload sums when reading (hint drep_verify) */
+    int keep;             /* commits kept whole (hint drep_keep) */
+    uint64_t unit;        /* alignment of runs of 4 KiB or more (hint striping_unit) */
+    uint64_t chunk_max;   /* largest unfiltered payload of a filtered chunk */
+    uint64_t cache_size;  /* bytes of the chunk cache */
+    const uint8_t *uuid;  /* create: 16 bytes, NULL: random */
+    int64_t time;         /* create and commits: fixed time in ns, -1: now */
+};
+
+/* The store owns io from here on, also when it fails.  create: an empty file, not
+ * visible before the first commit; its tree holds nothing (data/ makes the root). */
+int store_create(struct io *io, const struct store_opts *opts, struct store **out);
+/* write: take the writer's lock (DREP_ERR_FILE_IN_USE). */
+int store_open(struct io *io, int write, const struct store_opts *opts, struct store **out);
+/* Drops uncommitted changes. */
+void store_close(struct store *st);
+/* Everything since the last commit becomes durable, or nothing (D11, D22: after a
+ * failed sync every later write call gives DREP_ERR_FAILED).  header: the bytes of the
+ * header proper; split: those that stand in the slot (header_put). */
+int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split);
+
+/* The slot in force, and the whole header proper (borrowed until the next commit). */
+const struct slot *store_slot(const struct store *st);
+const uint8_t *store_header(const struct store *st, size_t *size);
+int store_damaged_slot(const struct store *st); /* 0, or 1 or 2: that slot is damaged */
+int store_writable(const struct store *st);
+int store_dirty(const struct store *st); /* changes since the last commit */
+const char *store_path(const struct store *st);
+uint64_t store_new_object(struct store *st); /* next object id */
+uint32_t store_new_type(struct store *st);   /* next datatype number */
+
+/* ---- the tree ---- */
+
+/* A value found: copied into the caller's buffer, grown with mem_resize; start with
+ * {0}; buf_release() frees it.  One buffer serves many calls. */
+struct buf {
+    uint8_t *p;
+    size_t len, size;
+};
+int buf_reserve(struct buf *b, size_t size);
+int buf_set(struct buf *b, const void *p, size_t len);
+void buf_release(struct buf *b);
+/* An `out` that grows this buffer; buf_done() takes its length over. */
+void buf_out(struct buf *b, struct out *out);
+int buf_done(struct buf *b, const struct out *out);
+
+/* DREP_ERR_NOT_FOUND without a message when absent. */
+int tree_get(struct store *st, const struct key *key, struct buf *value);
+/* Inserts or replaces. */
+int tree_put(struct store *st, const struct key *key, const void *value, size_t len);
+/* DREP_ERR_NOT_FOUND when absent. */
+int tree_del(struct store *st, const struct key *key);
+/* The entry with the greatest key <= `key` that begins with the first `prefix` bytes
+ * of key. */
+int tree_floor(struct store *st, const struct key *key, size_t prefix, struct key *found,
+               struct buf *value);
+
+/* Walks entries in key order from the first >= from (inclusive; or > with
+ * tree_walk_after) while keys begin with the first `prefix` bytes of it.  The tree may
+ * be changed between calls of next (it re-seeks by the last key). */
+struct tree_walk {
+    struct store *st;
+    struct key at;
+    size_t prefix;
+    int after;   /* the next key must be > at */
+    uint64_t stamp;
+    void *leaf;  /* hint, checked by stamp */
+    int pos;
+};
+void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, size_t prefix);
+/* DREP_ERR_NOT_FOUND without a message at the end.  value may be NULL. */
+int tree_next(struct tree_walk *w, struct key *key, struct buf *value);
+
+/* ---- payload of chunks ---- */
+
+/* One dataset's chunks.  Filled in by data/, released by chunks_release (which frees
+ * what the store hangs on it: reservations, cached records). */
+struct chunks {
+    struct store *st;
+    uint64_t object;
+    int rank;              /* of the grid: contiguous 1, chunked the dataset's */
+    uint64_t payload;      /* bytes of the fixed part of a full chunk */
+    uint64_t reserve;      /* contiguous: bytes of the whole dataset, to reserve one run */
+    int variable;          /* payload may be followed by a heap */
+    int nfilters;
+    struct filter_rec filter[FMT_FILTERS_MAX];
+    const char *name;      /* for messages; borrowed */
+    void *state;           /* the store's */
+};
+void chunks_release(struct chunks *cs);
+
+/* Reads bytes [offset, offset + size) of the unfiltered payload of the chunk at
+ * coord[rank]; verified (D13: exactly the blocks it touches; filtered chunks whole,
+ * through the cache).  *have: bytes from the start of the range that exist, the rest
+ * of buf is untouched (fill).  A chunk that is not stored: *have = 0. */
+int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size, void *buf,
+               uint64_t *have);
+/* The same for a run of chunks [coord, coord + n) of the last coordinate, unfiltered
+ * and back to back: as many whole chunks as one contiguous stored run holds, directly
+ * into buf; *got chunks were read (0: the first needs chunk_read: absent, filtered or
+ * short). */
+int chunk_read_run(struct chunks *cs, const uint64_t *coord, uint64_t n, void *buf, uint64_t *got);
+/* Length of the whole unfiltered payload, 0 if absent. */
+int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size);
+/* Replaces the whole payload of n consecutive chunks (n > 1 only unfiltered, `size`
+ * bytes each, back to back in buf).  Filters, sums, space and records are the store's
+ * business; filters run in the caller's thread.  The old payload is freed at commit. */
+int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void *buf,
+                uint64_t size);
+/* Replaces bytes of one existing or absent chunk: read, modify, write; `fill` (one
+ * stored element, NULL: zeros) stands for what did not exist. */
+int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
+                const void *buf, const void *fill, size_t fill_size);
+int chunk_remove(struct chunks *cs, const uint64_t *coord);
+/* Calls fn for each stored record of the dataset in key order. */
+typedef int chunk_each_fn(const uint64_t *coord, const struct chunk_rec *rec, void *ctx);
+int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx);
+/* Frees all chunks of a removed dataset. */
+int chunk_remove_all(struct chunks *cs);
+/* Where the payload lies in the file if chunks [0, n) are one unfiltered run. */
+int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t *offset);
+/* Verifies all sums of one record's payload; deep: also decodes filters. */
+int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec, int deep);
+
+/* ---- all or nothing for one operation (D11) ---- */
+
+/* Between begin and end, tree changes and allocations can be undone as one; nesting is
+ * not allowed.  keep 0: everything since begin is taken back (its space is free at
+ * once). */
+int store_op_begin(struct store *st);
+int store_op_end(struct store *st, int keep);
+
+/* ---- filters ---- */
+
+int filter_available(int id);
+/* Encodes `size` bytes at buf through the list; `fixed` bytes at its start are the fixed
+ * part.  *skipped: filters not applied (did not shrink).  Result in *out. */
+int filters_encode(const struct filter_rec *f, int n, const void *buf, size_t size, size_t fixed,
+                   struct buf *out, uint32_t *skipped);
+/* Decodes; the result is at most `max` bytes. */
+int filters_decode(const struct filter_rec *f, int n, uint32_t skipped, const void *buf,
+                   size_t size, size_t fixed, uint64_t max, struct buf *out);
+
+/* ---- checks ---- */
+
+/* Walks everything reachable: nodes (kinds, order, separators, sums), lists, space
+ * (overlaps, leaks).  each_leaf is called for every entry so that data/ can check
+ * records.  Findings go to fn; stops only when fn gives non-zero. */
+typedef int store_entry_fn(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
+                           void *ctx);
+int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry_fn *each_leaf,
+                void *leaf_ctx, int64_t *findings, drep_usage *usage);
+/* data/ tells the check which payload and sums a chunk record uses. */
+int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const char *what);
+
+#endif
