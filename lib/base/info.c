@@ -1,0 +1,349 @@
+/* info.c - hints: a small list of keys and values in order of the keys.
+ *
+ * drep_info_...() keeps what it is given; info_...() knows format/hints.def. */
+#include "base/info.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pair {
+    char *key, *value;
+};
+
+struct drep_info {
+    struct pair *pair; /* ascending by key */
+    int n;
+};
+
+enum kind { BOOL, INT, INTS, WORD, WORDS, STRING, OCTAL };
+
+static const struct hint {
+    const char *key;
+    enum kind kind;
+    const char *value;
+} hints[] = {
+#define X(key, kind, value) {key, kind, value},
+#include "format/hints.def"
+#undef X
+};
+enum { NHINTS = sizeof hints / sizeof hints[0] };
+
+static const struct hint *hint_find(const char *key)
+{
+    int i;
+
+    for (i = 0; i < NHINTS; i++)
+        if (strcmp(hints[i].key, key) == 0)
+            return &hints[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------- the list */
+
+/* Where key is or belongs. */
+static int place(const drep_info *info, const char *key, bool *found)
+{
+    int i;
+
+    for (i = 0; i < info->n && strcmp(info->pair[i].key, key) < 0; i++)
+        ;
+    *found = i < info->n && strcmp(info->pair[i].key, key) == 0;
+    return i;
+}
+
+int drep_info_new(drep_info **out)
+{
+    drep_info *info;
+
+    if (!out)
+        return fail(DREP_ERR_ARG, "no place for the new info object");
+    info = mem_zalloc(1, sizeof *info);
+    if (!info)
+        return DREP_ERR_NOMEM;
+    *out = info;
+    return 0;
+}
+
+void drep_info_free(drep_info *info)
+{
+    int i;
+
+    if (!info)
+        return;
+    for (i = 0; i < info->n; i++) {
+        mem_free(info->pair[i].key);
+        mem_free(info->pair[i].value);
+    }
+    mem_free(info->pair);
+    mem_free(info);
+}
+
+/* Takes any value, also an empty one: some defaults are. */
+static int put(drep_info *info, const char *key, const char *value)
+{
+    struct pair *grown, new;
+    bool found;
+    int i = place(info, key, &found);
+
+    new.value = mem_strdup(value);
+    if (!new.value)
+        return DREP_ERR_NOMEM;
+    if (found) {
+        mem_free(info->pair[i].value);
+        info->pair[i].value = new.value;
+        return 0;
+    }
+    new.key = mem_strdup(key);
+    grown = new.key ? mem_resize(info->pair, (size_t)info->n + 1, sizeof *grown) : NULL;
+    if (!grown) {
+        mem_free(new.key);
+        mem_free(new.value);
+        return DREP_ERR_NOMEM;
+    }
+    memmove(grown + i + 1, grown + i, (size_t)(info->n - i) * sizeof *grown);
+    grown[i] = new;
+    info->pair = grown;
+    info->n++;
+    return 0;
+}
+
+int drep_info_set(drep_info *info, const char *key, const char *value)
+{
+    if (!info)
+        return fail(DREP_ERR_ARG, "no info object");
+    if (!key || !*key || strlen(key) > DREP_MAX_INFO_KEY)
+        return fail(DREP_ERR_INFO_KEY, "a hint's key has 1 to %d bytes", DREP_MAX_INFO_KEY);
+    if (!value || !*value || strlen(value) > DREP_MAX_INFO_VAL)
+        return fail(DREP_ERR_INFO_VALUE, "hint \"%s\": a value has 1 to %d bytes", key,
+                    DREP_MAX_INFO_VAL);
+    return put(info, key, value);
+}
+
+const char *drep_info_get(const drep_info *info, const char *key)
+{
+    bool found;
+    int i;
+
+    if (!info || !key)
+        return NULL;
+    i = place(info, key, &found);
+    return found ? info->pair[i].value : NULL;
+}
+
+int drep_info_delete(drep_info *info, const char *key)
+{
+    bool found;
+    int i;
+
+    if (!info || !key)
+        return fail(DREP_ERR_ARG, "no info object or no key");
+    i = place(info, key, &found);
+    if (!found)
+        return fail(DREP_ERR_INFO_KEY, "hint \"%s\" is not set", key);
+    mem_free(info->pair[i].key);
+    mem_free(info->pair[i].value);
+    info->n--;
+    memmove(info->pair + i, info->pair + i + 1, (size_t)(info->n - i) * sizeof *info->pair);
+    return 0;
+}
+
+int drep_info_count(const drep_info *info)
+{
+    return info ? info->n : 0;
+}
+
+const char *drep_info_key(const drep_info *info, int i)
+{
+    return info && i >= 0 && i < info->n ? info->pair[i].key : NULL;
+}
+
+/* --------------------------------------------------------------- values */
+
+/* One item of a comma-separated list without the spaces around it, as [*at, *end);
+ * gives where the next begins, NULL behind the last. */
+static const char *list_next(const char *list, const char **at, const char **end)
+{
+    const char *comma = strchr(list, ',');
+    const char *stop = comma ? comma : list + strlen(list);
+
+    while (list < stop && *list == ' ')
+        list++;
+    *at = list;
+    for (*end = stop; *end > list && (*end)[-1] == ' '; (*end)--)
+        ;
+    return comma ? comma + 1 : NULL;
+}
+
+/* Decimal digits with an optional sign and nothing else (H5). */
+static bool int_parse(const char *at, const char *end, int64_t *out)
+{
+    char text[24], *rest;
+    size_t len = (size_t)(end - at);
+    long long value;
+
+    if (len == 0 || len >= sizeof text)
+        return false;
+    memcpy(text, at, len);
+    text[len] = 0;
+    if (!isdigit((unsigned char)text[text[0] == '+' || text[0] == '-']))
+        return false;
+    errno = 0;
+    value = strtoll(text, &rest, 10);
+    if (errno || *rest)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool word_ok(const char *at, const char *end)
+{
+    for (; at < end; at++)
+        if (*at == ' ' || !isprint((unsigned char)*at))
+            return false;
+    return true;
+}
+
+static bool list_ok(const char *value, enum kind kind)
+{
+    const char *at, *end;
+    int64_t number;
+
+    for (; value;) {
+        value = list_next(value, &at, &end);
+        if (at == end)
+            return false;
+        if (kind == INTS ? !int_parse(at, end, &number) : !word_ok(at, end))
+            return false;
+    }
+    return true;
+}
+
+static bool value_ok(const struct hint *hint, const char *value)
+{
+    const char *end = value + strlen(value);
+    int64_t number;
+
+    switch (hint->kind) {
+    case BOOL:
+        return strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
+    case INT:
+        return int_parse(value, end, &number);
+    case INTS:
+    case WORDS:
+        return list_ok(value, hint->kind);
+    case WORD:
+        return value < end && !strchr(value, ',') && word_ok(value, end);
+    case OCTAL:
+        return value < end && strspn(value, "01234567") == (size_t)(end - value) &&
+               end - value <= 8;
+    case STRING:
+        return true;
+    }
+    return false;
+}
+
+int info_known(const char *key)
+{
+    return hint_find(key) != NULL;
+}
+
+int info_valid(const char *key, const char *value)
+{
+    const struct hint *hint = hint_find(key);
+
+    return hint && value_ok(hint, value);
+}
+
+int info_defaults(drep_info **out)
+{
+    drep_info *info;
+    int i, err;
+
+    err = drep_info_new(&info);
+    for (i = 0; !err && i < NHINTS; i++) {
+        err = put(info, hints[i].key, hints[i].value);
+        if (err)
+            drep_info_free(info);
+    }
+    if (err)
+        return err;
+    *out = info;
+    return 0;
+}
+
+int info_merge(drep_info *into, const drep_info *from)
+{
+    int i, err;
+
+    for (i = 0; i < drep_info_count(from); i++) {
+        if (!info_valid(from->pair[i].key, from->pair[i].value))
+            continue;
+        err = put(into, from->pair[i].key, from->pair[i].value);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+const char *info_str(const drep_info *info, const char *key)
+{
+    const struct hint *hint = hint_find(key);
+    const char *value = drep_info_get(info, key);
+
+    if (value && (!hint || value_ok(hint, value)))
+        return value;
+    return hint ? hint->value : "";
+}
+
+int64_t info_int(const drep_info *info, const char *key)
+{
+    const struct hint *hint = hint_find(key);
+    const char *value = info_str(info, key);
+    int64_t number = 0;
+
+    if (hint && hint->kind == OCTAL)
+        return strtoll(value, NULL, 8);
+    int_parse(value, value + strlen(value), &number);
+    return number;
+}
+
+int info_bool(const drep_info *info, const char *key)
+{
+    return strcmp(info_str(info, key), "true") == 0;
+}
+
+int info_ints(const drep_info *info, const char *key, int64_t *out, int max)
+{
+    const char *value = info_str(info, key), *at, *end;
+    int64_t number;
+    int n = 0;
+
+    for (; value && *value;) {
+        value = list_next(value, &at, &end);
+        if (!int_parse(at, end, &number))
+            break;
+        if (n < max)
+            out[n] = number;
+        n++;
+    }
+    return n;
+}
+
+int info_has_word(const drep_info *info, const char *key, const char *word)
+{
+    const char *value = info_str(info, key), *at, *end;
+    size_t len = strlen(word);
+
+    while (value && *value) {
+        value = list_next(value, &at, &end);
+        if ((size_t)(end - at) == len && memcmp(at, word, len) == 0)
+            return 1;
+    }
+    return 0;
+}
