@@ -111,12 +111,15 @@ SCHEMA_SRC := $(if $(HAVE_YAML),$(wildcard schema/*.c))
 HDF5_SRC := $(if $(HAVE_HDF5),$(wildcard tools/hdf5.c))
 TOOL_SRC := $(filter-out tools/hdf5.c,$(wildcard tools/*.c)) $(if $(HAVE_CXX),$(wildcard tools/*.cc))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
-UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+# Programs of the other suites, and datareps that they load.
+SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli interop fault hetero))
+PLUGIN_SRC := $(wildcard tests/*/plugin_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_COMMON := $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c))
 ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
-    $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON))
+    $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
 CMD_OBJ := $(call objects,$(SCHEMA_SRC) $(TOOL_SRC))
@@ -137,16 +140,18 @@ COMMAND := $(BUILD)/datarep
 MODULE := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so)
 UNIT := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 REPLAY := $(patsubst tests/%.c,$(BUILD)/tests/%,$(FUZZ_SRC))
+SUITE := $(patsubst %.c,$(BUILD)/%,$(filter-out $(PLUGIN_SRC),$(SUITE_SRC)))
+PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: all libs unit-programs replay-programs fuzz-programs bench-programs objects demo test unit \
+.PHONY: all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
     lint bench fuzz hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
-unit-programs: $(UNIT)
-replay-programs: $(REPLAY)
+unit-programs: $(UNIT) $(PLUGINS)
+test-programs: unit-programs $(SUITE) $(if $(filter asan,$(MODE)),$(REPLAY))
 fuzz-programs: $(FUZZERS)
 bench-programs: $(BENCHES)
 objects: $(call objects,$(ALL_SRC))
@@ -221,6 +226,14 @@ $(REPLAY): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/repl
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(TEST_LIBS)
 
+$(SUITE): $(BUILD)/%: $(BUILD)/obj/%.o $(TEST_AR)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $< $(TEST_LIBS) $(HDF5_LIBS) $(MPFR_LIBS)
+
+$(PLUGINS): $(BUILD)/%.so: $(BUILD)/obj/%.o
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -o $@ $<
+
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(TEST_AR)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $< $(TEST_LIBS)
 
@@ -239,8 +252,8 @@ demo: ## install what is missing, build, and run the demonstration
 
 test: ## install what is missing, build, and run every test
 	@tools/install-deps build test interop
-	+@$(MAKE) --no-print-directory MODE=release all unit-programs
-	+@$(MAKE) --no-print-directory MODE=asan all unit-programs replay-programs
+	+@$(MAKE) --no-print-directory MODE=release all test-programs
+	+@$(MAKE) --no-print-directory MODE=asan all test-programs
 	@tests/run
 
 unit: unit-programs ## the unit tests of this MODE alone

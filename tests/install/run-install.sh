@@ -1,0 +1,102 @@
+#!/bin/bash
+# run-install.sh - what `make install` puts where, and that a separate program builds with it.
+set -u
+cd "$SRCDIR" || exit 1
+root=$TMPDIR/root
+n=0
+
+# check NAME COMMAND...: one case.
+check() {
+    local name=$1
+    shift
+    n=$((n + 1))
+    if "$@" > "$TMPDIR/log" 2>&1; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name"
+        sed 's/^/# /' "$TMPDIR/log"
+    fi
+}
+
+cat > "$TMPDIR/app.c" << 'END'
+#include <datarep.h>
+#include <stdio.h>
+
+int main(void)
+{
+    double in = 1.5, out = 0;
+    unsigned char packed[8];
+    int64_t position = 0;
+
+    if (drep_pack("external32", &in, 1, DREP_DOUBLE, packed, 8, &position) || position != 8)
+        return 1;
+    position = 0;
+    if (drep_unpack("external32", packed, 8, &position, &out, 1, DREP_DOUBLE) || out != in)
+        return 1;
+    return puts(drep_version()) < 0;
+}
+END
+
+# The flags of the installed pkg-config file alone, taken inside the destination.
+flags() {
+    PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root \
+        PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
+        pkg-config "$@" datarep
+}
+
+build_shared() {
+    # shellcheck disable=SC2046
+    gcc -Wall -Werror -o "$TMPDIR/app" "$TMPDIR/app.c" $(flags --cflags --libs) &&
+        LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/app" &&
+        readelf -d "$TMPDIR/app" | grep -q 'NEEDED.*\[libdatarep\.so\.0\]'
+}
+
+# Our archive, everybody else's shared libraries.
+build_static() {
+    local libs
+    libs=$(flags --libs --static | sed 's/-ldatarep/-l:libdatarep.a/')
+    # shellcheck disable=SC2046,SC2086
+    gcc -Wall -Werror -o "$TMPDIR/app-static" "$TMPDIR/app.c" $(flags --cflags) $libs &&
+        "$TMPDIR/app-static" && ! readelf -d "$TMPDIR/app-static" | grep -q libdatarep
+}
+
+build_cxx() {
+    # shellcheck disable=SC2046
+    g++ -x c++ -Wall -Werror -o "$TMPDIR/app-cxx" "$TMPDIR/app.c" $(flags --cflags --libs) &&
+        LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/app-cxx"
+}
+
+installed() {
+    for f in bin/datarep include/datarep.h lib/libdatarep.a lib/libdatarep.so lib/libdatarep.so.0 \
+        lib/pkgconfig/datarep.pc share/man/man1/datarep.1; do
+        [ -e "$root/usr/$f" ] || {
+            echo "no $f"
+            return 1
+        }
+    done
+}
+
+soname() {
+    readelf -d "$root/usr/lib/libdatarep.so" | grep -q 'SONAME.*\[libdatarep\.so\.0\]'
+}
+
+# The file system keeps what is ours in our name: no path of this build inside.
+no_build_path() {
+    ! grep -q "$root\|$SRCDIR" "$root/usr/lib/pkgconfig/datarep.pc"
+}
+
+leaves_nothing() {
+    make -s uninstall DESTDIR="$root" PREFIX=/usr && [ -z "$(find "$root" ! -type d)" ] &&
+        [ -z "$(find "$root" -type d -name 'datarep*')" ]
+}
+
+echo 1..9
+check "make install" make -s install DESTDIR="$root" PREFIX=/usr
+check "everything is there" installed
+check "the SONAME is libdatarep.so.0" soname
+check "datarep.pc knows nothing of where it was built" no_build_path
+check "a program builds and runs with the shared library" build_shared
+check "a program builds and runs with the static library" build_static
+check "a C++ program builds and runs" build_cxx
+check "the installed command runs" "$root/usr/bin/datarep" --version
+check "make uninstall leaves nothing" leaves_nothing
