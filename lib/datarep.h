@@ -583,8 +583,7 @@ enum {
     DREP_RDONLY = 1,
     DREP_RDWR = 2,
     DREP_EXCL = 4,         /* create: fail if the file exists */
-    DREP_HEADER_ONLY = 8,  /* open: resolve no conversion functions; no data is read */
-    DREP_EXTERNAL_LINKS = 16 /* open: follow external links (D21 of SPEC.md, "Links") */
+    DREP_HEADER_ONLY = 8   /* open: resolve no conversion functions; no data is read */
 };
 
 /* Creates a container under `datarep` ("native", "external32", "internal",

@@ -29,8 +29,6 @@ struct hdf5_options {
     hdf5_say_fn *error; /* why a function below fails; called once before it returns */
     void *ctx;          /* first argument of the three */
 };
-#define import_options hdf5_options
-#define export_options hdf5_options
 
 /* What the module exports.  Both give 0 or a DREP_ERR_... code; on failure no
  * half-made destination stays behind. */

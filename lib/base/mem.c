@@ -7,12 +7,14 @@
 
 #include "base/error.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static _Atomic int64_t countdown = -1;
-static _Atomic int64_t failures;
+/* Longs, not int64_t: some 32-bit machines have no 64-bit atomics. */
+static atomic_long countdown = -1;
+static atomic_long failures;
 
 /* Is this allocation the one that a test wants to fail? */
 static int fault(void)
@@ -107,7 +109,7 @@ void mem_free(void *p)
 void mem_fail_at(int64_t n)
 {
     atomic_store(&failures, 0);
-    atomic_store(&countdown, n < 0 ? -1 : n);
+    atomic_store(&countdown, n < 0 ? -1 : n > LONG_MAX ? LONG_MAX : (long)n);
 }
 
 int64_t mem_failed(void)

@@ -4,7 +4,10 @@
  * in typemap order.  Leaves are predefined types and scalars, and one-item leaves
  * of variable length (sequence, vstring, reference).  Enum and boolean appear as
  * their base, string and opaque as BYTEs (SPEC.md, "Data items").
- * The same tree, laid out with other sizes, describes elements in a file. */
+ * The same tree, laid out with other sizes, describes elements in a file.
+ *
+ * A node's origin is where its first item lies, so a loop's child and a sequence's
+ * first branch begin at their parent's origin. */
 #ifndef TYPE_TYPE_H
 #define TYPE_TYPE_H
 
@@ -13,15 +16,22 @@
 #include <stdbool.h>
 
 #define TYPE_DEPTH_MAX 64
+#define NODE_DEPTH_MAX 80 /* nested nodes of one typemap; what a cursor has room for */
+/* Types that a type is made of, shared ones counted each time: bounds the work of
+ * whatever walks a description. */
+#define TYPE_WEIGHT_MAX ((int64_t)1 << 24)
 #define TYPE_SIZE_MAX ((int64_t)1 << 62)
 
 enum node_op { NODE_LEAF, NODE_LOOP, NODE_SEQ };
 
+/* Shared between typemaps; immutable but for its count. */
 struct node {
+    atomic_size_t refs; /* 0: static, never counted */
     enum node_op op;
+    int depth;      /* nested nodes; leaf: 1 */
     int64_t items;  /* data items in the whole node */
     int64_t count;  /* leaf: items; loop: turns; seq: branches */
-    int64_t stride; /* leaf: bytes between items; loop: bytes between turns */
+    int64_t stride; /* leaf: bytes between items, of one item its size; loop: between turns */
     const drep_type *leaf; /* leaf: its type (kind PREDEFINED, SCALAR, SEQUENCE, VSTRING, REFERENCE) */
     struct node **child;   /* loop: 1; seq: count, in typemap order */
     int64_t *offset;       /* seq: bytes of each branch from the node's origin */
@@ -41,11 +51,16 @@ struct prog {
 };
 
 struct drep_type {
-    _Atomic int64_t refs; /* predefined: never counted */
+    atomic_size_t refs; /* predefined: never counted */
     int kind;
     int code;
-    int depth;
+    int depth; /* nested types; predefined: 1 */
     bool portable, variable;
+    bool marked;  /* lb and ub were set by resized, subarray or darray somewhere inside */
+    bool blank;   /* neither items nor bounds that were set */
+    bool natural; /* struct: made without displacements */
+    uint64_t codes[2]; /* bit c: code c is inside; bit c - 64 of the second */
+    int64_t weight;
     int64_t size, lb, ub, true_lb, true_ub, items, align;
     struct prog prog; /* as this machine holds it */
 
@@ -54,10 +69,10 @@ struct drep_type {
     int64_t *args;         /* what drep_type_arg() gives */
     int64_t nmembers;      /* member types */
     const drep_type **member;
-    int64_t *displ;        /* bytes; NULL when one member at 0 */
-    int64_t *blocklen;     /* NULL: all 1 */
+    int64_t *displ;        /* bytes, inside args; NULL when one member at 0 */
+    int64_t *blocklen;     /* inside args; NULL: all 1 */
     char **name;           /* members, or an enum's names; NULL */
-    int64_t *value;        /* an enum's values */
+    int64_t *value;        /* an enum's values, inside args */
     char *tag;             /* an opaque's */
     drep_scalar scalar;
 };
@@ -67,25 +82,44 @@ struct drep_type {
 struct type_sizes {
     uint8_t size[DREP_CODE_MAX + 1];
     uint8_t align[DREP_CODE_MAX + 1];
-    uint8_t vlen_size, vlen_align;     /* sequence and vstring */
+    uint8_t vlen_size, vlen_align;       /* sequence and vstring */
+    uint8_t vstring_size, vstring_align; /* vstring; 0: as vlen */
     uint8_t object_size, region_size, ref_align;
 };
 
 enum prog_layout {
     PROG_PACKED, /* typemap order, no gaps: a dataset's default */
     PROG_STRUCT, /* as that machine's C compiler lays a struct out (natural members) */
-    PROG_VIEW    /* MPI 5.0, 14.7: displacements of portable types scale, others stay (V3, V4) */
+    PROG_VIEW,   /* MPI 5.0, 14.7: displacements of portable types scale, others stay (V3, V4) */
+    PROG_MEMORY  /* as VIEW, with structs rounded up to their alignment */
 };
 
 /* The typemap of `type` with other sizes.  PACKED and STRUCT drop memory
  * displacements, lower bounds and holes.  DREP_ERR_TYPE naming a predefined type
- * that has no size, DREP_ERR_VALUE_TOO_LARGE. */
+ * that has no size, DREP_ERR_VALUE_TOO_LARGE.  Its leaves are borrowed from `type`,
+ * which must outlive it. */
 int prog_build(struct prog *out, const drep_type *type, const struct type_sizes *sizes,
                enum prog_layout layout);
 void prog_release(struct prog *prog);
 
-/* drep_cursor over any prog. */
+/* drep_cursor over any prog, which must outlive it; cursor_next() is
+ * drep_cursor_next() without the way through the public symbol. */
 int cursor_init(drep_cursor *cursor, const struct prog *prog, int64_t position);
+int cursor_next(drep_cursor *cursor, int64_t max, drep_run *run);
+
+/* The runs of one element, in typemap order, if they are at most `max`: how many;
+ * else -1.  For loops that go over many small elements. */
+struct leaf_run {
+    const drep_type *leaf;
+    int64_t offset; /* bytes from the element's start */
+    int64_t stride;
+    int64_t count;
+};
+int prog_flat(const struct prog *p, struct leaf_run *runs, int max);
+
+/* 1 if items of both leaves are the same thing: one code, equal scalars, sequences
+ * of equivalent bases, references to the same. */
+int leaf_same(const drep_type *a, const drep_type *b);
 
 /* What C member i of a compound or element of its block lies at, in bytes from the
  * element's start, under PACKED or STRUCT; for records that state offsets (D1).
@@ -96,12 +130,13 @@ int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog
 /* This machine's sizes. */
 const struct type_sizes *type_native_sizes(void);
 
-/* Calls fn once for each predefined code in the typemap (any depth, also in
- * sequences); stops at and gives its first non-zero result. */
+/* Calls fn once for each predefined code in the description (any depth, also in
+ * sequences), in the order of the codes; stops at and gives its first non-zero
+ * result. */
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx);
 
 /* Datatype record of SPEC.md <-> type.  `sizes` are the file's; `layout` PACKED or
- * STRUCT says where members lie.  type_get() also builds the stored prog that the
+ * STRUCT says where members lie.  sizes NULL: not laid out (attributes, named types).  type_get() also builds the stored prog that the
  * record describes when `stored` is not NULL (release with prog_release); it checks
  * that members lie inside and do not overlap. */
 struct out;
