@@ -131,7 +131,6 @@ say = $(if $(V),,@echo '  $(1) $@'; )
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 
 SHARED := $(BUILD)/libdatarep.so.$(VERSION)
@@ -145,7 +144,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
+.PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
     lint bench fuzz hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
