@@ -1,0 +1,52 @@
+#!/bin/bash
+# run-runner.sh - the test driver counts what it is told, and every way to break down.
+#
+# A copy of the driver runs small programs in a tree of its own.
+set -u
+fake=$TMPDIR/tree
+mkdir -p "$fake/tests/suite"
+cp "$SRCDIR/tests/run" "$fake/tests/run"
+n=0
+
+# expect NAME STATUS CLOSING-LINE PROGRAM [FILE]: one program, what the driver makes of it.
+expect() {
+    local file=$fake/tests/suite/${5-run-it} out status
+    printf '%s\n' "$4" > "$file"
+    chmod +x "$file"
+    out=$("$fake/tests/run" suite 2>&1)
+    status=$?
+    rm "$file"
+    n=$((n + 1))
+    if [ $status = "$2" ] && [ "$(printf '%s\n' "$out" | tail -n 1)" = "$3" ]; then
+        echo "ok $n - $1"
+    else
+        echo "not ok $n - $1"
+        printf '%s\n' "status $status" "$out" | sed 's/^/# /'
+    fi
+}
+
+sh=$'#!/bin/sh\n'
+expect "cases are counted" 0 "2 passed, 0 failed, 1 skipped" \
+    "$sh echo 1..3; echo ok 1 - a; echo 'ok 2 - b # SKIP no disk'; echo ok 3"
+expect "a failed case" 1 "1 passed, 1 failed, 0 skipped" \
+    "$sh echo ok 1; echo not ok 2 - b; echo 1..2"
+expect "a failed case and a status are one failure" 1 "0 passed, 1 failed, 0 skipped" \
+    "$sh echo not ok 1; echo 1..1; exit 3"
+expect "a status alone is a failure" 1 "1 passed, 1 failed, 0 skipped" \
+    "$sh echo ok 1; echo 1..1; exit 3"
+expect "no plan" 1 "1 passed, 1 failed, 0 skipped" "$sh echo ok 1"
+expect "a broken plan" 1 "1 passed, 1 failed, 0 skipped" "$sh echo 1..2; echo ok 1"
+expect "a death" 1 "1 passed, 1 failed, 0 skipped" "$sh echo 1..1; echo ok 1; kill -9 \$\$"
+expect "too long" 1 "1 passed, 1 failed, 0 skipped" \
+    "$sh # timeout: 1
+echo 1..1; echo ok 1; sleep 60"
+expect "nothing said" 1 "0 passed, 1 failed, 0 skipped" "$sh"
+expect "skipped as a whole is no success" 1 "0 passed, 0 failed, 1 skipped" \
+    "$sh echo '1..0 # SKIP no network'"
+expect "a summary of Check" 1 "56 passed, 1 failed, 0 skipped" \
+    "$sh echo '98%: Checks: 57, Failures: 1, Errors: 0'; exit 1"
+expect "a Python program" 0 "1 passed, 0 failed, 0 skipped" 'print("ok 1\n1..1")' test_it.py
+expect "a bats file" 0 "1 passed, 0 failed, 0 skipped" '@test "true" { true; }' it.bats
+expect "input is empty, TMPDIR is there" 0 "2 passed, 0 failed, 0 skipped" \
+    "$sh read -r x || echo ok 1; test -d \"\$TMPDIR\" && echo ok 2; echo 1..2"
+echo "1..$n"
