@@ -62,7 +62,7 @@ $(CONFIG): tools/probe $(wildcard /usr/include /usr/lib/*/pkgconfig /usr/local/l
 # -------------------------------------------------------------------- flags
 
 WARN = -Wall -Wextra -Wshadow -Wconversion
-COMMON = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I$(BUILD)/borrowed -Ilib -I. -g -fPIC -pthread \
+COMMON = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -isystem $(BUILD)/borrowed -Ilib -I. -g -fPIC -pthread \
     $(WARN) $(WERROR)
 FORTIFY = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $(HARDEN_CFLAGS)
 SANITIZE = -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize
@@ -244,15 +244,18 @@ $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMM
 
 # ------------------------------------------------------------ things to run
 
+# As many jobs as there are processors, where the caller asked for none.
+SUB = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
 demo: ## install what is missing, build, and run the demonstration
 	@tools/install-deps build
-	+@$(MAKE) --no-print-directory MODE=release all
+	+@$(SUB) MODE=release all
 	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
 
 test: ## install what is missing, build, and run every test
 	@tools/install-deps build test interop
-	+@$(MAKE) --no-print-directory MODE=release all test-programs
-	+@$(MAKE) --no-print-directory MODE=asan all test-programs
+	+@$(SUB) MODE=release all test-programs
+	+@$(SUB) MODE=asan all test-programs
 	@tests/run
 
 unit: unit-programs ## the unit tests of this MODE alone
@@ -264,13 +267,13 @@ lint: ## warnings of gcc and clang, format, include directions, symbols, scripts
 
 bench: ## install what is missing, build, and run the benchmarks
 	@tools/install-deps build interop bench
-	+@$(MAKE) --no-print-directory MODE=release all bench-programs
+	+@$(SUB) MODE=release all bench-programs
 	@for b in $(patsubst %,build/release/%,$(basename $(BENCH_SRC))); do \
 	    echo "== $${b##*/}"; $$b || exit 1; done
 
 fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	@tools/install-deps build hardening
-	+@$(MAKE) --no-print-directory MODE=fuzz CC=clang fuzz-programs
+	+@$(SUB) MODE=fuzz CC=clang fuzz-programs
 	@for f in $(patsubst tests/fuzz/%.c,%,$(FUZZ_SRC)); do \
 	    echo "== $$f"; mkdir -p tests/fuzz/corpus/$$f build/fuzz/found/$$f; \
 	    build/fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
@@ -279,7 +282,7 @@ fuzz: ## run each fuzz target for FUZZ_TIME seconds
 
 hetero: ## the tests on other machines, under qemu-user
 	@tools/install-deps build hetero
-	+@$(MAKE) --no-print-directory MODE=release all
+	+@$(SUB) MODE=release all
 	@tests/run hetero
 
 docs: ## check the man pages
