@@ -4,8 +4,11 @@
 
 #include "format/in.h"
 #include "format/out.h"
+#include <string.h>
 
 uint64_t sum_of(const void *p, size_t size); /* XXH3-64, seed 0 */
+/* As if the eight bytes at `hole` were zero; hole + 8 <= size. */
+uint64_t sum_with_hole(const void *p, size_t size, size_t hole);
 /* The stored form of a payload block's sum: 0 becomes 1 (0 means absent). */
 uint64_t sum_stored(const void *p, size_t size);
 /* Sums of each 4,096 bytes of a payload; n = ceil(size / 4096). */
@@ -16,6 +19,8 @@ struct ref {
     uint32_t length; /* 0: none */
     uint64_t checksum;
 };
+/* None, or a multiple of 64 behind the slots and the length of a block header at
+ * least; whether it ends within the file is the caller's to see. */
 void ref_get(struct in *in, struct ref *r);
 void ref_put(struct out *out, const struct ref *r);
 
@@ -50,7 +55,9 @@ struct block_head {
 /* Writes the header into block[0..40) and seals it: computes the checksum of all
  * length bytes and gives it. */
 uint64_t block_seal(uint8_t *block, const struct block_head *head);
-/* Checks magic, zeros, length == size, checksum.  On failure *why says what. */
+/* Checks magic, checksum (both FMT_ERR_CHECKSUM: something else may stand there by
+ * now), zeros, length == size, and what each kind asks of level, count and length.
+ * On failure *why says what. */
 int block_get(struct block_head *out, const uint8_t *block, size_t size, const char **why);
 
 /* One entry of a node as it stands in the block. */
@@ -76,10 +83,36 @@ void key_add_u8(struct key *key, uint8_t v);
 void key_add_u32(struct key *key, uint32_t v);
 void key_add_u64(struct key *key, uint64_t v);
 int key_add_bytes(struct key *key, const void *p, size_t n); /* FMT_ERR_NAME if too long */
-int key_compare(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
-uint64_t key_object(const uint8_t *key);
-uint8_t key_tag(const uint8_t *key);
-uint64_t key_u64(const uint8_t *tail); /* big-endian */
-uint32_t key_u32(const uint8_t *tail);
+
+/* As byte strings: less than, equal to or greater than 0; a prefix comes first. */
+static inline int key_compare(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
+{
+    size_t n = alen < blen ? alen : blen;
+    int order = n ? memcmp(a, b, n) : 0;
+
+    if (order)
+        return order;
+    return (alen > blen) - (alen < blen);
+}
+
+static inline uint64_t key_u64(const uint8_t *tail)
+{
+    return load_u64(tail);
+}
+
+static inline uint32_t key_u32(const uint8_t *tail)
+{
+    return load_u32(tail);
+}
+
+static inline uint64_t key_object(const uint8_t *key)
+{
+    return load_u64(key);
+}
+
+static inline uint8_t key_tag(const uint8_t *key)
+{
+    return key[8];
+}
 
 #endif

@@ -2,7 +2,8 @@
  *
  * The first error sticks: later reads give zeros and move nothing, so a decoder
  * reads like its table in SPEC.md, with one check at the end.  `at` of the error
- * counts from the start of the buffer; the caller adds where that lies. */
+ * counts from the start of the buffer; the caller adds where that lies.  The reads
+ * are inline because the tree decodes whole nodes with them. */
 #ifndef FORMAT_IN_H
 #define FORMAT_IN_H
 
@@ -12,21 +13,80 @@ struct in {
     const uint8_t *p;
     size_t size;
     size_t at;
+    size_t last;      /* where the last field read begins */
     int err;          /* enum fmt_err of the first error */
     size_t err_at;    /* byte of it */
     const char *why;  /* constant text of it */
 };
 
 void in_init(struct in *in, const void *p, size_t size);
-uint8_t in_u8(struct in *in);
-uint16_t in_u16(struct in *in);
-uint32_t in_u32(struct in *in);
-uint64_t in_u64(struct in *in);
-int64_t in_i64(struct in *in);
-/* The next n bytes in place; NULL (and FMT_ERR_FORMAT) if fewer are left. */
-const uint8_t *in_bytes(struct in *in, size_t n);
-size_t in_left(const struct in *in);
-/* Keeps the first error; gives it back. */
+/* Keeps the first error, at the last field read; gives it back. */
 int in_fail(struct in *in, int err, const char *why);
+/* in_fail() for a read beyond the end. */
+const uint8_t *in_short(struct in *in);
+
+/* Big-endian numbers at p, of any alignment. */
+static inline uint16_t load_u16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t load_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline uint64_t load_u64(const uint8_t *p)
+{
+    return (uint64_t)load_u32(p) << 32 | load_u32(p + 4);
+}
+
+static inline size_t in_left(const struct in *in)
+{
+    return in->err ? 0 : in->size - in->at;
+}
+
+/* The next n bytes in place; NULL (and FMT_ERR_FORMAT) if fewer are left. */
+static inline const uint8_t *in_bytes(struct in *in, size_t n)
+{
+    if (in->err || n > in->size - in->at)
+        return in_short(in);
+    in->last = in->at;
+    in->at += n;
+    return in->p + in->last;
+}
+
+static inline uint8_t in_u8(struct in *in)
+{
+    const uint8_t *p = in_bytes(in, 1);
+
+    return p ? *p : 0;
+}
+
+static inline uint16_t in_u16(struct in *in)
+{
+    const uint8_t *p = in_bytes(in, 2);
+
+    return p ? load_u16(p) : 0;
+}
+
+static inline uint32_t in_u32(struct in *in)
+{
+    const uint8_t *p = in_bytes(in, 4);
+
+    return p ? load_u32(p) : 0;
+}
+
+static inline uint64_t in_u64(struct in *in)
+{
+    const uint8_t *p = in_bytes(in, 8);
+
+    return p ? load_u64(p) : 0;
+}
+
+static inline int64_t in_i64(struct in *in)
+{
+    return (int64_t)in_u64(in);
+}
 
 #endif

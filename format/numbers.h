@@ -86,6 +86,7 @@ enum fmt_kind {
 #define FMT_HEADER_MAX (1u << 20)
 #define FMT_NAME_MAX 1023
 #define FMT_DATAREP_MAX 127
+#define FMT_SHARED_MAX 255 /* bytes of a key that an entry can take from the one before */
 #define FMT_RANK_MAX 32
 #define FMT_RANK_NULL 255
 #define FMT_FILTERS_MAX 16
@@ -112,7 +113,10 @@ int fmt_code_internal(int code);          /* bytes */
 const char *fmt_format_name(int format);
 int fmt_format_from_name(const char *name);
 int fmt_format_class(int format);         /* enum fmt_class, -1 if unknown */
+/* 1 if a scalar of this format can have that many bytes (a complex is two scalars). */
+int fmt_format_fits(int format, int size);
 const char *fmt_filter_name(int id);
 int fmt_filter_from_name(const char *name);
+int fmt_filter_params(int id);            /* how many parameters its record has, -1 if unknown */
 
 #endif

@@ -1,0 +1,115 @@
+/* block.c - references to blocks and the header that every block begins with. */
+#include "format/block.h"
+
+static const uint8_t block_magic[4] = {0x44, 0x52, 0x50, 0x42};
+
+#define CHECKSUM_AT 32
+
+void ref_get(struct in *in, struct ref *r)
+{
+    size_t start = in->at;
+    struct ref t;
+
+    t.offset = in_u64(in);
+    t.length = in_u32(in);
+    t.checksum = in_u64(in);
+    if (in->err)
+        return;
+    in->last = start;
+    if (t.length == 0 ? t.offset || t.checksum
+                      : t.offset < FMT_SPACE_START || t.offset > FMT_SIZE_MAX ||
+                            t.offset % FMT_ALIGN || t.length < FMT_BLOCK_HEAD)
+        in_fail(in, FMT_ERR_FORMAT, "impossible reference");
+    else
+        *r = t;
+}
+
+void ref_put(struct out *out, const struct ref *r)
+{
+    out_u64(out, r->offset);
+    out_u32(out, r->length);
+    out_u64(out, r->checksum);
+}
+
+/* Whether level, count and length are possible for the kind; NULL if so. */
+static const char *block_doubt(const struct block_head *h)
+{
+    uint64_t content = h->length - FMT_BLOCK_HEAD;
+
+    if (h->kind == FMT_NODE ? h->level > FMT_LEVEL_MAX : h->level != 0)
+        return "impossible level of a block";
+    switch (h->kind) {
+    case FMT_NODE:
+        if (h->length > FMT_NODE_MAX || h->count < 1 || h->count > content / 4)
+            return "impossible size of a node";
+        return NULL;
+    case FMT_VALUE:
+        return h->count || content > FMT_VALUE_MAX ? "impossible size of a value block" : NULL;
+    case FMT_PENDING:
+        return content != (uint64_t)h->count * 24 ? "impossible size of a pending list" : NULL;
+    case FMT_HEADER:
+        return h->count || content > FMT_HEADER_MAX ? "impossible size of a header block" : NULL;
+    case FMT_SUMS:
+        return content != (uint64_t)h->count * 8 ? "impossible size of a block of sums" : NULL;
+    }
+    return "unknown kind of block";
+}
+
+static int refuse(int err, const char *text, const char **why)
+{
+    *why = text;
+    return err;
+}
+
+int block_get(struct block_head *out, const uint8_t *block, size_t size, const char **why)
+{
+    struct block_head t;
+    const char *doubt;
+    struct in in;
+    uint16_t zeros;
+
+    in_init(&in, block, size);
+    if (size < FMT_BLOCK_HEAD)
+        return refuse(FMT_ERR_FORMAT, "a block is shorter than its header", why);
+    if (memcmp(in_bytes(&in, 4), block_magic, 4) != 0)
+        return refuse(FMT_ERR_CHECKSUM, "no block begins here", why);
+    t.kind = in_u8(&in);
+    t.level = in_u8(&in);
+    zeros = in_u16(&in);
+    memcpy(t.uuid, in_bytes(&in, 8), 8);
+    t.sequence = in_u64(&in);
+    t.length = in_u32(&in);
+    t.count = in_u32(&in);
+    t.checksum = in_u64(&in);
+    if (sum_with_hole(block, size, CHECKSUM_AT) != t.checksum)
+        return refuse(FMT_ERR_CHECKSUM, "checksum mismatch", why);
+    if (zeros)
+        return refuse(FMT_ERR_FORMAT, "bytes that must be zero are not", why);
+    if (t.length != size)
+        return refuse(FMT_ERR_FORMAT, "a block is not as long as its reference says", why);
+    doubt = block_doubt(&t);
+    if (doubt)
+        return refuse(FMT_ERR_FORMAT, doubt, why);
+    *out = t;
+    return FMT_OK;
+}
+
+uint64_t block_seal(uint8_t *block, const struct block_head *head)
+{
+    struct out out;
+    uint64_t sum;
+
+    out_init(&out, block, FMT_BLOCK_HEAD);
+    out_bytes(&out, block_magic, sizeof(block_magic));
+    out_u8(&out, head->kind);
+    out_u8(&out, head->level);
+    out_zeros(&out, 2);
+    out_bytes(&out, head->uuid, sizeof(head->uuid));
+    out_u64(&out, head->sequence);
+    out_u32(&out, head->length);
+    out_u32(&out, head->count);
+    out_u64(&out, 0);
+    sum = sum_of(block, head->length);
+    out_patch_u64(&out, CHECKSUM_AT, sum);
+    return sum;
+}

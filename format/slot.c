@@ -1,0 +1,140 @@
+/* slot.c - the two header slots, which name the state of a file. */
+#include "format/block.h"
+
+static const uint8_t slot_magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
+
+#define HEADER_AT 256
+#define RESERVED 88
+#define SUM_AT 4088
+
+static int all_zero(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i])
+            return 0;
+    return 1;
+}
+
+static int inside(uint64_t offset, uint64_t length, uint64_t end)
+{
+    return offset >= FMT_SPACE_START && offset <= end && length <= end - offset;
+}
+
+static int ref_inside(const struct ref *r, uint64_t end)
+{
+    return !r->length || inside(r->offset, r->length, end);
+}
+
+/* What is wrong with a slot of our version whose sum is right; NULL if nothing is. */
+static const char *slot_doubt(const struct slot *s, int which)
+{
+    if (s->sequence == 0 || s->sequence % 2 == (uint64_t)which)
+        return "its sequence number belongs into the other slot";
+    /* Of a feature that we do not know, only the name by its number is ours to give. */
+    if (s->incompatible)
+        return NULL;
+    if (s->header_size > FMT_SLOT_HEADER_MAX)
+        return "its header proper is too long";
+    if (s->end < FMT_SPACE_START || s->end > FMT_SIZE_MAX)
+        return "its end of allocated space is impossible";
+    if (!s->root.length || !ref_inside(&s->root, s->end))
+        return "its root lies outside the file";
+    if (!ref_inside(&s->pending, s->end))
+        return "its pending list lies outside the file";
+    if (!ref_inside(&s->more, s->end))
+        return "its header continuation lies outside the file";
+    if (s->meta_offset ? !inside(s->meta_offset, s->meta_length, s->end) : s->meta_length != 0)
+        return "its metadata extent lies outside the file";
+    return NULL;
+}
+
+static void slot_fields(struct in *in, struct slot *s)
+{
+    s->header_size = in_u32(in);
+    s->sequence = in_u64(in);
+    memcpy(s->uuid, in_bytes(in, 16), 16);
+    s->incompatible = in_u64(in);
+    s->write_incompatible = in_u64(in);
+    s->compatible = in_u64(in);
+    s->end = in_u64(in);
+    s->time = in_i64(in);
+    ref_get(in, &s->root);
+    ref_get(in, &s->pending);
+    ref_get(in, &s->more);
+    s->meta_offset = in_u64(in);
+    s->meta_length = in_u64(in);
+    s->next_object = in_u64(in);
+    s->next_type = in_u32(in);
+}
+
+enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], int which,
+                         const char **why)
+{
+    struct slot t;
+    struct in in;
+
+    *why = NULL;
+    if (all_zero(bytes, FMT_SLOT_SIZE))
+        return SLOT_EMPTY;
+    if (memcmp(bytes, slot_magic, sizeof(slot_magic)) != 0) {
+        *why = "its magic is wrong";
+        return SLOT_FOREIGN;
+    }
+    if (sum_of(bytes, SUM_AT) != load_u64(bytes + SUM_AT)) {
+        *why = "its checksum is wrong";
+        return SLOT_DAMAGED;
+    }
+    memset(&t, 0, sizeof(t));
+    in_init(&in, bytes, FMT_SLOT_SIZE);
+    in_bytes(&in, sizeof(slot_magic));
+    t.major = in_u16(&in);
+    t.minor = in_u16(&in);
+    if (t.major != FMT_MAJOR) {
+        *out = t;
+        return SLOT_VALID;
+    }
+    slot_fields(&in, &t);
+    *why = slot_doubt(&t, which);
+    if (!*why && in.err && !t.incompatible)
+        *why = in.why;
+    if (!*why && !t.incompatible &&
+        !all_zero(bytes + HEADER_AT + t.header_size, FMT_SLOT_HEADER_MAX - t.header_size))
+        *why = "bytes behind its header proper are not zero";
+    if (*why)
+        return SLOT_DAMAGED;
+    if (t.header_size > FMT_SLOT_HEADER_MAX)
+        t.header_size = 0; /* only beside an unknown feature */
+    memcpy(t.header, bytes + HEADER_AT, t.header_size);
+    *out = t;
+    return SLOT_VALID;
+}
+
+void slot_put(uint8_t bytes[FMT_SLOT_SIZE], const struct slot *slot)
+{
+    struct out out;
+
+    memset(bytes, 0, FMT_SLOT_SIZE);
+    out_init(&out, bytes, FMT_SLOT_SIZE);
+    out_bytes(&out, slot_magic, sizeof(slot_magic));
+    out_u16(&out, slot->major);
+    out_u16(&out, slot->minor);
+    out_u32(&out, slot->header_size);
+    out_u64(&out, slot->sequence);
+    out_bytes(&out, slot->uuid, sizeof(slot->uuid));
+    out_u64(&out, slot->incompatible);
+    out_u64(&out, slot->write_incompatible);
+    out_u64(&out, slot->compatible);
+    out_u64(&out, slot->end);
+    out_i64(&out, slot->time);
+    ref_put(&out, &slot->root);
+    ref_put(&out, &slot->pending);
+    ref_put(&out, &slot->more);
+    out_u64(&out, slot->meta_offset);
+    out_u64(&out, slot->meta_length);
+    out_u64(&out, slot->next_object);
+    out_u32(&out, slot->next_type);
+    out_zeros(&out, RESERVED);
+    out_bytes(&out, slot->header, slot->header_size);
+    out_zeros(&out, SUM_AT - out.at);
+    out_u64(&out, sum_of(bytes, SUM_AT));
+}

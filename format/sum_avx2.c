@@ -1,0 +1,23 @@
+/* sum_avx2.c - the sum of bytes with AVX2. */
+#include "format/sum.h"
+
+#ifdef SUM_X86
+/* What xxhash.h includes comes first, so that only its own functions get the target. */
+#include <immintrin.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+#define XXH_VECTOR 2 /* XXH_AVX2 */
+#define SUM_SET sum_avx2
+#include "format/sum_body.h"
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* sum_body.h - the functions of one instruction set; included once per sum*.c.
+ *
+ * SUM_SET names the table that this makes, XXH_VECTOR (if the includer defines it) the
+ * set.  Everything of xxhash.h becomes static here. */
+#include "format/numbers.h"
+#include "format/sum.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#pragma GCC diagnostic pop
+
+static uint64_t set_of(const void *p, size_t size)
+{
+    return XXH3_64bits(p, size);
+}
+
+static uint64_t set_hole(const void *p, size_t size, size_t hole)
+{
+    static const uint8_t zeros[8];
+    const uint8_t *bytes = p;
+    XXH3_state_t state;
+
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, bytes, hole);
+    XXH3_64bits_update(&state, zeros, sizeof(zeros));
+    XXH3_64bits_update(&state, bytes + hole + sizeof(zeros), size - hole - sizeof(zeros));
+    return XXH3_64bits_digest(&state);
+}
+
+static void set_blocks(const void *p, size_t size, uint64_t *sums)
+{
+    const uint8_t *bytes = p;
+
+    while (size > 0) {
+        size_t n = size < FMT_SUM_BLOCK ? size : FMT_SUM_BLOCK;
+        uint64_t sum = XXH3_64bits(bytes, n);
+
+        *sums++ = sum ? sum : 1;
+        bytes += n;
+        size -= n;
+    }
+}
+
+const struct sum_set SUM_SET = {set_of, set_hole, set_blocks};
