@@ -1,0 +1,197 @@
+/* real.c - real numbers as the shortest text that reads back to the same value. */
+#include "real.h"
+#include "shortest.h"
+#include <datarep.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if !HAVE_CXX
+/* Without std::to_chars: as many digits as it takes. */
+size_t shortest_float(char *text, float value)
+{
+    int digits, n = 0;
+
+    for (digits = 1; digits <= 9; digits++) {
+        n = snprintf(text, SHORTEST_MAX, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value)
+            break;
+    }
+    return (size_t)n;
+}
+
+size_t shortest_double(char *text, double value)
+{
+    int digits, n = 0;
+
+    for (digits = 1; digits <= 17; digits++) {
+        n = snprintf(text, SHORTEST_MAX, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return (size_t)n;
+}
+#endif
+
+static void put_word(struct sink *s, const char *word, bool json)
+{
+    if (json)
+        sink_char(s, '"');
+    sink_text(s, word);
+    if (json)
+        sink_char(s, '"');
+}
+
+static void put_special(struct sink *s, bool nan, bool negative, bool json)
+{
+    put_word(s, nan ? "nan" : negative ? "-inf" : "inf", json);
+}
+
+/* A decimal number that looks like a real: "3" becomes "3.0". */
+static void put_decimal(struct sink *s, char *text, size_t size)
+{
+    size_t i;
+
+    for (i = 0; i < size; i++)
+        if (text[i] == '.' || text[i] == 'e')
+            break;
+    if (i == size) {
+        text[size++] = '.';
+        text[size++] = '0';
+    }
+    sink_put(s, text, size);
+}
+
+void real_put_float(struct sink *s, float value, bool json)
+{
+    char text[SHORTEST_MAX + 2];
+
+    if (isfinite(value))
+        put_decimal(s, text, shortest_float(text, value));
+    else
+        put_special(s, isnan(value), value < 0, json);
+}
+
+void real_put_double(struct sink *s, double value, bool json)
+{
+    char text[SHORTEST_MAX + 2];
+
+    if (isfinite(value))
+        put_decimal(s, text, shortest_double(text, value));
+    else
+        put_special(s, isnan(value), value < 0, json);
+}
+
+/* Sign, exponent and fraction of a binary128. */
+struct quad {
+    uint64_t high, low; /* fraction: 48 and 64 bits */
+    int exponent;       /* biased, 15 bits */
+    bool negative;
+};
+
+static struct quad quad_load(const void *bytes)
+{
+    const uint16_t one = 1;
+    uint64_t word[2];
+    bool little;
+    struct quad q;
+
+    little = *(const unsigned char *)&one == 1;
+    memcpy(word, bytes, sizeof word);
+    q.high = word[little ? 1 : 0];
+    q.low = word[little ? 0 : 1];
+    q.negative = q.high >> 63;
+    q.exponent = (int)(q.high >> 48 & 0x7fff);
+    q.high &= ((uint64_t)1 << 48) - 1;
+    return q;
+}
+
+/* 1 and the double where one has exactly this value. */
+static bool quad_double(const struct quad *q, double *out)
+{
+    uint64_t mantissa = (uint64_t)1 << 52 | q->high << 4 | q->low >> 60;
+    int exponent = q->exponent - 16383;
+    double value;
+
+    if (q->exponent == 0 && q->high == 0 && q->low == 0) {
+        *out = q->negative ? -0.0 : 0.0;
+        return true;
+    }
+    if (exponent < -1074 || exponent > 1023 || (q->low & (((uint64_t)1 << 60) - 1)))
+        return false;
+    /* Below the normal range ldexp() rounds; what it lost shows on the way back. */
+    value = ldexp((double)mantissa, exponent - 52);
+    if (ldexp(value, 52 - exponent) != (double)mantissa)
+        return false;
+    *out = q->negative ? -value : value;
+    return true;
+}
+
+static void quad_hex(struct sink *s, struct quad q, bool json)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[64];
+    int exponent = q.exponent - 16383, n = 0, i;
+
+    if (q.exponent == 0) {
+        /* Subnormal: moved up until its leading 1 stands before the point. */
+        exponent++;
+        do {
+            q.high = q.high << 1 | q.low >> 63;
+            q.low <<= 1;
+            exponent--;
+        } while (!(q.high >> 48));
+    }
+    if (q.negative)
+        text[n++] = '-';
+    n += snprintf(text + n, sizeof text - (size_t)n, "0x1.");
+    for (i = 0; i < 12; i++)
+        text[n++] = digits[q.high >> (44 - 4 * i) & 15];
+    for (i = 0; i < 16; i++)
+        text[n++] = digits[q.low >> (60 - 4 * i) & 15];
+    while (text[n - 1] == '0')
+        n--;
+    if (text[n - 1] == '.')
+        n--;
+    snprintf(text + n, sizeof text - (size_t)n, "p%+d", exponent);
+    put_word(s, text, json);
+}
+
+void real_put_quad(struct sink *s, const void *quad, bool json)
+{
+    struct quad q = quad_load(quad);
+    double value;
+
+    if (q.exponent == 0x7fff)
+        put_special(s, q.high || q.low, q.negative, json);
+    else if (quad_double(&q, &value))
+        real_put_double(s, value, json);
+    else
+        quad_hex(s, q, json);
+}
+
+float real_narrow(int format, unsigned bits)
+{
+    static const struct {
+        int exponent, fraction, bias;
+    } widths[] = {{5, 10, 15}, {8, 7, 127}, {4, 3, 7}, {5, 2, 15}};
+    int kind = format - DREP_FORMAT_BINARY16;
+    int fbits = widths[kind].fraction, ebits = widths[kind].exponent;
+    unsigned fraction = bits & ((1u << fbits) - 1);
+    unsigned exponent = bits >> fbits & ((1u << ebits) - 1);
+    bool negative = bits >> (fbits + ebits) & 1, top = exponent == (1u << ebits) - 1;
+    float value;
+
+    /* fp8-e4m3 has no infinity and one NaN; its largest exponent is of numbers. */
+    if (format == DREP_FORMAT_FP8_E4M3)
+        value = top && fraction == 7 ? NAN : 0;
+    else
+        value = !top ? 0 : fraction ? NAN : INFINITY;
+    if (value == 0) {
+        if (exponent)
+            fraction |= 1u << fbits;
+        value = ldexpf((float)fraction, (exponent ? (int)exponent : 1) - widths[kind].bias - fbits);
+    }
+    return negative ? -value : value;
+}

@@ -1,0 +1,21 @@
+/* real.h - real numbers as text.
+ *
+ * Values are taken from memory as the machine holds them: the narrow formats widen to
+ * float exactly; everything wider than a double arrives as binary128. */
+#ifndef TOOLS_REAL_H
+#define TOOLS_REAL_H
+
+#include "sink.h"
+
+/* json: NaN and infinities in quotes, likewise hexadecimal numbers. */
+void real_put_float(struct sink *s, float value, bool json);
+void real_put_double(struct sink *s, double value, bool json);
+/* A binary128 in the machine's byte order: as a decimal number where a double holds it
+ * exactly, else in hexadecimal. */
+void real_put_quad(struct sink *s, const void *quad, bool json);
+
+/* The value of a number in one of the narrow formats, by DREP_FORMAT_... (binary16,
+ * bfloat16, fp8-e4m3, fp8-e5m2). */
+float real_narrow(int format, unsigned bits);
+
+#endif
