@@ -32,10 +32,11 @@ struct node {
     int64_t items;  /* data items in the whole node */
     int64_t count;  /* leaf: items; loop: turns; seq: branches */
     int64_t stride; /* leaf: bytes between items, of one item its size; loop: between turns */
-    const drep_type *leaf; /* leaf: its type (kind PREDEFINED, SCALAR, SEQUENCE, VSTRING, REFERENCE) */
-    struct node **child;   /* loop: 1; seq: count, in typemap order */
-    int64_t *offset;       /* seq: bytes of each branch from the node's origin */
-    int64_t *first;        /* seq: items before each branch; count + 1 numbers */
+    const drep_type
+        *leaf; /* leaf: its type (kind PREDEFINED, SCALAR, SEQUENCE, VSTRING, REFERENCE) */
+    struct node **child; /* loop: 1; seq: count, in typemap order */
+    int64_t *offset;     /* seq: bytes of each branch from the node's origin */
+    int64_t *first;      /* seq: items before each branch; count + 1 numbers */
 };
 
 /* A compiled typemap.  Immutable once made. */
@@ -56,9 +57,9 @@ struct drep_type {
     int code;
     int depth; /* nested types; predefined: 1 */
     bool portable, variable;
-    bool marked;  /* lb and ub were set by resized, subarray or darray somewhere inside */
-    bool blank;   /* neither items nor bounds that were set */
-    bool natural; /* struct: made without displacements */
+    bool marked;       /* lb and ub were set by resized, subarray or darray somewhere inside */
+    bool blank;        /* neither items nor bounds that were set */
+    bool natural;      /* struct: made without displacements */
     uint64_t codes[2]; /* bit c: code c is inside; bit c - 64 of the second */
     int64_t weight;
     int64_t size, lb, ub, true_lb, true_ub, items, align;
@@ -66,14 +67,14 @@ struct drep_type {
 
     /* The description. */
     int64_t nargs;
-    int64_t *args;         /* what drep_type_arg() gives */
-    int64_t nmembers;      /* member types */
+    int64_t *args;    /* what drep_type_arg() gives */
+    int64_t nmembers; /* member types */
     const drep_type **member;
-    int64_t *displ;        /* bytes, inside args; NULL when one member at 0 */
-    int64_t *blocklen;     /* inside args; NULL: all 1 */
-    char **name;           /* members, or an enum's names; NULL */
-    int64_t *value;        /* an enum's values, inside args */
-    char *tag;             /* an opaque's */
+    int64_t *displ;    /* bytes, inside args; NULL when one member at 0 */
+    int64_t *blocklen; /* inside args; NULL: all 1 */
+    char **name;       /* members, or an enum's names; NULL */
+    int64_t *value;    /* an enum's values, inside args */
+    char *tag;         /* an opaque's */
     drep_scalar scalar;
 };
 
@@ -136,14 +137,13 @@ const struct type_sizes *type_native_sizes(void);
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx);
 
 /* Datatype record of SPEC.md <-> type.  `sizes` are the file's; `layout` PACKED or
- * STRUCT says where members lie.  sizes NULL: not laid out (attributes, named types).  type_get() also builds the stored prog that the
- * record describes when `stored` is not NULL (release with prog_release); it checks
- * that members lie inside and do not overlap. */
+ * STRUCT says where members lie.  sizes NULL: not laid out (attributes, named types).  type_get()
+ * also builds the stored prog that the record describes when `stored` is not NULL (release with
+ * prog_release); it checks that members lie inside and do not overlap. */
 struct out;
 struct in;
 int type_put(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
              struct out *out);
-int type_get(struct in *in, const struct type_sizes *sizes, drep_type **type,
-             struct prog *stored);
+int type_get(struct in *in, const struct type_sizes *sizes, drep_type **type, struct prog *stored);
 
 #endif

@@ -1,0 +1,383 @@
+/* container.c - the constructors of the kinds that containers add to MPI's:
+ * compounds, arrays, texts, enums, scalars, and what has a variable length. */
+#include "type/build.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCALAR_SIZE_MAX 32
+#define EXP_WIDTH_MAX 32
+#define MANT_WIDTH_MAX 113
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Unique, nonempty, not too long. */
+static int check_names(int64_t n, const char *const *names)
+{
+    const char **sorted;
+    int err = 0;
+
+    if (n > 0 && !names)
+        return fail(DREP_ERR_ARG, "datatype: a null pointer");
+    sorted = mem_array((size_t)n, sizeof(*sorted));
+    if (!sorted)
+        return DREP_ERR_NOMEM;
+    for (int64_t i = 0; i < n && !err; i++) {
+        if (!names[i])
+            err = fail(DREP_ERR_ARG, "datatype: name %lld is a null pointer", (long long)i);
+        else if (!names[i][0])
+            err = fail(DREP_ERR_NAME, "datatype: name %lld is empty", (long long)i);
+        else if (strnlen(names[i], FMT_NAME_MAX + 1) > FMT_NAME_MAX)
+            err = fail(DREP_ERR_NAME, "datatype: name %lld is longer than %d bytes", (long long)i,
+                       FMT_NAME_MAX);
+        sorted[i] = names[i];
+    }
+    if (!err)
+        qsort(sorted, (size_t)n, sizeof(*sorted), by_text);
+    for (int64_t i = 1; i < n && !err; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            err = fail(DREP_ERR_NAME, "datatype: the name \"%s\" is there twice", sorted[i]);
+    mem_free(sorted);
+    return err;
+}
+
+static int check_out(drep_type **out)
+{
+    return out ? 0 : fail(DREP_ERR_ARG, "datatype: a null pointer");
+}
+
+/* Members given by displacements lie inside the compound, which begins at 0. */
+static int check_inside(const drep_type *t, int64_t size)
+{
+    for (int64_t i = 0; i < t->nmembers; i++) {
+        const drep_type *m = t->member[i];
+        bool over = false;
+        int64_t low = size_add(t->displ[i], m->lb < m->true_lb ? m->lb : m->true_lb, &over);
+        int64_t high = size_add(t->displ[i], m->ub > m->true_ub ? m->ub : m->true_ub, &over);
+
+        if (over)
+            return size_fail();
+        if (low < 0 || (size && high > size))
+            return fail(DREP_ERR_ARG, "compound: member \"%s\" lies outside: bytes %lld to %lld",
+                        t->name[i], (long long)low, (long long)high);
+    }
+    return 0;
+}
+
+int drep_type_compound(int64_t count, const char *const *names, const int64_t *displs,
+                       const drep_type *const *types, int64_t size, drep_type **out)
+{
+    drep_type *t;
+    drep_type *done;
+    int err = type_check_members(count, types, out);
+
+    if (!err)
+        err = check_names(count, names);
+    if (!err && size < 0)
+        err = fail(DREP_ERR_ARG, "compound: size %lld is negative", (long long)size);
+    if (err)
+        return err;
+    t = type_new(DREP_KIND_COMPOUND, count + 2, count);
+    if (!t)
+        return DREP_ERR_NOMEM;
+    t->args[0] = count;
+    t->displ = t->args + 1;
+    for (int64_t i = 0; i < count; i++) {
+        type_set_member(t, i, types[i]);
+        t->displ[i] = displs ? displs[i] : 0;
+    }
+    err = type_set_names(t, count, names);
+    if (!err && !displs)
+        err = type_place_members(t);
+    if (!err)
+        err = check_inside(t, size);
+    if (err) {
+        drep_type_free(t);
+        return err;
+    }
+    t->args[count + 1] = size;
+    err = type_finish(t, &done);
+    if (err)
+        return err;
+    if (size == 0 || done->blank) {
+        *out = done;
+        return 0;
+    }
+    /* A size that the members ask for anyway is none: one layout, one description. */
+    err = type_natural_size(done, &size);
+    if (err) {
+        drep_type_free(done);
+        return err;
+    }
+    if (size == done->ub)
+        done->args[count + 1] = 0;
+    *out = done;
+    return 0;
+}
+
+int drep_type_array(int rank, const int64_t *dims, const drep_type *base, drep_type **out)
+{
+    drep_type *t;
+    int err = type_check_base(base, out);
+
+    if (!err && (rank < 1 || rank > DREP_MAX_RANK))
+        err = fail(DREP_ERR_DIMS, "array: rank %d is not in 1..%d", rank, DREP_MAX_RANK);
+    if (!err && !dims)
+        err = fail(DREP_ERR_ARG, "datatype: a null pointer");
+    for (int d = 0; d < rank && !err; d++)
+        if (dims[d] < 1)
+            err = fail(DREP_ERR_DIMS, "array: dimension %d is %lld", d, (long long)dims[d]);
+    if (err)
+        return err;
+    t = type_new(DREP_KIND_ARRAY, rank + 1, 1);
+    if (!t)
+        return DREP_ERR_NOMEM;
+    type_set_member(t, 0, base);
+    t->args[0] = rank;
+    for (int d = 0; d < rank; d++)
+        t->args[1 + d] = dims[d];
+    return type_finish(t, out);
+}
+
+/* Bytes without members: string, opaque. */
+static int check_size(const char *what, int64_t size)
+{
+    if (size < 1)
+        return fail(DREP_ERR_COUNT, "%s: size %lld", what, (long long)size);
+    return size > TYPE_SIZE_MAX ? size_fail() : 0;
+}
+
+int drep_type_string(int64_t size, int pad, drep_type **out)
+{
+    drep_type *t;
+    int err = check_out(out);
+
+    if (!err)
+        err = check_size("string", size);
+    if (!err && (pad < DREP_PAD_NUL || pad > DREP_PAD_SPACE))
+        err = fail(DREP_ERR_ARG, "string: %d is not a padding", pad);
+    if (err)
+        return err;
+    t = type_new(DREP_KIND_STRING, 2, 0);
+    if (!t)
+        return DREP_ERR_NOMEM;
+    t->args[0] = size;
+    t->args[1] = pad;
+    return type_finish(t, out);
+}
+
+int drep_type_opaque(int64_t size, const char *tag, drep_type **out)
+{
+    drep_type *t;
+    int err = check_out(out);
+
+    if (!err)
+        err = check_size("opaque", size);
+    if (!err && tag && strnlen(tag, FMT_NAME_MAX + 1) > FMT_NAME_MAX)
+        err = fail(DREP_ERR_NAME, "opaque: the tag is longer than %d bytes", FMT_NAME_MAX);
+    if (err)
+        return err;
+    t = type_new(DREP_KIND_OPAQUE, 1, 0);
+    if (!t)
+        return DREP_ERR_NOMEM;
+    t->args[0] = size;
+    t->tag = mem_strdup(tag ? tag : "");
+    if (t->tag)
+        return type_finish(t, out);
+    drep_type_free(t);
+    return DREP_ERR_NOMEM;
+}
+
+int drep_type_vstring(drep_type **out)
+{
+    int err = check_out(out);
+    drep_type *t = err ? NULL : type_new(DREP_KIND_VSTRING, 0, 0);
+
+    if (err)
+        return err;
+    return t ? type_finish(t, out) : DREP_ERR_NOMEM;
+}
+
+int drep_type_sequence(const drep_type *base, drep_type **out)
+{
+    int err = type_check_base(base, out);
+    drep_type *t = err ? NULL : type_new(DREP_KIND_SEQUENCE, 0, 1);
+
+    if (err)
+        return err;
+    if (!t)
+        return DREP_ERR_NOMEM;
+    type_set_member(t, 0, base);
+    return type_finish(t, out);
+}
+
+int drep_type_reference(int what, drep_type **out)
+{
+    drep_type *t;
+    int err = check_out(out);
+
+    if (!err && what != DREP_REF_OBJECT && what != DREP_REF_REGION)
+        err = fail(DREP_ERR_ARG, "reference: %d is neither object nor region", what);
+    if (err)
+        return err;
+    t = type_new(DREP_KIND_REFERENCE, 1, 0);
+    if (!t)
+        return DREP_ERR_NOMEM;
+    t->args[0] = what;
+    return type_finish(t, out);
+}
+
+/* ---------------------------------------------------------- enum and boolean */
+
+/* INT or UINT of an integer type, BOOL of a truth value, else -1. */
+static int integer_class(const drep_type *base)
+{
+    int cls = base->kind == DREP_KIND_PREDEFINED ? fmt_code_class(base->code) : -1;
+
+    if (base->kind == DREP_KIND_SCALAR && base->scalar.cls == DREP_SCALAR_INT)
+        cls = base->scalar.is_signed ? FMT_INT : FMT_UINT;
+    return cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL ? cls : -1;
+}
+
+/* Does the base hold this value in memory here? */
+static bool value_fits(const drep_type *base, int64_t value)
+{
+    bool is_signed = integer_class(base) == FMT_INT;
+    int64_t bits = 8 * base->size;
+
+    if (base->kind == DREP_KIND_SCALAR)
+        bits = base->scalar.precision;
+    if (bits >= 64)
+        return true;
+    if (is_signed)
+        return value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1);
+    return value >= 0 && value < (int64_t)1 << bits;
+}
+
+int drep_type_enum(const drep_type *base, int64_t count, const char *const *names,
+                   const int64_t *values, drep_type **out)
+{
+    drep_type *t;
+    int err = type_check_base(base, out);
+
+    if (!err && integer_class(base) != FMT_INT && integer_class(base) != FMT_UINT)
+        err = fail(DREP_ERR_TYPE, "enum: its base is not an integer type");
+    if (!err && count < 0)
+        err = fail(DREP_ERR_COUNT, "enum: count %lld is negative", (long long)count);
+    if (!err && count > TYPE_SIZE_MAX)
+        err = size_fail();
+    if (!err)
+        err = check_names(count, names);
+    if (!err && count && !values)
+        err = fail(DREP_ERR_ARG, "datatype: a null pointer");
+    for (int64_t i = 0; i < count && !err; i++)
+        if (!value_fits(base, values[i]))
+            err = fail(DREP_ERR_VALUE_TOO_LARGE, "enum: the base cannot hold %s = %lld", names[i],
+                       (long long)values[i]);
+    if (err)
+        return err;
+    t = type_new(DREP_KIND_ENUM, count + 1, 1);
+    if (!t)
+        return DREP_ERR_NOMEM;
+    type_set_member(t, 0, base);
+    t->args[0] = count;
+    t->value = t->args + 1;
+    for (int64_t i = 0; i < count; i++)
+        t->value[i] = values[i];
+    err = type_set_names(t, count, names);
+    if (!err)
+        return type_finish(t, out);
+    drep_type_free(t);
+    return err;
+}
+
+int drep_type_boolean(const drep_type *base, drep_type **out)
+{
+    drep_type *t;
+    int err = type_check_base(base, out);
+
+    if (!err && integer_class(base) < 0)
+        err = fail(DREP_ERR_TYPE, "bool: its base is neither an integer nor a boolean type");
+    if (err)
+        return err;
+    t = type_new(DREP_KIND_BOOLEAN, 0, 1);
+    if (!t)
+        return DREP_ERR_NOMEM;
+    type_set_member(t, 0, base);
+    return type_finish(t, out);
+}
+
+/* -------------------------------------------------------------------- scalar */
+
+struct field {
+    int64_t pos, width;
+};
+
+static bool overlap(struct field a, struct field b)
+{
+    return a.width && b.width && a.pos < b.pos + b.width && b.pos < a.pos + a.width;
+}
+
+/* Sign, exponent and significand of a real: inside the value, apart. */
+static const char *real_wrong(const drep_scalar *s)
+{
+    const struct field part[3] = {
+        {s->sign_pos, 1}, {s->exp_pos, s->exp_width}, {s->mant_pos, s->mant_width}};
+
+    for (int i = 0; i < 3; i++)
+        if (part[i].pos < s->offset || part[i].pos + part[i].width > s->offset + s->precision)
+            return "sign, exponent or significand lies outside the value's bits";
+    if (overlap(part[0], part[1]) || overlap(part[0], part[2]) || overlap(part[1], part[2]))
+        return "sign, exponent and significand overlap";
+    if (s->exp_width > EXP_WIDTH_MAX || s->mant_width < 1 || s->mant_width > MANT_WIDTH_MAX)
+        return "the exponent is wider than 32 bits, or the significand than 113";
+    if (s->exp_base_log2 != 1 && s->exp_base_log2 != 4)
+        return "the base of the exponent is neither 2 nor 16";
+    return NULL;
+}
+
+/* Why this is no scalar; NULL if it is one. */
+static const char *scalar_wrong(const drep_scalar *s)
+{
+    bool custom = s->format == DREP_FORMAT_CUSTOM;
+
+    if (s->cls < DREP_SCALAR_INT || s->cls > DREP_SCALAR_BITS)
+        return "unknown class";
+    if (s->size < 1 || s->size > SCALAR_SIZE_MAX)
+        return "its size is not in 1..32";
+    if (s->order > DREP_VAX || (s->order == DREP_VAX && s->size % 2))
+        return "its byte order is unknown or does not suit its size";
+    if (s->is_signed > 1 || s->norm > DREP_NORM_NONE || s->low_pad > 2 || s->high_pad > 2)
+        return "a field is out of range";
+    if (s->cls == DREP_SCALAR_REAL && !custom)
+        return fmt_format_class(s->format) == FMT_REAL && fmt_format_fits(s->format, s->size)
+                   ? NULL
+                   : "its format is not a real's, or not one of its size";
+    if (s->precision < 1 || s->precision + s->offset > 8 * s->size)
+        return "its bits lie outside its bytes";
+    return s->cls == DREP_SCALAR_REAL ? real_wrong(s) : NULL;
+}
+
+int drep_type_scalar(const drep_scalar *scalar, drep_type **out)
+{
+    const char *wrong;
+    drep_type *t;
+
+    if (!scalar || !out)
+        return fail(DREP_ERR_ARG, "datatype: a null pointer");
+    wrong = scalar_wrong(scalar);
+    if (wrong)
+        return fail(DREP_ERR_ARG, "scalar: %s", wrong);
+    t = type_new(DREP_KIND_SCALAR, 0, 0);
+    if (!t)
+        return DREP_ERR_NOMEM;
+    t->scalar = *scalar;
+    return type_finish(t, out);
+}

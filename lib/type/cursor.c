@@ -1,0 +1,210 @@
+/* cursor.c - walks the data items of a tiled typemap from any position.
+ *
+ * Seeking divides; going on does not.  The cursor always holds the next leaf
+ * ready: when a run uses one up, the one behind it is looked at anyway, and taken
+ * along where it goes on.  Offsets wrap instead of overflowing, because the leaf
+ * held ready may lie beyond whatever the caller has. */
+#include "type/build.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+struct frame {
+    const struct node *node; /* a loop or a sequence */
+    int64_t base;            /* loop: origin of this turn; sequence: of the node */
+    int64_t index;           /* turn or branch */
+};
+
+/* What a drep_cursor holds. */
+struct __attribute__((may_alias)) cursor {
+    const struct node *root;
+    int64_t extent;
+    int64_t tile; /* origin of the root in this tile */
+    const drep_type *leaf;
+    int64_t offset, stride, left; /* of the leaf's next item, and items left */
+    int64_t depth;
+    struct frame frame[NODE_DEPTH_MAX];
+};
+
+_Static_assert(sizeof(struct cursor) <= sizeof(drep_cursor), "a cursor does not fit");
+
+static inline int64_t wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t wrap_mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+/* Goes down to the first leaf of node, which begins at the node's origin. */
+static inline void enter(struct cursor *c, const struct node *node, int64_t offset)
+{
+    while (node->op != NODE_LEAF) {
+        c->frame[c->depth++] = (struct frame){node, offset, 0};
+        node = node->child[0];
+    }
+    c->leaf = node->leaf;
+    c->offset = offset;
+    c->stride = node->stride;
+    c->left = node->count;
+}
+
+/* To the next leaf. */
+static inline void advance(struct cursor *c)
+{
+    while (c->depth) {
+        struct frame *f = &c->frame[c->depth - 1];
+
+        if (++f->index < f->node->count) {
+            if (f->node->op == NODE_SEQ) {
+                enter(c, f->node->child[f->index], wrap_add(f->base, f->node->offset[f->index]));
+                return;
+            }
+            f->base = wrap_add(f->base, f->node->stride);
+            enter(c, f->node->child[0], f->base);
+            return;
+        }
+        c->depth--;
+    }
+    c->tile = wrap_add(c->tile, c->extent);
+    enter(c, c->root, c->tile);
+}
+
+/* Goes down to item `rest` of node. */
+static void seek(struct cursor *c, const struct node *node, int64_t offset, int64_t rest)
+{
+    while (node->op != NODE_LEAF) {
+        struct frame *f = &c->frame[c->depth++];
+        int64_t low = 0;
+        int64_t high;
+
+        *f = (struct frame){node, offset, 0};
+        if (node->op == NODE_LOOP) {
+            f->index = rest / node->child[0]->items;
+            rest -= f->index * node->child[0]->items;
+            f->base = offset = wrap_add(offset, wrap_mul(f->index, node->stride));
+            node = node->child[0];
+            continue;
+        }
+        /* The last branch whose first item is not behind `rest`. */
+        for (high = node->count; high - low > 1;) {
+            int64_t middle = low + (high - low) / 2;
+
+            if (node->first[middle] <= rest)
+                low = middle;
+            else
+                high = middle;
+        }
+        f->index = low;
+        rest -= node->first[low];
+        offset = wrap_add(offset, node->offset[low]);
+        node = node->child[low];
+    }
+    c->leaf = node->leaf;
+    c->offset = wrap_add(offset, wrap_mul(rest, node->stride));
+    c->stride = node->stride;
+    c->left = node->count - rest;
+}
+
+/* An element that is one leaf whose tiling goes on regularly is a leaf without
+ * end. */
+static bool endless(const struct prog *p, int64_t *stride)
+{
+    int64_t end;
+
+    if (p->root->op != NODE_LEAF)
+        return false;
+    *stride = p->root->count == 1 ? p->extent : p->root->stride;
+    return !__builtin_mul_overflow(p->root->count, *stride, &end) && end == p->extent;
+}
+
+int cursor_init(drep_cursor *cursor, const struct prog *prog, int64_t position)
+{
+    struct cursor *c = (struct cursor *)cursor->opaque;
+    int64_t stride, tile;
+
+    if (position < 0)
+        return fail(DREP_ERR_ARG, "position %lld is negative", (long long)position);
+    c->root = prog->root;
+    c->leaf = NULL;
+    c->left = 0;
+    c->depth = 0;
+    if (!prog->root)
+        return 0;
+    c->extent = prog->extent;
+    tile = position / prog->items;
+    if (__builtin_mul_overflow(tile, prog->extent, &c->tile) ||
+        __builtin_add_overflow(c->tile, prog->origin, &c->tile)) {
+        c->root = NULL;
+        return fail(DREP_ERR_VALUE_TOO_LARGE, "item %lld lies beyond 2^63 bytes",
+                    (long long)position);
+    }
+    if (!endless(prog, &stride)) {
+        seek(c, prog->root, c->tile, position - tile * prog->items);
+        return 0;
+    }
+    c->leaf = prog->root->leaf;
+    c->stride = stride;
+    c->offset = wrap_add(c->tile, wrap_mul(position - tile * prog->items, stride));
+    c->left = INT64_MAX;
+    return 0;
+}
+
+/* Takes the leaf held ready into the run, as many of its items as the run may still
+ * take, if it goes on where the run ends.  Two single items do only if they touch:
+ * a single item's stride is its size. */
+static bool take(struct cursor *c, int64_t max, drep_run *run)
+{
+    int64_t n = c->left < max ? c->left : max;
+    int64_t last = wrap_add(run->offset, wrap_mul(run->count - 1, run->stride));
+    int64_t gap = (int64_t)((uint64_t)c->offset - (uint64_t)last);
+
+    if (run->count > 1 ? gap != run->stride : gap != c->stride)
+        return false;
+    if (c->left > 1 && gap != c->stride)
+        return false;
+    run->stride = gap;
+    run->count += n;
+    c->left -= n;
+    c->offset = wrap_add(c->offset, wrap_mul(n, c->stride));
+    return true;
+}
+
+int cursor_next(drep_cursor *cursor, int64_t max, drep_run *run)
+{
+    struct cursor *c = (struct cursor *)cursor->opaque;
+    int64_t n = c->left;
+
+    if (max <= 0 || !c->root)
+        return 0;
+    run->type = c->leaf;
+    run->offset = c->offset;
+    run->stride = c->stride;
+    if (max < n) {
+        run->count = max;
+        c->left = n - max;
+        c->offset = wrap_add(c->offset, wrap_mul(max, c->stride));
+        return 1;
+    }
+    run->count = n;
+    advance(c);
+    while (run->count < max && c->leaf == run->type && take(c, max - run->count, run))
+        if (c->left == 0)
+            advance(c);
+    return 1;
+}
+
+int drep_cursor_init(drep_cursor *cursor, const drep_type *type, int64_t position)
+{
+    if (!cursor || !type)
+        return fail(DREP_ERR_ARG, "drep_cursor_init: a null pointer");
+    return cursor_init(cursor, &type->prog, position);
+}
+
+int drep_cursor_next(drep_cursor *cursor, int64_t max, drep_run *run)
+{
+    return cursor_next(cursor, max, run);
+}

@@ -1,0 +1,372 @@
+/* type.c - the life of a datatype: made, finished, shared, freed; and what it is
+ * asked for.
+ *
+ * A constructor fills in the description; type_finish() derives all else from it,
+ * so that nothing is stated twice. */
+#include "type/build.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+drep_type *type_new(int kind, int64_t nargs, int64_t nmembers)
+{
+    drep_type *t = mem_zalloc(1, sizeof(*t));
+
+    if (!t)
+        return NULL;
+    atomic_init(&t->refs, 1);
+    t->kind = kind;
+    t->nargs = nargs;
+    t->nmembers = nmembers;
+    t->args = mem_zalloc((size_t)nargs, sizeof(*t->args));
+    t->member = t->args ? mem_zalloc((size_t)nmembers, sizeof(*t->member)) : NULL;
+    if (t->member)
+        return t;
+    drep_type_free(t);
+    return NULL;
+}
+
+void type_set_member(drep_type *t, int64_t i, const drep_type *member)
+{
+    t->member[i] = drep_type_ref(member);
+}
+
+int type_set_names(drep_type *t, int64_t n, const char *const *names)
+{
+    size_t size = 0;
+    char *text;
+
+    for (int64_t i = 0; i < n; i++)
+        size += strlen(names[i]) + 1;
+    t->name = mem_array((size_t)n * sizeof(*t->name) + size, 1);
+    if (!t->name)
+        return DREP_ERR_NOMEM;
+    text = (char *)(t->name + n);
+    for (int64_t i = 0; i < n; i++) {
+        size = strlen(names[i]) + 1;
+        memcpy(text, names[i], size);
+        t->name[i] = text;
+        text += size;
+    }
+    return 0;
+}
+
+/* What a type inherits from its members. */
+static int inherit(drep_type *t)
+{
+    t->depth = 1;
+    t->weight = 1;
+    for (int64_t i = 0; i < t->nmembers; i++) {
+        const drep_type *m = t->member[i];
+
+        t->depth = m->depth + 1 > t->depth ? m->depth + 1 : t->depth;
+        t->weight += m->weight; /* both at most 2^24 before */
+        t->variable = t->variable || m->variable;
+        t->portable = t->portable && m->portable;
+        t->codes[0] |= m->codes[0];
+        t->codes[1] |= m->codes[1];
+        if (t->weight > TYPE_WEIGHT_MAX)
+            return fail(DREP_ERR_LIMIT, "datatype: made of more than %lld types",
+                        (long long)TYPE_WEIGHT_MAX);
+    }
+    if (t->depth > TYPE_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "datatype: nested deeper than %d", TYPE_DEPTH_MAX);
+    return 0;
+}
+
+static void own_traits(drep_type *t)
+{
+    t->portable = true;
+    switch (t->kind) {
+    case DREP_KIND_HVECTOR:
+    case DREP_KIND_HINDEXED:
+    case DREP_KIND_HINDEXED_BLOCK:
+    case DREP_KIND_STRUCT:
+    case DREP_KIND_COMPOUND:
+    case DREP_KIND_RESIZED:
+        t->portable = false;
+        break;
+    case DREP_KIND_STRING:
+    case DREP_KIND_OPAQUE:
+        t->codes[0] |= (uint64_t)1 << DREP_CODE_BYTE;
+        break;
+    case DREP_KIND_SEQUENCE:
+    case DREP_KIND_VSTRING:
+        t->variable = true;
+        break;
+    case DREP_KIND_REFERENCE:
+        t->variable = t->args[0] == DREP_REF_REGION;
+        break;
+    }
+}
+
+/* The native shape, from the native shapes of the members. */
+static int compose_native(struct shape *out, const drep_type *t)
+{
+    int64_t n = t->kind == DREP_KIND_SEQUENCE ? 0 : t->nmembers;
+    struct shape *members = mem_zalloc((size_t)n, sizeof(*members));
+    int err;
+
+    if (!members)
+        return DREP_ERR_NOMEM;
+    for (int64_t i = 0; i < n; i++)
+        shape_of(&members[i], t->member[i]);
+    err = shape_compose(out, t, members, type_native_sizes(), PROG_MEMORY);
+    for (int64_t i = 0; i < n; i++)
+        shape_release(&members[i]);
+    mem_free(members);
+    return err;
+}
+
+int type_finish(drep_type *t, drep_type **out)
+{
+    struct shape s = {0};
+    int err;
+
+    own_traits(t);
+    err = inherit(t);
+    if (!err)
+        err = compose_native(&s, t);
+    if (!err)
+        err = prog_from(&t->prog, &s);
+    if (err) {
+        shape_release(&s);
+        drep_type_free(t);
+        return err;
+    }
+    t->items = s.items;
+    t->size = s.size;
+    t->lb = s.lb;
+    t->ub = s.ub;
+    t->true_lb = s.true_lb;
+    t->true_ub = s.true_ub;
+    t->align = s.align;
+    t->marked = s.marked;
+    t->blank = s.blank;
+    *out = t;
+    return 0;
+}
+
+drep_type *drep_type_ref(const drep_type *type)
+{
+    drep_type *t = (drep_type *)type; /* only the count changes */
+
+    if (t && t->kind != DREP_KIND_PREDEFINED)
+        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+void drep_type_free(drep_type *type)
+{
+    if (!type || type->kind == DREP_KIND_PREDEFINED)
+        return;
+    if (atomic_fetch_sub_explicit(&type->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    prog_release(&type->prog);
+    for (int64_t i = 0; type->member && i < type->nmembers; i++)
+        drep_type_free((drep_type *)type->member[i]);
+    mem_free(type->member);
+    mem_free(type->args);
+    mem_free(type->name);
+    mem_free(type->tag);
+    mem_free(type);
+}
+
+int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx)
+{
+    for (int code = 1; code <= DREP_CODE_MAX; code++) {
+        int result = type->codes[code / 64] >> (code % 64) & 1 ? fn(code, ctx) : 0;
+
+        if (result)
+            return result;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------- queries */
+
+int64_t drep_type_size(const drep_type *type)
+{
+    return type->size;
+}
+
+int64_t drep_type_extent(const drep_type *type)
+{
+    return type->ub - type->lb;
+}
+
+int64_t drep_type_lb(const drep_type *type)
+{
+    return type->lb;
+}
+
+int64_t drep_type_true_extent(const drep_type *type)
+{
+    return type->true_ub - type->true_lb;
+}
+
+int64_t drep_type_true_lb(const drep_type *type)
+{
+    return type->true_lb;
+}
+
+int64_t drep_type_items(const drep_type *type)
+{
+    return type->items;
+}
+
+int drep_type_portable(const drep_type *type)
+{
+    return type->portable;
+}
+
+int drep_type_variable(const drep_type *type)
+{
+    return type->variable;
+}
+
+int drep_type_kind(const drep_type *type)
+{
+    return type->kind;
+}
+
+int drep_type_code(const drep_type *type)
+{
+    return type->code;
+}
+
+int64_t drep_type_align(const drep_type *type)
+{
+    return type->align;
+}
+
+int64_t drep_type_members(const drep_type *type)
+{
+    return type->nmembers;
+}
+
+static bool has_member(const drep_type *type, int64_t i)
+{
+    return i >= 0 && i < type->nmembers;
+}
+
+const drep_type *drep_type_member(const drep_type *type, int64_t i)
+{
+    return has_member(type, i) ? type->member[i] : NULL;
+}
+
+const char *drep_type_member_name(const drep_type *type, int64_t i)
+{
+    return type->kind == DREP_KIND_COMPOUND && has_member(type, i) ? type->name[i] : NULL;
+}
+
+int64_t drep_type_member_offset(const drep_type *type, int64_t i)
+{
+    return has_member(type, i) && type->displ ? type->displ[i] : 0;
+}
+
+int64_t drep_type_member_blocklen(const drep_type *type, int64_t i)
+{
+    return has_member(type, i) && type->blocklen ? type->blocklen[i] : 1;
+}
+
+int drep_type_array_rank(const drep_type *type)
+{
+    return type->kind == DREP_KIND_ARRAY ? (int)type->args[0] : 0;
+}
+
+const int64_t *drep_type_array_dims(const drep_type *type)
+{
+    return type->kind == DREP_KIND_ARRAY ? type->args + 1 : NULL;
+}
+
+int64_t drep_type_enum_count(const drep_type *type)
+{
+    return type->kind == DREP_KIND_ENUM ? type->args[0] : 0;
+}
+
+const char *drep_type_enum_name(const drep_type *type, int64_t i)
+{
+    return i >= 0 && i < drep_type_enum_count(type) ? type->name[i] : NULL;
+}
+
+int64_t drep_type_enum_value(const drep_type *type, int64_t i)
+{
+    return i >= 0 && i < drep_type_enum_count(type) ? type->value[i] : 0;
+}
+
+int drep_type_string_pad(const drep_type *type)
+{
+    return type->kind == DREP_KIND_STRING ? (int)type->args[1] : 0;
+}
+
+const char *drep_type_opaque_tag(const drep_type *type)
+{
+    return type->tag ? type->tag : "";
+}
+
+int drep_type_reference_what(const drep_type *type)
+{
+    return type->kind == DREP_KIND_REFERENCE ? (int)type->args[0] : 0;
+}
+
+const drep_scalar *drep_type_scalar_desc(const drep_type *type)
+{
+    return type->kind == DREP_KIND_SCALAR ? &type->scalar : NULL;
+}
+
+int64_t drep_type_arg_count(const drep_type *type)
+{
+    return type->nargs;
+}
+
+int64_t drep_type_arg(const drep_type *type, int64_t i)
+{
+    return i >= 0 && i < type->nargs ? type->args[i] : 0;
+}
+
+/* Frees what `data`, whose items are of the variable leaf `leaf`, points to. */
+static void free_item(const drep_type *leaf, void *data)
+{
+    drep_vlen sequence;
+    drep_ref ref;
+    char *text;
+
+    switch (leaf->kind) {
+    case DREP_KIND_SEQUENCE:
+        memcpy(&sequence, data, sizeof(sequence));
+        if (sequence.data)
+            drep_vlen_free(leaf->member[0], sequence.count, sequence.data);
+        mem_free(sequence.data);
+        memset(data, 0, sizeof(sequence));
+        break;
+    case DREP_KIND_VSTRING:
+        memcpy(&text, data, sizeof(text));
+        mem_free(text);
+        memset(data, 0, sizeof(text));
+        break;
+    case DREP_KIND_REFERENCE:
+        memcpy(&ref, data, sizeof(ref));
+        mem_free(ref.region);
+        ref.region = NULL;
+        memcpy(data, &ref, sizeof(ref));
+        break;
+    }
+}
+
+void drep_vlen_free(const drep_type *type, int64_t count, void *buf)
+{
+    drep_cursor cursor;
+    drep_run run;
+    int64_t left;
+
+    if (!type || !buf || count <= 0 || !type->variable ||
+        __builtin_mul_overflow(count, type->items, &left) || cursor_init(&cursor, &type->prog, 0))
+        return;
+    for (; left > 0 && cursor_next(&cursor, left, &run); left -= run.count)
+        if (run.type->variable)
+            for (int64_t i = 0; i < run.count; i++)
+                free_item(run.type, (char *)buf + run.offset + i * run.stride);
+}
