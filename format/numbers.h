@@ -55,7 +55,21 @@ enum fmt_object { FMT_GROUP = 1, FMT_DATASET = 2, FMT_TYPE = 3, FMT_DIMENSION = 
 enum fmt_link { FMT_HARD = 1, FMT_SOFT = 2, FMT_EXTERNAL = 3 };
 enum fmt_layout { FMT_LAYOUT_NULL = 0, FMT_COMPACT = 1, FMT_CONTIGUOUS = 2, FMT_CHUNKED = 3 };
 enum fmt_fill { FMT_FILL_ZERO = 0, FMT_FILL_VALUE = 1, FMT_FILL_NONE = 2 };
+enum fmt_order { FMT_ORDER_BIG = 0, FMT_ORDER_LITTLE = 1, FMT_ORDER_VAX = 2 };
+enum fmt_scalar { FMT_SCALAR_INT = 1, FMT_SCALAR_REAL = 2, FMT_SCALAR_BITS = 3 };
 enum fmt_form { FMT_FORM_TABLE = 1, FMT_FORM_CODE = 2 };
+
+/* Records of the header proper. */
+enum fmt_header {
+    FMT_HEADER_DATAREP = 1,
+    FMT_HEADER_EXTENTS = 2,
+    FMT_HEADER_ENCODINGS = 3,
+    FMT_HEADER_SCALARS = 4,
+    FMT_HEADER_WITNESSES = 5,
+    FMT_HEADER_HINTS = 6,
+    FMT_HEADER_WRITER = 7,
+    FMT_HEADER_MACHINE = 8
+};
 
 /* The kinds of nodes of a datatype record; 1..11 elements, 32..43 typemaps. */
 enum fmt_kind {
@@ -94,6 +108,7 @@ enum fmt_kind {
 #define FMT_TYPE_DEPTH_MAX 64
 #define FMT_SEQ_DEPTH_MAX 8
 #define FMT_ITEM_MAX 32
+#define FMT_SCALAR_SIZE 32
 #define FMT_SIZE_MAX ((uint64_t)1 << 62)
 #define FMT_UNLIMITED UINT64_MAX
 #define FMT_TYPE_FIRST 65536u

@@ -13,6 +13,10 @@ struct span {
     size_t len;
 };
 
+void span_get(struct in *in, size_t len, struct span *out);
+void span_rest(struct in *in, struct span *out);
+void span_put(struct out *out, const struct span *s);
+
 struct free_rec {
     uint64_t length, sequence;
 };
@@ -152,7 +156,7 @@ struct encoding_rec {
     uint8_t format, order, size, align, custom;
 };
 struct witness_rec {
-    uint8_t k, size;
+    uint8_t k, size; /* k is 0 for bytes */
     const uint8_t *bytes;
 };
 struct header_rec {
@@ -162,10 +166,12 @@ struct header_rec {
     int has_encodings;
     struct encoding_rec row[FMT_CODE_MAX + 1]; /* size 0: no row */
     struct span scalars;                       /* whole descriptions of 32 bytes */
-    struct witness_rec witness[FMT_CODE_MAX + 1]; /* k 0: none */
+    struct witness_rec witness[FMT_CODE_MAX + 1]; /* size 0: none */
     struct span hints;                         /* read with hint_get() */
     struct span writer, machine;
     struct span unknown;                       /* records of unknown tags, whole */
+    /* What follows the last known field or, as codes ascend, the last known code. */
+    struct span tail, extents_tail, encodings_tail, witnesses_tail;
 };
 /* `unknown` is gathered into scratch (at least size bytes). */
 int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *scratch,
@@ -178,7 +184,10 @@ struct hint_rec {
 int hint_get(struct in *in, struct hint_rec *out); /* FMT_ERR_NOT_FOUND at the end */
 void hint_put(struct out *out, const struct hint_rec *h);
 
-/* A name of an object or attribute: length, UTF-8, no "/", no NUL, not "." or "..". */
+/* FMT_ERR_NAME unless it is one: a name of an object or attribute (length, UTF-8, no
+ * "/", no NUL, not "." or ".."); names joined by "/"; well-formed UTF-8 without NUL. */
 int name_check(const uint8_t *p, size_t len);
+int path_check(const uint8_t *p, size_t len);
+int text_check(const uint8_t *p, size_t len);
 
 #endif

@@ -1,0 +1,85 @@
+/* name.c - what may be a name, a path or a text: UTF-8, checked to the letter. */
+#include "format/record.h"
+
+/* Bytes of the well-formed UTF-8 sequence at p, 0 if there is none. */
+static size_t utf8_next(const uint8_t *p, size_t left)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    uint32_t c;
+
+    if (n <= 1)
+        return n;
+    if (n > left || p[0] > 0xf4)
+        return 0;
+    c = p[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (p[i] & 0x3fu);
+    }
+    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        return 0;
+    return n;
+}
+
+int text_check(const uint8_t *p, size_t len)
+{
+    while (len > 0) {
+        size_t n = p[0] ? utf8_next(p, len) : 0;
+
+        if (n == 0)
+            return FMT_ERR_NAME;
+        p += n;
+        len -= n;
+    }
+    return FMT_OK;
+}
+
+int name_check(const uint8_t *p, size_t len)
+{
+    if (len == 0 || len > FMT_NAME_MAX)
+        return FMT_ERR_NAME;
+    if (p[0] == '.' && (len == 1 || (len == 2 && p[1] == '.')))
+        return FMT_ERR_NAME;
+    if (memchr(p, '/', len))
+        return FMT_ERR_NAME;
+    return text_check(p, len);
+}
+
+int path_check(const uint8_t *p, size_t len)
+{
+    const uint8_t *slash;
+
+    if (len > 0 && p[0] == '/') {
+        p++;
+        if (--len == 0)
+            return FMT_OK; /* the root */
+    }
+    while ((slash = len ? memchr(p, '/', len) : NULL) != NULL) {
+        size_t n = (size_t)(slash - p);
+        int err = name_check(p, n);
+
+        if (err)
+            return err;
+        p += n + 1;
+        len -= n + 1;
+    }
+    return name_check(p, len);
+}
+
+void span_get(struct in *in, size_t len, struct span *out)
+{
+    out->p = in_bytes(in, len);
+    out->len = out->p ? len : 0;
+}
+
+void span_rest(struct in *in, struct span *out)
+{
+    span_get(in, in_left(in), out);
+}
+
+void span_put(struct out *out, const struct span *s)
+{
+    out_bytes(out, s->p, s->len);
+}

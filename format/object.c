@@ -1,0 +1,203 @@
+/* object.c - the record that says what an object is: a group, a dataset, a named
+ * datatype or a dimension. */
+#include "format/record.h"
+
+#define HAS_MAX 1u
+#define HAS_DIMS 2u
+#define UNLIMITED 1u
+
+/* Flags that each kind knows. */
+static const uint8_t flags_known[] = {[FMT_GROUP] = 0,
+                                      [FMT_DATASET] = HAS_MAX | HAS_DIMS,
+                                      [FMT_TYPE] = 0,
+                                      [FMT_DIMENSION] = UNLIMITED};
+
+static int dims_of(const struct object_rec *r)
+{
+    return r->rank == FMT_RANK_NULL ? 0 : r->rank;
+}
+
+static void type_get_number(struct in *in, struct object_rec *t)
+{
+    t->type = in_u32(in);
+    if (!in->err && t->type == 0)
+        in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0");
+}
+
+/* Layout, rank and the numbers of each dimension. */
+static void shape_get(struct in *in, struct object_rec *t)
+{
+    int empty = 0;
+
+    t->layout = in_u8(in);
+    if (!in->err && t->layout > FMT_CHUNKED)
+        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown layout");
+    t->rank = in_u8(in);
+    if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
+        in_fail(in, FMT_ERR_FORMAT, "impossible rank");
+    for (int i = 0; !in->err && i < dims_of(t); i++) {
+        t->len[i] = t->max[i] = in_u64(in);
+        empty |= t->len[i] == 0;
+        if (t->len[i] > FMT_SIZE_MAX)
+            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
+    }
+    if (!in->err && t->rank == FMT_RANK_NULL && t->layout != FMT_LAYOUT_NULL)
+        in_fail(in, FMT_ERR_FORMAT, "a null dataspace with a layout");
+    if (!in->err && t->layout == FMT_LAYOUT_NULL && t->rank != FMT_RANK_NULL && !empty)
+        in_fail(in, FMT_ERR_FORMAT, "elements without a layout");
+    for (int i = 0; !in->err && t->has_max && i < dims_of(t); i++) {
+        t->max[i] = in_u64(in);
+        if (t->max[i] > FMT_SIZE_MAX && t->max[i] != FMT_UNLIMITED)
+            in_fail(in, FMT_ERR_LIMIT, "a maximum is beyond 2^62");
+        else if (t->max[i] < t->len[i])
+            in_fail(in, FMT_ERR_FORMAT, "a length is beyond its maximum");
+        else if (i > 0 && t->layout == FMT_CONTIGUOUS && t->max[i] > t->len[i])
+            in_fail(in, FMT_ERR_FORMAT, "only the first dimension of a contiguous dataset grows");
+    }
+    for (int i = 0; t->has_dims && i < dims_of(t); i++)
+        t->dim[i] = in_u64(in);
+}
+
+static void filter_get(struct in *in, struct filter_rec *f)
+{
+    int known;
+
+    f->id = in_u16(in);
+    f->flags = in_u8(in);
+    span_get(in, in_u8(in), &f->name);
+    if (!in->err && (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
+                                              : f->name.len > 0))
+        in_fail(in, FMT_ERR_FORMAT, "a filter of users must have a name, another none");
+    f->nparams = in_u8(in);
+    known = fmt_filter_params(f->id);
+    if (!in->err && f->nparams > FMT_PARAMS_MAX)
+        in_fail(in, FMT_ERR_LIMIT, "a filter has too many parameters");
+    if (!in->err && known >= 0 && f->nparams != known)
+        in_fail(in, FMT_ERR_FORMAT, "a filter has not its number of parameters");
+    for (int i = 0; !in->err && i < f->nparams; i++)
+        f->param[i] = in_u32(in);
+}
+
+static void dataset_get(struct in *in, struct object_rec *t)
+{
+    type_get_number(in, t);
+    shape_get(in, t);
+    if (t->layout == FMT_CONTIGUOUS) {
+        t->slab = in_u64(in);
+        if (!in->err && (t->slab == 0 || t->slab > FMT_SIZE_MAX))
+            in_fail(in, FMT_ERR_FORMAT, "impossible length of a slab");
+    }
+    for (int i = 0; !in->err && t->layout == FMT_CHUNKED && i < dims_of(t); i++) {
+        t->chunk[i] = in_u32(in);
+        if (t->chunk[i] == 0)
+            in_fail(in, FMT_ERR_FORMAT, "a chunk has no length");
+    }
+    t->nfilters = in_u8(in);
+    if (!in->err && t->nfilters > FMT_FILTERS_MAX)
+        in_fail(in, FMT_ERR_LIMIT, "too many filters");
+    if (!in->err && t->nfilters > 0 && t->layout == FMT_CONTIGUOUS)
+        in_fail(in, FMT_ERR_FORMAT, "a contiguous dataset has filters");
+    for (int i = 0; !in->err && i < t->nfilters; i++)
+        filter_get(in, &t->filter[i]);
+    t->fill = in_u8(in);
+    if (!in->err && t->fill > FMT_FILL_NONE)
+        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of fill value");
+    if (t->fill == FMT_FILL_VALUE)
+        span_get(in, in_u32(in), &t->fill_value);
+}
+
+int object_get(struct in *in, struct object_rec *out)
+{
+    struct object_rec t = {0};
+    uint8_t flags;
+
+    t.kind = in_u8(in);
+    if (!in->err && (t.kind < FMT_GROUP || t.kind > FMT_DIMENSION))
+        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of object");
+    flags = in_u8(in);
+    if (!in->err && (flags & ~flags_known[t.kind]))
+        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown flag of an object");
+    t.links = in_u32(in);
+    t.next_attr = in_u32(in);
+    if (t.kind == FMT_GROUP) {
+        t.next_link = in_u64(in);
+        t.members = in_u64(in);
+    }
+    if (t.kind == FMT_DATASET) {
+        t.has_max = (flags & HAS_MAX) != 0;
+        t.has_dims = (flags & HAS_DIMS) != 0;
+        dataset_get(in, &t);
+    }
+    if (t.kind == FMT_TYPE)
+        type_get_number(in, &t);
+    if (t.kind == FMT_DIMENSION) {
+        t.len[0] = in_u64(in);
+        t.unlimited = (flags & UNLIMITED) != 0;
+        if (!in->err && t.len[0] > FMT_SIZE_MAX)
+            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
+    }
+    span_rest(in, &t.tail);
+    if (in->err)
+        return in->err;
+    *out = t;
+    return FMT_OK;
+}
+
+static void dataset_put(struct out *out, const struct object_rec *r)
+{
+    out_u32(out, r->type);
+    out_u8(out, r->layout);
+    out_u8(out, r->rank);
+    for (int i = 0; i < dims_of(r); i++)
+        out_u64(out, r->len[i]);
+    for (int i = 0; r->has_max && i < dims_of(r); i++)
+        out_u64(out, r->max[i]);
+    for (int i = 0; r->has_dims && i < dims_of(r); i++)
+        out_u64(out, r->dim[i]);
+    if (r->layout == FMT_CONTIGUOUS)
+        out_u64(out, r->slab);
+    for (int i = 0; r->layout == FMT_CHUNKED && i < dims_of(r); i++)
+        out_u32(out, r->chunk[i]);
+    out_u8(out, r->nfilters);
+    for (int i = 0; i < r->nfilters; i++) {
+        const struct filter_rec *f = &r->filter[i];
+
+        out_u16(out, f->id);
+        out_u8(out, f->flags);
+        out_u8(out, (uint8_t)f->name.len);
+        span_put(out, &f->name);
+        out_u8(out, f->nparams);
+        for (int k = 0; k < f->nparams; k++)
+            out_u32(out, f->param[k]);
+    }
+    out_u8(out, r->fill);
+    if (r->fill == FMT_FILL_VALUE) {
+        out_u32(out, (uint32_t)r->fill_value.len);
+        span_put(out, &r->fill_value);
+    }
+}
+
+void object_put(struct out *out, const struct object_rec *r)
+{
+    unsigned flags = 0;
+
+    if (r->kind == FMT_DATASET)
+        flags = (r->has_max ? HAS_MAX : 0) | (r->has_dims ? HAS_DIMS : 0);
+    if (r->kind == FMT_DIMENSION)
+        flags = r->unlimited ? UNLIMITED : 0;
+    out_u8(out, r->kind);
+    out_u8(out, (uint8_t)flags);
+    out_u32(out, r->links);
+    out_u32(out, r->next_attr);
+    if (r->kind == FMT_GROUP) {
+        out_u64(out, r->next_link);
+        out_u64(out, r->members);
+    }
+    if (r->kind == FMT_DATASET)
+        dataset_put(out, r);
+    if (r->kind == FMT_TYPE)
+        out_u32(out, r->type);
+    if (r->kind == FMT_DIMENSION)
+        out_u64(out, r->len[0]);
+    span_put(out, &r->tail);
+}

@@ -1,0 +1,154 @@
+/* scalar.c - descriptions of scalars, and the head of a self-described value. */
+#include "format/record.h"
+
+/* A run of bits; empty when width is 0. */
+struct bits {
+    unsigned at, width;
+};
+
+static int bits_inside(struct bits in, struct bits of)
+{
+    return in.at >= of.at && in.width <= of.width && in.at - of.at <= of.width - in.width;
+}
+
+static int bits_apart(struct bits a, struct bits b)
+{
+    return a.at + a.width <= b.at || b.at + b.width <= a.at;
+}
+
+/* What is wrong with the description of a format that has no name; NULL if nothing. */
+static const char *custom_doubt(const struct scalar_rec *s)
+{
+    struct bits all = {0, s->size * 8u}, value = {s->offset, s->precision};
+    struct bits sign = {s->sign_pos, 1}, exponent = {s->exp_pos, s->exp_width};
+    struct bits significand = {s->mant_pos, s->mant_width};
+
+    if (value.width == 0 || !bits_inside(value, all))
+        return "the bits of a scalar do not lie inside it";
+    if (s->cls != FMT_SCALAR_REAL)
+        return NULL;
+    if (exponent.width < 1 || exponent.width > 32 || significand.width < 1 ||
+        significand.width > 113)
+        return "impossible width of an exponent or a significand";
+    if (!bits_inside(sign, value) || !bits_inside(exponent, value) ||
+        !bits_inside(significand, value))
+        return "sign, exponent or significand do not lie inside a scalar";
+    if (!bits_apart(sign, exponent) || !bits_apart(sign, significand) ||
+        !bits_apart(exponent, significand))
+        return "sign, exponent and significand of a scalar overlap";
+    if (s->exp_base_log2 != 1 && s->exp_base_log2 != 4)
+        return "the base of an exponent is neither 2 nor 16";
+    return NULL;
+}
+
+static const char *scalar_doubt(const struct scalar_rec *s)
+{
+    if (s->cls < FMT_SCALAR_INT || s->cls > FMT_SCALAR_BITS)
+        return "unknown class of a scalar";
+    if (s->order > FMT_ORDER_VAX || s->is_signed > 1 || s->norm > 2 || s->low_pad > 2 ||
+        s->high_pad > 2)
+        return "unknown number in a scalar";
+    if (!fmt_format_fits(s->format, s->size))
+        return "the size of a scalar is not its format's";
+    return s->format == FMT_FORMAT_CUSTOM ? custom_doubt(s) : NULL;
+}
+
+int scalar_get(struct in *in, struct scalar_rec *out)
+{
+    size_t start = in->at;
+    struct scalar_rec t;
+    const char *doubt;
+    uint8_t zero;
+
+    t.cls = in_u8(in);
+    t.order = in_u8(in);
+    t.size = in_u8(in);
+    t.is_signed = in_u8(in);
+    t.format = in_u8(in);
+    t.norm = in_u8(in);
+    t.low_pad = in_u8(in);
+    t.high_pad = in_u8(in);
+    t.precision = in_u16(in);
+    t.offset = in_u16(in);
+    t.sign_pos = in_u16(in);
+    t.exp_pos = in_u16(in);
+    t.exp_width = in_u16(in);
+    t.mant_pos = in_u16(in);
+    t.mant_width = in_u16(in);
+    t.exp_base_log2 = in_u8(in);
+    zero = in_u8(in);
+    t.exp_bias = in_i64(in);
+    if (in->err)
+        return in->err;
+    in->last = start;
+    doubt = zero ? "a byte of a scalar that must be zero is not" : scalar_doubt(&t);
+    if (doubt)
+        return in_fail(in, FMT_ERR_FORMAT, doubt);
+    *out = t;
+    return FMT_OK;
+}
+
+void scalar_put(struct out *out, const struct scalar_rec *r)
+{
+    out_u8(out, r->cls);
+    out_u8(out, r->order);
+    out_u8(out, r->size);
+    out_u8(out, r->is_signed);
+    out_u8(out, r->format);
+    out_u8(out, r->norm);
+    out_u8(out, r->low_pad);
+    out_u8(out, r->high_pad);
+    out_u16(out, r->precision);
+    out_u16(out, r->offset);
+    out_u16(out, r->sign_pos);
+    out_u16(out, r->exp_pos);
+    out_u16(out, r->exp_width);
+    out_u16(out, r->mant_pos);
+    out_u16(out, r->mant_width);
+    out_u8(out, r->exp_base_log2);
+    out_u8(out, 0);
+    out_i64(out, r->exp_bias);
+}
+
+/* A row does not say whether its code is a complex, which has two scalars. */
+static int row_possible(int format, int size)
+{
+    int real = fmt_format_class(format) == FMT_REAL;
+
+    if (format == FMT_FORMAT_CUSTOM)
+        return 0;
+    if (format == FMT_FORMAT_X87)
+        return size == 10 || size == 20;
+    return fmt_format_fits(format, size) ||
+           (real && size % 2 == 0 && fmt_format_fits(format, size / 2));
+}
+
+int self_get(struct in *in, struct self_rec *out)
+{
+    struct self_rec t = {0};
+
+    t.n = in_u8(in);
+    if (!in->err && t.n > FMT_CODE_MAX)
+        in_fail(in, FMT_ERR_UNSUPPORTED, "more datatypes in a value than there are");
+    for (int i = 0; !in->err && i < t.n; i++) {
+        t.row[i].format = in_u8(in);
+        t.row[i].size = in_u8(in);
+        if (!in->err && fmt_format_class(t.row[i].format) < 0)
+            in_fail(in, FMT_ERR_UNSUPPORTED, "unknown format of a value");
+        if (!in->err && !row_possible(t.row[i].format, t.row[i].size))
+            in_fail(in, FMT_ERR_FORMAT, "impossible format of a value");
+    }
+    if (in->err)
+        return in->err;
+    *out = t;
+    return FMT_OK;
+}
+
+void self_put(struct out *out, const struct self_rec *r)
+{
+    out_u8(out, r->n);
+    for (int i = 0; i < r->n; i++) {
+        out_u8(out, r->row[i].format);
+        out_u8(out, r->row[i].size);
+    }
+}
