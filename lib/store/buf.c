@@ -1,0 +1,72 @@
+/* buf.c - a growing piece of memory that one owner uses for many values. */
+#include "store/store.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+int buf_reserve(struct buf *b, size_t size)
+{
+    size_t want = b->size < 64 ? 64 : b->size;
+    uint8_t *p;
+
+    if (size <= b->size)
+        return 0;
+    while (want < size)
+        want = want > SIZE_MAX / 2 ? size : want * 2;
+    p = mem_resize(b->p, want, 1);
+    if (!p)
+        return DREP_ERR_NOMEM;
+    b->p = p;
+    b->size = want;
+    return 0;
+}
+
+int buf_set(struct buf *b, const void *p, size_t len)
+{
+    int err = buf_reserve(b, len);
+
+    if (err)
+        return err;
+    if (len)
+        memcpy(b->p, p, len);
+    b->len = len;
+    return 0;
+}
+
+void buf_release(struct buf *b)
+{
+    mem_free(b->p);
+    *b = (struct buf){0};
+}
+
+static int out_grow(struct out *out, size_t need)
+{
+    struct buf b = {out->p, out->at, out->size};
+    int err = buf_reserve(&b, need);
+
+    if (err)
+        return err;
+    out->p = b.p;
+    out->size = b.size;
+    return 0;
+}
+
+void buf_out(struct buf *b, struct out *out)
+{
+    out_init(out, b->p, b->size);
+    out->grow = out_grow;
+}
+
+int buf_done(struct buf *b, const struct out *out)
+{
+    b->p = out->p;
+    b->size = out->size;
+    if (out->err)
+        return out->err == DREP_ERR_NOMEM
+                   ? out->err
+                   : fail(out->err, "cannot encode: %s", drep_strerror(out->err));
+    b->len = out->at;
+    return 0;
+}
