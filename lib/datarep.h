@@ -512,6 +512,8 @@ DREP_API int drep_declare_datarep(const char *name, const char *base, const drep
  * a declared one): at most `max` are stored, *n is how many there are.
  * DREP_ERR_UNSUPPORTED_DATAREP if unknown, *n = 0 if it is made of functions. */
 DREP_API int drep_datarep_table(const char *name, drep_encoding *rows, int max, int *n);
+/* The custom scalars that those rows refer to. */
+DREP_API int drep_datarep_scalars(const char *name, drep_scalar *scalars, int max, int *n);
 /* Names of all that this process knows, one call each; a non-zero return stops
  * the walk (DREP_ERR_STOPPED). */
 typedef int drep_datarep_walk_fn(const char *name, const char *form, void *ctx);
@@ -544,6 +546,13 @@ typedef struct drep_xfer {
     int threads;         /* 0: the file's; 1: none but the caller's */
     drep_report *report; /* filled when not NULL */
 } drep_xfer;
+
+/* Converts in memory: `count` elements of `from` at src into as many data items of
+ * `to` at dst, both as this machine holds them.  Variable-length parts are copied,
+ * malloc'ed, for drep_vlen_free().  DREP_ERR_TYPE, DREP_ERR_CONVERSION,
+ * DREP_ERR_COUNT (the items do not fill whole elements of `to`). */
+DREP_API int drep_convert(const drep_type *to, void *dst, const drep_type *from, const void *src,
+                          int64_t count, const drep_xfer *xfer);
 
 /* Pack (MPI 5.0, 5.3): data items of `count` elements at `inbuf` to `outbuf` at
  * *position (bytes, advanced), as `datarep` stores them, without padding or
@@ -627,6 +636,10 @@ DREP_API int drep_header_get(const drep_file *file, drep_header *out);
 /* The table of file extents: the predefined types in use, and their encodings
  * where the form is "table".  *rows is borrowed. */
 DREP_API int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n);
+/* The hints that stand in the header, in a new object for the caller to free. */
+DREP_API int drep_header_hints(const drep_file *file, drep_info **out);
+/* The custom scalars that rows of the table refer to; *scalars is borrowed. */
+DREP_API int drep_header_scalars(const drep_file *file, const drep_scalar **scalars, int *n);
 /* All supported hints with the values in force, in a new object for the caller
  * to free; and a change of some. */
 DREP_API int drep_get_info(const drep_file *file, drep_info **out);
@@ -741,8 +754,10 @@ enum {
     DREP_FILTER_LZ4 = 18
 };
 typedef struct drep_filter {
-    int id;        /* DREP_FILTER_... */
-    int level;     /* compressors: -1 or 0 for the default; others ignore it */
+    int id;            /* DREP_FILTER_... */
+    int level;         /* compressors: -1 or 0 for the default; others ignore it */
+    int nparams;       /* as stored; given back by drep_dataset_info(), ignored at creation */
+    uint32_t param[8]; /* likewise (shuffle: element size; delta: width, order) */
 } drep_filter;
 #define DREP_MAX_FILTERS 16
 DREP_API const char *drep_filter_name(int id);    /* NULL if unknown */

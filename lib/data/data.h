@@ -1,0 +1,224 @@
+/* data.h - what users hold: files, objects, attributes, datasets; private parts.
+ *
+ * data/ joins the rooms: the store keeps bytes, rep/ converts elements, type/ says
+ * where items lie; here they meet.  Calls that read take the file's lock shared,
+ * calls that write take it alone and run inside one operation of the store, so that
+ * a failing one leaves nothing behind. */
+#ifndef DATA_DATA_H
+#define DATA_DATA_H
+
+#include "base/error.h"
+#include "base/info.h"
+#include "base/mem.h"
+#include "format/record.h"
+#include "rep/rep.h"
+#include "store/store.h"
+#include "type/type.h"
+
+#include <pthread.h>
+
+/* A datatype as the file names it: in memory here, and laid out there. */
+struct ftype {
+    uint32_t ref;
+    drep_type *type;    /* as this machine holds it */
+    struct prog stored; /* as the file does, where laid_out; attributes have their own */
+    bool laid_out;
+    struct ftype *next;
+};
+
+/* Where a stored datatype record may be found again by its content. */
+struct type_key {
+    uint64_t sum;
+    uint32_t number;
+};
+
+struct drep_file {
+    struct store *st;
+    char *path;
+    int amode;
+    drep_info *info;   /* all hints in force */
+    drep_info *stored; /* those that stand in the header */
+    pthread_rwlock_t lock;
+
+    /* The header. */
+    int form;                         /* enum fmt_form */
+    unsigned header_flags;
+    char name[DREP_MAX_DATAREP_STRING]; /* of the representation */
+    char *writer, *machine;
+    bool used[DREP_CODE_MAX + 1];     /* predefined types in use by datasets */
+    struct buf unknown;               /* header records of tags we do not know */
+    struct buf witness[DREP_CODE_MAX + 1];
+    const struct datarep *rep;        /* NULL: header only */
+    struct datarep *scoped;           /* ours, when the header's table made it */
+    struct rep_table table;           /* the file's, where has_table */
+    bool has_table;
+    struct type_sizes sizes;          /* the file's */
+    drep_encoding rows[DREP_CODE_MAX + 1]; /* for drep_header_types() */
+    int nrows;
+
+    /* Datatypes read so far; guarded by type_lock. */
+    pthread_mutex_t type_lock;
+    struct ftype *types;
+    struct type_key *type_keys;       /* of all TYPE entries, once a writer needed them */
+    size_t ntype_keys, room_type_keys;
+    bool type_keys_read;
+    drep_dataset *open;               /* open datasets; guarded by type_lock */
+
+    int write_error;                  /* D22: of a failed write since the last commit */
+    struct fail_state write_message;
+};
+
+struct drep_dataset {
+    drep_file *file;
+    uint64_t id;
+    int refs;
+    char *path;
+    struct object_rec rec;   /* spans point into rec_bytes */
+    struct buf rec_bytes;
+    struct ftype *ft;
+    int64_t esize;           /* bytes of one stored element */
+    uint8_t *fill;           /* one stored element, NULL: zero bytes */
+    void *fill_memory;       /* one element as this machine holds it, NULL: zeros */
+    struct chunks chunks;
+    drep_dataset *next;
+};
+
+/* ---- file.c ---- */
+
+/* Begins and ends a call that reads or writes.  write_end(): `err` decides whether the
+ * operation is kept; gives err back with the path put in front of the message. */
+int read_begin(drep_file *f);
+int read_end(drep_file *f, int err);
+int write_begin(drep_file *f);
+int write_end(drep_file *f, int err);
+/* The same, where any failure counts as a failed write (data, attributes). */
+int write_end_data(drep_file *f, int err);
+
+/* ---- header.c ---- */
+
+int header_load(drep_file *f);                        /* decode and resolve */
+int header_start(drep_file *f, const char *datarep);  /* of a new file */
+int header_build(drep_file *f, struct buf *out, size_t *split);
+/* A dataset begins to use this type: its codes enter the table of extents. */
+int header_use(drep_file *f, const drep_type *type);
+enum prog_layout header_layout(const drep_file *f);
+
+/* ---- types.c ---- */
+
+/* The datatype behind a reference, cached for the life of the file. */
+int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out);
+/* Finds or stores a type and counts one more use.  laid_out: of a dataset. */
+int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref);
+int ftype_unuse(drep_file *f, uint32_t ref);
+void ftypes_release(drep_file *f);
+
+/* ---- object.c ---- */
+
+struct object {
+    uint64_t id;
+    struct object_rec rec;
+    struct buf bytes; /* what rec's spans point into */
+};
+void object_release(struct object *o);
+int object_load(drep_file *f, uint64_t id, struct object *o);
+int object_store(drep_file *f, uint64_t id, const struct object_rec *rec);
+/* Follows links from the root. */
+int path_find(drep_file *f, const char *path, struct object *o);
+/* The group that is to hold the last name of path; makes groups when parents. */
+int path_parent(drep_file *f, const char *path, int parents, struct object *group,
+                const char **name);
+/* Makes an object with its first link. */
+int object_link(drep_file *f, struct object *group, const char *name, struct object_rec *rec,
+                uint64_t *id);
+int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
+              struct buf *bytes);
+/* Removes an object that lost its last hard link, with all that only it holds. */
+int object_remove(drep_file *f, uint64_t id);
+
+/* ---- attr.c ---- */
+
+int attrs_remove(drep_file *f, uint64_t id);
+int64_t attrs_count(drep_file *f, uint64_t id);
+
+/* ---- value.c: self-described values (SPEC.md, 5.5) ---- */
+
+/* `count` elements of type at buf, appended to out: rows, items, heap. */
+int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf,
+              struct buf *out);
+/* The way back, as `want`: same number of items. */
+int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
+              const drep_type *want, void *buf);
+
+/* ---- convert.c: elements between the file and memory ---- */
+
+struct conv {
+    drep_file *file;
+    const struct ftype *ft;
+    const drep_type *mem;
+    const struct rep_table *table; /* of the file's side; NULL: functions */
+    const struct prog *stored;
+    struct rep_opts opts;
+    struct rep_var var;
+    drep_report report;
+    int64_t staging;
+    bool same_items;      /* functions can work on mem directly */
+    bool dense;           /* both sides one array of one scalar: kernel */
+    bool copy;            /* and their bytes are equal */
+    struct kernel kernel;
+    const uint8_t *heap;  /* reading variable parts */
+    size_t heap_size;
+    struct buf *heap_out; /* writing them */
+    int depth;
+};
+int conv_init(struct conv *c, drep_file *f, const struct ftype *ft, const drep_type *mem,
+              const drep_xfer *xfer, bool writing);
+/* For values with their own table: attributes and fill values. */
+int conv_init_table(struct conv *c, drep_file *f, const struct ftype *ft,
+                    const struct rep_table *table, const struct prog *stored,
+                    const drep_type *mem, bool writing);
+void conv_report(const struct conv *c, const drep_xfer *xfer);
+/* n elements, `step` stored bytes apart on the file's side; on the memory side the
+ * elements number `at`, at + 1, ... of the transfer. */
+int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n);
+int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step,
+               int64_t n);
+/* Copies the variable parts of n stored elements from one heap to another, in place of
+ * their old offsets. */
+int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,
+                   const uint8_t *heap, size_t heap_size, struct buf *heap_out, int depth);
+
+/* ---- select.c ---- */
+
+/* One dimension of a box: the k-th selected index is
+ * start + k / block * stride + k % block. */
+struct span_dim {
+    int64_t start, stride, block, n; /* n: selected indices */
+};
+struct drep_selection {
+    int rank;
+    int64_t count;
+    struct span_dim dim[DREP_MAX_RANK]; /* a box */
+    int64_t npoints;                    /* points when coords is set */
+    int64_t *coords;
+};
+/* The box of everything. */
+void selection_all(struct drep_selection *sel, int rank, const uint64_t *len);
+/* Holds it against the dataset's shape. */
+int selection_check(const struct drep_selection *sel, int rank, const uint64_t *len);
+static inline int64_t span_at(const struct span_dim *d, int64_t k)
+{
+    return d->block == 1 ? d->start + k * d->stride
+                         : d->start + k / d->block * d->stride + k % d->block;
+}
+/* The first k whose index is >= i. */
+int64_t span_first(const struct span_dim *d, int64_t i);
+
+/* ---- dataset.c ---- */
+
+int dataset_fill_pattern(const drep_dataset *ds, uint8_t *buf, int64_t n);
+int64_t dataset_count(const drep_dataset *ds);
+int chunk_elements(const drep_dataset *ds, int64_t *n); /* of a full chunk */
+void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
+               bool variable, const char *path, struct chunks *cs);
+
+#endif

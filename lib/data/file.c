@@ -1,0 +1,454 @@
+/* file.c - opening, creating, committing and closing a container. */
+#include "data/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- calls that read, calls that write ---- */
+
+int read_begin(drep_file *f)
+{
+    if (f == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    pthread_rwlock_rdlock(&f->lock);
+    return 0;
+}
+
+int read_end(drep_file *f, int err)
+{
+    pthread_rwlock_unlock(&f->lock);
+    return fail_in(err, "%s", f->path);
+}
+
+int write_begin(drep_file *f)
+{
+    int err;
+
+    if (f == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    if (!store_writable(f->st))
+        return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", f->path);
+    if (f->rep == NULL)
+        return fail(DREP_ERR_READ_ONLY, "%s: opened for its header only", f->path);
+    pthread_rwlock_wrlock(&f->lock);
+    err = store_op_begin(f->st);
+    if (err != 0) {
+        pthread_rwlock_unlock(&f->lock);
+        return fail_in(err, "%s", f->path);
+    }
+    return 0;
+}
+
+/* A wrong argument leaves the handle as it was; a failure of the world does not. */
+static bool serious(int err)
+{
+    switch (err) {
+    case DREP_ERR_NOMEM:
+    case DREP_ERR_IO:
+    case DREP_ERR_NO_SPACE:
+    case DREP_ERR_FORMAT:
+    case DREP_ERR_CHECKSUM:
+    case DREP_ERR_TRUNCATE:
+    case DREP_ERR_FAILED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int write_finish(drep_file *f, int err, bool counts)
+{
+    if (err == 0) {
+        err = store_op_end(f->st, 1);
+        counts = true;
+    } else {
+        struct fail_state why;
+
+        fail_save(&why);
+        store_op_end(f->st, 0);
+        fail_restore(&why);
+    }
+    if (err != 0) {
+        fail_in(err, "%s", f->path);
+        if (counts || serious(err)) {
+            f->write_error = err;
+            fail_save(&f->write_message);
+        }
+    }
+    pthread_rwlock_unlock(&f->lock);
+    return err;
+}
+
+int write_end(drep_file *f, int err)
+{
+    return write_finish(f, err, false);
+}
+
+int write_end_data(drep_file *f, int err)
+{
+    return write_finish(f, err, true);
+}
+
+/* ---- making and freeing the handle ---- */
+
+static void file_free(drep_file *f)
+{
+    if (f == NULL)
+        return;
+    if (f->st != NULL)
+        store_close(f->st);
+    ftypes_release(f);
+    if (f->scoped != NULL)
+        rep_scoped_free(f->scoped);
+    for (int c = 0; c <= DREP_CODE_MAX; c++)
+        buf_release(&f->witness[c]);
+    buf_release(&f->unknown);
+    mem_free(f->table.custom);
+    mem_free(f->writer);
+    mem_free(f->machine);
+    drep_info_free(f->info);
+    drep_info_free(f->stored);
+    mem_free(f->path);
+    pthread_mutex_destroy(&f->type_lock);
+    pthread_rwlock_destroy(&f->lock);
+    mem_free(f);
+}
+
+static int file_new(const char *path, int amode, const drep_info *info, drep_file **out)
+{
+    drep_file *f = mem_zalloc(1, sizeof *f);
+    int err;
+
+    if (f == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    f->amode = amode;
+    pthread_rwlock_init(&f->lock, NULL);
+    pthread_mutex_init(&f->type_lock, NULL);
+    f->path = mem_strdup(path);
+    err = f->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : info_defaults(&f->info);
+    if (err == 0)
+        err = drep_info_new(&f->stored);
+    if (err == 0 && info != NULL)
+        err = info_merge(f->info, info);
+    if (err != 0) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The hint drep_uuid: 32 hexadecimal digits. */
+static const uint8_t *fixed_uuid(const drep_info *info, uint8_t uuid[16])
+{
+    const char *s = info_str(info, "drep_uuid");
+
+    if (strlen(s) != 32)
+        return NULL;
+    for (int i = 0; i < 16; i++) {
+        int hi = hex_digit(s[2 * i]), lo = hex_digit(s[2 * i + 1]);
+
+        if (hi < 0 || lo < 0)
+            return NULL;
+        uuid[i] = (uint8_t)(hi << 4 | lo);
+    }
+    return uuid;
+}
+
+static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16])
+{
+    memset(o, 0, sizeof *o);
+    o->lock = info_bool(info, "drep_lock");
+    o->sync = strcmp(info_str(info, "drep_sync"), "none") != 0;
+    o->verify = strcmp(info_str(info, "drep_verify"), "off") != 0;
+    o->keep = (int)info_int(info, "drep_keep");
+    o->unit = (uint64_t)info_int(info, "striping_unit");
+    o->chunk_max = (uint64_t)info_int(info, "drep_chunk_max");
+    o->cache_size = (uint64_t)info_int(info, "drep_cache_size");
+    o->uuid = fixed_uuid(info, uuid);
+    o->time = info_int(info, "drep_time");
+}
+
+/* Hints that describe the file rather than this handle stand in its header. */
+static bool hint_is_stored(const char *key)
+{
+    if (strcmp(key, "drep_keep") == 0 || strcmp(key, "drep_chunk_max") == 0)
+        return true;
+    return strncmp(key, "drep_", 5) != 0 && strcmp(key, "filename") != 0 &&
+           strcmp(key, "file_perm") != 0;
+}
+
+static int hints_keep(drep_file *f, const drep_info *info)
+{
+    int err = 0;
+
+    for (int i = 0; info != NULL && err == 0 && i < drep_info_count(info); i++) {
+        const char *key = drep_info_key(info, i), *value = drep_info_get(info, key);
+
+        if (info_known(key) && info_valid(key, value) && hint_is_stored(key))
+            err = drep_info_set(f->stored, key, value);
+    }
+    return err;
+}
+
+/* ---- create and open ---- */
+
+static int root_make(drep_file *f)
+{
+    struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
+    int err = store_op_begin(f->st);
+
+    if (err != 0)
+        return err;
+    if (store_new_object(f->st) != FMT_OBJECT_ROOT)
+        err = fail(DREP_ERR_FORMAT, "the root group is not object 1");
+    if (err == 0)
+        err = object_store(f, FMT_OBJECT_ROOT, &rec);
+    return err != 0 ? (store_op_end(f->st, 0), err) : store_op_end(f->st, 1);
+}
+
+static unsigned permissions(const drep_info *info)
+{
+    return (unsigned)strtoul(info_str(info, "file_perm"), NULL, 8) & 0777;
+}
+
+int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
+                drep_file **out)
+{
+    struct store_opts opts;
+    uint8_t uuid[16];
+    drep_file *f;
+    struct io *io;
+    int err;
+
+    if (path == NULL || datarep == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_create: null argument");
+    if (amode & ~(DREP_RDWR | DREP_EXCL))
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    if ((err = file_new(path, DREP_RDWR, info, &f)) != 0)
+        return err;
+    err = header_start(f, datarep);
+    if (err == 0)
+        err = hints_keep(f, info);
+    if (err == 0)
+        err = strcmp(path, ":memory:") == 0
+                  ? io_memory(NULL, 0, &io)
+                  : io_posix(path, IO_CREATE, amode & DREP_EXCL, permissions(f->info), &io);
+    if (err == 0) {
+        opts_of(f->info, &opts, uuid);
+        err = store_create(io, &opts, &f->st);
+    }
+    if (err == 0)
+        err = root_make(f);
+    if (err != 0) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
+}
+
+static int open_io(struct io *io, drep_file *f, int write)
+{
+    struct store_opts opts;
+    uint8_t uuid[16];
+    int err;
+
+    opts_of(f->info, &opts, uuid);
+    err = store_open(io, write, &opts, &f->st);
+    if (err == 0)
+        err = header_load(f);
+    return fail_in(err, "%s", f->path);
+}
+
+int drep_open(const char *path, int amode, const drep_info *info, drep_file **out)
+{
+    int mode = amode & ~DREP_HEADER_ONLY, err;
+    drep_file *f;
+    struct io *io;
+
+    if (path == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_open: null argument");
+    if ((mode != DREP_RDONLY && mode != DREP_RDWR) || amode == (DREP_RDWR | DREP_HEADER_ONLY))
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    if ((err = file_new(path, amode, info, &f)) != 0)
+        return err;
+    err = io_posix(path, mode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
+    if (err == 0)
+        err = open_io(io, f, mode == DREP_RDWR);
+    if (err != 0) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
+}
+
+int drep_open_image(const void *image, size_t size, const drep_info *info, drep_file **out)
+{
+    drep_file *f;
+    struct io *io;
+    int err;
+
+    if (image == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_open_image: null argument");
+    if ((err = file_new(":memory:", DREP_RDONLY, info, &f)) != 0)
+        return err;
+    err = io_memory(image, size, &io);
+    if (err == 0)
+        err = open_io(io, f, 0);
+    if (err != 0) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
+}
+
+/* ---- commit and close ---- */
+
+static int commit(drep_file *f)
+{
+    struct buf header = {0};
+    size_t split = 0;
+    int err = header_build(f, &header, &split);
+
+    if (err == 0)
+        err = store_commit(f->st, header.p, header.len, split);
+    buf_release(&header);
+    if (err == 0)
+        f->write_error = 0;
+    return err;
+}
+
+int drep_commit(drep_file *file)
+{
+    int err;
+
+    if (file == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    if (!store_writable(file->st))
+        return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
+    pthread_rwlock_wrlock(&file->lock);
+    err = commit(file);
+    if (err != 0) {
+        fail_in(err, "%s", file->path);
+        file->write_error = err;
+        fail_save(&file->write_message);
+    }
+    pthread_rwlock_unlock(&file->lock);
+    return err;
+}
+
+int drep_close(drep_file *file)
+{
+    int err = 0;
+
+    if (file == NULL)
+        return 0;
+    if (file->write_error != 0) {
+        fail_restore(&file->write_message);
+        err = file->write_error;
+    } else if (store_writable(file->st) && store_dirty(file->st)) {
+        err = fail_in(commit(file), "%s", file->path);
+    }
+    file_free(file);
+    return err;
+}
+
+void drep_abandon(drep_file *file)
+{
+    file_free(file);
+}
+
+/* ---- what a handle says of itself ---- */
+
+int drep_header_get(const drep_file *file, drep_header *out)
+{
+    const struct slot *slot;
+
+    if (file == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_header_get: null argument");
+    slot = store_slot(file->st);
+    out->datarep = file->name;
+    out->form = file->form == FMT_FORM_TABLE ? "table" : "code";
+    out->writer = file->writer;
+    out->machine = file->machine;
+    out->version_major = slot->major;
+    out->version_minor = slot->minor;
+    out->sequence = slot->sequence;
+    out->time = slot->time;
+    memcpy(out->uuid, slot->uuid, sizeof out->uuid);
+    out->end = slot->end;
+    out->damaged_slot = store_damaged_slot(file->st);
+    return 0;
+}
+
+int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n)
+{
+    drep_file *f = (drep_file *)file;
+
+    if (file == NULL || rows == NULL || n == NULL)
+        return fail(DREP_ERR_ARG, "drep_header_types: null argument");
+    pthread_mutex_lock(&f->type_lock);
+    f->nrows = 0;
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        drep_encoding *row = &f->rows[f->nrows];
+
+        if (!f->used[c])
+            continue;
+        if (f->has_table)
+            *row = f->table.row[c];
+        else
+            *row = (drep_encoding){.size = f->sizes.size[c]};
+        row->code = (uint16_t)c;
+        f->nrows++;
+    }
+    *rows = f->rows;
+    *n = f->nrows;
+    pthread_mutex_unlock(&f->type_lock);
+    return 0;
+}
+
+int drep_get_info(const drep_file *file, drep_info **out)
+{
+    drep_info *info;
+    int err;
+
+    if (file == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_get_info: null argument");
+    if ((err = info_defaults(&info)) != 0)
+        return err;
+    err = info_merge(info, file->info);
+    if (err == 0)
+        err = drep_info_set(info, "filename", file->path);
+    if (err != 0) {
+        drep_info_free(info);
+        return err;
+    }
+    *out = info;
+    return 0;
+}
+
+int drep_set_info(drep_file *file, const drep_info *info)
+{
+    int err;
+
+    if (file == NULL || info == NULL)
+        return fail(DREP_ERR_ARG, "drep_set_info: null argument");
+    pthread_rwlock_wrlock(&file->lock);
+    err = info_merge(file->info, info);
+    if (err == 0)
+        err = hints_keep(file, info);
+    pthread_rwlock_unlock(&file->lock);
+    return err;
+}

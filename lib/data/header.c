@@ -1,0 +1,644 @@
+/* header.c - the header proper: which representation, and can we speak it.
+ *
+ * Resolution at open: a table in the header always wins and is scoped to the file;
+ * then what is built in; then what is registered.  Functions found under a name must
+ * agree with the header's extents and turn its witnesses back into their values, so
+ * that another representation of the same name cannot be mistaken for it. */
+#include "data/data.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+enum { WITNESSES = 5 };
+
+enum prog_layout header_layout(const drep_file *f)
+{
+    return f->header_flags & 1 ? PROG_STRUCT : PROG_PACKED;
+}
+
+/* ---- tables and records ---- */
+
+static void row_to_rec(const drep_encoding *e, struct encoding_rec *r)
+{
+    r->code = e->code;
+    r->format = e->format;
+    r->order = e->order;
+    r->size = e->size;
+    r->align = e->align;
+    r->custom = e->custom;
+}
+
+static void row_from_rec(const struct encoding_rec *r, drep_encoding *e)
+{
+    *e = (drep_encoding){.code = r->code,
+                         .format = r->format,
+                         .order = r->order,
+                         .size = r->size,
+                         .align = r->align,
+                         .custom = r->custom};
+}
+
+static void scalar_from_rec(const struct scalar_rec *r, drep_scalar *s)
+{
+    *s = (drep_scalar){.cls = r->cls,
+                       .order = r->order,
+                       .size = r->size,
+                       .is_signed = r->is_signed,
+                       .format = r->format,
+                       .norm = r->norm,
+                       .low_pad = r->low_pad,
+                       .high_pad = r->high_pad,
+                       .precision = r->precision,
+                       .offset = r->offset,
+                       .sign_pos = r->sign_pos,
+                       .exp_pos = r->exp_pos,
+                       .exp_width = r->exp_width,
+                       .mant_pos = r->mant_pos,
+                       .mant_width = r->mant_width,
+                       .exp_base_log2 = r->exp_base_log2,
+                       .exp_bias = r->exp_bias};
+}
+
+static void scalar_to_rec(const drep_scalar *s, struct scalar_rec *r)
+{
+    *r = (struct scalar_rec){.cls = s->cls,
+                             .order = s->order,
+                             .size = s->size,
+                             .is_signed = s->is_signed,
+                             .format = s->format,
+                             .norm = s->norm,
+                             .low_pad = s->low_pad,
+                             .high_pad = s->high_pad,
+                             .precision = s->precision,
+                             .offset = s->offset,
+                             .sign_pos = s->sign_pos,
+                             .exp_pos = s->exp_pos,
+                             .exp_width = s->exp_width,
+                             .mant_pos = s->mant_pos,
+                             .mant_width = s->mant_width,
+                             .exp_base_log2 = s->exp_base_log2,
+                             .exp_bias = s->exp_bias};
+}
+
+/* A copy of a table whose scalars are ours. */
+static int table_copy(struct rep_table *to, const struct rep_table *from)
+{
+    drep_scalar *custom = NULL;
+
+    if (from->ncustom > 0) {
+        custom = mem_array((size_t)from->ncustom, sizeof *custom);
+        if (custom == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        memcpy(custom, from->custom, (size_t)from->ncustom * sizeof *custom);
+    }
+    *to = *from;
+    to->custom = custom;
+    return 0;
+}
+
+/* ---- witnesses ---- */
+
+/* The values, big-endian, in the format of this machine's row: 0, 1, -2.5, the largest
+ * finite one, NaN. */
+static const struct pattern {
+    int format, size;
+    const char *one, *minus, *max, *nan; /* leading bytes; the rest is zero, of max ff */
+    int max_fill;
+} patterns[] = {
+    {DREP_FORMAT_BINARY16, 2, "\x3c\x00", "\xc1\x00", "\x7b\xff", "\x7e\x00", 0xff},
+    {DREP_FORMAT_BFLOAT16, 2, "\x3f\x80", "\xc0\x20", "\x7f\x7f", "\x7f\xc0", 0xff},
+    {DREP_FORMAT_FP8_E4M3, 1, "\x38\x00", "\xc2\x00", "\x7e\x00", "\x7f\x00", 0xff},
+    {DREP_FORMAT_FP8_E5M2, 1, "\x3c\x00", "\xc1\x00", "\x7b\x00", "\x7e\x00", 0xff},
+    {DREP_FORMAT_BINARY32, 4, "\x3f\x80", "\xc0\x20", "\x7f\x7f", "\x7f\xc0", 0xff},
+    {DREP_FORMAT_BINARY64, 8, "\x3f\xf0", "\xc0\x04", "\x7f\xef", "\x7f\xf8", 0xff},
+    {DREP_FORMAT_BINARY128, 16, "\x3f\xff\x00", "\xc0\x00\x40", "\x7f\xfe\xff", "\x7f\xff\x80",
+     0xff},
+    {DREP_FORMAT_X87, 10, "\x3f\xff\x80", "\xc0\x00\xa0", "\x7f\xfe\xff", "\x7f\xff\xc0", 0xff},
+    {DREP_FORMAT_DOUBLE_DOUBLE, 16, "\x3f\xf0", "\xc0\x04", "\x7f\xef", "\x7f\xf8", -1},
+};
+
+static const struct pattern *pattern_of(int format)
+{
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (patterns[i].format == format)
+            return &patterns[i];
+    return NULL;
+}
+
+/* Value number i of `row`'s type in big-endian bytes of row (already big-endian); gives
+ * 0 when the type has no such value. */
+static int witness_value(const drep_encoding *row, int parts, int i, uint8_t *out)
+{
+    const struct pattern *p = pattern_of(row->format);
+    size_t size = (size_t)row->size / (size_t)parts;
+    const char *lead;
+    int fill = 0;
+
+    memset(out, 0, FMT_ITEM_MAX);
+    if (p == NULL) { /* integers, booleans, characters: 0, 1, largest */
+        if (row->format == DREP_FORMAT_BYTES || i > (row->format == DREP_FORMAT_BOOL ? 1 : 2))
+            return 0;
+        if (i == 1)
+            out[size - 1] = 1;
+        if (i == 2)
+            memset(out, 0xff, size);
+        if (i == 2 && row->format == DREP_FORMAT_INT)
+            out[0] = 0x7f;
+        if (i == 2 && row->format == DREP_FORMAT_UNICODE)
+            memset(out, 0, size - 1), out[size - 1] = 0xfe;
+        return 1;
+    }
+    lead = i == 1 ? p->one : i == 2 ? p->minus : i == 3 ? p->max : p->nan;
+    if (i >= WITNESSES || (i == 3 && p->max_fill < 0))
+        return 0;
+    fill = i == 3 ? p->max_fill : 0;
+    if (i > 0) {
+        size_t known = size < 3 ? size : (p->size > 8 && p->format != DREP_FORMAT_DOUBLE_DOUBLE) ? 3
+                                                                                             : 2;
+        memset(out, fill, size);
+        memcpy(out, lead, known);
+    }
+    if (parts == 2)
+        memcpy(out + size, out, size);
+    return 1;
+}
+
+/* This machine's row of a type, made big-endian without padding. */
+static void row_big(int code, drep_encoding *row)
+{
+    *row = rep_native()->row[code];
+    row->order = DREP_BIG;
+    row->align = 1;
+    if (row->format == DREP_FORMAT_X87)
+        row->size = fmt_code_class(code) == FMT_COMPLEX ? 20 : 10;
+}
+
+/* The native bytes of value i. */
+static int witness_native(int code, int i, void *out, int *has)
+{
+    uint8_t big[FMT_ITEM_MAX];
+    struct rep_table table = {0};
+    struct type_sizes sizes;
+    struct prog from;
+    struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
+    const drep_type *type = drep_predefined(code);
+    int err;
+
+    row_big(code, &table.row[code]);
+    *has = witness_value(&table.row[code], fmt_code_class(code) == FMT_COMPLEX ? 2 : 1, i, big);
+    if (!*has)
+        return 0;
+    rep_table_sizes(&table, &sizes);
+    if ((err = prog_build(&from, type, &sizes, PROG_PACKED)) != 0)
+        return err;
+    memset(out, 0, FMT_ITEM_MAX);
+    err = rep_convert(out, &(struct rep_side){&type->prog, rep_native(), 0}, big,
+                      &(struct rep_side){&from, &table, 0}, 1, &opts, NULL);
+    prog_release(&from);
+    return err;
+}
+
+/* Stored bytes to native ones through the file's own way. */
+static int witness_read(drep_file *f, int code, const uint8_t *stored, void *out)
+{
+    struct ftype ft = {.type = (drep_type *)drep_predefined(code)};
+    struct conv c;
+    int err = prog_build(&ft.stored, ft.type, &f->sizes, PROG_PACKED);
+
+    if (err != 0)
+        return err;
+    memset(out, 0, FMT_ITEM_MAX);
+    err = conv_init(&c, f, &ft, ft.type, NULL, false);
+    if (err == 0)
+        err = conv_read(&c, out, 0, stored, 0, 1);
+    prog_release(&ft.stored);
+    return err;
+}
+
+static int witness_write(drep_file *f, int code, const void *native, uint8_t *stored)
+{
+    struct ftype ft = {.type = (drep_type *)drep_predefined(code)};
+    struct conv c;
+    int err = prog_build(&ft.stored, ft.type, &f->sizes, PROG_PACKED);
+
+    if (err != 0)
+        return err;
+    err = conv_init(&c, f, &ft, ft.type, NULL, true);
+    if (err == 0)
+        err = conv_write(&c, native, 0, stored, 0, 1);
+    prog_release(&ft.stored);
+    return err;
+}
+
+/* Is a native item a NaN?  Asked of its big-endian form by the pattern of its format. */
+static bool witness_same(int code, const uint8_t *a, const uint8_t *b, int i)
+{
+    const drep_encoding *row = &rep_native()->row[code];
+    size_t size = row->format == DREP_FORMAT_X87 && fmt_code_class(code) != FMT_COMPLEX
+                      ? 10
+                      : row->size;
+
+    if (i == 4) /* any NaN will do: it differs from itself as the infinity does not */
+        return memcmp(a, b, size) == 0 || pattern_of(row->format) != NULL;
+    return memcmp(a, b, size) == 0;
+}
+
+static int witness_make(drep_file *f, int code)
+{
+    uint8_t native[FMT_ITEM_MAX], back[FMT_ITEM_MAX], stored[256];
+    size_t size = f->sizes.size[code];
+    struct buf *w = &f->witness[code];
+    int err, has;
+
+    w->len = 0;
+    for (int i = 0; i < WITNESSES; i++) {
+        if ((err = witness_native(code, i, native, &has)) != 0)
+            return err;
+        if (!has)
+            continue;
+        memset(stored, 0, sizeof stored);
+        err = witness_write(f, code, native, stored);
+        if (err == 0)
+            err = witness_read(f, code, stored, back);
+        if (err == DREP_ERR_NOMEM)
+            return err;
+        if (err != 0 || !witness_same(code, native, back, i))
+            break;
+        if ((err = buf_reserve(w, w->len + size)) != 0)
+            return err;
+        memcpy(w->p + w->len, stored, size);
+        w->len += size;
+    }
+    return 0;
+}
+
+static int witness_check(drep_file *f, int code)
+{
+    uint8_t native[FMT_ITEM_MAX], back[FMT_ITEM_MAX];
+    size_t size = f->sizes.size[code], at = 0;
+    int err, has;
+
+    for (int i = 0; i < WITNESSES && at < f->witness[code].len; i++) {
+        if ((err = witness_native(code, i, native, &has)) != 0)
+            return err;
+        if (!has)
+            continue;
+        err = witness_read(f, code, f->witness[code].p + at, back);
+        if (err == DREP_ERR_NOMEM)
+            return err;
+        if (err != 0 || !witness_same(code, native, back, i))
+            return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                        "datarep \"%s\": the functions registered under this name do not read "
+                        "the header's witness of %s; they are another representation",
+                        f->name, drep_code_name(code));
+        at += size;
+    }
+    return 0;
+}
+
+/* ---- resolution ---- */
+
+static void adopt(drep_file *f, const struct datarep *rep)
+{
+    f->rep = rep;
+    f->has_table = rep->table != NULL;
+    f->form = f->has_table ? FMT_FORM_TABLE : FMT_FORM_CODE;
+}
+
+int header_start(drep_file *f, const char *datarep)
+{
+    const struct datarep *rep = rep_find(datarep);
+    struct utsname u;
+    int err;
+
+    if (rep == NULL)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "%s: datarep \"%s\" is neither built in nor registered", f->path, datarep);
+    adopt(f, rep);
+    memcpy(f->name, rep->name, sizeof f->name);
+    if (f->has_table) {
+        if ((err = table_copy(&f->table, rep->table)) != 0)
+            return err;
+        rep_table_sizes(&f->table, &f->sizes);
+        f->header_flags = f->table.structs ? 1 : 0;
+    } else {
+        if (rep->write == NULL && (err = table_copy(&f->table, rep_native())) != 0)
+            return err;
+        if ((err = rep_sizes(rep, &f->sizes)) != 0)
+            return err;
+    }
+    f->writer = mem_strdup("datarep " DREP_VERSION);
+    f->machine = mem_strdup(uname(&u) == 0 ? u.machine : "unknown");
+    if (f->writer == NULL || f->machine == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    return 0;
+}
+
+/* ENCODINGS and SCALARS of the header become the file's table. */
+static int load_table(drep_file *f, const struct header_rec *h)
+{
+    size_t n = h->scalars.len / 32;
+    struct in in;
+    int err = 0;
+
+    f->table = (struct rep_table){.structs = h->flags & 1};
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        if (h->row[c].size != 0)
+            row_from_rec(&h->row[c], &f->table.row[c]);
+    if (n > 0) {
+        f->table.custom = mem_zalloc(n, sizeof *f->table.custom);
+        if (f->table.custom == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        f->table.ncustom = (int)n;
+        in_init(&in, h->scalars.p, h->scalars.len);
+        for (size_t i = 0; err == 0 && i < n; i++) {
+            struct scalar_rec r;
+
+            if ((err = scalar_get(&in, &r)) == 0)
+                scalar_from_rec(&r, &f->table.custom[i]);
+        }
+        if (err != 0)
+            return fail(DREP_ERR_FORMAT, "datarep \"%s\": malformed scalar in its table", f->name);
+    }
+    return fail_in(rep_table_check(&f->table), "datarep \"%s\"", f->name);
+}
+
+static int resolve_table(drep_file *f, const struct header_rec *h)
+{
+    const struct datarep *rep = rep_find(f->name);
+    int err;
+
+    if (h->has_encodings) {
+        if (rep != NULL && rep->builtin)
+            return fail(DREP_ERR_FORMAT, "the header redefines datarep \"%s\"", f->name);
+        if ((err = load_table(f, h)) != 0)
+            return err;
+        if ((err = rep_scoped(f->name, &f->table, &f->scoped)) != 0)
+            return err;
+        adopt(f, f->scoped);
+    } else {
+        if (rep == NULL || !rep->builtin || rep->table == NULL)
+            return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings", f->name);
+        if ((err = table_copy(&f->table, rep->table)) != 0)
+            return err;
+        adopt(f, rep);
+    }
+    rep_table_sizes(&f->table, &f->sizes);
+    return 0;
+}
+
+static int resolve_code(drep_file *f, const struct header_rec *h)
+{
+    const struct datarep *rep = rep_find(f->name);
+    int err;
+
+    f->form = FMT_FORM_CODE;
+    memset(f->sizes.size, 0, sizeof f->sizes.size);
+    if (h->has_encodings && (err = load_table(f, h)) != 0)
+        return err;
+    if (rep == NULL && !(f->amode & DREP_HEADER_ONLY))
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\" is not registered; its header can be read, its elements "
+                    "only after registering its functions",
+                    f->name);
+    if (rep != NULL && (err = rep_sizes(rep, &f->sizes)) != 0) {
+        if (!(f->amode & DREP_HEADER_ONLY))
+            return err;
+        rep = NULL;
+    }
+    if (f->amode & DREP_HEADER_ONLY)
+        rep = NULL;
+    f->rep = rep;
+    if (rep == NULL) {
+        rep_table_sizes(&f->table, &f->sizes); /* the sizes of what is always the same */
+        for (int c = 1; c <= DREP_CODE_MAX; c++) {
+            f->sizes.size[c] = (uint8_t)h->extent[c];
+            f->sizes.align[c] = 1;
+        }
+    }
+    return 0;
+}
+
+static int check_extents(drep_file *f, const struct header_rec *h)
+{
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        f->used[c] = h->extent[c] != 0;
+        if (!f->used[c] || h->extent[c] == f->sizes.size[c])
+            continue;
+        if (f->form == FMT_FORM_TABLE)
+            return fail(DREP_ERR_FORMAT,
+                        "datarep \"%s\": the header says %u bytes for %s, its table %u", f->name,
+                        h->extent[c], drep_code_name(c), f->sizes.size[c]);
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\": the header says %u bytes for %s, the registered extent "
+                    "function %u",
+                    f->name, h->extent[c], drep_code_name(c), f->sizes.size[c]);
+    }
+    return 0;
+}
+
+static int load_witnesses(drep_file *f, const struct header_rec *h)
+{
+    int err;
+
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        const struct witness_rec *w = &h->witness[c];
+
+        if (w->k == 0)
+            continue;
+        if (w->size != f->sizes.size[c])
+            return fail(DREP_ERR_FORMAT, "datarep \"%s\": witness of %s has %u bytes", f->name,
+                        drep_code_name(c), w->size);
+        if ((err = buf_set(&f->witness[c], w->bytes, (size_t)w->k * w->size)) != 0)
+            return err;
+        if (f->rep != NULL && f->form == FMT_FORM_CODE && (err = witness_check(f, c)) != 0)
+            return err;
+    }
+    return 0;
+}
+
+static int load_hints(drep_file *f, const struct header_rec *h)
+{
+    struct in in;
+    struct hint_rec hint;
+    int err = 0;
+
+    in_init(&in, h->hints.p, h->hints.len);
+    while (err == 0 && hint_get(&in, &hint) == 0) {
+        char key[DREP_MAX_INFO_KEY + 1], value[DREP_MAX_INFO_VAL + 1];
+
+        if (hint.key.len == 0 || hint.key.len > DREP_MAX_INFO_KEY ||
+            hint.value.len > DREP_MAX_INFO_VAL)
+            continue;
+        memcpy(key, hint.key.p, hint.key.len);
+        key[hint.key.len] = '\0';
+        memcpy(value, hint.value.p, hint.value.len);
+        value[hint.value.len] = '\0';
+        if (strlen(key) == hint.key.len && strlen(value) == hint.value.len)
+            err = drep_info_set(f->stored, key, value);
+    }
+    /* What the opener asked for wins over what the file remembers. */
+    if (err == 0) {
+        drep_info *all = NULL;
+
+        err = info_defaults(&all);
+        if (err == 0)
+            err = info_merge(all, f->stored);
+        for (int i = 0; err == 0 && i < drep_info_count(f->info); i++) {
+            const char *key = drep_info_key(f->info, i), *v = drep_info_get(f->info, key);
+            drep_info *plain = NULL;
+
+            if (info_defaults(&plain) == 0) {
+                const char *dflt = drep_info_get(plain, key);
+
+                if (dflt == NULL || strcmp(v, dflt) != 0)
+                    err = drep_info_set(all, key, v);
+            }
+            drep_info_free(plain);
+        }
+        if (err == 0) {
+            drep_info_free(f->info);
+            f->info = all;
+        } else {
+            drep_info_free(all);
+        }
+    }
+    return err;
+}
+
+static char *text_of(const struct span *s)
+{
+    return mem_strndup(s->p == NULL ? "" : (const char *)s->p, s->len);
+}
+
+int header_load(drep_file *f)
+{
+    struct header_rec *h = mem_zalloc(1, sizeof *h);
+    const char *why = "";
+    size_t size, at = 0;
+    const uint8_t *p = store_header(f->st, &size);
+    uint8_t *scratch = mem_alloc(size + 1);
+    int err;
+
+    if (h == NULL || scratch == NULL)
+        err = fail(DREP_ERR_NOMEM, "out of memory");
+    else if ((err = header_get(p, size, h, scratch, &why, &at)) != 0)
+        err = fail(err, "header: %s at byte %zu of the header proper", why, at);
+    if (err == 0) {
+        memcpy(f->name, h->name, sizeof f->name);
+        f->header_flags = h->flags;
+        f->writer = text_of(&h->writer);
+        f->machine = text_of(&h->machine);
+        err = f->writer == NULL || f->machine == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
+    }
+    if (err == 0)
+        err = h->form == FMT_FORM_TABLE ? resolve_table(f, h) : resolve_code(f, h);
+    if (err == 0)
+        err = check_extents(f, h);
+    if (err == 0)
+        err = load_witnesses(f, h);
+    if (err == 0)
+        err = load_hints(f, h);
+    if (err == 0)
+        err = buf_set(&f->unknown, h->unknown.p, h->unknown.len);
+    mem_free(scratch);
+    mem_free(h);
+    return err;
+}
+
+/* ---- use and writing ---- */
+
+static int use_code(int code, void *ctx)
+{
+    drep_file *f = ctx;
+    int err;
+
+    if (f->used[code])
+        return 0;
+    if (f->sizes.size[code] == 0)
+        return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", f->name, drep_code_name(code));
+    if (f->form == FMT_FORM_CODE && (err = witness_make(f, code)) != 0)
+        return err;
+    f->used[code] = true;
+    return 0;
+}
+
+int header_use(drep_file *f, const drep_type *type)
+{
+    return type_each_code(type, use_code, f);
+}
+
+static int put_hints(const drep_file *f, struct buf *to)
+{
+    struct out out;
+
+    buf_out(to, &out);
+    for (int i = 0; i < drep_info_count(f->stored); i++) {
+        const char *key = drep_info_key(f->stored, i), *value = drep_info_get(f->stored, key);
+
+        hint_put(&out, &(struct hint_rec){{(const uint8_t *)key, strlen(key)},
+                                          {(const uint8_t *)value, strlen(value)}});
+    }
+    return buf_done(to, &out);
+}
+
+static int put_scalars(const drep_file *f, struct buf *to)
+{
+    struct out out;
+
+    buf_out(to, &out);
+    for (int i = 0; i < f->table.ncustom; i++) {
+        struct scalar_rec r;
+
+        scalar_to_rec(&f->table.custom[i], &r);
+        scalar_put(&out, &r);
+    }
+    return buf_done(to, &out);
+}
+
+static void fill_header(const drep_file *f, struct header_rec *h)
+{
+    h->form = (uint8_t)f->form;
+    h->flags = (uint8_t)f->header_flags;
+    memcpy(h->name, f->name, sizeof h->name);
+    h->has_encodings = f->form == FMT_FORM_TABLE ? !f->rep->builtin : f->rep->write == NULL;
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        h->extent[c] = f->used[c] ? f->sizes.size[c] : 0;
+        if (h->has_encodings && f->table.row[c].size != 0)
+            row_to_rec(&f->table.row[c], &h->row[c]);
+        if (f->used[c] && f->witness[c].len > 0)
+            h->witness[c] = (struct witness_rec){
+                (uint8_t)(f->witness[c].len / f->sizes.size[c]), f->sizes.size[c],
+                f->witness[c].p};
+    }
+    h->writer = (struct span){(const uint8_t *)"datarep " DREP_VERSION,
+                              strlen("datarep " DREP_VERSION)};
+    h->machine = (struct span){(const uint8_t *)f->machine, strlen(f->machine)};
+    h->unknown = (struct span){f->unknown.p, f->unknown.len};
+}
+
+int header_build(drep_file *f, struct buf *to, size_t *split)
+{
+    struct header_rec *h = mem_zalloc(1, sizeof *h);
+    struct buf hints = {0}, scalars = {0};
+    struct out out;
+    int err;
+
+    if (h == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    err = put_hints(f, &hints);
+    if (err == 0)
+        err = put_scalars(f, &scalars);
+    if (err == 0) {
+        fill_header(f, h);
+        h->hints = (struct span){hints.p, hints.len};
+        h->scalars = (struct span){scalars.p, h->has_encodings ? scalars.len : 0};
+        buf_out(to, &out);
+        header_put(&out, h, split);
+        err = buf_done(to, &out);
+    }
+    buf_release(&hints);
+    buf_release(&scalars);
+    mem_free(h);
+    return err;
+}

@@ -1,0 +1,914 @@
+/* object.c - objects, paths and links. */
+#include "data/data.h"
+
+#include <string.h>
+
+enum { SOFT_MAX = 32 };
+
+static void object_key(struct key *key, uint64_t id)
+{
+    key_make(key, id, FMT_TAG_OBJECT);
+}
+
+void object_release(struct object *o)
+{
+    buf_release(&o->bytes);
+}
+
+int object_load(drep_file *f, uint64_t id, struct object *o)
+{
+    struct key key;
+    struct in in;
+    int err;
+
+    object_key(&key, id);
+    err = tree_get(f->st, &key, &o->bytes);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "object %llu is not in the file", (unsigned long long)id);
+    if (err != 0)
+        return err;
+    in_init(&in, o->bytes.p, o->bytes.len);
+    err = object_get(&in, &o->rec);
+    if (err != 0)
+        return fail(err, "object %llu: %s at byte %zu of its record", (unsigned long long)id,
+                    in.why, in.err_at);
+    o->id = id;
+    return 0;
+}
+
+int object_store(drep_file *f, uint64_t id, const struct object_rec *rec)
+{
+    struct buf b = {0};
+    struct key key;
+    struct out out;
+    int err;
+
+    buf_out(&b, &out);
+    object_put(&out, rec);
+    err = buf_done(&b, &out);
+    object_key(&key, id);
+    if (err == 0)
+        err = tree_put(f->st, &key, b.p, b.len);
+    buf_release(&b);
+    return err;
+}
+
+/* ---- links ---- */
+
+int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
+              struct buf *bytes)
+{
+    struct key key;
+    struct in in;
+    int err;
+
+    key_make(&key, group, FMT_TAG_LINK);
+    if (key_add_bytes(&key, name, len) != 0)
+        return fail(DREP_ERR_NAME, "a name of %zu bytes is longer than %d", len, FMT_NAME_MAX);
+    if ((err = tree_get(f->st, &key, bytes)) != 0)
+        return err;
+    in_init(&in, bytes->p, bytes->len);
+    err = link_get(&in, link);
+    if (err != 0)
+        return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
+    return 0;
+}
+
+static int link_add(drep_file *f, struct object *group, const char *name, struct link_rec *link)
+{
+    size_t len = strlen(name);
+    struct buf b = {0};
+    struct link_rec old;
+    struct key key;
+    struct out out;
+    int err;
+
+    err = name_check((const uint8_t *)name, len);
+    if (err != 0)
+        return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
+    err = link_find(f, group->id, name, len, &old, &b);
+    if (err == 0)
+        err = fail(DREP_ERR_EXISTS, "\"%s\" exists already", name);
+    if (err != DREP_ERR_NOT_FOUND) {
+        buf_release(&b);
+        return err;
+    }
+    link->index = group->rec.next_link++;
+    group->rec.members++;
+    b.len = 0;
+    buf_out(&b, &out);
+    link_put(&out, link);
+    err = buf_done(&b, &out);
+    key_make(&key, group->id, FMT_TAG_LINK);
+    key_add_bytes(&key, name, len);
+    if (err == 0)
+        err = tree_put(f->st, &key, b.p, b.len);
+    if (err == 0) {
+        key_make(&key, group->id, FMT_TAG_LINK_ORDER);
+        key_add_u64(&key, link->index);
+        err = tree_put(f->st, &key, name, len);
+    }
+    buf_release(&b);
+    return err == 0 ? object_store(f, group->id, &group->rec) : err;
+}
+
+static int link_drop(drep_file *f, struct object *group, const char *name,
+                     const struct link_rec *link)
+{
+    struct key key;
+    int err;
+
+    key_make(&key, group->id, FMT_TAG_LINK);
+    key_add_bytes(&key, name, strlen(name));
+    err = tree_del(f->st, &key);
+    key_make(&key, group->id, FMT_TAG_LINK_ORDER);
+    key_add_u64(&key, link->index);
+    if (err == 0)
+        err = tree_del(f->st, &key);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "link \"%s\" lacks one of its entries", name);
+    if (err != 0)
+        return err;
+    group->rec.members--;
+    return object_store(f, group->id, &group->rec);
+}
+
+int object_link(drep_file *f, struct object *group, const char *name, struct object_rec *rec,
+                uint64_t *id)
+{
+    struct link_rec link = {.kind = FMT_HARD};
+    int err;
+
+    rec->links = 1;
+    link.object = store_new_object(f->st);
+    err = link_add(f, group, name, &link);
+    if (err == 0)
+        err = object_store(f, link.object, rec);
+    if (err == 0)
+        *id = link.object;
+    return err;
+}
+
+/* ---- paths ---- */
+
+/* The next name of a path: skips slashes, gives its length, 0 at the end. */
+static size_t next_name(const char **p)
+{
+    while (**p == '/')
+        ++*p;
+    return strcspn(*p, "/");
+}
+
+/* `rest` begins behind a soft link's name: the path to go on with. */
+static int splice(const struct span *target, const char *rest, char **path)
+{
+    size_t n = strlen(rest);
+    char *s = mem_alloc(target->len + n + 2);
+
+    if (s == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    memcpy(s, target->p, target->len);
+    s[target->len] = '/';
+    memcpy(s + target->len + 1, rest, n + 1);
+    mem_free(*path);
+    *path = s;
+    return 0;
+}
+
+/* Walks from `start`; keeps the last step's link unfollowed when `last` is given. */
+static int walk_path(drep_file *f, uint64_t start, const char *path, struct object *o)
+{
+    char *own = mem_strdup(path);
+    const char *p = own;
+    struct buf bytes = {0};
+    int err = own == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : object_load(f, start, o);
+    int soft = 0;
+    size_t n;
+
+    while (err == 0 && (n = next_name(&p)) > 0) {
+        struct link_rec link;
+
+        if (o->rec.kind != FMT_GROUP) {
+            err = fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\" in what is not a group", path, (int)n,
+                       p);
+            break;
+        }
+        err = link_find(f, o->id, p, n, &link, &bytes);
+        if (err == DREP_ERR_NOT_FOUND)
+            fail(err, "%s: no object \"%.*s\"", path, (int)n, p);
+        if (err != 0)
+            break;
+        p += n;
+        if (link.kind == FMT_HARD) {
+            err = object_load(f, link.object, o);
+        } else if (link.kind == FMT_EXTERNAL) {
+            err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: leads to another file, \"%.*s\"", path,
+                       (int)link.file.len, (const char *)link.file.p);
+        } else if (++soft > SOFT_MAX) {
+            err = fail(DREP_ERR_LIMIT, "%s: more than %d soft links", path, SOFT_MAX);
+        } else {
+            err = splice(&link.path, p, &own);
+            p = own;
+            if (err == 0 && *p == '/')
+                err = object_load(f, FMT_OBJECT_ROOT, o);
+        }
+    }
+    mem_free(own);
+    buf_release(&bytes);
+    return err;
+}
+
+int path_find(drep_file *f, const char *path, struct object *o)
+{
+    if (path == NULL)
+        return fail(DREP_ERR_ARG, "no path");
+    return walk_path(f, FMT_OBJECT_ROOT, path, o);
+}
+
+static int make_group(drep_file *f, struct object *parent, const char *name, struct object *out)
+{
+    struct object_rec rec = {.kind = FMT_GROUP};
+    uint64_t id;
+    int err = object_link(f, parent, name, &rec, &id);
+
+    return err != 0 ? err : object_load(f, id, out);
+}
+
+int path_parent(drep_file *f, const char *path, int parents, struct object *group,
+                const char **name)
+{
+    const char *p = path;
+    struct object at = {0};
+    size_t n;
+    int err;
+
+    if (path == NULL)
+        return fail(DREP_ERR_ARG, "no path");
+    err = object_load(f, FMT_OBJECT_ROOT, group);
+    while (err == 0) {
+        char part[FMT_NAME_MAX + 1];
+        const char *rest;
+
+        n = next_name(&p);
+        rest = p + n;
+        if (n == 0) {
+            err = fail(DREP_ERR_NAME, "\"%s\" names no new object", path);
+            break;
+        }
+        if (next_name(&rest) == 0 && rest == p + n) {
+            *name = p;
+            break;
+        }
+        if (n > FMT_NAME_MAX || *rest == '\0') {
+            err = fail(DREP_ERR_NAME, "\"%s\" is not a valid path", path);
+            break;
+        }
+        memcpy(part, p, n);
+        part[n] = '\0';
+        err = walk_path(f, group->id, part, &at);
+        if (err == DREP_ERR_NOT_FOUND && parents)
+            err = make_group(f, group, part, &at);
+        if (err == 0)
+            err = object_load(f, at.id, group);
+        if (err == 0 && group->rec.kind != FMT_GROUP)
+            err = fail(DREP_ERR_KIND, "%s: \"%s\" is not a group", path, part);
+        p = rest;
+    }
+    object_release(&at);
+    return fail_in(err, "%s", path) == 0 ? 0 : err;
+}
+
+/* ---- removal ---- */
+
+/* A list of objects still to be removed: no recursion on what a file says. */
+struct work {
+    uint64_t *id;
+    size_t n, room;
+};
+
+static int work_add(struct work *w, uint64_t id)
+{
+    if (w->n == w->room) {
+        size_t room = w->room == 0 ? 64 : 2 * w->room;
+        uint64_t *more = mem_resize(w->id, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        w->id = more;
+        w->room = room;
+    }
+    w->id[w->n++] = id;
+    return 0;
+}
+
+/* One hard link less; the object joins the work when it was the last. */
+static int unlink_one(drep_file *f, uint64_t id, struct work *w)
+{
+    struct object o = {0};
+    int err = object_load(f, id, &o);
+
+    if (err == 0 && o.rec.links > 1) {
+        o.rec.links--;
+        err = object_store(f, id, &o.rec);
+    } else if (err == 0) {
+        err = work_add(w, id);
+    }
+    object_release(&o);
+    return err;
+}
+
+/* Removes every entry of the object with this tag. */
+static int drop_tag(drep_file *f, uint64_t id, uint8_t tag)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, tag);
+    tree_walk(&w, f->st, &key, 9);
+    while ((err = tree_next(&w, &key, NULL)) == 0)
+        if ((err = tree_del(f->st, &key)) != 0)
+            break;
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int drop_members(drep_file *f, uint64_t id, struct work *work)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_LINK);
+    tree_walk(&w, f->st, &key, 9);
+    while ((err = tree_next(&w, &key, &value)) == 0) {
+        struct link_rec link;
+        struct in in;
+
+        in_init(&in, value.p, value.len);
+        err = link_get(&in, &link);
+        if (err == 0 && link.kind == FMT_HARD)
+            err = unlink_one(f, link.object, work);
+        if (err != 0)
+            break;
+    }
+    buf_release(&value);
+    if (err != DREP_ERR_NOT_FOUND)
+        return err;
+    err = drop_tag(f, id, FMT_TAG_LINK);
+    return err != 0 ? err : drop_tag(f, id, FMT_TAG_LINK_ORDER);
+}
+
+static int drop_dataset(drep_file *f, const struct object *o)
+{
+    struct chunks cs;
+    int err;
+
+    for (int d = 0; o->rec.has_dims && o->rec.rank != FMT_RANK_NULL && d < o->rec.rank; d++) {
+        struct key key;
+
+        if (o->rec.dim[d] == 0)
+            continue;
+        key_make(&key, o->rec.dim[d], FMT_TAG_USER);
+        key_add_u64(&key, o->id);
+        key_add_u8(&key, (uint8_t)d);
+        err = tree_del(f->st, &key);
+        if (err != 0 && err != DREP_ERR_NOT_FOUND)
+            return err;
+    }
+    chunks_of(f, o->id, &o->rec, 1, true, "dataset", &cs);
+    err = chunk_remove_all(&cs);
+    chunks_release(&cs);
+    if (err == 0)
+        err = drop_tag(f, o->id, FMT_TAG_DATA);
+    return err;
+}
+
+static int drop_one(drep_file *f, uint64_t id, struct work *w)
+{
+    struct object o = {0};
+    int err = object_load(f, id, &o);
+
+    if (err == 0 && o.rec.kind == FMT_GROUP)
+        err = drop_members(f, id, w);
+    if (err == 0 && o.rec.kind == FMT_DATASET)
+        err = drop_dataset(f, &o);
+    if (err == 0 && o.rec.kind == FMT_DIMENSION)
+        err = drop_tag(f, id, FMT_TAG_USER);
+    if (err == 0 && (o.rec.kind == FMT_DATASET || o.rec.kind == FMT_TYPE))
+        err = ftype_unuse(f, o.rec.type);
+    if (err == 0)
+        err = attrs_remove(f, id);
+    if (err == 0)
+        err = drop_tag(f, id, FMT_TAG_OBJECT);
+    object_release(&o);
+    return err;
+}
+
+int object_remove(drep_file *f, uint64_t id)
+{
+    struct work w = {0};
+    int err = unlink_one(f, id, &w);
+
+    while (err == 0 && w.n > 0)
+        err = drop_one(f, w.id[--w.n], &w);
+    mem_free(w.id);
+    return err;
+}
+
+/* ---- public: objects ---- */
+
+int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
+{
+    struct object o = {0};
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    err = out == NULL ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_find(file, path, &o);
+    if (err == 0) {
+        memset(out, 0, sizeof *out);
+        out->kind = o.rec.kind;
+        out->id = o.id;
+        out->links = o.rec.links;
+        out->attrs = attrs_count(file, o.id);
+        if (o.rec.kind == FMT_GROUP)
+            out->members = (int64_t)o.rec.members;
+        if (o.rec.kind == FMT_DIMENSION) {
+            out->len = (int64_t)o.rec.len[0];
+            out->unlimited = o.rec.unlimited;
+        }
+    }
+    object_release(&o);
+    return read_end(file, err);
+}
+
+int drep_group_create(drep_file *file, const char *path, int parents)
+{
+    struct object_rec rec = {.kind = FMT_GROUP};
+    struct object group = {0};
+    const char *name;
+    uint64_t id;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = path_parent(file, path, parents, &group, &name);
+    if (err == 0)
+        err = object_link(file, &group, name, &rec, &id);
+    object_release(&group);
+    return write_end(file, err);
+}
+
+int drep_dimension_create(drep_file *file, const char *path, int64_t len, int unlimited)
+{
+    struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = unlimited != 0};
+    struct object group = {0};
+    const char *name;
+    uint64_t id;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    if (len < 0)
+        err = fail(DREP_ERR_DIMS, "%s: length %lld", path, (long long)len);
+    if (err == 0)
+        err = path_parent(file, path, 0, &group, &name);
+    rec.len[0] = (uint64_t)len;
+    if (err == 0)
+        err = object_link(file, &group, name, &rec, &id);
+    object_release(&group);
+    return write_end(file, err);
+}
+
+int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
+{
+    struct object_rec rec = {.kind = FMT_TYPE};
+    struct object group = {0};
+    const char *name;
+    uint64_t id;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    if (type == NULL)
+        err = fail(DREP_ERR_ARG, "drep_type_commit: no type");
+    if (err == 0)
+        err = path_parent(file, path, 0, &group, &name);
+    if (err == 0)
+        err = ftype_use(file, type, false, &rec.type);
+    if (err == 0)
+        err = object_link(file, &group, name, &rec, &id);
+    object_release(&group);
+    return write_end(file, err);
+}
+
+int drep_type_open(drep_file *file, const char *path, drep_type **out)
+{
+    struct object o = {0};
+    struct ftype *t;
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    err = out == NULL ? fail(DREP_ERR_ARG, "drep_type_open: null argument")
+                      : path_find(file, path, &o);
+    if (err == 0 && o.rec.kind != FMT_TYPE)
+        err = fail(DREP_ERR_KIND, "%s: not a named datatype", path);
+    if (err == 0)
+        err = ftype_get(file, o.rec.type, false, &t);
+    if (err == 0)
+        *out = drep_type_ref(t->type);
+    object_release(&o);
+    return read_end(file, err);
+}
+
+/* ---- public: links ---- */
+
+/* Is `needle` reachable from group `top` through hard links?  (Then top must not come
+ * below needle.) */
+static int reaches(drep_file *f, uint64_t top, uint64_t needle, int *yes)
+{
+    struct buf value = {0};
+    struct work work = {0};
+    int err = work_add(&work, top);
+
+    *yes = 0;
+    while (err == 0 && work.n > 0 && !*yes) {
+        uint64_t id = work.id[--work.n];
+        struct tree_walk w;
+        struct key key;
+
+        if (id == needle) {
+            *yes = 1;
+            break;
+        }
+        key_make(&key, id, FMT_TAG_LINK);
+        tree_walk(&w, f->st, &key, 9);
+        while ((err = tree_next(&w, &key, &value)) == 0) {
+            struct link_rec link;
+            struct in in;
+
+            in_init(&in, value.p, value.len);
+            if ((err = link_get(&in, &link)) != 0)
+                break;
+            if (link.kind == FMT_HARD && (err = work_add(&work, link.object)) != 0)
+                break;
+        }
+        if (err == DREP_ERR_NOT_FOUND)
+            err = 0;
+    }
+    mem_free(work.id);
+    buf_release(&value);
+    return err;
+}
+
+static int link_hard(drep_file *f, struct object *group, const char *name, struct object *target)
+{
+    struct link_rec link = {.kind = FMT_HARD, .object = target->id};
+    int err, circle = 0;
+
+    if (target->rec.kind == FMT_GROUP) {
+        if ((err = reaches(f, target->id, group->id, &circle)) != 0)
+            return err;
+        if (circle)
+            return fail(DREP_ERR_ARG, "\"%s\": a group would be its own ancestor", name);
+    }
+    if ((err = link_add(f, group, name, &link)) != 0)
+        return err;
+    /* The group may be the target: its record has just changed. */
+    if ((err = object_load(f, target->id, target)) != 0)
+        return err;
+    target->rec.links++;
+    return object_store(f, target->id, &target->rec);
+}
+
+int drep_link_hard(drep_file *file, const char *target, const char *path)
+{
+    struct object o = {0}, group = {0};
+    const char *name;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = path_find(file, target, &o);
+    if (err == 0)
+        err = path_parent(file, path, 0, &group, &name);
+    if (err == 0)
+        err = link_hard(file, &group, name, &o);
+    object_release(&o);
+    object_release(&group);
+    return write_end(file, err);
+}
+
+static int link_text(drep_file *file, const char *path, struct link_rec *link)
+{
+    struct object group = {0};
+    const char *name;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    if (link->path.p == NULL || (link->kind == FMT_EXTERNAL && link->file.p == NULL))
+        err = fail(DREP_ERR_ARG, "a link without a target");
+    else if (link->path.len == 0 || link->path.len > UINT16_MAX || link->file.len > UINT16_MAX)
+        err = fail(DREP_ERR_NAME, "a link's target of %zu bytes", link->path.len);
+    if (err == 0)
+        err = path_parent(file, path, 0, &group, &name);
+    if (err == 0)
+        err = link_add(file, &group, name, link);
+    object_release(&group);
+    return write_end(file, err);
+}
+
+static struct span span_of(const char *s)
+{
+    return (struct span){(const uint8_t *)s, s == NULL ? 0 : strlen(s)};
+}
+
+int drep_link_soft(drep_file *file, const char *target, const char *path)
+{
+    struct link_rec link = {.kind = FMT_SOFT, .path = span_of(target)};
+
+    return link_text(file, path, &link);
+}
+
+int drep_link_external(drep_file *file, const char *other_file, const char *target,
+                       const char *path)
+{
+    struct link_rec link = {
+        .kind = FMT_EXTERNAL, .path = span_of(target), .file = span_of(other_file)};
+
+    return link_text(file, path, &link);
+}
+
+int drep_link_remove(drep_file *file, const char *path)
+{
+    struct object group = {0};
+    struct buf bytes = {0};
+    struct link_rec link;
+    const char *name;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = path_parent(file, path, 0, &group, &name);
+    if (err == 0) {
+        err = link_find(file, group.id, name, strlen(name), &link, &bytes);
+        if (err == DREP_ERR_NOT_FOUND)
+            fail(err, "%s: no such object", path);
+    }
+    if (err == 0)
+        err = link_drop(file, &group, name, &link);
+    if (err == 0 && link.kind == FMT_HARD)
+        err = object_remove(file, link.object);
+    object_release(&group);
+    buf_release(&bytes);
+    return write_end(file, err);
+}
+
+static int link_move(drep_file *f, const char *from, const char *to)
+{
+    struct object a = {0}, b = {0};
+    struct buf bytes = {0};
+    struct link_rec link;
+    const char *old_name, *new_name;
+    int circle = 0;
+    int err = path_parent(f, from, 0, &a, &old_name);
+
+    if (err == 0) {
+        err = link_find(f, a.id, old_name, strlen(old_name), &link, &bytes);
+        if (err == DREP_ERR_NOT_FOUND)
+            fail(err, "%s: no such object", from);
+    }
+    if (err == 0)
+        err = path_parent(f, to, 0, &b, &new_name);
+    if (err == 0 && link.kind == FMT_HARD)
+        err = reaches(f, link.object, b.id, &circle);
+    if (err == 0 && circle)
+        err = fail(DREP_ERR_ARG, "%s: a group cannot move below itself", from);
+    if (err == 0)
+        err = link_drop(f, &a, old_name, &link);
+    if (err == 0)
+        err = object_load(f, b.id, &b); /* may be the same group */
+    if (err == 0)
+        err = link_add(f, &b, new_name, &link);
+    object_release(&a);
+    object_release(&b);
+    buf_release(&bytes);
+    return err;
+}
+
+int drep_link_move(drep_file *file, const char *from, const char *to)
+{
+    int err = write_begin(file);
+
+    return err != 0 ? err : write_end(file, link_move(file, from, to));
+}
+
+/* ---- public: listing ---- */
+
+static int list_one(drep_file *f, const char *name, const struct link_rec *link,
+                    drep_list_fn *fn, void *ctx)
+{
+    drep_linkinfo info = {.name = name, .link = link->kind};
+    char *path = NULL, *file = NULL;
+    int err = 0;
+
+    if (link->kind == FMT_HARD) {
+        struct object o = {0};
+
+        err = object_load(f, link->object, &o);
+        info.kind = o.rec.kind;
+        info.id = link->object;
+        object_release(&o);
+    } else {
+        path = mem_strndup((const char *)link->path.p, link->path.len);
+        file = link->kind == FMT_EXTERNAL
+                   ? mem_strndup((const char *)link->file.p, link->file.len)
+                   : NULL;
+        if (path == NULL || (link->kind == FMT_EXTERNAL && file == NULL))
+            err = fail(DREP_ERR_NOMEM, "out of memory");
+        info.target = path;
+        info.target_file = file;
+    }
+    if (err == 0) {
+        /* The callback may use the file: the lock is not held while it runs. */
+        pthread_rwlock_unlock(&f->lock);
+        err = fn(&info, ctx);
+        pthread_rwlock_rdlock(&f->lock);
+    }
+    mem_free(path);
+    mem_free(file);
+    return err;
+}
+
+static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t group,
+                     char name[FMT_NAME_MAX + 1], struct link_rec *link, struct buf *bytes)
+{
+    struct key key;
+    struct in in;
+    size_t len;
+    int err = tree_next(w, &key, bytes);
+
+    if (err != 0)
+        return err;
+    if (order == DREP_BY_NAME) {
+        len = key.len - 9;
+        memcpy(name, key.p + 9, len);
+        in_init(&in, bytes->p, bytes->len);
+        err = link_get(&in, link);
+        if (err != 0)
+            return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
+    } else {
+        len = bytes->len;
+        if (len > FMT_NAME_MAX)
+            return fail(DREP_ERR_FORMAT, "a name of %zu bytes", len);
+        memcpy(name, bytes->p, len);
+        err = link_find(f, group, name, len, link, bytes);
+        if (err == DREP_ERR_NOT_FOUND)
+            return fail(DREP_ERR_FORMAT, "\"%.*s\" is listed but not in its group", (int)len,
+                        name);
+        if (err != 0)
+            return err;
+    }
+    name[len] = '\0';
+    return 0;
+}
+
+int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx)
+{
+    char name[FMT_NAME_MAX + 1];
+    struct object o = {0};
+    struct buf bytes = {0};
+    struct link_rec link;
+    struct tree_walk w;
+    struct key key;
+    int err = read_begin(file), theirs = 0;
+
+    if (err != 0)
+        return err;
+    err = fn == NULL ? fail(DREP_ERR_ARG, "drep_list: no callback") : path_find(file, group, &o);
+    if (err == 0 && o.rec.kind != FMT_GROUP)
+        err = fail(DREP_ERR_KIND, "%s: not a group", group);
+    if (err == 0) {
+        key_make(&key, o.id, order == DREP_BY_NAME ? FMT_TAG_LINK : FMT_TAG_LINK_ORDER);
+        tree_walk(&w, file->st, &key, 9);
+        while ((err = list_next(file, &w, order, o.id, name, &link, &bytes)) == 0 && theirs == 0)
+            theirs = list_one(file, name, &link, fn, ctx);
+        if (err == DREP_ERR_NOT_FOUND)
+            err = 0;
+    }
+    object_release(&o);
+    buf_release(&bytes);
+    if (theirs != 0 && err == 0) {
+        pthread_rwlock_unlock(&file->lock);
+        return theirs;
+    }
+    return read_end(file, err);
+}
+
+/* ---- public: the way back from an id to a path ---- */
+
+struct step {
+    uint64_t id;
+    size_t parent; /* index of the step above */
+    char *name;
+};
+
+static char *path_of(const struct step *steps, size_t i)
+{
+    size_t len = 1;
+    char *path, *p;
+
+    for (size_t k = i; k != 0; k = steps[k].parent)
+        len += strlen(steps[k].name) + 1;
+    path = mem_alloc(len + 1);
+    if (path == NULL)
+        return NULL;
+    p = path + len - 1;
+    *p = '\0';
+    for (size_t k = i; k != 0; k = steps[k].parent) {
+        size_t n = strlen(steps[k].name);
+
+        p -= n;
+        memcpy(p, steps[k].name, n);
+        *--p = '/';
+    }
+    if (i == 0)
+        memcpy(path, "/", 2);
+    return path;
+}
+
+/* Adds the members of step number i. */
+static int steps_below(drep_file *f, struct step **steps, size_t *n, size_t *room, size_t i)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, (*steps)[i].id, FMT_TAG_LINK);
+    tree_walk(&w, f->st, &key, 9);
+    while ((err = tree_next(&w, &key, &value)) == 0) {
+        struct link_rec link;
+        struct in in;
+        char *name;
+
+        in_init(&in, value.p, value.len);
+        if ((err = link_get(&in, &link)) != 0)
+            break;
+        if (link.kind != FMT_HARD)
+            continue;
+        if (*n == *room) {
+            struct step *more = mem_resize(*steps, 2 * *room, sizeof *more);
+
+            if (more == NULL) {
+                err = fail(DREP_ERR_NOMEM, "out of memory");
+                break;
+            }
+            *steps = more;
+            *room *= 2;
+        }
+        name = mem_strndup((const char *)key.p + 9, key.len - 9);
+        if (name == NULL) {
+            err = fail(DREP_ERR_NOMEM, "out of memory");
+            break;
+        }
+        (*steps)[(*n)++] = (struct step){link.object, i, name};
+    }
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+int drep_object_path(drep_file *file, uint64_t id, char **path)
+{
+    size_t n = 1, room = 64;
+    struct step *steps;
+    char *found = NULL;
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    steps = path == NULL ? NULL : mem_array(room, sizeof *steps);
+    if (steps == NULL)
+        return read_end(file, fail(path == NULL ? DREP_ERR_ARG : DREP_ERR_NOMEM,
+                                   "drep_object_path: no room"));
+    steps[0] = (struct step){FMT_OBJECT_ROOT, 0, NULL};
+    for (size_t i = 0; err == 0 && i < n; i++) {
+        if (steps[i].id == id) {
+            found = path_of(steps, i);
+            err = found == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
+            break;
+        }
+        err = steps_below(file, &steps, &n, &room, i);
+    }
+    if (err == 0 && found == NULL)
+        err = fail(DREP_ERR_NOT_FOUND, "no path leads to object %llu", (unsigned long long)id);
+    for (size_t i = 1; i < n; i++)
+        mem_free(steps[i].name);
+    mem_free(steps);
+    if (err == 0)
+        *path = found;
+    return read_end(file, err);
+}
