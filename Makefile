@@ -97,7 +97,7 @@ ifeq ($(MODE),release)
 $(BUILD)/obj/lib/rep/kern%.o: PRIVATE_FLAGS = -fvisibility=hidden -O3
 endif
 $(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
-$(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
+$(BUILD)/obj/tools/hdf5%.o $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
 $(BUILD)/obj/tests/unit/%.o: PRIVATE_FLAGS = $(CHECK_CFLAGS) $(MPFR_CFLAGS) \
     -DTESTS_DIR='"$(CURDIR)/tests"'
 
@@ -108,8 +108,8 @@ objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 LIB_SRC := $(wildcard format/*.c lib/*/*.c)
 # Without libyaml there are no schemas, without HDF5 no datarep-hdf5.so.
 SCHEMA_SRC := $(if $(HAVE_YAML),$(wildcard schema/*.c))
-HDF5_SRC := $(if $(HAVE_HDF5),$(wildcard tools/hdf5.c))
-TOOL_SRC := $(filter-out tools/hdf5.c,$(wildcard tools/*.c)) $(if $(HAVE_CXX),$(wildcard tools/*.cc))
+HDF5_SRC := $(if $(HAVE_HDF5),$(wildcard tools/hdf5*.c))
+TOOL_SRC := $(filter-out tools/hdf5%,$(wildcard tools/*.c)) $(if $(HAVE_CXX),$(wildcard tools/*.cc))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -202,8 +202,8 @@ $(COMMAND): $(CMD_OBJ) $(STATIC)
 	    $(if $(HAVE_CXX),-Wl$(,)--push-state$(,)-Bstatic$(,)--exclude-libs$(,)libstdc++.a -lstdc++ \
 	        -Wl$(,)--pop-state) $(LIB_LIBS)
 
-$(BUILD)/datarep-hdf5.so: $(BUILD)/obj/tools/hdf5.o
-	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -o $@ $< $(HDF5_LIBS)
+$(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC))
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -o $@ $^ $(HDF5_LIBS)
 
 # Tests see the internal symbols.  Archives, so that a test links only what it needs.
 $(BUILD)/tests/internal.a: $(LIB_OBJ)
