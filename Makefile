@@ -97,7 +97,7 @@ ifeq ($(MODE),release)
 $(BUILD)/obj/lib/rep/kern%.o: PRIVATE_FLAGS = -fvisibility=hidden -O3
 endif
 $(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
-$(BUILD)/obj/tools/hdf5%.o $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
+$(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tools/hdf5_%.o $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
 $(BUILD)/obj/tests/unit/%.o: PRIVATE_FLAGS = $(CHECK_CFLAGS) $(MPFR_CFLAGS) \
     -DTESTS_DIR='"$(CURDIR)/tests"'
 
