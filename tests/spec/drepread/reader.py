@@ -1,0 +1,563 @@
+"""The file: objects, links, attributes, dimensions, datasets (sections 6 to 8)."""
+
+from . import codes as C
+from . import types as T
+from .errors import Cursor, DrepError
+from .payload import Filter, Run, unfilter
+from .tree import PENDING, Blocks, choose_slot, read_header, read_ref, walk_tree
+from .values import Elements, Heap, nest, self_described, show
+
+FREE, LOG, TYPE, OBJECT, DATA, LINK, LINK_ORDER, ATTR, ATTR_ORDER, CHUNK, USER = (
+    1, 2, 3, 16, 24, 32, 33, 48, 49, 64, 80)
+GROUP, DATASET, NAMED, DIMENSION = 1, 2, 3, 4
+HARD, SOFT, EXTERNAL = 1, 2, 3
+NO_ELEMENTS, COMPACT, CONTIGUOUS, CHUNKED = range(4)
+UNLIMITED = (1 << 64) - 1
+NULL_RANK = 255
+CHUNK_MAX = 1 << 24
+COMPACT_MAX = 65536
+MANY = 1 << 24  # elements of a dataset that this reader is willing to show
+
+_conversions = {}
+
+
+def register_conversion(name, decode):
+    """For form 2: decode(code, bytes) gives the value of one predefined item under `name`."""
+    _conversions[name] = decode
+
+
+class Foreign:
+    """Scalars of a form-2 representation, through the function its author registered."""
+
+    def __init__(self, decode, code, size):
+        self.call, self.code, self.size = decode, code, size
+
+    def decode_many(self, buf, starts):
+        return [self.call(self.code, bytes(buf[s:s + self.size])) for s in starts]
+
+
+class Object:
+    def __init__(self, ident):
+        self.id = ident
+        self.record = None
+        self.attributes = {}
+        self.attribute_order = {}
+        self.links = {}
+        self.link_order = {}
+        self.chunks = []
+        self.data = None
+        self.users = set()
+
+
+class File:
+    """A whole file, read and checked on construction; `damage` reports a damaged slot."""
+
+    def __init__(self, path):
+        self.path = path
+        self.paths = {}
+        try:
+            with open(path, "rb") as f:
+                self.image = f.read()
+            self.slot, self.damage = choose_slot(self.image)
+            self.blocks = Blocks(self.image, self.slot)
+            self.header = read_header(self.blocks, self.slot)
+            self.limit = self.hint("drep_chunk_max", CHUNK_MAX)
+            self.objects = {}
+            self.types = {}
+            self.uses = {}
+            self.free = []
+            self.read_tree()
+            self.read_pending()
+            self.read_objects()
+            self.walk_groups()
+            self.check_counts()
+            self.blocks.check_overlap()
+        except DrepError as e:
+            e.file = path
+            raise
+
+    def hint(self, key, default):
+        value = self.header.hints.get(key, "")
+        return int(value) if value.isdigit() else default
+
+    # ------------------------------------------------------------ entries
+
+    def read_tree(self):
+        for key, value, at in walk_tree(self.blocks, self.slot.root):
+            if len(key) < 9:
+                raise DrepError("FORMAT", "key of %d bytes" % len(key), at)
+            self.entry(int.from_bytes(key[:8], "big"), key[8], key[9:], value, at)
+
+    def entry(self, ident, tag, tail, value, at):
+        def tail_of(n):
+            if len(tail) != n:
+                raise DrepError("FORMAT", "key of tag %d has a tail of %d bytes" % (tag, len(tail)),
+                                at)
+
+        number = int.from_bytes(tail, "big")
+        cur = Cursor(value, at, "entry of tag %d" % tag)
+        if tag in (FREE, LOG, TYPE) and ident != 0:
+            cur.fail("belongs to object 0, not %d" % ident)
+        if tag == FREE:
+            tail_of(8)
+            length = cur.u64()
+            self.free.append((number, length, cur.u64()))
+            self.blocks.claim(number, length, "free extent")
+        elif tag == LOG:
+            tail_of(8)
+            cur.i64(), cur.u64(), read_ref(cur), cur.u64()
+        elif tag == TYPE:
+            tail_of(4)
+            if number >= self.slot.next_type:
+                cur.fail("datatype number %d was never given" % number)
+            uses = cur.u64()
+            self.types[number] = [uses, value[8:], at + 8, None]
+        elif tag == OBJECT:
+            tail_of(0)
+            if ident == 0 or ident >= self.slot.next_object:
+                cur.fail("object id %d was never given" % ident)
+            self.object(ident).record = (value, at)
+        elif tag == DATA:
+            tail_of(0)
+            self.object(ident).data = value
+        elif tag in (LINK, ATTR):
+            name = self.name(tail, at, tag == LINK)
+            (self.object(ident).links if tag == LINK else self.object(ident).attributes)[name] = (
+                value, at)
+        elif tag in (LINK_ORDER, ATTR_ORDER):
+            tail_of(8 if tag == LINK_ORDER else 4)
+            obj = self.object(ident)
+            (obj.link_order if tag == LINK_ORDER else obj.attribute_order)[number] = (
+                self.name(value, at, tag == LINK_ORDER))
+        elif tag == CHUNK:
+            self.object(ident).chunks.append((tail, value, at))
+        elif tag == USER:
+            tail_of(9)
+            self.object(ident).users.add((int.from_bytes(tail[:8], "big"), tail[8]))
+
+    def name(self, raw, at, link):
+        try:
+            name = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            raise DrepError("FORMAT", "name is not UTF-8", at) from None
+        if not 1 <= len(raw) <= 1023:
+            raise DrepError("FORMAT", "name of %d bytes" % len(raw), at)
+        if "\0" in name or link and ("/" in name or name in (".", "..")):
+            raise DrepError("FORMAT", "forbidden name %r" % name, at)
+        return name
+
+    def object(self, ident):
+        if ident not in self.objects:
+            self.objects[ident] = Object(ident)
+        return self.objects[ident]
+
+    def read_pending(self):
+        ref = self.slot.pending
+        if not ref.offset and not ref.length:
+            return
+        count, data, at = self.blocks.get(ref, PENDING)
+        if len(data) != 24 * count:
+            raise DrepError("FORMAT", "pending list of %d bytes has %d entries"
+                            % (len(data), count), at)
+        cur = Cursor(data, at, "pending list")
+        for _ in range(count):
+            offset, length = cur.u64(), cur.u64()
+            cur.u64()
+            self.blocks.claim(offset, length, "pending extent")
+
+    # ------------------------------------------------------------ types
+
+    def type(self, number, count=True):
+        """The Type of a `u32` datatype reference; raises T.Unknown for one of a later version."""
+        if number < 65536:
+            return T.predefined(number)
+        entry = self.types.get(number - 65536)
+        if entry is None:
+            raise DrepError("FORMAT", "datatype %d does not exist" % (number - 65536))
+        if count:
+            self.uses[number - 65536] = self.uses.get(number - 65536, 0) + 1
+        if entry[3] is None:
+            entry[3] = T.read_type(Cursor(entry[1], entry[2], "datatype record"))
+        return entry[3]
+
+    def try_type(self, number):
+        try:
+            return self.type(number)
+        except T.Unknown:
+            return None
+
+    # ------------------------------------------------------------ objects
+
+    def read_objects(self):
+        for obj in list(self.objects.values()):
+            where = "object %d" % obj.id
+            try:
+                if obj.record is None:
+                    if obj.id == 0:
+                        continue
+                    raise DrepError("FORMAT", "entries of an object that does not exist")
+                self.read_object(obj)
+            except DrepError as e:
+                raise e.inside(where)
+        root = self.objects.get(1)
+        if root is None or root.kind != GROUP:
+            raise DrepError("FORMAT", "there is no root group")
+        for number, entry in self.types.items():
+            try:
+                self.type(number + 65536, False)
+            except T.Unknown:
+                pass
+
+    def read_object(self, obj):
+        raw, at = obj.record
+        cur = Cursor(raw, at, "object record")
+        obj.kind, obj.flags = cur.u8(), cur.u8()
+        obj.hard, obj.next_attribute = cur.u32(), cur.u32()
+        if obj.kind == GROUP:
+            obj.next_link, obj.link_count = cur.u64(), cur.u64()
+        elif obj.kind == DATASET:
+            self.read_dataset(obj, cur)
+        elif obj.kind == NAMED:
+            obj.type = self.try_type(cur.u32())
+            if obj.type is not None:
+                T.check_not_laid_out(obj.type, True)
+        elif obj.kind == DIMENSION:
+            obj.length = cur.u64()
+        else:
+            cur.fail("object of unknown kind %d" % obj.kind)
+        for kind, tag, have in ((GROUP, "links", obj.links or obj.link_order),
+                                (DATASET, "chunks", obj.chunks), (DATASET, "data", obj.data),
+                                (DIMENSION, "users", obj.users)):
+            if have and obj.kind != kind:
+                cur.fail("object of kind %d has %s" % (obj.kind, tag))
+        self.read_links(obj)
+        self.read_attributes(obj)
+
+    def read_links(self, obj):
+        if obj.kind != GROUP:
+            return
+        out = []
+        for name, (raw, at) in obj.links.items():
+            cur = Cursor(raw, at, "link record")
+            kind, index = cur.u8(), cur.u64()
+            if kind == HARD:
+                target = cur.u64()
+            elif kind == SOFT:
+                target = cur.text(cur.u16())
+            elif kind == EXTERNAL:
+                target = cur.text(cur.u16()), cur.text(cur.u16())
+            else:
+                cur.fail("link of unknown kind %d" % kind)
+            if obj.link_order.get(index) != name:
+                cur.fail('link "%s" and the creation order do not name each other' % name)
+            if index >= obj.next_link:
+                cur.fail("creation index %d was never given" % index)
+            out.append((index, name, kind, target))
+        if len(obj.link_order) != len(out):
+            raise DrepError("FORMAT", "creation order names links that do not exist")
+        if obj.link_count != len(out):
+            raise DrepError("FORMAT", "group of %d links says it has %d"
+                            % (len(out), obj.link_count))
+        obj.members = [o[1:] for o in sorted(out)]
+
+    def read_attributes(self, obj):
+        out = []
+        for name, (raw, at) in obj.attributes.items():
+            cur = Cursor(raw, at, "attribute record")
+            index, number = cur.u32(), cur.u32()
+            rank = cur.u8()
+            shape = None if rank == NULL_RANK else [cur.u64() for _ in range(rank)]
+            if shape is not None and rank > 32:
+                cur.fail("rank %d" % rank)
+            size = cur.u32()
+            at = cur.offset()
+            value = cur.bytes(size)
+            if obj.attribute_order.get(index) != name:
+                cur.fail('attribute "%s" and the creation order do not name each other' % name)
+            if index >= obj.next_attribute:
+                cur.fail("creation index %d was never given" % index)
+            t = self.try_type(number)
+            if t is not None:
+                T.check_not_laid_out(t, False)
+            out.append((index, name, t, shape, value, at))
+        if len(obj.attribute_order) != len(out):
+            raise DrepError("FORMAT", "creation order names attributes that do not exist")
+        obj.attrs = [o[1:] for o in sorted(out, key=lambda o: o[0])]
+
+    # ------------------------------------------------------------ datasets
+
+    def read_dataset(self, obj, cur):
+        obj.type = self.try_type(cur.u32())
+        obj.layout, rank = cur.u8(), cur.u8()
+        obj.shape = None
+        obj.maximum = obj.dimensions = None
+        obj.chunk = None
+        if obj.layout > CHUNKED:
+            cur.fail("unknown layout %d" % obj.layout)
+        if rank == NULL_RANK:
+            if obj.layout != NO_ELEMENTS:
+                cur.fail("null dataspace with layout %d" % obj.layout)
+            rank = 0
+        else:
+            if rank > 32:
+                cur.fail("rank %d" % rank)
+            obj.shape = [cur.u64() for _ in range(rank)]
+            obj.maximum = list(obj.shape)
+            T.product(obj.shape)
+        if obj.flags & 1:
+            maximum = [cur.u64() for _ in range(rank)]
+            if obj.shape is not None:
+                obj.maximum = maximum
+                if any(m < n for m, n in zip(maximum, obj.shape)):
+                    cur.fail("length beyond its maximum")
+        if obj.flags & 2:
+            obj.dimensions = [cur.u64() for _ in range(rank)]
+        if obj.layout == CONTIGUOUS:
+            obj.chunk = [cur.u64()]
+            if any(m != n for m, n in zip(obj.maximum[1:], obj.shape[1:])):
+                cur.fail("contiguous dataset may grow beyond its first dimension")
+        if obj.layout == CHUNKED:
+            obj.chunk = [cur.u32() for _ in range(rank)]
+        if obj.chunk and min(obj.chunk) < 1:
+            cur.fail("chunk length 0")
+        obj.filters = []
+        for _ in range(self.at_most(cur, cur.u8(), 16, "filters")):
+            ident, flags = cur.u16(), cur.u8()
+            name = cur.text(cur.u8())
+            obj.filters.append(Filter(ident, flags, name, [cur.u32() for _ in range(cur.u8())]))
+        if obj.layout in (COMPACT, CONTIGUOUS) and obj.filters:
+            cur.fail("filters of a dataset that is not chunked")
+        obj.fill = cur.u8()
+        obj.fill_value = None
+        if obj.fill > 2:
+            cur.fail("unknown fill %d" % obj.fill)
+        if obj.fill == 1:
+            size = cur.u32()
+            obj.fill_value = (cur.offset(), cur.bytes(size))
+        self.read_storage(obj)
+
+    @staticmethod
+    def at_most(cur, n, limit, what):
+        if n > limit:
+            cur.fail("%d %s" % (n, what))
+        return n
+
+    def read_storage(self, obj):
+        """Layout of the elements, chunk records and all sums."""
+        obj.runs = []
+        if obj.type is not None:
+            obj.lay = T.Layout(self.header.extents, False)
+            T.check_laid_out(obj.type, obj.lay)
+            size = obj.lay.size(obj.type)
+            if obj.shape is not None:
+                T.product(obj.shape + [size])
+        if obj.data is not None and obj.layout != COMPACT:
+            raise DrepError("FORMAT", "DATA entry of a dataset that is not compact")
+        if obj.layout == COMPACT and obj.type is not None:
+            if T.product(obj.shape + [size]) > COMPACT_MAX:
+                raise DrepError("FORMAT", "compact dataset of more than %d bytes" % COMPACT_MAX)
+        if obj.chunks and obj.layout not in (CONTIGUOUS, CHUNKED):
+            raise DrepError("FORMAT", "CHUNK entry of a dataset without chunks")
+        ranks = len(obj.chunk or [])
+        before = None
+        for tail, raw, at in obj.chunks:
+            if len(tail) != 8 * ranks:
+                raise DrepError("FORMAT", "chunk key of %d bytes in a grid of %d dimensions"
+                                % (len(tail), ranks), at)
+            where = [int.from_bytes(tail[i:i + 8], "big") for i in range(0, len(tail), 8)]
+            try:
+                run = Run(raw, at, where, self.blocks)
+            except DrepError as e:
+                e.message = "chunk (%s): %s" % (",".join(map(str, where)), e.message)
+                raise
+            if any(c > 1 << 62 for c in where):
+                raise DrepError("FORMAT", "grid coordinate beyond 2^62", at)
+            if not ranks and run.run > 1:
+                raise DrepError("FORMAT", "run of chunks without a grid", at)
+            if run.filtered and (run.size > self.limit or obj.layout != CHUNKED):
+                raise DrepError("FORMAT", "filtered chunk that may not be one", at)
+            if before and before.at[:-1] == where[:-1] and where[-1] - before.at[-1] < before.run:
+                raise DrepError("FORMAT", "runs of chunks overlap", at)
+            before = run
+            obj.runs.append(run)
+
+    def scalars(self):
+        """code -> Scalar of the file's representation, or None where nobody can read it."""
+        h = self.header
+        if h.form == 1:
+            return {code: row.scalar for code, row in h.table.items()}
+        if h.name not in _conversions:
+            return None
+        return {code: Foreign(_conversions[h.name], code,
+                              size // 2 if C.PREDEFINED[code][1] == "complex" else size)
+                for code, size in h.extents.items()}
+
+    def fill_of(self, obj):
+        """The fill value as JSON; None where it is zeros."""
+        if obj.fill != 1:
+            return None
+        at, raw = obj.fill_value
+        return self_described(raw, at, obj.type, 1, self.paths, "fill value")[0]
+
+    def data(self, obj):
+        """The elements as JSON; None where they cannot be shown."""
+        if obj.shape is None or obj.type is None:
+            return None
+        count = T.product(obj.shape)
+        if count > MANY:
+            raise DrepError("LIMIT", "too many elements for this reader")
+        scalars = self.scalars()
+        if scalars is None and obj.type.codes():
+            return None
+        fill = self.fill_of(obj) if obj.fill == 1 else zero(obj.type)
+        out = [fill] * count
+        elements = Elements(obj.type, obj.lay, scalars, self.paths)
+        if obj.layout == COMPACT and obj.data is not None:
+            self.place(out, elements, obj.data, list(range(count)), list(range(count)), count)
+        elif obj.layout == CONTIGUOUS:
+            per = obj.chunk[0]
+            for run in obj.runs:
+                for i in range(run.run):
+                    start = (run.at[0] + i) * per
+                    n = max(0, min(per, count - start))
+                    self.place(out, elements, run.stored(self.image, i),
+                               range(start, start + n), range(n), per)
+        elif obj.layout == CHUNKED:
+            for run in obj.runs:
+                for i in range(run.run):
+                    self.chunk(obj, out, elements, run, i)
+        return nest(out, obj.shape)
+
+    def chunk(self, obj, out, elements, run, i):
+        at = run.at[:-1] + [run.at[-1] + i] if run.at else []
+        full = T.product(obj.chunk)
+        size = elements.size()
+        unfiltered = full * size
+        if run.filtered and not obj.type.has_heap() and unfiltered > self.limit:
+            raise DrepError("FORMAT", "filtered chunk of %d bytes" % unfiltered)
+        data = unfilter(run, run.stored(self.image, i), obj.filters, unfiltered,
+                        None if obj.type.has_heap() else unfiltered, self.limit)
+        where, local = [0], [0]
+        for c, length, n in zip(at, obj.chunk, obj.shape):
+            first = c * length
+            inside = range(max(0, min(length, n - first)))
+            where = [w * n + first + j for w in where for j in inside]
+            local = [x * length + j for x in local for j in inside]
+        self.place(out, elements, data, where, local, full)
+
+    @staticmethod
+    def place(out, elements, data, where, local, full):
+        """Decode the elements `local` of a payload into out[where]; what is missing stays fill."""
+        size = elements.size()
+        fixed = full * size
+        heap = Heap(b"")
+        if elements.type.has_heap():
+            if len(data) < fixed:
+                raise DrepError("FORMAT", "payload with variable parts is too short")
+            heap = Heap(data[fixed:])
+        elif len(data) > fixed:
+            raise DrepError("FORMAT", "payload of %d bytes for elements of %d" % (len(data), fixed))
+        elif size and len(data) % size:
+            raise DrepError("FORMAT", "payload is not a whole number of elements")
+        have = full if size == 0 else min(full, len(data) // size)
+        pairs = [(w, x) for w, x in zip(where, local) if x < have]
+        values = elements.many(data, [x * size for _, x in pairs], heap)
+        for (w, _), v in zip(pairs, values):
+            out[w] = v
+        heap.check()
+
+    # ------------------------------------------------------------ groups
+
+    def walk_groups(self):
+        """The path of every object: where a walk in creation order meets it first."""
+        self.paths = {1: "/"}
+        links = {1: 1}
+        state = {}
+
+        stack = [(1, iter(self.objects[1].members))]
+        state[1] = "open"
+        while stack:
+            ident, members = stack[-1]
+            member = next(members, None)
+            if member is None:
+                state[ident] = "done"
+                stack.pop()
+                continue
+            name, kind, target = member
+            if kind != HARD:
+                continue
+            if target not in self.objects or target == 0:
+                raise DrepError("FORMAT", "link to object %d, which does not exist" % target,
+                                None, self.child_path(ident, name))
+            links[target] = links.get(target, 0) + 1
+            if target not in self.paths:
+                self.paths[target] = self.child_path(ident, name)
+            obj = self.objects[target]
+            if obj.kind != GROUP:
+                continue
+            if state.get(target) == "open":
+                raise DrepError("FORMAT", "hard link makes a group its own ancestor", None,
+                                self.child_path(ident, name))
+            if target not in state:
+                state[target] = "open"
+                stack.append((target, iter(obj.members)))
+        self.links = links
+
+    def child_path(self, ident, name):
+        above = self.paths[ident]
+        return above + name if above == "/" else above + "/" + name
+
+    def check_counts(self):
+        """Counts and back references that the file keeps twice agree."""
+        for number, entry in self.types.items():
+            if entry[0] != self.uses.get(number, 0):
+                raise DrepError("FORMAT", "datatype %d has %d uses, its entry says %d"
+                                % (number, self.uses.get(number, 0), entry[0]), entry[2] - 8)
+        users = {}
+        for obj in self.objects.values():
+            if obj.id == 0:
+                continue
+            path = self.paths.get(obj.id, "object %d" % obj.id)
+            if obj.id in self.paths and obj.hard != self.links[obj.id]:
+                raise DrepError("FORMAT", "%d hard links, the object says %d"
+                                % (self.links[obj.id], obj.hard), obj.record[1], path)
+            for i, d in enumerate(getattr(obj, "dimensions", None) or []):
+                if d == 0:
+                    continue
+                if d not in self.objects or self.objects[d].kind != DIMENSION:
+                    raise DrepError("FORMAT", "object %d is not a dimension" % d, None, path)
+                users.setdefault(d, set()).add((obj.id, i))
+        for obj in self.objects.values():
+            if obj.id and obj.users != users.get(obj.id, set()):
+                raise DrepError("FORMAT", "users of a dimension are not the datasets that name it",
+                                None, self.paths.get(obj.id))
+
+
+def zero(t):
+    """The JSON value of an element of zeros."""
+    k = t.kind
+    if k == T.PREDEFINED:
+        cls = C.PREDEFINED[t.code][1]
+        return {"bytes": 0, "integer": 0, "real": 0.0, "complex": [0.0, 0.0], "boolean": False,
+                "char": "\0", "wchar": "\0"}[cls]
+    if k == T.SCALAR:
+        return 0.0 if t.desc.cls == 2 else 0
+    if k == T.STRING or k == T.VSTRING:
+        return ""
+    if k == T.OPAQUE:
+        return "00" * t.size
+    if k == T.ENUM:
+        for name, value in t.values:
+            if value == 0:
+                return name
+        return show(0)
+    if k == T.BOOLEAN:
+        return False
+    if k == T.ARRAY:
+        return nest([zero(t.base)] * T.product(t.dims), t.dims)
+    if k == T.COMPOUND:
+        values = [(n, zero(m)) for n, _, m in t.members]
+        return [v for _, v in values] if any(not n for n, _ in values) else dict(values)
+    if k == T.SEQUENCE:
+        return []
+    return None

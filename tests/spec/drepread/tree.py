@@ -1,0 +1,360 @@
+"""Slots, header proper, blocks and the tree (sections 2 to 4)."""
+
+from collections import namedtuple
+
+from . import codes as C
+from .borrowed import xxh3
+from .errors import Cursor, DrepError
+from .scalars import Description, Scalar
+
+MAGIC = bytes.fromhex("89445250 0d0a1a0a")
+BLOCK_MAGIC = b"DRPB"
+SLOT = 4096
+FIRST = 2 * SLOT
+MAX_H = 3832
+MAX_HEADER = 1 << 20
+MAX_NODE = 16384
+MAX_KEY = 1040
+MAX_IN_LEAF = 2048
+MAX_VALUE = 256 << 20
+MAX_LEVEL = 15
+NODE, VALUE, PENDING, CONTINUATION, SUMS = range(1, 6)
+
+Ref = namedtuple("Ref", "offset length checksum")
+
+
+def read_ref(cur):
+    return Ref(cur.u64(), cur.u32(), cur.u64())
+
+
+class Slot:
+    """The fields of one slot; `state` is "empty", "valid" or "damaged"."""
+
+    def __init__(self, image, index):
+        self.index = index
+        self.name = "AB"[index]
+        self.base = index * SLOT
+        raw = image[self.base:self.base + SLOT]
+        self.raw = raw
+        self.magic_ok = raw[:8] == MAGIC
+        if len(raw) == SLOT and not any(raw):
+            self.state, self.why = "empty", None
+            return
+        self.state = "damaged"
+        if not self.magic_ok:
+            self.why = "wrong magic"
+        elif len(raw) < SLOT:
+            self.why = "cut short"
+        elif xxh3(raw[:4088]) != int.from_bytes(raw[4088:], "big"):
+            self.why = "wrong sum"
+        else:
+            self.fields(Cursor(raw, self.base, "slot " + self.name))
+            if self.sequence < 1 or self.sequence % 2 == index:
+                self.why = "sequence number %d does not belong there" % self.sequence
+            else:
+                self.state, self.why = "valid", None
+
+    def fields(self, cur):
+        cur.bytes(8)
+        self.major, self.minor = cur.u16(), cur.u16()
+        self.h = cur.u32()
+        self.sequence = cur.u64()
+        self.uuid = cur.bytes(16)
+        self.incompatible, self.write_incompatible, self.compatible = (
+            cur.u64(), cur.u64(), cur.u64())
+        self.end = cur.u64()
+        self.time = cur.i64()
+        self.root, self.pending, self.continuation = read_ref(cur), read_ref(cur), read_ref(cur)
+        self.metadata = cur.u64(), cur.u64()
+        self.next_object = cur.u64()
+        self.next_type = cur.u32()
+
+
+def choose_slot(image):
+    """The slot that is the file's state, and a report of a damaged one (or None)."""
+    slots = [Slot(image, 0), Slot(image, 1)]
+    valid = [s for s in slots if s.state == "valid"]
+    if len(valid) == 2 and valid[0].uuid != valid[1].uuid:
+        raise DrepError("FORMAT", "the two slots have different UUIDs", 24)
+    if not valid:
+        if not any(s.magic_ok for s in slots):
+            raise DrepError("NOT_DREP", "no slot has the magic of a Datarep file", 0)
+        if len(image) < FIRST:
+            raise DrepError("TRUNCATE", "file ends within its slots", len(image))
+        raise DrepError("CHECKSUM", "no valid slot (%s)" % ", ".join(
+            "%s: %s" % (s.name, s.why or s.state) for s in slots), 0)
+    best = max(valid, key=lambda s: s.sequence)
+    bad = [s for s in slots if s.state == "damaged"]
+    report = "slot %s is damaged: %s" % (bad[0].name, bad[0].why) if bad else None
+    if best.major != 1:
+        raise DrepError("VERSION", "major version %d" % best.major, best.base + 8)
+    if best.incompatible:
+        bits = [str(i) for i in range(64) if best.incompatible >> i & 1]
+        raise DrepError("UNSUPPORTED", "unknown incompatible feature " + ", ".join(bits),
+                        best.base + 40)
+    if best.end > len(image):
+        raise DrepError("TRUNCATE", "file has %d bytes, its slot says %d" % (len(image), best.end),
+                        best.base + 64)
+    if best.end < FIRST:
+        raise DrepError("FORMAT", "end of allocated space lies within the slots", best.base + 64)
+    if best.h > MAX_H:
+        raise DrepError("FORMAT", "header proper of %d bytes in the slot" % best.h, best.base + 12)
+    return best, report
+
+
+class Blocks:
+    """Gives checked blocks and remembers which bytes of the file are in use, by whom."""
+
+    def __init__(self, image, slot):
+        self.image = image
+        self.slot = slot
+        self.claims = []
+
+    def claim(self, offset, length, what):
+        end = self.slot.end
+        if offset < FIRST or offset > end or length > end - offset:
+            raise DrepError("FORMAT", "%s lies outside the allocated space" % what, offset)
+        if length:
+            self.claims.append((offset, offset + (length + 63) // 64 * 64, what))
+
+    def get(self, ref, kind, level=0, limit=MAX_VALUE + 40):
+        """(count, content, offset of the content) of the block that `ref` names."""
+        self.claim(ref.offset, ref.length, "block")
+        if ref.offset % 64:
+            raise DrepError("FORMAT", "block does not begin at a multiple of 64", ref.offset)
+        if ref.length < 40 or ref.length > limit:
+            raise DrepError("FORMAT", "block of %d bytes" % ref.length, ref.offset)
+        raw = self.image[ref.offset:ref.offset + ref.length]
+        cur = Cursor(raw, ref.offset, "block")
+        if cur.bytes(4) != BLOCK_MAGIC:
+            cur.fail("wrong magic")
+        if xxh3(raw[:32] + bytes(8) + raw[40:]) != int.from_bytes(raw[32:40], "big"):
+            raise DrepError("CHECKSUM", "checksum of the block does not match", ref.offset)
+        if int.from_bytes(raw[32:40], "big") != ref.checksum:
+            raise DrepError("CHECKSUM", "checksum is not that of the reference", ref.offset)
+        got = cur.u8(), cur.u8()
+        if got != (kind, level):
+            cur.fail("kind %d and level %d where %d and %d belong" % (got + (kind, level)))
+        cur.bytes(2)
+        if cur.bytes(8) != self.slot.uuid[:8]:
+            cur.fail("block belongs to another file")
+        sequence = cur.u64()
+        if not 1 <= sequence <= self.slot.sequence:
+            cur.fail("written by commit %d, later than the slot's" % sequence)
+        if cur.u32() != ref.length:
+            cur.fail("length is not that of the reference")
+        return cur.u32(), raw[40:], ref.offset + 40
+
+    def check_overlap(self):
+        """No byte belongs to two things."""
+        before = (0, FIRST, "slots")
+        for claim in sorted(self.claims):
+            if claim[0] < before[1]:
+                raise DrepError("FORMAT", "%s overlaps %s" % (claim[2], before[2]), claim[0])
+            if claim[1] > before[1]:
+                before = claim
+
+
+def node_entries(blocks, ref, level):
+    """[(key, far, value, offset)] of one node."""
+    count, data, base = blocks.get(ref, NODE, level, MAX_NODE)
+    cur = Cursor(data, base, "node")
+    if count < 1:
+        cur.fail("no entries")
+    out = []
+    key = b""
+    for i in range(count):
+        head = cur.u32()
+        shared, suffix, value, far = head >> 24, head >> 13 & 0x7ff, head >> 1 & 0xfff, head & 1
+        if shared > len(key) or i == 0 and shared:
+            cur.fail("entry shares %d bytes with a key of %d" % (shared, len(key)))
+        before, key = key, key[:shared] + cur.bytes(suffix)
+        if len(key) > MAX_KEY:
+            cur.fail("key of %d bytes" % len(key))
+        if i and key <= before:
+            cur.fail("keys are not ascending")
+        at = cur.offset()
+        if value > MAX_IN_LEAF:
+            cur.fail("value of %d bytes in a node" % value)
+        if level and (far or value != 20):
+            cur.fail("entry of an interior node is not a reference")
+        if far and value != 20:
+            cur.fail("far value is not a reference")
+        out.append((key, far, cur.bytes(value), at))
+    if cur.left():
+        cur.fail("entries do not fill the node")
+    return out
+
+
+def walk_tree(blocks, root):
+    """All (key, value, offset) of the tree, in order."""
+    if root.offset == 0:
+        raise DrepError("FORMAT", "there is no root node", blocks.slot.base + 80)
+    head = blocks.image[root.offset:root.offset + 6]
+    level = head[5] if len(head) == 6 else 0
+    if level > MAX_LEVEL:
+        raise DrepError("FORMAT", "root at level %d" % level, root.offset)
+    out = []
+
+    def walk(ref, level, low, high):
+        entries = node_entries(blocks, ref, level)
+        for i, (key, far, value, at) in enumerate(entries):
+            if (key < low and (not level or i)) or (high is not None and key >= high):
+                raise DrepError("FORMAT", "key lies outside the separators above", at)
+            if level:
+                child = read_ref(Cursor(value, at, "reference"))
+                upper = entries[i + 1][0] if i + 1 < len(entries) else high
+                walk(child, level - 1, max(low, key), upper)
+                continue
+            if far:
+                ref2 = read_ref(Cursor(value, at, "reference"))
+                _, value, at = blocks.get(ref2, VALUE)
+            out.append((key, value, at))
+
+    walk(root, level, b"", None)
+    return out
+
+
+# ---------------------------------------------------------------- header proper
+
+class Header:
+    """The header proper, decoded: name, form, flags, extents, table, witnesses, hints, texts."""
+
+    def __init__(self):
+        self.extents = {}
+        self.table = None
+        self.descriptions = []
+        self.witnesses = {}
+        self.hints = {}
+        self.writer = ""
+        self.machine = ""
+
+
+def read_header(blocks, slot):
+    data = slot.raw[256:256 + slot.h]
+    if slot.continuation.offset or slot.continuation.length:
+        _, more, _ = blocks.get(slot.continuation, CONTINUATION, 0, MAX_HEADER + 40)
+        data += more
+    if len(data) > MAX_HEADER:
+        raise DrepError("FORMAT", "header proper is longer than 1 MiB", slot.base + 12)
+    cur = Cursor(data, None, "header proper")
+    records = {}
+    first = None
+    while cur.left():
+        tag, length = cur.u16(), cur.u32()
+        if tag in records:
+            cur.fail("record %d occurs twice" % tag)
+        records[tag] = cur.bytes(length)
+        first = first or tag
+    if first != 1:
+        cur.fail("first record is not DATAREP")
+    h = Header()
+    read_datarep(h, Cursor(records[1], None, "DATAREP"))
+    read_rows(h, records)
+    standard = h.name in ("external32", "internal")
+    if h.form == 1:
+        if standard and 3 in records:
+            raise DrepError("FORMAT", "%s with ENCODINGS" % h.name)
+        if not standard and 3 not in records:
+            raise DrepError("FORMAT", "table of encodings is missing")
+        if standard:
+            h.table = {code: Scalars(code, Scalar(f, o, part_size(code, f, s)), s, 1)
+                       for code, (f, o, s) in C.standard_table(h.name).items()}
+        for code, size in h.extents.items():
+            if code not in h.table:
+                if code in C.PREDEFINED:
+                    raise DrepError("FORMAT", "no encoding of %s" % C.PREDEFINED[code][0])
+            elif h.table[code].size != size:
+                raise DrepError("FORMAT", "EXTENTS and the table differ in %s"
+                                % C.PREDEFINED[code][0])
+    return h
+
+
+class Scalars:
+    """A row of the table: a predefined datatype's scalar, whole size, alignment."""
+
+    def __init__(self, code, scalar, size, align):
+        self.code, self.scalar, self.size, self.align = code, scalar, size, align
+
+
+def part_size(code, form, size, cur=None):
+    """Bytes of one scalar of an item of `size` bytes: half of it for a complex."""
+    if C.PREDEFINED[code][1] != "complex":
+        return size
+    if size % 2:
+        raise DrepError("FORMAT", "odd size of a complex")
+    return size // 2
+
+
+def read_datarep(h, cur):
+    h.form, h.flags = cur.u8(), cur.u8()
+    n = cur.u8()
+    if not 1 <= n <= 127:
+        cur.fail("name of %d bytes" % n)
+    h.name = cur.text(n)
+    if h.form not in (1, 2):
+        cur.fail("unknown form %d" % h.form)
+
+
+def ascending(cur, code, before):
+    if code <= before:
+        cur.fail("codes are not ascending, or one occurs twice")
+    return code
+
+
+def read_rows(h, records):
+    cur = Cursor(records.get(2, b""), None, "EXTENTS")
+    last = -1
+    while cur.left():
+        last = ascending(cur, cur.u16(), last)
+        h.extents[last] = cur.u16()
+
+    cur = Cursor(records.get(4, b""), None, "SCALARS")
+    while cur.left():
+        h.descriptions.append(Description(cur))
+
+    if 3 in records:
+        h.table = {}
+        cur = Cursor(records[3], None, "ENCODINGS")
+        last = -1
+        while cur.left():
+            last = ascending(cur, cur.u16(), last)
+            form, order, size, align, custom, _ = (cur.u8() for _ in range(6))
+            if last not in C.PREDEFINED:
+                continue
+            desc = None
+            if form == C.CUSTOM:
+                if custom >= len(h.descriptions):
+                    cur.fail("no description %d" % custom)
+                desc = h.descriptions[custom]
+            if not 1 <= size <= 32:
+                cur.fail("item of %d bytes" % size)
+            if align not in (1, 2, 4, 8, 16):
+                cur.fail("alignment %d" % align)
+            part = part_size(last, form, size)
+            if desc is not None and desc.size != part:
+                cur.fail("size is not that of the description")
+            if desc is not None:
+                form = desc.format
+            h.table[last] = Scalars(last, Scalar(form, order, part, desc, cur), size, align)
+
+    cur = Cursor(records.get(5, b""), None, "WITNESSES")
+    last = -1
+    while cur.left():
+        last = ascending(cur, cur.u16(), last)
+        k, size = cur.u8(), cur.u8()
+        h.witnesses[last] = [cur.bytes(size) for _ in range(k)]
+
+    cur = Cursor(records.get(6, b""), None, "HINTS")
+    before = None
+    while cur.left():
+        key = cur.text(cur.u16())
+        if before is not None and key.encode() <= before:
+            cur.fail("keys of the hints are not ascending")
+        before = key.encode()
+        h.hints[key] = cur.text(cur.u16())
+
+    for tag, name in ((7, "writer"), (8, "machine")):
+        if tag in records:
+            cur = Cursor(records[tag], None, name.upper())
+            setattr(h, name, cur.text(cur.left()))

@@ -1,0 +1,194 @@
+"""From bytes of elements to the JSON values of section 10.1."""
+
+import math
+
+from . import codes as C
+from . import types as T
+from .errors import Cursor, DrepError
+from .scalars import Dyadic, Scalar
+
+SAFE = (1 << 53) - 1
+
+
+def show_int(v):
+    return v if -SAFE <= v <= SAFE else str(v)
+
+
+def show(v):
+    """One scalar."""
+    if isinstance(v, bool):
+        return v
+    if isinstance(v, int):
+        return show_int(v)
+    if isinstance(v, float):
+        if math.isnan(v):
+            return "nan"
+        if math.isinf(v):
+            return "inf" if v > 0 else "-inf"
+        return v
+    if isinstance(v, Dyadic):
+        return v.hex()
+    return v
+
+
+class Heap:
+    """The variable parts of one payload; no two contents may overlap."""
+
+    def __init__(self, data):
+        self.data = data
+        self.used = []
+
+    def take(self, offset, size, what):
+        if offset > len(self.data) or size > len(self.data) - offset:
+            raise DrepError("FORMAT", "%s lies outside the heap" % what)
+        if size:
+            self.used.append((offset, offset + size))
+        return self.data[offset:offset + size]
+
+    def check(self):
+        end = 0
+        for a, b in sorted(self.used):
+            if a < end:
+                raise DrepError("FORMAT", "two variable contents overlap in the heap")
+            end = b
+
+
+def text_of(raw, padding):
+    if padding == 0:
+        raw = raw.rstrip(b"\0")
+    elif padding == 1:
+        raw = raw.split(b"\0", 1)[0]
+    elif padding == 2:
+        raw = raw.rstrip(b" ")
+    return raw.decode("utf-8", "surrogateescape")
+
+
+class Elements:
+    """Decodes elements of type `t`; `scalars` maps a code to its Scalar (of one part)."""
+
+    def __init__(self, t, layout, scalars, paths):
+        self.type = t
+        self.layout = layout
+        self.scalars = scalars
+        self.paths = paths
+
+    def size(self):
+        return self.layout.size(self.type)
+
+    def many(self, buf, starts, heap):
+        """JSON values of the elements that begin at `starts`."""
+        return self.decode(self.type, buf, starts, heap)
+
+    def raw(self, t, buf, starts):
+        """Undecorated scalars of an integer or boolean type."""
+        scalar = self.scalars[t.code] if t.kind == T.PREDEFINED else t.scalar
+        return scalar.decode_many(buf, starts)
+
+    def decode(self, t, buf, starts, heap):
+        k = t.kind
+        if k == T.PREDEFINED and C.PREDEFINED[t.code][1] == "complex":
+            scalar = self.scalars[t.code]
+            re = scalar.decode_many(buf, starts)
+            im = scalar.decode_many(buf, [s + scalar.size for s in starts])
+            return [[show(a), show(b)] for a, b in zip(re, im)]
+        if k in (T.PREDEFINED, T.SCALAR):
+            return [show(v) for v in self.raw(t, buf, starts)]
+        if k == T.BOOLEAN:
+            return [v != 0 for v in self.raw(t.base, buf, starts)]
+        if k == T.ENUM:
+            names = {}
+            for name, value in t.values:
+                names.setdefault(value, name)
+            return [names[v] if v in names else show_int(v)
+                    for v in self.raw(t.base, buf, starts)]
+        if k == T.STRING:
+            return [text_of(buf[s:s + t.size], t.padding) for s in starts]
+        if k == T.OPAQUE:
+            return [buf[s:s + t.size].hex() for s in starts]
+        if k == T.ARRAY:
+            return self.arrays(t, buf, starts, heap)
+        if k == T.COMPOUND:
+            return self.compounds(t, buf, starts, heap)
+        return [self.variable(t, buf, s, heap) for s in starts]
+
+    def arrays(self, t, buf, starts, heap):
+        n = T.product(t.dims)
+        size = self.layout.size(t.base)
+        flat = self.decode(t.base, buf, [s + i * size for s in starts for i in range(n)], heap)
+        return [nest(flat[i * n:(i + 1) * n], t.dims) for i in range(len(starts))]
+
+    def compounds(self, t, buf, starts, heap):
+        columns, names = [], []
+        for name, offset, m in self.layout.members(t):
+            columns.append(self.decode(m, buf, [s + offset for s in starts], heap))
+            names.append(name)
+        rows = [[c[i] for c in columns] for i in range(len(starts))]
+        if any(not n for n in names):
+            return rows
+        return [dict(zip(names, row)) for row in rows]
+
+    def variable(self, t, buf, start, heap):
+        cur = Cursor(buf[start:start + 24], None, "element")
+        if t.kind == T.REFERENCE:
+            target = cur.u64()
+            if t.what == 0:
+                return self.paths.get(target)
+            count, offset = cur.u64(), cur.u64()
+            raw = heap.take(offset, count, "text of a region") if count else b""
+            if target == 0:
+                return None
+            return {"object": self.paths.get(target), "region": text_of(raw, None)}
+        count, offset = cur.u64(), cur.u64()
+        if count == 0:
+            return "" if t.kind == T.VSTRING else []
+        if t.kind == T.VSTRING:
+            return text_of(heap.take(offset, count, "string"), None)
+        size = self.layout.size(t.base)
+        if size == 0 and count > 1 << 20 or count > 1 << 62:
+            raise DrepError("FORMAT", "sequence of %d elements" % count)
+        heap.take(offset, count * size, "sequence")
+        return self.decode(t.base, heap.data, [offset + i * size for i in range(count)], heap)
+
+
+def nest(flat, dims):
+    """A list nested as deep as there are dimensions; the value itself for none."""
+    if not dims:
+        return flat[0]
+    if len(dims) == 1:
+        return list(flat)
+    step = T.product(dims[1:])
+    return [nest(flat[i * step:(i + 1) * step], dims[1:]) for i in range(dims[0])]
+
+
+def self_described(raw, base, t, count, paths, what):
+    """`count` values of type `t` from a self-described value (5.5), as a flat list."""
+    cur = Cursor(raw, base, what)
+    codes = t.codes()
+    n = cur.u8()
+    if n != len(codes):
+        cur.fail("%d rows for %d datatypes" % (n, len(codes)))
+    scalars, sizes = {}, {}
+    for code in codes:
+        form, size = cur.u8(), cur.u8()
+        part = size
+        if C.PREDEFINED[code][1] == "complex":
+            if size % 2:
+                cur.fail("odd size of a complex")
+            part = size // 2
+        if form == C.CUSTOM:
+            cur.fail("custom format in a self-described value")
+        scalars[code] = Scalar(form, 0, part, None, cur)
+        sizes[code] = size
+    layout = T.Layout(sizes, True)
+    size = layout.size(t)
+    at = cur.pos
+    if size * count > cur.left():
+        cur.fail("value is shorter than its type asks for")
+    fixed = raw[at:at + size * count]
+    rest = raw[at + size * count:]
+    if rest and not t.has_heap():
+        raise DrepError("FORMAT", what + ": value is longer than its type asks for", base)
+    heap = Heap(rest)
+    out = Elements(t, layout, scalars, paths).many(fixed, [i * size for i in range(count)], heap)
+    heap.check()
+    return out
