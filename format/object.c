@@ -95,8 +95,8 @@ static void dataset_get(struct in *in, struct object_rec *t)
     t->nfilters = in_u8(in);
     if (!in->err && t->nfilters > FMT_FILTERS_MAX)
         in_fail(in, FMT_ERR_LIMIT, "too many filters");
-    if (!in->err && t->nfilters > 0 && t->layout == FMT_CONTIGUOUS)
-        in_fail(in, FMT_ERR_FORMAT, "a contiguous dataset has filters");
+    if (!in->err && t->nfilters > 0 && (t->layout == FMT_COMPACT || t->layout == FMT_CONTIGUOUS))
+        in_fail(in, FMT_ERR_FORMAT, "a compact or contiguous dataset has filters");
     for (int i = 0; !in->err && i < t->nfilters; i++)
         filter_get(in, &t->filter[i]);
     t->fill = in_u8(in);

@@ -1,0 +1,96 @@
+/* bytes.h - what tests of bytes share: random numbers that can be repeated, and bytes
+ * written as hexadecimal text. */
+#ifndef TESTS_BYTES_H
+#define TESTS_BYTES_H
+
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* splitmix64: every seed is good. */
+struct rnd {
+    uint64_t seed, state;
+};
+
+static inline void rnd_init(struct rnd *r, uint64_t seed)
+{
+    r->seed = r->state = seed;
+}
+
+static inline uint64_t rnd_u64(struct rnd *r)
+{
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* From 0 to n - 1. */
+static inline uint64_t rnd_below(struct rnd *r, uint64_t n)
+{
+    return rnd_u64(r) % n;
+}
+
+/* All lengths of numbers are equally likely, and so are the ends of the range. */
+static inline uint64_t rnd_upto(struct rnd *r, uint64_t max)
+{
+    uint64_t v = rnd_u64(r) >> rnd_below(r, 64);
+
+    switch (rnd_below(r, 8)) {
+    case 0:
+        return 0;
+    case 1:
+        return max;
+    }
+    return max == UINT64_MAX ? v : v % (max + 1);
+}
+
+static inline void rnd_fill(struct rnd *r, void *p, size_t n)
+{
+    uint8_t *bytes = p;
+
+    while (n-- > 0)
+        *bytes++ = (uint8_t)rnd_u64(r);
+}
+
+/* Small letters, which are names and texts. */
+static inline void rnd_letters(struct rnd *r, void *p, size_t n)
+{
+    uint8_t *bytes = p;
+
+    while (n-- > 0)
+        *bytes++ = (uint8_t)('a' + rnd_below(r, 26));
+}
+
+/* "41 3f f8" and the like; blanks are ignored.  The caller frees. */
+static inline uint8_t *hex_bytes(const char *text, size_t *size)
+{
+    uint8_t *out = malloc(strlen(text) / 2 + 1);
+    unsigned v;
+    int used;
+
+    *size = 0;
+    while (sscanf(text, " %2x%n", &v, &used) == 1) {
+        out[(*size)++] = (uint8_t)v;
+        text += used;
+    }
+    return out;
+}
+
+/* The caller's main(): one suite, no forks, nothing printed but its summary. */
+static inline int run_suite(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif
