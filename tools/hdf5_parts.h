@@ -97,7 +97,8 @@ struct map {
     size_t hsize, dsize;
     int kind;     /* enum map_kind */
     int variable; /* strings or sequences inside own memory */
-    size_t n;
+    size_t n;     /* members, elements */
+    size_t nparts;
     struct map *parts;
     size_t *hoffset, *doffset; /* of a compound's parts */
 };

@@ -25,6 +25,37 @@ int print_type(const struct printer *p, const drep_type *type, bool in_dataset, 
 /* One element of a type that print_type() gave. */
 void print_value(const struct printer *p, struct sink *s, const drep_type *type,
                  const void *element);
+
+/* Values in lists nested as deep as the rank, element by element as they are read. */
+struct nest {
+    int rank, open; /* open: lists begun and not ended */
+    int64_t dims[DREP_MAX_RANK];
+    int64_t at[DREP_MAX_RANK];
+    const char *between; /* what stands between the rows of the last dimension */
+};
+void nest_init(struct nest *nest, int rank, const int64_t *dims, const char *between);
+void nest_put(struct nest *nest, const struct printer *p, struct sink *s, const drep_type *type,
+              const void *elements, int64_t count);
+/* Prints what is empty, ends what a failed reading left open. */
+void nest_end(struct nest *nest, struct sink *s);
+
+/* Values in memory, as print_type() has them, with their shape. */
+struct values {
+    drep_type *shown; /* the datatype they have in the file */
+    drep_type *type;  /* the one they are read as */
+    int rank;         /* or DREP_NULL_SPACE */
+    int64_t dims[DREP_MAX_RANK];
+    int64_t count;
+    void *buf;
+};
+/* An attribute; a dataset's fill value (rank 0).  A DREP_ERR_... code. */
+int values_attr(struct values *out, const struct printer *p, const char *path, const char *name);
+int values_fill(struct values *out, const struct printer *p, drep_dataset *dataset,
+                const drep_dsinfo *info);
+void values_release(struct values *v);
+/* All of them, as nest_put() does; "null" for the null space. */
+void values_put(const struct values *v, const struct printer *p, struct sink *s);
+
 /* A one-line datatype. */
 void print_type_text(struct sink *s, const drep_type *type, bool json);
 

@@ -78,7 +78,7 @@ struct drep_dataset {
     struct ftype *ft;
     int64_t esize;           /* bytes of one stored element */
     uint8_t *fill;           /* one stored element, NULL: zero bytes */
-    void *fill_memory;       /* one element as this machine holds it, NULL: zeros */
+    struct buf fill_heap;    /* what its variable parts point into */
     struct chunks chunks;
     drep_dataset *next;
 };
@@ -157,6 +157,8 @@ struct conv {
     const drep_type *mem;
     const struct rep_table *table; /* of the file's side; NULL: functions */
     const struct prog *stored;
+    const struct type_sizes *sizes; /* by which contents of sequences are laid out */
+    enum prog_layout layout;
     struct rep_opts opts;
     struct rep_var var;
     drep_report report;
@@ -174,8 +176,8 @@ int conv_init(struct conv *c, drep_file *f, const struct ftype *ft, const drep_t
               const drep_xfer *xfer, bool writing);
 /* For values with their own table: attributes and fill values. */
 int conv_init_table(struct conv *c, drep_file *f, const struct ftype *ft,
-                    const struct rep_table *table, const struct prog *stored,
-                    const drep_type *mem, bool writing);
+                    const struct rep_table *table, const struct type_sizes *sizes,
+                    const struct prog *stored, const drep_type *mem, bool writing);
 void conv_report(const struct conv *c, const drep_xfer *xfer);
 /* n elements, `step` stored bytes apart on the file's side; on the memory side the
  * elements number `at`, at + 1, ... of the transfer. */
@@ -213,11 +215,21 @@ static inline int64_t span_at(const struct span_dim *d, int64_t k)
 /* The first k whose index is >= i. */
 int64_t span_first(const struct span_dim *d, int64_t i);
 
+/* Calls fn for each run of selected elements inside a block of `len` elements a
+ * dimension, of which [k0, k1) of each dimension's selected indices fall into it; the
+ * block begins at index `from`.  `at`: element in the block, `step`: elements between
+ * two of the run, `mem`: number of the first in the transfer. */
+typedef int run_fn(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem);
+int selection_runs(const struct drep_selection *sel, const int64_t *k0, const int64_t *k1,
+                   const int64_t *from, const int64_t *len, run_fn *fn, void *ctx);
+
 /* ---- dataset.c ---- */
 
-int dataset_fill_pattern(const drep_dataset *ds, uint8_t *buf, int64_t n);
+/* n stored elements of the fill value, from byte `offset` of the pattern on. */
+void fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size);
 int64_t dataset_count(const drep_dataset *ds);
-int chunk_elements(const drep_dataset *ds, int64_t *n); /* of a full chunk */
+/* Forgets what an operation that was taken back had read or made. */
+void ftypes_forget(drep_file *f);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
                bool variable, const char *path, struct chunks *cs);
 

@@ -66,6 +66,7 @@ static int write_finish(drep_file *f, int err, bool counts)
 
         fail_save(&why);
         store_op_end(f->st, 0);
+        ftypes_forget(f);
         fail_restore(&why);
     }
     if (err != 0) {

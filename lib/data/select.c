@@ -146,3 +146,97 @@ int64_t span_first(const struct span_dim *d, int64_t i)
     }
     return k < d->n ? k : d->n;
 }
+
+/* ---- runs ---- */
+
+struct runs {
+    const struct drep_selection *sel;
+    const int64_t *k0, *k1, *from;
+    int64_t in_block[DREP_MAX_RANK];  /* elements between neighbours in the block */
+    int64_t in_memory[DREP_MAX_RANK]; /* and in the transfer */
+    int inner;                        /* dimensions from here on are one run */
+    int64_t inner_n;
+    run_fn *fn;
+    void *ctx;
+};
+
+static bool is_range(const struct span_dim *d)
+{
+    return d->block == 1 && (d->stride == 1 || d->n <= 1);
+}
+
+/* Joins the last dimensions that are whole both in the block and in the transfer. */
+static void join_inner(struct runs *r, const int64_t *len)
+{
+    int d = r->sel->rank - 1;
+
+    r->inner_n = r->k1[d] - r->k0[d];
+    while (d > 0 && is_range(&r->sel->dim[d]) && r->k1[d] - r->k0[d] == len[d] &&
+           r->sel->dim[d].n == len[d] && is_range(&r->sel->dim[d - 1])) {
+        d--;
+        r->inner_n *= r->k1[d] - r->k0[d];
+    }
+    r->inner = d;
+}
+
+static int emit_inner(struct runs *r, int64_t at, int64_t mem)
+{
+    const struct span_dim *d = &r->sel->dim[r->inner];
+    int64_t unit = r->in_block[r->inner], k = r->k0[r->inner], end = r->k1[r->inner];
+    int64_t base = at - r->from[r->inner] * unit;
+
+    mem += k * r->in_memory[r->inner];
+    if (r->inner < r->sel->rank - 1 || is_range(d))
+        return r->fn(r->ctx, base + span_at(d, k) * unit, 1, r->inner_n, mem);
+    if (d->block == 1)
+        return r->fn(r->ctx, base + span_at(d, k), d->stride, end - k, mem);
+    while (k < end) {
+        int64_t n = d->block - k % d->block;
+        int err;
+
+        if (n > end - k)
+            n = end - k;
+        err = r->fn(r->ctx, base + span_at(d, k), 1, n, mem);
+        if (err != 0)
+            return err;
+        k += n;
+        mem += n;
+    }
+    return 0;
+}
+
+int selection_runs(const struct drep_selection *sel, const int64_t *k0, const int64_t *k1,
+                   const int64_t *from, const int64_t *len, run_fn *fn, void *ctx)
+{
+    struct runs r = {.sel = sel, .k0 = k0, .k1 = k1, .from = from, .fn = fn, .ctx = ctx};
+    int64_t k[DREP_MAX_RANK];
+    int d;
+
+    if (sel->rank == 0)
+        return fn(ctx, 0, 1, 1, 0);
+    for (d = sel->rank - 1; d >= 0; d--) {
+        bool last = d == sel->rank - 1;
+
+        if (k0[d] >= k1[d])
+            return 0;
+        r.in_block[d] = last ? 1 : r.in_block[d + 1] * len[d + 1];
+        r.in_memory[d] = last ? 1 : r.in_memory[d + 1] * sel->dim[d + 1].n;
+        k[d] = k0[d];
+    }
+    join_inner(&r, len);
+    for (;;) {
+        int64_t at = 0, mem = 0;
+        int err;
+
+        for (d = 0; d < r.inner; d++) {
+            at += (span_at(&sel->dim[d], k[d]) - from[d]) * r.in_block[d];
+            mem += k[d] * r.in_memory[d];
+        }
+        if ((err = emit_inner(&r, at, mem)) != 0)
+            return err;
+        for (d = r.inner - 1; d >= 0 && ++k[d] == k1[d]; d--)
+            k[d] = k0[d];
+        if (d < 0)
+            return 0;
+    }
+}

@@ -33,6 +33,26 @@ void ftypes_release(drep_file *f)
     f->type_keys = NULL;
 }
 
+void ftypes_forget(drep_file *f)
+{
+    struct buf value = {0};
+    struct ftype **p = &f->types;
+
+    while (*p != NULL) {
+        struct ftype *t = *p;
+        struct key key;
+
+        type_key(&key, t->ref - FMT_TYPE_FIRST);
+        if (t->ref < FMT_TYPE_FIRST || tree_get(f->st, &key, &value) != DREP_ERR_NOT_FOUND) {
+            p = &t->next;
+            continue;
+        }
+        *p = t->next;
+        ftype_free(t);
+    }
+    buf_release(&value);
+}
+
 static int load_predefined(drep_file *f, struct ftype *t)
 {
     const drep_type *type = drep_predefined((int)t->ref);

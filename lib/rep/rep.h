@@ -7,6 +7,7 @@
 #ifndef REP_REP_H
 #define REP_REP_H
 
+#include "rep/kern.h"
 #include "type/type.h"
 #include <datarep.h>
 
@@ -78,7 +79,8 @@ int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
 
 /* A kernel: n items, each `stride` bytes after the one before, on both sides; the
  * sides do not overlap, except that in place (dst == src, equal strides) is allowed
- * when sizes are equal.  Gives 0, or the number + 1 of the item that STRICT refused. */
+ * when sizes are equal.  Gives 0, or the number + 1 of the item that STRICT refused:
+ * the items before it have been written, and nothing behind them. */
 struct kernel;
 typedef int64_t kernel_run_fn(const struct kernel *k, void *dst, int64_t dst_stride,
                               const void *src, int64_t src_stride, int64_t n);
@@ -88,8 +90,9 @@ struct kernel {
     const drep_scalar *dst_custom, *src_custom;
     int range;
     drep_report *report;
-    int64_t base;
-    bool lossless; /* no value can be refused or reported */
+    int64_t base, step; /* item i is item base + i * step of the transfer */
+    bool lossless;      /* no value can be refused or reported */
+    struct plan plan;   /* how (kern.h) */
 };
 /* DREP_ERR_TYPE if no conversion exists between the two.  same_type: both sides are
  * the same predefined type (representation conversion), which allows what no value

@@ -4,14 +4,12 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/numbers.h"
+#include "format/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SCALAR_SIZE_MAX 32
-#define EXP_WIDTH_MAX 32
-#define MANT_WIDTH_MAX 113
+#define SCALAR_REC_SIZE 32
 
 static int by_text(const void *a, const void *b)
 {
@@ -252,7 +250,7 @@ static bool value_fits(const drep_type *base, int64_t value)
     bool is_signed = integer_class(base) == FMT_INT;
     int64_t bits = 8 * base->size;
 
-    if (base->kind == DREP_KIND_SCALAR)
+    if (base->kind == DREP_KIND_SCALAR && base->scalar.format == DREP_FORMAT_CUSTOM)
         bits = base->scalar.precision;
     if (bits >= 64)
         return true;
@@ -316,65 +314,60 @@ int drep_type_boolean(const drep_type *base, drep_type **out)
 
 /* -------------------------------------------------------------------- scalar */
 
-struct field {
-    int64_t pos, width;
-};
-
-static bool overlap(struct field a, struct field b)
+void scalar_to_rec(const drep_scalar *s, struct scalar_rec *out)
 {
-    return a.width && b.width && a.pos < b.pos + b.width && b.pos < a.pos + a.width;
+    *out = (struct scalar_rec){.cls = s->cls,
+                               .order = s->order,
+                               .size = s->size,
+                               .is_signed = s->is_signed,
+                               .format = s->format,
+                               .norm = s->norm,
+                               .low_pad = s->low_pad,
+                               .high_pad = s->high_pad,
+                               .precision = s->precision,
+                               .offset = s->offset,
+                               .sign_pos = s->sign_pos,
+                               .exp_pos = s->exp_pos,
+                               .exp_width = s->exp_width,
+                               .mant_pos = s->mant_pos,
+                               .mant_width = s->mant_width,
+                               .exp_base_log2 = s->exp_base_log2,
+                               .exp_bias = s->exp_bias};
 }
 
-/* Sign, exponent and significand of a real: inside the value, apart. */
-static const char *real_wrong(const drep_scalar *s)
+/* What the file format would not take is no scalar: its decoder knows the rules.
+ * It does not compare class and format, because files may know more formats. */
+static int check_scalar(const drep_scalar *s)
 {
-    const struct field part[3] = {
-        {s->sign_pos, 1}, {s->exp_pos, s->exp_width}, {s->mant_pos, s->mant_width}};
+    bool real = fmt_format_class(s->format) == FMT_REAL;
+    uint8_t bytes[SCALAR_REC_SIZE];
+    struct scalar_rec rec;
+    struct out out;
+    struct in in;
 
-    for (int i = 0; i < 3; i++)
-        if (part[i].pos < s->offset || part[i].pos + part[i].width > s->offset + s->precision)
-            return "sign, exponent or significand lies outside the value's bits";
-    if (overlap(part[0], part[1]) || overlap(part[0], part[2]) || overlap(part[1], part[2]))
-        return "sign, exponent and significand overlap";
-    if (s->exp_width > EXP_WIDTH_MAX || s->mant_width < 1 || s->mant_width > MANT_WIDTH_MAX)
-        return "the exponent is wider than 32 bits, or the significand than 113";
-    if (s->exp_base_log2 != 1 && s->exp_base_log2 != 4)
-        return "the base of the exponent is neither 2 nor 16";
-    return NULL;
-}
-
-/* Why this is no scalar; NULL if it is one. */
-static const char *scalar_wrong(const drep_scalar *s)
-{
-    bool custom = s->format == DREP_FORMAT_CUSTOM;
-
-    if (s->cls < DREP_SCALAR_INT || s->cls > DREP_SCALAR_BITS)
-        return "unknown class";
-    if (s->size < 1 || s->size > SCALAR_SIZE_MAX)
-        return "its size is not in 1..32";
-    if (s->order > DREP_VAX || (s->order == DREP_VAX && s->size % 2))
-        return "its byte order is unknown or does not suit its size";
-    if (s->is_signed > 1 || s->norm > DREP_NORM_NONE || s->low_pad > 2 || s->high_pad > 2)
-        return "a field is out of range";
-    if (s->cls == DREP_SCALAR_REAL && !custom)
-        return fmt_format_class(s->format) == FMT_REAL && fmt_format_fits(s->format, s->size)
-                   ? NULL
-                   : "its format is not a real's, or not one of its size";
-    if (s->precision < 1 || s->precision + s->offset > 8 * s->size)
-        return "its bits lie outside its bytes";
-    return s->cls == DREP_SCALAR_REAL ? real_wrong(s) : NULL;
+    if (s->format != DREP_FORMAT_CUSTOM && real != (s->cls == DREP_SCALAR_REAL))
+        return fail(DREP_ERR_ARG, "scalar: its format is not of its class");
+    if (s->order == DREP_VAX && s->size % 2)
+        return fail(DREP_ERR_ARG, "scalar: an odd number of bytes in 16-bit words");
+    scalar_to_rec(s, &rec);
+    out_init(&out, bytes, sizeof(bytes));
+    scalar_put(&out, &rec);
+    in_init(&in, bytes, sizeof(bytes));
+    if (scalar_get(&in, &rec))
+        return fail(DREP_ERR_ARG, "scalar: %s", in.why);
+    return 0;
 }
 
 int drep_type_scalar(const drep_scalar *scalar, drep_type **out)
 {
-    const char *wrong;
     drep_type *t;
+    int err;
 
     if (!scalar || !out)
         return fail(DREP_ERR_ARG, "datatype: a null pointer");
-    wrong = scalar_wrong(scalar);
-    if (wrong)
-        return fail(DREP_ERR_ARG, "scalar: %s", wrong);
+    err = check_scalar(scalar);
+    if (err)
+        return err;
     t = type_new(DREP_KIND_SCALAR, 0, 0);
     if (!t)
         return DREP_ERR_NOMEM;

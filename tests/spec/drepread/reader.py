@@ -324,7 +324,10 @@ class File:
         for _ in range(self.at_most(cur, cur.u8(), 16, "filters")):
             ident, flags = cur.u16(), cur.u8()
             name = cur.text(cur.u8())
-            obj.filters.append(Filter(ident, flags, name, [cur.u32() for _ in range(cur.u8())]))
+            if name and ident < 32768:
+                cur.fail("filter %d has a name" % ident)
+            count = self.at_most(cur, cur.u8(), 8, "parameters of a filter")
+            obj.filters.append(Filter(ident, flags, name, [cur.u32() for _ in range(count)]))
         if obj.layout in (COMPACT, CONTIGUOUS) and obj.filters:
             cur.fail("filters of a dataset that is not chunked")
         obj.fill = cur.u8()

@@ -258,7 +258,7 @@ def read_header(blocks, slot):
         if not standard and 3 not in records:
             raise DrepError("FORMAT", "table of encodings is missing")
         if standard:
-            h.table = {code: Scalars(code, Scalar(f, o, part_size(code, f, s)), s, 1)
+            h.table = {code: Scalars(code, Scalar(f, o, part_size(code, s)), s, 1)
                        for code, (f, o, s) in C.standard_table(h.name).items()}
         for code, size in h.extents.items():
             if code not in h.table:
@@ -277,7 +277,7 @@ class Scalars:
         self.code, self.scalar, self.size, self.align = code, scalar, size, align
 
 
-def part_size(code, form, size, cur=None):
+def part_size(code, size):
     """Bytes of one scalar of an item of `size` bytes: half of it for a complex."""
     if C.PREDEFINED[code][1] != "complex":
         return size
@@ -300,6 +300,19 @@ def ascending(cur, code, before):
     if code <= before:
         cur.fail("codes are not ascending, or one occurs twice")
     return code
+
+
+def check_class(code, form, desc, cur):
+    """The format of a row suits the class of its datatype."""
+    cls = C.PREDEFINED[code][1]
+    if desc is not None and desc.format == C.CUSTOM:
+        got = {1: "integer", 2: "real", 3: "bytes"}[desc.cls]
+    else:
+        got = C.FORMATS.get(desc.format if desc else form, (None, None))[1]
+    suits = {"integer": ("integer",), "boolean": ("boolean", "integer"), "char": ("char",),
+             "wchar": ("wchar",), "real": ("real",), "complex": ("real",), "bytes": ("bytes",)}
+    if got not in suits[cls]:
+        cur.fail("format %d does not suit %s" % (form, C.PREDEFINED[code][0]))
 
 
 def read_rows(h, records):
@@ -331,7 +344,8 @@ def read_rows(h, records):
                 cur.fail("item of %d bytes" % size)
             if align not in (1, 2, 4, 8, 16):
                 cur.fail("alignment %d" % align)
-            part = part_size(last, form, size)
+            check_class(last, form, desc, cur)
+            part = part_size(last, size)
             if desc is not None and desc.size != part:
                 cur.fail("size is not that of the description")
             if desc is not None:

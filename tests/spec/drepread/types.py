@@ -194,7 +194,12 @@ ORDERS = ("big", "little", "vax")
 def scalar_text(d):
     if d.format != C.CUSTOM:
         return "scalar{%s,%s,%d}" % (C.FORMATS[d.format][0], ORDERS[d.order], d.size)
-    return "scalar{custom,%s,%d}" % (ORDERS[d.order], d.size)
+    cls = ("integer", "real", "bits")[d.cls - 1]
+    return ("scalar{custom,%s,%s,%d,signed=%d,norm=%d,pad=%d/%d,precision=%d,offset=%d,sign=%d,"
+            "exp=%d/%d,sig=%d/%d,base=%d,bias=%d}" % (
+                cls, ORDERS[d.order], d.size, d.signed, d.normalisation, d.low_pad, d.high_pad,
+                d.precision, d.offset, d.sign_pos, d.exp_pos, d.exp_width, d.sig_pos,
+                d.sig_width, 1 << d.base_log2, d.bias))
 
 
 def text(t):
@@ -226,6 +231,15 @@ def text(t):
     return derived_text(t)
 
 
+def numbers(values):
+    return "[%s]" % ",".join(map(str, values))
+
+
+def columns(rows, n):
+    """The columns of `rows` (of `n` fields each), each as a list in brackets."""
+    return [numbers(row[i] for row in rows) for i in range(n)]
+
+
 def derived_text(t):
     k = t.kind
     base = text(t.base) if t.base else ""
@@ -235,27 +249,25 @@ def derived_text(t):
         return "%s(%d,%d,%d,%s)" % (("vector", "hvector")[k - 33], t.count, t.blocklen, t.stride,
                                     base)
     if k in (35, 36):
-        return "%s([%s],%s)" % (("indexed", "hindexed")[k - 35],
-                                ",".join("%d@%d" % b for b in t.blocks), base)
+        return "%s(%s,%s,%s)" % (("indexed", "hindexed")[k - 35], *columns(t.blocks, 2), base)
     if k in (37, 38):
-        return "%s(%d,[%s],%s)" % (("indexed-block", "hindexed-block")[k - 37], t.blocklen,
-                                   ",".join(map(str, t.displacements)), base)
+        return "%s(%d,%s,%s)" % (("indexed_block", "hindexed_block")[k - 37], t.blocklen,
+                                 numbers(t.displacements), base)
     if k == 39:
-        return "struct([%s])" % ",".join("%d@%d %s" % (b, d, text(m)) for b, d, m in t.members)
+        types = "[%s]" % ",".join(text(m) for _, _, m in t.members)
+        return "struct(%s,%s,%s)" % (*columns(t.members, 2), types)
     if k == 40:
-        return "subarray([%s],%s,%s)" % (",".join("%d:%d:%d" % d for d in t.dims),
-                                         order_text(t.order), base)
+        return "subarray(%s,%s,%s,%s,%s)" % (*columns(t.dims, 3), order_text(t.order), base)
     if k == 41:
-        return "darray(%d,%d,[%s],%s,%s)" % (
-            t.processes, t.process, ",".join("%d:%d:%d:%d" % d for d in t.dims),
-            order_text(t.order), base)
+        return "darray(%d,%d,%s,%s,%s,%s,%s,%s)" % (
+            t.processes, t.process, *columns(t.dims, 4), order_text(t.order), base)
     if k == 42:
         return "resized(%d,%d,%s)" % (t.lower, t.extent, base)
     return "dup(%s)" % base
 
 
 def order_text(order):
-    return ("C", "Fortran")[order] if order < 2 else str(order)
+    return ("c", "fortran")[order] if order < 2 else str(order)
 
 
 # ---------------------------------------------------------------- sizes

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from . import codes as C
 from . import types as T
 from .errors import Cursor, DrepError
@@ -12,6 +14,18 @@ SAFE = (1 << 53) - 1
 
 def show_int(v):
     return v if -SAFE <= v <= SAFE else str(v)
+
+
+def shortest32(v):
+    """The number that the shortest decimal of a binary32 value reads back to in binary64."""
+    return float(str(np.float32(v)))
+
+
+def show_all(values, scalar):
+    """JSON values of scalars of one kind."""
+    if getattr(scalar, "format", None) == C.BINARY32:
+        return [show(shortest32(v)) for v in values]
+    return [show(v) for v in values]
 
 
 def show(v):
@@ -81,8 +95,10 @@ class Elements:
 
     def raw(self, t, buf, starts):
         """Undecorated scalars of an integer or boolean type."""
-        scalar = self.scalars[t.code] if t.kind == T.PREDEFINED else t.scalar
-        return scalar.decode_many(buf, starts)
+        return self.scalar(t).decode_many(buf, starts)
+
+    def scalar(self, t):
+        return self.scalars[t.code] if t.kind == T.PREDEFINED else t.scalar
 
     def decode(self, t, buf, starts, heap):
         k = t.kind
@@ -90,9 +106,9 @@ class Elements:
             scalar = self.scalars[t.code]
             re = scalar.decode_many(buf, starts)
             im = scalar.decode_many(buf, [s + scalar.size for s in starts])
-            return [[show(a), show(b)] for a, b in zip(re, im)]
+            return [list(z) for z in zip(show_all(re, scalar), show_all(im, scalar))]
         if k in (T.PREDEFINED, T.SCALAR):
-            return [show(v) for v in self.raw(t, buf, starts)]
+            return show_all(self.raw(t, buf, starts), self.scalar(t))
         if k == T.BOOLEAN:
             return [v != 0 for v in self.raw(t.base, buf, starts)]
         if k == T.ENUM:

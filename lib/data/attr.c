@@ -1,0 +1,355 @@
+/* attr.c - attributes: small named values of any object. */
+#include "data/data.h"
+
+#include <string.h>
+
+static int attr_find(drep_file *f, uint64_t id, const char *name, struct attr_rec *rec,
+                     struct buf *bytes)
+{
+    struct key key;
+    struct in in;
+    int err;
+
+    if (name == NULL)
+        return fail(DREP_ERR_ARG, "no attribute name");
+    key_make(&key, id, FMT_TAG_ATTR);
+    if (name_check((const uint8_t *)name, strlen(name)) != 0 ||
+        key_add_bytes(&key, name, strlen(name)) != 0)
+        return fail(DREP_ERR_NAME, "\"%s\" is not a valid attribute name", name);
+    if ((err = tree_get(f->st, &key, bytes)) != 0)
+        return err;
+    in_init(&in, bytes->p, bytes->len);
+    err = attr_get(&in, rec);
+    return err == 0 ? 0 : fail(err, "attribute \"%s\": %s at byte %zu of its record", name, in.why,
+                               in.err_at);
+}
+
+static int attr_put_rec(drep_file *f, uint64_t id, const char *name, const struct attr_rec *rec)
+{
+    struct buf b = {0};
+    struct out out;
+    struct key key;
+    int err;
+
+    buf_out(&b, &out);
+    attr_put(&out, rec);
+    err = buf_done(&b, &out);
+    key_make(&key, id, FMT_TAG_ATTR);
+    key_add_bytes(&key, name, strlen(name));
+    if (err == 0)
+        err = tree_put(f->st, &key, b.p, b.len);
+    buf_release(&b);
+    return err;
+}
+
+static int shape_of(int rank, const int64_t *dims, struct attr_rec *rec, int64_t *count)
+{
+    *count = 1;
+    if (rank == DREP_NULL_SPACE) {
+        rec->rank = FMT_RANK_NULL;
+        *count = 0;
+        return 0;
+    }
+    if (rank < 0 || rank > DREP_MAX_RANK || (rank > 0 && dims == NULL))
+        return fail(DREP_ERR_DIMS, "rank %d", rank);
+    rec->rank = (uint8_t)rank;
+    for (int d = 0; d < rank; d++) {
+        if (dims[d] < 0 || __builtin_mul_overflow(*count, dims[d], count))
+            return fail(DREP_ERR_DIMS, "length %lld of dimension %d", (long long)dims[d], d);
+        rec->len[d] = (uint64_t)dims[d];
+    }
+    return 0;
+}
+
+/* Takes the creation index over from an attribute of this name, or the next one. */
+static int attr_index(drep_file *f, struct object *o, const char *name, struct attr_rec *rec)
+{
+    struct buf old = {0};
+    struct attr_rec was;
+    struct key key;
+    int err = attr_find(f, o->id, name, &was, &old);
+
+    if (err == 0) {
+        rec->index = was.index;
+        err = ftype_unuse(f, was.type);
+    } else if (err == DREP_ERR_NOT_FOUND) {
+        rec->index = o->rec.next_attr++;
+        key_make(&key, o->id, FMT_TAG_ATTR_ORDER);
+        key_add_u32(&key, rec->index);
+        err = tree_put(f->st, &key, name, strlen(name));
+        if (err == 0)
+            err = object_store(f, o->id, &o->rec);
+    }
+    buf_release(&old);
+    return err;
+}
+
+static int attr_write(drep_file *f, const char *path, const char *name, const drep_type *type,
+                      int rank, const int64_t *dims, const void *buf)
+{
+    struct object o = {0};
+    struct attr_rec rec = {0};
+    struct buf value = {0};
+    int64_t count;
+    int err;
+
+    if (type == NULL || name == NULL)
+        return fail(DREP_ERR_ARG, "an attribute needs a name and a type");
+    if ((err = shape_of(rank, dims, &rec, &count)) != 0)
+        return err;
+    if (count > 0 && buf == NULL)
+        return fail(DREP_ERR_ARG, "no buffer");
+    err = path_find(f, path, &o);
+    if (err == 0)
+        err = attr_index(f, &o, name, &rec);
+    if (err == 0)
+        err = ftype_use(f, type, false, &rec.type);
+    if (err == 0 && rank != DREP_NULL_SPACE)
+        err = value_put(f, type, count, buf, &value);
+    rec.value = (struct span){value.p, value.len};
+    if (err == 0)
+        err = attr_put_rec(f, o.id, name, &rec);
+    object_release(&o);
+    buf_release(&value);
+    return err;
+}
+
+int drep_attr_write(drep_file *file, const char *path, const char *name, const drep_type *type,
+                    int rank, const int64_t *dims, const void *buf)
+{
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = attr_write(file, path, name, type, rank, dims, buf);
+    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    return write_end_data(file, err);
+}
+
+int drep_attr_write_string(drep_file *file, const char *path, const char *name, const char *value)
+{
+    drep_type *type;
+    int err = drep_type_vstring(&type);
+
+    if (err != 0)
+        return err;
+    err = drep_attr_write(file, path, name, type, 0, NULL, &value);
+    drep_type_free(type);
+    return err;
+}
+
+int drep_attr_write_int(drep_file *file, const char *path, const char *name, int64_t value)
+{
+    return drep_attr_write(file, path, name, DREP_INT64_T, 0, NULL, &value);
+}
+
+int drep_attr_write_double(drep_file *file, const char *path, const char *name, double value)
+{
+    return drep_attr_write(file, path, name, DREP_DOUBLE, 0, NULL, &value);
+}
+
+/* ---- reading ---- */
+
+/* The object's attribute, its type and number of elements. */
+struct found {
+    struct object object;
+    struct attr_rec rec;
+    struct buf bytes;
+    struct ftype *ft;
+    int64_t count;
+};
+
+static int find(drep_file *f, const char *path, const char *name, struct found *a)
+{
+    int err = path_find(f, path, &a->object);
+
+    if (err != 0)
+        return err;
+    err = attr_find(f, a->object.id, name, &a->rec, &a->bytes);
+    if (err == DREP_ERR_NOT_FOUND)
+        fail(err, "no such attribute");
+    if (err == 0)
+        err = ftype_get(f, a->rec.type, false, &a->ft);
+    a->count = a->rec.rank == FMT_RANK_NULL ? 0 : 1;
+    for (int d = 0; err == 0 && a->rec.rank != FMT_RANK_NULL && d < a->rec.rank; d++)
+        if (a->rec.len[d] > INT64_MAX ||
+            __builtin_mul_overflow(a->count, (int64_t)a->rec.len[d], &a->count))
+            err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
+    return err;
+}
+
+static void found_release(struct found *a)
+{
+    object_release(&a->object);
+    buf_release(&a->bytes);
+}
+
+int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)
+{
+    struct found a = {0};
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    err = out == NULL ? fail(DREP_ERR_ARG, "null argument") : find(file, path, name, &a);
+    if (err == 0) {
+        memset(out, 0, sizeof *out);
+        strcpy(out->name, name); /* its length was checked */
+        out->type = drep_type_ref(a.ft->type);
+        out->rank = a.rec.rank == FMT_RANK_NULL ? DREP_NULL_SPACE : a.rec.rank;
+        for (int d = 0; d < out->rank; d++)
+            out->dims[d] = (int64_t)a.rec.len[d];
+        out->count = a.count;
+    }
+    found_release(&a);
+    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    return read_end(file, err);
+}
+
+void drep_attrinfo_release(drep_attrinfo *info)
+{
+    if (info != NULL && info->type != NULL) {
+        drep_type_free(info->type);
+        info->type = NULL;
+    }
+}
+
+int drep_attr_read(drep_file *file, const char *path, const char *name, const drep_type *type,
+                   void *buf)
+{
+    struct found a = {0};
+    int64_t items;
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    err = find(file, path, name, &a);
+    if (err == 0 && type == NULL)
+        type = a.ft->type;
+    if (err == 0 && a.count > 0 && buf == NULL)
+        err = fail(DREP_ERR_ARG, "no buffer");
+    if (err == 0 && (__builtin_mul_overflow(a.count, a.ft->type->items, &items) ||
+                     (items > 0 && (type->items == 0 || items % type->items != 0))))
+        err = fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
+    if (err == 0 && a.count > 0)
+        err = value_get(file, &a.rec.value, a.ft->type, a.count, type, buf);
+    found_release(&a);
+    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    return read_end(file, err);
+}
+
+static int attr_remove(drep_file *f, const char *path, const char *name)
+{
+    struct found a = {0};
+    struct key key;
+    int err = find(f, path, name, &a);
+
+    if (err == 0) {
+        key_make(&key, a.object.id, FMT_TAG_ATTR);
+        key_add_bytes(&key, name, strlen(name));
+        err = tree_del(f->st, &key);
+    }
+    if (err == 0) {
+        key_make(&key, a.object.id, FMT_TAG_ATTR_ORDER);
+        key_add_u32(&key, a.rec.index);
+        err = tree_del(f->st, &key);
+    }
+    if (err == 0)
+        err = ftype_unuse(f, a.rec.type);
+    found_release(&a);
+    return err;
+}
+
+int drep_attr_remove(drep_file *file, const char *path, const char *name)
+{
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = attr_remove(file, path, name);
+    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    return write_end(file, err);
+}
+
+int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn, void *ctx)
+{
+    char name[FMT_NAME_MAX + 1];
+    struct object o = {0};
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err = read_begin(file), theirs = 0;
+
+    if (err != 0)
+        return err;
+    err = fn == NULL ? fail(DREP_ERR_ARG, "no callback") : path_find(file, path, &o);
+    if (err == 0) {
+        key_make(&key, o.id, order == DREP_BY_NAME ? FMT_TAG_ATTR : FMT_TAG_ATTR_ORDER);
+        tree_walk(&w, file->st, &key, 9);
+        while (theirs == 0 && (err = tree_next(&w, &key, &value)) == 0) {
+            const uint8_t *p = order == DREP_BY_NAME ? key.p + 9 : value.p;
+            size_t n = order == DREP_BY_NAME ? key.len - 9 : value.len;
+
+            if (n > FMT_NAME_MAX) {
+                err = fail(DREP_ERR_FORMAT, "an attribute name of %zu bytes", n);
+                break;
+            }
+            memcpy(name, p, n);
+            name[n] = '\0';
+            pthread_rwlock_unlock(&file->lock);
+            theirs = fn(name, ctx);
+            pthread_rwlock_rdlock(&file->lock);
+        }
+        if (err == DREP_ERR_NOT_FOUND)
+            err = 0;
+    }
+    object_release(&o);
+    buf_release(&value);
+    if (theirs != 0) {
+        pthread_rwlock_unlock(&file->lock);
+        return theirs;
+    }
+    return read_end(file, err);
+}
+
+/* ---- for object.c ---- */
+
+int64_t attrs_count(drep_file *f, uint64_t id)
+{
+    struct tree_walk w;
+    struct key key;
+    int64_t n = 0;
+
+    key_make(&key, id, FMT_TAG_ATTR);
+    tree_walk(&w, f->st, &key, 9);
+    while (tree_next(&w, &key, NULL) == 0)
+        n++;
+    return n;
+}
+
+int attrs_remove(drep_file *f, uint64_t id)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err = 0;
+
+    for (int pass = 0; err == 0 && pass < 2; pass++) {
+        key_make(&key, id, pass == 0 ? FMT_TAG_ATTR : FMT_TAG_ATTR_ORDER);
+        tree_walk(&w, f->st, &key, 9);
+        while ((err = tree_next(&w, &key, &value)) == 0) {
+            struct attr_rec rec;
+            struct in in;
+
+            in_init(&in, value.p, value.len);
+            if (pass == 0 && attr_get(&in, &rec) == 0 && (err = ftype_unuse(f, rec.type)) != 0)
+                break;
+            if ((err = tree_del(f->st, &key)) != 0)
+                break;
+        }
+        if (err == DREP_ERR_NOT_FOUND)
+            err = 0;
+    }
+    buf_release(&value);
+    return err;
+}

@@ -1,0 +1,802 @@
+/* convert.c - elements between the file and memory.
+ *
+ * Where a table of encodings describes the file's side, the engine converts in one
+ * pass; where functions do, they work on memory directly if it holds the same items,
+ * else through native elements.  Contents of variable length live in a heap beside the
+ * elements and are transfers of their own. */
+#include "data/data.h"
+
+#include <string.h>
+
+static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                     const void *src);
+static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                      const void *src);
+static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst,
+                       const drep_type *src_leaf, const void *src);
+
+/* ---- setting up ---- */
+
+static bool plain_leaf(const drep_type *leaf)
+{
+    return leaf->kind == DREP_KIND_PREDEFINED;
+}
+
+/* Do both tile into the same sequence of predefined types? */
+static bool same_signature(const drep_type *a, const drep_type *b)
+{
+    int64_t left = a->items > b->items ? a->items : b->items, na = 0, nb = 0;
+    int64_t less = a->items > b->items ? b->items : a->items;
+    drep_cursor ca, cb;
+    drep_run ra, rb;
+
+    if (less == 0 || left % less != 0)
+        return false;
+    if (drep_cursor_init(&ca, a, 0) != 0 || drep_cursor_init(&cb, b, 0) != 0)
+        return false;
+    while (left > 0) {
+        int64_t n;
+
+        if (na == 0) {
+            drep_cursor_next(&ca, left, &ra);
+            na = ra.count;
+        }
+        if (nb == 0) {
+            drep_cursor_next(&cb, left, &rb);
+            nb = rb.count;
+        }
+        if (ra.type != rb.type || !plain_leaf(ra.type))
+            return false;
+        n = na < nb ? na : nb;
+        na -= n;
+        nb -= n;
+        left -= n;
+    }
+    return true;
+}
+
+static bool only_plain(const struct node *node, int depth)
+{
+    if (node == NULL)
+        return true;
+    if (node->op == NODE_LEAF)
+        return plain_leaf(node->leaf);
+    for (int64_t i = 0; i < (node->op == NODE_LOOP ? 1 : node->count); i++)
+        if (depth > TYPE_DEPTH_MAX || !only_plain(node->child[i], depth + 1))
+            return false;
+    return true;
+}
+
+static void set_ranges(struct conv *c, const drep_xfer *xfer)
+{
+    int range = xfer == NULL ? DREP_RANGE_DEFAULT : xfer->range;
+
+    c->opts.range = range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : range;
+    c->opts.value_range = range == DREP_RANGE_DEFAULT ? DREP_RANGE_STRICT : range;
+    c->report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
+    if (xfer != NULL && xfer->report != NULL)
+        c->opts.report = &c->report;
+}
+
+/* Both sides one array of one scalar: the kernel is picked once. */
+static int set_kernel(struct conv *c, bool writing)
+{
+    const struct prog *mem = &c->mem->prog;
+    const drep_type *fl, *ml;
+    const drep_encoding *fe, *me;
+    int err;
+
+    if (c->table == NULL || !c->stored->dense || !mem->dense || c->stored->root == NULL)
+        return 0;
+    fl = c->stored->root->leaf;
+    ml = mem->root->leaf;
+    if ((!plain_leaf(fl) && fl->kind != DREP_KIND_SCALAR) ||
+        (!plain_leaf(ml) && ml->kind != DREP_KIND_SCALAR))
+        return 0;
+    err = writing ? kernel_pick(&c->kernel, c->table, fl, rep_native(), ml, &c->opts)
+                  : kernel_pick(&c->kernel, rep_native(), ml, c->table, fl, &c->opts);
+    if (err != 0)
+        return err;
+    c->dense = true;
+    if (plain_leaf(fl) && fl == ml) {
+        fe = &c->table->row[fl->code];
+        me = &rep_native()->row[fl->code];
+        c->copy = fe->format == me->format && fe->size == me->size &&
+                  (fe->order == me->order || fe->size == 1) && fe->format != DREP_FORMAT_CUSTOM &&
+                  fe->format != DREP_FORMAT_BOOL && fe->format != DREP_FORMAT_X87;
+    }
+    return 0;
+}
+
+static int conv_common(struct conv *c, drep_file *f, const struct ftype *ft, const drep_type *mem,
+                       bool writing)
+{
+    c->file = f;
+    c->ft = ft;
+    c->mem = mem == NULL ? ft->type : mem;
+    c->var.move = writing ? move_write : move_read;
+    c->staging = info_int(f->info, "cb_buffer_size");
+    return 0;
+}
+
+int conv_init(struct conv *c, drep_file *f, const struct ftype *ft, const drep_type *mem,
+              const drep_xfer *xfer, bool writing)
+{
+    memset(c, 0, sizeof *c);
+    if (f->rep == NULL)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\": the file was opened for its header only", f->name);
+    conv_common(c, f, ft, mem, writing);
+    set_ranges(c, xfer);
+    c->sizes = &f->sizes;
+    c->layout = header_layout(f);
+    c->stored = &ft->stored;
+    if (f->has_table || (writing ? f->rep->write : f->rep->read) == NULL)
+        c->table = &f->table;
+    else
+        c->same_items = same_signature(c->mem, ft->type);
+    return set_kernel(c, writing);
+}
+
+int conv_init_table(struct conv *c, drep_file *f, const struct ftype *ft,
+                    const struct rep_table *table, const struct type_sizes *sizes,
+                    const struct prog *stored, const drep_type *mem, bool writing)
+{
+    memset(c, 0, sizeof *c);
+    conv_common(c, f, ft, mem, writing);
+    set_ranges(c, NULL);
+    c->table = table;
+    c->sizes = sizes;
+    c->layout = PROG_PACKED;
+    c->stored = stored;
+    return set_kernel(c, writing);
+}
+
+void conv_report(const struct conv *c, const drep_xfer *xfer)
+{
+    drep_report *to;
+    const drep_report *r = &c->report;
+
+    if (xfer == NULL || (to = xfer->report) == NULL)
+        return;
+    to->items += r->items;
+    to->overflow += r->overflow;
+    to->inexact += r->inexact;
+    to->nan_lost += r->nan_lost;
+    if (r->first_overflow >= 0 && (to->first_overflow < 0 || r->first_overflow < to->first_overflow))
+        to->first_overflow = r->first_overflow;
+    if (r->first_inexact >= 0 && (to->first_inexact < 0 || r->first_inexact < to->first_inexact))
+        to->first_inexact = r->first_inexact;
+    if (r->first_nan_lost >= 0 && (to->first_nan_lost < 0 || r->first_nan_lost < to->first_nan_lost))
+        to->first_nan_lost = r->first_nan_lost;
+}
+
+/* ---- tables ---- */
+
+/* n elements through the kernel. */
+static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int64_t step,
+                      int64_t n, bool writing)
+{
+    int64_t per = c->stored->items, msize = c->mem->prog.root->stride;
+    int64_t fsize = c->stored->root->stride;
+    char *m = mem + c->mem->prog.origin + at * per * msize;
+    uint8_t *p = file + c->stored->origin;
+
+    if (per > 1 && step != per * fsize) {
+        for (int64_t i = 0; i < n; i++) {
+            int err = run_kernel(c, mem, at + i, file + i * step, per * fsize, 1, writing);
+
+            if (err != 0)
+                return err;
+        }
+        return 0;
+    }
+    if (per > 1)
+        step = fsize;
+    if (c->copy && step == fsize) {
+        if (writing)
+            memcpy(p, m, (size_t)(n * per * msize));
+        else
+            memcpy(m, p, (size_t)(n * per * msize));
+        if (c->opts.report != NULL)
+            c->report.items += n * per;
+        return 0;
+    }
+    c->kernel.report = c->opts.report;
+    c->kernel.base = at * per;
+    if (c->opts.report != NULL)
+        c->report.items += n * per;
+    int64_t bad = writing ? c->kernel.run(&c->kernel, p, step, m, msize, n * per)
+                          : c->kernel.run(&c->kernel, m, msize, p, step, n * per);
+    if (bad != 0)
+        return fail(DREP_ERR_CONVERSION, "item %lld does not fit its target",
+                    (long long)(at * per + bad - 1));
+    return 0;
+}
+
+static int run_engine(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
+                      bool writing)
+{
+    int64_t per = c->stored->items;
+    bool solid = step == c->stored->extent || n == 1;
+    int64_t turns = solid ? 1 : n, each = solid ? n * per : per;
+
+    c->var.ctx = c;
+    c->opts.var = &c->var;
+    for (int64_t i = 0; i < turns; i++) {
+        struct rep_side ms = {&c->mem->prog, rep_native(), (at + i) * per};
+        struct rep_side fs = {c->stored, c->table == NULL ? rep_native() : c->table, 0};
+        uint8_t *p = file + i * step;
+        int err;
+
+        c->opts.base = (at + i) * per;
+        err = writing ? rep_convert(p, &fs, mem, &ms, each, &c->opts, NULL)
+                      : rep_convert(mem, &ms, p, &fs, each, &c->opts, NULL);
+        if (err != 0)
+            return err;
+    }
+    return 0;
+}
+
+/* ---- functions ---- */
+
+/* The memory tile that element `at` begins in, and the position inside it. */
+static char *tile_of(const struct conv *c, const void *mem, int64_t at, int64_t *position)
+{
+    int64_t first = at * c->stored->items;
+
+    *position = first % c->mem->items;
+    return (char *)mem + first / c->mem->items * c->mem->prog.extent;
+}
+
+/* One native element and its packed bytes: predefined items through the functions,
+ * run by run, the rest by the engine. */
+static int call_runs(struct conv *c, char *native, uint8_t *file, bool writing)
+{
+    const struct prog *np = &c->ft->type->prog;
+    int64_t left = c->stored->items, done = 0;
+    drep_cursor nc, fc;
+    int err = cursor_init(&nc, np, 0);
+
+    if (err == 0)
+        err = cursor_init(&fc, c->stored, 0);
+    while (err == 0 && left > 0) {
+        drep_run nr, fr;
+
+        drep_cursor_next(&nc, 1, &nr);
+        drep_cursor_next(&fc, 1, &fr);
+        if (plain_leaf(nr.type)) {
+            err = writing ? rep_write_items(c->file->rep, native + nr.offset, nr.type, 0, 1,
+                                            file + fr.offset, c->staging, NULL, NULL)
+                          : rep_read_items(c->file->rep, native + nr.offset, nr.type, 0, 1,
+                                           file + fr.offset, c->staging, NULL, NULL);
+        } else {
+            struct rep_side ns = {np, rep_native(), done}, fs = {c->stored, rep_native(), done};
+
+            err = writing ? rep_convert(file, &fs, native, &ns, 1, &c->opts, NULL)
+                          : rep_convert(native, &ns, file, &fs, 1, &c->opts, NULL);
+        }
+        left--;
+        done++;
+    }
+    return err;
+}
+
+/* Elements through native ones in a staging buffer. */
+static int call_staged(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step,
+                       int64_t n, bool writing)
+{
+    int64_t extent = c->ft->type->prog.extent, per = c->stored->items;
+    bool plain = only_plain(c->ft->type->prog.root, 0) && step == c->stored->extent;
+    int64_t room = extent > 0 && c->staging / extent > 1 ? c->staging / extent : 1;
+    char *native;
+    int err = 0;
+
+    if (!plain)
+        room = 1;
+    if (room > n)
+        room = n;
+    native = mem_zalloc((size_t)room, (size_t)extent + 1);
+    if (native == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    c->var.ctx = c;
+    c->opts.var = &c->var;
+    for (int64_t i = 0; err == 0 && i < n; i += room) {
+        int64_t now = n - i < room ? n - i : room;
+        struct rep_side ms = {&c->mem->prog, rep_native(), (at + i) * per};
+        struct rep_side ns = {&c->ft->type->prog, rep_native(), 0};
+        struct rep_var move = {move_memory, c};
+        struct rep_opts o = c->opts;
+        uint8_t *p = file + i * step;
+
+        o.var = &move;
+        o.base = (at + i) * per;
+        if (writing)
+            err = rep_convert(native, &ns, mem, &ms, now * per, &o, NULL);
+        if (err == 0 && !plain)
+            err = call_runs(c, native, p, writing);
+        else if (err == 0)
+            err = writing ? rep_write_items(c->file->rep, native, c->ft->type, 0, now * per, p,
+                                            c->staging, NULL, NULL)
+                          : rep_read_items(c->file->rep, native, c->ft->type, 0, now * per, p,
+                                           c->staging, NULL, NULL);
+        if (err == 0 && !writing)
+            err = rep_convert(mem, &ms, native, &ns, now * per, &o, NULL);
+        if (c->ft->type->variable)
+            drep_vlen_free(c->ft->type, now, native);
+    }
+    mem_free(native);
+    return err;
+}
+
+static int run_functions(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step,
+                         int64_t n, bool writing)
+{
+    int64_t per = c->stored->items, position;
+    char *tile = tile_of(c, mem, at, &position);
+
+    if (!c->same_items || (step != c->stored->extent && n > 1))
+        return call_staged(c, mem, at, file, step, n, writing);
+    if (c->opts.report != NULL)
+        c->report.items += n * per;
+    return writing ? rep_write_items(c->file->rep, tile, c->mem, position, n * per, file,
+                                     c->staging, NULL, NULL)
+                   : rep_read_items(c->file->rep, tile, c->mem, position, n * per, file,
+                                    c->staging, NULL, NULL);
+}
+
+static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
+                    bool writing)
+{
+    if (n == 0 || c->stored->items == 0)
+        return 0;
+    if (c->dense)
+        return run_kernel(c, mem, at, file, step, n, writing);
+    if (c->table != NULL || c->file->rep == NULL)
+        return run_engine(c, mem, at, file, step, n, writing);
+    return run_functions(c, mem, at, file, step, n, writing);
+}
+
+int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n)
+{
+    return conv_run(c, mem, at, (uint8_t *)(uintptr_t)file, step, n, false);
+}
+
+int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n)
+{
+    return conv_run(c, (void *)(uintptr_t)mem, at, file, step, n, true);
+}
+
+/* ---- variable length ---- */
+
+struct place {
+    uint64_t count, offset;
+};
+
+static struct place place_get(const uint8_t *p)
+{
+    return (struct place){key_u64(p), key_u64(p + 8)};
+}
+
+static void place_put(uint8_t *p, uint64_t count, uint64_t offset)
+{
+    struct out out;
+
+    out_init(&out, p, 16);
+    out_u64(&out, count);
+    out_u64(&out, offset);
+}
+
+/* Bytes [offset, offset + count * size) of the heap. */
+static int heap_at(const struct conv *c, struct place at, uint64_t size, const uint8_t **p)
+{
+    if (at.offset > c->heap_size || size == 0 || at.count > (c->heap_size - at.offset) / size)
+        return fail(DREP_ERR_FORMAT,
+                    "a sequence of %llu elements at byte %llu leaves its heap of %zu bytes",
+                    (unsigned long long)at.count, (unsigned long long)at.offset, c->heap_size);
+    *p = c->heap + at.offset;
+    return 0;
+}
+
+static int heap_add(struct conv *c, const void *p, uint64_t size, uint64_t *offset)
+{
+    struct buf *h = c->heap_out;
+    int err;
+
+    if (size > FMT_VALUE_MAX - h->len && size > ((uint64_t)1 << 40))
+        return fail(DREP_ERR_LIMIT, "variable-length data of %llu bytes",
+                    (unsigned long long)size);
+    if ((err = buf_reserve(h, h->len + size)) != 0)
+        return err;
+    *offset = h->len;
+    if (p != NULL)
+        memcpy(h->p + h->len, p, size);
+    else
+        memset(h->p + h->len, 0, size);
+    h->len += size;
+    return 0;
+}
+
+/* The converter of a sequence's elements. */
+struct inner {
+    struct conv conv;
+    struct ftype ft;
+};
+
+static int inner_init(struct inner *in, const struct conv *c, const drep_type *file_base,
+                      const drep_type *mem_base, bool writing)
+{
+    int err;
+
+    if (c->depth + 1 > FMT_SEQ_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
+    memset(in, 0, sizeof *in);
+    in->ft.type = (drep_type *)(uintptr_t)file_base;
+    err = prog_build(&in->ft.stored, file_base, c->sizes, c->layout);
+    if (err != 0)
+        return err;
+    in->conv = *c;
+    in->conv.ft = &in->ft;
+    in->conv.mem = mem_base;
+    in->conv.stored = &in->ft.stored;
+    in->conv.depth = c->depth + 1;
+    in->conv.opts.report = NULL;
+    in->conv.dense = in->conv.copy = in->conv.same_items = false;
+    if (in->conv.table == NULL)
+        in->conv.same_items = same_signature(mem_base, file_base);
+    return set_kernel(&in->conv, writing);
+}
+
+static void inner_release(struct inner *in)
+{
+    prog_release(&in->ft.stored);
+}
+
+/* `count` elements of the file's base must fill whole elements of memory's. */
+static int inner_count(const drep_type *from, int64_t count, const drep_type *to, int64_t *n)
+{
+    int64_t items;
+
+    if (__builtin_mul_overflow(count, from->items, &items) || to->items == 0 ||
+        items % to->items != 0)
+        return fail(DREP_ERR_COUNT, "a sequence of %lld elements does not fill its target",
+                    (long long)count);
+    *n = items / to->items;
+    return 0;
+}
+
+static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *dst,
+                         const drep_type *src_leaf, const uint8_t *src)
+{
+    const drep_type *mb = drep_type_member(dst_leaf, 0), *fb = drep_type_member(src_leaf, 0);
+    struct place at = place_get(src);
+    struct inner in;
+    const uint8_t *p = NULL;
+    int64_t n = 0;
+    size_t bytes;
+    void *data = NULL;
+    int err;
+
+    *dst = (drep_vlen){0, NULL};
+    if (at.count == 0)
+        return 0;
+    if ((err = inner_init(&in, c, fb, mb, false)) != 0)
+        return err;
+    err = heap_at(c, at, (uint64_t)in.ft.stored.extent, &p);
+    if (err == 0)
+        err = inner_count(fb, (int64_t)at.count, mb, &n);
+    if (err == 0 && __builtin_mul_overflow((size_t)n, (size_t)mb->prog.extent, &bytes))
+        err = fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
+    if (err == 0 && (data = mem_zalloc(1, bytes + 1)) == NULL)
+        err = fail(DREP_ERR_NOMEM, "out of memory");
+    if (err == 0)
+        err = conv_read(&in.conv, data, 0, p, in.ft.stored.extent, (int64_t)at.count);
+    inner_release(&in);
+    if (err != 0) {
+        if (data != NULL && mb->variable)
+            drep_vlen_free(mb, n, data);
+        mem_free(data);
+        return err;
+    }
+    *dst = (drep_vlen){n, data};
+    return 0;
+}
+
+static int read_text(struct conv *c, struct place at, char **dst)
+{
+    const uint8_t *p = NULL;
+    char *s;
+    int err = at.count == 0 ? 0 : heap_at(c, at, 1, &p);
+
+    *dst = NULL;
+    if (err != 0)
+        return err;
+    s = mem_strndup(p == NULL ? "" : (const char *)p, at.count);
+    if (s == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    *dst = s;
+    return 0;
+}
+
+static int no_move(const drep_type *dst_leaf, const drep_type *src_leaf)
+{
+    char *a = NULL, *b = NULL;
+    int err;
+
+    drep_type_print(src_leaf, &a);
+    drep_type_print(dst_leaf, &b);
+    err = fail(DREP_ERR_TYPE, "no conversion from %s to %s", a == NULL ? "?" : a,
+               b == NULL ? "?" : b);
+    mem_free(a);
+    mem_free(b);
+    return err;
+}
+
+static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                     const void *src)
+{
+    struct conv *c = ctx;
+
+    if (dst_leaf->kind != src_leaf->kind)
+        return no_move(dst_leaf, src_leaf);
+    if (src_leaf->kind == DREP_KIND_SEQUENCE) {
+        drep_vlen v;
+        int err = read_sequence(c, dst_leaf, &v, src_leaf, src);
+
+        if (err == 0)
+            memcpy(dst, &v, sizeof v);
+        return err;
+    }
+    if (src_leaf->kind == DREP_KIND_VSTRING) {
+        char *s;
+        int err = read_text(c, place_get(src), &s);
+
+        if (err == 0)
+            memcpy(dst, &s, sizeof s);
+        return err;
+    }
+    if (src_leaf->kind == DREP_KIND_REFERENCE &&
+        drep_type_reference_what(dst_leaf) == drep_type_reference_what(src_leaf)) {
+        drep_ref ref = {key_u64(src), NULL};
+        int err = 0;
+
+        if (drep_type_reference_what(src_leaf) == DREP_REF_REGION)
+            err = read_text(c, place_get((const uint8_t *)src + 8), &ref.region);
+        if (err == 0)
+            memcpy(dst, &ref, sizeof ref);
+        return err;
+    }
+    return no_move(dst_leaf, src_leaf);
+}
+
+static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *dst,
+                          const drep_type *src_leaf, const drep_vlen *src)
+{
+    const drep_type *mb = drep_type_member(src_leaf, 0), *fb = drep_type_member(dst_leaf, 0);
+    struct inner in;
+    uint64_t offset = 0, size = 0;
+    uint8_t *tmp = NULL;
+    int64_t n = 0;
+    int err;
+
+    memset(dst, 0, 16);
+    if (src->count == 0)
+        return 0;
+    if (src->count < 0 || src->data == NULL)
+        return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
+                    (long long)src->count);
+    if ((err = inner_init(&in, c, fb, mb, true)) != 0)
+        return err;
+    err = inner_count(mb, src->count, fb, &n);
+    if (err == 0 &&
+        __builtin_mul_overflow((uint64_t)n, (uint64_t)in.ft.stored.extent, &size))
+        err = fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
+    /* The place first, so that inner contents come behind it; its bytes last, since the
+     * heap may move meanwhile. */
+    if (err == 0)
+        err = heap_add(c, NULL, size, &offset);
+    if (err == 0 && (tmp = mem_zalloc(1, size + 1)) == NULL)
+        err = fail(DREP_ERR_NOMEM, "out of memory");
+    if (err == 0)
+        err = conv_write(&in.conv, src->data, 0, tmp, in.ft.stored.extent, n);
+    if (err == 0) {
+        memcpy(c->heap_out->p + offset, tmp, size);
+        place_put(dst, (uint64_t)n, offset);
+    }
+    mem_free(tmp);
+    inner_release(&in);
+    return err;
+}
+
+static int write_text(struct conv *c, const char *s, uint8_t *dst)
+{
+    uint64_t len = s == NULL ? 0 : strlen(s), offset = 0;
+    int err = len == 0 ? 0 : heap_add(c, s, len, &offset);
+
+    if (err == 0)
+        place_put(dst, len, offset);
+    return err;
+}
+
+static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                      const void *src)
+{
+    struct conv *c = ctx;
+    struct out out;
+    drep_vlen v;
+    drep_ref ref;
+    char *s;
+
+    if (dst_leaf->kind != src_leaf->kind)
+        return no_move(dst_leaf, src_leaf);
+    switch (src_leaf->kind) {
+    case DREP_KIND_SEQUENCE:
+        memcpy(&v, src, sizeof v);
+        return write_sequence(c, dst_leaf, dst, src_leaf, &v);
+    case DREP_KIND_VSTRING:
+        memcpy(&s, src, sizeof s);
+        return write_text(c, s, dst);
+    case DREP_KIND_REFERENCE:
+        if (drep_type_reference_what(dst_leaf) != drep_type_reference_what(src_leaf))
+            return no_move(dst_leaf, src_leaf);
+        memcpy(&ref, src, sizeof ref);
+        out_init(&out, dst, 8);
+        out_u64(&out, ref.object);
+        if (drep_type_reference_what(src_leaf) == DREP_REF_REGION)
+            return write_text(c, ref.region, (uint8_t *)dst + 8);
+        return 0;
+    default:
+        return no_move(dst_leaf, src_leaf);
+    }
+}
+
+/* Memory to memory: deep copies. */
+static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst,
+                       const drep_type *src_leaf, const void *src)
+{
+    drep_ref ref;
+    drep_vlen v, to = {0, NULL};
+    char *s;
+    int err;
+
+    if (dst_leaf->kind != src_leaf->kind)
+        return no_move(dst_leaf, src_leaf);
+    switch (src_leaf->kind) {
+    case DREP_KIND_VSTRING:
+        memcpy(&s, src, sizeof s);
+        if (s != NULL && (s = mem_strdup(s)) == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        memcpy(dst, &s, sizeof s);
+        return 0;
+    case DREP_KIND_REFERENCE:
+        memcpy(&ref, src, sizeof ref);
+        if (ref.region != NULL && drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
+            (ref.region = mem_strdup(ref.region)) == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        memcpy(dst, &ref, sizeof ref);
+        return 0;
+    default:
+        break;
+    }
+    const drep_type *db = drep_type_member(dst_leaf, 0), *sb = drep_type_member(src_leaf, 0);
+
+    memcpy(&v, src, sizeof v);
+    if (v.count > 0) {
+        if ((err = inner_count(sb, v.count, db, &to.count)) != 0)
+            return err;
+        to.data = mem_zalloc((size_t)to.count, (size_t)db->prog.extent + 1);
+        if (to.data == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        err = drep_convert(db, to.data, sb, v.data, v.count, NULL);
+        if (err != 0) {
+            mem_free(to.data);
+            return err;
+        }
+    }
+    (void)ctx;
+    memcpy(dst, &to, sizeof to);
+    return 0;
+}
+
+int drep_convert(const drep_type *to, void *dst, const drep_type *from, const void *src,
+                 int64_t count, const drep_xfer *xfer)
+{
+    struct rep_var move = {move_memory, NULL};
+    struct conv c = {0};
+    int64_t items;
+    int err;
+
+    if (to == NULL || from == NULL || (count > 0 && (dst == NULL || src == NULL)))
+        return fail(DREP_ERR_ARG, "drep_convert: null argument");
+    if (count < 0 || __builtin_mul_overflow(count, from->items, &items) ||
+        (items > 0 && (to->items == 0 || items % to->items != 0)))
+        return fail(DREP_ERR_COUNT, "drep_convert: %lld elements do not fill whole targets",
+                    (long long)count);
+    set_ranges(&c, xfer);
+    c.opts.var = &move;
+    err = rep_convert(dst, &(struct rep_side){&to->prog, rep_native(), 0}, src,
+                      &(struct rep_side){&from->prog, rep_native(), 0}, items, &c.opts, NULL);
+    if (xfer != NULL && xfer->report != NULL)
+        *xfer->report = c.report;
+    return err;
+}
+
+/* ---- moving heaps ---- */
+
+static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, struct conv *c);
+
+static int heap_move_elems(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,
+                           struct conv *c)
+{
+    int64_t left = n * stored->items;
+    drep_cursor cur;
+    drep_run run;
+    int err = cursor_init(&cur, stored, 0);
+
+    while (err == 0 && left > 0) {
+        drep_cursor_next(&cur, left, &run);
+        left -= run.count;
+        if (run.type->kind != DREP_KIND_SEQUENCE && run.type->kind != DREP_KIND_VSTRING &&
+            (run.type->kind != DREP_KIND_REFERENCE ||
+             drep_type_reference_what(run.type) != DREP_REF_REGION))
+            continue;
+        for (int64_t i = 0; err == 0 && i < run.count; i++)
+            err = heap_move_item(f, run.type, elems + run.offset + i * run.stride, c);
+    }
+    return err;
+}
+
+static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, struct conv *c)
+{
+    uint8_t *at_bytes = item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0);
+    struct place at = place_get(at_bytes);
+    struct prog base = {.extent = 1};
+    const drep_type *bt = NULL;
+    const uint8_t *p = NULL;
+    uint8_t *tmp = NULL;
+    uint64_t offset = 0, size;
+    int err = 0;
+
+    if (at.count == 0) {
+        memset(at_bytes, 0, 16);
+        return 0;
+    }
+    if (c->depth >= FMT_SEQ_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
+    if (leaf->kind == DREP_KIND_SEQUENCE) {
+        bt = drep_type_member(leaf, 0);
+        if ((err = prog_build(&base, bt, &f->sizes, header_layout(f))) != 0)
+            return err;
+    }
+    size = at.count * (uint64_t)base.extent;
+    err = heap_at(c, at, (uint64_t)base.extent, &p);
+    if (err == 0)
+        err = heap_add(c, p, size, &offset);
+    if (err == 0 && bt != NULL && bt->variable) {
+        tmp = mem_alloc(size);
+        if (tmp == NULL)
+            err = fail(DREP_ERR_NOMEM, "out of memory");
+        if (err == 0) {
+            memcpy(tmp, p, size);
+            c->depth++;
+            err = heap_move_elems(f, &base, tmp, (int64_t)at.count, c);
+            c->depth--;
+        }
+        if (err == 0)
+            memcpy(c->heap_out->p + offset, tmp, size);
+        mem_free(tmp);
+    }
+    if (bt != NULL)
+        prog_release(&base);
+    if (err == 0)
+        place_put(at_bytes, at.count, offset);
+    return err;
+}
+
+int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,
+                   const uint8_t *heap, size_t heap_size, struct buf *heap_out, int depth)
+{
+    struct conv c = {.heap = heap, .heap_size = heap_size, .heap_out = heap_out, .depth = depth};
+
+    return heap_move_elems(f, stored, elems, n, &c);
+}
