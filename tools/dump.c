@@ -1,0 +1,276 @@
+/* dump.c - `datarep dump`: prints a file, or one object of it. */
+#include "dump.h"
+#include "tool.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if HAVE_YAML
+#include "schema/schema.h"
+#endif
+
+static const char help[] =
+    "Usage: datarep dump [options] FILE [PATH[SLICE]]\n"
+    "Prints a file's header, its objects and their values.\n"
+    "\n"
+    "PATH begins at that object; SLICE takes part of a dataset, as NumPy writes it:\n"
+    "  datarep dump a.drep '/grid/sst[0,10:20,::2]'\n"
+    "\n"
+    "  -H, --header        no values of datasets\n"
+    "      --json          as JSON\n"
+    "      --yaml          with -H: as a schema that makes the file again\n"
+    "      --plugins=DIRS  look for data representations there\n"
+    "  -h, --help          this text\n";
+
+void dump_failed(struct dump *d, const char *path, int err)
+{
+    d->status = tool_worse(d->status, tool_fail(d->file_name, path, err));
+}
+
+bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out)
+{
+    const char *wrong = NULL;
+
+    if (d->slice && strcmp(path, d->path) == 0)
+        wrong = slice_parse(out, d->slice, info->rank, info->dims);
+    else
+        slice_all(out, info->rank, info->dims);
+    if (!wrong)
+        return true;
+    tool_say(d->file_name, path, "%s: %s", d->slice, wrong);
+    d->status = tool_worse(d->status, TOOL_USAGE);
+    return false;
+}
+
+void dump_filter_name(struct sink *s, const drep_filter *filter)
+{
+    const char *name = drep_filter_name(filter->id);
+
+    if (name)
+        sink_text(s, name);
+    else
+        sink_format(s, "filter %d", filter->id);
+}
+
+char *dump_dimension(struct dump *d, uint64_t id)
+{
+    char *path = NULL;
+
+    if (id && drep_object_path(d->file, id, &path))
+        return NULL;
+    return path;
+}
+
+/* ------------------------------------------------------------ what to show */
+
+enum form { FORM_TEXT, FORM_JSON, FORM_YAML };
+
+/* "a/b/" -> "/a/b", malloc'ed, with the slice at *slice cut off.  A name may itself end
+ * in "]": an object that is there wins. */
+static char *find_path(struct dump *d, const char *text, char **slice)
+{
+    size_t size = strlen(text);
+    drep_objinfo info;
+    char *path = malloc(size + 2);
+
+    *slice = NULL;
+    if (!path)
+        return NULL;
+    path[0] = '/';
+    while (*text == '/')
+        text++;
+    memcpy(path + 1, text, strlen(text) + 1);
+    size = strlen(path);
+    if (path[size - 1] == ']' && drep_stat(d->file, path, &info) && strchr(path, '[')) {
+        *slice = strdup(strrchr(path, '['));
+        *strrchr(path, '[') = '\0';
+    }
+    for (size = strlen(path); size > 1 && path[size - 1] == '/'; size--)
+        path[size - 1] = '\0';
+    return path;
+}
+
+/* Whether there is such an object, and such elements of it. */
+static int check_path(struct dump *d)
+{
+    drep_objinfo info;
+    struct slice slice;
+    drep_dataset *ds;
+    drep_dsinfo ds_info;
+    int err = drep_stat(d->file, d->path, &info);
+
+    if (err)
+        return tool_fail(d->file_name, d->path, err);
+    if (!d->slice)
+        return 0;
+    if (info.kind != DREP_OBJ_DATASET) {
+        tool_say(d->file_name, d->path, "%s: only datasets have elements", d->slice);
+        return TOOL_USAGE;
+    }
+    err = drep_dataset_open(d->file, d->path, &ds);
+    if (err)
+        return tool_fail(d->file_name, d->path, err);
+    err = drep_dataset_info(ds, &ds_info);
+    drep_dataset_close(ds);
+    if (err)
+        return tool_fail(d->file_name, d->path, err);
+    return dump_slice(d, d->path, &ds_info, &slice) ? 0 : d->status;
+}
+
+/* -------------------------------------------------------------------- YAML */
+
+#if HAVE_YAML
+static int put_yaml(void *ctx, const char *bytes, size_t size)
+{
+    struct dump *d = ctx;
+
+    sink_put(d->sink, bytes, size);
+    return d->sink->err ? DREP_ERR_IO : 0;
+}
+
+/* An attribute's value, or with name NULL a dataset's fill value, as JSON. */
+static int value_text(void *ctx, const char *path, const char *name, char **text)
+{
+    struct dump *d = ctx;
+    drep_dataset *ds = NULL;
+    drep_dsinfo info;
+    struct values v;
+    struct sink s;
+    int err;
+
+    if (name) {
+        err = values_attr(&v, &d->printer, path, name);
+    } else {
+        err = drep_dataset_open(d->file, path, &ds);
+        if (!err)
+            err = drep_dataset_info(ds, &info);
+        if (!err)
+            err = values_fill(&v, &d->printer, ds, &info);
+        drep_dataset_close(ds);
+    }
+    if (err)
+        return err;
+    err = sink_init(&s, -1) ? DREP_ERR_NOMEM : 0;
+    if (!err) {
+        values_put(&v, &d->printer, &s);
+        sink_put(&s, "", 1);
+        err = s.err ? DREP_ERR_NOMEM : 0;
+        if (err)
+            sink_release(&s);
+        else
+            *text = s.buf;
+    }
+    values_release(&v);
+    return err;
+}
+
+static void yaml_failed(void *ctx, const char *path, int err)
+{
+    dump_failed(ctx, path, err);
+}
+
+static void dump_yaml(struct dump *d)
+{
+    struct schema_print_options options = {
+        .put = put_yaml, .value = value_text, .failed = yaml_failed, .ctx = d};
+    int err = schema_print(d->file, &options);
+
+    if (err && !d->sink->err)
+        dump_failed(d, NULL, err);
+}
+#endif
+
+static void show(struct dump *d, enum form form)
+{
+    if (form == FORM_TEXT)
+        dump_text(d);
+    if (form == FORM_JSON)
+        dump_json(d);
+#if HAVE_YAML
+    if (form == FORM_YAML)
+        dump_yaml(d);
+#endif
+}
+
+static int dump_open(struct dump *d, const char *object, enum form form)
+{
+    char *path = NULL, *slice = NULL;
+    struct sink sink;
+    int err = drep_header_get(d->file, &d->header);
+
+    if (!err)
+        err = print_init(&d->printer, d->file, form != FORM_TEXT);
+    if (err)
+        return tool_fail(d->file_name, NULL, err);
+    path = find_path(d, object, &slice);
+    if (!path || sink_init(&sink, STDOUT_FILENO)) {
+        free(path);
+        free(slice);
+        tool_say(d->file_name, NULL, "out of memory");
+        return TOOL_IO;
+    }
+    d->path = path;
+    d->slice = slice;
+    d->sink = &sink;
+    err = check_path(d);
+    if (err) {
+        sink_release(&sink);
+        d->status = tool_worse(d->status, err);
+    } else {
+        show(d, form);
+        d->status = tool_worse(d->status, sink_close(&sink));
+    }
+    free(path);
+    free(slice);
+    return d->status;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"header", no_argument, NULL, 'H'}, {"json", no_argument, NULL, 'j'},
+        {"yaml", no_argument, NULL, 'y'},   {"plugins", required_argument, NULL, 'P'},
+        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0}};
+    struct dump d = {.header_only = false};
+    enum form form = FORM_TEXT;
+    const char *plugins = NULL;
+    int option, status;
+
+    while ((option = tool_option(argc, argv, ":Hh", longs)) != -1) {
+        switch (option) {
+        case 'H':
+            d.header_only = true;
+            break;
+        case 'j':
+            form = FORM_JSON;
+            break;
+        case 'y':
+            form = FORM_YAML;
+            break;
+        case 'P':
+            plugins = optarg;
+            break;
+        case 'h':
+            return tool_help(help);
+        default:
+            return TOOL_USAGE;
+        }
+    }
+    if (optind == argc)
+        return tool_usage(argv[0], "which file?");
+    if (argc - optind > 2)
+        return tool_usage(argv[0], "too many arguments");
+    if (form == FORM_YAML && (!d.header_only || argc - optind > 1))
+        return tool_usage(argv[0], "--yaml prints the structure of a whole file: -H --yaml FILE");
+#if !HAVE_YAML
+    if (form == FORM_YAML)
+        return tool_usage(argv[0], "built without libyaml");
+#endif
+    d.file_name = argv[optind];
+    status = tool_open(d.file_name, DREP_RDONLY | (d.header_only ? DREP_HEADER_ONLY : 0), plugins,
+                       &d.file);
+    if (status)
+        return status;
+    status = dump_open(&d, argc - optind > 1 ? argv[optind + 1] : "/", form);
+    drep_close(d.file);
+    return status;
+}

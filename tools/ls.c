@@ -1,0 +1,218 @@
+/* ls.c - `datarep ls`: one line an object. */
+#include "dump.h"
+#include "tool.h"
+#include "walk.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: datarep ls [options] FILE [PATH]\n"
+    "Lists the members of a group, one line each: path, kind, type, shape.\n"
+    "\n"
+    "  -r, --recursive   groups in groups too\n"
+    "  -l, --long        also chunk shape, filters, bytes stored, and how many times\n"
+    "                    fewer that is than the elements take\n"
+    "  -h, --help        this text\n";
+
+struct ls {
+    const char *file_name;
+    drep_file *file;
+    bool lengthy;
+    struct sink sink;
+    int status;
+};
+
+static void put_lengths(struct sink *s, const int64_t *lengths, const int64_t *most, int n)
+{
+    int k;
+
+    sink_char(s, '[');
+    for (k = 0; k < n; k++) {
+        if (k)
+            sink_text(s, ", ");
+        sink_i64(s, lengths[k]);
+        if (most && most[k] == DREP_UNLIMITED)
+            sink_text(s, "/unlimited");
+        else if (most && most[k] != lengths[k])
+            sink_format(s, "/%" PRId64, most[k]);
+    }
+    sink_char(s, ']');
+}
+
+static void put_storage(struct sink *s, const drep_dsinfo *info)
+{
+    double logical = (double)info->count * (double)info->element_size;
+    int i;
+
+    if (info->layout == DREP_COMPACT)
+        sink_text(s, "  compact");
+    if (info->layout == DREP_CONTIGUOUS)
+        sink_text(s, "  contiguous");
+    if (info->layout == DREP_CHUNKED) {
+        sink_text(s, "  chunk ");
+        put_lengths(s, info->chunk, NULL, info->rank);
+    }
+    for (i = 0; i < info->nfilters; i++) {
+        sink_text(s, i ? "+" : "  ");
+        dump_filter_name(s, &info->filters[i]);
+    }
+    sink_format(s, "  %" PRId64 " bytes", info->stored);
+    if (info->stored > 0 && info->nfilters > 0)
+        sink_format(s, " (%.2f:1)", logical / (double)info->stored);
+}
+
+static int put_dataset(struct ls *ls, const struct walk_item *item)
+{
+    struct sink *s = &ls->sink;
+    drep_dataset *ds;
+    drep_dsinfo info;
+    int err = drep_dataset_open(ls->file, item->path, &ds);
+
+    if (err)
+        return err;
+    err = drep_dataset_info(ds, &info);
+    if (!err) {
+        sink_char(s, ' ');
+        print_type_text(s, info.type, false);
+        if (info.rank == DREP_NULL_SPACE) {
+            sink_text(s, " null");
+        } else {
+            sink_char(s, ' ');
+            put_lengths(s, info.dims, info.maxdims, info.rank);
+            if (ls->lengthy)
+                put_storage(s, &info);
+        }
+    }
+    drep_dataset_close(ds);
+    return err;
+}
+
+static int put_type(struct ls *ls, const struct walk_item *item)
+{
+    drep_type *type;
+    int err = drep_type_open(ls->file, item->path, &type);
+
+    if (err)
+        return err;
+    sink_char(&ls->sink, ' ');
+    print_type_text(&ls->sink, type, false);
+    drep_type_free(type);
+    return 0;
+}
+
+static void put_link(struct sink *s, const struct walk_item *item)
+{
+    if (item->link == DREP_LINK_HARD)
+        sink_text(s, "hard link -> ");
+    else if (item->link == DREP_LINK_SOFT)
+        sink_text(s, "soft link -> ");
+    else
+        sink_text(s, "external link -> ");
+    if (item->target_file) {
+        sink_name(s, item->target_file);
+        sink_char(s, ':');
+    }
+    sink_name(s, item->target);
+}
+
+static int put_object(struct ls *ls, const struct walk_item *item)
+{
+    struct sink *s = &ls->sink;
+
+    switch (item->info.kind) {
+    case DREP_OBJ_DATASET:
+        sink_text(s, "dataset");
+        return put_dataset(ls, item);
+    case DREP_OBJ_TYPE:
+        sink_text(s, "type");
+        return put_type(ls, item);
+    case DREP_OBJ_DIMENSION:
+        sink_format(s, "dimension %" PRId64 "%s", item->info.len,
+                    item->info.unlimited ? "/unlimited" : "");
+        return 0;
+    default:
+        sink_text(s, "group");
+        if (ls->lengthy)
+            sink_format(s, " of %" PRId64, item->info.members);
+        return 0;
+    }
+}
+
+static int enter(struct walk *walk, const struct walk_item *item)
+{
+    struct ls *ls = walk->ctx;
+    struct sink *s = &ls->sink;
+    uint64_t begun = sink_total(s);
+    int err = 0;
+
+    /* The group that was asked for is not a line; anything else is. */
+    if (item->depth == 0 && !item->link && item->info.kind == DREP_OBJ_GROUP)
+        return 0;
+    sink_name(s, item->path);
+    begun = sink_total(s) - begun;
+    sink_spaces(s, begun < 24 ? (int)(25 - begun) : 1);
+    if (item->link)
+        put_link(s, item);
+    else
+        err = put_object(ls, item);
+    sink_char(s, '\n');
+    if (err)
+        ls->status = tool_worse(ls->status, tool_fail(ls->file_name, item->path, err));
+    return s->err;
+}
+
+static int list(struct ls *ls, const char *path, int depth)
+{
+    struct walk walk = {
+        .file = ls->file, .file_name = ls->file_name, .depth = depth, .enter = enter, .ctx = ls};
+    drep_objinfo info;
+    int err = drep_stat(ls->file, path, &info);
+
+    if (err)
+        return tool_fail(ls->file_name, path, err);
+    if (sink_init(&ls->sink, STDOUT_FILENO)) {
+        tool_say(ls->file_name, NULL, "out of memory");
+        return TOOL_IO;
+    }
+    walk_run(&walk, path);
+    ls->status = tool_worse(ls->status, walk.status);
+    return tool_worse(ls->status, sink_close(&ls->sink));
+}
+
+int cmd_ls(int argc, char **argv)
+{
+    static const struct option longs[] = {{"recursive", no_argument, NULL, 'r'},
+                                          {"long", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    struct ls ls = {.lengthy = false};
+    int option, status, depth = 1;
+
+    while ((option = tool_option(argc, argv, ":rlh", longs)) != -1) {
+        switch (option) {
+        case 'r':
+            depth = -1;
+            break;
+        case 'l':
+            ls.lengthy = true;
+            break;
+        case 'h':
+            return tool_help(help);
+        default:
+            return TOOL_USAGE;
+        }
+    }
+    if (optind == argc)
+        return tool_usage(argv[0], "which file?");
+    if (argc - optind > 2)
+        return tool_usage(argv[0], "too many arguments");
+    ls.file_name = argv[optind];
+    status = tool_open(ls.file_name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &ls.file);
+    if (status)
+        return status;
+    status = list(&ls, argc - optind > 1 ? argv[optind + 1] : "/", depth);
+    drep_close(ls.file);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* slice.h - which elements to show: "[10:20,::2,-1]", as NumPy has it. */
+#ifndef TOOLS_SLICE_H
+#define TOOLS_SLICE_H
+
+#include <datarep.h>
+#include <stdbool.h>
+
+struct slice {
+    int rank;
+    int64_t start[DREP_MAX_RANK];
+    int64_t count[DREP_MAX_RANK];
+    int64_t step[DREP_MAX_RANK];
+    bool single[DREP_MAX_RANK]; /* given by one index: the dimension vanishes */
+};
+
+/* Everything. */
+void slice_all(struct slice *out, int rank, const int64_t *dims);
+/* text begins with "[".  NULL, or what is wrong with it (a constant string). */
+const char *slice_parse(struct slice *out, const char *text, int rank, const int64_t *dims);
+/* The shape of what is selected; gives its rank. */
+int slice_shape(const struct slice *slice, int64_t *dims);
+
+/* Called with blocks of elements in row-major order; non-zero stops. */
+typedef int slice_fn(void *ctx, const drep_type *type, const void *elements, int64_t count);
+/* Reads the selected elements as `type` in blocks of bounded size.  A DREP_ERR_... code
+ * of the reading, or what fn gave. */
+int slice_read(drep_dataset *dataset, const drep_type *type, const struct slice *slice,
+               slice_fn *fn, void *ctx);
+
+#endif

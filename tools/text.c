@@ -1,0 +1,426 @@
+/* text.c - the form of a file for people: a line an object, attributes under it, values
+ * in rows with the index of their first element behind them. */
+#include "dump.h"
+#include "tool.h"
+#include "walk.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROW_WIDTH 76 /* columns after which a row of values continues on the next line */
+
+/* ------------------------------------------------------------------ header */
+
+static void put_extents(struct dump *d)
+{
+    const drep_encoding *rows;
+    struct sink *s = d->sink;
+    int i, n, err = drep_header_types(d->file, &rows, &n);
+
+    if (err) {
+        dump_failed(d, NULL, err);
+        return;
+    }
+    sink_text(s, "extents:");
+    for (i = 0; i < n; i++) {
+        sink_text(s, i ? ", " : " ");
+        sink_format(s, "%s %d", drep_code_name(rows[i].code), rows[i].size);
+    }
+    sink_char(s, '\n');
+}
+
+static void put_hints(struct dump *d)
+{
+    struct sink *s = d->sink;
+    drep_info *info = NULL;
+    const char *key, *value;
+    int i, err = drep_header_hints(d->file, &info);
+
+    if (err) {
+        dump_failed(d, NULL, err);
+        return;
+    }
+    sink_text(s, "hints:");
+    for (i = 0; i < drep_info_count(info); i++) {
+        key = drep_info_key(info, i);
+        value = drep_info_get(info, key);
+        sink_text(s, i ? ", " : " ");
+        sink_name(s, key);
+        sink_char(s, '=');
+        sink_quoted(s, value, strlen(value));
+    }
+    sink_char(s, '\n');
+    drep_info_free(info);
+}
+
+static void put_time(struct sink *s, int64_t nanoseconds)
+{
+    int64_t rest = nanoseconds % 1000000000, seconds = nanoseconds / 1000000000;
+    char text[64];
+    struct tm tm;
+    time_t t;
+
+    if (rest < 0) {
+        rest += 1000000000;
+        seconds--;
+    }
+    t = (time_t)seconds;
+    if (t == seconds && gmtime_r(&t, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
+        sink_format(s, "time: %s.%09d UTC\n", text, (int)rest);
+    else
+        sink_format(s, "time: %" PRId64 " ns\n", nanoseconds);
+}
+
+static void put_header(struct dump *d)
+{
+    const drep_header *h = &d->header;
+    struct sink *s = d->sink;
+    int i;
+
+    sink_text(s, "file: ");
+    sink_name(s, d->file_name);
+    sink_format(s, "\nformat: Datarep %d.%d\ndatarep: ", h->version_major, h->version_minor);
+    sink_name(s, h->datarep);
+    sink_format(s, "\nform: %s\n", h->form);
+    put_extents(d);
+    put_hints(d);
+    sink_text(s, "uuid: ");
+    for (i = 0; i < 16; i++)
+        sink_format(s, "%02x", h->uuid[i]);
+    sink_format(s, "\nsequence: %" PRIu64 "\n", h->sequence);
+    put_time(s, h->time);
+    sink_text(s, "writer: ");
+    sink_quoted(s, h->writer, strlen(h->writer));
+    sink_text(s, "\nmachine: ");
+    sink_quoted(s, h->machine, strlen(h->machine));
+    sink_char(s, '\n');
+}
+
+/* -------------------------------------------------------------- attributes */
+
+static void put_shape(struct sink *s, const int64_t *dims, int rank)
+{
+    int k;
+
+    sink_char(s, '[');
+    for (k = 0; k < rank; k++) {
+        if (k)
+            sink_text(s, ", ");
+        sink_i64(s, dims[k]);
+    }
+    sink_char(s, ']');
+}
+
+static void put_attribute(struct dump *d, const char *path, const char *name)
+{
+    struct sink *s = d->sink;
+    struct values v;
+    int err = values_attr(&v, &d->printer, path, name);
+
+    if (err) {
+        dump_failed(d, path, err);
+        return;
+    }
+    sink_text(s, "  ");
+    sink_name(s, name);
+    sink_text(s, ": ");
+    print_type_text(s, v.shown, false);
+    if (v.rank > 0) {
+        sink_char(s, ' ');
+        put_shape(s, v.dims, v.rank);
+    }
+    sink_text(s, " = ");
+    values_put(&v, &d->printer, s);
+    sink_char(s, '\n');
+    values_release(&v);
+}
+
+static void put_attributes(struct dump *d, const struct walk_item *item)
+{
+    char **names = NULL;
+    int64_t i, n = 0;
+    int err = item->info.attrs ? walk_attrs(d->file, item->path, &names, &n) : 0;
+
+    if (err)
+        dump_failed(d, item->path, err);
+    for (i = 0; i < n; i++)
+        put_attribute(d, item->path, names[i]);
+    walk_attrs_free(names, n);
+}
+
+/* -------------------------------------------------------------------- data */
+
+struct rows {
+    struct dump *dump;
+    const struct slice *slice;
+    int64_t at[DREP_MAX_RANK];    /* of the next element, in selected elements */
+    int64_t first[DREP_MAX_RANK]; /* of the first on this line */
+    uint64_t begun;               /* where the line began in the output */
+    bool line;                    /* something stands on the line */
+};
+
+static void end_line(struct rows *r)
+{
+    const struct slice *slice = r->slice;
+    struct sink *s = r->dump->sink;
+    int k;
+
+    if (!r->line)
+        return;
+    for (k = 0; k < slice->rank; k++) {
+        sink_text(s, k ? "," : "  # [");
+        sink_i64(s, slice->start[k] + r->first[k] * slice->step[k]);
+    }
+    sink_text(s, slice->rank ? "]\n" : "\n");
+    r->line = false;
+}
+
+static void put_element(struct rows *r, const drep_type *type, const void *element)
+{
+    const struct slice *slice = r->slice;
+    struct sink *s = r->dump->sink;
+    int k;
+
+    if (r->line && sink_total(s) - r->begun > ROW_WIDTH)
+        end_line(r);
+    if (r->line) {
+        sink_text(s, ", ");
+    } else {
+        memcpy(r->first, r->at, sizeof r->first);
+        r->begun = sink_total(s);
+        r->line = true;
+        sink_text(s, slice->rank ? "    " : " ");
+    }
+    print_value(&r->dump->printer, s, type, element);
+    for (k = slice->rank - 1; k >= 0; k--) {
+        if (++r->at[k] < slice->count[k])
+            break;
+        r->at[k] = 0;
+    }
+    if (k < slice->rank - 1 || slice->rank == 0)
+        end_line(r);
+}
+
+static int put_block(void *ctx, const drep_type *type, const void *elements, int64_t count)
+{
+    int64_t i, extent = drep_type_extent(type);
+    struct rows *rows = ctx;
+    struct sink *s = rows->dump->sink;
+
+    for (i = 0; i < count && !s->err; i++)
+        put_element(rows, type, (const char *)elements + i * extent);
+    return s->err ? DREP_ERR_STOPPED : 0;
+}
+
+static void put_data(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+{
+    struct rows rows = {.dump = d};
+    struct sink *s = d->sink;
+    struct slice slice;
+    drep_type *type;
+    int k, err;
+
+    if (info->rank == DREP_NULL_SPACE || !dump_slice(d, path, info, &slice))
+        return;
+    rows.slice = &slice;
+    sink_text(s, "  data =");
+    for (k = 0; k < slice.rank && slice.count[k] > 0; k++)
+        ;
+    if (k < slice.rank)
+        sink_text(s, " []\n");
+    else if (slice.rank > 0)
+        sink_char(s, '\n');
+    err = print_type(&d->printer, info->type, true, &type);
+    if (!err) {
+        err = slice_read(ds, type, &slice, put_block, &rows);
+        drep_type_free(type);
+    }
+    end_line(&rows);
+    if (err && err != DREP_ERR_STOPPED) {
+        if (slice.rank == 0)
+            sink_char(s, '\n');
+        dump_failed(d, path, err);
+    }
+}
+
+/* ---------------------------------------------------------------- datasets */
+
+/* A dimension in the root group by its name alone. */
+static void put_dimension_name(struct sink *s, const char *path)
+{
+    sink_name(s, *path == '/' && !strchr(path + 1, '/') ? path + 1 : path);
+}
+
+static void put_space(struct dump *d, const drep_dsinfo *info)
+{
+    struct sink *s = d->sink;
+    char *dimension;
+    int k;
+
+    if (info->rank == DREP_NULL_SPACE) {
+        sink_text(s, " null");
+        return;
+    }
+    sink_text(s, " [");
+    for (k = 0; k < info->rank; k++) {
+        if (k)
+            sink_text(s, ", ");
+        dimension = dump_dimension(d, info->dim_ids[k]);
+        if (dimension) {
+            put_dimension_name(s, dimension);
+            sink_text(s, ": ");
+        }
+        free(dimension);
+        sink_i64(s, info->dims[k]);
+        if (info->maxdims[k] == DREP_UNLIMITED)
+            sink_text(s, "/unlimited");
+        else if (info->maxdims[k] != info->dims[k])
+            sink_format(s, "/%" PRId64, info->maxdims[k]);
+    }
+    sink_char(s, ']');
+}
+
+static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+{
+    struct values v;
+    int err;
+
+    if (info->fill == DREP_FILL_NONE)
+        sink_text(d->sink, ", no fill");
+    if (info->fill != DREP_FILL_VALUE)
+        return;
+    err = values_fill(&v, &d->printer, ds, info);
+    if (err) {
+        dump_failed(d, path, err);
+        return;
+    }
+    sink_text(d->sink, ", fill ");
+    values_put(&v, &d->printer, d->sink);
+    values_release(&v);
+}
+
+static void put_storage(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+{
+    struct sink *s = d->sink;
+    int i;
+
+    if (info->rank == DREP_NULL_SPACE)
+        return;
+    if (info->layout == DREP_COMPACT)
+        sink_text(s, ", compact");
+    if (info->layout == DREP_CONTIGUOUS)
+        sink_text(s, ", contiguous");
+    if (info->layout == DREP_CHUNKED) {
+        sink_text(s, ", chunk ");
+        put_shape(s, info->chunk, info->rank);
+    }
+    for (i = 0; i < info->nfilters; i++) {
+        sink_text(s, ", ");
+        dump_filter_name(s, &info->filters[i]);
+        if (info->filters[i].id >= DREP_FILTER_DEFLATE && info->filters[i].nparams > 0)
+            sink_format(s, " %" PRIu32, info->filters[i].param[0]);
+    }
+    put_fill(d, path, ds, info);
+}
+
+static void put_dataset(struct dump *d, const struct walk_item *item)
+{
+    struct sink *s = d->sink;
+    drep_dataset *ds;
+    drep_dsinfo info;
+    int err = drep_dataset_open(d->file, item->path, &ds);
+
+    sink_text(s, "dataset");
+    if (err) {
+        sink_char(s, '\n');
+        dump_failed(d, item->path, err);
+        return;
+    }
+    err = drep_dataset_info(ds, &info);
+    if (!err) {
+        sink_char(s, ' ');
+        print_type_text(s, info.type, false);
+        put_space(d, &info);
+        put_storage(d, item->path, ds, &info);
+    }
+    sink_char(s, '\n');
+    if (err)
+        dump_failed(d, item->path, err);
+    put_attributes(d, item);
+    if (!err && !d->header_only)
+        put_data(d, item->path, ds, &info);
+    drep_dataset_close(ds);
+}
+
+/* ----------------------------------------------------------------- objects */
+
+static void put_type(struct dump *d, const struct walk_item *item)
+{
+    drep_type *type;
+    int err = drep_type_open(d->file, item->path, &type);
+
+    sink_text(d->sink, "type ");
+    if (err) {
+        dump_failed(d, item->path, err);
+    } else {
+        print_type_text(d->sink, type, false);
+        drep_type_free(type);
+    }
+    sink_char(d->sink, '\n');
+    put_attributes(d, item);
+}
+
+static void put_link(struct sink *s, const struct walk_item *item)
+{
+    static const char *const kinds[] = {"?", "hard", "soft", "external"};
+
+    sink_format(s, "%s link -> ", kinds[item->link >= 1 && item->link <= 3 ? item->link : 0]);
+    if (item->target_file) {
+        sink_name(s, item->target_file);
+        sink_char(s, ':');
+    }
+    sink_name(s, item->target);
+    sink_char(s, '\n');
+}
+
+static int enter(struct walk *walk, const struct walk_item *item)
+{
+    struct dump *d = walk->ctx;
+    struct sink *s = d->sink;
+
+    sink_char(s, '\n');
+    sink_name(s, item->path);
+    sink_text(s, ": ");
+    if (item->link) {
+        put_link(s, item);
+        return s->err;
+    }
+    switch (item->info.kind) {
+    case DREP_OBJ_DATASET:
+        put_dataset(d, item);
+        break;
+    case DREP_OBJ_TYPE:
+        put_type(d, item);
+        break;
+    case DREP_OBJ_DIMENSION:
+        sink_format(s, "dimension %" PRId64 "%s\n", item->info.len,
+                    item->info.unlimited ? "/unlimited" : "");
+        put_attributes(d, item);
+        break;
+    default:
+        sink_text(s, "group\n");
+        put_attributes(d, item);
+    }
+    return s->err;
+}
+
+void dump_text(struct dump *d)
+{
+    struct walk walk = {
+        .file = d->file, .file_name = d->file_name, .depth = -1, .enter = enter, .ctx = d};
+
+    put_header(d);
+    walk_run(&walk, d->path);
+    d->status = tool_worse(d->status, walk.status);
+}

@@ -1,0 +1,292 @@
+/* walk.c - all objects of a file, depth first. */
+#include "walk.h"
+#include "tool.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Deeper groups than this are left out: a damaged file may go in circles. */
+#define WALK_DEPTH 512
+
+/* ------------------------------------------------- objects met before, by id */
+
+struct met {
+    uint64_t id; /* 0: free */
+    char *path;
+};
+
+struct tour {
+    struct walk *walk;
+    struct met *met; /* a hash table with open addressing */
+    size_t cap, len;
+    char *path; /* of the object at hand */
+    size_t path_len, path_cap;
+};
+
+static struct met *met_slot(const struct tour *t, uint64_t id)
+{
+    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (t->cap - 1);
+
+    while (t->met[i].id && t->met[i].id != id)
+        i = (i + 1) & (t->cap - 1);
+    return &t->met[i];
+}
+
+static int met_grow(struct tour *t)
+{
+    struct tour bigger = {.cap = t->cap ? 2 * t->cap : 64};
+    size_t i;
+
+    bigger.met = calloc(bigger.cap, sizeof *bigger.met);
+    if (!bigger.met)
+        return DREP_ERR_NOMEM;
+    for (i = 0; i < t->cap; i++)
+        if (t->met[i].id)
+            *met_slot(&bigger, t->met[i].id) = t->met[i];
+    free(t->met);
+    t->met = bigger.met;
+    t->cap = bigger.cap;
+    return 0;
+}
+
+/* The path where the object was met before, NULL if this is the first time. */
+static int meet(struct tour *t, const drep_objinfo *info, const char **before)
+{
+    struct met *slot;
+
+    *before = NULL;
+    /* Only what has several links can be met again; groups are kept in any case, so that
+     * wrong link counts cannot lead in circles. */
+    if (info->links <= 1 && info->kind != DREP_OBJ_GROUP)
+        return 0;
+    if (2 * (t->len + 1) > t->cap && met_grow(t))
+        return DREP_ERR_NOMEM;
+    slot = met_slot(t, info->id);
+    if (slot->id) {
+        *before = slot->path;
+        return 0;
+    }
+    slot->path = strdup(t->path);
+    if (!slot->path)
+        return DREP_ERR_NOMEM;
+    slot->id = info->id;
+    t->len++;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- members */
+
+struct member {
+    char *name, *target, *target_file;
+    int link;
+};
+
+struct members {
+    struct member *list;
+    size_t len, cap;
+};
+
+static int member_add(const drep_linkinfo *link, void *ctx)
+{
+    struct members *m = ctx;
+    struct member one = {.link = link->link};
+    struct member *list;
+
+    if (m->len == m->cap) {
+        m->cap = m->cap ? 2 * m->cap : 16;
+        list = realloc(m->list, m->cap * sizeof *list);
+        if (!list)
+            return DREP_ERR_NOMEM;
+        m->list = list;
+    }
+    one.name = strdup(link->name);
+    one.target = link->target ? strdup(link->target) : NULL;
+    one.target_file = link->target_file ? strdup(link->target_file) : NULL;
+    m->list[m->len++] = one;
+    if (!one.name || (link->target && !one.target) || (link->target_file && !one.target_file))
+        return DREP_ERR_NOMEM;
+    return 0;
+}
+
+static void members_release(struct members *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->len; i++) {
+        free(m->list[i].name);
+        free(m->list[i].target);
+        free(m->list[i].target_file);
+    }
+    free(m->list);
+}
+
+/* Puts "/name" behind the first `keep` bytes of the path. */
+static int path_set(struct tour *t, size_t keep, const char *name)
+{
+    size_t size = strlen(name), need = keep + size + 2;
+    char *path;
+
+    if (need > t->path_cap) {
+        path = realloc(t->path, 2 * need);
+        if (!path)
+            return DREP_ERR_NOMEM;
+        t->path = path;
+        t->path_cap = 2 * need;
+    }
+    t->path[keep] = '/';
+    memcpy(t->path + keep + 1, name, size + 1);
+    t->path_len = keep + 1 + size;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- walk */
+
+static int visit(struct tour *t, int depth, int64_t index, bool *given);
+
+/* A failure of ours or of the library is reported; the walk goes on. */
+static int skip(struct tour *t, int err)
+{
+    t->walk->status = tool_worse(t->walk->status, tool_fail(t->walk->file_name, t->path, err));
+    return 0;
+}
+
+static int visit_member(struct tour *t, const struct member *m, int depth, int64_t *index)
+{
+    struct walk_item item = {.name = m->name, .depth = depth, .index = *index, .link = m->link};
+    bool given = true;
+    int err;
+
+    if (m->link == DREP_LINK_HARD) {
+        err = visit(t, depth, *index, &given);
+    } else {
+        item.path = t->path;
+        item.target = m->target;
+        item.target_file = m->target_file;
+        err = t->walk->enter(t->walk, &item);
+    }
+    *index += given;
+    return err;
+}
+
+static int visit_members(struct tour *t, int depth)
+{
+    struct members members = {0};
+    size_t i, keep = strcmp(t->path, "/") == 0 ? 0 : t->path_len;
+    int64_t index = 0;
+    int err = drep_list(t->walk->file, t->path, DREP_BY_CREATION, member_add, &members);
+
+    if (err)
+        skip(t, err);
+    for (i = 0, err = 0; i < members.len && !err && members.list[i].name; i++) {
+        err = path_set(t, keep, members.list[i].name);
+        if (!err)
+            err = visit_member(t, &members.list[i], depth, &index);
+    }
+    t->path_len = keep ? keep : 1;
+    t->path[t->path_len] = '\0';
+    members_release(&members);
+    return err;
+}
+
+/* The object at t->path.  *given: whether enter() saw it. */
+static int visit(struct tour *t, int depth, int64_t index, bool *given)
+{
+    struct walk_item item = {.path = t->path, .depth = depth, .index = index};
+    struct walk *walk = t->walk;
+    int err = drep_stat(walk->file, t->path, &item.info);
+
+    *given = false;
+    if (!err)
+        err = meet(t, &item.info, &item.target);
+    if (err)
+        return skip(t, err);
+    *given = true;
+    item.name = strrchr(t->path, '/') + 1;
+    item.link = item.target ? DREP_LINK_HARD : 0;
+    err = walk->enter(walk, &item);
+    if (err || item.link || item.info.kind != DREP_OBJ_GROUP)
+        return err;
+    if (depth >= WALK_DEPTH) {
+        tool_say(walk->file_name, t->path, "groups are nested deeper than %d", WALK_DEPTH);
+        walk->status = tool_worse(walk->status, TOOL_CORRUPT);
+    } else if (walk->depth < 0 || depth < walk->depth) {
+        err = visit_members(t, depth + 1);
+    }
+    /* The path may have moved in memory. */
+    item.path = t->path;
+    item.name = strrchr(t->path, '/') + 1;
+    if (!err && walk->leave)
+        err = walk->leave(walk, &item);
+    return err;
+}
+
+int walk_run(struct walk *walk, const char *path)
+{
+    struct tour t = {.walk = walk};
+    bool given;
+    size_t i;
+    int err;
+
+    while (*path == '/')
+        path++;
+    err = path_set(&t, 0, path);
+    while (!err && t.path_len > 1 && t.path[t.path_len - 1] == '/')
+        t.path[--t.path_len] = '\0';
+    if (err)
+        skip(&t, err);
+    else
+        err = visit(&t, 0, 0, &given);
+    for (i = 0; i < t.cap; i++)
+        free(t.met[i].path);
+    free(t.met);
+    free(t.path);
+    return err;
+}
+
+/* -------------------------------------------------------------- attributes */
+
+struct names {
+    char **list;
+    int64_t len, cap;
+};
+
+static int name_add(const char *name, void *ctx)
+{
+    struct names *n = ctx;
+    char **list;
+
+    if (n->len == n->cap) {
+        n->cap = n->cap ? 2 * n->cap : 16;
+        list = realloc(n->list, (size_t)n->cap * sizeof *list);
+        if (!list)
+            return DREP_ERR_NOMEM;
+        n->list = list;
+    }
+    n->list[n->len] = strdup(name);
+    if (!n->list[n->len])
+        return DREP_ERR_NOMEM;
+    n->len++;
+    return 0;
+}
+
+int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n)
+{
+    struct names all = {0};
+    int err = drep_attr_list(file, path, DREP_BY_CREATION, name_add, &all);
+
+    if (err) {
+        walk_attrs_free(all.list, all.len);
+        return err;
+    }
+    *names = all.list;
+    *n = all.len;
+    return 0;
+}
+
+void walk_attrs_free(char **names, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}

@@ -1,0 +1,41 @@
+/* walk.h - all objects of a file, depth first, in creation order.
+ *
+ * An object is given where the walk meets it first; another hard link to it comes as a
+ * link to that path, as soft and external links do. */
+#ifndef TOOLS_WALK_H
+#define TOOLS_WALK_H
+
+#include <datarep.h>
+#include <stdbool.h>
+
+struct walk_item {
+    const char *path;  /* from the root */
+    const char *name;  /* its last part, "" for the root */
+    int depth;         /* groups above, counted from where the walk began */
+    int64_t index;     /* among the members of its group that were given, from 0 */
+    int link;          /* 0: the object itself; else enum drep_linkkind */
+    const char *target;      /* of a link */
+    const char *target_file; /* of an external one */
+    drep_objinfo info; /* of an object */
+};
+
+struct walk {
+    drep_file *file;
+    const char *file_name; /* for messages */
+    int depth;             /* how many levels of groups to enter, -1: all */
+    /* Non-zero stops the walk.  leave (may be NULL) follows the members of a group. */
+    int (*enter)(struct walk *walk, const struct walk_item *item);
+    int (*leave)(struct walk *walk, const struct walk_item *item);
+    void *ctx;
+    int status; /* the worst exit code; unreadable objects are reported and left out */
+};
+
+/* Walks from the object at `path`.  0, or what enter or leave gave. */
+int walk_run(struct walk *walk, const char *path);
+
+/* The names of all attributes of an object, in creation order; free each and the
+ * array.  A DREP_ERR_... code. */
+int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n);
+void walk_attrs_free(char **names, int64_t n);
+
+#endif
