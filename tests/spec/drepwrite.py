@@ -7,6 +7,7 @@ A file is built in memory: objects first, then commit() lays them into blocks.
 """
 
 import ctypes
+import math
 import os
 import struct
 import sys
@@ -43,6 +44,10 @@ def i64(n):
     return struct.pack(">q", n)
 
 
+def to_bytes(text):
+    return text if isinstance(text, bytes) else text.encode()
+
+
 def pad64(n):
     return (n + 63) // 64 * 64
 
@@ -67,7 +72,7 @@ def special(value):
     """(negative, kind, magnitude): kind is "nan", "inf" or None for a number."""
     if isinstance(value, str):
         return value.startswith("-"), value.lstrip("-"), None
-    neg = str(value).startswith("-")
+    neg = value < 0 or isinstance(value, float) and math.copysign(1, value) < 0
     return neg, None, abs(Fraction(value))
 
 
@@ -300,11 +305,11 @@ class Shape:
         """The fixed part of one element; variable parts are appended to `heap`."""
         if isinstance(t, str):
             if t == "vstring":
-                return self.variable(value.encode("utf-8", "surrogateescape"), heap, None)
+                return self.variable(to_bytes(value), heap, None)
             if t == "ref":
                 return u64(value)
             if t == "region":
-                return u64(value[0]) + self.variable(value[1].encode(), heap, None)
+                return u64(value[0]) + self.variable(to_bytes(value[1]), heap, None)
             code = C.CODE_OF[t]
             form, order, size = self.rows[code][:3]
             if C.PREDEFINED[code][1] == "complex":
@@ -314,7 +319,7 @@ class Shape:
         if k == "scalar":
             return t[2](value)
         if k == "string":
-            raw = value if isinstance(value, bytes) else value.encode()
+            raw = to_bytes(value)
             return raw + (b" " if t[1] == 2 else b"\0") * (t[2] - len(raw))
         if k == "opaque":
             return bytes.fromhex(value)
@@ -394,12 +399,14 @@ def delta(data, w, order):
 def zstd(data, level):
     lib = borrowed.zstd()
     out = ctypes.create_string_buffer(lib.ZSTD_compressBound(len(data)))
-    return out.raw[:lib.ZSTD_compress(out, len(out), data, len(data), level)]
+    n = lib.ZSTD_compress(out, len(out), data, len(data), level)
+    return out.raw[:n]
 
 
 def lz4(data):
     out = ctypes.create_string_buffer(len(data) * 2 + 64)
-    return out.raw[:borrowed.lz4().LZ4_compress_default(data, out, len(data), len(out))]
+    n = borrowed.lz4().LZ4_compress_default(data, out, len(data), len(out))
+    return out.raw[:n]
 
 
 FILTER = {"shuffle": 1, "bitshuffle": 2, "delta": 3, "deflate": 16, "zstd": 17, "lz4": 18}
@@ -461,6 +468,7 @@ class Builder:
         self.space = bytearray(8192)
         self.slots = [bytes(4096), bytes(4096)]
         self.sequence = 0
+        self.writing = 1
         self.tree = {}
         self.far = set()
         self.types = {}
@@ -487,7 +495,7 @@ class Builder:
         return at
 
     def put_block(self, kind, content, place, level=0, count=0):
-        raw = block(kind, content, self.sequence, level, count, spoil=self.spoil.get(place))
+        raw = block(kind, content, self.writing, level, count, spoil=self.spoil.get(place))
         at = self.alloc(raw)
         if kind in (1, 3, 4) or place == "value-tree":
             self.node_extents.append((at, pad64(len(raw))))
@@ -717,6 +725,7 @@ class Builder:
             content = b"".join(u64(a) + u64(n) + u64(self.sequence) for a, n in sorted(old))
             pending = self.put_block(3, content, "pending", 0, len(old))
         self.write_slot(root, pending)
+        self.writing += 1
 
     def write_nodes(self, entries):
         level = 0

@@ -107,6 +107,8 @@ class Elements:
             re = scalar.decode_many(buf, starts)
             im = scalar.decode_many(buf, [s + scalar.size for s in starts])
             return [list(z) for z in zip(show_all(re, scalar), show_all(im, scalar))]
+        if k == T.PREDEFINED and C.PREDEFINED[t.code][1] == "boolean":
+            return [v != 0 for v in self.raw(t, buf, starts)]
         if k in (T.PREDEFINED, T.SCALAR):
             return show_all(self.raw(t, buf, starts), self.scalar(t))
         if k == T.BOOLEAN:

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""makevectors.py DIRECTORY - write every vector of vectors.py and badvectors.py into DIRECTORY.
+
+The good ones get their JSON beside them, with the bare file name as "file"; the bad ones go to
+DIRECTORY/bad, with the file EXPECT that says how each must be refused.
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from drepread import File  # noqa: E402
+from drepread.tojson import document  # noqa: E402
+import vectors  # noqa: E402
+
+
+def lookup(root, path):
+    """The dataset of a path in a document, following second hard links."""
+    node = root
+    for name in path.strip("/").split("/"):
+        node = node["members"][name]
+    return lookup(root, node["target"]) if node["kind"] == "link" else node
+
+
+def one_line_each(doc):
+    """The document with each member of the root group on a line of its own."""
+    root = dict(doc["root"])
+    members = root.pop("members")
+    head = dict(doc)
+    del head["root"]
+    lines = ",\n".join("%s: %s" % (json.dumps(n), json.dumps(m)) for n, m in members.items())
+    return '%s,\n"root": %s, "members": {\n%s\n}}}\n' % (
+        json.dumps(head)[:-1], json.dumps(root)[:-1], lines)
+
+
+def same(a, b):
+    """Equal as JSON; None in `b` (stated by hand) matches a value we did not state."""
+    return b is None or json.dumps(a) == json.dumps(b) or (
+        isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and
+        all(same(x, y) for x, y in zip(a, b))) or (
+        isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b) and
+        all(same(a[k], b[k]) for k in a)) or (
+        type(a) in (int, float) and type(b) in (int, float) and a == b)
+
+
+def make(function, directory):
+    """Write one good vector and its JSON; the data must be what the vector states."""
+    b = function()
+    name = vectors.file_name(function)
+    path = os.path.join(directory, name)
+    with open(path, "wb") as f:
+        f.write(b.image())
+    doc = document(File(path))
+    doc["file"] = name
+    for where, want in b.expect.items():
+        got = lookup(doc["root"], where)["data"]
+        assert same(got, want), "%s %s: %r is not %r" % (name, where, got, want)
+    with open(path[:-5] + ".json", "w") as f:
+        f.write(one_line_each(doc))
+
+
+def main(directory):
+    os.makedirs(os.path.join(directory, "bad"), exist_ok=True)
+    for function in vectors.GOOD:
+        make(function, directory)
+    import badvectors
+    badvectors.write(os.path.join(directory, "bad"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: makevectors.py DIRECTORY")
+    main(sys.argv[1])

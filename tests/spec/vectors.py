@@ -1,0 +1,692 @@
+"""vectors.py - the good vectors: one function each, giving {file name: image} and what data to expect.
+
+Every function returns a Builder that was committed; `expect` maps the path of a dataset to its
+data as JSON, stated here from the values that went in, not from the reader.
+"""
+
+import struct
+from fractions import Fraction
+
+from drepread import codes as C
+from drepwrite import Builder, encode, i64, u8, u16, u64
+
+SAFE = (1 << 53) - 1
+RED = ("enum", "INT8_T", [("RED", 0), ("GREEN", 1), ("dark blue", 2)])
+
+
+def shown(v):
+    """A number that went in, as 10.1 shows it."""
+    if isinstance(v, bool) or not isinstance(v, int):
+        return v
+    return v if -SAFE <= v <= SAFE else str(v)
+
+
+def done(b, expect=None, **more):
+    b.commit(**more)
+    b.expect = expect or {}
+    return b
+
+
+def empty():
+    return done(Builder())
+
+
+def scalar():
+    b = Builder()
+    d = b.dataset(1, "pi", "DOUBLE", (), data=[3.25])
+    b.attr(d, "unit", "vstring", "m")
+    return done(b, {"/pi": 3.25})
+
+
+def every_type(name):
+    """Every predefined datatype with the edges of its range."""
+    b = Builder(name)
+    expect = {}
+    for code, (tname, cls, signed, *_) in C.PREDEFINED.items():
+        form, order, size, _ = b.table[code]
+        part = size // 2 if cls == "complex" else size
+        if cls == "integer":
+            bits = 8 * size
+            lo, hi = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+            values = [0, 1, hi, lo, hi // 3]
+            json = [shown(v) for v in values]
+        elif cls == "bytes":
+            values = json = [0, 1, 127, 255]
+        elif cls == "char":
+            values = json = ["A", "\0", "\xe9", "\n", '"', "\xff"]
+        elif cls == "wchar":
+            values = json = ["A", "\u20ac", "\0", "\uffff"]
+            if size == 4:
+                values = values + ["\U0001f600", (0xd800).to_bytes(4, "little")]
+                json = json + ["\U0001f600", 0xd800]
+        elif cls == "boolean":
+            values, json = [False, True, b"\2" * size], [False, True, True]
+        else:
+            values, json = real_edges(form)
+        if cls == "complex":
+            n = len(values)
+            values = [(values[i], values[(i + 1) % n]) for i in range(n)]
+            json = [[json[i], json[(i + 1) % n]] for i in range(n)]
+        assert part <= 16
+        b.dataset(1, tname, tname, (len(values),), data=values)
+        expect["/" + tname] = json
+    return done(b, expect)
+
+
+def real_edges(form):
+    """Values at the edges of a format, and how they are shown."""
+    shape = {C.BINARY16: (11, 15), C.BFLOAT16: (8, 127), C.BINARY32: (24, 127),
+             C.BINARY64: (53, 1023), C.BINARY128: (113, 16383), C.FP8_E5M2: (3, 15),
+             C.FP8_E4M3: (4, 7)}[form]
+    p, emax = shape
+    emin = 1 - emax
+    big = Fraction((1 << p) - 1) * Fraction(2) ** (emax + 1 - p)
+    if form == C.FP8_E4M3:
+        big = Fraction(448)
+    low = Fraction(2) ** (emin + 1 - p)
+    least = Fraction(2) ** emin
+    values = [0.0, -0.0, 1.0, -2.5, big, -big, least, low, "nan"]
+    if form == C.FP8_E4M3:
+        json = [0.0, -0.0, 1.0, -2.5, 448.0, -448.0, 2.0 ** -6, 2.0 ** -9, "nan"]
+        return values, json
+    values += ["inf", "-inf"]
+    if form == C.BINARY128:
+        json = [0.0, -0.0, 1.0, -2.5, "0x1." + "f" * 28 + "p+16383",
+                "-0x1." + "f" * 28 + "p+16383", "0x1p-16382", "0x1p-16494", "nan", "inf", "-inf"]
+        values += [Fraction(1, 3), Fraction(1, 10) + Fraction(1, 10 ** 30)]
+        json += ["0x1.5555555555555555555555555555p-2", None]
+    elif form == C.BINARY32:
+        json = [0.0, -0.0, 1.0, -2.5, 3.4028235e+38, -3.4028235e+38, 1.1754944e-38, 1e-45,
+                "nan", "inf", "-inf"]
+        values += [Fraction(1, 10), Fraction(16777217)]
+        json += [0.1, 16777216.0]
+    else:
+        json = [0.0, -0.0, 1.0, -2.5, float(big), -float(big), float(least), float(low),
+                "nan", "inf", "-inf"]
+    return values, json
+
+
+def types():
+    return every_type("external32")
+
+
+def types_internal():
+    return every_type("internal")
+
+
+def description(cls, order, size, signed=0, fmt=255, norm=0, pads=(0, 0), precision=0, offset=0,
+                sign=0, exp=(0, 0), sig=(0, 0), base=1, bias=0):
+    return (u8(cls) + u8(order) + u8(size) + u8(signed) + u8(fmt) + u8(norm) + u8(pads[0]) +
+            u8(pads[1]) + u16(precision) + u16(offset) + u16(sign) + u16(exp[0]) + u16(exp[1]) +
+            u16(sig[0]) + u16(sig[1]) + u8(base) + u8(0) + i64(bias))
+
+
+TWELVE = description(1, 0, 2, 1, precision=12, offset=2)          # 12 bits, signed, 2 up
+BITS = description(3, 1, 3, precision=20, offset=4)
+HALF24 = description(2, 0, 4, precision=24, offset=8, sign=31, exp=(24, 7), sig=(8, 16), bias=63)
+OWN16 = description(2, 1, 8, norm=2, precision=64, sign=63, exp=(56, 7), sig=(0, 56), base=4,
+                    bias=64)
+TOPBIT = description(2, 0, 6, norm=1, precision=48, sign=47, exp=(40, 7), sig=(0, 40), bias=64)
+VAXF = description(2, 2, 4, fmt=C.VAX_F)
+
+
+def raw(n, order="big"):
+    return lambda v: v.to_bytes(n, order)
+
+
+def scalars():
+    """Scalars with their own description, in a dataset and in an attribute."""
+    b = Builder()
+    cases = [
+        ("twelve", TWELVE, raw(2), [0x1ffc, 0x2000, 0xc007], [2047, -2048, 1]),
+        ("bits", BITS, raw(3, "little"), [0xfffff0, 0x00001f], [0xfffff, 1]),
+        ("implied", HALF24, raw(4), [0x3f000000, 0xc0400000, 0x7f000000, 0x7f000100, 0x00000100],
+         [1.0, -2.5, "inf", "nan", 2.0 ** -78]),
+        ("hex", OWN16, raw(8, "little"), [0x4110000000000000, 0xc280000000000000],
+         [1.0, -128.0]),
+        ("topbit", TOPBIT, raw(6), [0x408000000000, 0xc1a000000000], [1.0, -2.5]),
+        ("vax", VAXF, lambda v: encode(v, C.VAX_F, 2, 4), [1.0, -2.5, "nan"], [1.0, -2.5, "nan"]),
+    ]
+    expect = {}
+    for name, desc, put, values, json in cases:
+        t = ("scalar", desc, put)
+        d = b.dataset(1, name, t, (len(values),), data=values)
+        b.attr(d, "same", t, values, (len(values),))
+        expect["/" + name] = json
+    return done(b, expect)
+
+
+PERSON = ("struct", [("name", ("string", 0, 8)), ("at", ("array", [2, 2], "SHORT")),
+                     ("inner", ("struct", [("c", "CHAR"), ("z", "C_DOUBLE_COMPLEX")])),
+                     ("ok", ("bool", "INT8_T")), ("colour", RED), ("id", ("opaque", 3, "id")),
+                     ("odd name", "UINT64_T")])
+ANN = ("Ann", [1, -2, 3, -4], ("x", (0.5, -0.0)), 1, 2, "00ff10", (1 << 64) - 1)
+BEA = ("B\u00e9a", [5, 6, 7, 8], ("\xe9", ("nan", "inf")), 0, 7, "aabbcc", 12)
+PEOPLE = [
+    {"name": "Ann", "at": [[1, -2], [3, -4]], "inner": {"c": "x", "z": [0.5, -0.0]}, "ok": True,
+     "colour": "dark blue", "id": "00ff10", "odd name": "18446744073709551615"},
+    {"name": "B\u00e9a", "at": [[5, 6], [7, 8]], "inner": {"c": "\xe9", "z": ["nan", "inf"]},
+     "ok": False, "colour": 7, "id": "aabbcc", "odd name": 12}]
+
+
+def compound():
+    b = Builder()
+    b.dataset(1, "people", PERSON, (2,), data=[ANN, BEA])
+    unnamed = ("struct", [("", "INT"), ("", ("struct", [("a", "INT8_T"), ("b", "INT8_T")])),
+                          ("n", "DOUBLE")])
+    b.dataset(1, "unnamed", unnamed, (1, 2), data=[(1, (2, 3), 4.0), (5, (6, 7), 8.0)])
+    arr = ("array", [4], ("array", [3], "INT"))
+    b.dataset(1, "arrays", arr, (), data=[[[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]])
+    worked = ("struct", [("c", "CHAR"), ("d", "DOUBLE"), ("i", "INT")])
+    b.dataset(1, "worked", worked, (), data=[("A", 1.5, 7)])
+    for name, padding, text, json in (("nul", 0, b"ab\0c\0", "ab\0c"),
+                                      ("nulterm", 1, b"ab\0cd", "ab"),
+                                      ("space", 2, b"ab c  ", "ab c"),
+                                      ("broken", 0, b"a\xff\xc3\xa9", "a\udcff\u00e9")):
+        b.dataset(1, name, ("string", padding, 6), (1,), data=[text])
+        compound.strings[name] = json
+    b.attr(1, "people", PERSON, [ANN, BEA], (2,))
+    return done(b, {"/people": PEOPLE, "/unnamed": [[[1, {"a": 2, "b": 3}, 4.0],
+                                                     [5, {"a": 6, "b": 7}, 8.0]]],
+                    "/arrays": [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]],
+                    "/worked": {"c": "A", "d": 1.5, "i": 7},
+                    **{"/" + n: [j] for n, j in compound.strings.items()}})
+
+
+compound.strings = {}
+
+
+def vlen():
+    b = Builder("internal")
+    g = b.group(1, "g")
+    target = b.dataset(g, "target", "INT", (4,), data=[1, 2, 3, 4])
+    b.dataset(1, "words", "vstring", (2, 2), data=[b"one", b"", "zw\u00f6lf".encode(), b"\xff"])
+    deep = ("seq", ("struct", [("k", "vstring"), ("v", ("seq", "DOUBLE"))]))
+    b.dataset(1, "deep", deep, (3,), data=[
+        [(b"a", [1.0, 2.0]), (b"", [])], [], [(b"bc", [-0.0])]])
+    b.dataset(1, "refs", "ref", (3,), data=[target, 0, 1])
+    b.dataset(1, "regions", "region", (2,), data=[(target, "[0:4:2]"), (0, "")])
+    c = b.dataset(1, "chunks", ("seq", "INT16_T"), (5,), "chunked", (2,))
+    for i, values in enumerate(([[1], [2, 3]], [[], [4, 5, 6]], [[7], [9]])):
+        b.run(c, (i,), [b.payload(("seq", "INT16_T"), values)[0]])
+    s = b.dataset(1, "slabs", "vstring", (5,), "contiguous", (2,))
+    b.run(s, (1,), [b.payload("vstring", [b"x", b"yy"])[0]])
+    return done(b, {
+        "/words": [["one", ""], ["zw\u00f6lf", "\udcff"]],
+        "/deep": [[{"k": "a", "v": [1.0, 2.0]}, {"k": "", "v": []}], [],
+                  [{"k": "bc", "v": [-0.0]}]],
+        "/refs": ["/g/target", None, "/"],
+        "/regions": [{"object": "/g/target", "region": "[0:4:2]"}, None],
+        "/chunks": [[1], [2, 3], [], [4, 5, 6], [7]],
+        "/slabs": ["", "", "x", "yy", ""]})
+
+
+def chunked():
+    b = Builder()
+    values = [7 * i * i - 300 for i in range(24)]
+    expect = {}
+    for name, filters in (
+            ("none", []), ("shuffle", [("shuffle", [4])]), ("bitshuffle", [("bitshuffle", [4])]),
+            ("delta", [("delta", [4, 0])]), ("deflate", [("deflate", [6])]),
+            ("zstd", [("zstd", [3])]), ("lz4", [("lz4", [1])]),
+            ("three", [("delta", [4, 0]), ("bitshuffle", [4]), ("zstd", [1])]),
+            ("odd", [("delta", [8, 1]), ("shuffle", [5]), ("lz4", [1])]),
+            ("behind", [("deflate", [9]), ("shuffle", [3])])):
+        d = b.dataset(1, name, "INT", (20,), "chunked", (12,), filters)
+        for c in range(2):
+            part = values[12 * c:12 * c + 12]
+            if filters:
+                b.filtered(d, (c,), part)
+            else:
+                b.run(d, (c,), [b.payload("INT", part)[0]])
+        expect["/" + name] = values[:20]
+    d = b.dataset(1, "skipped", "INT", (30,), "chunked", (10,), [("shuffle", [4]), ("zstd", [3])])
+    b.filtered(d, (0,), values[:10], skipped=1)
+    b.filtered(d, (1,), values[10:20], skipped=2)
+    b.run(d, (2,), [b.payload("INT", values[:10])[0]], skipped=0)
+    expect["/skipped"] = values[:20] + values[:10]
+    grid = ("DOUBLE", (3, 7), "chunked", (2, 2))
+    d = b.dataset(1, "grid", *grid, fill=1, fill_value=-1.5, maxshape=(None, 9))
+    part = [[float(10 * c + i) for i in range(4)] for c in range(5)]
+    b.run(d, (0, 1), [b.payload("DOUBLE", p)[0] for p in part])       # 1..5, the last outside
+    b.run(d, (1, 0), [b.payload("DOUBLE", [5.0, 6.0, 7.0])[0]])
+    b.run(d, (9, 9), [b.payload("DOUBLE", [8.0])[0]])                 # outside the shape
+    want = [[-1.5] * 7 for _ in range(3)]
+    for c in range(5):
+        for i in range(4):
+            row, col = i // 2, 2 * (c + 1) + i % 2
+            if col < 7:
+                want[row][col] = part[c][i]
+    want[2][0:2] = [5.0, 6.0]
+    expect["/grid"] = want
+    d = b.dataset(1, "many sums", "UINT8_T", (5, 3), "chunked", (1, 3))
+    for r in range(5):
+        b.run(d, (r, 0), [bytes([r, r, r])])
+    d = b.dataset(1, "sums block", "UINT8_T", (6, 3), "chunked", (6, 1))
+    b.run(d, (0, 0), [bytes(range(6)), bytes(range(6, 12)), bytes(range(12, 18))])
+    expect["/many sums"] = [[r] * 3 for r in range(5)]
+    expect["/sums block"] = [[r, r + 6, r + 12] for r in range(6)]
+    d = b.dataset(1, "seven", "UINT8_T", (7,), "chunked", (1,))
+    b.run(d, (0,), [bytes([i]) for i in range(7)])                    # 7 sums: in a block
+    expect["/seven"] = list(range(7))
+    d = b.dataset(1, "pieces", "UINT8_T", (9000,), "chunked", (9000,))
+    b.run(d, (0,), [bytes(i * i % 251 for i in range(9000))])
+    expect["/pieces"] = [i * i % 251 for i in range(9000)]
+    d = b.dataset(1, "no sums", "INT", (2,), "chunked", (2,))
+    b.run(d, (0,), [b.payload("INT", [1, 2])[0]], sums=False)
+    expect["/no sums"] = [1, 2]
+    d = b.dataset(1, "point", "INT", (), "chunked", ())
+    b.run(d, (), [b.payload("INT", [5])[0]])
+    expect["/point"] = 5
+    d = b.dataset(1, "variable", "vstring", (3,), "chunked", (4,), [("shuffle", [16]),
+                                                                    ("deflate", [1])])
+    b.filtered(d, (0,), [b"a", b"bb", b"ccc", b"outside"])
+    expect["/variable"] = ["a", "bb", "ccc"]
+    d = b.dataset(1, "unset", "INT", (2,), "chunked", (1,), fill=2)
+    expect["/unset"] = [0, 0]
+    return done(b, expect)
+
+
+def contiguous():
+    b = Builder()
+    d = b.dataset(1, "slabs", "SHORT", (7, 2), "contiguous", (4,), maxshape=(None, 2),
+                  fill=1, fill_value=-9)
+    b.run(d, (0,), [b.payload("SHORT", [1, 2, 3, 4])[0], b.payload("SHORT", [5, 6, 7, 8])[0]])
+    b.run(d, (3,), [b.payload("SHORT", [9, 10])[0]])
+    one = b.dataset(1, "one", "INT", (3,), "contiguous", (3,), data=[7, 8, 9])
+    b.attr(one, "note", "vstring", b"one slab".decode())
+    b.dataset(1, "nothing", "INT", (0, 3))
+    b.dataset(1, "null", "INT", None)
+    b.dataset(1, "zeros", PERSON, (1,), "compact")
+    b.dataset(1, "half", "INT", (4,), "compact", fill=1, fill_value=3, data=[1, 2])
+    big = b.dataset(1, "big", "DOUBLE", (700,), data=[i / 4 for i in range(700)])
+    b.attr(big, "where", "vstring", "in a value block")
+    zeros = dict(PEOPLE[0], name="", at=[[0, 0], [0, 0]], inner={"c": "\0", "z": [0.0, 0.0]},
+                 ok=False, colour="RED", id="000000")
+    zeros["odd name"] = 0
+    return done(b, {"/slabs": [[1, 2], [3, 4], [5, 6], [7, 8], [-9, -9], [-9, -9], [9, 10]],
+                    "/one": [7, 8, 9], "/nothing": [], "/null": None, "/zeros": [zeros],
+                    "/half": [1, 2, 3, 3], "/big": [i / 4 for i in range(700)]})
+
+
+def links():
+    b = Builder()
+    z = b.group(1, "z first")
+    a = b.group(1, "a")
+    d = b.dataset(a, "d", "INT", (), data=[1])
+    b.link(z, "hard", d)
+    b.link(1, "again", a)
+    b.soft(1, "soft", "/a/d")
+    b.soft(a, "dangling", "../nowhere")
+    b.external(1, "ext", "other.drep", "/x/y")
+    b.soft(1, "gone", "x")
+    b.unlink(1, "gone")
+    b.group(1, "\u00fcn\u00efc\u00f6d\u00e9 \u2603")
+    b.group(1, "n" * 1023)
+    b.group(1, 'quote"\\ \t')
+    return done(b, {"/z first/hard": 1})
+
+
+def attrs():
+    b = Builder()
+    g = b.group(1, "g")
+    b.attr(g, "null", "INT", None, None)
+    b.attr(g, "empty", "INT", [], (0, 2))
+    b.attr(g, "matrix", "SHORT", [1, 2, 3, 4, 5, 6], (2, 3))
+    b.attr(g, "b no creation order", "FLOAT", Fraction(1, 10))
+    b.attr(g, "a", "LONG_DOUBLE", [Fraction(1, 3), -0.0, "nan"], (3,))
+    b.attr(g, "people", PERSON, [ANN, BEA], (2,))
+    b.attr(g, "seq", ("seq", ("seq", "vstring")), [[[b"a"], []], [], [[b"b", b"c"]]], (3,))
+    b.attr(g, "ref", "ref", g)
+    b.attr(g, "region", "region", (g, "[0:1:1]"))
+    b.attr(g, "enum", RED, [0, 1, 9], (3,))
+    b.attr(g, "twelve", ("scalar", TWELVE, raw(2)), 0x1ffc)
+    b.attr(g, "string", ("string", 2, 5), b"ab")
+    b.attr(g, "long", "vstring", "x" * 3000)
+    b.attr(g, "wide", "INT64_T", [1 << 53, SAFE, -SAFE, -(1 << 53)], (4,))
+    b.attr(g, "n\u00e4me/with slash", "C_BOOL", 1)
+    ld, z = C.CODE_OF["LONG_DOUBLE"], C.CODE_OF["C_LONG_DOUBLE_COMPLEX"]
+    third = Fraction(1, 3)
+    for name, form, size in (("x87", C.X87, 10), ("m68k", C.M68K, 12),
+                             ("double-double", C.DOUBLE_DOUBLE, 16), ("ibm", C.IBM128, 16),
+                             ("vax", C.VAX_H, 16), ("cray", C.CRAY64, 8)):
+        b.attr(g, name, "LONG_DOUBLE", [1.5, third, -2.5], (3,), forms={ld: (form, size)})
+        b.attr(g, name + " complex", "C_LONG_DOUBLE_COMPLEX", (0.5, -8.0),
+               forms={z: (form, 2 * size)})
+    f, i = C.CODE_OF["FLOAT"], C.CODE_OF["INT"]
+    b.attr(g, "ibm32", "FLOAT", 100.0, forms={f: (C.IBM32, 4)})
+    b.attr(g, "three bytes", "INT", -5, forms={i: (C.INT, 3)})
+    return done(b)
+
+
+def dims():
+    b = Builder()
+    time = b.dimension(1, "time", 5, unlimited=True)
+    x = b.dimension(1, "x", 2)
+    b.attr(x, "unit", "vstring", "m")
+    hidden = b.dimension(None, None, 2)
+    b.dataset(1, "t", "INT", (5, 2), dims=(time, x), maxshape=(None, 2), data=list(range(10)))
+    b.dataset(1, "short", "INT", (3,), dims=(time,), maxshape=(None,), data=[1, 2, 3])
+    b.dataset(1, "half", "INT", (2, 2), dims=(0, x), data=[1, 2, 3, 4])
+    b.dataset(1, "hidden", "INT", (2,), dims=(hidden,), data=[1, 2])
+    return done(b, {"/t": [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]], "/short": [1, 2, 3]})
+
+
+def named():
+    """Named datatypes, also those that describe memory."""
+    b = Builder()
+    for name, t in (("person", PERSON), ("seq", ("seq", ("seq", "INT"))), ("ref", "ref"),
+                    ("region", "region"), ("int", "INT"), ("scalar", ("scalar", TWELVE, None)),
+                    ("custom", ("scalar", OWN16, None)), ("vax", ("scalar", VAXF, None)),
+                    ("opaque", ("opaque", 4, "")), ("quoted", ("opaque", 4, 'a"b\\')),
+                    ("arrays", ("array", [4], ("array", [3, 2], "INT"))),
+                    ("unnamed", ("struct", [("", "INT"), ("2x", "DOUBLE")])),
+                    ("none", ("struct", []))):
+        b.named(1, name, t)
+    INT, DOUBLE = b"\1\0\0\x08", b"\1\0\0\x10"
+    for name, record in (
+            ("contiguous", u8(32) + u8(0) + i64(3) + INT),
+            ("vector", u8(33) + u8(0) + i64(3) + i64(2) + i64(-4) + INT),
+            ("hvector", u8(34) + u8(0) + i64(3) + i64(2) + i64(100) + INT),
+            ("indexed", u8(35) + u8(0) + u64(2) + i64(1) + i64(0) + i64(2) + i64(-5) + INT),
+            ("hindexed", u8(36) + u8(0) + u64(1) + i64(1) + i64(8) + INT),
+            ("indexed_block", u8(37) + u8(0) + u64(2) + i64(3) + i64(0) + i64(7) + INT),
+            ("hindexed_block", u8(38) + u8(0) + u64(0) + i64(3) + INT),
+            ("mpi struct", u8(39) + u8(0) + u64(2) + i64(1) + i64(0) + INT + i64(2) + i64(8) +
+             DOUBLE),
+            ("resized", u8(42) + u8(0) + i64(-8) + i64(64) + u8(43) + u8(0) + DOUBLE)):
+        b.named(1, name, ("raw", record))
+    d = b.dataset(1, "shares", "INT", (), data=[1])
+    b.attr(d, "person", PERSON, ANN)
+    return done(b)
+
+
+def tree():
+    """Three levels of small nodes, values in blocks, a long header."""
+    b = Builder(node_max=420, hints={"drep_chunk_max": "33554432", "note": "h" * 300})
+    b.continue_from = 2
+    g = b.group(1, "many")
+    expect = {}
+    for i in range(60):
+        d = b.dataset(g, "dataset %d" % (i * 7 % 60), "INT", (2,), data=[i, -i])
+        expect["/many/dataset %d" % (i * 7 % 60)] = [i, -i]
+        if i % 9 == 0:
+            b.attr(d, "number", "INT", i)
+    deep = 1
+    for i in range(12):
+        deep = b.group(deep, "d%d" % i)
+    b.dataset(deep, "far", "INT", (600,), data=list(range(600)))
+    return done(b, expect)
+
+
+# What gcc says of these machines: order, long, alignment of 4 and 8 bytes, long double.
+ABIS = {
+    "s390x": (0, 8, 4, 8, (C.BINARY128, 16, 8)),
+    "m68k": (0, 4, 2, 2, (C.M68K, 12, 2)),
+    "i386": (1, 4, 4, 4, (C.X87, 12, 4)),
+    "ppc64el-ibm": (1, 8, 4, 8, (C.DOUBLE_DOUBLE, 16, 16)),
+}
+
+# The arrays that gcc laid out for them: a struct twice, and values of long double.
+IMAGES = {
+    "s390x": (
+        "6100fffe00000003fffffffffffffffc00000000000000053f00000000000000bfd0000000000000"
+        "3ffb999999999999999999999999999a01000000000000007a000102010203040000000000000007"
+        "fffffffffffffff8501502f90000000054b249ad2594c37dc0004000000000000000000000000000"
+        "0000000000000000",
+        "00000000000000000000000000000000800000000000000000000000000000003fff000000000000"
+        "0000000000000000c00040000000000000000000000000003ffb999999999999999999999999999a"
+        "4000921fb54442d18469898cc51701b87ffeffffffffffffffffffffffffffff0001000000000000"
+        "0000000000000000000000000000000000000000000000017fff0000000000000000000000000000"
+        "ffff00000000000000000000000000007fff8000000000000000000000000000",),
+    "m68k": (
+        "6100fffe00000003fffffffc00000000000000053f000000bfd00000000000003ffb0000cccccccc"
+        "cccccccd01007a0001020102030400000007fffffffffffffff8501502f954b249ad2594c37dc000"
+        "0000a0000000000000000000",
+        "0000000000000000000000008000000000000000000000003fff00008000000000000000c0000000"
+        "a0000000000000003ffb0000cccccccccccccccd40000000c90fdaa22168c2357ffe0000ffffffff"
+        "ffffffff0000000080000000000000000000000000000000000000017fff00000000000000000000"
+        "ffff000000000000000000007fff0000ffffffffffffffff",),
+    "i386": (
+        "6100feff03000000fcffffff05000000000000000000003f000000000000d0bfcdcccccccccccccc"
+        "fb3f0000010000007a0002010403020107000000f8fffffffffffffff90215507dc39425ad49b254"
+        "00000000000000a000c0000000000000",
+        "0000000000000000000000000000000000000000008000000000000000000080ff3f000000000000"
+        "000000a000c00000cdccccccccccccccfb3f000035c26821a2da0fc900400000ffffffffffffffff"
+        "fe7f00000000000000000080010000000100000000000000000000000000000000000080ff7f0000"
+        "0000000000000080ffff000000000000000000c0ff7f0000",),
+    "ppc64el-ibm": (
+        "6100feff03000000fcffffffffffffff05000000000000000000003f00000000000000000000d0bf"
+        "00000000000000009a9999999999b93f9a999999999959bc01000000000000000000000000000000"
+        "7a000201040302010700000000000000f8fffffffffffffff9021550000000007dc39425ad49b254"
+        "000000000000000000000000000004c0000000000000000000000000000000000000000000000000",
+        "0000000000000000000000000000000000000000000000800000000000000000000000000000f03f"
+        "000000000000000000000000000004c000000000000000009a9999999999b93f9a999999999959bc"
+        "182d4454fb210940065c143326a6a13cffffffffffffef7ffeffffffffff8f7c0000000000006003"
+        "000000000000000001000000000000000000000000000000000000000000f07f0000000000000000"
+        "000000000000f0ff0000000000000000000000000000f87f0000000000000000",),
+}
+
+MIXED = ("struct", [("c", "CHAR"), ("s", "SHORT"), ("i", "INT"), ("l", "LONG"),
+                    ("q", "LONG_LONG"), ("f", "FLOAT"), ("d", "DOUBLE"), ("e", "LONG_DOUBLE"),
+                    ("b", "C_BOOL")])
+MIXED_VALUES = [("a", -2, 3, -4, 5, 0.5, -0.25, Fraction(1, 10), 1),
+                ("z", 0x0102, 0x01020304, 7, -8, Fraction(10 ** 10), Fraction(10 ** 100), -2.5, 0)]
+TENTH = {"s390x": "0x1.999999999999999999999999999ap-4", "m68k": "0x1.999999999999999ap-4",
+         "i386": "0x1.999999999999999ap-4", "ppc64el-ibm": "0x1.999999999999999999999999998p-4"}
+
+
+def table_of(abi):
+    order, long_size, a4, a8, (form, size, align) = ABIS[abi]
+    a2 = 2
+
+    def row(f, n, a):
+        return (f, order, n, a)
+
+    rows = {"BYTE": row(C.BYTES, 1, 1), "CHAR": row(C.CHAR, 1, 1), "C_BOOL": row(C.BOOL, 1, 1),
+            "SIGNED_CHAR": row(C.INT, 1, 1), "UNSIGNED_CHAR": row(C.UINT, 1, 1),
+            "SHORT": row(C.INT, 2, a2), "UNSIGNED_SHORT": row(C.UINT, 2, a2),
+            "INT": row(C.INT, 4, a4), "UNSIGNED": row(C.UINT, 4, a4),
+            "LONG": row(C.INT, long_size, a8 if long_size == 8 else a4),
+            "UNSIGNED_LONG": row(C.UINT, long_size, a8 if long_size == 8 else a4),
+            "LONG_LONG": row(C.INT, 8, a8), "UNSIGNED_LONG_LONG": row(C.UINT, 8, a8),
+            "WCHAR": row(C.UNICODE, 4, a4), "FLOAT": row(C.BINARY32, 4, a4),
+            "DOUBLE": row(C.BINARY64, 8, a8), "LONG_DOUBLE": row(form, size, align),
+            "C_FLOAT_COMPLEX": row(C.BINARY32, 8, a4), "C_DOUBLE_COMPLEX": row(C.BINARY64, 16, a8),
+            "C_LONG_DOUBLE_COMPLEX": row(form, 2 * size, align)}
+    return {C.CODE_OF[n]: r for n, r in rows.items()}
+
+
+def native(abi):
+    b = Builder("native:" + abi, table=table_of(abi), flags=1, machine=abi)
+    b.dataset(1, "mixed", MIXED, (2,), data=MIXED_VALUES)
+    size = b.shape.size(MIXED)
+    image = bytes.fromhex(IMAGES[abi][0])
+    assert b.payload(MIXED, MIXED_VALUES)[0] == image[:2 * size], abi
+    ld = b.table[C.CODE_OF["LONG_DOUBLE"]][2]
+    image = bytes.fromhex(IMAGES[abi][1])
+    items = [image[i * ld:(i + 1) * ld] for i in range(12)]
+    b.dataset(1, "long double", "LONG_DOUBLE", (12,), data=items)
+    b.dataset(1, "complex", "C_LONG_DOUBLE_COMPLEX", (2,), data=[(1.0, 2.0), (-0.5, "inf")])
+    nested = ("struct", [("c", "CHAR"), ("in", ("array", [2], ("struct", [
+        ("c", "CHAR"), ("q", "LONG_LONG")]))), ("v", "vstring"), ("s", ("string", 0, 3))])
+    b.dataset(1, "nested", nested, (1,), data=[("a", [("b", 1), ("c", -2)], b"text", b"xyz")])
+    b.attr(1, "tenth", "LONG_DOUBLE", Fraction(1, 10))
+    rows = [dict(zip([m[0] for m in MIXED[1]], row)) for row in MIXED_VALUES]
+    rows[0].update(e=TENTH[abi], b=True)
+    rows[1].update(f=1e10, d=1e100, b=False)
+    return done(b, {"/mixed": rows, "/complex": [[1.0, 2.0], [-0.5, "inf"]],
+                    "/nested": [{"c": "a", "in": [{"c": "b", "q": 1}, {"c": "c", "q": -2}],
+                                 "v": "text", "s": "xyz"}]})
+
+
+def native_s390x():
+    return native("s390x")
+
+
+def native_m68k():
+    return native("m68k")
+
+
+def native_i386():
+    return native("i386")
+
+
+def native_ppc64el():
+    return native("ppc64el-ibm")
+
+
+def declared(name, rows, values, scalars=b""):
+    table = {C.CODE_OF[n]: r for n, r in rows.items()}
+    b = Builder(name, table=table, scalars=scalars)
+    expect = {}
+    for n, (stored, json) in values.items():
+        b.dataset(1, n, n, (len(stored),), data=stored)
+        expect["/" + n] = json
+    b.dataset(1, "struct", ("struct", [("a", "INT"), ("b", "DOUBLE")]), (1,), data=[(-3, 0.5)])
+    expect["/struct"] = [{"a": -3, "b": 0.5}]
+    return done(b, expect)
+
+
+def declared_ibm():
+    third = "0x1.5555555555555555555555555554p-2"
+    return declared("ibm-hex", {
+        "CHAR": (C.EBCDIC, 0, 1, 1), "INT": (C.INT, 0, 4, 4), "FLOAT": (C.IBM32, 0, 4, 4),
+        "DOUBLE": (C.IBM64, 0, 8, 8), "LONG_DOUBLE": (C.IBM128, 0, 16, 8),
+        "C_DOUBLE_COMPLEX": (C.IBM64, 0, 16, 8), "LOGICAL": (C.INT, 0, 4, 4)}, {
+        "CHAR": (["A", "z", "0", "\xe9"], ["A", "z", "0", "\xe9"]),
+        "INT": ([1, -2], [1, -2]),
+        "FLOAT": ([0.0, 1.0, -2.5, 100.0, bytes.fromhex("7fffffff"), bytes.fromhex("00100000"),
+                   bytes.fromhex("c276a000")],
+                  [0.0, 1.0, -2.5, 100.0, float((1 << 24) - 1) * 2.0 ** 228, 2.0 ** -260,
+                   -118.625]),
+        "DOUBLE": ([1.0, -118.625, bytes.fromhex("7fffffffffffffff")],
+                   [1.0, -118.625, "0x1.fffffffffffffep+251"]),
+        "LONG_DOUBLE": ([1.0, -2.5, Fraction(1, 3)], [1.0, -2.5, third]),
+        "C_DOUBLE_COMPLEX": ([(0.5, -16.0)], [[0.5, -16.0]]),
+        "LOGICAL": ([0, 1, -1], [False, True, True])})
+
+
+def declared_vax():
+    return declared("vax", {
+        "CHAR": (C.CHAR, 0, 1, 1), "INT": (C.INT, 1, 4, 4), "LONG": (C.INT, 2, 4, 4),
+        "FLOAT": (C.VAX_F, 2, 4, 4), "DOUBLE": (C.VAX_G, 2, 8, 8),
+        "DOUBLE_PRECISION": (C.VAX_D, 2, 8, 8), "LONG_DOUBLE": (C.VAX_H, 2, 16, 16),
+        "REAL": (C.VAX_F, 0, 4, 4)}, {
+        "INT": ([1, -2, 0x01020304], [1, -2, 0x01020304]),
+        "LONG": ([1, -2, 0x01020304], [1, -2, 0x01020304]),
+        "FLOAT": ([bytes.fromhex("80400000"), -2.5, 0.0, "nan", bytes.fromhex("49 41 d0 0f")],
+                  [1.0, -2.5, 0.0, "nan", 3.141590118408203]),
+        "DOUBLE": ([bytes.fromhex("1040000000000000"), -2.5, 0.1], [1.0, -2.5, 0.1]),
+        "DOUBLE_PRECISION": ([1.0, Fraction(1, 3), "nan"],
+                             [1.0, "0x1.55555555555556p-2", "nan"]),
+        "LONG_DOUBLE": ([1.0, Fraction(2) ** -16384, -0.5], [1.0, "0x1p-16384", -0.5]),
+        "REAL": ([1.0, 0.0], [1.0, 0.0])})
+
+
+def declared_cray():
+    """Cray floats, integers of 8 bytes, and a custom format (MIL-STD-1750A-like, 6 bytes)."""
+    return declared("cray", {
+        "CHAR": (C.CHAR, 0, 1, 1), "INT": (C.INT, 0, 8, 8), "SHORT": (C.INT, 0, 3, 1),
+        "FLOAT": (C.CRAY64, 0, 8, 8), "DOUBLE": (C.CRAY64, 0, 8, 8),
+        "REAL": (255, 0, 6, 2, 1), "UNSIGNED": (255, 0, 2, 2, 0)}, {
+        "INT": ([1, -2], [1, -2]), "SHORT": ([1, -2, (1 << 23) - 1], [1, -2, (1 << 23) - 1]),
+        "FLOAT": ([1.0, -2.5, 0.0, "inf"], [1.0, -2.5, 0.0, "inf"]),
+        "DOUBLE": ([bytes.fromhex("4001800000000000"), bytes.fromhex("2000800000000000")],
+                   [1.0, "0x1p-8193"]),
+        "REAL": ([bytes.fromhex("408000000000")], [1.0]),
+        "UNSIGNED": ([b"\x1f\xfc"], [2047])},
+        TWELVE + TOPBIT)
+
+
+def code():
+    """Form 2: only its author can read the elements."""
+    b = Builder("zigzag", form=2, machine="amd64")
+    b.table[C.CODE_OF["DOUBLE"]] = (C.BINARY64, 1, 8, 1)
+    b.table[C.CODE_OF["INT"]] = (C.INT, 1, 4, 1)
+
+    def zigzag(v):
+        return (v << 1 ^ v >> 31).to_bytes(4, "little") if v >= 0 else (-2 * v - 1).to_bytes(
+            4, "little")
+
+    def flipped(v):
+        return bytes(255 - c for c in encode(v, C.BINARY64, 1, 8))
+
+    top = Fraction((1 << 53) - 1) * Fraction(2) ** 971
+    b.witnesses = {C.CODE_OF["INT"]: [zigzag(v) for v in (0, 1, 2 ** 31 - 1)],
+                   C.CODE_OF["DOUBLE"]: [flipped(v) for v in (0.0, 1.0, -2.5, top, "nan")]}
+    d = b.dataset(1, "i", "INT", (3,), data=[zigzag(v) for v in (5, -5, 0)])
+    b.attr(d, "shown", "INT", [5, -5, 0], (3,))
+    b.dataset(1, "d", "DOUBLE", (2,), data=[flipped(v) for v in (1.5, -0.0)], fill=1,
+              fill_value=2.0)
+    b.dataset(1, "text", ("string", 0, 4), (1,), data=[b"abc"])
+    return done(b, {"/i": None, "/d": None})
+
+
+def extended():
+    """What a later minor version may add."""
+    b = Builder()
+    b.slot_fields = {"minor": 1, "compatible": 5}
+    b.extra_records = [(99, b"later"), (1000, b"")]
+
+    def longer(records):
+        return [(t, c + b"\xee" if t == 1 else c) for t, c in records]
+
+    b.spoil["header"] = longer
+    d = b.dataset(1, "d", "INT", (2,), "chunked", (2,), tail=b"later")
+    b.run(d, (0,), [b.payload("INT", [1, 2])[0]], tail=b"later")
+    b.attr(d, "a", "INT", 3, tail=b"later")
+    b.dimension(1, "x", 3)
+    b.objects[1]["tail"] = b"later"
+    key = b.key(1, 32, b"d")
+    b.tree[key] += b"later"
+    for ident, tag, tail in ((0, 100, b"x"), (d, 24 + 1, b""), (d, 97, b"yy"), (d, 230, b"zzz"),
+                             (1, 255, b"\xff" * 8)):
+        b.tree[b.key(ident, tag, tail)] = b"whatever"
+    return done(b, {"/d": [1, 2]})
+
+
+def readonly():
+    """An unknown write-incompatible feature: to be read, not to be written."""
+    b = Builder()
+    b.slot_fields = {"write_incompatible": 1 << 40}
+    b.dataset(1, "d", "INT", (), data=[1])
+    return done(b, {"/d": 1})
+
+
+def two_commits():
+    b = Builder()
+    b.dataset(1, "first", "INT", (2,), data=[1, 2])
+    b.alloc(bytes(256))
+    hole = len(b.space) - 256
+    b.commit()
+    first = b.slots[0]
+    log = i64(struct.unpack(">q", first[72:80])[0]) + first[64:72] + first[80:100] + first[156:164]
+    b.tree[b.key(0, 2, u64(1))] = log
+    b.tree[b.key(0, 1, u64(hole))] = u64(256) + u64(0)
+    d = b.dataset(1, "second", "DOUBLE", (1,), "contiguous", data=[0.5])
+    b.attr(d, "a", "INT", 7)
+    return done(b, {"/first": [1, 2], "/second": [0.5]}, free_old=True)
+
+
+def second_commit():
+    return two_commits()
+
+
+def damaged_slot():
+    b = two_commits()
+    slot = bytearray(b.slots[1])
+    slot[2000] ^= 1
+    b.slots[1] = bytes(slot)
+    b.expect = {"/first": [1, 2]}
+    return b
+
+
+GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, contiguous, links,
+        attrs, dims, named, tree, native_s390x, native_m68k, native_i386, native_ppc64el,
+        declared_ibm, declared_vax, declared_cray, code, extended, readonly, second_commit,
+        damaged_slot]
+
+
+def file_name(function):
+    return function.__name__.replace("_", "-") + ".drep"
