@@ -57,9 +57,13 @@ static int check_inside(const drep_type *t, int64_t size)
     for (int64_t i = 0; i < t->nmembers; i++) {
         const drep_type *m = t->member[i];
         bool over = false;
-        int64_t low = size_add(t->displ[i], m->lb < m->true_lb ? m->lb : m->true_lb, &over);
-        int64_t high = size_add(t->displ[i], m->ub > m->true_ub ? m->ub : m->true_ub, &over);
+        int64_t low = m->items && m->true_lb < m->lb ? m->true_lb : m->lb;
+        int64_t high = m->items && m->true_ub > m->ub ? m->true_ub : m->ub;
 
+        if (m->blank)
+            continue;
+        low = size_add(t->displ[i], low, &over);
+        high = size_add(t->displ[i], high, &over);
         if (over)
             return size_fail();
         if (low < 0 || (size && high > size))

@@ -408,10 +408,23 @@ static bool same_step(const struct join *j, int64_t i, int64_t step)
            node_equal(j->piece[i].node, j->piece[i + 1].node);
 }
 
+/* Is `done` what comes of pairing two like piece, `step` apart? */
+static bool pair_of(const struct node *done, const struct node *piece, int64_t step)
+{
+    if (done->count != 2 || done->stride != step)
+        return false;
+    if (done->op == NODE_LOOP)
+        return node_equal(done->child[0], piece);
+    return done->op == NODE_LEAF && piece->op == NODE_LEAF && piece->count == 1 &&
+           leaf_same(done->leaf, piece->leaf);
+}
+
 /* How many pieces from i on are equal and equally far apart, and worth a loop.  A
- * pair is only if it is all there is, or if the next pair is like it: pairing what
- * lies at random would cost a node for each pair. */
-static int64_t progression(const struct join *j, int64_t i, int64_t *step)
+ * pair is only if it is all there is, or if the pair behind it or before it is like
+ * it (`before`: the piece already done; NULL: none): pairing what lies at random
+ * would cost a node for each pair. */
+static int64_t progression(const struct join *j, int64_t i, const struct node *before,
+                           int64_t *step)
 {
     int64_t n = 1;
 
@@ -424,7 +437,7 @@ static int64_t progression(const struct join *j, int64_t i, int64_t *step)
         return n;
     if (same_step(j, i + 2, *step) && node_equal(j->piece[i].node, j->piece[i + 2].node))
         return 2;
-    return 1;
+    return before && pair_of(before, j->piece[i].node, *step) ? 2 : 1;
 }
 
 /* Turns equal pieces at equal distances into loops. */
@@ -435,7 +448,7 @@ static int merge_progressions(struct join *j)
 
     for (int64_t r = 0; r < j->n;) {
         int64_t step = 0;
-        int64_t n = err ? 1 : progression(j, r, &step);
+        int64_t n = err ? 1 : progression(j, r, w ? j->piece[w - 1].node : NULL, &step);
         struct piece p = j->piece[r];
         struct node *first = p.node;
 

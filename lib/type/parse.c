@@ -1,0 +1,903 @@
+/* parse.c - a datatype from its one line.
+ *
+ *   type    := first { "[" ints "]" }               array of rank as many as ints
+ *   first   := NAME                                 predefined: DOUBLE
+ *            | "struct" "{" [ member { "," member } ] "}" [ ":" int ]
+ *            | "struct" "(" list [ "," list ] "," "[" [ type { "," type } ] "]" ")"
+ *            | "string" "(" int [ "," ( "nul" | "nulterm" | "space" ) ] ")"
+ *            | "vstring" | "seq" "(" type ")" | "bool" "(" type ")"
+ *            | "opaque" "(" int [ "," quoted ] ")"
+ *            | "enum" "(" type ")" "{" [ name "=" int { "," name "=" int } ] "}"
+ *            | "ref" "(" ( "object" | "region" ) ")"
+ *            | "scalar" "{" class "," order { "," field } "}"
+ *            | "contiguous" "(" int "," type ")"
+ *            | ( "vector" | "hvector" ) "(" int "," int "," int "," type ")"
+ *            | ( "indexed" | "hindexed" ) "(" list "," list "," type ")"
+ *            | ( "indexed_block" | "hindexed_block" ) "(" int "," list "," type ")"
+ *            | "subarray" "(" list "," list "," list "," order "," type ")"
+ *            | "darray" "(" int "," int "," list "," dists "," list "," list
+ *                       "," order "," type ")"
+ *            | "resized" "(" int "," int "," type ")" | "dup" "(" type ")"
+ *   member  := name [ "@" int ] ":" type            without @: where C would put it,
+ *                                                   behind the member before
+ *   list    := "[" [ ints ] "]"    ints := int { "," int }
+ *   name    := letters, digits and "_", not a digit first | quoted
+ *   quoted  := '"' { any | '\"' | '\\' | '\xHH' } '"'
+ *   order   := "c" | "fortran"     dists := "[" { "none" | "block" | "cyclic" } "]"
+ *   class   := "int" | "real" | "bits"   (of a scalar; its order: big, little, vax)
+ *   field   := "size=" int | "format=" word | "signed" | "bits=" int "@" int
+ *            | "pad=" int "/" int | "sign=" int | "exp=" int "@" int
+ *            | "mant=" int "@" int | "base=" int | "bias=" int
+ *            | "norm=" ( "implied" | "msbset" | "none" )
+ *
+ * In this order the arguments are those of the constructors; widths stand before
+ * the "@" of their lowest bit.  A compound's ":int" is its extent.  A struct without
+ * its second list lies as C would put it.  Blanks may stand between any two words. */
+#include "type/build.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/numbers.h"
+
+#include <string.h>
+
+/* A reader of the line; the first error sticks, and later reads do nothing. */
+struct line {
+    const char *text;
+    const char *p;
+    int depth;
+    int err;
+};
+
+/* Numbers, and members, that grow. */
+struct ints {
+    int64_t *v;
+    int64_t n, room;
+};
+struct parts {
+    char **name;
+    drep_type **type;
+    struct ints number; /* offsets or values */
+    int64_t n, room;
+};
+
+static int wrong(struct line *in, const char *what)
+{
+    if (!in->err)
+        in->err =
+            fail(DREP_ERR_SYNTAX, "datatype: column %zu: %s", (size_t)(in->p - in->text) + 1, what);
+    return in->err;
+}
+
+/* A constructor's error, with its place. */
+static void made(struct line *in, int err)
+{
+    if (!in->err && err)
+        in->err = fail_in(err, "datatype: column %zu", (size_t)(in->p - in->text) + 1);
+}
+
+static void blanks(struct line *in)
+{
+    in->p += strspn(in->p, " \t\r\n");
+}
+
+/* Is the next character c?  Then takes it. */
+static bool next_is(struct line *in, char c)
+{
+    blanks(in);
+    if (in->err || *in->p != c)
+        return false;
+    in->p++;
+    return true;
+}
+
+static void want(struct line *in, char c)
+{
+    char what[] = "expected '?'";
+
+    if (in->err || next_is(in, c))
+        return;
+    what[10] = c;
+    wrong(in, what);
+}
+
+static bool is_word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The length of the word that begins here, 0 if none does. */
+static size_t word_len(struct line *in)
+{
+    size_t len = 0;
+
+    blanks(in);
+    if (in->err || (*in->p >= '0' && *in->p <= '9'))
+        return 0;
+    while (is_word_char(in->p[len]))
+        len++;
+    return len;
+}
+
+static bool next_word(struct line *in, const char *word)
+{
+    size_t len = word_len(in);
+
+    if (!len || len != strlen(word) || memcmp(in->p, word, len) != 0)
+        return false;
+    in->p += len;
+    return true;
+}
+
+/* The number of the word among `words` that comes next. */
+static int word_of(struct line *in, const char *const *words, int n, const char *what)
+{
+    for (int i = 0; i < n; i++)
+        if (next_word(in, words[i]))
+            return i;
+    wrong(in, what);
+    return 0;
+}
+
+/* Digits with an optional minus; beyond int64_t, up to uint64_t if it may be. */
+static int64_t number(struct line *in, bool may_be_big)
+{
+    bool minus = next_is(in, '-');
+    const char *start = in->p;
+    uint64_t v = 0;
+
+    if (in->err)
+        return 0;
+    for (; *in->p >= '0' && *in->p <= '9'; in->p++)
+        if (__builtin_mul_overflow(v, 10u, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(*in->p - '0'), &v))
+            return wrong(in, "the number is too large"), 0;
+    if (in->p == start)
+        return wrong(in, "expected a number"), 0;
+    if (minus && v <= (uint64_t)INT64_MAX + 1)
+        return (int64_t)(0 - v);
+    if (minus || (v > INT64_MAX && !may_be_big))
+        return wrong(in, "the number is too large"), 0;
+    return (int64_t)v;
+}
+
+static int64_t integer(struct line *in)
+{
+    return number(in, false);
+}
+
+static int integer_upto(struct line *in, int max)
+{
+    const char *start = in->p;
+    int64_t v = integer(in);
+
+    if (!in->err && (v < -max || v > max)) {
+        in->p = start;
+        wrong(in, "the number is too large");
+    }
+    return in->err ? 0 : (int)v;
+}
+
+static void ints_add(struct line *in, struct ints *list, int64_t v)
+{
+    int64_t room = list->room ? 2 * list->room : 8;
+    int64_t *bigger;
+
+    if (in->err)
+        return;
+    if (list->n == list->room) {
+        bigger = mem_resize(list->v, (size_t)room, sizeof(*bigger));
+        if (!bigger) {
+            in->err = DREP_ERR_NOMEM;
+            return;
+        }
+        list->v = bigger;
+        list->room = room;
+    }
+    list->v[list->n++] = v;
+}
+
+/* What stands between brackets, the opening one already taken. */
+static void ints_rest(struct line *in, struct ints *list)
+{
+    if (next_is(in, ']'))
+        return;
+    do
+        ints_add(in, list, integer(in));
+    while (next_is(in, ','));
+    want(in, ']');
+}
+
+static void int_list(struct line *in, struct ints *list)
+{
+    want(in, '[');
+    if (!in->err)
+        ints_rest(in, list);
+}
+
+/* A list of as many numbers as another, then a comma. */
+static void int_list_like(struct line *in, struct ints *list, int64_t n)
+{
+    int_list(in, list);
+    if (!in->err && list->n != n)
+        wrong(in, "the lists are not equally long");
+    want(in, ',');
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* One character behind a backslash. */
+static char escaped(struct line *in)
+{
+    int high, low;
+
+    if (*in->p == '"' || *in->p == '\\')
+        return *in->p++;
+    high = *in->p == 'x' ? hex_digit(in->p[1]) : -1;
+    low = high < 0 ? -1 : hex_digit(in->p[2]);
+    if (low < 0 || (high == 0 && low == 0))
+        return wrong(in, "unknown escape"), 0;
+    in->p += 3;
+    return (char)(high * 16 + low);
+}
+
+/* A quoted text, allocated; NULL on failure. */
+static char *quoted(struct line *in)
+{
+    size_t len = 0;
+    char *s;
+
+    want(in, '"');
+    if (in->err)
+        return NULL;
+    s = mem_array(strlen(in->p) + 1, 1);
+    if (!s) {
+        in->err = DREP_ERR_NOMEM;
+        return NULL;
+    }
+    while (!in->err && *in->p != '"') {
+        if (*in->p == 0)
+            wrong(in, "the quote does not end");
+        else if (*in->p == '\\')
+            in->p++, s[len++] = escaped(in);
+        else
+            s[len++] = *in->p++;
+    }
+    s[len] = 0;
+    if (!in->err)
+        in->p++;
+    if (!in->err)
+        return s;
+    mem_free(s);
+    return NULL;
+}
+
+static char *name(struct line *in)
+{
+    size_t len = word_len(in);
+    char *s;
+
+    if (in->err)
+        return NULL;
+    if (!len) {
+        if (*in->p == '"')
+            return quoted(in);
+        wrong(in, "expected a name");
+        return NULL;
+    }
+    s = mem_strndup(in->p, len);
+    if (!s)
+        in->err = DREP_ERR_NOMEM;
+    in->p += len;
+    return s;
+}
+
+static drep_type *type(struct line *in);
+
+/* ------------------------------------------------------------ lists of parts */
+
+/* Takes over both; both may be NULL. */
+static void parts_add(struct line *in, struct parts *list, char *part_name, drep_type *part)
+{
+    int64_t room = list->room ? 2 * list->room : 8;
+    char **names;
+    drep_type **types;
+
+    if (!in->err && list->n == list->room) {
+        names = mem_resize(list->name, (size_t)room, sizeof(*names));
+        if (names)
+            list->name = names;
+        types = names ? mem_resize(list->type, (size_t)room, sizeof(*types)) : NULL;
+        if (types) {
+            list->type = types;
+            list->room = room;
+        } else {
+            in->err = DREP_ERR_NOMEM;
+        }
+    }
+    if (in->err) {
+        mem_free(part_name);
+        drep_type_free(part);
+        return;
+    }
+    list->name[list->n] = part_name;
+    list->type[list->n++] = part;
+}
+
+static void parts_release(struct parts *list)
+{
+    for (int64_t i = 0; i < list->n; i++) {
+        mem_free(list->name[i]);
+        drep_type_free(list->type[i]);
+    }
+    mem_free(list->name);
+    mem_free(list->type);
+    mem_free(list->number.v);
+}
+
+/* ------------------------------------------------------------ container kinds */
+
+/* A member's place: as told, or behind `end` as C would. */
+static void member(struct line *in, struct parts *list, int64_t *end)
+{
+    char *part_name = name(in);
+    bool told = next_is(in, '@');
+    int64_t at = told ? integer(in) : 0;
+    bool over = false;
+    drep_type *part;
+
+    want(in, ':');
+    part = type(in);
+    if (part && !told)
+        at = size_add(size_align(*end, part->align, &over), -part->lb, &over);
+    if (part)
+        *end = size_add(at, part->ub, &over);
+    if (over)
+        made(in, size_fail());
+    ints_add(in, &list->number, at);
+    parts_add(in, list, part_name, part);
+}
+
+static drep_type *compound(struct line *in)
+{
+    struct parts list = {0};
+    drep_type *t = NULL;
+    int64_t end = 0;
+    int64_t size;
+
+    if (!next_is(in, '}')) {
+        do
+            member(in, &list, &end);
+        while (next_is(in, ','));
+        want(in, '}');
+    }
+    size = next_is(in, ':') ? integer(in) : 0;
+    if (!in->err)
+        made(in, drep_type_compound(list.n, (const char *const *)list.name, list.number.v,
+                                    (const drep_type *const *)list.type, size, &t));
+    parts_release(&list);
+    return t;
+}
+
+static drep_type *structure(struct line *in)
+{
+    struct parts list = {0};
+    struct ints lens = {0};
+    drep_type *t = NULL;
+    bool placed;
+
+    int_list(in, &lens);
+    want(in, ',');
+    want(in, '[');
+    blanks(in);
+    placed = !in->err && (*in->p == '-' || (*in->p >= '0' && *in->p <= '9'));
+    /* "[]" may be either list; it is displacements if another list follows. */
+    if (!in->err && *in->p == ']' && in->p[1 + strspn(in->p + 1, " \t\r\n")] == ',')
+        placed = true;
+    if (placed) {
+        ints_rest(in, &list.number);
+        want(in, ',');
+        want(in, '[');
+    }
+    if (!next_is(in, ']')) {
+        do
+            parts_add(in, &list, NULL, type(in));
+        while (next_is(in, ','));
+        want(in, ']');
+    }
+    if (!in->err && (lens.n != list.n || (placed && list.number.n != list.n)))
+        wrong(in, "the lists are not equally long");
+    want(in, ')');
+    /* Displacements that are told are never NULL, not even of no members. */
+    if (placed && !list.number.v)
+        ints_add(in, &list.number, 0);
+    if (!in->err)
+        made(in, drep_type_struct(list.n, lens.v, placed ? list.number.v : NULL,
+                                  (const drep_type *const *)list.type, &t));
+    mem_free(lens.v);
+    parts_release(&list);
+    return t;
+}
+
+static drep_type *enumeration(struct line *in)
+{
+    struct parts list = {0};
+    drep_type *base;
+    drep_type *t = NULL;
+
+    want(in, '(');
+    base = type(in);
+    want(in, ')');
+    want(in, '{');
+    if (!next_is(in, '}')) {
+        do {
+            char *part_name = name(in);
+
+            want(in, '=');
+            ints_add(in, &list.number, number(in, true));
+            parts_add(in, &list, part_name, NULL);
+        } while (next_is(in, ','));
+        want(in, '}');
+    }
+    if (!in->err)
+        made(in, drep_type_enum(base, list.n, (const char *const *)list.name, list.number.v, &t));
+    drep_type_free(base);
+    parts_release(&list);
+    return t;
+}
+
+static drep_type *string(struct line *in)
+{
+    static const char *const pads[] = {"nul", "nulterm", "space"};
+    drep_type *t = NULL;
+    int64_t size;
+    int pad = DREP_PAD_NUL;
+
+    want(in, '(');
+    size = integer(in);
+    if (next_is(in, ','))
+        pad = word_of(in, pads, 3, "expected nul, nulterm or space");
+    want(in, ')');
+    if (!in->err)
+        made(in, drep_type_string(size, pad, &t));
+    return t;
+}
+
+static drep_type *opaque(struct line *in)
+{
+    drep_type *t = NULL;
+    char *tag = NULL;
+    int64_t size;
+
+    want(in, '(');
+    size = integer(in);
+    if (next_is(in, ','))
+        tag = quoted(in);
+    want(in, ')');
+    if (!in->err)
+        made(in, drep_type_opaque(size, tag, &t));
+    mem_free(tag);
+    return t;
+}
+
+static drep_type *reference(struct line *in)
+{
+    static const char *const whats[] = {"object", "region"};
+    drep_type *t = NULL;
+    int what;
+
+    want(in, '(');
+    what = word_of(in, whats, 2, "expected object or region");
+    want(in, ')');
+    if (!in->err)
+        made(in, drep_type_reference(what, &t));
+    return t;
+}
+
+static drep_type *vstring(struct line *in)
+{
+    drep_type *t = NULL;
+
+    made(in, drep_type_vstring(&t));
+    return t;
+}
+
+/* ------------------------------------------------------------------- scalars */
+
+/* A format's name, which has hyphens. */
+static int format_word(struct line *in)
+{
+    char word[32];
+    size_t len = 0;
+    int format;
+
+    blanks(in);
+    while (len < sizeof(word) - 1 && (is_word_char(in->p[len]) || in->p[len] == '-')) {
+        word[len] = in->p[len];
+        len++;
+    }
+    word[len] = 0;
+    format = in->err ? 0 : fmt_format_from_name(word);
+    if (!format)
+        wrong(in, "unknown format of a scalar");
+    in->p += in->err ? 0 : len;
+    return format;
+}
+
+/* "int c int": a width and a position, or two paddings. */
+static void pair(struct line *in, char c, uint16_t *a, uint16_t *b)
+{
+    int first = integer_upto(in, UINT16_MAX);
+    int second;
+
+    want(in, c);
+    second = integer_upto(in, UINT16_MAX);
+    if (!in->err && (first < 0 || second < 0))
+        wrong(in, "the number is negative");
+    *a = (uint16_t)first;
+    *b = (uint16_t)second;
+}
+
+static uint8_t byte(struct line *in)
+{
+    int v = integer_upto(in, UINT8_MAX);
+
+    if (v < 0)
+        wrong(in, "the number is negative");
+    return v < 0 ? 0 : (uint8_t)v;
+}
+
+static void scalar_field(struct line *in, drep_scalar *s)
+{
+    static const char *const words[] = {"signed", "size", "format", "bits", "pad", "sign",
+                                        "exp",    "mant", "base",   "bias", "norm"};
+    static const char *const norms[] = {"implied", "msbset", "none"};
+    int which = word_of(in, words, 11, "unknown field of a scalar");
+    uint16_t a = 0;
+    uint16_t b = 0;
+
+    if (which)
+        want(in, '=');
+    switch (which) {
+    case 0:
+        s->is_signed = 1;
+        break;
+    case 1:
+        s->size = byte(in);
+        break;
+    case 2:
+        s->format = (uint8_t)format_word(in);
+        break;
+    case 3:
+        pair(in, '@', &s->precision, &s->offset);
+        break;
+    case 4:
+        pair(in, '/', &a, &b);
+        s->low_pad = (uint8_t)(a > 2 ? 3 : a);
+        s->high_pad = (uint8_t)(b > 2 ? 3 : b);
+        break;
+    case 5:
+        s->sign_pos = byte(in);
+        break;
+    case 6:
+        pair(in, '@', &s->exp_width, &s->exp_pos);
+        break;
+    case 7:
+        pair(in, '@', &s->mant_width, &s->mant_pos);
+        break;
+    case 8:
+        a = byte(in);
+        for (s->exp_base_log2 = 0; a > 1; a /= 2)
+            s->exp_base_log2++;
+        break;
+    case 9:
+        s->exp_bias = integer(in);
+        break;
+    case 10:
+        s->norm = (uint8_t)word_of(in, norms, 3, "expected implied, msbset or none");
+        break;
+    }
+}
+
+static drep_type *scalar(struct line *in)
+{
+    static const char *const classes[] = {"int", "real", "bits"};
+    static const char *const orders[] = {"big", "little", "vax"};
+    drep_scalar s;
+    drep_type *t = NULL;
+
+    memset(&s, 0, sizeof(s));
+    want(in, '{');
+    s.cls = (uint8_t)(1 + word_of(in, classes, 3, "expected int, real or bits"));
+    want(in, ',');
+    s.order = (uint8_t)word_of(in, orders, 3, "expected big, little or vax");
+    while (next_is(in, ','))
+        scalar_field(in, &s);
+    want(in, '}');
+    if (!in->err)
+        made(in, drep_type_scalar(&s, &t));
+    return t;
+}
+
+/* --------------------------------------------------------- MPI's constructors */
+
+static int dims_order(struct line *in)
+{
+    static const char *const orders[] = {"c", "fortran"};
+    int order = word_of(in, orders, 2, "expected c or fortran");
+
+    want(in, ',');
+    return order;
+}
+
+static void comma_int(struct line *in, int64_t *v)
+{
+    *v = integer(in);
+    want(in, ',');
+}
+
+static drep_type *darray(struct line *in)
+{
+    static const char *const dists[] = {"none", "block", "cyclic"};
+    struct ints sizes = {0}, args = {0}, grid = {0};
+    int distrib[DREP_MAX_RANK], procs[DREP_MAX_RANK];
+    int nprocs = integer_upto(in, INT32_MAX);
+    drep_type *base;
+    drep_type *t = NULL;
+    int proc, order;
+    int rank = 0;
+
+    want(in, ',');
+    proc = integer_upto(in, INT32_MAX);
+    want(in, ',');
+    int_list(in, &sizes);
+    want(in, ',');
+    want(in, '[');
+    do
+        if (rank == DREP_MAX_RANK)
+            wrong(in, "too many dimensions");
+        else
+            distrib[rank++] = word_of(in, dists, 3, "expected none, block or cyclic");
+    while (next_is(in, ','));
+    want(in, ']');
+    want(in, ',');
+    if (!in->err && sizes.n != rank)
+        wrong(in, "the lists are not equally long");
+    int_list_like(in, &args, rank);
+    int_list_like(in, &grid, rank);
+    for (int d = 0; d < rank && !in->err; d++) {
+        if (grid.v[d] < 0 || grid.v[d] > INT32_MAX)
+            wrong(in, "too many processes");
+        procs[d] = (int)grid.v[d];
+    }
+    order = dims_order(in);
+    base = type(in);
+    if (!in->err)
+        made(in, drep_type_darray(nprocs, proc, rank, sizes.v, distrib, args.v, procs, order, base,
+                                  &t));
+    drep_type_free(base);
+    mem_free(sizes.v);
+    mem_free(args.v);
+    mem_free(grid.v);
+    return t;
+}
+
+static drep_type *subarray(struct line *in)
+{
+    struct ints list[3] = {{0}};
+    drep_type *base;
+    drep_type *t = NULL;
+    int order;
+
+    int_list(in, &list[0]);
+    want(in, ',');
+    int_list_like(in, &list[1], list[0].n);
+    int_list_like(in, &list[2], list[0].n);
+    order = dims_order(in);
+    base = type(in);
+    if (!in->err && (list[0].n < 1 || list[0].n > DREP_MAX_RANK))
+        wrong(in, "impossible number of dimensions");
+    if (!in->err)
+        made(in,
+             drep_type_subarray((int)list[0].n, list[0].v, list[1].v, list[2].v, order, base, &t));
+    drep_type_free(base);
+    for (int i = 0; i < 3; i++)
+        mem_free(list[i].v);
+    return t;
+}
+
+static drep_type *blocks(struct line *in, int kind)
+{
+    bool each = kind == DREP_KIND_INDEXED || kind == DREP_KIND_HINDEXED;
+    struct ints lens = {0}, displs = {0};
+    drep_type *base;
+    drep_type *t = NULL;
+    int64_t len = 0;
+
+    if (each) {
+        int_list(in, &lens);
+        want(in, ',');
+        int_list_like(in, &displs, lens.n);
+    } else {
+        comma_int(in, &len);
+        int_list(in, &displs);
+        want(in, ',');
+    }
+    base = type(in);
+    if (in->err)
+        len = 0;
+    else if (kind == DREP_KIND_INDEXED)
+        made(in, drep_type_indexed(displs.n, lens.v, displs.v, base, &t));
+    else if (kind == DREP_KIND_HINDEXED)
+        made(in, drep_type_hindexed(displs.n, lens.v, displs.v, base, &t));
+    else if (kind == DREP_KIND_INDEXED_BLOCK)
+        made(in, drep_type_indexed_block(displs.n, len, displs.v, base, &t));
+    else
+        made(in, drep_type_hindexed_block(displs.n, len, displs.v, base, &t));
+    drep_type_free(base);
+    mem_free(lens.v);
+    mem_free(displs.v);
+    return t;
+}
+
+/* A few numbers, then the base. */
+static drep_type *numbers(struct line *in, int kind)
+{
+    int n = kind == DREP_KIND_CONTIGUOUS                            ? 1
+            : kind == DREP_KIND_RESIZED                             ? 2
+            : kind == DREP_KIND_VECTOR || kind == DREP_KIND_HVECTOR ? 3
+                                                                    : 0;
+    int64_t v[3] = {0};
+    drep_type *base;
+    drep_type *t = NULL;
+
+    for (int i = 0; i < n; i++)
+        comma_int(in, &v[i]);
+    base = type(in);
+    if (in->err)
+        n = 0;
+    else if (kind == DREP_KIND_CONTIGUOUS)
+        made(in, drep_type_contiguous(v[0], base, &t));
+    else if (kind == DREP_KIND_VECTOR)
+        made(in, drep_type_vector(v[0], v[1], v[2], base, &t));
+    else if (kind == DREP_KIND_HVECTOR)
+        made(in, drep_type_hvector(v[0], v[1], v[2], base, &t));
+    else if (kind == DREP_KIND_RESIZED)
+        made(in, drep_type_resized(v[0], v[1], base, &t));
+    else if (kind == DREP_KIND_SEQUENCE)
+        made(in, drep_type_sequence(base, &t));
+    else if (kind == DREP_KIND_BOOLEAN)
+        made(in, drep_type_boolean(base, &t));
+    else
+        made(in, drep_type_dup(base, &t));
+    drep_type_free(base);
+    return t;
+}
+
+/* What stands in parentheses behind the word of this kind. */
+static drep_type *arguments(struct line *in, int kind)
+{
+    drep_type *t;
+
+    want(in, '(');
+    switch (kind) {
+    case DREP_KIND_DARRAY:
+        t = darray(in);
+        break;
+    case DREP_KIND_SUBARRAY:
+        t = subarray(in);
+        break;
+    case DREP_KIND_INDEXED:
+    case DREP_KIND_HINDEXED:
+    case DREP_KIND_INDEXED_BLOCK:
+    case DREP_KIND_HINDEXED_BLOCK:
+        t = blocks(in, kind);
+        break;
+    default:
+        t = numbers(in, kind);
+    }
+    want(in, ')');
+    return t;
+}
+
+static drep_type *predefined(struct line *in)
+{
+    char word[40];
+    size_t len = word_len(in);
+    int code = 0;
+
+    if (len > 0 && len < sizeof(word)) {
+        memcpy(word, in->p, len);
+        word[len] = 0;
+        code = drep_code_from_name(word);
+    }
+    if (!code) {
+        wrong(in, "expected a datatype");
+        return NULL;
+    }
+    in->p += len;
+    return drep_type_ref(drep_predefined(code));
+}
+
+/* A type without the brackets behind it. */
+static drep_type *first(struct line *in)
+{
+    if (next_word(in, "struct")) {
+        if (next_is(in, '{'))
+            return compound(in);
+        want(in, '(');
+        return structure(in);
+    }
+    if (next_word(in, "string"))
+        return string(in);
+    if (next_word(in, "vstring"))
+        return vstring(in);
+    if (next_word(in, "opaque"))
+        return opaque(in);
+    if (next_word(in, "enum"))
+        return enumeration(in);
+    if (next_word(in, "ref"))
+        return reference(in);
+    if (next_word(in, "scalar"))
+        return scalar(in);
+    for (int kind = 1; kind <= DREP_KIND_DUP; kind++)
+        if (text_kind(kind) && next_word(in, text_kind(kind)))
+            return arguments(in, kind);
+    return predefined(in);
+}
+
+/* NULL after an error. */
+static drep_type *type(struct line *in)
+{
+    drep_type *t = NULL;
+
+    if (in->depth == TYPE_DEPTH_MAX && !in->err)
+        in->err = fail(DREP_ERR_LIMIT, "datatype: nested deeper than %d", TYPE_DEPTH_MAX);
+    if (in->err)
+        return NULL;
+    in->depth++;
+    t = first(in);
+    while (next_is(in, '[')) {
+        struct ints dims = {0};
+        drep_type *array = NULL;
+
+        ints_rest(in, &dims);
+        if (!in->err && (dims.n < 1 || dims.n > DREP_MAX_RANK))
+            wrong(in, "impossible number of dimensions");
+        if (!in->err)
+            made(in, drep_type_array((int)dims.n, dims.v, t, &array));
+        mem_free(dims.v);
+        drep_type_free(t);
+        t = array;
+    }
+    in->depth--;
+    if (!in->err)
+        return t;
+    drep_type_free(t);
+    return NULL;
+}
+
+int drep_type_parse(const char *text, drep_type **out)
+{
+    struct line in = {.text = text, .p = text};
+    drep_type *t;
+
+    if (!text || !out)
+        return fail(DREP_ERR_ARG, "drep_type_parse: a null pointer");
+    t = type(&in);
+    blanks(&in);
+    if (!in.err && *in.p)
+        wrong(&in, "expected the end");
+    if (in.err) {
+        drep_type_free(t);
+        return in.err;
+    }
+    *out = t;
+    return 0;
+}

@@ -1,0 +1,341 @@
+/* print.c - a datatype as one readable line.
+ *
+ * The grammar stands in parse.c; whatever is printed parses back to an equal
+ * type. */
+#include "type/build.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/numbers.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A text that grows; the first failure sticks. */
+struct text {
+    char *p;
+    size_t len, room;
+    int err;
+};
+
+static void put_bytes(struct text *t, const char *s, size_t len)
+{
+    if (!t->err && len >= t->room - t->len) {
+        size_t room = 2 * t->room + len + 64;
+        char *p = mem_resize(t->p, room, 1);
+
+        if (p) {
+            t->p = p;
+            t->room = room;
+        } else {
+            t->err = DREP_ERR_NOMEM;
+        }
+    }
+    if (t->err)
+        return;
+    memcpy(t->p + t->len, s, len);
+    t->len += len;
+    t->p[t->len] = 0;
+}
+
+static void put(struct text *t, const char *s)
+{
+    put_bytes(t, s, strlen(s));
+}
+
+static void __attribute__((format(printf, 2, 3))) putf(struct text *t, const char *fmt, ...)
+{
+    char line[128]; /* numbers and short words only */
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    put(t, line);
+}
+
+static void put_quoted(struct text *t, const char *s)
+{
+    put(t, "\"");
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            putf(t, "\\%c", *s);
+        else if ((unsigned char)*s < 32 || *s == 127)
+            putf(t, "\\x%02x", (unsigned)(unsigned char)*s);
+        else
+            put_bytes(t, s, 1);
+    }
+    put(t, "\"");
+}
+
+static bool is_identifier(const char *s)
+{
+    if (*s >= '0' && *s <= '9')
+        return false;
+    return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
+}
+
+static void put_name(struct text *t, const char *s)
+{
+    if (is_identifier(s))
+        put(t, s);
+    else
+        put_quoted(t, s);
+}
+
+static void put_list(struct text *t, const int64_t *v, int64_t n)
+{
+    put(t, "[");
+    for (int64_t i = 0; i < n; i++)
+        putf(t, "%s%" PRId64, i ? "," : "", v[i]);
+    put(t, "]");
+}
+
+static void put_type(struct text *t, const drep_type *type);
+
+/* Only what is not where the one before and the alignment would put it is told. */
+static void put_compound(struct text *t, const drep_type *type)
+{
+    int64_t end = 0;
+
+    put(t, "struct{");
+    for (int64_t i = 0; i < type->nmembers; i++) {
+        const drep_type *m = type->member[i];
+        bool over = false;
+        int64_t natural = size_align(end, m->align, &over) - m->lb;
+
+        put(t, i ? ", " : "");
+        put_name(t, type->name[i]);
+        if (over || type->displ[i] != natural)
+            putf(t, "@%" PRId64, type->displ[i]);
+        put(t, ": ");
+        put_type(t, m);
+        end = type->displ[i] + m->ub;
+    }
+    put(t, "}");
+    if (type->args[type->nargs - 1])
+        putf(t, ":%" PRId64, type->args[type->nargs - 1]);
+}
+
+static void put_enum(struct text *t, const drep_type *type)
+{
+    const drep_type *base = type->member[0];
+    bool is_signed = base->kind == DREP_KIND_SCALAR ? base->scalar.is_signed
+                                                    : fmt_code_class(base->code) == FMT_INT;
+
+    put(t, "enum(");
+    put_type(t, base);
+    put(t, "){");
+    for (int64_t i = 0; i < type->args[0]; i++) {
+        put(t, i ? "," : "");
+        put_name(t, type->name[i]);
+        if (is_signed)
+            putf(t, "=%" PRId64, type->value[i]);
+        else
+            putf(t, "=%" PRIu64, (uint64_t)type->value[i]);
+    }
+    put(t, "}");
+}
+
+static void put_scalar(struct text *t, const drep_scalar *s)
+{
+    static const char *const classes[] = {"", "int", "real", "bits"};
+    static const char *const orders[] = {"big", "little", "vax"};
+    static const char *const norms[] = {"implied", "msbset", "none"};
+
+    putf(t, "scalar{%s, %s, size=%d, format=%s", classes[s->cls], orders[s->order], s->size,
+         fmt_format_name(s->format));
+    if (s->is_signed)
+        put(t, ", signed");
+    if (s->precision || s->offset)
+        putf(t, ", bits=%d@%d", s->precision, s->offset);
+    if (s->low_pad || s->high_pad)
+        putf(t, ", pad=%d/%d", s->low_pad, s->high_pad);
+    if (s->sign_pos)
+        putf(t, ", sign=%d", s->sign_pos);
+    if (s->exp_width || s->exp_pos)
+        putf(t, ", exp=%d@%d", s->exp_width, s->exp_pos);
+    if (s->mant_width || s->mant_pos)
+        putf(t, ", mant=%d@%d", s->mant_width, s->mant_pos);
+    if (s->exp_base_log2)
+        putf(t, ", base=%d", 1 << (s->exp_base_log2 & 15));
+    if (s->exp_bias)
+        putf(t, ", bias=%" PRId64, s->exp_bias);
+    if (s->norm)
+        putf(t, ", norm=%s", norms[s->norm]);
+    put(t, "}");
+}
+
+static void put_struct(struct text *t, const drep_type *type)
+{
+    put(t, "struct(");
+    put_list(t, type->blocklen, type->nmembers);
+    if (!type->natural) {
+        put(t, ",");
+        put_list(t, type->displ, type->nmembers);
+    }
+    put(t, ",[");
+    for (int64_t i = 0; i < type->nmembers; i++) {
+        put(t, i ? "," : "");
+        put_type(t, type->member[i]);
+    }
+    put(t, "])");
+}
+
+static void put_darray(struct text *t, const drep_type *type)
+{
+    static const char *const names[] = {"none", "block", "cyclic"};
+    int64_t rank = type->args[2];
+    const int64_t *rows = type->args + 3;
+
+    putf(t, "darray(%" PRId64 ",%" PRId64 ",", type->args[0], type->args[1]);
+    put_list(t, rows, rank);
+    put(t, ",[");
+    for (int64_t d = 0; d < rank; d++)
+        putf(t, "%s%s", d ? "," : "", names[rows[rank + d]]);
+    put(t, "],");
+    put_list(t, rows + 2 * rank, rank);
+    put(t, ",");
+    put_list(t, rows + 3 * rank, rank);
+    put(t, rows[4 * rank] == DREP_ORDER_C ? ",c," : ",fortran,");
+}
+
+const char *text_kind(int kind)
+{
+    switch (kind) {
+    case DREP_KIND_CONTIGUOUS:
+        return "contiguous";
+    case DREP_KIND_VECTOR:
+        return "vector";
+    case DREP_KIND_HVECTOR:
+        return "hvector";
+    case DREP_KIND_INDEXED:
+        return "indexed";
+    case DREP_KIND_HINDEXED:
+        return "hindexed";
+    case DREP_KIND_INDEXED_BLOCK:
+        return "indexed_block";
+    case DREP_KIND_HINDEXED_BLOCK:
+        return "hindexed_block";
+    case DREP_KIND_SUBARRAY:
+        return "subarray";
+    case DREP_KIND_DARRAY:
+        return "darray";
+    case DREP_KIND_RESIZED:
+        return "resized";
+    case DREP_KIND_DUP:
+        return "dup";
+    case DREP_KIND_SEQUENCE:
+        return "seq";
+    case DREP_KIND_BOOLEAN:
+        return "bool";
+    }
+    return NULL;
+}
+
+/* Constructors over one base: the name, the arguments, the base. */
+static void put_made(struct text *t, const drep_type *type)
+{
+    const int64_t *args = type->args;
+
+    if (type->kind == DREP_KIND_DARRAY)
+        put_darray(t, type);
+    else
+        putf(t, "%s(", text_kind(type->kind));
+    switch (type->kind) {
+    case DREP_KIND_CONTIGUOUS:
+        putf(t, "%" PRId64 ",", args[0]);
+        break;
+    case DREP_KIND_VECTOR:
+    case DREP_KIND_HVECTOR:
+        putf(t, "%" PRId64 ",%" PRId64 ",%" PRId64 ",", args[0], args[1], args[2]);
+        break;
+    case DREP_KIND_INDEXED:
+    case DREP_KIND_HINDEXED:
+        put_list(t, args + 1, args[0]);
+        put(t, ",");
+        put_list(t, args + 1 + args[0], args[0]);
+        put(t, ",");
+        break;
+    case DREP_KIND_INDEXED_BLOCK:
+    case DREP_KIND_HINDEXED_BLOCK:
+        putf(t, "%" PRId64 ",", args[1]);
+        put_list(t, args + 2, args[0]);
+        put(t, ",");
+        break;
+    case DREP_KIND_SUBARRAY:
+        for (int64_t i = 0; i < 3; i++) {
+            put_list(t, args + 1 + i * args[0], args[0]);
+            put(t, ",");
+        }
+        put(t, args[1 + 3 * args[0]] == DREP_ORDER_C ? "c," : "fortran,");
+        break;
+    case DREP_KIND_RESIZED:
+        putf(t, "%" PRId64 ",%" PRId64 ",", args[0], args[1]);
+        break;
+    }
+    put_type(t, type->member[0]);
+    put(t, ")");
+}
+
+static void put_type(struct text *t, const drep_type *type)
+{
+    static const char *const pads[] = {"", ",nulterm", ",space"};
+
+    switch (type->kind) {
+    case DREP_KIND_PREDEFINED:
+        put(t, drep_code_name(type->code));
+        return;
+    case DREP_KIND_SCALAR:
+        put_scalar(t, &type->scalar);
+        return;
+    case DREP_KIND_STRING:
+        putf(t, "string(%" PRId64 "%s)", type->args[0], pads[type->args[1]]);
+        return;
+    case DREP_KIND_OPAQUE:
+        putf(t, "opaque(%" PRId64, type->args[0]);
+        if (type->tag[0]) {
+            put(t, ",");
+            put_quoted(t, type->tag);
+        }
+        put(t, ")");
+        return;
+    case DREP_KIND_ENUM:
+        put_enum(t, type);
+        return;
+    case DREP_KIND_ARRAY:
+        put_type(t, type->member[0]);
+        put_list(t, type->args + 1, type->args[0]);
+        return;
+    case DREP_KIND_COMPOUND:
+        put_compound(t, type);
+        return;
+    case DREP_KIND_VSTRING:
+        put(t, "vstring");
+        return;
+    case DREP_KIND_REFERENCE:
+        put(t, type->args[0] == DREP_REF_REGION ? "ref(region)" : "ref(object)");
+        return;
+    case DREP_KIND_STRUCT:
+        put_struct(t, type);
+        return;
+    }
+    put_made(t, type);
+}
+
+int drep_type_print(const drep_type *type, char **out)
+{
+    struct text t = {0};
+
+    if (!type || !out)
+        return fail(DREP_ERR_ARG, "drep_type_print: a null pointer");
+    put_type(&t, type);
+    if (t.err) {
+        mem_free(t.p);
+        return t.err;
+    }
+    *out = t.p;
+    return 0;
+}
