@@ -411,6 +411,7 @@ void header_put(struct out *out, const struct header_rec *h, size_t *split)
 
 int hint_get(struct in *in, struct hint_rec *out)
 {
+    size_t start = in->at;
     struct hint_rec t;
 
     if (in->err)
@@ -421,6 +422,7 @@ int hint_get(struct in *in, struct hint_rec *out)
     span_get(in, in_u16(in), &t.value);
     if (in->err)
         return in->err;
+    in->last = start;
     *out = t;
     return FMT_OK;
 }
