@@ -228,6 +228,9 @@ int selection_runs(const struct drep_selection *sel, const int64_t *k0, const in
 /* n stored elements of the fill value, from byte `offset` of the pattern on. */
 void fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size);
 int64_t dataset_count(const drep_dataset *ds);
+/* transfer.c: writes the fill value to the elements [from, to) in each dimension where
+ * chunks hold them (contiguous: of the flat sequence). */
+int dataset_clear(drep_dataset *ds, const int64_t *from, const int64_t *to);
 /* Forgets what an operation that was taken back had read or made. */
 void ftypes_forget(drep_file *f);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,

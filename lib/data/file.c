@@ -453,3 +453,34 @@ int drep_set_info(drep_file *file, const drep_info *info)
     pthread_rwlock_unlock(&file->lock);
     return err;
 }
+
+int drep_header_hints(const drep_file *file, drep_info **out)
+{
+    drep_info *info;
+    int err;
+
+    if (file == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_header_hints: null argument");
+    if ((err = drep_info_new(&info)) != 0)
+        return err;
+    for (int i = 0; err == 0 && i < drep_info_count(file->stored); i++) {
+        const char *key = drep_info_key(file->stored, i);
+
+        err = drep_info_set(info, key, drep_info_get(file->stored, key));
+    }
+    if (err != 0) {
+        drep_info_free(info);
+        return err;
+    }
+    *out = info;
+    return 0;
+}
+
+int drep_header_scalars(const drep_file *file, const drep_scalar **scalars, int *n)
+{
+    if (file == NULL || scalars == NULL || n == NULL)
+        return fail(DREP_ERR_ARG, "drep_header_scalars: null argument");
+    *scalars = file->table.custom;
+    *n = file->table.ncustom;
+    return 0;
+}

@@ -35,6 +35,8 @@ static int check_names(int64_t n, const char *const *names)
         else if (strnlen(names[i], FMT_NAME_MAX + 1) > FMT_NAME_MAX)
             err = fail(DREP_ERR_NAME, "datatype: name %lld is longer than %d bytes", (long long)i,
                        FMT_NAME_MAX);
+        else if (text_check((const uint8_t *)names[i], strlen(names[i])))
+            err = fail(DREP_ERR_NAME, "datatype: name %lld is not UTF-8", (long long)i);
         sorted[i] = names[i];
     }
     if (!err)
@@ -184,6 +186,8 @@ int drep_type_opaque(int64_t size, const char *tag, drep_type **out)
         err = check_size("opaque", size);
     if (!err && tag && strnlen(tag, FMT_NAME_MAX + 1) > FMT_NAME_MAX)
         err = fail(DREP_ERR_NAME, "opaque: the tag is longer than %d bytes", FMT_NAME_MAX);
+    if (!err && tag && text_check((const uint8_t *)tag, strlen(tag)))
+        err = fail(DREP_ERR_NAME, "opaque: the tag is not UTF-8");
     if (err)
         return err;
     t = type_new(DREP_KIND_OPAQUE, 1, 0);
@@ -248,12 +252,15 @@ static int integer_class(const drep_type *base)
     return cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL ? cls : -1;
 }
 
-/* Does the base hold this value in memory here? */
+/* Does the base hold this value, here or on a machine of wide integers?  A file of
+ * the other kind must not become unreadable for its names. */
 static bool value_fits(const drep_type *base, int64_t value)
 {
     bool is_signed = integer_class(base) == FMT_INT;
     int64_t bits = 8 * base->size;
 
+    if (base->code && bits < 8 * fmt_code_internal(base->code))
+        bits = 8 * fmt_code_internal(base->code);
     if (base->kind == DREP_KIND_SCALAR && base->scalar.format == DREP_FORMAT_CUSTOM)
         bits = base->scalar.precision;
     if (bits >= 64)

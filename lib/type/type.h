@@ -136,10 +136,19 @@ const struct type_sizes *type_native_sizes(void);
  * result. */
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx);
 
-/* Datatype record of SPEC.md <-> type.  `sizes` are the file's; `layout` PACKED or
- * STRUCT says where members lie.  sizes NULL: not laid out (attributes, named types).  type_get()
- * also builds the stored prog that the record describes when `stored` is not NULL (release with
- * prog_release); it checks that members lie inside and do not overlap. */
+/* Datatype record of SPEC.md <-> type.
+ *
+ * type_put(): layout PACKED or STRUCT writes what an element consists of (kinds 1 to
+ * 11), PROG_MEMORY the type as it was made (all kinds, for named datatypes).  With
+ * the file's `sizes` compounds are laid out; NULL: they are not (attributes, named
+ * datatypes).  DREP_ERR_TYPE for elements without data items, DREP_ERR_LIMIT.
+ *
+ * type_get(): `type` is the record as this machine holds it: compounds lie as its C
+ * compiler would put them.  `stored`, when not NULL, is the typemap of an element in
+ * the file: as the record lays it out, packed where it does not, with `sizes` (release
+ * with prog_release(); its leaves belong to *type, which must outlive it).  Then
+ * kinds 32 and up are refused.  DREP_ERR_FORMAT when members overlap or lie outside,
+ * and for whatever else no writer writes. */
 struct out;
 struct in;
 int type_put(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,

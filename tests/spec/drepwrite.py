@@ -666,6 +666,8 @@ class Builder:
         for i, (name, parameters) in enumerate(o["filters"]):
             if not skipped >> i & 1:
                 raw = apply_filter(name, parameters, raw, fixed)
+                if name in ("deflate", "zstd", "lz4"):
+                    fixed = len(raw)
         self.run(ident, at, [raw], filtered=True, skipped=skipped)
 
     # commit

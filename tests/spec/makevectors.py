@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """makevectors.py DIRECTORY - write every vector of vectors.py and badvectors.py into DIRECTORY.
 
-The good ones get their JSON beside them, with the bare file name as "file"; the bad ones go to
-DIRECTORY/bad, with the file EXPECT that says how each must be refused.
+The good ones get their JSON beside them, with the bare file name as "file"; the kept bad ones go
+to DIRECTORY/bad, with the file EXPECT that says how each must be refused.
 """
 
 import json
@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from drepread import File  # noqa: E402
 from drepread.tojson import document  # noqa: E402
+import badvectors  # noqa: E402
 import vectors  # noqa: E402
 
 
@@ -62,10 +63,9 @@ def make(function, directory):
 
 
 def main(directory):
-    os.makedirs(os.path.join(directory, "bad"), exist_ok=True)
+    os.makedirs(directory, exist_ok=True)
     for function in vectors.GOOD:
         make(function, directory)
-    import badvectors
     badvectors.write(os.path.join(directory, "bad"))
 
 

@@ -1,0 +1,476 @@
+/* check.c - is all of a file as SPEC.md says?
+ *
+ * The store walks blocks, sums and space; here every record is decoded, links and
+ * uses are counted against what objects say, and, when asked for, every element is
+ * read and converted.  A finding never ends the walk. */
+#include "data/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers seen, to be counted when all are there. */
+struct seen {
+    uint64_t *p;
+    size_t n, room;
+};
+
+struct check {
+    drep_file *f;
+    drep_finding_fn *fn;
+    void *ctx;
+    int deep;
+    int64_t findings;
+    int stop; /* what fn gave */
+    drep_usage usage;
+    struct seen linked;  /* object ids that hard links name */
+    struct seen objects; /* id, links: pairs, ids ascending */
+    struct seen types;   /* number, uses: pairs, ascending */
+    struct seen used;    /* type numbers that records name */
+    struct seen datasets;
+    /* The dataset whose chunks are being walked. */
+    uint64_t chunks_id;
+    int chunks_err;
+    struct chunks chunks;
+    struct ftype *chunks_type;
+    struct object object;
+};
+
+static int seen_add(struct seen *s, uint64_t v)
+{
+    if (s->n == s->room) {
+        size_t room = s->room == 0 ? 256 : 2 * s->room;
+        uint64_t *more = mem_resize(s->p, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        s->p = more;
+        s->room = room;
+    }
+    s->p[s->n++] = v;
+    return 0;
+}
+
+static void finding(struct check *c, int err, uint64_t where, const char *text)
+{
+    c->findings++;
+    if (c->fn != NULL && c->stop == 0)
+        c->stop = c->fn(err, where, text, c->ctx);
+}
+
+/* The last message, as a finding about this key. */
+static void report(struct check *c, int err, const struct key *key, uint64_t where,
+                   const char *what)
+{
+    char text[1500];
+
+    snprintf(text, sizeof text, "object %llu: %s: %s",
+             (unsigned long long)(key->len >= 8 ? key_object(key->p) : 0), what, drep_error());
+    finding(c, err, where, text);
+}
+
+/* ---- records ---- */
+
+static int see_object(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct object_rec *rec = mem_alloc(sizeof *rec);
+    struct in in;
+    int err;
+
+    if (rec == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    in_init(&in, p, len);
+    err = object_get(&in, rec);
+    if (err != 0) {
+        fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    } else {
+        c->usage.objects++;
+        err = seen_add(&c->objects, key_object(key->p));
+        if (err == 0)
+            err = seen_add(&c->objects, rec->links);
+        if (err == 0 && rec->kind == FMT_DATASET)
+            err = seen_add(&c->datasets, key_object(key->p));
+        if (err == 0 && (rec->kind == FMT_DATASET || rec->kind == FMT_TYPE) &&
+            rec->type >= FMT_TYPE_FIRST)
+            err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
+    }
+    mem_free(rec);
+    return err;
+}
+
+/* The entry that must stand beside a LINK or ATTR: its name by creation index. */
+static int see_order(struct check *c, const struct key *key, uint8_t tag, bool wide,
+                     uint64_t index)
+{
+    struct buf name = {0};
+    struct key other;
+    int err;
+
+    key_make(&other, key_object(key->p), tag);
+    if (wide)
+        key_add_u64(&other, index);
+    else
+        key_add_u32(&other, (uint32_t)index);
+    err = tree_get(c->f->st, &other, &name);
+    if (err == 0 && (name.len != key->len - 9 || memcmp(name.p, key->p + 9, name.len) != 0))
+        err = DREP_ERR_NOT_FOUND;
+    buf_release(&name);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "\"%.*s\" is missing in creation order",
+                    (int)(key->len - 9), (const char *)key->p + 9);
+    return err;
+}
+
+static int see_link(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct link_rec rec;
+    struct in in;
+    int err;
+
+    in_init(&in, p, len);
+    if ((err = link_get(&in, &rec)) != 0)
+        return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (name_check(key->p + 9, key->len - 9) != 0)
+        return fail(DREP_ERR_FORMAT, "an invalid name");
+    if (rec.kind == FMT_HARD && (err = seen_add(&c->linked, rec.object)) != 0)
+        return err;
+    return see_order(c, key, FMT_TAG_LINK_ORDER, true, rec.index);
+}
+
+static int see_attr(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct attr_rec rec;
+    struct ftype *ft;
+    struct in in;
+    int err;
+
+    in_init(&in, p, len);
+    if ((err = attr_get(&in, &rec)) != 0)
+        return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (rec.type >= FMT_TYPE_FIRST && (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)) != 0)
+        return err;
+    if ((err = ftype_get(c->f, rec.type, false, &ft)) != 0)
+        return err;
+    return see_order(c, key, FMT_TAG_ATTR_ORDER, false, rec.index);
+}
+
+/* A name in creation order must lead to an entry with this index. */
+static int see_name(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    bool is_link = key_tag(key->p) == FMT_TAG_LINK_ORDER;
+    struct buf value = {0};
+    struct key other;
+    int err;
+
+    if (key->len != (is_link ? 17 : 13))
+        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+    key_make(&other, key_object(key->p), is_link ? FMT_TAG_LINK : FMT_TAG_ATTR);
+    if (key_add_bytes(&other, p, len) != 0)
+        return fail(DREP_ERR_FORMAT, "a name of %zu bytes", len);
+    err = tree_get(c->f->st, &other, &value);
+    if (err == 0) {
+        struct in in;
+
+        in_init(&in, value.p, value.len);
+        if (is_link)
+            in_u8(&in);
+        if (is_link ? in_u64(&in) != key_u64(key->p + 9) : in_u32(&in) != key_u32(key->p + 9))
+            err = DREP_ERR_NOT_FOUND;
+    }
+    buf_release(&value);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "\"%.*s\" in creation order has no entry of its own", (int)len,
+                    (const char *)p);
+    return err;
+}
+
+static int see_type(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct ftype *ft;
+    struct in in;
+    uint32_t number;
+    int err;
+
+    if (key->len != 13)
+        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+    number = key_u32(key->p + 9);
+    in_init(&in, p, len);
+    err = seen_add(&c->types, number);
+    if (err == 0)
+        err = seen_add(&c->types, in_u64(&in));
+    if (err == 0 && in.err != 0)
+        err = fail(DREP_ERR_FORMAT, "a datatype entry of %zu bytes", len);
+    return err != 0 ? err : ftype_get(c->f, FMT_TYPE_FIRST + number, false, &ft);
+}
+
+/* Makes c->chunks those of this dataset. */
+static int chunks_for(struct check *c, uint64_t id)
+{
+    struct ftype *ft;
+
+    if (c->chunks_id == id)
+        return c->chunks_err != 0 ? fail(c->chunks_err, "its dataset cannot be read") : 0;
+    if (c->chunks_id != 0)
+        chunks_release(&c->chunks);
+    c->chunks_id = id;
+    memset(&c->chunks, 0, sizeof c->chunks);
+    c->chunks_err = object_load(c->f, id, &c->object);
+    if (c->chunks_err == 0 && c->object.rec.kind != FMT_DATASET)
+        c->chunks_err = fail(DREP_ERR_FORMAT, "chunks of what is not a dataset");
+    if (c->chunks_err == 0)
+        c->chunks_err = ftype_get(c->f, c->object.rec.type, true, &ft);
+    if (c->chunks_err != 0)
+        return c->chunks_err;
+    chunks_of(c->f, id, &c->object.rec, ft->stored.extent, ft->type->variable, "dataset",
+              &c->chunks);
+    c->chunks_type = ft;
+    return 0;
+}
+
+static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    uint64_t coord[DREP_MAX_RANK], bytes;
+    struct chunk_rec rec;
+    struct in in;
+    int err = chunks_for(c, key_object(key->p));
+
+    in_init(&in, p, len);
+    if (err == 0 && (err = chunk_get(&in, &rec)) != 0)
+        err = fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (err == 0 && key->len != 9 + 8 * (size_t)c->chunks.rank)
+        err = fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+    if (err != 0)
+        return err;
+    for (int d = 0; d < c->chunks.rank; d++)
+        coord[d] = key_u64(key->p + 9 + 8 * d);
+    if (__builtin_mul_overflow(rec.size, (uint64_t)rec.run, &bytes))
+        return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes");
+    c->usage.chunks += rec.run;
+    err = store_check_claim(c->f->st, rec.offset, bytes, "payload");
+    if (err == 0 && rec.far)
+        err = store_check_claim(c->f->st, rec.sums.offset, rec.sums.length, "sums");
+    if (err == 0)
+        err = chunk_verify(&c->chunks, coord, &rec, c->deep);
+    return err;
+}
+
+static int see_entry(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
+                     void *ctx)
+{
+    struct check *c = ctx;
+    const char *what = "";
+    int err = 0;
+
+    if (key->len < 9)
+        return 0;
+    switch (key_tag(key->p)) {
+    case FMT_TAG_OBJECT:
+        what = "record";
+        err = see_object(c, key, value, len);
+        break;
+    case FMT_TAG_LINK:
+        what = "link";
+        err = see_link(c, key, value, len);
+        break;
+    case FMT_TAG_ATTR:
+        what = "attribute";
+        err = see_attr(c, key, value, len);
+        break;
+    case FMT_TAG_LINK_ORDER:
+    case FMT_TAG_ATTR_ORDER:
+        what = "creation order";
+        err = see_name(c, key, value, len);
+        break;
+    case FMT_TAG_TYPE:
+        what = "datatype";
+        err = see_type(c, key, value, len);
+        break;
+    case FMT_TAG_CHUNK:
+        what = "chunk";
+        err = see_chunk(c, key, value, len);
+        break;
+    default:
+        break;
+    }
+    if (err != 0)
+        report(c, err, key, where, what);
+    return c->stop;
+}
+
+/* ---- counts ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static uint64_t count_of(const struct seen *s, uint64_t v, size_t *at)
+{
+    uint64_t n = 0;
+
+    while (*at < s->n && s->p[*at] < v)
+        ++*at;
+    while (*at < s->n && s->p[*at] == v) {
+        ++*at;
+        n++;
+    }
+    return n;
+}
+
+static void check_counts(struct check *c)
+{
+    char text[200];
+    size_t at = 0;
+
+    qsort(c->linked.p, c->linked.n, sizeof *c->linked.p, by_value);
+    qsort(c->used.p, c->used.n, sizeof *c->used.p, by_value);
+    for (size_t i = 0; i + 1 < c->objects.n; i += 2) {
+        uint64_t id = c->objects.p[i], links = c->objects.p[i + 1], n;
+
+        if (at < c->linked.n && c->linked.p[at] < id) {
+            snprintf(text, sizeof text, "a link names object %llu, which is not there",
+                     (unsigned long long)c->linked.p[at]);
+            finding(c, DREP_ERR_FORMAT, 0, text);
+        }
+        n = count_of(&c->linked, id, &at) + (id == FMT_OBJECT_ROOT);
+        if (n == links)
+            continue;
+        snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu name it",
+                 (unsigned long long)id, (unsigned long long)links, (unsigned long long)n);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    if (at < c->linked.n) {
+        snprintf(text, sizeof text, "a link names object %llu, which is not there",
+                 (unsigned long long)c->linked.p[at]);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    at = 0;
+    for (size_t i = 0; i + 1 < c->types.n; i += 2) {
+        uint64_t n = count_of(&c->used, c->types.p[i], &at);
+
+        if (n == c->types.p[i + 1])
+            continue;
+        snprintf(text, sizeof text, "datatype %llu counts %llu uses, %llu records name it",
+                 (unsigned long long)c->types.p[i], (unsigned long long)c->types.p[i + 1],
+                 (unsigned long long)n);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+}
+
+/* ---- deep: every element ---- */
+
+/* Reads one dataset in boxes of at most about 1 MiB of elements. */
+static int read_boxes(drep_dataset *ds)
+{
+    const drep_type *type = ds->ft->type;
+    int64_t extent = type->prog.extent > 0 ? type->prog.extent : 1;
+    int64_t start[DREP_MAX_RANK] = {0}, count[DREP_MAX_RANK], step[DREP_MAX_RANK], n = 1;
+    int rank = ds->rec.rank, d, err = 0;
+    void *buf;
+
+    for (d = rank - 1; d >= 0; d--) {
+        int64_t room = (1 << 20) / extent / n;
+
+        step[d] = room < 1 ? 1 : room < (int64_t)ds->rec.len[d] ? room : (int64_t)ds->rec.len[d];
+        n *= step[d];
+    }
+    if (dataset_count(ds) == 0)
+        return 0;
+    buf = mem_alloc((size_t)(n * extent) + 1);
+    if (buf == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    do {
+        drep_selection *sel;
+        drep_xfer xfer = {.range = DREP_RANGE_CLAMP};
+
+        for (d = 0; d < rank; d++) {
+            int64_t left = (int64_t)ds->rec.len[d] - start[d];
+
+            count[d] = left < step[d] ? left : step[d];
+        }
+        if ((err = drep_select_box(rank, start, count, NULL, NULL, &sel)) != 0)
+            break;
+        memset(buf, 0, (size_t)(n * extent));
+        err = drep_read(ds, sel, type, buf, &xfer);
+        if (type->variable)
+            drep_vlen_free(type, drep_selection_count(sel), buf);
+        drep_selection_free(sel);
+        for (d = rank - 1; d >= 0; d--) {
+            start[d] += step[d];
+            if (start[d] < (int64_t)ds->rec.len[d])
+                break;
+            start[d] = 0;
+        }
+    } while (err == 0 && d >= 0);
+    mem_free(buf);
+    return err;
+}
+
+static void read_dataset(struct check *c, uint64_t id)
+{
+    struct object o = {0};
+    drep_dataset *ds = NULL;
+    char *path = NULL;
+    int err = drep_object_path(c->f, id, &path);
+
+    if (err == 0)
+        err = drep_dataset_open(c->f, path, &ds);
+    if (err == 0 && ds->rec.rank != FMT_RANK_NULL)
+        err = read_boxes(ds);
+    if (err != 0)
+        finding(c, err, 0, drep_error());
+    drep_dataset_close(ds);
+    mem_free(path);
+    object_release(&o);
+}
+
+/* ---- entry ---- */
+
+static int check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings,
+                 drep_usage *usage)
+{
+    struct check c = {.f = file, .fn = fn, .ctx = ctx, .deep = deep};
+    int64_t store_findings = 0;
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    err = store_check(file->st, fn, ctx, see_entry, &c, &store_findings, &c.usage);
+    if (c.chunks_id != 0)
+        chunks_release(&c.chunks);
+    object_release(&c.object);
+    if (err == 0 && c.stop == 0)
+        check_counts(&c);
+    err = read_end(file, err);
+    for (size_t i = 0; err == 0 && deep && file->rep != NULL && c.stop == 0 && i < c.datasets.n;
+         i++)
+        read_dataset(&c, c.datasets.p[i]);
+    mem_free(c.linked.p);
+    mem_free(c.objects.p);
+    mem_free(c.types.p);
+    mem_free(c.used.p);
+    mem_free(c.datasets.p);
+    if (err != 0)
+        return err;
+    if (c.stop != 0)
+        return c.stop;
+    if (findings != NULL)
+        *findings = store_findings + c.findings;
+    if (usage != NULL)
+        *usage = c.usage;
+    return 0;
+}
+
+int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings)
+{
+    return check(file, deep, fn, ctx, findings, NULL);
+}
+
+int drep_usage_get(drep_file *file, drep_usage *out)
+{
+    if (out == NULL)
+        return fail(DREP_ERR_ARG, "drep_usage_get: null argument");
+    return check(file, 0, NULL, NULL, NULL, out);
+}

@@ -1,0 +1,913 @@
+/* dataset.c - creating, opening, describing and resizing datasets. */
+#include "data/data.h"
+
+#include <string.h>
+
+#define COMPACT_AUTO 2048       /* larger datasets are not compact unless asked for */
+#define COMPACT_MAX 65536
+#define CHUNK_TARGET (1 << 20)  /* bytes of a chunk that nobody chose */
+#define SLAB_TARGET (1 << 20)
+
+/* ---- what a handle knows ---- */
+
+int64_t dataset_count(const drep_dataset *ds)
+{
+    int64_t n = 1;
+
+    if (ds->rec.rank == FMT_RANK_NULL)
+        return 0;
+    for (int d = 0; d < ds->rec.rank; d++)
+        n *= (int64_t)ds->rec.len[d];
+    return n;
+}
+
+/* Elements of a full chunk; lengths were held against their limits. */
+static int64_t chunk_count(const struct object_rec *rec)
+{
+    int64_t n = 1;
+
+    if (rec->layout == FMT_CONTIGUOUS)
+        return (int64_t)rec->slab;
+    for (int d = 0; rec->layout == FMT_CHUNKED && d < rec->rank; d++)
+        if (__builtin_mul_overflow(n, (int64_t)rec->chunk[d], &n))
+            return INT64_MAX;
+    return n;
+}
+
+void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
+               bool variable, const char *path, struct chunks *cs)
+{
+    int64_t bytes;
+
+    memset(cs, 0, sizeof *cs);
+    cs->st = f->st;
+    cs->object = id;
+    cs->rank = rec->layout == FMT_CHUNKED ? rec->rank : 1;
+    if (__builtin_mul_overflow(chunk_count(rec), esize, &bytes))
+        bytes = INT64_MAX;
+    cs->payload = (uint64_t)bytes;
+    cs->variable = variable;
+    cs->nfilters = rec->nfilters;
+    memcpy(cs->filter, rec->filter, sizeof cs->filter);
+    cs->name = path;
+}
+
+void fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size)
+{
+    uint64_t es = (uint64_t)ds->esize;
+
+    if (ds->fill == NULL) {
+        memset(buf, 0, size);
+        return;
+    }
+    for (uint64_t done = 0; done < size;) {
+        uint64_t at = (offset + done) % es, n = es - at;
+
+        /* After one whole pattern the rest is a copy of what stands before it. */
+        if (done >= es && at == 0 && (done % es) == 0) {
+            n = done < size - done ? done : size - done;
+            memcpy(buf + done, buf, n);
+        } else {
+            n = n < size - done ? n : size - done;
+            memcpy(buf + done, ds->fill + at, n);
+        }
+        done += n;
+    }
+}
+
+/* One stored element of the fill value: through the write functions once. */
+static int make_fill(drep_dataset *ds)
+{
+    drep_file *f = ds->file;
+    const drep_type *type = ds->ft->type;
+    size_t native = (size_t)type->prog.extent + 1;
+    struct conv c;
+    void *value;
+    int err = 0;
+
+    if (f->rep == NULL || ds->esize == 0)
+        return 0;
+    ds->fill = mem_zalloc(1, (size_t)ds->esize);
+    value = mem_zalloc(1, native);
+    if (ds->fill == NULL || value == NULL)
+        err = fail(DREP_ERR_NOMEM, "out of memory");
+    if (err == 0 && ds->rec.fill == FMT_FILL_VALUE)
+        err = value_get(f, &ds->rec.fill_value, type, 1, type, value);
+    if (err == 0)
+        err = conv_init(&c, f, ds->ft, type, NULL, true);
+    if (err == 0) {
+        c.heap_out = &ds->fill_heap;
+        err = conv_write(&c, value, 0, ds->fill, ds->esize, 1);
+    }
+    if (value != NULL && type->variable)
+        drep_vlen_free(type, 1, value);
+    mem_free(value);
+    if (err != 0)
+        return fail_in(err, "fill value");
+    for (int64_t i = 0; i < ds->esize; i++)
+        if (ds->fill[i] != 0)
+            return 0;
+    mem_free(ds->fill);
+    ds->fill = NULL;
+    return 0;
+}
+
+/* Every number that reading will multiply, held against the limits. */
+static int check_shape(const struct object_rec *rec, int64_t esize)
+{
+    int64_t n = 1, bytes;
+
+    if (rec->rank == FMT_RANK_NULL)
+        return 0;
+    for (int d = 0; d < rec->rank; d++)
+        if (rec->len[d] > (uint64_t)TYPE_SIZE_MAX ||
+            (rec->len[d] != 0 && __builtin_mul_overflow(n, (int64_t)rec->len[d], &n)) ||
+            n > TYPE_SIZE_MAX)
+            return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+    if (__builtin_mul_overflow(n, esize, &bytes) || bytes > TYPE_SIZE_MAX)
+        return fail(DREP_ERR_LIMIT, "more than 2^62 bytes");
+    if (rec->layout == FMT_CONTIGUOUS && rec->slab == 0)
+        return fail(DREP_ERR_FORMAT, "slabs without elements");
+    if (rec->layout == FMT_CONTIGUOUS || rec->layout == FMT_CHUNKED) {
+        if (rec->slab > (uint64_t)TYPE_SIZE_MAX ||
+            __builtin_mul_overflow(chunk_count(rec), esize, &bytes) || bytes > TYPE_SIZE_MAX)
+            return fail(DREP_ERR_LIMIT, "chunks of more than 2^62 bytes");
+    }
+    return 0;
+}
+
+static void dataset_free(drep_dataset *ds)
+{
+    chunks_release(&ds->chunks);
+    buf_release(&ds->rec_bytes);
+    buf_release(&ds->fill_heap);
+    mem_free(ds->fill);
+    mem_free(ds->path);
+    mem_free(ds);
+}
+
+static int load_rec(drep_dataset *ds)
+{
+    struct object o = {.bytes = ds->rec_bytes};
+    int err = object_load(ds->file, ds->id, &o);
+
+    ds->rec_bytes = o.bytes;
+    if (err == 0)
+        ds->rec = o.rec;
+    return err;
+}
+
+static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
+{
+    drep_dataset *ds = mem_zalloc(1, sizeof *ds);
+    int err;
+
+    if (ds == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    ds->file = f;
+    ds->id = id;
+    ds->refs = 1;
+    ds->path = mem_strdup(path);
+    err = ds->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : load_rec(ds);
+    if (err == 0)
+        err = ftype_get(f, ds->rec.type, true, &ds->ft);
+    if (err == 0) {
+        ds->esize = ds->ft->stored.extent;
+        err = check_shape(&ds->rec, ds->esize);
+    }
+    if (err == 0) {
+        chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
+        if (ds->rec.layout == FMT_CONTIGUOUS)
+            ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
+        err = make_fill(ds);
+    }
+    if (err != 0) {
+        dataset_free(ds);
+        return fail_in(err, "dataset \"%s\"", path);
+    }
+    *out = ds;
+    return 0;
+}
+
+/* One handle an object and file: all openers share it. */
+static int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
+{
+    drep_dataset *ds, *mine = NULL;
+    int err;
+
+    pthread_mutex_lock(&f->type_lock);
+    for (ds = f->open; ds != NULL && ds->id != id; ds = ds->next)
+        ;
+    if (ds != NULL)
+        ds->refs++;
+    pthread_mutex_unlock(&f->type_lock);
+    if (ds != NULL) {
+        *out = ds;
+        return 0;
+    }
+    if ((err = dataset_new(f, id, path, &mine)) != 0)
+        return err;
+    pthread_mutex_lock(&f->type_lock);
+    for (ds = f->open; ds != NULL && ds->id != id; ds = ds->next)
+        ;
+    if (ds != NULL) {
+        ds->refs++;
+    } else {
+        mine->next = f->open;
+        f->open = mine;
+    }
+    pthread_mutex_unlock(&f->type_lock);
+    if (ds != NULL)
+        dataset_free(mine);
+    *out = ds != NULL ? ds : mine;
+    return 0;
+}
+
+int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
+{
+    struct object o = {0};
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    err = out == NULL ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument")
+                      : path_find(file, path, &o);
+    if (err == 0 && o.rec.kind != FMT_DATASET)
+        err = fail(DREP_ERR_KIND, "%s: not a dataset", path);
+    if (err == 0)
+        err = dataset_get(file, o.id, path, out);
+    object_release(&o);
+    return read_end(file, err);
+}
+
+void drep_dataset_close(drep_dataset *dataset)
+{
+    drep_file *f;
+    drep_dataset **p;
+    int last;
+
+    if (dataset == NULL)
+        return;
+    f = dataset->file;
+    pthread_mutex_lock(&f->type_lock);
+    last = --dataset->refs == 0;
+    for (p = &f->open; last && *p != NULL; p = &(*p)->next)
+        if (*p == dataset) {
+            *p = dataset->next;
+            break;
+        }
+    pthread_mutex_unlock(&f->type_lock);
+    if (last)
+        dataset_free(dataset);
+}
+
+/* ---- creating ---- */
+
+static int shape_of(const drep_spec *spec, struct object_rec *rec)
+{
+    if (spec->rank == DREP_NULL_SPACE) {
+        rec->rank = FMT_RANK_NULL;
+        return 0;
+    }
+    if (spec->rank < 0 || spec->rank > DREP_MAX_RANK || (spec->rank > 0 && spec->dims == NULL))
+        return fail(DREP_ERR_DIMS, "rank %d", spec->rank);
+    rec->rank = (uint8_t)spec->rank;
+    for (int d = 0; d < spec->rank; d++) {
+        int64_t len = spec->dims[d], max = spec->maxdims == NULL ? len : spec->maxdims[d];
+
+        if (len < 0 || (max != DREP_UNLIMITED && max < len))
+            return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d,
+                        (long long)len, (long long)max);
+        rec->len[d] = (uint64_t)len;
+        rec->max[d] = max == DREP_UNLIMITED ? FMT_UNLIMITED : (uint64_t)max;
+        rec->has_max |= max != len;
+    }
+    return 0;
+}
+
+/* The chunked hints speak for arrays of their shape and item size (requirement H). */
+static bool chunk_from_hints(drep_file *f, struct object_rec *rec, int64_t esize)
+{
+    int64_t shape[DREP_MAX_RANK], item = 0, size[DREP_MAX_RANK];
+
+    if (info_ints(f->info, "chunked", shape, DREP_MAX_RANK) != rec->rank ||
+        info_ints(f->info, "chunked_size", size, DREP_MAX_RANK) != rec->rank)
+        return false;
+    if (info_ints(f->info, "chunked_item", &item, 1) == 1 && item != esize)
+        return false;
+    for (int d = 0; d < rec->rank; d++)
+        if ((uint64_t)shape[d] != rec->len[d] || size[d] < 1 || size[d] > UINT32_MAX)
+            return false;
+    for (int d = 0; d < rec->rank; d++)
+        rec->chunk[d] = (uint32_t)size[d];
+    return true;
+}
+
+/* About 1 MiB, near cubes of the array's own proportions; a dimension that grows starts
+ * with what it has, or as much as fills a sixteenth of a chunk. */
+static void chunk_choose(struct object_rec *rec, int64_t esize)
+{
+    double bytes = (double)(esize > 0 ? esize : 1);
+
+    for (int d = 0; d < rec->rank; d++) {
+        uint64_t len = rec->len[d];
+
+        if (len == 0)
+            len = 1;
+        if (len > UINT32_MAX)
+            len = UINT32_MAX;
+        rec->chunk[d] = (uint32_t)len;
+        bytes *= (double)len;
+    }
+    for (int d = rec->rank - 1; d >= 0; d--)
+        if (rec->max[d] > rec->len[d])
+            while (bytes < CHUNK_TARGET / 16 && rec->chunk[d] < rec->max[d] / 2 + 1 &&
+                   rec->chunk[d] < UINT32_MAX / 2) {
+                rec->chunk[d] *= 2;
+                bytes *= 2;
+            }
+    while (bytes > CHUNK_TARGET) {
+        int widest = 0;
+
+        for (int d = 1; d < rec->rank; d++)
+            if (rec->chunk[d] > rec->chunk[widest])
+                widest = d;
+        if (rec->rank == 0 || rec->chunk[widest] == 1)
+            return;
+        bytes /= (double)rec->chunk[widest];
+        rec->chunk[widest] = rec->chunk[widest] / 2 + rec->chunk[widest] % 2;
+        bytes *= (double)rec->chunk[widest];
+    }
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t t = a % b;
+
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+/* Elements of a slab: about 1 MiB, whole pages where elements allow. */
+static uint64_t slab_choose(int64_t esize)
+{
+    int64_t page = esize > 0 ? 4096 / gcd(4096, esize) : 1, n;
+
+    if (esize <= 0)
+        return SLAB_TARGET;
+    n = SLAB_TARGET / esize / page * page;
+    return (uint64_t)(n > 0 ? n : page * esize <= 16 * SLAB_TARGET ? page : 1);
+}
+
+static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec *rec,
+                         const struct ftype *ft)
+{
+    int64_t esize = ft->stored.extent, n = 1, bytes;
+    bool variable = ft->type->variable;
+    bool grows_first = true, fixed;
+
+    for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
+        if (rec->len[d] != 0 && __builtin_mul_overflow(n, (int64_t)rec->len[d], &n))
+            return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+        grows_first &= d == 0 || rec->max[d] == rec->len[d];
+    }
+    fixed = !rec->has_max;
+    if (__builtin_mul_overflow(n, esize, &bytes) || bytes > TYPE_SIZE_MAX)
+        return fail(DREP_ERR_LIMIT, "more than 2^62 bytes");
+    if (rec->rank == FMT_RANK_NULL) {
+        rec->layout = FMT_LAYOUT_NULL;
+        return 0;
+    }
+    rec->layout = (uint8_t)spec->layout;
+    if (spec->layout == DREP_LAYOUT_AUTO)
+        rec->layout = spec->chunk != NULL || spec->nfilters > 0 || !fixed ? FMT_CHUNKED
+                      : bytes <= COMPACT_AUTO                            ? FMT_COMPACT
+                      : variable                                         ? FMT_CHUNKED
+                                                                         : FMT_CONTIGUOUS;
+    if (rec->layout == FMT_COMPACT && (bytes > COMPACT_MAX || !fixed || spec->nfilters > 0))
+        return fail(DREP_ERR_LIMIT,
+                    "compact datasets are fixed, unfiltered and at most %d bytes", COMPACT_MAX);
+    if (rec->layout == FMT_CONTIGUOUS && (!grows_first || spec->nfilters > 0 || variable))
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                    "contiguous datasets grow along their first dimension only, without filters "
+                    "and variable-length types");
+    if (rec->layout == FMT_CONTIGUOUS) {
+        rec->slab = slab_choose(esize);
+    } else if (rec->layout == FMT_CHUNKED && spec->chunk != NULL) {
+        for (int d = 0; d < rec->rank; d++) {
+            if (spec->chunk[d] < 1 || spec->chunk[d] > UINT32_MAX)
+                return fail(DREP_ERR_DIMS, "chunk length %lld of dimension %d",
+                            (long long)spec->chunk[d], d);
+            rec->chunk[d] = (uint32_t)spec->chunk[d];
+        }
+    } else if (rec->layout == FMT_CHUNKED) {
+        if (!chunk_from_hints(f, rec, esize))
+            chunk_choose(rec, esize);
+    } else if (rec->layout != FMT_COMPACT) {
+        return fail(DREP_ERR_ARG, "layout %d", spec->layout);
+    }
+    return check_shape(rec, esize);
+}
+
+/* The parameters that a filter's record carries. */
+static int filter_params(const drep_file *f, const struct ftype *ft, const drep_filter *want,
+                         struct filter_rec *rec)
+{
+    const struct node *leaf = ft->stored.dense ? ft->stored.root : NULL;
+    int64_t unit = leaf != NULL ? leaf->stride : ft->stored.extent;
+
+    memset(rec, 0, sizeof *rec);
+    if (!filter_available(want->id))
+        return fail(DREP_ERR_UNSUPPORTED, "filter %d (%s) is not built in", want->id,
+                    fmt_filter_name(want->id) == NULL ? "?" : fmt_filter_name(want->id));
+    rec->id = (uint16_t)want->id;
+    rec->nparams = 1;
+    switch (want->id) {
+    case FMT_FILTER_SHUFFLE:
+    case FMT_FILTER_BITSHUFFLE:
+        rec->param[0] = (uint32_t)unit;
+        return 0;
+    case FMT_FILTER_DELTA:
+        if (leaf == NULL || (unit != 1 && unit != 2 && unit != 4 && unit != 8))
+            return fail(DREP_ERR_TYPE, "delta filters numbers of 1, 2, 4 or 8 bytes");
+        rec->nparams = 2;
+        rec->param[0] = (uint32_t)unit;
+        rec->param[1] = leaf->leaf->code != 0 && f->has_table &&
+                        f->table.row[leaf->leaf->code].order == DREP_LITTLE;
+        return 0;
+    case FMT_FILTER_DEFLATE:
+        rec->param[0] = (uint32_t)(want->level > 0 ? want->level : 6);
+        return 0;
+    case FMT_FILTER_ZSTD:
+        rec->param[0] = (uint32_t)(want->level > 0 ? want->level : 3);
+        return 0;
+    default:
+        rec->param[0] = (uint32_t)(want->level > 0 ? want->level : 1);
+        return 0;
+    }
+}
+
+static int choose_filters(const drep_file *f, const drep_spec *spec, struct object_rec *rec,
+                          const struct ftype *ft)
+{
+    int64_t max = info_int(f->info, "drep_chunk_max");
+
+    if (spec->nfilters < 0 || spec->nfilters > DREP_MAX_FILTERS ||
+        (spec->nfilters > 0 && spec->filters == NULL))
+        return fail(DREP_ERR_ARG, "%d filters", spec->nfilters);
+    for (int i = 0; i < spec->nfilters; i++) {
+        int err = filter_params(f, ft, &spec->filters[i], &rec->filter[i]);
+
+        if (err != 0)
+            return err;
+    }
+    rec->nfilters = (uint8_t)spec->nfilters;
+    if (spec->nfilters > 0 && chunk_count(rec) * ft->stored.extent > max)
+        return fail(DREP_ERR_LIMIT,
+                    "a filtered chunk of %lld bytes is larger than the hint drep_chunk_max, %lld",
+                    (long long)(chunk_count(rec) * ft->stored.extent), (long long)max);
+    return 0;
+}
+
+/* ---- dimensions ---- */
+
+/* Looks a dimension up from the dataset's group upwards. */
+static int dim_find(drep_file *f, const char *path, const char *name, struct object *dim)
+{
+    size_t len = strlen(path), n = strlen(name);
+    char *try = mem_alloc(len + n + 2);
+    int err = DREP_ERR_NOT_FOUND;
+
+    if (try == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    if (name[0] == '/') {
+        err = path_find(f, name, dim);
+    } else {
+        for (size_t at = len + 1; err == DREP_ERR_NOT_FOUND && at-- > 0;) {
+            if (at != 0 && path[at - 1] != '/')
+                continue;
+            memcpy(try, path, at);
+            memcpy(try + at, name, n + 1);
+            err = path_find(f, try, dim);
+            if (err == 0 && dim->rec.kind != FMT_DIMENSION)
+                err = DREP_ERR_NOT_FOUND;
+        }
+    }
+    mem_free(try);
+    if (err == 0 && dim->rec.kind != FMT_DIMENSION)
+        return fail(DREP_ERR_KIND, "%s: not a dimension", name);
+    return err;
+}
+
+/* Makes a dimension beside the dataset. */
+static int dim_make(drep_file *f, struct object *group, const char *name, uint64_t len,
+                    bool unlimited, struct object *dim)
+{
+    struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = unlimited};
+    uint64_t id;
+    int err;
+
+    rec.len[0] = len;
+    if (strchr(name, '/') != NULL)
+        return fail(DREP_ERR_NOT_FOUND, "no dimension \"%s\"", name);
+    err = object_link(f, group, name, &rec, &id);
+    return err != 0 ? err : object_load(f, id, dim);
+}
+
+static int dim_grow(drep_file *f, struct object *dim, uint64_t len)
+{
+    if (len <= dim->rec.len[0])
+        return 0;
+    if (!dim->rec.unlimited)
+        return fail(DREP_ERR_DIMS, "a dimension of length %llu, not unlimited, cannot hold %llu",
+                    (unsigned long long)dim->rec.len[0], (unsigned long long)len);
+    dim->rec.len[0] = len;
+    return object_store(f, dim->id, &dim->rec);
+}
+
+static int choose_dims(drep_file *f, const char *path, struct object *group,
+                       const drep_spec *spec, struct object_rec *rec)
+{
+    struct object dim = {0};
+    int err = 0;
+
+    for (int d = 0; err == 0 && spec->dim_names != NULL && d < spec->rank; d++) {
+        const char *name = spec->dim_names[d];
+
+        if (name == NULL)
+            continue;
+        err = dim_find(f, path, name, &dim);
+        if (err == DREP_ERR_NOT_FOUND)
+            err = dim_make(f, group, name, rec->len[d], rec->max[d] == FMT_UNLIMITED, &dim);
+        if (err == 0)
+            err = fail_in(dim_grow(f, &dim, rec->len[d]), "dimension \"%s\"", name);
+        rec->dim[d] = dim.id;
+        rec->has_dims = 1;
+    }
+    object_release(&dim);
+    return err;
+}
+
+static int note_users(drep_file *f, uint64_t id, const struct object_rec *rec)
+{
+    int err = 0;
+
+    for (int d = 0; err == 0 && rec->has_dims && d < rec->rank; d++) {
+        struct key key;
+
+        if (rec->dim[d] == 0)
+            continue;
+        key_make(&key, rec->dim[d], FMT_TAG_USER);
+        key_add_u64(&key, id);
+        key_add_u8(&key, (uint8_t)d);
+        err = tree_put(f->st, &key, "", 0);
+    }
+    return err;
+}
+
+static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_t *id)
+{
+    struct object_rec *rec = mem_zalloc(1, sizeof *rec);
+    struct object group = {0};
+    struct buf fill = {0};
+    struct ftype *ft = NULL;
+    const char *name;
+    int err;
+
+    if (rec == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    rec->kind = FMT_DATASET;
+    err = path_parent(f, path, 0, &group, &name);
+    if (err == 0)
+        err = shape_of(spec, rec);
+    if (err == 0)
+        err = ftype_use(f, spec->type, true, &rec->type);
+    if (err == 0)
+        err = ftype_get(f, rec->type, true, &ft);
+    if (err == 0)
+        err = choose_layout(f, spec, rec, ft);
+    if (err == 0)
+        err = choose_filters(f, spec, rec, ft);
+    if (err == 0)
+        err = choose_dims(f, path, &group, spec, rec);
+    if (err == 0 && spec->fill == DREP_FILL_VALUE) {
+        err = spec->fill_value == NULL ? fail(DREP_ERR_ARG, "no fill value")
+                                       : value_put(f, spec->type, 1, spec->fill_value, &fill);
+        rec->fill_value = (struct span){fill.p, fill.len};
+    }
+    rec->fill = (uint8_t)spec->fill;
+    if (err == 0)
+        err = object_link(f, &group, name, rec, id);
+    if (err == 0)
+        err = note_users(f, *id, rec);
+    object_release(&group);
+    buf_release(&fill);
+    mem_free(rec);
+    return err;
+}
+
+int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
+                        drep_dataset **out)
+{
+    drep_dataset *ds = NULL;
+    uint64_t id = 0;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    if (path == NULL || spec == NULL || spec->type == NULL)
+        err = fail(DREP_ERR_ARG, "a dataset needs a path and a type");
+    else if (spec->fill < DREP_FILL_DEFAULT || spec->fill > DREP_FILL_NONE)
+        err = fail(DREP_ERR_ARG, "fill %d", spec->fill);
+    if (err == 0)
+        err = create(file, path, spec, &id);
+    if (err == 0 && out != NULL)
+        err = dataset_get(file, id, path, &ds);
+    if (path != NULL)
+        fail_in(err, "dataset \"%s\"", path);
+    err = write_end(file, err);
+    if (err == 0 && out != NULL)
+        *out = ds;
+    return err;
+}
+
+/* ---- describing ---- */
+
+struct usage {
+    int64_t stored, chunks;
+};
+
+static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct usage *u = ctx;
+
+    (void)coord;
+    u->chunks += rec->run;
+    u->stored += (int64_t)(rec->run * rec->size);
+    return 0;
+}
+
+static int usage_of(drep_dataset *ds, struct usage *u)
+{
+    struct buf value = {0};
+    struct key key;
+    int err;
+
+    if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED)
+        return chunk_each(&ds->chunks, add_chunk, u);
+    key_make(&key, ds->id, FMT_TAG_DATA);
+    err = tree_get(ds->file->st, &key, &value);
+    if (err == 0) {
+        u->stored = (int64_t)value.len;
+        u->chunks = 1;
+    }
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static void info_filters(const struct object_rec *r, drep_dsinfo *out)
+{
+    out->nfilters = r->nfilters;
+    for (int i = 0; i < r->nfilters; i++) {
+        drep_filter *to = &out->filters[i];
+
+        to->id = r->filter[i].id;
+        to->nparams = r->filter[i].nparams;
+        for (int p = 0; p < r->filter[i].nparams && p < 8; p++)
+            to->param[p] = r->filter[i].param[p];
+        if (to->id >= FMT_FILTER_DEFLATE && to->nparams > 0)
+            to->level = (int)to->param[0];
+    }
+}
+
+int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
+{
+    const struct object_rec *r;
+    struct usage u = {0, 0};
+    int err;
+
+    if (dataset == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_dataset_info: null argument");
+    if ((err = read_begin(dataset->file)) != 0)
+        return err;
+    if ((err = usage_of(dataset, &u)) != 0)
+        return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    r = &dataset->rec;
+    memset(out, 0, sizeof *out);
+    out->id = dataset->id;
+    out->type = dataset->ft->type;
+    out->rank = r->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : r->rank;
+    for (int d = 0; d < out->rank; d++) {
+        out->dims[d] = (int64_t)r->len[d];
+        out->maxdims[d] = r->max[d] == FMT_UNLIMITED ? DREP_UNLIMITED : (int64_t)r->max[d];
+        out->dim_ids[d] = r->has_dims ? r->dim[d] : 0;
+        out->chunk[d] = r->layout == FMT_CHUNKED ? r->chunk[d] : 0;
+    }
+    if (r->layout == FMT_CONTIGUOUS)
+        out->chunk[0] = (int64_t)r->slab;
+    out->count = dataset_count(dataset);
+    out->layout = r->layout;
+    info_filters(r, out);
+    out->fill = r->fill;
+    out->element_size = dataset->esize;
+    out->stored = u.stored;
+    out->chunks = u.chunks;
+    return read_end(dataset->file, 0);
+}
+
+int drep_dataset_fill(drep_dataset *dataset, void *value)
+{
+    const drep_type *type;
+    int err;
+
+    if (dataset == NULL || value == NULL)
+        return fail(DREP_ERR_ARG, "drep_dataset_fill: null argument");
+    if ((err = read_begin(dataset->file)) != 0)
+        return err;
+    type = dataset->ft->type;
+    memset(value, 0, (size_t)type->prog.extent);
+    if (dataset->rec.fill == FMT_FILL_VALUE)
+        err = value_get(dataset->file, &dataset->rec.fill_value, type, 1, type, value);
+    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
+/* ---- resizing ---- */
+
+/* Chunks that lie outside the new shape go; what is cut inside a chunk that stays is
+ * overwritten with the fill value, so that growing again shows fill. */
+struct shrink {
+    drep_dataset *ds;
+    const uint64_t *len;
+    uint64_t *coords; /* rank numbers a chunk to be removed */
+    size_t n, room;
+};
+
+static int note_outside(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct shrink *s = ctx;
+    const struct object_rec *r = &s->ds->rec;
+    int rank = r->rank;
+
+    for (uint32_t i = 0; i < rec->run; i++) {
+        bool outside = false;
+
+        for (int d = 0; d < rank; d++) {
+            uint64_t c = coord[d] + (d == rank - 1 ? i : 0);
+
+            outside |= c * r->chunk[d] >= s->len[d];
+        }
+        if (!outside)
+            continue;
+        if (s->n == s->room) {
+            size_t room = s->room == 0 ? 64 : 2 * s->room;
+            uint64_t *more = mem_resize(s->coords, room * (size_t)(rank + 1), sizeof *more);
+
+            if (more == NULL)
+                return fail(DREP_ERR_NOMEM, "out of memory");
+            s->coords = more;
+            s->room = room;
+        }
+        memcpy(s->coords + s->n * (size_t)rank, coord, (size_t)rank * sizeof *coord);
+        s->coords[s->n * (size_t)rank + (size_t)rank - 1] += i;
+        s->n++;
+    }
+    return 0;
+}
+
+
+
+static int shrink_chunked(drep_dataset *ds, const uint64_t *len)
+{
+    struct shrink s = {.ds = ds, .len = len};
+    int rank = ds->rec.rank;
+    int err = chunk_each(&ds->chunks, note_outside, &s);
+
+    for (size_t i = 0; err == 0 && i < s.n; i++)
+        err = chunk_remove(&ds->chunks, s.coords + i * (size_t)rank);
+    mem_free(s.coords);
+    /* The cut-off part of edge chunks, one dimension at a time. */
+    for (int d = 0; err == 0 && d < rank; d++) {
+        int64_t from[DREP_MAX_RANK], to[DREP_MAX_RANK];
+        int64_t edge = (int64_t)((len[d] + ds->rec.chunk[d] - 1) / ds->rec.chunk[d] *
+                                 ds->rec.chunk[d]);
+
+        if (len[d] >= ds->rec.len[d] || (uint64_t)edge == len[d])
+            continue;
+        for (int k = 0; k < rank; k++) {
+            from[k] = k == d ? (int64_t)len[d] : 0;
+            to[k] = (int64_t)ds->rec.len[k];
+        }
+        to[d] = edge < to[d] ? edge : to[d];
+        err = dataset_clear(ds, from, to);
+    }
+    return err;
+}
+
+static int shrink_contiguous(drep_dataset *ds, uint64_t count)
+{
+    uint64_t slab = ds->rec.slab, old = (uint64_t)dataset_count(ds);
+    uint64_t keep = (count + slab - 1) / slab, end = (old + slab - 1) / slab, part;
+    int err = 0;
+
+    for (uint64_t c = keep; err == 0 && c < end; c++)
+        err = chunk_remove(&ds->chunks, &c);
+    if (err == DREP_ERR_NOT_FOUND)
+        err = 0;
+    part = count % slab;
+    if (err == 0 && part != 0) {
+        int64_t from = (int64_t)count, to = (int64_t)(keep * slab < old ? keep * slab : old);
+
+        err = dataset_clear(ds, &from, &to);
+    }
+    return err;
+}
+
+static int grow_dimensions(drep_dataset *ds, const uint64_t *len)
+{
+    struct object dim = {0};
+    int err = 0;
+
+    for (int d = 0; err == 0 && ds->rec.has_dims && d < ds->rec.rank; d++) {
+        if (ds->rec.dim[d] == 0)
+            continue;
+        err = object_load(ds->file, ds->rec.dim[d], &dim);
+        if (err == 0)
+            err = fail_in(dim_grow(ds->file, &dim, len[d]), "dimension %d", d);
+    }
+    object_release(&dim);
+    return err;
+}
+
+static int resize(drep_dataset *ds, const int64_t *dims)
+{
+    struct object o = {0};
+    uint64_t len[DREP_MAX_RANK], count = 1;
+    bool shrinks = false;
+    int err;
+
+    if (ds->rec.rank == FMT_RANK_NULL || ds->rec.rank == 0)
+        return fail(DREP_ERR_DIMS, "a dataset without dimensions has no length to change");
+    for (int d = 0; d < ds->rec.rank; d++) {
+        if (dims[d] < 0 || (uint64_t)dims[d] > ds->rec.max[d])
+            return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d,
+                        (long long)dims[d], (long long)ds->rec.max[d]);
+        len[d] = (uint64_t)dims[d];
+        shrinks |= len[d] < ds->rec.len[d];
+        count *= len[d];
+    }
+    err = object_load(ds->file, ds->id, &o);
+    if (err == 0) {
+        memcpy(o.rec.len, len, sizeof len[0] * ds->rec.rank);
+        o.rec.has_max = 1;
+        err = check_shape(&o.rec, ds->esize);
+    }
+    if (err == 0 && shrinks)
+        err = ds->rec.layout == FMT_CHUNKED ? shrink_chunked(ds, len)
+                                            : shrink_contiguous(ds, count);
+    if (err == 0)
+        err = grow_dimensions(ds, len);
+    if (err == 0)
+        err = object_store(ds->file, ds->id, &o.rec);
+    object_release(&o);
+    if (err == 0)
+        err = load_rec(ds);
+    if (err == 0 && ds->rec.layout == FMT_CONTIGUOUS)
+        ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
+    return err;
+}
+
+int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
+{
+    int err;
+
+    if (dataset == NULL || dims == NULL)
+        return fail(DREP_ERR_ARG, "drep_dataset_resize: null argument");
+    if ((err = write_begin(dataset->file)) != 0)
+        return err;
+    err = resize(dataset, dims);
+    fail_in(err, "dataset \"%s\"", dataset->path);
+    err = write_end(dataset->file, err);
+    if (err != 0 && err != DREP_ERR_READ_ONLY)
+        load_rec(dataset); /* as it was before */
+    return err;
+}
+
+/* ---- filters by name ---- */
+
+const char *drep_filter_name(int id)
+{
+    return fmt_filter_name(id);
+}
+
+int drep_filter_from_name(const char *name)
+{
+    return name == NULL ? 0 : fmt_filter_from_name(name);
+}
+
+int drep_filter_available(int id)
+{
+    return filter_available(id);
+}
