@@ -165,6 +165,7 @@ void drep_type_free(drep_type *type)
     if (atomic_fetch_sub_explicit(&type->refs, 1, memory_order_acq_rel) != 1)
         return;
     prog_release(&type->prog);
+    prog_release(&type->content);
     for (int64_t i = 0; type->member && i < type->nmembers; i++)
         drep_type_free((drep_type *)type->member[i]);
     mem_free(type->member);

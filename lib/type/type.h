@@ -64,6 +64,9 @@ struct drep_type {
     int64_t weight;
     int64_t size, lb, ub, true_lb, true_ub, items, align;
     struct prog prog; /* as this machine holds it */
+    /* A sequence that type_get() made with `stored`: its elements as they lie in the
+     * heap of that file.  items 0 in every other type. */
+    struct prog content;
 
     /* The description. */
     int64_t nargs;

@@ -1,0 +1,770 @@
+/* record.c - datatype records: a type's way into a file and back.
+ *
+ * An element in a file has no memory layout: every MPI constructor becomes the array
+ * or the compound of what it picks, in typemap order.  Reading builds two things in
+ * one walk: the type as this machine would hold it, and the typemap the record
+ * describes.  Everything read is hostile until checked. */
+#include "type/build.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/record.h"
+
+#include <string.h>
+
+#define LAID_OUT 1
+
+/* ------------------------------------------------------------------- writing */
+
+struct putter {
+    struct out *out;
+    const struct type_sizes *sizes; /* NULL: nothing is laid out */
+    enum prog_layout layout;
+    int depth, sequences; /* nested so far */
+};
+
+static int put_type(struct putter *p, const drep_type *type);
+
+/* The base of a node, one level down. */
+static int put_child(struct putter *p, const drep_type *type)
+{
+    int err;
+
+    if (p->depth >= FMT_TYPE_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "datatype record: more than %d nested types",
+                    FMT_TYPE_DEPTH_MAX);
+    p->depth++;
+    err = put_type(p, type);
+    p->depth--;
+    return err;
+}
+
+/* `n` of a type: itself, or an array of it. */
+static int put_many(struct putter *p, const drep_type *type, int64_t n)
+{
+    struct type_node node = {.kind = FMT_KIND_ARRAY, .rank = 1};
+
+    if (n == 1)
+        return put_type(p, type);
+    node.dim[0] = (uint64_t)n;
+    type_node_put(p->out, &node);
+    return put_child(p, type);
+}
+
+static int no_items(void)
+{
+    return fail(DREP_ERR_TYPE, "a datatype without data items cannot be stored");
+}
+
+/* Members that hold nothing are left out. */
+static bool is_stored(const drep_type *type, int64_t i)
+{
+    return type->member[i]->items && (!type->blocklen || type->blocklen[i]);
+}
+
+/* A compound, and a struct as a compound whose members have no names. */
+static int put_compound(struct putter *p, const drep_type *type)
+{
+    struct type_node node = {.kind = FMT_KIND_COMPOUND};
+    int64_t *offsets = mem_zalloc((size_t)type->nmembers, sizeof(*offsets));
+    int64_t size = 0;
+    int64_t align;
+    int err = offsets ? 0 : DREP_ERR_NOMEM;
+
+    if (!err && p->sizes)
+        err = type_layout(type, p->sizes, p->layout, offsets, &size, &align);
+    for (int64_t i = 0; i < type->nmembers && !err; i++) {
+        node.count += is_stored(type, i);
+        if (type->kind == DREP_KIND_COMPOUND && !type->member[i]->items)
+            err = no_items();
+    }
+    if (!err && node.count == 0)
+        err = no_items();
+    if (!err && node.count > UINT32_MAX)
+        err = fail(DREP_ERR_LIMIT, "datatype record: more than 2^32 members");
+    node.flags = p->sizes ? LAID_OUT : 0;
+    node.size = (uint64_t)size;
+    if (!err)
+        type_node_put(p->out, &node);
+    for (int64_t i = 0; i < type->nmembers && !err; i++) {
+        struct type_member m = {.offset = (uint64_t)offsets[i]};
+
+        if (!is_stored(type, i))
+            continue;
+        if (type->name)
+            m.name = (struct span){(const uint8_t *)type->name[i], strlen(type->name[i])};
+        type_member_put(p->out, FMT_KIND_COMPOUND, &m);
+        p->depth++;
+        err = p->depth > FMT_TYPE_DEPTH_MAX
+                  ? fail(DREP_ERR_LIMIT, "datatype record: more than %d nested types",
+                         FMT_TYPE_DEPTH_MAX)
+                  : put_many(p, type->member[i], type->blocklen ? type->blocklen[i] : 1);
+        p->depth--;
+    }
+    mem_free(offsets);
+    return err;
+}
+
+static int put_enum(struct putter *p, const drep_type *type)
+{
+    struct type_node node = {.kind = FMT_KIND_ENUM, .count = (uint64_t)type->args[0]};
+
+    if (node.count > UINT32_MAX)
+        return fail(DREP_ERR_LIMIT, "datatype record: more than 2^32 names");
+    type_node_put(p->out, &node);
+    for (int64_t i = 0; i < type->args[0]; i++) {
+        struct type_member m = {
+            .name = {(const uint8_t *)type->name[i], strlen(type->name[i])},
+            .value = type->value[i],
+        };
+
+        type_member_put(p->out, FMT_KIND_ENUM, &m);
+    }
+    return put_child(p, type->member[0]);
+}
+
+static int put_sequence(struct putter *p, const drep_type *type)
+{
+    struct type_node node = {.kind = (uint8_t)type->kind};
+    int err = 0;
+
+    if (p->sequences >= FMT_SEQ_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "datatype record: more than %d nested sequences",
+                    FMT_SEQ_DEPTH_MAX);
+    type_node_put(p->out, &node);
+    p->sequences++;
+    if (type->kind == DREP_KIND_SEQUENCE)
+        err = put_child(p, type->member[0]);
+    p->sequences--;
+    return err;
+}
+
+/* Kinds 1 to 11 without members. */
+static int put_leaf(struct putter *p, const drep_type *type)
+{
+    struct type_node node = {.kind = (uint8_t)type->kind, .code = (uint16_t)type->code};
+
+    switch (type->kind) {
+    case DREP_KIND_SCALAR:
+        scalar_to_rec(&type->scalar, &node.scalar);
+        break;
+    case DREP_KIND_STRING:
+        node.size = (uint64_t)type->args[0];
+        node.pad = (uint8_t)type->args[1];
+        break;
+    case DREP_KIND_OPAQUE:
+        node.size = (uint64_t)type->args[0];
+        node.tag = (struct span){(const uint8_t *)type->tag, strlen(type->tag)};
+        break;
+    case DREP_KIND_REFERENCE:
+        node.what = (uint8_t)type->args[0];
+        break;
+    }
+    type_node_put(p->out, &node);
+    return 0;
+}
+
+static int put_array(struct putter *p, const drep_type *type)
+{
+    struct type_node node = {.kind = FMT_KIND_ARRAY, .rank = (uint8_t)type->args[0]};
+
+    if (!type->items)
+        return no_items();
+    for (int d = 0; d < node.rank; d++)
+        node.dim[d] = (uint64_t)type->args[1 + d];
+    type_node_put(p->out, &node);
+    return put_child(p, type->member[0]);
+}
+
+/* The lists of MPI's constructors, as the table of records has them. */
+static void put_lists(struct putter *p, const drep_type *type, const struct type_node *node)
+{
+    const int64_t *args = type->args;
+    int64_t n = type->kind == DREP_KIND_SUBARRAY || type->kind == DREP_KIND_DARRAY
+                    ? node->rank
+                    : (int64_t)node->count;
+
+    for (int64_t i = 0; i < n; i++) {
+        struct type_member m = {.blocklen = 0};
+
+        switch (type->kind) {
+        case DREP_KIND_INDEXED:
+        case DREP_KIND_HINDEXED:
+            m.blocklen = args[1 + i];
+            m.displ = args[1 + n + i];
+            break;
+        case DREP_KIND_INDEXED_BLOCK:
+        case DREP_KIND_HINDEXED_BLOCK:
+            m.displ = args[2 + i];
+            break;
+        case DREP_KIND_SUBARRAY:
+            for (int64_t k = 0; k < 3; k++)
+                m.sub[k] = args[1 + k * n + i];
+            break;
+        case DREP_KIND_DARRAY:
+            for (int64_t k = 0; k < 4; k++)
+                m.sub[k] = args[3 + k * n + i];
+            break;
+        }
+        type_member_put(p->out, node->kind, &m);
+    }
+}
+
+/* Kinds 32 to 43, as they were made. */
+static int put_made(struct putter *p, const drep_type *type)
+{
+    struct type_node node = {.kind = (uint8_t)type->kind};
+    const int64_t *args = type->args;
+    int err = 0;
+
+    switch (type->kind) {
+    case DREP_KIND_CONTIGUOUS:
+        node.arg[0] = args[0];
+        break;
+    case DREP_KIND_VECTOR:
+    case DREP_KIND_HVECTOR:
+        memcpy(node.arg, args, sizeof(node.arg));
+        break;
+    case DREP_KIND_INDEXED_BLOCK:
+    case DREP_KIND_HINDEXED_BLOCK:
+        node.arg[0] = args[1];
+        node.count = (uint64_t)args[0];
+        break;
+    case DREP_KIND_INDEXED:
+    case DREP_KIND_HINDEXED:
+    case DREP_KIND_STRUCT:
+        node.count = (uint64_t)args[0];
+        break;
+    case DREP_KIND_SUBARRAY:
+        node.rank = (uint8_t)args[0];
+        node.order = (uint8_t)args[type->nargs - 1];
+        break;
+    case DREP_KIND_DARRAY:
+        node.arg[0] = args[0];
+        node.arg[1] = args[1];
+        node.rank = (uint8_t)args[2];
+        node.order = (uint8_t)args[type->nargs - 1];
+        break;
+    case DREP_KIND_RESIZED:
+        node.arg[0] = args[0];
+        node.arg[1] = args[1];
+        break;
+    }
+    type_node_put(p->out, &node);
+    if (type->kind != DREP_KIND_STRUCT) {
+        put_lists(p, type, &node);
+        return put_child(p, type->member[0]);
+    }
+    for (int64_t i = 0; i < type->nmembers && !err; i++) {
+        struct type_member m = {.blocklen = type->blocklen[i], .displ = type->displ[i]};
+
+        type_member_put(p->out, node.kind, &m);
+        err = put_child(p, type->member[i]);
+    }
+    return err;
+}
+
+static int put_type(struct putter *p, const drep_type *type)
+{
+    int64_t base_items;
+
+    switch (type->kind) {
+    case DREP_KIND_COMPOUND:
+        return put_compound(p, type);
+    case DREP_KIND_ENUM:
+        return put_enum(p, type);
+    case DREP_KIND_SEQUENCE:
+    case DREP_KIND_VSTRING:
+        return put_sequence(p, type);
+    case DREP_KIND_ARRAY:
+        return put_array(p, type);
+    case DREP_KIND_BOOLEAN:
+        type_node_put(p->out, &(struct type_node){.kind = FMT_KIND_BOOLEAN});
+        return put_child(p, type->member[0]);
+    }
+    if (type->kind < DREP_KIND_CONTIGUOUS)
+        return put_leaf(p, type);
+    if (p->layout == PROG_MEMORY)
+        return put_made(p, type);
+    if (!type->items)
+        return no_items();
+    if (type->kind == DREP_KIND_STRUCT)
+        return put_compound(p, type);
+    base_items = type->member[0]->items;
+    return put_many(p, type->member[0], type->items / base_items);
+}
+
+int type_put(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
+             struct out *out)
+{
+    struct putter p = {.out = out, .sizes = sizes, .layout = layout, .depth = 1};
+    int err = put_type(&p, type);
+
+    if (err)
+        return err;
+    return out->err ? fail(out->err, "datatype record: %s", fmt_err_text(out->err)) : 0;
+}
+
+/* ------------------------------------------------------------------- reading */
+
+struct getter {
+    struct in *in;
+    const struct type_sizes *sizes;
+    bool stored; /* build shapes */
+    int depth, sequences;
+};
+
+static int get_type(struct getter *g, drep_type **type, struct shape *shape);
+
+static int in_error(struct getter *g)
+{
+    return fail(g->in->err, "datatype record: %s at byte %zu", g->in->why ? g->in->why : "error",
+                g->in->err_at);
+}
+
+static int wrong(struct getter *g, int err, const char *why)
+{
+    if (!g->in->err)
+        in_fail(g->in, err, why);
+    return in_error(g);
+}
+
+/* What a constructor refuses, no writer has written. */
+static int refused(struct getter *g, int err)
+{
+    if (err == DREP_ERR_ARG || err == DREP_ERR_COUNT || err == DREP_ERR_DIMS ||
+        err == DREP_ERR_NAME || err == DREP_ERR_TYPE)
+        err = DREP_ERR_FORMAT;
+    return fail_in(err, "datatype record: at byte %zu", g->in->last);
+}
+
+/* The stored typemap of a node whose children, if any, are in *child. */
+static int stored_shape(struct getter *g, const drep_type *type, const struct shape *child,
+                        struct shape *shape)
+{
+    if (!g->stored)
+        return 0;
+    return refused(g, shape_compose(shape, type, child, g->sizes, PROG_PACKED));
+}
+
+/* Kinds without children. */
+static int get_leaf(struct getter *g, const struct type_node *n, drep_type **type)
+{
+    drep_scalar s = {.cls = n->scalar.cls,
+                     .order = n->scalar.order,
+                     .size = n->scalar.size,
+                     .is_signed = n->scalar.is_signed,
+                     .format = n->scalar.format,
+                     .norm = n->scalar.norm,
+                     .low_pad = n->scalar.low_pad,
+                     .high_pad = n->scalar.high_pad,
+                     .precision = n->scalar.precision,
+                     .offset = n->scalar.offset,
+                     .sign_pos = n->scalar.sign_pos,
+                     .exp_pos = n->scalar.exp_pos,
+                     .exp_width = n->scalar.exp_width,
+                     .mant_pos = n->scalar.mant_pos,
+                     .mant_width = n->scalar.mant_width,
+                     .exp_base_log2 = n->scalar.exp_base_log2,
+                     .exp_bias = n->scalar.exp_bias};
+    char *tag;
+    int err;
+
+    switch (n->kind) {
+    case FMT_KIND_PREDEFINED:
+        *type = drep_type_ref(drep_predefined(n->code));
+        return *type ? 0 : wrong(g, DREP_ERR_UNSUPPORTED, "unknown predefined datatype");
+    case FMT_KIND_SCALAR:
+        return refused(g, drep_type_scalar(&s, type));
+    case FMT_KIND_STRING:
+        return refused(g, drep_type_string((int64_t)n->size, n->pad, type));
+    case FMT_KIND_VSTRING:
+        return refused(g, drep_type_vstring(type));
+    case FMT_KIND_REFERENCE:
+        return refused(g, drep_type_reference(n->what, type));
+    }
+    tag = mem_strndup((const char *)n->tag.p, n->tag.len);
+    if (!tag)
+        return DREP_ERR_NOMEM;
+    err = refused(g, drep_type_opaque((int64_t)n->size, tag, type));
+    mem_free(tag);
+    return err;
+}
+
+/* Names and numbers of a list, and children, as many as the node says.  A count has
+ * been held against the bytes left before it came here. */
+struct list {
+    int64_t n;
+    char **name;
+    int64_t *a, *b;
+    drep_type **type;
+    struct shape *shape;
+};
+
+static int list_init(struct list *l, uint64_t n)
+{
+    memset(l, 0, sizeof(*l));
+    l->n = (int64_t)n;
+    l->name = mem_zalloc(n, sizeof(*l->name));
+    l->a = mem_zalloc(n, sizeof(*l->a));
+    l->b = mem_zalloc(n, sizeof(*l->b));
+    l->type = mem_zalloc(n, sizeof(*l->type));
+    l->shape = mem_zalloc(n, sizeof(*l->shape));
+    return l->name && l->a && l->b && l->type && l->shape ? 0 : DREP_ERR_NOMEM;
+}
+
+static void list_release(struct list *l)
+{
+    for (int64_t i = 0; i < l->n; i++) {
+        if (l->name)
+            mem_free(l->name[i]);
+        if (l->type)
+            drep_type_free(l->type[i]);
+        if (l->shape)
+            shape_release(&l->shape[i]);
+    }
+    mem_free(l->name);
+    mem_free(l->a);
+    mem_free(l->b);
+    mem_free(l->type);
+    mem_free(l->shape);
+}
+
+static int get_enum(struct getter *g, const struct type_node *n, drep_type **type)
+{
+    struct shape base_shape = {0};
+    drep_type *base = NULL;
+    struct list l;
+    int err = list_init(&l, n->count);
+
+    for (int64_t i = 0; i < l.n && !err; i++) {
+        struct type_member m;
+
+        if (type_member_get(g->in, n->kind, &m)) {
+            err = in_error(g);
+            break;
+        }
+        l.a[i] = m.value;
+        l.name[i] = mem_strndup((const char *)m.name.p, m.name.len);
+        if (!l.name[i])
+            err = DREP_ERR_NOMEM;
+    }
+    if (!err)
+        err = get_type(g, &base, &base_shape);
+    if (!err)
+        err = refused(g, drep_type_enum(base, l.n, (const char *const *)l.name, l.a, type));
+    shape_release(&base_shape);
+    drep_type_free(base);
+    list_release(&l);
+    return err;
+}
+
+/* The stored typemap of a compound's members at their offsets (l->a). */
+static int compound_shape(const struct type_node *n, struct list *l, struct shape *shape)
+{
+    bool laid_out = n->flags & LAID_OUT;
+    bool over = false;
+    int64_t end = 0;
+    struct join j;
+    int err = 0;
+
+    join_init(&j);
+    for (int64_t i = 0; i < l->n && !err; i++) {
+        if (!laid_out)
+            l->a[i] = end;
+        if (l->a[i] < end)
+            err = fail(DREP_ERR_FORMAT, "datatype record: member %lld begins inside the one before",
+                       (long long)i);
+        end = size_add(l->a[i], shape_extent(&l->shape[i]), &over);
+        if (!err && !over)
+            err = join_add(&j, &l->shape[i], l->a[i]);
+        if (!err && over)
+            err = size_fail();
+    }
+    if (!err && laid_out && end > (int64_t)n->size)
+        err = fail(DREP_ERR_FORMAT, "datatype record: members end at byte %lld of %llu",
+                   (long long)end, (unsigned long long)n->size);
+    if (err) {
+        join_release(&j);
+        return err;
+    }
+    err = join_finish(&j, shape);
+    if (err)
+        return err;
+    shape->lb = 0;
+    shape->ub = laid_out ? (int64_t)n->size : end;
+    return 0;
+}
+
+/* All members have names, or none has: then it is a struct. */
+static int make_compound(struct getter *g, const struct list *l, int64_t named, drep_type **type)
+{
+    const drep_type *const *types = (const drep_type *const *)l->type;
+
+    if (named && named != l->n)
+        return wrong(g, DREP_ERR_FORMAT, "some members of a compound have no names");
+    if (!named)
+        return refused(g, drep_type_struct(l->n, NULL, NULL, types, type));
+    return refused(g, drep_type_compound(l->n, (const char *const *)l->name, NULL, types, 0, type));
+}
+
+static int get_compound(struct getter *g, const struct type_node *n, drep_type **type,
+                        struct shape *shape)
+{
+    drep_type *made = NULL;
+    int64_t named = 0;
+    struct list l;
+    int err;
+
+    if (n->count == 0)
+        return wrong(g, DREP_ERR_FORMAT, "a compound without members");
+    err = list_init(&l, n->count);
+    for (int64_t i = 0; i < l.n && !err; i++) {
+        struct type_member m;
+
+        if (type_member_get(g->in, n->kind, &m)) {
+            err = in_error(g);
+            break;
+        }
+        l.a[i] = (int64_t)m.offset;
+        named += m.name.len > 0;
+        l.name[i] = mem_strndup((const char *)m.name.p, m.name.len);
+        err = l.name[i] ? get_type(g, &l.type[i], &l.shape[i]) : DREP_ERR_NOMEM;
+    }
+    if (!err)
+        err = make_compound(g, &l, named, &made);
+    if (!err && g->stored)
+        err = compound_shape(n, &l, shape);
+    if (err)
+        drep_type_free(made);
+    else
+        *type = made;
+    list_release(&l);
+    return err;
+}
+
+/* Kinds with one child and nothing else but numbers in the node. */
+static int get_over_base(struct getter *g, const struct type_node *n, drep_type **type,
+                         struct shape *shape)
+{
+    struct shape base_shape = {0};
+    drep_type *base = NULL;
+    drep_type *made = NULL;
+    int64_t dims[FMT_RANK_MAX];
+    int err = get_type(g, &base, &base_shape);
+
+    if (err)
+        return err;
+    for (int d = 0; d < n->rank; d++)
+        dims[d] = (int64_t)n->dim[d];
+    switch (n->kind) {
+    case FMT_KIND_BOOLEAN:
+        err = drep_type_boolean(base, &made);
+        break;
+    case FMT_KIND_ARRAY:
+        err = drep_type_array(n->rank, dims, base, &made);
+        break;
+    case FMT_KIND_SEQUENCE:
+        err = drep_type_sequence(base, &made);
+        break;
+    case FMT_KIND_CONTIGUOUS:
+        err = drep_type_contiguous(n->arg[0], base, &made);
+        break;
+    case FMT_KIND_VECTOR:
+        err = drep_type_vector(n->arg[0], n->arg[1], n->arg[2], base, &made);
+        break;
+    case FMT_KIND_HVECTOR:
+        err = drep_type_hvector(n->arg[0], n->arg[1], n->arg[2], base, &made);
+        break;
+    case FMT_KIND_RESIZED:
+        err = drep_type_resized(n->arg[0], n->arg[1], base, &made);
+        break;
+    default:
+        err = drep_type_dup(base, &made);
+    }
+    err = refused(g, err);
+    if (!err)
+        err = stored_shape(g, made, &base_shape, shape);
+    if (!err && g->stored && n->kind == FMT_KIND_SEQUENCE)
+        err = prog_from(&made->content, &base_shape);
+    shape_release(&base_shape);
+    drep_type_free(base);
+    if (err)
+        drep_type_free(made);
+    else
+        *type = made;
+    return err;
+}
+
+/* indexed, hindexed and their blocks. */
+static int get_blocks(struct getter *g, const struct type_node *n, drep_type **type)
+{
+    struct shape none = {0};
+    drep_type *base = NULL;
+    struct list l;
+    int err = list_init(&l, n->count);
+
+    for (int64_t i = 0; i < l.n && !err; i++) {
+        struct type_member m;
+
+        if (type_member_get(g->in, n->kind, &m)) {
+            err = in_error(g);
+            break;
+        }
+        l.a[i] = m.blocklen;
+        l.b[i] = m.displ;
+    }
+    if (!err)
+        err = get_type(g, &base, &none);
+    if (!err && n->kind == FMT_KIND_INDEXED)
+        err = refused(g, drep_type_indexed(l.n, l.a, l.b, base, type));
+    else if (!err && n->kind == FMT_KIND_HINDEXED)
+        err = refused(g, drep_type_hindexed(l.n, l.a, l.b, base, type));
+    else if (!err && n->kind == FMT_KIND_INDEXED_BLOCK)
+        err = refused(g, drep_type_indexed_block(l.n, n->arg[0], l.b, base, type));
+    else if (!err)
+        err = refused(g, drep_type_hindexed_block(l.n, n->arg[0], l.b, base, type));
+    drep_type_free(base);
+    list_release(&l);
+    return err;
+}
+
+static int get_struct(struct getter *g, const struct type_node *n, drep_type **type)
+{
+    struct list l;
+    int err = list_init(&l, n->count);
+
+    for (int64_t i = 0; i < l.n && !err; i++) {
+        struct type_member m;
+
+        if (type_member_get(g->in, n->kind, &m)) {
+            err = in_error(g);
+            break;
+        }
+        l.a[i] = m.blocklen;
+        l.b[i] = m.displ;
+        err = get_type(g, &l.type[i], &l.shape[i]);
+    }
+    if (!err)
+        err = refused(g, drep_type_struct(l.n, l.a, l.b, (const drep_type *const *)l.type, type));
+    list_release(&l);
+    return err;
+}
+
+/* subarray and darray. */
+static int get_part(struct getter *g, const struct type_node *n, drep_type **type)
+{
+    int64_t sub[4][FMT_RANK_MAX];
+    int distribs[FMT_RANK_MAX], procs[FMT_RANK_MAX];
+    struct shape none = {0};
+    drep_type *base = NULL;
+    int err;
+
+    for (int d = 0; d < n->rank; d++) {
+        struct type_member m;
+
+        if (type_member_get(g->in, n->kind, &m))
+            return in_error(g);
+        for (int k = 0; k < 4; k++)
+            sub[k][d] = m.sub[k];
+        distribs[d] = (int)(m.sub[1] & 255);
+        procs[d] = m.sub[3] > INT32_MAX ? -1 : (int)m.sub[3];
+    }
+    if (n->arg[0] > INT32_MAX || n->arg[1] > INT32_MAX)
+        return wrong(g, DREP_ERR_FORMAT, "too many processes");
+    err = get_type(g, &base, &none);
+    if (!err && n->kind == FMT_KIND_SUBARRAY)
+        err = refused(g, drep_type_subarray(n->rank, sub[0], sub[1], sub[2], n->order, base, type));
+    else if (!err)
+        err = refused(g, drep_type_darray((int)n->arg[0], (int)n->arg[1], n->rank, sub[0], distribs,
+                                          sub[2], procs, n->order, base, type));
+    drep_type_free(base);
+    return err;
+}
+
+static int get_node(struct getter *g, const struct type_node *n, drep_type **type,
+                    struct shape *shape)
+{
+    drep_type *leaf = NULL;
+    int err;
+
+    switch (n->kind) {
+    case FMT_KIND_COMPOUND:
+        return get_compound(g, n, type, shape);
+    case FMT_KIND_BOOLEAN:
+    case FMT_KIND_ARRAY:
+    case FMT_KIND_SEQUENCE:
+    case FMT_KIND_CONTIGUOUS:
+    case FMT_KIND_VECTOR:
+    case FMT_KIND_HVECTOR:
+    case FMT_KIND_RESIZED:
+    case FMT_KIND_DUP:
+        return get_over_base(g, n, type, shape);
+    case FMT_KIND_INDEXED:
+    case FMT_KIND_HINDEXED:
+    case FMT_KIND_INDEXED_BLOCK:
+    case FMT_KIND_HINDEXED_BLOCK:
+        return get_blocks(g, n, type);
+    case FMT_KIND_STRUCT:
+        return get_struct(g, n, type);
+    case FMT_KIND_SUBARRAY:
+    case FMT_KIND_DARRAY:
+        return get_part(g, n, type);
+    }
+    err = n->kind == FMT_KIND_ENUM ? get_enum(g, n, &leaf) : get_leaf(g, n, &leaf);
+    if (err)
+        return err;
+    if (n->kind == FMT_KIND_ENUM && g->stored)
+        err = refused(g, shape_build(shape, leaf->member[0], g->sizes, PROG_PACKED));
+    else
+        err = stored_shape(g, leaf, NULL, shape);
+    if (err)
+        drep_type_free(leaf);
+    else
+        *type = leaf;
+    return err;
+}
+
+static int get_type(struct getter *g, drep_type **type, struct shape *shape)
+{
+    struct type_node n;
+    bool sequence;
+    int err;
+
+    if (g->depth >= FMT_TYPE_DEPTH_MAX)
+        return wrong(g, DREP_ERR_LIMIT, "too many nested types");
+    if (type_node_get(g->in, &n))
+        return in_error(g);
+    if (g->stored && n.kind >= FMT_KIND_CONTIGUOUS)
+        return wrong(g, DREP_ERR_FORMAT, "an element made of a typemap");
+    sequence = n.kind == FMT_KIND_SEQUENCE || n.kind == FMT_KIND_VSTRING;
+    if (sequence && g->sequences >= FMT_SEQ_DEPTH_MAX)
+        return wrong(g, DREP_ERR_LIMIT, "too many nested sequences");
+    g->depth++;
+    g->sequences += sequence;
+    err = get_node(g, &n, type, shape);
+    g->sequences -= sequence;
+    g->depth--;
+    return err;
+}
+
+int type_get(struct in *in, const struct type_sizes *sizes, drep_type **type, struct prog *stored)
+{
+    struct getter g = {.in = in, .sizes = sizes, .stored = stored != NULL};
+    struct shape shape = {0};
+    drep_type *t = NULL;
+    struct prog p;
+    int err = get_type(&g, &t, &shape);
+
+    if (!err && stored)
+        err = prog_from(&p, &shape);
+    shape_release(&shape);
+    if (err) {
+        drep_type_free(t);
+        return err;
+    }
+    if (stored)
+        *stored = p;
+    *type = t;
+    return 0;
+}
