@@ -12,9 +12,10 @@ static const uint8_t flags_known[] = {[FMT_GROUP] = 0,
                                       [FMT_TYPE] = 0,
                                       [FMT_DIMENSION] = UNLIMITED};
 
+/* No dimensions for the null dataspace, nor for a rank that is about to be refused. */
 static int dims_of(const struct object_rec *r)
 {
-    return r->rank == FMT_RANK_NULL ? 0 : r->rank;
+    return r->rank > FMT_RANK_MAX ? 0 : r->rank;
 }
 
 static void type_get_number(struct in *in, struct object_rec *t)

@@ -637,6 +637,10 @@ static const struct {
     {"object", "02 00 00000001 00000000 00000010 01 ff 00 02", FMT_ERR_FORMAT}, /* null, compact */
     {"object", "02 00 00000001 00000000 00000010 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
     {"object", "02 00 00000001 00000000 00000010 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
+    /* A rank of 254 whose dimensions have ids: nothing is read for it. */
+    {"object",
+     "02 03 00000001 00000000 00000010 02 fe fa00000000000000 07ffffffffffffff ff00000000000000",
+     FMT_ERR_FORMAT},
     {"object", "02 00 00000001 00000000 00000010 01 00 00 03", FMT_ERR_UNSUPPORTED}, /* fill */
     {"object", "02 00 00000001 00000000 00000010 01 01 4000000000000001 00 02", FMT_ERR_LIMIT},
     /* The maximum below the length; a second dimension that grows; no slab; no chunk. */
