@@ -404,13 +404,13 @@ def named():
 
 def tree():
     """Three levels of small nodes, values in blocks, a long header."""
-    b = Builder(node_max=420, hints={"drep_chunk_max": "33554432", "note": "h" * 300})
+    b = Builder(node_max=360, hints={"drep_chunk_max": "33554432", "note": "h" * 300})
     b.continue_from = 2
     g = b.group(1, "many")
     expect = {}
-    for i in range(60):
-        d = b.dataset(g, "dataset %d" % (i * 7 % 60), "INT", (2,), data=[i, -i])
-        expect["/many/dataset %d" % (i * 7 % 60)] = [i, -i]
+    for i in range(40):
+        d = b.dataset(g, "dataset %d" % (i * 7 % 40), "INT", (2,), data=[i, -i])
+        expect["/many/dataset %d" % (i * 7 % 40)] = [i, -i]
         if i % 9 == 0:
             b.attr(d, "number", "INT", i)
     deep = 1

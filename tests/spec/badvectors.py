@@ -1,0 +1,951 @@
+"""badvectors.py - files that break exactly one *must* each, and how each must be refused.
+
+EXPECT holds lines `NAME CATEGORY [check]`: a name from errors.def (or two, where a limit may be
+called either); `check` marks what only a check of the whole file has to find.
+"""
+
+import os
+import struct
+
+import drepwrite
+from drepwrite import Builder, i64, resum, u8, u16, u32, u64
+from drepread import codes as C
+from vectors import description
+
+BAD = []
+
+
+def bad(category, where=""):
+    """Registers a function that gives a Builder (not yet committed) or an image."""
+    def register(function):
+        BAD.append((function.__name__.replace("_", "-"), category, where, function))
+        return function
+    return register
+
+
+def sample(**more):
+    b = Builder(**more)
+    d = b.dataset(1, "d", "INT", (), data=[7])
+    b.attr(d, "a", "INT", 1)
+    return b
+
+
+def image(b):
+    b.commit()
+    return b.image()
+
+
+def patched(offset, raw, b=None):
+    """A sample with some bytes of slot A replaced and its sum set right."""
+    data = bytearray(image(b or sample()))
+    data[offset:offset + len(raw)] = raw
+    return resum(data)
+
+
+# ---- slots
+
+@bad("NOT_DREP")
+def bad_magic():
+    return patched(0, b"\x88")
+
+
+@bad("CHECKSUM")
+def slot_sum():
+    data = bytearray(image(sample()))
+    data[3000] ^= 1
+    return bytes(data)
+
+
+@bad("CHECKSUM")
+def slot_parity():
+    return patched(16, u64(2))
+
+
+@bad("FORMAT")
+def two_uuids():
+    b = sample()
+    b.commit()
+    data = bytearray(image(b))
+    data[4096 + 24] ^= 1
+    return resum(data, 1)
+
+
+@bad("VERSION")
+def newer_major():
+    return patched(8, u16(2))
+
+
+@bad("UNSUPPORTED")
+def unknown_incompatible():
+    return patched(40, u64(1 << 17))
+
+
+@bad("TRUNCATE")
+def truncated():
+    return image(sample())[:-64]
+
+
+@bad("TRUNCATE")
+def truncated_in_slots():
+    return image(sample())[:5000]
+
+
+@bad("FORMAT")
+def end_in_slots():
+    return patched(64, u64(4096))
+
+
+@bad("FORMAT")
+def no_root():
+    return patched(80, bytes(20))
+
+
+@bad("FORMAT|LIMIT")
+def header_too_long():
+    return patched(12, u32(3833))
+
+
+# ---- header proper
+
+def header(change):
+    return sample(spoil={"header": change})
+
+
+@bad("FORMAT")
+def header_not_datarep_first():
+    return header(lambda r: r[1:] + r[:1])
+
+
+@bad("FORMAT")
+def header_tag_twice():
+    return header(lambda r: r + [r[-1]])
+
+
+@bad("FORMAT")
+def header_record_cut():
+    """The last record's length leads beyond the header proper."""
+    data = bytearray(image(sample()))
+    h = struct.unpack(">I", data[12:16])[0]
+    data[12:16] = u32(h - 1)
+    data[256 + h - 1] = 0
+    return resum(data)
+
+
+@bad("FORMAT")
+def external32_with_encodings():
+    return header(lambda r: r[:2] + [(3, u16(8) + bytes([2, 0, 4, 4, 0, 0]))] + r[2:])
+
+
+@bad("FORMAT")
+def encodings_missing():
+    return header(lambda r: [(1, b"\1\0\x03own")] + r[1:])
+
+
+def own(rows=None, used=((8, 4),), extra=(), name=b"own"):
+    """A declared representation with the ENCODINGS rows given."""
+    rows = rows or [(8, 2, 0, 4, 4, 0)]
+    table = b"".join(u16(c) + u8(f) + u8(o) + u8(s) + u8(a) + u8(k) + u8(0)
+                     for c, f, o, s, a, k in rows)
+
+    def change(records):
+        return ([(1, b"\1\0" + u8(len(name)) + name),
+                 (2, b"".join(u16(c) + u16(n) for c, n in used)), (3, table)] + list(extra) +
+                records[2:])
+    return header(change)
+
+
+@bad("FORMAT")
+def duplicate_code():
+    return own([(8, 2, 0, 4, 4, 0), (8, 2, 1, 4, 4, 0)])
+
+
+@bad("FORMAT")
+def encodings_order():
+    return own([(9, 3, 0, 4, 4, 0), (8, 2, 0, 4, 4, 0)])
+
+
+@bad("FORMAT")
+def size_mismatch():
+    return own(used=((8, 8),))
+
+
+@bad("FORMAT")
+def format_size():
+    return own([(8, 2, 0, 4, 4, 0), (16, C.BINARY64, 0, 4, 4, 0)])
+
+
+@bad("FORMAT")
+def format_class():
+    return own([(8, C.BINARY32, 0, 4, 4, 0)])
+
+
+@bad("FORMAT")
+def unknown_format():
+    return own([(8, 2, 0, 4, 4, 0), (16, 99, 0, 8, 8, 0)])
+
+
+@bad("FORMAT")
+def unknown_order():
+    return own([(8, 2, 3, 4, 4, 0)])
+
+
+@bad("FORMAT")
+def unknown_alignment():
+    return own([(8, 2, 0, 4, 3, 0)])
+
+
+@bad("FORMAT")
+def custom_missing():
+    return own([(8, 255, 0, 4, 4, 1)], extra=[(4, description(1, 0, 4, precision=32))])
+
+
+@bad("FORMAT")
+def row_missing():
+    return own([(16, C.BINARY64, 0, 8, 8, 0)])
+
+
+@bad("FORMAT")
+def extents_order():
+    b = sample()
+    b.dataset(1, "e", "DOUBLE", (), data=[1.0])
+    b.spoil["header"] = lambda r: [r[0], (2, r[1][1][4:] + r[1][1][:4])] + r[2:]
+    return b
+
+
+@bad("FORMAT")
+def extents_unlisted():
+    return header(lambda r: [r[0]] + r[2:])
+
+
+@bad("FORMAT")
+def extents_wrong():
+    return header(lambda r: [r[0], (2, u16(8) + u16(8))] + r[2:])
+
+
+@bad("FORMAT")
+def empty_name():
+    return own(name=b"")
+
+
+@bad("FORMAT")
+def hints_order():
+    return header(lambda r: r + [(6, u16(1) + b"b" + u16(0) + u16(1) + b"a" + u16(0))])
+
+
+# ---- blocks and nodes
+
+def node(change):
+    return sample(spoil={"node": change})
+
+
+def setter(offset, raw):
+    def change(block):
+        block[offset:offset + len(raw)] = raw
+    return change
+
+
+@bad("CHECKSUM")
+def block_sum():
+    data = bytearray(image(sample()))
+    data[8192 + 60] ^= 1
+    return bytes(data)
+
+
+@bad("CHECKSUM")
+def reference_sum():
+    return patched(92, b"\0" * 8)
+
+
+@bad("FORMAT")
+def block_magic():
+    return node(setter(0, b"DRPX"))
+
+
+@bad("FORMAT")
+def block_kind():
+    return node(setter(4, b"\2"))
+
+
+@bad("FORMAT")
+def block_uuid():
+    return node(setter(8, b"\0"))
+
+
+@bad("FORMAT")
+def block_sequence():
+    return node(setter(16, u64(2)))
+
+
+@bad("FORMAT")
+def block_length():
+    return node(setter(24, u32(999)))
+
+
+@bad("FORMAT")
+def block_outside():
+    return patched(80, u64(1 << 40))
+
+
+@bad("FORMAT")
+def block_in_slots():
+    return patched(80, u64(4096))
+
+
+@bad("FORMAT")
+def block_unaligned():
+    data = bytearray(image(sample()))
+    length = struct.unpack(">I", data[88:92])[0]
+    data += bytes(64)
+    data[8192 + 32:8192 + 32 + length] = data[8192:8192 + length]
+    data[80:88] = u64(8192 + 32)
+    data[64:72] = u64(len(data))
+    return resum(data)
+
+
+@bad("FORMAT")
+def node_empty():
+    b = sample()
+    b.spoil["entries"] = lambda e: []
+    return b
+
+
+@bad("FORMAT")
+def node_count():
+    def change(block):
+        block[28:32] = u32(struct.unpack(">I", block[28:32])[0] - 1)
+    return node(change)
+
+
+@bad("FORMAT")
+def node_order():
+    def change(entries):
+        entries[-2:] = entries[:-3:-1]
+        return entries
+    return sample(spoil={"entries": change})
+
+
+@bad("FORMAT")
+def node_same_key():
+    return sample(spoil={"entries": lambda e: e + [e[-1]]})
+
+
+@bad("FORMAT")
+def node_first_shares():
+    def change(content):
+        head = struct.unpack(">I", content[:4])[0]
+        return u32(head + (1 << 24)) + content[4:]
+    return sample(spoil={"content": change})
+
+
+@bad("FORMAT")
+def node_trailing():
+    return sample(spoil={"content": lambda c: c + b"\0"})
+
+
+@bad("FORMAT|LIMIT")
+def node_too_long():
+    b = sample(node_max=1 << 30)
+    for i in range(17):
+        b.tree[b.key(0, 200, u8(i))] = bytes(1000)
+    return b
+
+
+@bad("FORMAT|LIMIT")
+def key_too_long():
+    b = sample()
+    b.tree[b.key(0, 200, b"k" * 1032)] = b""
+    return b
+
+
+@bad("FORMAT|LIMIT")
+def leaf_value_too_long():
+    b = sample()
+    b.tree[b.key(0, 200)] = bytes(2049)
+    return b
+
+
+@bad("FORMAT")
+def far_value_length():
+    b = sample()
+    key = b.key(0, 200)
+    b.tree[key] = b"x"
+    b.spoil["entries"] = lambda e: [(k, 1, bytes(21)) if k == key else (k, f, v)
+                                    for k, f, v in e]
+    return b
+
+
+@bad("FORMAT")
+def far_value_kind():
+    b = sample()
+    b.dataset(1, "far", "INT", (600,), data=list(range(600)))
+    b.spoil["value-tree"] = setter(4, b"\5")
+    return b
+
+
+def two_levels(**spoil):
+    b = Builder(node_max=420, spoil=spoil)
+    for i in range(6):
+        b.dataset(1, "d%d" % i, "INT", (), data=[i])
+    return b
+
+
+@bad("FORMAT")
+def separator():
+    """A key of the second child lies below the separator that leads to it."""
+    def change(entries):
+        key, far, ref = entries[1]
+        return [entries[0], (key + b"\xff\xff" * 8, far, ref)] + entries[2:]
+    return two_levels(interior=change)
+
+
+@bad("FORMAT")
+def separator_above():
+    """The last key of the first child is not below the second separator."""
+    def change(entries):
+        key, far, ref = entries[1]
+        return [entries[0], (b"\0" * 8 + b"\3", far, ref)] + entries[2:]
+    return two_levels(interior=change)
+
+
+@bad("FORMAT")
+def child_level():
+    def change(block):
+        block[5] = 1
+    b = two_levels()
+    b.spoil["node"] = change
+    return b
+
+
+@bad("FORMAT|LIMIT")
+def root_level():
+    b = Builder()
+    b.spoil["node"] = setter(5, u8(16))
+    return b
+
+
+@bad("FORMAT")
+def interior_value():
+    return two_levels(interior=lambda e: [(k, f, v + b"\0") for k, f, v in e])
+
+
+# ---- datatypes
+
+def typed(record, **more):
+    """A dataset with a datatype record given in bytes."""
+    b = sample(**more)
+    b.shape.size = lambda t: 8
+    b.dataset(1, "t", ("raw", record), ())
+    return b
+
+
+def scalar_type(**fields):
+    return b"\2\0" + description(**fields)
+
+
+@bad("FORMAT")
+def type_missing():
+    b = sample()
+    d = b.dataset(1, "t", ("raw", b"\x0a\0"), ())
+    b.objects[d]["rest"] = u32(65536 + 9) + b.objects[d]["rest"][4:]
+    return b
+
+
+@bad("FORMAT")
+def type_cut():
+    return typed(b"\3\0\0\0\0")
+
+
+@bad("FORMAT")
+def member_twice():
+    one = u16(1) + b"a" + u64(0) + b"\1\0\0\x08"
+    two = u16(1) + b"a" + u64(4) + b"\1\0\0\x08"
+    return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
+
+
+@bad("FORMAT")
+def member_outside():
+    return typed(b"\x08\1" + u32(1) + u64(4) + u16(1) + b"a" + u64(2) + b"\1\0\0\x08")
+
+
+@bad("FORMAT")
+def member_overlap():
+    one = u16(1) + b"a" + u64(0) + b"\1\0\0\x08"
+    two = u16(1) + b"b" + u64(2) + b"\1\0\0\x08"
+    return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
+
+
+@bad("FORMAT")
+def member_order():
+    one = u16(1) + b"a" + u64(4) + b"\1\0\0\x08"
+    two = u16(1) + b"b" + u64(0) + b"\1\0\0\x08"
+    return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
+
+
+@bad("FORMAT")
+def not_laid_out():
+    return typed(b"\x08\0" + u32(1) + u64(0) + u16(1) + b"a" + u64(0) + b"\1\0\0\x08")
+
+
+@bad("FORMAT")
+def attribute_laid_out():
+    b = sample()
+    t = ("struct", [("a", "INT")])
+    b.attr(1, "s", t, (1,), laid_out=True)
+    return b
+
+
+@bad("FORMAT")
+def derived_in_dataset():
+    return typed(u8(32) + u8(0) + i64(2) + b"\1\0\0\x08")
+
+
+@bad("FORMAT|LIMIT")
+def type_too_deep():
+    return typed((b"\7\0\1" + u64(1)) * 64 + b"\1\0\0\x08")
+
+
+@bad("FORMAT|LIMIT")
+def sequences_too_deep():
+    return typed(b"\x09\0" * 9 + b"\1\0\0\x08")
+
+
+@bad("FORMAT")
+def enum_of_real():
+    return typed(b"\5\0" + u32(0) + b"\1\0\0\x10")
+
+
+@bad("FORMAT")
+def array_rank():
+    return typed(b"\7\0" + u8(33) + u64(1) * 33 + b"\1\0\0\x08")
+
+
+@bad("FORMAT")
+def scalar_outside():
+    return typed(scalar_type(cls=2, order=0, size=4, precision=32, sign=31, exp=(24, 9),
+                             sig=(0, 24), bias=64))
+
+
+@bad("FORMAT")
+def scalar_overlap():
+    return typed(scalar_type(cls=2, order=0, size=4, precision=32, sign=31, exp=(20, 8),
+                             sig=(0, 23), bias=64))
+
+
+@bad("FORMAT|LIMIT")
+def scalar_too_wide():
+    return typed(scalar_type(cls=2, order=0, size=32, precision=256, sign=255, exp=(200, 33),
+                             sig=(0, 100), bias=64))
+
+
+# ---- objects, links, attributes
+
+@bad("FORMAT")
+def root_missing():
+    b = sample()
+    b.spoil["entries"] = lambda e: [x for x in e if x[0] != b.key(1, 16)]
+    return b
+
+
+@bad("FORMAT")
+def root_is_dataset():
+    b = Builder()
+    b.objects[1].update(kind=4, rest=u64(3))
+    return b
+
+
+@bad("FORMAT")
+def link_to_nothing():
+    b = sample()
+    b.add_link(1, "x", 1, u64(77))
+    return b
+
+
+@bad("FORMAT", "check")
+def link_without_order():
+    b = sample()
+    del b.tree[b.key(1, 33, u64(0))]
+    return b
+
+
+@bad("FORMAT", "check")
+def link_order_without_link():
+    b = sample()
+    b.tree[b.key(1, 33, u64(9))] = b"ghost"
+    b.objects[1]["next_link"] = 10
+    return b
+
+
+@bad("FORMAT", "check")
+def attribute_without_order():
+    b = sample()
+    del b.tree[b.key(2, 49, u32(0))]
+    return b
+
+
+@bad("FORMAT")
+def group_cycle():
+    b = Builder()
+    g = b.group(1, "g")
+    b.link(g, "up", g)
+    return b
+
+
+@bad("FORMAT")
+def link_name_slash():
+    b = sample()
+    b.soft(1, "a/b", "x")
+    return b
+
+
+@bad("FORMAT")
+def link_name_dots():
+    b = sample()
+    b.soft(1, "..", "x")
+    return b
+
+
+@bad("FORMAT")
+def name_not_utf8():
+    b = sample()
+    b.tree[b.key(1, 32, b"\xff")] = u8(2) + u64(1) + u16(1) + b"x"
+    b.tree[b.key(1, 33, u64(1))] = b"\xff"
+    b.objects[1].update(next_link=2, links=2)
+    return b
+
+
+@bad("FORMAT")
+def link_record_cut():
+    b = sample()
+    b.soft(1, "s", "x")
+    b.tree[b.key(1, 32, b"s")] = u8(2) + u64(1) + u16(9) + b"x"
+    return b
+
+
+@bad("FORMAT", "check")
+def hard_link_count():
+    b = sample()
+    b.objects[2]["hard"] = 5
+    return b
+
+
+@bad("FORMAT", "check")
+def type_uses():
+    b = sample()
+    b.attr(2, "s", "vstring", "x")
+    b.type_uses[0] = 3
+    return b
+
+
+@bad("FORMAT")
+def attribute_value_short():
+    b = sample()
+    key = b.key(2, 48, b"a")
+    b.tree[key] = u32(0) + u32(8) + u8(0) + u32(6) + b"\1\2\4" + bytes(3)
+    return b
+
+
+@bad("FORMAT")
+def attribute_format_size():
+    b = sample()
+    b.tree[b.key(2, 48, b"a")] = u32(0) + u32(16) + u8(0) + u32(7) + b"\1\x15\4" + bytes(4)
+    return b
+
+
+@bad("FORMAT|LIMIT")
+def attribute_rank():
+    b = sample()
+    b.tree[b.key(2, 48, b"a")] = u32(0) + u32(8) + u8(33) + u64(1) * 33 + u32(7) + b"\1\2\4" + u32(1)
+    return b
+
+
+@bad("FORMAT", "check")
+def dimension_without_user():
+    b = sample()
+    x = b.dimension(1, "x", 1)
+    d = b.dataset(1, "e", "INT", (1,), dims=(x,), data=[1])
+    del b.tree[b.key(x, 80, u64(d) + u8(0))]
+    return b
+
+
+# ---- datasets
+
+def grid(shape=(4,), chunk=(2,), filters=(), t="INT", **more):
+    b = Builder(**more)
+    return b, b.dataset(1, "c", t, shape, "chunked", chunk, filters)
+
+
+def ints(b, *values):
+    return b.payload("INT", values)[0]
+
+
+@bad("FORMAT|LIMIT")
+def rank_33():
+    b = sample()
+    b.dataset(1, "r", "INT", (1,) * 33)
+    return b
+
+
+@bad("FORMAT|LIMIT")
+def too_many_elements():
+    b = sample()
+    b.dataset(1, "r", "INT", (1 << 40, 1 << 40), "chunked", (1, 1))
+    return b
+
+
+@bad("FORMAT")
+def null_with_layout():
+    b = sample()
+    b.dataset(1, "n", "INT", None, "compact")
+    return b
+
+
+@bad("FORMAT")
+def chunk_length_zero():
+    return grid(chunk=(0,))[0]
+
+
+@bad("FORMAT")
+def length_beyond_maximum():
+    b = sample()
+    b.dataset(1, "m", "INT", (4,), "chunked", (2,), maxshape=(3,))
+    return b
+
+
+@bad("FORMAT")
+def contiguous_grows_inside():
+    b = sample()
+    b.dataset(1, "m", "INT", (1, 4), "contiguous", (4,), maxshape=(None, None))
+    return b
+
+
+@bad("FORMAT|LIMIT")
+def too_many_filters():
+    return grid(filters=[("shuffle", [4])] * 17)[0]
+
+
+@bad("FORMAT|LIMIT")
+def too_many_parameters():
+    return grid(filters=[("deflate", [1] * 9)])[0]
+
+
+@bad("FORMAT")
+def run_zero():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:6] + u32(0) + r[10:])
+    return b
+
+
+@bad("FORMAT")
+def overlap_run():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2), ints(b, 3, 4)])
+    b.run(d, (1,), [ints(b, 5, 6)])
+    return b
+
+
+@bad("FORMAT")
+def filtered_run():
+    b, d = grid(filters=[("shuffle", [4])])
+    b.run(d, (0,), [ints(b, 1, 2), ints(b, 3, 4)], edit=lambda r: b"\1" + r[1:])
+    return b
+
+
+@bad("FORMAT")
+def chunk_key_length():
+    b, d = grid()
+    b.run(d, (0, 0), [ints(b, 1, 2)])
+    return b
+
+
+@bad("FORMAT")
+def chunk_outside_file():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:10] + u64(1 << 50) + r[18:])
+    return b
+
+
+@bad("FORMAT")
+def chunk_in_slots():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:10] + u64(0) + r[18:])
+    return b
+
+
+@bad("CHECKSUM")
+def chunk_sum():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:-8] + u64(12345))
+    return b
+
+
+@bad("CHECKSUM")
+def chunk_bytes():
+    b, d = grid(filters=[("deflate", [1])])
+    b.filtered(d, (0,), [1, 2])
+    data = bytearray(image(b))
+    at = struct.unpack(">Q", b.tree[b.key(d, 64, u64(0))][10:18])[0]
+    data[at + 12] ^= 1
+    return bytes(data)
+
+
+@bad("FORMAT")
+def sums_count():
+    b, d = grid((6,), (1,))
+    b.spoil["sums"] = setter(28, u32(5))
+    b.run(d, (0,), [ints(b, i) for i in range(6)])
+    return b
+
+
+@bad("FORMAT")
+def sums_kind():
+    b, d = grid((6,), (1,))
+    b.spoil["sums"] = setter(4, b"\2")
+    b.run(d, (0,), [ints(b, i) for i in range(6)])
+    return b
+
+
+@bad("FORMAT")
+def chunk_record_cut():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:-1])
+    return b
+
+
+@bad("FORMAT")
+def payload_too_long():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2, 3)])
+    return b
+
+
+@bad("FORMAT")
+def payload_part_of_element():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2)[:6]])
+    return b
+
+
+@bad("FORMAT|LIMIT")
+def compact_too_long():
+    b = sample()
+    b.dataset(1, "l", "DOUBLE", (8193,), "compact")
+    return b
+
+
+@bad("FORMAT")
+def deflate_length_wrong():
+    b, d = grid(filters=[("deflate", [6])])
+    raw = u64(7) + drepwrite.zlib.compress(ints(b, 1, 2))
+    b.run(d, (0,), [raw], filtered=True)
+    return b
+
+
+@bad("FORMAT|LIMIT")
+def deflate_length_huge():
+    b, d = grid(filters=[("deflate", [6])])
+    raw = u64(1 << 40) + drepwrite.zlib.compress(ints(b, 1, 2))
+    b.run(d, (0,), [raw], filtered=True)
+    return b
+
+
+@bad("FORMAT")
+def zstd_garbage():
+    b, d = grid(filters=[("zstd", [3])])
+    b.run(d, (0,), [u64(8) + b"not a frame"], filtered=True)
+    return b
+
+
+@bad("FORMAT")
+def lz4_garbage():
+    b, d = grid(filters=[("lz4", [1])])
+    b.run(d, (0,), [u64(8) + b"\xf0"], filtered=True)
+    return b
+
+
+def strings(fixed, heap):
+    b = sample()
+    d = b.dataset(1, "v", "vstring", (len(fixed),), "compact")
+    b.compact(d, b"".join(u64(n) + u64(at) for n, at in fixed) + heap)
+    return b
+
+
+@bad("FORMAT")
+def vlen_overlap():
+    return strings([(3, 0), (2, 2)], b"abcdef")
+
+
+@bad("FORMAT")
+def vlen_outside():
+    return strings([(3, 0), (4, 3)], b"abcdef")
+
+
+@bad("FORMAT")
+def vlen_wraps():
+    return strings([(1, (1 << 64) - 1)], b"abcdef")
+
+
+@bad("FORMAT")
+def vlen_short():
+    b = sample()
+    d = b.dataset(1, "v", "vstring", (3,), "compact")
+    b.compact(d, bytes(32))
+    return b
+
+
+@bad("FORMAT")
+def sequence_count_huge():
+    b = sample()
+    d = b.dataset(1, "v", ("seq", "INT"), (1,), "compact")
+    b.compact(d, u64(1 << 62) + u64(0) + bytes(8))
+    return b
+
+
+# ---- space
+
+@bad("FORMAT", "check")
+def free_overlaps_node():
+    b = sample()
+    b.tree[b.key(0, 1, u64(8192))] = u64(64) + u64(0)
+    return b
+
+
+@bad("FORMAT", "check")
+def pending_count():
+    b = sample()
+    b.commit()
+    b.spoil["pending"] = setter(28, u32(7))
+    b.commit(free_old=True)
+    return b.image()
+
+
+@bad("FORMAT", "check")
+def payload_twice():
+    b, d = grid()
+    e = b.dataset(1, "e", "INT", (4,), "chunked", (2,))
+    b.run(d, (0,), [ints(b, 1, 2)])
+    b.tree[b.key(e, 64, u64(0))] = b.tree[b.key(d, 64, u64(0))]
+    return b
+
+
+# The ones that stand in the repository as files; the others are made when they are tested.
+KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
+        "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
+        "vlen_outside", "chunk_sum"}
+
+
+def write(directory, everything=False):
+    """The kept ones, or all, and EXPECT."""
+    os.makedirs(directory, exist_ok=True)
+    lines = ["# NAME CATEGORY [check]: how each file must be refused.  A|B: either name will do.",
+             "# check: found by a check of the whole file; printing it need not notice."]
+    for name, category, where, function in BAD:
+        if not everything and function.__name__ not in KEPT:
+            continue
+        made = function()
+        if not isinstance(made, bytes):
+            made = image(made)
+        with open(os.path.join(directory, name + ".drep"), "wb") as f:
+            f.write(made)
+        lines.append(" ".join((name + ".drep", category, where)).strip())
+    with open(os.path.join(directory, "EXPECT"), "w") as f:
+        f.write("\n".join(lines) + "\n")

@@ -1,0 +1,397 @@
+#!/usr/bin/python3
+"""run-spec.py - does everybody read the file format as SPEC.md says?  Prints TAP.
+
+First the independent reader is held to the vectors and to the worked examples of the page; then,
+if the command `datarep` is there ($DATAREP, else build/release/datarep), it is held to the same.
+"""
+
+import contextlib
+import glob
+import io
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+
+import badvectors  # noqa: E402
+import compare  # noqa: E402
+import drepwrite  # noqa: E402
+import makevectors  # noqa: E402
+import vectors  # noqa: E402
+from drepread import DrepError, File, register_conversion  # noqa: E402
+from drepread import codes as C  # noqa: E402
+from drepread import payload, tree  # noqa: E402
+from drepread.reader import _conversions  # noqa: E402
+from drepread.scalars import Dyadic, Scalar, parts  # noqa: E402
+from drepread.tojson import document  # noqa: E402
+from drepread.values import show  # noqa: E402
+
+VECTORS = os.path.join(ROOT, "tests", "vectors")
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def result(self, name, wrong=None):
+        """`wrong` says what failed, or is None."""
+        self.count += 1
+        if wrong:
+            self.failed += 1
+        print("%sok %d - %s" % ("not " if wrong else "", self.count, name))
+        for line in str(wrong or "").splitlines():
+            print("# " + line)
+
+    def skip(self, name, reason):
+        self.count += 1
+        print("ok %d - %s # SKIP %s" % (self.count, name, reason))
+
+    def run(self, name, function, *args):
+        """A test is a function that returns what is wrong, or None."""
+        try:
+            self.result(name, function(*args))
+        except (AssertionError, DrepError, OSError, ValueError, KeyError, IndexError,
+                struct.error, OverflowError, RecursionError, subprocess.TimeoutExpired) as e:
+            self.result(name, "%s: %s" % (type(e).__name__, e))
+
+    def end(self):
+        print("1..%d" % self.count)
+        return 1 if self.failed else 0
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as f:
+        return compare.parse(f.read())
+
+
+def described(path):
+    """The document of a file as parsed JSON, named by its bare name."""
+    doc = document(File(path))
+    doc["file"] = os.path.basename(path)
+    return compare.parse(json.dumps(doc))
+
+
+# ---------------------------------------------------------------- the reader itself
+
+def reads_back(path):
+    return compare.difference(read_json(path[:-5] + ".json"), described(path))
+
+
+def made_anew(function, directory):
+    """The vector as the writer makes it now: its data are those stated, its JSON the kept one."""
+    makevectors.make(function, directory)
+    name = vectors.file_name(function)[:-5] + ".json"
+    kept = os.path.join(VECTORS, name)
+    if not os.path.exists(kept):
+        return "%s is missing" % name
+    return compare.difference(read_json(kept), read_json(os.path.join(directory, name)))
+
+
+def refused(path, categories):
+    try:
+        described(path)
+    except DrepError as e:
+        if e.category in categories:
+            return None
+        return "refused as %s, not %s: %s" % (e.category, "|".join(categories), e)
+    return "accepted"
+
+
+def reports_damage():
+    if not File(os.path.join(VECTORS, "damaged-slot.drep")).damage:
+        return "the damaged slot is not reported"
+    if File(os.path.join(VECTORS, "second-commit.drep")).damage:
+        return "two good slots are reported as damaged"
+    return None
+
+
+def with_conversion():
+    """Form 2 under its author's function."""
+    def decode(code, raw):
+        if code == C.CODE_OF["INT"]:
+            n = int.from_bytes(raw, "little")
+            return n >> 1 ^ -(n & 1)
+        return struct.unpack("<d", bytes(255 - c for c in raw))[0]
+
+    register_conversion("zigzag", decode)
+    try:
+        root = described(os.path.join(VECTORS, "code.drep"))["root"]
+    finally:
+        _conversions.clear()
+    got = [root["members"][n]["data"] for n in ("i", "d")]
+    return compare.difference([[5, -5, 0], [1.5, -0.0]], got)
+
+
+def every_cut():
+    """Every truncation of a file is refused."""
+    with open(os.path.join(VECTORS, "scalar.drep"), "rb") as f:
+        image = f.read()
+    for n in list(range(0, 4096, 57)) + list(range(4096, len(image), 17)) + [len(image) - 1]:
+        with tempfile.NamedTemporaryFile(suffix=".drep") as f:
+            f.write(image[:n])
+            f.flush()
+            wrong = refused(f.name, ("NOT_DREP", "TRUNCATE"))
+        if wrong:
+            return "cut to %d bytes: %s" % (n, wrong)
+    return None
+
+
+def every_flip():
+    """Every flipped bit in what a file uses is noticed."""
+    with open(os.path.join(VECTORS, "scalar.drep"), "rb") as f:
+        image = bytearray(f.read())
+    slot, _ = tree.choose_slot(bytes(image))
+    used = list(range(0, 4096, 13)) + list(range(slot.root.offset, slot.root.offset +
+                                                 slot.root.length))
+    for at in used:
+        image[at] ^= 1 << at % 8
+        with tempfile.NamedTemporaryFile(suffix=".drep") as f:
+            f.write(image)
+            f.flush()
+            wrong = refused(f.name, ("NOT_DREP", "CHECKSUM", "FORMAT"))
+        image[at] ^= 1 << at % 8
+        if wrong:
+            return "bit %d of byte %d: %s" % (at % 8, at, wrong)
+    return None
+
+
+def scalars_round():
+    """What the writer encodes exactly, the reader decodes to the same number."""
+    values = [Fraction(1), Fraction(-5, 2), Fraction(3, 8), Fraction(100), Fraction(-1, 16)]
+    for form, (name, cls, sizes) in C.FORMATS.items():
+        if cls != "real":
+            continue
+        for size in sizes:
+            for order in (0, 1, 2) if size % 2 == 0 else (0, 1):
+                scalar = Scalar(form, order, size)
+                for v in values:
+                    if form in (C.FP8_E4M3, C.FP8_E5M2) and v == 100:
+                        continue
+                    raw = drepwrite.encode(v, form, order, size)
+                    neg, sig, exp = parts(scalar.decode(raw))
+                    got = (-sig if neg else sig) * Fraction(2) ** exp
+                    if got != v:
+                        return "%s, order %d: %s reads as %s" % (name, order, v, got)
+    return None
+
+
+def scalars_known():
+    """Bytes whose values are known from elsewhere."""
+    known = [
+        (C.X87, 0, 10, "3ffb cccccccccccccccd", "0x1.999999999999999ap-4"),
+        (C.X87, 0, 10, "0000 0000000000000001", "0x1p-16445"),
+        (C.X87, 0, 10, "7fff 8000000000000000", "inf"),
+        (C.X87, 0, 10, "ffff 0000000000000000", "-inf"),
+        (C.X87, 0, 10, "7fff c000000000000000", "nan"),
+        (C.X87, 0, 12, "ffff 3fff 8000000000000000", 1.0),
+        (C.X87, 1, 12, "0000000000000080 ff3f ffff", 1.0),
+        (C.X87, 0, 10, "0000 8000000000000000", "0x1p-16382"),
+        (C.X87, 0, 10, "4000 4000000000000000", 1.0),
+        (C.M68K, 0, 12, "3fff ffff 8000000000000000", 1.0),
+        (C.M68K, 0, 12, "0000 0000 8000000000000000", "0x1p-16383"),
+        (C.M68K, 0, 12, "0000 0000 0000000000000001", "0x1p-16446"),
+        (C.M68K, 0, 12, "7fff 0000 0000000000000000", "inf"),
+        (C.IBM32, 0, 4, "c276a000", -118.625),
+        (C.IBM64, 0, 8, "4110000000000000", 1.0),
+        (C.IBM32, 0, 4, "00000001", 16.0 ** -70),
+        (C.VAX_F, 2, 4, "8040 0000", 1.0),
+        (C.VAX_F, 2, 4, "4941 d00f", 3.141590118408203),
+        (C.VAX_F, 2, 4, "0080 0000", "nan"),
+        (C.VAX_F, 2, 4, "0000 ffff", 0.0),
+        (C.VAX_D, 2, 8, "8040 0000 0000 0000", 1.0),
+        (C.VAX_G, 2, 8, "1040 0000 0000 0000", 1.0),
+        (C.VAX_H, 2, 16, "0140" + "0000" * 7, 1.0),
+        (C.CRAY64, 0, 8, "4001800000000000", 1.0),
+        (C.CRAY64, 0, 8, "e000800000000000", "-inf"),
+        (C.DOUBLE_DOUBLE, 0, 16, "3ff0000000000000 bc70000000000000",
+         "0x1.fffffffffffffep-1"),
+        (C.DOUBLE_DOUBLE, 0, 16, "8000000000000000 0000000000000000", -0.0),
+        (C.FP8_E4M3, 0, 1, "7e", 448.0), (C.FP8_E4M3, 0, 1, "ff", "nan"),
+        (C.FP8_E4M3, 0, 1, "01", 2.0 ** -9), (C.FP8_E5M2, 0, 1, "7c", "inf"),
+        (C.FP8_E5M2, 0, 1, "7b", 57344.0), (C.BFLOAT16, 0, 2, "7f7f", float.fromhex("0x1.fep127")),
+        (C.BINARY16, 1, 2, "0100", 2.0 ** -24), (C.BINARY16, 0, 2, "7bff", 65504.0),
+        (C.INT, 2, 4, "0201 0403", 0x01020304), (C.INT, 0, 3, "fffffe", -2),
+        (C.EBCDIC, 0, 1, "c1", "A"), (C.BOOL, 1, 2, "0001", True),
+    ]
+    for form, order, size, raw, want in known:
+        got = show(Scalar(form, order, size).decode(bytes.fromhex(raw)))
+        if repr(got) != repr(want):
+            return "%s %s: %r, not %r" % (C.FORMATS[form][0], raw, got, want)
+    if Dyadic(True, 5, 7).hex() != "-0x1.4p+9":
+        return "hexadecimal of -640"
+    return None
+
+
+def machines():
+    """The images that a compiler laid out for a machine read as the values of their source."""
+    want = {"s390x": ("0x1." + "f" * 28 + "p+16383", "0x1p-16382", "0x1p-16494"),
+            "m68k": ("0x1.fffffffffffffffep+16383", "0x1p-16383", "0x1p-16446"),
+            "i386": ("0x1.fffffffffffffffep+16383", "0x1p-16382", "0x1p-16445")}
+    for abi, extremes in want.items():
+        doc = described(os.path.join(VECTORS, "native-%s.drep" % abi))
+        got = doc["root"]["members"]["long double"]["data"]
+        wrong = compare.difference([0.0, -0.0, 1.0, -2.5, vectors.TENTH[abi]], got[:5])
+        wrong = wrong or compare.difference([*extremes, "inf", "-inf", "nan"], got[6:])
+        if wrong:
+            return abi + ": " + wrong
+    return None
+
+
+def filters():
+    """Filters against a bit by bit rendering of the page, on lengths that leave something over."""
+    data = bytes(i * i * 7 + i // 3 & 255 for i in range(200))
+    for n in (0, 1, 7, 8, 63, 64, 65, 200):
+        part = data[:n]
+        for s in (1, 2, 3, 4, 8, 16):
+            if payload.unshuffle(drepwrite.shuffle(part, s), s) != part:
+                return "shuffle(%d) of %d bytes" % (s, n)
+            if payload.unbitshuffle(drepwrite.bitshuffle(part, s), s) != part:
+                return "bitshuffle(%d) of %d bytes" % (s, n)
+        for w in (1, 2, 4, 8):
+            for order in (0, 1):
+                if payload.undelta(drepwrite.delta(part, w, order), w, order) != part:
+                    return "delta(%d,%d) of %d bytes" % (w, order, n)
+    return None
+
+
+# ---------------------------------------------------------------- the worked examples of the page
+
+def spec_text():
+    with open(os.path.join(ROOT, "SPEC.md"), encoding="utf-8") as f:
+        return f.read()
+
+
+def spec_vector():
+    """The vector of 5.3: a struct under external32, and the long double 1/3."""
+    text = " ".join(spec_text().split())
+    found = re.search(r"double 1\.5; int 7\}` is `([0-9a-f ]+)`; the long double 1/3 of an x86 "
+                      r"machine is `([0-9a-f ]+)`", text)
+    if not found:
+        return "the page has no such vector any more"
+    shape = drepwrite.Shape({c: r + (1,) for c, r in C.standard_table("external32").items()})
+    worked = ("struct", [("c", "CHAR"), ("d", "DOUBLE"), ("i", "INT")])
+    if shape.encode(worked, ("A", 1.5, 7), bytearray()) != bytes.fromhex(found[1]):
+        return "the struct is not " + found[1]
+    _, sig = drepwrite.extended(Fraction(1, 3), -16382)
+    third = Fraction(sig, 2 ** 65)
+    if drepwrite.encode(third, C.BINARY128, 0, 16) != bytes.fromhex(found[2]):
+        return "1/3 is not " + found[2]
+    return None
+
+
+def spec_dump():
+    """The annotated dump: `offset  bytes  meaning`, of the file of vectors named before it."""
+    image, lines, at = None, 0, None
+    for line in spec_text().splitlines():
+        named = re.search(r"`tests/vectors/([a-z0-9-]+\.drep)`", line)
+        if named:
+            with open(os.path.join(VECTORS, named[1]), "rb") as f:
+                image = f.read()
+        found = re.match(r" {4,}(\d+) +((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  |$)", line)
+        more = re.match(r" {10,}((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  |$)", line)
+        if image is None or not (found or more and at is not None):
+            continue
+        if found:
+            at = int(found[1])
+        raw = bytes.fromhex((found[2] if found else more[1]))
+        if image[at:at + len(raw)] != raw:
+            return "byte %d: %s" % (at, line.strip())
+        at += len(raw)
+        lines += 1
+    return None if lines > 20 else "only %d lines of a dump found" % lines
+
+
+# ---------------------------------------------------------------- the command
+
+def error_texts():
+    """What the command calls each error."""
+    with open(os.path.join(ROOT, "format", "errors.def"), encoding="utf-8") as f:
+        return dict(re.findall(r'^X\((\w+),\s*\d+,\s*"([^"]*)"\)', f.read(), re.M))
+
+
+def command_refuses(datarep, path, categories, check):
+    """The command refuses the file, names why, and does not crash."""
+    args = ["check", path] if check else ["dump", "--json", path]
+    done = subprocess.run([datarep] + args, capture_output=True, timeout=120)
+    err = (done.stderr + done.stdout if check else done.stderr).decode("utf-8", "replace")
+    if done.returncode == 0:
+        return "accepted"
+    if done.returncode < 0 or "Sanitizer" in err:
+        return "crashed with status %d: %s" % (done.returncode, err[:500])
+    texts = error_texts()
+    if not any(texts[c] in err for c in categories):
+        return "not called %s: %s" % (" or ".join(texts[c] for c in categories), err.strip()[:300])
+    return None
+
+
+def bad_list(directory):
+    with open(os.path.join(directory, "EXPECT"), encoding="utf-8") as f:
+        for line in f:
+            words = line.split("#")[0].split()
+            if words:
+                yield os.path.join(directory, words[0]), words[1].split("|"), "check" in words[2:]
+
+
+def own_tests(tap, work):
+    good = sorted(glob.glob(os.path.join(VECTORS, "*.drep")))
+    for path in good:
+        tap.run("reader: %s reads as its JSON" % os.path.basename(path), reads_back, path)
+    for function in vectors.GOOD:
+        tap.run("writer: %s made anew" % vectors.file_name(function), made_anew, function, work)
+    for path, categories, _ in bad_list(os.path.join(VECTORS, "bad")):
+        tap.run("reader: bad/%s is refused" % os.path.basename(path), refused, path, categories)
+    for path, categories, _ in bad_list(os.path.join(work, "bad")):
+        tap.run("reader: %s is refused" % os.path.basename(path), refused, path, categories)
+    for name, function in (
+            ("a damaged slot is reported", reports_damage),
+            ("form 2 with its author's function", with_conversion),
+            ("every truncation is refused", every_cut), ("every flipped bit is noticed", every_flip),
+            ("scalars of every format and order", scalars_round),
+            ("scalars of known bytes", scalars_known), ("images of foreign machines", machines),
+            ("filters", filters)):
+        tap.run("reader: " + name, function)
+    tap.run("SPEC.md: worked vector of external32", spec_vector)
+    if "tests/vectors/scalar.drep" in spec_text():
+        tap.run("SPEC.md: annotated dump", spec_dump)
+    else:
+        tap.skip("SPEC.md: annotated dump", "the page has none")
+
+
+def command_tests(tap, work, datarep):
+    for path in sorted(glob.glob(os.path.join(VECTORS, "*.drep"))):
+        tap.run("datarep: %s" % os.path.basename(path), compare.compare, datarep, path)
+    for path, categories, check in bad_list(os.path.join(work, "bad")):
+        tap.run("datarep: %s is refused" % os.path.basename(path), command_refuses, datarep, path,
+                categories, check)
+    files = sorted(glob.glob(os.path.join(ROOT, "build", "test-files", "**", "*.drep"),
+                             recursive=True))
+    for path in files:
+        tap.run("datarep: %s" % os.path.relpath(path, ROOT), compare.compare, datarep, path)
+    if not files:
+        tap.skip("datarep: files of the tests", "none under build/test-files")
+
+
+def main():
+    tap = Tap()
+    datarep = os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "datarep"))
+    with tempfile.TemporaryDirectory() as work:
+        badvectors.write(os.path.join(work, "bad"), everything=True)
+        with contextlib.redirect_stderr(io.StringIO()):
+            own_tests(tap, work)
+            if os.access(datarep, os.X_OK):
+                command_tests(tap, work, datarep)
+            else:
+                tap.skip("datarep: all vectors", "%s is not there" % datarep)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
