@@ -230,17 +230,28 @@ static int witness_write(drep_file *f, int code, const void *native, uint8_t *st
     return err;
 }
 
-/* Is a native item a NaN?  Asked of its big-endian form by the pattern of its format. */
+/* Is a native real a NaN?  A NaN is what a conversion to double keeps unequal to itself. */
+static bool is_nan(int code, const uint8_t *native)
+{
+    bool complex = fmt_code_class(code) == FMT_COMPLEX;
+    const drep_type *type = drep_predefined(code);
+    double d[2] = {0, 0};
+
+    if (drep_convert(complex ? DREP_C_DOUBLE_COMPLEX : DREP_DOUBLE, d, type, native, 1,
+                     &(drep_xfer){.range = DREP_RANGE_WRAP}) != 0)
+        return false;
+    return d[0] != d[0] && (!complex || d[1] != d[1]);
+}
+
 static bool witness_same(int code, const uint8_t *a, const uint8_t *b, int i)
 {
     const drep_encoding *row = &rep_native()->row[code];
-    size_t size = row->format == DREP_FORMAT_X87 && fmt_code_class(code) != FMT_COMPLEX
-                      ? 10
-                      : row->size;
+    size_t parts = fmt_code_class(code) == FMT_COMPLEX ? 2 : 1, size = row->size / parts;
+    size_t used = row->format == DREP_FORMAT_X87 ? 10 : size; /* what pads it says nothing */
 
-    if (i == 4) /* any NaN will do: it differs from itself as the infinity does not */
-        return memcmp(a, b, size) == 0 || pattern_of(row->format) != NULL;
-    return memcmp(a, b, size) == 0;
+    if (i == 4)
+        return is_nan(code, b);
+    return memcmp(a, b, used) == 0 && (parts == 1 || memcmp(a + size, b + size, used) == 0);
 }
 
 static int witness_make(drep_file *f, int code)
