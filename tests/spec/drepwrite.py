@@ -458,7 +458,7 @@ class Builder:
         self.name, self.form, self.flags = name, form, flags
         self.table = table or {c: r + (1,) for c, r in C.standard_table(
             name if name in ("external32", "internal") else "internal").items()}
-        self.encodings = table is not None and form == 1
+        self.encodings = table is not None
         self.shape = Shape(self.table, bool(flags & 1))
         self.hints = hints or {}
         self.scalars_record = scalars

@@ -25,15 +25,18 @@ def lookup(root, path):
     return lookup(root, node["target"]) if node["kind"] == "link" else node
 
 
+def short(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
 def one_line_each(doc):
     """The document with each member of the root group on a line of its own."""
     root = dict(doc["root"])
     members = root.pop("members")
     head = dict(doc)
     del head["root"]
-    lines = ",\n".join("%s: %s" % (json.dumps(n), json.dumps(m)) for n, m in members.items())
-    return '%s,\n"root": %s, "members": {\n%s\n}}}\n' % (
-        json.dumps(head)[:-1], json.dumps(root)[:-1], lines)
+    lines = ",\n".join("%s:%s" % (short(n), short(m)) for n, m in members.items())
+    return '%s,\n"root":%s,"members":{\n%s\n}}}\n' % (short(head)[:-1], short(root)[:-1], lines)
 
 
 def same(a, b):

@@ -624,6 +624,14 @@ def code():
     return done(b, {"/i": None, "/d": None})
 
 
+def code_native():
+    """Form 2 of a creator without a write function: stored as its machine holds them."""
+    b = Builder("reader-only", form=2, table=table_of("m68k"), machine="m68k")
+    d = b.dataset(1, "d", "LONG_DOUBLE", (2,), data=[1.0, -2.5])
+    b.attr(d, "a", "LONG_DOUBLE", 1.0)
+    return done(b, {"/d": None})
+
+
 def extended():
     """What a later minor version may add."""
     b = Builder()
@@ -685,7 +693,7 @@ def damaged_slot():
 
 GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, contiguous, links,
         attrs, dims, named, tree, native_s390x, native_m68k, native_i386, native_ppc64el,
-        declared_ibm, declared_vax, declared_cray, code, extended, readonly, second_commit,
+        declared_ibm, declared_vax, declared_cray, code, code_native, extended, readonly, second_commit,
         damaged_slot]
 
 

@@ -252,9 +252,9 @@ def read_header(blocks, slot):
     read_datarep(h, Cursor(records[1], None, "DATAREP"))
     read_rows(h, records)
     standard = h.name in ("external32", "internal")
+    if standard and 3 in records:
+        raise DrepError("FORMAT", "%s with ENCODINGS" % h.name)
     if h.form == 1:
-        if standard and 3 in records:
-            raise DrepError("FORMAT", "%s with ENCODINGS" % h.name)
         if not standard and 3 not in records:
             raise DrepError("FORMAT", "table of encodings is missing")
         if standard:
