@@ -654,7 +654,8 @@ def attribute_format_size():
 @bad("FORMAT|LIMIT")
 def attribute_rank():
     b = sample()
-    b.tree[b.key(2, 48, b"a")] = u32(0) + u32(8) + u8(33) + u64(1) * 33 + u32(7) + b"\1\2\4" + u32(1)
+    b.tree[b.key(2, 48, b"a")] = (u32(0) + u32(8) + u8(33) + u64(1) * 33 + u32(7) +
+                                  b"\1\2\4" + u32(1))
     return b
 
 

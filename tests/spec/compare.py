@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""compare.py DATAREP FILE... - does `DATAREP dump --json FILE` say what the independent reader says?
+"""compare.py DATAREP FILE... - does `DATAREP dump --json` say what the independent reader says?
 
 Strict: types, order of members, strings, lengths; integers exactly; reals by the bits of the
 parsed binary64, -0.0 included.  1 and 1.0 are the same number.  Prints the first difference of

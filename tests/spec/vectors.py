@@ -1,4 +1,4 @@
-"""vectors.py - the good vectors: one function each, giving {file name: image} and what data to expect.
+"""vectors.py - the good vectors, one function each, and the data to expect of them.
 
 Every function returns a Builder that was committed; `expect` maps the path of a dataset to its
 data as JSON, stated here from the values that went in, not from the reader.
@@ -693,8 +693,8 @@ def damaged_slot():
 
 GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, contiguous, links,
         attrs, dims, named, tree, native_s390x, native_m68k, native_i386, native_ppc64el,
-        declared_ibm, declared_vax, declared_cray, code, code_native, extended, readonly, second_commit,
-        damaged_slot]
+        declared_ibm, declared_vax, declared_cray, code, code_native, extended, readonly,
+        second_commit, damaged_slot]
 
 
 def file_name(function):

@@ -110,7 +110,7 @@ FORMATS = {
 
 
 def standard_table(name):
-    """Section 5.3: {code: (format, order, size)} of external32 and internal, sizes of whole items."""
+    """Section 5.3: {code: (format, order, size)} of external32 or internal, of whole items."""
     order = 0 if name == "external32" else 1
     table = {}
     for code, (tname, cls, signed, ext, internal) in PREDEFINED.items():

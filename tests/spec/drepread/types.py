@@ -282,7 +282,7 @@ def product(numbers):
 
 
 class Layout:
-    """Where the parts of an element lie: `sizes` maps code -> bytes; packed for attribute values."""
+    """Where the parts of an element lie: `sizes` maps a code to bytes; packed for attributes."""
 
     def __init__(self, sizes, packed):
         self.sizes = sizes
