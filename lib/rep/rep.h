@@ -10,6 +10,7 @@
 #include "rep/kern.h"
 #include "type/type.h"
 #include <datarep.h>
+#include <pthread.h>
 
 /* One row per predefined code; row[c].size 0: no such type here. */
 struct rep_table {
@@ -27,6 +28,7 @@ struct datarep {
     unsigned flags;
     const struct rep_table *table; /* NULL: functions only */
     bool builtin;                  /* SPEC.md defines it; its table is not in the header */
+    pthread_mutex_t serial;        /* held around its functions under DREP_REP_SERIAL */
 };
 
 /* Registry.  NULL if unknown.  Entries live as long as the process. */
@@ -41,8 +43,11 @@ void rep_scoped_free(struct datarep *rep);
 /* DREP_ERR_FORMAT with the reason: sizes beyond 32 bytes, fields that overlap or
  * leave the scalar, a format that is not its size, a class that is not its type's. */
 int rep_table_check(const struct rep_table *table);
-/* For type_put() and prog_build(); of a function form by calling its extent function. */
+/* For type_put() and prog_build(); of a function form by calling its extent function.
+ * rep_sizes() asks it for every predefined type and takes a failure for "no such type";
+ * rep_sizes_of() only for those in `type`, where a failure is an error (U4). */
 int rep_sizes(const struct datarep *rep, struct type_sizes *sizes);
+int rep_sizes_of(const struct datarep *rep, const drep_type *type, struct type_sizes *sizes);
 void rep_table_sizes(const struct rep_table *table, struct type_sizes *sizes);
 
 /* ---- the engine: items from one typemap and table to another ---- */
@@ -62,10 +67,10 @@ struct rep_var {
 };
 
 struct rep_opts {
-    int range;            /* DREP_RANGE_WRAP, CLAMP or STRICT; for equal types */
-    int value_range;      /* for items whose types differ */
-    drep_report *report;  /* NULL, or counts are added; first_* as base + item */
-    int64_t base;         /* number of this call's first item in the transfer */
+    int range;                 /* DREP_RANGE_WRAP, CLAMP or STRICT; for equal types */
+    int value_range;           /* for items whose types differ */
+    drep_report *report;       /* NULL, or counts are added; first_* as base + item */
+    int64_t base;              /* number of this call's first item in the transfer */
     const struct rep_var *var; /* NULL: DREP_ERR_TYPE at such a leaf */
 };
 
@@ -114,8 +119,8 @@ int rep_read_items(const struct datarep *rep, void *userbuf, const drep_type *ty
                    int64_t position, int64_t items, const void *filebuf, int64_t staging,
                    int64_t *done, int64_t *used);
 int rep_write_items(const struct datarep *rep, const void *userbuf, const drep_type *type,
-                    int64_t position, int64_t items, void *filebuf, int64_t staging,
-                    int64_t *done, int64_t *used);
+                    int64_t position, int64_t items, void *filebuf, int64_t staging, int64_t *done,
+                    int64_t *used);
 /* Bytes that items [position, position + items) take, packed. */
 int rep_items_size(const struct type_sizes *sizes, const drep_type *type, int64_t position,
                    int64_t items, int64_t *size);

@@ -1,0 +1,286 @@
+/* dispatch.c - calls conversion functions: the only place that does.
+ *
+ * MPI 5.0, 14.7.3: a transfer is cut into calls wherever whole data items end; every
+ * call has the same userbuf and datatype, count in items, and the position where the
+ * call before it ended. */
+#include "rep/registry.h"
+
+#include "base/error.h"
+
+/* ------------------------------------------------------------- packed sizes */
+
+static int leaf_size(const struct type_sizes *sizes, const drep_type *leaf, int64_t *size)
+{
+    if (leaf->kind == DREP_KIND_SCALAR)
+        *size = leaf->scalar.size;
+    else if (leaf->kind == DREP_KIND_PREDEFINED)
+        *size = sizes->size[leaf->code];
+    else
+        return fail(DREP_ERR_TYPE, "items of variable length have no packed size");
+    if (*size == 0)
+        return fail(DREP_ERR_TYPE, "the data representation has no %s", drep_code_name(leaf->code));
+    return 0;
+}
+
+static int add_product(int64_t *sum, int64_t n, int64_t size)
+{
+    int64_t product;
+
+    if (__builtin_mul_overflow(n, size, &product) || __builtin_add_overflow(*sum, product, sum) ||
+        *sum > TYPE_SIZE_MAX)
+        return fail(DREP_ERR_VALUE_TOO_LARGE, "data items of more than 2^62 bytes");
+    return 0;
+}
+
+/* Adds the bytes of the first `items` items of a node.  Typemaps are at most as deep
+ * as their types. */
+static int node_size(const struct type_sizes *sizes, const struct node *node, int64_t items,
+                     int64_t *sum)
+{
+    int64_t size = 0, per, i;
+    int err = 0;
+
+    if (node->op == NODE_LEAF) {
+        err = leaf_size(sizes, node->leaf, &size);
+        return err ? err : add_product(sum, items, size);
+    }
+    if (node->op == NODE_SEQ) {
+        for (i = 0; !err && i < node->count && items > 0; i++) {
+            per = node->first[i + 1] - node->first[i];
+            err = node_size(sizes, node->child[i], items < per ? items : per, sum);
+            items -= per;
+        }
+        return err;
+    }
+    per = node->child[0]->items;
+    if (items >= per) {
+        err = node_size(sizes, node->child[0], per, &size);
+        if (!err)
+            err = add_product(sum, items / per, size);
+    }
+    if (!err && items % per)
+        err = node_size(sizes, node->child[0], items % per, sum);
+    return err;
+}
+
+/* The bytes before item `end` of the tiled typemap. */
+static int size_before(const struct type_sizes *sizes, const struct prog *prog, int64_t end,
+                       int64_t *sum)
+{
+    int64_t tile = 0;
+    int err = 0;
+
+    *sum = 0;
+    if (end >= prog->items)
+        err = node_size(sizes, prog->root, prog->items, &tile);
+    if (!err && end >= prog->items)
+        err = add_product(sum, end / prog->items, tile);
+    if (!err && end % prog->items)
+        err = node_size(sizes, prog->root, end % prog->items, sum);
+    return err;
+}
+
+int rep_items_size(const struct type_sizes *sizes, const drep_type *type, int64_t position,
+                   int64_t items, int64_t *size)
+{
+    int64_t before = 0, after = 0, end;
+    int err;
+
+    if (position < 0 || items < 0 || __builtin_add_overflow(position, items, &end))
+        return fail(DREP_ERR_COUNT, "there are no %lld data items from item %lld on",
+                    (long long)items, (long long)position);
+    if (!type->prog.root) {
+        if (items)
+            return fail(DREP_ERR_COUNT, "the type has no data items");
+        *size = 0;
+        return 0;
+    }
+    if (items) {
+        /* Whole tiles before the first item say nothing. */
+        end -= position / type->prog.items * type->prog.items;
+        position %= type->prog.items;
+        err = size_before(sizes, &type->prog, position, &before);
+        if (!err)
+            err = size_before(sizes, &type->prog, end, &after);
+        if (err)
+            return err;
+    }
+    *size = after - before;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- calls */
+
+struct transfer {
+    const struct datarep *rep;
+    const drep_type *type;
+    struct type_sizes sizes;
+    drep_conversion_fn *fn;
+    const char *verb;
+    uint8_t *user, *file;
+};
+
+/* A user's functions see predefined types only. */
+static int visible(const struct transfer *t, const drep_type *leaf)
+{
+    if (leaf->kind != DREP_KIND_PREDEFINED && !t->rep->table)
+        return fail(DREP_ERR_TYPE, "the functions of \"%s\" know no such type", t->rep->name);
+    return 0;
+}
+
+/* How many items from `position` on, at most `items`, take at most `staging` bytes;
+ * but one at least. */
+static int cut(const struct transfer *t, int64_t position, int64_t items, int64_t staging,
+               int64_t *count, int64_t *bytes)
+{
+    int64_t n = 0, sum = 0, size = 0, fit;
+    drep_cursor cursor;
+    drep_run run;
+    int err = cursor_init(&cursor, &t->type->prog, position);
+
+    while (!err && n < items && cursor_next(&cursor, items - n, &run)) {
+        err = visible(t, run.type);
+        if (!err)
+            err = leaf_size(&t->sizes, run.type, &size);
+        if (err)
+            break;
+        fit = (staging - sum) / size;
+        if (fit > run.count)
+            fit = run.count;
+        if (n == 0 && fit < 1)
+            fit = 1;
+        if (fit > 0) {
+            err = add_product(&sum, fit, size);
+            n += fit;
+        }
+        if (fit < run.count)
+            break;
+    }
+    *count = n;
+    *bytes = sum;
+    return err;
+}
+
+static int call(const struct transfer *t, int64_t position, int64_t count, uint8_t *file)
+{
+    int err;
+
+    rep_enter(t->rep);
+    err = t->fn(t->user, t->type, count, file, position, t->rep->extra_state);
+    rep_leave(t->rep);
+    if (!err)
+        return 0;
+    if (t->rep->table) /* the engine, which has said what is wrong */
+        return fail_in(err, "items from %lld on", (long long)position);
+    return fail(DREP_ERR_CONVERSION,
+                "the %s function of \"%s\" gave %d for %lld items from item %lld on", t->verb,
+                t->rep->name, err, (long long)count, (long long)position);
+}
+
+static int call_all(const struct transfer *t, int64_t position, int64_t items, int64_t staging,
+                    int64_t *done, int64_t *used)
+{
+    int64_t count = 0, bytes = 0;
+    int err = 0;
+
+    for (*done = *used = 0; !err && *done < items;) {
+        err = cut(t, position + *done, items - *done, staging, &count, &bytes);
+        if (!err && count == 0)
+            err = fail(DREP_ERR_COUNT, "the type has no data items");
+        if (!err)
+            err = call(t, position + *done, count, t->file + *used);
+        if (!err) {
+            *done += count;
+            *used += bytes;
+        }
+    }
+    return err;
+}
+
+/* ------------------------------------------------------- without a function */
+
+struct native_check {
+    const struct transfer *t;
+    const struct rep_table *native;
+};
+
+static int is_native(int code, void *ctx)
+{
+    const struct native_check *c = ctx;
+
+    if (c->t->sizes.size[code] == c->native->row[code].size)
+        return 0;
+    return fail(DREP_ERR_CONVERSION,
+                "\"%s\" has no %s function, but does not take %s in native form: %d bytes, not %d",
+                c->t->rep->name, c->t->verb, drep_code_name(code), c->t->sizes.size[code],
+                c->native->row[code].size);
+}
+
+static int take_native(const struct transfer *t, int64_t position, int64_t items, bool reading,
+                       int64_t *done, int64_t *used)
+{
+    struct native_check check = {t, rep_native()};
+    const struct rep_opts opts = {.range = DREP_RANGE_WRAP};
+    struct rep_side user = {&t->type->prog, check.native, position}, file;
+    struct prog packed;
+    int64_t before;
+    int err;
+
+    *done = *used = 0;
+    err = type_each_code(t->type, is_native, &check);
+    if (!err)
+        err = rep_items_size(&t->sizes, t->type, position, items, used);
+    if (!err)
+        err = prog_build(&packed, t->type, type_native_sizes(), PROG_PACKED);
+    if (err)
+        return err;
+    file = (struct rep_side){&packed, check.native, t->type->items ? position % t->type->items : 0};
+    err = rep_items_size(&t->sizes, t->type, 0, file.position, &before);
+    packed.origin -= err ? 0 : before;
+    if (!err && reading)
+        err = rep_convert(t->user, &user, t->file, &file, items, &opts, done);
+    else if (!err)
+        err = rep_convert(t->file, &file, t->user, &user, items, &opts, done);
+    prog_release(&packed);
+    return err;
+}
+
+/* ------------------------------------------------------------- both ways */
+
+static int transfer(const struct datarep *rep, const void *userbuf, const drep_type *type,
+                    int64_t position, int64_t items, const void *filebuf, int64_t staging,
+                    bool reading, int64_t *done, int64_t *used)
+{
+    struct transfer t = {.rep = rep,
+                         .type = type,
+                         .fn = reading ? rep->read : rep->write,
+                         .verb = reading ? "read" : "write",
+                         .user = (void *)userbuf,  /* a read function writes to one, */
+                         .file = (void *)filebuf}; /* a write function to the other */
+    int64_t count = 0, bytes = 0;
+    int err = rep_sizes_of(rep, type, &t.sizes);
+
+    if (!err && t.fn)
+        err = call_all(&t, position, items, staging, &count, &bytes);
+    else if (!err)
+        err = take_native(&t, position, items, reading, &count, &bytes);
+    if (done)
+        *done = count;
+    if (used)
+        *used = bytes;
+    return err;
+}
+
+int rep_read_items(const struct datarep *rep, void *userbuf, const drep_type *type,
+                   int64_t position, int64_t items, const void *filebuf, int64_t staging,
+                   int64_t *done, int64_t *used)
+{
+    return transfer(rep, userbuf, type, position, items, filebuf, staging, true, done, used);
+}
+
+int rep_write_items(const struct datarep *rep, const void *userbuf, const drep_type *type,
+                    int64_t position, int64_t items, void *filebuf, int64_t staging, int64_t *done,
+                    int64_t *used)
+{
+    return transfer(rep, userbuf, type, position, items, filebuf, staging, false, done, used);
+}

@@ -1,0 +1,163 @@
+/* kern.h - what a kernel is made of.
+ *
+ * A kernel that only reorders bytes is one move.  Every other one is a short list of
+ * passes over a tile of scalars that stays in the first-level cache: load (gather, and
+ * make little-endian), one to three passes, store (put in order, scatter).  A pass
+ * knows two kinds of scalar and nothing of strides or byte order, so that a few dozen
+ * of them, each compiled for several instruction sets, serve every pair of encodings. */
+#ifndef REP_KERN_H
+#define REP_KERN_H
+
+#include <datarep.h>
+#include <stdbool.h>
+
+#define INLINE static inline __attribute__((always_inline))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ----------------------------------------------------- instruction sets */
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define KERN_X86 1
+#define TARGET_AVX2 __attribute__((target("avx2")))
+#define TARGET_AVX512 __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl")))
+#endif
+
+enum isa { ISA_PORTABLE, ISA_AVX2, ISA_AVX512, ISAS };
+
+/* The best this processor has, unless the environment's DREP_KERNEL ("portable",
+ * "avx2", "avx512") asks for less. */
+enum isa kern_isa(void);
+/* For tests: kernels picked from now on use at most `isa`; ISAS undoes it. */
+void kern_isa_limit(enum isa isa);
+
+/* Float hardware that rounds, and treats NaNs, as number.c does. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define KERN_FLOAT 1
+#endif
+/* Is it in its default state: round to nearest, keep subnormals, trap nothing? */
+bool kern_float_default(void);
+
+/* ------------------------------------------------------------- scalars */
+
+/* Rules for infinities and NaNs.
+ * IEEE: the largest exponent field.  E4M3: NaN is all ones, no infinity.
+ * X87: as IEEE with a stored integer bit, which must be set (else the FPU refuses the
+ * number: a NaN).  M68K: the same, but that bit does not matter, and is 0 in an infinity.
+ * NONE: neither; infinities become the largest number, and so do NaNs.
+ * VAX: exponent 0 is 0, or a reserved operand (a NaN) under a minus sign; no -0, no
+ * subnormals.  CRAY: an exponent beyond the last is an infinity, which NaNs become too;
+ * zero has no sign. */
+enum real_specials { REAL_IEEE, REAL_E4M3, REAL_X87, REAL_M68K, REAL_NONE, REAL_VAX, REAL_CRAY };
+
+/* A line of real.def, or a scalar's description. */
+struct real {
+    uint16_t size, sign, exp_at, exp_width, sig_at, sig_width;
+    uint8_t implied, log2_base, fraction;
+    int64_t bias, first, last;
+    enum real_specials specials;
+};
+
+/* One side of a conversion: how one scalar (part of a complex) lies in its bytes,
+ * once they are little-endian. */
+enum side_kind { SIDE_INT, SIDE_BOOL, SIDE_REAL, SIDE_PAIR };
+struct side {
+    enum side_kind kind;
+    uint8_t size;               /* bytes of the scalar, padding included */
+    bool is_signed, named;      /* named: `format` is a line of real.def */
+    uint16_t precision, offset; /* the bits that are the value */
+    uint8_t low_pad, high_pad;  /* 1: the others are ones */
+    const struct real *format;
+    struct real real; /* if not named */
+};
+
+/* --------------------------------------------------------------- moves */
+
+/* Reorders the bytes of each unit of an item: mask[i] is where byte i of a unit comes
+ * from, 0x80 for zero; where 16 is a multiple of the unit it covers 16 bytes. */
+enum move_op { MOVE_COPY, MOVE_REVERSE, MOVE_WORDS, MOVE_MASK };
+struct move {
+    uint8_t op, unit, size; /* bytes of a unit; of an item */
+    uint8_t isa;
+    uint8_t mask[32];
+};
+
+/* unit: bytes; orders: DREP_BIG...; keep: bit i set if little-endian byte i is not
+ * padding. */
+void move_init(struct move *m, int unit, int units, int dst_order, int src_order, uint32_t keep);
+/* n items; the sides are apart, or the same with equal strides. */
+void move_run(const struct move *m, uint8_t *dst, int64_t dst_stride, const uint8_t *src,
+              int64_t src_stride, int64_t n);
+
+/* --------------------------------------------------------------- passes */
+
+/* What was lost; refused: what DREP_RANGE_STRICT does not allow. */
+struct tally {
+    int64_t overflow, inexact, nan_lost, refused;
+};
+
+/* n scalars from src to dst, little-endian, back to back, apart. */
+struct kernel;
+typedef void pass_fn(const struct kernel *k, uint8_t *dst, const uint8_t *src, int64_t n,
+                     struct tally *t);
+#define PASS_ARGS \
+    const struct kernel *k, uint8_t *dst, const uint8_t *src, int64_t n, struct tally *t
+
+enum { PASSES_MAX = 4 };
+struct plan {
+    int npass; /* 0: one move, `load` */
+    uint8_t parts;
+    bool loads, stores;  /* load and store do more than copy */
+    bool strict, counts; /* stop at what is refused; count what is lost */
+    bool clamp;
+    bool fpu; /* needs kern_float_default(); else pass_general does it all */
+    pass_fn *pass[PASSES_MAX];
+    bool look[PASSES_MAX];         /* the pass only looks and writes nothing */
+    uint8_t width[PASSES_MAX + 1]; /* bytes of a scalar before and after each */
+    struct move load, store;
+    int64_t low, high;   /* integers: what the target can hold, in the source's type */
+    double below, above; /* reals to integers: the first that are beyond */
+    struct side dst, src;
+};
+
+/* The sorts of scalar that have passes of their own. */
+enum sort { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, OTHER };
+
+/* Each gives NULL where there is no such pass here. */
+pass_fn *pass_resize(enum sort dst, enum sort src, enum isa isa); /* integers, wrapping */
+pass_fn *pass_bounds(enum sort src, bool clamp, enum isa isa);    /* low..high; else a look */
+pass_fn *pass_truth(int size, enum isa isa);                      /* to U8, 0 or 1 */
+pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa);
+bool pass_float_hard(enum sort dst, enum sort src); /* does that one use the float unit? */
+pass_fn *pass_pair(bool to_pair, enum isa isa);     /* F64 and double-double */
+pass_fn *pass_soft(int dst_format, int src_format, enum isa isa); /* by number.h */
+pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;
+
+/* One pass for each instruction set, called with constants: VARIANTS(name, call) makes
+ * them, VARIANT(name, isa) chooses. */
+#ifdef KERN_X86
+#define VARIANTS(name, call)                           \
+    static void name##_portable(PASS_ARGS)             \
+    {                                                  \
+        call;                                          \
+    }                                                  \
+    TARGET_AVX2 static void name##_avx2(PASS_ARGS)     \
+    {                                                  \
+        call;                                          \
+    }                                                  \
+    TARGET_AVX512 static void name##_avx512(PASS_ARGS) \
+    {                                                  \
+        call;                                          \
+    }
+#define VARIANT(name, isa) \
+    ((isa) == ISA_AVX512 ? name##_avx512 : (isa) == ISA_AVX2 ? name##_avx2 : name##_portable)
+#else
+#define VARIANTS(name, call)               \
+    static void name##_portable(PASS_ARGS) \
+    {                                      \
+        call;                              \
+    }
+#define VARIANT(name, isa) ((void)(isa), name##_portable)
+#endif
+
+#endif

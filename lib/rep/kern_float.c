@@ -1,0 +1,461 @@
+/* kern_float.c - passes over the reals that machines compute with.
+ *
+ * The 16-bit formats are bit arithmetic.  Between binary32, binary64 and integers the
+ * processor's float unit works, only where it gives the same bits as number.c, NaNs
+ * included; it must be in its default state, which kernel.c asks before each run. */
+#include "rep/number.h"
+#include "rep/rep.h"
+
+bool kern_float_default(void)
+{
+#if defined(__x86_64__)
+    /* All exceptions masked; rounding, flush-to-zero and subnormals-are-zero clear. */
+    return (__builtin_ia32_stmxcsr() & 0xffc0) == 0x1f80;
+#elif defined(__aarch64__)
+    uint64_t fpcr;
+
+    __asm__("mrs %0, fpcr" : "=r"(fpcr));
+    return (fpcr & 0x07ff9f00) == 0;
+#else
+    return false;
+#endif
+}
+
+/* ------------------------------------------------------ bits and numbers */
+
+INLINE uint32_t bits_of_float(float v)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+INLINE float float_of_bits(uint32_t bits)
+{
+    float v;
+
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+INLINE uint64_t bits_of_double(double v)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+INLINE double double_of_bits(uint64_t bits)
+{
+    double v;
+
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+INLINE uint32_t get4(const uint8_t *p, int64_t i)
+{
+    return (uint32_t)load_le(p + 4 * i, 4);
+}
+
+INLINE uint64_t get8(const uint8_t *p, int64_t i)
+{
+    return load_le(p + 8 * i, 8);
+}
+
+/* ------------------------------------- binary16 and bfloat16: bits alone */
+
+/* The 16 bits nearest to a binary32 given as bits, and what that loses. */
+struct narrowed {
+    uint32_t bits;
+    bool over, inexact, nan_lost;
+};
+
+INLINE struct narrowed to_bfloat(uint32_t v)
+{
+    uint32_t size = v & 0x7fffffff, low = v & 0xffff, round = v + 0x7fff + (v >> 16 & 1);
+    bool nan = size > 0x7f800000, over = size < 0x7f800000 && size >= 0x7f7f8000;
+
+    return (struct narrowed){.bits = (nan ? v | 0x00400000 : round) >> 16,
+                             .over = over,
+                             .inexact = !nan & !over & (low != 0),
+                             .nan_lost = nan & (low != 0)};
+}
+
+INLINE struct narrowed to_half(uint32_t v)
+{
+    uint32_t size = v & 0x7fffffff, e = size >> 23, low = size & 0x1fff;
+    uint32_t normal = ((size + 0xfff + (size >> 13 & 1)) >> 13) - (112 << 10);
+    /* Below 2^-14 the significand moves right until its last bit is 2^-24. */
+    uint32_t by = e < 96 ? 31 : e < 113 ? 126 - e : 14, sig = (size & 0x7fffff) | 0x800000;
+    uint32_t rest = sig & ((1u << by) - 1), middle = 1u << (by - 1), small = sig >> by;
+    bool nan = size > 0x7f800000, over = size < 0x7f800000 && size >= 0x477ff000;
+    bool tiny = e < 113;
+    uint32_t out;
+
+    small += (rest > middle) | ((rest == middle) & small & 1);
+    out = nan ? 0x7e00 | (size >> 13 & 0x3ff) : size >= 0x477ff000 ? 0x7c00 : tiny ? small : normal;
+    return (struct narrowed){.bits = out | (v >> 16 & 0x8000),
+                             .over = over,
+                             .inexact = !nan & !over & (tiny ? rest && size : low != 0),
+                             .nan_lost = nan & (low != 0)};
+}
+
+/* A binary64 as a binary32 whose last bit is set if anything was cut off: rounded to
+ * binary16, both are the same.  What is far out of that range stays so. */
+INLINE uint32_t cut_double(uint64_t v)
+{
+    uint64_t size = v & 0x7fffffffffffffff, e = size >> 52;
+    uint32_t sign = (uint32_t)(v >> 32) & 0x80000000, sig = (uint32_t)(v >> 29) & 0x7fffff;
+    uint32_t cut = (v & 0x1fffffff) != 0;
+    uint32_t middle = (uint32_t)(e - 896) << 23 | sig | cut;
+
+    return sign | (e == 2047  ? 0x7f800000 | sig | cut
+                   : e > 1100 ? 0x71000000u
+                   : e < 900  ? (uint32_t)(size != 0)
+                              : middle);
+}
+
+/* counts, or a clamp, cost another look at each value. */
+INLINE void narrow16(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
+                     int64_t n, struct tally *t, enum sort to, enum sort from, bool counts)
+{
+    const bool clamp = k->plan.clamp;
+    int64_t i, overflow = 0, inexact = 0, nan_lost = 0;
+
+    for (i = 0; i < n; i++) {
+        uint32_t v = from == F32 ? get4(src, i) : cut_double(get8(src, i));
+        struct narrowed r = to == F16 ? to_half(v) : to_bfloat(v);
+
+        if (counts) {
+            overflow += r.over;
+            inexact += r.inexact;
+            nan_lost += r.nan_lost;
+            r.bits -= r.over & clamp; /* an infinity, less one: the largest number */
+        }
+        store_le(dst + 2 * i, r.bits, 2);
+    }
+    if (counts) {
+        t->overflow += overflow;
+        t->refused += overflow;
+        t->inexact += inexact;
+        t->nan_lost += nan_lost;
+    }
+}
+
+INLINE void widen16(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, enum sort to,
+                    enum sort from)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++) {
+        uint32_t h = (uint32_t)load_le(src + 2 * i, 2), size = h & 0x7fff, v;
+        uint32_t sign = (h & 0x8000) << 16;
+
+        if (from == BF16) {
+            v = h << 16;
+            v |= size > 0x7f80 ? 0x00400000 : 0;
+        } else {
+            uint32_t tiny = bits_of_float((float)(int32_t)size * 0x1p-24f);
+            uint32_t special = 0x7f800000 | size << 13 | (size > 0x7c00 ? 0x00400000 : 0);
+
+            v = size < 0x400 ? tiny : size < 0x7c00 ? (size << 13) + 0x38000000 : special;
+            v |= sign;
+        }
+        if (to == F32) {
+            store_le(dst + 4 * i, v, 4);
+        } else {
+            uint64_t sig = (uint64_t)(v & 0x7fffffff) << 29;
+            uint64_t up = (v & 0x7fffffff) >= 0x7f800000 ? (uint64_t)(2047 - 255) << 52
+                          : v & 0x7fffffff               ? (uint64_t)(1023 - 127) << 52
+                                                         : 0;
+
+            store_le(dst + 8 * i, (sig + up) | (uint64_t)sign << 32, 8);
+        }
+    }
+}
+
+#define NARROW16(X) \
+    X(F16, F32)     \
+    X(F16, F64)     \
+    X(BF16, F32)
+#define X(to, from)                                                              \
+    VARIANTS(narrow_##to##_##from, narrow16(k, dst, src, n, t, to, from, false)) \
+    VARIANTS(narrow_##to##_##from##_counts, narrow16(k, dst, src, n, t, to, from, true))
+NARROW16(X)
+#undef X
+
+/* bfloat16 has subnormals that are binary32's: not for widening to binary64 here. */
+#define WIDEN16(X) \
+    X(F32, F16)    \
+    X(F64, F16)    \
+    X(F32, BF16)
+#define X(to, from) VARIANTS(widen_##to##_##from, (void)k; (void)t; widen16(dst, src, n, to, from))
+WIDEN16(X)
+#undef X
+
+#ifdef KERN_FLOAT
+
+/* ---------------------------------------------------- binary32, binary64 */
+
+INLINE void widen(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        store_le(dst + 8 * i, bits_of_double((double)float_of_bits(get4(src, i))), 8);
+}
+
+INLINE void narrow(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
+                   int64_t n, struct tally *t, bool counts)
+{
+    const bool clamp = k->plan.clamp;
+    int64_t i;
+    int64_t overflow = 0, inexact = 0, nan_lost = 0;
+
+    for (i = 0; i < n; i++) {
+        uint64_t v = get8(src, i);
+        double d = double_of_bits(v);
+        float f = (float)d;
+        uint32_t out = bits_of_float(f);
+
+        if (counts) {
+            bool over =
+                (out & 0x7fffffff) == 0x7f800000 && (v & 0x7fffffffffffffff) != 0x7ff0000000000000;
+
+            overflow += over;
+            inexact += !over & (d == d) & ((double)f != d);
+            nan_lost += (d != d) & ((v & 0x1fffffff) != 0);
+            out = (over & clamp) ? (out & 0x80000000) | 0x7f7fffff : out;
+        }
+        store_le(dst + 4 * i, out, 4);
+    }
+    if (counts) {
+        t->overflow += overflow;
+        t->refused += overflow;
+        t->inexact += inexact;
+        t->nan_lost += nan_lost;
+    }
+}
+
+VARIANTS(f32_f64, (void)k; (void)t; widen(dst, src, n))
+VARIANTS(f64_f32, narrow(k, dst, src, n, t, false))
+VARIANTS(f64_f32_counts, narrow(k, dst, src, n, t, true))
+
+/* ------------------------------------------------------ reals to integers */
+
+INLINE double real_at(const uint8_t *p, int64_t i, enum sort sort)
+{
+    return sort == F32 ? (double)float_of_bits(get4(p, i)) : double_of_bits(get8(p, i));
+}
+
+/* Truncates; NaN gives 0, what is beyond the bounds the nearest of them. */
+INLINE void to_int(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
+                   int64_t n, struct tally *t, enum sort to, enum sort from, bool counts)
+{
+    const double below = k->plan.below, above = k->plan.above;
+    const int64_t low = k->plan.low, high = k->plan.high;
+    int64_t i;
+    int64_t overflow = 0, inexact = 0, nan = 0;
+
+    for (i = 0; i < n; i++) {
+        double d = real_at(src, i, from), in, back;
+        bool under = d <= below, over = d >= above, whole = d > below && d < above;
+        uint64_t v;
+
+        in = whole ? d : 0;
+        if (to == I32) {
+            v = (uint64_t)(int64_t)(int32_t)in;
+            back = (double)(int32_t)v;
+        } else if (to == I64) {
+            v = (uint64_t)(int64_t)in;
+            back = (double)(int64_t)v;
+        } else {
+            v = (uint64_t)in;
+            back = (double)v;
+        }
+        if (counts) {
+            overflow += under | over;
+            nan += d != d;
+            inexact += back != in;
+        }
+        v = over ? (uint64_t)high : under ? (uint64_t)low : v;
+        store_le(dst + i * (to == I32 ? 4 : 8), v, to == I32 ? 4 : 8);
+    }
+    if (counts) {
+        t->overflow += overflow;
+        t->refused += overflow + nan;
+        t->inexact += inexact;
+        t->nan_lost += nan;
+    }
+}
+
+#define TO_INTS(X) \
+    X(I32, F32)    \
+    X(I32, F64)    \
+    X(I64, F32)    \
+    X(I64, F64)    \
+    X(U64, F32)    \
+    X(U64, F64)
+#define X(to, from)                                                        \
+    VARIANTS(to_##to##_##from, to_int(k, dst, src, n, t, to, from, false)) \
+    VARIANTS(to_##to##_##from##_counts, to_int(k, dst, src, n, t, to, from, true))
+TO_INTS(X)
+#undef X
+
+/* ------------------------------------------------------ integers to reals */
+
+/* Is the value of v, rounded to d (a binary64 holds both), not v?  2^63 and 2^64 are
+ * beyond the integers that round up to them. */
+INLINE bool rounded(uint64_t v, double d, enum sort from)
+{
+    if (from == U64)
+        return d >= 18446744073709551616.0 || (uint64_t)d != v;
+    return d >= 9223372036854775808.0 || (int64_t)d != (int64_t)v;
+}
+
+INLINE void from_int(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, struct tally *t,
+                     enum sort to, enum sort from, bool counts)
+{
+    int64_t i, inexact = 0;
+
+    for (i = 0; i < n; i++) {
+        uint64_t v = from == I32   ? (uint64_t)(int64_t)(int32_t)get4(src, i)
+                     : from == U32 ? get4(src, i)
+                                   : get8(src, i);
+        float f;
+        double d;
+
+        if (to == F32) {
+            f = from == I32   ? (float)(int32_t)v
+                : from == U32 ? (float)(uint32_t)v
+                : from == I64 ? (float)(int64_t)v
+                              : (float)v;
+            d = (double)f;
+            store_le(dst + 4 * i, bits_of_float(f), 4);
+        } else {
+            d = from == I32   ? (double)(int32_t)v
+                : from == U32 ? (double)(uint32_t)v
+                : from == I64 ? (double)(int64_t)v
+                              : (double)v;
+            store_le(dst + 8 * i, bits_of_double(d), 8);
+        }
+        if (counts)
+            inexact += rounded(v, d, from);
+    }
+    if (counts)
+        t->inexact += inexact;
+}
+
+#define FROM_INTS(X) \
+    X(F32, I32)      \
+    X(F32, U32)      \
+    X(F32, I64)      \
+    X(F32, U64)      \
+    X(F64, I32)      \
+    X(F64, U32)      \
+    X(F64, I64)      \
+    X(F64, U64)
+#define X(to, from)                                                                  \
+    VARIANTS(from_##to##_##from, (void)k; from_int(dst, src, n, t, to, from, false)) \
+    VARIANTS(from_##to##_##from##_counts, (void)k; from_int(dst, src, n, t, to, from, true))
+FROM_INTS(X)
+#undef X
+
+/* ----------------------------------------------------------- double-double */
+
+/* The sum, rounded once: what lies behind an infinity or a NaN says nothing. */
+INLINE void from_pair(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++) {
+        double high = double_of_bits(get8(src, 2 * i)), low = double_of_bits(get8(src, 2 * i + 1));
+        bool special = (get8(src, 2 * i) & 0x7ff0000000000000) == 0x7ff0000000000000;
+        double sum;
+
+        low = special ? 0 : low;
+        sum = high + low;
+        store_le(dst + 8 * i, bits_of_double(!special && low == 0 ? high : sum), 8);
+    }
+}
+
+VARIANTS(pair_f64, (void)k; (void)t; from_pair(dst, src, n))
+
+#endif /* KERN_FLOAT */
+
+INLINE void to_pair(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++) {
+        uint64_t v = get8(src, i);
+        bool nan = (v & 0x7fffffffffffffff) > 0x7ff0000000000000;
+
+        store_le(dst + 16 * i, nan ? v | 0x0008000000000000 : v, 8);
+        store_le(dst + 16 * i + 8, 0, 8);
+    }
+}
+
+VARIANTS(f64_pair, (void)k; (void)t; to_pair(dst, src, n))
+
+/* ----------------------------------------------------------------- choice */
+
+static bool counted(enum sort dst, enum sort src)
+{
+    /* Exact, whatever the value. */
+    return !((dst == F64 && (src == F32 || src == F16 || src == I32 || src == U32)) ||
+             (dst == F32 && (src == F16 || src == BF16)));
+}
+
+pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa)
+{
+    counts = counts && counted(dst, src);
+#define X(to, from)                                                 \
+    if (dst == to && src == from)                                   \
+        return counts ? VARIANT(narrow_##to##_##from##_counts, isa) \
+                      : VARIANT(narrow_##to##_##from, isa);
+    NARROW16(X)
+#undef X
+#define X(to, from)               \
+    if (dst == to && src == from) \
+        return VARIANT(widen_##to##_##from, isa);
+    WIDEN16(X)
+#undef X
+#ifdef KERN_FLOAT
+    if (dst == F64 && src == F32)
+        return VARIANT(f32_f64, isa);
+    if (dst == F32 && src == F64)
+        return counts ? VARIANT(f64_f32_counts, isa) : VARIANT(f64_f32, isa);
+#define X(to, from)               \
+    if (dst == to && src == from) \
+        return counts ? VARIANT(to_##to##_##from##_counts, isa) : VARIANT(to_##to##_##from, isa);
+    TO_INTS(X)
+#undef X
+#define X(to, from)                                               \
+    if (dst == to && src == from)                                 \
+        return counts ? VARIANT(from_##to##_##from##_counts, isa) \
+                      : VARIANT(from_##to##_##from, isa);
+    FROM_INTS(X)
+#undef X
+#endif
+    return NULL;
+}
+
+bool pass_float_hard(enum sort dst, enum sort src)
+{
+    return dst != F16 && dst != BF16 && src != F16 && src != BF16;
+}
+
+pass_fn *pass_pair(bool to_pair, enum isa isa)
+{
+    if (to_pair)
+        return VARIANT(f64_pair, isa);
+#ifdef KERN_FLOAT
+    return VARIANT(pair_f64, isa);
+#else
+    return NULL;
+#endif
+}

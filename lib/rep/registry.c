@@ -1,0 +1,471 @@
+/* registry.c - the representations that this process knows.
+ *
+ * Add-only: an entry, once found, may be used for ever without a lock.  The built-in
+ * ones are made at first use from tables.c and are entries like any other: their
+ * functions are the engine's, and their extra state is their table. */
+#include "rep/registry.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "rep/tables.h"
+
+#include <string.h>
+
+struct entry {
+    struct entry *next;
+    struct datarep rep;
+    struct rep_table table; /* declared ones */
+    drep_scalar scalars[];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct entry *first, **last;
+    bool started;
+} registry = {PTHREAD_MUTEX_INITIALIZER, NULL, &registry.first, false};
+
+/* ----------------------------------------------- the engine as functions */
+
+static int engine_run(void *userbuf, const drep_type *type, int64_t count, void *filebuf,
+                      int64_t position, const struct rep_table *table, bool reading)
+{
+    struct type_sizes sizes;
+    struct prog packed;
+    struct rep_side user = {&type->prog, rep_native(), position};
+    struct rep_side file = {&packed, table, position};
+    const struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
+    int64_t before;
+    int err;
+
+    rep_table_sizes(table, &sizes);
+    err = prog_build(&packed, type, &sizes, PROG_PACKED);
+    if (err)
+        return err;
+    /* filebuf begins with the item at position, not with the first of its tile. */
+    file.position = type->items ? position % type->items : 0;
+    err = rep_items_size(&sizes, type, 0, file.position, &before);
+    packed.origin -= err ? 0 : before;
+    if (!err && reading)
+        err = rep_convert(userbuf, &user, filebuf, &file, count, &opts, NULL);
+    else if (!err)
+        err = rep_convert(filebuf, &file, userbuf, &user, count, &opts, NULL);
+    prog_release(&packed);
+    return err;
+}
+
+static int engine_read(void *userbuf, const drep_type *type, int64_t count, void *filebuf,
+                       int64_t position, void *extra_state)
+{
+    return engine_run(userbuf, type, count, filebuf, position, extra_state, true);
+}
+
+static int engine_write(void *userbuf, const drep_type *type, int64_t count, void *filebuf,
+                        int64_t position, void *extra_state)
+{
+    return engine_run(userbuf, type, count, filebuf, position, extra_state, false);
+}
+
+static int engine_extent(const drep_type *type, int64_t *extent, void *extra_state)
+{
+    const struct rep_table *table = extra_state;
+    int size = table->row[type->code].size;
+
+    if (type->kind != DREP_KIND_PREDEFINED || size == 0)
+        return DREP_ERR_TYPE;
+    *extent = size;
+    return 0;
+}
+
+static void engine_rep(struct datarep *rep, const char *name, const struct rep_table *table)
+{
+    *rep = (struct datarep){.read = engine_read,
+                            .write = engine_write,
+                            .extent = engine_extent,
+                            .extra_state = (void *)table,
+                            .table = table};
+    strcpy(rep->name, name);
+}
+
+/* ---------------------------------------------------------------- entries */
+
+static struct entry *entry_new(int nscalars)
+{
+    struct entry *e = mem_zalloc(1, sizeof *e + (size_t)nscalars * sizeof e->scalars[0]);
+    pthread_mutexattr_t attr;
+
+    if (!e)
+        return NULL;
+    /* A function of one representation may well use another, or itself. */
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&e->rep.serial, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return e;
+}
+
+static void entry_free(struct entry *e)
+{
+    if (e)
+        pthread_mutex_destroy(&e->rep.serial);
+    mem_free(e);
+}
+
+static struct entry *find(const char *name)
+{
+    struct entry *e;
+
+    for (e = registry.first; e && strcmp(e->rep.name, name) != 0; e = e->next)
+        ;
+    return e;
+}
+
+static void append(struct entry *e)
+{
+    *registry.last = e;
+    registry.last = &e->next;
+}
+
+/* With the lock held.  What memory failed for is tried again the next time. */
+static int start(void)
+{
+    char name[DREP_MAX_DATAREP_STRING];
+    const struct rep_table *table;
+    struct entry *e;
+    int i;
+
+    if (registry.started)
+        return 0;
+    for (i = 0; (table = table_builtin(i, name)) != NULL; i++) {
+        if (find(name))
+            continue;
+        e = entry_new(0);
+        if (!e)
+            return DREP_ERR_NOMEM;
+        engine_rep(&e->rep, name, table);
+        e->rep.builtin = strcmp(name, "external32") == 0 || strcmp(name, "internal") == 0;
+        append(e);
+    }
+    registry.started = true;
+    return 0;
+}
+
+/* Takes the entry over, whatever comes. */
+static int add(struct entry *e)
+{
+    int err;
+
+    pthread_mutex_lock(&registry.lock);
+    err = start();
+    if (!err && find(e->rep.name))
+        err = fail(DREP_ERR_DUP_DATAREP, "data representation \"%s\" is already registered",
+                   e->rep.name);
+    if (!err)
+        append(e);
+    pthread_mutex_unlock(&registry.lock);
+    if (err)
+        entry_free(e);
+    return err;
+}
+
+const struct datarep *rep_find(const char *name)
+{
+    struct entry *e = NULL;
+
+    if (!name)
+        return NULL;
+    pthread_mutex_lock(&registry.lock);
+    if (start() == 0)
+        e = find(name);
+    pthread_mutex_unlock(&registry.lock);
+    return e ? &e->rep : NULL;
+}
+
+int rep_need(const char *name, const struct datarep **out)
+{
+    if (!name)
+        return fail(DREP_ERR_ARG, "no data representation is named");
+    *out = rep_find(name);
+    return *out ? 0
+                : fail(DREP_ERR_UNSUPPORTED_DATAREP, "data representation \"%s\" is not known",
+                       name);
+}
+
+/* ---------------------------------------------------------- registering */
+
+static int name_check(const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+
+    if (len == 0 || len >= DREP_MAX_DATAREP_STRING)
+        return fail(DREP_ERR_NAME, "a data representation's name has 1 to %d bytes",
+                    DREP_MAX_DATAREP_STRING - 1);
+    if (strncmp(name, "native:", 7) == 0)
+        return fail(DREP_ERR_NAME, "names that begin with \"native:\" are machines'");
+    return 0;
+}
+
+int drep_register_datarep(const char *name, drep_conversion_fn *read, drep_conversion_fn *write,
+                          drep_extent_fn *extent, void *extra_state)
+{
+    return drep_register_datarep_flags(name, read, write, extent, extra_state, 0);
+}
+
+int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
+                                drep_conversion_fn *write, drep_extent_fn *extent,
+                                void *extra_state, unsigned flags)
+{
+    struct entry *e;
+    int err = name_check(name);
+
+    if (err)
+        return err;
+    if (!extent)
+        return fail(DREP_ERR_ARG, "data representation \"%s\" has no extent function", name);
+    if (flags & ~(unsigned)DREP_REP_SERIAL)
+        return fail(DREP_ERR_ARG, "data representation \"%s\": unknown flags", name);
+    e = entry_new(0);
+    if (!e)
+        return DREP_ERR_NOMEM;
+    strcpy(e->rep.name, name);
+    e->rep.read = read;
+    e->rep.write = write;
+    e->rep.extent = extent;
+    e->rep.extra_state = extra_state;
+    e->rep.flags = flags;
+    return add(e);
+}
+
+/* The base's rows and scalars with what the caller puts over them. */
+static int declare(struct entry *e, const struct rep_table *base, const drep_encoding *rows,
+                   int nrows, const drep_scalar *scalars, int nscalars)
+{
+    struct rep_table *t = &e->table;
+    bool seen[DREP_CODE_MAX + 1] = {false};
+    int i, err;
+
+    *t = *base;
+    t->structs = false;
+    t->custom = e->scalars;
+    t->ncustom = base->ncustom + nscalars;
+    if (base->ncustom)
+        memcpy(e->scalars, base->custom, (size_t)base->ncustom * sizeof *scalars);
+    if (nscalars)
+        memcpy(e->scalars + base->ncustom, scalars, (size_t)nscalars * sizeof *scalars);
+    for (i = 0; i < nrows; i++) {
+        int code = rows[i].code;
+
+        if (code < 1 || code > DREP_CODE_MAX)
+            return fail(DREP_ERR_ARG, "row %d: there is no datatype %d", i, code);
+        if (seen[code])
+            return fail(DREP_ERR_ARG, "row %d: %s has a row already", i, drep_code_name(code));
+        seen[code] = true;
+        t->row[code] = rows[i];
+        t->row[code].reserved = 0;
+        if (t->row[code].align == 0)
+            t->row[code].align = 1;
+        if (rows[i].format != DREP_FORMAT_CUSTOM)
+            continue;
+        if (rows[i].custom >= nscalars)
+            return fail(DREP_ERR_ARG, "row %d: scalar %d is not given", i, rows[i].custom);
+        t->row[code].custom = (uint8_t)(rows[i].custom + base->ncustom);
+    }
+    err = rep_table_check(t);
+    return err == DREP_ERR_FORMAT ? DREP_ERR_ARG : err;
+}
+
+int drep_declare_datarep(const char *name, const char *base, const drep_encoding *rows, int nrows,
+                         const drep_scalar *scalars, int nscalars)
+{
+    const struct datarep *from;
+    struct entry *e;
+    int err = name_check(name);
+
+    if (!err)
+        err = rep_need(base, &from);
+    if (err)
+        return err;
+    if (!from->table)
+        return fail(DREP_ERR_ARG, "data representation \"%s\" is made of functions, no base", base);
+    if (nrows < 0 || nscalars < 0 || (nrows && !rows) || (nscalars && !scalars) ||
+        from->table->ncustom + nscalars > UINT8_MAX)
+        return fail(DREP_ERR_ARG, "data representation \"%s\": bad rows or scalars", name);
+    e = entry_new(from->table->ncustom + nscalars);
+    if (!e)
+        return DREP_ERR_NOMEM;
+    err = declare(e, from->table, rows, nrows, scalars, nscalars);
+    if (err) {
+        entry_free(e);
+        return fail_in(err, "data representation \"%s\"", name);
+    }
+    engine_rep(&e->rep, name, &e->table);
+    return add(e);
+}
+
+/* A file's own: never in the registry. */
+int rep_scoped(const char *name, const struct rep_table *table, struct datarep **out)
+{
+    struct entry *e;
+    int err;
+
+    if (strlen(name) >= DREP_MAX_DATAREP_STRING)
+        return fail(DREP_ERR_NAME, "the data representation's name is too long");
+    err = rep_table_check(table);
+    if (err)
+        return err;
+    e = entry_new(table->ncustom);
+    if (!e)
+        return DREP_ERR_NOMEM;
+    e->table = *table;
+    e->table.custom = e->scalars;
+    if (table->ncustom)
+        memcpy(e->scalars, table->custom, (size_t)table->ncustom * sizeof *e->scalars);
+    engine_rep(&e->rep, name, &e->table);
+    *out = &e->rep;
+    return 0;
+}
+
+void rep_scoped_free(struct datarep *rep)
+{
+    if (rep)
+        entry_free((struct entry *)((char *)rep - offsetof(struct entry, rep)));
+}
+
+/* ---------------------------------------------------------------- asking */
+
+int drep_datarep_table(const char *name, drep_encoding *rows, int max, int *n)
+{
+    const struct datarep *rep;
+    int c, found = 0, err;
+
+    if (!n || max < 0 || (max && !rows))
+        return fail(DREP_ERR_ARG, "no place for the rows");
+    err = rep_need(name, &rep);
+    if (err)
+        return err;
+    for (c = 1; rep->table && c <= DREP_CODE_MAX; c++) {
+        if (rep->table->row[c].size == 0)
+            continue;
+        if (found < max)
+            rows[found] = rep->table->row[c];
+        found++;
+    }
+    *n = found;
+    return 0;
+}
+
+int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx)
+{
+    struct entry *e;
+    int err;
+
+    if (!fn)
+        return fail(DREP_ERR_ARG, "no function to walk with");
+    pthread_mutex_lock(&registry.lock);
+    err = start();
+    e = err ? NULL : registry.first;
+    pthread_mutex_unlock(&registry.lock);
+    while (e) {
+        if (fn(e->rep.name, e->rep.table ? "table" : "code", ctx))
+            return fail(DREP_ERR_STOPPED, "the walk was stopped at \"%s\"", e->rep.name);
+        pthread_mutex_lock(&registry.lock);
+        e = e->next;
+        pthread_mutex_unlock(&registry.lock);
+    }
+    return err;
+}
+
+int rep_extent(const struct datarep *rep, int code, int64_t *extent)
+{
+    int64_t got = 0;
+    int err;
+
+    rep_enter(rep);
+    err = rep->extent(drep_predefined(code), &got, rep->extra_state);
+    rep_leave(rep);
+    if (got == DREP_UNDEFINED)
+        return fail(DREP_ERR_VALUE_TOO_LARGE, "%s has no extent under \"%s\"", drep_code_name(code),
+                    rep->name);
+    if (err)
+        return fail(DREP_ERR_CONVERSION, "the extent function of \"%s\" gave %d for %s", rep->name,
+                    err, drep_code_name(code));
+    if (got < 1 || got > UINT8_MAX)
+        return fail(DREP_ERR_VALUE_TOO_LARGE,
+                    "\"%s\" takes %lld bytes for %s; 1 to %d are possible", rep->name,
+                    (long long)got, drep_code_name(code), UINT8_MAX);
+    *extent = got;
+    return 0;
+}
+
+struct used {
+    const struct datarep *rep;
+    struct type_sizes *sizes;
+};
+
+static int used_size(int code, void *ctx)
+{
+    const struct used *u = ctx;
+    int64_t extent = 0;
+    int err = rep_extent(u->rep, code, &extent);
+
+    if (!err)
+        u->sizes->size[code] = (uint8_t)extent;
+    return err;
+}
+
+/* What a container stores for leaves that no function sees (SPEC.md, 5.5). */
+static void sizes_blank(struct type_sizes *sizes)
+{
+    static const struct rep_table none;
+
+    rep_table_sizes(&none, sizes);
+    memset(sizes->align, 1, sizeof sizes->align);
+}
+
+int rep_sizes_of(const struct datarep *rep, const drep_type *type, struct type_sizes *sizes)
+{
+    struct used used = {rep, sizes};
+
+    if (rep->table) {
+        rep_table_sizes(rep->table, sizes);
+        return 0;
+    }
+    sizes_blank(sizes);
+    return type_each_code(type, used_size, &used);
+}
+
+int rep_sizes(const struct datarep *rep, struct type_sizes *sizes)
+{
+    int64_t extent = 0;
+    int c;
+
+    if (rep->table) {
+        rep_table_sizes(rep->table, sizes);
+        return 0;
+    }
+    sizes_blank(sizes);
+    for (c = 1; c <= DREP_CODE_MAX; c++)
+        if (rep_extent(rep, c, &extent) == 0)
+            sizes->size[c] = (uint8_t)extent;
+    return 0;
+}
+
+int drep_type_file_extent(const drep_type *type, const char *datarep, int64_t *extent)
+{
+    const struct datarep *rep;
+    struct type_sizes sizes;
+    struct prog prog;
+    int err;
+
+    if (!type || !extent)
+        return fail(DREP_ERR_ARG, "no datatype or no place for its extent");
+    err = rep_need(datarep, &rep);
+    if (!err)
+        err = rep_sizes_of(rep, type, &sizes);
+    if (!err)
+        err = prog_build(&prog, type, &sizes, PROG_VIEW);
+    if (err)
+        return fail_in(err, "file extent under \"%s\"", datarep);
+    *extent = prog.extent;
+    prog_release(&prog);
+    return 0;
+}
