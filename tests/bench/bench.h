@@ -1,0 +1,43 @@
+/* bench.h - rows of interleaved timings.
+ *
+ * A row is a piece of work with competitors; every round runs each competitor once, in
+ * turn, so that a machine whose speed drifts treats all alike.  Figures are medians;
+ * the first competitor of a row is the limit that the others are held against. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void bench_fn(void *ctx);
+
+struct bench_entry {
+    const char *name;
+    bench_fn *before; /* not timed; may be NULL */
+    bench_fn *run;
+    double bar;       /* least ratio to the limit; 0: none */
+};
+
+/* Runs and prints a row.  bytes: moved by each run, for the rate.  Gives the number of
+ * bars missed. */
+int bench_row(const char *title, double bytes, int rounds, const struct bench_entry *entry, int n,
+              void *ctx);
+
+double bench_now(void); /* seconds */
+/* Fills with random bytes (never zeros: pages must be real and values differ). */
+void bench_random(void *p, size_t size, uint64_t seed);
+/* Random doubles, all finite and normal. */
+void bench_doubles(double *p, size_t n, uint64_t seed);
+/* A directory for files: on tmpfs when there is one.  Says which. */
+const char *bench_dir(void);
+/* Ends the program when something that must work did not. */
+void bench_must(int ok, const char *what);
+/* Greatest resident size of a child process that runs fn, in bytes. */
+double bench_peak(bench_fn *fn, void *ctx);
+
+/* The sums of a payload's 4 KiB blocks, as fast as XXH3 goes here; the limits use it. */
+uint64_t bench_sums(const void *p, size_t size);
+/* Doubles with their bytes swapped, as fast as a plain loop goes here. */
+void bench_swap64(void *dst, const void *src, size_t n);
+
+#endif

@@ -1,0 +1,335 @@
+/* bench_file.c - whole files: contiguous arrays, and many small datasets.
+ *
+ * Limits run in the same program: plain pwrite and pread, the same with XXH3 over every
+ * 4 KiB block, the same with a byte swap besides.  One thread everywhere. */
+#include "bench.h"
+
+#include <datarep.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MIB = 512, PIECE = 256 << 10, SMALL = 20000 };
+#define COUNT ((size_t)MIB << 17)
+#define BYTES ((size_t)MIB << 20)
+
+struct work {
+    double *data, *back;
+    char *piece;
+    char raw[64], drep[64], h5[64];
+    const char *rep;
+    hid_t h5_type;
+    uint64_t sink;
+};
+
+static void forget(struct work *w)
+{
+    unlink(w->raw);
+    unlink(w->drep);
+    unlink(w->h5);
+}
+
+static void remove_all(void *ctx)
+{
+    forget(ctx);
+}
+
+/* ---- limits ---- */
+
+static void raw_write(struct work *w, int sums, int swap)
+{
+    int fd = open(w->raw, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+    bench_must(fd >= 0, w->raw);
+    for (size_t at = 0; at < BYTES; at += PIECE) {
+        const char *p = (const char *)w->data + at;
+
+        if (swap) {
+            bench_swap64(w->piece, p, PIECE / 8);
+            p = w->piece;
+        }
+        if (sums)
+            w->sink ^= bench_sums(p, PIECE);
+        bench_must(pwrite(fd, p, PIECE, (off_t)at) == PIECE, "pwrite");
+    }
+    fdatasync(fd);
+    close(fd);
+}
+
+static void raw_read(struct work *w, int sums, int swap)
+{
+    int fd = open(w->raw, O_RDONLY);
+
+    bench_must(fd >= 0, w->raw);
+    for (size_t at = 0; at < BYTES; at += PIECE) {
+        char *to = (char *)w->back + at, *p = swap ? w->piece : to;
+
+        bench_must(pread(fd, p, PIECE, (off_t)at) == PIECE, "pread");
+        if (sums)
+            w->sink ^= bench_sums(p, PIECE);
+        if (swap)
+            bench_swap64(to, p, PIECE / 8);
+    }
+    close(fd);
+}
+
+static void write_plain(void *ctx)
+{
+    raw_write(ctx, 0, 0);
+}
+
+static void write_sums(void *ctx)
+{
+    raw_write(ctx, 1, 0);
+}
+
+static void write_swap(void *ctx)
+{
+    raw_write(ctx, 1, 1);
+}
+
+static void read_plain(void *ctx)
+{
+    raw_read(ctx, 0, 0);
+}
+
+static void read_sums(void *ctx)
+{
+    raw_read(ctx, 1, 0);
+}
+
+static void read_swap(void *ctx)
+{
+    raw_read(ctx, 1, 1);
+}
+
+static void copy(void *ctx)
+{
+    struct work *w = ctx;
+
+    memcpy(w->back, w->data, BYTES);
+}
+
+/* ---- Datarep ---- */
+
+static void drep_write_all(void *ctx)
+{
+    struct work *w = ctx;
+    drep_xfer one = {.threads = 1};
+    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){COUNT}};
+    drep_dataset *set;
+    drep_file *file;
+
+    bench_must(drep_create(w->drep, 0, w->rep, NULL, &file) == 0, "drep_create");
+    bench_must(drep_dataset_create(file, "/x", &spec, &set) == 0, "drep_dataset_create");
+    bench_must(drep_write(set, NULL, DREP_DOUBLE, w->data, &one) == 0, "drep_write");
+    drep_dataset_close(set);
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static void drep_read_all(void *ctx)
+{
+    struct work *w = ctx;
+    drep_xfer one = {.threads = 1};
+    drep_dataset *set;
+    drep_file *file;
+
+    bench_must(drep_open(w->drep, DREP_RDONLY, NULL, &file) == 0, "drep_open");
+    bench_must(drep_dataset_open(file, "/x", &set) == 0, "drep_dataset_open");
+    bench_must(drep_read(set, NULL, DREP_DOUBLE, w->back, &one) == 0, "drep_read");
+    drep_dataset_close(set);
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+/* ---- HDF5 ---- */
+
+static void h5_write_all(void *ctx)
+{
+    struct work *w = ctx;
+    hsize_t n = COUNT;
+    hid_t f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t s = H5Screate_simple(1, &n, NULL);
+    hid_t d = H5Dcreate2(f, "x", w->h5_type, s, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+
+    bench_must(H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, w->data) >= 0,
+               "H5Dwrite");
+    H5Dclose(d);
+    H5Sclose(s);
+    H5Fclose(f);
+}
+
+static void h5_read_all(void *ctx)
+{
+    struct work *w = ctx;
+    hid_t f = H5Fopen(w->h5, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t d = H5Dopen2(f, "x", H5P_DEFAULT);
+
+    bench_must(H5Dread(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, w->back) >= 0,
+               "H5Dread");
+    H5Dclose(d);
+    H5Fclose(f);
+}
+
+/* ---- contiguous rows ---- */
+
+static int rows(struct work *w, const char *rep, hid_t h5_type, double bar, int swap)
+{
+    struct bench_entry in[] = {
+        {swap ? "limit: swap + XXH3 + pwrite" : "limit: XXH3 + pwrite", remove_all,
+         swap ? write_swap : write_sums, 0},
+        {"datarep", remove_all, drep_write_all, bar},
+        {"HDF5", remove_all, h5_write_all, 0},
+        {"plain pwrite", remove_all, write_plain, 0},
+        {"memcpy", NULL, copy, 0}};
+    struct bench_entry out[] = {
+        {swap ? "limit: pread + XXH3 + swap" : "limit: pread + XXH3", NULL,
+         swap ? read_swap : read_sums, 0},
+        {"datarep", NULL, drep_read_all, bar},
+        {"HDF5", NULL, h5_read_all, 0},
+        {"plain pread", NULL, read_plain, 0},
+        {"memcpy", NULL, copy, 0}};
+    char title[100];
+    int missed;
+
+    w->rep = rep;
+    w->h5_type = h5_type;
+    snprintf(title, sizeof title, "%d MiB double, contiguous, %s, write", MIB, rep);
+    missed = bench_row(title, (double)BYTES, 5, in, 5, w);
+    remove_all(w);
+    write_plain(w);
+    drep_write_all(w);
+    h5_write_all(w);
+    snprintf(title, sizeof title, "%d MiB double, contiguous, %s, read", MIB, rep);
+    missed += bench_row(title, (double)BYTES, 5, out, 5, w);
+    bench_must(memcmp(w->data, w->back, BYTES) == 0, "comparing what was read");
+    return missed;
+}
+
+static void nothing(void *ctx)
+{
+    (void)ctx;
+}
+
+static void print_peak(struct work *w, const char *what, bench_fn *fn)
+{
+    double more = bench_peak(fn, w) - bench_peak(nothing, w);
+
+    printf("  %-44s %8.1f MiB beside the caller's buffer\n", what, more / (1 << 20));
+}
+
+/* ---- many small datasets ---- */
+
+static void small_drep(void *ctx)
+{
+    struct work *w = ctx;
+    drep_spec spec = {.type = DREP_DOUBLE};
+    drep_file *file;
+    char path[32];
+
+    bench_must(drep_create(w->drep, 0, "native", NULL, &file) == 0, "drep_create");
+    for (int i = 0; i < SMALL; i++) {
+        double v = i * 0.5;
+        drep_dataset *set;
+
+        snprintf(path, sizeof path, "/d%06d", i);
+        bench_must(drep_dataset_create(file, path, &spec, &set) == 0, "drep_dataset_create");
+        bench_must(drep_write(set, NULL, NULL, &v, NULL) == 0, "drep_write");
+        drep_dataset_close(set);
+        bench_must(drep_attr_write_int(file, path, "version", i) == 0, "drep_attr_write_int");
+        bench_must(drep_attr_write_double(file, path, "scale", v) == 0, "attr_write_double");
+    }
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static void small_attr(hid_t d, hid_t s, const char *name, hid_t type, hid_t mem, const void *v)
+{
+    hid_t a = H5Acreate2(d, name, type, s, H5P_DEFAULT, H5P_DEFAULT);
+
+    bench_must(H5Awrite(a, mem, v) >= 0, "H5Awrite");
+    H5Aclose(a);
+}
+
+static void small_h5(void *ctx)
+{
+    struct work *w = ctx;
+    hid_t f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t s = H5Screate(H5S_SCALAR);
+    char path[32];
+
+    for (int i = 0; i < SMALL; i++) {
+        double v = i * 0.5;
+        int64_t n = i;
+        hid_t d;
+
+        snprintf(path, sizeof path, "/d%06d", i);
+        d = H5Dcreate2(f, path, H5T_NATIVE_DOUBLE, s, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        bench_must(H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &v) >= 0,
+                   "H5Dwrite");
+        small_attr(d, s, "version", H5T_NATIVE_INT64, H5T_NATIVE_INT64, &n);
+        small_attr(d, s, "scale", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, &v);
+        H5Dclose(d);
+    }
+    H5Sclose(s);
+    H5Fclose(f);
+}
+
+static double size_of(const char *path)
+{
+    struct stat st;
+
+    bench_must(stat(path, &st) == 0, path);
+    return (double)st.st_size;
+}
+
+static int small_rows(struct work *w)
+{
+    struct bench_entry e[] = {{"HDF5", remove_all, small_h5, 0},
+                              {"datarep", remove_all, small_drep, 0}};
+    double ours, theirs;
+    char title[100];
+
+    snprintf(title, sizeof title, "%d scalar datasets with 2 attributes, create", SMALL);
+    bench_row(title, 0, 3, e, 2, w);
+    remove_all(w);
+    small_h5(w);
+    small_drep(w);
+    ours = size_of(w->drep) / SMALL;
+    theirs = size_of(w->h5) / SMALL;
+    printf("  bytes each: datarep %.0f, HDF5 %.0f, ratio %.2f, at most 0.40: %s\n", ours, theirs,
+           ours / theirs, ours / theirs <= 0.4 ? "met" : "MISSED");
+    return ours / theirs > 0.4;
+}
+
+int main(void)
+{
+    struct work w = {0};
+    unsigned maj, min, rel;
+    int missed = 0;
+
+    H5get_libversion(&maj, &min, &rel);
+    printf("%s; HDF5 %u.%u.%u; one thread, checksums on\n", drep_version(), maj, min, rel);
+    printf("columns: median time, rate, ratio to the limit of the same rounds\n");
+    snprintf(w.raw, sizeof w.raw, "%s/bench-%d.raw", bench_dir(), (int)getpid());
+    snprintf(w.drep, sizeof w.drep, "%s/bench-%d.drep", bench_dir(), (int)getpid());
+    snprintf(w.h5, sizeof w.h5, "%s/bench-%d.h5", bench_dir(), (int)getpid());
+    w.data = malloc(BYTES);
+    w.back = malloc(BYTES);
+    w.piece = malloc(PIECE);
+    bench_must(w.data != NULL && w.back != NULL && w.piece != NULL, "memory");
+    bench_doubles(w.data, COUNT, 1);
+    bench_random(w.back, BYTES, 2);
+
+    missed += rows(&w, "native", H5T_NATIVE_DOUBLE, 0.85, 0);
+    missed += rows(&w, "external32", H5T_IEEE_F64BE, 0.80, 1);
+    printf("peak memory\n");
+    print_peak(&w, "external32, read", drep_read_all);
+    print_peak(&w, "external32, write", drep_write_all);
+    missed += small_rows(&w);
+    remove_all(&w);
+    printf("bars missed: %d\n", missed);
+    return 0;
+}
