@@ -1,7 +1,7 @@
 """badvectors.py - files that break exactly one *must* each, and how each must be refused.
 
-EXPECT holds lines `NAME CATEGORY [check]`: a name from errors.def (or two, where a limit may be
-called either); `check` marks what only a check of the whole file has to find.
+EXPECT holds lines `NAME CATEGORY [check]`: a name from errors.def (or two, where the page
+leaves the choice, as for limits); `check` marks what only a check of the whole file has to find.
 """
 
 import os
@@ -56,12 +56,12 @@ def slot_sum():
     return bytes(data)
 
 
-@bad("CHECKSUM")
+@bad("CHECKSUM|FORMAT")
 def slot_parity():
     return patched(16, u64(2))
 
 
-@bad("FORMAT")
+@bad("CHECKSUM|FORMAT")
 def two_uuids():
     b = sample()
     b.commit()
