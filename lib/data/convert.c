@@ -6,6 +6,7 @@
  * elements and are transfers of their own. */
 #include "data/data.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
@@ -723,6 +724,13 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
 
 /* ---- moving heaps ---- */
 
+static bool has_heap(const drep_type *leaf)
+{
+    return leaf->kind == DREP_KIND_SEQUENCE || leaf->kind == DREP_KIND_VSTRING ||
+           (leaf->kind == DREP_KIND_REFERENCE &&
+            drep_type_reference_what(leaf) == DREP_REF_REGION);
+}
+
 static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, struct conv *c);
 
 static int heap_move_elems(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,
@@ -736,9 +744,7 @@ static int heap_move_elems(drep_file *f, const struct prog *stored, uint8_t *ele
     while (err == 0 && left > 0) {
         drep_cursor_next(&cur, left, &run);
         left -= run.count;
-        if (run.type->kind != DREP_KIND_SEQUENCE && run.type->kind != DREP_KIND_VSTRING &&
-            (run.type->kind != DREP_KIND_REFERENCE ||
-             drep_type_reference_what(run.type) != DREP_REF_REGION))
+        if (!has_heap(run.type))
             continue;
         for (int64_t i = 0; err == 0 && i < run.count; i++)
             err = heap_move_item(f, run.type, elems + run.offset + i * run.stride, c);
@@ -799,4 +805,111 @@ int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int6
     struct conv c = {.heap = heap, .heap_size = heap_size, .heap_out = heap_out, .depth = depth};
 
     return heap_move_elems(f, stored, elems, n, &c);
+}
+
+/* ---- checking heaps ---- */
+
+struct contents {
+    const struct type_sizes *sizes;
+    enum prog_layout layout;
+    const uint8_t *heap;
+    size_t heap_size;
+    struct place *at; /* offset and bytes (in count) of each content */
+    size_t n, room;
+    bool disorder;
+};
+
+static int contents_add(struct contents *c, uint64_t offset, uint64_t bytes)
+{
+    if (c->n == c->room) {
+        size_t room = c->room == 0 ? 256 : 2 * c->room;
+        struct place *more = mem_resize(c->at, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        c->at = more;
+        c->room = room;
+    }
+    if (c->n > 0 && offset < c->at[c->n - 1].offset + c->at[c->n - 1].count)
+        c->disorder = true;
+    c->at[c->n++] = (struct place){bytes, offset};
+    /* Contents that do not overlap are at most as many as the heap has bytes. */
+    if (c->n > c->heap_size)
+        return fail(DREP_ERR_FORMAT, "variable-length contents overlap");
+    return 0;
+}
+
+static int contents_of(struct contents *c, const struct prog *stored, const uint8_t *elems,
+                       int64_t n, int depth);
+
+static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *item, int depth)
+{
+    struct place at = place_get(item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0));
+    struct conv heap = {.heap = c->heap, .heap_size = c->heap_size};
+    struct prog base = {.extent = 1};
+    const drep_type *bt = NULL;
+    const uint8_t *p = NULL;
+    int err = 0;
+
+    if (at.count == 0)
+        return 0;
+    if (depth > FMT_SEQ_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
+    if (leaf->kind == DREP_KIND_SEQUENCE) {
+        bt = drep_type_member(leaf, 0);
+        if ((err = prog_build(&base, bt, c->sizes, c->layout)) != 0)
+            return err;
+    }
+    err = heap_at(&heap, at, (uint64_t)base.extent, &p);
+    if (err == 0)
+        err = contents_add(c, at.offset, at.count * (uint64_t)base.extent);
+    if (err == 0 && bt != NULL && bt->variable)
+        err = contents_of(c, &base, p, (int64_t)at.count, depth + 1);
+    if (bt != NULL)
+        prog_release(&base);
+    return err;
+}
+
+static int contents_of(struct contents *c, const struct prog *stored, const uint8_t *elems,
+                       int64_t n, int depth)
+{
+    int64_t left = n * stored->items;
+    drep_cursor cur;
+    drep_run run;
+    int err = cursor_init(&cur, stored, 0);
+
+    while (err == 0 && left > 0) {
+        drep_cursor_next(&cur, left, &run);
+        left -= run.count;
+        for (int64_t i = 0; has_heap(run.type) && err == 0 && i < run.count; i++)
+            err = content_of(c, run.type, elems + run.offset + i * run.stride, depth);
+    }
+    return err;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    uint64_t x = ((const struct place *)a)->offset, y = ((const struct place *)b)->offset;
+
+    return (x > y) - (x < y);
+}
+
+int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
+                    const struct prog *stored, const uint8_t *elems, int64_t n,
+                    const uint8_t *heap, size_t heap_size)
+{
+    struct contents c = {
+        .sizes = sizes, .layout = layout, .heap = heap, .heap_size = heap_size};
+    int err = contents_of(&c, stored, elems, n, 1);
+
+    if (err == 0 && c.disorder) {
+        qsort(c.at, c.n, sizeof *c.at, by_offset);
+        for (size_t i = 1; err == 0 && i < c.n; i++)
+            if (c.at[i].offset < c.at[i - 1].offset + c.at[i - 1].count)
+                err = fail(DREP_ERR_FORMAT,
+                           "variable-length contents overlap at byte %llu of their heap",
+                           (unsigned long long)c.at[i].offset);
+    }
+    mem_free(c.at);
+    return err;
 }

@@ -184,6 +184,11 @@ void conv_report(const struct conv *c, const drep_xfer *xfer);
 int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n);
 int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step,
                int64_t n);
+/* Holds the variable parts of n stored elements against their heap: all inside, none
+ * overlapping (so that a hostile file cannot name one content many times). */
+int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
+                    const struct prog *stored, const uint8_t *elems, int64_t n,
+                    const uint8_t *heap, size_t heap_size);
 /* Copies the variable parts of n stored elements from one heap to another, in place of
  * their old offsets. */
 int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,

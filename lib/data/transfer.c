@@ -99,6 +99,15 @@ static int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t m
 
 /* ---- compact ---- */
 
+/* Before anything of a payload's heap is followed. */
+static int heap_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
+{
+    if (!ds->ft->type->variable || ds->esize == 0)
+        return 0;
+    return conv_heap_check(&ds->file->sizes, header_layout(ds->file), &ds->ft->stored, b->p,
+                           (int64_t)(fixed / (size_t)ds->esize), b->p + fixed, b->len - fixed);
+}
+
 /* The whole payload: what is stored, then fill; heap and its size beside it. */
 static int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
 {
@@ -116,7 +125,7 @@ static int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
     if (have > full && !ds->ft->type->variable)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %zu", have, full);
     if (have >= full)
-        return 0;
+        return heap_check(ds, b, full);
     if (ds->ft->type->variable && have > 0)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %zu expected", have, full);
     if ((err = buf_reserve(b, full + ds->fill_heap.len)) != 0)
@@ -481,12 +490,12 @@ static int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, si
         return err;
     *fixed = full;
     b->len = size;
-    if (have < full) {
-        fill_bytes(ds, b->p + have, have, full - have);
-        if (ds->fill_heap.len > 0)
-            memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
-        b->len = full + ds->fill_heap.len;
-    }
+    if (have >= full)
+        return heap_check(ds, b, full);
+    fill_bytes(ds, b->p + have, have, full - have);
+    if (ds->fill_heap.len > 0)
+        memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
+    b->len = full + ds->fill_heap.len;
     return 0;
 }
 

@@ -143,6 +143,11 @@ int value_get(drep_file *f, const struct span *value, const drep_type *type, int
     if (err == 0) {
         c.heap_size = in_left(&in);
         c.heap = in_bytes(&in, c.heap_size);
+        if (type->variable)
+            err = conv_heap_check(&s.sizes, PROG_PACKED, &s.prog, items, count, c.heap,
+                                  c.heap_size);
+    }
+    if (err == 0) {
         err = conv_read(&c, buf, 0, items, s.prog.extent, count);
     }
     prog_release(&s.prog);
