@@ -1,0 +1,230 @@
+/* inner.h - what the files of the store share; nobody else includes it.
+ *
+ * file.c opens and chooses, space.c hands out bytes, tree.c finds and changes entries,
+ * op.c takes one operation back, commit.c makes everything durable, run.c and chunk.c keep
+ * payload, check.c looks at all of it. */
+#ifndef STORE_INNER_H
+#define STORE_INNER_H
+
+#include "store/extents.h"
+#include "store/node.h"
+#include "store/store.h"
+
+/* ---- space ---- */
+
+/* An extent that a commit freed and that somebody may still look at. */
+struct later {
+    uint64_t offset, length, sequence;
+    int in_tree; /* has a FREE entry */
+};
+
+struct extent_list {
+    struct extent *e;
+    size_t n, room;
+};
+
+struct space {
+    int loaded;           /* the FREE entries and the pending list are in memory */
+    int ready;            /* and what the open transaction may use is in avail */
+    int committing;       /* the FREE entries are written: avail must not change */
+    uint64_t end;         /* of allocated space */
+    struct extents avail; /* what may be used now */
+    struct extents fresh; /* allocated by the open transaction below the committed end */
+    struct later *later;
+    size_t nlater, room_later;
+    struct extent_list freed; /* by the open transaction; the last commit refers to it */
+    struct extent_list late;  /* likewise, while committing */
+    struct extent_list left;  /* freed while committing, but no commit refers to it */
+    uint64_t *touched;        /* offsets whose FREE entry may be wrong */
+    size_t ntouched, room_touched;
+};
+
+/* How an allocation behaves when the operation is taken back. */
+enum keep { WITH_OP, ANYWAY };
+
+/* The FREE entries into memory, and what may be used into avail: before a transaction's
+ * first allocation. */
+int space_begin(struct store *st);
+/* Bytes rounded up to 64, at a multiple of `align`. */
+int space_alloc(struct store *st, uint64_t size, uint64_t align, enum keep keep, uint64_t *offset);
+/* Exactly there, if that is free: 1, or 0. */
+int space_alloc_at(struct store *st, uint64_t offset, uint64_t size);
+/* Never fails: at worst the bytes become slack. */
+void space_free(struct store *st, uint64_t offset, uint64_t size, enum keep keep);
+/* First referenced by the open transaction. */
+int space_fresh(const struct store *st, uint64_t offset, uint64_t size);
+/* Takes an extent of avail away for nodes, `want` bytes or less; length 0: there is none. */
+int space_reserve(struct store *st, uint64_t want, struct extent *out);
+/* Bytes taken that were not used. */
+void space_return(struct store *st, uint64_t offset, uint64_t size);
+void space_trim(struct store *st); /* free bytes at the end are not allocated */
+/* Brings the FREE entries of the tree up to date and stops changes of avail.  What is freed
+ * from then on goes to `late` and `left`, which the pending list names. */
+int space_publish(struct store *st);
+/* The commit succeeded, or did not. */
+void space_committed(struct store *st);
+void space_failed(struct store *st);
+void space_release(struct store *st);
+int list_add(struct extent_list *l, uint64_t offset, uint64_t length);
+uint64_t round_up(uint64_t v, uint64_t align);
+
+/* ---- the tree ---- */
+
+/* What all keys of a subtree lie between: low <= key < high. */
+struct bounds {
+    int has_low, has_high;
+    size_t low_len, high_len;
+    uint8_t low[FMT_KEY_MAX], high[FMT_KEY_MAX];
+};
+
+#define LEAVES_MAX 512 /* dirty leaves in memory, about 16 MiB */
+#define HINTS 8
+struct hint { /* a dirty leaf changed lately */
+    struct node *leaf;
+    uint64_t shape;
+    uint64_t low, high; /* objects of the bounds: most keys are told apart by them */
+    struct bounds bounds;
+};
+
+#define PINS 16
+struct pin { /* a leaf that a walk stands in */
+    uint64_t stamp;
+    uint64_t change;
+    struct node *leaf;
+    struct bounds bounds;
+};
+
+struct tree {
+    struct node *node; /* the root when it is dirty */
+    struct ref root;   /* when it is not; length 0: no entries */
+    uint64_t change;   /* counts changes */
+    uint64_t shape;    /* counts splits, merges and what else moves entries */
+    size_t leaves;     /* dirty ones */
+    size_t leaves_max; /* beyond which they are written early */
+    int next_hint;
+    struct hint *hint;
+    uint64_t next_stamp;
+    struct pin *pin; /* under the store's lock */
+};
+
+/* The bounds of child i of n, within those of n; whether a node keeps to them. */
+void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i);
+int bounds_check(const struct bounds *b, const struct node *n);
+
+int tree_init(struct store *st);
+void tree_release(struct store *st);
+/* Reads a node that stands in the file; one reference for the caller. */
+int node_load(struct store *st, const struct ref *ref, int level, struct node **out);
+/* Reads a block of any other kind and gives its content (behind the header). */
+int block_load(struct store *st, const struct ref *ref, int kind, struct buf *out, uint32_t *count);
+/* Writes a block of any other kind than a node at this place. */
+int block_write(struct store *st, int kind, uint32_t count, const void *content, size_t size,
+                uint64_t offset, struct ref *out);
+/* A changed entry as it stands in the leaf: value_len with ITEM_FAR; for undoing. */
+int tree_put_raw(struct store *st, const uint8_t *key, size_t len, const void *value,
+                 size_t value_len);
+int tree_del_raw(struct store *st, const uint8_t *key, size_t len);
+/* Puts without noting it for the operation. */
+int tree_put_anyway(struct store *st, const struct key *key, const void *value, size_t len);
+/* Writes dirty leaves early so that memory stays bounded. */
+void tree_spill(struct store *st);
+/* After a commit: dirty nodes stand in the file now. */
+void tree_clean(struct store *st);
+/* Makes sure that writing is allowed. */
+int store_may_write(struct store *st);
+/* A failed read of an unlocked snapshot that the writer has passed is DREP_ERR_STALE. */
+int store_stale(struct store *st, int err);
+/* Where references may point to. */
+uint64_t store_end(const struct store *st);
+uint64_t store_next_sequence(const struct store *st);
+
+/* ---- one operation ---- */
+
+struct op {
+    int active;
+    int failed;               /* could not be taken back */
+    struct buf undo;          /* changed entries, last first when read from its end */
+    struct extents alloc;     /* allocated by it */
+    struct extent_list freed; /* freed by it, for good at its end */
+    struct buf image;         /* bytes overwritten in place, as undo */
+    uint64_t next_object;
+    uint32_t next_type;
+    int dirty;
+};
+/* Notes what an entry was: value NULL: it was not there. */
+int op_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *value,
+            size_t value_len);
+/* Notes bytes of the open transaction that are about to be overwritten in place. */
+int op_image(struct store *st, uint64_t offset, const void *old, size_t size);
+void op_release(struct op *op);
+
+/* ---- payload ---- */
+
+/* The record of a run with its sums, as read from the tree (immutable), or open: of the
+ * open transaction, changed here and put into the tree later. */
+struct run {
+    int refs; /* under the store's lock */
+    uint64_t object;
+    int rank;
+    uint64_t coord[FMT_RANK_MAX];
+    struct chunk_rec rec;
+    uint64_t *sum;   /* of unfiltered chunks: rec.run * blocks each */
+    size_t room;     /* for how many sums */
+    uint64_t space;  /* bytes from rec.offset on that are ours, open ones */
+    uint64_t change; /* of the tree when it was read */
+    /* open ones */
+    int dirty;         /* differs from the tree */
+    uint32_t base_run; /* chunks when the operation began; 0: none */
+    uint64_t base_size;
+    int base_dirty;
+    uint64_t used; /* for choosing the oldest */
+};
+
+#define OPEN_RUNS 16
+struct runs {
+    struct run *open[OPEN_RUNS];
+    int n;
+    uint64_t clock;
+};
+/* All open runs into the tree; of one object (0: all). */
+int runs_flush(struct store *st, uint64_t object);
+void runs_op_begin(struct store *st);
+void runs_op_undo(struct store *st);
+void runs_release(struct store *st);
+/* The transaction is over: reservations are given back. */
+void chunks_end(struct store *st);
+
+struct chunk_cache;
+int chunk_cache_new(uint64_t size, struct chunk_cache **out);
+void chunk_cache_free(struct chunk_cache *c);
+void chunk_cache_clear(struct chunk_cache *c);
+
+struct check;
+
+struct store {
+    struct io *io;
+    struct store_opts opts;
+    int writable;
+    int created;    /* not published yet */
+    int registered; /* this reader's lock is held */
+    int damaged;    /* 1 or 2: that slot is */
+    int failed;     /* refuses writes */
+    int dirty;
+    int old_freed;      /* the lists of the last commit are freed already */
+    uint64_t older_end; /* of the commit in the other slot */
+    struct slot slot;   /* in force; sequence 0: no commit yet */
+    struct buf header;
+    uint64_t next_object;
+    uint32_t next_type;
+    struct tree tree;
+    struct node_cache nodes;
+    struct space space;
+    struct op op;
+    struct runs runs;
+    struct chunk_state *states; /* of all `struct chunks` that have one */
+    struct chunk_cache *cache;
+    struct check *check;
+    pthread_mutex_t lock;
+};
+
+#endif

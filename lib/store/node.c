@@ -1,0 +1,444 @@
+/* node.c - a node of the tree in memory: items over an arena, and the way from and to the
+ * bytes of a block. */
+#include "store/node.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define SHARED_MAX 255
+
+struct node *node_new(int level)
+{
+    struct node *n = mem_zalloc(1, sizeof(*n));
+
+    if (!n)
+        return NULL;
+    atomic_init(&n->refs, 1);
+    n->level = (uint8_t)level;
+    n->dirty = 1;
+    n->bytes = FMT_BLOCK_HEAD;
+    return n;
+}
+
+void node_ref(struct node *n)
+{
+    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+}
+
+void node_unref(struct node *n)
+{
+    if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    mem_free(n->item);
+    mem_free(n->arena);
+    mem_free(n);
+}
+
+size_t node_memory(const struct node *n)
+{
+    return sizeof(*n) + n->room * sizeof(*n->item) + n->size;
+}
+
+struct node *node_copy(const struct node *n)
+{
+    struct node *copy = node_new(n->level);
+
+    if (!copy)
+        return NULL;
+    /* Who copies a node is about to put something in. */
+    if (node_reserve(copy, n->n + 16, n->used + n->used / 4 + 256)) {
+        node_unref(copy);
+        return NULL;
+    }
+    memcpy(copy->item, n->item, n->n * sizeof(*n->item));
+    memcpy(copy->arena, n->arena, n->used);
+    copy->n = n->n;
+    copy->used = n->used;
+    copy->waste = n->waste;
+    copy->bytes = n->bytes;
+    copy->last = UINT32_MAX;
+    return copy;
+}
+
+/* ---- searching ---- */
+
+/* The first item of [low, high) whose key is >= key, high if there is none. */
+static uint32_t lower(const struct node *n, uint32_t low, uint32_t high, const uint8_t *key,
+                      size_t len)
+{
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+
+        if (item_compare(n, mid, key, len) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal)
+{
+    uint32_t low = 0, high = n->n, i;
+
+    /* Keys often come in order: look behind the one that came last. */
+    if (n->dirty && n->last < n->n && item_compare(n, n->last, key, len) < 0) {
+        low = n->last + 1;
+        if (low < high && item_compare(n, low, key, len) >= 0)
+            high = low;
+    }
+    i = lower(n, low, high, key, len);
+    *equal = i < n->n && item_compare(n, i, key, len) == 0;
+    return i;
+}
+
+uint32_t node_child(const struct node *n, const uint8_t *key, size_t len)
+{
+    uint32_t i = lower(n, 0, n->n, key, len);
+
+    if (i < n->n && item_compare(n, i, key, len) == 0)
+        return i;
+    return i ? i - 1 : 0;
+}
+
+struct child child_get(const struct node *n, uint32_t i)
+{
+    struct child c;
+
+    memcpy(&c, item_value(n, i), sizeof(c));
+    return c;
+}
+
+void child_set(struct node *n, uint32_t i, const struct child *c)
+{
+    memcpy(n->arena + n->item[i].at + n->item[i].key_len, c, sizeof(*c));
+}
+
+uint32_t node_index(const struct node *n)
+{
+    const struct node *parent = n->parent;
+    uint32_t i = 0;
+
+    while (child_get(parent, i).node != n) {
+        i++;
+        assert(i < parent->n);
+    }
+    return i;
+}
+
+/* ---- changing ---- */
+
+/* Moves everything in use to a new arena of `size` bytes. */
+static int rebuild(struct node *n, size_t size)
+{
+    uint8_t *arena = mem_alloc(size);
+    uint32_t used = 0;
+
+    if (!arena)
+        return DREP_ERR_NOMEM;
+    for (uint32_t i = 0; i < n->n; i++) {
+        uint32_t len = (uint32_t)(n->item[i].key_len + item_value_len(n, i));
+
+        memcpy(arena + used, n->arena + n->item[i].at, len);
+        n->item[i].at = used;
+        used += len;
+    }
+    mem_free(n->arena);
+    n->arena = arena;
+    n->size = (uint32_t)size;
+    n->used = used;
+    n->waste = 0;
+    return 0;
+}
+
+int node_reserve(struct node *n, uint32_t items, size_t bytes)
+{
+    if (n->room - n->n < items) {
+        uint32_t room = n->n + items + n->n / 2 + 8;
+        struct item *item = mem_resize(n->item, room, sizeof(*item));
+
+        if (!item)
+            return DREP_ERR_NOMEM;
+        n->item = item;
+        n->room = room;
+    }
+    if (n->size - n->used < bytes) {
+        size_t live = n->used - n->waste;
+
+        return rebuild(n, live + bytes + live / 2 + 256);
+    }
+    return 0;
+}
+
+size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
+{
+    size_t max = alen < blen ? alen : blen;
+    size_t i = 0;
+
+    if (max > SHARED_MAX)
+        max = SHARED_MAX;
+    while (i + 8 <= max && memcmp(a + i, b + i, 8) == 0)
+        i += 8;
+    while (i < max && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* Bytes that a value takes in the file: of a child, its reference. */
+static size_t value_bytes(const struct node *n, size_t value_len)
+{
+    return n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR;
+}
+
+/* Bytes an item between i - 1 and i takes more in the file than none there. */
+static size_t item_cost(const struct node *n, uint32_t before, uint32_t behind, const uint8_t *key,
+                        size_t key_len, size_t value_len)
+{
+    size_t left = 0, right = 0, without;
+
+    if (before < n->n)
+        left = key_shared(item_key(n, before), n->item[before].key_len, key, key_len);
+    if (behind < n->n)
+        right = key_shared(key, key_len, item_key(n, behind), n->item[behind].key_len);
+    /* Neighbours in order share what both share with a key between them. */
+    without = left < right ? left : right;
+    return entry_size(key_len - left, value_bytes(n, value_len)) - (right - without);
+}
+
+size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
+                  size_t value_len)
+{
+    return n->bytes + item_cost(n, i ? i - 1 : UINT32_MAX, i, key, key_len, value_len);
+}
+
+void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len, const void *value,
+                 size_t value_len)
+{
+    size_t len = value_len & ~(size_t)ITEM_FAR;
+
+    n->bytes = node_grown(n, i, key, key_len, value_len);
+    memmove(n->item + i + 1, n->item + i, (n->n - i) * sizeof(*n->item));
+    n->item[i] = (struct item){n->used, (uint16_t)key_len, (uint16_t)value_len};
+    memcpy(n->arena + n->used, key, key_len);
+    if (len)
+        memcpy(n->arena + n->used + key_len, value, len);
+    n->used += (uint32_t)(key_len + len);
+    n->n++;
+    n->last = i;
+}
+
+void node_replace(struct node *n, uint32_t i, const void *value, size_t value_len)
+{
+    size_t len = value_len & ~(size_t)ITEM_FAR;
+    size_t old = item_value_len(n, i);
+    struct item *item = &n->item[i];
+
+    if (!n->level)
+        n->bytes = n->bytes + len - old;
+    if (len > old) {
+        memcpy(n->arena + n->used, n->arena + item->at, item->key_len);
+        n->waste += (uint32_t)(item->key_len + old);
+        item->at = n->used;
+        n->used += (uint32_t)(item->key_len + len);
+    } else {
+        n->waste += (uint32_t)(old - len);
+    }
+    item->value_len = (uint16_t)value_len;
+    if (len)
+        memcpy(n->arena + item->at + item->key_len, value, len);
+}
+
+void node_remove(struct node *n, uint32_t i)
+{
+    const struct item *item = &n->item[i];
+
+    n->bytes -=
+        item_cost(n, i ? i - 1 : UINT32_MAX, i + 1, item_key(n, i), item->key_len, item->value_len);
+    n->waste += (uint32_t)(item->key_len + item_value_len(n, i));
+    n->n--;
+    memmove(n->item + i, n->item + i + 1, (n->n - i) * sizeof(*n->item));
+    n->last = UINT32_MAX;
+    if (n->level && i == 0 && n->n)
+        node_open_left(n);
+}
+
+void node_open_left(struct node *n)
+{
+    struct item *item = &n->item[0];
+    size_t shared = 0;
+
+    if (item->key_len == 0)
+        return;
+    if (n->n > 1)
+        shared = key_shared(item_key(n, 0), item->key_len, item_key(n, 1), n->item[1].key_len);
+    n->bytes = n->bytes - item->key_len + shared;
+    n->waste += item->key_len;
+    item->at += item->key_len;
+    item->key_len = 0;
+}
+
+void node_move(struct node *n, uint32_t from, struct node *to)
+{
+    for (uint32_t i = from; i < n->n; i++) {
+        const struct item *item = &n->item[i];
+
+        node_insert(to, to->n, item_key(n, i), item->key_len, item_value(n, i), item->value_len);
+        if (n->level) {
+            struct child c = child_get(n, i);
+
+            if (c.node)
+                c.node->parent = to;
+        }
+    }
+    while (n->n > from) /* from the end, so nothing moves */
+        node_remove(n, n->n - 1);
+    to->last = UINT32_MAX;
+}
+
+/* ---- from and to bytes ---- */
+
+/* What is wrong with entry i, given the one before; NULL if nothing is. */
+static const char *entry_doubt(const struct node *n, const struct entry *e)
+{
+    const struct item *last = n->n ? &n->item[n->n - 1] : NULL;
+    const uint8_t *rest;
+    size_t left;
+
+    if (n->level && (e->far || e->value_len != FMT_REF_SIZE))
+        return "an entry of an interior node is not a reference";
+    if (!n->level && e->shared + e->suffix_len < 9)
+        return "a key is too short";
+    if (!last)
+        return e->shared ? "the first key of a node shares bytes" : NULL;
+    if (e->shared > last->key_len)
+        return "a key shares more bytes than there are";
+    rest = n->arena + last->at + e->shared;
+    left = last->key_len - e->shared;
+    if (key_compare(rest, left, e->suffix, e->suffix_len) >= 0)
+        return "keys are not in ascending order";
+    return NULL;
+}
+
+/* Appends one entry; there is room. */
+static int entry_take(struct node *n, const struct entry *e, struct in *in)
+{
+    size_t key_len = (size_t)e->shared + e->suffix_len;
+    uint8_t *to = n->arena + n->used;
+    size_t len = e->value_len;
+
+    if (e->shared)
+        memcpy(to, item_key(n, n->n - 1), e->shared);
+    if (e->suffix_len)
+        memcpy(to + e->shared, e->suffix, e->suffix_len);
+    if (n->level) {
+        struct child c = {.node = NULL};
+        struct in ref;
+
+        in_init(&ref, e->value, e->value_len);
+        ref_get(&ref, &c.ref);
+        if (ref.err || !c.ref.length)
+            return in_fail(in, FMT_ERR_FORMAT, "impossible reference");
+        len = sizeof(c);
+        memcpy(to + key_len, &c, len);
+    } else if (len) {
+        memcpy(to + key_len, e->value, len);
+    }
+    n->item[n->n++] = (struct item){n->used, (uint16_t)key_len,
+                                    (uint16_t)(len | (e->far && !n->level ? ITEM_FAR : 0))};
+    n->used += (uint32_t)(key_len + len);
+    return 0;
+}
+
+/* Memory for the keys and values of the entries up to the first malformed one: bytes of the
+ * file back all of it. */
+static size_t measure(struct in in, const struct block_head *head)
+{
+    struct entry e;
+    size_t sum = 0;
+
+    for (uint32_t i = 0; i < head->count && entry_get(&in, &e) == 0; i++) {
+        sum += (size_t)e.shared + e.suffix_len;
+        sum += head->level ? sizeof(struct child) : e.value_len;
+    }
+    return sum;
+}
+
+int node_decode(struct node **out, const uint8_t *block, const struct block_head *head,
+                const char **why, size_t *at)
+{
+    struct node *n = node_new(head->level);
+    struct in in;
+    int err;
+
+    if (!n)
+        return DREP_ERR_NOMEM;
+    in_init(&in, block + FMT_BLOCK_HEAD, head->length - FMT_BLOCK_HEAD);
+    err = node_reserve(n, head->count, measure(in, head));
+    if (err) {
+        node_unref(n);
+        return err;
+    }
+    for (uint32_t i = 0; !in.err && i < head->count; i++) {
+        struct entry e;
+        const char *doubt;
+
+        if (entry_get(&in, &e))
+            break;
+        doubt = entry_doubt(n, &e);
+        if (doubt)
+            in_fail(&in, FMT_ERR_FORMAT, doubt);
+        else
+            entry_take(n, &e, &in);
+    }
+    if (!in.err && in_left(&in))
+        in_fail(&in, FMT_ERR_FORMAT, "bytes behind the last entry of a node");
+    if (in.err) {
+        err = in.err;
+        *why = in.why;
+        *at = FMT_BLOCK_HEAD + in.err_at;
+        node_unref(n);
+        return err;
+    }
+    n->dirty = 0;
+    n->bytes = head->length;
+    *out = n;
+    return 0;
+}
+
+uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8], uint64_t sequence)
+{
+    struct block_head head = {.kind = FMT_NODE,
+                              .level = n->level,
+                              .sequence = sequence,
+                              .length = (uint32_t)n->bytes,
+                              .count = n->n};
+    struct out out;
+
+    memcpy(head.uuid, uuid, sizeof(head.uuid));
+    out_init(&out, block + FMT_BLOCK_HEAD, n->bytes - FMT_BLOCK_HEAD);
+    for (uint32_t i = 0; i < n->n; i++) {
+        const struct item *item = &n->item[i];
+        const uint8_t *key = item_key(n, i);
+        size_t shared = 0;
+
+        if (i)
+            shared = key_shared(item_key(n, i - 1), item[-1].key_len, key, item->key_len);
+        if (n->level) {
+            struct child c = child_get(n, i);
+            uint8_t ref[FMT_REF_SIZE];
+            struct out at;
+
+            out_init(&at, ref, sizeof(ref));
+            ref_put(&at, &c.ref);
+            entry_put(&out, shared, key + shared, item->key_len - shared, ref, sizeof(ref), 0);
+        } else {
+            entry_put(&out, shared, key + shared, item->key_len - shared, item_value(n, i),
+                      item_value_len(n, i), (item->value_len & ITEM_FAR) != 0);
+        }
+    }
+    assert(!out.err && out.at == n->bytes - FMT_BLOCK_HEAD);
+    return block_seal(block, &head);
+}
