@@ -280,8 +280,8 @@ int drep_type_enum(const drep_type *base, int64_t count, const char *const *name
         err = fail(DREP_ERR_TYPE, "enum: its base is not an integer type");
     if (!err && count < 0)
         err = fail(DREP_ERR_COUNT, "enum: count %lld is negative", (long long)count);
-    if (!err && count > TYPE_SIZE_MAX)
-        err = size_fail();
+    if (!err && count > PTRDIFF_MAX / 32)
+        err = fail(DREP_ERR_NOMEM, "out of memory: an enum of %lld names", (long long)count);
     if (!err)
         err = check_names(count, names);
     if (!err && count && !values)

@@ -22,6 +22,16 @@ static int check_count(int64_t count)
     return count > TYPE_SIZE_MAX ? size_fail() : 0;
 }
 
+/* The length of a list: one that no memory holds is met before it is read. */
+static int check_length(int64_t n)
+{
+    int err = check_count(n);
+
+    if (!err && n > PTRDIFF_MAX / 32)
+        err = fail(DREP_ERR_NOMEM, "out of memory: a list of %lld", (long long)n);
+    return err;
+}
+
 /* n counts, none of them negative. */
 static int check_counts(int64_t n, const int64_t *counts)
 {
@@ -83,7 +93,7 @@ static int make_indexed(int kind, int64_t count, const int64_t *lens, int64_t le
     int err = type_check_base(base, out);
 
     if (!err)
-        err = check_count(count);
+        err = check_length(count);
     if (!err)
         err = each ? check_counts(count, lens) : check_count(len);
     if (!err)
@@ -193,7 +203,7 @@ int type_natural_size(const drep_type *t, int64_t *size)
 
 int type_check_members(int64_t count, const drep_type *const *types, drep_type **out)
 {
-    int err = out ? check_count(count) : fail(DREP_ERR_ARG, "datatype: a null pointer");
+    int err = out ? check_length(count) : fail(DREP_ERR_ARG, "datatype: a null pointer");
 
     if (!err)
         err = check_pointer(count, types);
