@@ -248,7 +248,7 @@ $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMM
 SUB = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 demo: ## install what is missing, build, and run the demonstration
-	@tools/install-deps build
+	@tools/install-deps build interop
 	+@$(SUB) MODE=release all
 	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
 
