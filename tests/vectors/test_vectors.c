@@ -1,0 +1,176 @@
+/* test_vectors.c - the library against committed files.
+ *
+ * Every good vector opens, passes a deep check without a finding and reads whole; every
+ * bad one is refused, by the code that its line in bad/EXPECT names.  Prints TAP. */
+#include "walk.h"
+
+#include <dirent.h>
+
+static int cases;
+
+static void result(int ok, const char *name, const char *why)
+{
+    printf("%sok %d - %s\n", ok ? "" : "not ", ++cases, name);
+    if (!ok)
+        printf("# %s\n", why);
+}
+
+static int show(int err, uint64_t offset, const char *message, void *ctx)
+{
+    snprintf(ctx, 1024, "%s: %s (byte %llu)", drep_strerror(err), message,
+             (unsigned long long)offset);
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char **list_of(const char *dir, int *n)
+{
+    char **names = calloc(1000, sizeof *names);
+    struct dirent *e;
+    DIR *d = opendir(dir);
+
+    *n = 0;
+    while (d != NULL && (e = readdir(d)) != NULL && *n < 1000) {
+        size_t len = strlen(e->d_name);
+
+        if (len > 5 && strcmp(e->d_name + len - 5, ".drep") == 0)
+            names[(*n)++] = strdup(e->d_name);
+    }
+    if (d != NULL)
+        closedir(d);
+    qsort(names, (size_t)*n, sizeof *names, by_name);
+    return names;
+}
+
+static void good(const char *dir, const char *name)
+{
+    struct walk *w = malloc(sizeof *w);
+    char path[4096], why[1024] = "";
+    int code_form, err, ok = 0;
+    int64_t findings = 0;
+    drep_file *f = NULL;
+    drep_header h;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    err = drep_open(path, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &f);
+    if (err == 0)
+        err = drep_header_get(f, &h);
+    code_form = err == 0 && strcmp(h.form, "code") == 0;
+    if (err == 0 && !code_form) {
+        drep_abandon(f);
+        err = drep_open(path, DREP_RDONLY, NULL, &f);
+    }
+    snprintf(why, sizeof why, "%s", drep_error());
+    if (err == 0) {
+        err = walk_file(w, f, !code_form);
+        snprintf(why, sizeof why, "%s", w->message);
+        if (err == 0)
+            err = drep_check(f, 1, show, why, &findings);
+        ok = err == 0 && findings == 0;
+        if (strncmp(name, "damaged", 7) == 0)
+            ok = ok && h.damaged_slot != 0;
+        else
+            ok = ok && h.damaged_slot == 0;
+        drep_abandon(f);
+    }
+    result(ok, name, why);
+    free(w);
+}
+
+/* Is the code one of "A|B"? */
+static int named(int err, const char *names)
+{
+    char all[200], *save = NULL;
+    static const struct {
+        const char *name;
+        int code;
+    } codes[] = {
+#define X(name, number, text) {#name, number},
+#include "format/errors.def"
+#undef X
+    };
+
+    snprintf(all, sizeof all, "%s", names);
+    for (char *s = strtok_r(all, "|", &save); s != NULL; s = strtok_r(NULL, "|", &save))
+        for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+            if (strcmp(codes[i].name, s) == 0 && codes[i].code == err)
+                return 1;
+    return 0;
+}
+
+struct first {
+    int err;
+    char text[1024];
+};
+
+static int keep_first(int err, uint64_t offset, const char *message, void *ctx)
+{
+    struct first *f = ctx;
+
+    (void)offset;
+    if (f->err == 0) {
+        f->err = err;
+        snprintf(f->text, sizeof f->text, "%s", message);
+    }
+    return 0;
+}
+
+static void bad(const char *dir, const char *name, const char *want, int check)
+{
+    struct walk *w = malloc(sizeof *w);
+    struct first first = {0, ""};
+    char path[4096], why[2200];
+    int64_t findings = 0;
+    drep_file *f = NULL;
+    int err;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    err = drep_open(path, DREP_RDONLY, NULL, &f);
+    if (err != 0)
+        snprintf(first.text, sizeof first.text, "%s", drep_error());
+    if (err == 0 && !check && (err = walk_file(w, f, 1)) != 0)
+        snprintf(first.text, sizeof first.text, "%s", w->message);
+    if (err == 0 && check) {
+        drep_check(f, 1, keep_first, &first, &findings);
+        err = first.err;
+    }
+    drep_abandon(f);
+    snprintf(why, sizeof why, "wanted %s, got %d: %s", want, err, first.text);
+    snprintf(path, sizeof path, "bad/%s", name);
+    result(named(err, want), path, why);
+    free(w);
+}
+
+int main(void)
+{
+    const char *src = getenv("SRCDIR");
+    char dir[4000], line[400];
+    FILE *expect;
+    char **names;
+    int n;
+
+    snprintf(dir, sizeof dir, "%s/tests/vectors", src == NULL ? "." : src);
+    names = list_of(dir, &n);
+    for (int i = 0; i < n; i++) {
+        good(dir, names[i]);
+        free(names[i]);
+    }
+    free(names);
+    snprintf(dir, sizeof dir, "%s/tests/vectors/bad/EXPECT", src == NULL ? "." : src);
+    expect = fopen(dir, "r");
+    dir[strlen(dir) - strlen("/EXPECT")] = '\0';
+    while (expect != NULL && fgets(line, sizeof line, expect) != NULL) {
+        char file[200], want[100], check[20] = "";
+
+        if (line[0] != '#' && sscanf(line, "%199s %99s %19s", file, want, check) >= 2)
+            bad(dir, file, want, check[0] != '\0');
+    }
+    if (expect != NULL)
+        fclose(expect);
+    printf("1..%d\n", cases);
+    return 0;
+}
