@@ -59,7 +59,7 @@ int join_finish(struct join *j, struct shape *out);
 void join_release(struct join *j);
 
 /* Nodes. */
-struct node *node_ref(struct node *node);
+struct node *prog_node_ref(struct node *node);
 void node_free(struct node *node);
 /* 1 if they are the same program over the same leaves. */
 int node_equal(const struct node *a, const struct node *b);
@@ -68,7 +68,8 @@ int node_equal(const struct node *a, const struct node *b);
 int shape_compose(struct shape *out, const drep_type *type, const struct shape *members,
                   const struct type_sizes *sizes, enum prog_layout layout);
 /* Where members of these shapes lie one behind the other.  packed: alignments do
- * not count.  blocklens NULL: all 1; offsets: of their lower bounds, one each. */
+ * not count; those of blank members never do.  blocklens NULL: all 1; offsets: of their lower
+ * bounds, one each. */
 int shape_layout(const struct shape *members, int64_t n, const int64_t *blocklens, bool packed,
                  int64_t *offsets, int64_t *size, int64_t *align);
 /* A type as it lies in memory, as a shape. */

@@ -53,7 +53,7 @@ static int check_out(drep_type **out)
     return out ? 0 : fail(DREP_ERR_ARG, "datatype: a null pointer");
 }
 
-/* Members given by displacements lie inside the compound, which begins at 0. */
+/* Members put somewhere lie inside the compound, which begins at 0. */
 static int check_inside(const drep_type *t, int64_t size)
 {
     for (int64_t i = 0; i < t->nmembers; i++) {
@@ -100,7 +100,7 @@ int drep_type_compound(int64_t count, const char *const *names, const int64_t *d
     err = type_set_names(t, count, names);
     if (!err && !displs)
         err = type_place_members(t);
-    if (!err)
+    if (!err && displs)
         err = check_inside(t, size);
     if (err) {
         drep_type_free(t);

@@ -59,6 +59,7 @@ struct parts {
     drep_type **type;
     struct ints number; /* offsets or values */
     int64_t n, room;
+    bool placed; /* a member told its offset */
 };
 
 static int wrong(struct line *in, const char *what)
@@ -355,11 +356,12 @@ static void member(struct line *in, struct parts *list, int64_t *end)
     want(in, ':');
     part = type(in);
     if (part && !told)
-        at = size_add(size_align(*end, part->align, &over), -part->lb, &over);
+        at = size_add(size_align(*end, part->blank ? 1 : part->align, &over), -part->lb, &over);
     if (part)
         *end = size_add(at, part->ub, &over);
     if (over)
         made(in, size_fail());
+    list->placed = list->placed || told;
     ints_add(in, &list->number, at);
     parts_add(in, list, part_name, part);
 }
@@ -379,7 +381,8 @@ static drep_type *compound(struct line *in)
     }
     size = next_is(in, ':') ? integer(in) : 0;
     if (!in->err)
-        made(in, drep_type_compound(list.n, (const char *const *)list.name, list.number.v,
+        made(in, drep_type_compound(list.n, (const char *const *)list.name,
+                                    list.placed ? list.number.v : NULL,
                                     (const drep_type *const *)list.type, size, &t));
     parts_release(&list);
     return t;

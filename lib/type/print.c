@@ -104,7 +104,7 @@ static void put_compound(struct text *t, const drep_type *type)
     for (int64_t i = 0; i < type->nmembers; i++) {
         const drep_type *m = type->member[i];
         bool over = false;
-        int64_t natural = size_align(end, m->align, &over) - m->lb;
+        int64_t natural = size_align(end, m->blank ? 1 : m->align, &over) - m->lb;
 
         put(t, i ? ", " : "");
         put_name(t, type->name[i]);

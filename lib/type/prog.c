@@ -13,7 +13,7 @@
 
 void shape_of(struct shape *out, const drep_type *type)
 {
-    *out = (struct shape){.node = node_ref(type->prog.root),
+    *out = (struct shape){.node = prog_node_ref(type->prog.root),
                           .at = type->prog.origin,
                           .items = type->items,
                           .size = type->size,
@@ -248,7 +248,7 @@ int shape_layout(const struct shape *members, int64_t n, const int64_t *blocklen
     for (int64_t i = 0; i < n; i++) {
         int64_t extent = size_add(members[i].ub, -members[i].lb, &over);
 
-        if (!packed) {
+        if (!packed && !members[i].blank && !(blocklens && blocklens[i] == 0)) {
             end = size_align(end, members[i].align, &over);
             most = members[i].align > most ? members[i].align : most;
         }
@@ -333,8 +333,6 @@ static int compose_placed(struct shape *out, const drep_type *type, const struct
     if (err)
         return err;
     if (is_natural(type)) {
-        for (int64_t i = 0; i < type->nmembers; i++)
-            s.align = members[i].align > s.align ? members[i].align : s.align;
         s.ub = s.ub > 0 ? s.ub : 0;
         s.lb = 0;
     }

@@ -16,7 +16,7 @@
 /* Every pass folds one more level of regularity. */
 #define FOLD_PASSES 8
 
-struct node *node_ref(struct node *node)
+struct node *prog_node_ref(struct node *node)
 {
     if (node && atomic_load_explicit(&node->refs, memory_order_relaxed))
         atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
@@ -126,7 +126,7 @@ static int node_repeat(struct node **node, int64_t count, int64_t stride)
         return err;
     }
     if (old->op == NODE_LOOP && goes_on(old->count, old->stride, stride)) {
-        child = node_ref(old->child[0]);
+        child = prog_node_ref(old->child[0]);
         err = node_loop(node, child, count * old->count, old->stride);
         node_free(old);
         return err;
@@ -201,7 +201,7 @@ static int64_t max64(int64_t a, int64_t b)
 void shape_copy(struct shape *out, const struct shape *s)
 {
     *out = *s;
-    node_ref(out->node);
+    prog_node_ref(out->node);
 }
 
 void shape_release(struct shape *s)
@@ -313,7 +313,7 @@ static int join_push(struct join *j, struct node *node, int64_t at)
         j->piece = bigger;
         j->room = room;
     }
-    j->piece[j->n].node = node_ref(node);
+    j->piece[j->n].node = prog_node_ref(node);
     j->piece[j->n++].at = at;
     return 0;
 }
@@ -453,7 +453,7 @@ static int merge_progressions(struct join *j)
         struct node *first = p.node;
 
         if (n > 1) {
-            node_ref(first);
+            prog_node_ref(first);
             err = node_repeat(&p.node, n, step);
             if (err)
                 p.node = first;
@@ -486,7 +486,7 @@ static int node_seq(struct node **out, const struct join *j)
     node->depth = depth + 1;
     node->items = 0;
     for (int64_t i = 0; i < j->n; i++) {
-        node->child[i] = node_ref(j->piece[i].node);
+        node->child[i] = prog_node_ref(j->piece[i].node);
         node->offset[i] = j->piece[i].at - j->piece[0].at;
         node->first[i] = node->items;
         node->items += j->piece[i].node->items;
@@ -564,7 +564,7 @@ int join_finish(struct join *j, struct shape *out)
     if (!err && j->n) {
         s.at = j->piece[0].at;
         if (j->n == 1)
-            s.node = node_ref(j->piece[0].node);
+            s.node = prog_node_ref(j->piece[0].node);
         else
             err = node_seq(&s.node, j);
     }
