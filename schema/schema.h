@@ -2,7 +2,7 @@
  *
  * A schema says everything about a file but bulk data: representation, hints, types,
  * dimensions, groups, datasets, attributes, links; small datasets may carry values.
- * docs: datarep(1), "SCHEMAS". */
+ * The language: datarep(1), "SCHEMAS". */
 #ifndef SCHEMA_SCHEMA_H
 #define SCHEMA_SCHEMA_H
 

@@ -1,0 +1,970 @@
+/* emit.c - prints a file's structure as a schema that makes it again. */
+#include "schema/number.h"
+#include "schema/schema.h"
+#include "schema/tree.h"
+#include "schema/type.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#define EMIT_DEPTH (SCHEMA_DEPTH_MAX - 8) /* deeper groups could not be read again */
+
+/* Objects met before, by id. */
+struct met {
+    uint64_t id;
+    char *path;
+};
+
+/* A datatype of the root group that others may be called by. */
+struct alias {
+    char *name, *text;
+};
+
+struct emitter {
+    yaml_emitter_t yaml;
+    drep_file *file;
+    const struct schema_print_options *options;
+    int err; /* the first failure of the output */
+    struct met *met;
+    size_t met_len, met_cap;
+    struct alias *alias;
+    size_t aliases;
+    int depth;
+};
+
+/* ------------------------------------------------------------------ events */
+
+static int write_piece(void *ctx, unsigned char *bytes, size_t size)
+{
+    struct emitter *e = ctx;
+    int err = e->options->put(e->options->ctx, (const char *)bytes, size);
+
+    if (err && !e->err)
+        e->err = err;
+    return !err;
+}
+
+static void emit(struct emitter *e, yaml_event_t *event, int made)
+{
+    if (!made) {
+        if (!e->err)
+            e->err = DREP_ERR_NOMEM;
+        return;
+    }
+    if (e->err)
+        yaml_event_delete(event);
+    else if (!yaml_emitter_emit(&e->yaml, event) && !e->err)
+        e->err = e->yaml.error == YAML_MEMORY_ERROR ? DREP_ERR_NOMEM : DREP_ERR_IO;
+}
+
+static void put_scalar(struct emitter *e, const char *text, size_t size, yaml_scalar_style_t style)
+{
+    yaml_event_t event;
+
+    emit(e, &event,
+         yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text, (int)size, 1,
+                                      1, style));
+}
+
+/* Text that stands for itself: quoted where it would be read as something else. */
+static void put_text(struct emitter *e, const char *text, size_t size)
+{
+    static const char *const words[] = {"null", "Null", "NULL",  "~",     "",      "true", "True",
+                                        "TRUE", "none", "false", "False", "FALSE", NULL};
+    bool plain = strlen(text) == size && !number_is_integer(text) && !number_is_real(text);
+    size_t i;
+
+    for (i = 0; words[i] && plain; i++)
+        plain = strcmp(words[i], text) != 0;
+    put_scalar(e, text, size, plain ? YAML_ANY_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+}
+
+static void put_word(struct emitter *e, const char *text)
+{
+    put_text(e, text, strlen(text));
+}
+
+/* A number or a keyword, never quoted. */
+static void put_plain(struct emitter *e, const char *text)
+{
+    put_scalar(e, text, strlen(text), YAML_PLAIN_SCALAR_STYLE);
+}
+
+static void put_number(struct emitter *e, int64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRId64, value);
+    put_plain(e, text);
+}
+
+static void begin_map(struct emitter *e, bool flow)
+{
+    yaml_event_t event;
+
+    emit(e, &event,
+         yaml_mapping_start_event_initialize(
+             &event, NULL, NULL, 1, flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE));
+}
+
+static void end_map(struct emitter *e)
+{
+    yaml_event_t event;
+
+    emit(e, &event, yaml_mapping_end_event_initialize(&event));
+}
+
+static void begin_list(struct emitter *e)
+{
+    yaml_event_t event;
+
+    emit(e, &event,
+         yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, YAML_FLOW_SEQUENCE_STYLE));
+}
+
+static void end_list(struct emitter *e)
+{
+    yaml_event_t event;
+
+    emit(e, &event, yaml_sequence_end_event_initialize(&event));
+}
+
+static void put_pair(struct emitter *e, const char *key, const char *value)
+{
+    put_word(e, key);
+    put_word(e, value);
+}
+
+static void put_lengths(struct emitter *e, const int64_t *lengths, int n)
+{
+    int i;
+
+    begin_list(e);
+    for (i = 0; i < n; i++) {
+        if (lengths[i] == DREP_UNLIMITED)
+            put_plain(e, "unlimited");
+        else
+            put_number(e, lengths[i]);
+    }
+    end_list(e);
+}
+
+/* ------------------------------------------------------------- JSON to YAML */
+
+/* How scalars are given. */
+enum value_form {
+    FORM_TYPED,  /* a type stands beside: strings as strings */
+    FORM_NUMBERS /* the type follows from the value: all scalars plain, .nan for nan */
+};
+
+static unsigned hex4(const char *p)
+{
+    char digits[5] = {p[0], p[1], p[2], p[3], 0};
+
+    return (unsigned)strtoul(digits, NULL, 16);
+}
+
+/* Decodes the string at *p (behind its quote) into bytes; *raw: some are not UTF-8. */
+static char *json_string(const char **p, size_t *size, bool *raw)
+{
+    static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+    char *out = malloc(strlen(*p) + 1);
+    const char *known;
+    size_t n = 0;
+    unsigned code;
+
+    *raw = false;
+    for (; out && **p && **p != '"'; (*p)++) {
+        if (**p != '\\') {
+            out[n++] = **p;
+            continue;
+        }
+        (*p)++;
+        known = **p ? strchr(from, **p) : NULL;
+        if (known) {
+            out[n++] = to[known - from];
+        } else if (**p == 'u') {
+            code = hex4(*p + 1);
+            *p += 4;
+            *raw = *raw || code >= 0xdc80;
+            /* Our own text has only controls and single bytes this way. */
+            if (code >= 0x80 && code < 0xdc80)
+                out[n++] = (char)(0xc0 | code >> 6);
+            out[n++] = (char)(code >= 0xdc80 || code < 0x80 ? code & 0xff : 0x80 | (code & 0x3f));
+        } else {
+            out[n++] = **p;
+        }
+    }
+    if (**p)
+        (*p)++;
+    if (out)
+        out[n] = '\0';
+    *size = n;
+    return out;
+}
+
+static void put_hex(struct emitter *e, const char *bytes, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = malloc(2 * size + 1);
+    size_t i;
+
+    if (!text) {
+        e->err = DREP_ERR_NOMEM;
+        return;
+    }
+    for (i = 0; i < size; i++) {
+        text[2 * i] = digits[(unsigned char)bytes[i] >> 4];
+        text[2 * i + 1] = digits[(unsigned char)bytes[i] & 15];
+    }
+    begin_map(e, true);
+    put_plain(e, "hex");
+    put_scalar(e, text, 2 * size, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    end_map(e);
+    free(text);
+}
+
+static void put_json_string(struct emitter *e, const char **p, enum value_form form)
+{
+    char *text;
+    size_t size;
+    bool raw;
+
+    (*p)++;
+    text = json_string(p, &size, &raw);
+    if (!text) {
+        e->err = DREP_ERR_NOMEM;
+        return;
+    }
+    if (raw)
+        put_hex(e, text, size);
+    else if (form == FORM_TYPED)
+        put_text(e, text, size);
+    else if (strcmp(text, "nan") == 0)
+        put_plain(e, ".nan");
+    else if (strcmp(text, "inf") == 0)
+        put_plain(e, ".inf");
+    else if (strcmp(text, "-inf") == 0)
+        put_plain(e, "-.inf");
+    else
+        put_plain(e, text);
+    free(text);
+}
+
+/* One value of the JSON that the caller's printer made; gives where it ends. */
+static const char *put_json(struct emitter *e, const char *p, enum value_form form)
+{
+    char word[512];
+    size_t n = 0;
+    char close;
+
+    p += strspn(p, " \n,:");
+    if (*p == '"') {
+        put_json_string(e, &p, form);
+        return p;
+    }
+    if (*p == '[' || *p == '{') {
+        close = *p == '[' ? ']' : '}';
+        if (*p == '[')
+            begin_list(e);
+        else
+            begin_map(e, true);
+        for (p++; *(p += strspn(p, " \n,:")) && *p != close && !e->err;)
+            p = put_json(e, p, form);
+        if (close == ']')
+            end_list(e);
+        else
+            end_map(e);
+        return *p ? p + 1 : p;
+    }
+    while (*p && !strchr(" \n,:]}", *p) && n < sizeof word - 1)
+        word[n++] = *p++;
+    word[n] = '\0';
+    put_plain(e, word);
+    return p;
+}
+
+/* -------------------------------------------------------------- attributes */
+
+/* A type by its one-line form, or by the name that the root group has for it. */
+static bool put_type(struct emitter *e, const drep_type *type)
+{
+    size_t i;
+    char *text;
+
+    if (drep_type_print(type, &text))
+        return false;
+    for (i = 0; i < e->aliases && strcmp(e->alias[i].text, text) != 0; i++)
+        ;
+    put_word(e, i < e->aliases ? e->alias[i].name : text);
+    free(text);
+    return true;
+}
+
+/* Whether a value alone tells its type. */
+static bool tells_type(const drep_attrinfo *info, enum value_form *form)
+{
+    int code = drep_type_code(info->type), kind = drep_type_kind(info->type);
+
+    *form = FORM_NUMBERS;
+    if (info->rank == DREP_NULL_SPACE || info->count == 0)
+        return false;
+    if (kind == DREP_KIND_PREDEFINED)
+        return code == DREP_CODE_INT64_T || code == DREP_CODE_DOUBLE;
+    if (kind == DREP_KIND_BOOLEAN)
+        return drep_type_code(drep_type_member(info->type, 0)) == DREP_CODE_INT8_T;
+    *form = FORM_TYPED;
+    return kind == DREP_KIND_VSTRING;
+}
+
+static void put_attr(struct emitter *e, const char *path, const char *name)
+{
+    const struct schema_print_options *o = e->options;
+    char *text = NULL;
+    enum value_form form;
+    drep_attrinfo info;
+    int err = drep_attr_info(e->file, path, name, &info);
+
+    if (!err && info.rank != DREP_NULL_SPACE) {
+        err = o->value(o->ctx, path, name, &text);
+        if (err)
+            drep_attrinfo_release(&info);
+    }
+    if (err) {
+        o->failed(o->ctx, path, err);
+        return;
+    }
+    put_word(e, name);
+    if (tells_type(&info, &form)) {
+        put_json(e, text, form);
+    } else {
+        begin_map(e, true);
+        put_plain(e, "type");
+        if (!put_type(e, info.type))
+            put_plain(e, "~");
+        if (info.rank != 0)
+            put_plain(e, "shape");
+        if (info.rank == DREP_NULL_SPACE)
+            put_plain(e, "null");
+        else if (info.rank > 0)
+            put_lengths(e, info.dims, info.rank);
+        if (info.rank != DREP_NULL_SPACE && info.count > 0) {
+            put_plain(e, "value");
+            put_json(e, text, FORM_TYPED);
+        }
+        end_map(e);
+    }
+    free(text);
+    drep_attrinfo_release(&info);
+}
+
+struct attr_names {
+    char **list;
+    size_t len, cap;
+};
+
+static int add_name(const char *name, void *ctx)
+{
+    struct attr_names *n = ctx;
+    char **list;
+
+    if (n->len == n->cap) {
+        n->cap = n->cap ? 2 * n->cap : 16;
+        list = realloc(n->list, n->cap * sizeof *list);
+        if (!list)
+            return DREP_ERR_NOMEM;
+        n->list = list;
+    }
+    n->list[n->len] = strdup(name);
+    return n->list[n->len] ? (n->len++, 0) : DREP_ERR_NOMEM;
+}
+
+static void put_attrs(struct emitter *e, const char *path, const drep_objinfo *info)
+{
+    struct attr_names names = {0};
+    size_t i;
+    int err;
+
+    if (info->attrs == 0)
+        return;
+    err = drep_attr_list(e->file, path, DREP_BY_CREATION, add_name, &names);
+    if (err)
+        e->options->failed(e->options->ctx, path, err);
+    if (names.len > 0) {
+        put_plain(e, "attrs");
+        begin_map(e, false);
+        for (i = 0; i < names.len && !e->err; i++)
+            put_attr(e, path, names.list[i]);
+        end_map(e);
+    }
+    for (i = 0; i < names.len; i++)
+        free(names.list[i]);
+    free(names.list);
+}
+
+/* ---------------------------------------------------------------- datasets */
+
+/* A dimension by its name where it stands in the dataset's own group, else by its path. */
+static void put_dimension_name(struct emitter *e, const char *dataset, const char *dimension)
+{
+    size_t above = (size_t)(strrchr(dataset, '/') - dataset) + 1;
+    bool near = strncmp(dataset, dimension, above) == 0 && !strchr(dimension + above, '/');
+
+    put_word(e, near ? dimension + above : dimension);
+}
+
+static void put_space(struct emitter *e, const char *path, const drep_dsinfo *info)
+{
+    bool named = false, shape = false, maxshape = false;
+    drep_objinfo dimension;
+    char *names[DREP_MAX_RANK] = {NULL};
+    int64_t most;
+    int d;
+
+    for (d = 0; d < info->rank; d++) {
+        most = info->dims[d];
+        if (info->dim_ids[d] && drep_object_path(e->file, info->dim_ids[d], &names[d]) == 0 &&
+            drep_stat(e->file, names[d], &dimension) == 0) {
+            named = true;
+            most = dimension.unlimited ? DREP_UNLIMITED : dimension.len;
+            shape = shape || dimension.len != info->dims[d];
+        } else {
+            shape = true;
+        }
+        maxshape = maxshape || info->maxdims[d] != most;
+    }
+    if (named) {
+        put_plain(e, "dims");
+        begin_list(e);
+        for (d = 0; d < info->rank; d++) {
+            if (names[d])
+                put_dimension_name(e, path, names[d]);
+            else
+                put_plain(e, "null");
+        }
+        end_list(e);
+    }
+    if (shape || info->rank == DREP_NULL_SPACE)
+        put_plain(e, "shape");
+    if (info->rank == DREP_NULL_SPACE)
+        put_plain(e, "null");
+    else if (shape)
+        put_lengths(e, info->dims, info->rank);
+    if (maxshape) {
+        put_plain(e, "maxshape");
+        put_lengths(e, info->maxdims, info->rank);
+    }
+    for (d = 0; d < info->rank; d++)
+        free(names[d]);
+}
+
+static void put_filters(struct emitter *e, const drep_dsinfo *info)
+{
+    char name[32];
+    int i;
+
+    put_plain(e, "filters");
+    begin_list(e);
+    for (i = 0; i < info->nfilters; i++) {
+        const drep_filter *f = &info->filters[i];
+
+        if (drep_filter_name(f->id))
+            snprintf(name, sizeof name, "%s", drep_filter_name(f->id));
+        else
+            snprintf(name, sizeof name, "%d", f->id);
+        if (f->id < DREP_FILTER_DEFLATE || f->nparams == 0) {
+            put_word(e, name);
+            continue;
+        }
+        begin_map(e, true);
+        put_word(e, name);
+        put_number(e, f->param[0]);
+        end_map(e);
+    }
+    end_list(e);
+}
+
+static void put_fill(struct emitter *e, const char *path, const drep_dsinfo *info)
+{
+    const struct schema_print_options *o = e->options;
+    char *text;
+    int err;
+
+    if (info->fill == DREP_FILL_NONE) {
+        put_plain(e, "fill");
+        put_plain(e, "none");
+    }
+    if (info->fill != DREP_FILL_VALUE)
+        return;
+    err = o->value(o->ctx, path, NULL, &text);
+    if (err) {
+        o->failed(o->ctx, path, err);
+        return;
+    }
+    put_plain(e, "fill");
+    put_json(e, text, FORM_TYPED);
+    free(text);
+}
+
+static void put_dataset(struct emitter *e, const char *path, const drep_objinfo *object)
+{
+    const struct schema_print_options *o = e->options;
+    drep_dataset *ds;
+    drep_dsinfo info;
+    int err = drep_dataset_open(e->file, path, &ds);
+
+    begin_map(e, false);
+    if (!err) {
+        err = drep_dataset_info(ds, &info);
+        if (!err) {
+            put_plain(e, "dataset");
+            put_type(e, info.type);
+            put_space(e, path, &info);
+        }
+        if (!err && info.rank != DREP_NULL_SPACE) {
+            if (info.layout == DREP_COMPACT || info.layout == DREP_CONTIGUOUS)
+                put_pair(e, "layout", info.layout == DREP_COMPACT ? "compact" : "contiguous");
+            if (info.layout == DREP_CHUNKED) {
+                put_plain(e, "chunk");
+                put_lengths(e, info.chunk, info.rank);
+            }
+            if (info.nfilters > 0)
+                put_filters(e, &info);
+            put_fill(e, path, &info);
+        }
+        drep_dataset_close(ds);
+    }
+    if (err)
+        o->failed(o->ctx, path, err);
+    else
+        put_attrs(e, path, object);
+    end_map(e);
+}
+
+/* ------------------------------------------------------------------ objects */
+
+static void put_named_type(struct emitter *e, const char *path, const drep_objinfo *object)
+{
+    drep_type *type;
+    char *text = NULL;
+    int err = drep_type_open(e->file, path, &type);
+
+    begin_map(e, false);
+    if (!err) {
+        err = drep_type_print(type, &text);
+        drep_type_free(type);
+    }
+    if (err) {
+        e->options->failed(e->options->ctx, path, err);
+    } else {
+        put_pair(e, "type", text);
+        free(text);
+        put_attrs(e, path, object);
+    }
+    end_map(e);
+}
+
+static void put_dimension(struct emitter *e, const char *path, const drep_objinfo *object)
+{
+    begin_map(e, object->attrs == 0);
+    put_plain(e, "dimension");
+    if (object->unlimited && object->len == 0) {
+        put_plain(e, "unlimited");
+    } else {
+        put_number(e, object->len);
+        if (object->unlimited) {
+            put_plain(e, "unlimited");
+            put_plain(e, "true");
+        }
+    }
+    put_attrs(e, path, object);
+    end_map(e);
+}
+
+static void put_link(struct emitter *e, const char *kind, const char *file, const char *target)
+{
+    begin_map(e, true);
+    put_pair(e, "link", kind);
+    if (file)
+        put_pair(e, "file", file);
+    put_pair(e, "target", target);
+    end_map(e);
+}
+
+static struct met *met_slot(const struct emitter *e, uint64_t id)
+{
+    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (e->met_cap - 1);
+
+    while (e->met[i].id && e->met[i].id != id)
+        i = (i + 1) & (e->met_cap - 1);
+    return &e->met[i];
+}
+
+static bool met_grow(struct emitter *e)
+{
+    struct emitter bigger = {.met_cap = e->met_cap ? 2 * e->met_cap : 64};
+    size_t i;
+
+    bigger.met = calloc(bigger.met_cap, sizeof *bigger.met);
+    if (!bigger.met)
+        return false;
+    for (i = 0; i < e->met_cap; i++)
+        if (e->met[i].id)
+            *met_slot(&bigger, e->met[i].id) = e->met[i];
+    free(e->met);
+    e->met = bigger.met;
+    e->met_cap = bigger.met_cap;
+    return true;
+}
+
+/* Where the object was printed before; NULL, and remembered, if it was not. */
+static const char *meet(struct emitter *e, const drep_objinfo *object, const char *path)
+{
+    struct met *slot;
+
+    if (object->links <= 1 && object->kind != DREP_OBJ_GROUP)
+        return NULL;
+    if (2 * (e->met_len + 1) > e->met_cap && !met_grow(e)) {
+        e->err = DREP_ERR_NOMEM;
+        return NULL;
+    }
+    slot = met_slot(e, object->id);
+    if (slot->id)
+        return slot->path;
+    slot->path = strdup(path);
+    if (slot->path) {
+        slot->id = object->id;
+        e->met_len++;
+    } else {
+        e->err = DREP_ERR_NOMEM;
+    }
+    return NULL;
+}
+
+struct member {
+    char *name, *target, *file;
+    int link;
+};
+
+struct members {
+    struct member *list;
+    size_t len, cap;
+};
+
+static int add_member(const drep_linkinfo *link, void *ctx)
+{
+    struct members *m = ctx;
+    struct member *list;
+
+    if (m->len == m->cap) {
+        m->cap = m->cap ? 2 * m->cap : 16;
+        list = realloc(m->list, m->cap * sizeof *list);
+        if (!list)
+            return DREP_ERR_NOMEM;
+        m->list = list;
+    }
+    m->list[m->len] = (struct member){.name = strdup(link->name),
+                                      .target = strdup(link->target ? link->target : ""),
+                                      .file = strdup(link->target_file ? link->target_file : ""),
+                                      .link = link->link};
+    list = &m->list[m->len++];
+    return list->name && list->target && list->file ? 0 : DREP_ERR_NOMEM;
+}
+
+static void free_members(struct members *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->len; i++) {
+        free(m->list[i].name);
+        free(m->list[i].target);
+        free(m->list[i].file);
+    }
+    free(m->list);
+}
+
+static void put_group(struct emitter *e, const char *path, const drep_objinfo *object);
+
+/* The object itself, or a link to where it was printed. */
+static void put_object(struct emitter *e, const char *path, const char *name)
+{
+    const struct schema_print_options *o = e->options;
+    drep_objinfo object;
+    const char *before;
+    int err = drep_stat(e->file, path, &object);
+
+    if (err) {
+        o->failed(o->ctx, path, err);
+        return;
+    }
+    put_word(e, name);
+    before = meet(e, &object, path);
+    if (before)
+        put_link(e, "hard", NULL, before);
+    else if (object.kind == DREP_OBJ_DATASET)
+        put_dataset(e, path, &object);
+    else if (object.kind == DREP_OBJ_TYPE)
+        put_named_type(e, path, &object);
+    else if (object.kind == DREP_OBJ_DIMENSION)
+        put_dimension(e, path, &object);
+    else
+        put_group(e, path, &object);
+}
+
+static void put_member(struct emitter *e, const char *group, const struct member *m)
+{
+    size_t size = strlen(group) + strlen(m->name) + 2;
+    char *path;
+
+    if (m->link == DREP_LINK_SOFT || m->link == DREP_LINK_EXTERNAL) {
+        put_word(e, m->name);
+        put_link(e, m->link == DREP_LINK_SOFT ? "soft" : "external",
+                 m->link == DREP_LINK_SOFT ? NULL : m->file, m->target);
+        return;
+    }
+    path = malloc(size);
+    if (!path) {
+        e->err = DREP_ERR_NOMEM;
+        return;
+    }
+    snprintf(path, size, "%s/%s", strcmp(group, "/") == 0 ? "" : group, m->name);
+    put_object(e, path, m->name);
+    free(path);
+}
+
+/* Whether a member has a name that means something else in a schema. */
+static bool has_keyword(const struct members *m)
+{
+    static const char *const words[] = {"dataset", "dimension", "type", "link",
+                                        "members", "attrs",     NULL};
+    size_t i, k;
+
+    for (i = 0; i < m->len; i++)
+        for (k = 0; words[k]; k++)
+            if (m->list[i].name && strcmp(m->list[i].name, words[k]) == 0)
+                return true;
+    return false;
+}
+
+static void put_group(struct emitter *e, const char *path, const drep_objinfo *object)
+{
+    const struct schema_print_options *o = e->options;
+    struct members members = {0};
+    bool explicit;
+    size_t i;
+    int err = drep_list(e->file, path, DREP_BY_CREATION, add_member, &members);
+
+    if (err)
+        o->failed(o->ctx, path, err);
+    explicit = has_keyword(&members);
+    begin_map(e, object->attrs == 0 && members.len == 0);
+    put_attrs(e, path, object);
+    if (explicit) {
+        put_plain(e, "members");
+        begin_map(e, false);
+    }
+    if (e->depth >= EMIT_DEPTH) {
+        o->failed(o->ctx, path, DREP_ERR_LIMIT);
+    } else if (!err) {
+        e->depth++;
+        for (i = 0; i < members.len && !e->err; i++)
+            put_member(e, path, &members.list[i]);
+        e->depth--;
+    }
+    if (explicit)
+        end_map(e);
+    end_map(e);
+    free_members(&members);
+}
+
+/* -------------------------------------------------------------------- head */
+
+static bool declared(const drep_header *header)
+{
+    return strcmp(header->form, "table") == 0 && strcmp(header->datarep, "external32") != 0 &&
+           strcmp(header->datarep, "internal") != 0 && strcmp(header->datarep, "native") != 0 &&
+           strncmp(header->datarep, "native:", 7) != 0;
+}
+
+/* `native` is another table on another machine: then the file's has to be named. */
+static bool native_here(const drep_encoding *rows, int n)
+{
+    drep_encoding here[DREP_CODE_MAX];
+    int i, k, nhere;
+
+    if (drep_datarep_table("native", here, DREP_CODE_MAX, &nhere))
+        return false;
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < nhere && k < DREP_CODE_MAX && here[k].code != rows[i].code; k++)
+            ;
+        if (k == nhere || here[k].format != rows[i].format || here[k].order != rows[i].order ||
+            here[k].size != rows[i].size || here[k].align != rows[i].align)
+            return false;
+    }
+    return true;
+}
+
+static void put_custom(struct emitter *e, const drep_encoding *row)
+{
+    const drep_scalar *scalars;
+    drep_type *type;
+    char *text;
+    int n;
+
+    if (drep_header_scalars(e->file, &scalars, &n) || row->custom >= n ||
+        drep_type_scalar(&scalars[row->custom], &type))
+        return;
+    if (drep_type_print(type, &text) == 0) {
+        put_pair(e, "scalar", text);
+        free(text);
+    }
+    drep_type_free(type);
+}
+
+static void put_row(struct emitter *e, const drep_encoding *row)
+{
+    static const char *const orders[] = {"big", "little", "vax"};
+
+    put_word(e, drep_code_name(row->code));
+    begin_map(e, true);
+    if (row->format == DREP_FORMAT_CUSTOM)
+        put_custom(e, row);
+    else
+        put_pair(e, "format", drep_format_name(row->format));
+    put_plain(e, "size");
+    put_number(e, row->size);
+    if (row->size > 1)
+        put_pair(e, "order", orders[row->order <= DREP_VAX ? row->order : 0]);
+    if (row->align > 1) {
+        put_plain(e, "align");
+        put_number(e, row->align);
+    }
+    end_map(e);
+}
+
+static void put_datarep(struct emitter *e)
+{
+    const struct schema_print_options *o = e->options;
+    const drep_encoding *rows = NULL;
+    drep_header header;
+    char name[DREP_MAX_DATAREP_STRING + 16];
+    int i, n = 0, err = drep_header_get(e->file, &header);
+
+    if (!err)
+        err = drep_header_types(e->file, &rows, &n);
+    if (err) {
+        o->failed(o->ctx, NULL, err);
+        return;
+    }
+    snprintf(name, sizeof name, "%s", header.datarep);
+    if (strcmp(name, "native") == 0 && !native_here(rows, n))
+        snprintf(name, sizeof name, "native:%.100s", header.machine);
+    put_pair(e, "datarep", name);
+    if (!declared(&header))
+        return;
+    put_plain(e, "datareps");
+    begin_map(e, false);
+    put_word(e, name);
+    begin_map(e, false);
+    put_pair(e, "base", "external32");
+    put_plain(e, "types");
+    begin_map(e, false);
+    for (i = 0; i < n; i++)
+        put_row(e, &rows[i]);
+    end_map(e);
+    end_map(e);
+    end_map(e);
+}
+
+static void put_hints(struct emitter *e)
+{
+    drep_info *info = NULL;
+    int i, err = drep_header_hints(e->file, &info);
+
+    if (err) {
+        e->options->failed(e->options->ctx, NULL, err);
+        return;
+    }
+    if (drep_info_count(info) > 0) {
+        put_plain(e, "hints");
+        begin_map(e, false);
+        for (i = 0; i < drep_info_count(info); i++)
+            put_pair(e, drep_info_key(info, i), drep_info_get(info, drep_info_key(info, i)));
+        end_map(e);
+    }
+    drep_info_free(info);
+}
+
+/* ----------------------------------------------------------------- aliases */
+
+/* Types of the root group that are worth a name: structs and enums. */
+static void find_aliases(struct emitter *e)
+{
+    struct members members = {0};
+    struct alias *grown;
+    drep_type *type;
+    size_t i;
+    char *text;
+
+    if (drep_list(e->file, "/", DREP_BY_CREATION, add_member, &members) == 0) {
+        for (i = 0; i < members.len; i++) {
+            if (members.list[i].link != DREP_LINK_HARD || !types_can_name(members.list[i].name) ||
+                drep_type_open(e->file, members.list[i].name, &type))
+                continue;
+            if (drep_type_print(type, &text) == 0) {
+                grown =
+                    strchr(text, '{') ? realloc(e->alias, (e->aliases + 1) * sizeof *grown) : NULL;
+                if (grown) {
+                    e->alias = grown;
+                    grown[e->aliases++] =
+                        (struct alias){.name = strdup(members.list[i].name), .text = text};
+                } else {
+                    free(text);
+                }
+            }
+            drep_type_free(type);
+        }
+    }
+    free_members(&members);
+}
+
+static void release(struct emitter *e)
+{
+    size_t i;
+
+    for (i = 0; i < e->met_cap; i++)
+        free(e->met[i].path);
+    free(e->met);
+    for (i = 0; i < e->aliases; i++) {
+        free(e->alias[i].name);
+        free(e->alias[i].text);
+    }
+    free(e->alias);
+    yaml_emitter_delete(&e->yaml);
+}
+
+int schema_print(drep_file *file, const struct schema_print_options *options)
+{
+    struct emitter e = {.file = file, .options = options};
+    yaml_event_t event;
+
+    if (!yaml_emitter_initialize(&e.yaml))
+        return DREP_ERR_NOMEM;
+    yaml_emitter_set_output(&e.yaml, write_piece, &e);
+    yaml_emitter_set_unicode(&e.yaml, 1);
+    yaml_emitter_set_width(&e.yaml, 96);
+    find_aliases(&e);
+    emit(&e, &event, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING));
+    emit(&e, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
+    begin_map(&e, false);
+    put_datarep(&e);
+    put_hints(&e);
+    put_object(&e, "/", "root");
+    end_map(&e);
+    emit(&e, &event, yaml_document_end_event_initialize(&event, 1));
+    emit(&e, &event, yaml_stream_end_event_initialize(&event));
+    release(&e);
+    return e.err;
+}

@@ -1,0 +1,283 @@
+/* make.c - makes a file from a schema's model.
+ *
+ * Objects come first, in the order of the schema (an object that another needs comes
+ * before it), then hard links that point forwards, then values, so that references find
+ * their objects. */
+#include "schema/model.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Objects that wait for each other; beyond that the order of members gives way. */
+#define WAIT_DEEP 200
+
+struct maker {
+    const struct schema *s;
+    struct complaints c;
+    struct encoder encoder;
+    drep_file *file;
+    int err;
+    int waiting;
+};
+
+/* Keeps the library's failure and says which part of the schema it came from. */
+static bool refuse(struct maker *m, const struct tree *at, const char *what, int err)
+{
+    if (!m->err)
+        m->err = err;
+    return complain_error(&m->c, at, what);
+}
+
+static uint64_t object_id(void *ctx, const char *path)
+{
+    struct maker *m = ctx;
+    drep_objinfo info;
+
+    return drep_stat(m->file, path, &info) ? 0 : info.id;
+}
+
+/* ----------------------------------------------------------------- objects */
+
+static bool make(struct maker *m, struct object *o);
+
+/* Makes an object, those that stand before it in its group, and the groups above. */
+static bool make_first(struct maker *m, struct object *o)
+{
+    struct object *group = o->parent;
+    bool fine = true;
+
+    if (o->made)
+        return true;
+    if (m->waiting >= WAIT_DEEP)
+        return make(m, o);
+    m->waiting++;
+    if (group && !group->made)
+        fine = make_first(m, group);
+    while (group && fine && !o->made && group->made_members < o->index)
+        fine = make(m, group->member[group->made_members++]);
+    m->waiting--;
+    return fine && make(m, o);
+}
+
+static bool make_dataset(struct maker *m, struct object *o)
+{
+    const char *names[DREP_MAX_RANK];
+    struct elements fill = {0};
+    drep_spec spec = {.type = o->type,
+                      .rank = o->rank,
+                      .dims = o->dims,
+                      .maxdims = o->maxdims,
+                      .layout = o->layout,
+                      .chunk = o->has_chunk ? o->chunk : NULL,
+                      .filters = o->filters,
+                      .nfilters = o->nfilters,
+                      .fill = o->fill};
+    int d, err;
+
+    for (d = 0; d < o->rank; d++) {
+        if (o->dim[d] && !make_first(m, o->dim[d]))
+            return false;
+        names[d] = o->dim[d] ? o->dim[d]->path : NULL;
+    }
+    if (o->has_dims)
+        spec.dim_names = names;
+    if (o->fill_value) {
+        if (!value_encode_exact(&m->encoder, o->type, 0, NULL, o->fill_value, &fill))
+            return false;
+        spec.fill_value = fill.buf;
+    }
+    err = drep_dataset_create(m->file, o->path, &spec, NULL);
+    elements_release(&fill);
+    return err ? refuse(m, o->at, o->path, err) : true;
+}
+
+static bool make_link(struct maker *m, struct object *o)
+{
+    drep_objinfo info;
+    int err;
+
+    if (o->link == DREP_LINK_SOFT) {
+        err = drep_link_soft(m->file, o->target, o->path);
+    } else if (o->link == DREP_LINK_EXTERNAL) {
+        err = drep_link_external(m->file, o->target_file, o->target, o->path);
+    } else {
+        /* A hard link to what comes later waits for the end. */
+        o->made = drep_stat(m->file, o->target, &info) == 0;
+        if (!o->made)
+            return true;
+        err = drep_link_hard(m->file, o->target, o->path);
+    }
+    return err ? refuse(m, o->at, o->path, err) : true;
+}
+
+static bool make(struct maker *m, struct object *o)
+{
+    int err = 0;
+
+    if (o->made)
+        return true;
+    o->made = true;
+    switch (o->kind) {
+    case DREP_OBJ_GROUP:
+        err = o->parent ? drep_group_create(m->file, o->path, 0) : 0;
+        break;
+    case DREP_OBJ_TYPE:
+        err = drep_type_commit(m->file, o->path, o->type);
+        break;
+    case DREP_OBJ_DIMENSION:
+        err = drep_dimension_create(m->file, o->path, o->len, o->unlimited);
+        break;
+    case DREP_OBJ_DATASET:
+        return make_dataset(m, o);
+    default:
+        return make_link(m, o);
+    }
+    return err ? refuse(m, o->at, o->path, err) : true;
+}
+
+static bool make_all(struct maker *m, struct object *o)
+{
+    bool fine = make_first(m, o);
+    size_t i;
+
+    for (i = 0; fine && i < o->nmembers; i++)
+        fine = make_all(m, o->member[i]);
+    return fine;
+}
+
+/* The hard links that pointed forwards. */
+static bool make_rest(struct maker *m, struct object *o)
+{
+    bool fine = true;
+    size_t i;
+    int err;
+
+    if (!o->made) {
+        err = drep_link_hard(m->file, o->target, o->path);
+        fine = err ? refuse(m, o->at, o->path, err) : true;
+    }
+    for (i = 0; fine && i < o->nmembers; i++)
+        fine = make_rest(m, o->member[i]);
+    return fine;
+}
+
+/* ------------------------------------------------------------------ values */
+
+static bool write_attr(struct maker *m, const struct object *o, const struct attr *a)
+{
+    struct elements v = {0};
+    int err;
+
+    if (a->value && !value_encode_exact(&m->encoder, a->type, a->rank, a->dims, a->value, &v))
+        return false;
+    err = drep_attr_write(m->file, o->path, a->name, a->type, a->rank, a->dims, v.buf);
+    elements_release(&v);
+    return err ? refuse(m, a->at, o->path, err) : true;
+}
+
+static bool write_data(struct maker *m, const struct object *o)
+{
+    drep_xfer strict = {.range = DREP_RANGE_STRICT};
+    struct elements v;
+    drep_dataset *ds;
+    int err;
+
+    if (!value_encode(&m->encoder, o->type, o->rank, o->dims, o->data, &v))
+        return false;
+    err = drep_dataset_open(m->file, o->path, &ds);
+    if (!err) {
+        if (v.count > 0)
+            err = drep_write(ds, NULL, v.type, v.buf, &strict);
+        drep_dataset_close(ds);
+    }
+    elements_release(&v);
+    return err ? refuse(m, o->data, o->path, err) : true;
+}
+
+static bool write_values(struct maker *m, struct object *o)
+{
+    bool fine = true;
+    size_t i;
+
+    for (i = 0; fine && i < o->nattrs; i++)
+        fine = write_attr(m, o, &o->attr[i]);
+    if (fine && o->data)
+        fine = write_data(m, o);
+    for (i = 0; fine && i < o->nmembers; i++)
+        fine = write_values(m, o->member[i]);
+    return fine;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static void forget_made(struct object *o)
+{
+    size_t i;
+
+    o->made = false;
+    o->made_members = 0;
+    for (i = 0; i < o->nmembers; i++)
+        forget_made(o->member[i]);
+}
+
+int schema_create(const struct schema *s, const char *path, int amode, const char *datarep,
+                  schema_say_fn *say, void *ctx)
+{
+    struct maker m = {.s = s, .c = {.say = say, .ctx = ctx}};
+    int err;
+
+    if (!datarep)
+        datarep = s->datarep ? s->datarep : "internal";
+    if (!reps_declare(&m.c, &s->reps))
+        return DREP_ERR_SYNTAX;
+    err = drep_create(path, amode, datarep, s->hints, &m.file);
+    if (err) {
+        complain_error(&m.c, err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL, "create");
+        return err;
+    }
+    m.encoder = s->encoder;
+    m.encoder.c = &m.c;
+    m.encoder.object = object_id;
+    m.encoder.ctx = &m;
+    forget_made(s->root);
+    if (make_all(&m, s->root) && make_rest(&m, s->root) && write_values(&m, s->root)) {
+        err = drep_close(m.file);
+        if (err)
+            complain_error(&m.c, NULL, "close");
+        return err;
+    }
+    drep_abandon(m.file);
+    return m.err ? m.err : DREP_ERR_SYNTAX;
+}
+
+int schema_read(const char *text, size_t size, schema_say_fn *say, void *ctx, struct schema **out)
+{
+    struct schema *s = calloc(1, sizeof *s);
+    int err;
+
+    if (!s)
+        return DREP_ERR_NOMEM;
+    s->c = (struct complaints){.say = say, .ctx = ctx};
+    err = tree_read(text, size, &s->c, &s->tree);
+    if (!err && !s->tree) {
+        complain(&s->c, NULL, "the schema is empty");
+        err = DREP_ERR_SYNTAX;
+    }
+    if (!err && !model_build(s))
+        err = DREP_ERR_SYNTAX;
+    if (!err && s->c.said)
+        err = DREP_ERR_SYNTAX;
+    if (err) {
+        schema_free(s);
+        return err;
+    }
+    *out = s;
+    return 0;
+}
+
+void schema_free(struct schema *schema)
+{
+    if (!schema)
+        return;
+    model_release(schema);
+    free(schema);
+}

@@ -1,0 +1,838 @@
+/* model.c - builds the model of a schema and checks it as a whole.
+ *
+ * In four passes: the objects and their names; the datatypes; datasets, whose
+ * dimensions may stand anywhere; links and values, which may name any object. */
+#include "schema/model.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys that say what an object is; a group's members have other names, or stand under
+ * `members`. */
+static const char *const object_keys[] = {"dataset", "dimension", "type", "link",
+                                          "members", "attrs",     NULL};
+
+/* ------------------------------------------------------------ objects by path */
+
+static size_t hash(const char *path)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; *path; path++)
+        h = (h ^ (unsigned char)*path) * 0x100000001b3u;
+    return (size_t)(h ^ h >> 32);
+}
+
+static struct object **table_slot(const struct schema *s, const char *path)
+{
+    size_t i = hash(path) & (s->table_cap - 1);
+
+    while (s->table[i] && strcmp(s->table[i]->path, path) != 0)
+        i = (i + 1) & (s->table_cap - 1);
+    return &s->table[i];
+}
+
+static bool table_grow(struct schema *s)
+{
+    struct schema bigger = {.table_cap = s->table_cap ? 2 * s->table_cap : 256};
+    size_t i;
+
+    bigger.table = calloc(bigger.table_cap, sizeof *bigger.table);
+    if (!bigger.table)
+        return complain(&s->c, NULL, "out of memory");
+    for (i = 0; i < s->table_cap; i++)
+        if (s->table[i])
+            *table_slot(&bigger, s->table[i]->path) = s->table[i];
+    free(s->table);
+    s->table = bigger.table;
+    s->table_cap = bigger.table_cap;
+    return true;
+}
+
+struct object *model_find(const struct schema *s, const char *path)
+{
+    size_t size = strlen(path);
+    struct object *found;
+    char *full;
+
+    if (!s->table_cap)
+        return NULL;
+    full = malloc(size + 2);
+    if (!full)
+        return NULL;
+    full[0] = '/';
+    memcpy(full + 1, *path == '/' ? path + 1 : path, size - (*path == '/') + 1);
+    found = *table_slot(s, full);
+    free(full);
+    return found;
+}
+
+/* A new member of a group (parent NULL: the root).  NULL after complaining. */
+static struct object *new_object(struct schema *s, struct object *parent, const char *name,
+                                 const struct tree *at)
+{
+    size_t above = parent && parent->parent ? strlen(parent->path) : 0;
+    struct object *o = calloc(1, sizeof *o), **slot, **grown;
+
+    if (o)
+        o->path = malloc(above + strlen(name) + 2);
+    if (!o || !o->path) {
+        free(o);
+        complain(&s->c, at, "out of memory");
+        return NULL;
+    }
+    memcpy(o->path, parent ? parent->path : "", above);
+    o->path[above] = '/';
+    memcpy(o->path + above + 1, name, strlen(name) + 1);
+    o->name = name;
+    o->at = at;
+    o->parent = parent;
+    if (2 * (s->table_len + 1) > s->table_cap && !table_grow(s))
+        goto out;
+    slot = table_slot(s, o->path);
+    if (*slot) {
+        complain(&s->c, at, "\"%s\" is there already, from line %d", o->path, (*slot)->at->line);
+        goto out;
+    }
+    if (parent && parent->nmembers == parent->cap) {
+        parent->cap = parent->cap ? 2 * parent->cap : 8;
+        grown = realloc(parent->member, parent->cap * sizeof *grown);
+        if (!grown) {
+            complain(&s->c, at, "out of memory");
+            goto out;
+        }
+        parent->member = grown;
+    }
+    if (parent) {
+        o->index = parent->nmembers;
+        parent->member[parent->nmembers++] = o;
+    }
+    *slot = o;
+    s->table_len++;
+    return o;
+
+out:
+    free(o->path);
+    free(o);
+    return NULL;
+}
+
+static void free_object(struct object *o)
+{
+    size_t i;
+
+    if (!o)
+        return;
+    for (i = 0; i < o->nmembers; i++)
+        free_object(o->member[i]);
+    for (i = 0; i < o->nattrs; i++)
+        drep_type_free(o->attr[i].type);
+    drep_type_free(o->type);
+    free(o->member);
+    free(o->attr);
+    free(o->path);
+    free(o);
+}
+
+void model_release(struct schema *s)
+{
+    free_object(s->root);
+    free(s->table);
+    types_release(&s->types);
+    reps_release(&s->reps);
+    drep_info_free(s->hints);
+    tree_free(s->tree);
+}
+
+/* ------------------------------------------------------------ pass 1: names */
+
+static bool read_object(struct schema *s, struct object *parent, const struct tree *key,
+                        const struct tree *node);
+
+static bool read_members(struct schema *s, struct object *group, const struct tree *node,
+                         bool explicit)
+{
+    bool fine = true;
+    size_t i;
+
+    for (i = 0; i < node->len; i++) {
+        if (!explicit && strcmp(node->key[i]->text, "attrs") == 0)
+            continue;
+        fine = read_object(s, group, node->key[i], node->item[i]) && fine;
+    }
+    return fine;
+}
+
+static bool read_group(struct schema *s, struct object *group, const struct tree *node)
+{
+    static const char *const keys[] = {"attrs", "members", NULL};
+    const struct tree *members = tree_get(node, "members");
+
+    if (!members)
+        return read_members(s, group, node, false);
+    return tree_keys(&s->c, node, keys) &&
+           tree_want(&s->c, members, TREE_MAP, "a map of objects") &&
+           read_members(s, group, members, true);
+}
+
+/* What an entry of a group is meant to be, in a complaint about what it is not. */
+static bool complain_object(struct schema *s, const struct tree *key, const struct tree *node)
+{
+    const char *nearest = tree_nearest(key->text, object_keys);
+
+    if (nearest && strcmp(nearest, key->text) != 0)
+        return complain(&s->c, key, "unknown key \"%s\" (did you mean \"%s\"?)", key->text,
+                        nearest);
+    return complain(&s->c, node,
+                    "\"%s\" is no object: expected a map like {dataset: TYPE, ...}, not %s",
+                    key->text, tree_what(node));
+}
+
+static bool read_object(struct schema *s, struct object *parent, const struct tree *key,
+                        const struct tree *node)
+{
+    const char *name = key->text;
+    struct object *o;
+
+    if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        strlen(name) > 1023)
+        return complain(&s->c, key, "\"%.100s\" cannot be a name", name);
+    if (node->kind != TREE_MAP && !tree_null(node))
+        return complain_object(s, key, node);
+    o = new_object(s, parent, name, key);
+    if (!o)
+        return false;
+    /* From here on the object's own map tells; an empty entry is an empty group. */
+    o->at = node;
+    if (tree_get(node, "dataset")) {
+        o->kind = DREP_OBJ_DATASET;
+        return true;
+    }
+    if (tree_get(node, "dimension")) {
+        o->kind = DREP_OBJ_DIMENSION;
+        return true;
+    }
+    if (tree_get(node, "type")) {
+        o->kind = DREP_OBJ_TYPE;
+        return parent->parent || types_add(&s->types, name, tree_get(node, "type"));
+    }
+    if (tree_get(node, "link"))
+        return true;
+    o->kind = DREP_OBJ_GROUP;
+    return tree_null(node) || read_group(s, o, node);
+}
+
+/* `types:` and `dims:` are objects in the root group, before all others. */
+static bool read_shorthand(struct schema *s, const struct tree *node, int kind)
+{
+    struct object *o;
+    bool fine = true;
+    size_t i;
+
+    if (!node)
+        return true;
+    if (!tree_want(&s->c, node, TREE_MAP, "a map of names"))
+        return false;
+    for (i = 0; i < node->len; i++) {
+        const char *name = node->key[i]->text;
+
+        if (!*name || strchr(name, '/')) {
+            fine = complain(&s->c, node->key[i], "\"%.100s\" cannot be a name", name);
+            continue;
+        }
+        if (drep_code_from_name(name) && kind == DREP_OBJ_TYPE) {
+            fine = complain(&s->c, node->key[i], "\"%s\" is a predefined datatype", name);
+            continue;
+        }
+        o = new_object(s, s->root, name, node->key[i]);
+        if (!o) {
+            fine = false;
+            continue;
+        }
+        o->kind = kind;
+        o->at = node->item[i];
+        if (kind == DREP_OBJ_TYPE)
+            fine = types_add(&s->types, name, node->item[i]) && fine;
+    }
+    return fine;
+}
+
+/* ---------------------------------------------------- pass 2: types, dimensions */
+
+static bool read_named_type(struct schema *s, struct object *o)
+{
+    static const char *const keys[] = {"type", "attrs", NULL};
+    const struct tree *type = tree_get(o->at, "type");
+
+    /* In `types:` the entry itself is the type. */
+    if (!type)
+        return types_get(&s->types, o->at, &o->type);
+    return tree_keys(&s->c, o->at, keys) && types_get(&s->types, type, &o->type);
+}
+
+static bool read_length(struct schema *s, struct object *o, const struct tree *node)
+{
+    if (!tree_is(node, "unlimited"))
+        return tree_integer(&s->c, node, 0, (int64_t)1 << 62, &o->len);
+    o->unlimited = true;
+    return true;
+}
+
+static bool read_dimension(struct schema *s, struct object *o)
+{
+    static const char *const keys[] = {"dimension", "unlimited", "attrs", NULL};
+    static const char *const short_keys[] = {"length", "unlimited", "attrs", NULL};
+    const struct tree *length = tree_get(o->at, "dimension");
+    const struct tree *unlimited = tree_get(o->at, "unlimited");
+    bool fine;
+
+    if (o->at->kind != TREE_MAP)
+        return read_length(s, o, o->at);
+    fine = tree_keys(&s->c, o->at, length ? keys : short_keys);
+    if (!length)
+        length = tree_get(o->at, "length");
+    if (length)
+        fine = read_length(s, o, length) && fine;
+    else if (!unlimited)
+        fine = complain(&s->c, o->at, "a dimension has a length, or is unlimited");
+    if (unlimited)
+        fine = tree_boolean(&s->c, unlimited, &o->unlimited) && fine;
+    return fine;
+}
+
+/* -------------------------------------------------------- pass 3: datasets */
+
+/* A dimension by its name, looked up from the dataset's group upwards. */
+static struct object *find_dimension(const struct schema *s, const struct object *dataset,
+                                     const char *name)
+{
+    const struct object *group;
+    struct object *found;
+    char *path;
+
+    if (*name == '/')
+        return model_find(s, name);
+    for (group = dataset->parent; group; group = group->parent) {
+        path = malloc(strlen(group->path) + strlen(name) + 2);
+        if (!path)
+            return NULL;
+        strcpy(path, group->parent ? group->path : "");
+        strcat(path, "/");
+        strcat(path, name);
+        found = model_find(s, path);
+        free(path);
+        if (found && found->kind == DREP_OBJ_DIMENSION)
+            return found;
+    }
+    return NULL;
+}
+
+static bool complain_dimension(struct schema *s, const struct tree *node)
+{
+    const char *names[65], *nearest;
+    size_t i, n = 0;
+
+    for (i = 0; i < s->root->nmembers && n < 64; i++)
+        if (s->root->member[i]->kind == DREP_OBJ_DIMENSION)
+            names[n++] = s->root->member[i]->name;
+    names[n] = NULL;
+    nearest = tree_nearest(node->text, names);
+    if (nearest)
+        return complain(&s->c, node, "no dimension \"%s\" (did you mean \"%s\"?)", node->text,
+                        nearest);
+    return complain(&s->c, node, "no dimension \"%s\"", node->text);
+}
+
+static bool read_dims(struct schema *s, struct object *o, const struct tree *node)
+{
+    bool fine = true;
+    const char *name;
+    size_t i;
+
+    if (!tree_want(&s->c, node, TREE_LIST, "a list of dimensions"))
+        return false;
+    if (node->len > DREP_MAX_RANK)
+        return complain(&s->c, node, "at most %d dimensions", DREP_MAX_RANK);
+    o->rank = (int)node->len;
+    o->has_dims = true;
+    for (i = 0; i < node->len; i++) {
+        o->dims[i] = -1;
+        if (tree_null(node->item[i]))
+            continue;
+        if (!tree_string(&s->c, node->item[i], &name)) {
+            fine = false;
+            continue;
+        }
+        o->dim[i] = find_dimension(s, o, name);
+        if (!o->dim[i] || o->dim[i]->kind != DREP_OBJ_DIMENSION) {
+            o->dim[i] = NULL;
+            fine = complain_dimension(s, node->item[i]);
+            continue;
+        }
+        o->dims[i] = o->dim[i]->len;
+        o->maxdims[i] = o->dim[i]->unlimited ? DREP_UNLIMITED : o->dim[i]->len;
+    }
+    return fine;
+}
+
+/* A list of `rank` lengths; unlimited where that may be. */
+static bool read_lengths(struct schema *s, const struct tree *node, int rank, int64_t least,
+                         int64_t most, bool unlimited, int64_t *out)
+{
+    bool fine = true;
+    int i;
+
+    if (!tree_want(&s->c, node, TREE_LIST, "a list of lengths"))
+        return false;
+    if ((int)node->len != rank)
+        return complain(&s->c, node, "expected %d length%s, not %zu", rank, rank == 1 ? "" : "s",
+                        node->len);
+    for (i = 0; i < rank; i++) {
+        if (unlimited && tree_is(node->item[i], "unlimited"))
+            out[i] = DREP_UNLIMITED;
+        else
+            fine = tree_integer(&s->c, node->item[i], least, most, &out[i]) && fine;
+    }
+    return fine;
+}
+
+static bool read_shape(struct schema *s, struct object *o, const struct tree *node)
+{
+    int64_t dims[DREP_MAX_RANK];
+    bool fine = true;
+    int d;
+
+    if (tree_null(node)) {
+        o->rank = DREP_NULL_SPACE;
+        return !o->has_dims || complain(&s->c, node, "the null space has no dims");
+    }
+    if (!tree_want(&s->c, node, TREE_LIST, "a list of lengths, or null"))
+        return false;
+    if (node->len > DREP_MAX_RANK)
+        return complain(&s->c, node, "at most %d dimensions", DREP_MAX_RANK);
+    if (!o->has_dims)
+        o->rank = (int)node->len;
+    if (!read_lengths(s, node, o->rank, 0, (int64_t)1 << 62, false, dims))
+        return false;
+    for (d = 0; d < o->rank; d++) {
+        if (o->dim[d] && !o->dim[d]->unlimited && dims[d] > o->dim[d]->len)
+            fine = complain(&s->c, node->item[d], "%lld is more than dimension \"%s\" has",
+                            (long long)dims[d], o->dim[d]->name);
+        o->dims[d] = dims[d];
+        if (!o->dim[d])
+            o->maxdims[d] = dims[d];
+    }
+    return fine;
+}
+
+static bool check_size(struct schema *s, struct object *o)
+{
+    int64_t count = 1, size = drep_type_size(o->type);
+    int d;
+
+    for (d = 0; d < o->rank; d++) {
+        if (o->dims[d] < 0)
+            return complain(&s->c, o->at, "dimension %d has no name, so the dataset needs a shape",
+                            d);
+        if (o->dims[d] == 0)
+            return true;
+        if (count > ((int64_t)1 << 62) / o->dims[d])
+            return complain(&s->c, o->at, "a dataset has at most 2^62 elements");
+        count *= o->dims[d];
+    }
+    if (size > 0 && count > ((int64_t)1 << 62) / size)
+        return complain(&s->c, o->at, "a dataset has at most 2^62 bytes");
+    return true;
+}
+
+/* Where neither dims nor shape is given, the values tell. */
+static bool guess_shape(struct schema *s, struct object *o)
+{
+    int64_t dims[DREP_MAX_RANK];
+    int rank;
+
+    o->rank = 0;
+    if (!o->data || o->data->kind != TREE_LIST || value_is_list(&s->encoder, o->type))
+        return true;
+    rank = value_shape(&s->c, o->data, dims);
+    if (rank < 0)
+        return false;
+    o->rank = rank;
+    memcpy(o->dims, dims, (size_t)rank * sizeof *dims);
+    memcpy(o->maxdims, dims, (size_t)rank * sizeof *dims);
+    return true;
+}
+
+static bool read_space(struct schema *s, struct object *o)
+{
+    const struct tree *dims = tree_get(o->at, "dims"), *shape = tree_get(o->at, "shape");
+    const struct tree *maxshape = tree_get(o->at, "maxshape");
+    int64_t most[DREP_MAX_RANK];
+    bool fine = true;
+    int d;
+
+    if (dims)
+        fine = read_dims(s, o, dims);
+    if (shape)
+        fine = fine && read_shape(s, o, shape);
+    if (!dims && !shape)
+        fine = guess_shape(s, o);
+    if (!fine)
+        return false;
+    if (maxshape && !tree_null(maxshape)) {
+        if (!read_lengths(s, maxshape, o->rank < 0 ? 0 : o->rank, 0, (int64_t)1 << 62, true, most))
+            return false;
+        for (d = 0; d < o->rank; d++) {
+            o->maxdims[d] = most[d];
+            if (most[d] != DREP_UNLIMITED && most[d] < o->dims[d])
+                fine = complain(&s->c, maxshape->item[d], "%lld is less than the length %lld",
+                                (long long)most[d], (long long)o->dims[d]);
+        }
+    }
+    return fine && check_size(s, o);
+}
+
+static bool read_filter(struct schema *s, const struct tree *node, drep_filter *out)
+{
+    const struct tree *name = node, *level = NULL;
+    int64_t number = -1;
+
+    if (node->kind == TREE_MAP && node->len == 1) {
+        name = node->key[0];
+        level = node->item[0];
+    }
+    if (name->kind != TREE_SCALAR)
+        return complain(&s->c, node, "expected a filter: its name, or {name: level}");
+    out->id = drep_filter_from_name(name->text);
+    if (!out->id)
+        return complain(&s->c, name, "unknown filter \"%s\"", name->text);
+    if (!drep_filter_available(out->id))
+        return complain(&s->c, name, "filter \"%s\" is not built in here", name->text);
+    if (level && !tree_integer(&s->c, level, 0, 1000, &number))
+        return false;
+    out->level = (int)number;
+    return true;
+}
+
+static bool read_filters(struct schema *s, struct object *o, const struct tree *node)
+{
+    bool fine = true;
+    size_t i;
+
+    if (!tree_want(&s->c, node, TREE_LIST, "a list of filters"))
+        return false;
+    if (node->len > DREP_MAX_FILTERS)
+        return complain(&s->c, node, "at most %d filters", DREP_MAX_FILTERS);
+    o->nfilters = (int)node->len;
+    for (i = 0; i < node->len; i++)
+        fine = read_filter(s, node->item[i], &o->filters[i]) && fine;
+    if (fine && o->nfilters && (o->layout == DREP_COMPACT || o->layout == DREP_CONTIGUOUS))
+        fine = complain(&s->c, node, "only a chunked layout has filters");
+    return fine;
+}
+
+static bool read_layout(struct schema *s, struct object *o)
+{
+    const struct tree *layout = tree_get(o->at, "layout"), *chunk = tree_get(o->at, "chunk");
+    const struct tree *filters = tree_get(o->at, "filters");
+    bool fine = true;
+    int d;
+
+    if (!layout || tree_is(layout, "auto"))
+        o->layout = DREP_LAYOUT_AUTO;
+    else if (tree_is(layout, "compact"))
+        o->layout = DREP_COMPACT;
+    else if (tree_is(layout, "contiguous"))
+        o->layout = DREP_CONTIGUOUS;
+    else if (tree_is(layout, "chunked"))
+        o->layout = DREP_CHUNKED;
+    else
+        fine = complain(&s->c, layout, "layout is compact, contiguous, chunked or auto");
+    if (chunk && (o->layout == DREP_COMPACT || o->layout == DREP_CONTIGUOUS))
+        fine = complain(&s->c, chunk, "only a chunked layout has chunks");
+    else if (chunk && o->rank >= 0) {
+        fine = read_lengths(s, chunk, o->rank, 1, UINT32_MAX, false, o->chunk) && fine;
+        for (d = 0; d < o->rank && fine; d++)
+            if (o->maxdims[d] != DREP_UNLIMITED && o->maxdims[d] > 0 &&
+                o->chunk[d] > o->maxdims[d] && o->dims[d] > 0 && o->chunk[d] > o->dims[d])
+                fine = complain(&s->c, chunk->item[d], "a chunk of %lld is longer than %lld",
+                                (long long)o->chunk[d], (long long)o->maxdims[d]);
+        o->has_chunk = true;
+        o->layout = DREP_CHUNKED;
+    } else if (chunk) {
+        fine = complain(&s->c, chunk, "the null space has no chunks");
+    }
+    if (filters)
+        fine = read_filters(s, o, filters) && fine;
+    return fine;
+}
+
+static bool read_dataset(struct schema *s, struct object *o)
+{
+    static const char *const keys[] = {"dataset", "shape", "maxshape", "dims",  "chunk", "layout",
+                                       "filters", "fill",  "data",     "attrs", NULL};
+    const struct tree *fill = tree_get(o->at, "fill");
+    bool fine = tree_keys(&s->c, o->at, keys);
+
+    if (!types_get(&s->types, tree_get(o->at, "dataset"), &o->type))
+        return false;
+    o->data = tree_get(o->at, "data");
+    if (!read_space(s, o))
+        return false;
+    fine = read_layout(s, o) && fine;
+    if (tree_is(fill, "none")) {
+        o->fill = DREP_FILL_NONE;
+    } else if (fill && !tree_null(fill)) {
+        o->fill = DREP_FILL_VALUE;
+        o->fill_value = fill;
+    }
+    if (o->data && o->rank == DREP_NULL_SPACE)
+        fine = complain(&s->c, o->data, "the null space has no values");
+    return fine;
+}
+
+/* ------------------------------------------------- pass 4: links and values */
+
+static bool read_link(struct schema *s, struct object *o)
+{
+    static const char *const keys[] = {"link", "target", "file", NULL};
+    const struct tree *kind = tree_get(o->at, "link"), *target = tree_get(o->at, "target");
+    const struct tree *file = tree_get(o->at, "file");
+    bool fine = tree_keys(&s->c, o->at, keys);
+
+    if (tree_is(kind, "soft"))
+        o->link = DREP_LINK_SOFT;
+    else if (tree_is(kind, "hard"))
+        o->link = DREP_LINK_HARD;
+    else if (tree_is(kind, "external"))
+        o->link = DREP_LINK_EXTERNAL;
+    else
+        fine = complain(&s->c, kind, "link is soft, hard or external");
+    if (!target)
+        return complain(&s->c, o->at, "a link has a target");
+    fine = tree_string(&s->c, target, &o->target) && fine;
+    if (file && o->link != DREP_LINK_EXTERNAL)
+        fine = complain(&s->c, file, "only an external link has a file");
+    else if (file)
+        fine = tree_string(&s->c, file, &o->target_file) && fine;
+    else if (o->link == DREP_LINK_EXTERNAL)
+        fine = complain(&s->c, o->at, "an external link has a file");
+    if (fine && o->link == DREP_LINK_HARD && strcmp(o->target, "/") != 0 &&
+        !model_find(s, o->target))
+        fine = complain(&s->c, target, "no object \"%s\"", o->target);
+    return fine;
+}
+
+/* {type: T, shape: [..], value: ..}. */
+static bool read_typed_attr(struct schema *s, struct attr *a)
+{
+    static const char *const keys[] = {"type", "shape", "value", NULL};
+    const struct tree *shape = tree_get(a->at, "shape");
+
+    a->value = tree_get(a->at, "value");
+    if (!tree_keys(&s->c, a->at, keys) || !types_get(&s->types, tree_get(a->at, "type"), &a->type))
+        return false;
+    if (tree_null(shape)) {
+        a->rank = DREP_NULL_SPACE;
+        return !a->value || tree_null(a->value) ||
+               complain(&s->c, a->value, "the null space has no value");
+    }
+    if (shape && !tree_want(&s->c, shape, TREE_LIST, "a list of lengths, or null"))
+        return false;
+    if (shape && shape->len > DREP_MAX_RANK)
+        return complain(&s->c, shape, "at most %d dimensions", DREP_MAX_RANK);
+    if (shape) {
+        a->rank = (int)shape->len;
+        return read_lengths(s, shape, a->rank, 0, (int64_t)1 << 40, false, a->dims);
+    }
+    if (!a->value || value_is_list(&s->encoder, a->type))
+        return true;
+    a->rank = value_shape(&s->c, a->value, a->dims);
+    return a->rank >= 0;
+}
+
+static bool has_elements(int rank, const int64_t *dims)
+{
+    int d;
+
+    for (d = 0; d < rank; d++)
+        if (dims[d] == 0)
+            return false;
+    return rank != DREP_NULL_SPACE;
+}
+
+static bool read_attr(struct schema *s, struct attr *a)
+{
+    struct elements v;
+
+    if (tree_get(a->at, "type")) {
+        if (!read_typed_attr(s, a))
+            return false;
+    } else {
+        if (a->at->kind == TREE_MAP && !tree_get(a->at, "hex"))
+            return complain(&s->c, a->at, "an attribute is a value, or {type: TYPE, value: ...}");
+        if (!value_guess(&s->c, a->at, &a->type, &a->rank, a->dims))
+            return false;
+        a->value = a->at;
+    }
+    if (!has_elements(a->rank, a->dims)) {
+        a->value = NULL;
+        return true;
+    }
+    if (!a->value)
+        return complain(&s->c, a->at, "the value is missing");
+    if (!value_encode_exact(&s->encoder, a->type, a->rank, a->dims, a->value, &v))
+        return false;
+    elements_release(&v);
+    return true;
+}
+
+static bool read_attrs(struct schema *s, struct object *o)
+{
+    const struct tree *attrs = tree_get(o->at, "attrs");
+    bool fine = true;
+    size_t i;
+
+    if (!attrs || o->link)
+        return true;
+    if (!tree_want(&s->c, attrs, TREE_MAP, "a map of attributes"))
+        return false;
+    o->attr = calloc(attrs->len + 1, sizeof *o->attr);
+    if (!o->attr)
+        return complain(&s->c, attrs, "out of memory");
+    for (i = 0; i < attrs->len; i++) {
+        struct attr *a = &o->attr[o->nattrs++];
+
+        a->name = attrs->key[i]->text;
+        a->at = attrs->item[i];
+        if (!*a->name || strlen(a->name) > 1023)
+            fine = complain(&s->c, attrs->key[i], "\"%.100s\" cannot be a name", a->name);
+        fine = read_attr(s, a) && fine;
+    }
+    return fine;
+}
+
+static bool check_values(struct schema *s, const struct object *o)
+{
+    struct elements v;
+    bool fine = true;
+
+    if (o->fill_value) {
+        fine = value_encode_exact(&s->encoder, o->type, 0, NULL, o->fill_value, &v);
+        if (fine)
+            elements_release(&v);
+    }
+    if (!o->data || o->rank == DREP_NULL_SPACE)
+        return fine;
+    if (!value_encode(&s->encoder, o->type, o->rank, o->dims, o->data, &v))
+        return false;
+    elements_release(&v);
+    return fine;
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+/* One pass over a group's members and theirs. */
+static bool each(struct schema *s, struct object *group,
+                 bool (*fn)(struct schema *s, struct object *o))
+{
+    bool fine = fn(s, group);
+    size_t i;
+
+    for (i = 0; i < group->nmembers; i++)
+        fine = each(s, group->member[i], fn) && fine;
+    return fine;
+}
+
+static bool pass_types(struct schema *s, struct object *o)
+{
+    if (o->kind == DREP_OBJ_TYPE)
+        return read_named_type(s, o);
+    return o->kind != DREP_OBJ_DIMENSION || read_dimension(s, o);
+}
+
+static bool pass_datasets(struct schema *s, struct object *o)
+{
+    return o->kind != DREP_OBJ_DATASET || read_dataset(s, o);
+}
+
+static bool pass_values(struct schema *s, struct object *o)
+{
+    bool fine = o->kind || read_link(s, o);
+
+    if (o->kind == DREP_OBJ_DATASET && o->type)
+        fine = check_values(s, o);
+    return read_attrs(s, o) && fine;
+}
+
+static bool read_hints(struct schema *s, const struct tree *node)
+{
+    const char *value;
+    bool fine = true;
+    size_t i;
+
+    if (drep_info_new(&s->hints))
+        return complain_error(&s->c, node, "hints");
+    if (!node)
+        return true;
+    if (!tree_want(&s->c, node, TREE_MAP, "a map of hints"))
+        return false;
+    for (i = 0; i < node->len; i++) {
+        if (!tree_string(&s->c, node->item[i], &value))
+            fine = false;
+        else if (drep_info_set(s->hints, node->key[i]->text, value))
+            fine = complain_error(&s->c, node->key[i], "hint");
+    }
+    return fine;
+}
+
+static bool object_exists(void *ctx, const char *path)
+{
+    const struct schema *s = ctx;
+
+    return strcmp(path, "/") == 0 || model_find(s, path);
+}
+
+static bool read_head(struct schema *s)
+{
+    static const char *const keys[] = {"datarep", "datareps", "hints", "types",
+                                       "dims",    "root",     NULL};
+    const struct tree *declared = tree_get(s->tree, "datareps");
+    bool fine = tree_keys(&s->c, s->tree, keys);
+
+    s->datarep_at = tree_get(s->tree, "datarep");
+    if (s->datarep_at)
+        fine = tree_string(&s->c, s->datarep_at, &s->datarep) && fine;
+    if (declared)
+        fine = reps_read(&s->c, declared, &s->reps) && fine;
+    return read_hints(s, tree_get(s->tree, "hints")) && fine;
+}
+
+bool model_build(struct schema *s)
+{
+    const struct tree *root = tree_get(s->tree, "root");
+    bool fine;
+
+    if (encoder_init(&s->encoder, &s->c))
+        return complain_error(&s->c, NULL, "internal");
+    s->encoder.exists = object_exists;
+    s->encoder.ctx = s;
+    s->types.c = &s->c;
+    if (!tree_want(&s->c, s->tree, TREE_MAP, "a map with root"))
+        return false;
+    fine = read_head(s);
+    s->root = new_object(s, NULL, "", root ? root : s->tree);
+    if (!s->root)
+        return false;
+    s->root->kind = DREP_OBJ_GROUP;
+    fine = read_shorthand(s, tree_get(s->tree, "types"), DREP_OBJ_TYPE) && fine;
+    fine = read_shorthand(s, tree_get(s->tree, "dims"), DREP_OBJ_DIMENSION) && fine;
+    if (root && !tree_null(root)) {
+        fine = tree_want(&s->c, root, TREE_MAP, "a map of objects") && fine;
+        if (root->kind == TREE_MAP)
+            fine = read_group(s, s->root, root) && fine;
+    }
+    types_sort(&s->types);
+    fine = each(s, s->root, pass_types) && fine;
+    fine = each(s, s->root, pass_datasets) && fine;
+    return each(s, s->root, pass_values) && fine;
+}

@@ -1,0 +1,73 @@
+/* model.h - what a schema describes, checked and ready to be made.
+ *
+ * Values stay in the tree: they were encoded once to be checked, and are encoded again
+ * when they are written, because references need objects that exist. */
+#ifndef SCHEMA_MODEL_H
+#define SCHEMA_MODEL_H
+
+#include "schema/rep.h"
+#include "schema/tree.h"
+#include "schema/type.h"
+#include "schema/value.h"
+
+struct attr {
+    const char *name;
+    const struct tree *at;    /* the whole entry */
+    const struct tree *value; /* NULL: the null space, or no elements */
+    drep_type *type;
+    int rank; /* or DREP_NULL_SPACE */
+    int64_t dims[DREP_MAX_RANK];
+};
+
+struct object {
+    int kind; /* enum drep_objkind, 0: a link */
+    const struct tree *at;
+    const char *name;
+    char *path;
+    struct object *parent;
+    size_t index; /* in its parent */
+    struct object **member;
+    size_t nmembers, cap;
+    size_t made_members; /* making: members[0 .. made_members) are there */
+    bool made;
+    struct attr *attr;
+    size_t nattrs;
+    drep_type *type; /* of a dataset, of a named type */
+    int64_t len;     /* of a dimension */
+    bool unlimited;
+    int link; /* enum drep_linkkind */
+    const char *target, *target_file;
+
+    /* A dataset. */
+    int rank;
+    int64_t dims[DREP_MAX_RANK], maxdims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
+    struct object *dim[DREP_MAX_RANK];
+    bool has_dims, has_chunk;
+    int layout;
+    drep_filter filters[DREP_MAX_FILTERS];
+    int nfilters;
+    int fill;
+    const struct tree *fill_value, *data;
+};
+
+struct schema {
+    struct complaints c;
+    struct tree *tree;
+    const char *datarep; /* NULL: not said */
+    const struct tree *datarep_at;
+    struct reps reps;
+    drep_info *hints;
+    struct types types;
+    struct encoder encoder;
+    struct object *root;
+    struct object **table; /* all objects, hashed by path */
+    size_t table_len, table_cap;
+};
+
+/* The object at a path, NULL if the schema has none. */
+struct object *model_find(const struct schema *s, const char *path);
+/* Builds and checks the model of s->tree; false after complaining. */
+bool model_build(struct schema *s);
+void model_release(struct schema *s);
+
+#endif

@@ -1,0 +1,273 @@
+/* rep.c - reads declared data representations. */
+#include "schema/rep.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of one scalar in a format, 0 where the format leaves that open. */
+static int format_size(int format)
+{
+    switch (format) {
+    case DREP_FORMAT_EBCDIC:
+    case DREP_FORMAT_CHAR:
+    case DREP_FORMAT_FP8_E4M3:
+    case DREP_FORMAT_FP8_E5M2:
+        return 1;
+    case DREP_FORMAT_BINARY16:
+    case DREP_FORMAT_BFLOAT16:
+        return 2;
+    case DREP_FORMAT_BINARY32:
+    case DREP_FORMAT_IBM_HEX32:
+    case DREP_FORMAT_VAX_F:
+        return 4;
+    case DREP_FORMAT_BINARY64:
+    case DREP_FORMAT_IBM_HEX64:
+    case DREP_FORMAT_VAX_D:
+    case DREP_FORMAT_VAX_G:
+    case DREP_FORMAT_CRAY64:
+        return 8;
+    case DREP_FORMAT_M68K:
+        return 12;
+    case DREP_FORMAT_X87:
+    case DREP_FORMAT_BINARY128:
+    case DREP_FORMAT_DOUBLE_DOUBLE:
+    case DREP_FORMAT_IBM_HEX128:
+    case DREP_FORMAT_VAX_H:
+        return 16;
+    default:
+        return 0;
+    }
+}
+
+static bool is_real(int format)
+{
+    return format >= DREP_FORMAT_BINARY16 && format <= DREP_FORMAT_CRAY64;
+}
+
+struct rep_reader {
+    struct complaints *c;
+    struct rep *rep;
+    int order; /* -1: the base's */
+    drep_encoding base[DREP_CODE_MAX];
+    int nbase;
+};
+
+static bool read_order(struct complaints *c, const struct tree *node, int *out)
+{
+    if (tree_is(node, "big"))
+        *out = DREP_BIG;
+    else if (tree_is(node, "little"))
+        *out = DREP_LITTLE;
+    else if (tree_is(node, "vax"))
+        *out = DREP_VAX;
+    else
+        return complain(c, node, "order is big, little or vax");
+    return true;
+}
+
+/* A custom scalar, in the one-line form; its index in the representation. */
+static bool read_scalar(struct rep_reader *r, const struct tree *node, drep_encoding *row)
+{
+    const drep_scalar *desc;
+    drep_scalar *grown;
+    drep_type *type;
+    const char *text;
+    bool fine = true;
+
+    if (!tree_string(r->c, node, &text))
+        return false;
+    if (drep_type_parse(text, &type))
+        return complain_error(r->c, node, "scalar");
+    desc = drep_type_scalar_desc(type);
+    grown = realloc(r->rep->scalar, (size_t)(r->rep->nscalars + 1) * sizeof *grown);
+    if (grown)
+        r->rep->scalar = grown;
+    if (!desc || drep_type_kind(type) != DREP_KIND_SCALAR) {
+        fine = complain(r->c, node, "expected scalar{custom,...}");
+    } else if (!grown || r->rep->nscalars >= 255) {
+        fine = complain(r->c, node, grown ? "more than 255 scalars" : "out of memory");
+    } else {
+        grown[r->rep->nscalars] = *desc;
+        row->format = DREP_FORMAT_CUSTOM;
+        row->custom = (uint8_t)r->rep->nscalars++;
+        row->order = desc->order;
+        row->size = desc->size;
+    }
+    drep_type_free(type);
+    return fine;
+}
+
+static bool read_format(struct rep_reader *r, const struct tree *node, drep_encoding *row)
+{
+    bool complex = is_real(row->format) && row->size == 2 * format_size(row->format);
+    const char *name;
+    int format, size;
+
+    if (!tree_string(r->c, node, &name))
+        return false;
+    format = drep_format_from_name(name);
+    if (!format || format == DREP_FORMAT_CUSTOM)
+        return complain(r->c, node, "unknown format \"%s\"", name);
+    size = format_size(format);
+    row->format = (uint8_t)format;
+    if (size)
+        row->size = (uint8_t)(complex ? 2 * size : size);
+    if (format >= DREP_FORMAT_VAX_F && format <= DREP_FORMAT_VAX_H)
+        row->order = DREP_VAX;
+    return true;
+}
+
+/* {format: ..., size: ..., order: ..., align: ..., scalar: ...}, or a format alone. */
+static bool read_row(struct rep_reader *r, const struct tree *node, drep_encoding *row)
+{
+    static const char *const keys[] = {"format", "size", "order", "align", "scalar", NULL};
+    const struct tree *item;
+    int64_t number;
+    bool fine;
+    int order;
+
+    if (r->order >= 0)
+        row->order = (uint8_t)r->order;
+    if (node->kind == TREE_SCALAR)
+        return read_format(r, node, row);
+    if (!tree_want(r->c, node, TREE_MAP, "a format, or a map"))
+        return false;
+    fine = tree_keys(r->c, node, keys);
+    item = tree_get(node, "format");
+    if (item)
+        fine = read_format(r, item, row) && fine;
+    item = tree_get(node, "scalar");
+    if (item)
+        fine = read_scalar(r, item, row) && fine;
+    item = tree_get(node, "size");
+    if (item && tree_integer(r->c, item, 1, 32, &number))
+        row->size = (uint8_t)number;
+    else if (item)
+        fine = false;
+    item = tree_get(node, "align");
+    if (item && tree_integer(r->c, item, 1, 16, &number))
+        row->align = (uint8_t)number;
+    else if (item)
+        fine = false;
+    item = tree_get(node, "order");
+    if (item && read_order(r->c, item, &order))
+        row->order = (uint8_t)order;
+    else if (item)
+        fine = false;
+    return fine;
+}
+
+static bool read_rows(struct rep_reader *r, const struct tree *types)
+{
+    drep_encoding row;
+    bool fine = true;
+    size_t i;
+    int code, k;
+
+    if (!types)
+        return true;
+    if (!tree_want(r->c, types, TREE_MAP, "a map of datatypes"))
+        return false;
+    for (i = 0; i < types->len; i++) {
+        code = drep_code_from_name(types->key[i]->text);
+        for (k = 0; k < r->nbase && r->base[k].code != code; k++)
+            ;
+        if (!code || k == r->nbase) {
+            fine = complain(r->c, types->key[i], "unknown datatype \"%s\"", types->key[i]->text);
+            continue;
+        }
+        row = r->base[k];
+        row.align = 1;
+        if (!read_row(r, types->item[i], &row))
+            fine = false;
+        else
+            r->rep->row[r->rep->nrows++] = row;
+    }
+    return fine;
+}
+
+/* An order that is not the base's holds for the types that no row names, too. */
+static void add_order(struct rep_reader *r)
+{
+    int i, k, named = r->rep->nrows;
+
+    if (r->order != DREP_BIG && r->order != DREP_LITTLE)
+        return;
+    for (i = 0; i < r->nbase; i++) {
+        for (k = 0; k < named && r->rep->row[k].code != r->base[i].code; k++)
+            ;
+        if (k < named || r->base[i].size == 1 || r->base[i].order == r->order)
+            continue;
+        r->rep->row[r->rep->nrows] = r->base[i];
+        r->rep->row[r->rep->nrows++].order = (uint8_t)r->order;
+    }
+}
+
+static bool read_rep(struct complaints *c, const struct tree *node, struct rep *rep)
+{
+    static const char *const keys[] = {"order", "base", "types", NULL};
+    const struct tree *order = tree_get(node, "order"), *base = tree_get(node, "base");
+    struct rep_reader r = {.c = c, .rep = rep, .order = -1};
+    bool fine;
+
+    if (!tree_want(c, node, TREE_MAP, "a map with order, base, types"))
+        return false;
+    fine = tree_keys(c, node, keys);
+    if (order && !read_order(c, order, &r.order))
+        fine = false;
+    rep->base = r.order == DREP_BIG ? "external32" : "internal";
+    if (base && !tree_string(c, base, &rep->base))
+        return false;
+    if (drep_datarep_table(rep->base, r.base, DREP_CODE_MAX, &r.nbase) || r.nbase == 0)
+        return complain(c, base ? base : node, "base \"%s\" is no table of encodings", rep->base);
+    if (r.nbase > DREP_CODE_MAX)
+        r.nbase = DREP_CODE_MAX;
+    fine = read_rows(&r, tree_get(node, "types")) && fine;
+    add_order(&r);
+    return fine;
+}
+
+bool reps_read(struct complaints *c, const struct tree *node, struct reps *out)
+{
+    bool fine = true;
+    size_t i;
+
+    if (!tree_want(c, node, TREE_MAP, "a map of data representations"))
+        return false;
+    out->list = calloc(node->len + 1, sizeof *out->list);
+    if (!out->list)
+        return complain(c, node, "out of memory");
+    out->len = node->len;
+    for (i = 0; i < node->len; i++) {
+        out->list[i].name = node->key[i]->text;
+        out->list[i].at = node->key[i];
+        fine = read_rep(c, node->item[i], &out->list[i]) && fine;
+    }
+    return fine;
+}
+
+bool reps_declare(struct complaints *c, const struct reps *reps)
+{
+    bool fine = true;
+    size_t i;
+    int err;
+
+    for (i = 0; i < reps->len; i++) {
+        const struct rep *rep = &reps->list[i];
+
+        err = drep_declare_datarep(rep->name, rep->base, rep->row, rep->nrows, rep->scalar,
+                                   rep->nscalars);
+        if (err)
+            fine = complain_error(c, rep->at, "datarep");
+    }
+    return fine;
+}
+
+void reps_release(struct reps *reps)
+{
+    size_t i;
+
+    for (i = 0; i < reps->len; i++)
+        free(reps->list[i].scalar);
+    free(reps->list);
+    *reps = (struct reps){0};
+}

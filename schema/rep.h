@@ -1,0 +1,28 @@
+/* rep.h - data representations that a schema declares: tables of encodings as data.
+ *
+ *     mainframe: {order: big, base: external32, types: {FLOAT: ibm-hex32, LONG: {size: 4}}} */
+#ifndef SCHEMA_REP_H
+#define SCHEMA_REP_H
+
+#include "schema/tree.h"
+
+struct rep {
+    const char *name, *base;
+    const struct tree *at;
+    drep_encoding row[DREP_CODE_MAX];
+    int nrows;
+    drep_scalar *scalar;
+    int nscalars;
+};
+
+struct reps {
+    struct rep *list;
+    size_t len;
+};
+
+bool reps_read(struct complaints *c, const struct tree *node, struct reps *out);
+/* Makes them known to the process; false after complaining. */
+bool reps_declare(struct complaints *c, const struct reps *reps);
+void reps_release(struct reps *reps);
+
+#endif

@@ -1,0 +1,32 @@
+/* type.h - datatypes of a schema: one line ("seq(sample)"), or a map. */
+#ifndef SCHEMA_TYPE_H
+#define SCHEMA_TYPE_H
+
+#include "schema/tree.h"
+
+/* A datatype that has a name in the schema. */
+struct named {
+    const char *name;
+    const struct tree *at;
+    drep_type *type;
+    char *text; /* its one-line form */
+    enum { NAMED_NEW, NAMED_ASKED, NAMED_DONE, NAMED_WRONG } state;
+};
+
+struct types {
+    struct complaints *c;
+    struct named *list; /* by name */
+    size_t len, cap;
+    int depth; /* names within names being resolved */
+};
+
+/* Whether a name can stand for a type in a one-line type. */
+bool types_can_name(const char *name);
+void types_release(struct types *t);
+/* Adds a name; types_sort() before the first types_get(). */
+bool types_add(struct types *t, const char *name, const struct tree *at);
+void types_sort(struct types *t);
+/* What a node means: a new reference. */
+bool types_get(struct types *t, const struct tree *node, drep_type **out);
+
+#endif

@@ -1,0 +1,799 @@
+/* value.c - values in a schema become elements in memory. */
+#include "schema/value.h"
+#include "schema/number.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES_MAX ((int64_t)1 << 30) /* bytes of the values of one node */
+
+int encoder_init(struct encoder *e, struct complaints *c)
+{
+    drep_encoding rows[DREP_CODE_MAX];
+    int i, n, err;
+
+    *e = (struct encoder){.c = c};
+    err = drep_datarep_table("internal", rows, DREP_CODE_MAX, &n);
+    if (err)
+        return err;
+    for (i = 0; i < n && i < DREP_CODE_MAX; i++)
+        if (rows[i].code <= DREP_CODE_MAX)
+            e->plain[rows[i].code] = rows[i];
+    return 0;
+}
+
+void elements_release(struct elements *v)
+{
+    if (v->buf)
+        drep_vlen_free(v->type, v->count, v->buf);
+    free(v->buf);
+    drep_type_free(v->type);
+    *v = (struct elements){0};
+}
+
+/* --------------------------------------------------- types to hold values as */
+
+/* Bytes of a real format that a predefined datatype may have, 0 for other formats. */
+static int format_size(int format)
+{
+    switch (format) {
+    case DREP_FORMAT_FP8_E4M3:
+    case DREP_FORMAT_FP8_E5M2:
+        return 1;
+    case DREP_FORMAT_BINARY16:
+    case DREP_FORMAT_BFLOAT16:
+        return 2;
+    case DREP_FORMAT_BINARY32:
+        return 4;
+    case DREP_FORMAT_BINARY64:
+        return 8;
+    case DREP_FORMAT_BINARY128:
+        return 16;
+    default:
+        return 0;
+    }
+}
+
+static bool is_complex(const struct encoder *e, int code)
+{
+    int size = format_size(e->plain[code].format);
+
+    return size > 0 && e->plain[code].size == 2 * size;
+}
+
+static int held_code(const struct encoder *e, int code)
+{
+    bool complex = is_complex(e, code);
+
+    switch (format_size(e->plain[code].format)) {
+    case 1:
+    case 2:
+        return complex ? DREP_CODE_COMPLEX16 : DREP_CODE_DOUBLE;
+    case 16:
+        return complex ? DREP_CODE_COMPLEX32 : DREP_CODE_FLOAT128;
+    default:
+        return code;
+    }
+}
+
+static bool held_type(const struct encoder *e, const drep_type *type, drep_type **out);
+
+static bool held_compound(const struct encoder *e, const drep_type *type, drep_type **out)
+{
+    int64_t i, n = drep_type_members(type);
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    const drep_type **types = calloc((size_t)n + 1, sizeof *types);
+    bool fine = names && types;
+    drep_type *member;
+
+    for (i = 0; i < n && fine; i++) {
+        names[i] = drep_type_member_name(type, i);
+        fine = held_type(e, drep_type_member(type, i), &member);
+        if (fine)
+            types[i] = member;
+    }
+    fine = fine && drep_type_compound(n, names, NULL, types, 0, out) == 0;
+    for (i = 0; types && i < n; i++)
+        drep_type_free((drep_type *)types[i]);
+    free(types);
+    free(names);
+    return fine;
+}
+
+static bool held_type(const struct encoder *e, const drep_type *type, drep_type **out)
+{
+    drep_type *base;
+    bool fine;
+
+    switch (drep_type_kind(type)) {
+    case DREP_KIND_PREDEFINED:
+        *out = drep_type_ref(drep_predefined(held_code(e, drep_type_code(type))));
+        return true;
+    case DREP_KIND_SCALAR:
+        if (drep_type_scalar_desc(type)->cls != DREP_SCALAR_REAL)
+            break;
+        *out = drep_type_ref(DREP_FLOAT128);
+        return true;
+    case DREP_KIND_COMPOUND:
+        return held_compound(e, type, out);
+    case DREP_KIND_ARRAY:
+    case DREP_KIND_SEQUENCE:
+        if (!held_type(e, drep_type_member(type, 0), &base))
+            return false;
+        if (drep_type_kind(type) == DREP_KIND_SEQUENCE)
+            fine = drep_type_sequence(base, out) == 0;
+        else
+            fine = drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base,
+                                   out) == 0;
+        drep_type_free(base);
+        return fine;
+    default:
+        break;
+    }
+    *out = drep_type_ref(type);
+    return true;
+}
+
+/* ------------------------------------------------------------------ leaves */
+
+static bool put(const struct encoder *e, const drep_type *type, const struct tree *node, void *at);
+
+static bool put_integer(const struct encoder *e, const struct tree *node, int64_t size,
+                        bool is_signed, void *at)
+{
+    struct integer n;
+
+    if (!tree_want(e->c, node, TREE_SCALAR, "an integer"))
+        return false;
+    if (!number_integer(node->text, &n))
+        return complain(e->c, node, "expected an integer, not \"%.100s\"", node->text);
+    if (!number_store(&n, size, is_signed, at))
+        return complain(e->c, node, "%.100s does not fit %s integer of %d bits", node->text,
+                        is_signed ? "a signed" : "an unsigned", (int)size * 8);
+    return true;
+}
+
+static void store_small(uint64_t value, int64_t size, void *at)
+{
+    struct integer n = {.low = value};
+
+    number_store(&n, size, false, at);
+}
+
+static bool put_boolean(const struct encoder *e, const struct tree *node, int64_t size, void *at)
+{
+    bool value = tree_is(node, "1");
+
+    if (!value && !tree_is(node, "0") && !tree_boolean(e->c, node, &value))
+        return false;
+    memset(at, 0, (size_t)size);
+    store_small(value, size, at);
+    return true;
+}
+
+/* The code point, if the text is a single one. */
+static bool one_character(const struct tree *node, uint32_t *out)
+{
+    const unsigned char *p = (const unsigned char *)node->text;
+    size_t i, n = node->size == 0 ? 0 : *p < 0x80 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+    uint32_t code;
+
+    /* The YAML reader has checked the UTF-8. */
+    if (n == 0 || n != node->size)
+        return false;
+    code = n == 1 ? *p : *p & (0x7fu >> n);
+    for (i = 1; i < n; i++)
+        code = code << 6 | (p[i] & 0x3fu);
+    *out = code;
+    return true;
+}
+
+static bool put_character(const struct encoder *e, const struct tree *node, int64_t size, void *at)
+{
+    uint32_t code;
+
+    if (!tree_want(e->c, node, TREE_SCALAR, "a character"))
+        return false;
+    if (!one_character(node, &code)) {
+        if (!node->quoted && number_is_integer(node->text))
+            return put_integer(e, node, size, false, at);
+        return complain(e->c, node, "expected one character, not \"%.100s\"", node->text);
+    }
+    if (size < 4 && code >> (8 * size))
+        return complain(e->c, node, "\"%s\" does not fit a character of %d byte%s", node->text,
+                        (int)size, size > 1 ? "s" : "");
+    store_small(code, size, at);
+    return true;
+}
+
+static bool put_real(const struct encoder *e, const struct tree *node, int format, void *at)
+{
+    double d;
+    float f;
+    bool fine;
+
+    if (!tree_want(e->c, node, TREE_SCALAR, "a number"))
+        return false;
+    if (format == DREP_FORMAT_BINARY32) {
+        fine = number_float(node->text, &f);
+        if (fine)
+            memcpy(at, &f, sizeof f);
+    } else if (format == DREP_FORMAT_BINARY64) {
+        fine = number_double(node->text, &d);
+        if (fine)
+            memcpy(at, &d, sizeof d);
+    } else {
+        fine = number_quad(node->text, at);
+    }
+    if (fine)
+        return true;
+    return complain(e->c, node, "expected a number of this type, not \"%.100s\"", node->text);
+}
+
+static bool put_complex(const struct encoder *e, const struct tree *node, int format, int64_t size,
+                        char *at)
+{
+    if (node->kind != TREE_LIST || node->len != 2)
+        return complain(e->c, node, "expected a complex number, [real, imaginary]");
+    return put_real(e, node->item[0], format, at) &&
+           put_real(e, node->item[1], format, at + size / 2);
+}
+
+static bool put_predefined(const struct encoder *e, const drep_type *type, const struct tree *node,
+                           void *at)
+{
+    int code = drep_type_code(type), format = e->plain[code].format;
+    int64_t size = drep_type_size(type);
+
+    switch (format) {
+    case DREP_FORMAT_BYTES:
+    case DREP_FORMAT_UINT:
+        return put_integer(e, node, size, false, at);
+    case DREP_FORMAT_INT:
+        return put_integer(e, node, size, true, at);
+    case DREP_FORMAT_CHAR:
+    case DREP_FORMAT_UNICODE:
+        return put_character(e, node, size, at);
+    case DREP_FORMAT_BOOL:
+        return put_boolean(e, node, size, at);
+    default:
+        if (is_complex(e, code))
+            return put_complex(e, node, format, size, at);
+        return put_real(e, node, format, at);
+    }
+}
+
+/* An integer scalar is held as its description says, bit by bit. */
+static bool put_scalar(const struct encoder *e, const drep_type *type, const struct tree *node,
+                       unsigned char *at)
+{
+    const drep_scalar *scalar = drep_type_scalar_desc(type);
+    bool is_signed = scalar->cls == DREP_SCALAR_INT && scalar->is_signed;
+    unsigned i, bit, byte, bits = scalar->precision;
+    uint64_t low, high, above;
+    struct integer n;
+
+    if (!tree_want(e->c, node, TREE_SCALAR, "an integer"))
+        return false;
+    if (!number_integer(node->text, &n))
+        return complain(e->c, node, "expected an integer, not \"%.100s\"", node->text);
+    low = number_low(&n);
+    high = number_high(&n);
+    for (i = bits; i < 128; i++) {
+        above = i < 64 ? low >> i & 1 : high >> (i - 64) & 1;
+        if (above != (is_signed && n.negative) || (n.negative && !is_signed))
+            return complain(e->c, node, "%.100s does not fit %u bits", node->text, bits);
+    }
+    memset(at, 0, scalar->size);
+    for (i = 0; i < bits && i < 128; i++) {
+        if (!((i < 64 ? low >> i : high >> (i - 64)) & 1))
+            continue;
+        bit = scalar->offset + i;
+        byte = bit / 8;
+        if (scalar->order == DREP_BIG)
+            byte = scalar->size - 1u - byte;
+        else if (scalar->order == DREP_VAX && scalar->size > 1)
+            byte = (scalar->size / 2u - 1 - byte / 2) * 2 + byte % 2;
+        if (byte < scalar->size)
+            at[byte] |= (unsigned char)(1u << bit % 8);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------ bytes and text */
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* Hexadecimal digits to bytes, malloc'ed. */
+static bool from_hex(const struct encoder *e, const struct tree *node, char **out, size_t *size)
+{
+    char *bytes;
+    size_t i;
+
+    if (!tree_want(e->c, node, TREE_SCALAR, "hexadecimal digits"))
+        return false;
+    for (i = 0; i < node->size; i++)
+        if (hex_digit(node->text[i]) < 0)
+            break;
+    if (i < node->size || node->size % 2)
+        return complain(e->c, node, "expected hexadecimal digits, two a byte");
+    bytes = malloc(node->size / 2 + 1);
+    if (!bytes)
+        return complain(e->c, node, "out of memory");
+    for (i = 0; i < node->size / 2; i++)
+        bytes[i] = (char)(hex_digit(node->text[2 * i]) << 4 | hex_digit(node->text[2 * i + 1]));
+    bytes[i] = '\0';
+    *out = bytes;
+    *size = i;
+    return true;
+}
+
+/* Text, or {hex: ...} for bytes that are no UTF-8; malloc'ed with a NUL behind. */
+static bool get_text(const struct encoder *e, const struct tree *node, char **out, size_t *size)
+{
+    static const char *const keys[] = {"hex", NULL};
+    char *text;
+
+    if (node->kind == TREE_MAP && tree_get(node, "hex"))
+        return tree_keys(e->c, node, keys) && from_hex(e, tree_get(node, "hex"), out, size);
+    if (!tree_want(e->c, node, TREE_SCALAR, "a text"))
+        return false;
+    text = malloc(node->size + 1);
+    if (!text)
+        return complain(e->c, node, "out of memory");
+    memcpy(text, node->text, node->size + 1);
+    *out = text;
+    *size = node->size;
+    return true;
+}
+
+static bool put_string(const struct encoder *e, const drep_type *type, const struct tree *node,
+                       char *at)
+{
+    size_t room = (size_t)drep_type_size(type), size, need;
+    int pad = drep_type_string_pad(type);
+    char *text;
+
+    if (!get_text(e, node, &text, &size))
+        return false;
+    need = size + (pad == DREP_PAD_NULTERM);
+    if (need > room) {
+        free(text);
+        return complain(e->c, node, "a text of %zu bytes does not fit a string of %zu", need, room);
+    }
+    memset(at, pad == DREP_PAD_SPACE ? ' ' : 0, room);
+    memcpy(at, text, size);
+    free(text);
+    return true;
+}
+
+static bool put_vstring(const struct encoder *e, const struct tree *node, void *at)
+{
+    size_t size;
+    char *text;
+
+    if (!get_text(e, node, &text, &size))
+        return false;
+    if (strlen(text) != size) {
+        free(text);
+        return complain(e->c, node, "a variable-length string has no NUL inside");
+    }
+    memcpy(at, &text, sizeof text);
+    return true;
+}
+
+static bool put_opaque(const struct encoder *e, const drep_type *type, const struct tree *node,
+                       void *at)
+{
+    size_t want = (size_t)drep_type_size(type), size;
+    char *bytes;
+    bool fine;
+
+    if (!from_hex(e, node, &bytes, &size))
+        return false;
+    fine = size == want;
+    if (fine)
+        memcpy(at, bytes, size);
+    else
+        complain(e->c, node, "expected %zu bytes, not %zu", want, size);
+    free(bytes);
+    return fine;
+}
+
+static bool put_enum(const struct encoder *e, const drep_type *type, const struct tree *node,
+                     void *at)
+{
+    const drep_type *base = drep_type_member(type, 0);
+    int64_t i, n = drep_type_enum_count(type);
+    struct tree number = {.kind = TREE_SCALAR, .line = node->line, .column = node->column};
+    struct integer value = {0};
+
+    if (!tree_want(e->c, node, TREE_SCALAR, "a name"))
+        return false;
+    for (i = 0; i < n && strcmp(drep_type_enum_name(type, i), node->text) != 0; i++)
+        ;
+    if (i == n) {
+        if (!number_is_integer(node->text))
+            return complain(e->c, node, "\"%.100s\" is no name of this enum", node->text);
+        number.text = node->text;
+        return put(e, base, &number, at);
+    }
+    value.low = (uint64_t)drep_type_enum_value(type, i);
+    value.negative = (int64_t)value.low < 0;
+    if (value.negative)
+        value.low = 0 - value.low;
+    if (drep_type_kind(base) == DREP_KIND_PREDEFINED &&
+        number_store(&value, drep_type_size(base),
+                     e->plain[drep_type_code(base)].format == DREP_FORMAT_INT, at))
+        return true;
+    return complain(e->c, node, "\"%s\" cannot be held", node->text);
+}
+
+/* -------------------------------------------------------------- references */
+
+static bool find_object(const struct encoder *e, const struct tree *node, uint64_t *id)
+{
+    const char *path;
+
+    if (!tree_string(e->c, node, &path))
+        return false;
+    *id = 0;
+    if (e->object)
+        *id = e->object(e->ctx, path);
+    if (e->object ? *id == 0 : e->exists && !e->exists(e->ctx, path))
+        return complain(e->c, node, "no object \"%s\"", path);
+    return true;
+}
+
+static bool put_reference(const struct encoder *e, const drep_type *type, const struct tree *node,
+                          void *at)
+{
+    static const char *const keys[] = {"object", "region", NULL};
+    const struct tree *object = node, *region = NULL;
+    const char *text;
+    drep_ref ref = {0};
+
+    if (tree_null(node)) {
+        memcpy(at, &ref, sizeof ref);
+        return true;
+    }
+    if (drep_type_reference_what(type) == DREP_REF_REGION) {
+        if (!tree_want(e->c, node, TREE_MAP, "{object: PATH, region: TEXT}") ||
+            !tree_keys(e->c, node, keys))
+            return false;
+        object = tree_get(node, "object");
+        region = tree_get(node, "region");
+        if (!object || !region)
+            return complain(e->c, node, "a region reference has an object and a region");
+    }
+    if (tree_null(object))
+        ref.object = 0;
+    else if (!find_object(e, object, &ref.object))
+        return false;
+    if (region) {
+        if (!tree_string(e->c, region, &text))
+            return false;
+        ref.region = strdup(text);
+        if (!ref.region)
+            return complain(e->c, node, "out of memory");
+    }
+    memcpy(at, &ref, sizeof ref);
+    return true;
+}
+
+/* ------------------------------------------------------- what is composite */
+
+static bool put_lists(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
+                      const struct tree *node, char **at)
+{
+    bool fine = true;
+    size_t i;
+
+    if (rank == 0) {
+        fine = put(e, type, node, *at);
+        *at += drep_type_extent(type);
+        return fine;
+    }
+    if (!tree_want(e->c, node, TREE_LIST, "a list"))
+        return false;
+    if ((int64_t)node->len != dims[0])
+        return complain(e->c, node, "expected %lld values, not %zu", (long long)dims[0], node->len);
+    for (i = 0; i < node->len; i++)
+        fine = put_lists(e, type, rank - 1, dims + 1, node->item[i], at) && fine;
+    return fine;
+}
+
+static bool put_array(const struct encoder *e, const drep_type *type, const struct tree *node,
+                      char *at)
+{
+    return put_lists(e, drep_type_member(type, 0), drep_type_array_rank(type),
+                     drep_type_array_dims(type), node, &at);
+}
+
+static bool put_compound(const struct encoder *e, const drep_type *type, const struct tree *node,
+                         char *at)
+{
+    int64_t i, n = drep_type_members(type);
+    const char **names;
+    const struct tree *item;
+    bool fine = true;
+
+    if (node->kind == TREE_LIST) {
+        if ((int64_t)node->len != n)
+            return complain(e->c, node, "expected %lld members, not %zu", (long long)n, node->len);
+        for (i = 0; i < n; i++)
+            fine = put(e, drep_type_member(type, i), node->item[i],
+                       at + drep_type_member_offset(type, i)) &&
+                   fine;
+        return fine;
+    }
+    if (!tree_want(e->c, node, TREE_MAP, "a map of members"))
+        return false;
+    names = calloc((size_t)n + 1, sizeof *names);
+    if (!names)
+        return complain(e->c, node, "out of memory");
+    for (i = 0; i < n; i++) {
+        names[i] = drep_type_member_name(type, i) ? drep_type_member_name(type, i) : "";
+        item = tree_get(node, names[i]);
+        if (!item)
+            fine = complain(e->c, node, "member \"%s\" is missing", names[i]);
+        else
+            fine = put(e, drep_type_member(type, i), item, at + drep_type_member_offset(type, i)) &&
+                   fine;
+    }
+    fine = tree_keys(e->c, node, names) && fine;
+    free(names);
+    return fine;
+}
+
+static bool put_sequence(const struct encoder *e, const drep_type *type, const struct tree *node,
+                         void *at)
+{
+    const drep_type *base = drep_type_member(type, 0);
+    int64_t extent = drep_type_extent(base);
+    drep_vlen vlen = {0};
+    bool fine = true;
+    size_t i;
+
+    if (!tree_want(e->c, node, TREE_LIST, "a list"))
+        return false;
+    if (extent > 0 && (int64_t)node->len > VALUES_MAX / extent)
+        return complain(e->c, node, "more values than a schema may hold");
+    if (node->len > 0) {
+        vlen.data = calloc(node->len, (size_t)(extent > 0 ? extent : 1));
+        if (!vlen.data)
+            return complain(e->c, node, "out of memory");
+        vlen.count = (int64_t)node->len;
+    }
+    /* The element owns its data from here on, also after a failure. */
+    memcpy(at, &vlen, sizeof vlen);
+    for (i = 0; i < node->len; i++)
+        fine = put(e, base, node->item[i], (char *)vlen.data + (int64_t)i * extent) && fine;
+    return fine;
+}
+
+static bool put(const struct encoder *e, const drep_type *type, const struct tree *node, void *at)
+{
+    switch (drep_type_kind(type)) {
+    case DREP_KIND_PREDEFINED:
+        return put_predefined(e, type, node, at);
+    case DREP_KIND_SCALAR:
+        return put_scalar(e, type, node, at);
+    case DREP_KIND_STRING:
+        return put_string(e, type, node, at);
+    case DREP_KIND_OPAQUE:
+        return put_opaque(e, type, node, at);
+    case DREP_KIND_ENUM:
+        return put_enum(e, type, node, at);
+    case DREP_KIND_BOOLEAN:
+        return put_boolean(e, node, drep_type_size(type), at);
+    case DREP_KIND_ARRAY:
+        return put_array(e, type, node, at);
+    case DREP_KIND_COMPOUND:
+        return put_compound(e, type, node, at);
+    case DREP_KIND_SEQUENCE:
+        return put_sequence(e, type, node, at);
+    case DREP_KIND_VSTRING:
+        return put_vstring(e, node, at);
+    case DREP_KIND_REFERENCE:
+        return put_reference(e, type, node, at);
+    default:
+        return complain(e->c, node, "no value has this datatype");
+    }
+}
+
+/* ------------------------------------------------------------------ values */
+
+int value_shape(struct complaints *c, const struct tree *node, int64_t *dims)
+{
+    int64_t inner[DREP_MAX_RANK], first[DREP_MAX_RANK];
+    int rank = 0, r;
+    size_t i;
+
+    if (node->kind != TREE_LIST)
+        return 0;
+    for (i = 0; i < node->len; i++) {
+        r = value_shape(c, node->item[i], inner);
+        if (r < 0)
+            return -1;
+        if (r + 1 > DREP_MAX_RANK) {
+            complain(c, node, "more than %d dimensions", DREP_MAX_RANK);
+            return -1;
+        }
+        if (i == 0) {
+            rank = r;
+            memcpy(first, inner, sizeof first);
+        } else if (r != rank || memcmp(first, inner, (size_t)r * sizeof *first) != 0) {
+            complain(c, node->item[i], "this has another shape than what stands before");
+            return -1;
+        }
+    }
+    dims[0] = (int64_t)node->len;
+    memcpy(dims + 1, first, (size_t)rank * sizeof *first);
+    return rank + 1;
+}
+
+bool value_is_list(const struct encoder *e, const drep_type *type)
+{
+    int kind = drep_type_kind(type);
+
+    if (kind == DREP_KIND_PREDEFINED)
+        return is_complex(e, drep_type_code(type));
+    return kind == DREP_KIND_ARRAY || kind == DREP_KIND_SEQUENCE || kind == DREP_KIND_COMPOUND;
+}
+
+bool value_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
+                  const struct tree *node, struct elements *out)
+{
+    struct elements v = {.count = 1};
+    int64_t extent;
+    char *at;
+    int d;
+
+    if (!held_type(e, type, &v.type))
+        return complain_error(e->c, node, "datatype");
+    extent = drep_type_extent(v.type);
+    for (d = 0; d < rank; d++) {
+        if (dims[d] > 0 && v.count > VALUES_MAX / dims[d])
+            break;
+        v.count *= dims[d];
+    }
+    if (d < rank || (extent > 0 && v.count > VALUES_MAX / extent)) {
+        drep_type_free(v.type);
+        return complain(e->c, node, "more values than a schema may hold");
+    }
+    v.buf = calloc((size_t)v.count + 1, (size_t)(extent > 0 ? extent : 1));
+    at = v.buf;
+    if (!v.buf)
+        complain(e->c, node, "out of memory");
+    if (v.buf && put_lists(e, v.type, rank, dims, node, &at)) {
+        *out = v;
+        return true;
+    }
+    elements_release(&v);
+    return false;
+}
+
+bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
+                        const int64_t *dims, const struct tree *node, struct elements *out)
+{
+    struct elements held, v = {0};
+    int64_t extent = drep_type_extent(type);
+    drep_xfer strict = {.range = DREP_RANGE_STRICT};
+    int err = 0;
+
+    if (!value_encode(e, type, rank, dims, node, &held))
+        return false;
+    if (drep_type_equal(held.type, type)) {
+        *out = held;
+        return true;
+    }
+    v.type = drep_type_ref(type);
+    v.count = held.count;
+    v.buf = calloc((size_t)v.count + 1, (size_t)(extent > 0 ? extent : 1));
+    if (v.buf && v.count > 0)
+        err = drep_convert(type, v.buf, held.type, held.buf, held.count, &strict);
+    elements_release(&held);
+    if (v.buf && !err) {
+        *out = v;
+        return true;
+    }
+    if (err)
+        complain_error(e->c, node, "value");
+    else
+        complain(e->c, node, "out of memory");
+    elements_release(&v);
+    return false;
+}
+
+/* ----------------------------------------------------------------- guesses */
+
+enum guess { GUESS_NONE, GUESS_INTEGER, GUESS_UNSIGNED, GUESS_REAL, GUESS_BOOLEAN, GUESS_TEXT };
+
+static enum guess guess_leaf(const struct tree *node)
+{
+    struct integer n;
+    int64_t here;
+
+    if (node->kind == TREE_MAP)
+        return tree_get(node, "hex") ? GUESS_TEXT : GUESS_NONE;
+    if (node->quoted)
+        return GUESS_TEXT;
+    if (tree_null(node))
+        return GUESS_NONE;
+    if (tree_is(node, "true") || tree_is(node, "True") || tree_is(node, "TRUE") ||
+        tree_is(node, "false") || tree_is(node, "False") || tree_is(node, "FALSE"))
+        return GUESS_BOOLEAN;
+    if (number_integer(node->text, &n))
+        return number_store(&n, 8, true, &here) ? GUESS_INTEGER : GUESS_UNSIGNED;
+    return number_is_real(node->text) ? GUESS_REAL : GUESS_TEXT;
+}
+
+/* What two values in one list are together; GUESS_NONE: they do not go together. */
+static enum guess guess_both(enum guess a, enum guess b)
+{
+    if (a == b)
+        return a;
+    if (a > GUESS_REAL || b > GUESS_REAL || !a || !b)
+        return GUESS_NONE;
+    return a > b ? a : b;
+}
+
+static enum guess guess_node(struct complaints *c, const struct tree *node)
+{
+    enum guess all = GUESS_NONE, one;
+    size_t i;
+
+    if (node->kind != TREE_LIST) {
+        all = guess_leaf(node);
+        if (!all)
+            complain(c, node, "no datatype follows from this; say {type: TYPE, value: ...}");
+        return all;
+    }
+    if (node->len == 0)
+        complain(c, node, "no datatype follows from an empty list; say {type: TYPE, shape: [0]}");
+    for (i = 0; i < node->len; i++) {
+        one = guess_node(c, node->item[i]);
+        if (!one)
+            return GUESS_NONE;
+        all = i ? guess_both(all, one) : one;
+        if (!all) {
+            complain(c, node->item[i], "this is of another kind than what stands before");
+            return GUESS_NONE;
+        }
+    }
+    return all;
+}
+
+bool value_guess(struct complaints *c, const struct tree *node, drep_type **type, int *rank,
+                 int64_t *dims)
+{
+    enum guess guess = guess_node(c, node);
+    drep_type *t = NULL;
+    int r, err = 0;
+
+    if (!guess)
+        return false;
+    r = value_shape(c, node, dims);
+    if (r < 0)
+        return false;
+    if (guess == GUESS_TEXT)
+        err = drep_type_vstring(&t);
+    else if (guess == GUESS_BOOLEAN)
+        err = drep_type_boolean(DREP_INT8_T, &t);
+    else
+        t = drep_type_ref(guess == GUESS_REAL       ? DREP_DOUBLE
+                          : guess == GUESS_UNSIGNED ? DREP_UINT64_T
+                                                    : DREP_INT64_T);
+    if (err)
+        return complain_error(c, node, "datatype");
+    *type = t;
+    *rank = r;
+    return true;
+}
