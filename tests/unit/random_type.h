@@ -414,15 +414,17 @@ static inline void random_members(struct sample *t, int depth)
         o = &part[i].map[ORACLE_MEMORY];
         types[i] = part[i].type;
         lens[i] = compound ? 1 : random_upto(2);
-        end = up_to(end, o->align);
+        if (!o->blank && lens[i])
+            end = up_to(end, o->align);
         natural[i] = end - o->lb;
         end += lens[i] * oracle_extent(o);
-        most = o->align > most ? o->align : most;
+        if (!o->blank && lens[i] && o->align > most)
+            most = o->align;
         displs[i] = regular ? i * 24 : random_upto(40) - (compound ? 0 : 10);
         if (compound) /* inside, however low its items lie */
             displs[i] += 2000;
     }
-    /* A compound takes no members that begin before it. */
+    /* A compound takes no members put before it. */
     for (int i = 0; i < n; i++) {
         const drep_type *m = types[i];
         int64_t low = m->items && m->true_lb < m->lb ? m->true_lb : m->lb;
