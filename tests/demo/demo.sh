@@ -1,0 +1,103 @@
+#!/bin/sh
+# demo.sh - a real file goes through Datarep and back, and nothing differs.
+#
+# Called by `make demo` with the command in PATH.  The file is a coastline of the world
+# (netCDF-4) from Debian's package gmt-gshhg-low; where that cannot be had, a small file
+# of the same shape is made through HDF5.  Exit status 0: everything was as it must be.
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+dir=$root/build/demo
+package=gmt-gshhg-low
+file=binned_GSHHS_l.nc
+slice='/Relative_longitude_from_SW_corner_of_bin[0:24]'
+
+say() {
+    printf '\n\033[1m%s\033[0m\n' "$*"
+}
+[ -t 1 ] || say() {
+    printf '\n%s\n' "$*"
+}
+
+# Prints a command and runs it.
+show() {
+    echo "\$ $*"
+    "$@"
+}
+
+# The first lines of a long output, and how much was left out.
+first() {
+    awk -v most="$1" 'NR <= most { print } END { if (NR > most) printf "... %d more lines\n", NR - most }'
+}
+
+failed() {
+    echo "demo: $*" >&2
+    exit 1
+}
+
+fetch() {
+    command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || return 1
+    if ! ls "$package"_*.deb > /dev/null 2>&1; then
+        timeout 120 apt-get -q download "$package" > apt.log 2>&1 || return 1
+    fi
+    rm -rf unpacked
+    dpkg-deb -x "$package"_*.deb unpacked || return 1
+    cp "unpacked/usr/share/gmt-gshhg/$file" .
+}
+
+mkdir -p "$dir"
+cd "$dir"
+rm -f ./*.drep ./*.nc ./*.txt
+for tool in datarep h5diff; do
+    command -v $tool > /dev/null || failed "$tool is not there: run make deps-interop, then make"
+done
+
+say "1. A file as the world has it: netCDF-4, little-endian, compressed"
+if fetch; then
+    echo "$file of Debian's package $package"
+else
+    echo "Debian's package $package cannot be had here; a small file like it is made instead."
+    file=coast.nc
+    /usr/bin/python3 "$root/tests/demo/coast.py" $file || failed "no h5py to make a file with"
+fi
+show ls -l $file
+
+out=${file%.nc}.drep
+say "2. Imported: the same data as big-endian external32, in a file that says so itself"
+show datarep import --datarep=external32 $file "$out"
+echo "\$ datarep dump -H $out"
+datarep dump -H "$out" > header.txt
+first 36 < header.txt
+
+say "3. What is in it"
+echo "\$ datarep ls -r $out"
+datarep ls -r "$out" > objects.txt
+first 40 < objects.txt
+
+say "4. A slice, turned into this machine's form while it is read"
+show datarep dump "$out" "$slice"
+
+say "5. Checked, exported back, and compared by HDF5's own tool"
+show datarep check "$out"
+show datarep export "$out" back.nc
+h5dump -pH back.nc > back.txt
+grep -q 'H5T_STD_I16BE' back.txt || failed "the export is not big-endian"
+echo "\$ h5diff -r $file back.nc"
+status=0
+h5diff -r $file back.nc > diff.txt 2>&1 || status=$?
+cat diff.txt
+echo "exit status $status"
+[ "$status$(cat diff.txt)" = 0 ] || failed "h5diff finds differences"
+if command -v ncdump > /dev/null; then
+    ncdump -h $file | sed 1d > before.txt
+    ncdump -h back.nc | sed 1d > after.txt
+    # Only the byte order and the like may differ, and ncdump -h shows neither.
+    cmp before.txt after.txt || failed "ncdump sees other dimensions, variables or attributes"
+    echo "ncdump -h: the same dimensions, variables and attributes"
+fi
+
+say "What was shown"
+objects=$(grep -c . objects.txt)
+echo "All $objects objects of a netCDF-4 file came over: dimensions, chunks, filters, attributes."
+echo "Its numbers lie in the container as external32 says, big-endian, on whatever machine wrote it."
+echo "Exported again, HDF5 finds no difference; no step needed to know this machine's byte order."
