@@ -1,7 +1,7 @@
 /* emit.c - prints a file's structure as a schema that makes it again. */
 #include "schema/number.h"
 #include "schema/schema.h"
-#include "schema/tree.h"
+#include "schema/doc.h"
 #include "schema/type.h"
 #include <inttypes.h>
 #include <stdio.h>

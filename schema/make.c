@@ -20,7 +20,7 @@ struct maker {
 };
 
 /* Keeps the library's failure and says which part of the schema it came from. */
-static bool refuse(struct maker *m, const struct tree *at, const char *what, int err)
+static bool refuse(struct maker *m, const struct doc *at, const char *what, int err)
 {
     if (!m->err)
         m->err = err;
@@ -257,7 +257,7 @@ int schema_read(const char *text, size_t size, schema_say_fn *say, void *ctx, st
     if (!s)
         return DREP_ERR_NOMEM;
     s->c = (struct complaints){.say = say, .ctx = ctx};
-    err = tree_read(text, size, &s->c, &s->tree);
+    err = doc_read(text, size, &s->c, &s->tree);
     if (!err && !s->tree) {
         complain(&s->c, NULL, "the schema is empty");
         err = DREP_ERR_SYNTAX;

@@ -68,7 +68,7 @@ struct object *model_find(const struct schema *s, const char *path)
 
 /* A new member of a group (parent NULL: the root).  NULL after complaining. */
 static struct object *new_object(struct schema *s, struct object *parent, const char *name,
-                                 const struct tree *at)
+                                 const struct doc *at)
 {
     size_t above = parent && parent->parent ? strlen(parent->path) : 0;
     struct object *o = calloc(1, sizeof *o), **slot, **grown;
@@ -140,15 +140,15 @@ void model_release(struct schema *s)
     types_release(&s->types);
     reps_release(&s->reps);
     drep_info_free(s->hints);
-    tree_free(s->tree);
+    doc_free(s->tree);
 }
 
 /* ------------------------------------------------------------ pass 1: names */
 
-static bool read_object(struct schema *s, struct object *parent, const struct tree *key,
-                        const struct tree *node);
+static bool read_object(struct schema *s, struct object *parent, const struct doc *key,
+                        const struct doc *node);
 
-static bool read_members(struct schema *s, struct object *group, const struct tree *node,
+static bool read_members(struct schema *s, struct object *group, const struct doc *node,
                          bool explicit)
 {
     bool fine = true;
@@ -162,33 +162,32 @@ static bool read_members(struct schema *s, struct object *group, const struct tr
     return fine;
 }
 
-static bool read_group(struct schema *s, struct object *group, const struct tree *node)
+static bool read_group(struct schema *s, struct object *group, const struct doc *node)
 {
     static const char *const keys[] = {"attrs", "members", NULL};
-    const struct tree *members = tree_get(node, "members");
+    const struct doc *members = doc_get(node, "members");
 
     if (!members)
         return read_members(s, group, node, false);
-    return tree_keys(&s->c, node, keys) &&
-           tree_want(&s->c, members, TREE_MAP, "a map of objects") &&
+    return doc_keys(&s->c, node, keys) && doc_want(&s->c, members, DOC_MAP, "a map of objects") &&
            read_members(s, group, members, true);
 }
 
 /* What an entry of a group is meant to be, in a complaint about what it is not. */
-static bool complain_object(struct schema *s, const struct tree *key, const struct tree *node)
+static bool complain_object(struct schema *s, const struct doc *key, const struct doc *node)
 {
-    const char *nearest = tree_nearest(key->text, object_keys);
+    const char *nearest = doc_nearest(key->text, object_keys);
 
     if (nearest && strcmp(nearest, key->text) != 0)
         return complain(&s->c, key, "unknown key \"%s\" (did you mean \"%s\"?)", key->text,
                         nearest);
     return complain(&s->c, node,
                     "\"%s\" is no object: expected a map like {dataset: TYPE, ...}, not %s",
-                    key->text, tree_what(node));
+                    key->text, doc_what(node));
 }
 
-static bool read_object(struct schema *s, struct object *parent, const struct tree *key,
-                        const struct tree *node)
+static bool read_object(struct schema *s, struct object *parent, const struct doc *key,
+                        const struct doc *node)
 {
     const char *name = key->text;
     struct object *o;
@@ -196,33 +195,33 @@ static bool read_object(struct schema *s, struct object *parent, const struct tr
     if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
         strlen(name) > 1023)
         return complain(&s->c, key, "\"%.100s\" cannot be a name", name);
-    if (node->kind != TREE_MAP && !tree_null(node))
+    if (node->kind != DOC_MAP && !doc_null(node))
         return complain_object(s, key, node);
     o = new_object(s, parent, name, key);
     if (!o)
         return false;
     /* From here on the object's own map tells; an empty entry is an empty group. */
     o->at = node;
-    if (tree_get(node, "dataset")) {
+    if (doc_get(node, "dataset")) {
         o->kind = DREP_OBJ_DATASET;
         return true;
     }
-    if (tree_get(node, "dimension")) {
+    if (doc_get(node, "dimension")) {
         o->kind = DREP_OBJ_DIMENSION;
         return true;
     }
-    if (tree_get(node, "type")) {
+    if (doc_get(node, "type")) {
         o->kind = DREP_OBJ_TYPE;
-        return parent->parent || types_add(&s->types, name, tree_get(node, "type"));
+        return parent->parent || types_add(&s->types, name, doc_get(node, "type"));
     }
-    if (tree_get(node, "link"))
+    if (doc_get(node, "link"))
         return true;
     o->kind = DREP_OBJ_GROUP;
-    return tree_null(node) || read_group(s, o, node);
+    return doc_null(node) || read_group(s, o, node);
 }
 
 /* `types:` and `dims:` are objects in the root group, before all others. */
-static bool read_shorthand(struct schema *s, const struct tree *node, int kind)
+static bool read_shorthand(struct schema *s, const struct doc *node, int kind)
 {
     struct object *o;
     bool fine = true;
@@ -230,7 +229,7 @@ static bool read_shorthand(struct schema *s, const struct tree *node, int kind)
 
     if (!node)
         return true;
-    if (!tree_want(&s->c, node, TREE_MAP, "a map of names"))
+    if (!doc_want(&s->c, node, DOC_MAP, "a map of names"))
         return false;
     for (i = 0; i < node->len; i++) {
         const char *name = node->key[i]->text;
@@ -261,18 +260,18 @@ static bool read_shorthand(struct schema *s, const struct tree *node, int kind)
 static bool read_named_type(struct schema *s, struct object *o)
 {
     static const char *const keys[] = {"type", "attrs", NULL};
-    const struct tree *type = tree_get(o->at, "type");
+    const struct doc *type = doc_get(o->at, "type");
 
     /* In `types:` the entry itself is the type. */
     if (!type)
         return types_get(&s->types, o->at, &o->type);
-    return tree_keys(&s->c, o->at, keys) && types_get(&s->types, type, &o->type);
+    return doc_keys(&s->c, o->at, keys) && types_get(&s->types, type, &o->type);
 }
 
-static bool read_length(struct schema *s, struct object *o, const struct tree *node)
+static bool read_length(struct schema *s, struct object *o, const struct doc *node)
 {
-    if (!tree_is(node, "unlimited"))
-        return tree_integer(&s->c, node, 0, (int64_t)1 << 62, &o->len);
+    if (!doc_is(node, "unlimited"))
+        return doc_integer(&s->c, node, 0, (int64_t)1 << 62, &o->len);
     o->unlimited = true;
     return true;
 }
@@ -281,21 +280,21 @@ static bool read_dimension(struct schema *s, struct object *o)
 {
     static const char *const keys[] = {"dimension", "unlimited", "attrs", NULL};
     static const char *const short_keys[] = {"length", "unlimited", "attrs", NULL};
-    const struct tree *length = tree_get(o->at, "dimension");
-    const struct tree *unlimited = tree_get(o->at, "unlimited");
+    const struct doc *length = doc_get(o->at, "dimension");
+    const struct doc *unlimited = doc_get(o->at, "unlimited");
     bool fine;
 
-    if (o->at->kind != TREE_MAP)
+    if (o->at->kind != DOC_MAP)
         return read_length(s, o, o->at);
-    fine = tree_keys(&s->c, o->at, length ? keys : short_keys);
+    fine = doc_keys(&s->c, o->at, length ? keys : short_keys);
     if (!length)
-        length = tree_get(o->at, "length");
+        length = doc_get(o->at, "length");
     if (length)
         fine = read_length(s, o, length) && fine;
     else if (!unlimited)
         fine = complain(&s->c, o->at, "a dimension has a length, or is unlimited");
     if (unlimited)
-        fine = tree_boolean(&s->c, unlimited, &o->unlimited) && fine;
+        fine = doc_boolean(&s->c, unlimited, &o->unlimited) && fine;
     return fine;
 }
 
@@ -326,7 +325,7 @@ static struct object *find_dimension(const struct schema *s, const struct object
     return NULL;
 }
 
-static bool complain_dimension(struct schema *s, const struct tree *node)
+static bool complain_dimension(struct schema *s, const struct doc *node)
 {
     const char *names[65], *nearest;
     size_t i, n = 0;
@@ -335,20 +334,20 @@ static bool complain_dimension(struct schema *s, const struct tree *node)
         if (s->root->member[i]->kind == DREP_OBJ_DIMENSION)
             names[n++] = s->root->member[i]->name;
     names[n] = NULL;
-    nearest = tree_nearest(node->text, names);
+    nearest = doc_nearest(node->text, names);
     if (nearest)
         return complain(&s->c, node, "no dimension \"%s\" (did you mean \"%s\"?)", node->text,
                         nearest);
     return complain(&s->c, node, "no dimension \"%s\"", node->text);
 }
 
-static bool read_dims(struct schema *s, struct object *o, const struct tree *node)
+static bool read_dims(struct schema *s, struct object *o, const struct doc *node)
 {
     bool fine = true;
     const char *name;
     size_t i;
 
-    if (!tree_want(&s->c, node, TREE_LIST, "a list of dimensions"))
+    if (!doc_want(&s->c, node, DOC_LIST, "a list of dimensions"))
         return false;
     if (node->len > DREP_MAX_RANK)
         return complain(&s->c, node, "at most %d dimensions", DREP_MAX_RANK);
@@ -356,9 +355,9 @@ static bool read_dims(struct schema *s, struct object *o, const struct tree *nod
     o->has_dims = true;
     for (i = 0; i < node->len; i++) {
         o->dims[i] = -1;
-        if (tree_null(node->item[i]))
+        if (doc_null(node->item[i]))
             continue;
-        if (!tree_string(&s->c, node->item[i], &name)) {
+        if (!doc_string(&s->c, node->item[i], &name)) {
             fine = false;
             continue;
         }
@@ -375,37 +374,37 @@ static bool read_dims(struct schema *s, struct object *o, const struct tree *nod
 }
 
 /* A list of `rank` lengths; unlimited where that may be. */
-static bool read_lengths(struct schema *s, const struct tree *node, int rank, int64_t least,
+static bool read_lengths(struct schema *s, const struct doc *node, int rank, int64_t least,
                          int64_t most, bool unlimited, int64_t *out)
 {
     bool fine = true;
     int i;
 
-    if (!tree_want(&s->c, node, TREE_LIST, "a list of lengths"))
+    if (!doc_want(&s->c, node, DOC_LIST, "a list of lengths"))
         return false;
     if ((int)node->len != rank)
         return complain(&s->c, node, "expected %d length%s, not %zu", rank, rank == 1 ? "" : "s",
                         node->len);
     for (i = 0; i < rank; i++) {
-        if (unlimited && tree_is(node->item[i], "unlimited"))
+        if (unlimited && doc_is(node->item[i], "unlimited"))
             out[i] = DREP_UNLIMITED;
         else
-            fine = tree_integer(&s->c, node->item[i], least, most, &out[i]) && fine;
+            fine = doc_integer(&s->c, node->item[i], least, most, &out[i]) && fine;
     }
     return fine;
 }
 
-static bool read_shape(struct schema *s, struct object *o, const struct tree *node)
+static bool read_shape(struct schema *s, struct object *o, const struct doc *node)
 {
     int64_t dims[DREP_MAX_RANK];
     bool fine = true;
     int d;
 
-    if (tree_null(node)) {
+    if (doc_null(node)) {
         o->rank = DREP_NULL_SPACE;
         return !o->has_dims || complain(&s->c, node, "the null space has no dims");
     }
-    if (!tree_want(&s->c, node, TREE_LIST, "a list of lengths, or null"))
+    if (!doc_want(&s->c, node, DOC_LIST, "a list of lengths, or null"))
         return false;
     if (node->len > DREP_MAX_RANK)
         return complain(&s->c, node, "at most %d dimensions", DREP_MAX_RANK);
@@ -451,7 +450,7 @@ static bool guess_shape(struct schema *s, struct object *o)
     int rank;
 
     o->rank = 0;
-    if (!o->data || o->data->kind != TREE_LIST || value_is_list(&s->encoder, o->type))
+    if (!o->data || o->data->kind != DOC_LIST || value_is_list(&s->encoder, o->type))
         return true;
     rank = value_shape(&s->c, o->data, dims);
     if (rank < 0)
@@ -464,8 +463,8 @@ static bool guess_shape(struct schema *s, struct object *o)
 
 static bool read_space(struct schema *s, struct object *o)
 {
-    const struct tree *dims = tree_get(o->at, "dims"), *shape = tree_get(o->at, "shape");
-    const struct tree *maxshape = tree_get(o->at, "maxshape");
+    const struct doc *dims = doc_get(o->at, "dims"), *shape = doc_get(o->at, "shape");
+    const struct doc *maxshape = doc_get(o->at, "maxshape");
     int64_t most[DREP_MAX_RANK];
     bool fine = true;
     int d;
@@ -478,7 +477,7 @@ static bool read_space(struct schema *s, struct object *o)
         fine = guess_shape(s, o);
     if (!fine)
         return false;
-    if (maxshape && !tree_null(maxshape)) {
+    if (maxshape && !doc_null(maxshape)) {
         if (!read_lengths(s, maxshape, o->rank < 0 ? 0 : o->rank, 0, (int64_t)1 << 62, true, most))
             return false;
         for (d = 0; d < o->rank; d++) {
@@ -491,34 +490,34 @@ static bool read_space(struct schema *s, struct object *o)
     return fine && check_size(s, o);
 }
 
-static bool read_filter(struct schema *s, const struct tree *node, drep_filter *out)
+static bool read_filter(struct schema *s, const struct doc *node, drep_filter *out)
 {
-    const struct tree *name = node, *level = NULL;
+    const struct doc *name = node, *level = NULL;
     int64_t number = -1;
 
-    if (node->kind == TREE_MAP && node->len == 1) {
+    if (node->kind == DOC_MAP && node->len == 1) {
         name = node->key[0];
         level = node->item[0];
     }
-    if (name->kind != TREE_SCALAR)
+    if (name->kind != DOC_SCALAR)
         return complain(&s->c, node, "expected a filter: its name, or {name: level}");
     out->id = drep_filter_from_name(name->text);
     if (!out->id)
         return complain(&s->c, name, "unknown filter \"%s\"", name->text);
     if (!drep_filter_available(out->id))
         return complain(&s->c, name, "filter \"%s\" is not built in here", name->text);
-    if (level && !tree_integer(&s->c, level, 0, 1000, &number))
+    if (level && !doc_integer(&s->c, level, 0, 1000, &number))
         return false;
     out->level = (int)number;
     return true;
 }
 
-static bool read_filters(struct schema *s, struct object *o, const struct tree *node)
+static bool read_filters(struct schema *s, struct object *o, const struct doc *node)
 {
     bool fine = true;
     size_t i;
 
-    if (!tree_want(&s->c, node, TREE_LIST, "a list of filters"))
+    if (!doc_want(&s->c, node, DOC_LIST, "a list of filters"))
         return false;
     if (node->len > DREP_MAX_FILTERS)
         return complain(&s->c, node, "at most %d filters", DREP_MAX_FILTERS);
@@ -532,18 +531,18 @@ static bool read_filters(struct schema *s, struct object *o, const struct tree *
 
 static bool read_layout(struct schema *s, struct object *o)
 {
-    const struct tree *layout = tree_get(o->at, "layout"), *chunk = tree_get(o->at, "chunk");
-    const struct tree *filters = tree_get(o->at, "filters");
+    const struct doc *layout = doc_get(o->at, "layout"), *chunk = doc_get(o->at, "chunk");
+    const struct doc *filters = doc_get(o->at, "filters");
     bool fine = true;
     int d;
 
-    if (!layout || tree_is(layout, "auto"))
+    if (!layout || doc_is(layout, "auto"))
         o->layout = DREP_LAYOUT_AUTO;
-    else if (tree_is(layout, "compact"))
+    else if (doc_is(layout, "compact"))
         o->layout = DREP_COMPACT;
-    else if (tree_is(layout, "contiguous"))
+    else if (doc_is(layout, "contiguous"))
         o->layout = DREP_CONTIGUOUS;
-    else if (tree_is(layout, "chunked"))
+    else if (doc_is(layout, "chunked"))
         o->layout = DREP_CHUNKED;
     else
         fine = complain(&s->c, layout, "layout is compact, contiguous, chunked or auto");
@@ -570,18 +569,18 @@ static bool read_dataset(struct schema *s, struct object *o)
 {
     static const char *const keys[] = {"dataset", "shape", "maxshape", "dims",  "chunk", "layout",
                                        "filters", "fill",  "data",     "attrs", NULL};
-    const struct tree *fill = tree_get(o->at, "fill");
-    bool fine = tree_keys(&s->c, o->at, keys);
+    const struct doc *fill = doc_get(o->at, "fill");
+    bool fine = doc_keys(&s->c, o->at, keys);
 
-    if (!types_get(&s->types, tree_get(o->at, "dataset"), &o->type))
+    if (!types_get(&s->types, doc_get(o->at, "dataset"), &o->type))
         return false;
-    o->data = tree_get(o->at, "data");
+    o->data = doc_get(o->at, "data");
     if (!read_space(s, o))
         return false;
     fine = read_layout(s, o) && fine;
-    if (tree_is(fill, "none")) {
+    if (doc_is(fill, "none")) {
         o->fill = DREP_FILL_NONE;
-    } else if (fill && !tree_null(fill)) {
+    } else if (fill && !doc_null(fill)) {
         o->fill = DREP_FILL_VALUE;
         o->fill_value = fill;
     }
@@ -595,25 +594,25 @@ static bool read_dataset(struct schema *s, struct object *o)
 static bool read_link(struct schema *s, struct object *o)
 {
     static const char *const keys[] = {"link", "target", "file", NULL};
-    const struct tree *kind = tree_get(o->at, "link"), *target = tree_get(o->at, "target");
-    const struct tree *file = tree_get(o->at, "file");
-    bool fine = tree_keys(&s->c, o->at, keys);
+    const struct doc *kind = doc_get(o->at, "link"), *target = doc_get(o->at, "target");
+    const struct doc *file = doc_get(o->at, "file");
+    bool fine = doc_keys(&s->c, o->at, keys);
 
-    if (tree_is(kind, "soft"))
+    if (doc_is(kind, "soft"))
         o->link = DREP_LINK_SOFT;
-    else if (tree_is(kind, "hard"))
+    else if (doc_is(kind, "hard"))
         o->link = DREP_LINK_HARD;
-    else if (tree_is(kind, "external"))
+    else if (doc_is(kind, "external"))
         o->link = DREP_LINK_EXTERNAL;
     else
         fine = complain(&s->c, kind, "link is soft, hard or external");
     if (!target)
         return complain(&s->c, o->at, "a link has a target");
-    fine = tree_string(&s->c, target, &o->target) && fine;
+    fine = doc_string(&s->c, target, &o->target) && fine;
     if (file && o->link != DREP_LINK_EXTERNAL)
         fine = complain(&s->c, file, "only an external link has a file");
     else if (file)
-        fine = tree_string(&s->c, file, &o->target_file) && fine;
+        fine = doc_string(&s->c, file, &o->target_file) && fine;
     else if (o->link == DREP_LINK_EXTERNAL)
         fine = complain(&s->c, o->at, "an external link has a file");
     if (fine && o->link == DREP_LINK_HARD && strcmp(o->target, "/") != 0 &&
@@ -626,17 +625,17 @@ static bool read_link(struct schema *s, struct object *o)
 static bool read_typed_attr(struct schema *s, struct attr *a)
 {
     static const char *const keys[] = {"type", "shape", "value", NULL};
-    const struct tree *shape = tree_get(a->at, "shape");
+    const struct doc *shape = doc_get(a->at, "shape");
 
-    a->value = tree_get(a->at, "value");
-    if (!tree_keys(&s->c, a->at, keys) || !types_get(&s->types, tree_get(a->at, "type"), &a->type))
+    a->value = doc_get(a->at, "value");
+    if (!doc_keys(&s->c, a->at, keys) || !types_get(&s->types, doc_get(a->at, "type"), &a->type))
         return false;
-    if (tree_null(shape)) {
+    if (doc_null(shape)) {
         a->rank = DREP_NULL_SPACE;
-        return !a->value || tree_null(a->value) ||
+        return !a->value || doc_null(a->value) ||
                complain(&s->c, a->value, "the null space has no value");
     }
-    if (shape && !tree_want(&s->c, shape, TREE_LIST, "a list of lengths, or null"))
+    if (shape && !doc_want(&s->c, shape, DOC_LIST, "a list of lengths, or null"))
         return false;
     if (shape && shape->len > DREP_MAX_RANK)
         return complain(&s->c, shape, "at most %d dimensions", DREP_MAX_RANK);
@@ -664,11 +663,11 @@ static bool read_attr(struct schema *s, struct attr *a)
 {
     struct elements v;
 
-    if (tree_get(a->at, "type")) {
+    if (doc_get(a->at, "type")) {
         if (!read_typed_attr(s, a))
             return false;
     } else {
-        if (a->at->kind == TREE_MAP && !tree_get(a->at, "hex"))
+        if (a->at->kind == DOC_MAP && !doc_get(a->at, "hex"))
             return complain(&s->c, a->at, "an attribute is a value, or {type: TYPE, value: ...}");
         if (!value_guess(&s->c, a->at, &a->type, &a->rank, a->dims))
             return false;
@@ -688,13 +687,13 @@ static bool read_attr(struct schema *s, struct attr *a)
 
 static bool read_attrs(struct schema *s, struct object *o)
 {
-    const struct tree *attrs = tree_get(o->at, "attrs");
+    const struct doc *attrs = doc_get(o->at, "attrs");
     bool fine = true;
     size_t i;
 
     if (!attrs || o->link)
         return true;
-    if (!tree_want(&s->c, attrs, TREE_MAP, "a map of attributes"))
+    if (!doc_want(&s->c, attrs, DOC_MAP, "a map of attributes"))
         return false;
     o->attr = calloc(attrs->len + 1, sizeof *o->attr);
     if (!o->attr)
@@ -764,7 +763,7 @@ static bool pass_values(struct schema *s, struct object *o)
     return read_attrs(s, o) && fine;
 }
 
-static bool read_hints(struct schema *s, const struct tree *node)
+static bool read_hints(struct schema *s, const struct doc *node)
 {
     const char *value;
     bool fine = true;
@@ -774,10 +773,10 @@ static bool read_hints(struct schema *s, const struct tree *node)
         return complain_error(&s->c, node, "hints");
     if (!node)
         return true;
-    if (!tree_want(&s->c, node, TREE_MAP, "a map of hints"))
+    if (!doc_want(&s->c, node, DOC_MAP, "a map of hints"))
         return false;
     for (i = 0; i < node->len; i++) {
-        if (!tree_string(&s->c, node->item[i], &value))
+        if (!doc_string(&s->c, node->item[i], &value))
             fine = false;
         else if (drep_info_set(s->hints, node->key[i]->text, value))
             fine = complain_error(&s->c, node->key[i], "hint");
@@ -796,20 +795,20 @@ static bool read_head(struct schema *s)
 {
     static const char *const keys[] = {"datarep", "datareps", "hints", "types",
                                        "dims",    "root",     NULL};
-    const struct tree *declared = tree_get(s->tree, "datareps");
-    bool fine = tree_keys(&s->c, s->tree, keys);
+    const struct doc *declared = doc_get(s->tree, "datareps");
+    bool fine = doc_keys(&s->c, s->tree, keys);
 
-    s->datarep_at = tree_get(s->tree, "datarep");
+    s->datarep_at = doc_get(s->tree, "datarep");
     if (s->datarep_at)
-        fine = tree_string(&s->c, s->datarep_at, &s->datarep) && fine;
+        fine = doc_string(&s->c, s->datarep_at, &s->datarep) && fine;
     if (declared)
         fine = reps_read(&s->c, declared, &s->reps) && fine;
-    return read_hints(s, tree_get(s->tree, "hints")) && fine;
+    return read_hints(s, doc_get(s->tree, "hints")) && fine;
 }
 
 bool model_build(struct schema *s)
 {
-    const struct tree *root = tree_get(s->tree, "root");
+    const struct doc *root = doc_get(s->tree, "root");
     bool fine;
 
     if (encoder_init(&s->encoder, &s->c))
@@ -817,18 +816,18 @@ bool model_build(struct schema *s)
     s->encoder.exists = object_exists;
     s->encoder.ctx = s;
     s->types.c = &s->c;
-    if (!tree_want(&s->c, s->tree, TREE_MAP, "a map with root"))
+    if (!doc_want(&s->c, s->tree, DOC_MAP, "a map with root"))
         return false;
     fine = read_head(s);
     s->root = new_object(s, NULL, "", root ? root : s->tree);
     if (!s->root)
         return false;
     s->root->kind = DREP_OBJ_GROUP;
-    fine = read_shorthand(s, tree_get(s->tree, "types"), DREP_OBJ_TYPE) && fine;
-    fine = read_shorthand(s, tree_get(s->tree, "dims"), DREP_OBJ_DIMENSION) && fine;
-    if (root && !tree_null(root)) {
-        fine = tree_want(&s->c, root, TREE_MAP, "a map of objects") && fine;
-        if (root->kind == TREE_MAP)
+    fine = read_shorthand(s, doc_get(s->tree, "types"), DREP_OBJ_TYPE) && fine;
+    fine = read_shorthand(s, doc_get(s->tree, "dims"), DREP_OBJ_DIMENSION) && fine;
+    if (root && !doc_null(root)) {
+        fine = doc_want(&s->c, root, DOC_MAP, "a map of objects") && fine;
+        if (root->kind == DOC_MAP)
             fine = read_group(s, s->root, root) && fine;
     }
     types_sort(&s->types);

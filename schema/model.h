@@ -6,14 +6,14 @@
 #define SCHEMA_MODEL_H
 
 #include "schema/rep.h"
-#include "schema/tree.h"
+#include "schema/doc.h"
 #include "schema/type.h"
 #include "schema/value.h"
 
 struct attr {
     const char *name;
-    const struct tree *at;    /* the whole entry */
-    const struct tree *value; /* NULL: the null space, or no elements */
+    const struct doc *at;    /* the whole entry */
+    const struct doc *value; /* NULL: the null space, or no elements */
     drep_type *type;
     int rank; /* or DREP_NULL_SPACE */
     int64_t dims[DREP_MAX_RANK];
@@ -21,7 +21,7 @@ struct attr {
 
 struct object {
     int kind; /* enum drep_objkind, 0: a link */
-    const struct tree *at;
+    const struct doc *at;
     const char *name;
     char *path;
     struct object *parent;
@@ -47,14 +47,14 @@ struct object {
     drep_filter filters[DREP_MAX_FILTERS];
     int nfilters;
     int fill;
-    const struct tree *fill_value, *data;
+    const struct doc *fill_value, *data;
 };
 
 struct schema {
     struct complaints c;
-    struct tree *tree;
+    struct doc *tree;
     const char *datarep; /* NULL: not said */
-    const struct tree *datarep_at;
+    const struct doc *datarep_at;
     struct reps reps;
     drep_info *hints;
     struct types types;

@@ -51,13 +51,13 @@ struct rep_reader {
     int nbase;
 };
 
-static bool read_order(struct complaints *c, const struct tree *node, int *out)
+static bool read_order(struct complaints *c, const struct doc *node, int *out)
 {
-    if (tree_is(node, "big"))
+    if (doc_is(node, "big"))
         *out = DREP_BIG;
-    else if (tree_is(node, "little"))
+    else if (doc_is(node, "little"))
         *out = DREP_LITTLE;
-    else if (tree_is(node, "vax"))
+    else if (doc_is(node, "vax"))
         *out = DREP_VAX;
     else
         return complain(c, node, "order is big, little or vax");
@@ -65,7 +65,7 @@ static bool read_order(struct complaints *c, const struct tree *node, int *out)
 }
 
 /* A custom scalar, in the one-line form; its index in the representation. */
-static bool read_scalar(struct rep_reader *r, const struct tree *node, drep_encoding *row)
+static bool read_scalar(struct rep_reader *r, const struct doc *node, drep_encoding *row)
 {
     const drep_scalar *desc;
     drep_scalar *grown;
@@ -73,7 +73,7 @@ static bool read_scalar(struct rep_reader *r, const struct tree *node, drep_enco
     const char *text;
     bool fine = true;
 
-    if (!tree_string(r->c, node, &text))
+    if (!doc_string(r->c, node, &text))
         return false;
     if (drep_type_parse(text, &type))
         return complain_error(r->c, node, "scalar");
@@ -96,13 +96,13 @@ static bool read_scalar(struct rep_reader *r, const struct tree *node, drep_enco
     return fine;
 }
 
-static bool read_format(struct rep_reader *r, const struct tree *node, drep_encoding *row)
+static bool read_format(struct rep_reader *r, const struct doc *node, drep_encoding *row)
 {
     bool complex = is_real(row->format) && row->size == 2 * format_size(row->format);
     const char *name;
     int format, size;
 
-    if (!tree_string(r->c, node, &name))
+    if (!doc_string(r->c, node, &name))
         return false;
     format = drep_format_from_name(name);
     if (!format || format == DREP_FORMAT_CUSTOM)
@@ -117,38 +117,38 @@ static bool read_format(struct rep_reader *r, const struct tree *node, drep_enco
 }
 
 /* {format: ..., size: ..., order: ..., align: ..., scalar: ...}, or a format alone. */
-static bool read_row(struct rep_reader *r, const struct tree *node, drep_encoding *row)
+static bool read_row(struct rep_reader *r, const struct doc *node, drep_encoding *row)
 {
     static const char *const keys[] = {"format", "size", "order", "align", "scalar", NULL};
-    const struct tree *item;
+    const struct doc *item;
     int64_t number;
     bool fine;
     int order;
 
     if (r->order >= 0)
         row->order = (uint8_t)r->order;
-    if (node->kind == TREE_SCALAR)
+    if (node->kind == DOC_SCALAR)
         return read_format(r, node, row);
-    if (!tree_want(r->c, node, TREE_MAP, "a format, or a map"))
+    if (!doc_want(r->c, node, DOC_MAP, "a format, or a map"))
         return false;
-    fine = tree_keys(r->c, node, keys);
-    item = tree_get(node, "format");
+    fine = doc_keys(r->c, node, keys);
+    item = doc_get(node, "format");
     if (item)
         fine = read_format(r, item, row) && fine;
-    item = tree_get(node, "scalar");
+    item = doc_get(node, "scalar");
     if (item)
         fine = read_scalar(r, item, row) && fine;
-    item = tree_get(node, "size");
-    if (item && tree_integer(r->c, item, 1, 32, &number))
+    item = doc_get(node, "size");
+    if (item && doc_integer(r->c, item, 1, 32, &number))
         row->size = (uint8_t)number;
     else if (item)
         fine = false;
-    item = tree_get(node, "align");
-    if (item && tree_integer(r->c, item, 1, 16, &number))
+    item = doc_get(node, "align");
+    if (item && doc_integer(r->c, item, 1, 16, &number))
         row->align = (uint8_t)number;
     else if (item)
         fine = false;
-    item = tree_get(node, "order");
+    item = doc_get(node, "order");
     if (item && read_order(r->c, item, &order))
         row->order = (uint8_t)order;
     else if (item)
@@ -156,7 +156,7 @@ static bool read_row(struct rep_reader *r, const struct tree *node, drep_encodin
     return fine;
 }
 
-static bool read_rows(struct rep_reader *r, const struct tree *types)
+static bool read_rows(struct rep_reader *r, const struct doc *types)
 {
     drep_encoding row;
     bool fine = true;
@@ -165,7 +165,7 @@ static bool read_rows(struct rep_reader *r, const struct tree *types)
 
     if (!types)
         return true;
-    if (!tree_want(r->c, types, TREE_MAP, "a map of datatypes"))
+    if (!doc_want(r->c, types, DOC_MAP, "a map of datatypes"))
         return false;
     for (i = 0; i < types->len; i++) {
         code = drep_code_from_name(types->key[i]->text);
@@ -202,36 +202,36 @@ static void add_order(struct rep_reader *r)
     }
 }
 
-static bool read_rep(struct complaints *c, const struct tree *node, struct rep *rep)
+static bool read_rep(struct complaints *c, const struct doc *node, struct rep *rep)
 {
     static const char *const keys[] = {"order", "base", "types", NULL};
-    const struct tree *order = tree_get(node, "order"), *base = tree_get(node, "base");
+    const struct doc *order = doc_get(node, "order"), *base = doc_get(node, "base");
     struct rep_reader r = {.c = c, .rep = rep, .order = -1};
     bool fine;
 
-    if (!tree_want(c, node, TREE_MAP, "a map with order, base, types"))
+    if (!doc_want(c, node, DOC_MAP, "a map with order, base, types"))
         return false;
-    fine = tree_keys(c, node, keys);
+    fine = doc_keys(c, node, keys);
     if (order && !read_order(c, order, &r.order))
         fine = false;
     rep->base = r.order == DREP_BIG ? "external32" : "internal";
-    if (base && !tree_string(c, base, &rep->base))
+    if (base && !doc_string(c, base, &rep->base))
         return false;
     if (drep_datarep_table(rep->base, r.base, DREP_CODE_MAX, &r.nbase) || r.nbase == 0)
         return complain(c, base ? base : node, "base \"%s\" is no table of encodings", rep->base);
     if (r.nbase > DREP_CODE_MAX)
         r.nbase = DREP_CODE_MAX;
-    fine = read_rows(&r, tree_get(node, "types")) && fine;
+    fine = read_rows(&r, doc_get(node, "types")) && fine;
     add_order(&r);
     return fine;
 }
 
-bool reps_read(struct complaints *c, const struct tree *node, struct reps *out)
+bool reps_read(struct complaints *c, const struct doc *node, struct reps *out)
 {
     bool fine = true;
     size_t i;
 
-    if (!tree_want(c, node, TREE_MAP, "a map of data representations"))
+    if (!doc_want(c, node, DOC_MAP, "a map of data representations"))
         return false;
     out->list = calloc(node->len + 1, sizeof *out->list);
     if (!out->list)

@@ -4,11 +4,11 @@
 #ifndef SCHEMA_REP_H
 #define SCHEMA_REP_H
 
-#include "schema/tree.h"
+#include "schema/doc.h"
 
 struct rep {
     const char *name, *base;
-    const struct tree *at;
+    const struct doc *at;
     drep_encoding row[DREP_CODE_MAX];
     int nrows;
     drep_scalar *scalar;
@@ -20,7 +20,7 @@ struct reps {
     size_t len;
 };
 
-bool reps_read(struct complaints *c, const struct tree *node, struct reps *out);
+bool reps_read(struct complaints *c, const struct doc *node, struct reps *out);
 /* Makes them known to the process; false after complaining. */
 bool reps_declare(struct complaints *c, const struct reps *reps);
 void reps_release(struct reps *reps);

@@ -53,7 +53,7 @@ bool types_can_name(const char *name)
     return identifier(name) && !drep_code_from_name(name) && !word_in(name, reserved);
 }
 
-bool types_add(struct types *t, const char *name, const struct tree *at)
+bool types_add(struct types *t, const char *name, const struct doc *at)
 {
     size_t cap = t->cap ? 2 * t->cap : 16;
     struct named *list;
@@ -93,7 +93,7 @@ static struct named *find(const struct types *t, const char *name)
 }
 
 /* Makes sure that a name has its type. */
-static bool resolve(struct types *t, struct named *n, const struct tree *from)
+static bool resolve(struct types *t, struct named *n, const struct doc *from)
 {
     bool fine;
 
@@ -119,7 +119,7 @@ static bool resolve(struct types *t, struct named *n, const struct tree *from)
 
 struct expansion {
     struct types *types;
-    const struct tree *at;
+    const struct doc *at;
     char *text;
     size_t len, cap;
 };
@@ -218,7 +218,7 @@ static bool expand(struct expansion *e, const char *p)
 }
 
 /* The type that one line means, or a hint at what was meant. */
-static bool complain_line(struct types *t, const struct tree *node)
+static bool complain_line(struct types *t, const struct doc *node)
 {
     const char *words[DREP_CODE_MAX + 64], *nearest = NULL;
     size_t n = 0, i;
@@ -230,21 +230,21 @@ static bool complain_line(struct types *t, const struct tree *node)
         words[n++] = t->list[i].name;
     words[n] = NULL;
     if (identifier(node->text))
-        nearest = tree_nearest(node->text, words);
+        nearest = doc_nearest(node->text, words);
     if (nearest)
         return complain(t->c, node, "datatype \"%s\": %s (did you mean \"%s\"?)", node->text,
                         drep_error(), nearest);
     return complain(t->c, node, "datatype \"%.200s\": %s", node->text, drep_error());
 }
 
-static bool get_line(struct types *t, const struct tree *node, drep_type **out)
+static bool get_line(struct types *t, const struct doc *node, drep_type **out)
 {
     struct expansion e = {.types = t, .at = node};
     struct named *n;
     const char *text;
     bool fine;
 
-    if (!tree_string(t->c, node, &text))
+    if (!doc_string(t->c, node, &text))
         return false;
     n = find(t, text);
     if (n) {
@@ -262,16 +262,16 @@ static bool get_line(struct types *t, const struct tree *node, drep_type **out)
 
 /* -------------------------------------------------------------------- maps */
 
-static bool get_struct(struct types *t, const struct tree *node, drep_type **out)
+static bool get_struct(struct types *t, const struct doc *node, drep_type **out)
 {
-    const struct tree *members = tree_get(node, "struct");
+    const struct doc *members = doc_get(node, "struct");
     const drep_type **types;
     const char **names;
     drep_type *type;
     bool fine = true;
     size_t i;
 
-    if (!tree_want(t->c, members, TREE_MAP, "a map of members"))
+    if (!doc_want(t->c, members, DOC_MAP, "a map of members"))
         return false;
     names = calloc(members->len + 1, sizeof *names);
     types = calloc(members->len + 1, sizeof *types);
@@ -293,16 +293,16 @@ static bool get_struct(struct types *t, const struct tree *node, drep_type **out
     return fine;
 }
 
-static bool get_enum(struct types *t, const struct tree *node, drep_type **out)
+static bool get_enum(struct types *t, const struct doc *node, drep_type **out)
 {
-    const struct tree *names = tree_get(node, "enum"), *base_node = tree_get(node, "base");
+    const struct doc *names = doc_get(node, "enum"), *base_node = doc_get(node, "base");
     drep_type *base = NULL;
     const char **texts;
     int64_t *values;
     bool fine = true;
     size_t i;
 
-    if (!tree_want(t->c, names, TREE_MAP, "a map of names and values"))
+    if (!doc_want(t->c, names, DOC_MAP, "a map of names and values"))
         return false;
     texts = calloc(names->len + 1, sizeof *texts);
     values = calloc(names->len + 1, sizeof *values);
@@ -310,7 +310,7 @@ static bool get_enum(struct types *t, const struct tree *node, drep_type **out)
         fine = complain(t->c, node, "out of memory");
     for (i = 0; texts && values && i < names->len; i++) {
         texts[i] = names->key[i]->text;
-        fine = tree_integer(t->c, names->item[i], INT64_MIN, INT64_MAX, &values[i]) && fine;
+        fine = doc_integer(t->c, names->item[i], INT64_MIN, INT64_MAX, &values[i]) && fine;
     }
     if (fine && base_node)
         fine = types_get(t, base_node, &base);
@@ -322,9 +322,9 @@ static bool get_enum(struct types *t, const struct tree *node, drep_type **out)
     return fine;
 }
 
-static bool get_array(struct types *t, const struct tree *node, drep_type **out)
+static bool get_array(struct types *t, const struct doc *node, drep_type **out)
 {
-    const struct tree *shape = tree_get(node, "shape");
+    const struct doc *shape = doc_get(node, "shape");
     int64_t dims[DREP_MAX_RANK];
     drep_type *base;
     bool fine = true;
@@ -332,13 +332,13 @@ static bool get_array(struct types *t, const struct tree *node, drep_type **out)
 
     if (!shape)
         return complain(t->c, node, "an array needs a shape");
-    if (!tree_want(t->c, shape, TREE_LIST, "a list of lengths"))
+    if (!doc_want(t->c, shape, DOC_LIST, "a list of lengths"))
         return false;
     if (shape->len < 1 || shape->len > DREP_MAX_RANK)
         return complain(t->c, shape, "an array has 1 to %d dimensions", DREP_MAX_RANK);
     for (i = 0; i < shape->len; i++)
-        fine = tree_integer(t->c, shape->item[i], 0, INT64_MAX, &dims[i]) && fine;
-    if (!fine || !types_get(t, tree_get(node, "array"), &base))
+        fine = doc_integer(t->c, shape->item[i], 0, INT64_MAX, &dims[i]) && fine;
+    if (!fine || !types_get(t, doc_get(node, "array"), &base))
         return false;
     if (drep_type_array((int)shape->len, dims, base, out))
         fine = complain_error(t->c, node, "array");
@@ -346,69 +346,69 @@ static bool get_array(struct types *t, const struct tree *node, drep_type **out)
     return fine;
 }
 
-static bool get_string(struct types *t, const struct tree *node, drep_type **out)
+static bool get_string(struct types *t, const struct doc *node, drep_type **out)
 {
-    const struct tree *pad = tree_get(node, "pad");
+    const struct doc *pad = doc_get(node, "pad");
     int64_t size;
     int how = DREP_PAD_NUL;
 
-    if (!tree_integer(t->c, tree_get(node, "string"), 1, INT64_MAX, &size))
+    if (!doc_integer(t->c, doc_get(node, "string"), 1, INT64_MAX, &size))
         return false;
-    if (tree_is(pad, "nulterm"))
+    if (doc_is(pad, "nulterm"))
         how = DREP_PAD_NULTERM;
-    else if (tree_is(pad, "space"))
+    else if (doc_is(pad, "space"))
         how = DREP_PAD_SPACE;
-    else if (pad && !tree_is(pad, "nul"))
+    else if (pad && !doc_is(pad, "nul"))
         return complain(t->c, pad, "pad is nul, nulterm or space");
     if (drep_type_string(size, how, out))
         return complain_error(t->c, node, "string");
     return true;
 }
 
-static bool get_opaque(struct types *t, const struct tree *node, drep_type **out)
+static bool get_opaque(struct types *t, const struct doc *node, drep_type **out)
 {
-    const struct tree *tag_node = tree_get(node, "tag");
+    const struct doc *tag_node = doc_get(node, "tag");
     const char *tag = NULL;
     int64_t size;
 
-    if (!tree_integer(t->c, tree_get(node, "opaque"), 1, INT64_MAX, &size))
+    if (!doc_integer(t->c, doc_get(node, "opaque"), 1, INT64_MAX, &size))
         return false;
-    if (tag_node && !tree_string(t->c, tag_node, &tag))
+    if (tag_node && !doc_string(t->c, tag_node, &tag))
         return false;
     if (drep_type_opaque(size, tag, out))
         return complain_error(t->c, node, "opaque");
     return true;
 }
 
-static bool get_ref(struct types *t, const struct tree *node, drep_type **out)
+static bool get_ref(struct types *t, const struct doc *node, drep_type **out)
 {
-    const struct tree *what = tree_get(node, "ref");
+    const struct doc *what = doc_get(node, "ref");
 
-    if (!tree_is(what, "object") && !tree_is(what, "region"))
+    if (!doc_is(what, "object") && !doc_is(what, "region"))
         return complain(t->c, what, "ref is object or region");
-    if (drep_type_reference(tree_is(what, "region") ? DREP_REF_REGION : DREP_REF_OBJECT, out))
+    if (drep_type_reference(doc_is(what, "region") ? DREP_REF_REGION : DREP_REF_OBJECT, out))
         return complain_error(t->c, node, "ref");
     return true;
 }
 
-static bool get_wrapped(struct types *t, const struct tree *node, drep_type **out)
+static bool get_wrapped(struct types *t, const struct doc *node, drep_type **out)
 {
-    const struct tree *seq = tree_get(node, "seq");
+    const struct doc *seq = doc_get(node, "seq");
     drep_type *base;
     int err;
 
-    if (!types_get(t, seq ? seq : tree_get(node, "bool"), &base))
+    if (!types_get(t, seq ? seq : doc_get(node, "bool"), &base))
         return false;
     err = seq ? drep_type_sequence(base, out) : drep_type_boolean(base, out);
     drep_type_free(base);
     return err ? complain_error(t->c, node, seq ? "seq" : "bool") : true;
 }
 
-static bool get_map(struct types *t, const struct tree *node, drep_type **out)
+static bool get_map(struct types *t, const struct doc *node, drep_type **out)
 {
     static const struct {
         const char *keys[3];
-        bool (*get)(struct types *t, const struct tree *node, drep_type **out);
+        bool (*get)(struct types *t, const struct doc *node, drep_type **out);
     } forms[] = {
         {{"struct", NULL, NULL}, get_struct},  {{"enum", "base", NULL}, get_enum},
         {{"array", "shape", NULL}, get_array}, {{"string", "pad", NULL}, get_string},
@@ -418,18 +418,18 @@ static bool get_map(struct types *t, const struct tree *node, drep_type **out)
     size_t i;
 
     for (i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (tree_get(node, forms[i].keys[0]))
-            return tree_keys(t->c, node, forms[i].keys) && forms[i].get(t, node, out);
+        if (doc_get(node, forms[i].keys[0]))
+            return doc_keys(t->c, node, forms[i].keys) && forms[i].get(t, node, out);
     return complain(t->c, node,
                     "a datatype is one line, or a map with one of struct, enum, array, "
                     "string, opaque, ref, seq, bool");
 }
 
-bool types_get(struct types *t, const struct tree *node, drep_type **out)
+bool types_get(struct types *t, const struct doc *node, drep_type **out)
 {
-    if (node->kind == TREE_SCALAR)
+    if (node->kind == DOC_SCALAR)
         return get_line(t, node, out);
-    if (node->kind == TREE_MAP)
+    if (node->kind == DOC_MAP)
         return get_map(t, node, out);
     return complain(t->c, node, "expected a datatype, not a list");
 }

@@ -2,12 +2,12 @@
 #ifndef SCHEMA_TYPE_H
 #define SCHEMA_TYPE_H
 
-#include "schema/tree.h"
+#include "schema/doc.h"
 
 /* A datatype that has a name in the schema. */
 struct named {
     const char *name;
-    const struct tree *at;
+    const struct doc *at;
     drep_type *type;
     char *text; /* its one-line form */
     enum { NAMED_NEW, NAMED_ASKED, NAMED_DONE, NAMED_WRONG } state;
@@ -24,9 +24,9 @@ struct types {
 bool types_can_name(const char *name);
 void types_release(struct types *t);
 /* Adds a name; types_sort() before the first types_get(). */
-bool types_add(struct types *t, const char *name, const struct tree *at);
+bool types_add(struct types *t, const char *name, const struct doc *at);
 void types_sort(struct types *t);
 /* What a node means: a new reference. */
-bool types_get(struct types *t, const struct tree *node, drep_type **out);
+bool types_get(struct types *t, const struct doc *node, drep_type **out);
 
 #endif

@@ -136,14 +136,14 @@ static bool held_type(const struct encoder *e, const drep_type *type, drep_type 
 
 /* ------------------------------------------------------------------ leaves */
 
-static bool put(const struct encoder *e, const drep_type *type, const struct tree *node, void *at);
+static bool put(const struct encoder *e, const drep_type *type, const struct doc *node, void *at);
 
-static bool put_integer(const struct encoder *e, const struct tree *node, int64_t size,
+static bool put_integer(const struct encoder *e, const struct doc *node, int64_t size,
                         bool is_signed, void *at)
 {
     struct integer n;
 
-    if (!tree_want(e->c, node, TREE_SCALAR, "an integer"))
+    if (!doc_want(e->c, node, DOC_SCALAR, "an integer"))
         return false;
     if (!number_integer(node->text, &n))
         return complain(e->c, node, "expected an integer, not \"%.100s\"", node->text);
@@ -160,11 +160,11 @@ static void store_small(uint64_t value, int64_t size, void *at)
     number_store(&n, size, false, at);
 }
 
-static bool put_boolean(const struct encoder *e, const struct tree *node, int64_t size, void *at)
+static bool put_boolean(const struct encoder *e, const struct doc *node, int64_t size, void *at)
 {
-    bool value = tree_is(node, "1");
+    bool value = doc_is(node, "1");
 
-    if (!value && !tree_is(node, "0") && !tree_boolean(e->c, node, &value))
+    if (!value && !doc_is(node, "0") && !doc_boolean(e->c, node, &value))
         return false;
     memset(at, 0, (size_t)size);
     store_small(value, size, at);
@@ -172,7 +172,7 @@ static bool put_boolean(const struct encoder *e, const struct tree *node, int64_
 }
 
 /* The code point, if the text is a single one. */
-static bool one_character(const struct tree *node, uint32_t *out)
+static bool one_character(const struct doc *node, uint32_t *out)
 {
     const unsigned char *p = (const unsigned char *)node->text;
     size_t i, n = node->size == 0 ? 0 : *p < 0x80 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
@@ -188,11 +188,11 @@ static bool one_character(const struct tree *node, uint32_t *out)
     return true;
 }
 
-static bool put_character(const struct encoder *e, const struct tree *node, int64_t size, void *at)
+static bool put_character(const struct encoder *e, const struct doc *node, int64_t size, void *at)
 {
     uint32_t code;
 
-    if (!tree_want(e->c, node, TREE_SCALAR, "a character"))
+    if (!doc_want(e->c, node, DOC_SCALAR, "a character"))
         return false;
     if (!one_character(node, &code)) {
         if (!node->quoted && number_is_integer(node->text))
@@ -206,13 +206,13 @@ static bool put_character(const struct encoder *e, const struct tree *node, int6
     return true;
 }
 
-static bool put_real(const struct encoder *e, const struct tree *node, int format, void *at)
+static bool put_real(const struct encoder *e, const struct doc *node, int format, void *at)
 {
     double d;
     float f;
     bool fine;
 
-    if (!tree_want(e->c, node, TREE_SCALAR, "a number"))
+    if (!doc_want(e->c, node, DOC_SCALAR, "a number"))
         return false;
     if (format == DREP_FORMAT_BINARY32) {
         fine = number_float(node->text, &f);
@@ -230,16 +230,16 @@ static bool put_real(const struct encoder *e, const struct tree *node, int forma
     return complain(e->c, node, "expected a number of this type, not \"%.100s\"", node->text);
 }
 
-static bool put_complex(const struct encoder *e, const struct tree *node, int format, int64_t size,
+static bool put_complex(const struct encoder *e, const struct doc *node, int format, int64_t size,
                         char *at)
 {
-    if (node->kind != TREE_LIST || node->len != 2)
+    if (node->kind != DOC_LIST || node->len != 2)
         return complain(e->c, node, "expected a complex number, [real, imaginary]");
     return put_real(e, node->item[0], format, at) &&
            put_real(e, node->item[1], format, at + size / 2);
 }
 
-static bool put_predefined(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_predefined(const struct encoder *e, const drep_type *type, const struct doc *node,
                            void *at)
 {
     int code = drep_type_code(type), format = e->plain[code].format;
@@ -264,7 +264,7 @@ static bool put_predefined(const struct encoder *e, const drep_type *type, const
 }
 
 /* An integer scalar is held as its description says, bit by bit. */
-static bool put_scalar(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_scalar(const struct encoder *e, const drep_type *type, const struct doc *node,
                        unsigned char *at)
 {
     const drep_scalar *scalar = drep_type_scalar_desc(type);
@@ -273,7 +273,7 @@ static bool put_scalar(const struct encoder *e, const drep_type *type, const str
     uint64_t low, high, above;
     struct integer n;
 
-    if (!tree_want(e->c, node, TREE_SCALAR, "an integer"))
+    if (!doc_want(e->c, node, DOC_SCALAR, "an integer"))
         return false;
     if (!number_integer(node->text, &n))
         return complain(e->c, node, "expected an integer, not \"%.100s\"", node->text);
@@ -311,12 +311,12 @@ static int hex_digit(char c)
 }
 
 /* Hexadecimal digits to bytes, malloc'ed. */
-static bool from_hex(const struct encoder *e, const struct tree *node, char **out, size_t *size)
+static bool from_hex(const struct encoder *e, const struct doc *node, char **out, size_t *size)
 {
     char *bytes;
     size_t i;
 
-    if (!tree_want(e->c, node, TREE_SCALAR, "hexadecimal digits"))
+    if (!doc_want(e->c, node, DOC_SCALAR, "hexadecimal digits"))
         return false;
     for (i = 0; i < node->size; i++)
         if (hex_digit(node->text[i]) < 0)
@@ -335,14 +335,14 @@ static bool from_hex(const struct encoder *e, const struct tree *node, char **ou
 }
 
 /* Text, or {hex: ...} for bytes that are no UTF-8; malloc'ed with a NUL behind. */
-static bool get_text(const struct encoder *e, const struct tree *node, char **out, size_t *size)
+static bool get_text(const struct encoder *e, const struct doc *node, char **out, size_t *size)
 {
     static const char *const keys[] = {"hex", NULL};
     char *text;
 
-    if (node->kind == TREE_MAP && tree_get(node, "hex"))
-        return tree_keys(e->c, node, keys) && from_hex(e, tree_get(node, "hex"), out, size);
-    if (!tree_want(e->c, node, TREE_SCALAR, "a text"))
+    if (node->kind == DOC_MAP && doc_get(node, "hex"))
+        return doc_keys(e->c, node, keys) && from_hex(e, doc_get(node, "hex"), out, size);
+    if (!doc_want(e->c, node, DOC_SCALAR, "a text"))
         return false;
     text = malloc(node->size + 1);
     if (!text)
@@ -353,7 +353,7 @@ static bool get_text(const struct encoder *e, const struct tree *node, char **ou
     return true;
 }
 
-static bool put_string(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_string(const struct encoder *e, const drep_type *type, const struct doc *node,
                        char *at)
 {
     size_t room = (size_t)drep_type_size(type), size, need;
@@ -373,7 +373,7 @@ static bool put_string(const struct encoder *e, const drep_type *type, const str
     return true;
 }
 
-static bool put_vstring(const struct encoder *e, const struct tree *node, void *at)
+static bool put_vstring(const struct encoder *e, const struct doc *node, void *at)
 {
     size_t size;
     char *text;
@@ -388,7 +388,7 @@ static bool put_vstring(const struct encoder *e, const struct tree *node, void *
     return true;
 }
 
-static bool put_opaque(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_opaque(const struct encoder *e, const drep_type *type, const struct doc *node,
                        void *at)
 {
     size_t want = (size_t)drep_type_size(type), size;
@@ -406,15 +406,15 @@ static bool put_opaque(const struct encoder *e, const drep_type *type, const str
     return fine;
 }
 
-static bool put_enum(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_enum(const struct encoder *e, const drep_type *type, const struct doc *node,
                      void *at)
 {
     const drep_type *base = drep_type_member(type, 0);
     int64_t i, n = drep_type_enum_count(type);
-    struct tree number = {.kind = TREE_SCALAR, .line = node->line, .column = node->column};
+    struct doc number = {.kind = DOC_SCALAR, .line = node->line, .column = node->column};
     struct integer value = {0};
 
-    if (!tree_want(e->c, node, TREE_SCALAR, "a name"))
+    if (!doc_want(e->c, node, DOC_SCALAR, "a name"))
         return false;
     for (i = 0; i < n && strcmp(drep_type_enum_name(type, i), node->text) != 0; i++)
         ;
@@ -437,11 +437,11 @@ static bool put_enum(const struct encoder *e, const drep_type *type, const struc
 
 /* -------------------------------------------------------------- references */
 
-static bool find_object(const struct encoder *e, const struct tree *node, uint64_t *id)
+static bool find_object(const struct encoder *e, const struct doc *node, uint64_t *id)
 {
     const char *path;
 
-    if (!tree_string(e->c, node, &path))
+    if (!doc_string(e->c, node, &path))
         return false;
     *id = 0;
     if (e->object)
@@ -451,33 +451,33 @@ static bool find_object(const struct encoder *e, const struct tree *node, uint64
     return true;
 }
 
-static bool put_reference(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_reference(const struct encoder *e, const drep_type *type, const struct doc *node,
                           void *at)
 {
     static const char *const keys[] = {"object", "region", NULL};
-    const struct tree *object = node, *region = NULL;
+    const struct doc *object = node, *region = NULL;
     const char *text;
     drep_ref ref = {0};
 
-    if (tree_null(node)) {
+    if (doc_null(node)) {
         memcpy(at, &ref, sizeof ref);
         return true;
     }
     if (drep_type_reference_what(type) == DREP_REF_REGION) {
-        if (!tree_want(e->c, node, TREE_MAP, "{object: PATH, region: TEXT}") ||
-            !tree_keys(e->c, node, keys))
+        if (!doc_want(e->c, node, DOC_MAP, "{object: PATH, region: TEXT}") ||
+            !doc_keys(e->c, node, keys))
             return false;
-        object = tree_get(node, "object");
-        region = tree_get(node, "region");
+        object = doc_get(node, "object");
+        region = doc_get(node, "region");
         if (!object || !region)
             return complain(e->c, node, "a region reference has an object and a region");
     }
-    if (tree_null(object))
+    if (doc_null(object))
         ref.object = 0;
     else if (!find_object(e, object, &ref.object))
         return false;
     if (region) {
-        if (!tree_string(e->c, region, &text))
+        if (!doc_string(e->c, region, &text))
             return false;
         ref.region = strdup(text);
         if (!ref.region)
@@ -490,7 +490,7 @@ static bool put_reference(const struct encoder *e, const drep_type *type, const 
 /* ------------------------------------------------------- what is composite */
 
 static bool put_lists(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
-                      const struct tree *node, char **at)
+                      const struct doc *node, char **at)
 {
     bool fine = true;
     size_t i;
@@ -500,7 +500,7 @@ static bool put_lists(const struct encoder *e, const drep_type *type, int rank, 
         *at += drep_type_extent(type);
         return fine;
     }
-    if (!tree_want(e->c, node, TREE_LIST, "a list"))
+    if (!doc_want(e->c, node, DOC_LIST, "a list"))
         return false;
     if ((int64_t)node->len != dims[0])
         return complain(e->c, node, "expected %lld values, not %zu", (long long)dims[0], node->len);
@@ -509,22 +509,22 @@ static bool put_lists(const struct encoder *e, const drep_type *type, int rank, 
     return fine;
 }
 
-static bool put_array(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_array(const struct encoder *e, const drep_type *type, const struct doc *node,
                       char *at)
 {
     return put_lists(e, drep_type_member(type, 0), drep_type_array_rank(type),
                      drep_type_array_dims(type), node, &at);
 }
 
-static bool put_compound(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_compound(const struct encoder *e, const drep_type *type, const struct doc *node,
                          char *at)
 {
     int64_t i, n = drep_type_members(type);
     const char **names;
-    const struct tree *item;
+    const struct doc *item;
     bool fine = true;
 
-    if (node->kind == TREE_LIST) {
+    if (node->kind == DOC_LIST) {
         if ((int64_t)node->len != n)
             return complain(e->c, node, "expected %lld members, not %zu", (long long)n, node->len);
         for (i = 0; i < n; i++)
@@ -533,26 +533,26 @@ static bool put_compound(const struct encoder *e, const drep_type *type, const s
                    fine;
         return fine;
     }
-    if (!tree_want(e->c, node, TREE_MAP, "a map of members"))
+    if (!doc_want(e->c, node, DOC_MAP, "a map of members"))
         return false;
     names = calloc((size_t)n + 1, sizeof *names);
     if (!names)
         return complain(e->c, node, "out of memory");
     for (i = 0; i < n; i++) {
         names[i] = drep_type_member_name(type, i) ? drep_type_member_name(type, i) : "";
-        item = tree_get(node, names[i]);
+        item = doc_get(node, names[i]);
         if (!item)
             fine = complain(e->c, node, "member \"%s\" is missing", names[i]);
         else
             fine = put(e, drep_type_member(type, i), item, at + drep_type_member_offset(type, i)) &&
                    fine;
     }
-    fine = tree_keys(e->c, node, names) && fine;
+    fine = doc_keys(e->c, node, names) && fine;
     free(names);
     return fine;
 }
 
-static bool put_sequence(const struct encoder *e, const drep_type *type, const struct tree *node,
+static bool put_sequence(const struct encoder *e, const drep_type *type, const struct doc *node,
                          void *at)
 {
     const drep_type *base = drep_type_member(type, 0);
@@ -561,7 +561,7 @@ static bool put_sequence(const struct encoder *e, const drep_type *type, const s
     bool fine = true;
     size_t i;
 
-    if (!tree_want(e->c, node, TREE_LIST, "a list"))
+    if (!doc_want(e->c, node, DOC_LIST, "a list"))
         return false;
     if (extent > 0 && (int64_t)node->len > VALUES_MAX / extent)
         return complain(e->c, node, "more values than a schema may hold");
@@ -578,7 +578,7 @@ static bool put_sequence(const struct encoder *e, const drep_type *type, const s
     return fine;
 }
 
-static bool put(const struct encoder *e, const drep_type *type, const struct tree *node, void *at)
+static bool put(const struct encoder *e, const drep_type *type, const struct doc *node, void *at)
 {
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
@@ -610,13 +610,13 @@ static bool put(const struct encoder *e, const drep_type *type, const struct tre
 
 /* ------------------------------------------------------------------ values */
 
-int value_shape(struct complaints *c, const struct tree *node, int64_t *dims)
+int value_shape(struct complaints *c, const struct doc *node, int64_t *dims)
 {
     int64_t inner[DREP_MAX_RANK], first[DREP_MAX_RANK];
     int rank = 0, r;
     size_t i;
 
-    if (node->kind != TREE_LIST)
+    if (node->kind != DOC_LIST)
         return 0;
     for (i = 0; i < node->len; i++) {
         r = value_shape(c, node->item[i], inner);
@@ -649,7 +649,7 @@ bool value_is_list(const struct encoder *e, const drep_type *type)
 }
 
 bool value_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
-                  const struct tree *node, struct elements *out)
+                  const struct doc *node, struct elements *out)
 {
     struct elements v = {.count = 1};
     int64_t extent;
@@ -681,7 +681,7 @@ bool value_encode(const struct encoder *e, const drep_type *type, int rank, cons
 }
 
 bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
-                        const int64_t *dims, const struct tree *node, struct elements *out)
+                        const int64_t *dims, const struct doc *node, struct elements *out)
 {
     struct elements held, v = {0};
     int64_t extent = drep_type_extent(type);
@@ -716,19 +716,19 @@ bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank
 
 enum guess { GUESS_NONE, GUESS_INTEGER, GUESS_UNSIGNED, GUESS_REAL, GUESS_BOOLEAN, GUESS_TEXT };
 
-static enum guess guess_leaf(const struct tree *node)
+static enum guess guess_leaf(const struct doc *node)
 {
     struct integer n;
     int64_t here;
 
-    if (node->kind == TREE_MAP)
-        return tree_get(node, "hex") ? GUESS_TEXT : GUESS_NONE;
+    if (node->kind == DOC_MAP)
+        return doc_get(node, "hex") ? GUESS_TEXT : GUESS_NONE;
     if (node->quoted)
         return GUESS_TEXT;
-    if (tree_null(node))
+    if (doc_null(node))
         return GUESS_NONE;
-    if (tree_is(node, "true") || tree_is(node, "True") || tree_is(node, "TRUE") ||
-        tree_is(node, "false") || tree_is(node, "False") || tree_is(node, "FALSE"))
+    if (doc_is(node, "true") || doc_is(node, "True") || doc_is(node, "TRUE") ||
+        doc_is(node, "false") || doc_is(node, "False") || doc_is(node, "FALSE"))
         return GUESS_BOOLEAN;
     if (number_integer(node->text, &n))
         return number_store(&n, 8, true, &here) ? GUESS_INTEGER : GUESS_UNSIGNED;
@@ -745,12 +745,12 @@ static enum guess guess_both(enum guess a, enum guess b)
     return a > b ? a : b;
 }
 
-static enum guess guess_node(struct complaints *c, const struct tree *node)
+static enum guess guess_node(struct complaints *c, const struct doc *node)
 {
     enum guess all = GUESS_NONE, one;
     size_t i;
 
-    if (node->kind != TREE_LIST) {
+    if (node->kind != DOC_LIST) {
         all = guess_leaf(node);
         if (!all)
             complain(c, node, "no datatype follows from this; say {type: TYPE, value: ...}");
@@ -771,7 +771,7 @@ static enum guess guess_node(struct complaints *c, const struct tree *node)
     return all;
 }
 
-bool value_guess(struct complaints *c, const struct tree *node, drep_type **type, int *rank,
+bool value_guess(struct complaints *c, const struct doc *node, drep_type **type, int *rank,
                  int64_t *dims)
 {
     enum guess guess = guess_node(c, node);

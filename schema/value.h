@@ -6,7 +6,7 @@
 #ifndef SCHEMA_VALUE_H
 #define SCHEMA_VALUE_H
 
-#include "schema/tree.h"
+#include "schema/doc.h"
 
 struct encoder {
     struct complaints *c;
@@ -29,20 +29,20 @@ void elements_release(struct elements *v);
 
 /* The shape that nested lists have, where each innermost value is a scalar.  Gives the
  * rank, or -1 after complaining. */
-int value_shape(struct complaints *c, const struct tree *node, int64_t *dims);
+int value_shape(struct complaints *c, const struct doc *node, int64_t *dims);
 /* Whether one element of the type is itself written as a list. */
 bool value_is_list(const struct encoder *e, const drep_type *type);
 /* rank dimensions of elements of `type`, as the type they are held as. */
 bool value_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
-                  const struct tree *node, struct elements *out);
+                  const struct doc *node, struct elements *out);
 /* The same, in the type itself. */
 bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
-                        const int64_t *dims, const struct tree *node, struct elements *out);
+                        const int64_t *dims, const struct doc *node, struct elements *out);
 
 /* What a plain value is: its datatype (new reference) and shape.  Integers are INT64_T
  * (UINT64_T where they do not fit), reals DOUBLE, true and false bool(INT8_T), all else
  * vstring.  Lists are one of these throughout. */
-bool value_guess(struct complaints *c, const struct tree *node, drep_type **type, int *rank,
+bool value_guess(struct complaints *c, const struct doc *node, drep_type **type, int *rank,
                  int64_t *dims);
 
 #endif

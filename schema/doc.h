@@ -1,24 +1,24 @@
-/* tree.h - a YAML document as a tree of nodes that know where they stand.
+/* doc.h - a YAML document as a tree of nodes that know where they stand.
  *
  * Bounded: one document, no aliases, no tags, SCHEMA_DEPTH_MAX deep, SCHEMA_NODES_MAX
  * nodes, no key twice. */
-#ifndef SCHEMA_TREE_H
-#define SCHEMA_TREE_H
+#ifndef SCHEMA_DOC_H
+#define SCHEMA_DOC_H
 
 #include "schema/schema.h"
 #include <stdbool.h>
 
-enum tree_kind { TREE_SCALAR, TREE_LIST, TREE_MAP };
+enum doc_kind { DOC_SCALAR, DOC_LIST, DOC_MAP };
 
-struct tree {
-    enum tree_kind kind;
+struct doc {
+    enum doc_kind kind;
     int line, column; /* from 1 */
     bool quoted;      /* scalar: in quotes or a block, so text whatever it looks like */
     char *text;       /* scalar: ends with a NUL besides */
     size_t size;      /* scalar: bytes of text */
     size_t len, cap;
-    struct tree **item; /* list: its items; map: the values */
-    struct tree **key;  /* map: scalars */
+    struct doc **item; /* list: its items; map: the values */
+    struct doc **key;  /* map: scalars */
 };
 
 /* Where complaints go; `said` counts them. */
@@ -28,38 +28,37 @@ struct complaints {
     int said;
 };
 /* Says what is wrong at a node; gives false. */
-bool complain(struct complaints *c, const struct tree *at, const char *format, ...)
+bool complain(struct complaints *c, const struct doc *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Says the library's last message about what a node asked for; gives false. */
-bool complain_error(struct complaints *c, const struct tree *at, const char *what);
+bool complain_error(struct complaints *c, const struct doc *at, const char *what);
 
 /* 0, DREP_ERR_SYNTAX after complaining, DREP_ERR_NOMEM.  *out may be NULL: empty. */
-int tree_read(const char *text, size_t size, struct complaints *c, struct tree **out);
-void tree_free(struct tree *node);
+int doc_read(const char *text, size_t size, struct complaints *c, struct doc **out);
+void doc_free(struct doc *node);
 
 /* The value of a key in a map, NULL if it has none (or is no map). */
-const struct tree *tree_get(const struct tree *map, const char *key);
+const struct doc *doc_get(const struct doc *map, const char *key);
 /* A plain scalar with this text. */
-bool tree_is(const struct tree *node, const char *text);
+bool doc_is(const struct doc *node, const char *text);
 /* A plain scalar that stands for nothing: null, ~ or empty. */
-bool tree_null(const struct tree *node);
+bool doc_null(const struct doc *node);
 /* Complains about each key that is not in the list (ends with NULL), with the nearest
  * that is.  False if there was one. */
-bool tree_keys(struct complaints *c, const struct tree *map, const char *const *keys);
+bool doc_keys(struct complaints *c, const struct doc *map, const char *const *keys);
 /* The nearest of the words (ends with NULL), or NULL if none is near. */
-const char *tree_nearest(const char *word, const char *const *words);
+const char *doc_nearest(const char *word, const char *const *words);
 
 /* "a scalar", "a list", "a map". */
-const char *tree_what(const struct tree *node);
+const char *doc_what(const struct doc *node);
 /* A map or a list, or a complaint that names what is expected. */
-bool tree_want(struct complaints *c, const struct tree *node, enum tree_kind kind,
-               const char *what);
+bool doc_want(struct complaints *c, const struct doc *node, enum doc_kind kind, const char *what);
 /* An integer in [least, most]. */
-bool tree_integer(struct complaints *c, const struct tree *node, int64_t least, int64_t most,
-                  int64_t *out);
+bool doc_integer(struct complaints *c, const struct doc *node, int64_t least, int64_t most,
+                 int64_t *out);
 /* true or false. */
-bool tree_boolean(struct complaints *c, const struct tree *node, bool *out);
+bool doc_boolean(struct complaints *c, const struct doc *node, bool *out);
 /* Text without NUL bytes inside. */
-bool tree_string(struct complaints *c, const struct tree *node, const char **out);
+bool doc_string(struct complaints *c, const struct doc *node, const char **out);
 
 #endif

@@ -1,5 +1,5 @@
-/* tree.c - reads YAML into a tree, within limits, and takes it apart politely. */
-#include "schema/tree.h"
+/* doc.c - reads YAML into a tree, within limits, and takes it apart politely. */
+#include "schema/doc.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define SAID_MAX 100
 
-bool complain(struct complaints *c, const struct tree *at, const char *format, ...)
+bool complain(struct complaints *c, const struct doc *at, const char *format, ...)
 {
     char message[1024];
     va_list args;
@@ -25,7 +25,7 @@ bool complain(struct complaints *c, const struct tree *at, const char *format, .
     return false;
 }
 
-bool complain_error(struct complaints *c, const struct tree *at, const char *what)
+bool complain_error(struct complaints *c, const struct doc *at, const char *what)
 {
     return complain(c, at, "%s: %s", what, drep_error());
 }
@@ -39,16 +39,16 @@ struct reading {
     int err;
 };
 
-void tree_free(struct tree *node)
+void doc_free(struct doc *node)
 {
     size_t i;
 
     if (!node)
         return;
     for (i = 0; i < node->len; i++) {
-        tree_free(node->item[i]);
+        doc_free(node->item[i]);
         if (node->key)
-            tree_free(node->key[i]);
+            doc_free(node->key[i]);
     }
     free(node->item);
     free(node->key);
@@ -58,7 +58,7 @@ void tree_free(struct tree *node)
 
 static void stop_at(struct reading *r, const yaml_mark_t *mark, const char *message)
 {
-    struct tree at = {.line = (int)mark->line + 1, .column = (int)mark->column + 1};
+    struct doc at = {.line = (int)mark->line + 1, .column = (int)mark->column + 1};
 
     if (!r->err)
         complain(r->c, &at, "%s", message);
@@ -85,9 +85,9 @@ static bool next(struct reading *r, yaml_event_t *event)
     return false;
 }
 
-static struct tree *new_node(struct reading *r, enum tree_kind kind, const yaml_mark_t *mark)
+static struct doc *new_node(struct reading *r, enum doc_kind kind, const yaml_mark_t *mark)
 {
-    struct tree *node = NULL;
+    struct doc *node = NULL;
 
     if (++r->nodes > SCHEMA_NODES_MAX)
         stop_at(r, mark, "a schema has at most 1000000 nodes");
@@ -104,9 +104,9 @@ static struct tree *new_node(struct reading *r, enum tree_kind kind, const yaml_
     return node;
 }
 
-static struct tree *build_scalar(struct reading *r, const yaml_event_t *event)
+static struct doc *build_scalar(struct reading *r, const yaml_event_t *event)
 {
-    struct tree *node = new_node(r, TREE_SCALAR, &event->start_mark);
+    struct doc *node = new_node(r, DOC_SCALAR, &event->start_mark);
 
     if (!node)
         return NULL;
@@ -123,10 +123,10 @@ static struct tree *build_scalar(struct reading *r, const yaml_event_t *event)
     return node;
 }
 
-static bool add_child(struct reading *r, struct tree *node, struct tree *key, struct tree *item)
+static bool add_child(struct reading *r, struct doc *node, struct doc *key, struct doc *item)
 {
     size_t cap = node->cap ? 2 * node->cap : 8;
-    struct tree **grown;
+    struct doc **grown;
 
     if (node->len == node->cap) {
         grown = realloc(node->item, cap * sizeof *grown);
@@ -151,7 +151,7 @@ static bool add_child(struct reading *r, struct tree *node, struct tree *key, st
 
 static int compare_keys(const void *a, const void *b)
 {
-    const struct tree *x = *(struct tree *const *)a, *y = *(struct tree *const *)b;
+    const struct doc *x = *(struct doc *const *)a, *y = *(struct doc *const *)b;
     size_t size = x->size < y->size ? x->size : y->size;
     int order = memcmp(x->text, y->text, size);
 
@@ -162,9 +162,9 @@ static int compare_keys(const void *a, const void *b)
     return x->line != y->line ? x->line - y->line : x->column - y->column;
 }
 
-static void refuse_duplicates(struct reading *r, const struct tree *map)
+static void refuse_duplicates(struct reading *r, const struct doc *map)
 {
-    struct tree **sorted;
+    struct doc **sorted;
     size_t i;
 
     if (map->len < 2)
@@ -184,14 +184,14 @@ static void refuse_duplicates(struct reading *r, const struct tree *map)
     free(sorted);
 }
 
-static struct tree *build(struct reading *r, yaml_event_t *event, int depth);
+static struct doc *build(struct reading *r, yaml_event_t *event, int depth);
 
 /* The items of a list or the pairs of a map, up to its end. */
-static void build_children(struct reading *r, struct tree *node, int depth)
+static void build_children(struct reading *r, struct doc *node, int depth)
 {
     yaml_event_type_t end =
-        node->kind == TREE_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
-    struct tree *key = NULL, *item;
+        node->kind == DOC_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
+    struct doc *key = NULL, *item;
     yaml_event_t event;
     yaml_mark_t mark;
 
@@ -200,35 +200,35 @@ static void build_children(struct reading *r, struct tree *node, int depth)
             yaml_event_delete(&event);
             break;
         }
-        if (node->kind == TREE_MAP && !key && event.type != YAML_SCALAR_EVENT)
+        if (node->kind == DOC_MAP && !key && event.type != YAML_SCALAR_EVENT)
             stop_at(r, &event.start_mark, "a key is a scalar");
         item = r->err ? NULL : build(r, &event, depth);
         mark = event.start_mark;
         yaml_event_delete(&event);
         if (!item)
             break;
-        if (node->kind == TREE_MAP && !key) {
+        if (node->kind == DOC_MAP && !key) {
             key = item;
             if (strlen(key->text) != key->size)
                 stop_at(r, &mark, "a key has no NUL");
             continue;
         }
         if (!add_child(r, node, key, item)) {
-            tree_free(item);
+            doc_free(item);
             break;
         }
         key = NULL;
     }
-    tree_free(key);
-    if (!r->err && node->kind == TREE_MAP)
+    doc_free(key);
+    if (!r->err && node->kind == DOC_MAP)
         refuse_duplicates(r, node);
 }
 
 /* What begins with this event; NULL after complaining. */
-static struct tree *build(struct reading *r, yaml_event_t *event, int depth)
+static struct doc *build(struct reading *r, yaml_event_t *event, int depth)
 {
     const yaml_char_t *tag = NULL;
-    struct tree *node;
+    struct doc *node;
 
     if (event->type == YAML_ALIAS_EVENT) {
         stop_at(r, &event->start_mark, "aliases are not allowed in a schema");
@@ -250,21 +250,21 @@ static struct tree *build(struct reading *r, yaml_event_t *event, int depth)
         stop_at(r, &event->start_mark, "nested deeper than 64");
         return NULL;
     }
-    node = new_node(r, event->type == YAML_MAPPING_START_EVENT ? TREE_MAP : TREE_LIST,
+    node = new_node(r, event->type == YAML_MAPPING_START_EVENT ? DOC_MAP : DOC_LIST,
                     &event->start_mark);
     if (node)
         build_children(r, node, depth + 1);
     if (node && r->err) {
-        tree_free(node);
+        doc_free(node);
         return NULL;
     }
     return node;
 }
 
 /* Streams, documents, and the one node that we want. */
-static struct tree *build_document(struct reading *r)
+static struct doc *build_document(struct reading *r)
 {
-    struct tree *root = NULL;
+    struct doc *root = NULL;
     yaml_event_t event;
     bool end = false;
 
@@ -291,10 +291,10 @@ static struct tree *build_document(struct reading *r)
     return root;
 }
 
-int tree_read(const char *text, size_t size, struct complaints *c, struct tree **out)
+int doc_read(const char *text, size_t size, struct complaints *c, struct doc **out)
 {
     struct reading r = {.c = c};
-    struct tree *root;
+    struct doc *root;
 
     if (size > SCHEMA_SIZE_MAX) {
         complain(c, NULL, "a schema has at most 64 MiB");
@@ -307,7 +307,7 @@ int tree_read(const char *text, size_t size, struct complaints *c, struct tree *
     root = build_document(&r);
     yaml_parser_delete(&r.parser);
     if (r.err) {
-        tree_free(root);
+        doc_free(root);
         return r.err;
     }
     *out = root;
@@ -316,11 +316,11 @@ int tree_read(const char *text, size_t size, struct complaints *c, struct tree *
 
 /* ------------------------------------------------------------ taking apart */
 
-const struct tree *tree_get(const struct tree *map, const char *key)
+const struct doc *doc_get(const struct doc *map, const char *key)
 {
     size_t i;
 
-    if (!map || map->kind != TREE_MAP)
+    if (!map || map->kind != DOC_MAP)
         return NULL;
     for (i = 0; i < map->len; i++)
         if (strcmp(map->key[i]->text, key) == 0)
@@ -328,15 +328,15 @@ const struct tree *tree_get(const struct tree *map, const char *key)
     return NULL;
 }
 
-bool tree_is(const struct tree *node, const char *text)
+bool doc_is(const struct doc *node, const char *text)
 {
-    return node && node->kind == TREE_SCALAR && !node->quoted && strcmp(node->text, text) == 0;
+    return node && node->kind == DOC_SCALAR && !node->quoted && strcmp(node->text, text) == 0;
 }
 
-bool tree_null(const struct tree *node)
+bool doc_null(const struct doc *node)
 {
-    return tree_is(node, "null") || tree_is(node, "~") || tree_is(node, "") ||
-           tree_is(node, "Null") || tree_is(node, "NULL");
+    return doc_is(node, "null") || doc_is(node, "~") || doc_is(node, "") || doc_is(node, "Null") ||
+           doc_is(node, "NULL");
 }
 
 /* How many letters to change, add or drop, for short words. */
@@ -364,7 +364,7 @@ static size_t distance(const char *a, const char *b)
     return row[n];
 }
 
-const char *tree_nearest(const char *word, const char *const *words)
+const char *doc_nearest(const char *word, const char *const *words)
 {
     size_t best = strlen(word) / 2 + 1, d;
     const char *nearest = NULL;
@@ -381,7 +381,7 @@ const char *tree_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
-bool tree_keys(struct complaints *c, const struct tree *map, const char *const *keys)
+bool doc_keys(struct complaints *c, const struct doc *map, const char *const *keys)
 {
     const char *const *known;
     const char *nearest;
@@ -393,7 +393,7 @@ bool tree_keys(struct complaints *c, const struct tree *map, const char *const *
             ;
         if (*known)
             continue;
-        nearest = tree_nearest(map->key[i]->text, keys);
+        nearest = doc_nearest(map->key[i]->text, keys);
         if (nearest)
             fine = complain(c, map->key[i], "unknown key \"%s\" (did you mean \"%s\"?)",
                             map->key[i]->text, nearest);
@@ -403,25 +403,25 @@ bool tree_keys(struct complaints *c, const struct tree *map, const char *const *
     return fine;
 }
 
-const char *tree_what(const struct tree *node)
+const char *doc_what(const struct doc *node)
 {
-    return node->kind == TREE_MAP ? "a map" : node->kind == TREE_LIST ? "a list" : "a scalar";
+    return node->kind == DOC_MAP ? "a map" : node->kind == DOC_LIST ? "a list" : "a scalar";
 }
 
-bool tree_want(struct complaints *c, const struct tree *node, enum tree_kind kind, const char *what)
+bool doc_want(struct complaints *c, const struct doc *node, enum doc_kind kind, const char *what)
 {
     if (node->kind == kind)
         return true;
-    return complain(c, node, "expected %s, not %s", what, tree_what(node));
+    return complain(c, node, "expected %s, not %s", what, doc_what(node));
 }
 
-bool tree_integer(struct complaints *c, const struct tree *node, int64_t least, int64_t most,
-                  int64_t *out)
+bool doc_integer(struct complaints *c, const struct doc *node, int64_t least, int64_t most,
+                 int64_t *out)
 {
     long long value;
     char *end;
 
-    if (!tree_want(c, node, TREE_SCALAR, "an integer"))
+    if (!doc_want(c, node, DOC_SCALAR, "an integer"))
         return false;
     errno = 0;
     value = strtoll(node->text, &end, 10);
@@ -434,19 +434,19 @@ bool tree_integer(struct complaints *c, const struct tree *node, int64_t least, 
     return true;
 }
 
-bool tree_boolean(struct complaints *c, const struct tree *node, bool *out)
+bool doc_boolean(struct complaints *c, const struct doc *node, bool *out)
 {
-    bool yes = tree_is(node, "true") || tree_is(node, "True") || tree_is(node, "TRUE");
+    bool yes = doc_is(node, "true") || doc_is(node, "True") || doc_is(node, "TRUE");
 
-    if (!yes && !tree_is(node, "false") && !tree_is(node, "False") && !tree_is(node, "FALSE"))
+    if (!yes && !doc_is(node, "false") && !doc_is(node, "False") && !doc_is(node, "FALSE"))
         return complain(c, node, "expected true or false");
     *out = yes;
     return true;
 }
 
-bool tree_string(struct complaints *c, const struct tree *node, const char **out)
+bool doc_string(struct complaints *c, const struct doc *node, const char **out)
 {
-    if (!tree_want(c, node, TREE_SCALAR, "a text"))
+    if (!doc_want(c, node, DOC_SCALAR, "a text"))
         return false;
     if (strlen(node->text) != node->size)
         return complain(c, node, "a NUL is not allowed here");
