@@ -1,5 +1,6 @@
 /* main.c - `datarep`: finds the subcommand and runs it. */
 #include "tool.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,17 @@ static const struct {
     {"stat", cmd_stat, "say where the bytes of a file are"},
 };
 
-static int put_help(FILE *out)
+/* What was printed has to be there: a full disk is no success. */
+static int flushed(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return TOOL_FINE;
+    if (errno != EPIPE)
+        tool_say(NULL, NULL, "standard output: %s", strerror(errno));
+    return TOOL_IO;
+}
+
+static void put_help(FILE *out)
 {
     size_t i;
 
@@ -32,7 +43,6 @@ static int put_help(FILE *out)
           "Exit status: 0 fine, 1 differences or findings, 2 wrong usage, 3 input/output error,\n"
           "4 damaged or unsupported.\n",
           out);
-    return fflush(out) ? TOOL_IO : TOOL_FINE;
 }
 
 int main(int argc, char **argv)
@@ -40,10 +50,14 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     size_t i;
 
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-        return printf("%s\n", drep_version()) < 0 || fflush(stdout) ? TOOL_IO : TOOL_FINE;
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return put_help(stdout);
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        printf("%s\n", drep_version());
+        return flushed();
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        put_help(stdout);
+        return flushed();
+    }
     if (!*name) {
         put_help(stderr);
         return TOOL_USAGE;
