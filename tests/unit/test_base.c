@@ -1,0 +1,142 @@
+/* test_base.c - the last message, the texts of the codes, checked allocation. */
+#include "tests/unit/bytes.h"
+
+#undef fail /* a macro of Check's */
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+
+START_TEST(test_messages_grow_in_front)
+{
+    ck_assert_int_eq(fail(DREP_ERR_CHECKSUM, "checksum mismatch at byte %d", 81920),
+                     DREP_ERR_CHECKSUM);
+    ck_assert_int_eq(fail_in(DREP_ERR_CHECKSUM, "chunk (%d,%d)", 3, 0), DREP_ERR_CHECKSUM);
+    ck_assert_int_eq(fail_in(0, "not this"), 0);
+    fail_in(DREP_ERR_CHECKSUM, "a.drep");
+    ck_assert_str_eq(drep_error(), "a.drep: chunk (3,0): checksum mismatch at byte 81920");
+    fail(DREP_ERR_ARG, "again: %s", drep_error()); /* its own message as an argument */
+    ck_assert_str_eq(drep_error(), "again: a.drep: chunk (3,0): checksum mismatch at byte 81920");
+}
+END_TEST
+
+START_TEST(test_long_messages_are_cut_at_the_end)
+{
+    char text[3000];
+
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = 0;
+    for (size_t len = 1; len < sizeof(text); len += 7) {
+        text[sizeof(text) - 1 - len] = 0;
+        fail(DREP_ERR_ARG, "%s", text + sizeof(text) - len);
+        fail_in(DREP_ERR_ARG, "%s", text + sizeof(text) - len);
+        ck_assert_uint_lt(strlen(drep_error()), sizeof(struct fail_state));
+        ck_assert_int_eq(drep_error()[0], len > 1 ? 'x' : ':');
+        text[sizeof(text) - 1 - len] = 'x';
+    }
+}
+END_TEST
+
+static void *other_thread(void *ctx)
+{
+    ck_assert_str_eq(drep_error(), "");
+    fail(DREP_ERR_IO, "there");
+    fail_save(ctx);
+    return NULL;
+}
+
+START_TEST(test_each_thread_has_its_message)
+{
+    struct fail_state s;
+    pthread_t thread;
+
+    fail(DREP_ERR_ARG, "here");
+    ck_assert_int_eq(pthread_create(&thread, NULL, other_thread, &s), 0);
+    pthread_join(thread, NULL);
+    ck_assert_str_eq(drep_error(), "here");
+    fail_restore(&s);
+    ck_assert_str_eq(drep_error(), "there");
+}
+END_TEST
+
+START_TEST(test_every_code_has_a_text)
+{
+    for (int err = 0; err <= DREP_ERR_SYNTAX; err++)
+        ck_assert_str_ne(drep_strerror(err), "unknown error");
+    ck_assert_str_eq(drep_strerror(0), "success");
+    ck_assert_str_eq(drep_strerror(DREP_ERR_NOT_FOUND), "no such object");
+    ck_assert_str_eq(drep_strerror(-1), "unknown error");
+    ck_assert_str_eq(drep_strerror(DREP_ERR_SYNTAX + 1), "unknown error");
+}
+END_TEST
+
+START_TEST(test_allocations)
+{
+    char *p, *q;
+
+    p = mem_alloc(0);
+    q = mem_alloc(0);
+    ck_assert(p && q && p != q);
+    mem_free(p);
+    mem_free(q);
+    ck_assert_ptr_null(mem_array(SIZE_MAX / 2, 3));
+    ck_assert_ptr_null(mem_zalloc(SIZE_MAX, 1));
+    p = mem_zalloc(3, 5);
+    for (int i = 0; i < 15; i++)
+        ck_assert_int_eq(p[i], 0);
+    ck_assert_ptr_null(mem_resize(p, SIZE_MAX / 4, 8));
+    p[14] = 7; /* still there */
+    p = mem_resize(p, 300, 1);
+    ck_assert_int_eq(p[14], 7);
+    mem_free(p);
+    p = mem_aligned(4096, 10);
+    ck_assert_uint_eq((uintptr_t)p % 4096, 0);
+    mem_free(p);
+    p = mem_strndup("abcdef", 3);
+    ck_assert_str_eq(p, "abc");
+    q = mem_strndup(p, 100);
+    ck_assert_str_eq(q, "abc");
+    mem_free(p);
+    mem_free(q);
+    mem_free(NULL);
+}
+END_TEST
+
+START_TEST(test_the_nth_allocation_fails)
+{
+    void *p[4];
+
+    mem_fail_at(2);
+    for (int i = 0; i < 4; i++)
+        p[i] = mem_alloc(8);
+    ck_assert(p[0] && p[1] && !p[2] && p[3]);
+    ck_assert_int_eq(mem_failed(), 1);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "out of memory"));
+    mem_fail_at(0);
+    ck_assert_int_eq(mem_failed(), 0);
+    ck_assert_ptr_null(mem_strdup("x"));
+    mem_fail_at(0);
+    mem_fail_at(-1);
+    for (int i = 0; i < 4; i++)
+        mem_free(p[i]);
+    p[0] = mem_alloc(1);
+    ck_assert_ptr_nonnull(p[0]);
+    mem_free(p[0]);
+    ck_assert_int_eq(mem_failed(), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base");
+    TCase *tc = tcase_create("all");
+
+    tcase_add_test(tc, test_messages_grow_in_front);
+    tcase_add_test(tc, test_long_messages_are_cut_at_the_end);
+    tcase_add_test(tc, test_each_thread_has_its_message);
+    tcase_add_test(tc, test_every_code_has_a_text);
+    tcase_add_test(tc, test_allocations);
+    tcase_add_test(tc, test_the_nth_allocation_fails);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
