@@ -64,6 +64,7 @@ static int refuse(int err, const char *text, const char **why)
 int block_get(struct block_head *out, const uint8_t *block, size_t size, const char **why)
 {
     struct block_head t;
+    const uint8_t *magic;
     const char *doubt;
     struct in in;
     uint16_t zeros;
@@ -71,8 +72,7 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
     in_init(&in, block, size);
     if (size < FMT_BLOCK_HEAD)
         return refuse(FMT_ERR_FORMAT, "a block is shorter than its header", why);
-    if (memcmp(in_bytes(&in, 4), block_magic, 4) != 0)
-        return refuse(FMT_ERR_CHECKSUM, "no block begins here", why);
+    magic = in_bytes(&in, sizeof(block_magic));
     t.kind = in_u8(&in);
     t.level = in_u8(&in);
     zeros = in_u16(&in);
@@ -83,6 +83,8 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
     t.checksum = in_u64(&in);
     if (sum_with_hole(block, size, CHECKSUM_AT) != t.checksum)
         return refuse(FMT_ERR_CHECKSUM, "checksum mismatch", why);
+    if (memcmp(magic, block_magic, sizeof(block_magic)) != 0)
+        return refuse(FMT_ERR_FORMAT, "no block begins here", why);
     if (zeros)
         return refuse(FMT_ERR_FORMAT, "bytes that must be zero are not", why);
     if (t.length != size)

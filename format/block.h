@@ -40,7 +40,10 @@ struct slot {
 };
 enum slot_state { SLOT_EMPTY, SLOT_VALID, SLOT_DAMAGED, SLOT_FOREIGN /* no magic */ };
 /* which: 0 or 1, the slot's place (parity of the sequence).  Looks at nothing behind
- * the version when the major one is not ours: state VALID, out->major says so. */
+ * the version when the major one is not ours: state VALID, out->major says so; nor at
+ * references and lengths when an incompatible feature is set.
+ * *why says what is wrong, else is NULL.  A VALID slot with a *why has its sum right but
+ * fields that cannot be: if it is the one in force, the file is malformed. */
 enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], int which,
                          const char **why);
 void slot_put(uint8_t bytes[FMT_SLOT_SIZE], const struct slot *slot);
@@ -55,8 +58,8 @@ struct block_head {
 /* Writes the header into block[0..40) and seals it: computes the checksum of all
  * length bytes and gives it. */
 uint64_t block_seal(uint8_t *block, const struct block_head *head);
-/* Checks magic, checksum (both FMT_ERR_CHECKSUM: something else may stand there by
- * now), zeros, length == size, and what each kind asks of level, count and length.
+/* Checks the checksum first (FMT_ERR_CHECKSUM: something else may stand there by now),
+ * then (FMT_ERR_FORMAT) magic, zeros, length == size, and what each kind asks of level, count and length.
  * On failure *why says what. */
 int block_get(struct block_head *out, const uint8_t *block, size_t size, const char **why);
 

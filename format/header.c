@@ -13,7 +13,7 @@ static void datarep_get(struct in *in, struct header_rec *h)
 
     h->form = in_u8(in);
     if (!in->err && h->form != FMT_FORM_TABLE && h->form != FMT_FORM_CODE)
-        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown form of representation");
+        in_fail(in, FMT_ERR_FORMAT, "unknown form of representation");
     h->flags = in_u8(in);
     if (!in->err && h->flags & ~1u)
         in_fail(in, FMT_ERR_FORMAT, "unknown flag of a representation");
@@ -85,7 +85,7 @@ static void encodings_get(struct in *in, struct header_rec *h)
             return;
         in->last = start;
         if (fmt_format_class(r.format) < 0)
-            in_fail(in, FMT_ERR_UNSUPPORTED, "unknown format in a table of encodings");
+            in_fail(in, FMT_ERR_FORMAT, "unknown format in a table of encodings");
         else if (r.size > FMT_ITEM_MAX || r.size % halves ||
                  !fmt_format_fits(r.format, r.size / halves))
             in_fail(in, FMT_ERR_FORMAT, "the size of an encoding is not its format's");
@@ -105,7 +105,7 @@ static void scalars_get(struct in *in, struct header_rec *h)
         scalar_get(in, &ignored);
 }
 
-/* How many values bear witness for a datatype. */
+/* How many values can bear witness for a datatype; its creator may not give them all. */
 static int witnesses_of(int code)
 {
     switch (fmt_code_class(code)) {
@@ -129,7 +129,7 @@ static void witnesses_get(struct in *in, struct header_rec *h)
 
         w.k = in_u8(in);
         w.size = in_u8(in);
-        if (!in->err && (w.k != witnesses_of(code) || w.size == 0))
+        if (!in->err && (w.k > witnesses_of(code) || w.size == 0))
             in_fail(in, FMT_ERR_FORMAT, "impossible number of witnesses");
         w.bytes = in_bytes(in, (size_t)w.k * w.size);
         h->witness[code] = w;

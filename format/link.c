@@ -6,14 +6,7 @@ static void text16_get(struct in *in, struct span *out)
 {
     span_get(in, in_u16(in), out);
     if (!in->err && (out->len == 0 || text_check(out->p, out->len)))
-        in_fail(in, FMT_ERR_FORMAT, "a file name that is none");
-}
-
-static void path16_get(struct in *in, struct span *out)
-{
-    span_get(in, in_u16(in), out);
-    if (!in->err && path_check(out->p, out->len))
-        in_fail(in, FMT_ERR_FORMAT, "a path that is none");
+        in_fail(in, FMT_ERR_FORMAT, "the target of a link is no text");
 }
 
 static void span16_put(struct out *out, const struct span *s)
@@ -28,7 +21,7 @@ int link_get(struct in *in, struct link_rec *out)
 
     t.kind = in_u8(in);
     if (!in->err && (t.kind < FMT_HARD || t.kind > FMT_EXTERNAL))
-        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of link");
+        in_fail(in, FMT_ERR_FORMAT, "unknown kind of link");
     t.index = in_u64(in);
     if (t.kind == FMT_HARD) {
         t.object = in_u64(in);
@@ -38,7 +31,7 @@ int link_get(struct in *in, struct link_rec *out)
     if (t.kind == FMT_EXTERNAL)
         text16_get(in, &t.file);
     if (t.kind == FMT_SOFT || t.kind == FMT_EXTERNAL)
-        path16_get(in, &t.path);
+        text16_get(in, &t.path);
     span_rest(in, &t.tail);
     if (in->err)
         return in->err;

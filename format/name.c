@@ -1,4 +1,4 @@
-/* name.c - what may be a name, a path or a text: UTF-8, checked to the letter. */
+/* name.c - what may be a name or a text: UTF-8, checked to the letter. */
 #include "format/record.h"
 
 /* Bytes of the well-formed UTF-8 sequence at p, 0 if there is none. */
@@ -45,27 +45,6 @@ int name_check(const uint8_t *p, size_t len)
     if (memchr(p, '/', len))
         return FMT_ERR_NAME;
     return text_check(p, len);
-}
-
-int path_check(const uint8_t *p, size_t len)
-{
-    const uint8_t *slash;
-
-    if (len > 0 && p[0] == '/') {
-        p++;
-        if (--len == 0)
-            return FMT_OK; /* the root */
-    }
-    while ((slash = len ? memchr(p, '/', len) : NULL) != NULL) {
-        size_t n = (size_t)(slash - p);
-        int err = name_check(p, n);
-
-        if (err)
-            return err;
-        p += n + 1;
-        len -= n + 1;
-    }
-    return name_check(p, len);
 }
 
 void span_get(struct in *in, size_t len, struct span *out)

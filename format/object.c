@@ -32,7 +32,7 @@ static void shape_get(struct in *in, struct object_rec *t)
 
     t->layout = in_u8(in);
     if (!in->err && t->layout > FMT_CHUNKED)
-        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown layout");
+        in_fail(in, FMT_ERR_FORMAT, "unknown layout");
     t->rank = in_u8(in);
     if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
         in_fail(in, FMT_ERR_FORMAT, "impossible rank");
@@ -65,6 +65,8 @@ static void filter_get(struct in *in, struct filter_rec *f)
 
     f->id = in_u16(in);
     f->flags = in_u8(in);
+    if (!in->err && f->flags)
+        in_fail(in, FMT_ERR_FORMAT, "unknown flag of a filter");
     span_get(in, in_u8(in), &f->name);
     if (!in->err && (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
                                               : f->name.len > 0))
@@ -102,7 +104,7 @@ static void dataset_get(struct in *in, struct object_rec *t)
         filter_get(in, &t->filter[i]);
     t->fill = in_u8(in);
     if (!in->err && t->fill > FMT_FILL_NONE)
-        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of fill value");
+        in_fail(in, FMT_ERR_FORMAT, "unknown kind of fill value");
     if (t->fill == FMT_FILL_VALUE)
         span_get(in, in_u32(in), &t->fill_value);
 }
@@ -114,10 +116,10 @@ int object_get(struct in *in, struct object_rec *out)
 
     t.kind = in_u8(in);
     if (!in->err && (t.kind < FMT_GROUP || t.kind > FMT_DIMENSION))
-        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of object");
+        in_fail(in, FMT_ERR_FORMAT, "unknown kind of object");
     flags = in_u8(in);
     if (!in->err && (flags & ~flags_known[t.kind]))
-        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown flag of an object");
+        in_fail(in, FMT_ERR_FORMAT, "unknown flag of an object");
     t.links = in_u32(in);
     t.next_attr = in_u32(in);
     if (t.kind == FMT_GROUP) {

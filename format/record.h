@@ -185,9 +185,8 @@ int hint_get(struct in *in, struct hint_rec *out); /* FMT_ERR_NOT_FOUND at the e
 void hint_put(struct out *out, const struct hint_rec *h);
 
 /* FMT_ERR_NAME unless it is one: a name of an object or attribute (length, UTF-8, no
- * "/", no NUL, not "." or ".."); names joined by "/"; well-formed UTF-8 without NUL. */
+ * "/", no NUL, not "." or ".."); well-formed UTF-8 without NUL. */
 int name_check(const uint8_t *p, size_t len);
-int path_check(const uint8_t *p, size_t len);
 int text_check(const uint8_t *p, size_t len);
 
 #endif

@@ -25,14 +25,9 @@ static int ref_inside(const struct ref *r, uint64_t end)
     return !r->length || inside(r->offset, r->length, end);
 }
 
-/* What is wrong with a slot of our version whose sum is right; NULL if nothing is. */
-static const char *slot_doubt(const struct slot *s, int which)
+/* What cannot be in a slot of our version whose sum is right; NULL if all can. */
+static const char *slot_doubt(const struct slot *s)
 {
-    if (s->sequence == 0 || s->sequence % 2 == (uint64_t)which)
-        return "its sequence number belongs into the other slot";
-    /* Of a feature that we do not know, only the name by its number is ours to give. */
-    if (s->incompatible)
-        return NULL;
     if (s->header_size > FMT_SLOT_HEADER_MAX)
         return "its header proper is too long";
     if (s->end < FMT_SPACE_START || s->end > FMT_SIZE_MAX)
@@ -94,16 +89,20 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
         return SLOT_VALID;
     }
     slot_fields(&in, &t);
-    *why = slot_doubt(&t, which);
-    if (!*why && in.err && !t.incompatible)
-        *why = in.why;
-    if (!*why && !t.incompatible &&
-        !all_zero(bytes + HEADER_AT + t.header_size, FMT_SLOT_HEADER_MAX - t.header_size))
-        *why = "bytes behind its header proper are not zero";
-    if (*why)
+    if (t.sequence == 0 || t.sequence % 2 == (uint64_t)which) {
+        *why = "its sequence number belongs into the other slot";
         return SLOT_DAMAGED;
+    }
+    *why = slot_doubt(&t);
     if (t.header_size > FMT_SLOT_HEADER_MAX)
-        t.header_size = 0; /* only beside an unknown feature */
+        t.header_size = 0;
+    if (t.incompatible) /* who refuses it names the feature */
+        *why = NULL;
+    else if (!*why && in.err)
+        *why = in.why;
+    else if (!*why &&
+             !all_zero(bytes + HEADER_AT + t.header_size, FMT_SLOT_HEADER_MAX - t.header_size))
+        *why = "bytes behind its header proper are not zero";
     memcpy(t.header, bytes + HEADER_AT, t.header_size);
     *out = t;
     return SLOT_VALID;

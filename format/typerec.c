@@ -83,7 +83,7 @@ static void element_get(struct in *in, struct type_node *t)
     case FMT_KIND_REFERENCE:
         t->what = in_u8(in);
         if (!in->err && t->what > 1)
-            in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of reference");
+            in_fail(in, FMT_ERR_FORMAT, "unknown kind of reference");
         break;
     }
 }
@@ -265,6 +265,8 @@ int type_member_get(struct in *in, uint8_t kind, struct type_member *out)
     case FMT_KIND_DARRAY:
         t.sub[0] = in_i64(in);
         t.sub[1] = in_u8(in);
+        if (!in->err && t.sub[1] > 2)
+            in_fail(in, FMT_ERR_FORMAT, "unknown distribution of an array");
         t.sub[2] = in_i64(in);
         t.sub[3] = in_u32(in);
         break;

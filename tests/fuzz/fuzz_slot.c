@@ -24,8 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         out_u64(&out, sum_of(bytes, 4088));
     }
     state = slot_get(&slot, bytes, data[0] & 1, &why);
-    PROMISE((why == NULL) == (state == SLOT_VALID || state == SLOT_EMPTY));
-    if (state != SLOT_VALID || slot.major != FMT_MAJOR || slot.incompatible)
+    PROMISE(why != NULL || state == SLOT_VALID || state == SLOT_EMPTY);
+    if (state == SLOT_VALID)
+        PROMISE(slot.header_size <= FMT_SLOT_HEADER_MAX);
+    if (state != SLOT_VALID || why || slot.major != FMT_MAJOR || slot.incompatible)
         return 0;
     /* Readers ignore the reserved bytes. */
     memset(bytes + 168, 0, 88);

@@ -266,7 +266,7 @@ START_TEST(test_every_flipped_bit_of_a_slot_is_seen)
 }
 END_TEST
 
-/* Changes to a good slot that make it a damaged one, though its sum is right. */
+/* Changes to a good slot that make it a damaged or a malformed one, its sum right. */
 static void break_slot(struct slot *s, int how)
 {
     switch (how) {
@@ -320,7 +320,9 @@ START_TEST(test_a_slot_names_what_lies_in_the_file)
         s = slot_make(3);
         break_slot(&s, how);
         slot_put(bytes, &s);
-        ck_assert_msg(slot_get(&got, bytes, 0, &why) == SLOT_DAMAGED, "change %d", how);
+        ck_assert_msg(slot_get(&got, bytes, 0, &why) == (how < 2 ? SLOT_DAMAGED : SLOT_VALID) &&
+                          why != NULL,
+                      "change %d", how);
     }
     s = slot_make(4);
     slot_put(bytes, &s);
@@ -335,12 +337,12 @@ START_TEST(test_a_slot_names_what_lies_in_the_file)
     bytes[14] = 0x0e;
     bytes[15] = 0xf9;
     reseal(bytes);
-    ck_assert_int_eq(slot_get(&got, bytes, 0, &why), SLOT_DAMAGED);
+    ck_assert(slot_get(&got, bytes, 0, &why) == SLOT_VALID && why != NULL);
     s = slot_make(3);
     slot_put(bytes, &s);
     bytes[261] = 1;
     reseal(bytes);
-    ck_assert_int_eq(slot_get(&got, bytes, 0, &why), SLOT_DAMAGED);
+    ck_assert(slot_get(&got, bytes, 0, &why) == SLOT_VALID && why != NULL);
 }
 END_TEST
 

@@ -97,7 +97,7 @@ static void functions_make(struct rnd *r, struct header_rec *h)
         if (rnd_below(r, 3) == 0)
             continue;
         h->extent[code] = (uint16_t)(1 + rnd_below(r, 40));
-        h->witness[code].k = (uint8_t)witnesses_of(code);
+        h->witness[code].k = (uint8_t)rnd_below(r, (uint64_t)witnesses_of(code) + 1);
         h->witness[code].size = (uint8_t)h->extent[code];
         h->witness[code].bytes = pool + rnd_below(r, 1000);
     }
@@ -318,7 +318,7 @@ static const struct {
     {DATAREP_E32 "0008 00000002 61", FMT_ERR_FORMAT, 25},
     {DATAREP_E32 "0008 00000001 61 0008 00000001 61", FMT_ERR_FORMAT, 26},
     {DATAREP_E32 "0100 00000000 0100 00000000", FMT_ERR_FORMAT, 25},
-    {"0001 00000004 03 00 01 61", FMT_ERR_UNSUPPORTED, 6},
+    {"0001 00000004 03 00 01 61", FMT_ERR_FORMAT, 6},
     {"0001 00000004 01 02 01 61", FMT_ERR_FORMAT, 7},
     {"0001 00000003 01 00 00", FMT_ERR_FORMAT, 9},
     {"0001 00000004 01 00 01 00", FMT_ERR_FORMAT, 9},
@@ -341,7 +341,7 @@ static const struct {
     {DATAREP_OWN "0003 00000008 0010 15 01 08 03 00 00", FMT_ERR_FORMAT, 18},
     {DATAREP_OWN "0003 00000008 0010 15 01 08 00 00 00", FMT_ERR_FORMAT, 18},
     {DATAREP_OWN "0003 00000008 0010 15 01 08 08 00 01", FMT_ERR_FORMAT, 18},
-    {DATAREP_OWN "0003 00000008 0010 08 01 08 08 00 00", FMT_ERR_UNSUPPORTED, 18},
+    {DATAREP_OWN "0003 00000008 0010 08 01 08 08 00 00", FMT_ERR_FORMAT, 18},
     {DATAREP_OWN "0003 00000008 0010 ff 01 00 08 00 00", FMT_ERR_FORMAT, 18},
     {DATAREP_OWN "0003 00000008 001b 14 01 04 04 00 00", FMT_ERR_FORMAT, 18}, /* half a complex */
     {DATAREP_OWN "0003 00000008 0010 ff 01 08 08 00 00", FMT_ERR_FORMAT, 0},  /* no such scalar */

@@ -62,7 +62,7 @@ static void member_make(struct rnd *r, uint8_t kind, struct type_member *m)
     for (int i = 0; i < 4; i++)
         m->sub[i] = (int64_t)rnd_u64(r);
     if (kind == FMT_KIND_DARRAY) {
-        m->sub[1] = (uint8_t)m->sub[1];
+        m->sub[1] = (int64_t)rnd_below(r, 3);
         m->sub[3] = (uint32_t)m->sub[3];
     }
 }
@@ -411,7 +411,7 @@ static const struct {
     {"08 00 00000000 0000000000000001", FMT_ERR_FORMAT, 6},
     {"08 01 00000000 4000000000000001", FMT_ERR_LIMIT, 6},
     {"08 01 ffffffff 0000000000000001", FMT_ERR_FORMAT, 6},
-    {"0b 00 02", FMT_ERR_UNSUPPORTED, 2},
+    {"0b 00 02", FMT_ERR_FORMAT, 2},
     {"23 00 ffffffffffffffff", FMT_ERR_FORMAT, 2},
     {"25 00 2000000000000000 0000000000000001", FMT_ERR_FORMAT, 10},
     {"27 00 0000000000000001 0000000000000001 0000000000000010", FMT_ERR_FORMAT, 2},
