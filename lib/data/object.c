@@ -613,11 +613,10 @@ static int link_text(drep_file *file, const char *path, struct link_rec *link)
         err = fail(DREP_ERR_ARG, "a link without a target");
     else if (link->path.len == 0 || link->path.len > UINT16_MAX || link->file.len > UINT16_MAX)
         err = fail(DREP_ERR_NAME, "a link's target of %zu bytes", link->path.len);
-    else if (path_check(link->path.p, link->path.len) != 0)
-        err = fail(DREP_ERR_NAME, "a link's target that is no path");
-    else if (link->kind == FMT_EXTERNAL &&
-             (link->file.len == 0 || text_check(link->file.p, link->file.len) != 0))
-        err = fail(DREP_ERR_NAME, "a link's file that is no name");
+    else if (text_check(link->path.p, link->path.len) != 0 ||
+             (link->kind == FMT_EXTERNAL &&
+              (link->file.len == 0 || text_check(link->file.p, link->file.len) != 0)))
+        err = fail(DREP_ERR_NAME, "a link's target is not UTF-8");
     if (err == 0)
         err = path_parent(file, path, 0, &group, &name);
     if (err == 0)
