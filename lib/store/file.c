@@ -112,7 +112,8 @@ static int refuse_slots(const struct slots *s)
 {
     for (int i = 0; i < 2; i++) {
         if (s->state[i] == SLOT_DAMAGED)
-            return fail(DREP_ERR_FORMAT, "no valid header slot; slot %c: %s", 'A' + i, s->why[i]);
+            return fail(DREP_ERR_CHECKSUM, "no valid header slot; slot %c: %s", 'A' + i,
+                        s->why[i]);
     }
     return fail(DREP_ERR_NOT_DREP, "not a Datarep file");
 }
@@ -138,6 +139,9 @@ static int slots_choose(const struct slots *s, int *which, int *damaged)
     if (s->state[1 - newest] != SLOT_VALID &&
         (s->state[1 - newest] != SLOT_EMPTY || s->slot[newest].sequence > 1))
         *damaged = 2 - newest;
+    /* Its sum is right, so it is the state of the file, and the file is malformed. */
+    if (s->why[newest])
+        return fail(DREP_ERR_FORMAT, "header slot %c: %s", 'A' + newest, s->why[newest]);
     *which = newest;
     return 0;
 }
