@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <wchar.h>
 
@@ -583,6 +584,37 @@ START_TEST(test_variable_parts_are_freed_and_zeroed)
 }
 END_TEST
 
+static void *share(void *ctx)
+{
+    const drep_type *base = ctx;
+
+    for (int i = 0; i < 2000; i++) {
+        drep_type *seq, *t;
+
+        ck_assert_int_eq(drep_type_vector(3, 1, 2 + i % 3, base, &t), 0);
+        ck_assert_int_eq(drep_type_sequence(t, &seq), 0);
+        drep_type_free(t);
+        ck_assert(!drep_type_equal(seq, base));
+        drep_type_free(drep_type_ref(seq));
+        drep_type_free(seq);
+    }
+    return NULL;
+}
+
+START_TEST(test_threads_share_types)
+{
+    drep_type *base = inner_type(false);
+    pthread_t thread[4];
+
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, share, base), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    ck_assert_uint_eq(base->refs, 1);
+    drep_type_free(base);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("type");
@@ -605,6 +637,7 @@ int main(void)
     tcase_add_test(tc, test_nesting_ends_at_64);
     tcase_add_test(tc, test_every_allocation_failing);
     tcase_add_test(tc, test_variable_parts_are_freed_and_zeroed);
+    tcase_add_test(tc, test_threads_share_types);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
