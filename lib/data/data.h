@@ -109,6 +109,8 @@ enum prog_layout header_layout(const drep_file *f);
 int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out);
 /* Finds or stores a type and counts one more use.  laid_out: of a dataset. */
 int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref);
+/* The same for a named datatype, which keeps its typemap as it was made. */
+int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);
 void ftypes_release(drep_file *f);
 
@@ -166,6 +168,7 @@ struct conv {
     bool same_items;      /* functions can work on mem directly */
     bool dense;           /* both sides one array of one scalar: kernel */
     bool copy;            /* and their bytes are equal */
+    bool raw;             /* memory holds stored elements, back to back */
     struct kernel kernel;
     const uint8_t *heap;  /* reading variable parts */
     size_t heap_size;
@@ -236,6 +239,8 @@ int64_t dataset_count(const drep_dataset *ds);
 /* transfer.c: writes the fill value to the elements [from, to) in each dimension where
  * chunks hold them (contiguous: of the flat sequence). */
 int dataset_clear(drep_dataset *ds, const int64_t *from, const int64_t *to);
+/* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
+int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
 /* Forgets what an operation that was taken back had read or made. */
 void ftypes_forget(drep_file *f);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,

@@ -496,7 +496,7 @@ int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
     if (err == 0)
         err = path_parent(file, path, 0, &group, &name);
     if (err == 0)
-        err = ftype_use(file, type, false, &rec.type);
+        err = ftype_use_made(file, type, &rec.type);
     if (err == 0)
         err = object_link(file, &group, name, &rec, &id);
     object_release(&group);

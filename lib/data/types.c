@@ -235,15 +235,15 @@ static int add_record(drep_file *f, const struct buf *rec, uint32_t *number)
     return err;
 }
 
-int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
+/* The number of the type's record in this form. */
+static int record_use(drep_file *f, const drep_type *type, const struct type_sizes *sizes,
+                      enum prog_layout layout, uint32_t *ref)
 {
     struct buf rec = {0}, value = {0};
     uint32_t number = 0;
     struct out out;
-    int err = laid_out ? header_use(f, type) : 0;
+    int err;
 
-    if (err != 0)
-        return err;
     if (drep_type_code(type) != 0) {
         *ref = (uint32_t)drep_type_code(type);
         return 0;
@@ -252,7 +252,7 @@ int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
     if (err == 0) {
         buf_out(&rec, &out);
         out_u64(&out, 1);
-        err = type_put(type, laid_out ? &f->sizes : NULL, header_layout(f), &out);
+        err = type_put(type, sizes, layout, &out);
         if (err == 0)
             err = buf_done(&rec, &out);
     }
@@ -268,6 +268,20 @@ int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
     if (err == 0)
         *ref = FMT_TYPE_FIRST + number;
     return err;
+}
+
+int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
+{
+    int err = laid_out ? header_use(f, type) : 0;
+
+    if (err != 0)
+        return err;
+    return record_use(f, type, laid_out ? &f->sizes : NULL, header_layout(f), ref);
+}
+
+int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref)
+{
+    return record_use(f, type, NULL, PROG_MEMORY, ref);
 }
 
 int ftype_unuse(drep_file *f, uint32_t ref)
