@@ -47,6 +47,8 @@ struct drep_file {
     char *writer, *machine;
     bool used[DREP_CODE_MAX + 1];     /* predefined types in use by datasets */
     struct buf unknown;               /* header records of tags we do not know */
+    struct buf later[4];              /* what a later version put behind our DATAREP, EXTENTS,
+                                         ENCODINGS, WITNESSES */
     struct buf witness[DREP_CODE_MAX + 1];
     const struct datarep *rep;        /* NULL: header only */
     struct datarep *scoped;           /* ours, when the header's table made it */

@@ -104,6 +104,8 @@ static void file_free(drep_file *f)
     for (int c = 0; c <= DREP_CODE_MAX; c++)
         buf_release(&f->witness[c]);
     buf_release(&f->unknown);
+    for (int i = 0; i < 4; i++)
+        buf_release(&f->later[i]);
     mem_free(f->table.custom);
     mem_free(f->writer);
     mem_free(f->machine);

@@ -522,6 +522,23 @@ static char *text_of(const struct span *s)
     return mem_strndup(s->p == NULL ? "" : (const char *)s->p, s->len);
 }
 
+static struct span *later_of(struct header_rec *h, int i)
+{
+    struct span *all[] = {&h->tail, &h->extents_tail, &h->encodings_tail, &h->witnesses_tail};
+
+    return all[i];
+}
+
+/* Fields and codes of a later version go back into the header as they are. */
+static int keep_later(drep_file *f, struct header_rec *h)
+{
+    int err = 0;
+
+    for (int i = 0; err == 0 && i < 4; i++)
+        err = buf_set(&f->later[i], later_of(h, i)->p, later_of(h, i)->len);
+    return err;
+}
+
 int header_load(drep_file *f)
 {
     struct header_rec *h = mem_zalloc(1, sizeof *h);
@@ -552,6 +569,8 @@ int header_load(drep_file *f)
         err = load_hints(f, h);
     if (err == 0)
         err = buf_set(&f->unknown, h->unknown.p, h->unknown.len);
+    if (err == 0)
+        err = keep_later(f, h);
     mem_free(scratch);
     mem_free(h);
     return err;
@@ -626,6 +645,8 @@ static void fill_header(const drep_file *f, struct header_rec *h)
                               strlen("datarep " DREP_VERSION)};
     h->machine = (struct span){(const uint8_t *)f->machine, strlen(f->machine)};
     h->unknown = (struct span){f->unknown.p, f->unknown.len};
+    for (int i = 0; i < 4; i++)
+        *later_of(h, i) = (struct span){f->later[i].p, f->later[i].len};
 }
 
 int header_build(drep_file *f, struct buf *to, size_t *split)
