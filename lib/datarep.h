@@ -836,6 +836,53 @@ DREP_API int drep_read(drep_dataset *dataset, const drep_selection *sel, const d
 DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                         const void *buf, const drep_xfer *xfer);
 
+/* -------------------------------------------------------------------- views */
+
+/* MPI's view of a file (MPI 5.0, 14.3): what a headerless file, or the elements of a
+ * dataset as one sequence, look like through a displacement, an etype, a filetype and a
+ * data representation.  One view belongs to one thread at a time. */
+typedef struct drep_view drep_view;
+
+/* Opens a file without header; it begins with the view (0, BYTE, BYTE, "native").
+ * amode: DREP_RDONLY, or DREP_RDWR, which makes the file if it is missing (with
+ * DREP_EXCL it must be).  info: cb_buffer_size is the staging size, file_perm counts
+ * when the file is made. */
+DREP_API int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out);
+/* The row-major sequence of a dataset's elements, unfiltered and packed, in the file's
+ * representation; it begins with the view (0, element type, element type).  The dataset
+ * must outlive it.  DREP_ERR_TYPE for variable-length types. */
+DREP_API int drep_view_dataset(drep_dataset *dataset, drep_view **out);
+/* Sets the view; the offsets of later calls count from it.  disp: bytes, never scaled.
+ * filetype: etype, or built of whole etypes.  Displacements and extents of portable
+ * types scale to their sizes in the file; byte displacements are taken as they are.
+ * datarep NULL keeps the one in force; on a dataset any other name is refused; there
+ * the displacement is a multiple of the packed element and the etype the element type
+ * or its one repeated item.  info: as at opening, may be NULL.
+ * DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_TYPE (negative or decreasing displacements,
+ * filetype not of etypes, overlap in a writable view), DREP_ERR_ARG.  On failure the old
+ * view stays (MPI 5.0, 14.3.1). */
+DREP_API int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype,
+                           const drep_type *filetype, const char *datarep, const drep_info *info);
+/* The types are new references; datarep has DREP_MAX_DATAREP_STRING bytes.  Each may be
+ * NULL. */
+DREP_API int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype,
+                           drep_type **filetype, char *datarep);
+/* Bytes from one element of `type` to the next under the view's representation. */
+DREP_API int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t *extent);
+/* Where etype number `offset` of the view begins, in bytes from the file's start. */
+DREP_API int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes);
+/* Whole etypes from the view's start to the end of the file. */
+DREP_API int drep_view_size(drep_view *view, int64_t *etypes);
+/* Moves `count` elements of `type` at buf, beginning at etype number `offset`.  The items
+ * of `type` must be those of the view, in order.  *items (may be NULL): data items moved;
+ * fewer than asked for when the file ends before (a read), or when an error stops a
+ * write in the middle.  Nothing behind the last whole item is touched. */
+DREP_API int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count,
+                          const drep_type *type, const drep_xfer *xfer, int64_t *items);
+DREP_API int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t count,
+                           const drep_type *type, const drep_xfer *xfer, int64_t *items);
+DREP_API int drep_view_close(drep_view *view);
+
 /* ------------------------------------------------------------------- checks */
 
 /* Verifies every reference and checksum of the open commit.  fn is called with

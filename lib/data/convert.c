@@ -351,6 +351,14 @@ static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_
 {
     if (n == 0 || c->stored->items == 0)
         return 0;
+    if (c->raw) {
+        size_t es = (size_t)c->stored->extent;
+        char *m = (char *)mem + at * (int64_t)es;
+
+        for (int64_t i = 0; i < n; i++, m += es, file += step)
+            writing ? memcpy(file, m, es) : memcpy(m, file, es);
+        return 0;
+    }
     if (c->dense)
         return run_kernel(c, mem, at, file, step, n, writing);
     if (c->table != NULL || c->file->rep == NULL)

@@ -232,6 +232,8 @@ static char *plain_memory(const struct transfer *t, int64_t at)
 {
     const struct prog *mem = &t->conv.mem->prog;
 
+    if (t->conv.raw)
+        return t->mem + at * t->ds->esize;
     return t->mem + mem->origin + at * t->conv.stored->items * mem->root->stride;
 }
 
@@ -639,14 +641,15 @@ static int chunked_box(struct transfer *t)
 static int chunked_points(struct transfer *t)
 {
     const struct drep_selection *points = t->sel;
-    struct drep_selection one = {.rank = points->rank, .count = 1};
+    struct drep_selection *one = &t->all;
     char *mem = t->mem;
     int err = 0;
 
-    t->sel = &one;
+    *one = (struct drep_selection){.rank = points->rank, .count = 1};
+    t->sel = one;
     for (int64_t i = 0; err == 0 && i < points->npoints; i++) {
-        for (int d = 0; d < one.rank; d++)
-            one.dim[d] = (struct span_dim){points->coords[i * one.rank + d], 1, 1, 1};
+        for (int d = 0; d < one->rank; d++)
+            one->dim[d] = (struct span_dim){points->coords[i * one->rank + d], 1, 1, 1};
         /* The element's number in the transfer, in whole tiles where it can be. */
         if (t->conv.mem->items != t->conv.stored->items)
             return fail(DREP_ERR_UNSUPPORTED_OPERATION,
@@ -754,6 +757,62 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
         return err;
     err = run(dataset, sel, type, (char *)(uintptr_t)buf, xfer, true);
     return write_end_data(dataset->file, err);
+}
+
+/* ---- stored elements as they are, for views ---- */
+
+/* The box of `n` elements of one row from flat index `at` on. */
+static void row_box(const drep_dataset *ds, int64_t at, int64_t n, struct drep_selection *box)
+{
+    int rank = ds->rec.rank;
+
+    box->rank = rank;
+    box->count = n;
+    for (int d = rank - 1; d >= 0; d--) {
+        int64_t len = (int64_t)ds->rec.len[d];
+
+        box->dim[d] = (struct span_dim){at % len, 1, 1, d == rank - 1 ? n : 1};
+        at /= len;
+    }
+}
+
+int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing)
+{
+    int rank = ds->rec.rank, err = 0;
+    int64_t row = rank > 0 && rank != FMT_RANK_NULL ? (int64_t)ds->rec.len[rank - 1] : 1;
+    struct transfer *t = mem_zalloc(1, sizeof *t);
+    struct buf spare[SPARE_MAX];
+
+    if (t == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    t->ds = ds;
+    t->sel = &t->all;
+    t->writing = writing;
+    t->spare = spare;
+    t->threads = 1;
+    t->conv = (struct conv){.file = ds->file,
+                            .ft = ds->ft,
+                            .mem = ds->ft->type,
+                            .stored = &ds->ft->stored,
+                            .raw = true,
+                            .copy = true};
+    pthread_mutex_init(&t->lock, NULL);
+    for (t->mem = buf; err == 0 && n > 0;) {
+        int64_t now = row - at % row < n ? row - at % row : n;
+
+        row_box(ds, at, now, &t->all);
+        err = ds->rec.layout == FMT_COMPACT      ? compact_run(t)
+              : ds->rec.layout == FMT_CONTIGUOUS ? contiguous_run(t)
+                                                 : chunked_run(t);
+        at += now;
+        n -= now;
+        t->mem += now * ds->esize;
+    }
+    while (t->nspare > 0)
+        buf_release(&t->spare[--t->nspare]);
+    pthread_mutex_destroy(&t->lock);
+    mem_free(t);
+    return fail_in(err, "dataset \"%s\"", ds->path);
 }
 
 /* ---- clearing, for resize ---- */
