@@ -65,24 +65,15 @@ static int head_check(struct store *st, const struct ref *ref, int kind, int lev
     return 0;
 }
 
-int node_load(struct store *st, const struct ref *ref, int level, struct node **out)
+int node_read(struct store *st, const struct ref *ref, int level, struct node **out)
 {
-    struct node *n = node_cache_get(&st->nodes, ref);
     uint8_t block[FMT_NODE_MAX];
     struct block_head head;
     const char *why = "";
+    struct node *n;
     size_t at = 0;
-    int err;
+    int err = ref_check(st, ref, FMT_NODE);
 
-    if (n && level >= 0 && n->level != level) {
-        node_unref(n);
-        return refuse(DREP_ERR_FORMAT, FMT_NODE, ref, "wrong level");
-    }
-    if (n) {
-        *out = n;
-        return 0;
-    }
-    err = ref_check(st, ref, FMT_NODE);
     if (!err)
         err = st->io->ops->read_at(st->io, block, ref->length, ref->offset);
     if (!err)
@@ -96,7 +87,25 @@ int node_load(struct store *st, const struct ref *ref, int level, struct node **
         return fail(err, "node at byte %llu: %s at byte %llu", (unsigned long long)ref->offset, why,
                     (unsigned long long)(ref->offset + at));
     n->ref = *ref;
-    node_cache_put(&st->nodes, n);
+    *out = n;
+    return 0;
+}
+
+int node_load(struct store *st, const struct ref *ref, int level, struct node **out)
+{
+    struct node *n = node_cache_get(&st->nodes, ref);
+    int err;
+
+    if (n && level >= 0 && n->level != level) {
+        node_unref(n);
+        return refuse(DREP_ERR_FORMAT, FMT_NODE, ref, "wrong level");
+    }
+    if (!n) {
+        err = node_read(st, ref, level, &n);
+        if (err)
+            return err;
+        node_cache_put(&st->nodes, n);
+    }
     *out = n;
     return 0;
 }

@@ -112,8 +112,7 @@ static int refuse_slots(const struct slots *s)
 {
     for (int i = 0; i < 2; i++) {
         if (s->state[i] == SLOT_DAMAGED)
-            return fail(DREP_ERR_CHECKSUM, "no valid header slot; slot %c: %s", 'A' + i,
-                        s->why[i]);
+            return fail(DREP_ERR_CHECKSUM, "no valid header slot; slot %c: %s", 'A' + i, s->why[i]);
     }
     return fail(DREP_ERR_NOT_DREP, "not a Datarep file");
 }

@@ -114,6 +114,8 @@ int bounds_check(const struct bounds *b, const struct node *n);
 int tree_init(struct store *st);
 void tree_release(struct store *st);
 /* Reads a node that stands in the file; one reference for the caller. */
+int node_read(struct store *st, const struct ref *ref, int level, struct node **out);
+/* The same through the cache. */
 int node_load(struct store *st, const struct ref *ref, int level, struct node **out);
 /* Reads a block of any other kind and gives its content (behind the header). */
 int block_load(struct store *st, const struct ref *ref, int kind, struct buf *out, uint32_t *count);
@@ -160,44 +162,133 @@ void op_release(struct op *op);
 
 /* ---- payload ---- */
 
-/* The record of a run with its sums, as read from the tree (immutable), or open: of the
- * open transaction, changed here and put into the tree later. */
+/* A stretch of chunks with one record and their sums: as it stands in the tree (then it
+ * never changes), or open: of the open transaction, changed in memory and put into the
+ * tree when the commit comes or room is needed. */
 struct run {
-    int refs; /* under the store's lock */
+    atomic_int refs;
     uint64_t object;
     int rank;
     uint64_t coord[FMT_RANK_MAX];
     struct chunk_rec rec;
-    uint64_t *sum;   /* of unfiltered chunks: rec.run * blocks each */
-    size_t room;     /* for how many sums */
-    uint64_t space;  /* bytes from rec.offset on that are ours, open ones */
+    uint64_t *sum;   /* of unfiltered chunks, one after the other */
+    uint64_t *heap;  /* what they stand in, NULL: in rec */
+    size_t room;     /* sums that fit there */
     uint64_t change; /* of the tree when it was read */
-    /* open ones */
-    int dirty;         /* differs from the tree */
-    uint32_t base_run; /* chunks when the operation began; 0: none */
-    uint64_t base_size;
+    struct buf tail;
+    /* Open ones. */
+    uint64_t space; /* bytes from rec.offset on that are the run's */
+    uint64_t used;  /* when, for choosing which to put into the tree */
+    int in_tree;    /* rec.sums and the key stand there, maybe out of date */
+    int dirty;      /* they do */
+    int opened;     /* by the operation, from the tree */
+    int captured;   /* changed by the operation; before that it was: */
     int base_dirty;
-    uint64_t used; /* for choosing the oldest */
+    uint32_t base_run; /* 0: not there */
+    uint64_t base_size;
+    uint64_t *base_sum; /* NULL: the first ones of sum */
+};
+
+/* Where a chunk was found: chunk number `index` of a run. */
+struct found {
+    struct run *run; /* &local, an open one, or one with a reference for us */
+    uint32_t index;
+    struct run local;
+};
+
+/* A stretch of the file that a contiguous dataset will fill. */
+struct reservation {
+    uint64_t object;
+    uint64_t first, chunks; /* which it is for */
+    uint64_t payload;       /* bytes each */
+    uint64_t offset;        /* of the first */
+    struct extents left;    /* not used yet */
 };
 
 #define OPEN_RUNS 16
+#define RECENT_RUNS 16
+#define RESERVATIONS 16
 struct runs {
     struct run *open[OPEN_RUNS];
     int n;
     uint64_t clock;
+    struct run *recent[RECENT_RUNS]; /* under the store's lock */
+    int next_recent;
+    struct reservation reserved[RESERVATIONS];
+    int nreserved;
 };
-/* All open runs into the tree; of one object (0: all). */
+
+/* DREP_ERR_NOT_FOUND without a message: no chunk is stored there. */
+int run_find(struct chunks *cs, const uint64_t *coord, struct found *f);
+void run_done(struct store *st, struct found *f);
+/* The run of a record, sums loaded. */
+int run_load(struct store *st, const struct chunk_rec *rec, struct run *r);
+void run_unload(struct run *r);
+/* Whose last coordinate is the first one stored in [coord, coord + n); UINT64_MAX: none. */
+int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next);
+/* Chunks just written, of `size` bytes each: they join the open run before them, or begin
+ * one; `space` bytes from offset on are theirs.  sums: chunk after chunk. */
+int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offset, uint64_t size,
+            uint64_t space, const uint64_t *sums);
+/* Opens what was found, so that it can be changed (and notes how it was, sums too if they
+ * are to be changed). */
+int run_open(struct chunks *cs, struct found *f);
+int run_capture(struct store *st, struct run *r, int sums);
+/* Makes room for sums of an open run. */
+int run_reserve(struct run *r, uint64_t sums);
+/* Takes n chunks from index on out of the run; their space is free. */
+int run_remove(struct chunks *cs, struct found *f, uint32_t n);
+/* Puts a record into the tree in place of whatever stands there. */
+int run_store(struct store *st, const struct run *r, enum keep keep);
+/* All open runs into the tree, of one object (0: all of them); then they are not open. */
 int runs_flush(struct store *st, uint64_t object);
 void runs_op_begin(struct store *st);
 void runs_op_undo(struct store *st);
 void runs_release(struct store *st);
 /* The transaction is over: reservations are given back. */
 void chunks_end(struct store *st);
+uint64_t chunk_bytes(const struct run *r); /* of all chunks of the run */
+uint64_t chunk_align(const struct store *st, uint64_t bytes);
+void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
+
+/* ---- payload and its sums: payload.c ---- */
+
+#define PIECE_BYTES ((size_t)256 << 10) /* summed and moved while in the cache */
+
+/* n chunks of `size` bytes at p, to `offset`; their sums to sums. */
+int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size, uint64_t offset,
+                  uint64_t *sums);
+/* Whole chunks from index on into p (NULL: only verified). */
+int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t n, uint8_t *p);
+/* Part of one chunk, which must lie inside. */
+int payload_read_part(struct store *st, const struct run *r, uint32_t index, uint64_t offset,
+                      uint64_t size, uint8_t *p);
+/* Overwrites part of a chunk of an open run in place, whose sums it changes; noted: so that
+ * the operation can be taken back. */
+int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offset, uint64_t size,
+                  const uint8_t *p, int noted);
+/* The stored bytes of a filtered chunk, verified. */
+int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, struct buf *out);
+
+/* ---- decoded chunks: decoded.c ---- */
 
 struct chunk_cache;
+struct decoded {
+    struct decoded *newer, *older, *chain;
+    struct buf bytes;
+    struct key key;
+    int refs, state, err;
+};
 int chunk_cache_new(uint64_t size, struct chunk_cache **out);
 void chunk_cache_free(struct chunk_cache *c);
 void chunk_cache_clear(struct chunk_cache *c);
+void chunk_cache_drop(struct chunk_cache *c, const struct key *key);
+/* The decoded chunk, from the cache or by `load`; only one thread loads it.  once: it will
+ * not be asked for again soon. */
+typedef int chunk_load_fn(void *ctx, struct buf *out);
+int chunk_cache_get(struct chunk_cache *c, const struct key *key, int once, chunk_load_fn *load,
+                    void *ctx, struct decoded **out);
+void chunk_cache_put(struct chunk_cache *c, struct decoded *d);
 
 struct check;
 
@@ -221,7 +312,6 @@ struct store {
     struct space space;
     struct op op;
     struct runs runs;
-    struct chunk_state *states; /* of all `struct chunks` that have one */
     struct chunk_cache *cache;
     struct check *check;
     pthread_mutex_t lock;
