@@ -7,7 +7,37 @@
 #include <string.h>
 #include <yaml.h>
 
-#define SAID_MAX 100
+#define KEPT_MAX 100
+
+static int by_place(const void *a, const void *b)
+{
+    const struct complaint *x = a, *y = b;
+
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return x->number - y->number;
+}
+
+void complaints_tell(struct complaints *c)
+{
+    int i;
+
+    if (c->kept > 1)
+        qsort(c->list, (size_t)c->kept, sizeof *c->list, by_place);
+    for (i = 0; i < c->kept; i++) {
+        const struct complaint *one = &c->list[i];
+
+        c->say(c->ctx, one->line, one->column, one->message ? one->message : "out of memory");
+        free(c->list[i].message);
+    }
+    if (c->said > c->kept)
+        c->say(c->ctx, 0, 0, "more is wrong; the rest is not shown");
+    free(c->list);
+    c->list = NULL;
+    c->kept = c->said = 0;
+}
 
 bool complain(struct complaints *c, const struct doc *at, const char *format, ...)
 {
@@ -17,11 +47,16 @@ bool complain(struct complaints *c, const struct doc *at, const char *format, ..
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    if (!c->list)
+        c->list = calloc(KEPT_MAX, sizeof *c->list);
+    if (c->list && c->kept < KEPT_MAX) {
+        c->list[c->kept] = (struct complaint){.line = at ? at->line : 0,
+                                              .column = at ? at->column : 0,
+                                              .number = c->kept,
+                                              .message = strdup(message)};
+        c->kept++;
+    }
     c->said++;
-    if (c->said == SAID_MAX + 1)
-        c->say(c->ctx, 0, 0, "more is wrong; the rest is not shown");
-    if (c->said <= SAID_MAX)
-        c->say(c->ctx, at ? at->line : 0, at ? at->column : 0, message);
     return false;
 }
 

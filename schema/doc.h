@@ -21,16 +21,24 @@ struct doc {
     struct doc **key;  /* map: scalars */
 };
 
-/* Where complaints go; `said` counts them. */
+/* Complaints are kept until all are there, then said in the order of the text. */
+struct complaint {
+    int line, column, number;
+    char *message;
+};
 struct complaints {
     schema_say_fn *say;
     void *ctx;
-    int said;
+    int said; /* how many, also of those that are not kept */
+    int kept;
+    struct complaint *list;
 };
-/* Says what is wrong at a node; gives false. */
+/* Says them, and forgets them. */
+void complaints_tell(struct complaints *c);
+/* Notes what is wrong at a node; gives false. */
 bool complain(struct complaints *c, const struct doc *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Says the library's last message about what a node asked for; gives false. */
+/* Notes the library's last message about what a node asked for; gives false. */
 bool complain_error(struct complaints *c, const struct doc *at, const char *what);
 
 /* 0, DREP_ERR_SYNTAX after complaining, DREP_ERR_NOMEM.  *out may be NULL: empty. */

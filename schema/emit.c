@@ -508,6 +508,20 @@ static void put_fill(struct emitter *e, const char *path, const drep_dsinfo *inf
     free(text);
 }
 
+/* The layout where it has to be said: others may make compact datasets that grow and
+ * contiguous ones of variable length, the library does not. */
+static const char *layout_name(const drep_dsinfo *info)
+{
+    int d;
+
+    if (info->layout == DREP_CONTIGUOUS && !drep_type_variable(info->type))
+        return "contiguous";
+    for (d = 0; d < info->rank; d++)
+        if (info->maxdims[d] != info->dims[d])
+            return NULL;
+    return info->layout == DREP_COMPACT ? "compact" : NULL;
+}
+
 static void put_dataset(struct emitter *e, const char *path, const drep_objinfo *object)
 {
     const struct schema_print_options *o = e->options;
@@ -524,8 +538,8 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
             put_space(e, path, &info);
         }
         if (!err && info.rank != DREP_NULL_SPACE) {
-            if (info.layout == DREP_COMPACT || info.layout == DREP_CONTIGUOUS)
-                put_pair(e, "layout", info.layout == DREP_COMPACT ? "compact" : "contiguous");
+            if (layout_name(&info))
+                put_pair(e, "layout", layout_name(&info));
             if (info.layout == DREP_CHUNKED) {
                 put_plain(e, "chunk");
                 put_lengths(e, info.chunk, info.rank);
@@ -788,22 +802,49 @@ static bool declared(const drep_header *header)
            strncmp(header->datarep, "native:", 7) != 0;
 }
 
-/* `native` is another table on another machine: then the file's has to be named. */
-static bool native_here(const drep_encoding *rows, int n)
+/* Whether a representation holds the types of these rows in the same way. */
+static bool same_rows(const char *name, const drep_encoding *rows, int n)
 {
-    drep_encoding here[DREP_CODE_MAX];
-    int i, k, nhere;
+    drep_encoding known[DREP_CODE_MAX];
+    int i, k, nknown;
 
-    if (drep_datarep_table("native", here, DREP_CODE_MAX, &nhere))
+    if (drep_datarep_table(name, known, DREP_CODE_MAX, &nknown))
         return false;
     for (i = 0; i < n; i++) {
-        for (k = 0; k < nhere && k < DREP_CODE_MAX && here[k].code != rows[i].code; k++)
+        for (k = 0; k < nknown && k < DREP_CODE_MAX && known[k].code != rows[i].code; k++)
             ;
-        if (k == nhere || here[k].format != rows[i].format || here[k].order != rows[i].order ||
-            here[k].size != rows[i].size || here[k].align != rows[i].align)
+        if (k == nknown || known[k].format != rows[i].format || known[k].order != rows[i].order ||
+            known[k].size != rows[i].size || known[k].align != rows[i].align)
             return false;
     }
     return true;
+}
+
+struct machine {
+    const drep_encoding *rows;
+    int n;
+    char *name;
+    size_t size;
+};
+
+static int same_machine(const char *name, const char *form, void *ctx)
+{
+    struct machine *m = ctx;
+
+    (void)form;
+    if (strncmp(name, "native:", 7) != 0 || !same_rows(name, m->rows, m->n))
+        return 0;
+    snprintf(m->name, m->size, "%s", name);
+    return 1;
+}
+
+/* `native` is another table on another machine: then that machine's has to be named. */
+static void name_machine(const drep_encoding *rows, int n, char *name, size_t size)
+{
+    struct machine m = {.rows = rows, .n = n, .name = name, .size = size};
+
+    if (strcmp(name, "native") == 0 && !same_rows(name, rows, n))
+        drep_datarep_walk(same_machine, &m);
 }
 
 static void put_custom(struct emitter *e, const drep_encoding *row)
@@ -849,7 +890,7 @@ static void put_datarep(struct emitter *e)
     const struct schema_print_options *o = e->options;
     const drep_encoding *rows = NULL;
     drep_header header;
-    char name[DREP_MAX_DATAREP_STRING + 16];
+    char name[DREP_MAX_DATAREP_STRING];
     int i, n = 0, err = drep_header_get(e->file, &header);
 
     if (!err)
@@ -859,8 +900,7 @@ static void put_datarep(struct emitter *e)
         return;
     }
     snprintf(name, sizeof name, "%s", header.datarep);
-    if (strcmp(name, "native") == 0 && !native_here(rows, n))
-        snprintf(name, sizeof name, "native:%.100s", header.machine);
+    name_machine(rows, n, name, sizeof name);
     put_pair(e, "datarep", name);
     if (!declared(&header))
         return;

@@ -219,34 +219,46 @@ static void forget_made(struct object *o)
         forget_made(o->member[i]);
 }
 
+/* Makes everything in the file that is open; commits. */
+static int make_file(struct maker *m)
+{
+    int err;
+
+    forget_made(m->s->root);
+    if (make_all(m, m->s->root) && make_rest(m, m->s->root) && write_values(m, m->s->root)) {
+        err = drep_close(m->file);
+        if (err)
+            complain_error(&m->c, NULL, "close");
+        return err;
+    }
+    drep_abandon(m->file);
+    return m->err ? m->err : DREP_ERR_SYNTAX;
+}
+
 int schema_create(const struct schema *s, const char *path, int amode, const char *datarep,
                   schema_say_fn *say, void *ctx)
 {
-    struct maker m = {.s = s, .c = {.say = say, .ctx = ctx}};
-    int err;
+    struct maker m = {.s = s, .c = {.say = say, .ctx = ctx}, .encoder = s->encoder};
+    bool own = !datarep;
+    int err = 0;
 
     if (!datarep)
         datarep = s->datarep ? s->datarep : "internal";
-    if (!reps_declare(&m.c, &s->reps))
-        return DREP_ERR_SYNTAX;
-    err = drep_create(path, amode, datarep, s->hints, &m.file);
-    if (err) {
-        complain_error(&m.c, err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL, "create");
-        return err;
-    }
-    m.encoder = s->encoder;
     m.encoder.c = &m.c;
     m.encoder.object = object_id;
     m.encoder.ctx = &m;
-    forget_made(s->root);
-    if (make_all(&m, s->root) && make_rest(&m, s->root) && write_values(&m, s->root)) {
-        err = drep_close(m.file);
+    if (!reps_declare(&m.c, &s->reps))
+        err = DREP_ERR_SYNTAX;
+    if (!err) {
+        err = drep_create(path, amode, datarep, s->hints, &m.file);
         if (err)
-            complain_error(&m.c, NULL, "close");
-        return err;
+            complain_error(&m.c, own && err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL,
+                           "create");
+        else
+            err = make_file(&m);
     }
-    drep_abandon(m.file);
-    return m.err ? m.err : DREP_ERR_SYNTAX;
+    complaints_tell(&m.c);
+    return err;
 }
 
 int schema_read(const char *text, size_t size, schema_say_fn *say, void *ctx, struct schema **out)
@@ -266,6 +278,7 @@ int schema_read(const char *text, size_t size, schema_say_fn *say, void *ctx, st
         err = DREP_ERR_SYNTAX;
     if (!err && s->c.said)
         err = DREP_ERR_SYNTAX;
+    complaints_tell(&s->c);
     if (err) {
         schema_free(s);
         return err;

@@ -534,7 +534,6 @@ static bool read_layout(struct schema *s, struct object *o)
     const struct doc *layout = doc_get(o->at, "layout"), *chunk = doc_get(o->at, "chunk");
     const struct doc *filters = doc_get(o->at, "filters");
     bool fine = true;
-    int d;
 
     if (!layout || doc_is(layout, "auto"))
         o->layout = DREP_LAYOUT_AUTO;
@@ -550,11 +549,6 @@ static bool read_layout(struct schema *s, struct object *o)
         fine = complain(&s->c, chunk, "only a chunked layout has chunks");
     else if (chunk && o->rank >= 0) {
         fine = read_lengths(s, chunk, o->rank, 1, UINT32_MAX, false, o->chunk) && fine;
-        for (d = 0; d < o->rank && fine; d++)
-            if (o->maxdims[d] != DREP_UNLIMITED && o->maxdims[d] > 0 &&
-                o->chunk[d] > o->maxdims[d] && o->dims[d] > 0 && o->chunk[d] > o->dims[d])
-                fine = complain(&s->c, chunk->item[d], "a chunk of %lld is longer than %lld",
-                                (long long)o->chunk[d], (long long)o->maxdims[d]);
         o->has_chunk = true;
         o->layout = DREP_CHUNKED;
     } else if (chunk) {

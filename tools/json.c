@@ -277,7 +277,10 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
     sink_text(s, ", \"fill\": ");
     put_fill(d, item->path, ds, info);
     sink_text(s, ", \"dimensions\": ");
-    put_dimensions(d, info);
+    if (null)
+        sink_text(s, "null");
+    else
+        put_dimensions(d, info);
     put_attributes(d, item);
 }
 

@@ -1,0 +1,112 @@
+#!/bin/bash
+# run-files.sh - files that are missing, foreign, cut off or damaged.
+. "$(dirname "$0")/tap.sh"
+
+foreign() { # NAME PATTERN PRINTF-TEXT
+    # shellcheck disable=SC2059
+    printf "$3" > "$tmp/$1"
+    for command in dump ls stat check; do
+        refuses 4 "$2" "$command" "$tmp/$1" || return 1
+    done
+}
+
+# Cut anywhere, the command refuses or shows something; it never crashes.
+truncated() {
+    local size at got
+    size=$(wc -c < "$tmp/all.drep")
+    for at in 1 8 100 4095 4096 8191 8192 10000 $((size / 2)) $((size - 1)); do
+        head -c "$at" "$tmp/all.drep" > "$tmp/cut.drep"
+        "$DATAREP" dump --json "$tmp/cut.drep" > "$tmp/out" 2> "$tmp/err"
+        got=$?
+        if [ "$got" != 4 ] || [ ! -s "$tmp/err" ]; then
+            echo "cut at $at: status $got"
+            return 1
+        fi
+    done
+}
+
+# A flipped byte is found by check, or stands where no byte means anything; and dump ends
+# with 0 or 4, with JSON where it prints.
+flipped() {
+    local at got found=0
+    for at in $(seq 5 997 "$(wc -c < "$tmp/all.drep")"); do
+        python3 - "$tmp/all.drep" "$tmp/flip.drep" "$at" <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[int(sys.argv[3])] ^= 0x10
+open(sys.argv[2], "wb").write(data)
+PY
+        "$DATAREP" dump --json "$tmp/flip.drep" > "$tmp/out" 2> "$tmp/err"
+        got=$?
+        [ "$got" = 0 ] || [ "$got" = 4 ] || {
+            echo "byte $at: dump gives $got"
+            return 1
+        }
+        if [ -s "$tmp/out" ] && ! python3 -m json.tool "$tmp/out" > "$tmp/pretty"; then
+            echo "byte $at: no JSON"
+            return 1
+        fi
+        "$DATAREP" check --deep "$tmp/flip.drep" > "$tmp/out" 2> "$tmp/err"
+        case $? in
+        0) ;;
+        1 | 4) found=$((found + 1)) ;;
+        *)
+            echo "byte $at: check gives $?"
+            return 1
+            ;;
+        esac
+    done
+    [ "$found" -gt 0 ]
+}
+
+damaged_slot() {
+    status 0 dump -H "$HERE/../vectors/damaged-slot.drep" && grep -q "slot . is damaged" "$tmp/err" &&
+        status 1 check "$HERE/../vectors/damaged-slot.drep"
+}
+
+# A file that only functions can read shows all but the values of datasets.
+code_form() {
+    status 0 dump -H "$HERE/../vectors/code.drep" && status 0 ls -rl "$HERE/../vectors/code.drep" &&
+        refuses 4 "not registered" dump "$HERE/../vectors/code.drep"
+}
+
+unreadable() {
+    : > "$tmp/locked.drep"
+    chmod 0 "$tmp/locked.drep"
+    refuses 3 . ls "$tmp/locked.drep"
+}
+
+check "create" status 0 create -s "$HERE/all.yaml" "$tmp/all.drep"
+for command in dump ls stat check; do
+    check "$command: a missing file" refuses 3 "nope.drep" "$command" "$tmp/nope.drep"
+    check "$command: a directory" refuses 3 "is a directory" "$command" "$tmp"
+done
+check "an empty file" foreign empty "empty file" ''
+check "an HDF5 file" foreign h5 "HDF5 file; use: datarep import" '\211HDF\r\n\032\n________'
+check "an HDF5 file with a user block" \
+    foreign block "HDF5 file; use" "$(printf 'x%.0s' $(seq 512))"'\211HDF\r\n\032\n________'
+check "a netCDF file" foreign nc "netCDF" 'CDF\001abcd________'
+check "a gzip file" foreign gz "gzip" '\037\213\010\000abcdefgh'
+check "a zip file" foreign zip "zip" 'PK\003\004abcdefgh'
+check "a NumPy file" foreign npy "NumPy" '\223NUMPY\001\000'
+check "a schema" foreign yaml "schema; use: datarep create" 'datarep: native\nroot: {}\n'
+check "text" foreign txt "not a Datarep file" 'hello, world\n'
+if [ "$(id -u)" = 0 ]; then
+    cases=$((cases + 1))
+    echo "ok $cases - no permission # SKIP root may read everything"
+else
+    check "no permission" unreadable
+fi
+check "cut off files" truncated
+check "flipped bytes" flipped
+check "a damaged slot is told and found" damaged_slot
+check "functions that are not here" code_form
+while read -r vector _ how; do
+    case $vector in '#'*) continue ;; esac
+    [ "$how" = check ] && continue
+    # Reading may be refused at once, or where the damage is.
+    check "refused: $vector" sh -c "
+        '$DATAREP' dump --json '$HERE/../vectors/bad/$vector' > '$tmp/out' 2> '$tmp/err'
+        [ \$? = 4 ] && [ -s '$tmp/err' ]"
+done < "$HERE/../vectors/bad/EXPECT"
+done_testing

@@ -1,0 +1,64 @@
+#!/bin/bash
+# run-usage.sh - help, wrong command lines, and exit statuses.
+. "$(dirname "$0")/tap.sh"
+
+helps() { # COMMAND: its help names it, on stdout alone
+    status 0 "$1" --help && grep -q "^Usage: datarep $1" "$tmp/out" && [ ! -s "$tmp/err" ] &&
+        cp "$tmp/out" "$tmp/long" && status 0 "$1" -h && cmp "$tmp/out" "$tmp/long"
+}
+
+in_man_page() { # COMMAND: each of its options stands in the man page
+    local option
+    "$DATAREP" "$1" --help | grep -oE -- '^ +(-., )?(    )?--[a-z-]+' | grep -oE -- '--[a-z-]+' |
+        while read -r option; do
+            [ "$option" = --help ] || grep -q -- "Fl -${option#--}" "$HERE/../../tools/datarep.1" ||
+                echo "$1 $option"
+        done > "$tmp/missing"
+    cat "$tmp/missing"
+    [ ! -s "$tmp/missing" ]
+}
+
+version() {
+    status 0 --version && grep -q '^datarep [0-9.]*, format 1\.0, filters .*, kernels ' "$tmp/out"
+}
+
+lists_all() {
+    status 0 --help || return 1
+    for command in check create dump export import ls reps stat; do
+        grep -q "^  $command " "$tmp/out" || return 1
+    done
+}
+
+full_disk() { # ARGUMENT...
+    local got
+    "$DATAREP" "$@" > /dev/full 2> "$tmp/err"
+    got=$?
+    [ "$got" = 3 ] && grep -q "No space left" "$tmp/err"
+}
+
+for command in check create dump export import ls reps stat; do
+    check "$command --help" helps "$command"
+    check "$command: an unknown option" refuses 2 "unknown option '--nonsense'" "$command" --nonsense
+    check "$command: an unknown letter" refuses 2 "unknown option '-Z'" "$command" -Z
+    check "$command: its options are in the man page" in_man_page "$command"
+done
+for command in check dump export import ls stat; do
+    check "$command: no file" refuses 2 "which file" "$command"
+done
+check "--version" version
+check "--help lists all commands" lists_all
+check "no command" refuses 2 "Usage" ""
+check "an unknown command" refuses 2 "unknown command 'frobnicate'" frobnicate
+check "an option that lacks its argument" refuses 2 "'-s' needs an argument" create -s
+check "too many arguments" refuses 2 "too many" dump a b c
+check "--yaml without -H" refuses 2 "--yaml" dump --yaml a
+check "a bad --range" refuses 2 "strict, clamp or wrap" import --range=some a b
+check "an unknown representation" refuses 2 "nonsense" reps nonsense
+check "a full disk: --help" full_disk --help
+check "a full disk: --version" full_disk --version
+check "a full disk: dump --help" full_disk dump --help
+check "a full disk: reps" full_disk reps
+check "reps lists the built-in ones" sh -c "'$DATAREP' reps | grep -qx 'external32 (table)'"
+check "reps NAME has a table" sh -c "'$DATAREP' reps native:s390x | grep -q 'LONG_DOUBLE *16 *8 *big *binary128'"
+check "reps --json" sh -c "'$DATAREP' reps --json | python3 -m json.tool > '$tmp/json'"
+done_testing
