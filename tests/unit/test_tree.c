@@ -1,0 +1,416 @@
+/* test_tree.c - the tree against a sorted array, over commits, operations and reopening. */
+#include "base/mem.h"
+#include "faultio.h"
+#include "store/inner.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t seed = 88172645463325252ull;
+
+static uint64_t rnd(uint64_t n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed % n;
+}
+
+static const struct store_opts opts = {
+    .lock = 1, .sync = 1, .verify = 1, .keep = 2, .unit = 4096, .chunk_max = 1 << 24,
+    .cache_size = 1 << 20, .time = 1};
+
+/* ---- the model: entries sorted by key ---- */
+
+struct entry_model {
+    struct key key;
+    size_t len;
+    uint32_t salt; /* what the value is made of */
+};
+
+struct model {
+    struct entry_model **e;
+    size_t n, room;
+};
+
+static void value_make(uint8_t *p, size_t len, uint32_t salt)
+{
+    for (size_t i = 0; i < len; i++)
+        p[i] = (uint8_t)(salt + i * 31 + (i >> 8));
+}
+
+static size_t model_find(const struct model *m, const struct key *key, int *equal)
+{
+    size_t low = 0, high = m->n;
+
+    *equal = 0;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        int c = key_compare(m->e[mid]->key.p, m->e[mid]->key.len, key->p, key->len);
+
+        if (c == 0)
+            *equal = 1;
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void model_put(struct model *m, const struct key *key, size_t len, uint32_t salt)
+{
+    int equal;
+    size_t at = model_find(m, key, &equal);
+
+    if (!equal) {
+        if (m->n == m->room) {
+            m->room = m->room ? m->room * 2 : 64;
+            m->e = realloc(m->e, m->room * sizeof(*m->e));
+        }
+        memmove(m->e + at + 1, m->e + at, (m->n - at) * sizeof(*m->e));
+        m->e[at] = malloc(sizeof(**m->e));
+        memcpy(&m->e[at]->key, key, sizeof(*key));
+        m->n++;
+    }
+    m->e[at]->len = len;
+    m->e[at]->salt = salt;
+}
+
+static int model_del(struct model *m, const struct key *key)
+{
+    int equal;
+    size_t at = model_find(m, key, &equal);
+
+    if (!equal)
+        return DREP_ERR_NOT_FOUND;
+    free(m->e[at]);
+    memmove(m->e + at, m->e + at + 1, (--m->n - at) * sizeof(*m->e));
+    return 0;
+}
+
+static void model_copy(struct model *to, const struct model *from)
+{
+    for (size_t i = 0; i < to->n; i++)
+        free(to->e[i]);
+    to->n = 0;
+    for (size_t i = 0; i < from->n; i++)
+        model_put(to, &from->e[i]->key, from->e[i]->len, from->e[i]->salt);
+}
+
+static void model_release(struct model *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        free(m->e[i]);
+    free(m->e);
+    memset(m, 0, sizeof(*m));
+}
+
+/* ---- comparing ---- */
+
+static void random_key(struct key *key, int spread)
+{
+    static const uint8_t tags[] = {16, 32, 33, 48, 64, 100};
+    size_t len = rnd(20) == 0 ? rnd(1000) : rnd(24);
+
+    key_make(key, 1 + rnd((uint64_t)spread), tags[rnd(6)]);
+    for (size_t i = 0; i < len; i++)
+        key_add_u8(key, (uint8_t)(rnd(4) ? 'a' + rnd(3) : rnd(256)));
+}
+
+static void same_value(const struct entry_model *e, const struct buf *b)
+{
+    static uint8_t want[1 << 17];
+
+    ck_assert_uint_eq(b->len, e->len);
+    value_make(want, e->len, e->salt);
+    ck_assert_int_eq(e->len ? memcmp(b->p, want, e->len) : 0, 0);
+}
+
+static void same_all(struct store *st, const struct model *m)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key, from;
+    size_t i = 0;
+    int err;
+
+    key_make(&from, 1, 0);
+    from.len = 8; /* behind everything of object 0 */
+    tree_walk(&w, st, &from, 0);
+    while ((err = tree_next(&w, &key, &value)) == 0) {
+        ck_assert_uint_lt(i, m->n);
+        ck_assert_int_eq(key_compare(key.p, key.len, m->e[i]->key.p, m->e[i]->key.len), 0);
+        same_value(m->e[i], &value);
+        i++;
+    }
+    ck_assert_int_eq(err, DREP_ERR_NOT_FOUND);
+    ck_assert_uint_eq(i, m->n);
+    buf_release(&value);
+}
+
+static void one_look(struct store *st, const struct model *m, int spread)
+{
+    struct buf value = {0};
+    struct key key, found;
+    int equal, err;
+    size_t at, prefix;
+
+    random_key(&key, spread);
+    if (m->n && rnd(2))
+        memcpy(&key, &m->e[rnd(m->n)]->key, sizeof(key));
+    at = model_find(m, &key, &equal);
+    err = tree_get(st, &key, &value);
+    ck_assert_int_eq(err, equal ? 0 : DREP_ERR_NOT_FOUND);
+    if (equal)
+        same_value(m->e[at], &value);
+    if (!equal)
+        at--;
+    prefix = rnd(2) ? 0 : 8 + rnd(2);
+    err = tree_floor(st, &key, prefix, &found, &value);
+    /* Entries of object 0 (free space, log) stand before everything. */
+    if (at == (size_t)-1 && prefix == 0 && err == 0) {
+        ck_assert_uint_eq(key_object(found.p), 0);
+    } else if (at == (size_t)-1 || m->e[at]->key.len < prefix ||
+               memcmp(m->e[at]->key.p, key.p, prefix) != 0) {
+        ck_assert_int_eq(err, DREP_ERR_NOT_FOUND);
+    } else {
+        ck_assert_int_eq(err, 0);
+        ck_assert_int_eq(key_compare(found.p, found.len, m->e[at]->key.p, m->e[at]->key.len), 0);
+        same_value(m->e[at], &value);
+    }
+    buf_release(&value);
+}
+
+static int no_finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)ctx;
+    ck_abort_msg("finding %d at %llu: %s", err, (unsigned long long)offset, message);
+    return 0;
+}
+
+static void check_store(struct store *st)
+{
+    int64_t findings = 0;
+    drep_usage usage = {0};
+
+    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, &findings, &usage), 0);
+    ck_assert_int_eq(findings, 0);
+}
+
+static void one_change(struct store *st, struct model *m, int spread, int dels)
+{
+    static uint8_t bytes[1 << 17];
+    uint32_t salt = (uint32_t)rnd(1000);
+    size_t len = rnd(60);
+    struct key key;
+    int err;
+
+    random_key(&key, spread);
+    if (m->n && rnd(3) == 0)
+        memcpy(&key, &m->e[rnd(m->n)]->key, sizeof(key));
+    if (rnd(30) == 0)
+        len = rnd(2049);
+    if (rnd(300) == 0)
+        len = rnd(100000);
+    if ((int)rnd(100) < dels && m->n) {
+        if (rnd(4))
+            memcpy(&key, &m->e[rnd(m->n)]->key, sizeof(key));
+        ck_assert_int_eq(tree_del(st, &key), model_del(m, &key));
+        return;
+    }
+    value_make(bytes, len, salt);
+    err = tree_put(st, &key, bytes, len);
+    ck_assert_int_eq(err, 0);
+    model_put(m, &key, len, salt);
+}
+
+static void close_and_reopen(struct fault_file *file, struct store **st)
+{
+    store_close(*st);
+    ck_assert_int_eq(store_open(fault_io(file), 1, &opts, st), 0);
+}
+
+static void must_commit(struct store *st)
+{
+    uint8_t header[8] = {0, 1, 0, 0, 0, 2, 9, 9};
+
+    ck_assert_int_eq(store_commit(st, header, sizeof(header), sizeof(header)), 0);
+}
+
+START_TEST(test_tree_against_model)
+{
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0}, committed = {0}, before = {0};
+    int spread = _i == 0 ? 5 : _i == 1 ? 200 : 3000;
+
+    seed = 1234567 + (uint64_t)_i;
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (int round = 0; round < 60; round++) {
+        int dels = round % 20 < 10 ? 20 : 70;
+
+        for (int i = 0; i < 600; i++)
+            one_change(st, &m, spread, dels);
+        for (int i = 0; i < 100; i++)
+            one_look(st, &m, spread);
+        if (rnd(3) == 0) { /* an operation that is taken back */
+            model_copy(&before, &m);
+            ck_assert_int_eq(store_op_begin(st), 0);
+            for (int i = 0; i < 100; i++)
+                one_change(st, &m, spread, 50);
+            ck_assert_int_eq(store_op_end(st, 0), 0);
+            model_copy(&m, &before);
+            same_all(st, &m);
+        }
+        if (m.n && rnd(2)) {
+            must_commit(st);
+            model_copy(&committed, &m);
+            check_store(st);
+        }
+        if (rnd(5) == 0)
+            same_all(st, &m);
+        if (rnd(6) == 0 && committed.n) {
+            close_and_reopen(&file, &st);
+            model_copy(&m, &committed);
+            same_all(st, &m);
+            check_store(st);
+        }
+    }
+    /* Files must not grow without bound: what is freed is used again. */
+    if (m.n)
+        must_commit(st);
+    check_store(st);
+    store_close(st);
+    model_release(&m);
+    model_release(&committed);
+    model_release(&before);
+    fault_release(&file);
+}
+END_TEST
+
+START_TEST(test_tree_in_order_is_full)
+{
+    /* Keys in order at several places: leaves are full, wherever that is. */
+    struct fault_file file;
+    struct store *st;
+    drep_usage usage = {0};
+    uint64_t bytes = 0;
+    uint8_t v[40] = {1};
+    int64_t findings;
+    struct key key;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 0; i < 20000; i++) {
+        key_make(&key, 1, FMT_TAG_LINK_ORDER);
+        key_add_u64(&key, i);
+        ck_assert_int_eq(tree_put(st, &key, v, 12), 0);
+        key_make(&key, 7, FMT_TAG_LINK_ORDER);
+        key_add_u64(&key, i);
+        ck_assert_int_eq(tree_put(st, &key, v, 20), 0);
+        key_make(&key, 100 + i, FMT_TAG_OBJECT);
+        ck_assert_int_eq(tree_put(st, &key, v, 40), 0);
+        bytes += 4 + 2 + 12 + 4 + 2 + 20 + 4 + 3 + 40;
+    }
+    must_commit(st);
+    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, &findings, &usage), 0);
+    ck_assert_msg((uint64_t)usage.nodes < bytes + bytes / 8, "%lld bytes of nodes for %llu",
+                  (long long)usage.nodes, (unsigned long long)bytes);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
+START_TEST(test_tree_file_does_not_grow)
+{
+    /* D15, D16: what a commit frees is used again two commits later. */
+    struct fault_file file;
+    struct store *st;
+    struct key key;
+    uint8_t v[100] = {0};
+    size_t after = 0;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 0; i < 3000; i++) {
+        key_make(&key, i + 1, FMT_TAG_OBJECT);
+        ck_assert_int_eq(tree_put(st, &key, v, 100), 0);
+    }
+    must_commit(st);
+    for (int round = 0; round < 400; round++) {
+        for (int i = 0; i < 5; i++) {
+            key_make(&key, rnd(3000) + 1, FMT_TAG_OBJECT);
+            ck_assert_int_eq(tree_put(st, &key, v, 100), 0);
+        }
+        must_commit(st);
+        if (round == 50)
+            after = file.size;
+        if (round % 100 == 99)
+            close_and_reopen(&file, &st);
+    }
+    check_store(st);
+    ck_assert_msg(file.size < after + after / 2, "%zu bytes after 50 commits, %zu after 400", after,
+                  file.size);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
+START_TEST(test_tree_spills)
+{
+    /* D24: many dirty leaves go to the file before the commit. */
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0};
+    uint8_t v[200];
+    struct key key;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint32_t i = 0; i < 100000; i++) {
+        key_make(&key, 1 + i % 50000, FMT_TAG_USER);
+        key_add_u32(&key, i);
+        value_make(v, sizeof(v), i);
+        ck_assert_int_eq(tree_put(st, &key, v, sizeof(v)), 0);
+        if (i % 50 == 0)
+            model_put(&m, &key, sizeof(v), i);
+    }
+    ck_assert_uint_le(st->tree.leaves, LEAVES_MAX + 1);
+    must_commit(st);
+    check_store(st);
+    for (int i = 0; i < 2000; i++) {
+        struct buf b = {0};
+        const struct entry_model *e = m.e[rnd(m.n)];
+
+        ck_assert_int_eq(tree_get(st, &e->key, &b), 0);
+        same_value(e, &b);
+        buf_release(&b);
+    }
+    store_close(st);
+    model_release(&m);
+    fault_release(&file);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("tree");
+    TCase *t = tcase_create("tree");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, test_tree_against_model, 0, 3);
+    tcase_add_test(t, test_tree_in_order_is_full);
+    tcase_add_test(t, test_tree_file_does_not_grow);
+    tcase_add_test(t, test_tree_spills);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
