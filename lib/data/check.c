@@ -306,6 +306,12 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void seen_sort(struct seen *s)
+{
+    if (s->n > 1)
+        qsort(s->p, s->n, sizeof *s->p, by_value);
+}
+
 static uint64_t count_of(const struct seen *s, uint64_t v, size_t *at)
 {
     uint64_t n = 0;
@@ -324,8 +330,8 @@ static void check_counts(struct check *c)
     char text[200];
     size_t at = 0;
 
-    qsort(c->linked.p, c->linked.n, sizeof *c->linked.p, by_value);
-    qsort(c->used.p, c->used.n, sizeof *c->used.p, by_value);
+    seen_sort(&c->linked);
+    seen_sort(&c->used);
     for (size_t i = 0; i + 1 < c->objects.n; i += 2) {
         uint64_t id = c->objects.p[i], links = c->objects.p[i + 1], n;
 
