@@ -376,14 +376,14 @@ static int read_boxes(drep_dataset *ds)
     int rank = ds->rec.rank, d, err = 0;
     void *buf;
 
+    if (dataset_count(ds) == 0)
+        return 0;
     for (d = rank - 1; d >= 0; d--) {
         int64_t room = (1 << 20) / extent / n;
 
         step[d] = room < 1 ? 1 : room < (int64_t)ds->rec.len[d] ? room : (int64_t)ds->rec.len[d];
         n *= step[d];
     }
-    if (dataset_count(ds) == 0)
-        return 0;
     buf = mem_alloc((size_t)(n * extent) + 1);
     if (buf == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
