@@ -303,6 +303,17 @@ static bool put_type(struct emitter *e, const drep_type *type)
     return true;
 }
 
+/* Numbers need no quotes where their type stands beside them. */
+static enum value_form typed_form(const drep_type *type)
+{
+    int code = drep_type_code(type);
+
+    if (drep_type_kind(type) != DREP_KIND_PREDEFINED || code == DREP_CODE_CHAR ||
+        code == DREP_CODE_CHARACTER || code == DREP_CODE_WCHAR)
+        return FORM_TYPED;
+    return FORM_NUMBERS;
+}
+
 /* Whether a value alone tells its type. */
 static bool tells_type(const drep_attrinfo *info, enum value_form *form)
 {
@@ -352,7 +363,7 @@ static void put_attr(struct emitter *e, const char *path, const char *name)
             put_lengths(e, info.dims, info.rank);
         if (info.rank != DREP_NULL_SPACE && info.count > 0) {
             put_plain(e, "value");
-            put_json(e, text, FORM_TYPED);
+            put_json(e, text, typed_form(info.type));
         }
         end_map(e);
     }
@@ -419,14 +430,15 @@ static void put_space(struct emitter *e, const char *path, const drep_dsinfo *in
 {
     bool named = false, shape = false, maxshape = false;
     drep_objinfo dimension;
-    char *names[DREP_MAX_RANK] = {NULL};
+    const char *names[DREP_MAX_RANK] = {NULL};
     int64_t most;
     int d;
 
     for (d = 0; d < info->rank; d++) {
         most = info->dims[d];
-        if (info->dim_ids[d] && drep_object_path(e->file, info->dim_ids[d], &names[d]) == 0 &&
-            drep_stat(e->file, names[d], &dimension) == 0) {
+        if (info->dim_ids[d])
+            names[d] = e->options->path(e->options->ctx, info->dim_ids[d]);
+        if (names[d] && drep_stat(e->file, names[d], &dimension) == 0) {
             named = true;
             most = dimension.unlimited ? DREP_UNLIMITED : dimension.len;
             shape = shape || dimension.len != info->dims[d];
@@ -456,8 +468,6 @@ static void put_space(struct emitter *e, const char *path, const drep_dsinfo *in
         put_plain(e, "maxshape");
         put_lengths(e, info->maxdims, info->rank);
     }
-    for (d = 0; d < info->rank; d++)
-        free(names[d]);
 }
 
 static void put_filters(struct emitter *e, const drep_dsinfo *info)
@@ -504,7 +514,7 @@ static void put_fill(struct emitter *e, const char *path, const drep_dsinfo *inf
         return;
     }
     put_plain(e, "fill");
-    put_json(e, text, FORM_TYPED);
+    put_json(e, text, typed_form(info->type));
     free(text);
 }
 

@@ -37,6 +37,8 @@ struct schema_print_options {
     /* The value of an attribute, or with name NULL the fill value of a dataset, in the
      * JSON form of SPEC.md; malloc'ed.  0 or a DREP_ERR_... code. */
     int (*value)(void *ctx, const char *path, const char *name, char **text);
+    /* Where the object with this id is printed, NULL if nowhere; borrowed. */
+    const char *(*path)(void *ctx, uint64_t id);
     /* Something cannot be read and is left out. */
     void (*failed)(void *ctx, const char *path, int err);
     void *ctx;

@@ -51,15 +51,6 @@ void dump_filter_name(struct sink *s, const drep_filter *filter)
         sink_format(s, "filter %d", filter->id);
 }
 
-char *dump_dimension(struct dump *d, uint64_t id)
-{
-    char *path = NULL;
-
-    if (id && drep_object_path(d->file, id, &path))
-        return NULL;
-    return path;
-}
-
 /* ------------------------------------------------------------ what to show */
 
 enum form { FORM_TEXT, FORM_JSON, FORM_YAML };
@@ -163,6 +154,13 @@ static int value_text(void *ctx, const char *path, const char *name, char **text
     return err;
 }
 
+static const char *object_path(void *ctx, uint64_t id)
+{
+    const struct dump *d = ctx;
+
+    return print_path(&d->printer, id);
+}
+
 static void yaml_failed(void *ctx, const char *path, int err)
 {
     dump_failed(ctx, path, err);
@@ -171,7 +169,7 @@ static void yaml_failed(void *ctx, const char *path, int err)
 static void dump_yaml(struct dump *d)
 {
     struct schema_print_options options = {
-        .put = put_yaml, .value = value_text, .failed = yaml_failed, .ctx = d};
+        .put = put_yaml, .value = value_text, .path = object_path, .failed = yaml_failed, .ctx = d};
     int err = schema_print(d->file, &options);
 
     if (err && !d->sink->err)
@@ -205,6 +203,7 @@ static int dump_open(struct dump *d, const char *object, enum form form)
     if (!path || sink_init(&sink, STDOUT_FILENO)) {
         free(path);
         free(slice);
+        print_release(&d->printer);
         tool_say(d->file_name, NULL, "out of memory");
         return TOOL_IO;
     }
@@ -221,6 +220,7 @@ static int dump_open(struct dump *d, const char *object, enum form form)
     }
     free(path);
     free(slice);
+    print_release(&d->printer);
     return d->status;
 }
 

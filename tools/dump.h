@@ -26,7 +26,5 @@ void dump_failed(struct dump *d, const char *path, int err);
 bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out);
 /* "shuffle", or "filter 32768". */
 void dump_filter_name(struct sink *s, const drep_filter *filter);
-/* A dimension's path, malloc'ed, NULL if there is none. */
-char *dump_dimension(struct dump *d, uint64_t id);
 
 #endif

@@ -225,19 +225,18 @@ static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const d
 static void put_dimensions(struct dump *d, const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
-    char *path;
+    const char *path;
     int k;
 
     sink_char(s, '[');
     for (k = 0; k < info->rank; k++) {
         if (k)
             sink_text(s, ", ");
-        path = dump_dimension(d, info->dim_ids[k]);
+        path = info->dim_ids[k] ? print_path(&d->printer, info->dim_ids[k]) : NULL;
         if (path)
             put_string(s, path);
         else
             sink_text(s, "null");
-        free(path);
     }
     sink_char(s, ']');
 }

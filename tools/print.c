@@ -27,15 +27,33 @@ int print_init(struct printer *p, drep_file *file, bool json)
     if (err)
         return err;
     load_rows(p->plain, plain, n < DREP_CODE_MAX ? n : DREP_CODE_MAX);
-    if (!file)
-        return 0;
+    p->paths = calloc(1, sizeof *p->paths);
+    if (!p->paths)
+        return DREP_ERR_NOMEM;
     err = drep_header_get(file, &header);
     if (!err)
         err = drep_header_types(file, &rows, &n);
     /* A code form states sizes only. */
     if (!err && strcmp(header.form, "table") == 0)
         load_rows(p->stored, rows, n);
+    if (err)
+        print_release(p);
     return err;
+}
+
+void print_release(struct printer *p)
+{
+    if (p->paths)
+        paths_release(p->paths);
+    free(p->paths);
+    p->paths = NULL;
+}
+
+const char *print_path(const struct printer *p, uint64_t id)
+{
+    if (p->paths->len == 0 && paths_init(p->paths, p->file))
+        return NULL;
+    return paths_get(p->paths, id);
 }
 
 /* Bytes of a real in one of the formats that every machine knows, else 0. */
@@ -393,26 +411,26 @@ static void put_real(const struct printer *p, struct sink *s, int format, const 
     switch (format) {
     case DREP_FORMAT_BINARY64:
         memcpy(&d, at, sizeof d);
-        real_put_double(s, d, p->json);
-        return;
+        break;
     case DREP_FORMAT_BINARY32:
         memcpy(&f, at, sizeof f);
-        break;
+        real_put_float(s, f, p->json);
+        return;
     case DREP_FORMAT_BINARY16:
     case DREP_FORMAT_BFLOAT16:
         memcpy(&u16, at, sizeof u16);
-        f = real_narrow(format, u16);
+        d = (double)real_narrow(format, u16);
         break;
     case DREP_FORMAT_FP8_E4M3:
     case DREP_FORMAT_FP8_E5M2:
         memcpy(&u8, at, sizeof u8);
-        f = real_narrow(format, u8);
+        d = (double)real_narrow(format, u8);
         break;
     default:
         real_put_quad(s, at, p->json);
         return;
     }
-    real_put_float(s, f, p->json);
+    real_put_double(s, d, p->json);
 }
 
 static bool any_byte(const void *at, int64_t size)
@@ -492,13 +510,12 @@ static void put_enum(const struct printer *p, struct sink *s, const drep_type *t
 
 static void put_object(const struct printer *p, struct sink *s, uint64_t id)
 {
-    char *path = NULL;
+    const char *path = id ? print_path(p, id) : NULL;
 
-    if (id && p->file && drep_object_path(p->file, id, &path) == 0)
+    if (path)
         sink_quoted(s, path, strlen(path));
     else
         sink_text(s, "null");
-    free(path);
 }
 
 static void put_reference(const struct printer *p, struct sink *s, const drep_type *type,

@@ -7,17 +7,23 @@
 #define TOOLS_PRINT_H
 
 #include "sink.h"
+#include "walk.h"
 #include <datarep.h>
 
 struct printer {
     drep_file *file;
     bool json;
+    struct paths *paths; /* of all objects, found when the first is asked for */
     /* By code: how the file holds it, and the formats by which we know what it is. */
     drep_encoding stored[DREP_CODE_MAX + 1], plain[DREP_CODE_MAX + 1];
 };
 
-/* 0 or a DREP_ERR_... code; nothing to release. */
+/* 0 or a DREP_ERR_... code. */
 int print_init(struct printer *p, drep_file *file, bool json);
+void print_release(struct printer *p);
+
+/* Where the object with this id is met first, NULL if nowhere. */
+const char *print_path(const struct printer *p, uint64_t id);
 
 /* The datatype to read elements of `type` as (new reference).  in_dataset: they are held
  * in the file's representation; attributes and fill values are not. */

@@ -255,7 +255,7 @@ static void put_dimension_name(struct sink *s, const char *path)
 static void put_space(struct dump *d, const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
-    char *dimension;
+    const char *dimension;
     int k;
 
     if (info->rank == DREP_NULL_SPACE) {
@@ -266,12 +266,11 @@ static void put_space(struct dump *d, const drep_dsinfo *info)
     for (k = 0; k < info->rank; k++) {
         if (k)
             sink_text(s, ", ");
-        dimension = dump_dimension(d, info->dim_ids[k]);
+        dimension = info->dim_ids[k] ? print_path(&d->printer, info->dim_ids[k]) : NULL;
         if (dimension) {
             put_dimension_name(s, dimension);
             sink_text(s, ": ");
         }
-        free(dimension);
         sink_i64(s, info->dims[k]);
         if (info->maxdims[k] == DREP_UNLIMITED)
             sink_text(s, "/unlimited");

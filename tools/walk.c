@@ -7,70 +7,109 @@
 /* Deeper groups than this are left out: a damaged file may go in circles. */
 #define WALK_DEPTH 512
 
-/* ------------------------------------------------- objects met before, by id */
+/* ------------------------------------------------------------ paths by id */
 
 struct met {
     uint64_t id; /* 0: free */
     char *path;
 };
 
-struct tour {
-    struct walk *walk;
-    struct met *met; /* a hash table with open addressing */
-    size_t cap, len;
-    char *path; /* of the object at hand */
-    size_t path_len, path_cap;
-};
-
-static struct met *met_slot(const struct tour *t, uint64_t id)
+static struct met *met_slot(const struct paths *p, uint64_t id)
 {
-    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (t->cap - 1);
+    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (p->cap - 1);
 
-    while (t->met[i].id && t->met[i].id != id)
-        i = (i + 1) & (t->cap - 1);
-    return &t->met[i];
+    while (p->met[i].id && p->met[i].id != id)
+        i = (i + 1) & (p->cap - 1);
+    return &p->met[i];
 }
 
-static int met_grow(struct tour *t)
+static int paths_grow(struct paths *p)
 {
-    struct tour bigger = {.cap = t->cap ? 2 * t->cap : 64};
+    struct paths bigger = {.cap = p->cap ? 2 * p->cap : 64, .len = p->len};
     size_t i;
 
     bigger.met = calloc(bigger.cap, sizeof *bigger.met);
     if (!bigger.met)
         return DREP_ERR_NOMEM;
-    for (i = 0; i < t->cap; i++)
-        if (t->met[i].id)
-            *met_slot(&bigger, t->met[i].id) = t->met[i];
-    free(t->met);
-    t->met = bigger.met;
-    t->cap = bigger.cap;
+    for (i = 0; i < p->cap; i++)
+        if (p->met[i].id)
+            *met_slot(&bigger, p->met[i].id) = p->met[i];
+    free(p->met);
+    *p = bigger;
     return 0;
 }
+
+/* Adds an object; *before is its path if it was there already, else NULL. */
+static int paths_add(struct paths *p, uint64_t id, const char *path, const char **before)
+{
+    struct met *slot;
+
+    if (2 * (p->len + 1) > p->cap && paths_grow(p))
+        return DREP_ERR_NOMEM;
+    slot = met_slot(p, id);
+    *before = slot->path;
+    if (slot->id)
+        return 0;
+    slot->path = strdup(path);
+    if (!slot->path)
+        return DREP_ERR_NOMEM;
+    slot->id = id;
+    p->len++;
+    return 0;
+}
+
+const char *paths_get(const struct paths *paths, uint64_t id)
+{
+    return paths->cap && id ? met_slot(paths, id)->path : NULL;
+}
+
+void paths_release(struct paths *paths)
+{
+    size_t i;
+
+    for (i = 0; i < paths->cap; i++)
+        free(paths->met[i].path);
+    free(paths->met);
+    *paths = (struct paths){0};
+}
+
+static int add_path(struct walk *walk, const struct walk_item *item)
+{
+    const char *before;
+
+    return item->link ? 0 : paths_add(walk->ctx, item->info.id, item->path, &before);
+}
+
+int paths_init(struct paths *paths, drep_file *file)
+{
+    struct paths all = {0};
+    struct walk walk = {.file = file, .depth = -1, .enter = add_path, .ctx = &all, .quiet = true};
+    int err = walk_run(&walk, "/");
+
+    if (err) {
+        paths_release(&all);
+        return err;
+    }
+    *paths = all;
+    return 0;
+}
+
+struct tour {
+    struct walk *walk;
+    struct paths met; /* groups, and what has several links */
+    char *path;       /* of the object at hand */
+    size_t path_len, path_cap;
+};
 
 /* The path where the object was met before, NULL if this is the first time. */
 static int meet(struct tour *t, const drep_objinfo *info, const char **before)
 {
-    struct met *slot;
-
     *before = NULL;
     /* Only what has several links can be met again; groups are kept in any case, so that
      * wrong link counts cannot lead in circles. */
     if (info->links <= 1 && info->kind != DREP_OBJ_GROUP)
         return 0;
-    if (2 * (t->len + 1) > t->cap && met_grow(t))
-        return DREP_ERR_NOMEM;
-    slot = met_slot(t, info->id);
-    if (slot->id) {
-        *before = slot->path;
-        return 0;
-    }
-    slot->path = strdup(t->path);
-    if (!slot->path)
-        return DREP_ERR_NOMEM;
-    slot->id = info->id;
-    t->len++;
-    return 0;
+    return paths_add(&t->met, info->id, t->path, before);
 }
 
 /* ----------------------------------------------------------------- members */
@@ -145,7 +184,11 @@ static int visit(struct tour *t, int depth, int64_t index, bool *given);
 /* A failure of ours or of the library is reported; the walk goes on. */
 static int skip(struct tour *t, int err)
 {
-    t->walk->status = tool_worse(t->walk->status, tool_fail(t->walk->file_name, t->path, err));
+    int status = tool_exit_code(err);
+
+    if (!t->walk->quiet)
+        tool_fail(t->walk->file_name, t->path, err);
+    t->walk->status = tool_worse(t->walk->status, status);
     return 0;
 }
 
@@ -206,7 +249,8 @@ static int visit(struct tour *t, int depth, int64_t index, bool *given)
     if (err || item.link || item.info.kind != DREP_OBJ_GROUP)
         return err;
     if (depth >= WALK_DEPTH) {
-        tool_say(walk->file_name, t->path, "groups are nested deeper than %d", WALK_DEPTH);
+        if (!walk->quiet)
+            tool_say(walk->file_name, t->path, "groups are nested deeper than %d", WALK_DEPTH);
         walk->status = tool_worse(walk->status, TOOL_CORRUPT);
     } else if (walk->depth < 0 || depth < walk->depth) {
         err = visit_members(t, depth + 1);
@@ -223,7 +267,6 @@ int walk_run(struct walk *walk, const char *path)
 {
     struct tour t = {.walk = walk};
     bool given;
-    size_t i;
     int err;
 
     while (*path == '/')
@@ -235,9 +278,7 @@ int walk_run(struct walk *walk, const char *path)
         skip(&t, err);
     else
         err = visit(&t, 0, 0, &given);
-    for (i = 0; i < t.cap; i++)
-        free(t.met[i].path);
-    free(t.met);
+    paths_release(&t.met);
     free(t.path);
     return err;
 }

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 
 struct walk_item {
-    const char *path;  /* from the root */
-    const char *name;  /* its last part, "" for the root */
-    int depth;         /* groups above, counted from where the walk began */
-    int64_t index;     /* among the members of its group that were given, from 0 */
-    int link;          /* 0: the object itself; else enum drep_linkkind */
+    const char *path;        /* from the root */
+    const char *name;        /* its last part, "" for the root */
+    int depth;               /* groups above, counted from where the walk began */
+    int64_t index;           /* among the members of its group that were given, from 0 */
+    int link;                /* 0: the object itself; else enum drep_linkkind */
     const char *target;      /* of a link */
     const char *target_file; /* of an external one */
-    drep_objinfo info; /* of an object */
+    drep_objinfo info;       /* of an object */
 };
 
 struct walk {
@@ -27,11 +27,23 @@ struct walk {
     int (*enter)(struct walk *walk, const struct walk_item *item);
     int (*leave)(struct walk *walk, const struct walk_item *item);
     void *ctx;
+    bool quiet; /* say nothing about objects that cannot be read */
     int status; /* the worst exit code; unreadable objects are reported and left out */
 };
 
 /* Walks from the object at `path`.  0, or what enter or leave gave. */
 int walk_run(struct walk *walk, const char *path);
+
+/* Where each object is met first, by id. */
+struct paths {
+    struct met *met; /* a hash table with open addressing */
+    size_t cap, len;
+};
+/* All objects of a file.  0 or DREP_ERR_NOMEM. */
+int paths_init(struct paths *paths, drep_file *file);
+/* NULL if there is no such object. */
+const char *paths_get(const struct paths *paths, uint64_t id);
+void paths_release(struct paths *paths);
 
 /* The names of all attributes of an object, in creation order; free each and the
  * array.  A DREP_ERR_... code. */

@@ -64,8 +64,8 @@ expected() { # FILE ARGUMENT...
         cat "$tmp/err"
         return 1
     }
-    sed -e 's/^\( *"*uuid"*: "*\)[0-9a-f]\{32\}/\1UUID/' -e 's/^\( *"*time"*: \).*/\1TIME/' \
-        -e 's/^\( *"*writer"*: \).*/\1WRITER/' -e 's/^\( *"*machine"*: \).*/\1MACHINE/' \
+    sed -e 's/^uuid: [0-9a-f]\{32\}$/uuid: UUID/' -e 's/^ "uuid": "[0-9a-f]\{32\}"/ "uuid": "UUID"/' \
+        -e 's/^\( "time": \|time: \|writer: \|machine: \| "writer": \| "machine": \).*/\1.../' \
         "$tmp/out" > "$tmp/got"
     [ -z "${UPDATE:-}" ] || cp "$tmp/got" "$want"
     diff -u "$want" "$tmp/got"
