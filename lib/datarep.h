@@ -519,6 +519,35 @@ DREP_API int drep_datarep_scalars(const char *name, drep_scalar *scalars, int ma
 typedef int drep_datarep_walk_fn(const char *name, const char *form, void *ctx);
 DREP_API int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx);
 
+/* What stands behind a name.  Every representation has an extent function; read or write
+ * may be NULL as registered.  They may be called as the library does, also to build one
+ * representation upon another; under DREP_REP_SERIAL by one thread at a time.
+ * DREP_ERR_UNSUPPORTED_DATAREP. */
+typedef struct drep_datarep {
+    drep_conversion_fn *read, *write;
+    drep_extent_fn *extent;
+    void *extra_state;
+    unsigned flags; /* DREP_REP_... */
+} drep_datarep;
+DREP_API int drep_datarep_get(const char *name, drep_datarep *out);
+
+/* Plugins.  A name that is not registered may lead to a shared object, NAME.so, in one of
+ * the directories that the user enabled: by the hint drep_plugin_path, by this call, or by
+ * the environment variable DREP_PLUGIN_PATH, searched in this order.  Without any of them
+ * nothing is ever loaded.  `dirs` is a list of absolute paths between colons and replaces
+ * the one before; NULL or "" ends it.  Names with other characters than letters, digits,
+ * ".", "_" and "-" lead to no file.  A plugin is loaded once and stays for the life of the
+ * process.  It is refused (DREP_ERR_UNSUPPORTED_DATAREP with the reason) if it is not a
+ * regular file, if it or its directory belongs to somebody else than root or the effective
+ * user or may be written by anybody, or if it does not register the name.
+ * DREP_ERR_ARG (a relative path), DREP_ERR_NOMEM.  Thread safe. */
+DREP_API int drep_plugin_path(const char *dirs);
+/* Loads this one, whatever names it registers.  DREP_ERR_NO_SUCH_FILE, DREP_ERR_ACCESS
+ * (refused as above), DREP_ERR_UNSUPPORTED (no plugin, or it failed). */
+DREP_API int drep_plugin_load(const char *file);
+/* What a plugin defines: calls drep_register_datarep() and gives back 0, or its error. */
+DREP_API int drep_plugin_init(void);
+
 /* Bytes from one element to the next when stored under `datarep` (MPI 5.0,
  * 14.5.1, MPI_File_get_type_extent). */
 DREP_API int drep_type_file_extent(const drep_type *type, const char *datarep, int64_t *extent);

@@ -13,7 +13,7 @@ static int attr_find(drep_file *f, uint64_t id, const char *name, struct attr_re
     if (name == NULL)
         return fail(DREP_ERR_ARG, "no attribute name");
     key_make(&key, id, FMT_TAG_ATTR);
-    if (name_check((const uint8_t *)name, strlen(name)) != 0 ||
+    if (name[0] == '\0' || text_check((const uint8_t *)name, strlen(name)) != 0 ||
         key_add_bytes(&key, name, strlen(name)) != 0)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid attribute name", name);
     if ((err = tree_get(f->st, &key, bytes)) != 0)
@@ -61,7 +61,8 @@ static int shape_of(int rank, const int64_t *dims, struct attr_rec *rec, int64_t
     return 0;
 }
 
-/* Takes the creation index over from an attribute of this name, or the next one. */
+/* Takes the creation index over from an attribute of this name, whose type it stops
+ * using, or the next one. */
 static int attr_index(drep_file *f, struct object *o, const char *name, struct attr_rec *rec)
 {
     struct buf old = {0};
@@ -73,6 +74,10 @@ static int attr_index(drep_file *f, struct object *o, const char *name, struct a
         rec->index = was.index;
         err = ftype_unuse(f, was.type);
     } else if (err == DREP_ERR_NOT_FOUND) {
+        if (o->rec.next_attr == UINT32_MAX) {
+            buf_release(&old);
+            return fail(DREP_ERR_LIMIT, "an object can be given no more attributes");
+        }
         rec->index = o->rec.next_attr++;
         key_make(&key, o->id, FMT_TAG_ATTR_ORDER);
         key_add_u32(&key, rec->index);
@@ -100,10 +105,10 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
     if (count > 0 && buf == NULL)
         return fail(DREP_ERR_ARG, "no buffer");
     err = path_find(f, path, &o);
+    if (err == 0) /* before the old type goes: mostly it is the same */
+        err = ftype_use(f, type, false, &rec.type);
     if (err == 0)
         err = attr_index(f, &o, name, &rec);
-    if (err == 0)
-        err = ftype_use(f, type, false, &rec.type);
     if (err == 0 && rank != DREP_NULL_SPACE)
         err = value_put(f, type, count, buf, &value);
     rec.value = (struct span){value.p, value.len};
@@ -314,17 +319,17 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
 
 /* ---- for object.c ---- */
 
-int64_t attrs_count(drep_file *f, uint64_t id)
+int attrs_count(drep_file *f, uint64_t id, int64_t *n)
 {
     struct tree_walk w;
     struct key key;
-    int64_t n = 0;
+    int err;
 
     key_make(&key, id, FMT_TAG_ATTR);
     tree_walk(&w, f->st, &key, 9);
-    while (tree_next(&w, &key, NULL) == 0)
-        n++;
-    return n;
+    for (*n = 0; (err = tree_next(&w, &key, NULL)) == 0; ++*n)
+        ;
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
 int attrs_remove(drep_file *f, uint64_t id)

@@ -23,7 +23,14 @@ static bool plain_leaf(const drep_type *leaf)
     return leaf->kind == DREP_KIND_PREDEFINED;
 }
 
-/* Do both tile into the same sequence of predefined types? */
+/* Is it converted by functions?  They see predefined types alone, and bytes are never
+ * converted (requirement E13). */
+static bool called_leaf(const drep_type *leaf)
+{
+    return plain_leaf(leaf) && leaf->code != DREP_CODE_BYTE && leaf->code != DREP_CODE_PACKED;
+}
+
+/* Do both tile into the same sequence of types that functions convert? */
 static bool same_signature(const drep_type *a, const drep_type *b)
 {
     int64_t left = a->items > b->items ? a->items : b->items, na = 0, nb = 0;
@@ -46,7 +53,7 @@ static bool same_signature(const drep_type *a, const drep_type *b)
             drep_cursor_next(&cb, left, &rb);
             nb = rb.count;
         }
-        if (ra.type != rb.type || !plain_leaf(ra.type))
+        if (ra.type != rb.type || !called_leaf(ra.type))
             return false;
         n = na < nb ? na : nb;
         na -= n;
@@ -61,7 +68,7 @@ static bool only_plain(const struct node *node, int depth)
     if (node == NULL)
         return true;
     if (node->op == NODE_LEAF)
-        return plain_leaf(node->leaf);
+        return called_leaf(node->leaf);
     for (int64_t i = 0; i < (node->op == NODE_LOOP ? 1 : node->count); i++)
         if (depth > TYPE_DEPTH_MAX || !only_plain(node->child[i], depth + 1))
             return false;
@@ -132,9 +139,8 @@ int conv_init(struct conv *c, drep_file *f, const struct ftype *ft, const drep_t
     c->sizes = &f->sizes;
     c->layout = header_layout(f);
     c->stored = &ft->stored;
-    if (f->has_table || (writing ? f->rep->write : f->rep->read) == NULL)
-        c->table = &f->table;
-    else
+    c->table = header_table(f, writing);
+    if (c->table == NULL)
         c->same_items = same_signature(c->mem, ft->type);
     return set_kernel(c, writing);
 }
@@ -266,7 +272,7 @@ static int call_runs(struct conv *c, char *native, uint8_t *file, bool writing)
 
         drep_cursor_next(&nc, 1, &nr);
         drep_cursor_next(&fc, 1, &fr);
-        if (plain_leaf(nr.type)) {
+        if (called_leaf(nr.type)) {
             err = writing ? rep_write_items(c->file->rep, native + nr.offset, nr.type, 0, 1,
                                             file + fr.offset, c->staging, NULL, NULL)
                           : rep_read_items(c->file->rep, native + nr.offset, nr.type, 0, 1,
@@ -426,22 +432,35 @@ static int heap_add(struct conv *c, const void *p, uint64_t size, uint64_t *offs
     return 0;
 }
 
+/* How a sequence's elements lie in the heap: as its record says, where it says so.
+ * *ours: the caller releases it. */
+static int base_prog(const drep_type *leaf, const struct type_sizes *sizes,
+                     enum prog_layout layout, struct prog *out, bool *ours)
+{
+    *ours = leaf->content.items == 0;
+    if (*ours)
+        return prog_build(out, drep_type_member(leaf, 0), sizes, layout);
+    *out = leaf->content;
+    return 0;
+}
+
 /* The converter of a sequence's elements. */
 struct inner {
     struct conv conv;
     struct ftype ft;
 };
 
-static int inner_init(struct inner *in, const struct conv *c, const drep_type *file_base,
+static int inner_init(struct inner *in, const struct conv *c, const drep_type *file_leaf,
                       const drep_type *mem_base, bool writing)
 {
+    const drep_type *file_base = drep_type_member(file_leaf, 0);
     int err;
 
     if (c->depth + 1 > FMT_SEQ_DEPTH_MAX)
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
     memset(in, 0, sizeof *in);
     in->ft.type = (drep_type *)(uintptr_t)file_base;
-    err = prog_build(&in->ft.stored, file_base, c->sizes, c->layout);
+    err = base_prog(file_leaf, c->sizes, c->layout, &in->ft.stored, &in->ft.laid_out);
     if (err != 0)
         return err;
     in->conv = *c;
@@ -458,7 +477,8 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
 
 static void inner_release(struct inner *in)
 {
-    prog_release(&in->ft.stored);
+    if (in->ft.laid_out)
+        prog_release(&in->ft.stored);
 }
 
 /* `count` elements of the file's base must fill whole elements of memory's. */
@@ -489,7 +509,7 @@ static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *d
     *dst = (drep_vlen){0, NULL};
     if (at.count == 0)
         return 0;
-    if ((err = inner_init(&in, c, fb, mb, false)) != 0)
+    if ((err = inner_init(&in, c, src_leaf, mb, false)) != 0)
         return err;
     err = heap_at(c, at, (uint64_t)in.ft.stored.extent, &p);
     if (err == 0)
@@ -594,7 +614,7 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     if (src->count < 0 || src->data == NULL)
         return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
                     (long long)src->count);
-    if ((err = inner_init(&in, c, fb, mb, true)) != 0)
+    if ((err = inner_init(&in, c, dst_leaf, mb, true)) != 0)
         return err;
     err = inner_count(mb, src->count, fb, &n);
     if (err == 0 &&
@@ -765,6 +785,7 @@ static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, st
     uint8_t *at_bytes = item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0);
     struct place at = place_get(at_bytes);
     struct prog base = {.extent = 1};
+    bool ours = false;
     const drep_type *bt = NULL;
     const uint8_t *p = NULL;
     uint8_t *tmp = NULL;
@@ -779,7 +800,7 @@ static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, st
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
     if (leaf->kind == DREP_KIND_SEQUENCE) {
         bt = drep_type_member(leaf, 0);
-        if ((err = prog_build(&base, bt, &f->sizes, header_layout(f))) != 0)
+        if ((err = base_prog(leaf, &f->sizes, header_layout(f), &base, &ours)) != 0)
             return err;
     }
     size = at.count * (uint64_t)base.extent;
@@ -800,7 +821,7 @@ static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, st
             memcpy(c->heap_out->p + offset, tmp, size);
         mem_free(tmp);
     }
-    if (bt != NULL)
+    if (ours)
         prog_release(&base);
     if (err == 0)
         place_put(at_bytes, at.count, offset);
@@ -855,6 +876,7 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
     struct place at = place_get(item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0));
     struct conv heap = {.heap = c->heap, .heap_size = c->heap_size};
     struct prog base = {.extent = 1};
+    bool ours = false;
     const drep_type *bt = NULL;
     const uint8_t *p = NULL;
     int err = 0;
@@ -865,7 +887,7 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
     if (leaf->kind == DREP_KIND_SEQUENCE) {
         bt = drep_type_member(leaf, 0);
-        if ((err = prog_build(&base, bt, c->sizes, c->layout)) != 0)
+        if ((err = base_prog(leaf, c->sizes, c->layout, &base, &ours)) != 0)
             return err;
     }
     err = heap_at(&heap, at, (uint64_t)base.extent, &p);
@@ -873,7 +895,7 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
         err = contents_add(c, at.offset, at.count * (uint64_t)base.extent);
     if (err == 0 && bt != NULL && bt->variable)
         err = contents_of(c, &base, p, (int64_t)at.count, depth + 1);
-    if (bt != NULL)
+    if (ours)
         prog_release(&base);
     return err;
 }

@@ -54,6 +54,7 @@ struct drep_file {
     struct datarep *scoped;           /* ours, when the header's table made it */
     struct rep_table table;           /* the file's, where has_table */
     bool has_table;
+    bool native_form;                 /* functions, but elements are stored by the table */
     struct type_sizes sizes;          /* the file's */
     drep_encoding rows[DREP_CODE_MAX + 1]; /* for drep_header_types() */
     int nrows;
@@ -66,7 +67,11 @@ struct drep_file {
     bool type_keys_read;
     drep_dataset *open;               /* open datasets; guarded by type_lock */
 
-    int write_error;                  /* D22: of a failed write since the last commit */
+    /* As they were when the operation under way began. */
+    struct ftype *types_before;
+    bool used_before[DREP_CODE_MAX + 1];
+
+    int write_error;                  /* of a failed write since the last commit */
     struct fail_state write_message;
 };
 
@@ -98,9 +103,13 @@ int write_end_data(drep_file *f, int err);
 
 /* ---- header.c ---- */
 
-int header_load(drep_file *f);                        /* decode and resolve */
+int header_load(drep_file *f, const drep_info *info); /* decode and resolve; the opener's hints */
 int header_start(drep_file *f, const char *datarep);  /* of a new file */
+/* Hints that describe the file rather than a handle, and stand in its header. */
+bool hint_is_stored(const char *key);
 int header_build(drep_file *f, struct buf *out, size_t *split);
+/* By which table elements are read or written; NULL: by the functions. */
+const struct rep_table *header_table(const drep_file *f, bool writing);
 /* A dataset begins to use this type: its codes enter the table of extents. */
 int header_use(drep_file *f, const drep_type *type);
 enum prog_layout header_layout(const drep_file *f);
@@ -115,6 +124,8 @@ int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);
 void ftypes_release(drep_file *f);
+/* Forgets the datatypes read since f->types_before: the operation was taken back. */
+void ftypes_forget(drep_file *f);
 
 /* ---- object.c ---- */
 
@@ -142,7 +153,7 @@ int object_remove(drep_file *f, uint64_t id);
 /* ---- attr.c ---- */
 
 int attrs_remove(drep_file *f, uint64_t id);
-int64_t attrs_count(drep_file *f, uint64_t id);
+int attrs_count(drep_file *f, uint64_t id, int64_t *n);
 
 /* ---- value.c: self-described values (SPEC.md, 5.5) ---- */
 
@@ -243,8 +254,6 @@ int64_t dataset_count(const drep_dataset *ds);
 int dataset_clear(drep_dataset *ds, const int64_t *from, const int64_t *to);
 /* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
-/* Forgets what an operation that was taken back had read or made. */
-void ftypes_forget(drep_file *f);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
                bool variable, const char *path, struct chunks *cs);
 

@@ -174,6 +174,8 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
     if (err == 0) {
         ds->esize = ds->ft->stored.extent;
         err = check_shape(&ds->rec, ds->esize);
+        if (err == 0 && ds->rec.layout == FMT_CONTIGUOUS && ds->ft->type->variable)
+            err = fail(DREP_ERR_FORMAT, "a contiguous dataset of a variable-length type");
     }
     if (err == 0) {
         chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
@@ -638,13 +640,22 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
 
 struct usage {
     int64_t stored, chunks;
+    int rank;                    /* of the grid */
+    uint64_t last[DREP_MAX_RANK]; /* the run before: its first chunk, */
+    uint64_t end;                /* and where its last coordinate ends */
 };
 
 static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct usage *u = ctx;
+    int d = u->rank - 1;
 
-    (void)coord;
+    if (u->chunks > 0 && d >= 0 && memcmp(coord, u->last, (size_t)d * sizeof *coord) == 0 &&
+        coord[d] < u->end)
+        return fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row",
+                    (unsigned long long)coord[d]);
+    memcpy(u->last, coord, (size_t)u->rank * sizeof *coord);
+    u->end = d >= 0 ? coord[d] + rec->run : 0;
     u->chunks += rec->run;
     u->stored += (int64_t)(rec->run * rec->size);
     return 0;
@@ -656,8 +667,10 @@ static int usage_of(drep_dataset *ds, struct usage *u)
     struct key key;
     int err;
 
-    if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED)
+    if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED) {
+        u->rank = ds->chunks.rank;
         return chunk_each(&ds->chunks, add_chunk, u);
+    }
     key_make(&key, ds->id, FMT_TAG_DATA);
     err = tree_get(ds->file->st, &key, &value);
     if (err == 0) {
@@ -686,7 +699,7 @@ static void info_filters(const struct object_rec *r, drep_dsinfo *out)
 int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
 {
     const struct object_rec *r;
-    struct usage u = {0, 0};
+    struct usage u = {0};
     int err;
 
     if (dataset == NULL || out == NULL)

@@ -1,6 +1,7 @@
 /* file.c - opening, creating, committing and closing a container. */
 #include "data/data.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ int write_begin(drep_file *f)
         pthread_rwlock_unlock(&f->lock);
         return fail_in(err, "%s", f->path);
     }
+    f->types_before = f->types;
+    memcpy(f->used_before, f->used, sizeof f->used);
     return 0;
 }
 
@@ -67,6 +70,7 @@ static int write_finish(drep_file *f, int err, bool counts)
         fail_save(&why);
         store_op_end(f->st, 0);
         ftypes_forget(f);
+        memcpy(f->used, f->used_before, sizeof f->used);
         fail_restore(&why);
     }
     if (err != 0) {
@@ -167,27 +171,47 @@ static const uint8_t *fixed_uuid(const drep_info *info, uint8_t uuid[16])
     return uuid;
 }
 
+/* A negative size says nothing: the default. */
+static uint64_t size_of(const drep_info *info, const char *key)
+{
+    int64_t v = info_int(info, key);
+
+    return (uint64_t)(v >= 0 ? v : info_int(NULL, key));
+}
+
 static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16])
 {
     memset(o, 0, sizeof *o);
     o->lock = info_bool(info, "drep_lock");
     o->sync = strcmp(info_str(info, "drep_sync"), "none") != 0;
     o->verify = strcmp(info_str(info, "drep_verify"), "off") != 0;
-    o->keep = (int)info_int(info, "drep_keep");
-    o->unit = (uint64_t)info_int(info, "striping_unit");
-    o->chunk_max = (uint64_t)info_int(info, "drep_chunk_max");
-    o->cache_size = (uint64_t)info_int(info, "drep_cache_size");
+    o->keep = size_of(info, "drep_keep") < INT_MAX ? (int)size_of(info, "drep_keep") : INT_MAX;
+    o->unit = size_of(info, "striping_unit");
+    o->chunk_max = size_of(info, "drep_chunk_max");
+    o->cache_size = size_of(info, "drep_cache_size");
     o->uuid = fixed_uuid(info, uuid);
     o->time = info_int(info, "drep_time");
 }
 
-/* Hints that describe the file rather than this handle stand in its header. */
-static bool hint_is_stored(const char *key)
+bool hint_is_stored(const char *key)
 {
     if (strcmp(key, "drep_keep") == 0 || strcmp(key, "drep_chunk_max") == 0)
         return true;
     return strncmp(key, "drep_", 5) != 0 && strcmp(key, "filename") != 0 &&
            strcmp(key, "file_perm") != 0;
+}
+
+/* Hints that act when a file is opened, and not after. */
+static bool hint_is_fixed(const char *key)
+{
+    static const char *const fixed[] = {
+        "filename",  "file_perm", "striping_unit",   "drep_verify",    "drep_sync", "drep_keep",
+        "drep_lock", "drep_uuid", "drep_cache_size", "drep_chunk_max", "drep_time"};
+
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (strcmp(key, fixed[i]) == 0)
+            return true;
+    return false;
 }
 
 static int hints_keep(drep_file *f, const drep_info *info)
@@ -260,7 +284,7 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
     return 0;
 }
 
-static int open_io(struct io *io, drep_file *f, int write)
+static int open_io(struct io *io, drep_file *f, int write, const drep_info *info)
 {
     struct store_opts opts;
     uint8_t uuid[16];
@@ -269,7 +293,11 @@ static int open_io(struct io *io, drep_file *f, int write)
     opts_of(f->info, &opts, uuid);
     err = store_open(io, write, &opts, &f->st);
     if (err == 0)
-        err = header_load(f);
+        err = header_load(f, info);
+    if (err == 0) {
+        opts_of(f->info, &opts, uuid); /* with what the header says */
+        store_set_opts(f->st, &opts);
+    }
     return fail_in(err, "%s", f->path);
 }
 
@@ -287,7 +315,7 @@ int drep_open(const char *path, int amode, const drep_info *info, drep_file **ou
         return err;
     err = io_posix(path, mode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
     if (err == 0)
-        err = open_io(io, f, mode == DREP_RDWR);
+        err = open_io(io, f, mode == DREP_RDWR, info);
     if (err != 0) {
         file_free(f);
         return err;
@@ -308,7 +336,7 @@ int drep_open_image(const void *image, size_t size, const drep_info *info, drep_
         return err;
     err = io_memory(image, size, &io);
     if (err == 0)
-        err = open_io(io, f, 0);
+        err = open_io(io, f, 0, info);
     if (err != 0) {
         file_free(f);
         return err;
@@ -444,15 +472,26 @@ int drep_get_info(const drep_file *file, drep_info **out)
 
 int drep_set_info(drep_file *file, const drep_info *info)
 {
+    drep_info *some;
     int err;
 
     if (file == NULL || info == NULL)
         return fail(DREP_ERR_ARG, "drep_set_info: null argument");
+    if ((err = drep_info_new(&some)) != 0)
+        return err;
+    for (int i = 0; err == 0 && i < drep_info_count(info); i++) {
+        const char *key = drep_info_key(info, i);
+
+        if (!hint_is_fixed(key))
+            err = drep_info_set(some, key, drep_info_get(info, key));
+    }
     pthread_rwlock_wrlock(&file->lock);
-    err = info_merge(file->info, info);
     if (err == 0)
-        err = hints_keep(file, info);
+        err = info_merge(file->info, some);
+    if (err == 0)
+        err = hints_keep(file, some);
     pthread_rwlock_unlock(&file->lock);
+    drep_info_free(some);
     return err;
 }
 

@@ -265,8 +265,8 @@ static int witness_make(drep_file *f, int code)
     for (int i = 0; i < WITNESSES; i++) {
         if ((err = witness_native(code, i, native, &has)) != 0)
             return err;
-        if (!has)
-            continue;
+        if (!has) /* the list ends with the first value that cannot be shown */
+            return 0;
         memset(stored, 0, sizeof stored);
         err = witness_write(f, code, native, stored);
         if (err == 0)
@@ -293,7 +293,7 @@ static int witness_check(drep_file *f, int code)
         if ((err = witness_native(code, i, native, &has)) != 0)
             return err;
         if (!has)
-            continue;
+            return 0;
         err = witness_read(f, code, f->witness[code].p + at, back);
         if (err == DREP_ERR_NOMEM)
             return err;
@@ -309,6 +309,38 @@ static int witness_check(drep_file *f, int code)
 
 /* ---- resolution ---- */
 
+/* BYTE and PACKED are never converted, whatever the functions say of them. */
+static void bytes_are_bytes(struct type_sizes *sizes)
+{
+    sizes->size[DREP_CODE_BYTE] = sizes->align[DREP_CODE_BYTE] = 1;
+    sizes->size[DREP_CODE_PACKED] = sizes->align[DREP_CODE_PACKED] = 1;
+}
+
+const struct rep_table *header_table(const drep_file *f, bool writing)
+{
+    if (f->has_table)
+        return &f->table;
+    if (writing)
+        return f->native_form ? &f->table : f->rep->write == NULL ? rep_native() : NULL;
+    return f->rep->read != NULL ? NULL : f->native_form ? &f->table : rep_native();
+}
+
+/* Where a function is missing elements are native, so the extents must be. */
+static int check_native(const drep_file *f, int code)
+{
+    for (int writing = 0; f->rep != NULL && writing < 2; writing++) {
+        const struct rep_table *table = header_table(f, writing != 0);
+
+        if (table != NULL && table->row[code].size != f->sizes.size[code])
+            return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                        "datarep \"%s\" has no %s function, but takes %u bytes for %s and not "
+                        "the native %u",
+                        f->name, writing ? "write" : "read", f->sizes.size[code],
+                        drep_code_name(code), table->row[code].size);
+    }
+    return 0;
+}
+
 static void adopt(drep_file *f, const struct datarep *rep)
 {
     f->rep = rep;
@@ -318,10 +350,12 @@ static void adopt(drep_file *f, const struct datarep *rep)
 
 int header_start(drep_file *f, const char *datarep)
 {
-    const struct datarep *rep = rep_find(datarep);
+    const struct datarep *rep;
     struct utsname u;
-    int err;
+    int err = rep_resolve(datarep, info_str(f->info, "drep_plugin_path"), &rep);
 
+    if (err != 0)
+        return fail_in(err, "%s", f->path);
     if (rep == NULL)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "%s: datarep \"%s\" is neither built in nor registered", f->path, datarep);
@@ -333,10 +367,12 @@ int header_start(drep_file *f, const char *datarep)
         rep_table_sizes(&f->table, &f->sizes);
         f->header_flags = f->table.structs ? 1 : 0;
     } else {
-        if (rep->write == NULL && (err = table_copy(&f->table, rep_native())) != 0)
+        f->native_form = rep->write == NULL;
+        if (f->native_form && (err = table_copy(&f->table, rep_native())) != 0)
             return err;
         if ((err = rep_sizes(rep, &f->sizes)) != 0)
             return err;
+        bytes_are_bytes(&f->sizes);
     }
     f->writer = mem_strdup("datarep " DREP_VERSION);
     f->machine = mem_strdup(uname(&u) == 0 ? u.machine : "unknown");
@@ -356,6 +392,9 @@ static int load_table(drep_file *f, const struct header_rec *h)
     for (int c = 1; c <= DREP_CODE_MAX; c++)
         if (h->row[c].size != 0)
             row_from_rec(&h->row[c], &f->table.row[c]);
+    /* Bytes are bytes under every table. */
+    f->table.row[DREP_CODE_BYTE] = rep_native()->row[DREP_CODE_BYTE];
+    f->table.row[DREP_CODE_PACKED] = rep_native()->row[DREP_CODE_PACKED];
     if (n > 0) {
         f->table.custom = mem_zalloc(n, sizeof *f->table.custom);
         if (f->table.custom == NULL)
@@ -401,10 +440,14 @@ static int resolve_table(drep_file *f, const struct header_rec *h)
 static int resolve_code(drep_file *f, const struct header_rec *h)
 {
     const struct datarep *rep = rep_find(f->name);
-    int err;
+    int err = 0;
 
+    if (rep == NULL && !(f->amode & DREP_HEADER_ONLY))
+        err = rep_resolve(f->name, info_str(f->info, "drep_plugin_path"), &rep);
+    if (err != 0)
+        return err;
     f->form = FMT_FORM_CODE;
-    memset(f->sizes.size, 0, sizeof f->sizes.size);
+    f->native_form = h->has_encodings != 0;
     if (h->has_encodings && (err = load_table(f, h)) != 0)
         return err;
     if (rep == NULL && !(f->amode & DREP_HEADER_ONLY))
@@ -427,6 +470,7 @@ static int resolve_code(drep_file *f, const struct header_rec *h)
             f->sizes.align[c] = 1;
         }
     }
+    bytes_are_bytes(&f->sizes);
     return 0;
 }
 
@@ -434,8 +478,15 @@ static int check_extents(drep_file *f, const struct header_rec *h)
 {
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         f->used[c] = h->extent[c] != 0;
-        if (!f->used[c] || h->extent[c] == f->sizes.size[c])
+        if (!f->used[c])
             continue;
+        if (h->extent[c] == f->sizes.size[c]) {
+            int err = check_native(f, c);
+
+            if (err != 0)
+                return err;
+            continue;
+        }
         if (f->form == FMT_FORM_TABLE)
             return fail(DREP_ERR_FORMAT,
                         "datarep \"%s\": the header says %u bytes for %s, its table %u", f->name,
@@ -488,33 +539,45 @@ static int load_hints(drep_file *f, const struct header_rec *h)
         if (strlen(key) == hint.key.len && strlen(value) == hint.value.len)
             err = drep_info_set(f->stored, key, value);
     }
-    /* What the opener asked for wins over what the file remembers. */
-    if (err == 0) {
-        drep_info *all = NULL;
-
-        err = info_defaults(&all);
-        if (err == 0)
-            err = info_merge(all, f->stored);
-        for (int i = 0; err == 0 && i < drep_info_count(f->info); i++) {
-            const char *key = drep_info_key(f->info, i), *v = drep_info_get(f->info, key);
-            drep_info *plain = NULL;
-
-            if (info_defaults(&plain) == 0) {
-                const char *dflt = drep_info_get(plain, key);
-
-                if (dflt == NULL || strcmp(v, dflt) != 0)
-                    err = drep_info_set(all, key, v);
-            }
-            drep_info_free(plain);
-        }
-        if (err == 0) {
-            drep_info_free(f->info);
-            f->info = all;
-        } else {
-            drep_info_free(all);
-        }
-    }
     return err;
+}
+
+/* A file may ask for chunks of this many bytes without its opener's consent. */
+#define CHUNK_MAX_STORED ((int64_t)1 << 30)
+
+/* The defaults, then what the file says about itself, then what its opener says. */
+static int merge_hints(drep_file *f, const drep_info *opener)
+{
+    drep_info *all, *own;
+    int err = info_defaults(&all);
+
+    if (err != 0)
+        return err;
+    if ((err = drep_info_new(&own)) != 0) {
+        drep_info_free(all);
+        return err;
+    }
+    for (int i = 0; err == 0 && i < drep_info_count(f->stored); i++) {
+        const char *key = drep_info_key(f->stored, i), *value = drep_info_get(f->stored, key);
+
+        if (!hint_is_stored(key) ||
+            (strcmp(key, "drep_chunk_max") == 0 &&
+             info_int(f->stored, "drep_chunk_max") > CHUNK_MAX_STORED))
+            continue;
+        err = drep_info_set(own, key, value);
+    }
+    if (err == 0)
+        err = info_merge(all, own);
+    if (err == 0)
+        err = info_merge(all, opener);
+    drep_info_free(own);
+    if (err != 0) {
+        drep_info_free(all);
+        return err;
+    }
+    drep_info_free(f->info);
+    f->info = all;
+    return 0;
 }
 
 static char *text_of(const struct span *s)
@@ -539,7 +602,7 @@ static int keep_later(drep_file *f, struct header_rec *h)
     return err;
 }
 
-int header_load(drep_file *f)
+int header_load(drep_file *f, const drep_info *info)
 {
     struct header_rec *h = mem_zalloc(1, sizeof *h);
     const char *why = "";
@@ -568,6 +631,8 @@ int header_load(drep_file *f)
     if (err == 0)
         err = load_hints(f, h);
     if (err == 0)
+        err = merge_hints(f, info);
+    if (err == 0)
         err = buf_set(&f->unknown, h->unknown.p, h->unknown.len);
     if (err == 0)
         err = keep_later(f, h);
@@ -587,6 +652,8 @@ static int use_code(int code, void *ctx)
         return 0;
     if (f->sizes.size[code] == 0)
         return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", f->name, drep_code_name(code));
+    if ((err = check_native(f, code)) != 0)
+        return err;
     if (f->form == FMT_FORM_CODE && (err = witness_make(f, code)) != 0)
         return err;
     f->used[code] = true;
@@ -631,7 +698,7 @@ static void fill_header(const drep_file *f, struct header_rec *h)
     h->form = (uint8_t)f->form;
     h->flags = (uint8_t)f->header_flags;
     memcpy(h->name, f->name, sizeof h->name);
-    h->has_encodings = f->form == FMT_FORM_TABLE ? !f->rep->builtin : f->rep->write == NULL;
+    h->has_encodings = f->form == FMT_FORM_TABLE ? !f->rep->builtin : f->native_form;
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         h->extent[c] = f->used[c] ? f->sizes.size[c] : 0;
         if (h->has_encodings && f->table.row[c].size != 0)

@@ -280,7 +280,7 @@ int path_parent(drep_file *f, const char *path, int parents, struct object *grou
 
 /* ---- removal ---- */
 
-/* A list of objects still to be removed: no recursion on what a file says. */
+/* A list of objects still to be looked at: no recursion on what a file says. */
 struct work {
     uint64_t *id;
     size_t n, room;
@@ -298,6 +298,52 @@ static int work_add(struct work *w, uint64_t id)
         w->room = room;
     }
     w->id[w->n++] = id;
+    return 0;
+}
+
+/* Ids met already, hashed: several links may lead to one group, and a hostile file's
+ * lead in circles. */
+struct met {
+    uint64_t *slot; /* 0: free; no object that is met has id 0 */
+    size_t n, size; /* a power of two */
+};
+
+static uint64_t *met_slot(const struct met *m, uint64_t id)
+{
+    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (m->size - 1);
+
+    while (m->slot[i] != 0 && m->slot[i] != id)
+        i = (i + 1) & (m->size - 1);
+    return &m->slot[i];
+}
+
+static int met_grow(struct met *m)
+{
+    struct met more = {.n = m->n, .size = m->size == 0 ? 64 : 2 * m->size};
+
+    more.slot = mem_zalloc(more.size, sizeof *more.slot);
+    if (more.slot == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < m->size; i++)
+        if (m->slot[i] != 0)
+            *met_slot(&more, m->slot[i]) = m->slot[i];
+    mem_free(m->slot);
+    *m = more;
+    return 0;
+}
+
+/* *first: it was not met before. */
+static int met_add(struct met *m, uint64_t id, bool *first)
+{
+    uint64_t *slot;
+    int err = m->n >= m->size / 2 ? met_grow(m) : 0;
+
+    if (err != 0)
+        return err;
+    slot = met_slot(m, id);
+    *first = id != 0 && *slot == 0;
+    *slot = id;
+    m->n += *first;
     return 0;
 }
 
@@ -384,6 +430,36 @@ static int drop_dataset(drep_file *f, const struct object *o)
     return err;
 }
 
+/* The datasets that use a dimension which goes have none in its place. */
+static int drop_uses(drep_file *f, uint64_t id)
+{
+    struct object o = {0};
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_USER);
+    tree_walk(&w, f->st, &key, 9);
+    while ((err = tree_next(&w, &key, NULL)) == 0) {
+        uint64_t dataset;
+        uint8_t d;
+
+        if (key.len != 18)
+            continue;
+        dataset = key_u64(key.p + 9);
+        d = key.p[17];
+        if ((err = object_load(f, dataset, &o)) != 0)
+            break;
+        if (o.rec.kind != FMT_DATASET || !o.rec.has_dims || d >= o.rec.rank || o.rec.dim[d] != id)
+            continue;
+        o.rec.dim[d] = 0;
+        if ((err = object_store(f, dataset, &o.rec)) != 0)
+            break;
+    }
+    object_release(&o);
+    return err == DREP_ERR_NOT_FOUND ? drop_tag(f, id, FMT_TAG_USER) : err;
+}
+
 static int drop_one(drep_file *f, uint64_t id, struct work *w)
 {
     struct object o = {0};
@@ -394,7 +470,7 @@ static int drop_one(drep_file *f, uint64_t id, struct work *w)
     if (err == 0 && o.rec.kind == FMT_DATASET)
         err = drop_dataset(f, &o);
     if (err == 0 && o.rec.kind == FMT_DIMENSION)
-        err = drop_tag(f, id, FMT_TAG_USER);
+        err = drop_uses(f, id);
     if (err == 0 && (o.rec.kind == FMT_DATASET || o.rec.kind == FMT_TYPE))
         err = ftype_unuse(f, o.rec.type);
     if (err == 0)
@@ -421,17 +497,20 @@ int object_remove(drep_file *f, uint64_t id)
 int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
 {
     struct object o = {0};
+    int64_t attrs = 0;
     int err = read_begin(file);
 
     if (err != 0)
         return err;
     err = out == NULL ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_find(file, path, &o);
+    if (err == 0)
+        err = attrs_count(file, o.id, &attrs);
     if (err == 0) {
         memset(out, 0, sizeof *out);
         out->kind = o.rec.kind;
         out->id = o.id;
         out->links = o.rec.links;
-        out->attrs = attrs_count(file, o.id);
+        out->attrs = attrs;
         if (o.rec.kind == FMT_GROUP)
             out->members = (int64_t)o.rec.members;
         if (o.rec.kind == FMT_DIMENSION) {
@@ -470,10 +549,9 @@ int drep_dimension_create(drep_file *file, const char *path, int64_t len, int un
 
     if (err != 0)
         return err;
-    if (len < 0)
+    err = path_parent(file, path, 0, &group, &name);
+    if (err == 0 && (len < 0 || len > TYPE_SIZE_MAX))
         err = fail(DREP_ERR_DIMS, "%s: length %lld", path, (long long)len);
-    if (err == 0)
-        err = path_parent(file, path, 0, &group, &name);
     rec.len[0] = (uint64_t)len;
     if (err == 0)
         err = object_link(file, &group, name, &rec, &id);
@@ -531,6 +609,8 @@ static int reaches(drep_file *f, uint64_t top, uint64_t needle, int *yes)
 {
     struct buf value = {0};
     struct work work = {0};
+    struct met met = {0};
+    bool first;
     int err = work_add(&work, top);
 
     *yes = 0;
@@ -552,12 +632,18 @@ static int reaches(drep_file *f, uint64_t top, uint64_t needle, int *yes)
             in_init(&in, value.p, value.len);
             if ((err = link_get(&in, &link)) != 0)
                 break;
-            if (link.kind == FMT_HARD && (err = work_add(&work, link.object)) != 0)
+            if (link.kind != FMT_HARD)
+                continue;
+            err = met_add(&met, link.object, &first);
+            if (err == 0 && first)
+                err = work_add(&work, link.object);
+            if (err != 0)
                 break;
         }
         if (err == DREP_ERR_NOT_FOUND)
             err = 0;
     }
+    mem_free(met.slot);
     mem_free(work.id);
     buf_release(&value);
     return err;
@@ -579,6 +665,8 @@ static int link_hard(drep_file *f, struct object *group, const char *name, struc
     /* The group may be the target: its record has just changed. */
     if ((err = object_load(f, target->id, target)) != 0)
         return err;
+    if (target->rec.links == UINT32_MAX)
+        return fail(DREP_ERR_LIMIT, "\"%s\": no object has more hard links than 2^32 - 1", name);
     target->rec.links++;
     return object_store(f, target->id, &target->rec);
 }
@@ -759,6 +847,8 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
         return err;
     if (order == DREP_BY_NAME) {
         len = key.len - 9;
+        if (name_check(key.p + 9, len) != 0)
+            return fail(DREP_ERR_FORMAT, "a link's name of %zu bytes that is none", len);
         memcpy(name, key.p + 9, len);
         in_init(&in, bytes->p, bytes->len);
         err = link_get(&in, link);
@@ -766,8 +856,8 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
             return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
     } else {
         len = bytes->len;
-        if (len > FMT_NAME_MAX)
-            return fail(DREP_ERR_FORMAT, "a name of %zu bytes", len);
+        if (name_check(bytes->p, len) != 0)
+            return fail(DREP_ERR_FORMAT, "a link's name of %zu bytes that is none", len);
         memcpy(name, bytes->p, len);
         err = link_find(f, group, name, len, link, bytes);
         if (err == DREP_ERR_NOT_FOUND)
@@ -845,11 +935,13 @@ static char *path_of(const struct step *steps, size_t i)
 }
 
 /* Adds the members of step number i. */
-static int steps_below(drep_file *f, struct step **steps, size_t *n, size_t *room, size_t i)
+static int steps_below(drep_file *f, struct step **steps, size_t *n, size_t *room, size_t i,
+                       struct met *met)
 {
     struct buf value = {0};
     struct tree_walk w;
     struct key key;
+    bool first;
     int err;
 
     key_make(&key, (*steps)[i].id, FMT_TAG_LINK);
@@ -863,6 +955,10 @@ static int steps_below(drep_file *f, struct step **steps, size_t *n, size_t *roo
         if ((err = link_get(&in, &link)) != 0)
             break;
         if (link.kind != FMT_HARD)
+            continue;
+        if ((err = met_add(met, link.object, &first)) != 0)
+            break;
+        if (!first)
             continue;
         if (*n == *room) {
             struct step *more = mem_resize(*steps, 2 * *room, sizeof *more);
@@ -888,6 +984,7 @@ static int steps_below(drep_file *f, struct step **steps, size_t *n, size_t *roo
 int drep_object_path(drep_file *file, uint64_t id, char **path)
 {
     size_t n = 1, room = 64;
+    struct met met = {0};
     struct step *steps;
     char *found = NULL;
     int err = read_begin(file);
@@ -905,13 +1002,14 @@ int drep_object_path(drep_file *file, uint64_t id, char **path)
             err = found == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
             break;
         }
-        err = steps_below(file, &steps, &n, &room, i);
+        err = steps_below(file, &steps, &n, &room, i, &met);
     }
     if (err == 0 && found == NULL)
         err = fail(DREP_ERR_NOT_FOUND, "no path leads to object %llu", (unsigned long long)id);
     for (size_t i = 1; i < n; i++)
         mem_free(steps[i].name);
     mem_free(steps);
+    mem_free(met.slot);
     if (err == 0)
         *path = found;
     return read_end(file, err);

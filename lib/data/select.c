@@ -21,7 +21,7 @@ static int box_dim(struct span_dim *d, int64_t start, int64_t count, int64_t str
         count = 1;
     }
     *d = (struct span_dim){start, stride, block == 0 ? 1 : block, n};
-    if (count == 1 && block > 1)
+    if (count == 1)
         *d = (struct span_dim){start, 1, 1, n};
     return 0;
 }

@@ -35,22 +35,12 @@ void ftypes_release(drep_file *f)
 
 void ftypes_forget(drep_file *f)
 {
-    struct buf value = {0};
-    struct ftype **p = &f->types;
+    while (f->types != f->types_before) {
+        struct ftype *t = f->types;
 
-    while (*p != NULL) {
-        struct ftype *t = *p;
-        struct key key;
-
-        type_key(&key, t->ref - FMT_TYPE_FIRST);
-        if (t->ref < FMT_TYPE_FIRST || tree_get(f->st, &key, &value) != DREP_ERR_NOT_FOUND) {
-            p = &t->next;
-            continue;
-        }
-        *p = t->next;
+        f->types = t->next;
         ftype_free(t);
     }
-    buf_release(&value);
 }
 
 static int load_predefined(drep_file *f, struct ftype *t)
@@ -163,6 +153,7 @@ static int keys_read(drep_file *f)
 
     if (f->type_keys_read)
         return 0;
+    f->ntype_keys = 0;
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
     tree_walk(&w, f->st, &key, key.len);
     while ((err = tree_next(&w, &key, &value)) == 0) {
@@ -187,9 +178,9 @@ static int count_use(drep_file *f, uint32_t number, struct buf *value, int chang
     struct key key;
 
     type_key(&key, number);
-    uses += (uint64_t)(int64_t)change;
-    if (uses == 0)
+    if (change < 0 && uses <= 1)
         return tree_del(f->st, &key);
+    uses += (uint64_t)(int64_t)change;
     out_init(&out, value->p, 8);
     out_u64(&out, uses);
     return tree_put(f->st, &key, value->p, value->len);
@@ -208,8 +199,10 @@ static int find_record(drep_file *f, const struct buf *rec, struct buf *value, u
             continue;
         type_key(&key, f->type_keys[i].number);
         err = tree_get(f->st, &key, value);
-        if (err == DREP_ERR_NOT_FOUND)
+        if (err == DREP_ERR_NOT_FOUND) { /* removed since */
+            f->type_keys[i--] = f->type_keys[--f->ntype_keys];
             continue;
+        }
         if (err != 0)
             return err;
         if (value->len == rec->len && memcmp(value->p + 8, rec->p + 8, rec->len - 8) == 0) {
@@ -226,6 +219,8 @@ static int add_record(drep_file *f, const struct buf *rec, uint32_t *number)
     struct key key;
     int err;
 
+    if (n > UINT32_MAX - FMT_TYPE_FIRST)
+        return fail(DREP_ERR_LIMIT, "the file has no number left for a datatype");
     type_key(&key, n);
     err = tree_put(f->st, &key, rec->p, rec->len);
     if (err == 0)

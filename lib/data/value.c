@@ -35,6 +35,8 @@ static void self_row(int code, drep_encoding *row)
 
 static int self_open(struct self *s, const drep_type *type)
 {
+    /* The bytes of strings and opaques have no row. */
+    s->table.row[DREP_CODE_BYTE] = rep_native()->row[DREP_CODE_BYTE];
     rep_table_sizes(&s->table, &s->sizes);
     return prog_build(&s->prog, type, &s->sizes, PROG_PACKED);
 }

@@ -300,6 +300,14 @@ static int dataset_rules(const drep_view *v, int64_t disp, const drep_type *etyp
     return fail(DREP_ERR_TYPE, "the etype must be the element type or its one repeated item");
 }
 
+/* Where the plugins of a representation may lie: hints of this call count already. */
+static const char *plugin_dirs(const drep_view *v, const drep_info *info)
+{
+    static const char key[] = "drep_plugin_path";
+
+    return drep_info_get(info, key) != NULL ? drep_info_get(info, key) : info_str(v->info, key);
+}
+
 int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype,
                   const drep_type *filetype, const char *datarep, const drep_info *info)
 {
@@ -311,7 +319,10 @@ int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype,
         return fail(DREP_ERR_ARG, "drep_view_set: null argument");
     if (disp < 0)
         return fail(DREP_ERR_ARG, "%s: displacement %lld", view->path, (long long)disp);
-    if (view->ds == NULL && datarep != NULL && (rep = rep_find(datarep)) == NULL)
+    if (view->ds == NULL && datarep != NULL &&
+        (err = rep_resolve(datarep, plugin_dirs(view, info), &rep)) != 0)
+        return fail_in(err, "%s", view->path);
+    if (view->ds == NULL && rep == NULL)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: datarep \"%s\" is neither built in nor "
                                                   "registered",
                     view->path, datarep);

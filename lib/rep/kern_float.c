@@ -67,6 +67,21 @@ INLINE uint64_t get8(const uint8_t *p, int64_t i)
 
 /* ------------------------------------- binary16 and bfloat16: bits alone */
 
+/* a where yes, else b; without a branch, which would keep loops from becoming vectors. */
+INLINE uint32_t choose(bool yes, uint32_t a, uint32_t b)
+{
+    uint32_t mask = -(uint32_t)yes;
+
+    return (a & mask) | (b & ~mask);
+}
+
+INLINE uint64_t choose8(bool yes, uint64_t a, uint64_t b)
+{
+    uint64_t mask = -(uint64_t)yes;
+
+    return (a & mask) | (b & ~mask);
+}
+
 /* The 16 bits nearest to a binary32 given as bits, and what that loses. */
 struct narrowed {
     uint32_t bits;
@@ -76,9 +91,9 @@ struct narrowed {
 INLINE struct narrowed to_bfloat(uint32_t v)
 {
     uint32_t size = v & 0x7fffffff, low = v & 0xffff, round = v + 0x7fff + (v >> 16 & 1);
-    bool nan = size > 0x7f800000, over = size < 0x7f800000 && size >= 0x7f7f8000;
+    bool nan = size > 0x7f800000, over = (size < 0x7f800000) & (size >= 0x7f7f8000);
 
-    return (struct narrowed){.bits = (nan ? v | 0x00400000 : round) >> 16,
+    return (struct narrowed){.bits = choose(nan, v | 0x00400000, round) >> 16,
                              .over = over,
                              .inexact = !nan & !over & (low != 0),
                              .nan_lost = nan & (low != 0)};
@@ -89,17 +104,19 @@ INLINE struct narrowed to_half(uint32_t v)
     uint32_t size = v & 0x7fffffff, e = size >> 23, low = size & 0x1fff;
     uint32_t normal = ((size + 0xfff + (size >> 13 & 1)) >> 13) - (112 << 10);
     /* Below 2^-14 the significand moves right until its last bit is 2^-24. */
-    uint32_t by = e < 96 ? 31 : e < 113 ? 126 - e : 14, sig = (size & 0x7fffff) | 0x800000;
-    uint32_t rest = sig & ((1u << by) - 1), middle = 1u << (by - 1), small = sig >> by;
-    bool nan = size > 0x7f800000, over = size < 0x7f800000 && size >= 0x477ff000;
+    uint32_t by = choose(e < 96, 31, choose(e < 113, 126 - e, 14));
+    uint32_t sig = (size & 0x7fffff) | 0x800000, small = sig >> by;
+    uint32_t rest = sig & ((1u << by) - 1), middle = 1u << (by - 1);
+    bool nan = size > 0x7f800000, large = size >= 0x477ff000, over = large & (size < 0x7f800000);
     bool tiny = e < 113;
     uint32_t out;
 
-    small += (rest > middle) | ((rest == middle) & small & 1);
-    out = nan ? 0x7e00 | (size >> 13 & 0x3ff) : size >= 0x477ff000 ? 0x7c00 : tiny ? small : normal;
+    small += choose(rest == middle, small & 1, rest > middle);
+    out = choose(tiny, small, choose(large, 0x7c00, normal));
+    out = choose(nan, 0x7e00 | (size >> 13 & 0x3ff), out);
     return (struct narrowed){.bits = out | (v >> 16 & 0x8000),
                              .over = over,
-                             .inexact = !nan & !over & (tiny ? rest && size : low != 0),
+                             .inexact = !large & (choose(tiny, rest, low) != 0) & (size != 0),
                              .nan_lost = nan & (low != 0)};
 }
 
@@ -112,10 +129,10 @@ INLINE uint32_t cut_double(uint64_t v)
     uint32_t cut = (v & 0x1fffffff) != 0;
     uint32_t middle = (uint32_t)(e - 896) << 23 | sig | cut;
 
-    return sign | (e == 2047  ? 0x7f800000 | sig | cut
-                   : e > 1100 ? 0x71000000u
-                   : e < 900  ? (uint32_t)(size != 0)
-                              : middle);
+    uint32_t ends = choose(e > 1100, 0x71000000u, size != 0);
+
+    ends = choose(e == 2047, 0x7f800000 | sig | cut, ends);
+    return sign | choose((e >= 900) & (e <= 1100), middle, ends);
 }
 
 /* counts, or a clamp, cost another look at each value. */
@@ -156,23 +173,23 @@ INLINE void widen16(uint8_t *restrict dst, const uint8_t *restrict src, int64_t 
 
         if (from == BF16) {
             v = h << 16;
-            v |= size > 0x7f80 ? 0x00400000 : 0;
+            v |= (uint32_t)(size > 0x7f80) << 22;
         } else {
             uint32_t tiny = bits_of_float((float)(int32_t)size * 0x1p-24f);
-            uint32_t special = 0x7f800000 | size << 13 | (size > 0x7c00 ? 0x00400000 : 0);
+            uint32_t special = 0x7f800000 | size << 13 | (uint32_t)(size > 0x7c00) << 22;
 
-            v = size < 0x400 ? tiny : size < 0x7c00 ? (size << 13) + 0x38000000 : special;
+            v = choose(size < 0x7c00, (size << 13) + 0x38000000, special);
+            v = choose(size < 0x400, tiny, v);
             v |= sign;
         }
         if (to == F32) {
             store_le(dst + 4 * i, v, 4);
         } else {
             uint64_t sig = (uint64_t)(v & 0x7fffffff) << 29;
-            uint64_t up = (v & 0x7fffffff) >= 0x7f800000 ? (uint64_t)(2047 - 255) << 52
-                          : v & 0x7fffffff               ? (uint64_t)(1023 - 127) << 52
-                                                         : 0;
+            uint64_t up = (uint64_t)((v & 0x7fffffff) != 0) * (1023 - 127) +
+                          (uint64_t)((v & 0x7fffffff) >= 0x7f800000) * (2047 - 255 - 1023 + 127);
 
-            store_le(dst + 8 * i, (sig + up) | (uint64_t)sign << 32, 8);
+            store_le(dst + 8 * i, (sig + (up << 52)) | (uint64_t)sign << 32, 8);
         }
     }
 }
@@ -262,10 +279,10 @@ INLINE void to_int(const struct kernel *k, uint8_t *restrict dst, const uint8_t 
 
     for (i = 0; i < n; i++) {
         double d = real_at(src, i, from), in, back;
-        bool under = d <= below, over = d >= above, whole = d > below && d < above;
+        bool under = d <= below, over = d >= above, whole = (d > below) & (d < above);
         uint64_t v;
 
-        in = whole ? d : 0;
+        in = double_of_bits(choose8(whole, bits_of_double(d), 0));
         if (to == I32) {
             v = (uint64_t)(int64_t)(int32_t)in;
             back = (double)(int32_t)v;
@@ -281,7 +298,7 @@ INLINE void to_int(const struct kernel *k, uint8_t *restrict dst, const uint8_t 
             nan += d != d;
             inexact += back != in;
         }
-        v = over ? (uint64_t)high : under ? (uint64_t)low : v;
+        v = choose8(over, (uint64_t)high, choose8(under, (uint64_t)low, v));
         store_le(dst + i * (to == I32 ? 4 : 8), v, to == I32 ? 4 : 8);
     }
     if (counts) {
@@ -372,13 +389,13 @@ INLINE void from_pair(uint8_t *restrict dst, const uint8_t *restrict src, int64_
     int64_t i;
 
     for (i = 0; i < n; i++) {
-        double high = double_of_bits(get8(src, 2 * i)), low = double_of_bits(get8(src, 2 * i + 1));
-        bool special = (get8(src, 2 * i) & 0x7ff0000000000000) == 0x7ff0000000000000;
-        double sum;
+        uint64_t high = get8(src, 2 * i), low = get8(src, 2 * i + 1), sum;
+        bool special = (high & 0x7ff0000000000000) == 0x7ff0000000000000;
+        bool alone = !special & ((low & 0x7fffffffffffffff) == 0);
 
-        low = special ? 0 : low;
-        sum = high + low;
-        store_le(dst + 8 * i, bits_of_double(!special && low == 0 ? high : sum), 8);
+        low = choose8(special, 0, low);
+        sum = bits_of_double(double_of_bits(high) + double_of_bits(low));
+        store_le(dst + 8 * i, choose8(alone, high, sum), 8);
     }
 }
 

@@ -198,12 +198,46 @@ static void dense_portable(const struct move *m, uint8_t *dst, const uint8_t *sr
 
 #ifdef KERN_X86
 
+/* From this many bytes on, what is written will not be read back from the cache, and
+ * stores that go around it save reading the target first. */
+enum { STREAM = 8 << 20 };
+
+/* How many bytes to take before dst is at a multiple of 64; -1: units end elsewhere, or
+ * it is not worth it. */
+static int64_t stream_head(const struct move *m, const uint8_t *dst, const uint8_t *src,
+                           int64_t size)
+{
+    int64_t head = -(intptr_t)dst & 63;
+
+    return size < STREAM || dst == src || head % m->unit ? -1 : head;
+}
+
+/* Streams go through four pages at a time, 128 bytes in each, in turn: that keeps more
+ * of the memory's banks busy than one page after the other. */
+enum { PAGE = 4096, PAGES = 4 };
+
 TARGET_AVX2 static void dense_avx2(const struct move *m, uint8_t *dst, const uint8_t *src,
                                    int64_t size)
 {
     const __m256i mask = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)m->mask));
+    int64_t head = stream_head(m, dst, src, size);
     __m256i a, b;
+    int i, at;
 
+    if (head > 0) {
+        dense_portable(m, dst, src, head);
+        dst += head, src += head, size -= head;
+    }
+    for (; head >= 0 && size >= PAGES * PAGE; size -= PAGES * PAGE) {
+        for (i = 0; i < PAGE * PAGES; i += 32) {
+            at = i / 128 % PAGES * PAGE + i / 128 / PAGES * 128 + i % 128;
+            a = _mm256_loadu_si256((const __m256i *)(src + at));
+            _mm256_stream_si256((__m256i *)(dst + at), _mm256_shuffle_epi8(a, mask));
+        }
+        dst += PAGES * PAGE, src += PAGES * PAGE;
+    }
+    if (head >= 0)
+        _mm_sfence();
     for (; size >= 64; size -= 64, dst += 64, src += 64) {
         a = _mm256_loadu_si256((const __m256i *)src);
         b = _mm256_loadu_si256((const __m256i *)(src + 32));
@@ -217,9 +251,25 @@ TARGET_AVX512 static void dense_avx512(const struct move *m, uint8_t *dst, const
                                        int64_t size)
 {
     const __m512i mask = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)m->mask));
+    int64_t head = stream_head(m, dst, src, size);
     __m512i a, b;
     __mmask64 rest;
+    int i, at;
 
+    if (head > 0) {
+        dense_portable(m, dst, src, head);
+        dst += head, src += head, size -= head;
+    }
+    for (; head >= 0 && size >= PAGES * PAGE; size -= PAGES * PAGE) {
+        for (i = 0; i < PAGE * PAGES; i += 64) {
+            at = i / 128 % PAGES * PAGE + i / 128 / PAGES * 128 + i % 128;
+            a = _mm512_loadu_si512(src + at);
+            _mm512_stream_si512((__m512i *)(dst + at), _mm512_shuffle_epi8(a, mask));
+        }
+        dst += PAGES * PAGE, src += PAGES * PAGE;
+    }
+    if (head >= 0)
+        _mm_sfence();
     for (; size >= 128; size -= 128, dst += 128, src += 128) {
         a = _mm512_loadu_si512(src);
         b = _mm512_loadu_si512(src + 64);

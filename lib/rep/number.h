@@ -15,6 +15,17 @@
 
 #include <string.h>
 
+/* Numbers of this machine from and to their little-endian bytes. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LITTLE16(v) __builtin_bswap16(v)
+#define LITTLE32(v) __builtin_bswap32(v)
+#define LITTLE64(v) __builtin_bswap64(v)
+#else
+#define LITTLE16(v) (v)
+#define LITTLE32(v) (v)
+#define LITTLE64(v) (v)
+#endif
+
 /* The value is +-0.h * 2^(exp + 1), h = hi:lo with its top bit set, and a little more
  * if sticky.  A NaN's h is its fraction field, left-aligned: quiet bit and payload. */
 enum num_class { NUM_ZERO, NUM_FINITE, NUM_INF, NUM_NAN };
@@ -355,23 +366,48 @@ static const struct real reals[] = {
 #undef X
 };
 
+/* The sizes of machine words are one load or store each, which loops of them need to
+ * become vector loops. */
 INLINE uint64_t load_le(const uint8_t *p, int size)
 {
-    uint64_t v = 0;
+    uint64_t v8 = 0;
+    uint32_t v4;
+    uint16_t v2;
 
-    memcpy(&v, p, (size_t)size);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
+    switch (size) {
+    case 1:
+        return *p;
+    case 2:
+        memcpy(&v2, p, 2);
+        return LITTLE16(v2);
+    case 4:
+        memcpy(&v4, p, 4);
+        return LITTLE32(v4);
+    default:
+        memcpy(&v8, p, (size_t)size);
+        return LITTLE64(v8);
+    }
 }
 
 INLINE void store_le(uint8_t *p, uint64_t v, int size)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    memcpy(p, &v, (size_t)size);
+    uint64_t v8 = LITTLE64(v);
+    uint32_t v4 = LITTLE32((uint32_t)v);
+    uint16_t v2 = LITTLE16((uint16_t)v);
+
+    switch (size) {
+    case 1:
+        *p = (uint8_t)v;
+        break;
+    case 2:
+        memcpy(p, &v2, 2);
+        break;
+    case 4:
+        memcpy(p, &v4, 4);
+        break;
+    default:
+        memcpy(p, &v8, (size_t)size);
+    }
 }
 
 /* Bits [at, at + width) of the little-endian scalar hi:lo. */

@@ -182,12 +182,18 @@ const struct datarep *rep_find(const char *name)
 
 int rep_need(const char *name, const struct datarep **out)
 {
+    const struct datarep *rep;
+    int err;
+
     if (!name)
         return fail(DREP_ERR_ARG, "no data representation is named");
-    *out = rep_find(name);
-    return *out ? 0
-                : fail(DREP_ERR_UNSUPPORTED_DATAREP, "data representation \"%s\" is not known",
-                       name);
+    err = rep_resolve(name, NULL, &rep);
+    if (err)
+        return err;
+    if (!rep)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP, "data representation \"%s\" is not known", name);
+    *out = rep;
+    return 0;
 }
 
 /* ---------------------------------------------------------- registering */
@@ -350,6 +356,20 @@ int drep_datarep_table(const char *name, drep_encoding *rows, int max, int *n)
         found++;
     }
     *n = found;
+    return 0;
+}
+
+int drep_datarep_get(const char *name, drep_datarep *out)
+{
+    const struct datarep *rep;
+    int err;
+
+    if (!out)
+        return fail(DREP_ERR_ARG, "no place for the data representation");
+    err = rep_need(name, &rep);
+    if (err)
+        return err;
+    *out = (drep_datarep){rep->read, rep->write, rep->extent, rep->extra_state, rep->flags};
     return 0;
 }
 

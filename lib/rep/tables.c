@@ -304,6 +304,9 @@ void rep_table_sizes(const struct rep_table *table, struct type_sizes *sizes)
         sizes->size[c] = table->row[c].size;
         sizes->align[c] = table->row[c].align;
     }
+    /* Bytes are bytes, also where a table does not mention them. */
+    sizes->size[DREP_CODE_BYTE] = sizes->align[DREP_CODE_BYTE] = 1;
+    sizes->size[DREP_CODE_PACKED] = sizes->align[DREP_CODE_PACKED] = 1;
 }
 
 /* ------------------------------------------------------------------ checks */
@@ -324,7 +327,16 @@ static bool custom_suits(const drep_scalar *s, int cls)
     if (cls == FMT_REAL)
         return s->cls == DREP_SCALAR_REAL;
     return s->cls == DREP_SCALAR_INT &&
-           (cls == (s->is_signed ? FMT_INT : FMT_UINT) || (cls == FMT_WCHAR && !s->is_signed));
+           (cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL || (cls == FMT_WCHAR && !s->is_signed));
+}
+
+/* Does a format of this class hold values of a datatype's class?  Integers and booleans
+ * may be held as integers of either sign. */
+static bool format_suits(int format, int cls)
+{
+    if (format == FMT_INT || format == FMT_UINT)
+        return cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL;
+    return format == cls;
 }
 
 /* Why a row cannot be; NULL if it can. */
@@ -346,7 +358,8 @@ static const char *row_wrong(const struct rep_table *t, int code)
     if (e->format != DREP_FORMAT_CUSTOM) {
         if (!fmt_format_fits(e->format, e->size / parts))
             return "its format does not have this size";
-        return fmt_format_class(e->format) == cls ? NULL : "its format is of another class";
+        return format_suits(fmt_format_class(e->format), cls) ? NULL
+                                                               : "its format is of another class";
     }
     if (e->custom >= t->ncustom)
         return "its scalar is not described";

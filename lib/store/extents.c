@@ -283,19 +283,15 @@ int extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t
     return 0;
 }
 
-int extents_best(const struct extents *x, uint64_t size, struct extent *out)
+int extents_longest(const struct extents *x, struct extent *out)
 {
     struct extent best = {0, 0};
 
     for (size_t p = 0; p < x->n; p++) {
         const struct extents_page *page = x->page[p];
 
-        if (best.length >= size && page->longest < size)
-            continue;
-        for (size_t i = 0; i < page->n; i++) {
-            uint64_t length = page->e[i].length;
-
-            if (best.length < size ? length > best.length : length >= size && length < best.length)
+        for (size_t i = 0; page->longest > best.length && i < page->n; i++) {
+            if (page->e[i].length > best.length)
                 best = page->e[i];
         }
     }

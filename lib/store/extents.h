@@ -30,8 +30,8 @@ int extents_find(const struct extents *x, uint64_t offset, struct extent *out);
 int extents_hold(const struct extents *x, uint64_t offset, uint64_t length);
 /* The lowest aligned offset with room for `size`: 1, or 0. */
 int extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t *offset);
-/* The shortest extent of at least `size`, else the longest: 1, or 0 of an empty set. */
-int extents_best(const struct extents *x, uint64_t size, struct extent *out);
+/* The longest extent: 1, or 0 of an empty set. */
+int extents_longest(const struct extents *x, struct extent *out);
 /* The last extent: 1, or 0 of an empty set. */
 int extents_last(const struct extents *x, struct extent *out);
 

@@ -272,6 +272,15 @@ static int load_header(struct store *st)
 
 /* ---- life ---- */
 
+void store_set_opts(struct store *st, const struct store_opts *opts)
+{
+    st->opts.keep = opts->keep;
+    st->opts.chunk_max = opts->chunk_max;
+    st->opts.unit = opts->unit;
+    if (st->opts.unit < FMT_SUM_BLOCK || st->opts.unit % FMT_ALIGN || st->opts.unit > 1 << 30)
+        st->opts.unit = FMT_SUM_BLOCK;
+}
+
 static int store_new(struct io *io, const struct store_opts *opts, struct store **out)
 {
     struct store *st = mem_zalloc(1, sizeof(*st));
@@ -284,8 +293,7 @@ static int store_new(struct io *io, const struct store_opts *opts, struct store 
     st->io = io;
     st->opts = *opts;
     st->opts.uuid = NULL;
-    if (st->opts.unit < FMT_SUM_BLOCK || st->opts.unit % FMT_ALIGN || st->opts.unit > 1 << 30)
-        st->opts.unit = FMT_SUM_BLOCK;
+    store_set_opts(st, opts);
     if (pthread_mutex_init(&st->lock, NULL)) {
         err = fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
     } else {

@@ -389,8 +389,8 @@ int filters_encode(const struct filter_rec *f, int n, const void *buf, size_t si
     for (int i = 0; err == 0 && i < n; i++) {
         int skip;
 
-        /* Behind a compressor there is no fixed part any more. */
-        err = encode_one(&f[i], out, packed ? 0 : fixed, &next, &skip);
+        /* Behind a compressor there is no fixed part any more: all bytes are alike. */
+        err = encode_one(&f[i], out, packed ? out->len : fixed, &next, &skip);
         if (err == 0 && skip) {
             skip_mask |= 1u << i;
         } else if (err == 0) {
@@ -459,7 +459,7 @@ int filters_decode(const struct filter_rec *f, int n, uint32_t skipped, const vo
 
             compressed_before |= c != NULL && c->compresses && !(skipped >> k & 1);
         }
-        err = decode_one(&f[i], out, compressed_before ? 0 : fixed, max, &next);
+        err = decode_one(&f[i], out, compressed_before ? out->len : fixed, max, &next);
         if (err == 0)
             buf_swap(out, &next);
     }

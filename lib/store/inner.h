@@ -185,7 +185,7 @@ struct run {
     int captured;   /* changed by the operation; before that it was: */
     int base_dirty;
     uint32_t base_run; /* 0: not there */
-    uint64_t base_size;
+    uint64_t base_size, base_space;
     uint64_t *base_sum; /* NULL: the first ones of sum */
 };
 

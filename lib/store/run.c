@@ -494,6 +494,7 @@ int run_capture(struct store *st, struct run *r, int sums)
         r->captured = 1;
         r->base_run = r->rec.run;
         r->base_size = r->rec.size;
+        r->base_space = r->space;
         r->base_dirty = r->dirty;
     }
     if (sums && !r->base_sum && r->base_run) {
@@ -536,6 +537,7 @@ void runs_op_undo(struct store *st)
                    (size_t)chunk_sums(r->base_run, r->base_size) * sizeof(*r->sum));
         r->rec.run = r->base_run;
         r->rec.size = r->base_size;
+        r->space = r->base_space;
         r->dirty = r->base_dirty;
         r->captured = 0;
     }
@@ -632,7 +634,7 @@ static int begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t 
                  uint64_t size, uint64_t space, const uint64_t *sums)
 {
     struct store *st = cs->st;
-    uint64_t count = rec.filtered ? 1 : chunk_sums(n, size);
+    uint64_t count = chunk_sums(n, size);
     struct run *r;
     int err = new_run(cs, coord, &r);
 

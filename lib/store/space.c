@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Shorter free extents are not worth a place for nodes. */
+#define LEAST_RESERVED 4096
+
 uint64_t round_up(uint64_t v, uint64_t align)
 {
     return (v + align - 1) / align * align;
@@ -483,15 +486,16 @@ void space_trim(struct store *st)
 
 int space_reserve(struct store *st, uint64_t want, struct extent *out)
 {
-    struct extent e;
+    const struct extents *avail = &st->space.avail;
+    struct extent e = {0, round_up(want, FMT_ALIGN)};
     int err;
 
     *out = (struct extent){0, 0};
-    want = round_up(want, FMT_ALIGN);
-    if (!extents_best(&st->space.avail, want, &e) || (e.length < want && e.length < 4096))
+    /* The lowest place that holds all, so that the end of the file becomes free; or else the
+     * longest one. */
+    if (!extents_fit(avail, e.length, FMT_ALIGN, &e.offset) &&
+        (!extents_longest(avail, &e) || e.length < LEAST_RESERVED))
         return 0;
-    if (e.length > want)
-        e.length = want;
     err = take_available(&st->space, e.offset, e.length);
     if (!err)
         *out = e;

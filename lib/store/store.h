@@ -30,6 +30,8 @@ struct store_opts {
 int store_create(struct io *io, const struct store_opts *opts, struct store **out);
 /* write: take the writer's lock (DREP_ERR_FILE_IN_USE). */
 int store_open(struct io *io, int write, const struct store_opts *opts, struct store **out);
+/* The file's own hints are known only when it is open: keep, unit and chunk_max. */
+void store_set_opts(struct store *st, const struct store_opts *opts);
 /* Drops uncommitted changes. */
 void store_close(struct store *st);
 /* Everything since the last commit becomes durable, or nothing (D11, D22: after a

@@ -88,10 +88,6 @@ static void own_traits(drep_type *t)
     case DREP_KIND_RESIZED:
         t->portable = false;
         break;
-    case DREP_KIND_STRING:
-    case DREP_KIND_OPAQUE:
-        t->codes[0] |= (uint64_t)1 << DREP_CODE_BYTE;
-        break;
     case DREP_KIND_SEQUENCE:
     case DREP_KIND_VSTRING:
         t->variable = true;

@@ -135,7 +135,8 @@ int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog
 const struct type_sizes *type_native_sizes(void);
 
 /* Calls fn once for each predefined code in the description (any depth, also in
- * sequences), in the order of the codes; stops at and gives its first non-zero
+ * sequences), in the order of the codes (the
+ * bytes of strings and opaques are no datatype that somebody named); stops at and gives its first non-zero
  * result. */
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx);
 

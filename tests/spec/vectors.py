@@ -173,7 +173,7 @@ def compound():
     b = Builder()
     b.dataset(1, "people", PERSON, (2,), data=[ANN, BEA])
     unnamed = ("struct", [("", "INT"), ("", ("struct", [("a", "INT8_T"), ("b", "INT8_T")])),
-                          ("n", "DOUBLE")])
+                          ("", "DOUBLE")])
     b.dataset(1, "unnamed", unnamed, (1, 2), data=[(1, (2, 3), 4.0), (5, (6, 7), 8.0)])
     arr = ("array", [4], ("array", [3], "INT"))
     b.dataset(1, "arrays", arr, (), data=[[[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]])
@@ -209,7 +209,7 @@ def vlen():
     c = b.dataset(1, "chunks", ("seq", "INT16_T"), (5,), "chunked", (2,))
     for i, values in enumerate(([[1], [2, 3]], [[], [4, 5, 6]], [[7], [9]])):
         b.run(c, (i,), [b.payload(("seq", "INT16_T"), values)[0]])
-    s = b.dataset(1, "slabs", "vstring", (5,), "contiguous", (2,))
+    s = b.dataset(1, "holes", "vstring", (5,), "chunked", (2,))
     b.run(s, (1,), [b.payload("vstring", [b"x", b"yy"])[0]])
     return done(b, {
         "/words": [["one", ""], ["zw\u00f6lf", "\udcff"]],
@@ -218,7 +218,7 @@ def vlen():
         "/refs": ["/g/target", None, "/"],
         "/regions": [{"object": "/g/target", "region": "[0:4:2]"}, None],
         "/chunks": [[1], [2, 3], [], [4, 5, 6], [7]],
-        "/slabs": ["", "", "x", "yy", ""]})
+        "/holes": ["", "", "x", "yy", ""]})
 
 
 def chunked():
@@ -381,8 +381,8 @@ def named():
                     ("custom", ("scalar", OWN16, None)), ("vax", ("scalar", VAXF, None)),
                     ("opaque", ("opaque", 4, "")), ("quoted", ("opaque", 4, 'a"b\\')),
                     ("arrays", ("array", [4], ("array", [3, 2], "INT"))),
-                    ("unnamed", ("struct", [("", "INT"), ("2x", "DOUBLE")])),
-                    ("none", ("struct", []))):
+                    ("unnamed", ("struct", [("", "INT"), ("", "DOUBLE")])),
+                    ("odd names", ("struct", [("2x", "INT"), ("a b", "DOUBLE")]))):
         b.named(1, name, t)
     INT, DOUBLE = b"\1\0\0\x08", b"\1\0\0\x10"
     for name, record in (

@@ -70,11 +70,9 @@ static void good(const char *dir, const char *name)
         snprintf(why, sizeof why, "%s", w->message);
         if (err == 0)
             err = drep_check(f, 1, show, why, &findings);
-        ok = err == 0 && findings == 0;
-        if (strncmp(name, "damaged", 7) == 0)
-            ok = ok && h.damaged_slot != 0;
-        else
-            ok = ok && h.damaged_slot == 0;
+        /* A damaged slot beside a whole one is told, by the handle and by the check. */
+        ok = err == 0 && findings == (h.damaged_slot != 0) &&
+             (h.damaged_slot != 0) == (strncmp(name, "damaged", 7) == 0);
         drep_abandon(f);
     }
     result(ok, name, why);

@@ -418,6 +418,8 @@ class File:
         if obj.layout == COMPACT and obj.data is not None:
             self.place(out, elements, obj.data, list(range(count)), list(range(count)), count)
         elif obj.layout == CONTIGUOUS:
+            if obj.type.has_heap():
+                raise DrepError("FORMAT", "contiguous dataset with variable parts")
             per = obj.chunk[0]
             for run in obj.runs:
                 for i in range(run.run):

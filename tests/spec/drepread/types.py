@@ -139,6 +139,8 @@ def read_compound(cur, t, many, child):
             cur.fail('two members are named "%s"' % name)
         names.add(name)
         t.members.append((name, offset, child()))
+    if "" in names and len(names) > 1:
+        cur.fail("some members of a compound have names and some have none")
     if not t.flags & 1 and (t.size or any(m[1] for m in t.members)):
         cur.fail("compound that is not laid out has sizes")
 

@@ -1,0 +1,260 @@
+/* plugin.c - data representations that live in shared objects.
+ *
+ * A name that nobody registered may lead to NAME.so in a directory that the user enabled.
+ * To load code is to trust it, and the name may come from a file of unknown origin: it
+ * chooses among what lies in those directories, never the directory, and what anybody
+ * else could have written is refused.  What was loaded stays for the life of the process. */
+#include "rep/registry.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SYMBOL "drep_plugin_init"
+#define SUFFIX ".so"
+
+/* A shared object whose init function was called, known by its place on the disk. */
+struct plugin {
+    struct plugin *next;
+    dev_t dev;
+    ino_t ino;
+    void *handle;
+    int fd;
+    bool failed;
+};
+
+/* The lock is held while a plugin starts, so that no thread misses what another one is
+ * about to register; recursive, because a plugin may look for another's names. */
+static struct {
+    pthread_mutex_t lock;
+    struct plugin *first;
+    char *dirs;
+} plugins = {PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, NULL, NULL};
+
+/* ------------------------------------------------------------------- trust */
+
+static int trusted(const struct stat *st, const char *what)
+{
+    if (st->st_mode & S_IWOTH)
+        return fail(DREP_ERR_ACCESS, "%s may be written by anybody", what);
+    if (st->st_uid != 0 && st->st_uid != geteuid())
+        return fail(DREP_ERR_ACCESS, "%s belongs to user %lu, neither to root nor to you", what,
+                    (unsigned long)st->st_uid);
+    return 0;
+}
+
+/* Opens `base` in a directory; what is checked is what will be loaded, because it is
+ * loaded through the descriptor.  DREP_ERR_NO_SUCH_FILE if it is not there. */
+static int open_in(int dir, const char *base, struct stat *st, int *out)
+{
+    struct stat dir_st;
+    int err = 0, fd = openat(dir, base, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT)
+        return fail(DREP_ERR_NO_SUCH_FILE, "no such file");
+    if (fd < 0 && errno == ELOOP)
+        return fail(DREP_ERR_ACCESS, "it is a symbolic link, not a regular file");
+    if (fd < 0)
+        return fail(DREP_ERR_ACCESS, "%s", strerror(errno));
+    if (fstat(dir, &dir_st) != 0 || fstat(fd, st) != 0)
+        err = fail(DREP_ERR_IO, "%s", strerror(errno));
+    if (!err && !S_ISREG(st->st_mode))
+        err = fail(DREP_ERR_ACCESS, "it is not a regular file");
+    if (!err)
+        err = trusted(&dir_st, "its directory");
+    if (!err)
+        err = trusted(st, "it");
+    if (err) {
+        close(fd);
+        return err;
+    }
+    *out = fd;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- loading */
+
+/* What dlopen() says, without the name that only we know. */
+static const char *reason(const char *path)
+{
+    const char *text = dlerror();
+    size_t len = strlen(path);
+
+    if (!text)
+        return "the system does not say why";
+    if (strncmp(text, path, len) == 0 && strncmp(text + len, ": ", 2) == 0)
+        return text + len + 2;
+    return text;
+}
+
+static int start(struct plugin *p)
+{
+    char path[40];
+    int (*init)(void);
+    int err;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", p->fd);
+    p->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!p->handle)
+        return fail(DREP_ERR_UNSUPPORTED, "it cannot be loaded: %s", reason(path));
+    /* POSIX has dlsym() give functions too; ISO C wants it said this way. */
+    *(void **)&init = dlsym(p->handle, SYMBOL);
+    if (!init)
+        return fail(DREP_ERR_UNSUPPORTED, "it has no function " SYMBOL "()");
+    err = init();
+    return err ? fail(DREP_ERR_UNSUPPORTED, SYMBOL "() gave %d", err) : 0;
+}
+
+/* Takes the descriptor over.  An object is started once, whatever names lead to it.  The
+ * descriptor stays open as long as the object is loaded: the loader knows the object by
+ * the name of the descriptor, which must not come to mean another file. */
+static int load(int fd, const struct stat *st)
+{
+    struct plugin *p;
+    int err;
+
+    for (p = plugins.first; p; p = p->next)
+        if (p->dev == st->st_dev && p->ino == st->st_ino) {
+            close(fd);
+            return p->failed ? fail(DREP_ERR_UNSUPPORTED, "it failed to start before") : 0;
+        }
+    p = mem_zalloc(1, sizeof *p);
+    if (!p) {
+        close(fd);
+        return DREP_ERR_NOMEM;
+    }
+    *p = (struct plugin){plugins.first, st->st_dev, st->st_ino, NULL, fd, false};
+    plugins.first = p;
+    err = start(p);
+    p->failed = err != 0;
+    if (err && !p->handle) {
+        plugins.first = p->next;
+        close(fd);
+        mem_free(p);
+    }
+    return err;
+}
+
+static int load_in(const char *dir, const char *base)
+{
+    int fd, err, at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+
+    if (at < 0)
+        return fail(DREP_ERR_NO_SUCH_FILE, "directory \"%s\": %s", dir, strerror(errno));
+    err = open_in(at, base, &st, &fd);
+    close(at);
+    if (!err)
+        err = load(fd, &st);
+    return fail_in(err, "plugin \"%s/%s\"", strcmp(dir, "/") ? dir : "", base);
+}
+
+/* --------------------------------------------------------------- searching */
+
+/* Names that cannot leave a directory, nor mean anything to a shell. */
+static bool leads_to_file(const char *name)
+{
+    static const char ok[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t len = strlen(name);
+
+    return len > 0 && len < DREP_MAX_DATAREP_STRING && strspn(name, ok) == len;
+}
+
+/* Looks in each directory of a list between colons until the name is known.  What is not
+ * there is passed over; what is there and may not be loaded is an error. */
+static int search(const char *dirs, const char *name, const struct datarep **out)
+{
+    char base[DREP_MAX_DATAREP_STRING + sizeof SUFFIX];
+    int err = 0;
+
+    snprintf(base, sizeof base, "%s" SUFFIX, name);
+    while (dirs && *dirs && !err && !*out) {
+        size_t len = strcspn(dirs, ":");
+        char *dir = mem_strndup(dirs, len);
+
+        if (!dir)
+            return DREP_ERR_NOMEM;
+        dirs += len + (dirs[len] == ':');
+        if (*dir == '/') {
+            err = load_in(dir, base);
+            *out = err ? NULL : rep_find(name);
+            if (!err && !*out)
+                err = fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                           "plugin \"%s/%s\" does not register \"%s\"", dir, base, name);
+            if (err == DREP_ERR_NO_SUCH_FILE)
+                err = 0;
+        }
+        mem_free(dir);
+    }
+    return err;
+}
+
+int rep_resolve(const char *name, const char *dirs, const struct datarep **out)
+{
+    const struct datarep *rep = rep_find(name);
+    int err = 0;
+
+    if (!rep && name && leads_to_file(name)) {
+        pthread_mutex_lock(&plugins.lock);
+        rep = rep_find(name);
+        if (!rep)
+            err = search(dirs, name, &rep);
+        if (!rep && !err)
+            err = search(plugins.dirs, name, &rep);
+        if (!rep && !err)
+            err = search(secure_getenv("DREP_PLUGIN_PATH"), name, &rep);
+        pthread_mutex_unlock(&plugins.lock);
+    }
+    if (err == DREP_ERR_NOMEM)
+        return err;
+    if (err)
+        return fail_in(DREP_ERR_UNSUPPORTED_DATAREP, "datarep \"%s\"", name);
+    *out = rep;
+    return 0;
+}
+
+int drep_plugin_path(const char *dirs)
+{
+    const char *at;
+    char *copy;
+
+    for (at = dirs ? dirs : ""; *at; at += strcspn(at, ":"), at += *at == ':')
+        if (*at != '/')
+            return fail(DREP_ERR_ARG, "plugin directories are absolute paths: \"%s\"", dirs);
+    copy = mem_strdup(dirs ? dirs : "");
+    if (!copy)
+        return DREP_ERR_NOMEM;
+    pthread_mutex_lock(&plugins.lock);
+    mem_free(plugins.dirs);
+    plugins.dirs = copy;
+    pthread_mutex_unlock(&plugins.lock);
+    return 0;
+}
+
+int drep_plugin_load(const char *file)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    char *dir;
+    int err;
+
+    if (!file)
+        return fail(DREP_ERR_ARG, "no plugin is named");
+    dir = !slash          ? mem_strdup(".")
+          : slash == file ? mem_strdup("/")
+                          : mem_strndup(file, (size_t)(slash - file));
+    if (!dir)
+        return DREP_ERR_NOMEM;
+    pthread_mutex_lock(&plugins.lock);
+    err = load_in(dir, slash ? slash + 1 : file);
+    pthread_mutex_unlock(&plugins.lock);
+    mem_free(dir);
+    return err;
+}
