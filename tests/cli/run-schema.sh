@@ -94,7 +94,8 @@ root:
   l: {dataset: LONG, data: [-7]}
 Y
 check "a declared representation" status 0 create -s "$tmp/rep.yaml" "$tmp/rep.drep"
-check "its values" expected rep.txt dump "$tmp/rep.drep"
+cd "$tmp" || exit 1
+check "its values" expected rep.txt dump rep.drep
 check "it is printed with its table" expected rep.yaml dump -H --yaml "$tmp/rep.drep"
 check "and makes the file again" fixed_point "$tmp/rep.drep"
 
