@@ -174,6 +174,9 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
     if (err == 0) {
         ds->esize = ds->ft->stored.extent;
         err = check_shape(&ds->rec, ds->esize);
+        if (err == 0 && ds->rec.layout == FMT_COMPACT &&
+            dataset_count(ds) * ds->esize > COMPACT_MAX)
+            err = fail(DREP_ERR_FORMAT, "a compact dataset of more than %d bytes", COMPACT_MAX);
         if (err == 0 && ds->rec.layout == FMT_CONTIGUOUS && ds->ft->type->variable)
             err = fail(DREP_ERR_FORMAT, "a contiguous dataset of a variable-length type");
     }
