@@ -16,6 +16,9 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
 static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst,
                        const drep_type *src_leaf, const void *src);
 
+#define STAGING_MAX ((int64_t)4 << 20) /* bytes that one call of a function is given */
+#define HEAP_MAX ((uint64_t)1 << 40)    /* contents of one payload */
+
 /* ---- setting up ---- */
 
 static bool plain_leaf(const drep_type *leaf)
@@ -124,6 +127,8 @@ static int conv_common(struct conv *c, drep_file *f, const struct ftype *ft, con
     c->mem = mem == NULL ? ft->type : mem;
     c->var.move = writing ? move_write : move_read;
     c->staging = info_int(f->info, "cb_buffer_size");
+    if (c->staging < 1 || c->staging > STAGING_MAX)
+        c->staging = STAGING_MAX;
     return 0;
 }
 
@@ -256,35 +261,58 @@ static char *tile_of(const struct conv *c, const void *mem, int64_t at, int64_t 
     return (char *)mem + first / c->mem->items * c->mem->prog.extent;
 }
 
-/* One native element and its packed bytes: predefined items through the functions,
- * run by run, the rest by the engine. */
+/* `n` items of one predefined type through the functions: at once where both sides are
+ * arrays of them. */
+static int call_items(struct conv *c, char *native, const drep_run *nr, uint8_t *file,
+                      const drep_run *fr, int64_t n, bool writing)
+{
+    const struct datarep *rep = c->file->rep;
+    bool arrays = n == 1 || (nr->stride == nr->type->prog.extent &&
+                             fr->stride == c->sizes->size[nr->type->code]);
+    int64_t each = arrays ? n : 1;
+    int err = 0;
+
+    for (int64_t i = 0; err == 0 && i < n; i += each) {
+        char *m = native + nr->offset + i * nr->stride;
+        uint8_t *p = file + fr->offset + i * fr->stride;
+
+        err = writing
+                  ? rep_write_items(rep, m, nr->type, 0, each, p, c->staging, NULL, NULL)
+                  : rep_read_items(rep, m, nr->type, 0, each, p, c->staging, NULL, NULL);
+    }
+    return err;
+}
+
+/* One native element and its stored bytes: what functions convert through them, run by
+ * run, the rest by the engine. */
 static int call_runs(struct conv *c, char *native, uint8_t *file, bool writing)
 {
     const struct prog *np = &c->ft->type->prog;
     int64_t left = c->stored->items, done = 0;
+    struct rep_opts o = c->opts;
     drep_cursor nc, fc;
+    drep_run nr = {.count = 0}, fr;
     int err = cursor_init(&nc, np, 0);
 
+    o.report = NULL; /* memory's side is counted */
     if (err == 0)
         err = cursor_init(&fc, c->stored, 0);
     while (err == 0 && left > 0) {
-        drep_run nr, fr;
-
-        drep_cursor_next(&nc, 1, &nr);
-        drep_cursor_next(&fc, 1, &fr);
+        if (nr.count == 0)
+            drep_cursor_next(&nc, left, &nr);
+        drep_cursor_next(&fc, nr.count, &fr);
         if (called_leaf(nr.type)) {
-            err = writing ? rep_write_items(c->file->rep, native + nr.offset, nr.type, 0, 1,
-                                            file + fr.offset, c->staging, NULL, NULL)
-                          : rep_read_items(c->file->rep, native + nr.offset, nr.type, 0, 1,
-                                           file + fr.offset, c->staging, NULL, NULL);
+            err = call_items(c, native, &nr, file, &fr, fr.count, writing);
         } else {
             struct rep_side ns = {np, rep_native(), done}, fs = {c->stored, rep_native(), done};
 
-            err = writing ? rep_convert(file, &fs, native, &ns, 1, &c->opts, NULL)
-                          : rep_convert(native, &ns, file, &fs, 1, &c->opts, NULL);
+            err = writing ? rep_convert(file, &fs, native, &ns, fr.count, &o, NULL)
+                          : rep_convert(native, &ns, file, &fs, fr.count, &o, NULL);
         }
-        left--;
-        done++;
+        nr.offset += fr.count * nr.stride;
+        nr.count -= fr.count;
+        left -= fr.count;
+        done += fr.count;
     }
     return err;
 }
@@ -312,8 +340,8 @@ static int call_staged(struct conv *c, void *mem, int64_t at, uint8_t *file, int
         int64_t now = n - i < room ? n - i : room;
         struct rep_side ms = {&c->mem->prog, rep_native(), (at + i) * per};
         struct rep_side ns = {&c->ft->type->prog, rep_native(), 0};
-        struct rep_var move = {move_memory, c};
         struct rep_opts o = c->opts;
+        struct rep_var move = {move_memory, &o};
         uint8_t *p = file + i * step;
 
         o.var = &move;
@@ -342,7 +370,8 @@ static int run_functions(struct conv *c, void *mem, int64_t at, uint8_t *file, i
     int64_t per = c->stored->items, position;
     char *tile = tile_of(c, mem, at, &position);
 
-    if (!c->same_items || (step != c->stored->extent && n > 1))
+    /* A transfer begins at position 0 of its own datatype (requirement U6). */
+    if (!c->same_items || position != 0 || (step != c->stored->extent && n > 1))
         return call_staged(c, mem, at, file, step, n, writing);
     if (c->opts.report != NULL)
         c->report.items += n * per;
@@ -418,7 +447,7 @@ static int heap_add(struct conv *c, const void *p, uint64_t size, uint64_t *offs
     struct buf *h = c->heap_out;
     int err;
 
-    if (size > FMT_VALUE_MAX - h->len && size > ((uint64_t)1 << 40))
+    if (size > HEAP_MAX || h->len > HEAP_MAX - size)
         return fail(DREP_ERR_LIMIT, "variable-length data of %llu bytes",
                     (unsigned long long)size);
     if ((err = buf_reserve(h, h->len + size)) != 0)
@@ -450,6 +479,12 @@ struct inner {
     struct ftype ft;
 };
 
+static void inner_release(struct inner *in)
+{
+    if (in->ft.laid_out)
+        prog_release(&in->ft.stored);
+}
+
 static int inner_init(struct inner *in, const struct conv *c, const drep_type *file_leaf,
                       const drep_type *mem_base, bool writing)
 {
@@ -472,13 +507,10 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
     in->conv.dense = in->conv.copy = in->conv.same_items = false;
     if (in->conv.table == NULL)
         in->conv.same_items = same_signature(mem_base, file_base);
-    return set_kernel(&in->conv, writing);
-}
-
-static void inner_release(struct inner *in)
-{
-    if (in->ft.laid_out)
-        prog_release(&in->ft.stored);
+    err = set_kernel(&in->conv, writing);
+    if (err != 0)
+        inner_release(in);
+    return err;
 }
 
 /* `count` elements of the file's base must fill whole elements of memory's. */
@@ -494,6 +526,19 @@ static int inner_count(const drep_type *from, int64_t count, const drep_type *to
     return 0;
 }
 
+/* New zeroed memory for n elements of a sequence. */
+static int inner_alloc(const drep_type *base, int64_t n, void **data)
+{
+    int64_t lb = drep_type_true_lb(base), bytes;
+
+    if (lb < 0 || lb + drep_type_true_extent(base) > base->prog.extent)
+        return fail(DREP_ERR_TYPE, "the elements of a sequence reach beyond their extent");
+    if (__builtin_mul_overflow(n, base->prog.extent, &bytes))
+        return fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
+    *data = mem_zalloc(1, (size_t)bytes);
+    return *data != NULL ? 0 : fail(DREP_ERR_NOMEM, "out of memory");
+}
+
 static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *dst,
                          const drep_type *src_leaf, const uint8_t *src)
 {
@@ -502,7 +547,6 @@ static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *d
     struct inner in;
     const uint8_t *p = NULL;
     int64_t n = 0;
-    size_t bytes;
     void *data = NULL;
     int err;
 
@@ -514,10 +558,8 @@ static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *d
     err = heap_at(c, at, (uint64_t)in.ft.stored.extent, &p);
     if (err == 0)
         err = inner_count(fb, (int64_t)at.count, mb, &n);
-    if (err == 0 && __builtin_mul_overflow((size_t)n, (size_t)mb->prog.extent, &bytes))
-        err = fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
-    if (err == 0 && (data = mem_zalloc(1, bytes + 1)) == NULL)
-        err = fail(DREP_ERR_NOMEM, "out of memory");
+    if (err == 0)
+        err = inner_alloc(mb, n, &data);
     if (err == 0)
         err = conv_read(&in.conv, data, 0, p, in.ft.stored.extent, (int64_t)at.count);
     inner_release(&in);
@@ -589,7 +631,8 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
         drep_ref ref = {key_u64(src), NULL};
         int err = 0;
 
-        if (drep_type_reference_what(src_leaf) == DREP_REF_REGION)
+        if (drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
+            place_get((const uint8_t *)src + 8).count != 0)
             err = read_text(c, place_get((const uint8_t *)src + 8), &ref.region);
         if (err == 0)
             memcpy(dst, &ref, sizeof ref);
@@ -679,12 +722,38 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
     }
 }
 
-/* Memory to memory: deep copies. */
+static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_vlen *dst,
+                         const drep_type *sb, const drep_vlen *src)
+{
+    struct rep_opts o = *opts;
+    drep_vlen to = {0, NULL};
+    int64_t items = src->count > 0 ? src->count * sb->items : 0; /* what memory holds */
+    int err;
+
+    o.report = NULL;
+    if (items > 0) {
+        if ((err = inner_count(sb, src->count, db, &to.count)) != 0)
+            return err;
+        if ((err = inner_alloc(db, to.count, &to.data)) != 0)
+            return err;
+        err = rep_convert(to.data, &(struct rep_side){&db->prog, rep_native(), 0}, src->data,
+                          &(struct rep_side){&sb->prog, rep_native(), 0}, items, &o, NULL);
+        if (err != 0) {
+            drep_vlen_free(db, to.count, to.data);
+            mem_free(to.data);
+            return err;
+        }
+    }
+    *dst = to;
+    return 0;
+}
+
+/* Memory to memory: deep copies.  ctx: the options of the transfer. */
 static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst,
                        const drep_type *src_leaf, const void *src)
 {
     drep_ref ref;
-    drep_vlen v, to = {0, NULL};
+    drep_vlen v, to;
     char *s;
     int err;
 
@@ -707,31 +776,32 @@ static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst,
     default:
         break;
     }
-    const drep_type *db = drep_type_member(dst_leaf, 0), *sb = drep_type_member(src_leaf, 0);
-
     memcpy(&v, src, sizeof v);
-    if (v.count > 0) {
-        if ((err = inner_count(sb, v.count, db, &to.count)) != 0)
-            return err;
-        to.data = mem_zalloc((size_t)to.count, (size_t)db->prog.extent + 1);
-        if (to.data == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
-        err = drep_convert(db, to.data, sb, v.data, v.count, NULL);
-        if (err != 0) {
-            mem_free(to.data);
-            return err;
-        }
-    }
-    (void)ctx;
-    memcpy(dst, &to, sizeof to);
-    return 0;
+    err = copy_sequence(ctx, drep_type_member(dst_leaf, 0), &to, drep_type_member(src_leaf, 0),
+                        &v);
+    if (err == 0)
+        memcpy(dst, &to, sizeof to);
+    return err;
+}
+
+void conv_clear(const drep_type *type, int64_t count, void *buf)
+{
+    int64_t left = count * type->items;
+    drep_cursor cursor;
+    drep_run run;
+
+    if (!type->variable || cursor_init(&cursor, &type->prog, 0) != 0)
+        return;
+    for (; left > 0 && cursor_next(&cursor, left, &run); left -= run.count)
+        for (int64_t i = 0; run.type->variable && i < run.count; i++)
+            memset((char *)buf + run.offset + i * run.stride, 0, (size_t)run.type->prog.extent);
 }
 
 int drep_convert(const drep_type *to, void *dst, const drep_type *from, const void *src,
                  int64_t count, const drep_xfer *xfer)
 {
-    struct rep_var move = {move_memory, NULL};
     struct conv c = {0};
+    struct rep_var move = {move_memory, &c.opts};
     int64_t items;
     int err;
 
@@ -743,8 +813,12 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
                     (long long)count);
     set_ranges(&c, xfer);
     c.opts.var = &move;
+    if (items > 0)
+        conv_clear(to, items / to->items, dst);
     err = rep_convert(dst, &(struct rep_side){&to->prog, rep_native(), 0}, src,
                       &(struct rep_side){&from->prog, rep_native(), 0}, items, &c.opts, NULL);
+    if (err != 0 && items > 0)
+        drep_vlen_free(to, items / to->items, dst);
     if (xfer != NULL && xfer->report != NULL)
         *xfer->report = c.report;
     return err;
@@ -844,7 +918,7 @@ struct contents {
     const uint8_t *heap;
     size_t heap_size;
     struct place *at; /* offset and bytes (in count) of each content */
-    size_t n, room;
+    size_t n, room, max;
     bool disorder;
 };
 
@@ -862,8 +936,7 @@ static int contents_add(struct contents *c, uint64_t offset, uint64_t bytes)
     if (c->n > 0 && offset < c->at[c->n - 1].offset + c->at[c->n - 1].count)
         c->disorder = true;
     c->at[c->n++] = (struct place){bytes, offset};
-    /* Contents that do not overlap are at most as many as the heap has bytes. */
-    if (c->n > c->heap_size)
+    if (c->n > c->max)
         return fail(DREP_ERR_FORMAT, "variable-length contents overlap");
     return 0;
 }
@@ -928,8 +1001,12 @@ int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
                     const struct prog *stored, const uint8_t *elems, int64_t n,
                     const uint8_t *heap, size_t heap_size)
 {
-    struct contents c = {
-        .sizes = sizes, .layout = layout, .heap = heap, .heap_size = heap_size};
+    /* What names a content takes 16 bytes itself, among the elements or in the heap. */
+    struct contents c = {.sizes = sizes,
+                         .layout = layout,
+                         .heap = heap,
+                         .heap_size = heap_size,
+                         .max = ((size_t)(n * stored->extent) + heap_size) / 16};
     int err = contents_of(&c, stored, elems, n, 1);
 
     if (err == 0 && c.disorder) {

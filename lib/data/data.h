@@ -200,6 +200,9 @@ void conv_report(const struct conv *c, const drep_xfer *xfer);
 int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n);
 int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step,
                int64_t n);
+/* Zeroes the pointers in `count` elements of a type that holds any, so that
+ * drep_vlen_free() may follow a transfer that failed in the middle. */
+void conv_clear(const drep_type *type, int64_t count, void *buf);
 /* Holds the variable parts of n stored elements against their heap: all inside, none
  * overlapping (so that a hostile file cannot name one content many times). */
 int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
