@@ -185,6 +185,7 @@ static int write_pending(struct writer *w, struct ref *ref)
     struct store *st = w->st;
     const struct space *sp = &st->space;
     size_t most = sp->late.n + sp->left.n;
+    uint64_t room, rest;
     struct buf list = {0};
     struct out out;
     uint64_t at;
@@ -195,7 +196,8 @@ static int write_pending(struct writer *w, struct ref *ref)
         most += w->place[i].length > 0;
     if (most == 0)
         return 0;
-    at = place(w, FMT_BLOCK_HEAD + 24 * most);
+    room = round_up(FMT_BLOCK_HEAD + 24 * most, FMT_ALIGN);
+    at = place(w, room);
     buf_out(&list, &out);
     for (size_t i = 0; i < sp->late.n; i++)
         pending_entry(&out, sp->late.e[i].offset, sp->late.e[i].length, store_next_sequence(st));
@@ -203,6 +205,10 @@ static int write_pending(struct writer *w, struct ref *ref)
         pending_entry(&out, sp->left.e[i].offset, sp->left.e[i].length, 0);
     for (int i = 0; i < w->n; i++)
         pending_entry(&out, w->place[i].offset, w->place[i].length, 0);
+    /* The list itself may have used up an extent it was to name. */
+    rest = room - round_up(FMT_BLOCK_HEAD + out.at + 24, FMT_ALIGN);
+    if (out.at < 24 * most && rest > 0)
+        pending_entry(&out, at + room - rest, rest, 0);
     err = buf_done(&list, &out);
     if (!err)
         err = block_write(st, FMT_PENDING, (uint32_t)(list.len / 24), list.p, list.len, at, ref);

@@ -144,11 +144,12 @@ uint64_t store_next_sequence(const struct store *st);
 
 struct op {
     int active;
-    int failed;               /* could not be taken back */
-    struct buf undo;          /* changed entries, last first when read from its end */
-    struct extents alloc;     /* allocated by it */
-    struct extent_list freed; /* freed by it, for good at its end */
-    struct buf image;         /* bytes overwritten in place, as undo */
+    int failed;                /* could not be taken back */
+    struct buf undo;           /* changed entries, last first when read from its end */
+    struct extents alloc;      /* allocated by it */
+    struct extent_list freed;  /* freed by it, for good at its end */
+    struct extent_list unused; /* free if it is taken back */
+    struct buf image;          /* bytes overwritten in place, as undo */
     uint64_t next_object;
     uint32_t next_type;
     int dirty;
@@ -158,6 +159,8 @@ int op_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *val
             size_t value_len);
 /* Notes bytes of the open transaction that are about to be overwritten in place. */
 int op_image(struct store *st, uint64_t offset, const void *old, size_t size);
+/* Bytes that nobody needs if the operation is taken back. */
+void op_unused(struct store *st, uint64_t offset, uint64_t size);
 void op_release(struct op *op);
 
 /* ---- payload ---- */

@@ -59,6 +59,11 @@ int op_image(struct store *st, uint64_t offset, const void *old, size_t size)
     return 0;
 }
 
+void op_unused(struct store *st, uint64_t offset, uint64_t size)
+{
+    list_add(&st->op.unused, offset, size); /* if that fails, the bytes are slack */
+}
+
 int store_op_begin(struct store *st)
 {
     struct op *op = &st->op;
@@ -130,6 +135,8 @@ static int take_back(struct store *st)
         extents_take(&op->alloc, e.offset, e.length);
         space_free(st, e.offset, e.length, ANYWAY);
     }
+    for (size_t i = 0; i < op->unused.n; i++)
+        space_free(st, op->unused.e[i].offset, op->unused.e[i].length, ANYWAY);
     chunk_cache_clear(st->cache);
     st->next_object = op->next_object;
     st->next_type = op->next_type;
@@ -154,6 +161,7 @@ int store_op_end(struct store *st, int keep)
         err = take_back(st);
     }
     op->freed.n = 0;
+    op->unused.n = 0;
     op->undo.len = 0;
     op->image.len = 0;
     extents_release(&op->alloc);
@@ -170,5 +178,6 @@ void op_release(struct op *op)
     buf_release(&op->image);
     extents_release(&op->alloc);
     mem_free(op->freed.e);
+    mem_free(op->unused.e);
     *op = (struct op){0};
 }

@@ -376,11 +376,24 @@ static int restore(struct store *st, struct run *r, uint32_t n, uint64_t size, c
     return 0;
 }
 
-/* What was before the operation goes into the tree so that taking the operation back does
- * not touch it; what the operation did follows. */
+/* Space kept for growing is free when a run is not open any more. */
+static void trim(struct store *st, struct run *r)
+{
+    uint64_t bytes = round_up(chunk_bytes(r) ? chunk_bytes(r) : 1, FMT_ALIGN);
+    uint64_t base = round_up(r->base_run * r->base_size, FMT_ALIGN);
+
+    /* If the operation is taken back, what it grew by is not needed either. */
+    if (r->captured && r->base_run && base < r->base_space)
+        op_unused(st, r->rec.offset + base, r->base_space - base);
+    if (bytes < r->space)
+        space_free(st, r->rec.offset + bytes, r->space - bytes, r->captured ? WITH_OP : ANYWAY);
+    r->space = bytes;
+}
+
+/* Into the tree, before it is closed.  What was before the operation goes there so that
+ * taking the operation back does not touch it; what the operation did follows. */
 static int flush(struct store *st, struct run *r)
 {
-    uint64_t bytes;
     int err = 0;
 
     if (r->captured && r->base_run && r->base_dirty) {
@@ -394,11 +407,7 @@ static int flush(struct store *st, struct run *r)
     if (err)
         return err;
     r->dirty = 0;
-    bytes = round_up(chunk_bytes(r) ? chunk_bytes(r) : 1, FMT_ALIGN);
-    if (bytes < r->space) { /* kept for growing */
-        space_free(st, r->rec.offset + bytes, r->space - bytes, WITH_OP);
-        r->space = bytes;
-    }
+    trim(st, r);
     return 0;
 }
 

@@ -537,6 +537,20 @@ static int put_free(struct store *st, uint64_t offset, uint64_t length, uint64_t
     return tree_put_anyway(st, &key, bytes, out.at);
 }
 
+static int later_order(const void *a, const void *b)
+{
+    uint64_t x = ((const struct later *)a)->offset, y = ((const struct later *)b)->offset;
+
+    return (x > y) - (x < y);
+}
+
+static int is_later(const struct space *sp, uint64_t offset)
+{
+    struct later key = {.offset = offset};
+
+    return sp->nlater && bsearch(&key, sp->later, sp->nlater, sizeof(key), later_order);
+}
+
 static int update_touched(struct store *st)
 {
     struct space *sp = &st->space;
@@ -544,6 +558,8 @@ static int update_touched(struct store *st)
 
     if (sp->ntouched > 1)
         qsort(sp->touched, sp->ntouched, sizeof(*sp->touched), by_value);
+    if (sp->nlater > 1)
+        qsort(sp->later, sp->nlater, sizeof(*sp->later), later_order);
     for (size_t i = 0; !err && i < sp->ntouched; i++) {
         uint64_t offset = sp->touched[i];
         struct extent e;
@@ -555,6 +571,8 @@ static int update_touched(struct store *st)
             err = put_free(st, offset, e.length, 0);
             continue;
         }
+        if (is_later(sp, offset)) /* its entry is right, or comes below */
+            continue;
         free_key(&key, offset);
         err = tree_get(st, &key, NULL); /* so that nothing is copied for nothing */
         if (!err)

@@ -14,15 +14,15 @@
 struct store;
 
 struct store_opts {
-    int lock;             /* take locks (hint drep_lock) */
-    int sync;             /* 1: fdatasync in commits (hint drep_sync=commit) */
-    int verify;           /* check payload sums when reading (hint drep_verify) */
-    int keep;             /* commits kept whole (hint drep_keep) */
-    uint64_t unit;        /* alignment of runs of 4 KiB or more (hint striping_unit) */
-    uint64_t chunk_max;   /* largest unfiltered payload of a filtered chunk */
-    uint64_t cache_size;  /* bytes of the chunk cache */
-    const uint8_t *uuid;  /* create: 16 bytes, NULL: random */
-    int64_t time;         /* create and commits: fixed time in ns, -1: now */
+    int lock;            /* take locks (hint drep_lock) */
+    int sync;            /* 1: fdatasync in commits (hint drep_sync=commit) */
+    int verify;          /* check payload sums when reading (hint drep_verify) */
+    int keep;            /* commits kept whole (hint drep_keep) */
+    uint64_t unit;       /* alignment of runs of 4 KiB or more (hint striping_unit) */
+    uint64_t chunk_max;  /* largest unfiltered payload of a filtered chunk */
+    uint64_t cache_size; /* bytes of the chunk cache */
+    const uint8_t *uuid; /* create: 16 bytes, NULL: random */
+    int64_t time;        /* create and commits: fixed time in ns, -1: now */
 };
 
 /* The store owns io from here on, also when it fails.  create: an empty file, not
@@ -82,9 +82,9 @@ struct tree_walk {
     struct store *st;
     struct key at;
     size_t prefix;
-    int after;   /* the next key must be > at */
+    int after; /* the next key must be > at */
     uint64_t stamp;
-    void *leaf;  /* hint, checked by stamp */
+    void *leaf; /* hint, checked by stamp */
     int pos;
 };
 void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, size_t prefix);
@@ -98,14 +98,14 @@ int tree_next(struct tree_walk *w, struct key *key, struct buf *value);
 struct chunks {
     struct store *st;
     uint64_t object;
-    int rank;              /* of the grid: contiguous 1, chunked the dataset's */
-    uint64_t payload;      /* bytes of the fixed part of a full chunk */
-    uint64_t reserve;      /* contiguous: bytes of the whole dataset, to reserve one run */
-    int variable;          /* payload may be followed by a heap */
+    int rank;         /* of the grid: contiguous 1, chunked the dataset's */
+    uint64_t payload; /* bytes of the fixed part of a full chunk */
+    uint64_t reserve; /* contiguous: bytes of the whole dataset, to reserve one run */
+    int variable;     /* payload may be followed by a heap */
     int nfilters;
     struct filter_rec filter[FMT_FILTERS_MAX];
-    const char *name;      /* for messages; borrowed */
-    void *state;           /* the store's */
+    const char *name; /* for messages; borrowed */
+    void *state;      /* the store's */
 };
 void chunks_release(struct chunks *cs);
 

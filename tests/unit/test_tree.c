@@ -17,9 +17,14 @@ static uint64_t rnd(uint64_t n)
     return seed % n;
 }
 
-static const struct store_opts opts = {
-    .lock = 1, .sync = 1, .verify = 1, .keep = 2, .unit = 4096, .chunk_max = 1 << 24,
-    .cache_size = 1 << 20, .time = 1};
+static const struct store_opts opts = {.lock = 1,
+                                       .sync = 1,
+                                       .verify = 1,
+                                       .keep = 2,
+                                       .unit = 4096,
+                                       .chunk_max = 1 << 24,
+                                       .cache_size = 1 << 20,
+                                       .time = 1};
 
 /* ---- the model: entries sorted by key ---- */
 

@@ -1,0 +1,538 @@
+/* test_chunk.c - chunks against a model: runs, sums, writing in place, taking back. */
+#include "base/mem.h"
+#include "faultio.h"
+#include "store/inner.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t seed = 99;
+
+static uint64_t rnd(uint64_t n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed % n;
+}
+
+static struct store_opts opts = {.lock = 1,
+                                 .sync = 1,
+                                 .verify = 1,
+                                 .keep = 2,
+                                 .unit = 4096,
+                                 .chunk_max = 1 << 24,
+                                 .cache_size = 1 << 18,
+                                 .time = 1};
+
+#define DATASETS 6
+#define GRID 40
+
+struct chunk_model {
+    uint8_t *p; /* NULL: absent */
+    size_t size;
+};
+
+struct dataset_model {
+    struct chunks cs;
+    struct chunk_model c[GRID];
+};
+
+struct model {
+    struct dataset_model d[DATASETS];
+};
+
+static void describe(struct model *m, struct store *st)
+{
+    static const uint64_t payload[DATASETS] = {8192, 65536, 1000, 40000, 5000, 12288};
+
+    for (int i = 0; i < DATASETS; i++) {
+        struct chunks *cs = &m->d[i].cs;
+
+        memset(cs, 0, sizeof(*cs));
+        cs->st = st;
+        cs->object = 10 + (uint64_t)i;
+        cs->rank = i == 3 || i == 4 ? 2 : 1;
+        cs->payload = payload[i];
+        cs->reserve = i < 3 ? payload[i] * GRID - (i == 1 ? 1000 : 0) : 0;
+        if (i == 4) {
+            cs->nfilters = 2;
+            cs->filter[0] =
+                (struct filter_rec){.id = FMT_FILTER_SHUFFLE, .nparams = 1, .param = {4}};
+            cs->filter[1] =
+                (struct filter_rec){.id = FMT_FILTER_DELTA, .nparams = 2, .param = {2, 0}};
+        }
+    }
+}
+
+static void coord_of(const struct chunks *cs, int c, uint64_t *coord)
+{
+    coord[0] = cs->rank == 2 ? (uint64_t)c / 10 : (uint64_t)c;
+    coord[1] = (uint64_t)c % 10;
+}
+
+static void set(struct chunk_model *c, const uint8_t *p, size_t size)
+{
+    free(c->p);
+    c->p = p ? malloc(size ? size : 1) : NULL;
+    c->size = size;
+    if (p)
+        memcpy(c->p, p, size);
+}
+
+static void copy(struct model *to, const struct model *from)
+{
+    for (int d = 0; d < DATASETS; d++) {
+        for (int c = 0; c < GRID; c++)
+            set(&to->d[d].c[c], from->d[d].c[c].p, from->d[d].c[c].size);
+    }
+}
+
+static void release(struct model *m)
+{
+    for (int d = 0; d < DATASETS; d++) {
+        for (int c = 0; c < GRID; c++)
+            free(m->d[d].c[c].p);
+    }
+    memset(m, 0, sizeof(*m));
+}
+
+static uint8_t *random_bytes(size_t n)
+{
+    static uint8_t bytes[GRID * 65536];
+    uint64_t a = rnd(UINT64_MAX);
+
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)(i * 7 + a + (i >> 8) * (a >> 8));
+    return bytes;
+}
+
+/* ---- comparing ---- */
+
+static void same_chunk(struct dataset_model *d, int c)
+{
+    static uint8_t buf[1 << 17];
+    uint64_t coord[2], size = 77, have = 77, offset, want;
+    const struct chunk_model *m = &d->c[c];
+
+    coord_of(&d->cs, c, coord);
+    ck_assert_int_eq(chunk_size(&d->cs, coord, &size), 0);
+    ck_assert_uint_eq(size, m->p ? m->size : 0);
+    offset = rnd(3) ? rnd(d->cs.payload + 100) : 0;
+    want = rnd(3) ? rnd(d->cs.payload + 100) : d->cs.payload;
+    memset(buf, 0xee, sizeof(buf));
+    ck_assert_int_eq(chunk_read(&d->cs, coord, offset, want, buf, &have), 0);
+    if (!m->p || offset >= m->size) {
+        ck_assert_uint_eq(have, 0);
+        return;
+    }
+    ck_assert_uint_eq(have, m->size - offset < want ? m->size - offset : want);
+    ck_assert_int_eq(memcmp(buf, m->p + offset, have), 0);
+    ck_assert_uint_eq(buf[have], 0xee);
+}
+
+static void same_runs(struct dataset_model *d)
+{
+    static uint8_t buf[GRID * 65536];
+    int c = (int)rnd(GRID);
+    int row = d->cs.rank == 2 ? 10 - c % 10 : GRID - c;
+    uint64_t coord[2], got = 99, n = 1 + rnd((uint64_t)row);
+
+    coord_of(&d->cs, c, coord);
+    ck_assert_int_eq(chunk_read_run(&d->cs, coord, n, buf, &got), 0);
+    ck_assert_uint_le(got, n);
+    for (uint64_t i = 0; i < got; i++) {
+        const struct chunk_model *m = &d->c[c + (int)i];
+
+        ck_assert_ptr_nonnull(m->p);
+        ck_assert_uint_eq(m->size, d->cs.payload);
+        ck_assert_int_eq(memcmp(buf + i * m->size, m->p, m->size), 0);
+    }
+    if (got == 0)
+        ck_assert(!d->c[c].p || d->c[c].size != d->cs.payload || d->cs.nfilters);
+}
+
+struct seen {
+    struct dataset_model *d;
+    uint8_t at[GRID];
+    int n;
+};
+
+static int each(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct seen *s = ctx;
+    uint64_t c = s->d->cs.rank == 2 ? coord[0] * 10 + coord[1] : coord[0];
+
+    for (uint32_t i = 0; i < rec->run; i++) {
+        ck_assert_uint_lt(c + i, GRID);
+        ck_assert_uint_eq(s->at[c + i], 0);
+        s->at[c + i] = 1;
+        s->n++;
+        if (!rec->filtered)
+            ck_assert_uint_eq(rec->size, s->d->c[c + i].size);
+    }
+    return 0;
+}
+
+static void same_all(struct model *m)
+{
+    for (int d = 0; d < DATASETS; d++) {
+        struct seen s = {.d = &m->d[d]};
+        int stored = 0;
+
+        for (int c = 0; c < GRID; c++) {
+            same_chunk(&m->d[d], c);
+            stored += m->d[d].c[c].p != NULL;
+        }
+        for (int i = 0; i < 5; i++)
+            same_runs(&m->d[d]);
+        ck_assert_int_eq(chunk_each(&m->d[d].cs, each, &s), 0);
+        ck_assert_int_eq(s.n, stored);
+    }
+}
+
+/* ---- changing ---- */
+
+static void change(struct model *m)
+{
+    struct dataset_model *d = &m->d[rnd(DATASETS)];
+    struct chunks *cs = &d->cs;
+    int c = (int)rnd(GRID);
+    uint64_t coord[2], size = cs->payload;
+    int row = cs->rank == 2 ? 10 - c % 10 : GRID - c;
+    uint8_t *p;
+
+    coord_of(cs, c, coord);
+    switch (rnd(8)) {
+    case 0:
+        ck_assert_int_eq(chunk_remove(cs, coord), 0);
+        set(&d->c[c], NULL, 0);
+        break;
+    case 1:
+    case 2: { /* whole chunks */
+        uint64_t n = cs->nfilters ? 1 : 1 + rnd((uint64_t)row);
+
+        if (rnd(4) == 0) {
+            n = 1;
+            size = rnd(size + 1);
+        }
+        p = random_bytes(n * size);
+        ck_assert_int_eq(chunk_write(cs, coord, n, p, size), 0);
+        for (uint64_t i = 0; i < n; i++)
+            set(&d->c[c + (int)i], p + i * size, size);
+        break;
+    }
+    case 3: /* one after the other */
+        for (int i = 0; i < row; i++) {
+            coord_of(cs, c + i, coord);
+            p = random_bytes(size);
+            ck_assert_int_eq(chunk_write(cs, coord, 1, p, size), 0);
+            set(&d->c[c + i], p, size);
+        }
+        break;
+    default: { /* a part */
+        uint64_t offset = rnd(3) ? rnd(size) : d->c[c].p && d->c[c].size < size ? d->c[c].size : 0;
+        uint64_t n =
+            rnd(4) ? 1 + rnd(size - offset) : 1 + rnd(size - offset < 50 ? size - offset : 50);
+        struct chunk_model *cm = &d->c[c];
+        size_t end = offset + n > cm->size ? offset + n : cm->size;
+        uint8_t *whole = malloc(end);
+        const uint8_t fill[3] = {1, 2, 3};
+        int zeros = (int)rnd(2);
+
+        if (!cm->p)
+            cm->size = 0;
+        if (!cm->p && offset + n < end)
+            end = offset + n;
+        for (size_t i = 0; i < end; i++)
+            whole[i] = i < cm->size ? cm->p[i] : zeros ? 0 : fill[i % 3];
+        p = random_bytes(n);
+        memcpy(whole + offset, p, n);
+        ck_assert_msg(chunk_patch(cs, coord, offset, n, p, zeros ? NULL : fill, 3) == 0, "%s",
+                      drep_error());
+        set(cm, whole, end);
+        free(whole);
+        break;
+    }
+    }
+}
+
+/* ---- the store's own check, with what data/ would claim ---- */
+
+struct claiming {
+    struct model *m;
+};
+
+static int claim(const struct key *key, const uint8_t *value, size_t len, uint64_t where, void *ctx)
+{
+    struct claiming *cl = ctx;
+    struct dataset_model *d;
+    struct chunk_rec rec;
+    uint64_t coord[2] = {0, 0};
+    struct in in;
+
+    (void)where;
+    if (key_tag(key->p) != FMT_TAG_CHUNK)
+        return 0;
+    d = &cl->m->d[key_object(key->p) - 10];
+    for (int i = 0; i < d->cs.rank; i++)
+        coord[i] = key_u64(key->p + 9 + 8 * i);
+    in_init(&in, value, len);
+    ck_assert_int_eq(chunk_get(&in, &rec), 0);
+    store_check_claim(cl->m->d[0].cs.st, rec.offset, rec.size * rec.run, "payload");
+    if (rec.far)
+        store_check_claim(cl->m->d[0].cs.st, rec.sums.offset, rec.sums.length, "sums");
+    ck_assert_int_eq(chunk_verify(&d->cs, coord, &rec, 1), 0);
+    return 0;
+}
+
+static int no_finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)ctx;
+    ck_abort_msg("finding %d at %llu: %s", err, (unsigned long long)offset, message);
+    return 0;
+}
+
+static drep_usage check_store(struct model *m)
+{
+    struct claiming cl = {m};
+    drep_usage usage = {0};
+    int64_t findings;
+
+    ck_assert_int_eq(store_check(m->d[0].cs.st, no_finding, NULL, claim, &cl, &findings, &usage),
+                     0);
+    ck_assert_int_eq(findings, 0);
+    ck_assert_int_eq(usage.slack, 0);
+    return usage;
+}
+
+static void must_commit(struct store *st)
+{
+    uint8_t header[8] = {0, 1, 0, 0, 0, 2, 9, 9};
+    struct key key;
+
+    key_make(&key, 1, FMT_TAG_OBJECT);
+    ck_assert_int_eq(tree_put(st, &key, "x", 1), 0);
+    ck_assert_int_eq(store_commit(st, header, sizeof(header), sizeof(header)), 0);
+}
+
+START_TEST(test_chunks_against_model)
+{
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0}, committed = {0}, before = {0};
+
+    seed = 4242 + (uint64_t)_i * 17;
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    describe(&m, st);
+    must_commit(st);
+    for (int round = 0; round < 60; round++) {
+        int undone = rnd(3) == 0, wrapped = undone || rnd(2);
+
+        if (wrapped) {
+            copy(&before, &m);
+            ck_assert_int_eq(store_op_begin(st), 0);
+        }
+        for (uint64_t i = 0, n = 1 + rnd(20); i < n; i++)
+            change(&m);
+        if (rnd(4) == 0)
+            same_all(&m);
+        if (wrapped)
+            ck_assert_int_eq(store_op_end(st, !undone), 0);
+        if (undone)
+            copy(&m, &before);
+        if (rnd(3) == 0 || undone)
+            same_all(&m);
+        if (rnd(4) == 0) {
+            must_commit(st);
+            copy(&committed, &m);
+            check_store(&m);
+        }
+        if (rnd(8) == 0) {
+            store_close(st);
+            ck_assert_int_eq(store_open(fault_io(&file), 1, &opts, &st), 0);
+            describe(&m, st);
+            copy(&m, &committed);
+            same_all(&m);
+            check_store(&m);
+        }
+    }
+    must_commit(st);
+    same_all(&m);
+    for (int d = 0; d < DATASETS; d++) {
+        ck_assert_int_eq(chunk_remove_all(&m.d[d].cs), 0);
+        for (int c = 0; c < GRID; c++)
+            set(&m.d[d].c[c], NULL, 0);
+    }
+    same_all(&m);
+    for (int i = 0; i < 10; i++)
+        must_commit(st);
+    ck_assert_int_eq(check_store(&m).data, 0);
+    store_close(st);
+    ck_assert_uint_lt(file.size, 200000); /* what was free at the end is cut off */
+    release(&m);
+    release(&committed);
+    release(&before);
+    fault_release(&file);
+}
+END_TEST
+
+START_TEST(test_contiguous_is_one_run)
+{
+    /* D14: slabs written one by one, or row by row, or out of order come to stand in one run. */
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0};
+    struct chunks *cs = &m.d[1].cs;
+    uint64_t offset;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    describe(&m, st);
+    for (uint64_t i = 0; i < GRID; i++) {
+        uint64_t c = _i == 2 ? (i * 7 + 3) % GRID : i;
+        size_t size = c == GRID - 1 ? cs->payload - 1000 : cs->payload;
+        uint8_t *p = random_bytes(size);
+        const uint64_t other = 3;
+
+        if (_i == 1) {
+            for (size_t at = 0; at < size; at += 4000) {
+                size_t n = size - at < 4000 ? size - at : 4000;
+
+                ck_assert_int_eq(store_op_begin(st), 0);
+                ck_assert_int_eq(chunk_patch(cs, &c, at, n, p + at, NULL, 0), 0);
+                ck_assert_int_eq(store_op_end(st, 1), 0);
+            }
+        } else {
+            ck_assert_int_eq(store_op_begin(st), 0);
+            ck_assert_int_eq(chunk_write(cs, &c, 1, p, size), 0);
+            ck_assert_int_eq(store_op_end(st, 1), 0);
+        }
+        set(&m.d[1].c[c], p, size);
+        /* Something else takes space in between. */
+        ck_assert_int_eq(chunk_write(&m.d[5].cs, &other, 1, p, 12288), 0);
+        set(&m.d[5].c[3], p, 12288);
+    }
+    must_commit(st);
+    check_store(&m);
+    same_all(&m);
+    ck_assert_int_eq(chunk_run_offset(cs, GRID, &offset), 0);
+    ck_assert_uint_eq(offset % 4096, 0);
+    for (int c = 0; c < GRID; c++)
+        ck_assert_int_eq(
+            memcmp(file.p + offset + (uint64_t)c * cs->payload, m.d[1].c[c].p, m.d[1].c[c].size),
+            0);
+    store_close(st);
+    release(&m);
+    fault_release(&file);
+}
+END_TEST
+
+START_TEST(test_flipped_payload)
+{
+    /* D13: every flipped byte of payload is found by exactly the reads that touch its block. */
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0};
+    struct chunks *cs = &m.d[0].cs;
+    uint64_t coord[2] = {0, 0}, offset, have;
+    uint8_t *p = random_bytes(8192 * 3), buf[8192];
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    describe(&m, st);
+    ck_assert_int_eq(chunk_write(cs, coord, 3, p, 8192), 0);
+    ck_assert_int_eq(chunk_write(&m.d[4].cs, coord, 1, p, 5000), 0);
+    must_commit(st);
+    ck_assert_int_eq(chunk_run_offset(cs, 3, &offset), 0);
+    for (uint64_t at = 0; at < 3 * 8192; at += 101) {
+        uint64_t c = at / 8192, in = at % 8192;
+        char want[100];
+
+        file.p[offset + at] ^= (uint8_t)(1u << (at % 8));
+        ck_assert_int_eq(chunk_read(cs, &c, in, 1, buf, &have), DREP_ERR_CHECKSUM);
+        snprintf(want, sizeof(want), "checksum mismatch at byte %llu",
+                 (unsigned long long)(offset + at / 4096 * 4096));
+        ck_assert_str_eq(drep_error(), want);
+        ck_assert_int_eq(chunk_read(cs, &c, 0, 8192, buf, &have), DREP_ERR_CHECKSUM);
+        ck_assert_int_eq(chunk_read(cs, &c, in < 4096 ? 4096 : 0, 4096, buf, &have), 0);
+        file.p[offset + at] ^= (uint8_t)(1u << (at % 8));
+    }
+    for (uint64_t at = offset + 3 * 8192; at < file.size; at++) {
+        int err;
+
+        file.p[at] ^= 0x10;
+        memset(buf, 0, sizeof(buf));
+        err = chunk_read(&m.d[4].cs, coord, 0, 5000, buf, &have);
+        ck_assert(err == DREP_ERR_CHECKSUM || (err == 0 && memcmp(buf, p, 5000) == 0));
+        chunk_cache_clear(st->cache);
+        file.p[at] ^= 0x10;
+    }
+    store_close(st);
+    release(&m);
+    fault_release(&file);
+}
+END_TEST
+
+START_TEST(test_committed_space_is_never_written)
+{
+    /* D14: what the last commit refers to stays as it is until the next but one. */
+    struct fault_file file, old;
+    struct store *st, *reader;
+    struct model m = {0}, was = {0}, seen = {0};
+
+    seed = 7;
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    describe(&m, st);
+    for (int i = 0; i < 60; i++)
+        change(&m);
+    must_commit(st);
+    for (int round = 0; round < 20; round++) {
+        copy(&was, &m);
+        ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &reader), 0);
+        for (int commit = 0; commit < 4; commit++) {
+            for (int i = 0; i < 30; i++)
+                change(&m);
+            if (commit < 3)
+                must_commit(st);
+        }
+        /* D16: the reader's lock keeps its snapshot, however many commits came after. */
+        copy(&seen, &was);
+        describe(&seen, reader);
+        same_all(&seen);
+        store_close(reader);
+        must_commit(st);
+        fault_build(&file, 0, 0, 0, -1, &old);
+        fault_release(&old);
+    }
+    store_close(st);
+    release(&m);
+    release(&was);
+    release(&seen);
+    fault_release(&file);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("chunk");
+    TCase *t = tcase_create("chunk");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, test_chunks_against_model, 0, 6);
+    tcase_add_loop_test(t, test_contiguous_is_one_run, 0, 3);
+    tcase_add_test(t, test_flipped_payload);
+    tcase_add_test(t, test_committed_space_is_never_written);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
