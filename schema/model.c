@@ -745,14 +745,15 @@ static bool pass_types(struct schema *s, struct object *o)
 
 static bool pass_datasets(struct schema *s, struct object *o)
 {
-    return o->kind != DREP_OBJ_DATASET || read_dataset(s, o);
+    o->wrong = o->kind == DREP_OBJ_DATASET && !read_dataset(s, o);
+    return !o->wrong;
 }
 
 static bool pass_values(struct schema *s, struct object *o)
 {
     bool fine = o->kind || read_link(s, o);
 
-    if (o->kind == DREP_OBJ_DATASET && o->type)
+    if (o->kind == DREP_OBJ_DATASET && !o->wrong)
         fine = check_values(s, o);
     return read_attrs(s, o) && fine;
 }

@@ -39,6 +39,7 @@ struct object {
     const char *target, *target_file;
 
     /* A dataset. */
+    bool wrong; /* has been said: its values are not looked at */
     int rank;
     int64_t dims[DREP_MAX_RANK], maxdims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
     struct object *dim[DREP_MAX_RANK];

@@ -660,7 +660,7 @@ bool value_encode(const struct encoder *e, const drep_type *type, int rank, cons
         return complain_error(e->c, node, "datatype");
     extent = drep_type_extent(v.type);
     for (d = 0; d < rank; d++) {
-        if (dims[d] > 0 && v.count > VALUES_MAX / dims[d])
+        if (dims[d] < 0 || (dims[d] > 0 && v.count > VALUES_MAX / dims[d]))
             break;
         v.count *= dims[d];
     }
