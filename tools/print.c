@@ -151,7 +151,9 @@ static int readable_compound(const struct printer *p, const drep_type *type, boo
         changed = changed || member != drep_type_member(type, i);
     }
     if (!err && changed)
-        err = drep_type_compound(n, names, NULL, types, 0, out);
+        err = drep_type_kind(type) == DREP_KIND_STRUCT
+                  ? drep_type_struct(n, NULL, NULL, types, out)
+                  : drep_type_compound(n, names, NULL, types, 0, out);
     else if (!err)
         *out = drep_type_ref(type);
     for (i = 0; types && i < n && types[i]; i++)
@@ -182,6 +184,7 @@ int print_type(const struct printer *p, const drep_type *type, bool in_dataset, 
             return readable_leaf(real_code(scalar->format, false), out);
         break;
     case DREP_KIND_COMPOUND:
+    case DREP_KIND_STRUCT: /* a compound without names */
         return readable_compound(p, type, in_dataset, out);
     case DREP_KIND_ARRAY:
     case DREP_KIND_SEQUENCE:
@@ -628,6 +631,7 @@ void print_value(const struct printer *p, struct sink *s, const drep_type *type,
         put_array(p, s, type, 0, element);
         break;
     case DREP_KIND_COMPOUND:
+    case DREP_KIND_STRUCT: /* a compound without names */
         put_compound(p, s, type, element);
         break;
     case DREP_KIND_SEQUENCE:

@@ -3,13 +3,15 @@
  *   type    := first { "[" ints "]" }               array of rank as many as ints
  *   first   := NAME                                 predefined: DOUBLE
  *            | "struct" "{" [ member { "," member } ] "}" [ ":" int ]
+ *            | "struct" "{" type { "," type } "}"   without names, as C would put it
  *            | "struct" "(" list [ "," list ] "," "[" [ type { "," type } ] "]" ")"
  *            | "string" "(" int [ "," ( "nul" | "nulterm" | "space" ) ] ")"
  *            | "vstring" | "seq" "(" type ")" | "bool" "(" type ")"
  *            | "opaque" "(" int [ "," quoted ] ")"
  *            | "enum" "(" type ")" "{" [ name "=" int { "," name "=" int } ] "}"
  *            | "ref" "(" ( "object" | "region" ) ")"
- *            | "scalar" "{" class "," order { "," field } "}"
+ *            | "scalar" "{" FORMAT "," bytes "," int "}"
+ *            | "scalar" "{" "custom" "," class "," bytes "," int { "," field } "}"
  *            | "contiguous" "(" int "," type ")"
  *            | ( "vector" | "hvector" ) "(" int "," int "," int "," type ")"
  *            | ( "indexed" | "hindexed" ) "(" list "," list "," type ")"
@@ -24,14 +26,12 @@
  *   name    := letters, digits and "_", not a digit first | quoted
  *   quoted  := '"' { any | '\"' | '\\' | '\xHH' } '"'
  *   order   := "c" | "fortran"     dists := "[" { "none" | "block" | "cyclic" } "]"
- *   class   := "int" | "real" | "bits"   (of a scalar; its order: big, little, vax)
- *   field   := "size=" int | "format=" word | "signed" | "bits=" int "@" int
- *            | "pad=" int "/" int | "sign=" int | "exp=" int "@" int
- *            | "mant=" int "@" int | "base=" int | "bias=" int
- *            | "norm=" ( "implied" | "msbset" | "none" )
+ *   class   := "integer" | "real" | "bits"    bytes := "big" | "little" | "vax"
+ *   field   := "signed=" int | "norm=" int | "pad=" int "/" int | "precision=" int
+ *            | "offset=" int | "sign=" int | "exp=" int "/" int | "sig=" int "/" int
+ *            | "base=" int | "bias=" int          positions stand before widths
  *
- * In this order the arguments are those of the constructors; widths stand before
- * the "@" of their lowest bit.  A compound's ":int" is its extent.  A struct without
+ * In this order the arguments are those of the constructors.  A compound's ":int" is its extent.  A struct without
  * its second list lies as C would put it.  Blanks may stand between any two words. */
 #include "type/build.h"
 
@@ -367,6 +367,42 @@ static void member(struct line *in, struct parts *list, int64_t *end)
     parts_add(in, list, part_name, part);
 }
 
+/* Does a member with a name follow, or the type of one without? */
+static bool named_member(struct line *in)
+{
+    struct line probe = *in;
+    struct fail_state message;
+    bool named;
+
+    if (*in->p == '"') /* no type begins with it */
+        return true;
+    fail_save(&message);
+    mem_free(name(&probe));
+    if (probe.err == DREP_ERR_NOMEM) {
+        in->err = probe.err;
+        return true;
+    }
+    named = !probe.err && (next_is(&probe, '@') || next_is(&probe, ':'));
+    fail_restore(&message);
+    return named;
+}
+
+/* Behind the "{" of members without names. */
+static drep_type *unnamed(struct line *in)
+{
+    struct parts list = {0};
+    drep_type *t = NULL;
+
+    do
+        parts_add(in, &list, NULL, type(in));
+    while (next_is(in, ','));
+    want(in, '}');
+    if (!in->err)
+        made(in, drep_type_struct(list.n, NULL, NULL, (const drep_type *const *)list.type, &t));
+    parts_release(&list);
+    return t;
+}
+
 static drep_type *compound(struct line *in)
 {
     struct parts list = {0};
@@ -374,6 +410,9 @@ static drep_type *compound(struct line *in)
     int64_t end = 0;
     int64_t size;
 
+    blanks(in);
+    if (!in->err && *in->p != '}' && !named_member(in))
+        return unnamed(in);
     if (!next_is(in, '}')) {
         do
             member(in, &list, &end);
@@ -534,13 +573,13 @@ static int format_word(struct line *in)
     return format;
 }
 
-/* "int c int": a width and a position, or two paddings. */
-static void pair(struct line *in, char c, uint16_t *a, uint16_t *b)
+/* "int / int": a position and a width, or two paddings. */
+static void pair(struct line *in, uint16_t *a, uint16_t *b)
 {
     int first = integer_upto(in, UINT16_MAX);
     int second;
 
-    want(in, c);
+    want(in, '/');
     second = integer_upto(in, UINT16_MAX);
     if (!in->err && (first < 0 || second < 0))
         wrong(in, "the number is negative");
@@ -557,71 +596,89 @@ static uint8_t byte(struct line *in)
     return v < 0 ? 0 : (uint8_t)v;
 }
 
+static uint16_t half(struct line *in)
+{
+    int v = integer_upto(in, UINT16_MAX);
+
+    if (v < 0)
+        wrong(in, "the number is negative");
+    return v < 0 ? 0 : (uint16_t)v;
+}
+
 static void scalar_field(struct line *in, drep_scalar *s)
 {
-    static const char *const words[] = {"signed", "size", "format", "bits", "pad", "sign",
-                                        "exp",    "mant", "base",   "bias", "norm"};
-    static const char *const norms[] = {"implied", "msbset", "none"};
-    int which = word_of(in, words, 11, "unknown field of a scalar");
+    static const char *const words[] = {"signed", "norm", "pad", "precision", "offset",
+                                        "sign",   "exp",  "sig", "base",      "bias"};
+    int which = word_of(in, words, 10, "unknown field of a scalar");
     uint16_t a = 0;
     uint16_t b = 0;
 
-    if (which)
-        want(in, '=');
+    want(in, '=');
     switch (which) {
     case 0:
-        s->is_signed = 1;
+        s->is_signed = byte(in);
         break;
     case 1:
-        s->size = byte(in);
+        s->norm = byte(in);
         break;
     case 2:
-        s->format = (uint8_t)format_word(in);
-        break;
-    case 3:
-        pair(in, '@', &s->precision, &s->offset);
-        break;
-    case 4:
-        pair(in, '/', &a, &b);
+        pair(in, &a, &b);
         s->low_pad = (uint8_t)(a > 2 ? 3 : a);
         s->high_pad = (uint8_t)(b > 2 ? 3 : b);
         break;
+    case 3:
+        s->precision = half(in);
+        break;
+    case 4:
+        s->offset = half(in);
+        break;
     case 5:
-        s->sign_pos = byte(in);
+        s->sign_pos = half(in);
         break;
     case 6:
-        pair(in, '@', &s->exp_width, &s->exp_pos);
+        pair(in, &s->exp_pos, &s->exp_width);
         break;
     case 7:
-        pair(in, '@', &s->mant_width, &s->mant_pos);
+        pair(in, &s->mant_pos, &s->mant_width);
         break;
     case 8:
         a = byte(in);
-        for (s->exp_base_log2 = 0; a > 1; a /= 2)
-            s->exp_base_log2++;
+        if (a != 2 && a != 16)
+            wrong(in, "the base of an exponent is 2 or 16");
+        s->exp_base_log2 = a == 16 ? 4 : s->cls == DREP_SCALAR_REAL ? 1 : 0;
         break;
     case 9:
         s->exp_bias = integer(in);
-        break;
-    case 10:
-        s->norm = (uint8_t)word_of(in, norms, 3, "expected implied, msbset or none");
         break;
     }
 }
 
 static drep_type *scalar(struct line *in)
 {
-    static const char *const classes[] = {"int", "real", "bits"};
+    static const char *const classes[] = {"integer", "real", "bits"};
     static const char *const orders[] = {"big", "little", "vax"};
     drep_scalar s;
     drep_type *t = NULL;
 
     memset(&s, 0, sizeof(s));
     want(in, '{');
-    s.cls = (uint8_t)(1 + word_of(in, classes, 3, "expected int, real or bits"));
+    s.format = (uint8_t)format_word(in);
     want(in, ',');
+    if (s.format == DREP_FORMAT_CUSTOM) {
+        s.cls = (uint8_t)(1 + word_of(in, classes, 3, "expected integer, real or bits"));
+        s.exp_base_log2 = s.cls == DREP_SCALAR_REAL ? 1 : 0;
+        want(in, ',');
+    } else if (fmt_format_class(s.format) == FMT_REAL) {
+        s.cls = DREP_SCALAR_REAL;
+    } else {
+        s.cls = s.format == DREP_FORMAT_INT || s.format == DREP_FORMAT_UINT ? DREP_SCALAR_INT
+                                                                            : DREP_SCALAR_BITS;
+        s.is_signed = s.format == DREP_FORMAT_INT;
+    }
     s.order = (uint8_t)word_of(in, orders, 3, "expected big, little or vax");
-    while (next_is(in, ','))
+    want(in, ',');
+    s.size = byte(in);
+    while (s.format == DREP_FORMAT_CUSTOM && next_is(in, ','))
         scalar_field(in, &s);
     want(in, '}');
     if (!in->err)

@@ -141,35 +141,40 @@ static void put_enum(struct text *t, const drep_type *type)
 
 static void put_scalar(struct text *t, const drep_scalar *s)
 {
-    static const char *const classes[] = {"", "int", "real", "bits"};
+    static const char *const classes[] = {"", "integer", "real", "bits"};
     static const char *const orders[] = {"big", "little", "vax"};
-    static const char *const norms[] = {"implied", "msbset", "none"};
 
-    putf(t, "scalar{%s, %s, size=%d, format=%s", classes[s->cls], orders[s->order], s->size,
-         fmt_format_name(s->format));
-    if (s->is_signed)
-        put(t, ", signed");
-    if (s->precision || s->offset)
-        putf(t, ", bits=%d@%d", s->precision, s->offset);
-    if (s->low_pad || s->high_pad)
-        putf(t, ", pad=%d/%d", s->low_pad, s->high_pad);
-    if (s->sign_pos)
-        putf(t, ", sign=%d", s->sign_pos);
-    if (s->exp_width || s->exp_pos)
-        putf(t, ", exp=%d@%d", s->exp_width, s->exp_pos);
-    if (s->mant_width || s->mant_pos)
-        putf(t, ", mant=%d@%d", s->mant_width, s->mant_pos);
-    if (s->exp_base_log2)
-        putf(t, ", base=%d", 1 << (s->exp_base_log2 & 15));
-    if (s->exp_bias)
-        putf(t, ", bias=%" PRId64, s->exp_bias);
-    if (s->norm)
-        putf(t, ", norm=%s", norms[s->norm]);
-    put(t, "}");
+    if (s->format != DREP_FORMAT_CUSTOM) {
+        putf(t, "scalar{%s,%s,%d}", fmt_format_name(s->format), orders[s->order], s->size);
+        return;
+    }
+    putf(t, "scalar{custom,%s,%s,%d,signed=%d,norm=%d,pad=%d/%d,precision=%d,offset=%d",
+         classes[s->cls], orders[s->order], s->size, s->is_signed, s->norm, s->low_pad,
+         s->high_pad, s->precision, s->offset);
+    putf(t, ",sign=%d,exp=%d/%d,sig=%d/%d,base=%d,bias=%" PRId64 "}", s->sign_pos, s->exp_pos,
+         s->exp_width, s->mant_pos, s->mant_width, s->exp_base_log2 == 4 ? 16 : 2, s->exp_bias);
+}
+
+/* A struct laid out as C would, of single members: "struct{INT, DOUBLE}". */
+static bool plain_struct(const drep_type *type)
+{
+    for (int64_t i = 0; i < type->nmembers; i++)
+        if (type->blocklen != NULL && type->blocklen[i] != 1)
+            return false;
+    return type->natural && type->nmembers > 0;
 }
 
 static void put_struct(struct text *t, const drep_type *type)
 {
+    if (plain_struct(type)) {
+        put(t, "struct{");
+        for (int64_t i = 0; i < type->nmembers; i++) {
+            put(t, i ? ", " : "");
+            put_type(t, type->member[i]);
+        }
+        put(t, "}");
+        return;
+    }
     put(t, "struct(");
     put_list(t, type->blocklen, type->nmembers);
     if (!type->natural) {

@@ -582,7 +582,7 @@ def attribute_without_order():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "check")
 def group_cycle():
     b = Builder()
     g = b.group(1, "g")

@@ -76,9 +76,10 @@ def parse(text):
     return json.loads(text, object_pairs_hook=unique)
 
 
-def dump(datarep, path, timeout=120):
+def dump(datarep, path, header_only=False, timeout=120):
     """(exit status, standard output, standard error) of the command."""
-    done = subprocess.run([datarep, "dump", "--json", path], capture_output=True, timeout=timeout)
+    args = [datarep, "dump", "--json"] + (["-H"] if header_only else []) + [path]
+    done = subprocess.run(args, capture_output=True, timeout=timeout)
     return (done.returncode, done.stdout.decode("utf-8", "surrogatepass"),
             done.stderr.decode("utf-8", "replace"))
 
@@ -87,9 +88,13 @@ def compare(datarep, path):
     """None if both say the same of a good file, else what differs."""
     try:
         ours = parse(drepjson.text(path))
+        # Elements that only functions could convert: the command shows the header alone.
+        header_only = ours["form"] == "code"
+        if header_only:
+            ours = parse(drepjson.text(path, header_only=True))
     except DrepError as e:
         return "the independent reader refuses it: %s" % e
-    status, out, err = dump(datarep, path)
+    status, out, err = dump(datarep, path, header_only)
     if status != 0:
         return "%s ends with status %d: %s" % (datarep, status, err.strip())
     try:

@@ -41,11 +41,11 @@ START_TEST(test_lines_come_back)
         "bool(INT8_T)",
         "ref(object)",
         "ref(region)",
-        "scalar{int, little, size=3, format=custom, signed, bits=20@2, pad=1/2}",
-        "scalar{real, big, size=4, format=custom, bits=32@0, sign=31, exp=7@24, mant=24@0, "
-        "base=16, "
-        "bias=64, norm=none}",
-        "scalar{real, vax, size=8, format=vax-g}",
+        "scalar{custom,integer,little,3,signed=1,norm=0,pad=1/2,precision=20,offset=2,sign=0,exp=0/0,"
+        "sig=0/0,base=2,bias=0}",
+        "scalar{custom,real,big,4,signed=0,norm=2,pad=0/0,precision=32,offset=0,sign=31,exp=24/7,"
+        "sig=0/24,base=16,bias=64}",
+        "scalar{vax-g,vax,8}",
         "contiguous(3,INT)",
         "vector(3,1,-2,DOUBLE)",
         "hvector(3,1,16,DOUBLE)",
@@ -133,7 +133,7 @@ START_TEST(test_errors_name_the_column)
         {"DOUBLE[x]", DREP_ERR_SYNTAX, 8},
         {"DOUBLE[]", DREP_ERR_SYNTAX, 9},
         {"DOUBLE[0]", DREP_ERR_DIMS, 10},
-        {"struct{a INT}", DREP_ERR_SYNTAX, 10},
+        {"struct{a INT}", DREP_ERR_SYNTAX, 8},
         {"struct{a: INT, a: INT}", DREP_ERR_NAME, 23},
         {"struct{a: INT", DREP_ERR_SYNTAX, 14},
         {"struct{9: INT}", DREP_ERR_SYNTAX, 8},
@@ -148,8 +148,8 @@ START_TEST(test_errors_name_the_column)
         {"enum(DOUBLE){}", DREP_ERR_TYPE, 15},
         {"indexed([1],[1,2],INT)", DREP_ERR_SYNTAX, 18},
         {"struct([1],[0],[INT,INT])", DREP_ERR_SYNTAX, 25},
-        {"scalar{int, little, size=3, format=custom, colour=1}", DREP_ERR_SYNTAX, 44},
-        {"scalar{int, little, size=3, format=nothing}", DREP_ERR_SYNTAX, 36},
+        {"scalar{custom,integer,little,3,colour=1}", DREP_ERR_SYNTAX, 32},
+        {"scalar{nothing,little,3}", DREP_ERR_SYNTAX, 8},
         {"DOUBLE DOUBLE", DREP_ERR_SYNTAX, 8},
     };
 
