@@ -70,7 +70,8 @@ static int fault_read(struct io *io, void *buf, size_t size, uint64_t offset)
         return err;
     if (offset > f->size || size > f->size - offset)
         return fail(DREP_ERR_TRUNCATE, "fault: the file ends at byte %zu", f->size);
-    memcpy(buf, f->p + offset, size);
+    if (size)
+        memcpy(buf, f->p + offset, size);
     return 0;
 }
 

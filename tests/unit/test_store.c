@@ -1,0 +1,544 @@
+/* test_store.c - a store that crashes, whose writes fail, whose memory ends, that others
+ * look at meanwhile.
+ *
+ * What a store holds is told by one number, a sum over all its entries and chunks, so that
+ * states can be compared. */
+#include "base/mem.h"
+#include "faultio.h"
+#include "store/inner.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t seed = 5;
+
+static uint64_t rnd(uint64_t n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed % n;
+}
+
+static struct store_opts opts = {.lock = 1,
+                                 .sync = 1,
+                                 .verify = 1,
+                                 .keep = 2,
+                                 .unit = 4096,
+                                 .chunk_max = 1 << 24,
+                                 .cache_size = 1 << 18,
+                                 .time = 1};
+
+#define CHUNKS 8
+
+static void dataset(struct chunks *cs, struct store *st, int filtered)
+{
+    memset(cs, 0, sizeof(*cs));
+    cs->st = st;
+    cs->object = filtered ? 51 : 50;
+    cs->rank = 1;
+    cs->payload = filtered ? 3000 : 12288;
+    cs->reserve = filtered ? 0 : CHUNKS * cs->payload;
+    if (filtered) {
+        cs->nfilters = 1;
+        cs->filter[0] = (struct filter_rec){.id = FMT_FILTER_SHUFFLE, .nparams = 1, .param = {8}};
+    }
+}
+
+/* What the store holds, in one number; an error when it cannot be read. */
+static int content(struct store *st, uint64_t *sum)
+{
+    static uint8_t bytes[16384];
+    struct buf value = {0}, all = {0};
+    struct tree_walk w;
+    struct key key;
+    struct out out;
+    int err;
+
+    buf_out(&all, &out);
+    key_make(&key, 1, 0);
+    tree_walk(&w, st, &key, 0);
+    while ((err = tree_next(&w, &key, &value)) == 0) {
+        if (key_tag(key.p) == FMT_TAG_CHUNK)
+            continue;
+        out_bytes(&out, key.p, key.len);
+        out_u64(&out, value.len);
+        out_bytes(&out, value.p, value.len);
+    }
+    if (err == DREP_ERR_NOT_FOUND)
+        err = 0;
+    for (int filtered = 0; !err && filtered < 2; filtered++) {
+        struct chunks cs;
+
+        dataset(&cs, st, filtered);
+        for (uint64_t c = 0; !err && c < CHUNKS; c++) {
+            uint64_t have = 0;
+
+            err = chunk_read(&cs, &c, 0, cs.payload, bytes, &have);
+            out_u64(&out, have);
+            out_bytes(&out, bytes, err ? 0 : (size_t)have);
+        }
+    }
+    if (buf_done(&all, &out) == 0 && !err)
+        *sum = sum_of(all.p, all.len);
+    else if (!err)
+        err = DREP_ERR_NOMEM;
+    buf_release(&all);
+    buf_release(&value);
+    return err;
+}
+
+static uint64_t must_content(struct store *st)
+{
+    uint64_t sum = 0;
+    int err = content(st, &sum);
+
+    ck_assert_msg(err == 0, "%d: %s", err, drep_error());
+    return sum;
+}
+
+/* Step number i of a piece of work that always does the same. */
+static int step(struct store *st, uint64_t i)
+{
+    static uint8_t bytes[3 * 12288];
+    uint64_t keep = seed;
+    struct chunks cs;
+    struct key key;
+    uint64_t c;
+    int err = 0;
+
+    seed = 1000003 * (i + 1);
+    rnd(2);
+    for (size_t k = 0; k < sizeof(bytes); k++)
+        bytes[k] = (uint8_t)(i * 13 + k * 7 + (k >> 9));
+    for (int k = 0; !err && k < 60; k++) {
+        key_make(&key, 1 + rnd(300), FMT_TAG_ATTR);
+        key_add_u32(&key, (uint32_t)rnd(5));
+        if (rnd(4))
+            err = tree_put(st, &key, bytes + rnd(100), rnd(20) ? rnd(300) : 2000 + rnd(9000));
+        else
+            err = tree_del(st, &key);
+        err = err == DREP_ERR_NOT_FOUND ? 0 : err;
+    }
+    dataset(&cs, st, 0);
+    c = rnd(CHUNKS - 2);
+    if (!err && rnd(2))
+        err = chunk_write(&cs, &c, 1 + rnd(3), bytes, cs.payload);
+    c = rnd(CHUNKS);
+    if (!err)
+        err = chunk_patch(&cs, &c, rnd(8000), 1 + rnd(4000), bytes, NULL, 0);
+    c = rnd(CHUNKS);
+    if (!err && rnd(3) == 0)
+        err = chunk_remove(&cs, &c);
+    dataset(&cs, st, 1);
+    c = rnd(CHUNKS);
+    if (!err)
+        err = rnd(2) ? chunk_write(&cs, &c, 1, bytes, cs.payload)
+                     : chunk_patch(&cs, &c, 100, 500, bytes, NULL, 0);
+    seed = keep;
+    return err;
+}
+
+static int commit(struct store *st)
+{
+    static const uint8_t header[6000] = {0, 1};
+
+    /* Too large for the slot, so that there is a continuation. */
+    return store_commit(st, header, sizeof(header), 3000);
+}
+
+static int in_operation(struct store *st, uint64_t i)
+{
+    int err = store_op_begin(st);
+
+    if (err)
+        return err;
+    err = step(st, i);
+    if (err)
+        store_op_end(st, 0);
+    else
+        err = store_op_end(st, 1);
+    return err;
+}
+
+/* ---- crashes ---- */
+
+#define COMMITS 10
+
+static void crash(const struct fault_file *file, size_t n, size_t from, const uint64_t *sums,
+                  uint64_t least, uint64_t most)
+{
+    struct fault_file copy;
+    struct store *st;
+    uint64_t sequence;
+    uint64_t lost = rnd(3) ? rnd(UINT64_MAX) & rnd(UINT64_MAX) : rnd(UINT64_MAX);
+    int64_t torn = n > from && rnd(2) ? (int64_t)(from + rnd(n - from)) : -1;
+    int err;
+
+    fault_build(file, n, from, rnd(4) ? lost : 0, torn, &copy);
+    err = store_open(fault_io(&copy), (int)rnd(2), &opts, &st);
+    if (least == 0 && err) { /* before the first commit there is no file */
+        fault_release(&copy);
+        return;
+    }
+    ck_assert_msg(err == 0, "after %zu writes: %d: %s", n, err, drep_error());
+    sequence = store_slot(st)->sequence;
+    ck_assert_uint_ge(sequence, least);
+    ck_assert_uint_le(sequence, most);
+    ck_assert_uint_eq(must_content(st), sums[sequence]);
+    if (store_writable(st)) { /* and it can go on from there */
+        ck_assert_int_eq(in_operation(st, 777), 0);
+        ck_assert_int_eq(commit(st), 0);
+        ck_assert_int_eq(store_damaged_slot(st), 0);
+        sequence = must_content(st);
+        store_close(st);
+        ck_assert_int_eq(store_open(fault_io(&copy), 0, &opts, &st), 0);
+        ck_assert_uint_eq(must_content(st), sequence);
+    }
+    store_close(st);
+    fault_release(&copy);
+}
+
+START_TEST(test_crash_anywhere)
+{
+    /* A crash after any write, with any of the writes since the last sync lost or torn,
+     * leaves the last commit or the one that was being made. */
+    struct fault_file file;
+    uint64_t sums[COMMITS + 2] = {0}, synced[4096] = {0};
+    struct store *st;
+    size_t n = 0, from = 0;
+    uint64_t least = 0;
+
+    seed = 31 + (uint64_t)_i;
+    fault_init(&file);
+    file.record = 1;
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t c = 1; c <= COMMITS; c++) {
+        for (uint64_t i = 0; i < 1 + c % 3; i++)
+            ck_assert_int_eq(in_operation(st, c * 10 + i + (uint64_t)_i * 1000), 0);
+        ck_assert_int_eq(commit(st), 0);
+        ck_assert_uint_eq(store_slot(st)->sequence, c);
+        sums[c] = must_content(st);
+        ck_assert_uint_lt(file.events, 4096);
+        synced[file.events - 1] = c; /* its last event is the sync behind the slot */
+    }
+    for (n = 1; n <= file.events; n++) {
+        if (file.event[n - 1].kind == FAULT_SYNC)
+            from = n;
+        if (synced[n - 1])
+            least = synced[n - 1];
+        for (int k = 0; k < 3; k++)
+            crash(&file, n, from, sums, least, least + 1);
+    }
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
+/* ---- failures ---- */
+
+/* Does some work with one failure in it; 0 if the failure did not come. */
+static int work_with_failure(struct fault_file *file, int64_t n, int memory)
+{
+    struct store *st = NULL;
+    uint64_t before, after;
+    int failed = 0;
+    int err;
+
+    if (memory)
+        mem_fail_at(n);
+    else
+        file->fail_at = n;
+    err = store_open(fault_io(file), 1, &opts, &st);
+    if (err) {
+        mem_fail_at(-1);
+        file->fail_at = -1;
+        ck_assert_int_eq(err, memory ? DREP_ERR_NOMEM : DREP_ERR_NO_SPACE);
+        return 1;
+    }
+    for (uint64_t i = 0; i < 4 && !failed; i++) {
+        int64_t memory_left = mem_failed(), io_left = file->fail_at;
+
+        err = in_operation(st, 100 + i);
+        if (err) {
+            failed = 1;
+            ck_assert_int_eq(err, memory ? DREP_ERR_NOMEM : DREP_ERR_NO_SPACE);
+        } else {
+            err = commit(st);
+            failed = err != 0;
+        }
+        (void)memory_left;
+        (void)io_left;
+    }
+    mem_fail_at(-1);
+    file->fail_at = -1;
+    if (failed && !st->failed) {
+        /* What failed is not there, and the handle goes on. */
+        before = must_content(st);
+        ck_assert_int_eq(commit(st), 0);
+        ck_assert_uint_eq(must_content(st), before);
+    } else if (failed) {
+        ck_assert_int_eq(in_operation(st, 1), DREP_ERR_FAILED);
+        ck_assert_int_eq(commit(st), DREP_ERR_FAILED);
+    }
+    before = failed && st->failed ? 0 : must_content(st);
+    store_close(st);
+    ck_assert_int_eq(store_open(fault_io(file), 0, &opts, &st), 0);
+    after = must_content(st);
+    if (before)
+        ck_assert_uint_eq(after, before);
+    store_close(st);
+    return failed;
+}
+
+static int count_finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)err;
+    (void)offset;
+    (void)message;
+    (void)ctx;
+    return 0;
+}
+
+static void check_structure(struct fault_file *file)
+{
+    struct store *st;
+    int64_t findings = -1;
+
+    ck_assert_int_eq(store_open(fault_io(file), 0, &opts, &st), 0);
+    ck_assert_int_eq(store_check(st, count_finding, NULL, NULL, NULL, &findings, NULL), 0);
+    ck_assert_msg(findings == 0, "%s", drep_error());
+    store_close(st);
+}
+
+START_TEST(test_each_call_fails)
+{
+    /* The n-th call of the file, or the n-th allocation, fails, for n = 0, 1, 2, ... */
+    struct fault_file base, file;
+    struct store *st;
+    int64_t n = 0;
+
+    fault_init(&base);
+    base.record = 1;
+    ck_assert_int_eq(store_create(fault_io(&base), &opts, &st), 0);
+    for (uint64_t i = 0; i < 5; i++) {
+        ck_assert_int_eq(in_operation(st, i), 0);
+        ck_assert_int_eq(commit(st), 0);
+    }
+    store_close(st);
+    for (n = 0;; n += 1) {
+        int failed;
+
+        fault_build(&base, base.events, base.events, 0, -1, &file);
+        file.fail_code = DREP_ERR_NO_SPACE;
+        failed = work_with_failure(&file, n, _i);
+        check_structure(&file);
+        fault_release(&file);
+        if (!failed && n > 50)
+            break;
+        ck_assert_int_lt(n, 20000);
+    }
+    fault_release(&base);
+}
+END_TEST
+
+START_TEST(test_undo_is_complete)
+{
+    /* D11: an operation that fails at any call leaves nothing of it. */
+    struct fault_file base, file;
+    struct store *st;
+    int64_t n;
+
+    fault_init(&base);
+    base.record = 1;
+    ck_assert_int_eq(store_create(fault_io(&base), &opts, &st), 0);
+    for (uint64_t i = 0; i < 5; i++) {
+        ck_assert_int_eq(in_operation(st, i), 0);
+        ck_assert_int_eq(commit(st), 0);
+    }
+    store_close(st);
+    for (n = 0; n < 5000; n++) {
+        uint64_t before;
+        int err;
+
+        fault_build(&base, base.events, base.events, 0, -1, &file);
+        ck_assert_int_eq(store_open(fault_io(&file), 1, &opts, &st), 0);
+        /* Something of the open transaction that must survive. */
+        ck_assert_int_eq(in_operation(st, 50), 0);
+        ck_assert_int_eq(in_operation(st, 51), 0);
+        before = must_content(st);
+        if (_i)
+            mem_fail_at(n);
+        else
+            file.fail_at = n;
+        err = in_operation(st, 52);
+        mem_fail_at(-1);
+        file.fail_at = -1;
+        if (err && !st->failed)
+            ck_assert_uint_eq(must_content(st), before);
+        ck_assert_int_eq(st->failed, 0);
+        ck_assert_int_eq(commit(st), 0);
+        if (err)
+            ck_assert_uint_eq(must_content(st), before);
+        before = must_content(st);
+        store_close(st);
+        ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &st), 0);
+        ck_assert_uint_eq(must_content(st), before);
+        store_close(st);
+        check_structure(&file);
+        fault_release(&file);
+        if (!err)
+            break;
+    }
+    ck_assert_int_lt(n, 5000);
+    fault_release(&base);
+}
+END_TEST
+
+START_TEST(test_sync_failure_is_final)
+{
+    /* D22: after a failed sync the handle refuses every write and never tries again. */
+    struct fault_file file;
+    struct store *st;
+    uint64_t before;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    ck_assert_int_eq(in_operation(st, 1), 0);
+    ck_assert_int_eq(commit(st), 0);
+    before = must_content(st);
+    ck_assert_int_eq(in_operation(st, 2), 0);
+    file.fail_syncs = 1;
+    ck_assert_int_eq(commit(st), DREP_ERR_IO);
+    file.fail_syncs = 0;
+    ck_assert_int_eq(commit(st), DREP_ERR_FAILED);
+    ck_assert_int_eq(in_operation(st, 3), DREP_ERR_FAILED);
+    store_close(st);
+    ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &st), 0);
+    ck_assert_uint_eq(must_content(st), before);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
+/* ---- others ---- */
+
+START_TEST(test_two_writers)
+{
+    struct fault_file file;
+    struct store *st, *other;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    ck_assert_int_eq(in_operation(st, 1), 0);
+    ck_assert_int_eq(commit(st), 0);
+    ck_assert_int_eq(store_open(fault_io(&file), 1, &opts, &other), DREP_ERR_FILE_IN_USE);
+    store_close(st);
+    ck_assert_int_eq(store_open(fault_io(&file), 1, &opts, &other), 0);
+    store_close(other);
+    fault_release(&file);
+}
+END_TEST
+
+START_TEST(test_readers_and_reuse)
+{
+    /* D16: a reader's lock keeps its snapshot; without one it is told that it is stale. */
+    struct fault_file file;
+    struct store *st, *locked, *unlocked;
+    struct store_opts no_lock = opts;
+    uint64_t before, sum;
+    int err;
+
+    no_lock.lock = 0;
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 0; i < 10; i++) {
+        ck_assert_int_eq(in_operation(st, i), 0);
+        ck_assert_int_eq(commit(st), 0);
+    }
+    before = must_content(st);
+    ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &locked), 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        ck_assert_int_eq(in_operation(st, 100 + i), 0);
+        ck_assert_int_eq(commit(st), 0);
+        node_cache_clear(&locked->nodes);
+        ck_assert_uint_eq(must_content(locked), before);
+    }
+    store_close(locked);
+    ck_assert_int_eq(store_open(fault_io(&file), 0, &no_lock, &unlocked), 0);
+    err = 0;
+    for (uint64_t i = 0; i < 20 && !err; i++) {
+        ck_assert_int_eq(in_operation(st, 200 + i), 0);
+        ck_assert_int_eq(commit(st), 0);
+        node_cache_clear(&unlocked->nodes);
+        chunk_cache_clear(unlocked->cache);
+        err = content(unlocked, &sum);
+    }
+    ck_assert_int_eq(err, DREP_ERR_STALE);
+    store_close(unlocked);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
+START_TEST(test_damaged_slots)
+{
+    /* Every byte of either slot: damage is seen, and the other slot opens. */
+    struct fault_file file;
+    struct store *st;
+    uint64_t sums[3];
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 1; i <= 2; i++) {
+        ck_assert_int_eq(in_operation(st, i), 0);
+        ck_assert_int_eq(commit(st), 0);
+        sums[i] = must_content(st);
+    }
+    store_close(st);
+    for (size_t at = 0; at < 8192; at += at % 4096 < 300 || at % 4096 > 4080 ? 1 : 97) {
+        int slot = at < 4096 ? 1 : 2;
+
+        file.p[at] ^= 4;
+        ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &st), 0);
+        ck_assert_int_eq(store_damaged_slot(st), slot);
+        ck_assert_uint_eq(store_slot(st)->sequence, (uint64_t)(3 - slot));
+        ck_assert_uint_eq(must_content(st), sums[3 - slot]);
+        store_close(st);
+        file.p[at] ^= 4;
+    }
+    /* A slot of zeros beside a later commit is damage too. */
+    memset(file.p, 0, 4096);
+    ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &st), 0);
+    ck_assert_int_eq(store_damaged_slot(st), 1);
+    store_close(st);
+    memset(file.p + 4096, 0, 4096);
+    ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &st), DREP_ERR_NOT_DREP);
+    fault_release(&file);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("store");
+    TCase *t = tcase_create("store");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, test_crash_anywhere, 0, 3);
+    tcase_add_loop_test(t, test_each_call_fails, 0, 2);
+    tcase_add_loop_test(t, test_undo_is_complete, 0, 2);
+    tcase_add_test(t, test_sync_failure_is_final);
+    tcase_add_test(t, test_two_writers);
+    tcase_add_test(t, test_readers_and_reuse);
+    tcase_add_test(t, test_damaged_slots);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
