@@ -552,6 +552,12 @@ static bool put_compound(const struct encoder *e, const drep_type *type, const s
     return fine;
 }
 
+/* The element owns the data from here on. */
+static void give_sequence(drep_vlen vlen, void *at)
+{
+    memcpy(at, &vlen, sizeof vlen);
+}
+
 static bool put_sequence(const struct encoder *e, const drep_type *type, const struct doc *node,
                          void *at)
 {
@@ -563,18 +569,17 @@ static bool put_sequence(const struct encoder *e, const drep_type *type, const s
 
     if (!doc_want(e->c, node, DOC_LIST, "a list"))
         return false;
+    if (node->len == 0)
+        return true; /* zeros are an empty sequence */
     if (extent > 0 && (int64_t)node->len > VALUES_MAX / extent)
         return complain(e->c, node, "more values than a schema may hold");
-    if (node->len > 0) {
-        vlen.data = calloc(node->len, (size_t)(extent > 0 ? extent : 1));
-        if (!vlen.data)
-            return complain(e->c, node, "out of memory");
-        vlen.count = (int64_t)node->len;
-    }
-    /* The element owns its data from here on, also after a failure. */
-    memcpy(at, &vlen, sizeof vlen);
+    vlen.data = calloc(node->len, (size_t)(extent > 0 ? extent : 1));
+    if (!vlen.data)
+        return complain(e->c, node, "out of memory");
+    vlen.count = (int64_t)node->len;
     for (i = 0; i < node->len; i++)
         fine = put(e, base, node->item[i], (char *)vlen.data + (int64_t)i * extent) && fine;
+    give_sequence(vlen, at);
     return fine;
 }
 

@@ -192,7 +192,6 @@ static void show(struct dump *d, enum form form)
 static int dump_open(struct dump *d, const char *object, enum form form)
 {
     char *path = NULL, *slice = NULL;
-    struct sink sink;
     int err = drep_header_get(d->file, &d->header);
 
     if (!err)
@@ -200,7 +199,7 @@ static int dump_open(struct dump *d, const char *object, enum form form)
     if (err)
         return tool_fail(d->file_name, NULL, err);
     path = find_path(d, object, &slice);
-    if (!path || sink_init(&sink, STDOUT_FILENO)) {
+    if (!path || sink_init(d->sink, STDOUT_FILENO)) {
         free(path);
         free(slice);
         print_release(&d->printer);
@@ -209,14 +208,13 @@ static int dump_open(struct dump *d, const char *object, enum form form)
     }
     d->path = path;
     d->slice = slice;
-    d->sink = &sink;
     err = check_path(d);
     if (err) {
-        sink_release(&sink);
+        sink_release(d->sink);
         d->status = tool_worse(d->status, err);
     } else {
         show(d, form);
-        d->status = tool_worse(d->status, sink_close(&sink));
+        d->status = tool_worse(d->status, sink_close(d->sink));
     }
     free(path);
     free(slice);
@@ -230,7 +228,8 @@ int cmd_dump(int argc, char **argv)
         {"header", no_argument, NULL, 'H'}, {"json", no_argument, NULL, 'j'},
         {"yaml", no_argument, NULL, 'y'},   {"plugins", required_argument, NULL, 'P'},
         {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0}};
-    struct dump d = {.header_only = false};
+    struct sink sink;
+    struct dump d = {.sink = &sink};
     enum form form = FORM_TEXT;
     const char *plugins = NULL;
     int option, status;

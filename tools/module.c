@@ -109,9 +109,11 @@ static void failed(void *ctx, const char *path, const char *message)
     say(l->src, "", path, message);
 }
 
-int module_run(struct hdf5_options *options, bool import)
+/* Loads the module and runs it with our callbacks. */
+static int module_run(const struct hdf5_options *given, bool import)
 {
-    struct listener l = {.src = options->src};
+    struct listener l = {.src = given->src};
+    struct hdf5_options options = *given;
     interface_fn *interface;
     run_fn *run;
     void *module = load();
@@ -126,13 +128,13 @@ int module_run(struct hdf5_options *options, bool import)
         tool_say(NULL, NULL, "%s belongs to another version of datarep", MODULE_NAME);
         return TOOL_CORRUPT;
     }
-    options->warn = warned;
-    options->note = noted;
-    options->error = failed;
-    options->ctx = &l;
-    err = run(options);
+    options.warn = warned;
+    options.note = noted;
+    options.error = failed;
+    options.ctx = &l;
+    err = run(&options);
     if (err && !l.failed)
-        tool_fail(options->src, NULL, err);
+        tool_fail(options.src, NULL, err);
     if (err)
         return tool_exit_code(err);
     return l.warnings ? TOOL_DIFFERS : TOOL_FINE;

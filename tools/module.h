@@ -5,10 +5,8 @@
 #include "hdf5.h"
 #include <stdbool.h>
 
-/* Loads the module and converts; what it says goes to stderr.  Gives an exit code.
- * The callbacks of *options are set here. */
-int module_run(struct hdf5_options *options, bool import);
-/* The shared part of import's and export's command lines. */
+/* The command lines of import and export: loads the module and converts; what it says
+ * goes to stderr.  Gives an exit code. */
 int module_main(int argc, char **argv, bool import, const char *help);
 
 #endif

@@ -65,7 +65,7 @@ static void put_decimal(struct sink *s, char *text, size_t size)
 
 void real_put_float(struct sink *s, float value, bool json)
 {
-    char text[SHORTEST_MAX + 2];
+    char text[SHORTEST_MAX + 2] = "";
 
     if (isfinite(value))
         put_decimal(s, text, shortest_float(text, value));
@@ -75,7 +75,7 @@ void real_put_float(struct sink *s, float value, bool json)
 
 void real_put_double(struct sink *s, double value, bool json)
 {
-    char text[SHORTEST_MAX + 2];
+    char text[SHORTEST_MAX + 2] = "";
 
     if (isfinite(value))
         put_decimal(s, text, shortest_double(text, value));

@@ -1,5 +1,6 @@
 #!/bin/bash
 # run-usage.sh - help, wrong command lines, and exit statuses.
+# shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
 . "$(dirname "$0")/tap.sh"
 
 helps() { # COMMAND: its help names it, on stdout alone
