@@ -253,8 +253,6 @@ static int split(struct store *st, struct node *n, struct cut cut, const uint8_t
         return err;
     }
     node_move(n, cut.k, right);
-    if (right->level && right->n)
-        node_open_left(right);
     if (!right->level)
         st->tree.leaves++;
     st->tree.shape++;
@@ -286,6 +284,9 @@ static int insert_item(struct store *st, struct node *n, uint32_t i, const uint8
         err = split(st, n, cut, sep, sep_len, extra, &right);
         if (err)
             return err;
+        /* The first key becomes empty, but not before what goes in front of it is there. */
+        if (right->level && !(cut.right && i == cut.k))
+            node_open_left(right);
         if (cut.right) {
             n = right;
             i -= cut.k;

@@ -4,6 +4,7 @@
 #include "store/inner.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -329,6 +330,55 @@ START_TEST(test_tree_in_order_is_full)
 }
 END_TEST
 
+START_TEST(test_tree_many_objects)
+{
+    /* What making many small datasets does, until interior nodes are cut too. */
+    struct fault_file file;
+    struct store *st;
+    drep_usage usage = {0};
+    uint8_t v[100] = {1};
+    int64_t findings;
+    struct key key;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 0; i < 60000; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "dataset%06d", (int)i);
+        key_make(&key, 2 + i, FMT_TAG_OBJECT);
+        ck_assert_int_eq(tree_put(st, &key, v, 60), 0);
+        key_make(&key, 1, FMT_TAG_LINK);
+        key_add_bytes(&key, name, 13);
+        ck_assert_int_eq(tree_put(st, &key, v, 17), 0);
+        key_make(&key, 1, FMT_TAG_LINK_ORDER);
+        key_add_u64(&key, i);
+        ck_assert_int_eq(tree_put(st, &key, name, 13), 0);
+        key_make(&key, 1, FMT_TAG_OBJECT);
+        ck_assert_int_eq(tree_put(st, &key, v, 30), 0);
+        key_make(&key, 2 + i, FMT_TAG_DATA);
+        ck_assert_int_eq(tree_put(st, &key, v, 100), 0);
+    }
+    must_commit(st);
+    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, &findings, &usage), 0);
+    for (uint64_t i = 0; i < 60000; i += 7) {
+        key_make(&key, 2 + i, FMT_TAG_DATA);
+        ck_assert_int_eq(tree_get(st, &key, NULL), 0);
+        key_make(&key, 1, FMT_TAG_LINK_ORDER);
+        key_add_u64(&key, i);
+        ck_assert_int_eq(tree_get(st, &key, NULL), 0);
+    }
+    for (uint64_t i = 0; i < 60000; i++) { /* and cut down again */
+        key_make(&key, 2 + i * 7 % 60000, FMT_TAG_OBJECT);
+        ck_assert_int_eq(tree_del(st, &key), 0);
+    }
+    must_commit(st);
+    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, &findings, &usage), 0);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_tree_file_does_not_grow)
 {
     /* D15, D16: what a commit frees is used again two commits later. */
@@ -410,6 +460,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, test_tree_against_model, 0, 3);
     tcase_add_test(t, test_tree_in_order_is_full);
+    tcase_add_test(t, test_tree_many_objects);
     tcase_add_test(t, test_tree_file_does_not_grow);
     tcase_add_test(t, test_tree_spills);
     suite_add_tcase(s, t);
