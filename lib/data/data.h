@@ -86,6 +86,8 @@ struct drep_dataset {
     int64_t esize;           /* bytes of one stored element */
     uint8_t *fill;           /* one stored element, NULL: zero bytes */
     struct buf fill_heap;    /* what its variable parts point into */
+    int fill_err;            /* why the functions could not make the default one */
+    bool trimmed;            /* nothing but fill is stored outside the shape */
     struct chunks chunks;
     drep_dataset *next;
 };
@@ -160,6 +162,8 @@ int attrs_count(drep_file *f, uint64_t id, int64_t *n);
 /* `count` elements of type at buf, appended to out: rows, items, heap. */
 int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf,
               struct buf *out);
+/* Does it hold `count` elements of this type?  Asked before memory is made for them. */
+int value_check(const struct span *value, const drep_type *type, int64_t count);
 /* The way back, as `want`: same number of items. */
 int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
               const drep_type *want, void *buf);
@@ -249,12 +253,26 @@ int selection_runs(const struct drep_selection *sel, const int64_t *k0, const in
 
 /* ---- dataset.c ---- */
 
-/* n stored elements of the fill value, from byte `offset` of the pattern on. */
-void fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size);
+/* Stored elements of the fill value, from byte `offset` of the pattern on. */
+int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size);
+/* An object of this id as a dataset; `path` is for messages. */
+int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out);
+/* Every number that reading will multiply, held against the limits. */
+int shape_check(const struct object_rec *rec, const struct ftype *ft);
+/* A handle outlives its dataset: DREP_ERR_NOT_FOUND. */
+int dataset_alive(const drep_dataset *ds);
 int64_t dataset_count(const drep_dataset *ds);
-/* transfer.c: writes the fill value to the elements [from, to) in each dimension where
- * chunks hold them (contiguous: of the flat sequence). */
-int dataset_clear(drep_dataset *ds, const int64_t *from, const int64_t *to);
+/* Reads every element that is stored (deep.c); *budget: bytes of payload that may still
+ * be read, so that what many records share is not read without end. */
+int dataset_read_stored(drep_dataset *ds, uint64_t *budget);
+/* A dimension holds at least `len`. */
+int dim_grow(drep_file *f, struct object *dim, uint64_t len);
+/* transfer.c: the whole payload of a chunk, fill included; *fixed: where its heap
+ * begins.  A payload that is about to change gets a heap of its own, holding only what
+ * its elements still refer to; at last it is put behind them. */
+int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed);
+int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap);
+int heap_append(struct buf *b, size_t fixed, const struct buf *heap);
 /* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,

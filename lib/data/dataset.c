@@ -7,6 +7,7 @@
 #define COMPACT_MAX 65536
 #define CHUNK_TARGET (1 << 20)  /* bytes of a chunk that nobody chose */
 #define SLAB_TARGET (1 << 20)
+#define FILL_MAX ((int64_t)64 << 20) /* bytes of an element whose fill is not zero bytes */
 
 /* ---- what a handle knows ---- */
 
@@ -52,13 +53,16 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     cs->name = path;
 }
 
-void fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size)
+int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size)
 {
     uint64_t es = (uint64_t)ds->esize;
 
+    if (ds->fill_err != 0)
+        return fail(ds->fill_err, "the functions of datarep \"%s\" cannot write the fill value",
+                    ds->file->name);
     if (ds->fill == NULL) {
         memset(buf, 0, size);
-        return;
+        return 0;
     }
     for (uint64_t done = 0; done < size;) {
         uint64_t at = (offset + done) % es, n = es - at;
@@ -73,22 +77,47 @@ void fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t 
         }
         done += n;
     }
+    return 0;
+}
+
+/* Are the stored bytes of this type's zero all zero?  -1: no. */
+static int zero_is_zero(int code, void *ctx)
+{
+    static const uint8_t native[FMT_ITEM_MAX];
+    drep_file *f = ctx;
+    const drep_type *type = drep_predefined(code);
+    const struct rep_table *table = header_table(f, true);
+    struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
+    uint8_t stored[UINT8_MAX] = {0};
+    struct conv c;
+    int err;
+
+    if (table != NULL && table->row[code].format != DREP_FORMAT_CUSTOM)
+        return 0;
+    if ((err = prog_build(&ft.stored, type, &f->sizes, PROG_PACKED)) != 0)
+        return err;
+    err = conv_init(&c, f, &ft, type, NULL, true);
+    if (err == 0)
+        err = conv_write(&c, native, 0, stored, 0, 1);
+    prog_release(&ft.stored);
+    for (int i = 0; err == 0 && i < f->sizes.size[code]; i++)
+        err = stored[i] != 0 ? -1 : 0;
+    return err;
 }
 
 /* One stored element of the fill value: through the write functions once. */
-static int make_fill(drep_dataset *ds)
+static int fill_convert(drep_dataset *ds)
 {
     drep_file *f = ds->file;
     const drep_type *type = ds->ft->type;
-    size_t native = (size_t)type->prog.extent + 1;
     struct conv c;
     void *value;
     int err = 0;
 
-    if (f->rep == NULL || ds->esize == 0)
-        return 0;
+    if (ds->esize > FILL_MAX || type->prog.extent > FILL_MAX)
+        return fail(DREP_ERR_LIMIT, "for an element of %lld bytes", (long long)ds->esize);
     ds->fill = mem_zalloc(1, (size_t)ds->esize);
-    value = mem_zalloc(1, native);
+    value = mem_zalloc(1, (size_t)type->prog.extent);
     if (ds->fill == NULL || value == NULL)
         err = fail(DREP_ERR_NOMEM, "out of memory");
     if (err == 0 && ds->rec.fill == FMT_FILL_VALUE)
@@ -99,23 +128,36 @@ static int make_fill(drep_dataset *ds)
         c.heap_out = &ds->fill_heap;
         err = conv_write(&c, value, 0, ds->fill, ds->esize, 1);
     }
-    if (value != NULL && type->variable)
+    if (value != NULL)
         drep_vlen_free(type, 1, value);
     mem_free(value);
-    if (err != 0)
-        return fail_in(err, "fill value");
-    for (int64_t i = 0; i < ds->esize; i++)
-        if (ds->fill[i] != 0)
-            return 0;
-    mem_free(ds->fill);
-    ds->fill = NULL;
-    return 0;
+    return err;
 }
 
-/* Every number that reading will multiply, held against the limits. */
-static int check_shape(const struct object_rec *rec, int64_t esize)
+/* Most datasets need none: their fill is zero, and that is zero bytes. */
+static int make_fill(drep_dataset *ds)
 {
-    int64_t n = 1, bytes;
+    drep_file *f = ds->file;
+    int err = 0;
+
+    if (f->rep == NULL || ds->esize == 0)
+        return 0;
+    if (ds->rec.fill == FMT_FILL_VALUE)
+        err = value_check(&ds->rec.fill_value, ds->ft->type, 1);
+    else if ((err = type_each_code(ds->ft->type, zero_is_zero, f)) == 0)
+        return 0;
+    if (err <= 0)
+        err = fill_convert(ds);
+    if (err == DREP_ERR_CONVERSION && ds->rec.fill != FMT_FILL_VALUE) {
+        ds->fill_err = err; /* it may never be needed */
+        return 0;
+    }
+    return fail_in(err, "fill value");
+}
+
+int shape_check(const struct object_rec *rec, const struct ftype *ft)
+{
+    int64_t n = 1, esize = ft->stored.extent, bytes;
 
     if (rec->rank == FMT_RANK_NULL)
         return 0;
@@ -126,14 +168,29 @@ static int check_shape(const struct object_rec *rec, int64_t esize)
             return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
     if (__builtin_mul_overflow(n, esize, &bytes) || bytes > TYPE_SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "more than 2^62 bytes");
+    if (rec->layout == FMT_COMPACT && bytes > COMPACT_MAX)
+        return fail(DREP_ERR_FORMAT, "a compact dataset of %lld bytes, at most %d are possible",
+                    (long long)bytes, COMPACT_MAX);
     if (rec->layout == FMT_CONTIGUOUS && rec->slab == 0)
         return fail(DREP_ERR_FORMAT, "slabs without elements");
+    if (rec->layout == FMT_CONTIGUOUS && ft->type->variable)
+        return fail(DREP_ERR_FORMAT, "a contiguous dataset of a variable-length type");
     if (rec->layout == FMT_CONTIGUOUS || rec->layout == FMT_CHUNKED) {
         if (rec->slab > (uint64_t)TYPE_SIZE_MAX ||
             __builtin_mul_overflow(chunk_count(rec), esize, &bytes) || bytes > TYPE_SIZE_MAX)
             return fail(DREP_ERR_LIMIT, "chunks of more than 2^62 bytes");
     }
     return 0;
+}
+
+/* Types that the table of extents does not list are nobody's. */
+static int listed(int code, void *ctx)
+{
+    const drep_file *f = ctx;
+
+    if (f->used[code])
+        return 0;
+    return fail(DREP_ERR_FORMAT, "the header's extents do not list %s", drep_code_name(code));
 }
 
 static void dataset_free(drep_dataset *ds)
@@ -148,13 +205,27 @@ static void dataset_free(drep_dataset *ds)
 
 static int load_rec(drep_dataset *ds)
 {
-    struct object o = {.bytes = ds->rec_bytes};
+    struct object o = {0};
     int err = object_load(ds->file, ds->id, &o);
 
+    if (err == 0 && o.rec.kind != FMT_DATASET)
+        err = fail(DREP_ERR_KIND, "not a dataset");
     ds->rec_bytes = o.bytes;
     if (err == 0)
         ds->rec = o.rec;
     return err;
+}
+
+int dataset_alive(const drep_dataset *ds)
+{
+    struct key key;
+    int err;
+
+    if (!store_writable(ds->file->st))
+        return 0;
+    key_make(&key, ds->id, FMT_TAG_OBJECT);
+    err = tree_get(ds->file->st, &key, NULL);
+    return err == DREP_ERR_NOT_FOUND ? fail(err, "it was removed") : err;
 }
 
 static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
@@ -171,14 +242,11 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
     err = ds->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : load_rec(ds);
     if (err == 0)
         err = ftype_get(f, ds->rec.type, true, &ds->ft);
+    if (err == 0)
+        err = type_each_code(ds->ft->type, listed, f);
     if (err == 0) {
         ds->esize = ds->ft->stored.extent;
-        err = check_shape(&ds->rec, ds->esize);
-        if (err == 0 && ds->rec.layout == FMT_COMPACT &&
-            dataset_count(ds) * ds->esize > COMPACT_MAX)
-            err = fail(DREP_ERR_FORMAT, "a compact dataset of more than %d bytes", COMPACT_MAX);
-        if (err == 0 && ds->rec.layout == FMT_CONTIGUOUS && ds->ft->type->variable)
-            err = fail(DREP_ERR_FORMAT, "a contiguous dataset of a variable-length type");
+        err = shape_check(&ds->rec, ds->ft);
     }
     if (err == 0) {
         chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
@@ -195,7 +263,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
 }
 
 /* One handle an object and file: all openers share it. */
-static int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
+int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
 {
     drep_dataset *ds, *mine = NULL;
     int err;
@@ -280,7 +348,8 @@ static int shape_of(const drep_spec *spec, struct object_rec *rec)
     for (int d = 0; d < spec->rank; d++) {
         int64_t len = spec->dims[d], max = spec->maxdims == NULL ? len : spec->maxdims[d];
 
-        if (len < 0 || (max != DREP_UNLIMITED && max < len))
+        if (len < 0 || len > TYPE_SIZE_MAX ||
+            (max != DREP_UNLIMITED && (max < len || max > TYPE_SIZE_MAX)))
             return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d,
                         (long long)len, (long long)max);
         rec->len[d] = (uint64_t)len;
@@ -310,7 +379,7 @@ static bool chunk_from_hints(drep_file *f, struct object_rec *rec, int64_t esize
 
 /* About 1 MiB, near cubes of the array's own proportions; a dimension that grows starts
  * with what it has, or as much as fills a sixteenth of a chunk. */
-static void chunk_choose(struct object_rec *rec, int64_t esize)
+static void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
 {
     double bytes = (double)(esize > 0 ? esize : 1);
 
@@ -326,12 +395,12 @@ static void chunk_choose(struct object_rec *rec, int64_t esize)
     }
     for (int d = rec->rank - 1; d >= 0; d--)
         if (rec->max[d] > rec->len[d])
-            while (bytes < CHUNK_TARGET / 16 && rec->chunk[d] < rec->max[d] / 2 + 1 &&
+            while (bytes < (double)(target / 16) && rec->chunk[d] < rec->max[d] / 2 + 1 &&
                    rec->chunk[d] < UINT32_MAX / 2) {
                 rec->chunk[d] *= 2;
                 bytes *= 2;
             }
-    while (bytes > CHUNK_TARGET) {
+    while (bytes > (double)target) {
         int widest = 0;
 
         for (int d = 1; d < rec->rank; d++)
@@ -371,9 +440,12 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
                          const struct ftype *ft)
 {
     int64_t esize = ft->stored.extent, n = 1, bytes;
+    int64_t max = info_int(f->info, "drep_chunk_max");
     bool variable = ft->type->variable;
     bool grows_first = true, fixed;
 
+    if (spec->layout < DREP_LAYOUT_AUTO || spec->layout > DREP_CHUNKED)
+        return fail(DREP_ERR_ARG, "layout %d", spec->layout);
     for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
         if (rec->len[d] != 0 && __builtin_mul_overflow(n, (int64_t)rec->len[d], &n))
             return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
@@ -410,11 +482,10 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
         }
     } else if (rec->layout == FMT_CHUNKED) {
         if (!chunk_from_hints(f, rec, esize))
-            chunk_choose(rec, esize);
-    } else if (rec->layout != FMT_COMPACT) {
-        return fail(DREP_ERR_ARG, "layout %d", spec->layout);
+            chunk_choose(rec, esize,
+                         spec->nfilters > 0 && max < CHUNK_TARGET ? max : CHUNK_TARGET);
     }
-    return check_shape(rec, esize);
+    return shape_check(rec, ft);
 }
 
 /* The parameters that a filter's record carries. */
@@ -425,6 +496,8 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
     int64_t unit = leaf != NULL ? leaf->stride : ft->stored.extent;
 
     memset(rec, 0, sizeof *rec);
+    if (unit > UINT32_MAX)
+        return fail(DREP_ERR_LIMIT, "filters act on elements of less than 2^32 bytes");
     if (!filter_available(want->id))
         return fail(DREP_ERR_UNSUPPORTED, "filter %d (%s) is not built in", want->id,
                     fmt_filter_name(want->id) == NULL ? "?" : fmt_filter_name(want->id));
@@ -522,7 +595,7 @@ static int dim_make(drep_file *f, struct object *group, const char *name, uint64
     return err != 0 ? err : object_load(f, id, dim);
 }
 
-static int dim_grow(drep_file *f, struct object *dim, uint64_t len)
+int dim_grow(drep_file *f, struct object *dim, uint64_t len)
 {
     if (len <= dim->rec.len[0])
         return 0;
@@ -644,6 +717,7 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
 struct usage {
     int64_t stored, chunks;
     int rank;                    /* of the grid */
+    const drep_dataset *ds;
     uint64_t last[DREP_MAX_RANK]; /* the run before: its first chunk, */
     uint64_t end;                /* and where its last coordinate ends */
 };
@@ -652,15 +726,23 @@ static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *c
 {
     struct usage *u = ctx;
     int d = u->rank - 1;
+    int64_t bytes;
 
     if (u->chunks > 0 && d >= 0 && memcmp(coord, u->last, (size_t)d * sizeof *coord) == 0 &&
         coord[d] < u->end)
         return fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row",
                     (unsigned long long)coord[d]);
+    if (!rec->filtered && !u->ds->ft->type->variable &&
+        (rec->size > u->ds->chunks.payload ||
+         (u->ds->esize > 0 && rec->size % (uint64_t)u->ds->esize != 0)))
+        return fail(DREP_ERR_FORMAT, "a payload of %llu bytes for elements of %lld",
+                    (unsigned long long)rec->size, (long long)u->ds->esize);
     memcpy(u->last, coord, (size_t)u->rank * sizeof *coord);
     u->end = d >= 0 ? coord[d] + rec->run : 0;
     u->chunks += rec->run;
-    u->stored += (int64_t)(rec->run * rec->size);
+    if (__builtin_mul_overflow(rec->run, rec->size, &bytes) ||
+        __builtin_add_overflow(u->stored, bytes, &u->stored))
+        return fail(DREP_ERR_FORMAT, "runs of chunks of more than 2^63 bytes");
     return 0;
 }
 
@@ -672,6 +754,7 @@ static int usage_of(drep_dataset *ds, struct usage *u)
 
     if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED) {
         u->rank = ds->chunks.rank;
+        u->ds = ds;
         return chunk_each(&ds->chunks, add_chunk, u);
     }
     key_make(&key, ds->id, FMT_TAG_DATA);
@@ -748,167 +831,6 @@ int drep_dataset_fill(drep_dataset *dataset, void *value)
     if (dataset->rec.fill == FMT_FILL_VALUE)
         err = value_get(dataset->file, &dataset->rec.fill_value, type, 1, type, value);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
-}
-
-/* ---- resizing ---- */
-
-/* Chunks that lie outside the new shape go; what is cut inside a chunk that stays is
- * overwritten with the fill value, so that growing again shows fill. */
-struct shrink {
-    drep_dataset *ds;
-    const uint64_t *len;
-    uint64_t *coords; /* rank numbers a chunk to be removed */
-    size_t n, room;
-};
-
-static int note_outside(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
-{
-    struct shrink *s = ctx;
-    const struct object_rec *r = &s->ds->rec;
-    int rank = r->rank;
-
-    for (uint32_t i = 0; i < rec->run; i++) {
-        bool outside = false;
-
-        for (int d = 0; d < rank; d++) {
-            uint64_t c = coord[d] + (d == rank - 1 ? i : 0);
-
-            outside |= c * r->chunk[d] >= s->len[d];
-        }
-        if (!outside)
-            continue;
-        if (s->n == s->room) {
-            size_t room = s->room == 0 ? 64 : 2 * s->room;
-            uint64_t *more = mem_resize(s->coords, room * (size_t)(rank + 1), sizeof *more);
-
-            if (more == NULL)
-                return fail(DREP_ERR_NOMEM, "out of memory");
-            s->coords = more;
-            s->room = room;
-        }
-        memcpy(s->coords + s->n * (size_t)rank, coord, (size_t)rank * sizeof *coord);
-        s->coords[s->n * (size_t)rank + (size_t)rank - 1] += i;
-        s->n++;
-    }
-    return 0;
-}
-
-
-
-static int shrink_chunked(drep_dataset *ds, const uint64_t *len)
-{
-    struct shrink s = {.ds = ds, .len = len};
-    int rank = ds->rec.rank;
-    int err = chunk_each(&ds->chunks, note_outside, &s);
-
-    for (size_t i = 0; err == 0 && i < s.n; i++)
-        err = chunk_remove(&ds->chunks, s.coords + i * (size_t)rank);
-    mem_free(s.coords);
-    /* The cut-off part of edge chunks, one dimension at a time. */
-    for (int d = 0; err == 0 && d < rank; d++) {
-        int64_t from[DREP_MAX_RANK], to[DREP_MAX_RANK];
-        int64_t edge = (int64_t)((len[d] + ds->rec.chunk[d] - 1) / ds->rec.chunk[d] *
-                                 ds->rec.chunk[d]);
-
-        if (len[d] >= ds->rec.len[d] || (uint64_t)edge == len[d])
-            continue;
-        for (int k = 0; k < rank; k++) {
-            from[k] = k == d ? (int64_t)len[d] : 0;
-            to[k] = (int64_t)ds->rec.len[k];
-        }
-        to[d] = edge < to[d] ? edge : to[d];
-        err = dataset_clear(ds, from, to);
-    }
-    return err;
-}
-
-static int shrink_contiguous(drep_dataset *ds, uint64_t count)
-{
-    uint64_t slab = ds->rec.slab, old = (uint64_t)dataset_count(ds);
-    uint64_t keep = (count + slab - 1) / slab, end = (old + slab - 1) / slab, part;
-    int err = 0;
-
-    for (uint64_t c = keep; err == 0 && c < end; c++)
-        err = chunk_remove(&ds->chunks, &c);
-    if (err == DREP_ERR_NOT_FOUND)
-        err = 0;
-    part = count % slab;
-    if (err == 0 && part != 0) {
-        int64_t from = (int64_t)count, to = (int64_t)(keep * slab < old ? keep * slab : old);
-
-        err = dataset_clear(ds, &from, &to);
-    }
-    return err;
-}
-
-static int grow_dimensions(drep_dataset *ds, const uint64_t *len)
-{
-    struct object dim = {0};
-    int err = 0;
-
-    for (int d = 0; err == 0 && ds->rec.has_dims && d < ds->rec.rank; d++) {
-        if (ds->rec.dim[d] == 0)
-            continue;
-        err = object_load(ds->file, ds->rec.dim[d], &dim);
-        if (err == 0)
-            err = fail_in(dim_grow(ds->file, &dim, len[d]), "dimension %d", d);
-    }
-    object_release(&dim);
-    return err;
-}
-
-static int resize(drep_dataset *ds, const int64_t *dims)
-{
-    struct object o = {0};
-    uint64_t len[DREP_MAX_RANK], count = 1;
-    bool shrinks = false;
-    int err;
-
-    if (ds->rec.rank == FMT_RANK_NULL || ds->rec.rank == 0)
-        return fail(DREP_ERR_DIMS, "a dataset without dimensions has no length to change");
-    for (int d = 0; d < ds->rec.rank; d++) {
-        if (dims[d] < 0 || (uint64_t)dims[d] > ds->rec.max[d])
-            return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d,
-                        (long long)dims[d], (long long)ds->rec.max[d]);
-        len[d] = (uint64_t)dims[d];
-        shrinks |= len[d] < ds->rec.len[d];
-        count *= len[d];
-    }
-    err = object_load(ds->file, ds->id, &o);
-    if (err == 0) {
-        memcpy(o.rec.len, len, sizeof len[0] * ds->rec.rank);
-        o.rec.has_max = 1;
-        err = check_shape(&o.rec, ds->esize);
-    }
-    if (err == 0 && shrinks)
-        err = ds->rec.layout == FMT_CHUNKED ? shrink_chunked(ds, len)
-                                            : shrink_contiguous(ds, count);
-    if (err == 0)
-        err = grow_dimensions(ds, len);
-    if (err == 0)
-        err = object_store(ds->file, ds->id, &o.rec);
-    object_release(&o);
-    if (err == 0)
-        err = load_rec(ds);
-    if (err == 0 && ds->rec.layout == FMT_CONTIGUOUS)
-        ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
-    return err;
-}
-
-int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
-{
-    int err;
-
-    if (dataset == NULL || dims == NULL)
-        return fail(DREP_ERR_ARG, "drep_dataset_resize: null argument");
-    if ((err = write_begin(dataset->file)) != 0)
-        return err;
-    err = resize(dataset, dims);
-    fail_in(err, "dataset \"%s\"", dataset->path);
-    err = write_end(dataset->file, err);
-    if (err != 0 && err != DREP_ERR_READ_ONLY)
-        load_rec(dataset); /* as it was before */
-    return err;
 }
 
 /* ---- filters by name ---- */

@@ -8,9 +8,13 @@
 #include "data/data.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PARALLEL_MIN (4 << 20) /* bytes below which threads do not pay */
+#define SPAN_MAX (1 << 20)     /* bytes read at once for elements that lie apart */
+#define FILL_PIECE (64 << 10)  /* bytes of fill that are converted at once */
+#define PATCHES_MAX 16         /* points for which a whole chunk is not rewritten */
 
 /* One read or write. */
 struct transfer {
@@ -25,6 +29,8 @@ struct transfer {
 
     /* Chunks that the box touches, dimension by dimension: the first and how many. */
     int64_t chunk0[DREP_MAX_RANK], chunks[DREP_MAX_RANK];
+    bool apart[DREP_MAX_RANK]; /* no two selected indices fall into one chunk */
+    int64_t *point, *group;    /* points by chunk; where each chunk's begin */
     int64_t nparts;
     int64_t run_at, run_n, run_mem; /* contiguous: the flat range in work */
 
@@ -128,9 +134,12 @@ static int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
         return heap_check(ds, b, full);
     if (ds->ft->type->variable && have > 0)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %zu expected", have, full);
+    if (have % (size_t)ds->esize != 0)
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements", have);
     if ((err = buf_reserve(b, full + ds->fill_heap.len)) != 0)
         return err;
-    fill_bytes(ds, b->p + have, have, full - have);
+    if ((err = fill_bytes(ds, b->p + have, have, full - have)) != 0)
+        return err;
     if (ds->fill_heap.len > 0)
         memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
     b->len = full + ds->fill_heap.len;
@@ -163,9 +172,7 @@ static int point_runs(struct transfer *t, struct scatter *s)
     return err;
 }
 
-/* Gives a payload that is about to change a heap of its own, holding only what its
- * elements still refer to. */
-static int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
+int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
 {
     heap->len = 0;
     return conv_heap_move(ds->file, &ds->ft->stored, b->p,
@@ -173,7 +180,7 @@ static int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf 
                           b->p + fixed, b->len - fixed, heap, 0);
 }
 
-static int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
+int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
 {
     int err = buf_reserve(b, fixed + heap->len);
 
@@ -244,8 +251,22 @@ static int slab_load(drep_dataset *ds, uint64_t slab, int64_t at, int64_t n, uin
     int err = chunk_read(&ds->chunks, &slab, offset, size, buf, &have);
 
     if (err == 0 && have < size)
-        fill_bytes(ds, buf + have, offset + have, size - have);
+        err = fill_bytes(ds, buf + have, offset + have, size - have);
     return err;
+}
+
+/* Changes bytes of a chunk without variable parts. */
+static int payload_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offset, uint64_t size,
+                         const void *bytes)
+{
+    uint64_t have = 0;
+    int err = ds->fill_err != 0 ? chunk_size(&ds->chunks, coord, &have) : 0;
+
+    if (err == 0 && ds->fill_err != 0 && have < ds->chunks.payload)
+        err = fill_bytes(ds, NULL, 0, 0); /* says why there is none */
+    return err != 0 ? err
+                    : chunk_patch(&ds->chunks, coord, offset, size, bytes, ds->fill,
+                                  (size_t)ds->esize);
 }
 
 /* Part i of a flat range: what of it lies in slab number i from its first. */
@@ -326,8 +347,7 @@ static int slab_write(struct transfer *t, struct conv *c, int64_t slab, int64_t 
     if (err == 0)
         err = n == slab_len(ds, slab)
                   ? chunk_write(&ds->chunks, &coord, 1, bytes, bytes_of(ds, n))
-                  : chunk_patch(&ds->chunks, &coord, bytes_of(ds, at), bytes_of(ds, n), bytes,
-                                ds->fill, (size_t)ds->esize);
+                  : payload_patch(ds, &coord, bytes_of(ds, at), bytes_of(ds, n), bytes);
     if (!t->conv.copy)
         staging_give(t, b);
     return err;
@@ -377,18 +397,20 @@ static int flat_strided(struct transfer *t, struct conv *c, int64_t at, int64_t 
         uint64_t coord = (uint64_t)slab;
 
         now = now < n ? now : n;
+        now = now < SPAN_MAX / (step * es) + 1 ? now : SPAN_MAX / (step * es) + 1;
         span = (now - 1) * step + 1;
         if ((err = buf_reserve(&b, bytes_of(ds, span))) != 0)
             break;
         if (!t->writing || now > 1)
             err = slab_load(ds, coord, in, span, b.p);
+        else
+            memset(b.p, 0, (size_t)es); /* gaps are zeros */
         if (err == 0 && t->writing)
             err = conv_write(c, t->mem, mem, b.p, step * es, now);
         else if (err == 0)
             err = conv_read(c, t->mem, mem, b.p, step * es, now);
         if (err == 0 && t->writing)
-            err = chunk_patch(&ds->chunks, &coord, bytes_of(ds, in), bytes_of(ds, span), b.p,
-                              ds->fill, (size_t)es);
+            err = payload_patch(ds, &coord, bytes_of(ds, in), bytes_of(ds, span), b.p);
         at += now * step;
         mem += now;
         n -= now;
@@ -445,19 +467,35 @@ struct part {
     uint64_t coord[DREP_MAX_RANK];
     int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK];
     int64_t from[DREP_MAX_RANK], len[DREP_MAX_RANK];
-    int64_t n;    /* selected elements */
-    bool covered; /* all that the dataset has of this chunk */
+    int64_t n;            /* selected elements */
+    bool covered;         /* all that the dataset has of this chunk */
+    const int64_t *point; /* their numbers, when they are points */
 };
+
+/* The points of chunk number i. */
+static void part_of_points(const struct transfer *t, int64_t i, struct part *p)
+{
+    p->point = t->point + t->group[i];
+    p->n = t->group[i + 1] - t->group[i];
+    p->covered = false;
+    for (int d = 0; d < t->sel->rank; d++) {
+        p->len[d] = t->ds->rec.chunk[d];
+        p->coord[d] = (uint64_t)(t->sel->coords[p->point[0] * t->sel->rank + d] / p->len[d]);
+        p->from[d] = (int64_t)p->coord[d] * p->len[d];
+    }
+}
 
 /* Part number i of the box, by chunks in grid order.  n 0: nothing selected in it. */
 static void part_of(const struct transfer *t, int64_t i, struct part *p)
 {
     const struct object_rec *r = &t->ds->rec;
 
+    p->point = NULL;
     p->n = 1;
     p->covered = true;
     for (int d = r->rank - 1; d >= 0; d--) {
-        int64_t c = t->chunk0[d] + i % t->chunks[d], len = r->chunk[d], inside;
+        int64_t k = i % t->chunks[d], len = r->chunk[d], inside;
+        int64_t c = t->apart[d] ? span_at(&t->sel->dim[d], k) / len : t->chunk0[d] + k;
 
         i /= t->chunks[d];
         p->coord[d] = (uint64_t)c;
@@ -471,8 +509,25 @@ static void part_of(const struct transfer *t, int64_t i, struct part *p)
     }
 }
 
-/* The whole payload of a chunk, fill included; *fixed: where its heap begins. */
-static int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed)
+/* Calls fn for the runs of a part. */
+static int part_runs(const struct transfer *t, const struct part *p, run_fn *fn, void *ctx)
+{
+    int rank = t->sel->rank, err = 0;
+
+    if (p->point == NULL)
+        return selection_runs(t->sel, p->k0, p->k1, p->from, p->len, fn, ctx);
+    for (int64_t i = 0; err == 0 && i < p->n; i++) {
+        const int64_t *coord = t->sel->coords + p->point[i] * rank;
+        int64_t at = 0;
+
+        for (int d = 0; d < rank; d++)
+            at = at * p->len[d] + coord[d] - p->from[d];
+        err = fn(ctx, at, 1, 1, p->point[i]);
+    }
+    return err;
+}
+
+int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed)
 {
     uint64_t full = ds->chunks.payload, size = full, have = 0;
     int err = 0;
@@ -494,7 +549,8 @@ static int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, si
     b->len = size;
     if (have >= full)
         return heap_check(ds, b, full);
-    fill_bytes(ds, b->p + have, have, full - have);
+    if ((err = fill_bytes(ds, b->p + have, have, full - have)) != 0)
+        return err;
     if (ds->fill_heap.len > 0)
         memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
     b->len = full + ds->fill_heap.len;
@@ -519,38 +575,93 @@ static int direct_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t me
     for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
         uint64_t size, have = 0, offset = bytes_of(ds, at);
 
-        now = step * ds->esize > 4096 ? 1 : n;
+        now = step * ds->esize > 4096 ? 1 : SPAN_MAX / (step * ds->esize) + 1;
+        now = now < n ? now : n;
         size = bytes_of(ds, (now - 1) * step + 1);
         if ((err = buf_reserve(d->b, size)) != 0)
             break;
         err = chunk_read(&ds->chunks, d->p->coord, offset, size, d->b->p, &have);
         if (err == 0 && have < size)
-            fill_bytes(ds, d->b->p + have, offset + have, size - have);
+            err = fill_bytes(ds, d->b->p + have, offset + have, size - have);
         if (err == 0)
             err = conv_read(d->c, d->t->mem, mem, d->b->p, step * ds->esize, now);
     }
     return err;
 }
 
+/* Single points of such a chunk. */
+static int patch_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct direct *d = ctx;
+    drep_dataset *ds = d->t->ds;
+    uint64_t size = bytes_of(ds, n);
+    int err = buf_reserve(d->b, size);
+
+    (void)step; /* points have none */
+    if (err != 0)
+        return err;
+    memset(d->b->p, 0, size); /* gaps are zeros */
+    err = conv_write(d->c, d->t->mem, mem, d->b->p, ds->esize, n);
+    return err != 0 ? err
+                    : payload_patch(ds, d->p->coord, bytes_of(ds, at), size, d->b->p);
+}
+
+/* A chunk that is not stored: as many elements of fill as are selected. */
+static int fill_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct direct *d = ctx;
+    int64_t es = d->t->ds->esize, room = es < FILL_PIECE ? FILL_PIECE / es : 1;
+    int err = 0;
+
+    (void)at;
+    (void)step;
+    for (int64_t now; err == 0 && n > 0; n -= now, mem += now) {
+        now = n < room ? n : room;
+        err = conv_read(d->c, d->t->mem, mem, d->b->p, es, now);
+    }
+    return err;
+}
+
+static int fill_in(struct direct *d)
+{
+    drep_dataset *ds = d->t->ds;
+    int64_t n = ds->esize < FILL_PIECE ? FILL_PIECE / ds->esize : 1;
+    int err;
+
+    n = d->p->n < n ? d->p->n : n;
+    if ((err = buf_reserve(d->b, bytes_of(ds, n))) != 0)
+        return err;
+    if ((err = fill_bytes(ds, d->b->p, 0, bytes_of(ds, n))) != 0)
+        return err;
+    d->c->heap = ds->fill_heap.p;
+    d->c->heap_size = ds->fill_heap.len;
+    return part_runs(d->t, d->p, fill_run, d);
+}
+
 static int chunk_in(struct transfer *t, struct conv *c, const struct part *p, struct buf *b)
 {
     drep_dataset *ds = t->ds;
     struct scatter s = {t, c, NULL};
+    struct direct d = {t, c, p, b};
+    bool variable = ds->ft->type->variable;
+    uint64_t size = 1;
     size_t fixed;
     int err;
 
-    if (ds->rec.nfilters == 0 && !ds->ft->type->variable &&
-        bytes_of(ds, p->n) < ds->chunks.payload / 2) {
-        struct direct d = {t, c, p, b};
-
-        return selection_runs(t->sel, p->k0, p->k1, p->from, p->len, direct_run, &d);
-    }
+    if (ds->rec.nfilters == 0 && !variable && bytes_of(ds, p->n) < ds->chunks.payload / 2)
+        return part_runs(t, p, direct_run, &d);
+    /* No memory for a chunk of which there may be nothing. */
+    if ((variable || ds->chunks.payload > SPAN_MAX) &&
+        (err = chunk_size(&ds->chunks, p->coord, &size)) != 0)
+        return err;
+    if (size == 0)
+        return fill_in(&d);
     if ((err = chunk_load(ds, p->coord, b, &fixed)) != 0)
         return err;
     c->heap = b->p + fixed;
     c->heap_size = b->len - fixed;
     s.payload = b->p;
-    return selection_runs(t->sel, p->k0, p->k1, p->from, p->len, scatter_run, &s);
+    return part_runs(t, p, scatter_run, &s);
 }
 
 static int chunk_out(struct transfer *t, struct conv *c, const struct part *p, struct buf *b,
@@ -558,16 +669,22 @@ static int chunk_out(struct transfer *t, struct conv *c, const struct part *p, s
 {
     drep_dataset *ds = t->ds;
     struct scatter s = {t, c, NULL};
+    struct direct d = {t, c, p, b};
     size_t fixed = ds->chunks.payload;
     int err = 0;
 
+    if (p->point != NULL && p->n <= PATCHES_MAX && ds->rec.nfilters == 0 &&
+        !ds->ft->type->variable)
+        return part_runs(t, p, patch_run, &d);
     heap->len = 0;
     if (p->covered && ds->ft->type->variable) {
         if ((err = buf_reserve(b, fixed)) == 0)
             memset(b->p, 0, fixed);
     } else if (p->covered) {
-        if ((err = buf_reserve(b, fixed)) == 0)
-            fill_bytes(ds, b->p, 0, fixed);
+        if ((err = buf_reserve(b, fixed)) == 0 && ds->fill_err == 0)
+            err = fill_bytes(ds, b->p, 0, fixed);
+        else if (err == 0)
+            memset(b->p, 0, fixed);
     } else {
         err = chunk_load(ds, p->coord, b, &fixed);
         if (err == 0 && ds->ft->type->variable)
@@ -577,7 +694,7 @@ static int chunk_out(struct transfer *t, struct conv *c, const struct part *p, s
         return err;
     c->heap_out = heap;
     s.payload = b->p;
-    err = selection_runs(t->sel, p->k0, p->k1, p->from, p->len, scatter_run, &s);
+    err = part_runs(t, p, scatter_run, &s);
     if (err == 0)
         err = heap_append(b, fixed, heap);
     if (err == 0)
@@ -607,7 +724,10 @@ static int chunk_part(void *ctx, int64_t i)
     struct conv c;
     int err;
 
-    part_of(t, i, &p);
+    if (t->point != NULL)
+        part_of_points(t, i, &p);
+    else
+        part_of(t, i, &p);
     if (p.n == 0)
         return 0;
     b = staging_take(t);
@@ -628,7 +748,9 @@ static int chunked_box(struct transfer *t)
         const struct span_dim *s = &t->sel->dim[d];
 
         t->chunk0[d] = s->start / r->chunk[d];
-        t->chunks[d] = span_at(s, s->n - 1) / r->chunk[d] - t->chunk0[d] + 1;
+        t->apart[d] = s->n > 1 && s->block == 1 && s->stride >= r->chunk[d];
+        t->chunks[d] = t->apart[d] ? s->n
+                                   : span_at(s, s->n - 1) / r->chunk[d] - t->chunk0[d] + 1;
         if (__builtin_mul_overflow(t->nparts, t->chunks[d], &t->nparts))
             return fail(DREP_ERR_LIMIT, "more than 2^63 chunks");
     }
@@ -637,26 +759,56 @@ static int chunked_box(struct transfer *t)
     return pool_run(t->threads, t->nparts, chunk_part, t);
 }
 
-/* Points one by one, each a box of one element. */
+static int by_chunk(const void *a, const void *b, void *ctx)
+{
+    const struct transfer *t = ctx;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    int rank = t->sel->rank;
+
+    for (int d = 0; d < rank; d++) {
+        int64_t i = t->sel->coords[x * rank + d] / t->ds->rec.chunk[d];
+        int64_t k = t->sel->coords[y * rank + d] / t->ds->rec.chunk[d];
+
+        if (i != k)
+            return i < k ? -1 : 1;
+    }
+    return (x > y) - (x < y); /* in their own order: the last one written stays */
+}
+
+static bool same_chunk(const struct transfer *t, int64_t x, int64_t y)
+{
+    int rank = t->sel->rank;
+
+    for (int d = 0; d < rank; d++)
+        if (t->sel->coords[x * rank + d] / t->ds->rec.chunk[d] !=
+            t->sel->coords[y * rank + d] / t->ds->rec.chunk[d])
+            return false;
+    return true;
+}
+
+/* Points are gathered by the chunks that they fall into: a part each. */
 static int chunked_points(struct transfer *t)
 {
-    const struct drep_selection *points = t->sel;
-    struct drep_selection *one = &t->all;
-    char *mem = t->mem;
+    int64_t n = t->sel->npoints;
     int err = 0;
 
-    *one = (struct drep_selection){.rank = points->rank, .count = 1};
-    t->sel = one;
-    for (int64_t i = 0; err == 0 && i < points->npoints; i++) {
-        for (int d = 0; d < one->rank; d++)
-            one->dim[d] = (struct span_dim){points->coords[i * one->rank + d], 1, 1, 1};
-        /* The element's number in the transfer, in whole tiles where it can be. */
-        if (t->conv.mem->items != t->conv.stored->items)
-            return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                        "points need a memory type of one element");
-        t->mem = mem + i * t->conv.mem->prog.extent;
-        err = chunked_box(t);
+    t->point = mem_array((size_t)n, sizeof *t->point);
+    t->group = mem_array((size_t)n + 1, sizeof *t->group);
+    if (t->point == NULL || t->group == NULL)
+        err = fail(DREP_ERR_NOMEM, "out of memory");
+    for (int64_t i = 0; err == 0 && i < n; i++)
+        t->point[i] = i;
+    if (err == 0) {
+        qsort_r(t->point, (size_t)n, sizeof *t->point, by_chunk, t);
+        for (int64_t i = 0; i < n; i++)
+            if (i == 0 || !same_chunk(t, t->point[i - 1], t->point[i]))
+                t->group[t->nparts++] = i;
+        t->group[t->nparts] = n;
+        err = pool_run(t->writing || bytes_of(t->ds, n) < PARALLEL_MIN ? 1 : t->threads, t->nparts,
+                       chunk_part, t);
     }
+    mem_free(t->point);
+    mem_free(t->group);
     return err;
 }
 
@@ -678,6 +830,35 @@ static int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
                     "the selection's %lld data items do not fill whole elements of %lld items",
                     (long long)items, (long long)mem->items);
     return 0;
+}
+
+/* The null dataspace has no elements to select. */
+static int null_check(struct transfer *t)
+{
+    if (t->sel != &t->all && t->sel->count > 0)
+        return fail(DREP_ERR_RANGE, "a selection in the null dataspace");
+    t->all.count = 0;
+    t->sel = &t->all;
+    return 0;
+}
+
+/* The transfer itself.  A read that fails in the middle keeps nothing of variable
+ * length. */
+static int run_layout(struct transfer *t)
+{
+    drep_dataset *ds = t->ds;
+    const drep_type *mem = t->conv.mem;
+    int64_t tiles = mem->items > 0 ? t->sel->count * ds->ft->stored.items / mem->items : 0;
+    int err;
+
+    if (!t->writing)
+        conv_clear(mem, tiles, t->mem);
+    err = ds->rec.layout == FMT_COMPACT      ? compact_run(t)
+          : ds->rec.layout == FMT_CONTIGUOUS ? contiguous_run(t)
+                                             : chunked_run(t);
+    if (err != 0 && !t->writing)
+        drep_vlen_free(mem, tiles, t->mem);
+    return err;
 }
 
 static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
@@ -704,10 +885,10 @@ static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *typ
     if (sel == NULL)
         selection_all(&t->all, ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank, ds->rec.len);
     t->sel = sel == NULL ? &t->all : sel;
-    if (ds->rec.rank == FMT_RANK_NULL)
-        t->all.count = 0;
-    else
-        err = selection_check(t->sel, ds->rec.rank, ds->rec.len);
+    err = dataset_alive(ds);
+    if (err == 0)
+        err = ds->rec.rank == FMT_RANK_NULL ? null_check(t)
+                                            : selection_check(t->sel, ds->rec.rank, ds->rec.len);
     if (err == 0)
         err = items_check(ds, type == NULL ? ds->ft->type : type, t->sel->count);
     if (err == 0 && t->sel->count > 0 && mem == NULL)
@@ -715,9 +896,7 @@ static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *typ
     if (err == 0)
         err = conv_init(&t->conv, ds->file, ds->ft, type, xfer, writing);
     if (err == 0 && t->sel->count > 0 && ds->esize > 0)
-        err = ds->rec.layout == FMT_COMPACT      ? compact_run(t)
-              : ds->rec.layout == FMT_CONTIGUOUS ? contiguous_run(t)
-                                                 : chunked_run(t);
+        err = run_layout(t);
     while (t->nspare > 0)
         buf_release(&t->spare[--t->nspare]);
     pthread_mutex_destroy(&t->lock);
@@ -813,104 +992,4 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
     pthread_mutex_destroy(&t->lock);
     mem_free(t);
     return fail_in(err, "dataset \"%s\"", ds->path);
-}
-
-/* ---- clearing, for resize ---- */
-
-struct clear {
-    drep_dataset *ds;
-    const uint64_t *coord;
-    uint8_t *payload;
-};
-
-static int clear_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
-{
-    struct clear *c = ctx;
-
-    (void)mem;
-    (void)step;
-    fill_bytes(c->ds, c->payload + at * c->ds->esize, 0, bytes_of(c->ds, n));
-    return 0;
-}
-
-static int clear_chunk(struct transfer *t, const struct part *p, struct buf *b, struct buf *heap)
-{
-    drep_dataset *ds = t->ds;
-    struct clear c = {ds, p->coord, NULL};
-    uint64_t size = 0;
-    size_t fixed;
-    int err = chunk_size(&ds->chunks, p->coord, &size);
-
-    if (err != 0 || size == 0)
-        return err;
-    heap->len = 0;
-    err = chunk_load(ds, p->coord, b, &fixed);
-    if (err == 0 && ds->ft->type->variable && ds->fill_heap.len > 0)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                    "cannot cut a dataset with a variable-length fill value");
-    c.payload = b->p;
-    if (err == 0)
-        err = selection_runs(t->sel, p->k0, p->k1, p->from, p->len, clear_run, &c);
-    if (err == 0 && ds->ft->type->variable)
-        err = heap_renew(ds, b, fixed, heap);
-    if (err == 0)
-        err = heap_append(b, fixed, heap);
-    return err != 0 ? err : chunk_write(&ds->chunks, p->coord, 1, b->p, b->len);
-}
-
-/* The end of the slab that stays, in the flat sequence. */
-static int clear_flat(drep_dataset *ds, int64_t from, int64_t to)
-{
-    uint64_t slab = (uint64_t)from / ds->rec.slab, size = 0;
-    uint64_t offset = bytes_of(ds, from % (int64_t)ds->rec.slab), bytes = bytes_of(ds, to - from);
-    struct buf b = {0};
-    int err = chunk_size(&ds->chunks, &slab, &size);
-
-    if (err != 0 || size <= offset)
-        return err;
-    if ((err = buf_reserve(&b, bytes)) != 0)
-        return err;
-    fill_bytes(ds, b.p, 0, bytes);
-    err = chunk_patch(&ds->chunks, &slab, offset, bytes < size - offset ? bytes : size - offset,
-                      b.p, ds->fill, (size_t)ds->esize);
-    buf_release(&b);
-    return err;
-}
-
-int dataset_clear(drep_dataset *ds, const int64_t *from, const int64_t *to)
-{
-    struct transfer *t;
-    struct buf b = {0}, heap = {0};
-    int err = 0;
-
-    if (ds->rec.layout == FMT_CONTIGUOUS)
-        return clear_flat(ds, from[0], to[0]);
-    t = mem_zalloc(1, sizeof *t);
-    if (t == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
-    t->ds = ds;
-    t->sel = &t->all;
-    t->all.rank = ds->rec.rank;
-    t->nparts = 1;
-    for (int d = 0; d < ds->rec.rank; d++) {
-        t->all.dim[d] = (struct span_dim){from[d], 1, 1, to[d] - from[d]};
-        if (to[d] <= from[d]) {
-            mem_free(t);
-            return 0;
-        }
-        t->chunk0[d] = from[d] / ds->rec.chunk[d];
-        t->chunks[d] = (to[d] - 1) / ds->rec.chunk[d] - t->chunk0[d] + 1;
-        t->nparts *= t->chunks[d];
-    }
-    for (int64_t i = 0; err == 0 && i < t->nparts; i++) {
-        struct part p;
-
-        part_of(t, i, &p);
-        if (p.n > 0)
-            err = clear_chunk(t, &p, &b, &heap);
-    }
-    buf_release(&b);
-    buf_release(&heap);
-    mem_free(t);
-    return err;
 }

@@ -80,7 +80,7 @@ int value_put(drep_file *f, const drep_type *type, int64_t count, const void *bu
         c.heap_out = &heap;
         err = conv_write(&c, buf, 0, to->p + at, s.prog.extent, count);
     }
-    if (err == 0 && heap.len > FMT_VALUE_MAX - to->len)
+    if (err == 0 && (to->len > FMT_VALUE_MAX || heap.len > FMT_VALUE_MAX - to->len))
         err = fail(DREP_ERR_LIMIT, "a value of %zu bytes", heap.len);
     if (err == 0)
         err = buf_reserve(to, to->len + heap.len);
@@ -122,24 +122,52 @@ static int self_load(struct self *s, struct in *in, const drep_type *type)
     return self_open(s, type);
 }
 
+/* The rows of a value, and its items; `in` stands behind them then. */
+static int value_open(struct self *s, struct in *in, const struct span *value,
+                      const drep_type *type, int64_t count, const uint8_t **items)
+{
+    size_t bytes = 0;
+    int err;
+
+    memset(s, 0, sizeof *s);
+    in_init(in, value->p, value->len);
+    if ((err = self_load(s, in, type)) != 0)
+        return err;
+    if (__builtin_mul_overflow((size_t)count, (size_t)s->prog.extent, &bytes) ||
+        bytes > in_left(in)) {
+        prog_release(&s->prog);
+        return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
+                    value->len);
+    }
+    *items = in_bytes(in, bytes);
+    return 0;
+}
+
+int value_check(const struct span *value, const drep_type *type, int64_t count)
+{
+    const uint8_t *items;
+    struct self s;
+    struct in in;
+    int err = value_open(&s, &in, value, type, count, &items);
+
+    if (err == 0)
+        prog_release(&s.prog);
+    return err;
+}
+
 int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
               const drep_type *want, void *buf)
 {
     struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
-    struct self s = {0};
-    struct conv c;
+    int64_t tiles = want->items > 0 ? count * type->items / want->items : 0;
     const uint8_t *items;
+    struct self s;
+    struct conv c;
     struct in in;
-    size_t bytes = 0;
-    int err;
+    int err = value_open(&s, &in, value, type, count, &items);
 
-    in_init(&in, value->p, value->len);
-    if ((err = self_load(&s, &in, type)) != 0)
+    if (err != 0)
         return err;
-    if (__builtin_mul_overflow((size_t)count, (size_t)s.prog.extent, &bytes) ||
-        (items = in_bytes(&in, bytes)) == NULL)
-        err = fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
-                   value->len);
     if (err == 0)
         err = conv_init_table(&c, f, &ft, &s.table, &s.sizes, &s.prog, want, false);
     if (err == 0) {
@@ -150,7 +178,10 @@ int value_get(drep_file *f, const struct span *value, const drep_type *type, int
                                   c.heap_size);
     }
     if (err == 0) {
+        conv_clear(want, tiles, buf);
         err = conv_read(&c, buf, 0, items, s.prog.extent, count);
+        if (err != 0)
+            drep_vlen_free(want, tiles, buf);
     }
     prog_release(&s.prog);
     return err;
