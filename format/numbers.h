@@ -45,7 +45,6 @@ enum fmt_tag {
     FMT_TAG_LINK = 32,
     FMT_TAG_LINK_ORDER = 33,
     FMT_TAG_ATTR = 48,
-    FMT_TAG_ATTR_ORDER = 49,
     FMT_TAG_CHUNK = 64,
     FMT_TAG_USER = 80
 };

@@ -1,6 +1,7 @@
 /* attr.c - attributes: small named values of any object. */
 #include "data/data.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int attr_find(drep_file *f, uint64_t id, const char *name, struct attr_rec *rec,
@@ -67,7 +68,6 @@ static int attr_index(drep_file *f, struct object *o, const char *name, struct a
 {
     struct buf old = {0};
     struct attr_rec was;
-    struct key key;
     int err = attr_find(f, o->id, name, &was, &old);
 
     if (err == 0) {
@@ -79,11 +79,7 @@ static int attr_index(drep_file *f, struct object *o, const char *name, struct a
             return fail(DREP_ERR_LIMIT, "an object can be given no more attributes");
         }
         rec->index = o->rec.next_attr++;
-        key_make(&key, o->id, FMT_TAG_ATTR_ORDER);
-        key_add_u32(&key, rec->index);
-        err = tree_put(f->st, &key, name, strlen(name));
-        if (err == 0)
-            err = object_store(f, o->id, &o->rec);
+        err = object_store(f, o->id, &o->rec);
     }
     buf_release(&old);
     return err;
@@ -254,11 +250,6 @@ static int attr_remove(drep_file *f, const char *path, const char *name)
         key_add_bytes(&key, name, strlen(name));
         err = tree_del(f->st, &key);
     }
-    if (err == 0) {
-        key_make(&key, a.object.id, FMT_TAG_ATTR_ORDER);
-        key_add_u32(&key, a.rec.index);
-        err = tree_del(f->st, &key);
-    }
     if (err == 0)
         err = ftype_unuse(f, a.rec.type);
     found_release(&a);
@@ -276,45 +267,97 @@ int drep_attr_remove(drep_file *file, const char *path, const char *name)
     return write_end(file, err);
 }
 
-int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn, void *ctx)
+/* ---- listing ---- */
+
+struct listed {
+    uint32_t index;
+    char *name;
+};
+struct list {
+    struct listed *p;
+    size_t n, room;
+};
+
+static void list_release(struct list *l)
 {
-    char name[FMT_NAME_MAX + 1];
-    struct object o = {0};
+    for (size_t i = 0; i < l->n; i++)
+        mem_free(l->p[i].name);
+    mem_free(l->p);
+}
+
+static int list_add(struct list *l, const struct key *key, const struct buf *value)
+{
+    struct attr_rec rec;
+    struct in in;
+    int err;
+
+    in_init(&in, value->p, value->len);
+    if ((err = attr_get(&in, &rec)) != 0)
+        return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
+                    (const char *)key->p + 9, in.why, in.err_at);
+    if (l->n == l->room) {
+        size_t room = l->room == 0 ? 16 : 2 * l->room;
+        struct listed *more = mem_resize(l->p, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        l->p = more;
+        l->room = room;
+    }
+    l->p[l->n].index = rec.index;
+    l->p[l->n].name = mem_strndup((const char *)key->p + 9, key->len - 9);
+    if (l->p[l->n].name == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    l->n++;
+    return 0;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    uint32_t x = ((const struct listed *)a)->index, y = ((const struct listed *)b)->index;
+
+    return (x > y) - (x < y);
+}
+
+/* All names in their order; they are few beside what they describe. */
+static int list_names(drep_file *f, uint64_t id, int order, struct list *l)
+{
     struct buf value = {0};
     struct tree_walk w;
     struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_ATTR);
+    tree_walk(&w, f->st, &key, 9);
+    while ((err = tree_next(&w, &key, &value)) == 0)
+        if ((err = list_add(l, &key, &value)) != 0)
+            break;
+    buf_release(&value);
+    if (err != DREP_ERR_NOT_FOUND)
+        return err;
+    if (order == DREP_BY_CREATION && l->n > 1)
+        qsort(l->p, l->n, sizeof *l->p, by_index);
+    return 0;
+}
+
+int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn, void *ctx)
+{
+    struct object o = {0};
+    struct list l = {0};
     int err = read_begin(file), theirs = 0;
 
     if (err != 0)
         return err;
     err = fn == NULL ? fail(DREP_ERR_ARG, "no callback") : path_find(file, path, &o);
-    if (err == 0) {
-        key_make(&key, o.id, order == DREP_BY_NAME ? FMT_TAG_ATTR : FMT_TAG_ATTR_ORDER);
-        tree_walk(&w, file->st, &key, 9);
-        while (theirs == 0 && (err = tree_next(&w, &key, &value)) == 0) {
-            const uint8_t *p = order == DREP_BY_NAME ? key.p + 9 : value.p;
-            size_t n = order == DREP_BY_NAME ? key.len - 9 : value.len;
-
-            if (n > FMT_NAME_MAX) {
-                err = fail(DREP_ERR_FORMAT, "an attribute name of %zu bytes", n);
-                break;
-            }
-            memcpy(name, p, n);
-            name[n] = '\0';
-            pthread_rwlock_unlock(&file->lock);
-            theirs = fn(name, ctx);
-            pthread_rwlock_rdlock(&file->lock);
-        }
-        if (err == DREP_ERR_NOT_FOUND)
-            err = 0;
-    }
+    if (err == 0)
+        err = list_names(file, o.id, order, &l);
     object_release(&o);
-    buf_release(&value);
-    if (theirs != 0) {
-        pthread_rwlock_unlock(&file->lock);
-        return theirs;
-    }
-    return read_end(file, err);
+    /* The callback may use the file: the lock is not held while it runs. */
+    err = read_end(file, err);
+    for (size_t i = 0; err == 0 && theirs == 0 && i < l.n; i++)
+        theirs = fn(l.p[i].name, ctx);
+    list_release(&l);
+    return theirs != 0 ? theirs : err;
 }
 
 /* ---- for object.c ---- */
@@ -337,24 +380,20 @@ int attrs_remove(drep_file *f, uint64_t id)
     struct buf value = {0};
     struct tree_walk w;
     struct key key;
-    int err = 0;
+    int err;
 
-    for (int pass = 0; err == 0 && pass < 2; pass++) {
-        key_make(&key, id, pass == 0 ? FMT_TAG_ATTR : FMT_TAG_ATTR_ORDER);
-        tree_walk(&w, f->st, &key, 9);
-        while ((err = tree_next(&w, &key, &value)) == 0) {
-            struct attr_rec rec;
-            struct in in;
+    key_make(&key, id, FMT_TAG_ATTR);
+    tree_walk(&w, f->st, &key, 9);
+    while ((err = tree_next(&w, &key, &value)) == 0) {
+        struct attr_rec rec;
+        struct in in;
 
-            in_init(&in, value.p, value.len);
-            if (pass == 0 && attr_get(&in, &rec) == 0 && (err = ftype_unuse(f, rec.type)) != 0)
-                break;
-            if ((err = tree_del(f->st, &key)) != 0)
-                break;
-        }
-        if (err == DREP_ERR_NOT_FOUND)
-            err = 0;
+        in_init(&in, value.p, value.len);
+        if (attr_get(&in, &rec) == 0 && (err = ftype_unuse(f, rec.type)) != 0)
+            break;
+        if ((err = tree_del(f->st, &key)) != 0)
+            break;
     }
     buf_release(&value);
-    return err;
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }

@@ -22,8 +22,10 @@ struct check {
     int deep;
     int64_t findings;
     int stop; /* what fn gave */
+    uint64_t budget; /* bytes of payload to read: no byte of the file belongs to two */
     drep_usage usage;
     struct seen linked;  /* object ids that hard links name */
+    struct seen edges;   /* group, object: pairs, one a hard link, groups ascending */
     struct seen objects; /* id, links: pairs, ids ascending */
     struct seen types;   /* number, uses: pairs, ascending */
     struct seen used;    /* type numbers that records name */
@@ -71,6 +73,33 @@ static void report(struct check *c, int err, const struct key *key, uint64_t whe
 
 /* ---- records ---- */
 
+/* Each dimension that a dataset names is one, and knows of it. */
+static int see_dims(struct check *c, uint64_t id, const struct object_rec *rec)
+{
+    struct object dim = {0};
+    struct buf none = {0};
+    int err = 0;
+
+    for (int d = 0; err == 0 && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank;
+         d++) {
+        struct key key;
+
+        if (rec->dim[d] == 0)
+            continue;
+        err = object_load(c->f, rec->dim[d], &dim);
+        if (err == 0 && dim.rec.kind != FMT_DIMENSION)
+            err = fail(DREP_ERR_FORMAT, "its dimension %d is none", d);
+        key_make(&key, rec->dim[d], FMT_TAG_USER);
+        key_add_u64(&key, id);
+        key_add_u8(&key, (uint8_t)d);
+        if (err == 0 && (err = tree_get(c->f->st, &key, &none)) == DREP_ERR_NOT_FOUND)
+            fail(err = DREP_ERR_FORMAT, "its dimension %d does not know of it", d);
+    }
+    object_release(&dim);
+    buf_release(&none);
+    return err;
+}
+
 static int see_object(struct check *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct object_rec *rec = mem_alloc(sizeof *rec);
@@ -93,24 +122,24 @@ static int see_object(struct check *c, const struct key *key, const uint8_t *p, 
         if (err == 0 && (rec->kind == FMT_DATASET || rec->kind == FMT_TYPE) &&
             rec->type >= FMT_TYPE_FIRST)
             err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
+        if (err == 0 && rec->kind == FMT_DATASET)
+            err = see_dims(c, key_object(key->p), rec);
+        if (err == 0 && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
+            err = fail(DREP_ERR_FORMAT, "the root is not a group");
     }
     mem_free(rec);
     return err;
 }
 
-/* The entry that must stand beside a LINK or ATTR: its name by creation index. */
-static int see_order(struct check *c, const struct key *key, uint8_t tag, bool wide,
-                     uint64_t index)
+/* The entry that must stand beside a LINK: its name by creation index. */
+static int see_order(struct check *c, const struct key *key, uint64_t index)
 {
     struct buf name = {0};
     struct key other;
     int err;
 
-    key_make(&other, key_object(key->p), tag);
-    if (wide)
-        key_add_u64(&other, index);
-    else
-        key_add_u32(&other, (uint32_t)index);
+    key_make(&other, key_object(key->p), FMT_TAG_LINK_ORDER);
+    key_add_u64(&other, index);
     err = tree_get(c->f->st, &other, &name);
     if (err == 0 && (name.len != key->len - 9 || memcmp(name.p, key->p + 9, name.len) != 0))
         err = DREP_ERR_NOT_FOUND;
@@ -132,12 +161,14 @@ static int see_link(struct check *c, const struct key *key, const uint8_t *p, si
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (name_check(key->p + 9, key->len - 9) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name");
-    if (rec.kind == FMT_HARD && (err = seen_add(&c->linked, rec.object)) != 0)
+    if (rec.kind == FMT_HARD && ((err = seen_add(&c->linked, rec.object)) != 0 ||
+                                 (err = seen_add(&c->edges, key_object(key->p))) != 0 ||
+                                 (err = seen_add(&c->edges, rec.object)) != 0))
         return err;
-    return see_order(c, key, FMT_TAG_LINK_ORDER, true, rec.index);
+    return see_order(c, key, rec.index);
 }
 
-static int see_attr(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+static int see_attr(struct check *c, const uint8_t *p, size_t len)
 {
     struct attr_rec rec;
     struct ftype *ft;
@@ -149,32 +180,27 @@ static int see_attr(struct check *c, const struct key *key, const uint8_t *p, si
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (rec.type >= FMT_TYPE_FIRST && (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)) != 0)
         return err;
-    if ((err = ftype_get(c->f, rec.type, false, &ft)) != 0)
-        return err;
-    return see_order(c, key, FMT_TAG_ATTR_ORDER, false, rec.index);
+    return ftype_get(c->f, rec.type, false, &ft);
 }
 
-/* A name in creation order must lead to an entry with this index. */
+/* A name in creation order must lead to a link with this index. */
 static int see_name(struct check *c, const struct key *key, const uint8_t *p, size_t len)
 {
-    bool is_link = key_tag(key->p) == FMT_TAG_LINK_ORDER;
     struct buf value = {0};
+    struct link_rec link;
     struct key other;
+    struct in in;
     int err;
 
-    if (key->len != (is_link ? 17 : 13))
+    if (key->len != 17)
         return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
-    key_make(&other, key_object(key->p), is_link ? FMT_TAG_LINK : FMT_TAG_ATTR);
+    key_make(&other, key_object(key->p), FMT_TAG_LINK);
     if (key_add_bytes(&other, p, len) != 0)
         return fail(DREP_ERR_FORMAT, "a name of %zu bytes", len);
     err = tree_get(c->f->st, &other, &value);
     if (err == 0) {
-        struct in in;
-
         in_init(&in, value.p, value.len);
-        if (is_link)
-            in_u8(&in);
-        if (is_link ? in_u64(&in) != key_u64(key->p + 9) : in_u32(&in) != key_u32(key->p + 9))
+        if (link_get(&in, &link) != 0 || link.index != key_u64(key->p + 9))
             err = DREP_ERR_NOT_FOUND;
     }
     buf_release(&value);
@@ -200,7 +226,12 @@ static int see_type(struct check *c, const struct key *key, const uint8_t *p, si
         err = seen_add(&c->types, in_u64(&in));
     if (err == 0 && in.err != 0)
         err = fail(DREP_ERR_FORMAT, "a datatype entry of %zu bytes", len);
-    return err != 0 ? err : ftype_get(c->f, FMT_TYPE_FIRST + number, false, &ft);
+    if (err != 0)
+        return err;
+    /* Those of datasets are laid out, the others are not. */
+    return ftype_get(c->f, FMT_TYPE_FIRST + number, false, &ft) == 0
+               ? 0
+               : ftype_get(c->f, FMT_TYPE_FIRST + number, true, &ft);
 }
 
 /* Makes c->chunks those of this dataset. */
@@ -274,10 +305,9 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
         break;
     case FMT_TAG_ATTR:
         what = "attribute";
-        err = see_attr(c, key, value, len);
+        err = see_attr(c, value, len);
         break;
     case FMT_TAG_LINK_ORDER:
-    case FMT_TAG_ATTR_ORDER:
         what = "creation order";
         err = see_name(c, key, value, len);
         break;
@@ -325,6 +355,89 @@ static uint64_t count_of(const struct seen *s, uint64_t v, size_t *at)
     return n;
 }
 
+/* The place of an object among the pairs; their number if it is not there. */
+static size_t pair_of(const struct seen *objects, uint64_t id)
+{
+    size_t low = 0, high = objects->n / 2;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (objects->p[2 * mid] < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return 2 * low < objects->n && objects->p[2 * low] == id ? low : objects->n / 2;
+}
+
+/* Where the pairs of this group begin. */
+static size_t edges_of(const struct seen *e, uint64_t group)
+{
+    size_t low = 0, high = e->n / 2;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (e->p[2 * mid] < group)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* From the root every object is reached, and no group through itself: a walk that keeps
+ * the groups above it would come back. */
+static int check_reach(struct check *c)
+{
+    struct seen stack = {0}; /* group, next edge: pairs */
+    size_t n = c->objects.n / 2, met = 0;
+    uint8_t *state = mem_zalloc(n + 1, 1); /* 0 not met, 1 above the walk, 2 done */
+    char text[200];
+    int err = state == NULL ? fail(DREP_ERR_NOMEM, "out of memory")
+                            : seen_add(&stack, FMT_OBJECT_ROOT);
+
+    if (err == 0)
+        err = seen_add(&stack, edges_of(&c->edges, FMT_OBJECT_ROOT));
+    if (err == 0 && n > 0 && c->objects.p[0] == FMT_OBJECT_ROOT)
+        state[0] = 1, met = 1;
+    while (err == 0 && stack.n > 0) {
+        uint64_t group = stack.p[stack.n - 2], *edge = &stack.p[stack.n - 1], to;
+        size_t at = pair_of(&c->objects, group), next;
+
+        if (2 * *edge >= c->edges.n || c->edges.p[2 * *edge] != group) {
+            if (at < n)
+                state[at] = 2;
+            stack.n -= 2;
+            continue;
+        }
+        to = c->edges.p[2 * (*edge)++ + 1];
+        next = pair_of(&c->objects, to);
+        if (next == n || state[next] == 2)
+            continue;
+        if (state[next] == 1) {
+            snprintf(text, sizeof text, "group %llu is its own ancestor", (unsigned long long)to);
+            finding(c, DREP_ERR_FORMAT, 0, text);
+            continue;
+        }
+        state[next] = 1;
+        met++;
+        if ((err = seen_add(&stack, to)) == 0)
+            err = seen_add(&stack, edges_of(&c->edges, to));
+    }
+    for (size_t i = 0; err == 0 && met < n && i < n; i++) {
+        if (state[i] != 0)
+            continue;
+        snprintf(text, sizeof text, "no link leads to object %llu",
+                 (unsigned long long)c->objects.p[2 * i]);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    mem_free(state);
+    mem_free(stack.p);
+    return err;
+}
+
 static void check_counts(struct check *c)
 {
     char text[200];
@@ -367,53 +480,6 @@ static void check_counts(struct check *c)
 
 /* ---- deep: every element ---- */
 
-/* Reads one dataset in boxes of at most about 1 MiB of elements. */
-static int read_boxes(drep_dataset *ds)
-{
-    const drep_type *type = ds->ft->type;
-    int64_t extent = type->prog.extent > 0 ? type->prog.extent : 1;
-    int64_t start[DREP_MAX_RANK] = {0}, count[DREP_MAX_RANK], step[DREP_MAX_RANK], n = 1;
-    int rank = ds->rec.rank, d, err = 0;
-    void *buf;
-
-    if (dataset_count(ds) == 0)
-        return 0;
-    for (d = rank - 1; d >= 0; d--) {
-        int64_t room = (1 << 20) / extent / n;
-
-        step[d] = room < 1 ? 1 : room < (int64_t)ds->rec.len[d] ? room : (int64_t)ds->rec.len[d];
-        n *= step[d];
-    }
-    buf = mem_alloc((size_t)(n * extent) + 1);
-    if (buf == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
-    do {
-        drep_selection *sel;
-        drep_xfer xfer = {.range = DREP_RANGE_CLAMP};
-
-        for (d = 0; d < rank; d++) {
-            int64_t left = (int64_t)ds->rec.len[d] - start[d];
-
-            count[d] = left < step[d] ? left : step[d];
-        }
-        if ((err = drep_select_box(rank, start, count, NULL, NULL, &sel)) != 0)
-            break;
-        memset(buf, 0, (size_t)(n * extent));
-        err = drep_read(ds, sel, type, buf, &xfer);
-        if (type->variable)
-            drep_vlen_free(type, drep_selection_count(sel), buf);
-        drep_selection_free(sel);
-        for (d = rank - 1; d >= 0; d--) {
-            start[d] += step[d];
-            if (start[d] < (int64_t)ds->rec.len[d])
-                break;
-            start[d] = 0;
-        }
-    } while (err == 0 && d >= 0);
-    mem_free(buf);
-    return err;
-}
-
 static void read_dataset(struct check *c, uint64_t id)
 {
     struct object o = {0};
@@ -424,7 +490,7 @@ static void read_dataset(struct check *c, uint64_t id)
     if (err == 0)
         err = drep_dataset_open(c->f, path, &ds);
     if (err == 0 && ds->rec.rank != FMT_RANK_NULL)
-        err = read_boxes(ds);
+        err = dataset_read_stored(ds, &c->budget);
     if (err != 0)
         finding(c, err, 0, drep_error());
     drep_dataset_close(ds);
@@ -443,17 +509,21 @@ static int check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int6
 
     if (err != 0)
         return err;
+    c.budget = store_slot(file->st)->end;
     err = store_check(file->st, fn, ctx, see_entry, &c, &store_findings, &c.usage);
     if (c.chunks_id != 0)
         chunks_release(&c.chunks);
     object_release(&c.object);
-    if (err == 0 && c.stop == 0)
+    if (err == 0 && c.stop == 0) {
         check_counts(&c);
+        err = check_reach(&c);
+    }
     err = read_end(file, err);
     for (size_t i = 0; err == 0 && deep && file->rep != NULL && c.stop == 0 && i < c.datasets.n;
          i++)
         read_dataset(&c, c.datasets.p[i]);
     mem_free(c.linked.p);
+    mem_free(c.edges.p);
     mem_free(c.objects.p);
     mem_free(c.types.p);
     mem_free(c.used.p);

@@ -185,6 +185,8 @@ static int walk_path(drep_file *f, uint64_t start, const char *path, struct obje
     int soft = 0;
     size_t n;
 
+    if (err == 0 && start == FMT_OBJECT_ROOT && o->rec.kind != FMT_GROUP)
+        err = fail(DREP_ERR_FORMAT, "object 1, the root, is not a group");
     while (err == 0 && (n = next_name(&p)) > 0) {
         struct link_rec link;
 

@@ -576,13 +576,6 @@ def link_order_without_link():
 
 
 @bad("FORMAT", "check")
-def attribute_without_order():
-    b = sample()
-    del b.tree[b.key(2, 49, u32(0))]
-    return b
-
-
-@bad("FORMAT", "check")
 def group_cycle():
     b = Builder()
     g = b.group(1, "g")

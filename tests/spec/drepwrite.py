@@ -581,7 +581,6 @@ class Builder:
         self.tree[key] = record
         if len(record) > 2000:
             self.far.add(key)
-        self.tree[self.key(ident, 49, u32(index))] = name.encode()
 
     def payload(self, t, values):
         heap = bytearray()

@@ -7,8 +7,8 @@ from .payload import Filter, Run, unfilter
 from .tree import PENDING, Blocks, choose_slot, read_header, read_ref, walk_tree
 from .values import Elements, Heap, nest, self_described, show
 
-FREE, LOG, TYPE, OBJECT, DATA, LINK, LINK_ORDER, ATTR, ATTR_ORDER, CHUNK, USER = (
-    1, 2, 3, 16, 24, 32, 33, 48, 49, 64, 80)
+FREE, LOG, TYPE, OBJECT, DATA, LINK, LINK_ORDER, ATTR, CHUNK, USER = (
+    1, 2, 3, 16, 24, 32, 33, 48, 64, 80)
 GROUP, DATASET, NAMED, DIMENSION = 1, 2, 3, 4
 HARD, SOFT, EXTERNAL = 1, 2, 3
 NO_ELEMENTS, COMPACT, CONTIGUOUS, CHUNKED = range(4)
@@ -41,7 +41,6 @@ class Object:
         self.id = ident
         self.record = None
         self.attributes = {}
-        self.attribute_order = {}
         self.links = {}
         self.link_order = {}
         self.chunks = []
@@ -124,11 +123,9 @@ class File:
             name = self.name(tail, at, tag == LINK)
             (self.object(ident).links if tag == LINK else self.object(ident).attributes)[name] = (
                 value, at)
-        elif tag in (LINK_ORDER, ATTR_ORDER):
-            tail_of(8 if tag == LINK_ORDER else 4)
-            obj = self.object(ident)
-            (obj.link_order if tag == LINK_ORDER else obj.attribute_order)[number] = (
-                self.name(value, at, tag == LINK_ORDER))
+        elif tag == LINK_ORDER:
+            tail_of(8)
+            self.object(ident).link_order[number] = self.name(value, at, True)
         elif tag == CHUNK:
             self.object(ident).chunks.append((tail, value, at))
         elif tag == USER:
@@ -272,16 +269,14 @@ class File:
             size = cur.u32()
             at = cur.offset()
             value = cur.bytes(size)
-            if obj.attribute_order.get(index) != name:
-                cur.fail('attribute "%s" and the creation order do not name each other' % name)
+            if any(o[0] == index for o in out):
+                cur.fail("two attributes have the creation index %d" % index)
             if index >= obj.next_attribute:
                 cur.fail("creation index %d was never given" % index)
             t = self.try_type(number)
             if t is not None:
                 T.check_not_laid_out(t, False)
             out.append((index, name, t, shape, value, at))
-        if len(obj.attribute_order) != len(out):
-            raise DrepError("FORMAT", "creation order names attributes that do not exist")
         obj.attrs = [o[1:] for o in sorted(out, key=lambda o: o[0])]
 
     # ------------------------------------------------------------ datasets
