@@ -263,13 +263,17 @@ static bool put_predefined(const struct encoder *e, const drep_type *type, const
     }
 }
 
-/* An integer scalar is held as its description says, bit by bit. */
+/* An integer scalar is held as its description says, bit by bit; one of a format that has
+ * a name is all value. */
 static bool put_scalar(const struct encoder *e, const drep_type *type, const struct doc *node,
                        unsigned char *at)
 {
     const drep_scalar *scalar = drep_type_scalar_desc(type);
-    bool is_signed = scalar->cls == DREP_SCALAR_INT && scalar->is_signed;
-    unsigned i, bit, byte, bits = scalar->precision;
+    bool custom = scalar->format == DREP_FORMAT_CUSTOM;
+    bool is_signed = custom ? scalar->cls == DREP_SCALAR_INT && scalar->is_signed
+                            : scalar->format == DREP_FORMAT_INT;
+    unsigned bits = custom ? scalar->precision : 8u * scalar->size;
+    unsigned offset = custom ? scalar->offset : 0, i, bit, byte;
     uint64_t low, high, above;
     struct integer n;
 
@@ -288,7 +292,7 @@ static bool put_scalar(const struct encoder *e, const drep_type *type, const str
     for (i = 0; i < bits && i < 128; i++) {
         if (!((i < 64 ? low >> i : high >> (i - 64)) & 1))
             continue;
-        bit = scalar->offset + i;
+        bit = offset + i;
         byte = bit / 8;
         if (scalar->order == DREP_BIG)
             byte = scalar->size - 1u - byte;

@@ -269,15 +269,19 @@ static unsigned scalar_bit(const drep_scalar *scalar, const unsigned char *at, u
     return at[byte < size ? byte : 0] >> (i % 8) & 1u;
 }
 
-/* The value bits of an integer scalar; those beyond 128 are left out. */
+/* The value bits of an integer scalar; those beyond 128 are left out.  One of a format
+ * that has a name is all value. */
 static struct wide load_scalar_int(const drep_scalar *scalar, const void *at)
 {
-    struct wide w = {.is_signed = scalar->cls == DREP_SCALAR_INT && scalar->is_signed};
-    unsigned i, bit = 0;
+    bool custom = scalar->format == DREP_FORMAT_CUSTOM;
+    unsigned bits = custom ? scalar->precision : 8u * scalar->size;
+    unsigned offset = custom ? scalar->offset : 0, i, bit = 0;
+    struct wide w = {.is_signed = custom ? scalar->cls == DREP_SCALAR_INT && scalar->is_signed
+                                         : scalar->format == DREP_FORMAT_INT};
 
     for (i = 0; i < 128; i++) {
-        if (i < scalar->precision)
-            bit = scalar_bit(scalar, at, scalar->offset + i);
+        if (i < bits)
+            bit = scalar_bit(scalar, at, offset + i);
         else if (!w.is_signed)
             bit = 0;
         if (i < 64)
