@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KIND_SHIFT 32
+
 /* Numbers seen, to be counted when all are there. */
 struct seen {
     uint64_t *p;
@@ -26,7 +28,7 @@ struct check {
     drep_usage usage;
     struct seen linked;  /* object ids that hard links name */
     struct seen edges;   /* group, object: pairs, one a hard link, groups ascending */
-    struct seen objects; /* id, links: pairs, ids ascending */
+    struct seen objects; /* id, links and KIND_SHIFTed kind: pairs, ids ascending */
     struct seen types;   /* number, uses: pairs, ascending */
     struct seen used;    /* type numbers that records name */
     struct seen datasets;
@@ -116,7 +118,7 @@ static int see_object(struct check *c, const struct key *key, const uint8_t *p, 
         c->usage.objects++;
         err = seen_add(&c->objects, key_object(key->p));
         if (err == 0)
-            err = seen_add(&c->objects, rec->links);
+            err = seen_add(&c->objects, rec->links | (uint64_t)rec->kind << KIND_SHIFT);
         if (err == 0 && rec->kind == FMT_DATASET)
             err = seen_add(&c->datasets, key_object(key->p));
         if (err == 0 && (rec->kind == FMT_DATASET || rec->kind == FMT_TYPE) &&
@@ -427,7 +429,8 @@ static int check_reach(struct check *c)
             err = seen_add(&stack, edges_of(&c->edges, to));
     }
     for (size_t i = 0; err == 0 && met < n && i < n; i++) {
-        if (state[i] != 0)
+        /* A dimension without a name lives by its users alone. */
+        if (state[i] != 0 || c->objects.p[2 * i + 1] == (uint64_t)FMT_DIMENSION << KIND_SHIFT)
             continue;
         snprintf(text, sizeof text, "no link leads to object %llu",
                  (unsigned long long)c->objects.p[2 * i]);
@@ -446,7 +449,7 @@ static void check_counts(struct check *c)
     seen_sort(&c->linked);
     seen_sort(&c->used);
     for (size_t i = 0; i + 1 < c->objects.n; i += 2) {
-        uint64_t id = c->objects.p[i], links = c->objects.p[i + 1], n;
+        uint64_t id = c->objects.p[i], links = (uint32_t)c->objects.p[i + 1], n;
 
         if (at < c->linked.n && c->linked.p[at] < id) {
             snprintf(text, sizeof text, "a link names object %llu, which is not there",

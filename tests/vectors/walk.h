@@ -199,7 +199,8 @@ static int walk_object(struct walk *w, int kind)
     if (walk_fail(w, drep_stat(w->file, w->path, &info)) != 0)
         return w->err;
     walk_mix(w, &info, sizeof info);
-    drep_attr_list(w->file, w->path, DREP_BY_CREATION, walk_attr, w);
+    if (walk_fail(w, drep_attr_list(w->file, w->path, DREP_BY_CREATION, walk_attr, w)) != 0)
+        return w->err;
     if (kind == DREP_OBJ_DATASET)
         walk_dataset(w);
     if (kind == DREP_OBJ_TYPE && walk_fail(w, drep_type_open(w->file, w->path, &type)) == 0) {
