@@ -201,7 +201,7 @@ def scalar_text(d):
             "exp=%d/%d,sig=%d/%d,base=%d,bias=%d}" % (
                 cls, ORDERS[d.order], d.size, d.signed, d.normalisation, d.low_pad, d.high_pad,
                 d.precision, d.offset, d.sign_pos, d.exp_pos, d.exp_width, d.sig_pos,
-                d.sig_width, 1 << d.base_log2, d.bias))
+                d.sig_width, 16 if d.base_log2 == 4 else 2, d.bias))  # integers have none: 2
 
 
 def text(t):
