@@ -83,6 +83,9 @@ struct listener {
 
 static void say(const char *file, const char *kind, const char *path, const char *message)
 {
+    /* The library's own messages name the file. */
+    if (strncmp(message, file, strlen(file)) == 0)
+        file = NULL;
     tool_say(file, *path ? path : NULL, "%s%s", kind, message);
 }
 
