@@ -1,4 +1,5 @@
 /* reps.c - `datarep reps`: the data representations that this command knows. */
+#include "reps_check.h"
 #include "sink.h"
 #include "tool.h"
 #include <stdlib.h>
@@ -10,8 +11,11 @@ static const char help[] =
     "Lists the data representations; with NAMEs, how each holds every datatype: bytes,\n"
     "alignment inside a struct, order of bytes, format.\n"
     "\n"
-    "      --json     as JSON, with tables\n"
-    "  -h, --help     this text\n";
+    "      --check          try whether NAMEs keep the rules of a data representation\n"
+    "      --plugin=FILE    load this plugin first\n"
+    "      --plugins=DIRS   look for plugins there\n"
+    "      --json           as JSON, with tables\n"
+    "  -h, --help           this text\n";
 
 struct reps {
     struct sink sink;
@@ -110,7 +114,10 @@ static void show_all(struct reps *r, int argc, char **argv)
         err = drep_datarep_walk(show, r);
     for (i = 0; i < argc; i++) {
         struct wanted w = {.reps = r, .name = argv[i]};
+        drep_datarep rep;
 
+        /* A plugin's name is in the list once somebody asked for it. */
+        (void)drep_datarep_get(argv[i], &rep);
         err = drep_datarep_walk(show_wanted, &w);
         if (err || w.found)
             continue;
@@ -123,20 +130,41 @@ static void show_all(struct reps *r, int argc, char **argv)
         sink_text(&r->sink, r->shown ? "\n]\n" : "[]\n");
 }
 
+/* Exit code. */
+static int load(int option, const char *what)
+{
+    int err = option == 'p' ? drep_plugin_load(what) : drep_plugin_path(what);
+
+    return err ? tool_fail(NULL, NULL, err) : TOOL_FINE;
+}
+
 int cmd_reps(int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+        {"json", no_argument, NULL, 'j'},         {"check", no_argument, NULL, 'c'},
+        {"plugin", required_argument, NULL, 'p'}, {"plugins", required_argument, NULL, 'P'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     struct reps r = {.json = false};
-    int option;
+    bool check = false;
+    int option, status;
 
     while ((option = tool_option(argc, argv, ":h", longs)) != -1) {
         if (option == 'h')
             return tool_help(help);
         if (option == '?')
             return TOOL_USAGE;
-        r.json = true;
+        if (option == 'p' || option == 'P') {
+            status = load(option, optarg);
+            if (status)
+                return status;
+        }
+        check = check || option == 'c';
+        r.json = r.json || option == 'j';
     }
+    if (check && optind == argc)
+        return tool_usage(argv[0], "--check which data representation?");
+    if (check)
+        return reps_check(argv + optind, argc - optind, r.json);
     if (sink_init(&r.sink, STDOUT_FILENO)) {
         tool_say(NULL, NULL, "out of memory");
         return TOOL_IO;

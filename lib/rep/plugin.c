@@ -145,7 +145,7 @@ static int load(int fd, const struct stat *st)
 
 static int load_in(const char *dir, const char *base)
 {
-    int fd, err, at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = -1, err, at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat st;
 
     if (at < 0)

@@ -361,7 +361,7 @@ int drep_datarep_table(const char *name, drep_encoding *rows, int max, int *n)
 
 int drep_datarep_get(const char *name, drep_datarep *out)
 {
-    const struct datarep *rep;
+    const struct datarep *rep = NULL;
     int err;
 
     if (!out)

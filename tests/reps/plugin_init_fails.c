@@ -1,0 +1,7 @@
+/* plugin_init_fails.c - a plugin that cannot start. */
+#include <datarep.h>
+
+int drep_plugin_init(void)
+{
+    return 42;
+}

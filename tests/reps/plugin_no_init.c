@@ -1,0 +1,7 @@
+/* plugin_no_init.c - a shared object that is no plugin. */
+int not_a_plugin(void);
+
+int not_a_plugin(void)
+{
+    return 0;
+}

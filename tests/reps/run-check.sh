@@ -1,0 +1,143 @@
+#!/bin/bash
+# run-check.sh - `datarep reps --check` passes what keeps the rules, says what breaks them,
+# and plugins are loaded from where the user said, and from nowhere else.
+# shellcheck disable=SC1091,SC2154 # tmp and the functions come from there
+. "$(dirname "$0")/../cli/tap.sh"
+built=${BUILDDIR:-$PWD/../../build}/release/tests
+mkdir -p "$tmp/plugins"
+cp "$built/examples/plugin_mirror.so" "$tmp/plugins/mirror.so"
+unset DREP_PLUGIN_PATH
+
+# passes WORD...: every check of what is named is passed, and the status is 0.
+passes() {
+    status 0 reps --check "$@" || return 1
+    ! grep -q FAILED "$tmp/out" && [ "$(grep -c ': ok$' "$tmp/out")" -ge 12 ]
+}
+
+# fails PLUGIN CHECK WORDS: this check is not passed and says so, with status 1.
+fails() {
+    status 1 reps --check --plugin "$built/reps/plugin_$1.so" "$1" || return 1
+    grep -q "^  $2: FAILED: .*$3" "$tmp/out" || { cat "$tmp/out"; return 1; }
+}
+
+# alone PLUGIN CHECK WORDS: and no other check fails.
+alone() {
+    fails "$@" && [ "$(grep -c FAILED "$tmp/out")" = 1 ]
+}
+
+for name in external32 internal native native:s390x native:m68k native:ppc64el-ibm; do
+    check "$name passes" passes "$name"
+done
+check "a declared one, a serial one and one without functions pass" \
+    passes --plugin "$built/reps/plugin_native_forms.so" ibm one-at-a-time as-it-is
+check "D9: the example passes" passes --plugin "$built/examples/plugin_mirror.so" mirror
+
+check "U8: an extent that is not what is written" fails wrong_extent values 'was not written'
+check "an extent that changes" fails varying_extent extents 'is . and then .'
+check "U8: a byte too many" fails overlong bounds 'wrote outside'
+check "U8: a byte too many is read" alone overread bounds 'read outside filebuf, 1 bytes behind'
+check "U5: a position that is not heeded" fails no_position position 'position is not heeded'
+check "U5: a count of datatypes" fails count_types position 'count is data items, not datatypes'
+check "U6: a start that is not heeded" fails remembering cuts 'other bytes than writing all at once'
+check "U7: not reentrant" alone not_reentrant threads 'not reentrant'
+check "a sign that gets lost" fails unsigned values 'SHORT -1 comes back as 32767'
+check "U9: a failing call" fails failing errors 'gave 7 in call 1000'
+check "an error that is not told" alone swallowing values 'was not written'
+check "gaps that are not left alone" fails gaps gaps 'belong to no item'
+check "U7: a datatype that is given away" alone freeing datatype 'freed or changed'
+check "D9: bytes that depend on the position" alone by_position items 'of its value alone'
+check "U13: a write function that writes to userbuf" \
+    fails user_writer bounds 'wrote to userbuf, which it may only read'
+check "a function that hangs" alone hanging errors 'hung: more than 10 s'
+check "C3: no read function and another extent" fails half_native native 'DOUBLE takes 4 bytes'
+
+as_json() {
+    status 1 reps --check --json --plugin "$built/reps/plugin_unsigned.so" unsigned internal || return 1
+    python3 - "$tmp/out" <<'PY'
+import json, sys
+bad, good = json.load(open(sys.argv[1]))
+assert (bad["name"], bad["ok"]) == ("unsigned", False), bad
+assert (good["name"], good["ok"]) == ("internal", True), good
+assert [c["check"] for c in bad["checks"]] == [c["check"] for c in good["checks"]]
+why = {c["check"]: c.get("why") for c in bad["checks"]}
+assert why["values"] == "SHORT -1 comes back as 32767" and why["bounds"] is None, why
+PY
+}
+check "the same as JSON" as_json
+check "an unknown name" refuses 4 'data representation "nobody" is not known' reps --check nobody
+check "no name" status 2 reps --check
+
+# In a directory that is enabled there is mirror.
+loads() { # OPTION...
+    status 0 reps "$@" mirror && grep -q '^mirror (code)$' "$tmp/out"
+}
+unknown() { # PATTERN OPTION...
+    refuses 4 "$1" reps --check "${@:2}" mirror
+}
+from_plugins() { # NAME PATTERN
+    refuses 4 "$2" reps --check --plugins "$tmp/plugins" "$1"
+}
+bad_mode() { # MODE PATH
+    chmod "$1" "$2"
+    from_plugins mirror 'may be written by anybody'
+    local result=$?
+    chmod 755 "$2"
+    return $result
+}
+with_environment() { # VALUE COMMAND...
+    (export DREP_PLUGIN_PATH=$1 && "${@:2}")
+}
+in_plugins() { # COMMAND...
+    (cd "$tmp/plugins" && "$@")
+}
+
+check "nothing is loaded unless it is enabled" unknown 'is not known'
+check "not even from the working directory" in_plugins unknown 'is not known'
+check "enabled by an option" loads --plugins "$tmp/plugins"
+check "enabled by the environment" with_environment "/nowhere:also:$tmp/plugins" loads
+check "a relative path in the environment is not heeded" \
+    in_plugins with_environment . unknown 'is not known'
+check "a relative path in an option is refused" \
+    refuses 2 'absolute paths' reps --plugins plugins mirror
+check "a directory that anybody may write" bad_mode 777 "$tmp/plugins"
+check "a plugin that anybody may write" bad_mode 757 "$tmp/plugins/mirror.so"
+check "after that it is loaded again" loads --plugins "$tmp/plugins"
+
+ln -s mirror.so "$tmp/plugins/link.so"
+mkdir "$tmp/plugins/folder.so"
+mkfifo "$tmp/plugins/pipe.so"
+echo text > "$tmp/plugins/text.so"
+for name in no_init init_fails other_name; do
+    cp "$built/reps/plugin_$name.so" "$tmp/plugins/$name.so"
+done
+check "a symbolic link" from_plugins link 'not a regular file'
+check "a directory" from_plugins folder 'not a regular file'
+check "a pipe" from_plugins pipe 'not a regular file'
+check "no shared object" from_plugins text 'cannot be loaded'
+check "no plugin" from_plugins no_init 'no function drep_plugin_init'
+check "a plugin that does not start" from_plugins init_fails 'drep_plugin_init\(\) gave 42'
+check "a plugin for another name" from_plugins other_name 'does not register "other_name"'
+for name in ../plugins/mirror mirror/../mirror 'mir ror' 'mirror$' mirrör .; do
+    check "a name that leads to no file: $name" from_plugins "$name" 'is not known'
+done
+if [ "$(id -u)" = 0 ]; then
+    cp "$tmp/plugins/mirror.so" "$tmp/plugins/owned.so"
+    chown 12345 "$tmp/plugins/owned.so"
+    check "a plugin of somebody else" from_plugins owned 'belongs to user 12345'
+fi
+
+# A file names what its reader needs, but not where that is.
+printf 'datarep: mirror\nroot:\n  d: {dataset: INT, shape: [3], data: [1, 2, 3]}\n' \
+    > "$tmp/mirror.yaml"
+made() {
+    with_environment "$tmp/plugins" status 0 create -s "$tmp/mirror.yaml" "$tmp/mirror.drep"
+}
+read_back() { # OPTION...
+    status 0 dump "$@" "$tmp/mirror.drep" && grep -q '1, 2, 3' "$tmp/out"
+}
+check "a file is made with a plugin" made
+check "and read with it, by a hint" read_back --plugins "$tmp/plugins"
+check "and by the environment" with_environment "$tmp/plugins" read_back
+check "and not without" refuses 4 'datarep "mirror" is not registered' dump "$tmp/mirror.drep"
+check "but for its header" status 0 dump -H "$tmp/mirror.drep"
+done_testing
