@@ -1,0 +1,372 @@
+/* fuzz_open.c - a whole file of any bytes: opened, listed, read to the last element,
+ * checked and closed.
+ *
+ * An input is taken as it is, and then once more with all sums on the way from the slots
+ * made right, so that a change somewhere inside is not merely a wrong sum. */
+#include "format/record.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <datarep.h>
+
+#define IMAGE_MAX (4u << 20)
+#define READ_MAX (1 << 20) /* bytes of one read */
+#define OBJECTS_MAX 300    /* visited */
+#define ELEMENTS_MAX ((int64_t)1 << 16)
+#define BLOCKS_MAX 3000
+
+/* ---- making sums right ---- */
+
+struct image {
+    uint8_t *p;
+    size_t size;
+    const uint8_t *uuid;
+    int blocks; /* left to visit: references may go in circles */
+};
+
+static void store_u64(uint8_t *p, uint64_t v)
+{
+    struct out out;
+
+    out_init(&out, p, 8);
+    out_u64(&out, v);
+}
+
+static int inside(const struct image *im, uint64_t offset, uint64_t size)
+{
+    return offset <= im->size && size <= im->size - offset;
+}
+
+/* Sums of the payload that the chunk record at p, `len` bytes, tells of. */
+static void heal_chunk(struct image *im, uint8_t *p, size_t len)
+{
+    struct chunk_rec rec;
+    uint8_t *sums = p + 26;
+    uint64_t at, n = 0;
+    struct in in;
+
+    in_init(&in, p, len);
+    if (chunk_get(&in, &rec) || !inside(im, rec.offset, rec.size * rec.run))
+        return;
+    if (rec.filtered) {
+        store_u64(sums, sum_stored(im->p + rec.offset, rec.size));
+        return;
+    }
+    if (rec.far) {
+        if (!inside(im, rec.sums.offset, rec.sums.length))
+            return;
+        sums = im->p + rec.sums.offset + FMT_BLOCK_HEAD;
+    }
+    for (uint32_t i = 0; i < rec.run; i++) {
+        for (at = 0; at < rec.size; at += FMT_SUM_BLOCK) {
+            uint64_t left = rec.size - at;
+
+            store_u64(sums + 8 * n++, sum_stored(im->p + rec.offset + i * rec.size + at,
+                                                 left < FMT_SUM_BLOCK ? left : FMT_SUM_BLOCK));
+        }
+    }
+}
+
+static void heal_block(struct image *im, uint8_t *at, int depth);
+
+static void heal_node(struct image *im, uint8_t *block, size_t size, int level, int depth)
+{
+    uint8_t key[FMT_KEY_MAX];
+    struct entry e;
+    struct in in;
+
+    in_init(&in, block + FMT_BLOCK_HEAD, size - FMT_BLOCK_HEAD);
+    memset(key, 0, sizeof(key));
+    while (in_left(&in) > 0 && entry_get(&in, &e) == 0) {
+        uint8_t *value = block + (e.value - block);
+
+        memcpy(key + e.shared, e.suffix, e.suffix_len);
+        if (level == 0 && !e.far && key_tag(key) == FMT_TAG_CHUNK) {
+            heal_chunk(im, value, e.value_len);
+            if (e.value_len >= 46 && (value[0] & 2))
+                heal_block(im, value + 26, depth - 1);
+        }
+        if (e.value_len == FMT_REF_SIZE && (level > 0 || e.far))
+            heal_block(im, value, depth - 1);
+    }
+}
+
+/* Makes the block right that the reference at `at` leads to, then the reference. */
+static void heal_block(struct image *im, uint8_t *at, int depth)
+{
+    uint64_t offset = load_u64(at);
+    uint32_t length = load_u32(at + 8);
+    uint8_t *block;
+    uint64_t sum;
+
+    if (depth == 0 || im->blocks-- <= 0 || offset < FMT_SPACE_START || length < FMT_BLOCK_HEAD ||
+        !inside(im, offset, length))
+        return;
+    block = im->p + offset;
+    if (block[4] == FMT_NODE && length <= FMT_NODE_MAX)
+        heal_node(im, block, length, block[5], depth);
+    memcpy(block, "\x44\x52\x50\x42", 4);
+    memcpy(block + 8, im->uuid, 8);
+    memcpy(block + 24, at + 8, 4);
+    sum = sum_with_hole(block, length, 32);
+    store_u64(block + 32, sum);
+    store_u64(at + 12, sum);
+}
+
+static void heal(uint8_t *p, size_t size)
+{
+    for (size_t at = 0; at < FMT_SPACE_START; at += FMT_SLOT_SIZE) {
+        uint8_t *slot = p + at;
+        struct image im = {p, size, slot + 24, BLOCKS_MAX};
+
+        if (slot[0] != 0x89)
+            continue;
+        for (size_t ref = 80; ref <= 120; ref += FMT_REF_SIZE)
+            heal_block(&im, slot + ref, 20);
+        memcpy(slot, "\x89\x44\x52\x50\x0d\x0a\x1a\x0a", 8);
+        store_u64(slot + 4088, sum_of(slot, 4088));
+    }
+}
+
+/* ---- reading everything ---- */
+
+struct visit {
+    drep_file *file;
+    int objects; /* left */
+    const char *group;
+    int depth;
+};
+
+static void show_type(const drep_type *type)
+{
+    char *text;
+
+    if (drep_type_print(type, &text) == 0)
+        free(text);
+    (void)drep_type_equal(type, type);
+}
+
+/* Room for `count` elements, zeros, so that what a failed read has put there can be freed
+ * too; NULL if they are too many to read at once. */
+static void *room(const drep_type *type, int64_t count)
+{
+    int64_t extent = drep_type_extent(type);
+    int64_t lb = drep_type_true_lb(type), true_extent = drep_type_true_extent(type);
+
+    /* Types from a file have no displacements of their own, but let us not trust that. */
+    if (lb < 0 || extent < 0 || true_extent > READ_MAX || lb > READ_MAX || count > ELEMENTS_MAX)
+        return NULL;
+    if (extent > 0 && count > READ_MAX / extent)
+        return NULL;
+    return calloc(1, (size_t)(count * extent + lb + true_extent + 1));
+}
+
+static int visit_attr(const char *name, void *ctx)
+{
+    const struct visit *v = ctx;
+    drep_attrinfo info;
+    void *buf;
+
+    if (drep_attr_info(v->file, v->group, name, &info))
+        return 0;
+    show_type(info.type);
+    buf = room(info.type, info.count);
+    if (buf) {
+        (void)drep_attr_read(v->file, v->group, name, info.type, buf);
+        drep_vlen_free(info.type, info.count, buf);
+    }
+    free(buf);
+    drep_attrinfo_release(&info);
+    return 0;
+}
+
+/* A few elements at the far end of each dimension. */
+static void read_corner(drep_dataset *ds, const drep_dsinfo *info)
+{
+    int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], n = 1;
+    drep_selection *sel;
+    void *buf;
+
+    for (int d = 0; d < info->rank; d++) {
+        count[d] = info->dims[d] < 3 || d < info->rank - 4 ? info->dims[d] > 0 : 3;
+        start[d] = info->dims[d] - count[d];
+        n *= count[d];
+    }
+    if (info->rank < 1 || drep_select_box(info->rank, start, count, NULL, NULL, &sel))
+        return;
+    buf = room(info->type, n);
+    if (buf) {
+        (void)drep_read(ds, sel, NULL, buf, NULL);
+        drep_vlen_free(info->type, n, buf);
+    }
+    free(buf);
+    drep_selection_free(sel);
+}
+
+static void visit_dataset(struct visit *v, const char *path)
+{
+    drep_dataset *ds;
+    drep_dsinfo info;
+    void *buf;
+
+    if (drep_dataset_open(v->file, path, &ds))
+        return;
+    if (drep_dataset_info(ds, &info) == 0) {
+        show_type(info.type);
+        buf = room(info.type, 1);
+        if (buf) {
+            (void)drep_dataset_fill(ds, buf);
+            drep_vlen_free(info.type, 1, buf);
+        }
+        free(buf);
+        buf = room(info.type, info.count);
+        if (buf) {
+            (void)drep_read(ds, NULL, NULL, buf, NULL);
+            drep_vlen_free(info.type, info.count, buf);
+        }
+        free(buf);
+        read_corner(ds, &info);
+    }
+    drep_dataset_close(ds);
+}
+
+static void visit_object(struct visit *v, const char *path);
+
+static int visit_link(const drep_linkinfo *link, void *ctx)
+{
+    struct visit *v = ctx;
+    const char *group = v->group;
+    char *path;
+
+    if (v->objects-- <= 0)
+        return DREP_ERR_STOPPED;
+    path = malloc(strlen(group) + strlen(link->name) + 2);
+    sprintf(path, "%s/%s", strcmp(group, "/") == 0 ? "" : group, link->name);
+    v->depth++;
+    if (v->depth < 8)
+        visit_object(v, path);
+    v->depth--;
+    v->group = group;
+    free(path);
+    return 0;
+}
+
+static void visit_object(struct visit *v, const char *path)
+{
+    drep_objinfo info;
+    drep_type *type;
+    char *other;
+
+    if (drep_stat(v->file, path, &info))
+        return;
+    if (drep_object_path(v->file, info.id, &other) == 0)
+        free(other);
+    v->group = path;
+    drep_attr_list(v->file, path, DREP_BY_NAME, visit_attr, v);
+    drep_attr_list(v->file, path, DREP_BY_CREATION, visit_attr, v);
+    switch (info.kind) {
+    case DREP_OBJ_DATASET:
+        visit_dataset(v, path);
+        break;
+    case DREP_OBJ_TYPE:
+        if (drep_type_open(v->file, path, &type) == 0) {
+            show_type(type);
+            drep_type_free(type);
+        }
+        break;
+    case DREP_OBJ_GROUP:
+        drep_list(v->file, path, DREP_BY_NAME, visit_link, v);
+        v->group = path;
+        if (v->depth == 0)
+            drep_list(v->file, path, DREP_BY_CREATION, visit_link, v);
+        break;
+    }
+}
+
+static int finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset;
+    PROMISE(err != 0 && message != NULL);
+    return ++*(int *)ctx > 100 ? DREP_ERR_STOPPED : 0;
+}
+
+static void read_everything(drep_file *file)
+{
+    struct visit v = {file, OBJECTS_MAX, "/", 0};
+    const drep_encoding *rows;
+    drep_header header;
+    drep_usage usage;
+    drep_info *info;
+    int64_t findings;
+    int n, found = 0;
+
+    PROMISE(drep_header_get(file, &header) == 0 && header.datarep && header.form);
+    drep_header_types(file, &rows, &n);
+    if (drep_header_hints(file, &info) == 0)
+        drep_info_free(info);
+    if (drep_get_info(file, &info) == 0)
+        drep_info_free(info);
+    visit_object(&v, "/");
+    drep_usage_get(file, &usage);
+    drep_check(file, 0, finding, &found, &findings);
+    drep_check(file, 1, finding, &found, &findings);
+}
+
+static void run(const uint8_t *data, size_t size)
+{
+    drep_file *file = NULL;
+    drep_info *info;
+
+    PROMISE(drep_info_new(&info) == 0);
+    PROMISE(drep_info_set(info, "drep_cache_size", "1048576") == 0);
+    PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
+    if (drep_open_image(data, size, info, &file)) {
+        PROMISE(file == NULL && drep_error()[0] != 0);
+    } else {
+        read_everything(file);
+        PROMISE(drep_close(file) == 0);
+    }
+    drep_info_free(info);
+}
+
+/* Only libFuzzer has it; without it nothing asks for changes. */
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
+
+/* Mostly changes a few bytes in place, where a file has something to say: a change of
+ * length would move all that references lead to. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    uint8_t few[48];
+    size_t at, n;
+
+    if (size <= FMT_SPACE_START || seed % 16 == 0)
+        return LLVMFuzzerMutate(data, size, max);
+    if (seed % 16 < 3)
+        at = (seed >> 5) % 320 + (seed >> 4 & 1) * FMT_SLOT_SIZE;
+    else
+        at = FMT_SPACE_START + (seed >> 4) % (size - FMT_SPACE_START);
+    n = 1 + (seed >> 20) % sizeof(few);
+    n = n < size - at ? n : size - at;
+    memcpy(few, data + at, n);
+    n = LLVMFuzzerMutate(few, n, n);
+    memcpy(data + at, few, n);
+    return size;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *copy;
+
+    if (size > IMAGE_MAX)
+        return 0;
+    copy = malloc(size ? size : 1);
+    memcpy(copy, data, size);
+    run(copy, size);
+    if (size >= FMT_SPACE_START) {
+        heal(copy, size);
+        if (memcmp(copy, data, size) != 0)
+            run(copy, size);
+    }
+    free(copy);
+    return 0;
+}
