@@ -1,21 +1,21 @@
 /* convert.c - converts data items from one typemap and table to another.
  *
  * Three ways, fastest first: both sides one array of one type: a single kernel call;
- * small elements of equal shape: kernels are paired with offsets once and run over a
- * block of elements, field by field, while the block is in cache; anything else: two
+ * small elements: kernels are paired with offsets once and run over a block of elements,
+ * field by field, while the block is in cache; anything else: two
  * cursors, run by run. */
 #include "rep/rep.h"
 
 #include "base/error.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 enum {
     KERNELS = 24,     /* kernels kept at hand */
     PAIRS = 96,       /* runs of an element that is small */
     ITEMS_APART = 8,  /* shorter runs are taken item by item over all elements */
     COPY_MAX = 128,   /* bytes of neighbours that are copied together */
-    BLOCK = 24 * 1024 /* bytes of both sides that stay in cache between fields */
+    BLOCK = 32 * 1024 /* bytes of both sides that stay in cache between fields */
 };
 
 /* The kernels picked so far in this call, by pair of leaves. */
@@ -27,6 +27,8 @@ struct kernels {
 
 struct convert {
     const struct rep_side *dst, *src;
+    uint8_t *to;
+    const uint8_t *from;
     const struct rep_opts *opts;
     struct kernels kernels;
 };
@@ -67,8 +69,8 @@ static bool one_item(const drep_type *leaf)
 
 /* ------------------------------------------------------------ run by run */
 
-static int move_items(const struct convert *c, uint8_t *dst, const drep_run *to, const uint8_t *src,
-                      const drep_run *from, int64_t n, int64_t *moved)
+static int move_items(const struct convert *c, const drep_run *to, const drep_run *from, int64_t n,
+                      int64_t *moved)
 {
     const struct rep_var *var = c->opts->var;
     int err;
@@ -79,8 +81,8 @@ static int move_items(const struct convert *c, uint8_t *dst, const drep_run *to,
     if (!var)
         return fail(DREP_ERR_TYPE, "items of variable length cannot be moved here");
     for (*moved = 0; *moved < n; ++*moved) {
-        err = var->move(var->ctx, to->type, dst + to->offset + *moved * to->stride, from->type,
-                        src + from->offset + *moved * from->stride);
+        err = var->move(var->ctx, to->type, c->to + to->offset + *moved * to->stride, from->type,
+                        c->from + from->offset + *moved * from->stride);
         if (err)
             return err;
     }
@@ -94,8 +96,7 @@ static void run_skip(drep_run *run, int64_t n)
 }
 
 /* Adds to *done what it converts, also when it fails. */
-static int convert_runs(struct convert *c, uint8_t *dst, const uint8_t *src, int64_t skip,
-                        int64_t items, int64_t *done)
+static int convert_runs(struct convert *c, int64_t items, int64_t *done)
 {
     drep_run to = {.count = 0}, from = {.count = 0};
     drep_cursor to_cursor, from_cursor;
@@ -103,9 +104,9 @@ static int convert_runs(struct convert *c, uint8_t *dst, const uint8_t *src, int
     int64_t n, bad;
     int err;
 
-    err = cursor_init(&to_cursor, c->dst->prog, c->dst->position + skip);
+    err = cursor_init(&to_cursor, c->dst->prog, c->dst->position + *done);
     if (!err)
-        err = cursor_init(&from_cursor, c->src->prog, c->src->position + skip);
+        err = cursor_init(&from_cursor, c->src->prog, c->src->position + *done);
     for (; !err && items > 0; items -= n, *done += n) {
         if (to.count == 0 && !cursor_next(&to_cursor, items, &to))
             return fail(DREP_ERR_COUNT, "the target's type has no data items");
@@ -113,14 +114,14 @@ static int convert_runs(struct convert *c, uint8_t *dst, const uint8_t *src, int
             return fail(DREP_ERR_COUNT, "the source's type has no data items");
         n = to.count < from.count ? to.count : from.count;
         if (one_item(to.type) || one_item(from.type)) {
-            err = move_items(c, dst, &to, src, &from, n, &n);
+            err = move_items(c, &to, &from, n, &n);
         } else {
             err = kernel_get(c, to.type, from.type, &k);
             if (err)
                 return err;
             k->base = c->opts->base + *done;
             k->step = 1;
-            bad = k->run(k, dst + to.offset, to.stride, src + from.offset, from.stride, n);
+            bad = k->run(k, c->to + to.offset, to.stride, c->from + from.offset, from.stride, n);
             if (bad) {
                 err = refused(k->base + bad - 1);
                 n = bad - 1;
@@ -143,9 +144,12 @@ struct pair {
     bool joined;         /* the kernel is this pair's alone */
 };
 
+/* A tile is an element of the side whose elements have more items, and so many of the
+ * other side that they have as many. */
 struct block_plan {
     struct pair pair[PAIRS];
     int n;
+    int64_t items, to_extent, from_extent; /* of a tile */
 };
 
 /* Bytes that a pair copies as they are, all in one piece; 0: it does something else. */
@@ -201,35 +205,50 @@ static int add_pair(struct convert *c, struct block_plan *b, const struct pair *
     return 0;
 }
 
-/* Pairs the runs of one element of each side.  1: done; 0: not for this way. */
-static int plan_block(struct convert *c, struct block_plan *b)
+/* The runs of the first `items` items of a side's tiling: how many, or -1. */
+static int flatten(const struct prog *prog, int64_t items, struct leaf_run *runs)
+{
+    drep_cursor cursor;
+    drep_run run;
+    int n = 0;
+
+    if (cursor_init(&cursor, prog, 0))
+        return -1;
+    for (; items > 0; items -= run.count) {
+        if (n == PAIRS || !cursor_next(&cursor, items, &run))
+            return -1;
+        runs[n++] = (struct leaf_run){run.type, run.offset, run.stride, run.count};
+    }
+    return n;
+}
+
+/* Pairs the runs of one tile of each side.  false: not for this way. */
+static bool plan_block(struct convert *c, struct block_plan *b)
 {
     struct leaf_run to[PAIRS], from[PAIRS];
-    int nto = prog_flat(c->dst->prog, to, PAIRS), nfrom = prog_flat(c->src->prog, from, PAIRS);
+    int nto = flatten(c->dst->prog, b->items, to), nfrom = flatten(c->src->prog, b->items, from);
     int i = 0, j = 0;
     int64_t item = 0, n;
     struct pair p;
 
-    if (nto < 0 || nfrom < 0)
-        return 0;
     b->n = 0;
     while (i < nto && j < nfrom) {
         if (one_item(to[i].leaf) || one_item(from[j].leaf) || c->kernels.n == KERNELS)
-            return 0;
+            return false;
         n = to[i].count < from[j].count ? to[i].count : from[j].count;
         if (kernel_get(c, to[i].leaf, from[j].leaf, &p.kernel))
-            return 0; /* the slow way says which item it is */
+            return false; /* the slow way says which item it is */
         p = (struct pair){p.kernel, to[i].offset, from[j].offset, to[i].stride, from[j].stride,
                           n,        item,         false};
         if (add_pair(c, b, &p))
-            return 0;
+            return false;
         item += n;
         to[i].offset += n * to[i].stride;
         from[j].offset += n * from[j].stride;
         i += (to[i].count -= n) == 0;
         j += (from[j].count -= n) == 0;
     }
-    return 1;
+    return item == b->items;
 }
 
 /* One field of n elements; false: a value was refused. */
@@ -260,36 +279,35 @@ static bool run_pair(const struct pair *p, uint8_t *dst, int64_t to_extent, cons
     return true;
 }
 
-/* Whole elements; a block with a refused value goes run by run, which finds the first
- * one in order. */
-static int convert_blocks(struct convert *c, struct block_plan *b, uint8_t *dst, const uint8_t *src,
-                          int64_t skip, int64_t elements, int64_t *done)
+/* Whole tiles; a block with a refused value goes run by run, which finds the first one
+ * in order. */
+static int convert_blocks(struct convert *c, const struct block_plan *b, int64_t tiles,
+                          int64_t *done)
 {
-    const struct prog *to = c->dst->prog, *from = c->src->prog;
-    int64_t to_at = (c->dst->position + skip) / to->items;
-    int64_t from_at = (c->src->position + skip) / from->items;
-    int64_t width = (to->extent < 0 ? -to->extent : to->extent) +
-                    (from->extent < 0 ? -from->extent : from->extent);
-    int64_t most = width < BLOCK / 8 ? BLOCK / (width + 1) : 8, i, n;
-    drep_report before;
-    int p, err;
+    int64_t width = llabs(b->to_extent) + llabs(b->from_extent);
+    int64_t most = width < BLOCK / 8 ? BLOCK / (width + 1) : 8, n, p;
+    drep_report before = {0};
+    const uint8_t *src;
+    uint8_t *dst;
+    int err;
 
-    for (i = 0; i < elements; i += n) {
-        n = elements - i < most ? elements - i : most;
+    dst = c->to + (c->dst->position + *done) / c->dst->prog->items * c->dst->prog->extent;
+    src = c->from + (c->src->position + *done) / c->src->prog->items * c->src->prog->extent;
+    for (; tiles > 0; tiles -= n, dst += n * b->to_extent, src += n * b->from_extent) {
+        n = tiles < most ? tiles : most;
         if (c->opts->report)
             before = *c->opts->report;
         for (p = 0; p < b->n; p++)
-            if (!run_pair(&b->pair[p], dst + (to_at + i) * to->extent, to->extent,
-                          src + (from_at + i) * from->extent, from->extent, n,
-                          c->opts->base + *done, to->items))
+            if (!run_pair(&b->pair[p], dst, b->to_extent, src, b->from_extent, n,
+                          c->opts->base + *done, b->items))
                 break;
         if (p == b->n) {
-            *done += n * to->items;
+            *done += n * b->items;
             continue;
         }
         if (c->opts->report)
             *c->opts->report = before;
-        err = convert_runs(c, dst, src, skip + i * to->items, n * to->items, done);
+        err = convert_runs(c, n * b->items, done);
         if (err)
             return err;
     }
@@ -303,8 +321,7 @@ static bool plain(const struct prog *p)
     return p->dense && !one_item(p->root->leaf);
 }
 
-static int convert_dense(struct convert *c, uint8_t *dst, const uint8_t *src, int64_t items,
-                         int64_t *done)
+static int convert_dense(struct convert *c, int64_t items, int64_t *done)
 {
     const struct node *to = c->dst->prog->root, *from = c->src->prog->root;
     struct kernel *k;
@@ -313,34 +330,53 @@ static int convert_dense(struct convert *c, uint8_t *dst, const uint8_t *src, in
 
     if (err)
         return err;
-    bad = k->run(k, dst + c->dst->prog->origin + c->dst->position * to->stride, to->stride,
-                 src + c->src->prog->origin + c->src->position * from->stride, from->stride, items);
+    bad = k->run(k, c->to + c->dst->prog->origin + c->dst->position * to->stride, to->stride,
+                 c->from + c->src->prog->origin + c->src->position * from->stride, from->stride,
+                 items);
     *done = bad ? bad - 1 : items;
     return bad ? refused(k->base + bad - 1) : 0;
 }
 
-static int convert_any(struct convert *c, uint8_t *dst, const uint8_t *src, int64_t items,
-                       int64_t *done)
+/* Do the sides have tiles that begin together after *head items, and enough of them? */
+static bool tiled(const struct convert *c, int64_t items, struct block_plan *b, int64_t *head)
 {
-    int64_t per = c->dst->prog->items, head, whole;
+    const struct rep_side *more = c->dst, *less = c->src;
+    int64_t times;
+
+    if (more->prog->items < less->prog->items) {
+        more = c->src;
+        less = c->dst;
+    }
+    b->items = more->prog->items;
+    if (less->prog->items == 0 || b->items % less->prog->items || items / b->items < 8)
+        return false;
+    times = b->items / less->prog->items;
+    *head = (b->items - more->position % b->items) % b->items;
+    if ((less->position + *head) % less->prog->items ||
+        __builtin_mul_overflow(less->prog->extent, times, &b->to_extent))
+        return false;
+    b->from_extent = more->prog->extent;
+    if (more == c->dst) {
+        b->from_extent = b->to_extent;
+        b->to_extent = more->prog->extent;
+    }
+    return true;
+}
+
+static int convert_any(struct convert *c, int64_t items, int64_t *done)
+{
     struct block_plan block;
+    int64_t head;
     int err = 0;
 
     if (plain(c->dst->prog) && plain(c->src->prog))
-        return convert_dense(c, dst, src, items, done);
-    /* Blocks need elements of one shape that begin together, and enough of them. */
-    if (per != c->src->prog->items || per == 0 || items / per < 8 ||
-        c->dst->position % per != c->src->position % per || !plan_block(c, &block))
-        return convert_runs(c, dst, src, 0, items, done);
-    head = (per - c->dst->position % per) % per;
-    if (head)
-        err = convert_runs(c, dst, src, 0, head, done);
-    whole = (items - head) / per;
-    if (!err)
-        err = convert_blocks(c, &block, dst, src, head, whole, done);
-    if (!err && head + whole * per < items)
-        err = convert_runs(c, dst, src, head + whole * per, items - head - whole * per, done);
-    return err;
+        return convert_dense(c, items, done);
+    if (tiled(c, items, &block, &head) && plan_block(c, &block)) {
+        err = convert_runs(c, head, done);
+        if (!err)
+            err = convert_blocks(c, &block, (items - head) / block.items, done);
+    }
+    return err ? err : convert_runs(c, items - *done, done);
 }
 
 int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
@@ -353,10 +389,12 @@ int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
 
     c.dst = dst_side;
     c.src = src_side;
+    c.to = dst;
+    c.from = src;
     c.opts = opts;
     c.kernels.n = c.kernels.oldest = 0;
     if (items > 0)
-        err = convert_any(&c, dst, src, items, &n);
+        err = convert_any(&c, items, &n);
     if (opts->report)
         opts->report->items += n;
     if (done)

@@ -125,8 +125,12 @@ enum sort { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, OTHER };
 
 /* Each gives NULL where there is no such pass here. */
 pass_fn *pass_resize(enum sort dst, enum sort src, enum isa isa); /* integers, wrapping */
-pass_fn *pass_bounds(enum sort src, bool clamp, enum isa isa);    /* low..high; else a look */
-pass_fn *pass_truth(int size, enum isa isa);                      /* to U8, 0 or 1 */
+/* The one pass that structs are full of, without a tile, where one side's order is turned
+ * and items lie apart.  false: not this one. */
+bool resize_strided(const struct kernel *k, uint8_t *dst, int64_t dst_stride, const uint8_t *src,
+                    int64_t src_stride, int64_t n);
+pass_fn *pass_bounds(enum sort src, bool clamp, enum isa isa); /* low..high; else a look */
+pass_fn *pass_truth(int size, enum isa isa);                   /* to U8, 0 or 1 */
 pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa);
 bool pass_float_hard(enum sort dst, enum sort src); /* does that one use the float unit? */
 pass_fn *pass_pair(bool to_pair, enum isa isa);     /* F64 and double-double */

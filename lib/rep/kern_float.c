@@ -6,6 +6,10 @@
 #include "rep/number.h"
 #include "rep/rep.h"
 
+#ifdef KERN_X86
+#include <immintrin.h>
+#endif
+
 bool kern_float_default(void)
 {
 #if defined(__x86_64__)
@@ -233,19 +237,20 @@ INLINE void narrow(const struct kernel *k, uint8_t *restrict dst, const uint8_t 
     int64_t overflow = 0, inexact = 0, nan_lost = 0;
 
     for (i = 0; i < n; i++) {
-        uint64_t v = get8(src, i);
-        double d = double_of_bits(v);
-        float f = (float)d;
+        uint64_t v = get8(src, i), size = v & 0x7fffffffffffffff, back;
+        float f = (float)double_of_bits(v);
         uint32_t out = bits_of_float(f);
 
         if (counts) {
-            bool over =
-                (out & 0x7fffffff) == 0x7f800000 && (v & 0x7fffffffffffffff) != 0x7ff0000000000000;
+            bool nan = size > 0x7ff0000000000000, over;
 
+            back = bits_of_double((double)f);
+            over =
+                (size < 0x7ff0000000000000) & ((back & 0x7fffffffffffffff) == 0x7ff0000000000000);
             overflow += over;
-            inexact += !over & (d == d) & ((double)f != d);
-            nan_lost += (d != d) & ((v & 0x1fffffff) != 0);
-            out = (over & clamp) ? (out & 0x80000000) | 0x7f7fffff : out;
+            inexact += !over & !nan & (back != v);
+            nan_lost += nan & ((v & 0x1fffffff) != 0);
+            out -= over & clamp; /* an infinity, less one: the largest number */
         }
         store_le(dst + 4 * i, out, 4);
     }
@@ -418,6 +423,51 @@ INLINE void to_pair(uint8_t *restrict dst, const uint8_t *restrict src, int64_t 
 
 VARIANTS(f64_pair, (void)k; (void)t; to_pair(dst, src, n))
 
+#ifdef KERN_X86
+
+/* The processor's own conversion rounds as told and raises nothing, whatever its state. */
+TARGET_AVX512 INLINE void half_avx512(PASS_ARGS, bool counts)
+{
+    const __m512i inf = _mm512_set1_epi32(0x7f800000), low = _mm512_set1_epi32(0x1fff);
+    const __m512i most = _mm512_set1_epi32(0x7fffffff);
+    const __m256i half_inf = _mm256_set1_epi16(0x7c00), half_most = _mm256_set1_epi16(0x7fff);
+
+    for (; n > 0; n -= 16, src += 64, dst += 32) {
+        __mmask16 some = n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1);
+        __m512i v = _mm512_maskz_loadu_epi32(some, src), size = _mm512_and_si512(v, most);
+        __m256i half = _mm512_cvt_roundps_ph(_mm512_castsi512_ps(v),
+                                             _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+
+        if (counts) {
+            __m512i back = _mm512_castps_si512(_mm512_cvtph_ps(half));
+            __mmask16 nan = _mm512_cmpgt_epi32_mask(size, inf);
+            __mmask16 end = _mm256_cmpeq_epi16_mask(_mm256_and_si256(half, half_most), half_inf);
+            __mmask16 over = end & _mm512_cmplt_epi32_mask(size, inf);
+            __mmask16 moved = _mm512_cmpneq_epi32_mask(back, v) & (__mmask16) ~(nan | over);
+
+            t->overflow += __builtin_popcount(over);
+            t->refused += __builtin_popcount(over);
+            t->inexact += __builtin_popcount(moved);
+            t->nan_lost += __builtin_popcount(nan & _mm512_test_epi32_mask(v, low));
+            if (k->plan.clamp)
+                half = _mm256_mask_sub_epi16(half, over, half, _mm256_set1_epi16(1));
+        }
+        _mm256_mask_storeu_epi16(dst, some, half);
+    }
+}
+
+TARGET_AVX512 static void f32_f16_avx512(PASS_ARGS)
+{
+    half_avx512(k, dst, src, n, t, false);
+}
+
+TARGET_AVX512 static void f32_f16_counts_avx512(PASS_ARGS)
+{
+    half_avx512(k, dst, src, n, t, true);
+}
+
+#endif
+
 /* ----------------------------------------------------------------- choice */
 
 static bool counted(enum sort dst, enum sort src)
@@ -430,6 +480,10 @@ static bool counted(enum sort dst, enum sort src)
 pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa)
 {
     counts = counts && counted(dst, src);
+#ifdef KERN_X86
+    if (dst == F16 && src == F32 && isa == ISA_AVX512)
+        return counts ? f32_f16_counts_avx512 : f32_f16_avx512;
+#endif
 #define X(to, from)                                                 \
     if (dst == to && src == from)                                   \
         return counts ? VARIANT(narrow_##to##_##from##_counts, isa) \

@@ -4,16 +4,20 @@
 #include "rep/number.h"
 #include "rep/rep.h"
 
+INLINE uint64_t extend(uint64_t v, int size)
+{
+    return size == 1   ? (uint64_t)(int8_t)v
+           : size == 2 ? (uint64_t)(int16_t)v
+           : size == 4 ? (uint64_t)(int32_t)v
+                       : v;
+}
+
 /* Scalar i of a row of little-endian integers, extended to 64 bits. */
 INLINE uint64_t get(const uint8_t *p, int64_t i, int size, bool is_signed)
 {
     uint64_t v = load_le(p + i * size, size);
 
-    if (!is_signed || size == 8)
-        return v;
-    return size == 1   ? (uint64_t)(int64_t)(int8_t)v
-           : size == 2 ? (uint64_t)(int64_t)(int16_t)v
-                       : (uint64_t)(int64_t)(int32_t)v;
+    return is_signed ? extend(v, size) : v;
 }
 
 INLINE void resize(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, int to, int from,
@@ -155,6 +159,57 @@ pass_fn *pass_truth(int size, enum isa isa)
     default:
         return NULL;
     }
+}
+
+/* --------------------------------------------------------- apart in memory */
+
+INLINE uint64_t swap(uint64_t v, int size)
+{
+    return size == 1   ? v
+           : size == 2 ? __builtin_bswap16((uint16_t)v)
+           : size == 4 ? __builtin_bswap32((uint32_t)v)
+                       : __builtin_bswap64(v);
+}
+
+INLINE void resize_apart(uint8_t *dst, int64_t ds, const uint8_t *src, int64_t ss, int64_t n,
+                         int to, int from, bool is_signed, bool swap_to, bool swap_from)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++, dst += ds, src += ss) {
+        uint64_t v = load_le(src, from);
+
+        if (swap_from)
+            v = swap(v, from);
+        if (is_signed)
+            v = extend(v, from);
+        store_le(dst, swap_to ? swap(v, to) : v, to);
+    }
+}
+
+bool resize_strided(const struct kernel *k, uint8_t *dst, int64_t ds, const uint8_t *src,
+                    int64_t ss, int64_t n)
+{
+    const struct plan *p = &k->plan;
+    int to = p->width[1], from = p->width[0];
+    bool sign = to > from && p->src.is_signed;
+    bool turn_to = p->store.op == MOVE_REVERSE, turn_from = p->load.op == MOVE_REVERSE;
+
+    if (p->parts != 1 || turn_to == turn_from || (p->stores && !turn_to) ||
+        (p->loads && !turn_from))
+        return false;
+
+#define X(to_, from_, sign_)                                                   \
+    if (to == to_ && from == from_ && sign == sign_) {                         \
+        if (turn_to)                                                           \
+            resize_apart(dst, ds, src, ss, n, to_, from_, sign_, true, false); \
+        else                                                                   \
+            resize_apart(dst, ds, src, ss, n, to_, from_, sign_, false, true); \
+        return true;                                                           \
+    }
+    RESIZES(X)
+#undef X
+    return false;
 }
 
 /* ---------------------------------------------------------------- EBCDIC */

@@ -20,7 +20,7 @@ INLINE uint64_t swap_words(uint64_t v, int size)
     return (v & 0x0000ffff0000ffff) << 16 | (v >> 16 & 0x0000ffff0000ffff);
 }
 
-/* One unit of at most 8 bytes, as a number of this machine. */
+/* One unit of 1, 2, 4 or 8 bytes, as a number of this machine. */
 INLINE uint64_t unit_get(const uint8_t *p, int size)
 {
     uint16_t v2;
@@ -78,14 +78,15 @@ INLINE void unit_move(uint8_t *dst, const uint8_t *src, enum move_op op, int uni
 {
     uint64_t low, high;
 
-    if (unit < 16) {
+    if (unit <= 8) {
         unit_put(dst, unit_turn(unit_get(src, unit), op, unit), unit);
         return;
     }
     low = unit_turn(unit_get(src, 8), op, 8);
-    high = unit_turn(unit_get(src + 8, 8), op, 8);
-    unit_put(dst, op == MOVE_COPY ? low : high, 8);
-    unit_put(dst + 8, op == MOVE_COPY ? high : low, 8);
+    high = unit_turn(unit_get(src + 8, unit - 8), op, unit - 8);
+    unit_put(dst, op == MOVE_COPY ? low : high, op == MOVE_COPY ? 8 : unit - 8);
+    unit_put(dst + (op == MOVE_COPY ? 8 : unit - 8), op == MOVE_COPY ? high : low,
+             op == MOVE_COPY ? unit - 8 : 8);
 }
 
 static void unit_mask(uint8_t *dst, const uint8_t *src, const uint8_t *mask, int unit)
@@ -185,6 +186,8 @@ static void dense_portable(const struct move *m, uint8_t *dst, const uint8_t *sr
         X(MOVE_REVERSE, 2)
         X(MOVE_REVERSE, 4)
         X(MOVE_REVERSE, 8)
+        X(MOVE_REVERSE, 10)
+        X(MOVE_REVERSE, 12)
         X(MOVE_REVERSE, 16)
         X(MOVE_WORDS, 4)
         X(MOVE_WORDS, 8)
@@ -377,7 +380,7 @@ void move_init(struct move *m, int unit, int units, int dst_order, int src_order
     } else if (unit % 2 == 0 && same_mask(m, 2, DREP_BIG, unit)) {
         m->op = MOVE_REVERSE; /* VAX order to big-endian: the bytes of each word */
         m->unit = 2;
-    } else if ((unit == 4 || unit == 8 || unit == 16) && same_mask(m, unit, DREP_BIG, unit)) {
+    } else if ((16 % unit == 0 || unit == 10 || unit == 12) && same_mask(m, unit, DREP_BIG, unit)) {
         m->op = MOVE_REVERSE;
     } else if ((unit == 4 || unit == 8 || unit == 16) && same_mask(m, unit, DREP_VAX, unit)) {
         m->op = MOVE_WORDS;

@@ -326,8 +326,8 @@ static bool custom_suits(const drep_scalar *s, int cls)
 {
     if (cls == FMT_REAL)
         return s->cls == DREP_SCALAR_REAL;
-    return s->cls == DREP_SCALAR_INT &&
-           (cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL || (cls == FMT_WCHAR && !s->is_signed));
+    return s->cls == DREP_SCALAR_INT && (cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL ||
+                                         (cls == FMT_WCHAR && !s->is_signed));
 }
 
 /* Does a format of this class hold values of a datatype's class?  Integers and booleans
@@ -359,7 +359,7 @@ static const char *row_wrong(const struct rep_table *t, int code)
         if (!fmt_format_fits(e->format, e->size / parts))
             return "its format does not have this size";
         return format_suits(fmt_format_class(e->format), cls) ? NULL
-                                                               : "its format is of another class";
+                                                              : "its format is of another class";
     }
     if (e->custom >= t->ncustom)
         return "its scalar is not described";
