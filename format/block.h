@@ -59,8 +59,8 @@ struct block_head {
  * length bytes and gives it. */
 uint64_t block_seal(uint8_t *block, const struct block_head *head);
 /* Checks the checksum first (FMT_ERR_CHECKSUM: something else may stand there by now),
- * then (FMT_ERR_FORMAT) magic, zeros, length == size, and what each kind asks of level, count and length.
- * On failure *why says what. */
+ * then (FMT_ERR_FORMAT) magic, zeros, length == size, and what each kind asks of level, count and
+ * length. On failure *why says what. */
 int block_get(struct block_head *out, const uint8_t *block, size_t size, const char **why);
 
 /* One entry of a node as it stands in the block. */

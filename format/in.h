@@ -13,10 +13,10 @@ struct in {
     const uint8_t *p;
     size_t size;
     size_t at;
-    size_t last;      /* where the last field read begins */
-    int err;          /* enum fmt_err of the first error */
-    size_t err_at;    /* byte of it */
-    const char *why;  /* constant text of it */
+    size_t last;     /* where the last field read begins */
+    int err;         /* enum fmt_err of the first error */
+    size_t err_at;   /* byte of it */
+    const char *why; /* constant text of it */
 };
 
 void in_init(struct in *in, const void *p, size_t size);

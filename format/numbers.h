@@ -14,7 +14,16 @@ enum fmt_err {
 #undef X
 };
 
-enum fmt_class { FMT_BYTES, FMT_CHAR, FMT_WCHAR, FMT_INT, FMT_UINT, FMT_BOOL, FMT_REAL, FMT_COMPLEX };
+enum fmt_class {
+    FMT_BYTES,
+    FMT_CHAR,
+    FMT_WCHAR,
+    FMT_INT,
+    FMT_UINT,
+    FMT_BOOL,
+    FMT_REAL,
+    FMT_COMPLEX
+};
 
 enum fmt_code {
 #define X(name, code, cls, ext, internal, abi) FMT_CODE_##name = code,
@@ -72,13 +81,29 @@ enum fmt_header {
 
 /* The kinds of nodes of a datatype record; 1..11 elements, 32..43 typemaps. */
 enum fmt_kind {
-    FMT_KIND_PREDEFINED = 1, FMT_KIND_SCALAR = 2, FMT_KIND_STRING = 3, FMT_KIND_OPAQUE = 4,
-    FMT_KIND_ENUM = 5, FMT_KIND_BOOLEAN = 6, FMT_KIND_ARRAY = 7, FMT_KIND_COMPOUND = 8,
-    FMT_KIND_SEQUENCE = 9, FMT_KIND_VSTRING = 10, FMT_KIND_REFERENCE = 11,
-    FMT_KIND_CONTIGUOUS = 32, FMT_KIND_VECTOR = 33, FMT_KIND_HVECTOR = 34,
-    FMT_KIND_INDEXED = 35, FMT_KIND_HINDEXED = 36, FMT_KIND_INDEXED_BLOCK = 37,
-    FMT_KIND_HINDEXED_BLOCK = 38, FMT_KIND_STRUCT = 39, FMT_KIND_SUBARRAY = 40,
-    FMT_KIND_DARRAY = 41, FMT_KIND_RESIZED = 42, FMT_KIND_DUP = 43
+    FMT_KIND_PREDEFINED = 1,
+    FMT_KIND_SCALAR = 2,
+    FMT_KIND_STRING = 3,
+    FMT_KIND_OPAQUE = 4,
+    FMT_KIND_ENUM = 5,
+    FMT_KIND_BOOLEAN = 6,
+    FMT_KIND_ARRAY = 7,
+    FMT_KIND_COMPOUND = 8,
+    FMT_KIND_SEQUENCE = 9,
+    FMT_KIND_VSTRING = 10,
+    FMT_KIND_REFERENCE = 11,
+    FMT_KIND_CONTIGUOUS = 32,
+    FMT_KIND_VECTOR = 33,
+    FMT_KIND_HVECTOR = 34,
+    FMT_KIND_INDEXED = 35,
+    FMT_KIND_HINDEXED = 36,
+    FMT_KIND_INDEXED_BLOCK = 37,
+    FMT_KIND_HINDEXED_BLOCK = 38,
+    FMT_KIND_STRUCT = 39,
+    FMT_KIND_SUBARRAY = 40,
+    FMT_KIND_DARRAY = 41,
+    FMT_KIND_RESIZED = 42,
+    FMT_KIND_DUP = 43
 };
 
 #define FMT_MAJOR 1
@@ -121,16 +146,16 @@ enum fmt_kind {
 const char *fmt_err_text(int err);
 const char *fmt_code_name(int code);
 int fmt_code_from_name(const char *name);
-int fmt_code_class(int code);             /* enum fmt_class, -1 if unknown */
-int fmt_code_external32(int code);        /* bytes */
-int fmt_code_internal(int code);          /* bytes */
+int fmt_code_class(int code);      /* enum fmt_class, -1 if unknown */
+int fmt_code_external32(int code); /* bytes */
+int fmt_code_internal(int code);   /* bytes */
 const char *fmt_format_name(int format);
 int fmt_format_from_name(const char *name);
-int fmt_format_class(int format);         /* enum fmt_class, -1 if unknown */
+int fmt_format_class(int format); /* enum fmt_class, -1 if unknown */
 /* 1 if a scalar of this format can have that many bytes (a complex is two scalars). */
 int fmt_format_fits(int format, int size);
 const char *fmt_filter_name(int id);
 int fmt_filter_from_name(const char *name);
-int fmt_filter_params(int id);            /* how many parameters its record has, -1 if unknown */
+int fmt_filter_params(int id); /* how many parameters its record has, -1 if unknown */
 
 #endif

@@ -100,10 +100,10 @@ struct chunk_rec {
     int filtered;
     uint32_t skipped, run;
     uint64_t offset, size;
-    int far;          /* sums stand in a block */
+    int far; /* sums stand in a block */
     struct ref sums;
     uint64_t sum[FMT_SUMS_INLINE]; /* filtered: sum[0] */
-    uint32_t nsums;   /* inline ones */
+    uint32_t nsums;                /* inline ones */
     struct span tail;
 };
 /* Sums of an unfiltered run: run * ceil(size / 4096); FMT_SIZE_MAX if it overflows. */
@@ -135,7 +135,8 @@ struct type_node {
     int64_t arg[3]; /* contiguous: count; vector: count, blocklen, stride; resized: lb, extent;
                        (h)indexed_block: blocklen; darray: processes, process */
 };
-struct type_member { /* compound: name, offset; enum: name, value; struct, (h)indexed: two numbers */
+struct type_member { /* compound: name, offset; enum: name, value; struct, (h)indexed: two numbers
+                      */
     struct span name;
     uint64_t offset;
     int64_t value;
@@ -164,12 +165,12 @@ struct header_rec {
     char name[FMT_DATAREP_MAX + 1];
     uint16_t extent[FMT_CODE_MAX + 1]; /* 0: not in use */
     int has_encodings;
-    struct encoding_rec row[FMT_CODE_MAX + 1]; /* size 0: no row */
-    struct span scalars;                       /* whole descriptions of 32 bytes */
+    struct encoding_rec row[FMT_CODE_MAX + 1];    /* size 0: no row */
+    struct span scalars;                          /* whole descriptions of 32 bytes */
     struct witness_rec witness[FMT_CODE_MAX + 1]; /* size 0: none */
-    struct span hints;                         /* read with hint_get() */
+    struct span hints;                            /* read with hint_get() */
     struct span writer, machine;
-    struct span unknown;                       /* records of unknown tags, whole */
+    struct span unknown; /* records of unknown tags, whole */
     /* What follows the last known field or, as codes ascend, the last known code. */
     struct span tail, extents_tail, encodings_tail, witnesses_tail;
 };
