@@ -276,7 +276,7 @@ fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	+@$(SUB) MODE=fuzz CC=clang fuzz-programs
 	@for f in $(patsubst tests/fuzz/%.c,%,$(FUZZ_SRC)); do \
 	    echo "== $$f"; mkdir -p tests/fuzz/corpus/$$f build/fuzz/found/$$f; \
-	    build/fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	    build/fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=build/fuzz/found/$$f/ build/fuzz/found/$$f tests/fuzz/corpus/$$f \
 	        $$(test $$f != fuzz_open || echo tests/vectors tests/vectors/bad) \
 	        || exit 1; done
