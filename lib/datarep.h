@@ -436,12 +436,12 @@ DREP_API int drep_cursor_next(drep_cursor *cursor, int64_t max, drep_run *run);
 
 /* One table row: how a predefined datatype lies in bytes. */
 typedef struct drep_encoding {
-    uint16_t code;     /* DREP_CODE_... */
-    uint8_t format;    /* DREP_FORMAT_... */
-    uint8_t order;     /* DREP_BIG, DREP_LITTLE, DREP_VAX */
-    uint8_t size;      /* bytes of the whole item (a complex: both parts) */
-    uint8_t align;     /* of the item inside a struct of that machine; 1 when packed */
-    uint8_t custom;    /* DREP_FORMAT_CUSTOM: index into the table's scalars */
+    uint16_t code;  /* DREP_CODE_... */
+    uint8_t format; /* DREP_FORMAT_... */
+    uint8_t order;  /* DREP_BIG, DREP_LITTLE, DREP_VAX */
+    uint8_t size;   /* bytes of the whole item (a complex: both parts) */
+    uint8_t align;  /* of the item inside a struct of that machine; 1 when packed */
+    uint8_t custom; /* DREP_FORMAT_CUSTOM: index into the table's scalars */
     uint8_t reserved;
 } drep_encoding;
 
@@ -474,7 +474,7 @@ enum drep_format {
     DREP_FORMAT_CRAY64 = 33,
     DREP_FORMAT_CUSTOM = 255
 };
-DREP_API const char *drep_format_name(int format); /* NULL if unknown */
+DREP_API const char *drep_format_name(int format);    /* NULL if unknown */
 DREP_API int drep_format_from_name(const char *name); /* 0 if unknown */
 
 /* What a user registers (MPI 5.0, 14.7.3).  `count` is data items and `position`
@@ -620,8 +620,8 @@ typedef struct drep_file drep_file;
 enum {
     DREP_RDONLY = 1,
     DREP_RDWR = 2,
-    DREP_EXCL = 4,         /* create: fail if the file exists */
-    DREP_HEADER_ONLY = 8   /* open: resolve no conversion functions; no data is read */
+    DREP_EXCL = 4,       /* create: fail if the file exists */
+    DREP_HEADER_ONLY = 8 /* open: resolve no conversion functions; no data is read */
 };
 
 /* Creates a container under `datarep` ("native", "external32", "internal",
@@ -651,15 +651,15 @@ DREP_API void drep_abandon(drep_file *file);
 /* What the header says.  Strings are borrowed: they live as long as the handle. */
 typedef struct drep_header {
     const char *datarep;
-    const char *form;      /* "table" (built in or stored in the header) or "code" */
-    const char *writer;    /* library and version */
-    const char *machine;   /* that created the file */
+    const char *form;    /* "table" (built in or stored in the header) or "code" */
+    const char *writer;  /* library and version */
+    const char *machine; /* that created the file */
     int version_major, version_minor;
-    uint64_t sequence;     /* of the commit that is open */
-    int64_t time;          /* of that commit, nanoseconds since 1970 */
+    uint64_t sequence; /* of the commit that is open */
+    int64_t time;      /* of that commit, nanoseconds since 1970 */
     uint8_t uuid[16];
-    uint64_t end;          /* end of allocated space, bytes */
-    int damaged_slot;      /* 0: none; 1 or 2: that header slot is damaged */
+    uint64_t end;     /* end of allocated space, bytes */
+    int damaged_slot; /* 0: none; 1 or 2: that header slot is damaged */
 } drep_header;
 DREP_API int drep_header_get(const drep_file *file, drep_header *out);
 /* The table of file extents: the predefined types in use, and their encodings
@@ -687,13 +687,13 @@ enum drep_objkind {
 enum drep_linkkind { DREP_LINK_HARD = 1, DREP_LINK_SOFT = 2, DREP_LINK_EXTERNAL = 3 };
 
 typedef struct drep_objinfo {
-    int kind;         /* enum drep_objkind */
+    int kind; /* enum drep_objkind */
     uint64_t id;
-    uint32_t links;   /* hard links to it */
+    uint32_t links; /* hard links to it */
     int64_t attrs;
-    int64_t members;  /* of a group */
-    int64_t len;      /* of a dimension */
-    int unlimited;    /* of a dimension */
+    int64_t members; /* of a group */
+    int64_t len;     /* of a dimension */
+    int unlimited;   /* of a dimension */
 } drep_objinfo;
 
 /* Follows links.  DREP_ERR_NOT_FOUND names the missing part. */
@@ -746,7 +746,7 @@ typedef struct drep_attrinfo {
     drep_type *type; /* new reference: as this machine holds it in memory */
     int rank;        /* or DREP_NULL_SPACE */
     int64_t dims[DREP_MAX_RANK];
-    int64_t count;   /* elements */
+    int64_t count; /* elements */
 } drep_attrinfo;
 /* DREP_ERR_NOT_FOUND.  drep_attrinfo_release() frees the type. */
 DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
@@ -805,11 +805,11 @@ typedef struct drep_spec {
     const char *const *dim_names; /* NULL, or a dimension's path for each (NULL: none):
                                      looked up from the dataset's group upwards, made there
                                      with this length if nowhere found */
-    int layout;            /* enum drep_layout; AUTO chooses */
-    const int64_t *chunk;  /* chunked: elements per dimension; NULL chooses */
+    int layout;                   /* enum drep_layout; AUTO chooses */
+    const int64_t *chunk;         /* chunked: elements per dimension; NULL chooses */
     const drep_filter *filters;
     int nfilters;
-    int fill;              /* enum drep_fill */
+    int fill;               /* enum drep_fill */
     const void *fill_value; /* one element of type, DREP_FILL_VALUE */
 } drep_spec;
 
@@ -826,15 +826,15 @@ typedef struct drep_dsinfo {
     int64_t dims[DREP_MAX_RANK];
     int64_t maxdims[DREP_MAX_RANK];
     uint64_t dim_ids[DREP_MAX_RANK]; /* dimension objects, 0: none */
-    int64_t count;         /* elements */
-    int layout;            /* enum drep_layout */
-    int64_t chunk[DREP_MAX_RANK]; /* chunked; contiguous: chunk[0] is elements per slab */
+    int64_t count;                   /* elements */
+    int layout;                      /* enum drep_layout */
+    int64_t chunk[DREP_MAX_RANK];    /* chunked; contiguous: chunk[0] is elements per slab */
     drep_filter filters[DREP_MAX_FILTERS];
     int nfilters;
-    int fill;              /* enum drep_fill */
-    int64_t element_size;  /* bytes in the file */
-    int64_t stored;        /* payload bytes in the file, sums apart */
-    int64_t chunks;        /* stored chunks */
+    int fill;             /* enum drep_fill */
+    int64_t element_size; /* bytes in the file */
+    int64_t stored;       /* payload bytes in the file, sums apart */
+    int64_t chunks;       /* stored chunks */
 } drep_dsinfo;
 DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
 /* The fill value as one element of the info's type, variable-length parts

@@ -7,8 +7,8 @@
 
 #include <datarep.h>
 
-int info_known(const char *key);                      /* 1 if in hints.def */
-int info_defaults(drep_info **out);                   /* all known keys */
+int info_known(const char *key);                        /* 1 if in hints.def */
+int info_defaults(drep_info **out);                     /* all known keys */
 int info_merge(drep_info *into, const drep_info *from); /* known keys with valid values */
 int info_valid(const char *key, const char *value);
 

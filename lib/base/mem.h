@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *mem_alloc(size_t size);              /* size 0 gives a unique pointer */
-void *mem_zalloc(size_t n, size_t size);   /* n * size, zeroed, overflow checked */
-void *mem_array(size_t n, size_t size);    /* n * size, overflow checked */
+void *mem_alloc(size_t size);                     /* size 0 gives a unique pointer */
+void *mem_zalloc(size_t n, size_t size);          /* n * size, zeroed, overflow checked */
+void *mem_array(size_t n, size_t size);           /* n * size, overflow checked */
 void *mem_resize(void *p, size_t n, size_t size); /* p stays valid on failure */
 void *mem_aligned(size_t align, size_t size);
 char *mem_strdup(const char *s);

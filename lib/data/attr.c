@@ -21,8 +21,9 @@ static int attr_find(drep_file *f, uint64_t id, const char *name, struct attr_re
         return err;
     in_init(&in, bytes->p, bytes->len);
     err = attr_get(&in, rec);
-    return err == 0 ? 0 : fail(err, "attribute \"%s\": %s at byte %zu of its record", name, in.why,
-                               in.err_at);
+    return err == 0 ? 0
+                    : fail(err, "attribute \"%s\": %s at byte %zu of its record", name, in.why,
+                           in.err_at);
 }
 
 static int attr_put_rec(drep_file *f, uint64_t id, const char *name, const struct attr_rec *rec)

@@ -153,8 +153,9 @@ static int witness_value(const drep_encoding *row, int parts, int i, uint8_t *ou
         return 0;
     fill = i == 3 ? p->max_fill : 0;
     if (i > 0) {
-        size_t known = size < 3 ? size : (p->size > 8 && p->format != DREP_FORMAT_DOUBLE_DOUBLE) ? 3
-                                                                                             : 2;
+        size_t known = size < 3                                                  ? size
+                       : (p->size > 8 && p->format != DREP_FORMAT_DOUBLE_DOUBLE) ? 3
+                                                                                 : 2;
         memset(out, fill, size);
         memcpy(out, lead, known);
     }
@@ -560,9 +561,8 @@ static int merge_hints(drep_file *f, const drep_info *opener)
     for (int i = 0; err == 0 && i < drep_info_count(f->stored); i++) {
         const char *key = drep_info_key(f->stored, i), *value = drep_info_get(f->stored, key);
 
-        if (!hint_is_stored(key) ||
-            (strcmp(key, "drep_chunk_max") == 0 &&
-             info_int(f->stored, "drep_chunk_max") > CHUNK_MAX_STORED))
+        if (!hint_is_stored(key) || (strcmp(key, "drep_chunk_max") == 0 &&
+                                     info_int(f->stored, "drep_chunk_max") > CHUNK_MAX_STORED))
             continue;
         err = drep_info_set(own, key, value);
     }
@@ -704,12 +704,11 @@ static void fill_header(const drep_file *f, struct header_rec *h)
         if (h->has_encodings && f->table.row[c].size != 0)
             row_to_rec(&f->table.row[c], &h->row[c]);
         if (f->used[c] && f->witness[c].len > 0)
-            h->witness[c] = (struct witness_rec){
-                (uint8_t)(f->witness[c].len / f->sizes.size[c]), f->sizes.size[c],
-                f->witness[c].p};
+            h->witness[c] = (struct witness_rec){(uint8_t)(f->witness[c].len / f->sizes.size[c]),
+                                                 f->sizes.size[c], f->witness[c].p};
     }
-    h->writer = (struct span){(const uint8_t *)"datarep " DREP_VERSION,
-                              strlen("datarep " DREP_VERSION)};
+    h->writer =
+        (struct span){(const uint8_t *)"datarep " DREP_VERSION, strlen("datarep " DREP_VERSION)};
     h->machine = (struct span){(const uint8_t *)f->machine, strlen(f->machine)};
     h->unknown = (struct span){f->unknown.p, f->unknown.len};
     for (int i = 0; i < 4; i++)

@@ -8,11 +8,9 @@ static int box_dim(struct span_dim *d, int64_t start, int64_t count, int64_t str
     int64_t last, n;
 
     if (start < 0 || count < 0 || block < 0 || stride < 1 || (count > 1 && block > stride))
-        return fail(DREP_ERR_RANGE,
-                    "selection: start %lld, count %lld, stride %lld, block %lld",
+        return fail(DREP_ERR_RANGE, "selection: start %lld, count %lld, stride %lld, block %lld",
                     (long long)start, (long long)count, (long long)stride, (long long)block);
-    if (__builtin_mul_overflow(count, block, &n) ||
-        __builtin_mul_overflow(count, stride, &last) ||
+    if (__builtin_mul_overflow(count, block, &n) || __builtin_mul_overflow(count, stride, &last) ||
         __builtin_add_overflow(last, start, &last) || __builtin_add_overflow(last, block, &last))
         return fail(DREP_ERR_RANGE, "selection: its end is beyond 2^63");
     /* Blocks that touch are one block: ranges are found at once. */
@@ -105,8 +103,7 @@ void selection_all(struct drep_selection *sel, int rank, const uint64_t *len)
 int selection_check(const struct drep_selection *sel, int rank, const uint64_t *len)
 {
     if (sel->rank != rank)
-        return fail(DREP_ERR_DIMS, "selection of rank %d in a dataset of rank %d", sel->rank,
-                    rank);
+        return fail(DREP_ERR_DIMS, "selection of rank %d in a dataset of rank %d", sel->rank, rank);
     if (sel->coords != NULL) {
         for (int64_t i = 0; i < sel->npoints; i++)
             for (int d = 0; d < rank; d++) {

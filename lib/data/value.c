@@ -41,8 +41,7 @@ static int self_open(struct self *s, const drep_type *type)
     return prog_build(&s->prog, type, &s->sizes, PROG_PACKED);
 }
 
-int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf,
-              struct buf *to)
+int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf, struct buf *to)
 {
     bool used[DREP_CODE_MAX + 1] = {false};
     struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
@@ -174,8 +173,8 @@ int value_get(drep_file *f, const struct span *value, const drep_type *type, int
         c.heap_size = in_left(&in);
         c.heap = in_bytes(&in, c.heap_size);
         if (type->variable)
-            err = conv_heap_check(&s.sizes, PROG_PACKED, &s.prog, items, count, c.heap,
-                                  c.heap_size);
+            err =
+                conv_heap_check(&s.sizes, PROG_PACKED, &s.prog, items, count, c.heap, c.heap_size);
     }
     if (err == 0) {
         conv_clear(want, tiles, buf);

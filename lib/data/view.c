@@ -14,7 +14,7 @@
 
 struct drep_view {
     char *path;
-    struct io *io;             /* raw; NULL: of a dataset */
+    struct io *io; /* raw; NULL: of a dataset */
     drep_dataset *ds;
     bool writable;
     drep_info *info;
@@ -22,9 +22,9 @@ struct drep_view {
     int64_t disp;
     drep_type *etype, *filetype;
     const struct datarep *rep;
-    bool sized;                /* sizes and prog hold: the extent function was called */
+    bool sized; /* sizes and prog hold: the extent function was called */
     struct type_sizes sizes;
-    struct prog prog;          /* the filetype as it lies in the file */
+    struct prog prog; /* the filetype as it lies in the file */
     int64_t etype_extent;
 };
 
@@ -186,8 +186,9 @@ static int check_etypes(const struct prog *file, const struct prog *e)
         return fail(DREP_ERR_TYPE, "filetype: %lld data items are not whole etypes of %lld",
                     (long long)file->items, (long long)e->items);
     if (e->extent > 0 && file->extent % e->extent != 0)
-        return fail(DREP_ERR_TYPE, "filetype: its extent of %lld bytes is no multiple of the "
-                                   "etype's, %lld",
+        return fail(DREP_ERR_TYPE,
+                    "filetype: its extent of %lld bytes is no multiple of the "
+                    "etype's, %lld",
                     (long long)file->extent, (long long)e->extent);
     if ((err = cursor_init(&fc, file, 0)) != 0 || (err = cursor_init(&ec, e, 0)) != 0)
         return err;
@@ -205,8 +206,7 @@ static int check_etypes(const struct prog *file, const struct prog *e)
             if (fr.type != e->root->leaf ||
                 (e->extent > 0 && ((offset - e->origin) % e->extent != 0 ||
                                    (fleft > 1 && fr.stride % e->extent != 0))))
-                return fail(DREP_ERR_TYPE, "filetype: item %lld is not an etype",
-                            (long long)at);
+                return fail(DREP_ERR_TYPE, "filetype: item %lld is not an etype", (long long)at);
             at += fleft - 1;
             left -= fleft - 1;
             fleft = 0;
@@ -285,8 +285,9 @@ static int dataset_rules(const drep_view *v, int64_t disp, const drep_type *etyp
     int err;
 
     if (datarep != NULL && strcmp(datarep, v->ds->file->name) != 0)
-        return fail(DREP_ERR_UNSUPPORTED_DATAREP, "the view of a dataset has its file's datarep, "
-                                                  "\"%s\", not \"%s\"",
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "the view of a dataset has its file's datarep, "
+                    "\"%s\", not \"%s\"",
                     v->ds->file->name, datarep);
     if ((err = rep_items_size(sizes, et, 0, et->items, &packed)) != 0)
         return err;
@@ -308,8 +309,8 @@ static const char *plugin_dirs(const drep_view *v, const drep_info *info)
     return drep_info_get(info, key) != NULL ? drep_info_get(info, key) : info_str(v->info, key);
 }
 
-int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype,
-                  const drep_type *filetype, const char *datarep, const drep_info *info)
+int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype, const drep_type *filetype,
+                  const char *datarep, const drep_info *info)
 {
     const struct datarep *rep = view == NULL ? NULL : view->rep;
     drep_view next;
@@ -323,8 +324,9 @@ int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype,
         (err = rep_resolve(datarep, plugin_dirs(view, info), &rep)) != 0)
         return fail_in(err, "%s", view->path);
     if (view->ds == NULL && rep == NULL)
-        return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: datarep \"%s\" is neither built in nor "
-                                                  "registered",
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "%s: datarep \"%s\" is neither built in nor "
+                    "registered",
                     view->path, datarep);
     if (view->ds != NULL && (err = dataset_rules(view, disp, etype, datarep)) != 0)
         return fail_in(err, "dataset \"%s\"", view->path);
@@ -452,9 +454,9 @@ int drep_view_size(drep_view *view, int64_t *etypes)
     return 0;
 }
 
-#define NO_REPORT                                                                                  \
-    {                                                                                              \
-        .first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1                            \
+#define NO_REPORT                                                       \
+    {                                                                   \
+        .first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1 \
     }
 
 /* One transfer. */
@@ -463,13 +465,13 @@ struct at {
     const drep_type *type;
     char *user;
     const drep_xfer *xfer;
-    int64_t position;  /* of the next item in the user's typemap */
-    int64_t left;      /* items still to move */
+    int64_t position; /* of the next item in the user's typemap */
+    int64_t left;     /* items still to move */
     drep_cursor cursor;
-    drep_run run;      /* what is left of the run in work */
+    drep_run run; /* what is left of the run in work */
     uint8_t *staging;
-    int64_t room;      /* bytes of it */
-    uint64_t end;      /* bytes of the file */
+    int64_t room;       /* bytes of it */
+    uint64_t end;       /* bytes of the file */
     drep_report report; /* what goes to xfer->report */
 };
 
@@ -549,8 +551,7 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
 
     if (err != 0)
         return err;
-    if (e.packed_size == e.stored_size && offset % e.packed_size == 0 &&
-        bytes % e.packed_size == 0)
+    if (e.packed_size == e.stored_size && offset % e.packed_size == 0 && bytes % e.packed_size == 0)
         return dataset_raw(ds, offset / e.packed_size, bytes / e.packed_size, buf, writing);
     e.stored = mem_zalloc(2, (size_t)(e.stored_size + e.packed_size));
     if (e.stored == NULL)
@@ -622,8 +623,7 @@ static int same_items(struct at *a, int64_t items)
 {
     drep_cursor vc, mc;
     drep_run v = {0}, m = {0};
-    int64_t cycle = a->v->filetype->items > a->type->items ? a->v->filetype->items
-                                                           : a->type->items;
+    int64_t cycle = a->v->filetype->items > a->type->items ? a->v->filetype->items : a->type->items;
     int64_t left = items < 2 * cycle ? items : 2 * cycle;
     int err = cursor_init(&mc, &a->type->prog, 0);
 
@@ -750,8 +750,8 @@ static int write_some(struct at *a)
         run.offset += n * run.stride;
     }
     err = by_table(a) ? engine(a, items, true, &done)
-                      : rep_write_items(a->v->rep, a->user, a->type, a->position, items,
-                                        a->staging, a->room, &done, NULL);
+                      : rep_write_items(a->v->rep, a->user, a->type, a->position, items, a->staging,
+                                        a->room, &done, NULL);
     items = done;
     while (items > 0) {
         struct stretch s;
@@ -779,8 +779,7 @@ static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
         return err;
     if (count < 0 || offset < 0 || __builtin_mul_overflow(count, a->type->items, &items) ||
         __builtin_mul_overflow(offset, v->etype->items, &position))
-        return fail(DREP_ERR_COUNT, "offset %lld, count %lld", (long long)offset,
-                    (long long)count);
+        return fail(DREP_ERR_COUNT, "offset %lld, count %lld", (long long)offset, (long long)count);
     if (writing && !v->writable)
         return fail(DREP_ERR_READ_ONLY, "opened read-only");
     if (items > 0 && a->user == NULL)
@@ -828,7 +827,8 @@ int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, cons
 int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t count,
                   const drep_type *type, const drep_xfer *xfer, int64_t *items)
 {
-    struct at a = {.v = view, .type = type, .user = (char *)(uintptr_t)buf, .xfer = xfer, .report = NO_REPORT};
+    struct at a = {
+        .v = view, .type = type, .user = (char *)(uintptr_t)buf, .xfer = xfer, .report = NO_REPORT};
     int err;
 
     if (view == NULL || type == NULL)

@@ -29,10 +29,10 @@
 struct stage {
     const uint8_t *in;
     size_t in_size;
-    size_t fixed;       /* bytes of the fixed part */
+    size_t fixed; /* bytes of the fixed part */
     const uint32_t *param;
     uint8_t *out;
-    size_t out_size;    /* room; then bytes written */
+    size_t out_size; /* room; then bytes written */
 };
 
 typedef int stage_fn(struct stage *s);

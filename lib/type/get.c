@@ -226,8 +226,9 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
     if (n->count == 0)
         return wrong(g, DREP_ERR_FORMAT, "a compound without members");
     if ((g->stored != 0) != ((n->flags & LAID_OUT) != 0))
-        return wrong(g, DREP_ERR_FORMAT, g->stored ? "a stored compound that is not laid out"
-                                                   : "a compound that is laid out for nothing");
+        return wrong(g, DREP_ERR_FORMAT,
+                     g->stored ? "a stored compound that is not laid out"
+                               : "a compound that is laid out for nothing");
     err = list_init(&l, n->count);
     for (int64_t i = 0; i < l.n && !err; i++) {
         struct type_member m;

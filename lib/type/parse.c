@@ -31,8 +31,9 @@
  *            | "offset=" int | "sign=" int | "exp=" int "/" int | "sig=" int "/" int
  *            | "base=" int | "bias=" int          positions stand before widths
  *
- * In this order the arguments are those of the constructors.  A compound's ":int" is its extent.  A struct without
- * its second list lies as C would put it.  Blanks may stand between any two words. */
+ * In this order the arguments are those of the constructors.  A compound's ":int" is its extent.  A
+ * struct without its second list lies as C would put it.  Blanks may stand between any two words.
+ */
 #include "type/build.h"
 
 #include "base/error.h"

@@ -149,8 +149,8 @@ static void put_scalar(struct text *t, const drep_scalar *s)
         return;
     }
     putf(t, "scalar{custom,%s,%s,%d,signed=%d,norm=%d,pad=%d/%d,precision=%d,offset=%d",
-         classes[s->cls], orders[s->order], s->size, s->is_signed, s->norm, s->low_pad,
-         s->high_pad, s->precision, s->offset);
+         classes[s->cls], orders[s->order], s->size, s->is_signed, s->norm, s->low_pad, s->high_pad,
+         s->precision, s->offset);
     putf(t, ",sign=%d,exp=%d/%d,sig=%d/%d,base=%d,bias=%" PRId64 "}", s->sign_pos, s->exp_pos,
          s->exp_width, s->mant_pos, s->mant_width, s->exp_base_log2 == 4 ? 16 : 2, s->exp_bias);
 }

@@ -136,8 +136,8 @@ const struct type_sizes *type_native_sizes(void);
 
 /* Calls fn once for each predefined code in the description (any depth, also in
  * sequences), in the order of the codes (the
- * bytes of strings and opaques are no datatype that somebody named); stops at and gives its first non-zero
- * result. */
+ * bytes of strings and opaques are no datatype that somebody named); stops at and gives its first
+ * non-zero result. */
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx);
 
 /* Datatype record of SPEC.md <-> type.

@@ -15,7 +15,7 @@ struct bench_entry {
     const char *name;
     bench_fn *before; /* not timed; may be NULL */
     bench_fn *run;
-    double bar;       /* least ratio to the limit; 0: none */
+    double bar; /* least ratio to the limit; 0: none */
 };
 
 /* Runs and prints a row.  bytes: moved by each run, for the rate.  Gives the number of

@@ -178,20 +178,18 @@ static void h5_read_all(void *ctx)
 
 static int rows(struct work *w, const char *rep, hid_t h5_type, double bar, int swap)
 {
-    struct bench_entry in[] = {
-        {swap ? "limit: swap + XXH3 + pwrite" : "limit: XXH3 + pwrite", remove_all,
-         swap ? write_swap : write_sums, 0},
-        {"datarep", remove_all, drep_write_all, bar},
-        {"HDF5", remove_all, h5_write_all, 0},
-        {"plain pwrite", remove_all, write_plain, 0},
-        {"memcpy", NULL, copy, 0}};
-    struct bench_entry out[] = {
-        {swap ? "limit: pread + XXH3 + swap" : "limit: pread + XXH3", NULL,
-         swap ? read_swap : read_sums, 0},
-        {"datarep", NULL, drep_read_all, bar},
-        {"HDF5", NULL, h5_read_all, 0},
-        {"plain pread", NULL, read_plain, 0},
-        {"memcpy", NULL, copy, 0}};
+    struct bench_entry in[] = {{swap ? "limit: swap + XXH3 + pwrite" : "limit: XXH3 + pwrite",
+                                remove_all, swap ? write_swap : write_sums, 0},
+                               {"datarep", remove_all, drep_write_all, bar},
+                               {"HDF5", remove_all, h5_write_all, 0},
+                               {"plain pwrite", remove_all, write_plain, 0},
+                               {"memcpy", NULL, copy, 0}};
+    struct bench_entry out[] = {{swap ? "limit: pread + XXH3 + swap" : "limit: pread + XXH3", NULL,
+                                 swap ? read_swap : read_sums, 0},
+                                {"datarep", NULL, drep_read_all, bar},
+                                {"HDF5", NULL, h5_read_all, 0},
+                                {"plain pread", NULL, read_plain, 0},
+                                {"memcpy", NULL, copy, 0}};
     char title[100];
     int missed;
 

@@ -164,8 +164,7 @@ START_TEST(test_V6_illegal_views)
     must(drep_type_hvector(2, 1, 2, DREP_INT, &t));
     ck_assert_int_eq(drep_view_set(v, 0, DREP_INT, t, "external32", NULL), DREP_ERR_TYPE);
     drep_type_free(t);
-    ck_assert_int_eq(drep_view_set(v, 0, DREP_INT, DREP_DOUBLE, "external32", NULL),
-                     DREP_ERR_TYPE);
+    ck_assert_int_eq(drep_view_set(v, 0, DREP_INT, DREP_DOUBLE, "external32", NULL), DREP_ERR_TYPE);
     ck_assert_int_eq(drep_view_set(v, -1, DREP_INT, DREP_INT, "external32", NULL), DREP_ERR_ARG);
     must(drep_type_vstring(&t));
     ck_assert_int_eq(drep_view_set(v, 0, t, t, "external32", NULL), DREP_ERR_TYPE);
@@ -332,8 +331,7 @@ START_TEST(test_U9_D11_failing_function)
     drep_view *v = open_watched("80");
 
     seen.fail_at = 3;
-    ck_assert_int_eq(drep_write_at(v, 0, in, 100, DREP_DOUBLE, NULL, &items),
-                     DREP_ERR_CONVERSION);
+    ck_assert_int_eq(drep_write_at(v, 0, in, 100, DREP_DOUBLE, NULL, &items), DREP_ERR_CONVERSION);
     ck_assert_msg(strstr(drep_error(), "77") != NULL, "%s", drep_error());
     ck_assert_int_eq(items, 20);
     must(drep_view_close(v));
@@ -355,8 +353,8 @@ START_TEST(test_U6_any_staging_same_bytes)
 
         for (int at = 0, step = 1; at < 256; at += step, step = step % 7 + 1) {
             seen.calls = 0;
-            must(drep_write_at(v, at, in + at, at + step > 256 ? 256 - at : step, DREP_DOUBLE,
-                               NULL, NULL));
+            must(drep_write_at(v, at, in + at, at + step > 256 ? 256 - at : step, DREP_DOUBLE, NULL,
+                               NULL));
             ck_assert_int_eq(seen.wrong, 0);
         }
         must(drep_view_close(v));
@@ -421,8 +419,7 @@ START_TEST(test_C7_strict_and_report_on_a_view)
     drep_view *v = open_raw();
 
     must(drep_view_set(v, 0, DREP_LONG, DREP_LONG, "external32", NULL));
-    ck_assert_int_eq(drep_write_at(v, 0, in, 4, DREP_LONG, &strict, &items),
-                     DREP_ERR_CONVERSION);
+    ck_assert_int_eq(drep_write_at(v, 0, in, 4, DREP_LONG, &strict, &items), DREP_ERR_CONVERSION);
     must(drep_write_at(v, 0, in, 4, DREP_LONG, &wrap, &items));
     ck_assert_int_eq(r.overflow, 2);
     ck_assert_int_eq(r.first_overflow, 1);

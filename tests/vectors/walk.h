@@ -86,8 +86,8 @@ static void walk_value(struct walk *w, const drep_type *type, const char *p)
             walk_text(w, r.region);
         break;
     default: /* the padding of a long double is not part of its value */
-        walk_mix(w, p, drep_type_code(type) == DREP_CODE_LONG_DOUBLE ? 8
-                                                                     : (size_t)drep_type_size(type));
+        walk_mix(w, p,
+                 drep_type_code(type) == DREP_CODE_LONG_DOUBLE ? 8 : (size_t)drep_type_size(type));
         break;
     }
 }
