@@ -359,6 +359,23 @@ int drep_datarep_table(const char *name, drep_encoding *rows, int max, int *n)
     return 0;
 }
 
+int drep_datarep_scalars(const char *name, drep_scalar *scalars, int max, int *n)
+{
+    const struct datarep *rep;
+    int count, err;
+
+    if (!n || max < 0 || (max && !scalars))
+        return fail(DREP_ERR_ARG, "no place for the scalars");
+    err = rep_need(name, &rep);
+    if (err)
+        return err;
+    count = rep->table ? rep->table->ncustom : 0;
+    for (int i = 0; i < count && i < max; i++)
+        scalars[i] = rep->table->custom[i];
+    *n = count;
+    return 0;
+}
+
 int drep_datarep_get(const char *name, drep_datarep *out)
 {
     const struct datarep *rep = NULL;
