@@ -261,18 +261,20 @@ static void set_layout(struct job *j, const struct object *o, const drep_dsinfo 
 {
     hsize_t chunk[DREP_MAX_RANK];
     int64_t step[DREP_MAX_RANK];
-    int d, grows = 0, empty = 0;
+    int d, grows = 0, empty = 0, one = drep_type_variable(info->type) && !info->nfilters;
 
     for (d = 0; d < info->rank; d++) {
         grows |= info->maxdims[d] != info->dims[d];
         empty |= info->maxdims[d] == 0;
+        one &= info->chunk[d] >= info->dims[d];
         step[d] = 1;
     }
     if (info->layout == DREP_COMPACT && !grows) {
         H5Pset_layout(dcpl, H5D_COMPACT);
         return;
     }
-    if (info->rank <= 0 || (info->layout != DREP_CHUNKED && !grows) || (empty && !grows)) {
+    /* Ours are in chunks where HDF5's strings and sequences need not be. */
+    if (info->rank <= 0 || ((info->layout != DREP_CHUNKED || one || empty) && !grows)) {
         if (info->nfilters)
             job_note(j, o->path, "filters are left out: HDF5 has no chunks here");
         return;
@@ -634,12 +636,11 @@ static int write_block(struct emptier *e, const struct box *b, int64_t n)
 {
     struct job *j = e->j;
     struct move mv = {.j = j, .ref = ref_out, .path = e->o->path};
-    hsize_t count = (hsize_t)n;
     hid_t mem;
     int err = e->h != e->d ? move_out(&mv, e->m, (size_t)n, e->d, e->h) : 0;
 
     if (!err) {
-        mem = H5Screate_simple(1, &count, NULL);
+        mem = box_space(b);
         if (box_select_hdf5(b, e->space) < 0 ||
             H5Dwrite(e->dset, e->m->mem, mem, e->space, H5P_DEFAULT, e->h) < 0) {
             job_fail_hdf5(j, e->o->path);

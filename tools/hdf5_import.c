@@ -557,10 +557,14 @@ static void choose_layout(struct job *j, const char *path, const struct source *
     }
     if (s->layout == H5D_VIRTUAL)
         job_note(j, path, "a virtual dataset becomes an ordinary one, with its values");
-    if (spec->layout == DREP_CONTIGUOUS)
-        for (d = 1; d < s->rank; d++)
-            if (s->maxdims[d] != s->dims[d])
-                spec->layout = DREP_LAYOUT_AUTO;
+    if (spec->layout != DREP_CONTIGUOUS)
+        return;
+    /* Strings and sequences stand in chunks, and only the first dimension grows. */
+    if (drep_type_variable(s->map.type))
+        spec->layout = DREP_LAYOUT_AUTO;
+    for (d = 1; d < s->rank; d++)
+        if (s->maxdims[d] != s->dims[d])
+            spec->layout = DREP_LAYOUT_AUTO;
 }
 
 /* ------------------------------------------------------------------ references */
@@ -1022,8 +1026,7 @@ static int fill_block(struct filler *f, const struct box *b)
 {
     const struct source *s = f->s;
     int64_t n = box_elements(b);
-    hsize_t count = (hsize_t)n;
-    hid_t mem = H5Screate_simple(1, &count, NULL);
+    hid_t mem = box_space(b);
     int err = 0;
 
     if (box_select_hdf5(b, s->space) < 0 ||
@@ -1073,7 +1076,7 @@ static int fill_stored(struct filler *f, hsize_t stored, double cells)
     box_init(&b, s->rank, dims, chunk);
     for (i = 0; !err && (by_index ? i < stored : box_next(&b)); i++) {
         if (by_index) {
-            if (H5Dget_chunk_info(s->dset, H5S_ALL, i, at, &mask, &address, &size) < 0)
+            if (H5Dget_chunk_info(s->dset, s->space, i, at, &mask, &address, &size) < 0)
                 return job_fail_hdf5(f->j, "chunks");
             for (d = 0; d < s->rank; d++) {
                 b.start[d] = (int64_t)at[d];
@@ -1113,7 +1116,7 @@ static int fill_dataset(struct filler *f, const drep_dsinfo *info, int64_t most)
         outer[d] = f->step[d] > chunk ? f->step[d] : chunk;
         cells *= chunk ? (double)((dims[d] - 1) / chunk + 1) : 1;
     }
-    if (s->layout == H5D_CHUNKED && H5Dget_num_chunks(s->dset, H5S_ALL, &stored) >= 0 &&
+    if (s->layout == H5D_CHUNKED && H5Dget_num_chunks(s->dset, s->space, &stored) >= 0 &&
         (double)stored < cells)
         return fill_stored(f, stored, cells);
     box_init(&b, s->rank, dims, outer);

@@ -152,6 +152,8 @@ int64_t box_elements(const struct box *b);
 void box_grow(int rank, const int64_t *dims, int64_t most, int64_t *step);
 /* Selects the box in an HDF5 dataspace; -1 on failure. */
 int box_select_hdf5(const struct box *b, hid_t space);
+/* A dataspace of a box alone, for HDF5's memory. */
+hid_t box_space(const struct box *b);
 
 /* Bytes of one block in memory, where chunks do not ask for more. */
 #define BLOCK_SIZE (4 << 20)

@@ -130,13 +130,16 @@ static hid_t make_int(size_t size, int is_signed, H5T_order_t order)
 
     H5Tset_precision(t, 8 * size);
     H5Tset_size(t, size);
-    H5Tset_order(t, order);
+    /* One byte has no order; HDF5's own tools take it for little-endian. */
+    if (size > 1)
+        H5Tset_order(t, order);
     return t;
 }
 
 static hid_t make_real(const drep_scalar *s)
 {
-    hid_t t = H5Tcopy(H5T_IEEE_F64LE);
+    /* Only a copy of one of these is stored with VAX order. */
+    hid_t t = H5Tcopy(s->order == DREP_VAX ? H5T_VAX_F64 : H5T_IEEE_F64LE);
 
     if (s->size > 8) {
         H5Tset_size(t, s->size);

@@ -65,29 +65,33 @@ show ls -l $file
 out=${file%.nc}.drep
 say "2. Imported: the same data as big-endian external32, in a file that says so itself"
 show datarep import --datarep=external32 $file "$out"
-echo "\$ datarep dump -H $out"
+echo "\$ datarep dump -H $out | head -12"
 datarep dump -H "$out" > header.txt
-first 36 < header.txt
+sed '/^$/q' header.txt | first 12
 
 say "3. What is in it"
 echo "\$ datarep ls -r $out"
 datarep ls -r "$out" > objects.txt
-first 40 < objects.txt
+first 30 < objects.txt
 
 say "4. A slice, turned into this machine's form while it is read"
-show datarep dump "$out" "$slice"
+echo "\$ datarep dump $out $slice"
+datarep dump "$out" "$slice" > slice.txt
+sed '1,/^$/d' slice.txt
 
 say "5. Checked, exported back, and compared by HDF5's own tool"
 show datarep check "$out"
 show datarep export "$out" back.nc
 h5dump -pH back.nc > back.txt
 grep -q 'H5T_STD_I16BE' back.txt || failed "the export is not big-endian"
-echo "\$ h5diff -r $file back.nc"
 status=0
-h5diff -r $file back.nc > diff.txt 2>&1 || status=$?
-cat diff.txt
+show h5diff -q $file back.nc || status=$?
 echo "exit status $status"
-[ "$status$(cat diff.txt)" = 0 ] || failed "h5diff finds differences"
+[ $status = 0 ] || failed "h5diff finds differences"
+# What it could not compare: nothing but dimensions, which have no values.
+if h5diff -v $file back.nc | grep '^Not comparable' | grep -v 'is an empty dataset'; then
+    failed "h5diff cannot compare everything"
+fi
 if command -v ncdump > /dev/null; then
     ncdump -h $file | sed 1d > before.txt
     ncdump -h back.nc | sed 1d > after.txt
