@@ -710,8 +710,11 @@ static void mpfr_check(const struct format *to, mpfr_t x, const uint8_t *le)
 /* A pair of any two binary64, not only of neighbours. */
 static void sample_pair(struct rnd *r, int64_t i, uint8_t *le)
 {
+    uint8_t low[16];
+
+    sample(BINARY64, r, i / 4 * 5 + 2, low);
     sample(BINARY64, r, i, le);
-    sample(BINARY64, r, i / 4 * 5 + 2, le + 8);
+    memcpy(le + 8, low, 8);
     if (i % 2)
         bytes_of(le, 8,
                  (number_of(le, 8) & ~(mask(11) << 52)) | (u128)(1 + below_of(2046, r)) << 52);
