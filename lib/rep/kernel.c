@@ -176,7 +176,9 @@ static int64_t run_passes(const struct kernel *k, void *dst, int64_t dst_stride,
     const struct plan *p = &k->plan;
     const uint8_t general_width[2] = {p->src.size, p->dst.size};
     struct run r = {k, p->npass, p->pass, p->look, p->width};
-    bool direct = !p->stores && !p->strict && dst_stride == p->store.size && dst != src;
+    /* May the last pass write to the target itself? */
+    bool direct = !p->stores && !p->strict && !p->look[p->npass - 1] &&
+                  dst_stride == p->store.size && dst != src;
     int64_t per, i, m, allowed;
     int widest = 0, w;
 
