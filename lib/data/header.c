@@ -38,48 +38,6 @@ static void row_from_rec(const struct encoding_rec *r, drep_encoding *e)
                          .custom = r->custom};
 }
 
-static void scalar_from_rec(const struct scalar_rec *r, drep_scalar *s)
-{
-    *s = (drep_scalar){.cls = r->cls,
-                       .order = r->order,
-                       .size = r->size,
-                       .is_signed = r->is_signed,
-                       .format = r->format,
-                       .norm = r->norm,
-                       .low_pad = r->low_pad,
-                       .high_pad = r->high_pad,
-                       .precision = r->precision,
-                       .offset = r->offset,
-                       .sign_pos = r->sign_pos,
-                       .exp_pos = r->exp_pos,
-                       .exp_width = r->exp_width,
-                       .mant_pos = r->mant_pos,
-                       .mant_width = r->mant_width,
-                       .exp_base_log2 = r->exp_base_log2,
-                       .exp_bias = r->exp_bias};
-}
-
-static void scalar_to_rec(const drep_scalar *s, struct scalar_rec *r)
-{
-    *r = (struct scalar_rec){.cls = s->cls,
-                             .order = s->order,
-                             .size = s->size,
-                             .is_signed = s->is_signed,
-                             .format = s->format,
-                             .norm = s->norm,
-                             .low_pad = s->low_pad,
-                             .high_pad = s->high_pad,
-                             .precision = s->precision,
-                             .offset = s->offset,
-                             .sign_pos = s->sign_pos,
-                             .exp_pos = s->exp_pos,
-                             .exp_width = s->exp_width,
-                             .mant_pos = s->mant_pos,
-                             .mant_width = s->mant_width,
-                             .exp_base_log2 = s->exp_base_log2,
-                             .exp_bias = s->exp_bias};
-}
-
 /* A copy of a table whose scalars are ours. */
 static int table_copy(struct rep_table *to, const struct rep_table *from)
 {

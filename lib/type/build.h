@@ -98,9 +98,6 @@ int type_place_members(drep_type *t);
 int type_natural_size(const drep_type *t, int64_t *size);
 
 int scalar_equal(const drep_scalar *a, const drep_scalar *b);
-/* The scalar as its record has it. */
-struct scalar_rec;
-void scalar_to_rec(const drep_scalar *s, struct scalar_rec *out);
 
 /* The words of the one-line form, by number; NULL if there is none. */
 const char *text_kind(int kind);

@@ -346,6 +346,27 @@ void scalar_to_rec(const drep_scalar *s, struct scalar_rec *out)
                                .exp_bias = s->exp_bias};
 }
 
+void scalar_from_rec(const struct scalar_rec *r, drep_scalar *out)
+{
+    *out = (drep_scalar){.cls = r->cls,
+                         .order = r->order,
+                         .size = r->size,
+                         .is_signed = r->is_signed,
+                         .format = r->format,
+                         .norm = r->norm,
+                         .low_pad = r->low_pad,
+                         .high_pad = r->high_pad,
+                         .precision = r->precision,
+                         .offset = r->offset,
+                         .sign_pos = r->sign_pos,
+                         .exp_pos = r->exp_pos,
+                         .exp_width = r->exp_width,
+                         .mant_pos = r->mant_pos,
+                         .mant_width = r->mant_width,
+                         .exp_base_log2 = r->exp_base_log2,
+                         .exp_bias = r->exp_bias};
+}
+
 /* What the file format would not take is no scalar: its decoder knows the rules.
  * It does not compare class and format, because files may know more formats. */
 static int check_scalar(const drep_scalar *s)

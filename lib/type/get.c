@@ -55,23 +55,7 @@ static int stored_shape(struct getter *g, const drep_type *type, const struct sh
 /* Kinds without children. */
 static int get_leaf(struct getter *g, const struct type_node *n, drep_type **type)
 {
-    drep_scalar s = {.cls = n->scalar.cls,
-                     .order = n->scalar.order,
-                     .size = n->scalar.size,
-                     .is_signed = n->scalar.is_signed,
-                     .format = n->scalar.format,
-                     .norm = n->scalar.norm,
-                     .low_pad = n->scalar.low_pad,
-                     .high_pad = n->scalar.high_pad,
-                     .precision = n->scalar.precision,
-                     .offset = n->scalar.offset,
-                     .sign_pos = n->scalar.sign_pos,
-                     .exp_pos = n->scalar.exp_pos,
-                     .exp_width = n->scalar.exp_width,
-                     .mant_pos = n->scalar.mant_pos,
-                     .mant_width = n->scalar.mant_width,
-                     .exp_base_log2 = n->scalar.exp_base_log2,
-                     .exp_bias = n->scalar.exp_bias};
+    drep_scalar s;
     char *tag;
     int err;
 
@@ -80,6 +64,7 @@ static int get_leaf(struct getter *g, const struct type_node *n, drep_type **typ
         *type = drep_type_ref(drep_predefined(n->code));
         return *type ? 0 : wrong(g, DREP_ERR_UNSUPPORTED, "unknown predefined datatype");
     case FMT_KIND_SCALAR:
+        scalar_from_rec(&n->scalar, &s);
         return refused(g, drep_type_scalar(&s, type));
     case FMT_KIND_STRING:
         return refused(g, drep_type_string((int64_t)n->size, n->pad, type));

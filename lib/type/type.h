@@ -159,4 +159,9 @@ int type_put(const drep_type *type, const struct type_sizes *sizes, enum prog_la
              struct out *out);
 int type_get(struct in *in, const struct type_sizes *sizes, drep_type **type, struct prog *stored);
 
+/* A scalar and its record. */
+struct scalar_rec;
+void scalar_to_rec(const drep_scalar *s, struct scalar_rec *out);
+void scalar_from_rec(const struct scalar_rec *r, drep_scalar *out);
+
 #endif
