@@ -158,6 +158,7 @@ int conv_init_table(struct conv *c, drep_file *f, const struct ftype *ft,
     conv_common(c, f, ft, mem, writing);
     set_ranges(c, NULL);
     c->table = table;
+    c->self = true;
     c->sizes = sizes;
     c->layout = PROG_PACKED;
     c->stored = stored;
@@ -461,12 +462,12 @@ static int heap_add(struct conv *c, const void *p, uint64_t size, uint64_t *offs
     return 0;
 }
 
-/* How a sequence's elements lie in the heap: as its record says, where it says so.
- * *ours: the caller releases it. */
+/* How a sequence's elements lie in the heap: as the record of a dataset's type says, or
+ * packed by the sizes of a self-described value.  *ours: the caller releases it. */
 static int base_prog(const drep_type *leaf, const struct type_sizes *sizes,
                      enum prog_layout layout, struct prog *out, bool *ours)
 {
-    *ours = leaf->content.items == 0;
+    *ours = sizes != NULL;
     if (*ours)
         return prog_build(out, drep_type_member(leaf, 0), sizes, layout);
     *out = leaf->content;
@@ -495,7 +496,8 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
     memset(in, 0, sizeof *in);
     in->ft.type = (drep_type *)(uintptr_t)file_base;
-    err = base_prog(file_leaf, c->sizes, c->layout, &in->ft.stored, &in->ft.laid_out);
+    err = base_prog(file_leaf, c->self ? c->sizes : NULL, c->layout, &in->ft.stored,
+                    &in->ft.laid_out);
     if (err != 0)
         return err;
     in->conv = *c;
@@ -874,7 +876,7 @@ static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, st
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
     if (leaf->kind == DREP_KIND_SEQUENCE) {
         bt = drep_type_member(leaf, 0);
-        if ((err = base_prog(leaf, &f->sizes, header_layout(f), &base, &ours)) != 0)
+        if ((err = base_prog(leaf, NULL, PROG_PACKED, &base, &ours)) != 0)
             return err;
     }
     size = at.count * (uint64_t)base.extent;

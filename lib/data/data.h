@@ -176,8 +176,9 @@ struct conv {
     const drep_type *mem;
     const struct rep_table *table; /* of the file's side; NULL: functions */
     const struct prog *stored;
-    const struct type_sizes *sizes; /* by which contents of sequences are laid out */
-    enum prog_layout layout;
+    bool self;                      /* a self-described value: contents of sequences lie */
+    const struct type_sizes *sizes; /* by these sizes, */
+    enum prog_layout layout;        /* packed */
     struct rep_opts opts;
     struct rep_var var;
     drep_report report;
@@ -208,7 +209,8 @@ int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64
  * drep_vlen_free() may follow a transfer that failed in the middle. */
 void conv_clear(const drep_type *type, int64_t count, void *buf);
 /* Holds the variable parts of n stored elements against their heap: all inside, none
- * overlapping (so that a hostile file cannot name one content many times). */
+ * overlapping (so that a hostile file cannot name one content many times).  sizes: of a
+ * self-described value; NULL: of a dataset. */
 int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
                     const struct prog *stored, const uint8_t *elems, int64_t n,
                     const uint8_t *heap, size_t heap_size);

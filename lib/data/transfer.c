@@ -110,7 +110,7 @@ static int heap_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
 {
     if (!ds->ft->type->variable || ds->esize == 0)
         return 0;
-    return conv_heap_check(&ds->file->sizes, header_layout(ds->file), &ds->ft->stored, b->p,
+    return conv_heap_check(NULL, PROG_PACKED, &ds->ft->stored, b->p,
                            (int64_t)(fixed / (size_t)ds->esize), b->p + fixed, b->len - fixed);
 }
 
