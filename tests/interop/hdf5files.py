@@ -432,6 +432,14 @@ def filter_of_others(f):
     f["kept"] = np.arange(4)
 
 
+@case(warn=["/bad", "1000 elements could not be read"], same=False)
+def damaged_chunk(f):
+    """One chunk of three is not a zlib stream; the others are kept."""
+    d = f.create_dataset("bad", data=np.arange(3000), chunks=(1000,), compression=1)
+    d.id.write_direct_chunk((1000,), b"this is no stream")
+    f["good"] = np.arange(3)
+
+
 @case
 def fill_values(f):
     f.create_dataset("int", (10,), "<i4", fillvalue=-9999, chunks=(3,))[3:5] = 7
