@@ -185,8 +185,11 @@ static int make_type(struct job *j, struct object *o, hid_t lcpl)
             job_fail_drep(j, err);
     }
     free(path);
+    /* A named datatype is not stored data, so no representation applies to it. */
+    j->own_order = 1;
     if (!err)
         err = map_from_drep(j, type, &m);
+    j->own_order = 0;
     drep_type_free(type);
     if (err)
         return err;
@@ -504,7 +507,7 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
     size_t n = info->rank == DREP_NULL_SPACE ? 0 : (size_t)info->count;
     void *d = move_alloc(mv, n * m->dsize);
     void *h = m->kind == MAP_FLAT ? d : move_alloc(mv, n * m->hsize);
-    hid_t acpl, space, attr;
+    hid_t acpl, space, attr, file;
     int err;
 
     if (!d || !h)
@@ -517,7 +520,9 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
     acpl = H5Pcreate(H5P_ATTRIBUTE_CREATE);
     H5Pset_char_encoding(acpl, H5T_CSET_UTF8);
     space = attribute_space(info);
-    attr = err ? -1 : H5Acreate2(as->object, name, m->file, space, acpl, H5P_DEFAULT);
+    /* The netCDF library reads its own attributes as if they were in this machine's order. */
+    file = strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0 ? m->mem : m->file;
+    attr = err ? -1 : H5Acreate2(as->object, name, file, space, acpl, H5P_DEFAULT);
     if (!err && (attr < 0 || (n && H5Awrite(attr, m->mem, h) < 0)))
         err = job_fail_hdf5(j, "attribute");
     if (attr > 0)

@@ -25,6 +25,8 @@
 /* How netCDF-4 names a scale that is a dimension only; ten digits of its length follow. */
 #define SCALE_NO_VARIABLE "This is a netCDF dimension but not a netCDF variable."
 #define SCALE_NO_VARIABLE_SIZE 64
+/* How the names of netCDF's own attributes begin. */
+#define NETCDF_OWN "_Netcdf4"
 /* Of a dimension object: the dataset with its coordinates, an object reference; and the
  * length of its HDF5 scale where that is less than the dimension's. */
 #define DIM_VARIABLE "variable"
@@ -54,6 +56,7 @@ struct job {
     size_t *slots; /* a hash of the keys: index + 1, 0 empty */
     size_t nslots;
     drep_encoding encodings[256]; /* export: by code, as the file's datarep stores it */
+    int own_order;                /* export: but in this machine's byte order */
 };
 
 /* Keeps the message and returns err. */

@@ -648,6 +648,16 @@ int map_encodings(struct job *j)
     return err ? job_fail_drep(j, err) : 0;
 }
 
+/* As the file stores it; with own_order in the order of this machine. */
+static drep_encoding encoding_of(const struct job *j, int code)
+{
+    drep_encoding e = j->encodings[code & 255];
+
+    if (j->own_order)
+        e.order = native_order() == H5T_ORDER_BE ? DREP_BIG : DREP_LITTLE;
+    return e;
+}
+
 static void set_flat(struct map *m, hid_t file, hid_t mem)
 {
     m->file = file;
@@ -703,10 +713,10 @@ static const struct real *real_in_memory(int code, int64_t extent)
  * machine holds it, not as binary128, which few readers of HDF5 files can take. */
 static int to_real(struct job *j, int code, int64_t extent, hid_t *file, hid_t *mem)
 {
-    const drep_encoding *e = &j->encodings[code];
+    drep_encoding e = encoding_of(j, code);
     const struct real *in = real_in_memory(code, extent);
-    const struct real *out = real_of(e->format);
-    H5T_order_t order = hdf5_order(e->order == DREP_VAX ? DREP_LITTLE : e->order);
+    const struct real *out = real_of(e.format);
+    H5T_order_t order = hdf5_order(e.order == DREP_VAX ? DREP_LITTLE : e.order);
 
     if (!in)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "HDF5 cannot hold this machine's %s",
@@ -785,8 +795,8 @@ static int to_predefined(struct job *j, const drep_type *type, struct map *m)
 {
     int code = drep_type_code(type);
     size_t extent = (size_t)drep_type_extent(type);
-    const drep_encoding *e = &j->encodings[code & 255];
-    H5T_order_t order = hdf5_order(e->order);
+    drep_encoding e = encoding_of(j, code);
+    H5T_order_t order = hdf5_order(e.order);
     int is_signed = 0;
 
     switch (class_of(j, code)) {
@@ -795,7 +805,7 @@ static int to_predefined(struct job *j, const drep_type *type, struct map *m)
         /* fall through */
     case CLS_UINT:
     case CLS_WCHAR:
-        set_flat(m, make_int(e->size, is_signed, order),
+        set_flat(m, make_int(e.size, is_signed, order),
                  make_int(extent, is_signed, native_order()));
         return 0;
     case CLS_BYTES:
@@ -805,7 +815,7 @@ static int to_predefined(struct job *j, const drep_type *type, struct map *m)
         set_flat(m, make_string(1, DREP_PAD_NUL), make_string(1, DREP_PAD_NUL));
         return 0;
     case CLS_BOOL:
-        return to_boolean(j, m, extent, 1, e->order);
+        return to_boolean(j, m, extent, 1, e.order);
     case CLS_REAL:
         return to_real(j, code, (int64_t)extent, &m->file, &m->mem);
     case CLS_COMPLEX:
@@ -850,8 +860,10 @@ static int base_of(struct job *j, const drep_type *type, drep_scalar *s)
     cls = class_of(j, code);
     if (cls != CLS_INT && cls != CLS_UINT && cls != CLS_BOOL)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "an enum over something not an integer");
-    *s = (drep_scalar){.cls = DREP_SCALAR_INT, .order = j->encodings[code].order};
+    *s = (drep_scalar){.cls = DREP_SCALAR_INT, .order = encoding_of(j, code).order};
     s->size = (uint8_t)drep_type_extent(base);
+    if (s->size == 1)
+        s->order = DREP_LITTLE;
     s->precision = (uint16_t)(8 * s->size);
     s->is_signed = cls != CLS_UINT;
     return 0;
