@@ -1,0 +1,269 @@
+/* test_io.c - files and memory behind one interface. */
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/io.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[256];
+
+static const char *in_dir(const char *name)
+{
+    static char path[4][512];
+    static int next;
+    char *p = path[next++ % 4];
+
+    snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
+    return p;
+}
+
+static int entries(void)
+{
+    char command[512];
+    FILE *f;
+    int n = -1;
+
+    snprintf(command, sizeof(command), "ls -A '%s' | wc -l", dir);
+    f = popen(command, "r");
+    if (fscanf(f, "%d", &n) != 1)
+        n = -1;
+    pclose(f);
+    return n;
+}
+
+static void make_dir(void)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    snprintf(dir, sizeof(dir), "%s/test-io-XXXXXX", tmp ? tmp : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static void remove_dir(void)
+{
+    char command[512];
+
+    snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+    ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(test_new_file_appears_whole)
+{
+    /* D22: nothing is visible before publish, and an existing file is untouched. */
+    const char *path = in_dir("a");
+    uint8_t buf[3] = {0};
+    struct stat s;
+    struct io *io;
+    FILE *f;
+
+    ck_assert_int_eq(io_posix(path, IO_CREATE, 0, 0640, &io), 0);
+    ck_assert_int_eq(io->ops->write_at(io, "xyz", 3, 5), 0);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    io->ops->close(io);
+    ck_assert_int_eq(entries(), 0);
+    f = fopen(path, "w");
+    fputs("old", f);
+    fclose(f);
+    umask(027);
+    ck_assert_int_eq(io_posix(path, IO_CREATE, 0, 0666, &io), 0);
+    ck_assert_int_eq(io->ops->write_at(io, "new", 3, 0), 0);
+    ck_assert_int_eq(stat(path, &s), 0);
+    ck_assert_int_eq(s.st_size, 3);
+    ck_assert_int_eq(io->ops->publish(io), 0);
+    ck_assert_int_eq(io->ops->publish(io), 0);
+    io->ops->close(io);
+    ck_assert_int_eq(entries(), 1);
+    ck_assert_int_eq(stat(path, &s), 0);
+    ck_assert_int_eq(s.st_mode & 0777, 0640);
+    ck_assert_int_eq(io_posix(path, IO_READ, 0, 0, &io), 0);
+    ck_assert_int_eq(io->ops->read_at(io, buf, 3, 0), 0);
+    ck_assert_int_eq(memcmp(buf, "new", 3), 0);
+    ck_assert_int_eq(io->ops->read_at(io, buf, 3, 1), DREP_ERR_TRUNCATE);
+    ck_assert_int_eq(io->ops->write_at(io, buf, 1, 0), DREP_ERR_IO);
+    io->ops->close(io);
+}
+END_TEST
+
+START_TEST(test_exclusive_creation)
+{
+    const char *path = in_dir("b");
+    struct io *io, *other;
+
+    ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &io), 0);
+    ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &other), 0);
+    ck_assert_int_eq(io->ops->publish(io), 0);
+    ck_assert_int_eq(other->ops->publish(other), DREP_ERR_FILE_EXISTS);
+    io->ops->close(io);
+    other->ops->close(other);
+    ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &io), DREP_ERR_FILE_EXISTS);
+    ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(test_names_that_are_no_files)
+{
+    struct io *io;
+
+    ck_assert_int_eq(io_posix(in_dir("missing"), IO_READ, 0, 0, &io), DREP_ERR_NO_SUCH_FILE);
+    ck_assert_int_eq(io_posix(in_dir("no/such"), IO_CREATE, 0, 0666, &io), DREP_ERR_NO_SUCH_FILE);
+    ck_assert_int_eq(io_posix(dir, IO_READ, 0, 0, &io), DREP_ERR_ACCESS);
+    ck_assert_int_eq(io_posix(dir, IO_WRITE, 0, 0, &io), DREP_ERR_ACCESS);
+    ck_assert_int_eq(io_posix(dir, IO_CREATE, 0, 0666, &io), DREP_ERR_ACCESS);
+    ck_assert_int_eq(io_posix("/dev/null", IO_CREATE, 0, 0666, &io), DREP_ERR_ACCESS);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "/dev/null"));
+    ck_assert_int_eq(mkfifo(in_dir("fifo"), 0600), 0);
+    ck_assert_int_eq(io_posix(in_dir("fifo"), IO_READ, 0, 0, &io), DREP_ERR_ACCESS);
+}
+END_TEST
+
+START_TEST(test_links_are_followed)
+{
+    /* A new file replaces what a symbolic link leads to, not the link. */
+    struct stat s;
+    struct io *io;
+    FILE *f = fopen(in_dir("real"), "w");
+
+    fclose(f);
+    ck_assert_int_eq(symlink("real", in_dir("link")), 0);
+    ck_assert_int_eq(io_posix(in_dir("link"), IO_CREATE, 0, 0666, &io), 0);
+    ck_assert_int_eq(io->ops->write_at(io, "1", 1, 0), 0);
+    ck_assert_int_eq(io->ops->publish(io), 0);
+    io->ops->close(io);
+    ck_assert_int_eq(lstat(in_dir("link"), &s), 0);
+    ck_assert(S_ISLNK(s.st_mode));
+    ck_assert_int_eq(stat(in_dir("real"), &s), 0);
+    ck_assert_int_eq(s.st_size, 1);
+}
+END_TEST
+
+START_TEST(test_locks_exclude_other_handles)
+{
+    const char *path = in_dir("c");
+    const uint64_t byte = ((uint64_t)1 << 62) - 1;
+    struct io *a, *b;
+    int held = -1;
+
+    ck_assert_int_eq(io_posix(path, IO_CREATE, 0, 0666, &a), 0);
+    ck_assert_int_eq(a->ops->publish(a), 0);
+    ck_assert_int_eq(io_posix(path, IO_WRITE, 0, 0, &b), 0);
+    ck_assert_int_eq(a->ops->lock(a, byte, 2), 0);
+    ck_assert_int_eq(b->ops->lock(b, byte, 2), DREP_ERR_FILE_IN_USE);
+    ck_assert_int_eq(b->ops->lock(b, byte, 1), DREP_ERR_FILE_IN_USE);
+    ck_assert_int_eq(b->ops->lock(b, byte + 7, 1), 0);
+    ck_assert_int_eq(a->ops->lock(a, byte + 7, 1), 0);
+    ck_assert_int_eq(a->ops->probe(a, byte + 1, 5, &held), 0);
+    ck_assert_int_eq(held, 0);
+    ck_assert_int_eq(a->ops->probe(a, byte + 1, 1000, &held), 0);
+    ck_assert_int_eq(held, 1);
+    b->ops->close(b);
+    ck_assert_int_eq(a->ops->probe(a, byte + 1, 1000, &held), 0);
+    ck_assert_int_eq(held, 0);
+    ck_assert_int_eq(a->ops->lock(a, byte, 0), 0);
+    a->ops->close(a);
+}
+END_TEST
+
+START_TEST(test_map_and_size)
+{
+    struct io *io;
+    void *base, *handle;
+    uint64_t size;
+
+    ck_assert_int_eq(_i ? io_memory(NULL, 0, &io) : io_posix(in_dir("d"), IO_CREATE, 0, 0666, &io),
+                     0);
+    ck_assert_int_eq(io->ops->truncate(io, 100000), 0);
+    ck_assert_int_eq(io->ops->write_at(io, "hello", 5, 5000), 0);
+    ck_assert_int_eq(io->ops->sync(io), 0);
+    ck_assert_int_eq(io->ops->size(io, &size), 0);
+    ck_assert_uint_eq(size, 100000);
+    ck_assert_int_eq(io->ops->map(io, 4998, 9, &base, &handle), 0);
+    ck_assert_int_eq(memcmp(base, "\0\0hello\0\0", 9), 0);
+    io->ops->unmap(io, handle, 9);
+    ck_assert_int_eq(io->ops->truncate(io, 10), 0);
+    ck_assert_int_eq(io->ops->truncate(io, 6000), 0);
+    ck_assert_int_eq(io->ops->map(io, 5000, 5, &base, &handle), 0);
+    ck_assert_int_eq(memcmp(base, "\0\0\0\0\0", 5), 0);
+    io->ops->unmap(io, handle, 5);
+    io->ops->close(io);
+}
+END_TEST
+
+START_TEST(test_full_disk)
+{
+    /* Writing to a full device says so, with path and byte. */
+    struct io *io;
+    struct stat s;
+
+    if (stat("/dev/full", &s))
+        return;
+    ck_assert_int_eq(io_posix("/dev/full", IO_WRITE, 0, 0, &io), DREP_ERR_ACCESS);
+}
+END_TEST
+
+START_TEST(test_image_is_read_only)
+{
+    static const uint8_t image[4] = {1, 2, 3, 4};
+    void *base, *handle;
+    struct io *io;
+    uint8_t b[4];
+
+    ck_assert_int_eq(io_memory(image, 4, &io), 0);
+    ck_assert_int_eq(io->ops->read_at(io, b, 4, 0), 0);
+    ck_assert_int_eq(memcmp(b, image, 4), 0);
+    ck_assert_int_eq(io->ops->read_at(io, b, 4, 1), DREP_ERR_TRUNCATE);
+    ck_assert_int_eq(io->ops->read_at(io, b, 4, UINT64_MAX), DREP_ERR_TRUNCATE);
+    ck_assert_int_eq(io->ops->write_at(io, b, 1, 0), DREP_ERR_READ_ONLY);
+    ck_assert_int_eq(io->ops->truncate(io, 1), DREP_ERR_READ_ONLY);
+    ck_assert_int_eq(io->ops->map(io, 1, 3, &base, &handle), 0);
+    ck_assert_ptr_eq(base, image + 1);
+    io->ops->unmap(io, handle, 3);
+    io->ops->close(io);
+}
+END_TEST
+
+START_TEST(test_each_allocation_fails)
+{
+    struct io *io = NULL;
+    int64_t n = 0;
+    int err;
+
+    do {
+        mem_fail_at(n++);
+        err = _i ? io_posix(in_dir("e"), IO_CREATE, 0, 0666, &io) : io_memory("x", 1, &io);
+        mem_fail_at(-1);
+    } while (err == DREP_ERR_NOMEM);
+    ck_assert_int_eq(err, 0);
+    io->ops->close(io);
+    ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("io");
+    TCase *t = tcase_create("io");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(t, make_dir, remove_dir);
+    tcase_add_test(t, test_new_file_appears_whole);
+    tcase_add_test(t, test_exclusive_creation);
+    tcase_add_test(t, test_names_that_are_no_files);
+    tcase_add_test(t, test_links_are_followed);
+    tcase_add_test(t, test_locks_exclude_other_handles);
+    tcase_add_loop_test(t, test_map_and_size, 0, 2);
+    tcase_add_test(t, test_full_disk);
+    tcase_add_test(t, test_image_is_read_only);
+    tcase_add_loop_test(t, test_each_allocation_fails, 0, 2);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
