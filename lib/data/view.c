@@ -240,11 +240,21 @@ static int only_plain(int64_t items, const struct prog *p)
     return err;
 }
 
+/* Bytes that the predefined types of `type` take here.  A function is asked for those
+ * alone, and what it does not hold is an error (requirement U4). */
+static int sizes_for(const drep_view *v, const drep_type *type, struct type_sizes *sizes)
+{
+    if (v->ds == NULL)
+        return rep_sizes_of(v->rep, type, sizes);
+    *sizes = v->ds->file->sizes;
+    return 0;
+}
+
 /* Asks the extent function and lays both types out: the first read, write or query of a
  * view does this, not setting it (requirement U11). */
 static int size_up(drep_view *v)
 {
-    struct type_sizes sizes;
+    struct type_sizes sizes, own;
     struct prog file, e;
     int err;
 
@@ -252,8 +262,12 @@ static int size_up(drep_view *v)
         return 0;
     if ((err = only_plain(v->filetype->items, &v->filetype->prog)) != 0)
         return err;
-    err = v->ds != NULL ? (sizes = v->ds->file->sizes, 0) : rep_sizes(v->rep, &sizes);
-    if (err != 0 || (err = prog_build(&e, v->etype, &sizes, PROG_VIEW)) != 0)
+    if ((err = sizes_for(v, v->filetype, &sizes)) != 0 || (err = sizes_for(v, v->etype, &own)) != 0)
+        return err;
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        if (own.size[c] != 0)
+            sizes.size[c] = own.size[c];
+    if ((err = prog_build(&e, v->etype, &sizes, PROG_VIEW)) != 0)
         return err;
     if ((err = prog_build(&file, v->filetype, &sizes, PROG_VIEW)) == 0) {
         err = check_order(&e, &sizes, false, "etype");
@@ -373,13 +387,14 @@ int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_
 
 int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t *extent)
 {
+    struct type_sizes sizes;
     struct prog p;
     int err;
 
     if (view == NULL || type == NULL || extent == NULL)
         return fail(DREP_ERR_ARG, "drep_view_type_extent: null argument");
-    if ((err = size_up((drep_view *)(uintptr_t)view)) != 0 ||
-        (err = prog_build(&p, type, &view->sizes, PROG_VIEW)) != 0)
+    if ((err = sizes_for(view, type, &sizes)) != 0 ||
+        (err = prog_build(&p, type, &sizes, PROG_VIEW)) != 0)
         return fail_in(err, "%s", view->path);
     *extent = p.extent;
     prog_release(&p);
