@@ -272,6 +272,9 @@ static int enc_of(struct enc *e, const struct rep_table *table, const drep_type 
         e->format = e->custom->is_signed ? DREP_FORMAT_INT : DREP_FORMAT_UINT;
         e->custom = NULL;
     }
+    /* A boolean held as an integer is still one. */
+    if (e->cls == FMT_BOOL && !e->custom)
+        e->format = DREP_FORMAT_BOOL;
     return 0;
 }
 

@@ -18,8 +18,8 @@ struct shape {
 static void table_of(struct rep_table *t, const struct shape *s)
 {
     memset(t, 0, sizeof *t);
-    t->row[s->code] = (drep_encoding){(uint16_t)s->code, (uint8_t)s->format, (uint8_t)s->order,
-                                      (uint8_t)s->size, 1, 0, 0};
+    t->row[s->code] = (drep_encoding){
+        (uint16_t)s->code, (uint8_t)s->format, (uint8_t)s->order, (uint8_t)s->size, 1, 0, 0};
     ck_assert_msg(rep_table_check(t) == 0, "%s", drep_error());
 }
 
@@ -42,9 +42,18 @@ static void report_clear(drep_report *report)
 
 /* ------------------------------------------- one answer, however it is got */
 
-#define REAL(format, order, size) {DREP_CODE_DOUBLE, DREP_FORMAT_##format, order, size}
-#define INTEGER(code, format, order, size) {DREP_CODE_##code, DREP_FORMAT_##format, order, size}
-#define PARTS(format, order, size) {DREP_CODE_COMPLEX, DREP_FORMAT_##format, order, size}
+#define REAL(format, order, size)                           \
+    {                                                       \
+        DREP_CODE_DOUBLE, DREP_FORMAT_##format, order, size \
+    }
+#define INTEGER(code, format, order, size)                  \
+    {                                                       \
+        DREP_CODE_##code, DREP_FORMAT_##format, order, size \
+    }
+#define PARTS(format, order, size)                           \
+    {                                                        \
+        DREP_CODE_COMPLEX, DREP_FORMAT_##format, order, size \
+    }
 static const struct shape shapes[] = {
     REAL(BINARY16, DREP_LITTLE, 2),
     REAL(BINARY16, DREP_BIG, 2),
@@ -85,10 +94,11 @@ static const struct shape shapes[] = {
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 static const struct shape complexes[] = {
-    PARTS(BINARY32, DREP_BIG, 8),  PARTS(BINARY32, DREP_LITTLE, 8),  PARTS(BINARY64, DREP_BIG, 16),
-    PARTS(X87, DREP_LITTLE, 32),   PARTS(BINARY128, DREP_BIG, 32),   PARTS(BINARY16, DREP_BIG, 4),
-    PARTS(VAX_F, DREP_VAX, 8),     PARTS(M68K, DREP_BIG, 24),        PARTS(IBM_HEX64, DREP_BIG, 16),
-    PARTS(DOUBLE_DOUBLE, DREP_LITTLE, 32),
+    PARTS(BINARY32, DREP_BIG, 8),   PARTS(BINARY32, DREP_LITTLE, 8),
+    PARTS(BINARY64, DREP_BIG, 16),  PARTS(X87, DREP_LITTLE, 32),
+    PARTS(BINARY128, DREP_BIG, 32), PARTS(BINARY16, DREP_BIG, 4),
+    PARTS(VAX_F, DREP_VAX, 8),      PARTS(M68K, DREP_BIG, 24),
+    PARTS(IBM_HEX64, DREP_BIG, 16), PARTS(DOUBLE_DOUBLE, DREP_LITTLE, 32),
 };
 enum { COMPLEXES = sizeof complexes / sizeof complexes[0], MOST = 300, ROOM = MOST * 100 + 64 };
 
@@ -110,8 +120,8 @@ static void check_layout(const struct kernel *k, const uint8_t *items, const uin
         ck_abort_msg("refused");
     if (memcmp(out, expect, sizeof out) != 0)
         ck_abort_msg("%s to %s: %lld items, strides %lld and %lld, offsets %d and %d",
-                     drep_format_name(k->src.format), drep_format_name(k->dst.format),
-                     (long long)n, (long long)from_stride, (long long)to_stride, from_at, to_at);
+                     drep_format_name(k->src.format), drep_format_name(k->dst.format), (long long)n,
+                     (long long)from_stride, (long long)to_stride, from_at, to_at);
 }
 
 static void check_in_place(const struct kernel *k, const uint8_t *items, const uint8_t *want,
@@ -160,13 +170,12 @@ static void check_pair(const struct shape *to, const struct shape *from)
         k.run(&k, other, to->size, items, from->size, MOST);
         if (memcmp(&report, &known, sizeof report) != 0 ||
             memcmp(other, want, (size_t)(MOST * to->size)) != 0)
-            ck_abort_msg("%s to %s: the report of instruction set %d", drep_format_name(from->format),
-                         drep_format_name(to->format), isa);
+            ck_abort_msg("%s to %s: the report of instruction set %d",
+                         drep_format_name(from->format), drep_format_name(to->format), isa);
         ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_WRAP, NULL), 0);
         for (i = 0; i < 6; i++)
-            check_layout(&k, items, want, from->size, to->size, counts[i],
-                         gaps[rnd_below(&r, 4)], gaps[rnd_below(&r, 4)], (int)rnd_below(&r, 16),
-                         (int)rnd_below(&r, 16));
+            check_layout(&k, items, want, from->size, to->size, counts[i], gaps[rnd_below(&r, 4)],
+                         gaps[rnd_below(&r, 4)], (int)rnd_below(&r, 16), (int)rnd_below(&r, 16));
         check_layout(&k, items, want, from->size, to->size, MOST, 0, 0, 1, 3);
         check_layout(&k, items, want, from->size, to->size, MOST, 0, 0, 0, 0);
         if (to->size == from->size) {
@@ -215,9 +224,8 @@ START_TEST(test_large_moves)
 {
     static const struct shape big[] = {REAL(BINARY64, DREP_BIG, 8), REAL(BINARY16, DREP_BIG, 2),
                                        REAL(X87, DREP_LITTLE, 16)};
-    static const struct shape little[] = {REAL(BINARY64, DREP_LITTLE, 8),
-                                          REAL(BINARY16, DREP_LITTLE, 2),
-                                          REAL(X87, DREP_LITTLE, 16)};
+    static const struct shape little[] = {
+        REAL(BINARY64, DREP_LITTLE, 8), REAL(BINARY16, DREP_LITTLE, 2), REAL(X87, DREP_LITTLE, 16)};
     enum { SIZE = 9 << 20 };
     uint8_t *in = malloc(SIZE + 64), *out = malloc(SIZE + 64), *want = malloc(SIZE + 64);
     struct kernel k;
@@ -272,8 +280,9 @@ static i128 int_read(const struct shape *s, const uint8_t *p, bool *huge)
 static void int_write(const struct shape *s, u128 v, uint8_t *p)
 {
     for (int i = s->size; i-- > 0; v >>= 8)
-        p[s->order == DREP_BIG ? i : s->order == DREP_LITTLE ? s->size - 1 - i : i ^ 1] =
-            (uint8_t)v;
+        p[s->order == DREP_BIG      ? i
+          : s->order == DREP_LITTLE ? s->size - 1 - i
+                                    : i ^ 1] = (uint8_t)v;
 }
 
 /* What v becomes; true if it does not fit. */
@@ -585,14 +594,11 @@ END_TEST
 /* E13, and what has no conversion at all. */
 START_TEST(test_E13_bytes_and_impossible_pairs)
 {
-    static const int pairs[][2] = {{DREP_CODE_BYTE, DREP_CODE_UNSIGNED_CHAR},
-                                   {DREP_CODE_INT, DREP_CODE_BYTE},
-                                   {DREP_CODE_CHAR, DREP_CODE_SIGNED_CHAR},
-                                   {DREP_CODE_WCHAR, DREP_CODE_INT},
-                                   {DREP_CODE_CHAR, DREP_CODE_WCHAR},
-                                   {DREP_CODE_DOUBLE, DREP_CODE_C_DOUBLE_COMPLEX},
-                                   {DREP_CODE_COMPLEX, DREP_CODE_FLOAT},
-                                   {DREP_CODE_CHAR, DREP_CODE_BYTE}};
+    static const int pairs[][2] = {
+        {DREP_CODE_BYTE, DREP_CODE_UNSIGNED_CHAR}, {DREP_CODE_INT, DREP_CODE_BYTE},
+        {DREP_CODE_CHAR, DREP_CODE_SIGNED_CHAR},   {DREP_CODE_WCHAR, DREP_CODE_INT},
+        {DREP_CODE_CHAR, DREP_CODE_WCHAR},         {DREP_CODE_DOUBLE, DREP_CODE_C_DOUBLE_COMPLEX},
+        {DREP_CODE_COMPLEX, DREP_CODE_FLOAT},      {DREP_CODE_CHAR, DREP_CODE_BYTE}};
     const struct rep_opts opts = {.range = DREP_RANGE_WRAP};
     const struct rep_table *native = rep_native(), *e32 = rep_find("external32")->table;
     struct kernel k;
@@ -608,9 +614,8 @@ START_TEST(test_E13_bytes_and_impossible_pairs)
     k.run(&k, out, 1, "\x80\xff\x00\x01", 1, 4);
     ck_assert_int_eq(memcmp(out, "\x80\xff\x00\x01", 4), 0);
     ck_assert_int_eq(kernel_pick(&k, native, DREP_PACKED, e32, DREP_BYTE, &opts), 0);
-    ck_assert_int_eq(kernel_pick(&k, native, drep_predefined(DREP_CODE_CHARACTER), e32, DREP_CHAR,
-                                 &opts),
-                     0);
+    ck_assert_int_eq(
+        kernel_pick(&k, native, drep_predefined(DREP_CODE_CHARACTER), e32, DREP_CHAR, &opts), 0);
 }
 END_TEST
 
@@ -632,14 +637,35 @@ START_TEST(test_D2_descriptions_of_known_formats)
         drep_scalar s;
     } known[] = {
         {DREP_FORMAT_BINARY32,
-         {.cls = DREP_SCALAR_REAL, .size = 4, .precision = 32, .sign_pos = 31, .exp_pos = 23,
-          .exp_width = 8, .mant_width = 23, .exp_base_log2 = 1, .exp_bias = 127}},
+         {.cls = DREP_SCALAR_REAL,
+          .size = 4,
+          .precision = 32,
+          .sign_pos = 31,
+          .exp_pos = 23,
+          .exp_width = 8,
+          .mant_width = 23,
+          .exp_base_log2 = 1,
+          .exp_bias = 127}},
         {DREP_FORMAT_BINARY128,
-         {.cls = DREP_SCALAR_REAL, .size = 16, .precision = 128, .sign_pos = 127, .exp_pos = 112,
-          .exp_width = 15, .mant_width = 112, .exp_base_log2 = 1, .exp_bias = 16383}},
+         {.cls = DREP_SCALAR_REAL,
+          .size = 16,
+          .precision = 128,
+          .sign_pos = 127,
+          .exp_pos = 112,
+          .exp_width = 15,
+          .mant_width = 112,
+          .exp_base_log2 = 1,
+          .exp_bias = 16383}},
         {DREP_FORMAT_IBM_HEX64,
-         {.cls = DREP_SCALAR_REAL, .size = 8, .precision = 64, .sign_pos = 63, .exp_pos = 56,
-          .exp_width = 7, .mant_width = 56, .norm = DREP_NORM_NONE, .exp_base_log2 = 4,
+         {.cls = DREP_SCALAR_REAL,
+          .size = 8,
+          .precision = 64,
+          .sign_pos = 63,
+          .exp_pos = 56,
+          .exp_width = 7,
+          .mant_width = 56,
+          .norm = DREP_NORM_NONE,
+          .exp_base_log2 = 4,
           .exp_bias = 64}},
     };
     const struct rep_opts opts = {.value_range = DREP_RANGE_WRAP};
@@ -736,7 +762,7 @@ START_TEST(test_float_environment_does_not_matter)
     rnd_fill(&r, in, sizeof in);
     for (i = 0; i < 3000; i += 3) /* subnormals, of binary64 and of binary32 */
         in[8 * i + 7] = in[8 * i + 3] = (uint8_t)(in[8 * i + 7] & 0x80),
-                        in[8 * i + 6] = (uint8_t)(in[8 * i + 6] & 0x0f);
+                   in[8 * i + 6] = (uint8_t)(in[8 * i + 6] & 0x0f);
     for (isa = 0; isa < ISAS; isa++)
         for (i = 0; i < 4; i++)
             for (j = 0; j < 5; j++) {

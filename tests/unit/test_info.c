@@ -1,0 +1,129 @@
+/* test_info.c - hints.  H1-H3, H5, C4. */
+#include "base/info.h"
+#include "base/mem.h"
+#include "tests/unit/bytes.h"
+
+START_TEST(test_H5_keys_and_values)
+{
+    char longest[DREP_MAX_INFO_KEY + 2];
+    drep_info *info;
+
+    ck_assert_int_eq(drep_info_new(&info), 0);
+    memset(longest, 'k', sizeof longest);
+    longest[DREP_MAX_INFO_KEY + 1] = 0;
+    ck_assert_int_eq(drep_info_set(info, longest, "v"), DREP_ERR_INFO_KEY);
+    longest[DREP_MAX_INFO_KEY] = 0;
+    ck_assert_int_eq(drep_info_set(info, longest, "v"), 0);
+    ck_assert_int_eq(drep_info_set(info, "", "v"), DREP_ERR_INFO_KEY);
+    ck_assert_int_eq(drep_info_set(info, "key", ""), DREP_ERR_INFO_VALUE);
+    ck_assert_int_eq(drep_info_set(info, "key", NULL), DREP_ERR_INFO_VALUE);
+    ck_assert_int_eq(drep_info_set(info, "key", "one"), 0);
+    ck_assert_int_eq(drep_info_set(info, "Key", "two"), 0); /* case counts */
+    ck_assert_int_eq(drep_info_set(info, "key", "three"), 0);
+    ck_assert_int_eq(drep_info_count(info), 3);
+    ck_assert_str_eq(drep_info_get(info, "key"), "three");
+    ck_assert_str_eq(drep_info_get(info, "Key"), "two");
+    ck_assert_ptr_null(drep_info_get(info, "kez"));
+    ck_assert_str_eq(drep_info_key(info, 0), "Key");
+    ck_assert_str_eq(drep_info_key(info, 1), "key");
+    ck_assert_ptr_null(drep_info_key(info, 3));
+    ck_assert_int_eq(drep_info_delete(info, "Key"), 0);
+    ck_assert_int_eq(drep_info_delete(info, "Key"), DREP_ERR_INFO_KEY);
+    ck_assert_int_eq(drep_info_count(info), 2);
+    drep_info_free(info);
+    drep_info_free(NULL);
+}
+END_TEST
+
+START_TEST(test_H5_values_by_kind)
+{
+    ck_assert(info_valid("collective_buffering", "true"));
+    ck_assert(!info_valid("collective_buffering", "True"));
+    ck_assert(!info_valid("collective_buffering", "1"));
+    ck_assert(info_valid("cb_nodes", "+12"));
+    ck_assert(info_valid("cb_nodes", "-3"));
+    ck_assert(!info_valid("cb_nodes", "+ 12"));
+    ck_assert(!info_valid("cb_nodes", "12 "));
+    ck_assert(!info_valid("cb_nodes", "0x10"));
+    ck_assert(!info_valid("cb_nodes", "99999999999999999999"));
+    ck_assert(info_valid("chunked", "3, 4 ,5"));
+    ck_assert(!info_valid("chunked", "3,,5"));
+    ck_assert(!info_valid("chunked", "3,4,"));
+    ck_assert(info_valid("access_style", "read_once, sequential"));
+    ck_assert(!info_valid("access_style", "read once"));
+    ck_assert(info_valid("drep_sync", "commit"));
+    ck_assert(!info_valid("drep_sync", "a,b"));
+    ck_assert(info_valid("file_perm", "0640"));
+    ck_assert(!info_valid("file_perm", "0689"));
+    ck_assert(!info_valid("no such hint", "1"));
+    ck_assert(info_known("striping_unit") && !info_known("Striping_unit"));
+}
+END_TEST
+
+/* C4, H2: the supported ones with the values in force; what is bad or unknown leaves no
+ * trace. */
+START_TEST(test_C4_merging)
+{
+    drep_info *all, *mine;
+    int64_t numbers[4] = {0};
+
+    ck_assert_int_eq(info_defaults(&all), 0);
+    ck_assert_int_eq(drep_info_new(&mine), 0);
+    drep_info_set(mine, "cb_nodes", "4");
+    drep_info_set(mine, "cb_block_size", "many");
+    drep_info_set(mine, "nobody_knows", "this");
+    drep_info_set(mine, "chunked", "10, 20 ,30");
+    drep_info_set(mine, "access_style", "read_once,random");
+    drep_info_set(mine, "drep_lock", "false");
+    ck_assert_int_eq(info_merge(all, mine), 0);
+    ck_assert_int_eq(info_int(all, "cb_nodes"), 4);
+    ck_assert_int_eq(info_int(all, "cb_block_size"), 1048576);
+    ck_assert_ptr_null(drep_info_get(all, "nobody_knows"));
+    ck_assert_int_eq(info_ints(all, "chunked", numbers, 2), 3);
+    ck_assert(numbers[0] == 10 && numbers[1] == 20 && numbers[2] == 0);
+    ck_assert(info_has_word(all, "access_style", "random"));
+    ck_assert(!info_has_word(all, "access_style", "rand"));
+    ck_assert(!info_bool(all, "drep_lock"));
+    ck_assert_int_eq(info_int(NULL, "drep_chunk_max"), 16777216);
+    ck_assert_int_eq(info_int(NULL, "file_perm"), 0666);
+    ck_assert(info_bool(NULL, "drep_lock"));
+    ck_assert_int_eq(info_ints(NULL, "chunked", numbers, 4), 0);
+    ck_assert_str_eq(info_str(mine, "cb_block_size"), "1048576");
+    drep_info_free(all);
+    drep_info_free(mine);
+}
+END_TEST
+
+START_TEST(test_every_allocation_may_fail)
+{
+    drep_info *info = NULL;
+    int64_t n = 0;
+    int err;
+
+    do {
+        mem_fail_at(n++);
+        err = info_defaults(&info);
+    } while (err == DREP_ERR_NOMEM);
+    mem_fail_at(-1);
+    ck_assert_int_eq(err, 0);
+    ck_assert_int_gt(n, 20);
+    mem_fail_at(0);
+    ck_assert_int_eq(drep_info_set(info, "cb_nodes", "9"), DREP_ERR_NOMEM);
+    ck_assert_str_eq(drep_info_get(info, "cb_nodes"), "1");
+    mem_fail_at(-1);
+    drep_info_free(info);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("info");
+    TCase *tc = tcase_create("info");
+
+    tcase_add_test(tc, test_H5_keys_and_values);
+    tcase_add_test(tc, test_H5_values_by_kind);
+    tcase_add_test(tc, test_C4_merging);
+    tcase_add_test(tc, test_every_allocation_may_fail);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
