@@ -675,7 +675,7 @@ static int export_block(struct emptier *e, const struct box *b)
     e->lost.nan_lost += report.nan_lost;
     if (!is_fill(e, n))
         err = write_block(e, b, n);
-    if (e->m->variable)
+    if (drep_type_variable(e->m->type))
         drep_vlen_free(e->m->type, n, e->d);
     return err;
 }

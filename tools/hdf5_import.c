@@ -25,6 +25,7 @@ struct source {
     H5D_layout_t layout;
     hsize_t chunk[H5S_MAX_RANK];
     struct map map;
+    void *fill; /* the fill value in HDF5's memory, if it was read */
 };
 
 static uint64_t address_of(hid_t object)
@@ -56,6 +57,13 @@ static int read_shape(struct job *j, struct source *s)
 
 static void source_close(struct source *s)
 {
+    if (s->fill && s->map.variable) {
+        hid_t one = H5Screate(H5S_SCALAR);
+
+        H5Dvlen_reclaim(s->map.mem, one, H5P_DEFAULT, s->fill);
+        H5Sclose(one);
+    }
+    free(s->fill);
     map_release(&s->map);
     if (s->dcpl > 0)
         H5Pclose(s->dcpl);
@@ -610,11 +618,11 @@ static int ref_in(struct move *mv, int region, void *h, drep_ref *d)
 
 /* ------------------------------------------------------------- making datasets */
 
-static int read_fill(struct job *j, const struct object *o, const struct source *s, drep_spec *spec,
+static int read_fill(struct job *j, const struct object *o, struct source *s, drep_spec *spec,
                      struct move *mv)
 {
     H5D_fill_value_t defined = H5D_FILL_VALUE_DEFAULT;
-    void *h, *d;
+    void *d;
 
     if (H5Pfill_value_defined(s->dcpl, &defined) < 0)
         return job_fail_hdf5(j, "fill value");
@@ -622,18 +630,18 @@ static int read_fill(struct job *j, const struct object *o, const struct source 
         spec->fill = DREP_FILL_NONE;
     if (defined != H5D_FILL_VALUE_USER_DEFINED)
         return 0;
-    h = move_alloc(mv, s->map.hsize);
+    s->fill = calloc(1, s->map.hsize);
     d = move_alloc(mv, s->map.dsize);
-    if (!h || !d)
-        return DREP_ERR_NOMEM;
-    if (H5Pget_fill_value(s->dcpl, s->map.mem, h) < 0) {
+    if (!s->fill || !d)
+        return job_fail(j, DREP_ERR_NOMEM, "out of memory");
+    if (H5Pget_fill_value(s->dcpl, s->map.mem, s->fill) < 0) {
         job_fail_hdf5(j, "fill value");
         job_warn(j, o->path, "%s", j->why);
         return 0;
     }
     spec->fill = DREP_FILL_VALUE;
     spec->fill_value = d;
-    return move_in(mv, &s->map, 1, h, d);
+    return move_in(mv, &s->map, 1, s->fill, d);
 }
 
 /* The dimension objects of a dataset's dimensions, made if need be. */
@@ -655,7 +663,7 @@ static int choose_dims(struct job *j, struct object *o, const struct source *s, 
     return err;
 }
 
-static int create_dataset(struct job *j, struct object *o, const struct source *s, struct move *mv)
+static int create_dataset(struct job *j, struct object *o, struct source *s, struct move *mv)
 {
     int64_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
     const char *names[H5S_MAX_RANK] = {NULL};
@@ -1022,22 +1030,31 @@ static int write_block(struct filler *f, const struct box *b, int64_t n)
     return err;
 }
 
-static int fill_block(struct filler *f, const struct box *b)
+/* Moves a block.  One of several chunks may be damaged: then each is moved alone. */
+static int fill_block(struct filler *f, const struct box *block, int several)
 {
     const struct source *s = f->s;
-    int64_t n = box_elements(b);
-    hid_t mem = box_space(b);
-    int err = 0;
+    int64_t chunk[DREP_MAX_RANK];
+    hid_t mem = box_space(block);
+    struct box b;
+    int d, err = 0;
 
-    if (box_select_hdf5(b, s->space) < 0 ||
-        H5Dread(s->dset, s->map.mem, mem, s->space, H5P_DEFAULT, f->h) < 0) {
-        if (!f->unread)
-            job_fail_hdf5(f->j, "data");
-        f->unread += n;
-    } else {
-        err = write_block(f, b, n);
+    if (box_select_hdf5(block, s->space) >= 0 &&
+        H5Dread(s->dset, s->map.mem, mem, s->space, H5P_DEFAULT, f->h) >= 0) {
+        err = write_block(f, block, box_elements(block));
         if (s->map.variable)
             H5Dvlen_reclaim(s->map.mem, mem, H5P_DEFAULT, f->h);
+    } else if (several && s->layout == H5D_CHUNKED) {
+        for (d = 0; d < s->rank; d++)
+            chunk[d] = (int64_t)s->chunk[d];
+        box_init(&b, s->rank, block->count, chunk);
+        memcpy(b.base, block->start, sizeof b.base);
+        while (!err && box_next(&b))
+            err = fill_block(f, &b, 0);
+    } else {
+        if (!f->unread)
+            job_fail_hdf5(f->j, "data");
+        f->unread += box_elements(block);
     }
     H5Sclose(mem);
     return err;
@@ -1053,7 +1070,7 @@ static int fill_region(struct filler *f, const struct box *region)
     for (d = 0; d < region->rank; d++)
         b.base[d] = region->start[d];
     while (!err && box_next(&b))
-        err = fill_block(f, &b);
+        err = fill_block(f, &b, 1);
     return err;
 }
 

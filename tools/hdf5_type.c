@@ -216,7 +216,7 @@ static void put_value(uint8_t *p, size_t size, H5T_order_t order, uint64_t value
 
     for (i = 0; i < size; i++) {
         uint8_t fill = is_signed && (int64_t)value < 0 ? 0xff : 0;
-        uint8_t byte = i < 8 ? (uint8_t)(value >> 8 * i) : fill;
+        uint8_t byte = (uint8_t)(i < 8 ? value >> 8 * i : fill);
 
         p[order == H5T_ORDER_BE ? size - 1 - i : i] = byte;
     }
