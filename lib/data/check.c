@@ -102,6 +102,15 @@ static int see_dims(struct check *c, uint64_t id, const struct object_rec *rec)
     return err;
 }
 
+/* A type of a later version is nobody's mistake. */
+static int see_dataset_type(struct check *c, const struct object_rec *rec)
+{
+    struct ftype *ft;
+    int err = dataset_type(c->f, rec, &ft);
+
+    return err == DREP_ERR_UNSUPPORTED ? 0 : err;
+}
+
 static int see_object(struct check *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct object_rec *rec = mem_alloc(sizeof *rec);
@@ -126,6 +135,8 @@ static int see_object(struct check *c, const struct key *key, const uint8_t *p, 
             err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
         if (err == 0 && rec->kind == FMT_DATASET)
             err = see_dims(c, key_object(key->p), rec);
+        if (err == 0 && rec->kind == FMT_DATASET)
+            err = see_dataset_type(c, rec);
         if (err == 0 && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
             err = fail(DREP_ERR_FORMAT, "the root is not a group");
     }

@@ -264,6 +264,9 @@ int shape_check(const struct object_rec *rec, const struct ftype *ft);
 /* A handle outlives its dataset: DREP_ERR_NOT_FOUND. */
 int dataset_alive(const drep_dataset *ds);
 int64_t dataset_count(const drep_dataset *ds);
+/* The datatype that a dataset's record names, if the header lists what it is made of and
+ * the record's shape and layout go with it. */
+int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out);
 /* Reads every element that is stored (deep.c); *budget: bytes of payload that may still
  * be read, so that what many records share is not read without end. */
 int dataset_read_stored(drep_dataset *ds, uint64_t *budget);

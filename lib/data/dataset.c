@@ -193,6 +193,20 @@ static int listed(int code, void *ctx)
     return fail(DREP_ERR_FORMAT, "the header's extents do not list %s", drep_code_name(code));
 }
 
+int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out)
+{
+    struct ftype *ft;
+    int err = ftype_get(f, rec->type, true, &ft);
+
+    if (err == 0)
+        err = type_each_code(ft->type, listed, f);
+    if (err == 0)
+        err = shape_check(rec, ft);
+    if (err == 0)
+        *out = ft;
+    return err;
+}
+
 static void dataset_free(drep_dataset *ds)
 {
     chunks_release(&ds->chunks);
@@ -241,14 +255,9 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
     ds->path = mem_strdup(path);
     err = ds->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : load_rec(ds);
     if (err == 0)
-        err = ftype_get(f, ds->rec.type, true, &ds->ft);
-    if (err == 0)
-        err = type_each_code(ds->ft->type, listed, f);
+        err = dataset_type(f, &ds->rec, &ds->ft);
     if (err == 0) {
         ds->esize = ds->ft->stored.extent;
-        err = shape_check(&ds->rec, ds->ft);
-    }
-    if (err == 0) {
         chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
         if (ds->rec.layout == FMT_CONTIGUOUS)
             ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
