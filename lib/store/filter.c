@@ -354,7 +354,7 @@ static int encode_one(const struct filter_rec *f, const struct buf *in, size_t f
         *skip = 1;
         return 0;
     }
-    if ((err = buf_reserve(out, in->len)) != 0)
+    if ((err = buf_reserve(out, in->len + 1)) != 0)
         return err;
     /* A compressor gets one byte less than its input has, so that it must shrink. */
     st.out = c->compresses ? out->p + PREFIX : out->p;
@@ -379,12 +379,21 @@ static void buf_swap(struct buf *a, struct buf *b)
     *b = t;
 }
 
+/* The input of the first filter: there is memory even for no bytes, since filters
+ * compute with its address. */
+static int buf_start(struct buf *b, const void *p, size_t size)
+{
+    int err = buf_reserve(b, size + 1);
+
+    return err ? err : buf_set(b, p, size);
+}
+
 int filters_encode(const struct filter_rec *f, int n, const void *buf, size_t size, size_t fixed,
                    struct buf *out, uint32_t *skipped)
 {
     struct buf next = {0};
     uint32_t skip_mask = 0;
-    int err = buf_set(out, buf, size), packed = 0;
+    int err = buf_start(out, buf, size), packed = 0;
 
     for (int i = 0; err == 0 && i < n; i++) {
         int skip;
@@ -447,7 +456,7 @@ int filters_decode(const struct filter_rec *f, int n, uint32_t skipped, const vo
                    size_t size, size_t fixed, uint64_t max, struct buf *out)
 {
     struct buf next = {0};
-    int err = buf_set(out, buf, size);
+    int err = buf_start(out, buf, size);
 
     for (int i = n - 1; err == 0 && i >= 0; i--) {
         int compressed_before = 0;
