@@ -297,27 +297,42 @@ static uint64_t blocks_of(uint64_t size)
     return size / FMT_SUM_BLOCK + (size % FMT_SUM_BLOCK != 0);
 }
 
-/* n chunks that are not stored, at one place; room: bytes the last may grow to. */
+/* n chunks that are not stored, at one place; room: bytes the last may grow to.  They go in
+ * steps of one record each, so that their sums take little memory. */
 static int place_run(struct chunks *cs, const uint64_t *coord, uint32_t n, const uint8_t *p,
                      uint64_t size, uint64_t room)
 {
     struct store *st = cs->st;
-    uint64_t small[SUMS_SMALL], count = n * blocks_of(size);
-    uint64_t bytes = (n - 1) * size + (room > size ? room : size);
+    uint64_t small[SUMS_SMALL], at[FMT_RANK_MAX];
+    uint64_t step = size && RUN_BYTES / size ? RUN_BYTES / size : 1;
+    uint64_t count = (n < step ? n : step) * blocks_of(size);
+    uint64_t bytes = round_up((n - 1) * size + (room > size ? room : size), FMT_ALIGN);
     uint64_t *sums = count <= SUMS_SMALL ? small : mem_array((size_t)count, sizeof(*sums));
     uint64_t offset;
     int err;
 
     if (!sums)
         return DREP_ERR_NOMEM;
+    bytes = bytes ? bytes : FMT_ALIGN;
+    memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
     err = find_space(cs, coord, bytes, size, &offset);
-    if (!err) {
-        err = payload_write(st, p, n, size, offset, sums);
-        if (err)
+    while (!err && n > 0) {
+        uint32_t now = n < step ? n : (uint32_t)step;
+        uint64_t space = now == n ? bytes : now * size;
+
+        err = payload_write(st, p, now, size, offset, sums);
+        if (err) {
             space_free(st, offset, bytes, WITH_OP);
+            break;
+        }
+        err = run_add(cs, at, now, offset, size, space, sums);
+        n -= now;
+        p += now * size;
+        offset += space;
+        bytes -= space;
+        if (cs->rank)
+            at[cs->rank - 1] += now;
     }
-    if (!err)
-        err = run_add(cs, coord, n, offset, size, round_up(bytes ? bytes : 1, FMT_ALIGN), sums);
     if (sums != small)
         mem_free(sums);
     return err;
@@ -428,45 +443,62 @@ static void forget(struct chunks *cs, const uint64_t *coord)
     chunk_cache_drop(cs->st->cache, &key);
 }
 
-static int write_filtered(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size)
+int chunk_encode(const struct chunks *cs, const void *buf, uint64_t size, struct buf *out,
+                 uint32_t *skipped)
+{
+    uint64_t most = cs->st->opts.chunk_max;
+
+    if (size > (cs->payload > most ? cs->payload : most))
+        return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
+                    (unsigned long long)size, (unsigned long long)most);
+    return filters_encode(cs->filter, cs->nfilters, buf, (size_t)size, (size_t)cs->payload, out,
+                          skipped);
+}
+
+int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct buf *encoded,
+                        uint32_t skipped)
 {
     struct store *st = cs->st;
     struct run r = {.object = cs->object, .rank = cs->rank};
-    struct buf out = {0};
     struct found f;
-    uint64_t bytes;
-    int err;
+    int err = store_may_write(st);
 
-    if (size > (cs->payload > st->opts.chunk_max ? cs->payload : st->opts.chunk_max))
-        return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
-                    (unsigned long long)size, (unsigned long long)st->opts.chunk_max);
+    if (err)
+        return err;
     forget(cs, coord);
-    err = filters_encode(cs->filter, cs->nfilters, buf, (size_t)size, (size_t)cs->payload, &out,
-                         &r.rec.skipped);
+    err = run_find(cs, coord, &f);
     if (!err) {
-        err = run_find(cs, coord, &f);
-        if (!err) {
-            err = run_remove(cs, &f, 1);
-            run_done(st, &f);
-        }
-        err = err == DREP_ERR_NOT_FOUND ? 0 : err;
+        err = run_remove(cs, &f, 1);
+        run_done(st, &f);
     }
-    bytes = out.len;
+    if (err && err != DREP_ERR_NOT_FOUND)
+        return err;
+    r.rec.filtered = 1;
+    r.rec.skipped = skipped;
+    r.rec.run = 1;
+    r.rec.size = encoded->len;
+    r.rec.sum[0] = sum_stored(encoded->p, encoded->len);
+    r.sum = r.rec.sum;
+    memcpy(r.coord, coord, (size_t)cs->rank * sizeof(*coord));
+    err = space_alloc(st, r.rec.size, chunk_align(st, r.rec.size), WITH_OP, &r.rec.offset);
+    if (err)
+        return err;
+    err = st->io->ops->write_at(st->io, encoded->p, encoded->len, r.rec.offset);
     if (!err)
-        err = space_alloc(st, bytes, chunk_align(st, bytes), WITH_OP, &r.rec.offset);
-    if (!err) {
-        r.rec.filtered = 1;
-        r.rec.run = 1;
-        r.rec.size = bytes;
-        r.rec.sum[0] = sum_stored(out.p, out.len);
-        memcpy(r.coord, coord, (size_t)cs->rank * sizeof(*coord));
-        r.sum = r.rec.sum;
-        err = st->io->ops->write_at(st->io, out.p, out.len, r.rec.offset);
-        if (!err)
-            err = run_store(st, &r, WITH_OP);
-        if (err)
-            space_free(st, r.rec.offset, bytes, WITH_OP);
-    }
+        err = run_store(st, &r, WITH_OP);
+    if (err)
+        space_free(st, r.rec.offset, r.rec.size, WITH_OP);
+    return err;
+}
+
+static int write_filtered(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size)
+{
+    struct buf out = {0};
+    uint32_t skipped = 0;
+    int err = chunk_encode(cs, buf, size, &out, &skipped);
+
+    if (!err)
+        err = chunk_write_encoded(cs, coord, &out, skipped);
     buf_release(&out);
     return err;
 }

@@ -208,6 +208,7 @@ struct reservation {
     struct extents left;    /* not used yet */
 };
 
+#define RUN_BYTES ((uint64_t)64 << 20) /* of one record, so that its sums stay small */
 #define OPEN_RUNS 16
 #define RECENT_RUNS 16
 #define RESERVATIONS 16

@@ -12,8 +12,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define RUN_BYTES ((uint64_t)64 << 20) /* of one record, so that its sums stay small */
-
 static uint64_t blocks_of(uint64_t size)
 {
     return size / FMT_SUM_BLOCK + (size % FMT_SUM_BLOCK != 0);

@@ -127,6 +127,12 @@ int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size);
  * business; filters run in the caller's thread.  The old payload is freed at commit. */
 int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void *buf,
                 uint64_t size);
+/* The same in two steps for one filtered chunk: chunk_encode() only runs the filters and may
+ * be called from many threads, also while others read. */
+int chunk_encode(const struct chunks *cs, const void *buf, uint64_t size, struct buf *out,
+                 uint32_t *skipped);
+int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct buf *encoded,
+                        uint32_t skipped);
 /* Replaces bytes of one existing or absent chunk: read, modify, write; `fill` (one
  * stored element, NULL: zeros) stands for what did not exist. */
 int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,

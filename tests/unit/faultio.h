@@ -28,7 +28,6 @@ struct fault_file {
     int64_t fail_at; /* the call number from now that fails (0: the next); -1: none */
     int fail_code;   /* with this error */
     int fail_syncs;  /* all syncs fail */
-    int64_t calls;
     struct {
         uint64_t byte;
         struct io *owner;

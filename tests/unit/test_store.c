@@ -483,6 +483,75 @@ START_TEST(test_readers_and_reuse)
 }
 END_TEST
 
+/* ---- threads ---- */
+
+struct reading {
+    struct store *st;
+    uint64_t seed, want;
+    int bad;
+};
+
+static void *read_all(void *ctx)
+{
+    struct reading *r = ctx;
+    uint8_t *bytes = malloc(12288);
+
+    for (int k = 0; k < 300; k++) {
+        struct buf value = {0};
+        struct chunks cs;
+        struct tree_walk w;
+        struct key key;
+        uint64_t have, c;
+        int n = 0;
+
+        r->seed = r->seed * 6364136223846793005ull + 1442695040888963407ull;
+        c = r->seed >> 33;
+        dataset(&cs, r->st, (int)(c & 1));
+        c = c / 2 % CHUNKS;
+        r->bad |= chunk_read(&cs, &c, r->seed % 2000, r->seed % 900, bytes, &have);
+        key_make(&key, 1 + r->seed % 300, FMT_TAG_ATTR);
+        tree_walk(&w, r->st, &key, 0);
+        while (n++ < 10 && tree_next(&w, &key, &value) == 0)
+            r->bad |= tree_get(r->st, &key, &value);
+        buf_release(&value);
+    }
+    free(bytes);
+    return NULL;
+}
+
+START_TEST(test_readers_in_threads)
+{
+    /* Many threads read at once, from a snapshot or from a writer's open transaction. */
+    struct reading reading[4];
+    pthread_t thread[4];
+    struct fault_file file;
+    struct store *st;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 0; i < 30; i++)
+        ck_assert_int_eq(in_operation(st, i), 0);
+    ck_assert_int_eq(commit(st), 0);
+    if (_i) {
+        for (uint64_t i = 0; i < 5; i++)
+            ck_assert_int_eq(in_operation(st, 50 + i), 0);
+    } else {
+        store_close(st);
+        ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &st), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        reading[i] = (struct reading){.st = st, .seed = (uint64_t)i + 9};
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, read_all, &reading[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(thread[i], NULL);
+        ck_assert_int_eq(reading[i].bad, 0);
+    }
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_damaged_slots)
 {
     /* Every byte of either slot: damage is seen, and the other slot opens. */
@@ -534,6 +603,7 @@ int main(void)
     tcase_add_test(t, test_sync_failure_is_final);
     tcase_add_test(t, test_two_writers);
     tcase_add_test(t, test_readers_and_reuse);
+    tcase_add_loop_test(t, test_readers_in_threads, 0, 2);
     tcase_add_test(t, test_damaged_slots);
     suite_add_tcase(s, t);
     r = srunner_create(s);
