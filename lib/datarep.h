@@ -841,6 +841,12 @@ DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
  * malloc'ed. */
 DREP_API int drep_dataset_fill(drep_dataset *dataset, void *value);
 DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
+/* Calls fn for each stored chunk, in grid order, with the coordinates of its first
+ * element (contiguous: one number, its place in row-major order); what no chunk covers
+ * reads as fill.  fn may read the dataset; a non-zero return stops the walk and becomes
+ * its result.  DREP_ERR_KIND: compact, or no elements. */
+typedef int drep_chunk_fn(const int64_t *start, void *ctx);
+DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx);
 
 /* Which elements.  NULL everywhere means all.  A box takes count[d] blocks of
  * block[d] elements, stride[d] apart from start[d]; stride and block NULL: 1. */

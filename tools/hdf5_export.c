@@ -619,9 +619,11 @@ struct emptier {
     const drep_dsinfo *info;
     const struct map *m;
     hid_t dset, space;
-    int sparse;    /* chunks that hold nothing but the fill value are left out */
-    void *d, *h;   /* one block in either memory */
-    uint8_t *fill; /* one element */
+    int sparse;                  /* chunks that hold nothing but the fill value are left out */
+    void *d, *h;                 /* one block in either memory */
+    uint8_t *fill;               /* one element */
+    int64_t step[DREP_MAX_RANK]; /* of a block */
+    int err;                     /* of one chunk */
     drep_report lost;
 };
 
@@ -680,19 +682,63 @@ static int export_block(struct emptier *e, const struct box *b)
     return err;
 }
 
+/* The blocks of a part of the dataset. */
+static int export_region(struct emptier *e, const int64_t *start, const int64_t *dims)
+{
+    struct box b;
+    int err = 0;
+
+    box_init(&b, e->info->rank, dims, e->step);
+    memcpy(b.base, start, (size_t)e->info->rank * sizeof *start);
+    while (!err && box_next(&b))
+        err = export_block(e, &b);
+    return err;
+}
+
+static int export_chunk(const int64_t *start, void *ctx)
+{
+    struct emptier *e = ctx;
+    int64_t dims[DREP_MAX_RANK];
+    int d;
+
+    for (d = 0; d < e->info->rank; d++) {
+        if (start[d] >= e->info->dims[d])
+            return 0;
+        dims[d] = e->info->dims[d] - start[d];
+        if (dims[d] > e->info->chunk[d])
+            dims[d] = e->info->chunk[d];
+    }
+    e->err = export_region(e, start, dims);
+    return e->err;
+}
+
+/* Chunk by chunk where many are not stored, else in larger blocks. */
+static int export_all_blocks(struct emptier *e)
+{
+    static const int64_t origin[DREP_MAX_RANK];
+    const drep_dsinfo *info = e->info;
+    double cells = 1;
+    int d, err;
+
+    for (d = 0; d < info->rank && info->layout == DREP_CHUNKED; d++)
+        cells *= (double)((info->dims[d] - 1) / info->chunk[d] + 1);
+    if (info->layout != DREP_CHUNKED || (double)info->chunks >= cells)
+        return export_region(e, origin, info->dims);
+    err = drep_dataset_chunks(e->ds, export_chunk, e);
+    return err && !e->err ? job_fail_drep(e->j, err) : err;
+}
+
 static int export_blocks(struct emptier *e, int64_t most)
 {
     const drep_dsinfo *info = e->info;
-    int64_t step[DREP_MAX_RANK];
     int64_t n = 1;
-    struct box b;
     int d, err = 0;
 
     for (d = 0; d < info->rank; d++) {
-        step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
-        n *= step[d];
+        e->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
+        n *= e->step[d];
     }
-    box_grow(info->rank, info->dims, most, step);
+    box_grow(info->rank, info->dims, most, e->step);
     n = n > most ? n : most;
     if ((uint64_t)n > SIZE_MAX / (e->m->dsize + e->m->hsize + 1))
         return job_fail(e->j, DREP_ERR_NOMEM, "out of memory");
@@ -707,9 +753,8 @@ static int export_blocks(struct emptier *e, int64_t most)
         if (err)
             job_fail_drep(e->j, err);
     }
-    box_init(&b, info->rank, info->dims, step);
-    while (!err && box_next(&b))
-        err = export_block(e, &b);
+    if (!err)
+        err = export_all_blocks(e);
     free(e->fill);
     if (e->h != e->d)
         free(e->h);

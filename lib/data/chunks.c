@@ -1,0 +1,79 @@
+/* chunks.c - which parts of a dataset are stored.
+ *
+ * What no chunk covers is fill, so a tool that copies a sparse dataset need not read it.
+ * The coordinates are collected first: the caller's function may use the file. */
+#include "data/data.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+struct starts {
+    const drep_dataset *ds;
+    int rank;    /* of the grid */
+    int64_t *at; /* rank coordinates of elements for each chunk */
+    size_t n, room;
+};
+
+static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
+{
+    const struct object_rec *r = &s->ds->rec;
+    size_t rank = (size_t)s->rank;
+
+    if (s->n == s->room) {
+        size_t room = s->room != 0 ? 2 * s->room : 64;
+        int64_t *at =
+            rank <= SIZE_MAX / sizeof *at / room ? mem_array(room, rank * sizeof *at) : NULL;
+
+        if (at == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        if (s->n != 0)
+            memcpy(at, s->at, s->n * rank * sizeof *at);
+        mem_free(s->at);
+        s->at = at;
+        s->room = room;
+    }
+    for (size_t d = 0; d < rank; d++) {
+        uint64_t c = coord[d] + (d + 1 == rank ? run : 0);
+        uint64_t step = r->layout == FMT_CONTIGUOUS ? r->slab : r->chunk[d];
+
+        if (__builtin_mul_overflow(c, step, &s->at[s->n * rank + d]))
+            return fail(DREP_ERR_FORMAT, "a chunk beyond 2^63");
+    }
+    s->n++;
+    return 0;
+}
+
+static int note_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct starts *s = ctx;
+    int err = 0;
+
+    for (uint64_t i = 0; err == 0 && i < rec->run; i++)
+        err = starts_add(s, coord, i);
+    return err;
+}
+
+int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx)
+{
+    struct starts s = {.ds = dataset};
+    int err;
+
+    if (dataset == NULL || fn == NULL)
+        return fail(DREP_ERR_ARG, "drep_dataset_chunks: null argument");
+    if ((err = read_begin(dataset->file)) != 0)
+        return err;
+    if (dataset->rec.layout != FMT_CONTIGUOUS && dataset->rec.layout != FMT_CHUNKED)
+        return read_end(dataset->file,
+                        fail(DREP_ERR_KIND, "dataset \"%s\": it has no chunks", dataset->path));
+    s.rank = dataset->chunks.rank;
+    err = chunk_each(&dataset->chunks, note_record, &s);
+    if (err != 0)
+        err = fail_in(err, "dataset \"%s\"", dataset->path);
+    err = read_end(dataset->file, err);
+    for (size_t i = 0; err == 0 && i < s.n; i++)
+        err = fn(s.at + i * (size_t)s.rank, ctx);
+    mem_free(s.at);
+    return err;
+}
