@@ -552,6 +552,58 @@ START_TEST(test_readers_in_threads)
 }
 END_TEST
 
+START_TEST(test_logged_commits_stay_whole)
+{
+    /* D16: what the log names can be read, also while the next commit is being made. */
+    static const int keeps[] = {1, 2, 3, 6};
+    struct store_opts keep = opts;
+    uint64_t sums[41] = {0};
+    struct fault_file file;
+    struct store *st, *reader;
+
+    keep.keep = keeps[_i];
+    keep.lock = 0;
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &keep, &st), 0);
+    for (uint64_t i = 1; i <= 40; i++) {
+        struct buf value = {0};
+        struct tree_walk w;
+        struct key from, key;
+        int logged = 0, err;
+
+        ck_assert_int_eq(in_operation(st, i), 0);
+        ck_assert_int_eq(commit(st), 0);
+        sums[i] = must_content(st);
+        ck_assert_int_eq(in_operation(st, 100 + i), 0); /* under way, and larger than others */
+        ck_assert_int_eq(store_open(fault_io(&file), 0, &keep, &reader), 0);
+        key_make(&from, 0, FMT_TAG_LOG);
+        tree_walk(&w, reader, &from, 9);
+        while ((err = tree_next(&w, &key, &value)) == 0) {
+            struct ref root = reader->tree.root;
+            struct log_rec rec;
+            struct in in;
+
+            in_init(&in, value.p, value.len);
+            ck_assert_int_eq(log_get(&in, &rec), 0);
+            node_cache_clear(&reader->nodes);
+            chunk_cache_clear(reader->cache);
+            reader->tree.root = rec.root;
+            reader->tree.change++;
+            ck_assert_uint_eq(must_content(reader), sums[key_u64(key.p + 9)]);
+            reader->tree.root = root;
+            reader->tree.change++;
+            logged++;
+        }
+        ck_assert_int_eq(err, DREP_ERR_NOT_FOUND);
+        ck_assert_int_eq(logged, i < (uint64_t)keep.keep ? (int)i - 1 : keep.keep - 1);
+        buf_release(&value);
+        store_close(reader);
+    }
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_damaged_slots)
 {
     /* Every byte of either slot: damage is seen, and the other slot opens. */
@@ -604,6 +656,7 @@ int main(void)
     tcase_add_test(t, test_two_writers);
     tcase_add_test(t, test_readers_and_reuse);
     tcase_add_loop_test(t, test_readers_in_threads, 0, 2);
+    tcase_add_loop_test(t, test_logged_commits_stay_whole, 0, 4);
     tcase_add_test(t, test_damaged_slots);
     suite_add_tcase(s, t);
     r = srunner_create(s);
