@@ -433,7 +433,7 @@ TARGET_AVX512 INLINE void half_avx512(PASS_ARGS, bool counts)
     const __m256i half_inf = _mm256_set1_epi16(0x7c00), half_most = _mm256_set1_epi16(0x7fff);
 
     for (; n > 0; n -= 16, src += 64, dst += 32) {
-        __mmask16 some = n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1);
+        __mmask16 some = (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1);
         __m512i v = _mm512_maskz_loadu_epi32(some, src), size = _mm512_and_si512(v, most);
         __m256i half = _mm512_cvt_roundps_ph(_mm512_castsi512_ps(v),
                                              _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

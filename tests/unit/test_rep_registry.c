@@ -280,7 +280,7 @@ static int shift(void *userbuf, const drep_type *type, int64_t count, void *file
 START_TEST(test_U10_null_functions)
 {
     const int16_t user[4] = {1, -2, 300, 4};
-    static int by = 1;
+    static int by = 1, codes[DREP_CODE_MAX + 1];
     int16_t back[4] = {0};
     uint8_t file[16];
     int64_t done, used, i;
@@ -288,8 +288,7 @@ START_TEST(test_U10_null_functions)
     ck_assert_int_eq(
         drep_register_datarep("write only", DREP_CONVERSION_NULL, shift, native_extent, &by), 0);
     ck_assert_int_eq(drep_register_datarep("nothing", NULL, NULL, native_extent, NULL), 0);
-    ck_assert_int_eq(drep_register_datarep("nothing, twice", NULL, NULL, twice_extent,
-                                           (int[DREP_CODE_MAX + 1]){0}),
+    ck_assert_int_eq(drep_register_datarep("nothing, twice", NULL, NULL, twice_extent, codes),
                      0);
     ck_assert_int_eq(
         rep_write_items(rep_find("write only"), user, DREP_INT16_T, 1, 3, file, 2, &done, &used),
