@@ -19,6 +19,7 @@ includedir ?= $(PREFIX)/include
 datadir ?= $(PREFIX)/share
 mandir ?= $(datadir)/man
 FUZZ_TIME ?= 60
+PROPERTY_TIME ?= 600
 
 VERSION := $(shell sed -n 's/^.define DREP_VERSION "\(.*\)"/\1/p' lib/datarep.h)
 SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
@@ -145,7 +146,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
-    lint bench fuzz hetero docs install uninstall clean help
+    lint bench fuzz property hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
@@ -281,6 +282,9 @@ fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	        $$(test $$f != fuzz_open || echo tests/vectors tests/vectors/bad) \
 	        || exit 1; done
 
+property: $(BUILD)/tests/unit/test_property ## random types under random representations for PROPERTY_TIME s
+	@PROPERTY_TIME=$(PROPERTY_TIME) DREP_TEST_SEED=$${DREP_TEST_SEED:-$$(date +%s)00000} $<
+
 hetero: ## the tests on other machines, under qemu-user
 	@tools/install-deps build hetero
 	+@$(SUB) MODE=release all
@@ -328,4 +332,4 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | sed 's/%/GROUP/' | \
 	    awk -F '~' '{ printf "%-20s %s\n", $$1, $$2 }'
-	@echo "  MODE=release|debug|asan|tsan|cov, CC=gcc|clang, CROSS=triplet, DESTDIR, PREFIX, FUZZ_TIME"
+	@echo "  MODE=release|debug|asan|tsan|cov, CC=gcc|clang, CROSS=triplet, DESTDIR, PREFIX, FUZZ_TIME, PROPERTY_TIME"

@@ -107,6 +107,8 @@ INLINE struct words ordinary(uint64_t hi, uint64_t lo, const struct real *to,
         q &= ~((uint64_t)1 << ((width - 1) & 63));
     if (to->specials == REAL_VAX || to->specials == REAL_CRAY)
         keep = 0;
+    if (from->specials == REAL_VAX)
+        zero &= ~sign; /* no -0: a reserved operand */
     zero = -zero;
     q &= ~zero;
     e2 = (int64_t)((uint64_t)e2 & ~zero);

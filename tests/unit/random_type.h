@@ -190,7 +190,7 @@ static inline void random_leaf(struct sample *t)
                           .format = DREP_FORMAT_CUSTOM,
                           .precision = 20,
                           .offset = 2};
-    int code = codes[random_upto(7)];
+    int code = random_upto(2) ? codes[random_upto(7)] : 1 + random_upto(DREP_CODE_MAX - 1);
     int64_t n = 1 + random_upto(5);
 
     switch (random_upto(13)) {
