@@ -34,7 +34,7 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
 void store_set_opts(struct store *st, const struct store_opts *opts);
 /* Drops uncommitted changes. */
 void store_close(struct store *st);
-/* Everything since the last commit becomes durable, or nothing (D11, D22: after a
+/* Everything since the last commit becomes durable, or nothing (after a
  * failed sync every later write call gives DREP_ERR_FAILED).  header: the bytes of the
  * header proper; split: those that stand in the slot (header_put). */
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split);
@@ -110,7 +110,7 @@ struct chunks {
 void chunks_release(struct chunks *cs);
 
 /* Reads bytes [offset, offset + size) of the unfiltered payload of the chunk at
- * coord[rank]; verified (D13: exactly the blocks it touches; filtered chunks whole,
+ * coord[rank]; verified (exactly the blocks it touches; filtered chunks whole,
  * through the cache).  *have: bytes from the start of the range that exist, the rest
  * of buf is untouched (fill).  A chunk that is not stored: *have = 0. */
 int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size, void *buf,
@@ -148,7 +148,7 @@ int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t *offset);
 /* Verifies all sums of one record's payload; deep: also decodes filters. */
 int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec, int deep);
 
-/* ---- all or nothing for one operation (D11) ---- */
+/* ---- all or nothing for one operation ---- */
 
 /* Between begin and end, tree changes and allocations can be undone as one; nesting is
  * not allowed.  keep 0: everything since begin is taken back (its space is free at

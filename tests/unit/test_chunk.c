@@ -195,6 +195,27 @@ static void same_all(struct model *m)
 
 /* ---- changing ---- */
 
+static void change_part(struct dataset_model *d, int c, const uint64_t *coord)
+{
+    uint64_t size = d->cs.payload;
+    struct chunk_model *cm = &d->c[c];
+    uint64_t offset = rnd(3) ? rnd(size) : cm->p && cm->size < size ? cm->size : 0;
+    uint64_t n = rnd(4) ? 1 + rnd(size - offset) : 1 + rnd(size - offset < 50 ? size - offset : 50);
+    size_t had = cm->p ? cm->size : 0, end = offset + n > had ? offset + n : had;
+    uint8_t *whole = malloc(end), *p;
+    const uint8_t fill[3] = {1, 2, 3};
+    int zeros = (int)rnd(2);
+
+    for (size_t i = 0; i < end; i++)
+        whole[i] = i < had ? cm->p[i] : zeros ? 0 : fill[i % 3];
+    p = random_bytes(n);
+    memcpy(whole + offset, p, n);
+    ck_assert_msg(chunk_patch(&d->cs, coord, offset, n, p, zeros ? NULL : fill, 3) == 0, "%s",
+                  drep_error());
+    set(cm, whole, end);
+    free(whole);
+}
+
 static void change(struct model *m)
 {
     struct dataset_model *d = &m->d[rnd(DATASETS)];
@@ -232,30 +253,8 @@ static void change(struct model *m)
             set(&d->c[c + i], p, size);
         }
         break;
-    default: { /* a part */
-        uint64_t offset = rnd(3) ? rnd(size) : d->c[c].p && d->c[c].size < size ? d->c[c].size : 0;
-        uint64_t n =
-            rnd(4) ? 1 + rnd(size - offset) : 1 + rnd(size - offset < 50 ? size - offset : 50);
-        struct chunk_model *cm = &d->c[c];
-        size_t end = offset + n > cm->size ? offset + n : cm->size;
-        uint8_t *whole = malloc(end);
-        const uint8_t fill[3] = {1, 2, 3};
-        int zeros = (int)rnd(2);
-
-        if (!cm->p)
-            cm->size = 0;
-        if (!cm->p && offset + n < end)
-            end = offset + n;
-        for (size_t i = 0; i < end; i++)
-            whole[i] = i < cm->size ? cm->p[i] : zeros ? 0 : fill[i % 3];
-        p = random_bytes(n);
-        memcpy(whole + offset, p, n);
-        ck_assert_msg(chunk_patch(cs, coord, offset, n, p, zeros ? NULL : fill, 3) == 0, "%s",
-                      drep_error());
-        set(cm, whole, end);
-        free(whole);
-        break;
-    }
+    default:
+        change_part(d, c, coord);
     }
 }
 
