@@ -17,7 +17,7 @@ struct rep_table {
     drep_encoding row[DREP_CODE_MAX + 1];
     drep_scalar *custom;
     int ncustom;
-    bool structs; /* compounds lie as that machine's C structs (native and native:ABI, D1) */
+    bool structs; /* compounds lie as that machine's C structs (native and native:ABI) */
 };
 
 struct datarep {

@@ -126,7 +126,7 @@ int prog_flat(const struct prog *p, struct leaf_run *runs, int max);
 int leaf_same(const drep_type *a, const drep_type *b);
 
 /* What C member i of a compound or element of its block lies at, in bytes from the
- * element's start, under PACKED or STRUCT; for records that state offsets (D1).
+ * element's start, under PACKED or STRUCT; for records that state offsets.
  * offsets: one per member.  Gives size and alignment of the whole. */
 int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
                 int64_t *offsets, int64_t *size, int64_t *align);
