@@ -307,10 +307,12 @@ TARGET_AVX2 static void strided_avx2(const struct move *m, uint8_t *dst, int64_t
 
 /* ------------------------------------------------------------- interface */
 
+#ifdef KERN_X86
 static bool divides_16(const struct move *m)
 {
     return 16 % m->unit == 0;
 }
+#endif
 
 void move_run(const struct move *m, uint8_t *dst, int64_t ds, const uint8_t *src, int64_t ss,
               int64_t n)
