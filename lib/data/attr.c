@@ -14,7 +14,8 @@ static int attr_find(drep_file *f, uint64_t id, const char *name, struct attr_re
     if (name == NULL)
         return fail(DREP_ERR_ARG, "no attribute name");
     key_make(&key, id, FMT_TAG_ATTR);
-    if (name[0] == '\0' || text_check((const uint8_t *)name, strlen(name)) != 0 ||
+    if (name[0] == '\0' || strlen(name) > FMT_NAME_MAX ||
+        text_check((const uint8_t *)name, strlen(name)) != 0 ||
         key_add_bytes(&key, name, strlen(name)) != 0)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid attribute name", name);
     if ((err = tree_get(f->st, &key, bytes)) != 0)
@@ -194,6 +195,8 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
     if (err != 0)
         return err;
     err = out == NULL ? fail(DREP_ERR_ARG, "null argument") : find(file, path, name, &a);
+    if (err == 0 && a.count > 0) /* callers make memory for as many elements */
+        err = value_check(&a.rec.value, a.ft->type, a.count);
     if (err == 0) {
         memset(out, 0, sizeof *out);
         strcpy(out->name, name); /* its length was checked */

@@ -23,7 +23,7 @@ struct check {
     void *ctx;
     int deep;
     int64_t findings;
-    int stop; /* what fn gave */
+    int stop;        /* what fn gave */
     uint64_t budget; /* bytes of payload to read: no byte of the file belongs to two */
     drep_usage usage;
     struct seen linked;  /* object ids that hard links name */
@@ -82,8 +82,7 @@ static int see_dims(struct check *c, uint64_t id, const struct object_rec *rec)
     struct buf none = {0};
     int err = 0;
 
-    for (int d = 0; err == 0 && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank;
-         d++) {
+    for (int d = 0; err == 0 && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
         struct key key;
 
         if (rec->dim[d] == 0)
@@ -158,8 +157,8 @@ static int see_order(struct check *c, const struct key *key, uint64_t index)
         err = DREP_ERR_NOT_FOUND;
     buf_release(&name);
     if (err == DREP_ERR_NOT_FOUND)
-        return fail(DREP_ERR_FORMAT, "\"%.*s\" is missing in creation order",
-                    (int)(key->len - 9), (const char *)key->p + 9);
+        return fail(DREP_ERR_FORMAT, "\"%.*s\" is missing in creation order", (int)(key->len - 9),
+                    (const char *)key->p + 9);
     return err;
 }
 
@@ -408,8 +407,8 @@ static int check_reach(struct check *c)
     size_t n = c->objects.n / 2, met = 0;
     uint8_t *state = mem_zalloc(n + 1, 1); /* 0 not met, 1 above the walk, 2 done */
     char text[200];
-    int err = state == NULL ? fail(DREP_ERR_NOMEM, "out of memory")
-                            : seen_add(&stack, FMT_OBJECT_ROOT);
+    int err =
+        state == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : seen_add(&stack, FMT_OBJECT_ROOT);
 
     if (err == 0)
         err = seen_add(&stack, edges_of(&c->edges, FMT_OBJECT_ROOT));

@@ -13,11 +13,11 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
                      const void *src);
 static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                       const void *src);
-static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst,
-                       const drep_type *src_leaf, const void *src);
+static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                       const void *src);
 
 #define STAGING_MAX ((int64_t)4 << 20) /* bytes that one call of a function is given */
-#define HEAP_MAX ((uint64_t)1 << 40)    /* contents of one payload */
+#define HEAP_MAX ((uint64_t)1 << 40)   /* contents of one payload */
 
 /* ---- setting up ---- */
 
@@ -176,19 +176,21 @@ void conv_report(const struct conv *c, const drep_xfer *xfer)
     to->overflow += r->overflow;
     to->inexact += r->inexact;
     to->nan_lost += r->nan_lost;
-    if (r->first_overflow >= 0 && (to->first_overflow < 0 || r->first_overflow < to->first_overflow))
+    if (r->first_overflow >= 0 &&
+        (to->first_overflow < 0 || r->first_overflow < to->first_overflow))
         to->first_overflow = r->first_overflow;
     if (r->first_inexact >= 0 && (to->first_inexact < 0 || r->first_inexact < to->first_inexact))
         to->first_inexact = r->first_inexact;
-    if (r->first_nan_lost >= 0 && (to->first_nan_lost < 0 || r->first_nan_lost < to->first_nan_lost))
+    if (r->first_nan_lost >= 0 &&
+        (to->first_nan_lost < 0 || r->first_nan_lost < to->first_nan_lost))
         to->first_nan_lost = r->first_nan_lost;
 }
 
 /* ---- tables ---- */
 
 /* n elements through the kernel. */
-static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int64_t step,
-                      int64_t n, bool writing)
+static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
+                      bool writing)
 {
     int64_t per = c->stored->items, msize = c->mem->prog.root->stride;
     int64_t fsize = c->stored->root->stride;
@@ -277,9 +279,8 @@ static int call_items(struct conv *c, char *native, const drep_run *nr, uint8_t 
         char *m = native + nr->offset + i * nr->stride;
         uint8_t *p = file + fr->offset + i * fr->stride;
 
-        err = writing
-                  ? rep_write_items(rep, m, nr->type, 0, each, p, c->staging, NULL, NULL)
-                  : rep_read_items(rep, m, nr->type, 0, each, p, c->staging, NULL, NULL);
+        err = writing ? rep_write_items(rep, m, nr->type, 0, each, p, c->staging, NULL, NULL)
+                      : rep_read_items(rep, m, nr->type, 0, each, p, c->staging, NULL, NULL);
     }
     return err;
 }
@@ -378,8 +379,8 @@ static int run_functions(struct conv *c, void *mem, int64_t at, uint8_t *file, i
         c->report.items += n * per;
     return writing ? rep_write_items(c->file->rep, tile, c->mem, position, n * per, file,
                                      c->staging, NULL, NULL)
-                   : rep_read_items(c->file->rep, tile, c->mem, position, n * per, file,
-                                    c->staging, NULL, NULL);
+                   : rep_read_items(c->file->rep, tile, c->mem, position, n * per, file, c->staging,
+                                    NULL, NULL);
 }
 
 static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
@@ -449,8 +450,7 @@ static int heap_add(struct conv *c, const void *p, uint64_t size, uint64_t *offs
     int err;
 
     if (size > HEAP_MAX || h->len > HEAP_MAX - size)
-        return fail(DREP_ERR_LIMIT, "variable-length data of %llu bytes",
-                    (unsigned long long)size);
+        return fail(DREP_ERR_LIMIT, "variable-length data of %llu bytes", (unsigned long long)size);
     if ((err = buf_reserve(h, h->len + size)) != 0)
         return err;
     *offset = h->len;
@@ -464,8 +464,8 @@ static int heap_add(struct conv *c, const void *p, uint64_t size, uint64_t *offs
 
 /* How a sequence's elements lie in the heap: as the record of a dataset's type says, or
  * packed by the sizes of a self-described value.  *ours: the caller releases it. */
-static int base_prog(const drep_type *leaf, const struct type_sizes *sizes,
-                     enum prog_layout layout, struct prog *out, bool *ours)
+static int base_prog(const drep_type *leaf, const struct type_sizes *sizes, enum prog_layout layout,
+                     struct prog *out, bool *ours)
 {
     *ours = sizes != NULL;
     if (*ours)
@@ -662,8 +662,7 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     if ((err = inner_init(&in, c, dst_leaf, mb, true)) != 0)
         return err;
     err = inner_count(mb, src->count, fb, &n);
-    if (err == 0 &&
-        __builtin_mul_overflow((uint64_t)n, (uint64_t)in.ft.stored.extent, &size))
+    if (err == 0 && __builtin_mul_overflow((uint64_t)n, (uint64_t)in.ft.stored.extent, &size))
         err = fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
     /* The place first, so that inner contents come behind it; its bytes last, since the
      * heap may move meanwhile. */
@@ -751,8 +750,8 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
 }
 
 /* Memory to memory: deep copies.  ctx: the options of the transfer. */
-static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst,
-                       const drep_type *src_leaf, const void *src)
+static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                       const void *src)
 {
     drep_ref ref;
     drep_vlen v, to;
@@ -779,8 +778,7 @@ static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst,
         break;
     }
     memcpy(&v, src, sizeof v);
-    err = copy_sequence(ctx, drep_type_member(dst_leaf, 0), &to, drep_type_member(src_leaf, 0),
-                        &v);
+    err = copy_sequence(ctx, drep_type_member(dst_leaf, 0), &to, drep_type_member(src_leaf, 0), &v);
     if (err == 0)
         memcpy(dst, &to, sizeof to);
     return err;
@@ -831,8 +829,7 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
 static bool has_heap(const drep_type *leaf)
 {
     return leaf->kind == DREP_KIND_SEQUENCE || leaf->kind == DREP_KIND_VSTRING ||
-           (leaf->kind == DREP_KIND_REFERENCE &&
-            drep_type_reference_what(leaf) == DREP_REF_REGION);
+           (leaf->kind == DREP_KIND_REFERENCE && drep_type_reference_what(leaf) == DREP_REF_REGION);
 }
 
 static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, struct conv *c);
@@ -1000,8 +997,8 @@ static int by_offset(const void *a, const void *b)
 }
 
 int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
-                    const struct prog *stored, const uint8_t *elems, int64_t n,
-                    const uint8_t *heap, size_t heap_size)
+                    const struct prog *stored, const uint8_t *elems, int64_t n, const uint8_t *heap,
+                    size_t heap_size)
 {
     /* What names a content takes 16 bytes itself, among the elements or in the heap. */
     struct contents c = {.sizes = sizes,

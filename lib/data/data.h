@@ -41,37 +41,37 @@ struct drep_file {
     pthread_rwlock_t lock;
 
     /* The header. */
-    int form;                         /* enum fmt_form */
+    int form; /* enum fmt_form */
     unsigned header_flags;
     char name[DREP_MAX_DATAREP_STRING]; /* of the representation */
     char *writer, *machine;
-    bool used[DREP_CODE_MAX + 1];     /* predefined types in use by datasets */
-    struct buf unknown;               /* header records of tags we do not know */
-    struct buf later[4];              /* what a later version put behind our DATAREP, EXTENTS,
-                                         ENCODINGS, WITNESSES */
+    bool used[DREP_CODE_MAX + 1]; /* predefined types in use by datasets */
+    struct buf unknown;           /* header records of tags we do not know */
+    struct buf later[4];          /* what a later version put behind our DATAREP, EXTENTS,
+                                     ENCODINGS, WITNESSES */
     struct buf witness[DREP_CODE_MAX + 1];
-    const struct datarep *rep;        /* NULL: header only */
-    struct datarep *scoped;           /* ours, when the header's table made it */
-    struct rep_table table;           /* the file's, where has_table */
+    const struct datarep *rep; /* NULL: header only */
+    struct datarep *scoped;    /* ours, when the header's table made it */
+    struct rep_table table;    /* the file's, where has_table */
     bool has_table;
-    bool native_form;                 /* functions, but elements are stored by the table */
-    struct type_sizes sizes;          /* the file's */
+    bool native_form;                      /* functions, but elements are stored by the table */
+    struct type_sizes sizes;               /* the file's */
     drep_encoding rows[DREP_CODE_MAX + 1]; /* for drep_header_types() */
     int nrows;
 
     /* Datatypes read so far; guarded by type_lock. */
     pthread_mutex_t type_lock;
     struct ftype *types;
-    struct type_key *type_keys;       /* of all TYPE entries, once a writer needed them */
+    struct type_key *type_keys; /* of all TYPE entries, once a writer needed them */
     size_t ntype_keys, room_type_keys;
     bool type_keys_read;
-    drep_dataset *open;               /* open datasets; guarded by type_lock */
+    drep_dataset *open; /* open datasets; guarded by type_lock */
 
     /* As they were when the operation under way began. */
     struct ftype *types_before;
     bool used_before[DREP_CODE_MAX + 1];
 
-    int write_error;                  /* of a failed write since the last commit */
+    int write_error; /* of a failed write since the last commit */
     struct fail_state write_message;
 };
 
@@ -80,14 +80,14 @@ struct drep_dataset {
     uint64_t id;
     int refs;
     char *path;
-    struct object_rec rec;   /* spans point into rec_bytes */
+    struct object_rec rec; /* spans point into rec_bytes */
     struct buf rec_bytes;
     struct ftype *ft;
-    int64_t esize;           /* bytes of one stored element */
-    uint8_t *fill;           /* one stored element, NULL: zero bytes */
-    struct buf fill_heap;    /* what its variable parts point into */
-    int fill_err;            /* why the functions could not make the default one */
-    bool trimmed;            /* nothing but fill is stored outside the shape */
+    int64_t esize;        /* bytes of one stored element */
+    uint8_t *fill;        /* one stored element, NULL: zero bytes */
+    struct buf fill_heap; /* what its variable parts point into */
+    int fill_err;         /* why the functions could not make the default one */
+    bool trimmed;         /* nothing but fill is stored outside the shape */
     struct chunks chunks;
     drep_dataset *next;
 };
@@ -160,8 +160,7 @@ int attrs_count(drep_file *f, uint64_t id, int64_t *n);
 /* ---- value.c: self-described values (SPEC.md, 5.5) ---- */
 
 /* `count` elements of type at buf, appended to out: rows, items, heap. */
-int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf,
-              struct buf *out);
+int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf, struct buf *out);
 /* Does it hold `count` elements of this type?  Asked before memory is made for them. */
 int value_check(const struct span *value, const drep_type *type, int64_t count);
 /* The way back, as `want`: same number of items. */
@@ -183,12 +182,12 @@ struct conv {
     struct rep_var var;
     drep_report report;
     int64_t staging;
-    bool same_items;      /* functions can work on mem directly */
-    bool dense;           /* both sides one array of one scalar: kernel */
-    bool copy;            /* and their bytes are equal */
-    bool raw;             /* memory holds stored elements, back to back */
+    bool same_items; /* functions can work on mem directly */
+    bool dense;      /* both sides one array of one scalar: kernel */
+    bool copy;       /* and their bytes are equal */
+    bool raw;        /* memory holds stored elements, back to back */
     struct kernel kernel;
-    const uint8_t *heap;  /* reading variable parts */
+    const uint8_t *heap; /* reading variable parts */
     size_t heap_size;
     struct buf *heap_out; /* writing them */
     int depth;
@@ -203,8 +202,7 @@ void conv_report(const struct conv *c, const drep_xfer *xfer);
 /* n elements, `step` stored bytes apart on the file's side; on the memory side the
  * elements number `at`, at + 1, ... of the transfer. */
 int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n);
-int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step,
-               int64_t n);
+int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n);
 /* Zeroes the pointers in `count` elements of a type that holds any, so that
  * drep_vlen_free() may follow a transfer that failed in the middle. */
 void conv_clear(const drep_type *type, int64_t count, void *buf);
@@ -212,8 +210,8 @@ void conv_clear(const drep_type *type, int64_t count, void *buf);
  * overlapping (so that a hostile file cannot name one content many times).  sizes: of a
  * self-described value; NULL: of a dataset. */
 int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
-                    const struct prog *stored, const uint8_t *elems, int64_t n,
-                    const uint8_t *heap, size_t heap_size);
+                    const struct prog *stored, const uint8_t *elems, int64_t n, const uint8_t *heap,
+                    size_t heap_size);
 /* Copies the variable parts of n stored elements from one heap to another, in place of
  * their old offsets. */
 int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,

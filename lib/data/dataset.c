@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define COMPACT_AUTO 2048       /* larger datasets are not compact unless asked for */
+#define COMPACT_AUTO 2048 /* larger datasets are not compact unless asked for */
 #define COMPACT_MAX 65536
-#define CHUNK_TARGET (1 << 20)  /* bytes of a chunk that nobody chose */
+#define CHUNK_TARGET (1 << 20) /* bytes of a chunk that nobody chose */
 #define SLAB_TARGET (1 << 20)
 #define FILL_MAX ((int64_t)64 << 20) /* bytes of an element whose fill is not zero bytes */
 
@@ -359,8 +359,8 @@ static int shape_of(const drep_spec *spec, struct object_rec *rec)
 
         if (len < 0 || len > TYPE_SIZE_MAX ||
             (max != DREP_UNLIMITED && (max < len || max > TYPE_SIZE_MAX)))
-            return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d,
-                        (long long)len, (long long)max);
+            return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d, (long long)len,
+                        (long long)max);
         rec->len[d] = (uint64_t)len;
         rec->max[d] = max == DREP_UNLIMITED ? FMT_UNLIMITED : (uint64_t)max;
         rec->has_max |= max != len;
@@ -470,12 +470,12 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
     rec->layout = (uint8_t)spec->layout;
     if (spec->layout == DREP_LAYOUT_AUTO)
         rec->layout = spec->chunk != NULL || spec->nfilters > 0 || !fixed ? FMT_CHUNKED
-                      : bytes <= COMPACT_AUTO                            ? FMT_COMPACT
-                      : variable                                         ? FMT_CHUNKED
-                                                                         : FMT_CONTIGUOUS;
+                      : bytes <= COMPACT_AUTO                             ? FMT_COMPACT
+                      : variable                                          ? FMT_CHUNKED
+                                                                          : FMT_CONTIGUOUS;
     if (rec->layout == FMT_COMPACT && (bytes > COMPACT_MAX || !fixed || spec->nfilters > 0))
-        return fail(DREP_ERR_LIMIT,
-                    "compact datasets are fixed, unfiltered and at most %d bytes", COMPACT_MAX);
+        return fail(DREP_ERR_LIMIT, "compact datasets are fixed, unfiltered and at most %d bytes",
+                    COMPACT_MAX);
     if (rec->layout == FMT_CONTIGUOUS && (!grows_first || spec->nfilters > 0 || variable))
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "contiguous datasets grow along their first dimension only, without filters "
@@ -491,8 +491,7 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
         }
     } else if (rec->layout == FMT_CHUNKED) {
         if (!chunk_from_hints(f, rec, esize))
-            chunk_choose(rec, esize,
-                         spec->nfilters > 0 && max < CHUNK_TARGET ? max : CHUNK_TARGET);
+            chunk_choose(rec, esize, spec->nfilters > 0 && max < CHUNK_TARGET ? max : CHUNK_TARGET);
     }
     return shape_check(rec, ft);
 }
@@ -615,8 +614,8 @@ int dim_grow(drep_file *f, struct object *dim, uint64_t len)
     return object_store(f, dim->id, &dim->rec);
 }
 
-static int choose_dims(drep_file *f, const char *path, struct object *group,
-                       const drep_spec *spec, struct object_rec *rec)
+static int choose_dims(drep_file *f, const char *path, struct object *group, const drep_spec *spec,
+                       struct object_rec *rec)
 {
     struct object dim = {0};
     int err = 0;
@@ -725,10 +724,10 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
 
 struct usage {
     int64_t stored, chunks;
-    int rank;                    /* of the grid */
+    int rank; /* of the grid */
     const drep_dataset *ds;
     uint64_t last[DREP_MAX_RANK]; /* the run before: its first chunk, */
-    uint64_t end;                /* and where its last coordinate ends */
+    uint64_t end;                 /* and where its last coordinate ends */
 };
 
 static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)

@@ -191,8 +191,8 @@ static int walk_path(drep_file *f, uint64_t start, const char *path, struct obje
         struct link_rec link;
 
         if (o->rec.kind != FMT_GROUP) {
-            err = fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\" in what is not a group", path, (int)n,
-                       p);
+            err =
+                fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\" in what is not a group", path, (int)n, p);
             break;
         }
         err = link_find(f, o->id, p, n, &link, &bytes);
@@ -802,8 +802,8 @@ int drep_link_move(drep_file *file, const char *from, const char *to)
 
 /* ---- public: listing ---- */
 
-static int list_one(drep_file *f, const char *name, const struct link_rec *link,
-                    drep_list_fn *fn, void *ctx)
+static int list_one(drep_file *f, const char *name, const struct link_rec *link, drep_list_fn *fn,
+                    void *ctx)
 {
     drep_linkinfo info = {.name = name, .link = link->kind};
     char *path = NULL, *file = NULL;
@@ -818,9 +818,8 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
         object_release(&o);
     } else {
         path = mem_strndup((const char *)link->path.p, link->path.len);
-        file = link->kind == FMT_EXTERNAL
-                   ? mem_strndup((const char *)link->file.p, link->file.len)
-                   : NULL;
+        file = link->kind == FMT_EXTERNAL ? mem_strndup((const char *)link->file.p, link->file.len)
+                                          : NULL;
         if (path == NULL || (link->kind == FMT_EXTERNAL && file == NULL))
             err = fail(DREP_ERR_NOMEM, "out of memory");
         info.target = path;
@@ -863,8 +862,7 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
         memcpy(name, bytes->p, len);
         err = link_find(f, group, name, len, link, bytes);
         if (err == DREP_ERR_NOT_FOUND)
-            return fail(DREP_ERR_FORMAT, "\"%.*s\" is listed but not in its group", (int)len,
-                        name);
+            return fail(DREP_ERR_FORMAT, "\"%.*s\" is listed but not in its group", (int)len, name);
         if (err != 0)
             return err;
     }
@@ -995,8 +993,8 @@ int drep_object_path(drep_file *file, uint64_t id, char **path)
         return err;
     steps = path == NULL ? NULL : mem_array(room, sizeof *steps);
     if (steps == NULL)
-        return read_end(file, fail(path == NULL ? DREP_ERR_ARG : DREP_ERR_NOMEM,
-                                   "drep_object_path: no room"));
+        return read_end(
+            file, fail(path == NULL ? DREP_ERR_ARG : DREP_ERR_NOMEM, "drep_object_path: no room"));
     steps[0] = (struct step){FMT_OBJECT_ROOT, 0, NULL};
     for (size_t i = 0; err == 0 && i < n; i++) {
         if (steps[i].id == id) {

@@ -10,10 +10,10 @@
 
 /* Runs of chunks that lie, or reach, outside `keep` elements a dimension. */
 struct outside {
-    int rank;                      /* of the grid */
-    uint64_t unit[DREP_MAX_RANK];  /* elements of a chunk */
+    int rank;                     /* of the grid */
+    uint64_t unit[DREP_MAX_RANK]; /* elements of a chunk */
     uint64_t keep[DREP_MAX_RANK];
-    uint64_t *runs;                /* each: coordinates of the first, how many */
+    uint64_t *runs; /* each: coordinates of the first, how many */
     size_t n, room;
 };
 

@@ -176,8 +176,8 @@ int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
 {
     heap->len = 0;
     return conv_heap_move(ds->file, &ds->ft->stored, b->p,
-                          ds->esize > 0 ? (int64_t)(fixed / (size_t)ds->esize) : 0,
-                          b->p + fixed, b->len - fixed, heap, 0);
+                          ds->esize > 0 ? (int64_t)(fixed / (size_t)ds->esize) : 0, b->p + fixed,
+                          b->len - fixed, heap, 0);
 }
 
 int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
@@ -264,9 +264,9 @@ static int payload_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offse
 
     if (err == 0 && ds->fill_err != 0 && have < ds->chunks.payload)
         err = fill_bytes(ds, NULL, 0, 0); /* says why there is none */
-    return err != 0 ? err
-                    : chunk_patch(&ds->chunks, coord, offset, size, bytes, ds->fill,
-                                  (size_t)ds->esize);
+    return err != 0
+               ? err
+               : chunk_patch(&ds->chunks, coord, offset, size, bytes, ds->fill, (size_t)ds->esize);
 }
 
 /* Part i of a flat range: what of it lies in slab number i from its first. */
@@ -276,8 +276,8 @@ static int flat_read_part(void *ctx, int64_t i)
     drep_dataset *ds = t->ds;
     int64_t slab_n = (int64_t)ds->rec.slab, first = t->run_at / slab_n + i;
     int64_t from = first * slab_n > t->run_at ? first * slab_n : t->run_at;
-    int64_t end = (first + 1) * slab_n < t->run_at + t->run_n ? (first + 1) * slab_n
-                                                             : t->run_at + t->run_n;
+    int64_t end =
+        (first + 1) * slab_n < t->run_at + t->run_n ? (first + 1) * slab_n : t->run_at + t->run_n;
     int64_t mem = t->run_mem + from - t->run_at, n = end - from;
     struct buf b;
     struct conv c;
@@ -367,8 +367,8 @@ static int flat_write(struct transfer *t, struct conv *c, int64_t at, int64_t n,
             uint64_t coord = (uint64_t)slab;
 
             now = n / slab_n * slab_n;
-            err = chunk_write(&ds->chunks, &coord, (uint64_t)(now / slab_n),
-                              plain_memory(t, mem), bytes_of(ds, slab_n));
+            err = chunk_write(&ds->chunks, &coord, (uint64_t)(now / slab_n), plain_memory(t, mem),
+                              bytes_of(ds, slab_n));
         } else {
             now = now < n ? now : n;
             err = slab_write(t, c, slab, in, now, mem);
@@ -602,8 +602,7 @@ static int patch_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
         return err;
     memset(d->b->p, 0, size); /* gaps are zeros */
     err = conv_write(d->c, d->t->mem, mem, d->b->p, ds->esize, n);
-    return err != 0 ? err
-                    : payload_patch(ds, d->p->coord, bytes_of(ds, at), size, d->b->p);
+    return err != 0 ? err : payload_patch(ds, d->p->coord, bytes_of(ds, at), size, d->b->p);
 }
 
 /* A chunk that is not stored: as many elements of fill as are selected. */
@@ -673,8 +672,7 @@ static int chunk_out(struct transfer *t, struct conv *c, const struct part *p, s
     size_t fixed = ds->chunks.payload;
     int err = 0;
 
-    if (p->point != NULL && p->n <= PATCHES_MAX && ds->rec.nfilters == 0 &&
-        !ds->ft->type->variable)
+    if (p->point != NULL && p->n <= PATCHES_MAX && ds->rec.nfilters == 0 && !ds->ft->type->variable)
         return part_runs(t, p, patch_run, &d);
     heap->len = 0;
     if (p->covered && ds->ft->type->variable) {
@@ -749,8 +747,7 @@ static int chunked_box(struct transfer *t)
 
         t->chunk0[d] = s->start / r->chunk[d];
         t->apart[d] = s->n > 1 && s->block == 1 && s->stride >= r->chunk[d];
-        t->chunks[d] = t->apart[d] ? s->n
-                                   : span_at(s, s->n - 1) / r->chunk[d] - t->chunk0[d] + 1;
+        t->chunks[d] = t->apart[d] ? s->n : span_at(s, s->n - 1) / r->chunk[d] - t->chunk0[d] + 1;
         if (__builtin_mul_overflow(t->nparts, t->chunks[d], &t->nparts))
             return fail(DREP_ERR_LIMIT, "more than 2^63 chunks");
     }

@@ -15,16 +15,16 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#define ok(call)                                                                                   \
-    do {                                                                                           \
-        int err_ = (call);                                                                         \
-        ck_assert_msg(err_ == 0, "%s: error %d: %s", #call, err_, drep_error());                   \
+#define ok(call)                                                                 \
+    do {                                                                         \
+        int err_ = (call);                                                       \
+        ck_assert_msg(err_ == 0, "%s: error %d: %s", #call, err_, drep_error()); \
     } while (0)
-#define fails(call, code)                                                                          \
-    do {                                                                                           \
-        int err_ = (call);                                                                         \
-        ck_assert_msg(err_ == (code), "%s: error %d (%s), not %d", #call, err_, drep_error(),      \
-                      code);                                                                       \
+#define fails(call, code)                                                                     \
+    do {                                                                                      \
+        int err_ = (call);                                                                    \
+        ck_assert_msg(err_ == (code), "%s: error %d (%s), not %d", #call, err_, drep_error(), \
+                      code);                                                                  \
     } while (0)
 
 /* ---- files ---- */
@@ -187,8 +187,8 @@ static inline int declare_small(void)
     return drep_declare_datarep("small", "external32", rows, 4, &int24, 1);
 }
 
-static const char *const datareps[] = {"external32", "internal", "native", "native:s390x",
-                                       "small",      "xor"};
+static const char *const datareps[] = {"external32",   "internal", "native",
+                                       "native:s390x", "small",    "xor"};
 enum { DATAREPS = 6 };
 
 static inline void register_datareps(void)
@@ -221,9 +221,29 @@ struct deep_value {
 };
 
 enum {
-    V_INT, V_INT32, V_DOUBLE, V_FLOAT, V_SHORT, V_BYTES, V_BOOL, V_LONG_LONG, V_CHAR, V_COMPLEX,
-    V_LONG_DOUBLE, V_ENUM, V_BOOLEAN, V_OPAQUE, V_STRING, V_ARRAY, V_FLAT, V_FIXED_KINDS,
-    V_VSTRING = V_FIXED_KINDS, V_SEQUENCE, V_NESTED, V_DEEP, V_KINDS
+    V_INT,
+    V_INT32,
+    V_DOUBLE,
+    V_FLOAT,
+    V_SHORT,
+    V_BYTES,
+    V_BOOL,
+    V_LONG_LONG,
+    V_CHAR,
+    V_COMPLEX,
+    V_LONG_DOUBLE,
+    V_ENUM,
+    V_BOOLEAN,
+    V_OPAQUE,
+    V_STRING,
+    V_ARRAY,
+    V_FLAT,
+    V_FIXED_KINDS,
+    V_VSTRING = V_FIXED_KINDS,
+    V_SEQUENCE,
+    V_NESTED,
+    V_DEEP,
+    V_KINDS
 };
 #define VALUE_ROOM 128 /* bytes that one element takes at most */
 
@@ -244,8 +264,9 @@ static inline drep_type *flat_type(void)
 
     ok(drep_type_array(1, &three, DREP_FLOAT, &array));
     ok(drep_type_string(5, DREP_PAD_NUL, &string));
-    t = value_compound(4, names, (const drep_type *const[]){DREP_INT32_T, array, string,
-                                                             drep_predefined(DREP_CODE_C_BOOL)});
+    t = value_compound(
+        4, names,
+        (const drep_type *const[]){DREP_INT32_T, array, string, drep_predefined(DREP_CODE_C_BOOL)});
     drep_type_free(array);
     drep_type_free(string);
     return t;
@@ -268,10 +289,10 @@ static inline drep_type *deep_type(void)
 
 static inline drep_type *value_type(int kind)
 {
-    static const int codes[] = {DREP_CODE_INT,       DREP_CODE_INT32_T,   DREP_CODE_DOUBLE,
-                                DREP_CODE_FLOAT,     DREP_CODE_INT16_T,   DREP_CODE_UINT8_T,
-                                DREP_CODE_C_BOOL,    DREP_CODE_LONG_LONG, DREP_CODE_CHAR,
-                                DREP_CODE_C_DOUBLE_COMPLEX, DREP_CODE_LONG_DOUBLE};
+    static const int codes[] = {
+        DREP_CODE_INT,     DREP_CODE_INT32_T,          DREP_CODE_DOUBLE,     DREP_CODE_FLOAT,
+        DREP_CODE_INT16_T, DREP_CODE_UINT8_T,          DREP_CODE_C_BOOL,     DREP_CODE_LONG_LONG,
+        DREP_CODE_CHAR,    DREP_CODE_C_DOUBLE_COMPLEX, DREP_CODE_LONG_DOUBLE};
     const char *const colours[] = {"none", "red", "green"};
     const int64_t numbers[] = {0, 1, 2}, dims[] = {2, 2};
     drep_type *t = NULL, *u = NULL;
@@ -451,8 +472,8 @@ static inline bool value_is(int kind, const drep_type *type, uint32_t v, const v
     case V_LONG_DOUBLE: /* its padding says nothing */
         return *(const long double *)p == *(const long double *)(const void *)want;
     case V_FLAT:
-        return x->a == y->a && memcmp(x->b, y->b, sizeof x->b) == 0 &&
-               memcmp(x->s, y->s, 5) == 0 && x->yes == y->yes;
+        return x->a == y->a && memcmp(x->b, y->b, sizeof x->b) == 0 && memcmp(x->s, y->s, 5) == 0 &&
+               x->yes == y->yes;
     case V_VSTRING:
         same = strcmp(text_or_none(*(char *const *)p), *(char **)want) == 0;
         break;

@@ -34,7 +34,7 @@ struct m_link {
     int group, kind; /* of it: DREP_LINK_... */
     int target;      /* hard: object */
     char name[8];
-    char path[200];  /* soft */
+    char path[200]; /* soft */
 };
 
 /* Object 0 is the root. */
@@ -147,7 +147,8 @@ static inline int model_link(struct model *m, struct rnd *r, int kind, int targe
     if (i == NONE)
         return NONE;
     m->link[i] = (struct m_link){.group = group, .kind = kind, .target = target};
-    snprintf(m->link[i].name, sizeof m->link[i].name, "%c%d", "gxyz"[m->names % 4], m->names % 99999);
+    snprintf(m->link[i].name, sizeof m->link[i].name, "%c%d", "gxyz"[m->names % 4],
+             m -> names % 99999);
     m->names++;
     link_path(m, i, path);
     m->link[i].used = true; /* not before: it may be a circle */

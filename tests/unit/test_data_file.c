@@ -241,8 +241,7 @@ START_TEST(test_read_only_handles)
     fails(drep_open(path, DREP_RDONLY | DREP_RDWR, NULL, &f), DREP_ERR_AMODE);
     fails(drep_open(temp_path("none"), DREP_RDONLY, NULL, &f), DREP_ERR_NO_SUCH_FILE);
     fails(drep_open(temp_path("none"), DREP_RDWR, NULL, &f), DREP_ERR_NO_SUCH_FILE);
-    fails(drep_create("/no/such/dir/x.drep", DREP_RDWR, "native", NULL, &f),
-          DREP_ERR_NO_SUCH_FILE);
+    fails(drep_create("/no/such/dir/x.drep", DREP_RDWR, "native", NULL, &f), DREP_ERR_NO_SUCH_FILE);
 }
 END_TEST
 

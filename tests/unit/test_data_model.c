@@ -494,9 +494,9 @@ static void do_look(struct run *t)
 static void step(struct run *t)
 {
     static void (*const often[])(struct run *) = {
-        do_group, do_dataset, do_dataset,    do_write, do_write, do_write, do_write, do_resize,
-        do_resize, do_attr,   do_attr,       do_link,  do_unlink, do_move, do_look,  do_look,
-        do_look,  do_named_type, do_failing_write};
+        do_group,  do_dataset, do_dataset, do_write,      do_write,        do_write,  do_write,
+        do_resize, do_resize,  do_attr,    do_attr,       do_link,         do_unlink, do_move,
+        do_look,   do_look,    do_look,    do_named_type, do_failing_write};
     uint64_t n = below(t, 200);
 
     if (n == 0)

@@ -260,8 +260,8 @@ START_TEST(test_D20_dimensions)
 {
     const int64_t dims[] = {4, 3}, max[] = {DREP_UNLIMITED, 3}, more[] = {9, 3};
     const char *const names[] = {"time", "x"};
-    drep_spec spec = {.type = DREP_INT, .rank = 2, .dims = dims, .maxdims = max,
-                      .dim_names = names};
+    drep_spec spec = {
+        .type = DREP_INT, .rank = 2, .dims = dims, .maxdims = max, .dim_names = names};
     drep_dataset *ds, *other;
     drep_dsinfo info;
     drep_objinfo dim;

@@ -37,15 +37,15 @@ static int note(void *user, const drep_type *type, int64_t count, void *file, in
     return err;
 }
 
-static int spy_read(void *user, const drep_type *type, int64_t count, void *file,
-                    int64_t position, void *state)
+static int spy_read(void *user, const drep_type *type, int64_t count, void *file, int64_t position,
+                    void *state)
 {
     ck_assert_ptr_eq(state, &spy);
     return note(user, type, count, file, position, true);
 }
 
-static int spy_write(void *user, const drep_type *type, int64_t count, void *file,
-                     int64_t position, void *state)
+static int spy_write(void *user, const drep_type *type, int64_t count, void *file, int64_t position,
+                     void *state)
 {
     ck_assert_ptr_eq(state, &spy);
     return note(user, type, count, file, position, false);
@@ -69,10 +69,8 @@ static void spy_setup(void)
 
     if (!done) {
         ok(drep_register_datarep("spy", spy_read, spy_write, spy_extent, &spy));
-        ok(drep_register_datarep("no write", spy_read, DREP_CONVERSION_NULL, native_extent,
-                                 &spy));
-        ok(drep_register_datarep("no read", DREP_CONVERSION_NULL, spy_write, native_extent,
-                                 &spy));
+        ok(drep_register_datarep("no write", spy_read, DREP_CONVERSION_NULL, native_extent, &spy));
+        ok(drep_register_datarep("no read", DREP_CONVERSION_NULL, spy_write, native_extent, &spy));
         ok(drep_register_datarep("no functions", DREP_CONVERSION_NULL, DREP_CONVERSION_NULL,
                                  spy_extent, &spy));
         ok(drep_register_datarep_flags("one by one", spy_read, spy_write, native_extent, &spy,
@@ -203,8 +201,8 @@ START_TEST(test_U9_D11_failing_write_leaves_nothing)
 END_TEST
 
 /* A write function that refuses zero: what is never unwritten needs no fill. */
-static int no_zero(void *user, const drep_type *type, int64_t count, void *file,
-                   int64_t position, void *state)
+static int no_zero(void *user, const drep_type *type, int64_t count, void *file, int64_t position,
+                   void *state)
 {
     const int32_t *p = (const int32_t *)user + position;
 
@@ -218,8 +216,7 @@ static int no_zero(void *user, const drep_type *type, int64_t count, void *file,
 START_TEST(test_U9_fill_that_functions_refuse)
 {
     const int64_t n = 10, max = 20, more = 12;
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &n, .maxdims = &max,
-                      .chunk = &n};
+    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &n, .maxdims = &max, .chunk = &n};
     int32_t in[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, out[12];
     drep_file *f;
     drep_dataset *ds;
@@ -261,9 +258,10 @@ START_TEST(test_D3_bytes_and_strings_are_never_converted)
         p = fopen(temp_path("bytes"), "rb");
         n = fread(bytes, 1, sizeof bytes, p);
         fclose(p);
-        ck_assert_ptr_nonnull(memmem(bytes, n, kinds[k] == V_STRING || kinds[k] == V_OPAQUE ? "RRR"
-                                               : kinds[k] == V_FLAT                         ? "r"
-                                                                                            : "43abc",
+        ck_assert_ptr_nonnull(memmem(bytes, n,
+                                     kinds[k] == V_STRING || kinds[k] == V_OPAQUE ? "RRR"
+                                     : kinds[k] == V_FLAT                         ? "r"
+                                                                                  : "43abc",
                                      kinds[k] == V_FLAT ? 1 : 3));
         drep_type_free(type);
     }
@@ -371,8 +369,8 @@ static int key_run(void *user, const drep_type *type, int64_t count, void *file,
     return err;
 }
 
-static int key_read(void *user, const drep_type *type, int64_t count, void *file,
-                    int64_t position, void *state)
+static int key_read(void *user, const drep_type *type, int64_t count, void *file, int64_t position,
+                    void *state)
 {
     (void)state;
     for (int64_t i = 0; i < count * drep_type_extent(type); i++)
@@ -380,8 +378,8 @@ static int key_read(void *user, const drep_type *type, int64_t count, void *file
     return key_run(user, type, count, file, position, true);
 }
 
-static int key_write(void *user, const drep_type *type, int64_t count, void *file,
-                     int64_t position, void *state)
+static int key_write(void *user, const drep_type *type, int64_t count, void *file, int64_t position,
+                     void *state)
 {
     (void)state;
     return key_run(user, type, count, file, position, false);
