@@ -33,7 +33,7 @@ def kill_once(path, log):
     """Lets the writer run for a random time; gives the last commit begun and done."""
     with open(log, "w") as out:
         process = subprocess.Popen([writer, "write", path], stdout=out)
-        time.sleep(random.choice([0.001, 0.004, 0.02]) * (0.2 + 2 * random.random()))
+        time.sleep(random.choice([0.002, 0.01, 0.05, 0.1]) * (0.2 + 2 * random.random()))
         process.send_signal(signal.SIGKILL)
         status = process.wait()
     begun = done = 0
