@@ -5,6 +5,7 @@
  * silence; what merely is stored differently is said through `note`. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,7 @@ int job_skip(struct job *j, int err, const char *path, const char *what)
     case DREP_ERR_CONVERSION:
     case DREP_ERR_CHECKSUM:
     case DREP_ERR_STALE:
+    case DREP_ERR_STOPPED:
         return err;
     default:
         job_warn(j, path, "%s%s%s", what, *what ? ": " : "", j->why);
@@ -181,21 +183,52 @@ char *path_join(const char *group, const char *name)
 
 /* ------------------------------------------------------------------ import */
 
-/* HDF5 prints its errors unless told not to; the caller's setting comes back. */
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define NSIGNALS (sizeof signals / sizeof signals[0])
+
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int number)
+{
+    stopped_by = number;
+}
+
+int job_stopped(struct job *j)
+{
+    return stopped_by ? job_fail(j, DREP_ERR_STOPPED, "interrupted") : 0;
+}
+
+/* The process while a job runs: HDF5 prints no errors of its own, and a signal that would
+ * end it lets the half-made file be taken away first. */
 struct quiet {
     H5E_auto2_t fn;
     void *data;
+    struct sigaction was[NSIGNALS];
 };
 
 static void quiet_begin(struct quiet *q)
 {
+    struct sigaction action = {.sa_handler = stop};
+    size_t i;
+
     H5Eget_auto2(H5E_DEFAULT, &q->fn, &q->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    for (i = 0; i < NSIGNALS; i++)
+        if (sigaction(signals[i], NULL, &q->was[i]) == 0 && q->was[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
 }
 
 static void quiet_end(const struct quiet *q)
 {
+    size_t i;
+
     H5Eset_auto2(H5E_DEFAULT, q->fn, q->data);
+    for (i = 0; i < NSIGNALS; i++)
+        sigaction(signals[i], &q->was[i], NULL);
+    if (stopped_by)
+        raise(stopped_by);
 }
 
 static int finish(struct job *j, int err)
@@ -251,8 +284,9 @@ MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
     }
     if (j.h >= 0)
         H5Fclose(j.h);
+    err = finish(&j, err);
     quiet_end(&q);
-    return finish(&j, err);
+    return err;
 }
 
 /* ------------------------------------------------------------------ export */
@@ -336,10 +370,11 @@ MODULE_API int datarep_hdf5_export(const struct hdf5_options *options)
     }
     quiet_begin(&q);
     err = export_to(&j, hidden);
-    quiet_end(&q);
     drep_abandon(j.d);
     free(hidden);
-    return finish(&j, err);
+    err = finish(&j, err);
+    quiet_end(&q);
+    return err;
 }
 
 MODULE_API int datarep_hdf5_interface(void)

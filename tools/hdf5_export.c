@@ -444,6 +444,10 @@ static int make_link(const drep_linkinfo *link, void *ctx)
     herr_t status = 0;
 
     *j->why = 0;
+    if (job_stopped(j)) {
+        free(path);
+        return w->err = DREP_ERR_STOPPED;
+    }
     if (!path) {
         w->err = job_fail(j, DREP_ERR_NOMEM, "out of memory");
         return w->err;
@@ -665,8 +669,12 @@ static int export_block(struct emptier *e, const struct box *b)
     drep_xfer xfer = {.range = e->j->o->range, .report = &report};
     drep_selection *sel = NULL;
     int64_t n = box_elements(b);
-    int err = b->rank ? drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel) : 0;
+    int err = job_stopped(e->j);
 
+    if (err)
+        return err;
+    if (b->rank)
+        err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
     if (!err)
         err = drep_read(e->ds, sel, e->m->type, e->d, &xfer);
     drep_selection_free(sel);

@@ -795,7 +795,8 @@ static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, v
     char *path = path_join(j->objects[w->group].path, name);
 
     *j->why = 0;
-    w->err = !path                         ? job_fail(j, DREP_ERR_NOMEM, "out of memory")
+    w->err = job_stopped(j)                ? DREP_ERR_STOPPED
+             : !path                       ? job_fail(j, DREP_ERR_NOMEM, "out of memory")
              : link->type == H5L_TYPE_HARD ? make_hard(j, group, name, path)
                                            : make_text_link(j, group, name, link, path);
     if (path)
@@ -1035,10 +1036,13 @@ static int fill_block(struct filler *f, const struct box *block, int several)
 {
     const struct source *s = f->s;
     int64_t chunk[DREP_MAX_RANK];
-    hid_t mem = box_space(block);
+    hid_t mem;
     struct box b;
-    int d, err = 0;
+    int d, err = job_stopped(f->j);
 
+    if (err)
+        return err;
+    mem = box_space(block);
     if (box_select_hdf5(block, s->space) >= 0 &&
         H5Dread(s->dset, s->map.mem, mem, s->space, H5P_DEFAULT, f->h) >= 0) {
         err = write_block(f, block, box_elements(block));

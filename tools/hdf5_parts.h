@@ -71,6 +71,8 @@ void job_note(struct job *j, const char *path, const char *format, ...)
 /* What a failed step about one object means: names it with j->why and returns 0 if the
  * rest can go on; else err. */
 int job_skip(struct job *j, int err, const char *path, const char *what);
+/* DREP_ERR_STOPPED once a signal asks the process to end; to be asked now and then. */
+int job_stopped(struct job *j);
 /* NULL if it is not known. */
 struct object *job_find(struct job *j, uint64_t key);
 /* Takes path over, also on failure.  Pointers to objects die here. */
