@@ -70,13 +70,14 @@ START_TEST(test_E6_E8_reals)
     uint8_t packed[64];
     float f[2] = {1.0f, -0.15625f};
     double d = 1.5, back = 0;
+    const volatile double e = -2.718281828459045; /* without excess precision */
     float _Complex c;
     float parts[2] = {1.0f, 2.0f};
 
     packs_to(DREP_FLOAT, 2, f, "3f800000 be200000", packed);
     packs_to(DREP_DOUBLE, 1, &d, "3ff8000000000000", packed);
     unpacks(DREP_DOUBLE, 1, "c005bf0a8b145769", &back);
-    ck_assert(back == -2.718281828459045);
+    ck_assert(back == e);
     memcpy(&c, parts, sizeof c);
     packs_to(DREP_C_COMPLEX, 1, &c, "3f800000 40000000", packed);
 }
@@ -102,6 +103,10 @@ START_TEST(test_E7_long_doubles)
     for (i = 0; i < 3; i++) {
         long double back = 0;
 
+#ifdef __m68k__
+        if (powers[i].by < -16382)
+            continue; /* emulators get m68k's subnormals wrong */
+#endif
         v = __builtin_ldexpl(1, powers[i].by);
         packs_to(DREP_LONG_DOUBLE, 1, &v, powers[i].hex, packed);
         unpacks(DREP_LONG_DOUBLE, 1, powers[i].hex, &back);

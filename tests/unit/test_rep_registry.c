@@ -156,6 +156,7 @@ START_TEST(test_V3_V4_extents_of_derived_types)
 {
     const int64_t displs[] = {0, 8, 16}, ones[] = {1, 1, 1};
     const drep_type *members[] = {DREP_CHAR, DREP_DOUBLE, DREP_INT};
+    const int64_t align = drep_type_align(DREP_DOUBLE);
     drep_type *t;
 
     ck_assert_int_eq(drep_type_contiguous(3, DREP_LONG, &t), 0);
@@ -168,12 +169,7 @@ START_TEST(test_V3_V4_extents_of_derived_types)
     /* X3: byte displacements stay, nothing is rounded up; natively it is. */
     ck_assert_int_eq(drep_type_struct(3, ones, displs, members, &t), 0);
     ck_assert_int_eq(extent_of(t, "external32"), 20);
-    ck_assert_int_eq(drep_type_extent(t), 16 + 2 * (int64_t)offsetof(
-                                                       struct {
-                                                           char c;
-                                                           int i;
-                                                       },
-                                                       i));
+    ck_assert_int_eq(drep_type_extent(t), (20 + align - 1) / align * align);
     drep_type_free(t);
 }
 END_TEST
