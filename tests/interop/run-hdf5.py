@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -452,6 +453,8 @@ def try_case(c, rep, folder):
     h5 = os.path.join(folder, c.name + ".h5")
     drep = os.path.join(folder, "%s-%s.drep" % (c.name, rep))
     back = os.path.join(folder, "%s-%s.h5" % (c.name, rep))
+    if not os.path.exists(h5):
+        hdf5files.make(h5, c)
     status, out, err = run(DATAREP, "import", "--datarep=" + rep, h5, drep)
     check_status(status, err, c.warn, "import")
     check(not out, "import prints: %s", out)
@@ -475,24 +478,52 @@ def try_case(c, rep, folder):
         same_files(a, a, b, b, "/", set())
 
 
+def check_interrupted(folder):
+    """A signal in the middle leaves neither a new file nor a changed old one."""
+    big = os.path.join(folder, "big.h5")
+    drep = os.path.join(folder, "big.drep")
+    with h5py.File(big, "w") as f:
+        f["d"] = np.arange(12 << 20)
+    status, _, err = run(DATAREP, "import", big, drep)
+    check(status == 0, "import: %s", err)
+    for command, source in (("import", big), ("export", drep)):
+        for there in (False, True):
+            where = tempfile.mkdtemp(dir=folder)
+            target = os.path.join(where, "out")
+            if there:
+                with open(target, "w", encoding="ascii") as f:
+                    f.write("old")
+            p = subprocess.Popen([DATAREP, command, source, target], stderr=subprocess.PIPE)
+            while p.poll() is None and len(os.listdir(where)) == there:
+                pass
+            p.terminate()
+            p.communicate()
+            check(p.returncode == -signal.SIGTERM, "%s: exit status %d", command, p.returncode)
+            check(os.listdir(where) == ["out"] * there, "%s leaves %s", command, os.listdir(where))
+            check(not there or os.path.getsize(target) == 3, "%s changed an old file", command)
+
+
 def main():
     only = sys.argv[1:]
     cases = [c for c in hdf5files.CASES if not only or c.name in only]
-    print("1..%d" % (len(cases) * len(REPS)))
-    n = failed = 0
+    tests = [("%s under %s" % (c.name, rep), c, rep) for c in cases for rep in REPS]
+    if not only or "interrupted" in only:
+        tests.append(("interrupted", None, None))
+    print("1..%d" % len(tests))
+    failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for c in cases:
-            hdf5files.make(os.path.join(folder, c.name + ".h5"), c)
-            for rep in REPS:
-                n += 1
-                try:
+        for n, (name, c, rep) in enumerate(tests, 1):
+            try:
+                if c is None:
+                    check_interrupted(folder)
+                else:
                     try_case(c, rep, folder)
-                    print("ok %d - %s under %s" % (n, c.name, rep), flush=True)
-                except Exception as e:  # whatever goes wrong is this case's failure
-                    failed += 1
-                    why = str(e) if isinstance(e, Differ) else "%s: %s" % (type(e).__name__, e)
-                    print("not ok %d - %s under %s" % (n, c.name, rep))
-                    print("# " + why.replace("\n", "\n# "), flush=True)
+                print("ok %d - %s" % (n, name), flush=True)
+            except Exception as e:  # whatever goes wrong is this case's failure
+                failed += 1
+                why = str(e) if isinstance(e, Differ) else "%s: %s" % (type(e).__name__, e)
+                print("not ok %d - %s" % (n, name))
+                print("# " + why.replace("\n", "\n# "), flush=True)
     return 1 if failed else 0
 
 
