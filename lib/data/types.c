@@ -237,7 +237,7 @@ static int record_use(drep_file *f, const drep_type *type, const struct type_siz
     struct buf rec = {0}, value = {0};
     uint32_t number = 0;
     struct out out;
-    int err;
+    int err, done;
 
     if (drep_type_code(type) != 0) {
         *ref = (uint32_t)drep_type_code(type);
@@ -248,8 +248,8 @@ static int record_use(drep_file *f, const drep_type *type, const struct type_siz
         buf_out(&rec, &out);
         out_u64(&out, 1);
         err = type_put(type, sizes, layout, &out);
-        if (err == 0)
-            err = buf_done(&rec, &out);
+        done = buf_done(&rec, &out); /* also takes over what a failure left */
+        err = err != 0 ? err : done;
     }
     if (err == 0) {
         err = find_record(f, &rec, &value, &number);
