@@ -103,6 +103,9 @@ int write_end(drep_file *f, int err);
 /* The same, where any failure counts as a failed write (data, attributes). */
 int write_end_data(drep_file *f, int err);
 
+/* A hint that is a size; one that is negative says nothing. */
+int64_t hint_size(const drep_info *info, const char *key);
+
 /* ---- header.c ---- */
 
 int header_load(drep_file *f, const drep_info *info); /* decode and resolve; the opener's hints */

@@ -449,7 +449,7 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
                          const struct ftype *ft)
 {
     int64_t esize = ft->stored.extent, n = 1, bytes;
-    int64_t max = info_int(f->info, "drep_chunk_max");
+    int64_t max = hint_size(f->info, "drep_chunk_max");
     bool variable = ft->type->variable;
     bool grows_first = true, fixed;
 
@@ -539,7 +539,7 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
 static int choose_filters(const drep_file *f, const drep_spec *spec, struct object_rec *rec,
                           const struct ftype *ft)
 {
-    int64_t max = info_int(f->info, "drep_chunk_max");
+    int64_t max = hint_size(f->info, "drep_chunk_max");
 
     if (spec->nfilters < 0 || spec->nfilters > DREP_MAX_FILTERS ||
         (spec->nfilters > 0 && spec->filters == NULL))

@@ -172,23 +172,25 @@ static const uint8_t *fixed_uuid(const drep_info *info, uint8_t uuid[16])
 }
 
 /* A negative size says nothing: the default. */
-static uint64_t size_of(const drep_info *info, const char *key)
+int64_t hint_size(const drep_info *info, const char *key)
 {
     int64_t v = info_int(info, key);
 
-    return (uint64_t)(v >= 0 ? v : info_int(NULL, key));
+    return v >= 0 ? v : info_int(NULL, key);
 }
 
 static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16])
 {
+    int64_t keep = hint_size(info, "drep_keep");
+
     memset(o, 0, sizeof *o);
     o->lock = info_bool(info, "drep_lock");
     o->sync = strcmp(info_str(info, "drep_sync"), "none") != 0;
     o->verify = strcmp(info_str(info, "drep_verify"), "off") != 0;
-    o->keep = size_of(info, "drep_keep") < INT_MAX ? (int)size_of(info, "drep_keep") : INT_MAX;
-    o->unit = size_of(info, "striping_unit");
-    o->chunk_max = size_of(info, "drep_chunk_max");
-    o->cache_size = size_of(info, "drep_cache_size");
+    o->keep = keep < INT_MAX ? (int)keep : INT_MAX;
+    o->unit = (uint64_t)hint_size(info, "striping_unit");
+    o->chunk_max = (uint64_t)hint_size(info, "drep_chunk_max");
+    o->cache_size = (uint64_t)hint_size(info, "drep_cache_size");
     o->uuid = fixed_uuid(info, uuid);
     o->time = info_int(info, "drep_time");
 }

@@ -1,0 +1,253 @@
+/* test_data_hints.c - hints of containers (requirement H): which are kept, which are
+ * honoured, which say nothing. */
+#include "data_help.h"
+
+#include <sys/stat.h>
+
+static const char *value_of(drep_info *info, const char *key)
+{
+    const char *v = drep_info_get(info, key);
+
+    ck_assert_msg(v != NULL, "no %s", key);
+    return v;
+}
+
+static drep_file *create(const char *path, drep_info *info)
+{
+    drep_file *f;
+
+    ok(drep_create(path, DREP_RDWR, "external32", info, &f));
+    drep_info_free(info);
+    return f;
+}
+
+START_TEST(test_C4_H3_all_supported_hints_and_nothing_else)
+{
+    static const char *const keys[] = {
+#define X(key, kind, value) key,
+#include "format/hints.def"
+#undef X
+    };
+    const int n = (int)(sizeof keys / sizeof *keys);
+    const char *path = temp_path("all");
+    drep_file *f = create(path, hints("cb_nodes=7", "nobody's=1", "nb_proc=many", "drep_keep=5",
+                                      "drep_sync=none", "filename=elsewhere", (char *)NULL));
+    drep_info *info;
+
+    for (int pass = 0; pass < 2; pass++) {
+        ok(drep_get_info(f, &info));
+        ck_assert_int_eq(drep_info_count(info), n);
+        for (int i = 0; i < n; i++)
+            value_of(info, keys[i]);
+        ck_assert_str_eq(value_of(info, "cb_nodes"), "7");
+        ck_assert_str_eq(value_of(info, "nb_proc"), "1"); /* what does not parse is ignored */
+        ck_assert_str_eq(value_of(info, "drep_keep"), "5");
+        ck_assert_str_eq(value_of(info, "filename"), path); /* output only */
+        ck_assert_str_eq(value_of(info, "drep_sync"), pass == 0 ? "none" : "commit");
+        drep_info_free(info);
+        ok(drep_close(f));
+        ok(drep_open(path, DREP_RDONLY, NULL, &f)); /* the header remembers */
+    }
+    ok(drep_header_hints(f, &info));
+    ck_assert_ptr_null(drep_info_get(info, "nobody's"));
+    ck_assert_ptr_null(drep_info_get(info, "drep_sync")); /* of the handle, not the file */
+    ck_assert_str_eq(value_of(info, "cb_nodes"), "7");
+    drep_info_free(info);
+    ok(drep_close(f));
+    info = hints("cb_nodes=1", (char *)NULL); /* even the default, when it is asked for */
+    ok(drep_open(path, DREP_RDONLY, info, &f));
+    drep_info_free(info);
+    ok(drep_get_info(f, &info));
+    ck_assert_str_eq(value_of(info, "cb_nodes"), "1");
+    drep_info_free(info);
+    ok(drep_close(f));
+}
+END_TEST
+
+START_TEST(test_H1_H2_setting_some)
+{
+    drep_file *f = create(":memory:", hints("cb_nodes=3", (char *)NULL));
+    drep_info *info = hints("access_style=random,read_mostly", "cb_nodes=x", "unknown=1",
+                            "drep_keep=9", (char *)NULL);
+
+    ok(drep_set_info(f, info));
+    drep_info_free(info);
+    ok(drep_get_info(f, &info));
+    ck_assert_str_eq(value_of(info, "access_style"), "random,read_mostly");
+    ck_assert_str_eq(value_of(info, "cb_nodes"), "3");
+    ck_assert_ptr_null(drep_info_get(info, "unknown"));
+    ck_assert_str_eq(value_of(info, "drep_keep"), "2"); /* acts when a file is opened */
+    drep_info_free(info);
+    fails(drep_set_info(f, NULL), DREP_ERR_ARG);
+    fails(drep_get_info(f, NULL), DREP_ERR_ARG);
+    ok(drep_close(f));
+}
+END_TEST
+
+START_TEST(test_H_chunked)
+{
+    const int64_t dims[] = {100, 60}, other[] = {60, 100};
+    drep_spec spec = {.type = DREP_INT, .rank = 2, .dims = dims, .layout = DREP_CHUNKED};
+    const char *path = temp_path("chunked");
+    drep_file *f = create(path, hints("chunked=100, 60", "chunked_size=10 ,20", "chunked_item=4",
+                                      "drep_sync=none", (char *)NULL));
+    drep_dataset *ds;
+    drep_dsinfo info;
+    drep_info *kept;
+
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.chunk[0], 10);
+    ck_assert_int_eq(info.chunk[1], 20);
+    drep_dataset_close(ds);
+    spec.dims = other; /* the hint speaks of another array */
+    ok(drep_dataset_create(f, "e", &spec, &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_ne(info.chunk[0], 10);
+    drep_dataset_close(ds);
+    spec.dims = dims;
+    spec.type = DREP_DOUBLE; /* of other items */
+    ok(drep_dataset_create(f, "g", &spec, &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_ne(info.chunk[0], 10);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_header_hints(f, &kept));
+    ck_assert_str_eq(value_of(kept, "chunked_size"), "10 ,20");
+    drep_info_free(kept);
+    ok(drep_close(f));
+}
+END_TEST
+
+START_TEST(test_H_file_perm)
+{
+    const char *path = temp_path("perm");
+    const mode_t old = umask(027);
+    struct stat st;
+
+    ok(drep_close(create(path, hints("file_perm=0666", (char *)NULL))));
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(st.st_mode & 0777, 0640);
+    ok(drep_close(create(path, hints("file_perm=600", (char *)NULL))));
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(st.st_mode & 0777, 0600);
+    ok(drep_close(create(path, hints("file_perm=rw", (char *)NULL)))); /* ignored */
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(st.st_mode & 0777, 0640);
+    umask(old);
+}
+END_TEST
+
+START_TEST(test_fixed_uuid_and_time)
+{
+    const char *path[] = {temp_path("u0"), temp_path("u1")};
+    static uint8_t bytes[2][1 << 16];
+    drep_header h;
+
+    for (int i = 0; i < 2; i++) {
+        drep_file *f = create(path[i], hints("drep_uuid=000102030405060708090a0b0c0d0e0f",
+                                             "drep_time=1234567890", (char *)NULL));
+        FILE *p;
+
+        ok(drep_attr_write_int(f, "/", "a", 5));
+        drep_dataset_close(new_dataset(f, "d", DREP_INT, 0, NULL));
+        ok(drep_commit(f));
+        ok(drep_header_get(f, &h));
+        ck_assert_int_eq(h.time, 1234567890);
+        for (int k = 0; k < 16; k++)
+            ck_assert_uint_eq(h.uuid[k], (unsigned)k);
+        ok(drep_close(f));
+        p = fopen(path[i], "rb");
+        fread(bytes[i], 1, sizeof bytes[i], p);
+        fclose(p);
+    }
+    ck_assert_int_eq(memcmp(bytes[0], bytes[1], sizeof bytes[0]), 0); /* to the byte */
+}
+END_TEST
+
+/* Values that would be absurd say nothing. */
+START_TEST(test_H1_bad_values)
+{
+    const int64_t n = 5000;
+    static int v[5000], back[5000];
+    drep_filter deflate = {.id = DREP_FILTER_DEFLATE};
+    drep_spec spec = {.type = DREP_INT, .rank = 1, .dims = &n, .filters = &deflate,
+                      .nfilters = drep_filter_available(DREP_FILTER_DEFLATE)};
+    drep_file *f = create(temp_path("bad"),
+                          hints("striping_unit=-5", "drep_cache_size=-1", "drep_chunk_max=-1",
+                                "drep_keep=-7", "drep_threads=-2", "cb_buffer_size=-3",
+                                "file_perm=-1", "drep_uuid=zz", (char *)NULL));
+    drep_dataset *ds;
+
+    for (int i = 0; i < n; i++)
+        v[i] = i;
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    ok(drep_commit(f));
+    ok(drep_read(ds, NULL, NULL, back, NULL));
+    ck_assert_int_eq(memcmp(v, back, sizeof v), 0);
+    drep_dataset_close(ds);
+    check_file(f);
+    ok(drep_close(f));
+}
+END_TEST
+
+/* D24: a filtered chunk is at most drep_chunk_max, which the file remembers. */
+START_TEST(test_D24_chunk_max)
+{
+    const int64_t n = 5 << 20;
+    static int8_t v[5 << 20], back[5 << 20];
+    drep_filter filter = {.id = DREP_FILTER_BITSHUFFLE};
+    drep_spec spec = {.type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n,
+                      .filters = &filter, .nfilters = 1};
+    drep_dataset *ds;
+    drep_file *f;
+    drep_dsinfo info;
+
+    f = create(temp_path("max"), hints("drep_chunk_max=4194304", (char *)NULL));
+    fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "drep_chunk_max"));
+    spec.chunk = NULL;
+    ok(drep_dataset_create(f, "d", &spec, &ds)); /* what it chooses fits */
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    f = create(temp_path("max"), hints("drep_chunk_max=1000", (char *)NULL));
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_le(info.chunk[0], 1000);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    spec.chunk = &n;
+    spec.type = DREP_DOUBLE;
+    f = create(temp_path("max"), hints("drep_chunk_max=50000000", (char *)NULL));
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    memset(v, 7, sizeof v);
+    ok(drep_write(ds, NULL, DREP_INT8_T, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    ok(drep_open(temp_path("max"), DREP_RDONLY, NULL, &f));
+    ok(drep_dataset_open(f, "d", &ds));
+    ok(drep_read(ds, NULL, DREP_INT8_T, back, NULL));
+    ck_assert_int_eq(memcmp(v, back, sizeof v), 0);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("data hints");
+    TCase *t = tcase_create("hints");
+
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, test_C4_H3_all_supported_hints_and_nothing_else);
+    tcase_add_test(t, test_H1_H2_setting_some);
+    tcase_add_test(t, test_H_chunked);
+    tcase_add_test(t, test_H_file_perm);
+    tcase_add_test(t, test_fixed_uuid_and_time);
+    tcase_add_test(t, test_H1_bad_values);
+    tcase_add_test(t, test_D24_chunk_max);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}
