@@ -223,7 +223,7 @@ static int hints_keep(drep_file *f, const drep_info *info)
     for (int i = 0; info != NULL && err == 0 && i < drep_info_count(info); i++) {
         const char *key = drep_info_key(info, i), *value = drep_info_get(info, key);
 
-        if (info_known(key) && info_valid(key, value) && hint_is_stored(key))
+        if (info_known(key) && info_valid(key, value) && value[0] != '\0' && hint_is_stored(key))
             err = drep_info_set(f->stored, key, value);
     }
     return err;
@@ -481,12 +481,10 @@ int drep_set_info(drep_file *file, const drep_info *info)
         return fail(DREP_ERR_ARG, "drep_set_info: null argument");
     if ((err = drep_info_new(&some)) != 0)
         return err;
-    for (int i = 0; err == 0 && i < drep_info_count(info); i++) {
-        const char *key = drep_info_key(info, i);
-
-        if (!hint_is_fixed(key))
-            err = drep_info_set(some, key, drep_info_get(info, key));
-    }
+    err = info_merge(some, info);
+    for (int i = drep_info_count(some); i-- > 0;)
+        if (hint_is_fixed(drep_info_key(some, i)))
+            drep_info_delete(some, drep_info_key(some, i));
     pthread_rwlock_wrlock(&file->lock);
     if (err == 0)
         err = info_merge(file->info, some);

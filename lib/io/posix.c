@@ -211,46 +211,57 @@ static int posix_probe(struct io *io, uint64_t first, uint64_t count, int *held)
     return 0;
 }
 
-/* Syncs the directory that holds `path`. */
-static int sync_directory(const char *path)
+/* Opens the directory that holds `path`. */
+static int open_directory(const char *path, int *fd)
 {
     const char *slash = strrchr(path, '/');
     char *name =
         slash ? mem_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : mem_strdup(".");
     int err = 0;
-    int fd;
 
     if (!name)
         return DREP_ERR_NOMEM;
-    fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* Some file systems cannot sync directories and need not. */
-    if (fd < 0 || (fsync(fd) && errno != EINVAL && errno != EROFS))
-        err = fail_errno(name, "sync of the directory");
-    if (fd >= 0)
-        close(fd);
+    *fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0)
+        err = fail_errno(name, "open of the directory");
     mem_free(name);
     return err;
 }
 
+static int give_name(struct posix *f)
+{
+    if (!f->excl)
+        return rename(f->temporary, f->target) ? fail_errno(f->io.path, "rename") : 0;
+    /* link() never replaces; every file system without it has renameat2(). */
+    if (link(f->temporary, f->target) == 0)
+        unlink(f->temporary);
+    else if (errno == EEXIST ||
+             renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->target, RENAME_NOREPLACE))
+        return fail_errno(f->io.path, "create");
+    return 0;
+}
+
+/* All that may fail for want of memory comes before the file is visible. */
 static int posix_publish(struct io *io)
 {
     struct posix *f = (struct posix *)io;
+    int err, fd;
 
     if (!f->temporary)
         return 0;
-    if (f->excl) {
-        /* link() never replaces; every file system without it has renameat2(). */
-        if (link(f->temporary, f->target) == 0)
-            unlink(f->temporary);
-        else if (errno == EEXIST ||
-                 renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->target, RENAME_NOREPLACE))
-            return fail_errno(io->path, "create");
-    } else if (rename(f->temporary, f->target)) {
-        return fail_errno(io->path, "rename");
+    err = open_directory(f->target, &fd);
+    if (err)
+        return err;
+    err = give_name(f);
+    if (!err) {
+        mem_free(f->temporary);
+        f->temporary = NULL;
+        /* Some file systems cannot sync directories and need not. */
+        if (fsync(fd) && errno != EINVAL && errno != EROFS)
+            err = fail_errno(io->path, "sync of the directory");
     }
-    mem_free(f->temporary);
-    f->temporary = NULL;
-    return sync_directory(f->target);
+    close(fd);
+    return err;
 }
 
 static int posix_map(struct io *io, uint64_t offset, size_t size, void **base, void **handle)

@@ -15,11 +15,11 @@ static void teardown(void)
     drep_abandon(f);
 }
 
-static drep_dataset *chunked(const char *path, const drep_type *type, int rank,
-                             const int64_t *dims, const int64_t *chunk)
+static drep_dataset *chunked(const char *path, const drep_type *type, int rank, const int64_t *dims,
+                             const int64_t *chunk)
 {
-    drep_spec spec = {.type = type, .rank = rank, .dims = dims, .layout = DREP_CHUNKED,
-                      .chunk = chunk};
+    drep_spec spec = {
+        .type = type, .rank = rank, .dims = dims, .layout = DREP_CHUNKED, .chunk = chunk};
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, path, &spec, &ds));
@@ -98,8 +98,8 @@ END_TEST
 START_TEST(test_resize_of_a_sparse_dataset)
 {
     const int64_t zero = 0, max = DREP_UNLIMITED, huge = (int64_t)1 << 50, small = 10, ten = 10;
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &zero, .maxdims = &max,
-                      .chunk = &ten};
+    drep_spec spec = {
+        .type = DREP_INT32_T, .rank = 1, .dims = &zero, .maxdims = &max, .chunk = &ten};
     int32_t v[10], all[10];
     drep_selection *end;
 
@@ -177,7 +177,9 @@ START_TEST(test_D12_values_that_do_not_fit)
         double in[1000], back[1000];
 
         ok(drep_dataset_create(f, names[k],
-                               &(drep_spec){.type = DREP_INT8_T, .rank = 1, .dims = &n,
+                               &(drep_spec){.type = DREP_INT8_T,
+                                            .rank = 1,
+                                            .dims = &n,
                                             .layout = k == 0   ? DREP_CHUNKED
                                                       : k == 1 ? DREP_CONTIGUOUS
                                                                : DREP_COMPACT,
@@ -271,8 +273,8 @@ END_TEST
 /* Every pair of numbers, through every representation. */
 START_TEST(test_values_change_their_type)
 {
-    static const int codes[] = {DREP_CODE_INT8_T,  DREP_CODE_UINT16_T, DREP_CODE_INT,
-                                DREP_CODE_UINT64_T, DREP_CODE_FLOAT,   DREP_CODE_DOUBLE,
+    static const int codes[] = {DREP_CODE_INT8_T,     DREP_CODE_UINT16_T, DREP_CODE_INT,
+                                DREP_CODE_UINT64_T,   DREP_CODE_FLOAT,    DREP_CODE_DOUBLE,
                                 DREP_CODE_LONG_DOUBLE};
     const int64_t n = 50;
     drep_file *g = new_file(temp_path("values"), datareps[_i]);
