@@ -1,6 +1,6 @@
 /* convert.c - converts data items from one typemap and table to another.
  *
- * Three ways, fastest first: both sides one array of one type: a single kernel call;
+ * Three ways, fastest first: both sides regular rows of one type: a single kernel call;
  * small elements: kernels are paired with offsets once and run over a block of elements,
  * field by field, while the block is in cache; anything else: two
  * cursors, run by run. */
@@ -316,23 +316,30 @@ static int convert_blocks(struct convert *c, const struct block_plan *b, int64_t
 
 /* ---------------------------------------------------------------- all of it */
 
-static bool plain(const struct prog *p)
+/* Is the tiled typemap one leaf that goes on regularly?  Then *stride is its own. */
+static bool regular(const struct prog *p, int64_t *stride)
 {
-    return p->dense && !one_item(p->root->leaf);
+    const struct node *root = p->root;
+    int64_t end;
+
+    if (!root || root->op != NODE_LEAF || one_item(root->leaf))
+        return false;
+    *stride = root->count == 1 ? p->extent : root->stride;
+    return !__builtin_mul_overflow(root->count, *stride, &end) && end == p->extent;
 }
 
-static int convert_dense(struct convert *c, int64_t items, int64_t *done)
+static int convert_regular(struct convert *c, int64_t to_stride, int64_t from_stride, int64_t items,
+                           int64_t *done)
 {
-    const struct node *to = c->dst->prog->root, *from = c->src->prog->root;
+    const struct prog *to = c->dst->prog, *from = c->src->prog;
     struct kernel *k;
     int64_t bad;
-    int err = kernel_get(c, to->leaf, from->leaf, &k);
+    int err = kernel_get(c, to->root->leaf, from->root->leaf, &k);
 
     if (err)
         return err;
-    bad = k->run(k, c->to + c->dst->prog->origin + c->dst->position * to->stride, to->stride,
-                 c->from + c->src->prog->origin + c->src->position * from->stride, from->stride,
-                 items);
+    bad = k->run(k, c->to + to->origin + c->dst->position * to_stride, to_stride,
+                 c->from + from->origin + c->src->position * from_stride, from_stride, items);
     *done = bad ? bad - 1 : items;
     return bad ? refused(k->base + bad - 1) : 0;
 }
@@ -366,11 +373,11 @@ static bool tiled(const struct convert *c, int64_t items, struct block_plan *b, 
 static int convert_any(struct convert *c, int64_t items, int64_t *done)
 {
     struct block_plan block;
-    int64_t head;
+    int64_t head, to_stride, from_stride;
     int err = 0;
 
-    if (plain(c->dst->prog) && plain(c->src->prog))
-        return convert_dense(c, items, done);
+    if (regular(c->dst->prog, &to_stride) && regular(c->src->prog, &from_stride))
+        return convert_regular(c, to_stride, from_stride, items, done);
     if (tiled(c, items, &block, &head) && plan_block(c, &block)) {
         err = convert_runs(c, head, done);
         if (!err)

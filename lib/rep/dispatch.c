@@ -121,43 +121,69 @@ struct transfer {
 };
 
 /* A user's functions see predefined types only. */
-static int visible(const struct transfer *t, const drep_type *leaf)
+static bool visible(const struct node *node)
 {
-    if (leaf->kind != DREP_KIND_PREDEFINED && !t->rep->table)
-        return fail(DREP_ERR_TYPE, "the functions of \"%s\" know no such type", t->rep->name);
-    return 0;
+    int64_t i;
+
+    if (node->op == NODE_LEAF)
+        return node->leaf->kind == DREP_KIND_PREDEFINED;
+    for (i = 0; i < (node->op == NODE_SEQ ? node->count : 1); i++)
+        if (!visible(node->child[i]))
+            return false;
+    return true;
 }
 
-/* How many items from `position` on, at most `items`, take at most `staging` bytes;
- * but one at least. */
-static int cut(const struct transfer *t, int64_t position, int64_t items, int64_t staging,
-               int64_t *count, int64_t *bytes)
+/* As many items from `position` on, at most `items`, as fit `room` bytes, run by run. */
+static int fit_runs(const struct transfer *t, int64_t position, int64_t items, int64_t room,
+                    int64_t *count, int64_t *bytes)
 {
-    int64_t n = 0, sum = 0, size = 0, fit;
+    int64_t size = 0, fit;
     drep_cursor cursor;
     drep_run run;
     int err = cursor_init(&cursor, &t->type->prog, position);
 
-    while (!err && n < items && cursor_next(&cursor, items - n, &run)) {
-        err = visible(t, run.type);
-        if (!err)
-            err = leaf_size(&t->sizes, run.type, &size);
+    *count = *bytes = 0;
+    while (!err && *count < items && cursor_next(&cursor, items - *count, &run)) {
+        err = leaf_size(&t->sizes, run.type, &size);
         if (err)
             break;
-        fit = (staging - sum) / size;
-        if (fit > run.count)
-            fit = run.count;
-        if (n == 0 && fit < 1)
-            fit = 1;
-        if (fit > 0) {
-            err = add_product(&sum, fit, size);
-            n += fit;
-        }
+        fit = (room - *bytes) / size;
+        fit = fit > run.count ? run.count : fit;
+        *count += fit;
+        *bytes += fit * size;
         if (fit < run.count)
             break;
     }
-    *count = n;
-    *bytes = sum;
+    return err;
+}
+
+/* How many items from `position` on, at most `items`, take at most `staging` bytes, but
+ * one at least: the rest of a tile, whole tiles, and the beginning of one. */
+static int cut(const struct transfer *t, int64_t position, int64_t items, int64_t staging,
+               int64_t *count, int64_t *bytes)
+{
+    int64_t per = t->type->prog.items, tile = 0, n = 0, size = 0, head, whole;
+    int err = rep_items_size(&t->sizes, t->type, position, items, bytes);
+
+    *count = items;
+    if (err || *bytes <= staging)
+        return err;
+    head = (per - position % per) % per;
+    err = fit_runs(t, position, head < items ? head : items, staging, count, bytes);
+    if (!err && *count == head) {
+        err = rep_items_size(&t->sizes, t->type, 0, per, &tile);
+        whole = err ? 0 : (staging - *bytes) / tile;
+        *count += whole * per;
+        *bytes += whole * tile;
+        if (!err)
+            err = fit_runs(t, position + *count, items - *count, staging - *bytes, &n, &size);
+        *count += n;
+        *bytes += size;
+    }
+    if (!err && *count == 0) {
+        *count = 1;
+        err = rep_items_size(&t->sizes, t->type, position, 1, bytes);
+    }
     return err;
 }
 
@@ -183,10 +209,14 @@ static int call_all(const struct transfer *t, int64_t position, int64_t items, i
     int64_t count = 0, bytes = 0;
     int err = 0;
 
-    for (*done = *used = 0; !err && *done < items;) {
+    *done = *used = 0;
+    if (items > 0 && !t->type->prog.root)
+        return fail(DREP_ERR_COUNT, "the type has no data items");
+    if (items > 0 && !t->rep->table && !visible(t->type->prog.root))
+        return fail(DREP_ERR_TYPE, "the functions of \"%s\" know predefined types only",
+                    t->rep->name);
+    while (!err && *done < items) {
         err = cut(t, position + *done, items - *done, staging, &count, &bytes);
-        if (!err && count == 0)
-            err = fail(DREP_ERR_COUNT, "the type has no data items");
         if (!err)
             err = call(t, position + *done, count, t->file + *used);
         if (!err) {

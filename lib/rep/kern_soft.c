@@ -114,7 +114,7 @@ INLINE struct words ordinary(uint64_t hi, uint64_t lo, const struct real *to,
     e2 = (int64_t)((uint64_t)e2 & ~zero);
     sign = (sign & ~zero) | (keep & zero);
     out.odd = odd & ~zero;
-    out.inexact &= ~zero;
+    out.inexact &= ~zero & ~-out.odd;
     out.lo = q;
     if (to->exp_at < 64)
         out.lo |= (uint64_t)e2 << (to->exp_at & 63) | sign << top;
@@ -123,17 +123,17 @@ INLINE struct words ordinary(uint64_t hi, uint64_t lo, const struct real *to,
     return out;
 }
 
-/* Ordinary scalars a block at a time; a block with any other goes the slow way. */
+/* Ordinary scalars a block at a time, then those of the block that are not. */
 INLINE void fast(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
                  int64_t n, struct tally *t, const struct real *to, const struct real *from,
                  int to_size, int from_size, pass_fn *slow)
 {
-    uint64_t row[64], odd, inexact;
+    uint64_t row[64], odd[64], any, inexact;
     int64_t i, m;
 
     for (; n > 0; n -= m, src += m * from_size, dst += m * to_size) {
         m = n < 64 ? n : 64;
-        odd = inexact = 0;
+        any = inexact = 0;
         /* Loads and stores of other widths stand apart, for the loop between them to
          * become one of vectors. */
         for (i = 0; i < m; i++)
@@ -142,18 +142,19 @@ INLINE void fast(const struct kernel *k, uint8_t *restrict dst, const uint8_t *r
             uint64_t hi = from->size > 8 ? load_le(src + i * from_size + 8, from->size - 8) : 0;
             struct words w = ordinary(hi, row[i], to, from);
 
-            odd |= w.odd;
+            any |= w.odd;
             inexact += w.inexact;
+            odd[i] = w.odd;
             row[i] = w.lo;
             if (to->size > 8)
                 store_le(dst + i * to_size + 8, w.hi, to_size - 8);
         }
         for (i = 0; i < m; i++)
             store_le(dst + i * to_size, row[i], to->size < 8 ? to->size : 8);
-        if (UNLIKELY(odd))
-            slow(k, dst, src, m, t);
-        else
-            t->inexact += (int64_t)inexact;
+        t->inexact += (int64_t)inexact;
+        for (i = 0; UNLIKELY(any) && i < m; i++)
+            if (odd[i])
+                slow(k, dst + i * to_size, src + i * from_size, 1, t);
     }
 }
 
