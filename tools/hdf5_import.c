@@ -689,6 +689,8 @@ static int create_dataset(struct job *j, struct object *o, struct source *s, str
     }
     if (err)
         return err;
+    if (s->map.ascii)
+        job_note(j, o->path, "strings marked ASCII become UTF-8: the bytes are the same");
     err = drep_dataset_create(j->d, o->path, &spec, NULL);
     return err ? job_fail_drep(j, err) : made(j, o);
 }
@@ -860,6 +862,8 @@ static int copy_attribute(struct job *j, const char *path, const char *name, hid
 
     if (!err)
         err = map_from_hdf5(j, s.type, &s.map);
+    if (!err && s.map.ascii)
+        job_note(j, path, "attribute \"%s\": strings marked ASCII become UTF-8", name);
     if (!err && s.rank >= 0) {
         n = H5Sget_simple_extent_npoints(s.space);
         if ((uint64_t)n > ATTR_SIZE_MAX / (s.map.hsize + s.map.dsize))

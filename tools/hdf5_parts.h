@@ -102,6 +102,7 @@ struct map {
     size_t hsize, dsize;
     int kind;     /* enum map_kind */
     int variable; /* strings or sequences inside own memory */
+    int ascii;    /* import: strings inside are marked ASCII */
     size_t n;     /* members, elements */
     size_t nparts;
     struct map *parts;

@@ -349,6 +349,7 @@ static int from_string(struct job *j, hid_t t, struct map *m)
 
     /* The same type in memory: HDF5 does not convert between character sets. */
     m->mem = H5Tcopy(t);
+    m->ascii = H5Tget_cset(t) == H5T_CSET_ASCII;
     if (H5Tis_variable_str(t) > 0) {
         m->variable = 1;
         err = drep_type_vstring(&m->type);
@@ -487,6 +488,7 @@ static int from_array(struct job *j, hid_t t, int depth, struct map *m)
         return err;
     m->mem = H5Tarray_create2(m->parts->mem, (unsigned)rank, dims);
     m->variable = m->parts->variable;
+    m->ascii = m->parts->ascii;
     err = drep_type_array(rank, ours, m->parts->type, &m->type);
     if (m->parts->kind == MAP_FLAT)
         m->kind = MAP_FLAT;
@@ -505,6 +507,7 @@ static int from_sequence(struct job *j, hid_t t, int depth, struct map *m)
         return err;
     m->mem = H5Tvlen_create(m->parts->mem);
     m->variable = 1;
+    m->ascii = m->parts->ascii;
     err = drep_type_sequence(m->parts->type, &m->type);
     if (sequence_is_flat(m->parts))
         m->kind = MAP_FLAT;
@@ -520,6 +523,7 @@ static int lay_out(struct job *j, struct map *m, const char *const *name)
     for (i = 0; i < m->n; i++) {
         flat &= m->parts[i].kind == MAP_FLAT;
         m->variable |= m->parts[i].variable;
+        m->ascii |= m->parts[i].ascii;
         m->doffset[i] = (size_t)drep_type_member_offset(m->type, (int64_t)i);
         m->hoffset[i] = size;
         size += m->parts[i].hsize;
