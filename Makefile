@@ -50,7 +50,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help lint uninstall demo bench fuzz test hetero docs deps-%
+NO_CONFIG := clean help requirements lint uninstall demo bench fuzz test hetero docs deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -146,7 +146,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
-    lint bench fuzz property hetero docs install uninstall clean help
+    requirements lint bench fuzz property hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
@@ -261,6 +261,9 @@ test: ## install what is missing, build, and run every test
 
 unit: unit-programs ## the unit tests of this MODE alone
 	@tests/run unit-$(MODE)
+
+requirements: ## which tests prove which rule of the standard, and whether one has none
+	@tests/requirements.py
 
 lint: ## warnings of gcc and clang, format, include directions, symbols, scripts
 	@tools/install-deps build test interop hardening
