@@ -21,14 +21,14 @@
 #define SYMBOL "drep_plugin_init"
 #define SUFFIX ".so"
 
-/* A shared object whose init function was called, known by its place on the disk. */
+/* A shared object that was loaded, known by its place on the disk. */
 struct plugin {
     struct plugin *next;
     dev_t dev;
     ino_t ino;
     void *handle;
     int fd;
-    bool failed;
+    enum { STARTING, STARTED, FAILED, NO_MEMORY } state;
 };
 
 /* The lock is held while a plugin starts, so that no thread misses what another one is
@@ -95,27 +95,45 @@ static const char *reason(const char *path)
     return text;
 }
 
-static int start(struct plugin *p)
+/* The descriptor stays open as long as the object is loaded: the loader knows the object
+ * by the name of the descriptor, which must not come to mean another file. */
+static int attach(struct plugin *p)
 {
     char path[40];
-    int (*init)(void);
-    int err;
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", p->fd);
     p->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!p->handle)
-        return fail(DREP_ERR_UNSUPPORTED, "it cannot be loaded: %s", reason(path));
+    return p->handle ? 0 : fail(DREP_ERR_UNSUPPORTED, "it cannot be loaded: %s", reason(path));
+}
+
+static int start(struct plugin *p)
+{
+    int (*init)(void);
+    int err;
+
     /* POSIX has dlsym() give functions too; ISO C wants it said this way. */
     *(void **)&init = dlsym(p->handle, SYMBOL);
+    p->state = STARTING;
+    err = init ? init() : 0;
+    p->state = !init || err ? FAILED : STARTED;
     if (!init)
         return fail(DREP_ERR_UNSUPPORTED, "it has no function " SYMBOL "()");
-    err = init();
+    if (err == DREP_ERR_NOMEM) {
+        p->state = NO_MEMORY;
+        return err;
+    }
     return err ? fail(DREP_ERR_UNSUPPORTED, SYMBOL "() gave %d", err) : 0;
 }
 
-/* Takes the descriptor over.  An object is started once, whatever names lead to it.  The
- * descriptor stays open as long as the object is loaded: the loader knows the object by
- * the name of the descriptor, which must not come to mean another file. */
+/* An object is started once, whatever names lead to it. */
+static int start_again(struct plugin *p)
+{
+    if (p->state == FAILED)
+        return fail(DREP_ERR_UNSUPPORTED, "it failed to start before");
+    return p->state == NO_MEMORY ? start(p) : 0;
+}
+
+/* Takes the descriptor over. */
 static int load(int fd, const struct stat *st)
 {
     struct plugin *p;
@@ -124,23 +142,23 @@ static int load(int fd, const struct stat *st)
     for (p = plugins.first; p; p = p->next)
         if (p->dev == st->st_dev && p->ino == st->st_ino) {
             close(fd);
-            return p->failed ? fail(DREP_ERR_UNSUPPORTED, "it failed to start before") : 0;
+            return start_again(p);
         }
     p = mem_zalloc(1, sizeof *p);
     if (!p) {
         close(fd);
         return DREP_ERR_NOMEM;
     }
-    *p = (struct plugin){plugins.first, st->st_dev, st->st_ino, NULL, fd, false};
-    plugins.first = p;
-    err = start(p);
-    p->failed = err != 0;
-    if (err && !p->handle) {
-        plugins.first = p->next;
+    *p = (struct plugin){NULL, st->st_dev, st->st_ino, NULL, fd, STARTING};
+    err = attach(p);
+    if (err) {
         close(fd);
         mem_free(p);
+        return err;
     }
-    return err;
+    p->next = plugins.first;
+    plugins.first = p;
+    return start(p);
 }
 
 static int load_in(const char *dir, const char *base)
@@ -227,7 +245,7 @@ int drep_plugin_path(const char *dirs)
     char *copy;
 
     for (at = dirs ? dirs : ""; *at; at += strcspn(at, ":"), at += *at == ':')
-        if (*at != '/')
+        if (*at != '/' && *at != ':')
             return fail(DREP_ERR_ARG, "plugin directories are absolute paths: \"%s\"", dirs);
     copy = mem_strdup(dirs ? dirs : "");
     if (!copy)
