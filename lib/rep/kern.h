@@ -110,7 +110,8 @@ struct plan {
     bool loads, stores;  /* load and store do more than copy */
     bool strict, counts; /* stop at what is refused; count what is lost */
     bool clamp;
-    bool fpu; /* needs kern_float_default(); else pass_general does it all */
+    bool turned; /* pass[1] does all of it where both sides are dense */
+    bool fpu;    /* needs kern_float_default(); else pass_general does it all */
     pass_fn *pass[PASSES_MAX];
     bool look[PASSES_MAX];         /* the pass only looks and writes nothing */
     uint8_t width[PASSES_MAX + 1]; /* bytes of a scalar before and after each */
@@ -133,7 +134,9 @@ pass_fn *pass_bounds(enum sort src, bool clamp, enum isa isa); /* low..high; els
 pass_fn *pass_truth(int size, enum isa isa);                   /* to U8, 0 or 1 */
 pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa);
 bool pass_float_hard(enum sort dst, enum sort src); /* does that one use the float unit? */
-pass_fn *pass_pair(bool to_pair, enum isa isa);     /* F64 and double-double */
+/* Unchecked, big-endian on the one side or the other. */
+pass_fn *pass_turned(enum sort dst, enum sort src, bool turn_to, enum isa isa);
+pass_fn *pass_pair(bool to_pair, enum isa isa);                   /* F64 and double-double */
 pass_fn *pass_soft(int dst_format, int src_format, enum isa isa); /* by number.h */
 pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;
 

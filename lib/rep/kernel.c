@@ -166,6 +166,11 @@ static int64_t account(const struct run *r, const uint8_t *src, int64_t stride, 
     return allowed;
 }
 
+static bool dense(const struct kernel *k, int64_t dst_stride, int64_t src_stride)
+{
+    return dst_stride == k->plan.store.size && src_stride == k->plan.load.size;
+}
+
 static int64_t run_passes(const struct kernel *k, void *dst, int64_t dst_stride, const void *src,
                           int64_t src_stride, int64_t n)
 {
@@ -182,6 +187,11 @@ static int64_t run_passes(const struct kernel *k, void *dst, int64_t dst_stride,
     int64_t per, i, m, allowed;
     int widest = 0, w;
 
+    if (p->turned && dense(k, dst_stride, src_stride) && dst != src &&
+        (!p->fpu || kern_float_default())) {
+        p->pass[1](k, dst, src, n, NULL);
+        return 0;
+    }
     if (p->fpu && !kern_float_default())
         r = (struct run){k, 1, general, general_look, general_width};
     for (w = 0; w <= r.npass; w++)
@@ -209,9 +219,7 @@ static int64_t run_passes(const struct kernel *k, void *dst, int64_t dst_stride,
 static int64_t run_resize(const struct kernel *k, void *dst, int64_t dst_stride, const void *src,
                           int64_t src_stride, int64_t n)
 {
-    bool dense = dst_stride == k->plan.store.size && src_stride == k->plan.load.size;
-
-    if (!dense && resize_strided(k, dst, dst_stride, src, src_stride, n))
+    if (!dense(k, dst_stride, src_stride) && resize_strided(k, dst, dst_stride, src, src_stride, n))
         return 0;
     return run_passes(k, dst, dst_stride, src, src_stride, n);
 }
@@ -525,6 +533,22 @@ static void plan_passes(struct kernel *k, const struct enc *dst, const struct en
     add_pass(&k->plan, soft ? soft : pass_general, dst->size);
 }
 
+/* One unchecked pass and one turn of bytes may be one pass. */
+static void plan_turned(struct kernel *k, const struct enc *dst, const struct enc *src)
+{
+    struct plan *p = &k->plan;
+    bool turn_to = p->stores && p->store.op == MOVE_REVERSE && !p->loads;
+    bool turn_from = p->loads && p->load.op == MOVE_REVERSE && !p->stores;
+    pass_fn *pass = NULL;
+
+    if (p->npass == 1 && !p->counts && !p->clamp && p->parts == 1 && (turn_to || turn_from))
+        pass = pass_turned(sort_of(dst), sort_of(src), turn_to, kern_isa());
+    if (!pass)
+        return;
+    p->turned = true;
+    p->pass[1] = pass;
+}
+
 static int plan_convert(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
     struct plan *p = &k->plan;
@@ -556,6 +580,7 @@ static int plan_convert(struct kernel *k, const struct enc *dst, const struct en
         plan_move(k, dst, src);
         return 0;
     }
+    plan_turned(k, dst, src);
     return 0;
 }
 
