@@ -284,8 +284,7 @@ START_TEST(test_U10_null_functions)
     ck_assert_int_eq(
         drep_register_datarep("write only", DREP_CONVERSION_NULL, shift, native_extent, &by), 0);
     ck_assert_int_eq(drep_register_datarep("nothing", NULL, NULL, native_extent, NULL), 0);
-    ck_assert_int_eq(drep_register_datarep("nothing, twice", NULL, NULL, twice_extent, codes),
-                     0);
+    ck_assert_int_eq(drep_register_datarep("nothing, twice", NULL, NULL, twice_extent, codes), 0);
     ck_assert_int_eq(
         rep_write_items(rep_find("write only"), user, DREP_INT16_T, 1, 3, file, 2, &done, &used),
         0);
