@@ -10,8 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC };
+
 struct fault_event {
-    enum { FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC } kind;
+    int kind;        /* FAULT_... */
     uint64_t offset; /* of a truncation: the size */
     size_t size;
     uint8_t *bytes;

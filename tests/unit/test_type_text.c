@@ -44,8 +44,8 @@ START_TEST(test_lines_come_back)
         "scalar{custom,integer,little,3,signed=1,norm=0,pad=1/2,precision=20,offset=2,sign=0,exp=0/"
         "0,"
         "sig=0/0,base=2,bias=0}",
-        "scalar{custom,real,big,4,signed=0,norm=2,pad=0/0,precision=32,offset=0,sign=31,exp=24/7,"
-        "sig=0/24,base=16,bias=64}",
+        ("scalar{custom,real,big,4,signed=0,norm=2,pad=0/0,precision=32,offset=0,sign=31,exp=24/7,"
+         "sig=0/24,base=16,bias=64}"),
         "scalar{vax-g,vax,8}",
         "contiguous(3,INT)",
         "vector(3,1,-2,DOUBLE)",
