@@ -595,6 +595,32 @@ DREP_API int drep_unpack(const char *datarep, const void *inbuf, int64_t insize,
 DREP_API int drep_pack_size(const char *datarep, int64_t count, const drep_type *type,
                             int64_t *size);
 
+/* Pack units that say what they are (SPEC.md, 12): a header with the representation, its
+ * encodings if it is a table, the machine, the number of items, and sums; then what
+ * drep_pack() gives.  They can be unpacked on any machine, in any process; under functions,
+ * in one that has registered them.  A unit is atomic: all of it is unpacked at once, as
+ * `count` elements with exactly its items.  *position is advanced by the whole unit.
+ * drep_pack_unit_size: exactly its bytes.  Errors of unpacking besides those of drep_unpack:
+ * DREP_ERR_NOT_DREP (no such unit), DREP_ERR_VERSION, DREP_ERR_TRUNCATE, DREP_ERR_CHECKSUM,
+ * DREP_ERR_FORMAT, DREP_ERR_COUNT (other items), DREP_ERR_UNSUPPORTED_DATAREP (unknown, or
+ * it takes other extents here). */
+DREP_API int drep_pack_unit(const char *datarep, const void *inbuf, int64_t count,
+                            const drep_type *type, void *outbuf, int64_t outsize,
+                            int64_t *position);
+DREP_API int drep_unpack_unit(const void *inbuf, int64_t insize, int64_t *position, void *outbuf,
+                              int64_t count, const drep_type *type);
+DREP_API int drep_pack_unit_size(const char *datarep, int64_t count, const drep_type *type,
+                                 int64_t *size);
+/* What the unit at `position` says of itself; its data need not be there yet. */
+typedef struct drep_unitinfo {
+    char datarep[DREP_MAX_DATAREP_STRING];
+    char machine[64];        /* that packed it ("amd64"), "" if that is none of those known */
+    int64_t items;           /* data items */
+    int64_t data_size, size; /* bytes of the data; of the whole unit */
+} drep_unitinfo;
+DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t position,
+                                 drep_unitinfo *out);
+
 /* -------------------------------------------------------------------- hints */
 
 /* Key and value strings that advise the library (MPI 5.0, chapter 10 and
