@@ -773,6 +773,10 @@ static bool read_hints(struct schema *s, const struct doc *node)
     for (i = 0; i < node->len; i++) {
         if (!doc_string(&s->c, node->item[i], &value))
             fine = false;
+        else if (strcmp(node->key[i]->text, "drep_plugin_path") == 0)
+            /* Who wrote a schema does not say whose code runs. */
+            fine =
+                complain(&s->c, node->key[i], "plugins are enabled by their user, not by a schema");
         else if (drep_info_set(s->hints, node->key[i]->text, value))
             fine = complain_error(&s->c, node->key[i], "hint");
     }

@@ -135,6 +135,9 @@ made() {
 read_back() { # OPTION...
     status 0 dump "$@" "$tmp/mirror.drep" && grep -q '1, 2, 3' "$tmp/out"
 }
+sed "1i hints: {drep_plugin_path: $tmp/plugins}" "$tmp/mirror.yaml" > "$tmp/own.yaml"
+check "a schema cannot enable plugins" \
+    refuses 2 'enabled by their user' create -s "$tmp/own.yaml" "$tmp/own.drep"
 check "a file is made with a plugin" made
 check "and read with it, by a hint" read_back --plugins "$tmp/plugins"
 check "and by the environment" with_environment "$tmp/plugins" read_back
