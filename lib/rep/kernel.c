@@ -258,6 +258,9 @@ static int enc_of(struct enc *e, const struct rep_table *table, const drep_type 
                           s};
     } else if (leaf->kind != DREP_KIND_PREDEFINED) {
         return fail(DREP_ERR_TYPE, "items of variable length have no encoding");
+    } else if (table_class(leaf->code) == FMT_BYTES) {
+        /* Bytes are bytes, whatever a table says or does not say. */
+        *e = (struct enc){FMT_BYTES, 1, DREP_FORMAT_BYTES, DREP_LITTLE, 1, NULL};
     } else if (row->size == 0) {
         return fail(DREP_ERR_TYPE, "the data representation has no %s", drep_code_name(leaf->code));
     } else {
@@ -611,12 +614,12 @@ static void name_of(const drep_type *leaf, char name[32])
 static drep_encoding row_of(const struct rep_table *table, const drep_type *leaf,
                             const struct enc *e)
 {
+    drep_encoding row = {.format = (uint8_t)e->format, .order = (uint8_t)e->order, .align = 1};
+
     if (leaf->kind == DREP_KIND_PREDEFINED)
-        return table->row[leaf->code];
-    return (drep_encoding){.format = (uint8_t)e->format,
-                           .order = (uint8_t)e->order,
-                           .size = (uint8_t)e->size,
-                           .align = 1};
+        row = table->row[leaf->code];
+    row.size = (uint8_t)(e->size * e->parts);
+    return row;
 }
 
 int kernel_pick(struct kernel *k, const struct rep_table *dst_table, const drep_type *dst_leaf,

@@ -67,12 +67,12 @@ static int engine_write(void *userbuf, const drep_type *type, int64_t count, voi
 
 static int engine_extent(const drep_type *type, int64_t *extent, void *extra_state)
 {
-    const struct rep_table *table = extra_state;
-    int size = table->row[type->code].size;
+    struct type_sizes sizes;
 
-    if (type->kind != DREP_KIND_PREDEFINED || size == 0)
+    rep_table_sizes(extra_state, &sizes);
+    if (type->kind != DREP_KIND_PREDEFINED || sizes.size[type->code] == 0)
         return DREP_ERR_TYPE;
-    *extent = size;
+    *extent = sizes.size[type->code];
     return 0;
 }
 

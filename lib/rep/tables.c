@@ -347,6 +347,8 @@ static const char *row_wrong(const struct rep_table *t, int code)
 
     if (e->code != code)
         return "it stands at another datatype's place";
+    if (cls == FMT_BYTES && e->size != 1)
+        return "a byte is one byte";
     if (e->size > 32)
         return "it is longer than 32 bytes";
     if (e->order > DREP_VAX || (e->order == DREP_VAX && e->size % (2 * parts)))

@@ -1,5 +1,6 @@
 /* test_rep_registry.c - names, tables and functions of data representations.
  * U1-U4, U7-U11, C3, C6, D7, D9, V3, V4, X1-X3. */
+#include "base/mem.h"
 #include "rep/rep.h"
 #include "tests/unit/bytes.h"
 
@@ -412,6 +413,69 @@ START_TEST(test_D8_scoped_tables_do_not_enter_the_registry)
 }
 END_TEST
 
+/* E13, D3: a table need not speak of bytes, and cannot make them anything else. */
+START_TEST(test_E13_bytes_are_in_no_table)
+{
+    struct rep_table table = *rep_find("external32")->table;
+    const struct rep_opts opts = {.range = DREP_RANGE_WRAP};
+    struct datarep *rep;
+    struct kernel k;
+    int64_t extent = 0;
+    uint8_t out[2];
+
+    table.row[DREP_CODE_BYTE] = (drep_encoding){0, 0, 0, 0, 0, 0, 0};
+    ck_assert_int_eq(rep_scoped("no bytes", &table, &rep), 0);
+    ck_assert_int_eq(rep->extent(DREP_BYTE, &extent, rep->extra_state), 0);
+    ck_assert_int_eq(extent, 1);
+    ck_assert_int_eq(kernel_pick(&k, rep_native(), DREP_BYTE, rep->table, DREP_BYTE, &opts), 0);
+    ck_assert_int_eq(k.run(&k, out, 1, "ab", 1, 2), 0);
+    ck_assert(k.src.size == 1 && out[0] == 'a' && out[1] == 'b');
+    rep_scoped_free(rep);
+    table.row[DREP_CODE_BYTE] = (drep_encoding){DREP_CODE_BYTE, DREP_FORMAT_BYTES, 0, 4, 1, 0, 0};
+    ck_assert_int_eq(rep_scoped("long bytes", &table, &rep), DREP_ERR_FORMAT);
+}
+END_TEST
+
+START_TEST(test_every_allocation_may_fail)
+{
+    const drep_encoding row = {DREP_CODE_DOUBLE, DREP_FORMAT_VAX_G, DREP_VAX, 8, 1, 0, 0};
+    const drep_scalar scalar = {.cls = DREP_SCALAR_INT,
+                                .size = 3,
+                                .is_signed = 1,
+                                .format = DREP_FORMAT_CUSTOM,
+                                .precision = 24};
+    const drep_type *members[] = {DREP_DOUBLE, DREP_INT};
+    struct {
+        double d;
+        int i;
+    } in = {1, 2};
+    uint8_t packed[12];
+    int64_t position, n = 0;
+    drep_type *t;
+    int err;
+
+    do {
+        mem_fail_at(n++);
+        err = drep_declare_datarep("hard to declare", "external32", &row, 1, &scalar, 1);
+        mem_fail_at(-1);
+        ck_assert_int_eq(rep_find("hard to declare") != NULL, err == 0);
+    } while (err == DREP_ERR_NOMEM);
+    ck_assert_int_eq(err, 0);
+    ck_assert_int_eq(drep_type_struct(2, NULL, NULL, members, &t), 0);
+    n = 0;
+    do {
+        mem_fail_at(n++);
+        position = 0;
+        err = drep_pack("hard to declare", &in, 1, t, packed, 12, &position);
+        ck_assert_int_eq(position, err ? 0 : 12);
+    } while (err == DREP_ERR_NOMEM);
+    mem_fail_at(-1);
+    ck_assert_int_eq(err, 0);
+    ck_assert_int_gt(n, 1);
+    drep_type_free(t);
+}
+END_TEST
+
 /* D7: the built-in ones are a table and functions, and both say the same. */
 START_TEST(test_D7_builtin_functions_agree_with_their_tables)
 {
@@ -544,6 +608,8 @@ int main(void)
     tcase_add_test(tc, test_declared_tables);
     tcase_add_test(tc, test_tables_that_cannot_be);
     tcase_add_test(tc, test_D8_scoped_tables_do_not_enter_the_registry);
+    tcase_add_test(tc, test_E13_bytes_are_in_no_table);
+    tcase_add_test(tc, test_every_allocation_may_fail);
     tcase_add_test(tc, test_D7_builtin_functions_agree_with_their_tables);
     tcase_add_test(tc, test_U1_threads_register_at_once);
     tcase_add_test(tc, test_D9_serial_functions);
