@@ -310,6 +310,21 @@ static int has_references(const struct map *m)
     return 0;
 }
 
+/* The fill value as the map's type, which may be wider than the dataset's. */
+static int read_fill(struct job *j, drep_dataset *ds, const drep_dsinfo *info, const struct map *m,
+                     void *d)
+{
+    void *own = calloc(1, (size_t)drep_type_extent(info->type) + 1);
+    int err = own ? drep_dataset_fill(ds, own) : job_fail(j, DREP_ERR_NOMEM, "out of memory");
+
+    if (own && !err) {
+        err = drep_convert(m->type, d, info->type, own, 1, NULL);
+        drep_vlen_free(info->type, 1, own);
+    }
+    free(own);
+    return err && own ? job_fail_drep(j, err) : err;
+}
+
 static int set_fill(struct job *j, const struct object *o, drep_dataset *ds,
                     const drep_dsinfo *info, const struct map *m, hid_t dcpl)
 {
@@ -327,9 +342,7 @@ static int set_fill(struct job *j, const struct object *o, drep_dataset *ds,
     }
     d = move_alloc(&mv, m->dsize);
     h = move_alloc(&mv, m->hsize);
-    err = d && h ? drep_dataset_fill(ds, d) : DREP_ERR_NOMEM;
-    if (err && d && h)
-        job_fail_drep(j, err);
+    err = d && h ? read_fill(j, ds, info, m, d) : DREP_ERR_NOMEM;
     if (!err) {
         err = move_out(&mv, m, 1, d, h);
         if (!err && H5Pset_fill_value(dcpl, m->mem, h) < 0)
@@ -756,11 +769,8 @@ static int export_blocks(struct emptier *e, int64_t most)
     e->fill = calloc(1, e->m->dsize + 1);
     if (!e->d || !e->h || !e->fill)
         err = job_fail(e->j, DREP_ERR_NOMEM, "out of memory");
-    if (!err && e->sparse && info->fill == DREP_FILL_VALUE) {
-        err = drep_dataset_fill(e->ds, e->fill);
-        if (err)
-            job_fail_drep(e->j, err);
-    }
+    if (!err && e->sparse && info->fill == DREP_FILL_VALUE)
+        err = read_fill(e->j, e->ds, info, e->m, e->fill);
     if (!err)
         err = export_all_blocks(e);
     free(e->fill);

@@ -56,7 +56,9 @@ struct job {
     size_t *slots; /* a hash of the keys: index + 1, 0 empty */
     size_t nslots;
     drep_encoding encodings[256]; /* export: by code, as the file's datarep stores it */
+    uint8_t standard[256];        /* export: the formats of external32 */
     int own_order;                /* export: but in this machine's byte order */
+    int from_x86;                 /* export: the file was made on an x86 machine */
 };
 
 /* Keeps the message and returns err. */
@@ -114,6 +116,8 @@ int map_encodings(struct job *j);
 /* DREP_ERR_UNSUPPORTED with a reason where there is no counterpart; nothing to
  * release then. */
 int map_from_hdf5(struct job *j, hid_t file_type, struct map *out);
+/* out->type may be wider than `type`, where this machine's would not hold the file's
+ * values. */
 int map_from_drep(struct job *j, const drep_type *type, struct map *out);
 void map_release(struct map *m);
 

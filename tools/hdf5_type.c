@@ -639,6 +639,12 @@ int map_encodings(struct job *j)
     int i, n = 0;
     int err = drep_header_get(j->d, &h);
 
+    if (!err)
+        j->from_x86 = strstr(h.machine, "86") != NULL;
+    if (!err)
+        err = drep_datarep_table("external32", base, 256, &n);
+    for (i = 0; !err && i < n && i < 256; i++)
+        j->standard[base[i].code & 255] = base[i].format;
     /* Attributes may use types that the header has no row for. */
     if (!err && (drep_datarep_table(h.datarep, base, 256, &n) != 0 || n == 0))
         err = drep_datarep_table("external32", base, 256, &n);
@@ -657,6 +663,9 @@ static drep_encoding encoding_of(const struct job *j, int code)
 {
     drep_encoding e = j->encodings[code & 255];
 
+    /* HDF5 has integers in no such order, and reals only as scalars have it. */
+    if (e.order == DREP_VAX)
+        e.order = DREP_LITTLE;
     if (j->own_order)
         e.order = native_order() == H5T_ORDER_BE ? DREP_BIG : DREP_LITTLE;
     return e;
@@ -713,14 +722,14 @@ static const struct real *real_in_memory(int code, int64_t extent)
     }
 }
 
-/* The file's format where HDF5 has it, else memory's.  A long double goes out as this
- * machine holds it, not as binary128, which few readers of HDF5 files can take. */
+/* The file's format where HDF5 has it, else memory's.  A long double that was written as
+ * x87 goes out as such, not as binary128, which few readers of HDF5 files can take. */
 static int to_real(struct job *j, int code, int64_t extent, hid_t *file, hid_t *mem)
 {
     drep_encoding e = encoding_of(j, code);
     const struct real *in = real_in_memory(code, extent);
     const struct real *out = real_of(e.format);
-    H5T_order_t order = hdf5_order(e.order == DREP_VAX ? DREP_LITTLE : e.order);
+    H5T_order_t order = hdf5_order(e.order);
 
     if (!in)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "HDF5 cannot hold this machine's %s",
@@ -765,7 +774,7 @@ enum cls {
     CLS_COMPLEX
 };
 
-/* From the names alone: format/types.def is behind the public interface. */
+/* The same under every representation, so external32's formats tell it. */
 static enum cls class_of(const struct job *j, int code)
 {
     const char *name = drep_code_name(code);
@@ -774,7 +783,7 @@ static enum cls class_of(const struct job *j, int code)
         return CLS_NONE;
     if (strstr(name, "COMPLEX"))
         return CLS_COMPLEX;
-    switch (j->encodings[code & 255].format) {
+    switch (j->standard[code & 255]) {
     case 0:
         return CLS_NONE;
     case DREP_FORMAT_BYTES:
@@ -1042,11 +1051,142 @@ static int to_hdf5(struct job *j, const drep_type *type, int depth, struct map *
     return map_done(j, m, err);
 }
 
+/* ---------------------------------------------------------- types that hold more */
+
+/* The real that holds every value of a format; 0: the type's own does. */
+static int wider_real(const struct job *j, int code, int format)
+{
+    switch (format) {
+    case DREP_FORMAT_IBM_HEX32:
+        return DREP_CODE_DOUBLE;
+    case DREP_FORMAT_X87:
+        return host_holds_x87() ? 0 : DREP_CODE_FLOAT128;
+    case DREP_FORMAT_BINARY128:
+        /* On such a machine it was an x87 number, and may be one again. */
+        if (code == DREP_CODE_LONG_DOUBLE && LDBL_MANT_DIG == 64 && j->from_x86)
+            return 0;
+        return DREP_CODE_FLOAT128;
+    case DREP_FORMAT_M68K:
+    case DREP_FORMAT_DOUBLE_DOUBLE:
+    case DREP_FORMAT_IBM_HEX64:
+    case DREP_FORMAT_IBM_HEX128:
+    case DREP_FORMAT_VAX_D:
+    case DREP_FORMAT_VAX_G:
+    case DREP_FORMAT_VAX_H:
+    case DREP_FORMAT_CRAY64:
+    case DREP_FORMAT_CUSTOM:
+        return DREP_CODE_FLOAT128;
+    default:
+        return 0;
+    }
+}
+
+/* The predefined datatype to read one by, so that this machine holds what the file does:
+ * a short of 8 bytes, a long double of another format. */
+static int wider(const struct job *j, int code)
+{
+    static const uint8_t codes[9][2] = {
+        [2] = {DREP_CODE_UINT16_T, DREP_CODE_INT16_T},
+        [3] = {DREP_CODE_UINT32_T, DREP_CODE_INT32_T},
+        [4] = {DREP_CODE_UINT32_T, DREP_CODE_INT32_T},
+        [5] = {DREP_CODE_UINT64_T, DREP_CODE_INT64_T},
+        [6] = {DREP_CODE_UINT64_T, DREP_CODE_INT64_T},
+        [7] = {DREP_CODE_UINT64_T, DREP_CODE_INT64_T},
+        [8] = {DREP_CODE_UINT64_T, DREP_CODE_INT64_T},
+    };
+    drep_encoding e = encoding_of(j, code);
+    enum cls cls = class_of(j, code);
+    int64_t extent = drep_type_extent(drep_predefined(code));
+    int real;
+
+    if ((cls == CLS_INT || cls == CLS_UINT) && e.size > extent && e.size <= 8)
+        return codes[e.size][cls == CLS_INT];
+    if (cls == CLS_REAL) {
+        real = wider_real(j, code, e.format);
+        return real ? real : code;
+    }
+    if (cls != CLS_COMPLEX)
+        return code;
+    real = wider_real(j, extent / 2 == (int64_t)sizeof(long double) ? DREP_CODE_LONG_DOUBLE : code,
+                      e.format);
+    return real == DREP_CODE_FLOAT128 ? DREP_CODE_COMPLEX32
+           : real == DREP_CODE_DOUBLE ? DREP_CODE_C_DOUBLE_COMPLEX
+                                      : code;
+}
+
+static int widen(struct job *j, const drep_type *type, int depth, drep_type **out);
+
+/* A compound with wider members. */
+static int widen_members(struct job *j, const drep_type *type, int depth, drep_type **out)
+{
+    size_t i, n = (size_t)drep_type_members(type);
+    drep_type **types = calloc(n ? n : 1, sizeof *types);
+    const char **names = calloc(n ? n : 1, sizeof *names);
+    int changed = 0, named = 1;
+    int err = types && names ? 0 : job_fail(j, DREP_ERR_NOMEM, "out of memory");
+
+    for (i = 0; !err && i < n; i++) {
+        const drep_type *member = drep_type_member(type, (int64_t)i);
+
+        err = widen(j, member, depth + 1, &types[i]);
+        changed |= !err && types[i] != member;
+        names[i] = drep_type_member_name(type, (int64_t)i);
+        named &= names[i] && *names[i];
+    }
+    if (!err && changed) {
+        err = named
+                  ? drep_type_compound((int64_t)n, names, NULL, (const drep_type *const *)types, 0,
+                                       out)
+                  : drep_type_struct((int64_t)n, NULL, NULL, (const drep_type *const *)types, out);
+        if (err)
+            job_fail_drep(j, err);
+    } else if (!err) {
+        *out = drep_type_ref(type);
+    }
+    for (i = 0; types && i < n; i++)
+        drep_type_free(types[i]);
+    free(types);
+    free(names);
+    return err;
+}
+
+/* The same type, or one that differs in its predefined datatypes. */
+static int widen(struct job *j, const drep_type *type, int depth, drep_type **out)
+{
+    int kind = drep_type_kind(type), code = drep_type_code(type);
+    drep_type *base;
+    int err;
+
+    if (depth >= DEPTH_MAX)
+        return job_fail(j, DREP_ERR_LIMIT, "a datatype deeper than %d", DEPTH_MAX);
+    if (kind == DREP_KIND_COMPOUND || kind == DREP_KIND_STRUCT)
+        return widen_members(j, type, depth, out);
+    if (kind != DREP_KIND_ARRAY && kind != DREP_KIND_SEQUENCE) {
+        *out = drep_type_ref(code ? drep_predefined(wider(j, code)) : type);
+        return 0;
+    }
+    err = widen(j, drep_type_member(type, 0), depth + 1, &base);
+    if (err)
+        return err;
+    if (base == drep_type_member(type, 0))
+        *out = drep_type_ref(type);
+    else if (kind == DREP_KIND_SEQUENCE)
+        err = drep_type_sequence(base, out);
+    else
+        err = drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
+    drep_type_free(base);
+    return err ? job_fail_drep(j, err) : 0;
+}
+
 int map_from_drep(struct job *j, const drep_type *type, struct map *out)
 {
     struct map m = {0};
-    int err = to_hdf5(j, type, 0, &m);
+    drep_type *wide = NULL;
+    int err = j->own_order ? 0 : widen(j, type, 0, &wide);
 
+    if (!err)
+        err = to_hdf5(j, wide ? wide : type, 0, &m);
+    drep_type_free(wide);
     if (err)
         map_release(&m);
     else
