@@ -21,7 +21,7 @@ START_TEST(test_D5_every_type_under_every_datarep)
     const char *path = temp_path("attr");
     _Alignas(16) uint8_t buf[3 * VALUE_ROOM];
     drep_file *g = new_file(path, datareps[_i]);
-    char name[10];
+    char name[24];
 
     for (int pass = 0; pass < 2; pass++) {
         for (int kind = 0; kind < V_KINDS; kind++) {

@@ -125,7 +125,7 @@ END_TEST
 START_TEST(test_D21_soft_links)
 {
     drep_objinfo info;
-    char name[10];
+    char name[24];
 
     ok(drep_group_create(f, "a/b", 1));
     ok(drep_link_soft(f, "/a/b", "abs"));
@@ -143,7 +143,7 @@ START_TEST(test_D21_soft_links)
     ok(drep_group_create(f, "s", 0));
     ok(drep_link_soft(f, "/a", "s/0"));
     for (int i = 1; i < 32; i++) {
-        char to[20], path[20];
+        char to[32], path[32];
 
         snprintf(to, sizeof to, "/s/%d", i - 1);
         snprintf(path, sizeof path, "s/%d", i);
@@ -316,7 +316,7 @@ START_TEST(test_named_types)
 
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 6; i++) {
-            char path[20];
+            char path[32];
 
             snprintf(path, sizeof path, "t%d", 10 * round + i);
             ok(drep_type_parse(lines[i], &type));
@@ -331,7 +331,7 @@ START_TEST(test_named_types)
     ck_assert_int_eq(info.kind, DREP_OBJ_TYPE);
     check_file(f); /* also counts uses */
     for (int i = 0; i < 6; i++) {
-        char path[20];
+        char path[32];
 
         snprintf(path, sizeof path, "t%d", i);
         ok(drep_link_remove(f, path));

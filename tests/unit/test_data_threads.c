@@ -186,7 +186,7 @@ END_TEST
 static void *read_types(void *ctx)
 {
     struct part *p = ctx;
-    char name[20];
+    char name[32];
 
     for (int i = 0; i < 20; i++) {
         drep_attrinfo info;
@@ -213,7 +213,7 @@ START_TEST(test_D23_first_meetings)
     f = new_file(temp_path("types"), "external32");
     for (int i = 0; i < 20; i++) {
         drep_type *type;
-        char name[20];
+        char name[32];
 
         snprintf(name, sizeof name, "d%d", i);
         ok(drep_type_string(i + 1, DREP_PAD_NUL, &type));

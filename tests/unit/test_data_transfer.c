@@ -285,7 +285,7 @@ START_TEST(test_values_change_their_type)
             _Alignas(16) uint8_t in[50 * 16], out[50 * 16];
             double plain[50], back[50];
             drep_dataset *ds;
-            char name[10];
+            char name[24];
 
             for (int i = 0; i < n; i++)
                 plain[i] = i * 2;

@@ -1,0 +1,484 @@
+/* test_data_hostile.c - records that no writer of ours would write, behind right sums:
+ * they are refused or harmless, and ask for no memory that the file does not justify. */
+#include "data/data.h"
+#include "data_help.h"
+
+#include <sys/resource.h>
+
+static const char *path;
+static drep_file *f;
+
+static void setup(void)
+{
+    register_datareps();
+    path = temp_path("hostile");
+    f = new_file(path, "external32");
+}
+
+static void teardown(void)
+{
+    drep_abandon(f);
+}
+
+/* ---- changing records behind the library's back ---- */
+
+static void put(const struct key *key, const void *value, size_t len)
+{
+    ok(store_op_begin(f->st));
+    ok(tree_put(f->st, key, value, len));
+    ok(store_op_end(f->st, 1));
+}
+
+static uint64_t id_of(const char *name)
+{
+    drep_objinfo info;
+
+    ok(drep_stat(f, name, &info));
+    return info.id;
+}
+
+static void load(const char *name, struct object *o)
+{
+    memset(o, 0, sizeof *o);
+    ok(object_load(f, id_of(name), o));
+}
+
+static void store(struct object *o)
+{
+    ok(store_op_begin(f->st));
+    ok(object_store(f, o->id, &o->rec));
+    ok(store_op_end(f->st, 1));
+    object_release(o);
+}
+
+static void reopen(int amode)
+{
+    ok(drep_close(f));
+    ok(drep_open(path, amode, NULL, &f));
+}
+
+static int count_finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)err;
+    (void)offset;
+    (void)message;
+    (void)ctx;
+    return 0;
+}
+
+static int64_t findings(void)
+{
+    int64_t n = 0;
+
+    if (store_writable(f->st))
+        ok(drep_commit(f));
+    ok(drep_check(f, 1, count_finding, NULL, &n));
+    return n;
+}
+
+/* Bytes that this process had at most; sanitizers keep what is freed. */
+static int64_t peak(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 0;
+#else
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (int64_t)u.ru_maxrss * 1024;
+#endif
+}
+
+#define ROOM ((int64_t)64 << 20)
+
+/* ---- shapes ---- */
+
+static void read_some(const char *name, int64_t at, int32_t want)
+{
+    const int64_t n = 10;
+    drep_selection *sel;
+    drep_dataset *ds;
+    int32_t v[10];
+
+    ok(drep_dataset_open(f, name, &ds));
+    ok(drep_select_box(1, &at, &n, NULL, NULL, &sel));
+    ok(drep_read(ds, sel, DREP_INT32_T, v, NULL));
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_eq(v[i], want);
+    drep_selection_free(sel);
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_shapes_of_fill_alone)
+{
+    const int64_t n = 1000, chunk = 100, before = peak();
+    const int32_t seven = 7;
+    drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
+    drep_spec spec = {
+        .type = DREP_INT32_T, .rank = 1, .dims = &n, .fill = DREP_FILL_VALUE, .fill_value = &seven};
+    struct object o;
+
+    spec.layout = DREP_CONTIGUOUS;
+    ok(drep_dataset_create(f, "flat", &spec, NULL));
+    spec.layout = DREP_CHUNKED;
+    spec.chunk = &chunk;
+    ok(drep_dataset_create(f, "chunks", &spec, NULL));
+    spec.filters = &filter;
+    spec.nfilters = 1;
+    ok(drep_dataset_create(f, "packed", &spec, NULL));
+    for (int i = 0; i < 3; i++) {
+        load(i == 0 ? "flat" : i == 1 ? "chunks" : "packed", &o);
+        o.rec.len[0] = o.rec.max[0] = (uint64_t)1 << 58;
+        o.rec.slab = i == 0 ? (uint64_t)1 << 57 : 0;
+        o.rec.chunk[0] = i == 0 ? 0 : UINT32_MAX;
+        store(&o);
+    }
+    reopen(DREP_RDONLY);
+    for (int i = 0; i < 3; i++)
+        read_some(i == 0 ? "flat" : i == 1 ? "chunks" : "packed", ((int64_t)1 << 58) - 10, 7);
+    ck_assert_int_eq(findings(), 0);
+    ck_assert_int_lt(peak() - before, ROOM);
+}
+END_TEST
+
+START_TEST(test_shapes_that_are_refused)
+{
+    const int64_t n = 10;
+    drep_type *text;
+    struct object o;
+    drep_dataset *ds;
+
+    ok(drep_type_vstring(&text));
+    drep_dataset_close(new_dataset(f, "compact", DREP_INT32_T, 1, &n));
+    drep_dataset_close(new_dataset(f, "text", text, 1, &n));
+    drep_dataset_close(new_dataset(f, "square", DREP_INT32_T, 1, &n));
+    drep_type_free(text);
+    load("compact", &o);
+    o.rec.len[0] = o.rec.max[0] = (uint64_t)1 << 40;
+    store(&o);
+    load("text", &o);
+    o.rec.layout = FMT_CONTIGUOUS;
+    o.rec.slab = 100;
+    store(&o);
+    load("square", &o);
+    o.rec.layout = FMT_CHUNKED;
+    o.rec.rank = 2;
+    o.rec.len[0] = o.rec.max[0] = o.rec.len[1] = o.rec.max[1] = (uint64_t)1 << 32;
+    o.rec.chunk[0] = o.rec.chunk[1] = UINT32_MAX;
+    store(&o);
+    reopen(DREP_RDONLY);
+    fails(drep_dataset_open(f, "compact", &ds), DREP_ERR_FORMAT);
+    fails(drep_dataset_open(f, "text", &ds), DREP_ERR_FORMAT);
+    fails(drep_dataset_open(f, "square", &ds), DREP_ERR_LIMIT);
+    ck_assert_int_ge(findings(), 3);
+}
+END_TEST
+
+/* Elements of 2^40 bytes: of fill, and with a fill value that is not there. */
+START_TEST(test_elements_without_end)
+{
+    const int64_t four = 4, before = peak();
+    const uint8_t zero[4] = {0};
+    drep_type *small, *big;
+    struct object o;
+    drep_dataset *ds;
+    drep_dsinfo info;
+    uint32_t ref;
+
+    ok(drep_type_array(1, &four, DREP_UINT8_T, &small));
+    ok(drep_type_array(1, &(int64_t){(int64_t)1 << 40}, DREP_UINT8_T, &big));
+    ok(drep_dataset_create(f, "a", &(drep_spec){.type = small, .layout = DREP_CHUNKED}, NULL));
+    ok(drep_dataset_create(
+        f, "b",
+        &(drep_spec){
+            .type = small, .layout = DREP_CHUNKED, .fill = DREP_FILL_VALUE, .fill_value = zero},
+        NULL));
+    for (int i = 0; i < 2; i++) {
+        ok(store_op_begin(f->st));
+        ok(ftype_use(f, big, true, &ref));
+        ok(ftype_unuse(f, id_of("a") != 0 ? FMT_TYPE_FIRST : 0));
+        ok(store_op_end(f->st, 1));
+        load(i == 0 ? "a" : "b", &o);
+        o.rec.type = ref;
+        store(&o);
+    }
+    drep_type_free(small);
+    drep_type_free(big);
+    reopen(DREP_RDONLY);
+    ok(drep_dataset_open(f, "a", &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.element_size, (int64_t)1 << 40);
+    drep_dataset_close(ds);
+    fails(drep_dataset_open(f, "b", &ds), DREP_ERR_FORMAT);
+    findings();
+    ck_assert_int_lt(peak() - before, ROOM);
+}
+END_TEST
+
+/* ---- attributes ---- */
+
+START_TEST(test_attribute_longer_than_its_value)
+{
+    const int64_t two = 2;
+    const int32_t v[2] = {1, 2};
+    struct attr_rec rec;
+    struct buf bytes = {0};
+    uint8_t text[200];
+    struct out out;
+    struct key key;
+    struct in in;
+    drep_attrinfo info;
+
+    ok(drep_attr_write(f, "/", "a", DREP_INT32_T, 1, &two, v));
+    key_make(&key, 1, FMT_TAG_ATTR);
+    key_add_bytes(&key, "a", 1);
+    ok(tree_get(f->st, &key, &bytes));
+    in_init(&in, bytes.p, bytes.len);
+    ck_assert_int_eq(attr_get(&in, &rec), 0);
+    rec.len[0] = (uint64_t)1 << 40;
+    out_init(&out, text, sizeof text);
+    attr_put(&out, &rec);
+    put(&key, text, out.at);
+    buf_release(&bytes);
+    reopen(DREP_RDONLY);
+    fails(drep_attr_info(f, "/", "a", &info), DREP_ERR_FORMAT);
+    fails(drep_attr_read(f, "/", "a", DREP_INT32_T, text), DREP_ERR_FORMAT);
+}
+END_TEST
+
+/* ---- links ---- */
+
+static void put_link(uint64_t group, const char *name, size_t len, uint64_t index, uint64_t object)
+{
+    struct link_rec link = {.kind = FMT_HARD, .index = index, .object = object};
+    uint8_t bytes[100];
+    struct out out;
+    struct key key;
+
+    out_init(&out, bytes, sizeof bytes);
+    link_put(&out, &link);
+    key_make(&key, group, FMT_TAG_LINK);
+    ck_assert_int_eq(key_add_bytes(&key, name, len), 0);
+    put(&key, bytes, out.at);
+    key_make(&key, group, FMT_TAG_LINK_ORDER);
+    key_add_u64(&key, index);
+    put(&key, name, len);
+}
+
+static int any_link(const drep_linkinfo *link, void *ctx)
+{
+    (void)link;
+    (void)ctx;
+    return 0;
+}
+
+START_TEST(test_groups_in_circles)
+{
+    drep_objinfo info;
+    char *where;
+
+    ok(drep_group_create(f, "a/b/c", 1));
+    put_link(id_of("a/b/c"), "up", 2, 0, id_of("a"));
+    put_link(id_of("a/b/c"), "self", 4, 1, id_of("a/b/c"));
+    ok(drep_stat(f, "a/b/c/up/b/c/self/self/up", &info));
+    fails(drep_object_path(f, 4711, &where), DREP_ERR_NOT_FOUND);
+    fails(drep_link_move(f, "a", "a/b/x"), DREP_ERR_ARG);
+    ok(drep_group_create(f, "d", 0));
+    ok(drep_link_hard(f, "a/b", "d/b"));
+    ck_assert_int_gt(findings(), 0);
+    drep_link_remove(f, "a"); /* however it ends */
+}
+END_TEST
+
+START_TEST(test_links_that_lead_nowhere)
+{
+    char name[1031];
+    drep_objinfo info;
+
+    ok(drep_group_create(f, "g", 0));
+    put_link(id_of("g"), "gone", 4, 0, 4711);
+    fails(drep_stat(f, "g/gone", &info), DREP_ERR_FORMAT);
+    fails(drep_list(f, "g", DREP_BY_NAME, any_link, NULL), DREP_ERR_FORMAT);
+    ok(drep_group_create(f, "h", 0));
+    memset(name, 'x', sizeof name);
+    put_link(id_of("h"), name, sizeof name, 0, id_of("g"));
+    fails(drep_list(f, "h", DREP_BY_NAME, any_link, NULL), DREP_ERR_FORMAT);
+    fails(drep_list(f, "h", DREP_BY_CREATION, any_link, NULL), DREP_ERR_FORMAT);
+    ok(drep_group_create(f, "i", 0));
+    put_link(id_of("i"), "a/b", 3, 0, id_of("g"));
+    fails(drep_list(f, "i", DREP_BY_NAME, any_link, NULL), DREP_ERR_FORMAT);
+    ck_assert_int_gt(findings(), 2);
+}
+END_TEST
+
+/* ---- variable parts ---- */
+
+static void place(uint8_t *p, uint64_t count, uint64_t offset)
+{
+    struct out out;
+
+    out_init(&out, p, 16);
+    out_u64(&out, count);
+    out_u64(&out, offset);
+}
+
+START_TEST(test_places_in_a_heap)
+{
+    static const struct {
+        uint64_t count[2], offset[2];
+        int err;
+    } tries[] = {{{4, 4}, {0, 4}, 0},
+                 {{4, 4}, {4, 0}, 0},
+                 {{0, 8}, {99, 0}, 0},
+                 {{4, 4}, {0, 3}, DREP_ERR_FORMAT},
+                 {{8, 1}, {0, 7}, DREP_ERR_FORMAT},
+                 {{9, 0}, {0, 0}, DREP_ERR_FORMAT},
+                 {{1, 0}, {8, 0}, DREP_ERR_FORMAT},
+                 {{(uint64_t)1 << 62, 0}, {0, 0}, DREP_ERR_FORMAT},
+                 {{UINT64_MAX, 0}, {1, 0}, DREP_ERR_FORMAT},
+                 {{1, 0}, {UINT64_MAX, 0}, DREP_ERR_FORMAT}};
+    const int64_t two = 2;
+    drep_type *text, *bytes;
+
+    ok(drep_type_vstring(&text));
+    ok(drep_type_sequence(DREP_UINT8_T, &bytes));
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
+        for (int k = 0; k < 2; k++) {
+            drep_dataset *ds;
+            uint8_t payload[40];
+            struct key key;
+            drep_vlen v[2];
+
+            ds = new_dataset(f, "d", k == 0 ? text : bytes, 1, &two);
+            place(payload, tries[i].count[0], tries[i].offset[0]);
+            place(payload + 16, tries[i].count[1], tries[i].offset[1]);
+            memset(payload + 32, 'a', 8);
+            key_make(&key, id_of("d"), FMT_TAG_DATA);
+            put(&key, payload, sizeof payload);
+            fails(drep_read(ds, NULL, NULL, v, NULL), tries[i].err);
+            if (tries[i].err == 0)
+                drep_vlen_free(k == 0 ? text : bytes, 2, v);
+            drep_dataset_close(ds);
+            ck_assert_int_eq(findings() != 0, tries[i].err != 0);
+            ok(drep_link_remove(f, "d"));
+        }
+    drep_type_free(text);
+    drep_type_free(bytes);
+}
+END_TEST
+
+/* A payload of half an element, or of more than there are. */
+START_TEST(test_payloads_of_no_shape)
+{
+    const int64_t four = 4;
+    uint8_t payload[40] = {0};
+    drep_dataset *ds = new_dataset(f, "d", DREP_INT32_T, 1, &four);
+    struct key key;
+    int32_t v[4];
+
+    key_make(&key, id_of("d"), FMT_TAG_DATA);
+    put(&key, payload, 8); /* the rest is fill */
+    ok(drep_read(ds, NULL, NULL, v, NULL));
+    put(&key, payload, 6);
+    fails(drep_read(ds, NULL, NULL, v, NULL), DREP_ERR_FORMAT);
+    put(&key, payload, 20);
+    fails(drep_read(ds, NULL, NULL, v, NULL), DREP_ERR_FORMAT);
+    drep_dataset_close(ds);
+    ck_assert_int_gt(findings(), 0);
+}
+END_TEST
+
+/* What another writer left outside the shape is not seen when the dataset grows. */
+START_TEST(test_elements_outside_the_shape_mean_nothing)
+{
+    const int64_t n[] = {10, 10}, chunk[] = {4, 4}, max[] = {DREP_UNLIMITED, DREP_UNLIMITED};
+    const int32_t fill = -1;
+
+    for (int variable = 0; variable < 2; variable++) {
+        drep_type *list;
+        static int32_t v[100], back[400];
+        static drep_vlen lists[100], lists_back[400];
+        drep_vlen fill_list = {1, (void *)(uintptr_t)&fill};
+        drep_spec spec = {
+            .rank = 2, .dims = n, .maxdims = max, .chunk = chunk, .fill = DREP_FILL_VALUE};
+        struct object o;
+        drep_dataset *ds;
+
+        ok(drep_type_sequence(DREP_INT32_T, &list));
+        for (int i = 0; i < 100; i++) {
+            v[i] = i;
+            lists[i] = (drep_vlen){1, &v[i]};
+        }
+        spec.type = variable ? list : DREP_INT32_T;
+        spec.fill_value = variable ? (const void *)&fill_list : &fill;
+        ok(drep_dataset_create(f, "d", &spec, &ds));
+        ok(drep_write(ds, NULL, NULL, variable ? (void *)lists : v, NULL));
+        drep_dataset_close(ds);
+        load("d", &o); /* 6 x 7 remain; the chunks keep all that was */
+        o.rec.len[0] = 6;
+        o.rec.len[1] = 7;
+        store(&o);
+        reopen(DREP_RDWR);
+        ok(drep_dataset_open(f, "d", &ds));
+        ok(drep_dataset_resize(ds, (int64_t[]){20, 20}));
+        ok(drep_read(ds, NULL, NULL, variable ? (void *)lists_back : back, NULL));
+        for (int i = 0; i < 400; i++) {
+            int32_t got = variable ? *(int32_t *)lists_back[i].data : back[i];
+
+            ck_assert_int_eq(got, i / 20 < 6 && i % 20 < 7 ? i / 20 * 10 + i % 20 : -1);
+        }
+        if (variable)
+            drep_vlen_free(list, 400, lists_back);
+        drep_dataset_close(ds);
+        ck_assert_int_eq(findings(), 0);
+        ok(drep_link_remove(f, "d"));
+        drep_type_free(list);
+    }
+}
+END_TEST
+
+/* ---- hints ---- */
+
+START_TEST(test_hints_of_a_header_have_little_power)
+{
+    drep_info *info;
+
+    ok(drep_info_set(f->stored, "drep_chunk_max", "1152921504606846976"));
+    ok(drep_info_set(f->stored, "drep_plugin_path", "/evil"));
+    ok(drep_info_set(f->stored, "drep_lock", "false"));
+    ok(drep_info_set(f->stored, "drep_cache_size", "1152921504606846976"));
+    ok(drep_info_set(f->stored, "nobody's", "kept"));
+    ok(drep_attr_write_int(f, "/", "a", 1));
+    reopen(DREP_RDONLY);
+    ok(drep_get_info(f, &info));
+    ck_assert_str_eq(drep_info_get(info, "drep_chunk_max"), "16777216");
+    ck_assert_str_eq(drep_info_get(info, "drep_plugin_path"), "");
+    ck_assert_str_eq(drep_info_get(info, "drep_lock"), "true");
+    ck_assert_str_eq(drep_info_get(info, "drep_cache_size"), "67108864");
+    drep_info_free(info);
+    ok(drep_header_hints(f, &info)); /* and shown as they are */
+    ck_assert_str_eq(drep_info_get(info, "nobody's"), "kept");
+    drep_info_free(info);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("data hostile");
+    TCase *t = tcase_create("hostile");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, test_shapes_of_fill_alone);
+    tcase_add_test(t, test_shapes_that_are_refused);
+    tcase_add_test(t, test_elements_without_end);
+    tcase_add_test(t, test_attribute_longer_than_its_value);
+    tcase_add_test(t, test_groups_in_circles);
+    tcase_add_test(t, test_links_that_lead_nowhere);
+    tcase_add_test(t, test_places_in_a_heap);
+    tcase_add_test(t, test_payloads_of_no_shape);
+    tcase_add_test(t, test_elements_outside_the_shape_mean_nothing);
+    tcase_add_test(t, test_hints_of_a_header_have_little_power);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}
