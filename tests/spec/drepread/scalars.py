@@ -94,6 +94,8 @@ def x87(n):
     sig = n & (1 << 64) - 1
     e = n >> 64 & 0x7fff
     neg = bool(n >> 79 & 1)
+    if e and not sig >> 63:
+        return NAN
     if e == 0x7fff:
         if sig & (1 << 63) - 1:
             return NAN
