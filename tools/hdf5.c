@@ -42,9 +42,12 @@ static herr_t innermost(unsigned n, const H5E_error2_t *e, void *ctx)
 int job_fail_hdf5(struct job *j, const char *doing)
 {
     const char *text = NULL;
+    char *newline;
 
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &text);
     snprintf(j->why, sizeof j->why, "%s: HDF5 says: %s", doing, text ? text : "nothing");
+    while ((newline = strchr(j->why, '\n')))
+        *newline = ' ';
     return DREP_ERR_UNSUPPORTED;
 }
 
@@ -210,6 +213,9 @@ static void quiet_begin(struct quiet *q)
 {
     struct sigaction action = {.sa_handler = stop};
     size_t i;
+
+    /* Once a file could not be closed for want of space, HDF5's own exit handler crashes. */
+    H5dont_atexit();
 
     H5Eget_auto2(H5E_DEFAULT, &q->fn, &q->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
