@@ -956,9 +956,15 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
 {
     int rank = ds->rec.rank, err = 0;
     int64_t row = rank > 0 && rank != FMT_RANK_NULL ? (int64_t)ds->rec.len[rank - 1] : 1;
-    struct transfer *t = mem_zalloc(1, sizeof *t);
+    struct transfer *t;
     struct buf spare[SPARE_MAX];
 
+    if ((err = dataset_alive(ds)) != 0)
+        return fail_in(err, "dataset \"%s\"", ds->path);
+    if (at < 0 || at > dataset_count(ds) || n > dataset_count(ds) - at)
+        return fail(DREP_ERR_RANGE, "dataset \"%s\": elements from %lld on, it has %lld", ds->path,
+                    (long long)at, (long long)dataset_count(ds));
+    t = mem_zalloc(1, sizeof *t);
     if (t == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     t->ds = ds;

@@ -112,6 +112,9 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
 
     if (dataset == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_view_dataset: null argument");
+    if (dataset->file->rep == NULL)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
+                    dataset->file->path);
     if (dataset->ft->type->variable)
         return fail(DREP_ERR_TYPE, "dataset \"%s\": a view cannot show variable-length types",
                     dataset->path);
@@ -450,25 +453,26 @@ int drep_view_size(drep_view *view, int64_t *etypes)
     /* The first etype that does not end inside the file. */
     while (low < high) {
         int64_t mid = low + (high - low) / 2;
-
         drep_cursor c;
         drep_run run;
+        /* What lies beyond all numbers lies beyond the end. */
+        bool beyond = __builtin_mul_overflow(mid + 1, view->etype->items, &at) ||
+                      cursor_init(&c, &view->prog, at - 1) != 0;
 
-        err = cursor_init(&c, &view->prog, (mid + 1) * view->etype->items - 1);
-        if (err != 0)
-            return err;
-        drep_cursor_next(&c, 1, &run);
-        size = view->sizes.size[run.type->code];
-        at = view->disp + run.offset + size;
-        if ((uint64_t)at <= end)
-            low = mid + 1;
-        else
-            high = mid;
+        if (!beyond) {
+            drep_cursor_next(&c, 1, &run);
+            size = view->sizes.size[run.type->code];
+            beyond =
+                __builtin_add_overflow(view->disp + size, run.offset, &at) || (uint64_t)at > end;
+        }
+        low = beyond ? low : mid + 1;
+        high = beyond ? mid : high;
     }
     *etypes = low;
     return 0;
 }
 
+#define ROOM_MAX ((int64_t)64 << 20) /* bytes of staging, whatever the hint */
 #define NO_REPORT                                                       \
     {                                                                   \
         .first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1 \
@@ -699,12 +703,57 @@ static int engine(struct at *a, int64_t items, bool writing, int64_t *done)
     return err;
 }
 
+/* Items of the user's type from item `at` on that functions convert, or that they do not:
+ * how many, at most `most`.  *first: the first run of them. */
+static int64_t alike(const struct at *a, int64_t at, int64_t most, bool *bytes, drep_run *first)
+{
+    drep_cursor c;
+    drep_run run;
+    int64_t n;
+
+    if (cursor_init(&c, &a->type->prog, at) != 0 || drep_cursor_next(&c, most, first) == 0)
+        return 0;
+    *bytes = first->type->code == DREP_CODE_BYTE || first->type->code == DREP_CODE_PACKED;
+    for (n = first->count; !*bytes && n < most; n += run.count) {
+        drep_cursor_next(&c, most - n, &run);
+        if (run.type->code == DREP_CODE_BYTE || run.type->code == DREP_CODE_PACKED)
+            break;
+    }
+    return n;
+}
+
+/* Through the functions.  In a container bytes are never converted (requirement E13), so
+ * there each stretch of other items is a transfer of its own. */
+static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
+{
+    const struct datarep *rep = a->v->rep;
+    uint8_t *p = a->staging;
+    int err = 0;
+
+    for (int64_t n, moved, used; err == 0 && *done < items; *done += moved, p += used) {
+        int64_t at = a->position + *done;
+        bool bytes = false;
+        drep_run run;
+
+        n = a->v->ds == NULL || rep->table != NULL ? items
+                                                   : alike(a, at, items - *done, &bytes, &run);
+        moved = used = n;
+        for (int64_t i = 0; bytes && i < n; i++)
+            writing ? memcpy(p + i, a->user + run.offset + i * run.stride, 1)
+                    : memcpy(a->user + run.offset + i * run.stride, p + i, 1);
+        if (!bytes)
+            err = writing ? rep_write_items(rep, a->user, a->type, at, n, p, a->room, &moved, &used)
+                          : rep_read_items(rep, a->user, a->type, at, n, p, a->room, &moved, &used);
+        if (err == 0 && moved == 0)
+            err = fail(DREP_ERR_COUNT, "item %lld is none", (long long)at);
+    }
+    return err;
+}
+
 static int convert_in(struct at *a, int64_t items)
 {
     int64_t done = 0;
-    int err = by_table(a) ? engine(a, items, false, &done)
-                          : rep_read_items(a->v->rep, a->user, a->type, a->position, items,
-                                           a->staging, a->room, &done, NULL);
+    int err = by_table(a) ? engine(a, items, false, &done) : functions(a, items, false, &done);
 
     a->position += done;
     a->left -= done;
@@ -764,9 +813,7 @@ static int write_some(struct at *a)
         run.count -= n;
         run.offset += n * run.stride;
     }
-    err = by_table(a) ? engine(a, items, true, &done)
-                      : rep_write_items(a->v->rep, a->user, a->type, a->position, items, a->staging,
-                                        a->room, &done, NULL);
+    err = by_table(a) ? engine(a, items, true, &done) : functions(a, items, true, &done);
     items = done;
     while (items > 0) {
         struct stretch s;
@@ -807,8 +854,8 @@ static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
     for (int c = 1; c <= DREP_CODE_MAX; c++)
         largest = v->sizes.size[c] > largest ? v->sizes.size[c] : largest;
     a->left = items;
-    a->room = info_int(v->info, "cb_buffer_size");
-    a->room = a->room < largest ? largest : a->room;
+    a->room = hint_size(v->info, "cb_buffer_size");
+    a->room = a->room < largest ? largest : a->room > ROOM_MAX ? ROOM_MAX : a->room;
     if ((a->staging = mem_alloc((size_t)a->room)) == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     while (err == 0 && a->left > 0 && !end)

@@ -186,11 +186,13 @@ static int move(drep_file *f, const char *name, int kind, bool writing)
         return err;
     memset(buf, 0, sizeof buf);
     err = drep_dataset_info(ds, &info);
-    for (uint32_t i = 0; err == 0 && writing && i < 63; i++)
+    if (err != 0) {
+        drep_dataset_close(ds);
+        return err;
+    }
+    for (uint32_t i = 0; writing && i < 63; i++)
         value_make(kind, 2 * i + 1, buf + i * (size_t)drep_type_extent(info.type));
-    if (err == 0)
-        err =
-            writing ? drep_write(ds, NULL, NULL, buf, NULL) : drep_read(ds, NULL, NULL, buf, NULL);
+    err = writing ? drep_write(ds, NULL, NULL, buf, NULL) : drep_read(ds, NULL, NULL, buf, NULL);
     if (err == 0 || writing)
         drep_vlen_free(info.type, 63, buf);
     drep_dataset_close(ds);

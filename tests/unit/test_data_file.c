@@ -221,6 +221,66 @@ START_TEST(test_D16_damaged_slot_is_reported)
 }
 END_TEST
 
+/* D13: one byte of payload wrong: the message names the dataset and the byte. */
+START_TEST(test_D13_damaged_payload)
+{
+    const int64_t n = 4096, start = 3000, some = 10, zero = 0;
+    const char *path = temp_path("damaged");
+    static int32_t v[4096];
+    drep_file *f = new_file(path, "external32");
+    drep_selection *far, *near;
+    drep_dataset *ds;
+    drep_info *info;
+    int64_t findings = 0;
+    FILE *p;
+    int c;
+
+    for (int i = 0; i < n; i++)
+        v[i] = 0x01020304;
+    ds = new_dataset(f, "payload", DREP_INT32_T, 1, &n);
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    p = fopen(path, "r+b");
+    for (long at = 8192;; at++) { /* element 3000 of the payload */
+        uint8_t four[4];
+
+        fseek(p, at, SEEK_SET);
+        ck_assert_uint_eq(fread(four, 1, 4, p), 4);
+        if (memcmp(four, "\1\2\3\4", 4) == 0) {
+            fseek(p, at + 4 * 3000, SEEK_SET);
+            c = fgetc(p);
+            fseek(p, at + 4 * 3000, SEEK_SET);
+            fputc(c ^ 0x10, p);
+            break;
+        }
+    }
+    fclose(p);
+    f = open_file(path, DREP_RDONLY);
+    ok(drep_dataset_open(f, "payload", &ds));
+    fails(drep_read(ds, NULL, NULL, v, NULL), DREP_ERR_CHECKSUM);
+    ck_assert_msg(strstr(drep_error(), "\"payload\"") && strstr(drep_error(), "byte"), "%s",
+                  drep_error());
+    ok(drep_select_box(1, &start, &some, NULL, NULL, &far));
+    ok(drep_select_box(1, &zero, &some, NULL, NULL, &near));
+    fails(drep_read(ds, far, NULL, v, NULL), DREP_ERR_CHECKSUM);
+    ok(drep_read(ds, near, NULL, v, NULL)); /* exactly the blocks that are touched */
+    drep_dataset_close(ds);
+    ok(drep_check(f, 0, NULL, NULL, &findings));
+    ck_assert_int_eq(findings, 1);
+    ok(drep_close(f));
+    info = hints("drep_verify=off", (char *)NULL);
+    ok(drep_open(path, DREP_RDONLY, info, &f));
+    ok(drep_dataset_open(f, "payload", &ds));
+    ok(drep_read(ds, far, NULL, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    drep_info_free(info);
+    drep_selection_free(far);
+    drep_selection_free(near);
+}
+END_TEST
+
 START_TEST(test_read_only_handles)
 {
     const char *path = temp_path("ro");
@@ -358,6 +418,7 @@ int main(void)
     tcase_add_test(t, test_D16_one_writer);
     tcase_add_test(t, test_D16_snapshots);
     tcase_add_test(t, test_D16_damaged_slot_is_reported);
+    tcase_add_test(t, test_D13_damaged_payload);
     tcase_add_test(t, test_read_only_handles);
     tcase_add_test(t, test_directory_that_cannot_be_written);
     tcase_add_test(t, test_not_a_container);

@@ -160,7 +160,7 @@ START_TEST(test_fixed_uuid_and_time)
             ck_assert_uint_eq(h.uuid[k], (unsigned)k);
         ok(drep_close(f));
         p = fopen(path[i], "rb");
-        fread(bytes[i], 1, sizeof bytes[i], p);
+        ck_assert_uint_gt(fread(bytes[i], 1, sizeof bytes[i], p), 8192);
         fclose(p);
     }
     ck_assert_int_eq(memcmp(bytes[0], bytes[1], sizeof bytes[0]), 0); /* to the byte */

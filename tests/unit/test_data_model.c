@@ -4,7 +4,7 @@
  * failed writes leave what they must (D11, D22).  DREP_TEST_SEED repeats a run. */
 #include "data_model.h"
 
-#define OPS 3600 /* under each of the representations */
+#define OPS 6000 /* under each of the representations */
 
 struct run {
     struct rnd r;

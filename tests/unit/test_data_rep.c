@@ -268,6 +268,38 @@ START_TEST(test_D3_bytes_and_strings_are_never_converted)
 }
 END_TEST
 
+/* The same through a view: what it shows is what the dataset holds. */
+START_TEST(test_D3_D6_bytes_in_views)
+{
+    const int kinds[] = {V_STRING, V_OPAQUE, V_FLAT, V_INT};
+
+    spy_setup();
+    for (int k = 0; k < 4; k++) {
+        _Alignas(16) uint8_t in[VALUE_ROOM] = {0}, out[VALUE_ROOM] = {0};
+        drep_type *type = value_type(kinds[k]);
+        drep_file *f = new_file(temp_path("byteview"), "xor");
+        drep_dataset *ds = new_dataset(f, "d", type, 0, NULL);
+        drep_view *view;
+        int64_t moved;
+
+        value_make(kinds[k], 43, in);
+        ok(drep_write(ds, NULL, type, in, NULL));
+        ok(drep_view_dataset(ds, &view));
+        ok(drep_read_at(view, 0, out, 1, type, NULL, &moved));
+        ck_assert_int_eq(moved, drep_type_items(type));
+        ck_assert(value_is(kinds[k], type, 43, out));
+        value_make(kinds[k], 45, in);
+        ok(drep_write_at(view, 0, in, 1, type, NULL, &moved));
+        ok(drep_read(ds, NULL, type, out, NULL));
+        ck_assert(value_is(kinds[k], type, 45, out));
+        ok(drep_view_close(view));
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+        drep_type_free(type);
+    }
+}
+END_TEST
+
 START_TEST(test_U4_X2_type_that_is_not_representable)
 {
     drep_spec spec = {.type = DREP_DOUBLE};
@@ -543,6 +575,7 @@ int main(void)
     tcase_add_test(t, test_U9_D11_failing_write_leaves_nothing);
     tcase_add_test(t, test_U9_fill_that_functions_refuse);
     tcase_add_test(t, test_D3_bytes_and_strings_are_never_converted);
+    tcase_add_test(t, test_D3_D6_bytes_in_views);
     tcase_add_test(t, test_U4_X2_type_that_is_not_representable);
     tcase_add_test(t, test_U10_D10_null_functions);
     tcase_add_test(t, test_C3_null_function_with_another_extent);

@@ -359,6 +359,42 @@ START_TEST(test_C5_items_must_fill_whole_elements)
 }
 END_TEST
 
+/* ---- views ---- */
+
+/* D6: a view ends with its dataset, and goes with it. */
+START_TEST(test_D6_views_end_with_their_dataset)
+{
+    const int64_t n = 10, none[] = {0, 5};
+    int32_t v[20] = {0};
+    int64_t moved, etypes;
+    drep_dataset *ds = new_dataset(f, "d", DREP_INT32_T, 1, &n);
+    drep_view *view;
+
+    ok(drep_view_dataset(ds, &view));
+    ok(drep_view_size(view, &etypes));
+    ck_assert_int_eq(etypes, 10);
+    ok(drep_write_at(view, 0, v, 10, DREP_INT32_T, NULL, &moved));
+    ok(drep_read_at(view, 8, v, 10, DREP_INT32_T, NULL, &moved));
+    ck_assert_int_eq(moved, 2);
+    fails(drep_write_at(view, 5, v, 10, DREP_INT32_T, NULL, &moved), DREP_ERR_RANGE);
+    fails(drep_write_at(view, 10, v, 1, DREP_INT32_T, NULL, &moved), DREP_ERR_RANGE);
+    fails(drep_write_at(view, INT64_MAX, v, 1, DREP_INT32_T, NULL, &moved),
+          DREP_ERR_VALUE_TOO_LARGE);
+    ok(drep_link_remove(f, "d"));
+    fails(drep_read_at(view, 0, v, 1, DREP_INT32_T, NULL, &moved), DREP_ERR_NOT_FOUND);
+    fails(drep_write_at(view, 0, v, 1, DREP_INT32_T, NULL, &moved), DREP_ERR_NOT_FOUND);
+    ok(drep_view_close(view));
+    drep_dataset_close(ds);
+    ds = new_dataset(f, "empty", DREP_INT32_T, 2, none);
+    ok(drep_view_dataset(ds, &view));
+    ok(drep_read_at(view, 0, v, 3, DREP_INT32_T, NULL, &moved));
+    ck_assert_int_eq(moved, 0);
+    fails(drep_write_at(view, 0, v, 1, DREP_INT32_T, NULL, &moved), DREP_ERR_RANGE);
+    ok(drep_view_close(view));
+    drep_dataset_close(ds);
+}
+END_TEST
+
 /* ---- the null dataspace, ranks, shapes ---- */
 
 START_TEST(test_null_space_and_scalars)
@@ -462,6 +498,7 @@ int main(void)
     tcase_add_loop_test(t, test_values_change_their_type, 0, DATAREPS);
     tcase_add_loop_test(t, test_memory_types_with_holes, 0, DATAREPS);
     tcase_add_test(t, test_C5_items_must_fill_whole_elements);
+    tcase_add_test(t, test_D6_views_end_with_their_dataset);
     tcase_add_test(t, test_null_space_and_scalars);
     tcase_add_test(t, test_shapes_that_are_none);
     suite_add_tcase(s, t);
