@@ -105,6 +105,8 @@ int write_end_data(drep_file *f, int err);
 
 /* A hint that is a size; one that is negative says nothing. */
 int64_t hint_size(const drep_info *info, const char *key);
+/* The permissions of a file that is made (hint file_perm). */
+unsigned hint_permissions(const drep_info *info);
 
 /* ---- header.c ---- */
 

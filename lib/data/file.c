@@ -245,7 +245,7 @@ static int root_make(drep_file *f)
     return err != 0 ? (store_op_end(f->st, 0), err) : store_op_end(f->st, 1);
 }
 
-static unsigned permissions(const drep_info *info)
+unsigned hint_permissions(const drep_info *info)
 {
     return (unsigned)strtoul(info_str(info, "file_perm"), NULL, 8) & 0777;
 }
@@ -271,7 +271,7 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
     if (err == 0)
         err = strcmp(path, ":memory:") == 0
                   ? io_memory(NULL, 0, &io)
-                  : io_posix(path, IO_CREATE, amode & DREP_EXCL, permissions(f->info), &io);
+                  : io_posix(path, IO_CREATE, amode & DREP_EXCL, hint_permissions(f->info), &io);
     if (err == 0) {
         opts_of(f->info, &opts, uuid);
         err = store_create(io, &opts, &f->st);

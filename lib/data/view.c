@@ -67,7 +67,7 @@ static int view_new(const char *path, const drep_info *info, drep_view **out)
 /* Makes the file when it is missing. */
 static int raw_make(const char *path, int amode, const drep_info *info)
 {
-    unsigned perm = (unsigned)strtoul(info_str(info, "file_perm"), NULL, 8) & 0777;
+    unsigned perm = hint_permissions(info);
     int fd;
 
     if (!(amode & DREP_RDWR))
