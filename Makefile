@@ -98,6 +98,7 @@ ifeq ($(MODE),release)
 $(BUILD)/obj/lib/rep/kern%.o: PRIVATE_FLAGS = -fvisibility=hidden -O3
 endif
 $(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
+$(BUILD)/obj/tools/version.o: PRIVATE_FLAGS += -DDATAREP_COMMIT='"$(COMMIT)"'
 $(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tools/hdf5_%.o $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
 $(BUILD)/obj/tests/unit/%.o: PRIVATE_FLAGS = $(CHECK_CFLAGS) $(MPFR_CFLAGS) \
     -DTESTS_DIR='"$(CURDIR)/tests"'
@@ -164,6 +165,13 @@ $(STAMP): FORCE
 	    cmp -s - $@ || \
 	    echo '$(CC) $(subst ','\'',$(CFLAGS_ALL) $(LDFLAGS_ALL) $(HDF5_CFLAGS) $(MODULE_DIR))' > $@
 FORCE:
+
+# Which sources these are, for --version; only what says so is compiled again.
+COMMIT := $(or $(shell git describe --always --dirty --abbrev=12 2> /dev/null),unknown)
+$(BUILD)/commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
+$(BUILD)/obj/tools/version.o: $(BUILD)/commit
 
 # xxHash is one header, compiled in.  It is copied so that a cross compiler, which does
 # not look in /usr/include, finds it.

@@ -2,17 +2,9 @@
 #include "sink.h"
 #include "tool.h"
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Usage: datarep check [options] FILE...\n"
-    "Verifies all references and checksums of the last commit, and prints what is wrong,\n"
-    "one line a finding.  Exit status: 0 nothing, 1 findings, 4 cannot be opened.\n"
-    "\n"
-    "  -d, --deep     also decode every chunk\n"
-    "  -q, --quiet    only the exit status\n"
-    "  -h, --help     this text\n";
 
 struct check {
     const char *file_name;
@@ -63,39 +55,44 @@ static int check_file(struct check *check, bool deep)
     return status;
 }
 
-int cmd_check(int argc, char **argv)
+static const struct option_row options[] = {{'d', "deep", NULL, "also decode every chunk", NULL},
+                                            {'q', "quiet", NULL, "only the exit status", NULL},
+                                            {0}};
+
+static int run(int argc, char **argv)
 {
-    static const struct option longs[] = {{"deep", no_argument, NULL, 'd'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    struct options o = {.command = &check_command, .argc = argc, .argv = argv};
     struct check check = {.quiet = false};
     int option, status = TOOL_FINE;
     bool deep = false;
+    char **files;
 
-    while ((option = tool_option(argc, argv, ":dqh", longs)) != -1) {
-        switch (option) {
-        case 'd':
-            deep = true;
-            break;
-        case 'q':
-            check.quiet = true;
-            break;
-        case 'h':
-            return tool_help(help);
-        default:
-            return TOOL_USAGE;
-        }
+    while ((option = option_next(&o)) > 0) {
+        deep = deep || option == 'd';
+        check.quiet = check.quiet || option == 'q';
     }
-    if (optind == argc)
-        return tool_usage(argv[0], "which file?");
-    if (sink_init(&check.sink, STDOUT_FILENO)) {
-        tool_say(NULL, NULL, "out of memory");
-        return TOOL_IO;
-    }
-    for (; optind < argc; optind++) {
-        check.file_name = argv[optind];
+    if (option < 0)
+        return o.status;
+    files = option_operands(&o, 1, INT_MAX, "which file?");
+    if (!files)
+        return o.status;
+    if (sink_init(&check.sink, STDOUT_FILENO))
+        return tool_no_memory();
+    for (; *files; files++) {
+        check.file_name = *files;
         status = tool_worse(status, check_file(&check, deep));
     }
     return tool_worse(status, sink_close(&check.sink));
 }
+
+const struct command check_command = {
+    .name = "check",
+    .run = run,
+    .summary = "verify references and checksums",
+    .usage = "[options] FILE...",
+    .about = "Verifies all references and checksums of the last commit, and prints what is wrong,\n"
+             "one line a finding.  Exit status: 0 nothing, 1 findings, 4 cannot be opened.",
+    .options = options,
+    .examples = "  datarep check *.drep\n"
+                "  datarep check --deep a.drep && cp a.drep /archive",
+    .operands = "<drep>..."};

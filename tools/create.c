@@ -1,21 +1,13 @@
 /* create.c - `datarep create`: makes a file from a schema. */
 #include "tool.h"
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #if HAVE_YAML
 #include "schema/schema.h"
 #endif
-
-static const char help[] =
-    "Usage: datarep create -s SCHEMA [options] FILE\n"
-    "Makes a file as a YAML schema describes it.  SCHEMA may be -, standard input.\n"
-    "\n"
-    "  -s, --schema=SCHEMA  required\n"
-    "      --datarep=NAME   use this data representation instead of the schema's\n"
-    "  -n, --no-clobber     fail if FILE exists\n"
-    "  -h, --help           this text\n";
 
 #if HAVE_YAML
 /* Reads a whole file or stream; *text is malloc'ed.  0, or an exit code. */
@@ -97,36 +89,44 @@ static int create(const char *schema_name, const char *path, int amode, const ch
 }
 #endif
 
-int cmd_create(int argc, char **argv)
+enum { OPTION_DATAREP = OPTION_LONG };
+
+static const struct option_row options[] = {
+    {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
+    {OPTION_DATAREP, "datarep", "NAME", "this data representation, not the schema's", "<datarep>"},
+    {'n', "no-clobber", NULL, "fail if FILE exists", NULL},
+    {0}};
+
+static int run(int argc, char **argv)
 {
-    static const struct option longs[] = {{"schema", required_argument, NULL, 's'},
-                                          {"datarep", required_argument, NULL, 'd'},
-                                          {"no-clobber", no_argument, NULL, 'n'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    struct options o = {.command = &create_command, .argc = argc, .argv = argv};
     const char *schema = NULL, *datarep = NULL;
     int option, amode = 0;
+    char **files;
 
-    while ((option = tool_option(argc, argv, ":s:nh", longs)) != -1) {
-        switch (option) {
-        case 's':
+    while ((option = option_next(&o)) > 0) {
+        if (option == 's')
             schema = optarg;
-            break;
-        case 'd':
+        if (option == OPTION_DATAREP)
             datarep = optarg;
-            break;
-        case 'n':
+        if (option == 'n')
             amode = DREP_EXCL;
-            break;
-        case 'h':
-            return tool_help(help);
-        default:
-            return TOOL_USAGE;
-        }
     }
+    if (option < 0)
+        return o.status;
     if (!schema)
-        return tool_usage(argv[0], "which schema?  -s SCHEMA");
-    if (argc - optind != 1)
-        return tool_usage(argv[0], optind == argc ? "which file?" : "too many arguments");
-    return create(schema, argv[optind], amode, datarep);
+        return command_usage(o.command, "which schema?  -s SCHEMA");
+    files = option_operands(&o, 1, 1, "which file?");
+    return files ? create(schema, files[0], amode, datarep) : o.status;
 }
+
+const struct command create_command = {
+    .name = "create",
+    .run = run,
+    .summary = "make a file from a schema",
+    .usage = "-s SCHEMA [options] FILE",
+    .about = "Makes a file as a YAML schema describes it.",
+    .options = options,
+    .examples = "  datarep create -s sea.yaml sea.drep\n"
+                "  datarep dump -H --yaml a.drep | datarep create -s - --datarep=native b.drep",
+    .operands = "<drep>"};

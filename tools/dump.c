@@ -1,25 +1,13 @@
 /* dump.c - `datarep dump`: prints a file, or one object of it. */
 #include "dump.h"
 #include "tool.h"
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #if HAVE_YAML
 #include "schema/schema.h"
 #endif
-
-static const char help[] =
-    "Usage: datarep dump [options] FILE [PATH[SLICE]]\n"
-    "Prints a file's header, its objects and their values.\n"
-    "\n"
-    "PATH begins at that object; SLICE takes part of a dataset, as NumPy writes it:\n"
-    "  datarep dump a.drep '/grid/sst[0,10:20,::2]'\n"
-    "\n"
-    "  -H, --header        no values of datasets\n"
-    "      --json          as JSON\n"
-    "      --yaml          with -H: as a schema that makes the file again\n"
-    "      --plugins=DIRS  look for data representations there\n"
-    "  -h, --help          this text\n";
 
 void dump_failed(struct dump *d, const char *path, int err)
 {
@@ -203,8 +191,7 @@ static int dump_open(struct dump *d, const char *object, enum form form)
         free(path);
         free(slice);
         print_release(&d->printer);
-        tool_say(d->file_name, NULL, "out of memory");
-        return TOOL_IO;
+        return tool_no_memory();
     }
     d->path = path;
     d->slice = slice;
@@ -222,54 +209,64 @@ static int dump_open(struct dump *d, const char *object, enum form form)
     return d->status;
 }
 
-int cmd_dump(int argc, char **argv)
+enum { OPTION_JSON = OPTION_LONG, OPTION_YAML };
+
+static const struct option_row options[] = {
+    {'H', "header", NULL, "no values of datasets", NULL},
+    {OPTION_JSON, "json", NULL, "as JSON", NULL},
+    {OPTION_YAML, "yaml", NULL, "with -H: as a schema that makes the file again", NULL},
+    OPTION_ROW_PLUGINS,
+    {0}};
+
+static int run(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"header", no_argument, NULL, 'H'}, {"json", no_argument, NULL, 'j'},
-        {"yaml", no_argument, NULL, 'y'},   {"plugins", required_argument, NULL, 'P'},
-        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0}};
+    struct options o = {.command = &dump_command, .argc = argc, .argv = argv};
     struct sink sink;
     struct dump d = {.sink = &sink};
     enum form form = FORM_TEXT;
     const char *plugins = NULL;
     int option, status;
+    char **operands;
 
-    while ((option = tool_option(argc, argv, ":Hh", longs)) != -1) {
-        switch (option) {
-        case 'H':
-            d.header_only = true;
-            break;
-        case 'j':
+    while ((option = option_next(&o)) > 0) {
+        d.header_only = d.header_only || option == 'H';
+        if (option == OPTION_JSON)
             form = FORM_JSON;
-            break;
-        case 'y':
+        if (option == OPTION_YAML)
             form = FORM_YAML;
-            break;
-        case 'P':
+        if (option == OPTION_PLUGINS)
             plugins = optarg;
-            break;
-        case 'h':
-            return tool_help(help);
-        default:
-            return TOOL_USAGE;
-        }
     }
-    if (optind == argc)
-        return tool_usage(argv[0], "which file?");
-    if (argc - optind > 2)
-        return tool_usage(argv[0], "too many arguments");
-    if (form == FORM_YAML && (!d.header_only || argc - optind > 1))
-        return tool_usage(argv[0], "--yaml prints the structure of a whole file: -H --yaml FILE");
+    if (option < 0)
+        return o.status;
+    operands = option_operands(&o, 1, 2, "which file?");
+    if (!operands)
+        return o.status;
+    if (form == FORM_YAML && (!d.header_only || operands[1]))
+        return command_usage(o.command,
+                             "--yaml prints the structure of a whole file: -H --yaml FILE");
 #if !HAVE_YAML
     if (form == FORM_YAML)
-        return tool_usage(argv[0], "built without libyaml");
+        return command_usage(o.command, "built without libyaml");
 #endif
-    d.file_name = argv[optind];
+    d.file_name = operands[0];
     status = tool_open(d.file_name, DREP_RDONLY | (d.header_only ? DREP_HEADER_ONLY : 0), plugins,
                        &d.file);
     if (status)
         return status;
-    status = dump_open(&d, argc - optind > 1 ? argv[optind + 1] : "/", form);
+    status = dump_open(&d, operands[1] ? operands[1] : "/", form);
     drep_close(d.file);
     return status;
 }
+
+const struct command dump_command = {
+    .name = "dump",
+    .run = run,
+    .summary = "print a file or a part of it, as text, JSON or a schema",
+    .usage = "[options] FILE [PATH[SLICE]]",
+    .about = "Prints a file's header, its objects and their values.  PATH begins at that object;\n"
+             "SLICE takes part of a dataset, as NumPy writes it.",
+    .options = options,
+    .examples = "  datarep dump a.drep '/grid/sst[0,10:20,::2]'\n"
+                "  datarep dump -H --yaml a.drep > a.yaml",
+    .operands = "<drep> <path>"};

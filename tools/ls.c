@@ -7,15 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "Usage: datarep ls [options] FILE [PATH]\n"
-    "Lists the members of a group, one line each: path, kind, type, shape.\n"
-    "\n"
-    "  -r, --recursive   groups in groups too\n"
-    "  -l, --long        also chunk shape, filters, bytes stored, and how many times\n"
-    "                    fewer that is than the elements take\n"
-    "  -h, --help        this text\n";
-
 struct ls {
     const char *file_name;
     drep_file *file;
@@ -173,46 +164,54 @@ static int list(struct ls *ls, const char *path, int depth)
     if (err)
         return tool_fail(ls->file_name, path, err);
     if (sink_init(&ls->sink, STDOUT_FILENO)) {
-        tool_say(ls->file_name, NULL, "out of memory");
-        return TOOL_IO;
+        return tool_no_memory();
     }
     walk_run(&walk, path);
     ls->status = tool_worse(ls->status, walk.status);
     return tool_worse(ls->status, sink_close(&ls->sink));
 }
 
-int cmd_ls(int argc, char **argv)
+static const struct option_row options[] = {
+    {'r', "recursive", NULL, "groups in groups too", NULL},
+    {'l', "long", NULL,
+     "also chunk shape, filters, bytes stored, and how many times\n"
+     "fewer that is than the elements take",
+     NULL},
+    {0}};
+
+static int run(int argc, char **argv)
 {
-    static const struct option longs[] = {{"recursive", no_argument, NULL, 'r'},
-                                          {"long", no_argument, NULL, 'l'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    struct options o = {.command = &ls_command, .argc = argc, .argv = argv};
     struct ls ls = {.lengthy = false};
     int option, status, depth = 1;
+    char **operands;
 
-    while ((option = tool_option(argc, argv, ":rlh", longs)) != -1) {
-        switch (option) {
-        case 'r':
+    while ((option = option_next(&o)) > 0) {
+        if (option == 'r')
             depth = -1;
-            break;
-        case 'l':
-            ls.lengthy = true;
-            break;
-        case 'h':
-            return tool_help(help);
-        default:
-            return TOOL_USAGE;
-        }
+        ls.lengthy = ls.lengthy || option == 'l';
     }
-    if (optind == argc)
-        return tool_usage(argv[0], "which file?");
-    if (argc - optind > 2)
-        return tool_usage(argv[0], "too many arguments");
-    ls.file_name = argv[optind];
+    if (option < 0)
+        return o.status;
+    operands = option_operands(&o, 1, 2, "which file?");
+    if (!operands)
+        return o.status;
+    ls.file_name = operands[0];
     status = tool_open(ls.file_name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &ls.file);
     if (status)
         return status;
-    status = list(&ls, argc - optind > 1 ? argv[optind + 1] : "/", depth);
+    status = list(&ls, operands[1] ? operands[1] : "/", depth);
     drep_close(ls.file);
     return status;
 }
+
+const struct command ls_command = {
+    .name = "ls",
+    .run = run,
+    .summary = "list objects, one line each",
+    .usage = "[options] FILE [PATH]",
+    .about = "Lists the members of a group, one line each: path, kind, type, shape.",
+    .options = options,
+    .examples = "  datarep ls -r a.drep\n"
+                "  datarep ls -l a.drep /grid",
+    .operands = "<drep> <path>"};

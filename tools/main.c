@@ -1,43 +1,23 @@
 /* main.c - `datarep`: finds the subcommand and runs it. */
+#include "near.h"
+#include "stop.h"
 #include "tool.h"
-#include <errno.h>
-#include <stdio.h>
+#include "version.h"
 #include <string.h>
 
-static const struct {
-    const char *name;
-    tool_fn *run;
-    const char *summary;
-} commands[] = {
-    {"check", cmd_check, "verify references and checksums"},
-    {"create", cmd_create, "make a file from a schema"},
-    {"dump", cmd_dump, "print a file or a part of it, as text, JSON or a schema"},
-    {"export", cmd_export, "write an HDF5 file"},
-    {"import", cmd_import, "read an HDF5 file"},
-    {"ls", cmd_ls, "list objects, one line each"},
-    {"reps", cmd_reps, "list data representations and how they hold datatypes"},
-    {"stat", cmd_stat, "say where the bytes of a file are"},
-};
-
-/* What was printed has to be there: a full disk is no success. */
-static int flushed(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return TOOL_FINE;
-    if (errno != EPIPE)
-        tool_say(NULL, NULL, "standard output: %s", strerror(errno));
-    return TOOL_IO;
-}
+const struct command *const commands[] = {&check_command,  &create_command, &dump_command,
+                                          &export_command, &import_command, &ls_command,
+                                          &reps_command,   &stat_command,   NULL};
 
 static void put_help(FILE *out)
 {
     size_t i;
 
     fputs("Usage: datarep COMMAND [options] FILE...\n\n", out);
-    for (i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    for (i = 0; commands[i]; i++)
+        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n"
-          "  -V, --version  version, filters, kernels\n"
+          "  -V, --version  versions, filters, data representations, the commit of the build\n"
           "  -h, --help     this text; `datarep COMMAND --help` for one command\n"
           "\n"
           "Exit status: 0 fine, 1 differences or findings, 2 wrong usage, 3 input/output error,\n"
@@ -45,26 +25,59 @@ static void put_help(FILE *out)
           out);
 }
 
+static int unknown(const char *name)
+{
+    struct near near = {.word = name};
+    size_t i;
+
+    for (i = 0; commands[i]; i++)
+        near_offer(&near, commands[i]->name);
+    if (near.best[0])
+        tool_say(NULL, NULL, "unknown command '%s'; did you mean '%s'?", name, near.best);
+    else
+        tool_say(NULL, NULL, "unknown command '%s'; `datarep --help` lists them", name);
+    return TOOL_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct command *command = command_find(argv[0]);
+
+    return command ? command->run(argc, argv) : unknown(argv[0]);
+}
+
+/* `datarep help [COMMAND]`, `datarep --help`. */
+static int help(const char *name)
+{
+    char word[] = "--help", *argv[] = {(char *)name, word, NULL};
+
+    if (name)
+        return run(2, argv);
+    put_help(stdout);
+    return tool_flush();
+}
+
+static bool is(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
-    size_t i;
+    int status;
 
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        printf("%s\n", drep_version());
-        return flushed();
-    }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-        put_help(stdout);
-        return flushed();
-    }
+    if (is(name, "--version", "-V"))
+        return version_print();
+    if (is(name, "--help", "-h"))
+        return help(NULL);
+    if (strcmp(name, "help") == 0)
+        return help(argv[2]);
     if (!*name) {
         put_help(stderr);
         return TOOL_USAGE;
     }
-    for (i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    tool_say(NULL, NULL, "unknown command '%s'; `datarep --help` lists them", name);
-    return TOOL_USAGE;
+    status = run(argc - 1, argv + 1);
+    stop_now();
+    return status;
 }

@@ -2,20 +2,11 @@
 #include "reps_check.h"
 #include "sink.h"
 #include "tool.h"
+#include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Usage: datarep reps [options] [NAME...]\n"
-    "Lists the data representations; with NAMEs, how each holds every datatype: bytes,\n"
-    "alignment inside a struct, order of bytes, format.\n"
-    "\n"
-    "      --check          try whether NAMEs keep the rules of a data representation\n"
-    "      --plugin=FILE    load this plugin first\n"
-    "      --plugins=DIRS   look for plugins there\n"
-    "      --json           as JSON, with tables\n"
-    "  -h, --help           this text\n";
 
 struct reps {
     struct sink sink;
@@ -130,49 +121,65 @@ static void show_all(struct reps *r, int argc, char **argv)
         sink_text(&r->sink, r->shown ? "\n]\n" : "[]\n");
 }
 
+enum { OPTION_CHECK = OPTION_LONG, OPTION_PLUGIN, OPTION_JSON };
+
 /* Exit code. */
 static int load(int option, const char *what)
 {
-    int err = option == 'p' ? drep_plugin_load(what) : drep_plugin_path(what);
+    int err = option == OPTION_PLUGIN ? drep_plugin_load(what) : drep_plugin_path(what);
 
     return err ? tool_fail(NULL, NULL, err) : TOOL_FINE;
 }
 
-int cmd_reps(int argc, char **argv)
+static const struct option_row options[] = {
+    {OPTION_CHECK, "check", NULL, "try whether NAMEs keep the rules", NULL},
+    {OPTION_PLUGIN, "plugin", "FILE", "load this plugin first", "<file>"},
+    OPTION_ROW_PLUGINS,
+    {OPTION_JSON, "json", NULL, "as JSON, with tables", NULL},
+    {0}};
+
+static int run(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'},         {"check", no_argument, NULL, 'c'},
-        {"plugin", required_argument, NULL, 'p'}, {"plugins", required_argument, NULL, 'P'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    struct options o = {.command = &reps_command, .argc = argc, .argv = argv};
     struct reps r = {.json = false};
     bool check = false;
     int option, status;
+    char **names;
 
-    while ((option = tool_option(argc, argv, ":h", longs)) != -1) {
-        if (option == 'h')
-            return tool_help(help);
-        if (option == '?')
-            return TOOL_USAGE;
-        if (option == 'p' || option == 'P') {
+    while ((option = option_next(&o)) > 0) {
+        if (option == OPTION_PLUGIN || option == OPTION_PLUGINS) {
             status = load(option, optarg);
             if (status)
                 return status;
         }
-        check = check || option == 'c';
-        r.json = r.json || option == 'j';
+        check = check || option == OPTION_CHECK;
+        r.json = r.json || option == OPTION_JSON;
     }
-    if (check && optind == argc)
-        return tool_usage(argv[0], "--check which data representation?");
+    if (option < 0)
+        return o.status;
+    names = option_operands(&o, check, INT_MAX, "--check which data representation?");
+    if (!names)
+        return o.status;
     if (check)
-        return reps_check(argv + optind, argc - optind, r.json);
-    if (sink_init(&r.sink, STDOUT_FILENO)) {
-        tool_say(NULL, NULL, "out of memory");
-        return TOOL_IO;
-    }
-    show_all(&r, argc - optind, argv + optind);
+        return reps_check(names, argc - optind, r.json);
+    if (sink_init(&r.sink, STDOUT_FILENO))
+        return tool_no_memory();
+    show_all(&r, argc - optind, names);
     if (r.shown == 0 && r.status) {
         sink_release(&r.sink);
         return r.status;
     }
     return tool_worse(r.status, sink_close(&r.sink));
 }
+
+const struct command reps_command = {
+    .name = "reps",
+    .run = run,
+    .summary = "list data representations and how they hold datatypes",
+    .usage = "[options] [NAME...]",
+    .about = "Lists the data representations; with NAMEs, how each holds every datatype: bytes,\n"
+             "alignment inside a struct, order of bytes, format.",
+    .options = options,
+    .examples = "  datarep reps native:s390x\n"
+                "  datarep reps --plugin=./mine.so --check mine",
+    .operands = "<datarep>..."};

@@ -254,8 +254,7 @@ int reps_check(char **names, int n, bool json)
     int i;
 
     if (findings == MAP_FAILED || sink_init(&r.sink, STDOUT_FILENO)) {
-        tool_say(NULL, NULL, "out of memory");
-        return TOOL_IO;
+        return tool_no_memory();
     }
     for (i = 0; i < n; i++)
         r.status = tool_worse(r.status, check_one(&r, names[i], findings));

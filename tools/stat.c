@@ -2,15 +2,9 @@
 #include "sink.h"
 #include "tool.h"
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Usage: datarep stat [options] FILE...\n"
-    "Says where the bytes of a file are, and how many objects and chunks there are.\n"
-    "\n"
-    "      --json     as JSON, one object a file\n"
-    "  -h, --help     this text\n";
 
 static void put_usage(struct sink *s, const char *file_name, const drep_usage *usage, bool json)
 {
@@ -67,28 +61,40 @@ static int stat_file(struct sink *s, const char *file_name, bool json)
     return status;
 }
 
-int cmd_stat(int argc, char **argv)
+enum { OPTION_JSON = OPTION_LONG };
+
+static const struct option_row options[] = {
+    {OPTION_JSON, "json", NULL, "as JSON, one object a file", NULL}, {0}};
+
+static int run(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    struct options o = {.command = &stat_command, .argc = argc, .argv = argv};
     int option, status = TOOL_FINE;
     struct sink sink;
     bool json = false;
+    char **files;
 
-    while ((option = tool_option(argc, argv, ":h", longs)) != -1) {
-        if (option == 'h')
-            return tool_help(help);
-        if (option == '?')
-            return TOOL_USAGE;
+    while ((option = option_next(&o)) > 0)
         json = true;
-    }
-    if (optind == argc)
-        return tool_usage(argv[0], "which file?");
-    if (sink_init(&sink, STDOUT_FILENO)) {
-        tool_say(NULL, NULL, "out of memory");
-        return TOOL_IO;
-    }
-    for (; optind < argc; optind++)
-        status = tool_worse(status, stat_file(&sink, argv[optind], json));
+    if (option < 0)
+        return o.status;
+    files = option_operands(&o, 1, INT_MAX, "which file?");
+    if (!files)
+        return o.status;
+    if (sink_init(&sink, STDOUT_FILENO))
+        return tool_no_memory();
+    for (; *files; files++)
+        status = tool_worse(status, stat_file(&sink, *files, json));
     return tool_worse(status, sink_close(&sink));
 }
+
+const struct command stat_command = {
+    .name = "stat",
+    .run = run,
+    .summary = "say where the bytes of a file are",
+    .usage = "[options] FILE...",
+    .about = "Says where the bytes of a file are, and how many objects and chunks there are.",
+    .options = options,
+    .examples = "  datarep stat a.drep\n"
+                "  datarep stat --json *.drep | jq .free",
+    .operands = "<drep>..."};

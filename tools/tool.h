@@ -1,13 +1,13 @@
 /* tool.h - what all subcommands share: exit codes, messages, opening files.
  *
- * Messages go to stderr as `datarep: FILE: PATH: message`; stdout carries results
- * only.  A subcommand gives its exit code back to main(), nothing here exits. */
+ * Messages go to stderr as `datarep: FILE: PATH: what (byte N); what to do`; stdout
+ * carries results only.  A subcommand gives its exit code back to main(), nothing here
+ * exits. */
 #ifndef TOOLS_TOOL_H
 #define TOOLS_TOOL_H
 
+#include "command.h"
 #include <datarep.h>
-#include <getopt.h>
-#include <stdbool.h>
 
 enum tool_exit {
     TOOL_FINE = 0,
@@ -16,10 +16,6 @@ enum tool_exit {
     TOOL_IO = 3,      /* the system refuses: no such file, no space, no permission */
     TOOL_CORRUPT = 4  /* damaged, not a Datarep file, or beyond what is supported */
 };
-
-/* A subcommand; argv[0] is its name. */
-typedef int tool_fn(int argc, char **argv);
-tool_fn cmd_check, cmd_create, cmd_dump, cmd_export, cmd_import, cmd_ls, cmd_reps, cmd_stat;
 
 /* The exit code for a DREP_ERR_... code. */
 int tool_exit_code(int err);
@@ -32,18 +28,14 @@ int tool_fail(const char *file, const char *path, int err);
 /* The same with a message of our own. */
 void tool_say(const char *file, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Says so and gives TOOL_IO. */
+int tool_no_memory(void);
+/* Flushes stdout, of whoever prints by stdio; says what went wrong.  An exit code. */
+int tool_flush(void);
 
-/* getopt_long() with our messages: gives the option, -1 at the end, and prints and
- * gives '?' when the option is unknown or lacks its argument. */
-int tool_option(int argc, char **argv, const char *shorts, const struct option *longs);
-/* Prints `datarep COMMAND: message` and where help is; gives TOOL_USAGE. */
-int tool_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Prints a usage text on stdout; gives the exit code. */
-int tool_help(const char *text);
-
-/* Opens a file for reading and warns about a damaged header slot.  plugins: directories
- * of plugins, NULL for none.  0, or an exit code after the message is printed; a file of
- * another format is called by its name. */
+/* Opens a file for reading and warns about a damaged header slot.  "-": standard input.
+ * plugins: directories of plugins, NULL for none.  0, or an exit code after the message
+ * is printed; a file of another format is called by its name. */
 int tool_open(const char *path, int amode, const char *plugins, drep_file **out);
 
 #endif

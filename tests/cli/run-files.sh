@@ -71,6 +71,34 @@ code_form() {
         refuses 4 "not registered" dump "$HERE/../vectors/code.drep"
 }
 
+# Through a pipe, as standard input that is a file, and where it is larger than what is kept
+# in memory: the same as by name.
+from_stdin() { # FILE
+    "$DATAREP" dump "$1" | sed 's/^file: .*/file: -/' > "$tmp/want" || return 1
+    # shellcheck disable=SC2002 # a pipe is what is tried
+    cat "$1" | status 0 dump - && cmp "$tmp/out" "$tmp/want" && status 0 dump - < "$1" &&
+        cmp "$tmp/out" "$tmp/want"
+}
+
+large_stdin() {
+    { printf 'root: {attrs: {a: "'; head -c 17000000 /dev/zero | tr '\0' x; echo '"}}'; } |
+        "$DATAREP" create -s - "$tmp/large.drep" && from_stdin "$tmp/large.drep"
+}
+
+foreign_stdin() {
+    printf '\211HDF\r\n\032\n________' | refuses 4 "^datarep: standard input: .*HDF5 file; use" dump - &&
+        refuses 4 "^datarep: standard input: .*empty" dump - < /dev/null &&
+        refuses 3 "standard input: read: Is a directory" ls - < "$tmp" &&
+        head -c 9000 "$tmp/all.drep" | refuses 4 "^datarep: standard input: truncated" ls -
+}
+
+# FILE: PATH: what (byte N); what to do
+form_of_messages() {
+    local bad=$HERE/../vectors/bad/chunk-sum.drep
+    status 4 dump "$bad" && grep -qxF "datarep: $bad: /c: chunk (0): checksum mismatch (byte 8192);\
+ datarep check $bad finds all that is wrong" "$tmp/err"
+}
+
 unreadable() {
     : > "$tmp/locked.drep"
     chmod 0 "$tmp/locked.drep"
@@ -98,6 +126,10 @@ if [ "$(id -u)" = 0 ]; then
 else
     check "no permission" unreadable
 fi
+check "standard input" from_stdin "$tmp/all.drep"
+check "much on standard input" large_stdin
+check "no container on standard input" foreign_stdin
+check "messages have one form" form_of_messages
 check "cut off files" truncated
 check "flipped bytes" flipped
 check "a damaged slot is told and found" damaged_slot

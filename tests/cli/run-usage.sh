@@ -3,9 +3,13 @@
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
 . "$(dirname "$0")/tap.sh"
 
-helps() { # COMMAND: its help names it, on stdout alone
+helps() { # COMMAND: its help names it, on stdout alone, in at most 30 lines of 100 columns
     status 0 "$1" --help && grep -q "^Usage: datarep $1" "$tmp/out" && [ ! -s "$tmp/err" ] &&
-        cp "$tmp/out" "$tmp/long" && status 0 "$1" -h && cmp "$tmp/out" "$tmp/long"
+        cp "$tmp/out" "$tmp/long" && status 0 "$1" -h && cmp "$tmp/out" "$tmp/long" &&
+        status 0 help "$1" && cmp "$tmp/out" "$tmp/long" &&
+        [ "$(wc -l < "$tmp/long")" -le 30 ] && ! grep -E '.{100}' "$tmp/long" &&
+        [ "$(sed '1,/^Examples:/d' "$tmp/long" | grep -c "^  datarep $1 ")" -ge 1 ] &&
+        [ "$(sed '1,/^Examples:/d' "$tmp/long" | wc -l)" = 2 ]
 }
 
 in_man_page() { # COMMAND: each of its options stands in the man page
@@ -20,7 +24,10 @@ in_man_page() { # COMMAND: each of its options stands in the man page
 }
 
 version() {
-    status 0 --version && grep -q '^datarep [0-9.]*, format 1\.0, filters .*, kernels ' "$tmp/out"
+    status 0 --version && grep -q '^datarep [0-9.]*, format 1\.0, filters .*, kernels ' "$tmp/out" &&
+        grep -q '^datareps .* external32 internal' "$tmp/out" && grep -q '^modules ' "$tmp/out" &&
+        grep -qE '^commit ([0-9a-f]{7,40}(-dirty)?|unknown)$' "$tmp/out" &&
+        cp "$tmp/out" "$tmp/long" && status 0 -V && cmp "$tmp/out" "$tmp/long"
 }
 
 lists_all() {
@@ -55,6 +62,11 @@ check "too many arguments" refuses 2 "too many" dump a b c
 check "--yaml without -H" refuses 2 "--yaml" dump --yaml a
 check "a bad --range" refuses 2 "strict, clamp or wrap" import --range=some a b
 check "an unknown representation" refuses 2 "nonsense" reps nonsense
+check "a misspelt command" refuses 2 "did you mean 'dump'" dmup
+check "a misspelt option" refuses 2 "did you mean '--header'" dump --haeder
+check "nothing like it" refuses 2 "unknown option '--frobnicate'$" dump --frobnicate
+check "an argument to an option that takes none" refuses 2 "'--json' takes no argument" dump --json=1 a
+check "help of an unknown command" refuses 2 "unknown command 'x'" help x
 check "a full disk: --help" full_disk --help
 check "a full disk: --version" full_disk --version
 check "a full disk: dump --help" full_disk dump --help

@@ -1,0 +1,129 @@
+/* input.c - standard input as a file that can be read anywhere. */
+#include "input.h"
+#include "tool.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define IN_MEMORY ((size_t)16 << 20)
+
+/* What the library was given in place of "-". */
+static char place[64] = ":memory:";
+
+const char *input_name(const char *file)
+{
+    return strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
+const char *input_path(const char *file)
+{
+    return strcmp(file, "-") == 0 ? place : file;
+}
+
+static int refused(const char *what)
+{
+    tool_say("-", NULL, "%s: %s", what, strerror(errno));
+    return -1;
+}
+
+/* Fills the buffer as far as there is something; -1 when reading fails. */
+static ssize_t fill(char *buf, size_t size)
+{
+    size_t len = 0;
+    ssize_t n;
+
+    while (len < size) {
+        n = read(STDIN_FILENO, buf + len, size - len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        len += (size_t)n;
+    }
+    return (ssize_t)len;
+}
+
+static int put_all(int fd, const char *buf, size_t size)
+{
+    ssize_t n;
+
+    for (; size > 0; buf += n, size -= (size_t)n) {
+        n = write(fd, buf, size);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        n = n < 0 ? 0 : n;
+    }
+    return 0;
+}
+
+/* A file without a name that begins with the `size` bytes at buf and goes on with what
+ * still comes.  Its descriptor, which stays open, or -1 after saying what is wrong. */
+static int spool(char *buf, size_t size)
+{
+    const char *dir = getenv("TMPDIR");
+    char name[4096];
+    ssize_t n = (ssize_t)size;
+    int fd;
+
+    snprintf(name, sizeof name, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
+    fd = mkstemp(name);
+    if (fd < 0)
+        return refused(name);
+    unlink(name);
+    do {
+        if (put_all(fd, buf, (size_t)n)) {
+            refused("temporary file");
+            close(fd);
+            return -1;
+        }
+        n = fill(buf, IN_MEMORY);
+    } while (n > 0);
+    if (n == 0)
+        return fd;
+    refused("read");
+    close(fd);
+    return -1;
+}
+
+static int open_descriptor(int fd, int amode, const drep_info *info, drep_file **out)
+{
+    snprintf(place, sizeof place, "/proc/self/fd/%d", fd);
+    return drep_open(place, amode, info, out);
+}
+
+int input_open(int amode, const drep_info *info, char *front, size_t *size, drep_file **out)
+{
+    struct stat st;
+    ssize_t n;
+    char *buf;
+    int fd;
+
+    /* A file that somebody else opened for us. */
+    if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)) {
+        n = pread(STDIN_FILENO, front, 16, 0);
+        *size = n > 0 ? (size_t)n : 0;
+        return open_descriptor(STDIN_FILENO, amode, info, out);
+    }
+    buf = malloc(IN_MEMORY);
+    if (!buf) {
+        tool_no_memory();
+        return -1;
+    }
+    n = fill(buf, IN_MEMORY);
+    if (n < 0) {
+        free(buf);
+        return refused("read");
+    }
+    *size = n < 16 ? (size_t)n : 16;
+    memcpy(front, buf, *size);
+    /* The image lives as long as the process. */
+    if ((size_t)n < IN_MEMORY)
+        return drep_open_image(buf, (size_t)n, info, out);
+    fd = spool(buf, (size_t)n);
+    free(buf);
+    return fd < 0 ? -1 : open_descriptor(fd, amode, info, out);
+}

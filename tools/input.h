@@ -1,0 +1,20 @@
+/* input.h - a container that comes through standard input.
+ *
+ * A container is read here and there, a pipe only once: what comes through one is kept in
+ * memory, or when it is more than a little, in a file without a name in $TMPDIR. */
+#ifndef TOOLS_INPUT_H
+#define TOOLS_INPUT_H
+
+#include <datarep.h>
+
+/* How messages name a file: "standard input" for "-". */
+const char *input_name(const char *file);
+/* How the library names it in its own messages. */
+const char *input_path(const char *file);
+
+/* Opens standard input as drep_open() opens a file.  *front (16 bytes) gets the first
+ * bytes of it and *size how many there are, so that other formats can be told apart.
+ * -1 after saying what the system refused; else 0 or a DREP_ERR_... code. */
+int input_open(int amode, const drep_info *info, char *front, size_t *size, drep_file **out);
+
+#endif

@@ -1,0 +1,179 @@
+/* message.c - what is said on stderr, in one form: FILE: PATH: what (byte N); what to do. */
+#include "input.h"
+#include "progress.h"
+#include "tool.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Why an error ends the run as it does, and what its reader may do about it. */
+static const struct {
+    int err;
+    enum tool_exit code;
+    const char *advice; /* %s is the file */
+} errors[] = {
+    {DREP_OK, TOOL_FINE, NULL},
+    {DREP_ERR_NOMEM, TOOL_IO, NULL},
+    {DREP_ERR_IO, TOOL_IO, NULL},
+    {DREP_ERR_NO_SPACE, TOOL_IO, NULL},
+    {DREP_ERR_NO_SUCH_FILE, TOOL_IO, NULL},
+    {DREP_ERR_FILE_EXISTS, TOOL_IO, NULL},
+    {DREP_ERR_ACCESS, TOOL_IO, NULL},
+    {DREP_ERR_READ_ONLY, TOOL_IO, NULL},
+    {DREP_ERR_FILE_IN_USE, TOOL_IO, "wait until that writer has closed it"},
+    {DREP_ERR_FAILED, TOOL_IO, NULL},
+    {DREP_ERR_STALE, TOOL_IO, "run the command again"},
+    {DREP_ERR_ARG, TOOL_USAGE, NULL},
+    {DREP_ERR_NOT_FOUND, TOOL_USAGE, "datarep ls -r %s lists what there is"},
+    {DREP_ERR_EXISTS, TOOL_USAGE, NULL},
+    {DREP_ERR_KIND, TOOL_USAGE, NULL},
+    {DREP_ERR_NAME, TOOL_USAGE, NULL},
+    {DREP_ERR_RANGE, TOOL_USAGE, NULL},
+    {DREP_ERR_COUNT, TOOL_USAGE, NULL},
+    {DREP_ERR_DIMS, TOOL_USAGE, NULL},
+    {DREP_ERR_SYNTAX, TOOL_USAGE, NULL},
+    {DREP_ERR_INFO_KEY, TOOL_USAGE, NULL},
+    {DREP_ERR_INFO_VALUE, TOOL_USAGE, NULL},
+    {DREP_ERR_FORMAT, TOOL_CORRUPT, "datarep check %s finds all that is wrong"},
+    {DREP_ERR_CHECKSUM, TOOL_CORRUPT, "datarep check %s finds all that is wrong"},
+    {DREP_ERR_TRUNCATE, TOOL_CORRUPT, "its end is missing: copy it again"},
+    {DREP_ERR_VERSION, TOOL_CORRUPT, "a newer datarep can read it"},
+};
+
+/* A code that is not in the table is damage, or beyond what is supported. */
+static size_t error_row(int err)
+{
+    size_t i, n = sizeof errors / sizeof *errors;
+
+    for (i = 0; i < n && errors[i].err != err; i++)
+        ;
+    return i < n ? i : n;
+}
+
+int tool_exit_code(int err)
+{
+    size_t row = error_row(err);
+
+    return row < sizeof errors / sizeof *errors ? (int)errors[row].code : TOOL_CORRUPT;
+}
+
+int tool_worse(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+void tool_say(const char *file, const char *path, const char *format, ...)
+{
+    va_list args;
+
+    progress_hide();
+    fputs("datarep: ", stderr);
+    if (file)
+        fprintf(stderr, "%s: ", input_name(file));
+    if (path)
+        fprintf(stderr, "%s: ", path);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+int tool_no_memory(void)
+{
+    tool_say(NULL, NULL, "out of memory");
+    return TOOL_IO;
+}
+
+int tool_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return TOOL_FINE;
+    if (errno != EPIPE)
+        tool_say(NULL, NULL, "standard output: %s", strerror(errno));
+    return TOOL_IO;
+}
+
+/* ----------------------------------------------- the library's own messages */
+
+/* Skips `word` and ": " where the message begins with it. */
+static const char *without(const char *message, const char *word)
+{
+    size_t n = strlen(word);
+
+    return n > 0 && strncmp(message, word, n) == 0 && strncmp(message + n, ": ", 2) == 0
+               ? message + n + 2
+               : message;
+}
+
+/* Takes `dataset "PATH": ` off the front; gives PATH, malloc'ed, or NULL. */
+static char *take_path(const char **message)
+{
+    static const char *const kinds[] = {"dataset \"", "group \"", "object \"", "attribute of \""};
+    const char *end;
+    char *path;
+    size_t i, n;
+
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        n = strlen(kinds[i]);
+        if (strncmp(*message, kinds[i], n) != 0)
+            continue;
+        end = strstr(*message + n, "\": ");
+        if (!end || (*message)[n] != '/')
+            return NULL;
+        path = strndup(*message + n, (size_t)(end - *message) - n);
+        if (path)
+            *message = end + 3;
+        return path;
+    }
+    return NULL;
+}
+
+/* Prints the message; " at byte N" at its end becomes " (byte N)". */
+static void put_message(const char *message)
+{
+    const char *at = NULL, *next = message, *p;
+
+    while ((next = strstr(next, " at byte ")) != NULL)
+        at = next++;
+    for (p = at ? at + 9 : message; at && isdigit((unsigned char)*p); p++)
+        ;
+    if (!at || *p || p == at + 9)
+        fputs(message, stderr);
+    else
+        fprintf(stderr, "%.*s (byte %s)", (int)(at - message), message, at + 9);
+}
+
+int tool_fail(const char *file, const char *path, int err)
+{
+    const char *message = drep_error(), *advice;
+    size_t row = error_row(err);
+    char *named;
+
+    /* What this command itself could not allocate, the library knows nothing of. */
+    if (!*message || err == DREP_ERR_NOMEM)
+        message = drep_strerror(err);
+    if (file)
+        message = without(message, input_path(file));
+    named = take_path(&message);
+    if (!named && path)
+        message = without(message, path);
+    progress_hide();
+    fputs("datarep: ", stderr);
+    if (file)
+        fprintf(stderr, "%s: ", input_name(file));
+    if (named || (path && !strstr(message, path)))
+        fprintf(stderr, "%s: ", named ? named : path);
+    put_message(message);
+    advice = file && strcmp(file, "-") != 0 && row < sizeof errors / sizeof *errors
+                 ? errors[row].advice
+                 : NULL;
+    if (advice) {
+        fputs("; ", stderr);
+        fprintf(stderr, advice, file);
+    }
+    fputc('\n', stderr);
+    free(named);
+    return tool_exit_code(err);
+}
