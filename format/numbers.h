@@ -140,7 +140,6 @@ enum fmt_kind {
 #define FMT_OBJECT_ROOT 1u
 #define FMT_LOCK_WRITER (((uint64_t)1 << 62) - 1)
 #define FMT_LOCK_READERS ((uint64_t)1 << 62)
-#define FMT_LOCK_READERS_MOD ((uint64_t)1 << 20)
 
 /* Rows of the .def tables by number; NULL or 0 for unknown numbers. */
 const char *fmt_err_text(int err);

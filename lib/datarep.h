@@ -666,13 +666,51 @@ DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_
 /* Opens a container that lies in memory, read-only; `image` must outlive it. */
 DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
                              drep_file **out);
-/* Makes all changes since the last commit durable, at once or not at all. */
+/* Makes all changes since the last commit durable, at once or not at all.  On failure the
+ * transaction stays open and may be committed again (DREP_ERR_NO_SPACE: after something was
+ * removed), except where nobody can know what reached the disk: then the handle refuses every
+ * further write with DREP_ERR_FAILED, and the file is the last commit or this one. */
 DREP_API int drep_commit(drep_file *file);
 /* Commits and closes.  After a failed write it abandons instead and returns that
  * error, unless a commit has succeeded since.  The handle is gone either way. */
 DREP_API int drep_close(drep_file *file);
 /* Closes without committing. */
 DREP_API void drep_abandon(drep_file *file);
+
+/* Readers and earlier commits.  One handle writes, any number read, in this process and in
+ * others; nobody waits.  A reader sees the commit it opened, whatever is written meanwhile:
+ * a lock on the number of that commit tells writers, who do not use its space again while the
+ * handle is open.  The system drops the lock with its process, however that ends.  Where the
+ * file system has no such locks (drep_get_info() then gives drep_lock as "false") or the hint
+ * drep_lock is "false", nothing holds a writer back: a reader that falls two commits behind
+ * may find its snapshot overwritten.  It notices by the checksums and fails with
+ * DREP_ERR_STALE (so leave drep_verify on); then drep_refresh().  And nothing keeps two writers
+ * apart: that is the caller's business then. */
+
+/* Moves a handle opened for reading to the newest commit, with its open datasets: their shapes
+ * and values are those of that commit from then on; calls on one that is gone there fail with
+ * DREP_ERR_NOT_FOUND.  Views of datasets follow them.  On failure the handle stays where it
+ * was.  A handle that writes is at the newest commit already.  Waits for calls of other threads
+ * on this handle.  A file that was replaced (drep_create() on its path) is another file: open
+ * it.  Errors: those of drep_open(). */
+DREP_API int drep_refresh(drep_file *file);
+
+/* A commit that can be opened. */
+typedef struct drep_commitinfo {
+    uint64_t sequence;
+    int64_t time; /* nanoseconds since 1970 */
+    uint64_t end; /* end of its allocated space, bytes */
+} drep_commitinfo;
+typedef int drep_log_fn(const drep_commitinfo *commit, void *ctx);
+/* Calls fn for each commit that drep_open_commit() can open, the oldest first, the newest (which
+ * the handle may not look at yet) last.  A writer keeps the last N commits whole where the hint
+ * drep_keep is N (default 2: the newest and the one before).  Non-zero stops the walk and
+ * becomes its result; fn may use the file.  DREP_ERR_NOMEM, DREP_ERR_IO, DREP_ERR_STALE. */
+DREP_API int drep_log(drep_file *file, drep_log_fn *fn, void *ctx);
+/* Opens an earlier commit, read-only; its space is kept while the handle is open.  0: the newest.
+ * DREP_ERR_NOT_FOUND if it is not kept any more; besides, the errors of drep_open(). */
+DREP_API int drep_open_commit(const char *path, uint64_t sequence, const drep_info *info,
+                              drep_file **out);
 
 /* What the header says.  Strings are borrowed: they live as long as the handle. */
 typedef struct drep_header {

@@ -32,6 +32,12 @@ struct type_key {
     uint32_t number;
 };
 
+/* A text that callers may still look at. */
+struct old_text {
+    struct old_text *next;
+    char *text;
+};
+
 struct drep_file {
     struct store *st;
     char *path;
@@ -45,6 +51,7 @@ struct drep_file {
     unsigned header_flags;
     char name[DREP_MAX_DATAREP_STRING]; /* of the representation */
     char *writer, *machine;
+    struct old_text *old; /* what they were before drep_refresh() */
     bool used[DREP_CODE_MAX + 1]; /* predefined types in use by datasets */
     struct buf unknown;           /* header records of tags we do not know */
     struct buf later[4];          /* what a later version put behind our DATAREP, EXTENTS,
@@ -88,6 +95,8 @@ struct drep_dataset {
     struct buf fill_heap; /* what its variable parts point into */
     int fill_err;         /* why the functions could not make the default one */
     bool trimmed;         /* nothing but fill is stored outside the shape */
+    bool gone;            /* not in the commit that the reader went to */
+    drep_dataset *again;  /* as it is there */
     struct chunks chunks;
     drep_dataset *next;
 };
@@ -111,6 +120,12 @@ unsigned hint_permissions(const drep_info *info);
 /* ---- header.c ---- */
 
 int header_load(drep_file *f, const drep_info *info); /* decode and resolve; the opener's hints */
+void header_release(drep_file *f);                    /* what it made */
+/* The header of the commit that the store went to, beside f; then it takes the place of what
+ * may differ, which cannot fail. */
+int header_again(drep_file *f, drep_file **out);
+void header_exchange(drep_file *f, drep_file *again);
+void header_again_free(drep_file *again);
 int header_start(drep_file *f, const char *datarep);  /* of a new file */
 /* Hints that describe the file rather than a handle, and stand in its header. */
 bool hint_is_stored(const char *key);
@@ -266,6 +281,8 @@ int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
 int shape_check(const struct object_rec *rec, const struct ftype *ft);
 /* A handle outlives its dataset: DREP_ERR_NOT_FOUND. */
 int dataset_alive(const drep_dataset *ds);
+/* All open datasets as they are in the commit that the store went to, or all as they were. */
+int datasets_refresh(drep_file *f);
 int64_t dataset_count(const drep_dataset *ds);
 /* The datatype that a dataset's record names, if the header lists what it is made of and
  * the record's shape and layout go with it. */

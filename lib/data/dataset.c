@@ -235,6 +235,8 @@ int dataset_alive(const drep_dataset *ds)
     struct key key;
     int err;
 
+    if (ds->gone)
+        return fail(DREP_ERR_NOT_FOUND, "it is not in this commit");
     if (!store_writable(ds->file->st))
         return 0;
     key_make(&key, ds->id, FMT_TAG_OBJECT);
@@ -303,6 +305,80 @@ int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
         dataset_free(mine);
     *out = ds != NULL ? ds : mine;
     return 0;
+}
+
+/* Holds all open handles, so that closing one does not end it meanwhile. */
+static int open_ones(drep_file *f, drep_dataset ***out, size_t *n)
+{
+    drep_dataset **list;
+    size_t room = 0;
+
+    *n = 0;
+    pthread_mutex_lock(&f->type_lock);
+    for (drep_dataset *ds = f->open; ds != NULL; ds = ds->next)
+        room++;
+    list = mem_array(room + 1, sizeof *list);
+    for (drep_dataset *ds = f->open; list != NULL && ds != NULL; ds = ds->next) {
+        ds->refs++;
+        list[(*n)++] = ds;
+    }
+    pthread_mutex_unlock(&f->type_lock);
+    *out = list;
+    return list == NULL ? DREP_ERR_NOMEM : 0;
+}
+
+/* The dataset as the store has it now, beside the handle; NULL: it has it not. */
+static int dataset_again(drep_dataset *ds)
+{
+    struct key key;
+    int err;
+
+    ds->again = NULL;
+    key_make(&key, ds->id, FMT_TAG_OBJECT);
+    err = tree_get(ds->file->st, &key, NULL);
+    if (err == DREP_ERR_NOT_FOUND)
+        return 0;
+    return err != 0 ? err : dataset_new(ds->file, ds->id, ds->path, &ds->again);
+}
+
+/* The handle becomes what stands beside it, which becomes what the handle was. */
+static void dataset_exchange(drep_dataset *ds)
+{
+    drep_dataset *again = ds->again, old = *ds;
+
+    if (again == NULL) {
+        ds->gone = true;
+        return;
+    }
+    *ds = *again;
+    ds->refs = old.refs;
+    ds->next = old.next;
+    *again = old;
+    ds->again = again;
+}
+
+int datasets_refresh(drep_file *f)
+{
+    drep_dataset **list;
+    size_t n;
+    int err = open_ones(f, &list, &n);
+
+    for (size_t i = 0; i < n; i++)
+        list[i]->again = NULL;
+    for (size_t i = 0; err == 0 && i < n; i++)
+        err = dataset_again(list[i]);
+    pthread_mutex_lock(&f->type_lock);
+    for (size_t i = 0; err == 0 && i < n; i++)
+        dataset_exchange(list[i]);
+    pthread_mutex_unlock(&f->type_lock);
+    for (size_t i = 0; i < n; i++) {
+        if (list[i]->again != NULL)
+            dataset_free(list[i]->again);
+        list[i]->again = NULL;
+        drep_dataset_close(list[i]);
+    }
+    mem_free(list);
+    return err;
 }
 
 int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)

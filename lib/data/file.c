@@ -17,6 +17,7 @@ int read_begin(drep_file *f)
 
 int read_end(drep_file *f, int err)
 {
+    err = store_stale(f->st, err);
     pthread_rwlock_unlock(&f->lock);
     return fail_in(err, "%s", f->path);
 }
@@ -103,18 +104,14 @@ static void file_free(drep_file *f)
     if (f->st != NULL)
         store_close(f->st);
     ftypes_release(f);
-    if (f->scoped != NULL)
-        rep_scoped_free(f->scoped);
-    for (int c = 0; c <= DREP_CODE_MAX; c++)
-        buf_release(&f->witness[c]);
-    buf_release(&f->unknown);
-    for (int i = 0; i < 4; i++)
-        buf_release(&f->later[i]);
-    mem_free(f->table.custom);
-    mem_free(f->writer);
-    mem_free(f->machine);
-    drep_info_free(f->info);
-    drep_info_free(f->stored);
+    header_release(f);
+    while (f->old != NULL) {
+        struct old_text *old = f->old;
+
+        f->old = old->next;
+        mem_free(old->text);
+        mem_free(old);
+    }
     mem_free(f->path);
     pthread_mutex_destroy(&f->type_lock);
     pthread_rwlock_destroy(&f->lock);
@@ -245,6 +242,12 @@ static int root_make(drep_file *f)
     return err != 0 ? (store_op_end(f->st, 0), err) : store_op_end(f->st, 1);
 }
 
+/* The hint says what is in force: not every system has locks. */
+static int lock_in_force(drep_file *f)
+{
+    return store_locked(f->st) ? 0 : drep_info_set(f->info, "drep_lock", "false");
+}
+
 unsigned hint_permissions(const drep_info *info)
 {
     return (unsigned)strtoul(info_str(info, "file_perm"), NULL, 8) & 0777;
@@ -277,6 +280,8 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
         err = store_create(io, &opts, &f->st);
     }
     if (err == 0)
+        err = lock_in_force(f);
+    if (err == 0)
         err = root_make(f);
     if (err != 0) {
         file_free(f);
@@ -286,44 +291,62 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
     return 0;
 }
 
-static int open_io(struct io *io, drep_file *f, int write, const drep_info *info)
+/* The newest commit, or an earlier one. */
+static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t commit)
 {
     struct store_opts opts;
     uint8_t uuid[16];
     int err;
 
     opts_of(f->info, &opts, uuid);
-    err = store_open(io, write, &opts, &f->st);
+    opts.commit = commit;
+    err = store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
     if (err == 0)
-        err = header_load(f, info);
+        err = store_stale(f->st, header_load(f, info));
     if (err == 0) {
         opts_of(f->info, &opts, uuid); /* with what the header says */
         store_set_opts(f->st, &opts);
+        err = lock_in_force(f);
     }
     return fail_in(err, "%s", f->path);
 }
 
-int drep_open(const char *path, int amode, const drep_info *info, drep_file **out)
+static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
+                     drep_file **out)
 {
-    int mode = amode & ~DREP_HEADER_ONLY, err;
     drep_file *f;
     struct io *io;
+    int err = file_new(path, amode, info, &f);
 
-    if (path == NULL || out == NULL)
-        return fail(DREP_ERR_ARG, "drep_open: null argument");
-    if ((mode != DREP_RDONLY && mode != DREP_RDWR) || amode == (DREP_RDWR | DREP_HEADER_ONLY))
-        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    if ((err = file_new(path, amode, info, &f)) != 0)
+    if (err != 0)
         return err;
-    err = io_posix(path, mode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
+    err = io_posix(path, amode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
     if (err == 0)
-        err = open_io(io, f, mode == DREP_RDWR, info);
+        err = open_io(io, f, info, commit);
     if (err != 0) {
         file_free(f);
         return err;
     }
     *out = f;
     return 0;
+}
+
+int drep_open(const char *path, int amode, const drep_info *info, drep_file **out)
+{
+    int mode = amode & ~DREP_HEADER_ONLY;
+
+    if (path == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_open: null argument");
+    if ((mode != DREP_RDONLY && mode != DREP_RDWR) || amode == (DREP_RDWR | DREP_HEADER_ONLY))
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    return open_path(path, amode, info, 0, out);
+}
+
+int drep_open_commit(const char *path, uint64_t sequence, const drep_info *info, drep_file **out)
+{
+    if (path == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_open_commit: null argument");
+    return open_path(path, DREP_RDONLY, info, sequence, out);
 }
 
 int drep_open_image(const void *image, size_t size, const drep_info *info, drep_file **out)
@@ -338,13 +361,64 @@ int drep_open_image(const void *image, size_t size, const drep_info *info, drep_
         return err;
     err = io_memory(image, size, &io);
     if (err == 0)
-        err = open_io(io, f, 0, info);
+        err = open_io(io, f, info, 0);
     if (err != 0) {
         file_free(f);
         return err;
     }
     *out = f;
     return 0;
+}
+
+/* ---- other commits ---- */
+
+static int refresh(drep_file *f)
+{
+    drep_file *again = NULL;
+    struct snapshot old;
+    int moved = 0, err = store_refresh(f->st, &old, &moved);
+
+    if (err != 0 || !moved)
+        return err;
+    err = header_again(f, &again);
+    if (err == 0)
+        err = datasets_refresh(f);
+    if (err == 0)
+        header_exchange(f, again);
+    header_again_free(again);
+    err = store_stale(f->st, err);
+    store_refresh_end(f->st, &old, err == 0);
+    return err;
+}
+
+int drep_refresh(drep_file *file)
+{
+    int err = DREP_ERR_STALE;
+
+    if (file == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    pthread_rwlock_wrlock(&file->lock);
+    /* Without locks a writer may be faster. */
+    for (int i = 0; err == DREP_ERR_STALE && i < 4; i++)
+        err = refresh(file);
+    pthread_rwlock_unlock(&file->lock);
+    return fail_in(err, "%s", file->path);
+}
+
+int drep_log(drep_file *file, drep_log_fn *fn, void *ctx)
+{
+    struct log_list list = {0};
+    int err, theirs = 0;
+
+    if (file == NULL || fn == NULL)
+        return fail(DREP_ERR_ARG, "drep_log: null argument");
+    pthread_rwlock_wrlock(&file->lock);
+    err = store_stale(file->st, store_log(file->st, &list));
+    pthread_rwlock_unlock(&file->lock);
+    for (size_t i = 0; err == 0 && theirs == 0 && i < list.n; i++)
+        theirs = fn(&list.commit[i], ctx);
+    log_list_release(&list);
+    return theirs != 0 ? theirs : fail_in(err, "%s", file->path);
 }
 
 /* ---- commit and close ---- */

@@ -599,6 +599,102 @@ int header_load(drep_file *f, const drep_info *info)
     return err;
 }
 
+void header_release(drep_file *f)
+{
+    if (f->scoped != NULL)
+        rep_scoped_free(f->scoped);
+    for (int c = 0; c <= DREP_CODE_MAX; c++)
+        buf_release(&f->witness[c]);
+    buf_release(&f->unknown);
+    for (int i = 0; i < 4; i++)
+        buf_release(&f->later[i]);
+    mem_free(f->table.custom);
+    mem_free(f->writer);
+    mem_free(f->machine);
+    drep_info_free(f->info);
+    drep_info_free(f->stored);
+}
+
+/* What a file keeps for its life, so that elements read before stay true. */
+static int same_representation(const drep_file *a, const drep_file *b)
+{
+    bool same = strcmp(a->name, b->name) == 0 && a->form == b->form &&
+                a->header_flags == b->header_flags && a->has_table == b->has_table &&
+                a->native_form == b->native_form && a->table.ncustom == b->table.ncustom &&
+                memcmp(a->table.row, b->table.row, sizeof a->table.row) == 0;
+
+    for (int c = 1; same && c <= DREP_CODE_MAX; c++)
+        same = !a->used[c] || (b->used[c] && a->sizes.size[c] == b->sizes.size[c]);
+    return same
+               ? 0
+               : fail(DREP_ERR_FORMAT, "datarep \"%s\": a later commit has another table", a->name);
+}
+
+int header_again(drep_file *f, drep_file **out)
+{
+    drep_file *t = mem_zalloc(1, sizeof *t);
+    int err;
+
+    if (t == NULL)
+        return DREP_ERR_NOMEM;
+    t->st = f->st;
+    t->path = f->path;
+    t->amode = f->amode;
+    t->old = mem_zalloc(1, sizeof *t->old);
+    err = t->old == NULL ? DREP_ERR_NOMEM : drep_info_new(&t->stored);
+    if (err == 0)
+        err = info_defaults(&t->info);
+    if (err == 0)
+        err = info_merge(t->info, f->info);
+    if (err == 0)
+        err = header_load(t, f->info);
+    if (err == 0)
+        err = same_representation(f, t);
+    if (err != 0) {
+        header_again_free(t);
+        return err;
+    }
+    *out = t;
+    return 0;
+}
+
+void header_again_free(drep_file *t)
+{
+    if (t == NULL)
+        return;
+    header_release(t);
+    mem_free(t->old);
+    mem_free(t);
+}
+
+static void buf_swap(struct buf *a, struct buf *b)
+{
+    struct buf t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+void header_exchange(drep_file *f, drep_file *t)
+{
+    if (strcmp(f->writer, t->writer) != 0) {
+        *t->old = (struct old_text){f->old, f->writer}; /* somebody may still look at it */
+        f->old = t->old;
+        f->writer = t->writer;
+        t->old = NULL;
+        t->writer = NULL;
+    }
+    memcpy(f->used, t->used, sizeof f->used);
+    drep_info_free(f->stored);
+    f->stored = t->stored;
+    t->stored = NULL;
+    buf_swap(&f->unknown, &t->unknown);
+    for (int c = 0; c <= DREP_CODE_MAX; c++)
+        buf_swap(&f->witness[c], &t->witness[c]);
+    for (int i = 0; i < 4; i++)
+        buf_swap(&f->later[i], &t->later[i]);
+}
+
 /* ---- use and writing ---- */
 
 static int use_code(int code, void *ctx)

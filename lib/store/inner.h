@@ -1,8 +1,8 @@
 /* inner.h - what the files of the store share; nobody else includes it.
  *
- * file.c opens and chooses, space.c hands out bytes, tree.c finds and changes entries,
- * op.c takes one operation back, commit.c makes everything durable, run.c and chunk.c keep
- * payload, check.c looks at all of it. */
+ * file.c makes and closes, snapshot.c chooses a commit, space.c hands out bytes, tree.c finds and
+ * changes entries, op.c takes one operation back, commit.c makes everything durable, run.c and
+ * chunk.c keep payload, check.c looks at all of it. */
 #ifndef STORE_INNER_H
 #define STORE_INNER_H
 
@@ -134,8 +134,6 @@ void tree_spill(struct store *st);
 void tree_clean(struct store *st);
 /* Makes sure that writing is allowed. */
 int store_may_write(struct store *st);
-/* A failed read of an unlocked snapshot that the writer has passed is DREP_ERR_STALE. */
-int store_stale(struct store *st, int err);
 /* Where references may point to. */
 uint64_t store_end(const struct store *st);
 uint64_t store_next_sequence(const struct store *st);
@@ -296,14 +294,23 @@ void chunk_cache_put(struct chunk_cache *c, struct decoded *d);
 
 struct check;
 
+/* ---- opening: file.c, snapshot.c ---- */
+
+/* Owns io only when it succeeds. */
+int store_new(struct io *io, const struct store_opts *opts, struct store **out);
+/* Chooses the commit to look at and loads its header; write: takes the writer's lock. */
+int snapshot_open(struct store *st, int write, uint64_t sequence);
+int snapshot_lock_writer(struct store *st);
+
 struct store {
     struct io *io;
     struct store_opts opts;
     int writable;
-    int created;    /* not published yet */
-    int registered; /* this reader's lock is held */
-    int damaged;    /* 1 or 2: that slot is */
-    int failed;     /* refuses writes */
+    int created;  /* not published yet */
+    int locked;   /* a reader: that of its commit; a writer: that of the file */
+    int borrowed; /* io belongs to another store */
+    int damaged;  /* 1 or 2: that slot is */
+    int failed;   /* refuses writes */
     int dirty;
     int old_freed;      /* the lists of the last commit are freed already */
     uint64_t older_end; /* of the commit in the other slot */

@@ -217,32 +217,21 @@ static int oldest_logged(struct store *st, uint64_t *oldest)
     return 0;
 }
 
-/* Whether a reader holds a commit of first .. last; their numbers go round. */
+/* Whether a reader holds a commit of first .. last; 0 stands for all of them. */
 static int readers_in(struct store *st, uint64_t first, uint64_t last, int *held)
 {
-    uint64_t at = first % FMT_LOCK_READERS_MOD;
-    uint64_t count = last - first + 1;
-    uint64_t part = FMT_LOCK_READERS_MOD - at;
-    int err;
-
-    if (part > count)
-        part = count;
-    err = st->io->ops->probe(st->io, FMT_LOCK_READERS + at, part, held);
-    if (!err && !*held && count > part)
-        err = st->io->ops->probe(st->io, FMT_LOCK_READERS, count - part, held);
-    return err;
+    return st->io->ops->probe(st->io, FMT_LOCK_READERS + first, last - first + 1, held);
 }
 
 /* Nobody looks at a commit before *limit any more: what those up to it freed is free. */
 static int readers_limit(struct store *st, uint64_t *limit)
 {
-    uint64_t low, high = *limit ? *limit - 1 : 0; /* readers of high or older matter */
+    uint64_t low = 0, high = *limit ? *limit - 1 : 0; /* readers of high or older matter */
     int held = 0;
     int err;
 
     if (!st->opts.lock || !st->io->ops->probe || high == 0)
         return 0;
-    low = high >= FMT_LOCK_READERS_MOD - 64 ? high - (FMT_LOCK_READERS_MOD - 64) + 1 : 1;
     err = readers_in(st, low, high, &held);
     if (err == DREP_ERR_UNSUPPORTED_OPERATION)
         return 0;

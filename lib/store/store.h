@@ -21,6 +21,7 @@ struct store_opts {
     uint64_t unit;       /* alignment of runs of 4 KiB or more (hint striping_unit) */
     uint64_t chunk_max;  /* largest unfiltered payload of a filtered chunk */
     uint64_t cache_size; /* bytes of the chunk cache */
+    uint64_t commit;     /* open: this one, 0: the newest */
     const uint8_t *uuid; /* create: 16 bytes, NULL: random */
     int64_t time;        /* create and commits: fixed time in ns, -1: now */
 };
@@ -28,7 +29,8 @@ struct store_opts {
 /* The store owns io from here on, also when it fails.  create: an empty file, not
  * visible before the first commit; its tree holds nothing (data/ makes the root). */
 int store_create(struct io *io, const struct store_opts *opts, struct store **out);
-/* write: take the writer's lock (DREP_ERR_FILE_IN_USE). */
+/* write: take the writer's lock (DREP_ERR_FILE_IN_USE).  A commit that cannot be opened any
+ * more: DREP_ERR_NOT_FOUND. */
 int store_open(struct io *io, int write, const struct store_opts *opts, struct store **out);
 /* The file's own hints are known only when it is open: keep, unit and chunk_max. */
 void store_set_opts(struct store *st, const struct store_opts *opts);
@@ -44,7 +46,8 @@ const struct slot *store_slot(const struct store *st);
 const uint8_t *store_header(const struct store *st, size_t *size);
 int store_damaged_slot(const struct store *st); /* 0, or 1 or 2: that slot is damaged */
 int store_writable(const struct store *st);
-int store_dirty(const struct store *st); /* changes since the last commit */
+int store_dirty(const struct store *st);  /* changes since the last commit */
+int store_locked(const struct store *st); /* others respect the lock that it holds */
 const char *store_path(const struct store *st);
 uint64_t store_new_object(struct store *st); /* next object id */
 uint32_t store_new_type(struct store *st);   /* next datatype number */
@@ -90,6 +93,30 @@ struct tree_walk {
 void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, size_t prefix);
 /* DREP_ERR_NOT_FOUND without a message at the end.  value may be NULL. */
 int tree_next(struct tree_walk *w, struct key *key, struct buf *value);
+
+/* ---- other commits ---- */
+
+/* A reader goes to the newest commit; *moved 0: it was there.  What it looked at before is in
+ * *old until store_refresh_end() gives it up (keep) or goes back to it.  The caller sees to it
+ * that nobody else uses the store meanwhile. */
+struct snapshot {
+    struct slot slot;
+    struct buf header;
+    int damaged, locked;
+};
+int store_refresh(struct store *st, struct snapshot *old, int *moved);
+void store_refresh_end(struct store *st, struct snapshot *old, int keep);
+/* A reader without a lock: a failed read of what the writer has overwritten is
+ * DREP_ERR_STALE; every other error is given back. */
+int store_stale(struct store *st, int err);
+
+/* The commits that can be opened now, the oldest first.  Start with {0}; release it. */
+struct log_list {
+    drep_commitinfo *commit;
+    size_t n, room;
+};
+int store_log(struct store *st, struct log_list *list);
+void log_list_release(struct log_list *list);
 
 /* ---- payload of chunks ---- */
 

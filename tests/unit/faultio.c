@@ -16,8 +16,16 @@ static struct fault_file *file_of(struct io *io)
     return ((struct fault_io *)io)->file;
 }
 
-static int fails(struct fault_file *f)
+static int fails(struct io *io)
 {
+    struct fault_file *f = file_of(io);
+    void (*hook)(void *) = f->hook;
+
+    if (hook && f->hook_io == io) {
+        f->hook = NULL;
+        hook(f->hook_ctx);
+        f->hook = hook;
+    }
     if (f->fail_at < 0 || f->fail_at-- != 0) /* unchanged while threads read */
         return 0;
     return fail(f->fail_code, "fault: made to fail");
@@ -63,7 +71,7 @@ static void note(struct fault_file *f, int kind, uint64_t offset, const void *p,
 static int fault_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
     struct fault_file *f = file_of(io);
-    int err = fails(f);
+    int err = fails(io);
 
     if (err)
         return err;
@@ -77,7 +85,7 @@ static int fault_read(struct io *io, void *buf, size_t size, uint64_t offset)
 static int fault_write(struct io *io, const void *buf, size_t size, uint64_t offset)
 {
     struct fault_file *f = file_of(io);
-    int err = fails(f);
+    int err = fails(io);
 
     if (err)
         return err;
@@ -91,7 +99,7 @@ static int fault_write(struct io *io, const void *buf, size_t size, uint64_t off
 static int fault_size(struct io *io, uint64_t *size)
 {
     struct fault_file *f = file_of(io);
-    int err = fails(f);
+    int err = fails(io);
 
     if (!err)
         *size = f->size;
@@ -101,7 +109,7 @@ static int fault_size(struct io *io, uint64_t *size)
 static int fault_truncate(struct io *io, uint64_t size)
 {
     struct fault_file *f = file_of(io);
-    int err = fails(f);
+    int err = fails(io);
 
     if (err)
         return err;
@@ -113,7 +121,7 @@ static int fault_truncate(struct io *io, uint64_t size)
 static int fault_sync(struct io *io)
 {
     struct fault_file *f = file_of(io);
-    int err = fails(f);
+    int err = fails(io);
 
     if (err)
         return err;
@@ -127,7 +135,10 @@ static int fault_lock(struct io *io, uint64_t byte, int how)
 {
     struct fault_file *f = file_of(io);
     int at = -1;
+    int err = fails(io);
 
+    if (err)
+        return err;
     for (int i = 0; i < f->locks; i++) {
         if (f->lock[i].byte != byte)
             continue;
@@ -154,7 +165,10 @@ static int fault_lock(struct io *io, uint64_t byte, int how)
 static int fault_probe(struct io *io, uint64_t first, uint64_t count, int *held)
 {
     struct fault_file *f = file_of(io);
+    int err = fails(io);
 
+    if (err)
+        return err;
     *held = 0;
     for (int i = 0; i < f->locks; i++) {
         if (f->lock[i].owner != io && f->lock[i].byte >= first && f->lock[i].byte - first < count)

@@ -30,6 +30,10 @@ struct fault_file {
     int64_t fail_at; /* the call number from now that fails (0: the next); -1: none */
     int fail_code;   /* with this error */
     int fail_syncs;  /* all syncs fail */
+    /* Called before each call of this io, but not while it runs itself. */
+    void (*hook)(void *ctx);
+    void *hook_ctx;
+    const struct io *hook_io;
     struct {
         uint64_t byte;
         struct io *owner;

@@ -483,6 +483,239 @@ START_TEST(test_readers_and_reuse)
 }
 END_TEST
 
+/* ---- races, one call at a time ---- */
+
+#define RACE_COMMITS 20000
+
+/* A writer that commits when a reader makes its call number `at`, or at each of them. */
+struct race {
+    struct fault_file file;
+    struct store *writer;
+    struct io *writer_io;
+    uint64_t *sums; /* of each commit */
+    int64_t calls, at;
+    int commits, always;
+};
+
+static struct store_opts race_opts;
+
+static void race_commit(struct race *r)
+{
+    uint64_t next = store_slot(r->writer)->sequence + 1;
+
+    ck_assert_uint_lt(next, RACE_COMMITS);
+    ck_assert_int_eq(in_operation(r->writer, next), 0);
+    ck_assert_int_eq(commit(r->writer), 0);
+    r->sums[next] = must_content(r->writer);
+}
+
+static void race_begin(struct race *r, int keep)
+{
+    memset(r, 0, sizeof(*r));
+    race_opts = opts;
+    race_opts.keep = keep;
+    fault_init(&r->file);
+    r->sums = calloc(RACE_COMMITS, sizeof(*r->sums));
+    r->writer_io = fault_io(&r->file);
+    ck_assert_int_eq(store_create(r->writer_io, &race_opts, &r->writer), 0);
+    for (int i = 0; i < 8; i++)
+        race_commit(r);
+}
+
+static void race_end(struct race *r)
+{
+    store_close(r->writer);
+    fault_release(&r->file);
+    free(r->sums);
+}
+
+static void race_hook(void *ctx)
+{
+    struct race *r = ctx;
+
+    if (r->calls++ == r->at || r->always) {
+        for (int i = 0; i < r->commits; i++)
+            race_commit(r);
+    }
+}
+
+static void race_arm(struct race *r, struct io *io, int64_t at, int commits)
+{
+    r->file.hook = race_hook;
+    r->file.hook_ctx = r;
+    r->file.hook_io = io;
+    r->calls = 0;
+    r->at = at;
+    r->commits = commits;
+    r->always = at < 0;
+}
+
+/* What a reader looks at is its commit, now and after many more. */
+static void race_look(struct race *r, struct store *reader)
+{
+    r->file.hook = NULL;
+    for (int k = 0; k < 2; k++) {
+        node_cache_clear(&reader->nodes);
+        chunk_cache_clear(reader->cache);
+        ck_assert_uint_eq(must_content(reader), r->sums[store_slot(reader)->sequence]);
+        for (int i = 0; k == 0 && i < 6; i++)
+            race_commit(r);
+    }
+}
+
+START_TEST(test_D16_opening_while_the_writer_commits)
+{
+    struct race r;
+    int calls = 0;
+
+    race_begin(&r, _i);
+    for (int64_t n = -1; n <= calls; n++) {
+        for (int commits = 1; commits < 4; commits++) {
+            struct io *io = fault_io(&r.file);
+            struct store *reader;
+            int err;
+
+            race_arm(&r, io, n, commits);
+            err = store_open(io, 0, &race_opts, &reader);
+            ck_assert_msg(err == 0, "call %lld: %s", (long long)n, drep_error());
+            if (n >= 0 && r.calls > calls)
+                calls = (int)r.calls;
+            race_look(&r, reader);
+            store_close(reader);
+        }
+    }
+    ck_assert_int_gt(calls, 5);
+    race_end(&r);
+}
+END_TEST
+
+START_TEST(test_D16_refreshing_while_the_writer_commits)
+{
+    struct race r;
+    int calls = 0;
+
+    race_begin(&r, _i);
+    for (int64_t n = -1; n <= calls; n++) {
+        for (int commits = 1; commits < 5; commits++) {
+            struct io *io = fault_io(&r.file);
+            struct store *reader;
+            struct snapshot old;
+            uint64_t before;
+            int moved = 0;
+
+            ck_assert_int_eq(store_open(io, 0, &race_opts, &reader), 0);
+            for (int i = 0; i < 4; i++)
+                race_commit(&r);
+            before = store_slot(r.writer)->sequence;
+            race_arm(&r, io, n, commits);
+            ck_assert_msg(store_refresh(reader, &old, &moved) == 0, "%s", drep_error());
+            ck_assert_int_eq(moved, 1);
+            store_refresh_end(reader, &old, commits != 4);
+            r.file.hook = NULL;
+            if (commits != 4)
+                ck_assert_uint_ge(store_slot(reader)->sequence, before);
+            if (n >= 0 && r.calls > calls)
+                calls = (int)r.calls;
+            race_look(&r, reader);
+            store_close(reader);
+        }
+    }
+    ck_assert_int_gt(calls, 3);
+    race_end(&r);
+}
+END_TEST
+
+START_TEST(test_D16_opening_earlier_commits_while_the_writer_commits)
+{
+    int opened = 0, gone = 0, calls = 0;
+    struct race r;
+
+    race_begin(&r, 4);
+    for (int64_t n = 0; n <= calls; n++) {
+        for (int commits = 1; commits < 6; commits++) {
+            for (uint64_t back = 0; back < 5; back++) {
+                struct store_opts earlier = race_opts;
+                struct io *io = fault_io(&r.file);
+                struct store *reader;
+                int err;
+
+                earlier.commit = store_slot(r.writer)->sequence - back;
+                race_arm(&r, io, n, commits);
+                err = store_open(io, 0, &earlier, &reader);
+                if (r.calls > calls)
+                    calls = (int)r.calls;
+                ck_assert_msg(err == 0 || err == DREP_ERR_NOT_FOUND, "%d: %s", err, drep_error());
+                r.file.hook = NULL;
+                if (err) {
+                    gone++;
+                    continue;
+                }
+                opened++;
+                ck_assert_uint_eq(store_slot(reader)->sequence, earlier.commit);
+                race_look(&r, reader);
+                store_close(reader);
+            }
+        }
+    }
+    ck_assert_int_gt(opened, 50);
+    ck_assert_int_gt(gone, 50);
+    race_end(&r);
+}
+END_TEST
+
+/* A reader that opens at a call of the writer. */
+struct arrival {
+    struct race *race;
+    int64_t calls, at;
+    uint64_t back;
+    struct store *reader;
+};
+
+static void arrive(void *ctx)
+{
+    struct arrival *a = ctx;
+    struct store_opts own = race_opts;
+
+    if (a->calls++ != a->at)
+        return;
+    own.commit = a->back ? store_slot(a->race->writer)->sequence - a->back : 0;
+    if (store_open(fault_io(&a->race->file), 0, &own, &a->reader))
+        a->reader = NULL;
+}
+
+START_TEST(test_D16_readers_that_come_while_a_commit_is_made)
+{
+    struct arrival a = {.calls = 0};
+    struct race r;
+    int calls = 0, came = 0;
+
+    race_begin(&r, _i);
+    a.race = &r;
+    for (int64_t n = 0; n <= calls; n++) {
+        for (uint64_t back = 0; back < 3; back++) {
+            a.calls = 0;
+            a.at = n;
+            a.back = back;
+            a.reader = NULL;
+            r.file.hook = arrive;
+            r.file.hook_ctx = &a;
+            r.file.hook_io = r.writer_io;
+            race_commit(&r);
+            r.file.hook = NULL;
+            if (a.calls > calls && n < 70)
+                calls = (int)a.calls;
+            if (!a.reader)
+                continue;
+            came++;
+            race_look(&r, a.reader);
+            store_close(a.reader);
+        }
+    }
+    ck_assert_int_gt(came, 100);
+    race_end(&r);
+}
+END_TEST
+
 /* ---- threads ---- */
 
 struct reading {
@@ -641,6 +874,57 @@ START_TEST(test_damaged_slots)
 }
 END_TEST
 
+/* Makes a half-written slot whole at call number `at` of a reader. */
+struct torn {
+    struct fault_file *file;
+    uint8_t whole[4096];
+    size_t slot;
+    int calls, at;
+};
+
+static void heal(void *ctx)
+{
+    struct torn *t = ctx;
+
+    if (++t->calls == t->at)
+        memcpy(t->file->p + t->slot, t->whole, sizeof(t->whole));
+}
+
+START_TEST(test_a_slot_being_written_is_not_damaged)
+{
+    struct fault_file file;
+    struct torn t = {.file = &file};
+    struct store *st, *reader;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 1; i <= 3; i++) {
+        ck_assert_int_eq(in_operation(st, i), 0);
+        ck_assert_int_eq(commit(st), 0);
+    }
+    for (int at = 1; at <= 12; at++) { /* 12: nobody is there to make it whole */
+        struct io *io = fault_io(&file);
+
+        t.slot = at % 2 ? 0 : 4096;
+        t.calls = 0;
+        t.at = at < 12 ? at : 0;
+        memcpy(t.whole, file.p + t.slot, sizeof(t.whole));
+        memset(file.p + t.slot + 700, at, 2000);
+        if (at == 12)
+            store_close(st);
+        file.hook = heal;
+        file.hook_ctx = &t;
+        file.hook_io = io;
+        ck_assert_int_eq(store_open(io, 0, &opts, &reader), 0);
+        file.hook = NULL;
+        ck_assert_int_eq(store_damaged_slot(reader), at < 12 ? 0 : 2);
+        ck_assert_uint_eq(store_slot(reader)->sequence, 3);
+        store_close(reader);
+    }
+    fault_release(&file);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("store");
@@ -655,9 +939,14 @@ int main(void)
     tcase_add_test(t, test_sync_failure_is_final);
     tcase_add_test(t, test_two_writers);
     tcase_add_test(t, test_readers_and_reuse);
+    tcase_add_loop_test(t, test_D16_opening_while_the_writer_commits, 1, 3);
+    tcase_add_loop_test(t, test_D16_refreshing_while_the_writer_commits, 1, 4);
+    tcase_add_test(t, test_D16_opening_earlier_commits_while_the_writer_commits);
+    tcase_add_loop_test(t, test_D16_readers_that_come_while_a_commit_is_made, 1, 3);
     tcase_add_loop_test(t, test_readers_in_threads, 0, 2);
     tcase_add_loop_test(t, test_logged_commits_stay_whole, 0, 4);
     tcase_add_test(t, test_damaged_slots);
+    tcase_add_test(t, test_a_slot_being_written_is_not_damaged);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
