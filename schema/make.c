@@ -13,7 +13,7 @@
 struct maker {
     const struct schema *s;
     struct complaints c;
-    struct encoder encoder;
+    struct encoder encoder, stored; /* for values in memory; for those of datasets */
     drep_file *file;
     int err;
     int waiting;
@@ -176,12 +176,13 @@ static bool write_attr(struct maker *m, const struct object *o, const struct att
 
 static bool write_data(struct maker *m, const struct object *o)
 {
-    drep_xfer strict = {.range = DREP_RANGE_STRICT};
+    drep_report report = {.first_overflow = -1, .first_nan_lost = -1};
+    drep_xfer strict = {.range = DREP_RANGE_STRICT, .report = &report};
     struct elements v;
     drep_dataset *ds;
     int err;
 
-    if (!value_encode(&m->encoder, o->type, o->rank, o->dims, o->data, &v))
+    if (!value_encode(&m->stored, o->type, o->rank, o->dims, o->data, &v))
         return false;
     err = drep_dataset_open(m->file, o->path, &ds);
     if (!err) {
@@ -190,6 +191,10 @@ static bool write_data(struct maker *m, const struct object *o)
         drep_dataset_close(ds);
     }
     elements_release(&v);
+    if (err == DREP_ERR_CONVERSION) {
+        m->err = err;
+        return value_complain(&m->c, o->type, o->rank, o->data, &report, o->path);
+    }
     return err ? refuse(m, o->data, o->path, err) : true;
 }
 
@@ -254,8 +259,16 @@ int schema_create(const struct schema *s, const char *path, int amode, const cha
         if (err)
             complain_error(&m.c, own && err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL,
                            "create");
-        else
+    }
+    if (!err) {
+        m.stored = m.encoder;
+        err = encoder_store(&m.stored, datarep);
+        if (err) {
+            complain_error(&m.c, NULL, "datarep");
+            drep_abandon(m.file);
+        } else {
             err = make_file(&m);
+        }
     }
     complaints_tell(&m.c);
     return err;

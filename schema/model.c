@@ -716,10 +716,7 @@ static bool check_values(struct schema *s, const struct object *o)
     }
     if (!o->data || o->rank == DREP_NULL_SPACE)
         return fine;
-    if (!value_encode(&s->encoder, o->type, o->rank, o->dims, o->data, &v))
-        return false;
-    elements_release(&v);
-    return fine;
+    return value_fits(&s->encoder, o->type, o->rank, o->dims, o->data) && fine;
 }
 
 /* ---------------------------------------------------------------- all of it */

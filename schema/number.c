@@ -1,8 +1,7 @@
-/* number.c - numbers in text.  Independent of the locale as long as the program has not
- * set one, as the command has not. */
+/* number.c - integers, binary32 and binary64 in text.  Independent of the locale as long as
+ * the program has not set one, as the command has not. */
 #include "schema/number.h"
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +128,7 @@ static const char *skip_digits(const char *p)
     return p;
 }
 
-/* nan and inf in their spellings: 1 NaN, 2 infinity, 3 minus infinity, 0 neither. */
-static int special(const char *text)
+int number_special(const char *text)
 {
     bool negative = *text == '-';
 
@@ -149,7 +147,7 @@ bool number_is_real(const char *text)
 {
     const char *p = text + (*text == '-' || *text == '+'), *q;
 
-    if (special(text))
+    if (number_special(text))
         return strchr(text, '.') != NULL;
     q = skip_digits(p);
     if (*q == '.')
@@ -165,17 +163,22 @@ bool number_is_real(const char *text)
     return *q == '\0';
 }
 
-/* A hexadecimal real, or a decimal one; strtod() takes more than that. */
-static bool has_number(const char *text)
+bool number_is_hex(const char *text)
 {
     const char *p = text + (*text == '-' || *text == '+');
 
-    return number_is_real(text) || (p[0] == '0' && p[1] == 'x' && isxdigit((unsigned char)p[2]));
+    return p[0] == '0' && p[1] == 'x' && isxdigit((unsigned char)p[2]);
+}
+
+/* strtod() takes more than that. */
+static bool has_number(const char *text)
+{
+    return number_is_real(text) || number_is_hex(text);
 }
 
 bool number_double(const char *text, double *out)
 {
-    int which = special(text);
+    int which = number_special(text);
     char *end;
     double value;
 
@@ -208,118 +211,5 @@ bool number_float(const char *text, float *out)
     if (*end || !isfinite(value))
         return false;
     *out = value;
-    return true;
-}
-
-/* ----------------------------------------------------------------- binary128 */
-
-/* magnitude x 2^exponent, magnitude != 0, to a binary128; false if it does not fit
- * without rounding or overflow. */
-static bool quad_pack(uint64_t high, uint64_t low, int exponent, bool negative, uint64_t *out)
-{
-    int top;
-
-    /* The leading 1 goes to bit 112. */
-    for (top = 127; !((top >= 64 ? high >> (top - 64) : low >> top) & 1); top--)
-        ;
-    exponent += top;
-    for (; top < 112; top++) {
-        high = high << 1 | low >> 63;
-        low <<= 1;
-    }
-    for (; top > 112; top--) {
-        if (low & 1)
-            return false;
-        low = low >> 1 | high << 63;
-        high >>= 1;
-    }
-    if (exponent > 16383)
-        return false;
-    for (; exponent < -16382; exponent++) {
-        if (low & 1)
-            return false;
-        low = low >> 1 | high << 63;
-        high >>= 1;
-    }
-    /* A number that kept its leading 1 is normal. */
-    if (high >> 48)
-        high = (high & (((uint64_t)1 << 48) - 1)) | (uint64_t)(exponent + 16383) << 48;
-    out[0] = high | (uint64_t)negative << 63;
-    out[1] = low;
-    return true;
-}
-
-static void quad_store(const uint64_t *quad, void *out)
-{
-    uint64_t word[2];
-
-    word[machine_is_little() ? 1 : 0] = quad[0];
-    word[machine_is_little() ? 0 : 1] = quad[1];
-    memcpy(out, word, sizeof word);
-}
-
-static bool quad_from_double(double value, uint64_t *quad)
-{
-    int exponent;
-    double mantissa;
-
-    quad[0] = signbit(value) ? (uint64_t)1 << 63 : 0;
-    quad[1] = 0;
-    if (isnan(value) || isinf(value)) {
-        quad[0] |= (uint64_t)0x7fff << 48 | (isnan(value) ? (uint64_t)1 << 47 : 0);
-        return true;
-    }
-    if (value == 0)
-        return true;
-    mantissa = frexp(fabs(value), &exponent);
-    return quad_pack(0, (uint64_t)ldexp(mantissa, 53), exponent - 53, signbit(value), quad);
-}
-
-/* "-0x1.8p+1", exactly. */
-static bool quad_from_hex(const char *text, uint64_t *quad)
-{
-    struct integer n = {.negative = *text == '-'};
-    bool point = false;
-    long exponent = 0, power;
-    char *end;
-
-    text += *text == '-' || *text == '+';
-    for (text += 2; isxdigit((unsigned char)*text) || (*text == '.' && !point); text++) {
-        if (*text == '.') {
-            point = true;
-            continue;
-        }
-        if (!add_digit(&n, 16, (unsigned)digit_value(*text)))
-            return false;
-        exponent -= point ? 4 : 0;
-    }
-    if (*text == 'p' || *text == 'P') {
-        errno = 0;
-        power = strtol(text + 1, &end, 10);
-        if (end == text + 1 || errno || power > 40000 || power < -40000)
-            return false;
-        exponent += power;
-        text = end;
-    }
-    if (*text || exponent < -100000)
-        return false;
-    quad[0] = n.negative ? (uint64_t)1 << 63 : 0;
-    quad[1] = 0;
-    return (n.high == 0 && n.low == 0) || quad_pack(n.high, n.low, (int)exponent, n.negative, quad);
-}
-
-bool number_quad(const char *text, void *out)
-{
-    const char *p = text + (*text == '-' || *text == '+');
-    uint64_t quad[2];
-    double value;
-
-    if (p[0] == '0' && p[1] == 'x') {
-        if (!quad_from_hex(text, quad))
-            return false;
-    } else if (!number_double(text, &value) || !quad_from_double(value, quad)) {
-        return false;
-    }
-    quad_store(quad, out);
     return true;
 }

@@ -18,14 +18,23 @@ bool number_store(const struct integer *n, int64_t size, bool is_signed, void *o
 uint64_t number_low(const struct integer *n);
 uint64_t number_high(const struct integer *n);
 
-/* Decimal and hexadecimal numbers, nan, inf, .nan, .inf with sign. */
+/* Decimal and hexadecimal numbers, nan, inf, .nan, .inf with sign, rounded once to the
+ * nearest; false if the text is none, or out of range. */
 bool number_double(const char *text, double *out);
 bool number_float(const char *text, float *out);
-/* A binary128 in this machine's byte order. */
-bool number_quad(const char *text, void *out);
+/* A binary128 in this machine's byte order, for what will be stored with `bits` bits of
+ * significand: it is rounded such that the library, rounding it to the nearest with so many
+ * bits, gives what one rounding of the text would have given.  NUMBER_HEX128: the 109 to 112
+ * bits of ibm-hex128. */
+#define NUMBER_HEX128 0
+bool number_quad(const char *text, int bits, void *out);
 
 /* How YAML's core schema reads plain text. */
 bool number_is_integer(const char *text);
 bool number_is_real(const char *text);
+/* "-0x1.8" and what may follow. */
+bool number_is_hex(const char *text);
+/* nan and inf in their spellings: 1 NaN, 2 infinity, 3 minus infinity, 0 neither. */
+int number_special(const char *text);
 
 #endif

@@ -7,19 +7,60 @@
 
 #define VALUES_MAX ((int64_t)1 << 30) /* bytes of the values of one node */
 
+/* Bits of the significand, where rounding to them needs care; else a number below that. */
+static int format_bits(int format, const drep_scalar *custom)
+{
+    switch (format) {
+    case DREP_FORMAT_BINARY128:
+    case DREP_FORMAT_VAX_H:
+        return 113;
+    case DREP_FORMAT_IBM_HEX128:
+        return NUMBER_HEX128;
+    case DREP_FORMAT_CUSTOM:
+        return custom->mant_width + (custom->norm == DREP_NORM_IMPLIED);
+    default:
+        return 64;
+    }
+}
+
+static int load_rows(const char *datarep, drep_encoding *rows, int *n)
+{
+    int err = drep_datarep_table(datarep, rows, DREP_CODE_MAX, n);
+
+    if (!err && *n > DREP_CODE_MAX)
+        *n = DREP_CODE_MAX;
+    return err;
+}
+
+int encoder_store(struct encoder *e, const char *datarep)
+{
+    drep_encoding rows[DREP_CODE_MAX];
+    drep_scalar scalars[256];
+    int i, n, nscalars, err = load_rows(datarep, rows, &n);
+
+    if (!err && n == 0) /* functions take what the machine holds */
+        err = load_rows("native", rows, &n);
+    if (!err)
+        err = drep_datarep_scalars(datarep, scalars, 256, &nscalars);
+    for (i = 0; i < n && !err; i++) {
+        if (rows[i].format == DREP_FORMAT_CUSTOM && rows[i].custom >= nscalars)
+            continue;
+        e->stored[rows[i].code] = rows[i].format;
+        e->bits[rows[i].code] = format_bits(rows[i].format, &scalars[rows[i].custom]);
+    }
+    return err;
+}
+
 int encoder_init(struct encoder *e, struct complaints *c)
 {
     drep_encoding rows[DREP_CODE_MAX];
     int i, n, err;
 
     *e = (struct encoder){.c = c};
-    err = drep_datarep_table("internal", rows, DREP_CODE_MAX, &n);
-    if (err)
-        return err;
-    for (i = 0; i < n && i < DREP_CODE_MAX; i++)
-        if (rows[i].code <= DREP_CODE_MAX)
-            e->plain[rows[i].code] = rows[i];
-    return 0;
+    err = load_rows("internal", rows, &n);
+    for (i = 0; i < n && !err; i++)
+        e->plain[rows[i].code] = rows[i];
+    return err ? err : encoder_store(e, "native");
 }
 
 void elements_release(struct elements *v)
@@ -61,24 +102,36 @@ static bool is_complex(const struct encoder *e, int code)
     return size > 0 && e->plain[code].size == 2 * size;
 }
 
-static int held_code(const struct encoder *e, int code)
-{
-    bool complex = is_complex(e, code);
+/* Types for values on their way: HELD, from which storing them rounds once; WIDEST, with
+ * all that any machine's representation can hold. */
+enum way { HELD, WIDEST };
 
-    switch (format_size(e->plain[code].format)) {
-    case 1:
-    case 2:
-        return complex ? DREP_CODE_COMPLEX16 : DREP_CODE_DOUBLE;
-    case 16:
-        return complex ? DREP_CODE_COMPLEX32 : DREP_CODE_FLOAT128;
-    default:
-        return code;
+static int code_on_way(const struct encoder *e, int code, enum way way)
+{
+    const drep_encoding *plain = &e->plain[code];
+    int format = plain->format;
+
+    if (format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT) {
+        /* A long may have more bytes in the file than here. */
+        if (plain->size > 8 || drep_type_size(drep_predefined(code)) >= plain->size)
+            return code;
+        return format == DREP_FORMAT_INT ? DREP_CODE_INT64_T : DREP_CODE_UINT64_T;
     }
+    if (format_size(format) == 0)
+        return code;
+    if (way == WIDEST && format != DREP_FORMAT_BINARY128)
+        return code;
+    if ((format == DREP_FORMAT_BINARY32 || format == DREP_FORMAT_BINARY64) &&
+        e->stored[code] == format)
+        return code;
+    return is_complex(e, code) ? DREP_CODE_COMPLEX32 : DREP_CODE_FLOAT128;
 }
 
-static bool held_type(const struct encoder *e, const drep_type *type, drep_type **out);
+static bool type_on_way(const struct encoder *e, const drep_type *type, enum way way,
+                        drep_type **out);
 
-static bool held_compound(const struct encoder *e, const drep_type *type, drep_type **out)
+static bool compound_on_way(const struct encoder *e, const drep_type *type, enum way way,
+                            drep_type **out)
 {
     int64_t i, n = drep_type_members(type);
     const char **names = calloc((size_t)n + 1, sizeof *names);
@@ -88,7 +141,7 @@ static bool held_compound(const struct encoder *e, const drep_type *type, drep_t
 
     for (i = 0; i < n && fine; i++) {
         names[i] = drep_type_member_name(type, i);
-        fine = held_type(e, drep_type_member(type, i), &member);
+        fine = type_on_way(e, drep_type_member(type, i), way, &member);
         if (fine)
             types[i] = member;
     }
@@ -100,25 +153,26 @@ static bool held_compound(const struct encoder *e, const drep_type *type, drep_t
     return fine;
 }
 
-static bool held_type(const struct encoder *e, const drep_type *type, drep_type **out)
+static bool type_on_way(const struct encoder *e, const drep_type *type, enum way way,
+                        drep_type **out)
 {
     drep_type *base;
     bool fine;
 
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
-        *out = drep_type_ref(drep_predefined(held_code(e, drep_type_code(type))));
+        *out = drep_type_ref(drep_predefined(code_on_way(e, drep_type_code(type), way)));
         return true;
     case DREP_KIND_SCALAR:
-        if (drep_type_scalar_desc(type)->cls != DREP_SCALAR_REAL)
+        if (way == WIDEST || drep_type_scalar_desc(type)->cls != DREP_SCALAR_REAL)
             break;
         *out = drep_type_ref(DREP_FLOAT128);
         return true;
     case DREP_KIND_COMPOUND:
-        return held_compound(e, type, out);
+        return compound_on_way(e, type, way, out);
     case DREP_KIND_ARRAY:
     case DREP_KIND_SEQUENCE:
-        if (!held_type(e, drep_type_member(type, 0), &base))
+        if (!type_on_way(e, drep_type_member(type, 0), way, &base))
             return false;
         if (drep_type_kind(type) == DREP_KIND_SEQUENCE)
             fine = drep_type_sequence(base, out) == 0;
@@ -136,7 +190,22 @@ static bool held_type(const struct encoder *e, const drep_type *type, drep_type 
 
 /* ------------------------------------------------------------------ leaves */
 
-static bool put(const struct encoder *e, const drep_type *type, const struct doc *node, void *at);
+/* Where one element goes. */
+struct place {
+    const drep_type *type; /* what it is */
+    const drep_type *held; /* what it is held as: the same tree, with other leaves */
+    char *at;
+};
+
+static bool put(const struct encoder *e, struct place p, const struct doc *node);
+
+/* The i-th member's type, `offset` bytes further. */
+static struct place member(struct place p, int64_t i, int64_t offset)
+{
+    return (struct place){.type = drep_type_member(p.type, i),
+                          .held = drep_type_member(p.held, i),
+                          .at = p.at + offset};
+}
 
 static bool put_integer(const struct encoder *e, const struct doc *node, int64_t size,
                         bool is_signed, void *at)
@@ -206,7 +275,9 @@ static bool put_character(const struct encoder *e, const struct doc *node, int64
     return true;
 }
 
-static bool put_real(const struct encoder *e, const struct doc *node, int format, void *at)
+/* size: of the real it is held as. */
+static bool put_real(const struct encoder *e, const struct doc *node, int64_t size, int bits,
+                     void *at)
 {
     double d;
     float f;
@@ -214,36 +285,36 @@ static bool put_real(const struct encoder *e, const struct doc *node, int format
 
     if (!doc_want(e->c, node, DOC_SCALAR, "a number"))
         return false;
-    if (format == DREP_FORMAT_BINARY32) {
+    if (size == sizeof f) {
         fine = number_float(node->text, &f);
         if (fine)
             memcpy(at, &f, sizeof f);
-    } else if (format == DREP_FORMAT_BINARY64) {
+    } else if (size == sizeof d) {
         fine = number_double(node->text, &d);
         if (fine)
             memcpy(at, &d, sizeof d);
     } else {
-        fine = number_quad(node->text, at);
+        fine = number_quad(node->text, bits, at);
     }
     if (fine)
         return true;
     return complain(e->c, node, "expected a number of this type, not \"%.100s\"", node->text);
 }
 
-static bool put_complex(const struct encoder *e, const struct doc *node, int format, int64_t size,
+static bool put_complex(const struct encoder *e, const struct doc *node, int64_t size, int bits,
                         char *at)
 {
     if (node->kind != DOC_LIST || node->len != 2)
         return complain(e->c, node, "expected a complex number, [real, imaginary]");
-    return put_real(e, node->item[0], format, at) &&
-           put_real(e, node->item[1], format, at + size / 2);
+    return put_real(e, node->item[0], size, bits, at) &&
+           put_real(e, node->item[1], size, bits, at + size);
 }
 
-static bool put_predefined(const struct encoder *e, const drep_type *type, const struct doc *node,
-                           void *at)
+static bool put_predefined(const struct encoder *e, struct place p, const struct doc *node)
 {
-    int code = drep_type_code(type), format = e->plain[code].format;
-    int64_t size = drep_type_size(type);
+    int code = drep_type_code(p.type), format = e->plain[code].format;
+    int64_t size = drep_type_size(p.held);
+    void *at = p.at;
 
     switch (format) {
     case DREP_FORMAT_BYTES:
@@ -258,17 +329,16 @@ static bool put_predefined(const struct encoder *e, const drep_type *type, const
         return put_boolean(e, node, size, at);
     default:
         if (is_complex(e, code))
-            return put_complex(e, node, format, size, at);
-        return put_real(e, node, format, at);
+            return put_complex(e, node, size / 2, e->bits[code], at);
+        return put_real(e, node, size, e->bits[code], at);
     }
 }
 
 /* An integer scalar is held as its description says, bit by bit; one of a format that has
  * a name is all value. */
-static bool put_scalar(const struct encoder *e, const drep_type *type, const struct doc *node,
-                       unsigned char *at)
+static bool put_bits(const struct encoder *e, const drep_scalar *scalar, const struct doc *node,
+                     unsigned char *at)
 {
-    const drep_scalar *scalar = drep_type_scalar_desc(type);
     bool custom = scalar->format == DREP_FORMAT_CUSTOM;
     bool is_signed = custom ? scalar->cls == DREP_SCALAR_INT && scalar->is_signed
                             : scalar->format == DREP_FORMAT_INT;
@@ -302,6 +372,15 @@ static bool put_scalar(const struct encoder *e, const drep_type *type, const str
             at[byte] |= (unsigned char)(1u << bit % 8);
     }
     return true;
+}
+
+static bool put_scalar(const struct encoder *e, struct place p, const struct doc *node)
+{
+    const drep_scalar *scalar = drep_type_scalar_desc(p.type);
+
+    if (scalar->cls != DREP_SCALAR_REAL)
+        return put_bits(e, scalar, node, (unsigned char *)p.at);
+    return put_real(e, node, drep_type_size(p.held), format_bits(scalar->format, scalar), p.at);
 }
 
 /* ------------------------------------------------------------ bytes and text */
@@ -426,7 +505,7 @@ static bool put_enum(const struct encoder *e, const drep_type *type, const struc
         if (!number_is_integer(node->text))
             return complain(e->c, node, "\"%.100s\" is no name of this enum", node->text);
         number.text = node->text;
-        return put(e, base, &number, at);
+        return put(e, (struct place){.type = base, .held = base, .at = at}, &number);
     }
     value.low = (uint64_t)drep_type_enum_value(type, i);
     value.negative = (int64_t)value.low < 0;
@@ -493,15 +572,16 @@ static bool put_reference(const struct encoder *e, const drep_type *type, const 
 
 /* ------------------------------------------------------- what is composite */
 
-static bool put_lists(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
-                      const struct doc *node, char **at)
+/* p moves on. */
+static bool put_lists(const struct encoder *e, struct place *p, int rank, const int64_t *dims,
+                      const struct doc *node)
 {
     bool fine = true;
     size_t i;
 
     if (rank == 0) {
-        fine = put(e, type, node, *at);
-        *at += drep_type_extent(type);
+        fine = put(e, *p, node);
+        p->at += drep_type_extent(p->held);
         return fine;
     }
     if (!doc_want(e->c, node, DOC_LIST, "a list"))
@@ -509,20 +589,20 @@ static bool put_lists(const struct encoder *e, const drep_type *type, int rank, 
     if ((int64_t)node->len != dims[0])
         return complain(e->c, node, "expected %lld values, not %zu", (long long)dims[0], node->len);
     for (i = 0; i < node->len; i++)
-        fine = put_lists(e, type, rank - 1, dims + 1, node->item[i], at) && fine;
+        fine = put_lists(e, p, rank - 1, dims + 1, node->item[i]) && fine;
     return fine;
 }
 
-static bool put_array(const struct encoder *e, const drep_type *type, const struct doc *node,
-                      char *at)
+static bool put_array(const struct encoder *e, struct place p, const struct doc *node)
 {
-    return put_lists(e, drep_type_member(type, 0), drep_type_array_rank(type),
-                     drep_type_array_dims(type), node, &at);
+    struct place item = member(p, 0, 0);
+
+    return put_lists(e, &item, drep_type_array_rank(p.type), drep_type_array_dims(p.type), node);
 }
 
-static bool put_compound(const struct encoder *e, const drep_type *type, const struct doc *node,
-                         char *at)
+static bool put_compound(const struct encoder *e, struct place p, const struct doc *node)
 {
+    const drep_type *type = p.type;
     int64_t i, n = drep_type_members(type);
     const char **names;
     const struct doc *item;
@@ -532,9 +612,7 @@ static bool put_compound(const struct encoder *e, const drep_type *type, const s
         if ((int64_t)node->len != n)
             return complain(e->c, node, "expected %lld members, not %zu", (long long)n, node->len);
         for (i = 0; i < n; i++)
-            fine = put(e, drep_type_member(type, i), node->item[i],
-                       at + drep_type_member_offset(type, i)) &&
-                   fine;
+            fine = put(e, member(p, i, drep_type_member_offset(p.held, i)), node->item[i]) && fine;
         return fine;
     }
     if (!doc_want(e->c, node, DOC_MAP, "a map of members"))
@@ -548,8 +626,7 @@ static bool put_compound(const struct encoder *e, const drep_type *type, const s
         if (!item)
             fine = complain(e->c, node, "member \"%s\" is missing", names[i]);
         else
-            fine = put(e, drep_type_member(type, i), item, at + drep_type_member_offset(type, i)) &&
-                   fine;
+            fine = put(e, member(p, i, drep_type_member_offset(p.held, i)), item) && fine;
     }
     fine = doc_keys(e->c, node, names) && fine;
     free(names);
@@ -562,11 +639,10 @@ static void give_sequence(drep_vlen vlen, void *at)
     memcpy(at, &vlen, sizeof vlen);
 }
 
-static bool put_sequence(const struct encoder *e, const drep_type *type, const struct doc *node,
-                         void *at)
+static bool put_sequence(const struct encoder *e, struct place p, const struct doc *node)
 {
-    const drep_type *base = drep_type_member(type, 0);
-    int64_t extent = drep_type_extent(base);
+    struct place item = member(p, 0, 0);
+    int64_t extent = drep_type_extent(item.held);
     drep_vlen vlen = {0};
     bool fine = true;
     size_t i;
@@ -581,19 +657,23 @@ static bool put_sequence(const struct encoder *e, const drep_type *type, const s
     if (!vlen.data)
         return complain(e->c, node, "out of memory");
     vlen.count = (int64_t)node->len;
-    for (i = 0; i < node->len; i++)
-        fine = put(e, base, node->item[i], (char *)vlen.data + (int64_t)i * extent) && fine;
-    give_sequence(vlen, at);
+    item.at = vlen.data;
+    for (i = 0; i < node->len; i++, item.at += extent)
+        fine = put(e, item, node->item[i]) && fine;
+    give_sequence(vlen, p.at);
     return fine;
 }
 
-static bool put(const struct encoder *e, const drep_type *type, const struct doc *node, void *at)
+static bool put(const struct encoder *e, struct place p, const struct doc *node)
 {
+    const drep_type *type = p.type;
+    void *at = p.at;
+
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
-        return put_predefined(e, type, node, at);
+        return put_predefined(e, p, node);
     case DREP_KIND_SCALAR:
-        return put_scalar(e, type, node, at);
+        return put_scalar(e, p, node);
     case DREP_KIND_STRING:
         return put_string(e, type, node, at);
     case DREP_KIND_OPAQUE:
@@ -603,11 +683,11 @@ static bool put(const struct encoder *e, const drep_type *type, const struct doc
     case DREP_KIND_BOOLEAN:
         return put_boolean(e, node, drep_type_size(type), at);
     case DREP_KIND_ARRAY:
-        return put_array(e, type, node, at);
+        return put_array(e, p, node);
     case DREP_KIND_COMPOUND:
-        return put_compound(e, type, node, at);
+        return put_compound(e, p, node);
     case DREP_KIND_SEQUENCE:
-        return put_sequence(e, type, node, at);
+        return put_sequence(e, p, node);
     case DREP_KIND_VSTRING:
         return put_vstring(e, node, at);
     case DREP_KIND_REFERENCE:
@@ -661,11 +741,11 @@ bool value_encode(const struct encoder *e, const drep_type *type, int rank, cons
                   const struct doc *node, struct elements *out)
 {
     struct elements v = {.count = 1};
+    struct place p;
     int64_t extent;
-    char *at;
     int d;
 
-    if (!held_type(e, type, &v.type))
+    if (!type_on_way(e, type, HELD, &v.type))
         return complain_error(e->c, node, "datatype");
     extent = drep_type_extent(v.type);
     for (d = 0; d < rank; d++) {
@@ -678,10 +758,10 @@ bool value_encode(const struct encoder *e, const drep_type *type, int rank, cons
         return complain(e->c, node, "more values than a schema may hold");
     }
     v.buf = calloc((size_t)v.count + 1, (size_t)(extent > 0 ? extent : 1));
-    at = v.buf;
+    p = (struct place){.type = type, .held = v.type, .at = v.buf};
     if (!v.buf)
         complain(e->c, node, "out of memory");
-    if (v.buf && put_lists(e, v.type, rank, dims, node, &at)) {
+    if (v.buf && put_lists(e, &p, rank, dims, node)) {
         *out = v;
         return true;
     }
@@ -689,36 +769,106 @@ bool value_encode(const struct encoder *e, const drep_type *type, int rank, cons
     return false;
 }
 
-bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
-                        const int64_t *dims, const struct doc *node, struct elements *out)
+/* The value that the item with this number, counted in the elements of a node, came from;
+ * the number is what is left of it when this gives NULL. */
+static const struct doc *find_item(const drep_type *type, int rank, const struct doc *node,
+                                   int64_t *item)
+{
+    int kind = drep_type_kind(type);
+    const struct doc *found = NULL, *value;
+    int64_t i;
+
+    if (rank > 0 || kind == DREP_KIND_ARRAY || kind == DREP_KIND_COMPOUND) {
+        if (rank == 0 && kind == DREP_KIND_ARRAY) {
+            rank = drep_type_array_rank(type);
+            type = drep_type_member(type, 0);
+            kind = DREP_KIND_ARRAY;
+        }
+        for (i = 0; i < (int64_t)node->len && !found; i++) {
+            value = node->item[i];
+            if (rank > 0) {
+                found = find_item(type, rank - 1, value, item);
+                continue;
+            }
+            if (node->kind == DOC_MAP)
+                value = doc_get(node, drep_type_member_name(type, i));
+            found = find_item(drep_type_member(type, i), 0, value, item);
+        }
+        return found;
+    }
+    if (*item < drep_type_items(type))
+        return node;
+    *item -= drep_type_items(type);
+    return NULL;
+}
+
+bool value_complain(struct complaints *c, const drep_type *type, int rank, const struct doc *node,
+                    const drep_report *report, const char *what)
+{
+    int64_t item = report->first_overflow;
+    const struct doc *found = NULL;
+
+    if (item < 0)
+        item = report->first_nan_lost;
+    if (item >= 0)
+        found = find_item(type, rank, node, &item);
+    return complain_error(c, found ? found : node, what);
+}
+
+/* The elements of a node as `to`; `type` is what they are. */
+static bool encode_as(const struct encoder *e, const drep_type *type, const drep_type *to, int rank,
+                      const int64_t *dims, const struct doc *node, struct elements *out)
 {
     struct elements held, v = {0};
-    int64_t extent = drep_type_extent(type);
-    drep_xfer strict = {.range = DREP_RANGE_STRICT};
+    int64_t extent = drep_type_extent(to);
+    drep_report report = {.first_overflow = -1, .first_nan_lost = -1};
+    drep_xfer strict = {.range = DREP_RANGE_STRICT, .report = &report};
     int err = 0;
 
     if (!value_encode(e, type, rank, dims, node, &held))
         return false;
-    if (drep_type_equal(held.type, type)) {
+    if (drep_type_equal(held.type, to)) {
         *out = held;
         return true;
     }
-    v.type = drep_type_ref(type);
+    v.type = drep_type_ref(to);
     v.count = held.count;
     v.buf = calloc((size_t)v.count + 1, (size_t)(extent > 0 ? extent : 1));
     if (v.buf && v.count > 0)
-        err = drep_convert(type, v.buf, held.type, held.buf, held.count, &strict);
+        err = drep_convert(to, v.buf, held.type, held.buf, held.count, &strict);
     elements_release(&held);
     if (v.buf && !err) {
         *out = v;
         return true;
     }
     if (err)
-        complain_error(e->c, node, "value");
+        value_complain(e->c, type, rank, node, &report, "value");
     else
         complain(e->c, node, "out of memory");
     elements_release(&v);
     return false;
+}
+
+bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
+                        const int64_t *dims, const struct doc *node, struct elements *out)
+{
+    return encode_as(e, type, type, rank, dims, node, out);
+}
+
+bool value_fits(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
+                const struct doc *node)
+{
+    struct elements v;
+    drep_type *widest;
+    bool fine;
+
+    if (!type_on_way(e, type, WIDEST, &widest))
+        return complain_error(e->c, node, "datatype");
+    fine = encode_as(e, type, widest, rank, dims, node, &v);
+    if (fine)
+        elements_release(&v);
+    drep_type_free(widest);
+    return fine;
 }
 
 /* ----------------------------------------------------------------- guesses */

@@ -1,8 +1,8 @@
 /* value.h - values in a schema: the JSON form of SPEC.md, in YAML.
  *
- * Reals are first held as a type in which nothing is lost: numbers of 32 and 64 bits as
- * such, narrower ones as DOUBLE, wider ones as FLOAT128 (decimal digits are taken as a
- * binary64, "0x1.8p+1" exactly).  The library then converts. */
+ * Reals are first held as a type from which the library's conversion to the stored format
+ * gives the value nearest to the text: numbers that will be stored in 32 and 64 bits as
+ * such, all others as FLOAT128 (schema/decimal.c). */
 #ifndef SCHEMA_VALUE_H
 #define SCHEMA_VALUE_H
 
@@ -11,13 +11,18 @@
 struct encoder {
     struct complaints *c;
     drep_encoding plain[DREP_CODE_MAX + 1]; /* by code: the formats that say what it is */
+    int stored[DREP_CODE_MAX + 1];          /* by code: the format it will be stored in, */
+    int bits[DREP_CODE_MAX + 1];            /* and its precision, as number_quad() takes it */
     /* The object at a path, 0 if there is none.  NULL: references are not looked up. */
     uint64_t (*object)(void *ctx, const char *path);
     /* Whether there is such an object, for checks before any is made. */
     bool (*exists)(void *ctx, const char *path);
     void *ctx;
 };
+/* For values in memory, of attributes and fill values: stored as the machine holds them. */
 int encoder_init(struct encoder *e, struct complaints *c);
+/* For values of datasets of a file in this representation. */
+int encoder_store(struct encoder *e, const char *datarep);
 
 /* Elements in memory. */
 struct elements {
@@ -38,6 +43,13 @@ bool value_encode(const struct encoder *e, const drep_type *type, int rank, cons
 /* The same, in the type itself. */
 bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
                         const int64_t *dims, const struct doc *node, struct elements *out);
+/* Whether they are values of a dataset of that type, under some representation. */
+bool value_fits(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
+                const struct doc *node);
+/* Notes the library's last message about a conversion of these elements, at the value that
+ * the report tells of; gives false. */
+bool value_complain(struct complaints *c, const drep_type *type, int rank, const struct doc *node,
+                    const drep_report *report, const char *what);
 
 /* What a plain value is: its datatype (new reference) and shape.  Integers are INT64_T
  * (UINT64_T where they do not fit), reals DOUBLE, true and false bool(INT8_T), all else

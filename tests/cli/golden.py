@@ -179,12 +179,12 @@ def common():
   wchar: {dataset: WCHAR, data: [A, "\\u20ac"]}
   bool: {dataset: C_BOOL, data: [false, true]}
   i128: {dataset: INTEGER16, data: [1, -1, 1339673755198158349044581307228491536]}
-  zcomplex: {dataset: C_LONG_DOUBLE_COMPLEX, shape: [2], data: [[1, 2], [-0.5, 0.1]]}
+  zcomplex: {dataset: C_LONG_DOUBLE_COMPLEX, shape: [2], data: [[1, 2], [-0.5, "0x1.999999999999ap-4"]]}
   struct:
     dataset: {struct: {c: CHAR, d: DOUBLE, l: LONG, e: LONG_DOUBLE, b: C_BOOL, i: INT}}
     shape: [2]
     data:
-      - {c: a, d: 0.1, l: -4, e: 0.1, b: true, i: 3}
+      - {c: a, d: 0.1, l: -4, e: "0x1.999999999999ap-4", b: true, i: 3}
       - {c: z, d: 1e100, l: 2147483647, e: -2.5, b: false, i: -1}
 """ % tuple(", ".join(map(quoted, reals(form))) for form in ("binary32", "binary64", "binary64")))
 

@@ -69,6 +69,11 @@ check "two documents are refused" wrong 2:1 "one document" <<< $'root: {}\n--- {
 check "a key given twice" wrong 1:22 "twice" <<< 'root: {a: {}, b: {}, a: {}}'
 check "too deep" wrong 1:65 "deeper" <<< "$(printf '[%.0s' $(seq 70))"
 check "an unknown representation" wrong 1:10 "nonsense" 4 <<< $'datarep: nonsense\nroot: {}'
+check "a value too large for its type" wrong 1:57 "does not fit" <<< \
+    'root: {a: {dataset: "struct{x: FLOAT16[2]}", data: [[1, 70000]]}}'
+check "a value too large for its representation" wrong 3:36 "does not fit" 4 <<< 'datarep: m
+datareps: {m: {types: {DOUBLE: ibm-hex64}}}
+root: {a: {dataset: DOUBLE, data: [1e80]}}'
 check "a truncated schema" wrong 2:1 . <<< 'root: {a: {dataset: INT, data: [1,'
 
 check "no schema" refuses 2 "which schema" create "$tmp/x.drep"
@@ -107,8 +112,10 @@ check "value: 128 bits" value INTEGER16 -170141183460469231731687303715884105728
 check "value: 0.1 as FLOAT" value FLOAT 0.1
 check "value: NaN" value DOUBLE .nan '"nan"'
 check "value: wider than a double" value FLOAT128 '"0x1.0000000000000000000000000001p-16382"'
-check "value: a double in a FLOAT128" value FLOAT128 0.1
+check "value: a decimal in a FLOAT128" value FLOAT128 0.1 '"0x1.999999999999999999999999999ap-4"'
+check "value: a double in a FLOAT128" value FLOAT128 "0x1.999999999999ap-4" 0.1
 check "value: FLOAT16" value FLOAT16 0.5
+check "value: FLOAT16, rounded once" value FLOAT16 1.00048828125000000000000000001 1.0009765625
 check "value: complex" value C_FLOAT_COMPLEX '[1.5, -2]' '[1.5, -2.0]'
 check "value: bool" value "bool(INT8_T)" true
 check "value: enum" value 'enum(INT8_T){A=0,B=1}' B '"B"'

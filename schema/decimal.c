@@ -1,0 +1,328 @@
+/* decimal.c - text to a binary128, in integers alone and rounded once.
+ *
+ * A decimal number is D * 10^E with a whole D.  Long division gives its first 128 bits, and
+ * whether anything follows: exact, whatever the length of the text.  What will be stored with
+ * fewer than 112 bits is rounded to odd (the last bit set if anything is lost): rounding that
+ * to the nearest with at least two bits less is the same as rounding the text itself. */
+#include "schema/number.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUAD_BITS 113
+#define QUAD_LEAST (-16382) /* exponent of the smallest normal number */
+#define QUAD_MOST 16383
+
+/* A number beyond 10^5000 or below 10^-5000 is beyond every binary128.  Within, a boundary
+ * between two of them has fewer than 12,000 digits: those behind can only be "and more". */
+#define POINT_MAX 5000
+#define DIGITS_MAX 12000
+#define WORDS 2048 /* of 32 bits: 10^(DIGITS_MAX + POINT_MAX), and a shift */
+
+/* 2^exponent times the 128 bits high:low, whose top bit is set and has the weight 1. */
+struct exact {
+    uint64_t high, low;
+    long exponent;
+    bool negative, zero, more; /* more: nonzero bits follow */
+};
+
+/* ------------------------------------------------------------ big integers */
+
+struct big {
+    size_t len; /* words in use, the last one not 0 */
+    uint32_t word[WORDS];
+};
+
+/* b = b * factor + add; what is beyond WORDS cannot be, see there. */
+static void big_multiply(struct big *b, uint32_t factor, uint32_t add)
+{
+    uint64_t carry = add;
+    size_t i;
+
+    for (i = 0; i < b->len; i++) {
+        carry += (uint64_t)b->word[i] * factor;
+        b->word[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    if (carry && b->len < WORDS)
+        b->word[b->len++] = (uint32_t)carry;
+}
+
+static void big_power(struct big *b, long tens)
+{
+    for (; tens >= 9; tens -= 9)
+        big_multiply(b, 1000000000, 0);
+    for (; tens > 0; tens--)
+        big_multiply(b, 10, 0);
+}
+
+static long big_bits(const struct big *b)
+{
+    return b->len ? 32 * (long)b->len - __builtin_clz(b->word[b->len - 1]) : 0;
+}
+
+static void big_shift(struct big *b, long by)
+{
+    size_t words = (size_t)by / 32, i;
+    int bits = (int)(by % 32);
+
+    if (bits)
+        big_multiply(b, (uint32_t)1 << bits, 0);
+    if (!words || words > WORDS - b->len)
+        return;
+    for (i = b->len; i > 0; i--)
+        b->word[i - 1 + words] = b->word[i - 1];
+    memset(b->word, 0, words * sizeof *b->word);
+    b->len += words;
+}
+
+static bool big_less(const struct big *a, const struct big *b)
+{
+    size_t i;
+
+    if (a->len != b->len)
+        return a->len < b->len;
+    for (i = a->len; i > 0; i--)
+        if (a->word[i - 1] != b->word[i - 1])
+            return a->word[i - 1] < b->word[i - 1];
+    return false;
+}
+
+/* a -= b, which is not larger. */
+static void big_subtract(struct big *a, const struct big *b)
+{
+    int64_t rest = 0;
+    size_t i;
+
+    for (i = 0; i < a->len; i++) {
+        rest += (int64_t)a->word[i] - (i < b->len ? b->word[i] : 0);
+        a->word[i] = (uint32_t)rest;
+        rest >>= 32;
+    }
+    while (a->len && a->word[a->len - 1] == 0)
+        a->len--;
+}
+
+/* ----------------------------------------------------------------- reading */
+
+/* num / den, both not 0. */
+static void divide(struct big *num, struct big *den, struct exact *out)
+{
+    long shift = big_bits(num) - big_bits(den);
+    int i;
+
+    big_shift(shift > 0 ? den : num, labs(shift));
+    if (big_less(num, den)) {
+        big_shift(num, 1);
+        shift--;
+    }
+    out->exponent = shift;
+    out->high = out->low = 0;
+    for (i = 0; i < 128; i++) {
+        out->high = out->high << 1 | out->low >> 63;
+        out->low <<= 1;
+        if (!big_less(num, den)) {
+            big_subtract(num, den);
+            out->low |= 1;
+        }
+        big_shift(num, 1);
+    }
+    out->more = out->more || num->len > 0;
+}
+
+/* An exponent, held within what makes a difference. */
+static long read_exponent(const char *p)
+{
+    bool negative = *p == '-';
+    long value = 0;
+
+    for (p += *p == '-' || *p == '+'; isdigit((unsigned char)*p); p++)
+        if (value < 100000000)
+            value = 10 * value + (*p - '0');
+    return negative ? -value : value;
+}
+
+/* Digits, a point among them, and an exponent: number_is_real() has looked at the text. */
+static bool read_decimal(const char *p, struct exact *out)
+{
+    struct big num, den;
+    long point = 0, kept = 0;
+    bool behind = false;
+
+    num.len = 0;
+    den.len = 1;
+    den.word[0] = 1;
+    for (; isdigit((unsigned char)*p) || *p == '.'; p++) {
+        if (*p == '.') {
+            behind = true;
+            continue;
+        }
+        if (*p == '0' && kept == 0) { /* leading */
+            point -= behind;
+            continue;
+        }
+        point += !behind;
+        if (kept < DIGITS_MAX) {
+            big_multiply(&num, 10, (uint32_t)(*p - '0'));
+            kept++;
+        } else {
+            out->more = out->more || *p != '0';
+        }
+    }
+    out->zero = kept == 0;
+    if (out->zero)
+        return true;
+    if (*p)
+        point += read_exponent(p + 1);
+    if (point > POINT_MAX)
+        return false;
+    if (point < -POINT_MAX) {
+        *out = (struct exact){
+            .high = (uint64_t)1 << 63, .exponent = -20000, .negative = out->negative, .more = true};
+        return true;
+    }
+    big_power(point > kept ? &num : &den, labs(point - kept));
+    divide(&num, &den, out);
+    return true;
+}
+
+static unsigned hex_value(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+}
+
+/* Behind "0x": digits, a point among them, and perhaps a power of two. */
+static bool read_hex(const char *p, struct exact *out)
+{
+    bool behind = false;
+    long exponent = 127;
+
+    out->high = out->low = 0;
+    for (; isxdigit((unsigned char)*p) || (*p == '.' && !behind); p++) {
+        if (*p == '.') {
+            behind = true;
+        } else if (out->high >> 60) {
+            out->more = out->more || *p != '0';
+            exponent += behind ? 0 : 4;
+        } else {
+            out->high = out->high << 4 | out->low >> 60;
+            out->low = out->low << 4 | hex_value(*p);
+            exponent -= behind ? 4 : 0;
+        }
+    }
+    if (*p == 'p' || *p == 'P') {
+        p++;
+        if (!isdigit((unsigned char)p[*p == '-' || *p == '+']))
+            return false;
+        exponent += read_exponent(p);
+        for (p++; isdigit((unsigned char)*p); p++)
+            ;
+    }
+    if (*p)
+        return false;
+    out->zero = out->high == 0 && out->low == 0;
+    if (out->zero)
+        return true;
+    while (!(out->high >> 63)) {
+        out->high = out->high << 1 | out->low >> 63;
+        out->low <<= 1;
+        exponent--;
+    }
+    out->exponent = exponent;
+    return true;
+}
+
+/* ---------------------------------------------------------------- rounding */
+
+/* Drops the last `by` bits, of 1 to 128. */
+static void drop(struct exact *n, long by, bool odd)
+{
+    uint64_t half, rest;
+    long i;
+    bool up;
+
+    for (half = rest = 0, i = 0; i < by; i++) {
+        rest |= half;
+        half = n->low & 1;
+        n->low = n->low >> 1 | n->high << 63;
+        n->high >>= 1;
+    }
+    rest |= n->more;
+    if (odd) {
+        n->low |= half | rest;
+        return;
+    }
+    up = half && (rest || (n->low & 1));
+    n->low += up;
+    n->high += up && n->low == 0;
+}
+
+/* Rounds to binary128; `bits` as number_quad() has it. */
+static bool pack(struct exact *n, int bits, uint64_t *quad)
+{
+    bool odd = bits != NUMBER_HEX128 && bits <= QUAD_BITS - 2;
+    long keep = QUAD_BITS, below = QUAD_LEAST - n->exponent, by;
+
+    if (bits == NUMBER_HEX128)
+        keep = 109 + (n->exponent & 3);
+    by = 128 - keep + (below > 0 ? below : 0);
+    if (by > 128) { /* less than half of the smallest number */
+        n->high = n->low = 0;
+        n->more = true;
+        by = 128;
+    }
+    drop(n, by, odd);
+    /* The significand's last bit to its place; rounding up may have made it a bit longer. */
+    for (; keep < QUAD_BITS; keep++) {
+        n->high = n->high << 1 | n->low >> 63;
+        n->low <<= 1;
+    }
+    if (below > 0) {
+        /* Subnormal; the smallest normal number has the bits that it should have. */
+        quad[0] = n->high;
+    } else {
+        if (n->high >> 49) {
+            n->high >>= 1;
+            n->exponent++;
+        }
+        if (n->exponent > QUAD_MOST)
+            return false;
+        quad[0] = (n->high & (((uint64_t)1 << 48) - 1)) | (uint64_t)(n->exponent + QUAD_MOST) << 48;
+    }
+    quad[1] = n->low;
+    return true;
+}
+
+static void store(const uint64_t *quad, bool negative, void *out)
+{
+    const uint16_t one = 1;
+    bool little = *(const unsigned char *)&one == 1;
+    uint64_t word[2];
+
+    word[little ? 1 : 0] = quad[0] | (uint64_t)negative << 63;
+    word[little ? 0 : 1] = quad[1];
+    memcpy(out, word, sizeof word);
+}
+
+bool number_quad(const char *text, int bits, void *out)
+{
+    int which = number_special(text);
+    uint64_t quad[2] = {0, 0};
+    struct exact n = {.negative = *text == '-'};
+
+    if (which) {
+        quad[0] = (uint64_t)0x7fff << 48 | (which == 1 ? (uint64_t)1 << 47 : 0);
+        store(quad, which == 3, out);
+        return true;
+    }
+    if (number_is_hex(text)) {
+        if (!read_hex(text + n.negative + (*text == '+') + 2, &n))
+            return false;
+    } else if (!number_is_real(text) || !read_decimal(text + (*text == '-' || *text == '+'), &n)) {
+        return false;
+    }
+    if (!n.zero && !pack(&n, bits, quad))
+        return false;
+    store(quad, n.negative, out);
+    return true;
+}
