@@ -69,8 +69,40 @@ struct entry {
     uint16_t shared, suffix_len, value_len;
     int far;
 };
+/* head = shared x 2^24 + suffix length x 2^13 + value length x 2 + far.  Of an entry that
+ * was checked when its node was read. */
+static inline struct entry entry_load(const uint8_t *p)
+{
+    uint32_t head = load_u32(p);
+    struct entry e;
+
+    e.shared = (uint16_t)(head >> 24);
+    e.suffix_len = (uint16_t)(head >> 13 & 0x7ff);
+    e.value_len = (uint16_t)(head >> 1 & 0xfff);
+    e.far = (int)(head & 1);
+    e.suffix = p + 4;
+    e.value = e.suffix + e.suffix_len;
+    return e;
+}
 /* The next entry; checks its own limits (not the order of keys). */
-int entry_get(struct in *in, struct entry *out);
+static inline int entry_get(struct in *in, struct entry *out)
+{
+    size_t start = in->at;
+    struct entry e;
+
+    if (!in_bytes(in, 4))
+        return in->err;
+    e = entry_load(in->p + start);
+    if (!in_bytes(in, (size_t)e.suffix_len + e.value_len))
+        return in->err;
+    in->last = start;
+    if (e.shared + e.suffix_len > FMT_KEY_MAX)
+        return in_fail(in, FMT_ERR_FORMAT, "a key is too long");
+    if (e.far ? e.value_len != FMT_REF_SIZE : e.value_len > FMT_INLINE_MAX)
+        return in_fail(in, FMT_ERR_FORMAT, "impossible length of a value");
+    *out = e;
+    return FMT_OK;
+}
 /* Bytes an entry takes; and writing one. */
 size_t entry_size(size_t suffix_len, size_t value_len);
 void entry_put(struct out *out, size_t shared, const uint8_t *suffix, size_t suffix_len,

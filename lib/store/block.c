@@ -5,6 +5,7 @@
 #include "store/inner.h"
 
 #include "base/error.h"
+#include "base/mem.h"
 
 #include <string.h>
 
@@ -67,19 +68,25 @@ static int head_check(struct store *st, const struct ref *ref, int kind, int lev
 
 int node_read(struct store *st, const struct ref *ref, int level, struct node **out)
 {
-    uint8_t block[FMT_NODE_MAX];
     struct block_head head;
     const char *why = "";
+    uint8_t *block;
     struct node *n;
     size_t at = 0;
     int err = ref_check(st, ref, FMT_NODE);
 
-    if (!err)
-        err = st->io->ops->read_at(st->io, block, ref->length, ref->offset);
-    if (!err)
-        err = head_check(st, ref, FMT_NODE, level, block, &head);
     if (err)
         return err;
+    block = mem_alloc(ref->length);
+    if (!block)
+        return DREP_ERR_NOMEM;
+    err = st->io->ops->read_at(st->io, block, ref->length, ref->offset);
+    if (!err)
+        err = head_check(st, ref, FMT_NODE, level, block, &head);
+    if (err) {
+        mem_free(block);
+        return err;
+    }
     err = node_decode(&n, block, &head, &why, &at);
     if (err == DREP_ERR_NOMEM)
         return err;

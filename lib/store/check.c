@@ -108,17 +108,16 @@ static void see_log(struct check *c, const struct key *key, const uint8_t *value
 
 static void see_entry(struct check *c, const struct node *n, uint32_t i)
 {
-    const uint8_t *value = item_value(n, i);
-    size_t len = item_value_len(n, i);
     struct key key;
+    size_t len;
+    const uint8_t *value = node_value(n, i, &len);
 
-    key.len = n->item[i].key_len;
-    memcpy(key.p, item_key(n, i), key.len);
-    if (n->item[i].value_len & ITEM_FAR) {
+    node_key(n, i, &key);
+    if (len & ITEM_FAR) {
         struct ref ref = {0, 0, 0};
         struct in in;
 
-        in_init(&in, value, len);
+        in_init(&in, value, FMT_REF_SIZE);
         ref_get(&in, &ref);
         if (in.err || !ref.length) {
             finding(c, fail(DREP_ERR_FORMAT, "impossible reference to a value"), n->ref.offset);
@@ -161,12 +160,7 @@ static void see_node(struct check *c, const struct ref *ref, int level, const st
             see_entry(c, n, i);
             continue;
         }
-        below.has_low = b->has_low;
-        below.low_len = b->low_len;
-        memcpy(below.low, b->low, b->has_low ? b->low_len : 0);
-        below.has_high = b->has_high;
-        below.high_len = b->high_len;
-        memcpy(below.high, b->high, b->has_high ? b->high_len : 0);
+        below = *b;
         bounds_narrow(&below, n, i);
         child = child_get(n, i);
         see_node(c, &child.ref, n->level - 1, &below);
@@ -211,23 +205,19 @@ int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry
 {
     struct check c = {
         .st = st, .fn = fn, .fn_ctx = fn_ctx, .each_leaf = each_leaf, .leaf_ctx = leaf_ctx};
-    struct bounds *all;
+    const struct bounds all = {.low = NULL, .high = NULL};
     uint64_t size = 0;
     int err = st->io->ops->size(st->io, &size);
 
     if (err)
         return err;
-    all = mem_zalloc(1, sizeof(*all));
-    if (!all)
-        return DREP_ERR_NOMEM;
     st->check = &c;
     if (st->slot.sequence) {
         see_slots(&c);
-        see_node(&c, &st->slot.root, -1, all);
+        see_node(&c, &st->slot.root, -1, &all);
         see_pending(&c);
     }
     st->check = NULL;
-    mem_free(all);
     buf_release(&c.value);
     extents_release(&c.claimed);
     c.usage.file = (int64_t)size;

@@ -11,8 +11,13 @@
 #include <assert.h>
 #include <string.h>
 
-#define UNDERFULL (FMT_NODE_MAX / 4)
-#define MERGED (FMT_NODE_MAX / 4 * 3)
+/* Leaves are kept smaller than they may be: less is read and copied for one entry. */
+#define LEAF_MAX 4096u
+
+static size_t full(const struct node *n)
+{
+    return n->level ? FMT_NODE_MAX : LEAF_MAX;
+}
 
 /* ---- copy on write ---- */
 
@@ -63,7 +68,7 @@ static int own_child(struct store *st, struct node *parent, uint32_t i, const st
 static int own_root(struct store *st, struct node **out)
 {
     struct tree *t = &st->tree;
-    struct bounds all = {.has_low = 0};
+    struct bounds all = {.low = NULL, .high = NULL};
     int err = 0;
 
     if (!t->node && t->root.length) {
@@ -83,8 +88,8 @@ static int own_root(struct store *st, struct node **out)
 
 static int inside(const struct bounds *b, const uint8_t *key, size_t len)
 {
-    return (!b->has_low || key_compare(key, len, b->low, b->low_len) >= 0) &&
-           (!b->has_high || key_compare(key, len, b->high, b->high_len) < 0);
+    return (!b->low || key_compare(key, len, b->low, b->low_len) >= 0) &&
+           (!b->high || key_compare(key, len, b->high, b->high_len) < 0);
 }
 
 static uint64_t bound_object(const uint8_t *key, size_t len)
@@ -100,44 +105,42 @@ static void hint_keep(struct store *st, struct node *leaf, const struct bounds *
     struct tree *t = &st->tree;
     struct hint *h = &t->hint[t->next_hint++ % HINTS];
 
-    h->leaf = leaf;
-    h->shape = t->shape;
-    h->bounds.has_low = b->has_low;
-    h->bounds.has_high = b->has_high;
-    h->bounds.low_len = b->low_len;
-    h->bounds.high_len = b->high_len;
-    h->low = 0;
-    h->high = UINT64_MAX;
-    if (b->has_low) {
-        memcpy(h->bounds.low, b->low, b->low_len);
-        h->low = bound_object(b->low, b->low_len);
+    *h = (struct hint){.leaf = leaf,
+                       .shape = t->shape,
+                       .low = b->low ? bound_object(b->low, b->low_len) : 0,
+                       .high = b->high ? bound_object(b->high, b->high_len) : UINT64_MAX,
+                       .bounds = *b};
+}
+
+struct node *tree_hinted(const struct store *st, const uint8_t *key, size_t len)
+{
+    const struct tree *t = &st->tree;
+    uint64_t object;
+
+    if (!t->node)
+        return NULL;
+    object = bound_object(key, len);
+    for (int i = 0; i < HINTS; i++) {
+        const struct hint *h = &t->hint[i];
+
+        if (h->shape == t->shape && object >= h->low && object <= h->high &&
+            inside(&h->bounds, key, len))
+            return h->leaf;
     }
-    if (b->has_high) {
-        memcpy(h->bounds.high, b->high, b->high_len);
-        h->high = bound_object(b->high, b->high_len);
-    }
+    return NULL;
 }
 
 /* The dirty leaf where a key belongs. */
 static int leaf_for(struct store *st, const uint8_t *key, size_t len, struct node **out)
 {
-    struct tree *t = &st->tree;
-    uint64_t object = bound_object(key, len);
-    struct bounds b;
-    struct node *n;
+    struct bounds b = {.low = NULL, .high = NULL};
+    struct node *n = tree_hinted(st, key, len);
     int err;
 
-    for (int i = 0; i < HINTS; i++) {
-        const struct hint *h = &t->hint[i];
-
-        if (h->shape == t->shape && object >= h->low && object <= h->high &&
-            inside(&h->bounds, key, len)) {
-            *out = h->leaf;
-            return 0;
-        }
+    if (n) {
+        *out = n;
+        return 0;
     }
-    b.has_low = 0;
-    b.has_high = 0;
     err = own_root(st, &n);
     while (!err && n->level) {
         uint32_t i = node_child(n, key, len);
@@ -187,9 +190,9 @@ static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
         total += bytes;
         tail += k >= i ? bytes : 0;
     }
-    if (near && i && tail <= FMT_NODE_MAX / 8)
+    if (near && i && tail <= full(n) / 8)
         return (struct cut){i, 1};
-    if (near && total - tail + cost < FMT_NODE_MAX - FMT_BLOCK_HEAD)
+    if (near && total - tail + cost < full(n) - FMT_BLOCK_HEAD)
         return (struct cut){i, 0};
     for (k = 0; k + 1 < n->n && sum < total / 2; k++)
         sum += item_bytes(n, k);
@@ -223,7 +226,8 @@ static int raise_root(struct store *st)
         node_unref(root);
         return DREP_ERR_NOMEM;
     }
-    node_insert(root, 0, (const uint8_t *)"", 0, &c, sizeof(c));
+    node_insert(root, 0, (const uint8_t *)"", 0, &c, sizeof(c),
+                node_grown(root, 0, (const uint8_t *)"", 0, sizeof(c)));
     t->node->parent = root;
     t->node = root;
     t->shape++;
@@ -265,11 +269,11 @@ static int split(struct store *st, struct node *n, struct cut cut, const uint8_t
 static int insert_item(struct store *st, struct node *n, uint32_t i, const uint8_t *key, size_t len,
                        const void *value, size_t value_len, struct node **where)
 {
-    size_t extra = len + (value_len & ~(size_t)ITEM_FAR);
+    size_t extra = len + (value_len & ~(size_t)ITEM_FAR), bytes;
     uint8_t sep[FMT_KEY_MAX];
     int err;
 
-    while (node_grown(n, i, key, len, value_len) > FMT_NODE_MAX) {
+    while ((bytes = node_grown(n, i, key, len, value_len)) > full(n)) {
         size_t cost = entry_size(len, n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR);
         struct cut cut = choose_cut(n, i, cost);
         const uint8_t *low = i == cut.k && !cut.right ? key : item_key(n, cut.k - 1);
@@ -295,7 +299,7 @@ static int insert_item(struct store *st, struct node *n, uint32_t i, const uint8
     err = node_reserve(n, 1, extra);
     if (err)
         return err;
-    node_insert(n, i, key, len, value, value_len);
+    node_insert(n, i, key, len, value, value_len, bytes);
     if (n->level && i == 0)
         node_open_left(n);
     *where = n;
@@ -357,7 +361,9 @@ static int join(struct store *st, struct node *left, struct node *right, uint32_
         struct child c = child_get(right, 0);
 
         /* The separator takes the place of the empty first key. */
-        node_insert(left, left->n, item_key(parent, i), parent->item[i].key_len, &c, sizeof(c));
+        node_insert(
+            left, left->n, item_key(parent, i), parent->item[i].key_len, &c, sizeof(c),
+            node_grown(left, left->n, item_key(parent, i), parent->item[i].key_len, sizeof(c)));
         if (c.node)
             c.node->parent = left;
         node_move(right, 1, left);
@@ -376,9 +382,9 @@ static int join(struct store *st, struct node *left, struct node *right, uint32_
  * Only an optimisation, so failures are nobody's business. */
 static void merge(struct store *st, struct node *n)
 {
-    struct bounds any = {.has_low = 0};
+    struct bounds any = {.low = NULL, .high = NULL};
 
-    while (n->parent && n->bytes < UNDERFULL) {
+    while (n->parent && n->bytes < full(n) / 4) {
         struct node *parent = n->parent;
         uint32_t i = node_index(n);
         uint32_t other = i + 1 < parent->n ? i + 1 : i - 1;
@@ -388,7 +394,7 @@ static void merge(struct store *st, struct node *n)
         if (parent->n < 2)
             break;
         c = child_get(parent, other);
-        if (n->bytes + (c.node ? c.node->bytes : c.ref.length) > MERGED)
+        if (n->bytes + (c.node ? c.node->bytes : c.ref.length) > full(n) / 4 * 3)
             break;
         if (own_child(st, parent, other, &any, &sibling))
             break;
@@ -414,38 +420,45 @@ static void free_value(struct store *st, const uint8_t *value)
         space_free(st, ref.offset, ref.length, WITH_OP);
 }
 
-enum undo { NOTED, UNDOING };
+/* How an entry is put: noted for the operation, not noted, or noted if it is new. */
+enum how { NOTED, UNDOING, ADDING };
+
+/* Cuts a leaf in which a longer value of entry i does not fit. */
+static int split_half(struct store *st, struct node *leaf)
+{
+    struct cut half = {leaf->n / 2, 0};
+    const uint8_t *high = item_key(leaf, half.k);
+    uint8_t sep[FMT_KEY_MAX];
+    size_t sep_len = separator(item_key(leaf, half.k - 1), leaf->item[half.k - 1].key_len, high,
+                               leaf->item[half.k].key_len);
+    struct node *right;
+
+    memcpy(sep, high, sep_len);
+    return split(st, leaf, half, sep, sep_len, 0, &right);
+}
 
 static int put(struct store *st, const uint8_t *key, size_t len, const void *value,
-               size_t value_len, enum undo undo)
+               size_t value_len, enum how how)
 {
     size_t size = value_len & ~(size_t)ITEM_FAR;
     struct node *leaf;
     uint32_t i;
     int equal, err;
 
-    for (;;) { /* until a longer value fits */
+    for (;;) { /* until a longer value fits; a leaf of one entry may be longer */
         err = leaf_for(st, key, len, &leaf);
         if (err)
             return err;
         i = node_find(leaf, key, len, &equal);
-        if (!equal || leaf->bytes - item_value_len(leaf, i) + size <= FMT_NODE_MAX)
+        if (!equal || leaf->n == 1 || leaf->bytes - item_value_len(leaf, i) + size <= LEAF_MAX)
             break;
-        {
-            struct cut half = {leaf->n / 2, 0};
-            const uint8_t *high = item_key(leaf, half.k);
-            uint8_t sep[FMT_KEY_MAX];
-            size_t sep_len = separator(item_key(leaf, half.k - 1), leaf->item[half.k - 1].key_len,
-                                       high, leaf->item[half.k].key_len);
-            struct node *right;
-
-            memcpy(sep, high, sep_len);
-            err = split(st, leaf, half, sep, sep_len, 0, &right);
-            if (err)
-                return err;
-        }
+        err = split_half(st, leaf);
+        if (err)
+            return err;
     }
-    if (undo == NOTED)
+    if (equal && how == ADDING)
+        return DREP_ERR_EXISTS;
+    if (how != UNDOING)
         err = op_note(st, key, len, equal ? item_value(leaf, i) : NULL,
                       equal ? leaf->item[i].value_len : 0);
     if (!err && equal)
@@ -453,7 +466,7 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
     if (err)
         return err;
     if (equal) {
-        if (undo == NOTED && (leaf->item[i].value_len & ITEM_FAR))
+        if (how == NOTED && (leaf->item[i].value_len & ITEM_FAR))
             free_value(st, item_value(leaf, i));
         node_replace(leaf, i, value, value_len);
         leaf->last = i;
@@ -465,7 +478,7 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
     return err;
 }
 
-static int del(struct store *st, const uint8_t *key, size_t len, enum undo undo)
+static int del(struct store *st, const uint8_t *key, size_t len, enum how how)
 {
     struct node *leaf;
     uint32_t i;
@@ -480,7 +493,7 @@ static int del(struct store *st, const uint8_t *key, size_t len, enum undo undo)
             unlink_node(st, leaf);
         return DREP_ERR_NOT_FOUND;
     }
-    if (undo == NOTED) {
+    if (how == NOTED) {
         err = op_note(st, key, len, item_value(leaf, i), leaf->item[i].value_len);
         if (err)
             return err;
@@ -514,20 +527,16 @@ int tree_put_anyway(struct store *st, const struct key *key, const void *value, 
     return put(st, key->p, key->len, value, len, UNDOING);
 }
 
-int tree_put(struct store *st, const struct key *key, const void *value, size_t len)
+/* A value that is too long for a leaf goes to a block of its own. */
+static int put_far(struct store *st, const struct key *key, const void *value, size_t len,
+                   enum how how)
 {
     uint8_t bytes[FMT_REF_SIZE];
     struct ref ref;
     struct out out;
     uint64_t offset;
-    int err = store_may_write(st);
+    int err;
 
-    if (err)
-        return err;
-    if (st->tree.leaves > st->tree.leaves_max)
-        tree_spill(st);
-    if (len <= FMT_INLINE_MAX)
-        return put(st, key->p, key->len, value, len, NOTED);
     if (len > FMT_VALUE_MAX)
         return fail(DREP_ERR_LIMIT, "a value of %zu bytes is larger than %u", len, FMT_VALUE_MAX);
     err = space_alloc(st, len + FMT_BLOCK_HEAD, FMT_ALIGN, WITH_OP, &offset);
@@ -537,11 +546,58 @@ int tree_put(struct store *st, const struct key *key, const void *value, size_t 
     if (!err) {
         out_init(&out, bytes, sizeof(bytes));
         ref_put(&out, &ref);
-        err = put(st, key->p, key->len, bytes, FMT_REF_SIZE | ITEM_FAR, NOTED);
+        err = put(st, key->p, key->len, bytes, FMT_REF_SIZE | ITEM_FAR, how);
     }
     if (err)
         space_free(st, offset, len + FMT_BLOCK_HEAD, WITH_OP);
     return err;
+}
+
+static int put_any(struct store *st, const struct key *key, const void *value, size_t len,
+                   enum how how)
+{
+    int err = store_may_write(st);
+
+    if (err)
+        return err;
+    if (st->tree.leaves > st->tree.leaves_max)
+        tree_spill(st);
+    return len <= FMT_INLINE_MAX ? put(st, key->p, key->len, value, len, how)
+                                 : put_far(st, key, value, len, how);
+}
+
+int tree_put(struct store *st, const struct key *key, const void *value, size_t len)
+{
+    return put_any(st, key, value, len, NOTED);
+}
+
+int tree_add(struct store *st, const struct key *key, const void *value, size_t len)
+{
+    return put_any(st, key, value, len, ADDING);
+}
+
+int tree_patch(struct store *st, const struct key *key, size_t at, const void *bytes, size_t n)
+{
+    struct node *leaf;
+    uint32_t i;
+    int equal, err = store_may_write(st);
+
+    if (!err)
+        err = leaf_for(st, key->p, key->len, &leaf);
+    if (err)
+        return err;
+    i = node_find(leaf, key->p, key->len, &equal);
+    if (!equal || leaf->item[i].value_len & ITEM_FAR || at > leaf->item[i].value_len ||
+        n > leaf->item[i].value_len - at)
+        return DREP_ERR_NOT_FOUND;
+    err = op_note(st, key->p, key->len, item_value(leaf, i), leaf->item[i].value_len);
+    if (err)
+        return err;
+    memcpy(leaf->arena + leaf->item[i].at + key->len + at, bytes, n);
+    leaf->last = i;
+    st->tree.change++;
+    st->dirty = 1;
+    return 0;
 }
 
 int tree_del(struct store *st, const struct key *key)
@@ -555,10 +611,11 @@ int tree_del(struct store *st, const struct key *key)
 
 /* ---- writing leaves early ---- */
 
-#define BATCH 64
+#define BATCH 256
 
 struct batch {
     struct node *leaf[BATCH];
+    uint32_t at[BATCH]; /* in its parent */
     size_t n;
     size_t bytes;
 };
@@ -596,7 +653,7 @@ static int batch_write(struct store *st, struct batch *batch)
         struct node *n = batch->leaf[i];
         struct child c = {.ref = n->ref};
 
-        child_set(n->parent, node_index(n), &c);
+        child_set(n->parent, batch->at[i], &c);
         n->parent = NULL;
         n->dirty = 0;
         node_cache_put(&st->nodes, n);
@@ -630,7 +687,10 @@ static int spill(struct store *st, struct node *n, struct batch *batch)
         } else if (!hinted(st, c.node)) {
             if (batch->n == BATCH)
                 err = batch_write(st, batch);
-            batch->leaf[batch->n++] = c.node;
+            if (err)
+                return err;
+            batch->leaf[batch->n] = c.node;
+            batch->at[batch->n++] = i;
             batch->bytes += round_up(c.node->bytes, FMT_ALIGN);
         }
         if (err)

@@ -70,16 +70,16 @@ uint64_t round_up(uint64_t v, uint64_t align);
 
 /* ---- the tree ---- */
 
-/* What all keys of a subtree lie between: low <= key < high. */
+/* What all keys of a subtree lie between: low <= key < high; NULL: no bound.  They stand in
+ * the nodes above. */
 struct bounds {
-    int has_low, has_high;
+    const uint8_t *low, *high;
     size_t low_len, high_len;
-    uint8_t low[FMT_KEY_MAX], high[FMT_KEY_MAX];
 };
 
-#define LEAVES_MAX 512 /* dirty leaves in memory, about 16 MiB */
+#define LEAVES_MAX 1024 /* dirty leaves in memory, about 12 MiB */
 #define HINTS 8
-struct hint { /* a dirty leaf changed lately */
+struct hint { /* a dirty leaf changed lately; holds while the shape is the same */
     struct node *leaf;
     uint64_t shape;
     uint64_t low, high; /* objects of the bounds: most keys are told apart by them */
@@ -91,7 +91,8 @@ struct pin { /* a leaf that a walk stands in */
     uint64_t stamp;
     uint64_t change;
     struct node *leaf;
-    struct bounds bounds;
+    int has_high; /* keys of the leaf are less than: */
+    struct key high;
 };
 
 struct tree {
@@ -111,6 +112,8 @@ struct tree {
 void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i);
 int bounds_check(const struct bounds *b, const struct node *n);
 
+/* The dirty leaf where a key belongs, if it was changed lately; NULL. */
+struct node *tree_hinted(const struct store *st, const uint8_t *key, size_t len);
 int tree_init(struct store *st);
 void tree_release(struct store *st);
 /* Reads a node that stands in the file; one reference for the caller. */

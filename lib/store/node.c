@@ -34,30 +34,208 @@ void node_unref(struct node *n)
         return;
     mem_free(n->item);
     mem_free(n->arena);
+    mem_free(n->block);
+    mem_free(n->entry);
+    mem_free(n->mark);
     mem_free(n);
 }
 
 size_t node_memory(const struct node *n)
 {
-    return sizeof(*n) + n->room * sizeof(*n->item) + n->size;
+    size_t read = n->block ? n->bytes + n->n * sizeof(*n->entry) + n->n / 2 : 0;
+
+    return sizeof(*n) + n->room * sizeof(*n->item) + n->size + read;
+}
+
+/* ---- leaves as they were read ---- */
+
+static struct entry entry_of(const struct node *n, uint32_t i)
+{
+    return entry_load(n->block + n->entry[i]);
+}
+
+static const uint8_t *mark_key(const struct node *n, uint32_t i)
+{
+    return n->arena + n->mark[i].at;
+}
+
+/* Marks of whole MARKED entries; behind them stands that of the last entry. */
+static uint32_t marks(const struct node *n)
+{
+    return (n->n + MARKED - 1) / MARKED;
+}
+
+static void follow(const struct entry *e, struct key *key)
+{
+    memcpy(key->p + e->shared, e->suffix, e->suffix_len);
+    key->len = (size_t)e->shared + e->suffix_len;
+}
+
+void node_next_key(const struct node *n, uint32_t i, struct key *key)
+{
+    struct entry e;
+
+    if (!n->block) {
+        key->len = n->item[i].key_len;
+        memcpy(key->p, item_key(n, i), key->len);
+        return;
+    }
+    e = entry_of(n, i);
+    follow(&e, key);
+}
+
+void node_key(const struct node *n, uint32_t i, struct key *key)
+{
+    uint32_t at = i / MARKED;
+
+    if (!n->block) {
+        node_next_key(n, i, key);
+        return;
+    }
+    key->len = n->mark[at].len;
+    memcpy(key->p, mark_key(n, at), key->len);
+    for (at = at * MARKED + 1; at <= i; at++)
+        node_next_key(n, at, key);
+}
+
+const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len)
+{
+    struct entry e;
+
+    if (!n->block) {
+        *len = n->item[i].value_len;
+        return item_value(n, i);
+    }
+    e = entry_of(n, i);
+    *len = e.value_len | (e.far ? ITEM_FAR : 0);
+    return e.value;
+}
+
+const uint8_t *node_first(const struct node *n, size_t *len)
+{
+    *len = n->block ? n->mark[0].len : n->item[0].key_len;
+    return n->block ? mark_key(n, 0) : item_key(n, 0);
+}
+
+const uint8_t *node_last(const struct node *n, size_t *len)
+{
+    *len = n->block ? n->mark[marks(n)].len : n->item[n->n - 1].key_len;
+    return n->block ? mark_key(n, marks(n)) : item_key(n, n->n - 1);
+}
+
+/* How many first bytes are equal. */
+static size_t common(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
+{
+    size_t max = alen < blen ? alen : blen;
+    size_t i = 0;
+
+    while (i + 8 <= max && memcmp(a + i, b + i, 8) == 0)
+        i += 8;
+    while (i < max && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* The first entry of [i, end) whose key is >= key, `end` if there is none; the one before
+ * has a lesser key with `same` first bytes equal.  An entry that shares more than that with
+ * the one before is lesser too. */
+static uint32_t scan(const struct node *n, uint32_t i, uint32_t end, size_t same,
+                     const uint8_t *key, size_t len, int *equal)
+{
+    for (; i < end; i++) {
+        struct entry e = entry_of(n, i);
+        size_t k;
+
+        if (e.shared > same)
+            continue;
+        k = common(e.suffix, e.suffix_len, key + e.shared, len - e.shared);
+        same = e.shared + k;
+        if (same == len) { /* the key ends here */
+            *equal = k == e.suffix_len;
+            return i;
+        }
+        if (k < e.suffix_len && e.suffix[k] > key[same])
+            return i;
+    }
+    return end;
+}
+
+static uint32_t block_find(const struct node *n, const uint8_t *key, size_t len, int *equal)
+{
+    uint32_t low = 0, high = marks(n), end;
+
+    *equal = 0;
+    while (low < high) { /* the first mark that is greater */
+        uint32_t mid = low + (high - low) / 2;
+        int order = key_compare(mark_key(n, mid), n->mark[mid].len, key, len);
+
+        if (order == 0) {
+            *equal = 1;
+            return mid * MARKED;
+        }
+        if (order < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == 0)
+        return 0;
+    low--;
+    end = (low + 1) * MARKED < n->n ? (low + 1) * MARKED : n->n;
+    return scan(n, low * MARKED + 1, end, common(mark_key(n, low), n->mark[low].len, key, len), key,
+                len, equal);
+}
+
+/* All entries as items of a dirty node, which has room for them. */
+static void unpack(const struct node *n, struct node *to)
+{
+    struct key key;
+
+    for (uint32_t i = 0; i < n->n; i++) {
+        struct entry e = entry_of(n, i);
+
+        follow(&e, &key);
+        memcpy(to->arena + to->used, key.p, key.len);
+        memcpy(to->arena + to->used + key.len, e.value, e.value_len);
+        to->item[i] = (struct item){to->used, (uint16_t)key.len,
+                                    (uint16_t)(e.value_len | (e.far ? ITEM_FAR : 0))};
+        to->used += (uint32_t)(key.len + e.value_len);
+    }
+}
+
+static size_t unpacked(const struct node *n)
+{
+    size_t sum = 0;
+
+    for (uint32_t i = 0; i < n->n; i++) {
+        struct entry e = entry_of(n, i);
+
+        sum += (size_t)e.shared + e.suffix_len + e.value_len;
+    }
+    return sum;
 }
 
 struct node *node_copy(const struct node *n)
 {
     struct node *copy = node_new(n->level);
+    size_t used = n->block ? unpacked(n) : n->used;
 
     if (!copy)
         return NULL;
     /* Who copies a node is about to put something in. */
-    if (node_reserve(copy, n->n + 16, n->used + n->used / 4 + 256)) {
+    if (node_reserve(copy, n->n + 16, used + used / 4 + 256)) {
         node_unref(copy);
         return NULL;
     }
-    memcpy(copy->item, n->item, n->n * sizeof(*n->item));
-    memcpy(copy->arena, n->arena, n->used);
+    if (n->block) {
+        unpack(n, copy);
+    } else {
+        memcpy(copy->item, n->item, n->n * sizeof(*n->item));
+        memcpy(copy->arena, n->arena, n->used);
+        copy->used = n->used;
+        copy->waste = n->waste;
+    }
     copy->n = n->n;
-    copy->used = n->used;
-    copy->waste = n->waste;
     copy->bytes = n->bytes;
     copy->last = UINT32_MAX;
     return copy;
@@ -84,11 +262,24 @@ uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *eq
 {
     uint32_t low = 0, high = n->n, i;
 
-    /* Keys often come in order: look behind the one that came last. */
-    if (n->dirty && n->last < n->n && item_compare(n, n->last, key, len) < 0) {
-        low = n->last + 1;
-        if (low < high && item_compare(n, low, key, len) >= 0)
-            high = low;
+    if (n->block)
+        return block_find(n, key, len, equal);
+    /* Keys often come in order: look at the one that came last, and behind it. */
+    if (n->dirty && n->last < n->n) {
+        int order = item_compare(n, n->last, key, len);
+
+        *equal = order == 0;
+        if (order == 0)
+            return n->last;
+        if (order < 0) {
+            low = n->last + 1;
+            if (low == high)
+                return low;
+            order = item_compare(n, low, key, len);
+            *equal = order == 0;
+            if (order >= 0)
+                return low;
+        }
     }
     i = lower(n, low, high, key, len);
     *equal = i < n->n && item_compare(n, i, key, len) == 0;
@@ -175,16 +366,7 @@ int node_reserve(struct node *n, uint32_t items, size_t bytes)
 
 size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 {
-    size_t max = alen < blen ? alen : blen;
-    size_t i = 0;
-
-    if (max > SHARED_MAX)
-        max = SHARED_MAX;
-    while (i + 8 <= max && memcmp(a + i, b + i, 8) == 0)
-        i += 8;
-    while (i < max && a[i] == b[i])
-        i++;
-    return i;
+    return common(a, alen < SHARED_MAX ? alen : SHARED_MAX, b, blen);
 }
 
 /* Bytes that a value takes in the file: of a child, its reference. */
@@ -215,11 +397,11 @@ size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t k
 }
 
 void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len, const void *value,
-                 size_t value_len)
+                 size_t value_len, size_t bytes)
 {
     size_t len = value_len & ~(size_t)ITEM_FAR;
 
-    n->bytes = node_grown(n, i, key, key_len, value_len);
+    n->bytes = bytes;
     memmove(n->item + i + 1, n->item + i, (n->n - i) * sizeof(*n->item));
     n->item[i] = (struct item){n->used, (uint16_t)key_len, (uint16_t)value_len};
     memcpy(n->arena + n->used, key, key_len);
@@ -285,7 +467,8 @@ void node_move(struct node *n, uint32_t from, struct node *to)
     for (uint32_t i = from; i < n->n; i++) {
         const struct item *item = &n->item[i];
 
-        node_insert(to, to->n, item_key(n, i), item->key_len, item_value(n, i), item->value_len);
+        node_insert(to, to->n, item_key(n, i), item->key_len, item_value(n, i), item->value_len,
+                    node_grown(to, to->n, item_key(n, i), item->key_len, item->value_len));
         if (n->level) {
             struct child c = child_get(n, i);
 
@@ -300,107 +483,142 @@ void node_move(struct node *n, uint32_t from, struct node *to)
 
 /* ---- from and to bytes ---- */
 
-/* What is wrong with entry i, given the one before; NULL if nothing is. */
-static const char *entry_doubt(const struct node *n, const struct entry *e)
+/* What is wrong with an entry, given the key before it (NULL: it is the first); NULL if
+ * nothing is. */
+static const char *entry_doubt(const struct entry *e, int level, const uint8_t *last, size_t len)
 {
-    const struct item *last = n->n ? &n->item[n->n - 1] : NULL;
-    const uint8_t *rest;
-    size_t left;
-
-    if (n->level && (e->far || e->value_len != FMT_REF_SIZE))
+    if (level && (e->far || e->value_len != FMT_REF_SIZE))
         return "an entry of an interior node is not a reference";
-    if (!n->level && e->shared + e->suffix_len < 9)
+    if (!level && e->shared + e->suffix_len < 9)
         return "a key is too short";
     if (!last)
         return e->shared ? "the first key of a node shares bytes" : NULL;
-    if (e->shared > last->key_len)
+    if (e->shared > len)
         return "a key shares more bytes than there are";
-    rest = n->arena + last->at + e->shared;
-    left = last->key_len - e->shared;
-    if (key_compare(rest, left, e->suffix, e->suffix_len) >= 0)
+    if (key_compare(last + e->shared, len - e->shared, e->suffix, e->suffix_len) >= 0)
         return "keys are not in ascending order";
     return NULL;
 }
 
-/* Appends one entry; there is room. */
-static int entry_take(struct node *n, const struct entry *e, struct in *in)
+static int mark_put(struct node *n, uint32_t i, const struct key *key)
 {
-    size_t key_len = (size_t)e->shared + e->suffix_len;
-    uint8_t *to = n->arena + n->used;
-    size_t len = e->value_len;
+    if (n->size - n->used < key->len) {
+        size_t size = 2 * (size_t)n->size + key->len + n->n / MARKED * 16 + 64;
+        uint8_t *arena = mem_resize(n->arena, size, 1);
 
-    if (e->shared)
-        memcpy(to, item_key(n, n->n - 1), e->shared);
-    if (e->suffix_len)
-        memcpy(to + e->shared, e->suffix, e->suffix_len);
-    if (n->level) {
-        struct child c = {.node = NULL};
-        struct in ref;
-
-        in_init(&ref, e->value, e->value_len);
-        ref_get(&ref, &c.ref);
-        if (ref.err || !c.ref.length)
-            return in_fail(in, FMT_ERR_FORMAT, "impossible reference");
-        len = sizeof(c);
-        memcpy(to + key_len, &c, len);
-    } else if (len) {
-        memcpy(to + key_len, e->value, len);
+        if (!arena)
+            return DREP_ERR_NOMEM;
+        n->arena = arena;
+        n->size = (uint32_t)size;
     }
-    n->item[n->n++] = (struct item){n->used, (uint16_t)key_len,
-                                    (uint16_t)(len | (e->far && !n->level ? ITEM_FAR : 0))};
-    n->used += (uint32_t)(key_len + len);
+    n->mark[i] = (struct mark){n->used, (uint32_t)key->len};
+    memcpy(n->arena + n->used, key->p, key->len);
+    n->used += (uint32_t)key->len;
     return 0;
 }
 
-/* Memory for the keys and values of the entries up to the first malformed one: bytes of the
- * file back all of it. */
-static size_t measure(struct in in, const struct block_head *head)
+/* The entries of a leaf stay where they are. */
+static int leaf_decode(struct node *n, struct in *in, uint32_t count)
+{
+    struct key key = {.len = 0};
+    int err = 0;
+
+    n->entry = mem_array(count, sizeof(*n->entry));
+    n->mark = mem_array(count / MARKED + 2, sizeof(*n->mark));
+    if (!n->entry || !n->mark)
+        return DREP_ERR_NOMEM;
+    for (n->n = 0; !err && n->n < count; n->n++) {
+        const char *doubt;
+        struct entry e;
+
+        n->entry[n->n] = (uint16_t)in->at;
+        if (entry_get(in, &e))
+            return 0;
+        doubt = entry_doubt(&e, 0, n->n ? key.p : NULL, key.len);
+        if (doubt)
+            return in_fail(in, FMT_ERR_FORMAT, doubt), 0;
+        follow(&e, &key);
+        if (n->n % MARKED == 0)
+            err = mark_put(n, n->n / MARKED, &key);
+    }
+    return err ? err : mark_put(n, marks(n), &key);
+}
+
+/* Memory for the keys of the entries up to the first malformed one: bytes of the file back
+ * all of it. */
+static size_t measure(struct in in, uint32_t count)
 {
     struct entry e;
     size_t sum = 0;
 
-    for (uint32_t i = 0; i < head->count && entry_get(&in, &e) == 0; i++) {
-        sum += (size_t)e.shared + e.suffix_len;
-        sum += head->level ? sizeof(struct child) : e.value_len;
-    }
+    for (uint32_t i = 0; i < count && entry_get(&in, &e) == 0; i++)
+        sum += (size_t)e.shared + e.suffix_len + sizeof(struct child);
     return sum;
 }
 
-int node_decode(struct node **out, const uint8_t *block, const struct block_head *head,
-                const char **why, size_t *at)
+static int interior_decode(struct node *n, struct in *in, uint32_t count)
+{
+    int err = node_reserve(n, count, measure(*in, count));
+
+    for (uint32_t i = 0; !err && i < count; i++) {
+        const struct item *last = n->n ? &n->item[n->n - 1] : NULL;
+        uint8_t *to = n->arena + n->used;
+        struct child c = {.node = NULL};
+        const char *doubt;
+        struct entry e;
+        size_t key_len;
+        struct in ref;
+
+        if (entry_get(in, &e))
+            return 0;
+        doubt =
+            entry_doubt(&e, n->level, last ? n->arena + last->at : NULL, last ? last->key_len : 0);
+        if (doubt)
+            return in_fail(in, FMT_ERR_FORMAT, doubt), 0;
+        key_len = (size_t)e.shared + e.suffix_len;
+        if (e.shared)
+            memcpy(to, n->arena + last->at, e.shared);
+        memcpy(to + e.shared, e.suffix, e.suffix_len);
+        in_init(&ref, e.value, e.value_len);
+        ref_get(&ref, &c.ref);
+        if (ref.err || !c.ref.length)
+            return in_fail(in, FMT_ERR_FORMAT, "impossible reference"), 0;
+        memcpy(to + key_len, &c, sizeof(c));
+        n->item[n->n++] = (struct item){n->used, (uint16_t)key_len, (uint16_t)sizeof(c)};
+        n->used += (uint32_t)(key_len + sizeof(c));
+    }
+    return err;
+}
+
+int node_decode(struct node **out, uint8_t *block, const struct block_head *head, const char **why,
+                size_t *at)
 {
     struct node *n = node_new(head->level);
     struct in in;
     int err;
 
-    if (!n)
+    if (!n) {
+        mem_free(block);
         return DREP_ERR_NOMEM;
-    in_init(&in, block + FMT_BLOCK_HEAD, head->length - FMT_BLOCK_HEAD);
-    err = node_reserve(n, head->count, measure(in, head));
+    }
+    n->block = block;
+    in_init(&in, block, head->length);
+    in_bytes(&in, FMT_BLOCK_HEAD);
+    err = n->level ? interior_decode(n, &in, head->count) : leaf_decode(n, &in, head->count);
+    if (!err && !in.err && in_left(&in))
+        in_fail(&in, FMT_ERR_FORMAT, "bytes behind the last entry of a node");
+    if (!err && in.err) {
+        err = in.err;
+        *why = in.why;
+        *at = in.err_at;
+    }
     if (err) {
         node_unref(n);
         return err;
     }
-    for (uint32_t i = 0; !in.err && i < head->count; i++) {
-        struct entry e;
-        const char *doubt;
-
-        if (entry_get(&in, &e))
-            break;
-        doubt = entry_doubt(n, &e);
-        if (doubt)
-            in_fail(&in, FMT_ERR_FORMAT, doubt);
-        else
-            entry_take(n, &e, &in);
-    }
-    if (!in.err && in_left(&in))
-        in_fail(&in, FMT_ERR_FORMAT, "bytes behind the last entry of a node");
-    if (in.err) {
-        err = in.err;
-        *why = in.why;
-        *at = FMT_BLOCK_HEAD + in.err_at;
-        node_unref(n);
-        return err;
+    if (n->level) {
+        mem_free(n->block);
+        n->block = NULL;
     }
     n->dirty = 0;
     n->bytes = head->length;

@@ -1,8 +1,11 @@
 /* node.h - a node of the tree in memory, and the cache of nodes that stand in the file.
  *
- * Keys are whole here (compressed only in the file), so a search is a binary search with
- * memcmp.  A node is either dirty, owned by its parent and changed in place, or it stands
- * in the file: then it never changes, and any number of threads may hold it. */
+ * A node is either dirty, owned by its parent and changed in place, or it stands in the
+ * file: then it never changes, and any number of threads may hold it.  Dirty nodes and
+ * interior ones have whole keys in an arena (compressed only in the file), so a search is a
+ * binary search with memcmp.  A leaf that was read is kept as it stands in the file, with
+ * the place of each entry and the whole key of every sixteenth: most of what is read is
+ * looked at once. */
 #ifndef STORE_NODE_H
 #define STORE_NODE_H
 
@@ -25,17 +28,28 @@ struct child {
     struct node *node; /* the dirty one, else NULL */
 };
 
+/* The whole key of an entry of a leaf that was read, in its arena. */
+struct mark {
+    uint32_t at;
+    uint32_t len;
+};
+#define MARKED 16u /* every such entry has one, and the last */
+
 struct node {
     atomic_int refs;
     uint8_t level;
     uint8_t dirty;
-    uint32_t n, room;    /* items */
-    uint32_t used, size; /* bytes of the arena */
-    uint32_t waste;      /* of those, not in use any more */
-    uint32_t last;       /* the item that was put in last */
-    size_t bytes;        /* in the file, header included */
+    _Atomic uint64_t under; /* a node that stands there was seen to allow these keys */
+    uint32_t n, room;       /* items */
+    uint32_t used, size;    /* bytes of the arena */
+    uint32_t waste;         /* of those, not in use any more */
+    uint32_t last;          /* the item that was put in last */
+    size_t bytes;           /* in the file, header included */
     struct item *item;
     uint8_t *arena;
+    uint8_t *block;  /* a leaf that was read: its bytes; then there are no items */
+    uint16_t *entry; /* and where each entry begins in them */
+    struct mark *mark;
     struct node *parent; /* of a dirty one; NULL: the root */
     struct ref ref;      /* where it stands, length 0 when dirty */
     struct node *chain;  /* the cache's */
@@ -62,14 +76,28 @@ static inline int item_compare(const struct node *n, uint32_t i, const uint8_t *
     return key_compare(item_key(n, i), n->item[i].key_len, key, len);
 }
 
-struct node *node_new(int level); /* dirty and empty, one reference */
-struct node *node_copy(const struct node *n);
+struct node *node_new(int level);             /* dirty and empty, one reference */
+struct node *node_copy(const struct node *n); /* dirty */
 void node_ref(struct node *n);
 void node_unref(struct node *n);
 size_t node_memory(const struct node *n);
 
-/* The first item whose key is >= key; *equal: it is that key. */
+/* What follows holds for every node, items or not. */
+
+/* The first entry whose key is >= key; *equal: it is that key. */
 uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal);
+/* Copies the key of entry i. */
+void node_key(const struct node *n, uint32_t i, struct key *key);
+/* The same where *key is that of entry i - 1. */
+void node_next_key(const struct node *n, uint32_t i, struct key *key);
+/* A leaf's value, in place; *len with ITEM_FAR. */
+const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len);
+/* The first key and the last one, in place. */
+const uint8_t *node_first(const struct node *n, size_t *len);
+const uint8_t *node_last(const struct node *n, size_t *len);
+
+/* What follows is for items. */
+
 /* The child below which a key belongs. */
 uint32_t node_child(const struct node *n, const uint8_t *key, size_t len);
 struct child child_get(const struct node *n, uint32_t i);
@@ -83,9 +111,9 @@ int node_reserve(struct node *n, uint32_t items, size_t bytes);
 /* Bytes the node would take in the file with this item put in before item i. */
 size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
                   size_t value_len);
-/* Reserved before; value_len with ITEM_FAR. */
+/* Reserved before; value_len with ITEM_FAR; bytes: what node_grown() gave. */
 void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len, const void *value,
-                 size_t value_len);
+                 size_t value_len, size_t bytes);
 /* A new value for item i; reserved before. */
 void node_replace(struct node *n, uint32_t i, const void *value, size_t value_len);
 void node_remove(struct node *n, uint32_t i);
@@ -96,10 +124,11 @@ void node_move(struct node *n, uint32_t from, struct node *to);
 /* Length of the key's first bytes that are equal, at most 255. */
 size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
 
-/* From the bytes behind a block's header: checks entries, their order, what a node of this
- * level may hold.  On failure *why says what, *at at which byte of the block. */
-int node_decode(struct node **out, const uint8_t *block, const struct block_head *head,
-                const char **why, size_t *at);
+/* From a block, which must come from mem_alloc() and belongs to the node from here on, also
+ * on failure: checks entries, their order, what a node of this level may hold.  On failure
+ * *why says what, *at at which byte of the block. */
+int node_decode(struct node **out, uint8_t *block, const struct block_head *head, const char **why,
+                size_t *at);
 /* Writes n->bytes bytes: entries and a sealed header; gives the checksum. */
 uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8],
                      uint64_t sequence);

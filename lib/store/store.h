@@ -12,6 +12,7 @@
 #include <datarep.h>
 
 struct store;
+struct node;
 
 struct store_opts {
     int lock;            /* take locks (hint drep_lock) */
@@ -69,8 +70,23 @@ int buf_done(struct buf *b, const struct out *out);
 
 /* DREP_ERR_NOT_FOUND without a message when absent. */
 int tree_get(struct store *st, const struct key *key, struct buf *value);
+/* The same without copying: the value as it stands, until tree_peeked(); the tree must not
+ * change before. */
+struct peek {
+    const uint8_t *p;
+    size_t len;
+    struct node *held;
+    struct buf far;
+};
+int tree_peek(struct store *st, const struct key *key, struct peek *peek);
+void tree_peeked(struct peek *peek);
 /* Inserts or replaces. */
 int tree_put(struct store *st, const struct key *key, const void *value, size_t len);
+/* Inserts; DREP_ERR_EXISTS without a message when present. */
+int tree_add(struct store *st, const struct key *key, const void *value, size_t len);
+/* Changes n bytes of a value that stands in its leaf, from byte `at` on; DREP_ERR_NOT_FOUND
+ * without a message when it does not, or is shorter. */
+int tree_patch(struct store *st, const struct key *key, size_t at, const void *bytes, size_t n);
 /* DREP_ERR_NOT_FOUND when absent. */
 int tree_del(struct store *st, const struct key *key);
 /* The entry with the greatest key <= `key` that begins with the first `prefix` bytes

@@ -49,38 +49,60 @@ void tree_release(struct store *st)
 
 /* ---- descending ---- */
 
-static void set_low(struct bounds *b, const struct node *n, uint32_t i)
-{
-    b->has_low = 1;
-    b->low_len = n->item[i].key_len;
-    memcpy(b->low, item_key(n, i), b->low_len);
-}
-
 void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i)
 {
     /* The first separator may be lower than the bound that already holds. */
-    if (i > 0 ||
-        (n->item[0].key_len && (!b->has_low || item_compare(n, 0, b->low, b->low_len) > 0)))
-        set_low(b, n, i);
+    if (i > 0 || (n->item[0].key_len && (!b->low || item_compare(n, 0, b->low, b->low_len) > 0))) {
+        b->low = item_key(n, i);
+        b->low_len = n->item[i].key_len;
+    }
     if (i + 1 < n->n) {
-        b->has_high = 1;
+        b->high = item_key(n, i + 1);
         b->high_len = n->item[i + 1].key_len;
-        memcpy(b->high, item_key(n, i + 1), b->high_len);
     }
 }
 
 int bounds_check(const struct bounds *b, const struct node *n)
 {
-    uint32_t first = n->level ? 1 : 0; /* the first separator may be short */
+    const uint8_t *first, *last;
+    size_t first_len, last_len;
 
-    if (n->n <= first)
+    if (n->level && n->n == 1)
         return 0;
-    if ((b->has_low && item_compare(n, first, b->low, b->low_len) < 0) ||
-        (b->has_high && item_compare(n, n->n - 1, b->high, b->high_len) >= 0))
+    first = node_first(n, &first_len);
+    if (n->level) { /* the first separator may be short */
+        first = item_key(n, 1);
+        first_len = n->item[1].key_len;
+    }
+    last = node_last(n, &last_len);
+    if ((b->low && key_compare(first, first_len, b->low, b->low_len) < 0) ||
+        (b->high && key_compare(last, last_len, b->high, b->high_len) >= 0))
         return fail(DREP_ERR_FORMAT,
                     "node at byte %llu: its keys lie outside those of the node above",
                     (unsigned long long)n->ref.offset);
     return 0;
+}
+
+/* The nodes on the way to a leaf: those that stand in the file are held, so that the bounds
+ * stay where they are. */
+struct trail {
+    struct node *node[FMT_LEVEL_MAX + 1];
+    int n;
+    struct bounds b;
+};
+
+static void trail_release(struct trail *t)
+{
+    for (int i = 0; i < t->n; i++)
+        node_unref(t->node[i]);
+    t->n = 0;
+}
+
+/* A node that stands in the file is held; a dirty one cannot go while anybody reads. */
+static void leaf_done(struct node *leaf)
+{
+    if (!leaf->dirty)
+        node_unref(leaf);
 }
 
 static int root_get(struct store *st, struct node **out)
@@ -88,7 +110,6 @@ static int root_get(struct store *st, struct node **out)
     struct tree *t = &st->tree;
 
     if (t->node) {
-        node_ref(t->node);
         *out = t->node;
         return 0;
     }
@@ -97,66 +118,115 @@ static int root_get(struct store *st, struct node **out)
     return node_load(st, &t->root, -1, out);
 }
 
-/* The leaf where a key belongs, or (below) where the greatest key less than it does. */
-static int descend(struct store *st, const uint8_t *key, size_t len, int below, struct bounds *b,
-                   struct node **leaf)
+/* A child that stands in the file, its keys seen to be within the bounds: once is enough
+ * while it is found below the same node. */
+static int child_load(struct store *st, const struct node *n, const struct child *c,
+                      const struct bounds *b, struct node **out)
 {
-    struct node *n;
-    int err = root_get(st, &n);
+    struct node *child;
+    int err = node_load(st, &c->ref, n->level - 1, &child);
 
     if (err)
         return err;
-    b->has_low = 0;
-    b->has_high = 0;
-    while (n->level) {
-        uint32_t i = node_child(n, key, len);
-        struct child c;
-        struct node *next;
-
-        if (below && i > 0 && item_compare(n, i, key, len) == 0)
-            i--;
-        bounds_narrow(b, n, i);
-        c = child_get(n, i);
-        if (c.node) {
-            next = c.node;
-            node_ref(next);
-        } else {
-            err = node_load(st, &c.ref, n->level - 1, &next);
-            if (!err && (err = bounds_check(b, next)) != 0)
-                node_unref(next);
-        }
-        node_unref(n);
-        if (err)
+    if (n->dirty || !n->ref.offset ||
+        atomic_load_explicit(&child->under, memory_order_relaxed) != n->ref.offset) {
+        err = bounds_check(b, child);
+        if (err) {
+            node_unref(child);
             return err;
-        n = next;
+        }
+        atomic_store_explicit(&child->under, n->dirty ? 0 : n->ref.offset, memory_order_relaxed);
     }
-    *leaf = n;
+    *out = child;
     return 0;
 }
 
-/* Copies the value of item i, from its block if it has one. */
-static int value_get(struct store *st, const struct node *leaf, uint32_t i, struct buf *value)
+/* The leaf where a key belongs, or (below) where the greatest key less than it does. */
+static int descend(struct store *st, const uint8_t *key, size_t len, int below, struct trail *t,
+                   struct node **leaf)
+{
+    struct node *n;
+    int err;
+
+    t->n = 0;
+    t->b = (struct bounds){.low = NULL, .high = NULL};
+    err = root_get(st, &n);
+    while (!err && n->level) {
+        uint32_t i = node_child(n, key, len);
+        struct child c;
+
+        if (below && i > 0 && item_compare(n, i, key, len) == 0)
+            i--;
+        bounds_narrow(&t->b, n, i);
+        c = child_get(n, i);
+        if (!n->dirty)
+            t->node[t->n++] = n;
+        if (c.node)
+            n = c.node;
+        else
+            err = child_load(st, n, &c, &t->b, &n);
+    }
+    if (err)
+        trail_release(t);
+    else
+        *leaf = n;
+    return err;
+}
+
+/* The dirty leaf that a hint leads to, or the leaf that the way down does. */
+static int leaf_of(struct store *st, const struct key *key, struct node **leaf)
+{
+    struct trail t;
+    int err;
+
+    *leaf = tree_hinted(st, key->p, key->len);
+    if (*leaf)
+        return 0;
+    err = descend(st, key->p, key->len, 0, &t, leaf);
+    if (!err)
+        trail_release(&t);
+    return err;
+}
+
+/* The value of an entry: where it stands, or copied from its block. */
+static int value_see(struct store *st, const struct node *leaf, uint32_t i, struct buf *far,
+                     const uint8_t **p, size_t *len)
 {
     struct ref ref = {0, 0, 0};
     struct in in;
+    int err;
 
-    if (!(leaf->item[i].value_len & ITEM_FAR))
-        return buf_set(value, item_value(leaf, i), item_value_len(leaf, i));
-    in_init(&in, item_value(leaf, i), FMT_REF_SIZE);
+    *p = node_value(leaf, i, len);
+    if (!(*len & ITEM_FAR))
+        return 0;
+    in_init(&in, *p, FMT_REF_SIZE);
     ref_get(&in, &ref);
     if (in.err || !ref.length)
         return fail(DREP_ERR_FORMAT, "node at byte %llu: impossible reference to a value",
                     (unsigned long long)leaf->ref.offset);
-    return block_load(st, &ref, FMT_VALUE, value, NULL);
+    err = block_load(st, &ref, FMT_VALUE, far, NULL);
+    *p = far->p;
+    *len = far->len;
+    return err;
+}
+
+static int value_get(struct store *st, const struct node *leaf, uint32_t i, struct buf *value)
+{
+    const uint8_t *p;
+    size_t len;
+    int err = value_see(st, leaf, i, value, &p, &len);
+
+    if (err || p == value->p)
+        return err;
+    return buf_set(value, p, len);
 }
 
 int tree_get(struct store *st, const struct key *key, struct buf *value)
 {
-    struct bounds b;
     struct node *leaf;
     uint32_t i;
     int equal;
-    int err = descend(st, key->p, key->len, 0, &b, &leaf);
+    int err = leaf_of(st, key, &leaf);
 
     if (err)
         return err;
@@ -165,42 +235,71 @@ int tree_get(struct store *st, const struct key *key, struct buf *value)
         err = DREP_ERR_NOT_FOUND;
     else if (value)
         err = value_get(st, leaf, i, value);
-    node_unref(leaf);
+    leaf_done(leaf);
     return err;
+}
+
+int tree_peek(struct store *st, const struct key *key, struct peek *peek)
+{
+    struct node *leaf;
+    uint32_t i;
+    int equal;
+    int err = leaf_of(st, key, &leaf);
+
+    if (err)
+        return err;
+    i = node_find(leaf, key->p, key->len, &equal);
+    peek->far = (struct buf){0};
+    err = equal ? value_see(st, leaf, i, &peek->far, &peek->p, &peek->len) : DREP_ERR_NOT_FOUND;
+    if (err) {
+        buf_release(&peek->far);
+        leaf_done(leaf);
+        return err;
+    }
+    peek->held = leaf->dirty ? NULL : leaf;
+    return 0;
+}
+
+void tree_peeked(struct peek *peek)
+{
+    node_unref(peek->held);
+    buf_release(&peek->far);
+    peek->held = NULL;
 }
 
 int tree_floor(struct store *st, const struct key *key, size_t prefix, struct key *found,
                struct buf *value)
 {
-    struct bounds b;
     struct node *leaf;
+    struct trail t;
     uint32_t i;
     int equal;
-    int err = descend(st, key->p, key->len, 0, &b, &leaf);
+    int err = descend(st, key->p, key->len, 0, &t, &leaf);
 
     if (err)
         return err;
     i = node_find(leaf, key->p, key->len, &equal);
-    if (!equal && i == 0 && b.has_low) {
-        struct bounds left;
+    if (!equal && i == 0 && t.b.low) {
+        struct trail left;
 
-        node_unref(leaf);
-        err = descend(st, b.low, b.low_len, 1, &left, &leaf);
+        leaf_done(leaf);
+        err = descend(st, t.b.low, t.b.low_len, 1, &left, &leaf);
+        trail_release(&t);
         if (err)
             return err;
+        t = left;
         i = leaf->n;
     }
+    trail_release(&t);
     if (!equal && i-- == 0)
         err = DREP_ERR_NOT_FOUND;
-    else if (leaf->item[i].key_len < prefix || memcmp(item_key(leaf, i), key->p, prefix) != 0)
+    if (!err)
+        node_key(leaf, i, found);
+    if (!err && (found->len < prefix || memcmp(found->p, key->p, prefix) != 0))
         err = DREP_ERR_NOT_FOUND;
-    else if (value)
+    else if (!err && value)
         err = value_get(st, leaf, i, value);
-    if (!err) {
-        found->len = leaf->item[i].key_len;
-        memcpy(found->p, item_key(leaf, i), found->len);
-    }
-    node_unref(leaf);
+    leaf_done(leaf);
     return err;
 }
 
@@ -218,8 +317,9 @@ void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, si
     w->pos = 0;
 }
 
-/* The leaf that the walk stood in, if nothing changed since. */
-static struct node *pin_get(struct tree_walk *w, struct bounds *b)
+/* The leaf that the walk stood in, if nothing changed since; at its end also what comes
+ * next (1 in *more). */
+static struct node *pin_get(struct tree_walk *w, struct key *next, int *more)
 {
     struct store *st = w->st;
     struct pin *pin = &st->tree.pin[w->stamp % PINS];
@@ -230,11 +330,12 @@ static struct node *pin_get(struct tree_walk *w, struct bounds *b)
     pthread_mutex_lock(&st->lock);
     if (pin->stamp == w->stamp && pin->change == st->tree.change) {
         leaf = pin->leaf;
-        node_ref(leaf);
-        if ((uint32_t)w->pos == leaf->n) { /* only then it is asked for */
-            b->has_high = pin->bounds.has_high;
-            b->high_len = pin->bounds.high_len;
-            memcpy(b->high, pin->bounds.high, b->has_high ? b->high_len : 0);
+        if (!leaf->dirty)
+            node_ref(leaf);
+        *more = pin->has_high;
+        if ((uint32_t)w->pos == leaf->n && pin->has_high) {
+            next->len = pin->high.len;
+            memcpy(next->p, pin->high.p, pin->high.len);
         }
     }
     pthread_mutex_unlock(&st->lock);
@@ -254,72 +355,93 @@ static void pin_put(struct tree_walk *w, struct node *leaf, const struct bounds 
     pin->leaf = leaf;
     pin->stamp = w->stamp;
     pin->change = st->tree.change;
-    pin->bounds.has_high = b->has_high;
-    pin->bounds.high_len = b->high_len;
-    if (b->has_high)
-        memcpy(pin->bounds.high, b->high, b->high_len);
+    pin->has_high = b->high != NULL;
+    if (b->high) {
+        pin->high.len = b->high_len;
+        memcpy(pin->high.p, b->high, b->high_len);
+    }
     pthread_mutex_unlock(&st->lock);
 }
 
-/* The leaf and the item where the walk goes on; a new pin where it needs one. */
-static int walk_seek(struct tree_walk *w, struct node **out, uint32_t *at)
+/* The leaf and the entry where the walk goes on; a new pin where it needs one.  *same: the
+ * entry follows the one that w->at is the key of. */
+static int walk_seek(struct tree_walk *w, struct node **out, uint32_t *at, int *same)
 {
-    struct bounds b;
+    struct key next;
     struct node *leaf;
     uint32_t i = (uint32_t)w->pos;
-    int pinned, equal, err;
+    int more = 0, equal, err;
 
-    b.has_high = 0;
-    leaf = pin_get(w, &b);
-    pinned = leaf != NULL;
-    if (!leaf) {
-        err = descend(w->st, w->at.p, w->at.len, 0, &b, &leaf);
-        if (err)
-            return err;
-        i = node_find(leaf, w->at.p, w->at.len, &equal);
-        if (equal && w->after)
-            i++;
+    leaf = pin_get(w, &next, &more);
+    *same = leaf != NULL && i > 0;
+    if (leaf && i < leaf->n) {
+        *out = leaf;
+        *at = i;
+        return 0;
     }
-    while (i == leaf->n) {
-        struct bounds next;
-
-        node_unref(leaf);
-        pinned = 0;
-        if (!b.has_high)
+    *same = 0;
+    if (leaf) {
+        leaf_done(leaf);
+        if (!more)
             return DREP_ERR_NOT_FOUND;
-        err = descend(w->st, b.high, b.high_len, 0, &next, &leaf);
+    } else {
+        next.len = w->at.len;
+        memcpy(next.p, w->at.p, w->at.len);
+    }
+    for (int after = leaf ? 0 : w->after;; after = 0) {
+        struct trail t;
+
+        err = descend(w->st, next.p, next.len, 0, &t, &leaf);
         if (err)
             return err;
-        i = node_find(leaf, b.high, b.high_len, &equal);
-        b = next;
+        i = node_find(leaf, next.p, next.len, &equal);
+        if (equal && after)
+            i++;
+        if (i < leaf->n) {
+            pin_put(w, leaf, &t.b);
+            trail_release(&t);
+            *out = leaf;
+            *at = i;
+            return 0;
+        }
+        leaf_done(leaf);
+        if (t.b.high) {
+            next.len = t.b.high_len;
+            memcpy(next.p, t.b.high, t.b.high_len);
+        }
+        more = t.b.high != NULL;
+        trail_release(&t);
+        if (!more)
+            return DREP_ERR_NOT_FOUND;
     }
-    if (!pinned)
-        pin_put(w, leaf, &b);
-    *out = leaf;
-    *at = i;
-    return 0;
 }
 
 int tree_next(struct tree_walk *w, struct key *key, struct buf *value)
 {
     struct node *leaf;
     uint32_t i;
-    int err = walk_seek(w, &leaf, &i);
+    int same;
+    int err = walk_seek(w, &leaf, &i, &same);
 
     if (err)
         return err;
-    if (leaf->item[i].key_len < w->prefix || memcmp(item_key(leaf, i), w->at.p, w->prefix) != 0)
+    if (same) { /* in key, as w->at must not change before it is known to be taken */
+        key->len = w->at.len;
+        memcpy(key->p, w->at.p, w->at.len);
+        node_next_key(leaf, i, key);
+    } else {
+        node_key(leaf, i, key);
+    }
+    if (key->len < w->prefix || memcmp(key->p, w->at.p, w->prefix) != 0)
         err = DREP_ERR_NOT_FOUND;
     else if (value)
         err = value_get(w->st, leaf, i, value);
     if (!err) {
-        w->at.len = leaf->item[i].key_len;
-        memcpy(w->at.p, item_key(leaf, i), w->at.len);
+        w->at.len = key->len;
+        memcpy(w->at.p, key->p, key->len);
         w->after = 1;
         w->pos = (int)i + 1;
-        key->len = w->at.len;
-        memcpy(key->p, w->at.p, w->at.len);
     }
-    node_unref(leaf);
+    leaf_done(leaf);
     return err;
 }

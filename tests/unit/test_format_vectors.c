@@ -194,7 +194,7 @@ static void walk_node(const struct ref *ref, int level)
 
     in_init(&in, block + FMT_BLOCK_HEAD, ref->length - FMT_BLOCK_HEAD);
     for (uint32_t i = 0; i < head.count; i++) {
-        struct entry e;
+        struct entry e = {0};
 
         entry_get(&in, &e);
         GOOD(&in, "entry");
