@@ -79,7 +79,7 @@ ifeq ($(MODE_$(MODE)),)
 $(error MODE=$(MODE) is not one of release, debug, asan, tsan, cov)
 endif
 
-HAVE = $(foreach h,ZSTD LZ4 DEFLATE YAML HDF5 MPFR CXX,$(if $(HAVE_$(h)),-DHAVE_$(h)=1))
+HAVE = $(foreach h,ZSTD LZ4 DEFLATE YAML HDF5 MPFR SQLITE CXX,$(if $(HAVE_$(h)),-DHAVE_$(h)=1))
 # Where the command looks for datarep-hdf5.so besides its own directory: relative to it,
 # so that an installed tree may be moved.
 MODULE_DIR := $(shell realpath -m --relative-to=$(bindir) $(libdir)/datarep)
@@ -119,9 +119,10 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli interop fault hetero))
 PLUGIN_SRC := $(wildcard tests/*/plugin_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
-BENCH_COMMON := $(filter-out $(BENCH_SRC),$(wildcard tests/bench/*.c))
+BENCH_START := tests/bench/start.c
+BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
 ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
-    $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON))
+    $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
 CMD_OBJ := $(call objects,$(SCHEMA_SRC) $(TOOL_SRC))
@@ -154,7 +155,7 @@ libs: $(SHARED) $(STATIC)
 unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(filter asan,$(MODE)),$(REPLAY))
 fuzz-programs: $(FUZZERS)
-bench-programs: $(BENCHES)
+bench-programs: $(BENCHES) $(BUILD)/tests/bench/start
 objects: $(call objects,$(ALL_SRC))
 
 # A change of compiler or flags recompiles.
@@ -247,7 +248,11 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(TEST_AR)
 
 $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMMON)) $(STATIC)
 	@mkdir -p $(@D)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(SQLITE_LIBS)
+
+$(BUILD)/tests/bench/start: $(BUILD)/obj/tests/bench/start.o $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS)
 
 -include $(patsubst %.o,%.d,$(call objects,$(ALL_SRC)))
 

@@ -1,0 +1,685 @@
+/* bench_objects.c - many objects: making, finding and listing them, and opening a file of
+ * many chunks, against HDF5 at its better setting and SQLite in one transaction.
+ *
+ * Every side ends with its data as durable as the others': Datarep and SQLite sync, HDF5
+ * is synced by us.  SQLite has a table of datasets and one of attributes, both with the
+ * keys that the look-ups need, and prepared statements. */
+#include "bench.h"
+
+#include <datarep.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+
+enum { OBJECTS = 100000, LOOKUPS = 10000, CHUNKS = 100000, CHUNK = 128 };
+
+struct work {
+    char drep[80], h5[80], sql[80], raw[80];
+    int n;      /* objects */
+    int latest; /* HDF5's format: the library's newest, or the default */
+    int *which; /* looked up */
+    int64_t sum;
+    char *start; /* the program of the child processes */
+    const char *child[4];
+};
+
+static void remove_all(void *ctx)
+{
+    struct work *w = ctx;
+
+    unlink(w->drep);
+    unlink(w->h5);
+    unlink(w->sql);
+}
+
+static void name_of(char *path, int i)
+{
+    snprintf(path, 32, "/d%07d", i);
+}
+
+/* ---- Datarep ---- */
+
+static void drep_make(void *ctx)
+{
+    struct work *w = ctx;
+    drep_spec spec = {.type = DREP_DOUBLE};
+    drep_file *file;
+    char path[32];
+
+    bench_must(drep_create(w->drep, DREP_RDWR, "native", NULL, &file) == 0, "drep_create");
+    for (int i = 0; i < w->n; i++) {
+        double v = i * 0.5;
+        drep_dataset *set;
+
+        name_of(path, i);
+        bench_must(drep_dataset_create(file, path, &spec, &set) == 0, "drep_dataset_create");
+        bench_must(drep_write(set, NULL, NULL, &v, NULL) == 0, "drep_write");
+        drep_dataset_close(set);
+        bench_must(drep_attr_write_int(file, path, "version", i) == 0, "drep_attr_write_int");
+        bench_must(drep_attr_write_double(file, path, "scale", v) == 0, "attr_write_double");
+    }
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static void drep_find(void *ctx)
+{
+    struct work *w = ctx;
+    drep_file *file;
+    char path[32];
+
+    bench_must(drep_open(w->drep, DREP_RDONLY, NULL, &file) == 0, "drep_open");
+    for (int i = 0; i < LOOKUPS; i++) {
+        int at = w->which[i] % w->n;
+        drep_dataset *set;
+        double v;
+
+        name_of(path, at);
+        bench_must(drep_dataset_open(file, path, &set) == 0, "drep_dataset_open");
+        bench_must(drep_read(set, NULL, NULL, &v, NULL) == 0, "drep_read");
+        drep_dataset_close(set);
+        bench_must(v == at * 0.5, "comparing what was read");
+    }
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static int drep_count(const drep_linkinfo *link, void *ctx)
+{
+    struct work *w = ctx;
+
+    w->sum += link->kind == DREP_OBJ_DATASET && link->name[0] == 'd';
+    return 0;
+}
+
+static void drep_walk(struct work *w, int order)
+{
+    drep_file *file;
+
+    w->sum = 0;
+    bench_must(drep_open(w->drep, DREP_RDONLY, NULL, &file) == 0, "drep_open");
+    bench_must(drep_list(file, "/", order, drep_count, w) == 0, "drep_list");
+    bench_must(drep_close(file) == 0, "drep_close");
+    bench_must(w->sum == w->n, "listing everything");
+}
+
+static void drep_by_name(void *ctx)
+{
+    drep_walk(ctx, DREP_BY_NAME);
+}
+
+static void drep_by_creation(void *ctx)
+{
+    drep_walk(ctx, DREP_BY_CREATION);
+}
+
+/* ---- HDF5 ---- */
+
+static hid_t h5_access(const struct work *w)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+
+    if (w->latest)
+        H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    return access;
+}
+
+static void h5_attr(hid_t d, hid_t s, const char *name, hid_t type, const void *v)
+{
+    hid_t a = H5Acreate2(d, name, type, s, H5P_DEFAULT, H5P_DEFAULT);
+
+    bench_must(H5Awrite(a, type, v) >= 0, "H5Awrite");
+    H5Aclose(a);
+}
+
+static void h5_make(struct work *w, int latest)
+{
+    hid_t access, f, s = H5Screate(H5S_SCALAR);
+    char path[32];
+    int fd;
+
+    w->latest = latest;
+    access = h5_access(w);
+    f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    for (int i = 0; i < w->n; i++) {
+        double v = i * 0.5;
+        int64_t n = i;
+        hid_t d;
+
+        name_of(path, i);
+        d = H5Dcreate2(f, path, H5T_NATIVE_DOUBLE, s, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        bench_must(H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &v) >= 0,
+                   "H5Dwrite");
+        h5_attr(d, s, "version", H5T_NATIVE_INT64, &n);
+        h5_attr(d, s, "scale", H5T_NATIVE_DOUBLE, &v);
+        H5Dclose(d);
+    }
+    H5Sclose(s);
+    H5Fclose(f);
+    H5Pclose(access);
+    fd = open(w->h5, O_RDONLY);
+    bench_must(fd >= 0 && fdatasync(fd) == 0, "fdatasync");
+    close(fd);
+}
+
+static void h5_make_latest(void *ctx)
+{
+    h5_make(ctx, 1);
+}
+
+static void h5_make_default(void *ctx)
+{
+    h5_make(ctx, 0);
+}
+
+static void h5_find(void *ctx)
+{
+    struct work *w = ctx;
+    hid_t f = H5Fopen(w->h5, H5F_ACC_RDONLY, H5P_DEFAULT);
+    char path[32];
+
+    for (int i = 0; i < LOOKUPS; i++) {
+        int at = w->which[i] % w->n;
+        hid_t d;
+        double v;
+
+        name_of(path, at);
+        d = H5Dopen2(f, path, H5P_DEFAULT);
+        bench_must(H5Dread(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &v) >= 0,
+                   "H5Dread");
+        H5Dclose(d);
+        bench_must(v == at * 0.5, "comparing what was read");
+    }
+    H5Fclose(f);
+}
+
+static herr_t h5_count(hid_t group, const char *name, const H5L_info_t *info, void *ctx)
+{
+    struct work *w = ctx;
+    H5O_info_t object;
+
+    (void)info;
+    if (H5Oget_info_by_name2(group, name, &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+        return -1;
+    w->sum += object.type == H5O_TYPE_DATASET && name[0] == 'd';
+    return 0;
+}
+
+static herr_t h5_name(hid_t group, const char *name, const H5L_info_t *info, void *ctx)
+{
+    struct work *w = ctx;
+
+    (void)group;
+    w->sum += info->type == H5L_TYPE_HARD && name[0] == 'd';
+    return 0;
+}
+
+static void h5_walk(struct work *w, H5L_iterate_t fn)
+{
+    hid_t f = H5Fopen(w->h5, H5F_ACC_RDONLY, H5P_DEFAULT);
+
+    w->sum = 0;
+    bench_must(H5Literate(f, H5_INDEX_NAME, H5_ITER_INC, NULL, fn, w) >= 0, "H5Literate");
+    H5Fclose(f);
+    bench_must(w->sum == w->n, "listing everything");
+}
+
+static void h5_list(void *ctx)
+{
+    h5_walk(ctx, h5_count);
+}
+
+static void h5_names(void *ctx)
+{
+    h5_walk(ctx, h5_name);
+}
+
+/* ---- SQLite ---- */
+
+#if HAVE_SQLITE
+static sqlite3 *sql_open(const struct work *w, int flags)
+{
+    sqlite3 *db;
+
+    bench_must(sqlite3_open_v2(w->sql, &db, flags, NULL) == SQLITE_OK, "sqlite3_open_v2");
+    return db;
+}
+
+static void sql_run(sqlite3 *db, const char *text)
+{
+    bench_must(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK, text);
+}
+
+static sqlite3_stmt *sql_prepare(sqlite3 *db, const char *text)
+{
+    sqlite3_stmt *stmt;
+
+    bench_must(sqlite3_prepare_v2(db, text, -1, &stmt, NULL) == SQLITE_OK, text);
+    return stmt;
+}
+
+static void sql_step(sqlite3_stmt *stmt, int want)
+{
+    bench_must(sqlite3_step(stmt) == want, "sqlite3_step");
+}
+
+/* The statements of one object: its row, then those of its attributes. */
+static void sql_put(sqlite3_stmt *set, sqlite3_stmt *attr, int i)
+{
+    char path[32];
+
+    name_of(path, i);
+    sqlite3_bind_int(set, 1, i + 1);
+    sqlite3_bind_text(set, 2, path + 1, -1, SQLITE_STATIC);
+    sqlite3_bind_double(set, 3, i * 0.5);
+    sql_step(set, SQLITE_DONE);
+    sqlite3_reset(set);
+    sqlite3_bind_int(attr, 1, i + 1);
+    sqlite3_bind_text(attr, 2, "version", -1, SQLITE_STATIC);
+    sqlite3_bind_int64(attr, 3, i);
+    sql_step(attr, SQLITE_DONE);
+    sqlite3_reset(attr);
+    sqlite3_bind_text(attr, 2, "scale", -1, SQLITE_STATIC);
+    sqlite3_bind_double(attr, 3, i * 0.5);
+    sql_step(attr, SQLITE_DONE);
+    sqlite3_reset(attr);
+}
+
+static void sql_make(void *ctx)
+{
+    struct work *w = ctx;
+    sqlite3 *db = sql_open(w, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    sqlite3_stmt *set, *attr;
+
+    sql_run(db, "PRAGMA synchronous=FULL");
+    sql_run(db, "BEGIN");
+    sql_run(db, "CREATE TABLE dataset(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, value)");
+    sql_run(db, "CREATE TABLE attr(id INTEGER, name TEXT, value, PRIMARY KEY(id, name)) "
+                "WITHOUT ROWID");
+    set = sql_prepare(db, "INSERT INTO dataset VALUES(?, ?, ?)");
+    attr = sql_prepare(db, "INSERT INTO attr VALUES(?, ?, ?)");
+    for (int i = 0; i < w->n; i++)
+        sql_put(set, attr, i);
+    sql_run(db, "COMMIT");
+    sqlite3_finalize(set);
+    sqlite3_finalize(attr);
+    sqlite3_close(db);
+}
+
+static void sql_find(void *ctx)
+{
+    struct work *w = ctx;
+    sqlite3 *db = sql_open(w, SQLITE_OPEN_READONLY);
+    sqlite3_stmt *stmt = sql_prepare(db, "SELECT value FROM dataset WHERE name = ?");
+    char path[32];
+
+    for (int i = 0; i < LOOKUPS; i++) {
+        int at = w->which[i] % w->n;
+
+        name_of(path, at);
+        sqlite3_bind_text(stmt, 1, path + 1, -1, SQLITE_STATIC);
+        sql_step(stmt, SQLITE_ROW);
+        bench_must(sqlite3_column_double(stmt, 0) == at * 0.5, "comparing what was read");
+        sqlite3_reset(stmt);
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
+static void sql_list(void *ctx)
+{
+    struct work *w = ctx;
+    sqlite3 *db = sql_open(w, SQLITE_OPEN_READONLY);
+    sqlite3_stmt *stmt = sql_prepare(db, "SELECT name FROM dataset ORDER BY name");
+
+    w->sum = 0;
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        w->sum += sqlite3_column_text(stmt, 0)[0] == 'd';
+    bench_must(w->sum == w->n, "listing everything");
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+#endif
+
+/* ---- rows of many objects ---- */
+
+static double seconds(bench_fn *fn, struct work *w)
+{
+    double begin;
+
+    remove_all(w);
+    begin = bench_now();
+    fn(w);
+    return bench_now() - begin;
+}
+
+static double size_of(const char *path)
+{
+    struct stat st;
+
+    bench_must(stat(path, &st) == 0, path);
+    return (double)st.st_size;
+}
+
+static int create_rows(struct work *w)
+{
+    /* The limit is the faster of HDF5's two settings. */
+    int latest = seconds(h5_make_latest, w) < seconds(h5_make_default, w);
+    const struct bench_entry e[] = {{latest ? "HDF5, latest format" : "HDF5, default format",
+                                     remove_all, latest ? h5_make_latest : h5_make_default, 0},
+                                    {latest ? "HDF5, default format" : "HDF5, latest format",
+                                     remove_all, latest ? h5_make_default : h5_make_latest, 0},
+                                    {"datarep", remove_all, drep_make, 20}};
+    char title[100];
+    int missed;
+
+    snprintf(title, sizeof title, "%d scalar datasets with 2 attributes, create", w->n);
+    missed = bench_row(title, 0, 3, e, 3, w);
+#if HAVE_SQLITE
+    {
+        const struct bench_entry s[] = {{"SQLite, one transaction", remove_all, sql_make, 0},
+                                        {"datarep", remove_all, drep_make, 2}};
+
+        missed += bench_row(title, 0, 7, s, 2, w);
+    }
+#endif
+    return missed;
+}
+
+static int size_row(struct work *w)
+{
+    double ours, theirs;
+
+    remove_all(w);
+    drep_make(w);
+    ours = size_of(w->drep) / w->n;
+    h5_make_latest(w);
+    theirs = size_of(w->h5) / w->n;
+    unlink(w->h5);
+    h5_make_default(w);
+    if (size_of(w->h5) / w->n < theirs)
+        theirs = size_of(w->h5) / w->n;
+    printf("  bytes each: datarep %.0f, HDF5 at its smaller %.0f, ratio %.2f, at most 0.40: %s\n",
+           ours, theirs, ours / theirs, ours / theirs <= 0.4 ? "met" : "MISSED");
+    return ours / theirs > 0.4;
+}
+
+/* Against the faster of two files; with them open the rows are interleaved. */
+static int read_rows(struct work *w)
+{
+    const struct bench_entry find[] = {{"HDF5", NULL, h5_find, 0},
+#if HAVE_SQLITE
+                                       {"SQLite", NULL, sql_find, 0},
+#endif
+                                       {"datarep", NULL, drep_find, 15}};
+    const struct bench_entry list[] = {{"HDF5, names and kinds", NULL, h5_list, 0},
+                                       {"HDF5, names alone", NULL, h5_names, 0},
+#if HAVE_SQLITE
+                                       {"SQLite, names alone", NULL, sql_list, 0},
+#endif
+                                       {"datarep, by name", NULL, drep_by_name, 8},
+                                       {"datarep, by creation", NULL, drep_by_creation, 0}};
+    double time[2];
+    char title[100];
+    int missed;
+
+#if HAVE_SQLITE
+    sql_make(w);
+#endif
+    for (int latest = 0; latest < 2; latest++) {
+        unlink(w->h5);
+        h5_make(w, latest);
+        h5_find(w);
+        time[latest] = bench_now();
+        h5_find(w);
+        time[latest] = bench_now() - time[latest];
+    }
+    if (time[0] < time[1]) {
+        unlink(w->h5);
+        h5_make(w, 0);
+    }
+    snprintf(title, sizeof title, "%d random look-ups of %d, HDF5 in its %s format", LOOKUPS, w->n,
+             w->latest ? "latest" : "default");
+    missed = bench_row(title, 0, 7, find, sizeof find / sizeof *find, w);
+    snprintf(title, sizeof title, "listing %d, HDF5 in its %s format", w->n,
+             w->latest ? "latest" : "default");
+    return missed + bench_row(title, 0, 7, list, sizeof list / sizeof *list, w);
+}
+
+/* ---- from a thousand to a million ---- */
+
+struct cost {
+    const char *what;
+    bench_fn *fn;
+    double unit[4]; /* seconds for one object */
+};
+
+static double best_of(bench_fn *fn, struct work *w, int rounds, int fresh)
+{
+    double best = 1e9;
+
+    for (int i = 0; i < rounds; i++) {
+        double begin;
+
+        if (fresh)
+            unlink(w->drep);
+        begin = bench_now();
+        fn(w);
+        begin = bench_now() - begin;
+        best = begin < best ? begin : best;
+    }
+    return best;
+}
+
+static int scale_rows(struct work *w)
+{
+    struct cost cost[] = {{"create", drep_make, {0}},
+                          {"look up", drep_find, {0}},
+                          {"list by name", drep_by_name, {0}},
+                          {"list by creation", drep_by_creation, {0}}};
+    double bar = log(1e6) / log(1e3);
+    int missed = 0;
+
+    for (int i = 0; i < 4; i++) {
+        w->n = (int)pow(10, 3 + i);
+        for (int k = 0; k < 4; k++)
+            cost[k].unit[i] = best_of(cost[k].fn, w, i == 3 ? 3 : 7, k == 0) /
+                              (cost[k].fn == drep_find ? LOOKUPS : w->n);
+    }
+    w->n = OBJECTS;
+    printf("cost of one object, microseconds, among 10^3, 10^4, 10^5, 10^6; growth is at most %.1f, "
+           "the ratio of the logarithms\n",
+           bar);
+    for (int k = 0; k < 4; k++) {
+        double grown = cost[k].unit[3] / cost[k].unit[0];
+
+        printf("  %-20s %7.2f %7.2f %7.2f %7.2f   growth %.2f %s\n", cost[k].what,
+               1e6 * cost[k].unit[0], 1e6 * cost[k].unit[1], 1e6 * cost[k].unit[2],
+               1e6 * cost[k].unit[3], grown, grown <= bar ? "met" : "MISSED");
+        missed += grown > bar;
+    }
+    return missed;
+}
+
+/* ---- from the start of a process to an element ---- */
+
+extern char **environ;
+
+static void child(void *ctx)
+{
+    struct work *w = ctx;
+    char *argv[] = {w->start, (char *)(uintptr_t)w->child[0], (char *)(uintptr_t)w->child[1],
+                    (char *)(uintptr_t)w->child[2], NULL};
+    int status;
+    pid_t pid;
+
+    for (int i = 0; i < 20; i++) {
+        bench_must(posix_spawn(&pid, w->start, NULL, NULL, argv, environ) == 0, "posix_spawn");
+        bench_must(waitpid(pid, &status, 0) == pid && status == 0, "the child process");
+    }
+}
+
+static void child_raw(void *ctx)
+{
+    struct work *w = ctx;
+
+    w->child[0] = "raw";
+    w->child[1] = w->raw;
+    child(w);
+}
+
+static void child_drep(void *ctx)
+{
+    struct work *w = ctx;
+
+    w->child[0] = "datarep";
+    w->child[1] = w->drep;
+    child(w);
+}
+
+/* Each chunk compressed, so that each has an entry of its own. */
+static void make_chunks(struct work *w, double *v)
+{
+    drep_filter lz4 = {.id = DREP_FILTER_LZ4};
+    drep_spec spec = {.type = DREP_DOUBLE,
+                      .rank = 1,
+                      .dims = (int64_t[]){(int64_t)CHUNKS * CHUNK},
+                      .chunk = (int64_t[]){CHUNK},
+                      .filters = &lz4,
+                      .nfilters = 1};
+    drep_dsinfo info;
+    drep_dataset *set;
+    drep_file *file;
+    int fd;
+
+    for (int i = 0; i < CHUNKS * CHUNK; i++)
+        v[i] = i / 3;
+    bench_must(drep_create(w->drep, DREP_RDWR, "native", NULL, &file) == 0, "drep_create");
+    bench_must(drep_dataset_create(file, "/x", &spec, &set) == 0, "drep_dataset_create");
+    bench_must(drep_write(set, NULL, NULL, v, NULL) == 0, "drep_write");
+    bench_must(drep_dataset_info(set, &info) == 0 && info.chunks == CHUNKS, "counting chunks");
+    drep_dataset_close(set);
+    bench_must(drep_close(file) == 0, "drep_close");
+    fd = open(w->raw, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    bench_must(fd >= 0 && write(fd, v, sizeof *v * CHUNKS * CHUNK) > 0, "write");
+    close(fd);
+}
+
+static int start_row(struct work *w)
+{
+    const struct bench_entry e[] = {{"open, pread", NULL, child_raw, 0},
+                                    {"datarep", NULL, child_drep, 0.5}};
+    double *v = malloc(sizeof *v * CHUNKS * CHUNK);
+    char element[32], title[100];
+    int missed;
+
+    bench_must(v != NULL, "memory");
+    make_chunks(w, v);
+    free(v);
+    snprintf(element, sizeof element, "%d", CHUNKS / 3 * CHUNK + 5);
+    w->child[2] = element;
+    snprintf(title, sizeof title, "20 processes, each reads an element of %d compressed chunks",
+             CHUNKS);
+    missed = bench_row(title, 0, 15, e, 2, w);
+    unlink(w->raw);
+    return missed;
+}
+
+/* ---- memory ---- */
+
+static void nothing(void *ctx)
+{
+    (void)ctx;
+}
+
+static int peak_rows(struct work *w)
+{
+    const struct {
+        const char *what;
+        bench_fn *fn;
+    } rows[] = {{"create", drep_make},
+                {"look up", drep_find},
+                {"list by name", drep_by_name},
+                {"list by creation", drep_by_creation}};
+    int missed = 0;
+
+    w->n = 1000000;
+    printf("peak memory with %d objects; at most the chunk cache of 64 and 16 MiB\n", w->n);
+    remove_all(w);
+    for (int i = 0; i < 4; i++) {
+        double more = (bench_peak(rows[i].fn, w) - bench_peak(nothing, w)) / (1 << 20);
+
+        printf("  %-20s %8.1f MiB %s\n", rows[i].what, more, more <= 80 ? "met" : "MISSED");
+        missed += more > 80;
+    }
+    w->n = OBJECTS;
+    return missed;
+}
+
+/* ---- all ---- */
+
+/* A file with one scalar. */
+static int scalar_row(struct work *w)
+{
+    double size;
+
+    w->n = 1;
+    remove_all(w);
+    drep_make(w);
+    size = size_of(w->drep);
+    w->n = OBJECTS;
+    printf("a file with one scalar: %.0f bytes, at most 12288: %s\n", size,
+           size <= 12288 ? "met" : "MISSED");
+    return size > 12288;
+}
+
+int main(int argc, char **argv)
+{
+    struct work w = {.n = OBJECTS};
+    const char *slash = strrchr(argv[0], '/');
+    int missed = 0;
+    char start[4096];
+    uint32_t *random;
+
+    (void)argc;
+    snprintf(start, sizeof start, "%.*sstart", slash ? (int)(slash + 1 - argv[0]) : 0, argv[0]);
+    w.start = start;
+    snprintf(w.raw, sizeof w.raw, "%s/bench-%d.raw", bench_dir(), (int)getpid());
+    snprintf(w.drep, sizeof w.drep, "%s/bench-%d.drep", bench_dir(), (int)getpid());
+    snprintf(w.h5, sizeof w.h5, "%s/bench-%d.h5", bench_dir(), (int)getpid());
+    snprintf(w.sql, sizeof w.sql, "%s/bench-%d.sqlite", bench_dir(), (int)getpid());
+    random = malloc(LOOKUPS * sizeof *random);
+    w.which = malloc(LOOKUPS * sizeof *w.which);
+    bench_must(random != NULL && w.which != NULL, "memory");
+    bench_random(random, LOOKUPS * sizeof *random, 3);
+    for (int i = 0; i < LOOKUPS; i++)
+        w.which[i] = (int)(random[i] % 1000000);
+    printf("%s\n", drep_version());
+#if HAVE_SQLITE
+    printf("SQLite %s\n", sqlite3_libversion());
+#else
+    printf("without SQLite\n");
+#endif
+    printf("columns: median time, ratio to the first line of the same rounds\n");
+
+    missed += create_rows(&w);
+    missed += size_row(&w);
+    missed += read_rows(&w);
+    missed += scale_rows(&w);
+    missed += start_row(&w);
+    missed += peak_rows(&w);
+    missed += scalar_row(&w);
+    remove_all(&w);
+    free(random);
+    free(w.which);
+    printf("bars missed: %d\n", missed);
+    return 0;
+}
