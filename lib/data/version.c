@@ -1,4 +1,5 @@
 /* version.c - what this library is and has. */
+#include "base/isa.h"
 #include "data/data.h"
 
 #include <pthread.h>
@@ -19,7 +20,7 @@ static void build_text(void)
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (filter_available(ids[i]))
             at += (size_t)snprintf(text + at, sizeof text - at, " %s", fmt_filter_name(ids[i]));
-    snprintf(text + at, sizeof text - at, ", kernels %s", kernel_isa());
+    snprintf(text + at, sizeof text - at, ", kernels %s", isa_name());
 }
 
 const char *drep_version(void)

@@ -8,28 +8,14 @@
 #ifndef REP_KERN_H
 #define REP_KERN_H
 
+#include "base/isa.h"
+
 #include <datarep.h>
 #include <stdbool.h>
 
 #define INLINE static inline __attribute__((always_inline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-/* ----------------------------------------------------- instruction sets */
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define KERN_X86 1
-#define TARGET_AVX2 __attribute__((target("avx2")))
-#define TARGET_AVX512 __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl")))
-#endif
-
-enum isa { ISA_PORTABLE, ISA_AVX2, ISA_AVX512, ISAS };
-
-/* The best this processor has, unless the environment's DREP_KERNEL ("portable",
- * "avx2", "avx512") asks for less. */
-enum isa kern_isa(void);
-/* For tests: kernels picked from now on use at most `isa`; ISAS undoes it. */
-void kern_isa_limit(enum isa isa);
 
 /* Float hardware that rounds, and treats NaNs, as number.c does. */
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -142,7 +128,7 @@ pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;
 
 /* One pass for each instruction set, called with constants: VARIANTS(name, call) makes
  * them, VARIANT(name, isa) chooses. */
-#ifdef KERN_X86
+#ifdef ISA_X86
 #define VARIANTS(name, call)                           \
     static void name##_portable(PASS_ARGS)             \
     {                                                  \

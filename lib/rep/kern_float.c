@@ -6,7 +6,7 @@
 #include "rep/number.h"
 #include "rep/rep.h"
 
-#ifdef KERN_X86
+#ifdef ISA_X86
 #include <immintrin.h>
 #endif
 
@@ -423,7 +423,7 @@ INLINE void to_pair(uint8_t *restrict dst, const uint8_t *restrict src, int64_t 
 
 VARIANTS(f64_pair, (void)k; (void)t; to_pair(dst, src, n))
 
-#ifdef KERN_X86
+#ifdef ISA_X86
 
 /* The processor's own conversion rounds as told and raises nothing, whatever its state. */
 TARGET_AVX512 INLINE void half_avx512(PASS_ARGS, bool counts)
@@ -547,7 +547,7 @@ static bool counted(enum sort dst, enum sort src)
 pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa)
 {
     counts = counts && counted(dst, src);
-#ifdef KERN_X86
+#ifdef ISA_X86
     if (dst == F16 && src == F32 && isa == ISA_AVX512)
         return counts ? f32_f16_counts_avx512 : f32_f16_avx512;
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#ifdef KERN_X86
+#ifdef ISA_X86
 #include <immintrin.h>
 #endif
 
@@ -199,7 +199,7 @@ static void dense_portable(const struct move *m, uint8_t *dst, const uint8_t *sr
     }
 }
 
-#ifdef KERN_X86
+#ifdef ISA_X86
 
 /* From this many bytes on, what is written will not be read back from the cache, and
  * stores that go around it save reading the target first. */
@@ -307,7 +307,7 @@ TARGET_AVX2 static void strided_avx2(const struct move *m, uint8_t *dst, int64_t
 
 /* ------------------------------------------------------------- interface */
 
-#ifdef KERN_X86
+#ifdef ISA_X86
 static bool divides_16(const struct move *m)
 {
     return 16 % m->unit == 0;
@@ -325,7 +325,7 @@ void move_run(const struct move *m, uint8_t *dst, int64_t ds, const uint8_t *src
         memcpy(dst, src, (size_t)(n * m->size));
         return;
     }
-#ifdef KERN_X86
+#ifdef ISA_X86
     if (dense && divides_16(m) && m->isa == ISA_AVX512) {
         dense_avx512(m, dst, src, n * m->size);
         return;
@@ -372,7 +372,7 @@ void move_init(struct move *m, int unit, int units, int dst_order, int src_order
     *m = (struct move){.op = MOVE_MASK,
                        .unit = (uint8_t)unit,
                        .size = (uint8_t)(unit * units),
-                       .isa = (uint8_t)kern_isa()};
+                       .isa = (uint8_t)isa_get()};
     for (i = 0; i < unit; i++) {
         le = place(dst_order, unit, i);
         m->mask[i] = keep >> le & 1 ? (uint8_t)place(src_order, unit, le) : 0x80;

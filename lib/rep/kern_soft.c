@@ -205,7 +205,7 @@ X(BINARY64, M68K)
 X(M68K, BINARY64)
 #undef X
 
-#ifdef KERN_X86
+#ifdef ISA_X86
 #define X(to, from)                                                                      \
     VARIANTS(fast_##to##_##from,                                                         \
              fast(k, dst, src, n, t, REAL(to), REAL(from), reals[DREP_FORMAT_##to].size, \
@@ -353,7 +353,7 @@ pass_fn *pass_soft(int dst, int src, enum isa isa)
     for (i = 0; i < sizeof extended / sizeof extended[0]; i++)
         if (extended[i].to == dst && extended[i].from == src)
             return extended[i].pass;
-#ifdef KERN_X86
+#ifdef ISA_X86
 #define X(to, from)                                                                  \
     if (isa != ISA_PORTABLE && dst == DREP_FORMAT_##to && src == DREP_FORMAT_##from) \
         return VARIANT(fast_##to##_##from, isa);

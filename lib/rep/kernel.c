@@ -10,53 +10,8 @@
 #include "rep/number.h"
 #include "rep/tables.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ------------------------------------------------------ instruction sets */
-
-static enum isa isa_here, isa_most = ISAS;
-
-static void isa_find(void)
-{
-    const char *wish = getenv("DREP_KERNEL");
-
-    isa_here = ISA_PORTABLE;
-#ifdef KERN_X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2"))
-        isa_here = ISA_AVX2;
-    if (isa_here == ISA_AVX2 && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        isa_here = ISA_AVX512;
-#endif
-    if (wish && strcmp(wish, "portable") == 0)
-        isa_here = ISA_PORTABLE;
-    if (wish && strcmp(wish, "avx2") == 0 && isa_here > ISA_AVX2)
-        isa_here = ISA_AVX2;
-}
-
-enum isa kern_isa(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, isa_find);
-    return isa_here < isa_most ? isa_here : isa_most;
-}
-
-void kern_isa_limit(enum isa isa)
-{
-    isa_most = isa;
-}
-
-const char *kernel_isa(void)
-{
-    static const char *const names[ISAS] = {"portable", "avx2", "avx512"};
-
-    return names[kern_isa()];
-}
 
 /* ---------------------------------------------------------------- running */
 
@@ -382,7 +337,7 @@ static void add_pass(struct plan *p, pass_fn *pass, int width)
 static void add_resize(struct plan *p, enum sort dst, enum sort src)
 {
     if (sort_width(dst) != sort_width(src))
-        add_pass(p, pass_resize(dst, src, kern_isa()), sort_width(dst));
+        add_pass(p, pass_resize(dst, src, isa_get()), sort_width(dst));
 }
 
 /* low..high, what an integer of this sort can be, as bits. */
@@ -413,7 +368,7 @@ static void plan_ints(struct kernel *k, enum sort dst, enum sort src)
             if (dst != U64)
                 p->high = high < p->high ? high : p->high;
         }
-        add_pass(p, pass_bounds(src, p->clamp, kern_isa()), p->clamp ? sort_width(src) : 0);
+        add_pass(p, pass_bounds(src, p->clamp, isa_get()), p->clamp ? sort_width(src) : 0);
     } else {
         k->run = run_resize;
     }
@@ -425,7 +380,7 @@ static bool plan_to_int(struct kernel *k, enum sort dst, enum sort src)
 {
     struct plan *p = &k->plan;
     enum sort via = dst == U64 ? U64 : dst == I64 || dst == U32 ? I64 : I32;
-    pass_fn *pass = pass_float(via, src, p->counts, kern_isa());
+    pass_fn *pass = pass_float(via, src, p->counts, isa_get());
 
     if (!pass)
         return false;
@@ -449,7 +404,7 @@ static bool plan_reals(struct kernel *k, enum sort dst, enum sort src)
 
     if (src < I32)
         via = I32;
-    pass = pass_float(dst, via, p->counts || p->clamp, kern_isa());
+    pass = pass_float(dst, via, p->counts || p->clamp, isa_get());
     if (!pass)
         return false;
     if (src < I32)
@@ -461,7 +416,7 @@ static bool plan_reals(struct kernel *k, enum sort dst, enum sort src)
 
 static bool plan_truth(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
-    pass_fn *pass = pass_truth(src->size, kern_isa());
+    pass_fn *pass = pass_truth(src->size, isa_get());
     enum sort to = sort_of(dst);
 
     if (!pass || (src->format != DREP_FORMAT_BOOL && sort_of(src) > U64))
@@ -493,7 +448,7 @@ static bool plan_pair(struct kernel *k, const struct enc *dst, const struct enc 
 
     if (!to && (!from || p->counts || p->clamp))
         return false;
-    pass = pass_pair(to, kern_isa());
+    pass = pass_pair(to, isa_get());
     if (!pass)
         return false;
     add_pass(p, pass, dst->size);
@@ -532,7 +487,7 @@ static void plan_passes(struct kernel *k, const struct enc *dst, const struct en
     } else if (plan_pair(k, dst, src)) {
         return;
     }
-    soft = dst->custom || src->custom ? NULL : pass_soft(dst->format, src->format, kern_isa());
+    soft = dst->custom || src->custom ? NULL : pass_soft(dst->format, src->format, isa_get());
     add_pass(&k->plan, soft ? soft : pass_general, dst->size);
 }
 
@@ -545,7 +500,7 @@ static void plan_turned(struct kernel *k, const struct enc *dst, const struct en
     pass_fn *pass = NULL;
 
     if (p->npass == 1 && !p->counts && !p->clamp && p->parts == 1 && (turn_to || turn_from))
-        pass = pass_turned(sort_of(dst), sort_of(src), turn_to, kern_isa());
+        pass = pass_turned(sort_of(dst), sort_of(src), turn_to, isa_get());
     if (!pass)
         return;
     p->turned = true;

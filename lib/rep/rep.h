@@ -110,9 +110,6 @@ struct kernel {
 int kernel_pick(struct kernel *k, const struct rep_table *dst_table, const drep_type *dst_leaf,
                 const struct rep_table *src_table, const drep_type *src_leaf,
                 const struct rep_opts *opts);
-/* Which instruction sets the kernels use here ("avx512", "avx2", "portable"). */
-const char *kernel_isa(void);
-
 /* ---- the dispatcher: function forms, over packed items ---- */
 
 /* Moves `items` data items between userbuf, from `position` on, and the packed bytes

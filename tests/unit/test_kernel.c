@@ -155,7 +155,7 @@ static void check_pair(const struct shape *to, const struct shape *from)
     rnd_fill(&r, items, sizeof items);
     for (i = 0; i < 40 * from->size; i++)
         items[i] = 0; /* zeros are common, and special somewhere */
-    kern_isa_limit(ISA_PORTABLE);
+    isa_limit(ISA_PORTABLE);
     report_clear(&known);
     ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_WRAP, &known), 0);
     /* One at a time: no loop, no vector. */
@@ -164,7 +164,7 @@ static void check_pair(const struct shape *to, const struct shape *from)
         k.run(&k, want + i * to->size, to->size, items + i * from->size, from->size, 1);
     }
     for (isa = ISA_PORTABLE; isa < ISAS; isa++) {
-        kern_isa_limit((enum isa)isa);
+        isa_limit((enum isa)isa);
         report_clear(&report);
         ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_WRAP, &report), 0);
         k.run(&k, other, to->size, items, from->size, MOST);
@@ -183,7 +183,7 @@ static void check_pair(const struct shape *to, const struct shape *from)
             check_in_place(&k, items, want, to->size, MOST, 5);
         }
     }
-    kern_isa_limit(ISAS);
+    isa_limit(ISAS);
 }
 
 static int other_code(const struct shape *s, struct shape *out)
@@ -236,19 +236,19 @@ START_TEST(test_large_moves)
         for (at = 0; at < 20; at += 6) {
             int64_t n = (SIZE - 40) / big[i].size;
 
-            kern_isa_limit(ISA_PORTABLE);
+            isa_limit(ISA_PORTABLE);
             ck_assert_int_eq(pick(&k, &big[i], &little[i], DREP_RANGE_WRAP, NULL), 0);
             memset(want, 1, SIZE + 64);
             k.run(&k, want + at, big[i].size, in + 1, big[i].size, n);
             for (isa = ISA_AVX2; isa < ISAS; isa++) {
-                kern_isa_limit((enum isa)isa);
+                isa_limit((enum isa)isa);
                 ck_assert_int_eq(pick(&k, &big[i], &little[i], DREP_RANGE_WRAP, NULL), 0);
                 memset(out, 1, SIZE + 64);
                 k.run(&k, out + at, big[i].size, in + 1, big[i].size, n);
                 ck_assert_int_eq(memcmp(out, want, SIZE + 64), 0);
             }
         }
-    kern_isa_limit(ISAS);
+    isa_limit(ISAS);
     free(in);
     free(out);
     free(want);
@@ -766,7 +766,7 @@ START_TEST(test_float_environment_does_not_matter)
     for (isa = 0; isa < ISAS; isa++)
         for (i = 0; i < 4; i++)
             for (j = 0; j < 5; j++) {
-                kern_isa_limit((enum isa)isa);
+                isa_limit((enum isa)isa);
                 ck_assert_int_eq(pick(&k, &to[j], &from[i], DREP_RANGE_CLAMP, NULL), 0);
                 k.run(&k, a, to[j].size, in, from[i].size, 3000);
                 _mm_setcsr(csr | 0x8040 | 0x4000);
@@ -775,7 +775,7 @@ START_TEST(test_float_environment_does_not_matter)
                 ck_assert_msg(memcmp(a, b, (size_t)(3000 * to[j].size)) == 0, "%s to %s",
                               drep_format_name(from[i].format), drep_format_name(to[j].format));
             }
-    kern_isa_limit(ISAS);
+    isa_limit(ISAS);
 }
 END_TEST
 
