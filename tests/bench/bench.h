@@ -23,11 +23,21 @@ struct bench_entry {
 int bench_row(const char *title, double bytes, int rounds, const struct bench_entry *entry, int n,
               void *ctx);
 
+/* The same the other way round: the first entry is ours and has no bar; every other one is
+ * a competitor, and its bar says how many times faster than it we must be.  Prints one line
+ * for each competitor: work, our time, its name, its time, ratio, bar. */
+int bench_versus(const char *work, int rounds, const struct bench_entry *entry, int n, void *ctx);
+/* The ratio of the line printed last, for bars that depend on it. */
+double bench_ratio(void);
+
 double bench_now(void); /* seconds */
 /* Fills with random bytes (never zeros: pages must be real and values differ). */
 void bench_random(void *p, size_t size, uint64_t seed);
 /* Random doubles, all finite and normal. */
 void bench_doubles(double *p, size_t n, uint64_t seed);
+/* What measured arrays look like: a smooth field with noise, in steps of an instrument, so
+ * that compressors find something but not much.  Rows of `columns` values. */
+void bench_field(double *p, size_t rows, size_t columns, uint64_t seed);
 /* A directory for files: on tmpfs when there is one.  Says which. */
 const char *bench_dir(void);
 /* Ends the program when something that must work did not. */

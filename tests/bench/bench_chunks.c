@@ -1,0 +1,542 @@
+/* bench_chunks.c - a chunked array of 8192 x 8192 doubles in chunks of 256 x 256, as it is
+ * and through filters, against HDF5 with its default chunk cache and with its best one: as
+ * large as the array.
+ *
+ * Every run opens the file, works and closes it again, so all caches begin empty.  Where
+ * nothing else is said, Datarep runs as it comes: sums verified, a cache of 64 MiB, as many
+ * threads as processors. */
+#include "bench.h"
+
+#include <datarep.h>
+#include <hdf5.h>
+#ifdef HAVE_LZ4
+#include <lz4.h>
+#endif
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+enum { SIDE = 8192, CHUNK = 256, BLOCKS = 1000, BLOCK = 64, H5_LZ4 = 32004, H5_ZSTD = 32015 };
+#define COUNT ((size_t)SIDE * SIDE)
+#define BYTES (COUNT * sizeof(double))
+
+struct box {
+    int64_t start[2], count[2];
+};
+
+/* What is done, and how: set by the row, used by all of its competitors. */
+struct work {
+    double *data, *back;
+    char drep[64], h5[64];
+    const struct box *box;
+    int nboxes;
+    drep_info *verify_off;
+    const struct pipeline *pipe;
+    int threads;
+};
+
+struct pipeline {
+    const char *name;
+    drep_filter filter[2];
+    int nfilters;
+    H5Z_filter_t h5;
+    unsigned h5_level;
+};
+
+static const struct pipeline plain = {"unfiltered", {{0}}, 0, 0, 0};
+static const struct pipeline pipelines[] = {
+    {"shuffle + deflate 1",
+     {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE, .level = 1}},
+     2,
+     H5Z_FILTER_DEFLATE,
+     1},
+#ifdef HAVE_LZ4
+    {"shuffle + lz4", {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_LZ4}}, 2, H5_LZ4, 1},
+#endif
+#ifdef HAVE_ZSTD
+    {"shuffle + zstd 3",
+     {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_ZSTD, .level = 3}},
+     2,
+     H5_ZSTD,
+     3},
+#endif
+};
+
+/* ---- Datarep ---- */
+
+static void drep_remove(void *ctx)
+{
+    unlink(((struct work *)ctx)->drep);
+}
+
+static void drep_write_all(void *ctx)
+{
+    struct work *w = ctx;
+    drep_xfer xfer = {.threads = w->threads};
+    drep_spec spec = {.type = DREP_DOUBLE,
+                      .rank = 2,
+                      .dims = (int64_t[]){SIDE, SIDE},
+                      .chunk = (int64_t[]){CHUNK, CHUNK},
+                      .layout = DREP_CHUNKED,
+                      .filters = w->pipe->filter,
+                      .nfilters = w->pipe->nfilters};
+    drep_dataset *set;
+    drep_file *file;
+
+    bench_must(drep_create(w->drep, 0, "native", NULL, &file) == 0, "drep_create");
+    bench_must(drep_dataset_create(file, "/x", &spec, &set) == 0, "drep_dataset_create");
+    bench_must(drep_write(set, NULL, DREP_DOUBLE, w->data, &xfer) == 0, "drep_write");
+    drep_dataset_close(set);
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static void drep_open_set(struct work *w, const drep_info *info, drep_file **file,
+                          drep_dataset **set)
+{
+    bench_must(drep_open(w->drep, DREP_RDONLY, info, file) == 0, "drep_open");
+    bench_must(drep_dataset_open(*file, "/x", set) == 0, "drep_dataset_open");
+}
+
+static void drep_boxes(struct work *w, const drep_info *info)
+{
+    drep_xfer xfer = {.threads = w->threads};
+    double *to = w->back;
+    drep_dataset *set;
+    drep_file *file;
+
+    drep_open_set(w, info, &file, &set);
+    for (int i = 0; i < w->nboxes; i++) {
+        const struct box *b = &w->box[i];
+        drep_selection *sel;
+
+        bench_must(drep_select_box(2, b->start, b->count, NULL, NULL, &sel) == 0, "drep_select");
+        bench_must(drep_read(set, sel, DREP_DOUBLE, to, &xfer) == 0, "drep_read");
+        drep_selection_free(sel);
+        to += b->count[0] * b->count[1];
+    }
+    drep_dataset_close(set);
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static void drep_read_boxes(void *ctx)
+{
+    drep_boxes(ctx, NULL);
+}
+
+static void drep_read_unverified(void *ctx)
+{
+    drep_boxes(ctx, ((struct work *)ctx)->verify_off);
+}
+
+/* ---- HDF5, with the filters that it does not bring along ---- */
+
+static size_t h5_pass(size_t out, size_t *size, void **buf, void *p)
+{
+    free(*buf);
+    *buf = p;
+    *size = out;
+    return out;
+}
+
+#ifdef HAVE_LZ4
+static size_t h5_lz4(unsigned flags, size_t n, const unsigned *v, size_t bytes, size_t *size,
+                     void **buf)
+{
+    size_t full = v[1],
+           room = flags & H5Z_FLAG_REVERSE ? full : (size_t)LZ4_compressBound((int)bytes);
+    char *out = malloc(room);
+    int got;
+
+    (void)n;
+    if (flags & H5Z_FLAG_REVERSE)
+        got = LZ4_decompress_safe(*buf, out, (int)bytes, (int)room);
+    else
+        got = LZ4_compress_default(*buf, out, (int)bytes, (int)room);
+    return h5_pass(got > 0 ? (size_t)got : 0, size, buf, out);
+}
+#endif
+
+#ifdef HAVE_ZSTD
+static size_t h5_zstd(unsigned flags, size_t n, const unsigned *v, size_t bytes, size_t *size,
+                      void **buf)
+{
+    size_t room = flags & H5Z_FLAG_REVERSE ? v[1] : ZSTD_compressBound(bytes), got;
+    char *out = malloc(room);
+
+    (void)n;
+    if (flags & H5Z_FLAG_REVERSE)
+        got = ZSTD_decompress(out, room, *buf, bytes);
+    else
+        got = ZSTD_compress(out, room, *buf, bytes, (int)v[0]);
+    return h5_pass(ZSTD_isError(got) ? 0 : got, size, buf, out);
+}
+#endif
+
+static void h5_filters(void)
+{
+    static const H5Z_class2_t classes[] = {
+#ifdef HAVE_LZ4
+        {H5Z_CLASS_T_VERS, H5_LZ4, 1, 1, "lz4", NULL, NULL, h5_lz4},
+#endif
+#ifdef HAVE_ZSTD
+        {H5Z_CLASS_T_VERS, H5_ZSTD, 1, 1, "zstd", NULL, NULL, h5_zstd},
+#endif
+    };
+
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        bench_must(H5Zregister(&classes[i]) >= 0, "H5Zregister");
+}
+
+static void h5_remove(void *ctx)
+{
+    unlink(((struct work *)ctx)->h5);
+}
+
+static void h5_write_all(void *ctx)
+{
+    struct work *w = ctx;
+    const hsize_t dims[] = {SIDE, SIDE}, chunk[] = {CHUNK, CHUNK};
+    const unsigned values[] = {w->pipe->h5_level, CHUNK * CHUNK * sizeof(double)};
+    hid_t f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t s = H5Screate_simple(2, dims, NULL), p = H5Pcreate(H5P_DATASET_CREATE), d;
+
+    H5Pset_chunk(p, 2, chunk);
+    if (w->pipe->nfilters > 0) {
+        H5Pset_shuffle(p);
+        if (w->pipe->h5 == H5Z_FILTER_DEFLATE)
+            H5Pset_deflate(p, w->pipe->h5_level);
+        else
+            H5Pset_filter(p, w->pipe->h5, 0, 2, values);
+    }
+    d = H5Dcreate2(f, "x", H5T_NATIVE_DOUBLE, s, H5P_DEFAULT, p, H5P_DEFAULT);
+    bench_must(H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, w->data) >= 0,
+               "H5Dwrite");
+    H5Dclose(d);
+    H5Pclose(p);
+    H5Sclose(s);
+    H5Fclose(f);
+}
+
+static void h5_boxes(struct work *w, size_t cache)
+{
+    hid_t p = H5Pcreate(H5P_DATASET_ACCESS), f, d, s;
+    double *to = w->back;
+
+    if (cache > 0)
+        H5Pset_chunk_cache(p, 100003, cache, 0.75);
+    f = H5Fopen(w->h5, H5F_ACC_RDONLY, H5P_DEFAULT);
+    d = H5Dopen2(f, "x", p);
+    s = H5Dget_space(d);
+    for (int i = 0; i < w->nboxes; i++) {
+        const struct box *b = &w->box[i];
+        const hsize_t start[] = {(hsize_t)b->start[0], (hsize_t)b->start[1]};
+        const hsize_t count[] = {(hsize_t)b->count[0], (hsize_t)b->count[1]};
+        hid_t m = H5Screate_simple(2, count, NULL);
+
+        H5Sselect_hyperslab(s, H5S_SELECT_SET, start, NULL, count, NULL);
+        bench_must(H5Dread(d, H5T_NATIVE_DOUBLE, m, s, H5P_DEFAULT, to) >= 0, "H5Dread");
+        H5Sclose(m);
+        to += b->count[0] * b->count[1];
+    }
+    H5Sclose(s);
+    H5Dclose(d);
+    H5Pclose(p);
+    H5Fclose(f);
+}
+
+static void h5_default(void *ctx)
+{
+    h5_boxes(ctx, 0);
+}
+
+static void h5_tuned(void *ctx)
+{
+    h5_boxes(ctx, BYTES + (64 << 20));
+}
+
+/* ---- what is read ---- */
+
+static struct box blocks[BLOCKS], rows[4], columns[4], row_by_row[SIDE];
+static const struct box everything = {{0, 0}, {SIDE, SIDE}};
+
+static void make_boxes(void)
+{
+    uint64_t r[2 * BLOCKS];
+
+    bench_random(r, sizeof r, 7);
+    for (int i = 0; i < BLOCKS; i++)
+        blocks[i] = (struct box){{(int64_t)(r[2 * i] % (SIDE - BLOCK + 1)),
+                                  (int64_t)(r[2 * i + 1] % (SIDE - BLOCK + 1))},
+                                 {BLOCK, BLOCK}};
+    for (int i = 0; i < 4; i++) {
+        rows[i] = (struct box){{1000 + 2000 * i, 0}, {1, SIDE}};
+        columns[i] = (struct box){{0, 1000 + 2000 * i}, {SIDE, 1}};
+    }
+    for (int i = 0; i < SIDE; i++)
+        row_by_row[i] = (struct box){{i, 0}, {1, SIDE}};
+}
+
+/* What was read must be what was written: a fast wrong answer is no answer. */
+static void check_boxes(struct work *w)
+{
+    const double *p = w->back;
+
+    for (int i = 0; i < w->nboxes; i++) {
+        const struct box *b = &w->box[i];
+
+        for (int64_t k = 0; k < b->count[0]; k++, p += b->count[1])
+            bench_must(memcmp(p, w->data + (b->start[0] + k) * SIDE + b->start[1],
+                              (size_t)b->count[1] * sizeof *p) == 0,
+                       "comparing what was read");
+    }
+}
+
+static int read_row(struct work *w, const char *what, const struct box *box, int n, int rounds,
+                    double bar_default, double bar_tuned, bench_fn *ours)
+{
+    struct bench_entry e[] = {{"datarep", NULL, ours, 0},
+                              {"HDF5, default cache", NULL, h5_default, bar_default},
+                              {"HDF5, its best cache", NULL, h5_tuned, bar_tuned}};
+    char title[100];
+    int missed;
+
+    w->box = box;
+    w->nboxes = n;
+    snprintf(title, sizeof title, "%s: %s", w->pipe->name, what);
+    memset(w->back, 0, BYTES);
+    ours(w);
+    check_boxes(w);
+    if (bar_default == 0 && bar_tuned == 0)
+        return 0;
+    if (bar_default < 0) { /* too slow to be run often, and without a bar */
+        e[1] = e[2];
+        missed = bench_versus(title, rounds, e, 2, w);
+    } else {
+        missed = bench_versus(title, rounds, e, 3, w);
+    }
+    check_boxes(w);
+    return missed;
+}
+
+static int write_row(struct work *w, int rounds, double bar)
+{
+    struct bench_entry e[] = {{"datarep", drep_remove, drep_write_all, 0},
+                              {"HDF5", h5_remove, h5_write_all, bar}};
+    char title[100];
+    struct stat ours, theirs;
+    int missed;
+
+    snprintf(title, sizeof title, "%s: write all", w->pipe->name);
+    missed = bench_versus(title, rounds, e, 2, w);
+    bench_must(stat(w->drep, &ours) == 0 && stat(w->h5, &theirs) == 0, "stat");
+    if (w->pipe->nfilters > 0)
+        printf("%-46s %8.2f : 1     HDF5 %27.2f : 1\n", "  compressed",
+               (double)BYTES / (double)ours.st_size, (double)BYTES / (double)theirs.st_size);
+    return missed;
+}
+
+static int unfiltered(struct work *w)
+{
+    int missed = 0;
+
+    w->pipe = &plain;
+    missed += write_row(w, 5, 1.3);
+    missed += read_row(w, "read all", &everything, 1, 5, 1.3, 1.3, drep_read_boxes);
+    missed += read_row(w, "4 columns", columns, 4, 9, -1, 1, drep_read_boxes);
+    missed += read_row(w, "4 columns, drep_verify=off", columns, 4, 9, -1, 2, drep_read_unverified);
+    missed += read_row(w, "4 rows", rows, 4, 9, -1, 8, drep_read_boxes);
+    missed += read_row(w, "4 rows, drep_verify=off", rows, 4, 9, -1, 8, drep_read_unverified);
+    missed += read_row(w, "1000 random 64x64 blocks", blocks, BLOCKS, 9, -1, 3, drep_read_boxes);
+    missed += read_row(w, "1000 random blocks, drep_verify=off", blocks, BLOCKS, 9, -1, 4,
+                       drep_read_unverified);
+    missed += read_row(w, "row by row", row_by_row, SIDE, 1, 40, 1.5, drep_read_boxes);
+    return missed;
+}
+
+static int filtered(struct work *w, const struct pipeline *pipe)
+{
+    int missed = 0;
+
+    w->pipe = pipe;
+    missed += write_row(w, 3, 1.8);
+    missed += read_row(w, "read all", &everything, 1, 3, -1, 1.8, drep_read_boxes);
+    missed += read_row(w, "1000 random 64x64 blocks", blocks, BLOCKS, 3, 9, 1, drep_read_boxes);
+    return missed;
+}
+
+/* ---- threads that share a handle ---- */
+
+enum { THREADS = 8 };
+
+struct reader {
+    pthread_t thread;
+    struct work *w;
+    drep_dataset *set;
+    int first, step; /* of the chunks, in grid order */
+    double *back;
+};
+
+static void *read_chunks(void *ctx)
+{
+    struct reader *r = ctx;
+    drep_xfer one = {.threads = 1};
+    const int64_t count[] = {CHUNK, CHUNK};
+
+    for (int i = r->first; i < SIDE / CHUNK * (SIDE / CHUNK); i += r->step) {
+        const int64_t start[] = {i / (SIDE / CHUNK) * CHUNK, i % (SIDE / CHUNK) * CHUNK};
+        drep_selection *sel;
+
+        bench_must(drep_select_box(2, start, count, NULL, NULL, &sel) == 0, "drep_select_box");
+        bench_must(drep_read(r->set, sel, DREP_DOUBLE, r->back, &one) == 0, "drep_read");
+        drep_selection_free(sel);
+        bench_must(r->back[0] == r->w->data[start[0] * SIDE + start[1]], "comparing a chunk");
+    }
+    return NULL;
+}
+
+static void *copy_chunks(void *ctx)
+{
+    struct reader *r = ctx;
+    size_t size = CHUNK * CHUNK * sizeof(double);
+
+    for (int i = r->first; i < SIDE / CHUNK * (SIDE / CHUNK); i += r->step)
+        memcpy(r->back, (const char *)r->w->data + (size_t)i * size, size);
+    return NULL;
+}
+
+static void in_threads(struct work *w, int threads, void *(*fn)(void *))
+{
+    struct reader r[THREADS];
+    drep_dataset *set;
+    drep_file *file;
+
+    drep_open_set(w, NULL, &file, &set);
+    for (int i = 0; i < threads; i++) {
+        r[i] = (struct reader){.w = w, .set = set, .first = i, .step = threads};
+        r[i].back = w->back + (size_t)i * CHUNK * CHUNK;
+        bench_must(pthread_create(&r[i].thread, NULL, fn, &r[i]) == 0, "pthread_create");
+    }
+    for (int i = 0; i < threads; i++)
+        pthread_join(r[i].thread, NULL);
+    drep_dataset_close(set);
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static void read_one(void *ctx)
+{
+    in_threads(ctx, 1, read_chunks);
+}
+
+static void read_eight(void *ctx)
+{
+    in_threads(ctx, THREADS, read_chunks);
+}
+
+static void copy_one(void *ctx)
+{
+    in_threads(ctx, 1, copy_chunks);
+}
+
+static void copy_two(void *ctx)
+{
+    in_threads(ctx, 2, copy_chunks);
+}
+
+static int shared_handle(struct work *w)
+{
+    struct bench_entry copies[] = {{"", NULL, copy_two, 0}, {"one thread", NULL, copy_one, 0}};
+    struct bench_entry e[] = {{"", NULL, read_eight, 0}, {"one thread", NULL, read_one, 0}};
+    char title[100];
+    int missed;
+
+    w->threads = 1;
+    if (w->pipe->nfilters == 0) {
+        bench_versus("memcpy, chunk by chunk, 2 threads", 9, copies, 2, w);
+        e[1].bar = 0.9 * bench_ratio();
+    } else {
+        e[1].bar = 1.7;
+    }
+    snprintf(title, sizeof title, "%s: chunks, 8 threads, one handle", w->pipe->name);
+    missed = bench_versus(title, 9, e, 2, w);
+    w->threads = 0;
+    return missed;
+}
+
+/* ---- memory ---- */
+
+static void nothing(void *ctx)
+{
+    (void)ctx;
+}
+
+static int peak(struct work *w, const char *what, const struct box *box, int n, bench_fn *fn)
+{
+    double more, most = 64 + 16 + 2 * 2 * CHUNK * CHUNK * 8 / 1048576.0;
+
+    w->box = box;
+    w->nboxes = n;
+    more = (bench_peak(fn, w) - bench_peak(nothing, w)) / 1048576.0;
+    printf("%-46s %8.1f MiB beside the buffer, at most %5.1f: %s\n", what, more, most,
+           more <= most ? "met" : "MISSED");
+    fflush(stdout);
+    return more > most;
+}
+
+static int peaks(struct work *w)
+{
+    char what[100];
+    int missed = 0;
+
+    snprintf(what, sizeof what, "%s: peak, read all", w->pipe->name);
+    missed += peak(w, what, &everything, 1, drep_read_boxes);
+    snprintf(what, sizeof what, "%s: peak, blocks", w->pipe->name);
+    missed += peak(w, what, blocks, BLOCKS, drep_read_boxes);
+    snprintf(what, sizeof what, "%s: peak, row by row", w->pipe->name);
+    missed += peak(w, what, row_by_row, SIDE, drep_read_boxes);
+    drep_remove(w);
+    snprintf(what, sizeof what, "%s: peak, write all", w->pipe->name);
+    missed += peak(w, what, NULL, 0, drep_write_all);
+    return missed;
+}
+
+int main(void)
+{
+    struct work w = {0};
+    unsigned maj, min, rel;
+    int missed = 0;
+
+    H5get_libversion(&maj, &min, &rel);
+    h5_filters();
+    make_boxes();
+    printf("%s; HDF5 %u.%u.%u\n", drep_version(), maj, min, rel);
+    printf("%d x %d double in %d x %d chunks: median times, ratio, least ratio\n", SIDE, SIDE,
+           CHUNK, CHUNK);
+    snprintf(w.drep, sizeof w.drep, "%s/bench-%d.drep", bench_dir(), (int)getpid());
+    snprintf(w.h5, sizeof w.h5, "%s/bench-%d.h5", bench_dir(), (int)getpid());
+    bench_must(posix_memalign((void **)&w.data, 4096, BYTES) == 0 &&
+                   posix_memalign((void **)&w.back, 4096, BYTES) == 0,
+               "memory");
+    bench_must(drep_info_new(&w.verify_off) == 0 &&
+                   drep_info_set(w.verify_off, "drep_verify", "off") == 0,
+               "drep_info");
+    bench_field(w.data, SIDE, SIDE, 1);
+    memset(w.back, 1, BYTES);
+    missed += unfiltered(&w);
+    missed += shared_handle(&w);
+    missed += peaks(&w);
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
+        missed += filtered(&w, &pipelines[i]);
+        missed += shared_handle(&w);
+        missed += peaks(&w);
+    }
+    unlink(w.drep);
+    unlink(w.h5);
+    printf("bars missed: %d\n", missed);
+    return 0;
+}
