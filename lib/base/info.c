@@ -100,7 +100,7 @@ static int put(drep_info *info, const char *key, const char *value)
         return 0;
     }
     new.key = mem_strdup(key);
-    grown = new.key ? mem_resize(info->pair, (size_t)info->n + 1, sizeof *grown) : NULL;
+    grown = new.key ? mem_resize(info->pair, (uint64_t)info->n + 1, sizeof *grown) : NULL;
     if (!grown) {
         mem_free(new.key);
         mem_free(new.value);

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,68 +18,74 @@ static atomic_long countdown = -1;
 static atomic_long failures;
 
 /* Is this allocation the one that a test wants to fail? */
-static int fault(void)
+static bool fault(void)
 {
     if (atomic_load_explicit(&countdown, memory_order_relaxed) < 0)
-        return 0;
+        return false;
     if (atomic_fetch_sub(&countdown, 1) != 0)
-        return 0;
+        return false;
     atomic_fetch_add(&failures, 1);
-    return 1;
+    return true;
 }
 
-static void *checked(void *p, size_t size)
+static void *checked(void *p, uint64_t size)
 {
     if (!p)
-        fail(DREP_ERR_NOMEM, "out of memory: cannot allocate %zu bytes", size);
+        fail(DREP_ERR_NOMEM, "out of memory: cannot allocate %llu bytes", (unsigned long long)size);
     return p;
 }
 
-static int product(size_t n, size_t size, size_t *total)
+/* True if n * size bytes can be had at all. */
+static bool product(uint64_t n, uint64_t size, uint64_t *total)
 {
     if (!__builtin_mul_overflow(n, size, total) && *total <= PTRDIFF_MAX)
-        return 1;
-    fail(DREP_ERR_NOMEM, "out of memory: cannot allocate %zu times %zu bytes", n, size);
-    return 0;
+        return true;
+    fail(DREP_ERR_NOMEM, "out of memory: cannot allocate %llu times %llu bytes",
+         (unsigned long long)n, (unsigned long long)size);
+    return false;
 }
 
-void *mem_alloc(size_t size)
+void *mem_alloc(uint64_t size)
 {
-    return checked(fault() ? NULL : malloc(size ? size : 1), size);
+    if (!product(1, size, &size))
+        return NULL;
+    return checked(fault() ? NULL : malloc(size ? (size_t)size : 1), size);
 }
 
-void *mem_zalloc(size_t n, size_t size)
+void *mem_zalloc(uint64_t n, uint64_t size)
 {
-    size_t total;
+    uint64_t total;
 
     if (!product(n, size, &total))
         return NULL;
-    return checked(fault() ? NULL : calloc(1, total ? total : 1), total);
+    return checked(fault() ? NULL : calloc(1, total ? (size_t)total : 1), total);
 }
 
-void *mem_array(size_t n, size_t size)
+void *mem_array(uint64_t n, uint64_t size)
 {
-    size_t total;
+    uint64_t total;
 
     return product(n, size, &total) ? mem_alloc(total) : NULL;
 }
 
-void *mem_resize(void *p, size_t n, size_t size)
+void *mem_resize(void *p, uint64_t n, uint64_t size)
 {
-    size_t total;
+    uint64_t total;
 
     if (!product(n, size, &total))
         return NULL;
-    return checked(fault() ? NULL : realloc(p, total ? total : 1), total);
+    return checked(fault() ? NULL : realloc(p, total ? (size_t)total : 1), total);
 }
 
-void *mem_aligned(size_t align, size_t size)
+void *mem_aligned(size_t align, uint64_t size)
 {
     void *p = NULL;
 
     if (align < sizeof(void *))
         align = sizeof(void *);
-    if (fault() || posix_memalign(&p, align, size ? size : 1))
+    if (!product(1, size, &size))
+        return NULL;
+    if (fault() || posix_memalign(&p, align, size ? (size_t)size : 1))
         p = NULL;
     return checked(p, size);
 }

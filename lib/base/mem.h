@@ -2,18 +2,19 @@
  *
  * All memory of the library comes from here, so that a test can make the n-th
  * allocation fail.  Every function that allocates reports DREP_ERR_NOMEM itself
- * through fail(); NULL is the only sign. */
+ * through fail(); NULL is the only sign.  Sizes are of 64 bits on every machine: what a
+ * file asks for must not be cut to fit before it is refused. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-void *mem_alloc(size_t size);                     /* size 0 gives a unique pointer */
-void *mem_zalloc(size_t n, size_t size);          /* n * size, zeroed, overflow checked */
-void *mem_array(size_t n, size_t size);           /* n * size, overflow checked */
-void *mem_resize(void *p, size_t n, size_t size); /* p stays valid on failure */
-void *mem_aligned(size_t align, size_t size);
+void *mem_alloc(uint64_t size);                       /* size 0 gives a unique pointer */
+void *mem_zalloc(uint64_t n, uint64_t size);          /* n * size, zeroed, overflow checked */
+void *mem_array(uint64_t n, uint64_t size);           /* n * size, overflow checked */
+void *mem_resize(void *p, uint64_t n, uint64_t size); /* p stays valid on failure */
+void *mem_aligned(size_t align, uint64_t size);
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t len);
 void mem_free(void *p);

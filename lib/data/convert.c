@@ -333,7 +333,7 @@ static int call_staged(struct conv *c, void *mem, int64_t at, uint8_t *file, int
         room = 1;
     if (room > n)
         room = n;
-    native = mem_zalloc((size_t)room, (size_t)extent + 1);
+    native = mem_zalloc((uint64_t)room, (uint64_t)extent + 1);
     if (native == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     c->var.ctx = c;
@@ -455,10 +455,10 @@ static int heap_add(struct conv *c, const void *p, uint64_t size, uint64_t *offs
         return err;
     *offset = h->len;
     if (p != NULL)
-        memcpy(h->p + h->len, p, size);
+        memcpy(h->p + h->len, p, (size_t)size);
     else
-        memset(h->p + h->len, 0, size);
-    h->len += size;
+        memset(h->p + h->len, 0, (size_t)size);
+    h->len += (size_t)size;
     return 0;
 }
 
@@ -537,7 +537,7 @@ static int inner_alloc(const drep_type *base, int64_t n, void **data)
         return fail(DREP_ERR_TYPE, "the elements of a sequence reach beyond their extent");
     if (__builtin_mul_overflow(n, base->prog.extent, &bytes))
         return fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
-    *data = mem_zalloc(1, (size_t)bytes);
+    *data = mem_zalloc(1, (uint64_t)bytes);
     return *data != NULL ? 0 : fail(DREP_ERR_NOMEM, "out of memory");
 }
 
@@ -584,7 +584,7 @@ static int read_text(struct conv *c, struct place at, char **dst)
     *dst = NULL;
     if (err != 0)
         return err;
-    s = mem_strndup(p == NULL ? "" : (const char *)p, at.count);
+    s = mem_strndup(p == NULL ? "" : (const char *)p, (size_t)at.count);
     if (s == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     *dst = s;
@@ -673,7 +673,7 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     if (err == 0)
         err = conv_write(&in.conv, src->data, 0, tmp, in.ft.stored.extent, n);
     if (err == 0) {
-        memcpy(c->heap_out->p + offset, tmp, size);
+        memcpy(c->heap_out->p + offset, tmp, (size_t)size);
         place_put(dst, (uint64_t)n, offset);
     }
     mem_free(tmp);
@@ -885,13 +885,13 @@ static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, st
         if (tmp == NULL)
             err = fail(DREP_ERR_NOMEM, "out of memory");
         if (err == 0) {
-            memcpy(tmp, p, size);
+            memcpy(tmp, p, (size_t)size);
             c->depth++;
             err = heap_move_elems(f, &base, tmp, (int64_t)at.count, c);
             c->depth--;
         }
         if (err == 0)
-            memcpy(c->heap_out->p + offset, tmp, size);
+            memcpy(c->heap_out->p + offset, tmp, (size_t)size);
         mem_free(tmp);
     }
     if (ours)

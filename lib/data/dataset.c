@@ -61,7 +61,7 @@ int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t s
         return fail(ds->fill_err, "the functions of datarep \"%s\" cannot write the fill value",
                     ds->file->name);
     if (ds->fill == NULL) {
-        memset(buf, 0, size);
+        memset(buf, 0, (size_t)size);
         return 0;
     }
     for (uint64_t done = 0; done < size;) {
@@ -70,10 +70,10 @@ int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t s
         /* After one whole pattern the rest is a copy of what stands before it. */
         if (done >= es && at == 0 && (done % es) == 0) {
             n = done < size - done ? done : size - done;
-            memcpy(buf + done, buf, n);
+            memcpy(buf + done, buf, (size_t)n);
         } else {
             n = n < size - done ? n : size - done;
-            memcpy(buf + done, ds->fill + at, n);
+            memcpy(buf + done, ds->fill + at, (size_t)n);
         }
         done += n;
     }
@@ -116,8 +116,8 @@ static int fill_convert(drep_dataset *ds)
 
     if (ds->esize > FILL_MAX || type->prog.extent > FILL_MAX)
         return fail(DREP_ERR_LIMIT, "for an element of %lld bytes", (long long)ds->esize);
-    ds->fill = mem_zalloc(1, (size_t)ds->esize);
-    value = mem_zalloc(1, (size_t)type->prog.extent);
+    ds->fill = mem_zalloc(1, (uint64_t)ds->esize);
+    value = mem_zalloc(1, (uint64_t)type->prog.extent);
     if (ds->fill == NULL || value == NULL)
         err = fail(DREP_ERR_NOMEM, "out of memory");
     if (err == 0 && ds->rec.fill == FMT_FILL_VALUE)

@@ -187,6 +187,8 @@ static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16
     o->keep = keep < INT_MAX ? (int)keep : INT_MAX;
     o->unit = (uint64_t)hint_size(info, "striping_unit");
     o->chunk_max = (uint64_t)hint_size(info, "drep_chunk_max");
+    if (o->chunk_max > PTRDIFF_MAX) /* more than memory can hold */
+        o->chunk_max = PTRDIFF_MAX;
     o->cache_size = (uint64_t)hint_size(info, "drep_cache_size");
     o->uuid = fixed_uuid(info, uuid);
     o->time = info_int(info, "drep_time");

@@ -44,7 +44,7 @@ static int table_copy(struct rep_table *to, const struct rep_table *from)
     drep_scalar *custom = NULL;
 
     if (from->ncustom > 0) {
-        custom = mem_array((size_t)from->ncustom, sizeof *custom);
+        custom = mem_array((uint64_t)from->ncustom, sizeof *custom);
         if (custom == NULL)
             return fail(DREP_ERR_NOMEM, "out of memory");
         memcpy(custom, from->custom, (size_t)from->ncustom * sizeof *custom);

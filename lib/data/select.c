@@ -55,10 +55,10 @@ int drep_select_box(int rank, const int64_t *start, const int64_t *count, const 
 int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selection **out)
 {
     drep_selection *sel;
-    size_t words;
+    uint64_t words;
 
     if (out == NULL || rank < 1 || rank > DREP_MAX_RANK || n < 0 || (n > 0 && coords == NULL) ||
-        __builtin_mul_overflow((size_t)n, (size_t)rank, &words))
+        __builtin_mul_overflow((uint64_t)n, (uint64_t)rank, &words))
         return fail(DREP_ERR_ARG, "drep_select_points: rank %d, %lld points", rank, (long long)n);
     sel = mem_zalloc(1, sizeof *sel);
     if (sel == NULL)
@@ -71,7 +71,7 @@ int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selectio
         return fail(DREP_ERR_NOMEM, "out of memory");
     }
     if (n > 0)
-        memcpy(sel->coords, coords, words * sizeof *coords);
+        memcpy(sel->coords, coords, (size_t)words * sizeof *coords);
     *out = sel;
     return 0;
 }

@@ -117,8 +117,9 @@ static int heap_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
 /* The whole payload: what is stored, then fill; heap and its size beside it. */
 static int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
 {
-    size_t full = bytes_of(ds, dataset_count(ds)), have;
+    uint64_t full = bytes_of(ds, dataset_count(ds));
     struct key key;
+    size_t have;
     int err;
 
     key_make(&key, ds->id, FMT_TAG_DATA);
@@ -127,13 +128,15 @@ static int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
     if (err != 0 && err != DREP_ERR_NOT_FOUND)
         return err;
     have = err == 0 ? b->len : 0;
-    *fixed = full;
+    *fixed = (size_t)full; /* if memory can hold it */
     if (have > full && !ds->ft->type->variable)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %zu", have, full);
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %llu", have,
+                    (unsigned long long)full);
     if (have >= full)
-        return heap_check(ds, b, full);
+        return heap_check(ds, b, *fixed);
     if (ds->ft->type->variable && have > 0)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %zu expected", have, full);
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %llu expected", have,
+                    (unsigned long long)full);
     if (have % (size_t)ds->esize != 0)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements", have);
     if ((err = buf_reserve(b, full + ds->fill_heap.len)) != 0)
@@ -141,8 +144,8 @@ static int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
     if ((err = fill_bytes(ds, b->p + have, have, full - have)) != 0)
         return err;
     if (ds->fill_heap.len > 0)
-        memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
-    b->len = full + ds->fill_heap.len;
+        memcpy(b->p + *fixed, ds->fill_heap.p, ds->fill_heap.len);
+    b->len = *fixed + ds->fill_heap.len;
     return 0;
 }
 
@@ -339,7 +342,7 @@ static int slab_write(struct transfer *t, struct conv *c, int64_t slab, int64_t 
         b = staging_take(t);
         if ((err = buf_reserve(&b, bytes_of(ds, n))) == 0) {
             if (header_layout(ds->file) == PROG_STRUCT)
-                memset(b.p, 0, bytes_of(ds, n)); /* gaps are zeros */
+                memset(b.p, 0, (size_t)bytes_of(ds, n)); /* gaps are zeros */
             err = conv_write(c, t->mem, mem, b.p, ds->esize, n);
         }
         bytes = b.p;
@@ -545,15 +548,15 @@ int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *f
         err = chunk_read(&ds->chunks, coord, 0, size, b->p, &have);
     if (err != 0)
         return err;
-    *fixed = full;
-    b->len = size;
+    *fixed = (size_t)full;
+    b->len = (size_t)size;
     if (have >= full)
-        return heap_check(ds, b, full);
+        return heap_check(ds, b, *fixed);
     if ((err = fill_bytes(ds, b->p + have, have, full - have)) != 0)
         return err;
     if (ds->fill_heap.len > 0)
-        memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
-    b->len = full + ds->fill_heap.len;
+        memcpy(b->p + *fixed, ds->fill_heap.p, ds->fill_heap.len);
+    b->len = *fixed + ds->fill_heap.len;
     return 0;
 }
 
@@ -600,7 +603,7 @@ static int patch_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
     (void)step; /* points have none */
     if (err != 0)
         return err;
-    memset(d->b->p, 0, size); /* gaps are zeros */
+    memset(d->b->p, 0, (size_t)size); /* gaps are zeros */
     err = conv_write(d->c, d->t->mem, mem, d->b->p, ds->esize, n);
     return err != 0 ? err : payload_patch(ds, d->p->coord, bytes_of(ds, at), size, d->b->p);
 }
@@ -669,17 +672,17 @@ static int chunk_out(struct transfer *t, struct conv *c, const struct part *p, s
     drep_dataset *ds = t->ds;
     struct scatter s = {t, c, NULL};
     struct direct d = {t, c, p, b};
-    size_t fixed = ds->chunks.payload;
+    size_t fixed = (size_t)ds->chunks.payload; /* if memory can hold it */
     int err = 0;
 
     if (p->point != NULL && p->n <= PATCHES_MAX && ds->rec.nfilters == 0 && !ds->ft->type->variable)
         return part_runs(t, p, patch_run, &d);
     heap->len = 0;
     if (p->covered && ds->ft->type->variable) {
-        if ((err = buf_reserve(b, fixed)) == 0)
+        if ((err = buf_reserve(b, ds->chunks.payload)) == 0)
             memset(b->p, 0, fixed);
     } else if (p->covered) {
-        if ((err = buf_reserve(b, fixed)) == 0 && ds->fill_err == 0)
+        if ((err = buf_reserve(b, ds->chunks.payload)) == 0 && ds->fill_err == 0)
             err = fill_bytes(ds, b->p, 0, fixed);
         else if (err == 0)
             memset(b->p, 0, fixed);
@@ -789,8 +792,8 @@ static int chunked_points(struct transfer *t)
     int64_t n = t->sel->npoints;
     int err = 0;
 
-    t->point = mem_array((size_t)n, sizeof *t->point);
-    t->group = mem_array((size_t)n + 1, sizeof *t->group);
+    t->point = mem_array((uint64_t)n, sizeof *t->point);
+    t->group = mem_array((uint64_t)n + 1, sizeof *t->group);
     if (t->point == NULL || t->group == NULL)
         err = fail(DREP_ERR_NOMEM, "out of memory");
     for (int64_t i = 0; err == 0 && i < n; i++)

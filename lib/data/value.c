@@ -50,7 +50,8 @@ int value_put(drep_file *f, const drep_type *type, int64_t count, const void *bu
     struct buf heap = {0};
     struct conv c;
     struct out out;
-    size_t bytes, at;
+    uint64_t bytes;
+    size_t at;
     int err = type_each_code(type, mark_code, used);
 
     for (int code = 1; err == 0 && code <= DREP_CODE_MAX; code++) {
@@ -62,7 +63,7 @@ int value_put(drep_file *f, const drep_type *type, int64_t count, const void *bu
     }
     if (err != 0 || (err = self_open(&s, type)) != 0)
         return err;
-    if (__builtin_mul_overflow((size_t)count, (size_t)s.prog.extent, &bytes) ||
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)s.prog.extent, &bytes) ||
         bytes > FMT_VALUE_MAX)
         err = fail(DREP_ERR_LIMIT, "a value of %lld elements is longer than %u bytes",
                    (long long)count, FMT_VALUE_MAX);
@@ -70,7 +71,7 @@ int value_put(drep_file *f, const drep_type *type, int64_t count, const void *bu
         buf_out(to, &out);
         self_put(&out, &rec);
         at = out.at;
-        out_zeros(&out, bytes);
+        out_zeros(&out, (size_t)bytes);
         err = buf_done(to, &out);
     }
     if (err == 0)
@@ -125,20 +126,20 @@ static int self_load(struct self *s, struct in *in, const drep_type *type)
 static int value_open(struct self *s, struct in *in, const struct span *value,
                       const drep_type *type, int64_t count, const uint8_t **items)
 {
-    size_t bytes = 0;
+    uint64_t bytes = 0;
     int err;
 
     memset(s, 0, sizeof *s);
     in_init(in, value->p, value->len);
     if ((err = self_load(s, in, type)) != 0)
         return err;
-    if (__builtin_mul_overflow((size_t)count, (size_t)s->prog.extent, &bytes) ||
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)s->prog.extent, &bytes) ||
         bytes > in_left(in)) {
         prog_release(&s->prog);
         return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
                     value->len);
     }
-    *items = in_bytes(in, bytes);
+    *items = in_bytes(in, (size_t)bytes);
     return 0;
 }
 

@@ -572,7 +572,7 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
         return err;
     if (e.packed_size == e.stored_size && offset % e.packed_size == 0 && bytes % e.packed_size == 0)
         return dataset_raw(ds, offset / e.packed_size, bytes / e.packed_size, buf, writing);
-    e.stored = mem_zalloc(2, (size_t)(e.stored_size + e.packed_size));
+    e.stored = mem_zalloc(2, (uint64_t)(e.stored_size + e.packed_size));
     if (e.stored == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     e.packed = e.stored + e.stored_size;
@@ -856,7 +856,7 @@ static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
     a->left = items;
     a->room = hint_size(v->info, "cb_buffer_size");
     a->room = a->room < largest ? largest : a->room > ROOM_MAX ? ROOM_MAX : a->room;
-    if ((a->staging = mem_alloc((size_t)a->room)) == NULL)
+    if ((a->staging = mem_alloc((uint64_t)a->room)) == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     while (err == 0 && a->left > 0 && !end)
         err = writing ? write_some(a) : read_some(a, &end);

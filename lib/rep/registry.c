@@ -90,7 +90,7 @@ static void engine_rep(struct datarep *rep, const char *name, const struct rep_t
 
 static struct entry *entry_new(int nscalars)
 {
-    struct entry *e = mem_zalloc(1, sizeof *e + (size_t)nscalars * sizeof e->scalars[0]);
+    struct entry *e = mem_zalloc(1, sizeof *e + (uint64_t)nscalars * sizeof e->scalars[0]);
     pthread_mutexattr_t attr;
 
     if (!e)

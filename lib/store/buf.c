@@ -6,20 +6,20 @@
 
 #include <string.h>
 
-int buf_reserve(struct buf *b, size_t size)
+int buf_reserve(struct buf *b, uint64_t size)
 {
-    size_t want = b->size < 64 ? 64 : b->size;
+    uint64_t want = b->size < 64 ? 64 : b->size;
     uint8_t *p;
 
     if (size <= b->size)
         return 0;
     while (want < size)
-        want = want > SIZE_MAX / 2 ? size : want * 2;
+        want = want > PTRDIFF_MAX / 2 ? size : want * 2;
     p = mem_resize(b->p, want, 1);
     if (!p)
         return DREP_ERR_NOMEM;
     b->p = p;
-    b->size = want;
+    b->size = (size_t)want;
     return 0;
 }
 

@@ -307,7 +307,7 @@ static int place_run(struct chunks *cs, const uint64_t *coord, uint32_t n, const
     uint64_t step = size && RUN_BYTES / size ? RUN_BYTES / size : 1;
     uint64_t count = (n < step ? n : step) * blocks_of(size);
     uint64_t bytes = round_up((n - 1) * size + (room > size ? room : size), FMT_ALIGN);
-    uint64_t *sums = count <= SUMS_SMALL ? small : mem_array((size_t)count, sizeof(*sums));
+    uint64_t *sums = count <= SUMS_SMALL ? small : mem_array(count, sizeof(*sums));
     uint64_t offset;
     int err;
 
@@ -564,7 +564,7 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
 
     if (end > SIZE_MAX || old > SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)end);
-    err = buf_reserve(b, (size_t)(end > old ? end : old));
+    err = buf_reserve(b, end > old ? end : old);
     if (!err && old)
         err = chunk_read(cs, coord, 0, old, b->p, &have);
     if (err)
@@ -626,7 +626,7 @@ static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
     if (!err)
         err = run_reserve(f->run, blocks_of(end));
     if (!err)
-        err = buf_reserve(&b, (size_t)(end - low));
+        err = buf_reserve(&b, end - low);
     if (err) {
         buf_release(&b);
         return err;

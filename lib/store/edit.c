@@ -691,7 +691,7 @@ static int spill(struct store *st, struct node *n, struct batch *batch)
                 return err;
             batch->leaf[batch->n] = c.node;
             batch->at[batch->n++] = i;
-            batch->bytes += round_up(c.node->bytes, FMT_ALIGN);
+            batch->bytes += (size_t)round_up(c.node->bytes, FMT_ALIGN);
         }
         if (err)
             return err;

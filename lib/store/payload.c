@@ -155,7 +155,7 @@ int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t
     if (size == 0)
         return 0;
     if (!p) {
-        scratch = mem_alloc(bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES);
+        scratch = mem_alloc(bytes < PIECE_BYTES ? bytes : PIECE_BYTES);
         if (!scratch)
             return DREP_ERR_NOMEM;
     }
@@ -311,7 +311,7 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, s
 
     if (rec->size > SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)rec->size);
-    err = buf_reserve(out, (size_t)rec->size);
+    err = buf_reserve(out, rec->size);
     if (!err)
         err = st->io->ops->read_at(st->io, out->p, (size_t)rec->size, rec->offset);
     if (err)

@@ -94,7 +94,7 @@ static int sums_load(struct store *st, struct run *r)
         err = fail(DREP_ERR_FORMAT, "block of sums at byte %llu: %u sums where %llu should be",
                    (unsigned long long)r->rec.sums.offset, count, (unsigned long long)n);
     if (!err) {
-        r->heap = mem_array((size_t)n, sizeof(*r->heap));
+        r->heap = mem_array(n, sizeof(*r->heap));
         if (!r->heap)
             err = DREP_ERR_NOMEM;
     }

@@ -61,7 +61,7 @@ struct buf {
     uint8_t *p;
     size_t len, size;
 };
-int buf_reserve(struct buf *b, size_t size);
+int buf_reserve(struct buf *b, uint64_t size);
 int buf_set(struct buf *b, const void *p, size_t len);
 void buf_release(struct buf *b);
 /* An `out` that grows this buffer; buf_done() takes its length over. */

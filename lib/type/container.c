@@ -24,7 +24,7 @@ static int check_names(int64_t n, const char *const *names)
 
     if (n > 0 && !names)
         return fail(DREP_ERR_ARG, "datatype: a null pointer");
-    sorted = mem_array((size_t)n, sizeof(*sorted));
+    sorted = mem_array((uint64_t)n, sizeof(*sorted));
     if (!sorted)
         return DREP_ERR_NOMEM;
     for (int64_t i = 0; i < n && !err; i++) {

@@ -163,7 +163,7 @@ int drep_type_hindexed_block(int64_t count, int64_t blocklen, const int64_t *dis
 /* Where the C compiler would put the members' origins. */
 int type_place_members(drep_type *t)
 {
-    struct shape *members = mem_zalloc((size_t)t->nmembers, sizeof(*members));
+    struct shape *members = mem_zalloc((uint64_t)t->nmembers, sizeof(*members));
     int64_t size, align;
     bool over = false;
     int err;

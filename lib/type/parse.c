@@ -189,7 +189,7 @@ static void ints_add(struct line *in, struct ints *list, int64_t v)
     if (in->err)
         return;
     if (list->n == list->room) {
-        bigger = mem_resize(list->v, (size_t)room, sizeof(*bigger));
+        bigger = mem_resize(list->v, (uint64_t)room, sizeof(*bigger));
         if (!bigger) {
             in->err = DREP_ERR_NOMEM;
             return;
@@ -313,10 +313,10 @@ static void parts_add(struct line *in, struct parts *list, char *part_name, drep
     drep_type **types;
 
     if (!in->err && list->n == list->room) {
-        names = mem_resize(list->name, (size_t)room, sizeof(*names));
+        names = mem_resize(list->name, (uint64_t)room, sizeof(*names));
         if (names)
             list->name = names;
-        types = names ? mem_resize(list->type, (size_t)room, sizeof(*types)) : NULL;
+        types = names ? mem_resize(list->type, (uint64_t)room, sizeof(*types)) : NULL;
         if (types) {
             list->type = types;
             list->room = room;

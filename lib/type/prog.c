@@ -300,7 +300,7 @@ static int compose_members(struct shape *out, const drep_type *type, const struc
 static int compose_laid_out(struct shape *out, const drep_type *type, const struct shape *members,
                             bool packed)
 {
-    int64_t *offsets = mem_array((size_t)type->nmembers, sizeof(*offsets));
+    int64_t *offsets = mem_array((uint64_t)type->nmembers, sizeof(*offsets));
     int64_t size, align;
     int err;
 
@@ -480,7 +480,7 @@ static int build_members(struct shape **out, const drep_type *type, const struct
                          enum prog_layout layout)
 {
     int64_t n = type->kind == DREP_KIND_SEQUENCE ? 0 : type->nmembers;
-    struct shape *members = mem_zalloc((size_t)n, sizeof(*members));
+    struct shape *members = mem_zalloc((uint64_t)n, sizeof(*members));
     int err = 0;
 
     if (!members)

@@ -62,7 +62,7 @@ static bool is_stored(const drep_type *type, int64_t i)
 static int put_compound(struct putter *p, const drep_type *type)
 {
     struct type_node node = {.kind = FMT_KIND_COMPOUND};
-    int64_t *offsets = mem_zalloc((size_t)type->nmembers, sizeof(*offsets));
+    int64_t *offsets = mem_zalloc((uint64_t)type->nmembers, sizeof(*offsets));
     int64_t size = 0;
     int64_t align;
     int err = offsets ? 0 : DREP_ERR_NOMEM;

@@ -49,7 +49,7 @@ static struct node *node_new(enum node_op op, int64_t branches)
         fail(DREP_ERR_NOMEM, "out of memory: a typemap of %lld branches", (long long)branches);
         return NULL;
     }
-    node = mem_alloc(fixed + (size_t)branches * each);
+    node = mem_alloc(fixed + (uint64_t)branches * each);
     if (!node)
         return NULL;
     memset(node, 0, sizeof(*node));
@@ -307,7 +307,7 @@ static int join_push(struct join *j, struct node *node, int64_t at)
 
     if (j->n == j->room) {
         room = j->room ? 2 * j->room : 8;
-        bigger = mem_resize(j->piece, (size_t)room, sizeof(*bigger));
+        bigger = mem_resize(j->piece, (uint64_t)room, sizeof(*bigger));
         if (!bigger)
             return DREP_ERR_NOMEM;
         j->piece = bigger;

@@ -20,8 +20,8 @@ drep_type *type_new(int kind, int64_t nargs, int64_t nmembers)
     t->kind = kind;
     t->nargs = nargs;
     t->nmembers = nmembers;
-    t->args = mem_zalloc((size_t)nargs, sizeof(*t->args));
-    t->member = t->args ? mem_zalloc((size_t)nmembers, sizeof(*t->member)) : NULL;
+    t->args = mem_zalloc((uint64_t)nargs, sizeof(*t->args));
+    t->member = t->args ? mem_zalloc((uint64_t)nmembers, sizeof(*t->member)) : NULL;
     if (t->member)
         return t;
     drep_type_free(t);
@@ -40,7 +40,7 @@ int type_set_names(drep_type *t, int64_t n, const char *const *names)
 
     for (int64_t i = 0; i < n; i++)
         size += strlen(names[i]) + 1;
-    t->name = mem_array((size_t)n * sizeof(*t->name) + size, 1);
+    t->name = mem_array((uint64_t)n * sizeof(*t->name) + size, 1);
     if (!t->name)
         return DREP_ERR_NOMEM;
     text = (char *)(t->name + n);
@@ -102,7 +102,7 @@ static void own_traits(drep_type *t)
 static int compose_native(struct shape *out, const drep_type *t)
 {
     int64_t n = t->kind == DREP_KIND_SEQUENCE ? 0 : t->nmembers;
-    struct shape *members = mem_zalloc((size_t)n, sizeof(*members));
+    struct shape *members = mem_zalloc((uint64_t)n, sizeof(*members));
     int err;
 
     if (!members)

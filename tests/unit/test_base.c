@@ -126,6 +126,29 @@ START_TEST(test_the_nth_allocation_fails)
 }
 END_TEST
 
+/* Sizes that end in small ones when they are cut to a size_t. */
+START_TEST(test_sizes_beyond_memory)
+{
+    static const uint64_t sizes[] = {
+        (uint64_t)PTRDIFF_MAX + 1,
+        UINT64_MAX,
+#if SIZE_MAX < UINT64_MAX
+        (uint64_t)SIZE_MAX + 1,
+        (uint64_t)SIZE_MAX + 17
+#endif
+    };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ck_assert_ptr_null(mem_alloc(sizes[i]));
+        ck_assert_ptr_nonnull(strstr(drep_error(), "out of memory"));
+        ck_assert_ptr_null(mem_aligned(64, sizes[i]));
+        ck_assert_ptr_null(mem_array(sizes[i], 1));
+        ck_assert_ptr_null(mem_zalloc(1, sizes[i]));
+        ck_assert_ptr_null(mem_resize(NULL, sizes[i] / 2 + 1, 2));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -137,6 +160,7 @@ int main(void)
     tcase_add_test(tc, test_every_code_has_a_text);
     tcase_add_test(tc, test_allocations);
     tcase_add_test(tc, test_the_nth_allocation_fails);
+    tcase_add_test(tc, test_sizes_beyond_memory);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -215,6 +215,31 @@ START_TEST(test_elements_without_end)
 }
 END_TEST
 
+/* A chunk that no memory can hold, whose size is small when it is cut to a size_t. */
+START_TEST(test_chunks_beyond_memory)
+{
+    const int64_t n[] = {((int64_t)1 << 28) + 4, SIZE_MAX < UINT64_MAX ? 1 : (int64_t)1 << 29};
+    const char *text = "one", *back = NULL;
+    drep_type *vstring;
+    drep_selection *first;
+    drep_dataset *ds;
+
+    ok(drep_type_vstring(&vstring));
+    ok(drep_select_box(2, (int64_t[]){0, 0}, (int64_t[]){1, 1}, NULL, NULL, &first));
+    ok(drep_dataset_create(
+        f, "texts",
+        &(drep_spec){.type = vstring, .rank = 2, .dims = n, .layout = DREP_CHUNKED, .chunk = n},
+        &ds));
+    ok(drep_read(ds, first, vstring, &back, NULL));
+    ck_assert_str_eq(back, "");
+    free((char *)(uintptr_t)back);
+    fails(drep_write(ds, first, vstring, &text, NULL), DREP_ERR_NOMEM);
+    drep_dataset_close(ds);
+    drep_selection_free(first);
+    drep_type_free(vstring);
+}
+END_TEST
+
 /* ---- attributes ---- */
 
 START_TEST(test_attribute_longer_than_its_value)
@@ -472,6 +497,7 @@ int main(void)
     tcase_add_test(t, test_shapes_of_fill_alone);
     tcase_add_test(t, test_shapes_that_are_refused);
     tcase_add_test(t, test_elements_without_end);
+    tcase_add_test(t, test_chunks_beyond_memory);
     tcase_add_test(t, test_attribute_longer_than_its_value);
     tcase_add_test(t, test_groups_in_circles);
     tcase_add_test(t, test_links_that_lead_nowhere);
