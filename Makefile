@@ -32,6 +32,7 @@ CC = $(CROSS)-gcc $(addprefix --sysroot=,$(SYSROOT))
 CXX = $(CROSS)-g++ $(addprefix --sysroot=,$(SYSROOT))
 AR = $(CROSS)-ar
 OBJCOPY = $(CROSS)-objcopy
+NM = $(CROSS)-nm
 # The build machine's pkg-config must not answer for the other machine.
 CROSS_DIRS = $(SYSROOT)/usr/lib/$(shell $(CC) -print-multiarch)/pkgconfig
 PKG_CONFIG ?= env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
@@ -45,6 +46,7 @@ ifeq ($(origin CXX),default)
 CXX = $(if $(findstring clang,$(CC)),$(patsubst clang%,clang++%,$(CC)),g++)
 endif
 OBJCOPY ?= objcopy
+NM ?= nm
 PKG_CONFIG ?= pkg-config
 endif
 
@@ -57,7 +59,7 @@ endif
 
 $(CONFIG): tools/probe $(wildcard /usr/include /usr/lib/*/pkgconfig /usr/local/lib/pkgconfig)
 	@mkdir -p $(@D)
-	@CC="$(CC)" CXX="$(CXX)" PKG_CONFIG="$(PKG_CONFIG)" tools/probe $(@D) > $@.new
+	@CC="$(CC)" CXX="$(CXX)" OBJCOPY="$(OBJCOPY)" PKG_CONFIG="$(PKG_CONFIG)" tools/probe $(@D) > $@.new
 	@mv $@.new $@
 
 # -------------------------------------------------------------------- flags
@@ -199,10 +201,17 @@ $(SHARED): $(LIB_OBJ) lib/datarep.map
 	@ln -sf $(@F) $(BUILD)/libdatarep.so.$(SOMAJOR)
 	@ln -sf libdatarep.so.$(SOMAJOR) $(BUILD)/libdatarep.so
 
-# One object with the hidden symbols made local: only drep_* remains to link with.
+# One object with the hidden symbols made local (or, see tools/probe, renamed): only
+# drep_* remains to link with.
 $(STATIC): $(LIB_OBJ)
-	@$(CC) -r -nostdlib -o $(BUILD)/libdatarep.o $(LIB_OBJ)
+	@$(CC) -r -nostdlib $(filter-out rename,$(LOCALIZE)) -o $(BUILD)/libdatarep.o $(LIB_OBJ)
+ifeq ($(LOCALIZE),rename)
+	@$(NM) -g --defined-only $(BUILD)/libdatarep.o | \
+	    awk '$$3 !~ /^drep_/ { print $$3, "drep__" $$3 }' > $(BUILD)/libdatarep.names
+	@$(OBJCOPY) --redefine-syms=$(BUILD)/libdatarep.names $(BUILD)/libdatarep.o
+else
 	@$(OBJCOPY) --localize-hidden $(BUILD)/libdatarep.o
+endif
 	@rm -f $@
 	$(call say,AR ) $(AR) rcs $@ $(BUILD)/libdatarep.o
 
