@@ -1,6 +1,7 @@
 /* doc.c - reads YAML into a tree, within limits, and takes it apart politely. */
 #include "schema/doc.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,20 +37,35 @@ void complaints_tell(struct complaints *c)
         c->say(c->ctx, 0, 0, "more is wrong; the rest is not shown");
     free(c->list);
     c->list = NULL;
-    c->kept = c->said = 0;
+    c->kept = c->cap = c->said = 0;
+}
+
+static bool room(struct complaints *c)
+{
+    struct complaint *list;
+    int cap = c->cap ? 2 * c->cap : KEPT_MAX;
+
+    if (c->kept < c->cap)
+        return true;
+    if ((c->cap && !c->all) || cap > INT_MAX / 4)
+        return false;
+    list = realloc(c->list, (size_t)cap * sizeof *list);
+    if (!list)
+        return false;
+    c->list = list;
+    c->cap = cap;
+    return true;
 }
 
 bool complain(struct complaints *c, const struct doc *at, const char *format, ...)
 {
-    char message[1024];
+    char message[4096];
     va_list args;
 
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (!c->list)
-        c->list = calloc(KEPT_MAX, sizeof *c->list);
-    if (c->list && c->kept < KEPT_MAX) {
+    if (room(c)) {
         c->list[c->kept] = (struct complaint){.line = at ? at->line : 0,
                                               .column = at ? at->column : 0,
                                               .number = c->kept,

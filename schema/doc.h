@@ -29,8 +29,9 @@ struct complaint {
 struct complaints {
     schema_say_fn *say;
     void *ctx;
+    bool all; /* keep all; else only the first of very many */
     int said; /* how many, also of those that are not kept */
-    int kept;
+    int kept, cap;
     struct complaint *list;
 };
 /* Says them, and forgets them. */

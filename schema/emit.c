@@ -1,5 +1,6 @@
 /* emit.c - prints a file's structure as a schema that makes it again. */
 #include "schema/number.h"
+#include "schema/rep.h"
 #include "schema/schema.h"
 #include "schema/doc.h"
 #include "schema/type.h"
@@ -812,24 +813,6 @@ static bool declared(const drep_header *header)
            strncmp(header->datarep, "native:", 7) != 0;
 }
 
-/* Whether a representation holds the types of these rows in the same way. */
-static bool same_rows(const char *name, const drep_encoding *rows, int n)
-{
-    drep_encoding known[DREP_CODE_MAX];
-    int i, k, nknown;
-
-    if (drep_datarep_table(name, known, DREP_CODE_MAX, &nknown) || nknown > DREP_CODE_MAX)
-        return false;
-    for (i = 0; i < n; i++) {
-        for (k = 0; k < nknown && known[k].code != rows[i].code; k++)
-            ;
-        if (k == nknown || known[k].format != rows[i].format || known[k].order != rows[i].order ||
-            known[k].size != rows[i].size || known[k].align != rows[i].align)
-            return false;
-    }
-    return true;
-}
-
 struct machine {
     const drep_encoding *rows;
     int n;
@@ -842,7 +825,7 @@ static int same_machine(const char *name, const char *form, void *ctx)
     struct machine *m = ctx;
 
     (void)form;
-    if (strncmp(name, "native:", 7) != 0 || !same_rows(name, m->rows, m->n))
+    if (strncmp(name, "native:", 7) != 0 || !rep_same_rows(name, m->rows, m->n))
         return 0;
     snprintf(m->name, m->size, "%s", name);
     return 1;
@@ -853,7 +836,7 @@ static void name_machine(const drep_encoding *rows, int n, char *name, size_t si
 {
     struct machine m = {.rows = rows, .n = n, .name = name, .size = size};
 
-    if (strcmp(name, "native") == 0 && !same_rows(name, rows, n))
+    if (strcmp(name, "native") == 0 && !rep_same_rows(name, rows, n))
         drep_datarep_walk(same_machine, &m);
 }
 

@@ -224,53 +224,58 @@ static void forget_made(struct object *o)
         forget_made(o->member[i]);
 }
 
-/* Makes everything in the file that is open; commits. */
+/* Makes everything in the file that is open. */
 static int make_file(struct maker *m)
 {
-    int err;
-
     forget_made(m->s->root);
-    if (make_all(m, m->s->root) && make_rest(m, m->s->root) && write_values(m, m->s->root)) {
-        err = drep_close(m->file);
-        if (err)
-            complain_error(&m->c, NULL, "close");
-        return err;
-    }
-    drep_abandon(m->file);
+    if (make_all(m, m->s->root) && make_rest(m, m->s->root) && write_values(m, m->s->root))
+        return 0;
     return m->err ? m->err : DREP_ERR_SYNTAX;
 }
 
-int schema_create(const struct schema *s, const char *path, int amode, const char *datarep,
-                  schema_say_fn *say, void *ctx)
+int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
+               struct complaints *c, drep_file **out)
 {
-    struct maker m = {.s = s, .c = {.say = say, .ctx = ctx}, .encoder = s->encoder};
+    struct maker m = {.s = s, .c = *c, .encoder = s->encoder};
     bool own = !datarep;
-    int err = 0;
+    int err;
 
     if (!datarep)
         datarep = s->datarep ? s->datarep : "internal";
     m.encoder.c = &m.c;
     m.encoder.object = object_id;
     m.encoder.ctx = &m;
+    m.stored = m.encoder;
     if (!reps_declare(&m.c, &s->reps))
         err = DREP_ERR_SYNTAX;
+    else if ((err = drep_create(path, amode, datarep, s->hints, &m.file)) != 0)
+        complain_error(&m.c, own && err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL,
+                       "create");
+    else if ((err = encoder_store(&m.stored, datarep)) != 0)
+        complain_error(&m.c, s->datarep_at, "datarep");
+    else
+        err = make_file(&m);
+    if (err && m.file)
+        drep_abandon(m.file);
+    *c = m.c;
+    if (!err)
+        *out = m.file;
+    return err;
+}
+
+int schema_create(const struct schema *s, const char *path, int amode, const char *datarep,
+                  schema_say_fn *say, void *ctx)
+{
+    struct complaints c = {.say = say, .ctx = ctx};
+    drep_file *file;
+    int err = model_make(s, path, amode, datarep, &c, &file);
+
     if (!err) {
-        err = drep_create(path, amode, datarep, s->hints, &m.file);
+        err = drep_close(file);
         if (err)
-            complain_error(&m.c, own && err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL,
-                           "create");
+            complain_error(&c, NULL, "close");
     }
-    if (!err) {
-        m.stored = m.encoder;
-        err = encoder_store(&m.stored, datarep);
-        if (err) {
-            complain_error(&m.c, NULL, "datarep");
-            drep_abandon(m.file);
-        } else {
-            err = make_file(&m);
-        }
-    }
-    complaints_tell(&m.c);
+    complaints_tell(&c);
     return err;
 }
 

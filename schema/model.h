@@ -71,4 +71,9 @@ struct object *model_find(const struct schema *s, const char *path);
 bool model_build(struct schema *s);
 void model_release(struct schema *s);
 
+/* Makes the file and leaves it open, nothing committed.  A DREP_ERR_... code after
+ * complaining. */
+int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
+               struct complaints *c, drep_file **out);
+
 #endif

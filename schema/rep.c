@@ -271,3 +271,20 @@ void reps_release(struct reps *reps)
     free(reps->list);
     *reps = (struct reps){0};
 }
+
+bool rep_same_rows(const char *name, const drep_encoding *rows, int n)
+{
+    drep_encoding known[DREP_CODE_MAX];
+    int i, k, nknown;
+
+    if (drep_datarep_table(name, known, DREP_CODE_MAX, &nknown) || nknown > DREP_CODE_MAX)
+        return false;
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < nknown && known[k].code != rows[i].code; k++)
+            ;
+        if (k == nknown || known[k].format != rows[i].format || known[k].order != rows[i].order ||
+            known[k].size != rows[i].size || known[k].align != rows[i].align)
+            return false;
+    }
+    return true;
+}

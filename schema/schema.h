@@ -7,6 +7,7 @@
 #define SCHEMA_SCHEMA_H
 
 #include <datarep.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Limits of what is read. */
@@ -29,6 +30,32 @@ void schema_free(struct schema *schema);
  * is said with the place in the schema it comes from; then the library's code is given. */
 int schema_create(const struct schema *schema, const char *path, int amode, const char *datarep,
                   schema_say_fn *say, void *ctx);
+
+/* Where two datasets differ. */
+struct schema_difference {
+    int64_t count;                /* elements that differ */
+    int64_t index[DREP_MAX_RANK]; /* of the first, in row-major order */
+    char *have, *want;            /* its values as text, malloc'ed */
+};
+
+struct schema_compare_options {
+    bool extra;       /* other objects and attributes than the schema's may be there */
+    bool header_only; /* do not look at the values of datasets */
+    /* The value of an attribute, or with name NULL the fill value of a dataset, in the
+     * JSON form of SPEC.md; malloc'ed.  0 or a DREP_ERR_... code. */
+    int (*value)(void *ctx, drep_file *file, const char *path, const char *name, char **text);
+    /* Compares as many elements as `want` has; both have its rank and datatype. */
+    int (*data)(void *ctx, drep_file *have_file, drep_dataset *have, drep_file *want_file,
+                drep_dataset *want, struct schema_difference *out);
+    void *ctx;
+};
+/* Says everything in which the file is not what the schema describes, with the place in
+ * the schema, and counts it.  What a schema leaves open about storage is free; a dimension
+ * that may grow may have grown.  0, or the code of the first failure to read, which is
+ * said too. */
+int schema_compare(const struct schema *schema, drep_file *file,
+                   const struct schema_compare_options *options, schema_say_fn *say, void *ctx,
+                   int *differences);
 
 /* How to print. */
 struct schema_print_options {

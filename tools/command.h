@@ -46,7 +46,7 @@ struct command {
 };
 
 extern const struct command check_command, create_command, dump_command, export_command,
-    import_command, ls_command, reps_command, stat_command;
+    import_command, ls_command, reps_command, stat_command, validate_command;
 
 /* All of them, by name, ending with NULL. */
 extern const struct command *const commands[];

@@ -106,40 +106,11 @@ static int put_yaml(void *ctx, const char *bytes, size_t size)
     return d->sink->err ? DREP_ERR_IO : 0;
 }
 
-/* An attribute's value, or with name NULL a dataset's fill value, as JSON. */
-static int value_text(void *ctx, const char *path, const char *name, char **text)
+static int yaml_value(void *ctx, const char *path, const char *name, char **text)
 {
-    struct dump *d = ctx;
-    drep_dataset *ds = NULL;
-    drep_dsinfo info;
-    struct values v;
-    struct sink s;
-    int err;
+    const struct dump *d = ctx;
 
-    if (name) {
-        err = values_attr(&v, &d->printer, path, name);
-    } else {
-        err = drep_dataset_open(d->file, path, &ds);
-        if (!err)
-            err = drep_dataset_info(ds, &info);
-        if (!err)
-            err = values_fill(&v, &d->printer, ds, &info);
-        drep_dataset_close(ds);
-    }
-    if (err)
-        return err;
-    err = sink_init(&s, -1) ? DREP_ERR_NOMEM : 0;
-    if (!err) {
-        values_put(&v, &d->printer, &s);
-        sink_put(&s, "", 1);
-        err = s.err ? DREP_ERR_NOMEM : 0;
-        if (err)
-            sink_release(&s);
-        else
-            *text = s.buf;
-    }
-    values_release(&v);
-    return err;
+    return values_text(&d->printer, path, name, text);
 }
 
 static const char *object_path(void *ctx, uint64_t id)
@@ -157,7 +128,7 @@ static void yaml_failed(void *ctx, const char *path, int err)
 static void dump_yaml(struct dump *d)
 {
     struct schema_print_options options = {
-        .put = put_yaml, .value = value_text, .path = object_path, .failed = yaml_failed, .ctx = d};
+        .put = put_yaml, .value = yaml_value, .path = object_path, .failed = yaml_failed, .ctx = d};
     int err = schema_print(d->file, &options);
 
     if (err && !d->sink->err)

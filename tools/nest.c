@@ -164,3 +164,54 @@ void values_put(const struct values *v, const struct printer *p, struct sink *s)
     nest_put(&nest, p, s, v->type, v->buf, v->count);
     nest_end(&nest, s);
 }
+
+/* What is in the sink, as a string. */
+static int sink_string(struct sink *s, char **text)
+{
+    sink_put(s, "", 1);
+    if (s->err) {
+        sink_release(s);
+        return DREP_ERR_NOMEM;
+    }
+    *text = s->buf;
+    return 0;
+}
+
+int values_text(const struct printer *p, const char *path, const char *name, char **text)
+{
+    drep_dataset *ds = NULL;
+    drep_dsinfo info;
+    struct values v;
+    struct sink s;
+    int err;
+
+    if (name) {
+        err = values_attr(&v, p, path, name);
+    } else {
+        err = drep_dataset_open(p->file, path, &ds);
+        if (!err)
+            err = drep_dataset_info(ds, &info);
+        if (!err)
+            err = values_fill(&v, p, ds, &info);
+        drep_dataset_close(ds);
+    }
+    if (err)
+        return err;
+    err = sink_init(&s, -1) ? DREP_ERR_NOMEM : 0;
+    if (!err) {
+        values_put(&v, p, &s);
+        err = sink_string(&s, text);
+    }
+    values_release(&v);
+    return err;
+}
+
+int element_text(const struct printer *p, const drep_type *type, const void *element, char **text)
+{
+    struct sink s;
+
+    if (sink_init(&s, -1))
+        return DREP_ERR_NOMEM;
+    print_value(p, &s, type, element);
+    return sink_string(&s, text);
+}

@@ -62,6 +62,11 @@ void values_release(struct values *v);
 /* All of them, as nest_put() does; "null" for the null space. */
 void values_put(const struct values *v, const struct printer *p, struct sink *s);
 
+/* An attribute, or with name NULL a dataset's fill value; one element of a type that
+ * print_type() gave: as a string, malloc'ed.  A DREP_ERR_... code. */
+int values_text(const struct printer *p, const char *path, const char *name, char **text);
+int element_text(const struct printer *p, const drep_type *type, const void *element, char **text);
+
 /* A one-line datatype. */
 void print_type_text(struct sink *s, const drep_type *type, bool json);
 

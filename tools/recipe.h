@@ -1,0 +1,23 @@
+/* recipe.h - schemas that a command line names. */
+#ifndef TOOLS_RECIPE_H
+#define TOOLS_RECIPE_H
+
+#if HAVE_YAML
+#include "schema/schema.h"
+
+struct recipe {
+    const char *name; /* for messages */
+    struct schema *schema;
+};
+
+/* Reads and checks the schema in a file, "-": standard input.  0, or an exit code after
+ * saying what is wrong. */
+int recipe_read(struct recipe *out, const char *name);
+void recipe_release(struct recipe *recipe);
+
+/* A schema_say_fn for a recipe: on stderr as compilers do it, so that editors find the
+ * place. */
+void recipe_say(void *recipe, int line, int column, const char *message);
+#endif
+
+#endif
