@@ -20,6 +20,7 @@ datadir ?= $(PREFIX)/share
 mandir ?= $(datadir)/man
 FUZZ_TIME ?= 60
 PROPERTY_TIME ?= 600
+CRASH_STATES ?= 1000000
 
 VERSION := $(shell sed -n 's/^.define DREP_VERSION "\(.*\)"/\1/p' lib/datarep.h)
 SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
@@ -150,7 +151,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
-    requirements lint bench fuzz property hetero docs install uninstall clean help
+    requirements lint bench crash fuzz property hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
@@ -244,9 +245,11 @@ $(REPLAY): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/repl
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(TEST_LIBS)
 
+# Programs of the suite fault also use the files in memory that record what is written.
+$(filter $(BUILD)/tests/fault/%,$(SUITE)): $(BUILD)/obj/tests/unit/faultio.o
 $(SUITE): $(BUILD)/%: $(BUILD)/obj/%.o $(TEST_AR)
 	@mkdir -p $(@D)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $< $(TEST_LIBS) $(HDF5_LIBS) $(MPFR_LIBS)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(TEST_LIBS) $(HDF5_LIBS) $(MPFR_LIBS)
 
 $(PLUGINS): $(BUILD)/%.so: $(BUILD)/obj/%.o
 	@mkdir -p $(@D)
@@ -309,6 +312,15 @@ fuzz: ## run each fuzz target for FUZZ_TIME seconds
 
 property: $(BUILD)/tests/unit/test_property ## random types under random representations for PROPERTY_TIME s
 	@PROPERTY_TIME=$(PROPERTY_TIME) DREP_TEST_SEED=$${DREP_TEST_SEED:-$$(date +%s)00000} $<
+
+crash: ## CRASH_STATES files as a crash could have left them, on all processors
+	@tools/install-deps build
+	+@$(SUB) MODE=release build/release/tests/fault/crash
+	@n=$$(nproc); seed=$${CRASH_SEED:-$$(date +%s)}; jobs=; bad=0; echo "CRASH_SEED=$$seed"; \
+	for i in $$(seq $$n); do \
+	    build/release/tests/fault/crash $$((($(CRASH_STATES) + n - 1) / n)) $$((seed * 100000 + i * 10000000)) & \
+	    jobs="$$jobs $$!"; done; \
+	for j in $$jobs; do wait $$j || bad=1; done; exit $$bad
 
 hetero: ## the tests on other machines, under qemu-user
 	@tools/install-deps build hetero

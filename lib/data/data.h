@@ -103,6 +103,10 @@ struct drep_dataset {
 
 /* ---- file.c ---- */
 
+/* On bytes of any kind; io belongs to the file from here on, also when this fails. */
+int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out);
+int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out);
+
 /* Begins and ends a call that reads or writes.  write_end(): `err` decides whether the
  * operation is kept; gives err back with the path put in front of the message. */
 int read_begin(drep_file *f);

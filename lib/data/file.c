@@ -255,31 +255,33 @@ unsigned hint_permissions(const drep_info *info)
     return (unsigned)strtoul(info_str(info, "file_perm"), NULL, 8) & 0777;
 }
 
-int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
-                drep_file **out)
+static int make_io(const drep_file *f, int excl, struct io **out)
+{
+    if (strcmp(f->path, ":memory:") == 0)
+        return io_memory(NULL, 0, out);
+    return io_posix(f->path, IO_CREATE, excl, hint_permissions(f->info), out);
+}
+
+/* io NULL: what the path asks for. */
+static int create(const char *path, int excl, struct io *io, const char *datarep,
+                  const drep_info *info, drep_file **out)
 {
     struct store_opts opts;
     uint8_t uuid[16];
-    drep_file *f;
-    struct io *io;
-    int err;
+    drep_file *f = NULL;
+    int err = file_new(path, DREP_RDWR, info, &f);
 
-    if (path == NULL || datarep == NULL || out == NULL)
-        return fail(DREP_ERR_ARG, "drep_create: null argument");
-    if (amode & ~(DREP_RDWR | DREP_EXCL))
-        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    if ((err = file_new(path, DREP_RDWR, info, &f)) != 0)
-        return err;
-    err = header_start(f, datarep);
+    if (err == 0)
+        err = header_start(f, datarep);
     if (err == 0)
         err = hints_keep(f, info);
-    if (err == 0)
-        err = strcmp(path, ":memory:") == 0
-                  ? io_memory(NULL, 0, &io)
-                  : io_posix(path, IO_CREATE, amode & DREP_EXCL, hint_permissions(f->info), &io);
+    if (err == 0 && io == NULL)
+        err = make_io(f, excl, &io);
     if (err == 0) {
         opts_of(f->info, &opts, uuid);
         err = store_create(io, &opts, &f->st);
+    } else if (io != NULL) {
+        io->ops->close(io);
     }
     if (err == 0)
         err = lock_in_force(f);
@@ -291,6 +293,21 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
     }
     *out = f;
     return 0;
+}
+
+int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
+                drep_file **out)
+{
+    if (path == NULL || datarep == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_create: null argument");
+    if (amode & ~(DREP_RDWR | DREP_EXCL))
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    return create(path, amode & DREP_EXCL, NULL, datarep, info, out);
+}
+
+int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out)
+{
+    return create(io->path, 0, io, datarep, info, out);
 }
 
 /* The newest commit, or an earlier one. */
@@ -313,24 +330,31 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
     return fail_in(err, "%s", f->path);
 }
 
-static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
-                     drep_file **out)
+int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out)
 {
     drep_file *f;
-    struct io *io;
-    int err = file_new(path, amode, info, &f);
+    int err = file_new(io->path, amode, info, &f);
 
-    if (err != 0)
+    if (err != 0) {
+        io->ops->close(io);
         return err;
-    err = io_posix(path, amode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
-    if (err == 0)
-        err = open_io(io, f, info, commit);
+    }
+    err = open_io(io, f, info, commit);
     if (err != 0) {
         file_free(f);
         return err;
     }
     *out = f;
     return 0;
+}
+
+static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
+                     drep_file **out)
+{
+    struct io *io;
+    int err = io_posix(path, amode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
+
+    return err != 0 ? err : file_open_on(io, amode, info, commit, out);
 }
 
 int drep_open(const char *path, int amode, const drep_info *info, drep_file **out)
@@ -353,23 +377,13 @@ int drep_open_commit(const char *path, uint64_t sequence, const drep_info *info,
 
 int drep_open_image(const void *image, size_t size, const drep_info *info, drep_file **out)
 {
-    drep_file *f;
     struct io *io;
     int err;
 
     if (image == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_open_image: null argument");
-    if ((err = file_new(":memory:", DREP_RDONLY, info, &f)) != 0)
-        return err;
     err = io_memory(image, size, &io);
-    if (err == 0)
-        err = open_io(io, f, info, 0);
-    if (err != 0) {
-        file_free(f);
-        return err;
-    }
-    *out = f;
-    return 0;
+    return err != 0 ? err : file_open_on(io, DREP_RDONLY, info, 0, out);
 }
 
 /* ---- other commits ---- */

@@ -150,7 +150,7 @@ int io_memory(const void *image, size_t size, struct io **out)
     if (!m)
         return DREP_ERR_NOMEM;
     m->io.ops = &memory_ops;
-    m->io.path = mem_strdup("(memory)");
+    m->io.path = mem_strdup(":memory:");
     if (!m->io.path) {
         mem_free(m);
         return DREP_ERR_NOMEM;

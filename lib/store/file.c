@@ -40,6 +40,11 @@ const char *store_path(const struct store *st)
     return st->io->path;
 }
 
+void store_set_leaves(struct store *st, size_t most)
+{
+    st->tree.leaves_max = most;
+}
+
 uint64_t store_new_object(struct store *st)
 {
     st->dirty = 1;

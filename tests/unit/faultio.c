@@ -131,6 +131,15 @@ static int fault_sync(struct io *io)
     return 0;
 }
 
+static int fault_publish(struct io *io)
+{
+    int err = fails(io);
+
+    if (!err)
+        note(file_of(io), FAULT_PUBLISH, 0, NULL, 0);
+    return err;
+}
+
 static int fault_lock(struct io *io, uint64_t byte, int how)
 {
     struct fault_file *f = file_of(io);
@@ -196,6 +205,7 @@ static const struct io_ops ops = {
     .sync = fault_sync,
     .lock = fault_lock,
     .probe = fault_probe,
+    .publish = fault_publish,
     .close = fault_close,
 };
 
@@ -204,6 +214,11 @@ void fault_init(struct fault_file *f)
     memset(f, 0, sizeof(*f));
     f->fail_at = -1;
     f->fail_code = DREP_ERR_IO;
+}
+
+void fault_resize(struct fault_file *f, size_t size)
+{
+    set_size(f, size);
 }
 
 void fault_forget(struct fault_file *f)

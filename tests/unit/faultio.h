@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC };
+enum { FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC, FAULT_PUBLISH };
 
 struct fault_event {
     int kind;        /* FAULT_... */
@@ -51,5 +51,7 @@ struct io *fault_io(struct fault_file *f);
 void fault_build(const struct fault_file *f, size_t n, size_t from, uint64_t lost, int64_t torn,
                  struct fault_file *out);
 void fault_forget(struct fault_file *f); /* recorded events */
+/* Grows or cuts it, as a test that builds states of its own needs it. */
+void fault_resize(struct fault_file *f, size_t size);
 
 #endif
