@@ -1,7 +1,11 @@
-/* exchange.c - import and export: what was asked for, and what the HDF5 module says. */
+/* exchange.c - import and export: the HDF5 module in its own process, and its report. */
 #include "exchange.h"
 #include "hdf5.h"
 #include "module.h"
+#include "progress.h"
+#include "report.h"
+#include "stop.h"
+#include "supervise.h"
 #include "tool.h"
 #include <dlfcn.h>
 #include <getopt.h>
@@ -9,71 +13,114 @@
 
 typedef int run_fn(const struct hdf5_options *options);
 
-/* ------------------------------------------------------- what the module says */
-
-struct listener {
-    const char *src;
-    int64_t warnings;
-    bool failed;
+struct work {
+    const struct exchange *x;
+    bool import;
+    struct report report;
+    uint64_t total; /* that the progress bar knows */
 };
 
-static void say(const char *file, const char *kind, const char *path, const char *message)
+/* ------------------------------------------------------- what the module says */
+
+static void said(void *ctx, const struct hdf5_finding *finding)
 {
-    /* The library's own messages name the file. */
-    if (strncmp(message, file, strlen(file)) == 0)
-        file = NULL;
-    tool_say(file, *path ? path : NULL, "%s%s", kind, message);
+    struct work *w = ctx;
+
+    report_add(&w->report, finding);
 }
 
-static void warned(void *ctx, const char *path, const char *message)
+static void failed(void *ctx, const char *message)
 {
-    struct listener *l = ctx;
+    struct work *w = ctx;
 
-    l->warnings++;
-    say(l->src, "warning: ", path, message);
+    report_fail(&w->report, message);
 }
 
-static void noted(void *ctx, const char *path, const char *message)
+static void advanced(void *ctx, uint64_t done, uint64_t total)
 {
-    struct listener *l = ctx;
+    struct work *w = ctx;
 
-    say(l->src, "", path, message);
+    if (total != w->total)
+        progress_begin(w->import ? "import" : "export", PROGRESS_BYTES, total);
+    w->total = total;
+    progress_set(done);
 }
 
-static void failed(void *ctx, const char *path, const char *message)
-{
-    struct listener *l = ctx;
+/* ------------------------------------------------------------------- the child */
 
-    l->failed = true;
-    say(l->src, "", path, message);
-}
-
-/* Loads the module and runs it with our callbacks. */
-static int run_module(const struct hdf5_options *given, bool import)
+static int run_module(struct work *w, char *hidden, struct hdf5_totals *totals)
 {
-    struct listener l = {.src = given->src};
-    struct hdf5_options options = *given;
+    const struct exchange *x = w->x;
+    struct hdf5_options options = {.src = x->src,
+                                   .dst = x->dst,
+                                   .root = x->root,
+                                   .datarep = x->datarep,
+                                   .filters = x->filters,
+                                   .nfilters = x->nfilters,
+                                   .range = x->range,
+                                   .excl = x->excl,
+                                   .exact = x->exact,
+                                   .outside = x->outside,
+                                   .threads = x->threads,
+                                   .say = said,
+                                   .progress = advanced,
+                                   .stopped = stop_asked,
+                                   .error = failed,
+                                   .ctx = w,
+                                   .hidden = hidden,
+                                   .totals = totals};
     void *module = module_load("hdf5", DATAREP_HDF5_INTERFACE);
     run_fn *run = NULL;
     int err;
 
     if (!module)
-        return TOOL_CORRUPT;
-    *(void **)&run = dlsym(module, import ? "datarep_hdf5_import" : "datarep_hdf5_export");
+        return DREP_ERR_UNSUPPORTED;
+    *(void **)&run = dlsym(module, w->import ? "datarep_hdf5_import" : "datarep_hdf5_export");
     if (!run) {
         tool_say(NULL, NULL, "%s", dlerror());
-        return TOOL_CORRUPT;
+        return DREP_ERR_UNSUPPORTED;
     }
-    options.warn = warned;
-    options.note = noted;
-    options.error = failed;
-    options.ctx = &l;
+    stop_catch();
     err = run(&options);
-    if (err && !l.failed)
-        tool_fail(options.src, NULL, err);
-    if (err)
-        return tool_exit_code(err);
-    return l.warnings ? TOOL_DIFFERS : TOOL_FINE;
+    progress_end();
+    if (err && !w->report.failed)
+        tool_fail(x->src, NULL, err);
+    return err;
+}
+
+static int work(struct supervised *shared, void *ctx)
+{
+    struct work *w = ctx;
+    struct hdf5_totals totals = {0};
+    int err, status = report_begin(&w->report);
+
+    if (status)
+        return status;
+    err = run_module(w, shared->hidden, &totals);
+    status = report_end(&w->report, err, &totals);
+    stop_now();
+    return status;
+}
+
+int exchange_run(const struct exchange *x, bool import)
+{
+    struct work w = {.x = x,
+                     .import = import,
+                     .report = {.src = x->src,
+                                .dst = x->dst,
+                                .file = x->report ? x->report
+                                        : x->json ? "-"
+                                                  : NULL,
+                                .import = import,
+                                .json = x->json,
+                                .verbose = x->verbose}};
+    int died, status = supervise(work, &w, &died);
+
+    if (!died)
+        return status;
+    tool_say(x->src, NULL, "the HDF5 library crashed (%s); %s is not written", strsignal(died),
+             x->dst);
+    return TOOL_CORRUPT;
 }
 
 /* ------------------------------------------------------------ command lines */
@@ -89,31 +136,30 @@ static int range_from_name(const char *name)
     return -1;
 }
 
-int exchange_run(const struct command *command, int argc, char **argv)
+bool exchange_option(struct exchange *x, const struct command *command, int option, int *status)
 {
-    struct hdf5_options h = {.datarep = "internal", .range = DREP_RANGE_STRICT};
-    struct options o = {.command = command, .argc = argc, .argv = argv};
-    char **files;
-    int option;
-
-    while ((option = option_next(&o)) > 0) {
-        if (option == OPTION_DATAREP)
-            h.datarep = optarg;
-        if (option == OPTION_ROOT)
-            h.root = optarg;
-        if (option == OPTION_RANGE)
-            h.range = range_from_name(optarg);
-        if (h.range < 0)
-            return command_usage(command, "--range is strict, clamp or wrap, not '%s'", optarg);
-        h.verbose |= option == 'v';
-        h.excl |= option == 'n';
+    switch (option) {
+    case EXCHANGE_ROOT:
+        x->root = optarg;
+        return true;
+    case EXCHANGE_RANGE:
+        x->range = range_from_name(optarg);
+        if (x->range < 0)
+            *status = command_usage(command, "--range is strict, clamp or wrap, not '%s'", optarg);
+        return true;
+    case EXCHANGE_REPORT:
+        x->report = optarg;
+        return true;
+    case EXCHANGE_JSON:
+        x->json = true;
+        return true;
+    case 'n':
+        x->excl = true;
+        return true;
+    case 'v':
+        x->verbose = true;
+        return true;
+    default:
+        return false;
     }
-    if (option < 0)
-        return o.status;
-    files = option_operands(&o, 2, 2, "which files?  SOURCE TARGET");
-    if (!files)
-        return o.status;
-    h.src = files[0];
-    h.dst = files[1];
-    return run_module(&h, command == &import_command);
 }

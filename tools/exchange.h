@@ -1,21 +1,43 @@
-/* exchange.h - the command lines of import and export, which the HDF5 module runs. */
+/* exchange.h - import and export through the HDF5 module.
+ *
+ * The module runs in a process of its own: libhdf5 crashes on some damaged files, and
+ * then somebody must say so and take away what is half made. */
 #ifndef TOOLS_EXCHANGE_H
 #define TOOLS_EXCHANGE_H
 
 #include "command.h"
+#include <datarep.h>
 
-/* The options of both; import has --datarep before them. */
-enum { OPTION_DATAREP = OPTION_LONG, OPTION_ROOT, OPTION_RANGE };
-#define OPTION_ROWS_EXCHANGE                                                                   \
-    {OPTION_ROOT, "root", "GROUP", "begin at this group of the source", NULL},                 \
-        {OPTION_RANGE, "range", "HOW", "values that do not fit: strict (fail), clamp or wrap", \
-         "strict clamp wrap"},                                                                 \
-        {'n', "no-clobber", NULL, "fail if the target exists", NULL},                          \
-    {                                                                                          \
-        'v', "verbose", NULL, "name every object", NULL                                        \
+struct exchange {
+    const char *src, *dst;
+    const char *root, *report;
+    const char *datarep; /* import */
+    drep_filter filters[DREP_MAX_FILTERS];
+    int nfilters; /* -1: those of the source */
+    int range, threads;
+    bool excl, exact, outside, json, verbose;
+};
+
+/* The options of both directions. */
+enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JSON, EXCHANGE_OWN };
+#define EXCHANGE_ROWS                                                                            \
+    {EXCHANGE_ROOT, "root", "GROUP", "begin at this group of the source", NULL},                 \
+        {EXCHANGE_RANGE, "range", "HOW", "values that do not fit: strict (fail), clamp or wrap", \
+         "strict clamp wrap"},                                                                   \
+        {EXCHANGE_REPORT, "report", "FILE",                                                      \
+         "write there all that is stored otherwise, kept\n"                                      \
+         "as annotations or lost; -: standard output",                                           \
+         "<file>"},                                                                              \
+        {EXCHANGE_JSON, "json", NULL, "the report as JSON; without --report on stdout", NULL},   \
+        {'n', "no-clobber", NULL, "fail if the target exists", NULL},                            \
+    {                                                                                            \
+        'v', "verbose", NULL, "name every object and all that is said of it", NULL               \
     }
 
-/* Loads the module and converts; what it says goes to stderr.  Gives an exit code. */
-int exchange_run(const struct command *command, int argc, char **argv);
+/* Takes an option that both have: true.  *status becomes non-zero if it is wrong, after
+ * saying so. */
+bool exchange_option(struct exchange *x, const struct command *command, int option, int *status);
+/* Gives an exit code. */
+int exchange_run(const struct exchange *x, bool import);
 
 #endif

@@ -1,11 +1,10 @@
 /* hdf5.c - the HDF5 module of the command: its entry points and the job they run.
  *
  * Compiled into datarep-hdf5.so, which import and export load.  Everything that has no
- * counterpart on the other side is named through the caller's `warn`, never dropped in
- * silence; what merely is stored differently is said through `note`. */
+ * counterpart on the other side is said to the caller, with its weight, never dropped in
+ * silence. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +28,14 @@ int job_fail(struct job *j, int err, const char *format, ...)
     return err;
 }
 
-/* The first entry of a walk upwards is the innermost place. */
+/* The first entry of a walk upwards is the innermost place.  That a plugin was not found
+ * says less than what it was wanted for. */
 static herr_t innermost(unsigned n, const H5E_error2_t *e, void *ctx)
 {
     const char **text = ctx;
 
-    if (n == 0)
+    (void)n;
+    if (!*text && e->desc && *e->desc && e->maj_num != H5E_PLUGIN)
         *text = e->desc;
     return 0;
 }
@@ -57,31 +58,26 @@ int job_fail_drep(struct job *j, int err)
     return err;
 }
 
-void job_warn(struct job *j, const char *path, const char *format, ...)
+int job_no_memory(struct job *j)
 {
-    char text[sizeof j->why + 200];
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
-    va_end(ap);
-    j->o->warn(j->o->ctx, path, text);
+    return job_fail(j, DREP_ERR_NOMEM, "out of memory");
 }
 
-void job_note(struct job *j, const char *path, const char *format, ...)
+void job_say(struct job *j, int weight, const char *what, const char *path, const char *format, ...)
 {
     char text[sizeof j->why + 200];
+    struct hdf5_finding finding = {weight, what, path, text};
     va_list ap;
 
-    if (!j->o->verbose)
+    if (j->lean)
         return;
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    j->o->note(j->o->ctx, path, text);
+    j->o->say(j->o->ctx, &finding);
 }
 
-int job_skip(struct job *j, int err, const char *path, const char *what)
+int job_skip(struct job *j, int err, const char *what, const char *path, const char *text)
 {
     switch (err) {
     case 0:
@@ -96,9 +92,16 @@ int job_skip(struct job *j, int err, const char *path, const char *what)
     case DREP_ERR_STOPPED:
         return err;
     default:
-        job_warn(j, path, "%s%s%s", what, *what ? ": " : "", j->why);
+        job_say(j, HDF5_LOST, what, path, "%s%s%s", text, *text ? ": " : "", j->why);
         return 0;
     }
+}
+
+void job_progress(struct job *j, uint64_t bytes)
+{
+    j->done += bytes;
+    if (j->o->progress && !j->lean)
+        j->o->progress(j->o->ctx, j->done, j->total);
 }
 
 /* ----------------------------------------------------------------- objects */
@@ -152,15 +155,23 @@ static int grow(struct job *j)
     return 0;
 }
 
-int job_add(struct job *j, uint64_t key, int kind, char *path)
+int job_add(struct job *j, uint64_t key, int kind, char *path, char *source)
 {
     if (!path || (j->n == j->room && grow(j) != 0)) {
         free(path);
-        return job_fail(j, DREP_ERR_NOMEM, "out of memory");
+        free(source);
+        return job_no_memory(j);
     }
-    j->objects[j->n] = (struct object){.key = key, .kind = kind, .path = path};
+    j->objects[j->n] = (struct object){.key = key, .kind = kind, .path = path, .source = source};
     index_object(j, j->n++);
     return 0;
+}
+
+char *job_source(struct job *j, const struct object *o)
+{
+    const char *root = j->o->root ? j->o->root : "/";
+
+    return path_join(root, o->source ? o->source : o->path);
 }
 
 void job_release(struct job *j)
@@ -169,8 +180,15 @@ void job_release(struct job *j)
 
     for (i = 0; i < j->n; i++) {
         free(j->objects[i].path);
+        free(j->objects[i].source);
         free(j->objects[i].dim_path);
     }
+    for (i = 0; i < j->nlinks; i++) {
+        free(j->links[i].name);
+        free(j->links[i].was);
+        free(j->links[i].data);
+    }
+    free(j->links);
     free(j->objects);
     free(j->slots);
 }
@@ -184,68 +202,46 @@ char *path_join(const char *group, const char *name)
     return asprintf(&path, "%s/%s", strcmp(group, "/") == 0 ? "" : group, name) < 0 ? NULL : path;
 }
 
-/* ------------------------------------------------------------------ import */
-
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-#define NSIGNALS (sizeof signals / sizeof signals[0])
-
-static volatile sig_atomic_t stopped_by;
-
-static void stop(int number)
-{
-    stopped_by = number;
-}
+/* ------------------------------------------------------- the process of a job */
 
 int job_stopped(struct job *j)
 {
-    return stopped_by ? job_fail(j, DREP_ERR_STOPPED, "interrupted") : 0;
+    return j->o->stopped && j->o->stopped() ? job_fail(j, DREP_ERR_STOPPED, "interrupted") : 0;
 }
 
-/* The process while a job runs: HDF5 prints no errors of its own, and a signal that would
- * end it lets the half-made file be taken away first. */
+/* HDF5 prints no errors of its own while a job runs. */
 struct quiet {
     H5E_auto2_t fn;
     void *data;
-    struct sigaction was[NSIGNALS];
 };
 
 static void quiet_begin(struct quiet *q)
 {
-    struct sigaction action = {.sa_handler = stop};
-    size_t i;
-
     /* Once a file could not be closed for want of space, HDF5's own exit handler crashes. */
     H5dont_atexit();
-
     H5Eget_auto2(H5E_DEFAULT, &q->fn, &q->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;
-    for (i = 0; i < NSIGNALS; i++)
-        if (sigaction(signals[i], NULL, &q->was[i]) == 0 && q->was[i].sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
 }
 
 static void quiet_end(const struct quiet *q)
 {
-    size_t i;
-
     H5Eset_auto2(H5E_DEFAULT, q->fn, q->data);
-    for (i = 0; i < NSIGNALS; i++)
-        sigaction(signals[i], &q->was[i], NULL);
-    if (stopped_by)
-        raise(stopped_by);
 }
 
 static int finish(struct job *j, int err)
 {
     if (err)
-        j->o->error(j->o->ctx, "", j->why);
+        j->o->error(j->o->ctx, j->why);
+    if (j->o->totals)
+        *j->o->totals = j->totals;
+    crew_free(j->crew);
     job_release(j);
     return err;
 }
 
-static int open_source(struct job *j)
+/* ------------------------------------------------------------------ import */
+
+int job_open_hdf5(struct job *j)
 {
     struct stat st;
 
@@ -254,30 +250,56 @@ static int open_source(struct job *j)
 
         return job_fail(j, err, "%s: %s", j->o->src, strerror(errno));
     }
+    if (!S_ISREG(st.st_mode))
+        return job_fail(j, DREP_ERR_ACCESS, "%s: not a regular file", j->o->src);
     if (H5Fis_hdf5(j->o->src) <= 0)
         return job_fail(j, DREP_ERR_FORMAT, "%s: not an HDF5 file", j->o->src);
     j->h = H5Fopen(j->o->src, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (j->h < 0) {
         job_fail_hdf5(j, j->o->src);
-        return DREP_ERR_IO;
+        return DREP_ERR_FORMAT;
     }
     return 0;
 }
 
+/* The library does not tell under which name a new file grows; the system does. */
+static void find_hidden(char *hidden)
+{
+    char link[40], path[PATH_MAX];
+    const char *name;
+    int fd;
+    ssize_t n;
+
+    for (fd = 3; fd < 256; fd++) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        n = readlink(link, path, sizeof path - 1);
+        if (n <= 0)
+            continue;
+        path[n] = 0;
+        name = strrchr(path, '/');
+        if (name && strncmp(name, "/.drep-", 7) == 0) {
+            memcpy(hidden, path, (size_t)n + 1);
+            return;
+        }
+    }
+}
+
 MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
 {
-    struct job j = {.o = options, .h = -1};
+    struct job j = {.o = options, .h = -1, .cset = H5T_CSET_UTF8, .fill_time = H5D_FILL_TIME_IFSET};
     struct quiet q;
     int err;
 
     quiet_begin(&q);
-    err = open_source(&j);
+    err = job_open_hdf5(&j);
     if (!err) {
         err =
             drep_create(options->dst, options->excl ? DREP_EXCL : 0, options->datarep, NULL, &j.d);
         if (err)
             job_fail_drep(&j, err);
     }
+    if (!err && options->hidden)
+        find_hidden(options->hidden);
     if (!err)
         err = import_all(&j);
     if (err) {
@@ -288,6 +310,8 @@ MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
         if (err)
             job_fail_drep(&j, err);
     }
+    if (options->hidden)
+        *options->hidden = 0;
     if (j.h >= 0)
         H5Fclose(j.h);
     err = finish(&j, err);
@@ -297,26 +321,78 @@ MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
 
 /* ------------------------------------------------------------------ export */
 
+/* "DIR/.drep-XXXXXX.tmp" beside dst. */
+static int hidden_name(const char *dst, char *name, size_t size)
+{
+    const char *slash = strrchr(dst, '/');
+    int dir = slash ? (int)(slash - dst + 1) : 0;
+    int n = snprintf(name, size, "%.*s.drep-XXXXXX.tmp", dir, dst);
+
+    return n > 0 && (size_t)n < size ? 0 : -1;
+}
+
+/* The user block that the container keeps; *size is 0 without one. */
+static int read_user_block(struct job *j, void **block, size_t *size)
+{
+    drep_attrinfo info;
+    int err;
+
+    *block = NULL;
+    *size = 0;
+    /* A part of the file takes nothing of the whole. */
+    if (j->o->root && strcmp(j->o->root, "/") != 0)
+        return 0;
+    if (drep_attr_info(j->d, "/", KEEP_USER_BLOCK, &info) != 0)
+        return 0;
+    if (info.rank == 0 && drep_type_kind(info.type) == DREP_KIND_OPAQUE) {
+        *size = (size_t)drep_type_size(info.type);
+        *block = malloc(*size + 1);
+        err =
+            *block ? drep_attr_read(j->d, "/", KEEP_USER_BLOCK, info.type, *block) : DREP_ERR_NOMEM;
+    } else {
+        err = 0;
+    }
+    drep_attrinfo_release(&info);
+    if (err) {
+        free(*block);
+        *block = NULL;
+    }
+    return err ? job_fail_drep(j, err) : 0;
+}
+
+/* The size that HDF5 reserves: a power of two from 512 on. */
+static hsize_t user_block_size(size_t size)
+{
+    hsize_t block = 512;
+
+    while (block < size)
+        block *= 2;
+    return size ? block : 0;
+}
+
 /* Creates the HDF5 file under a name beside dst. */
-static int create_hidden(struct job *j, char *hidden)
+static int create_hidden(struct job *j, char *hidden, size_t user_block)
 {
     mode_t mask = umask(0);
     hid_t fapl, fcpl;
     int fd;
 
     umask(mask);
-    fd = mkstemp(hidden);
+    fd = mkstemps(hidden, 4);
     if (fd < 0)
         return job_fail(j, errno == EACCES ? DREP_ERR_ACCESS : DREP_ERR_IO, "%s: %s", j->o->dst,
                         strerror(errno));
     fchmod(fd, 0666 & ~mask);
     close(fd);
+    if (j->o->hidden && !realpath(hidden, j->o->hidden))
+        *j->o->hidden = 0;
     fapl = H5Pcreate(H5P_FILE_ACCESS);
     fcpl = H5Pcreate(H5P_FILE_CREATE);
     /* Attributes beyond 64 KiB and creation order need the object headers of 1.8. */
     H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_link_creation_order(fcpl, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
     H5Pset_attr_creation_order(fcpl, H5P_CRT_ORDER_TRACKED);
+    H5Pset_userblock(fcpl, user_block_size(user_block));
     j->h = H5Fcreate(hidden, H5F_ACC_TRUNC, fcpl, fapl);
     H5Pclose(fcpl);
     H5Pclose(fapl);
@@ -325,6 +401,22 @@ static int create_hidden(struct job *j, char *hidden)
         return DREP_ERR_IO;
     }
     return 0;
+}
+
+/* Writes the user block and makes all durable. */
+static int complete(struct job *j, const char *hidden, const void *block, size_t size)
+{
+    int fd = open(hidden, O_WRONLY | O_CLOEXEC);
+    int ok = fd >= 0 && (!size || pwrite(fd, block, size, 0) == (ssize_t)size) && fsync(fd) == 0;
+    int number = errno;
+
+    if (fd >= 0 && close(fd) != 0 && ok) {
+        ok = 0;
+        number = errno;
+    }
+    return ok ? 0
+              : job_fail(j, number == ENOSPC ? DREP_ERR_NO_SPACE : DREP_ERR_IO, "%s: %s", j->o->dst,
+                         strerror(number));
 }
 
 /* Gives the finished file its name. */
@@ -343,8 +435,12 @@ static int publish(struct job *j, const char *hidden)
 
 static int export_to(struct job *j, char *hidden)
 {
-    int err = create_hidden(j, hidden);
+    void *block;
+    size_t size;
+    int err = read_user_block(j, &block, &size);
 
+    if (!err)
+        err = create_hidden(j, hidden, size);
     if (!err)
         err = export_all(j);
     if (j->h >= 0 && H5Fclose(j->h) < 0 && !err) {
@@ -352,32 +448,34 @@ static int export_to(struct job *j, char *hidden)
         err = DREP_ERR_IO;
     }
     if (!err)
+        err = complete(j, hidden, block, size);
+    if (!err)
         err = publish(j, hidden);
     if (err)
         unlink(hidden);
+    if (j->o->hidden)
+        *j->o->hidden = 0;
+    free(block);
     return err;
 }
 
 MODULE_API int datarep_hdf5_export(const struct hdf5_options *options)
 {
-    struct job j = {.o = options, .h = -1};
+    struct job j = {.o = options, .h = -1, .cset = H5T_CSET_UTF8, .fill_time = H5D_FILL_TIME_IFSET};
+    char hidden[PATH_MAX];
     struct quiet q;
-    char *hidden = NULL;
     int err;
 
     if (options->excl && access(options->dst, F_OK) == 0)
         return finish(&j, job_fail(&j, DREP_ERR_FILE_EXISTS, "%s: exists", options->dst));
-    if (asprintf(&hidden, "%s.XXXXXX", options->dst) < 0)
-        return finish(&j, job_fail(&j, DREP_ERR_NOMEM, "out of memory"));
+    if (hidden_name(options->dst, hidden, sizeof hidden) != 0)
+        return finish(&j, job_fail(&j, DREP_ERR_NAME, "%s: too long a name", options->dst));
     err = drep_open(options->src, DREP_RDONLY, NULL, &j.d);
-    if (err) {
-        free(hidden);
+    if (err)
         return finish(&j, job_fail_drep(&j, err));
-    }
     quiet_begin(&q);
     err = export_to(&j, hidden);
     drep_abandon(j.d);
-    free(hidden);
     err = finish(&j, err);
     quiet_end(&q);
     return err;

@@ -1,33 +1,66 @@
 /* hdf5.h - what the command and its HDF5 module say to each other.
  *
- * The module is the shared object datarep-hdf5.so (tools/hdf5.c), loaded only by the
- * subcommands import and export, so that nothing else pays for HDF5.  It finds drep_*
- * in the executable that loads it, and opens and closes both files itself. */
+ * The module is the shared object datarep-hdf5.so (tools/hdf5*.c), loaded only by the
+ * subcommands that need it, so that nothing else pays for HDF5.  It finds drep_* in the
+ * executable that loads it, and opens and closes both files itself. */
 #ifndef TOOLS_HDF5_H
 #define TOOLS_HDF5_H
 
-/* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 1
+#include <datarep.h>
+#include <limits.h>
 
-/* One thing to say about the object at `path` ("" for the file as a whole).  The
- * command prints it on stderr as `datarep: FILE: PATH: message`. */
-typedef void hdf5_say_fn(void *ctx, const char *path, const char *message);
+/* Grows with the structs below: the command refuses a module that answers another. */
+#define DATAREP_HDF5_INTERFACE 2
+
+/* How much a finding weighs. */
+enum hdf5_weight {
+    HDF5_MADE,   /* an object is there: nothing to say but its name */
+    HDF5_STORED, /* stored in another way; the values are the same and nothing is lost */
+    HDF5_KEPT,   /* has no counterpart: kept as an annotation, from which export restores it */
+    HDF5_LOST    /* left out or changed */
+};
+
+struct hdf5_finding {
+    int weight;
+    const char *what; /* one word: "dataset", "filter", "comment", "link", ... */
+    const char *path; /* of the object in the destination; "" for the file as a whole */
+    const char *message;
+};
+typedef void hdf5_say_fn(void *ctx, const struct hdf5_finding *finding);
+
+/* Bytes of elements moved, of those there are. */
+typedef void hdf5_progress_fn(void *ctx, uint64_t done, uint64_t total);
+
+/* What a job has moved. */
+struct hdf5_totals {
+    int64_t groups, datasets, types, dimensions, links, attributes;
+    uint64_t bytes; /* of elements, as they lie in memory */
+    /* Datasets whose numbers no conversion touched, neither HDF5's nor ours. */
+    int64_t copied;
+};
 
 struct hdf5_options {
     const char *src;
     const char *dst;
-    const char *root;    /* the group of the source to begin at, NULL: "/" */
-    const char *datarep; /* import: of the new file; never NULL */
-    int range;           /* DREP_RANGE_...: values that the target cannot hold */
-    int verbose;         /* 0: silent, 1: a line an object through `note` */
-    int excl;            /* 1: fail if dst exists */
-    /* Something could not be carried over; it is left out (or changed, as the message
-     * says) and the rest goes on.  The command counts the calls: any makes its exit
-     * status 1. */
-    hdf5_say_fn *warn;
-    hdf5_say_fn *note;  /* verbose: what is being done */
-    hdf5_say_fn *error; /* why a function below fails; called once before it returns */
-    void *ctx;          /* first argument of the three */
+    const char *root;           /* the group of the source to begin at, NULL: "/" */
+    const char *datarep;        /* import: of the new file; never NULL */
+    const drep_filter *filters; /* import: of all chunked datasets, instead of theirs */
+    int nfilters;               /* -1: theirs */
+    int range;                  /* DREP_RANGE_...: values that the target cannot hold */
+    int excl;                   /* 1: fail if dst exists */
+    int exact;                  /* import: note byte orders too, so that export restores them */
+    int outside;                /* import: read raw files and sources of virtual datasets that
+                                   lie outside the directory of src */
+    int threads;                /* 0: as many as there are processors */
+    hdf5_say_fn *say;
+    hdf5_progress_fn *progress;                    /* may be NULL */
+    int (*stopped)(void);                          /* non-zero: the work is to end; may be NULL */
+    void (*error)(void *ctx, const char *message); /* why a function below fails; once */
+    void *ctx;                                     /* first argument of the three */
+    /* Where the new file grows until it has its name: PATH_MAX bytes, or NULL.  Whoever
+     * outlives a crash of the module removes it. */
+    char *hidden;
+    struct hdf5_totals *totals; /* may be NULL */
 };
 
 /* What the module exports.  Both give 0 or a DREP_ERR_... code; on failure no

@@ -2,8 +2,7 @@
  *
  * The import backwards: find the objects, make them and their links in order, then move
  * attributes and data, last the attributes that make dimension objects the dimension
- * scales of HDF5 and netCDF-4.  Numbers lie in the file in the byte order of the
- * container's representation. */
+ * scales of HDF5 and netCDF-4.  What import kept in attributes of ours comes back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +10,14 @@
 
 /* ------------------------------------------------------------ walk 1: objects */
 
-/* Where an object stands in the container. */
-static char *source_path(struct job *j, const struct object *o)
-{
-    return path_join(j->o->root ? j->o->root : "/", o->path);
-}
-
 struct walk {
     struct job *j;
     size_t group;
     hid_t lcpl;
+    struct remarks remarks; /* of the group */
+    struct odd_link *odd;   /* links that only HDF5 has, in the order of their positions */
+    size_t nodd, next_odd;
+    int64_t position; /* links made */
     int err;
 };
 
@@ -31,8 +28,8 @@ static int note_dimension(struct job *j, struct object *o)
     drep_objinfo about;
     drep_type *type = NULL;
     drep_ref ref = {0};
-    char *path = source_path(j, o);
-    int err = !path ? job_fail(j, DREP_ERR_NOMEM, "out of memory") : 0;
+    char *path = job_source(j, o);
+    int err = !path ? job_no_memory(j) : 0;
 
     if (!err) {
         err = drep_stat(j->d, path, &about);
@@ -58,33 +55,150 @@ static int note_dimension(struct job *j, struct object *o)
     return err;
 }
 
+/* The name in HDF5 of a link that import renamed; NULL: its own.  malloc'ed. */
+static char *name_before(const struct remarks *r, const char *kind, const char *name)
+{
+    size_t i, len = strlen(kind), size;
+
+    for (i = 0; i < r->n; i++) {
+        const char *p = r->line[i], *end;
+        uint8_t *was;
+
+        if (strncmp(p, kind, len) != 0 || p[len] != ' ')
+            continue;
+        p += len + 1;
+        end = strchr(p, ' ');
+        if (!end || strcmp(end + 1, name) != 0)
+            continue;
+        was = hex_to(p, (size_t)(end - p), &size);
+        if (was)
+            was[size] = 0;
+        return (char *)was;
+    }
+    return NULL;
+}
+
+/* Paths of a member in the destination, and in the source if that is another. */
+static int member_paths(struct walk *w, const char *name, char **path, char **source)
+{
+    const struct object *g = &w->j->objects[w->group];
+    char *was = name_before(&w->remarks, "link-was", name);
+
+    *path = path_join(g->path, was && *was && !strchr(was, '/') ? was : name);
+    *source = g->source || was ? path_join(g->source ? g->source : g->path, name) : NULL;
+    if (*path && (g->source || was) && !*source) {
+        free(*path);
+        *path = NULL;
+    }
+    free(was);
+    return *path ? 0 : job_no_memory(w->j);
+}
+
 static int find_link(const drep_linkinfo *link, void *ctx)
 {
     struct walk *w = ctx;
     struct job *j = w->j;
+    char *path, *source;
 
     if (link->link != DREP_LINK_HARD || job_find(j, link->id))
         return 0;
-    w->err = job_add(j, link->id, link->kind, path_join(j->objects[w->group].path, link->name));
+    w->err = member_paths(w, link->name, &path, &source);
+    if (!w->err)
+        w->err = job_add(j, link->id, link->kind, path, source);
     if (!w->err && link->kind == DREP_OBJ_DIMENSION)
         w->err = note_dimension(j, &j->objects[j->n - 1]);
     return w->err;
 }
 
-static int each_link(struct job *j, size_t i, drep_list_fn *fn)
+static int by_position(const void *a, const void *b)
+{
+    const struct odd_link *x = a, *y = b;
+
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* "CLASS POSITION HEX NAME" */
+static int parse_user_link(struct job *j, const char *text, struct odd_link *l)
+{
+    long long position;
+    int cls, at = 0, digits = 0;
+
+    memset(l, 0, sizeof *l);
+    if (sscanf(text, "%d %lld %n%*s%n", &cls, &position, &at, &digits) < 2 || digits <= at ||
+        text[digits] != ' ' || cls < H5L_TYPE_UD_MIN || cls > H5L_TYPE_MAX ||
+        cls == H5L_TYPE_EXTERNAL)
+        return 0;
+    l->cls = cls;
+    l->position = position;
+    l->name = strdup(text + digits + 1);
+    l->data = text[at] == '-' ? calloc(1, 1) : hex_to(text + at, (size_t)(digits - at), &l->size);
+    if (l->name && l->data)
+        return 0;
+    free(l->name);
+    free(l->data);
+    memset(l, 0, sizeof *l);
+    return job_no_memory(j);
+}
+
+/* The links of a group that only HDF5 has: circles and those of users' own classes. */
+static int read_odd_links(struct walk *w, const char *path)
+{
+    struct odd_link *all;
+    size_t i, n;
+    int err = circles_read(w->j, path, &w->odd, &w->nodd);
+
+    for (i = n = 0; i < w->remarks.n; i++)
+        n += strncmp(w->remarks.line[i], "user-link ", 10) == 0;
+    if (err || n == 0)
+        return err;
+    all = realloc(w->odd, (w->nodd + n) * sizeof *all);
+    if (!all)
+        return job_no_memory(w->j);
+    w->odd = all;
+    for (i = 0; !err && i < w->remarks.n; i++) {
+        if (strncmp(w->remarks.line[i], "user-link ", 10) != 0)
+            continue;
+        err = parse_user_link(w->j, w->remarks.line[i] + 10, &all[w->nodd]);
+        w->nodd += all[w->nodd].name != NULL;
+    }
+    qsort(all, w->nodd, sizeof *all, by_position);
+    return err;
+}
+
+static void walk_release(struct walk *w)
+{
+    size_t i;
+
+    for (i = 0; i < w->nodd; i++) {
+        free(w->odd[i].name);
+        free(w->odd[i].data);
+    }
+    free(w->odd);
+    remarks_release(&w->remarks);
+    H5Pclose(w->lcpl);
+}
+
+static int make_odd_links(struct walk *w, int all);
+
+/* Calls fn for each link of a group; making it, also makes those that only HDF5 has. */
+static int each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
 {
     struct walk w = {.j = j, .group = i};
-    char *path = source_path(j, &j->objects[i]);
-    int err;
+    char *path = job_source(j, &j->objects[i]);
+    int err = path ? remarks_read(j, path, &w.remarks) : job_no_memory(j);
 
-    if (!path)
-        return job_fail(j, DREP_ERR_NOMEM, "out of memory");
+    if (!err && make)
+        err = read_odd_links(&w, path);
     w.lcpl = H5Pcreate(H5P_LINK_CREATE);
     H5Pset_char_encoding(w.lcpl, H5T_CSET_UTF8);
-    err = drep_list(j->d, path, DREP_BY_CREATION, fn, &w);
-    if (err && !w.err)
-        job_fail_drep(j, err);
-    H5Pclose(w.lcpl);
+    if (!err) {
+        err = drep_list(j->d, path, DREP_BY_CREATION, fn, &w);
+        if (err && !w.err)
+            job_fail_drep(j, err);
+    }
+    if (!err && make)
+        err = make_odd_links(&w, 1);
+    walk_release(&w);
     free(path);
     return err;
 }
@@ -99,16 +213,16 @@ static int find_objects(struct job *j)
         return job_fail_drep(j, err);
     if (info.kind != DREP_OBJ_GROUP)
         return job_fail(j, DREP_ERR_KIND, "%s: not a group", j->o->root);
-    err = job_add(j, info.id, DREP_OBJ_GROUP, strdup("/"));
+    err = job_add(j, info.id, DREP_OBJ_GROUP, strdup("/"), NULL);
     for (i = 0; !err && i < j->n; i++)
         if (j->objects[i].kind == DREP_OBJ_GROUP)
-            err = each_link(j, i, find_link);
+            err = each_link(j, i, find_link, 0);
     return err;
 }
 
 /* ------------------------------------------------------------------ references */
 
-static int ref_out(struct move *mv, int region, void *h, drep_ref *d)
+int ref_out(struct move *mv, int region, void *h, drep_ref *d)
 {
     struct job *j = mv->j;
     struct object *o = d->object ? job_find(j, d->object) : NULL;
@@ -140,7 +254,7 @@ static int ref_out(struct move *mv, int region, void *h, drep_ref *d)
             H5Oclose(dset);
     }
     if (err)
-        job_warn(j, mv->path, "a reference becomes none: %s", j->why);
+        job_say(j, HDF5_LOST, "reference", mv->path, "a reference becomes none: %s", j->why);
     return 0;
 }
 
@@ -168,38 +282,68 @@ static int make_group(struct job *j, struct object *o, hid_t lcpl)
     if (group > 0)
         H5Gclose(group);
     H5Pclose(gcpl);
+    j->totals.groups += !err;
     return err;
 }
 
-static int make_type(struct job *j, struct object *o, hid_t lcpl)
+/* A named datatype before it has a name: datasets may be of it. */
+static int prepare_type(struct job *j, struct object *o)
 {
-    char *path = source_path(j, o);
+    char *path = job_source(j, o);
+    struct remarks all = {0}, notes = {0};
     drep_type *type = NULL;
-    hid_t tcpl;
-    struct map m;
-    int err = !path ? job_fail(j, DREP_ERR_NOMEM, "out of memory") : 0;
+    hid_t tcpl, t = 0;
+    int err = path ? remarks_read(j, path, &all) : job_no_memory(j);
 
+    if (!err)
+        err = remarks_of_type(j, &all, "type", NULL, &notes);
     if (!err) {
         err = drep_type_open(j->d, path, &type);
         if (err)
             job_fail_drep(j, err);
     }
-    free(path);
-    /* A named datatype is not stored data, so no representation applies to it. */
-    j->own_order = 1;
-    if (!err)
-        err = map_from_drep(j, type, &m);
-    j->own_order = 0;
+    if (!err) {
+        t = made_type(j, type, &notes, 1);
+        err = t ? 0 : DREP_ERR_UNSUPPORTED;
+    }
+    if (!err) {
+        tcpl = H5Pcreate(H5P_DATATYPE_CREATE);
+        H5Pset_attr_creation_order(tcpl, H5P_CRT_ORDER_TRACKED);
+        err = H5Tcommit_anon(j->h, t, tcpl, H5P_DEFAULT) < 0 ? job_fail_hdf5(j, "datatype")
+                                                             : made(j, o, t);
+        H5Pclose(tcpl);
+    }
+    if (t > 0 && err)
+        H5Tclose(t);
+    else
+        o->handle = t;
     drep_type_free(type);
-    if (err)
-        return err;
-    tcpl = H5Pcreate(H5P_DATATYPE_CREATE);
-    err = H5Tcommit2(j->h, o->path, m.file, lcpl, tcpl, H5P_DEFAULT) < 0
-              ? job_fail_hdf5(j, "datatype")
-              : made(j, o, m.file);
-    H5Pclose(tcpl);
-    map_release(&m);
+    remarks_release(&all);
+    remarks_release(&notes);
+    free(path);
     return err;
+}
+
+static int prepare_types(struct job *j)
+{
+    size_t i;
+    int err = 0;
+
+    for (i = 0; !err && i < j->n; i++)
+        if (j->objects[i].kind == DREP_OBJ_TYPE)
+            err = job_skip(j, prepare_type(j, &j->objects[i]), "datatype", j->objects[i].path,
+                           "not carried");
+    return err;
+}
+
+static int make_type(struct job *j, struct object *o, hid_t lcpl)
+{
+    if (!o->handle)
+        return 0; /* said already */
+    if (H5Olink(o->handle, j->h, o->path, lcpl, H5P_DEFAULT) < 0)
+        return job_fail_hdf5(j, "datatype");
+    j->totals.types++;
+    return 0;
 }
 
 /* The scale of a dimension that has no variable: its length and no values. */
@@ -207,94 +351,76 @@ static int make_dimension(struct job *j, struct object *o, hid_t lcpl)
 {
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space, dset;
     hsize_t length = (hsize_t)o->length, most = H5S_UNLIMITED, chunk = 1024;
-    char *path = source_path(j, o);
+    char *path = job_source(j, o);
+    struct remarks r = {0};
+    const char *text;
     int64_t own;
     int err;
 
     if (path && drep_attr_read(j->d, path, DIM_SCALE_LENGTH, DREP_INT64_T, &own) == 0 && own >= 0)
         length = (hsize_t)own;
+    err = path ? remarks_read(j, path, &r) : job_no_memory(j);
     free(path);
-    if (o->unlimited)
+    text = err ? NULL : remarks_find(&r, "chunk");
+    if (text && strtoull(text, NULL, 10) > 0 && strtoull(text, NULL, 10) <= UINT32_MAX)
+        chunk = strtoull(text, NULL, 10);
+    if (o->unlimited || text)
         H5Pset_chunk(dcpl, 1, &chunk);
+    store_times_out(j, &r, dcpl);
+    remarks_release(&r);
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
     space = H5Screate_simple(1, &length, o->unlimited ? &most : NULL);
-    dset = H5Dcreate2(j->h, o->path, H5T_IEEE_F32BE, space, lcpl, dcpl, H5P_DEFAULT);
-    err = made(j, o, dset);
+    dset = err ? -1 : H5Dcreate2(j->h, o->path, H5T_IEEE_F32BE, space, lcpl, dcpl, H5P_DEFAULT);
+    err = err ? err : made(j, o, dset);
     if (dset > 0)
         H5Dclose(dset);
     H5Sclose(space);
     H5Pclose(dcpl);
+    j->totals.dimensions += !err;
     return err;
 }
 
 /* ------------------------------------------------------------- making datasets */
 
-static void set_filters(struct job *j, const struct object *o, const drep_dsinfo *info, hid_t dcpl)
+int drain_open(struct job *j, const struct object *o, struct drain *out)
 {
-    int i;
+    struct drain d = {.path = job_source(j, o)};
+    struct sharings all = {0};
+    int err = d.path ? drep_dataset_open(j->d, d.path, &d.ds) : DREP_ERR_NOMEM;
 
-    for (i = 0; i < info->nfilters; i++) {
-        int level = info->filters[i].level;
-        const char *name = drep_filter_name(info->filters[i].id);
-
-        switch (info->filters[i].id) {
-        case DREP_FILTER_BITSHUFFLE:
-            job_note(j, o->path, "filter bitshuffle becomes shuffle");
-            /* fall through */
-        case DREP_FILTER_SHUFFLE:
-            H5Pset_shuffle(dcpl);
-            break;
-        case DREP_FILTER_DEFLATE:
-            H5Pset_deflate(dcpl, level >= 0 && level <= 9 ? (unsigned)level : 9);
-            break;
-        case DREP_FILTER_ZSTD:
-        case DREP_FILTER_LZ4:
-            job_note(j, o->path, "filter %s becomes deflate", name);
-            H5Pset_deflate(dcpl, 6);
-            break;
-        default:
-            job_note(j, o->path, "filter %s is left out: the values are the same",
-                     name ? name : "of the user's");
-        }
+    if (!err)
+        err = drep_dataset_info(d.ds, &d.info);
+    if (err)
+        err = d.path ? job_fail_drep(j, err) : job_no_memory(j);
+    if (!err)
+        err = remarks_read(j, d.path, &d.remarks);
+    if (!err)
+        err = remarks_of_type(j, &d.remarks, "type", NULL, &d.notes);
+    if (!err)
+        err = sharings_read(j, d.path, &all);
+    if (!err) {
+        d.file = type_out(j, o, d.info.type, sharing_of(&all, NULL), &d.notes, 0);
+        err = d.file ? map_from_hdf5(j, d.file, d.info.type, ORDER_SILENT, NULL, &d.map)
+                     : DREP_ERR_UNSUPPORTED;
     }
+    sharings_release(&all);
+    if (err)
+        drain_close(&d);
+    else
+        *out = d;
+    return err;
 }
 
-/* HDF5's layout and chunks; a chunk may not be longer than a fixed dimension. */
-static void set_layout(struct job *j, const struct object *o, const drep_dsinfo *info, hid_t dcpl)
+void drain_close(struct drain *d)
 {
-    hsize_t chunk[DREP_MAX_RANK];
-    int64_t step[DREP_MAX_RANK];
-    int d, grows = 0, empty = 0, one = drep_type_variable(info->type) && !info->nfilters;
-
-    for (d = 0; d < info->rank; d++) {
-        grows |= info->maxdims[d] != info->dims[d];
-        empty |= info->maxdims[d] == 0;
-        one &= info->chunk[d] >= info->dims[d];
-        step[d] = 1;
-    }
-    if (info->layout == DREP_COMPACT && !grows) {
-        H5Pset_layout(dcpl, H5D_COMPACT);
-        return;
-    }
-    /* Ours are in chunks where HDF5's strings and sequences need not be. */
-    if (info->rank <= 0 || ((info->layout != DREP_CHUNKED || one || empty) && !grows)) {
-        if (info->nfilters)
-            job_note(j, o->path, "filters are left out: HDF5 has no chunks here");
-        return;
-    }
-    if (info->layout == DREP_CHUNKED)
-        memcpy(step, info->chunk, (size_t)info->rank * sizeof *step);
-    else
-        box_grow(info->rank, info->dims, BLOCK_SIZE / 4 / (info->element_size + 1) + 1, step);
-    for (d = 0; d < info->rank; d++) {
-        int64_t most = info->maxdims[d] == DREP_UNLIMITED ? step[d] : info->maxdims[d];
-
-        chunk[d] = (hsize_t)(step[d] < most ? step[d] : most);
-        if (chunk[d] == 0)
-            chunk[d] = 1;
-    }
-    H5Pset_chunk(dcpl, info->rank, chunk);
-    set_filters(j, o, info, dcpl);
+    map_release(&d->map);
+    remarks_release(&d->remarks);
+    remarks_release(&d->notes);
+    if (d->file > 0)
+        H5Tclose(d->file);
+    drep_dataset_close(d->ds);
+    free(d->path);
+    memset(d, 0, sizeof *d);
 }
 
 /* References in fill values would have to exist before the dataset does. */
@@ -310,44 +436,42 @@ static int has_references(const struct map *m)
     return 0;
 }
 
-/* The fill value as the map's type, which may be wider than the dataset's. */
-static int read_fill(struct job *j, drep_dataset *ds, const drep_dsinfo *info, const struct map *m,
-                     void *d)
+/* The fill value as what is held; its variable parts for drep_vlen_free(). */
+int drain_fill(struct job *j, const struct drain *s, void *held)
 {
-    void *own = calloc(1, (size_t)drep_type_extent(info->type) + 1);
-    int err = own ? drep_dataset_fill(ds, own) : job_fail(j, DREP_ERR_NOMEM, "out of memory");
+    void *own = calloc(1, (size_t)drep_type_extent(s->info.type) + 1);
+    int err = own ? drep_dataset_fill(s->ds, own) : job_no_memory(j);
 
     if (own && !err) {
-        err = drep_convert(m->type, d, info->type, own, 1, NULL);
-        drep_vlen_free(info->type, 1, own);
+        err = drep_convert(s->map.held, held, s->info.type, own, 1, NULL);
+        drep_vlen_free(s->info.type, 1, own);
     }
     free(own);
     return err && own ? job_fail_drep(j, err) : err;
 }
 
-static int set_fill(struct job *j, const struct object *o, drep_dataset *ds,
-                    const drep_dsinfo *info, const struct map *m, hid_t dcpl)
+static int set_fill(struct job *j, const struct object *o, const struct drain *s, hid_t dcpl)
 {
     struct move mv = {.j = j, .ref = ref_out, .path = o->path};
     void *d, *h;
     int err;
 
-    if (info->fill == DREP_FILL_NONE && !m->variable)
-        H5Pset_fill_value(dcpl, m->file, NULL);
-    if (info->fill != DREP_FILL_VALUE)
+    if (s->info.fill == DREP_FILL_NONE && !s->map.variable)
+        H5Pset_fill_value(dcpl, s->file, NULL);
+    if (s->info.fill != DREP_FILL_VALUE)
         return 0;
-    if (has_references(m)) {
-        job_warn(j, o->path, "its fill value, a reference, is not carried");
+    if (has_references(&s->map)) {
+        job_say(j, HDF5_LOST, "fill", o->path, "its fill value, a reference, is not carried");
         return 0;
     }
-    d = move_alloc(&mv, m->dsize);
-    h = move_alloc(&mv, m->hsize);
-    err = d && h ? read_fill(j, ds, info, m, d) : DREP_ERR_NOMEM;
+    d = move_alloc(&mv, s->map.dsize);
+    h = move_alloc(&mv, s->map.hsize);
+    err = d && h ? drain_fill(j, s, d) : DREP_ERR_NOMEM;
     if (!err) {
-        err = move_out(&mv, m, 1, d, h);
-        if (!err && H5Pset_fill_value(dcpl, m->mem, h) < 0)
+        err = move_out(&mv, &s->map, 1, d, h);
+        if (!err && H5Pset_fill_value(dcpl, s->map.mem, h) < 0)
             err = job_fail_hdf5(j, "fill value");
-        drep_vlen_free(m->type, 1, d);
+        drep_vlen_free(s->map.held, 1, d);
     }
     move_release(&mv);
     return err;
@@ -369,54 +493,33 @@ static hid_t make_space(const drep_dsinfo *info)
     return H5Screate_simple(info->rank, dims, maxdims);
 }
 
-static int open_dataset(struct job *j, const struct object *o, drep_dataset **ds, drep_dsinfo *info)
-{
-    char *path = source_path(j, o);
-    int err;
-
-    if (!path)
-        return job_fail(j, DREP_ERR_NOMEM, "out of memory");
-    *ds = NULL;
-    err = drep_dataset_open(j->d, path, ds);
-    free(path);
-    if (!err)
-        err = drep_dataset_info(*ds, info);
-    if (err) {
-        job_fail_drep(j, err);
-        drep_dataset_close(*ds);
-        *ds = NULL;
-    }
-    return err;
-}
-
 static int make_dataset(struct job *j, struct object *o, hid_t lcpl)
 {
-    drep_dataset *ds;
-    drep_dsinfo info;
-    struct map m = {0};
+    struct drain s;
     hid_t dcpl, space, dset = -1;
-    int err = open_dataset(j, o, &ds, &info);
+    int err = drain_open(j, o, &s);
 
     if (err)
         return err;
     dcpl = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
-    space = make_space(&info);
-    err = map_from_drep(j, info.type, &m);
+    space = make_space(&s.info);
+    err = store_out(j, o->path, &s.info, s.file, &s.remarks, dcpl);
+    if (!err)
+        err = set_fill(j, o, &s, dcpl);
     if (!err) {
-        set_layout(j, o, &info, dcpl);
-        err = set_fill(j, o, ds, &info, &m, dcpl);
+        dset = H5Dcreate2(j->h, o->path, s.file, space, lcpl, dcpl, H5P_DEFAULT);
+        err = made(j, o, dset);
     }
     if (!err) {
-        dset = H5Dcreate2(j->h, o->path, m.file, space, lcpl, dcpl, H5P_DEFAULT);
-        err = made(j, o, dset);
+        j->totals.datasets++;
+        j->total += (uint64_t)s.info.count * s.map.hsize;
     }
     if (dset > 0)
         H5Dclose(dset);
     H5Sclose(space);
     H5Pclose(dcpl);
-    map_release(&m);
-    drep_dataset_close(ds);
+    drain_close(&s);
     return err;
 }
 
@@ -436,6 +539,8 @@ static int make_object(struct job *j, struct object *o, hid_t lcpl)
     }
 }
 
+/* ----------------------------------------------------------------- making links */
+
 static int make_hard(struct job *j, const drep_linkinfo *link, const char *path, hid_t lcpl)
 {
     struct object *o = job_find(j, link->id);
@@ -446,37 +551,80 @@ static int make_hard(struct job *j, const drep_linkinfo *link, const char *path,
         return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not carried", o->path);
     if (H5Lcreate_hard(j->h, o->path, j->h, path, lcpl, H5P_DEFAULT) < 0)
         return job_fail_hdf5(j, "link");
+    j->totals.links++;
     return 0;
+}
+
+static int make_odd_link(struct walk *w, const struct odd_link *l, const char *path)
+{
+    struct job *j = w->j;
+    const struct object *o = l->cls ? NULL : job_find(j, l->target);
+
+    if (l->cls && (!user_class(l->cls) || H5Lcreate_ud(j->h, path, (H5L_type_t)l->cls, l->data,
+                                                       l->size, w->lcpl, H5P_DEFAULT) < 0))
+        return job_fail_hdf5(j, "link");
+    if (!l->cls && (!o || !o->made))
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "its group is not carried");
+    if (o && H5Lcreate_hard(j->h, o->path, j->h, path, w->lcpl, H5P_DEFAULT) < 0)
+        return job_fail_hdf5(j, "link");
+    j->totals.links++;
+    return 0;
+}
+
+/* Those whose turn it is; all: those that are left. */
+static int make_odd_links(struct walk *w, int all)
+{
+    int err = 0;
+
+    while (!err && w->next_odd < w->nodd && (all || w->odd[w->next_odd].position <= w->position)) {
+        const struct odd_link *l = &w->odd[w->next_odd++];
+        char *path = NULL, *source = NULL;
+
+        err = member_paths(w, l->name, &path, &source);
+        if (!err)
+            err = job_skip(w->j, make_odd_link(w, l, path), "link", path, "not carried");
+        w->position++;
+        free(path);
+        free(source);
+    }
+    return err;
+}
+
+static int make_any(struct walk *w, const drep_linkinfo *link, const char *path)
+{
+    struct job *j = w->j;
+    herr_t status;
+
+    if (job_stopped(j))
+        return DREP_ERR_STOPPED;
+    if (link->link == DREP_LINK_HARD)
+        return make_hard(j, link, path, w->lcpl);
+    status =
+        link->link == DREP_LINK_SOFT
+            ? H5Lcreate_soft(link->target, j->h, path, w->lcpl, H5P_DEFAULT)
+            : H5Lcreate_external(link->target_file, link->target, j->h, path, w->lcpl, H5P_DEFAULT);
+    j->totals.links += status >= 0;
+    return status < 0 ? job_fail_hdf5(j, "link") : 0;
 }
 
 static int make_link(const drep_linkinfo *link, void *ctx)
 {
     struct walk *w = ctx;
     struct job *j = w->j;
-    char *path = path_join(j->objects[w->group].path, link->name);
-    herr_t status = 0;
+    const struct object *o = link->link == DREP_LINK_HARD ? job_find(j, link->id) : NULL;
+    char *path, *source;
 
     *j->why = 0;
-    if (job_stopped(j)) {
-        free(path);
-        return w->err = DREP_ERR_STOPPED;
-    }
-    if (!path) {
-        w->err = job_fail(j, DREP_ERR_NOMEM, "out of memory");
+    w->err = make_odd_links(w, 0);
+    if (!w->err)
+        w->err = member_paths(w, link->name, &path, &source);
+    if (w->err)
         return w->err;
-    }
-    w->err = 0;
-    if (link->link == DREP_LINK_HARD)
-        w->err = make_hard(j, link, path, w->lcpl);
-    else if (link->link == DREP_LINK_SOFT)
-        status = H5Lcreate_soft(link->target, j->h, path, w->lcpl, H5P_DEFAULT);
-    else
-        status =
-            H5Lcreate_external(link->target_file, link->target, j->h, path, w->lcpl, H5P_DEFAULT);
-    if (status < 0)
-        w->err = job_fail_hdf5(j, "link");
-    w->err = job_skip(j, w->err, path, "not carried");
+    w->err = job_skip(j, make_any(w, link, path), o ? "object" : "link", path, "not carried");
+    /* A dimension with a variable is no link in HDF5. */
+    w->position += !(o && o->kind == DREP_OBJ_DIMENSION && o->scale == 1);
     free(path);
+    free(source);
     return w->err;
 }
 
@@ -487,10 +635,39 @@ static int make_all(struct job *j)
     int err = made(j, &j->objects[0], root);
 
     H5Gclose(root);
+    j->totals.groups++;
+    if (!err)
+        err = prepare_types(j);
     for (i = 0; !err && i < j->n; i++)
         if (j->objects[i].kind == DREP_OBJ_GROUP && j->objects[i].made)
-            err = each_link(j, i, make_link);
+            err = each_link(j, i, make_link, 1);
+    for (i = 0; i < j->n; i++)
+        if (j->objects[i].handle > 0)
+            H5Tclose(j->objects[i].handle);
     return err;
+}
+
+/* The datatype of data or an attribute in HDF5: the named one that it shares, if that
+ * still is the same, else one of its own. */
+hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
+               const struct remarks *notes, int named)
+{
+    struct object *t = shared ? job_find(j, shared) : NULL;
+    drep_type *theirs = NULL;
+    char *path;
+    hid_t made = 0;
+
+    if (t && t->kind == DREP_OBJ_TYPE && t->made && (path = job_source(j, t)) != NULL) {
+        if (drep_type_open(j->d, path, &theirs) == 0 && drep_type_equal(theirs, type))
+            made = H5Oopen_by_addr(j->h, (haddr_t)t->made);
+        drep_type_free(theirs);
+        free(path);
+    }
+    if (made > 0)
+        return made;
+    if (shared)
+        job_say(j, HDF5_STORED, "datatype", o->path, "it shares no named datatype any more");
+    return made_type(j, type, notes, named);
 }
 
 /* ------------------------------------------------------- walk 3: attributes */
@@ -500,6 +677,8 @@ struct attributes {
     const struct object *o;
     const char *path; /* in the container */
     hid_t object;
+    struct remarks remarks;
+    struct sharings sharings;
     int err;
 };
 
@@ -517,37 +696,61 @@ static hid_t attribute_space(const drep_attrinfo *info)
     return H5Screate_simple(info->rank, dims, NULL);
 }
 
-static int write_attribute(struct attributes *as, const char *name, const drep_attrinfo *info,
-                           const struct map *m, struct move *mv)
+/* An empty string of ours becomes one that is not there. */
+void null_if_empty(char **string, void *ctx)
 {
-    struct job *j = as->j;
-    size_t n = info->rank == DREP_NULL_SPACE ? 0 : (size_t)info->count;
-    void *d = move_alloc(mv, n * m->dsize);
-    void *h = m->kind == MAP_FLAT ? d : move_alloc(mv, n * m->hsize);
-    hid_t acpl, space, attr, file;
+    (void)ctx;
+    if (*string && !**string)
+        *string = NULL;
+}
+
+/* The attribute's elements in HDF5's memory, in *h; their variable parts lie in *d. */
+static int read_attribute(struct attributes *as, const char *name, const struct map *m, size_t n,
+                          int nulls, struct move *mv, void **d, void **h)
+{
     int err;
 
-    if (!d || !h)
+    *d = move_alloc(mv, n * m->dsize);
+    *h = m->kind == MAP_FLAT && !nulls ? *d : move_alloc(mv, n * m->hsize);
+    if (!*d || !*h)
         return DREP_ERR_NOMEM;
-    err = n ? drep_attr_read(j->d, as->path, name, m->type, d) : 0;
+    err = n ? drep_attr_read(as->j->d, as->path, name, m->held, *d) : 0;
     if (err)
-        return job_fail_drep(j, err);
-    if (h != d)
-        err = move_out(mv, m, n, d, h);
+        return job_fail_drep(as->j, err);
+    if (*h != *d)
+        err = move_out(mv, m, n, *d, *h);
+    if (!err && nulls)
+        move_strings(m, n, *h, null_if_empty, NULL);
+    return err;
+}
+
+static int write_attribute(struct attributes *as, const char *name, const drep_attrinfo *info,
+                           const struct map *m, hid_t file, int nulls)
+{
+    struct job *j = as->j;
+    struct move mv = {.j = j, .ref = ref_out, .path = as->o->path};
+    size_t n = info->rank == DREP_NULL_SPACE ? 0 : (size_t)info->count;
+    char *was = name_before(&as->remarks, "attribute-was", name);
+    hid_t acpl, space, attr;
+    void *d = NULL, *h = NULL;
+    int err = read_attribute(as, name, m, n, nulls, &mv, &d, &h);
+
     acpl = H5Pcreate(H5P_ATTRIBUTE_CREATE);
     H5Pset_char_encoding(acpl, H5T_CSET_UTF8);
     space = attribute_space(info);
-    /* The netCDF library reads its own attributes as if they were in this machine's order. */
-    file = strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0 ? m->mem : m->file;
-    attr = err ? -1 : H5Acreate2(as->object, name, file, space, acpl, H5P_DEFAULT);
+    attr =
+        err ? -1 : H5Acreate2(as->object, was && *was ? was : name, file, space, acpl, H5P_DEFAULT);
     if (!err && (attr < 0 || (n && H5Awrite(attr, m->mem, h) < 0)))
         err = job_fail_hdf5(j, "attribute");
     if (attr > 0)
         H5Aclose(attr);
     H5Sclose(space);
     H5Pclose(acpl);
-    if (n)
-        drep_vlen_free(m->type, info->count, d);
+    if (n && d && drep_type_variable(m->held))
+        drep_vlen_free(m->held, info->count, d);
+    move_release(&mv);
+    free(was);
+    j->totals.attributes += !err;
     return err;
 }
 
@@ -560,34 +763,53 @@ static int is_ours(const struct attributes *as, const char *name, const drep_att
            info->rank == DREP_NULL_SPACE && drep_type_kind(info->type) == DREP_KIND_VSTRING;
 }
 
+static int carry_attribute(struct attributes *as, const char *name, const drep_attrinfo *info)
+{
+    struct job *j = as->j;
+    struct remarks notes;
+    struct map m;
+    /* The netCDF library reads its own attributes as if they were in this machine's order. */
+    int named = strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0, nulls;
+    hid_t file;
+    int err = remarks_of_type(j, &as->remarks, "attribute", name, &notes);
+
+    if (err)
+        return err;
+    nulls = remark_of(&notes, ".", "empty") != NULL;
+    file = type_out(j, as->o, info->type, sharing_of(&as->sharings, name), &notes, named);
+    err = file ? map_from_hdf5(j, file, info->type, ORDER_SILENT, NULL, &m) : DREP_ERR_UNSUPPORTED;
+    if (!err) {
+        err = write_attribute(as, name, info, &m, file, nulls);
+        map_release(&m);
+    }
+    if (file > 0)
+        H5Tclose(file);
+    remarks_release(&notes);
+    return err;
+}
+
 static int export_attribute(const char *name, void *ctx)
 {
     struct attributes *as = ctx;
     struct job *j = as->j;
-    struct move mv = {.j = j, .ref = ref_out, .path = as->o->path};
-    drep_attrinfo *info = calloc(1, sizeof *info);
+    drep_attrinfo *info;
     char what[1100];
-    struct map m;
-    int err = !info ? job_fail(j, DREP_ERR_NOMEM, "out of memory") : 0;
+    int err;
 
+    if (is_annotation(name))
+        return 0;
+    info = calloc(1, sizeof *info);
+    if (!info)
+        return as->err = job_no_memory(j);
     snprintf(what, sizeof what, "attribute \"%.1023s\" is not carried", name);
-    if (!err) {
-        err = drep_attr_info(j->d, as->path, name, info);
-        if (err)
-            job_fail_drep(j, err);
-        else if (!is_ours(as, name, info)) {
-            err = map_from_drep(j, info->type, &m);
-            if (!err) {
-                err = write_attribute(as, name, info, &m, &mv);
-                map_release(&m);
-            }
-        }
-        if (info->type)
-            drep_attrinfo_release(info);
-    }
-    move_release(&mv);
+    err = drep_attr_info(j->d, as->path, name, info);
+    if (err)
+        job_fail_drep(j, err);
+    else if (!is_ours(as, name, info))
+        err = carry_attribute(as, name, info);
+    drep_attrinfo_release(info);
     free(info);
-    as->err = job_skip(j, err, as->o->path, what);
+    as->err = job_skip(j, err, "attribute", as->o->path, what);
     return as->err;
 }
 
@@ -596,24 +818,37 @@ static int name_lost(const char *name, void *ctx)
 {
     struct attributes *as = ctx;
 
-    if (strcmp(name, DIM_VARIABLE) != 0)
-        job_warn(as->j, as->o->path,
-                 "attribute \"%s\" is not carried: HDF5 has the dimension's dataset only", name);
+    if (strcmp(name, DIM_VARIABLE) != 0 && !is_annotation(name))
+        job_say(as->j, HDF5_LOST, "attribute", as->o->path,
+                "attribute \"%s\" is not carried: HDF5 has the dimension's dataset only", name);
+    return 0;
+}
+
+static int set_comment(struct attributes *as)
+{
+    const char *text = remarks_find(&as->remarks, "comment");
+
+    if (text && H5Oset_comment(as->object, text) < 0)
+        return job_fail_hdf5(as->j, "comment");
     return 0;
 }
 
 static int export_attributes(struct job *j, const struct object *o)
 {
     struct attributes as = {.j = j, .o = o, .object = -1};
-    char *path = source_path(j, o);
+    char *path = job_source(j, o);
     int lost = o->kind == DREP_OBJ_DIMENSION && o->scale == 1;
-    int err = !path ? job_fail(j, DREP_ERR_NOMEM, "out of memory") : 0;
+    int err = !path ? job_no_memory(j) : 0;
 
     as.path = path;
+    if (!err)
+        err = remarks_read(j, path, &as.remarks);
+    if (!err)
+        err = sharings_read(j, path, &as.sharings);
     if (!err && !lost) {
         as.object = H5Oopen_by_addr(j->h, (haddr_t)o->made);
-        if (as.object < 0)
-            err = job_fail_hdf5(j, "attributes");
+        err = as.object < 0 ? job_fail_hdf5(j, "attributes")
+                            : job_skip(j, set_comment(&as), "comment", o->path, "not carried");
     }
     if (!err) {
         err =
@@ -623,215 +858,19 @@ static int export_attributes(struct job *j, const struct object *o)
     }
     if (as.object > 0)
         H5Oclose(as.object);
+    remarks_release(&as.remarks);
+    sharings_release(&as.sharings);
     free(path);
-    return err;
-}
-
-/* -------------------------------------------------------------- walk 3: data */
-
-struct emptier {
-    struct job *j;
-    const struct object *o;
-    drep_dataset *ds;
-    const drep_dsinfo *info;
-    const struct map *m;
-    hid_t dset, space;
-    int sparse;                  /* chunks that hold nothing but the fill value are left out */
-    void *d, *h;                 /* one block in either memory */
-    uint8_t *fill;               /* one element */
-    int64_t step[DREP_MAX_RANK]; /* of a block */
-    int err;                     /* of one chunk */
-    drep_report lost;
-};
-
-/* Bytes equal to the fill value's need not be stored. */
-static int is_fill(const struct emptier *e, int64_t n)
-{
-    size_t size = e->m->dsize;
-    const uint8_t *p = e->d;
-
-    if (!e->sparse || memcmp(p, e->fill, size) != 0)
-        return 0;
-    /* The same as itself one element on: all are as the first. */
-    return memcmp(p, p + size, (size_t)(n - 1) * size) == 0;
-}
-
-static int write_block(struct emptier *e, const struct box *b, int64_t n)
-{
-    struct job *j = e->j;
-    struct move mv = {.j = j, .ref = ref_out, .path = e->o->path};
-    hid_t mem;
-    int err = e->h != e->d ? move_out(&mv, e->m, (size_t)n, e->d, e->h) : 0;
-
-    if (!err) {
-        mem = box_space(b);
-        if (box_select_hdf5(b, e->space) < 0 ||
-            H5Dwrite(e->dset, e->m->mem, mem, e->space, H5P_DEFAULT, e->h) < 0) {
-            job_fail_hdf5(j, e->o->path);
-            err = DREP_ERR_IO;
-        }
-        H5Sclose(mem);
-    }
-    move_release(&mv);
-    return err;
-}
-
-static int export_block(struct emptier *e, const struct box *b)
-{
-    drep_report report = {0};
-    drep_xfer xfer = {.range = e->j->o->range, .report = &report};
-    drep_selection *sel = NULL;
-    int64_t n = box_elements(b);
-    int err = job_stopped(e->j);
-
-    if (err)
-        return err;
-    if (b->rank)
-        err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
-    if (!err)
-        err = drep_read(e->ds, sel, e->m->type, e->d, &xfer);
-    drep_selection_free(sel);
-    if (err)
-        return job_fail_drep(e->j, err);
-    e->lost.overflow += report.overflow;
-    e->lost.inexact += report.inexact;
-    e->lost.nan_lost += report.nan_lost;
-    if (!is_fill(e, n))
-        err = write_block(e, b, n);
-    if (drep_type_variable(e->m->type))
-        drep_vlen_free(e->m->type, n, e->d);
-    return err;
-}
-
-/* The blocks of a part of the dataset. */
-static int export_region(struct emptier *e, const int64_t *start, const int64_t *dims)
-{
-    struct box b;
-    int err = 0;
-
-    box_init(&b, e->info->rank, dims, e->step);
-    memcpy(b.base, start, (size_t)e->info->rank * sizeof *start);
-    while (!err && box_next(&b))
-        err = export_block(e, &b);
-    return err;
-}
-
-static int export_chunk(const int64_t *start, void *ctx)
-{
-    struct emptier *e = ctx;
-    int64_t dims[DREP_MAX_RANK];
-    int d;
-
-    for (d = 0; d < e->info->rank; d++) {
-        if (start[d] >= e->info->dims[d])
-            return 0;
-        dims[d] = e->info->dims[d] - start[d];
-        if (dims[d] > e->info->chunk[d])
-            dims[d] = e->info->chunk[d];
-    }
-    e->err = export_region(e, start, dims);
-    return e->err;
-}
-
-/* Chunk by chunk where many are not stored, else in larger blocks. */
-static int export_all_blocks(struct emptier *e)
-{
-    static const int64_t origin[DREP_MAX_RANK];
-    const drep_dsinfo *info = e->info;
-    double cells = 1;
-    int d, err;
-
-    for (d = 0; d < info->rank && info->layout == DREP_CHUNKED; d++)
-        cells *= (double)((info->dims[d] - 1) / info->chunk[d] + 1);
-    if (info->layout != DREP_CHUNKED || (double)info->chunks >= cells)
-        return export_region(e, origin, info->dims);
-    err = drep_dataset_chunks(e->ds, export_chunk, e);
-    return err && !e->err ? job_fail_drep(e->j, err) : err;
-}
-
-static int export_blocks(struct emptier *e, int64_t most)
-{
-    const drep_dsinfo *info = e->info;
-    int64_t n = 1;
-    int d, err = 0;
-
-    for (d = 0; d < info->rank; d++) {
-        e->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
-        n *= e->step[d];
-    }
-    box_grow(info->rank, info->dims, most, e->step);
-    n = n > most ? n : most;
-    if ((uint64_t)n > SIZE_MAX / (e->m->dsize + e->m->hsize + 1))
-        return job_fail(e->j, DREP_ERR_NOMEM, "out of memory");
-    /* Zeroed, so that gaps between members compare equal. */
-    e->d = calloc((size_t)n + 1, e->m->dsize);
-    e->h = e->m->kind == MAP_FLAT ? e->d : calloc((size_t)n + 1, e->m->hsize);
-    e->fill = calloc(1, e->m->dsize + 1);
-    if (!e->d || !e->h || !e->fill)
-        err = job_fail(e->j, DREP_ERR_NOMEM, "out of memory");
-    if (!err && e->sparse && info->fill == DREP_FILL_VALUE)
-        err = read_fill(e->j, e->ds, info, e->m, e->fill);
-    if (!err)
-        err = export_all_blocks(e);
-    free(e->fill);
-    if (e->h != e->d)
-        free(e->h);
-    free(e->d);
-    return err;
-}
-
-static int export_data(struct job *j, const struct object *o)
-{
-    struct emptier e = {.j = j, .o = o};
-    drep_dsinfo info;
-    struct map m;
-    hid_t dcpl;
-    int64_t most;
-    int err = open_dataset(j, o, &e.ds, &info);
-
-    if (err)
-        return err;
-    if (info.rank == DREP_NULL_SPACE || info.count == 0 || info.stored == 0) {
-        drep_dataset_close(e.ds);
-        return 0;
-    }
-    err = map_from_drep(j, info.type, &m);
-    if (!err) {
-        e.info = &info;
-        e.m = &m;
-        e.dset = H5Oopen_by_addr(j->h, (haddr_t)o->made);
-        e.space = H5Dget_space(e.dset);
-        dcpl = H5Dget_create_plist(e.dset);
-        e.sparse = H5Pget_layout(dcpl) == H5D_CHUNKED && m.kind == MAP_FLAT && !m.variable &&
-                   info.fill != DREP_FILL_NONE;
-        most = (int64_t)((m.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (m.dsize ? m.dsize : 1));
-        err = export_blocks(&e, most > 0 ? most : 1);
-        H5Pclose(dcpl);
-        H5Sclose(e.space);
-        H5Dclose(e.dset);
-        map_release(&m);
-    }
-    if (!err && (e.lost.overflow || e.lost.inexact || e.lost.nan_lost))
-        job_warn(j, o->path,
-                 "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
-                 (long long)e.lost.overflow, (long long)e.lost.inexact, (long long)e.lost.nan_lost);
-    drep_dataset_close(e.ds);
     return err;
 }
 
 /* ------------------------------------------------------- walk 4: dimensions */
 
-/* One use of a dimension, as REFERENCE_LIST has it. */
-struct user {
-    hobj_ref_t dataset;
-    int dimension;
-};
-
 struct users {
     struct use {
         uint64_t scale; /* address of the scale */
         size_t order;
-        struct user user;
+        struct scale_user user;
     } * use;
     size_t n, room;
 };
@@ -853,7 +892,7 @@ static int add_use(struct job *j, struct users *u, uint64_t scale, uint64_t data
         struct use *use = realloc(u->use, room * sizeof *use);
 
         if (!use)
-            return job_fail(j, DREP_ERR_NOMEM, "out of memory");
+            return job_no_memory(j);
         u->use = use;
         u->room = room;
     }
@@ -878,15 +917,19 @@ static int list_scales(struct job *j, struct object *o, struct users *u)
 {
     hobj_ref_t refs[DREP_MAX_RANK];
     hvl_t lists[DREP_MAX_RANK];
-    drep_dataset *ds;
+    drep_dataset *ds = NULL;
     drep_dsinfo info;
     hid_t dset, type, space;
     hsize_t rank;
-    int d, any = 0, err = open_dataset(j, o, &ds, &info);
+    char *path = job_source(j, o);
+    int d, any = 0, err = path ? drep_dataset_open(j->d, path, &ds) : DREP_ERR_NOMEM;
 
-    if (err)
-        return err;
+    if (!err)
+        err = drep_dataset_info(ds, &info);
     drep_dataset_close(ds);
+    free(path);
+    if (err)
+        return path ? job_fail_drep(j, err) : job_no_memory(j);
     for (d = 0; !err && d < info.rank; d++) {
         struct object *scale = scale_of(j, info.dim_ids[d]);
 
@@ -944,8 +987,8 @@ static int mark_text(struct job *j, hid_t object, const char *name, const char *
 /* REFERENCE_LIST of one scale, in the order in which its users were met. */
 static int mark_users(struct job *j, hid_t object, const struct use *use, size_t n)
 {
-    struct user *list = n ? calloc(n, sizeof *list) : NULL;
-    hid_t file, mem, space;
+    struct scale_user *list = n ? calloc(n, sizeof *list) : NULL;
+    hid_t type, space;
     hsize_t count = n;
     size_t i;
     int err;
@@ -955,20 +998,14 @@ static int mark_users(struct job *j, hid_t object, const struct use *use, size_t
         return 0;
     }
     if (!list)
-        return job_fail(j, DREP_ERR_NOMEM, "out of memory");
+        return job_no_memory(j);
     for (i = 0; i < n; i++)
         list[i] = use[i].user;
-    mem = H5Tcreate(H5T_COMPOUND, sizeof *list);
-    H5Tinsert(mem, "dataset", HOFFSET(struct user, dataset), H5T_STD_REF_OBJ);
-    H5Tinsert(mem, "dimension", HOFFSET(struct user, dimension), H5T_NATIVE_INT);
-    file = H5Tcreate(H5T_COMPOUND, 12);
-    H5Tinsert(file, "dataset", 0, H5T_STD_REF_OBJ);
-    H5Tinsert(file, "dimension", 8, H5T_STD_I32LE);
+    type = scale_user_type();
     space = H5Screate_simple(1, &count, NULL);
-    err = write_made(j, object, SCALE_USERS, file, mem, space, list);
+    err = write_made(j, object, SCALE_USERS, type, type, space, list);
     H5Sclose(space);
-    H5Tclose(file);
-    H5Tclose(mem);
+    H5Tclose(type);
     free(list);
     return err;
 }
@@ -976,7 +1013,7 @@ static int mark_users(struct job *j, hid_t object, const struct use *use, size_t
 /* Whether import found that HDF5's scale has no name. */
 static int is_nameless(struct job *j, const struct object *o)
 {
-    char *path = source_path(j, o);
+    char *path = job_source(j, o);
     drep_attrinfo *info = calloc(1, sizeof *info);
     int nameless = 0;
 
@@ -1060,7 +1097,7 @@ static int export_dimensions(struct job *j)
         qsort(u.use, u.n, sizeof *u.use, by_scale);
     for (i = 0; !err && i < j->n; i++)
         if (j->objects[i].kind == DREP_OBJ_DIMENSION)
-            err = job_skip(j, mark_scale(j, &j->objects[i], &u), j->objects[i].path,
+            err = job_skip(j, mark_scale(j, &j->objects[i], &u), "dimension", j->objects[i].path,
                            "not a dimension scale");
     free(u.use);
     return err;
@@ -1068,12 +1105,27 @@ static int export_dimensions(struct job *j)
 
 /* ------------------------------------------------------------------ the whole */
 
+/* What the container, as import made it, says of the whole file. */
+static int read_defaults(struct job *j)
+{
+    struct remarks r;
+    int err = remarks_read(j, "/", &r);
+
+    if (err)
+        return err;
+    store_defaults_read(j, &r);
+    remarks_release(&r);
+    return 0;
+}
+
 int export_all(struct job *j)
 {
     static const char *const kinds[] = {"", "group", "dataset", "datatype", "dimension"};
     size_t i;
     int err = map_encodings(j);
 
+    if (!err)
+        err = read_defaults(j);
     if (!err)
         err = find_objects(j);
     if (!err)
@@ -1084,7 +1136,7 @@ int export_all(struct job *j)
 
         if (!o->made && !joined)
             continue;
-        job_note(j, o->path, "%s", kinds[o->kind]);
+        job_say(j, HDF5_MADE, kinds[o->kind], o->path, "%s", kinds[o->kind]);
         err = export_attributes(j, o);
         if (!err && o->kind == DREP_OBJ_DATASET)
             err = export_data(j, o);

@@ -1,8 +1,7 @@
 /* hdf5_move.c - values between HDF5's memory and ours, and boxes to move them in.
  *
  * Most types are the same bytes on both sides; what differs is walked member by member:
- * references, sequences of them, enums of the other byte order. */
-#include <errno.h>
+ * references, sequences of them, complex numbers of the other byte order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,12 +34,15 @@ void move_release(struct move *mv)
 
 /* -------------------------------------------------------------------- values */
 
-static void swap_bytes(const uint8_t *from, uint8_t *to, size_t size)
+/* The two halves of a complex number. */
+static void swap_halves(const uint8_t *from, uint8_t *to, size_t size)
 {
-    size_t i;
+    size_t i, half = size / 2;
 
-    for (i = 0; i < size; i++)
-        to[i] = from[size - 1 - i];
+    for (i = 0; i < half; i++) {
+        to[i] = from[half - 1 - i];
+        to[half + i] = from[size - 1 - i];
+    }
 }
 
 static int sequence_in(struct move *mv, const struct map *m, const uint8_t *h, uint8_t *d)
@@ -131,7 +133,7 @@ static int one_in(struct move *mv, const struct map *m, const uint8_t *h, uint8_
     case MAP_REGION:
         return reference_in(mv, m, h, d);
     default:
-        swap_bytes(h, d, m->dsize);
+        swap_halves(h, d, m->dsize);
         return 0;
     }
 }
@@ -169,7 +171,7 @@ static int one_out(struct move *mv, const struct map *m, const uint8_t *d, uint8
     case MAP_REGION:
         return reference_out(mv, m, d, h);
     default:
-        swap_bytes(d, h, m->hsize);
+        swap_halves(d, h, m->hsize);
         return 0;
     }
 }
@@ -189,229 +191,42 @@ int move_out(struct move *mv, const struct map *m, size_t n, const void *d, void
     return err;
 }
 
-/* ------------------------------------------------------------------- regions */
+/* -------------------------------------------------------------------- strings */
 
-#define POINTS_MAX 65536
-
-/* "[1:5,0:10:3]" for one box, its blocks being single or touching. */
-static int print_box(FILE *f, int rank, const hsize_t *start, const hsize_t *stride,
-                     const hsize_t *count, const hsize_t *block)
+static void strings_of(const struct map *m, uint8_t *h, move_string_fn *fn, void *ctx)
 {
-    int d;
+    hvl_t hv;
+    size_t i;
 
-    for (d = 0; d < rank; d++)
-        if (block[d] != 1 && count[d] != 1 && block[d] != stride[d])
-            return 0;
-    for (d = 0; d < rank; d++) {
-        unsigned long long first = start[d], step = stride[d];
-        unsigned long long last = first + (count[d] - 1) * stride[d] + block[d];
+    if (!m->strings)
+        return;
+    if (m->nparts == 0) {
+        char *text;
 
-        fprintf(f, "%s%llu:%llu", d ? "," : "[", first, last);
-        if (block[d] == 1 && count[d] > 1 && step > 1)
-            fprintf(f, ":%llu", step);
+        memcpy(&text, h, sizeof text);
+        fn(&text, ctx);
+        memcpy(h, &text, sizeof text);
+        return;
     }
-    fputs("]", f);
-    return 1;
-}
-
-static void print_point(FILE *f, int rank, const hsize_t *at, int first)
-{
-    int d;
-
-    fputs(first ? "(" : ",(", f);
-    for (d = 0; d < rank; d++)
-        fprintf(f, "%s%llu", d ? "," : "", (unsigned long long)at[d]);
-    fputs(")", f);
-}
-
-static int print_points(FILE *f, hid_t space, int rank, hssize_t n)
-{
-    hsize_t *at = malloc((size_t)n * (size_t)rank * sizeof *at);
-    int ok = at && H5Sget_select_elem_pointlist(space, 0, (hsize_t)n, at) >= 0;
-    hssize_t i;
-
-    for (i = 0; ok && i < n; i++)
-        print_point(f, rank, at + i * rank, i == 0);
-    free(at);
-    return ok ? 0 : -1;
-}
-
-/* The points of the blocks of an irregular selection, block after block. */
-static int print_blocks(FILE *f, hid_t space, int rank)
-{
-    hssize_t i, n = H5Sget_select_hyper_nblocks(space);
-    size_t pair = 2 * (size_t)rank;
-    hsize_t *blocks = n > 0 ? malloc((size_t)n * pair * sizeof *blocks) : NULL;
-    int first = 1, ok = blocks && H5Sget_select_hyper_blocklist(space, 0, (hsize_t)n, blocks) >= 0;
-
-    for (i = 0; ok && i < n; i++) {
-        const hsize_t *low = blocks + (size_t)i * pair, *high = low + rank;
-        int64_t dims[DREP_MAX_RANK], step[DREP_MAX_RANK];
-        struct box b;
-        int d;
-
-        for (d = 0; d < rank; d++) {
-            dims[d] = (int64_t)(high[d] - low[d] + 1);
-            step[d] = 1;
-        }
-        box_init(&b, rank, dims, step);
-        while (box_next(&b)) {
-            hsize_t at[DREP_MAX_RANK];
-
-            for (d = 0; d < rank; d++)
-                at[d] = low[d] + (hsize_t)b.start[d];
-            print_point(f, rank, at, first);
-            first = 0;
-        }
+    if (drep_type_kind(m->held) == DREP_KIND_SEQUENCE) {
+        memcpy(&hv, h, sizeof hv);
+        move_strings(m->parts, hv.len, hv.p, fn, ctx);
+        return;
     }
-    free(blocks);
-    return ok ? 0 : -1;
-}
-
-static int print_selection(FILE *f, hid_t space, int rank)
-{
-    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
-    H5S_sel_type type = H5Sget_select_type(space);
-    int d, err;
-
-    if (type == H5S_SEL_ALL) {
-        H5Sget_simple_extent_dims(space, block, NULL);
-        for (d = 0; d < rank; d++) {
-            start[d] = 0;
-            stride[d] = count[d] = 1;
-        }
-        print_box(f, rank, start, stride, count, block);
-        return 0;
+    if (drep_type_kind(m->held) == DREP_KIND_ARRAY) {
+        move_strings(m->parts, m->n, h, fn, ctx);
+        return;
     }
-    if (type == H5S_SEL_HYPERSLABS && H5Sis_regular_hyperslab(space) > 0 &&
-        H5Sget_regular_hyperslab(space, start, stride, count, block) >= 0 &&
-        print_box(f, rank, start, stride, count, block))
-        return 0;
-    fputs("{", f);
-    err = type == H5S_SEL_NONE         ? 0
-          : type == H5S_SEL_POINTS     ? print_points(f, space, rank, H5Sget_select_npoints(space))
-          : type == H5S_SEL_HYPERSLABS ? print_blocks(f, space, rank)
-                                       : -1;
-    fputs("}", f);
-    return err;
+    for (i = 0; i < m->nparts; i++)
+        strings_of(&m->parts[i], h + m->hoffset[i], fn, ctx);
 }
 
-int region_print(struct move *mv, hid_t space, char **text)
+void move_strings(const struct map *m, size_t n, void *h, move_string_fn *fn, void *ctx)
 {
-    int rank = H5Sget_simple_extent_ndims(space), err;
-    char *made = NULL, *kept;
-    size_t size;
-    FILE *f;
+    size_t i;
 
-    if (rank <= 0 ||
-        (H5Sget_select_type(space) != H5S_SEL_ALL && H5Sis_regular_hyperslab(space) <= 0 &&
-         H5Sget_select_npoints(space) > POINTS_MAX))
-        return job_fail(mv->j, DREP_ERR_UNSUPPORTED,
-                        "a region of more than %d points that is not one box", POINTS_MAX);
-    f = open_memstream(&made, &size);
-    if (!f)
-        return job_fail(mv->j, DREP_ERR_NOMEM, "out of memory");
-    err = print_selection(f, space, rank);
-    fclose(f);
-    kept = err ? NULL : move_alloc(mv, size + 1);
-    if (kept)
-        *text = memcpy(kept, made, size + 1);
-    free(made);
-    if (err)
-        return job_fail_hdf5(mv->j, "region");
-    return kept ? 0 : DREP_ERR_NOMEM;
-}
-
-/* Digits, then whatever follows. */
-static int take_number(const char **p, hsize_t *out)
-{
-    char *end;
-    unsigned long long v;
-
-    while (**p == ' ')
-        ++*p;
-    if (**p < '0' || **p > '9')
-        return 0;
-    errno = 0;
-    v = strtoull(*p, &end, 10);
-    *p = end;
-    while (**p == ' ')
-        ++*p;
-    *out = v;
-    return errno == 0;
-}
-
-static int take(const char **p, char c)
-{
-    while (**p == ' ')
-        ++*p;
-    if (**p != c)
-        return 0;
-    ++*p;
-    return 1;
-}
-
-/* "a", "a:b" or "a:b:c" of one dimension. */
-static int take_range(const char **p, hsize_t *start, hsize_t *stride, hsize_t *count)
-{
-    hsize_t last;
-
-    *stride = *count = 1;
-    if (!take_number(p, start))
-        return 0;
-    if (!take(p, ':'))
-        return 1;
-    if (!take_number(p, &last) || last <= *start)
-        return 0;
-    if (take(p, ':') && (!take_number(p, stride) || *stride == 0))
-        return 0;
-    *count = (last - *start - 1) / *stride + 1;
-    return 1;
-}
-
-static int select_box(const char *p, int rank, hid_t space)
-{
-    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK];
-    int d;
-
-    for (d = 0; d < rank; d++)
-        if (!take(&p, d ? ',' : '[') || !take_range(&p, &start[d], &stride[d], &count[d]))
-            return 0;
-    return take(&p, ']') &&
-           H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, NULL) >= 0;
-}
-
-static int select_points(const char *p, int rank, hid_t space)
-{
-    hsize_t at[H5S_MAX_RANK];
-    H5S_seloper_t op = H5S_SELECT_SET;
-    int d;
-
-    if (!take(&p, '{') || H5Sselect_none(space) < 0)
-        return 0;
-    while (!take(&p, '}')) {
-        if (op == H5S_SELECT_APPEND && !take(&p, ','))
-            return 0;
-        for (d = 0; d < rank; d++)
-            if (!take(&p, d ? ',' : '(') || !take_number(&p, &at[d]))
-                return 0;
-        if (!take(&p, ')') || H5Sselect_elements(space, op, 1, at) < 0)
-            return 0;
-        op = H5S_SELECT_APPEND;
-    }
-    return 1;
-}
-
-int region_select(struct job *j, const char *text, hid_t space)
-{
-    int rank = H5Sget_simple_extent_ndims(space);
-
-    if (!text || rank <= 0 ||
-        !(*text == '[' ? select_box(text, rank, space) : select_points(text, rank, space)) ||
-        H5Sselect_valid(space) <= 0)
-        return job_fail(j, DREP_ERR_UNSUPPORTED, "a region that HDF5 cannot select: %s",
-                        text ? text : "none");
-    return 0;
+    for (i = 0; m->strings && i < n; i++)
+        strings_of(m, (uint8_t *)h + i * m->hsize, fn, ctx);
 }
 
 /* --------------------------------------------------------------------- boxes */

@@ -1,8 +1,10 @@
 /* hdf5_parts.h - what the parts of the HDF5 module share.
  *
- * hdf5.c holds the entry points and the job, hdf5_type.c the correspondence of the
- * datatypes, hdf5_move.c that of the values, hdf5_import.c and hdf5_export.c the two
- * directions.  An HDF5 object is known by its address, one of ours by its id. */
+ * hdf5.c holds the entry points and the job; hdf5_type.c and hdf5_made.c the
+ * correspondence of datatypes, hdf5_move.c and hdf5_region.c that of values;
+ * hdf5_import.c, hdf5_scale.c, hdf5_keep.c and hdf5_fill.c the way in, hdf5_export.c,
+ * hdf5_store.c and hdf5_drain.c the way out, hdf5_remark.c the annotations between.
+ * An HDF5 object is known by its address, one of ours by its id. */
 #ifndef TOOLS_HDF5_PARTS_H
 #define TOOLS_HDF5_PARTS_H
 
@@ -10,6 +12,7 @@
 #define H5_USE_110_API
 #include <hdf5.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <datarep.h>
 
@@ -37,13 +40,33 @@ struct object {
     uint64_t key;    /* import: its address; export: our id */
     uint64_t made;   /* the other of the two once it is made, else 0 */
     char *path;      /* in the destination */
+    char *source;    /* in the source, if that is another; else NULL */
     int kind;        /* enum drep_objkind */
     int scale;       /* a dimension: 1 with a variable, 2 without */
     int unlimited;   /* a dimension */
     int64_t length;  /* a dimension */
     char *dim_path;  /* import: of the dimension object that this scale becomes */
     uint64_t users;  /* import: how many dimensions of datasets refer to this scale, */
-    uint64_t digest; /*         and which, in order */
+    uint64_t digest; /*         and which, in order; export: a dimension's variable */
+    hid_t handle;    /* export: a named datatype without a name yet */
+};
+
+/* Lines about one object, as its attribute REMARKS holds them (datarep(1), "HDF5"). */
+struct remarks {
+    char **line;
+    size_t n, room;
+};
+
+/* A link that has no counterpart, to be kept with the group that holds it. */
+struct odd_link {
+    size_t group;     /* index of its object */
+    int64_t position; /* links of that group before it */
+    char *name;
+    char *was;       /* a renamed link: its name in HDF5; else NULL */
+    uint64_t target; /* a circle: address of the group it leads to; else 0 */
+    int cls;         /* a user-defined link: its class, else 0 */
+    uint8_t *data;   /* its bytes */
+    size_t size;
 };
 
 struct job {
@@ -55,39 +78,79 @@ struct job {
     size_t n, room;
     size_t *slots; /* a hash of the keys: index + 1, 0 empty */
     size_t nslots;
-    drep_encoding encodings[256]; /* export: by code, as the file's datarep stores it */
-    uint8_t standard[256];        /* export: the formats of external32 */
-    int own_order;                /* export: but in this machine's byte order */
-    int from_x86;                 /* export: the file was made on an x86 machine */
+    struct odd_link *links; /* import: in the order of their groups */
+    size_t nlinks, links_room;
+    drep_encoding encodings[256]; /* by code, as the container's datarep stores it */
+    drep_encoding plain[256];     /* by code, little-endian: of named datatypes */
+    uint8_t standard[256];        /* the formats of external32 */
+    int from_x86;                 /* export: the container was made on an x86 machine */
+    int lean;                     /* a view: data is not moved, findings are not said */
+    /* What is so common in the HDF5 file that only the rest is remarked. */
+    int cset;             /* H5T_CSET_... */
+    int fill_time;        /* H5D_FILL_TIME_... */
+    uint64_t done, total; /* bytes of elements */
+    struct hdf5_totals totals;
+    struct crew *crew; /* threads for chunks, made at first use */
 };
 
 /* Keeps the message and returns err. */
 int job_fail(struct job *j, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int job_no_memory(struct job *j);
 /* The same with what HDF5, or our library, says. */
 int job_fail_hdf5(struct job *j, const char *doing);
 int job_fail_drep(struct job *j, int err);
-void job_warn(struct job *j, const char *path, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void job_note(struct job *j, const char *path, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* What a failed step about one object means: names it with j->why and returns 0 if the
- * rest can go on; else err. */
-int job_skip(struct job *j, int err, const char *path, const char *what);
+/* A finding about the object at `path`. */
+void job_say(struct job *j, int weight, const char *what, const char *path, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* What a failed step about one object means: it is lost, with j->why, and the rest goes
+ * on: 0; or, if that cannot be: err. */
+int job_skip(struct job *j, int err, const char *what, const char *path, const char *text);
 /* DREP_ERR_STOPPED once a signal asks the process to end; to be asked now and then. */
 int job_stopped(struct job *j);
+void job_progress(struct job *j, uint64_t bytes);
 /* NULL if it is not known. */
 struct object *job_find(struct job *j, uint64_t key);
-/* Takes path over, also on failure.  Pointers to objects die here. */
-int job_add(struct job *j, uint64_t key, int kind, char *path);
+/* Takes path and source over, also on failure.  Pointers to objects die here. */
+int job_add(struct job *j, uint64_t key, int kind, char *path, char *source);
+/* Of the object in the source, below the root of the job; malloc'ed, NULL without memory. */
+char *job_source(struct job *j, const struct object *o);
 void job_release(struct job *j);
 /* "/a" and "b" give "/a/b"; malloc'ed, NULL without memory. */
 char *path_join(const char *group, const char *name);
+
+/* ------------------------------------------------------------- annotations */
+
+/* The attributes of ours that hold what a container has no place for. */
+#define KEEP_REMARKS "hdf5:remarks"
+#define KEEP_NAMED "hdf5:named"
+#define KEEP_CIRCLES "hdf5:circles"
+#define KEEP_USER_BLOCK "hdf5:userblock"
+int is_annotation(const char *name);
+
+int remarks_add(struct job *j, struct remarks *r, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void remarks_release(struct remarks *r);
+/* Writes the attribute of the object at `path`, none for no lines. */
+int remarks_write(struct job *j, const struct remarks *r, const char *path);
+/* Reads it; without one there are no lines. */
+int remarks_read(struct job *j, const char *path, struct remarks *r);
+/* What follows `begin` and a space in the first line that begins so; NULL if none does. */
+const char *remarks_find(const struct remarks *r, const char *begin);
+/* The lines of a datatype: those that begin with `kind` and, if given, end with the name
+ * of an attribute, without either; sorted for remark_of(). */
+int remarks_of_type(struct job *j, const struct remarks *r, const char *kind, const char *name,
+                    struct remarks *out);
+/* Of sorted lines "PLACE WORD=VALUE": the value, NULL if there is none. */
+const char *remark_of(const struct remarks *r, const char *place, const char *word);
+/* Bytes as hex digits and back; malloc'ed. */
+char *hex_from(const void *bytes, size_t size);
+uint8_t *hex_to(const char *text, size_t digits, size_t *size);
 
 /* -------------------------------------------------------------- datatypes */
 
 enum map_kind {
     MAP_FLAT,     /* the same bytes in both memories */
-    MAP_SWAP,     /* the same in reverse */
+    MAP_SWAP,     /* two halves, each the same in reverse */
     MAP_COMPOUND, /* parts side by side */
     MAP_ARRAY,    /* n of one part */
     MAP_SEQUENCE, /* hvl_t and drep_vlen of one part */
@@ -95,31 +158,64 @@ enum map_kind {
     MAP_REGION    /* hdset_reg_ref_t and drep_ref */
 };
 
-/* How one element lies in memory for HDF5 and for us.  HDF5's memory types have the
- * precision of its file types, so that its own conversions only turn bytes round. */
+/* How elements lie.  HDF5 gets them in memory as they lie in its file, but for pointers
+ * and references, so that it converts nothing; our library takes and gives the same
+ * bytes as scalars of that order and format. */
 struct map {
-    hid_t file;      /* export: as HDF5 stores it; import: 0 */
-    hid_t mem;       /* as HDF5 has it in memory */
-    drep_type *type; /* as we have it there */
+    hid_t mem;       /* as HDF5 has an element in memory */
+    drep_type *held; /* what our library calls those bytes, or what they become */
+    drep_type *type; /* as the container stores it */
     size_t hsize, dsize;
     int kind;     /* enum map_kind */
     int variable; /* strings or sequences inside own memory */
-    int ascii;    /* import: strings inside are marked ASCII */
+    int strings;  /* strings of variable length inside */
     size_t n;     /* members, elements */
     size_t nparts;
     struct map *parts;
     size_t *hoffset, *doffset; /* of a compound's parts */
 };
 
-/* Fills j->encodings from the header of j->d. */
+/* Fills j->encodings and the like from the header of j->d. */
 int map_encodings(struct job *j);
-/* DREP_ERR_UNSUPPORTED with a reason where there is no counterpart; nothing to
- * release then. */
-int map_from_hdf5(struct job *j, hid_t file_type, struct map *out);
-/* out->type may be wider than `type`, where this machine's would not hold the file's
- * values. */
-int map_from_drep(struct job *j, const drep_type *type, struct map *out);
+/* As the container stores it; of a named datatype: as those are exported. */
+drep_encoding map_encoding(const struct job *j, int code, int named);
+
+/* What to note of byte orders: they are not kept, unless asked for. */
+enum { ORDER_SILENT, ORDER_STORED, ORDER_NAMED };
+/* The map of an HDF5 datatype.  notes: gets what the container's datatype does not say,
+ * may be NULL.  as: the container's datatype if it exists already, else NULL.
+ * DREP_ERR_UNSUPPORTED with a reason where there is no counterpart; nothing to release
+ * then. */
+int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct remarks *notes,
+                  struct map *out);
 void map_release(struct map *m);
+/* Whether HDF5 moves elements between its file and our memory without touching them. */
+int map_is_copy(hid_t file, const struct map *m);
+
+/* The HDF5 datatype for one of ours, as notes want it; 0 and j->why on failure.
+ * named: of a named datatype, not of data. */
+hid_t made_type(struct job *j, const drep_type *type, const struct remarks *notes, int named);
+/* A datatype that a remark describes whole ("time size=4 ..."); 0 if it cannot be. */
+hid_t made_from_text(const char *text);
+/* The text for it; buf has at least 200 bytes. */
+void made_to_text(hid_t type, char *buf, size_t size);
+/* An integer of HDF5. */
+hid_t made_int(size_t size, int is_signed, H5T_order_t order);
+
+/* The real formats that HDF5 can describe and that have a name. */
+struct real {
+    uint8_t format;
+    uint8_t code; /* 0: ours is a scalar */
+    uint8_t size;
+    uint8_t implied;
+    uint8_t vax;
+    uint16_t precision, sign_pos, exp_pos, exp_width, mant_pos, mant_width;
+    uint32_t bias;
+};
+const struct real *real_of_format(int format);
+const struct real *real_of_fields(const drep_scalar *s);
+H5T_order_t order_native(void);
+H5T_order_t order_to_hdf5(int order);
 
 /* ----------------------------------------------------------------- values */
 
@@ -138,8 +234,13 @@ struct move {
 
 void *move_alloc(struct move *mv, size_t size);
 void move_release(struct move *mv);
+/* n elements between HDF5's memory and that of `held`. */
 int move_in(struct move *mv, const struct map *m, size_t n, const void *h, void *d);
 int move_out(struct move *mv, const struct map *m, size_t n, const void *d, void *h);
+/* Calls fn for each string of variable length in n elements in HDF5's memory. */
+typedef void move_string_fn(char **string, void *ctx);
+void move_strings(const struct map *m, size_t n, void *h, move_string_fn *fn, void *ctx);
+
 /* Texts of selections, as SPEC.md has them. */
 int region_print(struct move *mv, hid_t space, char **text);
 int region_select(struct job *j, const char *text, hid_t space);
@@ -168,7 +269,137 @@ hid_t box_space(const struct box *b);
 /* Bytes of one block in memory, where chunks do not ask for more. */
 #define BLOCK_SIZE (4 << 20)
 
+/* ----------------------------------------------------------------- the way in */
+
+/* One dataset being made or filled. */
+struct source {
+    hid_t dset, type, space, dcpl;
+    int rank; /* or DREP_NULL_SPACE */
+    hsize_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK];
+    H5D_layout_t layout;
+    hsize_t chunk[H5S_MAX_RANK];
+    struct map map;
+    struct remarks notes; /* of its datatype */
+};
+
+int source_open(struct job *j, const struct object *o, struct source *out);
+void source_close(struct source *s);
+int source_shape(struct job *j, struct source *s);
+
+/* A reference of HDF5 as one of ours. */
+int ref_in(struct move *mv, int region, void *h, drep_ref *d);
+
+/* Our name for a link or attribute of HDF5: the same, or, where that is none, one made
+ * from it; malloc'ed. */
+char *own_name(const char *name, int attribute);
+int is_own_name(const char *name, int attribute);
+
+/* Dimension scales: hdf5_scale.c.  One use of a scale, as REFERENCE_LIST has it, and the
+ * datatype of that. */
+struct scale_user {
+    hobj_ref_t dataset;
+    int dimension;
+};
+hid_t scale_user_type(void);
+int scale_note(struct job *j, hid_t group, struct object *o);
+void scale_find_uses(struct job *j);
+/* The objects behind a dataset's DIMENSION_LIST; false if it has none to speak of, or one
+ * that does not fit and is kept as an attribute instead. */
+int scale_find(struct job *j, const struct source *s, struct object **scales);
+/* 1 if the export makes the attribute again by itself. */
+int scale_implies(struct job *j, hid_t object, const struct object *o, const char *name);
+/* What a dimension object says beyond its length. */
+int scale_mark(struct job *j, hid_t object, const struct object *o);
+
+/* What containers have no place for: hdf5_keep.c. */
+int keep_defaults(struct job *j);
+/* Lines about the object number i, those that its links need included. */
+int keep_object(struct job *j, hid_t object, size_t i, struct remarks *r);
+int keep_mapping(struct job *j, const char *path, const struct source *s, struct remarks *r);
+int keep_file(struct job *j, struct remarks *r);
+/* Enters a link without a counterpart; takes its strings and data over. */
+int keep_link(struct job *j, const struct odd_link *link);
+/* The datatypes of an object's data (attribute NULL) and attributes that are named ones. */
+struct sharing {
+    char *attribute; /* NULL: the data */
+    uint64_t type;   /* import: our id of the named datatype; export: its address */
+};
+struct sharings {
+    struct sharing *s;
+    size_t n, room;
+};
+/* *shared: whether it is one that the container has too. */
+int keep_sharing(struct job *j, struct sharings *all, hid_t type, const char *path,
+                 const char *attribute, int *shared);
+int sharings_add(struct job *j, struct sharings *all, uint64_t type, const char *attribute);
+int sharings_write(struct job *j, const struct sharings *all, const char *path);
+int sharings_read(struct job *j, const char *path, struct sharings *all);
+uint64_t sharing_of(const struct sharings *all, const char *attribute);
+void sharings_release(struct sharings *all);
+
+/* How datasets are stored: hdf5_store.c.  In: the filters and the layout that a dataset's
+ * become; chunk has room for the rank. */
+int filters_in(struct job *j, const char *path, const struct source *s, drep_filter *filters,
+               int *n);
+void layout_in(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+               int64_t *chunk);
+/* Lines about what export would do otherwise than the source. */
+int store_remarks(struct job *j, const drep_dsinfo *info, const struct source *s,
+                  struct remarks *r);
+int store_defaults_write(struct job *j, struct remarks *r);
+/* Out: sets the properties of a dataset of this datatype. */
+int store_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
+              const struct remarks *r, hid_t dcpl);
+void store_defaults_read(struct job *j, const struct remarks *r);
+void store_times_out(struct job *j, const struct remarks *r, hid_t dcpl);
+
+/* Threads beside the caller's that take items of a list: hdf5_crew.c.  fn is told which
+ * of them it runs in, from 0. */
+typedef void crew_fn(void *ctx, int thread, size_t i);
+struct crew *crew_new(int threads); /* 0: as many as processors; NULL without memory */
+int crew_size(const struct crew *c);
+void crew_run(struct crew *c, size_t n, crew_fn *fn, void *ctx);
+void crew_free(struct crew *c);
+
+/* Decoding of stored chunks: hdf5_chunk.c.  NULL if the filters are others than those
+ * known there, or without memory. */
+struct decoding;
+struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threads);
+void decoding_free(struct decoding *g);
+/* 1 if the chunk's elements are in out, of `size` bytes; 0 leaves it to HDF5. */
+int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size, unsigned skipped,
+                 uint8_t *out);
+
+int import_data(struct job *j, const struct object *o, struct source *s, struct remarks *r);
 int import_all(struct job *j);
+int job_open_hdf5(struct job *j);
+/* Whether HDF5 knows the class of a user's link, or can be made to. */
+int user_class(int cls);
+/* The circles that import has kept, as links with ids for targets; for free(), their
+ * names too. */
+int circles_read(struct job *j, const char *path, struct odd_link **links, size_t *n);
+
+/* ---------------------------------------------------------------- the way out */
+
+/* One dataset of the container on its way out. */
+struct drain {
+    char *path; /* in the container */
+    drep_dataset *ds;
+    drep_dsinfo info;
+    struct remarks remarks, notes; /* of the object; of its datatype */
+    hid_t file;                    /* its datatype in HDF5 */
+    struct map map;
+};
+int drain_open(struct job *j, const struct object *o, struct drain *out);
+void drain_close(struct drain *d);
+/* The fill value as what is held; its variable parts for drep_vlen_free(). */
+int drain_fill(struct job *j, const struct drain *s, void *held);
+
+hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
+               const struct remarks *notes, int named);
+int ref_out(struct move *mv, int region, void *h, drep_ref *d);
+void null_if_empty(char **string, void *ctx);
+int export_data(struct job *j, const struct object *o);
 int export_all(struct job *j);
 
 #endif

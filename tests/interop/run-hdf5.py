@@ -129,9 +129,10 @@ def same_region(f, got, want):
     space = h5py.h5r.get_region(want, f.id)
     mask = np.zeros(space.shape, bool)
     text = got["region"]
-    if text.startswith("["):
-        mask[tuple(slice(*map(int, p.split(":"))) if ":" in p else int(p)
-                   for p in text[1:-1].split(","))] = True
+    if "[" in text:
+        for box in re.findall(r"\[([^]]*)\]", text):
+            mask[tuple(slice(*(int(n) if n else None for n in p.split(":"))) if ":" in p else int(p)
+                       for p in box.split(","))] = True
     else:
         for p in re.findall(r"\(([^)]*)\)", text):
             mask[tuple(map(int, p.split(",")))] = True
@@ -425,11 +426,22 @@ def same_files(fa, a, fb, b, path, seen):
 
 # --------------------------------------------------------------------- the cases
 
-def check_status(status, err, warn, what):
+def check_status(status, err, warn, what, kept=False):
     check(status == (1 if warn else 0), "%s: exit status %d: %s", what, status, err.strip())
     for text in warn:
         check(text in err, "%s does not name %s: %s", what, text, err.strip())
-    check(bool(warn) or not err, "%s says: %s", what, err.strip())
+    check(bool(warn) or kept or not err, "%s says: %s", what, err.strip())
+    check(not kept or "kept as annotations" in err, "%s does not count: %s", what, err.strip())
+
+
+def check_report(c, text):
+    """The report: what is kept and nothing else, and what is lost if anything."""
+    report = json.loads(text)
+    weights = {w: [f for f in report["findings"] if f["weight"] == w] for w in ("kept", "lost")}
+    check({f["what"] for f in weights["kept"]} == set(c.kept), "report: kept %s", weights["kept"])
+    check(bool(weights["lost"]) == bool(c.warn), "report: lost %s", weights["lost"])
+    check(report["result"] == ("lost" if c.warn else "kept" if c.kept else "exact"), "report: %s",
+          report["result"])
 
 
 def h5diff(a, b, how):
@@ -455,9 +467,9 @@ def try_case(c, rep, folder):
     back = os.path.join(folder, "%s-%s.h5" % (c.name, rep))
     if not os.path.exists(h5):
         hdf5files.make(h5, c)
-    status, out, err = run(DATAREP, "import", "--datarep=" + rep, h5, drep)
-    check_status(status, err, c.warn, "import")
-    check(not out, "import prints: %s", out)
+    status, out, err = run(DATAREP, "import", "--datarep=" + rep, "--json", h5, drep)
+    check_report(c, out)
+    check_status(status, err, c.warn, "import", bool(c.kept))
     status, out, err = run(DATAREP, "check", drep)
     check(status == 0, "check: %s", out + err)
     large = os.path.getsize(h5) > 10 << 20 or c.name == "sparse"

@@ -1,0 +1,218 @@
+/* hdf5_drain.c - the elements of a container's dataset go into an HDF5 one.
+ *
+ * They are read as HDF5's file has them, so that HDF5 converts nothing, in blocks that
+ * bound memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/hdf5_parts.h"
+
+struct emptier {
+    struct job *j;
+    const struct object *o;
+    const struct drain *s;
+    hid_t dset, space;
+    int sparse;                  /* chunks that hold nothing but the fill value are left out */
+    int nulls;                   /* empty strings are none in HDF5 */
+    void *d, *h;                 /* one block in either memory */
+    uint8_t *fill;               /* one element */
+    int64_t step[DREP_MAX_RANK]; /* of a block */
+    int err;                     /* of one chunk */
+    drep_report lost;
+};
+
+/* Bytes equal to the fill value's need not be stored. */
+static int is_fill(const struct emptier *e, int64_t n)
+{
+    size_t size = e->s->map.dsize;
+    const uint8_t *p = e->d;
+
+    if (!e->sparse || memcmp(p, e->fill, size) != 0)
+        return 0;
+    /* The same as itself one element on: all are as the first. */
+    return memcmp(p, p + size, (size_t)(n - 1) * size) == 0;
+}
+
+static int write_block(struct emptier *e, const struct box *b, int64_t n)
+{
+    struct job *j = e->j;
+    struct move mv = {.j = j, .ref = ref_out, .path = e->o->path};
+    hid_t mem;
+    int err = e->h != e->d ? move_out(&mv, &e->s->map, (size_t)n, e->d, e->h) : 0;
+
+    if (!err && e->nulls)
+        move_strings(&e->s->map, (size_t)n, e->h, null_if_empty, NULL);
+    if (!err) {
+        mem = box_space(b);
+        if (box_select_hdf5(b, e->space) < 0 ||
+            H5Dwrite(e->dset, e->s->map.mem, mem, e->space, H5P_DEFAULT, e->h) < 0) {
+            job_fail_hdf5(j, e->o->path);
+            err = DREP_ERR_IO;
+        }
+        H5Sclose(mem);
+    }
+    move_release(&mv);
+    return err;
+}
+
+static int export_block(struct emptier *e, const struct box *b)
+{
+    drep_report report = {0};
+    drep_xfer xfer = {.range = e->j->o->range, .threads = e->j->o->threads, .report = &report};
+    drep_selection *sel = NULL;
+    int64_t n = box_elements(b);
+    int err = job_stopped(e->j);
+
+    if (err)
+        return err;
+    if (b->rank)
+        err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
+    if (!err)
+        err = drep_read(e->s->ds, sel, e->s->map.held, e->d, &xfer);
+    drep_selection_free(sel);
+    if (err)
+        return job_fail_drep(e->j, err);
+    e->lost.overflow += report.overflow;
+    e->lost.inexact += report.inexact;
+    e->lost.nan_lost += report.nan_lost;
+    if (!is_fill(e, n))
+        err = write_block(e, b, n);
+    if (drep_type_variable(e->s->map.held))
+        drep_vlen_free(e->s->map.held, n, e->d);
+    e->j->totals.bytes += (uint64_t)n * e->s->map.dsize;
+    job_progress(e->j, (uint64_t)n * e->s->map.hsize);
+    return err;
+}
+
+/* The blocks of a part of the dataset. */
+static int export_region(struct emptier *e, const int64_t *start, const int64_t *dims)
+{
+    struct box b;
+    int err = 0;
+
+    box_init(&b, e->s->info.rank, dims, e->step);
+    memcpy(b.base, start, (size_t)e->s->info.rank * sizeof *start);
+    while (!err && box_next(&b))
+        err = export_block(e, &b);
+    return err;
+}
+
+static int export_chunk(const int64_t *start, void *ctx)
+{
+    struct emptier *e = ctx;
+    int64_t dims[DREP_MAX_RANK];
+    int d;
+
+    for (d = 0; d < e->s->info.rank; d++) {
+        if (start[d] >= e->s->info.dims[d])
+            return 0;
+        dims[d] = e->s->info.dims[d] - start[d];
+        if (dims[d] > e->s->info.chunk[d])
+            dims[d] = e->s->info.chunk[d];
+    }
+    e->err = export_region(e, start, dims);
+    return e->err;
+}
+
+/* Chunk by chunk where many are not stored, else in larger blocks. */
+static int export_all_blocks(struct emptier *e)
+{
+    static const int64_t origin[DREP_MAX_RANK];
+    const drep_dsinfo *info = &e->s->info;
+    double cells = 1;
+    int d, err;
+
+    for (d = 0; d < info->rank && info->layout == DREP_CHUNKED; d++)
+        cells *= (double)((info->dims[d] - 1) / info->chunk[d] + 1);
+    if (info->layout != DREP_CHUNKED || (double)info->chunks >= cells)
+        return export_region(e, origin, info->dims);
+    err = drep_dataset_chunks(e->s->ds, export_chunk, e);
+    return err && !e->err ? job_fail_drep(e->j, err) : err;
+}
+
+static int export_blocks(struct emptier *e, int64_t most)
+{
+    const drep_dsinfo *info = &e->s->info;
+    int64_t n = 1;
+    int d, err = 0;
+
+    for (d = 0; d < info->rank; d++) {
+        e->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
+        n *= e->step[d];
+    }
+    box_grow(info->rank, info->dims, most, e->step);
+    n = n > most ? n : most;
+    if ((uint64_t)n > SIZE_MAX / (e->s->map.dsize + e->s->map.hsize + 1))
+        return job_no_memory(e->j);
+    /* Zeroed, so that gaps between members compare equal. */
+    e->d = calloc((size_t)n + 1, e->s->map.dsize);
+    e->h = e->s->map.kind == MAP_FLAT && !e->nulls ? e->d : calloc((size_t)n + 1, e->s->map.hsize);
+    e->fill = calloc(1, e->s->map.dsize + 1);
+    if (!e->d || !e->h || !e->fill)
+        err = job_no_memory(e->j);
+    if (!err && e->sparse && info->fill == DREP_FILL_VALUE)
+        err = drain_fill(e->j, e->s, e->fill);
+    if (!err)
+        err = export_all_blocks(e);
+    free(e->fill);
+    if (e->h != e->d)
+        free(e->h);
+    free(e->d);
+    return err;
+}
+
+static void say_lost(const struct emptier *e)
+{
+    if (e->lost.overflow || e->lost.inexact || e->lost.nan_lost)
+        job_say(e->j, HDF5_LOST, "values", e->o->path,
+                "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
+                (long long)e->lost.overflow, (long long)e->lost.inexact,
+                (long long)e->lost.nan_lost);
+}
+
+/* Whether the bytes in HDF5 are those in the container: its datatype is the one that the
+ * container's makes by itself. */
+static int is_copy(struct job *j, const struct drain *s)
+{
+    hid_t own = made_type(j, s->info.type, NULL, 0);
+    int same = own > 0 && H5Tequal(own, s->file) > 0 && map_is_copy(s->file, &s->map);
+
+    if (own > 0)
+        H5Tclose(own);
+    return same;
+}
+
+int export_data(struct job *j, const struct object *o)
+{
+    struct emptier e = {.j = j, .o = o};
+    struct drain s;
+    hid_t dcpl;
+    int64_t most;
+    int err = drain_open(j, o, &s);
+
+    if (err)
+        return err;
+    if (s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || s.info.stored == 0) {
+        drain_close(&s);
+        return 0;
+    }
+    e.s = &s;
+    e.dset = H5Oopen_by_addr(j->h, (haddr_t)o->made);
+    e.space = H5Dget_space(e.dset);
+    e.nulls = remark_of(&s.notes, ".", "empty") != NULL;
+    dcpl = H5Dget_create_plist(e.dset);
+    e.sparse = H5Pget_layout(dcpl) == H5D_CHUNKED && s.map.kind == MAP_FLAT && !s.map.variable &&
+               s.info.fill != DREP_FILL_NONE;
+    most =
+        (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
+    err = export_blocks(&e, most > 0 ? most : 1);
+    H5Pclose(dcpl);
+    H5Sclose(e.space);
+    H5Dclose(e.dset);
+    if (!err) {
+        say_lost(&e);
+        j->totals.copied += is_copy(j, &s);
+    }
+    drain_close(&s);
+    return err;
+}

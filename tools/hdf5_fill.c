@@ -1,0 +1,681 @@
+/* hdf5_fill.c - the elements of an HDF5 dataset go into a container's.
+ *
+ * Memory holds one block, however large the dataset is: some chunks, or 4 MiB; of strings
+ * and sequences as much as may be read at once, else fewer elements. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/hdf5_parts.h"
+
+/* Of strings and sequences in a block of more than one element. */
+#define CONTENTS_MAX (64 << 20)
+#define SLAB_SIZE (256 << 10)
+
+/* Memory for strings and sequences, given up all at once. */
+struct arena {
+    struct slab {
+        struct slab *next;
+        size_t used, size;
+        max_align_t bytes[];
+    } * slabs;
+    size_t total, limit;
+    int refused;
+};
+
+static void *arena_alloc(size_t size, void *info)
+{
+    struct arena *a = info;
+    struct slab *s = a->slabs;
+    size_t need = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+
+    if (need < size || need > a->limit - a->total) {
+        a->refused = 1;
+        return NULL;
+    }
+    if (!s || need > s->size - s->used) {
+        size_t most = need > SLAB_SIZE ? need : SLAB_SIZE;
+
+        s = malloc(sizeof *s + most);
+        if (!s)
+            return NULL;
+        *s = (struct slab){.next = a->slabs, .size = most};
+        a->slabs = s;
+    }
+    a->total += need;
+    s->used += need;
+    return (char *)s->bytes + s->used - need;
+}
+
+static void arena_keep(void *p, void *info)
+{
+    (void)p, (void)info;
+}
+
+static void arena_release(struct arena *a)
+{
+    while (a->slabs) {
+        struct slab *next = a->slabs->next;
+
+        free(a->slabs);
+        a->slabs = next;
+    }
+    a->total = 0;
+}
+
+/* A chunk as it is stored. */
+struct stored {
+    uint8_t *bytes;
+    size_t room, size;
+    unsigned skipped;
+    int there, good;
+    struct box box; /* where its elements belong: start and count */
+};
+
+/* What the loop over a dataset's blocks holds. */
+struct filler {
+    struct job *j;
+    const struct object *o;
+    const struct source *s;
+    drep_dataset *ds;
+    int64_t step[DREP_MAX_RANK]; /* of a block */
+    void *h, *d;                 /* one block in either memory */
+    hid_t dxpl;
+    struct arena arena;
+    int64_t unread; /* elements that HDF5 could not give */
+    int64_t null, empty;
+    drep_report lost;
+
+    /* Chunks that we decode ourselves. */
+    struct decoding *decoding; /* NULL: HDF5 does */
+    struct stored *stored;
+    size_t nstored, stored_room;
+    uint8_t *chunk; /* one decoded chunk a thread */
+    size_t chunk_size;
+    const struct box *block;
+};
+
+static void add_report(drep_report *sum, const drep_report *r)
+{
+    sum->overflow += r->overflow;
+    sum->inexact += r->inexact;
+    sum->nan_lost += r->nan_lost;
+}
+
+/* ------------------------------------------------------------- through HDF5 */
+
+static void count_null(char **string, void *ctx)
+{
+    struct filler *f = ctx;
+
+    f->null += *string == NULL;
+    f->empty += *string && !**string;
+}
+
+/* Writes the elements of a box, which lie at d one behind the other. */
+static int write_box(struct filler *f, const struct box *b, const void *d)
+{
+    struct job *j = f->j;
+    drep_report report = {0};
+    drep_xfer xfer = {.range = j->o->range, .threads = j->o->threads, .report = &report};
+    drep_selection *sel = NULL;
+    int err = 0;
+
+    if (b->rank > 0)
+        err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
+    if (!err)
+        err = drep_write(f->ds, sel, f->s->map.held, d, &xfer);
+    if (err)
+        job_fail_drep(j, err);
+    add_report(&f->lost, &report);
+    drep_selection_free(sel);
+    j->totals.bytes += (uint64_t)box_elements(b) * f->s->map.dsize;
+    job_progress(j, (uint64_t)box_elements(b) * f->s->map.hsize);
+    return err;
+}
+
+static int write_block(struct filler *f, const struct box *b)
+{
+    struct move mv = {.j = f->j, .ref = ref_in, .path = f->o->path};
+    size_t n = (size_t)box_elements(b);
+    int err = 0;
+
+    if (f->d != f->h)
+        err = move_in(&mv, &f->s->map, n, f->h, f->d);
+    move_strings(&f->s->map, n, f->h, count_null, f);
+    if (!err)
+        err = write_box(f, b, f->d);
+    move_release(&mv);
+    return err;
+}
+
+/* 1 if HDF5 gave the block, 0 if it could not. */
+static int read_block(struct filler *f, const struct box *b)
+{
+    const struct source *s = f->s;
+    hid_t mem = box_space(b);
+    int ok;
+
+    f->arena.limit = box_elements(b) == 1 ? SIZE_MAX : CONTENTS_MAX;
+    f->arena.refused = 0;
+    ok = box_select_hdf5(b, s->space) >= 0 &&
+         H5Dread(s->dset, s->map.mem, mem, s->space, f->dxpl, f->h) >= 0;
+    /* Before HDF5 forgets. */
+    if (!ok && !f->unread)
+        job_fail_hdf5(f->j, "data");
+    H5Sclose(mem);
+    return ok;
+}
+
+static int fill_block(struct filler *f, const struct box *block, int several);
+
+/* The block in two, along its longest dimension. */
+static int fill_halves(struct filler *f, const struct box *block)
+{
+    int64_t step[DREP_MAX_RANK];
+    struct box b;
+    int d, longest = 0, err = 0;
+
+    for (d = 0; d < block->rank; d++) {
+        step[d] = block->count[d];
+        longest = block->count[d] > block->count[longest] ? d : longest;
+    }
+    step[longest] = (step[longest] + 1) / 2;
+    box_init(&b, block->rank, block->count, step);
+    memcpy(b.base, block->start, sizeof b.base);
+    while (!err && box_next(&b))
+        err = fill_block(f, &b, 0);
+    return err;
+}
+
+/* Each chunk of a block alone: one of them may be damaged. */
+static int fill_chunks(struct filler *f, const struct box *block)
+{
+    int64_t chunk[DREP_MAX_RANK];
+    struct box b;
+    int d, err = 0;
+
+    for (d = 0; d < block->rank; d++)
+        chunk[d] = (int64_t)f->s->chunk[d];
+    box_init(&b, block->rank, block->count, chunk);
+    memcpy(b.base, block->start, sizeof b.base);
+    while (!err && box_next(&b))
+        err = fill_block(f, &b, 0);
+    return err;
+}
+
+/* Moves a block through HDF5. */
+static int fill_block(struct filler *f, const struct box *block, int several)
+{
+    int err = job_stopped(f->j);
+
+    if (err)
+        return err;
+    if (read_block(f, block)) {
+        err = write_block(f, block);
+        arena_release(&f->arena);
+        return err;
+    }
+    arena_release(&f->arena);
+    if (f->arena.refused && box_elements(block) > 1)
+        return fill_halves(f, block);
+    if (several && f->s->layout == H5D_CHUNKED)
+        return fill_chunks(f, block);
+    f->unread += box_elements(block);
+    job_progress(f->j, (uint64_t)box_elements(block) * f->s->map.hsize);
+    return 0;
+}
+
+/* ------------------------------------------------------ chunks as they are stored */
+
+static int stored_add(struct filler *f, const struct box *b)
+{
+    struct stored *c;
+    struct stored *all = f->stored;
+
+    if (f->nstored == f->stored_room) {
+        size_t room = f->stored_room ? 2 * f->stored_room : 16;
+
+        all = realloc(f->stored, room * sizeof *all);
+        if (!all)
+            return job_no_memory(f->j);
+        memset(all + f->stored_room, 0, (room - f->stored_room) * sizeof *all);
+        f->stored = all;
+        f->stored_room = room;
+    }
+    c = &all[f->nstored++];
+    c->box = *b;
+    c->there = c->good = 0;
+    return 0;
+}
+
+/* HDF5 reads the stored bytes of a chunk; one that is not stored is not there. */
+static int stored_read(struct filler *f, struct stored *c)
+{
+    hsize_t at[H5S_MAX_RANK], size = 0;
+    uint32_t skipped = 0;
+    int d;
+
+    for (d = 0; d < c->box.rank; d++)
+        at[d] = (hsize_t)c->box.start[d];
+    if (H5Dget_chunk_storage_size(f->s->dset, at, &size) < 0) {
+        c->there = 1; /* HDF5 is to say what is wrong with it */
+        return 0;
+    }
+    if (size == 0)
+        return 0;
+    c->there = 1;
+    /* No filter here makes much more of a chunk than it was. */
+    if (size > 2 * (hsize_t)f->chunk_size + 4096)
+        return 0;
+    if (size > c->room) {
+        uint8_t *bytes = realloc(c->bytes, (size_t)size);
+
+        if (!bytes)
+            return job_no_memory(f->j);
+        c->bytes = bytes;
+        c->room = (size_t)size;
+    }
+    c->size = (size_t)size;
+    c->good = H5Dread_chunk(f->s->dset, H5P_DEFAULT, at, &skipped, c->bytes) >= 0;
+    c->skipped = skipped;
+    return 0;
+}
+
+/* Rows of a decoded chunk go to their place in the block. */
+static void place_rows(const struct filler *f, const struct stored *c, const uint8_t *chunk)
+{
+    const struct box *b = f->block;
+    size_t es = f->s->map.dsize, row = (size_t)c->box.count[b->rank - 1] * es;
+    int64_t step[DREP_MAX_RANK];
+    struct box rows;
+    int d;
+
+    for (d = 0; d < b->rank; d++)
+        step[d] = d == b->rank - 1 ? c->box.count[d] : 1;
+    box_init(&rows, b->rank, c->box.count, step);
+    while (box_next(&rows)) {
+        size_t from = 0, to = 0;
+
+        for (d = 0; d < b->rank; d++) {
+            from = from * (size_t)f->s->chunk[d] + (size_t)rows.start[d];
+            to = to * (size_t)b->count[d] + (size_t)(c->box.start[d] - b->start[d] + rows.start[d]);
+        }
+        memcpy((uint8_t *)f->d + to * es, chunk + from * es, row);
+    }
+}
+
+static void decode_one(void *ctx, int thread, size_t i)
+{
+    struct filler *f = ctx;
+    struct stored *c = &f->stored[i];
+    uint8_t *chunk = f->chunk + (size_t)thread * f->chunk_size;
+
+    if (!c->good)
+        return;
+    c->good = decode_chunk(f->decoding, thread, c->bytes, c->size, c->skipped, chunk);
+    if (c->good)
+        place_rows(f, c, chunk);
+}
+
+/* The chunks of a block that could be decoded, one by one; HDF5 tries the others. */
+static int write_each(struct filler *f)
+{
+    const struct box *block = f->block;
+    struct box one;
+    size_t i;
+    int err = 0;
+
+    for (i = 0; !err && i < f->nstored; i++) {
+        struct stored *c = &f->stored[i];
+
+        if (!c->there) {
+            job_progress(f->j, (uint64_t)box_elements(&c->box) * f->s->map.hsize);
+            continue;
+        }
+        one = c->box;
+        f->block = &one;
+        if (c->good && decode_chunk(f->decoding, 0, c->bytes, c->size, c->skipped, f->chunk)) {
+            place_rows(f, c, f->chunk);
+            err = write_box(f, &one, f->d);
+        } else {
+            err = fill_block(f, &one, 0);
+        }
+    }
+    f->block = block;
+    return err;
+}
+
+static int fill_stored_block(struct filler *f, const struct box *block)
+{
+    int64_t chunk[DREP_MAX_RANK];
+    struct box b;
+    size_t i, good = 0;
+    int d, err = job_stopped(f->j);
+
+    f->nstored = 0;
+    f->block = block;
+    for (d = 0; d < block->rank; d++)
+        chunk[d] = (int64_t)f->s->chunk[d];
+    box_init(&b, block->rank, block->count, chunk);
+    memcpy(b.base, block->start, sizeof b.base);
+    while (!err && box_next(&b)) {
+        err = stored_add(f, &b);
+        if (!err)
+            err = stored_read(f, &f->stored[f->nstored - 1]);
+    }
+    if (err)
+        return err;
+    crew_run(f->j->crew, f->nstored, decode_one, f);
+    for (i = 0; i < f->nstored; i++)
+        good += (size_t)f->stored[i].good;
+    return good == f->nstored ? write_box(f, block, f->d) : write_each(f);
+}
+
+/* ------------------------------------------------------------------- the loops */
+
+/* All blocks of a region of the dataset. */
+static int fill_region(struct filler *f, const struct box *region)
+{
+    struct box b;
+    int d, err = 0;
+
+    box_init(&b, region->rank, region->count, f->step);
+    for (d = 0; d < region->rank; d++)
+        b.base[d] = region->start[d];
+    while (!err && box_next(&b))
+        err = f->decoding ? fill_stored_block(f, &b) : fill_block(f, &b, 1);
+    return err;
+}
+
+/* The stored chunks only.  HDF5 finds the k-th by counting, so a well-filled grid is
+ * asked by coordinate instead. */
+static int fill_sparse(struct filler *f, hsize_t stored, double cells)
+{
+    const struct source *s = f->s;
+    int64_t dims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
+    hsize_t i, at[H5S_MAX_RANK], size;
+    unsigned mask;
+    haddr_t address;
+    struct box b;
+    int d, err = 0, by_index = (double)stored * (double)stored < cells;
+
+    for (d = 0; d < s->rank; d++) {
+        dims[d] = (int64_t)s->dims[d];
+        chunk[d] = (int64_t)s->chunk[d];
+    }
+    box_init(&b, s->rank, dims, chunk);
+    for (i = 0; !err && (by_index ? i < stored : box_next(&b)); i++) {
+        if (by_index) {
+            if (H5Dget_chunk_info(s->dset, s->space, i, at, &mask, &address, &size) < 0)
+                return job_fail_hdf5(f->j, "chunks");
+            for (d = 0; d < s->rank; d++) {
+                b.start[d] = (int64_t)at[d];
+                b.count[d] = dims[d] - b.start[d] < chunk[d] ? dims[d] - b.start[d] : chunk[d];
+                if (b.count[d] <= 0)
+                    return job_fail(f->j, DREP_ERR_UNSUPPORTED, "a chunk outside the dataset");
+            }
+        } else {
+            for (d = 0; d < s->rank; d++)
+                at[d] = (hsize_t)b.start[d];
+            if (H5Dget_chunk_info_by_coord(s->dset, at, &mask, &address, &size) < 0)
+                return job_fail_hdf5(f->j, "chunks");
+            if (address == HADDR_UNDEF)
+                continue;
+        }
+        err = fill_region(f, &b);
+    }
+    return err;
+}
+
+/* Blocks follow our chunks; where HDF5's are larger, one of those after the other. */
+static int fill_dataset(struct filler *f)
+{
+    const struct source *s = f->s;
+    int64_t dims[DREP_MAX_RANK], outer[DREP_MAX_RANK];
+    hsize_t stored = 0;
+    double cells = 1;
+    struct box b;
+    int d, err = 0;
+
+    for (d = 0; d < s->rank; d++) {
+        int64_t chunk = s->layout == H5D_CHUNKED ? (int64_t)s->chunk[d] : 1;
+
+        dims[d] = (int64_t)s->dims[d];
+        outer[d] = f->step[d] > chunk ? f->step[d] : chunk;
+        cells *= chunk ? (double)((dims[d] - 1) / chunk + 1) : 1;
+    }
+    if (s->layout == H5D_CHUNKED && H5Dget_num_chunks(s->dset, s->space, &stored) >= 0 &&
+        (double)stored < cells)
+        return fill_sparse(f, stored, cells);
+    box_init(&b, s->rank, dims, outer);
+    while (!err && box_next(&b))
+        err = fill_region(f, &b);
+    return err;
+}
+
+/* ------------------------------------------------------------------ what there is */
+
+/* Files beside the source or below it are part of it; others only if the user says so. */
+static int is_inside(struct job *j, const char *name, char *why, size_t size)
+{
+    char dir[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
+    char *slash;
+    struct stat st;
+    int n;
+
+    if (!realpath(j->o->src, dir) || (slash = strrchr(dir, '/')) == NULL)
+        return 1;
+    slash[1] = 0;
+    n = snprintf(path, sizeof path, "%s%s", *name == '/' ? "" : dir, name);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return 0;
+    if (!realpath(path, real) && !realpath(name, real))
+        return 1; /* it is not there: HDF5 will say so, or give the fill value */
+    if (stat(real, &st) != 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))) {
+        snprintf(why, size, "%s is no regular file", real);
+        return 0;
+    }
+    if (j->o->outside || strncmp(real, dir, strlen(dir)) == 0)
+        return 1;
+    snprintf(why, size, "%s lies outside the directory of the file; --outside reads it", real);
+    return 0;
+}
+
+/* Whether all files that hold the dataset's elements may be read. */
+static int may_read(struct job *j, const struct source *s)
+{
+    char name[PATH_MAX], why[PATH_MAX + 100];
+    int i, n = H5Pget_external_count(s->dcpl);
+    size_t k, sources = 0;
+    hsize_t size;
+    off_t offset;
+
+    for (i = 0; i < n; i++) {
+        memset(name, 0, sizeof name);
+        H5Pget_external(s->dcpl, (unsigned)i, sizeof name - 1, name, &offset, &size);
+        if (!is_inside(j, name, why, sizeof why))
+            return job_fail(j, DREP_ERR_ACCESS, "%s", why), 0;
+    }
+    if (s->layout != H5D_VIRTUAL || H5Pget_virtual_count(s->dcpl, &sources) < 0)
+        return 1;
+    for (k = 0; k < sources; k++) {
+        char *percent;
+
+        memset(name, 0, sizeof name);
+        H5Pget_virtual_filename(s->dcpl, k, name, sizeof name);
+        /* Of a pattern, the directory. */
+        percent = strchr(name, '%');
+        if (percent && strrchr(name, '/'))
+            *strrchr(name, '/') = 0;
+        if (strcmp(name, ".") != 0 && !is_inside(j, name, why, sizeof why))
+            return job_fail(j, DREP_ERR_ACCESS, "%s", why), 0;
+    }
+    return 1;
+}
+
+static int has_data(const struct source *s)
+{
+    int external = H5Pget_external_count(s->dcpl) > 0;
+
+    if (s->rank < 0 || H5Sget_simple_extent_npoints(s->space) == 0)
+        return 0;
+    return external || s->layout == H5D_VIRTUAL || H5Dget_storage_size(s->dset) > 0;
+}
+
+static void say_lost(struct filler *f)
+{
+    if (f->unread)
+        job_say(f->j, HDF5_LOST, "values", f->o->path,
+                "%lld elements could not be read and hold the fill value: %s", (long long)f->unread,
+                f->j->why);
+    if (f->lost.overflow || f->lost.inexact || f->lost.nan_lost)
+        job_say(f->j, HDF5_LOST, "values", f->o->path,
+                "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
+                (long long)f->lost.overflow, (long long)f->lost.inexact,
+                (long long)f->lost.nan_lost);
+}
+
+/* Strings that HDF5 has not at all are empty ones here. */
+static int note_nulls(struct filler *f, struct remarks *r)
+{
+    if (f->null && f->empty)
+        job_say(f->j, HDF5_LOST, "values", f->o->path,
+                "%lld strings that are not there become empty ones", (long long)f->null);
+    return f->null && !f->empty ? remarks_add(f->j, r, "type . empty=null") : 0;
+}
+
+/* ------------------------------------------------------------------- one dataset */
+
+static int same_chunks(const struct source *s, const drep_dsinfo *info)
+{
+    int d;
+
+    if (s->layout != H5D_CHUNKED || info->layout != DREP_CHUNKED || s->rank <= 0)
+        return 0;
+    for (d = 0; d < s->rank; d++)
+        if ((int64_t)s->chunk[d] != info->chunk[d])
+            return 0;
+    return 1;
+}
+
+/* Chunks are decoded here if their elements are and chunks stay as they are. */
+static int decode_here(struct filler *f, const drep_dsinfo *info)
+{
+    const struct source *s = f->s;
+    size_t size = s->map.dsize;
+    int d;
+
+    if (!same_chunks(s, info) || !map_is_copy(s->type, &s->map))
+        return 0;
+    for (d = 0; d < s->rank; d++)
+        if (__builtin_mul_overflow(size, (size_t)s->chunk[d], &size))
+            return 0;
+    if (size == 0 || size > (256 << 20))
+        return 0;
+    if (!f->j->crew)
+        f->j->crew = crew_new(f->j->o->threads);
+    if (!f->j->crew)
+        return job_no_memory(f->j);
+    f->chunk_size = size;
+    f->decoding = decoding_new(s->dcpl, s->map.dsize, size, crew_size(f->j->crew));
+    if (!f->decoding)
+        return 0;
+    f->chunk = malloc(size * (size_t)crew_size(f->j->crew));
+    return f->chunk ? 0 : job_no_memory(f->j);
+}
+
+/* Elements of a block, and the shape of it. */
+static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *elements)
+{
+    const struct source *s = f->s;
+    size_t size = s->map.hsize > s->map.dsize ? s->map.hsize : s->map.dsize;
+    int64_t dims[DREP_MAX_RANK], n = 1, most = BLOCK_SIZE;
+    int d;
+
+    if (s->map.variable)
+        most = BLOCK_SIZE / 4;
+    else if (f->decoding && (int64_t)f->chunk_size * 4 * crew_size(f->j->crew) > most)
+        most = (int64_t)f->chunk_size * 2 * crew_size(f->j->crew);
+    most = size ? most / (int64_t)size : most;
+    for (d = 0; d < s->rank; d++) {
+        dims[d] = (int64_t)s->dims[d];
+        f->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
+        if (__builtin_mul_overflow(n, f->step[d], &n))
+            return job_no_memory(f->j);
+    }
+    box_grow(s->rank, dims, most, f->step);
+    *elements = n > most ? n : most;
+    return size && (uint64_t)*elements > SIZE_MAX / size ? job_no_memory(f->j) : 0;
+}
+
+static int fill(struct filler *f, const drep_dsinfo *info)
+{
+    const struct map *m = &f->s->map;
+    int64_t n = 1;
+    int err = decode_here(f, info);
+
+    if (!err)
+        err = block_shape(f, info, &n);
+    if (err)
+        return err;
+    f->dxpl = H5Pcreate(H5P_DATASET_XFER);
+    H5Pset_vlen_mem_manager(f->dxpl, arena_alloc, &f->arena, arena_keep, &f->arena);
+    f->h = malloc((size_t)n * m->hsize + 1);
+    f->d = m->kind == MAP_FLAT ? f->h : calloc((size_t)n + 1, m->dsize);
+    err = f->h && f->d ? fill_dataset(f) : job_no_memory(f->j);
+    if (f->d != f->h)
+        free(f->d);
+    free(f->h);
+    H5Pclose(f->dxpl);
+    return err;
+}
+
+static void filler_release(struct filler *f)
+{
+    size_t i;
+
+    for (i = 0; i < f->stored_room; i++)
+        free(f->stored[i].bytes);
+    free(f->stored);
+    free(f->chunk);
+    decoding_free(f->decoding);
+    drep_dataset_close(f->ds);
+}
+
+/* Whether the bytes in the container are those of HDF5: its datatype is the one that
+ * export would make. */
+static int is_copy(struct job *j, const struct source *s)
+{
+    hid_t own = made_type(j, s->map.type, &s->notes, 0);
+    int same = own > 0 && H5Tequal(own, s->type) > 0 && map_is_copy(s->type, &s->map);
+
+    if (own > 0)
+        H5Tclose(own);
+    return same;
+}
+
+int import_data(struct job *j, const struct object *o, struct source *s, struct remarks *r)
+{
+    struct filler f = {.j = j, .o = o, .s = s};
+    drep_dsinfo info;
+    int err;
+
+    if (j->lean || !has_data(s))
+        return 0;
+    if (!may_read(j, s)) {
+        job_say(j, HDF5_LOST, "values", o->path, "its elements are not read: %s", j->why);
+        return 0;
+    }
+    err = drep_dataset_open(j->d, o->path, &f.ds);
+    if (!err)
+        err = drep_dataset_info(f.ds, &info);
+    err = err ? job_fail_drep(j, err) : fill(&f, &info);
+    if (!err) {
+        say_lost(&f);
+        err = note_nulls(&f, r);
+        j->totals.copied += is_copy(j, s);
+    }
+    filler_release(&f);
+    return err;
+}

@@ -1,0 +1,124 @@
+/* supervise.c - a child process that does the work, and a parent that waits for it. */
+#include "supervise.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GRACE_TIME 10 /* seconds that a child has to end when it is asked to */
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* The signals that the parent waits for, blocked until then. */
+static void block(sigset_t *mine, sigset_t *before)
+{
+    size_t i;
+
+    sigemptyset(mine);
+    sigaddset(mine, SIGCHLD);
+    for (i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaddset(mine, ends[i]);
+    /* Else there would be nothing to wait for. */
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, mine, before);
+}
+
+static void be_child(supervise_fn *work, void *ctx, struct supervised *shared,
+                     const sigset_t *before, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        exit(1);
+    sigprocmask(SIG_SETMASK, before, NULL);
+    exit(work(shared, ctx));
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int is_ignored(int number)
+{
+    struct sigaction action;
+
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* Waits for the child; *asked is the last signal that asked for an end. */
+static int wait_for(pid_t child, const sigset_t *mine, int *asked)
+{
+    struct timespec second = {.tv_sec = 1};
+    double deadline = 0;
+    siginfo_t info;
+    int status, number;
+
+    for (;;) {
+        pid_t got = waitpid(child, &status, WNOHANG);
+
+        if (got == child)
+            return status;
+        if (got < 0 && errno != EINTR)
+            return 0;
+        number = sigtimedwait(mine, &info, &second);
+        if (deadline > 0 && now() > deadline)
+            kill(child, SIGKILL);
+        if (number <= 0 || number == SIGCHLD || is_ignored(number))
+            continue;
+        *asked = number;
+        deadline = now() + GRACE_TIME;
+        /* The terminal has told the child itself. */
+        if (info.si_code != SI_KERNEL)
+            kill(child, number);
+    }
+}
+
+/* As the signal would have ended us. */
+static void end_by(int number, const sigset_t *before)
+{
+    sigprocmask(SIG_SETMASK, before, NULL);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+int supervise(supervise_fn *work, void *ctx, int *died)
+{
+    struct supervised *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct supervised own = {""};
+    sigset_t mine, before;
+    pid_t parent = getpid(), child;
+    int status, asked = 0;
+
+    *died = 0;
+    if (shared == MAP_FAILED)
+        return work(&own, ctx);
+    block(&mine, &before);
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        be_child(work, ctx, shared, &before, parent);
+    if (child < 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        status = work(shared, ctx);
+        munmap(shared, sizeof *shared);
+        return status;
+    }
+    status = wait_for(child, &mine, &asked);
+    if (WIFSIGNALED(status) && *shared->hidden)
+        unlink(shared->hidden);
+    munmap(shared, sizeof *shared);
+    if (asked && WIFSIGNALED(status))
+        end_by(asked, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    *died = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
