@@ -207,7 +207,7 @@ static bool hint_is_fixed(const char *key)
 {
     static const char *const fixed[] = {
         "filename",  "file_perm", "striping_unit",   "drep_verify",    "drep_sync", "drep_keep",
-        "drep_lock", "drep_uuid", "drep_cache_size", "drep_chunk_max", "drep_time"};
+        "drep_lock", "drep_uuid", "drep_cache_size", "drep_chunk_max", "drep_time", "drep_machine"};
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(key, fixed[i]) == 0)

@@ -310,6 +310,7 @@ static void adopt(drep_file *f, const struct datarep *rep)
 int header_start(drep_file *f, const char *datarep)
 {
     const struct datarep *rep;
+    const char *machine;
     struct utsname u;
     int err = rep_resolve(datarep, info_str(f->info, "drep_plugin_path"), &rep);
 
@@ -334,7 +335,12 @@ int header_start(drep_file *f, const char *datarep)
         bytes_are_bytes(&f->sizes);
     }
     f->writer = mem_strdup("datarep " DREP_VERSION);
-    f->machine = mem_strdup(uname(&u) == 0 ? u.machine : "unknown");
+    machine = info_str(f->info, "drep_machine");
+    if (*machine == '\0')
+        machine = rep_native_name();
+    if (*machine == '\0')
+        machine = uname(&u) == 0 ? u.machine : "unknown";
+    f->machine = mem_strdup(machine);
     if (f->writer == NULL || f->machine == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     return 0;

@@ -140,15 +140,16 @@ START_TEST(test_H_file_perm)
 }
 END_TEST
 
-START_TEST(test_fixed_uuid_and_time)
+START_TEST(test_fixed_uuid_time_and_machine)
 {
     const char *path[] = {temp_path("u0"), temp_path("u1")};
     static uint8_t bytes[2][1 << 16];
     drep_header h;
 
     for (int i = 0; i < 2; i++) {
-        drep_file *f = create(path[i], hints("drep_uuid=000102030405060708090a0b0c0d0e0f",
-                                             "drep_time=1234567890", (char *)NULL));
+        drep_file *f =
+            create(path[i], hints("drep_uuid=000102030405060708090a0b0c0d0e0f",
+                                  "drep_time=1234567890", "drep_machine=univac", (char *)NULL));
         FILE *p;
 
         ok(drep_attr_write_int(f, "/", "a", 5));
@@ -156,6 +157,7 @@ START_TEST(test_fixed_uuid_and_time)
         ok(drep_commit(f));
         ok(drep_header_get(f, &h));
         ck_assert_int_eq(h.time, 1234567890);
+        ck_assert_str_eq(h.machine, "univac");
         for (int k = 0; k < 16; k++)
             ck_assert_uint_eq(h.uuid[k], (unsigned)k);
         ok(drep_close(f));
@@ -249,7 +251,7 @@ int main(void)
     tcase_add_test(t, test_H1_H2_setting_some);
     tcase_add_test(t, test_H_chunked);
     tcase_add_test(t, test_H_file_perm);
-    tcase_add_test(t, test_fixed_uuid_and_time);
+    tcase_add_test(t, test_fixed_uuid_time_and_machine);
     tcase_add_test(t, test_H1_bad_values);
     tcase_add_test(t, test_D24_chunk_max);
     suite_add_tcase(s, t);
