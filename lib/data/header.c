@@ -122,14 +122,17 @@ static int witness_value(const drep_encoding *row, int parts, int i, uint8_t *ou
     return 1;
 }
 
-/* This machine's row of a type, made big-endian without padding. */
+/* This machine's row of a type, made big-endian without padding; the formats of 80 bits
+ * in their common form. */
 static void row_big(int code, drep_encoding *row)
 {
     *row = rep_native()->row[code];
     row->order = DREP_BIG;
     row->align = 1;
-    if (row->format == DREP_FORMAT_X87)
+    if (row->format == DREP_FORMAT_X87 || row->format == DREP_FORMAT_M68K) {
+        row->format = DREP_FORMAT_X87;
         row->size = fmt_code_class(code) == FMT_COMPLEX ? 20 : 10;
+    }
 }
 
 /* The native bytes of value i. */
