@@ -129,7 +129,7 @@ static void same_chunk(struct dataset_model *d, int c)
         return;
     }
     ck_assert_uint_eq(have, m->size - offset < want ? m->size - offset : want);
-    ck_assert_int_eq(memcmp(buf, m->p + offset, have), 0);
+    ck_assert_int_eq(memcmp(buf, m->p + offset, (size_t)have), 0);
     ck_assert_uint_eq(buf[have], 0xee);
 }
 
@@ -200,8 +200,8 @@ static void change_part(struct dataset_model *d, int c, const uint64_t *coord)
     uint64_t size = d->cs.payload;
     struct chunk_model *cm = &d->c[c];
     uint64_t offset = rnd(3) ? rnd(size) : cm->p && cm->size < size ? cm->size : 0;
-    uint64_t n = rnd(4) ? 1 + rnd(size - offset) : 1 + rnd(size - offset < 50 ? size - offset : 50);
-    size_t had = cm->p ? cm->size : 0, end = offset + n > had ? offset + n : had;
+    size_t n = (size_t)(1 + rnd(rnd(4) || size - offset < 50 ? size - offset : 50));
+    size_t had = cm->p ? cm->size : 0, end = offset + n > had ? (size_t)offset + n : had;
     uint8_t *whole = malloc(end), *p;
     const uint8_t fill[3] = {1, 2, 3};
     int zeros = (int)rnd(2);
@@ -221,7 +221,8 @@ static void change(struct model *m)
     struct dataset_model *d = &m->d[rnd(DATASETS)];
     struct chunks *cs = &d->cs;
     int c = (int)rnd(GRID);
-    uint64_t coord[2], size = cs->payload;
+    uint64_t coord[2];
+    size_t size = (size_t)cs->payload;
     int row = cs->rank == 2 ? 10 - c % 10 : GRID - c;
     uint8_t *p;
 
@@ -233,15 +234,15 @@ static void change(struct model *m)
         break;
     case 1:
     case 2: { /* whole chunks */
-        uint64_t n = cs->nfilters ? 1 : 1 + rnd((uint64_t)row);
+        uint32_t n = cs->nfilters ? 1 : 1 + (uint32_t)rnd((uint64_t)row);
 
         if (rnd(4) == 0) {
             n = 1;
-            size = rnd(size + 1);
+            size = (size_t)rnd(size + 1);
         }
         p = random_bytes(n * size);
         ck_assert_int_eq(chunk_write(cs, coord, n, p, size), 0);
-        for (uint64_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n; i++)
             set(&d->c[c + (int)i], p + i * size, size);
         break;
     }
@@ -393,7 +394,7 @@ START_TEST(test_contiguous_is_one_run)
     describe(&m, st);
     for (uint64_t i = 0; i < GRID; i++) {
         uint64_t c = _i == 2 ? (i * 7 + 3) % GRID : i;
-        size_t size = c == GRID - 1 ? cs->payload - 1000 : cs->payload;
+        size_t size = (size_t)cs->payload - (c == GRID - 1 ? 1000 : 0);
         uint8_t *p = random_bytes(size);
         const uint64_t other = 3;
 

@@ -248,22 +248,24 @@ START_TEST(test_C7_D12_wrap_and_clamp)
 }
 END_TEST
 
-/* E5 on a container: LONG has four bytes, and counts are items (C5). */
+/* E5 on a container: LONG has four bytes, and counts are items (C5).  Where that is what a
+ * long has, nothing is narrowed. */
 START_TEST(test_E5_C5_narrow_longs)
 {
     const int64_t n = 3;
-    const long in[] = {0x1122334455667788, -2, 7};
+    const int wide = sizeof(long) > 4;
+    const long in[] = {wide ? (long)0x1122334455667788 : 0x55667788, -2, 7};
     drep_dataset *ds = new_dataset(f, "d", DREP_LONG, 1, &n);
     long out[3];
     drep_report r;
     drep_xfer report = {.report = &r}, strict = {.range = DREP_RANGE_STRICT};
 
     ok(drep_write(ds, NULL, NULL, in, &report));
-    ck_assert_int_eq(r.overflow, 1);
-    ck_assert_int_eq(r.first_overflow, 0);
+    ck_assert_int_eq(r.overflow, wide);
+    ck_assert_int_eq(r.first_overflow, wide ? 0 : -1);
     ok(drep_read(ds, NULL, NULL, out, NULL));
     ck_assert(out[0] == 0x55667788 && out[1] == -2 && out[2] == 7);
-    fails(drep_write(ds, NULL, NULL, in, &strict), DREP_ERR_CONVERSION);
+    ck_assert_int_eq(drep_write(ds, NULL, NULL, in, &strict), wide ? DREP_ERR_CONVERSION : 0);
     drep_dataset_close(ds);
 }
 END_TEST

@@ -111,15 +111,15 @@ static void header_make(struct rnd *r, struct header_rec *h)
     memset(h, 0, sizeof(*h));
     h->form = (uint8_t)(1 + rnd_below(r, 2));
     h->flags = (uint8_t)rnd_below(r, 2);
-    rnd_letters(r, h->name, 1 + rnd_below(r, FMT_DATAREP_MAX));
+    rnd_letters(r, h->name, 1 + (size_t)rnd_below(r, FMT_DATAREP_MAX));
     if (h->form == FMT_FORM_TABLE)
         table_make(r, h);
     else
         functions_make(r, h);
     h->hints = (struct span){hints, hints_make(r, hints)};
     rnd_letters(r, text, sizeof(text));
-    h->writer = (struct span){text[0], rnd_below(r, 200)};
-    h->machine = (struct span){text[1], rnd_below(r, 200)};
+    h->writer = (struct span){text[0], (size_t)rnd_below(r, 200)};
+    h->machine = (struct span){text[1], (size_t)rnd_below(r, 200)};
     out_init(&out, unknown, sizeof(unknown));
     for (unsigned tag = 9; tag < 13; tag++) {
         size_t n = rnd_below(r, 2) ? 0 : (size_t)rnd_below(r, 1500);
@@ -131,7 +131,7 @@ static void header_make(struct rnd *r, struct header_rec *h)
     h->unknown = (struct span){unknown, rnd_below(r, 2) ? out.at : 0};
     if (rnd_below(r, 2)) {
         /* What a later version put behind ours. */
-        h->tail = (struct span){pool, rnd_below(r, 100)};
+        h->tail = (struct span){pool, (size_t)rnd_below(r, 100)};
         h->extents_tail = (struct span){(const uint8_t *)"\0\104\0\1", 4};
         if (h->form == FMT_FORM_TABLE)
             h->encodings_tail = (struct span){(const uint8_t *)"\0\104\377\377\377\377\377\377", 8};

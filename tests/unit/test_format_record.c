@@ -272,7 +272,7 @@ static void chunk_make(struct rnd *r, union record *rec)
         c->sums.length = (uint32_t)(40 + 8 * n);
     } else {
         c->nsums = (uint32_t)n;
-        rnd_fill(r, c->sum, n * 8);
+        rnd_fill(r, c->sum, (size_t)n * 8);
     }
     c->tail = any_bytes(r, 30);
 }

@@ -117,7 +117,8 @@ static int step(struct store *st, uint64_t i)
         key_make(&key, 1 + rnd(300), FMT_TAG_ATTR);
         key_add_u32(&key, (uint32_t)rnd(5));
         if (rnd(4))
-            err = tree_put(st, &key, bytes + rnd(100), rnd(20) ? rnd(300) : 2000 + rnd(9000));
+            err = tree_put(st, &key, bytes + rnd(100),
+                           (size_t)(rnd(20) ? rnd(300) : 2000 + rnd(9000)));
         else
             err = tree_del(st, &key);
         err = err == DREP_ERR_NOT_FOUND ? 0 : err;

@@ -118,7 +118,7 @@ static void model_release(struct model *m)
 static void random_key(struct key *key, int spread)
 {
     static const uint8_t tags[] = {16, 32, 33, 48, 64, 100};
-    size_t len = rnd(20) == 0 ? rnd(1000) : rnd(24);
+    size_t len = (size_t)rnd(rnd(20) == 0 ? 1000 : 24);
 
     key_make(key, 1 + rnd((uint64_t)spread), tags[rnd(6)]);
     for (size_t i = 0; i < len; i++)
@@ -173,7 +173,7 @@ static void one_look(struct store *st, const struct model *m, int spread)
         same_value(m->e[at], &value);
     if (!equal)
         at--;
-    prefix = rnd(2) ? 0 : 8 + rnd(2);
+    prefix = rnd(2) ? 0 : 8 + (size_t)rnd(2);
     err = tree_floor(st, &key, prefix, &found, &value);
     /* Entries of object 0 (free space, log) stand before everything. */
     if (at == (size_t)-1 && prefix == 0 && err == 0) {
@@ -209,7 +209,7 @@ static void one_change(struct store *st, struct model *m, int spread, int dels)
 {
     static uint8_t bytes[1 << 17];
     uint32_t salt = (uint32_t)rnd(1000);
-    size_t len = rnd(60);
+    size_t len = (size_t)rnd(60);
     struct key key;
     int err;
 
@@ -217,9 +217,9 @@ static void one_change(struct store *st, struct model *m, int spread, int dels)
     if (m->n && rnd(3) == 0)
         memcpy(&key, &m->e[rnd(m->n)]->key, sizeof(key));
     if (rnd(30) == 0)
-        len = rnd(2049);
+        len = (size_t)rnd(2049);
     if (rnd(300) == 0)
-        len = rnd(100000);
+        len = (size_t)rnd(100000);
     if ((int)rnd(100) < dels && m->n) {
         if (rnd(4))
             memcpy(&key, &m->e[rnd(m->n)]->key, sizeof(key));

@@ -84,9 +84,9 @@ START_TEST(test_blanks_do_not_matter)
 {
     drep_type *t, *same;
 
-    ck_assert_int_eq(drep_type_parse("  struct { a @ 0 : INT ,\n b:DOUBLE [ 2 , 3 ] } : 56 ", &t),
-                     0);
-    ck_assert_int_eq(drep_type_parse("struct{a:INT,b:DOUBLE[2,3]}", &same), 0);
+    ck_assert_int_eq(
+        drep_type_parse("  struct { a @ 0 : INT64_T ,\n b:DOUBLE [ 2 , 3 ] } : 56 ", &t), 0);
+    ck_assert_int_eq(drep_type_parse("struct{a:INT64_T,b:DOUBLE[2,3]}", &same), 0);
     ck_assert(drep_type_equal(t, same));
     drep_type_free(t);
     drep_type_free(same);

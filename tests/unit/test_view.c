@@ -412,17 +412,19 @@ END_TEST
 
 START_TEST(test_C7_strict_and_report_on_a_view)
 {
-    long in[4] = {1, 1L << 40, 3, 1L << 41};
+    const int wide = sizeof(long) > 4; /* else nothing is narrowed */
+    const long in[4] = {1, (long)(wide ? (int64_t)1 << 40 : 2), 3, (long)((int64_t)1 << 41)};
     drep_report r;
     drep_xfer strict = {.range = DREP_RANGE_STRICT}, wrap = {.report = &r};
     int64_t items;
     drep_view *v = open_raw();
 
     must(drep_view_set(v, 0, DREP_LONG, DREP_LONG, "external32", NULL));
-    ck_assert_int_eq(drep_write_at(v, 0, in, 4, DREP_LONG, &strict, &items), DREP_ERR_CONVERSION);
+    ck_assert_int_eq(drep_write_at(v, 0, in, 4, DREP_LONG, &strict, &items),
+                     wide ? DREP_ERR_CONVERSION : 0);
     must(drep_write_at(v, 0, in, 4, DREP_LONG, &wrap, &items));
-    ck_assert_int_eq(r.overflow, 2);
-    ck_assert_int_eq(r.first_overflow, 1);
+    ck_assert_int_eq(r.overflow, wide ? 2 : 0);
+    ck_assert_int_eq(r.first_overflow, wide ? 1 : -1);
     must(drep_view_close(v));
 }
 END_TEST
