@@ -7,7 +7,8 @@
 #   MODE=release|debug|asan|tsan|cov   how to compile; each has build/$(MODE)/
 #   CC=gcc|clang                       which compiler
 #   CROSS=s390x-linux-gnu              cross compile into build/$(CROSS)-$(MODE)/
-#   SYSROOT=dir                        with CROSS: where that machine's libraries are
+#   SYSROOT=dir                        with CROSS: where that machine's libraries are; without
+#                                      it, those that tools/cross-libs has built are taken
 #   CFLAGS, LDFLAGS                    yours, added at the end
 #   V=1                                show whole commands
 
@@ -36,8 +37,9 @@ OBJCOPY = $(CROSS)-objcopy
 NM = $(CROSS)-nm
 # The build machine's pkg-config must not answer for the other machine.
 CROSS_DIRS = $(SYSROOT)/usr/lib/$(shell $(CC) -print-multiarch)/pkgconfig
+CROSS_LIBS = $(CURDIR)/build/cross/$(CROSS)/lib/pkgconfig
 PKG_CONFIG ?= env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
-    PKG_CONFIG_LIBDIR=$(if $(SYSROOT),$(CROSS_DIRS):$(SYSROOT)/usr/share/pkgconfig,/nowhere) \
+    PKG_CONFIG_LIBDIR=$(if $(SYSROOT),$(CROSS_DIRS):$(SYSROOT)/usr/share/pkgconfig,$(CROSS_LIBS)) \
     pkg-config
 else
 ifeq ($(origin CC),default)
@@ -58,7 +60,7 @@ ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
 
-$(CONFIG): tools/probe $(wildcard /usr/include /usr/lib/*/pkgconfig /usr/local/lib/pkgconfig)
+$(CONFIG): tools/probe $(wildcard /usr/include /usr/lib/*/pkgconfig /usr/local/lib/pkgconfig $(CROSS_LIBS))
 	@mkdir -p $(@D)
 	@CC="$(CC)" CXX="$(CXX)" OBJCOPY="$(OBJCOPY)" PKG_CONFIG="$(PKG_CONFIG)" tools/probe $(@D) > $@.new
 	@mv $@.new $@
@@ -103,6 +105,11 @@ endif
 $(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
 $(BUILD)/obj/tools/version.o: PRIVATE_FLAGS += -DDATAREP_COMMIT='"$(COMMIT)"'
 $(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tools/hdf5_%.o $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
+# Without Check the unit tests get a runner of ours.
+ifndef HAVE_CHECK
+CHECK_CFLAGS = -Itests/plain
+CHECK_OBJ = $(BUILD)/obj/tests/plain/check.o
+endif
 $(BUILD)/obj/tests/unit/%.o: PRIVATE_FLAGS = $(CHECK_CFLAGS) $(MPFR_CFLAGS) \
     -DTESTS_DIR='"$(CURDIR)/tests"'
 
@@ -125,7 +132,7 @@ BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
 ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
-    $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
+    $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
 CMD_OBJ := $(call objects,$(SCHEMA_SRC) $(TOOL_SRC))
@@ -237,7 +244,7 @@ $(BUILD)/tests/command.a: $(CMD_OBJ)
 TEST_AR := $(BUILD)/tests/command.a $(BUILD)/tests/internal.a
 TEST_LIBS = $(TEST_AR) $(TOOL_LIBS) $(if $(HAVE_CXX),-Wl$(,)--as-needed -lstdc++) $(LIB_LIBS)
 
-$(UNIT): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(UNIT_COMMON)) $(TEST_AR)
+$(UNIT): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(UNIT_COMMON)) $(CHECK_OBJ) $(TEST_AR)
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(TEST_LIBS) $(CHECK_LIBS) $(MPFR_LIBS)
 
