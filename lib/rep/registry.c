@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/plugin.h"
 #include "rep/tables.h"
 
 #include <string.h>
@@ -180,9 +181,27 @@ const struct datarep *rep_find(const char *name)
     return e ? &e->rep : NULL;
 }
 
+static const void *known(const char *name)
+{
+    return rep_find(name);
+}
+
+int rep_resolve(const char *name, const char *dirs, const struct datarep **out)
+{
+    const void *rep = NULL;
+    int err = plugin_find(name, dirs, known, &rep);
+
+    if (err == DREP_ERR_NOMEM)
+        return err;
+    if (err)
+        return fail_in(DREP_ERR_UNSUPPORTED_DATAREP, "datarep \"%s\"", name);
+    *out = rep;
+    return 0;
+}
+
 int rep_need(const char *name, const struct datarep **out)
 {
-    const struct datarep *rep;
+    const struct datarep *rep = NULL;
     int err;
 
     if (!name)

@@ -36,7 +36,7 @@ const struct datarep *rep_find(const char *name);
 /* The same, and where nobody knows the name, plugins: first those in `dirs` (absolute
  * paths between colons, may be NULL), then where the process and its environment say.
  * *out NULL if there is none; DREP_ERR_UNSUPPORTED_DATAREP if there is one that may not be
- * loaded (plugin.c). */
+ * loaded (base/plugin.h). */
 int rep_resolve(const char *name, const char *dirs, const struct datarep **out);
 /* The running machine's table. */
 const struct rep_table *rep_native(void);

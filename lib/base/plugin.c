@@ -1,10 +1,10 @@
-/* plugin.c - data representations that live in shared objects.
+/* plugin.c - data representations and filters that live in shared objects.
  *
  * A name that nobody registered may lead to NAME.so in a directory that the user enabled.
  * To load code is to trust it, and the name may come from a file of unknown origin: it
  * chooses among what lies in those directories, never the directory, and what anybody
  * else could have written is refused.  What was loaded stays for the life of the process. */
-#include "rep/registry.h"
+#include "base/plugin.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -12,6 +12,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +190,7 @@ static bool leads_to_file(const char *name)
 
 /* Looks in each directory of a list between colons until the name is known.  What is not
  * there is passed over; what is there and may not be loaded is an error. */
-static int search(const char *dirs, const char *name, const struct datarep **out)
+static int search(const char *dirs, const char *name, plugin_known_fn *known, const void **out)
 {
     char base[DREP_MAX_DATAREP_STRING + sizeof SUFFIX];
     int err = 0;
@@ -203,10 +205,10 @@ static int search(const char *dirs, const char *name, const struct datarep **out
         dirs += len + (dirs[len] == ':');
         if (*dir == '/') {
             err = load_in(dir, base);
-            *out = err ? NULL : rep_find(name);
+            *out = err ? NULL : known(name);
             if (!err && !*out)
-                err = fail(DREP_ERR_UNSUPPORTED_DATAREP,
-                           "plugin \"%s/%s\" does not register \"%s\"", dir, base, name);
+                err = fail(DREP_ERR_UNSUPPORTED, "plugin \"%s/%s\" does not register \"%s\"", dir,
+                           base, name);
             if (err == DREP_ERR_NO_SUCH_FILE)
                 err = 0;
         }
@@ -215,28 +217,25 @@ static int search(const char *dirs, const char *name, const struct datarep **out
     return err;
 }
 
-int rep_resolve(const char *name, const char *dirs, const struct datarep **out)
+int plugin_find(const char *name, const char *dirs, plugin_known_fn *known, const void **out)
 {
-    const struct datarep *rep = rep_find(name);
+    const void *found = name ? known(name) : NULL;
     int err = 0;
 
-    if (!rep && name && leads_to_file(name)) {
+    if (!found && name && leads_to_file(name)) {
         pthread_mutex_lock(&plugins.lock);
-        rep = rep_find(name);
-        if (!rep)
-            err = search(dirs, name, &rep);
-        if (!rep && !err)
-            err = search(plugins.dirs, name, &rep);
-        if (!rep && !err)
-            err = search(secure_getenv("DREP_PLUGIN_PATH"), name, &rep);
+        found = known(name);
+        if (!found)
+            err = search(dirs, name, known, &found);
+        if (!found && !err)
+            err = search(plugins.dirs, name, known, &found);
+        if (!found && !err)
+            err = search(secure_getenv("DREP_PLUGIN_PATH"), name, known, &found);
         pthread_mutex_unlock(&plugins.lock);
     }
-    if (err == DREP_ERR_NOMEM)
-        return err;
-    if (err)
-        return fail_in(DREP_ERR_UNSUPPORTED_DATAREP, "datarep \"%s\"", name);
-    *out = rep;
-    return 0;
+    if (!err)
+        *out = found;
+    return err;
 }
 
 int drep_plugin_path(const char *dirs)
