@@ -100,7 +100,7 @@ TOOL_LIBS = $(YAML_LIBS)
 # command keeps its symbols so that datarep-hdf5.so can call it back.
 $(BUILD)/obj/format/%.o $(BUILD)/obj/lib/%.o: PRIVATE_FLAGS = -fvisibility=hidden
 ifeq ($(MODE),release)
-$(BUILD)/obj/lib/rep/kern%.o: PRIVATE_FLAGS = -fvisibility=hidden -O3
+$(BUILD)/obj/lib/rep/kern%.o $(BUILD)/obj/lib/store/shuffle%.o: PRIVATE_FLAGS = -fvisibility=hidden -O3
 endif
 $(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
 $(BUILD)/obj/tools/version.o: PRIVATE_FLAGS += -DDATAREP_COMMIT='"$(COMMIT)"'
