@@ -531,7 +531,8 @@ typedef struct drep_datarep {
 } drep_datarep;
 DREP_API int drep_datarep_get(const char *name, drep_datarep *out);
 
-/* Plugins.  A name that is not registered may lead to a shared object, NAME.so, in one of
+/* Plugins.  The name of a data representation or of a filter (drep_register_filter) that is
+ * not registered may lead to a shared object, NAME.so, in one of
  * the directories that the user enabled: by the hint drep_plugin_path, by this call, or by
  * the environment variable DREP_PLUGIN_PATH, searched in this order.  Without any of them
  * nothing is ever loaded.  `dirs` is a list of absolute paths between colons and replaces
@@ -545,7 +546,8 @@ DREP_API int drep_plugin_path(const char *dirs);
 /* Loads this one, whatever names it registers.  DREP_ERR_NO_SUCH_FILE, DREP_ERR_ACCESS
  * (refused as above), DREP_ERR_UNSUPPORTED (no plugin, or it failed). */
 DREP_API int drep_plugin_load(const char *file);
-/* What a plugin defines: calls drep_register_datarep() and gives back 0, or its error. */
+/* What a plugin defines: calls drep_register_datarep() or drep_register_filter() and gives
+ * back 0, or their error. */
 DREP_API int drep_plugin_init(void);
 
 /* Bytes from one element to the next when stored under `datarep` (MPI 5.0,
@@ -846,16 +848,42 @@ enum {
     DREP_FILTER_ZSTD = 17,
     DREP_FILTER_LZ4 = 18
 };
+/* Filters that users registered have this id and are told apart by name. */
+#define DREP_FILTER_USER 32768
 typedef struct drep_filter {
     int id;            /* DREP_FILTER_... */
-    int level;         /* compressors: -1 or 0 for the default; others ignore it */
-    int nparams;       /* as stored; given back by drep_dataset_info(), ignored at creation */
-    uint32_t param[8]; /* likewise (shuffle: element size; delta: width, order) */
+    int level;         /* deflate 1..12, zstd 1..22, lz4 1..12; -1 or 0: 6, 3, 1; others none */
+    int nparams;       /* DREP_FILTER_USER: at most 8, given to its functions; else as stored: */
+    uint32_t param[8]; /* given back by drep_dataset_info(), ignored at creation
+                          (shuffle: element size; delta: width, order; compressors: level) */
+    const char *name;  /* DREP_FILTER_USER; else NULL */
 } drep_filter;
 #define DREP_MAX_FILTERS 16
 DREP_API const char *drep_filter_name(int id);    /* NULL if unknown */
 DREP_API int drep_filter_from_name(const char *); /* 0 if unknown */
 DREP_API int drep_filter_available(int id);       /* 1 if built in */
+
+/* A filter of one's own.  Turns in_size bytes at `in`, which are a chunk's payload or what
+ * the filter before made of it, into bytes at `out`, which has room for *out_size, and sets
+ * *out_size to how many they are; params as the dataset was created with.  Encoding: what
+ * does not fit is not written, and *out_size set to the bytes needed (0: not known).
+ * Decoding: *out_size is the number of bytes that went into encoding; giving any other is
+ * damage.  Must be reentrant, and must not call this library.  Non-zero:
+ * DREP_ERR_CONVERSION. */
+typedef int drep_filter_fn(const uint32_t *params, int nparams, const void *in, size_t in_size,
+                           void *out, size_t *out_size, void *extra_state);
+/* Registers it in this process, for its life.  As compressors are, it is left out for a
+ * chunk that it does not make smaller, unless DREP_FILTER_KEEP says that it is to be always
+ * applied; then it may make at most 2 * in_size + 65,536 bytes.  encode NULL: chunks can
+ * only be read.  A file carries the filter's name and parameters: whoever has not registered
+ * it can do everything but read or write those chunks (DREP_ERR_UNSUPPORTED naming it).
+ * Plugins may bring filters as they do data representations: NAME.so (drep_plugin_path).
+ * DREP_ERR_EXISTS, DREP_ERR_NAME (empty or too long), DREP_ERR_ARG (no decode), DREP_ERR_NOMEM.
+ * Thread safe. */
+#define DREP_MAX_FILTER_NAME 128 /* with the NUL */
+enum { DREP_FILTER_KEEP = 1 };
+DREP_API int drep_register_filter(const char *name, drep_filter_fn *encode, drep_filter_fn *decode,
+                                  void *extra_state, unsigned flags);
 
 enum drep_fill { DREP_FILL_DEFAULT = 0, DREP_FILL_VALUE = 1, DREP_FILL_NONE = 2 };
 

@@ -471,9 +471,18 @@ static void put_space(struct emitter *e, const char *path, const drep_dsinfo *in
     }
 }
 
+/* A user's filter has any number of them. */
+static void put_parameters(struct emitter *e, const drep_filter *f)
+{
+    begin_list(e);
+    for (int k = 0; k < f->nparams; k++)
+        put_number(e, f->param[k]);
+    end_list(e);
+}
+
 static void put_filters(struct emitter *e, const drep_dsinfo *info)
 {
-    char name[32];
+    char name[256];
     int i;
 
     put_plain(e, "filters");
@@ -481,17 +490,22 @@ static void put_filters(struct emitter *e, const drep_dsinfo *info)
     for (i = 0; i < info->nfilters; i++) {
         const drep_filter *f = &info->filters[i];
 
-        if (drep_filter_name(f->id))
+        if (f->name)
+            snprintf(name, sizeof name, "%s", f->name);
+        else if (drep_filter_name(f->id))
             snprintf(name, sizeof name, "%s", drep_filter_name(f->id));
         else
             snprintf(name, sizeof name, "%d", f->id);
-        if (f->id < DREP_FILTER_DEFLATE || f->nparams == 0) {
+        if (!f->name && (f->id < DREP_FILTER_DEFLATE || f->nparams == 0)) {
             put_word(e, name);
             continue;
         }
         begin_map(e, true);
         put_word(e, name);
-        put_number(e, f->param[0]);
+        if (f->name)
+            put_parameters(e, f);
+        else
+            put_number(e, f->param[0]);
         end_map(e);
     }
     end_list(e);

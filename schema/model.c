@@ -490,6 +490,26 @@ static bool read_space(struct schema *s, struct object *o)
     return fine && check_size(s, o);
 }
 
+/* {name: [parameters]} is a user's filter; whether it is registered is found out when the
+ * dataset is made. */
+static bool read_user_filter(struct schema *s, const struct doc *name, const struct doc *list,
+                             drep_filter *out)
+{
+    int64_t number;
+
+    if (list->len > sizeof out->param / sizeof *out->param)
+        return complain(&s->c, list, "at most %zu parameters",
+                        sizeof out->param / sizeof *out->param);
+    out->id = DREP_FILTER_USER;
+    out->nparams = (int)list->len;
+    for (size_t i = 0; i < list->len; i++) {
+        if (!doc_integer(&s->c, list->item[i], 0, UINT32_MAX, &number))
+            return false;
+        out->param[i] = (uint32_t)number;
+    }
+    return doc_string(&s->c, name, &out->name);
+}
+
 static bool read_filter(struct schema *s, const struct doc *node, drep_filter *out)
 {
     const struct doc *name = node, *level = NULL;
@@ -501,6 +521,8 @@ static bool read_filter(struct schema *s, const struct doc *node, drep_filter *o
     }
     if (name->kind != DOC_SCALAR)
         return complain(&s->c, node, "expected a filter: its name, or {name: level}");
+    if (level && level->kind == DOC_LIST && !drep_filter_from_name(name->text))
+        return read_user_filter(s, name, level, out);
     out->id = drep_filter_from_name(name->text);
     if (!out->id)
         return complain(&s->c, name, "unknown filter \"%s\"", name->text);

@@ -31,10 +31,10 @@ bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struc
 
 void dump_filter_name(struct sink *s, const drep_filter *filter)
 {
-    const char *name = drep_filter_name(filter->id);
+    const char *name = filter->name ? filter->name : drep_filter_name(filter->id);
 
     if (name)
-        sink_text(s, name);
+        sink_name(s, name);
     else
         sink_format(s, "filter %d", filter->id);
 }

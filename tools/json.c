@@ -190,9 +190,14 @@ static void put_filters(struct sink *s, const drep_dsinfo *info)
     for (i = 0; i < info->nfilters; i++) {
         const drep_filter *f = &info->filters[i];
 
-        sink_text(s, i ? ", {\"name\": \"" : "{\"name\": \"");
-        dump_filter_name(s, f);
-        sink_text(s, "\", \"parameters\": [");
+        sink_text(s, i ? ", {\"name\": " : "{\"name\": ");
+        if (f->name)
+            put_string(s, f->name);
+        else if (drep_filter_name(f->id))
+            put_string(s, drep_filter_name(f->id));
+        else
+            sink_format(s, "\"%d\"", f->id);
+        sink_text(s, ", \"parameters\": [");
         for (k = 0; k < f->nparams; k++) {
             if (k)
                 sink_text(s, ", ");

@@ -302,7 +302,7 @@ static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const d
 static void put_storage(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
-    int i;
+    int i, k;
 
     if (info->rank == DREP_NULL_SPACE)
         return;
@@ -317,8 +317,8 @@ static void put_storage(struct dump *d, const char *path, drep_dataset *ds, cons
     for (i = 0; i < info->nfilters; i++) {
         sink_text(s, ", ");
         dump_filter_name(s, &info->filters[i]);
-        if (info->filters[i].id >= DREP_FILTER_DEFLATE && info->filters[i].nparams > 0)
-            sink_format(s, " %" PRIu32, info->filters[i].param[0]);
+        for (k = 0; info->filters[i].id >= DREP_FILTER_DEFLATE && k < info->filters[i].nparams; k++)
+            sink_format(s, " %" PRIu32, info->filters[i].param[k]);
     }
     put_fill(d, path, ds, info);
 }

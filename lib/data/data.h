@@ -93,6 +93,7 @@ struct drep_dataset {
     int64_t esize;        /* bytes of one stored element */
     uint8_t *fill;        /* one stored element, NULL: zero bytes */
     struct buf fill_heap; /* what its variable parts point into */
+    char *filter_names;   /* of users' filters, each with its NUL */
     int fill_err;         /* why the functions could not make the default one */
     bool trimmed;         /* nothing but fill is stored outside the shape */
     bool gone;            /* not in the commit that the reader went to */

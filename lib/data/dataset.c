@@ -213,6 +213,7 @@ static void dataset_free(drep_dataset *ds)
     buf_release(&ds->rec_bytes);
     buf_release(&ds->fill_heap);
     mem_free(ds->fill);
+    mem_free(ds->filter_names);
     mem_free(ds->path);
     mem_free(ds);
 }
@@ -244,6 +245,37 @@ int dataset_alive(const drep_dataset *ds)
     return err == DREP_ERR_NOT_FOUND ? fail(err, "it was removed") : err;
 }
 
+/* The names of users' filters, one after the other.  Plugins may bring them; whoever has none
+ * learns of that when elements are moved. */
+static int filter_names(drep_dataset *ds)
+{
+    const char *dirs = info_str(ds->file->info, "drep_plugin_path");
+    const struct user_filter *user;
+    size_t size = 0;
+    char *at;
+
+    for (int i = 0; i < ds->rec.nfilters; i++)
+        size += ds->rec.filter[i].id >= FMT_FILTER_USER ? ds->rec.filter[i].name.len + 1 : 0;
+    if (size == 0)
+        return 0;
+    at = ds->filter_names = mem_zalloc(1, size);
+    if (at == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    for (int i = 0; i < ds->rec.nfilters; i++) {
+        const struct span *name = &ds->rec.filter[i].name;
+        int err;
+
+        if (ds->rec.filter[i].id < FMT_FILTER_USER)
+            continue;
+        memcpy(at, name->p, name->len);
+        err = ds->file->rep == NULL ? 0 : filter_resolve(at, dirs, &user);
+        if (err == DREP_ERR_NOMEM)
+            return err;
+        at += name->len + 1;
+    }
+    return 0;
+}
+
 static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
 {
     drep_dataset *ds = mem_zalloc(1, sizeof *ds);
@@ -265,6 +297,8 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
             ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
         err = make_fill(ds);
     }
+    if (err == 0)
+        err = filter_names(ds);
     if (err != 0) {
         dataset_free(ds);
         return fail_in(err, "dataset \"%s\"", path);
@@ -572,6 +606,37 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
     return shape_check(rec, ft);
 }
 
+/* A compressor's level, or its default. */
+static int filter_level(const drep_filter *want, int most, int standard, struct filter_rec *rec)
+{
+    if (want->level < -1 || want->level > most)
+        return fail(DREP_ERR_ARG, "filter %s: level %d; 1 to %d are possible",
+                    fmt_filter_name(want->id), want->level, most);
+    rec->nparams = 1;
+    rec->param[0] = (uint32_t)(want->level > 0 ? want->level : standard);
+    return 0;
+}
+
+static int user_filter(const drep_file *f, const drep_filter *want, struct filter_rec *rec)
+{
+    size_t len = want->name == NULL ? 0 : strlen(want->name);
+    const struct user_filter *user;
+    int err;
+
+    if (len == 0 || len >= DREP_MAX_FILTER_NAME)
+        return fail(DREP_ERR_NAME, "a filter's name has 1 to %d bytes", DREP_MAX_FILTER_NAME - 1);
+    if (want->nparams < 0 || want->nparams > FMT_PARAMS_MAX)
+        return fail(DREP_ERR_ARG, "filter \"%s\": %d parameters; at most %d are possible",
+                    want->name, want->nparams, FMT_PARAMS_MAX);
+    err = filter_resolve(want->name, info_str(f->info, "drep_plugin_path"), &user);
+    if (err == 0 && user == NULL)
+        err = fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" is not registered", want->name);
+    rec->name = (struct span){(const uint8_t *)want->name, len};
+    rec->nparams = (uint8_t)want->nparams;
+    memcpy(rec->param, want->param, sizeof rec->param);
+    return err;
+}
+
 /* The parameters that a filter's record carries. */
 static int filter_params(const drep_file *f, const struct ftype *ft, const drep_filter *want,
                          struct filter_rec *rec)
@@ -580,16 +645,18 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
     int64_t unit = leaf != NULL ? leaf->stride : ft->stored.extent;
 
     memset(rec, 0, sizeof *rec);
+    rec->id = (uint16_t)want->id;
+    if (want->id == DREP_FILTER_USER)
+        return user_filter(f, want, rec);
     if (unit > UINT32_MAX)
         return fail(DREP_ERR_LIMIT, "filters act on elements of less than 2^32 bytes");
     if (!filter_available(want->id))
         return fail(DREP_ERR_UNSUPPORTED, "filter %d (%s) is not built in", want->id,
                     fmt_filter_name(want->id) == NULL ? "?" : fmt_filter_name(want->id));
-    rec->id = (uint16_t)want->id;
-    rec->nparams = 1;
     switch (want->id) {
     case FMT_FILTER_SHUFFLE:
     case FMT_FILTER_BITSHUFFLE:
+        rec->nparams = 1;
         rec->param[0] = (uint32_t)unit;
         return 0;
     case FMT_FILTER_DELTA:
@@ -601,14 +668,11 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
                         f->table.row[leaf->leaf->code].order == DREP_LITTLE;
         return 0;
     case FMT_FILTER_DEFLATE:
-        rec->param[0] = (uint32_t)(want->level > 0 ? want->level : 6);
-        return 0;
+        return filter_level(want, 12, 6, rec);
     case FMT_FILTER_ZSTD:
-        rec->param[0] = (uint32_t)(want->level > 0 ? want->level : 3);
-        return 0;
+        return filter_level(want, 22, 3, rec);
     default:
-        rec->param[0] = (uint32_t)(want->level > 0 ? want->level : 1);
-        return 0;
+        return filter_level(want, 12, 1, rec);
     }
 }
 
@@ -851,8 +915,11 @@ static int usage_of(drep_dataset *ds, struct usage *u)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-static void info_filters(const struct object_rec *r, drep_dsinfo *out)
+static void info_filters(const drep_dataset *ds, drep_dsinfo *out)
 {
+    const struct object_rec *r = &ds->rec;
+    const char *name = ds->filter_names;
+
     out->nfilters = r->nfilters;
     for (int i = 0; i < r->nfilters; i++) {
         drep_filter *to = &out->filters[i];
@@ -861,8 +928,12 @@ static void info_filters(const struct object_rec *r, drep_dsinfo *out)
         to->nparams = r->filter[i].nparams;
         for (int p = 0; p < r->filter[i].nparams && p < 8; p++)
             to->param[p] = r->filter[i].param[p];
-        if (to->id >= FMT_FILTER_DEFLATE && to->nparams > 0)
+        if (to->id >= FMT_FILTER_USER) {
+            to->name = name;
+            name += r->filter[i].name.len + 1;
+        } else if (to->id >= FMT_FILTER_DEFLATE && to->nparams > 0) {
             to->level = (int)to->param[0];
+        }
     }
 }
 
@@ -893,7 +964,7 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
         out->chunk[0] = (int64_t)r->slab;
     out->count = dataset_count(dataset);
     out->layout = r->layout;
-    info_filters(r, out);
+    info_filters(dataset, out);
     out->fill = r->fill;
     out->element_size = dataset->esize;
     out->stored = u.stored;

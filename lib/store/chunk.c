@@ -45,17 +45,20 @@ static int decode(void *ctx, struct buf *out)
     const struct decoding *d = ctx;
     const struct chunks *cs = d->cs;
     uint64_t most = unfiltered_max(cs);
-    struct buf stored = {0};
+    struct codec *k;
     int err;
 
     if (cs->payload > cs->st->opts.chunk_max)
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
                     (unsigned long long)cs->payload, (unsigned long long)cs->st->opts.chunk_max);
-    err = payload_filtered(cs->st, d->rec, cs->st->opts.verify, &stored);
+    k = codec_take(cs->st);
+    if (!k)
+        return DREP_ERR_NOMEM;
+    err = payload_filtered(cs->st, d->rec, cs->st->opts.verify, &k->stored);
     if (!err)
-        err = filters_decode(cs->filter, cs->nfilters, d->rec->skipped, stored.p, stored.len,
-                             (size_t)cs->payload, most, out);
-    buf_release(&stored);
+        err = filters_decode(k, cs->filter, cs->nfilters, d->rec->skipped, k->stored.p,
+                             k->stored.len, (size_t)cs->payload, most, out);
+    codec_give(cs->st, k);
     if (!err && out->len > most)
         err = fail(DREP_ERR_FORMAT, "%zu bytes of payload where %llu can be", out->len,
                    (unsigned long long)most);
@@ -443,19 +446,19 @@ static void forget(struct chunks *cs, const uint64_t *coord)
     chunk_cache_drop(cs->st->cache, &key);
 }
 
-int chunk_encode(const struct chunks *cs, const void *buf, uint64_t size, struct buf *out,
-                 uint32_t *skipped)
+int chunk_encode(const struct chunks *cs, struct codec *k, const void *buf, uint64_t size,
+                 struct span *out, uint32_t *skipped)
 {
     uint64_t most = cs->st->opts.chunk_max;
 
     if (size > (cs->payload > most ? cs->payload : most))
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
                     (unsigned long long)size, (unsigned long long)most);
-    return filters_encode(cs->filter, cs->nfilters, buf, (size_t)size, (size_t)cs->payload, out,
+    return filters_encode(k, cs->filter, cs->nfilters, buf, (size_t)size, (size_t)cs->payload, out,
                           skipped);
 }
 
-int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct buf *encoded,
+int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct span *encoded,
                         uint32_t skipped)
 {
     struct store *st = cs->st;
@@ -493,13 +496,14 @@ int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct b
 
 static int write_filtered(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size)
 {
-    struct buf out = {0};
+    struct codec *k = codec_take(cs->st);
     uint32_t skipped = 0;
-    int err = chunk_encode(cs, buf, size, &out, &skipped);
+    struct span out;
+    int err = k ? chunk_encode(cs, k, buf, size, &out, &skipped) : DREP_ERR_NOMEM;
 
     if (!err)
         err = chunk_write_encoded(cs, coord, &out, skipped);
-    buf_release(&out);
+    codec_give(cs->st, k);
     return err;
 }
 

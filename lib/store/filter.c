@@ -1,13 +1,15 @@
-/* filter.c - the filters: what chunks pass through on their way to the file.
+/* filter.c - what chunks pass through on their way to the file.
  *
- * Rearranging filters (shuffle, bitshuffle, delta) keep the length and touch only the
- * fixed part of a payload; compressors put the length of their input, 8 bytes
- * big-endian, before their stream.  A compressor that does not shrink its input is
+ * Rearranging filters (shuffle, bitshuffle, delta) keep the length and touch only the fixed
+ * part of a payload; compressors and users' filters put the length of their input, 8 bytes
+ * big-endian, before what they make of it.  A compressor that does not shrink its input is
  * skipped for that chunk.  SPEC.md, section 8. */
-#include "store/store.h"
+#include "store/filter.h"
+#include "store/inner.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "store/shuffle.h"
 
 #include <limits.h>
 #include <string.h>
@@ -25,144 +27,63 @@
 
 #define PREFIX 8
 
-/* A view of one stage's work. */
+/* One filter at work. */
 struct stage {
+    struct codec *codec;
+    const struct filter_rec *rec;
+    const struct user_filter *user;
     const uint8_t *in;
     size_t in_size;
     size_t fixed; /* bytes of the fixed part */
-    const uint32_t *param;
     uint8_t *out;
     size_t out_size; /* room; then bytes written */
 };
 
 typedef int stage_fn(struct stage *s);
 
-static uint64_t load_be64(const uint8_t *p)
-{
-    uint64_t v = 0;
-
-    for (int i = 0; i < 8; i++)
-        v = v << 8 | p[i];
-    return v;
-}
-
-static void store_be64(uint8_t *p, uint64_t v)
-{
-    for (int i = 7; i >= 0; i--, v >>= 8)
-        p[i] = (uint8_t)v;
-}
-
 /* ---- rearranging filters: output as long as the input ---- */
 
-/* Always inlined with a constant s for the common sizes. */
-static inline __attribute__((always_inline)) void shuffle_by(const uint8_t *restrict in,
-                                                             uint8_t *restrict out, size_t n,
-                                                             size_t s)
+/* What is behind the whole elements follows unchanged. */
+static void copy_rest(struct stage *s, size_t whole)
 {
-    const size_t tile = 512;
-
-    for (size_t at = 0; at < n; at += tile) {
-        size_t end = n - at < tile ? n : at + tile;
-
-        for (size_t b = 0; b < s; b++)
-            for (size_t i = at; i < end; i++)
-                out[b * n + i] = in[i * s + b];
-    }
+    if (whole < s->in_size)
+        memcpy(s->out + whole, s->in + whole, s->in_size - whole);
+    s->out_size = s->in_size;
 }
 
-static inline __attribute__((always_inline)) void unshuffle_by(const uint8_t *restrict in,
-                                                               uint8_t *restrict out, size_t n,
-                                                               size_t s)
+static int shuffle_run(struct stage *s, int unit, shuffle_fn *fn)
 {
-    const size_t tile = 512;
+    size_t size = s->rec->param[0], n = size ? s->fixed / size / (size_t)unit * (size_t)unit : 0;
 
-    for (size_t at = 0; at < n; at += tile) {
-        size_t end = n - at < tile ? n : at + tile;
-
-        for (size_t i = at; i < end; i++)
-            for (size_t b = 0; b < s; b++)
-                out[i * s + b] = in[b * n + i];
-    }
-}
-
-static int shuffle_run(struct stage *st, int encode)
-{
-    size_t s = st->param[0], n = s ? st->fixed / s : 0, whole = n * s;
-
-    if (s == 8)
-        encode ? shuffle_by(st->in, st->out, n, 8) : unshuffle_by(st->in, st->out, n, 8);
-    else if (s == 4)
-        encode ? shuffle_by(st->in, st->out, n, 4) : unshuffle_by(st->in, st->out, n, 4);
-    else if (s == 2)
-        encode ? shuffle_by(st->in, st->out, n, 2) : unshuffle_by(st->in, st->out, n, 2);
-    else
-        encode ? shuffle_by(st->in, st->out, n, s) : unshuffle_by(st->in, st->out, n, s);
-    memcpy(st->out + whole, st->in + whole, st->in_size - whole);
-    st->out_size = st->in_size;
+    if (n > 0)
+        fn(s->out, s->in, n, size);
+    copy_rest(s, n * size);
     return 0;
 }
 
-static int shuffle_encode(struct stage *st)
+static int shuffle_encode(struct stage *s)
 {
-    return shuffle_run(st, 1);
+    return shuffle_run(s, 1, shuffle_bytes);
 }
 
-static int shuffle_decode(struct stage *st)
+static int shuffle_decode(struct stage *s)
 {
-    return shuffle_run(st, 0);
+    return shuffle_run(s, 1, unshuffle_bytes);
 }
 
-/* The 8x8 bit matrix of a word, transposed: bit k of byte j becomes bit j of byte k. */
-static uint64_t transpose8(uint64_t x)
+static int bitshuffle_encode(struct stage *s)
 {
-    uint64_t t;
-
-    t = (x ^ (x >> 7)) & 0x00aa00aa00aa00aaULL;
-    x ^= t ^ (t << 7);
-    t = (x ^ (x >> 14)) & 0x0000cccc0000ccccULL;
-    x ^= t ^ (t << 14);
-    t = (x ^ (x >> 28)) & 0x00000000f0f0f0f0ULL;
-    return x ^ t ^ (t << 28);
+    return shuffle_run(s, 8, shuffle_bits);
 }
 
-static int bitshuffle_run(struct stage *st, int encode)
+static int bitshuffle_decode(struct stage *s)
 {
-    size_t s = st->param[0], groups = s ? st->fixed / s / 8 : 0, whole = groups * 8 * s;
-
-    for (size_t m = 0; m < groups; m++)
-        for (size_t b = 0; b < s; b++) {
-            uint64_t x = 0;
-
-            if (encode) {
-                for (size_t j = 0; j < 8; j++)
-                    x |= (uint64_t)st->in[(8 * m + j) * s + b] << (8 * j);
-                x = transpose8(x);
-                for (size_t k = 0; k < 8; k++)
-                    st->out[(b * 8 + k) * groups + m] = (uint8_t)(x >> (8 * k));
-            } else {
-                for (size_t k = 0; k < 8; k++)
-                    x |= (uint64_t)st->in[(b * 8 + k) * groups + m] << (8 * k);
-                x = transpose8(x);
-                for (size_t j = 0; j < 8; j++)
-                    st->out[(8 * m + j) * s + b] = (uint8_t)(x >> (8 * j));
-            }
-        }
-    memcpy(st->out + whole, st->in + whole, st->in_size - whole);
-    st->out_size = st->in_size;
-    return 0;
+    return shuffle_run(s, 8, unshuffle_bits);
 }
 
-static int bitshuffle_encode(struct stage *st)
-{
-    return bitshuffle_run(st, 1);
-}
+#define INLINE static inline __attribute__((always_inline))
 
-static int bitshuffle_decode(struct stage *st)
-{
-    return bitshuffle_run(st, 0);
-}
-
-static uint64_t delta_load(const uint8_t *p, size_t w, int little)
+INLINE uint64_t number_get(const uint8_t *p, size_t w, int little)
 {
     uint64_t v = 0;
 
@@ -171,150 +92,276 @@ static uint64_t delta_load(const uint8_t *p, size_t w, int little)
     return v;
 }
 
-static void delta_store(uint8_t *p, size_t w, int little, uint64_t v)
+INLINE void number_put(uint8_t *p, size_t w, int little, uint64_t v)
 {
     for (size_t i = 0; i < w; i++, v >>= 8)
         p[little ? i : w - 1 - i] = (uint8_t)v;
 }
 
-static int delta_run(struct stage *st, int encode)
+/* Always with a constant width and order: then a number is one load. */
+INLINE void delta_by(const struct stage *s, size_t n, size_t w, int little, int encode)
 {
-    size_t w = st->param[0], n;
-    int little = (int)st->param[1];
     uint64_t last = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = number_get(s->in + i * w, w, little);
+
+        number_put(s->out + i * w, w, little, encode ? v - last : v + last);
+        last = encode ? v : v + last;
+    }
+}
+
+INLINE int delta_run(struct stage *s, int encode)
+{
+    size_t w = s->rec->param[0], n;
+    int little = s->rec->param[1] != 0;
 
     if (w != 1 && w != 2 && w != 4 && w != 8)
         return fail(DREP_ERR_FORMAT, "delta filter of width %zu", w);
-    n = st->fixed / w;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t v = delta_load(st->in + i * w, w, little);
-
-        if (encode) {
-            delta_store(st->out + i * w, w, little, v - last);
-            last = v;
-        } else {
-            last += v;
-            delta_store(st->out + i * w, w, little, last);
-        }
-    }
-    memcpy(st->out + n * w, st->in + n * w, st->in_size - n * w);
-    st->out_size = st->in_size;
+    n = s->fixed / w;
+    if (w == 1)
+        delta_by(s, n, 1, 0, encode);
+    else if (w == 2)
+        little ? delta_by(s, n, 2, 1, encode) : delta_by(s, n, 2, 0, encode);
+    else if (w == 4)
+        little ? delta_by(s, n, 4, 1, encode) : delta_by(s, n, 4, 0, encode);
+    else
+        little ? delta_by(s, n, 8, 1, encode) : delta_by(s, n, 8, 0, encode);
+    copy_rest(s, n * w);
     return 0;
 }
 
-static int delta_encode(struct stage *st)
+static int delta_encode(struct stage *s)
 {
-    return delta_run(st, 1);
+    return delta_run(s, 1);
 }
 
-static int delta_decode(struct stage *st)
+static int delta_decode(struct stage *s)
 {
-    return delta_run(st, 0);
+    return delta_run(s, 0);
 }
 
 /* ---- compressors: streams behind the prefix; out_size 0 when it does not fit ---- */
 
 #ifdef HAVE_DEFLATE
-static int deflate_encode(struct stage *st)
+static int deflate_encode(struct stage *s)
 {
-    int level = st->param[0] == 0 ? 6 : (int)st->param[0];
-    struct libdeflate_compressor *c = libdeflate_alloc_compressor(level > 12 ? 12 : level);
+    struct codec *k = s->codec;
+    int level = s->rec->param[0] == 0 ? 6 : s->rec->param[0] > 12 ? 12 : (int)s->rec->param[0];
 
-    if (c == NULL)
+    if (k->compressor[0] && k->level != level) {
+        libdeflate_free_compressor(k->compressor[0]);
+        k->compressor[0] = NULL;
+    }
+    if (!k->compressor[0])
+        k->compressor[0] = libdeflate_alloc_compressor(level);
+    if (!k->compressor[0])
         return fail(DREP_ERR_NOMEM, "deflate: out of memory");
-    st->out_size = libdeflate_zlib_compress(c, st->in, st->in_size, st->out, st->out_size);
-    libdeflate_free_compressor(c);
+    k->level = level;
+    s->out_size =
+        libdeflate_zlib_compress(k->compressor[0], s->in, s->in_size, s->out, s->out_size);
     return 0;
 }
 
-static int deflate_decode(struct stage *st)
+static int deflate_decode(struct stage *s)
 {
-    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    struct codec *k = s->codec;
     enum libdeflate_result r;
     size_t used = 0, got = 0;
 
-    if (d == NULL)
+    if (!k->decompressor[0])
+        k->decompressor[0] = libdeflate_alloc_decompressor();
+    if (!k->decompressor[0])
         return fail(DREP_ERR_NOMEM, "deflate: out of memory");
-    r = libdeflate_zlib_decompress_ex(d, st->in, st->in_size, st->out, st->out_size, &used, &got);
-    libdeflate_free_decompressor(d);
-    if (r != LIBDEFLATE_SUCCESS || used != st->in_size || got != st->out_size)
+    r = libdeflate_zlib_decompress_ex(k->decompressor[0], s->in, s->in_size, s->out, s->out_size,
+                                      &used, &got);
+    if (r != LIBDEFLATE_SUCCESS || used != s->in_size || got != s->out_size)
         return fail(DREP_ERR_FORMAT, "deflate: damaged stream");
     return 0;
 }
 #endif
 
 #ifdef HAVE_ZSTD
-static int zstd_encode(struct stage *st)
+static int zstd_encode(struct stage *s)
 {
-    int level = st->param[0] == 0 ? 3 : (int)st->param[0];
-    size_t n = ZSTD_compress(st->out, st->out_size, st->in, st->in_size, level);
+    struct codec *k = s->codec;
+    int level = s->rec->param[0] == 0 ? 3 : (int)s->rec->param[0];
+    size_t n;
 
-    st->out_size = ZSTD_isError(n) ? 0 : n;
+    if (!k->compressor[1])
+        k->compressor[1] = ZSTD_createCCtx();
+    if (!k->compressor[1])
+        return fail(DREP_ERR_NOMEM, "zstd: out of memory");
+    n = ZSTD_compressCCtx(k->compressor[1], s->out, s->out_size, s->in, s->in_size, level);
+    s->out_size = ZSTD_isError(n) ? 0 : n;
     return 0;
 }
 
-static int zstd_decode(struct stage *st)
+static int zstd_decode(struct stage *s)
 {
-    size_t n = ZSTD_decompress(st->out, st->out_size, st->in, st->in_size);
+    struct codec *k = s->codec;
+    size_t n;
 
-    if (ZSTD_isError(n) || n != st->out_size)
+    if (!k->decompressor[1])
+        k->decompressor[1] = ZSTD_createDCtx();
+    if (!k->decompressor[1])
+        return fail(DREP_ERR_NOMEM, "zstd: out of memory");
+    n = ZSTD_decompressDCtx(k->decompressor[1], s->out, s->out_size, s->in, s->in_size);
+    if (ZSTD_isError(n) || n != s->out_size)
         return fail(DREP_ERR_FORMAT, "zstd: damaged stream");
     return 0;
 }
 #endif
 
 #ifdef HAVE_LZ4
-static int lz4_encode(struct stage *st)
+static int lz4_encode(struct stage *s)
 {
-    int n, room = st->out_size > INT_MAX ? INT_MAX : (int)st->out_size;
+    int n, room = s->out_size > INT_MAX ? INT_MAX : (int)s->out_size;
+    int level = (int)s->rec->param[0];
 
-    if (st->in_size > LZ4_MAX_INPUT_SIZE) {
-        st->out_size = 0;
+    if (s->in_size > LZ4_MAX_INPUT_SIZE) {
+        s->out_size = 0;
         return 0;
     }
-    if (st->param[0] <= 1)
-        n = LZ4_compress_default((const char *)st->in, (char *)st->out, (int)st->in_size, room);
+    if (level <= 1)
+        n = LZ4_compress_default((const char *)s->in, (char *)s->out, (int)s->in_size, room);
     else
-        n = LZ4_compress_HC((const char *)st->in, (char *)st->out, (int)st->in_size, room,
-                            (int)st->param[0]);
-    st->out_size = n > 0 ? (size_t)n : 0;
+        n = LZ4_compress_HC((const char *)s->in, (char *)s->out, (int)s->in_size, room, level);
+    s->out_size = n > 0 ? (size_t)n : 0;
     return 0;
 }
 
-static int lz4_decode(struct stage *st)
+static int lz4_decode(struct stage *s)
 {
     int n;
 
-    if (st->in_size > INT_MAX || st->out_size > INT_MAX)
-        return fail(DREP_ERR_FORMAT, "lz4: stream of %zu bytes", st->in_size);
-    n = LZ4_decompress_safe((const char *)st->in, (char *)st->out, (int)st->in_size,
-                            (int)st->out_size);
-    if (n < 0 || (size_t)n != st->out_size)
+    if (s->in_size > INT_MAX || s->out_size > INT_MAX)
+        return fail(DREP_ERR_FORMAT, "lz4: stream of %zu bytes", s->in_size);
+    n = LZ4_decompress_safe((const char *)s->in, (char *)s->out, (int)s->in_size, (int)s->out_size);
+    if (n < 0 || (size_t)n != s->out_size)
         return fail(DREP_ERR_FORMAT, "lz4: damaged stream");
     return 0;
 }
 #endif
 
+/* ---- what stays from chunk to chunk ---- */
+
+struct codec *codec_take(struct store *st)
+{
+    struct codec *k;
+
+    pthread_mutex_lock(&st->lock);
+    k = st->codecs;
+    if (k)
+        st->codecs = k->next;
+    pthread_mutex_unlock(&st->lock);
+    return k ? k : mem_zalloc(1, sizeof(*k));
+}
+
+void codec_give(struct store *st, struct codec *k)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&st->lock);
+    k->next = st->codecs;
+    st->codecs = k;
+    pthread_mutex_unlock(&st->lock);
+}
+
+void codecs_free(struct store *st)
+{
+    struct codec *k;
+
+    while ((k = st->codecs) != NULL) {
+        st->codecs = k->next;
+        codec_release(k);
+        mem_free(k);
+    }
+}
+
+void codec_release(struct codec *k)
+{
+    buf_release(&k->room[0]);
+    buf_release(&k->room[1]);
+    buf_release(&k->stored);
+#ifdef HAVE_DEFLATE
+    libdeflate_free_compressor(k->compressor[0]);
+    libdeflate_free_decompressor(k->decompressor[0]);
+#endif
+#ifdef HAVE_ZSTD
+    ZSTD_freeCCtx(k->compressor[1]);
+    ZSTD_freeDCtx(k->decompressor[1]);
+#endif
+    *k = (struct codec){0};
+}
+
+/* ---- users' filters ---- */
+
+static int user_failed(const struct stage *s, int code)
+{
+    return fail(DREP_ERR_CONVERSION, "filter \"%s\" failed with %d", s->user->name, code);
+}
+
+/* What a user's filter may make of so many bytes, prefix included. */
+static uint64_t user_most(uint64_t size)
+{
+    return size < FMT_SIZE_MAX ? 2 * size + FILTER_GROWS_MAX : size;
+}
+
+static int user_encode(struct stage *s)
+{
+    size_t room = s->out_size, got = room;
+    int code;
+
+    if (!s->user->encode)
+        return fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" can only be read", s->user->name);
+    code = s->user->encode(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, &got,
+                           s->user->extra_state);
+    if (code)
+        return user_failed(s, code);
+    s->out_size = got; /* 0 or more than the room: it did not fit */
+    return 0;
+}
+
+static int user_decode(struct stage *s)
+{
+    size_t got = s->out_size;
+    int code = s->user->decode(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, &got,
+                               s->user->extra_state);
+
+    if (code)
+        return user_failed(s, code);
+    if (got != s->out_size)
+        return fail(DREP_ERR_FORMAT, "filter \"%s\": gave %zu bytes where %zu should be",
+                    s->user->name, got, s->out_size);
+    return 0;
+}
+
+/* ---- which there are ---- */
+
 struct filter_class {
     int id;
-    int compresses;
+    int prefixed; /* its output begins with the length of its input */
     stage_fn *encode, *decode;
+    uint32_t expands; /* a byte of a stream becomes at most so many; 0: any number */
 };
 
 static const struct filter_class classes[] = {
-    {FMT_FILTER_SHUFFLE, 0, shuffle_encode, shuffle_decode},
-    {FMT_FILTER_BITSHUFFLE, 0, bitshuffle_encode, bitshuffle_decode},
-    {FMT_FILTER_DELTA, 0, delta_encode, delta_decode},
+    {FMT_FILTER_SHUFFLE, 0, shuffle_encode, shuffle_decode, 0},
+    {FMT_FILTER_BITSHUFFLE, 0, bitshuffle_encode, bitshuffle_decode, 0},
+    {FMT_FILTER_DELTA, 0, delta_encode, delta_decode, 0},
 #ifdef HAVE_DEFLATE
-    {FMT_FILTER_DEFLATE, 1, deflate_encode, deflate_decode},
+    {FMT_FILTER_DEFLATE, 1, deflate_encode, deflate_decode, 1032},
 #endif
 #ifdef HAVE_ZSTD
-    {FMT_FILTER_ZSTD, 1, zstd_encode, zstd_decode},
+    {FMT_FILTER_ZSTD, 1, zstd_encode, zstd_decode, 1 << 17},
 #endif
 #ifdef HAVE_LZ4
-    {FMT_FILTER_LZ4, 1, lz4_encode, lz4_decode},
+    {FMT_FILTER_LZ4, 1, lz4_encode, lz4_decode, 256},
 #endif
 };
+
+static const struct filter_class users_class = {0, 1, user_encode, user_decode, 0};
 
 static const struct filter_class *class_of(int id)
 {
@@ -333,145 +380,199 @@ static int filter_missing(const struct filter_rec *f)
 {
     const char *name = fmt_filter_name(f->id);
 
-    if (name != NULL)
+    if (name)
         return fail(DREP_ERR_UNSUPPORTED, "filter %s is not built in", name);
-    return fail(DREP_ERR_UNSUPPORTED, "unknown filter %u (%.*s)", f->id, (int)f->name.len,
-                f->name.len ? (const char *)f->name.p : "");
+    if (f->id >= FMT_FILTER_USER)
+        return fail(DREP_ERR_UNSUPPORTED, "filter \"%.*s\" is not registered", (int)f->name.len,
+                    (const char *)f->name.p);
+    return fail(DREP_ERR_UNSUPPORTED, "unknown filter %u", f->id);
 }
 
-/* One stage of encoding from `in` into `out`; *skip: it did not shrink. */
-static int encode_one(const struct filter_rec *f, const struct buf *in, size_t fixed,
-                      struct buf *out, int *skip)
+/* Does the filter's input have no fixed part any more?  Behind a prefix all bytes are alike. */
+static int prefixed(const struct filter_rec *f)
 {
     const struct filter_class *c = class_of(f->id);
-    struct stage st = {in->p, in->len, fixed < in->len ? fixed : in->len, f->param, NULL, 0};
-    int err;
 
-    *skip = 0;
-    if (c == NULL)
-        return filter_missing(f);
-    if (c->compresses && in->len <= PREFIX + 1) {
-        *skip = 1;
-        return 0;
-    }
-    if ((err = buf_reserve(out, in->len + 1)) != 0)
-        return err;
-    /* A compressor gets one byte less than its input has, so that it must shrink. */
-    st.out = c->compresses ? out->p + PREFIX : out->p;
-    st.out_size = c->compresses ? in->len - PREFIX - 1 : in->len;
-    if ((err = c->encode(&st)) != 0)
-        return err;
-    if (c->compresses && st.out_size == 0) {
-        *skip = 1;
-        return 0;
-    }
-    if (c->compresses)
-        store_be64(out->p, in->len);
-    out->len = st.out_size + (c->compresses ? PREFIX : 0);
-    return 0;
+    return f->id >= FMT_FILTER_USER || (c && c->prefixed);
 }
 
-static void buf_swap(struct buf *a, struct buf *b)
+static int class_get(const struct filter_rec *f, const struct filter_class **c,
+                     const struct user_filter **user)
 {
-    struct buf t = *a;
-
-    *a = *b;
-    *b = t;
+    *user = f->id >= FMT_FILTER_USER ? user_filter_find(&f->name) : NULL;
+    *c = *user ? &users_class : class_of(f->id);
+    return *c ? 0 : filter_missing(f);
 }
 
-/* The input of the first filter: there is memory even for no bytes, since filters
- * compute with its address. */
-static int buf_start(struct buf *b, const void *p, size_t size)
+int filters_known(const struct filter_rec *f, int n)
 {
-    int err = buf_reserve(b, size + 1);
+    const struct filter_class *c;
+    const struct user_filter *user;
+    int err = 0;
 
-    return err ? err : buf_set(b, p, size);
-}
-
-int filters_encode(const struct filter_rec *f, int n, const void *buf, size_t size, size_t fixed,
-                   struct buf *out, uint32_t *skipped)
-{
-    struct buf next = {0};
-    uint32_t skip_mask = 0;
-    int err = buf_start(out, buf, size), packed = 0;
-
-    for (int i = 0; err == 0 && i < n; i++) {
-        int skip;
-
-        /* Behind a compressor there is no fixed part any more: all bytes are alike. */
-        err = encode_one(&f[i], out, packed ? out->len : fixed, &next, &skip);
-        if (err == 0 && skip) {
-            skip_mask |= 1u << i;
-        } else if (err == 0) {
-            const struct filter_class *c = class_of(f[i].id);
-
-            packed |= c->compresses;
-            buf_swap(out, &next);
-        }
-    }
-    /* Without any gain from a compressor the payload is stored as it is. */
-    if (err == 0 && !packed) {
-        skip_mask = n == 0 ? 0 : (uint32_t)((1ull << n) - 1);
-        err = buf_set(out, buf, size);
-    }
-    buf_release(&next);
-    if (err == 0)
-        *skipped = skip_mask;
+    for (int i = 0; !err && i < n; i++)
+        err = class_get(&f[i], &c, &user);
     return err;
 }
 
-static int decode_one(const struct filter_rec *f, const struct buf *in, size_t fixed, uint64_t max,
-                      struct buf *out)
+/* ---- writing ---- */
+
+/* Fills room with what the filter makes of s->in; *skip: it does not shrink. */
+static int encode_into(struct stage *s, const struct filter_class *c, struct buf *room, int *skip)
 {
-    const struct filter_class *c = class_of(f->id);
-    struct stage st = {in->p, in->len, fixed < in->len ? fixed : in->len, f->param, NULL, in->len};
+    int keep = s->user && s->user->flags & DREP_FILTER_KEEP;
+    size_t most = c->prefixed ? s->in_size - PREFIX - 1 : s->in_size;
     int err;
 
-    if (c == NULL)
-        return filter_missing(f);
-    if (c->compresses) {
-        uint64_t len;
-
-        if (in->len < PREFIX)
-            return fail(DREP_ERR_FORMAT, "%s: shorter than its length field",
-                        fmt_filter_name(f->id));
-        len = load_be64(in->p);
-        if (len > max)
-            return fail(DREP_ERR_LIMIT, "%s: claims %llu bytes, more than the %llu it may have",
-                        fmt_filter_name(f->id), (unsigned long long)len, (unsigned long long)max);
-        st.in += PREFIX;
-        st.in_size -= PREFIX;
-        st.out_size = (size_t)len;
+    if (keep) /* a first guess */
+        most = s->in_size + s->in_size / 16 + 64;
+    /* A compressor gets one byte less than its input has, so that it must shrink. */
+    for (int turn = 0;; turn++) {
+        err = buf_reserve(room, most + PREFIX + 1);
+        s->out = c->prefixed ? room->p + PREFIX : room->p;
+        s->out_size = most;
+        if (!err)
+            err = c->encode(s);
+        if (err || s->out_size <= most)
+            break;
+        if (!keep || turn > 0 || s->out_size > user_most(s->in_size) - PREFIX)
+            break;
+        most = s->out_size;
     }
-    if ((err = buf_reserve(out, st.out_size + 1)) != 0)
+    *skip = !err && !keep && c->prefixed && (s->out_size == 0 || s->out_size > most);
+    if (!err && keep && (s->out_size == 0 || s->out_size > most))
+        return fail(DREP_ERR_CONVERSION, "filter \"%s\" wants %zu bytes for %zu", s->user->name,
+                    s->out_size, s->in_size);
+    return err;
+}
+
+/* One stage of encoding from `in`; *skip: it was not applied. */
+static int encode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
+                      size_t fixed, struct buf *room, int *skip)
+{
+    struct stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
+    const struct filter_class *c;
+    struct out prefix;
+    int err = class_get(f, &c, &s.user);
+
+    *skip = 0;
+    if (err)
         return err;
-    st.out = out->p;
-    if ((err = c->decode(&st)) != 0)
+    s.fixed = fixed < in->len ? fixed : in->len;
+    if (c->prefixed && in->len <= PREFIX + 1 && !(s.user && s.user->flags & DREP_FILTER_KEEP)) {
+        *skip = 1;
+        return 0;
+    }
+    err = encode_into(&s, c, room, skip);
+    if (err || *skip)
         return err;
-    out->len = st.out_size;
+    room->len = s.out_size + (c->prefixed ? PREFIX : 0);
+    if (c->prefixed) {
+        out_init(&prefix, room->p, PREFIX);
+        out_u64(&prefix, in->len);
+    }
     return 0;
 }
 
-int filters_decode(const struct filter_rec *f, int n, uint32_t skipped, const void *buf,
-                   size_t size, size_t fixed, uint64_t max, struct buf *out)
+int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
+                   size_t fixed, struct span *out, uint32_t *skipped)
 {
-    struct buf next = {0};
-    int err = buf_start(out, buf, size);
+    static const uint8_t nothing[1];
+    struct span now = {size ? buf : nothing, size};
+    uint32_t skip_mask = 0;
+    int err = 0, packed = 0, next = 0;
 
-    for (int i = n - 1; err == 0 && i >= 0; i--) {
-        int compressed_before = 0;
+    for (int i = 0; !err && i < n; i++) {
+        int skip;
+
+        err = encode_one(k, &f[i], &now, packed ? now.len : fixed, &k->room[next], &skip);
+        if (!err && skip) {
+            skip_mask |= 1u << i;
+        } else if (!err) {
+            now = (struct span){k->room[next].p, k->room[next].len};
+            next = !next;
+            packed |= prefixed(&f[i]);
+        }
+    }
+    if (err)
+        return err;
+    /* Without any gain from a compressor the payload is stored as it is. */
+    if (!packed) {
+        skip_mask = n == 0 ? 0 : (uint32_t)((1ull << n) - 1);
+        now = (struct span){buf, size};
+    }
+    *out = now;
+    *skipped = skip_mask;
+    return 0;
+}
+
+/* ---- reading ---- */
+
+static int decode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
+                      size_t fixed, uint64_t max, struct buf *room)
+{
+    struct stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len, .out_size = in->len};
+    const struct filter_class *c;
+    int err = class_get(f, &c, &s.user);
+
+    if (err)
+        return err;
+    s.fixed = fixed < in->len ? fixed : in->len;
+    if (c->prefixed) {
+        const char *name = s.user ? s.user->name : fmt_filter_name(f->id);
+        uint64_t len;
+
+        if (in->len < PREFIX)
+            return fail(DREP_ERR_FORMAT, "%s: shorter than its length field", name);
+        len = load_u64(in->p);
+        if (len > max)
+            return fail(DREP_ERR_LIMIT, "%s: claims %llu bytes, more than the %llu it may have",
+                        name, (unsigned long long)len, (unsigned long long)max);
+        s.in += PREFIX;
+        s.in_size -= PREFIX;
+        if (c->expands && len / c->expands > s.in_size)
+            return fail(DREP_ERR_FORMAT, "%s: claims %llu bytes of a stream of %zu", name,
+                        (unsigned long long)len, s.in_size);
+        s.out_size = (size_t)len;
+    }
+    err = buf_reserve(room, s.out_size + 1);
+    if (err)
+        return err;
+    s.out = room->p;
+    err = c->decode(&s);
+    if (!err)
+        room->len = s.out_size;
+    return err;
+}
+
+int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
+                   const void *buf, size_t size, size_t fixed, uint64_t max, struct buf *out)
+{
+    static const uint8_t nothing[1];
+    struct span now = {size ? buf : nothing, size};
+    int err = 0, first = 0, next = 0, any = 0;
+
+    while (first < n && skipped >> first & 1)
+        first++;
+    for (int i = n - 1; !err && i >= first; i--) {
+        struct buf *to = i == first ? out : &k->room[next];
+        uint64_t most = max;
+        int packed = 0;
 
         if (skipped >> i & 1)
             continue;
-        for (int k = 0; k < i; k++) {
-            const struct filter_class *c = class_of(f[k].id);
-
-            compressed_before |= c != NULL && c->compresses && !(skipped >> k & 1);
+        for (int b = 0; b < i; b++) {
+            packed |= prefixed(&f[b]) && !(skipped >> b & 1);
+            if (f[b].id >= FMT_FILTER_USER && !(skipped >> b & 1))
+                most = user_most(most);
         }
-        err = decode_one(&f[i], out, compressed_before ? out->len : fixed, max, &next);
-        if (err == 0)
-            buf_swap(out, &next);
+        err = decode_one(k, &f[i], &now, packed ? now.len : fixed, most, to);
+        if (!err)
+            now = (struct span){to->p, to->len};
+        next = !next;
+        any = 1;
     }
-    buf_release(&next);
+    if (!err && !any)
+        err = buf_set(out, buf, size);
     return err;
 }

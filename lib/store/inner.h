@@ -295,6 +295,9 @@ int chunk_cache_get(struct chunk_cache *c, const struct key *key, int once, chun
                     void *ctx, struct decoded **out);
 void chunk_cache_put(struct chunk_cache *c, struct decoded *d);
 
+/* filter.c: what codec_take() gave, when the store is closed. */
+void codecs_free(struct store *st);
+
 struct check;
 
 /* ---- opening: file.c, snapshot.c ---- */
@@ -327,6 +330,7 @@ struct store {
     struct op op;
     struct runs runs;
     struct chunk_cache *cache;
+    struct codec *codecs; /* that nobody uses; under lock */
     struct check *check;
     pthread_mutex_t lock;
 };

@@ -138,6 +138,8 @@ void log_list_release(struct log_list *list);
 
 /* ---- payload of chunks ---- */
 
+struct codec;
+
 /* One dataset's chunks.  Filled in by data/, released by chunks_release (which frees
  * what the store hangs on it: reservations, cached records). */
 struct chunks {
@@ -174,9 +176,9 @@ int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void
                 uint64_t size);
 /* The same in two steps for one filtered chunk: chunk_encode() only runs the filters and may
  * be called from many threads, also while others read. */
-int chunk_encode(const struct chunks *cs, const void *buf, uint64_t size, struct buf *out,
-                 uint32_t *skipped);
-int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct buf *encoded,
+int chunk_encode(const struct chunks *cs, struct codec *k, const void *buf, uint64_t size,
+                 struct span *out, uint32_t *skipped);
+int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct span *encoded,
                         uint32_t skipped);
 /* Replaces bytes of one existing or absent chunk: read, modify, write; `fill` (one
  * stored element, NULL: zeros) stands for what did not exist. */
@@ -203,14 +205,35 @@ int store_op_end(struct store *st, int keep);
 
 /* ---- filters ---- */
 
+/* What filters need besides their input: buffers, and the compressors' own memory.  Kept
+ * from chunk to chunk; one thread at a time uses it.  {0} is empty. */
+struct codec {
+    struct codec *next;
+    struct buf room[2];
+    struct buf stored;     /* for the caller */
+    void *compressor[2];   /* deflate's, and for which level; zstd's */
+    void *decompressor[2]; /* likewise */
+    int level;
+};
+void codec_release(struct codec *k);
+/* One of the store's, NULL if there is no memory for it. */
+struct codec *codec_take(struct store *st);
+void codec_give(struct store *st, struct codec *k);
+
 int filter_available(int id);
+/* The registered filter of this name, or a plugin's (base/plugin.h); *out NULL: none. */
+struct user_filter;
+int filter_resolve(const char *name, const char *dirs, const struct user_filter **out);
+/* DREP_ERR_UNSUPPORTED naming the first filter of the list that is not there. */
+int filters_known(const struct filter_rec *f, int n);
 /* Encodes `size` bytes at buf through the list; `fixed` bytes at its start are the fixed
- * part.  *skipped: filters not applied (did not shrink).  Result in *out. */
-int filters_encode(const struct filter_rec *f, int n, const void *buf, size_t size, size_t fixed,
-                   struct buf *out, uint32_t *skipped);
-/* Decodes; the result is at most `max` bytes. */
-int filters_decode(const struct filter_rec *f, int n, uint32_t skipped, const void *buf,
-                   size_t size, size_t fixed, uint64_t max, struct buf *out);
+ * part.  *skipped: filters not applied (did not shrink).  The result stands at buf or in the
+ * codec, until that is used again. */
+int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
+                   size_t fixed, struct span *out, uint32_t *skipped);
+/* Decodes; the result is at most `max` bytes.  out is not one of the codec's buffers. */
+int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
+                   const void *buf, size_t size, size_t fixed, uint64_t max, struct buf *out);
 
 /* ---- checks ---- */
 

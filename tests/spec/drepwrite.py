@@ -409,6 +409,11 @@ def lz4(data):
     return out.raw[:n]
 
 
+def mirror(parameters, data):
+    """A user's filter: the bytes backwards, each changed by the first parameter."""
+    return bytes(b ^ parameters[0] for b in reversed(data))
+
+
 FILTER = {"shuffle": 1, "bitshuffle": 2, "delta": 3, "deflate": 16, "zstd": 17, "lz4": 18}
 
 
@@ -419,6 +424,8 @@ def apply_filter(name, parameters, data, fixed):
         return u64(len(data)) + zstd(data, parameters[0])
     if name == "lz4":
         return u64(len(data)) + lz4(data)
+    if name == "mirror":
+        return u64(len(data)) + mirror(parameters, data)
     call = {"shuffle": shuffle, "bitshuffle": bitshuffle, "delta": delta}[name]
     return call(data[:fixed], *parameters) + data[fixed:]
 
@@ -615,7 +622,8 @@ class Builder:
             rest += b"".join(map(u32, chunk))
         rest += u8(len(filters))
         for f, parameters in filters:
-            rest += u16(FILTER[f]) + u8(0) + u8(0) + u8(len(parameters))
+            own = f.encode() if f not in FILTER else b""
+            rest += u16(FILTER.get(f, 32768)) + u8(0) + u8(len(own)) + own + u8(len(parameters))
             rest += b"".join(map(u32, parameters))
         rest += u8(fill)
         if fill == 1:
@@ -665,7 +673,7 @@ class Builder:
         for i, (name, parameters) in enumerate(o["filters"]):
             if not skipped >> i & 1:
                 raw = apply_filter(name, parameters, raw, fixed)
-                if name in ("deflate", "zstd", "lz4"):
+                if name in ("deflate", "zstd", "lz4", "mirror"):
                     fixed = len(raw)
         self.run(ident, at, [raw], filtered=True, skipped=skipped)
 

@@ -129,6 +129,17 @@ def with_conversion():
     return compare.difference([[5, -5, 0], [1.5, -0.0]], got)
 
 
+def with_filter():
+    """A user's filter, once its author's function is there."""
+    payload.register_filter("mirror", lambda p, data, size: drepwrite.mirror(p, data))
+    try:
+        root = described(os.path.join(VECTORS, "user-filter.drep"))["root"]
+    finally:
+        payload._users.clear()
+    got = [root["members"][n]["data"] for n in ("alone", "between", "skipped")]
+    return compare.difference([[7 * i * i - 300 for i in range(12)]] * 3, got)
+
+
 def every_cut():
     """Every truncation of a file is refused."""
     with open(os.path.join(VECTORS, "scalar.drep"), "rb") as f:
@@ -382,6 +393,7 @@ def own_tests(tap, work):
     for name, function in (
             ("a damaged slot is reported", reports_damage),
             ("form 2 with its author's function", with_conversion),
+            ("a filter with its author's function", with_filter),
             ("every truncation is refused", every_cut),
             ("every flipped bit is noticed", every_flip),
             ("a changed node under right sums is read or refused", every_change),

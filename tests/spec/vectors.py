@@ -288,6 +288,23 @@ def chunked():
     return done(b, expect)
 
 
+def user_filter():
+    """Filters that only their author has: "mirror" is what drepwrite.mirror() does."""
+    b = Builder()
+    values = [7 * i * i - 300 for i in range(12)]
+    expect = {}
+    for name, filters in (("alone", [("mirror", [90, 7])]),
+                          ("between", [("shuffle", [4]), ("mirror", [3]), ("lz4", [1])])):
+        d = b.dataset(1, name, "INT", (12,), "chunked", (12,), filters)
+        b.filtered(d, (0,), values)
+        expect["/" + name] = None
+    d = b.dataset(1, "skipped", "INT", (12,), "chunked", (6,), [("delta", [4, 0]), ("mirror", [1])])
+    b.filtered(d, (0,), values[:6], skipped=2)
+    b.filtered(d, (1,), values[6:], skipped=3)
+    expect["/skipped"] = values
+    return done(b, expect)
+
+
 def contiguous():
     b = Builder()
     d = b.dataset(1, "slabs", "SHORT", (7, 2), "contiguous", (4,), maxshape=(None, 2),
@@ -691,7 +708,8 @@ def damaged_slot():
     return b
 
 
-GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, contiguous, links,
+GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, user_filter,
+        contiguous, links,
         attrs, dims, named, tree, native_s390x, native_m68k, native_i386, native_ppc64el,
         declared_ibm, declared_vax, declared_cray, code, code_native, extended, readonly,
         second_commit, damaged_slot]

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 /* A plugin of the build, copied under the name that its representation has. */
 static const char *place(const char *built, const char *name)
@@ -76,6 +77,48 @@ START_TEST(test_a_hint_leads_to_it)
     ok(drep_plugin_load(plugin));
     /* A copy is another object, which finds the name taken. */
     fails(drep_plugin_load(place("examples/plugin_mirror", "copy.so")), DREP_ERR_UNSUPPORTED);
+}
+END_TEST
+
+/* Filters are found by the same rule: at creation, at opening. */
+START_TEST(test_a_filter_too)
+{
+    const drep_filter xor = {.id = DREP_FILTER_USER, .name = "xor", .nparams = 1, .param = {0x5a}};
+    drep_spec spec = {
+        .type = DREP_INT, .rank = 1, .dims = (int64_t[]){3}, .filters = &xor, .nfilters = 1};
+    const int in[] = {1, 2, 3};
+    const char *path = temp_path("x.drep");
+    drep_dataset *ds;
+    drep_info *info;
+    drep_file *f;
+    int out[3];
+
+    place("examples/plugin_xor", "xor.so");
+    ok(drep_create(":memory:", 0, "native", NULL, &f));
+    fails(drep_dataset_create(f, "/x", &spec, &ds), DREP_ERR_UNSUPPORTED);
+    drep_abandon(f);
+    info = hints("drep_sync=none", (char *)NULL);
+    ok(drep_info_set(info, "drep_plugin_path", temp_dir));
+    if (fork() == 0) { /* another process, so that this one meets the name in the file first */
+        ok(drep_create(path, 0, "native", info, &f));
+        ok(drep_dataset_create(f, "/x", &spec, &ds));
+        ok(drep_write(ds, NULL, NULL, in, NULL));
+        drep_dataset_close(ds);
+        _exit(drep_close(f));
+    }
+    ck_assert_int_gt(wait(NULL), 0);
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_dataset_open(f, "/x", &ds));
+    fails(drep_read(ds, NULL, NULL, out, NULL), DREP_ERR_UNSUPPORTED);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    ok(drep_open(path, DREP_RDONLY, info, &f));
+    ok(drep_dataset_open(f, "/x", &ds));
+    ok(drep_read(ds, NULL, NULL, out, NULL));
+    ck_assert_mem_eq(out, in, sizeof in);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    drep_info_free(info);
 }
 END_TEST
 
@@ -164,6 +207,7 @@ int main(void)
     TCase *tc = tcase_create("all");
 
     tcase_add_test(tc, test_a_hint_leads_to_it);
+    tcase_add_test(tc, test_a_filter_too);
     tcase_add_test(tc, test_threads_find_it_at_once);
     tcase_add_test(tc, test_what_is_refused);
     tcase_add_test(tc, test_every_allocation_failing);

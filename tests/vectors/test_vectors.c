@@ -163,6 +163,18 @@ static void all_bad(const char *dir)
         fclose(expect);
 }
 
+/* The filter of user-filter.drep: the bytes backwards, each changed by the first parameter. */
+static int mirror(const uint32_t *params, int nparams, const void *in, size_t in_size, void *out,
+                  size_t *out_size, void *extra_state)
+{
+    (void)nparams;
+    (void)extra_state;
+    for (size_t i = 0; i < in_size && in_size <= *out_size; i++)
+        ((uint8_t *)out)[i] = (uint8_t)(((const uint8_t *)in)[in_size - 1 - i] ^ params[0]);
+    *out_size = in_size;
+    return 0;
+}
+
 /* test_vectors [FOLDER OF BAD ONES] */
 int main(int argc, char **argv)
 {
@@ -176,6 +188,8 @@ int main(int argc, char **argv)
         printf("1..%d\n", cases);
         return 0;
     }
+    result(drep_register_filter("mirror", NULL, mirror, NULL, 0) == 0, "the filter \"mirror\"",
+           drep_error());
     snprintf(dir, sizeof dir, "%s/tests/vectors", src == NULL ? "." : src);
     names = list_of(dir, &n);
     for (int i = 0; i < n; i++) {

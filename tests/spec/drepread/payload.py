@@ -8,7 +8,15 @@ from .tree import SUMS, read_ref
 
 SHUFFLE, BITSHUFFLE, DELTA, DEFLATE, ZSTD, LZ4 = 1, 2, 3, 16, 17, 18
 NAMES = {1: "shuffle", 2: "bitshuffle", 3: "delta", 16: "deflate", 17: "zstd", 18: "lz4"}
+USERS = 32768  # ids from here on are users' filters, known by name
 PIECE = 4096
+
+_users = {}
+
+
+def register_filter(name, decode):
+    """decode(parameters, data, size) -> size bytes."""
+    _users[name] = decode
 
 
 class Filter:
@@ -23,14 +31,22 @@ class Filter:
             raise DrepError("FORMAT", "filter %s lacks a parameter" % self.name)
         return self.parameters[i]
 
+    def prefixed(self):
+        """Is the length of the input written before what the filter makes of it?"""
+        return self.id in (DEFLATE, ZSTD, LZ4) or self.id >= USERS
+
     def undo(self, data, fixed, limit):
         """The bytes before this filter; the first `fixed` of `data` are fixed parts."""
-        if self.id in (DEFLATE, ZSTD, LZ4):
+        if self.prefixed():
+            if self.id >= USERS and self.name not in _users:
+                raise DrepError("UNSUPPORTED", 'filter "%s" is not known here' % self.name)
             cur = Cursor(data, None, self.name)
             size = cur.u64()
             if size > limit:
                 raise DrepError("FORMAT", "%s states %d bytes, at most %d are possible"
                                 % (self.name, size, limit))
+            if self.id >= USERS:
+                return _users[self.name](self.parameters, cur.bytes(cur.left()), size)
             decode = {DEFLATE: borrowed.deflate_decode, ZSTD: borrowed.zstd_decode,
                       LZ4: borrowed.lz4_decode}[self.id]
             return decode(cur.bytes(cur.left()), size)
@@ -128,13 +144,13 @@ def unfilter(run, data, filters, fixed, full, limit):
     if not run.filtered:
         return data
     bound = limit if full is None else full
-    compressors = (DEFLATE, ZSTD, LZ4)
     for i in reversed(range(len(filters))):
         if run.skipped >> i & 1:
             continue
         # What stands before filter i is still compressed if a compressor acted earlier.
-        earlier = any(f.id in compressors and not run.skipped >> j & 1
-                      for j, f in enumerate(filters[:i]))
-        data = filters[i].undo(data, len(data) if earlier else fixed,
-                               bound + 4096 if earlier else bound)
+        before = [f for j, f in enumerate(filters[:i]) if f.prefixed() and not run.skipped >> j & 1]
+        most = bound
+        for f in before:
+            most = 2 * most + 65536 if f.id >= USERS else most
+        data = filters[i].undo(data, len(data) if before else fixed, most)
     return data

@@ -94,7 +94,12 @@ class Writer:
             out["fill"] = self.f.fill_of(obj)
         out["attributes"] = self.attributes(obj)
         if not self.header_only:
-            out["data"] = self.f.data(obj)
+            try:
+                out["data"] = self.f.data(obj)
+            except DrepError as e:  # a filter that is not known here
+                if e.category != "UNSUPPORTED":
+                    raise
+                out["data"] = None
         return out
 
     def named(self, obj):
