@@ -334,28 +334,31 @@ hetero: ## the tests on other machines, under qemu-user
 	+@$(SUB) MODE=release all
 	@tests/run hetero
 
-docs: ## check the man pages
+docs: ## check the man pages; the reference of the library as pages, into build/docs
 	@tools/install-deps docs
-	mandoc -T lint -W warning $(wildcard tools/*.1)
+	mandoc -T lint -W warning $(MAN)
+	@tools/reference build/docs
 
 deps-%: ## install the Debian packages of a group (tools/install-deps lists them)
 	@tools/install-deps $*
 
 # ------------------------------------------------------------------ install
 
-MAN1 := $(wildcard tools/*.1)
+MAN := $(wildcard tools/man/*.[15])
+man_in = $(patsubst tools/man/%,$D$(mandir)/man$(1)/%,$(filter %.$(1),$(MAN)))
 SCHEMAS := $(wildcard schema/*.yaml schema/examples/*.yaml)
 D := $(DESTDIR)
 
 install: all ## into DESTDIR and PREFIX (default /usr/local)
-	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1
+	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5
 	install -m 755 $(COMMAND) $D$(bindir)/datarep
 	install -m 644 $(SHARED) $D$(libdir)/
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
 	install -m 644 $(STATIC) $D$(libdir)/
 	install -m 644 lib/datarep.h $D$(includedir)/
-	install -m 644 $(MAN1) $D$(mandir)/man1/
+	install -m 644 $(filter %.1,$(MAN)) $D$(mandir)/man1/
+	install -m 644 $(filter %.5,$(MAN)) $D$(mandir)/man5/
 	$(if $(MODULE),install -d $D$(libdir)/datarep && install -m 644 $(MODULE) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
@@ -367,7 +370,7 @@ install: all ## into DESTDIR and PREFIX (default /usr/local)
 uninstall: ## remove what install put there
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
-	    $D$(libdir)/pkgconfig/datarep.pc $(patsubst tools/%,$D$(mandir)/man1/%,$(MAN1))
+	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5)
 	rm -rf $D$(libdir)/datarep $D$(datadir)/datarep
 
 clean: ## remove build/

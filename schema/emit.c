@@ -287,6 +287,30 @@ static const char *put_json(struct emitter *e, const char *p, enum value_form fo
     return p;
 }
 
+/* What a piece of JSON holds, values and the ends of lists, is printed as it comes. */
+struct pieces {
+    struct emitter *e;
+    enum value_form form;
+};
+
+static int put_piece(void *giver, const char *p)
+{
+    const struct pieces *pieces = giver;
+    struct emitter *e = pieces->e;
+
+    while (*(p += strspn(p, " \n,:")) && !e->err) {
+        if (*p != '[' && *p != ']') {
+            p = put_json(e, p, pieces->form);
+            continue;
+        }
+        if (*p++ == '[')
+            begin_list(e);
+        else
+            end_list(e);
+    }
+    return e->err;
+}
+
 /* -------------------------------------------------------------- attributes */
 
 /* A type by its one-line form, or by the name that the root group has for it. */
@@ -547,6 +571,21 @@ static const char *layout_name(const drep_dsinfo *info)
     return info->layout == DREP_COMPACT ? "compact" : NULL;
 }
 
+/* What was never written need not be written again. */
+static void put_data(struct emitter *e, const char *path, const drep_dsinfo *info)
+{
+    const struct schema_print_options *o = e->options;
+    struct pieces pieces = {e, typed_form(info->type)};
+    int err;
+
+    if (!o->data || info->rank == DREP_NULL_SPACE || info->count == 0 || info->stored == 0)
+        return;
+    put_plain(e, "data");
+    err = o->data(o->ctx, path, put_piece, &pieces);
+    if (err && !e->err)
+        o->failed(o->ctx, path, err);
+}
+
 static void put_dataset(struct emitter *e, const char *path, const drep_objinfo *object)
 {
     const struct schema_print_options *o = e->options;
@@ -579,6 +618,8 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
         o->failed(o->ctx, path, err);
     else
         put_attrs(e, path, object);
+    if (!err)
+        put_data(e, path, &info);
     end_map(e);
 }
 

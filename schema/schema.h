@@ -64,13 +64,18 @@ struct schema_print_options {
     /* The value of an attribute, or with name NULL the fill value of a dataset, in the
      * JSON form of SPEC.md; malloc'ed.  0 or a DREP_ERR_... code. */
     int (*value)(void *ctx, const char *path, const char *name, char **text);
+    /* The elements of the dataset at path in that form, in lists as deep as its rank, piece
+     * by piece without cutting a value: give(giver, text).  Gives what give() gave, or a
+     * DREP_ERR_... code.  NULL: the values of datasets are left out. */
+    int (*data)(void *ctx, const char *path, int (*give)(void *giver, const char *text),
+                void *giver);
     /* Where the object with this id is printed, NULL if nowhere; borrowed. */
     const char *(*path)(void *ctx, uint64_t id);
     /* Something cannot be read and is left out. */
     void (*failed)(void *ctx, const char *path, int err);
     void *ctx;
 };
-/* Prints a schema that makes this file again, without the values of datasets. */
+/* Prints a schema that makes this file again. */
 int schema_print(drep_file *file, const struct schema_print_options *options);
 
 #endif

@@ -1,13 +1,15 @@
 /* dump.c - `datarep dump`: prints a file, or one object of it. */
 #include "dump.h"
+#include "color.h"
+#include "near.h"
+#include "progress.h"
 #include "tool.h"
+#include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if HAVE_YAML
-#include "schema/schema.h"
-#endif
 
 void dump_failed(struct dump *d, const char *path, int err)
 {
@@ -18,13 +20,13 @@ bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struc
 {
     const char *wrong = NULL;
 
-    if (d->slice && strcmp(path, d->path) == 0)
-        wrong = slice_parse(out, d->slice, info->rank, info->dims);
+    if (d->operand.slice && strcmp(path, d->operand.path) == 0)
+        wrong = slice_parse(out, d->operand.slice, info->rank, info->dims);
     else
         slice_all(out, info->rank, info->dims);
     if (!wrong)
         return true;
-    tool_say(d->file_name, path, "%s: %s", d->slice, wrong);
+    tool_say(d->file_name, path, "%s: %s", d->operand.slice, wrong);
     d->status = tool_worse(d->status, TOOL_USAGE);
     return false;
 }
@@ -41,192 +43,244 @@ void dump_filter_name(struct sink *s, const drep_filter *filter)
 
 /* ------------------------------------------------------------ what to show */
 
-enum form { FORM_TEXT, FORM_JSON, FORM_YAML };
+typedef void form_fn(struct dump *d);
 
-/* "a/b/" -> "/a/b", malloc'ed, with the slice at *slice cut off.  A name may itself end
- * in "]": an object that is there wins. */
-static char *find_path(struct dump *d, const char *text, char **slice)
+/* Whether there is such an object, and such elements of it.  An exit code. */
+static int check_object(const struct dump *d, form_fn *form)
 {
-    size_t size = strlen(text);
-    drep_objinfo info;
-    char *path = malloc(size + 2);
-
-    *slice = NULL;
-    if (!path)
-        return NULL;
-    path[0] = '/';
-    while (*text == '/')
-        text++;
-    memcpy(path + 1, text, strlen(text) + 1);
-    size = strlen(path);
-    if (path[size - 1] == ']' && drep_stat(d->file, path, &info) && strchr(path, '[')) {
-        *slice = strdup(strrchr(path, '['));
-        *strrchr(path, '[') = '\0';
-    }
-    for (size = strlen(path); size > 1 && path[size - 1] == '/'; size--)
-        path[size - 1] = '\0';
-    return path;
-}
-
-/* Whether there is such an object, and such elements of it. */
-static int check_path(struct dump *d)
-{
+    const char *path = d->operand.path;
     drep_objinfo info;
     struct slice slice;
-    drep_dataset *ds;
     drep_dsinfo ds_info;
-    int err = drep_stat(d->file, d->path, &info);
+    drep_dataset *ds;
+    int status, err = drep_stat(d->file, path, &info);
 
     if (err)
-        return tool_fail(d->file_name, d->path, err);
-    if (!d->slice)
+        return operand_missing(d->file_name, d->file, path, err);
+    if (!d->operand.slice && form != dump_raw)
         return 0;
-    if (info.kind != DREP_OBJ_DATASET) {
-        tool_say(d->file_name, d->path, "%s: only datasets have elements", d->slice);
-        return TOOL_USAGE;
-    }
-    err = drep_dataset_open(d->file, d->path, &ds);
-    if (err)
-        return tool_fail(d->file_name, d->path, err);
-    err = drep_dataset_info(ds, &ds_info);
+    status = operand_open(&d->operand, d->file_name, d->file, &ds, &ds_info, &slice);
+    if (!status)
+        drep_dataset_close(ds);
+    return status;
+}
+
+/* Adds the bytes of a dataset's elements to the sum at walk->ctx. */
+static int add_size(struct walk *walk, const struct walk_item *item)
+{
+    uint64_t *sum = walk->ctx;
+    drep_dsinfo info;
+    drep_dataset *ds;
+
+    if (item->link || item->info.kind != DREP_OBJ_DATASET ||
+        drep_dataset_open(walk->file, item->path, &ds))
+        return 0;
+    if (drep_dataset_info(ds, &info) == 0)
+        *sum += (uint64_t)info.count * (uint64_t)drep_type_extent(info.type);
     drep_dataset_close(ds);
-    if (err)
-        return tool_fail(d->file_name, d->path, err);
-    return dump_slice(d, d->path, &ds_info, &slice) ? 0 : d->status;
+    return 0;
 }
 
-/* -------------------------------------------------------------------- YAML */
-
-#if HAVE_YAML
-static int put_yaml(void *ctx, const char *bytes, size_t size)
+/* Where text comes by itself nobody waits for it. */
+static void begin_progress(const struct dump *d)
 {
-    struct dump *d = ctx;
+    uint64_t sum = 0;
+    struct walk walk = {
+        .file = d->file, .depth = -1, .enter = add_size, .ctx = &sum, .quiet = true};
 
-    sink_put(d->sink, bytes, size);
-    return d->sink->err ? DREP_ERR_IO : 0;
+    if (d->header_only || isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO))
+        return;
+    if (!d->operand.slice)
+        walk_run(&walk, d->operand.path);
+    progress_begin("dump", PROGRESS_BYTES, sum);
 }
 
-static int yaml_value(void *ctx, const char *path, const char *name, char **text)
+static int dump_open(struct dump *d, const char *object, form_fn *form)
 {
-    const struct dump *d = ctx;
-
-    return values_text(&d->printer, path, name, text);
-}
-
-static const char *object_path(void *ctx, uint64_t id)
-{
-    const struct dump *d = ctx;
-
-    return print_path(&d->printer, id);
-}
-
-static void yaml_failed(void *ctx, const char *path, int err)
-{
-    dump_failed(ctx, path, err);
-}
-
-static void dump_yaml(struct dump *d)
-{
-    struct schema_print_options options = {
-        .put = put_yaml, .value = yaml_value, .path = object_path, .failed = yaml_failed, .ctx = d};
-    int err = schema_print(d->file, &options);
-
-    if (err && !d->sink->err)
-        dump_failed(d, NULL, err);
-}
-#endif
-
-static void show(struct dump *d, enum form form)
-{
-    if (form == FORM_TEXT)
-        dump_text(d);
-    if (form == FORM_JSON)
-        dump_json(d);
-#if HAVE_YAML
-    if (form == FORM_YAML)
-        dump_yaml(d);
-#endif
-}
-
-static int dump_open(struct dump *d, const char *object, enum form form)
-{
-    char *path = NULL, *slice = NULL;
-    int err = drep_header_get(d->file, &d->header);
+    int status, err = drep_header_get(d->file, &d->header);
 
     if (!err)
-        err = print_init(&d->printer, d->file, form != FORM_TEXT);
+        err = print_init(&d->printer, d->file, form != dump_text);
     if (err)
         return tool_fail(d->file_name, NULL, err);
-    path = find_path(d, object, &slice);
-    if (!path || sink_init(d->sink, STDOUT_FILENO)) {
-        free(path);
-        free(slice);
-        print_release(&d->printer);
-        return tool_no_memory();
-    }
-    d->path = path;
-    d->slice = slice;
-    err = check_path(d);
-    if (err) {
-        sink_release(d->sink);
-        d->status = tool_worse(d->status, err);
+    if (operand_init(&d->operand, d->file, object))
+        status = tool_no_memory();
+    else
+        status = check_object(d, form);
+    if (!status) {
+        begin_progress(d);
+        form(d);
+        progress_end();
+        status = sink_close(d->sink);
     } else {
-        show(d, form);
-        d->status = tool_worse(d->status, sink_close(d->sink));
+        sink_release(d->sink);
     }
-    free(path);
-    free(slice);
+    operand_release(&d->operand);
     print_release(&d->printer);
-    return d->status;
+    return tool_worse(d->status, status);
 }
 
-enum { OPTION_JSON = OPTION_LONG, OPTION_YAML };
+/* ------------------------------------------------------------- command line */
+
+enum { OPTION_JSON = OPTION_LONG, OPTION_JSONL, OPTION_YAML, OPTION_RAW, OPTION_AS };
 
 static const struct option_row options[] = {
     {'H', "header", NULL, "no values of datasets", NULL},
     {OPTION_JSON, "json", NULL, "as JSON", NULL},
-    {OPTION_YAML, "yaml", NULL, "with -H: as a schema that makes the file again", NULL},
+    {OPTION_JSONL, "jsonl", NULL,
+     "as JSON, one line an object; of one dataset, one line an\n"
+     "entry of its first dimension",
+     NULL},
+    {OPTION_YAML, "yaml", NULL, "as a schema that makes the file again", NULL},
+    {OPTION_RAW, "raw", NULL, "the bytes of one dataset, as this machine holds them", NULL},
+    {OPTION_AS, "as", "NAME",
+     "bytes as under this data representation (native:s390x;\n"
+     "stored: as in the file); without --raw beside the values",
+     "stored <datarep>"},
+    {'w', "width", "COLUMNS", "of a line of text (80); 0: a row of values is one line", NULL},
     OPTION_ROW_PLUGINS,
+    OPTION_ROW_COLOR,
     {0}};
+
+struct asked {
+    struct dump dump;
+    form_fn *form;
+    const char *plugins, *color;
+};
+
+/* False after saying what is wrong with it. */
+static bool take_width(struct asked *a, const char *text)
+{
+    char *end;
+    long width;
+
+    errno = 0;
+    width = strtol(text, &end, 10);
+    if (end != text && !*end && !errno && width >= 0 && width <= INT_MAX) {
+        a->dump.width = (int)width;
+        return true;
+    }
+    command_usage(&dump_command, "--width is a number of columns, not '%s'", text);
+    return false;
+}
+
+/* false after saying what is wrong with it. */
+static bool take_form(struct asked *a, form_fn *form)
+{
+    if (a->form != dump_text && a->form != form) {
+        command_usage(&dump_command, "one of --json, --jsonl, --yaml and --raw");
+        return false;
+    }
+    a->form = form;
+    return true;
+}
+
+static bool take(struct asked *a, int option)
+{
+    switch (option) {
+    case 'H':
+        a->dump.header_only = true;
+        return true;
+    case 'w':
+        return take_width(a, optarg);
+    case OPTION_JSON:
+        return take_form(a, dump_json);
+    case OPTION_JSONL:
+        return take_form(a, dump_jsonl);
+    case OPTION_YAML:
+        return take_form(a, dump_yaml);
+    case OPTION_RAW:
+        return take_form(a, dump_raw);
+    case OPTION_AS:
+        a->dump.as = optarg;
+        return true;
+    case OPTION_PLUGINS:
+        a->plugins = optarg;
+        return true;
+    default:
+        a->color = optarg ? optarg : "always";
+        return true;
+    }
+}
+
+static int offer(const char *name, const char *form, void *ctx)
+{
+    (void)form;
+    near_offer(ctx, name);
+    return 0;
+}
+
+/* --as: a representation that is known.  An exit code. */
+static int check_as(const char *name)
+{
+    struct near near = {.word = name};
+    drep_datarep rep;
+
+    if (!name || strcmp(name, "stored") == 0 || drep_datarep_get(name, &rep) == 0)
+        return 0;
+    (void)drep_datarep_walk(offer, &near);
+    if (near.best[0])
+        return command_usage(&dump_command, "unknown data representation '%s'; did you mean '%s'?",
+                             name, near.best);
+    return command_usage(&dump_command,
+                         "unknown data representation '%s'; `datarep reps` lists them", name);
+}
+
+/* What does not go together; an exit code. */
+static int check_asked(const struct asked *a, const char *path)
+{
+    const struct command *c = &dump_command;
+
+    if (a->form == dump_yaml && path)
+        return command_usage(c, "--yaml prints a whole file, not a PATH");
+#if !HAVE_YAML
+    if (a->form == dump_yaml)
+        return command_usage(c, "built without libyaml");
+#endif
+    if (a->form == dump_raw && !path)
+        return command_usage(c, "--raw of which dataset?  FILE PATH");
+    if (a->form == dump_raw && a->dump.header_only)
+        return command_usage(c, "--raw has no header");
+    if (a->form == dump_raw && isatty(STDOUT_FILENO))
+        return command_usage(c, "bytes on a terminal: redirect the output");
+    if (a->dump.as && a->form != dump_raw && a->form != dump_text)
+        return command_usage(c, "--as goes with --raw or text");
+    return check_as(a->dump.as);
+}
 
 static int run(int argc, char **argv)
 {
     struct options o = {.command = &dump_command, .argc = argc, .argv = argv};
     struct sink sink;
-    struct dump d = {.sink = &sink};
-    enum form form = FORM_TEXT;
-    const char *plugins = NULL;
-    int option, status;
+    struct asked a = {.dump = {.sink = &sink, .width = 80}, .form = dump_text};
+    struct dump *d = &a.dump;
+    int option, status, color;
     char **operands;
 
-    while ((option = option_next(&o)) > 0) {
-        d.header_only = d.header_only || option == 'H';
-        if (option == OPTION_JSON)
-            form = FORM_JSON;
-        if (option == OPTION_YAML)
-            form = FORM_YAML;
-        if (option == OPTION_PLUGINS)
-            plugins = optarg;
-    }
+    while ((option = option_next(&o)) > 0)
+        if (!take(&a, option))
+            return TOOL_USAGE;
     if (option < 0)
         return o.status;
     operands = option_operands(&o, 1, 2, "which file?");
     if (!operands)
         return o.status;
-    if (form == FORM_YAML && (!d.header_only || operands[1]))
-        return command_usage(o.command,
-                             "--yaml prints the structure of a whole file: -H --yaml FILE");
-#if !HAVE_YAML
-    if (form == FORM_YAML)
-        return command_usage(o.command, "built without libyaml");
-#endif
-    d.file_name = operands[0];
-    status = tool_open(d.file_name, DREP_RDONLY | (d.header_only ? DREP_HEADER_ONLY : 0), plugins,
-                       &d.file);
+    color = color_wanted(a.color, STDOUT_FILENO);
+    if (color < 0)
+        return command_usage(o.command, "--color is auto, always or never, not '%s'", a.color);
+    status = check_asked(&a, operands[1]);
     if (status)
         return status;
-    status = dump_open(&d, operands[1] ? operands[1] : "/", form);
-    drep_close(d.file);
+    d->file_name = operands[0];
+    status = tool_open(d->file_name, DREP_RDONLY | (d->header_only ? DREP_HEADER_ONLY : 0),
+                       a.plugins, &d->file);
+    if (status)
+        return status;
+    status = sink_init(&sink, STDOUT_FILENO) ? tool_no_memory() : 0;
+    sink.color = color && a.form == dump_text;
+    if (!status)
+        status = dump_open(d, operands[1], a.form);
+    drep_close(d->file);
     return status;
 }
 

@@ -1,17 +1,20 @@
-/* dump.h - what `dump` shows, in either form. */
+/* dump.h - what `dump` shows, in every form. */
 #ifndef TOOLS_DUMP_H
 #define TOOLS_DUMP_H
 
+#include "operand.h"
 #include "print.h"
-#include "slice.h"
+#include "walk.h"
 
 struct dump {
     const char *file_name;
     drep_file *file;
     drep_header header;
-    const char *path;  /* where to begin, "/" for everything */
-    const char *slice; /* "[...]" of the dataset at path, or NULL */
-    bool header_only;  /* no values of datasets */
+    struct operand operand; /* where to begin, "/" for everything */
+    bool header_only;       /* no values of datasets */
+    int width;              /* columns of a line of text, 0: a row is one line */
+    bool lines;             /* JSON: one line an object */
+    const char *as;         /* show bytes as under this representation, NULL: values */
     struct printer printer;
     struct sink *sink;
     int status; /* the worst exit code so far */
@@ -19,6 +22,13 @@ struct dump {
 
 void dump_text(struct dump *d);
 void dump_json(struct dump *d);
+/* A line an object; of one dataset, unless only its header is asked for, a line an entry
+ * of its first dimension. */
+void dump_jsonl(struct dump *d);
+/* The bytes of one dataset's elements, as under d->as. */
+void dump_raw(struct dump *d);
+/* A schema that makes the file again. */
+void dump_yaml(struct dump *d);
 
 /* Reports the library's failure at `path` and keeps its exit code. */
 void dump_failed(struct dump *d, const char *path, int err);
@@ -26,5 +36,10 @@ void dump_failed(struct dump *d, const char *path, int err);
 bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out);
 /* "shuffle", or "filter 32768". */
 void dump_filter_name(struct sink *s, const drep_filter *filter);
+
+/* One element a line, its bytes as under d->as beside its value.  False, with nothing
+ * printed, if elements of this type have no bytes of their own there. */
+bool dump_bytes(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
+                const struct slice *slice);
 
 #endif

@@ -6,46 +6,49 @@
 /* Lists that hold nothing but empty lists are not worth more than this many. */
 #define EMPTY_MAX 10000
 
-void nest_init(struct nest *nest, int rank, const int64_t *dims, const char *between)
+/* How many of the lists begin with the element at this place. */
+static int lists_begun(const struct nest *nest, const int64_t *at)
 {
-    *nest = (struct nest){.rank = rank, .between = between};
-    memcpy(nest->dims, dims, (size_t)rank * sizeof *dims);
+    int d = nest->rank;
+
+    while (d > 0 && at[d - 1] == 0)
+        d--;
+    return nest->rank - d;
 }
 
-/* Begins the lists whose first element comes now. */
-static void nest_open(struct nest *nest, struct sink *s)
+/* What stands between the element before, or the beginning, and the one at this place. */
+static void put_gap(const struct nest *nest, struct sink *s, const int64_t *at, bool start)
 {
-    while (nest->open < nest->rank) {
+    int begun = lists_begun(nest, at), outer = nest->lines && nest->rank > 0, n;
+    int lists = start ? nest->rank - outer : begun;
+
+    /* A list that begins ends the one before it. */
+    for (n = start ? lists : 0; n < lists; n++)
+        sink_char(s, ']');
+    if (!start && outer && begun == nest->rank - 1)
+        sink_char(s, '\n');
+    else if (!start)
+        sink_text(s, begun ? nest->between : ", ");
+    for (n = 0; n < lists; n++)
         sink_char(s, '[');
-        nest->open++;
-    }
 }
 
-/* Steps to the next element; ends the lists that are full. */
-static void nest_step(struct nest *nest, struct sink *s)
+void nest_put(const struct nest *nest, const struct printer *p, struct sink *s,
+              const drep_type *type, const void *elements, int64_t first, int64_t count)
 {
+    int64_t i, extent = drep_type_extent(type), at[DREP_MAX_RANK] = {0}, rest = first;
+    print_fn *put = print_direct(p, type);
     int d;
 
-    for (d = nest->rank - 1; d >= 0; d--) {
-        if (++nest->at[d] < nest->dims[d])
-            return;
-        nest->at[d] = 0;
-        sink_char(s, ']');
-        nest->open--;
+    for (d = nest->rank - 1; d >= 0 && count > 0; d--) {
+        at[d] = rest % nest->dims[d];
+        rest /= nest->dims[d];
     }
-}
-
-void nest_put(struct nest *nest, const struct printer *p, struct sink *s, const drep_type *type,
-              const void *elements, int64_t count)
-{
-    int64_t i, extent = drep_type_extent(type);
-
     for (i = 0; i < count && !s->err; i++) {
-        if (nest->open > 0)
-            sink_text(s, nest->open == nest->rank ? ", " : nest->between);
-        nest_open(nest, s);
-        print_value(p, s, type, (const char *)elements + i * extent);
-        nest_step(nest, s);
+        put_gap(nest, s, at, first + i == 0);
+        put(p, s, type, (const char *)elements + i * extent);
+        for (d = nest->rank - 1; d >= 0 && ++at[d] == nest->dims[d]; d--)
+            at[d] = 0;
     }
 }
 
@@ -62,19 +65,19 @@ static void put_empty(const struct nest *nest, struct sink *s, int d)
     sink_char(s, ']');
 }
 
-void nest_end(struct nest *nest, struct sink *s)
+void nest_end(const struct nest *nest, struct sink *s, bool any)
 {
     int64_t lists = 1;
     int d;
 
-    if (nest->open > 0) {
-        while (nest->open-- > 0)
+    if (any) {
+        for (d = nest->lines && nest->rank > 0; d < nest->rank; d++)
             sink_char(s, ']');
         return;
     }
     for (d = 0; d < nest->rank && nest->dims[d] > 0; d++)
         lists = nest->dims[d] > EMPTY_MAX / lists ? EMPTY_MAX + 1 : lists * nest->dims[d];
-    if (d == nest->rank)
+    if (d == nest->rank || nest->lines)
         return;
     if (lists > EMPTY_MAX)
         sink_text(s, "[]");
@@ -152,17 +155,37 @@ int values_fill(struct values *out, const struct printer *p, drep_dataset *datas
     return err;
 }
 
+int values_dataset(struct values *out, const struct printer *p, drep_dataset *dataset,
+                   const drep_dsinfo *info)
+{
+    struct values v = {.shown = drep_type_ref(info->type)};
+    int64_t extent;
+    int err = print_type(p, info->type, true, &v.type);
+
+    if (!err) {
+        extent = drep_type_extent(v.type);
+        v.buf = calloc(1, (size_t)(extent > 0 ? extent : 1));
+        err = v.buf ? drep_read(dataset, NULL, v.type, v.buf, NULL) : DREP_ERR_NOMEM;
+    }
+    v.count = !err;
+    if (err)
+        values_release(&v);
+    else
+        *out = v;
+    return err;
+}
+
 void values_put(const struct values *v, const struct printer *p, struct sink *s)
 {
-    struct nest nest;
+    struct nest nest = {.rank = v->rank, .between = ", "};
 
     if (v->rank == DREP_NULL_SPACE) {
         sink_text(s, "null");
         return;
     }
-    nest_init(&nest, v->rank, v->dims, ", ");
-    nest_put(&nest, p, s, v->type, v->buf, v->count);
-    nest_end(&nest, s);
+    memcpy(nest.dims, v->dims, sizeof nest.dims);
+    nest_put(&nest, p, s, v->type, v->buf, 0, v->count);
+    nest_end(&nest, s, v->count > 0);
 }
 
 /* What is in the sink, as a string. */

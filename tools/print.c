@@ -28,9 +28,8 @@ int print_init(struct printer *p, drep_file *file, bool json)
         return err;
     load_rows(p->plain, plain, n < DREP_CODE_MAX ? n : DREP_CODE_MAX);
     p->paths = calloc(1, sizeof *p->paths);
-    if (!p->paths)
-        return DREP_ERR_NOMEM;
-    err = drep_header_get(file, &header);
+    p->searched = calloc(1, sizeof *p->searched);
+    err = p->paths && p->searched ? drep_header_get(file, &header) : DREP_ERR_NOMEM;
     if (!err)
         err = drep_header_types(file, &rows, &n);
     /* A code form states sizes only. */
@@ -46,13 +45,17 @@ void print_release(struct printer *p)
     if (p->paths)
         paths_release(p->paths);
     free(p->paths);
+    free(p->searched);
     p->paths = NULL;
+    p->searched = NULL;
 }
 
 const char *print_path(const struct printer *p, uint64_t id)
 {
-    if (p->paths->len == 0 && paths_init(p->paths, p->file))
-        return NULL;
+    if (!*p->searched) {
+        *p->searched = true;
+        (void)paths_init(p->paths, p->file);
+    }
     return paths_get(p->paths, id);
 }
 
@@ -77,7 +80,7 @@ static int format_size(int format)
     }
 }
 
-static bool is_complex(const struct printer *p, int code)
+bool print_complex(const struct printer *p, int code)
 {
     int size = format_size(p->plain[code].format);
 
@@ -114,7 +117,7 @@ static int readable_code(const struct printer *p, int code, bool in_dataset)
     const drep_encoding *stored = in_dataset ? &p->stored[code] : plain;
     int64_t here = drep_type_size(drep_predefined(code));
     int format = stored->size ? stored->format : plain->format;
-    bool complex = is_complex(p, code), wide;
+    bool complex = print_complex(p, code), wide;
 
     if (format_size(plain->format) > 0) {
         if (format == plain->format && plain->format != DREP_FORMAT_BINARY128)
@@ -182,6 +185,9 @@ int print_type(const struct printer *p, const drep_type *type, bool in_dataset, 
         scalar = drep_type_scalar_desc(type);
         if (scalar->cls == DREP_SCALAR_REAL)
             return readable_leaf(real_code(scalar->format, false), out);
+        break;
+    case DREP_KIND_REFERENCE:
+        (void)print_path(p, 0); /* all are found now, so that values only look up */
         break;
     case DREP_KIND_COMPOUND:
     case DREP_KIND_STRUCT: /* a compound without names */
@@ -434,7 +440,7 @@ static void put_real(const struct printer *p, struct sink *s, int format, const 
         d = (double)real_narrow(format, u8);
         break;
     default:
-        real_put_quad(s, at, p->json);
+        real_put_quad(s, at, p->json, p->exact);
         return;
     }
     real_put_double(s, d, p->json);
@@ -485,7 +491,7 @@ static void put_predefined(const struct printer *p, struct sink *s, const drep_t
     default:
         break;
     }
-    if (!is_complex(p, code)) {
+    if (!print_complex(p, code)) {
         put_real(p, s, format, at);
         return;
     }
@@ -652,6 +658,134 @@ void print_value(const struct printer *p, struct sink *s, const drep_type *type,
     default:
         sink_text(s, "null");
     }
+}
+
+/* ------------------------------------------------- what is known beforehand */
+
+/* The types that large datasets have, without asking again for every element. */
+
+static void put_signed(const struct printer *p, struct sink *s, int64_t value)
+{
+    struct wide w = {.low = (uint64_t)value, .high = value < 0 ? UINT64_MAX : 0, .is_signed = true};
+
+    put_wide(s, w, p->json);
+}
+
+static void put_unsigned(const struct printer *p, struct sink *s, uint64_t value)
+{
+    put_wide(s, (struct wide){.low = value}, p->json);
+}
+
+static void put_i8(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    int8_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_signed(p, s, value);
+}
+
+static void put_i16(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    int16_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_signed(p, s, value);
+}
+
+static void put_i32(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    int32_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_signed(p, s, value);
+}
+
+static void put_i64(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    int64_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_signed(p, s, value);
+}
+
+static void put_u8(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    uint8_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_unsigned(p, s, value);
+}
+
+static void put_u16(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    uint16_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_unsigned(p, s, value);
+}
+
+static void put_u32(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    uint32_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_unsigned(p, s, value);
+}
+
+static void put_u64(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    uint64_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_unsigned(p, s, value);
+}
+
+static void put_float(const struct printer *p, struct sink *s, const drep_type *type,
+                      const void *at)
+{
+    float value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    real_put_float(s, value, p->json);
+}
+
+static void put_double(const struct printer *p, struct sink *s, const drep_type *type,
+                       const void *at)
+{
+    double value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    real_put_double(s, value, p->json);
+}
+
+print_fn *print_direct(const struct printer *p, const drep_type *type)
+{
+    static print_fn *const ints[2][9] = {
+        {[1] = put_u8, [2] = put_u16, [4] = put_u32, [8] = put_u64},
+        {[1] = put_i8, [2] = put_i16, [4] = put_i32, [8] = put_i64}};
+    int64_t size = drep_type_size(type);
+    int code = drep_type_code(type), format;
+
+    if (code == 0 || size > 8 || print_complex(p, code))
+        return print_value;
+    format = p->plain[code].format;
+    if (format == DREP_FORMAT_BINARY64)
+        return put_double;
+    if (format == DREP_FORMAT_BINARY32)
+        return put_float;
+    if (format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT)
+        return ints[format == DREP_FORMAT_INT][size];
+    return print_value;
 }
 
 void print_type_text(struct sink *s, const drep_type *type, bool json)

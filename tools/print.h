@@ -13,7 +13,9 @@
 struct printer {
     drep_file *file;
     bool json;
+    bool exact;          /* reals in decimal only where that is the very value */
     struct paths *paths; /* of all objects, found when the first is asked for */
+    bool *searched;      /* they were looked for */
     /* By code: how the file holds it, and the formats by which we know what it is. */
     drep_encoding stored[DREP_CODE_MAX + 1], plain[DREP_CODE_MAX + 1];
 };
@@ -25,25 +27,32 @@ void print_release(struct printer *p);
 /* Where the object with this id is met first, NULL if nowhere. */
 const char *print_path(const struct printer *p, uint64_t id);
 
+/* Whether the predefined type with this code is a complex number. */
+bool print_complex(const struct printer *p, int code);
+
 /* The datatype to read elements of `type` as (new reference).  in_dataset: they are held
- * in the file's representation; attributes and fill values are not. */
+ * in the file's representation; attributes and fill values are not.  From then on values
+ * may be printed by several threads. */
 int print_type(const struct printer *p, const drep_type *type, bool in_dataset, drep_type **out);
 /* One element of a type that print_type() gave. */
-void print_value(const struct printer *p, struct sink *s, const drep_type *type,
-                 const void *element);
+typedef void print_fn(const struct printer *p, struct sink *s, const drep_type *type,
+                      const void *element);
+print_fn print_value;
+/* What does the same for elements of this type, and knows already what they are. */
+print_fn *print_direct(const struct printer *p, const drep_type *type);
 
-/* Values in lists nested as deep as the rank, element by element as they are read. */
+/* Values in lists nested as deep as the rank; elements are numbered in row-major order. */
 struct nest {
-    int rank, open; /* open: lists begun and not ended */
+    int rank;
     int64_t dims[DREP_MAX_RANK];
-    int64_t at[DREP_MAX_RANK];
     const char *between; /* what stands between the rows of the last dimension */
+    bool lines;          /* the outermost list is one line an entry, without brackets */
 };
-void nest_init(struct nest *nest, int rank, const int64_t *dims, const char *between);
-void nest_put(struct nest *nest, const struct printer *p, struct sink *s, const drep_type *type,
-              const void *elements, int64_t count);
-/* Prints what is empty, ends what a failed reading left open. */
-void nest_end(struct nest *nest, struct sink *s);
+/* Prints the elements number `first` and after, with all that stands before them. */
+void nest_put(const struct nest *nest, const struct printer *p, struct sink *s,
+              const drep_type *type, const void *elements, int64_t first, int64_t count);
+/* Ends the lists; prints what is empty when no element was put. */
+void nest_end(const struct nest *nest, struct sink *s, bool any);
 
 /* Values in memory, as print_type() has them, with their shape. */
 struct values {
@@ -56,6 +65,9 @@ struct values {
 };
 /* An attribute; a dataset's fill value (rank 0).  A DREP_ERR_... code. */
 int values_attr(struct values *out, const struct printer *p, const char *path, const char *name);
+/* A dataset without dimensions. */
+int values_dataset(struct values *out, const struct printer *p, drep_dataset *dataset,
+                   const drep_dsinfo *info);
 int values_fill(struct values *out, const struct printer *p, drep_dataset *dataset,
                 const drep_dsinfo *info);
 void values_release(struct values *v);

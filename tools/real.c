@@ -48,37 +48,36 @@ static void put_special(struct sink *s, bool nan, bool negative, bool json)
     put_word(s, nan ? "nan" : negative ? "-inf" : "inf", json);
 }
 
-/* A decimal number that looks like a real: "3" becomes "3.0". */
-static void put_decimal(struct sink *s, char *text, size_t size)
+/* Behind what was written at `text`: a decimal number looks like a real, "3" becomes "3.0". */
+static void took_decimal(struct sink *s, char *text, size_t size)
 {
-    size_t i;
+    size_t i = 0;
 
-    for (i = 0; i < size; i++)
-        if (text[i] == '.' || text[i] == 'e')
-            break;
+    while (i < size && text[i] != '.' && text[i] != 'e')
+        i++;
     if (i == size) {
-        text[size++] = '.';
-        text[size++] = '0';
+        memcpy(text + size, ".0", 2);
+        size += 2;
     }
-    sink_put(s, text, size);
+    sink_took(s, size);
 }
 
 void real_put_float(struct sink *s, float value, bool json)
 {
-    char text[SHORTEST_MAX + 2] = "";
+    char *text = sink_room(s, SHORTEST_MAX + 2);
 
-    if (isfinite(value))
-        put_decimal(s, text, shortest_float(text, value));
+    if (text && isfinite(value))
+        took_decimal(s, text, shortest_float(text, value));
     else
         put_special(s, isnan(value), value < 0, json);
 }
 
 void real_put_double(struct sink *s, double value, bool json)
 {
-    char text[SHORTEST_MAX + 2] = "";
+    char *text = sink_room(s, SHORTEST_MAX + 2);
 
-    if (isfinite(value))
-        put_decimal(s, text, shortest_double(text, value));
+    if (text && isfinite(value))
+        took_decimal(s, text, shortest_double(text, value));
     else
         put_special(s, isnan(value), value < 0, json);
 }
@@ -158,14 +157,26 @@ static void quad_hex(struct sink *s, struct quad q, bool json)
     put_word(s, text, json);
 }
 
-void real_put_quad(struct sink *s, const void *quad, bool json)
+/* Whether the shortest decimal of a double is the very value: 17 digits say all of it.  A
+ * binary128 has less than 40, so zeros behind them for so long are no accident. */
+static bool decimal_is_exact(double value)
+{
+    char text[80];
+    const char *digits;
+
+    snprintf(text, sizeof text, "%.60e", fabs(value));
+    digits = strchr(text, '.') + 17;
+    return strspn(digits, "0") == 44;
+}
+
+void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
 {
     struct quad q = quad_load(quad);
     double value;
 
     if (q.exponent == 0x7fff)
         put_special(s, q.high || q.low, q.negative, json);
-    else if (quad_double(&q, &value))
+    else if (quad_double(&q, &value) && (!exact || decimal_is_exact(value)))
         real_put_double(s, value, json);
     else
         quad_hex(s, q, json);

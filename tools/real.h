@@ -11,8 +11,9 @@
 void real_put_float(struct sink *s, float value, bool json);
 void real_put_double(struct sink *s, double value, bool json);
 /* A binary128 in the machine's byte order: as a decimal number where a double holds it
- * exactly, else in hexadecimal. */
-void real_put_quad(struct sink *s, const void *quad, bool json);
+ * exactly, else in hexadecimal.  exact: as a decimal only where that is the very value,
+ * so that it reads back whatever it is read as. */
+void real_put_quad(struct sink *s, const void *quad, bool json, bool exact);
 
 /* The value of a number in one of the narrow formats, by DREP_FORMAT_... (binary16,
  * bfloat16, fp8-e4m3, fp8-e5m2). */

@@ -27,19 +27,24 @@ void sink_release(struct sink *s)
     s->len = s->cap = 0;
 }
 
-static void sink_flush(struct sink *s)
+static void write_all(struct sink *s, const char *bytes, size_t size)
 {
     size_t done = 0;
     ssize_t n;
 
-    while (!s->err && done < s->len) {
-        n = write(s->fd, s->buf + done, s->len - done);
+    while (!s->err && done < size) {
+        n = write(s->fd, bytes + done, size - done);
         if (n < 0 && errno != EINTR)
             s->err = errno;
         if (n > 0)
             done += (size_t)n;
     }
-    s->flushed += s->len;
+    s->flushed += size;
+}
+
+static void sink_flush(struct sink *s)
+{
+    write_all(s, s->buf, s->len);
     s->len = 0;
 }
 
@@ -73,35 +78,29 @@ static int sink_grow(struct sink *s, size_t size)
     return 0;
 }
 
-void sink_put(struct sink *s, const char *bytes, size_t size)
+char *sink_make_room(struct sink *s, size_t size)
 {
-    size_t n;
-
-    if (s->err)
-        return;
-    if (s->fd < 0 && size > s->cap - s->len && sink_grow(s, size)) {
+    if (s->fd >= 0)
+        sink_flush(s);
+    else if (sink_grow(s, size))
         s->err = ENOMEM;
+    return s->err ? NULL : s->buf + s->len;
+}
+
+void sink_put_more(struct sink *s, const char *bytes, size_t size)
+{
+    if (!sink_make_room(s, size))
         return;
-    }
-    while (size > 0) {
-        if (s->len == s->cap)
-            sink_flush(s);
-        n = size < s->cap - s->len ? size : s->cap - s->len;
-        memcpy(s->buf + s->len, bytes, n);
-        s->len += n;
-        bytes += n;
-        size -= n;
-    }
+    /* Only what goes to a file can still be too long. */
+    if (size > s->cap - s->len)
+        write_all(s, bytes, size);
+    else
+        sink_put(s, bytes, size);
 }
 
 void sink_text(struct sink *s, const char *text)
 {
     sink_put(s, text, strlen(text));
-}
-
-void sink_char(struct sink *s, char c)
-{
-    sink_put(s, &c, 1);
 }
 
 void sink_format(struct sink *s, const char *format, ...)
@@ -117,23 +116,54 @@ void sink_format(struct sink *s, const char *format, ...)
         sink_put(s, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
+/* The decimal digits of 0 to 99. */
+static const char pairs[] = "00010203040506070809"
+                            "10111213141516171819"
+                            "20212223242526272829"
+                            "30313233343536373839"
+                            "40414243444546474849"
+                            "50515253545556575859"
+                            "60616263646566676869"
+                            "70717273747576777879"
+                            "80818283848586878889"
+                            "90919293949596979899";
+
+static char *put_digits(char *end, uint64_t value)
+{
+    for (; value >= 100; value /= 100)
+        memcpy(end -= 2, pairs + 2 * (value % 100), 2);
+    if (value >= 10)
+        memcpy(end -= 2, pairs + 2 * value, 2);
+    else
+        *--end = (char)('0' + value);
+    return end;
+}
+
+size_t sink_digits(char *text, int64_t value)
+{
+    char digits[20], *end = digits + sizeof digits, *at;
+    size_t n;
+
+    at = put_digits(end, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    n = (size_t)(end - at);
+    if (value < 0)
+        *text++ = '-';
+    memcpy(text, at, n);
+    return n + (value < 0);
+}
+
 void sink_u64(struct sink *s, uint64_t value)
 {
-    char text[20];
-    size_t at = sizeof text;
+    char text[20], *end = text + sizeof text, *at = put_digits(end, value);
 
-    do {
-        text[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    sink_put(s, text + at, sizeof text - at);
+    sink_put(s, at, (size_t)(end - at));
 }
 
 void sink_i64(struct sink *s, int64_t value)
 {
-    if (value < 0)
-        sink_char(s, '-');
-    sink_u64(s, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    char text[24];
+
+    sink_put(s, text, sink_digits(text, value));
 }
 
 void sink_spaces(struct sink *s, int n)
@@ -243,7 +273,17 @@ void sink_name(struct sink *s, const char *name)
         sink_put(s, name, size);
 }
 
+void sink_color(struct sink *s, const char *color)
+{
+    uint64_t before = s->flushed + s->len;
+
+    if (!s->color)
+        return;
+    sink_text(s, color);
+    s->hidden += s->flushed + s->len - before;
+}
+
 uint64_t sink_total(const struct sink *s)
 {
-    return s->flushed + s->len;
+    return s->flushed + s->len - s->hidden;
 }

@@ -20,11 +20,7 @@ const char *slice_parse(struct slice *out, const char *text, int rank, const int
 /* The shape of what is selected; gives its rank. */
 int slice_shape(const struct slice *slice, int64_t *dims);
 
-/* Called with blocks of elements in row-major order; non-zero stops. */
-typedef int slice_fn(void *ctx, const drep_type *type, const void *elements, int64_t count);
-/* Reads the selected elements as `type` in blocks of bounded size.  A DREP_ERR_... code
- * of the reading, or what fn gave. */
-int slice_read(drep_dataset *dataset, const drep_type *type, const struct slice *slice,
-               slice_fn *fn, void *ctx);
+/* Elements in it. */
+int64_t slice_count(const struct slice *slice);
 
 #endif

@@ -1,7 +1,7 @@
 /* validate.c - `datarep validate`: says where a file is not as a schema describes it. */
 #include "print.h"
 #include "recipe.h"
-#include "slice.h"
+#include "blocks.h"
 #include "tool.h"
 #include <getopt.h>
 #include <stdio.h>
@@ -116,12 +116,14 @@ static int compare_element(struct pair *p, const drep_type *type, const void *a,
     return 0;
 }
 
-static int compare_block(void *ctx, const drep_type *type, const void *elements, int64_t count)
+static int compare_block(void *ctx, const drep_type *type, const void *elements, int64_t first,
+                         int64_t count)
 {
     struct pair *p = ctx;
     int64_t i, extent = drep_type_extent(type);
     int err = 0;
 
+    p->at = first;
     for (i = 0; i < count && !err; i++, p->at++)
         err = compare_element(p, type, (const char *)elements + i * extent,
                               p->wanted + p->at * extent);
@@ -150,7 +152,7 @@ static int compare_all(struct pair *p, const drep_type *type, drep_dataset *have
     if (!err) {
         p->wanted = wanted;
         slice_all(&slice, info->rank, info->dims);
-        err = slice_read(have, type, &slice, compare_block, p);
+        err = blocks_each(have, info, type, &slice, compare_block, p);
         drep_vlen_free(type, info->count, wanted);
     }
     free(wanted);

@@ -4,6 +4,7 @@ compiler made (tests/vectors/golden.def).
     golden.py machines              one name a line
     golden.py schema NAME           values as exactly as that machine holds them
     golden.py bytes NAME FILE       the file's data is the compiler's, byte for byte
+    golden.py as NAME FILE          `dump --as`, raw and in text, shows these bytes of any file
     golden.py values NAME JSON      `dump --json` shows these values
     golden.py common                a schema that every representation can hold
     golden.py same JSON JSON        both dumps show the same data
@@ -13,6 +14,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 import sys
 from fractions import Fraction
 
@@ -123,6 +125,29 @@ def check_bytes(machine, path):
             sys.exit("%s under %s: %s, not %s" % (name, machine, got.hex(), want.hex()))
 
 
+def dump(*args):
+    return subprocess.run([os.environ["DATAREP"], "dump", *args], check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def check_as(machine, path):
+    """The raw bytes are the compiler's; in text they are the same, two dots a byte of a gap."""
+    shown = {}
+    for line in dump("--as=native:" + machine, path).decode().splitlines():
+        if line.startswith("/"):
+            name = line[1:line.index(":")]
+        elif line.startswith("    "):
+            shown[name] = shown.get(name, "") + line.strip().split("  ")[0]
+    for name in arrays(machine):
+        got, want = dump("--raw", "--as=native:" + machine, path, name), images()[machine][name]
+        if name in ("float", "double", "ldouble"):
+            want = want[:len(want) // 12 * 11]
+        if not got or got[:len(want)] != want[:len(got)] or want[len(got):].strip(b"\0"):
+            sys.exit("%s as %s: %s, not %s" % (name, machine, got.hex(), want.hex()))
+        if bytes.fromhex(shown[name].replace(" ", "").replace(".", "0")) != got:
+            sys.exit("%s as %s: %s in text, not %s" % (name, machine, shown[name], got.hex()))
+
+
 def number(text, single=False):
     """What a JSON value or a schema's text stands for, exactly; single: read as binary32."""
     if isinstance(text, bool) or text in ("false", "true"):
@@ -196,6 +221,8 @@ def main(argv):
         schema(argv[1])
     elif argv[0] == "bytes":
         check_bytes(argv[1], argv[2])
+    elif argv[0] == "as":
+        check_as(argv[1], argv[2])
     elif argv[0] == "values":
         check_values(argv[1], argv[2])
     elif argv[0] == "common":

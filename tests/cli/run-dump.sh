@@ -58,6 +58,64 @@ PY
     [ "$(sed -n 's/^    \(.*\)  # .*/\1/p' "$tmp/large.txt" | tr ',' '\n' | wc -l)" = 2100 ]
 }
 
+# Each line of --jsonl is an object of --json.
+same_lines() {
+    "$DATAREP" dump --json all.drep > whole.json && "$DATAREP" dump --jsonl all.drep > lines.jsonl &&
+        python3 - whole.json lines.jsonl <<'PY'
+import json, sys
+whole = json.load(open(sys.argv[1]))
+lines = [json.loads(line) for line in open(sys.argv[2])]
+def walk(obj, path):
+    members = obj.pop("members", {})
+    yield dict(obj, path=path)
+    for name, member in members.items():
+        yield from walk(member, path.rstrip("/") + "/" + name)
+want = list(walk(whole.pop("root"), "/"))
+assert lines == [whole] + want
+PY
+}
+
+# Of any width: no line that could be broken is longer, and the values are those of one line.
+widths() {
+    local w values
+    "$DATAREP" dump -w 0 large.drep '/d[:2]' > rows.txt || return 1
+    values=$(sed -n 's/^    \(.*\)  # .*/\1/p' rows.txt | tr ',' '\n' | tr -d ' ')
+    [ "$(grep -c '# ' rows.txt)" = 2 ] || return 1
+    for w in 1 20 41 79 80 81 200; do
+        "$DATAREP" dump -w "$w" large.drep '/d[:2]' > narrow.txt || return 1
+        [ "$values" = "$(sed -n 's/^    \(.*\)  # .*/\1/p' narrow.txt | tr ',' '\n' | tr -d ' ')" ] ||
+            return 1
+        ! awk -v w="$w" '/^    .*, .* # / && length > w' narrow.txt | grep . || return 1
+        # Each row's index is that of its first value, which is its number in /d.
+        sed -n 's/^    \([0-9]*\)\.0.*# \[\([0-9]*\),\([0-9]*\)\]/\1 \2 \3/p' narrow.txt |
+            awk '$1 != $2 * 300 + $3 { print "wrong index"; exit 1 }' || return 1
+    done
+}
+
+# As NumPy would have written them.
+raw_bytes() {
+    "$DATAREP" dump --raw all.drep /DOUBLE > raw && "$DATAREP" dump --raw --as external32 all.drep /DOUBLE > big &&
+        "$DATAREP" dump --raw --as stored all.drep /DOUBLE | cmp - big && python3 - <<'PY'
+import struct
+want = [0.1, 1.7976931348623157e+308, 5e-324, 100, 1e22]
+assert list(struct.unpack("=5d", open("raw", "rb").read())) == want
+assert list(struct.unpack(">5d", open("big", "rb").read())) == want
+PY
+}
+
+raw_slice() { # more than a block of elements, some of them left out
+    "$DATAREP" dump --raw large.drep '/wide[::2,1:]' | python3 -c '
+import sys, struct
+assert sys.stdin.buffer.read() == struct.pack("=i", 7) * 2 * 1999999'
+}
+
+colours() {
+    ! "$DATAREP" dump -H all.drep | grep -q "$(printf '\033')" &&
+        ! NO_COLOR=1 TERM=xterm "$DATAREP" dump -H --color=auto all.drep | grep -q "$(printf '\033')" &&
+        "$DATAREP" dump -H --color all.drep | grep -q "$(printf '\033')" &&
+        refuses 2 "auto, always or never, not 'x'" dump --color=x all.drep
+}
+
 no_memory() { # the 24 MB of `wide` pass through blocks
     (ulimit -v 300000 && "$DATAREP" dump --json "$tmp/large.drep" /wide) > "$tmp/out"
 }
@@ -86,6 +144,7 @@ locale() { # numbers do not follow it
 
 check "create" status 0 create -s "$HERE/all.yaml" "$tmp/all.drep"
 cd "$tmp" || exit 1
+check "a large dataset" large
 check "text" expected all-data.txt dump all.drep
 check "text, no values" expected all-header.txt dump -H all.drep
 check "JSON" expected all.json dump --json all.drep
@@ -93,6 +152,22 @@ check "JSON is JSON" json all.drep
 check "JSON without values is JSON" json -H all.drep
 check "JSON of a group is JSON" json all.drep /grid
 check "JSON does not follow the locale" locale
+check "JSON of one dataset" expected t.json dump --json all.drep '/grid/t[1:]'
+check "JSON lines" expected all.jsonl dump --jsonl all.drep
+check "JSON lines are JSON, and say the same" same_lines
+check "JSON lines of a dataset" expected tracks.jsonl dump --jsonl all.drep /tracks
+check "JSON lines of a matrix" expected t.jsonl dump --jsonl all.drep /grid/t
+check "JSON lines of one value" expected scalar.jsonl dump --jsonl all.drep /scalar
+check "JSON lines of its header" expected header.jsonl dump -H --jsonl all.drep /grid/t
+check "a narrow text" expected narrow.txt dump -w 40 all.drep
+check "no line is wider, and the values stay" widths
+check "rows as they are" expected wide.txt dump -w 0 all.drep /UINT64_T
+check "bytes as on a machine" expected as-s390x.txt dump --as native:s390x all.drep
+check "bytes as stored" expected as-stored.txt dump --as stored all.drep /tracks
+check "raw bytes" raw_bytes
+check "raw bytes of a slice" raw_slice
+check "colours" expected color.txt dump --color=always -H all.drep /grid
+check "colours are asked for" colours
 check "ls" expected ls.txt ls all.drep
 check "ls of a group" expected ls-grid.txt ls all.drep grid
 check "ls -rl" expected ls-rl.txt ls -rl all.drep
@@ -118,9 +193,17 @@ check "too many indices" refuses 2 "more indices" dump all.drep '/grid/t[0,0,0]'
 check "steps backwards" refuses 2 "positive" dump all.drep '/grid/t[::-1]'
 check "no slice" refuses 2 "expected" dump all.drep '/grid/t[x]'
 check "a slice of a group" refuses 2 "only datasets" dump all.drep '/grid[0]'
+check "a name that is nearly right" refuses 2 "no such object; did you mean /grid/flat" dump all.drep /grid/falt
+check "a group that is nearly right" refuses 2 "did you mean /grid/t\?" dump all.drep /gird/t
+check "--as of nothing known" refuses 2 "did you mean 'native:s390x'" dump --as native:s309x all.drep
+check "--as with JSON" refuses 2 "goes with" dump --json --as native all.drep
+check "two forms" refuses 2 "one of" dump --json --yaml all.drep
+check "--raw without a path" refuses 2 "which dataset" dump --raw all.drep
+check "--raw of a group" refuses 2 "only datasets" dump --raw all.drep /grid
+check "--raw of what has no bytes" refuses 4 "have no bytes as native" dump --raw all.drep /strings
+check "a width that is none" refuses 2 "number of columns" dump -w x all.drep
 check "ls of what is not there" refuses 2 "nope" ls all.drep /nope
 
-check "a large dataset" large
 check "in little memory" no_memory
 check "a broken pipe" broken_pipe
 check "a broken pipe, ignored" ignored_pipe

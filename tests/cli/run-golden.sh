@@ -22,11 +22,21 @@ shown_alike() { # DATAREP
     golden same "$tmp/common.json" "$tmp/c.json"
 }
 
+# A file that was not written for that machine shows the bytes that it would hold.
+as_machine() { # MACHINE
+    golden schema "$1" > "$tmp/i.yaml" || return 1
+    "$DATAREP" create --datarep internal -s "$tmp/i.yaml" "$tmp/i.drep" || return 1
+    DATAREP=$DATAREP golden as "$1" "$tmp/i.drep"
+}
+
 golden common > "$tmp/common.yaml"
 "$DATAREP" create --datarep external32 -s "$tmp/common.yaml" "$tmp/c.drep" &&
     "$DATAREP" dump --json "$tmp/c.drep" > "$tmp/common.json"
 for m in $(golden machines); do
     check "D1 native:$m: the bytes and values of its compiler" machine "$m"
+done
+for m in $(golden machines); do
+    check "D1 dump --as native:$m: the bytes of its compiler" as_machine "$m"
 done
 for rep in external32 internal native $(golden machines | sed 's/^/native:/'); do
     check "the same schema shows the same under $rep" shown_alike "$rep"

@@ -12,12 +12,21 @@ helps() { # COMMAND: its help names it, on stdout alone, in at most 30 lines of 
         [ "$(sed '1,/^Examples:/d' "$tmp/long" | wc -l)" = 2 ]
 }
 
-in_man_page() { # COMMAND: each of its options stands in the man page
-    local option
-    "$DATAREP" "$1" --help | grep -oE -- '^ +(-., )?(    )?--[a-z-]+' | grep -oE -- '--[a-z-]+' |
+in_man_page() { # COMMAND: each of its options stands in its page, and its page in the overview
+    local man=$HERE/../../tools/man option
+    "$DATAREP" "$1" --help | grep -oE -- '^  (-., |    )--[a-z-]+' | grep -oE -- '--[a-z-]+' |
         while read -r option; do
-            [ "$option" = --help ] || grep -q -- "Fl -${option#--}" "$HERE/../../tools/datarep.1" ||
-                echo "$1 $option"
+            grep -q -- "Fl -${option#--}" "$man/datarep-$1.1" || echo "$1 $option"
+        done > "$tmp/missing"
+    cat "$tmp/missing"
+    [ ! -s "$tmp/missing" ] && grep -q "^.It Xr datarep-$1 1" "$man/datarep.1"
+}
+
+no_stranger_in_man_page() { # COMMAND: each option of its page is one of its own
+    local option
+    sed -n 's/^\.It Fl/Fl/p' "$HERE/../../tools/man/datarep-$1.1" | grep -oE -- 'Fl -[a-z-]+' |
+        while read -r _ option; do
+            "$DATAREP" "$1" --help | grep -qE -- "-$option([= [\[]|\$)" || echo "$1 -$option"
         done > "$tmp/missing"
     cat "$tmp/missing"
     [ ! -s "$tmp/missing" ]
@@ -32,7 +41,9 @@ version() {
 
 lists_all() {
     status 0 --help || return 1
-    for command in check create dump export import ls reps stat; do
+    # All that there are, as the command lists them.
+all=$("$DATAREP" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p')
+for command in $all; do
         grep -q "^  $command " "$tmp/out" || return 1
     done
 }
@@ -44,11 +55,14 @@ full_disk() { # ARGUMENT...
     [ "$got" = 3 ] && grep -q "No space left" "$tmp/err"
 }
 
-for command in check create dump export import ls reps stat; do
+# All that there are, as the command lists them.
+all=$("$DATAREP" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p')
+for command in $all; do
     check "$command --help" helps "$command"
     check "$command: an unknown option" refuses 2 "unknown option '--nonsense'" "$command" --nonsense
     check "$command: an unknown letter" refuses 2 "unknown option '-Z'" "$command" -Z
     check "$command: its options are in the man page" in_man_page "$command"
+    check "$command: its man page has no others" no_stranger_in_man_page "$command"
 done
 for command in check dump export import ls stat; do
     check "$command: no file" refuses 2 "which file" "$command"
@@ -59,7 +73,7 @@ check "no command" refuses 2 "Usage" ""
 check "an unknown command" refuses 2 "unknown command 'frobnicate'" frobnicate
 check "an option that lacks its argument" refuses 2 "'-s' needs an argument" create -s
 check "too many arguments" refuses 2 "too many" dump a b c
-check "--yaml without -H" refuses 2 "--yaml" dump --yaml a
+check "--yaml of a part" refuses 2 "--yaml prints a whole file" dump --yaml a b
 check "a bad --range" refuses 2 "strict, clamp or wrap" import --range=some a b
 check "an unknown representation" refuses 2 "nonsense" reps nonsense
 check "a misspelt command" refuses 2 "did you mean 'dump'" dmup

@@ -1,14 +1,13 @@
-/* text.c - the form of a file for people: a line an object, attributes under it, values
+/* dump_text.c - the form of a file for people: a line an object, attributes under it, values
  * in rows with the index of their first element behind them. */
 #include "dump.h"
+#include "color.h"
+#include "stream.h"
 #include "tool.h"
-#include "walk.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define ROW_WIDTH 76 /* columns after which a row of values continues on the next line */
 
 /* ------------------------------------------------------------------ header */
 
@@ -152,95 +151,183 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
 /* -------------------------------------------------------------------- data */
 
 struct rows {
-    struct dump *dump;
+    const struct printer *printer;
     const struct slice *slice;
-    int64_t at[DREP_MAX_RANK];    /* of the next element, in selected elements */
-    int64_t first[DREP_MAX_RANK]; /* of the first on this line */
-    uint64_t begun;               /* where the line began in the output */
-    bool line;                    /* something stands on the line */
+    int width;
 };
 
-static void end_line(struct rows *r)
-{
-    const struct slice *slice = r->slice;
-    struct sink *s = r->dump->sink;
-    int k;
+/* Where elements stand in the dataset, counted as they come. */
+struct place {
+    const struct slice *slice;
+    int64_t at[DREP_MAX_RANK]; /* in selected elements */
+};
 
-    if (!r->line)
-        return;
-    for (k = 0; k < slice->rank; k++) {
-        sink_text(s, k ? "," : "  # [");
-        sink_i64(s, slice->start[k] + r->first[k] * slice->step[k]);
+static void place_set(struct place *p, const struct slice *slice, int64_t number)
+{
+    int d;
+
+    p->slice = slice;
+    for (d = slice->rank - 1; d >= 0; d--) {
+        p->at[d] = number % slice->count[d];
+        number /= slice->count[d];
     }
-    sink_text(s, slice->rank ? "]\n" : "\n");
-    r->line = false;
 }
 
-static void put_element(struct rows *r, const drep_type *type, const void *element)
+/* To the next one; true where a new row begins. */
+static bool place_step(struct place *p)
 {
-    const struct slice *slice = r->slice;
-    struct sink *s = r->dump->sink;
-    int k;
+    int d, last = p->slice->rank - 1;
 
-    if (r->line && sink_total(s) - r->begun > ROW_WIDTH)
-        end_line(r);
-    if (r->line) {
-        sink_text(s, ", ");
-    } else {
-        memcpy(r->first, r->at, sizeof r->first);
-        r->begun = sink_total(s);
-        r->line = true;
-        sink_text(s, slice->rank ? "    " : " ");
-    }
-    print_value(&r->dump->printer, s, type, element);
-    for (k = slice->rank - 1; k >= 0; k--) {
-        if (++r->at[k] < slice->count[k])
+    for (d = last; d >= 0; d--) {
+        if (++p->at[d] < p->slice->count[d])
             break;
-        r->at[k] = 0;
+        p->at[d] = 0;
     }
-    if (k < slice->rank - 1 || slice->rank == 0)
-        end_line(r);
+    return d < last || last < 0;
 }
 
-static int put_block(void *ctx, const drep_type *type, const void *elements, int64_t count)
+/* "  # [0,5]"; gives its length. */
+static size_t place_print(const struct place *p, char *text)
 {
-    int64_t i, extent = drep_type_extent(type);
-    struct rows *rows = ctx;
-    struct sink *s = rows->dump->sink;
+    size_t n = 4;
+    int d;
 
-    for (i = 0; i < count && !s->err; i++)
-        put_element(rows, type, (const char *)elements + i * extent);
-    return s->err ? DREP_ERR_STOPPED : 0;
+    memcpy(text, "  # ", 4);
+    for (d = 0; d < p->slice->rank; d++) {
+        text[n++] = d ? ',' : '[';
+        n += sink_digits(text + n, p->slice->start[d] + p->at[d] * p->slice->step[d]);
+    }
+    text[n++] = ']';
+    return n;
+}
+
+#define PLACE_MAX (8 + DREP_MAX_RANK * 21)
+#define INDENT 4
+
+struct line {
+    struct sink *s;
+    size_t begun;          /* in the sink, behind the indent */
+    char place[PLACE_MAX]; /* of its first value, to be put at its end */
+    size_t place_len;
+    bool open;
+};
+
+static void line_end(struct line *line)
+{
+    if (!line->open)
+        return;
+    sink_put(line->s, line->place, line->place_len);
+    sink_char(line->s, '\n');
+    line->open = false;
+}
+
+static void line_begin(struct line *line, const struct place *at)
+{
+    sink_put(line->s, "    ", INDENT);
+    line->begun = line->s->len;
+    line->place_len = place_print(at, line->place);
+    line->open = true;
+}
+
+/* The value that begins at `value`, behind a comma, made the line too long: the line ends
+ * before it, and it begins another. */
+static void line_break(struct line *line, size_t value, const struct place *at)
+{
+    size_t size = line->s->len - value, more = line->place_len + 1 + INDENT - 2;
+    char *text;
+
+    if (!sink_room(line->s, more))
+        return;
+    text = line->s->buf + value - 2;
+    memmove(text + 2 + more, text + 2, size);
+    memcpy(text, line->place, line->place_len);
+    text += line->place_len;
+    *text = '\n';
+    memset(text + 1, ' ', INDENT);
+    sink_took(line->s, more);
+    line->begun = value + more;
+    line->place_len = place_print(at, line->place);
+}
+
+/* What put_rows() streams; the sinks lie in memory. */
+static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
+                      const char *elements, int64_t first, int64_t count)
+{
+    const struct rows *rows = stream->ctx;
+    int64_t i, extent = drep_type_extent(type);
+    print_fn *put = print_direct(rows->printer, type);
+    struct line line = {.s = s};
+    struct place at;
+    size_t value;
+    bool row = false;
+
+    place_set(&at, rows->slice, first);
+    for (i = 0; i < count && !s->err; i++, row = place_step(&at)) {
+        if (row)
+            line_end(&line);
+        if (line.open)
+            sink_put(s, ", ", 2);
+        else
+            line_begin(&line, &at);
+        value = s->len;
+        put(rows->printer, s, type, elements + i * extent);
+        if (rows->width > 0 && value > line.begun &&
+            s->len - line.begun + INDENT + line.place_len > (size_t)rows->width)
+            line_break(&line, value, &at);
+    }
+    line_end(&line);
+}
+
+static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
+                     const struct slice *slice)
+{
+    struct rows rows = {.printer = &d->printer, .slice = slice, .width = d->width};
+    struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &rows};
+    drep_type *type;
+    int err = print_type(&d->printer, info->type, true, &type);
+
+    if (!err) {
+        err = stream_run(&stream, ds, info, type, slice);
+        drep_type_free(type);
+    }
+    if (err && err != DREP_ERR_STOPPED)
+        dump_failed(d, path, err);
+}
+
+/* A dataset without dimensions: its value stands on the line. */
+static void put_one(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+{
+    struct values v;
+    int err = values_dataset(&v, &d->printer, ds, info);
+
+    if (err) {
+        sink_char(d->sink, '\n');
+        dump_failed(d, path, err);
+        return;
+    }
+    sink_char(d->sink, ' ');
+    values_put(&v, &d->printer, d->sink);
+    sink_char(d->sink, '\n');
+    values_release(&v);
 }
 
 static void put_data(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
-    struct rows rows = {.dump = d};
     struct sink *s = d->sink;
     struct slice slice;
-    drep_type *type;
-    int k, err;
 
     if (info->rank == DREP_NULL_SPACE || !dump_slice(d, path, info, &slice))
         return;
-    rows.slice = &slice;
+    if (d->as && dump_bytes(d, path, ds, info, &slice))
+        return;
     sink_text(s, "  data =");
-    for (k = 0; k < slice.rank && slice.count[k] > 0; k++)
-        ;
-    if (k < slice.rank)
+    if (slice_count(&slice) == 0) {
         sink_text(s, " []\n");
-    else if (slice.rank > 0)
+    } else if (slice.rank == 0) {
+        put_one(d, path, ds, info);
+    } else {
         sink_char(s, '\n');
-    err = print_type(&d->printer, info->type, true, &type);
-    if (!err) {
-        err = slice_read(ds, type, &slice, put_block, &rows);
-        drep_type_free(type);
-    }
-    end_line(&rows);
-    if (err && err != DREP_ERR_STOPPED) {
-        if (slice.rank == 0)
-            sink_char(s, '\n');
-        dump_failed(d, path, err);
+        put_rows(d, path, ds, info, &slice);
     }
 }
 
@@ -388,8 +475,11 @@ static int enter(struct walk *walk, const struct walk_item *item)
     struct dump *d = walk->ctx;
     struct sink *s = d->sink;
 
-    sink_char(s, '\n');
+    if (sink_total(s) > 0)
+        sink_char(s, '\n');
+    sink_color(s, color_of(item->link ? 0 : item->info.kind));
     sink_name(s, item->path);
+    sink_color(s, COLOR_END);
     sink_text(s, ": ");
     if (item->link) {
         put_link(s, item);
@@ -419,7 +509,8 @@ void dump_text(struct dump *d)
     struct walk walk = {
         .file = d->file, .file_name = d->file_name, .depth = -1, .enter = enter, .ctx = d};
 
-    put_header(d);
-    walk_run(&walk, d->path);
+    if (strcmp(d->operand.path, "/") == 0)
+        put_header(d);
+    walk_run(&walk, d->operand.path);
     d->status = tool_worse(d->status, walk.status);
 }

@@ -1,7 +1,8 @@
-/* json.c - the JSON form of a file, as SPEC.md, "JSON", has it. */
+/* dump_json.c - the JSON form of a file, as SPEC.md, "JSON", has it, in one piece or with
+ * one line an object. */
 #include "dump.h"
+#include "stream.h"
 #include "tool.h"
-#include "walk.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,16 @@ static void put_string(struct sink *s, const char *text)
 }
 
 /* A new line at this depth, after a comma where something stands before. */
-static void put_line(struct sink *s, bool comma, int depth)
+static void put_line(const struct dump *d, bool comma, int depth)
 {
-    sink_text(s, comma ? ",\n" : "\n");
-    sink_spaces(s, depth + 1);
+    if (comma)
+        sink_char(d->sink, ',');
+    if (!d->lines) {
+        sink_char(d->sink, '\n');
+        sink_spaces(d->sink, depth + 1);
+    } else if (comma) {
+        sink_char(d->sink, ' ');
+    }
 }
 
 static void put_key(struct sink *s, const char *key)
@@ -24,11 +31,11 @@ static void put_key(struct sink *s, const char *key)
     sink_text(s, ": ");
 }
 
-static void put_pair(struct sink *s, const char *key, const char *value)
+static void put_pair(const struct dump *d, const char *key, const char *value)
 {
-    put_line(s, true, 0);
-    put_key(s, key);
-    put_string(s, value);
+    put_line(d, true, 0);
+    put_key(d->sink, key);
+    put_string(d->sink, value);
 }
 
 static void put_lengths(struct sink *s, const int64_t *lengths, int n)
@@ -55,7 +62,7 @@ static void put_extents(struct dump *d)
     struct sink *s = d->sink;
     int i, n, err = drep_header_types(d->file, &rows, &n);
 
-    put_line(s, true, 0);
+    put_line(d, true, 0);
     put_key(s, "extents");
     sink_char(s, '{');
     if (err)
@@ -75,7 +82,7 @@ static void put_hints(struct dump *d)
     drep_info *info = NULL;
     int i, n, err = drep_header_hints(d->file, &info);
 
-    put_line(s, true, 0);
+    put_line(d, true, 0);
     put_key(s, "hints");
     sink_char(s, '{');
     if (err)
@@ -100,22 +107,22 @@ static void put_header(struct dump *d)
     sink_char(s, '{');
     put_key(s, "file");
     put_string(s, d->file_name);
-    put_line(s, true, 0);
+    put_line(d, true, 0);
     sink_format(s, "\"format\": \"%d.%d\"", h->version_major, h->version_minor);
-    put_pair(s, "datarep", h->datarep);
-    put_pair(s, "form", h->form);
-    put_line(s, true, 0);
+    put_pair(d, "datarep", h->datarep);
+    put_pair(d, "form", h->form);
+    put_line(d, true, 0);
     put_key(s, "uuid");
     sink_char(s, '"');
     for (i = 0; i < 16; i++)
         sink_format(s, "%02x", h->uuid[i]);
     sink_char(s, '"');
-    put_line(s, true, 0);
+    put_line(d, true, 0);
     sink_format(s, "\"sequence\": %" PRIu64, h->sequence);
-    put_line(s, true, 0);
+    put_line(d, true, 0);
     sink_format(s, "\"time\": \"%" PRId64 "\"", h->time);
-    put_pair(s, "writer", h->writer);
-    put_pair(s, "machine", h->machine);
+    put_pair(d, "writer", h->writer);
+    put_pair(d, "machine", h->machine);
     put_extents(d);
     put_hints(d);
 }
@@ -155,10 +162,10 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
 
     if (err)
         dump_failed(d, item->path, err);
-    put_line(s, true, item->depth);
+    put_line(d, true, item->depth);
     sink_text(s, "\"attributes\": {");
     for (i = 0; i < n; i++) {
-        put_line(s, i > 0, item->depth + 1);
+        put_line(d, i > 0, item->depth + 1);
         put_key(s, names[i]);
         put_attribute(d, item->path, names[i]);
     }
@@ -171,7 +178,8 @@ static void put_link(struct dump *d, const struct walk_item *item)
     static const char *const kinds[] = {"?", "hard", "soft", "external"};
     struct sink *s = d->sink;
 
-    sink_text(s, "{\"kind\": \"link\", \"link\": ");
+    sink_text(s, d->lines ? "" : "{");
+    sink_text(s, "\"kind\": \"link\", \"link\": ");
     put_string(s, kinds[item->link >= 1 && item->link <= 3 ? item->link : 0]);
     if (item->target_file) {
         sink_text(s, ", \"file\": ");
@@ -179,7 +187,6 @@ static void put_link(struct dump *d, const struct walk_item *item)
     }
     sink_text(s, ", \"target\": ");
     put_string(s, item->target);
-    sink_char(s, '}');
 }
 
 static void put_filters(struct sink *s, const drep_dsinfo *info)
@@ -256,7 +263,7 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
 
     sink_text(s, ", \"type\": ");
     print_type_text(s, info->type, true);
-    put_line(s, true, item->depth);
+    put_line(d, true, item->depth);
     sink_text(s, "\"shape\": ");
     if (null)
         sink_text(s, "null, \"maxshape\": null");
@@ -275,7 +282,7 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
         put_lengths(s, info->chunk, 1);
     else
         sink_text(s, "null");
-    put_line(s, true, item->depth);
+    put_line(d, true, item->depth);
     sink_text(s, "\"filters\": ");
     put_filters(s, info);
     sink_text(s, ", \"fill\": ");
@@ -289,48 +296,53 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
 }
 
 struct data {
-    struct dump *dump;
+    const struct printer *printer;
     struct nest nest;
 };
 
-static int put_block(void *ctx, const drep_type *type, const void *elements, int64_t count)
+/* What put_values() streams. */
+static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
+                      const char *elements, int64_t first, int64_t count)
 {
-    struct data *data = ctx;
+    const struct data *data = stream->ctx;
 
-    nest_put(&data->nest, &data->dump->printer, data->dump->sink, type, elements, count);
-    return data->dump->sink->err ? DREP_ERR_STOPPED : 0;
+    nest_put(&data->nest, data->printer, s, type, elements, first, count);
+}
+
+/* Lists as deep as the selection; with `lines` an entry of the first dimension a line. */
+static void put_values(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
+                       const struct slice *slice, bool lines)
+{
+    struct data data = {.printer = &d->printer,
+                        .nest = {.between = d->lines ? ", " : ",\n ", .lines = lines}};
+    struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &data};
+    drep_type *type;
+    int err = print_type(&d->printer, info->type, true, &type);
+
+    data.nest.rank = slice_shape(slice, data.nest.dims);
+    if (!err) {
+        err = stream_run(&stream, ds, info, type, slice);
+        drep_type_free(type);
+    }
+    if (err && err != DREP_ERR_STOPPED)
+        dump_failed(d, path, err);
+    if (err && !stream.any)
+        sink_text(d->sink, "null");
+    else
+        nest_end(&data.nest, d->sink, stream.any);
 }
 
 static void put_data(struct dump *d, const struct walk_item *item, drep_dataset *ds,
                      const drep_dsinfo *info)
 {
-    struct data data = {.dump = d};
-    struct sink *s = d->sink;
-    int64_t dims[DREP_MAX_RANK];
     struct slice slice;
-    uint64_t before;
-    drep_type *type;
-    int err;
 
-    put_line(s, true, item->depth);
-    sink_text(s, "\"data\": ");
-    if (info->rank == DREP_NULL_SPACE || !dump_slice(d, item->path, info, &slice)) {
-        sink_text(s, "null");
-        return;
-    }
-    nest_init(&data.nest, slice_shape(&slice, dims), dims, ",\n ");
-    before = sink_total(s);
-    err = print_type(&d->printer, info->type, true, &type);
-    if (!err) {
-        err = slice_read(ds, type, &slice, put_block, &data);
-        drep_type_free(type);
-    }
-    if (err && err != DREP_ERR_STOPPED)
-        dump_failed(d, item->path, err);
-    if (err && sink_total(s) == before)
-        sink_text(s, "null");
+    put_line(d, true, item->depth);
+    sink_text(d->sink, "\"data\": ");
+    if (info->rank == DREP_NULL_SPACE || !dump_slice(d, item->path, info, &slice))
+        sink_text(d->sink, "null");
     else
-        nest_end(&data.nest, s);
+        put_values(d, item->path, ds, info, &slice, false);
 }
 
 static void put_dataset(struct dump *d, const struct walk_item *item)
@@ -369,6 +381,20 @@ static void put_type(struct dump *d, const struct walk_item *item)
     put_attributes(d, item);
 }
 
+/* The path with which a line begins. */
+static void put_path(const struct dump *d, const struct walk_item *item)
+{
+    sink_char(d->sink, '{');
+    put_key(d->sink, "path");
+    put_string(d->sink, item->path);
+    sink_text(d->sink, ", ");
+}
+
+static void put_object_end(const struct dump *d)
+{
+    sink_text(d->sink, d->lines ? "}\n" : "}");
+}
+
 static int enter(struct walk *walk, const struct walk_item *item)
 {
     static const char *const kinds[] = {"?", "group", "dataset", "type", "dimension"};
@@ -376,16 +402,19 @@ static int enter(struct walk *walk, const struct walk_item *item)
     struct sink *s = d->sink;
     int kind = item->info.kind;
 
-    if (item->depth > 0) {
-        put_line(s, item->index > 0, item->depth);
+    if (d->lines) {
+        put_path(d, item);
+    } else if (item->depth > 0) {
+        put_line(d, item->index > 0, item->depth);
         put_key(s, item->name);
     }
     if (item->link) {
         put_link(d, item);
+        put_object_end(d);
         return s->err;
     }
-    sink_format(s, "{\"kind\": \"%s\", \"id\": %" PRIu64, kinds[kind >= 1 && kind <= 4 ? kind : 0],
-                item->info.id);
+    sink_format(s, "%s\"kind\": \"%s\", \"id\": %" PRIu64, d->lines ? "" : "{",
+                kinds[kind >= 1 && kind <= 4 ? kind : 0], item->info.id);
     if (kind == DREP_OBJ_DATASET) {
         put_dataset(d, item);
     } else if (kind == DREP_OBJ_TYPE) {
@@ -396,11 +425,13 @@ static int enter(struct walk *walk, const struct walk_item *item)
         put_attributes(d, item);
     } else {
         put_attributes(d, item);
-        put_line(s, true, item->depth);
-        sink_text(s, "\"members\": {");
-        return s->err;
+        if (!d->lines) {
+            put_line(d, true, item->depth);
+            sink_text(s, "\"members\": {");
+            return s->err;
+        }
     }
-    sink_char(s, '}');
+    put_object_end(d);
     return s->err;
 }
 
@@ -421,21 +452,57 @@ void dump_json(struct dump *d)
                         .enter = enter,
                         .leave = leave,
                         .ctx = d};
+    bool whole = strcmp(d->operand.path, "/") == 0;
 
     put_header(d);
-    put_line(d->sink, true, 0);
-    if (strcmp(d->path, "/") != 0) {
+    put_line(d, true, 0);
+    if (!whole) {
         put_key(d->sink, "path");
-        put_string(d->sink, d->path);
-        put_line(d->sink, true, 0);
+        put_string(d->sink, d->operand.path);
+        put_line(d, true, 0);
     }
-    if (d->slice) {
+    if (d->operand.slice) {
         put_key(d->sink, "selection");
-        put_string(d->sink, d->slice);
-        put_line(d->sink, true, 0);
+        put_string(d->sink, d->operand.slice);
+        put_line(d, true, 0);
     }
-    put_key(d->sink, strcmp(d->path, "/") == 0 ? "root" : "object");
-    walk_run(&walk, d->path);
+    put_key(d->sink, whole ? "root" : "object");
+    walk_run(&walk, d->operand.path);
     sink_text(d->sink, "}\n");
+    d->status = tool_worse(d->status, walk.status);
+}
+
+/* The values of the one dataset that was asked for; false if it is something else. */
+static bool put_one(struct dump *d)
+{
+    struct slice slice;
+    drep_objinfo info;
+    drep_dsinfo ds_info;
+    drep_dataset *ds;
+
+    if (d->header_only || drep_stat(d->file, d->operand.path, &info) ||
+        info.kind != DREP_OBJ_DATASET)
+        return false;
+    if (operand_open(&d->operand, d->file_name, d->file, &ds, &ds_info, &slice))
+        return false;
+    if (ds_info.rank != DREP_NULL_SPACE && slice_count(&slice) > 0) {
+        put_values(d, d->operand.path, ds, &ds_info, &slice, true);
+        sink_char(d->sink, '\n');
+    }
+    drep_dataset_close(ds);
+    return true;
+}
+
+void dump_jsonl(struct dump *d)
+{
+    struct walk walk = {
+        .file = d->file, .file_name = d->file_name, .depth = -1, .enter = enter, .ctx = d};
+
+    d->lines = true;
+    if (put_one(d))
+        return;
+    put_header(d);
+    sink_text(d->sink, "}\n");
+    walk_run(&walk, d->operand.path);
     d->status = tool_worse(d->status, walk.status);
 }
