@@ -668,7 +668,8 @@ DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_
 /* Opens a container that lies in memory, read-only; `image` must outlive it. */
 DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
                              drep_file **out);
-/* Makes all changes since the last commit durable, at once or not at all.  On failure the
+/* Makes all changes since the last commit durable, at once or not at all; where there are none,
+ * no commit is made.  On failure the
  * transaction stays open and may be committed again (DREP_ERR_NO_SPACE: after something was
  * removed), except where nobody can know what reached the disk: then the handle refuses every
  * further write with DREP_ERR_FAILED, and the file is the last commit or this one. */

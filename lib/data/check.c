@@ -241,9 +241,8 @@ static int see_type(struct check *c, const struct key *key, const uint8_t *p, si
     if (err != 0)
         return err;
     /* Those of datasets are laid out, the others are not. */
-    return ftype_get(c->f, FMT_TYPE_FIRST + number, false, &ft) == 0
-               ? 0
-               : ftype_get(c->f, FMT_TYPE_FIRST + number, true, &ft);
+    err = ftype_get(c->f, FMT_TYPE_FIRST + number, false, &ft);
+    return err == DREP_ERR_FORMAT ? ftype_get(c->f, FMT_TYPE_FIRST + number, true, &ft) : err;
 }
 
 /* Makes c->chunks those of this dataset. */

@@ -42,8 +42,9 @@ struct drep_file {
     struct store *st;
     char *path;
     int amode;
-    drep_info *info;   /* all hints in force */
-    drep_info *stored; /* those that stand in the header */
+    drep_info *info;    /* all hints in force */
+    drep_info *stored;  /* those that stand in the header */
+    bool hints_changed; /* since the last commit */
     pthread_rwlock_t lock;
 
     /* The header. */
@@ -51,7 +52,7 @@ struct drep_file {
     unsigned header_flags;
     char name[DREP_MAX_DATAREP_STRING]; /* of the representation */
     char *writer, *machine;
-    struct old_text *old; /* what they were before drep_refresh() */
+    struct old_text *old;         /* what they were before drep_refresh() */
     bool used[DREP_CODE_MAX + 1]; /* predefined types in use by datasets */
     struct buf unknown;           /* header records of tags we do not know */
     struct buf later[4];          /* what a later version put behind our DATAREP, EXTENTS,
@@ -131,7 +132,7 @@ void header_release(drep_file *f);                    /* what it made */
 int header_again(drep_file *f, drep_file **out);
 void header_exchange(drep_file *f, drep_file *again);
 void header_again_free(drep_file *again);
-int header_start(drep_file *f, const char *datarep);  /* of a new file */
+int header_start(drep_file *f, const char *datarep); /* of a new file */
 /* Hints that describe the file rather than a handle, and stand in its header. */
 bool hint_is_stored(const char *key);
 int header_build(drep_file *f, struct buf *out, size_t *split);

@@ -222,8 +222,10 @@ static int hints_keep(drep_file *f, const drep_info *info)
     for (int i = 0; info != NULL && err == 0 && i < drep_info_count(info); i++) {
         const char *key = drep_info_key(info, i), *value = drep_info_get(info, key);
 
-        if (info_known(key) && info_valid(key, value) && value[0] != '\0' && hint_is_stored(key))
-            err = drep_info_set(f->stored, key, value);
+        if (!info_known(key) || !info_valid(key, value) || value[0] == '\0' || !hint_is_stored(key))
+            continue;
+        err = drep_info_set(f->stored, key, value);
+        f->hints_changed = true;
     }
     return err;
 }
@@ -448,8 +450,10 @@ static int commit(drep_file *f)
     if (err == 0)
         err = store_commit(f->st, header.p, header.len, split);
     buf_release(&header);
-    if (err == 0)
+    if (err == 0) {
         f->write_error = 0;
+        f->hints_changed = false;
+    }
     return err;
 }
 
@@ -481,7 +485,7 @@ int drep_close(drep_file *file)
     if (file->write_error != 0) {
         fail_restore(&file->write_message);
         err = file->write_error;
-    } else if (store_writable(file->st) && store_dirty(file->st)) {
+    } else if (store_writable(file->st) && (store_dirty(file->st) || file->hints_changed)) {
         err = fail_in(commit(file), "%s", file->path);
     }
     file_free(file);

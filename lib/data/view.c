@@ -6,11 +6,8 @@
  * counts up, the same user buffer and the same datatype in every call. */
 #include "data/data.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct drep_view {
     char *path;
@@ -64,22 +61,6 @@ static int view_new(const char *path, const drep_info *info, drep_view **out)
     return 0;
 }
 
-/* Makes the file when it is missing. */
-static int raw_make(const char *path, int amode, const drep_info *info)
-{
-    unsigned perm = hint_permissions(info);
-    int fd;
-
-    if (!(amode & DREP_RDWR))
-        return 0;
-    fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT | (amode & DREP_EXCL ? O_EXCL : 0), perm);
-    if (fd < 0 && errno == EEXIST)
-        return fail(DREP_ERR_FILE_EXISTS, "%s: file exists", path);
-    if (fd >= 0)
-        close(fd);
-    return 0; /* other errors are told by opening it */
-}
-
 int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out)
 {
     drep_view *v;
@@ -92,9 +73,8 @@ int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view 
     if ((err = view_new(path, info, &v)) != 0)
         return err;
     v->writable = (amode & DREP_RDWR) != 0;
-    err = raw_make(path, amode, v->info);
-    if (err == 0)
-        err = io_posix(path, v->writable ? IO_WRITE : IO_READ, 0, 0, &v->io);
+    err = io_posix(path, v->writable ? IO_RAW : IO_READ, amode & DREP_EXCL,
+                   hint_permissions(v->info), &v->io);
     if (err == 0)
         err = drep_view_set(v, 0, DREP_BYTE, DREP_BYTE, "native", NULL);
     if (err != 0) {

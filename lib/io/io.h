@@ -35,11 +35,12 @@ struct io {
     char *path; /* for messages */
 };
 
-enum io_mode { IO_READ, IO_WRITE, IO_CREATE };
+enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
 
-/* posix: IO_CREATE makes a temporary file beside `path` with permissions `perm`
- * (umask applies); publish renames it and syncs the directory; close before publish
- * removes it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
+/* posix: IO_RAW is IO_WRITE that makes the file if it is missing, with permissions `perm`
+ * (excl: it must be missing).  IO_CREATE makes a temporary file beside `path` with permissions
+ * `perm` (umask applies); publish renames it and syncs the directory; close before publish removes
+ * it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out);
 /* memory: empty and growing, or (image not NULL) a read-only view of it. */
 int io_memory(const void *image, size_t size, struct io **out);

@@ -164,9 +164,12 @@ static int posix_sync(struct io *io)
 {
     struct posix *f = (struct posix *)io;
 
-    /* No second try: the kernel may have dropped the pages that it could not write. */
-    if (fdatasync(f->fd))
-        return fail_errno(io->path, "fdatasync");
+    /* No second try: the kernel may have dropped the pages that it could not write.  A signal
+     * comes before it tried. */
+    while (fdatasync(f->fd)) {
+        if (errno != EINTR)
+            return fail_errno(io->path, "fdatasync");
+    }
     return 0;
 }
 
@@ -211,6 +214,17 @@ static int posix_probe(struct io *io, uint64_t first, uint64_t count, int *held)
     return 0;
 }
 
+/* Slow file systems may be interrupted. */
+static int open_again(const char *path, int flags, unsigned perm)
+{
+    int fd;
+
+    do
+        fd = open(path, flags | O_CLOEXEC, (mode_t)perm & 07777);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 /* Opens the directory that holds `path`. */
 static int open_directory(const char *path, int *fd)
 {
@@ -221,7 +235,7 @@ static int open_directory(const char *path, int *fd)
 
     if (!name)
         return DREP_ERR_NOMEM;
-    *fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *fd = open_again(name, O_RDONLY | O_DIRECTORY, 0);
     if (*fd < 0)
         err = fail_errno(name, "open of the directory");
     mem_free(name);
@@ -241,6 +255,18 @@ static int give_name(struct posix *f)
     return 0;
 }
 
+/* Some file systems cannot sync directories and need not. */
+static int sync_directory(const struct io *io, int fd)
+{
+    while (fsync(fd)) {
+        if (errno == EINVAL || errno == EROFS)
+            return 0;
+        if (errno != EINTR)
+            return fail_errno(io->path, "sync of the directory");
+    }
+    return 0;
+}
+
 /* All that may fail for want of memory comes before the file is visible. */
 static int posix_publish(struct io *io)
 {
@@ -256,9 +282,7 @@ static int posix_publish(struct io *io)
     if (!err) {
         mem_free(f->temporary);
         f->temporary = NULL;
-        /* Some file systems cannot sync directories and need not. */
-        if (fsync(fd) && errno != EINVAL && errno != EROFS)
-            err = fail_errno(io->path, "sync of the directory");
+        err = sync_directory(io, fd);
     }
     close(fd);
     return err;
@@ -308,12 +332,12 @@ static const struct io_ops posix_ops = {posix_read, posix_write, posix_size,  po
                                         posix_sync, posix_lock,  posix_probe, posix_publish,
                                         posix_map,  posix_unmap, posix_close};
 
-static int open_existing(struct posix *f, int flags)
+static int open_existing(struct posix *f, int flags, unsigned perm)
 {
     struct stat s;
 
     /* Not blocking: a FIFO must not hold us up before we see that it is one. */
-    f->fd = open(f->io.path, flags | O_CLOEXEC | O_NONBLOCK);
+    f->fd = open_again(f->io.path, flags | O_NONBLOCK, perm);
     if (f->fd < 0)
         return fail_errno(f->io.path, "open");
     if (fstat(f->fd, &s))
@@ -364,7 +388,7 @@ static int open_temporary(struct posix *f, unsigned perm)
             random = (uint64_t)(uintptr_t)f ^ (uint64_t)getpid() << 32 ^ (uint64_t)tries;
         memcpy(f->temporary, f->target, dir);
         snprintf(f->temporary + dir, size - dir, ".drep-%016llx.tmp", (unsigned long long)random);
-        f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)perm & 07777);
+        f->fd = open_again(f->temporary, O_RDWR | O_CREAT | O_EXCL, perm);
         if (f->fd >= 0)
             return 0;
         if (errno != EEXIST)
@@ -377,6 +401,8 @@ static int open_temporary(struct posix *f, unsigned perm)
 
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out)
 {
+    static const int flags[] = {
+        [IO_READ] = O_RDONLY, [IO_WRITE] = O_RDWR, [IO_RAW] = O_RDWR | O_CREAT};
     struct posix *f = mem_zalloc(1, sizeof(*f));
     int err;
 
@@ -391,7 +417,7 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
     else if (mode == IO_CREATE)
         err = find_target(f);
     else
-        err = open_existing(f, mode == IO_WRITE ? O_RDWR : O_RDONLY);
+        err = open_existing(f, flags[mode] | (mode == IO_RAW && excl ? O_EXCL : 0), perm);
     if (!err && mode == IO_CREATE)
         err = open_temporary(f, perm);
     if (err) {

@@ -395,6 +395,13 @@ static void undo_commit(struct writer *w, const struct slot *slot, uint64_t end)
     fail_restore(&why);
 }
 
+/* Nothing was changed since the last commit, and it stands whole in its slot. */
+static int nothing_new(const struct store *st, const uint8_t *header, size_t size)
+{
+    return !st->dirty && st->slot.sequence && !st->damaged && size == st->header.len &&
+           memcmp(header, st->header.p, size) == 0;
+}
+
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split)
 {
     struct writer w = {.st = st};
@@ -405,6 +412,8 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
 
     if (!err && st->op.active)
         err = fail(DREP_ERR_ARG, "an operation is under way");
+    if (!err && nothing_new(st, header, size))
+        return 0;
     if (!err)
         err = buf_set(&copy, header, size);
     if (err)

@@ -38,7 +38,8 @@ void store_set_opts(struct store *st, const struct store_opts *opts);
 /* Drops uncommitted changes. */
 void store_close(struct store *st);
 /* Everything since the last commit becomes durable, or nothing (after a
- * failed sync every later write call gives DREP_ERR_FAILED).  header: the bytes of the
+ * failed sync every later write call gives DREP_ERR_FAILED); where nothing was changed, no
+ * commit is made.  header: the bytes of the
  * header proper; split: those that stand in the slot (header_put). */
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split);
 

@@ -203,6 +203,17 @@ struct look_attrs {
     uint64_t h;
 };
 
+static int look_string(struct look_attrs *a, const char *name)
+{
+    char *text = NULL;
+    int err = drep_attr_read(a->l->file, a->path, name, NULL, &text);
+
+    if (!err)
+        a->h = mix_text(mix_text(a->h, name), text);
+    free(text);
+    return err;
+}
+
 static int look_attr(const char *name, void *ctx)
 {
     struct look_attrs *a = ctx;
@@ -212,11 +223,11 @@ static int look_attr(const char *name, void *ctx)
 
     if (err)
         return err;
-    if (info.rank != 1 || info.count > ATTR_MAX)
+    if (drep_type_kind(info.type) == DREP_KIND_VSTRING)
+        err = look_string(a, name);
+    else if (info.rank > 1 || info.count > ATTR_MAX)
         err = DREP_ERR_DIMS;
-    else
-        err = drep_attr_read(a->l->file, a->path, name, DREP_INT32_T, v);
-    if (!err)
+    else if ((err = drep_attr_read(a->l->file, a->path, name, DREP_INT32_T, v)) == 0)
         a->h = sum_of_attr(a->h, name, v, info.count);
     drep_attrinfo_release(&info);
     return err;
@@ -307,6 +318,8 @@ static uint64_t look_node(struct look *l, const char *path, int depth)
     if (l->err || info.kind == DREP_OBJ_DATASET)
         return l->err ? 0 : look_dataset(l, name, a.h);
     g.h = a.h;
+    if (info.kind != DREP_OBJ_GROUP)
+        return mix(mix(a.h, (uint64_t)info.kind), (uint64_t)info.len);
     l->err =
         depth < 12 ? drep_list(l->file, name, DREP_BY_CREATION, look_link, &g) : DREP_ERR_LIMIT;
     if (!l->err)

@@ -275,7 +275,8 @@ static int no_finding(int err, uint64_t offset, const char *message, void *ctx)
 {
     (void)offset;
     (void)message;
-    *(int *)ctx = err;
+    if (*(int *)ctx == 0) /* the others follow from it */
+        *(int *)ctx = err;
     return 0;
 }
 

@@ -1,0 +1,846 @@
+/* faults_file.h - public calls on files: every allocation and every system call of theirs
+ * fails once, or from one on, is interrupted, or does half of what it was asked.
+ *
+ * Afterwards the handle holds what it held before the call (or after it, if the call says that
+ * it succeeded) and goes on, or says that it does not; the file is the last commit; a new
+ * handle finds nothing wrong with it. */
+#ifndef TESTS_FAULT_FAULTS_FILE_H
+#define TESTS_FAULT_FAULTS_FILE_H
+
+#include "faults_memory.h"
+#include "model.h"
+
+#include <fcntl.h>
+
+#define ROWS_LEN 3000
+#define HIGH 40
+#define WIDE 50
+
+/* What a case works on; what it opened is closed after it. */
+struct env {
+    char path[300];
+    drep_file *f;
+    drep_dataset *ds;
+    drep_view *view;
+    drep_selection *sel;
+    drep_type *type;
+    drep_info *info;
+    void *image;
+    size_t size;
+};
+
+enum effect {
+    READS,   /* on a handle that reads */
+    OPENS,   /* the case opens and closes handles of its own */
+    CHANGES, /* on a handle that has written before: all or nothing */
+    COMMITS, /* what the handle has written */
+    LEAVES,  /* likewise, and the handle is gone */
+    MAKES    /* a file, in place of what is there */
+};
+
+struct file_case {
+    const char *name;
+    enum effect effect;
+    const char *dataset; /* opened before, or NULL */
+    int (*run)(struct env *e);
+    int (*prepare)(struct env *e);
+};
+
+/* ---- the file that all begin with ---- */
+
+static char base_path[300];
+static uint64_t base_sum;
+
+static void sure(int err, const char *what)
+{
+    if (err == 0)
+        return;
+    printf("not ok - %s: error %d: %s\n", what, err, drep_error());
+    exit(1);
+}
+
+static void base_dataset(drep_file *f, const char *path, const drep_spec *spec)
+{
+    static int32_t v[ROWS_LEN];
+    static char text[HIGH][TEXT_MAX], *p[HIGH];
+    drep_dataset *ds;
+    int text_type = drep_type_kind(spec->type) == DREP_KIND_VSTRING;
+
+    for (int i = 0; i < ROWS_LEN; i++)
+        v[i] = i * 7 % 1000;
+    for (int i = 0; i < HIGH; i++) {
+        text_of(v[i], text[i]);
+        p[i] = text[i];
+    }
+    sure(drep_dataset_create(f, path, spec, &ds), path);
+    sure(drep_write(ds, NULL, NULL, text_type ? (void *)p : (void *)v, NULL), path);
+    drep_dataset_close(ds);
+}
+
+static void base_datasets(drep_file *f)
+{
+    static const int64_t len[2] = {ROWS_LEN}, grid[2] = {HIGH, WIDE}, chunk[2] = {16, 24},
+                         part[1] = {16}, most[2] = {DREP_UNLIMITED, DREP_UNLIMITED};
+    static const char *const names[2] = {"x", NULL};
+    const drep_filter filter[2] = {{.id = DREP_FILTER_SHUFFLE},
+                                   {.id = DREP_FILTER_DEFLATE, .level = 1}};
+    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = len, .maxdims = most};
+    drep_type *string;
+    const int32_t nine = 9;
+
+    spec.layout = DREP_CONTIGUOUS;
+    base_dataset(f, "/k/rows", &spec);
+    spec.layout = DREP_COMPACT;
+    spec.dims = grid;
+    spec.maxdims = NULL;
+    base_dataset(f, "/k/small", &spec);
+    sure(drep_type_vstring(&string), "type");
+    spec = (drep_spec){.type = string, .rank = 1, .dims = grid, .chunk = part, .maxdims = most};
+    spec.layout = DREP_CHUNKED;
+    base_dataset(f, "/k/text", &spec);
+    drep_type_free(string);
+    spec = (drep_spec){.type = DREP_INT32_T, .rank = 2, .dims = grid, .chunk = chunk};
+    spec.layout = DREP_CHUNKED;
+    spec.maxdims = most;
+    spec.fill = DREP_FILL_VALUE;
+    spec.fill_value = &nine;
+    spec.dim_names = names;
+    base_dataset(f, "/k/tiles", &spec);
+    spec.filters = filter;
+    spec.nfilters = drep_filter_available(DREP_FILTER_DEFLATE) ? 2 : 1;
+    base_dataset(f, "/k/packed", &spec);
+}
+
+static void base_make(const char *dir)
+{
+    static int32_t v[ATTR_MAX];
+    const int64_t many = ATTR_MAX, few = 3;
+    drep_info *info;
+    drep_type *type;
+    drep_file *f;
+
+    snprintf(base_path, sizeof base_path, "%s/base.drep", dir);
+    sure(drep_info_new(&info), "hints");
+    sure(drep_info_set(info, "drep_keep", "3"), "hints");
+    sure(drep_create(base_path, DREP_RDWR, "external32", info, &f), base_path);
+    drep_info_free(info);
+    sure(drep_group_create(f, "/k/g/h", 1), "group");
+    sure(drep_commit(f), "commit");
+    sure(drep_dimension_create(f, "/x", HIGH, 1), "dimension");
+    base_datasets(f);
+    sure(drep_commit(f), "commit");
+    sure(t_compound(&type), "type");
+    sure(drep_type_commit(f, "/k/type", type), "type");
+    drep_type_free(type);
+    sure(drep_link_hard(f, "/k/rows", "/k/g/again"), "link");
+    sure(drep_link_soft(f, "/k/rows", "/k/g/soft"), "link");
+    sure(drep_attr_write(f, "/", "many", DREP_INT32_T, 1, &many, v), "attribute");
+    sure(drep_attr_write(f, "/k", "few", DREP_INT32_T, 1, &few, v), "attribute");
+    sure(drep_attr_write(f, "/k/rows", "few", DREP_INT32_T, 1, &few, v), "attribute");
+    sure(look(f, &base_sum), "look");
+    sure(drep_close(f), "close");
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    static char bytes[1 << 16];
+    int a = open(from, O_RDONLY), b = open(to, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    ssize_t n;
+
+    if (a < 0 || b < 0)
+        sure(DREP_ERR_IO, to);
+    while ((n = read(a, bytes, sizeof bytes)) > 0) {
+        if (write(b, bytes, (size_t)n) != n)
+            sure(DREP_ERR_IO, to);
+    }
+    close(a);
+    close(b);
+}
+
+/* ---- cases that read ---- */
+
+static int c_stat(struct env *e)
+{
+    drep_objinfo info;
+    int err = CALL(drep_stat, e->f, "/k/g/soft", &info);
+
+    return err ? err : info.kind == DREP_OBJ_DATASET ? 0 : WRONG;
+}
+
+static int c_object_path(struct env *e)
+{
+    drep_objinfo info;
+    char *path = NULL;
+    int err = drep_stat(e->f, "/k/g/h", &info);
+
+    if (!err)
+        err = CALL(drep_object_path, e->f, info.id, &path);
+    if (!err)
+        err = strcmp(path, "/k/g/h") == 0 ? 0 : WRONG;
+    free(path);
+    return err;
+}
+
+static int c_type_open(struct env *e)
+{
+    drep_type *t = NULL;
+    int err = CALL(drep_type_open, e->f, "/k/type", &t);
+
+    if (!err)
+        err = drep_type_members(t) == 3 ? 0 : WRONG;
+    drep_type_free(t);
+    return err;
+}
+
+static int count_link(const drep_linkinfo *link, void *ctx)
+{
+    (void)link;
+    ++*(int *)ctx;
+    return 0;
+}
+
+static int c_list(struct env *e)
+{
+    int n = 0, err = CALL(drep_list, e->f, "/k/g", DREP_BY_NAME, count_link, &n);
+
+    if (!err)
+        err = drep_list(e->f, "/k", DREP_BY_CREATION, count_link, &n);
+    return err ? err : n == 3 + 7 ? 0 : WRONG;
+}
+
+static int c_attr_info(struct env *e)
+{
+    drep_attrinfo info;
+    int err = CALL(drep_attr_info, e->f, "/k/rows", "few", &info);
+
+    if (!err)
+        CALL(drep_attrinfo_release, &info);
+    return err;
+}
+
+static int c_attr_read(struct env *e)
+{
+    int32_t v[ATTR_MAX];
+    int err = CALL(drep_attr_read, e->f, "/", "many", DREP_INT32_T, v);
+
+    return err ? err : drep_attr_read(e->f, "/k", "few", NULL, v);
+}
+
+static int count_attr(const char *name, void *ctx)
+{
+    (void)name;
+    ++*(int *)ctx;
+    return 0;
+}
+
+static int c_attr_list(struct env *e)
+{
+    int n = 0, err = CALL(drep_attr_list, e->f, "/k", DREP_BY_CREATION, count_attr, &n);
+
+    return err ? err : n == 1 ? 0 : WRONG;
+}
+
+static int c_dataset_open(struct env *e)
+{
+    drep_dataset *ds = NULL;
+    int err = CALL(drep_dataset_open, e->f, "/k/tiles", &ds);
+
+    if (err)
+        return ds ? WRONG : err;
+    CALL(drep_dataset_close, ds);
+    return 0;
+}
+
+static int c_dataset_info(struct env *e)
+{
+    drep_dsinfo info;
+    int err = CALL(drep_dataset_info, e->ds, &info);
+
+    return err ? err : info.count == HIGH * WIDE ? 0 : WRONG;
+}
+
+static int c_dataset_fill(struct env *e)
+{
+    int32_t v = 0;
+    int err = CALL(drep_dataset_fill, e->ds, &v);
+
+    return err ? err : v == 9 ? 0 : WRONG;
+}
+
+static int count_chunk(const int64_t *start, void *ctx)
+{
+    (void)start;
+    ++*(int *)ctx;
+    return 0;
+}
+
+static int c_dataset_chunks(struct env *e)
+{
+    int n = 0, err = CALL(drep_dataset_chunks, e->ds, count_chunk, &n);
+
+    return err ? err : n == 9 ? 0 : WRONG;
+}
+
+static int c_read(struct env *e)
+{
+    static int32_t v[ROWS_LEN];
+    int err = CALL(drep_read, e->ds, NULL, NULL, v, NULL);
+
+    return err ? err : v[29] == 29 * 7 ? 0 : WRONG;
+}
+
+static int c_read_text(struct env *e)
+{
+    char *text[HIGH] = {NULL}, want[TEXT_MAX];
+    int err = CALL(drep_read, e->ds, NULL, NULL, text, NULL);
+
+    text_of(29 * 7, want);
+    if (!err)
+        err = strcmp(text[29], want) == 0 ? 0 : WRONG;
+    for (int i = 0; i < HIGH; i++)
+        free(text[i]);
+    return err;
+}
+
+static int c_read_part(struct env *e)
+{
+    static const int64_t coords[] = {1, 2, 39, 49, 17, 25};
+    int32_t v[3];
+    drep_selection *sel = NULL;
+    int err = drep_select_points(2, 3, coords, &sel);
+
+    if (!err)
+        err = CALL(drep_read, e->ds, sel, DREP_INT32_T, v, NULL);
+    drep_selection_free(sel);
+    return err ? err : v[0] == (WIDE + 2) * 7 % 1000 ? 0 : WRONG;
+}
+
+static int c_view(struct env *e)
+{
+    drep_view *view = NULL;
+    drep_type *etype = NULL, *filetype = NULL;
+    int64_t n = 0, items = 0;
+    int32_t v[10];
+    char name[DREP_MAX_DATAREP_STRING];
+    int err = CALL(drep_view_dataset, e->ds, &view);
+
+    if (err)
+        return view ? WRONG : err;
+    err = CALL(drep_view_set, view, 4, DREP_INT32_T, DREP_INT32_T, NULL, NULL);
+    if (!err)
+        err = CALL(drep_view_get, view, &n, &etype, &filetype, name);
+    if (!err)
+        err = n == 4 ? 0 : WRONG;
+    drep_type_free(etype);
+    drep_type_free(filetype);
+    if (!err)
+        err = CALL(drep_view_type_extent, view, DREP_INT32_T, &n);
+    if (!err)
+        err = CALL(drep_view_byte_offset, view, 3, &n);
+    if (!err)
+        err = CALL(drep_view_size, view, &n);
+    if (!err)
+        err = CALL(drep_read_at, view, 5, v, 10, DREP_INT32_T, NULL, &items);
+    if (!err)
+        err = items == 10 && v[0] == 6 * 7 ? 0 : WRONG;
+    drep_error();
+    CALL(drep_view_close, view);
+    return err;
+}
+
+static int c_header(struct env *e)
+{
+    const drep_encoding *rows;
+    const drep_scalar *scalars;
+    drep_info *info = NULL, *stored = NULL;
+    drep_header h;
+    int n, err = CALL(drep_header_get, e->f, &h);
+
+    if (!err)
+        err = CALL(drep_header_types, e->f, &rows, &n);
+    if (!err)
+        err = CALL(drep_header_scalars, e->f, &scalars, &n);
+    if (!err)
+        err = CALL(drep_header_hints, e->f, &stored);
+    if (!err)
+        err = CALL(drep_get_info, e->f, &info);
+    if (!err)
+        err = CALL(drep_set_info, e->f, info);
+    drep_info_free(info);
+    drep_info_free(stored);
+    return err;
+}
+
+static int keep_error(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset;
+    (void)message;
+    if (!*(int *)ctx) /* the others follow from it */
+        *(int *)ctx = err;
+    return 0;
+}
+
+/* What fails in a check may be a finding. */
+static int c_check(struct env *e)
+{
+    int found = 0;
+    int64_t findings = 0;
+    int err = CALL(drep_check, e->f, 1, keep_error, &found, &findings);
+
+    return err ? err : findings ? found : 0;
+}
+
+static int c_usage(struct env *e)
+{
+    drep_usage usage;
+
+    return CALL(drep_usage_get, e->f, &usage);
+}
+
+static int count_commit(const drep_commitinfo *commit, void *ctx)
+{
+    (void)commit;
+    ++*(int *)ctx;
+    return 0;
+}
+
+static int c_log(struct env *e)
+{
+    int n = 0, err = CALL(drep_log, e->f, count_commit, &n);
+
+    return err ? err : n == 3 ? 0 : WRONG;
+}
+
+/* A commit was made since. */
+static int p_refresh(struct env *e)
+{
+    const int64_t none = 0;
+    drep_file *w;
+    int err = drep_open(e->path, DREP_RDWR, NULL, &w);
+
+    if (!err)
+        err = drep_attr_write(w, "/k", "new", DREP_INT32_T, 1, &none, NULL);
+    return err ? err : drep_close(w);
+}
+
+static int c_refresh(struct env *e)
+{
+    return CALL(drep_refresh, e->f);
+}
+
+/* ---- cases that open ---- */
+
+static int closed(drep_file *f, int err)
+{
+    if (err)
+        return f ? WRONG : err;
+    return CALL(drep_close, f);
+}
+
+static int c_open(struct env *e)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_open, e->path, DREP_RDONLY, NULL, &f);
+
+    return closed(f, err);
+}
+
+static int c_open_writer(struct env *e)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_open, e->path, DREP_RDWR, NULL, &f);
+
+    return closed(f, err);
+}
+
+static int c_open_header(struct env *e)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_open, e->path, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &f);
+
+    return closed(f, err);
+}
+
+static int c_open_commit(struct env *e)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_open_commit, e->path, 1, NULL, &f);
+
+    return closed(f, err);
+}
+
+static int p_image(struct env *e)
+{
+    FILE *f = fopen(e->path, "rb");
+
+    e->image = malloc(1 << 22);
+    e->size = f ? fread(e->image, 1, 1 << 22, f) : 0;
+    if (f)
+        fclose(f);
+    return e->size ? 0 : DREP_ERR_IO;
+}
+
+static int c_open_image(struct env *e)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_open_image, e->image, e->size, NULL, &f);
+
+    return closed(f, err);
+}
+
+/* A file without a header, beside the other. */
+static int c_raw(struct env *e)
+{
+    int32_t v[10] = {1, 2, 3}, back[10];
+    int64_t items = 0;
+    char path[320];
+    drep_view *view = NULL;
+    int err, end;
+
+    snprintf(path, sizeof path, "%s.raw", e->path);
+    unlink(path);
+    err = CALL(drep_view_raw, path, DREP_RDWR, NULL, &view);
+    if (err)
+        return view ? WRONG : err;
+    err = drep_view_set(view, 0, DREP_INT32_T, DREP_INT32_T, "external32", NULL);
+    if (!err)
+        err = CALL(drep_write_at, view, 5, v, 10, DREP_INT32_T, NULL, &items);
+    if (!err)
+        err = drep_read_at(view, 5, back, 10, DREP_INT32_T, NULL, &items);
+    if (!err)
+        err = items == 10 && back[2] == 3 ? 0 : WRONG;
+    end = drep_view_close(view);
+    return err ? err : end;
+}
+
+/* ---- cases that change ---- */
+
+static int c_group(struct env *e)
+{
+    return CALL(drep_group_create, e->f, "/k/g/new/deep/er", 1);
+}
+
+static int c_dimension(struct env *e)
+{
+    return CALL(drep_dimension_create, e->f, "/k/y", 5, 0);
+}
+
+static int p_type(struct env *e)
+{
+    return drep_type_sequence(deep, &e->type);
+}
+
+static int c_type_commit(struct env *e)
+{
+    return CALL(drep_type_commit, e->f, "/k/other", e->type);
+}
+
+static int c_link_hard(struct env *e)
+{
+    return CALL(drep_link_hard, e->f, "/k/tiles", "/k/g/tiles");
+}
+
+static int c_link_soft(struct env *e)
+{
+    return CALL(drep_link_soft, e->f, "/some/where", "/k/g/nowhere");
+}
+
+static int c_link_external(struct env *e)
+{
+    return CALL(drep_link_external, e->f, "other.drep", "/d", "/k/g/out");
+}
+
+static int c_remove(struct env *e)
+{
+    return CALL(drep_link_remove, e->f, "/k/tiles");
+}
+
+static int c_remove_group(struct env *e)
+{
+    return drep_link_remove(e->f, "/k");
+}
+
+static int c_move(struct env *e)
+{
+    return CALL(drep_link_move, e->f, "/k/tiles", "/k/g/h/moved");
+}
+
+static int c_attr_small(struct env *e)
+{
+    static const int32_t v[3] = {4, 5, 6};
+    const int64_t n = 3;
+
+    return CALL(drep_attr_write, e->f, "/k/tiles", "new", DREP_INT32_T, 1, &n, v);
+}
+
+static int c_attr_large(struct env *e)
+{
+    static int32_t v[ATTR_MAX] = {1};
+    const int64_t n = ATTR_MAX;
+
+    return drep_attr_write(e->f, "/k", "few", DREP_INT32_T, 1, &n, v);
+}
+
+static int c_attr_remove(struct env *e)
+{
+    return CALL(drep_attr_remove, e->f, "/", "many");
+}
+
+static int c_attr_string(struct env *e)
+{
+    return CALL(drep_attr_write_string, e->f, "/k/g", "s", "a text");
+}
+
+static int c_attr_int(struct env *e)
+{
+    return CALL(drep_attr_write_int, e->f, "/k/g", "i", 5);
+}
+
+static int c_attr_double(struct env *e)
+{
+    return CALL(drep_attr_write_double, e->f, "/k/g", "d", 5);
+}
+
+static int c_dataset_create(struct env *e)
+{
+    static const int64_t dims[2] = {7, 9}, most[2] = {DREP_UNLIMITED, 20};
+    static const char *const names[2] = {"y", "x"};
+    const drep_filter filter = {.id = DREP_FILTER_BITSHUFFLE};
+    const int32_t fill = 3;
+    drep_spec spec = {.type = DREP_INT32_T,
+                      .rank = 2,
+                      .dims = dims,
+                      .maxdims = most,
+                      .dim_names = names,
+                      .filters = &filter,
+                      .nfilters = 1,
+                      .fill = DREP_FILL_VALUE,
+                      .fill_value = &fill};
+    drep_dataset *ds = NULL;
+    int err = CALL(drep_dataset_create, e->f, "/k/g/made", &spec, &ds);
+
+    if (err)
+        return ds ? WRONG : err;
+    drep_dataset_close(ds);
+    return 0;
+}
+
+static int c_grow(struct env *e)
+{
+    static const int64_t more[2] = {70, 90};
+
+    return CALL(drep_dataset_resize, e->ds, more);
+}
+
+static int c_shrink(struct env *e)
+{
+    static const int64_t less[2] = {17, 3};
+
+    return CALL(drep_dataset_resize, e->ds, less);
+}
+
+static int c_write(struct env *e)
+{
+    static int32_t v[ROWS_LEN];
+
+    for (int i = 0; i < ROWS_LEN; i++)
+        v[i] = 5 * i;
+    return CALL(drep_write, e->ds, NULL, NULL, v, NULL);
+}
+
+static int c_write_threads(struct env *e)
+{
+    static int32_t v[ROWS_LEN];
+    const drep_xfer xfer = {.threads = 2};
+
+    return CALL(drep_write, e->ds, NULL, NULL, v, &xfer);
+}
+
+static int c_write_text(struct env *e)
+{
+    static char one[] = "one", two[] = "a somewhat longer text";
+    char *text[HIGH];
+
+    for (int i = 0; i < HIGH; i++)
+        text[i] = i % 2 ? one : two;
+    return CALL(drep_write, e->ds, NULL, NULL, text, NULL);
+}
+
+static int p_box(struct env *e)
+{
+    static const int64_t start[2] = {3, 5}, count[2] = {20, 30};
+
+    return drep_select_box(2, start, count, NULL, NULL, &e->sel);
+}
+
+static int p_range(struct env *e)
+{
+    static const int64_t start[1] = {100}, count[1] = {1100};
+
+    return drep_select_box(1, start, count, NULL, NULL, &e->sel);
+}
+
+static int c_write_part(struct env *e)
+{
+    static int32_t v[1100];
+
+    return CALL(drep_write, e->ds, e->sel, DREP_INT32_T, v, NULL);
+}
+
+static int p_view(struct env *e)
+{
+    return drep_view_dataset(e->ds, &e->view);
+}
+
+static int c_write_view(struct env *e)
+{
+    static const int32_t v[700] = {1, 2, 3};
+    int64_t items = 0;
+
+    return CALL(drep_write_at, e->view, 100, v, 700, DREP_INT32_T, NULL, &items);
+}
+
+/* ---- cases that commit, cases that make ---- */
+
+/* Something of everything that a commit has to write. */
+static int p_changes(struct env *e)
+{
+    drep_dataset *ds;
+    int err = c_attr_large(e);
+
+    if (!err)
+        err = c_remove(e);
+    if (!err)
+        err = c_dataset_create(e);
+    if (!err)
+        err = drep_dataset_open(e->f, "/k/rows", &ds);
+    if (!err) {
+        struct env other = {.f = e->f, .ds = ds};
+
+        err = c_write(&other);
+        drep_dataset_close(ds);
+    }
+    return err;
+}
+
+static int c_commit(struct env *e)
+{
+    return CALL(drep_commit, e->f);
+}
+
+static int c_close(struct env *e)
+{
+    drep_file *f = e->f;
+
+    e->f = NULL;
+    return CALL(drep_close, f);
+}
+
+static int c_abandon(struct env *e)
+{
+    drep_file *f = e->f;
+
+    e->f = NULL;
+    CALL(drep_abandon, f);
+    return 0;
+}
+
+static int make_at(struct env *e, int amode)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_create, e->path, amode, "native:s390x", NULL, &f);
+
+    if (err)
+        return f ? WRONG : err;
+    err = drep_attr_write_int(f, "/", "made", 1);
+    if (err) {
+        drep_abandon(f);
+        return err;
+    }
+    return CALL(drep_close, f);
+}
+
+static int c_create(struct env *e)
+{
+    return make_at(e, DREP_RDWR);
+}
+
+static int p_nothing_there(struct env *e)
+{
+    return unlink(e->path) ? DREP_ERR_IO : 0;
+}
+
+static int c_create_new(struct env *e)
+{
+    return make_at(e, DREP_RDWR | DREP_EXCL);
+}
+
+static const struct file_case file_cases[] = {
+    {"stat", READS, NULL, c_stat, NULL},
+    {"path of an object", READS, NULL, c_object_path, NULL},
+    {"open a named type", READS, NULL, c_type_open, NULL},
+    {"list", READS, NULL, c_list, NULL},
+    {"ask for an attribute", READS, NULL, c_attr_info, NULL},
+    {"read attributes", READS, NULL, c_attr_read, NULL},
+    {"list attributes", READS, NULL, c_attr_list, NULL},
+    {"open a dataset", READS, NULL, c_dataset_open, NULL},
+    {"describe a dataset", READS, "/k/packed", c_dataset_info, NULL},
+    {"fill value", READS, "/k/packed", c_dataset_fill, NULL},
+    {"chunks", READS, "/k/packed", c_dataset_chunks, NULL},
+    {"read contiguous", READS, "/k/rows", c_read, NULL},
+    {"read compact", READS, "/k/small", c_read, NULL},
+    {"read chunked", READS, "/k/tiles", c_read, NULL},
+    {"read filtered", READS, "/k/packed", c_read, NULL},
+    {"read strings", READS, "/k/text", c_read_text, NULL},
+    {"read points", READS, "/k/packed", c_read_part, NULL},
+    {"views", READS, "/k/tiles", c_view, NULL},
+    {"header and hints", READS, NULL, c_header, NULL},
+    {"check", READS, NULL, c_check, NULL},
+    {"usage", READS, NULL, c_usage, NULL},
+    {"log", READS, NULL, c_log, NULL},
+    {"refresh", READS, "/k/tiles", c_refresh, p_refresh},
+    {"open", OPENS, NULL, c_open, NULL},
+    {"open for writing", OPENS, NULL, c_open_writer, NULL},
+    {"open the header", OPENS, NULL, c_open_header, NULL},
+    {"open an earlier commit", OPENS, NULL, c_open_commit, NULL},
+    {"open an image", OPENS, NULL, c_open_image, p_image},
+    {"raw view", OPENS, NULL, c_raw, NULL},
+    {"make groups", CHANGES, NULL, c_group, NULL},
+    {"make a dimension", CHANGES, NULL, c_dimension, NULL},
+    {"name a type", CHANGES, NULL, c_type_commit, p_type},
+    {"hard link", CHANGES, NULL, c_link_hard, NULL},
+    {"soft link", CHANGES, NULL, c_link_soft, NULL},
+    {"external link", CHANGES, NULL, c_link_external, NULL},
+    {"remove a dataset", CHANGES, NULL, c_remove, NULL},
+    {"remove a group", CHANGES, NULL, c_remove_group, NULL},
+    {"move a link", CHANGES, NULL, c_move, NULL},
+    {"write an attribute", CHANGES, NULL, c_attr_small, NULL},
+    {"replace by a large attribute", CHANGES, NULL, c_attr_large, NULL},
+    {"remove an attribute", CHANGES, NULL, c_attr_remove, NULL},
+    {"attribute, a string", CHANGES, NULL, c_attr_string, NULL},
+    {"attribute, an integer", CHANGES, NULL, c_attr_int, NULL},
+    {"attribute, a real", CHANGES, NULL, c_attr_double, NULL},
+    {"make a dataset", CHANGES, NULL, c_dataset_create, NULL},
+    {"grow chunked", CHANGES, "/k/tiles", c_grow, NULL},
+    {"grow contiguous", CHANGES, "/k/rows", c_grow, NULL},
+    {"grow strings", CHANGES, "/k/text", c_grow, NULL},
+    {"shrink chunked", CHANGES, "/k/tiles", c_shrink, NULL},
+    {"shrink filtered", CHANGES, "/k/packed", c_shrink, NULL},
+    {"shrink contiguous", CHANGES, "/k/rows", c_shrink, NULL},
+    {"write contiguous", CHANGES, "/k/rows", c_write, NULL},
+    {"write chunked", CHANGES, "/k/tiles", c_write, NULL},
+    {"write filtered", CHANGES, "/k/packed", c_write, NULL},
+    {"write by two threads", CHANGES, "/k/packed", c_write_threads, NULL},
+    {"write strings", CHANGES, "/k/text", c_write_text, NULL},
+    {"write a range", CHANGES, "/k/rows", c_write_part, p_range},
+    {"write a box", CHANGES, "/k/tiles", c_write_part, p_box},
+    {"write a box, filtered", CHANGES, "/k/packed", c_write_part, p_box},
+    {"write a view", CHANGES, "/k/tiles", c_write_view, p_view},
+    {"commit", COMMITS, NULL, c_commit, p_changes},
+    {"close", LEAVES, NULL, c_close, p_changes},
+    {"abandon", LEAVES, NULL, c_abandon, p_changes},
+    {"create in place of a file", MAKES, NULL, c_create, NULL},
+    {"create", MAKES, NULL, c_create_new, p_nothing_there}};
+#define FILE_CASES (sizeof file_cases / sizeof *file_cases)
+
+#endif
