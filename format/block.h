@@ -113,7 +113,13 @@ struct key {
     size_t len;
     uint8_t p[FMT_KEY_MAX];
 };
-void key_make(struct key *key, uint64_t object, uint8_t tag);
+static inline void key_make(struct key *key, uint64_t object, uint8_t tag)
+{
+    store_u64(key->p, object);
+    key->p[8] = tag;
+    key->len = 9;
+}
+/* Tails of numbers are short: 32 grid coordinates behind object and tag are the longest. */
 void key_add_u8(struct key *key, uint8_t v);
 void key_add_u32(struct key *key, uint32_t v);
 void key_add_u64(struct key *key, uint64_t v);

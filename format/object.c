@@ -109,23 +109,68 @@ static void dataset_get(struct in *in, struct object_rec *t)
         span_get(in, in_u32(in), &t->fill_value);
 }
 
-int object_get(struct in *in, struct object_rec *out)
+/* What stands at the front of every record; the flags that follow the kind. */
+static uint8_t head_get(struct in *in, struct object_head *t)
 {
-    struct object_rec t = {0};
     uint8_t flags;
 
-    t.kind = in_u8(in);
-    if (!in->err && (t.kind < FMT_GROUP || t.kind > FMT_DIMENSION))
+    t->kind = in_u8(in);
+    if (!in->err && (t->kind < FMT_GROUP || t->kind > FMT_DIMENSION))
         in_fail(in, FMT_ERR_FORMAT, "unknown kind of object");
     flags = in_u8(in);
-    if (!in->err && (flags & ~flags_known[t.kind]))
+    if (!in->err && (flags & ~flags_known[t->kind]))
         in_fail(in, FMT_ERR_FORMAT, "unknown flag of an object");
-    t.links = in_u32(in);
-    t.next_attr = in_u32(in);
-    if (t.kind == FMT_GROUP) {
-        t.next_link = in_u64(in);
-        t.members = in_u64(in);
+    t->links = in_u32(in);
+    t->next_attr = in_u32(in);
+    t->next_link = 0;
+    t->members = 0;
+    if (t->kind == FMT_GROUP) {
+        t->next_link = in_u64(in);
+        t->members = in_u64(in);
     }
+    return flags;
+}
+
+int object_head_get(struct in *in, struct object_head *out)
+{
+    struct object_head t;
+
+    head_get(in, &t);
+    if (in->err)
+        return in->err;
+    *out = t;
+    return FMT_OK;
+}
+
+/* What is in use of the lists, which are long. */
+static void object_assign(struct object_rec *out, const struct object_rec *t)
+{
+    size_t rank = (size_t)dims_of(t);
+
+    memcpy(out, t, offsetof(struct object_rec, len));
+    out->len[0] = t->len[0];
+    memcpy(out->len, t->len, rank * sizeof(*t->len));
+    memcpy(out->max, t->max, rank * sizeof(*t->max));
+    if (t->has_dims)
+        memcpy(out->dim, t->dim, rank * sizeof(*t->dim));
+    if (t->layout == FMT_CHUNKED)
+        memcpy(out->chunk, t->chunk, rank * sizeof(*t->chunk));
+    memcpy(out->filter, t->filter, t->nfilters * sizeof(*t->filter));
+}
+
+int object_get(struct in *in, struct object_rec *out)
+{
+    struct object_rec t;
+    struct object_head h;
+    uint8_t flags = head_get(in, &h);
+
+    memset(&t, 0, offsetof(struct object_rec, len));
+    t.len[0] = 0;
+    t.kind = h.kind;
+    t.links = h.links;
+    t.next_attr = h.next_attr;
+    t.next_link = h.next_link;
+    t.members = h.members;
     if (t.kind == FMT_DATASET) {
         t.has_max = (flags & HAS_MAX) != 0;
         t.has_dims = (flags & HAS_DIMS) != 0;
@@ -142,7 +187,7 @@ int object_get(struct in *in, struct object_rec *out)
     span_rest(in, &t.tail);
     if (in->err)
         return in->err;
-    *out = t;
+    object_assign(out, &t);
     return FMT_OK;
 }
 
@@ -178,6 +223,20 @@ static void dataset_put(struct out *out, const struct object_rec *r)
         out_u32(out, (uint32_t)r->fill_value.len);
         span_put(out, &r->fill_value);
     }
+}
+
+size_t object_head_put(uint8_t bytes[FMT_HEAD_MAX], const struct object_head *h)
+{
+    struct out out;
+
+    out_init(&out, bytes, FMT_HEAD_MAX);
+    out_u32(&out, h->links);
+    out_u32(&out, h->next_attr);
+    if (h->kind == FMT_GROUP) {
+        out_u64(&out, h->next_link);
+        out_u64(&out, h->members);
+    }
+    return out.at;
 }
 
 void object_put(struct out *out, const struct object_rec *r)

@@ -8,8 +8,7 @@ void out_init(struct out *out, void *p, size_t size)
     *out = (struct out){.p = p, .size = size};
 }
 
-/* Where the next n bytes go, or NULL when they are only counted. */
-static uint8_t *out_room(struct out *out, size_t n)
+uint8_t *out_more(struct out *out, size_t n)
 {
     size_t at = out->at;
 
@@ -40,59 +39,6 @@ void out_zeros(struct out *out, size_t n)
 
     if (to)
         memset(to, 0, n);
-}
-
-void out_u8(struct out *out, uint8_t v)
-{
-    uint8_t *p = out_room(out, 1);
-
-    if (p)
-        *p = v;
-}
-
-void out_u16(struct out *out, uint16_t v)
-{
-    uint8_t *p = out_room(out, 2);
-
-    if (p) {
-        p[0] = (uint8_t)(v >> 8);
-        p[1] = (uint8_t)v;
-    }
-}
-
-static void store_u32(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)(v >> 24);
-    p[1] = (uint8_t)(v >> 16);
-    p[2] = (uint8_t)(v >> 8);
-    p[3] = (uint8_t)v;
-}
-
-static void store_u64(uint8_t *p, uint64_t v)
-{
-    store_u32(p, (uint32_t)(v >> 32));
-    store_u32(p + 4, (uint32_t)v);
-}
-
-void out_u32(struct out *out, uint32_t v)
-{
-    uint8_t *p = out_room(out, 4);
-
-    if (p)
-        store_u32(p, v);
-}
-
-void out_u64(struct out *out, uint64_t v)
-{
-    uint8_t *p = out_room(out, 8);
-
-    if (p)
-        store_u64(p, v);
-}
-
-void out_i64(struct out *out, int64_t v)
-{
-    out_u64(out, (uint64_t)v);
 }
 
 /* What was not written because of an error is not there to be patched. */

@@ -1,7 +1,8 @@
 /* out.h - what every encoder writes with.
  *
  * Beyond the buffer's size it asks grow() for more; without grow() it only counts
- * (`at` is then the size needed) and err is FMT_ERR_BUFFER. */
+ * (`at` is then the size needed) and err is FMT_ERR_BUFFER.  The writes are inline
+ * because every change of the tree encodes a record with them. */
 #ifndef FORMAT_OUT_H
 #define FORMAT_OUT_H
 
@@ -16,11 +17,74 @@ struct out {
 };
 
 void out_init(struct out *out, void *p, size_t size);
-void out_u8(struct out *out, uint8_t v);
-void out_u16(struct out *out, uint16_t v);
-void out_u32(struct out *out, uint32_t v);
-void out_u64(struct out *out, uint64_t v);
-void out_i64(struct out *out, int64_t v);
+/* Where the next n bytes go, or NULL when they are only counted; the slow way there. */
+uint8_t *out_more(struct out *out, size_t n);
+static inline uint8_t *out_room(struct out *out, size_t n)
+{
+    if (out->err || n > out->size - out->at)
+        return out_more(out, n);
+    out->at += n;
+    return out->p + out->at - n;
+}
+
+/* Big-endian numbers to p, of any alignment. */
+static inline void store_u16(uint8_t *p, uint16_t v)
+{
+    p[0] = (uint8_t)(v >> 8);
+    p[1] = (uint8_t)v;
+}
+
+static inline void store_u32(uint8_t *p, uint32_t v)
+{
+    p[0] = (uint8_t)(v >> 24);
+    p[1] = (uint8_t)(v >> 16);
+    p[2] = (uint8_t)(v >> 8);
+    p[3] = (uint8_t)v;
+}
+
+static inline void store_u64(uint8_t *p, uint64_t v)
+{
+    store_u32(p, (uint32_t)(v >> 32));
+    store_u32(p + 4, (uint32_t)v);
+}
+
+static inline void out_u8(struct out *out, uint8_t v)
+{
+    uint8_t *p = out_room(out, 1);
+
+    if (p)
+        *p = v;
+}
+
+static inline void out_u16(struct out *out, uint16_t v)
+{
+    uint8_t *p = out_room(out, 2);
+
+    if (p)
+        store_u16(p, v);
+}
+
+static inline void out_u32(struct out *out, uint32_t v)
+{
+    uint8_t *p = out_room(out, 4);
+
+    if (p)
+        store_u32(p, v);
+}
+
+static inline void out_u64(struct out *out, uint64_t v)
+{
+    uint8_t *p = out_room(out, 8);
+
+    if (p)
+        store_u64(p, v);
+}
+
+static inline void out_i64(struct out *out, int64_t v)
+{
+    out_u64(out, (uint64_t)v);
+}
+
 void out_bytes(struct out *out, const void *p, size_t n);
 void out_zeros(struct out *out, size_t n);
 /* Overwrites what was written before at byte `at`. */

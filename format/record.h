@@ -53,19 +53,31 @@ struct object_rec {
     uint32_t type;
     uint8_t layout, rank;
     int has_max, has_dims;
-    uint64_t len[FMT_RANK_MAX], max[FMT_RANK_MAX], dim[FMT_RANK_MAX]; /* max = len if !has_max */
     uint64_t slab;
-    uint32_t chunk[FMT_RANK_MAX];
     uint8_t nfilters;
-    struct filter_rec filter[FMT_FILTERS_MAX];
     uint8_t fill;
     struct span fill_value; /* self-described */
     /* dimension: len[0] */
     int unlimited;
     struct span tail;
+    /* Only as many as there are have a value; a decoder leaves the others alone. */
+    uint64_t len[FMT_RANK_MAX], max[FMT_RANK_MAX], dim[FMT_RANK_MAX]; /* max = len if !has_max */
+    uint32_t chunk[FMT_RANK_MAX];
+    struct filter_rec filter[FMT_FILTERS_MAX];
 };
 int object_get(struct in *in, struct object_rec *out);
 void object_put(struct out *out, const struct object_rec *r);
+/* The front of the record alone: what most calls need of it, and what changes most. */
+struct object_head {
+    uint8_t kind;
+    uint32_t links, next_attr;
+    uint64_t next_link, members; /* group */
+};
+int object_head_get(struct in *in, struct object_head *out);
+/* The bytes of the record from FMT_HEAD_AT on that hold it; gives their number. */
+#define FMT_HEAD_AT 2
+#define FMT_HEAD_MAX 24
+size_t object_head_put(uint8_t bytes[FMT_HEAD_MAX], const struct object_head *h);
 
 struct link_rec {
     uint8_t kind;

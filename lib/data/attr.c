@@ -4,45 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int attr_find(drep_file *f, uint64_t id, const char *name, struct attr_rec *rec,
-                     struct buf *bytes)
+static int attr_key(struct key *key, uint64_t id, const char *name)
 {
-    struct key key;
-    struct in in;
-    int err;
+    size_t len;
 
     if (name == NULL)
         return fail(DREP_ERR_ARG, "no attribute name");
-    key_make(&key, id, FMT_TAG_ATTR);
-    if (name[0] == '\0' || strlen(name) > FMT_NAME_MAX ||
-        text_check((const uint8_t *)name, strlen(name)) != 0 ||
-        key_add_bytes(&key, name, strlen(name)) != 0)
+    len = strlen(name);
+    key_make(key, id, FMT_TAG_ATTR);
+    if (len == 0 || len > FMT_NAME_MAX || text_check((const uint8_t *)name, len) != 0 ||
+        key_add_bytes(key, name, len) != 0)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid attribute name", name);
-    if ((err = tree_get(f->st, &key, bytes)) != 0)
-        return err;
-    in_init(&in, bytes->p, bytes->len);
-    err = attr_get(&in, rec);
-    return err == 0 ? 0
-                    : fail(err, "attribute \"%s\": %s at byte %zu of its record", name, in.why,
-                           in.err_at);
+    return 0;
 }
 
-static int attr_put_rec(drep_file *f, uint64_t id, const char *name, const struct attr_rec *rec)
+/* What *rec points to holds until tree_peeked(). */
+static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, struct peek *peek)
 {
-    struct buf b = {0};
-    struct out out;
-    struct key key;
-    int err;
+    struct in in;
+    int err = tree_peek(f->st, key, peek);
 
-    buf_out(&b, &out);
-    attr_put(&out, rec);
-    err = buf_done(&b, &out);
-    key_make(&key, id, FMT_TAG_ATTR);
-    key_add_bytes(&key, name, strlen(name));
+    if (err != 0)
+        return err;
+    in_init(&in, peek->p, peek->len);
+    err = attr_get(&in, rec);
     if (err == 0)
-        err = tree_put(f->st, &key, b.p, b.len);
-    buf_release(&b);
-    return err;
+        return 0;
+    tree_peeked(peek);
+    return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
+                (const char *)key->p + 9, in.why, in.err_at);
 }
 
 static int shape_of(int rank, const int64_t *dims, struct attr_rec *rec, int64_t *count)
@@ -64,36 +54,71 @@ static int shape_of(int rank, const int64_t *dims, struct attr_rec *rec, int64_t
     return 0;
 }
 
-/* Takes the creation index over from an attribute of this name, whose type it stops
- * using, or the next one. */
-static int attr_index(drep_file *f, struct object *o, const char *name, struct attr_rec *rec)
+/* The next creation index of an object, or (back) not. */
+static int attr_index(drep_file *f, uint64_t id, bool back, uint32_t *index)
 {
-    struct buf old = {0};
-    struct attr_rec was;
-    int err = attr_find(f, o->id, name, &was, &old);
+    struct head_edit e;
+    int err = head_edit(f, id, &e);
 
-    if (err == 0) {
-        rec->index = was.index;
-        err = ftype_unuse(f, was.type);
-    } else if (err == DREP_ERR_NOT_FOUND) {
-        if (o->rec.next_attr == UINT32_MAX) {
-            buf_release(&old);
-            return fail(DREP_ERR_LIMIT, "an object can be given no more attributes");
-        }
-        rec->index = o->rec.next_attr++;
-        err = object_store(f, o->id, &o->rec);
-    }
-    buf_release(&old);
-    return err;
+    if (err != 0)
+        return err;
+    if (!back && e.h.next_attr == UINT32_MAX)
+        return fail(DREP_ERR_LIMIT, "an object can be given no more attributes");
+    *index = back ? --e.h.next_attr : e.h.next_attr++;
+    return head_edited(f, &e);
+}
+
+/* In place of one of this name, whose index it takes over and whose type stops being used. */
+static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *rec)
+{
+    struct buf *b = &f->scratch[0];
+    struct attr_rec was;
+    struct peek peek;
+    struct out out;
+    int err = attr_peek(f, key, &was, &peek);
+
+    if (err != 0)
+        return err;
+    tree_peeked(&peek);
+    rec->index = was.index;
+    buf_out(b, &out);
+    attr_put(&out, rec);
+    err = buf_done(b, &out);
+    if (err == 0)
+        err = tree_put(f->st, key, b->p, b->len);
+    return err == 0 ? ftype_unuse(f, was.type) : err;
+}
+
+/* Mostly there is none of this name yet. */
+static int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec)
+{
+    struct buf *b = &f->scratch[0];
+    struct out out;
+    int err = attr_index(f, id, false, &rec->index);
+
+    if (err == DREP_ERR_LIMIT && tree_get(f->st, key, NULL) == 0)
+        return attr_replace(f, key, rec);
+    if (err != 0)
+        return err;
+    buf_out(b, &out);
+    attr_put(&out, rec);
+    err = buf_done(b, &out);
+    if (err == 0)
+        err = tree_add(f->st, key, b->p, b->len);
+    if (err != DREP_ERR_EXISTS)
+        return err;
+    err = attr_index(f, id, true, &rec->index);
+    return err == 0 ? attr_replace(f, key, rec) : err;
 }
 
 static int attr_write(drep_file *f, const char *path, const char *name, const drep_type *type,
                       int rank, const int64_t *dims, const void *buf)
 {
-    struct object o = {0};
+    struct buf *value = &f->scratch[1];
     struct attr_rec rec = {0};
-    struct buf value = {0};
+    struct key key;
     int64_t count;
+    uint64_t id;
     int err;
 
     if (type == NULL || name == NULL)
@@ -102,19 +127,16 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
         return err;
     if (count > 0 && buf == NULL)
         return fail(DREP_ERR_ARG, "no buffer");
-    err = path_find(f, path, &o);
-    if (err == 0) /* before the old type goes: mostly it is the same */
+    err = path_id(f, path, &id);
+    if (err == 0)
+        err = attr_key(&key, id, name);
+    if (err == 0)
         err = ftype_use(f, type, false, &rec.type);
-    if (err == 0)
-        err = attr_index(f, &o, name, &rec);
+    value->len = 0;
     if (err == 0 && rank != DREP_NULL_SPACE)
-        err = value_put(f, type, count, buf, &value);
-    rec.value = (struct span){value.p, value.len};
-    if (err == 0)
-        err = attr_put_rec(f, o.id, name, &rec);
-    object_release(&o);
-    buf_release(&value);
-    return err;
+        err = value_put(f, type, count, buf, value);
+    rec.value = (struct span){value->p, value->len};
+    return err != 0 ? err : attr_store(f, id, &key, &rec);
 }
 
 int drep_attr_write(drep_file *file, const char *path, const char *name, const drep_type *type,
@@ -153,24 +175,37 @@ int drep_attr_write_double(drep_file *file, const char *path, const char *name, 
 
 /* ---- reading ---- */
 
-/* The object's attribute, its type and number of elements. */
+/* An attribute, its type and number of elements. */
 struct found {
-    struct object object;
+    struct key key;
     struct attr_rec rec;
-    struct buf bytes;
+    struct peek peek;
     struct ftype *ft;
     int64_t count;
 };
 
+static void found_release(struct found *a)
+{
+    tree_peeked(&a->peek);
+}
+
 static int find(drep_file *f, const char *path, const char *name, struct found *a)
 {
-    int err = path_find(f, path, &a->object);
+    uint64_t id;
+    int err = path_id(f, path, &id);
 
+    a->peek = (struct peek){0};
+    if (err == 0)
+        err = attr_key(&a->key, id, name);
     if (err != 0)
         return err;
-    err = attr_find(f, a->object.id, name, &a->rec, &a->bytes);
-    if (err == DREP_ERR_NOT_FOUND)
-        fail(err, "no such attribute");
+    err = attr_peek(f, &a->key, &a->rec, &a->peek);
+    if (err == DREP_ERR_NOT_FOUND) {
+        struct object_head head;
+
+        err = head_load(f, id, &head); /* which may not be there either */
+        return err != 0 ? err : fail(DREP_ERR_NOT_FOUND, "no such attribute");
+    }
     if (err == 0)
         err = ftype_get(f, a->rec.type, false, &a->ft);
     a->count = a->rec.rank == FMT_RANK_NULL ? 0 : 1;
@@ -181,19 +216,14 @@ static int find(drep_file *f, const char *path, const char *name, struct found *
     return err;
 }
 
-static void found_release(struct found *a)
-{
-    object_release(&a->object);
-    buf_release(&a->bytes);
-}
-
 int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)
 {
-    struct found a = {0};
+    struct found a;
     int err = read_begin(file);
 
     if (err != 0)
         return err;
+    a.peek = (struct peek){0};
     err = out == NULL ? fail(DREP_ERR_ARG, "null argument") : find(file, path, name, &a);
     if (err == 0 && a.count > 0) /* callers make memory for as many elements */
         err = value_check(&a.rec.value, a.ft->type, a.count);
@@ -222,7 +252,7 @@ void drep_attrinfo_release(drep_attrinfo *info)
 int drep_attr_read(drep_file *file, const char *path, const char *name, const drep_type *type,
                    void *buf)
 {
-    struct found a = {0};
+    struct found a;
     int64_t items;
     int err = read_begin(file);
 
@@ -245,19 +275,13 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
 
 static int attr_remove(drep_file *f, const char *path, const char *name)
 {
-    struct found a = {0};
-    struct key key;
+    struct found a;
     int err = find(f, path, name, &a);
 
-    if (err == 0) {
-        key_make(&key, a.object.id, FMT_TAG_ATTR);
-        key_add_bytes(&key, name, strlen(name));
-        err = tree_del(f->st, &key);
-    }
-    if (err == 0)
-        err = ftype_unuse(f, a.rec.type);
     found_release(&a);
-    return err;
+    if (err == 0)
+        err = tree_del(f->st, &a.key);
+    return err != 0 ? err : ftype_unuse(f, a.rec.type);
 }
 
 int drep_attr_remove(drep_file *file, const char *path, const char *name)
@@ -346,16 +370,18 @@ static int list_names(drep_file *f, uint64_t id, int order, struct list *l)
 
 int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn, void *ctx)
 {
-    struct object o = {0};
+    struct object_head head;
     struct list l = {0};
+    uint64_t id;
     int err = read_begin(file), theirs = 0;
 
     if (err != 0)
         return err;
-    err = fn == NULL ? fail(DREP_ERR_ARG, "no callback") : path_find(file, path, &o);
+    err = fn == NULL ? fail(DREP_ERR_ARG, "no callback") : path_id(file, path, &id);
     if (err == 0)
-        err = list_names(file, o.id, order, &l);
-    object_release(&o);
+        err = head_load(file, id, &head);
+    if (err == 0)
+        err = list_names(file, id, order, &l);
     /* The callback may use the file: the lock is not held while it runs. */
     err = read_end(file, err);
     for (size_t i = 0; err == 0 && theirs == 0 && i < l.n; i++)

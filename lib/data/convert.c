@@ -119,6 +119,13 @@ static int set_kernel(struct conv *c, bool writing)
     return 0;
 }
 
+static void set_staging(struct conv *c, const drep_file *f)
+{
+    c->staging = f->hint_staging;
+    if (c->staging < 1 || c->staging > STAGING_MAX)
+        c->staging = STAGING_MAX;
+}
+
 static int conv_common(struct conv *c, drep_file *f, const struct ftype *ft, const drep_type *mem,
                        bool writing)
 {
@@ -126,14 +133,12 @@ static int conv_common(struct conv *c, drep_file *f, const struct ftype *ft, con
     c->ft = ft;
     c->mem = mem == NULL ? ft->type : mem;
     c->var.move = writing ? move_write : move_read;
-    c->staging = info_int(f->info, "cb_buffer_size");
-    if (c->staging < 1 || c->staging > STAGING_MAX)
-        c->staging = STAGING_MAX;
+    set_staging(c, f);
     return 0;
 }
 
-int conv_init(struct conv *c, drep_file *f, const struct ftype *ft, const drep_type *mem,
-              const drep_xfer *xfer, bool writing)
+static int conv_make(struct conv *c, drep_file *f, const struct ftype *ft, const drep_type *mem,
+                     const drep_xfer *xfer, bool writing)
 {
     memset(c, 0, sizeof *c);
     if (f->rep == NULL)
@@ -148,6 +153,37 @@ int conv_init(struct conv *c, drep_file *f, const struct ftype *ft, const drep_t
     if (c->table == NULL)
         c->same_items = same_signature(c->mem, ft->type);
     return set_kernel(c, writing);
+}
+
+/* Keeps what was made for the next transfer; whoever comes first. */
+static void conv_keep(struct ftype *ft, const struct conv *c, bool writing)
+{
+    struct conv *copy = mem_alloc(sizeof *copy), *none = NULL;
+
+    if (copy == NULL)
+        return;
+    *copy = *c;
+    if (!atomic_compare_exchange_strong(&ft->ready[writing], &none, copy))
+        mem_free(copy);
+}
+
+int conv_init(struct conv *c, drep_file *f, struct ftype *ft, const drep_type *mem,
+              const drep_xfer *xfer, bool writing)
+{
+    bool usual = ft->kept && (mem == NULL || mem == ft->type) &&
+                 (xfer == NULL || (xfer->range == DREP_RANGE_DEFAULT && xfer->report == NULL));
+    const struct conv *ready = usual ? atomic_load(&ft->ready[writing]) : NULL;
+    int err;
+
+    if (ready != NULL) {
+        *c = *ready;
+        set_staging(c, f);
+        return 0;
+    }
+    err = conv_make(c, f, ft, mem, xfer, writing);
+    if (err == 0 && usual)
+        conv_keep(ft, c, writing);
+    return err;
 }
 
 int conv_init_table(struct conv *c, drep_file *f, const struct ftype *ft,

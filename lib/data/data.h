@@ -16,6 +16,7 @@
 #include "type/type.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* A datatype as the file names it: in memory here, and laid out there. */
 struct ftype {
@@ -23,6 +24,8 @@ struct ftype {
     drep_type *type;    /* as this machine holds it */
     struct prog stored; /* as the file does, where laid_out; attributes have their own */
     bool laid_out;
+    bool kept; /* for the life of the file: conv_init() may keep what it made */
+    _Atomic(struct conv *) ready[2]; /* to read, to write elements of this type in memory */
     struct ftype *next;
 };
 
@@ -37,6 +40,8 @@ struct old_text {
     struct old_text *next;
     char *text;
 };
+
+struct value_plan; /* how values of one predefined type are written and read: value.c */
 
 struct drep_file {
     struct store *st;
@@ -67,17 +72,29 @@ struct drep_file {
     drep_encoding rows[DREP_CODE_MAX + 1]; /* for drep_header_types() */
     int nrows;
 
-    /* Datatypes read so far; guarded by type_lock. */
     pthread_mutex_t type_lock;
-    struct ftype *types;
+    /* Datatypes read so far: only ever added to while others may look. */
+    _Atomic(struct ftype *) types;
     struct type_key *type_keys; /* of all TYPE entries, once a writer needed them */
     size_t ntype_keys, room_type_keys;
     bool type_keys_read;
-    drep_dataset *open; /* open datasets; guarded by type_lock */
+    drep_dataset *open;  /* open datasets; guarded by type_lock */
+    drep_dataset *spare; /* one that was closed */
 
     /* As they were when the operation under way began. */
     struct ftype *types_before;
     bool used_before[DREP_CODE_MAX + 1];
+
+    _Atomic(struct value_plan *) plan[DREP_CODE_MAX + 1]; /* of values, once made */
+
+    /* Of the hints, what is asked for in every call. */
+    int64_t hint_threads, hint_staging, hint_chunk_max;
+    /* For who holds the lock alone. */
+    struct buf scratch[2];
+    bool writing;
+    uint64_t removals;
+    uint64_t last_id; /* 0, or where last_path leads: mostly it is asked for again */
+    char last_path[200];
 
     int write_error; /* of a failed write since the last commit */
     struct fail_state write_message;
@@ -87,9 +104,8 @@ struct drep_dataset {
     drep_file *file;
     uint64_t id;
     int refs;
-    char *path;
-    struct object_rec rec; /* spans point into rec_bytes */
-    struct buf rec_bytes;
+    const char *path; /* in name */
+    struct buf name, rec_bytes;
     struct ftype *ft;
     int64_t esize;        /* bytes of one stored element */
     uint8_t *fill;        /* one stored element, NULL: zero bytes */
@@ -97,10 +113,12 @@ struct drep_dataset {
     char *filter_names;   /* of users' filters, each with its NUL */
     int fill_err;         /* why the functions could not make the default one */
     bool trimmed;         /* nothing but fill is stored outside the shape */
+    uint64_t removals;    /* of the file, when the dataset was last seen to be there */
     bool gone;            /* not in the commit that the reader went to */
     drep_dataset *again;  /* as it is there */
-    struct chunks chunks;
     drep_dataset *next;
+    struct object_rec rec; /* spans point into rec_bytes */
+    struct chunks chunks;
 };
 
 /* ---- file.c ---- */
@@ -165,16 +183,26 @@ struct object {
 void object_release(struct object *o);
 int object_load(drep_file *f, uint64_t id, struct object *o);
 int object_store(drep_file *f, uint64_t id, const struct object_rec *rec);
-/* Follows links from the root. */
+int head_load(drep_file *f, uint64_t id, struct object_head *h);
+/* Changes h; nothing else is changed between the two. */
+struct head_edit {
+    uint64_t id;
+    uint8_t *value; /* in the tree */
+    struct object_head h;
+};
+int head_edit(drep_file *f, uint64_t id, struct head_edit *e);
+int head_edited(drep_file *f, const struct head_edit *e);
+/* Follows links from the root; whether the object is there is not looked at. */
+int path_id(drep_file *f, const char *path, uint64_t *id);
+/* And loads it. */
 int path_find(drep_file *f, const char *path, struct object *o);
+/* While writing: this path leads there now. */
+void path_note(drep_file *f, const char *path, uint64_t id);
 /* The group that is to hold the last name of path; makes groups when parents. */
-int path_parent(drep_file *f, const char *path, int parents, struct object *group,
-                const char **name);
+int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name);
 /* Makes an object with its first link. */
-int object_link(drep_file *f, struct object *group, const char *name, struct object_rec *rec,
+int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
                 uint64_t *id);
-int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
-              struct buf *bytes);
 /* Removes an object that lost its last hard link, with all that only it holds. */
 int object_remove(drep_file *f, uint64_t id);
 
@@ -185,8 +213,9 @@ int attrs_count(drep_file *f, uint64_t id, int64_t *n);
 
 /* ---- value.c: self-described values (SPEC.md, 5.5) ---- */
 
-/* `count` elements of type at buf, appended to out: rows, items, heap. */
+/* `count` elements of type at buf: rows, items, heap. */
 int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf, struct buf *out);
+void values_release(drep_file *f);
 /* Does it hold `count` elements of this type?  Asked before memory is made for them. */
 int value_check(const struct span *value, const drep_type *type, int64_t count);
 /* The way back, as `want`: same number of items. */
@@ -218,7 +247,7 @@ struct conv {
     struct buf *heap_out; /* writing them */
     int depth;
 };
-int conv_init(struct conv *c, drep_file *f, const struct ftype *ft, const drep_type *mem,
+int conv_init(struct conv *c, drep_file *f, struct ftype *ft, const drep_type *mem,
               const drep_xfer *xfer, bool writing);
 /* For values with their own table: attributes and fill values. */
 int conv_init_table(struct conv *c, drep_file *f, const struct ftype *ft,
@@ -286,7 +315,9 @@ int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
 /* Every number that reading will multiply, held against the limits. */
 int shape_check(const struct object_rec *rec, const struct ftype *ft);
 /* A handle outlives its dataset: DREP_ERR_NOT_FOUND. */
-int dataset_alive(const drep_dataset *ds);
+int dataset_alive(drep_dataset *ds);
+/* Memory that closed ones left. */
+void datasets_release(drep_file *f);
 /* All open datasets as they are in the commit that the store went to, or all as they were. */
 int datasets_refresh(drep_file *f);
 int64_t dataset_count(const drep_dataset *ds);

@@ -40,7 +40,7 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
 {
     int64_t bytes;
 
-    memset(cs, 0, sizeof *cs);
+    memset(cs, 0, offsetof(struct chunks, filter));
     cs->st = f->st;
     cs->object = id;
     cs->rank = rec->layout == FMT_CHUNKED ? rec->rank : 1;
@@ -49,7 +49,7 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     cs->payload = (uint64_t)bytes;
     cs->variable = variable;
     cs->nfilters = rec->nfilters;
-    memcpy(cs->filter, rec->filter, sizeof cs->filter);
+    memcpy(cs->filter, rec->filter, rec->nfilters * sizeof *rec->filter);
     cs->name = path;
 }
 
@@ -212,36 +212,72 @@ static void dataset_free(drep_dataset *ds)
     chunks_release(&ds->chunks);
     buf_release(&ds->rec_bytes);
     buf_release(&ds->fill_heap);
+    buf_release(&ds->name);
     mem_free(ds->fill);
     mem_free(ds->filter_names);
-    mem_free(ds->path);
     mem_free(ds);
+}
+
+void datasets_release(drep_file *f)
+{
+    if (f->spare != NULL)
+        dataset_free(f->spare);
+}
+
+static drep_dataset *dataset_alloc(drep_dataset *ds)
+{
+    struct buf rec_bytes = {0}, name = {0};
+
+    if (ds == NULL)
+        return mem_zalloc(1, sizeof *ds);
+    rec_bytes = ds->rec_bytes;
+    name = ds->name;
+    memset(ds, 0, offsetof(drep_dataset, rec));
+    memset(&ds->rec, 0, offsetof(struct object_rec, len));
+    memset(&ds->chunks, 0, offsetof(struct chunks, filter));
+    ds->rec_bytes = rec_bytes;
+    ds->name = name;
+    return ds;
 }
 
 static int load_rec(drep_dataset *ds)
 {
-    struct object o = {0};
-    int err = object_load(ds->file, ds->id, &o);
+    struct buf *b = &ds->rec_bytes;
+    struct peek peek;
+    struct key key;
+    struct in in;
+    int err;
 
-    if (err == 0 && o.rec.kind != FMT_DATASET)
-        err = fail(DREP_ERR_KIND, "not a dataset");
-    ds->rec_bytes = o.bytes;
-    if (err == 0)
-        ds->rec = o.rec;
-    return err;
+    key_make(&key, ds->id, FMT_TAG_OBJECT);
+    err = tree_peek(ds->file->st, &key, &peek);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "object %llu is not in the file", (unsigned long long)ds->id);
+    if (err != 0)
+        return err;
+    err = buf_set(b, peek.p, peek.len);
+    tree_peeked(&peek);
+    if (err != 0)
+        return err;
+    in_init(&in, b->p, b->len);
+    if ((err = object_get(&in, &ds->rec)) != 0)
+        return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    return ds->rec.kind == FMT_DATASET ? 0 : fail(DREP_ERR_KIND, "not a dataset");
 }
 
-int dataset_alive(const drep_dataset *ds)
+int dataset_alive(drep_dataset *ds)
 {
+    drep_file *f = ds->file;
     struct key key;
     int err;
 
     if (ds->gone)
         return fail(DREP_ERR_NOT_FOUND, "it is not in this commit");
-    if (!store_writable(ds->file->st))
+    if (!store_writable(f->st) || ds->removals == f->removals)
         return 0;
     key_make(&key, ds->id, FMT_TAG_OBJECT);
-    err = tree_get(ds->file->st, &key, NULL);
+    err = tree_get(f->st, &key, NULL);
+    if (err == 0 && f->writing)
+        ds->removals = f->removals;
     return err == DREP_ERR_NOT_FOUND ? fail(err, "it was removed") : err;
 }
 
@@ -276,9 +312,11 @@ static int filter_names(drep_dataset *ds)
     return 0;
 }
 
-static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
+/* spare: memory for it, NULL: there is none. */
+static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset *spare,
+                       drep_dataset **out)
 {
-    drep_dataset *ds = mem_zalloc(1, sizeof *ds);
+    drep_dataset *ds = dataset_alloc(spare);
     int err;
 
     if (ds == NULL)
@@ -286,8 +324,11 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
     ds->file = f;
     ds->id = id;
     ds->refs = 1;
-    ds->path = mem_strdup(path);
-    err = ds->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : load_rec(ds);
+    ds->removals = f->removals;
+    err = buf_set(&ds->name, path, strlen(path) + 1);
+    ds->path = (const char *)ds->name.p;
+    if (err == 0)
+        err = load_rec(ds);
     if (err == 0)
         err = dataset_type(f, &ds->rec, &ds->ft);
     if (err == 0) {
@@ -307,30 +348,40 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
     return 0;
 }
 
+/* The open handle of an object, one reference more; NULL.  Under the lock. */
+static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
+{
+    drep_dataset *ds = f->open;
+
+    while (ds != NULL && ds->id != id)
+        ds = ds->next;
+    if (ds != NULL)
+        ds->refs++;
+    return ds;
+}
+
 /* One handle an object and file: all openers share it. */
 int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
 {
-    drep_dataset *ds, *mine = NULL;
+    drep_dataset *ds, *mine = NULL, *spare = NULL;
     int err;
 
     pthread_mutex_lock(&f->type_lock);
-    for (ds = f->open; ds != NULL && ds->id != id; ds = ds->next)
-        ;
-    if (ds != NULL)
-        ds->refs++;
+    ds = dataset_opened(f, id);
+    if (ds == NULL) {
+        spare = f->spare;
+        f->spare = NULL;
+    }
     pthread_mutex_unlock(&f->type_lock);
     if (ds != NULL) {
         *out = ds;
         return 0;
     }
-    if ((err = dataset_new(f, id, path, &mine)) != 0)
+    if ((err = dataset_new(f, id, path, spare, &mine)) != 0)
         return err;
     pthread_mutex_lock(&f->type_lock);
-    for (ds = f->open; ds != NULL && ds->id != id; ds = ds->next)
-        ;
-    if (ds != NULL) {
-        ds->refs++;
-    } else {
+    ds = dataset_opened(f, id);
+    if (ds == NULL) {
         mine->next = f->open;
         f->open = mine;
     }
@@ -372,7 +423,7 @@ static int dataset_again(drep_dataset *ds)
     err = tree_get(ds->file->st, &key, NULL);
     if (err == DREP_ERR_NOT_FOUND)
         return 0;
-    return err != 0 ? err : dataset_new(ds->file, ds->id, ds->path, &ds->again);
+    return err != 0 ? err : dataset_new(ds->file, ds->id, ds->path, NULL, &ds->again);
 }
 
 /* The handle becomes what stands beside it, which becomes what the handle was. */
@@ -432,25 +483,37 @@ int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
     return read_end(file, err);
 }
 
+/* One that was closed serves again, with its memory for record and path. */
 void drep_dataset_close(drep_dataset *dataset)
 {
+    drep_dataset **p, *gone = dataset;
     drep_file *f;
-    drep_dataset **p;
-    int last;
 
     if (dataset == NULL)
         return;
     f = dataset->file;
     pthread_mutex_lock(&f->type_lock);
-    last = --dataset->refs == 0;
-    for (p = &f->open; last && *p != NULL; p = &(*p)->next)
-        if (*p == dataset) {
+    if (--dataset->refs != 0) {
+        gone = NULL;
+    } else {
+        for (p = &f->open; *p != NULL && *p != dataset; p = &(*p)->next)
+            ;
+        if (*p != NULL)
             *p = dataset->next;
-            break;
+        chunks_release(&dataset->chunks);
+        buf_release(&dataset->fill_heap);
+        mem_free(dataset->fill);
+        mem_free(dataset->filter_names);
+        dataset->fill = NULL;
+        dataset->filter_names = NULL;
+        if (f->spare == NULL) {
+            f->spare = dataset;
+            gone = NULL;
         }
+    }
     pthread_mutex_unlock(&f->type_lock);
-    if (last)
-        dataset_free(dataset);
+    if (gone != NULL)
+        dataset_free(gone);
 }
 
 /* ---- creating ---- */
@@ -472,6 +535,7 @@ static int shape_of(const drep_spec *spec, struct object_rec *rec)
             return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d, (long long)len,
                         (long long)max);
         rec->len[d] = (uint64_t)len;
+        rec->dim[d] = 0;
         rec->max[d] = max == DREP_UNLIMITED ? FMT_UNLIMITED : (uint64_t)max;
         rec->has_max |= max != len;
     }
@@ -559,7 +623,7 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
                          const struct ftype *ft)
 {
     int64_t esize = ft->stored.extent, n = 1, bytes;
-    int64_t max = hint_size(f->info, "drep_chunk_max");
+    int64_t max = f->hint_chunk_max;
     bool variable = ft->type->variable;
     bool grows_first = true, fixed;
 
@@ -679,7 +743,7 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
 static int choose_filters(const drep_file *f, const drep_spec *spec, struct object_rec *rec,
                           const struct ftype *ft)
 {
-    int64_t max = hint_size(f->info, "drep_chunk_max");
+    int64_t max = f->hint_chunk_max;
 
     if (spec->nfilters < 0 || spec->nfilters > DREP_MAX_FILTERS ||
         (spec->nfilters > 0 && spec->filters == NULL))
@@ -729,8 +793,8 @@ static int dim_find(drep_file *f, const char *path, const char *name, struct obj
 }
 
 /* Makes a dimension beside the dataset. */
-static int dim_make(drep_file *f, struct object *group, const char *name, uint64_t len,
-                    bool unlimited, struct object *dim)
+static int dim_make(drep_file *f, uint64_t group, const char *name, uint64_t len, bool unlimited,
+                    struct object *dim)
 {
     struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = unlimited};
     uint64_t id;
@@ -754,7 +818,7 @@ int dim_grow(drep_file *f, struct object *dim, uint64_t len)
     return object_store(f, dim->id, &dim->rec);
 }
 
-static int choose_dims(drep_file *f, const char *path, struct object *group, const drep_spec *spec,
+static int choose_dims(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
                        struct object_rec *rec)
 {
     struct object dim = {0};
@@ -796,42 +860,40 @@ static int note_users(drep_file *f, uint64_t id, const struct object_rec *rec)
 
 static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_t *id)
 {
-    struct object_rec *rec = mem_zalloc(1, sizeof *rec);
-    struct object group = {0};
+    struct object_rec rec;
     struct buf fill = {0};
     struct ftype *ft = NULL;
     const char *name;
-    int err;
+    uint64_t group;
+    int err = path_parent(f, path, 0, &group, &name);
 
-    if (rec == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
-    rec->kind = FMT_DATASET;
-    err = path_parent(f, path, 0, &group, &name);
+    memset(&rec, 0, offsetof(struct object_rec, len));
+    rec.kind = FMT_DATASET;
+    rec.fill = (uint8_t)spec->fill;
     if (err == 0)
-        err = shape_of(spec, rec);
+        err = shape_of(spec, &rec);
     if (err == 0)
-        err = ftype_use(f, spec->type, true, &rec->type);
+        err = ftype_use(f, spec->type, true, &rec.type);
     if (err == 0)
-        err = ftype_get(f, rec->type, true, &ft);
+        err = ftype_get(f, rec.type, true, &ft);
     if (err == 0)
-        err = choose_layout(f, spec, rec, ft);
+        err = choose_layout(f, spec, &rec, ft);
     if (err == 0)
-        err = choose_filters(f, spec, rec, ft);
+        err = choose_filters(f, spec, &rec, ft);
     if (err == 0)
-        err = choose_dims(f, path, &group, spec, rec);
+        err = choose_dims(f, path, group, spec, &rec);
     if (err == 0 && spec->fill == DREP_FILL_VALUE) {
         err = spec->fill_value == NULL ? fail(DREP_ERR_ARG, "no fill value")
                                        : value_put(f, spec->type, 1, spec->fill_value, &fill);
-        rec->fill_value = (struct span){fill.p, fill.len};
+        rec.fill_value = (struct span){fill.p, fill.len};
     }
-    rec->fill = (uint8_t)spec->fill;
     if (err == 0)
-        err = object_link(f, &group, name, rec, id);
+        err = object_link(f, group, name, &rec, id);
     if (err == 0)
-        err = note_users(f, *id, rec);
-    object_release(&group);
+        err = note_users(f, *id, &rec);
+    if (err == 0)
+        path_note(f, path, *id);
     buf_release(&fill);
-    mem_free(rec);
     return err;
 }
 

@@ -38,8 +38,9 @@ int write_begin(drep_file *f)
         pthread_rwlock_unlock(&f->lock);
         return fail_in(err, "%s", f->path);
     }
-    f->types_before = f->types;
+    f->types_before = atomic_load(&f->types);
     memcpy(f->used_before, f->used, sizeof f->used);
+    f->writing = true;
     return 0;
 }
 
@@ -70,6 +71,7 @@ static int write_finish(drep_file *f, int err, bool counts)
 
         fail_save(&why);
         store_op_end(f->st, 0);
+        f->last_id = 0;
         ftypes_forget(f);
         memcpy(f->used, f->used_before, sizeof f->used);
         fail_restore(&why);
@@ -81,6 +83,7 @@ static int write_finish(drep_file *f, int err, bool counts)
             fail_save(&f->write_message);
         }
     }
+    f->writing = false;
     pthread_rwlock_unlock(&f->lock);
     return err;
 }
@@ -101,10 +104,14 @@ static void file_free(drep_file *f)
 {
     if (f == NULL)
         return;
+    datasets_release(f);
     if (f->st != NULL)
         store_close(f->st);
     ftypes_release(f);
+    values_release(f);
     header_release(f);
+    for (int i = 0; i < 2; i++)
+        buf_release(&f->scratch[i]);
     while (f->old != NULL) {
         struct old_text *old = f->old;
 
@@ -174,6 +181,14 @@ int64_t hint_size(const drep_info *info, const char *key)
     int64_t v = info_int(info, key);
 
     return v >= 0 ? v : info_int(NULL, key);
+}
+
+/* What every call asks for, so that it is not looked up each time. */
+static void hints_note(drep_file *f)
+{
+    f->hint_threads = info_int(f->info, "drep_threads");
+    f->hint_staging = info_int(f->info, "cb_buffer_size");
+    f->hint_chunk_max = hint_size(f->info, "drep_chunk_max");
 }
 
 static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16])
@@ -287,8 +302,10 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     }
     if (err == 0)
         err = lock_in_force(f);
-    if (err == 0)
+    if (err == 0) {
+        hints_note(f);
         err = root_make(f);
+    }
     if (err != 0) {
         file_free(f);
         return err;
@@ -327,6 +344,7 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
     if (err == 0) {
         opts_of(f->info, &opts, uuid); /* with what the header says */
         store_set_opts(f->st, &opts);
+        hints_note(f);
         err = lock_in_force(f);
     }
     return fail_in(err, "%s", f->path);
@@ -401,8 +419,10 @@ static int refresh(drep_file *f)
     err = header_again(f, &again);
     if (err == 0)
         err = datasets_refresh(f);
-    if (err == 0)
+    if (err == 0) {
         header_exchange(f, again);
+        hints_note(f);
+    }
     header_again_free(again);
     err = store_stale(f->st, err);
     store_refresh_end(f->st, &old, err == 0);
@@ -584,6 +604,7 @@ int drep_set_info(drep_file *file, const drep_info *info)
         err = info_merge(file->info, some);
     if (err == 0)
         err = hints_keep(file, some);
+    hints_note(file);
     pthread_rwlock_unlock(&file->lock);
     drep_info_free(some);
     return err;

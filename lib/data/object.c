@@ -15,125 +15,227 @@ void object_release(struct object *o)
     buf_release(&o->bytes);
 }
 
-int object_load(drep_file *f, uint64_t id, struct object *o)
+/* Opens the record of an object at its bytes. */
+static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
 {
     struct key key;
-    struct in in;
     int err;
 
     object_key(&key, id);
-    err = tree_get(f->st, &key, &o->bytes);
+    err = tree_peek(f->st, &key, peek);
     if (err == DREP_ERR_NOT_FOUND)
         return fail(DREP_ERR_FORMAT, "object %llu is not in the file", (unsigned long long)id);
+    return err;
+}
+
+static int record_doubt(uint64_t id, uint8_t kind, const struct in *in, int err)
+{
+    if (err != 0)
+        return fail(err, "object %llu: %s at byte %zu of its record", (unsigned long long)id,
+                    in->why, in->err_at);
+    if (id == FMT_OBJECT_ROOT && kind != FMT_GROUP)
+        return fail(DREP_ERR_FORMAT, "object 1, the root, is not a group");
+    return 0;
+}
+
+int object_load(drep_file *f, uint64_t id, struct object *o)
+{
+    struct peek peek;
+    struct in in;
+    int err = record_peek(f, id, &peek);
+
+    if (err != 0)
+        return err;
+    err = buf_set(&o->bytes, peek.p, peek.len);
+    tree_peeked(&peek);
     if (err != 0)
         return err;
     in_init(&in, o->bytes.p, o->bytes.len);
     err = object_get(&in, &o->rec);
+    err = record_doubt(id, o->rec.kind, &in, err);
+    if (err == 0)
+        o->id = id;
+    return err;
+}
+
+int head_load(drep_file *f, uint64_t id, struct object_head *h)
+{
+    struct peek peek;
+    struct in in;
+    int err = record_peek(f, id, &peek);
+
     if (err != 0)
-        return fail(err, "object %llu: %s at byte %zu of its record", (unsigned long long)id,
-                    in.why, in.err_at);
-    o->id = id;
+        return err;
+    in_init(&in, peek.p, peek.len);
+    err = object_head_get(&in, h);
+    err = record_doubt(id, h->kind, &in, err);
+    tree_peeked(&peek);
+    return err;
+}
+
+/* Of a record that is too long for a leaf. */
+static int far_edited(drep_file *f, const struct head_edit *e)
+{
+    struct object o = {0};
+    int err = object_load(f, e->id, &o);
+
+    o.rec.links = e->h.links;
+    o.rec.next_attr = e->h.next_attr;
+    o.rec.next_link = e->h.next_link;
+    o.rec.members = e->h.members;
+    if (err == 0)
+        err = object_store(f, e->id, &o.rec);
+    object_release(&o);
+    return err;
+}
+
+int head_edit(drep_file *f, uint64_t id, struct head_edit *e)
+{
+    struct key key;
+    struct in in;
+    size_t len;
+    int err;
+
+    e->id = id;
+    e->value = NULL;
+    object_key(&key, id);
+    err = tree_edit(f->st, &key, &e->value, &len);
+    if (err == DREP_ERR_NOT_FOUND)
+        return head_load(f, id, &e->h);
+    if (err != 0)
+        return err;
+    in_init(&in, e->value, len);
+    err = object_head_get(&in, &e->h);
+    return record_doubt(id, e->h.kind, &in, err);
+}
+
+int head_edited(drep_file *f, const struct head_edit *e)
+{
+    if (e->value == NULL)
+        return far_edited(f, e);
+    object_head_put(e->value + FMT_HEAD_AT, &e->h);
     return 0;
 }
 
 int object_store(drep_file *f, uint64_t id, const struct object_rec *rec)
 {
-    struct buf b = {0};
+    struct buf *b = &f->scratch[0];
     struct key key;
     struct out out;
     int err;
 
-    buf_out(&b, &out);
+    buf_out(b, &out);
     object_put(&out, rec);
-    err = buf_done(&b, &out);
+    err = buf_done(b, &out);
     object_key(&key, id);
-    if (err == 0)
-        err = tree_put(f->st, &key, b.p, b.len);
-    buf_release(&b);
-    return err;
+    return err != 0 ? err : tree_put(f->st, &key, b->p, b->len);
 }
 
 /* ---- links ---- */
 
-int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
-              struct buf *bytes)
+static int link_key(struct key *key, uint64_t group, const char *name, size_t len)
 {
-    struct key key;
-    struct in in;
-    int err;
-
-    key_make(&key, group, FMT_TAG_LINK);
-    if (key_add_bytes(&key, name, len) != 0)
+    key_make(key, group, FMT_TAG_LINK);
+    if (len > FMT_NAME_MAX)
         return fail(DREP_ERR_NAME, "a name of %zu bytes is longer than %d", len, FMT_NAME_MAX);
-    if ((err = tree_get(f->st, &key, bytes)) != 0)
-        return err;
-    in_init(&in, bytes->p, bytes->len);
-    err = link_get(&in, link);
-    if (err != 0)
-        return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
+    key_add_bytes(key, name, len);
     return 0;
 }
 
-static int link_add(drep_file *f, struct object *group, const char *name, struct link_rec *link)
+/* What *link points to holds until tree_peeked(). */
+static int link_peek(drep_file *f, uint64_t group, const char *name, size_t len,
+                     struct link_rec *link, struct peek *peek)
 {
-    size_t len = strlen(name);
-    struct buf b = {0};
-    struct link_rec old;
     struct key key;
-    struct out out;
-    int err;
+    struct in in;
+    int err = link_key(&key, group, name, len);
 
-    err = name_check((const uint8_t *)name, len);
+    if (err == 0)
+        err = tree_peek(f->st, &key, peek);
     if (err != 0)
-        return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
-    err = link_find(f, group->id, name, len, &old, &b);
-    if (err == 0)
-        err = fail(DREP_ERR_EXISTS, "\"%s\" exists already", name);
-    if (err != DREP_ERR_NOT_FOUND) {
-        buf_release(&b);
         return err;
+    in_init(&in, peek->p, peek->len);
+    err = link_get(&in, link);
+    if (err != 0) {
+        tree_peeked(peek);
+        return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
     }
-    link->index = group->rec.next_link++;
-    group->rec.members++;
-    b.len = 0;
-    buf_out(&b, &out);
-    link_put(&out, link);
-    err = buf_done(&b, &out);
-    key_make(&key, group->id, FMT_TAG_LINK);
-    key_add_bytes(&key, name, len);
-    if (err == 0)
-        err = tree_put(f->st, &key, b.p, b.len);
-    if (err == 0) {
-        key_make(&key, group->id, FMT_TAG_LINK_ORDER);
-        key_add_u64(&key, link->index);
-        err = tree_put(f->st, &key, name, len);
-    }
-    buf_release(&b);
-    return err == 0 ? object_store(f, group->id, &group->rec) : err;
+    return 0;
 }
 
-static int link_drop(drep_file *f, struct object *group, const char *name,
-                     const struct link_rec *link)
+/* The same with a copy of it in bytes. */
+static int link_find(drep_file *f, uint64_t group, const char *name, size_t len,
+                     struct link_rec *link, struct buf *bytes)
 {
-    struct key key;
-    int err;
+    struct peek peek;
+    struct in in;
+    int err = link_peek(f, group, name, len, link, &peek);
 
-    key_make(&key, group->id, FMT_TAG_LINK);
-    key_add_bytes(&key, name, strlen(name));
-    err = tree_del(f->st, &key);
-    key_make(&key, group->id, FMT_TAG_LINK_ORDER);
+    if (err != 0)
+        return err;
+    err = buf_set(bytes, peek.p, peek.len);
+    tree_peeked(&peek);
+    in_init(&in, bytes->p, bytes->len);
+    return err != 0 ? err : link_get(&in, link);
+}
+
+static int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link)
+{
+    struct buf *b = &f->scratch[0];
+    size_t len = strlen(name);
+    struct head_edit e;
+    struct key key;
+    struct out out;
+    int err = name_check((const uint8_t *)name, len);
+
+    if (err != 0)
+        return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
+    if ((err = head_edit(f, group, &e)) != 0)
+        return err;
+    link->index = e.h.next_link++;
+    e.h.members++;
+    if ((err = head_edited(f, &e)) != 0)
+        return err;
+    buf_out(b, &out);
+    link_put(&out, link);
+    err = buf_done(b, &out);
+    if (err == 0)
+        err = link_key(&key, group, name, len);
+    if (err == 0)
+        err = tree_add(f->st, &key, b->p, b->len);
+    if (err == DREP_ERR_EXISTS)
+        return fail(err, "\"%s\" exists already", name);
+    if (err != 0)
+        return err;
+    key_make(&key, group, FMT_TAG_LINK_ORDER);
+    key_add_u64(&key, link->index);
+    return tree_put(f->st, &key, name, len);
+}
+
+static int link_drop(drep_file *f, uint64_t group, const char *name, const struct link_rec *link)
+{
+    struct head_edit e;
+    struct key key;
+    int err = link_key(&key, group, name, strlen(name));
+
+    f->last_id = 0;
+    if (err == 0)
+        err = tree_del(f->st, &key);
+    key_make(&key, group, FMT_TAG_LINK_ORDER);
     key_add_u64(&key, link->index);
     if (err == 0)
         err = tree_del(f->st, &key);
     if (err == DREP_ERR_NOT_FOUND)
         return fail(DREP_ERR_FORMAT, "link \"%s\" lacks one of its entries", name);
+    if (err == 0)
+        err = head_edit(f, group, &e);
     if (err != 0)
         return err;
-    group->rec.members--;
-    return object_store(f, group->id, &group->rec);
+    e.h.members--;
+    return head_edited(f, &e);
 }
 
-int object_link(drep_file *f, struct object *group, const char *name, struct object_rec *rec,
+int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
                 uint64_t *id)
 {
     struct link_rec link = {.kind = FMT_HARD};
@@ -175,34 +277,41 @@ static int splice(const struct span *target, const char *rest, char **path)
     return 0;
 }
 
-/* Walks from `start`; keeps the last step's link unfollowed when `last` is given. */
-static int walk_path(drep_file *f, uint64_t start, const char *path, struct object *o)
+/* Why a name is not found in an object: mostly it is a group without it. */
+static int not_in(drep_file *f, uint64_t id, const char *path, const char *name, size_t len)
 {
-    char *own = mem_strdup(path);
-    const char *p = own;
-    struct buf bytes = {0};
-    int err = own == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : object_load(f, start, o);
-    int soft = 0;
+    struct object_head head;
+    int err = head_load(f, id, &head);
+
+    if (err != 0)
+        return err;
+    if (head.kind != FMT_GROUP)
+        return fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\" in what is not a group", path, (int)len,
+                    name);
+    return fail(DREP_ERR_NOT_FOUND, "%s: no object \"%.*s\"", path, (int)len, name);
+}
+
+/* Walks from the object *id. */
+static int walk_path(drep_file *f, const char *path, uint64_t *id)
+{
+    const char *p = path;
+    uint64_t at = *id;
+    char *own = NULL;
+    int soft = 0, err = 0;
     size_t n;
 
-    if (err == 0 && start == FMT_OBJECT_ROOT && o->rec.kind != FMT_GROUP)
-        err = fail(DREP_ERR_FORMAT, "object 1, the root, is not a group");
     while (err == 0 && (n = next_name(&p)) > 0) {
         struct link_rec link;
+        struct peek peek;
 
-        if (o->rec.kind != FMT_GROUP) {
-            err =
-                fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\" in what is not a group", path, (int)n, p);
-            break;
-        }
-        err = link_find(f, o->id, p, n, &link, &bytes);
+        err = link_peek(f, at, p, n, &link, &peek);
         if (err == DREP_ERR_NOT_FOUND)
-            fail(err, "%s: no object \"%.*s\"", path, (int)n, p);
+            err = not_in(f, at, path, p, n);
         if (err != 0)
             break;
         p += n;
         if (link.kind == FMT_HARD) {
-            err = object_load(f, link.object, o);
+            at = link.object;
         } else if (link.kind == FMT_EXTERNAL) {
             err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: leads to another file, \"%.*s\"", path,
                        (int)link.file.len, (const char *)link.file.p);
@@ -212,72 +321,105 @@ static int walk_path(drep_file *f, uint64_t start, const char *path, struct obje
             err = splice(&link.path, p, &own);
             p = own;
             if (err == 0 && *p == '/')
-                err = object_load(f, FMT_OBJECT_ROOT, o);
+                at = FMT_OBJECT_ROOT;
         }
+        tree_peeked(&peek);
     }
     mem_free(own);
-    buf_release(&bytes);
+    if (err == 0)
+        *id = at;
+    return err;
+}
+
+void path_note(drep_file *f, const char *path, uint64_t id)
+{
+    size_t n = strlen(path);
+
+    if (!f->writing || n >= sizeof f->last_path)
+        return;
+    memcpy(f->last_path, path, n + 1);
+    f->last_id = id;
+}
+
+int path_id(drep_file *f, const char *path, uint64_t *id)
+{
+    uint64_t at = FMT_OBJECT_ROOT;
+    int err;
+
+    if (path == NULL)
+        return fail(DREP_ERR_ARG, "no path");
+    if (f->last_id != 0 && strcmp(path, f->last_path) == 0) {
+        *id = f->last_id;
+        return 0;
+    }
+    err = walk_path(f, path, &at);
+    if (err == 0) {
+        path_note(f, path, at);
+        *id = at;
+    }
     return err;
 }
 
 int path_find(drep_file *f, const char *path, struct object *o)
 {
-    if (path == NULL)
-        return fail(DREP_ERR_ARG, "no path");
-    return walk_path(f, FMT_OBJECT_ROOT, path, o);
+    uint64_t id;
+    int err = path_id(f, path, &id);
+
+    return err != 0 ? err : object_load(f, id, o);
 }
 
-static int make_group(drep_file *f, struct object *parent, const char *name, struct object *out)
+static int make_group(drep_file *f, uint64_t parent, const char *name, uint64_t *id)
 {
     struct object_rec rec = {.kind = FMT_GROUP};
-    uint64_t id;
-    int err = object_link(f, parent, name, &rec, &id);
 
-    return err != 0 ? err : object_load(f, id, out);
+    return object_link(f, parent, name, &rec, id);
 }
 
-int path_parent(drep_file *f, const char *path, int parents, struct object *group,
-                const char **name)
+/* A group on the way to a parent. */
+static int step_down(drep_file *f, const char *path, const char *part, int parents, uint64_t *group)
+{
+    struct object_head head;
+    uint64_t at = *group;
+    int err = walk_path(f, part, &at);
+
+    if (err == DREP_ERR_NOT_FOUND && parents)
+        err = make_group(f, *group, part, &at);
+    if (err == 0)
+        err = head_load(f, at, &head);
+    if (err == 0 && head.kind != FMT_GROUP)
+        err = fail(DREP_ERR_KIND, "%s: \"%s\" is not a group", path, part);
+    if (err == 0)
+        *group = at;
+    return err;
+}
+
+int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name)
 {
     const char *p = path;
-    struct object at = {0};
-    size_t n;
-    int err;
+    int err = 0;
 
     if (path == NULL)
         return fail(DREP_ERR_ARG, "no path");
-    err = object_load(f, FMT_OBJECT_ROOT, group);
-    while (err == 0) {
+    for (*group = FMT_OBJECT_ROOT; err == 0;) {
         char part[FMT_NAME_MAX + 1];
-        const char *rest;
+        size_t n = next_name(&p);
+        const char *rest = p + n;
 
-        n = next_name(&p);
-        rest = p + n;
-        if (n == 0) {
-            err = fail(DREP_ERR_NAME, "\"%s\" names no new object", path);
-            break;
-        }
-        if (next_name(&rest) == 0 && rest == p + n) {
+        if (n == 0)
+            return fail(DREP_ERR_NAME, "%s: \"%s\" names no new object", path, path);
+        if (*rest == '\0') {
             *name = p;
-            break;
+            return 0;
         }
-        if (n > FMT_NAME_MAX || *rest == '\0') {
-            err = fail(DREP_ERR_NAME, "\"%s\" is not a valid path", path);
-            break;
-        }
+        next_name(&rest);
+        if (n > FMT_NAME_MAX || *rest == '\0')
+            return fail(DREP_ERR_NAME, "%s: \"%s\" is not a valid path", path, path);
         memcpy(part, p, n);
         part[n] = '\0';
-        err = walk_path(f, group->id, part, &at);
-        if (err == DREP_ERR_NOT_FOUND && parents)
-            err = make_group(f, group, part, &at);
-        if (err == 0)
-            err = object_load(f, at.id, group);
-        if (err == 0 && group->rec.kind != FMT_GROUP)
-            err = fail(DREP_ERR_KIND, "%s: \"%s\" is not a group", path, part);
+        err = step_down(f, path, part, parents, group);
         p = rest;
     }
-    object_release(&at);
-    return fail_in(err, "%s", path) == 0 ? 0 : err;
+    return fail_in(err, "%s", path);
 }
 
 /* ---- removal ---- */
@@ -352,17 +494,16 @@ static int met_add(struct met *m, uint64_t id, bool *first)
 /* One hard link less; the object joins the work when it was the last. */
 static int unlink_one(drep_file *f, uint64_t id, struct work *w)
 {
-    struct object o = {0};
-    int err = object_load(f, id, &o);
+    struct object_head head;
+    struct head_edit e;
+    int err = head_load(f, id, &head);
 
-    if (err == 0 && o.rec.links > 1) {
-        o.rec.links--;
-        err = object_store(f, id, &o.rec);
-    } else if (err == 0) {
-        err = work_add(w, id);
-    }
-    object_release(&o);
-    return err;
+    if (err != 0 || head.links <= 1)
+        return err != 0 ? err : work_add(w, id);
+    if ((err = head_edit(f, id, &e)) != 0)
+        return err;
+    e.h.links--;
+    return head_edited(f, &e);
 }
 
 /* Removes every entry of the object with this tag. */
@@ -467,6 +608,7 @@ static int drop_one(drep_file *f, uint64_t id, struct work *w)
     struct object o = {0};
     int err = object_load(f, id, &o);
 
+    f->removals++;
     if (err == 0 && o.rec.kind == FMT_GROUP)
         err = drop_members(f, id, w);
     if (err == 0 && o.rec.kind == FMT_DATASET)
@@ -527,26 +669,23 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
 int drep_group_create(drep_file *file, const char *path, int parents)
 {
     struct object_rec rec = {.kind = FMT_GROUP};
-    struct object group = {0};
     const char *name;
-    uint64_t id;
+    uint64_t group, id;
     int err = write_begin(file);
 
     if (err != 0)
         return err;
     err = path_parent(file, path, parents, &group, &name);
     if (err == 0)
-        err = object_link(file, &group, name, &rec, &id);
-    object_release(&group);
+        err = object_link(file, group, name, &rec, &id);
     return write_end(file, err);
 }
 
 int drep_dimension_create(drep_file *file, const char *path, int64_t len, int unlimited)
 {
     struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = unlimited != 0};
-    struct object group = {0};
     const char *name;
-    uint64_t id;
+    uint64_t group, id;
     int err = write_begin(file);
 
     if (err != 0)
@@ -556,17 +695,15 @@ int drep_dimension_create(drep_file *file, const char *path, int64_t len, int un
         err = fail(DREP_ERR_DIMS, "%s: length %lld", path, (long long)len);
     rec.len[0] = (uint64_t)len;
     if (err == 0)
-        err = object_link(file, &group, name, &rec, &id);
-    object_release(&group);
+        err = object_link(file, group, name, &rec, &id);
     return write_end(file, err);
 }
 
 int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
 {
     struct object_rec rec = {.kind = FMT_TYPE};
-    struct object group = {0};
     const char *name;
-    uint64_t id;
+    uint64_t group, id;
     int err = write_begin(file);
 
     if (err != 0)
@@ -578,8 +715,7 @@ int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
     if (err == 0)
         err = ftype_use_made(file, type, &rec.type);
     if (err == 0)
-        err = object_link(file, &group, name, &rec, &id);
-    object_release(&group);
+        err = object_link(file, group, name, &rec, &id);
     return write_end(file, err);
 }
 
@@ -651,49 +787,48 @@ static int reaches(drep_file *f, uint64_t top, uint64_t needle, int *yes)
     return err;
 }
 
-static int link_hard(drep_file *f, struct object *group, const char *name, struct object *target)
+static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t target)
 {
-    struct link_rec link = {.kind = FMT_HARD, .object = target->id};
-    int err, circle = 0;
+    struct link_rec link = {.kind = FMT_HARD, .object = target};
+    struct object_head head;
+    struct head_edit e;
+    int circle = 0, err = head_load(f, target, &head);
 
-    if (target->rec.kind == FMT_GROUP) {
-        if ((err = reaches(f, target->id, group->id, &circle)) != 0)
-            return err;
-        if (circle)
-            return fail(DREP_ERR_ARG, "\"%s\": a group would be its own ancestor", name);
-    }
-    if ((err = link_add(f, group, name, &link)) != 0)
+    if (err == 0 && head.kind == FMT_GROUP)
+        err = reaches(f, target, group, &circle);
+    if (err == 0 && circle)
+        err = fail(DREP_ERR_ARG, "\"%s\": a group would be its own ancestor", name);
+    if (err == 0)
+        err = link_add(f, group, name, &link);
+    if (err == 0)
+        err = head_edit(f, target, &e);
+    if (err != 0)
         return err;
-    /* The group may be the target: its record has just changed. */
-    if ((err = object_load(f, target->id, target)) != 0)
-        return err;
-    if (target->rec.links == UINT32_MAX)
+    if (e.h.links == UINT32_MAX)
         return fail(DREP_ERR_LIMIT, "\"%s\": no object has more hard links than 2^32 - 1", name);
-    target->rec.links++;
-    return object_store(f, target->id, &target->rec);
+    e.h.links++;
+    return head_edited(f, &e);
 }
 
 int drep_link_hard(drep_file *file, const char *target, const char *path)
 {
-    struct object o = {0}, group = {0};
+    uint64_t id, group;
     const char *name;
     int err = write_begin(file);
 
     if (err != 0)
         return err;
-    err = path_find(file, target, &o);
+    err = path_id(file, target, &id);
     if (err == 0)
         err = path_parent(file, path, 0, &group, &name);
     if (err == 0)
-        err = link_hard(file, &group, name, &o);
-    object_release(&o);
-    object_release(&group);
+        err = link_hard(file, group, name, id);
     return write_end(file, err);
 }
 
 static int link_text(drep_file *file, const char *path, struct link_rec *link)
 {
-    struct object group = {0};
+    uint64_t group;
     const char *name;
     int err = write_begin(file);
 
@@ -710,8 +845,7 @@ static int link_text(drep_file *file, const char *path, struct link_rec *link)
     if (err == 0)
         err = path_parent(file, path, 0, &group, &name);
     if (err == 0)
-        err = link_add(file, &group, name, link);
-    object_release(&group);
+        err = link_add(file, group, name, link);
     return write_end(file, err);
 }
 
@@ -738,57 +872,52 @@ int drep_link_external(drep_file *file, const char *other_file, const char *targ
 
 int drep_link_remove(drep_file *file, const char *path)
 {
-    struct object group = {0};
     struct buf bytes = {0};
     struct link_rec link;
     const char *name;
+    uint64_t group;
     int err = write_begin(file);
 
     if (err != 0)
         return err;
     err = path_parent(file, path, 0, &group, &name);
     if (err == 0) {
-        err = link_find(file, group.id, name, strlen(name), &link, &bytes);
+        err = link_find(file, group, name, strlen(name), &link, &bytes);
         if (err == DREP_ERR_NOT_FOUND)
             fail(err, "%s: no such object", path);
     }
     if (err == 0)
-        err = link_drop(file, &group, name, &link);
+        err = link_drop(file, group, name, &link);
     if (err == 0 && link.kind == FMT_HARD)
         err = object_remove(file, link.object);
-    object_release(&group);
     buf_release(&bytes);
     return write_end(file, err);
 }
 
 static int link_move(drep_file *f, const char *from, const char *to)
 {
-    struct object a = {0}, b = {0};
+    const char *old_name, *new_name;
     struct buf bytes = {0};
     struct link_rec link;
-    const char *old_name, *new_name;
+    uint64_t a, b;
     int circle = 0;
     int err = path_parent(f, from, 0, &a, &old_name);
 
     if (err == 0) {
-        err = link_find(f, a.id, old_name, strlen(old_name), &link, &bytes);
+        err = link_find(f, a, old_name, strlen(old_name), &link, &bytes);
         if (err == DREP_ERR_NOT_FOUND)
             fail(err, "%s: no such object", from);
     }
     if (err == 0)
         err = path_parent(f, to, 0, &b, &new_name);
     if (err == 0 && link.kind == FMT_HARD)
-        err = reaches(f, link.object, b.id, &circle);
+        err = reaches(f, link.object, b, &circle);
     if (err == 0 && circle)
         err = fail(DREP_ERR_ARG, "%s: a group cannot move below itself", from);
     if (err == 0)
-        err = link_drop(f, &a, old_name, &link);
+        err = link_drop(f, a, old_name, &link);
     if (err == 0)
-        err = object_load(f, b.id, &b); /* may be the same group */
-    if (err == 0)
-        err = link_add(f, &b, new_name, &link);
-    object_release(&a);
-    object_release(&b);
+        err = link_add(f, b, new_name, &link);
     buf_release(&bytes);
     return err;
 }
@@ -810,12 +939,11 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
     int err = 0;
 
     if (link->kind == FMT_HARD) {
-        struct object o = {0};
+        struct object_head head = {0};
 
-        err = object_load(f, link->object, &o);
-        info.kind = o.rec.kind;
+        err = head_load(f, link->object, &head);
+        info.kind = head.kind;
         info.id = link->object;
-        object_release(&o);
     } else {
         path = mem_strndup((const char *)link->path.p, link->path.len);
         file = link->kind == FMT_EXTERNAL ? mem_strndup((const char *)link->file.p, link->file.len)

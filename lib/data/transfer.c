@@ -861,8 +861,68 @@ static int run_layout(struct transfer *t)
     return err;
 }
 
-static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
-               const drep_xfer *xfer, bool writing)
+/* ---- all of a small dataset: nothing has to be planned ---- */
+
+static int small_write(drep_dataset *ds, struct conv *c, const char *mem, int64_t n)
+{
+    struct buf *b = &ds->file->scratch[1];
+    size_t size = bytes_of(ds, n);
+    struct key key;
+    int err = buf_reserve(b, size);
+
+    if (err != 0)
+        return err;
+    if (c->layout == PROG_STRUCT)
+        memset(b->p, 0, size); /* gaps are zeros */
+    if ((err = conv_write(c, mem, 0, b->p, ds->esize, n)) != 0)
+        return err;
+    key_make(&key, ds->id, FMT_TAG_DATA);
+    return tree_put(ds->file->st, &key, b->p, size);
+}
+
+/* *whole: it was all there, and is read. */
+static int small_read(drep_dataset *ds, struct conv *c, char *mem, int64_t n, bool *whole)
+{
+    struct peek peek;
+    struct key key;
+    int err;
+
+    key_make(&key, ds->id, FMT_TAG_DATA);
+    *whole = false;
+    err = tree_peek(ds->file->st, &key, &peek);
+    if (err != 0)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    *whole = peek.len == bytes_of(ds, n);
+    if (*whole)
+        err = conv_read(c, mem, 0, peek.p, ds->esize, n);
+    tree_peeked(&peek);
+    return err;
+}
+
+/* *done: 0 if it is no such transfer. */
+static int small_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
+                     const drep_xfer *xfer, bool writing, bool *done)
+{
+    int64_t n = dataset_count(ds);
+    struct conv c;
+    int err;
+
+    *done = false;
+    if (ds->rec.layout != FMT_COMPACT || sel != NULL || ds->ft->type->variable || n == 0 ||
+        ds->esize == 0 || mem == NULL || (type != NULL && type != ds->ft->type) ||
+        (xfer != NULL && xfer->report != NULL))
+        return 0;
+    err = dataset_alive(ds);
+    if (err == 0)
+        err = conv_init(&c, ds->file, ds->ft, type, xfer, writing);
+    if (err != 0)
+        return err;
+    *done = true;
+    return writing ? small_write(ds, &c, mem, n) : small_read(ds, &c, mem, n, done);
+}
+
+static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
+                       char *mem, const drep_xfer *xfer, bool writing)
 {
     struct transfer *t = mem_zalloc(1, sizeof *t);
     struct buf spare[SPARE_MAX];
@@ -876,8 +936,7 @@ static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *typ
     t->xfer = xfer;
     t->spare = spare;
     pthread_mutex_init(&t->lock, NULL);
-    t->threads = xfer != NULL && xfer->threads > 0 ? xfer->threads
-                                                   : (int)info_int(ds->file->info, "drep_threads");
+    t->threads = xfer != NULL && xfer->threads > 0 ? xfer->threads : (int)ds->file->hint_threads;
     if (t->threads <= 0)
         t->threads = pool_cpus();
     if (ds->file->rep != NULL && ds->file->rep->flags & DREP_REP_SERIAL)
@@ -901,6 +960,17 @@ static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *typ
         buf_release(&t->spare[--t->nspare]);
     pthread_mutex_destroy(&t->lock);
     mem_free(t);
+    return err;
+}
+
+static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
+               const drep_xfer *xfer, bool writing)
+{
+    bool done;
+    int err = small_run(ds, sel, type, mem, xfer, writing, &done);
+
+    if (err == 0 && !done)
+        err = run_planned(ds, sel, type, mem, xfer, writing);
     return fail_in(err, "dataset \"%s\"", ds->path);
 }
 

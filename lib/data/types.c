@@ -14,6 +14,8 @@ static void type_key(struct key *key, uint32_t number)
 
 static void ftype_free(struct ftype *t)
 {
+    for (int i = 0; i < 2; i++)
+        mem_free(atomic_load_explicit(&t->ready[i], memory_order_relaxed));
     if (t->type != NULL)
         drep_type_free(t->type);
     if (t->laid_out)
@@ -21,26 +23,30 @@ static void ftype_free(struct ftype *t)
     mem_free(t);
 }
 
+/* Nobody else looks. */
+static void ftypes_drop(drep_file *f, const struct ftype *until)
+{
+    struct ftype *t = atomic_load(&f->types);
+
+    while (t != until) {
+        struct ftype *next = t->next;
+
+        ftype_free(t);
+        t = next;
+    }
+    atomic_store(&f->types, t);
+}
+
 void ftypes_release(drep_file *f)
 {
-    while (f->types != NULL) {
-        struct ftype *next = f->types->next;
-
-        ftype_free(f->types);
-        f->types = next;
-    }
+    ftypes_drop(f, NULL);
     mem_free(f->type_keys);
     f->type_keys = NULL;
 }
 
 void ftypes_forget(drep_file *f)
 {
-    while (f->types != f->types_before) {
-        struct ftype *t = f->types;
-
-        f->types = t->next;
-        ftype_free(t);
-    }
+    ftypes_drop(f, f->types_before);
 }
 
 static int load_predefined(drep_file *f, struct ftype *t)
@@ -89,7 +95,7 @@ static int load_record(drep_file *f, struct ftype *t)
 
 static struct ftype *cached(drep_file *f, uint32_t ref, bool laid_out)
 {
-    struct ftype *t = f->types;
+    struct ftype *t = atomic_load_explicit(&f->types, memory_order_acquire);
 
     while (t != NULL && (t->ref != ref || t->laid_out != laid_out))
         t = t->next;
@@ -101,9 +107,7 @@ int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
     struct ftype *t;
     int err;
 
-    pthread_mutex_lock(&f->type_lock);
     t = cached(f, ref, laid_out);
-    pthread_mutex_unlock(&f->type_lock);
     if (t != NULL) {
         *out = t;
         return 0;
@@ -113,16 +117,16 @@ int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
         return fail(DREP_ERR_NOMEM, "out of memory");
     t->ref = ref;
     t->laid_out = laid_out;
+    t->kept = true;
     err = ref < FMT_TYPE_FIRST ? load_predefined(f, t) : load_record(f, t);
     if (err != 0) {
         ftype_free(t);
         return err;
     }
     /* Another thread may have read it too; both entries stay right. */
-    pthread_mutex_lock(&f->type_lock);
-    t->next = f->types;
-    f->types = t;
-    pthread_mutex_unlock(&f->type_lock);
+    t->next = atomic_load(&f->types);
+    while (!atomic_compare_exchange_weak(&f->types, &t->next, t))
+        ;
     *out = t;
     return 0;
 }

@@ -41,7 +41,113 @@ static int self_open(struct self *s, const drep_type *type)
     return prog_build(&s->prog, type, &s->sizes, PROG_PACKED);
 }
 
-int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf, struct buf *to)
+/* ---- predefined types: made once a file ---- */
+
+#define PLAN_HEAD 3
+
+struct value_plan {
+    struct self self;
+    struct ftype ft;
+    struct conv write, read;
+    uint8_t head[PLAN_HEAD]; /* the row that comes first */
+};
+
+static void plan_free(struct value_plan *p)
+{
+    prog_release(&p->self.prog);
+    mem_free(p);
+}
+
+static int plan_new(drep_file *f, const drep_type *type, struct value_plan **out)
+{
+    struct self_rec rec = {.n = 1};
+    struct value_plan *p = mem_zalloc(1, sizeof *p);
+    drep_encoding *row;
+    struct out head;
+    int err;
+
+    if (p == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    p->ft.type = (drep_type *)(uintptr_t)type;
+    row = &p->self.table.row[drep_type_code(type)];
+    self_row(drep_type_code(type), row);
+    rec.row[0].format = row->format;
+    rec.row[0].size = row->size;
+    out_init(&head, p->head, PLAN_HEAD);
+    self_put(&head, &rec);
+    if ((err = self_open(&p->self, type)) != 0) {
+        mem_free(p);
+        return err;
+    }
+    err = conv_init_table(&p->write, f, &p->ft, &p->self.table, &p->self.sizes, &p->self.prog, type,
+                          true);
+    if (err == 0)
+        err = conv_init_table(&p->read, f, &p->ft, &p->self.table, &p->self.sizes, &p->self.prog,
+                              type, false);
+    if (err != 0) {
+        plan_free(p);
+        return err;
+    }
+    *out = p;
+    return 0;
+}
+
+/* NULL in *out: none, the type is made of others. */
+static int plan_get(drep_file *f, const drep_type *type, const struct value_plan **out)
+{
+    struct value_plan *mine = NULL, *none = NULL;
+    int code = drep_type_code(type), err;
+
+    *out = atomic_load_explicit(&f->plan[code], memory_order_acquire);
+    if (code == 0 || *out != NULL)
+        return 0;
+    if ((err = plan_new(f, type, &mine)) != 0)
+        return err;
+    *out = mine;
+    if (!atomic_compare_exchange_strong(&f->plan[code], &none, mine)) {
+        plan_free(mine);
+        *out = none;
+    }
+    return 0;
+}
+
+void values_release(drep_file *f)
+{
+    for (int code = 1; code <= DREP_CODE_MAX; code++)
+        if (atomic_load(&f->plan[code]) != NULL)
+            plan_free(atomic_load(&f->plan[code]));
+}
+
+/* Room for the items behind the head of a value that is `at` bytes long so far. */
+static int value_room(struct buf *to, size_t at, int64_t count, int64_t each, size_t *bytes)
+{
+    uint64_t all;
+
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)each, &all) || all > FMT_VALUE_MAX - at)
+        return fail(DREP_ERR_LIMIT, "a value of %lld elements is longer than %u bytes",
+                    (long long)count, FMT_VALUE_MAX);
+    *bytes = (size_t)all;
+    return buf_reserve(to, at + *bytes);
+}
+
+static int plan_put(const struct value_plan *p, int64_t count, const void *buf, struct buf *to)
+{
+    struct conv c = p->write;
+    size_t bytes = 0;
+    int err = value_room(to, PLAN_HEAD, count, p->self.prog.extent, &bytes);
+
+    if (err != 0)
+        return err;
+    memcpy(to->p, p->head, PLAN_HEAD);
+    err = conv_write(&c, buf, 0, to->p + PLAN_HEAD, p->self.prog.extent, count);
+    to->len = PLAN_HEAD + bytes;
+    return err;
+}
+
+/* ---- every type ---- */
+
+static int value_make(drep_file *f, const drep_type *type, int64_t count, const void *buf,
+                      struct buf *to)
 {
     bool used[DREP_CODE_MAX + 1] = {false};
     struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
@@ -50,8 +156,7 @@ int value_put(drep_file *f, const drep_type *type, int64_t count, const void *bu
     struct buf heap = {0};
     struct conv c;
     struct out out;
-    uint64_t bytes;
-    size_t at;
+    size_t bytes = 0, at = 0;
     int err = type_each_code(type, mark_code, used);
 
     for (int code = 1; err == 0 && code <= DREP_CODE_MAX; code++) {
@@ -63,24 +168,21 @@ int value_put(drep_file *f, const drep_type *type, int64_t count, const void *bu
     }
     if (err != 0 || (err = self_open(&s, type)) != 0)
         return err;
-    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)s.prog.extent, &bytes) ||
-        bytes > FMT_VALUE_MAX)
-        err = fail(DREP_ERR_LIMIT, "a value of %lld elements is longer than %u bytes",
-                   (long long)count, FMT_VALUE_MAX);
-    if (err == 0) {
-        buf_out(to, &out);
-        self_put(&out, &rec);
-        at = out.at;
-        out_zeros(&out, (size_t)bytes);
-        err = buf_done(to, &out);
-    }
+    buf_out(to, &out);
+    self_put(&out, &rec);
+    err = buf_done(to, &out);
     if (err == 0)
+        err = value_room(to, at = to->len, count, s.prog.extent, &bytes);
+    if (err == 0) {
+        memset(to->p + at, 0, bytes);
+        to->len = at + bytes;
         err = conv_init_table(&c, f, &ft, &s.table, &s.sizes, &s.prog, type, true);
+    }
     if (err == 0) {
         c.heap_out = &heap;
         err = conv_write(&c, buf, 0, to->p + at, s.prog.extent, count);
     }
-    if (err == 0 && (to->len > FMT_VALUE_MAX || heap.len > FMT_VALUE_MAX - to->len))
+    if (err == 0 && heap.len > FMT_VALUE_MAX - to->len)
         err = fail(DREP_ERR_LIMIT, "a value of %zu bytes", heap.len);
     if (err == 0)
         err = buf_reserve(to, to->len + heap.len);
@@ -91,6 +193,16 @@ int value_put(drep_file *f, const drep_type *type, int64_t count, const void *bu
     buf_release(&heap);
     prog_release(&s.prog);
     return err;
+}
+
+int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf, struct buf *to)
+{
+    const struct value_plan *plan;
+    int err = plan_get(f, type, &plan);
+
+    if (err != 0)
+        return err;
+    return plan != NULL ? plan_put(plan, count, buf, to) : value_make(f, type, count, buf, to);
 }
 
 /* The rows of a value, held against its type. */
@@ -155,8 +267,22 @@ int value_check(const struct span *value, const drep_type *type, int64_t count)
     return err;
 }
 
-int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
-              const drep_type *want, void *buf)
+/* A value with the row that it has here: nothing needs to be made for it. */
+static int plan_value(const struct value_plan *p, const struct span *value, int64_t count,
+                      void *buf)
+{
+    struct conv c = p->read;
+    uint64_t bytes;
+
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)p->self.prog.extent, &bytes) ||
+        bytes > value->len - PLAN_HEAD)
+        return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
+                    value->len);
+    return conv_read(&c, buf, 0, value->p + PLAN_HEAD, p->self.prog.extent, count);
+}
+
+static int value_take(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
+                      const drep_type *want, void *buf)
 {
     struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
     int64_t tiles = want->items > 0 ? count * type->items / want->items : 0;
@@ -185,4 +311,17 @@ int value_get(drep_file *f, const struct span *value, const drep_type *type, int
     }
     prog_release(&s.prog);
     return err;
+}
+
+int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
+              const drep_type *want, void *buf)
+{
+    const struct value_plan *plan = NULL;
+    int err = want == type ? plan_get(f, type, &plan) : 0;
+
+    if (err != 0)
+        return err;
+    if (plan != NULL && value->len >= PLAN_HEAD && memcmp(value->p, plan->head, PLAN_HEAD) == 0)
+        return plan_value(plan, value, count, buf);
+    return value_take(f, value, type, count, want, buf);
 }

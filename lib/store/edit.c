@@ -86,18 +86,22 @@ static int own_root(struct store *st, struct node **out)
     return 0;
 }
 
-static int inside(const struct bounds *b, const uint8_t *key, size_t len)
+/* The first bytes of a key, by which most are told apart. */
+static struct words words_of(const uint8_t *key, size_t len)
 {
-    return (!b->low || key_compare(key, len, b->low, b->low_len) >= 0) &&
-           (!b->high || key_compare(key, len, b->high, b->high_len) < 0);
+    uint8_t whole[16] = {0};
+
+    if (len >= 16)
+        return (struct words){key_u64(key), key_u64(key + 8)};
+    memcpy(whole, key, len);
+    return (struct words){key_u64(whole), key_u64(whole + 8)};
 }
 
-static uint64_t bound_object(const uint8_t *key, size_t len)
+static int words_compare(struct words a, struct words b)
 {
-    uint8_t whole[8] = {0};
-
-    memcpy(whole, key, len < 8 ? len : 8);
-    return key_u64(whole);
+    if (a.first != b.first)
+        return a.first < b.first ? -1 : 1;
+    return (a.second > b.second) - (a.second < b.second);
 }
 
 static void hint_keep(struct store *st, struct node *leaf, const struct bounds *b)
@@ -107,24 +111,37 @@ static void hint_keep(struct store *st, struct node *leaf, const struct bounds *
 
     *h = (struct hint){.leaf = leaf,
                        .shape = t->shape,
-                       .low = b->low ? bound_object(b->low, b->low_len) : 0,
-                       .high = b->high ? bound_object(b->high, b->high_len) : UINT64_MAX,
+                       .low = {0, 0},
+                       .high = {UINT64_MAX, UINT64_MAX},
                        .bounds = *b};
+    if (b->low)
+        h->low = words_of(b->low, b->low_len);
+    if (b->high)
+        h->high = words_of(b->high, b->high_len);
+}
+
+static int inside(const struct hint *h, struct words w, const uint8_t *key, size_t len)
+{
+    const struct bounds *b = &h->bounds;
+    int low = words_compare(w, h->low), high = words_compare(w, h->high);
+
+    return (low > 0 || (low == 0 && (!b->low || key_compare(key, len, b->low, b->low_len) >= 0))) &&
+           (high < 0 ||
+            (high == 0 && (!b->high || key_compare(key, len, b->high, b->high_len) < 0)));
 }
 
 struct node *tree_hinted(const struct store *st, const uint8_t *key, size_t len)
 {
     const struct tree *t = &st->tree;
-    uint64_t object;
+    struct words w;
 
     if (!t->node)
         return NULL;
-    object = bound_object(key, len);
+    w = words_of(key, len);
     for (int i = 0; i < HINTS; i++) {
         const struct hint *h = &t->hint[i];
 
-        if (h->shape == t->shape && object >= h->low && object <= h->high &&
-            inside(&h->bounds, key, len))
+        if (h->shape == t->shape && inside(h, w, key, len))
             return h->leaf;
     }
     return NULL;
@@ -471,7 +488,12 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
         node_replace(leaf, i, value, value_len);
         leaf->last = i;
     } else {
-        err = insert_item(st, leaf, i, key, len, value, value_len, &leaf);
+        size_t bytes = node_grown(leaf, i, key, len, value_len);
+
+        if (bytes <= LEAF_MAX && (err = node_reserve(leaf, 1, len + size)) == 0)
+            node_insert(leaf, i, key, len, value, value_len, bytes);
+        else if (!err)
+            err = insert_item(st, leaf, i, key, len, value, value_len, &leaf);
     }
     st->tree.change++;
     st->dirty = 1;
@@ -576,7 +598,7 @@ int tree_add(struct store *st, const struct key *key, const void *value, size_t 
     return put_any(st, key, value, len, ADDING);
 }
 
-int tree_patch(struct store *st, const struct key *key, size_t at, const void *bytes, size_t n)
+int tree_edit(struct store *st, const struct key *key, uint8_t **value, size_t *len)
 {
     struct node *leaf;
     uint32_t i;
@@ -587,16 +609,16 @@ int tree_patch(struct store *st, const struct key *key, size_t at, const void *b
     if (err)
         return err;
     i = node_find(leaf, key->p, key->len, &equal);
-    if (!equal || leaf->item[i].value_len & ITEM_FAR || at > leaf->item[i].value_len ||
-        n > leaf->item[i].value_len - at)
+    if (!equal || leaf->item[i].value_len & ITEM_FAR)
         return DREP_ERR_NOT_FOUND;
     err = op_note(st, key->p, key->len, item_value(leaf, i), leaf->item[i].value_len);
     if (err)
         return err;
-    memcpy(leaf->arena + leaf->item[i].at + key->len + at, bytes, n);
     leaf->last = i;
     st->tree.change++;
     st->dirty = 1;
+    *value = leaf->arena + leaf->item[i].at + key->len;
+    *len = leaf->item[i].value_len;
     return 0;
 }
 

@@ -79,10 +79,13 @@ struct bounds {
 
 #define LEAVES_MAX 1024 /* dirty leaves in memory, about 12 MiB */
 #define HINTS 8
+struct words {
+    uint64_t first, second;
+};
 struct hint { /* a dirty leaf changed lately; holds while the shape is the same */
     struct node *leaf;
     uint64_t shape;
-    uint64_t low, high; /* objects of the bounds: most keys are told apart by them */
+    struct words low, high; /* of the bounds */
     struct bounds bounds;
 };
 

@@ -129,8 +129,12 @@ static size_t common(const uint8_t *a, size_t alen, const uint8_t *b, size_t ble
     size_t max = alen < blen ? alen : blen;
     size_t i = 0;
 
-    while (i + 8 <= max && memcmp(a + i, b + i, 8) == 0)
-        i += 8;
+    for (; i + 8 <= max; i += 8) {
+        uint64_t differ = key_u64(a + i) ^ key_u64(b + i);
+
+        if (differ)
+            return i + (size_t)__builtin_clzll(differ) / 8;
+    }
     while (i < max && a[i] == b[i])
         i++;
     return i;
@@ -345,7 +349,7 @@ static int rebuild(struct node *n, size_t size)
     return 0;
 }
 
-int node_reserve(struct node *n, uint32_t items, size_t bytes)
+int node_make_room(struct node *n, uint32_t items, size_t bytes)
 {
     if (n->room - n->n < items) {
         uint32_t room = n->n + items + n->n / 2 + 8;

@@ -107,7 +107,13 @@ uint32_t node_index(const struct node *n);
 
 /* Makes sure that `items` more items with `bytes` of keys and values fit in memory; what
  * follows cannot fail then. */
-int node_reserve(struct node *n, uint32_t items, size_t bytes);
+int node_make_room(struct node *n, uint32_t items, size_t bytes);
+static inline int node_reserve(struct node *n, uint32_t items, size_t bytes)
+{
+    if (n->room - n->n >= items && n->size - n->used >= bytes)
+        return 0;
+    return node_make_room(n, items, bytes);
+}
 /* Bytes the node would take in the file with this item put in before item i. */
 size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
                   size_t value_len);

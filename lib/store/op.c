@@ -1,7 +1,8 @@
 /* op.c - all or nothing for one operation.
  *
  * Entries are noted as they were before each change, bytes of the open transaction before
- * they are overwritten in place; taking back walks the notes from the last to the first. */
+ * they are overwritten in place; taking back walks the notes from the last to the first.
+ * Objects that the operation makes need no notes: all their entries go. */
 #include "store/inner.h"
 
 #include "base/error.h"
@@ -21,6 +22,13 @@ struct image {
     uint64_t offset, size;
 };
 
+static int is_new(const struct store *st, const uint8_t *key)
+{
+    uint64_t object = key_object(key);
+
+    return object >= st->op.next_object && object < st->next_object;
+}
+
 int op_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *value,
             size_t value_len)
 {
@@ -29,7 +37,7 @@ int op_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *val
     size_t size = value ? value_len & ~(size_t)ITEM_FAR : 0;
     int err;
 
-    if (!st->op.active)
+    if (!st->op.active || is_new(st, key))
         return 0;
     err = buf_reserve(undo, undo->len + len + size + sizeof(note));
     if (err)
@@ -105,6 +113,25 @@ static int undo_entries(struct store *st)
     return err;
 }
 
+/* All entries of the objects that the operation made. */
+static int undo_objects(struct store *st)
+{
+    struct tree_walk w;
+    struct key key;
+    int err = 0;
+
+    if (st->next_object == st->op.next_object)
+        return 0;
+    key_make(&key, st->op.next_object, 0);
+    tree_walk(&w, st, &key, 0);
+    while (!err && (err = tree_next(&w, &key, NULL)) == 0) {
+        if (!is_new(st, key.p))
+            break;
+        err = tree_del_raw(st, key.p, key.len);
+    }
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
 static int undo_images(struct store *st)
 {
     struct buf *b = &st->op.image;
@@ -128,6 +155,8 @@ static int take_back(struct store *st)
 
     runs_op_undo(st);
     err = undo_entries(st);
+    if (!err)
+        err = undo_objects(st);
     if (!err)
         err = undo_images(st);
     op->active = 0;

@@ -12,7 +12,6 @@
 #include <datarep.h>
 
 struct store;
-struct node;
 
 struct store_opts {
     int lock;            /* take locks (hint drep_lock) */
@@ -78,7 +77,7 @@ int tree_get(struct store *st, const struct key *key, struct buf *value);
 struct peek {
     const uint8_t *p;
     size_t len;
-    struct node *held;
+    void *held;
     struct buf far;
 };
 int tree_peek(struct store *st, const struct key *key, struct peek *peek);
@@ -87,9 +86,9 @@ void tree_peeked(struct peek *peek);
 int tree_put(struct store *st, const struct key *key, const void *value, size_t len);
 /* Inserts; DREP_ERR_EXISTS without a message when present. */
 int tree_add(struct store *st, const struct key *key, const void *value, size_t len);
-/* Changes n bytes of a value that stands in its leaf, from byte `at` on; DREP_ERR_NOT_FOUND
- * without a message when it does not, or is shorter. */
-int tree_patch(struct store *st, const struct key *key, size_t at, const void *bytes, size_t n);
+/* A value that stands in its leaf, to be changed in place before the next call; noted as
+ * changed already.  DREP_ERR_NOT_FOUND without a message when absent or in a block. */
+int tree_edit(struct store *st, const struct key *key, uint8_t **value, size_t *len);
 /* DREP_ERR_NOT_FOUND when absent. */
 int tree_del(struct store *st, const struct key *key);
 /* The entry with the greatest key <= `key` that begins with the first `prefix` bytes

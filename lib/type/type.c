@@ -173,11 +173,13 @@ void drep_type_free(drep_type *type)
 
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx)
 {
-    for (int code = 1; code <= DREP_CODE_MAX; code++) {
-        int result = type->codes[code / 64] >> (code % 64) & 1 ? fn(code, ctx) : 0;
+    for (size_t i = 0; i < sizeof(type->codes) / sizeof(*type->codes); i++) {
+        for (uint64_t left = type->codes[i]; left; left &= left - 1) {
+            int result = fn((int)i * 64 + __builtin_ctzll(left), ctx);
 
-        if (result)
-            return result;
+            if (result)
+                return result;
+        }
     }
     return 0;
 }

@@ -23,14 +23,6 @@ struct image {
     int blocks; /* left to visit: references may go in circles */
 };
 
-static void store_u64(uint8_t *p, uint64_t v)
-{
-    struct out out;
-
-    out_init(&out, p, 8);
-    out_u64(&out, v);
-}
-
 static int inside(const struct image *im, uint64_t offset, uint64_t size)
 {
     return offset <= im->size && size <= im->size - offset;
