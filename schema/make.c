@@ -279,6 +279,16 @@ int schema_create(const struct schema *s, const char *path, int amode, const cha
     return err;
 }
 
+int schema_declare(const struct schema *s, const char **datarep, schema_say_fn *say, void *ctx)
+{
+    struct complaints c = {.say = say, .ctx = ctx};
+    bool fine = reps_declare(&c, &s->reps);
+
+    complaints_tell(&c);
+    *datarep = s->datarep;
+    return fine ? 0 : DREP_ERR_SYNTAX;
+}
+
 int schema_read(const char *text, size_t size, schema_say_fn *say, void *ctx, struct schema **out)
 {
     struct schema *s = calloc(1, sizeof *s);

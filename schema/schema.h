@@ -31,6 +31,10 @@ void schema_free(struct schema *schema);
 int schema_create(const struct schema *schema, const char *path, int amode, const char *datarep,
                   schema_say_fn *say, void *ctx);
 
+/* Makes the data representations that the schema declares known to this process, and gives
+ * the name of the one that its files have: *datarep is borrowed, NULL if it says none. */
+int schema_declare(const struct schema *schema, const char **datarep, schema_say_fn *say, void *ctx);
+
 /* Where two datasets differ. */
 struct schema_difference {
     int64_t count;                /* elements that differ */
