@@ -104,7 +104,9 @@ $(BUILD)/obj/lib/rep/kern%.o $(BUILD)/obj/lib/store/shuffle%.o: PRIVATE_FLAGS = 
 endif
 $(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
 $(BUILD)/obj/tools/version.o: PRIVATE_FLAGS += -DDATAREP_COMMIT='"$(COMMIT)"'
-$(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tools/hdf5_%.o $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
+# The module keeps its own names to itself: the command may have the same.
+$(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tools/hdf5_%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS) -fvisibility=hidden
+$(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
 # Without Check the unit tests get a runner of ours.
 ifndef HAVE_CHECK
 CHECK_CFLAGS = -Itests/plain

@@ -234,7 +234,7 @@ static int finish(struct job *j, int err)
         j->o->error(j->o->ctx, j->why);
     if (j->o->totals)
         *j->o->totals = j->totals;
-    crew_free(j->crew);
+    threads_free(j->threads);
     job_release(j);
     return err;
 }

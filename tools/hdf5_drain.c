@@ -12,8 +12,8 @@ struct emptier {
     const struct object *o;
     const struct drain *s;
     hid_t dset, space;
-    int sparse;                  /* chunks that hold nothing but the fill value are left out */
-    int nulls;                   /* empty strings are none in HDF5 */
+    int sparse; /* chunks that hold nothing but the fill value are left out */
+    struct nulls nulls;
     void *d, *h;                 /* one block in either memory */
     uint8_t *fill;               /* one element */
     int64_t step[DREP_MAX_RANK]; /* of a block */
@@ -40,8 +40,8 @@ static int write_block(struct emptier *e, const struct box *b, int64_t n)
     hid_t mem;
     int err = e->h != e->d ? move_out(&mv, &e->s->map, (size_t)n, e->d, e->h) : 0;
 
-    if (!err && e->nulls)
-        move_strings(&e->s->map, (size_t)n, e->h, null_if_empty, NULL);
+    if (!err)
+        nulls_apply(&e->nulls, &e->s->map, b, e->s->info.dims, (size_t)n, e->h);
     if (!err) {
         mem = box_space(b);
         if (box_select_hdf5(b, e->space) < 0 ||
@@ -146,7 +146,9 @@ static int export_blocks(struct emptier *e, int64_t most)
         return job_no_memory(e->j);
     /* Zeroed, so that gaps between members compare equal. */
     e->d = calloc((size_t)n + 1, e->s->map.dsize);
-    e->h = e->s->map.kind == MAP_FLAT && !e->nulls ? e->d : calloc((size_t)n + 1, e->s->map.hsize);
+    e->h = e->s->map.kind == MAP_FLAT && !nulls_any(&e->nulls)
+               ? e->d
+               : calloc((size_t)n + 1, e->s->map.hsize);
     e->fill = calloc(1, e->s->map.dsize + 1);
     if (!e->d || !e->h || !e->fill)
         err = job_no_memory(e->j);
@@ -199,13 +201,15 @@ int export_data(struct job *j, const struct object *o)
     e.s = &s;
     e.dset = H5Oopen_by_addr(j->h, (haddr_t)o->made);
     e.space = H5Dget_space(e.dset);
-    e.nulls = remark_of(&s.notes, ".", "empty") != NULL;
     dcpl = H5Dget_create_plist(e.dset);
     e.sparse = H5Pget_layout(dcpl) == H5D_CHUNKED && s.map.kind == MAP_FLAT && !s.map.variable &&
                s.info.fill != DREP_FILL_NONE;
     most =
         (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
-    err = export_blocks(&e, most > 0 ? most : 1);
+    err = nulls_read(j, &s.remarks, &s.notes, NULL, &e.nulls);
+    if (!err)
+        err = export_blocks(&e, most > 0 ? most : 1);
+    nulls_release(&e.nulls);
     H5Pclose(dcpl);
     H5Sclose(e.space);
     H5Dclose(e.dset);

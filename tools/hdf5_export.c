@@ -118,15 +118,15 @@ static int by_position(const void *a, const void *b)
 }
 
 /* "CLASS POSITION HEX NAME" */
-static int parse_user_link(struct job *j, const char *text, struct odd_link *l)
+static int parse_odd_link(struct job *j, const char *text, struct odd_link *l)
 {
     long long position;
     int cls, at = 0, digits = 0;
 
     memset(l, 0, sizeof *l);
     if (sscanf(text, "%d %lld %n%*s%n", &cls, &position, &at, &digits) < 2 || digits <= at ||
-        text[digits] != ' ' || cls < H5L_TYPE_UD_MIN || cls > H5L_TYPE_MAX ||
-        cls == H5L_TYPE_EXTERNAL)
+        text[digits] != ' ' || cls > H5L_TYPE_MAX ||
+        (cls < H5L_TYPE_EXTERNAL && cls != H5L_TYPE_SOFT))
         return 0;
     l->cls = cls;
     l->position = position;
@@ -148,7 +148,7 @@ static int read_odd_links(struct walk *w, const char *path)
     int err = circles_read(w->j, path, &w->odd, &w->nodd);
 
     for (i = n = 0; i < w->remarks.n; i++)
-        n += strncmp(w->remarks.line[i], "user-link ", 10) == 0;
+        n += strncmp(w->remarks.line[i], "odd-link ", 9) == 0;
     if (err || n == 0)
         return err;
     all = realloc(w->odd, (w->nodd + n) * sizeof *all);
@@ -156,9 +156,9 @@ static int read_odd_links(struct walk *w, const char *path)
         return job_no_memory(w->j);
     w->odd = all;
     for (i = 0; !err && i < w->remarks.n; i++) {
-        if (strncmp(w->remarks.line[i], "user-link ", 10) != 0)
+        if (strncmp(w->remarks.line[i], "odd-link ", 9) != 0)
             continue;
-        err = parse_user_link(w->j, w->remarks.line[i] + 10, &all[w->nodd]);
+        err = parse_odd_link(w->j, w->remarks.line[i] + 9, &all[w->nodd]);
         w->nodd += all[w->nodd].name != NULL;
     }
     qsort(all, w->nodd, sizeof *all, by_position);
@@ -493,32 +493,42 @@ static hid_t make_space(const drep_dsinfo *info)
     return H5Screate_simple(info->rank, dims, maxdims);
 }
 
+/* With the remarks, or, where HDF5 does not take what they ask for, without. */
+static hid_t create_dataset(struct job *j, const struct object *o, const struct drain *s,
+                            const struct remarks *r, hid_t lcpl)
+{
+    hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space = make_space(&s->info), dset = -1;
+
+    H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
+    if (store_out(j, o->path, &s->info, s->file, r, dcpl) == 0 && set_fill(j, o, s, dcpl) == 0) {
+        dset = H5Dcreate2(j->h, o->path, s->file, space, lcpl, dcpl, H5P_DEFAULT);
+        if (dset < 0)
+            job_fail_hdf5(j, "not made");
+    }
+    H5Sclose(space);
+    H5Pclose(dcpl);
+    return dset;
+}
+
 static int make_dataset(struct job *j, struct object *o, hid_t lcpl)
 {
+    struct remarks none = {0};
     struct drain s;
-    hid_t dcpl, space, dset = -1;
+    hid_t dset;
     int err = drain_open(j, o, &s);
 
     if (err)
         return err;
-    dcpl = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
-    space = make_space(&s.info);
-    err = store_out(j, o->path, &s.info, s.file, &s.remarks, dcpl);
-    if (!err)
-        err = set_fill(j, o, &s, dcpl);
-    if (!err) {
-        dset = H5Dcreate2(j->h, o->path, s.file, space, lcpl, dcpl, H5P_DEFAULT);
-        err = made(j, o, dset);
-    }
+    dset = create_dataset(j, o, &s, &s.remarks, lcpl);
+    if (dset < 0 && s.remarks.n)
+        dset = create_dataset(j, o, &s, &none, lcpl);
+    err = dset < 0 ? DREP_ERR_UNSUPPORTED : made(j, o, dset);
     if (!err) {
         j->totals.datasets++;
         j->total += (uint64_t)s.info.count * s.map.hsize;
     }
     if (dset > 0)
         H5Dclose(dset);
-    H5Sclose(space);
-    H5Pclose(dcpl);
     drain_close(&s);
     return err;
 }
@@ -555,13 +565,30 @@ static int make_hard(struct job *j, const drep_linkinfo *link, const char *path,
     return 0;
 }
 
+/* By class and bytes; texts end with a NUL of their own, whatever the remark says. */
+static herr_t create_odd_link(struct walk *w, const struct odd_link *l, const char *path)
+{
+    const char *file, *target;
+    unsigned flags;
+
+    if (l->cls == H5L_TYPE_SOFT)
+        return H5Lcreate_soft((const char *)l->data, w->j->h, path, w->lcpl, H5P_DEFAULT);
+    if (l->cls > H5L_TYPE_EXTERNAL)
+        return user_class(l->cls) ? H5Lcreate_ud(w->j->h, path, (H5L_type_t)l->cls, l->data,
+                                                 l->size, w->lcpl, H5P_DEFAULT)
+                                  : -1;
+    if (l->size < 3 || l->data[l->size - 1] != 0 ||
+        H5Lunpack_elink_val(l->data, l->size, &flags, &file, &target) < 0)
+        return -1;
+    return H5Lcreate_external(file, target, w->j->h, path, w->lcpl, H5P_DEFAULT);
+}
+
 static int make_odd_link(struct walk *w, const struct odd_link *l, const char *path)
 {
     struct job *j = w->j;
     const struct object *o = l->cls ? NULL : job_find(j, l->target);
 
-    if (l->cls && (!user_class(l->cls) || H5Lcreate_ud(j->h, path, (H5L_type_t)l->cls, l->data,
-                                                       l->size, w->lcpl, H5P_DEFAULT) < 0))
+    if (l->cls && create_odd_link(w, l, path) < 0)
         return job_fail_hdf5(j, "link");
     if (!l->cls && (!o || !o->made))
         return job_fail(j, DREP_ERR_UNSUPPORTED, "its group is not carried");
@@ -696,22 +723,14 @@ static hid_t attribute_space(const drep_attrinfo *info)
     return H5Screate_simple(info->rank, dims, NULL);
 }
 
-/* An empty string of ours becomes one that is not there. */
-void null_if_empty(char **string, void *ctx)
-{
-    (void)ctx;
-    if (*string && !**string)
-        *string = NULL;
-}
-
 /* The attribute's elements in HDF5's memory, in *h; their variable parts lie in *d. */
 static int read_attribute(struct attributes *as, const char *name, const struct map *m, size_t n,
-                          int nulls, struct move *mv, void **d, void **h)
+                          struct nulls *nulls, struct move *mv, void **d, void **h)
 {
     int err;
 
     *d = move_alloc(mv, n * m->dsize);
-    *h = m->kind == MAP_FLAT && !nulls ? *d : move_alloc(mv, n * m->hsize);
+    *h = m->kind == MAP_FLAT && !nulls_any(nulls) ? *d : move_alloc(mv, n * m->hsize);
     if (!*d || !*h)
         return DREP_ERR_NOMEM;
     err = n ? drep_attr_read(as->j->d, as->path, name, m->held, *d) : 0;
@@ -719,13 +738,13 @@ static int read_attribute(struct attributes *as, const char *name, const struct 
         return job_fail_drep(as->j, err);
     if (*h != *d)
         err = move_out(mv, m, n, *d, *h);
-    if (!err && nulls)
-        move_strings(m, n, *h, null_if_empty, NULL);
+    if (!err)
+        nulls_apply(nulls, m, NULL, NULL, n, *h);
     return err;
 }
 
 static int write_attribute(struct attributes *as, const char *name, const drep_attrinfo *info,
-                           const struct map *m, hid_t file, int nulls)
+                           const struct map *m, hid_t file, struct nulls *nulls)
 {
     struct job *j = as->j;
     struct move mv = {.j = j, .ref = ref_out, .path = as->o->path};
@@ -769,21 +788,24 @@ static int carry_attribute(struct attributes *as, const char *name, const drep_a
     struct remarks notes;
     struct map m;
     /* The netCDF library reads its own attributes as if they were in this machine's order. */
-    int named = strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0, nulls;
+    int named = strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0;
+    struct nulls nulls;
     hid_t file;
     int err = remarks_of_type(j, &as->remarks, "attribute", name, &notes);
 
+    if (!err)
+        err = nulls_read(j, &as->remarks, &notes, name, &nulls);
     if (err)
         return err;
-    nulls = remark_of(&notes, ".", "empty") != NULL;
     file = type_out(j, as->o, info->type, sharing_of(&as->sharings, name), &notes, named);
     err = file ? map_from_hdf5(j, file, info->type, ORDER_SILENT, NULL, &m) : DREP_ERR_UNSUPPORTED;
     if (!err) {
-        err = write_attribute(as, name, info, &m, file, nulls);
+        err = write_attribute(as, name, info, &m, file, &nulls);
         map_release(&m);
     }
     if (file > 0)
         H5Tclose(file);
+    nulls_release(&nulls);
     remarks_release(&notes);
     return err;
 }

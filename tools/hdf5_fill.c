@@ -78,12 +78,13 @@ struct filler {
     const struct object *o;
     const struct source *s;
     drep_dataset *ds;
+    int64_t dims[DREP_MAX_RANK];
     int64_t step[DREP_MAX_RANK]; /* of a block */
     void *h, *d;                 /* one block in either memory */
     hid_t dxpl;
     struct arena arena;
     int64_t unread; /* elements that HDF5 could not give */
-    int64_t null, empty;
+    struct nulls nulls;
     drep_report lost;
 
     /* Chunks that we decode ourselves. */
@@ -103,14 +104,6 @@ static void add_report(drep_report *sum, const drep_report *r)
 }
 
 /* ------------------------------------------------------------- through HDF5 */
-
-static void count_null(char **string, void *ctx)
-{
-    struct filler *f = ctx;
-
-    f->null += *string == NULL;
-    f->empty += *string && !**string;
-}
 
 /* Writes the elements of a box, which lie at d one behind the other. */
 static int write_box(struct filler *f, const struct box *b, const void *d)
@@ -142,7 +135,7 @@ static int write_block(struct filler *f, const struct box *b)
 
     if (f->d != f->h)
         err = move_in(&mv, &f->s->map, n, f->h, f->d);
-    move_strings(&f->s->map, n, f->h, count_null, f);
+    nulls_note(&f->nulls, &f->s->map, b, f->dims, n, f->h);
     if (!err)
         err = write_box(f, b, f->d);
     move_release(&mv);
@@ -366,7 +359,7 @@ static int fill_stored_block(struct filler *f, const struct box *block)
     }
     if (err)
         return err;
-    crew_run(f->j->crew, f->nstored, decode_one, f);
+    threads_run(f->j->threads, f->nstored, decode_one, f);
     for (i = 0; i < f->nstored; i++)
         good += (size_t)f->stored[i].good;
     return good == f->nstored ? write_box(f, block, f->d) : write_each(f);
@@ -536,15 +529,6 @@ static void say_lost(struct filler *f)
                 (long long)f->lost.nan_lost);
 }
 
-/* Strings that HDF5 has not at all are empty ones here. */
-static int note_nulls(struct filler *f, struct remarks *r)
-{
-    if (f->null && f->empty)
-        job_say(f->j, HDF5_LOST, "values", f->o->path,
-                "%lld strings that are not there become empty ones", (long long)f->null);
-    return f->null && !f->empty ? remarks_add(f->j, r, "type . empty=null") : 0;
-}
-
 /* ------------------------------------------------------------------- one dataset */
 
 static int same_chunks(const struct source *s, const drep_dsinfo *info)
@@ -573,15 +557,15 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
             return 0;
     if (size == 0 || size > (256 << 20))
         return 0;
-    if (!f->j->crew)
-        f->j->crew = crew_new(f->j->o->threads);
-    if (!f->j->crew)
+    if (!f->j->threads)
+        f->j->threads = threads_new(f->j->o->threads);
+    if (!f->j->threads)
         return job_no_memory(f->j);
     f->chunk_size = size;
-    f->decoding = decoding_new(s->dcpl, s->map.dsize, size, crew_size(f->j->crew));
+    f->decoding = decoding_new(s->dcpl, s->map.dsize, size, threads_size(f->j->threads));
     if (!f->decoding)
         return 0;
-    f->chunk = malloc(size * (size_t)crew_size(f->j->crew));
+    f->chunk = malloc(size * (size_t)threads_size(f->j->threads));
     return f->chunk ? 0 : job_no_memory(f->j);
 }
 
@@ -590,21 +574,21 @@ static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *eleme
 {
     const struct source *s = f->s;
     size_t size = s->map.hsize > s->map.dsize ? s->map.hsize : s->map.dsize;
-    int64_t dims[DREP_MAX_RANK], n = 1, most = BLOCK_SIZE;
+    int64_t n = 1, most = BLOCK_SIZE;
     int d;
 
     if (s->map.variable)
         most = BLOCK_SIZE / 4;
-    else if (f->decoding && (int64_t)f->chunk_size * 4 * crew_size(f->j->crew) > most)
-        most = (int64_t)f->chunk_size * 2 * crew_size(f->j->crew);
+    else if (f->decoding && (int64_t)f->chunk_size * 4 * threads_size(f->j->threads) > most)
+        most = (int64_t)f->chunk_size * 2 * threads_size(f->j->threads);
     most = size ? most / (int64_t)size : most;
     for (d = 0; d < s->rank; d++) {
-        dims[d] = (int64_t)s->dims[d];
+        f->dims[d] = (int64_t)s->dims[d];
         f->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
         if (__builtin_mul_overflow(n, f->step[d], &n))
             return job_no_memory(f->j);
     }
-    box_grow(s->rank, dims, most, f->step);
+    box_grow(s->rank, f->dims, most, f->step);
     *elements = n > most ? n : most;
     return size && (uint64_t)*elements > SIZE_MAX / size ? job_no_memory(f->j) : 0;
 }
@@ -635,6 +619,7 @@ static void filler_release(struct filler *f)
 {
     size_t i;
 
+    nulls_release(&f->nulls);
     for (i = 0; i < f->stored_room; i++)
         free(f->stored[i].bytes);
     free(f->stored);
@@ -673,7 +658,7 @@ int import_data(struct job *j, const struct object *o, struct source *s, struct 
     err = err ? job_fail_drep(j, err) : fill(&f, &info);
     if (!err) {
         say_lost(&f);
-        err = note_nulls(&f, r);
+        err = nulls_remark(j, &f.nulls, NULL, o->path, r);
         j->totals.copied += is_copy(j, s);
     }
     filler_release(&f);

@@ -619,13 +619,15 @@ int user_class(int cls)
     return H5Lis_registered(c.id) > 0 || H5Lregister(&c) >= 0;
 }
 
-static int keep_user_link(struct walk *w, hid_t group, const char *name, int cls, const char *path)
+/* A link of a user's class, or one whose target is no text to us. */
+static int keep_odd_link(struct walk *w, hid_t group, const char *name, int cls, const char *path)
 {
     struct job *j = w->j;
     struct odd_link link = {.group = w->group, .position = w->position, .cls = cls};
     H5L_info_t info;
 
-    if (!user_class(cls) || H5Lget_info(group, name, &info, H5P_DEFAULT) < 0)
+    if ((cls > H5L_TYPE_EXTERNAL && !user_class(cls)) ||
+        H5Lget_info(group, name, &info, H5P_DEFAULT) < 0)
         return job_fail_hdf5(j, "link");
     link.size = info.u.val_size;
     link.name = strdup(strrchr(path, '/') + 1);
@@ -636,15 +638,17 @@ static int keep_user_link(struct walk *w, hid_t group, const char *name, int cls
         free(link.data);
         return job_fail_hdf5(j, "link");
     }
-    job_say(j, HDF5_KEPT, "link", path, "a link of the user's class %d is in \"%s\" of its group",
-            cls, KEEP_REMARKS);
+    job_say(j, HDF5_KEPT, "link", path, "a link %s is in \"%s\" of its group",
+            cls > H5L_TYPE_EXTERNAL ? "of a user's own class" : "whose target is no UTF-8",
+            KEEP_REMARKS);
     return keep_link(j, &link);
 }
 
 /* Soft and external links hold their targets as text. */
-static int make_text_link(struct job *j, hid_t group, const char *name, const H5L_info_t *link,
+static int make_text_link(struct walk *w, hid_t group, const char *name, const H5L_info_t *link,
                           const char *path)
 {
+    struct job *j = w->j;
     char *value = calloc(link->u.val_size + 1, 1);
     const char *file, *target;
     unsigned flags;
@@ -664,6 +668,8 @@ static int make_text_link(struct job *j, hid_t group, const char *name, const H5
         job_fail_drep(j, err);
     j->totals.links += !err;
     free(value);
+    if (err == DREP_ERR_NAME || err == DREP_ERR_ARG || err == DREP_ERR_LIMIT)
+        err = keep_odd_link(w, group, name, (int)link->type, path);
     return err;
 }
 
@@ -692,9 +698,9 @@ static int make_any(struct walk *w, hid_t group, const char *name, const H5L_inf
     if (link->type == H5L_TYPE_HARD)
         err = make_hard(w, group, name, path);
     else if (link->type == H5L_TYPE_SOFT || link->type == H5L_TYPE_EXTERNAL)
-        err = make_text_link(w->j, group, name, link, path);
+        err = make_text_link(w, group, name, link, path);
     else
-        err = keep_user_link(w, group, name, (int)link->type, path);
+        err = keep_odd_link(w, group, name, (int)link->type, path);
     if (!err && strcmp(strrchr(path, '/') + 1, name) != 0)
         err = keep_name(w, name, path);
     return err;
@@ -748,25 +754,13 @@ struct carried {
     const char *own; /* its name here */
     size_t n;
     void *h, *held, *d;
+    struct nulls nulls;
 };
-
-struct nulls {
-    int64_t null, empty;
-};
-
-static void count_null(char **string, void *ctx)
-{
-    struct nulls *n = ctx;
-
-    n->null += *string == NULL;
-    n->empty += *string && !**string;
-}
 
 static int carry_values(struct mover *m, struct carried *c, hid_t attr, struct move *mv)
 {
     struct job *j = m->j;
     struct map *map = &c->s.map;
-    struct nulls nulls = {0};
     int err;
 
     c->h = move_alloc(mv, c->n * map->hsize);
@@ -784,13 +778,7 @@ static int carry_values(struct mover *m, struct carried *c, hid_t attr, struct m
         if (err)
             job_fail_drep(j, err);
     }
-    move_strings(map, c->n, c->h, count_null, &nulls);
-    if (!err && nulls.null && !nulls.empty)
-        err = remarks_add(j, &c->s.notes, ". empty=null");
-    else if (!err && nulls.null)
-        job_say(j, HDF5_LOST, "attribute", m->o->path,
-                "attribute \"%s\": %lld strings that are not there become empty ones", c->own,
-                (long long)nulls.null);
+    nulls_note(&c->nulls, map, NULL, NULL, c->n, c->h);
     return err;
 }
 
@@ -803,8 +791,10 @@ static int note_attribute(struct mover *m, const struct carried *c, const char *
 
     err = keep_sharing(j, &m->sharings, c->s.type, m->o->path, c->own, &shared);
     for (i = 0; !err && i < c->s.notes.n; i++)
-        if (!shared || strncmp(c->s.notes.line[i], ". empty=", 8) == 0)
+        if (!shared)
             err = remarks_add(j, &m->remarks, "attribute %s %s", c->s.notes.line[i], c->own);
+    if (!err)
+        err = nulls_remark(j, &c->nulls, c->own, m->o->path, &m->remarks);
     if (err || strcmp(name, c->own) == 0)
         return err;
     hex = hex_from(name, strlen(name));
@@ -855,6 +845,7 @@ static int copy_attribute(struct mover *m, const char *name, const char *own, hi
         H5Dvlen_reclaim(c.s.map.mem, c.s.space, H5P_DEFAULT, c.h);
     if (c.d && c.d != c.held)
         drep_vlen_free(c.s.map.type, (int64_t)c.n, c.d);
+    nulls_release(&c.nulls);
     source_close(&c.s);
     return err;
 }

@@ -254,7 +254,7 @@ int keep_link(struct job *j, const struct odd_link *link)
     return 0;
 }
 
-/* A link as a line: "link-was HEX NAME" or "user-link CLASS POSITION HEX NAME". */
+/* A link as a line: "link-was HEX NAME" or "odd-link CLASS POSITION HEX NAME". */
 static int remark_link(struct job *j, const struct odd_link *l, struct remarks *r)
 {
     char *hex = l->was ? hex_from(l->was, strlen(l->was)) : hex_from(l->data, l->size);
@@ -265,7 +265,7 @@ static int remark_link(struct job *j, const struct odd_link *l, struct remarks *
     if (l->was)
         err = remarks_add(j, r, "link-was %s %s", hex, l->name);
     if (!err && l->cls)
-        err = remarks_add(j, r, "user-link %d %lld %s %s", l->cls, (long long)l->position,
+        err = remarks_add(j, r, "odd-link %d %lld %s %s", l->cls, (long long)l->position,
                           *hex ? hex : "-", l->name);
     free(hex);
     return err;

@@ -61,7 +61,8 @@ static hid_t atom_real(const struct atom *a)
     if (H5Tset_fields(t, a->sign_pos, a->exp_pos, a->exp_width, a->mant_pos, a->mant_width) < 0 ||
         H5Tset_offset(t, a->offset) < 0 || H5Tset_precision(t, a->precision) < 0 ||
         H5Tset_size(t, a->size) < 0 || H5Tset_ebias(t, a->bias) < 0 ||
-        H5Tset_norm(t, (H5T_norm_t)a->norm) < 0 || H5Tset_inpad(t, (H5T_pad_t)a->inside) < 0) {
+        H5Tset_norm(t, (H5T_norm_t)a->norm) < 0 ||
+        H5Tset_inpad(t, a->inside == H5T_PAD_ONE ? H5T_PAD_ONE : H5T_PAD_ZERO) < 0) {
         H5Tclose(t);
         return 0;
     }
@@ -91,10 +92,12 @@ static hid_t atom_make(const struct atom *a)
 {
     hid_t t = strcmp(a->cls, "real") == 0 ? atom_real(a) : atom_other(a);
 
-    if (t > 0 && a->size > 1)
+    if (t > 0)
         H5Tset_order(t, order_named(a->order));
+    /* Padding that is left as it was cannot be said in a file. */
     if (t > 0 && strcmp(a->cls, "time") != 0)
-        H5Tset_pad(t, (H5T_pad_t)a->low, (H5T_pad_t)a->high);
+        H5Tset_pad(t, a->low == H5T_PAD_ONE ? H5T_PAD_ONE : H5T_PAD_ZERO,
+                   a->high == H5T_PAD_ONE ? H5T_PAD_ONE : H5T_PAD_ZERO);
     return t;
 }
 
@@ -627,6 +630,20 @@ static hid_t to_hdf5(struct to *w, const drep_type *type)
     }
 }
 
+/* Some datatypes HDF5 takes, and then cannot close the file for them. */
+static int can_be_stored(hid_t t)
+{
+    size_t size = 0;
+    void *bytes = NULL;
+    int ok = H5Tencode(t, NULL, &size) >= 0;
+
+    if (ok)
+        bytes = malloc(size + 1);
+    ok = ok && bytes && H5Tencode(t, bytes, &size) >= 0;
+    free(bytes);
+    return ok;
+}
+
 hid_t made_type(struct job *j, const drep_type *type, const struct remarks *notes, int named)
 {
     struct to w = {.j = j, .notes = notes, .named = named};
@@ -634,7 +651,11 @@ hid_t made_type(struct job *j, const drep_type *type, const struct remarks *note
 
     *j->why = 0;
     t = to_hdf5(&w, type);
-    if (t <= 0 && !*j->why)
+    if (t > 0 && can_be_stored(t))
+        return t;
+    if (!*j->why)
         job_fail_hdf5(j, "datatype");
-    return t > 0 ? t : 0;
+    if (t > 0)
+        H5Tclose(t);
+    return 0;
 }

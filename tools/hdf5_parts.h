@@ -64,7 +64,7 @@ struct odd_link {
     char *name;
     char *was;       /* a renamed link: its name in HDF5; else NULL */
     uint64_t target; /* a circle: address of the group it leads to; else 0 */
-    int cls;         /* a user-defined link: its class, else 0 */
+    int cls;         /* a link of another class: its number, else 0 */
     uint8_t *data;   /* its bytes */
     size_t size;
 };
@@ -90,7 +90,7 @@ struct job {
     int fill_time;        /* H5D_FILL_TIME_... */
     uint64_t done, total; /* bytes of elements */
     struct hdf5_totals totals;
-    struct crew *crew; /* threads for chunks, made at first use */
+    struct threads *threads; /* threads for chunks, made at first use */
 };
 
 /* Keeps the message and returns err. */
@@ -241,6 +241,34 @@ int move_out(struct move *mv, const struct map *m, size_t n, const void *d, void
 typedef void move_string_fn(char **string, void *ctx);
 void move_strings(const struct map *m, size_t n, void *h, move_string_fn *fn, void *ctx);
 
+/* Strings that HDF5 has not at all: hdf5_null.c. */
+struct null_run {
+    int64_t start, count; /* numbers of strings */
+};
+struct nulls {
+    int64_t null, empty; /* how many strings are not there, and are empty */
+    int64_t per;         /* strings in an element, -1: not known */
+    int64_t at;          /* number of the string in hand */
+    struct null_run *run;
+    size_t n, room;
+    int many; /* more than are listed */
+    int all;  /* out: every empty string is none */
+};
+void nulls_release(struct nulls *n);
+/* Notes, or on the way out makes, absent strings among `count` elements in HDF5's memory:
+ * those of a box in a dataset, or, without one, in a row. */
+struct box;
+void nulls_note(struct nulls *n, const struct map *m, const struct box *box, const int64_t *dims,
+                size_t count, void *h);
+void nulls_apply(struct nulls *n, const struct map *m, const struct box *box, const int64_t *dims,
+                 size_t count, void *h);
+int nulls_any(const struct nulls *n);
+/* The lines about them; name: of an attribute, NULL for a dataset. */
+int nulls_remark(struct job *j, const struct nulls *n, const char *name, const char *path,
+                 struct remarks *r);
+int nulls_read(struct job *j, const struct remarks *all, const struct remarks *notes,
+               const char *name, struct nulls *n);
+
 /* Texts of selections, as SPEC.md has them. */
 int region_print(struct move *mv, hid_t space, char **text);
 int region_select(struct job *j, const char *text, hid_t space);
@@ -353,13 +381,13 @@ int store_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t ty
 void store_defaults_read(struct job *j, const struct remarks *r);
 void store_times_out(struct job *j, const struct remarks *r, hid_t dcpl);
 
-/* Threads beside the caller's that take items of a list: hdf5_crew.c.  fn is told which
+/* Threads beside the caller's that take items of a list: hdf5_threads.c.  fn is told which
  * of them it runs in, from 0. */
-typedef void crew_fn(void *ctx, int thread, size_t i);
-struct crew *crew_new(int threads); /* 0: as many as processors; NULL without memory */
-int crew_size(const struct crew *c);
-void crew_run(struct crew *c, size_t n, crew_fn *fn, void *ctx);
-void crew_free(struct crew *c);
+typedef void threads_fn(void *ctx, int thread, size_t i);
+struct threads *threads_new(int threads); /* 0: as many as processors; NULL without memory */
+int threads_size(const struct threads *c);
+void threads_run(struct threads *c, size_t n, threads_fn *fn, void *ctx);
+void threads_free(struct threads *c);
 
 /* Decoding of stored chunks: hdf5_chunk.c.  NULL if the filters are others than those
  * known there, or without memory. */
@@ -398,7 +426,6 @@ int drain_fill(struct job *j, const struct drain *s, void *held);
 hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
                const struct remarks *notes, int named);
 int ref_out(struct move *mv, int region, void *h, drep_ref *d);
-void null_if_empty(char **string, void *ctx);
 int export_data(struct job *j, const struct object *o);
 int export_all(struct job *j);
 

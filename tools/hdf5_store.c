@@ -166,13 +166,17 @@ static int pipeline_parse(const struct remarks *r, struct pipeline *p)
     return any;
 }
 
-/* Whether HDF5 can apply a filter here, and nothing is lost by it. */
-static int is_usable(const struct filter *f)
+/* Whether HDF5 can apply a filter to such elements, and nothing is lost by it. */
+static int is_usable(const struct filter *f, hid_t type)
 {
+    size_t size = H5Tget_size(type);
     unsigned config = 0;
 
     if (H5Zfilter_avail(f->id) <= 0 || H5Zget_filter_info(f->id, &config) < 0 ||
         !(config & H5Z_FILTER_CONFIG_ENCODE_ENABLED))
+        return 0;
+    /* It would take elements of 3 bytes, and not give them back. */
+    if (f->id == H5Z_FILTER_SZIP && size != 1 && size != 2 && size != 4 && size != 8)
         return 0;
     /* Reals are cut to decimal digits, integers to a number of bits unless it says 0. */
     return f->id != H5Z_FILTER_SCALEOFFSET ||
@@ -301,18 +305,14 @@ static int64_t stored_size(const struct job *j, const drep_type *type)
     return size;
 }
 
-static void choose_chunk(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+static void fit_elements(struct job *j, const char *path, const struct source *s, drep_spec *spec,
                          int64_t *chunk)
 {
     int64_t size = stored_size(j, s->map.type), was = 1, now = 1, most = chunk_limit(j) / size;
     int d;
 
-    spec->layout = DREP_CHUNKED;
-    spec->chunk = chunk;
     for (d = 0; d < s->rank; d++)
-        was *= chunk[d] = (int64_t)s->chunk[d];
-    if (spec->nfilters == 0)
-        return;
+        was *= chunk[d];
     if (most == 0) {
         spec->nfilters = 0;
         job_say(j, HDF5_STORED, "filter", path,
@@ -326,6 +326,74 @@ static void choose_chunk(struct job *j, const char *path, const struct source *s
         job_say(j, HDF5_KEPT, "chunk", path,
                 "chunks of %lld elements are beyond drep_chunk_max: now %lld elements",
                 (long long)was, (long long)now);
+}
+
+/* The most that strings and sequences of one chunk hold in memory; -1: HDF5 cannot tell. */
+static int64_t largest_contents(const struct source *s, const int64_t *chunk)
+{
+    int64_t dims[DREP_MAX_RANK], most = 0;
+    hid_t space = H5Scopy(s->space);
+    hsize_t held;
+    struct box b;
+    int d;
+
+    for (d = 0; d < s->rank; d++)
+        dims[d] = (int64_t)s->dims[d];
+    box_init(&b, s->rank, dims, chunk);
+    while (most >= 0 && box_next(&b)) {
+        held = 0;
+        if (box_select_hdf5(&b, space) < 0 ||
+            H5Dvlen_get_buf_size(s->dset, s->map.mem, space, &held) < 0)
+            most = -1;
+        else if ((int64_t)held > most)
+            most = (int64_t)held;
+    }
+    H5Sclose(space);
+    return most;
+}
+
+/* A filtered chunk takes what its strings and sequences hold only up to a limit, and that
+ * is known before it is too late. */
+static void fit_contents(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+                         int64_t *chunk)
+{
+    int64_t limit = chunk_limit(j) / 4 * 3, held = largest_contents(s, chunk), n, was = 1, now = 1;
+    int d;
+
+    if (held >= 0 && held <= limit)
+        return;
+    for (d = 0; d < s->rank; d++)
+        was *= chunk[d];
+    n = held > 0 ? was / (held / limit + 1) : 1;
+    shrink_chunk(s->rank, chunk, n > 0 ? n : 1);
+    for (d = 0; d < s->rank; d++)
+        now *= chunk[d];
+    held = largest_contents(s, chunk);
+    if (held >= 0 && held <= limit) {
+        job_say(j, HDF5_KEPT, "chunk", path,
+                "what chunks of %lld elements hold is beyond drep_chunk_max: now %lld elements",
+                (long long)was, (long long)now);
+        return;
+    }
+    for (d = 0; d < s->rank; d++)
+        chunk[d] = (int64_t)s->chunk[d];
+    spec->nfilters = 0;
+    job_say(j, HDF5_STORED, "filter", path, "its contents are beyond drep_chunk_max: not filtered");
+}
+
+static void choose_chunk(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+                         int64_t *chunk)
+{
+    int d;
+
+    spec->layout = DREP_CHUNKED;
+    spec->chunk = chunk;
+    for (d = 0; d < s->rank; d++)
+        chunk[d] = (int64_t)s->chunk[d];
+    if (spec->nfilters)
+        fit_elements(j, path, s, spec, chunk);
+    if (spec->nfilters && s->map.variable)
+        fit_contents(j, path, s, spec, chunk);
 }
 
 /* Strings and sequences stand in chunks: of about as much as a block in memory, going by
@@ -491,7 +559,7 @@ static int chunk_wanted(const drep_dsinfo *info, const struct remarks *r, hsize_
     return 1;
 }
 
-static int filters_out(struct job *j, const char *path, const drep_dsinfo *info,
+static int filters_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
                        const struct remarks *r, hid_t dcpl)
 {
     struct pipeline *p = pipeline_new(j);
@@ -501,7 +569,7 @@ static int filters_out(struct job *j, const char *path, const drep_dsinfo *info,
         return DREP_ERR_NOMEM;
     usable = pipeline_parse(r, p);
     for (i = 0; usable && i < p->n; i++)
-        if (!is_usable(&p->f[i])) {
+        if (!is_usable(&p->f[i], type)) {
             usable = 0;
             job_say(j, HDF5_STORED, "filter", path, "filter %d is not applied again: %s",
                     (int)p->f[i].id,
@@ -583,7 +651,7 @@ int store_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t ty
         chunk_for(info, chunk);
         chunk_wanted(info, r, chunk);
         H5Pset_chunk(dcpl, info->rank, chunk);
-        err = filters_out(j, path, info, r, dcpl);
+        err = filters_out(j, path, info, type, r, dcpl);
     } else if (info->nfilters) {
         job_say(j, HDF5_STORED, "filter", path, "filters are left out: HDF5 has no chunks here");
     }

@@ -78,7 +78,8 @@ int map_encodings(struct job *j)
     int err = drep_header_get(j->d, &h);
 
     if (!err)
-        j->from_x86 = strstr(h.machine, "86") != NULL;
+        j->from_x86 = strstr(h.machine, "86") || strcmp(h.machine, "amd64") == 0 ||
+                      strcmp(h.machine, "x32") == 0;
     if (!err)
         err = drep_datarep_table("external32", base, 256, &n);
     for (i = 0; !err && i < n && i < 256; i++)

@@ -2,6 +2,7 @@
  *
  * One row a format: how it is recognised, and who reads it. */
 #include "exchange.h"
+#include "recipe.h"
 #include "tool.h"
 #include <errno.h>
 #include <getopt.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FILTERS, OPTION_EXACT, OPTION_OUTSIDE };
+enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_SCHEMA, OPTION_FILTERS, OPTION_EXACT, OPTION_OUTSIDE };
 
 /* ------------------------------------------------------------------ the formats */
 
@@ -97,10 +98,32 @@ static int parse_filters(struct exchange *x, const char *text)
     return 0;
 }
 
+/* The data representations that a schema declares, and the one that it says. */
+static int take_schema(const char *name, char *datarep, size_t size)
+{
+#if HAVE_YAML
+    struct recipe recipe;
+    const char *own = NULL;
+    int err, status = recipe_read(&recipe, name);
+
+    if (status)
+        return status;
+    err = schema_declare(recipe.schema, &own, recipe_say, &recipe);
+    snprintf(datarep, size, "%s", own ? own : "internal");
+    recipe_release(&recipe);
+    return err ? tool_exit_code(err) : 0;
+#else
+    (void)datarep, (void)size;
+    tool_say(name, NULL, "built without libyaml, so without schemas");
+    return TOOL_CORRUPT;
+#endif
+}
+
 static int run(int argc, char **argv)
 {
-    struct exchange x = {.range = DREP_RANGE_STRICT, .nfilters = -1, .datarep = "internal"};
+    struct exchange x = {.range = DREP_RANGE_STRICT, .nfilters = -1};
     struct options o = {.command = &import_command, .argc = argc, .argv = argv};
+    char own[DREP_MAX_DATAREP_STRING] = "internal";
     const struct format *format;
     int option, status = 0;
     char **files;
@@ -110,6 +133,8 @@ static int run(int argc, char **argv)
             continue;
         if (option == OPTION_DATAREP)
             x.datarep = optarg;
+        if (option == OPTION_SCHEMA)
+            status = take_schema(optarg, own, sizeof own);
         if (option == OPTION_FILTERS)
             status = parse_filters(&x, optarg);
         x.exact |= option == OPTION_EXACT;
@@ -122,6 +147,8 @@ static int run(int argc, char **argv)
         return o.status;
     x.src = files[0];
     x.dst = files[1];
+    if (!x.datarep)
+        x.datarep = own;
     format = format_of(x.src, &status);
     return format ? format->import(&x) : status;
 }
@@ -129,6 +156,8 @@ static int run(int argc, char **argv)
 static const struct option_row options[] = {
     {OPTION_DATAREP, "datarep", "NAME", "data representation of the new file (internal)",
      "<datarep>"},
+    {OPTION_SCHEMA, "schema", "SCHEMA",
+     "declare the data representations of a schema, and take\nthe one that it says", "<file>"},
     {OPTION_FILTERS, "filters", "LIST",
      "for all chunked datasets, instead of theirs: none, or\nnames such as shuffle,zstd:3", NULL},
     {OPTION_EXACT, "exact", NULL, "note byte orders too, so that export restores them", NULL},
