@@ -225,14 +225,15 @@ endif
 	@rm -f $@
 	$(call say,AR ) $(AR) rcs $@ $(BUILD)/libdatarep.o
 
-# The command exports drep_* to the shared objects it loads; libstdc++ stays inside.
+# The command exports drep_* to the shared objects it loads, and nothing else: they may have
+# functions of the same names as its own.  libstdc++ stays inside.
 $(COMMAND): $(CMD_OBJ) $(STATIC)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(CMD_OBJ) $(STATIC) $(TOOL_LIBS) \
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -Wl,--export-dynamic-symbol='drep_*' -o $@ $(CMD_OBJ) $(STATIC) $(TOOL_LIBS) \
 	    $(if $(HAVE_CXX),-Wl$(,)--push-state$(,)-Bstatic$(,)--exclude-libs$(,)libstdc++.a -lstdc++ \
 	        -Wl$(,)--pop-state) $(LIB_LIBS)
 
 $(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC))
-	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -o $@ $^ $(HDF5_LIBS)
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS)
 
 # Tests see the internal symbols.  Archives, so that a test links only what it needs.
 $(BUILD)/tests/internal.a: $(LIB_OBJ)
