@@ -65,6 +65,16 @@ static inline void rnd_letters(struct rnd *r, void *p, size_t n)
         *bytes++ = (uint8_t)('a' + rnd_below(r, 26));
 }
 
+/* How many of n cases to try: DREP_TEST_SHARE percent of them, as emulated machines are
+ * slow; all where it is not set. */
+static inline int share_of(int n)
+{
+    const char *percent = getenv("DREP_TEST_SHARE");
+    int64_t part = percent ? (int64_t)n * atoi(percent) / 100 : n;
+
+    return part < 1 ? 1 : part > n ? n : (int)part;
+}
+
 /* "41 3f f8" and the like; blanks are ignored.  The caller frees. */
 static inline uint8_t *hex_bytes(const char *text, size_t *size)
 {

@@ -524,7 +524,7 @@ START_TEST(test_D11_D22_random_calls_against_a_model)
     model_init(&t.now);
     t.f = new_file(t.path, t.datarep);
     do_commit(&t);
-    for (int i = 0; i < OPS; i++) {
+    for (int i = share_of(OPS); i > 0; i--) {
         mark_point();
         step(&t);
     }

@@ -261,7 +261,7 @@ START_TEST(test_U6_any_cut_of_any_type_gives_the_same_bytes)
 
     rnd_init(&r, 5);
     random_seed(77);
-    for (i = 0; i < SAMPLES; i++) {
+    for (i = share_of(SAMPLES); i > 0; i--) {
         const struct datarep *rep = rep_find(names[i % 6]);
 
         if (!layout_init(&l, &r, rep->table))
@@ -432,7 +432,7 @@ START_TEST(test_U5_calls_of_user_functions)
         drep_register_datarep("mirror", mirror_read, mirror_write, mirror_extent, &protocol), 0);
     rnd_init(&r, 6);
     random_seed(78);
-    for (i = 0; i < SAMPLES / 4; i++) {
+    for (i = share_of(SAMPLES / 4); i > 0; i--) {
         if (!layout_init(&l, &r, rep_native()))
             continue;
         if (all_predefined(&l))

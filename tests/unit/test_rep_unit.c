@@ -19,11 +19,13 @@ struct particle {
     long l;
 };
 
-static const struct particle particles[2] = {{'a', 0.1, -2, 1 / 3.0L, -70000},
+/* A third, which a double-double compiler would not divide in a constant. */
+#define THIRD 0.333333333333333333333333333333333333L
+static const struct particle particles[2] = {{'a', 0.1, -2, THIRD, -70000},
                                              {'z', 1e300, 1 << 30, -2.5L, 1}};
 
 /* In memory, where it has no more bits than a double. */
-static const volatile double third = 1 / 3.0;
+static const volatile double third = (double)THIRD;
 
 static drep_type *particle_type(void)
 {
