@@ -85,21 +85,26 @@ static inline struct entry entry_load(const uint8_t *p)
     return e;
 }
 /* The next entry; checks its own limits (not the order of keys). */
-static inline int entry_get(struct in *in, struct entry *out)
+static inline __attribute__((always_inline)) int entry_get(struct in *in, struct entry *out)
 {
     size_t start = in->at;
+    const char *why = NULL;
     struct entry e;
 
     if (!in_bytes(in, 4))
-        return in->err;
+        return FMT_ERR_FORMAT;
     e = entry_load(in->p + start);
     if (!in_bytes(in, (size_t)e.suffix_len + e.value_len))
-        return in->err;
+        return FMT_ERR_FORMAT;
     in->last = start;
     if (e.shared + e.suffix_len > FMT_KEY_MAX)
-        return in_fail(in, FMT_ERR_FORMAT, "a key is too long");
-    if (e.far ? e.value_len != FMT_REF_SIZE : e.value_len > FMT_INLINE_MAX)
-        return in_fail(in, FMT_ERR_FORMAT, "impossible length of a value");
+        why = "a key is too long";
+    else if (e.far ? e.value_len != FMT_REF_SIZE : e.value_len > FMT_INLINE_MAX)
+        why = "impossible length of a value";
+    if (why) {
+        in_fail(in, FMT_ERR_FORMAT, why);
+        return FMT_ERR_FORMAT;
+    }
     *out = e;
     return FMT_OK;
 }

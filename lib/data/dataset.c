@@ -285,8 +285,8 @@ int dataset_alive(drep_dataset *ds)
  * learns of that when elements are moved. */
 static int filter_names(drep_dataset *ds)
 {
-    const char *dirs = info_str(ds->file->info, "drep_plugin_path");
     const struct user_filter *user;
+    const char *dirs;
     size_t size = 0;
     char *at;
 
@@ -297,6 +297,7 @@ static int filter_names(drep_dataset *ds)
     at = ds->filter_names = mem_zalloc(1, size);
     if (at == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
+    dirs = info_str(ds->file->info, "drep_plugin_path");
     for (int i = 0; i < ds->rec.nfilters; i++) {
         const struct span *name = &ds->rec.filter[i].name;
         int err;
@@ -468,18 +469,18 @@ int datasets_refresh(drep_file *f)
 
 int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
 {
-    struct object o = {0};
+    struct object_head head;
+    uint64_t id;
     int err = read_begin(file);
 
     if (err != 0)
         return err;
     err = out == NULL ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument")
-                      : path_find(file, path, &o);
-    if (err == 0 && o.rec.kind != FMT_DATASET)
-        err = fail(DREP_ERR_KIND, "%s: not a dataset", path);
+                      : path_id(file, path, &id);
     if (err == 0)
-        err = dataset_get(file, o.id, path, out);
-    object_release(&o);
+        err = dataset_get(file, id, path, out);
+    if (err == DREP_ERR_KIND && head_load(file, id, &head) == 0)
+        err = fail(DREP_ERR_KIND, "%s: not a dataset", path);
     return read_end(file, err);
 }
 

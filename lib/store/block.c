@@ -77,9 +77,10 @@ int node_read(struct store *st, const struct ref *ref, int level, struct node **
 
     if (err)
         return err;
-    block = mem_alloc(ref->length);
+    block = mem_alloc(ref->length + NODE_SLACK);
     if (!block)
         return DREP_ERR_NOMEM;
+    memset(block + ref->length, 0, NODE_SLACK);
     err = st->io->ops->read_at(st->io, block, ref->length, ref->offset);
     if (!err)
         err = head_check(st, ref, FMT_NODE, level, block, &head);

@@ -8,12 +8,13 @@
 
 #include <string.h>
 
-/* Of all shards: what a reader of many objects keeps of the tree. */
-#define CACHE_MEMORY ((size_t)8 << 20)
+/* What nodes may take of the budget whatever chunks do. */
+#define LEAST ((uint64_t)8 << 20)
 
-int node_cache_init(struct node_cache *c)
+int node_cache_init(struct node_cache *c, struct budget *budget)
 {
     memset(c, 0, sizeof(*c));
+    c->budget = budget;
     for (int i = 0; i < CACHE_SHARDS; i++) {
         if (pthread_mutex_init(&c->shard[i].lock, NULL)) {
             while (i-- > 0)
@@ -29,7 +30,7 @@ static struct cache_shard *shard_of(struct node_cache *c, uint64_t offset, struc
     uint64_t h = offset / FMT_ALIGN * UINT64_C(0x9e3779b97f4a7c15);
     struct cache_shard *s = &c->shard[h >> 60];
 
-    *chain = &s->chain[h >> 54 & (CACHE_CHAINS - 1)];
+    *chain = &s->chain[h >> 52 & (CACHE_CHAINS - 1)];
     return s;
 }
 
@@ -66,6 +67,7 @@ static void drop(struct node_cache *c, struct cache_shard *s, struct node *n)
     *at = n->chain;
     unlink_age(s, n);
     s->memory -= node_memory(n);
+    atomic_fetch_sub_explicit(&c->budget->nodes, node_memory(n), memory_order_relaxed);
     node_unref(n);
 }
 
@@ -87,13 +89,32 @@ struct node *node_cache_get(struct node_cache *c, const struct ref *ref)
         n = NULL;
     if (n) {
         node_ref(n);
-        if (n != s->newest) {
-            unlink_age(s, n);
-            link_newest(s, n);
-        }
+        atomic_store_explicit(&n->touched, 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&s->lock);
     return n;
+}
+
+/* The oldest goes, unless it was used since it became that: then it is new again. */
+static void drop_or_spare(struct node_cache *c, struct cache_shard *s, struct node *n)
+{
+    if (!atomic_exchange_explicit(&n->touched, 0, memory_order_relaxed)) {
+        drop(c, s, n);
+        return;
+    }
+    unlink_age(s, n);
+    link_newest(s, n);
+}
+
+/* At most half of the budget, and not what chunks have taken of it. */
+static uint64_t allowed(const struct node_cache *c)
+{
+    uint64_t half = c->budget->most / 2;
+    uint64_t chunks = atomic_load_explicit(&c->budget->chunks, memory_order_relaxed);
+
+    if (chunks > half)
+        half = chunks < c->budget->most ? c->budget->most - chunks : 0;
+    return half > LEAST ? half : LEAST;
 }
 
 void node_cache_put(struct node_cache *c, struct node *n)
@@ -110,8 +131,9 @@ void node_cache_put(struct node_cache *c, struct node *n)
     *chain = n;
     link_newest(s, n);
     s->memory += node_memory(n);
-    while (s->memory > CACHE_MEMORY / CACHE_SHARDS && s->oldest != n)
-        drop(c, s, s->oldest);
+    atomic_fetch_add_explicit(&c->budget->nodes, node_memory(n), memory_order_relaxed);
+    while (s->memory > allowed(c) / CACHE_SHARDS && s->oldest != n)
+        drop_or_spare(c, s, s->oldest);
     pthread_mutex_unlock(&s->lock);
 }
 

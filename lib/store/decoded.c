@@ -17,20 +17,35 @@ struct chunk_cache {
     pthread_cond_t loaded;
     struct decoded *chain[CHAINS];
     struct decoded *newest, *oldest;
-    uint64_t size, most;
+    uint64_t size;
+    struct budget *budget;
 };
 
-int chunk_cache_new(uint64_t size, struct chunk_cache **out)
+int chunk_cache_new(struct budget *budget, struct chunk_cache **out)
 {
     struct chunk_cache *c = mem_zalloc(1, sizeof(*c));
 
     if (!c)
         return DREP_ERR_NOMEM;
-    c->most = size;
+    c->budget = budget;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->loaded, NULL);
     *out = c;
     return 0;
+}
+
+/* What nodes leave of the budget. */
+static uint64_t most(const struct chunk_cache *c)
+{
+    uint64_t nodes = atomic_load_explicit(&c->budget->nodes, memory_order_relaxed);
+
+    return nodes < c->budget->most ? c->budget->most - nodes : 0;
+}
+
+static void resize(struct chunk_cache *c, uint64_t size)
+{
+    c->size = size;
+    atomic_store_explicit(&c->budget->chunks, size, memory_order_relaxed);
 }
 
 static struct decoded **chain_of(struct chunk_cache *c, const struct key *key)
@@ -72,7 +87,7 @@ static void drop(struct chunk_cache *c, struct decoded *d)
         return;
     *at = d->chain;
     unlink_age(c, d);
-    c->size -= d->bytes.size;
+    resize(c, c->size - d->bytes.size);
     unref(d);
 }
 
@@ -170,7 +185,7 @@ int chunk_cache_get(struct chunk_cache *c, const struct key *key, int once, chun
 {
     struct buf bytes = {0};
     struct decoded *d;
-    int cached = !once && c->most > 0;
+    int cached = !once && c->budget->most > 0;
     int err;
 
     pthread_mutex_lock(&c->lock);
@@ -189,10 +204,10 @@ int chunk_cache_get(struct chunk_cache *c, const struct key *key, int once, chun
     d->bytes = bytes;
     d->state = err ? FAILED : READY;
     if (find(c, key) == d) {
-        c->size += bytes.size;
-        if (err || bytes.size > c->most)
+        resize(c, c->size + bytes.size);
+        if (err || bytes.size > most(c))
             drop(c, d);
-        while (c->size > c->most && c->oldest != d && c->oldest)
+        while (c->size > most(c) && c->oldest != d && c->oldest)
             drop(c, c->oldest);
     }
     pthread_cond_broadcast(&c->loaded);

@@ -86,24 +86,6 @@ static int own_root(struct store *st, struct node **out)
     return 0;
 }
 
-/* The first bytes of a key, by which most are told apart. */
-static struct words words_of(const uint8_t *key, size_t len)
-{
-    uint8_t whole[16] = {0};
-
-    if (len >= 16)
-        return (struct words){key_u64(key), key_u64(key + 8)};
-    memcpy(whole, key, len);
-    return (struct words){key_u64(whole), key_u64(whole + 8)};
-}
-
-static int words_compare(struct words a, struct words b)
-{
-    if (a.first != b.first)
-        return a.first < b.first ? -1 : 1;
-    return (a.second > b.second) - (a.second < b.second);
-}
-
 static void hint_keep(struct store *st, struct node *leaf, const struct bounds *b)
 {
     struct tree *t = &st->tree;
@@ -766,6 +748,7 @@ void tree_clean(struct store *st)
         clean(st, t->node);
     }
     t->node = NULL;
+    tree_new_root(st);
     t->leaves = 0;
     t->leaves_max = LEAVES_MAX;
     t->shape++;

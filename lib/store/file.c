@@ -101,7 +101,8 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     if (pthread_mutex_init(&st->lock, NULL)) {
         err = fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
     } else {
-        err = node_cache_init(&st->nodes);
+        st->budget.most = opts->cache_size;
+        err = node_cache_init(&st->nodes, &st->budget);
         if (err)
             pthread_mutex_destroy(&st->lock);
     }
@@ -111,7 +112,7 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     }
     err = tree_init(st);
     if (!err)
-        err = chunk_cache_new(opts->cache_size, &st->cache);
+        err = chunk_cache_new(&st->budget, &st->cache);
     if (err) {
         st->borrowed = 1;
         store_close(st);

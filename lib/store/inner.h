@@ -79,9 +79,6 @@ struct bounds {
 
 #define LEAVES_MAX 1024 /* dirty leaves in memory, about 12 MiB */
 #define HINTS 8
-struct words {
-    uint64_t first, second;
-};
 struct hint { /* a dirty leaf changed lately; holds while the shape is the same */
     struct node *leaf;
     uint64_t shape;
@@ -99,12 +96,13 @@ struct pin { /* a leaf that a walk stands in */
 };
 
 struct tree {
-    struct node *node; /* the root when it is dirty */
-    struct ref root;   /* when it is not; length 0: no entries */
-    uint64_t change;   /* counts changes */
-    uint64_t shape;    /* counts splits, merges and what else moves entries */
-    size_t leaves;     /* dirty ones */
-    size_t leaves_max; /* beyond which they are written early */
+    struct node *node;          /* the root when it is dirty */
+    struct ref root;            /* when it is not; length 0: no entries */
+    _Atomic(struct node *) top; /* the node there, once it was read */
+    uint64_t change;            /* counts changes */
+    uint64_t shape;             /* counts splits, merges and what else moves entries */
+    size_t leaves;              /* dirty ones */
+    size_t leaves_max;          /* beyond which they are written early */
     int next_hint;
     struct hint *hint;
     uint64_t next_stamp;
@@ -118,6 +116,8 @@ int bounds_check(const struct bounds *b, const struct node *n);
 /* The dirty leaf where a key belongs, if it was changed lately; NULL. */
 struct node *tree_hinted(const struct store *st, const uint8_t *key, size_t len);
 int tree_init(struct store *st);
+/* Who holds the store alone has changed where the root stands. */
+void tree_new_root(struct store *st);
 void tree_release(struct store *st);
 /* Reads a node that stands in the file; one reference for the caller. */
 int node_read(struct store *st, const struct ref *ref, int level, struct node **out);
@@ -287,7 +287,7 @@ struct decoded {
     struct key key;
     int refs, state, err;
 };
-int chunk_cache_new(uint64_t size, struct chunk_cache **out);
+int chunk_cache_new(struct budget *budget, struct chunk_cache **out);
 void chunk_cache_free(struct chunk_cache *c);
 void chunk_cache_clear(struct chunk_cache *c);
 void chunk_cache_drop(struct chunk_cache *c, const struct key *key);
@@ -328,6 +328,7 @@ struct store {
     uint64_t next_object;
     uint32_t next_type;
     struct tree tree;
+    struct budget budget; /* of both caches */
     struct node_cache nodes;
     struct space space;
     struct op op;

@@ -37,12 +37,16 @@ void node_unref(struct node *n)
     mem_free(n->block);
     mem_free(n->entry);
     mem_free(n->mark);
+    mem_free(n->words);
+    for (uint32_t i = 0; n->kept && i < n->n; i++)
+        node_unref(atomic_load_explicit(&n->kept[i], memory_order_relaxed));
+    mem_free((void *)n->kept);
     mem_free(n);
 }
 
 size_t node_memory(const struct node *n)
 {
-    size_t read = n->block ? n->bytes + n->n * sizeof(*n->entry) + n->n / 2 : 0;
+    size_t read = n->block ? n->bytes + n->n * sizeof(*n->entry) + n->n * 2 : 0;
 
     return sizeof(*n) + n->room * sizeof(*n->item) + n->size + read;
 }
@@ -65,9 +69,16 @@ static uint32_t marks(const struct node *n)
     return (n->n + MARKED - 1) / MARKED;
 }
 
-static void follow(const struct entry *e, struct key *key)
+/* Most suffixes are short: these are copied with what follows them, for which the block has
+ * room at its end. */
+static inline void follow(const struct entry *e, struct key *key)
 {
-    memcpy(key->p + e->shared, e->suffix, e->suffix_len);
+    uint8_t *to = key->p + e->shared;
+
+    if (e->suffix_len <= NODE_SLACK)
+        memcpy(to, e->suffix, NODE_SLACK);
+    else
+        memcpy(to, e->suffix, e->suffix_len);
     key->len = (size_t)e->shared + e->suffix_len;
 }
 
@@ -167,11 +178,15 @@ static uint32_t scan(const struct node *n, uint32_t i, uint32_t end, size_t same
 static uint32_t block_find(const struct node *n, const uint8_t *key, size_t len, int *equal)
 {
     uint32_t low = 0, high = marks(n), end;
+    struct words w = words_of(key, len);
 
     *equal = 0;
     while (low < high) { /* the first mark that is greater */
         uint32_t mid = low + (high - low) / 2;
-        int order = key_compare(mark_key(n, mid), n->mark[mid].len, key, len);
+        int order = words_compare(n->mark[mid].words, w);
+
+        if (order == 0)
+            order = key_compare(mark_key(n, mid), n->mark[mid].len, key, len);
 
         if (order == 0) {
             *equal = 1;
@@ -290,10 +305,33 @@ uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *eq
     return i;
 }
 
+/* The same of an interior node that was read. */
+static uint32_t words_child(const struct node *n, const uint8_t *key, size_t len)
+{
+    uint32_t low = 0, high = n->n;
+    struct words w = words_of(key, len);
+
+    while (low < high) { /* the first key that is greater */
+        uint32_t mid = low + (high - low) / 2;
+        int order = words_compare(n->words[mid], w);
+
+        if (order == 0)
+            order = item_compare(n, mid, key, len);
+        if (order <= 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low ? low - 1 : 0;
+}
+
 uint32_t node_child(const struct node *n, const uint8_t *key, size_t len)
 {
-    uint32_t i = lower(n, 0, n->n, key, len);
+    uint32_t i;
 
+    if (n->words)
+        return words_child(n, key, len);
+    i = lower(n, 0, n->n, key, len);
     if (i < n->n && item_compare(n, i, key, len) == 0)
         return i;
     return i ? i - 1 : 0;
@@ -489,7 +527,8 @@ void node_move(struct node *n, uint32_t from, struct node *to)
 
 /* What is wrong with an entry, given the key before it (NULL: it is the first); NULL if
  * nothing is. */
-static const char *entry_doubt(const struct entry *e, int level, const uint8_t *last, size_t len)
+static inline const char *entry_doubt(const struct entry *e, int level, const uint8_t *last,
+                                      size_t len)
 {
     if (level && (e->far || e->value_len != FMT_REF_SIZE))
         return "an entry of an interior node is not a reference";
@@ -499,6 +538,9 @@ static const char *entry_doubt(const struct entry *e, int level, const uint8_t *
         return e->shared ? "the first key of a node shares bytes" : NULL;
     if (e->shared > len)
         return "a key shares more bytes than there are";
+    /* Mostly the first byte tells. */
+    if (e->suffix_len && len > e->shared && last[e->shared] < *e->suffix)
+        return NULL;
     if (key_compare(last + e->shared, len - e->shared, e->suffix, e->suffix_len) >= 0)
         return "keys are not in ascending order";
     return NULL;
@@ -515,36 +557,68 @@ static int mark_put(struct node *n, uint32_t i, const struct key *key)
         n->arena = arena;
         n->size = (uint32_t)size;
     }
-    n->mark[i] = (struct mark){n->used, (uint32_t)key->len};
+    n->mark[i] = (struct mark){words_of(key->p, key->len), n->used, (uint32_t)key->len};
     memcpy(n->arena + n->used, key->p, key->len);
     n->used += (uint32_t)key->len;
     return 0;
 }
 
+/* What is wrong with the entry that comes next. */
+static int leaf_refuse(struct in *in, uint32_t n, const struct key *last)
+{
+    struct entry e;
+
+    if (entry_get(in, &e) == 0)
+        in_fail(in, FMT_ERR_FORMAT, entry_doubt(&e, 0, n ? last->p : NULL, last->len));
+    return 0;
+}
+
+/* Is the entry at p, before end, as it must be in a leaf?  One pass over a leaf that is only
+ * looked at costs as much as all the rest. */
+static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct key *last,
+                             struct entry *e)
+{
+    size_t left = (size_t)(end - p);
+
+    if (left < 4)
+        return 0;
+    *e = entry_load(p);
+    if ((size_t)e->suffix_len + e->value_len > left - 4 ||
+        e->shared + e->suffix_len > FMT_KEY_MAX || e->shared + e->suffix_len < 9 ||
+        (e->far ? e->value_len != FMT_REF_SIZE : e->value_len > FMT_INLINE_MAX) ||
+        e->shared > last->len)
+        return 0;
+    /* Mostly the first byte tells the order; no key comes before the first. */
+    if (e->suffix_len && last->len > e->shared && last->p[e->shared] < *e->suffix)
+        return 1;
+    return key_compare(last->p + e->shared, last->len - e->shared, e->suffix, e->suffix_len) < 0;
+}
+
 /* The entries of a leaf stay where they are. */
 static int leaf_decode(struct node *n, struct in *in, uint32_t count)
 {
-    struct key key = {.len = 0};
+    const uint8_t *p = in->p + in->at, *end = in->p + in->size;
+    struct key key;
     int err = 0;
 
+    key.len = 0;
     n->entry = mem_array(count, sizeof(*n->entry));
     n->mark = mem_array(count / MARKED + 2, sizeof(*n->mark));
     if (!n->entry || !n->mark)
         return DREP_ERR_NOMEM;
     for (n->n = 0; !err && n->n < count; n->n++) {
-        const char *doubt;
         struct entry e;
 
-        n->entry[n->n] = (uint16_t)in->at;
-        if (entry_get(in, &e))
-            return 0;
-        doubt = entry_doubt(&e, 0, n->n ? key.p : NULL, key.len);
-        if (doubt)
-            return in_fail(in, FMT_ERR_FORMAT, doubt), 0;
+        n->entry[n->n] = (uint16_t)(p - in->p);
+        in->at = (size_t)(p - in->p);
+        if (!leaf_entry(p, end, &key, &e))
+            return leaf_refuse(in, n->n, &key);
         follow(&e, &key);
         if (n->n % MARKED == 0)
             err = mark_put(n, n->n / MARKED, &key);
+        p = e.value + e.value_len;
     }
+    in->at = (size_t)(p - in->p);
     return err ? err : mark_put(n, marks(n), &key);
 }
 
@@ -564,6 +638,11 @@ static int interior_decode(struct node *n, struct in *in, uint32_t count)
 {
     int err = node_reserve(n, count, measure(*in, count));
 
+    n->words = mem_array(count, sizeof(*n->words));
+    if (n->level > 1)
+        n->kept = mem_zalloc(count, sizeof(*n->kept));
+    if (!n->words || (n->level > 1 && !n->kept))
+        err = DREP_ERR_NOMEM;
     for (uint32_t i = 0; !err && i < count; i++) {
         const struct item *last = n->n ? &n->item[n->n - 1] : NULL;
         uint8_t *to = n->arena + n->used;
@@ -588,6 +667,7 @@ static int interior_decode(struct node *n, struct in *in, uint32_t count)
         if (ref.err || !c.ref.length)
             return in_fail(in, FMT_ERR_FORMAT, "impossible reference"), 0;
         memcpy(to + key_len, &c, sizeof(c));
+        n->words[n->n] = words_of(to, key_len);
         n->item[n->n++] = (struct item){n->used, (uint16_t)key_len, (uint16_t)sizeof(c)};
         n->used += (uint32_t)(key_len + sizeof(c));
     }

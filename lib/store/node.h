@@ -28,12 +28,36 @@ struct child {
     struct node *node; /* the dirty one, else NULL */
 };
 
+/* The first bytes of a key as numbers, by which most keys are told apart. */
+struct words {
+    uint64_t first, second;
+};
+
+static inline struct words words_of(const uint8_t *key, size_t len)
+{
+    uint8_t whole[16] = {0};
+
+    if (len >= 16)
+        return (struct words){key_u64(key), key_u64(key + 8)};
+    memcpy(whole, key, len);
+    return (struct words){key_u64(whole), key_u64(whole + 8)};
+}
+
+static inline int words_compare(struct words a, struct words b)
+{
+    if (a.first != b.first)
+        return a.first < b.first ? -1 : 1;
+    return (a.second > b.second) - (a.second < b.second);
+}
+
 /* The whole key of an entry of a leaf that was read, in its arena. */
 struct mark {
+    struct words words;
     uint32_t at;
     uint32_t len;
 };
-#define MARKED 16u /* every such entry has one, and the last */
+#define NODE_SLACK 16u /* bytes behind a block that may be read */
+#define MARKED 16u     /* every such entry has one, and the last */
 
 struct node {
     atomic_int refs;
@@ -50,9 +74,12 @@ struct node {
     uint8_t *block;  /* a leaf that was read: its bytes; then there are no items */
     uint16_t *entry; /* and where each entry begins in them */
     struct mark *mark;
-    struct node *parent; /* of a dirty one; NULL: the root */
-    struct ref ref;      /* where it stands, length 0 when dirty */
-    struct node *chain;  /* the cache's */
+    struct words *words;          /* of an interior one that was read: its keys' */
+    _Atomic(struct node *) *kept; /* and its interior children, once they were read */
+    struct node *parent;          /* of a dirty one; NULL: the root */
+    struct ref ref;               /* where it stands, length 0 when dirty */
+    struct node *chain;           /* the cache's */
+    _Atomic int touched;          /* since it was last the oldest */
     struct node *newer, *older;
 };
 
@@ -130,9 +157,9 @@ void node_move(struct node *n, uint32_t from, struct node *to);
 /* Length of the key's first bytes that are equal, at most 255. */
 size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
 
-/* From a block, which must come from mem_alloc() and belongs to the node from here on, also
- * on failure: checks entries, their order, what a node of this level may hold.  On failure
- * *why says what, *at at which byte of the block. */
+/* From a block, which must come from mem_alloc() with NODE_SLACK bytes more than its length
+ * and belongs to the node from here on, also on failure: checks entries, their order, what a node
+ * of this level may hold.  On failure *why says what, *at at which byte of the block. */
 int node_decode(struct node **out, uint8_t *block, const struct block_head *head, const char **why,
                 size_t *at);
 /* Writes n->bytes bytes: entries and a sealed header; gives the checksum. */
@@ -142,7 +169,7 @@ uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8]
 /* ---- the cache of nodes that stand in the file ---- */
 
 #define CACHE_SHARDS 16
-#define CACHE_CHAINS 64
+#define CACHE_CHAINS 256
 struct cache_shard {
     pthread_mutex_t lock;
     struct node *chain[CACHE_CHAINS];
@@ -151,8 +178,14 @@ struct cache_shard {
 };
 struct node_cache {
     struct cache_shard shard[CACHE_SHARDS];
+    struct budget *budget;
 };
-int node_cache_init(struct node_cache *c);
+/* What the caches of nodes and of chunks share: who of them needs it, has it. */
+struct budget {
+    uint64_t most;
+    _Atomic uint64_t nodes, chunks;
+};
+int node_cache_init(struct node_cache *c, struct budget *budget);
 void node_cache_release(struct node_cache *c);
 void node_cache_clear(struct node_cache *c);
 /* A reference to the node that stands there, or NULL. */

@@ -231,6 +231,7 @@ static void look_at(struct store *st, const struct slot *slot)
 {
     st->slot = *slot;
     st->tree.root = slot->root;
+    tree_new_root(st);
     st->tree.change++;
     st->space.end = slot->end;
     st->next_object = slot->next_object;
@@ -413,20 +414,26 @@ int store_locked(const struct store *st)
     return st->locked;
 }
 
-int store_stale(struct store *st, int err)
+/* The writer has passed an unlocked snapshot in which something is wrong. */
+static int passed(struct store *st, int err)
 {
     struct fail_state why;
     struct slots s = {0};
     int stale;
 
-    if (st->writable || st->locked ||
-        (err != DREP_ERR_CHECKSUM && err != DREP_ERR_FORMAT && err != DREP_ERR_TRUNCATE))
-        return err;
     fail_save(&why);
     stale = slots_read(st->io, &s) == 0 && !holds(&s, st->slot.sequence) &&
             (s.state[0] == SLOT_VALID || s.state[1] == SLOT_VALID);
     fail_restore(&why);
     return stale ? fail_in(DREP_ERR_STALE, "the snapshot was overwritten by the writer") : err;
+}
+
+int store_stale(struct store *st, int err)
+{
+    if (st->writable || st->locked ||
+        (err != DREP_ERR_CHECKSUM && err != DREP_ERR_FORMAT && err != DREP_ERR_TRUNCATE))
+        return err;
+    return passed(st, err);
 }
 
 /* ---- the log ---- */

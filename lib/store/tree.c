@@ -40,6 +40,7 @@ void tree_release(struct store *st)
 
     for (int i = 0; t->pin && i < PINS; i++)
         node_unref(t->pin[i].leaf);
+    tree_new_root(st);
     if (t->node)
         release(t->node);
     mem_free(t->hint);
@@ -107,7 +108,9 @@ static void leaf_done(struct node *leaf)
 
 static int root_get(struct store *st, struct node **out)
 {
+    struct node *none = NULL, *top;
     struct tree *t = &st->tree;
+    int err;
 
     if (t->node) {
         *out = t->node;
@@ -115,17 +118,52 @@ static int root_get(struct store *st, struct node **out)
     }
     if (!t->root.length)
         return DREP_ERR_NOT_FOUND;
-    return node_load(st, &t->root, -1, out);
+    top = atomic_load_explicit(&t->top, memory_order_acquire);
+    if (top && top->ref.offset == t->root.offset && top->ref.checksum == t->root.checksum) {
+        node_ref(top);
+        *out = top;
+        return 0;
+    }
+    err = node_load(st, &t->root, -1, out);
+    if (!err) {
+        node_ref(*out);
+        if (!atomic_compare_exchange_strong(&t->top, &none, *out))
+            node_unref(*out);
+    }
+    return err;
+}
+
+void tree_new_root(struct store *st)
+{
+    node_unref(atomic_exchange(&st->tree.top, NULL));
+}
+
+/* Interior nodes stay with the one above them: they are few. */
+static void keep(const struct node *n, uint32_t i, struct node *child)
+{
+    struct node *none = NULL;
+
+    if (!n->kept)
+        return;
+    node_ref(child);
+    if (!atomic_compare_exchange_strong(&n->kept[i], &none, child))
+        node_unref(child);
 }
 
 /* A child that stands in the file, its keys seen to be within the bounds: once is enough
  * while it is found below the same node. */
-static int child_load(struct store *st, const struct node *n, const struct child *c,
+static int child_load(struct store *st, const struct node *n, uint32_t i, const struct child *c,
                       const struct bounds *b, struct node **out)
 {
-    struct node *child;
-    int err = node_load(st, &c->ref, n->level - 1, &child);
+    struct node *child = n->kept ? atomic_load_explicit(&n->kept[i], memory_order_acquire) : NULL;
+    int err;
 
+    if (child) {
+        node_ref(child);
+        *out = child;
+        return 0;
+    }
+    err = node_load(st, &c->ref, n->level - 1, &child);
     if (err)
         return err;
     if (n->dirty || !n->ref.offset ||
@@ -137,6 +175,7 @@ static int child_load(struct store *st, const struct node *n, const struct child
         }
         atomic_store_explicit(&child->under, n->dirty ? 0 : n->ref.offset, memory_order_relaxed);
     }
+    keep(n, i, child);
     *out = child;
     return 0;
 }
@@ -164,7 +203,7 @@ static int descend(struct store *st, const uint8_t *key, size_t len, int below, 
         if (c.node)
             n = c.node;
         else
-            err = child_load(st, n, &c, &t->b, &n);
+            err = child_load(st, n, i, &c, &t->b, &n);
     }
     if (err)
         trail_release(t);
