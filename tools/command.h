@@ -18,7 +18,7 @@ struct option_row {
                            below in <>; NULL: nothing to offer */
 };
 
-enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS };
+enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS, OPTION_COMMIT };
 
 /* Options that several subcommands have; the ids are the ones above. */
 #define OPTION_ROW_COLOR                                                                 \
@@ -29,6 +29,11 @@ enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS };
 #define OPTION_ROW_PLUGINS                                                                \
     {                                                                                     \
         OPTION_PLUGINS, "plugins", "DIRS", "look for data representations there", "<dir>" \
+    }
+
+#define OPTION_ROW_COMMIT                                                     \
+    {                                                                         \
+        OPTION_COMMIT, "commit", "N", "an earlier commit (`datarep log`)", "" \
     }
 
 struct command {
@@ -46,7 +51,7 @@ struct command {
 };
 
 extern const struct command check_command, create_command, dump_command, export_command,
-    import_command, ls_command, reps_command, stat_command, validate_command;
+    import_command, log_command, ls_command, reps_command, stat_command, validate_command;
 
 /* All of them, by name, ending with NULL. */
 extern const struct command *const commands[];

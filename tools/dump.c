@@ -139,13 +139,14 @@ static const struct option_row options[] = {
      "stored <datarep>"},
     {'w', "width", "COLUMNS", "of a line of text (80); 0: a row of values is one line", NULL},
     OPTION_ROW_PLUGINS,
+    OPTION_ROW_COMMIT,
     OPTION_ROW_COLOR,
     {0}};
 
 struct asked {
     struct dump dump;
     form_fn *form;
-    const char *plugins, *color;
+    const char *plugins, *color, *commit;
 };
 
 /* False after saying what is wrong with it. */
@@ -196,6 +197,9 @@ static bool take(struct asked *a, int option)
         return true;
     case OPTION_PLUGINS:
         a->plugins = optarg;
+        return true;
+    case OPTION_COMMIT:
+        a->commit = optarg;
         return true;
     default:
         a->color = optarg ? optarg : "always";
@@ -272,8 +276,8 @@ static int run(int argc, char **argv)
     if (status)
         return status;
     d->file_name = operands[0];
-    status = tool_open(d->file_name, DREP_RDONLY | (d->header_only ? DREP_HEADER_ONLY : 0),
-                       a.plugins, &d->file);
+    status = tool_open_commit(d->file_name, DREP_RDONLY | (d->header_only ? DREP_HEADER_ONLY : 0),
+                              a.plugins, a.commit, &d->file);
     if (status)
         return status;
     status = sink_init(&sink, STDOUT_FILENO) ? tool_no_memory() : 0;

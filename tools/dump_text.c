@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ------------------------------------------------------------------ header */
 
@@ -53,24 +52,6 @@ static void put_hints(struct dump *d)
     drep_info_free(info);
 }
 
-static void put_time(struct sink *s, int64_t nanoseconds)
-{
-    int64_t rest = nanoseconds % 1000000000, seconds = nanoseconds / 1000000000;
-    char text[64];
-    struct tm tm;
-    time_t t;
-
-    if (rest < 0) {
-        rest += 1000000000;
-        seconds--;
-    }
-    t = (time_t)seconds;
-    if (t == seconds && gmtime_r(&t, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
-        sink_format(s, "time: %s.%09d UTC\n", text, (int)rest);
-    else
-        sink_format(s, "time: %" PRId64 " ns\n", nanoseconds);
-}
-
 static void put_header(struct dump *d)
 {
     const drep_header *h = &d->header;
@@ -88,7 +69,9 @@ static void put_header(struct dump *d)
     for (i = 0; i < 16; i++)
         sink_format(s, "%02x", h->uuid[i]);
     sink_format(s, "\nsequence: %" PRIu64 "\n", h->sequence);
-    put_time(s, h->time);
+    sink_text(s, "time: ");
+    sink_time(s, h->time);
+    sink_char(s, '\n');
     sink_text(s, "writer: ");
     sink_quoted(s, h->writer, strlen(h->writer));
     sink_text(s, "\nmachine: ");

@@ -177,18 +177,22 @@ static const struct option_row options[] = {
      "also chunk shape, filters, bytes stored, and how many times\n"
      "fewer that is than the elements take",
      NULL},
+    OPTION_ROW_COMMIT,
     {0}};
 
 static int run(int argc, char **argv)
 {
     struct options o = {.command = &ls_command, .argc = argc, .argv = argv};
     struct ls ls = {.lengthy = false};
+    const char *commit = NULL;
     int option, status, depth = 1;
     char **operands;
 
     while ((option = option_next(&o)) > 0) {
         if (option == 'r')
             depth = -1;
+        if (option == OPTION_COMMIT)
+            commit = optarg;
         ls.lengthy = ls.lengthy || option == 'l';
     }
     if (option < 0)
@@ -197,7 +201,7 @@ static int run(int argc, char **argv)
     if (!operands)
         return o.status;
     ls.file_name = operands[0];
-    status = tool_open(ls.file_name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &ls.file);
+    status = tool_open_commit(ls.file_name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, commit, &ls.file);
     if (status)
         return status;
     status = list(&ls, operands[1] ? operands[1] : "/", depth);

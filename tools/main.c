@@ -6,8 +6,9 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &check_command, &create_command, &dump_command, &export_command,   &import_command,
-    &ls_command,    &reps_command,   &stat_command, &validate_command, NULL};
+    &check_command,  &create_command,   &dump_command, &export_command,
+    &import_command, &log_command,      &ls_command,   &reps_command,
+    &stat_command,   &validate_command, NULL};
 
 static void put_help(FILE *out)
 {

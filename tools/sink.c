@@ -2,10 +2,12 @@
 #include "sink.h"
 #include "tool.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SINK_SIZE ((size_t)1 << 16)
@@ -150,6 +152,24 @@ size_t sink_digits(char *text, int64_t value)
         *text++ = '-';
     memcpy(text, at, n);
     return n + (value < 0);
+}
+
+void sink_time(struct sink *s, int64_t nanoseconds)
+{
+    int64_t rest = nanoseconds % 1000000000, seconds = nanoseconds / 1000000000;
+    char text[64];
+    struct tm tm;
+    time_t t;
+
+    if (rest < 0) {
+        rest += 1000000000;
+        seconds--;
+    }
+    t = (time_t)seconds;
+    if (t == seconds && gmtime_r(&t, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
+        sink_format(s, "%s.%09d UTC", text, (int)rest);
+    else
+        sink_format(s, "%" PRId64 " ns", nanoseconds);
 }
 
 void sink_u64(struct sink *s, uint64_t value)

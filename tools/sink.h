@@ -56,6 +56,8 @@ static inline void sink_char(struct sink *s, char c)
 }
 void sink_text(struct sink *s, const char *text);
 void sink_format(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A point in time, nanoseconds since 1970: "2026-11-21 20:22:01.000000000 UTC". */
+void sink_time(struct sink *s, int64_t nanoseconds);
 void sink_u64(struct sink *s, uint64_t value);
 void sink_i64(struct sink *s, int64_t value);
 /* Writes a number of at most 20 bytes at `text`, without NUL; gives its length. */

@@ -2,6 +2,7 @@
 #include "tool.h"
 #include "input.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -103,7 +104,8 @@ static int open_input(int amode, const drep_info *info, drep_file **out)
     return err ? tool_fail("-", NULL, err) : TOOL_FINE;
 }
 
-static int open_path(const char *path, int amode, const drep_info *info, drep_file **out)
+static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
+                     drep_file **out)
 {
     struct stat st;
     FILE *f;
@@ -113,7 +115,7 @@ static int open_path(const char *path, int amode, const drep_info *info, drep_fi
         tool_say(path, NULL, "is a directory");
         return TOOL_IO;
     }
-    err = drep_open(path, amode, info, out);
+    err = drep_open_commit(path, amode, commit, info, out);
     if (err != DREP_ERR_NOT_DREP)
         return err ? tool_fail(path, NULL, err) : TOOL_FINE;
     f = fopen(path, "rb");
@@ -123,17 +125,49 @@ static int open_path(const char *path, int amode, const drep_info *info, drep_fi
     return err;
 }
 
+/* 0, or an exit code after saying what is wrong with it. */
+static int commit_number(const char *path, const char *text, uint64_t *number)
+{
+    char *end = NULL;
+
+    *number = 0;
+    if (!text)
+        return 0;
+    errno = 0;
+    if (*text >= '1' && *text <= '9')
+        *number = strtoull(text, &end, 10);
+    if (!end || *end || errno) {
+        tool_say(path, NULL, "'%s' is not the number of a commit; `datarep log` lists them", text);
+        return TOOL_USAGE;
+    }
+    if (strcmp(path, "-") == 0) {
+        tool_say(path, NULL, "only a file with a name has earlier commits");
+        return TOOL_USAGE;
+    }
+    return 0;
+}
+
 int tool_open(const char *path, int amode, const char *plugins, drep_file **out)
 {
+    return tool_open_commit(path, amode, plugins, NULL, out);
+}
+
+int tool_open_commit(const char *path, int amode, const char *plugins, const char *commit,
+                     drep_file **out)
+{
+    uint64_t number;
     drep_header header;
     drep_info *info;
     drep_file *file;
-    int status, err = open_info(plugins, &info);
+    int err, status = commit_number(path, commit, &number);
 
+    if (status)
+        return status;
+    err = open_info(plugins, &info);
     if (err)
         return tool_fail(path, NULL, err);
     status = strcmp(path, "-") == 0 ? open_input(amode, info, &file)
-                                    : open_path(path, amode, info, &file);
+                                    : open_path(path, amode, info, number, &file);
     drep_info_free(info);
     if (status)
         return status;

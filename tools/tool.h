@@ -37,5 +37,8 @@ int tool_flush(void);
  * plugins: directories of plugins, NULL for none.  0, or an exit code after the message
  * is printed; a file of another format is called by its name. */
 int tool_open(const char *path, int amode, const char *plugins, drep_file **out);
+/* The same of an earlier commit, which is the number in `commit` (NULL: the newest). */
+int tool_open_commit(const char *path, int amode, const char *plugins, const char *commit,
+                     drep_file **out);
 
 #endif

@@ -388,11 +388,14 @@ int drep_open(const char *path, int amode, const drep_info *info, drep_file **ou
     return open_path(path, amode, info, 0, out);
 }
 
-int drep_open_commit(const char *path, uint64_t sequence, const drep_info *info, drep_file **out)
+int drep_open_commit(const char *path, int amode, uint64_t sequence, const drep_info *info,
+                     drep_file **out)
 {
     if (path == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_open_commit: null argument");
-    return open_path(path, DREP_RDONLY, info, sequence, out);
+    if ((amode & ~DREP_HEADER_ONLY) != DREP_RDONLY)
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    return open_path(path, amode, info, sequence, out);
 }
 
 int drep_open_image(const void *image, size_t size, const drep_info *info, drep_file **out)

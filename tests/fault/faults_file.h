@@ -464,7 +464,7 @@ static int c_open_header(struct env *e)
 static int c_open_commit(struct env *e)
 {
     drep_file *f = NULL;
-    int err = CALL(drep_open_commit, e->path, 1, NULL, &f);
+    int err = CALL(drep_open_commit, e->path, DREP_RDONLY, 1, NULL, &f);
 
     return closed(f, err);
 }

@@ -63,6 +63,11 @@ def make(function, directory):
         assert same(got, want), "%s %s: %r is not %r" % (name, where, got, want)
     with open(path[:-5] + ".json", "w") as f:
         f.write(one_line_each(doc))
+    for sequence in getattr(b, "earlier", ()):
+        doc = document(File(path, sequence))
+        doc["file"] = name
+        with open("%s-%d.json" % (path[:-5], sequence), "w") as f:
+            f.write(one_line_each(doc))
 
 
 def main(directory):

@@ -71,9 +71,9 @@ def read_json(path):
         return compare.parse(f.read())
 
 
-def described(path):
+def described(path, commit=None):
     """The document of a file as parsed JSON, named by its bare name."""
-    doc = document(File(path))
+    doc = document(File(path, commit))
     doc["file"] = os.path.basename(path)
     return compare.parse(json.dumps(doc))
 
@@ -82,6 +82,37 @@ def described(path):
 
 def reads_back(path):
     return compare.difference(read_json(path[:-5] + ".json"), described(path))
+
+
+def earlier(path):
+    """Each commit that the log names reads as its JSON; any other is refused."""
+    for sequence in (1, 2, 3):
+        wrong = compare.difference(read_json("%s-%d.json" % (path[:-5], sequence)),
+                                   described(path, sequence))
+        if wrong:
+            return "commit %d: %s" % (sequence, wrong)
+    try:
+        described(path, 7)
+    except DrepError as e:
+        return None if e.category == "NOT_FOUND" else str(e)
+    return "a commit that was never made is shown"
+
+
+def earlier_by_command(datarep, path):
+    """The command shows the same."""
+    for sequence in (1, 2, 3):
+        done = subprocess.run([datarep, "dump", "--json", "--commit", str(sequence), path],
+                              capture_output=True, timeout=60)
+        if done.returncode:
+            return done.stderr.decode()
+        ours = document(File(path, sequence))
+        wrong = compare.difference(compare.parse(json.dumps(ours)),
+                                   compare.parse(done.stdout.decode()))
+        if wrong:
+            return "commit %d: %s" % (sequence, wrong)
+    done = subprocess.run([datarep, "log", "--json", path], capture_output=True, timeout=60)
+    log = [c["sequence"] for c in json.loads(done.stdout)["commits"]]
+    return None if log == [4, 3, 2, 1] else "the log is %r" % log
 
 
 def made_anew(function, directory):
@@ -392,6 +423,7 @@ def own_tests(tap, work):
         tap.run("reader: %s is refused" % os.path.basename(path), refused, path, categories)
     for name, function in (
             ("a damaged slot is reported", reports_damage),
+            ("earlier commits", lambda: earlier(os.path.join(VECTORS, "commits.drep"))),
             ("form 2 with its author's function", with_conversion),
             ("a filter with its author's function", with_filter),
             ("every truncation is refused", every_cut),
@@ -411,6 +443,8 @@ def own_tests(tap, work):
 def command_tests(tap, work, datarep):
     for path in sorted(glob.glob(os.path.join(VECTORS, "*.drep"))):
         tap.run("datarep: %s" % os.path.basename(path), compare.compare, datarep, path)
+    tap.run("datarep: earlier commits", earlier_by_command, datarep,
+            os.path.join(VECTORS, "commits.drep"))
     for path, _, check in bad_list(os.path.join(work, "bad")):
         tap.run("datarep: %s is refused" % os.path.basename(path), command_refuses, datarep, path,
                 check)

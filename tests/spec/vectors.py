@@ -695,6 +695,42 @@ def two_commits():
     return done(b, {"/first": [1, 2], "/second": [0.5]}, free_old=True)
 
 
+def log_entry(b):
+    """The commit just made is one that can still be opened."""
+    raw = b.slots[(b.sequence + 1) % 2]
+    b.tree[b.key(0, 2, u64(b.sequence))] = raw[72:80] + raw[64:72] + raw[80:100] + raw[156:164]
+
+
+def commits():
+    """Four commits, all of them kept; the sums of one dataset are absent."""
+    b = Builder(hints={"drep_keep": "4"})
+    freed = []
+    d = b.dataset(1, "d", "INT", (2,), data=[1, 2])
+
+    def commit():
+        before = list(b.node_extents)
+        b.commit(free_old=True)
+        log_entry(b)
+        # What the commit before freed stands in the tree now, with the number of that commit.
+        for offset, length in freed:
+            b.tree[b.key(0, 1, u64(offset))] = u64(length) + u64(b.sequence)
+        freed[:] = before
+
+    commit()
+    e = b.dataset(1, "e", "DOUBLE", (600,), "contiguous", chunk=(600,))
+    b.run(e, (0,), [b.payload("DOUBLE", [i / 4 for i in range(600)])[0]], sums=False)
+    commit()
+    b.unlink(1, "d")
+    del b.objects[d]
+    for key in [k for k in b.tree if k[:8] == u64(d)]:
+        del b.tree[key]
+    b.dataset(1, "d", "INT", (2,), data=[3, 4])
+    commit()
+    b.attr(1, "n", "INT", 4)
+    b.earlier = [1, 2, 3]
+    return done(b, {"/d": [3, 4], "/e": [i / 4 for i in range(600)]}, free_old=True)
+
+
 def second_commit():
     return two_commits()
 
@@ -712,7 +748,7 @@ GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, 
         contiguous, links,
         attrs, dims, named, tree, native_s390x, native_m68k, native_i386, native_ppc64el,
         declared_ibm, declared_vax, declared_cray, code, code_native, extended, readonly,
-        second_commit, damaged_slot]
+        second_commit, commits, damaged_slot]
 
 
 def file_name(function):

@@ -402,7 +402,7 @@ START_TEST(test_D16_log_and_earlier_commits)
         change(w, n + 1); /* under way: it must not touch what the log names */
         for (int i = 0; i < most; i++) {
             ck_assert_uint_eq(mine.c[i].sequence, (uint64_t)(n - most + 1 + i));
-            ok(drep_open_commit(path, mine.c[i].sequence, NULL, &f));
+            ok(drep_open_commit(path, DREP_RDONLY, mine.c[i].sequence, NULL, &f));
             whole(f, (int64_t)mine.c[i].sequence);
             ok(drep_check(f, 1, say_finding, NULL, NULL));
             ok(drep_refresh(f));
@@ -410,9 +410,10 @@ START_TEST(test_D16_log_and_earlier_commits)
             ok(drep_close(f));
         }
         if (n > most + 1)
-            fails(drep_open_commit(path, (uint64_t)(n - most - 1), NULL, &f), DREP_ERR_NOT_FOUND);
-        fails(drep_open_commit(path, (uint64_t)n + 1, NULL, &f), DREP_ERR_NOT_FOUND);
-        ok(drep_open_commit(path, 0, NULL, &f));
+            fails(drep_open_commit(path, DREP_RDONLY, (uint64_t)(n - most - 1), NULL, &f),
+                  DREP_ERR_NOT_FOUND);
+        fails(drep_open_commit(path, DREP_RDONLY, (uint64_t)n + 1, NULL, &f), DREP_ERR_NOT_FOUND);
+        ok(drep_open_commit(path, DREP_RDONLY, 0, NULL, &f));
         whole(f, n);
         ok(drep_close(f));
         if (early != NULL)
@@ -429,7 +430,7 @@ START_TEST(test_D16_an_open_earlier_commit_is_kept)
 {
     drep_file *w = writer("kept", "drep_keep=4", 12), *f;
 
-    ok(drep_open_commit(path, 10, NULL, &f));
+    ok(drep_open_commit(path, DREP_RDONLY, 10, NULL, &f));
     for (int64_t n = 13; n < 40; n++) {
         change(w, n);
         ok(drep_commit(w));

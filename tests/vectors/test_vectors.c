@@ -79,6 +79,54 @@ static void good(const char *dir, const char *name)
     free(w);
 }
 
+struct log {
+    const char *path;
+    char *why;
+    int n;
+};
+
+/* Each commit that the log names reads whole. */
+static int logged(const drep_commitinfo *commit, void *ctx)
+{
+    struct walk *w = malloc(sizeof *w);
+    struct log *log = ctx;
+    int64_t findings = 0;
+    drep_file *f = NULL;
+    drep_header h;
+    int err = drep_open_commit(log->path, DREP_RDONLY, commit->sequence, NULL, &f);
+
+    if (err == 0)
+        err = drep_header_get(f, &h);
+    if (err == 0 && (h.sequence != commit->sequence || h.time != commit->time))
+        err = DREP_ERR_FORMAT;
+    if (err == 0)
+        err = walk_file(w, f, 1);
+    if (err == 0)
+        err = drep_check(f, 1, show, log->why, &findings);
+    if (err != 0)
+        snprintf(log->why, 1024, "commit %d: %s", (int)commit->sequence, drep_error());
+    drep_abandon(f);
+    free(w);
+    log->n++;
+    return err != 0 ? err : findings != 0;
+}
+
+static void commits(const char *dir, const char *name, int want)
+{
+    char path[4096], why[1024] = "", text[200];
+    struct log log = {path, why, 0};
+    drep_file *f = NULL;
+    int err;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    snprintf(text, sizeof text, "the %d commits of %s", want, name);
+    err = drep_open(path, DREP_RDONLY, NULL, &f);
+    if (err == 0)
+        err = drep_log(f, logged, &log);
+    drep_abandon(f);
+    result(err == 0 && log.n == want, text, why);
+}
+
 /* Is the code one of "A|B"? */
 static int named(int err, const char *names)
 {
@@ -197,6 +245,8 @@ int main(int argc, char **argv)
         free(names[i]);
     }
     free(names);
+    commits(dir, "commits.drep", 4);
+    commits(dir, "second-commit.drep", 2);
     snprintf(dir, sizeof dir, "%s/tests/vectors/bad", src == NULL ? "." : src);
     all_bad(dir);
     printf("1..%d\n", cases);

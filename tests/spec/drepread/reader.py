@@ -4,7 +4,8 @@ from . import codes as C
 from . import types as T
 from .errors import Cursor, DrepError
 from .payload import Filter, Run, unfilter
-from .tree import PENDING, Blocks, choose_slot, read_header, read_ref, walk_tree
+from .tree import (PENDING, Blocks, choose_slot, earlier_slot, read_header, read_ref, slot_of,
+                   walk_tree)
 from .values import Elements, Heap, nest, self_described, show
 
 FREE, LOG, TYPE, OBJECT, DATA, LINK, LINK_ORDER, ATTR, CHUNK, USER = (
@@ -49,9 +50,10 @@ class Object:
 
 
 class File:
-    """A whole file, read and checked on construction; `damage` reports a damaged slot."""
+    """A whole file, read and checked on construction; `damage` reports a damaged slot.
+    `commit` asks for an earlier one."""
 
-    def __init__(self, path):
+    def __init__(self, path, commit=None):
         self.path = path
         self.paths = {}
         try:
@@ -59,7 +61,15 @@ class File:
                 self.image = f.read()
             self.slot, self.damage = choose_slot(self.image)
             self.blocks = Blocks(self.image, self.slot)
+            if commit is not None and commit != self.slot.sequence:
+                other = slot_of(self.image, commit, self.slot)
+                if other is not None:
+                    self.slot = other
+                    self.blocks = Blocks(self.image, self.slot)
             self.header = read_header(self.blocks, self.slot)
+            if commit is not None and commit != self.slot.sequence:
+                self.slot = earlier_slot(self.blocks, self.slot, commit)
+                self.blocks = Blocks(self.image, self.slot)
             self.limit = self.hint("drep_chunk_max", CHUNK_MAX)
             self.objects = {}
             self.types = {}

@@ -1,6 +1,7 @@
 """Slots, header proper, blocks and the tree (sections 2 to 4)."""
 
 from collections import namedtuple
+from copy import copy
 
 from . import codes as C
 from .borrowed import xxh3
@@ -100,6 +101,32 @@ def choose_slot(image):
     if best.h > MAX_H:
         raise DrepError("FORMAT", "header proper of %d bytes in the slot" % best.h, best.base + 12)
     return best, report
+
+
+def slot_of(image, sequence, newest):
+    """The slot of an earlier commit if it still stands there, else None."""
+    for slot in (Slot(image, 0), Slot(image, 1)):
+        if slot.state == "valid" and slot.sequence == sequence and slot.major == newest.major:
+            return slot
+    return None
+
+
+def earlier_slot(blocks, newest, sequence):
+    """What the log of the newest commit says of an earlier one, as if it were a slot."""
+    wanted = bytes(8) + b"\2" + sequence.to_bytes(8, "big")
+    for key, value, at in walk_tree(blocks, newest.root):
+        if key == wanted:
+            cur = Cursor(value, at, "LOG entry")
+            slot = copy(newest)
+            slot.sequence = sequence
+            slot.time, slot.end = cur.i64(), cur.u64()
+            slot.root, slot.next_object = read_ref(cur), cur.u64()
+            slot.pending = slot.continuation = Ref(0, 0, 0)
+            slot.metadata = 0, 0
+            if slot.end > len(blocks.image):
+                cur.fail("end of allocated space lies behind the file's")
+            return slot
+    raise DrepError("NOT_FOUND", "commit %d is not in the log" % sequence, None)
 
 
 class Blocks:
