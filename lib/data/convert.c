@@ -70,9 +70,9 @@ static bool only_plain(const struct node *node, int depth)
 {
     if (node == NULL)
         return true;
-    if (node->op == NODE_LEAF)
+    if (node->leaf != NULL)
         return called_leaf(node->leaf);
-    for (int64_t i = 0; i < (node->op == NODE_LOOP ? 1 : node->count); i++)
+    for (int64_t i = 0; i < node_children(node); i++)
         if (depth > TYPE_DEPTH_MAX || !only_plain(node->child[i], depth + 1))
             return false;
     return true;
@@ -254,11 +254,10 @@ static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int6
         return 0;
     }
     c->kernel.report = c->opts.report;
-    c->kernel.base = at * per;
     if (c->opts.report != NULL)
         c->report.items += n * per;
-    int64_t bad = writing ? c->kernel.run(&c->kernel, p, step, m, msize, n * per)
-                          : c->kernel.run(&c->kernel, m, msize, p, step, n * per);
+    int64_t bad = writing ? kernel_run(&c->kernel, p, step, m, msize, n * per, at * per)
+                          : kernel_run(&c->kernel, m, msize, p, step, n * per, at * per);
     if (bad != 0)
         return fail(DREP_ERR_CONVERSION, "item %lld does not fit its target",
                     (long long)(at * per + bad - 1));

@@ -1,36 +1,59 @@
 /* convert.c - converts data items from one typemap and table to another.
  *
- * Three ways, fastest first: both sides regular rows of one type: a single kernel call;
- * small elements: kernels are paired with offsets once and run over a block of elements,
- * field by field, while the block is in cache; anything else: two
- * cursors, run by run. */
+ * Each side comes in windows: turns of a leaf or of a small node (type.h).  Where leaves
+ * meet, rows of items go through a kernel; where turns of small nodes hold the same items,
+ * their fields are paired once and then run over all turns: those that only move bytes
+ * together, in pieces, the others field by field, while some turns are in cache.  Whatever
+ * fits neither goes through two cursors, run by run. */
 #include "rep/rep.h"
 
 #include "base/error.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    KERNELS = 24,     /* kernels kept at hand */
-    PAIRS = 96,       /* runs of an element that is small */
-    ITEMS_APART = 8,  /* shorter runs are taken item by item over all elements */
-    COPY_MAX = 128,   /* bytes of neighbours that are copied together */
-    BLOCK = 32 * 1024 /* bytes of both sides that stay in cache between fields */
+    KERNELS = 24,           /* kernels kept at hand */
+    RUNS = WINDOW_RUNS,     /* of one turn on one side */
+    PAIRS = 2 * RUNS,       /* of the runs of both */
+    PLANS = 8,              /* plans kept at hand */
+    TURNS_WORTH = 8,        /* a plan is made for so many turns, or when asked for again */
+    PIECES_MAX = 128,       /* bytes of a field that goes in pieces, */
+    NEAR = 1 << 30,         /* not as far as this from where its turn begins */
+    BLOCK_SIZE = 32 * 1024, /* bytes of both sides that stay in cache between fields, */
+    BLOCK_TURNS = 8         /* but so many turns at least */
 };
 
 /* The kernels picked so far in this call, by pair of leaves. */
 struct kernels {
     const drep_type *dst[KERNELS], *src[KERNELS];
-    struct kernel kernel[KERNELS];
-    int n, oldest;
+    struct kernel kernel[KERNELS], spare; /* the spare one is for those beyond */
+    int n;
+};
+
+struct end {
+    const struct rep_side *in;
+    uint8_t *bytes;     /* of element 0; the source's are only read */
+    drep_cursor cursor; /* behind the window */
+    struct window window;
+};
+
+/* A plan and what it is for. */
+struct plan_slot {
+    const struct node *dst, *src;
+    int64_t items, dst_stride, src_stride;
+    bool made;
+    struct plan_turn *plan; /* NULL: not made, or impossible */
 };
 
 struct convert {
-    const struct rep_side *dst, *src;
-    uint8_t *to;
-    const uint8_t *from;
+    struct end dst, src;
     const struct rep_opts *opts;
+    int64_t done; /* items of this call */
     struct kernels kernels;
+    struct plan_slot slot[PLANS];
+    int oldest;
 };
 
 static int kernel_get(struct convert *c, const drep_type *dst, const drep_type *src,
@@ -44,15 +67,13 @@ static int kernel_get(struct convert *c, const drep_type *dst, const drep_type *
             *out = &ks->kernel[i];
             return 0;
         }
-    i = ks->n < KERNELS ? ks->n : ks->oldest++ % KERNELS;
-    ks->dst[i] = NULL;
-    err = kernel_pick(&ks->kernel[i], c->dst->table, dst, c->src->table, src, c->opts);
-    if (err)
+    *out = i < KERNELS ? &ks->kernel[i] : &ks->spare;
+    err = kernel_pick(*out, c->dst.in->table, dst, c->src.in->table, src, c->opts);
+    if (err || i == KERNELS)
         return err;
     ks->dst[i] = dst;
     ks->src[i] = src;
-    ks->n += i == ks->n;
-    *out = &ks->kernel[i];
+    ks->n++;
     return 0;
 }
 
@@ -67,323 +88,478 @@ static bool one_item(const drep_type *leaf)
     return leaf->kind != DREP_KIND_PREDEFINED && leaf->kind != DREP_KIND_SCALAR;
 }
 
+/* --------------------------------------------------------------- windows */
+
+static int end_open(struct end *s, const struct rep_side *in, void *bytes)
+{
+    s->in = in;
+    s->bytes = bytes;
+    s->window.turns = 0;
+    return cursor_init(&s->cursor, in->prog, in->position);
+}
+
+static void skip(struct end *s, int64_t items)
+{
+    struct window *w = &s->window;
+    int64_t turns;
+
+    w->inside += items;
+    if (w->inside < w->items)
+        return;
+    turns = w->inside == w->items ? 1 : w->inside / w->items;
+    w->inside -= turns * w->items;
+    w->turns -= turns;
+    if (w->list)
+        w->list += turns;
+    else
+        w->at += turns * w->stride;
+}
+
+static bool leaf(const struct end *s)
+{
+    return s->window.node->op == NODE_LEAF;
+}
+
+/* The rows that a window begins with: `rows` turns of `items` items. */
+struct part {
+    uint8_t *at;
+    int64_t items, rows;
+    struct pace pace;
+};
+
+static struct part part_of(const struct end *s)
+{
+    const struct window *w = &s->window;
+    struct part p = {.at = s->bytes + w->at,
+                     .items = w->items - w->inside,
+                     .rows = w->turns,
+                     .pace = {w->stride, w->list}};
+
+    if (w->inside) {
+        p.at += w->inside * w->step;
+        p.rows = 1;
+    }
+    return p;
+}
+
+/* Rows of fewer items, of the first turn of a leaf. */
+static void slice(struct part *p, int64_t items, int64_t step)
+{
+    if (p->items == items)
+        return;
+    p->at += pace_at(&p->pace, 0);
+    p->rows = p->items / items;
+    p->items = items;
+    p->pace = (struct pace){items * step, NULL};
+}
+
+/* Rows of more items, from several turns; no rows where that is not possible. */
+static void group(struct part *p, int64_t items)
+{
+    int64_t times = items / p->items;
+
+    if (p->items == items)
+        return;
+    p->rows = p->pace.list || items % p->items ? 0 : p->rows / times;
+    p->items = items;
+    p->pace.stride *= times;
+}
+
 /* ------------------------------------------------------------ run by run */
 
-static int move_items(const struct convert *c, const drep_run *to, const drep_run *from, int64_t n,
-                      int64_t *moved)
+/* Rows of items of variable length; adds to *moved, also when it fails. */
+static int move_items(const struct convert *c, const drep_type *to, const drep_type *from,
+                      const struct rows *r, int64_t *moved)
 {
     const struct rep_var *var = c->opts->var;
+    int64_t row, i;
     int err;
 
-    if (!one_item(to->type) || !one_item(from->type) || to->type->kind != from->type->kind)
+    if (!one_item(to) || !one_item(from) || to->kind != from->kind)
         return fail(DREP_ERR_TYPE, "an item of variable length and another are not converted "
                                    "into each other");
     if (!var)
         return fail(DREP_ERR_TYPE, "items of variable length cannot be moved here");
-    for (*moved = 0; *moved < n; ++*moved) {
-        err = var->move(var->ctx, to->type, c->to + to->offset + *moved * to->stride, from->type,
-                        c->from + from->offset + *moved * from->stride);
-        if (err)
-            return err;
-    }
+    for (row = 0; row < r->rows; row++)
+        for (i = 0; i < r->per; i++, ++*moved) {
+            err = var->move(var->ctx, to, r->dst + pace_at(&r->dst_pace, row) + i * r->dst_step,
+                            from, r->src + pace_at(&r->src_pace, row) + i * r->src_step);
+            if (err)
+                return err;
+        }
     return 0;
 }
 
-static void run_skip(drep_run *run, int64_t n)
+/* Items of one leaf on each side.  Goes on on neither. */
+static int convert_rows(struct convert *c, const drep_type *to, const drep_type *from,
+                        struct rows *r)
 {
-    run->offset += n * run->stride;
-    run->count -= n;
+    int64_t bad, base = c->opts->base + c->done;
+    struct kernel *k;
+    int err;
+
+    if (one_item(to) || one_item(from))
+        return move_items(c, to, from, r, &c->done);
+    err = kernel_get(c, to, from, &k);
+    if (err)
+        return err;
+    r->base = base;
+    r->step = 1;
+    r->row = r->per;
+    bad = kernel_rows(k, r);
+    c->done += bad ? bad - 1 : r->per * r->rows;
+    return bad ? refused(base + bad - 1) : 0;
 }
 
-/* Adds to *done what it converts, also when it fails. */
-static int convert_runs(struct convert *c, int64_t items, int64_t *done)
+/* A cursor inside a window, from where that stands; of a list, inside its first turn. */
+static int cursor_inside(drep_cursor *cursor, struct prog *prog, const struct end *s,
+                         uint8_t **bytes)
+{
+    const struct window *w = &s->window;
+
+    *prog = (struct prog){.root = (struct node *)w->node,
+                          .items = w->node->items,
+                          .extent = w->stride,
+                          .size = w->node->items};
+    *bytes = s->bytes + w->at + (w->list ? w->list[0] : 0);
+    return cursor_init(cursor, prog, w->inside);
+}
+
+/* n items of the windows, which then lie behind; of a list, no more than are in its first
+ * turn. */
+static int convert_runs(struct convert *c, int64_t n)
 {
     drep_run to = {.count = 0}, from = {.count = 0};
     drep_cursor to_cursor, from_cursor;
-    struct kernel *k;
-    int64_t n, bad;
-    int err;
+    struct prog to_prog, from_prog;
+    uint8_t *dst, *src;
+    int64_t m;
+    int err = cursor_inside(&to_cursor, &to_prog, &c->dst, &dst);
 
-    err = cursor_init(&to_cursor, c->dst->prog, c->dst->position + *done);
     if (!err)
-        err = cursor_init(&from_cursor, c->src->prog, c->src->position + *done);
-    for (; !err && items > 0; items -= n, *done += n) {
-        if (to.count == 0 && !cursor_next(&to_cursor, items, &to))
-            return fail(DREP_ERR_COUNT, "the target's type has no data items");
-        if (from.count == 0 && !cursor_next(&from_cursor, items, &from))
-            return fail(DREP_ERR_COUNT, "the source's type has no data items");
-        n = to.count < from.count ? to.count : from.count;
-        if (one_item(to.type) || one_item(from.type)) {
-            err = move_items(c, &to, &from, n, &n);
-        } else {
-            err = kernel_get(c, to.type, from.type, &k);
-            if (err)
-                return err;
-            k->base = c->opts->base + *done;
-            k->step = 1;
-            bad = k->run(k, c->to + to.offset, to.stride, c->from + from.offset, from.stride, n);
-            if (bad) {
-                err = refused(k->base + bad - 1);
-                n = bad - 1;
-            }
-        }
-        run_skip(&to, n);
-        run_skip(&from, n);
+        err = cursor_inside(&from_cursor, &from_prog, &c->src, &src);
+    skip(&c->dst, n);
+    skip(&c->src, n);
+    for (; !err && n > 0; n -= m) {
+        if (to.count == 0)
+            cursor_next(&to_cursor, n, &to);
+        if (from.count == 0)
+            cursor_next(&from_cursor, n, &from);
+        m = to.count < from.count ? to.count : from.count;
+        err = convert_rows(c, to.type, from.type,
+                           &(struct rows){.dst = dst + to.offset,
+                                          .src = src + from.offset,
+                                          .dst_step = to.stride,
+                                          .src_step = from.stride,
+                                          .per = m,
+                                          .rows = 1});
+        to.offset += m * to.stride;
+        from.offset += m * from.stride;
+        to.count -= m;
+        from.count -= m;
     }
     return err;
 }
 
-/* ------------------------------------------------------- block by block */
-
-/* `count` items of one element, `stride` bytes apart on each side. */
-struct pair {
-    struct kernel *kernel;
-    int64_t to, from; /* offset in the element */
-    int64_t to_stride, from_stride;
-    int64_t count, item; /* number of the first in the element */
-    bool joined;         /* the kernel is this pair's alone */
-};
-
-/* A tile is an element of the side whose elements have more items, and so many of the
- * other side that they have as many. */
-struct block_plan {
-    struct pair pair[PAIRS];
-    int n;
-    int64_t items, to_extent, from_extent; /* of a tile */
-};
-
-/* Bytes that a pair copies as they are, all in one piece; 0: it does something else. */
-static int64_t copied(const struct pair *p)
+/* Items until a window, or its turn where it is listed, ends. */
+static int64_t rest(const struct end *s)
 {
-    const struct move *m = &p->kernel->plan.load;
+    const struct window *w = &s->window;
 
-    if (p->kernel->plan.npass || m->op != MOVE_COPY)
-        return 0;
-    if (p->count > 1 && (p->to_stride != m->size || p->from_stride != m->size))
-        return 0;
-    return p->count * m->size;
+    return (w->list ? w->items : w->turns * w->items) - w->inside;
 }
 
-/* Makes *p a copy of one item of `size` bytes, with a kernel of its own. */
-static bool make_copy(struct convert *c, struct pair *p, int64_t size)
+static int64_t least(int64_t a, int64_t b)
 {
-    struct kernels *ks = &c->kernels;
+    return a < b ? a : b;
+}
 
-    if (size > COPY_MAX)
-        return false;
-    if (!p->joined) {
-        if (ks->n == KERNELS)
-            return false;
-        ks->dst[ks->n] = ks->src[ks->n] = NULL;
-        ks->kernel[ks->n] = *p->kernel;
-        p->kernel = &ks->kernel[ks->n++];
-        p->joined = true;
+/* At most n items, run by run. */
+static int step_runs(struct convert *c, int64_t n)
+{
+    int64_t m;
+    int err = 0;
+
+    for (; !err && n > 0 && c->dst.window.turns && c->src.window.turns; n -= m) {
+        m = least(n, least(rest(&c->dst), rest(&c->src)));
+        err = convert_runs(c, m);
     }
-    p->kernel->plan.load.size = (uint8_t)size;
-    p->count = 1;
+    return err;
+}
+
+/* ---------------------------------------------------------- turn by turn */
+
+/* `count` items of a turn. */
+struct pair {
+    const struct kernel *kernel;
+    int64_t to, from; /* bytes from the turn's origin */
+    int64_t to_step, from_step;
+    int64_t count, item; /* number of the first in the turn */
+};
+
+/* How the fields of a turn are converted. */
+struct plan_turn {
+    struct pieces pieces; /* what only moves bytes */
+    int npair;            /* the others */
+    struct pair pair[PAIRS];
+};
+
+/* The runs of the first `items` items of a window, or -1. */
+static int flatten(const struct window *w, int64_t items, drep_run *runs)
+{
+    struct prog prog = {.root = (struct node *)w->node,
+                        .items = w->node->items,
+                        .extent = w->stride,
+                        .size = w->node->items};
+
+    return prog_flat(&prog, items, runs, RUNS);
+}
+
+static bool close_by(int64_t offset)
+{
+    return offset > -NEAR && offset < NEAR;
+}
+
+/* Its bytes go in pieces, if they are few and only moved. */
+static bool add_pieces(struct pieces *pieces, const struct pair *p)
+{
+    struct bytes b;
+    int64_t i;
+
+    if (!kernel_bytes(p->kernel, &b) || p->count > PIECES_MAX / (b.units * b.unit))
+        return false;
+    for (i = 0; i < p->count; i++) {
+        int64_t to = p->to + i * p->to_step, from = p->from + i * p->from_step;
+
+        if (!close_by(to) || !close_by(from)) {
+            pieces->full = true;
+            return true;
+        }
+        pieces_add(pieces, (int32_t)to, (int32_t)from + b.from, b.unit, b.units, b.map);
+    }
     return true;
 }
 
-/* Copies that are neighbours on both sides become one. */
-static bool join_copies(struct convert *c, struct pair *last, const struct pair *next)
+/* Pairs the runs of a turn of each side.  false: not for this way. */
+static bool pair_runs(struct convert *c, struct plan_turn *plan, int64_t items, bool pieces)
 {
-    int64_t a = copied(last), b = copied(next);
-
-    return a && b && last->to + a == next->to && last->from + a == next->from &&
-           make_copy(c, last, a + b);
-}
-
-static int add_pair(struct convert *c, struct block_plan *b, const struct pair *p)
-{
-    if (b->n && join_copies(c, &b->pair[b->n - 1], p))
-        return 0;
-    if (b->n == PAIRS)
-        return -1;
-    b->pair[b->n++] = *p;
-    if (p->count > 1 && copied(p))
-        make_copy(c, &b->pair[b->n - 1], copied(p));
-    return 0;
-}
-
-/* The runs of the first `items` items of a side's tiling: how many, or -1. */
-static int flatten(const struct prog *prog, int64_t items, struct leaf_run *runs)
-{
-    drep_cursor cursor;
-    drep_run run;
-    int n = 0;
-
-    if (cursor_init(&cursor, prog, 0))
-        return -1;
-    for (; items > 0; items -= run.count) {
-        if (n == PAIRS || !cursor_next(&cursor, items, &run))
-            return -1;
-        runs[n++] = (struct leaf_run){run.type, run.offset, run.stride, run.count};
-    }
-    return n;
-}
-
-/* Pairs the runs of one tile of each side.  false: not for this way. */
-static bool plan_block(struct convert *c, struct block_plan *b)
-{
-    struct leaf_run to[PAIRS], from[PAIRS];
-    int nto = flatten(c->dst->prog, b->items, to), nfrom = flatten(c->src->prog, b->items, from);
+    drep_run to[RUNS], from[RUNS];
+    int nto = flatten(&c->dst.window, items, to), nfrom = flatten(&c->src.window, items, from);
     int i = 0, j = 0;
     int64_t item = 0, n;
     struct pair p;
+    struct kernel *k;
 
-    b->n = 0;
+    plan->npair = 0;
+    pieces_init(&plan->pieces);
     while (i < nto && j < nfrom) {
-        if (one_item(to[i].leaf) || one_item(from[j].leaf) || c->kernels.n == KERNELS)
-            return false;
-        n = to[i].count < from[j].count ? to[i].count : from[j].count;
-        if (kernel_get(c, to[i].leaf, from[j].leaf, &p.kernel))
+        if (one_item(to[i].type) || one_item(from[j].type) ||
+            kernel_get(c, to[i].type, from[j].type, &k) || k == &c->kernels.spare)
             return false; /* the slow way says which item it is */
-        p = (struct pair){p.kernel, to[i].offset, from[j].offset, to[i].stride, from[j].stride,
-                          n,        item,         false};
-        if (add_pair(c, b, &p))
-            return false;
+        n = least(to[i].count, from[j].count);
+        p = (struct pair){k, to[i].offset, from[j].offset, to[i].stride, from[j].stride, n, item};
+        if (!pieces || !add_pieces(&plan->pieces, &p))
+            plan->pair[plan->npair++] = p;
         item += n;
         to[i].offset += n * to[i].stride;
         from[j].offset += n * from[j].stride;
         i += (to[i].count -= n) == 0;
         j += (from[j].count -= n) == 0;
     }
-    return item == b->items;
+    return item == items && pieces_end(&plan->pieces);
 }
 
-/* One field of n elements; false: a value was refused. */
-static bool run_pair(const struct pair *p, uint8_t *dst, int64_t to_extent, const uint8_t *src,
-                     int64_t from_extent, int64_t n, int64_t base, int64_t items)
+static void plan_make(struct convert *c, struct plan_slot *slot)
 {
-    struct kernel *k = p->kernel;
-    int64_t i;
+    bool pieces = pieces_known(isa_get());
 
-    dst += p->to;
-    src += p->from;
-    base += p->item;
-    if (p->count > ITEMS_APART) {
-        k->step = 1;
-        for (i = 0; i < n; i++, dst += to_extent, src += from_extent) {
-            k->base = base + i * items;
-            if (k->run(k, dst, p->to_stride, src, p->from_stride, p->count))
-                return false;
+    slot->made = true;
+    slot->plan = mem_alloc(sizeof *slot->plan);
+    if (!slot->plan || (pieces && pair_runs(c, slot->plan, slot->items, true)) ||
+        pair_runs(c, slot->plan, slot->items, false))
+        return;
+    mem_free(slot->plan);
+    slot->plan = NULL;
+}
+
+/* The stride that flatten() needs for so many items. */
+static int64_t stride_of(const struct window *w, int64_t items)
+{
+    return items > w->node->items ? w->stride : 0;
+}
+
+/* The plan for turns of `items` items of the windows; NULL: none, or not worth it yet. */
+static const struct plan_turn *plan_get(struct convert *c, int64_t items, int64_t turns)
+{
+    const struct window *to = &c->dst.window, *from = &c->src.window;
+    struct plan_slot key = {.dst = to->node,
+                            .src = from->node,
+                            .items = items,
+                            .dst_stride = stride_of(to, items),
+                            .src_stride = stride_of(from, items)};
+    struct plan_slot *slot;
+    int i;
+
+    for (i = 0; i < PLANS; i++) {
+        slot = &c->slot[i];
+        if (slot->dst == key.dst && slot->src == key.src && slot->items == key.items &&
+            slot->dst_stride == key.dst_stride && slot->src_stride == key.src_stride) {
+            if (!slot->made)
+                plan_make(c, slot);
+            return slot->plan;
         }
-        return true;
     }
-    k->step = items;
-    for (i = 0; i < p->count; i++, dst += p->to_stride, src += p->from_stride) {
-        k->base = base + i;
-        if (k->run(k, dst, to_extent, src, from_extent, n))
+    slot = &c->slot[c->oldest++ % PLANS];
+    mem_free(slot->plan);
+    *slot = key;
+    if (turns >= TURNS_WORTH)
+        plan_make(c, slot);
+    return slot->plan;
+}
+
+/* `turns` turns of as many items, which begin at to and from; false: a value was refused. */
+static bool run_plan(struct convert *c, const struct plan_turn *plan, int64_t items,
+                     const struct part *to, const struct part *from, int64_t turns)
+{
+    int i;
+
+    if (plan->pieces.all)
+        pieces_run(&plan->pieces, to->at, to->pace, from->at, from->pace, turns);
+    for (i = 0; i < plan->npair; i++) {
+        const struct pair *p = &plan->pair[i];
+
+        if (kernel_rows(p->kernel, &(struct rows){.dst = to->at + p->to,
+                                                  .src = from->at + p->from,
+                                                  .dst_step = p->to_step,
+                                                  .src_step = p->from_step,
+                                                  .dst_pace = to->pace,
+                                                  .src_pace = from->pace,
+                                                  .per = p->count,
+                                                  .rows = turns,
+                                                  .base = c->opts->base + c->done + p->item,
+                                                  .step = 1,
+                                                  .row = items}))
             return false;
     }
     return true;
 }
 
-/* Whole tiles; a block with a refused value goes run by run, which finds the first one
- * in order. */
-static int convert_blocks(struct convert *c, const struct block_plan *b, int64_t tiles,
-                          int64_t *done)
+/* Some turns at once; where a value is refused, run by run, which finds the first one in
+ * order. */
+static int convert_block(struct convert *c, const struct plan_turn *plan, int64_t items,
+                         const struct part *to, const struct part *from, int64_t turns)
 {
-    int64_t width = llabs(b->to_extent) + llabs(b->from_extent);
-    int64_t most = width < BLOCK / 8 ? BLOCK / (width + 1) : 8, n, p;
+    int64_t width = llabs(to->pace.stride) + llabs(from->pace.stride);
+    int64_t most = width < BLOCK_SIZE / BLOCK_TURNS ? BLOCK_SIZE / (width + 1) : BLOCK_TURNS;
     drep_report before = {0};
-    const uint8_t *src;
-    uint8_t *dst;
-    int err;
 
-    dst = c->to + (c->dst->position + *done) / c->dst->prog->items * c->dst->prog->extent;
-    src = c->from + (c->src->position + *done) / c->src->prog->items * c->src->prog->extent;
-    for (; tiles > 0; tiles -= n, dst += n * b->to_extent, src += n * b->from_extent) {
-        n = tiles < most ? tiles : most;
-        if (c->opts->report)
-            before = *c->opts->report;
-        for (p = 0; p < b->n; p++)
-            if (!run_pair(&b->pair[p], dst, b->to_extent, src, b->from_extent, n,
-                          c->opts->base + *done, b->items))
-                break;
-        if (p == b->n) {
-            *done += n * b->items;
-            continue;
-        }
-        if (c->opts->report)
-            *c->opts->report = before;
-        err = convert_runs(c, n * b->items, done);
-        if (err)
-            return err;
+    if (plan->npair)
+        turns = least(turns, most);
+    if (c->opts->report)
+        before = *c->opts->report;
+    if (run_plan(c, plan, items, to, from, turns)) {
+        c->done += turns * items;
+        skip(&c->dst, turns * items);
+        skip(&c->src, turns * items);
+        return 0;
     }
-    return 0;
+    if (c->opts->report)
+        *c->opts->report = before;
+    return step_runs(c, turns * items);
+}
+
+/* Turns of at most n items, of which one side's are no leaf. */
+static int convert_turns(struct convert *c, int64_t n)
+{
+    struct part to = part_of(&c->dst), from = part_of(&c->src);
+    const struct plan_turn *plan = NULL;
+    int64_t items, turns = 0;
+
+    if (!leaf(&c->dst) && c->dst.window.inside)
+        n = least(n, to.items);
+    else if (!leaf(&c->src) && c->src.window.inside)
+        n = least(n, from.items);
+    else {
+        items = to.items > from.items ? to.items : from.items;
+        if (leaf(&c->dst) && to.items > from.items)
+            slice(&to, items = from.items, c->dst.window.step);
+        else if (leaf(&c->src) && from.items > to.items)
+            slice(&from, items = to.items, c->src.window.step);
+        group(&to, items);
+        group(&from, items);
+        turns = least(n / items, least(to.rows, from.rows));
+    }
+    if (turns > 0)
+        plan = plan_get(c, items, turns);
+    if (plan)
+        return convert_block(c, plan, items, &to, &from, turns);
+    return step_runs(c, turns > 0 ? turns * items : n);
 }
 
 /* ---------------------------------------------------------------- all of it */
 
-/* Is the tiled typemap one leaf that goes on regularly?  Then *stride is its own. */
-static bool regular(const struct prog *p, int64_t *stride)
+/* Rows of at most n items of a leaf on each side. */
+static int convert_leaves(struct convert *c, int64_t n)
 {
-    const struct node *root = p->root;
-    int64_t end;
+    struct part to = part_of(&c->dst), from = part_of(&c->src);
+    int64_t items = least(to.items, from.items), before = c->done, rows;
+    int err;
 
-    if (!root || root->op != NODE_LEAF || one_item(root->leaf))
-        return false;
-    *stride = root->count == 1 ? p->extent : root->stride;
-    return !__builtin_mul_overflow(root->count, *stride, &end) && end == p->extent;
-}
-
-static int convert_regular(struct convert *c, int64_t to_stride, int64_t from_stride, int64_t items,
-                           int64_t *done)
-{
-    const struct prog *to = c->dst->prog, *from = c->src->prog;
-    struct kernel *k;
-    int64_t bad;
-    int err = kernel_get(c, to->root->leaf, from->root->leaf, &k);
-
-    if (err)
-        return err;
-    bad = k->run(k, c->to + to->origin + c->dst->position * to_stride, to_stride,
-                 c->from + from->origin + c->src->position * from_stride, from_stride, items);
-    *done = bad ? bad - 1 : items;
-    return bad ? refused(k->base + bad - 1) : 0;
-}
-
-/* Do the sides have tiles that begin together after *head items, and enough of them? */
-static bool tiled(const struct convert *c, int64_t items, struct block_plan *b, int64_t *head)
-{
-    const struct rep_side *more = c->dst, *less = c->src;
-    int64_t times;
-
-    if (more->prog->items < less->prog->items) {
-        more = c->src;
-        less = c->dst;
+    slice(&to, items, c->dst.window.step);
+    slice(&from, items, c->src.window.step);
+    rows = least(to.rows, from.rows);
+    if (items > n) {
+        items = n;
+        rows = 1;
     }
-    b->items = more->prog->items;
-    if (less->prog->items == 0 || b->items % less->prog->items || items / b->items < 8)
-        return false;
-    times = b->items / less->prog->items;
-    *head = (b->items - more->position % b->items) % b->items;
-    if ((less->position + *head) % less->prog->items ||
-        __builtin_mul_overflow(less->prog->extent, times, &b->to_extent))
-        return false;
-    b->from_extent = more->prog->extent;
-    if (more == c->dst) {
-        b->from_extent = b->to_extent;
-        b->to_extent = more->prog->extent;
-    }
-    return true;
+    err = convert_rows(c, c->dst.window.node->leaf, c->src.window.node->leaf,
+                       &(struct rows){.dst = to.at,
+                                      .src = from.at,
+                                      .dst_step = c->dst.window.step,
+                                      .src_step = c->src.window.step,
+                                      .dst_pace = to.pace,
+                                      .src_pace = from.pace,
+                                      .per = items,
+                                      .rows = least(rows, n / items)});
+    skip(&c->dst, c->done - before);
+    skip(&c->src, c->done - before);
+    return err;
 }
 
-static int convert_any(struct convert *c, int64_t items, int64_t *done)
+static int convert_items(struct convert *c, int64_t items)
 {
-    struct block_plan block;
-    int64_t head, to_stride, from_stride;
     int err = 0;
 
-    if (regular(c->dst->prog, &to_stride) && regular(c->src->prog, &from_stride))
-        return convert_regular(c, to_stride, from_stride, items, done);
-    if (tiled(c, items, &block, &head) && plan_block(c, &block)) {
-        err = convert_runs(c, head, done);
-        if (!err)
-            err = convert_blocks(c, &block, (items - head) / block.items, done);
+    while (!err && c->done < items) {
+        if (c->dst.window.turns == 0)
+            cursor_window(&c->dst.cursor, &c->dst.window);
+        if (c->src.window.turns == 0)
+            cursor_window(&c->src.cursor, &c->src.window);
+        if (leaf(&c->dst) && leaf(&c->src))
+            err = convert_leaves(c, items - c->done);
+        else
+            err = convert_turns(c, items - c->done);
     }
-    return err ? err : convert_runs(c, items - *done, done);
+    return err;
+}
+
+static int convert_open(struct convert *c, void *dst, const struct rep_side *dst_side,
+                        const void *src, const struct rep_side *src_side,
+                        const struct rep_opts *opts)
+{
+    int err;
+
+    c->opts = opts;
+    c->done = 0;
+    c->kernels.n = 0;
+    memset(c->slot, 0, sizeof c->slot);
+    c->oldest = 0;
+    if (!dst_side->prog->root)
+        return fail(DREP_ERR_COUNT, "the target's type has no data items");
+    if (!src_side->prog->root)
+        return fail(DREP_ERR_COUNT, "the source's type has no data items");
+    err = end_open(&c->dst, dst_side, dst);
+    return err ? err : end_open(&c->src, src_side, (void *)(uintptr_t)src);
 }
 
 int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
@@ -391,20 +567,19 @@ int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
                 int64_t *done)
 {
     struct convert c;
-    int64_t n = 0;
-    int err = 0;
+    int err = 0, i;
 
-    c.dst = dst_side;
-    c.src = src_side;
-    c.to = dst;
-    c.from = src;
-    c.opts = opts;
-    c.kernels.n = c.kernels.oldest = 0;
-    if (items > 0)
-        err = convert_any(&c, items, &n);
+    c.done = 0;
+    if (items > 0) {
+        err = convert_open(&c, dst, dst_side, src, src_side, opts);
+        if (!err)
+            err = convert_items(&c, items);
+        for (i = 0; i < PLANS; i++)
+            mem_free(c.slot[i].plan);
+    }
     if (opts->report)
-        opts->report->items += n;
+        opts->report->items += c.done;
     if (done)
-        *done = n;
+        *done = c.done;
     return err;
 }

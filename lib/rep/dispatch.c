@@ -40,7 +40,7 @@ static int node_size(const struct type_sizes *sizes, const struct node *node, in
     int64_t size = 0, per, i;
     int err = 0;
 
-    if (node->op == NODE_LEAF) {
+    if (node->leaf) {
         err = leaf_size(sizes, node->leaf, &size);
         return err ? err : add_product(sum, items, size);
     }
@@ -125,9 +125,9 @@ static bool visible(const struct node *node)
 {
     int64_t i;
 
-    if (node->op == NODE_LEAF)
+    if (node->leaf)
         return node->leaf->kind == DREP_KIND_PREDEFINED;
-    for (i = 0; i < (node->op == NODE_SEQ ? node->count : 1); i++)
+    for (i = 0; i < node_children(node); i++)
         if (!visible(node->child[i]))
             return false;
     return true;

@@ -75,6 +75,63 @@ void move_init(struct move *m, int unit, int units, int dst_order, int src_order
 void move_run(const struct move *m, uint8_t *dst, int64_t dst_stride, const uint8_t *src,
               int64_t src_stride, int64_t n);
 
+/* Where rows begin on one side: row r at r * stride, or at list[r]. */
+struct pace {
+    int64_t stride;
+    const int64_t *list; /* NULL: regular */
+};
+INLINE int64_t pace_at(const struct pace *p, int64_t row)
+{
+    return p->list ? p->list[row] : row * p->stride;
+}
+/* `rows` rows of `per` items; as for move_run(). */
+struct rows {
+    uint8_t *dst;
+    const uint8_t *src;
+    int64_t dst_step, src_step; /* bytes between the items of a row */
+    struct pace dst_pace, src_pace;
+    int64_t per, rows;
+    /* Numbers in the transfer: of the first item, and how they go on in a row and from
+     * row to row. */
+    int64_t base, step, row;
+};
+void move_rows(const struct move *m, const struct rows *r);
+
+/* -------------------------------------------------------------- pieces */
+
+/* An element that only moves bytes, as pieces of 32, 16, 8, 4, 2 and 1 bytes: each one
+ * load, one shuffle inside 16 bytes, and one store, and no byte beside them. */
+enum { PIECES = 64, PIECE_SIZES = 6, SPAN = 64 };
+struct piece {
+    int32_t to, from;
+    uint8_t size, mask[32];
+};
+struct pieces {
+    int n[PIECE_SIZES]; /* how many of each size, the largest first */
+    int all;
+    bool full;
+    struct piece piece[PIECES];
+    /* Units that are neighbours on both sides, on their way into pieces. */
+    struct {
+        int32_t to, from;
+        int size;
+        bool begins[SPAN + 1]; /* a unit at this byte */
+        uint8_t map[SPAN];
+    } span;
+};
+/* Are there pieces on this processor? */
+bool pieces_known(enum isa isa);
+void pieces_init(struct pieces *p);
+/* `units` units of 1, 2, 4, 8 or 16 bytes, each from as many bytes, by `map` (as a move's
+ * mask). */
+void pieces_add(struct pieces *p, int32_t to, int32_t from, int unit, int units,
+                const uint8_t *map);
+/* false: they are too many. */
+bool pieces_end(struct pieces *p);
+/* n elements. */
+void pieces_run(const struct pieces *p, uint8_t *dst, struct pace dst_pace, const uint8_t *src,
+                struct pace src_pace, int64_t n);
+
 /* --------------------------------------------------------------- passes */
 
 /* What was lost; refused: what DREP_RANGE_STRICT does not allow. */

@@ -101,31 +101,50 @@ static void unit_mask(uint8_t *dst, const uint8_t *src, const uint8_t *mask, int
 
 /* ---------------------------------------------------------------- loops */
 
-INLINE void strided(uint8_t *dst, int64_t ds, const uint8_t *src, int64_t ss, int64_t n,
-                    enum move_op op, int unit, int units)
+/* to, from: NULL, or where the items lie. */
+INLINE void strided(uint8_t *dst, int64_t ds, const int64_t *to, const uint8_t *src, int64_t ss,
+                    const int64_t *from, int64_t n, enum move_op op, int unit, int units)
 {
     int64_t i;
     int u;
 
-    for (i = 0; i < n; i++, dst += ds, src += ss)
+    for (i = 0; i < n; i++) {
+        uint8_t *d = dst + (to ? to[i] : i * ds);
+        const uint8_t *s = src + (from ? from[i] : i * ss);
+
         for (u = 0; u < units; u++)
-            unit_move(dst + u * unit, src + u * unit, op, unit);
+            unit_move(d + u * unit, s + u * unit, op, unit);
+    }
 }
 
-static void strided_any(const struct move *m, uint8_t *dst, int64_t ds, const uint8_t *src,
-                        int64_t ss, int64_t n)
+INLINE void paced(uint8_t *dst, struct pace to, const uint8_t *src, struct pace from, int64_t n,
+                  enum move_op op, int unit, int units)
+{
+    if (!to.list && !from.list)
+        strided(dst, to.stride, NULL, src, from.stride, NULL, n, op, unit, units);
+    else if (!to.list)
+        strided(dst, to.stride, NULL, src, 0, from.list, n, op, unit, units);
+    else
+        strided(dst, 0, to.list, src, from.stride, from.list, n, op, unit, units);
+}
+
+static void paced_any(const struct move *m, uint8_t *dst, struct pace to, const uint8_t *src,
+                      struct pace from, int64_t n)
 {
     int64_t i;
     int at;
 
-    for (i = 0; i < n; i++, dst += ds, src += ss) {
+    for (i = 0; i < n; i++) {
+        uint8_t *d = dst + pace_at(&to, i);
+        const uint8_t *s = src + pace_at(&from, i);
+
         if (m->op == MOVE_COPY) {
-            if (dst != src)
-                memcpy(dst, src, m->size);
+            if (d != s)
+                memcpy(d, s, m->size);
             continue;
         }
         for (at = 0; at < m->size; at += m->unit)
-            unit_mask(dst + at, src + at, m->mask, m->unit);
+            unit_mask(d + at, s + at, m->mask, m->unit);
     }
 }
 
@@ -153,8 +172,8 @@ static void strided_any(const struct move *m, uint8_t *dst, int64_t ds, const ui
     X(MOVE_WORDS, 8, 1)    \
     X(MOVE_WORDS, 16, 1)
 
-static void strided_portable(const struct move *m, uint8_t *dst, int64_t ds, const uint8_t *src,
-                             int64_t ss, int64_t n)
+static void paced_portable(const struct move *m, uint8_t *dst, struct pace to, const uint8_t *src,
+                           struct pace from, int64_t n)
 {
     int unit = m->unit;
 
@@ -164,12 +183,12 @@ static void strided_portable(const struct move *m, uint8_t *dst, int64_t ds, con
     switch (SHAPE(m->op, unit, m->size / unit)) {
 #define X(op, unit_, units)                             \
     case SHAPE(op, unit_, units):                       \
-        strided(dst, ds, src, ss, n, op, unit_, units); \
+        paced(dst, to, src, from, n, op, unit_, units); \
         break;
         SHAPES(X)
 #undef X
     default:
-        strided_any(m, dst, ds, src, ss, n);
+        paced_any(m, dst, to, src, from, n);
     }
 }
 
@@ -179,9 +198,9 @@ static void dense_portable(const struct move *m, uint8_t *dst, const uint8_t *sr
     int64_t n = size / m->unit;
 
     switch (SHAPE(m->op, m->unit, 1)) {
-#define X(op, unit_)                                      \
-    case SHAPE(op, unit_, 1):                             \
-        strided(dst, unit_, src, unit_, n, op, unit_, 1); \
+#define X(op, unit_)                                                  \
+    case SHAPE(op, unit_, 1):                                         \
+        strided(dst, unit_, NULL, src, unit_, NULL, n, op, unit_, 1); \
         break;
         X(MOVE_REVERSE, 2)
         X(MOVE_REVERSE, 4)
@@ -215,32 +234,73 @@ static int64_t stream_head(const struct move *m, const uint8_t *dst, const uint8
     return size < STREAM || dst == src || head % m->unit ? -1 : head;
 }
 
-/* Streams go through four pages at a time, 128 bytes in each, in turn: that keeps more
- * of the memory's banks busy than one page after the other. */
+/* On Intel's processors streams go through four pages at a time, 128 bytes in each, in
+ * turn: that keeps more of the memory's banks busy than one page after the other, which
+ * others like better. */
 enum { PAGE = 4096, PAGES = 4 };
+
+static bool pages_in_turn(void)
+{
+    return __builtin_cpu_is("intel");
+}
+
+/* Byte i of a stream, by the order in which it is taken. */
+INLINE int stream_at(int i, bool in_turn)
+{
+    return in_turn ? i / 128 % PAGES * PAGE + i / 128 / PAGES * 128 + i % 128 : i;
+}
+
+INLINE TARGET_AVX2 int64_t stream_by_32(const struct move *m, uint8_t *dst, const uint8_t *src,
+                                        int64_t size, bool in_turn)
+{
+    const __m256i mask = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)m->mask));
+    int64_t done;
+    int i, at;
+
+    for (done = 0; size - done >= PAGES * PAGE; done += PAGES * PAGE)
+        for (i = 0; i < PAGES * PAGE; i += 32) {
+            __m256i v;
+
+            at = stream_at(i, in_turn);
+            v = _mm256_loadu_si256((const __m256i *)(src + done + at));
+            _mm256_stream_si256((__m256i *)(dst + done + at), _mm256_shuffle_epi8(v, mask));
+        }
+    _mm_sfence();
+    return done;
+}
+
+INLINE TARGET_AVX512 int64_t stream_by_64(const struct move *m, uint8_t *dst, const uint8_t *src,
+                                          int64_t size, bool in_turn)
+{
+    const __m512i mask = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)m->mask));
+    int64_t done;
+    int i, at;
+
+    for (done = 0; size - done >= PAGES * PAGE; done += PAGES * PAGE)
+        for (i = 0; i < PAGES * PAGE; i += 64) {
+            __m512i v;
+
+            at = stream_at(i, in_turn);
+            v = _mm512_loadu_si512(src + done + at);
+            _mm512_stream_si512((__m512i *)(dst + done + at), _mm512_shuffle_epi8(v, mask));
+        }
+    _mm_sfence();
+    return done;
+}
 
 TARGET_AVX2 static void dense_avx2(const struct move *m, uint8_t *dst, const uint8_t *src,
                                    int64_t size)
 {
     const __m256i mask = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)m->mask));
-    int64_t head = stream_head(m, dst, src, size);
+    int64_t done = stream_head(m, dst, src, size);
     __m256i a, b;
-    int i, at;
 
-    if (head > 0) {
-        dense_portable(m, dst, src, head);
-        dst += head, src += head, size -= head;
+    if (done >= 0) {
+        dense_portable(m, dst, src, done);
+        done += pages_in_turn() ? stream_by_32(m, dst + done, src + done, size - done, true)
+                                : stream_by_32(m, dst + done, src + done, size - done, false);
+        dst += done, src += done, size -= done;
     }
-    for (; head >= 0 && size >= PAGES * PAGE; size -= PAGES * PAGE) {
-        for (i = 0; i < PAGE * PAGES; i += 32) {
-            at = i / 128 % PAGES * PAGE + i / 128 / PAGES * 128 + i % 128;
-            a = _mm256_loadu_si256((const __m256i *)(src + at));
-            _mm256_stream_si256((__m256i *)(dst + at), _mm256_shuffle_epi8(a, mask));
-        }
-        dst += PAGES * PAGE, src += PAGES * PAGE;
-    }
-    if (head >= 0)
-        _mm_sfence();
     for (; size >= 64; size -= 64, dst += 64, src += 64) {
         a = _mm256_loadu_si256((const __m256i *)src);
         b = _mm256_loadu_si256((const __m256i *)(src + 32));
@@ -254,36 +314,22 @@ TARGET_AVX512 static void dense_avx512(const struct move *m, uint8_t *dst, const
                                        int64_t size)
 {
     const __m512i mask = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)m->mask));
-    int64_t head = stream_head(m, dst, src, size);
+    int64_t done = stream_head(m, dst, src, size);
     __m512i a, b;
-    __mmask64 rest;
-    int i, at;
 
-    if (head > 0) {
-        dense_portable(m, dst, src, head);
-        dst += head, src += head, size -= head;
+    if (done >= 0) {
+        dense_portable(m, dst, src, done);
+        done += pages_in_turn() ? stream_by_64(m, dst + done, src + done, size - done, true)
+                                : stream_by_64(m, dst + done, src + done, size - done, false);
+        dst += done, src += done, size -= done;
     }
-    for (; head >= 0 && size >= PAGES * PAGE; size -= PAGES * PAGE) {
-        for (i = 0; i < PAGE * PAGES; i += 64) {
-            at = i / 128 % PAGES * PAGE + i / 128 / PAGES * 128 + i % 128;
-            a = _mm512_loadu_si512(src + at);
-            _mm512_stream_si512((__m512i *)(dst + at), _mm512_shuffle_epi8(a, mask));
-        }
-        dst += PAGES * PAGE, src += PAGES * PAGE;
-    }
-    if (head >= 0)
-        _mm_sfence();
     for (; size >= 128; size -= 128, dst += 128, src += 128) {
         a = _mm512_loadu_si512(src);
         b = _mm512_loadu_si512(src + 64);
         _mm512_storeu_si512(dst, _mm512_shuffle_epi8(a, mask));
         _mm512_storeu_si512(dst + 64, _mm512_shuffle_epi8(b, mask));
     }
-    for (; size > 0; size -= 64, dst += 64, src += 64) {
-        rest = size >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << size) - 1;
-        a = _mm512_maskz_loadu_epi8(rest, src);
-        _mm512_mask_storeu_epi8(dst, rest, _mm512_shuffle_epi8(a, mask));
-    }
+    dense_avx2(m, dst, src, size);
 }
 
 /* Items of 16 or 32 bytes, any order within 16. */
@@ -301,6 +347,64 @@ TARGET_AVX2 static void strided_avx2(const struct move *m, uint8_t *dst, int64_t
         }
         _mm_storeu_si128((__m128i *)dst, _mm_shuffle_epi8(a, mask));
     }
+}
+
+/* Bytes ahead that are asked for while rows are moved: the processor sees no row coming
+ * until it is there. */
+enum { AHEAD = 2048 };
+
+/* Rows of `size` bytes, neither a few nor very many. */
+INLINE TARGET_AVX2 void rows_by_32(const struct move *m, const struct rows *r, int64_t size,
+                                   bool stream)
+{
+    const __m256i mask = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)m->mask));
+    int64_t row, ahead, at;
+    __m256i a, b;
+
+    for (row = 0; row < r->rows; row++) {
+        uint8_t *dst = r->dst + pace_at(&r->dst_pace, row), *next_dst;
+        const uint8_t *src = r->src + pace_at(&r->src_pace, row), *next_src;
+
+        ahead = row + 1 + AHEAD / size < r->rows ? row + 1 + AHEAD / size : row;
+        next_dst = r->dst + pace_at(&r->dst_pace, ahead);
+        next_src = r->src + pace_at(&r->src_pace, ahead);
+        for (at = 0; at <= size - 64; at += 64) {
+            _mm_prefetch((const char *)next_src + at, _MM_HINT_T0);
+            a = _mm256_loadu_si256((const __m256i *)(src + at));
+            b = _mm256_loadu_si256((const __m256i *)(src + at + 32));
+            if (stream) {
+                _mm256_stream_si256((__m256i *)(dst + at), _mm256_shuffle_epi8(a, mask));
+                _mm256_stream_si256((__m256i *)(dst + at + 32), _mm256_shuffle_epi8(b, mask));
+                continue;
+            }
+            _mm_prefetch((const char *)next_dst + at, _MM_HINT_T0);
+            _mm256_storeu_si256((__m256i *)(dst + at), _mm256_shuffle_epi8(a, mask));
+            _mm256_storeu_si256((__m256i *)(dst + at + 32), _mm256_shuffle_epi8(b, mask));
+        }
+        if (at <= size - 32) {
+            a = _mm256_loadu_si256((const __m256i *)(src + at));
+            _mm256_storeu_si256((__m256i *)(dst + at), _mm256_shuffle_epi8(a, mask));
+            at += 32;
+        }
+        if (at < size && m->op == MOVE_COPY)
+            memcpy(dst + at, src + at, (size_t)(size - at));
+        else if (at < size)
+            dense_portable(m, dst + at, src + at, size - at);
+    }
+}
+
+TARGET_AVX2 static void rows_avx2(const struct move *m, const struct rows *r, int64_t size)
+{
+    /* Whole lines of the cache, and many. */
+    bool stream = size * r->rows >= STREAM && !r->dst_pace.list &&
+                  ((uintptr_t)r->dst | (uint64_t)r->dst_pace.stride | (uint64_t)size) % 64 == 0;
+
+    if (!stream) {
+        rows_by_32(m, r, size, false);
+        return;
+    }
+    rows_by_32(m, r, size, true);
+    _mm_sfence();
 }
 
 #endif
@@ -342,7 +446,68 @@ void move_run(const struct move *m, uint8_t *dst, int64_t ds, const uint8_t *src
     if (dense)
         dense_portable(m, dst, src, n * m->size);
     else
-        strided_portable(m, dst, ds, src, ss, n);
+        paced_portable(m, dst, (struct pace){ds, NULL}, src, (struct pace){ss, NULL}, n);
+}
+
+static void one_by_one(const struct move *m, const struct rows *r)
+{
+    int64_t row;
+
+    for (row = 0; row < r->rows; row++)
+        move_run(m, r->dst + pace_at(&r->dst_pace, row), r->dst_step,
+                 r->src + pace_at(&r->src_pace, row), r->src_step, r->per);
+}
+
+/* Short rows of items back to back, as elements in pieces. */
+static void in_pieces(const struct move *m, const struct rows *r)
+{
+    static const uint8_t copy[1] = {0};
+    bool bytes = m->op == MOVE_COPY;
+    struct pieces p;
+
+    pieces_init(&p);
+    pieces_add(&p, 0, 0, bytes ? 1 : m->unit, (int)r->per * m->size / (bytes ? 1 : m->unit),
+               bytes ? copy : m->mask);
+    pieces_end(&p);
+    pieces_run(&p, r->dst, r->dst_pace, r->src, r->src_pace, r->rows);
+}
+
+enum {
+    ROW_PIECES = 128, /* bytes of a row that is taken in pieces, */
+    ROWS_PIECES = 8,  /* where there are as many */
+    ROW_LONG = 4096,  /* bytes of a row that is a move of its own */
+    ROW_APART = 8     /* items apart from each other that are taken one by one over all rows */
+};
+
+/* Is there a loop for items of this sort wherever they lie? */
+static bool shaped(const struct move *m)
+{
+    if (m->op == MOVE_COPY)
+        return m->size <= 32 && (m->size & (m->size - 1)) == 0;
+    return m->op != MOVE_MASK;
+}
+
+void move_rows(const struct move *m, const struct rows *r)
+{
+    bool whole = r->per == 1 || (r->dst_step == m->size && r->src_step == m->size);
+    bool simple = whole && (m->op == MOVE_COPY || 16 % m->unit == 0);
+    bool apart = r->per == 1 || (!whole && r->per <= ROW_APART && r->rows > r->per);
+    int64_t size = r->per * m->size, i;
+
+    if (r->rows == 1 || (r->per == 1 && shaped(m)))
+        simple = false;
+    if (simple && size <= ROW_PIECES && r->rows >= ROWS_PIECES && pieces_known(m->isa))
+        in_pieces(m, r);
+#ifdef ISA_X86
+    else if (simple && size < ROW_LONG && m->isa != ISA_PORTABLE)
+        rows_avx2(m, r, size);
+#endif
+    else if (r->rows == 1 || !apart)
+        one_by_one(m, r);
+    else
+        for (i = 0; i < r->per; i++)
+            paced_portable(m, r->dst + i * r->dst_step, r->dst_pace, r->src + i * r->src_step,
+                           r->src_pace, r->rows);
 }
 
 /* Which little-endian byte stands at byte `at` of memory, and (its own inverse) back. */

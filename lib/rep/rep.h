@@ -87,23 +87,42 @@ int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
                 const struct rep_side *src_side, int64_t items, const struct rep_opts *opts,
                 int64_t *done);
 
-/* A kernel: n items, each `stride` bytes after the one before, on both sides; the
- * sides do not overlap, except that in place (dst == src, equal strides) is allowed
- * when sizes are equal.  Gives 0, or the number + 1 of the item that STRICT refused:
- * the items before it have been written, and nothing behind them. */
+/* A kernel converts rows of items (kern.h).  The sides do not overlap, except that in
+ * place (dst == src, equal distances) is allowed when sizes are equal.  Gives 0, or which
+ * item STRICT refused, counted from 1 through the rows: the items before it have been
+ * written, and nothing behind them. */
 struct kernel;
-typedef int64_t kernel_run_fn(const struct kernel *k, void *dst, int64_t dst_stride,
-                              const void *src, int64_t src_stride, int64_t n);
+typedef int64_t kernel_run_fn(const struct kernel *k, const struct rows *r);
 struct kernel {
     kernel_run_fn *run;
     drep_encoding dst, src;
     const drep_scalar *dst_custom, *src_custom;
     int range;
     drep_report *report;
-    int64_t base, step; /* item i is item base + i * step of the transfer */
-    bool lossless;      /* no value can be refused or reported */
-    struct plan plan;   /* how (kern.h) */
+    bool lossless;    /* no value can be refused or reported */
+    struct plan plan; /* how (kern.h) */
 };
+int64_t kernel_rows(const struct kernel *k, const struct rows *r);
+/* One row, numbered from `base` on. */
+static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_stride,
+                                 const void *src, int64_t src_stride, int64_t n, int64_t base)
+{
+    return kernel_rows(k, &(struct rows){.dst = dst,
+                                         .src = src,
+                                         .dst_step = dst_stride,
+                                         .src_step = src_stride,
+                                         .per = n,
+                                         .rows = 1,
+                                         .base = base,
+                                         .step = 1});
+}
+/* If all it does is to move bytes: units of an item, each of `unit` bytes that are those
+ * from byte `from` of the source's unit on, reordered by `map`. */
+struct bytes {
+    int unit, units, from, from_unit;
+    uint8_t map[16];
+};
+bool kernel_bytes(const struct kernel *k, struct bytes *out);
 /* DREP_ERR_TYPE if no conversion exists between the two.  same_type: both sides are
  * the same predefined type (representation conversion), which allows what no value
  * conversion does (BYTES, CHAR). */

@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct frame {
-    const struct node *node; /* a loop or a sequence */
-    int64_t base;            /* loop: origin of this turn; sequence: of the node */
+    const struct node *node; /* not a leaf */
+    int64_t base;            /* loop: origin of this turn; list and sequence: of the node */
     int64_t index;           /* turn or branch */
 };
 
@@ -20,8 +20,9 @@ struct frame {
 struct __attribute__((may_alias)) cursor {
     const struct node *root;
     int64_t extent;
-    int64_t tile; /* origin of the root in this tile */
-    const drep_type *leaf;
+    int64_t tile;                 /* origin of the root in this tile */
+    const struct node *node;      /* the leaf */
+    const drep_type *leaf;        /* its type */
     int64_t offset, stride, left; /* of the leaf's next item, and items left */
     int64_t depth;
     struct frame frame[NODE_DEPTH_MAX];
@@ -32,6 +33,11 @@ _Static_assert(sizeof(struct cursor) <= sizeof(drep_cursor), "a cursor does not 
 static inline int64_t wrap_add(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t wrap_sub(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
 static inline int64_t wrap_mul(int64_t a, int64_t b)
@@ -46,6 +52,7 @@ static inline void enter(struct cursor *c, const struct node *node, int64_t offs
         c->frame[c->depth++] = (struct frame){node, offset, 0};
         node = node->child[0];
     }
+    c->node = node;
     c->leaf = node->leaf;
     c->offset = offset;
     c->stride = node->stride;
@@ -59,12 +66,13 @@ static inline void advance(struct cursor *c)
         struct frame *f = &c->frame[c->depth - 1];
 
         if (++f->index < f->node->count) {
-            if (f->node->op == NODE_SEQ) {
-                enter(c, f->node->child[f->index], wrap_add(f->base, f->node->offset[f->index]));
+            if (f->node->op == NODE_LOOP) {
+                f->base = wrap_add(f->base, f->node->stride);
+                enter(c, f->node->child[0], f->base);
                 return;
             }
-            f->base = wrap_add(f->base, f->node->stride);
-            enter(c, f->node->child[0], f->base);
+            enter(c, f->node->child[f->node->op == NODE_SEQ ? f->index : 0],
+                  wrap_add(f->base, f->node->offset[f->index]));
             return;
         }
         c->depth--;
@@ -73,36 +81,44 @@ static inline void advance(struct cursor *c)
     enter(c, c->root, c->tile);
 }
 
+/* The last branch whose first item is not behind `rest`. */
+static int64_t branch_of(const struct node *node, int64_t rest)
+{
+    int64_t low = 0;
+    int64_t high = node->count;
+
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+
+        if (node->first[middle] <= rest)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Goes down to item `rest` of node. */
 static void seek(struct cursor *c, const struct node *node, int64_t offset, int64_t rest)
 {
     while (node->op != NODE_LEAF) {
         struct frame *f = &c->frame[c->depth++];
-        int64_t low = 0;
-        int64_t high;
 
         *f = (struct frame){node, offset, 0};
-        if (node->op == NODE_LOOP) {
+        if (node->op == NODE_SEQ) {
+            f->index = branch_of(node, rest);
+            rest -= node->first[f->index];
+        } else {
             f->index = rest / node->child[0]->items;
             rest -= f->index * node->child[0]->items;
+        }
+        if (node->op == NODE_LOOP)
             f->base = offset = wrap_add(offset, wrap_mul(f->index, node->stride));
-            node = node->child[0];
-            continue;
-        }
-        /* The last branch whose first item is not behind `rest`. */
-        for (high = node->count; high - low > 1;) {
-            int64_t middle = low + (high - low) / 2;
-
-            if (node->first[middle] <= rest)
-                low = middle;
-            else
-                high = middle;
-        }
-        f->index = low;
-        rest -= node->first[low];
-        offset = wrap_add(offset, node->offset[low]);
-        node = node->child[low];
+        else
+            offset = wrap_add(offset, node->offset[f->index]);
+        node = node->child[node->op == NODE_SEQ ? f->index : 0];
     }
+    c->node = node;
     c->leaf = node->leaf;
     c->offset = wrap_add(offset, wrap_mul(rest, node->stride));
     c->stride = node->stride;
@@ -129,6 +145,7 @@ int cursor_init(drep_cursor *cursor, const struct prog *prog, int64_t position)
     if (position < 0)
         return fail(DREP_ERR_ARG, "position %lld is negative", (long long)position);
     c->root = prog->root;
+    c->node = prog->root;
     c->leaf = NULL;
     c->left = 0;
     c->depth = 0;
@@ -160,7 +177,7 @@ static bool take(struct cursor *c, int64_t max, drep_run *run)
 {
     int64_t n = c->left < max ? c->left : max;
     int64_t last = wrap_add(run->offset, wrap_mul(run->count - 1, run->stride));
-    int64_t gap = (int64_t)((uint64_t)c->offset - (uint64_t)last);
+    int64_t gap = wrap_sub(c->offset, last);
 
     if (run->count > 1 ? gap != run->stride : gap != c->stride)
         return false;
@@ -170,6 +187,22 @@ static bool take(struct cursor *c, int64_t max, drep_run *run)
     run->count += n;
     c->left -= n;
     c->offset = wrap_add(c->offset, wrap_mul(n, c->stride));
+    return true;
+}
+
+/* To the next turn of a loop of leaves, if there is one: no two of them are one run. */
+static inline bool next_turn(struct cursor *c)
+{
+    struct frame *f;
+
+    if (c->depth == 0)
+        return false;
+    f = &c->frame[c->depth - 1];
+    if (f->node->op != NODE_LOOP || f->index + 1 == f->node->count)
+        return false;
+    f->index++;
+    f->base = c->offset = wrap_add(f->base, f->node->stride);
+    c->left = c->node->count;
     return true;
 }
 
@@ -190,11 +223,78 @@ int cursor_next(drep_cursor *cursor, int64_t max, drep_run *run)
         return 1;
     }
     run->count = n;
+    if (next_turn(c))
+        return 1;
     advance(c);
     while (run->count < max && c->leaf == run->type && take(c, max - run->count, run))
         if (c->left == 0)
             advance(c);
     return 1;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+/* Items of a frame's node that lie before the turn or branch it is in. */
+static int64_t before(const struct frame *f)
+{
+    return f->node->op == NODE_SEQ ? f->node->first[f->index] : f->index * f->node->child[0]->items;
+}
+
+/* The turns from the one on that the frame above is in; at: the first of them. */
+static void window_turns(struct window *out, const struct frame *above, int64_t at)
+{
+    out->at = at;
+    out->turns = 1;
+    if (above->node->op == NODE_SEQ)
+        return;
+    out->turns = above->node->count - above->index;
+    if (above->node->op == NODE_LOOP) {
+        out->stride = above->node->stride;
+        return;
+    }
+    out->at = above->base;
+    out->list = above->node->offset + above->index;
+}
+
+void cursor_window(drep_cursor *cursor, struct window *out)
+{
+    struct cursor *c = (struct cursor *)cursor->opaque;
+    int64_t depth = 0, at, behind;
+
+    *out = (struct window){.node = c->node, .items = c->node->count, .step = c->stride};
+    if (c->depth == 0 && c->left > c->node->count) { /* a leaf without end */
+        out->items = c->left;
+        out->stride = c->extent;
+        out->at = c->offset;
+        out->turns = 1;
+        return;
+    }
+    while (depth < c->depth && c->frame[depth].node->runs > WINDOW_RUNS)
+        depth++;
+    behind = c->node->count - c->left;
+    at = wrap_sub(c->offset, wrap_mul(behind, c->stride));
+    if (depth < c->depth) {
+        const struct frame *f = &c->frame[depth];
+
+        out->node = f->node;
+        out->items = f->node->items;
+        at = f->base;
+        if (f->node->op == NODE_LOOP)
+            at = wrap_sub(at, wrap_mul(f->index, f->node->stride));
+        for (int64_t d = depth; d < c->depth; d++)
+            behind += before(&c->frame[d]);
+    }
+    out->inside = behind;
+    if (depth == 0) {
+        out->at = at;
+        out->stride = c->extent;
+        out->turns = INT64_MAX / out->items;
+        return;
+    }
+    window_turns(out, &c->frame[depth - 1], at);
+    c->frame[depth - 1].index += out->turns - 1;
+    c->depth = depth;
+    advance(c);
 }
 
 int drep_cursor_init(drep_cursor *cursor, const drep_type *type, int64_t position)

@@ -81,6 +81,7 @@ static const struct node leaf_node[DREP_CODE_MAX + 1] = {
 #define X(name, code, class, ext, internal, abi) \
     [code] = {.op = NODE_LEAF,                   \
               .depth = 1,                        \
+              .runs = 1,                         \
               .items = 1,                        \
               .count = 1,                        \
               .stride = ITEM_SIZE(class, abi),   \

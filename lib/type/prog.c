@@ -564,21 +564,15 @@ int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog
     return 0;
 }
 
-int prog_flat(const struct prog *p, struct leaf_run *runs, int max)
+int prog_flat(const struct prog *p, int64_t items, drep_run *runs, int max)
 {
     drep_cursor cursor;
-    drep_run run;
-    int64_t left = p->items;
     int n = 0;
 
     if (cursor_init(&cursor, p, 0))
         return -1;
-    while (left > 0) {
-        if (n == max)
+    for (; items > 0; items -= runs[n++].count)
+        if (n == max || !cursor_next(&cursor, items, &runs[n]))
             return -1;
-        cursor_next(&cursor, left, &run);
-        runs[n++] = (struct leaf_run){run.type, run.offset, run.stride, run.count};
-        left -= run.count;
-    }
     return n;
 }

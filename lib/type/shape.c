@@ -1,13 +1,14 @@
 /* shape.c - the nodes of a typemap, and the joining of pieces into one.
  *
- * What lies regularly becomes one node: neighbouring leaves merge, and equal
- * pieces at equal distances become a loop.  The order of the items never
- * changes. */
+ * What lies regularly becomes one node: neighbouring leaves merge, and equal pieces at
+ * equal distances become a loop, at other distances a list.  The order of the items
+ * never changes. */
 #include "type/build.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Sequences inside a sequence are dissolved if it has at most this many branches
@@ -15,6 +16,9 @@
 #define DISSOLVE_MAX 64
 /* Every pass folds one more level of regularity. */
 #define FOLD_PASSES 8
+/* From so many equal pieces on, folding must make them this much fewer. */
+#define LIST_MIN 8
+#define LIST_FOLD 4
 
 struct node *prog_node_ref(struct node *node)
 {
@@ -31,7 +35,7 @@ void node_free(struct node *node)
         return;
     if (atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
         return;
-    branches = node->op == NODE_LEAF ? 0 : node->op == NODE_LOOP ? 1 : node->count;
+    branches = node_children(node);
     for (int64_t i = 0; i < branches; i++)
         node_free(node->child[i]);
     mem_free(node);
@@ -40,7 +44,10 @@ void node_free(struct node *node)
 /* One allocation: the node, then its numbers, then its children. */
 static struct node *node_new(enum node_op op, int64_t branches)
 {
-    size_t numbers = op == NODE_SEQ ? 2 * (size_t)branches + 1 : 0;
+    size_t children = op == NODE_LIST ? 1 : (size_t)branches;
+    size_t numbers = op == NODE_SEQ    ? 2 * (size_t)branches + 1
+                     : op == NODE_LIST ? (size_t)branches
+                                       : 0;
     size_t each = sizeof(struct node *) + 2 * sizeof(int64_t);
     size_t fixed = sizeof(struct node) + sizeof(int64_t);
     struct node *node;
@@ -49,20 +56,30 @@ static struct node *node_new(enum node_op op, int64_t branches)
         fail(DREP_ERR_NOMEM, "out of memory: a typemap of %lld branches", (long long)branches);
         return NULL;
     }
-    node = mem_alloc(fixed + (uint64_t)branches * each);
+    node = mem_alloc(sizeof(*node) + (uint64_t)numbers * sizeof(int64_t) +
+                     (uint64_t)children * sizeof(struct node *));
     if (!node)
         return NULL;
     memset(node, 0, sizeof(*node));
     atomic_init(&node->refs, 1);
     node->op = op;
     node->depth = 1;
-    if (op == NODE_SEQ) {
+    node->count = branches;
+    if (op == NODE_LIST) {
+        node->offset = (int64_t *)(node + 1);
+    } else if (op == NODE_SEQ) {
         node->first = (int64_t *)(node + 1);
         node->offset = node->first + branches + 1;
     }
-    if (branches)
+    if (children)
         node->child = (struct node **)((int64_t *)(node + 1) + numbers);
     return node;
+}
+
+/* Leaves that `times` turns of `runs` leaves unroll to. */
+static int unrolled(int64_t times, int runs)
+{
+    return times < INT_MAX / runs ? (int)times * runs : INT_MAX;
 }
 
 static int node_leaf(struct node **out, const drep_type *leaf, int64_t count, int64_t stride)
@@ -72,14 +89,16 @@ static int node_leaf(struct node **out, const drep_type *leaf, int64_t count, in
     if (!node)
         return DREP_ERR_NOMEM;
     node->items = node->count = count;
+    node->runs = 1;
     node->stride = stride;
     node->leaf = leaf;
     *out = node;
     return 0;
 }
 
-/* Takes over the reference to child, also on failure. */
-static int node_loop(struct node **out, struct node *child, int64_t count, int64_t stride)
+/* `count` turns of a child: a loop, or a list with room for as many distances.  Takes over
+ * the reference to child, also on failure. */
+static int node_turns(struct node **out, enum node_op op, struct node *child, int64_t count)
 {
     struct node *node;
 
@@ -87,18 +106,28 @@ static int node_loop(struct node **out, struct node *child, int64_t count, int64
         node_free(child);
         return fail(DREP_ERR_LIMIT, "a typemap of more than %d nested loops", NODE_DEPTH_MAX);
     }
-    node = node_new(NODE_LOOP, 1);
+    node = node_new(op, op == NODE_LOOP ? 1 : count);
     if (!node) {
         node_free(child);
         return DREP_ERR_NOMEM;
     }
     node->items = count * child->items; /* the shape has checked it */
     node->count = count;
-    node->stride = stride;
     node->depth = child->depth + 1;
+    node->runs = unrolled(count, child->runs);
+    node->leaf = child->leaf;
     node->child[0] = child;
     *out = node;
     return 0;
+}
+
+static int node_loop(struct node **out, struct node *child, int64_t count, int64_t stride)
+{
+    int err = node_turns(out, NODE_LOOP, child, count);
+
+    if (!err)
+        (*out)->stride = stride;
+    return err;
 }
 
 /* Is what follows `count` turns, `stride` apart, another such turn at `next`? */
@@ -143,10 +172,11 @@ int node_equal(const struct node *a, const struct node *b)
         return 0;
     if (a->op == NODE_LEAF)
         return leaf_same(a->leaf, b->leaf);
-    if (a->op == NODE_LOOP)
-        return node_equal(a->child[0], b->child[0]);
-    for (int64_t i = 0; i < a->count; i++)
-        if (a->offset[i] != b->offset[i] || !node_equal(a->child[i], b->child[i]))
+    if (a->op != NODE_LOOP &&
+        memcmp(a->offset, b->offset, (size_t)a->count * sizeof(*a->offset)) != 0)
+        return 0;
+    for (int64_t i = 0; i < node_children(a); i++)
+        if (!node_equal(a->child[i], b->child[i]))
             return 0;
     return 1;
 }
@@ -470,6 +500,23 @@ static int merge_progressions(struct join *j)
     return err;
 }
 
+static bool all_equal(const struct join *j)
+{
+    for (int64_t i = 1; i < j->n; i++)
+        if (!node_equal(j->piece[i].node, j->piece[0].node))
+            return false;
+    return true;
+}
+
+static int node_list(struct node **out, const struct join *j)
+{
+    int err = node_turns(out, NODE_LIST, prog_node_ref(j->piece[0].node), j->n);
+
+    for (int64_t i = 0; i < j->n && !err; i++)
+        (*out)->offset[i] = j->piece[i].at - j->piece[0].at;
+    return err;
+}
+
 static int node_seq(struct node **out, const struct join *j)
 {
     struct node *node;
@@ -482,11 +529,15 @@ static int node_seq(struct node **out, const struct join *j)
     node = node_new(NODE_SEQ, j->n);
     if (!node)
         return DREP_ERR_NOMEM;
-    node->count = j->n;
     node->depth = depth + 1;
     node->items = 0;
+    node->leaf = j->piece[0].node->leaf;
     for (int64_t i = 0; i < j->n; i++) {
-        node->child[i] = prog_node_ref(j->piece[i].node);
+        const struct node *child = node->child[i] = prog_node_ref(j->piece[i].node);
+
+        node->runs = node->runs < INT_MAX - child->runs ? node->runs + child->runs : INT_MAX;
+        if (child->leaf != node->leaf)
+            node->leaf = NULL;
         node->offset[i] = j->piece[i].at - j->piece[0].at;
         node->first[i] = node->items;
         node->items += j->piece[i].node->items;
@@ -542,6 +593,31 @@ static int join_dissolve(struct join *j)
     return join_fold(j);
 }
 
+/* The node of all pieces.  Equal pieces that hardly fold stay a list of them: folding
+ * what lies regularly by chance would make a sequence of many things out of one. */
+static int join_node(struct join *j, struct node **out)
+{
+    bool equal = j->n >= LIST_MIN && all_equal(j);
+    struct join list;
+    int err = 0;
+
+    join_init(&list);
+    for (int64_t i = 0; equal && !err && i < j->n; i++)
+        err = join_push(&list, j->piece[i].node, j->piece[i].at);
+    if (!err)
+        err = join_fold(j);
+    if (!err)
+        err = join_dissolve(j);
+    if (!err && j->n == 1)
+        *out = prog_node_ref(j->piece[0].node);
+    else if (!err && j->n > list.n / LIST_FOLD && list.n)
+        err = node_list(out, &list);
+    else if (!err)
+        err = all_equal(j) ? node_list(out, j) : node_seq(out, j);
+    join_release(&list);
+    return err;
+}
+
 int join_finish(struct join *j, struct shape *out)
 {
     struct shape s = j->all;
@@ -557,16 +633,9 @@ int join_finish(struct join *j, struct shape *out)
     size_add(s.true_ub, -s.true_lb, &over);
     if (over)
         err = size_fail();
-    if (!err)
-        err = join_fold(j);
-    if (!err)
-        err = join_dissolve(j);
     if (!err && j->n) {
         s.at = j->piece[0].at;
-        if (j->n == 1)
-            s.node = prog_node_ref(j->piece[0].node);
-        else
-            err = node_seq(&s.node, j);
+        err = join_node(j, &s.node);
     }
     join_release(j);
     if (err)

@@ -22,22 +22,32 @@
 #define TYPE_WEIGHT_MAX ((int64_t)1 << 24)
 #define TYPE_SIZE_MAX ((int64_t)1 << 62)
 
-enum node_op { NODE_LEAF, NODE_LOOP, NODE_SEQ };
+/* A loop turns over one child at a regular distance, a list over one child at distances
+ * of its own; the branches of a sequence differ. */
+enum node_op { NODE_LEAF, NODE_LOOP, NODE_LIST, NODE_SEQ };
 
 /* Shared between typemaps; immutable but for its count. */
 struct node {
     atomic_size_t refs; /* 0: static, never counted */
     enum node_op op;
     int depth;      /* nested nodes; leaf: 1 */
+    int runs;       /* leaves when every loop is unrolled; INT_MAX: that many or more */
     int64_t items;  /* data items in the whole node */
-    int64_t count;  /* leaf: items; loop: turns; seq: branches */
+    int64_t count;  /* leaf: items; loop, list: turns; seq: branches */
     int64_t stride; /* leaf: bytes between items, of one item its size; loop: between turns */
-    const drep_type
-        *leaf; /* leaf: its type (kind PREDEFINED, SCALAR, SEQUENCE, VSTRING, REFERENCE) */
-    struct node **child; /* loop: 1; seq: count, in typemap order */
-    int64_t *offset;     /* seq: bytes of each branch from the node's origin */
+    /* leaf: its type (kind PREDEFINED, SCALAR, SEQUENCE, VSTRING, REFERENCE); others: that
+     * of all their leaves, NULL if they differ */
+    const drep_type *leaf;
+    struct node **child; /* loop, list: 1; seq: count, in typemap order */
+    int64_t *offset;     /* list, seq: bytes of each turn or branch from the node's origin */
     int64_t *first;      /* seq: items before each branch; count + 1 numbers */
 };
+
+/* Different children: what a walk over a whole typemap has to look at. */
+static inline int64_t node_children(const struct node *node)
+{
+    return node->op == NODE_LEAF ? 0 : node->op == NODE_SEQ ? node->count : 1;
+}
 
 /* A compiled typemap.  Immutable once made. */
 struct prog {
@@ -111,15 +121,26 @@ void prog_release(struct prog *prog);
 int cursor_init(drep_cursor *cursor, const struct prog *prog, int64_t position);
 int cursor_next(drep_cursor *cursor, int64_t max, drep_run *run);
 
-/* The runs of one element, in typemap order, if they are at most `max`: how many;
- * else -1.  For loops that go over many small elements. */
-struct leaf_run {
-    const drep_type *leaf;
-    int64_t offset; /* bytes from the element's start */
-    int64_t stride;
-    int64_t count;
+/* The runs of the first `items` items, in typemap order, if they are at most `max`: how
+ * many; else -1. */
+int prog_flat(const struct prog *p, int64_t items, drep_run *runs, int max);
+
+/* What comes next, as turns of one node: the largest on the way down that unrolls to at
+ * most WINDOW_RUNS leaves.  Turn t has its origin at `at` + t * stride, or at + list[t]. */
+enum { WINDOW_RUNS = 64 };
+struct window {
+    const struct node *node;
+    int64_t items;       /* in a turn: the node's, or those of a leaf that goes on for ever */
+    int64_t step;        /* leaf: bytes between its items */
+    int64_t at;          /* bytes from the start of element 0 */
+    int64_t turns;       /* at least 1 */
+    int64_t stride;      /* without a list: bytes between turns */
+    const int64_t *list; /* NULL, or where each turn begins */
+    int64_t inside;      /* items of the first turn that lie behind the cursor */
 };
-int prog_flat(const struct prog *p, struct leaf_run *runs, int max);
+/* The window that the cursor stands in; the cursor goes behind it.  The type must have
+ * items. */
+void cursor_window(drep_cursor *cursor, struct window *out);
 
 /* 1 if items of both leaves are the same thing: one code, equal scalars, sequences
  * of equivalent bases, references to the same. */

@@ -50,6 +50,51 @@ static void check_walk(const struct oracle *o, const struct prog *p, int64_t pos
     ck_assert_int_eq(drep_cursor_next(&cursor, 0, &run), 0);
 }
 
+/* Windows from any position on: every turn's items are where the oracle has them. */
+static void check_windows(const struct oracle *o, const struct prog *p, int64_t position)
+{
+    int64_t left = 2 * o->n, n;
+    drep_cursor cursor;
+    drep_run runs[WINDOW_RUNS];
+
+    ck_assert_int_eq(cursor_init(&cursor, p, position), 0);
+    while (left > 0) {
+        struct window w;
+        int runs_len;
+
+        cursor_window(&cursor, &w);
+        ck_assert(w.turns >= 1 && w.inside < w.items && w.node->runs <= WINDOW_RUNS);
+        ck_assert(w.node->op != NODE_LEAF || w.items == w.node->count || w.turns == 1);
+        if (w.node->op == NODE_LEAF) {
+            runs[0] = (drep_run){w.node->leaf, 0, w.step, left < w.items ? left : w.items};
+            runs_len = 1;
+        } else {
+            struct prog turn = {.root = (struct node *)w.node, .items = w.items};
+
+            runs_len = prog_flat(&turn, w.items, runs, WINDOW_RUNS);
+            ck_assert_int_ge(runs_len, 1);
+        }
+        for (int64_t turn = 0; turn < w.turns && left > 0; turn++) {
+            int64_t at = w.at + (w.list ? w.list[turn] : turn * w.stride), before = position;
+
+            for (int i = 0; i < runs_len && left > 0; i++) {
+                drep_run run = runs[i];
+                int64_t skip = w.inside < run.count ? w.inside : run.count;
+
+                w.inside -= skip;
+                run.offset += at + skip * run.stride;
+                run.count -= skip;
+                n = run.count < left ? run.count : left;
+                run.count = n;
+                check_run(o, position, &run);
+                position += n;
+                left -= n;
+            }
+            ck_assert(position > before);
+        }
+    }
+}
+
 static void check_cursors(const struct oracle *o, const struct prog *p)
 {
     static const int64_t steps[] = {1, 2, 3, 7, 1000};
@@ -70,24 +115,24 @@ static void check_cursors(const struct oracle *o, const struct prog *p)
                    steps[random_upto(4)]);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         check_walk(o, p, 0, 3 * o->n, steps[i]);
+    for (int64_t at = 0; at < o->n; at += 1 + random_upto(3))
+        check_windows(o, p, at + random_upto(2) * o->n);
 }
 
 static void check_flat(const struct oracle *o, const struct prog *p)
 {
-    struct leaf_run runs[ITEMS_MAX];
-    int n = prog_flat(p, runs, ITEMS_MAX);
+    drep_run runs[ITEMS_MAX];
+    int n = prog_flat(p, o->n, runs, ITEMS_MAX);
     int64_t at = 0;
 
     ck_assert_int_ge(n, 0);
     for (int i = 0; i < n; i++) {
-        drep_run run = {runs[i].leaf, runs[i].offset, runs[i].stride, runs[i].count};
-
-        check_run(o, at, &run);
-        at += run.count;
+        check_run(o, at, &runs[i]);
+        at += runs[i].count;
     }
     ck_assert_int_eq(at, o->n);
     if (n > 0)
-        ck_assert_int_eq(prog_flat(p, runs, n - 1), -1);
+        ck_assert_int_eq(prog_flat(p, o->n, runs, n - 1), -1);
 }
 
 static void check_bounds(const struct oracle *o, const drep_type *t)
@@ -212,7 +257,7 @@ static int64_t nodes(const struct node *node)
 {
     int64_t n = 1;
 
-    for (int64_t i = 0; node->op != NODE_LEAF && i < (node->op == NODE_LOOP ? 1 : node->count); i++)
+    for (int64_t i = 0; i < node_children(node); i++)
         n += nodes(node->child[i]);
     return n;
 }
@@ -282,6 +327,50 @@ START_TEST(test_regular_typemaps_fold)
     ck_assert_int_le(nodes(t->prog.root), 6);
     drep_type_free(t);
     drep_type_free(one);
+}
+END_TEST
+
+/* Equal things anywhere are one list of them, though some are neighbours by chance, or
+ * equally far apart; the cursor still gives maximal runs. */
+START_TEST(test_irregular_typemaps_are_lists)
+{
+    enum { N = 3000 };
+    static int64_t displs[N];
+    drep_type *t, *pair;
+    drep_cursor cursor;
+    drep_run run;
+    int64_t at = 0, i;
+
+    for (i = 0; i < N; i++)
+        displs[i] = at += 1 + random_upto(9);
+    ck_assert_int_eq(drep_type_indexed_block(N, 1, displs, DREP_DOUBLE, &t), 0);
+    ck_assert_int_eq(t->prog.root->op, NODE_LIST);
+    ck_assert_int_eq(nodes(t->prog.root), 2);
+    ck_assert_ptr_eq(t->prog.root->leaf, DREP_DOUBLE);
+    for (i = 0; i < N; i++)
+        ck_assert_int_eq(run_at(t, i, 1).offset, 8 * displs[i]);
+    ck_assert_int_eq(drep_cursor_init(&cursor, t, 0), 0);
+    for (i = 0; i < N; i += run.count) {
+        ck_assert_int_eq(drep_cursor_next(&cursor, N - i, &run), 1);
+        for (int64_t k = 0; k < run.count; k++)
+            ck_assert_int_eq(run.offset + k * run.stride, 8 * displs[i + k]);
+        if (i + run.count < N && run.count == 1)
+            ck_assert_int_ne(displs[i + 1], displs[i] + 1);
+    }
+    drep_type_free(t);
+
+    ck_assert_int_eq(
+        drep_type_struct(2, NULL, NULL, (const drep_type *[]){DREP_INT, DREP_DOUBLE}, &pair), 0);
+    for (i = 0; i < N; i++)
+        displs[i] *= 16;
+    ck_assert_int_eq(drep_type_hindexed_block(N, 2, displs, pair, &t), 0);
+    ck_assert_int_eq(t->prog.root->op, NODE_LIST);
+    ck_assert_int_le(nodes(t->prog.root), 6);
+    ck_assert_ptr_null(t->prog.root->leaf);
+    run = run_at(t, 4 * (N - 1) + 3, 1);
+    ck_assert(run.type == DREP_DOUBLE && run.offset == displs[N - 1] + 16 + 8);
+    drep_type_free(t);
+    drep_type_free(pair);
 }
 END_TEST
 
@@ -365,6 +454,7 @@ int main(void)
     tcase_add_test(tc, test_random_types_walk_as_expanded);
     tcase_add_test(tc, test_equivalent_is_equality_of_typemaps);
     tcase_add_test(tc, test_regular_typemaps_fold);
+    tcase_add_test(tc, test_irregular_typemaps_are_lists);
     tcase_add_test(tc, test_seek_time_does_not_grow_with_size);
     tcase_add_test(tc, test_huge_types);
     suite_add_tcase(suite, tc);

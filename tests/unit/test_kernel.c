@@ -116,7 +116,7 @@ static void check_layout(const struct kernel *k, const uint8_t *items, const uin
         memcpy(in + from_at + i * from_stride, items + i * from_size, (size_t)from_size);
         memcpy(expect + to_at + i * to_stride, want + i * to_size, (size_t)to_size);
     }
-    if (k->run(k, out + to_at, to_stride, in + from_at, from_stride, n) != 0)
+    if (kernel_run(k, out + to_at, to_stride, in + from_at, from_stride, n, 0) != 0)
         ck_abort_msg("refused");
     if (memcmp(out, expect, sizeof out) != 0)
         ck_abort_msg("%s to %s: %lld items, strides %lld and %lld, offsets %d and %d",
@@ -136,14 +136,61 @@ static void check_in_place(const struct kernel *k, const uint8_t *items, const u
         memcpy(both + 1 + i * (size + gap), items + i * size, (size_t)size);
         memcpy(expect + 1 + i * (size + gap), want + i * size, (size_t)size);
     }
-    k->run(k, both + 1, size + gap, both + 1, size + gap, n);
+    kernel_run(k, both + 1, size + gap, both + 1, size + gap, n, 0);
     if (memcmp(both, expect, sizeof both) != 0)
         ck_abort_msg("%s to %s in place, gap %lld", drep_format_name(k->src.format),
                      drep_format_name(k->dst.format), (long long)gap);
 }
 
+/* Rows at regular distances, or listed, of one side or both, shuffled. */
+static void row_places(int64_t *list, struct pace *pace, int64_t rows, int64_t size, int kind)
+{
+    int64_t i, k, t;
+
+    pace->stride = size + (kind == 1 ? 8 : kind == 2 ? 3 : 0);
+    pace->list = kind == 3 ? list : NULL;
+    for (i = 0; i < rows; i++)
+        list[i] = i * (size + 5);
+    for (i = rows - 1; i > 0; i--) {
+        k = (int64_t)rnd_below(&r, (uint64_t)i + 1);
+        t = list[i];
+        list[i] = list[k];
+        list[k] = t;
+    }
+}
+
+/* The first per * rows items as rows: as each item alone. */
+static void check_rows(const struct kernel *k, const uint8_t *items, const uint8_t *want,
+                       int from_size, int to_size, int64_t per, int64_t rows)
+{
+    static uint8_t in[2 * ROOM], out[2 * ROOM], expect[2 * ROOM];
+    int64_t from_list[MOST], to_list[MOST], row, i;
+    struct rows places = {.dst = out + 7, .src = in + 3, .per = per, .rows = rows};
+
+    places.dst_step = to_size + (rnd_below(&r, 3) ? 0 : 6);
+    places.src_step = from_size + (rnd_below(&r, 3) ? 0 : 2);
+    row_places(from_list, &places.src_pace, rows, per * places.src_step, (int)rnd_below(&r, 4));
+    row_places(to_list, &places.dst_pace, rows, per * places.dst_step, (int)rnd_below(&r, 4));
+    memset(out, 0x5a, sizeof out);
+    memset(expect, 0x5a, sizeof expect);
+    for (row = 0; row < rows; row++)
+        for (i = 0; i < per; i++) {
+            memcpy(in + 3 + pace_at(&places.src_pace, row) + i * places.src_step,
+                   items + (row * per + i) * from_size, (size_t)from_size);
+            memcpy(expect + 7 + pace_at(&places.dst_pace, row) + i * places.dst_step,
+                   want + (row * per + i) * to_size, (size_t)to_size);
+        }
+    if (kernel_rows(k, &places) != 0)
+        ck_abort_msg("refused");
+    if (memcmp(out, expect, sizeof out) != 0)
+        ck_abort_msg("%s to %s: %lld rows of %lld", drep_format_name(k->src.format),
+                     drep_format_name(k->dst.format), (long long)rows, (long long)per);
+}
+
 static void check_pair(const struct shape *to, const struct shape *from)
 {
+    static const int64_t rows_of[][2] = {{1, 300}, {2, 9},   {3, 100}, {4, 60},  {5, 4},
+                                         {9, 33},  {16, 16}, {60, 5},  {130, 2}, {150, 2}};
     static uint8_t items[MOST * 32], want[MOST * 32], other[MOST * 32];
     static const int64_t counts[] = {1, 2, 7, 64, 65, MOST};
     static const int64_t gaps[] = {0, 1, 8, 40};
@@ -159,15 +206,13 @@ static void check_pair(const struct shape *to, const struct shape *from)
     report_clear(&known);
     ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_WRAP, &known), 0);
     /* One at a time: no loop, no vector. */
-    for (i = 0; i < MOST; i++) {
-        k.base = i;
-        k.run(&k, want + i * to->size, to->size, items + i * from->size, from->size, 1);
-    }
+    for (i = 0; i < MOST; i++)
+        kernel_run(&k, want + i * to->size, to->size, items + i * from->size, from->size, 1, i);
     for (isa = ISA_PORTABLE; isa < ISAS; isa++) {
         isa_limit((enum isa)isa);
         report_clear(&report);
         ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_WRAP, &report), 0);
-        k.run(&k, other, to->size, items, from->size, MOST);
+        kernel_run(&k, other, to->size, items, from->size, MOST, 0);
         if (memcmp(&report, &known, sizeof report) != 0 ||
             memcmp(other, want, (size_t)(MOST * to->size)) != 0)
             ck_abort_msg("%s to %s: the report of instruction set %d",
@@ -176,6 +221,8 @@ static void check_pair(const struct shape *to, const struct shape *from)
         for (i = 0; i < 6; i++)
             check_layout(&k, items, want, from->size, to->size, counts[i], gaps[rnd_below(&r, 4)],
                          gaps[rnd_below(&r, 4)], (int)rnd_below(&r, 16), (int)rnd_below(&r, 16));
+        for (i = 0; i < 10; i++)
+            check_rows(&k, items, want, from->size, to->size, rows_of[i][0], rows_of[i][1]);
         check_layout(&k, items, want, from->size, to->size, MOST, 0, 0, 1, 3);
         check_layout(&k, items, want, from->size, to->size, MOST, 0, 0, 0, 0);
         if (to->size == from->size) {
@@ -239,12 +286,12 @@ START_TEST(test_large_moves)
             isa_limit(ISA_PORTABLE);
             ck_assert_int_eq(pick(&k, &big[i], &little[i], DREP_RANGE_WRAP, NULL), 0);
             memset(want, 1, SIZE + 64);
-            k.run(&k, want + at, big[i].size, in + 1, big[i].size, n);
+            kernel_run(&k, want + at, big[i].size, in + 1, big[i].size, n, 0);
             for (isa = ISA_AVX2; isa < ISAS; isa++) {
                 isa_limit((enum isa)isa);
                 ck_assert_int_eq(pick(&k, &big[i], &little[i], DREP_RANGE_WRAP, NULL), 0);
                 memset(out, 1, SIZE + 64);
-                k.run(&k, out + at, big[i].size, in + 1, big[i].size, n);
+                kernel_run(&k, out + at, big[i].size, in + 1, big[i].size, n, 0);
                 ck_assert_int_eq(memcmp(out, want, SIZE + 64), 0);
             }
         }
@@ -321,7 +368,7 @@ static void check_ints(const struct shape *to, const struct shape *from, int ran
     report_clear(&want);
     ck_assert_int_eq(pick(&k, to, from, range, &report), 0);
     memset(out, 0x77, sizeof out);
-    bad = k.run(&k, out, to->size, in, from->size, N);
+    bad = kernel_run(&k, out, to->size, in, from->size, N, 0);
     for (i = 0; i < N; i++) {
         bool huge, lost;
         i128 v = int_read(from, in + i * from->size, &huge);
@@ -399,7 +446,7 @@ static void check_real_int(const struct shape *to, double d, int range)
     report_clear(&report);
     ck_assert_int_eq(pick(&k, to, &from, range, &report), 0);
     memset(out, 0x77, 16);
-    bad = k.run(&k, out, to->size, in, 8, 1);
+    bad = kernel_run(&k, out, to->size, in, 8, 1, 0);
     if (range == DREP_RANGE_STRICT && (over || under || nan)) {
         memset(want, 0x77, 16);
         ck_assert_int_eq(bad, 1);
@@ -464,7 +511,7 @@ START_TEST(test_integers_to_reals)
                          : (huge ? (double)(u128)v : (double)v);
                 report_clear(&report);
                 ck_assert_int_eq(pick(&k, &to[t], &from, DREP_RANGE_WRAP, &report), 0);
-                ck_assert_int_eq(k.run(&k, out, to[t].size, in, from.size, 1), 0);
+                ck_assert_int_eq(kernel_run(&k, out, to[t].size, in, from.size, 1, 0), 0);
                 memcpy(&got, out, 8);
                 memcpy(&f, out, 4);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -500,7 +547,7 @@ START_TEST(test_E9_any_nonzero_byte_is_true)
             memset(in, 0, sizeof in);
             if (at >= 0)
                 in[at] = (uint8_t)(1 << at % 8);
-            ck_assert_int_eq(k.run(&k, out, 4, in, size, 1), 0);
+            ck_assert_int_eq(kernel_run(&k, out, 4, in, size, 1, 0), 0);
             ck_assert(out[0] == (at >= 0) && out[1] == 0 && out[2] == 0 && out[3] == 0);
         }
     }
@@ -508,7 +555,7 @@ START_TEST(test_E9_any_nonzero_byte_is_true)
     ck_assert_int_eq(pick(&k, &(struct shape){DREP_CODE_C_BOOL, DREP_FORMAT_BOOL, 0, 1},
                           &(struct shape){DREP_CODE_C_BOOL, DREP_FORMAT_BOOL, 0, 1}, 0, NULL),
                      0);
-    ck_assert_int_eq(k.run(&k, out, 1, "\x80", 1, 1), 0);
+    ck_assert_int_eq(kernel_run(&k, out, 1, "\x80", 1, 1, 0), 0);
     ck_assert_int_eq(out[0], 1);
 }
 END_TEST
@@ -522,18 +569,18 @@ START_TEST(test_booleans_and_numbers)
     struct kernel k;
 
     ck_assert_int_eq(pick(&k, &real, &boolean, DREP_RANGE_STRICT, NULL), 0);
-    k.run(&k, out, 8, "\x40", 1, 1);
+    kernel_run(&k, out, 8, "\x40", 1, 1, 0);
     ck_assert_int_eq(memcmp(out, "\x3f\xf0\0\0\0\0\0\0", 8), 0);
     ck_assert_int_eq(pick(&k, &integer, &boolean, DREP_RANGE_STRICT, NULL), 0);
-    k.run(&k, out, 4, "\x40", 1, 1);
+    kernel_run(&k, out, 4, "\x40", 1, 1, 0);
     ck_assert_int_eq(memcmp(out, "\0\0\0\1", 4), 0);
     ck_assert_int_eq(pick(&k, &boolean, &integer, DREP_RANGE_STRICT, NULL), 0);
-    k.run(&k, out, 1, "\0\0\1\0", 4, 1);
+    kernel_run(&k, out, 1, "\0\0\1\0", 4, 1, 0);
     ck_assert_int_eq(out[0], 1);
     ck_assert_int_eq(pick(&k, &boolean, &real, DREP_RANGE_STRICT, NULL), 0);
-    k.run(&k, out, 1, "\x80\0\0\0\0\0\0\0", 8, 1); /* -0 */
+    kernel_run(&k, out, 1, "\x80\0\0\0\0\0\0\0", 8, 1, 0); /* -0 */
     ck_assert_int_eq(out[0], 0);
-    k.run(&k, out, 1, "\0\0\0\0\0\0\0\1", 8, 1);
+    kernel_run(&k, out, 1, "\0\0\0\0\0\0\0\1", 8, 1, 0);
     ck_assert_int_eq(out[0], 1);
 }
 END_TEST
@@ -550,17 +597,17 @@ START_TEST(test_E10_characters)
     for (i = 0; i < 256; i++)
         all[i] = (uint8_t)i;
     ck_assert_int_eq(pick(&k, &latin, &latin, 0, NULL), 0);
-    k.run(&k, there, 1, all, 1, 256);
+    kernel_run(&k, there, 1, all, 1, 256, 0);
     ck_assert_int_eq(memcmp(there, all, 256), 0);
     ck_assert_int_eq(pick(&k, &ebcdic, &latin, 0, NULL), 0);
-    k.run(&k, there, 1, all, 1, 256);
+    kernel_run(&k, there, 1, all, 1, 256, 0);
     ck_assert_int_eq(there['A'], 0xc1);
     ck_assert_int_eq(there['0'], 0xf0);
     ck_assert_int_eq(there[' '], 0x40);
     ck_assert_int_eq(there['['], 0xba);
     ck_assert_int_eq(there[0xe9], 0x51);
     ck_assert_int_eq(pick(&k, &latin, &ebcdic, 0, NULL), 0);
-    k.run(&k, back, 1, there, 1, 256);
+    kernel_run(&k, back, 1, there, 1, 256, 0);
     ck_assert_int_eq(memcmp(back, all, 256), 0);
 }
 END_TEST
@@ -577,16 +624,16 @@ START_TEST(test_C7_wide_characters)
 
     report_clear(&report);
     ck_assert_int_eq(pick(&k, &two, &four, DREP_RANGE_WRAP, &report), 0);
-    ck_assert_int_eq(k.run(&k, out, 2, in, 4, 2), 0);
+    ck_assert_int_eq(kernel_run(&k, out, 2, in, 4, 2, 0), 0);
     ck_assert_int_eq(memcmp(out, "\x20\xac\xf6\x00", 4), 0);
     ck_assert(report.overflow == 1 && report.first_overflow == 1);
     ck_assert_int_eq(pick(&k, &two, &four, DREP_RANGE_CLAMP, NULL), 0);
-    ck_assert_int_eq(k.run(&k, out, 2, in, 4, 2), 0);
+    ck_assert_int_eq(kernel_run(&k, out, 2, in, 4, 2, 0), 0);
     ck_assert_int_eq(memcmp(out, "\x20\xac\xff\xff", 4), 0);
     ck_assert_int_eq(pick(&k, &two, &four, DREP_RANGE_STRICT, NULL), 0);
-    ck_assert_int_eq(k.run(&k, out, 2, in, 4, 2), 2);
+    ck_assert_int_eq(kernel_run(&k, out, 2, in, 4, 2, 0), 2);
     ck_assert_int_eq(pick(&k, &four, &two, DREP_RANGE_STRICT, NULL), 0);
-    ck_assert_int_eq(k.run(&k, out, 4, "\x20\xac\xff\xff", 2, 2), 0);
+    ck_assert_int_eq(kernel_run(&k, out, 4, "\x20\xac\xff\xff", 2, 2, 0), 0);
     ck_assert_int_eq(memcmp(out, "\xac\x20\0\0\xff\xff\0\0", 8), 0);
 }
 END_TEST
@@ -611,7 +658,7 @@ START_TEST(test_E13_bytes_and_impossible_pairs)
                          DREP_ERR_TYPE);
     ck_assert_int_eq(kernel_pick(&k, native, DREP_BYTE, e32, DREP_BYTE, &opts), 0);
     ck_assert(k.lossless);
-    k.run(&k, out, 1, "\x80\xff\x00\x01", 1, 4);
+    kernel_run(&k, out, 1, "\x80\xff\x00\x01", 1, 4, 0);
     ck_assert_int_eq(memcmp(out, "\x80\xff\x00\x01", 4), 0);
     ck_assert_int_eq(kernel_pick(&k, native, DREP_PACKED, e32, DREP_BYTE, &opts), 0);
     ck_assert_int_eq(
@@ -685,14 +732,14 @@ START_TEST(test_D2_descriptions_of_known_formats)
         t = scalar_type(&s);
         table_of(&named, &(struct shape){DREP_CODE_FLOAT, known[i].format, DREP_BIG, s.size});
         ck_assert_int_eq(kernel_pick(&k, native, t, native, DREP_DOUBLE, &opts), 0);
-        k.run(&k, a, s.size, values, 8, 4000);
+        kernel_run(&k, a, s.size, values, 8, 4000, 0);
         ck_assert_int_eq(kernel_pick(&k, &named, DREP_FLOAT, native, DREP_DOUBLE, &opts), 0);
-        k.run(&k, b, s.size, values, 8, 4000);
+        kernel_run(&k, b, s.size, values, 8, 4000, 0);
         ck_assert_int_eq(memcmp(a, b, (size_t)(4000 * s.size)), 0);
         ck_assert_int_eq(kernel_pick(&k, native, DREP_DOUBLE, native, t, &opts), 0);
-        k.run(&k, c, 8, values, s.size, 2000 * 8 / s.size);
+        kernel_run(&k, c, 8, values, s.size, 2000 * 8 / s.size, 0);
         ck_assert_int_eq(kernel_pick(&k, native, DREP_DOUBLE, &named, DREP_FLOAT, &opts), 0);
-        k.run(&k, d, 8, values, s.size, 2000 * 8 / s.size);
+        kernel_run(&k, d, 8, values, s.size, 2000 * 8 / s.size, 0);
         ck_assert_int_eq(memcmp(c, d, 8 * (size_t)(2000 * 8 / s.size)), 0);
         drep_type_free(t);
     }
@@ -722,12 +769,12 @@ START_TEST(test_D2_integers_inside_padding)
     int i;
 
     ck_assert_int_eq(kernel_pick(&k, native, t, native, DREP_INT32_T, &strict), 0);
-    ck_assert_int_eq(k.run(&k, out, 3, in, 4, 7), 6);
+    ck_assert_int_eq(kernel_run(&k, out, 3, in, 4, 7, 0), 6);
     ck_assert_int_eq(memcmp(out, "\x00\x00\xc0\x04\x00\xc0\xfc\xff\xff", 9), 0);
     ck_assert_int_eq(kernel_pick(&k, native, t, native, DREP_INT32_T, &clamp), 0);
-    ck_assert_int_eq(k.run(&k, out, 3, in, 4, 7), 0);
+    ck_assert_int_eq(kernel_run(&k, out, 3, in, 4, 7, 0), 0);
     ck_assert_int_eq(kernel_pick(&k, native, DREP_INT32_T, native, t, &strict), 0);
-    ck_assert_int_eq(k.run(&k, back, 4, out, 3, 7), 0);
+    ck_assert_int_eq(kernel_run(&k, back, 4, out, 3, 7, 0), 0);
     for (i = 0; i < 7; i++)
         ck_assert_int_eq(back[i], in[i] > 524287 ? 524287 : in[i] < -524288 ? -524288 : in[i]);
     /* The same scalar is copied, under whatever table. */
@@ -768,9 +815,9 @@ START_TEST(test_float_environment_does_not_matter)
             for (j = 0; j < 5; j++) {
                 isa_limit((enum isa)isa);
                 ck_assert_int_eq(pick(&k, &to[j], &from[i], DREP_RANGE_CLAMP, NULL), 0);
-                k.run(&k, a, to[j].size, in, from[i].size, 3000);
+                kernel_run(&k, a, to[j].size, in, from[i].size, 3000, 0);
                 _mm_setcsr(csr | 0x8040 | 0x4000);
-                k.run(&k, b, to[j].size, in, from[i].size, 3000);
+                kernel_run(&k, b, to[j].size, in, from[i].size, 3000, 0);
                 _mm_setcsr(csr);
                 ck_assert_msg(memcmp(a, b, (size_t)(3000 * to[j].size)) == 0, "%s to %s",
                               drep_format_name(from[i].format), drep_format_name(to[j].format));

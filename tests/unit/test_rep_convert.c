@@ -43,7 +43,7 @@ static void convert_one(const struct rep_table *to, void *dst, const struct rep_
 
     if (kernel_pick(&k, to, leaf, from, leaf, &wrap) != 0)
         ck_abort_msg("%s", drep_error());
-    k.run(&k, dst, 0, src, 0, 1);
+    kernel_run(&k, dst, 0, src, 0, 1, 0);
 }
 
 static int packed_size(const struct rep_table *t, const drep_type *leaf)
@@ -264,6 +264,7 @@ START_TEST(test_U6_any_cut_of_any_type_gives_the_same_bytes)
     for (i = share_of(SAMPLES); i > 0; i--) {
         const struct datarep *rep = rep_find(names[i % 6]);
 
+        isa_limit((enum isa)(i % (ISAS + 1)));
         if (!layout_init(&l, &r, rep->table))
             continue;
         check_engine(&l, &r, rep->table);
@@ -271,6 +272,94 @@ START_TEST(test_U6_any_cut_of_any_type_gives_the_same_bytes)
         check_sizes(&l, &r, rep->table);
         layout_release(&l);
     }
+    isa_limit(ISAS);
+}
+END_TEST
+
+/* ------------------------------------------------------- any two typemaps */
+
+/* The items of `tiles` tiles of a sample, elsewhere: in order, with gaps, in a type of
+ * its own. */
+struct elsewhere {
+    drep_type *type;
+    int64_t n, *offset;
+};
+
+static void elsewhere_init(struct elsewhere *e, const struct layout *l, struct rnd *r,
+                           int64_t tiles)
+{
+    int64_t per = l->sample.map[ORACLE_MEMORY].n, at = 0, offset, i, size;
+    const drep_type **leaf;
+    int64_t *displ;
+    drep_type *bare;
+
+    e->n = per * tiles;
+    leaf = malloc((size_t)e->n * sizeof *leaf);
+    displ = e->offset = malloc((size_t)e->n * sizeof *displ);
+    for (i = 0; i < e->n; i++) {
+        leaf[i] = item_at(l, i, &offset)->leaf;
+        at += rnd_below(r, 4) ? 0 : (int64_t)rnd_below(r, 20);
+        displ[i] = at;
+        at += drep_type_size(leaf[i]);
+    }
+    size = at + (int64_t)rnd_below(r, 2) * 8;
+    ck_assert_int_eq(drep_type_struct(e->n, NULL, displ, leaf, &bare), 0);
+    ck_assert_int_eq(drep_type_resized(0, size, bare, &e->type), 0);
+    drep_type_free(bare);
+    free(leaf);
+}
+
+/* From a sample's typemap into another of the same items, holes untouched. */
+static void check_elsewhere(const struct layout *l, struct rnd *r)
+{
+    struct elsewhere e;
+    struct rep_side to = {NULL, rep_native(), 0}, from = {NULL, rep_native(), 0};
+    int64_t first, n, i, offset, done, extent, size;
+    uint8_t *got, *want;
+
+    elsewhere_init(&e, l, r, 1 + (int64_t)rnd_below(r, (uint64_t)(l->tiles < 3 ? l->tiles : 3)));
+    extent = drep_type_extent(e.type);
+    size = (l->items / e.n + 1) * extent;
+    got = malloc((size_t)size);
+    want = malloc((size_t)size);
+    memset(got, 0x77, (size_t)size);
+    memset(want, 0x77, (size_t)size);
+    pick_range(l, r, &first, &n);
+    for (i = 0; i < n; i++) {
+        const struct oracle_item *item = item_at(l, first + i, &offset);
+
+        convert_one(rep_native(), want + (first + i) / e.n * extent + e.offset[(first + i) % e.n],
+                    rep_native(), l->user + offset, item->leaf);
+    }
+    to.prog = &e.type->prog;
+    from.prog = &l->sample.type->prog;
+    to.position = from.position = first;
+    ck_assert_int_eq(rep_convert(got, &to, l->user, &from, n, &wrap, &done), 0);
+    if (done != n || memcmp(got, want, (size_t)size) != 0)
+        ck_abort_msg("items %lld of %lld from %lld on", (long long)n, (long long)l->items,
+                     (long long)first);
+    free(got);
+    free(want);
+    free(e.offset);
+    drep_type_free(e.type);
+}
+
+START_TEST(test_any_typemap_into_any_other)
+{
+    struct layout l;
+    struct rnd r;
+    int i;
+
+    rnd_init(&r, 6);
+    random_seed(78);
+    for (i = 0; i < SAMPLES / 4; i++) {
+        isa_limit((enum isa)(i % (ISAS + 1)));
+        if (!layout_init(&l, &r, rep_native()))
+            continue;
+        check_elsewhere(&l, &r);
+        layout_release(&l);
+    }
+    isa_limit(ISAS);
 }
 END_TEST
 
@@ -567,6 +656,56 @@ START_TEST(test_elements_of_unequal_shape)
 }
 END_TEST
 
+/* Two small elements on one side are one on the other; how far they are apart changes on
+ * the way. */
+START_TEST(test_turns_of_unequal_size_and_distance)
+{
+    enum { N = 40 };
+    struct pair {
+        int32_t i;
+        double d;
+    };
+    struct two {
+        struct pair a;
+        char hole[8];
+        struct pair b;
+    };
+    static char bytes[N * (32 + 48)];
+    struct two got[N];
+    const drep_type *fields[] = {DREP_INT32_T, DREP_DOUBLE}, *pairs[2], *rows[2];
+    drep_type *pair, *row[2], *all, *two;
+
+    ck_assert_int_eq(drep_type_struct(2, NULL, NULL, fields, &pair), 0);
+    ck_assert_int_eq(drep_type_hvector(N, 1, 32, pair, &row[0]), 0);
+    ck_assert_int_eq(drep_type_hvector(N, 1, 48, pair, &row[1]), 0);
+    rows[0] = row[0];
+    rows[1] = row[1];
+    ck_assert_int_eq(drep_type_struct(2, NULL, (int64_t[]){0, N * 32}, rows, &all), 0);
+    pairs[0] = pairs[1] = pair;
+    ck_assert_int_eq(
+        drep_type_struct(2, NULL, (int64_t[]){0, offsetof(struct two, b)}, pairs, &two), 0);
+    for (int i = 0; i < 2 * N; i++) {
+        struct pair p = {i, i + 0.5};
+
+        memcpy(bytes + (i < N ? 32 * i : 32 * N + 48 * (i - N)), &p, sizeof p);
+    }
+    ck_assert_int_eq(rep_convert(got, &(struct rep_side){&two->prog, rep_native(), 0}, bytes,
+                                 &(struct rep_side){&all->prog, rep_native(), 0}, 4 * N, &wrap,
+                                 NULL),
+                     0);
+    for (int i = 0; i < N; i++) {
+        ck_assert_int_eq(got[i].a.i, 2 * i);
+        ck_assert_int_eq(got[i].b.i, 2 * i + 1);
+        ck_assert(got[i].a.d == 2 * i + 0.5 && got[i].b.d == 2 * i + 1.5);
+    }
+    drep_type_free(pair);
+    drep_type_free(row[0]);
+    drep_type_free(row[1]);
+    drep_type_free(all);
+    drep_type_free(two);
+}
+END_TEST
+
 /* D4: the engine only finds items of variable length. */
 static int var_count(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                      const void *src)
@@ -617,10 +756,12 @@ int main(void)
 
     tcase_set_timeout(tc, 300);
     tcase_add_test(tc, test_U6_any_cut_of_any_type_gives_the_same_bytes);
+    tcase_add_test(tc, test_any_typemap_into_any_other);
     tcase_add_test(tc, test_U5_calls_of_user_functions);
     tcase_add_test(tc, test_D12_strict_stops_at_the_first_item_in_order);
     tcase_add_test(tc, test_report_of_a_struct_is_that_of_its_items);
     tcase_add_test(tc, test_elements_of_unequal_shape);
+    tcase_add_test(tc, test_turns_of_unequal_size_and_distance);
     tcase_add_test(tc, test_D4_items_of_variable_length_are_passed_on);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

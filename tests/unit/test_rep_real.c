@@ -56,7 +56,7 @@ static void check_batch(const struct ref_format *to, int to_order, const struct 
 {
     struct rep_table dst, src;
     drep_report got = {0, 0, 0, 0, -1, -1, -1}, want = got;
-    struct rep_opts opts = {.value_range = range, .report = &got, .base = 7};
+    struct rep_opts opts = {.value_range = range, .report = &got};
     uint8_t *in = calloc((size_t)n, 16), *out = malloc((size_t)n * 16), le[16], one[16];
     int64_t refused = 0, bad, i;
     struct kernel k;
@@ -67,7 +67,7 @@ static void check_batch(const struct ref_format *to, int to_order, const struct 
         ref_reorder(in + i * from->bytes, values + 16 * i, from->bytes, from_order,
                     from->kind == PAIR);
     memset(out, 0xa5, (size_t)n * 16);
-    bad = k.run(&k, out, to->bytes, in, from->bytes, n);
+    bad = kernel_run(&k, out, to->bytes, in, from->bytes, n, 7);
     for (i = 0; i < n && !refused; i++) {
         struct ref_val x = ref_read(from, values + 16 * i);
         int lost = 0;
@@ -281,7 +281,7 @@ START_TEST(test_against_mpfr)
                     ref_sample(from, &r, i, le);
                 memcpy(in + i * from->bytes, le, (size_t)from->bytes);
             }
-            k.run(&k, out, to->bytes, in, from->bytes, n);
+            kernel_run(&k, out, to->bytes, in, from->bytes, n, 0);
             for (i = 0; i < n; i++) {
                 const uint8_t *p = in + i * from->bytes;
 
