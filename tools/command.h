@@ -50,8 +50,9 @@ struct command {
     const char *operands;
 };
 
-extern const struct command check_command, create_command, dump_command, export_command,
-    import_command, log_command, ls_command, reps_command, stat_command, validate_command;
+#define X(name) extern const struct command name##_command;
+#include "commands.def"
+#undef X
 
 /* All of them, by name, ending with NULL. */
 extern const struct command *const commands[];

@@ -65,34 +65,13 @@ static int check_object(const struct dump *d, form_fn *form)
     return status;
 }
 
-/* Adds the bytes of a dataset's elements to the sum at walk->ctx. */
-static int add_size(struct walk *walk, const struct walk_item *item)
-{
-    uint64_t *sum = walk->ctx;
-    drep_dsinfo info;
-    drep_dataset *ds;
-
-    if (item->link || item->info.kind != DREP_OBJ_DATASET ||
-        drep_dataset_open(walk->file, item->path, &ds))
-        return 0;
-    if (drep_dataset_info(ds, &info) == 0)
-        *sum += (uint64_t)info.count * (uint64_t)drep_type_extent(info.type);
-    drep_dataset_close(ds);
-    return 0;
-}
-
 /* Where text comes by itself nobody waits for it. */
 static void begin_progress(const struct dump *d)
 {
-    uint64_t sum = 0;
-    struct walk walk = {
-        .file = d->file, .depth = -1, .enter = add_size, .ctx = &sum, .quiet = true};
-
     if (d->header_only || isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO))
         return;
-    if (!d->operand.slice)
-        walk_run(&walk, d->operand.path);
-    progress_begin("dump", PROGRESS_BYTES, sum);
+    progress_begin("dump", PROGRESS_BYTES,
+                   d->operand.slice ? 0 : walk_bytes(d->file, d->operand.path));
 }
 
 static int dump_open(struct dump *d, const char *object, form_fn *form)

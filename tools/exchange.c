@@ -1,5 +1,6 @@
 /* exchange.c - import and export: the HDF5 module in its own process, and its report. */
 #include "exchange.h"
+#include "foreign.h"
 #include "hdf5.h"
 #include "module.h"
 #include "progress.h"
@@ -8,8 +9,12 @@
 #include "supervise.h"
 #include "tool.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int run_fn(const struct hdf5_options *options);
 
@@ -113,6 +118,7 @@ int exchange_run(const struct exchange *x, bool import)
                                                   : NULL,
                                 .import = import,
                                 .json = x->json,
+                                .quiet = x->quiet,
                                 .verbose = x->verbose}};
     int died, status = supervise(work, &w, &died);
 
@@ -121,6 +127,59 @@ int exchange_run(const struct exchange *x, bool import)
     tool_say(x->src, NULL, "the HDF5 library crashed (%s); %s is not written", strsignal(died),
              x->dst);
     return TOOL_CORRUPT;
+}
+
+/* ----------------------------------------------------------------- as a container */
+
+static bool is_hdf5(const char *path)
+{
+    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    bool is = f && foreign_is_hdf5(f);
+
+    if (f)
+        fclose(f);
+    return is;
+}
+
+/* Imports into a directory that is gone when the container is open. */
+static int import_into(const char *path, const char *directory, int amode, const char *plugins,
+                       drep_file **out)
+{
+    struct exchange x = {.src = path,
+                         .datarep = "internal",
+                         .range = DREP_RANGE_STRICT,
+                         .filters = {{.id = DREP_FILTER_LZ4, .level = -1}},
+                         .nfilters = drep_filter_available(DREP_FILTER_LZ4) ? 1 : 0,
+                         .quiet = true};
+    char name[PATH_MAX + 32];
+    int status;
+
+    snprintf(name, sizeof name, "%s/imported.drep", directory);
+    x.dst = name;
+    status = exchange_run(&x, true);
+    if (status <= TOOL_DIFFERS)
+        status = tool_open(name, amode, plugins, out);
+    unlink(name);
+    return status;
+}
+
+int exchange_open(const char *path, int amode, const char *plugins, drep_file **out, bool *imported)
+{
+    const char *tmp = getenv("TMPDIR");
+    char directory[PATH_MAX];
+    int status;
+
+    *imported = is_hdf5(path);
+    if (!*imported)
+        return tool_open(path, amode, plugins, out);
+    snprintf(directory, sizeof directory, "%s/datarep-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(directory)) {
+        tool_say(directory, NULL, "%s", strerror(errno));
+        return TOOL_IO;
+    }
+    status = import_into(path, directory, amode, plugins, out);
+    rmdir(directory);
+    return status;
 }
 
 /* ------------------------------------------------------------ command lines */

@@ -16,6 +16,7 @@ struct exchange {
     int nfilters; /* -1: those of the source */
     int range, threads;
     bool excl, exact, outside, json, verbose;
+    bool quiet; /* say what is lost, and nothing else */
 };
 
 /* The options of both directions. */
@@ -37,6 +38,10 @@ enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JS
 /* Takes an option that both have: true.  *status becomes non-zero if it is wrong, after
  * saying so. */
 bool exchange_option(struct exchange *x, const struct command *command, int option, int *status);
+/* As tool_open(); but an HDF5 file is imported into a container without a name in $TMPDIR,
+ * and that opened: *imported. */
+int exchange_open(const char *path, int amode, const char *plugins, drep_file **out,
+                  bool *imported);
 /* Gives an exit code. */
 int exchange_run(const struct exchange *x, bool import);
 

@@ -2,6 +2,7 @@
  *
  * One row a format: how it is recognised, and who reads it. */
 #include "exchange.h"
+#include "foreign.h"
 #include "recipe.h"
 #include "tool.h"
 #include <errno.h>
@@ -14,21 +15,6 @@ enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_SCHEMA, OPTION_FILTERS, OPTION_EXAC
 
 /* ------------------------------------------------------------------ the formats */
 
-/* HDF5 begins at 0, or behind a user block of 512, 1024, 2048, ... bytes. */
-static bool is_hdf5(FILE *f)
-{
-    char front[8];
-    long at;
-
-    for (at = 0; at >= 0 && fseek(f, at, SEEK_SET) == 0; at = at ? 2 * at : 512) {
-        if (fread(front, 1, sizeof front, f) != sizeof front)
-            return false;
-        if (memcmp(front, "\211HDF\r\n\032\n", sizeof front) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int import_hdf5(const struct exchange *x)
 {
     return exchange_run(x, true);
@@ -38,7 +24,7 @@ static const struct format {
     const char *name;
     bool (*is)(FILE *f);
     int (*import)(const struct exchange *x);
-} formats[] = {{"HDF5 (netCDF-4)", is_hdf5, import_hdf5}};
+} formats[] = {{"HDF5 (netCDF-4)", foreign_is_hdf5, import_hdf5}};
 
 /* The format of a file; NULL after saying that it is none of those. */
 static const struct format *format_of(const char *path, int *status)

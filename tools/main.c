@@ -6,9 +6,10 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &check_command,  &create_command,   &dump_command, &export_command,
-    &import_command, &log_command,      &ls_command,   &reps_command,
-    &stat_command,   &validate_command, NULL};
+#define X(name) &name##_command,
+#include "commands.def"
+#undef X
+    NULL};
 
 static void put_help(FILE *out)
 {

@@ -1,5 +1,6 @@
 /* print.c - one element as text. */
 #include "print.h"
+#include "num.h"
 #include "real.h"
 #include <stdlib.h>
 #include <string.h>
@@ -215,98 +216,6 @@ int print_type(const struct printer *p, const drep_type *type, bool in_dataset, 
 
 /* ---------------------------------------------------------------- integers */
 
-/* 128 bits in two's complement. */
-struct wide {
-    uint64_t high, low;
-    bool is_signed;
-};
-
-static bool machine_is_little(void)
-{
-    const uint16_t one = 1;
-
-    return *(const unsigned char *)&one == 1;
-}
-
-static struct wide load_machine_int(const void *at, int64_t size, bool is_signed)
-{
-    struct wide w = {.is_signed = is_signed};
-    uint64_t two[2];
-    uint32_t u32;
-    uint16_t u16;
-    uint8_t u8;
-
-    switch (size) {
-    case 1:
-        memcpy(&u8, at, 1);
-        w.low = is_signed ? (uint64_t)(int8_t)u8 : u8;
-        break;
-    case 2:
-        memcpy(&u16, at, 2);
-        w.low = is_signed ? (uint64_t)(int16_t)u16 : u16;
-        break;
-    case 4:
-        memcpy(&u32, at, 4);
-        w.low = is_signed ? (uint64_t)(int32_t)u32 : u32;
-        break;
-    case 8:
-        memcpy(&w.low, at, 8);
-        break;
-    default:
-        memcpy(two, at, 16);
-        w.low = two[machine_is_little() ? 0 : 1];
-        w.high = two[machine_is_little() ? 1 : 0];
-        return w;
-    }
-    w.high = is_signed && w.low >> 63 ? UINT64_MAX : 0;
-    return w;
-}
-
-/* Bit i of a scalar, counted from the least significant of its ordered bytes. */
-static unsigned scalar_bit(const drep_scalar *scalar, const unsigned char *at, unsigned i)
-{
-    unsigned byte = i / 8, size = scalar->size;
-
-    if (scalar->order == DREP_BIG)
-        byte = size - 1 - byte;
-    else if (scalar->order == DREP_VAX && size > 1)
-        /* Words from the most significant down, bytes inside little-endian. */
-        byte = (size / 2 - 1 - byte / 2) * 2 + byte % 2;
-    return at[byte < size ? byte : 0] >> (i % 8) & 1u;
-}
-
-/* The value bits of an integer scalar; those beyond 128 are left out.  One of a format
- * that has a name is all value. */
-static struct wide load_scalar_int(const drep_scalar *scalar, const void *at)
-{
-    bool custom = scalar->format == DREP_FORMAT_CUSTOM;
-    unsigned bits = custom ? scalar->precision : 8u * scalar->size;
-    unsigned offset = custom ? scalar->offset : 0, i, bit = 0;
-    struct wide w = {.is_signed = custom ? scalar->cls == DREP_SCALAR_INT && scalar->is_signed
-                                         : scalar->format == DREP_FORMAT_INT};
-
-    for (i = 0; i < 128; i++) {
-        if (i < bits)
-            bit = scalar_bit(scalar, at, offset + i);
-        else if (!w.is_signed)
-            bit = 0;
-        if (i < 64)
-            w.low |= (uint64_t)bit << i;
-        else
-            w.high |= (uint64_t)bit << (i - 64);
-    }
-    return w;
-}
-
-static struct wide load_int(const struct printer *p, const drep_type *type, const void *at)
-{
-    int code = drep_type_code(type);
-
-    if (drep_type_kind(type) == DREP_KIND_SCALAR)
-        return load_scalar_int(drep_type_scalar_desc(type), at);
-    return load_machine_int(at, drep_type_size(type), p->plain[code].format == DREP_FORMAT_INT);
-}
-
 /* Decimal digits by long division of four 32-bit limbs. */
 static void put_magnitude(struct sink *s, uint64_t high, uint64_t low)
 {
@@ -479,14 +388,14 @@ static void put_predefined(const struct printer *p, struct sink *s, const drep_t
         put_char(s, byte);
         return;
     case DREP_FORMAT_UNICODE:
-        put_char(s, (uint32_t)load_machine_int(at, size, false).low);
+        put_char(s, (uint32_t)num_machine_int(at, size, false).low);
         return;
     case DREP_FORMAT_BOOL:
         put_bool(s, at, size);
         return;
     case DREP_FORMAT_INT:
     case DREP_FORMAT_UINT:
-        put_wide(s, load_int(p, type, at), p->json);
+        put_wide(s, num_int(p, type, at), p->json);
         return;
     default:
         break;
@@ -504,7 +413,7 @@ static void put_predefined(const struct printer *p, struct sink *s, const drep_t
 
 static void put_enum(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
 {
-    struct wide w = load_int(p, drep_type_member(type, 0), at);
+    struct wide w = num_int(p, drep_type_member(type, 0), at);
     int64_t i, n = drep_type_enum_count(type);
     const char *name;
 
@@ -623,7 +532,7 @@ void print_value(const struct printer *p, struct sink *s, const drep_type *type,
         put_predefined(p, s, type, element);
         break;
     case DREP_KIND_SCALAR:
-        put_wide(s, load_int(p, type, element), p->json);
+        put_wide(s, num_int(p, type, element), p->json);
         break;
     case DREP_KIND_STRING:
         put_string(s, type, element);

@@ -182,6 +182,25 @@ void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
         quad_hex(s, q, json);
 }
 
+void real_quad_parts(const void *quad, double *value, double *rest)
+{
+    struct quad q = quad_load(quad);
+    uint64_t top = (uint64_t)1 << 52 | q.high << 4 | q.low >> 60;
+    uint64_t low = q.low & (((uint64_t)1 << 60) - 1);
+    int exponent = q.exponent - 16383;
+    double sign = q.negative ? -1 : 1;
+
+    *rest = 0;
+    if (q.exponent == 0x7fff) {
+        *value = q.high || q.low ? NAN : sign * INFINITY;
+        return;
+    }
+    /* Subnormal numbers are nothing beside any double. */
+    *value = q.exponent ? sign * ldexp((double)top, exponent - 52) : sign * 0.0;
+    if (q.exponent && isfinite(*value))
+        *rest = sign * ldexp((double)low, exponent - 112);
+}
+
 float real_narrow(int format, unsigned bits)
 {
     static const struct {

@@ -15,6 +15,10 @@ void real_put_double(struct sink *s, double value, bool json);
  * so that it reads back whatever it is read as. */
 void real_put_quad(struct sink *s, const void *quad, bool json, bool exact);
 
+/* A binary128 as the sum of two doubles, the greater one first; infinite where a double
+ * is. */
+void real_quad_parts(const void *quad, double *value, double *rest);
+
 /* The value of a number in one of the narrow formats, by DREP_FORMAT_... (binary16,
  * bfloat16, fp8-e4m3, fp8-e5m2). */
 float real_narrow(int format, unsigned bits);

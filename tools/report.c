@@ -159,7 +159,7 @@ int report_end(struct report *r, int err, const struct hdf5_totals *totals)
 {
     int status = err ? tool_exit_code(err) : r->count[HDF5_LOST] ? TOOL_DIFFERS : TOOL_FINE;
 
-    if (!err && (r->count[HDF5_KEPT] || r->count[HDF5_LOST] || r->verbose))
+    if (!err && !r->quiet && (r->count[HDF5_KEPT] || r->count[HDF5_LOST] || r->verbose))
         print_counts(r, totals);
     if (!r->open)
         return status;

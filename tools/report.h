@@ -14,7 +14,7 @@
 struct report {
     const char *src, *dst;
     const char *file; /* of the whole report, "-": stdout, NULL: none */
-    bool import, json, verbose;
+    bool import, json, verbose, quiet;
 
     struct sink sink;
     bool open; /* the sink */

@@ -1,65 +1,11 @@
-/* tool.c - opening files, and saying what a file is that is not ours. */
+/* tool.c - opening files. */
 #include "tool.h"
+#include "foreign.h"
 #include "input.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const struct {
-    const char *magic;
-    size_t size;
-    const char *name;
-} known[] = {
-    {"\211HDF\r\n\032\n", 8, "an HDF5 file; use: datarep import"},
-    {"CDF\001", 4, "a netCDF classic file"},
-    {"CDF\002", 4, "a netCDF 64-bit offset file"},
-    {"CDF\005", 4, "a netCDF CDF-5 file"},
-    {"\016\003\023\001", 4, "an HDF4 file"},
-    {"\037\213", 2, "a gzip file"},
-    {"PK\003\004", 4, "a zip file"},
-    {"\050\265\057\375", 4, "a Zstandard file"},
-    {"\375\067zXZ", 5, "an xz file"},
-    {"BZh", 3, "a bzip2 file"},
-    {"\223NUMPY", 6, "a NumPy .npy file"},
-    {"#ASDF", 5, "an ASDF file"},
-    {"SIMPLE  =", 9, "a FITS file"},
-    {"PAR1", 4, "a Parquet file"},
-    {"ARROW1", 6, "an Arrow file"},
-    {"%YAML", 5, "YAML text; use: datarep create -s"},
-    {"datarep:", 8, "a schema; use: datarep create -s"},
-    {"root:", 5, "a schema; use: datarep create -s"},
-    {"{\"file\"", 7, "JSON text"},
-};
-
-/* What begins so, or NULL. */
-static const char *known_name(const char *front, size_t size)
-{
-    size_t i;
-
-    if (size == 0)
-        return "an empty file";
-    for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (size >= known[i].size && memcmp(front, known[i].magic, known[i].size) == 0)
-            return known[i].name;
-    return NULL;
-}
-
-/* What the file is instead of ours, or NULL.  HDF5 may begin at 0, 512, 1024, 2048, ... */
-static const char *foreign_name(FILE *f)
-{
-    char front[16];
-    const char *name = known_name(front, fread(front, 1, sizeof front, f));
-    long at;
-
-    for (at = 512; !name && at <= 1L << 20; at *= 2) {
-        if (fseek(f, at, SEEK_SET) != 0 || fread(front, 1, 8, f) != 8)
-            break;
-        if (memcmp(front, known[0].magic, 8) == 0)
-            name = known[0].name;
-    }
-    return name;
-}
 
 static int say_foreign(const char *path, const char *name)
 {
@@ -100,7 +46,7 @@ static int open_input(int amode, const drep_info *info, drep_file **out)
     if (err < 0)
         return TOOL_IO;
     if (err == DREP_ERR_NOT_DREP || (err && size == 0))
-        return say_foreign("-", known_name(front, size));
+        return say_foreign("-", foreign_front(front, size));
     return err ? tool_fail("-", NULL, err) : TOOL_FINE;
 }
 

@@ -39,8 +39,7 @@ static int paths_grow(struct paths *p)
     return 0;
 }
 
-/* Adds an object; *before is its path if it was there already, else NULL. */
-static int paths_add(struct paths *p, uint64_t id, const char *path, const char **before)
+int paths_add(struct paths *p, uint64_t id, const char *path, const char **before)
 {
     struct met *slot;
 
@@ -114,16 +113,6 @@ static int meet(struct tour *t, const drep_objinfo *info, const char **before)
 
 /* ----------------------------------------------------------------- members */
 
-struct member {
-    char *name, *target, *target_file;
-    int link;
-};
-
-struct members {
-    struct member *list;
-    size_t len, cap;
-};
-
 static int member_add(const drep_linkinfo *link, void *ctx)
 {
     struct members *m = ctx;
@@ -146,7 +135,12 @@ static int member_add(const drep_linkinfo *link, void *ctx)
     return 0;
 }
 
-static void members_release(struct members *m)
+int members_list(struct members *out, drep_file *file, const char *path, int order)
+{
+    return drep_list(file, path, order, member_add, out);
+}
+
+void members_release(struct members *m)
 {
     size_t i;
 
@@ -215,7 +209,7 @@ static int visit_members(struct tour *t, int depth)
     struct members members = {0};
     size_t i, keep = strcmp(t->path, "/") == 0 ? 0 : t->path_len;
     int64_t index = 0;
-    int err = drep_list(t->walk->file, t->path, DREP_BY_CREATION, member_add, &members);
+    int err = members_list(&members, t->walk->file, t->path, DREP_BY_CREATION);
 
     if (err)
         skip(t, err);
@@ -281,6 +275,31 @@ int walk_run(struct walk *walk, const char *path)
     paths_release(&t.met);
     free(t.path);
     return err;
+}
+
+/* Adds the bytes of a dataset's elements to the sum at walk->ctx. */
+static int add_size(struct walk *walk, const struct walk_item *item)
+{
+    uint64_t *sum = walk->ctx;
+    drep_dsinfo info;
+    drep_dataset *ds;
+
+    if (item->link || item->info.kind != DREP_OBJ_DATASET ||
+        drep_dataset_open(walk->file, item->path, &ds))
+        return 0;
+    if (drep_dataset_info(ds, &info) == 0)
+        *sum += (uint64_t)info.count * (uint64_t)drep_type_extent(info.type);
+    drep_dataset_close(ds);
+    return 0;
+}
+
+uint64_t walk_bytes(drep_file *file, const char *path)
+{
+    uint64_t sum = 0;
+    struct walk walk = {.file = file, .depth = -1, .enter = add_size, .ctx = &sum, .quiet = true};
+
+    walk_run(&walk, path);
+    return sum;
 }
 
 /* -------------------------------------------------------------- attributes */

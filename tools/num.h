@@ -1,0 +1,28 @@
+/* num.h - one number of any type, as it lies in memory. */
+#ifndef TOOLS_NUM_H
+#define TOOLS_NUM_H
+
+#include "print.h"
+
+/* 128 bits in two's complement. */
+struct wide {
+    uint64_t high, low;
+    bool is_signed;
+};
+
+/* An integer of the machine's own; one of a predefined type or a scalar.  Bits beyond 128
+ * are left out. */
+struct wide num_machine_int(const void *at, int64_t size, bool is_signed);
+struct wide num_int(const struct printer *p, const drep_type *type, const void *at);
+
+/* A number as the sum of two doubles: exact up to 106 bits. */
+struct num {
+    double value, rest; /* value: the nearest double */
+};
+struct num num_of_int(struct wide w);
+/* Of a real in one of the formats that are read (DREP_FORMAT_...). */
+struct num num_of_real(int format, const void *at);
+/* a - b, rounded once and a little. */
+double num_difference(struct num a, struct num b);
+
+#endif
