@@ -637,6 +637,9 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *                        the slot and not what it names: then commits, or the file, are lost.
  *   drep_keep=2          Commits that stay whole, the newest included (drep_log).
  *   drep_lock=true       Whether readers and writers tell each other by locks (drep_refresh).
+ *   drep_checksum=on     "deferred": unfiltered payload is written without checksums, as fast as
+ *                        the disk is.  Until drep_seal() nothing tells whether it is what was
+ *                        written.
  *   drep_verify=on       "off": checksums of payload are not verified.
  *   drep_cache_size=67108864  Bytes of the cache of chunks, for each file.
  *   drep_chunk_max=16777216   The largest unfiltered payload of a filtered chunk.
@@ -1038,10 +1041,17 @@ typedef int drep_finding_fn(int err, uint64_t offset, const char *message, void 
 DREP_API int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx,
                         int64_t *findings);
 
+/* Computes the checksums that drep_checksum=deferred left out, from what stands in the file;
+ * from the next commit on it is verified.  *blocks (may be NULL): how many there were, of 4 KiB
+ * each.  What an error leaves undone can be done again.  DREP_ERR_READ_ONLY, DREP_ERR_IO,
+ * DREP_ERR_FORMAT, DREP_ERR_NO_SPACE, DREP_ERR_NOMEM, DREP_ERR_FAILED. */
+DREP_API int drep_seal(drep_file *file, int64_t *blocks);
+
 /* Where the bytes are. */
 typedef struct drep_usage {
     int64_t file, slots, nodes, blobs, sums, data, free, slack;
     int64_t objects, chunks;
+    int64_t absent; /* blocks of payload without a checksum (drep_checksum=deferred) */
 } drep_usage;
 DREP_API int drep_usage_get(drep_file *file, drep_usage *out);
 

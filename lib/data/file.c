@@ -199,6 +199,7 @@ static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16
     o->lock = info_bool(info, "drep_lock");
     o->sync = strcmp(info_str(info, "drep_sync"), "none") != 0;
     o->verify = strcmp(info_str(info, "drep_verify"), "off") != 0;
+    o->deferred = strcmp(info_str(info, "drep_checksum"), "deferred") == 0;
     o->keep = keep < INT_MAX ? (int)keep : INT_MAX;
     o->unit = (uint64_t)hint_size(info, "striping_unit");
     o->chunk_max = (uint64_t)hint_size(info, "drep_chunk_max");
@@ -221,8 +222,9 @@ bool hint_is_stored(const char *key)
 static bool hint_is_fixed(const char *key)
 {
     static const char *const fixed[] = {
-        "filename",  "file_perm", "striping_unit",   "drep_verify",    "drep_sync", "drep_keep",
-        "drep_lock", "drep_uuid", "drep_cache_size", "drep_chunk_max", "drep_time", "drep_machine"};
+        "filename",       "file_perm", "striping_unit", "drep_verify", "drep_checksum",
+        "drep_sync",      "drep_keep", "drep_lock",     "drep_uuid",   "drep_cache_size",
+        "drep_chunk_max", "drep_time", "drep_machine"};
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(key, fixed[i]) == 0)

@@ -65,6 +65,12 @@ int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const 
     return 0;
 }
 
+void store_check_absent(struct store *st, uint64_t n)
+{
+    if (st->check)
+        st->check->usage.absent += (int64_t)n;
+}
+
 /* A block that is no node and no sums: its content to c->value, 1 if it could be read. */
 static int see_block(struct check *c, const struct ref *ref, int kind, const char *what,
                      uint32_t *count)

@@ -905,6 +905,7 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
         if (rec->offset > store_end(st) || rec->size > store_end(st) - rec->offset)
             return fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside the file",
                         (unsigned long long)rec->offset);
+        store_check_absent(st, rec->sum[0] == 0);
         err = payload_filtered(st, rec, 1, &bytes);
         buf_release(&bytes);
         if (!err && deep)
@@ -916,6 +917,8 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
     if (!r)
         return DREP_ERR_NOMEM;
     err = run_load(st, rec, r);
+    if (!err)
+        store_check_absent(st, payload_absent(r));
     if (!err)
         err = payload_read(st, r, 0, r->rec.run, NULL);
     run_unload(r);

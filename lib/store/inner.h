@@ -275,6 +275,9 @@ int payload_read_part(struct store *st, const struct run *r, uint32_t index, uin
  * the operation can be taken back. */
 int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offset, uint64_t size,
                   const uint8_t *p, int noted);
+/* How many sums of the run are absent; and makes them from what stands in the file. */
+uint64_t payload_absent(const struct run *r);
+int payload_seal(struct store *st, struct run *r);
 /* The stored bytes of a filtered chunk, verified. */
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, struct buf *out);
 

@@ -31,6 +31,15 @@ static int mismatch(struct store *st, uint64_t offset)
         st, fail(DREP_ERR_CHECKSUM, "checksum mismatch at byte %llu", (unsigned long long)offset));
 }
 
+static int all_absent(const uint64_t *sums, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (sums[i])
+            return 0;
+    }
+    return 1;
+}
+
 /* Bytes against their sums; absent ones promise nothing. */
 static int verify(struct store *st, const uint8_t *p, size_t size, const uint64_t *sums,
                   uint64_t offset)
@@ -41,7 +50,10 @@ static int verify(struct store *st, const uint8_t *p, size_t size, const uint64_
         size_t n = size < PIECE_BYTES ? size : PIECE_BYTES;
         size_t blocks = (size_t)blocks_of(n);
 
-        sum_blocks(p, n, real);
+        if (all_absent(sums, blocks))
+            memset(real, 0, blocks * sizeof(*real));
+        else
+            sum_blocks(p, n, real);
         for (size_t i = 0; i < blocks; i++) {
             if (real[i] != sums[i] && sums[i])
                 return mismatch(st, offset + i * BLOCK);
@@ -66,10 +78,19 @@ static uint64_t stretch(uint64_t n, uint64_t size, uint64_t *count)
 
 /* ---- writing ---- */
 
+/* Sums of bytes that are about to be written, or their absence. */
+static void sum_new(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums)
+{
+    if (st->opts.deferred)
+        memset(sums, 0, (size_t)blocks_of(size) * sizeof(*sums));
+    else
+        sum_blocks(p, size, sums);
+}
+
 static int write_piece(struct store *st, const uint8_t *p, size_t size, uint64_t offset,
                        uint64_t *sums)
 {
-    sum_blocks(p, size, sums);
+    sum_new(st, p, size, sums);
     return st->io->ops->write_at(st->io, p, size, offset);
 }
 
@@ -84,7 +105,7 @@ static int write_small(struct store *st, const uint8_t *p, uint64_t n, uint64_t 
         uint64_t now = n < most ? n : most;
 
         for (uint64_t i = 0; i < now; i++) {
-            sum_blocks(p + i * size, (size_t)size, sums);
+            sum_new(st, p + i * size, (size_t)size, sums);
             sums += blocks_of(size);
         }
         err = st->io->ops->write_at(st->io, p, (size_t)(now * size), offset);
@@ -265,8 +286,8 @@ static int patch_piece(struct store *st, const struct part *p, uint64_t *sums, c
     uint8_t *room;
     int err;
 
-    if (!noted && p->low == p->from && p->high == p->to) {
-        sum_blocks(from, size, sums);
+    if (!noted && (st->opts.deferred || (p->low == p->from && p->high == p->to))) {
+        sum_new(st, from, blocks, sums);
         return st->io->ops->write_at(st->io, from, size, p->at + p->from);
     }
     room = mem_alloc(blocks);
@@ -277,7 +298,7 @@ static int patch_piece(struct store *st, const struct part *p, uint64_t *sums, c
         err = op_image(st, p->at + p->from, room + (p->from - p->low), size);
     if (!err) {
         memcpy(room + (p->from - p->low), from, size);
-        sum_blocks(room, blocks, sums);
+        sum_new(st, room, blocks, sums);
         err = st->io->ops->write_at(st->io, from, size, p->at + p->from);
     }
     mem_free(room);
@@ -300,6 +321,58 @@ int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offs
         size -= now;
         p += now;
     }
+    return err;
+}
+
+/* ---- absent sums ---- */
+
+uint64_t payload_absent(const struct run *r)
+{
+    uint64_t n = chunk_sums(r->rec.run, r->rec.size), absent = 0;
+
+    for (uint64_t i = 0; i < n; i++)
+        absent += r->sum[i] == 0;
+    return absent;
+}
+
+static int seal_piece(struct store *st, uint8_t *room, size_t size, uint64_t offset, uint64_t *sums)
+{
+    uint64_t real[PIECE_BLOCKS];
+    size_t n = (size_t)blocks_of(size);
+    int err;
+
+    for (size_t i = 0; i < n && sums[i]; i++) {
+        if (i + 1 == n)
+            return 0;
+    }
+    err = st->io->ops->read_at(st->io, room, size, offset);
+    if (err)
+        return err;
+    sum_blocks(room, size, real);
+    for (size_t i = 0; i < n; i++)
+        sums[i] = sums[i] ? sums[i] : real[i];
+    return 0;
+}
+
+int payload_seal(struct store *st, struct run *r)
+{
+    uint8_t *room = mem_alloc(PIECE_BYTES);
+    uint64_t *sums = r->sum;
+    int err = room ? 0 : DREP_ERR_NOMEM;
+
+    for (uint32_t i = 0; !err && i < r->rec.run; i++) {
+        uint64_t at = r->rec.offset + i * r->rec.size, left = r->rec.size;
+
+        while (!err && left > 0) {
+            size_t now = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+
+            err = seal_piece(st, room, now, at, sums);
+            sums += blocks_of(now);
+            at += now;
+            left -= now;
+        }
+    }
+    mem_free(room);
     return err;
 }
 

@@ -17,6 +17,7 @@ struct store_opts {
     int lock;            /* take locks (hint drep_lock) */
     int sync;            /* 1: fdatasync in commits (hint drep_sync=commit) */
     int verify;          /* check payload sums when reading (hint drep_verify) */
+    int deferred;        /* leave the sums of unfiltered payload out (hint drep_checksum) */
     int keep;            /* commits kept whole (hint drep_keep) */
     uint64_t unit;       /* alignment of runs of 4 KiB or more (hint striping_unit) */
     uint64_t chunk_max;  /* largest unfiltered payload of a filtered chunk */
@@ -192,6 +193,9 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx);
 int chunk_remove_all(struct chunks *cs);
 /* Where the payload lies in the file if chunks [0, n) are one unfiltered run. */
 int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t *offset);
+/* Fills in the sums of the dataset's payload that are absent; *blocks counts them up.  Makes
+ * operations of its own, of one record each. */
+int chunks_seal(struct chunks *cs, int64_t *blocks);
 /* Verifies all sums of one record's payload; deep: also decodes filters. */
 int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec, int deep);
 
@@ -246,5 +250,7 @@ int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry
                 void *leaf_ctx, int64_t *findings, drep_usage *usage);
 /* data/ tells the check which payload and sums a chunk record uses. */
 int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const char *what);
+/* ... and the store how many sums of it are absent. */
+void store_check_absent(struct store *st, uint64_t n);
 
 #endif

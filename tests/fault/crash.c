@@ -279,12 +279,21 @@ static void try_all(bool committed)
 
 /* ---- the work ---- */
 
+/* Where nothing was changed no commit is made. */
 static void commit_now(void)
 {
+    drep_header h;
+
     must(drep_commit(w.handle), "commit");
-    model_copy(&w.before, &w.last);
-    model_copy(&w.last, &w.now);
-    w.sum[++w.commits] = model_sum(&w.now);
+    must(drep_header_get(w.handle, &h), "header");
+    if (h.sequence == w.commits && model_sum(&w.now) != w.sum[w.commits])
+        stop("no commit was made of a change");
+    if (h.sequence > w.commits) {
+        model_copy(&w.before, &w.last);
+        model_copy(&w.last, &w.now);
+        w.sum[++w.commits] = model_sum(&w.now);
+        try_all(true);
+    }
 }
 
 /* Some write nodes early, as otherwise only work with very many objects does. */
@@ -306,7 +315,6 @@ static void leave(void)
         model_copy(&w.now, &w.last);
     } else {
         commit_now();
-        try_all(true);
         must(drep_close(w.handle), "close");
     }
     open_again();
@@ -355,7 +363,6 @@ static void do_work(void)
             continue;
         }
         commit_now();
-        try_all(true);
     }
     drep_abandon(w.handle);
     drep_info_free(w.info);

@@ -111,6 +111,24 @@ static void base_datasets(drep_file *f)
     base_dataset(f, "/k/packed", &spec);
 }
 
+/* One more dataset, without checksums. */
+static void base_unsealed(void)
+{
+    const int64_t len = ROWS_LEN;
+    const drep_spec spec = {
+        .type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS};
+    drep_info *info;
+    drep_file *f;
+
+    sure(drep_info_new(&info), "hints");
+    sure(drep_info_set(info, "drep_checksum", "deferred"), "hints");
+    sure(drep_open(base_path, DREP_RDWR, info, &f), base_path);
+    drep_info_free(info);
+    base_dataset(f, "/k/unsealed", &spec);
+    sure(look(f, &base_sum), "look");
+    sure(drep_close(f), "close");
+}
+
 static void base_make(const char *dir)
 {
     static int32_t v[ATTR_MAX];
@@ -137,8 +155,8 @@ static void base_make(const char *dir)
     sure(drep_attr_write(f, "/", "many", DREP_INT32_T, 1, &many, v), "attribute");
     sure(drep_attr_write(f, "/k", "few", DREP_INT32_T, 1, &few, v), "attribute");
     sure(drep_attr_write(f, "/k/rows", "few", DREP_INT32_T, 1, &few, v), "attribute");
-    sure(look(f, &base_sum), "look");
     sure(drep_close(f), "close");
+    base_unsealed();
 }
 
 static void copy_file(const char *from, const char *to)
@@ -205,7 +223,7 @@ static int c_list(struct env *e)
 
     if (!err)
         err = drep_list(e->f, "/k", DREP_BY_CREATION, count_link, &n);
-    return err ? err : n == 3 + 7 ? 0 : WRONG;
+    return err ? err : n == 3 + 8 ? 0 : WRONG;
 }
 
 static int c_attr_info(struct env *e)
@@ -700,6 +718,14 @@ static int c_write_view(struct env *e)
     return CALL(drep_write_at, e->view, 100, v, 700, DREP_INT32_T, NULL, &items);
 }
 
+static int c_seal(struct env *e)
+{
+    int64_t n = 0;
+    int err = CALL(drep_seal, e->f, &n);
+
+    return err ? err : n == 3 ? 0 : WRONG;
+}
+
 /* ---- cases that commit, cases that make ---- */
 
 /* Something of everything that a commit has to write. */
@@ -836,6 +862,7 @@ static const struct file_case file_cases[] = {
     {"write a box", CHANGES, "/k/tiles", c_write_part, p_box},
     {"write a box, filtered", CHANGES, "/k/packed", c_write_part, p_box},
     {"write a view", CHANGES, "/k/tiles", c_write_view, p_view},
+    {"seal", CHANGES, NULL, c_seal, NULL},
     {"commit", COMMITS, NULL, c_commit, p_changes},
     {"close", LEAVES, NULL, c_close, p_changes},
     {"abandon", LEAVES, NULL, c_abandon, p_changes},

@@ -695,6 +695,11 @@ static int some_link(struct both *b, int *i, char path[200])
     return group;
 }
 
+static int do_seal(struct both *b)
+{
+    return below(b->rng, 3) ? 0 : drep_seal(b->file, NULL);
+}
+
 static int do_remove(struct both *b)
 {
     char path[200];
@@ -729,7 +734,7 @@ static inline int change(struct both *b)
     static int (*const often[])(struct both *) = {
         do_group, do_dataset, do_dataset, do_dataset, do_write,        do_write, do_write,
         do_write, do_write,   do_resize,  do_resize,  do_attr,         do_attr,  do_attr,
-        do_link,  do_link,    do_remove,  do_move,    do_failing_write};
+        do_link,  do_seal,    do_remove,  do_move,    do_failing_write};
 
     return often[below(b->rng, sizeof often / sizeof *often)](b);
 }

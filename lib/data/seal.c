@@ -1,0 +1,55 @@
+/* seal.c - checksums for what was written without them. */
+#include "data/data.h"
+
+#include <string.h>
+
+/* The first object whose id is greater; DREP_ERR_NOT_FOUND at the end. */
+static int next_object(drep_file *f, uint64_t *id)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, *id + 1, 0);
+    tree_walk(&w, f->st, &key, 0);
+    err = tree_next(&w, &key, NULL);
+    if (err == 0)
+        *id = key_object(key.p);
+    return err;
+}
+
+static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
+{
+    struct object o = {0};
+    struct chunks cs;
+    int err = object_load(f, id, &o);
+
+    if (err == 0 && o.rec.kind == FMT_DATASET) {
+        chunks_of(f, id, &o.rec, 1, true, "dataset", &cs);
+        err = chunks_seal(&cs, blocks);
+        chunks_release(&cs);
+    }
+    object_release(&o);
+    return fail_in(err, "object %llu", (unsigned long long)id);
+}
+
+int drep_seal(drep_file *file, int64_t *blocks)
+{
+    uint64_t id = 0;
+    int64_t n = 0;
+    int err;
+
+    if (file == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    if (!store_writable(file->st))
+        return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
+    pthread_rwlock_wrlock(&file->lock);
+    while ((err = next_object(file, &id)) == 0 && (err = seal_object(file, id, &n)) == 0)
+        ;
+    if (err == DREP_ERR_NOT_FOUND)
+        err = 0;
+    pthread_rwlock_unlock(&file->lock);
+    if (err == 0 && blocks != NULL)
+        *blocks = n;
+    return fail_in(err, "%s", file->path);
+}
