@@ -55,7 +55,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help requirements lint uninstall demo bench fuzz test hetero docs deps-%
+NO_CONFIG := clean help requirements lint uninstall demo interop bench fuzz test hetero docs deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -160,7 +160,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
-    requirements lint bench crash fuzz property hetero docs install uninstall clean help
+    requirements lint bench crash fuzz property interop hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
@@ -331,6 +331,13 @@ crash: ## CRASH_STATES files as a crash could have left them, on all processors
 	    build/release/tests/fault/crash $$((($(CRASH_STATES) + n - 1) / n)) $$((seed * 100000 + i * 10000000)) & \
 	    jobs="$$jobs $$!"; done; \
 	for j in $$jobs; do wait $$j || bad=1; done; exit $$bad
+
+interop: ## HDF5 and netCDF-4 files both ways under every representation; prints the table
+	@tools/install-deps build interop
+	+@$(SUB) MODE=release all test-programs
+	@DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-hdf5.py --full > build/interop.log || \
+	    { grep -A3 '^not ok' build/interop.log; exit 1; }
+	@sed -n 's/^# //p' build/interop.log
 
 hetero: ## the tests on other machines, under qemu-user
 	@tools/install-deps build hetero

@@ -83,6 +83,7 @@ struct job {
     drep_encoding encodings[256]; /* by code, as the container's datarep stores it */
     drep_encoding plain[256];     /* by code, little-endian: of named datatypes */
     uint8_t standard[256];        /* the formats of external32 */
+    int declared;                 /* its representation is none of the built-in ones */
     int from_x86;                 /* export: the container was made on an x86 machine */
     int lean;                     /* a view: data is not moved, findings are not said */
     /* What is so common in the HDF5 file that only the rest is remarked. */

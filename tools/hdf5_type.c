@@ -89,6 +89,8 @@ int map_encodings(struct job *j)
     for (i = 0; !err && i < n && i < 256; i++)
         j->plain[base[i].code & 255] = base[i];
     /* Attributes may use types that the header has no row for. */
+    j->declared = !err && strcmp(h.datarep, "external32") != 0 &&
+                  strcmp(h.datarep, "internal") != 0 && strncmp(h.datarep, "native", 6) != 0;
     if (!err && (drep_datarep_table(h.datarep, base, 256, &n) != 0 || n == 0))
         err = drep_datarep_table("external32", base, 256, &n);
     for (i = 0; !err && i < n && i < 256; i++)
@@ -239,7 +241,8 @@ static int note_order(struct from *f, int code, H5T_order_t order, size_t size)
     if (f->orders == ORDER_SILENT || size == 1)
         return 0;
     stored = order_to_hdf5(map_encoding(f->j, code, named).order);
-    if (order == stored)
+    /* The header of a declared representation may say nothing of an attribute's datatype. */
+    if (order == stored && (named || !f->j->declared))
         return 0;
     return note(f, order == H5T_ORDER_BE   ? "order=big"
                    : order == H5T_ORDER_LE ? "order=little"
