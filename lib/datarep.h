@@ -640,6 +640,7 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *   drep_checksum=on     "deferred": unfiltered payload is written without checksums, as fast as
  *                        the disk is.  Until drep_seal() nothing tells whether it is what was
  *                        written.
+ *   drep_external=false  Whether calls that read follow external links (drep_link_external).
  *   drep_verify=on       "off": checksums of payload are not verified.
  *   drep_cache_size=67108864  Bytes of the cache of chunks, for each file.
  *   drep_chunk_max=16777216   The largest unfiltered payload of a filtered chunk.
@@ -800,6 +801,14 @@ DREP_API int drep_type_open(drep_file *file, const char *path, drep_type **out);
 
 DREP_API int drep_link_hard(drep_file *file, const char *target, const char *path);
 DREP_API int drep_link_soft(drep_file *file, const char *target, const char *path);
+/* Leads to an object of another file: a regular file in or below the directory of this one,
+ * named by a relative path without ".." and reached through no symbolic link.  Nobody has to
+ * be there.  Where the opener allows it (hint drep_external), calls that read go on in that
+ * file, at most 8 links deep: drep_stat, drep_list, drep_type_open, drep_dataset_open and those
+ * of attributes.  It is opened for reading once and belongs to this handle; drep_refresh() moves
+ * it too, but to a commit of its own.  Errors of following: DREP_ERR_UNSUPPORTED_OPERATION (not
+ * allowed; or a call that writes), DREP_ERR_ACCESS (it leads elsewhere), DREP_ERR_LIMIT, those of
+ * drep_open(). */
 DREP_API int drep_link_external(drep_file *file, const char *other_file, const char *target,
                                 const char *path);
 /* Removes a link; the object goes with its last hard link, a group with all that

@@ -219,9 +219,14 @@ static int find(drep_file *f, const char *path, const char *name, struct found *
 int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)
 {
     struct found a;
-    int err = read_begin(file);
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to);
 
     if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_attr_info(to.file, to.path, name, out));
+    if ((err = read_begin(file)) != 0)
         return err;
     a.peek = (struct peek){0};
     err = out == NULL ? fail(DREP_ERR_ARG, "null argument") : find(file, path, name, &a);
@@ -254,9 +259,14 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
 {
     struct found a;
     int64_t items;
-    int err = read_begin(file);
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to);
 
     if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_attr_read(to.file, to.path, name, type, buf));
+    if ((err = read_begin(file)) != 0)
         return err;
     err = find(file, path, name, &a);
     if (err == 0 && type == NULL)
@@ -373,9 +383,14 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
     struct object_head head;
     struct list l = {0};
     uint64_t id;
-    int err = read_begin(file), theirs = 0;
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to), theirs = 0;
 
     if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_attr_list(to.file, to.path, order, fn, ctx));
+    if ((err = read_begin(file)) != 0)
         return err;
     err = fn == NULL ? fail(DREP_ERR_ARG, "no callback") : path_id(file, path, &id);
     if (err == 0)

@@ -81,6 +81,15 @@ struct drep_file {
     drep_dataset *open;  /* open datasets; guarded by type_lock */
     drep_dataset *spare; /* one that was closed */
 
+    /* The files behind external links (external.c). */
+    bool follow;       /* such links may be followed */
+    int dir;           /* the directory of this file, -1: none */
+    int depth;         /* links that led here */
+    char *link_name;   /* how the link names it */
+    drep_file *others; /* that links in this file led to; guarded by others_lock */
+    drep_file *next_other;
+    pthread_mutex_t others_lock;
+
     /* As they were when the operation under way began. */
     struct ftype *types_before;
     bool used_before[DREP_CODE_MAX + 1];
@@ -205,6 +214,25 @@ int object_link(drep_file *f, uint64_t group, const char *name, struct object_re
                 uint64_t *id);
 /* Removes an object that lost its last hard link, with all that only it holds. */
 int object_remove(drep_file *f, uint64_t id);
+
+/* ---- external.c ---- */
+
+/* Where a path leaves the file: by the link's name of the other one, on that path there.  file
+ * NULL: nowhere, as far as it leads. */
+struct crossing {
+    char *file, *path;
+};
+int path_cross(drep_file *f, const char *path, struct crossing *x); /* object.c */
+/* The handle and the path by which a reading call goes on; file NULL: in its own file.  Then
+ * elsewhere_done(), which gives err back. */
+struct elsewhere {
+    drep_file *file;
+    char *path;
+};
+int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to);
+int elsewhere_done(struct elsewhere *to, int err);
+int others_refresh(drep_file *f);
+void others_close(drep_file *f);
 
 /* ---- attr.c ---- */
 

@@ -471,9 +471,14 @@ int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
 {
     struct object_head head;
     uint64_t id;
-    int err = read_begin(file);
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to);
 
     if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_dataset_open(to.file, to.path, out));
+    if ((err = read_begin(file)) != 0)
         return err;
     err = out == NULL ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument")
                       : path_id(file, path, &id);

@@ -104,6 +104,7 @@ static void file_free(drep_file *f)
 {
     if (f == NULL)
         return;
+    others_close(f);
     datasets_release(f);
     if (f->st != NULL)
         store_close(f->st);
@@ -120,6 +121,7 @@ static void file_free(drep_file *f)
         mem_free(old);
     }
     mem_free(f->path);
+    pthread_mutex_destroy(&f->others_lock);
     pthread_mutex_destroy(&f->type_lock);
     pthread_rwlock_destroy(&f->lock);
     mem_free(f);
@@ -135,12 +137,15 @@ static int file_new(const char *path, int amode, const drep_info *info, drep_fil
     f->amode = amode;
     pthread_rwlock_init(&f->lock, NULL);
     pthread_mutex_init(&f->type_lock, NULL);
+    pthread_mutex_init(&f->others_lock, NULL);
+    f->dir = -1;
     f->path = mem_strdup(path);
     err = f->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : info_defaults(&f->info);
     if (err == 0)
         err = drep_info_new(&f->stored);
     if (err == 0 && info != NULL)
         err = info_merge(f->info, info);
+    f->follow = err == 0 && info_bool(f->info, "drep_external");
     if (err != 0) {
         file_free(f);
         return err;
@@ -222,9 +227,9 @@ bool hint_is_stored(const char *key)
 static bool hint_is_fixed(const char *key)
 {
     static const char *const fixed[] = {
-        "filename",       "file_perm", "striping_unit", "drep_verify", "drep_checksum",
-        "drep_sync",      "drep_keep", "drep_lock",     "drep_uuid",   "drep_cache_size",
-        "drep_chunk_max", "drep_time", "drep_machine"};
+        "filename",        "file_perm",      "striping_unit", "drep_verify",   "drep_checksum",
+        "drep_sync",       "drep_keep",      "drep_lock",     "drep_external", "drep_uuid",
+        "drep_cache_size", "drep_chunk_max", "drep_time",     "drep_machine"};
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(key, fixed[i]) == 0)
@@ -374,9 +379,19 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
                      drep_file **out)
 {
     struct io *io;
+    drep_file *f;
     int err = io_posix(path, amode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
 
-    return err != 0 ? err : file_open_on(io, amode, info, commit, out);
+    if (err == 0)
+        err = file_open_on(io, amode, info, commit, &f);
+    if (err != 0)
+        return err;
+    if (f->follow && (err = io_directory(path, &f->dir)) != 0) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
 }
 
 int drep_open(const char *path, int amode, const drep_info *info, drep_file **out)
@@ -444,6 +459,8 @@ int drep_refresh(drep_file *file)
     /* Without locks a writer may be faster. */
     for (int i = 0; err == DREP_ERR_STALE && i < 4; i++)
         err = refresh(file);
+    if (err == 0)
+        err = others_refresh(file);
     pthread_rwlock_unlock(&file->lock);
     return fail_in(err, "%s", file->path);
 }

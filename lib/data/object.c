@@ -291,8 +291,27 @@ static int not_in(drep_file *f, uint64_t id, const char *path, const char *name,
     return fail(DREP_ERR_NOT_FOUND, "%s: no object \"%.*s\"", path, (int)len, name);
 }
 
-/* Walks from the object *id. */
-static int walk_path(drep_file *f, const char *path, uint64_t *id)
+/* The path leaves the file here. */
+static int cross(const struct link_rec *link, const char *rest, struct crossing *x)
+{
+    char *file = mem_strndup((const char *)link->file.p, link->file.len), *path = NULL;
+    int err = file == NULL ? DREP_ERR_NOMEM : splice(&link->path, rest, &path);
+
+    if (err == 0 && strlen(file) != link->file.len)
+        err = fail(DREP_ERR_FORMAT, "an external link whose file's name has a NUL in it");
+    if (err != 0) {
+        mem_free(file);
+        mem_free(path);
+        return err;
+    }
+    x->file = file;
+    x->path = path;
+    return 0;
+}
+
+/* Walks from the object *id.  x: where it leaves the file, and then *id means nothing; NULL:
+ * it must not. */
+static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossing *x)
 {
     const char *p = path;
     uint64_t at = *id;
@@ -312,9 +331,14 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id)
         p += n;
         if (link.kind == FMT_HARD) {
             at = link.object;
+        } else if (link.kind == FMT_EXTERNAL && x != NULL) {
+            err = cross(&link, p, x);
+            tree_peeked(&peek);
+            break;
         } else if (link.kind == FMT_EXTERNAL) {
-            err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: leads to another file, \"%.*s\"", path,
-                       (int)link.file.len, (const char *)link.file.p);
+            err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: leads to another file, \"%.*s\"%s",
+                       path, (int)link.file.len, (const char *)link.file.p,
+                       f->follow ? "" : "; the hint drep_external lets reading follow it");
         } else if (++soft > SOFT_MAX) {
             err = fail(DREP_ERR_LIMIT, "%s: more than %d soft links", path, SOFT_MAX);
         } else {
@@ -352,12 +376,23 @@ int path_id(drep_file *f, const char *path, uint64_t *id)
         *id = f->last_id;
         return 0;
     }
-    err = walk_path(f, path, &at);
+    err = walk_path(f, path, &at, NULL);
     if (err == 0) {
         path_note(f, path, at);
         *id = at;
     }
     return err;
+}
+
+/* What else is wrong with the path, the call itself will say. */
+int path_cross(drep_file *f, const char *path, struct crossing *x)
+{
+    uint64_t id = FMT_OBJECT_ROOT;
+    int err;
+
+    *x = (struct crossing){NULL, NULL};
+    err = walk_path(f, path, &id, x);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
 int path_find(drep_file *f, const char *path, struct object *o)
@@ -380,7 +415,7 @@ static int step_down(drep_file *f, const char *path, const char *part, int paren
 {
     struct object_head head;
     uint64_t at = *group;
-    int err = walk_path(f, part, &at);
+    int err = walk_path(f, part, &at, NULL);
 
     if (err == DREP_ERR_NOT_FOUND && parents)
         err = make_group(f, *group, part, &at);
@@ -642,9 +677,14 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
 {
     struct object o = {0};
     int64_t attrs = 0;
-    int err = read_begin(file);
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to);
 
     if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_stat(to.file, to.path, out));
+    if ((err = read_begin(file)) != 0)
         return err;
     err = out == NULL ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_find(file, path, &o);
     if (err == 0)
@@ -723,9 +763,14 @@ int drep_type_open(drep_file *file, const char *path, drep_type **out)
 {
     struct object o = {0};
     struct ftype *t;
-    int err = read_begin(file);
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to);
 
     if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_type_open(to.file, to.path, out));
+    if ((err = read_begin(file)) != 0)
         return err;
     err = out == NULL ? fail(DREP_ERR_ARG, "drep_type_open: null argument")
                       : path_find(file, path, &o);
@@ -1006,9 +1051,14 @@ int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, v
     struct link_rec link;
     struct tree_walk w;
     struct key key;
-    int err = read_begin(file), theirs = 0;
+    struct elsewhere to;
+    int err = path_elsewhere(file, group, &to), theirs = 0;
 
     if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_list(to.file, to.path, order, fn, ctx));
+    if ((err = read_begin(file)) != 0)
         return err;
     err = fn == NULL ? fail(DREP_ERR_ARG, "drep_list: no callback") : path_find(file, group, &o);
     if (err == 0 && o.rec.kind != FMT_GROUP)

@@ -43,6 +43,12 @@ enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
  * `perm` (umask applies); publish renames it and syncs the directory; close before publish removes
  * it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out);
+/* The directory that the file at `path` stands in, behind symbolic links: a descriptor. */
+int io_directory(const char *path, int *dir);
+/* Opens a regular file in or below a directory, for reading.  `name` is a relative path without
+ * "..", and no symbolic link leads to it (DREP_ERR_ACCESS); `path` is for messages.  *inner is
+ * a descriptor of its own directory. */
+int io_beside(int dir, const char *name, const char *path, struct io **out, int *inner);
 /* memory: empty and growing, or (image not NULL) a read-only view of it. */
 int io_memory(const void *image, size_t size, struct io **out);
 

@@ -490,3 +490,108 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
     *out = &f->io;
     return 0;
 }
+
+/* ---- files beside a file ---- */
+
+int io_directory(const char *path, int *dir)
+{
+    char *real = realpath(path, NULL);
+    int err;
+
+    if (!real)
+        return fail_errno(path, "directory");
+    err = open_directory(real, dir);
+    free(real);
+    return err;
+}
+
+static int leads_out(const char *path)
+{
+    return fail(DREP_ERR_ACCESS, "%s: leads out of the directory of the file that links to it",
+                path);
+}
+
+/* One step down; takes over *dir. */
+static int step_down(int *dir, const char *name, size_t len, int last, const char *path)
+{
+    int flags = last ? O_RDONLY | O_NONBLOCK : O_RDONLY | O_DIRECTORY;
+    char part[NAME_MAX + 1];
+    int fd;
+
+    if (len > NAME_MAX)
+        return fail(DREP_ERR_NAME, "%s: open: %s", path, strerror(ENAMETOOLONG));
+    memcpy(part, name, len);
+    part[len] = '\0';
+    if (strcmp(part, "..") == 0)
+        return leads_out(path);
+    do
+        fd = openat(*dir, part, flags | O_NOFOLLOW | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0 && errno == ELOOP)
+        return fail(DREP_ERR_ACCESS, "%s: a symbolic link", path);
+    if (fd < 0)
+        return fail_errno(path, "open");
+    close(*dir);
+    *dir = fd;
+    return 0;
+}
+
+/* A descriptor of the file and one of its directory. */
+static int walk_down(int dir, const char *name, const char *path, int *file, int *inner)
+{
+    int at = fcntl(dir, F_DUPFD_CLOEXEC, 0), above = -1, err = 0;
+
+    if (at < 0)
+        return fail_errno(path, "open");
+    if (*name == '/')
+        err = leads_out(path);
+    while (!err) {
+        size_t n = strcspn(name, "/"), gap = strspn(name + n, "/");
+        int last = name[n + gap] == '\0';
+
+        if (last && gap > 0)
+            err = fail(DREP_ERR_NO_SUCH_FILE, "%s: open: %s", path, strerror(ENOTDIR));
+        else if (last && (above = fcntl(at, F_DUPFD_CLOEXEC, 0)) < 0)
+            err = fail_errno(path, "open");
+        if (!err && (n > 0 || last))
+            err = step_down(&at, name, n, last, path);
+        name += n + gap;
+        if (last)
+            break;
+    }
+    if (err) {
+        close(at);
+        if (above >= 0)
+            close(above);
+        return err;
+    }
+    *file = at;
+    *inner = above;
+    return 0;
+}
+
+int io_beside(int dir, const char *name, const char *path, struct io **out, int *inner)
+{
+    struct posix *f = mem_zalloc(1, sizeof(*f));
+    struct stat s;
+    int err;
+
+    if (!f)
+        return DREP_ERR_NOMEM;
+    f->fd = -1;
+    f->io.ops = &posix_ops;
+    f->io.path = mem_strdup(path);
+    err = f->io.path ? walk_down(dir, name, path, &f->fd, inner) : DREP_ERR_NOMEM;
+    if (!err && fstat(f->fd, &s))
+        err = fail_errno(path, "stat");
+    else if (!err && !S_ISREG(s.st_mode))
+        err = fail(DREP_ERR_ACCESS, "%s: open: not a regular file", path);
+    if (err) {
+        if (f->fd >= 0)
+            close(*inner);
+        posix_close(&f->io);
+        return err;
+    }
+    *out = &f->io;
+    return 0;
+}

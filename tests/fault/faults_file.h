@@ -152,6 +152,7 @@ static void base_make(const char *dir)
     drep_type_free(type);
     sure(drep_link_hard(f, "/k/rows", "/k/g/again"), "link");
     sure(drep_link_soft(f, "/k/rows", "/k/g/soft"), "link");
+    sure(drep_link_external(f, "case.drep", "/k", "/k/g/itself"), "link");
     sure(drep_attr_write(f, "/", "many", DREP_INT32_T, 1, &many, v), "attribute");
     sure(drep_attr_write(f, "/k", "few", DREP_INT32_T, 1, &few, v), "attribute");
     sure(drep_attr_write(f, "/k/rows", "few", DREP_INT32_T, 1, &few, v), "attribute");
@@ -223,7 +224,7 @@ static int c_list(struct env *e)
 
     if (!err)
         err = drep_list(e->f, "/k", DREP_BY_CREATION, count_link, &n);
-    return err ? err : n == 3 + 8 ? 0 : WRONG;
+    return err ? err : n == 4 + 8 ? 0 : WRONG;
 }
 
 static int c_attr_info(struct env *e)
@@ -482,7 +483,7 @@ static int c_open_header(struct env *e)
 static int c_open_commit(struct env *e)
 {
     drep_file *f = NULL;
-    int err = CALL(drep_open_commit, e->path, DREP_RDONLY, 1, NULL, &f);
+    int err = CALL(drep_open_commit, e->path, DREP_RDONLY, 2, NULL, &f);
 
     return closed(f, err);
 }
@@ -504,6 +505,27 @@ static int c_open_image(struct env *e)
     int err = CALL(drep_open_image, e->image, e->size, NULL, &f);
 
     return closed(f, err);
+}
+
+static int p_follow(struct env *e)
+{
+    int err = drep_info_new(&e->info);
+
+    if (!err)
+        err = drep_info_set(e->info, "drep_external", "true");
+    return err ? err : drep_open(e->path, DREP_RDONLY, e->info, &e->f);
+}
+
+/* Through a link to another file, and another. */
+static int c_follow(struct env *e)
+{
+    drep_dataset *ds = NULL;
+    int err = drep_dataset_open(e->f, "/k/g/itself/g/itself/rows", &ds);
+
+    if (err)
+        return ds ? WRONG : err;
+    drep_dataset_close(ds);
+    return 0;
 }
 
 /* A file without a header, beside the other. */
@@ -830,6 +852,7 @@ static const struct file_case file_cases[] = {
     {"open the header", OPENS, NULL, c_open_header, NULL},
     {"open an earlier commit", OPENS, NULL, c_open_commit, NULL},
     {"open an image", OPENS, NULL, c_open_image, p_image},
+    {"follow external links", OPENS, NULL, c_follow, p_follow},
     {"raw view", OPENS, NULL, c_raw, NULL},
     {"make groups", CHANGES, NULL, c_group, NULL},
     {"make a dimension", CHANGES, NULL, c_dimension, NULL},

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -92,6 +93,7 @@ int inject_fdatasync(int fd) __asm__("fdatasync");
 int inject_fsync(int fd) __asm__("fsync");
 int inject_fcntl(int fd, int cmd, void *arg) __asm__("fcntl64");
 int inject_open(const char *path, int flags, mode_t mode) __asm__("open64");
+int inject_openat(int dir, const char *path, int flags, mode_t mode) __asm__("openat64");
 int inject_fstat(int fd, struct stat *s) __asm__("fstat64");
 int inject_lstat(const char *path, struct stat *s) __asm__("lstat64");
 int inject_rename(const char *from, const char *to) __asm__("rename");
@@ -155,7 +157,11 @@ int inject_fcntl(int fd, int cmd, void *arg)
 {
     REAL("fcntl64", int, int, int, ...);
 
-    return fails(ON_LOCK) ? -1 : call(fd, cmd, arg);
+    if (cmd == F_OFD_SETLK || cmd == F_OFD_GETLK) {
+        if (fails(ON_LOCK))
+            return -1;
+    }
+    return call(fd, cmd, arg);
 }
 
 int inject_open(const char *path, int flags, mode_t mode)
@@ -163,6 +169,13 @@ int inject_open(const char *path, int flags, mode_t mode)
     REAL("open64", int, const char *, int, ...);
 
     return fails(ON_NAME) ? -1 : call(path, flags, mode);
+}
+
+int inject_openat(int dir, const char *path, int flags, mode_t mode)
+{
+    REAL("openat64", int, int, const char *, int, ...);
+
+    return fails(ON_NAME) ? -1 : call(dir, path, flags, mode);
 }
 
 int inject_fstat(int fd, struct stat *s)

@@ -113,6 +113,7 @@ static void release(struct env *e)
         drep_view_close(e->view);
     drep_selection_free(e->sel);
     drep_type_free(e->type);
+    drep_info_free(e->info);
     drep_dataset_close(e->ds);
     drep_abandon(e->f);
     free(e->image);

@@ -1,0 +1,130 @@
+/* external.c - the files behind external links.
+ *
+ * Where the path of a call that reads crosses an external link, and the opener allowed it (hint
+ * drep_external), the call goes on in the other file.  That is opened for reading, once, and
+ * belongs to the handle; its own links lead on, but only so deep. */
+#include "data/data.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 8
+
+void others_close(drep_file *f)
+{
+    while (f->others != NULL) {
+        drep_file *g = f->others;
+
+        f->others = g->next_other;
+        drep_abandon(g);
+    }
+    if (f->dir >= 0)
+        close(f->dir);
+    mem_free(f->link_name);
+}
+
+/* The path for messages: that of this file, its last name replaced. */
+static char *path_beside(const drep_file *f, const char *name)
+{
+    const char *slash = strrchr(f->path, '/');
+    size_t dir = slash == NULL ? 0 : (size_t)(slash - f->path) + 1, len = strlen(name);
+    char *path = mem_alloc(dir + len + 1);
+
+    if (path == NULL)
+        return NULL;
+    memcpy(path, f->path, dir);
+    memcpy(path + dir, name, len + 1);
+    return path;
+}
+
+static int other_new(drep_file *f, const char *name, drep_file **out)
+{
+    char *path, *own;
+    drep_file *g;
+    struct io *io;
+    int inner, err;
+
+    if (f->dir < 0)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a file that lies in no directory");
+    if (f->depth == DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "more than %d external links, one behind the other", DEPTH_MAX);
+    path = path_beside(f, name);
+    own = mem_strdup(name);
+    err = path == NULL || own == NULL ? DREP_ERR_NOMEM : io_beside(f->dir, name, path, &io, &inner);
+    mem_free(path);
+    if (err == 0) {
+        err = file_open_on(io, DREP_RDONLY | (f->amode & DREP_HEADER_ONLY), f->info, 0, &g);
+        if (err != 0)
+            close(inner);
+    }
+    if (err != 0) {
+        mem_free(own);
+        return err;
+    }
+    g->dir = inner;
+    g->depth = f->depth + 1;
+    g->link_name = own;
+    *out = g;
+    return 0;
+}
+
+/* The file of this name, from the list or opened. */
+static int other_get(drep_file *f, const char *name, drep_file **out)
+{
+    drep_file *g;
+    int err = 0;
+
+    pthread_mutex_lock(&f->others_lock);
+    for (g = f->others; g != NULL && strcmp(g->link_name, name) != 0; g = g->next_other)
+        ;
+    if (g == NULL && (err = other_new(f, name, &g)) == 0) {
+        g->next_other = f->others;
+        f->others = g;
+    }
+    pthread_mutex_unlock(&f->others_lock);
+    if (err == 0)
+        *out = g;
+    return err;
+}
+
+int others_refresh(drep_file *f)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&f->others_lock);
+    for (drep_file *g = f->others; err == 0 && g != NULL; g = g->next_other)
+        err = drep_refresh(g);
+    pthread_mutex_unlock(&f->others_lock);
+    return err;
+}
+
+int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to)
+{
+    struct crossing x;
+    int err;
+
+    to->file = NULL;
+    if (f == NULL || path == NULL || !f->follow)
+        return 0;
+    pthread_rwlock_rdlock(&f->lock);
+    err = path_cross(f, path, &x);
+    pthread_rwlock_unlock(&f->lock);
+    if (err != 0)
+        return fail_in(err, "%s", f->path);
+    if (x.file == NULL)
+        return 0;
+    err = other_get(f, x.file, &to->file);
+    mem_free(x.file);
+    to->path = x.path;
+    if (err != 0) {
+        to->file = NULL;
+        mem_free(x.path);
+    }
+    return fail_in(err, "%s: %s", f->path, path);
+}
+
+int elsewhere_done(struct elsewhere *to, int err)
+{
+    mem_free(to->path);
+    return err;
+}
