@@ -961,9 +961,9 @@ typedef struct drep_dsinfo {
     int64_t chunks;       /* stored chunks */
 } drep_dsinfo;
 DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
-/* The fill value as one element of the info's type, variable-length parts
- * malloc'ed. */
-DREP_API int drep_dataset_fill(drep_dataset *dataset, void *value);
+/* The fill value as one element of `type` (same number of items; NULL: the info's type),
+ * variable-length parts malloc'ed. */
+DREP_API int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value);
 DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
 /* Calls fn for each stored chunk, in grid order, with the coordinates of its first
  * element (contiguous: one number, its place in row-major order); what no chunk covers

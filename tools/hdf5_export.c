@@ -439,15 +439,9 @@ static int has_references(const struct map *m)
 /* The fill value as what is held; its variable parts for drep_vlen_free(). */
 int drain_fill(struct job *j, const struct drain *s, void *held)
 {
-    void *own = calloc(1, (size_t)drep_type_extent(s->info.type) + 1);
-    int err = own ? drep_dataset_fill(s->ds, own) : job_no_memory(j);
+    int err = drep_dataset_fill(s->ds, s->map.held, held);
 
-    if (own && !err) {
-        err = drep_convert(s->map.held, held, s->info.type, own, 1, NULL);
-        drep_vlen_free(s->info.type, 1, own);
-    }
-    free(own);
-    return err && own ? job_fail_drep(j, err) : err;
+    return err ? job_fail_drep(j, err) : 0;
 }
 
 static int set_fill(struct job *j, const struct object *o, const struct drain *s, hid_t dcpl)

@@ -129,25 +129,16 @@ int values_attr(struct values *out, const struct printer *p, const char *path, c
 int values_fill(struct values *out, const struct printer *p, drep_dataset *dataset,
                 const drep_dsinfo *info)
 {
-    struct values v = {.count = 1};
-    int64_t from = drep_type_extent(info->type), to;
-    void *native = calloc(1, (size_t)(from > 0 ? from : 1));
-    int err = native ? drep_dataset_fill(dataset, native) : DREP_ERR_NOMEM;
+    struct values v = {.shown = drep_type_ref(info->type)};
+    int64_t extent;
+    int err = print_type(p, info->type, false, &v.type);
 
-    if (err) {
-        free(native);
-        return err;
-    }
-    v.shown = drep_type_ref(info->type);
-    err = print_type(p, info->type, false, &v.type);
     if (!err) {
-        to = drep_type_extent(v.type);
-        v.buf = calloc(1, (size_t)(to > 0 ? to : 1));
-        err = v.buf ? drep_convert(v.type, v.buf, info->type, native, 1, NULL) : DREP_ERR_NOMEM;
+        extent = drep_type_extent(v.type);
+        v.buf = calloc(1, (size_t)(extent > 0 ? extent : 1));
+        err = v.buf ? drep_dataset_fill(dataset, v.type, v.buf) : DREP_ERR_NOMEM;
     }
-    drep_vlen_free(info->type, 1, native);
-    free(native);
-    v.count = err ? 0 : 1;
+    v.count = !err;
     if (err)
         values_release(&v);
     else

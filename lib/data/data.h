@@ -250,6 +250,10 @@ int value_check(const struct span *value, const drep_type *type, int64_t count);
 int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
               const drep_type *want, void *buf);
 
+/* The one element that it holds as the file stores it: `out` is all zeros before.  Of files
+ * with a table, and types of fixed length. */
+int value_stored(drep_file *f, const struct span *value, const struct ftype *ft, uint8_t *out);
+
 /* ---- convert.c: elements between the file and memory ---- */
 
 struct conv {

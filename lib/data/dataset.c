@@ -105,7 +105,8 @@ static int zero_is_zero(int code, void *ctx)
     return err;
 }
 
-/* One stored element of the fill value: through the write functions once. */
+/* One stored element of the fill value: where there are functions, through them once.
+ * A table needs no memory in between, whose types may hold less than the file's. */
 static int fill_convert(drep_dataset *ds)
 {
     drep_file *f = ds->file;
@@ -120,6 +121,15 @@ static int fill_convert(drep_dataset *ds)
     value = mem_zalloc(1, (uint64_t)type->prog.extent);
     if (ds->fill == NULL || value == NULL)
         err = fail(DREP_ERR_NOMEM, "out of memory");
+    if (err == 0 && ds->rec.fill == FMT_FILL_VALUE && !type->variable &&
+        header_table(f, true) != NULL) {
+        err = value_stored(f, &ds->rec.fill_value, ds->ft, ds->fill);
+        if (err != DREP_ERR_TYPE) {
+            mem_free(value);
+            return err;
+        }
+        err = 0; /* references go through memory, which holds them */
+    }
     if (err == 0 && ds->rec.fill == FMT_FILL_VALUE)
         err = value_get(f, &ds->rec.fill_value, type, 1, type, value);
     if (err == 0)
@@ -1040,19 +1050,25 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     return read_end(dataset->file, 0);
 }
 
-int drep_dataset_fill(drep_dataset *dataset, void *value)
+int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
 {
-    const drep_type *type;
+    const drep_type *own;
     int err;
 
     if (dataset == NULL || value == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_fill: null argument");
     if ((err = read_begin(dataset->file)) != 0)
         return err;
-    type = dataset->ft->type;
-    memset(value, 0, (size_t)type->prog.extent);
-    if (dataset->rec.fill == FMT_FILL_VALUE)
-        err = value_get(dataset->file, &dataset->rec.fill_value, type, 1, type, value);
+    own = dataset->ft->type;
+    if (type == NULL)
+        type = own;
+    if (type->items != own->items)
+        err = fail(DREP_ERR_COUNT, "a fill value of %lld items as %lld", (long long)own->items,
+                   (long long)type->items);
+    else
+        memset(value, 0, (size_t)type->prog.extent);
+    if (err == 0 && dataset->rec.fill == FMT_FILL_VALUE)
+        err = value_get(dataset->file, &dataset->rec.fill_value, own, 1, type, value);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
 }
 

@@ -325,3 +325,19 @@ int value_get(drep_file *f, const struct span *value, const drep_type *type, int
         return plan_value(plan, value, count, buf);
     return value_take(f, value, type, count, want, buf);
 }
+
+int value_stored(drep_file *f, const struct span *value, const struct ftype *ft, uint8_t *out)
+{
+    struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
+    const uint8_t *items;
+    struct self s;
+    struct in in;
+    int err = value_open(&s, &in, value, ft->type, 1, &items);
+
+    if (err != 0)
+        return err;
+    err = rep_convert(out, &(struct rep_side){&ft->stored, header_table(f, true), 0}, items,
+                      &(struct rep_side){&s.prog, &s.table, 0}, ft->type->items, &opts, NULL);
+    prog_release(&s.prog);
+    return err;
+}

@@ -281,7 +281,7 @@ static int c_dataset_info(struct env *e)
 static int c_dataset_fill(struct env *e)
 {
     int32_t v = 0;
-    int err = CALL(drep_dataset_fill, e->ds, &v);
+    int err = CALL(drep_dataset_fill, e->ds, NULL, &v);
 
     return err ? err : v == 9 ? 0 : WRONG;
 }

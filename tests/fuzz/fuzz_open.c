@@ -206,7 +206,7 @@ static void visit_dataset(struct visit *v, const char *path)
         show_type(info.type);
         buf = room(info.type, 1);
         if (buf) {
-            (void)drep_dataset_fill(ds, buf);
+            (void)drep_dataset_fill(ds, NULL, buf);
             drep_vlen_free(info.type, 1, buf);
         }
         free(buf);

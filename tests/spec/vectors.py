@@ -538,6 +538,21 @@ def native(abi):
                                  "v": "text", "s": "xyz"}]})
 
 
+def fill_exact():
+    """A fill value that no machine with a shorter long double holds, stored and not stored."""
+    b = Builder()
+    third = "0x1.5555555555555555555555555555p-2"
+    d = b.dataset(1, "third", "LONG_DOUBLE", (5,), "chunked", (2,), fill=1,
+                  fill_value=Fraction(1, 3))
+    b.run(d, (0,), [b.payload("LONG_DOUBLE", [-2.5])[0]])
+    t = ("struct", [("c", "CHAR"), ("e", "LONG_DOUBLE"), ("d", "DOUBLE")])
+    d = b.dataset(1, "struct", t, (2,), "chunked", (1,), fill=1,
+                  fill_value=("x", Fraction(1, 3), 1.5))
+    b.run(d, (0,), [b.payload(t, [("y", 0.5, -1.0)])[0]])
+    return done(b, {"/third": [-2.5] + [third] * 4,
+                    "/struct": [{"c": "y", "e": 0.5, "d": -1.0}, {"c": "x", "e": third, "d": 1.5}]})
+
+
 def native_s390x():
     return native("s390x")
 
@@ -746,7 +761,7 @@ def damaged_slot():
 
 GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, user_filter,
         contiguous, links,
-        attrs, dims, named, tree, native_s390x, native_m68k, native_i386, native_ppc64el,
+        attrs, dims, named, tree, fill_exact, native_s390x, native_m68k, native_i386, native_ppc64el,
         declared_ibm, declared_vax, declared_cray, code, code_native, extended, readonly,
         second_commit, commits, damaged_slot]
 
