@@ -128,7 +128,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 # Programs of the other suites, and datareps that they load.
-SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli interop fault hetero))
+SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli $(if $(HAVE_HDF5),interop) fault hetero))
 PLUGIN_SRC := $(wildcard tests/*/plugin_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
