@@ -383,8 +383,8 @@ static int enc_of(struct enc *e, const struct rep_table *table, const drep_type 
         }
     }
     /* A description that only names a format, or a plain integer, is that. */
-    if (e->custom && e->custom->cls == DREP_SCALAR_REAL &&
-        e->custom->format != DREP_FORMAT_CUSTOM) {
+    if (e->custom && e->custom->format != DREP_FORMAT_CUSTOM &&
+        e->custom->cls != DREP_SCALAR_BITS) {
         e->format = e->custom->format;
         e->custom = NULL;
     } else if (e->custom && e->custom->cls == DREP_SCALAR_INT && e->custom->offset == 0 &&

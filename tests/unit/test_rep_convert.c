@@ -716,6 +716,34 @@ static int var_count(void *ctx, const drep_type *dst_leaf, void *dst, const drep
     return *(int *)ctx == 7 ? DREP_ERR_LIMIT : 0;
 }
 
+/* A scalar that is described by the name of its format alone. */
+START_TEST(test_scalars_of_named_formats)
+{
+    static const uint8_t bytes[] = {0xff, 0xff, 0xfe, 0x01, 0x02, 0x03};
+    static const struct {
+        const char *type;
+        int32_t first, second;
+    } cases[] = {{"scalar{int,big,3}", -2, 0x010203},
+                 {"scalar{uint,big,3}", 0xfffffe, 0x010203},
+                 {"scalar{int,little,3}", (int32_t)0xfffeffff, 0x030201}};
+    uint8_t back[6];
+    int32_t got[2];
+    size_t i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        drep_type *type;
+
+        ck_assert_int_eq(drep_type_parse(cases[i].type, &type), 0);
+        ck_assert_int_eq(drep_convert(DREP_INT32_T, got, type, bytes, 2, NULL), 0);
+        ck_assert_int_eq(got[0], cases[i].first);
+        ck_assert_int_eq(got[1], cases[i].second);
+        ck_assert_int_eq(drep_convert(type, back, DREP_INT32_T, got, 2, NULL), 0);
+        ck_assert_mem_eq(back, bytes, 6);
+        drep_type_free(type);
+    }
+}
+END_TEST
+
 START_TEST(test_D4_items_of_variable_length_are_passed_on)
 {
     struct {
@@ -762,6 +790,7 @@ int main(void)
     tcase_add_test(tc, test_report_of_a_struct_is_that_of_its_items);
     tcase_add_test(tc, test_elements_of_unequal_shape);
     tcase_add_test(tc, test_turns_of_unequal_size_and_distance);
+    tcase_add_test(tc, test_scalars_of_named_formats);
     tcase_add_test(tc, test_D4_items_of_variable_length_are_passed_on);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
