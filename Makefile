@@ -120,10 +120,12 @@ $(BUILD)/obj/tests/unit/%.o: PRIVATE_FLAGS = $(CHECK_CFLAGS) $(MPFR_CFLAGS) \
 objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 
 LIB_SRC := $(wildcard format/*.c lib/*/*.c)
-# Without libyaml there are no schemas, without HDF5 no datarep-hdf5.so.
-SCHEMA_SRC := $(if $(HAVE_YAML),$(wildcard schema/*.c))
+# Without libyaml there are no schemas, only values in text; without HDF5 no datarep-hdf5.so.
+SCHEMA_SRC := $(if $(HAVE_YAML),$(wildcard schema/*.c),$(patsubst %,schema/%.c,doc number decimal value))
 HDF5_SRC := $(if $(HAVE_HDF5),$(wildcard tools/hdf5*.c))
-TOOL_SRC := $(filter-out tools/hdf5%,$(wildcard tools/*.c)) $(if $(HAVE_CXX),$(wildcard tools/*.cc))
+ZIP_SRC := $(if $(HAVE_ZIP),tools/zip_module.c)
+TOOL_SRC := $(filter-out tools/hdf5% tools/zip_module.c,$(wildcard tools/*.c)) \
+    $(if $(HAVE_CXX),$(wildcard tools/*.cc))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -133,7 +135,7 @@ PLUGIN_SRC := $(wildcard tests/*/plugin_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(ZIP_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -151,7 +153,7 @@ MAKEFLAGS += --no-builtin-rules
 SHARED := $(BUILD)/libdatarep.so.$(VERSION)
 STATIC := $(BUILD)/libdatarep.a
 COMMAND := $(BUILD)/datarep
-MODULE := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so)
+MODULE := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so)
 UNIT := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 REPLAY := $(patsubst tests/%.c,$(BUILD)/tests/%,$(FUZZ_SRC))
 SUITE := $(patsubst %.c,$(BUILD)/%,$(filter-out $(PLUGIN_SRC),$(SUITE_SRC)))
@@ -234,6 +236,9 @@ $(COMMAND): $(CMD_OBJ) $(STATIC)
 
 $(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC))
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS)
+
+$(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC))
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(ZIP_LIBS)
 
 # Tests see the internal symbols.  Archives, so that a test links only what it needs.
 $(BUILD)/tests/internal.a: $(LIB_OBJ)

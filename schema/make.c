@@ -263,6 +263,16 @@ int model_make(const struct schema *s, const char *path, int amode, const char *
     return err;
 }
 
+int schema_make(const struct schema *s, const char *path, int amode, const char *datarep,
+                schema_say_fn *say, void *ctx, drep_file **out)
+{
+    struct complaints c = {.say = say, .ctx = ctx};
+    int err = model_make(s, path, amode, datarep, &c, out);
+
+    complaints_tell(&c);
+    return err;
+}
+
 int schema_create(const struct schema *s, const char *path, int amode, const char *datarep,
                   schema_say_fn *say, void *ctx)
 {

@@ -35,6 +35,10 @@ int schema_create(const struct schema *schema, const char *path, int amode, cons
  * the name of the one that its files have: *datarep is borrowed, NULL if it says none. */
 int schema_declare(const struct schema *schema, const char **datarep, schema_say_fn *say, void *ctx);
 
+/* The same, but the file stays open with nothing committed, so that more can be put in. */
+int schema_make(const struct schema *schema, const char *path, int amode, const char *datarep,
+                schema_say_fn *say, void *ctx, drep_file **out);
+
 /* Where two datasets differ. */
 struct schema_difference {
     int64_t count;                /* elements that differ */

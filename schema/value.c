@@ -769,6 +769,17 @@ bool value_encode(const struct encoder *e, const drep_type *type, int rank, cons
     return false;
 }
 
+bool encoder_held(const struct encoder *e, const drep_type *type, drep_type **held)
+{
+    return type_on_way(e, type, HELD, held);
+}
+
+bool encoder_put(const struct encoder *e, const drep_type *type, const drep_type *held,
+               const struct doc *node, void *at)
+{
+    return put(e, (struct place){.type = type, .held = held, .at = at}, node);
+}
+
 /* The value that the item with this number, counted in the elements of a node, came from;
  * the number is what is left of it when this gives NULL. */
 static const struct doc *find_item(const drep_type *type, int rank, const struct doc *node,
