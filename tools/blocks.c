@@ -89,7 +89,7 @@ int blocks_read(const struct blocks *b, drep_dataset *dataset, const drep_type *
     if (s->rank > 0)
         err = drep_select_box(s->rank, start, b->count, s->step, NULL, &selection);
     if (!err)
-        err = drep_read(dataset, selection, type, buf, NULL);
+        err = drep_read(dataset, selection, type, buf, b->xfer);
     drep_selection_free(selection);
     return err;
 }

@@ -9,9 +9,10 @@
 
 struct blocks {
     const struct slice *slice;
-    int64_t first; /* number of the block's first element in the selection */
-    int64_t len;   /* elements in the block */
-    int64_t most;  /* elements in the largest */
+    const drep_xfer *xfer; /* how blocks_read() reads; NULL: the defaults */
+    int64_t first;         /* number of the block's first element in the selection */
+    int64_t len;           /* elements in the block */
+    int64_t most;          /* elements in the largest */
     int64_t at[DREP_MAX_RANK], count[DREP_MAX_RANK]; /* in selected elements */
     int split;           /* the dimension in which blocks follow each other, -1: one block */
     int64_t rows, chunk; /* of it in a full block; in a chunk */

@@ -22,13 +22,11 @@ struct exchange {
 /* The options of both directions. */
 enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JSON, EXCHANGE_OWN };
 #define EXCHANGE_ROWS                                                                            \
-    {EXCHANGE_ROOT, "root", "GROUP", "begin at this group of the source", NULL},                 \
+    {EXCHANGE_ROOT, "root", "PATH", "begin at this object of the source", NULL},                 \
         {EXCHANGE_RANGE, "range", "HOW", "values that do not fit: strict (fail), clamp or wrap", \
          "strict clamp wrap"},                                                                   \
         {EXCHANGE_REPORT, "report", "FILE",                                                      \
-         "write there all that is stored otherwise, kept\n"                                      \
-         "as annotations or lost; -: standard output",                                           \
-         "<file>"},                                                                              \
+         "write there all that is stored otherwise, annotated or lost", "<file>"},               \
         {EXCHANGE_JSON, "json", NULL, "the report as JSON; without --report on stdout", NULL},   \
         {'n', "no-clobber", NULL, "fail if the target exists", NULL},                            \
     {                                                                                            \

@@ -17,7 +17,7 @@ static const struct {
     {"\050\265\057\375", 4, "a Zstandard file"},
     {"\375\067zXZ", 5, "an xz file"},
     {"BZh", 3, "a bzip2 file"},
-    {"\223NUMPY", 6, "a NumPy .npy file"},
+    {"\223NUMPY", 6, "a NumPy .npy file; use: datarep import"},
     {"#ASDF", 5, "an ASDF file"},
     {"SIMPLE  =", 9, "a FITS file"},
     {"PAR1", 4, "a Parquet file"},

@@ -2,6 +2,7 @@
 #include "input.h"
 #include "tool.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,13 +30,13 @@ static int refused(const char *what)
 }
 
 /* Fills the buffer as far as there is something; -1 when reading fails. */
-static ssize_t fill(char *buf, size_t size)
+static ssize_t fill(int fd, char *buf, size_t size)
 {
     size_t len = 0;
     ssize_t n;
 
     while (len < size) {
-        n = read(STDIN_FILENO, buf + len, size - len);
+        n = read(fd, buf + len, size - len);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -62,7 +63,7 @@ static int put_all(int fd, const char *buf, size_t size)
 
 /* A file without a name that begins with the `size` bytes at buf and goes on with what
  * still comes.  Its descriptor, which stays open, or -1 after saying what is wrong. */
-static int spool(char *buf, size_t size)
+static int spool(int from, char *buf, size_t size)
 {
     const char *dir = getenv("TMPDIR");
     char name[4096];
@@ -80,7 +81,7 @@ static int spool(char *buf, size_t size)
             close(fd);
             return -1;
         }
-        n = fill(buf, IN_MEMORY);
+        n = fill(from, buf, IN_MEMORY);
     } while (n > 0);
     if (n == 0)
         return fd;
@@ -113,7 +114,7 @@ int input_open(int amode, const drep_info *info, char *front, size_t *size, drep
         tool_no_memory();
         return -1;
     }
-    n = fill(buf, IN_MEMORY);
+    n = fill(STDIN_FILENO, buf, IN_MEMORY);
     if (n < 0) {
         free(buf);
         return refused("read");
@@ -123,7 +124,35 @@ int input_open(int amode, const drep_info *info, char *front, size_t *size, drep
     /* The image lives as long as the process. */
     if ((size_t)n < IN_MEMORY)
         return drep_open_image(buf, (size_t)n, info, out);
-    fd = spool(buf, (size_t)n);
+    fd = spool(STDIN_FILENO, buf, (size_t)n);
     free(buf);
     return fd < 0 ? -1 : open_descriptor(fd, amode, info, out);
+}
+
+int input_file(const char *file)
+{
+    bool standard = strcmp(file, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC), spooled;
+    struct stat st;
+    char *buf;
+
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        tool_say(file, NULL, "%s", strerror(errno));
+        return -1;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        tool_say(file, NULL, "%s", strerror(EISDIR));
+        close(fd);
+        return -1;
+    }
+    if (S_ISREG(st.st_mode))
+        return fd;
+    buf = malloc(IN_MEMORY);
+    spooled = buf ? spool(fd, buf, 0) : -1;
+    if (!buf)
+        tool_no_memory();
+    free(buf);
+    if (!standard)
+        close(fd);
+    return spooled;
 }

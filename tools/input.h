@@ -17,4 +17,9 @@ const char *input_path(const char *file);
  * -1 after saying what the system refused; else 0 or a DREP_ERR_... code. */
 int input_open(int amode, const drep_info *info, char *front, size_t *size, drep_file **out);
 
+/* Opens any file, "-": standard input, so that it can be read here and there: a pipe is
+ * first read into a file without a name.  The descriptor, or -1 after saying what the system
+ * refused. */
+int input_file(const char *file);
+
 #endif
