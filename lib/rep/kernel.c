@@ -176,8 +176,10 @@ static struct rows tile_at(const struct rows *r, int64_t at, int64_t per)
 
     tile.dst += in * r->dst_step + (r->dst_pace.list ? 0 : row * r->dst_pace.stride);
     tile.src += in * r->src_step + (r->src_pace.list ? 0 : row * r->src_pace.stride);
-    tile.dst_pace.list += r->dst_pace.list ? row : 0;
-    tile.src_pace.list += r->src_pace.list ? row : 0;
+    if (r->dst_pace.list)
+        tile.dst_pace.list += row;
+    if (r->src_pace.list)
+        tile.src_pace.list += row;
     tile.base += row * r->row + in * r->step;
     if (in == 0 && per >= r->per) {
         tile.rows = per / r->per < r->rows - row ? per / r->per : r->rows - row;
