@@ -308,20 +308,21 @@ static void compare_data(struct comparing *w, const struct object *o, drep_datas
     const struct schema_compare_options *p = w->options;
     struct schema_difference first = {.count = 0};
     char index[1024];
+    const struct doc *at = o->data ? o->data : o->from;
     int err = p->data(p->ctx, w->have, have, w->want, want, &first);
 
     if (err) {
-        failed(w, o->data, o->path, err);
+        failed(w, at, o->path, err);
         return;
     }
     if (first.count == 0)
         return;
     lengths_text(index, sizeof index, o->rank, first.index);
     if (first.count == 1)
-        complain(&w->c, o->data, "%s%s: the value is %s, not %s", o->path, o->rank > 0 ? index : "",
+        complain(&w->c, at, "%s%s: the value is %s, not %s", o->path, o->rank > 0 ? index : "",
                  first.have, first.want);
     else
-        complain(&w->c, o->data, "%s%s: the value is %s, not %s; %lld more differ", o->path, index,
+        complain(&w->c, at, "%s%s: the value is %s, not %s; %lld more differ", o->path, index,
                  first.have, first.want, (long long)first.count - 1);
     free(first.have);
     free(first.want);
@@ -355,7 +356,7 @@ static void compare_open(struct comparing *w, const struct object *o, drep_datas
     if (!type)
         return;
     compare_fill(w, o, &a);
-    if (shape && o->data && b.count > 0 && !w->options->header_only)
+    if (shape && (o->data || o->from) && b.count > 0 && !w->options->header_only)
         compare_data(w, o, have, want);
 }
 

@@ -198,6 +198,28 @@ static bool write_data(struct maker *m, const struct object *o)
     return err ? refuse(m, o->data, o->path, err) : true;
 }
 
+/* Elements from another file. */
+static bool load_data(struct maker *m, const struct object *o)
+{
+    char why[SCHEMA_WHY] = "";
+    drep_dataset *ds;
+    int err;
+
+    if (!m->s->load) {
+        m->err = DREP_ERR_UNSUPPORTED_OPERATION;
+        return complain(&m->c, o->from, "%s: no other files are read here", o->path);
+    }
+    err = drep_dataset_open(m->file, o->path, &ds);
+    if (err)
+        return refuse(m, o->from, o->path, err);
+    err = m->s->load(m->s->load_ctx, &o->source, m->file, o->path, ds, why);
+    drep_dataset_close(ds);
+    if (!err)
+        return true;
+    m->err = err;
+    return complain(&m->c, o->from, "%s: %s", o->path, *why ? why : "its elements cannot be read");
+}
+
 static bool write_values(struct maker *m, struct object *o)
 {
     bool fine = true;
@@ -207,6 +229,8 @@ static bool write_values(struct maker *m, struct object *o)
         fine = write_attr(m, o, &o->attr[i]);
     if (fine && o->data)
         fine = write_data(m, o);
+    if (fine && o->from)
+        fine = load_data(m, o);
     for (i = 0; fine && i < o->nmembers; i++)
         fine = write_values(m, o->member[i]);
     return fine;
@@ -323,6 +347,12 @@ int schema_read(const char *text, size_t size, schema_say_fn *say, void *ctx, st
     }
     *out = s;
     return 0;
+}
+
+void schema_loader(struct schema *schema, schema_load_fn *load, void *ctx)
+{
+    schema->load = load;
+    schema->load_ctx = ctx;
 }
 
 void schema_free(struct schema *schema)

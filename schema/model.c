@@ -581,10 +581,120 @@ static bool read_layout(struct schema *s, struct object *o)
     return fine;
 }
 
+/* "," or "tab". */
+static bool read_delimiter(struct schema *s, const struct doc *node, char *out)
+{
+    const char *text;
+
+    if (!doc_string(&s->c, node, &text))
+        return false;
+    *out = strcmp(text, "tab") == 0 ? '\t' : *text;
+    return (strlen(text) == 1 && !strchr("\"\n\r", *text) && !(*text & 0x80)) || *out == '\t' ||
+           complain(&s->c, node, "a delimiter is one character, or tab");
+}
+
+/* An entry of `from` that is text, where it is there. */
+static bool read_text(struct schema *s, const struct doc *map, const char *key, const char **out)
+{
+    const struct doc *node = doc_get(map, key);
+
+    return !node || doc_string(&s->c, node, out);
+}
+
+static bool read_csv(struct schema *s, const struct doc *map, struct schema_source *out)
+{
+    static const char *const keys[] = {"csv", "column", "missing", "delimiter", "header", NULL};
+    const struct doc *delimiter = doc_get(map, "delimiter"), *header = doc_get(map, "header");
+    bool yes = true, fine = doc_keys(&s->c, map, keys);
+
+    fine = read_text(s, map, "csv", &out->file) && fine;
+    fine = read_text(s, map, "column", &out->column) && fine;
+    fine = read_text(s, map, "missing", &out->missing) && fine;
+    if (delimiter)
+        fine = read_delimiter(s, delimiter, &out->delimiter) && fine;
+    if (header)
+        fine = doc_boolean(&s->c, header, &yes) && fine;
+    out->no_header = !yes;
+    return fine;
+}
+
+static bool read_raw(struct schema *s, const struct doc *map, struct schema_source *out)
+{
+    static const char *const keys[] = {"raw", "datarep", "offset", "order", "records", NULL};
+    static const char *const forms[] = {"fortran", "4-little", "4-big", "8-little", "8-big", NULL};
+    const struct doc *order = doc_get(map, "order"), *offset = doc_get(map, "offset");
+    bool fine = doc_keys(&s->c, map, keys);
+    int i;
+
+    fine = read_text(s, map, "raw", &out->file) && fine;
+    fine = read_text(s, map, "datarep", &out->datarep) && fine;
+    fine = read_text(s, map, "records", &out->records) && fine;
+    if (offset)
+        fine = doc_integer(&s->c, offset, 0, (int64_t)1 << 62, &out->offset) && fine;
+    out->column_major = order && doc_is(order, "F");
+    if (order && !out->column_major && !doc_is(order, "C"))
+        fine = complain(&s->c, order, "order is C or F");
+    for (i = 0; out->records && forms[i] && strcmp(forms[i], out->records) != 0; i++)
+        ;
+    if (out->records && !forms[i])
+        fine = complain(&s->c, doc_get(map, "records"),
+                        "records is fortran, 4-little, 4-big, 8-little or 8-big");
+    return fine;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t size = strlen(name), tail = strlen(end);
+
+    return size > tail && strcmp(name + size - tail, end) == 0;
+}
+
+/* A file, known by the end of its name, or {csv: FILE, ...}, {raw: FILE, ...}, {npy: FILE}. */
+static bool read_source(struct schema *s, const struct doc *node, struct schema_source *out)
+{
+    static const char *const npy_keys[] = {"npy", NULL};
+
+    if (node->kind == DOC_SCALAR) {
+        if (!doc_string(&s->c, node, &out->file))
+            return false;
+        out->format = ends_in(out->file, ".npy") ? SCHEMA_NPY : SCHEMA_CSV;
+        return out->format == SCHEMA_NPY || ends_in(out->file, ".csv") ||
+               ends_in(out->file, ".tsv") ||
+               complain(&s->c, node,
+                        "a file that does not end in .npy, .csv or .tsv; say "
+                        "{raw: FILE} or {csv: FILE}");
+    }
+    if (doc_get(node, "csv")) {
+        out->format = SCHEMA_CSV;
+        return read_csv(s, node, out);
+    }
+    if (doc_get(node, "raw")) {
+        out->format = SCHEMA_RAW;
+        return read_raw(s, node, out);
+    }
+    if (doc_get(node, "npy"))
+        return doc_keys(&s->c, node, npy_keys) && read_text(s, node, "npy", &out->file);
+    return complain(&s->c, node, "from is a file, or a map with npy, csv or raw");
+}
+
+static bool read_elements(struct schema *s, struct object *o)
+{
+    bool fine = true;
+
+    o->from = doc_get(o->at, "from");
+    if (o->data && o->rank == DREP_NULL_SPACE)
+        fine = complain(&s->c, o->data, "the null space has no values");
+    if (o->from && o->rank == DREP_NULL_SPACE)
+        fine = complain(&s->c, o->from, "the null space has no values");
+    if (o->from && o->data)
+        fine = complain(&s->c, o->from, "the values are given already, as data");
+    return (!o->from || read_source(s, o->from, &o->source)) && fine;
+}
+
 static bool read_dataset(struct schema *s, struct object *o)
 {
-    static const char *const keys[] = {"dataset", "shape", "maxshape", "dims",  "chunk", "layout",
-                                       "filters", "fill",  "data",     "attrs", NULL};
+    static const char *const keys[] = {"dataset", "shape", "maxshape", "dims", "chunk", "layout",
+                                       "filters", "fill",  "data",     "from", "attrs", NULL};
     const struct doc *fill = doc_get(o->at, "fill");
     bool fine = doc_keys(&s->c, o->at, keys);
 
@@ -600,9 +710,7 @@ static bool read_dataset(struct schema *s, struct object *o)
         o->fill = DREP_FILL_VALUE;
         o->fill_value = fill;
     }
-    if (o->data && o->rank == DREP_NULL_SPACE)
-        fine = complain(&s->c, o->data, "the null space has no values");
-    return fine;
+    return read_elements(s, o) && fine;
 }
 
 /* ------------------------------------------------- pass 4: links and values */

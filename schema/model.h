@@ -49,6 +49,8 @@ struct object {
     int nfilters;
     int fill;
     const struct doc *fill_value, *data;
+    const struct doc *from; /* the whole entry; NULL: no elements from elsewhere */
+    struct schema_source source;
 };
 
 struct schema {
@@ -60,6 +62,8 @@ struct schema {
     drep_info *hints;
     struct types types;
     struct encoder encoder;
+    schema_load_fn *load;
+    void *load_ctx;
     struct object *root;
     struct object **table; /* all objects, hashed by path */
     size_t table_len, table_cap;

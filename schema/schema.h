@@ -17,6 +17,25 @@
 
 struct schema;
 
+/* Elements that stand in another file (`from:`).  Strings are borrowed. */
+struct schema_source {
+    enum { SCHEMA_NPY, SCHEMA_CSV, SCHEMA_RAW } format;
+    const char *file; /* as the schema has it */
+    /* CSV */
+    const char *column, *missing; /* NULL: not said */
+    char delimiter;               /* 0: not said */
+    bool no_header;
+    /* Raw */
+    const char *datarep, *records;
+    int64_t offset;
+    bool column_major;
+};
+/* Puts them into a dataset that was made for them, and lets it grow where it may.  0, or a
+ * DREP_ERR_... code with the reason in why (SCHEMA_WHY bytes), or "" if it was said. */
+#define SCHEMA_WHY 256
+typedef int schema_load_fn(void *ctx, const struct schema_source *source, drep_file *file,
+                           const char *path, drep_dataset *dataset, char *why);
+
 /* One thing that is wrong with a schema; line and column count from 1, 0: unknown. */
 typedef void schema_say_fn(void *ctx, int line, int column, const char *message);
 
@@ -24,6 +43,8 @@ typedef void schema_say_fn(void *ctx, int line, int column, const char *message)
  * given; DREP_ERR_NOMEM.  `text` may go when this returns. */
 int schema_read(const char *text, size_t size, schema_say_fn *say, void *ctx, struct schema **out);
 void schema_free(struct schema *schema);
+/* Who reads elements from other files; without, no file is made with any. */
+void schema_loader(struct schema *schema, schema_load_fn *load, void *ctx);
 
 /* Makes the file; nothing appears at `path` unless all succeeds.  datarep: instead of
  * the schema's, NULL for that ("internal" where it has none).  What the library refuses

@@ -775,7 +775,7 @@ bool encoder_held(const struct encoder *e, const drep_type *type, drep_type **he
 }
 
 bool encoder_put(const struct encoder *e, const drep_type *type, const drep_type *held,
-               const struct doc *node, void *at)
+                 const struct doc *node, void *at)
 {
     return put(e, (struct place){.type = type, .held = held, .at = at}, node);
 }

@@ -47,7 +47,7 @@ bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank
  * into one, which is zeroed. */
 bool encoder_held(const struct encoder *e, const drep_type *type, drep_type **held);
 bool encoder_put(const struct encoder *e, const drep_type *type, const drep_type *held,
-               const struct doc *node, void *at);
+                 const struct doc *node, void *at);
 
 /* Whether they are values of a dataset of that type, under some representation. */
 bool value_fits(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,

@@ -289,7 +289,7 @@ static bool rest(struct source *s)
     bool any = false;
     size_t i, k;
 
-    for (i = 0; c->field && i < c->fields; i++) {
+    for (i = 0; c->field && !c->table.column && i < c->fields; i++) {
         for (k = 0; k < c->columns.fields && c->field[k] != i; k++)
             ;
         if (k < c->columns.fields)
@@ -309,10 +309,12 @@ static int map_columns(struct csv_source *c)
     char *name;
     int k, status = 0;
 
-    if (c->name && !bare) {
+    if (c->name && (!bare || c->table.column)) {
         c->field = calloc(columns->fields + 1, sizeof *c->field);
         if (!c->field)
             return tool_no_memory();
+        if (bare)
+            return find_field(c, c->table.column, &c->field[0]);
         for (i = 0; i < columns->len && !status; i++) {
             for (k = 0; k < columns->list[i].fields && !status; k++) {
                 name = columns_name(&columns->list[i], k, "");

@@ -40,6 +40,7 @@ struct table {
     bool header;           /* the first record has the names of the columns */
     const char *missing;   /* fields without quotes that have no value; "": empty ones */
     const drep_type *type; /* of an element, NULL: told by the fields, and said */
+    const char *column;    /* for an element without parts: which column; NULL: the only one */
     int64_t width;         /* elements in a record, 0: one */
     const char *datarep;   /* that the values will be stored in */
 };

@@ -8,10 +8,12 @@
 struct recipe {
     const char *name; /* for messages */
     struct schema *schema;
+    char *folder; /* where the files that it names are */
 };
 
-/* Reads and checks the schema in a file, "-": standard input.  0, or an exit code after
- * saying what is wrong. */
+/* Reads and checks the schema in a file, "-": standard input.  The files that it names are
+ * those in its folder (the working directory) and below; links lead nowhere else.  0, or an
+ * exit code after saying what is wrong.  The recipe must not move after that. */
 int recipe_read(struct recipe *out, const char *name);
 void recipe_release(struct recipe *recipe);
 

@@ -157,6 +157,68 @@ exact() {
 check "value: wide reals stay what they are" exact
 check "value: a reference" value "ref(object)" /d '"/d"'
 
+# Elements from other files, beside the schema.
+mkdir -p "$tmp/from/below"
+printf 'time,temp\n1,2.5\n2,NA\n' > "$tmp/from/table.csv"
+printf '1\t2\n3\t4\n' > "$tmp/from/grid.tsv"
+printf '\0\0\0\10BdvjA\20\0\0\0\0\0\10' > "$tmp/from/below/old.dat"
+printf 'root: {x: {dataset: FLOAT, data: [[1, 2, 3], [4, 5, 6]]}}' |
+    "$DATAREP" create -s - "$tmp/x.drep" && "$DATAREP" export "$tmp/x.drep" "$tmp/from/x.npy"
+ln -s /etc/passwd "$tmp/from/link.csv"
+ln -s table.csv "$tmp/from/inner.csv"
+cat > "$tmp/from/s.yaml" <<'Y'
+dims: {time: unlimited}
+datareps: {ibm: {order: big, types: {FLOAT: ibm-hex32}}}
+root:
+  x: {dataset: DOUBLE, shape: [2, 3], from: x.npy}
+  y: {dataset: FLOAT16, dims: [time, null], shape: [0, 3], from: {npy: x.npy}}
+  t: {dataset: "struct{temp: FLOAT, time: INT}", shape: [2], from: {csv: table.csv, missing: NA}}
+  c: {dataset: DOUBLE, dims: [time], from: {csv: inner.csv, column: temp, missing: NA}}
+  g: {dataset: INT, shape: [2, 2], from: {csv: grid.tsv, header: false}}
+  i: {dataset: FLOAT, shape: [2], from: {raw: below/old.dat, datarep: ibm, records: 4-big}}
+  j: {dataset: FLOAT, shape: [1], from: {raw: below/old.dat, datarep: ibm, offset: 8}}
+Y
+from_files() {
+    "$DATAREP" create -s "$tmp/from/s.yaml" "$tmp/from.drep" || return 1
+    "$DATAREP" dump --json "$tmp/from.drep" > "$tmp/from.json" || return 1
+    python3 - "$tmp/from.json" <<'PY' || return 1
+import json, sys
+got = {k: v.get("data") for k, v in json.load(open(sys.argv[1]))["root"]["members"].items()}
+want = {"time": None, "x": [[1, 2, 3], [4, 5, 6]], "y": [[1, 2, 3], [4, 5, 6]],
+        "t": [{"temp": 2.5, "time": 1}, {"temp": "nan", "time": 2}], "c": [2.5, "nan"],
+        "g": [[1, 2], [3, 4]], "i": [100.462555, 1], "j": [1]}
+sys.exit(0 if got == want else "%s\nis not\n%s" % (got, want))
+PY
+    status 0 validate -s "$tmp/from/s.yaml" "$tmp/from.drep" || { cat "$tmp/out"; return 1; }
+    sed 's/2.5/2.25/' "$tmp/from/table.csv" > "$tmp/from/new.csv" && mv "$tmp/from/new.csv" "$tmp/from/table.csv"
+    status 1 validate -s "$tmp/from/s.yaml" "$tmp/from.drep" &&
+        grep -q 's.yaml:6:68: /t\[0\]: the value is .*2.5.*, not .*2.25' "$tmp/out" || { cat "$tmp/out"; return 1; }
+}
+check "elements from other files" from_files
+
+from_wrong() { # FROM PATTERN [STATUS]
+    printf 'root: {a: {dataset: FLOAT, shape: [2, 3], from: %s}}' "$1" > "$tmp/from/w.yaml"
+    rm -f "$tmp/w.drep"
+    "$DATAREP" create -s "$tmp/from/w.yaml" "$tmp/w.drep" > "$tmp/out" 2> "$tmp/err"
+    [ $? = "${3:-2}" ] && grep -qE "w.yaml:1:[0-9]+: .*$2" "$tmp/err" && [ ! -e "$tmp/w.drep" ] &&
+        [ ! -s "$tmp/out" ] || { cat "$tmp/err"; return 1; }
+}
+check "a file that is not there" from_wrong nope.npy "No such file" 3
+check "a file elsewhere" from_wrong ../x.npy "No such file" 3
+check "a path out of the folder" from_wrong ../all.drep.csv "No such file|leads out" 3
+check "a link out of the folder" from_wrong link.csv "leads out of the schema's folder" 3
+check "a path from the root" from_wrong /etc/passwd.csv "named from the schema's folder" 3
+check "a folder" from_wrong "{raw: below}" "no regular file" 3
+check "a file of no known kind" from_wrong table.txt "does not end in"
+check "an unknown option" from_wrong "{csv: table.csv, colum: x}" 'unknown key "colum" .did you mean "column"'
+check "a wrong option" from_wrong "{raw: x.npy, order: D}" "order is C or F"
+check "wrong records" from_wrong "{raw: x.npy, records: 3-big}" "records is fortran"
+check "a wrong offset" from_wrong "{raw: x.npy, offset: -1}" "not in 0 to"
+check "a wrong delimiter" from_wrong "{csv: table.csv, delimiter: ab}" "one character"
+check "values twice" from_wrong "x.npy, data: [[1, 2, 3], [4, 5, 6]]" "already"
+check "another shape" from_wrong "x.npy, attrs: {}}, b: {dataset: INT, shape: [7], from: x.npy" "/b: its elements"
+check "a table that does not fit" from_wrong table.csv "/a: its elements cannot be read" 4
+
 for vector in "$HERE"/../vectors/*.drep; do
     name=$(basename "$vector" .drep)
     "$DATAREP" ls "$vector" > /dev/null 2>&1 || continue
