@@ -610,8 +610,9 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
             }
             if (info.nfilters > 0)
                 put_filters(e, &info);
-            put_fill(e, path, &info);
         }
+        if (!err)
+            put_fill(e, path, &info);
         drep_dataset_close(ds);
     }
     if (err)
@@ -933,6 +934,16 @@ static void put_row(struct emitter *e, const drep_encoding *row)
     end_map(e);
 }
 
+/* How many of these rows a representation has just so. */
+static int alike(const char *name, const drep_encoding *rows, int n)
+{
+    int i, same = 0;
+
+    for (i = 0; i < n; i++)
+        same += rows[i].size > 1 && rep_same_rows(name, &rows[i], 1);
+    return same;
+}
+
 static void put_datarep(struct emitter *e)
 {
     const struct schema_print_options *o = e->options;
@@ -956,7 +967,9 @@ static void put_datarep(struct emitter *e)
     begin_map(e, false);
     put_word(e, name);
     begin_map(e, false);
-    put_pair(e, "base", "external32");
+    /* Types that come later are likely to be like those that are there. */
+    put_pair(e, "base",
+             alike("internal", rows, n) > alike("external32", rows, n) ? "internal" : "external32");
     put_plain(e, "types");
     begin_map(e, false);
     for (i = 0; i < n; i++)

@@ -706,7 +706,8 @@ static bool read_dataset(struct schema *s, struct object *o)
     fine = read_layout(s, o) && fine;
     if (doc_is(fill, "none")) {
         o->fill = DREP_FILL_NONE;
-    } else if (fill && !doc_null(fill)) {
+    } else if (fill && (!doc_null(fill) || drep_type_kind(o->type) == DREP_KIND_REFERENCE)) {
+        /* To a reference null is a value. */
         o->fill = DREP_FILL_VALUE;
         o->fill_value = fill;
     }

@@ -282,7 +282,8 @@ bool rep_same_rows(const char *name, const drep_encoding *rows, int n)
     for (i = 0; i < n; i++) {
         for (k = 0; k < nknown && known[k].code != rows[i].code; k++)
             ;
-        if (k == nknown || known[k].format != rows[i].format || known[k].order != rows[i].order ||
+        if (k == nknown || known[k].format != rows[i].format ||
+            (known[k].order != rows[i].order && rows[i].size > 1) ||
             known[k].size != rows[i].size || known[k].align != rows[i].align)
             return false;
     }

@@ -439,16 +439,16 @@ static bool get_text(const struct encoder *e, const struct doc *node, char **out
 static bool put_string(const struct encoder *e, const drep_type *type, const struct doc *node,
                        char *at)
 {
-    size_t room = (size_t)drep_type_size(type), size, need;
+    size_t room = (size_t)drep_type_size(type), size;
     int pad = drep_type_string_pad(type);
     char *text;
 
     if (!get_text(e, node, &text, &size))
         return false;
-    need = size + (pad == DREP_PAD_NULTERM);
-    if (need > room) {
+    /* One that should end with a NUL may be full without: HDF5 files have such. */
+    if (size > room) {
         free(text);
-        return complain(e->c, node, "a text of %zu bytes does not fit a string of %zu", need, room);
+        return complain(e->c, node, "a text of %zu bytes does not fit a string of %zu", size, room);
     }
     memset(at, pad == DREP_PAD_SPACE ? ' ' : 0, room);
     memcpy(at, text, size);
