@@ -242,6 +242,11 @@ static bool read_shorthand(struct schema *s, const struct doc *node, int kind)
             fine = complain(&s->c, node->key[i], "\"%s\" is a predefined datatype", name);
             continue;
         }
+        if (types_reserved(name) && kind == DREP_OBJ_TYPE) {
+            fine = complain(&s->c, node->key[i],
+                            "\"%s\" is a word of the language for datatypes; choose another", name);
+            continue;
+        }
         o = new_object(s, s->root, name, node->key[i]);
         if (!o) {
             fine = false;

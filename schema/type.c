@@ -53,6 +53,11 @@ bool types_can_name(const char *name)
     return identifier(name) && !drep_code_from_name(name) && !word_in(name, reserved);
 }
 
+bool types_reserved(const char *name)
+{
+    return word_in(name, reserved);
+}
+
 bool types_add(struct types *t, const char *name, const struct doc *at)
 {
     size_t cap = t->cap ? 2 * t->cap : 16;

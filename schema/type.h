@@ -20,8 +20,10 @@ struct types {
     int depth; /* names within names being resolved */
 };
 
-/* Whether a name can stand for a type in a one-line type. */
+/* Whether a name can stand for a type in a one-line type; whether it cannot because it is a
+ * word of that language. */
 bool types_can_name(const char *name);
+bool types_reserved(const char *name);
 void types_release(struct types *t);
 /* Adds a name; types_sort() before the first types_get(). */
 bool types_add(struct types *t, const char *name, const struct doc *at);
