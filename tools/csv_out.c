@@ -1,10 +1,10 @@
 /* csv_out.c - datasets as a table in CSV. */
 #include "csv.h"
 #include "csv_table.h"
-#include "npy.h"
 #include "outlet.h"
 #include "stream.h"
 #include "tool.h"
+#include "utf8.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void put_character(const struct csv_out *c, struct sink *s, const drep_ty
         memcpy(&wide, at, sizeof wide);
         code = (uint32_t)wide;
     }
-    csv_put(s, text, (size_t)(npy_utf8(text, code) - text), c->delimiter);
+    csv_put(s, text, (size_t)(utf8_put(text, code) - text), c->delimiter);
 }
 
 /* Numbers and names as a dump has them; what that puts in quotes, without.  The sink is in

@@ -7,6 +7,7 @@
 #include "schema/number.h"
 #include "schema/value.h"
 #include "tool.h"
+#include "utf8.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,30 +51,6 @@ static void release(struct source *s)
 static bool is_missing(const struct csv_source *c, const struct csv_field *f)
 {
     return !f->quoted && strcmp(f->text, c->table.missing) == 0 && strlen(f->text) == f->size;
-}
-
-static bool is_utf8(const char *text, size_t size)
-{
-    const unsigned char *p = (const unsigned char *)text, *end = p + size;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t code;
-    int n, i;
-
-    while (p < end) {
-        n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-        if (n == 0 || end - p < n)
-            return false;
-        code = n == 1 ? *p : *p & (0x7fu >> n);
-        for (i = 1; i < n; i++) {
-            if ((p[i] & 0xc0) != 0x80)
-                return false;
-            code = code << 6 | (p[i] & 0x3fu);
-        }
-        if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-            return false;
-        p += n;
-    }
-    return true;
 }
 
 /* Numbers may have blanks around them. */
@@ -345,7 +322,7 @@ static int get_header(struct csv_source *c)
     for (i = 0; c->name && i < c->fields; i++) {
         const struct csv_field *f = &c->csv.field[i];
 
-        if (strlen(f->text) != f->size || !is_utf8(f->text, f->size))
+        if (strlen(f->text) != f->size || !utf8_valid(f->text, f->size))
             return csv_wrong(&c->csv, f->line, f->column, "the name of a column is not UTF-8");
         for (k = 0; k < i; k++)
             if (f->size > 0 && strcmp(c->name[k], f->text) == 0)
@@ -390,7 +367,7 @@ static bool make_node(struct csv_source *c, const drep_type *type, struct csv_fi
         trim(f);
     *out = (struct doc){
         .kind = DOC_SCALAR, .line = f->line, .column = f->column, .text = f->text, .size = f->size};
-    if (text && !is_utf8(f->text, f->size))
+    if (text && !utf8_valid(f->text, f->size))
         return complain(&c->complaints, out, "this text is not UTF-8");
     if (!missing || drep_type_kind(type) == DREP_KIND_STRING ||
         drep_type_kind(type) == DREP_KIND_VSTRING) {

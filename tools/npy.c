@@ -3,11 +3,13 @@
  * A dictionary with 'descr', 'fortran_order' and 'shape', as repr() writes it; strings,
  * integers, True, False, tuples and lists are all there is in it. */
 #include "npy.h"
+#include "utf8.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define UNIT_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/"
 #define ELEMENT_MAX ((int64_t)1 << 30) /* bytes */
 
 /* ------------------------------------------------------------------- reading */
@@ -115,7 +117,7 @@ static bool get_escape(struct text *t, char **to)
     if (code == 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         return fail_here(t, "this character cannot be in a name");
     t->p = digits + n;
-    *to = npy_utf8(*to, code);
+    *to = utf8_put(*to, code);
     return true;
 }
 
@@ -143,13 +145,15 @@ static char *get_string(struct text *t)
         } else if (*t->p == '\0') {
             fail_here(t, "a string has a NUL inside");
         } else if (t->latin1) {
-            to = npy_utf8(to, (unsigned char)*t->p++);
+            to = utf8_put(to, (unsigned char)*t->p++);
         } else {
             *to++ = *t->p++;
         }
     }
     if (out && !t->wrong && t->p >= t->end)
         fail_here(t, "a string does not end");
+    if (out && !utf8_valid(out, (size_t)(to - out)))
+        fail_here(t, "a string is not UTF-8");
     if (t->wrong) {
         free(out);
         return NULL;
@@ -267,7 +271,8 @@ static bool read_leaf(struct text *t, const char *text, struct npy_dtype *out)
     if ((d.kind == 'M' || d.kind == 'm') && *end == '[' && strlen(end) < sizeof d.unit) {
         strcpy(d.unit, end);
         end += strlen(end);
-        if (end[-1] != ']' || strpbrk(d.unit, "'\"\\"))
+        if (d.unit[1 + strspn(d.unit + 1, UNIT_LETTERS)] != ']' || end[-1] != ']' ||
+            strchr(d.unit, ']') != d.unit + strlen(d.unit) - 1)
             return fail_here(t, "a dtype that is not known");
     }
     if (*end)

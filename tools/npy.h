@@ -57,9 +57,6 @@ size_t npy_read(struct npy *out, const unsigned char *bytes, size_t size, char *
 char *npy_write(const struct npy *npy, size_t *size);
 void npy_release(struct npy *npy);
 
-/* A code point as UTF-8, 1 to 4 bytes; gives what is behind it. */
-char *npy_utf8(char *to, uint32_t code);
-
 /* A dtype as text, as it stands in a header; malloc'ed. */
 char *npy_descr(const struct npy_dtype *dtype);
 /* And back; false if it is wrong. */

@@ -1,5 +1,6 @@
 /* npy_type.c - NumPy's dtypes and our datatypes. */
 #include "npy.h"
+#include "utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -469,21 +470,6 @@ static size_t utf8_size(uint32_t code)
     return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-char *npy_utf8(char *to, uint32_t code)
-{
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    size_t n = utf8_size(code), i;
-
-    if (n == 1) {
-        *to = (char)code;
-        return to + 1;
-    }
-    for (i = n - 1; i > 0; i--, code >>= 6)
-        to[i] = (char)(0x80 | (code & 0x3f));
-    to[0] = (char)(lead[n] | code);
-    return to + n;
-}
-
 /* The library has UTF-8 in its vstrings; whatever else there is counts byte by byte. */
 static uint32_t utf8_get(const char **p)
 {
@@ -531,7 +517,7 @@ static int text_in(const char *from, int64_t len, void *to)
         return DREP_ERR_NOMEM;
     for (i = 0; i < len; i++) {
         memcpy(&code, from + 4 * i, sizeof code);
-        end = npy_utf8(end, code);
+        end = utf8_put(end, code);
     }
     *end = '\0';
     memcpy(to, &text, sizeof text);

@@ -1,0 +1,14 @@
+/* utf8.h - code points and UTF-8. */
+#ifndef TOOLS_UTF8_H
+#define TOOLS_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether these bytes are UTF-8: shortest forms, no surrogates. */
+bool utf8_valid(const char *text, size_t size);
+/* A code point, 1 to 4 bytes; gives what is behind it. */
+char *utf8_put(char *to, uint32_t code);
+
+#endif
