@@ -1,5 +1,7 @@
 #!/bin/bash
 # run-examples.sh - builds and runs the example programs of tests/examples.
+#
+# NAME.c with NAME.out beside it is a program that prints just that; the others need more.
 set -u
 lib=$BUILDDIR/release
 n=0
@@ -15,6 +17,27 @@ result() { # STATUS NAME
 }
 
 cd "$TMPDIR" || exit 1
+plain() { # NAME [ARGUMENT...]
+    local name=$1
+    shift
+    gcc -std=c11 -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRCDIR/lib" -o "$name" \
+        "$SRCDIR/tests/examples/$name.c" -pthread -L"$lib" -ldatarep > log 2>&1 &&
+        LD_LIBRARY_PATH=$lib "./$name" "$@" > out 2> log &&
+        diff -u "$SRCDIR/tests/examples/$name.out" out > log
+}
+for example in "$SRCDIR"/tests/examples/*.out; do
+    name=$(basename "$example" .out)
+    [ "$name" = walk ] || { plain "$name"; result $? "$name.c prints what it should"; }
+done
+plain walk grid.drep
+result $? "walk.c shows a file that another example wrote"
+for vector in "$SRCDIR"/tests/vectors/*.drep; do
+    "$DATAREP" ls "$vector" > /dev/null 2>&1 || continue
+    LD_LIBRARY_PATH=$lib ./walk "$vector" > out 2>&1 || echo "$vector"
+done > log
+[ ! -s log ]
+result $? "walk.c shows every file of the vectors"
+
 gcc -std=c11 -Wall -Wextra -Werror -I"$SRCDIR/lib" -o user_datarep \
     "$SRCDIR/tests/examples/user_datarep.c" -L"$lib" -ldatarep > log 2>&1
 result $? "user_datarep.c compiles"
