@@ -64,7 +64,7 @@ run_document() {
     done < "$dir/list"
 }
 
-for doc in README.md SPEC.md CONTRIBUTING.md; do
+for doc in README.md TUTORIAL.md SPEC.md CONTRIBUTING.md; do
     [ -f "$doc" ] && run_document "$doc"
 done
 echo "1..$n"
