@@ -184,3 +184,43 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
         fail_restore(&job.message);
     return job.err;
 }
+
+/* ---- turns ---- */
+
+void pool_turns_init(struct pool_turns *t)
+{
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->moved, NULL);
+    t->next = 0;
+    t->failed = INT64_MAX;
+}
+
+void pool_turns_release(struct pool_turns *t)
+{
+    pthread_cond_destroy(&t->moved);
+    pthread_mutex_destroy(&t->lock);
+}
+
+/* Indices are given out upwards, so every one before is at work or done. */
+int pool_turn_wait(struct pool_turns *t, int64_t i)
+{
+    int gone;
+
+    pthread_mutex_lock(&t->lock);
+    while (t->next != i && t->failed > i)
+        pthread_cond_wait(&t->moved, &t->lock);
+    gone = t->failed < i;
+    pthread_mutex_unlock(&t->lock);
+    return gone;
+}
+
+void pool_turn_end(struct pool_turns *t, int64_t i, int err)
+{
+    pthread_mutex_lock(&t->lock);
+    if (err && i < t->failed)
+        t->failed = i;
+    if (!err && t->next == i)
+        t->next = i + 1;
+    pthread_cond_broadcast(&t->moved);
+    pthread_mutex_unlock(&t->lock);
+}

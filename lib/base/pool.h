@@ -8,11 +8,26 @@
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
+#include <pthread.h>
 #include <stdint.h>
 
 typedef int pool_fn(void *ctx, int64_t i);
 
 int pool_cpus(void); /* processors this process may use */
 int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx);
+
+/* Lets the functions of one pool_run() do a part of their work in the order of their
+ * indices.  Each index calls pool_turn_wait(), works, and calls pool_turn_end(); one that
+ * fails before it has waited calls pool_turn_end() alone.  Wait gives non-zero when an index
+ * before failed: then there will be no turn, and its result does not matter. */
+struct pool_turns {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    int64_t next, failed;
+};
+void pool_turns_init(struct pool_turns *t);
+void pool_turns_release(struct pool_turns *t);
+int pool_turn_wait(struct pool_turns *t, int64_t i);
+void pool_turn_end(struct pool_turns *t, int64_t i, int err);
 
 #endif
