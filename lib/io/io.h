@@ -3,7 +3,8 @@
  * Offsets are explicit; a driver holds no position.  Every function gives 0 or an
  * error code with a message that names the path and the byte.  Reads and writes are
  * whole: short ones and EINTR are the driver's business.  Reading beyond the end is
- * DREP_ERR_TRUNCATE.  read_at may be called from many threads at once. */
+ * DREP_ERR_TRUNCATE.  read_at and write_at may be called from many threads at once, for bytes
+ * apart; nothing else meanwhile. */
 #ifndef IO_IO_H
 #define IO_IO_H
 

@@ -1,9 +1,12 @@
-/* memory.c - a file that lies in memory: growing, or a read-only view of an image. */
+/* memory.c - a file that lies in memory: growing, or a read-only view of an image.
+ *
+ * Growing may move it, so that is done alone; bytes are moved by many threads at once. */
 #include "io/io.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <pthread.h>
 #include <string.h>
 
 struct memory {
@@ -11,6 +14,7 @@ struct memory {
     const uint8_t *image; /* the view; NULL when growing */
     uint8_t *p;
     size_t size, room;
+    pthread_rwlock_t lock;
 };
 
 static const uint8_t *bytes_of(const struct memory *m)
@@ -21,24 +25,25 @@ static const uint8_t *bytes_of(const struct memory *m)
 static int memory_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
     struct memory *m = (struct memory *)io;
+    int err = 0;
 
+    pthread_rwlock_rdlock(&m->lock);
     if (offset > m->size || size > m->size - offset)
-        return fail(DREP_ERR_TRUNCATE, "%s: read: the file ends at byte %zu", io->path, m->size);
-    if (size)
+        err = fail(DREP_ERR_TRUNCATE, "%s: read: the file ends at byte %zu", io->path, m->size);
+    else if (size)
         memcpy(buf, bytes_of(m) + offset, size);
-    return 0;
+    pthread_rwlock_unlock(&m->lock);
+    return err;
 }
 
-static int memory_truncate(struct io *io, uint64_t size)
+/* Alone. */
+static int resize(struct memory *m, uint64_t size)
 {
-    struct memory *m = (struct memory *)io;
     size_t room = m->room < 65536 ? 65536 : m->room;
     uint8_t *p;
 
-    if (m->image)
-        return fail(DREP_ERR_READ_ONLY, "%s: an image in memory is read-only", io->path);
     if (size > PTRDIFF_MAX)
-        return fail(DREP_ERR_NO_SPACE, "%s: no space left at byte %llu", io->path,
+        return fail(DREP_ERR_NO_SPACE, "%s: no space left at byte %llu", m->io.path,
                     (unsigned long long)size);
     if (size > m->room) {
         while (room < size)
@@ -55,24 +60,53 @@ static int memory_truncate(struct io *io, uint64_t size)
     return 0;
 }
 
-static int memory_write(struct io *io, const void *buf, size_t size, uint64_t offset)
+static int memory_truncate(struct io *io, uint64_t size)
 {
     struct memory *m = (struct memory *)io;
     int err;
 
     if (m->image)
         return fail(DREP_ERR_READ_ONLY, "%s: an image in memory is read-only", io->path);
-    if (offset > m->size || size > m->size - offset) {
-        if (size > UINT64_MAX - offset)
-            return fail(DREP_ERR_NO_SPACE, "%s: no space left at byte %llu", io->path,
-                        (unsigned long long)offset);
-        err = memory_truncate(io, offset + size);
+    pthread_rwlock_wrlock(&m->lock);
+    err = resize(m, size);
+    pthread_rwlock_unlock(&m->lock);
+    return err;
+}
+
+/* So that it reaches to `end` at least. */
+static int grow(struct memory *m, uint64_t end)
+{
+    int err = 0;
+
+    pthread_rwlock_wrlock(&m->lock);
+    if (end > m->size)
+        err = resize(m, end);
+    pthread_rwlock_unlock(&m->lock);
+    return err;
+}
+
+static int memory_write(struct io *io, const void *buf, size_t size, uint64_t offset)
+{
+    struct memory *m = (struct memory *)io;
+    int fits, err;
+
+    if (m->image)
+        return fail(DREP_ERR_READ_ONLY, "%s: an image in memory is read-only", io->path);
+    if (size > UINT64_MAX - offset)
+        return fail(DREP_ERR_NO_SPACE, "%s: no space left at byte %llu", io->path,
+                    (unsigned long long)offset);
+    for (;;) {
+        pthread_rwlock_rdlock(&m->lock);
+        fits = offset + size <= m->size;
+        if (fits && size)
+            memcpy(m->p + offset, buf, size);
+        pthread_rwlock_unlock(&m->lock);
+        if (fits)
+            return 0;
+        err = grow(m, offset + size);
         if (err)
             return err;
     }
-    if (size)
-        memcpy(m->p + offset, buf, size);
-    return 0;
 }
 
 static int memory_size(struct io *io, uint64_t *size)
@@ -134,6 +168,7 @@ static void memory_close(struct io *io)
 {
     struct memory *m = (struct memory *)io;
 
+    pthread_rwlock_destroy(&m->lock);
     mem_free(m->p);
     mem_free(io->path);
     mem_free(m);
@@ -154,6 +189,11 @@ int io_memory(const void *image, size_t size, struct io **out)
     if (!m->io.path) {
         mem_free(m);
         return DREP_ERR_NOMEM;
+    }
+    if (pthread_rwlock_init(&m->lock, NULL)) {
+        mem_free(m->io.path);
+        mem_free(m);
+        return fail(DREP_ERR_NOMEM, "out of memory: no lock");
     }
     m->image = image;
     m->size = image ? size : 0;

@@ -3,8 +3,11 @@
 
 #include "base/error.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER; /* of all files: they are small */
 
 struct fault_io {
     struct io io;
@@ -20,13 +23,17 @@ static int fails(struct io *io)
 {
     struct fault_file *f = file_of(io);
     void (*hook)(void *) = f->hook;
+    int now;
 
     if (hook && f->hook_io == io) {
         f->hook = NULL;
         hook(f->hook_ctx);
         f->hook = hook;
     }
-    if (f->fail_at < 0 || f->fail_at-- != 0) /* unchanged while threads read */
+    pthread_mutex_lock(&alone);
+    now = f->fail_at >= 0 && f->fail_at-- == 0;
+    pthread_mutex_unlock(&alone);
+    if (!now)
         return 0;
     return fail(f->fail_code, "fault: made to fail");
 }
@@ -75,11 +82,13 @@ static int fault_read(struct io *io, void *buf, size_t size, uint64_t offset)
 
     if (err)
         return err;
+    pthread_mutex_lock(&alone);
     if (offset > f->size || size > f->size - offset)
-        return fail(DREP_ERR_TRUNCATE, "fault: the file ends at byte %zu", f->size);
-    if (size)
+        err = fail(DREP_ERR_TRUNCATE, "fault: the file ends at byte %zu", f->size);
+    else if (size)
         memcpy(buf, f->p + offset, size);
-    return 0;
+    pthread_mutex_unlock(&alone);
+    return err;
 }
 
 static int fault_write(struct io *io, const void *buf, size_t size, uint64_t offset)
@@ -89,10 +98,12 @@ static int fault_write(struct io *io, const void *buf, size_t size, uint64_t off
 
     if (err)
         return err;
+    pthread_mutex_lock(&alone);
     if (offset + size > f->size)
         set_size(f, (size_t)offset + size);
     memcpy(f->p + offset, buf, size);
     note(f, FAULT_WRITE, offset, buf, size);
+    pthread_mutex_unlock(&alone);
     return 0;
 }
 
