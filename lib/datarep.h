@@ -979,6 +979,11 @@ DREP_API int drep_select_box(int rank, const int64_t *start, const int64_t *coun
                              const int64_t *stride, const int64_t *block, drep_selection **out);
 /* n points of rank coordinates each, in the order of transfer. */
 DREP_API int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selection **out);
+/* What is in one of two boxes or unions, or in both: each element once, in row-major order, as
+ * HDF5 users expect.  At most 65,536 boxes in all.  DREP_ERR_DIMS (ranks that differ, rank 0),
+ * DREP_ERR_UNSUPPORTED_OPERATION (points, which have an order), DREP_ERR_LIMIT. */
+DREP_API int drep_select_union(const drep_selection *a, const drep_selection *b,
+                               drep_selection **out);
 DREP_API int64_t drep_selection_count(const drep_selection *sel);
 DREP_API void drep_selection_free(drep_selection *sel);
 

@@ -517,7 +517,7 @@ static int check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int6
 {
     struct check c = {.f = file, .fn = fn, .ctx = ctx, .deep = deep};
     int64_t store_findings = 0;
-    int err = read_begin(file);
+    int err = read_begin_stored(file);
 
     if (err != 0)
         return err;

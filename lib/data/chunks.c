@@ -62,7 +62,7 @@ int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx)
 
     if (dataset == NULL || fn == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_chunks: null argument");
-    if ((err = read_begin(dataset->file)) != 0)
+    if ((err = read_begin_stored(dataset->file)) != 0)
         return err;
     if (dataset->rec.layout != FMT_CONTIGUOUS && dataset->rec.layout != FMT_CHUNKED)
         return read_end(dataset->file,

@@ -488,7 +488,7 @@ static int heap_add(struct conv *c, const void *p, uint64_t size, uint64_t *offs
         return fail(DREP_ERR_LIMIT, "variable-length data of %llu bytes", (unsigned long long)size);
     if ((err = buf_reserve(h, h->len + size)) != 0)
         return err;
-    *offset = h->len;
+    *offset = c->heap_base + h->len;
     if (p != NULL)
         memcpy(h->p + h->len, p, (size_t)size);
     else
@@ -708,7 +708,7 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     if (err == 0)
         err = conv_write(&in.conv, src->data, 0, tmp, in.ft.stored.extent, n);
     if (err == 0) {
-        memcpy(c->heap_out->p + offset, tmp, (size_t)size);
+        memcpy(c->heap_out->p + (offset - c->heap_base), tmp, (size_t)size);
         place_put(dst, (uint64_t)n, offset);
     }
     mem_free(tmp);
@@ -926,7 +926,7 @@ static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, st
             c->depth--;
         }
         if (err == 0)
-            memcpy(c->heap_out->p + offset, tmp, (size_t)size);
+            memcpy(c->heap_out->p + (offset - c->heap_base), tmp, (size_t)size);
         mem_free(tmp);
     }
     if (ours)
@@ -934,6 +934,36 @@ static int heap_move_item(drep_file *f, const drep_type *leaf, uint8_t *item, st
     if (err == 0)
         place_put(at_bytes, at.count, offset);
     return err;
+}
+
+uint64_t conv_heap_weight(const struct conv *c, const uint8_t *elems, int64_t step, int64_t n)
+{
+    uint64_t weight = 0;
+
+    for (int64_t k = 0; k < n; k++, elems += step) {
+        int64_t left = c->stored->items;
+        drep_cursor cur;
+        drep_run run;
+
+        if (cursor_init(&cur, c->stored, 0) != 0)
+            return weight;
+        for (; left > 0 && cursor_next(&cur, left, &run); left -= run.count) {
+            for (int64_t i = 0; has_heap(run.type) && i < run.count; i++) {
+                const uint8_t *item = elems + run.offset + i * run.stride;
+                struct place at = place_get(item + (run.type->kind == DREP_KIND_REFERENCE ? 8 : 0));
+                struct prog base = {.extent = 1};
+                bool ours = false;
+
+                if (run.type->kind == DREP_KIND_SEQUENCE &&
+                    base_prog(run.type, NULL, PROG_PACKED, &base, &ours) != 0)
+                    continue;
+                weight += at.count * (uint64_t)base.extent;
+                if (ours)
+                    prog_release(&base);
+            }
+        }
+    }
+    return weight;
 }
 
 int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,

@@ -97,7 +97,7 @@ struct drep_file {
     _Atomic(struct value_plan *) plan[DREP_CODE_MAX + 1]; /* of values, once made */
 
     /* Of the hints, what is asked for in every call. */
-    int64_t hint_threads, hint_staging, hint_chunk_max;
+    int64_t hint_threads, hint_staging, hint_chunk_max, hint_cache;
     /* For who holds the lock alone. */
     struct buf scratch[2];
     bool writing;
@@ -139,6 +139,8 @@ int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commi
 /* Begins and ends a call that reads or writes.  write_end(): `err` decides whether the
  * operation is kept; gives err back with the path put in front of the message. */
 int read_begin(drep_file *f);
+/* The same for calls that look at what is stored: no changes wait in memory then. */
+int read_begin_stored(drep_file *f);
 int read_end(drep_file *f, int err);
 int write_begin(drep_file *f);
 int write_end(drep_file *f, int err);
@@ -276,7 +278,8 @@ struct conv {
     struct kernel kernel;
     const uint8_t *heap; /* reading variable parts */
     size_t heap_size;
-    struct buf *heap_out; /* writing them */
+    struct buf *heap_out; /* writing them, */
+    uint64_t heap_base;   /* behind so many bytes of heap that stand elsewhere */
     int depth;
 };
 int conv_init(struct conv *c, drep_file *f, struct ftype *ft, const drep_type *mem,
@@ -299,6 +302,9 @@ void conv_clear(const drep_type *type, int64_t count, void *buf);
 int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
                     const struct prog *stored, const uint8_t *elems, int64_t n, const uint8_t *heap,
                     size_t heap_size);
+/* Bytes of heap that the variable parts of n stored elements name, without what these name
+ * in turn. */
+uint64_t conv_heap_weight(const struct conv *c, const uint8_t *elems, int64_t step, int64_t n);
 /* Copies the variable parts of n stored elements from one heap to another, in place of
  * their old offsets. */
 int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,
@@ -317,7 +323,13 @@ struct drep_selection {
     struct span_dim dim[DREP_MAX_RANK]; /* a box */
     int64_t npoints;                    /* points when coords is set */
     int64_t *coords;
+    int nboxes; /* a union when box is set: rank dimensions for each */
+    struct span_dim *box;
 };
+static inline bool selection_is_box(const struct drep_selection *sel)
+{
+    return sel->coords == NULL && sel->box == NULL;
+}
 /* The box of everything. */
 void selection_all(struct drep_selection *sel, int rank, const uint64_t *len);
 /* Holds it against the dataset's shape. */
@@ -338,6 +350,14 @@ typedef int run_fn(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem);
 int selection_runs(const struct drep_selection *sel, const int64_t *k0, const int64_t *k1,
                    const int64_t *from, const int64_t *len, run_fn *fn, void *ctx);
 
+/* Elements of a box that follow each other in a block of so many elements a dimension, at
+ * most as many as the block has. */
+int64_t selection_run_len(const struct drep_selection *sel, const int64_t *len);
+/* Calls fn for each stretch of neighbours in the last dimension, in the order of transfer;
+ * for points and unions. */
+typedef int stretch_fn(void *ctx, const int64_t *coord, int64_t n);
+int selection_stretches(const struct drep_selection *sel, stretch_fn *fn, void *ctx);
+
 /* ---- dataset.c ---- */
 
 /* Stored elements of the fill value, from byte `offset` of the pattern on. */
@@ -356,12 +376,14 @@ int64_t dataset_count(const drep_dataset *ds);
 /* The datatype that a dataset's record names, if the header lists what it is made of and
  * the record's shape and layout go with it. */
 int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out);
+/* Its shape changed: may all of it be kept in memory? */
+void dataset_fits(drep_dataset *ds);
 /* Reads every element that is stored (deep.c); *budget: bytes of payload that may still
  * be read, so that what many records share is not read without end. */
 int dataset_read_stored(drep_dataset *ds, uint64_t *budget);
 /* A dimension holds at least `len`. */
 int dim_grow(drep_file *f, struct object *dim, uint64_t len);
-/* transfer.c: the whole payload of a chunk, fill included; *fixed: where its heap
+/* collected.c: the whole payload of a chunk, fill included; *fixed: where its heap
  * begins.  A payload that is about to change gets a heap of its own, holding only what
  * its elements still refer to; at last it is put behind them. */
 int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed);

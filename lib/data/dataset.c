@@ -7,6 +7,8 @@
 #define COMPACT_MAX 65536
 #define CHUNK_TARGET (1 << 20) /* bytes of a chunk that nobody chose */
 #define SLAB_TARGET (1 << 20)
+#define CELL_TARGET (64 << 10)
+#define CELL_MAX (256 << 10)
 #define FILL_MAX ((int64_t)64 << 20) /* bytes of an element whose fill is not zero bytes */
 
 /* ---- what a handle knows ---- */
@@ -35,6 +37,73 @@ static int64_t chunk_count(const struct object_rec *rec)
     return n;
 }
 
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t t = a % b;
+
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+/* Bytes of the pieces in which unfiltered chunks are kept in memory: whole elements, whole
+ * blocks that have sums, about 64 KiB; 0: that would be too much. */
+static uint64_t cell_of(int64_t esize)
+{
+    int64_t unit = esize > 0 ? esize / gcd(esize, FMT_SUM_BLOCK) * FMT_SUM_BLOCK : 0;
+
+    if (unit == 0 || unit > CELL_MAX)
+        return 0;
+    return (uint64_t)(unit < CELL_TARGET ? CELL_TARGET / unit * unit : unit);
+}
+
+/* Do all chunks fit into the cache? */
+static int fits(const drep_file *f, const struct object_rec *rec, uint64_t payload)
+{
+    uint64_t all = payload, cache = (uint64_t)f->hint_cache;
+
+    if (rec->layout != FMT_CHUNKED)
+        return 0;
+    for (int d = 0; d < rec->rank; d++) {
+        uint64_t n = rec->len[d] > 0 ? (rec->len[d] - 1) / rec->chunk[d] + 1 : 0;
+
+        if (__builtin_mul_overflow(all, n, &all))
+            return 0;
+    }
+    return all <= cache;
+}
+
+void dataset_fits(drep_dataset *ds)
+{
+    ds->chunks.fits = fits(ds->file, &ds->rec, ds->chunks.payload);
+}
+
+/* Holds a payload from the file against its type, before anything of its heap is followed. */
+static int payload_check(const struct chunks *cs, const struct buf *payload)
+{
+    const drep_dataset *ds =
+        (const drep_dataset *)(const void *)((const char *)cs - offsetof(drep_dataset, chunks));
+    uint64_t full = ds->chunks.payload;
+
+    if (ds->esize == 0)
+        return 0;
+    if (!ds->ft->type->variable)
+        return payload->len % (size_t)ds->esize == 0
+                   ? 0
+                   : fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements",
+                          payload->len);
+    if (payload->len == 0)
+        return 0;
+    if (payload->len < full)
+        return fail(DREP_ERR_FORMAT, "a payload of %zu bytes, at least %llu expected", payload->len,
+                    (unsigned long long)full);
+    return conv_heap_check(NULL, PROG_PACKED, &ds->ft->stored, payload->p,
+                           (int64_t)(full / (uint64_t)ds->esize), payload->p + full,
+                           payload->len - (size_t)full);
+}
+
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
                bool variable, const char *path, struct chunks *cs)
 {
@@ -47,6 +116,8 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     if (__builtin_mul_overflow(chunk_count(rec), esize, &bytes))
         bytes = INT64_MAX;
     cs->payload = (uint64_t)bytes;
+    cs->cell = rec->layout == FMT_CHUNKED ? cell_of(esize) : 0;
+    cs->fits = fits(f, rec, cs->payload);
     cs->variable = variable;
     cs->nfilters = rec->nfilters;
     memcpy(cs->filter, rec->filter, rec->nfilters * sizeof *rec->filter);
@@ -347,6 +418,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
         chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
         if (ds->rec.layout == FMT_CONTIGUOUS)
             ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
+        ds->chunks.check = payload_check;
         err = make_fill(ds);
     }
     if (err == 0)
@@ -611,17 +683,6 @@ static void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
         rec->chunk[widest] = rec->chunk[widest] / 2 + rec->chunk[widest] % 2;
         bytes *= (double)rec->chunk[widest];
     }
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t t = a % b;
-
-        a = b;
-        b = t;
-    }
-    return a;
 }
 
 /* Elements of a slab: about 1 MiB, whole pages where elements allow. */
@@ -930,6 +991,8 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
         err = create(file, path, spec, &id);
     if (err == 0 && out != NULL)
         err = dataset_get(file, id, path, &ds);
+    if (ds != NULL)
+        ds->trimmed = true;
     if (path != NULL)
         fail_in(err, "dataset \"%s\"", path);
     err = write_end(file, err);
@@ -1023,7 +1086,7 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
 
     if (dataset == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_info: null argument");
-    if ((err = read_begin(dataset->file)) != 0)
+    if ((err = read_begin_stored(dataset->file)) != 0)
         return err;
     if ((err = usage_of(dataset, &u)) != 0)
         return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));

@@ -15,6 +15,21 @@ int read_begin(drep_file *f)
     return 0;
 }
 
+int read_begin_stored(drep_file *f)
+{
+    int err = read_begin(f);
+
+    while (err == 0 && chunks_waiting(f->st)) {
+        pthread_rwlock_unlock(&f->lock);
+        pthread_rwlock_wrlock(&f->lock);
+        err = fail_in(chunks_settle(f->st, 0), "%s", f->path);
+        pthread_rwlock_unlock(&f->lock);
+        if (err == 0)
+            err = read_begin(f);
+    }
+    return err;
+}
+
 int read_end(drep_file *f, int err)
 {
     err = store_stale(f->st, err);
@@ -194,6 +209,7 @@ static void hints_note(drep_file *f)
     f->hint_threads = info_int(f->info, "drep_threads");
     f->hint_staging = info_int(f->info, "cb_buffer_size");
     f->hint_chunk_max = hint_size(f->info, "drep_chunk_max");
+    f->hint_cache = hint_size(f->info, "drep_cache_size");
 }
 
 static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16])
@@ -211,6 +227,7 @@ static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16
     if (o->chunk_max > PTRDIFF_MAX) /* more than memory can hold */
         o->chunk_max = PTRDIFF_MAX;
     o->cache_size = (uint64_t)hint_size(info, "drep_cache_size");
+    o->threads = (int)info_int(info, "drep_threads");
     o->uuid = fixed_uuid(info, uuid);
     o->time = info_int(info, "drep_time");
 }

@@ -251,9 +251,9 @@ static int grow_dimensions(drep_file *f, const struct object_rec *rec)
     return err;
 }
 
-static int resize(drep_dataset *ds, const int64_t *dims)
+/* The new shape into the file; *o: the record as it is there then. */
+static int reshape(drep_dataset *ds, const int64_t *dims, struct object *o)
 {
-    struct object o = {0};
     uint64_t keep[DREP_MAX_RANK];
     bool shrinks = false;
     int err = dataset_alive(ds);
@@ -261,48 +261,59 @@ static int resize(drep_dataset *ds, const int64_t *dims)
     if (err == 0)
         err = dims_check(ds, dims);
     if (err == 0)
-        err = object_load(ds->file, ds->id, &o);
+        err = object_load(ds->file, ds->id, o);
     for (int d = 0; err == 0 && d < ds->rec.rank; d++) {
         uint64_t len = (uint64_t)dims[d];
 
         keep[d] = len < ds->rec.len[d] ? len : ds->rec.len[d];
         shrinks |= len < ds->rec.len[d];
-        o.rec.len[d] = len;
-        o.rec.has_max |= len != o.rec.max[d];
+        o->rec.len[d] = len;
+        o->rec.has_max |= len != o->rec.max[d];
     }
     if (err == 0)
-        err = shape_check(&o.rec, ds->ft);
+        err = shape_check(&o->rec, ds->ft);
     if (err == 0 && (shrinks || !ds->trimmed) &&
-        (ds->rec.layout == FMT_CHUNKED || ds->rec.layout == FMT_CONTIGUOUS))
-        err = trim(ds, keep);
-    if (err == 0)
-        err = grow_dimensions(ds->file, &o.rec);
-    if (err == 0)
-        err = object_store(ds->file, ds->id, &o.rec);
-    if (err != 0) {
-        object_release(&o);
-        return err;
+        (ds->rec.layout == FMT_CHUNKED || ds->rec.layout == FMT_CONTIGUOUS)) {
+        err = chunks_settle(ds->file->st, ds->id);
+        if (err == 0)
+            err = trim(ds, keep);
     }
-    /* Nothing can fail from here on: the handle takes the new record over. */
-    buf_release(&ds->rec_bytes);
-    ds->rec_bytes = o.bytes;
-    ds->rec = o.rec;
+    if (err == 0)
+        err = grow_dimensions(ds->file, &o->rec);
+    if (err == 0)
+        err = object_store(ds->file, ds->id, &o->rec);
+    return err;
+}
+
+/* The handle takes a record over and gives its own; cannot fail. */
+static void exchange(drep_dataset *ds, struct object *o)
+{
+    struct object old = {.id = ds->id, .rec = ds->rec, .bytes = ds->rec_bytes};
+
+    ds->rec_bytes = o->bytes;
+    ds->rec = o->rec;
     memcpy(ds->chunks.filter, ds->rec.filter, sizeof ds->rec.filter); /* names point into it */
-    ds->trimmed = true;
+    dataset_fits(ds);
     if (ds->rec.layout == FMT_CONTIGUOUS)
         ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
-    return 0;
+    *o = old;
 }
 
 int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
 {
+    struct object o = {0};
     int err;
 
     if (dataset == NULL || dims == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_resize: null argument");
     if ((err = write_begin(dataset->file)) != 0)
         return err;
-    err = resize(dataset, dims);
+    err = reshape(dataset, dims, &o);
+    if (err == 0) {
+        exchange(dataset, &o);
+        dataset->trimmed = true;
+    }
+    object_release(&o);
     fail_in(err, "dataset \"%s\"", dataset->path);
     return write_end(dataset->file, err);
 }

@@ -86,6 +86,7 @@ void drep_selection_free(drep_selection *sel)
     if (sel == NULL)
         return;
     mem_free(sel->coords);
+    mem_free(sel->box);
     mem_free(sel);
 }
 
@@ -98,6 +99,19 @@ void selection_all(struct drep_selection *sel, int rank, const uint64_t *len)
         sel->dim[d] = (struct span_dim){0, 1, 1, (int64_t)len[d]};
         sel->count *= (int64_t)len[d];
     }
+}
+
+static int box_check(const struct span_dim *dim, int rank, const uint64_t *len)
+{
+    for (int d = 0; d < rank; d++) {
+        int64_t last = span_at(&dim[d], dim[d].n - 1);
+
+        if ((uint64_t)last >= len[d])
+            return fail(DREP_ERR_RANGE,
+                        "selection reaches index %lld of dimension %d, whose length is %llu",
+                        (long long)last, d, (unsigned long long)len[d]);
+    }
+    return 0;
 }
 
 int selection_check(const struct drep_selection *sel, int rank, const uint64_t *len)
@@ -117,13 +131,13 @@ int selection_check(const struct drep_selection *sel, int rank, const uint64_t *
             }
         return 0;
     }
-    for (int d = 0; sel->count > 0 && d < rank; d++) {
-        int64_t last = span_at(&sel->dim[d], sel->dim[d].n - 1);
+    if (sel->box == NULL)
+        return sel->count > 0 ? box_check(sel->dim, rank, len) : 0;
+    for (int i = 0; i < sel->nboxes; i++) {
+        int err = box_check(sel->box + (size_t)i * (size_t)rank, rank, len);
 
-        if ((uint64_t)last >= len[d])
-            return fail(DREP_ERR_RANGE,
-                        "selection reaches index %lld of dimension %d, whose length is %llu",
-                        (long long)last, d, (unsigned long long)len[d]);
+        if (err != 0)
+            return err;
     }
     return 0;
 }
@@ -160,6 +174,24 @@ struct runs {
 static bool is_range(const struct span_dim *d)
 {
     return d->block == 1 && (d->stride == 1 || d->n <= 1);
+}
+
+int64_t selection_run_len(const struct drep_selection *sel, const int64_t *len)
+{
+    int d = sel->rank - 1;
+    int64_t n;
+
+    if (sel->rank == 0)
+        return 1;
+    if (!is_range(&sel->dim[d]))
+        return sel->dim[d].block;
+    n = sel->dim[d].n < len[d] ? sel->dim[d].n : len[d];
+    while (d > 0 && sel->dim[d].n == len[d] && is_range(&sel->dim[d - 1]) &&
+           is_range(&sel->dim[d])) {
+        d--;
+        n *= sel->dim[d].n < len[d] ? sel->dim[d].n : len[d];
+    }
+    return n > 0 ? n : 1;
 }
 
 /* Joins the last dimensions that are whole both in the block and in the transfer. */

@@ -23,6 +23,20 @@ int buf_reserve(struct buf *b, uint64_t size)
     return 0;
 }
 
+int buf_room(struct buf *b, uint64_t size)
+{
+    b->len = 0;
+    if (size <= b->size && b->p)
+        return 0;
+    mem_free(b->p);
+    *b = (struct buf){0};
+    b->p = mem_array(size ? size : 1, 1);
+    if (!b->p)
+        return DREP_ERR_NOMEM;
+    b->size = (size_t)(size ? size : 1);
+    return 0;
+}
+
 int buf_set(struct buf *b, const void *p, size_t len)
 {
     int err = buf_reserve(b, len);

@@ -1,8 +1,8 @@
-/* chunk.c - reading, writing and removing chunks.
+/* chunk.c - reading chunks, and looking at all of them.
  *
- * Unfiltered chunks stand back to back in runs.  Space of the open transaction may be
- * written in place, space of a commit never: then the chunk moves and its run is cut.
- * Filtered chunks stand alone and are decoded whole, through the cache. */
+ * What is filtered or has a heap is decoded whole, through the cache.  Everything else is
+ * read in 4 KiB blocks, exactly those that are touched; pieces of chunks that are likely to
+ * be asked for again stay in memory. */
 #include "store/inner.h"
 
 #include "base/error.h"
@@ -10,26 +10,108 @@
 
 #include <string.h>
 
-#define RESERVE_MAX ((uint64_t)1 << 30)
-#define IMAGE_MAX ((size_t)4 << 20) /* bytes an operation keeps of what it overwrites */
-#define SUMS_SMALL 512
-
 void chunks_release(struct chunks *cs)
 {
-    cs->state = NULL; /* runs and decoded chunks belong to the store */
+    (void)cs; /* runs and what is in memory belong to the store */
 }
 
-static uint64_t last_of(const struct chunks *cs, const uint64_t *coord)
+/* ---- what a thread works with ---- */
+
+struct work *work_take(struct store *st)
 {
-    return cs->rank ? coord[cs->rank - 1] : 0;
+    struct work *w;
+
+    pthread_mutex_lock(&st->lock);
+    w = st->works;
+    if (w)
+        st->works = w->next;
+    pthread_mutex_unlock(&st->lock);
+    if (w)
+        return w;
+    w = mem_zalloc(1, sizeof(*w));
+    if (w)
+        w->window = mem_aligned(FMT_SUM_BLOCK, WINDOW_BYTES);
+    if (w && !w->window) {
+        mem_free(w);
+        return NULL;
+    }
+    return w;
 }
 
-/* ---- filtered chunks ---- */
+void work_give(struct store *st, struct work *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&st->lock);
+    w->next = st->works;
+    st->works = w;
+    pthread_mutex_unlock(&st->lock);
+}
 
-struct decoding {
-    struct chunks *cs;
-    const struct chunk_rec *rec;
-};
+void works_free(struct store *st)
+{
+    struct work *w;
+
+    while ((w = st->works) != NULL) {
+        st->works = w->next;
+        codec_release(&w->codec);
+        buf_release(&w->own);
+        buf_release(&w->payload);
+        mem_free(w->window);
+        mem_free(w);
+    }
+}
+
+struct buf *work_buf(struct work *w)
+{
+    return &w->own;
+}
+
+static struct cache_key key_of(const struct chunks *cs, const uint64_t *coord, uint64_t cell)
+{
+    return (struct cache_key){cs->object, cell, cs->rank, coord};
+}
+
+/* ---- one chunk at a time ---- */
+
+int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole)
+{
+    struct cache_key key = key_of(cs, coord, CACHE_WHOLE);
+    int err;
+
+    w->cs = cs;
+    w->stored = 0;
+    memcpy(w->coord, coord, (size_t)cs->rank * sizeof(*coord));
+    w->entry = cs->nfilters || cs->variable ? cache_find(cs->st->cache, &key) : NULL;
+    *whole = w->entry != NULL;
+    *size = w->entry ? w->entry->bytes.len : 0;
+    if (w->entry)
+        return 0;
+    err = run_find(cs, coord, &w->found);
+    if (err)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    w->stored = 1;
+    *size = w->found.run->rec.size;
+    *whole = w->found.run->rec.filtered || cs->variable;
+    return 0;
+}
+
+static void put_entry(struct work *w)
+{
+    if (w->entry)
+        cache_put(w->cs->st->cache, w->entry);
+    w->entry = NULL;
+}
+
+void chunk_leave(struct work *w)
+{
+    put_entry(w);
+    if (w->stored)
+        run_done(w->cs->st, &w->found);
+    w->stored = 0;
+}
+
+/* ---- whole ---- */
 
 static uint64_t unfiltered_max(const struct chunks *cs)
 {
@@ -40,751 +122,297 @@ static uint64_t unfiltered_max(const struct chunks *cs)
     return cs->payload;
 }
 
-static int decode(void *ctx, struct buf *out)
+static int decode(struct codec *k, const struct chunks *cs, const struct chunk_rec *rec,
+                  struct buf *out)
 {
-    const struct decoding *d = ctx;
-    const struct chunks *cs = d->cs;
     uint64_t most = unfiltered_max(cs);
-    struct codec *k;
     int err;
 
     if (cs->payload > cs->st->opts.chunk_max)
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
                     (unsigned long long)cs->payload, (unsigned long long)cs->st->opts.chunk_max);
-    k = codec_take(cs->st);
-    if (!k)
-        return DREP_ERR_NOMEM;
-    err = payload_filtered(cs->st, d->rec, cs->st->opts.verify, &k->stored);
+    err = filters_known(cs->filter, cs->nfilters, rec->skipped);
     if (!err)
-        err = filters_decode(k, cs->filter, cs->nfilters, d->rec->skipped, k->stored.p,
-                             k->stored.len, (size_t)cs->payload, most, out);
-    codec_give(cs->st, k);
+        err = payload_filtered(cs->st, rec, cs->st->opts.verify, &k->stored);
+    if (!err)
+        err = filters_decode(k, cs->filter, cs->nfilters, rec->skipped, k->stored.p, k->stored.len,
+                             (size_t)cs->payload, most, out);
     if (!err && out->len > most)
         err = fail(DREP_ERR_FORMAT, "%zu bytes of payload where %llu can be", out->len,
                    (unsigned long long)most);
     return err;
 }
 
-static int decoded_get(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
-                       int once, struct decoded **out)
+/* The payload of the chunk at hand, held against what its elements say of their heap. */
+static int load(struct work *w, struct buf *out)
 {
-    struct decoding d = {cs, rec};
-    struct key key;
+    struct chunks *cs = w->cs;
+    const struct run *r = w->found.run;
+    int err;
 
-    chunk_key(cs, coord, &key);
-    return chunk_cache_get(cs->st->cache, &key, once, decode, &d, out);
+    if (!w->stored) {
+        out->len = 0;
+        return 0;
+    }
+    if (r->rec.filtered) {
+        err = decode(&w->codec, cs, &r->rec, out);
+    } else {
+        err = r->rec.size > SIZE_MAX
+                  ? fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)r->rec.size)
+                  : buf_room(out, r->rec.size);
+        if (!err)
+            err = payload_read(cs->st, r, w->found.index, 1, out->p);
+        out->len = err ? 0 : (size_t)r->rec.size;
+    }
+    if (!err && cs->check)
+        err = cs->check(cs, out);
+    return err;
 }
 
-static int read_filtered(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
-                         uint64_t offset, uint64_t size, void *buf, uint64_t *have)
+/* Into the cache, by this thread or by another that was faster. */
+static int load_kept(struct work *w, const struct cache_key *key)
 {
-    int once = offset == 0 && size >= cs->payload;
-    struct decoded *d;
-    int err = decoded_get(cs, coord, rec, once, &d);
+    struct chunk_cache *c = w->cs->st->cache;
+    uint64_t room = w->cs->payload;
+    int loading, err;
 
+    if (w->stored && !w->found.run->rec.filtered)
+        room = w->found.run->rec.size;
+    err = cache_get(c, key, room, &w->entry, &loading);
+    if (err || !loading)
+        return err;
+    err = load(w, &w->entry->bytes);
+    cache_loaded(c, w->entry, 0, err);
+    if (err)
+        put_entry(w);
+    return err;
+}
+
+int chunk_load_entry(struct work *w, int empty)
+{
+    struct cache_key key = key_of(w->cs, w->coord, CACHE_WHOLE);
+    int loading, err;
+
+    if (!empty)
+        return load_kept(w, &key);
+    err = cache_get(w->cs->st->cache, &key, 0, &w->entry, &loading);
+    if (!err && loading)
+        cache_loaded(w->cs->st->cache, w->entry, 0, 0);
+    return err;
+}
+
+int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size)
+{
+    struct cache_key key = key_of(w->cs, w->coord, CACHE_WHOLE);
+    struct buf *bytes = &w->payload;
+    int err = 0;
+
+    /* What is read a second time will be read again. */
+    if (!w->entry && !keep)
+        keep = cache_seen(w->cs->st->cache, &key, 1, w->cs->payload) != 0;
+    if (!w->entry)
+        err = keep ? load_kept(w, &key) : load(w, bytes);
     if (err)
         return err;
-    *have = offset < d->bytes.len ? d->bytes.len - offset : 0;
-    if (*have > size)
-        *have = size;
-    if (*have)
-        memcpy(buf, d->bytes.p + offset, (size_t)*have);
-    chunk_cache_put(cs->st->cache, d);
+    if (w->entry)
+        bytes = &w->entry->bytes;
+    *p = bytes->p;
+    *size = bytes->len;
     return 0;
 }
 
-/* ---- reading ---- */
+/* ---- in pieces ---- */
+
+static int bits(uint64_t v)
+{
+    return __builtin_popcountll(v);
+}
+
+/* The blocks of the chunk from byte `low` on to p, each stretch of them at once. */
+static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p)
+{
+    const struct run *r = w->found.run;
+    int err = 0;
+
+    while (!err && blocks) {
+        int from = __builtin_ctzll(blocks);
+        uint64_t rest = ~(blocks >> from); /* 0: all that follow */
+        int n = rest ? __builtin_ctzll(rest) : 64 - from;
+        uint64_t at = low + (uint64_t)from * FMT_SUM_BLOCK, end = at + (uint64_t)n * FMT_SUM_BLOCK;
+
+        err =
+            payload_blocks(w->cs->st, r, w->found.index, at, end < r->rec.size ? end : r->rec.size,
+                           p + (size_t)from * FMT_SUM_BLOCK);
+        blocks = n == 64 ? 0 : blocks & ~((((uint64_t)1 << n) - 1) << from);
+    }
+    return err;
+}
+
+/* Is a piece worth keeping that is not in memory yet?  If all of the dataset fits, always.
+ * Else when blocks that were read before are asked for again, and not all of each was wanted
+ * then; or when reading goes on where it, or the piece before it, was read to. */
+static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t blocks,
+                         uint64_t wanted, uint64_t *before)
+{
+    struct chunks *cs = w->cs;
+    struct cache_key last = *key;
+    struct cached *d;
+    uint64_t end = (uint64_t)1 << (cs->cell / FMT_SUM_BLOCK - 1);
+    int follows = 0;
+
+    *before = 0;
+    if (cs->fits)
+        return 1;
+    if (blocks & 1 && last.cell > 0) {
+        last.cell--;
+        d = cache_find(cs->st->cache, &last);
+        follows = d && d->valid & end;
+        if (d)
+            cache_put(cs->st->cache, d);
+        *before = follows ? ~(uint64_t)0 : 0;
+    }
+    if (follows)
+        return 1;
+    *before = cache_seen(cs->st->cache, key, blocks, (uint64_t)bits(blocks) * FMT_SUM_BLOCK);
+    if (wanted < (uint64_t)bits(blocks) * FMT_SUM_BLOCK && *before & blocks)
+        return 1;
+    return (blocks & ~*before & *before << 1) != 0;
+}
+
+/* Who goes on where he stopped gets as much again as he had: at most twice what is used is
+ * ever read. */
+static uint64_t read_ahead(uint64_t blocks, uint64_t had, uint64_t all)
+{
+    int n = bits(had), top = 63 - __builtin_clzll(blocks);
+    uint64_t more;
+
+    if (!(had & (blocks | blocks >> 1)) || top == 63)
+        return blocks;
+    more = n >= 63 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
+    return (blocks | more << (top + 1)) & all;
+}
+
+/* Serves a window from the cache: 1 in *done, unless it is not worth it. */
+static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wanted, uint8_t **p,
+                     int *done)
+{
+    struct chunks *cs = w->cs;
+    struct chunk_cache *c = cs->st->cache;
+    struct cache_key key = key_of(cs, w->coord, low / cs->cell);
+    uint64_t start = key.cell * cs->cell, size = w->found.run->rec.size - start;
+    uint64_t before = 0, valid, all;
+    int shift = (int)((low - start) / FMT_SUM_BLOCK), loading = 0, err = 0;
+
+    size = size < cs->cell ? size : cs->cell;
+    blocks <<= shift;
+    *done = 1;
+    w->entry = cache_find(c, &key);
+    if (!w->entry) {
+        *done = worth_keeping(w, &key, blocks, wanted, &before);
+        if (!*done)
+            return 0;
+        err = cache_get(c, &key, size, &w->entry, &loading);
+        if (!err && loading) {
+            err = buf_room(&w->entry->bytes, size);
+            cache_loaded(c, w->entry, 0, err);
+        }
+        if (err) {
+            put_entry(w);
+            return err;
+        }
+    }
+    if (cache_lacks(c, w->entry, blocks, &valid)) {
+        all = sums_of(size) >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << sums_of(size)) - 1;
+        blocks = read_ahead(blocks & ~valid, valid | before, all) & ~valid;
+        err = read_blocks(w, start, blocks, w->entry->bytes.p);
+        cache_loaded(c, w->entry, blocks, err);
+    }
+    *p = w->entry->bytes.p + (low - start);
+    return err;
+}
+
+int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, uint64_t wanted,
+                 uint8_t **p, uint64_t *have)
+{
+    uint64_t size = w->stored ? w->found.run->rec.size : 0, there;
+    int done = 0, err = 0;
+
+    put_entry(w);
+    *have = size <= low ? 0 : size < high ? size - low : high - low;
+    if (w->cs->cell && *have == high - low)
+        err = from_cell(w, low, blocks, wanted, p, &done);
+    if (err || done)
+        return err;
+    *p = w->window;
+    if (high - low > WINDOW_BYTES) { /* one large element */
+        err = buf_room(&w->payload, round_up(high - low, FMT_SUM_BLOCK));
+        *p = w->payload.p;
+    }
+    there = sums_of(*have);
+    if (there < 64)
+        blocks &= ((uint64_t)1 << there) - 1;
+    if (!err && high - low > 64 * FMT_SUM_BLOCK)
+        return *have ? payload_blocks(w->cs->st, w->found.run, w->found.index, low, low + *have, *p)
+                     : 0;
+    return err ? err : read_blocks(w, low, blocks, *p);
+}
+
+/* ---- a part into the caller's memory ---- */
+
+int chunk_bytes(struct work *w, uint64_t offset, uint64_t size, void *buf, uint64_t *have)
+{
+    uint64_t there = w->stored ? w->found.run->rec.size : 0;
+
+    there = offset < there ? there - offset : 0;
+    *have = there < size ? there : size;
+    if (*have == 0)
+        return 0;
+    return payload_read_part(w->cs->st, w->found.run, w->found.index, offset, *have, buf);
+}
 
 int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size, void *buf,
                uint64_t *have)
 {
-    struct found f;
+    struct work *w = work_take(cs->st);
+    const uint8_t *p;
     uint64_t there;
-    int err = run_find(cs, coord, &f);
+    int whole, err;
 
-    if (err == DREP_ERR_NOT_FOUND)
-        *have = 0;
-    if (err)
-        return err == DREP_ERR_NOT_FOUND ? 0 : err;
-    if (f.run->rec.filtered) {
-        err = read_filtered(cs, coord, &f.run->rec, offset, size, buf, have);
-    } else {
-        there = offset < f.run->rec.size ? f.run->rec.size - offset : 0;
-        there = there < size ? there : size;
-        if (offset == 0 && there == f.run->rec.size)
-            err = payload_read(cs->st, f.run, f.index, 1, buf);
-        else
-            err = payload_read_part(cs->st, f.run, f.index, offset, there, buf);
-        if (!err)
-            *have = there;
+    if (!w)
+        return DREP_ERR_NOMEM;
+    err = chunk_at(w, cs, coord, &there, &whole);
+    if (!err && whole)
+        err = chunk_payload(w, !(offset == 0 && size >= cs->payload) || cs->fits, &p, &there);
+    if (!err && whole) {
+        there = offset < there ? there - offset : 0;
+        *have = there < size ? there : size;
+        if (*have)
+            memcpy(buf, p + offset, (size_t)*have);
+    } else if (!err) {
+        err = chunk_bytes(w, offset, size, buf, have);
     }
-    run_done(cs->st, &f);
-    return err;
-}
-
-int chunk_read_run(struct chunks *cs, const uint64_t *coord, uint64_t n, void *buf, uint64_t *got)
-{
-    struct found f;
-    uint64_t now = 0;
-    int err = run_find(cs, coord, &f);
-
-    if (err == DREP_ERR_NOT_FOUND)
-        *got = 0;
-    if (err)
-        return err == DREP_ERR_NOT_FOUND ? 0 : err;
-    if (!f.run->rec.filtered && f.run->rec.size == cs->payload) {
-        now = f.run->rec.run - f.index;
-        now = now < n ? now : n;
-        err = payload_read(cs->st, f.run, f.index, (uint32_t)now, buf);
-    }
-    run_done(cs->st, &f);
-    if (!err)
-        *got = now;
+    chunk_leave(w);
+    work_give(cs->st, w);
     return err;
 }
 
 int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size)
 {
-    struct decoded *d;
-    struct found f;
-    int err = run_find(cs, coord, &f);
-
-    if (err == DREP_ERR_NOT_FOUND)
-        *size = 0;
-    if (err)
-        return err == DREP_ERR_NOT_FOUND ? 0 : err;
-    if (f.run->rec.filtered) {
-        err = decoded_get(cs, coord, &f.run->rec, 0, &d);
-        if (!err) {
-            *size = d->bytes.len;
-            chunk_cache_put(cs->st->cache, d);
-        }
-    } else {
-        *size = f.run->rec.size;
-    }
-    run_done(cs->st, &f);
-    return err;
-}
-
-/* ---- where new chunks go ---- */
-
-static struct reservation *reservation_of(struct chunks *cs, uint64_t chunk)
-{
-    struct runs *runs = &cs->st->runs;
-
-    for (int i = 0; i < runs->nreserved; i++) {
-        struct reservation *r = &runs->reserved[i];
-
-        if (r->object == cs->object && r->payload == cs->payload && chunk >= r->first &&
-            chunk - r->first < r->chunks)
-            return r;
-    }
-    return NULL;
-}
-
-/* The reserved place of these chunks, if it is still free: 1, or 0. */
-static int take_reserved(struct chunks *cs, uint64_t chunk, uint64_t bytes, uint64_t *offset)
-{
-    struct reservation *r = reservation_of(cs, chunk);
-    uint64_t at;
-
-    if (!r)
-        return 0;
-    at = r->offset + (chunk - r->first) * r->payload;
-    bytes = round_up(bytes, FMT_ALIGN);
-    if (!extents_hold(&r->left, at, bytes) || extents_take(&r->left, at, bytes))
-        return 0;
-    if (cs->st->op.active && extents_add(&cs->st->op.alloc, at, bytes, NULL)) {
-        extents_add(&r->left, at, bytes, NULL);
-        return 0;
-    }
-    *offset = at;
-    return 1;
-}
-
-static int nothing_stored(struct chunks *cs)
-{
-    struct tree_walk w;
-    struct key key;
-
-    for (int i = 0; i < cs->st->runs.n; i++) {
-        if (cs->st->runs.open[i]->object == cs->object)
-            return 0;
-    }
-    key_make(&key, cs->object, FMT_TAG_CHUNK);
-    tree_walk(&w, cs->st, &key, key.len);
-    return tree_next(&w, &key, NULL) == DREP_ERR_NOT_FOUND;
-}
-
-/* Where the chunk before this one ends, if that is where a full one would; 0: nowhere. */
-static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t size)
-{
-    uint64_t at[FMT_RANK_MAX], end = 0;
-    struct found f;
-
-    if (last_of(cs, coord) == 0)
-        return 0;
-    memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
-    at[cs->rank - 1]--;
-    if (run_find(cs, at, &f))
-        return 0;
-    if (!f.run->rec.filtered && f.run->rec.size >= size && f.run->rec.size % FMT_ALIGN == 0 &&
-        f.index + 1 == f.run->rec.run && f.run->space == chunk_bytes(f.run))
-        end = f.run->rec.offset + f.run->space;
-    run_done(cs->st, &f);
-    return end;
-}
-
-/* A contiguous dataset that is written bit by bit gets its place as a whole, so that its
- * slabs come to stand back to back. */
-static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t bytes, uint64_t size)
-{
-    struct store *st = cs->st;
-    struct reservation *r = &st->runs.reserved[st->runs.nreserved];
-    uint64_t chunk = last_of(cs, coord), total, room, behind;
-
-    if (cs->rank != 1 || cs->reserve <= cs->payload || cs->payload == 0 ||
-        cs->payload % FMT_ALIGN || st->runs.nreserved == RESERVATIONS)
-        return;
-    total = cs->reserve / cs->payload + (cs->reserve % cs->payload != 0);
-    if (chunk >= total || reservation_of(cs, chunk))
-        return;
-    behind = end_before(cs, coord, size);
-    r->first = !behind && chunk <= RESERVE_MAX / cs->payload / 2 && nothing_stored(cs) ? 0 : chunk;
-    r->chunks = total - r->first;
-    if (r->chunks > RESERVE_MAX / cs->payload)
-        r->chunks = RESERVE_MAX / cs->payload;
-    if (r->chunks < 2 || chunk - r->first >= r->chunks ||
-        (r->first == chunk && r->chunks * cs->payload <= bytes))
-        return; /* this write covers what there is to reserve */
-    room = r->chunks * cs->payload;
-    if (r->first + r->chunks == total) /* the last one may be short */
-        room = round_up(cs->reserve - r->first * cs->payload, FMT_ALIGN);
-    if (behind && space_alloc_at(st, behind, room))
-        r->offset = behind;
-    else if (space_alloc(st, room, chunk_align(st, room), ANYWAY, &r->offset))
-        return;
-    if (behind && r->offset == behind && st->op.active)
-        extents_take(&st->op.alloc, behind, room); /* reservations outlive operations */
-    r->object = cs->object;
-    r->payload = cs->payload;
-    if (extents_add(&r->left, r->offset, room, NULL)) {
-        space_free(st, r->offset, room, ANYWAY);
-        return;
-    }
-    st->runs.nreserved++;
-}
-
-/* Space for `bytes` bytes of new chunks, of `size` bytes each. */
-static int find_space(struct chunks *cs, const uint64_t *coord, uint64_t bytes, uint64_t size,
-                      uint64_t *offset)
-{
-    struct store *st = cs->st;
-    uint64_t behind;
-
-    reserve(cs, coord, bytes, size);
-    if (take_reserved(cs, last_of(cs, coord), bytes, offset))
-        return 0;
-    behind = cs->payload % FMT_ALIGN ? 0 : end_before(cs, coord, size);
-    if (behind && space_alloc_at(st, behind, bytes)) {
-        *offset = behind;
-        return 0;
-    }
-    return space_alloc(st, bytes, chunk_align(st, bytes), WITH_OP, offset);
-}
-
-/* ---- writing ---- */
-
-static uint64_t blocks_of(uint64_t size)
-{
-    return size / FMT_SUM_BLOCK + (size % FMT_SUM_BLOCK != 0);
-}
-
-/* n chunks that are not stored, at one place; room: bytes the last may grow to.  They go in
- * steps of one record each, so that their sums take little memory. */
-static int place_run(struct chunks *cs, const uint64_t *coord, uint32_t n, const uint8_t *p,
-                     uint64_t size, uint64_t room)
-{
-    struct store *st = cs->st;
-    uint64_t small[SUMS_SMALL], at[FMT_RANK_MAX];
-    uint64_t step = size && RUN_BYTES / size ? RUN_BYTES / size : 1;
-    uint64_t count = (n < step ? n : step) * blocks_of(size);
-    uint64_t bytes = round_up((n - 1) * size + (room > size ? room : size), FMT_ALIGN);
-    uint64_t *sums = count <= SUMS_SMALL ? small : mem_array(count, sizeof(*sums));
-    uint64_t offset;
-    int err;
-
-    if (!sums)
-        return DREP_ERR_NOMEM;
-    bytes = bytes ? bytes : FMT_ALIGN;
-    memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
-    err = find_space(cs, coord, bytes, size, &offset);
-    while (!err && n > 0) {
-        uint32_t now = n < step ? n : (uint32_t)step;
-        uint64_t space = now == n ? bytes : now * size;
-
-        err = payload_write(st, p, now, size, offset, sums);
-        if (err) {
-            space_free(st, offset, bytes, WITH_OP);
-            break;
-        }
-        err = run_add(cs, at, now, offset, size, space, sums);
-        n -= now;
-        p += now * size;
-        offset += space;
-        bytes -= space;
-        if (cs->rank)
-            at[cs->rank - 1] += now;
-    }
-    if (sums != small)
-        mem_free(sums);
-    return err;
-}
-
-static int place_new(struct chunks *cs, const uint64_t *coord, uint64_t n, const uint8_t *p,
-                     uint64_t size)
-{
-    /* Chunks stand back to back only where no two share a unit of space. */
-    uint64_t most = size % FMT_ALIGN || cs->rank == 0 ? 1 : UINT32_MAX;
-    uint64_t at[FMT_RANK_MAX];
-    int err = 0;
-
-    memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
-    while (!err && n > 0) {
-        uint32_t now = (uint32_t)(n < most ? n : most);
-
-        err = place_run(cs, at, now, p, size, 0);
-        n -= now;
-        p += now * size;
-        if (cs->rank)
-            at[cs->rank - 1] += now;
-    }
-    return err;
-}
-
-enum place { MOVE, IN_PLACE, IN_PLACE_NOTED };
-
-/* Whether bytes of the run may be overwritten where they stand. */
-static enum place may_overwrite(const struct store *st, const struct run *r, uint64_t offset,
-                                uint64_t size)
-{
-    uint64_t low = offset / FMT_ALIGN * FMT_ALIGN;
-
-    if (r->rec.filtered)
-        return MOVE;
-    if (!space_fresh(st, low, offset + size - low))
-        return MOVE;
-    if (!st->op.active ||
-        extents_hold(&st->op.alloc, low, round_up(offset + size, FMT_ALIGN) - low))
-        return IN_PLACE;
-    return st->op.image.len + size <= IMAGE_MAX ? IN_PLACE_NOTED : MOVE;
-}
-
-/* Overwrites n whole chunks from f on. */
-static int overwrite(struct chunks *cs, struct found *f, uint32_t n, const uint8_t *p,
-                     enum place place)
-{
-    struct store *st = cs->st;
-    uint64_t size;
-    struct run *r;
-    int err = run_open(cs, f);
-
-    if (!err)
-        err = run_capture(st, f->run, 1);
-    if (err)
-        return err;
-    r = f->run;
-    r->dirty = 1;
-    st->dirty = 1;
-    size = r->rec.size;
-    if (place == IN_PLACE)
-        return payload_write(st, p, n, size, r->rec.offset + f->index * size,
-                             r->sum + f->index * blocks_of(size));
-    for (uint32_t i = 0; !err && i < n; i++)
-        err = payload_patch(st, r, f->index + i, 0, size, p + i * size, 1);
-    return err;
-}
-
-/* Writes as many chunks as one step can; *done says how many. */
-static int write_step(struct chunks *cs, const uint64_t *coord, uint64_t n, const uint8_t *p,
-                      uint64_t size, uint64_t *done)
-{
-    struct found f;
-    uint64_t next, now;
-    int err = run_find(cs, coord, &f);
-
-    if (err == DREP_ERR_NOT_FOUND) {
-        err = run_next(cs, coord, n, &next);
-        now = next == UINT64_MAX ? n : next - last_of(cs, coord);
-        *done = now < n ? now : n;
-        return err ? err : place_new(cs, coord, *done, p, size);
-    }
-    if (err)
-        return err;
-    now = f.run->rec.run - f.index;
-    *done = now < n ? now : n;
-    if (f.run->rec.size == size && size > 0) {
-        enum place place =
-            may_overwrite(cs->st, f.run, f.run->rec.offset + f.index * size, *done * size);
-
-        if (place != MOVE) {
-            err = overwrite(cs, &f, (uint32_t)*done, p, place);
-            run_done(cs->st, &f);
-            return err;
-        }
-    }
-    err = run_remove(cs, &f, (uint32_t)*done);
-    run_done(cs->st, &f);
-    return err ? err : place_new(cs, coord, *done, p, size);
-}
-
-static void forget(struct chunks *cs, const uint64_t *coord)
-{
-    struct key key;
-
-    chunk_key(cs, coord, &key);
-    chunk_cache_drop(cs->st->cache, &key);
-}
-
-int chunk_encode(const struct chunks *cs, struct codec *k, const void *buf, uint64_t size,
-                 struct span *out, uint32_t *skipped)
-{
-    uint64_t most = cs->st->opts.chunk_max;
-
-    if (size > (cs->payload > most ? cs->payload : most))
-        return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
-                    (unsigned long long)size, (unsigned long long)most);
-    return filters_encode(k, cs->filter, cs->nfilters, buf, (size_t)size, (size_t)cs->payload, out,
-                          skipped);
-}
-
-int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct span *encoded,
-                        uint32_t skipped)
-{
-    struct store *st = cs->st;
-    struct run r = {.object = cs->object, .rank = cs->rank};
-    struct found f;
-    int err = store_may_write(st);
-
-    if (err)
-        return err;
-    forget(cs, coord);
-    err = run_find(cs, coord, &f);
-    if (!err) {
-        err = run_remove(cs, &f, 1);
-        run_done(st, &f);
-    }
-    if (err && err != DREP_ERR_NOT_FOUND)
-        return err;
-    r.rec.filtered = 1;
-    r.rec.skipped = skipped;
-    r.rec.run = 1;
-    r.rec.size = encoded->len;
-    r.rec.sum[0] = sum_stored(encoded->p, encoded->len);
-    r.sum = r.rec.sum;
-    memcpy(r.coord, coord, (size_t)cs->rank * sizeof(*coord));
-    err = space_alloc(st, r.rec.size, chunk_align(st, r.rec.size), WITH_OP, &r.rec.offset);
-    if (err)
-        return err;
-    err = st->io->ops->write_at(st->io, encoded->p, encoded->len, r.rec.offset);
-    if (!err)
-        err = run_store(st, &r, WITH_OP);
-    if (err)
-        space_free(st, r.rec.offset, r.rec.size, WITH_OP);
-    return err;
-}
-
-static int write_filtered(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size)
-{
-    struct codec *k = codec_take(cs->st);
-    uint32_t skipped = 0;
-    struct span out;
-    int err = k ? chunk_encode(cs, k, buf, size, &out, &skipped) : DREP_ERR_NOMEM;
-
-    if (!err)
-        err = chunk_write_encoded(cs, coord, &out, skipped);
-    codec_give(cs->st, k);
-    return err;
-}
-
-int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void *buf,
-                uint64_t size)
-{
-    uint64_t at[FMT_RANK_MAX];
-    const uint8_t *p = buf;
-    int err = store_may_write(cs->st);
-
-    if (err)
-        return err;
-    if (cs->nfilters && n == 1)
-        return write_filtered(cs, coord, buf, size);
-    if (cs->nfilters || (cs->rank == 0 && n > 1))
-        return fail(DREP_ERR_ARG, "%llu chunks in one write", (unsigned long long)n);
-    memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
-    while (!err && n > 0) {
-        uint64_t done = 0;
-
-        err = write_step(cs, at, n, p, size, &done);
-        n -= done;
-        p += done * size;
-        if (cs->rank)
-            at[cs->rank - 1] += done;
-    }
-    return err;
-}
-
-/* ---- writing a part ---- */
-
-/* Bytes [from, to) of a chunk that was never written. */
-static void fill_bytes(uint8_t *p, uint64_t from, uint64_t to, const uint8_t *fill, size_t size)
-{
-    if (!fill || size == 0) {
-        memset(p, 0, (size_t)(to - from));
-        return;
-    }
-    while (from < to) {
-        size_t at = (size_t)(from % size);
-        size_t n = size - at < to - from ? size - at : (size_t)(to - from);
-
-        memcpy(p, fill + at, n);
-        p += n;
-        from += n;
-    }
-}
-
-struct patch {
-    uint64_t offset, size;
+    struct work *w = work_take(cs->st);
     const uint8_t *p;
-    const uint8_t *fill;
-    size_t fill_size;
-};
+    uint64_t there;
+    int whole, err;
 
-/* The chunk as it is, then as it shall be, in b. */
-static int compose(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
-                   uint64_t old, struct buf *b)
-{
-    uint64_t end = patch->offset + patch->size, have = 0;
-    int err;
-
-    if (end > SIZE_MAX || old > SIZE_MAX)
-        return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)end);
-    err = buf_reserve(b, end > old ? end : old);
-    if (!err && old)
-        err = chunk_read(cs, coord, 0, old, b->p, &have);
-    if (err)
-        return err;
-    b->len = (size_t)(end > old ? end : old);
-    if (patch->offset > old)
-        fill_bytes(b->p + old, old, patch->offset, patch->fill, patch->fill_size);
-    memcpy(b->p + patch->offset, patch->p, (size_t)patch->size);
-    return 0;
-}
-
-/* Bytes that the chunk may grow to. */
-static uint64_t room_of(const struct chunks *cs, const uint64_t *coord)
-{
-    uint64_t before;
-
-    if (cs->variable || cs->rank != 1 || !cs->reserve || !cs->payload ||
-        last_of(cs, coord) >= cs->reserve / cs->payload + 1)
-        return cs->variable ? 0 : cs->payload;
-    before = last_of(cs, coord) * cs->payload;
-    return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
-}
-
-/* A whole new chunk in place of what is stored; it may grow later. */
-static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
-                      uint64_t old)
-{
-    struct buf b = {0};
-    struct found f;
-    int err = compose(cs, coord, patch, old, &b);
-
-    if (!err && cs->nfilters) {
-        err = write_filtered(cs, coord, b.p, b.len);
-    } else if (!err) {
-        err = run_find(cs, coord, &f);
-        if (!err) {
-            err = run_remove(cs, &f, 1);
-            run_done(cs->st, &f);
-        }
-        if (!err || err == DREP_ERR_NOT_FOUND)
-            err = place_run(cs, coord, 1, b.p, b.len, room_of(cs, coord));
-    }
-    buf_release(&b);
+    if (!w)
+        return DREP_ERR_NOMEM;
+    err = chunk_at(w, cs, coord, &there, &whole);
+    if (!err && whole)
+        err = chunk_payload(w, 1, &p, &there);
+    if (!err)
+        *size = there;
+    chunk_leave(w);
+    work_give(cs->st, w);
     return err;
-}
-
-/* Lengthens the only chunk of a run within its space. */
-static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
-{
-    struct store *st = cs->st;
-    uint64_t old = f->run->rec.size, end = patch->offset + patch->size;
-    uint64_t low = old / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
-    struct buf b = {0};
-    struct run *r;
-    int err = run_open(cs, f);
-
-    if (!err)
-        err = run_capture(st, f->run, 1);
-    if (!err)
-        err = run_reserve(f->run, blocks_of(end));
-    if (!err)
-        err = buf_reserve(&b, end - low);
-    if (err) {
-        buf_release(&b);
-        return err;
-    }
-    r = f->run;
-    /* The bytes from the last block on: old ones, fill, new ones. */
-    if (low < old)
-        err = payload_read_part(st, r, 0, low, old - low, b.p);
-    if (!err) {
-        if (patch->offset > old)
-            fill_bytes(b.p + (old - low), old, patch->offset, patch->fill, patch->fill_size);
-        memcpy(b.p + (patch->offset - low), patch->p, (size_t)patch->size);
-        /* Nothing of the old bytes changes on disk, so nothing has to be noted. */
-        err =
-            payload_write(st, b.p, 1, end - low, r->rec.offset + low, r->sum + low / FMT_SUM_BLOCK);
-    }
-    buf_release(&b);
-    if (err)
-        return err;
-    r->rec.size = end;
-    r->dirty = 1;
-    st->dirty = 1;
-    return 0;
-}
-
-/* 1 in *done if the chunk could be changed where it stands. */
-static int patch_in_place(struct chunks *cs, struct found *f, const struct patch *patch, int *done)
-{
-    struct store *st = cs->st;
-    struct run *r = f->run;
-    uint64_t at = r->rec.offset + f->index * r->rec.size;
-    uint64_t end = patch->offset + patch->size;
-    enum place place;
-    int err;
-
-    *done = 1;
-    if (r->rec.filtered) {
-        *done = 0;
-        return 0;
-    }
-    if (end <= r->rec.size) {
-        place = may_overwrite(st, r, at + patch->offset, patch->size);
-        *done = place != MOVE;
-        if (!*done)
-            return 0;
-        err = run_open(cs, f);
-        if (!err)
-            err = run_capture(st, f->run, 1);
-        if (err)
-            return err;
-        f->run->dirty = 1;
-        st->dirty = 1;
-        return payload_patch(st, f->run, f->index, patch->offset, patch->size, patch->p,
-                             place == IN_PLACE_NOTED);
-    }
-    if (r->rec.run == 1 && end <= r->space && patch->offset >= r->rec.size &&
-        space_fresh(st, at, r->space))
-        return grow(cs, f, patch);
-    *done = 0;
-    return 0;
-}
-
-int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
-                const void *buf, const void *fill, size_t fill_size)
-{
-    struct patch patch = {offset, size, buf, fill, fill_size};
-    uint64_t old = 0;
-    struct found f;
-    int done = 0;
-    int err = store_may_write(cs->st);
-
-    if (err || size == 0)
-        return err;
-    if (size > FMT_SIZE_MAX || offset > FMT_SIZE_MAX)
-        return fail(DREP_ERR_LIMIT, "a chunk of more than 2^62 bytes");
-    err = run_find(cs, coord, &f);
-    if (!err) {
-        old = f.run->rec.filtered ? 0 : f.run->rec.size;
-        if (offset < old && old - offset < size && f.run->rec.run == 1 &&
-            offset + size <= f.run->space) {
-            /* What is there and what is new, one after the other. */
-            run_done(cs->st, &f);
-            err = chunk_patch(cs, coord, offset, old - offset, buf, fill, fill_size);
-            return err ? err
-                       : chunk_patch(cs, coord, old, size - (old - offset),
-                                     patch.p + (old - offset), fill, fill_size);
-        }
-        err = patch_in_place(cs, &f, &patch, &done);
-        run_done(cs->st, &f);
-        if (!err && !done)
-            err = chunk_size(cs, coord, &old);
-    } else if (err == DREP_ERR_NOT_FOUND) {
-        err = 0;
-    }
-    if (err || done)
-        return err;
-    return patch_anew(cs, coord, &patch, old);
-}
-
-/* ---- removing ---- */
-
-int chunk_remove(struct chunks *cs, const uint64_t *coord)
-{
-    struct found f;
-    int err = store_may_write(cs->st);
-
-    if (err)
-        return err;
-    forget(cs, coord);
-    err = run_find(cs, coord, &f);
-    if (err)
-        return err == DREP_ERR_NOT_FOUND ? 0 : err;
-    err = run_remove(cs, &f, 1);
-    run_done(cs->st, &f);
-    return err;
-}
-
-int chunk_remove_all(struct chunks *cs)
-{
-    struct buf value = {0};
-    struct tree_walk w;
-    struct key key;
-    int err = store_may_write(cs->st);
-
-    if (!err)
-        err = runs_flush(cs->st, cs->object);
-    if (err)
-        return err;
-    chunk_cache_clear(cs->st->cache);
-    key_make(&key, cs->object, FMT_TAG_CHUNK);
-    tree_walk(&w, cs->st, &key, key.len);
-    while (!err && (err = tree_next(&w, &key, &value)) == 0) {
-        struct chunk_rec rec;
-        struct run r;
-        struct in in;
-
-        in_init(&in, value.p, value.len);
-        /* What a malformed record held stays behind as slack. */
-        if (chunk_get(&in, &rec) == 0) {
-            struct ref sums = rec.sums;
-
-            rec.far = 0;
-            if (run_load(cs->st, &rec, &r) == 0) {
-                space_free(cs->st, rec.offset, r.space, WITH_OP);
-                if (sums.length && sums.offset < store_end(cs->st) &&
-                    sums.length <= store_end(cs->st) - sums.offset)
-                    space_free(cs->st, sums.offset, sums.length, WITH_OP);
-            }
-            run_unload(&r);
-        }
-        err = tree_del(cs->st, &key);
-    }
-    buf_release(&value);
-    return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
 /* ---- looking at all ---- */
@@ -859,7 +487,7 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
     return err;
 }
 
-int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t *offset)
+int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *offset)
 {
     uint64_t c = 0, first = 0;
 
@@ -867,24 +495,27 @@ int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t *offset)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "the elements do not stand in one run");
     while (c < n) {
         struct found f;
-        uint64_t at, size, run;
-        int filtered;
+        uint64_t at, end, run;
+        int whole;
         int err = run_find(cs, &c, &f);
 
         if (err == DREP_ERR_NOT_FOUND)
-            return fail(DREP_ERR_UNSUPPORTED_OPERATION, "chunk %llu is not stored",
+            return fail(DREP_ERR_UNSUPPORTED_OPERATION, "slab %llu is not stored",
                         (unsigned long long)c);
         if (err)
             return err;
-        filtered = f.run->rec.filtered;
-        size = f.run->rec.size;
         run = f.run->rec.run - f.index;
-        at = f.run->rec.offset + f.index * size;
+        run = run < n - c ? run : n - c;
+        at = f.run->rec.offset + f.index * f.run->rec.size;
+        end = (c + run - 1) * cs->payload + f.run->rec.size;
+        whole = !f.run->rec.filtered && (run == 1 || f.run->rec.size == cs->payload) &&
+                (end >= (c + run) * cs->payload || end >= bytes);
         run_done(cs->st, &f);
         if (c == 0)
             first = at;
-        if (filtered || at != first + c * cs->payload || (size != cs->payload && c + 1 < n))
-            return fail(DREP_ERR_UNSUPPORTED_OPERATION, "chunk %llu stands apart from those before",
+        if (!whole || at != first + c * cs->payload)
+            return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                        "slab %llu stands apart from those before it, or is not all written",
                         (unsigned long long)c);
         c += run;
     }
@@ -892,11 +523,41 @@ int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t *offset)
     return 0;
 }
 
+int chunk_sums_check(struct chunks *cs, const uint64_t *coord)
+{
+    struct found f;
+    int err = run_find(cs, coord, &f);
+
+    if (err)
+        return err;
+    err = payload_read(cs->st, f.run, f.index, 1, NULL);
+    run_done(cs->st, &f);
+    return err;
+}
+
+int store_map(struct store *st, uint64_t offset, size_t size, const void **data, void **handle)
+{
+    void *base;
+    int err;
+
+    if (!st->io->ops->map)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "this kind of file cannot be mapped");
+    err = st->io->ops->map(st->io, offset, size, &base, handle);
+    if (!err)
+        *data = base;
+    return err;
+}
+
+void store_unmap(struct store *st, void *handle, size_t size)
+{
+    st->io->ops->unmap(st->io, handle, size);
+}
+
 int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec, int deep)
 {
     struct store *st = cs->st;
-    struct decoding d = {cs, rec};
     struct buf bytes = {0};
+    struct work *w;
     struct run *r;
     int err;
 
@@ -905,12 +566,15 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
         if (rec->offset > store_end(st) || rec->size > store_end(st) - rec->offset)
             return fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside the file",
                         (unsigned long long)rec->offset);
+        w = work_take(st);
+        if (!w)
+            return DREP_ERR_NOMEM;
         store_check_absent(st, rec->sum[0] == 0);
-        err = payload_filtered(st, rec, 1, &bytes);
-        buf_release(&bytes);
+        err = payload_filtered(st, rec, 1, &w->codec.stored);
         if (!err && deep)
-            err = decode(&d, &bytes);
+            err = decode(&w->codec, cs, rec, &bytes);
         buf_release(&bytes);
+        work_give(st, w);
         return err;
     }
     r = mem_zalloc(1, sizeof(*r));

@@ -329,8 +329,10 @@ static int prepare(struct writer *w, struct slot *slot, const uint8_t *header, s
                    size_t split)
 {
     struct store *st = w->st;
-    int err = runs_flush(st, 0);
+    int err = chunks_settle(st, 0);
 
+    if (!err)
+        err = runs_flush(st, 0);
     if (err)
         return err;
     chunks_end(st);

@@ -195,7 +195,7 @@ void store_close(struct store *st)
     tree_release(st);
     node_cache_release(&st->nodes);
     chunk_cache_free(st->cache);
-    codecs_free(st);
+    works_free(st);
     op_release(&st->op);
     space_release(st);
     buf_release(&st->header);

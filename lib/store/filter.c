@@ -244,41 +244,6 @@ static int lz4_decode(struct stage *s)
 }
 #endif
 
-/* ---- what stays from chunk to chunk ---- */
-
-struct codec *codec_take(struct store *st)
-{
-    struct codec *k;
-
-    pthread_mutex_lock(&st->lock);
-    k = st->codecs;
-    if (k)
-        st->codecs = k->next;
-    pthread_mutex_unlock(&st->lock);
-    return k ? k : mem_zalloc(1, sizeof(*k));
-}
-
-void codec_give(struct store *st, struct codec *k)
-{
-    if (!k)
-        return;
-    pthread_mutex_lock(&st->lock);
-    k->next = st->codecs;
-    st->codecs = k;
-    pthread_mutex_unlock(&st->lock);
-}
-
-void codecs_free(struct store *st)
-{
-    struct codec *k;
-
-    while ((k = st->codecs) != NULL) {
-        st->codecs = k->next;
-        codec_release(k);
-        mem_free(k);
-    }
-}
-
 void codec_release(struct codec *k)
 {
     buf_release(&k->room[0]);
@@ -404,14 +369,14 @@ static int class_get(const struct filter_rec *f, const struct filter_class **c,
     return *c ? 0 : filter_missing(f);
 }
 
-int filters_known(const struct filter_rec *f, int n)
+int filters_known(const struct filter_rec *f, int n, uint32_t skipped)
 {
     const struct filter_class *c;
     const struct user_filter *user;
     int err = 0;
 
     for (int i = 0; !err && i < n; i++)
-        err = class_get(&f[i], &c, &user);
+        err = skipped >> i & 1 ? 0 : class_get(&f[i], &c, &user);
     return err;
 }
 

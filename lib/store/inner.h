@@ -6,6 +6,7 @@
 #ifndef STORE_INNER_H
 #define STORE_INNER_H
 
+#include "base/pool.h"
 #include "store/extents.h"
 #include "store/node.h"
 #include "store/store.h"
@@ -212,15 +213,20 @@ struct reservation {
     struct extents left;    /* not used yet */
 };
 
-#define RUN_BYTES ((uint64_t)64 << 20) /* of one record, so that its sums stay small */
+#define RUN_BYTES ((uint64_t)16 << 20) /* of one record, so that its sums stay small */
 #define OPEN_RUNS 16
-#define RECENT_RUNS 16
+#define RECENT_RUNS 64
 #define RESERVATIONS 16
 struct runs {
     struct run *open[OPEN_RUNS];
     int n;
     uint64_t clock;
-    struct run *recent[RECENT_RUNS]; /* under the store's lock */
+    /* Runs with many sums that were read lately; under the store's lock. */
+    struct recent_run {
+        struct run *run;
+        uint64_t object, first; /* of its chunks, last coordinate; and how many: */
+        uint32_t n;
+    } recent[RECENT_RUNS];
     int next_recent;
     struct reservation reserved[RESERVATIONS];
     int nreserved;
@@ -255,7 +261,7 @@ void runs_op_undo(struct store *st);
 void runs_release(struct store *st);
 /* The transaction is over: reservations are given back. */
 void chunks_end(struct store *st);
-uint64_t chunk_bytes(const struct run *r); /* of all chunks of the run */
+uint64_t run_bytes(const struct run *r); /* of all chunks of the run */
 uint64_t chunk_align(const struct store *st, uint64_t bytes);
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
 
@@ -263,6 +269,11 @@ void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
 
 #define PIECE_BYTES ((size_t)256 << 10) /* summed and moved while in the cache */
 
+/* How many blocks have sums. */
+static inline uint64_t sums_of(uint64_t size)
+{
+    return size / FMT_SUM_BLOCK + (size % FMT_SUM_BLOCK != 0);
+}
 /* n chunks of `size` bytes at p, to `offset`; their sums to sums. */
 int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size, uint64_t offset,
                   uint64_t *sums);
@@ -271,6 +282,9 @@ int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t
 /* Part of one chunk, which must lie inside. */
 int payload_read_part(struct store *st, const struct run *r, uint32_t index, uint64_t offset,
                       uint64_t size, uint8_t *p);
+/* Bytes [from, to) of one chunk, from a multiple of 4096; to likewise, or the chunk's end. */
+int payload_blocks(struct store *st, const struct run *r, uint32_t index, uint64_t from,
+                   uint64_t to, uint8_t *p);
 /* Overwrites part of a chunk of an open run in place, whose sums it changes; noted: so that
  * the operation can be taken back. */
 int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offset, uint64_t size,
@@ -281,28 +295,132 @@ int payload_seal(struct store *st, struct run *r);
 /* The stored bytes of a filtered chunk, verified. */
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, struct buf *out);
 
-/* ---- decoded chunks: decoded.c ---- */
+/* ---- payload in memory: cached.c ---- */
+
+#define CACHE_WHOLE UINT64_MAX
+
+/* Names an entry: a whole chunk, or piece number `cell` of an unfiltered one. */
+struct cache_key {
+    uint64_t object, cell;
+    int rank;
+    const uint64_t *coord;
+};
+
+/* A dataset as entries need it when they are written, whatever became of its handle. */
+struct pipe {
+    struct pipe *next;
+    int refs;
+    struct chunks cs;
+    uint8_t names[]; /* of users' filters */
+};
+
+struct cached {
+    struct cached *newer, *older, *chain;
+    uint64_t sum, object, cell;
+    int rank, refs, state;
+    int listed, aged; /* in the table; in the order of use */
+    struct buf bytes;
+    uint64_t valid;   /* of a piece: its 4 KiB blocks that are there */
+    uint64_t charged; /* bytes that count for the budget */
+    /* Changes that are not in the file. */
+    int dirty;
+    struct cached *next_changed;
+    struct pipe *pipe;
+    uint64_t dirty_charged;
+    size_t waste; /* bytes of its heap that nothing refers to */
+    /* By the operation under way, and how it was before that. */
+    uint64_t op;
+    struct cached *next_op;
+    int was_dirty, gone;
+    size_t len_before, waste_before;
+    struct buf undo;   /* bytes that were overwritten, each with a note behind it */
+    struct buf before; /* all of them, where all were */
+    uint64_t coord[];
+};
+struct cached_note {
+    size_t offset, size;
+};
 
 struct chunk_cache;
-struct decoded {
-    struct decoded *newer, *older, *chain;
-    struct buf bytes;
-    struct key key;
-    int refs, state, err;
-};
 int chunk_cache_new(struct budget *budget, struct chunk_cache **out);
 void chunk_cache_free(struct chunk_cache *c);
-void chunk_cache_clear(struct chunk_cache *c);
-void chunk_cache_drop(struct chunk_cache *c, const struct key *key);
-/* The decoded chunk, from the cache or by `load`; only one thread loads it.  once: it will
- * not be asked for again soon. */
-typedef int chunk_load_fn(void *ctx, struct buf *out);
-int chunk_cache_get(struct chunk_cache *c, const struct key *key, int once, chunk_load_fn *load,
-                    void *ctx, struct decoded **out);
-void chunk_cache_put(struct chunk_cache *c, struct decoded *d);
+void chunk_cache_clear(struct chunk_cache *c); /* but not of changes */
+uint64_t cache_most(const struct chunk_cache *c);
+uint64_t cache_dirty(const struct chunk_cache *c);
 
-/* filter.c: what codec_take() gave, when the store is closed. */
-void codecs_free(struct store *st);
+/* An entry that is ready, with a reference for us, or NULL. */
+struct cached *cache_find(struct chunk_cache *c, const struct cache_key *k);
+/* The same; what is not there is made, for the caller to load `room` bytes or so and say
+ * cache_loaded(): *load.  Others wait for that. */
+int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room, struct cached **out,
+              int *load);
+/* Whether a piece lacks some of these blocks, which are then the caller's to load. */
+int cache_lacks(struct chunk_cache *c, struct cached *d, uint64_t blocks, uint64_t *valid);
+void cache_loaded(struct chunk_cache *c, struct cached *d, uint64_t blocks, int err);
+void cache_put(struct chunk_cache *c, struct cached *d);
+/* Notes that blocks, or a chunk of `size` bytes, are read without being kept; gives those
+ * noted not long before. */
+uint64_t cache_seen(struct chunk_cache *c, const struct cache_key *k, uint64_t blocks,
+                    uint64_t size);
+
+/* Around an operation.  undo: entries are as they were when it began. */
+void cache_op_begin(struct chunk_cache *c);
+void cache_op_end(struct chunk_cache *c);
+void cache_op_undo(struct chunk_cache *c);
+/* The entry, which we hold, is about to change; before bytes [offset, offset + size) do;
+ * before all of them do (it is empty then); and its length may have changed. */
+int cache_change(struct chunk_cache *c, struct cached *d, const struct chunks *cs);
+int cache_note(struct chunk_cache *c, struct cached *d, size_t offset, size_t size);
+int cache_replace(struct chunk_cache *c, struct cached *d);
+void cache_changed(struct chunk_cache *c, struct cached *d);
+/* It stands in the file now. */
+void cache_written(struct chunk_cache *c, struct cached *d);
+/* Out of the cache, changes too (until the operation is taken back). */
+void cache_drop(struct chunk_cache *c, const struct cache_key *k);
+void cache_drop_cells(struct chunk_cache *c, const struct cache_key *k, uint64_t first,
+                      uint64_t last);
+void cache_drop_object(struct chunk_cache *c, uint64_t object);
+/* The changed entries of an object (0: of all); own: only those that were not changed before
+ * the operation began.  The caller frees the list. */
+int cache_list(struct chunk_cache *c, uint64_t object, int own, struct cached ***out, size_t *n);
+
+/* ---- what one thread works with ---- */
+
+struct work {
+    struct work *next;
+    struct codec codec;
+    struct buf own;     /* the caller's */
+    struct buf payload; /* a chunk that is decoded but not kept */
+    uint8_t *window;    /* WINDOW_BYTES, at a multiple of a page */
+    /* The chunk at hand. */
+    struct chunks *cs;
+    uint64_t coord[FMT_RANK_MAX];
+    struct found found;
+    struct cached *entry; /* held */
+    int stored;
+};
+#define WINDOW_BYTES ((size_t)128 << 10)
+void works_free(struct store *st);
+
+/* chunk.c: makes the entry of the chunk at hand, loaded or (empty) without bytes. */
+int chunk_load_entry(struct work *w, int empty);
+
+/* ---- where chunks go: place.c ---- */
+
+/* One whole unfiltered payload, whatever is in memory. */
+int chunk_write_bytes(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size);
+
+/* The record of a filtered chunk in place of what is stored; its `size` bytes are the
+ * caller's to write to *offset. */
+int place_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
+                   uint32_t skipped, uint64_t *offset);
+/* Whether bytes of a run may be overwritten where they stand. */
+enum place { MOVE, IN_PLACE, IN_PLACE_NOTED };
+enum place may_overwrite(const struct store *st, const struct run *r, uint64_t offset,
+                         uint64_t size);
+/* Space for `bytes` bytes of new chunks, of `size` bytes each. */
+int find_space(struct chunks *cs, const uint64_t *coord, uint64_t bytes, uint64_t size,
+               uint64_t *offset);
 
 struct check;
 
@@ -337,7 +455,7 @@ struct store {
     struct op op;
     struct runs runs;
     struct chunk_cache *cache;
-    struct codec *codecs; /* that nobody uses; under lock */
+    struct work *works; /* that nobody uses; under lock */
     struct check *check;
     pthread_mutex_t lock;
 };

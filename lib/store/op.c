@@ -86,6 +86,7 @@ int store_op_begin(struct store *st)
     op->next_type = st->next_type;
     op->dirty = st->dirty;
     runs_op_begin(st);
+    cache_op_begin(st->cache);
     return 0;
 }
 
@@ -154,6 +155,7 @@ static int take_back(struct store *st)
     int err;
 
     runs_op_undo(st);
+    cache_op_undo(st->cache);
     err = undo_entries(st);
     if (!err)
         err = undo_objects(st);
@@ -184,6 +186,7 @@ int store_op_end(struct store *st, int keep)
         return fail(DREP_ERR_ARG, "no operation is under way");
     if (keep) {
         op->active = 0;
+        cache_op_end(st->cache);
         for (size_t i = 0; i < op->freed.n; i++)
             space_free(st, op->freed.e[i].offset, op->freed.e[i].length, ANYWAY);
     } else {

@@ -15,12 +15,7 @@
 #define SMALL ((size_t)16 << 10)  /* a part that goes through the stack */
 #define BOUNCE ((size_t)64 << 10) /* one that goes through a buffer */
 
-static uint64_t blocks_of(uint64_t size)
-{
-    return size / BLOCK + (size % BLOCK != 0);
-}
-
-uint64_t chunk_bytes(const struct run *r)
+uint64_t run_bytes(const struct run *r)
 {
     return r->rec.size * r->rec.run;
 }
@@ -48,7 +43,7 @@ static int verify(struct store *st, const uint8_t *p, size_t size, const uint64_
 
     while (size > 0) {
         size_t n = size < PIECE_BYTES ? size : PIECE_BYTES;
-        size_t blocks = (size_t)blocks_of(n);
+        size_t blocks = (size_t)sums_of(n);
 
         if (all_absent(sums, blocks))
             memset(real, 0, blocks * sizeof(*real));
@@ -82,7 +77,7 @@ static uint64_t stretch(uint64_t n, uint64_t size, uint64_t *count)
 static void sum_new(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums)
 {
     if (st->opts.deferred)
-        memset(sums, 0, (size_t)blocks_of(size) * sizeof(*sums));
+        memset(sums, 0, (size_t)sums_of(size) * sizeof(*sums));
     else
         sum_blocks(p, size, sums);
 }
@@ -106,7 +101,7 @@ static int write_small(struct store *st, const uint8_t *p, uint64_t n, uint64_t 
 
         for (uint64_t i = 0; i < now; i++) {
             sum_new(st, p + i * size, (size_t)size, sums);
-            sums += blocks_of(size);
+            sums += sums_of(size);
         }
         err = st->io->ops->write_at(st->io, p, (size_t)(now * size), offset);
         p += now * size;
@@ -135,7 +130,7 @@ int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size,
             err = write_piece(st, p, now, offset, sums);
             p += now;
             offset += now;
-            sums += blocks_of(now);
+            sums += sums_of(now);
             left -= now;
         }
     }
@@ -158,7 +153,7 @@ static int read_stretch(struct store *st, uint8_t *p, uint8_t *scratch, uint64_t
             err = verify(st, to, now, sums, offset);
         p = p ? p + now : NULL;
         offset += now;
-        sums += blocks_of(now);
+        sums += sums_of(now);
         bytes -= now;
     }
     return err;
@@ -169,7 +164,7 @@ int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t
     uint64_t size = r->rec.size;
     uint64_t count, bytes = stretch(n, size, &count);
     uint64_t offset = r->rec.offset + index * size;
-    const uint64_t *sums = r->sum + index * blocks_of(size);
+    const uint64_t *sums = r->sum + index * sums_of(size);
     uint8_t *scratch = NULL;
     int err = 0;
 
@@ -184,7 +179,7 @@ int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t
         err = read_stretch(st, p, scratch, bytes, offset, sums);
         p = p ? p + bytes : NULL;
         offset += bytes;
-        sums += blocks_of(bytes);
+        sums += sums_of(bytes);
     }
     mem_free(scratch);
     return err;
@@ -211,8 +206,16 @@ static struct part part_of(const struct run *r, uint32_t index, uint64_t offset,
     p.high = round_up(p.to, BLOCK);
     if (p.high > r->rec.size)
         p.high = r->rec.size;
-    p.sum = r->sum + index * blocks_of(r->rec.size) + p.low / BLOCK;
+    p.sum = r->sum + index * sums_of(r->rec.size) + p.low / BLOCK;
     return p;
+}
+
+int payload_blocks(struct store *st, const struct run *r, uint32_t index, uint64_t from,
+                   uint64_t to, uint8_t *p)
+{
+    const uint64_t *sums = r->sum + index * sums_of(r->rec.size) + from / BLOCK;
+
+    return read_stretch(st, p, NULL, to - from, r->rec.offset + index * r->rec.size + from, sums);
 }
 
 /* All blocks of the part into room, verified. */
@@ -338,7 +341,7 @@ uint64_t payload_absent(const struct run *r)
 static int seal_piece(struct store *st, uint8_t *room, size_t size, uint64_t offset, uint64_t *sums)
 {
     uint64_t real[PIECE_BLOCKS];
-    size_t n = (size_t)blocks_of(size);
+    size_t n = (size_t)sums_of(size);
     int err;
 
     for (size_t i = 0; i < n && sums[i]; i++) {
@@ -367,7 +370,7 @@ int payload_seal(struct store *st, struct run *r)
             size_t now = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 
             err = seal_piece(st, room, now, at, sums);
-            sums += blocks_of(now);
+            sums += sums_of(now);
             at += now;
             left -= now;
         }

@@ -12,11 +12,6 @@
 #include <assert.h>
 #include <string.h>
 
-static uint64_t blocks_of(uint64_t size)
-{
-    return size / FMT_SUM_BLOCK + (size % FMT_SUM_BLOCK != 0);
-}
-
 uint64_t chunk_align(const struct store *st, uint64_t bytes)
 {
     return bytes >= FMT_SUM_BLOCK ? st->opts.unit : FMT_ALIGN;
@@ -137,7 +132,7 @@ int run_load(struct store *st, const struct chunk_rec *rec, struct run *r)
 static int remember(struct store *st, struct found *f)
 {
     struct run *r = mem_alloc(sizeof(*r));
-    struct run *old;
+    struct recent_run *place, old;
 
     if (!r) {
         run_unload(&f->local);
@@ -149,11 +144,12 @@ static int remember(struct store *st, struct found *f)
     atomic_init(&r->refs, 2);
     r->change = st->tree.change;
     pthread_mutex_lock(&st->lock);
-    old = st->runs.recent[st->runs.next_recent];
-    st->runs.recent[st->runs.next_recent] = r;
+    place = &st->runs.recent[st->runs.next_recent];
+    old = *place;
+    *place = (struct recent_run){r, r->object, last_of(r->coord, r->rank), r->rec.run};
     st->runs.next_recent = (st->runs.next_recent + 1) % RECENT_RUNS;
     pthread_mutex_unlock(&st->lock);
-    run_unref(old);
+    run_unref(old.run);
     f->run = r;
     return 0;
 }
@@ -161,15 +157,18 @@ static int remember(struct store *st, struct found *f)
 static struct run *recent(struct store *st, const struct chunks *cs, const uint64_t *coord,
                           uint32_t *index)
 {
+    uint64_t last = last_of(coord, cs->rank);
     struct run *found = NULL;
 
     pthread_mutex_lock(&st->lock);
     for (int i = 0; i < RECENT_RUNS && !found; i++) {
-        struct run *r = st->runs.recent[i];
+        const struct recent_run *at = &st->runs.recent[i];
 
-        if (r && r->change == st->tree.change && covers(r, cs->object, cs->rank, coord, index)) {
-            atomic_fetch_add(&r->refs, 1);
-            found = r;
+        if (at->object == cs->object && last - at->first < at->n && at->run &&
+            at->run->change == st->tree.change &&
+            covers(at->run, cs->object, cs->rank, coord, index)) {
+            found = at->run;
+            atomic_fetch_add(&found->refs, 1);
         }
     }
     pthread_mutex_unlock(&st->lock);
@@ -377,7 +376,7 @@ static int restore(struct store *st, struct run *r, uint32_t n, uint64_t size, c
 /* Space kept for growing is free when a run is not open any more. */
 static void trim(struct store *st, struct run *r)
 {
-    uint64_t bytes = round_up(chunk_bytes(r) ? chunk_bytes(r) : 1, FMT_ALIGN);
+    uint64_t bytes = round_up(run_bytes(r) ? run_bytes(r) : 1, FMT_ALIGN);
     uint64_t base = round_up(r->base_run * r->base_size, FMT_ALIGN);
 
     /* If the operation is taken back, what it grew by is not needed either. */
@@ -446,7 +445,7 @@ void runs_release(struct store *st)
     while (st->runs.n)
         close_run(st, st->runs.n - 1);
     for (int i = 0; i < RECENT_RUNS; i++)
-        run_unref(st->runs.recent[i]);
+        run_unref(st->runs.recent[i].run);
     for (int i = 0; i < st->runs.nreserved; i++)
         extents_release(&st->runs.reserved[i].left);
     memset(&st->runs, 0, sizeof(st->runs));
@@ -614,7 +613,7 @@ static struct run *before(struct chunks *cs, const uint64_t *coord, uint64_t off
             memcmp(r->coord, coord, (size_t)(cs->rank - 1) * sizeof(*coord)) == 0 &&
             last_of(r->coord, r->rank) + r->rec.run == last_of(coord, cs->rank) &&
             r->rec.size == size && size % FMT_ALIGN == 0 &&
-            r->rec.offset + chunk_bytes(r) == offset && r->space == chunk_bytes(r))
+            r->rec.offset + run_bytes(r) == offset && r->space == run_bytes(r))
             return r;
     }
     return NULL;
@@ -622,7 +621,7 @@ static struct run *before(struct chunks *cs, const uint64_t *coord, uint64_t off
 
 static int append(struct store *st, struct run *r, uint32_t n, const uint64_t *sums)
 {
-    uint64_t each = blocks_of(r->rec.size), had = r->rec.run * each;
+    uint64_t each = sums_of(r->rec.size), had = r->rec.run * each;
     int err = run_capture(st, r, 0);
 
     if (!err)
@@ -666,7 +665,7 @@ static int begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t 
 int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offset, uint64_t size,
             uint64_t space, const uint64_t *sums)
 {
-    uint64_t at[FMT_RANK_MAX], each = blocks_of(size);
+    uint64_t at[FMT_RANK_MAX], each = sums_of(size);
     uint64_t most = size ? RUN_BYTES / size : 1;
     int err = 0;
 
@@ -697,7 +696,7 @@ int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offse
 /* The chunks [from, from + n) of a run as a record of their own. */
 static int keep_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
 {
-    uint64_t each = blocks_of(r->rec.size);
+    uint64_t each = sums_of(r->rec.size);
     struct run part = *r;
     struct ref where;
 

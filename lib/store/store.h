@@ -22,6 +22,7 @@ struct store_opts {
     uint64_t unit;       /* alignment of runs of 4 KiB or more (hint striping_unit) */
     uint64_t chunk_max;  /* largest unfiltered payload of a filtered chunk */
     uint64_t cache_size; /* bytes of the chunk cache */
+    int threads;         /* that encode what waits in memory (hint drep_threads) */
     uint64_t commit;     /* open: this one, 0: the newest */
     const uint8_t *uuid; /* create: 16 bytes, NULL: random */
     int64_t time;        /* create and commits: fixed time in ns, -1: now */
@@ -65,6 +66,8 @@ struct buf {
     size_t len, size;
 };
 int buf_reserve(struct buf *b, uint64_t size);
+/* Exactly so much room, whatever was in it; len is 0. */
+int buf_room(struct buf *b, uint64_t size);
 int buf_set(struct buf *b, const void *p, size_t len);
 void buf_release(struct buf *b);
 /* An `out` that grows this buffer; buf_done() takes its length over. */
@@ -139,63 +142,124 @@ void log_list_release(struct log_list *list);
 
 /* ---- payload of chunks ---- */
 
-struct codec;
-
-/* One dataset's chunks.  Filled in by data/, released by chunks_release (which frees
- * what the store hangs on it: reservations, cached records). */
+/* One dataset's chunks.  Filled in by data/, released by chunks_release. */
 struct chunks {
     struct store *st;
     uint64_t object;
     int rank;         /* of the grid: contiguous 1, chunked the dataset's */
     uint64_t payload; /* bytes of the fixed part of a full chunk */
     uint64_t reserve; /* contiguous: bytes of the whole dataset, to reserve one run */
+    uint64_t cell;    /* bytes of the pieces in which unfiltered chunks are kept in memory: whole
+                         elements, whole 4 KiB blocks, at most 64; 0: they are not */
+    int fits;         /* all of it fits into the chunk cache */
     int variable;     /* payload may be followed by a heap */
     int nfilters;
     struct filter_rec filter[FMT_FILTERS_MAX];
     const char *name; /* for messages; borrowed */
-    void *state;      /* the store's */
+    /* Holds a whole payload against its type when it comes from the file; may be NULL. */
+    int (*check)(const struct chunks *cs, const struct buf *payload);
 };
 void chunks_release(struct chunks *cs);
 
-/* Reads bytes [offset, offset + size) of the unfiltered payload of the chunk at
- * coord[rank]; verified (exactly the blocks it touches; filtered chunks whole,
- * through the cache).  *have: bytes from the start of the range that exist, the rest
- * of buf is untouched (fill).  A chunk that is not stored: *have = 0. */
+/* What one thread needs while it moves chunks: buffers, compressors, the chunk at hand.
+ * NULL if there is no memory for it. */
+struct work;
+struct work *work_take(struct store *st);
+void work_give(struct store *st, struct work *w);
+/* A buffer of the caller's own, which stays from call to call. */
+struct buf *work_buf(struct work *w);
+
+/* Begins to read one chunk.  *size: bytes of its payload, 0: nothing is stored; *whole: it is
+ * decoded as a whole, chunk_payload(), and *size not known before; else chunk_window(). */
+int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole);
+/* All of it, verified; keep: it will be asked for again.  Valid until chunk_leave(). */
+int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size);
+/* Bytes [low, high) of an unfiltered payload at *p, of which those 4 KiB blocks hold what was
+ * stored that `blocks` names, from the one at low on; verified.  low: a multiple of 4096; if
+ * cs->cell is set, all inside one piece.  wanted: how many bytes of it are.  *have: bytes
+ * that are stored; where they are fewer than asked for, *p may be written to. */
+int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, uint64_t wanted,
+                 uint8_t **p, uint64_t *have);
+/* Bytes of an unfiltered payload straight to where they belong. */
+int chunk_bytes(struct work *w, uint64_t offset, uint64_t size, void *buf, uint64_t *have);
+void chunk_leave(struct work *w);
+
+/* Reads bytes [offset, offset + size) of the unfiltered payload of the chunk at coord[rank];
+ * verified (exactly the blocks it touches; what is decoded as a whole, through the cache).
+ * *have: bytes from the start of the range that exist, the rest of buf is untouched (fill).
+ * A chunk that is not stored: *have = 0. */
 int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size, void *buf,
                uint64_t *have);
-/* The same for a run of chunks [coord, coord + n) of the last coordinate, unfiltered
- * and back to back: as many whole chunks as one contiguous stored run holds, directly
- * into buf; *got chunks were read (0: the first needs chunk_read: absent, filtered or
- * short). */
-int chunk_read_run(struct chunks *cs, const uint64_t *coord, uint64_t n, void *buf, uint64_t *got);
 /* Length of the whole unfiltered payload, 0 if absent. */
 int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size);
+
 /* Replaces the whole payload of n consecutive chunks (n > 1 only unfiltered, `size`
  * bytes each, back to back in buf).  Filters, sums, space and records are the store's
- * business; filters run in the caller's thread.  The old payload is freed at commit. */
+ * business.  The old payload is freed at commit. */
 int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void *buf,
                 uint64_t size);
-/* The same in two steps for one filtered chunk: chunk_encode() only runs the filters and may
- * be called from many threads, also while others read. */
-int chunk_encode(const struct chunks *cs, struct codec *k, const void *buf, uint64_t size,
-                 struct span *out, uint32_t *skipped);
-int chunk_write_encoded(struct chunks *cs, const uint64_t *coord, const struct span *encoded,
-                        uint32_t skipped);
+/* The same for n unfiltered chunks anywhere, in grid order, coords: rank numbers each.  fn
+ * gives bytes [from, from + size) of number i, valid until it is called again with the same
+ * work; it is asked for `piece` bytes at a time (a multiple of 4096; or all of them), by as
+ * many threads at once. */
+typedef int chunk_bytes_fn(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
+                           const uint8_t **p);
+struct chunk_source {
+    chunk_bytes_fn *fn;
+    void *ctx;
+    uint64_t piece;
+    int threads;
+};
+int chunks_write(struct chunks *cs, const uint64_t *coords, uint64_t n, uint64_t size,
+                 const struct chunk_source *from);
+/* One chunk that is filtered or has a heap, as number i of those that many threads encode:
+ * only its place is found in turn.  What waits in memory for it is not looked at. */
+struct pool_turns;
+int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, const void *buf,
+                     uint64_t size, struct pool_turns *turns, int64_t i);
+
+/* Changes that wait in memory, for chunks that are decoded as a whole: they are written when a
+ * commit comes or room is needed.  Room for `bytes` more of them, before an operation changes
+ * anything (first), or later in it.  0 in *can: this dataset's chunks are too large for that. */
+int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can);
+/* Is the chunk among the changed ones already? */
+int chunk_is_changed(struct chunks *cs, const uint64_t *coord);
+/* Takes one chunk to be changed, until chunk_leave(): its payload, empty if it is not stored;
+ * or (fresh) to be replaced, empty.  chunk_note() before bytes of it are overwritten,
+ * chunk_edited() after all; *waste: bytes of its heap that nothing refers to. */
+int chunk_edit(struct work *w, struct chunks *cs, const uint64_t *coord, int fresh,
+               struct buf **payload, size_t **waste);
+/* Nothing in memory speaks for this chunk any more (until the operation is taken back). */
+void chunk_forget(struct chunks *cs, const uint64_t *coord);
+int chunk_note(struct work *w, uint64_t offset, uint64_t size);
+void chunk_edited(struct work *w);
+/* Writes all changes of one object that wait (0: of all), before an operation changes
+ * anything or outside of one. */
+int chunks_settle(struct store *st, uint64_t object);
+int chunks_waiting(const struct store *st);
+
 /* Replaces bytes of one existing or absent chunk: read, modify, write; `fill` (one
  * stored element, NULL: zeros) stands for what did not exist. */
 int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
                 const void *buf, const void *fill, size_t fill_size);
 int chunk_remove(struct chunks *cs, const uint64_t *coord);
-/* Calls fn for each stored record of the dataset in key order. */
+/* Calls fn for each stored record of the dataset in key order; what waits in memory is not
+ * among them. */
 typedef int chunk_each_fn(const uint64_t *coord, const struct chunk_rec *rec, void *ctx);
 int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx);
 /* Frees all chunks of a removed dataset. */
 int chunk_remove_all(struct chunks *cs);
-/* Where the payload lies in the file if chunks [0, n) are one unfiltered run. */
-int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t *offset);
+/* Where the payload lies in the file if chunks [0, n) are one unfiltered run of at least so
+ * many bytes; else DREP_ERR_UNSUPPORTED_OPERATION with the reason. */
+int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *offset);
+/* Holds a stored unfiltered chunk against its sums. */
+int chunk_sums_check(struct chunks *cs, const uint64_t *coord);
 /* Fills in the sums of the dataset's payload that are absent; *blocks counts them up.  Makes
  * operations of its own, of one record each. */
 int chunks_seal(struct chunks *cs, int64_t *blocks);
+/* A range of the file in memory, read-only. */
+int store_map(struct store *st, uint64_t offset, size_t size, const void **data, void **handle);
+void store_unmap(struct store *st, void *handle, size_t size);
 /* Verifies all sums of one record's payload; deep: also decodes filters. */
 int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec, int deep);
 
@@ -212,7 +276,6 @@ int store_op_end(struct store *st, int keep);
 /* What filters need besides their input: buffers, and the compressors' own memory.  Kept
  * from chunk to chunk; one thread at a time uses it.  {0} is empty. */
 struct codec {
-    struct codec *next;
     struct buf room[2];
     struct buf stored;     /* for the caller */
     void *compressor[2];   /* deflate's, and for which level; zstd's */
@@ -220,16 +283,14 @@ struct codec {
     int level;
 };
 void codec_release(struct codec *k);
-/* One of the store's, NULL if there is no memory for it. */
-struct codec *codec_take(struct store *st);
-void codec_give(struct store *st, struct codec *k);
 
 int filter_available(int id);
 /* The registered filter of this name, or a plugin's (base/plugin.h); *out NULL: none. */
 struct user_filter;
 int filter_resolve(const char *name, const char *dirs, const struct user_filter **out);
-/* DREP_ERR_UNSUPPORTED naming the first filter of the list that is not there. */
-int filters_known(const struct filter_rec *f, int n);
+/* DREP_ERR_UNSUPPORTED naming the first filter of the list, of those not skipped, that is not
+ * there. */
+int filters_known(const struct filter_rec *f, int n, uint32_t skipped);
 /* Encodes `size` bytes at buf through the list; `fixed` bytes at its start are the fixed
  * part.  *skipped: filters not applied (did not shrink).  The result stands at buf or in the
  * codec, until that is used again. */

@@ -133,27 +133,6 @@ static void same_chunk(struct dataset_model *d, int c)
     ck_assert_uint_eq(buf[have], 0xee);
 }
 
-static void same_runs(struct dataset_model *d)
-{
-    static uint8_t buf[GRID * 65536];
-    int c = (int)rnd(GRID);
-    int row = d->cs.rank == 2 ? 10 - c % 10 : GRID - c;
-    uint64_t coord[2], got = 99, n = 1 + rnd((uint64_t)row);
-
-    coord_of(&d->cs, c, coord);
-    ck_assert_int_eq(chunk_read_run(&d->cs, coord, n, buf, &got), 0);
-    ck_assert_uint_le(got, n);
-    for (uint64_t i = 0; i < got; i++) {
-        const struct chunk_model *m = &d->c[c + (int)i];
-
-        ck_assert_ptr_nonnull(m->p);
-        ck_assert_uint_eq(m->size, d->cs.payload);
-        ck_assert_int_eq(memcmp(buf + i * m->size, m->p, m->size), 0);
-    }
-    if (got == 0)
-        ck_assert(!d->c[c].p || d->c[c].size != d->cs.payload || d->cs.nfilters);
-}
-
 struct seen {
     struct dataset_model *d;
     uint8_t at[GRID];
@@ -176,7 +155,7 @@ static int each(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
     return 0;
 }
 
-static void same_all(struct model *m)
+static void same_all(struct model *m, int in_op)
 {
     for (int d = 0; d < DATASETS; d++) {
         struct seen s = {.d = &m->d[d]};
@@ -186,8 +165,10 @@ static void same_all(struct model *m)
             same_chunk(&m->d[d], c);
             stored += m->d[d].c[c].p != NULL;
         }
-        for (int i = 0; i < 5; i++)
-            same_runs(&m->d[d]);
+        if (m->d[d].cs.nfilters && in_op)
+            continue; /* what was changed waits in memory */
+        if (m->d[d].cs.nfilters)
+            ck_assert_int_eq(chunks_settle(m->d[d].cs.st, m->d[d].cs.object), 0);
         ck_assert_int_eq(chunk_each(&m->d[d].cs, each, &s), 0);
         ck_assert_int_eq(s.n, stored);
     }
@@ -339,13 +320,13 @@ START_TEST(test_chunks_against_model)
         for (uint64_t i = 0, n = 1 + rnd(20); i < n; i++)
             change(&m);
         if (rnd(4) == 0)
-            same_all(&m);
+            same_all(&m, wrapped);
         if (wrapped)
             ck_assert_int_eq(store_op_end(st, !undone), 0);
         if (undone)
             copy(&m, &before);
         if (rnd(3) == 0 || undone)
-            same_all(&m);
+            same_all(&m, 0);
         if (rnd(4) == 0) {
             must_commit(st);
             copy(&committed, &m);
@@ -356,18 +337,18 @@ START_TEST(test_chunks_against_model)
             ck_assert_int_eq(store_open(fault_io(&file), 1, &opts, &st), 0);
             describe(&m, st);
             copy(&m, &committed);
-            same_all(&m);
+            same_all(&m, 0);
             check_store(&m);
         }
     }
     must_commit(st);
-    same_all(&m);
+    same_all(&m, 0);
     for (int d = 0; d < DATASETS; d++) {
         ck_assert_int_eq(chunk_remove_all(&m.d[d].cs), 0);
         for (int c = 0; c < GRID; c++)
             set(&m.d[d].c[c], NULL, 0);
     }
-    same_all(&m);
+    same_all(&m, 0);
     for (int i = 0; i < 10; i++)
         must_commit(st);
     ck_assert_int_eq(check_store(&m).data, 0);
@@ -418,8 +399,8 @@ START_TEST(test_contiguous_is_one_run)
     }
     must_commit(st);
     check_store(&m);
-    same_all(&m);
-    ck_assert_int_eq(chunk_run_offset(cs, GRID, &offset), 0);
+    same_all(&m, 0);
+    ck_assert_int_eq(chunk_run_offset(cs, GRID, GRID * cs->payload - 1000, &offset), 0);
     ck_assert_uint_eq(offset % 4096, 0);
     for (int c = 0; c < GRID; c++)
         ck_assert_int_eq(
@@ -447,7 +428,7 @@ START_TEST(test_flipped_payload)
     ck_assert_int_eq(chunk_write(cs, coord, 3, p, 8192), 0);
     ck_assert_int_eq(chunk_write(&m.d[4].cs, coord, 1, p, 5000), 0);
     must_commit(st);
-    ck_assert_int_eq(chunk_run_offset(cs, 3, &offset), 0);
+    ck_assert_int_eq(chunk_run_offset(cs, 3, 3 * cs->payload, &offset), 0);
     for (uint64_t at = 0; at < 3 * 8192; at += 101) {
         uint64_t c = at / 8192, in = at % 8192;
         char want[100];
@@ -503,7 +484,7 @@ START_TEST(test_committed_space_is_never_written)
         /* D16: the reader's lock keeps its snapshot, however many commits came after. */
         copy(&seen, &was);
         describe(&seen, reader);
-        same_all(&seen);
+        same_all(&seen, 0);
         store_close(reader);
         must_commit(st);
         fault_build(&file, 0, 0, 0, -1, &old);

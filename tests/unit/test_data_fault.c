@@ -236,8 +236,8 @@ static int call_points(drep_file *f)
         return err;
     err = drep_select_points(2, 5, coords, &sel);
     if (err == 0) {
-        err = drep_write(ds, sel, NULL, v, NULL);
-        err = err != 0 ? err : drep_read(ds, sel, NULL, v, NULL);
+        err = drep_read(ds, sel, NULL, v, NULL);
+        err = err != 0 ? err : drep_write(ds, sel, NULL, v, NULL);
         drep_selection_free(sel);
     }
     drep_dataset_close(ds);

@@ -1,0 +1,208 @@
+/* chunked.c - elements of chunked datasets, and whatever selects single elements.
+ *
+ * One part is what of the selection falls into one chunk.  Parts are independent: reads share
+ * them between threads, writes of whole chunks too. */
+#include "data/transfer.h"
+
+#include <string.h>
+
+#define BATCH 1024 /* chunks that are written at once */
+
+/* ---- reading ---- */
+
+/* A chunk that is decoded whole: its elements, then what is missing. */
+static int read_whole(struct transfer *t, struct conv *c, struct work *w, const struct part *p)
+{
+    drep_dataset *ds = t->ds;
+    uint64_t full = ds->chunks.payload, size = 0;
+    struct in_memory s = {t, c, NULL};
+    const uint8_t *bytes = NULL;
+    struct buf *b = work_buf(w);
+    int err;
+
+    err = chunk_payload(w, ds->chunks.fits || bytes_of(ds, p->n) < full, &bytes, &size);
+    if (err != 0)
+        return err;
+    s.payload = (uint8_t *)(uintptr_t)bytes;
+    if (size < full) { /* without variable parts, else it was refused */
+        if ((err = buf_reserve(b, full)) != 0)
+            return err;
+        if (size > 0)
+            memcpy(b->p, bytes, (size_t)size);
+        if ((err = fill_bytes(ds, b->p + size, size, full - size)) != 0)
+            return err;
+        s.payload = b->p;
+    }
+    c->heap = bytes + full;
+    c->heap_size = size > full ? (size_t)(size - full) : 0;
+    return part_runs(t, p, memory_run, &s);
+}
+
+static int read_chunk(struct transfer *t, struct conv *c, struct work *w, const struct part *p)
+{
+    struct filler f = {t, c, work_buf(w), false};
+    struct gather g;
+    uint64_t size;
+    int whole, err;
+
+    err = chunk_at(w, &t->ds->chunks, p->coord, &size, &whole);
+    if (err != 0)
+        return err;
+    if (whole)
+        return read_whole(t, c, w, p);
+    if (size == 0)
+        return part_runs(t, p, fill_run, &f);
+    gather_init(&g, t, c, w, size);
+    err = part_runs(t, p, gather_run, &g);
+    return err != 0 ? err : gather_flush(&g);
+}
+
+static int read_part(void *ctx, int64_t i)
+{
+    struct transfer *t = ctx;
+    struct part p;
+    struct work *w;
+    struct conv c;
+    int err;
+
+    part_of(t, i, &p);
+    if (p.n == 0)
+        return 0;
+    w = work_take(t->ds->file->st);
+    if (w == NULL)
+        return DREP_ERR_NOMEM;
+    part_begin(t, &c);
+    err = read_chunk(t, &c, w, &p);
+    chunk_leave(w);
+    part_end(t, &c);
+    work_give(t->ds->file->st, w);
+    return name_chunk(t, &p, err);
+}
+
+/* Bytes that must be moved or decoded, roughly. */
+static uint64_t effort(const struct transfer *t)
+{
+    const drep_dataset *ds = t->ds;
+    uint64_t payload = ds->chunks.payload, parts = (uint64_t)t->nparts, run, blocks;
+    int64_t len[DREP_MAX_RANK];
+
+    if (t->ds->rec.nfilters > 0 || t->ds->ft->type->variable)
+        return parts > 1 && payload >= FMT_SUM_BLOCK ? PARALLEL_MIN : 0;
+    if (!selection_is_box(t->sel))
+        return parts * FMT_SUM_BLOCK;
+    for (int d = 0; d < t->sel->rank; d++)
+        len[d] = ds->rec.chunk[d];
+    run = bytes_of(ds, selection_run_len(t->sel, len));
+    run = run < payload ? run : payload;
+    blocks = bytes_of(ds, t->sel->count) / run * (run < FMT_SUM_BLOCK ? FMT_SUM_BLOCK : run);
+    return parts < blocks / payload ? parts * payload : blocks;
+}
+
+static int read_parts(struct transfer *t)
+{
+    return pool_run(threads_for(t, effort(t)), t->nparts, read_part, t);
+}
+
+int chunked_read(struct transfer *t)
+{
+    return parts_each(t, read_parts);
+}
+
+/* ---- writing unfiltered chunks ---- */
+
+/* Chunks that are written whole, until there are enough of them. */
+struct whole {
+    struct transfer *t;
+    uint64_t n;
+    int64_t part[BATCH];
+    uint64_t *coord;
+};
+
+static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
+                       const uint8_t **bytes)
+{
+    const struct whole *b = ctx;
+    struct buf *room = work_buf(w);
+    struct part p;
+    int err = buf_reserve(room, size);
+
+    (void)from;
+    if (err != 0)
+        return err;
+    part_of(b->t, b->part[i], &p);
+    *bytes = room->p;
+    return name_chunk(b->t, &p, part_payload(b->t, &p, room->p, size));
+}
+
+static int whole_flush(struct whole *b)
+{
+    drep_dataset *ds = b->t->ds;
+    struct chunk_source from = {whole_bytes, b, UINT64_MAX, 1};
+    uint64_t n = b->n;
+
+    if (n == 0)
+        return 0;
+    b->n = 0;
+    from.threads = threads_for(b->t, n * ds->chunks.payload);
+    return chunks_write(&ds->chunks, b->coord, n, ds->chunks.payload, &from);
+}
+
+static int write_some(struct transfer *t, const struct part *p)
+{
+    struct buf b = {0};
+    struct conv c;
+    struct scatter s = {.t = t, .c = &c, .coord = p->coord, .b = &b};
+    int err;
+
+    part_begin(t, &c);
+    err = part_runs(t, p, scatter_run, &s);
+    if (err == 0)
+        err = scatter_flush(&s);
+    part_end(t, &c);
+    buf_release(&b);
+    return name_chunk(t, p, err);
+}
+
+static int write_parts(struct transfer *t)
+{
+    struct whole *b = mem_zalloc(1, sizeof *b);
+    uint64_t rank = (uint64_t)t->ds->chunks.rank;
+    struct part p;
+    int err = 0;
+
+    if (b == NULL)
+        return DREP_ERR_NOMEM;
+    b->t = t;
+    b->coord =
+        mem_array((t->nparts < BATCH ? (uint64_t)t->nparts : BATCH) * rank + 1, sizeof *b->coord);
+    if (b->coord == NULL)
+        err = DREP_ERR_NOMEM;
+    for (int64_t i = 0; err == 0 && i < t->nparts; i++) {
+        part_of(t, i, &p);
+        if (p.n == 0)
+            continue;
+        /* A contiguous dataset's last slab is as long as the dataset. */
+        if (p.n == p.all && (t->ds->rec.layout == FMT_CHUNKED || p.all == chunk_elements(t->ds))) {
+            memcpy(b->coord + b->n * rank, p.coord, (size_t)rank * sizeof *b->coord);
+            b->part[b->n++] = i;
+            if (b->n == BATCH)
+                err = whole_flush(b);
+            continue;
+        }
+        err = whole_flush(b);
+        if (err == 0)
+            err = write_some(t, &p);
+    }
+    if (err == 0)
+        err = whole_flush(b);
+    mem_free(b->coord);
+    mem_free(b);
+    return err;
+}
+
+int chunked_write(struct transfer *t)
+{
+    if (t->ds->rec.nfilters > 0 || t->ds->ft->type->variable)
+        return collected_write(t);
+    return parts_each(t, write_parts);
+}
