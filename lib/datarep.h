@@ -972,6 +972,23 @@ DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
 typedef int drep_chunk_fn(const int64_t *start, void *ctx);
 DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx);
 
+/* The elements of a contiguous dataset where they lie in the file, without a copy: *data has
+ * *size bytes, in row-major order, to be read until drep_dataset_unmap() or until the dataset
+ * is closed.  The first time all of them are held against their sums; flags:
+ * DREP_MAP_UNVERIFIED leaves that out.  On a handle that writes, a later write to the
+ * dataset may show, or leave the bytes as they were.
+ * A mapping is only as good as the medium: what becomes unreadable later is a signal (SIGBUS),
+ * not an error.  DREP_ERR_UNSUPPORTED_OPERATION names the reason where the stored form is not
+ * that of memory (another byte order or size, another layout of members, references,
+ * variable length), where elements are not in one run (chunked, compact, not all written, or
+ * cut by a later overwrite: `datarep convert` mends that), or where the driver cannot;
+ * DREP_ERR_CHECKSUM. */
+enum { DREP_MAP_UNVERIFIED = 1 };
+DREP_API int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data,
+                              size_t *size);
+/* DREP_ERR_ARG: nothing is mapped there. */
+DREP_API int drep_dataset_unmap(drep_dataset *dataset, const void *data);
+
 /* Which elements.  NULL everywhere means all.  A box takes count[d] blocks of
  * block[d] elements, stride[d] apart from start[d]; stride and block NULL: 1. */
 typedef struct drep_selection drep_selection;

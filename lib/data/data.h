@@ -123,6 +123,8 @@ struct drep_dataset {
     int fill_err;         /* why the functions could not make the default one */
     bool trimmed;         /* nothing but fill is stored outside the shape */
     uint64_t removals;    /* of the file, when the dataset was last seen to be there */
+    bool verified;        /* all of its run was, since it was written to last */
+    struct mapping *maps; /* guarded by type_lock */
     bool gone;            /* not in the commit that the reader went to */
     drep_dataset *again;  /* as it is there */
     drep_dataset *next;
@@ -376,6 +378,8 @@ int64_t dataset_count(const drep_dataset *ds);
 /* The datatype that a dataset's record names, if the header lists what it is made of and
  * the record's shape and layout go with it. */
 int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out);
+/* map.c: unmaps what is still mapped. */
+void maps_release(drep_dataset *ds);
 /* Its shape changed: may all of it be kept in memory? */
 void dataset_fits(drep_dataset *ds);
 /* Reads every element that is stored (deep.c); *budget: bytes of payload that may still

@@ -291,6 +291,7 @@ int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out)
 static void dataset_free(drep_dataset *ds)
 {
     chunks_release(&ds->chunks);
+    maps_release(ds);
     buf_release(&ds->rec_bytes);
     buf_release(&ds->fill_heap);
     buf_release(&ds->name);
@@ -521,7 +522,9 @@ static void dataset_exchange(drep_dataset *ds)
     *ds = *again;
     ds->refs = old.refs;
     ds->next = old.next;
+    ds->maps = old.maps;
     *again = old;
+    again->maps = NULL;
     ds->again = again;
 }
 
@@ -589,6 +592,7 @@ void drep_dataset_close(drep_dataset *dataset)
         if (*p != NULL)
             *p = dataset->next;
         chunks_release(&dataset->chunks);
+        maps_release(dataset);
         buf_release(&dataset->fill_heap);
         mem_free(dataset->fill);
         mem_free(dataset->filter_names);

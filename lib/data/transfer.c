@@ -252,6 +252,7 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
     if ((err = write_begin(dataset->file)) != 0)
         return err;
     report_clear(xfer);
+    dataset->verified = false;
     err = run(dataset, sel, type, (char *)(uintptr_t)buf, xfer, true);
     return write_end_data(dataset->file, err);
 }
