@@ -965,6 +965,12 @@ DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
  * variable-length parts malloc'ed. */
 DREP_API int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value);
 DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
+/* Grows the dataset by n along dimension `dim` and writes what is new: a block of the
+ * dataset's shape with length n in that dimension, in row-major order, as drep_write() takes
+ * it.  Both happen or nothing.  Many small appends cost little: what they change waits in
+ * memory for the commit.  Errors of drep_dataset_resize() and drep_write(). */
+DREP_API int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type,
+                         const void *buf, const drep_xfer *xfer);
 /* Calls fn for each stored chunk, in grid order, with the coordinates of its first
  * element (contiguous: one number, its place in row-major order); what no chunk covers
  * reads as fill.  fn may read the dataset; a non-zero return stops the walk and becomes

@@ -393,6 +393,9 @@ int dim_grow(drep_file *f, struct object *dim, uint64_t len);
 int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed);
 int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap);
 int heap_append(struct buf *b, size_t fixed, const struct buf *heap);
+/* Inside an operation of the store. */
+int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
+                  const void *buf, const drep_xfer *xfer);
 /* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,

@@ -317,3 +317,68 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
     fail_in(err, "dataset \"%s\"", dataset->path);
     return write_end(dataset->file, err);
 }
+
+/* ---- appending ---- */
+
+/* The shape with n more along one dimension, and the part that is new. */
+static int longer(const drep_dataset *ds, int dim, int64_t n, int64_t *dims,
+                  struct drep_selection *new)
+{
+    int rank = ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank;
+
+    if (dim < 0 || dim >= rank)
+        return fail(DREP_ERR_DIMS, "dimension %d of %d", dim, rank);
+    if (n < 0)
+        return fail(DREP_ERR_COUNT, "%lld more", (long long)n);
+    selection_all(new, rank, ds->rec.len);
+    for (int d = 0; d < rank; d++)
+        dims[d] = (int64_t)ds->rec.len[d];
+    if (__builtin_add_overflow(dims[dim], n, &dims[dim]))
+        return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+    new->dim[dim].start = (int64_t)ds->rec.len[dim];
+    new->dim[dim].n = n;
+    new->count = 1;
+    for (int d = 0; d < rank; d++)
+        if (__builtin_mul_overflow(new->count, new->dim[d].n, &new->count))
+            return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+    return 0;
+}
+
+static int append(drep_dataset *ds, int dim, int64_t n, const drep_type *type, const void *buf,
+                  const drep_xfer *xfer)
+{
+    int64_t dims[DREP_MAX_RANK];
+    struct drep_selection new;
+    struct object o = {0};
+    int err = longer(ds, dim, n, dims, &new), ignored;
+
+    if (err == 0) /* while nothing is changed yet */
+        err = chunks_room(&ds->chunks, ds->chunks.payload, 1, &ignored);
+    if (err == 0)
+        err = reshape(ds, dims, &o);
+    if (err == 0) {
+        exchange(ds, &o);
+        err = dataset_write(ds, &new, type, buf, xfer);
+        if (err != 0)
+            exchange(ds, &o); /* as the file is again, once the operation is taken back */
+        else
+            ds->trimmed = true;
+        object_release(&o);
+        return err;
+    }
+    object_release(&o);
+    return fail_in(err, "dataset \"%s\"", ds->path);
+}
+
+int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type, const void *buf,
+                const drep_xfer *xfer)
+{
+    int err;
+
+    if (dataset == NULL)
+        return fail(DREP_ERR_ARG, "drep_append: no dataset");
+    if ((err = write_begin(dataset->file)) != 0)
+        return err;
+    err = append(dataset, dim, n, type, buf, xfer);
+    return write_end_data(dataset->file, err);
+}

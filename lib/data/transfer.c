@@ -242,6 +242,14 @@ int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type 
     return read_end(dataset->file, run(dataset, sel, type, buf, xfer, false));
 }
 
+int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
+                  const void *buf, const drep_xfer *xfer)
+{
+    report_clear(xfer);
+    ds->verified = false;
+    return run(ds, sel, type, (char *)(uintptr_t)buf, xfer, true);
+}
+
 int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                const void *buf, const drep_xfer *xfer)
 {
@@ -251,9 +259,7 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
         return fail(DREP_ERR_ARG, "drep_write: no dataset");
     if ((err = write_begin(dataset->file)) != 0)
         return err;
-    report_clear(xfer);
-    dataset->verified = false;
-    err = run(dataset, sel, type, (char *)(uintptr_t)buf, xfer, true);
+    err = dataset_write(dataset, sel, type, buf, xfer);
     return write_end_data(dataset->file, err);
 }
 

@@ -1,0 +1,546 @@
+/* test_data_cache.c - elements through the chunk cache, whatever its size: random writes,
+ * appends, unions and failures against plain arrays; and elements where they lie in the file. */
+#include "base/mem.h"
+#include "data_model.h"
+
+#define DATASETS 6
+#define OPS 700 /* with each cache under each representation */
+
+/* ---- random calls against plain arrays ---- */
+
+struct run {
+    struct rnd r;
+    drep_file *f;
+    const char *path, *datarep, *cache;
+    drep_type *type[DATASETS];
+    struct m_object now[DATASETS], committed[DATASETS];
+    struct choice choice;
+    uint32_t v[2 * ELEMENTS];
+    _Alignas(16) uint8_t buf[2 * ELEMENTS * VALUE_ROOM];
+};
+
+static const char *const caches[] = {"0", "3000", "40000", "67108864"};
+enum { CACHES = sizeof caches / sizeof *caches };
+
+static uint64_t below(struct run *t, uint64_t n)
+{
+    return rnd_below(&t->r, n);
+}
+
+static drep_info *run_hints(struct run *t)
+{
+    drep_info *info = hints("drep_sync=none", (char *)NULL);
+
+    ok(drep_info_set(info, "drep_cache_size", t->cache));
+    ok(drep_info_set(info, "drep_threads", below(t, 2) ? "1" : "3"));
+    return info;
+}
+
+static drep_dataset *dataset(struct run *t, int i)
+{
+    char name[2] = {(char)('a' + i), '\0'};
+    drep_dataset *ds;
+
+    ok(drep_dataset_open(t->f, name, &ds));
+    return ds;
+}
+
+static void make_values(struct run *t, int i, int64_t n)
+{
+    int64_t extent = drep_type_extent(t->type[i]);
+
+    memset(t->buf, 0, (size_t)(n * extent));
+    for (int64_t k = 0; k < n; k++) {
+        t->v[k] = below(t, 4) == 0 ? 0 : (uint32_t)below(t, 2000);
+        value_make(t->now[i].type, t->v[k], t->buf + k * extent);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Two boxes at once: what is in both comes once, in row-major order. */
+static void choose_union(const struct m_object *o, struct rnd *r, struct choice *c)
+{
+    static struct choice other;
+    drep_selection *both;
+    int64_t n = 0;
+
+    choose_box(o, r, c);
+    for (int i = 1 + (int)rnd_below(r, 3); i > 0; i--) {
+        choose_box(o, r, &other);
+        ok(drep_select_union(c->sel, other.sel, &both));
+        drep_selection_free(c->sel);
+        drep_selection_free(other.sel);
+        c->sel = both;
+        memcpy(c->at + c->n, other.at, (size_t)other.n * sizeof *c->at);
+        c->n += other.n;
+        qsort(c->at, (size_t)c->n, sizeof *c->at, by_number);
+        n = 0;
+        for (int64_t k = 0; k < c->n; k++)
+            if (n == 0 || c->at[n - 1] != c->at[k])
+                c->at[n++] = c->at[k];
+        c->n = n;
+        ck_assert_int_eq(drep_selection_count(both), n);
+    }
+}
+
+static void choose_any(struct run *t, int i)
+{
+    if (t->now[i].rank > 0 && below(t, 4) == 0)
+        choose_union(&t->now[i], &t->r, &t->choice);
+    else
+        choose(&t->now[i], &t->r, &t->choice);
+}
+
+static void look(struct run *t, int i)
+{
+    size_t extent = (size_t)drep_type_extent(t->type[i]);
+    struct m_object *o = &t->now[i];
+    drep_dataset *ds = dataset(t, i);
+
+    choose_any(t, i);
+    memset(t->buf, 0xee, (size_t)t->choice.n * extent);
+    ok(drep_read(ds, t->choice.sel, NULL, t->buf, NULL));
+    for (int64_t k = 0; k < t->choice.n; k++)
+        ck_assert_msg(
+            value_is(o->type, t->type[i], o->value[t->choice.at[k]], t->buf + (size_t)k * extent),
+            "%s, cache %s, seed %llu: dataset %d: element %d is not value %u", t->datarep, t->cache,
+            (unsigned long long)t->r.seed, i, (int)t->choice.at[k], o->value[t->choice.at[k]]);
+    drep_vlen_free(t->type[i], t->choice.n, t->buf);
+    drep_selection_free(t->choice.sel);
+    drep_dataset_close(ds);
+}
+
+/* fail: from some allocation on, one may be missing; then nothing has changed. */
+static void do_write(struct run *t, int i, bool fail)
+{
+    drep_dataset *ds = dataset(t, i);
+    int err;
+
+    choose_any(t, i);
+    make_values(t, i, t->choice.n);
+    if (fail)
+        mem_fail_at((int64_t)below(t, 60));
+    err = drep_write(ds, t->choice.sel, NULL, t->buf, NULL);
+    mem_fail_at(-1);
+    ck_assert_msg(err == 0 || (fail && err == DREP_ERR_NOMEM), "%s", drep_error());
+    for (int64_t k = 0; err == 0 && k < t->choice.n; k++)
+        t->now[i].value[t->choice.at[k]] = t->v[k];
+    drep_vlen_free(t->type[i], t->choice.n, t->buf);
+    drep_selection_free(t->choice.sel);
+    drep_dataset_close(ds);
+}
+
+static void do_append(struct run *t, int i, bool fail)
+{
+    struct m_object *o = &t->now[i], before = *o;
+    int d = (int)below(t, (uint64_t)o->rank), err;
+    int64_t dims[4], n = (int64_t)below(t, 4), count = 1, at = 0;
+    drep_dataset *ds;
+    drep_dsinfo info;
+
+    memcpy(dims, o->dims, sizeof dims);
+    dims[d] += n;
+    for (int k = 0; k < o->rank; k++)
+        count *= k == d ? n : dims[k];
+    if (elements(o) + count > ELEMENTS || (d > 0 && o->layout == DREP_CONTIGUOUS))
+        return;
+    ds = dataset(t, i);
+    make_values(t, i, count);
+    if (fail)
+        mem_fail_at((int64_t)below(t, 60));
+    err = drep_append(ds, d, n, NULL, t->buf, NULL);
+    mem_fail_at(-1);
+    ck_assert_msg(err == 0 || (fail && err == DREP_ERR_NOMEM), "%s", drep_error());
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.dims[d], err == 0 ? dims[d] : o->dims[d]);
+    drep_vlen_free(t->type[i], count, t->buf);
+    drep_dataset_close(ds);
+    if (err != 0)
+        return;
+    model_reshape(o, dims);
+    for (int64_t k = 0; k < elements(o); k++) { /* the new ones, in order */
+        int64_t left = k, where = 0;
+
+        for (int e = o->rank - 1; e >= 0; e--) {
+            where = e == d ? left % dims[e] : where;
+            left /= dims[e];
+        }
+        if (where >= before.dims[d])
+            o->value[k] = t->v[at++];
+    }
+    ck_assert_int_eq(at, count);
+}
+
+static void do_resize(struct run *t, int i)
+{
+    struct m_object *o = &t->now[i];
+    int64_t dims[4];
+    drep_dataset *ds;
+
+    memcpy(dims, o->dims, sizeof dims);
+    for (int d = 0; d < o->rank; d++)
+        if (d == 0 || o->layout != DREP_CONTIGUOUS)
+            dims[d] = (int64_t)below(t, (uint64_t)o->dims[d] + 3);
+    if (o->rank > 0 && dims[0] * (o->rank > 1 ? dims[1] : 1) > ELEMENTS)
+        return;
+    ds = dataset(t, i);
+    ok(drep_dataset_resize(ds, dims));
+    drep_dataset_close(ds);
+    model_reshape(o, dims);
+}
+
+static void reopen(struct run *t)
+{
+    drep_info *info = run_hints(t);
+
+    drep_abandon(t->f);
+    memcpy(t->now, t->committed, sizeof t->now);
+    ok(drep_open(t->path, DREP_RDWR, info, &t->f));
+    drep_info_free(info);
+    for (int i = 0; i < DATASETS; i++)
+        look(t, i);
+}
+
+static void step(struct run *t)
+{
+    int i = (int)below(t, DATASETS);
+    uint64_t what = below(t, 100);
+
+    if (what < 40) {
+        do_write(t, i, false);
+    } else if (what < 50) {
+        do_write(t, i, true);
+        look(t, i);
+    } else if (what < 55) {
+        do_append(t, i, what < 52);
+        look(t, i);
+    } else if (what < 58) {
+        do_resize(t, i);
+    } else if (what < 94) {
+        look(t, i);
+    } else if (what < 98) {
+        ok(drep_commit(t->f));
+        memcpy(t->committed, t->now, sizeof t->now);
+    } else {
+        reopen(t);
+    }
+}
+
+static void create_dataset(struct run *t, int i)
+{
+    static const int kinds[DATASETS] = {V_INT, V_DEEP, V_SHORT, V_VSTRING, V_FLAT, V_DOUBLE};
+    static const int64_t max[2] = {DREP_UNLIMITED, DREP_UNLIMITED};
+    const drep_filter filters[] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE, 1}};
+    int64_t chunk[2] = {3, 4}, dims[2] = {20, 17};
+    struct m_object *o = &t->now[i];
+    char name[2] = {(char)('a' + i), '\0'};
+    drep_spec spec = {.rank = 2, .dims = dims, .maxdims = max, .layout = DREP_CHUNKED};
+    int64_t grows[2] = {DREP_UNLIMITED, 17};
+    drep_dataset *ds;
+
+    t->type[i] = value_type(kinds[i]);
+    spec.type = t->type[i];
+    spec.chunk = chunk;
+    spec.filters = filters;
+    spec.nfilters = i == 0 || i == 1 || i == 4 ? drep_filter_available(DREP_FILTER_DEFLATE) + 1 : 0;
+    *o = (struct m_object){.used = true, .type = kinds[i], .rank = 2, .layout = DREP_CHUNKED};
+    if (i == DATASETS - 1) {
+        spec.layout = o->layout = DREP_CONTIGUOUS;
+        spec.chunk = NULL;
+        spec.maxdims = grows;
+    }
+    memcpy(o->dims, dims, sizeof dims);
+    ok(drep_dataset_create(t->f, name, &spec, &ds));
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_D11_whatever_the_cache_holds)
+{
+    static struct run t;
+    const char *seed = getenv("DREP_TEST_SEED");
+    drep_info *info;
+
+    register_datareps();
+    memset(&t, 0, sizeof t);
+    t.datarep = datareps[_i / CACHES * 2]; /* external32, native, small */
+    t.cache = caches[_i % CACHES];
+    t.path = temp_path("cache");
+    rnd_init(&t.r, seed != NULL ? strtoull(seed, NULL, 10) : (uint64_t)_i + 1);
+    info = run_hints(&t);
+    ok(drep_create(t.path, DREP_RDWR, t.datarep, info, &t.f));
+    drep_info_free(info);
+    for (int i = 0; i < DATASETS; i++)
+        create_dataset(&t, i);
+    ok(drep_commit(t.f));
+    memcpy(t.committed, t.now, sizeof t.now);
+    for (int i = share_of(OPS); i > 0; i--) {
+        mark_point();
+        step(&t);
+    }
+    check_file(t.f);
+    memcpy(t.committed, t.now, sizeof t.now);
+    reopen(&t);
+    check_file(t.f);
+    drep_abandon(t.f);
+    for (int i = 0; i < DATASETS; i++)
+        drep_type_free(t.type[i]);
+}
+END_TEST
+
+/* ---- unions ---- */
+
+START_TEST(test_unions_that_are_none)
+{
+    const int64_t start[] = {0, 0}, count[] = {2, 3};
+    drep_selection *box, *line, *points, *none, *out = NULL;
+
+    ok(drep_select_box(2, start, count, NULL, NULL, &box));
+    ok(drep_select_box(1, start, count, NULL, NULL, &line));
+    ok(drep_select_points(2, 1, start, &points));
+    ok(drep_select_box(2, start, (int64_t[]){0, 5}, NULL, NULL, &none));
+    fails(drep_select_union(NULL, box, &out), DREP_ERR_ARG);
+    fails(drep_select_union(box, box, NULL), DREP_ERR_ARG);
+    fails(drep_select_union(box, line, &out), DREP_ERR_DIMS);
+    fails(drep_select_union(box, points, &out), DREP_ERR_UNSUPPORTED_OPERATION);
+    fails(drep_select_union(points, box, &out), DREP_ERR_UNSUPPORTED_OPERATION);
+    ck_assert_ptr_null(out);
+    ok(drep_select_union(box, none, &out));
+    ck_assert_int_eq(drep_selection_count(out), 6);
+    drep_selection_free(out);
+    ok(drep_select_union(none, none, &out));
+    ck_assert_int_eq(drep_selection_count(out), 0);
+    drep_selection_free(out);
+    for (int n = 0;; n++) {
+        int err;
+
+        mem_fail_at(n);
+        err = drep_select_union(box, box, &out);
+        mem_fail_at(-1);
+        if (err == 0)
+            break;
+        ck_assert_int_eq(err, DREP_ERR_NOMEM);
+    }
+    ck_assert_int_eq(drep_selection_count(out), 6);
+    drep_selection_free(out);
+    drep_selection_free(none);
+    drep_selection_free(points);
+    drep_selection_free(line);
+    drep_selection_free(box);
+}
+END_TEST
+
+/* Boxes without number take no memory but their own. */
+START_TEST(test_union_of_wide_boxes)
+{
+    const int64_t huge[] = {(int64_t)1 << 30, (int64_t)1 << 30}, start[] = {7, 9}, near[] = {0, 0};
+    drep_selection *a, *b, *all;
+
+    ok(drep_select_box(2, start, huge, NULL, NULL, &a));
+    ok(drep_select_box(2, near, huge, NULL, NULL, &b));
+    ok(drep_select_union(a, b, &all));
+    ck_assert_int_eq(drep_selection_count(all),
+                     2 * huge[0] * huge[1] - (huge[0] - 7) * (huge[1] - 9));
+    drep_selection_free(all);
+    drep_selection_free(b);
+    drep_selection_free(a);
+}
+END_TEST
+
+/* ---- elements where they lie ---- */
+
+#define N 300000 /* more than a slab */
+
+static drep_dataset *series(drep_file *f, const char *name, const drep_type *type, int64_t n)
+{
+    drep_spec spec = {.type = type, .rank = 1, .dims = &n, .layout = DREP_CONTIGUOUS};
+    drep_dataset *ds;
+
+    ok(drep_dataset_create(f, name, &spec, &ds));
+    return ds;
+}
+
+START_TEST(test_map_is_what_read_gives)
+{
+    static const char *const files[] = {":memory:", NULL};
+    double *v = malloc(N * sizeof *v), *back = malloc(N * sizeof *v);
+    const char *path = temp_path("map");
+    const void *data, *again;
+    drep_dataset *ds, *empty;
+    drep_file *f;
+    size_t size;
+
+    for (int i = 0; i < N; i++)
+        v[i] = i * 0.75;
+    for (int k = 0; k < 2; k++) {
+        f = new_file(files[k] != NULL ? files[k] : path, "native");
+        ds = series(f, "d", DREP_DOUBLE, N);
+        ok(drep_write(ds, NULL, NULL, v, NULL));
+        for (int flags = 0; flags < 2; flags++) {
+            ok(drep_dataset_map(ds, (unsigned)flags, &data, &size));
+            ck_assert_uint_eq(size, N * sizeof *v);
+            ck_assert_int_eq(memcmp(data, v, size), 0);
+            ok(drep_dataset_map(ds, 0, &again, &size)); /* two at once */
+            ok(drep_read(ds, NULL, NULL, back, NULL));
+            ck_assert_int_eq(memcmp(again, back, size), 0);
+            ok(drep_dataset_unmap(ds, data));
+            if (again != data)
+                ok(drep_dataset_unmap(ds, again));
+        }
+        fails(drep_dataset_unmap(ds, v), DREP_ERR_ARG);
+        fails(drep_dataset_map(ds, 2, &data, &size), DREP_ERR_ARG);
+        fails(drep_dataset_map(ds, 0, NULL, &size), DREP_ERR_ARG);
+        empty = series(f, "e", DREP_DOUBLE, 0);
+        ok(drep_dataset_map(empty, 0, &data, &size));
+        ck_assert(data == NULL && size == 0);
+        ok(drep_dataset_unmap(empty, data));
+        drep_dataset_close(empty);
+        ok(drep_dataset_map(ds, 0, &data, &size)); /* closing unmaps */
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+    }
+    free(v);
+    free(back);
+}
+END_TEST
+
+/* A compound whose stored form is the compiler's. */
+START_TEST(test_map_a_compound)
+{
+    struct pair {
+        int16_t n;
+        double x;
+    } v[100];
+    const char *const names[] = {"n", "x"};
+    const int64_t offsets[] = {offsetof(struct pair, n), offsetof(struct pair, x)};
+    const drep_type *const types[] = {DREP_INT16_T, DREP_DOUBLE};
+    const void *data;
+    drep_type *type;
+    drep_dataset *ds;
+    drep_file *f;
+    size_t size;
+
+    memset(v, 0, sizeof v);
+    for (int i = 0; i < 100; i++) {
+        v[i].n = (int16_t)i;
+        v[i].x = i / 3.0;
+    }
+    ok(drep_type_compound(2, names, offsets, types, sizeof *v, &type));
+    f = new_file(temp_path("pairs"), "native");
+    ds = series(f, "d", type, 100);
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    ok(drep_dataset_map(ds, 0, &data, &size));
+    ck_assert_uint_eq(size, sizeof v);
+    ck_assert_int_eq(memcmp(data, v, sizeof v), 0);
+    drep_type_free(type);
+    drep_dataset_close(ds);
+    drep_abandon(f);
+}
+END_TEST
+
+static void refused(drep_dataset *ds, const char *why)
+{
+    const void *data = NULL;
+    size_t size;
+
+    fails(drep_dataset_map(ds, 0, &data, &size), DREP_ERR_UNSUPPORTED_OPERATION);
+    ck_assert_msg(strstr(drep_error(), why) != NULL, "\"%s\" is not in \"%s\"", why, drep_error());
+    ck_assert_ptr_null(data);
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_map_refuses_with_the_reason)
+{
+    const char *other = *(const char *)&(const short){1} ? "native:s390x" : "native:x86_64";
+    const int64_t n = 100, chunk = 10, at = 99, one = 1;
+    drep_file *f = new_file(temp_path("refused"), "native");
+    drep_spec spec = {.type = DREP_INT, .rank = 1, .dims = &n, .chunk = &chunk};
+    drep_selection *last;
+    drep_type *text;
+    drep_dataset *ds;
+    int v = 1;
+
+    spec.layout = DREP_CHUNKED;
+    ok(drep_dataset_create(f, "chunked", &spec, &ds));
+    refused(ds, "only contiguous");
+    ds = series(f, "unwritten", DREP_INT, 100);
+    refused(ds, "slab 0 is not stored");
+    ds = series(f, "half", DREP_INT, 1000000);
+    ok(drep_select_box(1, &at, &one, NULL, NULL, &last));
+    ok(drep_write(ds, last, NULL, &v, NULL));
+    drep_selection_free(last);
+    refused(ds, "not");
+    ok(drep_type_vstring(&text));
+    spec.type = text;
+    spec.layout = DREP_LAYOUT_AUTO;
+    spec.chunk = NULL;
+    ok(drep_dataset_create(f, "text", &spec, &ds));
+    refused(ds, "");
+    drep_type_free(text);
+    drep_abandon(f);
+    f = new_file(temp_path("other"), other);
+    ds = series(f, "d", DREP_INT, 100);
+    refused(ds, "another form");
+    drep_abandon(f);
+}
+END_TEST
+
+/* A map is verified once; a file that was damaged before is not handed out. */
+START_TEST(test_map_of_a_damaged_run)
+{
+    const char *path = temp_path("damaged");
+    uint32_t *v = malloc(N * sizeof *v), seen;
+    drep_file *f = new_file(path, "native");
+    drep_dataset *ds = series(f, "d", DREP_UINT32_T, N);
+    const void *data;
+    size_t size;
+    FILE *file;
+    long at = 0;
+
+    for (uint32_t i = 0; i < N; i++)
+        v[i] = i * 2654435761u + 77;
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    file = fopen(path, "r+b");
+    ck_assert_ptr_nonnull(file);
+    while (fseek(file, at, SEEK_SET) == 0 && fread(&seen, 4, 1, file) == 1 && seen != v[N - 1])
+        at += 4;
+    ck_assert_uint_eq(seen, v[N - 1]);
+    fseek(file, at, SEEK_SET);
+    seen ^= 0x100;
+    fwrite(&seen, 4, 1, file);
+    fclose(file);
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_dataset_open(f, "d", &ds));
+    fails(drep_dataset_map(ds, 0, &data, &size), DREP_ERR_CHECKSUM);
+    ok(drep_dataset_map(ds, DREP_MAP_UNVERIFIED, &data, &size));
+    ck_assert_uint_eq(((const uint32_t *)data)[N - 1], seen);
+    fails(drep_dataset_map(ds, 0, &data, &size), DREP_ERR_CHECKSUM);
+    drep_dataset_close(ds);
+    drep_abandon(f);
+    free(v);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("data cache");
+    TCase *t = tcase_create("cache");
+
+    tcase_set_timeout(t, 300);
+    tcase_add_loop_test(t, test_D11_whatever_the_cache_holds, 0, 3 * CACHES);
+    tcase_add_test(t, test_unions_that_are_none);
+    tcase_add_test(t, test_union_of_wide_boxes);
+    tcase_add_test(t, test_map_is_what_read_gives);
+    tcase_add_test(t, test_map_a_compound);
+    tcase_add_test(t, test_map_refuses_with_the_reason);
+    tcase_add_test(t, test_map_of_a_damaged_run);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}
