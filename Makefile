@@ -22,6 +22,7 @@ mandir ?= $(datadir)/man
 FUZZ_TIME ?= 60
 PROPERTY_TIME ?= 600
 CRASH_STATES ?= 1000000
+SOAK_TIME ?= 1200
 
 VERSION := $(shell sed -n 's/^.define DREP_VERSION "\(.*\)"/\1/p' lib/datarep.h)
 SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
@@ -162,7 +163,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
-    requirements lint bench crash fuzz property interop hetero docs install uninstall clean help
+    requirements lint bench crash soak fuzz property interop hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
@@ -343,6 +344,16 @@ interop: ## HDF5 and netCDF-4 files both ways under every representation; prints
 	@DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-hdf5.py --full > build/interop.log || \
 	    { grep -A3 '^not ok' build/interop.log; exit 1; }
 	@sed -n 's/^# //p' build/interop.log
+
+soak: ## SOAK_TIME s of a writer that is killed under four readers, then a quarter of it of power cuts
+	@tools/install-deps build hardening
+	+@$(SUB) MODE=release build/release/tests/fault/writer
+	@dir=$$(mktemp -d $${TMPDIR:-/tmp}/datarep-soak-XXXXXX); seed=$${SOAK_SEED:-$$(date +%s)}; bad=0; \
+	echo "SOAK_SEED=$$seed"; \
+	python3 tests/fault/soak.py build/release/tests/fault/writer $$dir $(SOAK_TIME) $$seed || bad=1; \
+	python3 tests/fault/powercut.py build/release/tests/fault/writer $$dir $$(($(SOAK_TIME) / 4)) $$seed || \
+	    test $$? = 77 || bad=1; \
+	rm -rf $$dir; exit $$bad
 
 hetero: ## the tests on other machines, under qemu-user
 	@tools/install-deps build hetero

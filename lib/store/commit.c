@@ -180,13 +180,39 @@ static void pending_entry(struct out *out, uint64_t offset, uint64_t length, uin
         pending_put(out, &r);
 }
 
+static uint64_t list_bytes(size_t entries)
+{
+    return round_up(FMT_BLOCK_HEAD + 24 * entries, FMT_ALIGN);
+}
+
+/* Where a list of so many entries goes.  One of them may be an extent that it uses up, and
+ * need not be named then; but not where the list would be shorter for that, because what is
+ * left would need a name again. */
+static uint64_t place_list(struct writer *w, size_t entries)
+{
+    uint64_t size = list_bytes(entries), at;
+
+    for (int i = 0; i < w->n; i++) {
+        struct extent *e = &w->place[i];
+
+        if (e->length < size || (e->length == size && list_bytes(entries - 1) != size))
+            continue;
+        at = e->offset;
+        e->offset += size;
+        e->length -= size;
+        return at;
+    }
+    at = w->st->space.end;
+    w->st->space.end += size;
+    return at;
+}
+
 /* What was freed too late for the tree, and what is left of the reserved extents. */
 static int write_pending(struct writer *w, struct ref *ref)
 {
     struct store *st = w->st;
     const struct space *sp = &st->space;
-    size_t most = sp->late.n + sp->left.n;
-    uint64_t room, rest;
+    size_t entries = sp->late.n + sp->left.n;
     struct buf list = {0};
     struct out out;
     uint64_t at;
@@ -194,11 +220,10 @@ static int write_pending(struct writer *w, struct ref *ref)
 
     *ref = (struct ref){0, 0, 0};
     for (int i = 0; i < w->n; i++)
-        most += w->place[i].length > 0;
-    if (most == 0)
+        entries += w->place[i].length > 0;
+    if (entries == 0)
         return 0;
-    room = round_up(FMT_BLOCK_HEAD + 24 * most, FMT_ALIGN);
-    at = place(w, room);
+    at = place_list(w, entries);
     buf_out(&list, &out);
     for (size_t i = 0; i < sp->late.n; i++)
         pending_entry(&out, sp->late.e[i].offset, sp->late.e[i].length, store_next_sequence(st));
@@ -206,10 +231,6 @@ static int write_pending(struct writer *w, struct ref *ref)
         pending_entry(&out, sp->left.e[i].offset, sp->left.e[i].length, 0);
     for (int i = 0; i < w->n; i++)
         pending_entry(&out, w->place[i].offset, w->place[i].length, 0);
-    /* The list itself may have used up an extent it was to name. */
-    rest = room - round_up(FMT_BLOCK_HEAD + out.at + 24, FMT_ALIGN);
-    if (out.at < 24 * most && rest > 0)
-        pending_entry(&out, at + room - rest, rest, 0);
     err = buf_done(&list, &out);
     if (!err)
         err = block_write(st, FMT_PENDING, (uint32_t)(list.len / 24), list.p, list.len, at, ref);

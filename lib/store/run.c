@@ -669,6 +669,7 @@ int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offse
     uint64_t most = size ? RUN_BYTES / size : 1;
     int err = 0;
 
+    cs->st->dirty = 1;
     memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
     while (!err && n > 0) {
         struct run *r = before(cs, at, offset, size);

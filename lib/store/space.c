@@ -340,6 +340,7 @@ static int claim(struct store *st, uint64_t offset, uint64_t size, enum keep kee
     struct space *sp = &st->space;
     int err = extents_add(&sp->fresh, offset, size, NULL);
 
+    st->dirty = 1;
     if (!err && keep == WITH_OP && st->op.active) {
         err = extents_add(&st->op.alloc, offset, size, NULL);
         if (err)
@@ -399,7 +400,6 @@ int space_alloc(struct store *st, uint64_t size, uint64_t align, enum keep keep,
         space_return(st, at, size);
         return err;
     }
-    st->dirty = 1;
     *offset = at;
     return 0;
 }

@@ -130,8 +130,22 @@ static void check_content(drep_file *f, uint64_t want, const char *what)
         stop("a check finds something");
     }
     must(look(f, &sum), what);
-    if (sum != want)
-        stop("another content");
+    if (sum != want) {
+        printf("# another content\n");
+        stop(what);
+    }
+}
+
+/* No byte is lost: what is in no use can be used again. */
+static void check_space(drep_file *f)
+{
+    drep_usage usage;
+
+    must(drep_usage_get(f, &usage), "usage");
+    if (usage.slack == 0)
+        return;
+    printf("# %" PRId64 " bytes\n", usage.slack);
+    stop("bytes that nobody has and nobody may use");
 }
 
 static drep_file *open_state(struct fault_file *state, int amode, uint64_t commit)
@@ -191,6 +205,11 @@ static void judge(struct fault_file *state, uint64_t least, uint64_t most)
     check_content(f, w.sum[h.sequence], "a state");
     drep_abandon(f);
     w.damaged += h.damaged_slot != 0;
+    if (below(&w.sampling, 8) == 0) {
+        f = open_state(state, DREP_RDONLY, 0);
+        check_space(f);
+        drep_abandon(f);
+    }
     if (below(&w.sampling, 16) == 0) {
         f = open_state(state, DREP_RDONLY, 0);
         must(drep_log(f, log_one, state), "the log of a state");

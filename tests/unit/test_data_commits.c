@@ -352,6 +352,46 @@ START_TEST(test_D16_refresh_fails_as_a_whole)
 }
 END_TEST
 
+/* Chunks put where nothing has to be allocated or changed but the chunks themselves: the file
+ * must know that it was written to. */
+START_TEST(test_D22_a_new_chunk_alone_is_a_change)
+{
+    const int64_t dims = 8192, chunk = 1024, count = 1024;
+    drep_spec spec = {
+        .type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = _i, .chunk = &chunk};
+    int64_t v[1024];
+    drep_file *f;
+
+    path = temp_path("chunk");
+    f = new_file(path, "external32");
+    ok(drep_dataset_create(f, "d", &spec, NULL));
+    ok(drep_close(f));
+    for (int64_t k = 0; k < 8; k++) {
+        const int64_t start = k * 1024;
+        drep_selection *sel;
+        drep_dataset *ds;
+
+        ok(drep_open(path, DREP_RDWR, NULL, &f));
+        ok(drep_dataset_open(f, "d", &ds));
+        ok(drep_select_box(1, &start, &count, NULL, NULL, &sel));
+        for (int i = 0; i < 1024; i++)
+            v[i] = k * 1000 + i;
+        ok(drep_write(ds, sel, NULL, v, NULL));
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+        f = reader_of(NULL);
+        memset(v, 0, sizeof v);
+        ok(drep_dataset_open(f, "d", &ds));
+        ok(drep_read(ds, sel, NULL, v, NULL));
+        ck_assert_int_eq(v[0], k * 1000);
+        ck_assert_int_eq(v[1023], k * 1000 + 1023);
+        drep_selection_free(sel);
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+    }
+}
+END_TEST
+
 /* ---- earlier commits ---- */
 
 struct logged {
@@ -557,6 +597,8 @@ int main(void)
     tcase_add_test(t, test_D16_refresh_takes_open_datasets_along);
     tcase_add_test(t, test_D16_refresh_and_what_was_removed);
     tcase_add_test(t, test_D16_refresh_fails_as_a_whole);
+    tcase_add_loop_test(t, test_D22_a_new_chunk_alone_is_a_change, DREP_CONTIGUOUS,
+                        DREP_CHUNKED + 1);
     tcase_add_loop_test(t, test_D16_log_and_earlier_commits, 0, 5);
     tcase_add_test(t, test_D16_an_open_earlier_commit_is_kept);
     tcase_add_test(t, test_D16_stale_without_locks);
