@@ -66,7 +66,9 @@ int space_publish(struct store *st);
 void space_committed(struct store *st);
 void space_failed(struct store *st);
 void space_release(struct store *st);
+/* Adds an extent; it joins the last one where they meet.  push: it stays by itself. */
 int list_add(struct extent_list *l, uint64_t offset, uint64_t length);
+int list_push(struct extent_list *l, uint64_t offset, uint64_t length);
 uint64_t round_up(uint64_t v, uint64_t align);
 
 /* ---- the tree ---- */
@@ -147,10 +149,14 @@ uint64_t store_next_sequence(const struct store *st);
 
 /* ---- one operation ---- */
 
+#define UNDO_MAX ((size_t)2 << 20)
+
 struct op {
     int active;
     int failed;                /* could not be taken back */
     struct buf undo;           /* changed entries, last first when read from its end */
+    size_t undo_max;           /* bytes of it beyond which it goes to the file, */
+    struct extent_list away;   /* which has the earlier ones there */
     struct extents alloc;      /* allocated by it */
     struct extent_list freed;  /* freed by it, for good at its end */
     struct extent_list unused; /* free if it is taken back */
@@ -448,6 +454,7 @@ struct store {
     struct buf header;
     uint64_t next_object;
     uint32_t next_type;
+    size_t undo_max; /* bytes of notes that an operation keeps in memory */
     struct tree tree;
     struct budget budget; /* of both caches */
     struct node_cache nodes;

@@ -234,10 +234,25 @@ static size_t unpacked(const struct node *n)
     return sum;
 }
 
+/* Keys and values in use, one behind the other; gives their bytes. */
+static uint32_t gather(uint8_t *arena, struct item *item, const struct node *n)
+{
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < n->n; i++) {
+        uint32_t len = (uint32_t)(n->item[i].key_len + item_value_len(n, i));
+
+        memcpy(arena + used, n->arena + n->item[i].at, len);
+        item[i].at = used;
+        used += len;
+    }
+    return used;
+}
+
 struct node *node_copy(const struct node *n)
 {
     struct node *copy = node_new(n->level);
-    size_t used = n->block ? unpacked(n) : n->used;
+    size_t used = n->block ? unpacked(n) : n->used - n->waste;
 
     if (!copy)
         return NULL;
@@ -250,9 +265,7 @@ struct node *node_copy(const struct node *n)
         unpack(n, copy);
     } else {
         memcpy(copy->item, n->item, n->n * sizeof(*n->item));
-        memcpy(copy->arena, n->arena, n->used);
-        copy->used = n->used;
-        copy->waste = n->waste;
+        copy->used = gather(copy->arena, copy->item, n);
     }
     copy->n = n->n;
     copy->bytes = n->bytes;
@@ -368,21 +381,13 @@ uint32_t node_index(const struct node *n)
 static int rebuild(struct node *n, size_t size)
 {
     uint8_t *arena = mem_alloc(size);
-    uint32_t used = 0;
 
     if (!arena)
         return DREP_ERR_NOMEM;
-    for (uint32_t i = 0; i < n->n; i++) {
-        uint32_t len = (uint32_t)(n->item[i].key_len + item_value_len(n, i));
-
-        memcpy(arena + used, n->arena + n->item[i].at, len);
-        n->item[i].at = used;
-        used += len;
-    }
+    n->used = gather(arena, n->item, n);
     mem_free(n->arena);
     n->arena = arena;
     n->size = (uint32_t)size;
-    n->used = used;
     n->waste = 0;
     return 0;
 }

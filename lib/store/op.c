@@ -2,7 +2,8 @@
  *
  * Entries are noted as they were before each change, bytes of the open transaction before
  * they are overwritten in place; taking back walks the notes from the last to the first.
- * Objects that the operation makes need no notes: all their entries go. */
+ * Where an operation changes very much, notes move to free space of the file.  Objects that the
+ * operation makes need no notes: all their entries go. */
 #include "store/inner.h"
 
 #include "base/error.h"
@@ -29,6 +30,48 @@ static int is_new(const struct store *st, const uint8_t *key)
     return object >= st->op.next_object && object < st->next_object;
 }
 
+/* The notes to the file; where that cannot be, they stay in memory. */
+static void notes_away(struct store *st)
+{
+    struct op *op = &st->op;
+    size_t size = op->undo.len;
+    struct fail_state why;
+    uint64_t offset;
+    int err;
+
+    fail_save(&why);
+    err = space_alloc(st, size, FMT_ALIGN, ANYWAY, &offset);
+    if (!err) {
+        err = st->io->ops->write_at(st->io, op->undo.p, size, offset);
+        if (!err)
+            err = list_push(&op->away, offset, size);
+        if (err)
+            space_free(st, offset, size, ANYWAY);
+    }
+    fail_restore(&why);
+    if (err)
+        op->undo_max *= 2;
+    else
+        op->undo.len = 0;
+}
+
+/* The last notes from the file. */
+static int notes_back(struct store *st)
+{
+    struct op *op = &st->op;
+    struct extent e = op->away.e[op->away.n - 1];
+    int err = buf_reserve(&op->undo, (size_t)e.length);
+
+    if (!err)
+        err = st->io->ops->read_at(st->io, op->undo.p, (size_t)e.length, e.offset);
+    if (err)
+        return err;
+    op->undo.len = (size_t)e.length;
+    op->away.n--;
+    space_free(st, e.offset, e.length, ANYWAY);
+    return 0;
+}
+
 int op_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *value,
             size_t value_len)
 {
@@ -39,6 +82,8 @@ int op_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *val
 
     if (!st->op.active || is_new(st, key))
         return 0;
+    if (undo->len > st->op.undo_max)
+        notes_away(st);
     err = buf_reserve(undo, undo->len + len + size + sizeof(note));
     if (err)
         return err;
@@ -85,6 +130,7 @@ int store_op_begin(struct store *st)
     op->next_object = st->next_object;
     op->next_type = st->next_type;
     op->dirty = st->dirty;
+    op->undo_max = st->undo_max;
     runs_op_begin(st);
     cache_op_begin(st->cache);
     return 0;
@@ -95,11 +141,13 @@ static int undo_entries(struct store *st)
     struct buf *undo = &st->op.undo;
     int err = 0;
 
-    while (!err && undo->len) {
+    while (!err && (undo->len || st->op.away.n)) {
         struct note note;
         size_t size;
         const uint8_t *key;
 
+        if (!undo->len && (err = notes_back(st)) != 0)
+            break;
         memcpy(&note, undo->p + undo->len - sizeof(note), sizeof(note));
         size = note.there ? note.value_len & ~ITEM_FAR : 0;
         undo->len -= sizeof(note) + size + note.key_len;
@@ -192,6 +240,9 @@ int store_op_end(struct store *st, int keep)
     } else {
         err = take_back(st);
     }
+    for (size_t i = 0; i < op->away.n; i++)
+        space_free(st, op->away.e[i].offset, op->away.e[i].length, ANYWAY);
+    op->away.n = 0;
     op->freed.n = 0;
     op->unused.n = 0;
     op->undo.len = 0;
@@ -211,5 +262,6 @@ void op_release(struct op *op)
     extents_release(&op->alloc);
     mem_free(op->freed.e);
     mem_free(op->unused.e);
+    mem_free(op->away.e);
     *op = (struct op){0};
 }

@@ -22,6 +22,22 @@ uint64_t round_up(uint64_t v, uint64_t align)
 
 int list_add(struct extent_list *l, uint64_t offset, uint64_t length)
 {
+    struct extent *last = l->n ? &l->e[l->n - 1] : NULL;
+
+    if (last && last->offset + last->length == offset) {
+        last->length += length;
+        return 0;
+    }
+    if (last && offset + length == last->offset) {
+        last->offset = offset;
+        last->length += length;
+        return 0;
+    }
+    return list_push(l, offset, length);
+}
+
+int list_push(struct extent_list *l, uint64_t offset, uint64_t length)
+{
     if (l->n == l->room) {
         size_t room = l->room ? l->room * 2 : 16;
         struct extent *e = mem_resize(l->e, room, sizeof(*e));

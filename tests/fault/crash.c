@@ -315,11 +315,11 @@ static void commit_now(void)
     }
 }
 
-/* Some write nodes early, as otherwise only work with very many objects does. */
+/* Some write nodes and notes early, as otherwise only work with very many objects does. */
 static void set_spilling(void)
 {
     if (w.seed % 4 == 3)
-        store_set_leaves(w.handle->st, 1);
+        store_set_memory(w.handle->st, 1, w.seed % 8 == 3 ? 100 : 1 << 20);
 }
 
 static void open_again(void)

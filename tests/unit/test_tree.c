@@ -414,6 +414,30 @@ START_TEST(test_tree_file_does_not_grow)
 }
 END_TEST
 
+START_TEST(test_tree_nodes_do_not_grow)
+{
+    /* A node that each commit changes takes no more memory after thousands of them. */
+    struct fault_file file;
+    uint8_t v[300] = {0};
+    struct store *st;
+    struct node *n;
+    struct key key;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 0; i < 3000; i++) {
+        key_make(&key, 1 + i % 5, FMT_TAG_OBJECT);
+        ck_assert_int_eq(tree_put(st, &key, v, rnd(sizeof(v))), 0);
+        must_commit(st);
+    }
+    ck_assert_int_eq(node_load(st, &st->tree.root, -1, &n), 0);
+    ck_assert_uint_lt(node_memory(n), 4 * FMT_NODE_MAX);
+    node_unref(n);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_tree_spills)
 {
     /* D24: many dirty leaves go to the file before the commit. */
@@ -462,6 +486,7 @@ int main(void)
     tcase_add_test(t, test_tree_in_order_is_full);
     tcase_add_test(t, test_tree_many_objects);
     tcase_add_test(t, test_tree_file_does_not_grow);
+    tcase_add_test(t, test_tree_nodes_do_not_grow);
     tcase_add_test(t, test_tree_spills);
     suite_add_tcase(s, t);
     r = srunner_create(s);
