@@ -84,7 +84,7 @@ static int reserve(struct writer *w)
     const struct space *sp = &st->space;
     uint64_t want = st->tree.node ? dirty_bytes(st->tree.node) : 0;
 
-    want += 48 * (sp->freed.n + sp->nlater + sp->ntouched + 2 * RESERVED);
+    want += 48 * (sp->freed.n + sp->pending.n + sp->ntouched + 2 * RESERVED);
     while (w->n < RESERVED && want > 0) {
         struct extent e;
         int err = space_reserve(st, want, &e);

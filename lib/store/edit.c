@@ -528,6 +528,8 @@ int tree_del_raw(struct store *st, const uint8_t *key, size_t len)
 int tree_put_anyway(struct store *st, const struct key *key, const void *value, size_t len)
 {
     assert(len <= FMT_INLINE_MAX);
+    if (st->tree.leaves > st->tree.leaves_max)
+        tree_spill(st);
     return put(st, key->p, key->len, value, len, UNDOING);
 }
 

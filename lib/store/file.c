@@ -40,10 +40,11 @@ const char *store_path(const struct store *st)
     return st->io->path;
 }
 
-void store_set_memory(struct store *st, size_t leaves, size_t undo)
+void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed)
 {
     st->tree.leaves_max = leaves;
     st->undo_max = undo;
+    st->freed_max = freed;
 }
 
 uint64_t store_new_object(struct store *st)
@@ -99,6 +100,7 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     st->opts = *opts;
     st->opts.uuid = NULL;
     st->undo_max = UNDO_MAX;
+    st->freed_max = FREED_MAX;
     store_set_opts(st, opts);
     if (pthread_mutex_init(&st->lock, NULL)) {
         err = fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");

@@ -13,30 +13,36 @@
 
 /* ---- space ---- */
 
-/* An extent that a commit freed and that somebody may still look at. */
-struct later {
-    uint64_t offset, length, sequence;
-    int in_tree; /* has a FREE entry */
-};
+#define FREED_MAX 32768
 
 struct extent_list {
     struct extent *e;
     size_t n, room;
 };
 
+/* Extents that commits freed and that somebody may still look at. */
+struct later {
+    uint64_t offset, length, sequence;
+};
+struct later_list {
+    struct later *e; /* those from head to n */
+    size_t head, n, room;
+};
+
 struct space {
-    int loaded;           /* the FREE entries and the pending list are in memory */
-    int ready;            /* and what the open transaction may use is in avail */
-    int committing;       /* the FREE entries are written: avail must not change */
-    uint64_t end;         /* of allocated space */
-    struct extents avail; /* what may be used now */
-    struct extents fresh; /* allocated by the open transaction below the committed end */
-    struct later *later;
-    size_t nlater, room_later;
-    struct extent_list freed; /* by the open transaction; the last commit refers to it */
-    struct extent_list late;  /* likewise, while committing */
-    struct extent_list left;  /* freed while committing, but no commit refers to it */
-    uint64_t *touched;        /* offsets whose FREE entry may be wrong */
+    int loaded;                /* the FREE entries and the pending list are in memory */
+    int ready;                 /* and what the open transaction may use is in avail */
+    int committing;            /* the FREE entries are written: avail must not change */
+    uint64_t end;              /* of allocated space */
+    struct extents avail;      /* what may be used now */
+    struct extents fresh;      /* allocated by the open transaction below the committed end */
+    uint64_t limit;            /* what commits up to this one freed is in avail */
+    struct later_list later;   /* the rest that has a FREE entry, by ascending sequence */
+    struct later_list pending; /* and that has none */
+    struct extent_list freed;  /* by the open transaction; the last commit refers to it */
+    struct extent_list late;   /* likewise, while committing */
+    struct extent_list left;   /* freed while committing, but no commit refers to it */
+    uint64_t *touched;         /* offsets whose FREE entry may be wrong */
     size_t ntouched, room_touched;
 };
 
@@ -58,6 +64,8 @@ int space_fresh(const struct store *st, uint64_t offset, uint64_t size);
 int space_reserve(struct store *st, uint64_t want, struct extent *out);
 /* Bytes taken that were not used. */
 void space_return(struct store *st, uint64_t offset, uint64_t size);
+/* Between operations: what was freed goes into the tree when it is very much. */
+void space_relieve(struct store *st);
 void space_trim(struct store *st); /* free bytes at the end are not allocated */
 /* Brings the FREE entries of the tree up to date and stops changes of avail.  What is freed
  * from then on goes to `late` and `left`, which the pending list names. */
@@ -454,7 +462,8 @@ struct store {
     struct buf header;
     uint64_t next_object;
     uint32_t next_type;
-    size_t undo_max; /* bytes of notes that an operation keeps in memory */
+    size_t undo_max;  /* bytes of notes that an operation keeps in memory */
+    size_t freed_max; /* extents freed, beyond which they go into the tree early */
     struct tree tree;
     struct budget budget; /* of both caches */
     struct node_cache nodes;

@@ -252,6 +252,7 @@ int store_op_end(struct store *st, int keep)
         buf_release(&op->undo);
     if (op->image.size > (1 << 20))
         buf_release(&op->image);
+    space_relieve(st);
     return err;
 }
 

@@ -63,7 +63,8 @@ void space_release(struct store *st)
 
     extents_release(&sp->avail);
     extents_release(&sp->fresh);
-    mem_free(sp->later);
+    mem_free(sp->later.e);
+    mem_free(sp->pending.e);
     list_release(&sp->freed);
     list_release(&sp->late);
     list_release(&sp->left);
@@ -130,20 +131,31 @@ static int take_available(struct space *sp, uint64_t offset, uint64_t length)
     return 0;
 }
 
-static int later_add(struct space *sp, uint64_t offset, uint64_t length, uint64_t sequence,
-                     int in_tree)
+static int later_add(struct later_list *l, uint64_t offset, uint64_t length, uint64_t sequence)
 {
-    if (sp->nlater == sp->room_later) {
-        size_t room = sp->room_later ? sp->room_later * 2 : 64;
-        struct later *later = mem_resize(sp->later, room, sizeof(*later));
-
-        if (!later)
-            return DREP_ERR_NOMEM;
-        sp->later = later;
-        sp->room_later = room;
+    if (l->head > l->n / 2) { /* what is gone makes room */
+        memmove(l->e, l->e + l->head, (l->n - l->head) * sizeof(*l->e));
+        l->n -= l->head;
+        l->head = 0;
     }
-    sp->later[sp->nlater++] = (struct later){offset, length, sequence, in_tree};
+    if (l->n == l->room) {
+        size_t room = l->room + l->room / 2 + 64;
+        struct later *e = mem_resize(l->e, room, sizeof(*e));
+
+        if (!e)
+            return DREP_ERR_NOMEM;
+        l->e = e;
+        l->room = room;
+    }
+    l->e[l->n++] = (struct later){offset, length, sequence};
     return 0;
+}
+
+static int by_sequence(const void *a, const void *b)
+{
+    uint64_t x = ((const struct later *)a)->sequence, y = ((const struct later *)b)->sequence;
+
+    return (x > y) - (x < y);
 }
 
 /* ---- what the last commit left ---- */
@@ -179,7 +191,7 @@ static int load_free(struct store *st)
         offset = key_u64(key.p + 9);
         err = extent_inside(st, offset, r.length);
         if (!err)
-            err = later_add(sp, offset, r.length, r.sequence, 1);
+            err = later_add(&sp->later, offset, r.length, r.sequence);
         if (err)
             break;
     }
@@ -208,7 +220,7 @@ static int load_pending(struct store *st)
         }
         err = extent_inside(st, r.offset, r.length);
         if (!err)
-            err = later_add(&st->space, r.offset, r.length, r.sequence, 0);
+            err = later_add(&st->space.pending, r.offset, r.length, r.sequence);
     }
     buf_release(&list);
     return err;
@@ -284,39 +296,48 @@ static int reuse_limit(struct store *st, uint64_t *limit)
     return readers_limit(st, limit);
 }
 
+/* An extent that nobody looks at any more; in_tree: it has a FREE entry. */
+static int release_one(struct space *sp, const struct later *l, int in_tree)
+{
+    uint64_t offset = round_up(l->offset, FMT_ALIGN);
+    uint64_t end = (l->offset + l->length) / FMT_ALIGN * FMT_ALIGN;
+    int exact = offset == l->offset && end == l->offset + l->length;
+    int err = touch_reserve(sp, 4);
+
+    if (!err && offset < end)
+        err = make_available(sp, offset, end - offset, in_tree && exact);
+    if (err == DREP_ERR_FORMAT)
+        return fail(err, "free extent at byte %llu overlaps another",
+                    (unsigned long long)l->offset);
+    if (!err && in_tree && offset != l->offset)
+        touch(sp, l->offset);
+    return err;
+}
+
 static int release_later(struct store *st)
 {
     struct space *sp = &st->space;
-    uint64_t limit;
-    size_t kept = 0, i;
+    struct later_list *p = &sp->pending;
+    uint64_t limit = 0;
+    size_t kept = 0;
     int err = reuse_limit(st, &limit);
 
-    if (err)
-        return err;
-    for (i = 0; !err && i < sp->nlater; i++) {
-        struct later l = sp->later[i];
-        uint64_t offset = round_up(l.offset, FMT_ALIGN);
-        uint64_t end = (l.offset + l.length) / FMT_ALIGN * FMT_ALIGN;
-
-        if (l.sequence > limit) {
-            sp->later[kept++] = l;
-            continue;
-        }
-        err = touch_reserve(sp, 4);
-        if (!err && offset < end)
-            err = make_available(sp, offset, end - offset,
-                                 l.in_tree && offset == l.offset && end == l.offset + l.length);
-        if (err == DREP_ERR_FORMAT)
-            err = fail(err, "free extent at byte %llu overlaps another",
-                       (unsigned long long)l.offset);
-        if (!err && l.in_tree && offset != l.offset)
-            touch(sp, l.offset);
-        if (err)
-            sp->later[kept++] = l;
+    if (!err && limit > sp->limit) /* nobody can come to look at a commit before it again */
+        sp->limit = limit;
+    while (!err && sp->later.head < sp->later.n &&
+           sp->later.e[sp->later.head].sequence <= sp->limit) {
+        err = release_one(sp, &sp->later.e[sp->later.head], 1);
+        sp->later.head += !err;
     }
-    while (i < sp->nlater)
-        sp->later[kept++] = sp->later[i++];
-    sp->nlater = kept;
+    for (size_t i = 0; i < p->n; i++) {
+        if (!err && p->e[i].sequence <= sp->limit) {
+            err = release_one(sp, &p->e[i], 0);
+            if (!err)
+                continue;
+        }
+        p->e[kept++] = p->e[i];
+    }
+    p->n = kept;
     return err;
 }
 
@@ -328,12 +349,15 @@ int space_begin(struct store *st)
     if (sp->ready)
         return 0;
     if (!sp->loaded) {
-        sp->nlater = 0;
+        sp->later.n = sp->later.head = 0;
+        sp->pending.n = 0;
         err = load_free(st);
         if (!err)
             err = load_pending(st);
         if (err)
             return fail_in(err, "free space");
+        if (sp->later.n > 1)
+            qsort(sp->later.e, sp->later.n, sizeof(*sp->later.e), by_sequence);
         sp->loaded = 1;
     }
     err = release_later(st);
@@ -542,18 +566,23 @@ static int put_free(struct store *st, uint64_t offset, uint64_t length, uint64_t
     return tree_put_anyway(st, &key, bytes, out.at);
 }
 
-static int later_order(const void *a, const void *b)
+/* The FREE entry at an offset where no extent of avail begins: it goes, unless it is of one
+ * that is not available yet. */
+static int drop_free(struct store *st, uint64_t offset)
 {
-    uint64_t x = ((const struct later *)a)->offset, y = ((const struct later *)b)->offset;
+    struct buf value = {0};
+    struct free_rec r;
+    struct key key;
+    struct in in;
+    int err;
 
-    return (x > y) - (x < y);
-}
-
-static int is_later(const struct space *sp, uint64_t offset)
-{
-    struct later key = {.offset = offset};
-
-    return sp->nlater && bsearch(&key, sp->later, sp->nlater, sizeof(key), later_order);
+    free_key(&key, offset);
+    err = tree_get(st, &key, &value); /* first, so that nothing is copied for nothing */
+    in_init(&in, value.p, err ? 0 : value.len);
+    if (!err && (free_get(&in, &r) || r.sequence <= st->space.limit))
+        err = tree_del_raw(st, key.p, key.len);
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
 static int update_touched(struct store *st)
@@ -563,27 +592,16 @@ static int update_touched(struct store *st)
 
     if (sp->ntouched > 1)
         qsort(sp->touched, sp->ntouched, sizeof(*sp->touched), by_value);
-    if (sp->nlater > 1)
-        qsort(sp->later, sp->nlater, sizeof(*sp->later), later_order);
     for (size_t i = 0; !err && i < sp->ntouched; i++) {
         uint64_t offset = sp->touched[i];
         struct extent e;
-        struct key key;
 
         if (i && offset == sp->touched[i - 1])
             continue;
-        if (extents_find(&sp->avail, offset, &e) && e.offset == offset) {
+        if (extents_find(&sp->avail, offset, &e) && e.offset == offset)
             err = put_free(st, offset, e.length, 0);
-            continue;
-        }
-        if (is_later(sp, offset)) /* its entry is right, or comes below */
-            continue;
-        free_key(&key, offset);
-        err = tree_get(st, &key, NULL); /* so that nothing is copied for nothing */
-        if (!err)
-            err = tree_del_raw(st, key.p, key.len);
-        if (err == DREP_ERR_NOT_FOUND)
-            err = 0;
+        else
+            err = drop_free(st, offset);
     }
     return err;
 }
@@ -604,25 +622,72 @@ static void sort_freed(struct extent_list *l)
     l->n = n + 1;
 }
 
-int space_publish(struct store *st)
+/* What was freed into the tree; it may be used by later commits. */
+static int publish_freed(struct store *st)
 {
     struct space *sp = &st->space;
-    int err;
+    uint64_t next = store_next_sequence(st);
+    struct extent_list freed = sp->freed;
+    size_t i;
+    int err = 0;
 
-    sort_freed(&sp->freed);
-    sp->committing = 1; /* the changes below free nodes */
-    err = update_touched(st);
-    for (size_t i = 0; !err && i < sp->freed.n; i++)
-        err = put_free(st, sp->freed.e[i].offset, sp->freed.e[i].length, store_next_sequence(st));
-    for (size_t i = 0; !err && i < sp->nlater; i++) {
-        struct later *l = &sp->later[i];
+    sp->freed = (struct extent_list){0}; /* changes of the tree may free nodes */
+    sort_freed(&freed);
+    for (i = 0; !err && i < freed.n; i++) {
+        err = put_free(st, freed.e[i].offset, freed.e[i].length, next);
+        if (!err) /* where memory is short, only the next handle will see that it is free */
+            later_add(&sp->later, freed.e[i].offset, freed.e[i].length, next);
+    }
+    for (i = err ? i - 1 : i; i < freed.n; i++)
+        list_add(&sp->freed, freed.e[i].offset, freed.e[i].length);
+    list_release(&freed);
+    return err;
+}
 
-        if (l->in_tree)
-            continue;
-        err = put_free(st, l->offset, l->length, l->sequence);
-        l->in_tree = !err;
+/* Those that were freed too late for the tree before. */
+static int publish_pending(struct store *st)
+{
+    struct later_list *p = &st->space.pending;
+    int err = 0;
+
+    while (!err && p->n) {
+        struct later l = p->e[p->n - 1];
+
+        err = put_free(st, l.offset, l.length, l.sequence);
+        if (!err)
+            later_add(&st->space.later, l.offset, l.length, l.sequence);
+        p->n -= !err;
     }
     return err;
+}
+
+/* Older ones first: `later` is in the order of their sequence numbers. */
+static int publish(struct store *st)
+{
+    int err = publish_pending(st);
+
+    return err ? err : publish_freed(st);
+}
+
+int space_publish(struct store *st)
+{
+    int err;
+
+    st->space.committing = 1; /* the changes below free nodes */
+    err = update_touched(st);
+    return err ? err : publish(st);
+}
+
+void space_relieve(struct store *st)
+{
+    struct fail_state why;
+
+    if (st->space.freed.n < st->freed_max || st->failed)
+        return;
+    fail_save(&why);
+    if (space_begin(st) == 0)
+        publish(st); /* what remains is tried again */
+    fail_restore(&why);
 }
 
 void space_committed(struct store *st)
@@ -631,11 +696,8 @@ void space_committed(struct store *st)
     struct extent_list left = sp->left;
 
     /* Wherever memory is short, bytes become slack that no list names; nothing is lost. */
-    for (size_t i = 0; i < sp->freed.n; i++)
-        later_add(sp, sp->freed.e[i].offset, sp->freed.e[i].length, st->slot.sequence, 1);
     for (size_t i = 0; i < sp->late.n; i++)
-        later_add(sp, sp->late.e[i].offset, sp->late.e[i].length, st->slot.sequence, 0);
-    sp->freed.n = 0;
+        later_add(&sp->pending, sp->late.e[i].offset, sp->late.e[i].length, st->slot.sequence);
     sp->late.n = 0;
     sp->ntouched = 0;
     sp->committing = 0;
@@ -652,13 +714,6 @@ void space_failed(struct store *st)
     struct space *sp = &st->space;
     struct extent_list left = sp->left;
 
-    /* The next try begins with taking back the entries of this one. */
-    if (touch_reserve(sp, sp->freed.n + 1)) {
-        st->failed = 1;
-        return;
-    }
-    for (size_t i = 0; i < sp->freed.n; i++)
-        touch(sp, sp->freed.e[i].offset);
     for (size_t i = 0; i < sp->late.n; i++)
         list_add(&sp->freed, sp->late.e[i].offset, sp->late.e[i].length);
     sp->late.n = 0;

@@ -52,9 +52,10 @@ int store_writable(const struct store *st);
 int store_dirty(const struct store *st);  /* changes since the last commit */
 int store_locked(const struct store *st); /* others respect the lock that it holds */
 const char *store_path(const struct store *st);
-/* For tests: dirty leaves in memory beyond which they are written before the commit, and bytes
- * of notes beyond which an operation keeps them in the file. */
-void store_set_memory(struct store *st, size_t leaves, size_t undo);
+/* For tests: dirty leaves in memory beyond which they are written before the commit, bytes of
+ * notes beyond which an operation keeps them in the file, and freed extents beyond which they go
+ * into the tree before the commit. */
+void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed);
 uint64_t store_new_object(struct store *st); /* next object id */
 uint32_t store_new_type(struct store *st);   /* next datatype number */
 

@@ -319,7 +319,7 @@ static void commit_now(void)
 static void set_spilling(void)
 {
     if (w.seed % 4 == 3)
-        store_set_memory(w.handle->st, 1, w.seed % 8 == 3 ? 100 : 1 << 20);
+        store_set_memory(w.handle->st, 1, w.seed % 8 == 3 ? 100 : 1 << 20, 2);
 }
 
 static void open_again(void)

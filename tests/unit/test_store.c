@@ -367,7 +367,7 @@ START_TEST(test_undo_is_complete)
         fault_build(&base, base.events, base.events, 0, -1, &file);
         ck_assert_int_eq(store_open(fault_io(&file), 1, &opts, &st), 0);
         if (_i >= 2) /* notes go to the file */
-            store_set_memory(st, 1000, 300);
+            store_set_memory(st, 1000, 300, 2);
         /* Something of the open transaction that must survive. */
         ck_assert_int_eq(in_operation(st, 50), 0);
         ck_assert_int_eq(in_operation(st, 51), 0);
