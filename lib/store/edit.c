@@ -514,22 +514,30 @@ static int del(struct store *st, const uint8_t *key, size_t len, enum how how)
     return 0;
 }
 
+/* Leaves stay few in memory; nobody may hold one here. */
+static void few_leaves(struct store *st)
+{
+    if (st->tree.leaves > st->tree.leaves_max)
+        tree_spill(st);
+}
+
 int tree_put_raw(struct store *st, const uint8_t *key, size_t len, const void *value,
                  size_t value_len)
 {
+    few_leaves(st);
     return put(st, key, len, value, value_len, UNDOING);
 }
 
 int tree_del_raw(struct store *st, const uint8_t *key, size_t len)
 {
+    few_leaves(st);
     return del(st, key, len, UNDOING);
 }
 
 int tree_put_anyway(struct store *st, const struct key *key, const void *value, size_t len)
 {
     assert(len <= FMT_INLINE_MAX);
-    if (st->tree.leaves > st->tree.leaves_max)
-        tree_spill(st);
+    few_leaves(st);
     return put(st, key->p, key->len, value, len, UNDOING);
 }
 
@@ -566,8 +574,7 @@ static int put_any(struct store *st, const struct key *key, const void *value, s
 
     if (err)
         return err;
-    if (st->tree.leaves > st->tree.leaves_max)
-        tree_spill(st);
+    few_leaves(st);
     return len <= FMT_INLINE_MAX ? put(st, key->p, key->len, value, len, how)
                                  : put_far(st, key, value, len, how);
 }
@@ -612,6 +619,7 @@ int tree_del(struct store *st, const struct key *key)
 
     if (err)
         return err;
+    few_leaves(st);
     return del(st, key->p, key->len, NOTED);
 }
 
@@ -621,14 +629,57 @@ int tree_del(struct store *st, const struct key *key)
 
 struct batch {
     struct node *leaf[BATCH];
-    uint32_t at[BATCH]; /* in its parent */
+    uint32_t at[BATCH];     /* in its parent */
+    uint64_t offset[BATCH]; /* in the file */
     size_t n;
     size_t bytes;
 };
 
+static uint64_t leaf_bytes(const struct batch *batch, size_t i)
+{
+    return round_up(batch->leaf[i]->bytes, FMT_ALIGN);
+}
+
+/* The first n leaves of the batch are not written after all. */
+static void batch_unplace(struct store *st, const struct batch *batch, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        space_free(st, batch->offset[i], leaf_bytes(batch, i), ANYWAY);
+}
+
+/* Each leaf finds a place of its own, so that those which earlier ones have left are used. */
+static int batch_place(struct store *st, struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        int err = space_alloc(st, leaf_bytes(batch, i), FMT_ALIGN, ANYWAY, &batch->offset[i]);
+
+        if (err) {
+            batch_unplace(st, batch, i);
+            return err;
+        }
+    }
+    return 0;
+}
+
+/* Their bytes stand one after the other; those that do so in the file are written at once. */
+static int batch_store(struct store *st, const struct batch *batch, const uint8_t *bytes)
+{
+    size_t at = 0, len;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < batch->n; at += len) {
+        uint64_t offset = batch->offset[i];
+
+        for (len = 0; i < batch->n && batch->offset[i] == offset + len; i++)
+            len += (size_t)leaf_bytes(batch, i);
+        err = st->io->ops->write_at(st->io, bytes + at, len, offset);
+    }
+    return err;
+}
+
 static int batch_write(struct store *st, struct batch *batch)
 {
-    uint64_t offset, at = 0;
+    size_t at = 0;
     uint8_t *bytes;
     int err;
 
@@ -637,7 +688,7 @@ static int batch_write(struct store *st, struct batch *batch)
     bytes = mem_zalloc(batch->bytes, 1);
     if (!bytes)
         return DREP_ERR_NOMEM;
-    err = space_alloc(st, batch->bytes, FMT_ALIGN, ANYWAY, &offset);
+    err = batch_place(st, batch);
     if (err) {
         mem_free(bytes);
         return err;
@@ -645,14 +696,14 @@ static int batch_write(struct store *st, struct batch *batch)
     for (size_t i = 0; i < batch->n; i++) {
         struct node *n = batch->leaf[i];
 
-        n->ref = (struct ref){offset + at, (uint32_t)n->bytes, 0};
+        n->ref = (struct ref){batch->offset[i], (uint32_t)n->bytes, 0};
         n->ref.checksum = node_encode(n, bytes + at, st->slot.uuid, store_next_sequence(st));
-        at += round_up(n->bytes, FMT_ALIGN);
+        at += (size_t)leaf_bytes(batch, i);
     }
-    err = st->io->ops->write_at(st->io, bytes, batch->bytes, offset);
+    err = batch_store(st, batch, bytes);
     mem_free(bytes);
     if (err) {
-        space_free(st, offset, batch->bytes, ANYWAY);
+        batch_unplace(st, batch, batch->n);
         return err;
     }
     for (size_t i = 0; i < batch->n; i++) {

@@ -74,12 +74,36 @@ void space_release(struct store *st)
 
 /* ---- offsets whose FREE entry may be wrong ---- */
 
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* In ascending order, each once. */
+static void touch_sort(struct space *sp)
+{
+    size_t n = 0;
+
+    if (sp->ntouched > 1)
+        qsort(sp->touched, sp->ntouched, sizeof(*sp->touched), by_value);
+    for (size_t i = 0; i < sp->ntouched; i++) {
+        if (n == 0 || sp->touched[i] != sp->touched[n - 1])
+            sp->touched[n++] = sp->touched[i];
+    }
+    sp->ntouched = n;
+}
+
 static int touch_reserve(struct space *sp, size_t n)
 {
     size_t room = sp->room_touched ? sp->room_touched * 2 : 64;
     uint64_t *touched;
 
     if (sp->room_touched - sp->ntouched >= n)
+        return 0;
+    touch_sort(sp);
+    if (sp->room_touched - sp->ntouched >= sp->room_touched / 2 + n)
         return 0;
     touched = mem_resize(sp->touched, room + n, sizeof(*touched));
     if (!touched)
@@ -540,13 +564,6 @@ static int by_offset(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void free_key(struct key *key, uint64_t offset)
 {
     key_make(key, FMT_OBJECT_FILE, FMT_TAG_FREE);
@@ -590,14 +607,11 @@ static int update_touched(struct store *st)
     struct space *sp = &st->space;
     int err = 0;
 
-    if (sp->ntouched > 1)
-        qsort(sp->touched, sp->ntouched, sizeof(*sp->touched), by_value);
+    touch_sort(sp);
     for (size_t i = 0; !err && i < sp->ntouched; i++) {
         uint64_t offset = sp->touched[i];
         struct extent e;
 
-        if (i && offset == sp->touched[i - 1])
-            continue;
         if (extents_find(&sp->avail, offset, &e) && e.offset == offset)
             err = put_free(st, offset, e.length, 0);
         else

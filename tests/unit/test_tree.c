@@ -474,6 +474,48 @@ START_TEST(test_tree_spills)
 }
 END_TEST
 
+START_TEST(test_tree_spills_anywhere)
+{
+    /* Keys that come and go in no order: leaves written early are soon changed again, and
+     * the places that they leave are used. */
+    enum { N = 40000, STEP = 24547 };
+    struct fault_file file;
+    struct store *st;
+    uint64_t end;
+    struct key key;
+    uint8_t v[100] = {1};
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    store_set_memory(st, 100, UNDO_MAX, 16);
+    for (uint32_t i = 0; i < N; i++) {
+        key_make(&key, 1 + i * STEP % N, FMT_TAG_USER);
+        ck_assert_int_eq(tree_put(st, &key, v, sizeof(v)), 0);
+        ck_assert_uint_le(st->tree.leaves, 104);
+    }
+    must_commit(st);
+    end = st->slot.end;
+    ck_assert_uint_le(end, 2 * N * 110);
+    store_set_memory(st, 100, UNDO_MAX, 16);
+    for (uint32_t i = 0; i < N - 1; i++) {
+        key_make(&key, 1 + i * (STEP + 2) % N, FMT_TAG_USER);
+        ck_assert_int_eq(tree_del(st, &key), 0);
+        ck_assert_uint_le(st->tree.leaves, 104);
+    }
+    ck_assert_uint_le(st->space.room_touched, 3 * N);
+    must_commit(st);
+    ck_assert_uint_le(st->slot.end, 3 * end);
+    check_store(st);
+    for (int i = 0; i < 4; i++) { /* and all of it is free in the end */
+        ck_assert_int_eq(tree_put(st, &key, v, (size_t)i), 0);
+        must_commit(st);
+    }
+    ck_assert_uint_le(st->slot.end, 65536);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("tree");
@@ -488,6 +530,7 @@ int main(void)
     tcase_add_test(t, test_tree_file_does_not_grow);
     tcase_add_test(t, test_tree_nodes_do_not_grow);
     tcase_add_test(t, test_tree_spills);
+    tcase_add_test(t, test_tree_spills_anywhere);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
