@@ -228,6 +228,7 @@ static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16
         o->chunk_max = PTRDIFF_MAX;
     o->cache_size = (uint64_t)hint_size(info, "drep_cache_size");
     o->threads = (int)info_int(info, "drep_threads");
+    o->pack = info_bool(info, "drep_pack");
     o->uuid = fixed_uuid(info, uuid);
     o->time = info_int(info, "drep_time");
 }
@@ -246,7 +247,7 @@ static bool hint_is_fixed(const char *key)
     static const char *const fixed[] = {
         "filename",        "file_perm",      "striping_unit", "drep_verify",   "drep_checksum",
         "drep_sync",       "drep_keep",      "drep_lock",     "drep_external", "drep_uuid",
-        "drep_cache_size", "drep_chunk_max", "drep_time",     "drep_machine"};
+        "drep_cache_size", "drep_chunk_max", "drep_time",     "drep_machine",  "drep_pack"};
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(key, fixed[i]) == 0)

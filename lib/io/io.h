@@ -30,6 +30,9 @@ struct io_ops {
     int (*map)(struct io *io, uint64_t offset, size_t size, void **base, void **handle);
     void (*unmap)(struct io *io, void *handle, size_t size);
     void (*close)(struct io *io);
+    /* A second, nameless place for bytes where this one is, gone when it is closed (NULL:
+     * cannot). */
+    int (*apart)(struct io *io, struct io **out);
 };
 
 struct io {

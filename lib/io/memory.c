@@ -174,9 +174,15 @@ static void memory_close(struct io *io)
     mem_free(m);
 }
 
+static int memory_apart(struct io *io, struct io **out)
+{
+    (void)io;
+    return io_memory(NULL, 0, out);
+}
+
 static const struct io_ops memory_ops = {memory_read, memory_write, memory_size,  memory_truncate,
                                          memory_sync, memory_lock,  memory_probe, NULL,
-                                         memory_map,  memory_unmap, memory_close};
+                                         memory_map,  memory_unmap, memory_close, memory_apart};
 
 int io_memory(const void *image, size_t size, struct io **out)
 {

@@ -372,9 +372,11 @@ static void posix_close(struct io *io)
     mem_free(f);
 }
 
+static int posix_apart(struct io *io, struct io **out);
+
 static const struct io_ops posix_ops = {posix_read, posix_write, posix_size,  posix_truncate,
                                         posix_sync, posix_lock,  posix_probe, posix_publish,
-                                        posix_map,  posix_unmap, posix_close};
+                                        posix_map,  posix_unmap, posix_close, posix_apart};
 
 static int open_existing(struct posix *f, int flags, unsigned perm)
 {
@@ -441,6 +443,30 @@ static int open_temporary(struct posix *f, unsigned perm)
     mem_free(f->temporary);
     f->temporary = NULL;
     return fail_errno(f->io.path, "create");
+}
+
+/* A temporary file beside this one, that loses its name at once. */
+static int posix_apart(struct io *io, struct io **out)
+{
+    struct posix *of = (struct posix *)io, *f = mem_zalloc(1, sizeof(*f));
+    int err;
+
+    if (!f)
+        return DREP_ERR_NOMEM;
+    f->fd = -1;
+    f->io.ops = &posix_ops;
+    f->io.path = mem_strdup(io->path);
+    f->target = mem_strdup(of->target ? of->target : io->path);
+    err = f->io.path && f->target ? open_temporary(f, 0600) : DREP_ERR_NOMEM;
+    if (err) {
+        posix_close(&f->io);
+        return err;
+    }
+    unlink(f->temporary);
+    mem_free(f->temporary);
+    f->temporary = NULL;
+    *out = &f->io;
+    return 0;
 }
 
 /* Where files lie in memory there is nothing to lay out. */

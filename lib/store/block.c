@@ -36,6 +36,8 @@ static int ref_check(const struct store *st, const struct ref *ref, int kind)
     uint64_t end = store_end(st);
     uint32_t most = kind == FMT_NODE ? FMT_NODE_MAX : FMT_VALUE_MAX + FMT_BLOCK_HEAD;
 
+    if (ref->offset & APART)
+        return 0; /* our own */
     if (ref->offset < FMT_SPACE_START || ref->offset > end || ref->length > end - ref->offset)
         return refuse(DREP_ERR_FORMAT, kind, ref, "outside the file");
     if (ref->length < FMT_BLOCK_HEAD || ref->length > most)
@@ -66,6 +68,13 @@ static int head_check(struct store *st, const struct ref *ref, int kind, int lev
     return 0;
 }
 
+int node_bytes(struct store *st, const struct ref *ref, uint8_t *block)
+{
+    struct io *io = ref->offset & APART ? st->apart : st->io;
+
+    return io->ops->read_at(io, block, ref->length, ref->offset & ~APART);
+}
+
 int node_read(struct store *st, const struct ref *ref, int level, struct node **out)
 {
     struct block_head head;
@@ -81,7 +90,7 @@ int node_read(struct store *st, const struct ref *ref, int level, struct node **
     if (!block)
         return DREP_ERR_NOMEM;
     memset(block + ref->length, 0, NODE_SLACK);
-    err = st->io->ops->read_at(st->io, block, ref->length, ref->offset);
+    err = node_bytes(st, ref, block);
     if (!err)
         err = head_check(st, ref, FMT_NODE, level, block, &head);
     if (err) {

@@ -84,6 +84,8 @@ static int reserve(struct writer *w)
     const struct space *sp = &st->space;
     uint64_t want = st->tree.node ? dirty_bytes(st->tree.node) : 0;
 
+    if (st->opts.pack) /* one extent, at the end */
+        return 0;
     want += 48 * (sp->freed.n + sp->pending.n + sp->ntouched + 2 * RESERVED);
     while (w->n < RESERVED && want > 0) {
         struct extent e;
@@ -132,41 +134,77 @@ static int flush(struct writer *w)
     return err;
 }
 
-/* Children before parents, because a parent holds the checksums of its children. */
-static int write_nodes(struct writer *w, struct node *n)
+/* Room for a node among those on their way; they are written when it does not follow them. */
+static int node_room(struct writer *w, uint32_t length, uint64_t *at, uint8_t **p)
 {
-    size_t size = (size_t)round_up(n->bytes, FMT_ALIGN);
-    uint64_t at;
+    size_t size = (size_t)round_up(length, FMT_ALIGN);
     int err = 0;
 
-    for (uint32_t i = 0; n->level && !err && i < n->n; i++) {
-        struct child c = child_get(n, i);
-
-        if (!c.node)
-            continue;
-        err = write_nodes(w, c.node);
-        c.ref = c.node->ref;
-        child_set(n, i, &c);
-    }
-    if (err)
-        return err;
-    at = place(w, n->bytes);
-    if (w->out.len && (w->out_at + w->out.len != at || w->out.len > PIECE - size))
+    *at = place(w, length);
+    if (w->out.len && (w->out_at + w->out.len != *at || w->out.len > PIECE - size))
         err = flush(w);
     if (!err)
         err = buf_reserve(&w->out, w->out.len + size);
     if (err)
         return err;
     if (w->out.len == 0)
-        w->out_at = at;
-    n->ref = (struct ref){at, (uint32_t)n->bytes, 0};
-    n->ref.checksum =
-        node_encode(n, w->out.p + w->out.len, w->st->slot.uuid, store_next_sequence(w->st));
-    memset(w->out.p + w->out.len + n->bytes, 0, size - n->bytes);
+        w->out_at = *at;
+    *p = w->out.p + w->out.len;
+    memset(*p + length, 0, size - length);
     w->out.len += size;
-    w->first = w->bytes == 0 || at < w->first ? at : w->first;
-    w->last = at + size > w->last ? at + size : w->last;
+    w->first = w->bytes == 0 || *at < w->first ? *at : w->first;
+    w->last = *at + size > w->last ? *at + size : w->last;
     w->bytes += size;
+    return 0;
+}
+
+/* A leaf that waited apart, as it is: nothing in it says where it stands. */
+static int bring(struct writer *w, struct child *c)
+{
+    struct ref from = {c->apart ? c->apart : c->ref.offset, c->ref.length, c->ref.checksum};
+    struct block_head head;
+    const char *why = "";
+    uint64_t at;
+    uint8_t *p;
+    int err = node_room(w, from.length, &at, &p);
+
+    if (!err)
+        err = node_bytes(w->st, &from, p);
+    if (!err && (block_get(&head, p, from.length, &why) || head.checksum != from.checksum))
+        err = fail(DREP_ERR_IO, "a leaf that waited for the commit was lost: %s", why);
+    if (err)
+        return err;
+    c->apart = from.offset;
+    c->ref.offset = at;
+    return 0;
+}
+
+/* Children before parents, because a parent holds the checksums of its children. */
+static int write_nodes(struct writer *w, struct node *n)
+{
+    uint64_t at;
+    uint8_t *p;
+    int err = 0;
+
+    for (uint32_t i = 0; n->level && !err && i < n->n; i++) {
+        struct child c = child_get(n, i);
+
+        if (c.node) {
+            err = write_nodes(w, c.node);
+            c.ref = c.node->ref;
+        } else if (c.apart || c.ref.offset & APART) {
+            err = bring(w, &c);
+        } else {
+            continue;
+        }
+        child_set(n, i, &c);
+    }
+    if (!err)
+        err = node_room(w, (uint32_t)n->bytes, &at, &p);
+    if (err)
+        return err;
+    n->ref = (struct ref){at, (uint32_t)n->bytes, 0};
+    n->ref.checksum = node_encode(n, p, w->st->slot.uuid, store_next_sequence(w->st));
     return 0;
 }
 
@@ -379,7 +417,6 @@ static int prepare(struct writer *w, struct slot *slot, const uint8_t *header, s
 static int write_all(struct writer *w, struct slot *slot)
 {
     struct store *st = w->st;
-    int spilled = st->tree.leaves_max != LEAVES_MAX;
     int err = 0;
 
     if (st->tree.node) {
@@ -390,7 +427,7 @@ static int write_all(struct writer *w, struct slot *slot)
     } else {
         slot->root = st->tree.root;
     }
-    if (!err && slot->sequence == 1 && !spilled && w->last - w->first == w->bytes) {
+    if (!err && slot->sequence == 1 && !st->tree.spilled && w->last - w->first == w->bytes) {
         slot->meta_offset = w->first;
         slot->meta_length = w->bytes;
     }
@@ -405,12 +442,30 @@ static int write_all(struct writer *w, struct slot *slot)
     return err ? err : make_durable(st, slot);
 }
 
+/* Leaves that wait apart still stand there alone. */
+static void leave_apart(struct node *n)
+{
+    for (uint32_t i = 0; n->level && i < n->n; i++) {
+        struct child c = child_get(n, i);
+
+        if (c.node)
+            leave_apart(c.node);
+        if (!c.apart)
+            continue;
+        c.ref.offset = c.apart;
+        c.apart = 0;
+        child_set(n, i, &c);
+    }
+}
+
 static void undo_commit(struct writer *w, const struct slot *slot, uint64_t end)
 {
     struct store *st = w->st;
     struct fail_state why;
 
     fail_save(&why);
+    if (st->tree.node)
+        leave_apart(st->tree.node);
     st->space.end = end;
     space_failed(st);
     for (int i = 0; i < w->n; i++)

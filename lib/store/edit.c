@@ -40,7 +40,8 @@ static int own(struct store *st, const struct ref *ref, int level, const struct 
     else
         st->tree.leaves++;
     copy->parent = parent;
-    space_free(st, ref->offset, ref->length, ANYWAY);
+    if (!(ref->offset & APART))
+        space_free(st, ref->offset, ref->length, ANYWAY);
     st->dirty = 1;
     *out = copy;
     return 0;
@@ -644,12 +645,31 @@ static uint64_t leaf_bytes(const struct batch *batch, size_t i)
 static void batch_unplace(struct store *st, const struct batch *batch, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        space_free(st, batch->offset[i], leaf_bytes(batch, i), ANYWAY);
+        if (!(batch->offset[i] & APART))
+            space_free(st, batch->offset[i], leaf_bytes(batch, i), ANYWAY);
 }
 
-/* Each leaf finds a place of its own, so that those which earlier ones have left are used. */
+/* One after the other beside the file, until the commit. */
+static int batch_place_apart(struct store *st, struct batch *batch)
+{
+    uint64_t at = st->apart_end;
+    int err = 0;
+
+    if (!st->apart)
+        err = st->io->ops->apart(st->io, &st->apart);
+    for (size_t i = 0; !err && i < batch->n; i++) {
+        batch->offset[i] = at | APART;
+        at += leaf_bytes(batch, i);
+    }
+    return err;
+}
+
+/* In the file each leaf finds a place of its own, so that those which earlier ones have left
+   are used. */
 static int batch_place(struct store *st, struct batch *batch)
 {
+    if (st->opts.pack && st->io->ops->apart)
+        return batch_place_apart(st, batch);
     for (size_t i = 0; i < batch->n; i++) {
         int err = space_alloc(st, leaf_bytes(batch, i), FMT_ALIGN, ANYWAY, &batch->offset[i]);
 
@@ -661,9 +681,10 @@ static int batch_place(struct store *st, struct batch *batch)
     return 0;
 }
 
-/* Their bytes stand one after the other; those that do so in the file are written at once. */
+/* Their bytes stand one after the other; those that do so where they go are written at once. */
 static int batch_store(struct store *st, const struct batch *batch, const uint8_t *bytes)
 {
+    struct io *io = batch->offset[0] & APART ? st->apart : st->io;
     size_t at = 0, len;
     int err = 0;
 
@@ -672,7 +693,7 @@ static int batch_store(struct store *st, const struct batch *batch, const uint8_
 
         for (len = 0; i < batch->n && batch->offset[i] == offset + len; i++)
             len += (size_t)leaf_bytes(batch, i);
-        err = st->io->ops->write_at(st->io, bytes + at, len, offset);
+        err = io->ops->write_at(io, bytes + at, len, offset & ~APART);
     }
     return err;
 }
@@ -706,6 +727,10 @@ static int batch_write(struct store *st, struct batch *batch)
         batch_unplace(st, batch, batch->n);
         return err;
     }
+    if (batch->offset[0] & APART)
+        st->apart_end += batch->bytes;
+    else
+        st->tree.spilled = 1;
     for (size_t i = 0; i < batch->n; i++) {
         struct node *n = batch->leaf[i];
         struct child c = {.ref = n->ref};
@@ -780,10 +805,12 @@ static void clean(struct store *st, struct node *n)
     for (uint32_t i = 0; n->level && i < n->n; i++) {
         struct child c = child_get(n, i);
 
-        if (!c.node)
+        if (!c.node && !c.apart)
             continue;
-        clean(st, c.node);
+        if (c.node)
+            clean(st, c.node);
         c.node = NULL;
+        c.apart = 0;
         child_set(n, i, &c);
     }
     n->dirty = 0;
@@ -804,6 +831,12 @@ void tree_clean(struct store *st)
     tree_new_root(st);
     t->leaves = 0;
     t->leaves_max = LEAVES_MAX;
+    t->spilled = 0;
     t->shape++;
     t->change++;
+    st->opts.pack = 0; /* only a whole tree can be in one extent */
+    if (st->apart) {
+        st->apart->ops->close(st->apart);
+        st->apart = NULL;
+    }
 }

@@ -53,6 +53,18 @@ uint64_t store_new_object(struct store *st)
     return st->next_object++;
 }
 
+uint64_t store_objects_end(const struct store *st)
+{
+    return st->next_object;
+}
+
+void store_objects(struct store *st, uint64_t next)
+{
+    st->dirty = 1;
+    if (next > st->next_object)
+        st->next_object = next;
+}
+
 uint32_t store_new_type(struct store *st)
 {
     st->dirty = 1;
@@ -159,9 +171,12 @@ int store_create(struct io *io, const struct store_opts *opts, struct store **ou
 
 int store_open(struct io *io, int write, const struct store_opts *opts, struct store **out)
 {
+    struct store_opts mine = *opts;
     struct store *st;
-    int err = store_new(io, opts, &st);
+    int err;
 
+    mine.pack = 0;
+    err = store_new(io, &mine, &st);
     if (err) {
         io->ops->close(io);
         return err;
@@ -204,6 +219,8 @@ void store_close(struct store *st)
     space_release(st);
     buf_release(&st->header);
     pthread_mutex_destroy(&st->lock);
+    if (st->apart)
+        st->apart->ops->close(st->apart);
     if (!st->borrowed)
         st->io->ops->close(st->io);
     mem_free(st);

@@ -114,6 +114,7 @@ struct tree {
     uint64_t shape;             /* counts splits, merges and what else moves entries */
     size_t leaves;              /* dirty ones */
     size_t leaves_max;          /* beyond which they are written early */
+    int spilled;                /* some were, since the last commit */
     int next_hint;
     struct hint *hint;
     uint64_t next_stamp;
@@ -130,8 +131,13 @@ int tree_init(struct store *st);
 /* Who holds the store alone has changed where the root stands. */
 void tree_new_root(struct store *st);
 void tree_release(struct store *st);
+/* Leaves that wait outside the file for the commit that puts all nodes in one extent: this
+ * bit of a reference's offset. */
+#define APART (UINT64_C(1) << 63)
 /* Reads a node that stands in the file; one reference for the caller. */
 int node_read(struct store *st, const struct ref *ref, int level, struct node **out);
+/* Its bytes as they stand there. */
+int node_bytes(struct store *st, const struct ref *ref, uint8_t *block);
 /* The same through the cache. */
 int node_load(struct store *st, const struct ref *ref, int level, struct node **out);
 /* Reads a block of any other kind and gives its content (behind the header). */
@@ -458,7 +464,9 @@ struct store {
     int dirty;
     int old_freed;      /* the lists of the last commit are freed already */
     uint64_t older_end; /* of the commit in the other slot */
-    struct slot slot;   /* in force; sequence 0: no commit yet */
+    struct io *apart;   /* where leaves wait, and the bytes there */
+    uint64_t apart_end;
+    struct slot slot; /* in force; sequence 0: no commit yet */
     struct buf header;
     uint64_t next_object;
     uint32_t next_type;

@@ -26,6 +26,7 @@ struct item {
 struct child {
     struct ref ref;    /* where it stands; length 0 when dirty */
     struct node *node; /* the dirty one, else NULL */
+    uint64_t apart;    /* where a leaf waited, when the commit under way has given it a place */
 };
 
 /* The first bytes of a key as numbers, by which most keys are told apart. */

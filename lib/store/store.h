@@ -24,6 +24,7 @@ struct store_opts {
     uint64_t cache_size; /* bytes of the chunk cache */
     int threads;         /* that encode what waits in memory (hint drep_threads) */
     uint64_t commit;     /* open: this one, 0: the newest */
+    int pack;            /* create: all nodes in one extent (hint drep_pack) */
     const uint8_t *uuid; /* create: 16 bytes, NULL: random */
     int64_t time;        /* create and commits: fixed time in ns, -1: now */
 };
@@ -58,6 +59,9 @@ const char *store_path(const struct store *st);
 void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed);
 uint64_t store_new_object(struct store *st); /* next object id */
 uint32_t store_new_type(struct store *st);   /* next datatype number */
+/* The id that the next object gets; and a later one for it. */
+uint64_t store_objects_end(const struct store *st);
+void store_objects(struct store *st, uint64_t next);
 
 /* ---- the tree ---- */
 
@@ -249,6 +253,10 @@ int chunk_remove(struct chunks *cs, const uint64_t *coord);
  * among them. */
 typedef int chunk_each_fn(const uint64_t *coord, const struct chunk_rec *rec, void *ctx);
 int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx);
+/* The stored bytes of a filtered chunk, verified. */
+int chunk_stored(struct chunks *cs, const struct chunk_rec *rec, struct buf *out);
+/* The last coordinate of the first chunk stored in [coord, coord + n); UINT64_MAX: none. */
+int chunk_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next);
 /* Frees all chunks of a removed dataset. */
 int chunk_remove_all(struct chunks *cs);
 /* Where the payload lies in the file if chunks [0, n) are one unfiltered run of at least so
