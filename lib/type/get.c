@@ -84,7 +84,7 @@ static int get_leaf(struct getter *g, const struct type_node *n, drep_type **typ
 /* Names and numbers of a list, and children, as many as the node says.  A count has
  * been held against the bytes left before it came here. */
 struct list {
-    int64_t n;
+    int64_t n, named; /* entries; those with a name */
     char **name;
     int64_t *a, *b;
     drep_type **type;
@@ -122,25 +122,51 @@ static void list_release(struct list *l)
     mem_free(l->shape);
 }
 
+static int get_member(struct getter *g, uint8_t kind, struct type_member *m)
+{
+    return type_member_get(g->in, kind, m) ? in_error(g) : 0;
+}
+
+/* One of a node's list: what it says, and its child where there is one. */
+static int get_entry(struct getter *g, uint8_t kind, struct list *l, int64_t i)
+{
+    bool named = kind == FMT_KIND_ENUM || kind == FMT_KIND_COMPOUND;
+    bool parent = kind == FMT_KIND_COMPOUND || kind == FMT_KIND_STRUCT;
+    struct type_member m;
+    int err = get_member(g, kind, &m);
+
+    if (err)
+        return err;
+    l->a[i] = kind == FMT_KIND_ENUM       ? m.value
+              : kind == FMT_KIND_COMPOUND ? (int64_t)m.offset
+                                          : m.blocklen;
+    l->b[i] = m.displ;
+    if (named) {
+        l->named += m.name.len > 0;
+        l->name[i] = mem_strndup((const char *)m.name.p, m.name.len);
+        if (!l->name[i])
+            return DREP_ERR_NOMEM;
+    }
+    return parent ? get_type(g, &l->type[i], &l->shape[i]) : 0;
+}
+
+/* All of a node's list; to be released whatever comes. */
+static int get_list(struct getter *g, const struct type_node *n, struct list *l)
+{
+    int err = list_init(l, n->count);
+
+    for (int64_t i = 0; i < l->n && !err; i++)
+        err = get_entry(g, n->kind, l, i);
+    return err;
+}
+
 static int get_enum(struct getter *g, const struct type_node *n, drep_type **type)
 {
     struct shape base_shape = {0};
     drep_type *base = NULL;
     struct list l;
-    int err = list_init(&l, n->count);
+    int err = get_list(g, n, &l);
 
-    for (int64_t i = 0; i < l.n && !err; i++) {
-        struct type_member m;
-
-        if (type_member_get(g->in, n->kind, &m)) {
-            err = in_error(g);
-            break;
-        }
-        l.a[i] = m.value;
-        l.name[i] = mem_strndup((const char *)m.name.p, m.name.len);
-        if (!l.name[i])
-            err = DREP_ERR_NOMEM;
-    }
     if (!err)
         err = get_type(g, &base, &base_shape);
     if (!err)
@@ -189,13 +215,13 @@ static int compound_shape(const struct type_node *n, struct list *l, struct shap
 }
 
 /* All members have names, or none has: then it is a struct. */
-static int make_compound(struct getter *g, const struct list *l, int64_t named, drep_type **type)
+static int make_compound(struct getter *g, const struct list *l, drep_type **type)
 {
     const drep_type *const *types = (const drep_type *const *)l->type;
 
-    if (named && named != l->n)
+    if (l->named && l->named != l->n)
         return wrong(g, DREP_ERR_FORMAT, "some members of a compound have no names");
-    if (!named)
+    if (!l->named)
         return refused(g, drep_type_struct(l->n, NULL, NULL, types, type));
     return refused(g, drep_type_compound(l->n, (const char *const *)l->name, NULL, types, 0, type));
 }
@@ -204,7 +230,6 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
                         struct shape *shape)
 {
     drep_type *made = NULL;
-    int64_t named = 0;
     struct list l;
     int err;
 
@@ -214,21 +239,9 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
         return wrong(g, DREP_ERR_FORMAT,
                      g->stored ? "a stored compound that is not laid out"
                                : "a compound that is laid out for nothing");
-    err = list_init(&l, n->count);
-    for (int64_t i = 0; i < l.n && !err; i++) {
-        struct type_member m;
-
-        if (type_member_get(g->in, n->kind, &m)) {
-            err = in_error(g);
-            break;
-        }
-        l.a[i] = (int64_t)m.offset;
-        named += m.name.len > 0;
-        l.name[i] = mem_strndup((const char *)m.name.p, m.name.len);
-        err = l.name[i] ? get_type(g, &l.type[i], &l.shape[i]) : DREP_ERR_NOMEM;
-    }
+    err = get_list(g, n, &l);
     if (!err)
-        err = make_compound(g, &l, named, &made);
+        err = make_compound(g, &l, &made);
     if (!err && g->stored)
         err = compound_shape(n, &l, shape);
     if (err)
@@ -298,18 +311,8 @@ static int get_blocks(struct getter *g, const struct type_node *n, drep_type **t
     struct shape none = {0};
     drep_type *base = NULL;
     struct list l;
-    int err = list_init(&l, n->count);
+    int err = get_list(g, n, &l);
 
-    for (int64_t i = 0; i < l.n && !err; i++) {
-        struct type_member m;
-
-        if (type_member_get(g->in, n->kind, &m)) {
-            err = in_error(g);
-            break;
-        }
-        l.a[i] = m.blocklen;
-        l.b[i] = m.displ;
-    }
     if (!err)
         err = get_type(g, &base, &none);
     if (!err && n->kind == FMT_KIND_INDEXED)
@@ -328,19 +331,8 @@ static int get_blocks(struct getter *g, const struct type_node *n, drep_type **t
 static int get_struct(struct getter *g, const struct type_node *n, drep_type **type)
 {
     struct list l;
-    int err = list_init(&l, n->count);
+    int err = get_list(g, n, &l);
 
-    for (int64_t i = 0; i < l.n && !err; i++) {
-        struct type_member m;
-
-        if (type_member_get(g->in, n->kind, &m)) {
-            err = in_error(g);
-            break;
-        }
-        l.a[i] = m.blocklen;
-        l.b[i] = m.displ;
-        err = get_type(g, &l.type[i], &l.shape[i]);
-    }
     if (!err)
         err = refused(g, drep_type_struct(l.n, l.a, l.b, (const drep_type *const *)l.type, type));
     list_release(&l);
@@ -354,13 +346,13 @@ static int get_part(struct getter *g, const struct type_node *n, drep_type **typ
     int distribs[FMT_RANK_MAX], procs[FMT_RANK_MAX];
     struct shape none = {0};
     drep_type *base = NULL;
+    struct type_member m;
     int err;
 
     for (int d = 0; d < n->rank; d++) {
-        struct type_member m;
-
-        if (type_member_get(g->in, n->kind, &m))
-            return in_error(g);
+        err = get_member(g, n->kind, &m);
+        if (err)
+            return err;
         for (int k = 0; k < 4; k++)
             sub[k][d] = m.sub[k];
         distribs[d] = (int)(m.sub[1] & 255);
