@@ -12,11 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC target("avx2,movbe")
-#pragma GCC optimize("O3")
-#endif
-
 /* `count` elements of `type` at user, `packed` bytes when packed. */
 struct work {
     uint8_t *user, *file;
@@ -83,10 +78,10 @@ INLINE void vector_loop(struct work *w, int64_t blocklen, int swap, int back)
             *to = swap ? __builtin_bswap64(v) : v;
         }
 }
-#define VECTOR(len, name, swap, back)         \
-    static void vector##len##_##name(void *w) \
-    {                                         \
-        vector_loop(w, len, swap, back);      \
+#define VECTOR(len, name, swap, back)              \
+    BEST static void vector##len##_##name(void *w) \
+    {                                              \
+        vector_loop(w, len, swap, back);           \
     }
 #define VECTORS(len)             \
     VECTOR(len, copy, 0, 0)      \
@@ -179,22 +174,22 @@ INLINE void cells_unpack(struct work *w, int swap)
     }
 }
 
-static void cells_copy(void *w)
+BEST static void cells_copy(void *w)
 {
     cells_pack(w, 0);
 }
 
-static void cells_copy_back(void *w)
+BEST static void cells_copy_back(void *w)
 {
     cells_unpack(w, 0);
 }
 
-static void cells_swap(void *w)
+BEST static void cells_swap(void *w)
 {
     cells_pack(w, 1);
 }
 
-static void cells_swap_back(void *w)
+BEST static void cells_swap_back(void *w)
 {
     cells_unpack(w, 1);
 }
@@ -237,22 +232,22 @@ INLINE void cube_loop(struct work *w, int swap, int back)
         }
 }
 
-static void cube_copy(void *w)
+BEST static void cube_copy(void *w)
 {
     cube_loop(w, 0, 0);
 }
 
-static void cube_copy_back(void *w)
+BEST static void cube_copy_back(void *w)
 {
     cube_loop(w, 0, 1);
 }
 
-static void cube_swap(void *w)
+BEST static void cube_swap(void *w)
 {
     cube_loop(w, 1, 0);
 }
 
-static void cube_swap_back(void *w)
+BEST static void cube_swap_back(void *w)
 {
     cube_loop(w, 1, 1);
 }
@@ -296,22 +291,22 @@ INLINE void blocks_loop(struct work *w, int swap, int back)
     }
 }
 
-static void blocks_copy(void *w)
+BEST static void blocks_copy(void *w)
 {
     blocks_loop(w, 0, 0);
 }
 
-static void blocks_copy_back(void *w)
+BEST static void blocks_copy_back(void *w)
 {
     blocks_loop(w, 0, 1);
 }
 
-static void blocks_swap(void *w)
+BEST static void blocks_swap(void *w)
 {
     blocks_loop(w, 1, 0);
 }
 
-static void blocks_swap_back(void *w)
+BEST static void blocks_swap_back(void *w)
 {
     blocks_loop(w, 1, 1);
 }
