@@ -589,7 +589,9 @@ DREP_API int drep_convert(const drep_type *to, void *dst, const drep_type *from,
  * *position (bytes, advanced), as `datarep` stores them, without padding or
  * header.  drep_pack_size: the bytes that takes, exactly.  DREP_ERR_BUFFER if
  * outbuf is too small (nothing written), DREP_ERR_TYPE for variable-length
- * types. */
+ * types.  The packed bytes may be those of `inbuf`, or of the unpacked elements, where
+ * every item stays at its place: `type` has no gaps, its items are as long under `datarep`,
+ * and that is a table.  Otherwise the two must not overlap. */
 DREP_API int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_type *type,
                        void *outbuf, int64_t outsize, int64_t *position);
 DREP_API int drep_unpack(const char *datarep, const void *inbuf, int64_t insize, int64_t *position,

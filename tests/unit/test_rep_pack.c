@@ -266,6 +266,50 @@ START_TEST(test_P5_sizes)
 }
 END_TEST
 
+/* What need not move may be converted where it lies. */
+static void in_place(const char *datarep, const drep_type *type, int64_t count)
+{
+    int64_t bytes = count * drep_type_size(type), size = -1, position = 0, i;
+    uint8_t *user = malloc((size_t)bytes), *packed = malloc((size_t)bytes);
+
+    if (drep_pack_size(datarep, count, type, &size) == 0 && size == bytes) {
+        for (i = 0; i < bytes; i++)
+            user[i] = (uint8_t)(i * 37 + i / 256 + 1);
+        ck_assert_int_eq(drep_pack(datarep, user, count, type, packed, size, &position), 0);
+        position = 0;
+        ck_assert_int_eq(drep_pack(datarep, user, count, type, user, size, &position), 0);
+        ck_assert_msg(memcmp(user, packed, (size_t)bytes) == 0, "packed: %s", datarep);
+        position = 0;
+        ck_assert_int_eq(drep_unpack(datarep, packed, size, &position, user, count, type), 0);
+        position = 0;
+        ck_assert_int_eq(drep_unpack(datarep, packed, size, &position, packed, count, type), 0);
+        ck_assert_msg(memcmp(user, packed, (size_t)bytes) == 0, "unpacked: %s", datarep);
+    }
+    free(user);
+    free(packed);
+}
+
+START_TEST(test_packing_in_place)
+{
+    static const char *const names[] = {"external32", "internal", "native:s390x", "native:m68k",
+                                        "native"};
+    static const int64_t counts[] = {1, 7, 1000, 700000};
+    const drep_type *fields[] = {DREP_INT32_T, DREP_FLOAT, DREP_DOUBLE};
+    drep_type *all;
+    int code;
+
+    ck_assert_int_eq(drep_type_struct(3, NULL, NULL, fields, &all), 0);
+    for (int i = 0; i < 5; i++)
+        for (int n = 0; n < 4; n++) {
+            for (code = 1; code <= DREP_CODE_MAX; code++)
+                if (n < 3 || code == DREP_CODE_DOUBLE || code == DREP_CODE_INTEGER16)
+                    in_place(names[i], drep_predefined(code), counts[n]);
+            in_place(names[i], all, counts[n]);
+        }
+    drep_type_free(all);
+}
+END_TEST
+
 START_TEST(test_bad_arguments)
 {
     int64_t position = 0, size;
@@ -315,6 +359,7 @@ int main(void)
     tcase_add_test(tc, test_P1_units_of_several_calls);
     tcase_add_test(tc, test_P6_too_small_a_buffer_is_left_alone);
     tcase_add_test(tc, test_P5_sizes);
+    tcase_add_test(tc, test_packing_in_place);
     tcase_add_test(tc, test_bad_arguments);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
