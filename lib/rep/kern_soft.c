@@ -123,39 +123,46 @@ INLINE struct words ordinary(uint64_t hi, uint64_t lo, const struct real *to,
     return out;
 }
 
+/* m scalars, at most 64.  Loads and stores of other widths stand apart, for the loop
+ * between them to become one of vectors. */
+INLINE void fast_block(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
+                       int m, struct tally *t, const struct real *to, const struct real *from,
+                       int to_size, int from_size, pass_fn *slow)
+{
+    uint64_t low[64], high[64], odd[64], any = 0, inexact = 0;
+    int i;
+
+    for (i = 0; i < m; i++)
+        low[i] = load_le(src + i * from_size, from->size < 8 ? from->size : 8);
+    for (i = 0; i < m && from->size > 8; i++)
+        high[i] = load_le(src + i * from_size + 8, from->size - 8);
+    for (i = 0; i < m; i++) {
+        struct words w = ordinary(from->size > 8 ? high[i] : 0, low[i], to, from);
+
+        any |= w.odd;
+        inexact += w.inexact;
+        odd[i] = w.odd;
+        low[i] = w.lo;
+        high[i] = w.hi;
+    }
+    for (i = 0; i < m; i++)
+        store_le(dst + i * to_size, low[i], to->size < 8 ? to->size : 8);
+    for (i = 0; i < m && to->size > 8; i++)
+        store_le(dst + i * to_size + 8, high[i], to_size - 8);
+    t->inexact += (int64_t)inexact;
+    for (i = 0; UNLIKELY(any) && i < m; i++)
+        if (odd[i])
+            slow(k, dst + i * to_size, src + i * from_size, 1, t);
+}
+
 /* Ordinary scalars a block at a time, then those of the block that are not. */
 INLINE void fast(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
                  int64_t n, struct tally *t, const struct real *to, const struct real *from,
                  int to_size, int from_size, pass_fn *slow)
 {
-    uint64_t row[64], odd[64], any, inexact;
-    int64_t i, m;
-
-    for (; n > 0; n -= m, src += m * from_size, dst += m * to_size) {
-        m = n < 64 ? n : 64;
-        any = inexact = 0;
-        /* Loads and stores of other widths stand apart, for the loop between them to
-         * become one of vectors. */
-        for (i = 0; i < m; i++)
-            row[i] = load_le(src + i * from_size, from->size < 8 ? from->size : 8);
-        for (i = 0; i < m; i++) {
-            uint64_t hi = from->size > 8 ? load_le(src + i * from_size + 8, from->size - 8) : 0;
-            struct words w = ordinary(hi, row[i], to, from);
-
-            any |= w.odd;
-            inexact += w.inexact;
-            odd[i] = w.odd;
-            row[i] = w.lo;
-            if (to->size > 8)
-                store_le(dst + i * to_size + 8, w.hi, to_size - 8);
-        }
-        for (i = 0; i < m; i++)
-            store_le(dst + i * to_size, row[i], to->size < 8 ? to->size : 8);
-        t->inexact += (int64_t)inexact;
-        for (i = 0; UNLIKELY(any) && i < m; i++)
-            if (odd[i])
-                slow(k, dst + i * to_size, src + i * from_size, 1, t);
-    }
+    for (; n >= 64; n -= 64, src += 64 * from_size, dst += 64 * to_size)
+        fast_block(k, dst, src, 64, t, to, from, to_size, from_size, slow);
+    fast_block(k, dst, src, (int)n, t, to, from, to_size, from_size, slow);
 }
 
 /* (to, from): mostly ordinary, and worth vectors. */
@@ -175,7 +182,9 @@ INLINE void fast(const struct kernel *k, uint8_t *restrict dst, const uint8_t *r
     X(BINARY32, IBM_HEX32) \
     X(IBM_HEX32, BINARY32) \
     X(BINARY32, VAX_F)     \
-    X(VAX_F, BINARY32)
+    X(VAX_F, BINARY32)     \
+    X(BINARY64, M68K)      \
+    X(M68K, BINARY64)
 /* Worth no more than constants. */
 #define SOFT(X)            \
     X(BINARY64, BINARY32)  \
@@ -201,8 +210,6 @@ INLINE void fast(const struct kernel *k, uint8_t *restrict dst, const uint8_t *r
     }
 FAST(X)
 SOFT(X)
-X(BINARY64, M68K)
-X(M68K, BINARY64)
 #undef X
 
 #ifdef ISA_X86
@@ -213,17 +220,6 @@ X(M68K, BINARY64)
 FAST(X)
 #undef X
 #endif
-
-/* Three words of 32 bits do not make vectors, but the branches are gone. */
-static void fast_from_m68k(PASS_ARGS)
-{
-    fast(k, dst, src, n, t, REAL(BINARY64), REAL(M68K), 8, 12, soft_BINARY64_M68K);
-}
-
-static void fast_to_m68k(PASS_ARGS)
-{
-    fast(k, dst, src, n, t, REAL(M68K), REAL(BINARY64), 12, 8, soft_M68K_BINARY64);
-}
 
 /* x87 is the one that comes in three sizes. */
 static void soft_to_x87(PASS_ARGS)
@@ -236,12 +232,17 @@ static void soft_from_x87(PASS_ARGS)
     soft(k, dst, src, n, t, REAL(BINARY64), REAL(X87), 8);
 }
 
-static void fast_from_x87(PASS_ARGS)
+INLINE void from_x87(PASS_ARGS)
 {
-    fast(k, dst, src, n, t, REAL(BINARY64), REAL(X87), 8, k->plan.src.size, soft_from_x87);
+    if (k->plan.src.size == 16)
+        fast(k, dst, src, n, t, REAL(BINARY64), REAL(X87), 8, 16, soft_from_x87);
+    else if (k->plan.src.size == 12)
+        fast(k, dst, src, n, t, REAL(BINARY64), REAL(X87), 8, 12, soft_from_x87);
+    else
+        fast(k, dst, src, n, t, REAL(BINARY64), REAL(X87), 8, 10, soft_from_x87);
 }
 
-static void fast_to_x87(PASS_ARGS)
+INLINE void to_x87(PASS_ARGS)
 {
     if (k->plan.dst.size == 16)
         fast(k, dst, src, n, t, REAL(X87), REAL(BINARY64), 16, 8, soft_to_x87);
@@ -251,108 +252,134 @@ static void fast_to_x87(PASS_ARGS)
         fast(k, dst, src, n, t, REAL(X87), REAL(BINARY64), 10, 8, soft_to_x87);
 }
 
+VARIANTS(fast_from_x87, from_x87(k, dst, src, n, t))
+VARIANTS(fast_to_x87, to_x87(k, dst, src, n, t))
+
 /* ------------------------------------------------- extended and binary128 */
 
-/* 64 bits of significand move into 112 and back; m68k differs in where its exponent is,
- * and in what exponent 0 means, which the soft way knows. */
+/* 64 bits of significand move into 112 and back, a block at a time as above; m68k differs
+ * in where its exponent is, and in what exponent 0 means, which the soft way knows. */
 INLINE void extended_to_quad(const struct kernel *k, uint8_t *restrict dst,
-                             const uint8_t *restrict src, int64_t n, struct tally *t,
+                             const uint8_t *restrict src, int m, struct tally *t,
                              const struct real *from, int from_size)
 {
     const int at = from->exp_at - 64;
-    int64_t i;
+    uint64_t low[64], high[64], odd[64], any = 0;
+    int i;
 
-    for (i = 0; i < n; i++, src += from_size, dst += 16) {
-        uint64_t m = load_le(src, 8), top = load_le(src + 8, from->size - 8) >> at;
+    for (i = 0; i < m; i++)
+        low[i] = load_le(src + i * from_size, 8);
+    for (i = 0; i < m; i++)
+        high[i] = load_le(src + i * from_size + 8, from->size - 8);
+    for (i = 0; i < m; i++) {
+        uint64_t sig = low[i], top = high[i] >> at;
 
-        if (UNLIKELY(!(m >> 63) || (top + 1) % 0x8000 < 2)) {
-            soft(k, dst, src, 1, t, REAL(BINARY128), from, 16);
-            continue;
-        }
-        store_le(dst, m << 49, 8);
-        store_le(dst + 8, top << 48 | m << 1 >> 16, 8);
+        odd[i] = (uint64_t)(sig >> 63 == 0) | (uint64_t)(((top + 1) & 0x7fff) < 2);
+        any |= odd[i];
+        low[i] = sig << 49;
+        high[i] = top << 48 | sig << 1 >> 16;
     }
+    for (i = 0; i < m; i++) {
+        store_le(dst + i * 16, low[i], 8);
+        store_le(dst + i * 16 + 8, high[i], 8);
+    }
+    for (i = 0; UNLIKELY(any) && i < m; i++)
+        if (odd[i])
+            soft(k, dst + i * 16, src + i * from_size, 1, t, REAL(BINARY128), from, 16);
 }
 
 INLINE void quad_to_extended(const struct kernel *k, uint8_t *restrict dst,
-                             const uint8_t *restrict src, int64_t n, struct tally *t,
+                             const uint8_t *restrict src, int m, struct tally *t,
                              const struct real *to, int to_size)
 {
     const int at = to->exp_at - 64;
     const uint64_t half = (uint64_t)1 << 48;
-    int64_t i, inexact = 0;
+    uint64_t low[64], high[64], odd[64], any = 0, inexact = 0;
+    int i;
 
-    for (i = 0; i < n; i++, src += 16, dst += to_size) {
-        uint64_t lo = load_le(src, 8), hi = load_le(src + 8, 8), top = hi >> 48, part, m, up;
+    for (i = 0; i < m; i++) {
+        low[i] = load_le(src + i * 16, 8);
+        high[i] = load_le(src + i * 16 + 8, 8);
+    }
+    for (i = 0; i < m; i++) {
+        uint64_t top = high[i] >> 48, sig = (uint64_t)1 << 63 | high[i] << 15 | low[i] >> 49;
+        uint64_t part = low[i] & (2 * half - 1), up = part + (sig & 1) > half;
 
         /* The largest exponent is left out too: rounding may leave it. */
-        if (UNLIKELY((top + 2) % 0x8000 < 3)) {
-            soft(k, dst, src, 1, t, to, REAL(BINARY128), to_size);
-            continue;
-        }
-        part = lo & (2 * half - 1);
-        m = (uint64_t)1 << 63 | hi << 15 | lo >> 49;
-        up = part == half ? m & 1 : (uint64_t)(part > half);
-        m += up;
-        inexact += part != 0;
-        top += m < up;
-        store_le(dst, m | (uint64_t)1 << 63, 8);
-        store_le(dst + 8, top << at, to_size - 8);
+        odd[i] = ((top + 2) & 0x7fff) < 3;
+        any |= odd[i];
+        inexact += (uint64_t)(part != 0) & ~odd[i];
+        sig += up;
+        low[i] = sig | (uint64_t)1 << 63;
+        high[i] = (top + (uint64_t)(sig < up)) << at;
     }
-    t->inexact += inexact;
+    for (i = 0; i < m; i++)
+        store_le(dst + i * to_size, low[i], 8);
+    for (i = 0; i < m; i++)
+        store_le(dst + i * to_size + 8, high[i], to_size - 8);
+    t->inexact += (int64_t)inexact;
+    for (i = 0; UNLIKELY(any) && i < m; i++)
+        if (odd[i])
+            soft(k, dst + i * to_size, src + i * 16, 1, t, to, REAL(BINARY128), to_size);
 }
 
-static void extended_x87_quad(PASS_ARGS)
+INLINE void to_quad(PASS_ARGS, const struct real *from, int from_size)
+{
+    for (; n >= 64; n -= 64, src += 64 * from_size, dst += 64 * 16)
+        extended_to_quad(k, dst, src, 64, t, from, from_size);
+    extended_to_quad(k, dst, src, (int)n, t, from, from_size);
+}
+
+INLINE void from_quad(PASS_ARGS, const struct real *to, int to_size)
+{
+    for (; n >= 64; n -= 64, src += 64 * 16, dst += 64 * to_size)
+        quad_to_extended(k, dst, src, 64, t, to, to_size);
+    quad_to_extended(k, dst, src, (int)n, t, to, to_size);
+}
+
+INLINE void quad_of_x87(PASS_ARGS)
 {
     if (k->plan.src.size == 16)
-        extended_to_quad(k, dst, src, n, t, REAL(X87), 16);
+        to_quad(k, dst, src, n, t, REAL(X87), 16);
+    else if (k->plan.src.size == 12)
+        to_quad(k, dst, src, n, t, REAL(X87), 12);
     else
-        extended_to_quad(k, dst, src, n, t, REAL(X87), k->plan.src.size);
+        to_quad(k, dst, src, n, t, REAL(X87), 10);
 }
 
-static void quad_x87(PASS_ARGS)
+INLINE void x87_from_quad(PASS_ARGS)
 {
     if (k->plan.dst.size == 16)
-        quad_to_extended(k, dst, src, n, t, REAL(X87), 16);
+        from_quad(k, dst, src, n, t, REAL(X87), 16);
     else if (k->plan.dst.size == 12)
-        quad_to_extended(k, dst, src, n, t, REAL(X87), 12);
+        from_quad(k, dst, src, n, t, REAL(X87), 12);
     else
-        quad_to_extended(k, dst, src, n, t, REAL(X87), 10);
+        from_quad(k, dst, src, n, t, REAL(X87), 10);
 }
 
-static void extended_m68k_quad(PASS_ARGS)
-{
-    extended_to_quad(k, dst, src, n, t, REAL(M68K), 12);
-}
-
-static void quad_m68k(PASS_ARGS)
-{
-    quad_to_extended(k, dst, src, n, t, REAL(M68K), 12);
-}
+VARIANTS(quad_from_x87, quad_of_x87(k, dst, src, n, t))
+VARIANTS(quad_to_x87, x87_from_quad(k, dst, src, n, t))
+VARIANTS(quad_from_m68k, to_quad(k, dst, src, n, t, REAL(M68K), 12))
+VARIANTS(quad_to_m68k, from_quad(k, dst, src, n, t, REAL(M68K), 12))
 
 /* ----------------------------------------------------------------- choice */
 
-static const struct {
-    uint8_t to, from;
-    pass_fn *pass;
-} extended[] = {
-    {DREP_FORMAT_BINARY64, DREP_FORMAT_X87, fast_from_x87},
-    {DREP_FORMAT_X87, DREP_FORMAT_BINARY64, fast_to_x87},
-    {DREP_FORMAT_BINARY64, DREP_FORMAT_M68K, fast_from_m68k},
-    {DREP_FORMAT_M68K, DREP_FORMAT_BINARY64, fast_to_m68k},
-    {DREP_FORMAT_BINARY128, DREP_FORMAT_X87, extended_x87_quad},
-    {DREP_FORMAT_BINARY128, DREP_FORMAT_M68K, extended_m68k_quad},
-    {DREP_FORMAT_X87, DREP_FORMAT_BINARY128, quad_x87},
-    {DREP_FORMAT_M68K, DREP_FORMAT_BINARY128, quad_m68k},
-};
+/* (to, from, pass) of the formats that have passes of their own beside those above. */
+#define EXTENDED(X)                    \
+    X(BINARY64, X87, fast_from_x87)    \
+    X(X87, BINARY64, fast_to_x87)      \
+    X(BINARY128, X87, quad_from_x87)   \
+    X(X87, BINARY128, quad_to_x87)     \
+    X(BINARY128, M68K, quad_from_m68k) \
+    X(M68K, BINARY128, quad_to_m68k)
 
 pass_fn *pass_soft(int dst, int src, enum isa isa)
 {
-    size_t i;
-
-    for (i = 0; i < sizeof extended / sizeof extended[0]; i++)
-        if (extended[i].to == dst && extended[i].from == src)
-            return extended[i].pass;
+#define X(to, from, pass)                                     \
+    if (dst == DREP_FORMAT_##to && src == DREP_FORMAT_##from) \
+        return VARIANT(pass, isa);
+    EXTENDED(X)
+#undef X
 #ifdef ISA_X86
 #define X(to, from)                                                                  \
     if (isa != ISA_PORTABLE && dst == DREP_FORMAT_##to && src == DREP_FORMAT_##from) \
@@ -360,7 +387,6 @@ pass_fn *pass_soft(int dst, int src, enum isa isa)
     FAST(X)
 #undef X
 #endif
-    (void)isa;
 #define X(to, from)                                           \
     if (dst == DREP_FORMAT_##to && src == DREP_FORMAT_##from) \
         return soft_##to##_##from;
