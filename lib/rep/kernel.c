@@ -674,7 +674,7 @@ static int plan_convert(struct kernel *k, const struct enc *dst, const struct en
     if (err)
         return err;
     k->lossless = src->cls == FMT_CHAR || side_holds(&p->dst, &p->src);
-    p->strict = p->strict && !k->lossless;
+    p->strict = p->strict && src->cls != FMT_CHAR && !side_reaches(&p->dst, &p->src);
     p->counts = p->strict || (k->report && !k->lossless);
     p->clamp = k->range == DREP_RANGE_CLAMP && !k->lossless;
 

@@ -505,3 +505,15 @@ bool side_holds(const struct side *dst, const struct side *src)
         return src->kind == SIDE_INT && int_holds(dst, src);
     return dst->kind == SIDE_REAL && real_holds(side_real(dst), src);
 }
+
+bool side_reaches(const struct side *dst, const struct side *src)
+{
+    if (side_holds(dst, src))
+        return true;
+    if (src->kind != SIDE_INT)
+        return false;
+    /* Rounding may lead to the next power of 2. */
+    return dst->kind == SIDE_PAIR ||
+           (dst->kind == SIDE_REAL &&
+            real_power(side_real(dst), side_real(dst)->last) > src->precision);
+}

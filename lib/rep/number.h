@@ -468,5 +468,7 @@ void side_unpack(struct num *n, const struct side *side, const uint8_t *p);
 int side_pack(const struct num *n, const struct side *side, uint8_t *p, int range);
 /* Every value of `src` fits `dst`, NaNs with all they carry. */
 bool side_holds(const struct side *dst, const struct side *src);
+/* Every value of `src` lies in the range of `dst`, though it may be rounded. */
+bool side_reaches(const struct side *dst, const struct side *src);
 
 #endif
