@@ -371,7 +371,7 @@ static bool pair_runs(struct convert *c, struct plan_turn *plan, int64_t items, 
 
 static void plan_make(struct convert *c, struct plan_slot *slot)
 {
-    bool pieces = pieces_known(isa_get());
+    bool pieces = pieces_known(isa_get()) && c->dst.bytes != c->src.bytes;
 
     slot->made = true;
     slot->plan = mem_alloc(sizeof *slot->plan);
