@@ -341,8 +341,9 @@ static void blocks(struct work *w, int64_t bytes)
 
 /* --------------------------------------------------------- user functions */
 
-/* The swap of 8-byte items as a user writes it, with the public cursor. */
-static int user_move(uint8_t *user, const drep_type *type, int64_t count, uint8_t *file,
+/* The swap of 8-byte items as a user writes it, with the public cursor, and compiles it for
+ * this processor. */
+INLINE int user_move(uint8_t *user, const drep_type *type, int64_t count, uint8_t *file,
                      int64_t position, int back)
 {
     drep_cursor cursor;
@@ -364,13 +365,13 @@ static int user_move(uint8_t *user, const drep_type *type, int64_t count, uint8_
     return 0;
 }
 
-static int user_read(void *u, const drep_type *t, int64_t n, void *f, int64_t p, void *x)
+BEST static int user_read(void *u, const drep_type *t, int64_t n, void *f, int64_t p, void *x)
 {
     (void)x;
     return user_move(u, t, n, f, p, 1);
 }
 
-static int user_write(void *u, const drep_type *t, int64_t n, void *f, int64_t p, void *x)
+BEST static int user_write(void *u, const drep_type *t, int64_t n, void *f, int64_t p, void *x)
 {
     (void)x;
     return user_move(u, t, n, f, p, 0);
