@@ -267,12 +267,13 @@ INLINE void extended_to_quad(const struct kernel *k, uint8_t *restrict dst,
     uint64_t low[64], high[64], odd[64], any = 0;
     int i;
 
-    for (i = 0; i < m; i++)
-        low[i] = load_le(src + i * from_size, 8);
-    for (i = 0; i < m; i++)
-        high[i] = load_le(src + i * from_size + 8, from->size - 8);
+    /* Vectors like to read whole words better than what matters of them. */
     for (i = 0; i < m; i++) {
-        uint64_t sig = low[i], top = high[i] >> at;
+        low[i] = load_le(src + i * from_size, 8);
+        high[i] = load_le(src + i * from_size + 8, from_size == 16 ? 8 : from->size - 8);
+    }
+    for (i = 0; i < m; i++) {
+        uint64_t sig = low[i], top = high[i] >> at & 0xffff;
 
         odd[i] = (uint64_t)(sig >> 63 == 0) | (uint64_t)(((top + 1) & 0x7fff) < 2);
         any |= odd[i];
