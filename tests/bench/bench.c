@@ -194,7 +194,7 @@ int bench_row(const char *title, double bytes, int rounds, const struct bench_en
         /* Ratios within a round first, then their median. */
         for (int r = 0; r < rounds; r++)
             ratio[r] = times[r] / times[i * rounds + r];
-        m = median(ratio, rounds);
+        last_ratio = m = median(ratio, rounds);
         memcpy(ratio, times + i * rounds, (size_t)rounds * sizeof *ratio);
         limit = median(ratio, rounds);
         printf("  %-44s %8.3f s", entry[i].name, limit);

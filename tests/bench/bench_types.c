@@ -511,7 +511,8 @@ static void read_two(void *w)
     read_with(w, 2);
 }
 
-/* Conversion that computes, so that memory is not what two threads wait for. */
+/* Swapped bytes, which memory lets two threads read as much faster as it lets them copy,
+ * and a conversion that computes, which does not wait for memory. */
 static void threads(struct work *w, int64_t bytes)
 {
     const struct bench_entry copies[] = {{"memcpy, one thread", NULL, copy_one, 0},
@@ -520,6 +521,7 @@ static void threads(struct work *w, int64_t bytes)
                                   {"two threads", NULL, read_two, 1.7}};
     static const char *const names[] = {"external32", "hex"};
     const drep_encoding hex = {DREP_CODE_DOUBLE, DREP_FORMAT_IBM_HEX64, DREP_BIG, 8, 1, 0, 0};
+    double copied;
     int64_t dims = bytes / 8;
     drep_spec spec = {.type = DREP_DOUBLE,
                       .rank = 1,
@@ -535,9 +537,11 @@ static void threads(struct work *w, int64_t bytes)
     bench_must(drep_declare_datarep("hex", "external32", &hex, 1, NULL, 0) == 0, "declare");
     w->packed = bytes;
     missed += bench_row("memory", (double)bytes, 7, copies, 2, w);
+    copied = bench_ratio();
     for (int i = 0; i < 2; i++) {
         char title[64];
 
+        reads[1].bar = i == 0 && copied < 1.7 ? copied : 1.7;
         bench_must(drep_create(":memory:", 0, names[i], NULL, &f) == 0 &&
                        drep_dataset_create(f, "/d", &spec, &w->dataset) == 0,
                    "create");
