@@ -341,9 +341,10 @@ crash: ## CRASH_STATES files as a crash could have left them, on all processors
 interop: ## HDF5 and netCDF-4 files both ways under every representation; prints the table
 	@tools/install-deps build interop
 	+@$(SUB) MODE=release all test-programs
-	@DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-hdf5.py --full > build/interop.log || \
-	    { grep -A3 '^not ok' build/interop.log; exit 1; }
-	@sed -n 's/^# //p' build/interop.log
+	@for t in hdf5 packages; do \
+	    DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-$$t.py --full > build/$$t.log || \
+	        { grep -A3 '^not ok' build/$$t.log; exit 1; }; done
+	@sed -n 's/^# //p' build/hdf5.log; grep -c '^ok' build/packages.log | sed 's/$$/ trips of files of Debian packages/'
 
 soak: ## SOAK_TIME s of a writer that is killed under four readers, then a quarter of it of power cuts
 	@tools/install-deps build hardening

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define GRACE_TIME 10 /* seconds that a child has to end when it is asked to */
+#define GRACE_TIME 5 /* seconds that a child has to end when it is asked to */
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 
