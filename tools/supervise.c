@@ -1,11 +1,12 @@
 /* supervise.c - a child process that does the work, and a parent that waits for it. */
 #include "supervise.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,12 +29,38 @@ static void block(sigset_t *mine, sigset_t *before)
     sigprocmask(SIG_BLOCK, mine, before);
 }
 
-static void be_child(supervise_fn *work, void *ctx, struct supervised *shared,
-                     const sigset_t *before, pid_t parent)
+/* What the thread of a child waits for: the end of its parent, told by a pipe. */
+struct watch {
+    struct supervised *shared;
+    int pipe;
+};
+
+/* Asks the work to end; if it does not, because it hangs, ends it. */
+static void *watch_parent(void *arg)
 {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-        exit(1);
+    struct watch *w = arg;
+    char none;
+
+    while (read(w->pipe, &none, 1) < 0 && errno == EINTR)
+        ;
+    kill(getpid(), SIGTERM);
+    sleep(GRACE_TIME);
+    if (*w->shared->hidden)
+        unlink(w->shared->hidden);
+    _exit(1);
+}
+
+static void be_child(supervise_fn *work, void *ctx, struct supervised *shared,
+                     const sigset_t *before, const int ends_of[2])
+{
+    static struct watch watch;
+    pthread_t thread;
+
+    close(ends_of[1]);
+    watch = (struct watch){shared, ends_of[0]};
+    /* Signals are still blocked, and stay so in that thread. */
+    if (pthread_create(&thread, NULL, watch_parent, &watch) == 0)
+        pthread_detach(thread);
     sigprocmask(SIG_SETMASK, before, NULL);
     exit(work(shared, ctx));
 }
@@ -95,24 +122,31 @@ int supervise(supervise_fn *work, void *ctx, int *died)
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct supervised own = {""};
     sigset_t mine, before;
-    pid_t parent = getpid(), child;
-    int status, asked = 0;
+    pid_t child;
+    int status, pipe_ends[2], asked = 0;
 
     *died = 0;
     if (shared == MAP_FAILED)
         return work(&own, ctx);
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
+        munmap(shared, sizeof *shared);
+        return work(&own, ctx);
+    }
     block(&mine, &before);
     fflush(NULL);
     child = fork();
     if (child == 0)
-        be_child(work, ctx, shared, &before, parent);
+        be_child(work, ctx, shared, &before, pipe_ends);
+    close(pipe_ends[0]);
     if (child < 0) {
+        close(pipe_ends[1]);
         sigprocmask(SIG_SETMASK, &before, NULL);
         status = work(shared, ctx);
         munmap(shared, sizeof *shared);
         return status;
     }
     status = wait_for(child, &mine, &asked);
+    close(pipe_ends[1]);
     if (WIFSIGNALED(status) && *shared->hidden)
         unlink(shared->hidden);
     munmap(shared, sizeof *shared);

@@ -67,11 +67,12 @@ def import_damaged(source, folder, counts):
         _, err = p.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
         counts["hung"] += 1
-        p.send_signal(signal.SIGINT)
+        p.send_signal(signal.SIGTERM)
         try:
             p.communicate(timeout=ENDS)
         except subprocess.TimeoutExpired:
             p.kill()
+            p.communicate()
             return "does not end"
         return "left %s" % os.listdir(where) if os.listdir(where) else None
     err = err.decode("utf-8", "replace")
