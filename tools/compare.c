@@ -1,6 +1,7 @@
 /* compare.c - walking over two elements side by side. */
 #include "compare.h"
 #include "num.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,11 +308,19 @@ static bool differ_texts(const drep_type *a_type, const void *a, const drep_type
     return a_size != b_size || (a_size > 0 && memcmp(x, y, a_size) != 0);
 }
 
-/* One dimension of a region, "5" or "a:b" or "a:b:c", as begin, end and step. */
+/* One dimension of a region, "5" or "a:b" or "a:b:c", as begin, end and step; ":" has no
+ * end. */
 static bool region_part(const char **p, long long *part)
 {
     char *end;
 
+    if (**p == ':') {
+        part[0] = 0;
+        part[1] = LLONG_MAX;
+        part[2] = 1;
+        ++*p;
+        return true;
+    }
     part[0] = strtoll(*p, &end, 10);
     if (end == *p)
         return false;
@@ -329,8 +338,10 @@ static bool differ_regions(const char *a, const char *b)
 {
     long long x[3], y[3];
 
+    if (a && b && strcmp(a, b) == 0)
+        return false;
     if (!a || !b || *a != '[' || *b != '[')
-        return a && b ? strcmp(a, b) != 0 : a != b;
+        return a != b;
     do {
         a++;
         b++;
