@@ -1,6 +1,7 @@
 /* diff_data.c - datasets and attributes compared: types, shapes, values. */
 #include "diff.h"
 #include "progress.h"
+#include "sparse.h"
 #include "tool.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -115,15 +116,18 @@ static void take_gap(struct pairs *p, int64_t at, const struct gap *gap)
 {
     struct diff_values *v = &p->v;
 
-    if (v->count++ == 0) {
+    /* Chunks come in the order of their grid, elements of a slice in theirs. */
+    if (v->count++ == 0 || at < v->first_at) {
+        free(v->a);
+        free(v->b);
         v->first = *gap;
-        v->first_at = v->abs_at = at;
+        v->first_at = at;
         v->a = diff_text(&p->d->a.printer, gap->a_type, gap->a);
         v->b = diff_text(&p->d->b.printer, gap->b_type, gap->b);
     }
     if (v->count <= p->d->listed && p->path)
         diff_list_value(p->d, p->path, p->slice, at, gap);
-    if (gap->abs > v->abs) {
+    if (v->count == 1 || gap->abs > v->abs || (gap->abs == v->abs && at < v->abs_at)) {
         v->abs = gap->abs;
         v->abs_at = at;
     }
@@ -207,34 +211,166 @@ struct operands {
     struct slice a_slice, b_slice;
 };
 
+/* Reads the block of both sides. */
+static int read_block(struct pairs *p, const struct operands *o, void *a, void *b,
+                      const struct blocks *block)
+{
+    struct blocks other;
+    int err = blocks_read(block, o->a, p->a_type, a);
+
+    if (err) {
+        diff_failed(p->d, &p->d->a, p->path, err);
+        return err;
+    }
+    turn_block(&other, block, &o->b_slice);
+    err = blocks_read(&other, o->b, p->b_type, b);
+    if (!err)
+        return 0;
+    diff_failed(p->d, &p->d->b, p->path, err);
+    if (drep_type_variable(p->a_type))
+        drep_vlen_free(p->a_type, block->len, a);
+    return err;
+}
+
+/* Done with what read_block() has read. */
+static int leave_block(struct pairs *p, void *a, void *b, int64_t len)
+{
+    if (drep_type_variable(p->a_type))
+        drep_vlen_free(p->a_type, len, a);
+    if (drep_type_variable(p->b_type))
+        drep_vlen_free(p->b_type, len, b);
+    return p->d->sink.err ? DREP_ERR_STOPPED
+                          : progress_add((uint64_t)(len * drep_type_extent(p->a_type)));
+}
+
 static int compare_blocks(struct pairs *p, const struct operands *o, void *a, void *b,
                           struct blocks *blocks)
 {
-    struct blocks other;
     int err = 0;
 
     while (!err && blocks_next(blocks)) {
-        turn_block(&other, blocks, &o->b_slice);
-        err = blocks_read(blocks, o->a, p->a_type, a);
-        if (err) {
-            diff_failed(p->d, &p->d->a, p->path, err);
-            break;
-        }
-        err = blocks_read(&other, o->b, p->b_type, b);
+        err = read_block(p, o, a, b, blocks);
         if (err)
-            diff_failed(p->d, &p->d->b, p->path, err);
-        else
-            compare_many(p, a, b, blocks->first, blocks->len);
-        if (drep_type_variable(p->a_type))
-            drep_vlen_free(p->a_type, blocks->len, a);
-        if (!err && drep_type_variable(p->b_type))
-            drep_vlen_free(p->b_type, blocks->len, b);
-        if (!err)
-            err = progress_add((uint64_t)(blocks->len * drep_type_extent(p->a_type)));
-        if (!err && p->d->sink.err)
-            err = DREP_ERR_STOPPED;
+            break;
+        compare_many(p, a, b, blocks->first, blocks->len);
+        err = leave_block(p, a, b, blocks->len);
     }
     return err;
+}
+
+/* ------------------------------------------- values of which most are not stored */
+
+/* The chunk that begins there, or only its first element, as a block. */
+static void chunk_block(struct blocks *out, const struct operands *o, const int64_t *at, bool whole)
+{
+    int d;
+
+    *out = (struct blocks){.slice = &o->a_slice, .len = 1};
+    for (d = 0; d < o->a_info.rank; d++) {
+        int64_t left = o->a_info.dims[d] - at[d], most = whole ? o->a_info.chunk[d] : 1;
+
+        out->at[d] = at[d];
+        out->count[d] = most < left ? most : left;
+        out->len *= out->count[d];
+    }
+}
+
+static int64_t number_of(const struct operands *o, const int64_t *at)
+{
+    int64_t n = 0;
+    int d;
+
+    for (d = 0; d < o->a_info.rank; d++)
+        n = n * o->a_info.dims[d] + at[d];
+    return n;
+}
+
+/* A chunk's rows lie apart in the dataset. */
+static void compare_rows(struct pairs *p, const struct operands *o, const char *a, const char *b,
+                         const struct blocks *block)
+{
+    int d, last = o->a_info.rank - 1;
+    int64_t at[DREP_MAX_RANK], done, len = block->count[last];
+
+    memcpy(at, block->at, sizeof at);
+    for (done = 0; done < block->len; done += len) {
+        compare_many(p, a, b, number_of(o, at), len);
+        a += len * drep_type_extent(p->a_type);
+        b += len * drep_type_extent(p->b_type);
+        for (d = last - 1; d >= 0 && ++at[d] == block->at[d] + block->count[d]; d--)
+            at[d] = block->at[d];
+    }
+}
+
+/* Compares what neither side has stored, by the first element of the first such chunk; all
+ * the others are as that one. */
+static int compare_hole(struct pairs *p, const struct operands *o, void *a, void *b,
+                        const int64_t *at)
+{
+    struct blocks block;
+    struct gap gap;
+    int err;
+
+    chunk_block(&block, o, at, false);
+    err = read_block(p, o, a, b, &block);
+    if (err)
+        return err;
+    if (compare_element(&p->d->how, p->a_type, a, p->b_type, b, &gap))
+        take_gap(p, number_of(o, at), &gap);
+    return leave_block(p, a, b, 1);
+}
+
+static int compare_chunks(struct pairs *p, const struct operands *o, void *a, void *b,
+                          const struct sparse *chunks)
+{
+    struct blocks block;
+    size_t i;
+    int err = compare_hole(p, o, a, b, chunks->at + chunks->n * (size_t)chunks->rank);
+    bool differ = p->v.count > 0;
+
+    for (i = 0; !err && i < chunks->n; i++) {
+        chunk_block(&block, o, chunks->at + i * (size_t)chunks->rank, true);
+        err = read_block(p, o, a, b, &block);
+        if (err)
+            break;
+        compare_rows(p, o, a, b, &block);
+        err = leave_block(p, a, b, block.len);
+    }
+    if (err)
+        return err;
+    if (differ)
+        p->v.count += o->a_info.count - p->v.of - 1;
+    err = progress_add((uint64_t)((o->a_info.count - p->v.of) * drep_type_extent(p->a_type)));
+    p->v.of = o->a_info.count;
+    return err;
+}
+
+static int compare_sparse(struct pairs *p, const struct operands *o, void *a, void *b)
+{
+    struct sparse chunks;
+    int err = sparse_find(&chunks, o->a, o->b, &o->a_info);
+
+    if (err == DREP_ERR_NOMEM)
+        p->d->status = tool_worse(p->d->status, tool_no_memory());
+    else if (err)
+        diff_failed(p->d, &p->d->a, p->path, err);
+    if (err)
+        return err;
+    err = compare_chunks(p, o, a, b, &chunks);
+    sparse_release(&chunks);
+    return err;
+}
+
+/* ---------------------------------------------------------------- all values */
+
+static int64_t chunk_elements(const drep_dsinfo *info)
+{
+    int64_t n = 1;
+    int d;
+
+    for (d = 0; d < info->rank; d++)
+        n *= info->chunk[d] < info->dims[d] ? info->chunk[d] : info->dims[d];
+    return n;
 }
 
 /* Both types are alike. */
@@ -247,7 +383,10 @@ static void compare_values(struct diff *d, const char *path, const struct operan
                       .a_type = a_type,
                       .b_type = b_type,
                       .plain = is_plain(d, a_type, b_type)};
-    int64_t a_size = drep_type_extent(a_type), b_size = drep_type_extent(b_type);
+    int64_t a_size = drep_type_extent(a_type), b_size = drep_type_extent(b_type), most;
+    /* Differing elements are listed in their order, if they are. */
+    bool sparse = d->listed == 0 && !d->a.operand.slice && !d->b.operand.slice &&
+                  sparse_pays(&o->a_info, &o->b_info);
     struct blocks blocks;
     void *a, *b;
 
@@ -255,12 +394,16 @@ static void compare_values(struct diff *d, const char *path, const struct operan
                 drep_type_variable(a_type) || drep_type_variable(b_type));
     if (blocks.most == 0)
         return;
-    a = calloc((size_t)blocks.most, (size_t)(a_size > 0 ? a_size : 1));
-    b = calloc((size_t)blocks.most, (size_t)(b_size > 0 ? b_size : 1));
-    if (a && b)
-        compare_blocks(&p, o, a, b, &blocks);
-    else
+    most = sparse && chunk_elements(&o->a_info) > blocks.most ? chunk_elements(&o->a_info)
+                                                              : blocks.most;
+    a = calloc((size_t)most, (size_t)(a_size > 0 ? a_size : 1));
+    b = calloc((size_t)most, (size_t)(b_size > 0 ? b_size : 1));
+    if (!a || !b)
         d->status = tool_worse(d->status, tool_no_memory());
+    else if (sparse)
+        compare_sparse(&p, o, a, b);
+    else
+        compare_blocks(&p, o, a, b, &blocks);
     free(a);
     free(b);
     d->values += p.v.of;
