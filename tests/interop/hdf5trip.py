@@ -111,6 +111,12 @@ def import_file(c, rep, how, folder, h5, drep):
     return report
 
 
+def check_difference(drep, h5):
+    """Our own comparison of the container with the HDF5 file."""
+    status, out, err = run(DATAREP, "diff", drep, h5)
+    check(status == 0, "diff: %s", (out + err)[-400:])
+
+
 def check_container(c, rep, h5, drep):
     large = os.path.getsize(h5) > LARGE or c.name == "sparse"
     status, out, err = run(DATAREP, "dump", "--json", *(["-H"] if large else []), drep)
@@ -132,6 +138,7 @@ def try_case(c, rep, exact, folder, more=None):
     import_file(c, rep, ["--exact"] if exact else [], folder, h5, drep)
     if not exact:
         check_container(c, rep, h5, drep)
+        check_difference(drep, h5)
     status, out, err = run(DATAREP, "export", drep, back)
     check_status(status, err, (), "export")
     if c.same:

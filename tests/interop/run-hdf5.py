@@ -11,6 +11,7 @@ stdout.
 Usage: run-hdf5.py [--full] [--table] [CASE...]
 # timeout: 1800
 """
+import json
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ import tempfile
 
 try:
     import h5py
+    import numpy as np
 
     import hdf5files
     from hdf5compare import Differ, check
@@ -56,6 +58,42 @@ def check_interrupted(folder):
             check(not there or os.path.getsize(target) == 3, "%s changed an old file", command)
 
 
+def make_holes(path, rng, like=None):
+    """A dataset of which few chunks are stored, and its values."""
+    shape, chunks = (1500, 1700), (64, 50)
+    fill = float(rng.integers(2)) if like is None else like + float(rng.integers(2))
+    values = np.full(shape, fill)
+    with h5py.File(path, "w") as f:
+        d = f.create_dataset("d", shape, "f8", chunks=chunks, fillvalue=fill)
+        for _ in range(rng.integers(12)):
+            at = [int(rng.integers(n)) for n in shape]
+            box = tuple(slice(x, x + int(rng.integers(1, 70))) for x in at)
+            d[box] = values[box] = float(rng.integers(4))
+    return fill, values
+
+
+def check_holes(folder):
+    """diff of what is mostly not stored counts what NumPy counts."""
+    a, b, drep = (os.path.join(folder, n) for n in ("holes_a.h5", "holes_b.h5", "holes.drep"))
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        fill, x = make_holes(a, rng)
+        other, y = make_holes(b, rng, fill)
+        check(run(DATAREP, "import", a, drep)[0] == 0, "import")
+        status, out, err = run(DATAREP, "diff", "--json", drep, b)
+        found = [v for v in json.loads(out)["differences"] if v["what"] == "values"]
+        check(status == int(fill != other or bool(found)), "status %d: %s", status, err)
+        check(bool(found) == bool((x != y).any()), "seed %d: values: %s", seed, found)
+        for v in found:
+            gaps = np.abs(x - y)
+            first = np.unravel_index((x != y).argmax(), x.shape)
+            most = np.unravel_index(gaps.argmax(), x.shape)
+            check(v["count"] == (x != y).sum() and v["of"] == x.size, "seed %d: %s", seed, v)
+            check(v["first"]["index"] == list(first) and v["first"]["b"] == y[first], "seed %d: first %s", seed, v)
+            check(v["greatest"]["index"] == list(most), "seed %d: greatest %s", seed, v)
+            check(v["greatest"]["absolute"] == gaps.max(), "seed %d: greatest %s", seed, v)
+
+
 def generated(folder):
     """The files of hdf5gen.c."""
     status, out, err = run(GENERATOR, folder)
@@ -67,6 +105,9 @@ def generated(folder):
         # h5diff does not see what is lossy by HDF5's own filter; h5dump shows the filter.
         yield hdf5files.Case(name, None, features, kept=[k for k in kept.split(",") if k],
                              lost=[k for k in lost.split(",") if k], same=name not in unequal)
+
+
+OTHERS = {"interrupted": check_interrupted, "holes": check_holes}
 
 
 def print_table(results):
@@ -105,14 +146,13 @@ def main():
         declare(folder)
         cases = hdf5files.CASES + list(generated(folder))
         tests = list(tests_of([c for c in cases if not only or c.name in only], full))
-        if not only or "interrupted" in only:
-            tests.append(("interrupted", None, None, False))
+        tests += [(name, None, None, False) for name in OTHERS if not only or name in only]
         print("1..%d" % len(tests))
         for n, (name, c, rep, exact) in enumerate(tests, 1):
             fine = True
             try:
                 if c is None:
-                    check_interrupted(folder)
+                    OTHERS[name](folder)
                 else:
                     try_case(c, rep, exact, folder)
                 print("ok %d - %s" % (n, name), flush=True)
