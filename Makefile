@@ -86,7 +86,7 @@ $(error MODE=$(MODE) is not one of release, debug, asan, tsan, cov)
 endif
 
 HAVE = $(foreach h,ZSTD LZ4 DEFLATE YAML HDF5 MPFR SQLITE CXX,$(if $(HAVE_$(h)),-DHAVE_$(h)=1))
-# Where the command looks for datarep-hdf5.so besides its own directory: relative to it,
+# Where the command looks for its modules besides its own directory: relative to it,
 # so that an installed tree may be moved.
 MODULE_DIR := $(shell realpath -m --relative-to=$(bindir) $(libdir)/datarep)
 CPPFLAGS_ALL = $(COMMON) $(HAVE) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) $(DEFLATE_CFLAGS) $(YAML_CFLAGS) \
@@ -107,6 +107,7 @@ $(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
 $(BUILD)/obj/tools/version.o: PRIVATE_FLAGS += -DDATAREP_COMMIT='"$(COMMIT)"'
 # The module keeps its own names to itself: the command may have the same.
 $(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tools/hdf5_%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS) -fvisibility=hidden
+$(BUILD)/obj/tools/plot_cairo.o: PRIVATE_FLAGS = $(CAIRO_CFLAGS)
 $(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
 # Without Check the unit tests get a runner of ours.
 ifndef HAVE_CHECK
@@ -121,11 +122,12 @@ $(BUILD)/obj/tests/unit/%.o: PRIVATE_FLAGS = $(CHECK_CFLAGS) $(MPFR_CFLAGS) \
 objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 
 LIB_SRC := $(wildcard format/*.c lib/*/*.c)
-# Without libyaml there are no schemas, only values in text; without HDF5 no datarep-hdf5.so.
+# Without libyaml there are no schemas, only values in text; the modules need HDF5, libzip, Cairo.
 SCHEMA_SRC := $(if $(HAVE_YAML),$(wildcard schema/*.c),$(patsubst %,schema/%.c,doc number decimal value))
 HDF5_SRC := $(if $(HAVE_HDF5),$(wildcard tools/hdf5*.c))
 ZIP_SRC := $(if $(HAVE_ZIP),tools/zip_module.c)
-TOOL_SRC := $(filter-out tools/hdf5% tools/zip_module.c,$(wildcard tools/*.c)) \
+PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot_cairo.c)
+TOOL_SRC := $(filter-out tools/hdf5% tools/zip_module.c tools/plot_cairo.c,$(wildcard tools/*.c)) \
     $(if $(HAVE_CXX),$(wildcard tools/*.cc))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
@@ -136,7 +138,7 @@ PLUGIN_SRC := $(wildcard tests/*/plugin_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(ZIP_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -154,7 +156,8 @@ MAKEFLAGS += --no-builtin-rules
 SHARED := $(BUILD)/libdatarep.so.$(VERSION)
 STATIC := $(BUILD)/libdatarep.a
 COMMAND := $(BUILD)/datarep
-MODULE := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so)
+MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so) \
+    $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so)
 UNIT := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 REPLAY := $(patsubst tests/%.c,$(BUILD)/tests/%,$(FUZZ_SRC))
 SUITE := $(patsubst %.c,$(BUILD)/%,$(filter-out $(PLUGIN_SRC),$(SUITE_SRC)))
@@ -165,7 +168,7 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 .PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
     requirements lint bench crash soak fuzz property interop hetero docs install uninstall clean help
 
-all: libs $(COMMAND) $(MODULE) ## the libraries and the command, into build/$(MODE)/
+all: libs $(COMMAND) $(MODULES) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
 unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(filter asan,$(MODE)),$(REPLAY))
@@ -240,6 +243,9 @@ $(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC))
 
 $(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC))
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(ZIP_LIBS)
+
+$(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC))
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(CAIRO_LIBS) -lm
 
 # Tests see the internal symbols.  Archives, so that a test links only what it needs.
 $(BUILD)/tests/internal.a: $(LIB_OBJ)
@@ -386,7 +392,7 @@ install: all ## into DESTDIR and PREFIX (default /usr/local)
 	install -m 644 lib/datarep.h $D$(includedir)/
 	install -m 644 $(filter %.1,$(MAN)) $D$(mandir)/man1/
 	install -m 644 $(filter %.5,$(MAN)) $D$(mandir)/man5/
-	$(if $(MODULE),install -d $D$(libdir)/datarep && install -m 644 $(MODULE) $D$(libdir)/datarep/)
+	$(if $(strip $(MODULES)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLUDEDIR@|$(includedir)|' \

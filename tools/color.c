@@ -18,6 +18,20 @@ int color_wanted(const char *when, int fd)
     return (!no || !*no) && term && strcmp(term, "dumb") != 0 && isatty(fd);
 }
 
+bool color_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *value = NULL;
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names && !value; i++) {
+        value = getenv(names[i]);
+        if (value && !*value)
+            value = NULL;
+    }
+    return value && (strcasestr(value, "utf-8") || strcasestr(value, "utf8"));
+}
+
 const char *color_of(int kind)
 {
     switch (kind) {

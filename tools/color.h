@@ -19,6 +19,9 @@
  * NO_COLOR is not set), "always", "never"; NULL: auto.  -1 for another word. */
 int color_wanted(const char *when, int fd);
 
+/* Whether the terminal shows UTF-8, by the variables that decide it. */
+bool color_utf8(void);
+
 /* The colour of an object of this kind (enum drep_objkind), 0 for a link. */
 const char *color_of(int kind);
 

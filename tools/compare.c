@@ -176,28 +176,13 @@ struct number {
 static struct number load(const struct printer *p, const drep_type *type, const void *at)
 {
     struct number n = {.grid = grid_of(p, type)};
-    const drep_type *base = type;
 
-    if (drep_type_kind(type) == DREP_KIND_ENUM || drep_type_kind(type) == DREP_KIND_BOOLEAN)
-        base = drep_type_member(type, 0);
     n.real = n.grid != NULL;
     if (n.real) {
         n.num = num_of_real(n.grid->format, at);
         return n;
     }
-    switch (drep_type_kind(base) == DREP_KIND_PREDEFINED ? format_of(p, base) : 0) {
-    case 0:
-    case DREP_FORMAT_INT:
-    case DREP_FORMAT_UINT:
-        n.integer = num_int(p, base, at);
-        break;
-    default:
-        n.integer = num_machine_int(at, drep_type_size(base), false);
-    }
-    /* Anything but zero is true. */
-    if (drep_type_kind(type) == DREP_KIND_BOOLEAN ||
-        (drep_type_kind(base) == DREP_KIND_PREDEFINED && format_of(p, base) == DREP_FORMAT_BOOL))
-        n.integer = (struct wide){.low = n.integer.low || n.integer.high};
+    n.integer = num_integer(p, type, at);
     n.num = num_of_int(n.integer);
     return n;
 }

@@ -14,7 +14,7 @@
 /* What there may be, and what it needs to be built. */
 static const struct {
     const char *name, *needs;
-} known[] = {{"hdf5", "HDF5"}, {"zip", "libzip"}};
+} known[] = {{"hdf5", "HDF5"}, {"zip", "libzip"}, {"plot", "Cairo"}};
 
 typedef int interface_fn(void);
 

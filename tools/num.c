@@ -150,6 +150,71 @@ struct num num_of_real(int format, const void *at)
     }
 }
 
+/* ------------------------------------------------------------------ any number */
+
+static int format_of(const struct printer *p, const drep_type *type)
+{
+    return p->plain[drep_type_code(type)].format;
+}
+
+bool num_is(const struct printer *p, const drep_type *type)
+{
+    int kind = drep_type_kind(type);
+
+    (void)p;
+    return kind == DREP_KIND_PREDEFINED || kind == DREP_KIND_SCALAR || kind == DREP_KIND_ENUM ||
+           kind == DREP_KIND_BOOLEAN;
+}
+
+bool num_fits(const struct printer *p, const drep_type *type)
+{
+    int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? format_of(p, type) : 0;
+
+    if (format == 0 || print_complex(p, drep_type_code(type)) || drep_type_size(type) > 8)
+        return false;
+    return format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT || num_format(p, type) != 0;
+}
+
+int num_format(const struct printer *p, const drep_type *type)
+{
+    int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? format_of(p, type) : 0;
+
+    return format >= DREP_FORMAT_BINARY16 && format <= DREP_FORMAT_BINARY128 ? format : 0;
+}
+
+struct wide num_integer(const struct printer *p, const drep_type *type, const void *at)
+{
+    int kind = drep_type_kind(type), format;
+    const drep_type *base =
+        kind == DREP_KIND_ENUM || kind == DREP_KIND_BOOLEAN ? drep_type_member(type, 0) : type;
+    struct wide w;
+
+    format = drep_type_kind(base) == DREP_KIND_PREDEFINED ? format_of(p, base) : 0;
+    if (format == 0 || format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT)
+        w = num_int(p, base, at);
+    else
+        w = num_machine_int(at, drep_type_size(base), false);
+    /* Anything but zero is true. */
+    if (kind == DREP_KIND_BOOLEAN || format == DREP_FORMAT_BOOL)
+        w = (struct wide){.low = w.low || w.high};
+    return w;
+}
+
+struct num num_value(const struct printer *p, const drep_type *type, const void *at)
+{
+    int format = num_format(p, type);
+    int64_t half = drep_type_size(type) / 2;
+    struct num a, b;
+
+    if (!format)
+        return num_of_int(num_integer(p, type, at));
+    if (!print_complex(p, drep_type_code(type)))
+        return num_of_real(format, at);
+    a = num_of_real(format, at);
+    b = num_of_real(format, (const char *)at + half);
+    return (struct num){hypot(a.value, b.value), 0};
+}
+
 double num_difference(struct num a, struct num b)
 {
     double d = a.value - b.value;

@@ -1,5 +1,6 @@
 /* progress.c - what is done, how fast, and how long it will still take. */
 #include "progress.h"
+#include "color.h"
 #include "stop.h"
 #include <datarep.h>
 #include <stdbool.h>
@@ -30,21 +31,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Whether the terminal shows UTF-8, by the variables that decide it. */
-static bool speaks_utf8(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    const char *value = NULL;
-    size_t i;
-
-    for (i = 0; i < sizeof names / sizeof *names && !value; i++) {
-        value = getenv(names[i]);
-        if (value && !*value)
-            value = NULL;
-    }
-    return value && (strcasestr(value, "utf-8") || strcasestr(value, "utf8"));
-}
-
 void progress_begin(const char *what, enum progress_unit unit, uint64_t total)
 {
     const char *term = getenv("TERM");
@@ -57,7 +43,7 @@ void progress_begin(const char *what, enum progress_unit unit, uint64_t total)
     work.begun = now();
     work.next = work.begun + QUIET_TIME;
     work.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-    work.utf8 = speaks_utf8();
+    work.utf8 = color_utf8();
 }
 
 /* ------------------------------------------------------------------ the line */

@@ -33,7 +33,7 @@ done
     sed -n 's/^\.It \(.*\)/\1/p' "tools/man/datarep-$command.1" | grep -oE -- 'Fl -[a-z-]+' | cut -c5- |
         while read -r option; do
             letter=$(sed -n "s/^\.It Fl \([a-zA-Z]\) .*Fl -$option.*/\1/p" "tools/man/datarep-$command.1" | head -1)
-            grep -qE -- "Fl -$option\\b|Fl [a-zA-Z]*${letter:-%}" "$TMPDIR/synopsis" ||
+            grep -qE -- "Fl -$option\\b|Fl [a-zA-Z]*${letter:-%}|Ar options" "$TMPDIR/synopsis" ||
                 [ "$option" = help ] || echo "$command: --$option is not in the synopsis"
         done
 done > "$TMPDIR/log"
