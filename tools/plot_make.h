@@ -48,6 +48,28 @@ int series_cells(const struct series *s, int rows, int columns, double *cell);
  * dimension is.  False if there are none. */
 bool series_coordinates(const struct series *s, int d, struct series *out);
 
+/* What was asked for, and what comes of it. */
+#define PLOT_TEXT 256
+struct make {
+    const char *file_name;
+    drep_file *file;
+    struct printer printer;
+    struct operand operand[PLOT_LINES];
+    struct series series[PLOT_LINES];
+    int n;
+    const char *x, *y; /* operands of coordinates */
+    const char *member, *title, *output, *colors, *color;
+    double low, high; /* range of values, NaN: as they are */
+    bool log, preview, origin_given, origin_upper;
+    int width, height;
+    struct plot plot;
+    char title_text[PLOT_TEXT], source[PLOT_TEXT], x_label[PLOT_TEXT], y_label[PLOT_TEXT],
+        value_label[PLOT_TEXT];
+};
+
+/* plot_make.c: works out m->plot from the series.  An exit code. */
+int plot_make(struct make *m);
+
 /* plot_preview.c: prints the picture in characters, at most `columns` wide. */
 void plot_preview(const struct plot *plot, struct sink *s, int columns, bool utf8);
 
