@@ -19,6 +19,9 @@ libdir ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
 datadir ?= $(PREFIX)/share
 mandir ?= $(datadir)/man
+bashdir ?= $(datadir)/bash-completion/completions
+zshdir ?= $(datadir)/zsh/site-functions
+fishdir ?= $(datadir)/fish/vendor_completions.d
 FUZZ_TIME ?= 60
 PROPERTY_TIME ?= 600
 CRASH_STATES ?= 1000000
@@ -385,6 +388,9 @@ D := $(DESTDIR)
 install: all ## into DESTDIR and PREFIX (default /usr/local)
 	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5
 	install -m 755 $(COMMAND) $D$(bindir)/datarep
+	install -D -m 644 tools/completion/datarep.bash $D$(bashdir)/datarep
+	install -D -m 644 tools/completion/_datarep $D$(zshdir)/_datarep
+	install -D -m 644 tools/completion/datarep.fish $D$(fishdir)/datarep.fish
 	install -m 644 $(SHARED) $D$(libdir)/
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
@@ -403,7 +409,8 @@ install: all ## into DESTDIR and PREFIX (default /usr/local)
 uninstall: ## remove what install put there
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
-	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5)
+	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) \
+	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish
 	rm -rf $D$(libdir)/datarep $D$(datadir)/datarep
 
 clean: ## remove build/

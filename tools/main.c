@@ -1,4 +1,5 @@
 /* main.c - `datarep`: finds the subcommand and runs it. */
+#include "complete.h"
 #include "near.h"
 #include "stop.h"
 #include "tool.h"
@@ -75,6 +76,8 @@ int main(int argc, char **argv)
         return help(NULL);
     if (strcmp(name, "help") == 0)
         return help(argv[2]);
+    if (strcmp(name, "__complete") == 0)
+        return complete(argc - 1, argv + 1);
     if (!*name) {
         put_help(stderr);
         return TOOL_USAGE;

@@ -25,6 +25,11 @@ check() { # NAME COMMAND...
     fi
 }
 
+skip() { # NAME REASON
+    cases=$((cases + 1))
+    echo "ok $cases - $1 # SKIP $2"
+}
+
 # Runs the command with stdout and stderr in files and wants this exit status.
 status() { # STATUS ARGUMENT...
     local want=$1 got

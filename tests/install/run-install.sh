@@ -69,7 +69,9 @@ build_cxx() {
 installed() {
     for f in bin/datarep include/datarep.h lib/libdatarep.a lib/libdatarep.so lib/libdatarep.so.0 \
         lib/pkgconfig/datarep.pc share/man/man1/datarep.1 share/man/man1/datarep-dump.1 \
-        share/man/man5/datarep.5 share/man/man5/datarep-schema.5; do
+        share/man/man5/datarep.5 share/man/man5/datarep-schema.5 \
+        share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
+        share/fish/vendor_completions.d/datarep.fish; do
         [ -e "$root/usr/$f" ] || {
             echo "no $f"
             return 1

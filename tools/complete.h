@@ -1,0 +1,10 @@
+/* complete.h - what a shell may put where the cursor is. */
+#ifndef TOOLS_COMPLETE_H
+#define TOOLS_COMPLETE_H
+
+/* `datarep __complete WORD...`: the words behind "datarep", the last one being completed,
+ * perhaps empty.  `datarep __complete --line TEXT`: a shell's line up to the cursor, with
+ * its quotes.  Prints what fits; an exit code. */
+int complete(int argc, char **argv);
+
+#endif
