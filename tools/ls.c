@@ -1,5 +1,8 @@
 /* ls.c - `datarep ls`: one line an object. */
+#include "color.h"
 #include "dump.h"
+#include "extremes.h"
+#include "progress.h"
 #include "tool.h"
 #include "walk.h"
 #include <inttypes.h>
@@ -10,7 +13,8 @@
 struct ls {
     const char *file_name;
     drep_file *file;
-    bool lengthy;
+    bool lengthy, extremes;
+    struct printer printer; /* of extremes */
     struct sink sink;
     int status;
 };
@@ -75,6 +79,8 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
             if (ls->lengthy)
                 put_storage(s, &info);
         }
+        if (ls->extremes)
+            err = extremes_put(&ls->printer, s, ds, &info);
     }
     drep_dataset_close(ds);
     return err;
@@ -141,7 +147,9 @@ static int enter(struct walk *walk, const struct walk_item *item)
     /* The group that was asked for is not a line; anything else is. */
     if (item->depth == 0 && !item->link && item->info.kind == DREP_OBJ_GROUP)
         return 0;
+    sink_color(s, color_of(item->link ? 0 : item->info.kind));
     sink_name(s, item->path);
+    sink_color(s, COLOR_END);
     begun = sink_total(s) - begun;
     sink_spaces(s, begun < 24 ? (int)(25 - begun) : 1);
     if (item->link)
@@ -154,7 +162,8 @@ static int enter(struct walk *walk, const struct walk_item *item)
     return s->err;
 }
 
-static int list(struct ls *ls, const char *path, int depth)
+/* An exit code. */
+static int list(struct ls *ls, const char *path, int depth, bool color)
 {
     struct walk walk = {
         .file = ls->file, .file_name = ls->file_name, .depth = depth, .enter = enter, .ctx = ls};
@@ -163,10 +172,20 @@ static int list(struct ls *ls, const char *path, int depth)
 
     if (err)
         return tool_fail(ls->file_name, path, err);
+    err = ls->extremes ? print_init(&ls->printer, ls->file, false) : 0;
+    if (err)
+        return tool_fail(ls->file_name, NULL, err);
     if (sink_init(&ls->sink, STDOUT_FILENO)) {
+        print_release(&ls->printer);
         return tool_no_memory();
     }
+    ls->sink.color = color;
+    if (ls->extremes)
+        progress_begin("reading", PROGRESS_BYTES, walk_bytes(ls->file, path));
     walk_run(&walk, path);
+    progress_end();
+    if (ls->extremes)
+        print_release(&ls->printer);
     ls->status = tool_worse(ls->status, walk.status);
     return tool_worse(ls->status, sink_close(&ls->sink));
 }
@@ -177,34 +196,55 @@ static const struct option_row options[] = {
      "also chunk shape, filters, bytes stored, and how many times\n"
      "fewer that is than the elements take",
      NULL},
+    {'m', "minmax", NULL, "also the least and the greatest value; reads all of them", NULL},
+    OPTION_ROW_PLUGINS,
     OPTION_ROW_COMMIT,
+    OPTION_ROW_COLOR,
     {0}};
+
+struct arguments {
+    const char *plugins, *commit, *color;
+    int depth;
+};
+
+static void take(struct ls *ls, struct arguments *a, int option)
+{
+    if (option == 'r')
+        a->depth = -1;
+    if (option == OPTION_COMMIT)
+        a->commit = optarg;
+    if (option == OPTION_PLUGINS)
+        a->plugins = optarg;
+    if (option == OPTION_COLOR)
+        a->color = optarg ? optarg : "always";
+    ls->lengthy = ls->lengthy || option == 'l';
+    ls->extremes = ls->extremes || option == 'm';
+}
 
 static int run(int argc, char **argv)
 {
     struct options o = {.command = &ls_command, .argc = argc, .argv = argv};
+    struct arguments a = {.depth = 1};
     struct ls ls = {.lengthy = false};
-    const char *commit = NULL;
-    int option, status, depth = 1;
+    int option, status, color;
     char **operands;
 
-    while ((option = option_next(&o)) > 0) {
-        if (option == 'r')
-            depth = -1;
-        if (option == OPTION_COMMIT)
-            commit = optarg;
-        ls.lengthy = ls.lengthy || option == 'l';
-    }
+    while ((option = option_next(&o)) > 0)
+        take(&ls, &a, option);
     if (option < 0)
         return o.status;
     operands = option_operands(&o, 1, 2, "which file?");
     if (!operands)
         return o.status;
+    color = color_wanted(a.color, STDOUT_FILENO);
+    if (color < 0)
+        return command_usage(o.command, "--color is auto, always or never, not '%s'", a.color);
     ls.file_name = operands[0];
-    status = tool_open_commit(ls.file_name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, commit, &ls.file);
+    status = tool_open_commit(ls.file_name, DREP_RDONLY | (ls.extremes ? 0 : DREP_HEADER_ONLY),
+                              a.plugins, a.commit, &ls.file);
     if (status)
         return status;
-    status = list(&ls, operands[1] ? operands[1] : "/", depth);
+    status = list(&ls, operands[1] ? operands[1] : "/", a.depth, color);
     drep_close(ls.file);
     return status;
 }
@@ -217,5 +257,5 @@ const struct command ls_command = {
     .about = "Lists the members of a group, one line each: path, kind, type, shape.",
     .options = options,
     .examples = "  datarep ls -r a.drep\n"
-                "  datarep ls -l a.drep /grid",
+                "  datarep ls -lm a.drep /grid",
     .operands = "<drep> <path>"};
