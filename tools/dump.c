@@ -186,13 +186,6 @@ static bool take(struct asked *a, int option)
     }
 }
 
-static int offer(const char *name, const char *form, void *ctx)
-{
-    (void)form;
-    near_offer(ctx, name);
-    return 0;
-}
-
 /* --as: a representation that is known.  An exit code. */
 static int check_as(const char *name)
 {
@@ -201,7 +194,7 @@ static int check_as(const char *name)
 
     if (!name || strcmp(name, "stored") == 0 || drep_datarep_get(name, &rep) == 0)
         return 0;
-    (void)drep_datarep_walk(offer, &near);
+    near_datareps(&near);
     if (near.best[0])
         return command_usage(&dump_command, "unknown data representation '%s'; did you mean '%s'?",
                              name, near.best);

@@ -1,5 +1,6 @@
 /* near.c - the distance between words, as typing errors go. */
 #include "near.h"
+#include <datarep.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -47,4 +48,16 @@ void near_offer(struct near *near, const char *candidate)
         return;
     memcpy(near->best, candidate, size + 1);
     near->distance = d;
+}
+
+static int offer_datarep(const char *name, const char *form, void *ctx)
+{
+    (void)form;
+    near_offer(ctx, name);
+    return 0;
+}
+
+void near_datareps(struct near *near)
+{
+    (void)drep_datarep_walk(offer_datarep, near);
 }

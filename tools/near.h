@@ -11,5 +11,7 @@ struct near {
     size_t distance;  /* of it: letters added, left out, changed or swapped */
 };
 void near_offer(struct near *near, const char *candidate);
+/* Offers the names of all data representations. */
+void near_datareps(struct near *near);
 
 #endif

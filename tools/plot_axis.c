@@ -96,7 +96,7 @@ void plot_widen(struct plot_axis *axis, double share)
     double room;
 
     if (axis->log) {
-        room = pow(axis->to / axis->from, share);
+        room = axis->to == axis->from ? 10 : pow(axis->to / axis->from, share);
         axis->from /= room;
         axis->to *= room;
         return;

@@ -59,7 +59,7 @@ void recipe_say(void *ctx, int line, int column, const char *message)
     if (line > 0)
         fprintf(stderr, "%s:%d:%d: %s\n", recipe->name, line, column, message);
     else
-        fprintf(stderr, "%s: %s\n", recipe->name, message);
+        tool_say(recipe->name, NULL, "%s", message);
 }
 
 /* ------------------------------------------------------- elements from files */

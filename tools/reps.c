@@ -1,5 +1,6 @@
 /* reps.c - `datarep reps`: the data representations that this command knows. */
 #include "reps_check.h"
+#include "near.h"
 #include "sink.h"
 #include "tool.h"
 #include <getopt.h>
@@ -96,6 +97,19 @@ static int show_wanted(const char *name, const char *form, void *ctx)
     return show(name, form, w->reps);
 }
 
+static int unknown(const char *name)
+{
+    struct near near = {.word = name};
+
+    near_datareps(&near);
+    if (near.best[0])
+        tool_say(NULL, NULL, "unknown data representation '%s'; did you mean '%s'?", name,
+                 near.best);
+    else
+        tool_say(NULL, NULL, "unknown data representation '%s'; `datarep reps` lists them", name);
+    return TOOL_USAGE;
+}
+
 static void show_all(struct reps *r, int argc, char **argv)
 {
     int err = 0, i;
@@ -112,8 +126,7 @@ static void show_all(struct reps *r, int argc, char **argv)
         err = drep_datarep_walk(show_wanted, &w);
         if (err || w.found)
             continue;
-        tool_say(NULL, NULL, "unknown data representation \"%s\"", argv[i]);
-        r->status = tool_worse(r->status, TOOL_USAGE);
+        r->status = tool_worse(r->status, unknown(argv[i]));
     }
     if (err && err != DREP_ERR_STOPPED)
         r->status = tool_worse(r->status, tool_fail(NULL, NULL, err));

@@ -50,6 +50,15 @@ static int open_input(int amode, const drep_info *info, drep_file **out)
     return err ? tool_fail("-", NULL, err) : TOOL_FINE;
 }
 
+static int say_no_commit(const char *path)
+{
+    const char *message = strstr(drep_error(), "commit ");
+
+    tool_say(path, NULL, "%s; datarep log %s lists them",
+             message ? message : drep_strerror(DREP_ERR_NOT_FOUND), path);
+    return TOOL_USAGE;
+}
+
 static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
                      drep_file **out)
 {
@@ -62,6 +71,8 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
         return TOOL_IO;
     }
     err = drep_open_commit(path, amode, commit, info, out);
+    if (err == DREP_ERR_NOT_FOUND && commit)
+        return say_no_commit(path);
     if (err != DREP_ERR_NOT_DREP)
         return err ? tool_fail(path, NULL, err) : TOOL_FINE;
     f = fopen(path, "rb");

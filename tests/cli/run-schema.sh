@@ -10,7 +10,7 @@ wrong() { # PLACE PATTERN [STATUS]
     printf '%s' "$text" | "$DATAREP" create -s - "$tmp/wrong.drep" > "$tmp/out" 2> "$tmp/err"
     [ $? = "${3:-2}" ] || { echo "not refused: $text"; return 1; }
     [ ! -e "$tmp/wrong.drep" ] || { echo "a file was made"; return 1; }
-    grep -qE "^stdin:${1:+$1:} .*$2" "$tmp/err" || { cat "$tmp/err"; return 1; }
+    grep -qE "^(datarep: )?stdin:${1:+$1:} .*$2" "$tmp/err" || { cat "$tmp/err"; return 1; }
 }
 
 all_errors() {
