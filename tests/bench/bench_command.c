@@ -1,0 +1,263 @@
+/* bench_command.c - the command against h5dump, as users run both.
+ *
+ * Standard output goes into a file.  The digits of the large dump are read back first: a
+ * text that is fast and loses some would be no text of these numbers. */
+#include "bench.h"
+
+#include <datarep.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DATAREP "build/release/datarep"
+
+enum { GROUPS = 100, SETS = 100, LEN = 100, DOUBLES = 5000000, STARTS = 51 };
+
+struct work {
+    double *data;
+    char drep[64], h5[64], out[64];
+};
+
+/* Runs a command to its end; it has to succeed.  Gives the processor's seconds. */
+static double run(const char *out, const char *const argv[])
+{
+    pid_t child = fork();
+    struct rusage use;
+    int status = 0;
+
+    if (child == 0) {
+        int fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+        if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0)
+            execvp(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    bench_must(child > 0 && wait4(child, &status, 0, &use) == child && status == 0, argv[0]);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+#define RUN(w, ...) run((w)->out, (const char *const[]){__VA_ARGS__, NULL})
+
+static void our_headers(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN(w, DATAREP, "dump", "-H", w->drep);
+}
+
+static void their_headers(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN(w, "h5dump", "-H", w->h5);
+}
+
+static void our_text(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN(w, DATAREP, "dump", w->drep);
+}
+
+static void our_json(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN(w, DATAREP, "dump", "--json", w->drep);
+}
+
+static void their_text(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN(w, "h5dump", w->h5);
+}
+
+static void their_digits(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN(w, "h5dump", "-m", "%.17g", w->h5);
+}
+
+/* ---------------------------------------------------------------------- files */
+
+static void make_groups(const struct work *w)
+{
+    const hsize_t dims[1] = {LEN};
+    const int64_t len = LEN;
+    drep_spec spec = {.type = DREP_FLOAT, .rank = 1, .dims = &len};
+    drep_file *file;
+    drep_dataset *set;
+    hid_t f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, dims, NULL), one = H5Screate(H5S_SCALAR), text, group, d, a;
+    char path[64];
+
+    bench_must(drep_create(w->drep, DREP_RDWR, "internal", NULL, &file) == 0, "drep_create");
+    text = H5Tcopy(H5T_C_S1);
+    H5Tset_size(text, 2);
+    for (int i = 0; i < GROUPS; i++) {
+        snprintf(path, sizeof path, "/station%02d", i);
+        bench_must(drep_group_create(file, path, 0) == 0, "drep_group_create");
+        group = H5Gcreate2(f, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        for (int k = 0; k < SETS; k++) {
+            snprintf(path, sizeof path, "/station%02d/quantity%02d", i, k);
+            bench_must(drep_dataset_create(file, path, &spec, &set) == 0 &&
+                           drep_attr_write_string(file, path, "units", "m") == 0,
+                       "drep_dataset_create");
+            drep_dataset_close(set);
+            d = H5Dcreate2(f, path, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+            a = H5Acreate2(d, "units", text, one, H5P_DEFAULT, H5P_DEFAULT);
+            bench_must(H5Awrite(a, text, "m") >= 0, "H5Awrite");
+            H5Aclose(a);
+            H5Dclose(d);
+        }
+        H5Gclose(group);
+    }
+    H5Tclose(text);
+    H5Sclose(one);
+    H5Sclose(space);
+    bench_must(H5Fclose(f) >= 0 && drep_close(file) == 0, "closing");
+}
+
+static void make_doubles(const struct work *w)
+{
+    const hsize_t dims[1] = {DOUBLES};
+    const int64_t len = DOUBLES;
+    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = &len};
+    drep_file *file;
+    drep_dataset *set;
+    hid_t f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, dims, NULL);
+    hid_t d = H5Dcreate2(f, "x", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+
+    bench_must(H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, w->data) >= 0,
+               "H5Dwrite");
+    H5Dclose(d);
+    H5Sclose(space);
+    bench_must(H5Fclose(f) >= 0, "H5Fclose");
+    bench_must(drep_create(w->drep, DREP_RDWR, "internal", NULL, &file) == 0 &&
+                   drep_dataset_create(file, "/x", &spec, &set) == 0 &&
+                   drep_write(set, NULL, DREP_DOUBLE, w->data, NULL) == 0,
+               "writing");
+    drep_dataset_close(set);
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+/* ----------------------------------------------------------------------- rows */
+
+/* The numbers of the text, in order, are the numbers of the dataset, bit for bit. */
+static void read_back(const struct work *w)
+{
+    FILE *f = fopen(w->out, "r");
+    char *line = NULL, *p, *end;
+    size_t room = 0, n = 0, same = 0;
+    double v;
+
+    bench_must(f != NULL, w->out);
+    while (getline(&line, &room, f) > 0 && strcmp(line, "  data =\n") != 0)
+        ;
+    while (getline(&line, &room, f) > 0) {
+        for (p = line; n < DOUBLES && *p != '#'; p = end + (*end == ',')) {
+            v = strtod(p, &end);
+            if (end == p)
+                break;
+            same += memcmp(&v, &w->data[n++], sizeof v) == 0;
+        }
+    }
+    free(line);
+    fclose(f);
+    printf("numbers of the text that are those of the file, bit for bit: %zu of %d\n", same,
+           DOUBLES);
+    bench_must(same == DOUBLES, "reading the text back");
+}
+
+static int headers(struct work *w)
+{
+    const struct bench_entry e[] = {
+        {"datarep dump -H", NULL, our_headers, 0},
+        {"h5dump -H", NULL, their_headers, 30},
+    };
+
+    make_groups(w);
+    return bench_versus("dump -H, 10,000 datasets in 100 groups", 7, e, 2, w);
+}
+
+static int texts(struct work *w)
+{
+    const struct bench_entry e[] = {
+        {"datarep dump", NULL, our_text, 0},
+        {"h5dump (6 digits)", NULL, their_text, 15},
+        {"h5dump -m %.17g", NULL, their_digits, 0},
+    };
+    const struct bench_entry json[] = {
+        {"datarep dump --json", NULL, our_json, 0},
+        {"h5dump (6 digits)", NULL, their_text, 0},
+    };
+    int missed;
+
+    bench_doubles(w->data, DOUBLES, 11);
+    make_doubles(w);
+    our_text(w);
+    read_back(w);
+    missed = bench_versus("dump, 5 million doubles as text", 5, e, 3, w);
+    return missed + bench_versus("dump --json, 5 million doubles", 3, json, 2, w);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The processor's time of the least that each command can do. */
+static int start(struct work *w)
+{
+    double ours[STARTS], theirs[STARTS];
+    bool missed;
+
+    for (int i = 0; i < STARTS; i++) {
+        ours[i] = RUN(w, DATAREP, "--version");
+        theirs[i] = RUN(w, "h5dump", "--version");
+    }
+    qsort(ours, STARTS, sizeof *ours, by_value);
+    qsort(theirs, STARTS, sizeof *theirs, by_value);
+    missed = ours[STARTS / 2] > 0.005;
+    printf("%-46s %8.2f ms of CPU (h5dump %.2f ms)  bar 5 ms %s\n", "--version",
+           1e3 * ours[STARTS / 2], 1e3 * theirs[STARTS / 2], missed ? "MISSED" : "met");
+    return missed;
+}
+
+static void name(char *path, size_t size, const char *what)
+{
+    snprintf(path, size, "%s/bench-%d-%s", bench_dir(), (int)getpid(), what);
+}
+
+int main(void)
+{
+    struct work w = {0};
+    int missed = 0;
+
+    name(w.drep, sizeof w.drep, "command.drep");
+    name(w.h5, sizeof w.h5, "command.h5");
+    name(w.out, sizeof w.out, "command.out");
+    w.data = malloc(DOUBLES * sizeof *w.data);
+    bench_must(w.data != NULL, "memory");
+    printf("median times, times faster; whole commands, into a file\n");
+    missed += headers(&w);
+    missed += texts(&w);
+    missed += start(&w);
+    unlink(w.drep);
+    unlink(w.h5);
+    unlink(w.out);
+    free(w.data);
+    printf("bars missed: %d\n", missed);
+    return 0;
+}
