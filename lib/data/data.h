@@ -81,6 +81,14 @@ struct drep_file {
     drep_dataset *open;  /* open datasets; guarded by type_lock */
     drep_dataset *spare; /* one that was closed */
 
+    /* Where paths led: the last one, which is mostly asked for again, and the group that it
+     * lies in, as its neighbours do.  Who finds the lock taken does without. */
+    pthread_mutex_t path_lock;
+    struct known_path {
+        uint64_t id; /* 0: none */
+        char path[200];
+    } last_path, last_group;
+
     /* The files behind external links (external.c). */
     bool follow;       /* such links may be followed */
     int dir;           /* the directory of this file, -1: none */
@@ -102,8 +110,6 @@ struct drep_file {
     struct buf scratch[2];
     bool writing;
     uint64_t removals;
-    uint64_t last_id; /* 0, or where last_path leads: mostly it is asked for again */
-    char last_path[200];
 
     int write_error; /* of a failed write since the last commit */
     struct fail_state write_message;
@@ -211,6 +217,8 @@ int path_id(drep_file *f, const char *path, uint64_t *id);
 int path_find(drep_file *f, const char *path, struct object *o);
 /* While writing: this path leads there now. */
 void path_note(drep_file *f, const char *path, uint64_t id);
+/* Links changed; nobody else may be looking. */
+void path_forget(drep_file *f);
 /* The group that is to hold the last name of path; makes groups when parents. */
 int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name);
 /* Makes an object with its first link. */

@@ -86,7 +86,7 @@ static int write_finish(drep_file *f, int err, bool counts)
 
         fail_save(&why);
         store_op_end(f->st, 0);
-        f->last_id = 0;
+        path_forget(f);
         ftypes_forget(f);
         memcpy(f->used, f->used_before, sizeof f->used);
         fail_restore(&why);
@@ -138,6 +138,7 @@ static void file_free(drep_file *f)
     mem_free(f->path);
     pthread_mutex_destroy(&f->others_lock);
     pthread_mutex_destroy(&f->type_lock);
+    pthread_mutex_destroy(&f->path_lock);
     pthread_rwlock_destroy(&f->lock);
     mem_free(f);
 }
@@ -152,6 +153,7 @@ static int file_new(const char *path, int amode, const drep_info *info, drep_fil
     f->amode = amode;
     pthread_rwlock_init(&f->lock, NULL);
     pthread_mutex_init(&f->type_lock, NULL);
+    pthread_mutex_init(&f->path_lock, NULL);
     pthread_mutex_init(&f->others_lock, NULL);
     f->dir = -1;
     f->path = mem_strdup(path);
@@ -474,6 +476,7 @@ int drep_refresh(drep_file *file)
     if (file == NULL)
         return fail(DREP_ERR_ARG, "no file");
     pthread_rwlock_wrlock(&file->lock);
+    path_forget(file);
     /* Without locks a writer may be faster. */
     for (int i = 0; err == DREP_ERR_STALE && i < 4; i++)
         err = refresh(file);

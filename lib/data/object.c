@@ -218,7 +218,7 @@ static int link_drop(drep_file *f, uint64_t group, const char *name, const struc
     struct key key;
     int err = link_key(&key, group, name, strlen(name));
 
-    f->last_id = 0;
+    path_forget(f);
     if (err == 0)
         err = tree_del(f->st, &key);
     key_make(&key, group, FMT_TAG_LINK_ORDER);
@@ -355,28 +355,95 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
     return err;
 }
 
+/* ---- paths that were asked for ---- */
+
+static void known_set(struct known_path *known, const char *path, size_t len, uint64_t id)
+{
+    if (len >= sizeof known->path)
+        return;
+    memcpy(known->path, path, len);
+    known->path[len] = '\0';
+    known->id = id;
+}
+
+static bool known_is(const struct known_path *known, const char *path, size_t len)
+{
+    return known->id != 0 && strncmp(known->path, path, len) == 0 && known->path[len] == '\0';
+}
+
 void path_note(drep_file *f, const char *path, uint64_t id)
 {
-    size_t n = strlen(path);
-
-    if (!f->writing || n >= sizeof f->last_path)
+    if (pthread_mutex_trylock(&f->path_lock) != 0)
         return;
-    memcpy(f->last_path, path, n + 1);
-    f->last_id = id;
+    known_set(&f->last_path, path, strlen(path), id);
+    pthread_mutex_unlock(&f->path_lock);
+}
+
+void path_forget(drep_file *f)
+{
+    f->last_path.id = f->last_group.id = 0;
+}
+
+/* The object at the path, or else the group that the first `parent` bytes lead to; 0: not
+ * known. */
+static uint64_t path_recall(drep_file *f, const char *path, size_t parent, uint64_t *group)
+{
+    uint64_t id = 0;
+
+    *group = 0;
+    if (pthread_mutex_trylock(&f->path_lock) != 0)
+        return 0;
+    if (known_is(&f->last_path, path, strlen(path)))
+        id = f->last_path.id;
+    else if (parent > 0 && known_is(&f->last_group, path, parent))
+        *group = f->last_group.id;
+    pthread_mutex_unlock(&f->path_lock);
+    return id;
+}
+
+/* The group that the first `len` bytes lead to, from now on known; false if they do not, or
+ * are too many to be kept. */
+static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *group)
+{
+    struct known_path known = {0};
+    uint64_t at = FMT_OBJECT_ROOT;
+
+    if (len == 0 || len >= sizeof known.path)
+        return false;
+    known_set(&known, path, len, 1);
+    if (walk_path(f, known.path, &at, NULL) != 0)
+        return false;
+    *group = at;
+    if (pthread_mutex_trylock(&f->path_lock) == 0) {
+        known_set(&f->last_group, path, len, at);
+        pthread_mutex_unlock(&f->path_lock);
+    }
+    return true;
 }
 
 int path_id(drep_file *f, const char *path, uint64_t *id)
 {
-    uint64_t at = FMT_OBJECT_ROOT;
-    int err;
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+    size_t parent = slash == NULL ? 0 : (size_t)(slash - path);
+    uint64_t at, group;
+    int err = -1;
 
     if (path == NULL)
         return fail(DREP_ERR_ARG, "no path");
-    if (f->last_id != 0 && strcmp(path, f->last_path) == 0) {
-        *id = f->last_id;
+    at = path_recall(f, path, parent, &group);
+    if (at != 0) {
+        *id = at;
         return 0;
     }
-    err = walk_path(f, path, &at, NULL);
+    if (group != 0 || group_learn(f, path, parent, &group)) {
+        at = group;
+        err = walk_path(f, slash, &at, NULL);
+    }
+    /* What is wrong is said of the whole path. */
+    if (err != 0) {
+        at = FMT_OBJECT_ROOT;
+        err = walk_path(f, path, &at, NULL);
+    }
     if (err == 0) {
         path_note(f, path, at);
         *id = at;
