@@ -120,7 +120,7 @@ static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
 static int small_write(drep_dataset *ds, struct conv *c, const char *mem, int64_t n)
 {
     struct buf *b = &ds->file->scratch[1];
-    size_t size = bytes_of(ds, n);
+    size_t size = (size_t)bytes_of(ds, n); /* compact: small */
     struct key key;
     int err = buf_reserve(b, size);
 

@@ -368,7 +368,9 @@ START_TEST(test_irregular_typemaps_are_lists)
     ck_assert_int_le(nodes(t->prog.root), 6);
     ck_assert_ptr_null(t->prog.root->leaf);
     run = run_at(t, 4 * (N - 1) + 3, 1);
-    ck_assert(run.type == DREP_DOUBLE && run.offset == displs[N - 1] + 16 + 8);
+    /* Of the second pair the double, which lies at 4 where doubles are aligned to that. */
+    ck_assert(run.type == DREP_DOUBLE);
+    ck_assert_int_eq(run.offset, displs[N - 1] + 2 * drep_type_extent(pair) - 8);
     drep_type_free(t);
     drep_type_free(pair);
 }
