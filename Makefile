@@ -365,10 +365,10 @@ soak: ## SOAK_TIME s of a writer that is killed under four readers, then a quart
 	    test $$? = 77 || bad=1; \
 	rm -rf $$dir; exit $$bad
 
-hetero: ## the tests on other machines, under qemu-user
-	@tools/install-deps build hetero
-	+@$(SUB) MODE=release all
-	@tests/run hetero
+hetero: ## build and test on other machines, under qemu-user, what each writes read by all; the table
+	@tools/install-deps build test hetero
+	+@$(SUB) MODE=release all test-programs
+	@tests/hetero/hetero.py $(MACHINES)
 
 docs: ## check the man pages; the reference of the library as pages, into build/docs
 	@tools/install-deps docs
