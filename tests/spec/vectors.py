@@ -569,6 +569,26 @@ def native_ppc64el():
     return native("ppc64el-ibm")
 
 
+def native_unknown():
+    """A machine of which no reader has heard: its table alone says how to read it."""
+    table = table_of("s390x")
+    rows = {"CHAR": (C.EBCDIC, 0, 1, 1), "C_BOOL": (C.BOOL, 0, 2, 2), "SHORT": (C.INT, 0, 3, 1),
+            "LONG": (C.INT, 2, 6, 2), "WCHAR": (C.UNICODE, 1, 3, 1), "FLOAT": (C.IBM32, 0, 4, 4),
+            "DOUBLE": (C.VAX_G, 2, 8, 4), "LONG_DOUBLE": (C.X87, 0, 10, 2),
+            "C_DOUBLE_COMPLEX": (C.VAX_G, 2, 16, 4)}
+    table.update({C.CODE_OF[n]: row for n, row in rows.items()})
+    b = Builder("native:univac", table=table, flags=1, machine="univac")
+    b.dataset(1, "mixed", ("struct", [(n.lower(), n) for n in rows]), (2,), data=[
+        ("a", True, -3, 1 << 40, "\u20ac", 0.5, -2.5, Fraction(3, 7 << 3), (1.0, -0.125)),
+        ("\xe9", False, (1 << 23) - 1, -(1 << 47), "\U0010ffff", -100.0, 0.1, -1.0, (0.0, 3.0))])
+    b.dataset(1, "long", "LONG", (3,), data=[(1 << 47) - 1, -1, 0])
+    b.attr(1, "double", "DOUBLE", 0.1)
+    return done(b, {"/long": [(1 << 47) - 1, -1, 0], "/mixed": [
+        dict(zip([n.lower() for n in rows], row)) for row in (
+            ("a", True, -3, 1 << 40, "\u20ac", 0.5, -2.5, None, [1.0, -0.125]),
+            ("\xe9", False, (1 << 23) - 1, -(1 << 47), "\U0010ffff", -100.0, 0.1, -1.0, [0.0, 3.0]))]})
+
+
 def declared(name, rows, values, scalars=b""):
     table = {C.CODE_OF[n]: r for n, r in rows.items()}
     b = Builder(name, table=table, scalars=scalars)
@@ -762,6 +782,7 @@ def damaged_slot():
 GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, user_filter,
         contiguous, links,
         attrs, dims, named, tree, fill_exact, native_s390x, native_m68k, native_i386, native_ppc64el,
+        native_unknown,
         declared_ibm, declared_vax, declared_cray, code, code_native, extended, readonly,
         second_commit, commits, damaged_slot]
 
