@@ -110,7 +110,7 @@ struct piece {
 /* Where elements are back to back in the target, 16 bytes of one may also come from up to
  * three places, and what is stored behind its end is overwritten by the next. */
 enum { GATHERS = 16, GATHER_TERMS = 3 };
-struct gather {
+struct kern_gather {
     int32_t to, from[GATHER_TERMS];
     uint8_t terms, mask[GATHER_TERMS][16];
 };
@@ -121,7 +121,7 @@ struct pieces {
     struct piece piece[PIECES];
     int gathers[GATHER_TERMS]; /* of one term, of two, of three, in this order */
     int64_t packed;            /* 0: no gathers; bytes of an element from its first on */
-    struct gather gather[GATHERS];
+    struct kern_gather gather[GATHERS];
     /* Units that are neighbours on both sides, on their way into pieces. */
     struct {
         int32_t to, from;

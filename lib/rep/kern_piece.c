@@ -158,11 +158,11 @@ static bool element_init(struct element *e, const struct pieces *p)
 }
 
 /* The 16 bytes from byte `at` of an element on; false: they come from too many places. */
-static bool gather_init(struct gather *g, const struct element *e, int at)
+static bool gather_init(struct kern_gather *g, const struct element *e, int at)
 {
     int32_t from, last = e->from_end - e->from - 16, covered = -1, i, b;
 
-    *g = (struct gather){.to = e->to + at};
+    *g = (struct kern_gather){.to = e->to + at};
     memset(g->mask, 0x80, sizeof g->mask);
     for (;;) {
         from = INT32_MAX; /* the first byte that no place covers yet */
@@ -185,7 +185,7 @@ static bool gather_init(struct gather *g, const struct element *e, int at)
 /* Gathers, if the target's bytes are without a hole. */
 static void make_gathers(struct pieces *p)
 {
-    struct gather all[GATHERS];
+    struct kern_gather all[GATHERS];
     struct element e;
     int n = 0, terms, i, at = 0;
 
@@ -376,7 +376,7 @@ TARGET_PIECE static void run_pieces(const struct pieces *p, uint8_t *dst,
 
 /* -------------------------------------------------------------- gathering */
 
-INLINE TARGET_PIECE void gather(uint8_t *dst, const uint8_t *src, const struct gather *g, int terms)
+INLINE TARGET_PIECE void gather(uint8_t *dst, const uint8_t *src, const struct kern_gather *g, int terms)
 {
     vec16 v = shuffle16(src + g->from[0], g->mask[0]);
 
@@ -392,8 +392,8 @@ INLINE TARGET_PIECE void gather_all(const struct pieces *p, uint8_t *dst, int64_
                                     const uint8_t *src, int64_t src_stride, int64_t n, int ones,
                                     int twos, int threes)
 {
-    struct gather own[GATHERS];
-    const struct gather *at;
+    struct kern_gather own[GATHERS];
+    const struct kern_gather *at;
     int64_t i;
     int k;
 
