@@ -376,7 +376,8 @@ TARGET_PIECE static void run_pieces(const struct pieces *p, uint8_t *dst,
 
 /* -------------------------------------------------------------- gathering */
 
-INLINE TARGET_PIECE void gather(uint8_t *dst, const uint8_t *src, const struct kern_gather *g, int terms)
+INLINE TARGET_PIECE void gather(uint8_t *dst, const uint8_t *src, const struct kern_gather *g,
+                                int terms)
 {
     vec16 v = shuffle16(src + g->from[0], g->mask[0]);
 
