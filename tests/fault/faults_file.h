@@ -528,6 +528,38 @@ static int c_follow(struct env *e)
     return 0;
 }
 
+/* A file whose elements are stored as they are in memory. */
+static int p_map(struct env *e)
+{
+    const int64_t len = ROWS_LEN;
+    const drep_spec spec = {
+        .type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS};
+    drep_file *f;
+    int err = drep_create(e->path, DREP_RDWR, "native", NULL, &f);
+
+    if (err)
+        return err;
+    base_dataset(f, "/d", &spec);
+    err = drep_close(f);
+    if (!err)
+        err = drep_open(e->path, DREP_RDONLY, NULL, &e->f);
+    return err ? err : drep_dataset_open(e->f, "/d", &e->ds);
+}
+
+static int c_map(struct env *e)
+{
+    const void *data = NULL;
+    size_t size = 0;
+    int err = CALL(drep_dataset_map, e->ds, 0, &data, &size);
+
+    if (err)
+        return data ? WRONG : err;
+    if (size != ROWS_LEN * sizeof(int32_t) ||
+        ((const int32_t *)data)[ROWS_LEN - 1] != (ROWS_LEN - 1) * 7 % 1000)
+        return WRONG;
+    return CALL(drep_dataset_unmap, e->ds, data);
+}
+
 /* A file without a header, beside the other. */
 static int c_raw(struct env *e)
 {
@@ -677,6 +709,30 @@ static int c_shrink(struct env *e)
     static const int64_t less[2] = {17, 3};
 
     return CALL(drep_dataset_resize, e->ds, less);
+}
+
+static int c_append(struct env *e)
+{
+    static int32_t v[3 * WIDE > 99 ? 3 * WIDE : 99];
+    drep_dsinfo info;
+    int err = drep_dataset_info(e->ds, &info);
+
+    return err ? err : CALL(drep_append, e->ds, 0, info.rank == 2 ? 3 : 99, NULL, v, NULL);
+}
+
+static int c_append_column(struct env *e)
+{
+    static int32_t v[HIGH];
+
+    return CALL(drep_append, e->ds, 1, 1, NULL, v, NULL);
+}
+
+static int c_append_text(struct env *e)
+{
+    static char one[] = "one", two[] = "a somewhat longer text";
+    char *text[3] = {one, two, one};
+
+    return CALL(drep_append, e->ds, 0, 3, NULL, text, NULL);
 }
 
 static int c_write(struct env *e)
@@ -854,6 +910,7 @@ static const struct file_case file_cases[] = {
     {"open an image", OPENS, NULL, c_open_image, p_image},
     {"follow external links", OPENS, NULL, c_follow, p_follow},
     {"raw view", OPENS, NULL, c_raw, NULL},
+    {"map", OPENS, NULL, c_map, p_map},
     {"make groups", CHANGES, NULL, c_group, NULL},
     {"make a dimension", CHANGES, NULL, c_dimension, NULL},
     {"name a type", CHANGES, NULL, c_type_commit, p_type},
@@ -876,6 +933,11 @@ static const struct file_case file_cases[] = {
     {"shrink chunked", CHANGES, "/k/tiles", c_shrink, NULL},
     {"shrink filtered", CHANGES, "/k/packed", c_shrink, NULL},
     {"shrink contiguous", CHANGES, "/k/rows", c_shrink, NULL},
+    {"append, contiguous", CHANGES, "/k/rows", c_append, NULL},
+    {"append, chunked", CHANGES, "/k/tiles", c_append, NULL},
+    {"append, filtered", CHANGES, "/k/packed", c_append, NULL},
+    {"append a column", CHANGES, "/k/packed", c_append_column, NULL},
+    {"append strings", CHANGES, "/k/text", c_append_text, NULL},
     {"write contiguous", CHANGES, "/k/rows", c_write, NULL},
     {"write chunked", CHANGES, "/k/tiles", c_write, NULL},
     {"write filtered", CHANGES, "/k/packed", c_write, NULL},

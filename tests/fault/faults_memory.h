@@ -481,15 +481,19 @@ static int m_info(void)
 static int m_select(void)
 {
     static const int64_t coords[] = {1, 2, 3, 4};
-    drep_selection *box = NULL, *points = NULL;
+    drep_selection *box = NULL, *points = NULL, *both = NULL;
     int err = CALL(drep_select_box, 3, others, some, NULL, NULL, &box);
 
     if (!err)
         err = CALL(drep_select_points, 2, 2, coords, &points);
-    if (!err && (CALL(drep_selection_count, box) != 6 || drep_selection_count(points) != 2))
+    if (!err)
+        err = CALL(drep_select_union, box, box, &both);
+    if (!err && (CALL(drep_selection_count, box) != 6 || drep_selection_count(points) != 2 ||
+                 drep_selection_count(both) != 6))
         err = WRONG;
     CALL(drep_selection_free, box);
     drep_selection_free(points);
+    drep_selection_free(both);
     return err;
 }
 
