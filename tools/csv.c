@@ -47,9 +47,14 @@ int csv_rewind(struct csv *csv)
     }
     csv->line = csv->column = 1;
     status = fill(csv);
-    if (!status && csv->len >= 3 && memcmp(csv->buf, "\357\273\277", 3) == 0)
+    if (status || csv->len < 2)
+        return status;
+    if (memcmp(csv->buf, "\377\376", 2) == 0 || memcmp(csv->buf, "\376\377", 2) == 0)
+        return csv_wrong(csv, 1, 1,
+                         "this is UTF-16; `iconv -f UTF-16 -t UTF-8` makes a table of it");
+    if (csv->len >= 3 && memcmp(csv->buf, "\357\273\277", 3) == 0)
         csv->at = 3;
-    return status;
+    return 0;
 }
 
 int csv_open(struct csv *out, const char *file, int fd, char delimiter)
@@ -130,6 +135,23 @@ static int begin_field(struct csv *csv, bool quoted)
     return 0;
 }
 
+/* A carriage return stands before a line feed, or in quotes: other ends of lines, which old
+ * Macintoshes wrote, would make one record of a whole file. */
+static int take_return(struct csv *csv)
+{
+    int line = csv->line, column = csv->column, c;
+
+    take(csv);
+    c = peek(csv);
+    if (c == -2)
+        return TOOL_IO;
+    if (c == '\n' || c == -1)
+        return 0;
+    return csv_wrong(csv, line, column,
+                     "a carriage return without a line feed; if lines end so, `tr '\\r' '\\n'` "
+                     "makes a table of it");
+}
+
 static int quoted_field(struct csv *csv)
 {
     int line = csv->line, column = csv->column, c, status = 0;
@@ -149,7 +171,9 @@ static int quoted_field(struct csv *csv)
         status = keep(csv, (char)c);
     }
     c = peek(csv);
-    if (!status && c >= 0 && c != csv->delimiter && c != '\n' && c != '\r')
+    if (!status && c == '\r')
+        return take_return(csv);
+    if (!status && c >= 0 && c != csv->delimiter && c != '\n')
         return csv_wrong(csv, csv->line, csv->column,
                          "something follows the end of a quoted field");
     return status;
@@ -163,9 +187,9 @@ static int plain_field(struct csv *csv)
         if (c == '"')
             return csv_wrong(csv, csv->line, csv->column,
                              "a quote inside a field that does not begin with one");
+        if (c == '\r')
+            return take_return(csv);
         take(csv);
-        if (c == '\r' && (peek(csv) == '\n' || peek(csv) == -1))
-            break;
         status = keep(csv, (char)c);
     }
     return c == -2 ? TOOL_IO : status;
@@ -199,10 +223,6 @@ static int record(struct csv *csv)
         if (status)
             return status;
         c = peek(csv);
-        if (c == '\r') { /* behind a quoted field */
-            take(csv);
-            c = peek(csv);
-        }
         if (c >= 0)
             take(csv);
     } while (c == csv->delimiter);

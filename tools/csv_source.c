@@ -21,6 +21,7 @@ struct csv_source {
     drep_type *type, *held; /* of what a record makes, or of each of its elements */
     size_t *field;          /* by column: which field of a record */
     char **name;            /* of the fields, when there is a header */
+    char ***by_name;        /* places in name, in the order of the names */
     size_t fields;
     int64_t records;
 };
@@ -38,6 +39,7 @@ static void release(struct source *s)
     for (i = 0; c->name && i < c->fields; i++)
         free(c->name[i]);
     free(c->name);
+    free(c->by_name);
     free(c->field);
     columns_release(&c->columns);
     drep_type_free(c->type);
@@ -245,17 +247,21 @@ static int infer(struct csv_source *c)
 
 /* ------------------------------------------------------------------ columns */
 
+static int compare_places(const void *a, const void *b)
+{
+    return strcmp(**(char ***)a, **(char ***)b);
+}
+
 static int find_field(struct csv_source *c, const char *name, size_t *out)
 {
-    size_t i;
+    char *key = (char *)name, **place = &key, ***found;
 
-    for (i = 0; i < c->fields && strcmp(c->name[i], name) != 0; i++)
-        ;
-    if (i == c->fields) {
+    found = bsearch(&place, c->by_name, c->fields, sizeof *c->by_name, compare_places);
+    if (!found) {
         tool_say(c->table.file, NULL, "line 1: there is no column \"%s\"", name);
         return TOOL_CORRUPT;
     }
-    *out = i;
+    *out = (size_t)(*found - c->name);
     return 0;
 }
 
@@ -263,17 +269,18 @@ static int find_field(struct csv_source *c, const char *name, size_t *out)
 static bool rest(struct source *s)
 {
     struct csv_source *c = s->own;
-    bool any = false;
-    size_t i, k;
+    bool any = false, *taken = c->field ? calloc(c->fields + 1, sizeof *taken) : NULL;
+    size_t i;
 
-    for (i = 0; c->field && !c->table.column && i < c->fields; i++) {
-        for (k = 0; k < c->columns.fields && c->field[k] != i; k++)
-            ;
-        if (k < c->columns.fields)
+    for (i = 0; taken && i < c->columns.fields; i++)
+        taken[c->field[i]] = true;
+    for (i = 0; taken && !c->table.column && i < c->fields; i++) {
+        if (taken[i])
             continue;
         tool_say(s->file, NULL, "warning: column \"%s\" is left out", c->name[i]);
         any = true;
     }
+    free(taken);
     return any;
 }
 
@@ -307,10 +314,33 @@ static int map_columns(struct csv_source *c)
     return TOOL_CORRUPT;
 }
 
+/* Which names there are, and whether one is there twice. */
+static int sort_names(struct csv_source *c)
+{
+    size_t i, at;
+
+    c->by_name = calloc(c->fields + 1, sizeof *c->by_name);
+    if (!c->by_name)
+        return tool_no_memory();
+    for (i = 0; i < c->fields; i++)
+        c->by_name[i] = &c->name[i];
+    qsort(c->by_name, c->fields, sizeof *c->by_name, compare_places);
+    for (i = 1; i < c->fields; i++) {
+        if (strcmp(*c->by_name[i - 1], *c->by_name[i]) != 0)
+            continue;
+        at = (size_t)(c->by_name[i - 1] - c->name);
+        if (at < (size_t)(c->by_name[i] - c->name))
+            at = (size_t)(c->by_name[i] - c->name);
+        return csv_wrong(&c->csv, c->csv.field[at].line, c->csv.field[at].column,
+                         "column \"%s\" stands here twice; --no-header numbers them", c->name[at]);
+    }
+    return 0;
+}
+
 static int get_header(struct csv_source *c)
 {
     char number[32];
-    size_t i, k;
+    size_t i;
     int status = csv_next(&c->csv);
 
     if (status)
@@ -318,23 +348,22 @@ static int get_header(struct csv_source *c)
     c->fields = c->csv.fields;
     if (!c->table.header)
         return csv_rewind(&c->csv);
+    if (c->fields > COLUMNS_MAX) {
+        tool_say(c->table.file, NULL, "a table has at most %d columns", COLUMNS_MAX);
+        return TOOL_USAGE;
+    }
     c->name = calloc(c->fields + 1, sizeof *c->name);
     for (i = 0; c->name && i < c->fields; i++) {
         const struct csv_field *f = &c->csv.field[i];
 
         if (strlen(f->text) != f->size || !utf8_valid(f->text, f->size))
             return csv_wrong(&c->csv, f->line, f->column, "the name of a column is not UTF-8");
-        for (k = 0; k < i; k++)
-            if (f->size > 0 && strcmp(c->name[k], f->text) == 0)
-                return csv_wrong(&c->csv, f->line, f->column,
-                                 "column \"%s\" stands here twice; --no-header numbers them",
-                                 f->text);
         snprintf(number, sizeof number, "column%zu", i + 1);
         c->name[i] = strdup(f->size > 0 ? f->text : number);
         if (!c->name[i])
             return tool_no_memory();
     }
-    return c->name ? 0 : tool_no_memory();
+    return c->name ? sort_names(c) : tool_no_memory();
 }
 
 /* -------------------------------------------------------------------- values */

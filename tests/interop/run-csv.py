@@ -80,9 +80,11 @@ def field(v):
 
 def write_table(r, path, names, rows):
     delimiter = r.choice(",;\t|")
+    # With line feeds alone csv.writer leaves carriage returns bare, which csv.reader then refuses.
+    end = r.choice(["\n", "\r\n"])
+    how = [csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC] + ([csv.QUOTE_MINIMAL] if end == "\r\n" else [])
     with open(path, "w", newline="", encoding=r.choice(["utf-8", "utf-8-sig"])) as f:
-        w = csv.writer(f, delimiter=delimiter, lineterminator=r.choice(["\n", "\r\n"]),
-                       quoting=r.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]))
+        w = csv.writer(f, delimiter=delimiter, lineterminator=end, quoting=r.choice(how))
         if names:
             w.writerow(names)
         w.writerows([field(v) for v in row] for row in rows)
@@ -306,6 +308,10 @@ def wrong(tmp):
         (b"a\n\xff\n", (), "line 2, column 1: this text is not UTF-8"),
         (b"\xe9\n1\n", (), "line 1, column 1: the name of a column is not UTF-8"),
         (b"a\nx\0y\n", (), "line 2, column 1: a variable-length string has no NUL"),
+        ("a,b\r1,2\r3,4\r", (), "line 1, column 4: a carriage return without a line feed"),
+        ("a\n\"x\"\r\"y\"\n", (), "line 2, column 4: a carriage return without a line feed"),
+        ("a\n1\n".encode("utf-16"), (), "line 1, column 1: this is UTF-16"),
+        (",".join("c%d" % i for i in range(100001)), (), "a table has at most 100000 columns"),
         ("", (), "there is nothing in this table"),
         ("a\n1\n", ("--type=seq(INT)",), "a sequence of variable length cannot be in a table"),
         ("a\n1\n", ("--type=struct{",), "--type="),
@@ -328,7 +334,7 @@ def accepted(tmp):
     source, drep = os.path.join(tmp, "a.csv"), os.path.join(tmp, "a.drep")
     for text, want in ((b"a,b\r\n1,2", [{"a": 1, "b": 2}]), ("a\n\n1\n\n\n2\n", [{"a": 1}, {"a": 2}]),
                        ("a\n\"\"\"\"\n", [{"a": '"'}]), ("a\n\"x\r\ny\"\n", [{"a": "x\r\ny"}]),
-                       ("a,b\n,\n", [{"a": "", "b": ""}]), ("a\nx\ry\n", [{"a": "x\ry"}]),
+                       ("a,b\n,\n", [{"a": "", "b": ""}]), ("a\n\"x\ry\"\n", [{"a": "x\ry"}]),
                        ("a\n", [])):
         write(source, text)
         fine("import", source, drep)
