@@ -165,8 +165,12 @@ static int does_not_fit(const struct source *s, const struct target *t, const dr
     for (d = 0; d < info->rank && m < sizeof have - 32; d++)
         m +=
             (size_t)snprintf(have + m, sizeof have - m, "%s%" PRId64, d ? ", " : "", info->dims[d]);
-    tool_say(t->name, t->path, "[%s] elements of %s do not fit the shape [%s]", want, s->file,
-             info->rank < 0 ? "null" : have);
+    tool_say(t->name, t->path, "[%s] elements of %s do not fit the shape [%s]%s", want, s->file,
+             info->rank < 0 ? "null" : have,
+             t->first > 0 && info->maxdims[0] == info->dims[0]
+                 ? ", behind which nothing can be; one that grows is made with "
+                   "maxshape: [unlimited]"
+                 : "");
     return TOOL_USAGE;
 }
 

@@ -269,6 +269,8 @@ def into_schema(tmp):
     write(source, "1,2,3\n4,5,6\n7,8,9\n")
     status, _, err = run("import", "-u", "-i", "/grid", "--no-header", source, drep)
     check(status == 2 and "do not fit the shape [2, 3]" in err, "%d %s", status, err)
+    status, _, err = run("import", "-a", "-i", "/grid", "--no-header", source, drep)
+    check(status == 2 and "behind which nothing can be" in err, "%d %s", status, err)
     write(source, "b,a,c\n0.5,1,2\n")
     status, _, err = run("import", "-u", "-i", "/cols", source, drep)
     check(status == 1 and 'column "c" is left out' in err, "%d %s", status, err)
