@@ -1,7 +1,7 @@
 /* compare.c - says where a file is not as a schema describes it.
  *
- * The schema is made into a file in memory, so that the library settles what it leaves
- * open, and the two are compared object by object; the model knows the places.  What a
+ * The schema is made into a file, in memory if it can be, so that the library settles what it
+ * leaves open, and the two are compared object by object; the model knows the places.  What a
  * schema does not say about storage (layout, chunks, filters, fill) is free. */
 #include "schema/model.h"
 #include <stdio.h>
@@ -658,7 +658,10 @@ int schema_compare(const struct schema *s, drep_file *file,
 {
     struct comparing w = {
         .s = s, .options = options, .have = file, .c = {.say = say, .ctx = ctx, .all = true}};
-    int err = model_make(s, ":memory:", DREP_RDWR, usable_datarep(s, file), &w.c, &w.want);
+    bool large = s->elsewhere && options->scratch && !options->header_only;
+    int amode = DREP_RDWR | (options->header_only ? DREP_HEADER_ONLY : 0);
+    int err = model_make(s, large ? options->scratch : ":memory:", amode, usable_datarep(s, file),
+                         &w.c, &w.want);
 
     if (!err) {
         compare_datarep(&w);

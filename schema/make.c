@@ -17,6 +17,7 @@ struct maker {
     drep_file *file;
     int err;
     int waiting;
+    bool bare; /* without the elements of datasets */
 };
 
 /* Keeps the library's failure and says which part of the schema it came from. */
@@ -227,9 +228,9 @@ static bool write_values(struct maker *m, struct object *o)
 
     for (i = 0; fine && i < o->nattrs; i++)
         fine = write_attr(m, o, &o->attr[i]);
-    if (fine && o->data)
+    if (fine && o->data && !m->bare)
         fine = write_data(m, o);
-    if (fine && o->from)
+    if (fine && o->from && !m->bare)
         fine = load_data(m, o);
     for (i = 0; fine && i < o->nmembers; i++)
         fine = write_values(m, o->member[i]);
@@ -260,7 +261,8 @@ static int make_file(struct maker *m)
 int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
                struct complaints *c, drep_file **out)
 {
-    struct maker m = {.s = s, .c = *c, .encoder = s->encoder};
+    struct maker m = {
+        .s = s, .c = *c, .encoder = s->encoder, .bare = (amode & DREP_HEADER_ONLY) != 0};
     bool own = !datarep;
     int err;
 
@@ -272,7 +274,7 @@ int model_make(const struct schema *s, const char *path, int amode, const char *
     m.stored = m.encoder;
     if (!reps_declare(&m.c, &s->reps))
         err = DREP_ERR_SYNTAX;
-    else if ((err = drep_create(path, amode, datarep, s->hints, &m.file)) != 0)
+    else if ((err = drep_create(path, amode & ~DREP_HEADER_ONLY, datarep, s->hints, &m.file)) != 0)
         complain_error(&m.c, own && err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL,
                        "create");
     else if ((err = encoder_store(&m.stored, datarep)) != 0)

@@ -691,6 +691,7 @@ static bool read_elements(struct schema *s, struct object *o)
         fine = complain(&s->c, o->data, "the null space has no values");
     if (o->from && o->rank == DREP_NULL_SPACE)
         fine = complain(&s->c, o->from, "the null space has no values");
+    s->elsewhere = s->elsewhere || o->from;
     if (o->from && o->data)
         fine = complain(&s->c, o->from, "the values are given already, as data");
     return (!o->from || read_source(s, o->from, &o->source)) && fine;

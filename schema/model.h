@@ -64,6 +64,7 @@ struct schema {
     struct encoder encoder;
     schema_load_fn *load;
     void *load_ctx;
+    bool elsewhere; /* some elements stand in other files */
     struct object *root;
     struct object **table; /* all objects, hashed by path */
     size_t table_len, table_cap;
@@ -75,8 +76,8 @@ struct object *model_find(const struct schema *s, const char *path);
 bool model_build(struct schema *s);
 void model_release(struct schema *s);
 
-/* Makes the file and leaves it open, nothing committed.  A DREP_ERR_... code after
- * complaining. */
+/* Makes the file and leaves it open, nothing committed; with DREP_HEADER_ONLY in amode without
+ * the elements of datasets.  A DREP_ERR_... code after complaining. */
 int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
                struct complaints *c, drep_file **out);
 

@@ -54,7 +54,8 @@ int schema_create(const struct schema *schema, const char *path, int amode, cons
 
 /* Makes the data representations that the schema declares known to this process, and gives
  * the name of the one that its files have: *datarep is borrowed, NULL if it says none. */
-int schema_declare(const struct schema *schema, const char **datarep, schema_say_fn *say, void *ctx);
+int schema_declare(const struct schema *schema, const char **datarep, schema_say_fn *say,
+                   void *ctx);
 
 /* The same, but the file stays open with nothing committed, so that more can be put in. */
 int schema_make(const struct schema *schema, const char *path, int amode, const char *datarep,
@@ -70,6 +71,9 @@ struct schema_difference {
 struct schema_compare_options {
     bool extra;       /* other objects and attributes than the schema's may be there */
     bool header_only; /* do not look at the values of datasets */
+    /* A path where nothing is and nothing will be: beside it the schema's file is made where it
+     * takes elements from other files.  NULL: in memory, as all others are. */
+    const char *scratch;
     /* The value of an attribute, or with name NULL the fill value of a dataset, in the
      * JSON form of SPEC.md; malloc'ed.  0 or a DREP_ERR_... code. */
     int (*value)(void *ctx, drep_file *file, const char *path, const char *name, char **text);

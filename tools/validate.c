@@ -71,10 +71,8 @@ static bool needs_text(const drep_type *type)
 struct pair {
     const struct printer *have, *want;
     bool text;
-    const char *wanted; /* the elements of the schema, all */
-    int64_t at;         /* how many are behind */
     struct schema_difference *out;
-    int64_t first;
+    int64_t first; /* number of the first that differs */
 };
 
 /* Both texts. */
@@ -92,7 +90,8 @@ static int show(const struct pair *p, const drep_type *type, const void *a, cons
 }
 
 /* Other bytes may still be the same value, as the many NaNs are. */
-static int compare_element(struct pair *p, const drep_type *type, const void *a, const void *b)
+static int compare_element(struct pair *p, const drep_type *type, int64_t at, const void *a,
+                           const void *b)
 {
     char *have, *want;
     int err;
@@ -107,24 +106,10 @@ static int compare_element(struct pair *p, const drep_type *type, const void *a,
         free(want);
         return 0;
     }
-    p->first = p->at;
+    p->first = at;
     p->out->have = have;
     p->out->want = want;
     return 0;
-}
-
-static int compare_block(void *ctx, const drep_type *type, const void *elements, int64_t first,
-                         int64_t count)
-{
-    struct pair *p = ctx;
-    int64_t i, extent = drep_type_extent(type);
-    int err = 0;
-
-    p->at = first;
-    for (i = 0; i < count && !err; i++, p->at++)
-        err = compare_element(p, type, (const char *)elements + i * extent,
-                              p->wanted + p->at * extent);
-    return err;
 }
 
 static void set_index(struct schema_difference *out, const drep_dsinfo *info, int64_t at)
@@ -137,22 +122,43 @@ static void set_index(struct schema_difference *out, const drep_dsinfo *info, in
     }
 }
 
-/* `want` is in memory anyway, so it is read at once. */
+static int compare_block(struct pair *p, const drep_type *type, const struct blocks *b,
+                         const char *have, const char *want)
+{
+    int64_t i, extent = drep_type_extent(type);
+    int err = 0;
+
+    for (i = 0; i < b->len && !err; i++)
+        err = compare_element(p, type, b->first + i, have + i * extent, want + i * extent);
+    return err;
+}
+
+/* Block by block of the schema's, which may be a part of what is there. */
 static int compare_all(struct pair *p, const drep_type *type, drep_dataset *have,
                        drep_dataset *want, const drep_dsinfo *info)
 {
-    size_t extent = (size_t)drep_type_extent(type);
+    size_t extent = (size_t)drep_type_extent(type) + (drep_type_extent(type) == 0);
     struct slice slice;
-    char *wanted = calloc((size_t)info->count + 1, extent > 0 ? extent : 1);
-    int err = wanted ? drep_read(want, NULL, type, wanted, NULL) : DREP_ERR_NOMEM;
+    struct blocks b;
+    char *x, *y;
+    int err;
 
-    if (!err) {
-        p->wanted = wanted;
-        slice_all(&slice, info->rank, info->dims);
-        err = blocks_each(have, info, type, &slice, compare_block, p);
-        drep_vlen_free(type, info->count, wanted);
+    slice_all(&slice, info->rank, info->dims);
+    blocks_init(&b, &slice, info, (int64_t)extent, drep_type_variable(type));
+    x = calloc((size_t)b.most + 1, extent);
+    y = calloc((size_t)b.most + 1, extent);
+    err = x && y ? 0 : DREP_ERR_NOMEM;
+    while (!err && blocks_next(&b)) {
+        err = blocks_read(&b, have, type, x);
+        if (!err)
+            err = blocks_read(&b, want, type, y);
+        if (!err)
+            err = compare_block(p, type, &b, x, y);
+        drep_vlen_free(type, b.len, x);
+        drep_vlen_free(type, b.len, y);
     }
-    free(wanted);
+    free(x);
+    free(y);
     if (!err && p->out->count > 0)
         set_index(p->out, info, p->first);
     return err;
@@ -191,14 +197,18 @@ static int compare_data(void *ctx, drep_file *have_file, drep_dataset *have, dre
 
 static int compare(struct validate *v, drep_file *file, bool extra, bool header_only)
 {
+    const char *dir = getenv("TMPDIR");
+    char scratch[4096];
     struct schema_compare_options options = {.extra = extra,
                                              .header_only = header_only,
+                                             .scratch = scratch,
                                              .value = get_value,
                                              .data = compare_data,
                                              .ctx = v};
-    int differences = 0;
-    int err = schema_compare(v->recipe->schema, file, &options, say, v, &differences);
+    int differences = 0, err;
 
+    snprintf(scratch, sizeof scratch, "%s/datarep-schema", dir && *dir ? dir : "/tmp");
+    err = schema_compare(v->recipe->schema, file, &options, say, v, &differences);
     if (v->want.file)
         print_release(&v->want);
     if (err)

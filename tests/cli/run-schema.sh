@@ -189,7 +189,12 @@ want = {"time": None, "x": [[1, 2, 3], [4, 5, 6]], "y": [[1, 2, 3], [4, 5, 6]],
         "g": [[1, 2], [3, 4]], "i": [100.462555, 1], "j": [1]}
 sys.exit(0 if got == want else "%s\nis not\n%s" % (got, want))
 PY
-    status 0 validate -s "$tmp/from/s.yaml" "$tmp/from.drep" || { cat "$tmp/out"; return 1; }
+    mkdir -p "$tmp/scratch"
+    TMPDIR=$tmp/scratch status 0 validate -s "$tmp/from/s.yaml" "$tmp/from.drep" || { cat "$tmp/out"; return 1; }
+    TMPDIR=/nonexistent status 3 validate -s "$tmp/from/s.yaml" "$tmp/from.drep" &&
+        TMPDIR=/nonexistent status 0 validate -H -s "$tmp/from/s.yaml" "$tmp/from.drep" ||
+        { cat "$tmp/out" "$tmp/err"; return 1; }
+    [ -z "$(ls -A "$tmp/scratch")" ] || { echo "something is left in TMPDIR"; return 1; }
     sed 's/2.5/2.25/' "$tmp/from/table.csv" > "$tmp/from/new.csv" && mv "$tmp/from/new.csv" "$tmp/from/table.csv"
     status 1 validate -s "$tmp/from/s.yaml" "$tmp/from.drep" &&
         grep -q 's.yaml:6:68: /t\[0\]: the value is .*2.5.*, not .*2.25' "$tmp/out" || { cat "$tmp/out"; return 1; }
