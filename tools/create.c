@@ -64,7 +64,14 @@ const struct command create_command = {
     .run = run,
     .summary = "make a file from a schema",
     .usage = "-s SCHEMA [options] FILE",
-    .about = "Makes a file as a YAML schema describes it.",
+    .about = "Makes a file as a YAML schema describes it, such as:\n\n"
+             "  datarep: external32\n"
+             "  dims: {time: unlimited, lat: 180, lon: 360}\n"
+             "  root:\n"
+             "    attrs: {title: Sea surface temperature}\n"
+             "    sst: {dataset: FLOAT, dims: [time, lat, lon], fill: .nan, attrs: {units: K}}\n\n"
+             "datarep-schema(5) is the language; `datarep dump -H --yaml` prints one of any file;\n"
+             "share/datarep/schemas has some for common uses.",
     .options = options,
     .examples = "  datarep create -s sea.yaml sea.drep\n"
                 "  datarep dump -H --yaml a.drep | datarep create -s - --datarep=native b.drep",
