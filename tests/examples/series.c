@@ -24,13 +24,7 @@ static int64_t length(drep_dataset *dataset)
 
 static void append(drep_file *file, drep_dataset *dataset, const double *values, int64_t n)
 {
-    int64_t start = length(dataset), end = start + n;
-    drep_selection *box;
-
-    check(drep_dataset_resize(dataset, &end));
-    check(drep_select_box(1, &start, &n, NULL, NULL, &box));
-    check(drep_write(dataset, box, DREP_DOUBLE, values, NULL));
-    drep_selection_free(box);
+    check(drep_append(dataset, 0, n, DREP_DOUBLE, values, NULL));
     check(drep_commit(file)); /* on disk, all of it or nothing */
 }
 
