@@ -9,9 +9,7 @@ orders, ncdump -h the same.  The packages are fetched once into build/packages; 
 them the cases are skipped.  TAP on stdout.
 # timeout: 900
 """
-import glob
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -19,30 +17,10 @@ try:
     import hdf5files
     from hdf5compare import check
     from hdf5trip import REPS, declare, run, try_case
+    from packages import PACKAGES, fetch
 except ImportError as e:
     print("1..0 # SKIP %s" % e)
     sys.exit(0)
-
-BUILD = os.path.abspath(os.environ.get("BUILDDIR", "build"))
-PACKAGES = {"gmt-gshhg-low": 9, "gmt-dcw": 1}
-
-
-def fetch(package):
-    """The netCDF files of a Debian package; none if it cannot be had."""
-    folder = os.path.join(BUILD, "packages", package)
-    found = sorted(glob.glob(os.path.join(folder, "**", "*.nc"), recursive=True))
-    if found:
-        return found
-    os.makedirs(folder, exist_ok=True)
-    for command in (["apt-get", "-q", "download", package], ["sh", "-c", "dpkg-deb -x *.deb ."]):
-        try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=180, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return []
-        if done.returncode != 0:
-            return []
-    return sorted(glob.glob(os.path.join(folder, "**", "*.nc"), recursive=True))
-
 
 def same_header(a, b):
     """Dimensions, variables and attributes as the netCDF library sees them."""

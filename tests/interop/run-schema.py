@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""run-schema - every HDF5 and netCDF-4 file of this suite, imported and printed as a schema.
+"""run-schema - every HDF5 and netCDF-4 file of this suite, and those of Debian packages, imported
+and printed as a schema.
 
 The schema must make a file that prints the same schema, with values and without; the import
 must be as its schema says, and so must what was made.  PyYAML must read the schema as well.
@@ -15,6 +16,7 @@ try:
     import yaml
 
     import hdf5files
+    from packages import PACKAGES, fetch
 except ImportError as e:
     print("1..0 # SKIP %s" % e)
     sys.exit(0)
@@ -73,6 +75,7 @@ def main():
     files = [(c.name, lambda tmp, c=c: make_hdf5(c, tmp)) for c in hdf5files.CASES]
     files += [(os.path.basename(p), lambda tmp, p=p: make_netcdf(p, tmp))
               for p in sorted(glob.glob(os.path.join(HERE, "*.cdl")))]
+    files += [(os.path.basename(p), lambda tmp, p=p: p) for name in PACKAGES for p in fetch(name)]
     print("1..%d" % len(files), flush=True)
     for i, (name, make) in enumerate(files, 1):
         with tempfile.TemporaryDirectory() as tmp:
