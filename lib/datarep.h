@@ -637,6 +637,9 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *                        the same, so a process that is killed leaves the last commit or the
  *                        one it was making; but a machine that loses its power may have written
  *                        the slot and not what it names: then commits, or the file, are lost.
+ *   drep_pack=true       At creation: the first commit writes everything but data into one
+ *                        extent, which its header slot names.  What does not fit into memory
+ *                        before waits in a nameless file beside (default: false).
  *   drep_keep=2          Commits that stay whole, the newest included (drep_log).
  *   drep_lock=true       Whether readers and writers tell each other by locks (drep_refresh).
  *   drep_checksum=on     "deferred": unfiltered payload is written without checksums, as fast as
@@ -1024,6 +1027,43 @@ DREP_API int drep_read(drep_dataset *dataset, const drep_selection *sel, const d
                        void *buf, const drep_xfer *xfer);
 DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                         const void *buf, const drep_xfer *xfer);
+
+/* ------------------------------------------------------------------- copies */
+
+/* How drep_copy() copies.  Zero-initialise, then set.  The functions run while both files
+ * are in use and must not call anything with them; a non-zero return stops the copy and
+ * becomes its result. */
+typedef struct drep_copying {
+    int range;   /* DREP_RANGE_...: values that the other representation cannot hold;
+                    DREP_RANGE_DEFAULT: strict */
+    int threads; /* 0: those of the file that is written; 1: none but the caller's */
+    /* Asked about each dataset, by its id in `from`, before it is made: may change layout,
+     * chunk, filters and nfilters of the spec, which say how it is kept now; what it puts
+     * there must live until the next call.  NULL: nothing changes. */
+    int (*plan)(uint64_t id, drep_spec *spec, void *ctx);
+    /* Told which datasets lost something, and how much (without indices); may be NULL. */
+    int (*lost)(uint64_t id, const drep_report *report, void *ctx);
+    /* Told of bytes of payload as they are written; may be NULL. */
+    int (*progress)(int64_t bytes, void *ctx);
+    void *ctx;
+    drep_report *report; /* of all datasets, without indices; may be NULL */
+} drep_copying;
+/* Copies the object at `path` of `from`, a group with all that hard links below it lead to,
+ * to `new_path` of `to`, which may be the same file.  Attributes, creation order, hard links
+ * among the copied objects, soft and external links are kept.  Elements that both files hold
+ * alike go as the bytes they are, others are converted, without a way through this machine's
+ * formats where tables of encodings describe both files.  References to objects outside the
+ * copy stay within one file and become none in another.  Dimensions outside it stay within
+ * one file; in another they are looked for by name from new_path upwards and made beside the
+ * copy where none is found.  "/" to "/" copies a whole file into one that is empty (ids and
+ * header records that we do not know stay too; representation and hints are those of `to`).
+ * The filter delta is left out where numbers take other sizes than it acts on.
+ * Memory: 12 bytes for each hard link below path, nothing for "/" to "/".
+ * All or nothing.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
+ * DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there is too short),
+ * DREP_ERR_LIMIT (a chunk that filters take; see drep_chunk_max), DREP_ERR_CHECKSUM. */
+DREP_API int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
+                       const drep_copying *how);
 
 /* -------------------------------------------------------------------- views */
 

@@ -492,22 +492,36 @@ static void check_counts(struct check *c)
 
 /* ---- deep: every element ---- */
 
+/* Where a finding is, people know by the path; looking for that takes long. */
+static void deep_finding(struct check *c, uint64_t id, int err)
+{
+    struct fail_state why;
+    char *path = NULL;
+    char text[1500];
+
+    fail_save(&why);
+    if (drep_object_path(c->f, id, &path) == 0)
+        snprintf(text, sizeof text, "dataset \"%s\": %s", path, why.text);
+    else
+        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)id, why.text);
+    mem_free(path);
+    finding(c, err, 0, text);
+}
+
 static void read_dataset(struct check *c, uint64_t id)
 {
-    struct object o = {0};
     drep_dataset *ds = NULL;
-    char *path = NULL;
-    int err = drep_object_path(c->f, id, &path);
+    char name[40];
+    int err = read_begin(c->f);
 
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
     if (err == 0)
-        err = drep_dataset_open(c->f, path, &ds);
+        err = read_end(c->f, dataset_get(c->f, id, name, &ds));
     if (err == 0 && ds->rec.rank != FMT_RANK_NULL)
         err = dataset_read_stored(ds, &c->budget);
     if (err != 0)
-        finding(c, err, 0, drep_error());
+        deep_finding(c, id, err);
     drep_dataset_close(ds);
-    mem_free(path);
-    object_release(&o);
 }
 
 /* ---- entry ---- */

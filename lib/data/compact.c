@@ -13,7 +13,7 @@ static int heap_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
 }
 
 /* The whole payload: what is stored, then fill; heap and its size beside it. */
-static int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
+int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
 {
     uint64_t full = bytes_of(ds, dataset_count(ds));
     struct key key;

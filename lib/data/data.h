@@ -188,6 +188,10 @@ int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
 /* The same for a named datatype, which keeps its typemap as it was made. */
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);
+/* So many uses more. */
+int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses);
+/* Are the records of two files' types the same bytes? */
+int ftype_same(drep_file *a, uint32_t ref_a, drep_file *b, uint32_t ref_b, bool *same);
 void ftypes_release(drep_file *f);
 /* Forgets the datatypes read since f->types_before: the operation was taken back. */
 void ftypes_forget(drep_file *f);
@@ -224,6 +228,12 @@ int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, co
 /* Makes an object with its first link. */
 int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
                 uint64_t *id);
+/* A link to an object that is there; its count of links is the caller's. */
+int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id);
+/* 0 if the name is valid and nothing has it yet. */
+int link_free(drep_file *f, uint64_t group, const char *name);
+/* One path of an object, malloc'ed. */
+int object_path(drep_file *f, uint64_t id, char **path);
 /* Removes an object that lost its last hard link, with all that only it holds. */
 int object_remove(drep_file *f, uint64_t id);
 
@@ -246,6 +256,21 @@ int elsewhere_done(struct elsewhere *to, int err);
 int others_refresh(drep_file *f);
 void others_close(drep_file *f);
 
+/* A list of objects still to be looked at: no recursion on what a file says. */
+struct todo {
+    uint64_t *id;
+    size_t n, room;
+};
+int todo_add(struct todo *w, uint64_t id);
+/* Ids met already, hashed: several links may lead to one group, and a hostile file's
+ * lead in circles. */
+struct met {
+    uint64_t *slot; /* 0: free; no object that is met has id 0 */
+    size_t n, size; /* a power of two */
+};
+/* *first: it was not met before. */
+int met_add(struct met *m, uint64_t id, bool *first);
+
 /* ---- attr.c ---- */
 
 int attrs_remove(drep_file *f, uint64_t id);
@@ -265,6 +290,10 @@ int value_get(drep_file *f, const struct span *value, const drep_type *type, int
 /* The one element that it holds as the file stores it: `out` is all zeros before.  Of files
  * with a table, and types of fixed length. */
 int value_stored(drep_file *f, const struct span *value, const struct ftype *ft, uint8_t *out);
+
+/* Changes the references in a value. */
+int value_refs(struct buf *value, const drep_type *type, int64_t count,
+               uint64_t (*map)(void *ctx, uint64_t id), void *ctx);
 
 /* ---- convert.c: elements between the file and memory ---- */
 
@@ -319,6 +348,39 @@ uint64_t conv_heap_weight(const struct conv *c, const uint8_t *elems, int64_t st
  * their old offsets. */
 int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,
                    const uint8_t *heap, size_t heap_size, struct buf *heap_out, int depth);
+
+/* ---- across.c: elements between two files ---- */
+
+struct across {
+    const struct prog *source, *target;
+    const drep_type *type;
+    const struct rep_table *from_table, *to_table; /* NULL: through memory */
+    struct rep_opts opts;
+    drep_report report;  /* what was lost so far; no indices */
+    const uint8_t *heap; /* of the source's elements */
+    size_t heap_size;
+    struct buf *heap_out; /* and of the target's, which grows */
+    int depth;
+    struct conv in, out;
+};
+int across_init(struct across *a, drep_file *from, struct ftype *source, drep_file *to,
+                struct ftype *target, int range);
+/* What one thread works with; its report begins anew. */
+void across_begin(struct across *a, const struct across *plan);
+/* n elements, so many bytes apart on either side. */
+int across_run(struct across *a, uint8_t *dst, int64_t dstep, const uint8_t *src, int64_t sstep,
+               int64_t n);
+
+/* References to other objects in stored elements, each changed by map(). */
+struct refs {
+    uint8_t *heap;
+    size_t heap_size;
+    const struct type_sizes *sizes; /* of a self-described value; NULL: of a dataset */
+    uint64_t (*map)(void *ctx, uint64_t id);
+    void *ctx;
+};
+bool type_refers(const drep_type *type);
+int refs_map(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n, int depth);
 
 /* ---- select.c ---- */
 
@@ -393,6 +455,19 @@ void dataset_fits(drep_dataset *ds);
 /* Reads every element that is stored (deep.c); *budget: bytes of payload that may still
  * be read, so that what many records share is not read without end. */
 int dataset_read_stored(drep_dataset *ds, uint64_t *budget);
+/* Calls fn for boxes that hold, one after the other, every element that is stored.  The
+ * caller holds the file. */
+typedef int stored_fn(const uint64_t *start, const uint64_t *count, void *ctx);
+int dataset_stored_parts(drep_dataset *ds, stored_fn *fn, void *ctx);
+/* Layout, chunks and filters of a dataset of this type, as a new one would get them. */
+int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
+                 struct object_rec *rec);
+/* The filters as a spec names them; names live as long as the handle. */
+void dataset_filters(const drep_dataset *ds, drep_filter *out);
+/* The dimensions that it uses know of it. */
+int note_users(drep_file *f, uint64_t id, const struct object_rec *rec);
+/* Looks a dimension up from the dataset's group upwards; DREP_ERR_NOT_FOUND. */
+int dimension_find(drep_file *f, const char *path, const char *name, struct object *dim);
 /* A dimension holds at least `len`. */
 int dim_grow(drep_file *f, struct object *dim, uint64_t len);
 /* collected.c: the whole payload of a chunk, fill included; *fixed: where its heap
@@ -406,6 +481,11 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
                   const void *buf, const drep_xfer *xfer);
 /* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
+/* The same with a box of them. */
+int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
+                    int threads, bool writing);
+/* The whole payload of a compact dataset, fill included; *fixed: where its heap begins. */
+int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
                bool variable, const char *path, struct chunks *cs);
 

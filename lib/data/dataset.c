@@ -843,10 +843,20 @@ static int choose_filters(const drep_file *f, const drep_spec *spec, struct obje
     return 0;
 }
 
+int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
+                 struct object_rec *rec)
+{
+    int err = shape_of(spec, rec);
+
+    if (err == 0)
+        err = choose_layout(f, spec, rec, ft);
+    return err == 0 ? choose_filters(f, spec, rec, ft) : err;
+}
+
 /* ---- dimensions ---- */
 
 /* Looks a dimension up from the dataset's group upwards. */
-static int dim_find(drep_file *f, const char *path, const char *name, struct object *dim)
+int dimension_find(drep_file *f, const char *path, const char *name, struct object *dim)
 {
     size_t len = strlen(path), n = strlen(name);
     char *try = mem_alloc(len + n + 2);
@@ -910,7 +920,7 @@ static int choose_dims(drep_file *f, const char *path, uint64_t group, const dre
 
         if (name == NULL)
             continue;
-        err = dim_find(f, path, name, &dim);
+        err = dimension_find(f, path, name, &dim);
         if (err == DREP_ERR_NOT_FOUND)
             err = dim_make(f, group, name, rec->len[d], rec->max[d] == FMT_UNLIMITED, &dim);
         if (err == 0)
@@ -922,7 +932,7 @@ static int choose_dims(drep_file *f, const char *path, uint64_t group, const dre
     return err;
 }
 
-static int note_users(drep_file *f, uint64_t id, const struct object_rec *rec)
+int note_users(drep_file *f, uint64_t id, const struct object_rec *rec)
 {
     int err = 0;
 
@@ -1060,14 +1070,14 @@ static int usage_of(drep_dataset *ds, struct usage *u)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-static void info_filters(const drep_dataset *ds, drep_dsinfo *out)
+void dataset_filters(const drep_dataset *ds, drep_filter *out)
 {
     const struct object_rec *r = &ds->rec;
     const char *name = ds->filter_names;
 
-    out->nfilters = r->nfilters;
+    memset(out, 0, r->nfilters * sizeof *out);
     for (int i = 0; i < r->nfilters; i++) {
-        drep_filter *to = &out->filters[i];
+        drep_filter *to = &out[i];
 
         to->id = r->filter[i].id;
         to->nparams = r->filter[i].nparams;
@@ -1109,7 +1119,8 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
         out->chunk[0] = (int64_t)r->slab;
     out->count = dataset_count(dataset);
     out->layout = r->layout;
-    info_filters(dataset, out);
+    out->nfilters = r->nfilters;
+    dataset_filters(dataset, out->filters);
     out->fill = r->fill;
     out->element_size = dataset->esize;
     out->stored = u.stored;

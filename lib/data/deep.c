@@ -10,40 +10,28 @@
 
 struct deep {
     drep_dataset *ds;
-    void *buf;     /* made by the first read: an element may be larger than what is stored */
-    uint64_t room; /* elements that it takes */
-    uint64_t origin[DREP_MAX_RANK]; /* of the box that is read */
+    stored_fn *fn;
+    void *ctx;
+    bool held;                      /* the caller holds the file; otherwise fn takes it itself */
+    uint64_t room;                  /* elements of one part */
+    uint64_t origin[DREP_MAX_RANK]; /* of the box that is walked over */
     uint64_t box[DREP_MAX_RANK];    /* its lengths */
     uint64_t inner[DREP_MAX_RANK];  /* its elements behind each dimension */
 };
 
-/* Reads count elements from start on, as far as they lie in the dataset. */
+/* count elements from start on, as far as they lie in the dataset. */
 static int read_part(struct deep *d, const uint64_t *start, const uint64_t *count)
 {
-    const drep_type *type = d->ds->ft->type;
-    int64_t from[DREP_MAX_RANK] = {0}, n[DREP_MAX_RANK] = {0};
-    drep_xfer xfer = {.range = DREP_RANGE_CLAMP};
-    drep_selection *sel;
-    int err;
+    uint64_t n[DREP_MAX_RANK] = {0};
 
     for (int k = 0; k < d->ds->rec.rank; k++) {
         uint64_t len = d->ds->rec.len[k];
 
         if (start[k] >= len)
             return 0;
-        from[k] = (int64_t)start[k];
-        n[k] = (int64_t)(count[k] < len - start[k] ? count[k] : len - start[k]);
+        n[k] = count[k] < len - start[k] ? count[k] : len - start[k];
     }
-    if (d->buf == NULL &&
-        (d->buf = mem_array(d->room * (uint64_t)type->prog.extent + 1, 1)) == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
-    if ((err = drep_select_box(d->ds->rec.rank, from, n, NULL, NULL, &sel)) != 0)
-        return err;
-    memset(d->buf, 0, (size_t)(d->room * (uint64_t)type->prog.extent));
-    err = drep_read(d->ds, sel, type, d->buf, &xfer);
-    drep_vlen_free(type, drep_selection_count(sel), d->buf);
-    drep_selection_free(sel);
-    return err;
+    return d->fn(start, n, d->ctx);
 }
 
 /* Elements [a, b) of the box in row-major order, cut into the largest boxes inside that
@@ -117,10 +105,10 @@ static int read_run(struct deep *d, uint64_t *coord, const struct chunk_rec *rec
         return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
     *budget -= bytes;
     for (uint32_t i = 0; err == 0 && size > 0 && i < rec->run; i++) {
-        if (rec->filtered) {
-            err = read_begin(d->ds->file);
-            if (err == 0)
-                err = read_end(d->ds->file, chunk_size(&d->ds->chunks, coord, &size));
+        if (rec->filtered && d->held) {
+            err = chunk_size(&d->ds->chunks, coord, &size);
+        } else if (rec->filtered && (err = read_begin(d->ds->file)) == 0) {
+            err = read_end(d->ds->file, chunk_size(&d->ds->chunks, coord, &size));
         }
         if (err == 0)
             err = read_chunk(d, coord, size);
@@ -168,21 +156,83 @@ static int read_runs(struct deep *d, uint64_t *budget)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-int dataset_read_stored(drep_dataset *ds, uint64_t *budget)
+/* Also runs that are not in the tree yet. */
+static int held_run(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
-    struct deep d = {.ds = ds};
-    uint64_t extent = (uint64_t)ds->ft->type->prog.extent;
+    uint64_t at[DREP_MAX_RANK] = {0}, budget = UINT64_MAX;
+    struct deep *d = ctx;
+
+    memcpy(at, coord, (size_t)d->ds->chunks.rank * sizeof *at);
+    return read_run(d, at, rec, &budget);
+}
+
+static int stored_parts(struct deep *d, uint64_t *budget)
+{
+    drep_dataset *ds = d->ds;
     int err = 0;
 
     if (dataset_count(ds) == 0 || ds->esize == 0)
         return 0;
-    d.room = extent == 0 || extent > ROOM ? 1 : ROOM / extent;
     if (ds->rec.layout == FMT_COMPACT) {
-        memcpy(d.box, ds->rec.len, sizeof d.box);
-        err = read_range(&d, 0, (uint64_t)dataset_count(ds));
+        memcpy(d->box, ds->rec.len, sizeof d->box);
+        err = read_range(d, 0, (uint64_t)dataset_count(ds));
     } else if (ds->rec.layout != FMT_LAYOUT_NULL) {
-        err = read_runs(&d, budget);
+        err = d->held ? chunk_each(&ds->chunks, held_run, d) : read_runs(d, budget);
     }
-    mem_free(d.buf);
+    return err;
+}
+
+int dataset_stored_parts(drep_dataset *ds, stored_fn *fn, void *ctx)
+{
+    uint64_t es = (uint64_t)(ds->esize > 0 ? ds->esize : 1), budget = UINT64_MAX;
+    struct deep d = {.ds = ds, .fn = fn, .ctx = ctx, .held = true};
+
+    d.room = es > ROOM ? 1 : ROOM / es;
+    return stored_parts(&d, &budget);
+}
+
+/* ---- for the check ---- */
+
+struct reading {
+    struct deep deep;
+    void *buf; /* made by the first read: an element may be larger than what is stored */
+};
+
+static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
+{
+    struct reading *r = ctx;
+    drep_dataset *ds = r->deep.ds;
+    const drep_type *type = ds->ft->type;
+    int64_t from[DREP_MAX_RANK] = {0}, n[DREP_MAX_RANK] = {0};
+    drep_xfer xfer = {.range = DREP_RANGE_CLAMP};
+    drep_selection *sel;
+    int err;
+
+    for (int k = 0; k < ds->rec.rank; k++) {
+        from[k] = (int64_t)start[k];
+        n[k] = (int64_t)count[k];
+    }
+    if (r->buf == NULL &&
+        (r->buf = mem_array(r->deep.room * (uint64_t)type->prog.extent + 1, 1)) == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    if ((err = drep_select_box(ds->rec.rank, from, n, NULL, NULL, &sel)) != 0)
+        return err;
+    memset(r->buf, 0, (size_t)(r->deep.room * (uint64_t)type->prog.extent));
+    err = drep_read(ds, sel, type, r->buf, &xfer);
+    drep_vlen_free(type, drep_selection_count(sel), r->buf);
+    drep_selection_free(sel);
+    return err;
+}
+
+int dataset_read_stored(drep_dataset *ds, uint64_t *budget)
+{
+    uint64_t extent = (uint64_t)ds->ft->type->prog.extent;
+    struct reading r = {.deep = {.ds = ds, .fn = read_box}};
+    int err;
+
+    r.deep.ctx = &r;
+    r.deep.room = extent == 0 || extent > ROOM ? 1 : ROOM / extent;
+    err = stored_parts(&r.deep, budget);
+    mem_free(r.buf);
     return err;
 }

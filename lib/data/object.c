@@ -251,6 +251,28 @@ int object_link(drep_file *f, uint64_t group, const char *name, struct object_re
     return err;
 }
 
+int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id)
+{
+    struct link_rec link = {.kind = FMT_HARD, .object = id};
+
+    return link_add(f, group, name, &link);
+}
+
+int link_free(drep_file *f, uint64_t group, const char *name)
+{
+    struct key key;
+    int err = name_check((const uint8_t *)name, strlen(name));
+
+    if (err != 0)
+        return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
+    err = link_key(&key, group, name, strlen(name));
+    if (err == 0)
+        err = tree_get(f->st, &key, NULL);
+    if (err == 0)
+        return fail(DREP_ERR_EXISTS, "\"%s\" exists already", name);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
 /* ---- paths ---- */
 
 /* The next name of a path: skips slashes, gives its length, 0 at the end. */
@@ -526,13 +548,7 @@ int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, co
 
 /* ---- removal ---- */
 
-/* A list of objects still to be looked at: no recursion on what a file says. */
-struct work {
-    uint64_t *id;
-    size_t n, room;
-};
-
-static int work_add(struct work *w, uint64_t id)
+int todo_add(struct todo *w, uint64_t id)
 {
     if (w->n == w->room) {
         size_t room = w->room == 0 ? 64 : 2 * w->room;
@@ -546,13 +562,6 @@ static int work_add(struct work *w, uint64_t id)
     w->id[w->n++] = id;
     return 0;
 }
-
-/* Ids met already, hashed: several links may lead to one group, and a hostile file's
- * lead in circles. */
-struct met {
-    uint64_t *slot; /* 0: free; no object that is met has id 0 */
-    size_t n, size; /* a power of two */
-};
 
 static uint64_t *met_slot(const struct met *m, uint64_t id)
 {
@@ -578,8 +587,7 @@ static int met_grow(struct met *m)
     return 0;
 }
 
-/* *first: it was not met before. */
-static int met_add(struct met *m, uint64_t id, bool *first)
+int met_add(struct met *m, uint64_t id, bool *first)
 {
     uint64_t *slot;
     int err = m->n >= m->size / 2 ? met_grow(m) : 0;
@@ -594,14 +602,14 @@ static int met_add(struct met *m, uint64_t id, bool *first)
 }
 
 /* One hard link less; the object joins the work when it was the last. */
-static int unlink_one(drep_file *f, uint64_t id, struct work *w)
+static int unlink_one(drep_file *f, uint64_t id, struct todo *w)
 {
     struct object_head head;
     struct head_edit e;
     int err = head_load(f, id, &head);
 
     if (err != 0 || head.links <= 1)
-        return err != 0 ? err : work_add(w, id);
+        return err != 0 ? err : todo_add(w, id);
     if ((err = head_edit(f, id, &e)) != 0)
         return err;
     e.h.links--;
@@ -623,7 +631,7 @@ static int drop_tag(drep_file *f, uint64_t id, uint8_t tag)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-static int drop_members(drep_file *f, uint64_t id, struct work *work)
+static int drop_members(drep_file *f, uint64_t id, struct todo *work)
 {
     struct buf value = {0};
     struct tree_walk w;
@@ -705,7 +713,7 @@ static int drop_uses(drep_file *f, uint64_t id)
     return err == DREP_ERR_NOT_FOUND ? drop_tag(f, id, FMT_TAG_USER) : err;
 }
 
-static int drop_one(drep_file *f, uint64_t id, struct work *w)
+static int drop_one(drep_file *f, uint64_t id, struct todo *w)
 {
     struct object o = {0};
     int err = object_load(f, id, &o);
@@ -729,7 +737,7 @@ static int drop_one(drep_file *f, uint64_t id, struct work *w)
 
 int object_remove(drep_file *f, uint64_t id)
 {
-    struct work w = {0};
+    struct todo w = {0};
     int err = unlink_one(f, id, &w);
 
     while (err == 0 && w.n > 0)
@@ -858,10 +866,10 @@ int drep_type_open(drep_file *file, const char *path, drep_type **out)
 static int reaches(drep_file *f, uint64_t top, uint64_t needle, int *yes)
 {
     struct buf value = {0};
-    struct work work = {0};
+    struct todo work = {0};
     struct met met = {0};
     bool first;
-    int err = work_add(&work, top);
+    int err = todo_add(&work, top);
 
     *yes = 0;
     while (err == 0 && work.n > 0 && !*yes) {
@@ -886,7 +894,7 @@ static int reaches(drep_file *f, uint64_t top, uint64_t needle, int *yes)
                 continue;
             err = met_add(&met, link.object, &first);
             if (err == 0 && first)
-                err = work_add(&work, link.object);
+                err = todo_add(&work, link.object);
             if (err != 0)
                 break;
         }
@@ -1226,20 +1234,16 @@ static int steps_below(drep_file *f, struct step **steps, size_t *n, size_t *roo
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-int drep_object_path(drep_file *file, uint64_t id, char **path)
+int object_path(drep_file *f, uint64_t id, char **path)
 {
     size_t n = 1, room = 64;
     struct met met = {0};
-    struct step *steps;
+    struct step *steps = mem_array(room, sizeof *steps);
     char *found = NULL;
-    int err = read_begin(file);
+    int err = 0;
 
-    if (err != 0)
-        return err;
-    steps = path == NULL ? NULL : mem_array(room, sizeof *steps);
     if (steps == NULL)
-        return read_end(
-            file, fail(path == NULL ? DREP_ERR_ARG : DREP_ERR_NOMEM, "drep_object_path: no room"));
+        return fail(DREP_ERR_NOMEM, "out of memory");
     steps[0] = (struct step){FMT_OBJECT_ROOT, 0, NULL};
     for (size_t i = 0; err == 0 && i < n; i++) {
         if (steps[i].id == id) {
@@ -1247,7 +1251,7 @@ int drep_object_path(drep_file *file, uint64_t id, char **path)
             err = found == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
             break;
         }
-        err = steps_below(file, &steps, &n, &room, i, &met);
+        err = steps_below(f, &steps, &n, &room, i, &met);
     }
     if (err == 0 && found == NULL)
         err = fail(DREP_ERR_NOT_FOUND, "no path leads to object %llu", (unsigned long long)id);
@@ -1257,5 +1261,15 @@ int drep_object_path(drep_file *file, uint64_t id, char **path)
     mem_free(met.slot);
     if (err == 0)
         *path = found;
-    return read_end(file, err);
+    return err;
+}
+
+int drep_object_path(drep_file *file, uint64_t id, char **path)
+{
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    return read_end(file, path == NULL ? fail(DREP_ERR_ARG, "drep_object_path: null argument")
+                                       : object_path(file, id, path));
 }

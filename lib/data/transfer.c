@@ -94,13 +94,13 @@ static int run_layout(struct transfer *t)
     int64_t tiles = mem->items > 0 ? t->sel->count * ds->ft->stored.items / mem->items : 0;
     int err;
 
-    if (!t->writing)
+    if (!t->writing && !t->conv.raw)
         conv_clear(mem, tiles, t->mem);
     err = ds->rec.layout == FMT_COMPACT      ? compact_run(t)
           : ds->rec.layout == FMT_CONTIGUOUS ? contiguous_run(t)
           : t->writing                       ? chunked_write(t)
                                              : chunked_read(t);
-    if (err != 0 && !t->writing)
+    if (err != 0 && !t->writing && !t->conv.raw)
         drep_vlen_free(mem, tiles, t->mem);
     return err;
 }
@@ -280,24 +280,16 @@ static void row_box(const drep_dataset *ds, int64_t at, int64_t n, struct drep_s
     }
 }
 
-int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing)
+static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool writing)
 {
-    int rank = ds->rec.rank, err = 0;
-    int64_t row = rank > 0 && rank != FMT_RANK_NULL ? (int64_t)ds->rec.len[rank - 1] : 1;
-    struct transfer *t;
+    int err = dataset_alive(ds);
 
-    if ((err = dataset_alive(ds)) != 0)
+    if (err != 0)
         return fail_in(err, "dataset \"%s\"", ds->path);
-    if (at < 0 || at > dataset_count(ds) || n > dataset_count(ds) - at)
-        return fail(DREP_ERR_RANGE, "dataset \"%s\": elements from %lld on, it has %lld", ds->path,
-                    (long long)at, (long long)dataset_count(ds));
-    t = mem_zalloc(1, sizeof *t);
-    if (t == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
     t->ds = ds;
     t->sel = &t->all;
     t->writing = writing;
-    t->threads = 1;
+    t->threads = threads;
     t->conv = (struct conv){.file = ds->file,
                             .ft = ds->ft,
                             .mem = ds->ft->type,
@@ -305,6 +297,31 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
                             .raw = true,
                             .copy = true};
     pthread_mutex_init(&t->lock, NULL);
+    return 0;
+}
+
+static int raw_end(struct transfer *t, int err)
+{
+    pthread_mutex_destroy(&t->lock);
+    return fail_in(err, "dataset \"%s\"", t->ds->path);
+}
+
+int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing)
+{
+    int rank = ds->rec.rank, err = 0;
+    int64_t row = rank > 0 && rank != FMT_RANK_NULL ? (int64_t)ds->rec.len[rank - 1] : 1;
+    struct transfer *t;
+
+    if (at < 0 || at > dataset_count(ds) || n > dataset_count(ds) - at)
+        return fail(DREP_ERR_RANGE, "dataset \"%s\": elements from %lld on, it has %lld", ds->path,
+                    (long long)at, (long long)dataset_count(ds));
+    t = mem_zalloc(1, sizeof *t);
+    if (t == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    if ((err = raw_begin(t, ds, 1, writing)) != 0) {
+        mem_free(t);
+        return err;
+    }
     for (t->mem = buf; err == 0 && n > 0;) {
         int64_t now = row - at % row < n ? row - at % row : n;
 
@@ -314,7 +331,26 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
         n -= now;
         t->mem += now * ds->esize;
     }
-    pthread_mutex_destroy(&t->lock);
+    err = raw_end(t, err);
     mem_free(t);
-    return fail_in(err, "dataset \"%s\"", ds->path);
+    return err;
+}
+
+int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
+                    int threads, bool writing)
+{
+    struct transfer *t = mem_zalloc(1, sizeof *t);
+    int err;
+
+    if (t == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    if ((err = raw_begin(t, ds, threads, writing)) == 0) {
+        selection_all(&t->all, ds->rec.rank, len);
+        for (int d = 0; d < ds->rec.rank; d++)
+            t->all.dim[d].start = (int64_t)from[d];
+        t->mem = buf;
+        err = raw_end(t, run_layout(t));
+    }
+    mem_free(t);
+    return err;
 }

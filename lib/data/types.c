@@ -300,3 +300,48 @@ int ftype_unuse(drep_file *f, uint32_t ref)
     buf_release(&value);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
+
+int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses)
+{
+    struct key key;
+    uint8_t *value;
+    size_t len;
+    int err;
+
+    if (ref < FMT_TYPE_FIRST)
+        return 0;
+    type_key(&key, ref - FMT_TYPE_FIRST);
+    err = tree_edit(f->st, &key, &value, &len);
+    if (err == 0) {
+        store_u64(value, key_u64(value) + uses);
+        return 0;
+    }
+    if (err == DREP_ERR_NOT_FOUND) { /* too long for a leaf */
+        struct buf b = {0};
+
+        err = tree_get(f->st, &key, &b);
+        if (err == 0) {
+            store_u64(b.p, key_u64(b.p) + uses);
+            err = tree_put(f->st, &key, b.p, b.len);
+        }
+        buf_release(&b);
+    }
+    return err;
+}
+
+int ftype_same(drep_file *a, uint32_t ref_a, drep_file *b, uint32_t ref_b, bool *same)
+{
+    struct peek x = {0}, y = {0};
+    struct key key;
+    int err;
+
+    type_key(&key, ref_a - FMT_TYPE_FIRST);
+    err = tree_peek(a->st, &key, &x);
+    type_key(&key, ref_b - FMT_TYPE_FIRST);
+    if (err == 0)
+        err = tree_peek(b->st, &key, &y);
+    *same = err == 0 && x.len == y.len && x.len >= 8 && memcmp(x.p + 8, y.p + 8, x.len - 8) == 0;
+    tree_peeked(&x);
+    tree_peeked(&y);
+    return err;
+}

@@ -341,3 +341,23 @@ int value_stored(drep_file *f, const struct span *value, const struct ftype *ft,
     prog_release(&s.prog);
     return err;
 }
+
+int value_refs(struct buf *value, const drep_type *type, int64_t count,
+               uint64_t (*map)(void *ctx, uint64_t id), void *ctx)
+{
+    struct span span = {value->p, value->len};
+    struct refs refs = {.map = map, .ctx = ctx};
+    const uint8_t *items;
+    struct self s;
+    struct in in;
+    int err = value_open(&s, &in, &span, type, count, &items);
+
+    if (err != 0)
+        return err;
+    refs.sizes = &s.sizes;
+    refs.heap = value->p + in.at;
+    refs.heap_size = in_left(&in);
+    err = refs_map(&refs, &s.prog, value->p + (items - span.p), count, 0);
+    prog_release(&s.prog);
+    return err;
+}

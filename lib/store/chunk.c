@@ -396,6 +396,30 @@ int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64
     return err;
 }
 
+int chunk_stored(struct chunks *cs, const struct chunk_rec *rec, struct buf *out)
+{
+    return payload_filtered(cs->st, rec, cs->st->opts.verify, out);
+}
+
+int chunk_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next)
+{
+    uint64_t last = cs->rank > 0 ? coord[cs->rank - 1] : 0;
+    struct found f;
+    int err = run_find(cs, coord, &f);
+
+    if (!err) {
+        run_done(cs->st, &f);
+        *next = last;
+        return 0;
+    }
+    if (err != DREP_ERR_NOT_FOUND)
+        return err;
+    err = run_next(cs, coord, n, next);
+    if (!err && *next != UINT64_MAX && *next - last >= n)
+        *next = UINT64_MAX;
+    return err;
+}
+
 int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size)
 {
     struct work *w = work_take(cs->st);

@@ -438,6 +438,21 @@ int place_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint
     return 0;
 }
 
+int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct buf *stored,
+                       uint32_t skipped)
+{
+    struct store *st = cs->st;
+    uint64_t offset;
+    int err = store_may_write(st);
+
+    if (err)
+        return err;
+    chunk_forget(cs, coord);
+    err = place_filtered(cs, coord, stored->len, sum_stored(stored->p, stored->len), skipped,
+                         &offset);
+    return err ? err : st->io->ops->write_at(st->io, stored->p, stored->len, offset);
+}
+
 static int encode(struct work *w, const struct chunks *cs, const void *buf, uint64_t size,
                   struct span *out, uint32_t *skipped)
 {

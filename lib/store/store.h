@@ -224,6 +224,10 @@ struct pool_turns;
 int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, const void *buf,
                      uint64_t size, struct pool_turns *turns, int64_t i);
 
+/* Replaces one filtered chunk by what chunk_stored() gave of another one with the same filters. */
+int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct buf *stored,
+                       uint32_t skipped);
+
 /* Changes that wait in memory, for chunks that are decoded as a whole: they are written when a
  * commit comes or room is needed.  Room for `bytes` more of them, before an operation changes
  * anything (first), or later in it.  0 in *can: this dataset's chunks are too large for that. */

@@ -20,7 +20,7 @@
 #define CHANGES 9  /* at most, before a commit */
 #define SAMPLES 6  /* states of each moment */
 
-struct work {
+struct task {
     uint64_t seed;
     struct rng rng, sampling;
     struct fault_file file;
@@ -38,7 +38,7 @@ struct work {
     uint64_t states, left, torn, reopened, older, damaged;
 };
 
-static struct work w;
+static struct task w;
 
 static void stop(const char *what)
 {
