@@ -622,6 +622,37 @@ static int c_link_external(struct env *e)
     return CALL(drep_link_external, e->f, "other.drep", "/d", "/k/g/out");
 }
 
+/* Everything, into other chunks. */
+static int other_chunks(uint64_t id, drep_spec *spec, void *ctx)
+{
+    static const int64_t chunk[DREP_MAX_RANK] = {7, 11};
+
+    (void)id;
+    (void)ctx;
+    if (spec->rank != 2)
+        return 0;
+    spec->layout = DREP_CHUNKED;
+    spec->chunk = chunk;
+    return 0;
+}
+
+static int c_copy(struct env *e)
+{
+    return CALL(drep_copy, e->f, "/k", e->f, "/copy", NULL);
+}
+
+static int c_copy_file(struct env *e)
+{
+    drep_copying how = {.plan = other_chunks};
+    drep_file *to = NULL;
+    int err = CALL(drep_create, ":memory:", DREP_RDWR, "internal", NULL, &to);
+
+    if (err == 0)
+        err = CALL(drep_copy, e->f, "/", to, "/", &how);
+    drep_abandon(to);
+    return err;
+}
+
 static int c_remove(struct env *e)
 {
     return CALL(drep_link_remove, e->f, "/k/tiles");
@@ -917,6 +948,8 @@ static const struct file_case file_cases[] = {
     {"hard link", CHANGES, NULL, c_link_hard, NULL},
     {"soft link", CHANGES, NULL, c_link_soft, NULL},
     {"external link", CHANGES, NULL, c_link_external, NULL},
+    {"copy a group", CHANGES, NULL, c_copy, NULL},
+    {"copy the file", READS, NULL, c_copy_file, NULL},
     {"remove a dataset", CHANGES, NULL, c_remove, NULL},
     {"remove a group", CHANGES, NULL, c_remove_group, NULL},
     {"move a link", CHANGES, NULL, c_move, NULL},

@@ -24,6 +24,9 @@ struct m_object {
     int type; /* V_..., of a dataset or a named type */
     int rank, layout;
     int64_t dims[4], max[4];
+    int dim[4];     /* dimension objects, or NONE */
+    int64_t len;    /* of a dimension */
+    bool unlimited; /* likewise */
     uint32_t fill;
     uint32_t value[ELEMENTS];
     struct m_attr attr[ATTRS]; /* "a0", "a1", "a2" */
@@ -34,7 +37,7 @@ struct m_link {
     int group, kind; /* of it: DREP_LINK_... */
     int target;      /* hard: object */
     char name[8];
-    char path[200]; /* soft */
+    char path[200]; /* soft, external */
 };
 
 /* Object 0 is the root. */
@@ -136,6 +139,10 @@ static inline void model_unlink(struct model *m, int link)
     for (int i = 0; i < LINKS; i++)
         if (m->link[i].used && m->link[i].group == object)
             model_unlink(m, i);
+    for (int i = 0; i < OBJECTS; i++) /* whoever used a dimension has none now */
+        for (int d = 0; d < m->object[i].rank; d++)
+            if (m->object[i].used && m->object[i].dim[d] == object)
+                m->object[i].dim[d] = NONE;
     m->object[object].used = false;
 }
 
@@ -153,6 +160,69 @@ static inline int model_link(struct model *m, struct rnd *r, int kind, int targe
     link_path(m, i, path);
     m->link[i].used = true; /* not before: it may be a circle */
     return i;
+}
+
+/* A copy of an object, with all below it, as a new link of a group; the models may be one.
+ * place[i]: where object i comes, NONE: it is not in the copy.  False: there is no room, or a
+ * dimension stays behind in another model. */
+static inline bool model_copy(const struct model *of, int object, struct model *to, int group,
+                              int link, int *place)
+{
+    struct model now = *to;
+    bool more = true;
+    int free = 1;
+
+    for (int i = 0; i < OBJECTS; i++)
+        place[i] = NONE;
+    place[object] = 0;
+    while (more) {
+        more = false;
+        for (int i = 0; i < LINKS; i++)
+            if (of->link[i].used && of->link[i].kind == DREP_LINK_HARD &&
+                place[of->link[i].group] != NONE && place[of->link[i].target] == NONE) {
+                place[of->link[i].target] = 0;
+                more = true;
+            }
+    }
+    for (int i = 0; i < OBJECTS; i++) {
+        if (place[i] == NONE)
+            continue;
+        while (free < OBJECTS && now.object[free].used)
+            free++;
+        if (free == OBJECTS)
+            return false;
+        now.object[free] = of->object[i];
+        now.object[free].links = i == object;
+        place[i] = free;
+    }
+    for (int i = 0; i < OBJECTS; i++)
+        for (int d = 0; place[i] != NONE && d < of->object[i].rank; d++) {
+            int dim = of->object[i].dim[d];
+
+            if (dim != NONE && place[dim] != NONE)
+                now.object[place[i]].dim[d] = place[dim];
+            else if (dim != NONE && of != to)
+                return false;
+        }
+    for (int i = 0; i < LINKS; i++) {
+        int at;
+
+        if (!of->link[i].used || place[of->link[i].group] == NONE)
+            continue;
+        at = free_link(&now);
+        if (at == NONE || at == link)
+            return false;
+        now.link[at] = of->link[i];
+        now.link[at].group = place[of->link[i].group];
+        if (now.link[at].kind == DREP_LINK_HARD) {
+            now.link[at].target = place[of->link[i].target];
+            now.object[now.link[at].target].links++;
+        }
+    }
+    now.link[link].group = group;
+    now.link[link].target = place[object];
+    *to = now;
+    return true;
 }
 
 static inline int64_t elements(const struct m_object *o)

@@ -1,16 +1,25 @@
-/* test_data_model.c - thousands of random calls on a container, against a plain model.
+/* test_data_model.c - a million random calls on a container, against a plain model.
  *
  * After each there is the same tree, the same values; commits, abandoned handles and
- * failed writes leave what they must (D11, D22).  DREP_TEST_SEED repeats a run. */
+ * failed writes leave what they must (D11, D22); a reader sees the commit it looks at,
+ * whatever the writer does meanwhile; copies are what they were copied from, also in another
+ * file, in other chunks and under another representation.  DREP_TEST_SEED repeats a run. */
 #include "data_model.h"
 
-#define OPS 6000 /* under each of the representations */
+#ifdef __SANITIZE_ADDRESS__
+#define OPS 12000 /* under each of the representations */
+#else
+#define OPS 170000
+#endif
 
 struct run {
     struct rnd r;
     struct model now, committed;
     drep_file *f;
-    const char *path, *datarep;
+    drep_file *reader; /* or NULL */
+    struct model seen; /* by the reader */
+    const char *path, *copy_path, *datarep;
+    long calls;
     drep_type *type[V_KINDS];
     int failed; /* of a write since the last commit */
     _Alignas(16) uint8_t buf[2 * ELEMENTS * VALUE_ROOM];
@@ -59,8 +68,16 @@ static void look_dataset(struct run *t, int object)
     ok(drep_dataset_info(ds, &info));
     ck_assert_int_eq(info.rank, o->rank);
     for (int d = 0; d < o->rank; d++) {
+        drep_objinfo dim = {.id = 0};
+        char path[400];
+
         ck_assert_int_eq(info.dims[d], o->dims[d]);
         ck_assert_int_eq(info.maxdims[d], o->max[d]);
+        if (o->dim[d] != NONE) {
+            object_path(&t->now, o->dim[d], path);
+            ok(drep_stat(t->f, path, &dim));
+        }
+        ck_assert_uint_eq(info.dim_ids[d], dim.id);
     }
     choose(o, &t->r, c);
     memset(t->buf, 0xee, (size_t)c->n * extent);
@@ -123,6 +140,8 @@ static int look_link(const drep_linkinfo *link, void *ctx)
             ck_assert_int_eq(link->kind, l->t->now.object[m->target].kind);
         else
             ck_assert_str_eq(link->target, m->path);
+        if (m->kind == DREP_LINK_EXTERNAL)
+            ck_assert_str_eq(link->target_file, "other.drep");
         l->n++;
         return 0;
     }
@@ -150,6 +169,10 @@ static void look_object(struct run *t, int object)
         ok(drep_type_open(t->f, path, &type));
         ck_assert(drep_type_equal(type, t->type[o->type]));
         drep_type_free(type);
+    }
+    if (o->kind == DREP_OBJ_DIMENSION) {
+        ck_assert_int_eq(info.len, o->len);
+        ck_assert_int_eq(info.unlimited, o->unlimited);
     }
     if (o->kind != DREP_OBJ_GROUP)
         return;
@@ -208,6 +231,20 @@ static void do_named_type(struct run *t)
     ok(drep_type_commit(t->f, path, t->type[kind]));
 }
 
+static void do_dimension(struct run *t)
+{
+    int object = free_object(&t->now);
+    struct m_object o = {.used = true, .kind = DREP_OBJ_DIMENSION, .links = 1};
+    char path[400];
+
+    if (object == NONE || model_link(&t->now, &t->r, DREP_LINK_HARD, object, path) == NONE)
+        return;
+    o.len = (int64_t)below(t, 14);
+    o.unlimited = below(t, 2);
+    t->now.object[object] = o;
+    ok(drep_dimension_create(t->f, path, o.len, o.unlimited));
+}
+
 static int choose_filters(struct run *t, drep_filter *filter, int kind)
 {
     static const int ids[] = {DREP_FILTER_SHUFFLE, DREP_FILTER_BITSHUFFLE, DREP_FILTER_DEFLATE,
@@ -254,11 +291,31 @@ static void choose_shape(struct run *t, struct m_object *o, drep_spec *spec, int
     }
 }
 
+/* Dimensions that hold it, or grow to; their paths. */
+static void choose_dims(struct run *t, struct m_object *o, const char **names, char path[4][400])
+{
+    for (int d = 0; d < o->rank; d++) {
+        int dim = below(t, 2) ? some_object(&t->now, &t->r, DREP_OBJ_DIMENSION) : NONE;
+        struct m_object *to = dim == NONE ? NULL : &t->now.object[dim];
+
+        o->dim[d] = NONE;
+        names[d] = NULL;
+        if (to == NULL || (to->len < o->dims[d] && !to->unlimited))
+            continue;
+        object_path(&t->now, dim, path[d]);
+        names[d] = path[d];
+        o->dim[d] = dim;
+        to->len = to->len < o->dims[d] ? o->dims[d] : to->len;
+    }
+}
+
 static void do_dataset(struct run *t)
 {
     int object = free_object(&t->now);
     struct m_object o = {.used = true, .kind = DREP_OBJ_DATASET, .links = 1};
     drep_spec spec = {.fill = (int)below(t, 3)};
+    const char *names[4];
+    char dim_path[4][400];
     int64_t chunk[4];
     drep_filter filter[3];
     drep_dsinfo info;
@@ -269,6 +326,8 @@ static void do_dataset(struct run *t)
         return;
     o.type = (int)below(t, V_KINDS);
     choose_shape(t, &o, &spec, chunk, filter);
+    choose_dims(t, &o, names, dim_path);
+    spec.dim_names = names;
     o.fill = spec.fill == DREP_FILL_VALUE ? value(t) : 0;
     make_values(t, o.type, &o.fill, 1);
     spec.type = t->type[o.type];
@@ -354,8 +413,21 @@ static void do_resize(struct run *t)
     if (room == 0)
         return;
     ds = open_dataset(t, object);
+    for (int d = 0; d < o->rank; d++)
+        if (o->dim[d] != NONE && !t->now.object[o->dim[d]].unlimited &&
+            dims[d] > t->now.object[o->dim[d]].len) {
+            fails(drep_dataset_resize(ds, dims), DREP_ERR_DIMS);
+            drep_dataset_close(ds);
+            return;
+        }
     ok(drep_dataset_resize(ds, dims));
     drep_dataset_close(ds);
+    for (int d = 0; d < o->rank; d++) {
+        struct m_object *dim = o->dim[d] == NONE ? NULL : &t->now.object[o->dim[d]];
+
+        if (dim != NULL && dim->len < dims[d])
+            dim->len = dims[d];
+    }
     model_reshape(o, dims);
 }
 
@@ -410,6 +482,19 @@ static void do_link(struct run *t)
     }
 }
 
+static void do_external_link(struct run *t)
+{
+    char path[400];
+    drep_objinfo info;
+    int i = model_link(&t->now, &t->r, DREP_LINK_EXTERNAL, 0, path);
+
+    if (i == NONE)
+        return;
+    snprintf(t->now.link[i].path, sizeof t->now.link[i].path, "/x%d", (int)below(t, 9));
+    ok(drep_link_external(t->f, "other.drep", t->now.link[i].path, path));
+    fails(drep_stat(t->f, path, &info), DREP_ERR_UNSUPPORTED_OPERATION);
+}
+
 static void do_unlink(struct run *t)
 {
     int link = some_link(&t->now, &t->r);
@@ -443,6 +528,93 @@ static void do_move(struct run *t)
     ok(drep_link_move(t->f, from, to));
     t->now.link[link].group = group;
     strcpy(t->now.link[link].name, name);
+}
+
+/* ---- copies ---- */
+
+static void do_copy(struct run *t)
+{
+    int object = some_object(&t->now, &t->r, 0), place[OBJECTS], link;
+    struct model before = t->now;
+    char from[400], to[400];
+
+    if (object == NONE)
+        return;
+    object_path(&t->now, object, from);
+    link = model_link(&t->now, &t->r, DREP_LINK_HARD, object, to);
+    if (link == NONE ||
+        !model_copy(&before, object, &t->now, t->now.link[link].group, link, place)) {
+        t->now = before;
+        return;
+    }
+    ok(drep_copy(t->f, from, t->f, to, NULL));
+}
+
+/* Other chunks and filters for some of the datasets. */
+struct planner {
+    struct run *t;
+    int64_t chunk[4];
+    drep_filter filter[3];
+};
+
+static int plan(uint64_t id, drep_spec *spec, void *ctx)
+{
+    struct planner *p = ctx;
+    uint64_t what = below(p->t, 4);
+
+    (void)id;
+    if (what == 0 || spec->rank < 0)
+        return 0;
+    for (int d = 0; d < spec->rank; d++)
+        p->chunk[d] = 1 + (int64_t)below(p->t, 9);
+    spec->layout = what == 1 ? DREP_LAYOUT_AUTO : DREP_CHUNKED;
+    spec->chunk = what == 1 || below(p->t, 4) == 0 ? NULL : p->chunk;
+    spec->nfilters = what == 3 ? choose_filters(p->t, p->filter, V_KINDS) : 0;
+    spec->filters = p->filter;
+    return 0;
+}
+
+static void look_at_copy(struct run *t, drep_file *copy, const struct model *of)
+{
+    struct model now = t->now;
+    drep_file *f = t->f;
+
+    t->now = *of;
+    t->f = copy;
+    look_all(t);
+    if (below(t, 20) == 0)
+        check_file(copy);
+    t->f = f;
+    t->now = now;
+}
+
+/* The whole file, or a part of it, under another representation. */
+static void do_export(struct run *t)
+{
+    const char *datarep = datareps[below(t, DATAREPS)];
+    int object = below(t, 2) ? 0 : some_object(&t->now, &t->r, 0), place[OBJECTS];
+    struct planner p = {.t = t};
+    drep_copying how = {.plan = below(t, 2) ? plan : NULL, .ctx = &p, .threads = 1};
+    static struct model copy;
+    char from[400];
+    drep_file *f;
+
+    if (object == NONE || below(t, 10))
+        return;
+    object_path(&t->now, object, from);
+    copy = t->now;
+    if (object != 0) {
+        model_init(&copy);
+        copy.link[0] = (struct m_link){.used = true, .kind = DREP_LINK_HARD, .name = "c"};
+        if (!model_copy(&t->now, object, &copy, 0, 0, place))
+            return;
+    }
+    f = new_file(t->copy_path, datarep);
+    ok(drep_copy(t->f, from, f, object == 0 ? "/" : "/c", &how));
+    for (int i = 0; i < OBJECTS; i++) /* others were chosen perhaps */
+        copy.object[i].layout = 0;
+    look_at_copy(t, f, &copy);
+    drep_abandon(f);
 }
 
 /* ---- the file ---- */
@@ -491,48 +663,88 @@ static void do_look(struct run *t)
     look_object(t, object == NONE ? 0 : object);
 }
 
+/* A reader moves to the newest commit, or begins to read. */
+static void do_refresh(struct run *t)
+{
+    if (t->reader == NULL)
+        ok(drep_open(t->path, DREP_RDONLY, NULL, &t->reader));
+    else if (below(t, 8) == 0) {
+        ok(drep_close(t->reader));
+        t->reader = NULL;
+        return;
+    } else
+        ok(drep_refresh(t->reader));
+    t->seen = t->committed;
+}
+
+/* What the reader sees is as it was. */
+static void do_look_back(struct run *t)
+{
+    struct model now = t->now;
+    drep_file *f = t->f;
+
+    if (t->reader == NULL)
+        return;
+    t->f = t->reader;
+    t->now = t->seen;
+    do_look(t);
+    t->f = f;
+    t->now = now;
+}
+
 static void step(struct run *t)
 {
     static void (*const often[])(struct run *) = {
-        do_group,  do_dataset, do_dataset, do_write,      do_write,        do_write,  do_write,
-        do_resize, do_resize,  do_attr,    do_attr,       do_link,         do_unlink, do_move,
-        do_look,   do_look,    do_look,    do_named_type, do_failing_write};
-    uint64_t n = below(t, 200);
+        do_group,     do_dataset,       do_dataset,       do_write,     do_write,
+        do_write,     do_write,         do_resize,        do_resize,    do_attr,
+        do_attr,      do_link,          do_unlink,        do_move,      do_look,
+        do_look,      do_look,          do_named_type,    do_copy,      do_export,
+        do_dimension, do_external_link, do_failing_write, do_look_back, do_look_back};
+    uint64_t n = below(t, 400);
 
     if (n == 0)
         do_close(t);
     else if (n == 1)
         do_abandon(t);
-    else if (n < 6)
+    else if (n < 10)
         do_commit(t);
+    else if (n < 16)
+        do_refresh(t);
     else
         often[below(t, sizeof often / sizeof *often)](t);
+    t->calls++;
 }
 
 START_TEST(test_D11_D22_random_calls_against_a_model)
 {
     static struct run t;
     const char *seed = getenv("DREP_TEST_SEED");
+    long ops = share_of(OPS);
 
     register_datareps();
     memset(&t, 0, sizeof t);
     t.datarep = datareps[_i];
     t.path = temp_path(t.datarep);
+    t.copy_path = temp_path("copy");
     rnd_init(&t.r, seed != NULL ? strtoull(seed, NULL, 10) : (uint64_t)_i + 1);
     for (int i = 0; i < V_KINDS; i++)
         t.type[i] = value_type(i);
     model_init(&t.now);
     t.f = new_file(t.path, t.datarep);
     do_commit(&t);
-    for (int i = share_of(OPS); i > 0; i--) {
+    while (t.calls < ops) {
         mark_point();
         step(&t);
     }
     do_close(&t);
+    if (t.reader != NULL)
+        ok(drep_close(t.reader));
     check_file(t.f);
     ok(drep_close(t.f));
     for (int i = 0; i < V_KINDS; i++)
         drep_type_free(t.type[i]);
+    printf("# %s: %ld random calls agree with the model\n", t.datarep, t.calls);
+    fflush(stdout);
 }
 END_TEST
 
