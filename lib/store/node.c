@@ -632,7 +632,7 @@ static int leaf_decode(struct node *n, struct in *in, uint32_t count)
 static size_t measure(struct in in, uint32_t count)
 {
     struct entry e;
-    size_t sum = 0;
+    size_t sum = 1; /* something to point into, also where the first is malformed */
 
     for (uint32_t i = 0; i < count && entry_get(&in, &e) == 0; i++)
         sum += (size_t)e.shared + e.suffix_len + sizeof(struct child);
