@@ -687,6 +687,11 @@ enum {
  * DREP_ERR_ACCESS, DREP_ERR_NO_SUCH_FILE (the directory), DREP_ERR_IO. */
 DREP_API int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
                          drep_file **out);
+/* Creates one in the representation that `like` has, which need not be known by name in this
+ * process, with the hints that stand in its header; those of info win.  Errors besides:
+ * DREP_ERR_UNSUPPORTED_DATAREP (`like` was opened for its header only). */
+DREP_API int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,
+                              drep_file **out);
 /* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the one writer
  * (DREP_ERR_FILE_IN_USE).  Errors besides: DREP_ERR_NOT_DREP, DREP_ERR_VERSION,
  * DREP_ERR_CHECKSUM, DREP_ERR_FORMAT, DREP_ERR_TRUNCATE,

@@ -170,6 +170,8 @@ int header_again(drep_file *f, drep_file **out);
 void header_exchange(drep_file *f, drep_file *again);
 void header_again_free(drep_file *again);
 int header_start(drep_file *f, const char *datarep); /* of a new file */
+/* Of one that is held as another is. */
+int header_start_like(drep_file *f, const drep_file *like, const drep_info *info);
 /* Hints that describe the file rather than a handle, and stand in its header. */
 bool hint_is_stored(const char *key);
 int header_build(drep_file *f, struct buf *out, size_t *split);

@@ -306,9 +306,9 @@ static int make_io(const drep_file *f, int excl, struct io **out)
     return io_posix(f->path, IO_CREATE, excl, hint_permissions(f->info), out);
 }
 
-/* io NULL: what the path asks for. */
+/* io NULL: what the path asks for; datarep NULL: that of `like`, with its hints. */
 static int create(const char *path, int excl, struct io *io, const char *datarep,
-                  const drep_info *info, drep_file **out)
+                  const drep_file *like, const drep_info *info, drep_file **out)
 {
     struct store_opts opts;
     uint8_t uuid[16];
@@ -316,7 +316,7 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     int err = file_new(path, DREP_RDWR, info, &f);
 
     if (err == 0)
-        err = header_start(f, datarep);
+        err = datarep != NULL ? header_start(f, datarep) : header_start_like(f, like, info);
     if (err == 0)
         err = hints_keep(f, info);
     if (err == 0 && io == NULL)
@@ -348,12 +348,28 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
         return fail(DREP_ERR_ARG, "drep_create: null argument");
     if (amode & ~(DREP_RDWR | DREP_EXCL))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    return create(path, amode & DREP_EXCL, NULL, datarep, info, out);
+    return create(path, amode & DREP_EXCL, NULL, datarep, NULL, info, out);
+}
+
+int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,
+                     drep_file **out)
+{
+    int err;
+
+    if (path == NULL || like == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_create_like: null argument");
+    if (amode & ~(DREP_RDWR | DREP_EXCL))
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    if ((err = read_begin(like)) != 0)
+        return err;
+    err = create(path, amode & DREP_EXCL, NULL, NULL, like, info, out);
+    pthread_rwlock_unlock(&like->lock);
+    return err;
 }
 
 int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out)
 {
-    return create(io->path, 0, io, datarep, info, out);
+    return create(io->path, 0, io, datarep, NULL, info, out);
 }
 
 /* The newest commit, or an earlier one. */

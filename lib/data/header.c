@@ -547,6 +547,35 @@ static int merge_hints(drep_file *f, const drep_info *opener)
     return 0;
 }
 
+int header_start_like(drep_file *f, const drep_file *like, const drep_info *info)
+{
+    int err;
+
+    if (like->rep == NULL)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only", like->path);
+    memcpy(f->name, like->name, sizeof f->name);
+    f->header_flags = like->header_flags & 1;
+    f->native_form = like->native_form;
+    f->sizes = like->sizes;
+    if ((like->has_table || like->native_form) &&
+        (err = table_copy(&f->table, &like->table)) != 0)
+        return err;
+    if (like->scoped != NULL && (err = rep_scoped(f->name, &f->table, &f->scoped)) != 0)
+        return err;
+    adopt(f, like->scoped != NULL ? f->scoped : like->rep);
+    f->writer = mem_strdup("datarep " DREP_VERSION);
+    f->machine = mem_strdup(like->machine);
+    if (f->writer == NULL || f->machine == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    for (int i = 0; i < drep_info_count(like->stored); i++) {
+        const char *key = drep_info_key(like->stored, i);
+
+        if ((err = drep_info_set(f->stored, key, drep_info_get(like->stored, key))) != 0)
+            return err;
+    }
+    return merge_hints(f, info);
+}
+
 static char *text_of(const struct span *s)
 {
     return mem_strndup(s->p == NULL ? "" : (const char *)s->p, s->len);
