@@ -1,5 +1,6 @@
 /* exchange.c - import and export: the HDF5 module in its own process, and its report. */
 #include "exchange.h"
+#include "choices.h"
 #include "foreign.h"
 #include "hdf5.h"
 #include "module.h"
@@ -184,17 +185,6 @@ int exchange_open(const char *path, int amode, const char *plugins, drep_file **
 
 /* ------------------------------------------------------------ command lines */
 
-static int range_from_name(const char *name)
-{
-    if (strcmp(name, "strict") == 0)
-        return DREP_RANGE_STRICT;
-    if (strcmp(name, "clamp") == 0)
-        return DREP_RANGE_CLAMP;
-    if (strcmp(name, "wrap") == 0)
-        return DREP_RANGE_WRAP;
-    return -1;
-}
-
 bool exchange_option(struct exchange *x, const struct command *command, int option, int *status)
 {
     switch (option) {
@@ -202,9 +192,7 @@ bool exchange_option(struct exchange *x, const struct command *command, int opti
         x->root = optarg;
         return true;
     case EXCHANGE_RANGE:
-        x->range = range_from_name(optarg);
-        if (x->range < 0)
-            *status = command_usage(command, "--range is strict, clamp or wrap, not '%s'", optarg);
+        *status = choice_range(command, optarg, &x->range);
         return true;
     case EXCHANGE_REPORT:
         x->report = optarg;

@@ -1,6 +1,7 @@
 /* import.c - `datarep import`: a file of another format becomes a Datarep file.
  *
  * One row a format: how it is recognised, and who reads it. */
+#include "choices.h"
 #include "flat.h"
 #include "foreign.h"
 #include "recipe.h"
@@ -89,55 +90,6 @@ static int find_format(struct flat *f, const char *path, bool *hdf5)
 
 /* ------------------------------------------------------------- the command line */
 
-/* "shuffle,zstd:3"; "none". */
-static int parse_filters(struct exchange *x, const char *text)
-{
-    char copy[256], *rest = copy, *word, *level;
-
-    x->nfilters = 0;
-    if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
-        return command_usage(&import_command, "--filters is too long");
-    if (strcmp(text, "none") == 0)
-        return 0;
-    while ((word = strsep(&rest, ",")) != NULL) {
-        drep_filter f = {.level = -1};
-
-        level = strchr(word, ':');
-        if (level) {
-            *level = '\0';
-            f.level = atoi(level + 1);
-        }
-        f.id = drep_filter_from_name(word);
-        if (f.id == 0 || !drep_filter_available(f.id))
-            return command_usage(&import_command, "--filters: there is no filter '%s'", word);
-        if (x->nfilters == DREP_MAX_FILTERS)
-            return command_usage(&import_command, "--filters: at most %d", DREP_MAX_FILTERS);
-        x->filters[x->nfilters++] = f;
-    }
-    return 0;
-}
-
-/* The data representations that a schema declares, and the one that it says. */
-static int take_schema(const char *name, char *datarep, size_t size)
-{
-#if HAVE_YAML
-    struct recipe recipe;
-    const char *own = NULL;
-    int err, status = recipe_read(&recipe, name);
-
-    if (status)
-        return status;
-    err = schema_declare(recipe.schema, &own, recipe_say, &recipe);
-    snprintf(datarep, size, "%s", own ? own : "internal");
-    recipe_release(&recipe);
-    return err ? tool_exit_code(err) : 0;
-#else
-    (void)datarep, (void)size;
-    tool_say(name, NULL, "built without libyaml, so without schemas");
-    return TOOL_CORRUPT;
-#endif
-}
-
 static int take_option(struct exchange *x, struct flat *f, const struct format **format, int option)
 {
     int status = 0;
@@ -147,7 +99,7 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
     if (option == OPTION_DATAREP)
         x->datarep = optarg;
     if (option == OPTION_FILTERS)
-        status = parse_filters(x, optarg);
+        status = choice_filters(&import_command, optarg, x->filters, &x->nfilters);
     if (option == OPTION_FORMAT && (*format = format_named(optarg)) == NULL)
         status = command_usage(&import_command, "--format is hdf5, npy, npz, csv or raw, not '%s'",
                                optarg);
@@ -187,7 +139,7 @@ static int run(int argc, char **argv)
     if (!hdf5)
         return flat_import(&f);
     if (f.schema)
-        status = take_schema(f.schema, own, sizeof own);
+        status = recipe_datarep(f.schema, own, sizeof own);
     if (!x.datarep)
         x.datarep = own;
     return status ? status : exchange_run(&x, true);

@@ -218,4 +218,25 @@ void recipe_release(struct recipe *r)
     free(r->folder);
     *r = (struct recipe){0};
 }
+
+int recipe_datarep(const char *name, char *datarep, size_t size)
+{
+    struct recipe recipe;
+    const char *own = NULL;
+    int err, status = recipe_read(&recipe, name);
+
+    if (status)
+        return status;
+    err = schema_declare(recipe.schema, &own, recipe_say, &recipe);
+    snprintf(datarep, size, "%s", own ? own : "internal");
+    recipe_release(&recipe);
+    return err ? tool_exit_code(err) : 0;
+}
+#else
+int recipe_datarep(const char *name, char *datarep, size_t size)
+{
+    (void)datarep, (void)size;
+    tool_say(name, NULL, "built without libyaml, so without schemas");
+    return TOOL_CORRUPT;
+}
 #endif

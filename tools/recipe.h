@@ -2,6 +2,12 @@
 #ifndef TOOLS_RECIPE_H
 #define TOOLS_RECIPE_H
 
+#include <stddef.h>
+
+/* The data representations that a schema declares are known from here on; `datarep` gets the
+ * one that it says.  An exit code. */
+int recipe_datarep(const char *name, char *datarep, size_t size);
+
 #if HAVE_YAML
 #include "schema/schema.h"
 

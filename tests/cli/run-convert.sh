@@ -1,0 +1,126 @@
+#!/bin/bash
+# run-convert.sh - files written anew hold what they held, as it was asked for.
+# shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+. "$(dirname "$0")/tap.sh"
+
+cat > "$tmp/s.yaml" <<'YAML'
+datarep: external32
+dims: {time: unlimited, lat: 6, lon: 8}
+hints: {access_style: read_mostly}
+types:
+  sample: {struct: {when: INT64_T, value: DOUBLE, flag: C_BOOL}}
+root:
+  attrs: {title: "Sea surface temperature", version: 3}
+  sst: {dataset: FLOAT, dims: [time, lat, lon], chunk: [1, 4, 5], fill: .nan, attrs: {units: K}}
+  grid: {dataset: DOUBLE, shape: [60, 80]}
+  small: {dataset: INT, shape: [3], data: [1, -2, 3]}
+  again: {link: hard, target: /grid}
+  words: {dataset: vstring, shape: [2], data: [one, "two words"]}
+  raw:
+    log: {dataset: sample, shape: [0], maxshape: [unlimited]}
+YAML
+file=$tmp/a.drep
+
+make_file() {
+    status 0 create -s "$tmp/s.yaml" "$file" || return 1
+    python3 -c 'import struct, sys
+sys.stdout.buffer.write(b"".join(struct.pack("<d", i / 7) for i in range(4800)))' > "$tmp/grid"
+    python3 -c 'import struct, sys
+sys.stdout.buffer.write(b"".join(struct.pack("<f", i % 61) for i in range(5 * 48)))' > "$tmp/sst"
+    status 0 import --type=DOUBLE -u -i /grid "$tmp/grid" "$file" &&
+        status 0 import --type=FLOAT --shape=5,6,8 -a -i /sst "$tmp/sst" "$file"
+}
+
+same() { # OPTION...: what comes out has no difference and no fault
+    status 0 convert "$@" "$file" "$tmp/b.drep" && status 0 diff "$file" "$tmp/b.drep" &&
+        status 0 check --deep "$tmp/b.drep"
+}
+
+stored() { # PATTERN OPTION...: and ls -l says this of it
+    local pattern=$1
+    shift
+    same "$@" && status 0 ls -lr "$tmp/b.drep" && { grep -E -- "$pattern" "$tmp/out" || {
+        cat "$tmp/out"
+        return 1
+    }; }
+}
+
+# Every representation, there and back.
+around() {
+    local rep
+    for rep in native internal external32 native:s390x native:i386 native:m68k native:ppc64; do
+        same --datarep="$rep" && cp "$tmp/b.drep" "$tmp/there.drep" &&
+            status 0 convert --datarep=external32 "$tmp/there.drep" "$tmp/b.drep" &&
+            status 0 diff "$file" "$tmp/b.drep" || return 1
+    done
+}
+
+vectors() {
+    local v
+    for v in "$HERE"/../vectors/*.drep; do
+        case $v in */code*.drep) continue ;; esac # only with their functions
+        status 0 convert "$v" "$tmp/v.drep" && status 0 check "$tmp/v.drep" || return 1
+        case $v in */user-filter.drep | */named.drep) continue ;; esac
+        status 0 diff "$v" "$tmp/v.drep" || {
+            cat "$tmp/out"
+            return 1
+        }
+    done
+}
+
+in_place() {
+    cp "$file" "$tmp/c.drep" && status 0 convert --filters=shuffle,lz4 "$tmp/c.drep" "$tmp/c.drep" &&
+        status 0 diff "$file" "$tmp/c.drep" && [ "$(find "$tmp" -name '.c.drep*')" = "" ] &&
+        [ "$(stat -c %s "$tmp/c.drep")" -lt "$(stat -c %s "$file")" ]
+}
+
+# Free space goes: a file whose large dataset was removed is as small as one that never had it.
+smaller() {
+    status 0 convert --root=/raw "$file" "$tmp/d.drep" && [ "$(stat -c %s "$tmp/d.drep")" -lt 16384 ]
+}
+
+declared() {
+    cat > "$tmp/ibm.yaml" <<'YAML'
+datarep: mainframe
+datareps:
+  mainframe: {order: big, types: {FLOAT: ibm-hex32, DOUBLE: ibm-hex32, LONG: {size: 4}}}
+root: {}
+YAML
+    status 1 convert -s "$tmp/ibm.yaml" --range=clamp "$file" "$tmp/b.drep" &&
+        grep -q 'of 4800 values, 0 overflowed, [1-9][0-9]* were rounded' "$tmp/err" &&
+        status 0 convert "$tmp/b.drep" "$tmp/e.drep" && status 0 diff "$tmp/b.drep" "$tmp/e.drep" &&
+        status 0 dump -H "$tmp/e.drep" && grep -q '^datarep: mainframe' "$tmp/out"
+}
+
+commit() {
+    status 0 convert --commit=1 "$HERE/../vectors/commits.drep" "$tmp/e.drep" &&
+        status 0 ls "$tmp/e.drep" && grep -q '^/d ' "$tmp/out" && ! grep -q '^/e ' "$tmp/out"
+}
+
+check "a file to convert" make_file
+check "as it is" same
+check "into every representation" around
+check "filters for all" stored '/grid .*shuffle\+deflate' --filters=shuffle,deflate:9
+check "filters for one" stored '/sst .*zstd' --filters=/sst=zstd:19
+check "chunks for one" stored '/sst .*chunk \[2, 3, 8\]' --chunk=/sst=2,3,8
+check "chunks for a rank" stored '/grid .*chunk \[7, 9\]' --chunk=7,9
+check "the one with a path counts" stored '/grid .*chunk \[60, 80\]' --chunk=/grid=60,80 --chunk=7,9
+check "in one piece" stored '/sst .*contiguous' --chunk=/sst=contiguous
+check "all in one piece" stored '/log .*contiguous' --chunk=contiguous
+check "onto itself" in_place
+check "every vector" vectors
+check "a part" smaller
+check "into a declared representation, and what is lost" declared
+check "an earlier commit" commit
+check "says how large" status 0 convert -v "$file" "$tmp/b.drep"
+check "no such filter" refuses 2 "no filter 'nix'" convert --filters=nix "$file" "$tmp/n.drep"
+check "no such level" refuses 2 "not a level" convert --filters=zstd:99 "$file" "$tmp/n.drep"
+check "no such dataset" refuses 2 "no object" convert --chunk=/nix=3 "$file" "$tmp/n.drep"
+check "another rank" refuses 2 "has rank 3" convert --chunk=/sst=3,3 "$file" "$tmp/n.drep"
+check "no lengths" refuses 2 "64,64, not" convert --chunk=3x "$file" "$tmp/n.drep"
+check "no such representation" refuses 4 "neither built in" convert --datarep=nix "$file" "$tmp/n.drep"
+check "an existing target" refuses 3 "exists" convert -n "$file" "$tmp/b.drep"
+check "no target" refuses 2 "which files" convert "$file"
+check "a pipe" refuses 2 "cannot be written to a pipe" convert "$file" -
+check "nothing is left behind" test ! -e "$tmp/n.drep"
+done_testing
