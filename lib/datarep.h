@@ -1137,7 +1137,19 @@ typedef struct drep_usage {
     int64_t objects, chunks;
     int64_t absent; /* blocks of payload without a checksum (drep_checksum=deferred) */
 } drep_usage;
+/* Reads the metadata and the checksums, not the payload. */
 DREP_API int drep_usage_get(drep_file *file, drep_usage *out);
+/* What one object takes of it. */
+typedef struct drep_objusage {
+    int64_t metadata; /* its entries in the tree before they are packed into nodes; a compact
+                         dataset's elements are among them */
+    int64_t data;     /* payload of its chunks */
+    int64_t sums;     /* their checksums, where these stand apart */
+    int64_t payload;  /* the chunks before filters (variable-length parts of filtered ones apart) */
+    int64_t chunks;
+} drep_objusage;
+/* DREP_ERR_NOT_FOUND, DREP_ERR_FORMAT. */
+DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage *out);
 
 #ifdef __cplusplus
 }

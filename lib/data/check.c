@@ -21,7 +21,7 @@ struct check {
     drep_file *f;
     drep_finding_fn *fn;
     void *ctx;
-    int deep;
+    enum chunk_depth depth;
     int64_t findings;
     int stop;        /* what fn gave */
     uint64_t budget; /* bytes of payload to read: no byte of the file belongs to two */
@@ -292,7 +292,7 @@ static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, s
     if (err == 0 && rec.far)
         err = store_check_claim(c->f->st, rec.sums.offset, rec.sums.length, "sums");
     if (err == 0)
-        err = chunk_verify(&c->chunks, coord, &rec, c->deep);
+        err = chunk_verify(&c->chunks, coord, &rec, c->depth);
     return err;
 }
 
@@ -526,10 +526,10 @@ static void read_dataset(struct check *c, uint64_t id)
 
 /* ---- entry ---- */
 
-static int check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings,
-                 drep_usage *usage)
+static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, void *ctx,
+                 int64_t *findings, drep_usage *usage)
 {
-    struct check c = {.f = file, .fn = fn, .ctx = ctx, .deep = deep};
+    struct check c = {.f = file, .fn = fn, .ctx = ctx, .depth = depth};
     int64_t store_findings = 0;
     int err = read_begin_stored(file);
 
@@ -545,7 +545,7 @@ static int check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int6
         err = check_reach(&c);
     }
     err = read_end(file, err);
-    for (size_t i = 0; err == 0 && deep && file->rep != NULL && c.stop == 0 && i < c.datasets.n;
+    for (size_t i = 0; err == 0 && depth == CHUNK_DECODE && file->rep != NULL && c.stop == 0 && i < c.datasets.n;
          i++)
         read_dataset(&c, c.datasets.p[i]);
     mem_free(c.linked.p);
@@ -567,12 +567,12 @@ static int check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int6
 
 int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings)
 {
-    return check(file, deep, fn, ctx, findings, NULL);
+    return check(file, deep ? CHUNK_DECODE : CHUNK_SUMS, fn, ctx, findings, NULL);
 }
 
 int drep_usage_get(drep_file *file, drep_usage *out)
 {
     if (out == NULL)
         return fail(DREP_ERR_ARG, "drep_usage_get: null argument");
-    return check(file, 0, NULL, NULL, NULL, out);
+    return check(file, CHUNK_COUNT, NULL, NULL, NULL, out);
 }

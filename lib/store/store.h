@@ -274,8 +274,10 @@ int chunks_seal(struct chunks *cs, int64_t *blocks);
 /* A range of the file in memory, read-only. */
 int store_map(struct store *st, uint64_t offset, size_t size, const void **data, void **handle);
 void store_unmap(struct store *st, void *handle, size_t size);
-/* Verifies all sums of one record's payload; deep: also decodes filters. */
-int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec, int deep);
+/* Counts the absent sums of one record's payload; verifies the others; decodes filters. */
+enum chunk_depth { CHUNK_COUNT, CHUNK_SUMS, CHUNK_DECODE };
+int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
+                 enum chunk_depth depth);
 
 /* ---- all or nothing for one operation ---- */
 
