@@ -1125,6 +1125,20 @@ typedef int drep_finding_fn(int err, uint64_t offset, const char *message, void 
 DREP_API int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx,
                         int64_t *findings);
 
+/* Writes what can be read of a damaged file, which stays as it is, into a new one at new_path
+ * (amode: 0 or DREP_EXCL; info: hints, also of the new file): the newest state whose header and
+ * metadata are right; where metadata is lost, what older metadata elsewhere in the file says;
+ * damaged payload reads as fill, an unfiltered chunk loses no more than the blocks of 4 KiB that
+ * are damaged.  Objects that no link leads to any more get one in the root, "lost+found-ID".  fn is
+ * told of everything that was lost or changed, and of what a check of the new file still finds;
+ * *findings (may be NULL) counts it: 0, and the new file is the whole old one.  The file must be
+ * in nobody's hands.
+ * Errors, when there is no new file: DREP_ERR_CHECKSUM (neither header slot can be read),
+ * DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_STOPPED or what fn gave, those of drep_create(),
+ * DREP_ERR_NO_SPACE, DREP_ERR_IO, DREP_ERR_NOMEM. */
+DREP_API int drep_repair(const char *path, const char *new_path, int amode, const drep_info *info,
+                         drep_finding_fn *fn, void *ctx, int64_t *findings);
+
 /* Computes the checksums that drep_checksum=deferred left out, from what stands in the file;
  * from the next commit on it is verified.  *blocks (may be NULL): how many there were, of 4 KiB
  * each.  What an error leaves undone can be done again.  DREP_ERR_READ_ONLY, DREP_ERR_IO,

@@ -1,6 +1,8 @@
-/* check.c - `datarep check`: verifies references and checksums. */
+/* check.c - `datarep check`: verifies references and checksums, makes those that are absent,
+ * writes what is left of a damaged file into a new one. */
 #include "sink.h"
 #include "tool.h"
+#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
@@ -55,44 +57,116 @@ static int check_file(struct check *check, bool deep)
     return status;
 }
 
-static const struct option_row options[] = {{'d', "deep", NULL, "also decode every chunk", NULL},
-                                            {'q', "quiet", NULL, "only the exit status", NULL},
-                                            {0}};
+/* What can be read of a file, written into a new one. */
+static int repair_file(struct check *check, const char *target, bool excl)
+{
+    struct sink *s = &check->sink;
+    int64_t findings = 0;
+    int err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, NULL, finding, check,
+                          &findings);
+
+    if (err && err != DREP_ERR_STOPPED)
+        return tool_fail(check->file_name, NULL, err);
+    if (!check->quiet && !err) {
+        sink_name(s, target);
+        sink_text(s,
+                  findings > 0 ? ": rebuilt, but for what is said above\n" : ": rebuilt, whole\n");
+    }
+    return findings > 0 ? TOOL_DIFFERS : TOOL_FINE;
+}
+
+static int seal_file(struct check *check)
+{
+    struct sink *s = &check->sink;
+    int64_t blocks = 0;
+    drep_file *file;
+    int err = drep_open(check->file_name, DREP_RDWR, NULL, &file);
+
+    if (err)
+        return tool_fail(check->file_name, NULL, err);
+    err = drep_seal(file, &blocks);
+    if (err)
+        drep_abandon(file);
+    else
+        err = drep_close(file);
+    if (err)
+        return tool_fail(check->file_name, NULL, err);
+    if (!check->quiet) {
+        sink_name(s, check->file_name);
+        sink_format(s, ": %" PRId64 " blocks sealed\n", blocks);
+    }
+    return TOOL_FINE;
+}
+
+enum { OPTION_REPAIR = OPTION_LONG, OPTION_SEAL };
+
+static const struct option_row options[] = {
+    {'d', "deep", NULL, "also decode every chunk and convert every element", NULL},
+    {'q', "quiet", NULL, "only the exit status", NULL},
+    {OPTION_REPAIR, "repair", "NEW", "write what can be read of FILE into the file NEW", "<drep>"},
+    {'n', "no-clobber", NULL, "fail if NEW exists", NULL},
+    {OPTION_SEAL, "seal", NULL, "compute the checksums that are absent (drep_checksum=deferred)",
+     NULL},
+    {0}};
+
+struct asked {
+    const char *repair;
+    bool deep, seal, excl;
+};
+
+static int check_files(struct check *check, const struct asked *asked, char **files)
+{
+    int status = TOOL_FINE;
+
+    for (; *files; files++) {
+        check->file_name = *files;
+        if (asked->seal)
+            status = tool_worse(status, seal_file(check));
+        status = tool_worse(status, asked->repair ? repair_file(check, asked->repair, asked->excl)
+                                                  : check_file(check, asked->deep));
+    }
+    return status;
+}
 
 static int run(int argc, char **argv)
 {
     struct options o = {.command = &check_command, .argc = argc, .argv = argv};
     struct check check = {.quiet = false};
-    int option, status = TOOL_FINE;
-    bool deep = false;
+    struct asked asked = {.repair = NULL};
+    int option, status;
     char **files;
 
     while ((option = option_next(&o)) > 0) {
-        deep = deep || option == 'd';
-        check.quiet = check.quiet || option == 'q';
+        asked.deep |= option == 'd';
+        asked.seal |= option == OPTION_SEAL;
+        asked.excl |= option == 'n';
+        check.quiet |= option == 'q';
+        if (option == OPTION_REPAIR)
+            asked.repair = optarg;
     }
     if (option < 0)
         return o.status;
-    files = option_operands(&o, 1, INT_MAX, "which file?");
+    if (asked.repair && asked.seal)
+        return command_usage(&check_command, "a damaged file is not sealed");
+    files = option_operands(&o, 1, asked.repair ? 1 : INT_MAX, "which file?");
     if (!files)
         return o.status;
     if (sink_init(&check.sink, STDOUT_FILENO))
         return tool_no_memory();
-    for (; *files; files++) {
-        check.file_name = *files;
-        status = tool_worse(status, check_file(&check, deep));
-    }
+    status = check_files(&check, &asked, files);
     return tool_worse(status, sink_close(&check.sink));
 }
 
 const struct command check_command = {
     .name = "check",
     .run = run,
-    .summary = "verify references and checksums",
-    .usage = "[options] FILE...",
+    .summary = "verify references and checksums, rescue what is left",
+    .usage = "[options] FILE...\n[options] --repair=NEW FILE",
     .about = "Verifies all references and checksums of the last commit, and prints what is wrong,\n"
-             "one line a finding.  Exit status: 0 nothing, 1 findings, 4 cannot be opened.",
+             "one line a finding.  Exit status: 0 nothing, 1 findings, 4 cannot be opened.\n"
+             "With --repair what can be read is written into a new file, and what is lost is\n"
+             "named; FILE is not touched.",
     .options = options,
     .examples = "  datarep check *.drep\n"
-                "  datarep check --deep a.drep && cp a.drep /archive",
+                "  datarep check --repair=b.drep a.drep",
     .operands = "<drep>..."};

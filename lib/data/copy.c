@@ -704,6 +704,9 @@ static int next_object(struct copy *c, uint64_t after, uint64_t *id)
     struct key key;
     int err;
 
+    *id = 0;
+    if (after == UINT64_MAX)
+        return 0;
     key_make(&key, after + 1, 0);
     tree_walk(&w, c->from->st, &key, 0);
     err = tree_next(&w, &key, NULL);

@@ -143,6 +143,12 @@ struct drep_dataset {
 /* On bytes of any kind; io belongs to the file from here on, also when this fails. */
 int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out);
 int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out);
+/* What is left of a damaged file: see store_salvage(). */
+int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void *ctx,
+                 drep_file **out);
+/* repair.c: drep_repair() on bytes of any kind, which it owns. */
+int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,
+              drep_finding_fn *fn, void *ctx, int64_t *findings);
 
 /* Begins and ends a call that reads or writes.  write_end(): `err` decides whether the
  * operation is kept; gives err back with the path put in front of the message. */

@@ -411,6 +411,33 @@ int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commi
     return 0;
 }
 
+int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void *ctx,
+                 drep_file **out)
+{
+    struct store_opts opts;
+    uint8_t uuid[16];
+    drep_file *f;
+    int err = file_new(io->path, DREP_RDWR, info, &f);
+
+    if (err != 0) {
+        io->ops->close(io);
+        return err;
+    }
+    opts_of(f->info, &opts, uuid);
+    opts.lock = 0;
+    err = store_salvage(io, &opts, fn, ctx, &f->st);
+    if (err == 0)
+        err = header_load(f, info);
+    if (err != 0) {
+        err = fail_in(err, "%s", f->path);
+        file_free(f);
+        return err;
+    }
+    hints_note(f);
+    *out = f;
+    return 0;
+}
+
 static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
                      drep_file **out)
 {

@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+"""test_repair.py - damaged copies of a file are repaired, and nothing is lost in silence.
+
+Whatever the damage is: the new file has no fault, the old one is not touched, and when nothing
+is said to be lost the two hold the same.  Payload loses no more than the damaged blocks."""
+# timeout: 300
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+DATAREP = os.environ.get("DATAREP", "build/release/datarep")
+SRCDIR = os.environ.get("SRCDIR", ".")
+SCHEMA = """
+datarep: internal
+dims: {time: unlimited, lat: 90, lon: 60}
+root:
+  attrs: {title: "Sea surface temperature", version: 3}
+  sst: {dataset: FLOAT, dims: [time, lat, lon], chunk: [1, 45, 60], filters: [shuffle, deflate],
+        fill: -1, attrs: {units: K}}
+  grid: {dataset: DOUBLE, shape: [200, 300], fill: -9}
+  words: {dataset: vstring, shape: [3], data: [one, "two words", three], chunk: [2]}
+  deep:
+    er:
+      log: {dataset: INT32_T, shape: [0], maxshape: [unlimited]}
+"""
+GRID = struct.pack("<60000d", *range(60000))
+SST = struct.pack("<%df" % (3 * 5400), *(i % 97 for i in range(3 * 5400)))
+
+cases = 0
+failures = 0
+
+
+def case(name, problem):
+    """Reports one case; problem: None or what is wrong."""
+    global cases, failures
+    cases += 1
+    print("%s %d - %s" % ("not ok" if problem else "ok", cases, name))
+    if problem:
+        failures += 1
+        for line in str(problem).splitlines()[:30]:
+            print("# " + line)
+
+
+def run(*args):
+    return subprocess.run([DATAREP, *args], capture_output=True, text=True, timeout=120,
+                          errors="surrogateescape", stdin=subprocess.DEVNULL)
+
+
+def make(folder):
+    """The file, made by the command in several commits."""
+    path = os.path.join(folder, "a.drep")
+    for name, data in (("s.yaml", SCHEMA.encode()), ("grid", GRID), ("sst", SST)):
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(data)
+    for args in (["create", "-s", folder + "/s.yaml", path],
+                 ["import", "--type=DOUBLE", "-u", "-i", "/grid", folder + "/grid", path],
+                 ["import", "--type=FLOAT", "--shape=3,90,60", "-a", "-i", "/sst",
+                  folder + "/sst", path]):
+        done = run(*args)
+        if done.returncode:
+            sys.exit("Bail out! " + done.stderr)
+    return path
+
+
+def damage(data, kind, rng):
+    """A damaged copy."""
+    b = bytearray(data)
+    if kind == "bits":
+        for _ in range(rng.randint(1, 8)):
+            b[rng.randrange(len(b))] ^= 1 << rng.randrange(8)
+    elif kind == "page":
+        at = rng.randrange(0, len(b), 4096)
+        b[at:at + 4096] = rng.randbytes(len(b[at:at + 4096]))
+    elif kind == "zeros":
+        at = rng.randrange(0, len(b), 512)
+        b[at:at + 2048] = bytes(len(b[at:at + 2048]))
+    elif kind == "cut":
+        del b[rng.randrange(8192, len(b)):]
+    elif kind == "metadata":  # blocks begin with DRPB
+        places = [i for i in range(8192, len(b) - 64, 64) if b[i:i + 4] == b"DRPB"]
+        at = rng.choice(places)
+        b[at + rng.randrange(64)] ^= 255
+    else:
+        b[rng.choice([0, 4096]) + rng.randrange(4096)] ^= 255
+    return bytes(b)
+
+
+def repaired(folder, data, original):
+    """What is wrong with the repair of these bytes; how it ended."""
+    bad, new = os.path.join(folder, "bad.drep"), os.path.join(folder, "new.drep")
+    with open(bad, "wb") as f:
+        f.write(data)
+    if os.path.exists(new):
+        os.unlink(new)
+    done = run("check", "--repair=" + new, bad)
+    with open(bad, "rb") as f:
+        if f.read() != data:
+            return "the damaged file was changed", done
+    if done.returncode == 4:
+        return None if not os.path.exists(new) and done.stderr else "no file, no word", done
+    if done.returncode not in (0, 1):
+        return "status %d: %s" % (done.returncode, done.stderr), done
+    checked = run("check", "--deep", new)
+    if checked.returncode:
+        return "the new file is not sound: " + checked.stdout + checked.stderr, done
+    if done.returncode == 0:
+        same = run("diff", original, new)
+        if same.returncode:
+            return "nothing was said of this: " + same.stdout + same.stderr, done
+    return None, done
+
+
+def at_random(folder, path):
+    with open(path, "rb") as f:
+        data = f.read()
+    for kind in ("bits", "page", "zeros", "cut", "metadata", "slot"):
+        rng = random.Random(kind)
+        ends = {}
+        problem = None
+        for i in range(25):
+            problem, done = repaired(folder, damage(data, kind, rng), path)
+            ends[done.returncode] = ends.get(done.returncode, 0) + 1
+            if problem:
+                problem = "copy %d: %s" % (i, problem)
+                break
+        case("%s: %s" % (kind, ", ".join("%d ended with %d" % (n, status)
+                                         for status, n in sorted(ends.items()))), problem)
+
+
+def values(path):
+    done = subprocess.run([DATAREP, "dump", "--raw", path, "/grid"], capture_output=True,
+                          check=True, timeout=60)
+    return struct.unpack("<60000d", done.stdout)
+
+
+def one_block(folder, path):
+    """A damaged block of a contiguous dataset costs its 512 elements and nothing else."""
+    with open(path, "rb") as f:
+        data = bytearray(f.read())
+    at = data.index(GRID[:4096])
+    data[at + 3 * 4096 + 17] ^= 1
+    problem, done = repaired(folder, bytes(data), path)
+    if not problem:
+        want = tuple(-9.0 if 3 * 512 <= i < 4 * 512 else float(i) for i in range(60000))
+        if values(os.path.join(folder, "new.drep")) != want:
+            problem = "other elements"
+        elif "elements 1536 to 2047" not in done.stdout or str(at + 3 * 4096) not in done.stdout:
+            problem = "not named: " + done.stdout
+    case("a damaged block is 512 elements of fill", problem)
+
+
+def no_root(folder, path):
+    """Without a root node, the leaves that lie about are found."""
+    with open(path, "rb") as f:
+        data = bytearray(f.read())
+    slots = [(struct.unpack_from(">Q", data, at + 16)[0], at) for at in (0, 4096)]
+    root = struct.unpack_from(">Q", data, max(slots)[1] + 80)[0]
+    data[root + 16] ^= 255
+    problem, done = repaired(folder, bytes(data), path)
+    if not problem and done.returncode != 1:
+        problem = "status %d" % done.returncode
+    case("a lost root node", problem)
+
+
+def clobber(folder, path):
+    new = os.path.join(folder, "new.drep")
+    with open(new, "w", encoding="ascii") as f:
+        f.write("mine")
+    done = run("check", "-n", "--repair=" + new, path)
+    with open(new, encoding="ascii") as f:
+        kept = f.read() == "mine"
+    case("--no-clobber", None if kept and done.returncode == 3 else done)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = make(folder)
+        with open(path, "rb") as f:
+            problem, done = repaired(folder, f.read(), path)
+        case("an undamaged file", problem or (done.returncode and done.stdout))
+        one_block(folder, path)
+        no_root(folder, path)
+        at_random(folder, path)
+        clobber(folder, path)
+        done = run("check", "--repair=" + folder + "/n.drep", os.path.join(SRCDIR, "README.md"))
+        case("what is no Datarep file", None if done.returncode == 4 else done)
+    print("1..%d" % cases)
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
