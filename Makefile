@@ -332,7 +332,7 @@ fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	    echo "== $$f"; mkdir -p tests/fuzz/corpus/$$f build/fuzz/found/$$f; \
 	    build/fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=build/fuzz/found/$$f/ build/fuzz/found/$$f tests/fuzz/corpus/$$f \
-	        $$(test $$f != fuzz_open || echo tests/vectors tests/vectors/bad) \
+	        $$(case $$f in fuzz_open|fuzz_copy|fuzz_repair) echo tests/vectors tests/vectors/bad;; esac) \
 	        || exit 1; done
 
 property: $(BUILD)/tests/unit/test_property ## random types under random representations for PROPERTY_TIME s

@@ -1,0 +1,26 @@
+#!/bin/sh
+# run-mutants.sh - ten thousand changed files, with limits of memory and time; some under ASan.
+# timeout: 600
+set -u
+: "${BUILDDIR:=build}"
+: "${SRCDIR:=.}"
+test=0
+failed=0
+
+try() { # MODE COUNT SEED
+    test=$((test + 1))
+    if text=$("$BUILDDIR/$1/tests/fault/mutants" "$2" "$3" "$SRCDIR"/tests/vectors/*.drep 2>&1); then
+        echo "ok $test - $1: $text"
+    else
+        failed=1
+        echo "not ok $test - $1"
+        echo "$text" | tail -40 | sed 's/^/# /'
+    fi
+}
+
+try release 10000 1
+MUTANTS_UNLIMITED=1 # the sanitizer maps terabytes
+export MUTANTS_UNLIMITED
+try asan 400 100001
+echo "1..$test"
+exit $failed

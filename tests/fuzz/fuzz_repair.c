@@ -1,0 +1,32 @@
+/* fuzz_repair.c - a whole file of any bytes is repaired: what comes out is a file without a
+ * fault, whatever it came from. */
+#include "data/data.h"
+#include "tests/fuzz/image.h"
+
+static int finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset;
+    (void)ctx;
+    PROMISE(err != 0 && message != NULL);
+    return 0;
+}
+
+static void run(const uint8_t *data, size_t size)
+{
+    int64_t findings = 0;
+    drep_info *info;
+    struct io *io;
+
+    PROMISE(drep_info_new(&info) == 0);
+    PROMISE(drep_info_set(info, "drep_cache_size", "1048576") == 0);
+    PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
+    PROMISE(io_memory(data, size, &io) == 0);
+    (void)repair_on(io, ":memory:", 0, info, finding, NULL, &findings);
+    drep_info_free(info);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    image_run(data, size, run);
+    return 0;
+}

@@ -1,0 +1,197 @@
+/* visit.h - everything that a reader can ask of a file. */
+#ifndef TESTS_FUZZ_VISIT_H
+#define TESTS_FUZZ_VISIT_H
+
+#include "tests/fuzz/fuzz.h"
+
+#include <datarep.h>
+
+#define READ_MAX (1 << 20) /* bytes of one read */
+#define OBJECTS_MAX 300    /* visited */
+#define ELEMENTS_MAX ((int64_t)1 << 16)
+
+/* ---- reading everything ---- */
+
+struct visit {
+    drep_file *file;
+    int objects; /* left */
+    const char *group;
+    int depth;
+};
+
+static inline void show_type(const drep_type *type)
+{
+    char *text;
+
+    if (drep_type_print(type, &text) == 0)
+        free(text);
+    (void)drep_type_equal(type, type);
+}
+
+/* Room for `count` elements, zeros, so that what a failed read has put there can be freed
+ * too; NULL if they are too many to read at once. */
+static inline void *room(const drep_type *type, int64_t count)
+{
+    int64_t extent = drep_type_extent(type);
+    int64_t lb = drep_type_true_lb(type), true_extent = drep_type_true_extent(type);
+
+    /* Types from a file have no displacements of their own, but let us not trust that. */
+    if (lb < 0 || extent < 0 || true_extent > READ_MAX || lb > READ_MAX || count > ELEMENTS_MAX)
+        return NULL;
+    if (extent > 0 && count > READ_MAX / extent)
+        return NULL;
+    return calloc(1, (size_t)(count * extent + lb + true_extent + 1));
+}
+
+static inline int visit_attr(const char *name, void *ctx)
+{
+    const struct visit *v = ctx;
+    drep_attrinfo info;
+    void *buf;
+
+    if (drep_attr_info(v->file, v->group, name, &info))
+        return 0;
+    show_type(info.type);
+    buf = room(info.type, info.count);
+    if (buf) {
+        (void)drep_attr_read(v->file, v->group, name, info.type, buf);
+        drep_vlen_free(info.type, info.count, buf);
+    }
+    free(buf);
+    drep_attrinfo_release(&info);
+    return 0;
+}
+
+/* A few elements at the far end of each dimension. */
+static inline void read_corner(drep_dataset *ds, const drep_dsinfo *info)
+{
+    int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], n = 1;
+    drep_selection *sel;
+    void *buf;
+
+    for (int d = 0; d < info->rank; d++) {
+        count[d] = info->dims[d] < 3 || d < info->rank - 4 ? info->dims[d] > 0 : 3;
+        start[d] = info->dims[d] - count[d];
+        n *= count[d];
+    }
+    if (info->rank < 1 || drep_select_box(info->rank, start, count, NULL, NULL, &sel))
+        return;
+    buf = room(info->type, n);
+    if (buf) {
+        (void)drep_read(ds, sel, NULL, buf, NULL);
+        drep_vlen_free(info->type, n, buf);
+    }
+    free(buf);
+    drep_selection_free(sel);
+}
+
+static inline void visit_dataset(struct visit *v, const char *path)
+{
+    drep_dataset *ds;
+    drep_dsinfo info;
+    void *buf;
+
+    if (drep_dataset_open(v->file, path, &ds))
+        return;
+    if (drep_dataset_info(ds, &info) == 0) {
+        show_type(info.type);
+        buf = room(info.type, 1);
+        if (buf) {
+            (void)drep_dataset_fill(ds, NULL, buf);
+            drep_vlen_free(info.type, 1, buf);
+        }
+        free(buf);
+        buf = room(info.type, info.count);
+        if (buf) {
+            (void)drep_read(ds, NULL, NULL, buf, NULL);
+            drep_vlen_free(info.type, info.count, buf);
+        }
+        free(buf);
+        read_corner(ds, &info);
+    }
+    drep_dataset_close(ds);
+}
+
+static inline void visit_object(struct visit *v, const char *path);
+
+static inline int visit_link(const drep_linkinfo *link, void *ctx)
+{
+    struct visit *v = ctx;
+    const char *group = v->group;
+    char *path;
+
+    if (v->objects-- <= 0)
+        return DREP_ERR_STOPPED;
+    path = malloc(strlen(group) + strlen(link->name) + 2);
+    sprintf(path, "%s/%s", strcmp(group, "/") == 0 ? "" : group, link->name);
+    v->depth++;
+    if (v->depth < 8)
+        visit_object(v, path);
+    v->depth--;
+    v->group = group;
+    free(path);
+    return 0;
+}
+
+static inline void visit_object(struct visit *v, const char *path)
+{
+    drep_objinfo info;
+    drep_type *type;
+    char *other;
+
+    if (drep_stat(v->file, path, &info))
+        return;
+    if (drep_object_path(v->file, info.id, &other) == 0)
+        free(other);
+    v->group = path;
+    drep_attr_list(v->file, path, DREP_BY_NAME, visit_attr, v);
+    drep_attr_list(v->file, path, DREP_BY_CREATION, visit_attr, v);
+    switch (info.kind) {
+    case DREP_OBJ_DATASET:
+        visit_dataset(v, path);
+        break;
+    case DREP_OBJ_TYPE:
+        if (drep_type_open(v->file, path, &type) == 0) {
+            show_type(type);
+            drep_type_free(type);
+        }
+        break;
+    case DREP_OBJ_GROUP:
+        drep_list(v->file, path, DREP_BY_NAME, visit_link, v);
+        v->group = path;
+        if (v->depth == 0)
+            drep_list(v->file, path, DREP_BY_CREATION, visit_link, v);
+        break;
+    }
+}
+
+static inline int finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset;
+    PROMISE(err != 0 && message != NULL);
+    return ++*(int *)ctx > 100 ? DREP_ERR_STOPPED : 0;
+}
+
+static inline void read_everything(drep_file *file)
+{
+    struct visit v = {file, OBJECTS_MAX, "/", 0};
+    const drep_encoding *rows;
+    drep_header header;
+    drep_usage usage;
+    drep_info *info;
+    int64_t findings;
+    int n, found = 0;
+
+    PROMISE(drep_header_get(file, &header) == 0 && header.datarep && header.form);
+    drep_header_types(file, &rows, &n);
+    if (drep_header_hints(file, &info) == 0)
+        drep_info_free(info);
+    if (drep_get_info(file, &info) == 0)
+        drep_info_free(info);
+    visit_object(&v, "/");
+    drep_usage_get(file, &usage);
+    drep_check(file, 0, finding, &found, &findings);
+    drep_check(file, 1, finding, &found, &findings);
+}
+
+#endif
