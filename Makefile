@@ -23,6 +23,7 @@ bashdir ?= $(datadir)/bash-completion/completions
 zshdir ?= $(datadir)/zsh/site-functions
 fishdir ?= $(datadir)/fish/vendor_completions.d
 FUZZ_TIME ?= 60
+AFL_TIME ?= 60
 PROPERTY_TIME ?= 600
 CRASH_STATES ?= 1000000
 SOAK_TIME ?= 1200
@@ -59,7 +60,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help requirements lint uninstall demo interop bench fuzz test hetero docs deps-%
+NO_CONFIG := clean help requirements lint uninstall demo interop bench fuzz fuzz-afl test hetero docs deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -83,6 +84,7 @@ MODE_asan = -O1 $(SANITIZE)=address,undefined
 MODE_tsan = -O1 $(SANITIZE)=thread
 MODE_cov = -O0 --coverage
 MODE_fuzz = -O1 $(SANITIZE)=fuzzer-no-link,address,undefined
+MODE_afl = -O1 $(SANITIZE)=address,undefined
 MODE_lint = -O2
 ifeq ($(MODE_$(MODE)),)
 $(error MODE=$(MODE) is not one of release, debug, asan, tsan, cov)
@@ -169,7 +171,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
-    requirements lint bench crash soak fuzz property interop hetero docs install uninstall clean help
+    requirements lint bench crash soak fuzz fuzz-afl property interop hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
@@ -335,6 +337,11 @@ fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	        $$(case $$f in fuzz_open|fuzz_copy|fuzz_repair) echo tests/vectors tests/vectors/bad;; esac) \
 	        || exit 1; done
 
+fuzz-afl: ## the same targets with AFL++, each for AFL_TIME seconds
+	@tools/install-deps build hardening
+	+@$(SUB) MODE=afl CC=afl-clang-fast CXX=afl-clang-fast++ fuzz-programs
+	@for f in $(patsubst tests/fuzz/%.c,%,$(FUZZ_SRC)); do tests/fuzz/afl $$f $(AFL_TIME) || exit 1; done
+
 property: $(BUILD)/tests/unit/test_property ## random types under random representations for PROPERTY_TIME s
 	@PROPERTY_TIME=$(PROPERTY_TIME) DREP_TEST_SEED=$${DREP_TEST_SEED:-$$(date +%s)00000} $<
 
@@ -419,4 +426,4 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | sed 's/%/GROUP/' | \
 	    awk -F '~' '{ printf "%-20s %s\n", $$1, $$2 }'
-	@echo "  MODE=release|debug|asan|tsan|cov, CC=gcc|clang, CROSS=triplet, DESTDIR, PREFIX, FUZZ_TIME, PROPERTY_TIME"
+	@echo "  MODE=release|debug|asan|tsan|cov, CC=gcc|clang, CROSS=triplet, DESTDIR, PREFIX, FUZZ_TIME, AFL_TIME, PROPERTY_TIME"
