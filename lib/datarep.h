@@ -1125,6 +1125,13 @@ typedef int drep_finding_fn(int err, uint64_t offset, const char *message, void 
 DREP_API int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx,
                         int64_t *findings);
 
+/* Calls fn for every stretch of allocated bytes that nothing refers to and that is not free
+ * either: a writer that ended in the middle may leave some.  They do no harm; a copy of the file
+ * has none.  Where metadata is damaged nothing can be said and fn is not called.  Non-zero stops
+ * the walk and becomes its result. */
+typedef int drep_leak_fn(uint64_t offset, uint64_t length, void *ctx);
+DREP_API int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx);
+
 /* Writes what can be read of a damaged file, which stays as it is, into a new one at new_path
  * (amode: 0 or DREP_EXCL; info: hints, also of the new file): the newest state whose header and
  * metadata are right; where metadata is lost, what older metadata elsewhere in the file says;

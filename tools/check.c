@@ -30,6 +30,17 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
+static int leak(uint64_t offset, uint64_t length, void *ctx)
+{
+    struct check *check = ctx;
+    struct sink *s = &check->sink;
+
+    sink_name(s, check->file_name);
+    sink_format(s, ": note: %" PRIu64 " bytes at byte %" PRIu64 " belong to nothing\n", length,
+                offset);
+    return s->err ? DREP_ERR_STOPPED : 0;
+}
+
 static int check_file(struct check *check, bool deep)
 {
     int64_t findings = 0;
@@ -50,6 +61,7 @@ static int check_file(struct check *check, bool deep)
     if (!status && drep_header_get(file, &header) == 0 && header.damaged_slot)
         status = TOOL_DIFFERS;
     if (!status && !check->quiet) {
+        drep_leaks(file, leak, check);
         sink_name(&check->sink, check->file_name);
         sink_text(&check->sink, ": ok\n");
     }

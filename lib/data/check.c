@@ -20,6 +20,7 @@ struct seen {
 struct check {
     drep_file *f;
     drep_finding_fn *fn;
+    drep_leak_fn *leak;
     void *ctx;
     enum chunk_depth depth;
     int64_t findings;
@@ -526,17 +527,25 @@ static void read_dataset(struct check *c, uint64_t id)
 
 /* ---- entry ---- */
 
-static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, void *ctx,
-                 int64_t *findings, drep_usage *usage)
+static int see_gap(uint64_t offset, uint64_t length, void *ctx)
 {
-    struct check c = {.f = file, .fn = fn, .ctx = ctx, .depth = depth};
+    struct check *c = ctx;
+
+    return c->findings != 0 ? 0 : c->leak(offset, length, c->ctx);
+}
+
+static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, drep_leak_fn *leak,
+                 void *ctx, int64_t *findings, drep_usage *usage)
+{
+    struct check c = {.f = file, .fn = fn, .leak = leak, .ctx = ctx, .depth = depth};
     int64_t store_findings = 0;
     int err = read_begin_stored(file);
 
     if (err != 0)
         return err;
     c.budget = store_slot(file->st)->end;
-    err = store_check(file->st, fn, ctx, see_entry, &c, &store_findings, &c.usage);
+    err = store_check(file->st, fn, ctx, see_entry, leak != NULL ? see_gap : NULL, &c,
+                      &store_findings, &c.usage);
     if (c.chunks_id != 0)
         chunks_release(&c.chunks);
     object_release(&c.object);
@@ -545,7 +554,8 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, v
         err = check_reach(&c);
     }
     err = read_end(file, err);
-    for (size_t i = 0; err == 0 && depth == CHUNK_DECODE && file->rep != NULL && c.stop == 0 && i < c.datasets.n;
+    for (size_t i = 0;
+         err == 0 && depth == CHUNK_DECODE && file->rep != NULL && c.stop == 0 && i < c.datasets.n;
          i++)
         read_dataset(&c, c.datasets.p[i]);
     mem_free(c.linked.p);
@@ -567,12 +577,19 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, v
 
 int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings)
 {
-    return check(file, deep ? CHUNK_DECODE : CHUNK_SUMS, fn, ctx, findings, NULL);
+    return check(file, deep ? CHUNK_DECODE : CHUNK_SUMS, fn, NULL, ctx, findings, NULL);
 }
 
 int drep_usage_get(drep_file *file, drep_usage *out)
 {
     if (out == NULL)
         return fail(DREP_ERR_ARG, "drep_usage_get: null argument");
-    return check(file, CHUNK_COUNT, NULL, NULL, NULL, out);
+    return check(file, CHUNK_COUNT, NULL, NULL, NULL, NULL, out);
+}
+
+int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx)
+{
+    if (fn == NULL)
+        return fail(DREP_ERR_ARG, "drep_leaks: null argument");
+    return check(file, CHUNK_COUNT, NULL, fn, ctx, NULL, NULL);
 }

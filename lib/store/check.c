@@ -206,8 +206,22 @@ static void see_slots(struct check *c)
         see_block(c, &c->st->slot.more, FMT_HEADER, "header continuation", NULL);
 }
 
+static void see_gaps(struct check *c, store_gap_fn *gap)
+{
+    uint64_t at = FMT_SPACE_START, end = c->st->slot.end;
+    struct extent e;
+
+    while (at < end && !c->stop) {
+        if (!extents_behind(&c->claimed, at, &e) || e.offset > end)
+            e = (struct extent){end, 0};
+        if (e.offset > at)
+            c->stop = gap(at, e.offset - at, c->leaf_ctx);
+        at = e.offset + e.length;
+    }
+}
+
 int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry_fn *each_leaf,
-                void *leaf_ctx, int64_t *findings, drep_usage *usage)
+                store_gap_fn *gap, void *leaf_ctx, int64_t *findings, drep_usage *usage)
 {
     struct check c = {
         .st = st, .fn = fn, .fn_ctx = fn_ctx, .each_leaf = each_leaf, .leaf_ctx = leaf_ctx};
@@ -224,6 +238,8 @@ int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry
         see_pending(&c);
     }
     st->check = NULL;
+    if (gap && !c.findings && !c.stop)
+        see_gaps(&c, gap);
     buf_release(&c.value);
     extents_release(&c.claimed);
     c.usage.file = (int64_t)size;

@@ -258,6 +258,22 @@ int extents_find(const struct extents *x, uint64_t offset, struct extent *out)
     return 1;
 }
 
+int extents_behind(const struct extents *x, uint64_t offset, struct extent *out)
+{
+    struct place at = {0, 0};
+    const struct extent *e;
+
+    if (x->n == 0)
+        return 0;
+    if (before(x, offset, &at)) {
+        e = extent_at(x, at);
+        if (e->length <= offset - e->offset && !following(x, &at))
+            return 0;
+    }
+    *out = *extent_at(x, at);
+    return 1;
+}
+
 int extents_hold(const struct extents *x, uint64_t offset, uint64_t length)
 {
     struct extent e;

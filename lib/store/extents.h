@@ -27,6 +27,8 @@ int extents_add(struct extents *x, uint64_t offset, uint64_t length, struct exte
 int extents_take(struct extents *x, uint64_t offset, uint64_t length);
 /* The extent that holds the byte: 1, or 0 if it is not in the set. */
 int extents_find(const struct extents *x, uint64_t offset, struct extent *out);
+/* The first extent that ends behind the byte: 1, or 0 if there is none. */
+int extents_behind(const struct extents *x, uint64_t offset, struct extent *out);
 int extents_hold(const struct extents *x, uint64_t offset, uint64_t length);
 /* The lowest aligned offset with room for `size`: 1, or 0. */
 int extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t *offset);

@@ -337,8 +337,10 @@ int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t 
  * records.  Findings go to fn; stops only when fn gives non-zero. */
 typedef int store_entry_fn(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
                            void *ctx);
+/* Told of allocated bytes that nothing refers to, where nothing is damaged. */
+typedef int store_gap_fn(uint64_t offset, uint64_t length, void *ctx);
 int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry_fn *each_leaf,
-                void *leaf_ctx, int64_t *findings, drep_usage *usage);
+                store_gap_fn *gap, void *leaf_ctx, int64_t *findings, drep_usage *usage);
 /* data/ tells the check which payload and sums a chunk record uses. */
 int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const char *what);
 /* ... and the store how many sums of it are absent. */

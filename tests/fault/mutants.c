@@ -128,8 +128,11 @@ static int ignore(int err, uint64_t offset, const char *message, void *ctx)
 /* More memory than is allowed is asked for: that is the failure. */
 static void enough(int err)
 {
-    if (err == DREP_ERR_NOMEM)
-        _exit(2);
+    if (err != DREP_ERR_NOMEM)
+        return;
+    printf("# %s\n", drep_error());
+    fflush(stdout);
+    _exit(2);
 }
 
 static void copy(drep_file *from, const drep_info *info)
@@ -249,6 +252,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < files; i++)
         file[i] = load(argv[3 + i]);
+    setvbuf(stdout, NULL, _IOLBF, 0);
     for (uint64_t i = 0; i < count; i++) {
         int which = (int)((seed + i) % (uint64_t)files);
 
