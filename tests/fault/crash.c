@@ -1,6 +1,7 @@
 /* crash.c - what a crash could leave, state after state, and whether it is a commit.
  *
  *   crash STATES SEED
+ *   crash --files N SEED DIRECTORY   only works, and leaves the files for others to read
  *
  * A long random piece of work is done on a file that records every write, sync and
  * truncation.  After each commit, from that record, the file is built as a crash at any
@@ -29,7 +30,7 @@ struct task {
     uint64_t commits;               /* made */
     uint64_t sum[2 * COMMITS + 2];  /* of each */
     bool syncs;
-    int keep;
+    bool files; /* no states are tried */
     drep_info *info;
     /* What is on disk for certain: the image and the events behind it. */
     struct fault_file base;
@@ -367,7 +368,7 @@ static void do_work(void)
     choose_hints();
     must(file_create_on(fault_io(&w.file), datareps[below(&w.rng, 4)], w.info, &w.handle),
          "create");
-    while (w.commits < COMMITS && w.states < w.left) {
+    while (w.commits < COMMITS && (w.states < w.left || w.files)) {
         uint64_t n = 1 + below(&w.rng, CHANGES);
 
         if (w.commits == 0 && w.seed % 2) /* a tree of some leaves to begin with */
@@ -411,12 +412,36 @@ static void end_work(void)
     fault_release(&w.base);
 }
 
+/* The file of each piece of work, as it is after its last commit and what came then. */
+static int leave_files(uint64_t n, uint64_t seed, const char *directory)
+{
+    char path[4096];
+
+    for (uint64_t i = 0; i < n; i++) {
+        FILE *f;
+
+        begin_work(seed + i, 0);
+        w.files = true;
+        do_work();
+        snprintf(path, sizeof path, "%s/work-%" PRIu64 ".drep", directory, w.seed);
+        f = fopen(path, "wb");
+        if (!f || fwrite(w.file.p, 1, w.file.size, f) != w.file.size || fclose(f)) {
+            perror(path);
+            return 1;
+        }
+        end_work();
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t states = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, n = 0, pieces = 0;
     uint64_t commits = 0, torn = 0, reopened = 0, older = 0, damaged = 0;
 
+    if (argc == 5 && strcmp(argv[1], "--files") == 0)
+        return leave_files(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10), argv[4]);
     for (; n < states; pieces++) {
         begin_work(seed + pieces, states - n);
         do_work();

@@ -913,6 +913,31 @@ def pending_count():
 
 
 @bad("FORMAT", "check")
+def pending_outside():
+    b = sample()
+    b.commit()
+    b.spoil["pending"] = setter(40, u64(1 << 40))
+    b.commit(free_old=True)
+    return b.image()
+
+
+@bad("FORMAT", "check")
+def log_cut():
+    """A LOG entry without its last field."""
+    b = sample()
+    b.tree[b.key(0, 2, u64(0))] = u64(0) + u64(8192) + bytes(20)
+    return b
+
+
+@bad("FORMAT", "check")
+def log_of_itself():
+    """A commit that logs itself: only earlier ones can be there."""
+    b = sample()
+    b.tree[b.key(0, 2, u64(1))] = u64(0) + u64(8192) + bytes(20) + u64(2)
+    return b
+
+
+@bad("FORMAT", "check")
 def payload_twice():
     b, d = grid()
     e = b.dataset(1, "e", "INT", (4,), "chunked", (2,))

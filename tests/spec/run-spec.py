@@ -98,9 +98,15 @@ def earlier(path):
     return "a commit that was never made is shown"
 
 
-def earlier_by_command(datarep, path):
-    """The command shows the same."""
-    for sequence in (1, 2, 3):
+def log_of(datarep, path):
+    """The commits that the command can open, the newest first."""
+    done = subprocess.run([datarep, "log", "--json", path], capture_output=True, timeout=60)
+    return [c["sequence"] for c in json.loads(done.stdout)["commits"]]
+
+
+def commits_by_command(datarep, path):
+    """The command shows the same of each commit that its log names."""
+    for sequence in log_of(datarep, path):
         done = subprocess.run([datarep, "dump", "--json", "--commit", str(sequence), path],
                               capture_output=True, timeout=60)
         if done.returncode:
@@ -110,9 +116,12 @@ def earlier_by_command(datarep, path):
                                    compare.parse(done.stdout.decode()))
         if wrong:
             return "commit %d: %s" % (sequence, wrong)
-    done = subprocess.run([datarep, "log", "--json", path], capture_output=True, timeout=60)
-    log = [c["sequence"] for c in json.loads(done.stdout)["commits"]]
-    return None if log == [4, 3, 2, 1] else "the log is %r" % log
+    return None
+
+
+def earlier_by_command(datarep, path):
+    log = log_of(datarep, path)
+    return commits_by_command(datarep, path) if log == [4, 3, 2, 1] else "the log is %r" % log
 
 
 def made_anew(function, directory):
@@ -440,6 +449,24 @@ def own_tests(tap, work):
         tap.skip("SPEC.md: annotated dump", "the page has none")
 
 
+def files_of_long_work(tap, directory, datarep):
+    """What the library leaves after dozens of commits, some of them never finished."""
+    program = os.path.join(os.path.dirname(datarep), "tests", "fault", "crash")
+    if not os.access(program, os.X_OK):
+        tap.skip("datarep: files of long work", "%s is not there" % program)
+        return
+    os.mkdir(directory)
+    subprocess.run([program, "--files", "24", "1", directory], check=True, timeout=300)
+    commits = absent = 0
+    for path in sorted(glob.glob(os.path.join(directory, "*.drep"))):
+        tap.run("datarep: %s" % os.path.basename(path), commits_by_command, datarep, path)
+        commits += len(log_of(datarep, path))
+        absent += sum(run.absent for o in File(path).objects.values()
+                      for run in getattr(o, "runs", ()))
+    tap.run("datarep: %d commits in these files, %d absent sums" % (commits, absent),
+            lambda: None if commits > 48 and absent > 20 else "too few")
+
+
 def command_tests(tap, work, datarep):
     for path in sorted(glob.glob(os.path.join(VECTORS, "*.drep"))):
         tap.run("datarep: %s" % os.path.basename(path), compare.compare, datarep, path)
@@ -453,12 +480,7 @@ def command_tests(tap, work, datarep):
         library_refuses(tap, program, os.path.join(work, "bad"))
     else:
         tap.skip("library: bad vectors", "%s is not there" % program)
-    files = sorted(glob.glob(os.path.join(ROOT, "build", "test-files", "**", "*.drep"),
-                             recursive=True))
-    for path in files:
-        tap.run("datarep: %s" % os.path.relpath(path, ROOT), compare.compare, datarep, path)
-    if not files:
-        tap.skip("datarep: files of the tests", "none under build/test-files")
+    files_of_long_work(tap, os.path.join(work, "files"), datarep)
 
 
 def main():

@@ -114,6 +114,8 @@ class File:
             self.blocks.claim(number, length, "free extent")
         elif tag == LOG:
             tail_of(8)
+            if number >= self.slot.sequence:
+                cur.fail("commit %d is no earlier one" % number)
             cur.i64(), cur.u64(), read_ref(cur), cur.u64()
         elif tag == TYPE:
             tail_of(4)
