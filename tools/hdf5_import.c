@@ -986,6 +986,14 @@ static void say_types(struct mover *m)
     }
 }
 
+/* Containers have no place for it, and HDF5 no call that would set it again. */
+static int64_t has_time(hid_t object)
+{
+    H5O_info_t info;
+
+    return H5Oget_info2(object, &info, H5O_INFO_TIME) >= 0 && info.ctime != 0;
+}
+
 static int move_object(struct job *j, size_t i)
 {
     struct mover m = {.j = j, .o = &j->objects[i]};
@@ -997,6 +1005,7 @@ static int move_object(struct job *j, size_t i)
         job_say(j, HDF5_LOST, "attribute", m.o->path, "%s", j->why);
         return 0;
     }
+    j->dated += has_time(object);
     err = import_attributes(&m, object);
     if (!err && m.o->scale)
         err = scale_mark(j, object, m.o);
@@ -1045,5 +1054,8 @@ int import_all(struct job *j)
         job_say(j, HDF5_MADE, kind, o->path, "%s", kind);
         err = job_skip(j, move_object(j, i), kind, o->path, "not all of it is carried");
     }
+    if (j->dated)
+        job_say(j, HDF5_STORED, "times", "", "the times of change of %lld objects are not carried",
+                (long long)j->dated);
     return err;
 }

@@ -90,6 +90,7 @@ struct job {
     int cset;             /* H5T_CSET_... */
     int fill_time;        /* H5D_FILL_TIME_... */
     uint64_t done, total; /* bytes of elements */
+    int64_t dated;        /* import: objects with a time of change */
     struct hdf5_totals totals;
     struct threads *threads; /* threads for chunks, made at first use */
 };
