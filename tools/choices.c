@@ -20,6 +20,14 @@ int choice_range(const struct command *command, const char *text, int *range)
     return command_usage(command, "--range is strict, clamp or wrap, not '%s'", text);
 }
 
+/* The levels that datarep.h lists; 0: the filter has none. */
+static long levels_of(int id)
+{
+    if (id == DREP_FILTER_ZSTD)
+        return 22;
+    return id == DREP_FILTER_DEFLATE || id == DREP_FILTER_LZ4 ? 12 : 0;
+}
+
 /* One "zstd:3". */
 static int parse_filter(const struct command *command, char *word, drep_filter *out)
 {
@@ -27,18 +35,19 @@ static int parse_filter(const struct command *command, char *word, drep_filter *
     drep_filter f = {.level = -1};
     long n;
 
-    if (level) {
+    if (level)
         *level++ = '\0';
-        n = strtol(level, &end, 10);
-        if (end == level || *end || n < 1 || n > 22)
-            return command_usage(command, "--filters: '%s' is not a level of %s", level, word);
-        f.level = (int)n;
-    }
     f.id = drep_filter_from_name(word);
     if (f.id == 0)
         return command_usage(command, "--filters: there is no filter '%s'", word);
     if (!drep_filter_available(f.id))
         return command_usage(command, "--filters: built without %s", word);
+    if (level) {
+        n = strtol(level, &end, 10);
+        if (end == level || *end || n < 1 || n > levels_of(f.id))
+            return command_usage(command, "--filters: %s has no level '%s'", word, level);
+        f.level = (int)n;
+    }
     *out = f;
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "choices.h"
 #include "foreign.h"
 #include "hdf5.h"
+#include "input.h"
 #include "module.h"
 #include "progress.h"
 #include "report.h"
@@ -15,12 +16,14 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef int run_fn(const struct hdf5_options *options);
 
 struct work {
     const struct exchange *x;
+    const char *from; /* what is opened as x->src */
     bool import;
     struct report report;
     uint64_t total; /* that the progress bar knows */
@@ -57,7 +60,7 @@ static void advanced(void *ctx, uint64_t done, uint64_t total)
 static int run_module(struct work *w, char *hidden, struct hdf5_totals *totals)
 {
     const struct exchange *x = w->x;
-    struct hdf5_options options = {.src = x->src,
+    struct hdf5_options options = {.src = w->from,
                                    .dst = x->dst,
                                    .root = x->root,
                                    .datarep = x->datarep,
@@ -111,6 +114,7 @@ static int work(struct supervised *shared, void *ctx)
 int exchange_run(const struct exchange *x, bool import)
 {
     struct work w = {.x = x,
+                     .from = x->src,
                      .import = import,
                      .report = {.src = x->src,
                                 .dst = x->dst,
@@ -121,8 +125,18 @@ int exchange_run(const struct exchange *x, bool import)
                                 .json = x->json,
                                 .quiet = x->quiet,
                                 .verbose = x->verbose}};
-    int died, status = supervise(work, &w, &died);
+    char place[PATH_MAX];
+    bool made = false;
+    int died, status;
 
+    if (strcmp(x->src, "-") == 0) {
+        if (input_named(place, &made) != 0)
+            return TOOL_IO;
+        w.from = place;
+    }
+    status = supervise(work, &w, &died);
+    if (made)
+        unlink(place);
     if (!died)
         return status;
     tool_say(x->src, NULL, "the HDF5 library crashed (%s); %s is not written", strsignal(died),
@@ -184,6 +198,18 @@ int exchange_open(const char *path, int amode, const char *plugins, drep_file **
 }
 
 /* ------------------------------------------------------------ command lines */
+
+int exchange_names(const struct exchange *x, const struct command *command, bool anywhere)
+{
+    struct stat a, b;
+
+    if (!anywhere && strcmp(x->dst, "-") == 0)
+        return command_usage(command, "such a file is not written to standard output; name one");
+    if (stat(x->src, &a) != 0 || stat(x->dst, &b) != 0 || a.st_dev != b.st_dev ||
+        a.st_ino != b.st_ino || !S_ISREG(a.st_mode))
+        return 0;
+    return command_usage(command, "%s is both source and target", x->dst);
+}
 
 bool exchange_option(struct exchange *x, const struct command *command, int option, int *status)
 {

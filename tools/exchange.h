@@ -36,6 +36,9 @@ enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JS
 /* Takes an option that both have: true.  *status becomes non-zero if it is wrong, after
  * saying so. */
 bool exchange_option(struct exchange *x, const struct command *command, int option, int *status);
+/* Refuses, with an exit code, a target that is the source; and standard output, unless it
+ * is all the same where the bytes go. */
+int exchange_names(const struct exchange *x, const struct command *command, bool anywhere);
 /* As tool_open(); but an HDF5 file is imported into a container without a name in $TMPDIR,
  * and that opened: *imported. */
 int exchange_open(const char *path, int amode, const char *plugins, drep_file **out,

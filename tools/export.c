@@ -46,6 +46,9 @@ static int run(int argc, char **argv)
     x.dst = files[1];
     if (f.format < 0)
         f.format = flat_by_name(x.dst);
+    status = exchange_names(&x, &export_command, f.format != FLAT_NONE);
+    if (status)
+        return status;
     return f.format == FLAT_NONE ? exchange_run(&x, false) : flat_export(&f);
 }
 

@@ -39,7 +39,7 @@ static const struct format *format_named(const char *name)
 /* What lies in a file counts more than its name. */
 static int look(const char *path, bool *hdf5, int *flat)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = fopen(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path, "rb");
     char front[16];
     struct stat st;
 
@@ -71,14 +71,15 @@ static int refuse(const char *path)
         tool_say(path, NULL, "this is %s, which cannot be imported", name);
         return TOOL_CORRUPT;
     }
-    tool_say(path, NULL, "nothing tells what this is; --format=csv, --type=DOUBLE, ... does");
+    tool_say(path, NULL,
+             "nothing tells what this is; --format=hdf5, --format=csv, --type=DOUBLE, ... does");
     return TOOL_USAGE;
 }
 
 /* The format of the source; false after saying that nothing tells it. */
 static int find_format(struct flat *f, const char *path, bool *hdf5)
 {
-    int status = strcmp(path, "-") == 0 ? 0 : look(path, hdf5, &f->format);
+    int status = look(path, hdf5, &f->format);
 
     if (status || *hdf5 || f->format)
         return status;
@@ -128,6 +129,9 @@ static int run(int argc, char **argv)
         return o.status;
     x.src = files[0];
     x.dst = files[1];
+    status = exchange_names(&x, &import_command, false);
+    if (status)
+        return status;
     if (format) {
         hdf5 = format->flat == FLAT_NONE;
         f.format = format->flat;

@@ -3,6 +3,7 @@
 #include "tool.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,31 +62,42 @@ static int put_all(int fd, const char *buf, size_t size)
     return 0;
 }
 
+/* Adds the `size` bytes at buf, and what still comes; -1 after saying what is wrong. */
+static int spool_into(int fd, int from, char *buf, size_t size)
+{
+    ssize_t n = (ssize_t)size;
+
+    do {
+        if (put_all(fd, buf, (size_t)n))
+            return refused("temporary file");
+        n = fill(from, buf, IN_MEMORY);
+    } while (n > 0);
+    return n == 0 ? 0 : refused("read");
+}
+
+/* A new file in $TMPDIR; its descriptor, or -1 after saying. */
+static int make_temporary(char name[PATH_MAX])
+{
+    const char *dir = getenv("TMPDIR");
+    int fd;
+
+    snprintf(name, PATH_MAX, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
+    fd = mkstemp(name);
+    return fd < 0 ? refused(name) : fd;
+}
+
 /* A file without a name that begins with the `size` bytes at buf and goes on with what
  * still comes.  Its descriptor, which stays open, or -1 after saying what is wrong. */
 static int spool(int from, char *buf, size_t size)
 {
-    const char *dir = getenv("TMPDIR");
-    char name[4096];
-    ssize_t n = (ssize_t)size;
-    int fd;
+    char name[PATH_MAX];
+    int fd = make_temporary(name);
 
-    snprintf(name, sizeof name, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
-    fd = mkstemp(name);
     if (fd < 0)
-        return refused(name);
+        return -1;
     unlink(name);
-    do {
-        if (put_all(fd, buf, (size_t)n)) {
-            refused("temporary file");
-            close(fd);
-            return -1;
-        }
-        n = fill(from, buf, IN_MEMORY);
-    } while (n > 0);
-    if (n == 0)
+    if (spool_into(fd, from, buf, size) == 0)
         return fd;
-    refused("read");
     close(fd);
     return -1;
 }
@@ -155,4 +167,29 @@ int input_file(const char *file)
     if (!standard)
         close(fd);
     return spooled;
+}
+
+int input_named(char name[PATH_MAX], bool *made)
+{
+    struct stat st;
+    char *buf;
+    int fd, err;
+
+    *made = false;
+    snprintf(name, PATH_MAX, "/proc/self/fd/%d", STDIN_FILENO);
+    if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 0)
+        return 0;
+    fd = make_temporary(name);
+    if (fd < 0)
+        return -1;
+    buf = malloc(IN_MEMORY);
+    err = buf ? spool_into(fd, STDIN_FILENO, buf, 0) : -1;
+    if (!buf)
+        tool_no_memory();
+    free(buf);
+    close(fd);
+    if (err)
+        unlink(name);
+    *made = !err;
+    return err;
 }

@@ -6,6 +6,8 @@
 #define TOOLS_INPUT_H
 
 #include <datarep.h>
+#include <limits.h>
+#include <stdbool.h>
 
 /* How messages name a file: "standard input" for "-". */
 const char *input_name(const char *file);
@@ -21,5 +23,9 @@ int input_open(int amode, const drep_info *info, char *front, size_t *size, drep
  * first read into a file without a name.  The descriptor, or -1 after saying what the system
  * refused. */
 int input_file(const char *file);
+
+/* Standard input for what opens files by name; *made: it is a copy in $TMPDIR, which the
+ * caller removes.  -1 after saying what the system refused. */
+int input_named(char name[PATH_MAX], bool *made);
 
 #endif
