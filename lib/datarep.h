@@ -831,6 +831,8 @@ typedef struct drep_linkinfo {
     int link;                /* enum drep_linkkind */
     int kind;                /* enum drep_objkind of a hard link's object, else 0 */
     uint64_t id;             /* of it, else 0 */
+    uint32_t links;          /* hard links to it, else 0 */
+    int attrs;               /* 0: it has no attributes; 1: it may have some */
     const char *target;      /* soft, external: the path; else NULL */
     const char *target_file; /* external; else NULL */
 } drep_linkinfo;

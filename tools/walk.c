@@ -116,7 +116,11 @@ static int meet(struct tour *t, const drep_objinfo *info, const char **before)
 static int member_add(const drep_linkinfo *link, void *ctx)
 {
     struct members *m = ctx;
-    struct member one = {.link = link->link};
+    struct member one = {.link = link->link,
+                         .kind = link->kind,
+                         .attrs = link->attrs,
+                         .id = link->id,
+                         .links = link->links};
     struct member *list;
 
     if (m->len == m->cap) {
@@ -173,7 +177,7 @@ static int path_set(struct tour *t, size_t keep, const char *name)
 
 /* -------------------------------------------------------------------- walk */
 
-static int visit(struct tour *t, int depth, int64_t index, bool *given);
+static int visit(struct tour *t, const struct member *m, int depth, int64_t index, bool *given);
 
 /* A failure of ours or of the library is reported; the walk goes on. */
 static int skip(struct tour *t, int err)
@@ -193,7 +197,7 @@ static int visit_member(struct tour *t, const struct member *m, int depth, int64
     int err;
 
     if (m->link == DREP_LINK_HARD) {
-        err = visit(t, depth, *index, &given);
+        err = visit(t, m, depth, *index, &given);
     } else {
         item.path = t->path;
         item.target = m->target;
@@ -224,12 +228,22 @@ static int visit_members(struct tour *t, int depth)
     return err;
 }
 
-/* The object at t->path.  *given: whether enter() saw it. */
-static int visit(struct tour *t, int depth, int64_t index, bool *given)
+/* What the list of its group said of a dataset is enough. */
+static int look(struct tour *t, const struct member *m, drep_objinfo *info)
+{
+    if (!m || m->kind != DREP_OBJ_DATASET)
+        return drep_stat(t->walk->file, t->path, info);
+    *info = (drep_objinfo){.kind = m->kind, .id = m->id, .links = m->links, .attrs = -m->attrs};
+    return 0;
+}
+
+/* The object at t->path, a member of a group unless m is NULL.  *given: whether enter() saw
+ * it. */
+static int visit(struct tour *t, const struct member *m, int depth, int64_t index, bool *given)
 {
     struct walk_item item = {.path = t->path, .depth = depth, .index = index};
     struct walk *walk = t->walk;
-    int err = drep_stat(walk->file, t->path, &item.info);
+    int err = look(t, m, &item.info);
 
     *given = false;
     if (!err)
@@ -271,7 +285,7 @@ int walk_run(struct walk *walk, const char *path)
     if (err)
         skip(&t, err);
     else
-        err = visit(&t, 0, 0, &given);
+        err = visit(&t, NULL, 0, 0, &given);
     paths_release(&t.met);
     free(t.path);
     return err;

@@ -16,7 +16,7 @@ struct walk_item {
     int link;                /* 0: the object itself; else enum drep_linkkind */
     const char *target;      /* of a link */
     const char *target_file; /* of an external one */
-    drep_objinfo info;       /* of an object */
+    drep_objinfo info;       /* of an object; attrs of a dataset: 0, or -1, not counted */
 };
 
 struct walk {
@@ -41,6 +41,9 @@ uint64_t walk_bytes(drep_file *file, const char *path);
 struct member {
     char *name, *target, *target_file; /* the last two of links that are not hard */
     int link;                          /* enum drep_linkkind */
+    int kind, attrs;                   /* of a hard link's object, as drep_linkinfo has them */
+    uint64_t id;
+    uint32_t links;
 };
 struct members {
     struct member *list;

@@ -1064,6 +1064,8 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
         err = head_load(f, link->object, &head);
         info.kind = head.kind;
         info.id = link->object;
+        info.links = head.links;
+        info.attrs = head.next_attr != 0;
     } else {
         path = mem_strndup((const char *)link->path.p, link->path.len);
         file = link->kind == FMT_EXTERNAL ? mem_strndup((const char *)link->file.p, link->file.len)
