@@ -37,6 +37,15 @@ bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struc
 /* "shuffle", or "filter 32768". */
 void dump_filter_name(struct sink *s, const drep_filter *filter);
 
+/* Objects, several at a time: put() prints each into the sink that it is given; what they
+ * printed comes in their order, with a line between.  ahead_add() and ahead_flush() give 0,
+ * the sink's error, or -1 when there is no memory. */
+typedef void dump_object_fn(struct dump *d, const struct walk_item *item);
+struct ahead *ahead_new(struct dump *d, dump_object_fn *put); /* NULL: no memory */
+int ahead_add(struct ahead *a, const struct walk_item *item);
+int ahead_flush(struct ahead *a);
+void ahead_free(struct ahead *a);
+
 /* One element a line, its bytes as under d->as beside its value.  False, with nothing
  * printed, if elements of this type have no bytes of their own there. */
 bool dump_bytes(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,

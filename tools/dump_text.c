@@ -453,9 +453,8 @@ static void put_link(struct sink *s, const struct walk_item *item)
     sink_char(s, '\n');
 }
 
-static int enter(struct walk *walk, const struct walk_item *item)
+static void put_object(struct dump *d, const struct walk_item *item)
 {
-    struct dump *d = walk->ctx;
     struct sink *s = d->sink;
 
     if (sink_total(s) > 0)
@@ -466,7 +465,7 @@ static int enter(struct walk *walk, const struct walk_item *item)
     sink_text(s, ": ");
     if (item->link) {
         put_link(s, item);
-        return s->err;
+        return;
     }
     switch (item->info.kind) {
     case DREP_OBJ_DATASET:
@@ -484,16 +483,51 @@ static int enter(struct walk *walk, const struct walk_item *item)
         sink_text(s, "group\n");
         put_attributes(d, item);
     }
-    return s->err;
+}
+
+static int enter(struct walk *walk, const struct walk_item *item)
+{
+    struct dump *d = walk->ctx;
+
+    put_object(d, item);
+    return d->sink->err;
+}
+
+static int enter_ahead(struct walk *walk, const struct walk_item *item)
+{
+    return ahead_add(walk->ctx, item);
+}
+
+static int walk_ahead(struct dump *d, struct walk *walk)
+{
+    struct ahead *a = ahead_new(d, put_object);
+    int err;
+
+    if (!a)
+        return -1;
+    walk->enter = enter_ahead;
+    walk->ctx = a;
+    err = walk_run(walk, d->operand.path);
+    if (!err)
+        err = ahead_flush(a);
+    ahead_free(a);
+    return err;
 }
 
 void dump_text(struct dump *d)
 {
     struct walk walk = {
         .file = d->file, .file_name = d->file_name, .depth = -1, .enter = enter, .ctx = d};
+    int err = 0;
 
     if (strcmp(d->operand.path, "/") == 0)
         put_header(d);
-    walk_run(&walk, d->operand.path);
+    /* Values take all processors one dataset after the other. */
+    if (d->header_only)
+        err = walk_ahead(d, &walk);
+    else
+        walk_run(&walk, d->operand.path);
+    if (err < 0)
+        d->status = tool_worse(d->status, tool_no_memory());
     d->status = tool_worse(d->status, walk.status);
 }

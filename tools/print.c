@@ -29,8 +29,10 @@ int print_init(struct printer *p, drep_file *file, bool json)
         return err;
     load_rows(p->plain, plain, n < DREP_CODE_MAX ? n : DREP_CODE_MAX);
     p->paths = calloc(1, sizeof *p->paths);
-    p->searched = calloc(1, sizeof *p->searched);
-    err = p->paths && p->searched ? drep_header_get(file, &header) : DREP_ERR_NOMEM;
+    p->search = calloc(1, sizeof *p->search);
+    if (p->search)
+        pthread_mutex_init(&p->search->lock, NULL);
+    err = p->paths && p->search ? drep_header_get(file, &header) : DREP_ERR_NOMEM;
     if (!err)
         err = drep_header_types(file, &rows, &n);
     /* A code form states sizes only. */
@@ -46,17 +48,20 @@ void print_release(struct printer *p)
     if (p->paths)
         paths_release(p->paths);
     free(p->paths);
-    free(p->searched);
+    if (p->search)
+        pthread_mutex_destroy(&p->search->lock);
+    free(p->search);
     p->paths = NULL;
-    p->searched = NULL;
+    p->search = NULL;
 }
 
 const char *print_path(const struct printer *p, uint64_t id)
 {
-    if (!*p->searched) {
-        *p->searched = true;
+    pthread_mutex_lock(&p->search->lock);
+    if (!p->search->done)
         (void)paths_init(p->paths, p->file);
-    }
+    p->search->done = true;
+    pthread_mutex_unlock(&p->search->lock);
     return paths_get(p->paths, id);
 }
 

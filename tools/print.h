@@ -9,13 +9,19 @@
 #include "sink.h"
 #include "walk.h"
 #include <datarep.h>
+#include <pthread.h>
+
+struct print_search {
+    pthread_mutex_t lock;
+    bool done;
+};
 
 struct printer {
     drep_file *file;
     bool json;
-    bool exact;          /* reals in decimal only where that is the very value */
-    struct paths *paths; /* of all objects, found when the first is asked for */
-    bool *searched;      /* they were looked for */
+    bool exact;                  /* reals in decimal only where that is the very value */
+    struct paths *paths;         /* of all objects, found when the first is asked for */
+    struct print_search *search; /* whether they were looked for, by any thread */
     /* By code: how the file holds it, and the formats by which we know what it is. */
     drep_encoding stored[DREP_CODE_MAX + 1], plain[DREP_CODE_MAX + 1];
 };
