@@ -204,6 +204,27 @@ check "--raw of what has no bytes" refuses 4 "have no bytes as native" dump --ra
 check "a width that is none" refuses 2 "number of columns" dump -w x all.drep
 check "ls of what is not there" refuses 2 "nope" ls all.drep /nope
 
+# Objects are printed side by side: none is missing, each is what it is alone.
+many_objects() {
+    python3 -c '
+print("root:")
+for g in range(3):
+    print(" g%d:" % g)
+    for k in range(900):
+        print("  d%d: {dataset: INT, shape: [%d], attrs: {next: {type: ref(object), value: /g%d}, n: %d}}" %
+              (k, k, (g + 1) % 3, k))
+    print("  same: {link: hard, target: /g0/d0}")' > "$tmp/many.yaml" &&
+        "$DATAREP" create -s "$tmp/many.yaml" "$tmp/many.drep" &&
+        "$DATAREP" dump -H "$tmp/many.drep" > "$tmp/many.txt" &&
+        diff <("$DATAREP" ls -r "$tmp/many.drep" | cut -d' ' -f1) \
+            <(sed -n '/^\/:/d; s/^\(\/[^:]*\): .*/\1/p' "$tmp/many.txt") || return 1
+    local path
+    for path in /g0/d0 /g0/d62 /g0/d63 /g0/d64 /g1/d500 /g2/d899; do
+        diff <("$DATAREP" dump -H "$tmp/many.drep" $path) \
+            <(sed -n "\\|^$path: |,/^\$/p" "$tmp/many.txt" | sed '/^$/d') || return 1
+    done
+}
+check "2,700 objects" many_objects
 check "in little memory" no_memory
 check "a broken pipe" broken_pipe
 check "a broken pipe, ignored" ignored_pipe

@@ -254,6 +254,62 @@ START_TEST(test_listing)
 }
 END_TEST
 
+static int as_stat_says(const drep_linkinfo *link, void *ctx)
+{
+    drep_objinfo info;
+
+    ++*(int *)ctx;
+    ok(drep_stat(f, link->name, &info));
+    ck_assert_int_eq(link->kind, info.kind);
+    ck_assert_uint_eq(link->id, info.id);
+    ck_assert_uint_eq(link->links, info.links);
+    if (info.attrs > 0)
+        ck_assert_int_eq(link->attrs, 1);
+    ck_assert_int_eq(link->attrs, strchr(link->name, 'a') != NULL);
+    return 0;
+}
+
+START_TEST(test_listing_says_what_stat_does)
+{
+    int n = 0;
+
+    ok(drep_group_create(f, "g", 0));
+    ok(drep_group_create(f, "ga", 0));
+    ok(drep_attr_write_int(f, "ga", "n", 1));
+    ok(drep_link_hard(f, "g", "again"));
+    ok(drep_link_remove(f, "again"));
+    ok(drep_link_hard(f, "g", "twice"));
+    ok(drep_list(f, "/", DREP_BY_NAME, as_stat_says, &n));
+    ok(drep_list(f, "/", DREP_BY_CREATION, as_stat_says, &n));
+    ck_assert_int_eq(n, 6);
+}
+END_TEST
+
+/* What a path led to is kept: not longer than it leads there. */
+START_TEST(test_paths_that_led_elsewhere)
+{
+    drep_objinfo before, after;
+
+    ok(drep_group_create(f, "g/h/x", 1));
+    ok(drep_group_create(f, "g/h/y", 1));
+    ok(drep_stat(f, "g/h/x", &before));
+    ok(drep_link_move(f, "g/h", "k"));
+    fails(drep_stat(f, "g/h/x", &after), DREP_ERR_NOT_FOUND);
+    fails(drep_stat(f, "g/h/y", &after), DREP_ERR_NOT_FOUND);
+    ok(drep_stat(f, "k/x", &after));
+    ck_assert_uint_eq(after.id, before.id);
+    ok(drep_group_create(f, "g/h/y", 1));
+    ok(drep_stat(f, "k/y", &before));
+    ok(drep_stat(f, "g/h/y", &after));
+    ck_assert_uint_ne(after.id, before.id);
+    fails(drep_stat(f, "g/h/x", &after), DREP_ERR_NOT_FOUND);
+    ok(drep_link_remove(f, "g"));
+    fails(drep_stat(f, "g/h/y", &after), DREP_ERR_NOT_FOUND);
+    ok(drep_stat(f, "//k///y/", &after));
+    ck_assert_uint_eq(after.id, before.id);
+}
+END_TEST
+
 /* ---- dimensions ---- */
 
 START_TEST(test_D20_dimensions)
@@ -378,6 +434,8 @@ int main(void)
     tcase_add_test(t, test_move_and_remove);
     tcase_add_test(t, test_handle_outlives_its_dataset);
     tcase_add_test(t, test_listing);
+    tcase_add_test(t, test_listing_says_what_stat_does);
+    tcase_add_test(t, test_paths_that_led_elsewhere);
     tcase_add_test(t, test_D20_dimensions);
     tcase_add_test(t, test_named_types);
     tcase_add_test(t, test_types_of_calls_taken_back);
