@@ -559,7 +559,8 @@ DREP_API int drep_type_file_extent(const drep_type *type, const char *datarep, i
  * representable value; STRICT: DREP_ERR_CONVERSION naming the item. */
 enum { DREP_RANGE_DEFAULT = 0, DREP_RANGE_WRAP = 1, DREP_RANGE_CLAMP = 2, DREP_RANGE_STRICT = 3 };
 
-/* What a transfer lost.  Indices count data items of the transfer, -1: none. */
+/* What a transfer lost, in numbers: a complex item is two of them.  Indices count data items
+ * of the transfer, -1: none. */
 typedef struct drep_report {
     int64_t items;    /* converted */
     int64_t overflow; /* out of the target's range */

@@ -105,7 +105,8 @@ static void try(const drep_type *to, const drep_type *from, struct input *in, in
     }
     if (err == 0) {
         PROMISE(one.items == n * drep_type_items(from));
-        PROMISE(one.overflow <= one.items && one.inexact <= one.items);
+        /* A complex is two numbers. */
+        PROMISE(one.overflow <= 2 * one.items && one.inexact <= 2 * one.items);
         PROMISE(one.first_overflow < one.items && (one.first_overflow < 0) == (one.overflow == 0));
         PROMISE(range != DREP_RANGE_STRICT || one.overflow == 0);
     }
