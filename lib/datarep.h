@@ -493,7 +493,7 @@ typedef int drep_extent_fn(const drep_type *datatype, int64_t *file_extent, void
 
 /* Registers a data representation in this process, for its life.  read or write
  * DREP_CONVERSION_NULL: that direction takes data in native form.
- * DREP_ERR_DUP_DATAREP, DREP_ERR_NAME (empty, too long, or "native:..."),
+ * DREP_ERR_DUP_DATAREP, DREP_ERR_NAME (empty, too long, no UTF-8, or "native:..."),
  * DREP_ERR_ARG (no extent function).  Thread safe. */
 DREP_API int drep_register_datarep(const char *name, drep_conversion_fn *read,
                                    drep_conversion_fn *write, drep_extent_fn *extent,

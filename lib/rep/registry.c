@@ -8,12 +8,13 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/plugin.h"
+#include "format/record.h"
 #include "rep/tables.h"
 
 #include <string.h>
 
-struct entry {
-    struct entry *next;
+struct listed {
+    struct listed *next;
     struct datarep rep;
     struct rep_table table; /* declared ones */
     drep_scalar scalars[];
@@ -21,7 +22,7 @@ struct entry {
 
 static struct {
     pthread_mutex_t lock;
-    struct entry *first, **last;
+    struct listed *first, **last;
     bool started;
 } registry = {PTHREAD_MUTEX_INITIALIZER, NULL, &registry.first, false};
 
@@ -89,9 +90,9 @@ static void engine_rep(struct datarep *rep, const char *name, const struct rep_t
 
 /* ---------------------------------------------------------------- entries */
 
-static struct entry *entry_new(int nscalars)
+static struct listed *entry_new(int nscalars)
 {
-    struct entry *e = mem_zalloc(1, sizeof *e + (uint64_t)nscalars * sizeof e->scalars[0]);
+    struct listed *e = mem_zalloc(1, sizeof *e + (uint64_t)nscalars * sizeof e->scalars[0]);
     pthread_mutexattr_t attr;
 
     if (!e)
@@ -104,23 +105,23 @@ static struct entry *entry_new(int nscalars)
     return e;
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(struct listed *e)
 {
     if (e)
         pthread_mutex_destroy(&e->rep.serial);
     mem_free(e);
 }
 
-static struct entry *find(const char *name)
+static struct listed *find(const char *name)
 {
-    struct entry *e;
+    struct listed *e;
 
     for (e = registry.first; e && strcmp(e->rep.name, name) != 0; e = e->next)
         ;
     return e;
 }
 
-static void append(struct entry *e)
+static void append(struct listed *e)
 {
     *registry.last = e;
     registry.last = &e->next;
@@ -131,7 +132,7 @@ static int start(void)
 {
     char name[DREP_MAX_DATAREP_STRING];
     const struct rep_table *table;
-    struct entry *e;
+    struct listed *e;
     int i;
 
     if (registry.started)
@@ -151,7 +152,7 @@ static int start(void)
 }
 
 /* Takes the entry over, whatever comes. */
-static int add(struct entry *e)
+static int add(struct listed *e)
 {
     int err;
 
@@ -170,7 +171,7 @@ static int add(struct entry *e)
 
 const struct datarep *rep_find(const char *name)
 {
-    struct entry *e = NULL;
+    struct listed *e = NULL;
 
     if (!name)
         return NULL;
@@ -217,13 +218,15 @@ int rep_need(const char *name, const struct datarep **out)
 
 /* ---------------------------------------------------------- registering */
 
-static int name_check(const char *name)
+static int check_name(const char *name)
 {
     size_t len = name ? strlen(name) : 0;
 
     if (len == 0 || len >= DREP_MAX_DATAREP_STRING)
         return fail(DREP_ERR_NAME, "a data representation's name has 1 to %d bytes",
                     DREP_MAX_DATAREP_STRING - 1);
+    if (text_check((const uint8_t *)name, len))
+        return fail(DREP_ERR_NAME, "a data representation's name is no UTF-8");
     if (strncmp(name, "native:", 7) == 0)
         return fail(DREP_ERR_NAME, "names that begin with \"native:\" are machines'");
     return 0;
@@ -239,8 +242,8 @@ int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
                                 drep_conversion_fn *write, drep_extent_fn *extent,
                                 void *extra_state, unsigned flags)
 {
-    struct entry *e;
-    int err = name_check(name);
+    struct listed *e;
+    int err = check_name(name);
 
     if (err)
         return err;
@@ -261,7 +264,7 @@ int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
 }
 
 /* The base's rows and scalars with what the caller puts over them. */
-static int declare(struct entry *e, const struct rep_table *base, const drep_encoding *rows,
+static int declare(struct listed *e, const struct rep_table *base, const drep_encoding *rows,
                    int nrows, const drep_scalar *scalars, int nscalars)
 {
     struct rep_table *t = &e->table;
@@ -302,8 +305,8 @@ int drep_declare_datarep(const char *name, const char *base, const drep_encoding
                          const drep_scalar *scalars, int nscalars)
 {
     const struct datarep *from;
-    struct entry *e;
-    int err = name_check(name);
+    struct listed *e;
+    int err = check_name(name);
 
     if (!err)
         err = rep_need(base, &from);
@@ -329,7 +332,7 @@ int drep_declare_datarep(const char *name, const char *base, const drep_encoding
 /* A file's own: never in the registry. */
 int rep_scoped(const char *name, const struct rep_table *table, struct datarep **out)
 {
-    struct entry *e;
+    struct listed *e;
     int err;
 
     if (strlen(name) >= DREP_MAX_DATAREP_STRING)
@@ -352,7 +355,7 @@ int rep_scoped(const char *name, const struct rep_table *table, struct datarep *
 void rep_scoped_free(struct datarep *rep)
 {
     if (rep)
-        entry_free((struct entry *)((char *)rep - offsetof(struct entry, rep)));
+        entry_free((struct listed *)((char *)rep - offsetof(struct listed, rep)));
 }
 
 /* ---------------------------------------------------------------- asking */
@@ -411,7 +414,7 @@ int drep_datarep_get(const char *name, drep_datarep *out)
 
 int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx)
 {
-    struct entry *e;
+    struct listed *e;
     int err;
 
     if (!fn)

@@ -39,6 +39,11 @@ START_TEST(test_U1_names)
     ck_assert_int_eq(drep_register_datarep(NULL, none, none, native_extent, NULL), DREP_ERR_NAME);
     ck_assert_int_eq(drep_register_datarep("native:pdp11", none, none, native_extent, NULL),
                      DREP_ERR_NAME);
+    ck_assert_int_eq(drep_register_datarep("caf\xe9", none, none, native_extent, NULL),
+                     DREP_ERR_NAME);
+    ck_assert_int_eq(drep_declare_datarep("caf\xe9", "external32", NULL, 0, NULL, 0),
+                     DREP_ERR_NAME);
+    ck_assert_int_eq(drep_register_datarep("caf\xc3\xa9", none, none, native_extent, NULL), 0);
     ck_assert_int_eq(drep_register_datarep("no extents", none, none, NULL, NULL), DREP_ERR_ARG);
     ck_assert_int_eq(drep_register_datarep_flags("odd", none, none, native_extent, NULL, 6),
                      DREP_ERR_ARG);
