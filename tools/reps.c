@@ -55,6 +55,26 @@ static int put_table(struct reps *r, const char *name)
     return 0;
 }
 
+/* What tells one machine's table from another's. */
+static int put_summary(struct reps *r, const char *name)
+{
+    drep_encoding rows[DREP_CODE_MAX];
+    const drep_encoding *whole = NULL, *real = NULL;
+    int i, n, align = 1, err = drep_datarep_table(name, rows, DREP_CODE_MAX, &n);
+
+    for (i = 0; !err && i < n && i < DREP_CODE_MAX; i++) {
+        whole = rows[i].code == DREP_CODE_LONG ? &rows[i] : whole;
+        real = rows[i].code == DREP_CODE_LONG_DOUBLE ? &rows[i] : real;
+        align = rows[i].align > align ? rows[i].align : align;
+    }
+    if (!whole || !real)
+        return err;
+    sink_format(&r->sink, ": %s-endian, LONG %d bytes, LONG_DOUBLE %s in %d, aligned to %d",
+                order_name(whole->order), whole->size, drep_format_name(real->format), real->size,
+                align);
+    return 0;
+}
+
 static int show(const char *name, const char *form, void *ctx)
 {
     struct reps *r = ctx;
@@ -70,7 +90,10 @@ static int show(const char *name, const char *form, void *ctx)
         sink_char(s, '}');
     } else {
         sink_name(s, name);
-        sink_format(s, " (%s)\n", form);
+        sink_format(s, " (%s)", form);
+        if (!r->tables && strcmp(form, "code") != 0)
+            err = put_summary(r, name);
+        sink_char(s, '\n');
         if (r->tables)
             err = put_table(r, name);
     }
