@@ -41,4 +41,41 @@ done
 for rep in external32 internal native $(golden machines | sed 's/^/native:/'); do
     check "the same schema shows the same under $rep" shown_alike "$rep"
 done
+# The same binary with fewer instructions: asked to do without, and on a processor that has none.
+cat > "$tmp/old" << END
+#!/bin/sh
+exec qemu-x86_64-static -cpu Nehalem "$DATAREP" "\$@"
+END
+chmod +x "$tmp/old"
+
+on_old() {
+    local DATAREP=$tmp/old
+
+    machine "$1"
+}
+
+kernels() { # KERNEL
+    "$DATAREP" --version | head -n 1 | grep -q "kernels $1"
+}
+
+for k in portable avx2; do
+    export DREP_KERNEL=$k
+    if [ $k = portable ] || grep -qw avx2 /proc/cpuinfo; then
+        check "DREP_KERNEL=$k is heeded" kernels $k
+    fi
+    for m in amd64 s390x i386 m68k ppc64el-ibm alpha; do
+        check "D1 native:$m with kernels $k: the bytes and values of its compiler" machine "$m"
+    done
+done
+unset DREP_KERNEL
+for m in s390x i386 m68k; do
+    name="D1 native:$m on a processor without AVX: the bytes and values of its compiler"
+    if [ "$(uname -m)" != x86_64 ]; then
+        skip "$name" "this machine is $(uname -m)"
+    elif ! command -v qemu-x86_64-static > /dev/null; then
+        skip "$name" "no qemu-x86_64-static"
+    else
+        check "$name" on_old "$m"
+    fi
+done
 done_testing
