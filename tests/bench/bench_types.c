@@ -311,13 +311,43 @@ BEST static void blocks_swap_back(void *w)
     blocks_loop(w, 1, 1);
 }
 
-/* A million doubles, ascending, some next to each other by chance. */
+/* Fisher and Yates. */
+static void shuffle(int64_t *a, int64_t n)
+{
+    uint64_t *r = malloc((size_t)n * sizeof *r);
+
+    bench_must(r != NULL, "memory");
+    bench_random(r, (size_t)n * sizeof *r, 10);
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t k = (int64_t)(r[i] % (uint64_t)(i + 1)), old = a[i];
+
+        a[i] = a[k];
+        a[k] = old;
+    }
+    free(r);
+}
+
+static void blocks_at(struct work *w, const int64_t *displs, int64_t n, const char *title)
+{
+    drep_type *t;
+
+    bench_must(drep_type_hindexed_block(n, 1, displs, DREP_DOUBLE, &t) == 0, "type");
+    w->type = t;
+    w->blocks = n;
+    w->displs = displs;
+    w->count = 1;
+    w->packed = 8 * n;
+    rows(w, title, "native", blocks_copy, blocks_copy_back, 0.7);
+    rows(w, title, "external32", blocks_swap, blocks_swap_back, 0.7);
+    drep_type_free(t);
+}
+
+/* A million doubles, ascending, some next to each other by chance; and without order. */
 static void blocks(struct work *w, int64_t bytes)
 {
     int64_t n = 1 << 20, gap = bytes / 8 / n, *displs = malloc((size_t)n * sizeof *displs);
     uint8_t *gaps = malloc((size_t)n);
     int64_t at = 0;
-    drep_type *t;
 
     bench_must(displs && gaps && gap > 0, "memory");
     bench_random(gaps, (size_t)n, 9);
@@ -326,15 +356,9 @@ static void blocks(struct work *w, int64_t bytes)
         at += 1 + gaps[i] % (2 * gap - 1);
         at = at < bytes / 8 ? at : bytes / 8 - 1;
     }
-    bench_must(drep_type_hindexed_block(n, 1, displs, DREP_DOUBLE, &t) == 0, "type");
-    w->type = t;
-    w->blocks = n;
-    w->displs = displs;
-    w->count = 1;
-    w->packed = 8 * n;
-    rows(w, "a million single doubles", "native", blocks_copy, blocks_copy_back, 0.7);
-    rows(w, "a million single doubles", "external32", blocks_swap, blocks_swap_back, 0.7);
-    drep_type_free(t);
+    blocks_at(w, displs, n, "a million single doubles, ascending");
+    shuffle(displs, n);
+    blocks_at(w, displs, n, "a million single doubles, anywhere");
     free(displs);
     free(gaps);
 }
