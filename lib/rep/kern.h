@@ -190,6 +190,7 @@ pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa);
 bool pass_float_hard(enum sort dst, enum sort src); /* does that one use the float unit? */
 /* Unchecked, big-endian on the one side or the other. */
 pass_fn *pass_turned(enum sort dst, enum sort src, bool turn_to, enum isa isa);
+pass_fn *pass_soft_turned(int dst_format, int src_format, int src_size, bool turn_to, enum isa isa);
 pass_fn *pass_pair(bool to_pair, enum isa isa);                   /* F64 and double-double */
 pass_fn *pass_soft(int dst_format, int src_format, enum isa isa); /* by number.h */
 pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;

@@ -257,11 +257,19 @@ VARIANTS(fast_to_x87, to_x87(k, dst, src, n, t))
 
 /* ------------------------------------------------- extended and binary128 */
 
+static void turn_16(uint8_t *p)
+{
+    uint64_t low = load_le(p, 8), high = load_le(p + 8, 8);
+
+    store_le(p, __builtin_bswap64(high), 8);
+    store_le(p + 8, __builtin_bswap64(low), 8);
+}
+
 /* 64 bits of significand move into 112 and back, a block at a time as above; m68k differs
  * in where its exponent is, and in what exponent 0 means, which the soft way knows. */
 INLINE void extended_to_quad(const struct kernel *k, uint8_t *restrict dst,
                              const uint8_t *restrict src, int m, struct tally *t,
-                             const struct real *from, int from_size)
+                             const struct real *from, int from_size, bool turn)
 {
     const int at = from->exp_at - 64;
     uint64_t low[64], high[64], odd[64], any = 0;
@@ -281,12 +289,15 @@ INLINE void extended_to_quad(const struct kernel *k, uint8_t *restrict dst,
         high[i] = top << 48 | sig << 1 >> 16;
     }
     for (i = 0; i < m; i++) {
-        store_le(dst + i * 16, low[i], 8);
-        store_le(dst + i * 16 + 8, high[i], 8);
+        store_le(dst + i * 16, turn ? __builtin_bswap64(high[i]) : low[i], 8);
+        store_le(dst + i * 16 + 8, turn ? __builtin_bswap64(low[i]) : high[i], 8);
     }
     for (i = 0; UNLIKELY(any) && i < m; i++)
-        if (odd[i])
+        if (odd[i]) {
             soft(k, dst + i * 16, src + i * from_size, 1, t, REAL(BINARY128), from, 16);
+            if (turn)
+                turn_16(dst + i * 16);
+        }
 }
 
 INLINE void quad_to_extended(const struct kernel *k, uint8_t *restrict dst,
@@ -324,11 +335,11 @@ INLINE void quad_to_extended(const struct kernel *k, uint8_t *restrict dst,
             soft(k, dst + i * to_size, src + i * 16, 1, t, to, REAL(BINARY128), to_size);
 }
 
-INLINE void to_quad(PASS_ARGS, const struct real *from, int from_size)
+INLINE void to_quad(PASS_ARGS, const struct real *from, int from_size, bool turn)
 {
     for (; n >= 64; n -= 64, src += 64 * from_size, dst += 64 * 16)
-        extended_to_quad(k, dst, src, 64, t, from, from_size);
-    extended_to_quad(k, dst, src, (int)n, t, from, from_size);
+        extended_to_quad(k, dst, src, 64, t, from, from_size, turn);
+    extended_to_quad(k, dst, src, (int)n, t, from, from_size, turn);
 }
 
 INLINE void from_quad(PASS_ARGS, const struct real *to, int to_size)
@@ -341,11 +352,20 @@ INLINE void from_quad(PASS_ARGS, const struct real *to, int to_size)
 INLINE void quad_of_x87(PASS_ARGS)
 {
     if (k->plan.src.size == 16)
-        to_quad(k, dst, src, n, t, REAL(X87), 16);
+        to_quad(k, dst, src, n, t, REAL(X87), 16, false);
     else if (k->plan.src.size == 12)
-        to_quad(k, dst, src, n, t, REAL(X87), 12);
+        to_quad(k, dst, src, n, t, REAL(X87), 12, false);
     else
-        to_quad(k, dst, src, n, t, REAL(X87), 10);
+        to_quad(k, dst, src, n, t, REAL(X87), 10, false);
+}
+
+/* What memory holds here to what files like to hold, without a tile; nobody counts. */
+INLINE void big_quad_of_x87(PASS_ARGS)
+{
+    struct tally none = {0, 0, 0, 0};
+
+    (void)t;
+    to_quad(k, dst, src, n, &none, REAL(X87), 16, true);
 }
 
 INLINE void x87_from_quad(PASS_ARGS)
@@ -359,8 +379,9 @@ INLINE void x87_from_quad(PASS_ARGS)
 }
 
 VARIANTS(quad_from_x87, quad_of_x87(k, dst, src, n, t))
+VARIANTS(big_quad_from_x87, big_quad_of_x87(k, dst, src, n, t))
 VARIANTS(quad_to_x87, x87_from_quad(k, dst, src, n, t))
-VARIANTS(quad_from_m68k, to_quad(k, dst, src, n, t, REAL(M68K), 12))
+VARIANTS(quad_from_m68k, to_quad(k, dst, src, n, t, REAL(M68K), 12, false))
 VARIANTS(quad_to_m68k, from_quad(k, dst, src, n, t, REAL(M68K), 12))
 
 /* ----------------------------------------------------------------- choice */
@@ -394,5 +415,12 @@ pass_fn *pass_soft(int dst, int src, enum isa isa)
     FAST(X)
     SOFT(X)
 #undef X
+    return NULL;
+}
+
+pass_fn *pass_soft_turned(int dst, int src, int src_size, bool turn_to, enum isa isa)
+{
+    if (dst == DREP_FORMAT_BINARY128 && src == DREP_FORMAT_X87 && src_size == 16 && turn_to)
+        return VARIANT(big_quad_from_x87, isa);
     return NULL;
 }

@@ -655,8 +655,11 @@ static void plan_turned(struct kernel *k, const struct enc *dst, const struct en
     bool turn_from = p->loads && p->load.op == MOVE_REVERSE && !p->stores;
     pass_fn *pass = NULL;
 
-    if (p->npass == 1 && !p->counts && !p->clamp && p->parts == 1 && (turn_to || turn_from))
+    if (p->npass == 1 && !p->counts && !p->clamp && p->parts == 1 && (turn_to || turn_from)) {
         pass = pass_turned(sort_of(dst), sort_of(src), turn_to, isa_get());
+        if (!pass && !dst->custom && !src->custom)
+            pass = pass_soft_turned(dst->format, src->format, src->size, turn_to, isa_get());
+    }
     if (!pass)
         return;
     p->turned = true;
