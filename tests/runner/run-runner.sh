@@ -45,6 +45,16 @@ expect "skipped as a whole is no success" 1 "0 passed, 0 failed, 1 skipped" \
     "$sh echo '1..0 # SKIP no network'"
 expect "a summary of Check" 1 "56 passed, 1 failed, 0 skipped" \
     "$sh echo '98%: Checks: 57, Failures: 1, Errors: 0'; exit 1"
+shown="$sh echo 1..1; echo ok 1; echo counted: 1234 stars"
+printf '%s\n' "$shown" > "$fake/tests/suite/run-it"
+chmod +x "$fake/tests/suite/run-it"
+n=$((n + 1))
+if "$fake/tests/run" suite | grep -q '^    suite: run-it: 1,234 stars$'; then
+    echo "ok $n - what is counted is shown"
+else
+    echo "not ok $n - what is counted is shown"
+fi
+rm "$fake/tests/suite/run-it"
 expect "a Python program" 0 "1 passed, 0 failed, 0 skipped" 'print("ok 1\n1..1")' test_it.py
 expect "a bats file" 0 "1 passed, 0 failed, 0 skipped" '@test "true" { true; }' it.bats
 expect "input is empty, TMPDIR is there" 0 "2 passed, 0 failed, 0 skipped" \

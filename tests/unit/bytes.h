@@ -75,6 +75,12 @@ static inline int share_of(int n)
     return part < 1 ? 1 : part > n ? n : (int)part;
 }
 
+/* Tells the test driver what was tried, besides its cases. */
+static inline void counted(int64_t n, const char *what)
+{
+    printf("counted: %lld %s\n", (long long)n, what);
+}
+
 /* "41 3f f8" and the like; blanks are ignored.  The caller frees. */
 static inline uint8_t *hex_bytes(const char *text, size_t *size)
 {

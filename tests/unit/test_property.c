@@ -599,6 +599,8 @@ START_TEST(test_any_type_any_cut_any_staging_same_bytes)
     if (limit)
         printf("%lld cases; the next DREP_TEST_SEED is %llu\n", (long long)cases,
                (unsigned long long)seed);
+    counted(cases,
+            "random transfers of random types, cut anywhere, seeds from DREP_TEST_SEED or 1 on");
     ck_assert(cases >= (limit ? 1 : wanted));
 }
 END_TEST
