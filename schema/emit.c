@@ -862,11 +862,13 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
 
 /* -------------------------------------------------------------------- head */
 
-static bool declared(const drep_header *header)
+/* Does the schema have to say what the name means?  Also of a machine that is not known here. */
+static bool declared(const char *name, const char *form, const drep_encoding *rows, int n)
 {
-    return strcmp(header->form, "table") == 0 && strcmp(header->datarep, "external32") != 0 &&
-           strcmp(header->datarep, "internal") != 0 && strcmp(header->datarep, "native") != 0 &&
-           strncmp(header->datarep, "native:", 7) != 0;
+    if (strcmp(form, "table") != 0 || strcmp(name, "external32") == 0 ||
+        strcmp(name, "internal") == 0 || strcmp(name, "native") == 0)
+        return false;
+    return strncmp(name, "native:", 7) != 0 || !rep_same_rows(name, rows, n);
 }
 
 struct machine {
@@ -951,6 +953,7 @@ static void put_datarep(struct emitter *e)
     drep_header header;
     char name[DREP_MAX_DATAREP_STRING];
     int i, n = 0, err = drep_header_get(e->file, &header);
+    bool says;
 
     if (!err)
         err = drep_header_types(e->file, &rows, &n);
@@ -960,8 +963,11 @@ static void put_datarep(struct emitter *e)
     }
     snprintf(name, sizeof name, "%s", header.datarep);
     name_machine(rows, n, name, sizeof name);
+    says = declared(name, header.form, rows, n);
+    if (says && strncmp(name, "native:", 7) == 0) /* none of ours to declare */
+        memmove(name, name + 7, strlen(name + 7) + 1);
     put_pair(e, "datarep", name);
-    if (!declared(&header))
+    if (!says)
         return;
     put_plain(e, "datareps");
     begin_map(e, false);
