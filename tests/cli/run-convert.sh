@@ -97,6 +97,13 @@ commit() {
         status 0 ls "$tmp/e.drep" && grep -q '^/d ' "$tmp/out" && ! grep -q '^/e ' "$tmp/out"
 }
 
+# What a writer has left that ended in the middle.
+leaks() {
+    status 0 check "$HERE/../vectors/commits.drep" && grep -q 'note: 448 bytes at byte [0-9]* belong to nothing' "$tmp/out" &&
+        status 0 convert "$HERE/../vectors/commits.drep" "$tmp/e.drep" && status 0 check "$tmp/e.drep" &&
+        ! grep note "$tmp/out"
+}
+
 check "a file to convert" make_file
 check "as it is" same
 check "into every representation" around
@@ -112,6 +119,7 @@ check "every vector" vectors
 check "a part" smaller
 check "into a declared representation, and what is lost" declared
 check "an earlier commit" commit
+check "bytes that belong to nothing" leaks
 check "says how large" status 0 convert -v "$file" "$tmp/b.drep"
 check "no such filter" refuses 2 "no filter 'nix'" convert --filters=nix "$file" "$tmp/n.drep"
 check "no such level" refuses 2 "not a level" convert --filters=zstd:99 "$file" "$tmp/n.drep"
