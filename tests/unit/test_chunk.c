@@ -282,8 +282,8 @@ static drep_usage check_store(struct model *m)
     drep_usage usage = {0};
     int64_t findings;
 
-    ck_assert_int_eq(store_check(m->d[0].cs.st, no_finding, NULL, claim, &cl, &findings, &usage),
-                     0);
+    ck_assert_int_eq(
+        store_check(m->d[0].cs.st, no_finding, NULL, claim, NULL, &cl, &findings, &usage), 0);
     ck_assert_int_eq(findings, 0);
     ck_assert_int_eq(usage.slack, 0);
     return usage;

@@ -309,7 +309,7 @@ static void check_structure(struct fault_file *file)
     int64_t findings = -1;
 
     ck_assert_int_eq(store_open(fault_io(file), 0, &opts, &st), 0);
-    ck_assert_int_eq(store_check(st, count_finding, NULL, NULL, NULL, &findings, NULL), 0);
+    ck_assert_int_eq(store_check(st, count_finding, NULL, NULL, NULL, NULL, &findings, NULL), 0);
     ck_assert_msg(findings == 0, "%s", drep_error());
     store_close(st);
 }

@@ -201,7 +201,7 @@ static void check_store(struct store *st)
     int64_t findings = 0;
     drep_usage usage = {0};
 
-    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, &findings, &usage), 0);
+    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, NULL, &findings, &usage), 0);
     ck_assert_int_eq(findings, 0);
 }
 
@@ -322,7 +322,7 @@ START_TEST(test_tree_in_order_is_full)
         bytes += 4 + 2 + 12 + 4 + 2 + 20 + 4 + 3 + 40;
     }
     must_commit(st);
-    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, &findings, &usage), 0);
+    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, NULL, &findings, &usage), 0);
     ck_assert_msg((uint64_t)usage.nodes < bytes + bytes / 8, "%lld bytes of nodes for %llu",
                   (long long)usage.nodes, (unsigned long long)bytes);
     store_close(st);
@@ -360,7 +360,7 @@ START_TEST(test_tree_many_objects)
         ck_assert_int_eq(tree_put(st, &key, v, 100), 0);
     }
     must_commit(st);
-    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, &findings, &usage), 0);
+    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, NULL, &findings, &usage), 0);
     for (uint64_t i = 0; i < 60000; i += 7) {
         key_make(&key, 2 + i, FMT_TAG_DATA);
         ck_assert_int_eq(tree_get(st, &key, NULL), 0);
@@ -373,7 +373,7 @@ START_TEST(test_tree_many_objects)
         ck_assert_int_eq(tree_del(st, &key), 0);
     }
     must_commit(st);
-    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, &findings, &usage), 0);
+    ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, NULL, &findings, &usage), 0);
     store_close(st);
     fault_release(&file);
 }
