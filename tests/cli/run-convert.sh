@@ -122,7 +122,7 @@ check "an earlier commit" commit
 check "bytes that belong to nothing" leaks
 check "says how large" status 0 convert -v "$file" "$tmp/b.drep"
 check "no such filter" refuses 2 "no filter 'nix'" convert --filters=nix "$file" "$tmp/n.drep"
-check "no such level" refuses 2 "not a level" convert --filters=zstd:99 "$file" "$tmp/n.drep"
+check "no such level" refuses 2 "no level" convert --filters=zstd:99 "$file" "$tmp/n.drep"
 check "no such dataset" refuses 2 "no object" convert --chunk=/nix=3 "$file" "$tmp/n.drep"
 check "another rank" refuses 2 "has rank 3" convert --chunk=/sst=3,3 "$file" "$tmp/n.drep"
 check "no lengths" refuses 2 "64,64, not" convert --chunk=3x "$file" "$tmp/n.drep"
