@@ -746,8 +746,8 @@ DREP_API int drep_log(drep_file *file, drep_log_fn *fn, void *ctx);
 /* Opens an earlier commit; its space is kept while the handle is open.  amode: DREP_RDONLY, also
  * with DREP_HEADER_ONLY.  sequence 0: the newest.  DREP_ERR_NOT_FOUND if it is not kept any more;
  * besides, the errors of drep_open(). */
-DREP_API int drep_open_commit(const char *path, int amode, uint64_t sequence,
-                              const drep_info *info, drep_file **out);
+DREP_API int drep_open_commit(const char *path, int amode, uint64_t sequence, const drep_info *info,
+                              drep_file **out);
 
 /* What the header says.  Strings are borrowed: they live as long as the handle. */
 typedef struct drep_header {

@@ -416,18 +416,22 @@ static int size_row(struct work *w)
 /* Against the faster of two files; with them open the rows are interleaved. */
 static int read_rows(struct work *w)
 {
-    const struct bench_entry find[] = {{"HDF5", NULL, h5_find, 0},
+    const struct bench_entry find[] = {
+        {"HDF5", NULL, h5_find, 0},
 #if HAVE_SQLITE
-                                       {"SQLite", NULL, sql_find, 0},
+        {"SQLite", NULL, sql_find, 0},
 #endif
-                                       {"datarep", NULL, drep_find, 15}};
-    const struct bench_entry list[] = {{"HDF5, names and kinds", NULL, h5_list, 0},
-                                       {"HDF5, names alone", NULL, h5_names, 0},
+        {"datarep", NULL, drep_find, 15}
+    };
+    const struct bench_entry list[] = {
+        {"HDF5, names and kinds", NULL, h5_list, 0},
+        {"HDF5, names alone", NULL, h5_names, 0},
 #if HAVE_SQLITE
-                                       {"SQLite, names alone", NULL, sql_list, 0},
+        {"SQLite, names alone", NULL, sql_list, 0},
 #endif
-                                       {"datarep, by name", NULL, drep_by_name, 8},
-                                       {"datarep, by creation", NULL, drep_by_creation, 0}};
+        {"datarep, by name", NULL, drep_by_name, 8},
+        {"datarep, by creation", NULL, drep_by_creation, 0}
+    };
     double time[2];
     char title[100];
     int missed;
@@ -496,9 +500,10 @@ static int scale_rows(struct work *w)
                               (cost[k].fn == drep_find ? LOOKUPS : w->n);
     }
     w->n = OBJECTS;
-    printf("cost of one object, microseconds, among 10^3, 10^4, 10^5, 10^6; growth is at most %.1f, "
-           "the ratio of the logarithms\n",
-           bar);
+    printf(
+        "cost of one object, microseconds, among 10^3, 10^4, 10^5, 10^6; growth is at most %.1f, "
+        "the ratio of the logarithms\n",
+        bar);
     for (int k = 0; k < 4; k++) {
         double grown = cost[k].unit[3] / cost[k].unit[0];
 
