@@ -10,7 +10,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#define EMIT_DEPTH (SCHEMA_DEPTH_MAX - 8) /* deeper groups could not be read again */
+#define EMIT_DEPTH (SCHEMA_DEPTH_MAX - 64) /* levels for groups; datatypes and values need some */
 
 /* Objects met before, by id. */
 struct met {
@@ -835,7 +835,7 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
     struct members members = {0};
     bool explicit;
     size_t i;
-    int err = drep_list(e->file, path, DREP_BY_CREATION, add_member, &members);
+    int levels, err = drep_list(e->file, path, DREP_BY_CREATION, add_member, &members);
 
     if (err)
         o->failed(o->ctx, path, err);
@@ -846,13 +846,14 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
         put_plain(e, "members");
         begin_map(e, false);
     }
-    if (e->depth >= EMIT_DEPTH) {
-        o->failed(o->ctx, path, DREP_ERR_LIMIT);
+    levels = explicit ? 2 : 1;
+    if (e->depth > EMIT_DEPTH - levels && members.len > 0) {
+        o->failed(o->ctx, path, SCHEMA_DEEP);
     } else if (!err) {
-        e->depth++;
+        e->depth += levels;
         for (i = 0; i < members.len && !e->err; i++)
             put_member(e, path, &members.list[i]);
-        e->depth--;
+        e->depth -= levels;
     }
     if (explicit)
         end_map(e);

@@ -202,7 +202,7 @@ static struct doc *build(struct reading *r, yaml_event_t *event, int depth)
     if (event->type == YAML_SCALAR_EVENT)
         return build_scalar(r, event);
     if (depth >= SCHEMA_DEPTH_MAX) {
-        stop_at(r, &event->start_mark, "nested deeper than 64");
+        stop_at(r, &event->start_mark, "nested deeper than 256");
         return NULL;
     }
     node = new_node(r, event->type == YAML_MAPPING_START_EVENT ? DOC_MAP : DOC_LIST,

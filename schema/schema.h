@@ -13,7 +13,7 @@
 /* Limits of what is read. */
 #define SCHEMA_SIZE_MAX ((size_t)64 << 20) /* bytes of text */
 #define SCHEMA_NODES_MAX 1000000
-#define SCHEMA_DEPTH_MAX 64
+#define SCHEMA_DEPTH_MAX 256
 
 struct schema;
 
@@ -90,6 +90,7 @@ int schema_compare(const struct schema *schema, drep_file *file,
                    const struct schema_compare_options *options, schema_say_fn *say, void *ctx,
                    int *differences);
 
+#define SCHEMA_DEEP (-1)
 /* How to print. */
 struct schema_print_options {
     /* Takes the text, piece by piece; non-zero stops. */
@@ -104,7 +105,8 @@ struct schema_print_options {
                 void *giver);
     /* Where the object with this id is printed, NULL if nowhere; borrowed. */
     const char *(*path)(void *ctx, uint64_t id);
-    /* Something cannot be read and is left out. */
+    /* Something cannot be read and is left out.  err: SCHEMA_DEEP, if that is what stands below
+     * a group deeper than a schema can be; else a DREP_ERR_... code. */
     void (*failed)(void *ctx, const char *path, int err);
     void *ctx;
 };

@@ -2,6 +2,7 @@
 #include "blocks.h"
 #include "dump.h"
 #include "progress.h"
+#include "tool.h"
 #include <stdlib.h>
 #if HAVE_YAML
 #include "schema/schema.h"
@@ -97,7 +98,14 @@ static const char *object_path(void *ctx, uint64_t id)
 
 static void yaml_failed(void *ctx, const char *path, int err)
 {
-    dump_failed(ctx, path, err);
+    struct dump *d = ctx;
+
+    if (err != SCHEMA_DEEP) {
+        dump_failed(d, path, err);
+        return;
+    }
+    tool_say(d->file_name, path, "a schema cannot be so deep; what is below is left out");
+    d->status = tool_worse(d->status, TOOL_CORRUPT);
 }
 
 void dump_yaml(struct dump *d)

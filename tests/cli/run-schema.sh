@@ -87,7 +87,7 @@ check "an alias is refused" wrong 2:4 "alias" <<< $'a: &x [1]\nb: *x'
 check "a tag is refused" wrong 1:10 "tag" <<< 'datarep: !!binary aGk='
 check "two documents are refused" wrong 2:1 "one document" <<< $'root: {}\n--- {}'
 check "a key given twice" wrong 1:22 "twice" <<< 'root: {a: {}, b: {}, a: {}}'
-check "too deep" wrong 1:65 "deeper" <<< "$(printf '[%.0s' $(seq 70))"
+check "too deep" wrong 1:257 "deeper" <<< "$(printf '[%.0s' $(seq 300))"
 check "an unknown representation" wrong 1:10 "nonsense" 4 <<< $'datarep: nonsense\nroot: {}'
 check "a value too large for its type" wrong 1:57 "does not fit" <<< \
     'root: {a: {dataset: "struct{x: FLOAT16[2]}", data: [[1, 70000]]}}'
@@ -223,6 +223,30 @@ check "a wrong delimiter" from_wrong "{csv: table.csv, delimiter: ab}" "one char
 check "values twice" from_wrong "x.npy, data: [[1, 2, 3], [4, 5, 6]]" "already"
 check "another shape" from_wrong "x.npy, attrs: {}}, b: {dataset: INT, shape: [7], from: x.npy" "/b: its elements"
 check "a table that does not fit" from_wrong table.csv "/a: its elements cannot be read" 4
+
+# Groups inside one another, as deep as a schema can be, and deeper.
+groups() { # DEPTH NAME: a file with a dataset below so many groups
+    local path=
+    printf '\0\0\0\1' > "$tmp/one.raw"
+    path=$(printf "/$2%.0s" $(seq "$1"))
+    rm -f "$tmp/deep.drep"
+    "$DATAREP" import --type=INT -i "$path/x" "$tmp/one.raw" "$tmp/deep.drep"
+}
+deep() { # DEPTH NAME
+    groups "$1" "$2" && "$DATAREP" dump --yaml "$tmp/deep.drep" > "$tmp/deep.yaml" &&
+        "$DATAREP" create -s "$tmp/deep.yaml" "$tmp/again.drep" &&
+        "$DATAREP" diff "$tmp/deep.drep" "$tmp/again.drep" &&
+        status 0 validate -s "$tmp/deep.yaml" "$tmp/deep.drep"
+}
+too_deep() { # DEPTH NAME
+    groups "$1" "$2" && status 4 dump --yaml "$tmp/deep.drep" &&
+        grep -q "a schema cannot be so deep" "$tmp/err" && cp "$tmp/out" "$tmp/deep.yaml" &&
+        status 0 create -s "$tmp/deep.yaml" "$tmp/again.drep"
+}
+check "190 groups inside one another" deep 190 g
+check "95 groups called as a key" deep 95 type
+check "250 groups are too many" too_deep 250 g
+check "120 groups called as a key are too many" too_deep 120 attrs
 
 for vector in "$HERE"/../vectors/*.drep; do
     name=$(basename "$vector" .drep)
