@@ -145,7 +145,7 @@ static const char native_claim[] =
     "armel";
 #elif defined(__riscv) && __riscv_xlen == 64
     "riscv64";
-#elif defined(__powerpc64__) && NATIVE_ORDER == 0
+#elif defined(__powerpc64__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     "ppc64";
 #elif defined(__powerpc64__) && LDBL_MANT_DIG == 113
     "ppc64el-ieee";
