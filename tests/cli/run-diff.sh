@@ -47,9 +47,12 @@ both_ways() { # SED-EXPRESSION: leaves changed.drep
 assert len(d["differences"]) == d["found"] == 1, d' "$tmp/out"
 }
 
+# A long double that only a binary128 is long enough for, and one that all hold.
+sed 's/"0x1.0000000000000000000000000001p-16382"/"0x1p-900"/' "$HERE/all.yaml" > "$tmp/held.yaml"
+
 representations() { # REP REP
-    "$DATAREP" create -s "$HERE/all.yaml" --datarep="$1" "$tmp/r1.drep" &&
-        "$DATAREP" create -s "$HERE/all.yaml" --datarep="$2" "$tmp/r2.drep" &&
+    "$DATAREP" create -s "$tmp/held.yaml" --datarep="$1" "$tmp/r1.drep" &&
+        "$DATAREP" create -s "$tmp/held.yaml" --datarep="$2" "$tmp/r2.drep" &&
         status 0 diff "$tmp/r1.drep" "$tmp/r2.drep" && [ ! -s "$tmp/out" ] && [ ! -s "$tmp/err" ] &&
         status 1 diff --storage "$tmp/r1.drep" "$tmp/r2.drep" && grep -q "^/: data representation $1 -> $2$" "$tmp/out"
 }
@@ -240,6 +243,13 @@ for pair in "external32 internal" "native:s390x native:i386" "native:m68k extern
     # shellcheck disable=SC2086 # two words
     check "the same under $pair" representations $pair
 done
+lost() {
+    "$DATAREP" create -s "$HERE/all.yaml" --datarep=native:s390x "$tmp/r1.drep" &&
+        "$DATAREP" create -s "$HERE/all.yaml" --datarep=native:i386 "$tmp/r2.drep" &&
+        status 1 diff "$tmp/r1.drep" "$tmp/r2.drep" && [ "$(wc -l < "$tmp/out")" = 1 ] &&
+        grep -qF '/LONG_DOUBLE: 1 of 3 values differ, first at [1]: 0x1.0000000000000000000000000001p-16382 -> 0x1p-16382' "$tmp/out"
+}
+check "what only one of two machines holds" lost
 
 # ---- HDF5 ----
 
@@ -256,7 +266,7 @@ check "with an HDF5 file" hdf5
 check "an HDF5 file first" sh -c "'$DATAREP' diff base.h5 base.drep | grep -qF '[1,2]: 60.0 -> 6.0'"
 check "two HDF5 files" same base.h5 base.h5
 check "a part of an HDF5 file" same base.drep base.h5 /g/p
-check "everything, and its export" sh -c "grep -v '^  little' '$HERE/all.yaml' > some.yaml && '$DATAREP' create -s some.yaml some.drep &&
+check "everything, and its export" sh -c "grep -v '^  little' held.yaml > some.yaml && '$DATAREP' create -s some.yaml some.drep &&
     '$DATAREP' export some.drep some.h5 2> err; '$DATAREP' diff some.drep some.h5"
 head -c 300 base.h5 > cut.h5
 check "a damaged HDF5 file" refuses 4 "cut.h5" diff base.drep cut.h5
