@@ -24,6 +24,7 @@ class Machine:
         self.build = os.path.join(WORK, name) if triplet else os.path.join(ROOT, "build", "release")
         self.cell = {}  # column -> (right, text)
         self.notes = []
+        self.bare = None  # why it is built without the libraries that Datarep borrows
         self.kernels = "?"
         self.seconds = 0
 

@@ -1,7 +1,8 @@
 /* test_vectors.c - the library against committed files.
  *
- * Every good vector opens, passes a deep check without a finding and reads whole; every
- * bad one is refused, by the code that its line in bad/EXPECT names.  Prints TAP. */
+ * Every good vector opens, passes a deep check without a finding and reads whole, also what
+ * other machines wrote (machines/); every bad one is refused, by the code that its line in
+ * bad/EXPECT names.  Prints TAP. */
 #include "walk.h"
 
 #include <dirent.h>
@@ -223,13 +224,23 @@ static int mirror(const uint32_t *params, int nparams, const void *in, size_t in
     return 0;
 }
 
+static void all_good(const char *dir)
+{
+    int n;
+    char **names = list_of(dir, &n);
+
+    for (int i = 0; i < n; i++) {
+        good(dir, names[i]);
+        free(names[i]);
+    }
+    free(names);
+}
+
 /* test_vectors [FOLDER OF BAD ONES] */
 int main(int argc, char **argv)
 {
     const char *src = getenv("SRCDIR");
     char dir[4000];
-    char **names;
-    int n;
 
     if (argc > 1) {
         all_bad(argv[1]);
@@ -239,14 +250,11 @@ int main(int argc, char **argv)
     result(drep_register_filter("mirror", NULL, mirror, NULL, 0) == 0, "the filter \"mirror\"",
            drep_error());
     snprintf(dir, sizeof dir, "%s/tests/vectors", src == NULL ? "." : src);
-    names = list_of(dir, &n);
-    for (int i = 0; i < n; i++) {
-        good(dir, names[i]);
-        free(names[i]);
-    }
-    free(names);
+    all_good(dir);
     commits(dir, "commits.drep", 4);
     commits(dir, "second-commit.drep", 2);
+    snprintf(dir, sizeof dir, "%s/tests/vectors/machines", src == NULL ? "." : src);
+    all_good(dir);
     snprintf(dir, sizeof dir, "%s/tests/vectors/bad", src == NULL ? "." : src);
     all_bad(dir);
     printf("1..%d\n", cases);
