@@ -76,6 +76,17 @@ static uint64_t dirty_bytes(const struct node *n)
     return sum;
 }
 
+/* The leaves that the FREE entries of this commit will change: one for each entry, or all of
+ * them. */
+static uint64_t free_leaves(const struct space *sp)
+{
+    uint64_t changes = sp->freed.n + sp->pending.n + sp->ntouched + RESERVED;
+    uint64_t entries = changes + extents_count(&sp->avail) + (sp->later.n - sp->later.head);
+    uint64_t all = 2 * LEAF_MAX + 32 * entries;
+
+    return changes < all / LEAF_MAX ? changes * LEAF_MAX : all;
+}
+
 /* Space for nodes, set aside before the FREE entries are written; what it does not hold
  * goes to the end of the file. */
 static int reserve(struct writer *w)
@@ -86,7 +97,7 @@ static int reserve(struct writer *w)
 
     if (st->opts.pack) /* one extent, at the end */
         return 0;
-    want += 48 * (sp->freed.n + sp->pending.n + sp->ntouched + 2 * RESERVED);
+    want += free_leaves(sp);
     while (w->n < RESERVED && want > 0) {
         struct extent e;
         int err = space_reserve(st, want, &e);

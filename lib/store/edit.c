@@ -11,9 +11,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* Leaves are kept smaller than they may be: less is read and copied for one entry. */
-#define LEAF_MAX 4096u
-
 static size_t full(const struct node *n)
 {
     return n->level ? FMT_NODE_MAX : LEAF_MAX;

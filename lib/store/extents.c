@@ -325,3 +325,12 @@ int extents_last(const struct extents *x, struct extent *out)
     *out = page->e[page->n - 1];
     return 1;
 }
+
+size_t extents_count(const struct extents *x)
+{
+    size_t n = 0;
+
+    for (size_t p = 0; p < x->n; p++)
+        n += x->page[p]->n;
+    return n;
+}

@@ -36,5 +36,6 @@ int extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t
 int extents_longest(const struct extents *x, struct extent *out);
 /* The last extent: 1, or 0 of an empty set. */
 int extents_last(const struct extents *x, struct extent *out);
+size_t extents_count(const struct extents *x);
 
 #endif

@@ -88,6 +88,8 @@ struct bounds {
     size_t low_len, high_len;
 };
 
+/* Leaves are kept smaller than they may be: less is read and copied for one entry. */
+#define LEAF_MAX 4096u
 #define LEAVES_MAX 1024 /* dirty leaves in memory, about 12 MiB */
 #define HINTS 8
 struct hint { /* a dirty leaf changed lately; holds while the shape is the same */

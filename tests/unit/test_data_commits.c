@@ -483,6 +483,54 @@ START_TEST(test_D16_an_open_earlier_commit_is_kept)
 END_TEST
 
 /* A reader without a lock: right, or DREP_ERR_STALE, and never anything else. */
+/* Bytes of the file after commits from..to, each of which changes a few groups. */
+static int64_t come_and_go(drep_file *f, int from, int to)
+{
+    drep_usage usage;
+
+    for (int i = from; i < to; i++) {
+        char name[20];
+
+        snprintf(name, sizeof name, "g%d", i % 50);
+        if (i / 50 % 2 == 0)
+            ok(drep_group_create(f, name, 0));
+        else
+            ok(drep_link_remove(f, name));
+        ok(drep_attr_write_int(f, "/", "n", i));
+        ok(drep_commit(f));
+    }
+    ok(drep_usage_get(f, &usage));
+    return usage.file;
+}
+
+START_TEST(test_D16_space_that_a_reader_gave_up)
+{
+    /* Thousands of extents that it held are there for the next commits, and the file does
+     * not grow while they last, though it holds newer ones. */
+    drep_info *info;
+    drep_file *w, *r;
+    int64_t held;
+
+    ok(drep_info_new(&info));
+    ok(drep_info_set(info, "drep_sync", "none"));
+    ok(drep_create(path, DREP_RDWR, "external32", info, &w));
+    ok(drep_commit(w));
+    ok(drep_open(path, DREP_RDONLY, NULL, &r));
+    held = come_and_go(w, 0, 2000);
+    ok(drep_refresh(r));
+    ck_assert_int_le(come_and_go(w, 2000, 3500), held);
+    ok(drep_refresh(r));
+    ck_assert_int_le(come_and_go(w, 3500, 5000), held + 65536);
+    ok(drep_close(r));
+    come_and_go(w, 5000, 5010);
+    ok(drep_close(w));
+    ok(drep_open(path, DREP_RDWR, info, &w));
+    ck_assert_int_le(come_and_go(w, 5010, 5011), held / 4);
+    ok(drep_close(w));
+    drep_info_free(info);
+}
+END_TEST
+
 START_TEST(test_D16_stale_without_locks)
 {
     drep_file *w = writer("stale", "drep_keep=2", 2), *r = reader_of("drep_lock=false");
@@ -601,6 +649,7 @@ int main(void)
                         DREP_CHUNKED + 1);
     tcase_add_loop_test(t, test_D16_log_and_earlier_commits, 0, 5);
     tcase_add_test(t, test_D16_an_open_earlier_commit_is_kept);
+    tcase_add_test(t, test_D16_space_that_a_reader_gave_up);
     tcase_add_test(t, test_D16_stale_without_locks);
     tcase_add_test(t, test_D16_refreshing_under_other_threads);
     suite_add_tcase(s, t);
