@@ -84,6 +84,7 @@ struct filler {
     hid_t dxpl;
     struct arena arena;
     int64_t unread; /* elements that HDF5 could not give */
+    void *none;     /* a fill value: blocks of nothing else are not stored; NULL: all are */
     struct nulls nulls;
     drep_report lost;
 
@@ -105,6 +106,16 @@ static void add_report(drep_report *sum, const drep_report *r)
 
 /* ------------------------------------------------------------- through HDF5 */
 
+/* Whether the elements say no more than what is not stored does. */
+static int is_none(const struct filler *f, const struct box *b, const void *d)
+{
+    size_t size = f->s->map.dsize, all = (size_t)box_elements(b) * size;
+    const uint8_t *bytes = d;
+
+    return f->none && memcmp(bytes, f->none, size) == 0 &&
+           memcmp(bytes, bytes + size, all - size) == 0;
+}
+
 /* Writes the elements of a box, which lie at d one behind the other. */
 static int write_box(struct filler *f, const struct box *b, const void *d)
 {
@@ -112,11 +123,11 @@ static int write_box(struct filler *f, const struct box *b, const void *d)
     drep_report report = {0};
     drep_xfer xfer = {.range = j->o->range, .threads = j->o->threads, .report = &report};
     drep_selection *sel = NULL;
-    int err = 0;
+    int err = 0, none = is_none(f, b, d);
 
-    if (b->rank > 0)
+    if (b->rank > 0 && !none)
         err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
-    if (!err)
+    if (!err && !none)
         err = drep_write(f->ds, sel, f->s->map.held, d, &xfer);
     if (err)
         job_fail_drep(j, err);
@@ -593,12 +604,31 @@ static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *eleme
     return size && (uint64_t)*elements > SIZE_MAX / size ? job_no_memory(f->j) : 0;
 }
 
+/* A small file can say that a virtual dataset, or one in raw files, is of any size: what is
+ * not there takes no space here either. */
+static int find_none(struct filler *f, const drep_dsinfo *info)
+{
+    const struct source *s = f->s;
+    int err;
+
+    if (s->map.kind != MAP_FLAT || s->map.dsize == 0 || info->fill == DREP_FILL_NONE ||
+        (s->layout != H5D_VIRTUAL && H5Pget_external_count(s->dcpl) <= 0))
+        return 0;
+    f->none = malloc(s->map.dsize);
+    if (!f->none)
+        return job_no_memory(f->j);
+    err = drep_dataset_fill(f->ds, s->map.held, f->none);
+    return err ? job_fail_drep(f->j, err) : 0;
+}
+
 static int fill(struct filler *f, const drep_dsinfo *info)
 {
     const struct map *m = &f->s->map;
     int64_t n = 1;
     int err = decode_here(f, info);
 
+    if (!err)
+        err = find_none(f, info);
     if (!err)
         err = block_shape(f, info, &n);
     if (err)
@@ -624,6 +654,7 @@ static void filler_release(struct filler *f)
         free(f->stored[i].bytes);
     free(f->stored);
     free(f->chunk);
+    free(f->none);
     decoding_free(f->decoding);
     drep_dataset_close(f->ds);
 }
