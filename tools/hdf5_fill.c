@@ -432,6 +432,30 @@ static int fill_sparse(struct filler *f, hsize_t stored, double cells)
     return err;
 }
 
+/* Leaves out the rows of a contiguous dataset that lie behind the end of the file: a damaged
+ * one can have any number of them. */
+static void cut_rows(struct filler *f, int64_t *dims)
+{
+    const struct source *s = f->s;
+    haddr_t begin = H5Dget_offset(s->dset);
+    hsize_t end, all = H5Dget_storage_size(s->dset), row;
+    int64_t rows, left = 1;
+    int d;
+
+    if (s->layout != H5D_CONTIGUOUS || s->rank == 0 || begin == HADDR_UNDEF ||
+        H5Pget_external_count(s->dcpl) > 0 || H5Fget_filesize(f->j->h, &end) < 0)
+        return;
+    row = all / (hsize_t)dims[0];
+    if (row == 0 || (begin <= end && all <= end - begin))
+        return;
+    rows = begin < end ? (int64_t)((end - begin) / row) : 0;
+    for (d = 1; d < s->rank; d++)
+        left *= dims[d];
+    f->unread += (dims[0] - rows) * left;
+    dims[0] = rows;
+    job_fail(f->j, DREP_ERR_UNSUPPORTED, "they lie behind the end of the file");
+}
+
 /* Blocks follow our chunks; where HDF5's are larger, one of those after the other. */
 static int fill_dataset(struct filler *f)
 {
@@ -452,6 +476,7 @@ static int fill_dataset(struct filler *f)
     if (s->layout == H5D_CHUNKED && H5Dget_num_chunks(s->dset, s->space, &stored) >= 0 &&
         (double)stored < cells)
         return fill_sparse(f, stored, cells);
+    cut_rows(f, dims);
     box_init(&b, s->rank, dims, outer);
     while (!err && box_next(&b))
         err = fill_region(f, &b);

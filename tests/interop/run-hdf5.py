@@ -14,6 +14,7 @@ Usage: run-hdf5.py [--full] [--table] [CASE...]
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -107,7 +108,25 @@ def generated(folder):
                              lost=[k for k in lost.split(",") if k], same=name not in unequal)
 
 
-OTHERS = {"interrupted": check_interrupted, "holes": check_holes}
+def check_behind_the_end(folder):
+    """Elements that a damaged file has no bytes for are counted, not looked for."""
+    h5, drep = (os.path.join(folder, n) for n in ("end.h5", "end.drep"))
+    with h5py.File(h5, "w") as f:
+        f["d"] = np.arange(1, 12346.0)
+    with open(h5, "rb") as f:
+        data = f.read()
+    for old, new in ((12345, 1 << 57), (8 * 12345, 1 << 60)):
+        data = data.replace(struct.pack("<Q", old), struct.pack("<Q", new))
+    with open(h5, "wb") as f:
+        f.write(data)
+    status, _, err = run(DATAREP, "import", h5, drep, timeout=60)
+    check(status == 1 and "%d elements could not be read" % ((1 << 57) - 12345) in err, "import: %s", err)
+    status, out, err = run(DATAREP, "dump", "--jsonl", drep, "/d[12343:12347]")
+    check(status == 0 and [float(x) for x in out.split()] == [12344, 12345, 0, 0], "dump: %s", out + err)
+
+
+OTHERS = {"interrupted": check_interrupted, "holes": check_holes,
+          "behind the end": check_behind_the_end}
 
 
 def print_table(results):
