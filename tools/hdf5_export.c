@@ -350,7 +350,7 @@ static int make_type(struct job *j, struct object *o, hid_t lcpl)
 static int make_dimension(struct job *j, struct object *o, hid_t lcpl)
 {
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space, dset;
-    hsize_t length = (hsize_t)o->length, most = H5S_UNLIMITED, chunk = 1024;
+    hsize_t length = (hsize_t)o->length, most = H5S_UNLIMITED, chunk = STORE_BARE_CHUNK;
     char *path = job_source(j, o);
     struct remarks r = {0};
     const char *text;

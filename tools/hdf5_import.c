@@ -1011,6 +1011,8 @@ static int move_object(struct job *j, size_t i)
         err = scale_mark(j, object, m.o);
     if (!err)
         err = keep_object(j, object, i, &m.remarks);
+    if (!err && m.o->scale == 2)
+        err = store_remarks_bare(j, object, m.o, &m.remarks);
     if (!err && i == 0)
         err = keep_file(j, &m.remarks);
     if (!err && m.o->kind == DREP_OBJ_TYPE)

@@ -376,6 +376,9 @@ void layout_in(struct job *j, const char *path, const struct source *s, drep_spe
 /* Lines about what export would do otherwise than the source. */
 int store_remarks(struct job *j, const drep_dsinfo *info, const struct source *s,
                   struct remarks *r);
+/* The same of a scale without a variable, whose chunks netCDF makes this long. */
+#define STORE_BARE_CHUNK 1
+int store_remarks_bare(struct job *j, hid_t dset, const struct object *o, struct remarks *r);
 int store_defaults_write(struct job *j, struct remarks *r);
 /* Out: sets the properties of a dataset of this datatype. */
 int store_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,

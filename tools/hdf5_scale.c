@@ -53,6 +53,20 @@ static int is_scale(hid_t object)
            strcmp(text, SCALE_VALUE) == 0;
 }
 
+/* Whether nothing but chunks and times is unusual in how a dataset is stored. */
+static int is_plain(hid_t dset)
+{
+    hid_t dcpl = H5Dget_create_plist(dset);
+    H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
+    H5D_layout_t layout = H5Pget_layout(dcpl);
+    int plain = (layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED) &&
+                H5Pget_external_count(dcpl) == 0 && H5Pget_nfilters(dcpl) == 0 &&
+                H5Pfill_value_defined(dcpl, &fill) >= 0 && fill == H5D_FILL_VALUE_DEFAULT;
+
+    H5Pclose(dcpl);
+    return plain;
+}
+
 /* Whether a scale is netCDF's way to name a length: no values in it. */
 static int is_bare(hid_t dset, const struct source *s)
 {
@@ -60,7 +74,8 @@ static int is_bare(hid_t dset, const struct source *s)
     size_t size;
 
     return s->rank == 1 && H5Tequal(s->type, H5T_IEEE_F32BE) > 0 &&
-           H5Dget_storage_size(dset) == 0 &&
+           (s->maxdims[0] == H5S_UNLIMITED || s->maxdims[0] == s->dims[0]) &&
+           H5Dget_storage_size(dset) == 0 && is_plain(dset) &&
            read_mark(dset, SCALE_NAME, text, sizeof text, &size) &&
            strncmp(text, SCALE_NO_VARIABLE, strlen(SCALE_NO_VARIABLE)) == 0;
 }

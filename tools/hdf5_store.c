@@ -736,6 +736,22 @@ static int remark_filters(struct job *j, const drep_dsinfo *info, const struct s
     return err;
 }
 
+int store_remarks_bare(struct job *j, hid_t dset, const struct object *o, struct remarks *r)
+{
+    hid_t dcpl = H5Dget_create_plist(dset);
+    H5D_layout_t layout = H5Pget_layout(dcpl);
+    hsize_t chunk = STORE_BARE_CHUNK;
+    int err = 0;
+
+    if (layout == H5D_CHUNKED && H5Pget_chunk(dcpl, 1, &chunk) == 1 &&
+        (chunk != STORE_BARE_CHUNK || !o->unlimited))
+        err = remarks_add(j, r, "chunk %llu", (unsigned long long)chunk);
+    if (!err)
+        err = remark_times(j, dcpl, layout, r);
+    H5Pclose(dcpl);
+    return err;
+}
+
 int store_remarks(struct job *j, const drep_dsinfo *info, const struct source *s, struct remarks *r)
 {
     static const char *const names[] = {"compact", "contiguous", "chunked", "virtual"};

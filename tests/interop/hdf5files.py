@@ -601,13 +601,15 @@ def scales(f):
     f["longer"].dims[0].attach_scale(f["x"])
 
 
-def bare_scale(f, name, length, dimid, maxlen=None):
+def bare_scale(f, name, length, dimid, maxlen=None, chunk=1):
     """A dimension without a variable, as the netCDF library writes it."""
     plist = h5p.create(h5p.DATASET_CREATE)
     if maxlen:
-        plist.set_chunk((1024,))
+        plist.set_chunk((chunk,))
     plist.set_attr_creation_order(h5p.CRT_ORDER_TRACKED | h5p.CRT_ORDER_INDEXED)
-    space = h5s.create_simple((length,), (h5s.UNLIMITED if maxlen else length,))
+    if maxlen == 77:
+        plist.set_deflate(3)
+    space = h5s.create_simple((length,), (h5s.UNLIMITED if maxlen is True else maxlen or length,))
     h5d.create(f.id, name.encode(), h5t.IEEE_F32BE, space, plist)
     d = f[name]
     for key, text, size in (("CLASS", "DIMENSION_SCALE", 16),
@@ -623,6 +625,9 @@ def netcdf4(f):
     """What the netCDF library writes: dimensions with and without variables, one growing."""
     bare_scale(f, "nv", 2, 0)
     bare_scale(f, "time", 0, 1, True)
+    bare_scale(f, "wide", 0, 3, True, 1024)
+    bare_scale(f, "rare", 7, 4, 77, 5)
+    bare_scale(f, "limited", 7, 5, 78, 5)
     f["lat"] = np.linspace(-90, 90, 5)
     f["lat"].make_scale("lat")
     f["lat"].attrs["_Netcdf4Dimid"] = np.int32(2)
