@@ -38,12 +38,21 @@ struct line {
 
 /* -------------------------------------------------------------- candidates */
 
-/* One that begins as the word does.  What would be more than a line cannot be offered. */
+/* Whether it holds what ends a line, or tells a terminal to do something. */
+static bool has_control(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return true;
+    return false;
+}
+
+/* One that begins as the word does. */
 static void offer(struct line *l, const char *text, const char *what)
 {
     const char *word = l->words->word[l->words->n - 1];
 
-    if (strncmp(text, l->now, strlen(l->now)) != 0 || strpbrk(text, "\t\n\r"))
+    if (strncmp(text, l->now, strlen(l->now)) != 0 || has_control(text))
         return;
     sink_put(&l->sink, word, l->before);
     sink_text(&l->sink, text);

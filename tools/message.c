@@ -2,6 +2,7 @@
 #include "input.h"
 #include "progress.h"
 #include "tool.h"
+#include "utf8.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -64,6 +65,33 @@ int tool_worse(int a, int b)
     return a > b ? a : b;
 }
 
+/* Names in files may hold what would tell a terminal to do something. */
+static void put_args(const char *format, va_list args)
+{
+    va_list again;
+    char *text;
+
+    va_copy(again, args);
+    if (vasprintf(&text, format, args) < 0) {
+        vfprintf(stderr, format, again);
+    } else {
+        utf8_clean(text);
+        fputs(text, stderr);
+        free(text);
+    }
+    va_end(again);
+}
+
+static void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void put(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_args(format, args);
+    va_end(args);
+}
+
 void tool_say(const char *file, const char *path, const char *format, ...)
 {
     va_list args;
@@ -71,11 +99,11 @@ void tool_say(const char *file, const char *path, const char *format, ...)
     progress_hide();
     fputs("datarep: ", stderr);
     if (file)
-        fprintf(stderr, "%s: ", input_name(file));
+        put("%s: ", input_name(file));
     if (path)
-        fprintf(stderr, "%s: ", path);
+        put("%s: ", path);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    put_args(format, args);
     va_end(args);
     fputc('\n', stderr);
 }
@@ -140,9 +168,9 @@ static void put_message(const char *message)
     for (p = at ? at + 9 : message; at && isdigit((unsigned char)*p); p++)
         ;
     if (!at || *p || p == at + 9)
-        fputs(message, stderr);
+        put("%s", message);
     else
-        fprintf(stderr, "%.*s (byte %s)", (int)(at - message), message, at + 9);
+        put("%.*s (byte %s)", (int)(at - message), message, at + 9);
 }
 
 int tool_fail(const char *file, const char *path, int err)
@@ -162,16 +190,16 @@ int tool_fail(const char *file, const char *path, int err)
     progress_hide();
     fputs("datarep: ", stderr);
     if (file)
-        fprintf(stderr, "%s: ", input_name(file));
+        put("%s: ", input_name(file));
     if (named || (path && !strstr(message, path)))
-        fprintf(stderr, "%s: ", named ? named : path);
+        put("%s: ", named ? named : path);
     put_message(message);
     advice = file && strcmp(file, "-") != 0 && row < sizeof errors / sizeof *errors
                  ? errors[row].advice
                  : NULL;
     if (advice) {
         fputs("; ", stderr);
-        fprintf(stderr, advice, file);
+        put(advice, file);
     }
     fputc('\n', stderr);
     free(named);

@@ -60,9 +60,14 @@ struct plot {
 /* Where a value stands on an axis, 0 to 1 from its beginning. */
 static inline double plot_place(const struct plot_axis *axis, double value)
 {
+    double range = axis->to - axis->from;
+
     if (axis->log)
         return log(value / axis->from) / log(axis->to / axis->from);
-    return (value - axis->from) / (axis->to - axis->from);
+    /* From one end of all doubles to the other it is no double. */
+    if (!isfinite(range))
+        return (value / 2 - axis->from / 2) / (axis->to / 2 - axis->from / 2);
+    return (value - axis->from) / range;
 }
 
 /* The colour of a share of the scale, 0 to 1. */

@@ -1,5 +1,6 @@
 /* plot_axis.c - ticks, their texts, and colour scales. */
 #include "plot_make.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,9 +49,10 @@ static void linear_ticks(struct plot_axis *axis, int most)
     struct plot_tick *tick;
 
     axis->ticks = 0;
-    if (!(high > low) || !isfinite(high - low))
+    if (!(high > low))
         return;
-    choose_step(high - low, most < PLOT_TICKS ? most : PLOT_TICKS - 1, &factor, &exponent);
+    choose_step(fmin(high - low, DBL_MAX), most < PLOT_TICKS ? most : PLOT_TICKS - 1, &factor,
+                &exponent);
     step = (double)factor * pow(10, exponent);
     /* Beyond this a tick has no number of its own. */
     if (fabs(low) / step > 1e15 || fabs(high) / step > 1e15)
@@ -97,16 +99,16 @@ void plot_widen(struct plot_axis *axis, double share)
 
     if (axis->log) {
         room = axis->to == axis->from ? 10 : pow(axis->to / axis->from, share);
-        axis->from /= room;
-        axis->to *= room;
+        axis->from = fmax(axis->from / room, DBL_TRUE_MIN);
+        axis->to = fmin(axis->to * room, DBL_MAX);
         return;
     }
-    room = (axis->to - axis->from) * share;
+    room = fmin(axis->to - axis->from, DBL_MAX) * share;
     /* A single value stands in the middle. */
     if (axis->to == axis->from)
         room = axis->to == 0 ? 1 : fabs(axis->to) / 2;
-    axis->from -= room;
-    axis->to += room;
+    axis->from = fmax(axis->from - room, -DBL_MAX);
+    axis->to = fmin(axis->to + room, DBL_MAX);
 }
 
 /* ------------------------------------------------------------------ colours */

@@ -251,8 +251,8 @@ static void put_curve(const struct canvas *v, const struct plot_line *line, unsi
     cairo_set_line_width(c, 1.6);
     cairo_set_line_join(c, CAIRO_LINE_JOIN_ROUND);
     for (k = 0; k < line->n; k++) {
-        middle = v->plot->y.log ? sqrt(line->low[k] * line->high[k])
-                                : (line->low[k] + line->high[k]) / 2;
+        middle = v->plot->y.log ? sqrt(line->low[k]) * sqrt(line->high[k])
+                                : line->low[k] / 2 + line->high[k] / 2;
         if (!is_there(v->plot, middle)) {
             drawing = false;
             continue;

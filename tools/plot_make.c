@@ -1,6 +1,7 @@
 /* plot_make.c - what the picture shows: lines or an image, its axes and its texts. */
 #include "plot_make.h"
 #include "tool.h"
+#include "utf8.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,6 +371,21 @@ static int check_shapes(struct make *m, int *rank)
     return 0;
 }
 
+/* They come from the file, and some were cut in the middle of a character. */
+static void clean_texts(struct make *m)
+{
+    int i;
+
+    utf8_clean(m->title_text);
+    utf8_clean(m->source);
+    utf8_clean(m->x_label);
+    utf8_clean(m->y_label);
+    utf8_clean(m->value_label);
+    for (i = 0; i < m->n; i++)
+        if (m->series[i].name)
+            utf8_clean(m->series[i].name);
+}
+
 int plot_make(struct make *m)
 {
     int rank = 0, status = check_shapes(m, &rank), width, height;
@@ -383,6 +399,7 @@ int plot_make(struct make *m)
     width = m->preview ? m->width : m->width * 4 / 5;
     height = m->preview ? m->width / 2 : m->height * 4 / 5;
     status = rank == 1 ? make_lines(m, width) : make_image(m, width, height);
+    clean_texts(m);
     plot_ticks(&m->plot.x, m->width / 90);
     plot_ticks(&m->plot.y, m->height / 60);
     plot_ticks(&m->plot.value, m->height / 60);

@@ -1,6 +1,14 @@
 /* utf8.c - code points and UTF-8. */
 #include "utf8.h"
 
+/* Bytes of the code point that begins so; 0: none does. */
+static int length_of(unsigned char lead)
+{
+    if (lead < 0x80)
+        return 1;
+    return lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+}
+
 bool utf8_valid(const char *text, size_t size)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -9,7 +17,7 @@ bool utf8_valid(const char *text, size_t size)
     int n, i;
 
     while (p < end) {
-        n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+        n = length_of(*p);
         if (n == 0 || end - p < n)
             return false;
         code = n == 1 ? *p : *p & (0x7fu >> n);
@@ -23,6 +31,23 @@ bool utf8_valid(const char *text, size_t size)
         p += n;
     }
     return true;
+}
+
+void utf8_clean(char *text)
+{
+    unsigned char *p = (unsigned char *)text;
+    bool control;
+    int n;
+
+    while (*p) {
+        n = length_of(*p);
+        control = *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);
+        /* The NUL at the end is no part of anything. */
+        if (n > 0 && !control && utf8_valid((char *)p, (size_t)n))
+            p += n;
+        else
+            *p++ = '?';
+    }
 }
 
 char *utf8_put(char *to, uint32_t code)

@@ -8,6 +8,8 @@
 
 /* Whether these bytes are UTF-8: shortest forms, no surrogates. */
 bool utf8_valid(const char *text, size_t size);
+/* Puts '?' for all bytes that are not UTF-8 or tell a terminal to do something. */
+void utf8_clean(char *text);
 /* A code point, 1 to 4 bytes; gives what is behind it. */
 char *utf8_put(char *to, uint32_t code);
 

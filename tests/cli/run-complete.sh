@@ -20,6 +20,7 @@ root:
   two words: {dataset: INT, shape: [3]}
   "it's": {dataset: INT, data: 1}
   "a\tb": {dataset: INT, data: 1}
+  "esc\e[31m": {dataset: INT, data: 1}
   grid: {inner: {dataset: DOUBLE, shape: [3, 4]}, deep: {x: {dataset: INT, data: 1}}}
 YAML
 check "create" status 0 create -s sea.yaml sea.drep

@@ -37,6 +37,8 @@ root:
   lat: {dataset: DOUBLE, data: [-45, 45], attrs: {units: degrees_north}}
   uneven: {dataset: DOUBLE, data: [0, 1, 100]}
   times: {dataset: DOUBLE, data: [10, 20, 30, 40, 50], attrs: {units: s}}""")
+print("  widest: {dataset: DOUBLE, data: [-1.7e+308, 1.7e+308]}")
+print("  \"esc\\e[31m\": {dataset: DOUBLE, data: [1, 2], attrs: {units: \"\\e[0mK\", long_name: \"%s\"}}" % ("\u00e9" * 200))
 print("  rising: {dataset: DOUBLE, data: [%s]}" % ", ".join(str(i) for i in range(300)))
 print("  gap: {dataset: DOUBLE, data: [%s]}" % ", ".join(".nan" if 100 <= i < 200 else "1" for i in range(301)))
 print("  wave: {dataset: DOUBLE, data: [%s]}" % ", ".join("%.3f" % math.sin(i / 10) for i in range(100)))
@@ -75,6 +77,14 @@ done
 for colors in viridis balance gray heat; do
     check "colours: $colors" picture /six --colors=$colors
 done
+check "from one end of all doubles to the other" looks rising /widest
+check "and in logarithms" picture /widest --log
+controls() { # nothing from the file tells the terminal to do something
+    status 0 plot --preview p.drep "$(printf '/esc\033[31m')" && ! grep -q "$(printf '\033')" "$tmp/out" &&
+        status 2 plot --preview p.drep "$(printf '/esc\033[31')" && ! grep -q "$(printf '\033')" "$tmp/err"
+}
+check "names with control characters" controls
+check "names longer than a title" looks "size 960 600" "$(printf '/esc\033[31m')"
 svg() { status 0 plot p.drep /six -o p.svg && /usr/bin/python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("p.svg")'; }
 check "SVG is XML" svg
 pdf() { status 0 plot p.drep /six -o p.pdf && head -c 5 p.pdf | grep -q '^%PDF-' && tail -c 6 p.pdf | grep -q '^%%EOF'; }
