@@ -65,7 +65,7 @@ def text(raw):
 def run(step, folder, env):
     script = "\n".join(line[2:] for line in step.lines)
     done = subprocess.run(["bash", "-c", script], cwd=folder, env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
     got = text(done.stdout) + ["! " + line for line in text(done.stderr)]
     return got + (["[%d]" % done.returncode] if done.returncode else [])
 
