@@ -135,14 +135,12 @@ def main(only):
         if only and command not in only:
             continue
         if not os.path.exists(path):
-            cases.skip(command, "no tests/cli/every/%s.txt yet" % command)
+            cases.put(False, command, ["tests/cli/every/%s.txt is not there" % command])
             continue
         head, steps = parse(path)
         for letter, name in options(command):
-            if uses(steps, command, letter, name):
-                cases.put(True, "%s --%s is tried" % (command, name))
-            else:
-                cases.skip("%s --%s is tried" % (command, name), "not yet")
+            cases.put(uses(steps, command, letter, name), "%s --%s is tried" % (command, name),
+                      ["no line of tests/cli/every/%s.txt calls it" % command])
         needs = re.findall(r"\w+", " ".join(x[8:] for x in head if x.startswith("# needs:")))
         missing = [x for x in needs
                    if not os.path.exists("%s/datarep-%s.so" % (os.path.dirname(DATAREP), x))]
