@@ -318,7 +318,8 @@ static int note_overwritten(struct writing *wr, uint64_t i)
         if (wr->slot[i].place == IN_PLACE_NOTED)
             err = overwrite_noted(wr, i, f.run, f.index);
         else
-            memcpy(f.run->sum + f.index * each, wr->sums + i * each, each * sizeof(*wr->sums));
+            memcpy(f.run->sum + f.index * each, wr->sums + i * each,
+                   (size_t)each * sizeof(*wr->sums));
     }
     run_done(st, &f);
     return err;
