@@ -557,8 +557,7 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
     f->header_flags = like->header_flags & 1;
     f->native_form = like->native_form;
     f->sizes = like->sizes;
-    if ((like->has_table || like->native_form) &&
-        (err = table_copy(&f->table, &like->table)) != 0)
+    if ((like->has_table || like->native_form) && (err = table_copy(&f->table, &like->table)) != 0)
         return err;
     if (like->scoped != NULL && (err = rep_scoped(f->name, &f->table, &f->scoped)) != 0)
         return err;
