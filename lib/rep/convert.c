@@ -15,7 +15,7 @@
 
 enum {
     KERNELS = 24,           /* kernels kept at hand */
-    RUNS = WINDOW_RUNS,     /* of one turn on one side */
+    RUNS = WINDOW_FIELDS,   /* of one turn on one side */
     PAIRS = 2 * RUNS,       /* of the runs of both */
     PLANS = 8,              /* plans kept at hand */
     TURNS_WORTH = 8,        /* a plan is made for so many turns, or when asked for again */

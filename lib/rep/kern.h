@@ -102,7 +102,7 @@ void move_rows(const struct move *m, const struct rows *r);
 /* An element that only moves bytes, as pieces of 32, 16, 8, 4, 2 and 1 bytes: each one
  * load, one shuffle inside 16 bytes, and one store, and no byte beside them.  Neighbours
  * may overlap. */
-enum { PIECES = 64, PIECE_SIZES = 6, SPAN = 64 };
+enum { PIECES = 256, PIECE_SIZES = 6, SPAN = 64 };
 struct piece {
     int32_t to, from;
     uint8_t size, mask[32];

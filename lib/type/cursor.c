@@ -256,6 +256,13 @@ static void window_turns(struct window *out, const struct frame *above, int64_t 
     out->list = above->node->offset + above->index;
 }
 
+/* Small enough to be a window's turn?  What repeats goes better as turns of what it
+ * repeats; the fields of a struct do not repeat. */
+static bool is_turn(const struct node *node)
+{
+    return node->runs <= (node->op == NODE_SEQ ? WINDOW_FIELDS : WINDOW_RUNS);
+}
+
 void cursor_window(drep_cursor *cursor, struct window *out)
 {
     struct cursor *c = (struct cursor *)cursor->opaque;
@@ -269,7 +276,7 @@ void cursor_window(drep_cursor *cursor, struct window *out)
         out->turns = 1;
         return;
     }
-    while (depth < c->depth && c->frame[depth].node->runs > WINDOW_RUNS)
+    while (depth < c->depth && !is_turn(c->frame[depth].node))
         depth++;
     behind = c->node->count - c->left;
     at = wrap_sub(c->offset, wrap_mul(behind, c->stride));

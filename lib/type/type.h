@@ -126,8 +126,9 @@ int cursor_next(drep_cursor *cursor, int64_t max, drep_run *run);
 int prog_flat(const struct prog *p, int64_t items, drep_run *runs, int max);
 
 /* What comes next, as turns of one node: the largest on the way down that unrolls to at
- * most WINDOW_RUNS leaves.  Turn t has its origin at `at` + t * stride, or at + list[t]. */
-enum { WINDOW_RUNS = 64 };
+ * most WINDOW_RUNS leaves, or, if it is a struct, WINDOW_FIELDS.  Turn t has its origin at
+ * `at` + t * stride, or at + list[t]. */
+enum { WINDOW_RUNS = 64, WINDOW_FIELDS = 256 };
 struct window {
     const struct node *node;
     int64_t items;       /* in a turn: the node's, or those of a leaf that goes on for ever */

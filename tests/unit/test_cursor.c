@@ -55,7 +55,7 @@ static void check_windows(const struct oracle *o, const struct prog *p, int64_t 
 {
     int64_t left = 2 * o->n, n;
     drep_cursor cursor;
-    drep_run runs[WINDOW_RUNS];
+    drep_run runs[WINDOW_FIELDS];
 
     ck_assert_int_eq(cursor_init(&cursor, p, position), 0);
     while (left > 0) {
@@ -63,7 +63,8 @@ static void check_windows(const struct oracle *o, const struct prog *p, int64_t 
         int runs_len;
 
         cursor_window(&cursor, &w);
-        ck_assert(w.turns >= 1 && w.inside < w.items && w.node->runs <= WINDOW_RUNS);
+        ck_assert(w.turns >= 1 && w.inside < w.items);
+        ck_assert_int_le(w.node->runs, w.node->op == NODE_SEQ ? WINDOW_FIELDS : WINDOW_RUNS);
         ck_assert(w.node->op != NODE_LEAF || w.items == w.node->count || w.turns == 1);
         if (w.node->op == NODE_LEAF) {
             runs[0] = (drep_run){w.node->leaf, 0, w.step, left < w.items ? left : w.items};
@@ -71,7 +72,7 @@ static void check_windows(const struct oracle *o, const struct prog *p, int64_t 
         } else {
             struct prog turn = {.root = (struct node *)w.node, .items = w.items};
 
-            runs_len = prog_flat(&turn, w.items, runs, WINDOW_RUNS);
+            runs_len = prog_flat(&turn, w.items, runs, WINDOW_FIELDS);
             ck_assert_int_ge(runs_len, 1);
         }
         for (int64_t turn = 0; turn < w.turns && left > 0; turn++) {

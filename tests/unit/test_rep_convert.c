@@ -781,7 +781,7 @@ END_TEST
 
 /* A struct of fixed-size members, whose order in memory is not that of the typemap, with
  * gaps or none, and arrays of it. */
-enum { FIELDS = 12 };
+enum { FIELDS = 300 };
 struct shape_case {
     int n;
     const drep_type *type[FIELDS];
@@ -799,7 +799,7 @@ static void shape_make(struct shape_case *c, struct rnd *r)
     uint64_t gaps = rnd_below(r, 3) * 4;
     drep_type *fields;
 
-    *c = (struct shape_case){.n = 1 + (int)rnd_below(r, FIELDS),
+    *c = (struct shape_case){.n = 1 + (int)rnd_below(r, rnd_below(r, 50) ? 12 : FIELDS),
                              .count = 1 + (int64_t)rnd_below(r, 60)};
     for (i = 0; i < c->n; i++) {
         c->type[i] = drep_predefined(codes[rnd_below(r, sizeof codes / sizeof codes[0])]);
