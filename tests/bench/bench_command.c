@@ -135,7 +135,7 @@ static void make_doubles(const struct work *w)
     const int64_t len = DOUBLES;
     drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = &len};
     drep_file *file;
-    drep_dataset *set;
+    drep_dataset *set = NULL;
     hid_t f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t space = H5Screate_simple(1, dims, NULL);
     hid_t d = H5Dcreate2(f, "x", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
