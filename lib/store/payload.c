@@ -383,8 +383,12 @@ int payload_seal(struct store *st, struct run *r)
 
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, struct buf *out)
 {
+    uint64_t end = store_end(st);
     int err;
 
+    if (rec->offset > end || rec->size > end - rec->offset)
+        return fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside the file",
+                    (unsigned long long)rec->offset);
     if (rec->size > SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)rec->size);
     err = buf_reserve(out, rec->size);

@@ -1,9 +1,9 @@
 /* mutants.c - files changed at random: opened, listed, read, checked, copied and repaired, each
  * in a process that may take 64 MiB beyond the file's size and 10 seconds.
  *
- * mutants COUNT SEED FILE...: half of the changed files get right sums on the way to the
- * change, so that it is not merely a wrong sum.  The child says what went wrong by its exit
- * status or its signal. */
+ * mutants COUNT SEED FILE...: (1 SEED with MUTANT_KEEP=FILE only writes that file.)  Half of the
+ * changed files get right sums on the way to the change, so that it is not merely a wrong sum.  The
+ * child says what went wrong by its exit status or its signal. */
 #include "base/error.h"
 #include "data/data.h"
 #include "tests/fuzz/image.h"
@@ -67,7 +67,7 @@ static size_t place(const struct mutant *b)
 {
     size_t at;
 
-    if (b->size <= FMT_SPACE_START || below(4) == 0)
+    if (b->size < FMT_SPACE_START + FMT_ALIGN || below(4) == 0)
         return below(b->size);
     if (below(4) == 0)
         return below(2) * FMT_SLOT_SIZE + below(320);
@@ -227,6 +227,14 @@ static struct mutant load(const char *path)
     return b;
 }
 
+static int keep(const struct mutant *b, const char *path)
+{
+    FILE *f = fopen(path, "wb");
+
+    PROMISE(f != NULL && fwrite(b->p, 1, b->size, f) == b->size && fclose(f) == 0);
+    return 0;
+}
+
 /* The file that a seed makes of it. */
 static void mutate(struct mutant *to, const struct mutant *from, uint64_t seed)
 {
@@ -257,6 +265,8 @@ int main(int argc, char **argv)
         int which = (int)((seed + i) % (uint64_t)files);
 
         mutate(&b, &file[which], seed + i);
+        if (getenv("MUTANT_KEEP") != NULL)
+            return keep(&b, getenv("MUTANT_KEEP"));
         bad += run_one(&b, limited, argv[3 + which], seed + i);
         if (bad > 20)
             break;
