@@ -1,5 +1,5 @@
 /* mutants.c - files changed at random: opened, listed, read, checked, copied and repaired, each
- * in a process that may take 64 MiB beyond the file's size and 10 seconds.
+ * in a process that may take 64 MiB beyond the file's size and 10 seconds of a processor.
  *
  * mutants COUNT SEED FILE...: (1 SEED with MUTANT_KEEP=FILE only writes that file.)  Half of the
  * changed files get right sums on the way to the change, so that it is not merely a wrong sum.  The
@@ -184,12 +184,13 @@ static rlim_t used(void)
 static void child(const struct mutant *b, int limited)
 {
     rlim_t most = used() + ROOM + b->size;
-    struct rlimit memory = {most, most}, none = {0, 0};
+    struct rlimit memory = {most, most}, none = {0, 0}, cpu = {SECONDS, SECONDS + 1};
 
     setrlimit(RLIMIT_CORE, &none);
     if (limited)
         setrlimit(RLIMIT_AS, &memory);
-    alarm(SECONDS);
+    setrlimit(RLIMIT_CPU, &cpu);
+    alarm(60 * SECONDS); /* of any kind of waiting */
     try_all(b);
     _exit(0);
 }
@@ -208,7 +209,9 @@ static int run_one(const struct mutant *b, int limited, const char *name, uint64
         return 0;
     if (WIFSIGNALED(status))
         printf("# %s, seed %llu: %s\n", name, (unsigned long long)seed,
-               WTERMSIG(status) == SIGALRM ? "takes too long" : strsignal(WTERMSIG(status)));
+               WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGXCPU
+                   ? "takes too long"
+                   : strsignal(WTERMSIG(status)));
     else
         printf("# %s, seed %llu: %s\n", name, (unsigned long long)seed,
                WEXITSTATUS(status) == 2 ? "takes too much memory" : "exits");

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run-mutants.sh - ten thousand changed files, with limits of memory and time; some under ASan.
-# timeout: 600
+# timeout: 1200
 set -u
 : "${BUILDDIR:=build}"
 : "${SRCDIR:=.}"
