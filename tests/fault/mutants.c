@@ -275,5 +275,9 @@ int main(int argc, char **argv)
             break;
     }
     printf("%llu mutants of %d files, %d bad\n", (unsigned long long)count, files, bad);
+    for (int i = 0; i < files; i++)
+        free(file[i].p);
+    free(file);
+    free(b.p);
     return bad > 0;
 }
