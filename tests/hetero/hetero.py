@@ -4,7 +4,6 @@
 Usage: tests/hetero/hetero.py [MACHINE...]    all machines when none is named
        tests/hetero/hetero.py --list          what there is
        tests/hetero/hetero.py --golden DIR    the machines' files of tests/vectors/machines, anew
-       tests/hetero/hetero.py --readme        puts the table of the last run into README.md
 
 Every machine is cross compiled into build/hetero/MACHINE and its programs run under qemu-user
 (i386 natively).  There run the unit tests and the vectors; then every machine writes the files
@@ -344,8 +343,6 @@ def main():
         for m in MACHINES:
             print("%-13s %s" % (m.name, m.what))
         return 0
-    if "--readme" in sys.argv:
-        return into_readme()
     if "--golden" in sys.argv:
         return golden(args[0])
     names = args or os.environ.get("HETERO", "").split() or [m.name for m in MACHINES]
@@ -393,19 +390,6 @@ def golden(folder):
         if status != 0:
             print("%s: %s: %s" % (m.name, how(status), out[-300:]))
             return 1
-    return 0
-
-
-def into_readme():
-    """The table of the last run stands between two marks of README.md."""
-    path = os.path.join(ROOT, "README.md")
-    with open(path, encoding="utf-8") as f:
-        before, rest = f.read().split("<!-- hetero: table -->\n")
-        after = rest.split("<!-- hetero: end -->\n")[1]
-    with open(TABLE, encoding="utf-8") as f:
-        text = f.read()
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(before + "<!-- hetero: table -->\n" + text + "<!-- hetero: end -->\n" + after)
     return 0
 
 

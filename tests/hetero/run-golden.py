@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 """run-golden.py - the files that the machines of the world wrote, read here.
 
+Usage: tests/hetero/run-golden.py            prints TAP
+       tests/hetero/run-golden.py --readme   puts the table of its findings into README.md
+
 tests/vectors/machines has one file of every machine, all of the same content, under the
 representation of its writer.  For each: the second reader and the command say the same, and
 it is what exact arithmetic makes of the content on that machine.  For each two: `datarep
-diff` names the values that one of the writers could not hold, and no others.  Prints TAP.
+diff` names the values that one of the writers could not hold, and no others.
 """
 import itertools
 import json
@@ -200,8 +203,12 @@ def diff(a, b):
     return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
 
 
+def differing(a, b, found):
+    return {where for where in found[a] if json.dumps(found[a][where]) != json.dumps(found[b][where])}
+
+
 def check_pair(a, b, found):
-    want = {where for where in found[a] if json.dumps(found[a][where]) != json.dumps(found[b][where])}
+    want = differing(a, b, found)
     status, out, err = diff(a, b)
     got = named(out)
     if status != (1 if want else 0) or err:
@@ -212,8 +219,41 @@ def check_pair(a, b, found):
     return None
 
 
+# -------------------------------------------------------------------- README
+
+README = os.path.join(ROOT, "README.md")
+BEGIN, END = "<!-- machines: table -->\n", "<!-- machines: end -->\n"
+
+
+def table(names, found):
+    """How many values `datarep diff` names between any two files, as README.md has it."""
+    what = {m.name: m.what for m in MACHINES}
+    lines = ["```text", "%-70s" % "" + "".join("%4d" % (i + 1) for i in range(len(names)))]
+    for i, a in enumerate(names):
+        cells = "".join("%4s" % (len(differing(a, b, found)) or "=") for b in names[:i])
+        lines.append(("%2d %-12s %-54s %s" % (i + 1, a, what[a], cells)).rstrip())
+    closing = ("Values of %d that `datarep diff` names between two of these files, `=` for none: what a long\n"
+               "double or a long of one of the two could not hold, fill values of a whole dataset among them.\n")
+    return "\n".join(lines + ["```", "", closing % len(found[REFERENCE])])
+
+
+def readme():
+    with open(README, encoding="utf-8") as f:
+        before, rest = f.read().split(BEGIN)
+    old, after = rest.split(END)
+    return before, old, after
+
+
+def into_readme(text):
+    before, _, after = readme()
+    with open(README, "w", encoding="utf-8") as f:
+        f.write(before + BEGIN + text + END + after)
+
+
 def main():
-    names = sorted(n[:-5] for n in os.listdir(FOLDER) if n.endswith(".drep"))
+    held = {n[:-5] for n in os.listdir(FOLDER) if n.endswith(".drep")}
+    names = [m.name for m in MACHINES if m.name in held]
+    result("every file is of a machine that is known", sorted(held - set(names)))
     with tempfile.NamedTemporaryFile() as scratch:
         values = expect.write_values(scratch.name, "few")
     docs, tables = {}, {m.name: m.table for m in MACHINES}
@@ -234,6 +274,10 @@ def main():
     for a, b in itertools.combinations(names, 2):
         result("%s and %s: diff names what one of them cannot hold" % (a, b),
                check_pair(a, b, found))
+    text = table(names, found)
+    if "--readme" in sys.argv:
+        into_readme(text)
+    result("README.md has the table of this", text if readme()[1] != text else None)
     print("1..%d" % cases)
 
 
