@@ -373,7 +373,7 @@ soak: ## SOAK_TIME s of a writer that is killed under four readers, then a quart
 	rm -rf $$dir; exit $$bad
 
 hetero: ## build and test on other machines, under qemu-user, what each writes read by all; the table
-	@tools/install-deps build test hetero
+	@tools/install-deps build test interop hetero
 	+@$(SUB) MODE=release all test-programs
 	@tests/hetero/hetero.py $(MACHINES)
 
