@@ -377,6 +377,11 @@ hetero: ## build and test on other machines, under qemu-user, what each writes r
 	+@$(SUB) MODE=release all test-programs
 	@tests/hetero/hetero.py $(MACHINES)
 
+hetero-short: ## the same for s390x, i386 and m68k with some of the unit tests
+	@tools/install-deps build test interop hetero-short
+	+@$(SUB) MODE=release all test-programs
+	@tests/hetero/short.py
+
 docs: ## check the man pages; the reference of the library as pages, into build/docs
 	@tools/install-deps docs
 	mandoc -T lint -W warning $(MAN)
