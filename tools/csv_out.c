@@ -252,18 +252,17 @@ static int add_dataset(const drep_linkinfo *link, void *ctx)
 {
     struct group *g = ctx;
     size_t cap = g->cap ? 2 * g->cap : 16;
-    char **names;
-    drep_dataset **datasets;
+    void *more;
 
     if (link->link != DREP_LINK_HARD || link->kind != DREP_OBJ_DATASET)
         return 0;
     if (g->len == g->cap) {
-        names = realloc(g->name, cap * sizeof *names);
-        g->name = names ? names : g->name;
-        datasets = names ? realloc(g->dataset, cap * sizeof *datasets) : NULL;
-        g->dataset = datasets ? datasets : g->dataset;
-        if (!datasets)
+        if (!(more = realloc(g->name, cap * sizeof *g->name)))
             return DREP_ERR_NOMEM;
+        g->name = more;
+        if (!(more = realloc(g->dataset, cap * sizeof(drep_dataset *))))
+            return DREP_ERR_NOMEM;
+        g->dataset = more;
         g->cap = cap;
     }
     g->dataset[g->len] = NULL;

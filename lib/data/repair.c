@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FOUND_NAME 40
 
@@ -22,6 +23,7 @@ struct repair {
     void *ctx;
     int64_t findings;
     int stop;
+    bool visible; /* a commit has put the new file in its place */
     struct buf value;
 };
 
@@ -84,7 +86,7 @@ static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *
                     uint64_t offset)
 {
     struct fail_state why;
-    char text[1500], at[700];
+    char text[2400], at[700];
     int rank = m->ds->chunks.rank;
 
     fail_save(&why);
@@ -271,6 +273,14 @@ static int only_count(int err, uint64_t offset, const char *message, void *ctx)
     return 0;
 }
 
+static int publish(struct repair *r)
+{
+    int err = drep_commit(r->to);
+
+    r->visible = r->visible || err == 0;
+    return err;
+}
+
 /* Everything as it is; *good: and it is a file without a fault, committed. */
 static int copy_whole(struct repair *r, bool *good)
 {
@@ -282,7 +292,7 @@ static int copy_whole(struct repair *r, bool *good)
         return err;
     err = drep_copy(r->from, "/", r->to, "/", NULL);
     if (err == 0)
-        err = drep_commit(r->to);
+        err = publish(r);
     if (err == 0)
         err = drep_check(r->to, 1, only_count, NULL, &findings);
     *good = err == 0 && findings == 0;
@@ -290,7 +300,8 @@ static int copy_whole(struct repair *r, bool *good)
         return 0;
     drep_abandon(r->to);
     r->to = NULL;
-    r->amode &= ~DREP_EXCL; /* what stands there now is ours */
+    if (r->visible)
+        r->amode &= ~DREP_EXCL; /* what stands there now is ours */
     return fatal(r, err) ? err : 0;
 }
 
@@ -731,9 +742,7 @@ static int copy_pieces(struct repair *r)
     mem_free(p.step);
     mem_free(p.place);
     mem_free(p.met.slot);
-    if (err == 0)
-        err = drep_commit(r->to);
-    return err;
+    return err != 0 ? err : publish(r);
 }
 
 /* ---- all of it ---- */
@@ -767,6 +776,8 @@ int repair_on(struct io *io, const char *new_path, int amode, const drep_info *i
         err = repair(&r);
     if (r.to != NULL)
         drep_abandon(r.to);
+    if (err != 0 && r.visible)
+        unlink(new_path);
     if (r.from != NULL)
         drep_abandon(r.from);
     buf_release(&r.value);

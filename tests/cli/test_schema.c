@@ -1133,7 +1133,7 @@ static bool run(const char *format, ...)
     status = system(line);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    snprintf(failure, sizeof failure, "%s: status %d", line, status);
+    snprintf(failure, sizeof failure, "%.3900s: status %d", line, status);
     return false;
 }
 

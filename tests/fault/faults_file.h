@@ -416,6 +416,27 @@ static int c_usage(struct env *e)
     return CALL(drep_usage_get, e->f, &usage);
 }
 
+static int c_object_usage(struct env *e)
+{
+    drep_objusage usage;
+
+    return CALL(drep_object_usage, e->f, "/k/packed", &usage);
+}
+
+static int count_leak(uint64_t offset, uint64_t length, void *ctx)
+{
+    (void)offset;
+    *(uint64_t *)ctx += length;
+    return 0;
+}
+
+static int c_leaks(struct env *e)
+{
+    uint64_t bytes = 0;
+
+    return CALL(drep_leaks, e->f, count_leak, &bytes);
+}
+
 static int count_commit(const drep_commitinfo *commit, void *ctx)
 {
     (void)commit;
@@ -895,6 +916,43 @@ static int make_at(struct env *e, int amode)
     return CALL(drep_close, f);
 }
 
+static int c_create_like(struct env *e)
+{
+    drep_file *like, *f = NULL;
+    int err = drep_open(base_path, DREP_RDONLY, NULL, &like);
+
+    if (err)
+        return err;
+    err = CALL(drep_create_like, e->path, DREP_RDWR | DREP_EXCL, like, NULL, &f);
+    drep_close(like);
+    if (err)
+        return f ? WRONG : err;
+    err = drep_attr_write_int(f, "/", "made", 1);
+    if (err) {
+        drep_abandon(f);
+        return err;
+    }
+    return CALL(drep_close, f);
+}
+
+/* What cannot be read counts as damaged, and is told; a lack of memory is no damage. */
+static int c_repair(struct env *e)
+{
+    char path[sizeof e->path + 8];
+    int found = 0;
+    int64_t findings = 0;
+    bool there;
+    int err;
+
+    snprintf(path, sizeof path, "%s.new", e->path);
+    err = CALL(drep_repair, e->path, path, 0, NULL, keep_error, &found, &findings);
+    there = unlink(path) == 0;
+    /* Only a directory that cannot be synced leaves a file behind an error. */
+    if (there != !err && !(there && (err == DREP_ERR_IO || err == DREP_ERR_NO_SPACE)))
+        return WRONG;
+    return !err && found == DREP_ERR_NOMEM ? WRONG : err;
+}
+
 static int c_create(struct env *e)
 {
     return make_at(e, DREP_RDWR);
@@ -932,6 +990,8 @@ static const struct file_case file_cases[] = {
     {"header and hints", READS, NULL, c_header, NULL},
     {"check", READS, NULL, c_check, NULL},
     {"usage", READS, NULL, c_usage, NULL},
+    {"usage of an object", READS, NULL, c_object_usage, NULL},
+    {"leaks", READS, NULL, c_leaks, NULL},
     {"log", READS, NULL, c_log, NULL},
     {"refresh", READS, "/k/tiles", c_refresh, p_refresh},
     {"open", OPENS, NULL, c_open, NULL},
@@ -942,6 +1002,7 @@ static const struct file_case file_cases[] = {
     {"follow external links", OPENS, NULL, c_follow, p_follow},
     {"raw view", OPENS, NULL, c_raw, NULL},
     {"map", OPENS, NULL, c_map, p_map},
+    {"repair", OPENS, NULL, c_repair, NULL},
     {"make groups", CHANGES, NULL, c_group, NULL},
     {"make a dimension", CHANGES, NULL, c_dimension, NULL},
     {"name a type", CHANGES, NULL, c_type_commit, p_type},
@@ -985,7 +1046,8 @@ static const struct file_case file_cases[] = {
     {"close", LEAVES, NULL, c_close, p_changes},
     {"abandon", LEAVES, NULL, c_abandon, p_changes},
     {"create in place of a file", MAKES, NULL, c_create, NULL},
-    {"create", MAKES, NULL, c_create_new, p_nothing_there}};
+    {"create", MAKES, NULL, c_create_new, p_nothing_there},
+    {"create like another", MAKES, NULL, c_create_like, p_nothing_there}};
 #define FILE_CASES (sizeof file_cases / sizeof *file_cases)
 
 #endif

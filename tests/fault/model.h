@@ -132,10 +132,12 @@ static inline int64_t count_of(const struct m_node *d)
 /* What a dataset of strings holds for a value; 0 is the empty string. */
 static inline void text_of(int32_t v, char text[TEXT_MAX])
 {
-    int n = v ? (int)((uint32_t)v % (TEXT_MAX - 14)) : 0;
+    int n = (int)((uint32_t)v % (TEXT_MAX - 14));
 
-    snprintf(text, TEXT_MAX, v ? "%d%.*s" : "", v, n,
-             "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+    *text = '\0';
+    if (v)
+        snprintf(text, TEXT_MAX, "%d%.*s", v, n,
+                 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
 }
 
 /* ---- its number ---- */
