@@ -126,7 +126,8 @@ int exchange_run(const struct exchange *x, bool import)
                                 .quiet = x->quiet,
                                 .verbose = x->verbose}};
     char place[PATH_MAX];
-    bool made = false;
+    struct stat before, now;
+    bool made = false, there = stat(x->dst, &before) == 0;
     int died, status;
 
     if (strcmp(x->src, "-") == 0) {
@@ -139,6 +140,10 @@ int exchange_run(const struct exchange *x, bool import)
         unlink(place);
     if (!died)
         return status;
+    /* It may crash at its very end, when the target is in its place already. */
+    if (stat(x->dst, &now) == 0 && S_ISREG(now.st_mode) &&
+        !(there && now.st_dev == before.st_dev && now.st_ino == before.st_ino))
+        unlink(x->dst);
     tool_say(x->src, NULL, "the HDF5 library crashed (%s); %s is not written", strsignal(died),
              x->dst);
     return TOOL_CORRUPT;

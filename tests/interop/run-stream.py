@@ -82,7 +82,7 @@ def large_chunks(path):
 
 # How much each may take: some blocks and the caches, or what one chunk of HDF5 needs.
 MEMORY = [("2 GiB in one piece", two_gib, 128), ("2 GiB in chunks", two_gib_in_chunks, 128),
-          ("strings of any length", many_strings, 256), ("chunks of 64 MiB", large_chunks, 320)]
+          ("strings of any length", many_strings, 320), ("chunks of 64 MiB", large_chunks, 320)]
 
 
 def check_memory(folder, make, most):
