@@ -238,16 +238,6 @@ struct group {
     int64_t rows;
 };
 
-static char *join(const char *group, const char *name)
-{
-    size_t size = strlen(group) + strlen(name) + 2;
-    char *path = malloc(size);
-
-    if (path)
-        snprintf(path, size, "%s/%s", strcmp(group, "/") == 0 ? "" : group, name);
-    return path;
-}
-
 static int add_dataset(const drep_linkinfo *link, void *ctx)
 {
     struct group *g = ctx;
@@ -288,7 +278,7 @@ static void group_release(struct group *g)
 
 static int open_column(struct group *g, const struct printer *p, size_t i)
 {
-    char *path = join(g->path, g->name[i]);
+    char *path = tool_join(g->path, g->name[i]);
     drep_type *type;
     drep_dsinfo info;
     int err = path ? drep_dataset_open(g->outlet->file, path, &g->dataset[i]) : DREP_ERR_NOMEM;

@@ -17,17 +17,6 @@
 
 static void compare_objects(struct diff *d, const char *a_path, const char *b_path);
 
-/* "/group" and "name" joined, malloc'ed. */
-static char *join(const char *group, const char *name)
-{
-    size_t size = strlen(group) + strlen(name) + 2;
-    char *path = malloc(size);
-
-    if (path)
-        snprintf(path, size, "%s/%s", strcmp(group, "/") == 0 ? "" : group, name);
-    return path;
-}
-
 static const char *link_name(int link)
 {
     static const char *const names[] = {"?", "hard link", "soft link", "external link"};
@@ -50,7 +39,7 @@ static void compare_targets(struct diff *d, const char *path, const struct membe
 static void compare_members(struct diff *d, const char *a_group, const char *b_group,
                             const struct member *a, const struct member *b)
 {
-    char *a_path = join(a_group, a->name), *b_path = join(b_group, b->name);
+    char *a_path = tool_join(a_group, a->name), *b_path = tool_join(b_group, b->name);
 
     if (!a_path || !b_path)
         d->status = tool_worse(d->status, tool_no_memory());
@@ -66,7 +55,7 @@ static void compare_members(struct diff *d, const char *a_group, const char *b_g
 
 static void say_single(struct diff *d, const char *group, const struct member *m, bool in_a)
 {
-    char *path = join(group, m->name);
+    char *path = tool_join(group, m->name);
 
     if (path)
         diff_say(d, path, "", in_a ? path : NULL, in_a ? NULL : path);

@@ -253,16 +253,6 @@ static int add_member(const drep_linkinfo *link, void *ctx)
     return g->name[g->len] ? (g->len++, 0) : DREP_ERR_NOMEM;
 }
 
-static char *join(const char *group, const char *name)
-{
-    size_t size = strlen(group) + strlen(name) + 2;
-    char *path = malloc(size);
-
-    if (path)
-        snprintf(path, size, "%s/%s", strcmp(group, "/") == 0 ? "" : group, name);
-    return path;
-}
-
 static void group_release(struct group *g)
 {
     size_t i;
@@ -291,8 +281,9 @@ static int group_room(struct group *g)
     if (!g->type || !g->target)
         return tool_no_memory();
     for (i = 0; i < g->len; i++) {
-        g->target[i] = (struct target){
-            .name = g->in->x->dst, .path = join(g->in->path, g->name[i]), .range = g->in->x->range};
+        g->target[i] = (struct target){.name = g->in->x->dst,
+                                       .path = tool_join(g->in->path, g->name[i]),
+                                       .range = g->in->x->range};
         if (!g->target[i].path)
             return tool_no_memory();
     }
@@ -470,7 +461,7 @@ static int take_member(void *ctx, const char *name, int fd)
         in->left_out = true;
         return 0;
     }
-    path = join(in->f->into ? in->path : "/", name);
+    path = tool_join(in->f->into ? in->path : "/", name);
     label = malloc(strlen(in->x->src) + size + 3);
     status = path && label ? 0 : tool_no_memory();
     if (!status) {

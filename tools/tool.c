@@ -3,6 +3,7 @@
 #include "foreign.h"
 #include "input.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -102,6 +103,16 @@ static int commit_number(const char *path, const char *text, uint64_t *number)
         return TOOL_USAGE;
     }
     return 0;
+}
+
+char *tool_join(const char *group, const char *name)
+{
+    size_t size = strlen(group) + strlen(name) + 2;
+    char *path = malloc(size);
+
+    if (path)
+        snprintf(path, size, "%s/%s", strcmp(group, "/") == 0 ? "" : group, name);
+    return path;
 }
 
 int tool_open(const char *path, int amode, const char *plugins, drep_file **out)

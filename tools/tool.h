@@ -28,6 +28,8 @@ int tool_fail(const char *file, const char *path, int err);
 /* The same with a message of our own. */
 void tool_say(const char *file, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* "/group" and "name" joined; malloc'ed, NULL without memory. */
+char *tool_join(const char *group, const char *name);
 /* Says so and gives TOOL_IO. */
 int tool_no_memory(void);
 /* Flushes stdout, of whoever prints by stdio; says what went wrong.  An exit code. */

@@ -697,30 +697,13 @@ static int copy_gathered(struct copy *c, uint64_t id, const char *name)
     return err;
 }
 
-/* The next object that has entries; 0: none. */
-static int next_object(struct copy *c, uint64_t after, uint64_t *id)
-{
-    struct tree_walk w;
-    struct key key;
-    int err;
-
-    *id = 0;
-    if (after == UINT64_MAX)
-        return 0;
-    key_make(&key, after + 1, 0);
-    tree_walk(&w, c->from->st, &key, 0);
-    err = tree_next(&w, &key, NULL);
-    *id = err == 0 ? key_object(key.p) : 0;
-    return err == DREP_ERR_NOT_FOUND ? 0 : err;
-}
-
 static int copy_whole(struct copy *c)
 {
     uint64_t id = 0;
     int err;
 
     store_objects(c->to->st, store_objects_end(c->from->st));
-    while ((err = next_object(c, id, &id)) == 0 && id != 0)
+    while ((err = object_next(c->from, id, &id)) == 0 && id != 0)
         if ((err = copy_object(c, id, id, 0)) != 0)
             break;
     if (err == 0)

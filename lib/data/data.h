@@ -242,6 +242,8 @@ int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id);
 int link_free(drep_file *f, uint64_t group, const char *name);
 /* One path of an object, malloc'ed. */
 int object_path(drep_file *f, uint64_t id, char **path);
+/* The first object after `after` that has entries; 0: none. */
+int object_next(drep_file *f, uint64_t after, uint64_t *id);
 /* Removes an object that lost its last hard link, with all that only it holds. */
 int object_remove(drep_file *f, uint64_t id);
 

@@ -587,6 +587,23 @@ static int met_grow(struct met *m)
     return 0;
 }
 
+int object_next(drep_file *f, uint64_t after, uint64_t *id)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    *id = 0;
+    if (after == UINT64_MAX)
+        return 0;
+    key_make(&key, after + 1, 0);
+    tree_walk(&w, f->st, &key, 0);
+    err = tree_next(&w, &key, NULL);
+    if (err == 0)
+        *id = key_object(key.p);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
 int met_add(struct met *m, uint64_t id, bool *first)
 {
     uint64_t *slot;

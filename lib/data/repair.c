@@ -213,31 +213,13 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
     return err;
 }
 
-/* The next object from `after` on that has a record; 0: none. */
-static int next_object(struct repair *r, uint64_t after, uint64_t *id)
-{
-    struct tree_walk w;
-    struct key key;
-    int err;
-
-    *id = 0;
-    if (after == UINT64_MAX)
-        return 0;
-    key_make(&key, after + 1, 0);
-    tree_walk(&w, r->from->st, &key, 0);
-    err = tree_next(&w, &key, NULL);
-    if (err == 0)
-        *id = key_object(key.p);
-    return err == DREP_ERR_NOT_FOUND ? 0 : err;
-}
-
 static int mend_all(struct repair *r)
 {
     struct extents claimed = {0};
     uint64_t id = 0;
     int err;
 
-    while ((err = next_object(r, id, &id)) == 0 && id != 0) {
+    while ((err = object_next(r->from, id, &id)) == 0 && id != 0) {
         struct object_head head;
 
         if (head_load(r->from, id, &head) == 0 && head.kind == FMT_DATASET &&
@@ -669,7 +651,7 @@ static int copy_orphans(struct rescue *p)
         uint64_t id = FMT_OBJECT_ROOT;
         int err;
 
-        while ((err = next_object(p->r, id, &id)) == 0 && id != 0)
+        while ((err = object_next(p->r->from, id, &id)) == 0 && id != 0)
             if ((err = see_orphan(p, id, groups != 0)) != 0)
                 break;
         if (err != 0)
@@ -695,7 +677,7 @@ static int renew_groups(struct repair *r)
     uint64_t id = 0;
     int err;
 
-    while ((err = next_object(r, id, &id)) == 0 && id != 0) {
+    while ((err = object_next(r->from, id, &id)) == 0 && id != 0) {
         struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
         struct object_head head;
         char text[100];

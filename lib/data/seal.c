@@ -3,21 +3,6 @@
 
 #include <string.h>
 
-/* The first object whose id is greater; DREP_ERR_NOT_FOUND at the end. */
-static int next_object(drep_file *f, uint64_t *id)
-{
-    struct tree_walk w;
-    struct key key;
-    int err;
-
-    key_make(&key, *id + 1, 0);
-    tree_walk(&w, f->st, &key, 0);
-    err = tree_next(&w, &key, NULL);
-    if (err == 0)
-        *id = key_object(key.p);
-    return err;
-}
-
 static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
 {
     struct object o = {0};
@@ -44,10 +29,9 @@ int drep_seal(drep_file *file, int64_t *blocks)
     if (!store_writable(file->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
     pthread_rwlock_wrlock(&file->lock);
-    while ((err = next_object(file, &id)) == 0 && (err = seal_object(file, id, &n)) == 0)
-        ;
-    if (err == DREP_ERR_NOT_FOUND)
-        err = 0;
+    while ((err = object_next(file, id, &id)) == 0 && id != 0)
+        if ((err = seal_object(file, id, &n)) != 0)
+            break;
     pthread_rwlock_unlock(&file->lock);
     if (err == 0 && blocks != NULL)
         *blocks = n;

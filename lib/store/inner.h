@@ -286,6 +286,9 @@ void chunks_end(struct store *st);
 uint64_t run_bytes(const struct run *r); /* of all chunks of the run */
 uint64_t chunk_align(const struct store *st, uint64_t bytes);
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
+/* The same back, with the record that stands under the key. */
+int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf *value,
+                uint64_t *coord, struct chunk_rec *rec);
 
 /* ---- payload and its sums: payload.c ---- */
 

@@ -175,23 +175,32 @@ static struct run *recent(struct store *st, const struct chunks *cs, const uint6
     return found;
 }
 
+int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf *value,
+                uint64_t *coord, struct chunk_rec *rec)
+{
+    struct in in;
+
+    if (key->len != 9 + 8 * (size_t)cs->rank)
+        return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes", key->len);
+    in_init(&in, value->p, value->len);
+    if (chunk_get(&in, rec))
+        return fail(in.err, "chunk record: %s", in.why);
+    for (int d = 0; d < cs->rank; d++)
+        coord[d] = key_u64(key->p + 9 + 8 * (size_t)d);
+    return 0;
+}
+
 /* Decodes a record found under this key into f->local, if it covers the chunk. */
 static int decode(struct chunks *cs, const uint64_t *coord, const struct key *key,
                   const struct buf *value, struct found *f)
 {
     struct chunk_rec rec;
-    struct in in;
-    int err;
+    int err = chunk_entry(cs, key, value, f->local.coord, &rec);
 
-    if (key->len != 9 + 8 * (size_t)cs->rank)
-        return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes", key->len);
-    in_init(&in, value->p, value->len);
-    if (chunk_get(&in, &rec))
-        return fail(in.err, "chunk record: %s", in.why);
+    if (err)
+        return err;
     f->local.object = cs->object;
     f->local.rank = cs->rank;
-    for (int d = 0; d < cs->rank; d++)
-        f->local.coord[d] = key_u64(key->p + 9 + 8 * (size_t)d);
     f->local.rec.run = rec.run;
     if (!covers(&f->local, cs->object, cs->rank, coord, &f->index))
         return DREP_ERR_NOT_FOUND;

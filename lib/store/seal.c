@@ -61,23 +61,16 @@ static int seal_record(struct chunks *cs, const struct key *key, const struct bu
                        int64_t *blocks)
 {
     struct chunk_rec rec;
-    struct run *r;
-    struct in in;
+    struct run *r = mem_zalloc(1, sizeof(*r));
     int err;
 
-    if (key->len != 9 + 8 * (size_t)cs->rank)
-        return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes", key->len);
-    in_init(&in, value->p, value->len);
-    if (chunk_get(&in, &rec))
-        return fail(in.err, "chunk record: %s", in.why);
-    r = mem_zalloc(1, sizeof(*r));
     if (!r)
         return DREP_ERR_NOMEM;
-    err = run_load(cs->st, &rec, r);
+    err = chunk_entry(cs, key, value, r->coord, &rec);
+    if (!err)
+        err = run_load(cs->st, &rec, r);
     r->object = cs->object;
     r->rank = cs->rank;
-    for (int d = 0; d < cs->rank; d++)
-        r->coord[d] = key_u64(key->p + 9 + 8 * (size_t)d);
     if (!err)
         err = rec.filtered ? seal_filtered(cs->st, r, blocks) : seal_run(cs->st, r, blocks);
     run_unload(r);

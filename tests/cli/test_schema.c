@@ -173,6 +173,18 @@ static drep_type *scalar_type(void)
     return type;
 }
 
+/* Name i, which is none of those before. */
+static void other_name(char names[][64], int i)
+{
+    int k;
+
+    do {
+        make_name(names[i], i);
+        for (k = 0; k < i && strcmp(names[k], names[i]) != 0; k++)
+            ;
+    } while (k < i);
+}
+
 static drep_type *enum_type(void)
 {
     static const int codes[] = {DREP_CODE_INT8_T, DREP_CODE_UINT16_T, DREP_CODE_INT,
@@ -180,15 +192,11 @@ static drep_type *enum_type(void)
     char names[5][64];
     const char *list[5];
     int64_t values[5];
-    int i, k, n = 1 + below(5);
+    int i, n = 1 + below(5);
     drep_type *type;
 
     for (i = 0; i < n; i++) {
-        do {
-            make_name(names[i], i);
-            for (k = 0; k < i && strcmp(names[k], names[i]) != 0; k++)
-                ;
-        } while (k < i);
+        other_name(names, i);
         list[i] = names[i];
         values[i] = i * 3;
     }
@@ -201,15 +209,11 @@ static drep_type *compound_type(int depth)
     const drep_type *types[4];
     const char *list[4];
     char names[4][64];
-    int i, k, n = 1 + below(4);
+    int i, n = 1 + below(4);
     drep_type *type;
 
     for (i = 0; i < n; i++) {
-        do {
-            make_name(names[i], i);
-            for (k = 0; k < i && strcmp(names[k], names[i]) != 0; k++)
-                ;
-        } while (k < i);
+        other_name(names, i);
         list[i] = names[i];
         types[i] = any_type(depth + 1);
     }

@@ -901,11 +901,9 @@ static int c_abandon(struct env *e)
     return 0;
 }
 
-static int make_at(struct env *e, int amode)
+/* Something in a file that was just created, or err. */
+static int finish(drep_file *f, int err)
 {
-    drep_file *f = NULL;
-    int err = CALL(drep_create, e->path, amode, "native:s390x", NULL, &f);
-
     if (err)
         return f ? WRONG : err;
     err = drep_attr_write_int(f, "/", "made", 1);
@@ -914,6 +912,14 @@ static int make_at(struct env *e, int amode)
         return err;
     }
     return CALL(drep_close, f);
+}
+
+static int make_at(struct env *e, int amode)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_create, e->path, amode, "native:s390x", NULL, &f);
+
+    return finish(f, err);
 }
 
 static int c_create_like(struct env *e)
@@ -925,14 +931,7 @@ static int c_create_like(struct env *e)
         return err;
     err = CALL(drep_create_like, e->path, DREP_RDWR | DREP_EXCL, like, NULL, &f);
     drep_close(like);
-    if (err)
-        return f ? WRONG : err;
-    err = drep_attr_write_int(f, "/", "made", 1);
-    if (err) {
-        drep_abandon(f);
-        return err;
-    }
-    return CALL(drep_close, f);
+    return finish(f, err);
 }
 
 /* What cannot be read counts as damaged, and is told; a lack of memory is no damage. */
