@@ -277,7 +277,7 @@ static int gather_begin(struct gather *g, uint64_t elements)
         err = fill_bytes(to, g->payload.p, 0, bytes_of(to, elements));
     if (err == 0)
         err = buf_set(&g->heap, to->fill_heap.p, to->fill_heap.len);
-    g->payload.len = bytes_of(to, elements);
+    g->payload.len = (size_t)bytes_of(to, elements);
     g->any = false;
     return err;
 }
@@ -367,7 +367,8 @@ static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, u
         err = buf_reserve(b, size);
     if (err == 0)
         err = chunk_read(&ds->chunks, coord, 0, size, b->p, &have);
-    b->len = *fixed = have;
+    *fixed = have;
+    b->len = (size_t)have;
     *elements = have / (uint64_t)ds->esize;
     return err;
 }
@@ -381,7 +382,7 @@ static int convert(struct carry *c, const uint8_t *src, const uint8_t *heap, siz
 
     if (err != 0)
         return err;
-    out->len = bytes_of(c->to, n);
+    out->len = (size_t)bytes_of(c->to, n);
     heap_out->len = 0;
     if (c->same_elements && !c->from->ft->type->variable) {
         memcpy(out->p, src, out->len);
@@ -621,7 +622,7 @@ static int convert_box(struct carry *c, const uint8_t *src, uint8_t *dst, uint64
     slices = slices < 1 ? 1 : slices;
     s.each = (n + (uint64_t)slices - 1) / (uint64_t)slices;
     slices = (int64_t)((n + s.each - 1) / s.each);
-    memset(dst, 0, bytes_of(c->to, n));
+    memset(dst, 0, (size_t)bytes_of(c->to, n));
     err = pool_run(c->threads, slices, work_slice, &s);
     for (int64_t i = 0; err == 0 && i < slices; i++)
         add(&c->report, &s.report[i]);

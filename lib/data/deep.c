@@ -206,6 +206,7 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
     int64_t from[DREP_MAX_RANK] = {0}, n[DREP_MAX_RANK] = {0};
     drep_xfer xfer = {.range = DREP_RANGE_CLAMP};
     drep_selection *sel;
+    int64_t elements;
     int err;
 
     for (int k = 0; k < ds->rec.rank; k++) {
@@ -217,9 +218,10 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
         return fail(DREP_ERR_NOMEM, "out of memory");
     if ((err = drep_select_box(ds->rec.rank, from, n, NULL, NULL, &sel)) != 0)
         return err;
-    memset(r->buf, 0, (size_t)(r->deep.room * (uint64_t)type->prog.extent));
+    elements = drep_selection_count(sel);
+    memset(r->buf, 0, (size_t)(elements * type->prog.extent));
     err = drep_read(ds, sel, type, r->buf, &xfer);
-    drep_vlen_free(type, drep_selection_count(sel), r->buf);
+    drep_vlen_free(type, elements, r->buf);
     drep_selection_free(sel);
     return err;
 }

@@ -39,7 +39,7 @@ static inline void heal_chunk(struct image *im, uint8_t *p, size_t len)
     if (chunk_get(&in, &rec) || !inside(im, rec.offset, rec.size * rec.run))
         return;
     if (rec.filtered) {
-        store_u64(sums, sum_stored(im->p + rec.offset, rec.size));
+        store_u64(sums, sum_stored(im->p + rec.offset, (size_t)rec.size));
         return;
     }
     if (rec.far) {
@@ -51,8 +51,9 @@ static inline void heal_chunk(struct image *im, uint8_t *p, size_t len)
         for (at = 0; at < rec.size; at += FMT_SUM_BLOCK) {
             uint64_t left = rec.size - at;
 
-            store_u64(sums + 8 * n++, sum_stored(im->p + rec.offset + i * rec.size + at,
-                                                 left < FMT_SUM_BLOCK ? left : FMT_SUM_BLOCK));
+            left = left < FMT_SUM_BLOCK ? left : FMT_SUM_BLOCK;
+            store_u64(sums + 8 * n++,
+                      sum_stored(im->p + rec.offset + i * rec.size + at, (size_t)left));
         }
     }
 }

@@ -427,7 +427,7 @@ START_TEST(test_tree_nodes_do_not_grow)
     ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
     for (uint64_t i = 0; i < 3000; i++) {
         key_make(&key, 1 + i % 5, FMT_TAG_OBJECT);
-        ck_assert_int_eq(tree_put(st, &key, v, rnd(sizeof(v))), 0);
+        ck_assert_int_eq(tree_put(st, &key, v, (size_t)rnd(sizeof(v))), 0);
         must_commit(st);
     }
     ck_assert_int_eq(node_load(st, &st->tree.root, -1, &n), 0);
