@@ -306,7 +306,7 @@ demo: ## install what is missing, build, and run the demonstration
 	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
 
 test: ## install what is missing, build, and run every test
-	@tools/install-deps build test interop
+	@tools/install-deps build test interop hetero-short
 	+@$(SUB) MODE=release all test-programs
 	+@$(SUB) MODE=asan all test-programs
 	@tests/run
@@ -380,7 +380,7 @@ hetero: ## build and test on other machines, under qemu-user, what each writes r
 hetero-short: ## the same for s390x, i386 and m68k with some of the unit tests
 	@tools/install-deps build test interop hetero-short
 	+@$(SUB) MODE=release all test-programs
-	@tests/hetero/short.py
+	@tests/hetero/run-short.py
 
 docs: ## check the man pages; the reference of the library as pages, into build/docs
 	@tools/install-deps docs

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""short.py - three other machines, in a few minutes (make hetero-short).
+# timeout: 1800
+"""run-short.py - three other machines, in a few minutes (make hetero-short).
 
 Datarep is built for s390x, i386 and m68k and runs there: the vectors, the long doubles, some
 of the unit tests, and the matrix of the four machines (amd64 is the fourth).  `make hetero` does
