@@ -108,6 +108,19 @@ struct pin { /* a leaf that a walk stands in */
     struct key high;
 };
 
+/* Where a look-up ended: the next one of the same thread is often just behind it.  In a leaf
+ * that was read, of a tree without changes. */
+#define FINGERS 64
+#define FINGER_KEY 48 /* longer keys leave none */
+struct finger {
+    atomic_flag busy; /* some thread looks at it, or changes it */
+    uint64_t change;
+    struct node *leaf;
+    uint32_t at; /* the entry of: */
+    uint32_t len;
+    uint8_t key[FINGER_KEY];
+};
+
 struct tree {
     struct node *node;          /* the root when it is dirty */
     struct ref root;            /* when it is not; length 0: no entries */
@@ -121,6 +134,7 @@ struct tree {
     struct hint *hint;
     uint64_t next_stamp;
     struct pin *pin; /* under the store's lock */
+    struct finger *finger;
 };
 
 /* The bounds of child i of n, within those of n; whether a node keeps to them. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SHARED_MAX 255
+#define NEAR 6u /* entries behind one that are looked at before a search */
 
 struct node *node_new(int level)
 {
@@ -203,6 +204,16 @@ static uint32_t block_find(const struct node *n, const uint8_t *key, size_t len,
     end = (low + 1) * MARKED < n->n ? (low + 1) * MARKED : n->n;
     return scan(n, low * MARKED + 1, end, common(mark_key(n, low), n->mark[low].len, key, len), key,
                 len, equal);
+}
+
+uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *before,
+                          size_t before_len, const uint8_t *key, size_t len, int *equal)
+{
+    uint32_t end = n->n - i > NEAR ? i + 1 + NEAR : n->n;
+
+    *equal = 0;
+    i = scan(n, i + 1, end, common(before, before_len, key, len), key, len, equal);
+    return i < end ? i : UINT32_MAX;
 }
 
 /* All entries as items of a dirty node, which has room for them. */

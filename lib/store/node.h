@@ -114,6 +114,10 @@ size_t node_memory(const struct node *n);
 
 /* The first entry whose key is >= key; *equal: it is that key. */
 uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal);
+/* The same in a leaf that was read, where the key of entry i is this lesser one, among the
+ * next few entries; UINT32_MAX: it is further on. */
+uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *before,
+                          size_t before_len, const uint8_t *key, size_t len, int *equal);
 /* Copies the key of entry i. */
 void node_key(const struct node *n, uint32_t i, struct key *key);
 /* The same where *key is that of entry i - 1. */

@@ -16,10 +16,13 @@ int tree_init(struct store *st)
 
     t->hint = mem_zalloc(HINTS, sizeof(*t->hint));
     t->pin = mem_zalloc(PINS, sizeof(*t->pin));
+    t->finger = mem_zalloc(FINGERS, sizeof(*t->finger));
+    for (int i = 0; t->finger && i < FINGERS; i++)
+        atomic_flag_clear(&t->finger[i].busy);
     t->leaves_max = LEAVES_MAX;
     t->change = 1;
     t->shape = 1;
-    return t->hint && t->pin ? 0 : DREP_ERR_NOMEM;
+    return t->hint && t->pin && t->finger ? 0 : DREP_ERR_NOMEM;
 }
 
 /* Frees a dirty subtree; its depth is that of the levels. */
@@ -40,11 +43,14 @@ void tree_release(struct store *st)
 
     for (int i = 0; t->pin && i < PINS; i++)
         node_unref(t->pin[i].leaf);
+    for (int i = 0; t->finger && i < FINGERS; i++)
+        node_unref(t->finger[i].leaf);
     tree_new_root(st);
     if (t->node)
         release(t->node);
     mem_free(t->hint);
     mem_free(t->pin);
+    mem_free(t->finger);
     *t = (struct tree){0};
 }
 
@@ -212,6 +218,62 @@ static int descend(struct store *st, const uint8_t *key, size_t len, int below, 
     return err;
 }
 
+/* ---- fingers ---- */
+
+/* One for each thread and kind of key, as far as they go; NULL: another thread has it.  What
+ * belongs to one object stands together. */
+static struct finger *finger_take(const struct tree *t, const struct key *key)
+{
+    static _Thread_local char thread;
+    uint64_t h = (uint64_t)(uintptr_t)&thread * UINT64_C(0x9e3779b97f4a7c15) >> 60;
+    unsigned tag = key->len > 8 ? key->p[8] : 0;
+    unsigned kind = tag == FMT_TAG_CHUNK        ? 3
+                    : tag == FMT_TAG_LINK       ? 2
+                    : tag == FMT_TAG_LINK_ORDER ? 1
+                                                : 0;
+    struct finger *f = &t->finger[h << 2 | kind];
+
+    return atomic_flag_test_and_set_explicit(&f->busy, memory_order_acquire) ? NULL : f;
+}
+
+static void finger_set(struct finger *f, uint64_t change, struct node *leaf, uint32_t at,
+                       const struct key *key)
+{
+    if (f->leaf != leaf) {
+        node_ref(leaf);
+        node_unref(f->leaf);
+        f->leaf = leaf;
+    }
+    f->change = change;
+    f->at = at;
+    f->len = (uint32_t)key->len;
+    memcpy(f->key, key->p, key->len);
+}
+
+/* 1: it is entry *at of the finger's leaf; 0: it is not in the tree; -1: it is not known. */
+static int finger_find(const struct finger *f, const struct key *key, uint32_t *at)
+{
+    int equal, order = key_compare(f->key, f->len, key->p, key->len);
+    const uint8_t *end;
+    size_t len;
+
+    *at = f->at;
+    if (order == 0)
+        return 1;
+    if (order < 0) {
+        *at = node_find_behind(f->leaf, f->at, f->key, f->len, key->p, key->len, &equal);
+        if (*at != UINT32_MAX)
+            return equal;
+    }
+    end = order < 0 ? node_last(f->leaf, &len) : node_first(f->leaf, &len);
+    if ((order < 0) != (key_compare(key->p, key->len, end, len) < 0))
+        return -1;
+    *at = node_find(f->leaf, key->p, key->len, &equal);
+    return equal;
+}
+
+/* ---- looking up ---- */
+
 /* The dirty leaf that a hint leads to, or the leaf that the way down does. */
 static int leaf_of(struct store *st, const struct key *key, struct node **leaf)
 {
@@ -224,6 +286,41 @@ static int leaf_of(struct store *st, const struct key *key, struct node **leaf)
     err = descend(st, key->p, key->len, 0, &t, leaf);
     if (!err)
         trail_release(&t);
+    return err;
+}
+
+/* The leaf and the entry of a key, the long way. */
+static int search(struct store *st, const struct key *key, struct node **leaf, uint32_t *at)
+{
+    int equal, err = leaf_of(st, key, leaf);
+
+    if (err)
+        return err;
+    *at = node_find(*leaf, key->p, key->len, &equal);
+    if (equal)
+        return 0;
+    leaf_done(*leaf);
+    return DREP_ERR_NOT_FOUND;
+}
+
+static int seek(struct store *st, const struct key *key, struct node **leaf, uint32_t *at)
+{
+    const struct tree *t = &st->tree;
+    struct finger *f = !t->node && key->len <= FINGER_KEY ? finger_take(t, key) : NULL;
+    int err = 0, found = -1;
+
+    if (f && f->leaf && f->change == t->change)
+        found = finger_find(f, key, at);
+    if (found > 0) {
+        *leaf = f->leaf;
+        node_ref(*leaf);
+    } else {
+        err = found == 0 ? DREP_ERR_NOT_FOUND : search(st, key, leaf, at);
+    }
+    if (f && !err && (*leaf)->block)
+        finger_set(f, t->change, *leaf, *at, key);
+    if (f)
+        atomic_flag_clear_explicit(&f->busy, memory_order_release);
     return err;
 }
 
@@ -264,15 +361,11 @@ int tree_get(struct store *st, const struct key *key, struct buf *value)
 {
     struct node *leaf;
     uint32_t i;
-    int equal;
-    int err = leaf_of(st, key, &leaf);
+    int err = seek(st, key, &leaf, &i);
 
     if (err)
         return err;
-    i = node_find(leaf, key->p, key->len, &equal);
-    if (!equal)
-        err = DREP_ERR_NOT_FOUND;
-    else if (value)
+    if (value)
         err = value_get(st, leaf, i, value);
     leaf_done(leaf);
     return err;
@@ -282,14 +375,12 @@ int tree_peek(struct store *st, const struct key *key, struct peek *peek)
 {
     struct node *leaf;
     uint32_t i;
-    int equal;
-    int err = leaf_of(st, key, &leaf);
+    int err = seek(st, key, &leaf, &i);
 
     if (err)
         return err;
-    i = node_find(leaf, key->p, key->len, &equal);
     peek->far = (struct buf){0};
-    err = equal ? value_see(st, leaf, i, &peek->far, &peek->p, &peek->len) : DREP_ERR_NOT_FOUND;
+    err = value_see(st, leaf, i, &peek->far, &peek->p, &peek->len);
     if (err) {
         buf_release(&peek->far);
         leaf_done(leaf);

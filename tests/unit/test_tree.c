@@ -297,6 +297,122 @@ START_TEST(test_tree_against_model)
 }
 END_TEST
 
+/* ---- look-ups near each other, by several threads ---- */
+
+struct near_looks {
+    struct store *st;
+    const struct model *m;
+    uint64_t seed;
+    int wrong;
+};
+
+static uint64_t near_rnd(struct near_looks *l, uint64_t n)
+{
+    l->seed ^= l->seed << 13;
+    l->seed ^= l->seed >> 7;
+    l->seed ^= l->seed << 17;
+    return l->seed % n;
+}
+
+/* The key at hand, or one close to it that may not be there. */
+static void near_key(struct near_looks *l, size_t at, struct key *key)
+{
+    memcpy(key, &l->m->e[at]->key, sizeof *key);
+    switch (near_rnd(l, 8)) {
+    case 0:
+        key->len = key->len > 9 ? key->len - 1 : 9;
+        break;
+    case 1:
+        key_add_u8(key, (uint8_t)near_rnd(l, 256));
+        break;
+    case 2:
+        key->p[key->len - 1] ^= (uint8_t)(1 + near_rnd(l, 3));
+        break;
+    default:
+        break;
+    }
+}
+
+static int near_same(const struct near_looks *l, const struct key *key)
+{
+    struct buf value = {0};
+    struct peek peek;
+    int equal, err = tree_get(l->st, key, &value), again = tree_peek(l->st, key, &peek);
+    size_t at = model_find(l->m, key, &equal);
+    int same = err == again && err == (equal ? 0 : DREP_ERR_NOT_FOUND);
+
+    if (same && equal) {
+        uint8_t *want = malloc(value.len + 1);
+
+        value_make(want, l->m->e[at]->len, l->m->e[at]->salt);
+        same = value.len == l->m->e[at]->len && peek.len == value.len;
+        same = same && (value.len == 0 || (memcmp(want, value.p, value.len) == 0 &&
+                                           memcmp(want, peek.p, value.len) == 0));
+        free(want);
+    }
+    if (again == 0)
+        tree_peeked(&peek);
+    buf_release(&value);
+    return same;
+}
+
+static void *near_thread(void *ctx)
+{
+    struct near_looks *l = ctx;
+    size_t at = 0;
+    struct key key;
+
+    for (int i = 0; i < 60000; i++) {
+        uint64_t how = near_rnd(l, 100);
+
+        if (how < 90)
+            at += near_rnd(l, 9);
+        else if (how < 95)
+            at -= at < 40 ? at : near_rnd(l, 40);
+        else
+            at = near_rnd(l, l->m->n);
+        at %= l->m->n;
+        near_key(l, at, &key);
+        l->wrong += !near_same(l, &key);
+    }
+    return NULL;
+}
+
+START_TEST(test_tree_near)
+{
+    struct near_looks looks[4];
+    pthread_t thread[4];
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0};
+
+    seed = 777 + (uint64_t)_i;
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (int i = 0; i < 8000; i++)
+        one_change(st, &m, _i == 0 ? 20 : 4000, 0);
+    must_commit(st);
+    close_and_reopen(&file, &st);
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < 4; i++) {
+            looks[i] = (struct near_looks){st, &m, 99 + (uint64_t)(i + 4 * again), 0};
+            ck_assert_int_eq(pthread_create(&thread[i], NULL, near_thread, &looks[i]), 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            pthread_join(thread[i], NULL);
+            ck_assert_int_eq(looks[i].wrong, 0);
+        }
+        /* Another tree: what was remembered of the first must not be believed. */
+        for (int i = 0; i < 2000; i++)
+            one_change(st, &m, _i == 0 ? 20 : 4000, 60);
+        must_commit(st);
+    }
+    store_close(st);
+    model_release(&m);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_tree_in_order_is_full)
 {
     /* Keys in order at several places: leaves are full, wherever that is. */
@@ -525,6 +641,7 @@ int main(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, test_tree_against_model, 0, 3);
+    tcase_add_loop_test(t, test_tree_near, 0, 2);
     tcase_add_test(t, test_tree_in_order_is_full);
     tcase_add_test(t, test_tree_many_objects);
     tcase_add_test(t, test_tree_file_does_not_grow);
