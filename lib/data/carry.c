@@ -367,8 +367,7 @@ static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, u
         err = buf_reserve(b, size);
     if (err == 0)
         err = chunk_read(&ds->chunks, coord, 0, size, b->p, &have);
-    *fixed = have;
-    b->len = (size_t)have;
+    b->len = *fixed = (size_t)have;
     *elements = have / (uint64_t)ds->esize;
     return err;
 }

@@ -33,6 +33,7 @@ struct check {
     struct seen types;   /* number, uses: pairs, ascending */
     struct seen used;    /* type numbers that records name */
     struct seen datasets;
+    uint64_t ownerless, broken; /* the last object without a record, with a malformed one */
     /* The dataset whose chunks are being walked. */
     uint64_t chunks_id;
     int chunks_err;
@@ -297,6 +298,21 @@ static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, s
     return err;
 }
 
+/* What belongs to an object lies behind its record; one finding for each that has none. */
+static void see_owner(struct check *c, const struct key *key, uint64_t where)
+{
+    uint64_t id = key_object(key->p);
+    size_t n = c->objects.n;
+    char text[100];
+
+    if (key_tag(key->p) <= FMT_TAG_OBJECT || id == c->ownerless || id == c->broken ||
+        (n > 0 && c->objects.p[n - 2] == id))
+        return;
+    c->ownerless = id;
+    snprintf(text, sizeof text, "object %llu has entries and no record", (unsigned long long)id);
+    finding(c, DREP_ERR_FORMAT, where, text);
+}
+
 static int see_entry(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
                      void *ctx)
 {
@@ -306,10 +322,12 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
 
     if (key->len < 9)
         return 0;
+    see_owner(c, key, where);
     switch (key_tag(key->p)) {
     case FMT_TAG_OBJECT:
         what = "record";
-        err = see_object(c, key, value, len);
+        if ((err = see_object(c, key, value, len)) != 0)
+            c->broken = key_object(key->p);
         break;
     case FMT_TAG_LINK:
         what = "link";
@@ -455,6 +473,10 @@ static void check_counts(struct check *c)
 {
     char text[200];
     size_t at = 0;
+
+    if ((c->objects.n == 0 || c->objects.p[0] != FMT_OBJECT_ROOT) &&
+        c->ownerless != FMT_OBJECT_ROOT && c->broken != FMT_OBJECT_ROOT)
+        finding(c, DREP_ERR_FORMAT, 0, "the root group is not there");
 
     seen_sort(&c->linked);
     seen_sort(&c->used);

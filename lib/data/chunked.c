@@ -33,7 +33,7 @@ static int read_whole(struct transfer *t, struct conv *c, struct work *w, const 
             return err;
         s.payload = b->p;
     }
-    c->heap = bytes + full;
+    c->heap = size > full ? bytes + full : NULL;
     c->heap_size = size > full ? (size_t)(size - full) : 0;
     return part_runs(t, p, memory_run, &s);
 }

@@ -13,6 +13,14 @@
 #define IMAGE_MAX (4u << 20)
 #define BLOCKS_MAX 3000
 
+/* A copy lies in memory whole, and a slab of it may be large where its source had a few bytes:
+ * then memory ends, which is an error like others. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1:max_allocation_size_mb=512";
+}
+
 /* ---- making sums right ---- */
 
 struct image {

@@ -366,11 +366,11 @@ static void *near_thread(void *ctx)
         uint64_t how = near_rnd(l, 100);
 
         if (how < 90)
-            at += near_rnd(l, 9);
+            at += (size_t)near_rnd(l, 9);
         else if (how < 95)
-            at -= at < 40 ? at : near_rnd(l, 40);
+            at -= at < 40 ? at : (size_t)near_rnd(l, 40);
         else
-            at = near_rnd(l, l->m->n);
+            at = (size_t)near_rnd(l, l->m->n);
         at %= l->m->n;
         near_key(l, at, &key);
         l->wrong += !near_same(l, &key);
