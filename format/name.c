@@ -26,7 +26,12 @@ static size_t utf8_next(const uint8_t *p, size_t left)
 int text_check(const uint8_t *p, size_t len)
 {
     while (len > 0) {
-        size_t n = p[0] ? utf8_next(p, len) : 0;
+        /* Mostly ASCII, eight at a time: none has its upper bit set, none is zero. */
+        uint64_t v = len >= 8 ? load_u64(p) : 0;
+        size_t n = 8;
+
+        if (!v || ((v | (v - 0x0101010101010101)) & 0x8080808080808080))
+            n = p[0] ? utf8_next(p, len) : 0;
 
         if (n == 0)
             return FMT_ERR_NAME;

@@ -84,11 +84,19 @@ static int own_root(struct store *st, struct node **out)
     return 0;
 }
 
-static void hint_keep(struct store *st, struct node *leaf, const struct bounds *b)
+/* Which hint served keys of this kind last: what is changed in turn has different tags, or
+ * belongs to the root and to something else. */
+static unsigned kind_of(struct words w)
+{
+    return (unsigned)(w.second >> 56 << 1 | (w.first == FMT_OBJECT_ROOT)) % HINT_KINDS;
+}
+
+static void hint_keep(struct store *st, struct node *leaf, const struct bounds *b, struct words w)
 {
     struct tree *t = &st->tree;
-    struct hint *h = &t->hint[t->next_hint++ % HINTS];
+    struct hint *h = &t->hint[t->next_hint % HINTS];
 
+    t->served[kind_of(w)] = (uint8_t)(t->next_hint++ % HINTS);
     *h = (struct hint){.leaf = leaf,
                        .shape = t->shape,
                        .low = {0, 0},
@@ -100,45 +108,52 @@ static void hint_keep(struct store *st, struct node *leaf, const struct bounds *
         h->high = words_of(b->high, b->high_len);
 }
 
-static int inside(const struct hint *h, struct words w, const uint8_t *key, size_t len)
+static inline int inside(const struct hint *h, struct words w, const uint8_t *key, size_t len)
 {
     const struct bounds *b = &h->bounds;
     int low = words_compare(w, h->low), high = words_compare(w, h->high);
 
+    if (low > 0 && high < 0)
+        return 1;
     return (low > 0 || (low == 0 && (!b->low || key_compare(key, len, b->low, b->low_len) >= 0))) &&
            (high < 0 ||
             (high == 0 && (!b->high || key_compare(key, len, b->high, b->high_len) < 0)));
 }
 
+static unsigned hint_search(const struct tree *t, struct words w, const uint8_t *key, size_t len)
+{
+    unsigned i = 0;
+
+    while (i < HINTS && !(t->hint[i].shape == t->shape && inside(&t->hint[i], w, key, len)))
+        i++;
+    return i;
+}
+
+/* HINTS: none leads there. */
+static inline unsigned hint_find(const struct tree *t, struct words w, const uint8_t *key,
+                                 size_t len)
+{
+    unsigned i = t->served[kind_of(w)];
+
+    if (t->hint[i].shape == t->shape && inside(&t->hint[i], w, key, len))
+        return i;
+    return hint_search(t, w, key, len);
+}
+
 struct node *tree_hinted(const struct store *st, const uint8_t *key, size_t len)
 {
     const struct tree *t = &st->tree;
-    struct words w;
+    unsigned i = t->node ? hint_find(t, words_of(key, len), key, len) : HINTS;
 
-    if (!t->node)
-        return NULL;
-    w = words_of(key, len);
-    for (int i = 0; i < HINTS; i++) {
-        const struct hint *h = &t->hint[i];
-
-        if (h->shape == t->shape && inside(h, w, key, len))
-            return h->leaf;
-    }
-    return NULL;
+    return i < HINTS ? t->hint[i].leaf : NULL;
 }
 
-/* The dirty leaf where a key belongs. */
-static int leaf_for(struct store *st, const uint8_t *key, size_t len, struct node **out)
+static int leaf_own(struct store *st, const uint8_t *key, size_t len, struct node **out)
 {
     struct bounds b = {.low = NULL, .high = NULL};
-    struct node *n = tree_hinted(st, key, len);
-    int err;
+    struct node *n;
+    int err = own_root(st, &n);
 
-    if (n) {
-        *out = n;
-        return 0;
-    }
-    err = own_root(st, &n);
     while (!err && n->level) {
         uint32_t i = node_child(n, key, len);
 
@@ -147,8 +162,22 @@ static int leaf_for(struct store *st, const uint8_t *key, size_t len, struct nod
     }
     if (err)
         return err;
-    hint_keep(st, n, &b);
+    hint_keep(st, n, &b, words_of(key, len));
     *out = n;
+    return 0;
+}
+
+/* The dirty leaf where a key belongs. */
+static inline int leaf_for(struct store *st, const uint8_t *key, size_t len, struct node **out)
+{
+    struct tree *t = &st->tree;
+    struct words w = words_of(key, len);
+    unsigned i = t->node ? hint_find(t, w, key, len) : HINTS;
+
+    if (i == HINTS)
+        return leaf_own(st, key, len, out);
+    t->served[kind_of(w)] = (uint8_t)i;
+    *out = t->hint[i].leaf;
     return 0;
 }
 
@@ -237,12 +266,18 @@ static int split(struct store *st, struct node *n, struct cut cut, const uint8_t
 {
     struct node *right = node_new(n->level);
     struct child c = {.node = right};
+    uint32_t items = n->n - cut.k;
     size_t moved = 0;
     int err = 0;
 
     for (uint32_t i = cut.k; i < n->n; i++)
         moved += n->item[i].key_len + item_value_len(n, i);
-    if (!right || node_reserve(right, n->n - cut.k + 1, moved + extra) || node_reserve(n, 1, extra))
+    /* Behind a leaf that was filled from its end another one will be. */
+    if (cut.k == n->n && !n->level) {
+        items = n->n;
+        moved = n->used - n->waste;
+    }
+    if (!right || node_reserve(right, items + 1, moved + extra) || node_reserve(n, 1, extra))
         err = DREP_ERR_NOMEM;
     if (!err && !n->parent)
         err = raise_root(st);

@@ -92,6 +92,7 @@ struct bounds {
 #define LEAF_MAX 4096u
 #define LEAVES_MAX 1024 /* dirty leaves in memory, about 12 MiB */
 #define HINTS 8
+#define HINT_KINDS 32
 struct hint { /* a dirty leaf changed lately; holds while the shape is the same */
     struct node *leaf;
     uint64_t shape;
@@ -130,7 +131,8 @@ struct tree {
     size_t leaves;              /* dirty ones */
     size_t leaves_max;          /* beyond which they are written early */
     int spilled;                /* some were, since the last commit */
-    int next_hint;
+    unsigned next_hint; /* to be replaced */
+    uint8_t served[HINT_KINDS];
     struct hint *hint;
     uint64_t next_stamp;
     struct pin *pin; /* under the store's lock */

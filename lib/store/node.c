@@ -288,12 +288,18 @@ struct node *node_copy(const struct node *n)
 
 /* The first item of [low, high) whose key is >= key, high if there is none. */
 static uint32_t lower(const struct node *n, uint32_t low, uint32_t high, const uint8_t *key,
-                      size_t len)
+                      size_t len, int *equal)
 {
+    *equal = 0;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
+        int order = item_compare(n, mid, key, len);
 
-        if (item_compare(n, mid, key, len) < 0)
+        if (order == 0) {
+            *equal = 1;
+            return mid;
+        }
+        if (order < 0)
             low = mid + 1;
         else
             high = mid;
@@ -301,32 +307,49 @@ static uint32_t lower(const struct node *n, uint32_t low, uint32_t high, const u
     return low;
 }
 
+/* Keys often come in order, or return to what was changed last: looks at that item and its
+ * neighbours.  1: *low is the answer; 0: it lies in [*low, *high]. */
+static int near_last(const struct node *n, const uint8_t *key, size_t len, uint32_t *low,
+                     uint32_t *high, int *equal)
+{
+    uint32_t last = n->last;
+    int order = item_compare(n, last, key, len);
+
+    *low = *high = last;
+    *equal = order == 0;
+    if (order == 0)
+        return 1;
+    if (order < 0) {
+        *low = last + 1;
+        *high = n->n;
+        if (*low == n->n)
+            return 1;
+        order = item_compare(n, *low, key, len);
+        *equal = order == 0;
+        return order >= 0;
+    }
+    *low = 0;
+    if (last == 0)
+        return 1;
+    order = item_compare(n, last - 1, key, len);
+    if (order > 0) {
+        *high = last - 1;
+        return 0;
+    }
+    *equal = order == 0;
+    *low = order == 0 ? last - 1 : last;
+    return 1;
+}
+
 uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal)
 {
-    uint32_t low = 0, high = n->n, i;
+    uint32_t low = 0, high = n->n;
 
     if (n->block)
         return block_find(n, key, len, equal);
-    /* Keys often come in order: look at the one that came last, and behind it. */
-    if (n->dirty && n->last < n->n) {
-        int order = item_compare(n, n->last, key, len);
-
-        *equal = order == 0;
-        if (order == 0)
-            return n->last;
-        if (order < 0) {
-            low = n->last + 1;
-            if (low == high)
-                return low;
-            order = item_compare(n, low, key, len);
-            *equal = order == 0;
-            if (order >= 0)
-                return low;
-        }
-    }
-    i = lower(n, low, high, key, len);
-    *equal = i < n->n && item_compare(n, i, key, len) == 0;
-    return i;
+    if (n->dirty && n->last < n->n && near_last(n, key, len, &low, &high, equal))
+        return low;
+    return lower(n, low, high, key, len, equal);
 }
 
 /* The same of an interior node that was read. */
@@ -352,11 +375,12 @@ static uint32_t words_child(const struct node *n, const uint8_t *key, size_t len
 uint32_t node_child(const struct node *n, const uint8_t *key, size_t len)
 {
     uint32_t i;
+    int equal;
 
     if (n->words)
         return words_child(n, key, len);
-    i = lower(n, 0, n->n, key, len);
-    if (i < n->n && item_compare(n, i, key, len) == 0)
+    i = lower(n, 0, n->n, key, len, &equal);
+    if (equal)
         return i;
     return i ? i - 1 : 0;
 }
@@ -726,6 +750,28 @@ int node_decode(struct node **out, uint8_t *block, const struct block_head *head
     return 0;
 }
 
+static void item_put(struct out *out, const struct node *n, uint32_t i)
+{
+    const struct item *item = &n->item[i];
+    const uint8_t *key = item_key(n, i);
+    size_t shared = 0;
+
+    if (i)
+        shared = key_shared(item_key(n, i - 1), item[-1].key_len, key, item->key_len);
+    if (n->level) {
+        struct child c = child_get(n, i);
+        uint8_t ref[FMT_REF_SIZE];
+        struct out at;
+
+        out_init(&at, ref, sizeof(ref));
+        ref_put(&at, &c.ref);
+        entry_put(out, shared, key + shared, item->key_len - shared, ref, sizeof(ref), 0);
+    } else {
+        entry_put(out, shared, key + shared, item->key_len - shared, item_value(n, i),
+                  item_value_len(n, i), (item->value_len & ITEM_FAR) != 0);
+    }
+}
+
 uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8], uint64_t sequence)
 {
     struct block_head head = {.kind = FMT_NODE,
@@ -737,26 +783,8 @@ uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8]
 
     memcpy(head.uuid, uuid, sizeof(head.uuid));
     out_init(&out, block + FMT_BLOCK_HEAD, n->bytes - FMT_BLOCK_HEAD);
-    for (uint32_t i = 0; i < n->n; i++) {
-        const struct item *item = &n->item[i];
-        const uint8_t *key = item_key(n, i);
-        size_t shared = 0;
-
-        if (i)
-            shared = key_shared(item_key(n, i - 1), item[-1].key_len, key, item->key_len);
-        if (n->level) {
-            struct child c = child_get(n, i);
-            uint8_t ref[FMT_REF_SIZE];
-            struct out at;
-
-            out_init(&at, ref, sizeof(ref));
-            ref_put(&at, &c.ref);
-            entry_put(&out, shared, key + shared, item->key_len - shared, ref, sizeof(ref), 0);
-        } else {
-            entry_put(&out, shared, key + shared, item->key_len - shared, item_value(n, i),
-                      item_value_len(n, i), (item->value_len & ITEM_FAR) != 0);
-        }
-    }
+    for (uint32_t i = 0; i < n->n; i++)
+        item_put(&out, n, i);
     assert(!out.err && out.at == n->bytes - FMT_BLOCK_HEAD);
     return block_seal(block, &head);
 }

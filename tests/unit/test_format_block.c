@@ -521,6 +521,32 @@ START_TEST(test_entries_keep_their_limits)
 }
 END_TEST
 
+static int sign(int v)
+{
+    return (v > 0) - (v < 0);
+}
+
+START_TEST(test_keys_of_any_length_compare_as_memcmp_does)
+{
+    uint8_t a[41], b[41];
+
+    for (size_t alen = 0; alen <= 40; alen++)
+        for (size_t blen = 0; blen <= 40; blen++)
+            for (size_t at = 0; at <= 40; at++)
+                for (int step = -1; step <= 1; step++) {
+                    size_t n = alen < blen ? alen : blen;
+                    int want;
+
+                    for (size_t i = 0; i < 41; i++)
+                        a[i] = b[i] = (uint8_t)(i % 3 ? 0x80 : 0x7f);
+                    b[at] = (uint8_t)(b[at] + step);
+                    want = n ? memcmp(a, b, n) : 0;
+                    want = want ? want : (alen > blen) - (alen < blen);
+                    ck_assert_int_eq(sign(key_compare(a, alen, b, blen)), sign(want));
+                }
+}
+END_TEST
+
 START_TEST(test_keys_sort_as_byte_strings)
 {
     struct key a, b;
@@ -569,6 +595,7 @@ int main(void)
     tcase_add_test(tc, test_a_block_is_possible_for_its_kind);
     tcase_add_test(tc, test_entries_are_as_the_page_says);
     tcase_add_test(tc, test_entries_keep_their_limits);
+    tcase_add_test(tc, test_keys_of_any_length_compare_as_memcmp_does);
     tcase_add_test(tc, test_keys_sort_as_byte_strings);
     tcase_set_timeout(tc, 60);
     suite_add_tcase(suite, tc);

@@ -827,6 +827,22 @@ START_TEST(test_D17_names)
 
         ck_assert_msg((name_check(p, strlen(row[i].text)) == 0) == row[i].name, "row %zu", i);
         ck_assert_msg((text_check(p, strlen(row[i].text)) == 0) == row[i].any, "row %zu", i);
+        /* Wherever in a longer text it stands. */
+        for (size_t before = 0; before < 20; before++)
+            for (size_t behind = 0; behind < 20; behind++) {
+                size_t len = strlen(row[i].text);
+
+                memset(text, 1, before + len + behind);
+                memcpy(text + before, p, len);
+                ck_assert_msg((text_check(text, before + len + behind) == 0) ==
+                                  (row[i].any || len == 0),
+                              "row %zu behind %zu", i, before);
+            }
+    }
+    for (size_t at = 0; at < 32; at++) {
+        memset(text, 0x7f, 32);
+        text[at] = 0;
+        ck_assert_int_eq(text_check(text, 32), FMT_ERR_NAME);
     }
     memset(text, 'x', sizeof(text));
     ck_assert_int_eq(name_check(text, FMT_NAME_MAX), 0);

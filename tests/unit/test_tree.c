@@ -53,8 +53,10 @@ static size_t model_find(const struct model *m, const struct key *key, int *equa
     *equal = 0;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        int c = key_compare(m->e[mid]->key.p, m->e[mid]->key.len, key->p, key->len);
+        size_t mlen = m->e[mid]->key.len;
+        int c = memcmp(m->e[mid]->key.p, key->p, mlen < key->len ? mlen : key->len);
 
+        c = c ? c : (mlen > key->len) - (mlen < key->len);
         if (c == 0)
             *equal = 1;
         if (c < 0)
@@ -413,6 +415,49 @@ START_TEST(test_tree_near)
 }
 END_TEST
 
+START_TEST(test_tree_around_one_place)
+{
+    /* What is changed lies at or near what was changed last, in leaves of every fill. */
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0};
+    uint64_t at = 3000;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (int i = 0; i < 60000; i++) {
+        uint8_t bytes[64];
+        uint32_t salt = (uint32_t)rnd(1000);
+        size_t len = (size_t)rnd(64);
+        struct key key;
+
+        at = rnd(400) == 0 ? rnd(6000) : (at + rnd(7) + 5997) % 6000;
+        key_make(&key, 1 + at / 2000, FMT_TAG_LINK);
+        for (uint64_t k = 0; k < at % 5; k++)
+            key_add_u32(&key, 77);
+        key_add_u32(&key, (uint32_t)at);
+        if (rnd(3) == 0) {
+            ck_assert_int_eq(tree_del(st, &key), model_del(&m, &key));
+            continue;
+        }
+        value_make(bytes, len, salt);
+        ck_assert_int_eq(tree_put(st, &key, bytes, len), 0);
+        model_put(&m, &key, len, salt);
+        if (i % 20000 == 19999) {
+            same_all(st, &m);
+            must_commit(st);
+            check_store(st);
+            close_and_reopen(&file, &st);
+            same_all(st, &m);
+        }
+    }
+    same_all(st, &m);
+    store_close(st);
+    fault_release(&file);
+    model_release(&m);
+}
+END_TEST
+
 START_TEST(test_tree_in_order_is_full)
 {
     /* Keys in order at several places: leaves are full, wherever that is. */
@@ -642,6 +687,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, test_tree_against_model, 0, 3);
     tcase_add_loop_test(t, test_tree_near, 0, 2);
+    tcase_add_test(t, test_tree_around_one_place);
     tcase_add_test(t, test_tree_in_order_is_full);
     tcase_add_test(t, test_tree_many_objects);
     tcase_add_test(t, test_tree_file_does_not_grow);
