@@ -322,12 +322,11 @@ static drep_dataset *dataset_alloc(drep_dataset *ds)
     return ds;
 }
 
-static int load_rec(drep_dataset *ds)
+/* The record as it stands in the tree, into bytes that the handle keeps. */
+static int load_bytes(drep_dataset *ds)
 {
-    struct buf *b = &ds->rec_bytes;
     struct peek peek;
     struct key key;
-    struct in in;
     int err;
 
     key_make(&key, ds->id, FMT_TAG_OBJECT);
@@ -336,8 +335,18 @@ static int load_rec(drep_dataset *ds)
         return fail(DREP_ERR_FORMAT, "object %llu is not in the file", (unsigned long long)ds->id);
     if (err != 0)
         return err;
-    err = buf_set(b, peek.p, peek.len);
+    err = buf_set(&ds->rec_bytes, peek.p, peek.len);
     tree_peeked(&peek);
+    return err;
+}
+
+/* made: its bytes, where it was put into the tree just now; NULL: it is there. */
+static int load_rec(drep_dataset *ds, const struct buf *made)
+{
+    struct buf *b = &ds->rec_bytes;
+    struct in in;
+    int err = made != NULL ? buf_set(b, made->p, made->len) : load_bytes(ds);
+
     if (err != 0)
         return err;
     in_init(&in, b->p, b->len);
@@ -395,9 +404,9 @@ static int filter_names(drep_dataset *ds)
     return 0;
 }
 
-/* spare: memory for it, NULL: there is none. */
-static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset *spare,
-                       drep_dataset **out)
+/* spare: memory for it, NULL: there is none; made: as for load_rec(). */
+static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct buf *made,
+                       drep_dataset *spare, drep_dataset **out)
 {
     drep_dataset *ds = dataset_alloc(spare);
     int err;
@@ -411,7 +420,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, drep_dataset
     err = buf_set(&ds->name, path, strlen(path) + 1);
     ds->path = (const char *)ds->name.p;
     if (err == 0)
-        err = load_rec(ds);
+        err = load_rec(ds, made);
     if (err == 0)
         err = dataset_type(f, &ds->rec, &ds->ft);
     if (err == 0) {
@@ -444,8 +453,8 @@ static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
     return ds;
 }
 
-/* One handle an object and file: all openers share it. */
-int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
+static int dataset_take(drep_file *f, uint64_t id, const char *path, const struct buf *made,
+                        drep_dataset **out)
 {
     drep_dataset *ds, *mine = NULL, *spare = NULL;
     int err;
@@ -461,7 +470,7 @@ int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
         *out = ds;
         return 0;
     }
-    if ((err = dataset_new(f, id, path, spare, &mine)) != 0)
+    if ((err = dataset_new(f, id, path, made, spare, &mine)) != 0)
         return err;
     pthread_mutex_lock(&f->type_lock);
     ds = dataset_opened(f, id);
@@ -474,6 +483,12 @@ int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
         dataset_free(mine);
     *out = ds != NULL ? ds : mine;
     return 0;
+}
+
+/* One handle an object and file: all openers share it. */
+int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
+{
+    return dataset_take(f, id, path, NULL, out);
 }
 
 /* Holds all open handles, so that closing one does not end it meanwhile. */
@@ -507,7 +522,7 @@ static int dataset_again(drep_dataset *ds)
     err = tree_get(ds->file->st, &key, NULL);
     if (err == DREP_ERR_NOT_FOUND)
         return 0;
-    return err != 0 ? err : dataset_new(ds->file, ds->id, ds->path, NULL, &ds->again);
+    return err != 0 ? err : dataset_new(ds->file, ds->id, ds->path, NULL, NULL, &ds->again);
 }
 
 /* The handle becomes what stands beside it, which becomes what the handle was. */
@@ -949,6 +964,7 @@ int note_users(drep_file *f, uint64_t id, const struct object_rec *rec)
     return err;
 }
 
+/* The bytes of the object's record are in scratch[0] then. */
 static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_t *id)
 {
     struct object_rec rec;
@@ -1004,7 +1020,7 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
     if (err == 0)
         err = create(file, path, spec, &id);
     if (err == 0 && out != NULL)
-        err = dataset_get(file, id, path, &ds);
+        err = dataset_take(file, id, path, &file->scratch[0], &ds);
     if (ds != NULL)
         ds->trimmed = true;
     if (path != NULL)

@@ -45,10 +45,34 @@ static int self_open(struct self *s, const drep_type *type)
 
 #define PLAN_HEAD 3
 
+/* A conversion of one item that does no more than to order `size` bytes; 0: it does more. */
+struct turn {
+    int size;
+    struct bytes bytes;
+};
+
+static void turn_of(const struct conv *c, struct turn *t)
+{
+    bool moves = c->dense && c->stored->items == 1 && kernel_bytes(&c->kernel, &t->bytes) &&
+                 t->bytes.units == 1 && t->bytes.from == 0 && t->bytes.from_unit == t->bytes.unit;
+
+    t->size = moves ? t->bytes.unit : 0;
+    for (int i = 0; i < t->size; i++)
+        if (t->bytes.map[i] >= t->size)
+            t->size = 0;
+}
+
+static void turn(const struct turn *t, uint8_t *dst, const uint8_t *src)
+{
+    for (int i = 0; i < t->size; i++)
+        dst[i] = src[t->bytes.map[i]];
+}
+
 struct value_plan {
     struct self self;
     struct ftype ft;
     struct conv write, read;
+    struct turn put, get;
     uint8_t head[PLAN_HEAD]; /* the row that comes first */
 };
 
@@ -88,6 +112,8 @@ static int plan_new(drep_file *f, const drep_type *type, struct value_plan **out
         plan_free(p);
         return err;
     }
+    turn_of(&p->write, &p->put);
+    turn_of(&p->read, &p->get);
     *out = p;
     return 0;
 }
@@ -132,16 +158,20 @@ static int value_room(struct buf *to, size_t at, int64_t count, int64_t each, si
 
 static int plan_put(const struct value_plan *p, int64_t count, const void *buf, struct buf *to)
 {
-    struct conv c = p->write;
     size_t bytes = 0;
+    struct conv c;
     int err = value_room(to, PLAN_HEAD, count, p->self.prog.extent, &bytes);
 
     if (err != 0)
         return err;
     memcpy(to->p, p->head, PLAN_HEAD);
-    err = conv_write(&c, buf, 0, to->p + PLAN_HEAD, p->self.prog.extent, count);
     to->len = PLAN_HEAD + bytes;
-    return err;
+    if (count == 1 && p->put.size > 0) {
+        turn(&p->put, to->p + PLAN_HEAD, buf);
+        return 0;
+    }
+    c = p->write;
+    return conv_write(&c, buf, 0, to->p + PLAN_HEAD, p->self.prog.extent, count);
 }
 
 /* ---- every type ---- */
@@ -271,13 +301,18 @@ int value_check(const struct span *value, const drep_type *type, int64_t count)
 static int plan_value(const struct value_plan *p, const struct span *value, int64_t count,
                       void *buf)
 {
-    struct conv c = p->read;
+    struct conv c;
     uint64_t bytes;
 
     if (__builtin_mul_overflow((uint64_t)count, (uint64_t)p->self.prog.extent, &bytes) ||
         bytes > value->len - PLAN_HEAD)
         return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
                     value->len);
+    if (count == 1 && p->get.size > 0) {
+        turn(&p->get, buf, value->p + PLAN_HEAD);
+        return 0;
+    }
+    c = p->read;
     return conv_read(&c, buf, 0, value->p + PLAN_HEAD, p->self.prog.extent, count);
 }
 
