@@ -294,7 +294,8 @@ int run_remove(struct chunks *cs, struct found *f, uint32_t n);
 int run_store(struct store *st, const struct run *r, enum keep keep);
 /* All open runs into the tree, of one object (0: all of them); then they are not open. */
 int runs_flush(struct store *st, uint64_t object);
-void runs_op_begin(struct store *st);
+/* The operation stands; or all is as it was before. */
+void runs_op_end(struct store *st);
 void runs_op_undo(struct store *st);
 void runs_release(struct store *st);
 /* The transaction is over: reservations are given back. */

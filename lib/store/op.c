@@ -131,7 +131,6 @@ int store_op_begin(struct store *st)
     op->next_type = st->next_type;
     op->dirty = st->dirty;
     op->undo_max = st->undo_max;
-    runs_op_begin(st);
     cache_op_begin(st->cache);
     return 0;
 }
@@ -234,6 +233,7 @@ int store_op_end(struct store *st, int keep)
         return fail(DREP_ERR_ARG, "no operation is under way");
     if (keep) {
         op->active = 0;
+        runs_op_end(st);
         cache_op_end(st->cache);
         for (size_t i = 0; i < op->freed.n; i++)
             space_free(st, op->freed.e[i].offset, op->freed.e[i].length, ANYWAY);

@@ -523,16 +523,19 @@ int run_capture(struct store *st, struct run *r, int sums)
     return 0;
 }
 
-void runs_op_begin(struct store *st)
+/* What a run was before the operation holds no longer than the operation. */
+static void release_capture(struct run *r)
 {
-    for (int i = 0; i < st->runs.n; i++) {
-        struct run *r = st->runs.open[i];
+    r->captured = 0;
+    r->opened = 0;
+    mem_free(r->base_sum);
+    r->base_sum = NULL;
+}
 
-        r->captured = 0;
-        r->opened = 0;
-        mem_free(r->base_sum);
-        r->base_sum = NULL;
-    }
+void runs_op_end(struct store *st)
+{
+    for (int i = 0; i < st->runs.n; i++)
+        release_capture(st->runs.open[i]);
 }
 
 void runs_op_undo(struct store *st)
@@ -554,7 +557,7 @@ void runs_op_undo(struct store *st)
         r->rec.size = r->base_size;
         r->space = r->base_space;
         r->dirty = r->base_dirty;
-        r->captured = 0;
+        release_capture(r);
     }
 }
 

@@ -498,6 +498,52 @@ START_TEST(test_committed_space_is_never_written)
 }
 END_TEST
 
+/* One operation that writes a part of chunk c of dataset d; kept, or taken back. */
+static void patch_op(struct model *m, int d, uint64_t c, size_t at, size_t n, int keep)
+{
+    struct chunks *cs = &m->d[d].cs;
+    struct chunk_model *now = &m->d[d].c[c];
+    uint8_t *p = random_bytes(n);
+
+    ck_assert_int_eq(store_op_begin(cs->st), 0);
+    ck_assert_int_eq(chunk_patch(cs, &c, at, n, p, NULL, 0), 0);
+    ck_assert_int_eq(store_op_end(cs->st, keep), 0);
+    if (!keep)
+        return;
+    if (at + n > now->size) {
+        now->p = realloc(now->p, at + n);
+        memset(now->p + now->size, 0, at + n - now->size);
+        now->size = at + n;
+    }
+    memcpy(now->p + at, p, n);
+}
+
+START_TEST(test_space_to_grow_into_is_freed_once)
+{
+    /* A chunk that grew leaves what it did not use to the commit, and to nothing later. */
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0};
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    describe(&m, st);
+    for (size_t at = 0; at < 5000; at += 100)
+        patch_op(&m, 1, 0, at, 100, 1);
+    must_commit(st);
+    patch_op(&m, 0, 3, 0, 100, 0);
+    for (int i = 0; i < 5; i++) {
+        patch_op(&m, 0, 3, 0, 100, i % 2);
+        must_commit(st);
+        check_store(&m);
+        same_all(&m, 0);
+    }
+    store_close(st);
+    release(&m);
+    fault_release(&file);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("chunk");
@@ -510,6 +556,7 @@ int main(void)
     tcase_add_loop_test(t, test_contiguous_is_one_run, 0, 3);
     tcase_add_test(t, test_flipped_payload);
     tcase_add_test(t, test_committed_space_is_never_written);
+    tcase_add_test(t, test_space_to_grow_into_is_freed_once);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
