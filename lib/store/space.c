@@ -495,34 +495,54 @@ int space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
 
 /* ---- freeing ---- */
 
+/* How many of these bytes, from the first on, are all in the set, or all not in it: *in. */
+static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, int *in)
+{
+    struct extent e;
+    uint64_t n;
+
+    *in = 0;
+    if (!extents_behind(x, offset, &e))
+        return size;
+    *in = e.offset <= offset;
+    n = *in ? e.length - (offset - e.offset) : e.offset - offset;
+    return n < size ? n : size;
+}
+
+/* Extents that meet may have come from anywhere: each part goes where it belongs. */
 static void free_now(struct store *st, uint64_t offset, uint64_t size)
 {
     struct space *sp = &st->space;
+    uint64_t n;
+    int own;
 
-    if (!space_fresh(st, offset, size)) {
-        list_add(sp->committing ? &sp->late : &sp->freed, offset, size);
-        return;
+    for (; size > 0; offset += n, size -= n) {
+        n = alike(&sp->fresh, offset, size, &own);
+        if (!own)
+            list_add(sp->committing ? &sp->late : &sp->freed, offset, n);
+        else if (extents_take(&sp->fresh, offset, n) == 0)
+            space_return(st, offset, n);
     }
-    if (extents_take(&sp->fresh, offset, size))
-        return;
-    space_return(st, offset, size);
 }
 
 void space_free(struct store *st, uint64_t offset, uint64_t size, enum keep keep)
 {
     struct op *op = &st->op;
+    uint64_t n;
+    int own;
 
     size = round_up(size ? size : 1, FMT_ALIGN);
-    if (op->active && keep == WITH_OP) {
-        /* What was there before the operation may have to come back. */
-        if (!extents_hold(&op->alloc, offset, size)) {
-            list_add(&op->freed, offset, size);
-            return;
-        }
-        if (extents_take(&op->alloc, offset, size))
-            return;
+    if (!op->active || keep == ANYWAY) {
+        free_now(st, offset, size);
+        return;
     }
-    free_now(st, offset, size);
+    for (; size > 0; offset += n, size -= n) {
+        n = alike(&op->alloc, offset, size, &own);
+        if (!own) /* what was there before the operation may have to come back */
+            list_add(&op->freed, offset, n);
+        else if (extents_take(&op->alloc, offset, n) == 0)
+            free_now(st, offset, n);
+    }
 }
 
 void space_trim(struct store *st)

@@ -544,6 +544,35 @@ START_TEST(test_space_to_grow_into_is_freed_once)
 }
 END_TEST
 
+START_TEST(test_own_space_is_free_at_once)
+{
+    /* Of what an operation frees, the transaction's own part can be used again, even where it
+     * meets space of a commit. */
+    const uint64_t size = 65536;
+    struct fault_file file;
+    struct store *st;
+    uint64_t at[4]; /* for nodes; of the commit; of the transaction; the rest */
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(space_alloc(st, size, 4096, ANYWAY, &at[i]), 0);
+    ck_assert_uint_eq(at[2], at[1] + size);
+    space_free(st, at[0], size, ANYWAY);
+    space_free(st, at[2], size, ANYWAY);
+    must_commit(st);
+    ck_assert_int_eq(space_alloc_at(st, at[2], size), 1);
+    ck_assert_int_eq(store_op_begin(st), 0);
+    space_free(st, at[1], size, WITH_OP);
+    space_free(st, at[2], size, WITH_OP);
+    ck_assert_int_eq(store_op_end(st, 1), 0);
+    ck_assert_int_eq(space_alloc_at(st, at[2], size), 1);
+    ck_assert_int_eq(space_alloc_at(st, at[1], size), 0);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("chunk");
@@ -557,6 +586,7 @@ int main(void)
     tcase_add_test(t, test_flipped_payload);
     tcase_add_test(t, test_committed_space_is_never_written);
     tcase_add_test(t, test_space_to_grow_into_is_freed_once);
+    tcase_add_test(t, test_own_space_is_free_at_once);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
