@@ -75,8 +75,15 @@ static int fits(const drep_file *f, const struct object_rec *rec, uint64_t paylo
     return all <= cache;
 }
 
+static int grows(const struct object_rec *rec)
+{
+    return rec->layout == FMT_CONTIGUOUS && rec->rank > 0 && rec->rank != FMT_RANK_NULL &&
+           rec->has_max && rec->max[0] > rec->len[0];
+}
+
 void dataset_fits(drep_dataset *ds)
 {
+    ds->chunks.grows = grows(&ds->rec);
     ds->chunks.fits = fits(ds->file, &ds->rec, ds->chunks.payload);
 }
 
@@ -118,6 +125,7 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     cs->payload = (uint64_t)bytes;
     cs->cell = rec->layout == FMT_CHUNKED ? cell_of(esize) : 0;
     cs->fits = fits(f, rec, cs->payload);
+    cs->grows = grows(rec);
     cs->variable = variable;
     cs->nfilters = rec->nfilters;
     memcpy(cs->filter, rec->filter, rec->nfilters * sizeof *rec->filter);

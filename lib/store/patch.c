@@ -61,6 +61,8 @@ static uint64_t room_of(const struct chunks *cs, const uint64_t *coord)
 {
     uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
 
+    if (cs->grows) /* what is not used of it is given back when the run is closed */
+        return cs->payload;
     if (cs->rank != 1 || !cs->reserve || !cs->payload || last >= cs->reserve / cs->payload + 1)
         return cs->payload;
     before = last * cs->payload;

@@ -158,6 +158,7 @@ struct chunks {
     uint64_t cell;    /* bytes of the pieces in which unfiltered chunks are kept in memory: whole
                          elements, whole 4 KiB blocks, at most 64; 0: they are not */
     int fits;         /* all of it fits into the chunk cache */
+    int grows;        /* contiguous: the dataset may become longer */
     int variable;     /* payload may be followed by a heap */
     int nfilters;
     struct filter_rec filter[FMT_FILTERS_MAX];

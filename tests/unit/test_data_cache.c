@@ -293,6 +293,36 @@ START_TEST(test_D11_whatever_the_cache_holds)
 }
 END_TEST
 
+/* A slab that grows is not copied for each append: its bytes are written about once. */
+START_TEST(test_appends_to_a_contiguous_dataset)
+{
+    const int64_t none = 0, max = DREP_UNLIMITED, n = 3000;
+    const drep_spec spec = {
+        .type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &max, .layout = DREP_CONTIGUOUS};
+    const char *path = temp_path("appends");
+    drep_file *f = new_file(path, "external32");
+    double row[100], *back = malloc((size_t)n * sizeof row);
+    drep_dataset *ds;
+    drep_usage u;
+
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < 100; k++)
+            row[k] = i * 100 + k;
+        ok(drep_append(ds, 0, 100, NULL, row, NULL));
+    }
+    ok(drep_read(ds, NULL, NULL, back, NULL));
+    for (int i = 0; i < n * 100; i++)
+        ck_assert_double_eq(back[i], i);
+    drep_dataset_close(ds);
+    check_file(f);
+    ok(drep_usage_get(f, &u));
+    ck_assert_int_lt(u.file, n * (int64_t)sizeof row + (1 << 20));
+    drep_abandon(f);
+    free(back);
+}
+END_TEST
+
 /* ---- unions ---- */
 
 START_TEST(test_unions_that_are_none)
@@ -535,6 +565,7 @@ int main(void)
 
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, test_D11_whatever_the_cache_holds, 0, 3 * CACHES);
+    tcase_add_test(t, test_appends_to_a_contiguous_dataset);
     tcase_add_test(t, test_unions_that_are_none);
     tcase_add_test(t, test_union_of_wide_boxes);
     tcase_add_test(t, test_map_is_what_read_gives);
