@@ -4,6 +4,7 @@
  * object: they are collected, and all processors print pieces of them into memory. */
 #include "crew.h"
 #include "dump.h"
+#include <errno.h>
 #include <stdlib.h>
 
 enum { MOST = 2048, PIECE = 64 };
@@ -15,10 +16,12 @@ struct part {
 
 struct ahead {
     struct dump *dump;
+    struct dump each; /* what parts begin with */
+    bool color;
     dump_object_fn *put;
     int n;
     struct walk_item item[MOST]; /* with copies of the texts */
-    struct part part[MOST / PIECE];
+    struct part part[CREW_SLOTS];
 };
 
 struct ahead *ahead_new(struct dump *dump, dump_object_fn *put)
@@ -27,6 +30,9 @@ struct ahead *ahead_new(struct dump *dump, dump_object_fn *put)
 
     if (a) {
         a->dump = dump;
+        a->each = *dump;
+        a->each.status = 0;
+        a->color = dump->sink->color;
         a->put = put;
     }
     return a;
@@ -52,38 +58,44 @@ void ahead_free(struct ahead *a)
     if (!a)
         return;
     forget(a);
-    for (i = 0; i < MOST / PIECE; i++)
+    for (i = 0; i < CREW_SLOTS; i++)
         if (a->part[i].sink.buf)
             sink_release(&a->part[i].sink);
     free(a);
 }
 
-static void put_part(void *ctx, int k)
+/* False without memory. */
+static bool part_ready(const struct ahead *a, struct part *p)
+{
+    if (!p->sink.buf && sink_init(&p->sink, -1))
+        return false;
+    p->dump = a->each;
+    p->dump.sink = &p->sink;
+    p->sink.color = a->color;
+    return true;
+}
+
+static void make_part(void *ctx, int k, int slot)
 {
     struct ahead *a = ctx;
-    struct part *p = &a->part[k];
+    struct part *p = &a->part[slot];
     int i;
 
+    if (!part_ready(a, p)) {
+        p->sink.err = ENOMEM;
+        return;
+    }
     for (i = k * PIECE; i < a->n && i < (k + 1) * PIECE; i++)
         a->put(&p->dump, &a->item[i]);
 }
 
-/* False without memory. */
-static bool part_ready(struct ahead *a, struct part *p)
+static int take_part(void *ctx, int k, int slot)
 {
-    if (!p->sink.buf && sink_init(&p->sink, -1))
-        return false;
-    p->dump = *a->dump;
-    p->dump.sink = &p->sink;
-    p->dump.status = 0;
-    p->sink.color = a->dump->sink->color;
-    return true;
-}
-
-static int part_take(struct ahead *a, struct part *p)
-{
+    struct ahead *a = ctx;
+    struct part *p = &a->part[slot];
     struct sink *s = a->dump->sink;
 
+    (void)k;
     if (sink_total(s) > 0 && p->sink.len > 0)
         sink_char(s, '\n');
     sink_put(s, p->sink.buf, p->sink.len);
@@ -97,14 +109,10 @@ static int part_take(struct ahead *a, struct part *p)
 
 int ahead_flush(struct ahead *a)
 {
-    int i, n = (a->n + PIECE - 1) / PIECE, err = 0;
+    struct crew crew = {
+        .n = (a->n + PIECE - 1) / PIECE, .make = make_part, .take = take_part, .ctx = a};
+    int err = crew_run(&crew);
 
-    for (i = 0; i < n && !err; i++)
-        err = part_ready(a, &a->part[i]) ? 0 : -1;
-    if (!err)
-        crew_run(n, put_part, a);
-    for (i = 0; i < n && !err; i++)
-        err = part_take(a, &a->part[i]);
     forget(a);
     return err;
 }

@@ -62,11 +62,19 @@ static void took_decimal(struct sink *s, char *text, size_t size)
     sink_took(s, size);
 }
 
+/* Whether there is something behind the point, so that the text says so by itself. */
+static bool has_fraction(double value)
+{
+    return fabs(value) < 9007199254740992.0 && (double)(int64_t)value != value;
+}
+
 void real_put_float(struct sink *s, float value, bool json)
 {
     char *text = sink_room(s, SHORTEST_MAX + 2);
 
-    if (text && isfinite(value))
+    if (text && has_fraction((double)value))
+        sink_took(s, shortest_float(text, value));
+    else if (text && isfinite(value))
         took_decimal(s, text, shortest_float(text, value));
     else
         put_special(s, isnan(value), value < 0, json);
@@ -76,7 +84,9 @@ void real_put_double(struct sink *s, double value, bool json)
 {
     char *text = sink_room(s, SHORTEST_MAX + 2);
 
-    if (text && isfinite(value))
+    if (text && has_fraction(value))
+        sink_took(s, shortest_double(text, value));
+    else if (text && isfinite(value))
         took_decimal(s, text, shortest_double(text, value));
     else
         put_special(s, isnan(value), value < 0, json);

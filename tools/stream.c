@@ -2,13 +2,13 @@
 #include "stream.h"
 #include "crew.h"
 #include "progress.h"
+#include <errno.h>
 #include <stdlib.h>
 
 #define PIECE ((int64_t)8192) /* elements; a row that is longer continues on another line */
 
 struct piece {
     int64_t first, count; /* elements, counted in the block */
-    struct sink sink;
 };
 
 struct run {
@@ -16,17 +16,33 @@ struct run {
     const drep_type *type;
     const char *elements;
     int64_t first, extent, row;
-    struct piece *piece; /* kept from block to block with their buffers */
+    struct piece *piece; /* of the block at hand */
     int n, cap;
+    struct sink sink[CREW_SLOTS]; /* in memory, made when first used */
 };
 
-static void put_piece(void *ctx, int i)
+static void make_piece(void *ctx, int i, int slot)
 {
     struct run *r = ctx;
-    struct piece *p = &r->piece[i];
+    const struct piece *p = &r->piece[i];
+    struct sink *s = &r->sink[slot];
 
-    r->stream->put(r->stream, &p->sink, r->type, r->elements + p->first * r->extent,
-                   r->first + p->first, p->count);
+    if (!s->buf && sink_init(s, -1))
+        s->err = ENOMEM;
+    if (!s->err)
+        r->stream->put(r->stream, s, r->type, r->elements + p->first * r->extent,
+                       r->first + p->first, p->count);
+}
+
+static int take_piece(void *ctx, int i, int slot)
+{
+    struct run *r = ctx;
+    struct sink *out = r->stream->sink, *s = &r->sink[slot];
+
+    (void)i;
+    sink_put(out, s->buf, s->len);
+    s->len = 0;
+    return s->err ? DREP_ERR_NOMEM : out->err ? DREP_ERR_STOPPED : 0;
 }
 
 /* The end of the piece that begins with element `at`. */
@@ -45,19 +61,14 @@ static int add_piece(struct run *r, int64_t first, int64_t count)
     int cap;
 
     if (r->n == r->cap) {
-        cap = r->cap ? 2 * r->cap : 16;
+        cap = r->cap ? 2 * r->cap : 64;
         more = realloc(r->piece, (size_t)cap * sizeof *more);
         if (!more)
             return DREP_ERR_NOMEM;
         r->piece = more;
-        for (; r->cap < cap; r->cap++)
-            r->piece[r->cap] = (struct piece){0};
+        r->cap = cap;
     }
-    if (!r->piece[r->n].sink.buf && sink_init(&r->piece[r->n].sink, -1))
-        return DREP_ERR_NOMEM;
-    r->piece[r->n].first = first;
-    r->piece[r->n].count = count;
-    r->n++;
+    r->piece[r->n++] = (struct piece){first, count};
     return 0;
 }
 
@@ -65,9 +76,9 @@ static int put_block(void *ctx, const drep_type *type, const void *elements, int
                      int64_t count)
 {
     struct run *r = ctx;
-    struct sink *out = r->stream->sink;
+    struct crew crew = {.make = make_piece, .take = take_piece, .ctx = r};
     int64_t at = 0, end;
-    int i, err = 0;
+    int err = 0;
 
     r->type = type;
     r->elements = elements;
@@ -79,17 +90,10 @@ static int put_block(void *ctx, const drep_type *type, const void *elements, int
     }
     if (err)
         return err;
-    crew_run(r->n, put_piece, r);
-    for (i = 0; i < r->n; i++) {
-        sink_put(out, r->piece[i].sink.buf, r->piece[i].sink.len);
-        if (r->piece[i].sink.err)
-            err = DREP_ERR_NOMEM;
-        r->piece[i].sink.len = 0;
-    }
+    crew.n = r->n;
+    err = crew_run(&crew);
     r->stream->any = true;
-    if (!err)
-        err = progress_add((uint64_t)(count * r->extent));
-    return err ? err : out->err ? DREP_ERR_STOPPED : 0;
+    return err ? err : progress_add((uint64_t)(count * r->extent));
 }
 
 int stream_run(struct stream *stream, drep_dataset *dataset, const drep_dsinfo *info,
@@ -101,9 +105,9 @@ int stream_run(struct stream *stream, drep_dataset *dataset, const drep_dsinfo *
     if (slice->rank > 0 && slice->count[slice->rank - 1] > 0)
         r.row = slice->count[slice->rank - 1];
     err = blocks_each(dataset, info, type, slice, put_block, &r);
-    for (i = 0; i < r.cap; i++)
-        if (r.piece[i].sink.buf)
-            sink_release(&r.piece[i].sink);
+    for (i = 0; i < CREW_SLOTS; i++)
+        if (r.sink[i].buf)
+            sink_release(&r.sink[i]);
     free(r.piece);
     return err;
 }
