@@ -1,17 +1,28 @@
 /* dump_ahead.c - objects of a dump, several at a time, in their order.
  *
  * Finding an object and its attributes takes longer than to print them, and needs no other
- * object: they are collected, and all processors print pieces of them into memory. */
+ * object: while the walk goes on, all processors print what it met into memory. */
 #include "crew.h"
 #include "dump.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST = 2048, PIECE = 64 };
+enum { PIECE = 64 };
+
+/* An object that the walk met, with places in the text of its part. */
+struct kept {
+    struct walk_item item;
+    size_t path, target, target_file;
+};
 
 struct part {
     struct dump dump; /* with a sink of its own */
     struct sink sink;
+    int n;
+    struct kept kept[PIECE];
+    char *text;
+    size_t used, cap;
 };
 
 struct ahead {
@@ -19,83 +30,34 @@ struct ahead {
     struct dump each; /* what parts begin with */
     bool color;
     dump_object_fn *put;
-    int n;
-    struct walk_item item[MOST]; /* with copies of the texts */
-    struct part part[CREW_SLOTS];
+    struct crew *crew;
+    int now; /* the part that is filled, -1: none */
+    struct part *part[CREW_SLOTS];
 };
 
-struct ahead *ahead_new(struct dump *dump, dump_object_fn *put)
-{
-    struct ahead *a = calloc(1, sizeof *a);
-
-    if (a) {
-        a->dump = dump;
-        a->each = *dump;
-        a->each.status = 0;
-        a->color = dump->sink->color;
-        a->put = put;
-    }
-    return a;
-}
-
-static void item_release(const struct walk_item *item)
-{
-    free((char *)(uintptr_t)item->path);
-    free((char *)(uintptr_t)item->target);
-    free((char *)(uintptr_t)item->target_file);
-}
-
-static void forget(struct ahead *a)
-{
-    while (a->n > 0)
-        item_release(&a->item[--a->n]);
-}
-
-void ahead_free(struct ahead *a)
-{
-    int i;
-
-    if (!a)
-        return;
-    forget(a);
-    for (i = 0; i < CREW_SLOTS; i++)
-        if (a->part[i].sink.buf)
-            sink_release(&a->part[i].sink);
-    free(a);
-}
-
-/* False without memory. */
-static bool part_ready(const struct ahead *a, struct part *p)
-{
-    if (!p->sink.buf && sink_init(&p->sink, -1))
-        return false;
-    p->dump = a->each;
-    p->dump.sink = &p->sink;
-    p->sink.color = a->color;
-    return true;
-}
-
-static void make_part(void *ctx, int k, int slot)
+static void make_part(void *ctx, int slot)
 {
     struct ahead *a = ctx;
-    struct part *p = &a->part[slot];
+    struct part *p = a->part[slot];
+    struct walk_item item;
     int i;
 
-    if (!part_ready(a, p)) {
-        p->sink.err = ENOMEM;
-        return;
+    for (i = 0; i < p->n; i++) {
+        item = p->kept[i].item;
+        item.path = p->text + p->kept[i].path;
+        item.name = strrchr(item.path, '/') + 1;
+        item.target = item.target ? p->text + p->kept[i].target : NULL;
+        item.target_file = item.target_file ? p->text + p->kept[i].target_file : NULL;
+        a->put(&p->dump, &item);
     }
-    for (i = k * PIECE; i < a->n && i < (k + 1) * PIECE; i++)
-        a->put(&p->dump, &a->item[i]);
 }
 
-static int take_part(void *ctx, int k, int slot)
+static int take_part(void *ctx, int slot)
 {
     struct ahead *a = ctx;
-    struct part *p = &a->part[slot];
+    struct part *p = a->part[slot];
     struct sink *s = a->dump->sink;
 
-    (void)k;
     if (sink_total(s) > 0 && p->sink.len > 0)
         sink_char(s, '\n');
     sink_put(s, p->sink.buf, p->sink.len);
@@ -107,27 +69,114 @@ static int take_part(void *ctx, int k, int slot)
     return p->sink.err ? -1 : s->err;
 }
 
+struct ahead *ahead_new(struct dump *dump, dump_object_fn *put)
+{
+    struct ahead *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->dump = dump;
+    a->each = *dump;
+    a->each.status = 0;
+    a->color = dump->sink->color;
+    a->put = put;
+    a->now = -1;
+    a->crew = crew_new(make_part, take_part, a);
+    if (a->crew)
+        return a;
+    free(a);
+    return NULL;
+}
+
+void ahead_free(struct ahead *a)
+{
+    int i;
+
+    if (!a)
+        return;
+    crew_free(a->crew);
+    for (i = 0; i < CREW_SLOTS; i++) {
+        if (!a->part[i])
+            continue;
+        if (a->part[i]->sink.buf)
+            sink_release(&a->part[i]->sink);
+        free(a->part[i]->text);
+        free(a->part[i]);
+    }
+    free(a);
+}
+
+/* An empty part to fill.  0, what ended the crew, or -1. */
+static int part_begin(struct ahead *a)
+{
+    int slot = crew_slot(a->crew);
+    struct part *p;
+
+    if (slot < 0)
+        return crew_finish(a->crew);
+    p = a->part[slot];
+    if (!p) {
+        p = a->part[slot] = calloc(1, sizeof *p);
+        if (!p || sink_init(&p->sink, -1))
+            return -1;
+        p->sink.color = a->color;
+    }
+    p->dump = a->each;
+    p->dump.sink = &p->sink;
+    p->n = 0;
+    p->used = 0;
+    a->now = slot;
+    return 0;
+}
+
+static void part_end(struct ahead *a)
+{
+    if (a->now >= 0)
+        crew_push(a->crew);
+    a->now = -1;
+}
+
 int ahead_flush(struct ahead *a)
 {
-    struct crew crew = {
-        .n = (a->n + PIECE - 1) / PIECE, .make = make_part, .take = take_part, .ctx = a};
-    int err = crew_run(&crew);
+    part_end(a);
+    return crew_finish(a->crew);
+}
 
-    forget(a);
-    return err;
+/* A copy of a text, which may be none; false without memory. */
+static bool keep(struct part *p, const char *text, size_t *at)
+{
+    size_t size = text ? strlen(text) + 1 : 0, cap = 2 * (p->used + size) + 4096;
+    char *more;
+
+    if (size > p->cap - p->used) {
+        more = realloc(p->text, cap);
+        if (!more)
+            return false;
+        p->text = more;
+        p->cap = cap;
+    }
+    *at = p->used;
+    if (size)
+        memcpy(p->text + p->used, text, size);
+    p->used += size;
+    return true;
 }
 
 int ahead_add(struct ahead *a, const struct walk_item *item)
 {
-    struct walk_item *copy = &a->item[a->n];
+    int err = a->now < 0 ? part_begin(a) : 0;
+    struct part *p;
+    struct kept *k;
 
-    *copy = *item;
-    copy->path = strdup(item->path);
-    copy->name = NULL;
-    copy->target = item->target ? strdup(item->target) : NULL;
-    copy->target_file = item->target_file ? strdup(item->target_file) : NULL;
-    a->n++;
-    if (!copy->path || (item->target && !copy->target) || (item->target_file && !copy->target_file))
+    if (err)
+        return err;
+    p = a->part[a->now];
+    k = &p->kept[p->n++];
+    k->item = *item;
+    if (!keep(p, item->path, &k->path) || !keep(p, item->target, &k->target) ||
+        !keep(p, item->target_file, &k->target_file))
         return -1;
-    return a->n < MOST ? 0 : ahead_flush(a);
+    if (p->n == PIECE)
+        part_end(a);
+    return 0;
 }

@@ -13,18 +13,18 @@ struct piece {
 
 struct run {
     struct stream *stream;
+    struct crew *crew;
     const drep_type *type;
-    const char *elements;
+    const char *elements; /* of the block at hand */
     int64_t first, extent, row;
-    struct piece *piece; /* of the block at hand */
-    int n, cap;
+    struct piece piece[CREW_SLOTS];
     struct sink sink[CREW_SLOTS]; /* in memory, made when first used */
 };
 
-static void make_piece(void *ctx, int i, int slot)
+static void make_piece(void *ctx, int slot)
 {
     struct run *r = ctx;
-    const struct piece *p = &r->piece[i];
+    const struct piece *p = &r->piece[slot];
     struct sink *s = &r->sink[slot];
 
     if (!s->buf && sink_init(s, -1))
@@ -34,12 +34,11 @@ static void make_piece(void *ctx, int i, int slot)
                        r->first + p->first, p->count);
 }
 
-static int take_piece(void *ctx, int i, int slot)
+static int take_piece(void *ctx, int slot)
 {
     struct run *r = ctx;
     struct sink *out = r->stream->sink, *s = &r->sink[slot];
 
-    (void)i;
     sink_put(out, s->buf, s->len);
     s->len = 0;
     return s->err ? DREP_ERR_NOMEM : out->err ? DREP_ERR_STOPPED : 0;
@@ -55,43 +54,23 @@ static int64_t piece_end(const struct run *r, int64_t at)
     return at - in_row + (end < r->row ? end : r->row);
 }
 
-static int add_piece(struct run *r, int64_t first, int64_t count)
-{
-    struct piece *more;
-    int cap;
-
-    if (r->n == r->cap) {
-        cap = r->cap ? 2 * r->cap : 64;
-        more = realloc(r->piece, (size_t)cap * sizeof *more);
-        if (!more)
-            return DREP_ERR_NOMEM;
-        r->piece = more;
-        r->cap = cap;
-    }
-    r->piece[r->n++] = (struct piece){first, count};
-    return 0;
-}
-
 static int put_block(void *ctx, const drep_type *type, const void *elements, int64_t first,
                      int64_t count)
 {
     struct run *r = ctx;
-    struct crew crew = {.make = make_piece, .take = take_piece, .ctx = r};
-    int64_t at = 0, end;
-    int err = 0;
+    int64_t at, end;
+    int slot, err;
 
     r->type = type;
     r->elements = elements;
     r->first = first;
-    for (r->n = 0; at < count && !err; at = end) {
+    for (at = 0; at < count && (slot = crew_slot(r->crew)) >= 0; at = end) {
         end = piece_end(r, first + at) - first;
         end = end < count ? end : count;
-        err = add_piece(r, at, end - at);
+        r->piece[slot] = (struct piece){at, end - at};
+        crew_push(r->crew);
     }
-    if (err)
-        return err;
-    crew.n = r->n;
-    err = crew_run(&crew);
+    err = crew_finish(r->crew);
     r->stream->any = true;
     return err ? err : progress_add((uint64_t)(count * r->extent));
 }
@@ -104,10 +83,11 @@ int stream_run(struct stream *stream, drep_dataset *dataset, const drep_dsinfo *
 
     if (slice->rank > 0 && slice->count[slice->rank - 1] > 0)
         r.row = slice->count[slice->rank - 1];
-    err = blocks_each(dataset, info, type, slice, put_block, &r);
+    r.crew = crew_new(make_piece, take_piece, &r);
+    err = r.crew ? blocks_each(dataset, info, type, slice, put_block, &r) : DREP_ERR_NOMEM;
+    crew_free(r.crew);
     for (i = 0; i < CREW_SLOTS; i++)
         if (r.sink[i].buf)
             sink_release(&r.sink[i]);
-    free(r.piece);
     return err;
 }

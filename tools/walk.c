@@ -113,15 +113,22 @@ static int meet(struct tour *t, const drep_objinfo *info, const char **before)
 
 /* ----------------------------------------------------------------- members */
 
+/* What is known of it but its name. */
+static struct member member_of(const drep_linkinfo *link)
+{
+    return (struct member){.link = link->link,
+                           .kind = link->kind,
+                           .attrs = link->attrs,
+                           .id = link->id,
+                           .links = link->links,
+                           .target = link->target ? strdup(link->target) : NULL,
+                           .target_file = link->target_file ? strdup(link->target_file) : NULL};
+}
+
 static int member_add(const drep_linkinfo *link, void *ctx)
 {
     struct members *m = ctx;
-    struct member one = {.link = link->link,
-                         .kind = link->kind,
-                         .attrs = link->attrs,
-                         .id = link->id,
-                         .links = link->links};
-    struct member *list;
+    struct member one, *list;
 
     if (m->len == m->cap) {
         m->cap = m->cap ? 2 * m->cap : 16;
@@ -130,9 +137,8 @@ static int member_add(const drep_linkinfo *link, void *ctx)
             return DREP_ERR_NOMEM;
         m->list = list;
     }
+    one = member_of(link);
     one.name = strdup(link->name);
-    one.target = link->target ? strdup(link->target) : NULL;
-    one.target_file = link->target_file ? strdup(link->target_file) : NULL;
     m->list[m->len++] = one;
     if (!one.name || (link->target && !one.target) || (link->target_file && !one.target_file))
         return DREP_ERR_NOMEM;
@@ -208,23 +214,79 @@ static int visit_member(struct tour *t, const struct member *m, int depth, int64
     return err;
 }
 
+/* Members of a group that were listed and not visited yet: groups are as large as they
+ * like, and who is given the first members need not wait for the last. */
+struct batch {
+    struct tour *tour;
+    size_t keep; /* of the path, before "/name" */
+    int depth, err;
+    int64_t index;
+    size_t n, used;
+    struct member member[128];
+    char names[8192];
+};
+
+static int batch_visit(struct batch *b)
+{
+    struct tour *t = b->tour;
+    size_t i;
+
+    for (i = 0; i < b->n; i++) {
+        if (!b->err)
+            b->err = path_set(t, b->keep, b->member[i].name);
+        if (!b->err)
+            b->err = visit_member(t, &b->member[i], b->depth, &b->index);
+        free(b->member[i].target);
+        free(b->member[i].target_file);
+    }
+    b->n = b->used = 0;
+    return b->err;
+}
+
+static int batch_add(const drep_linkinfo *link, void *ctx)
+{
+    struct batch *b = ctx;
+    size_t size = strlen(link->name) + 1;
+    struct member *m;
+
+    if (b->n == sizeof b->member / sizeof *b->member || size > sizeof b->names - b->used)
+        batch_visit(b);
+    if (b->err)
+        return b->err;
+    m = &b->member[b->n++];
+    *m = member_of(link);
+    m->name = memcpy(b->names + b->used, link->name, size);
+    b->used += size;
+    if ((link->target && !m->target) || (link->target_file && !m->target_file))
+        b->err = DREP_ERR_NOMEM;
+    return b->err;
+}
+
 static int visit_members(struct tour *t, int depth)
 {
-    struct members members = {0};
-    size_t i, keep = strcmp(t->path, "/") == 0 ? 0 : t->path_len;
-    int64_t index = 0;
-    int err = members_list(&members, t->walk->file, t->path, DREP_BY_CREATION);
+    struct batch *b = malloc(sizeof *b);
+    char *path = strdup(t->path);
+    int err = DREP_ERR_NOMEM;
 
-    if (err)
-        skip(t, err);
-    for (i = 0, err = 0; i < members.len && !err && members.list[i].name; i++) {
-        err = path_set(t, keep, members.list[i].name);
-        if (!err)
-            err = visit_member(t, &members.list[i], depth, &index);
+    if (b && path) {
+        b->tour = t;
+        b->keep = strcmp(path, "/") == 0 ? 0 : t->path_len;
+        b->depth = depth;
+        b->err = 0;
+        b->index = 0;
+        b->n = b->used = 0;
+        err = drep_list(t->walk->file, path, DREP_BY_CREATION, batch_add, b);
+        if (!b->err && err) {
+            t->path_len = strlen(path);
+            memcpy(t->path, path, t->path_len + 1);
+            skip(t, err);
+        }
+        err = batch_visit(b);
+        t->path_len = strlen(path);
+        memcpy(t->path, path, t->path_len + 1);
     }
-    t->path_len = keep ? keep : 1;
-    t->path[t->path_len] = '\0';
-    members_release(&members);
+    free(path);
+    free(b);
     return err;
 }
 
