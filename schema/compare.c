@@ -85,6 +85,20 @@ static const char *lengths_text(char *text, size_t size, int rank, const int64_t
     return text;
 }
 
+/* "[1,0,2]": an element's place, as a slice of it is written. */
+static const char *index_text(char *text, size_t size, int rank, const int64_t *index)
+{
+    size_t n = 0;
+    int d;
+
+    *text = '\0';
+    for (d = 0; d < rank && n < size; d++)
+        n += (size_t)snprintf(text + n, size - n, "%c%lld", d ? ',' : '[', (long long)index[d]);
+    if (rank > 0 && n < size)
+        snprintf(text + n, size - n, "]");
+    return text;
+}
+
 static void lengths_differ(struct comparing *w, const struct doc *at, const char *path,
                            const char *what, int rank, const int64_t *have, int want_rank,
                            const int64_t *want)
@@ -335,10 +349,10 @@ static void compare_data(struct comparing *w, const struct object *o, drep_datas
     }
     if (first.count == 0)
         return;
-    lengths_text(index, sizeof index, o->rank, first.index);
+    index_text(index, sizeof index, o->rank, first.index);
     if (first.count == 1)
-        complain(&w->c, at, "%s%s: the value is %s, not %s", o->path, o->rank > 0 ? index : "",
-                 first.have, first.want);
+        complain(&w->c, at, "%s%s: the value is %s, not %s", o->path, index, first.have,
+                 first.want);
     else
         complain(&w->c, at, "%s%s: the value is %s, not %s; %lld more differ", o->path, index,
                  first.have, first.want, (long long)first.count - 1);

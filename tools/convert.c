@@ -306,10 +306,9 @@ static int convert(struct convert *c)
     drep_file *from;
     int status;
 
-    if (strcmp(c->target, "-") == 0) {
-        tool_say(NULL, NULL, "convert: a Datarep file cannot be written to a pipe");
-        return TOOL_USAGE;
-    }
+    if (strcmp(c->target, "-") == 0)
+        return command_usage(&convert_command,
+                             "a Datarep file cannot be written to a pipe; name a file");
     if (c->schema) {
         status = recipe_datarep(c->schema, c->own, sizeof c->own);
         if (status)

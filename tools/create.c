@@ -2,6 +2,7 @@
 #include "recipe.h"
 #include "tool.h"
 #include <getopt.h>
+#include <string.h>
 
 #if HAVE_YAML
 static int create(const char *schema_name, const char *path, int amode, const char *datarep)
@@ -56,6 +57,8 @@ static int run(int argc, char **argv)
     if (!schema)
         return command_usage(o.command, "which schema?  -s SCHEMA");
     files = option_operands(&o, 1, 1, "which file?");
+    if (files && strcmp(files[0], "-") == 0)
+        return command_usage(o.command, "a Datarep file cannot be written to a pipe; name a file");
     return files ? create(schema, files[0], amode, datarep) : o.status;
 }
 

@@ -630,10 +630,20 @@ static void compare_both(struct diff *d, const char *a_path, const char *b_path,
     values_release(&a);
 }
 
-/* What import keeps for export is not an attribute of the HDF5 file. */
+/* What import noted for export is no attribute of the HDF5 file: it says how HDF5 held what
+ * is compared anyway. */
 static bool is_kept(const struct diff *d, const char *name)
 {
-    return (d->a.foreign || d->b.foreign) && strncmp(name, "hdf5:", 5) == 0;
+    static const char *const notes[] = {"hdf5:remarks", "hdf5:named", "hdf5:circles",
+                                        "hdf5:userblock"};
+    size_t i;
+
+    if ((d->parts & DIFF_STORAGE) && !d->a.foreign && !d->b.foreign)
+        return false;
+    for (i = 0; i < sizeof notes / sizeof *notes; i++)
+        if (strcmp(name, notes[i]) == 0)
+            return true;
+    return false;
 }
 
 static int by_name(const void *a, const void *b)

@@ -20,6 +20,14 @@ static int format_named(const char *name, int *out)
     return command_usage(&export_command, "--format is hdf5, npy, npz, csv or raw, not '%s'", name);
 }
 
+/* What the name of the target says, -1: nothing. */
+static int format_of(const char *path)
+{
+    int format = flat_by_name(path);
+
+    return format != FLAT_NONE || flat_is_hdf5_name(path) ? format : -1;
+}
+
 static int run(int argc, char **argv)
 {
     struct exchange x = {.range = DREP_RANGE_STRICT, .nfilters = -1};
@@ -45,8 +53,14 @@ static int run(int argc, char **argv)
     x.src = files[0];
     x.dst = files[1];
     if (f.format < 0)
-        f.format = flat_by_name(x.dst);
+        f.format = format_of(x.dst);
     status = exchange_names(&x, &export_command, f.format != FLAT_NONE);
+    if (!status && f.format < 0)
+        status =
+            command_usage(o.command,
+                          "%s: which format?  Names end in .h5, .hdf5, .nc, .npy, .npz, .csv,\n"
+                          "  .tsv, .raw, .bin or .dat; or --format=NAME",
+                          x.dst);
     if (status)
         return status;
     return f.format == FLAT_NONE ? exchange_run(&x, false) : flat_export(&f);
@@ -66,10 +80,12 @@ const struct command export_command = {
     .run = run,
     .summary = "write HDF5, NumPy, CSV or raw files",
     .usage = "[options] FILE.drep TARGET",
-    .about = "Makes an HDF5 file from a Datarep file, with what import kept of the HDF5 file that\n"
-             "it came from; or a NumPy array (.npy), a table (.csv, .tsv) or bare elements (.raw,\n"
-             ".bin, .dat) from a dataset, an archive (.npz) or a table from a group.  What cannot\n"
-             "be carried over is named on stderr and left out; the exit status is then 1.",
+    .about =
+        "Makes an HDF5 file from a Datarep file, with what import kept of the HDF5 file that\n"
+        "it came from; or a NumPy array (.npy), a table (.csv, .tsv) or bare elements (.raw,\n"
+        ".bin, .dat) from a dataset, an archive (.npz) or a table from a group, as the end of\n"
+        "TARGET's name or --format says.  What cannot be carried over is named on stderr and\n"
+        "left out; the exit status is then 1.",
     .options = options,
     .examples = "  datarep export sst.drep sst.h5\n"
                 "  datarep export --root='/log[-100:]' station.drep last.csv",

@@ -75,6 +75,7 @@ bool flat_option(struct flat *f, int option, int *status);
 /* By what a file begins with, or how its name ends. */
 int flat_by_front(const char *front, size_t size);
 int flat_by_name(const char *path);
+bool flat_is_hdf5_name(const char *path);
 
 /* An exit code. */
 int flat_import(const struct flat *f);

@@ -30,19 +30,33 @@ int flat_by_front(const char *front, size_t size)
     return FLAT_NONE;
 }
 
+static bool ends_in(const char *path, const char *end)
+{
+    size_t size = strlen(path), tail = strlen(end);
+
+    return size > tail && strcasecmp(path + size - tail, end) == 0;
+}
+
 int flat_by_name(const char *path)
 {
-    size_t size = strlen(path), tail;
     int i, k;
 
-    for (i = 0; i < FORMATS; i++) {
-        for (k = 0; formats[i].ends[k]; k++) {
-            tail = strlen(formats[i].ends[k]);
-            if (size > tail && strcasecmp(path + size - tail, formats[i].ends[k]) == 0)
+    for (i = 0; i < FORMATS; i++)
+        for (k = 0; formats[i].ends[k]; k++)
+            if (ends_in(path, formats[i].ends[k]))
                 return formats[i].format;
-        }
-    }
     return FLAT_NONE;
+}
+
+bool flat_is_hdf5_name(const char *path)
+{
+    static const char *const ends[] = {".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4"};
+    size_t i;
+
+    for (i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_in(path, ends[i]))
+            return true;
+    return false;
 }
 
 static int get_offset(struct flat *f)

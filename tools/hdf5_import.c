@@ -278,6 +278,20 @@ static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
     return w.err;
 }
 
+/* Why there is no group at this path. */
+static int no_group(struct job *j, const char *path)
+{
+    hid_t object = H5Oopen(j->h, path, H5P_DEFAULT);
+    H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+
+    if (object >= 0)
+        H5Oclose(object);
+    if (kind == H5I_DATASET || kind == H5I_DATATYPE)
+        return job_fail(j, DREP_ERR_KIND, "%s is a %s; --root takes a group", path,
+                        kind == H5I_DATASET ? "dataset" : "named datatype");
+    return job_fail(j, DREP_ERR_NOT_FOUND, "%s: no such group", path);
+}
+
 static int find_objects(struct job *j)
 {
     const char *root = j->o->root ? j->o->root : "/";
@@ -286,7 +300,7 @@ static int find_objects(struct job *j)
     int err;
 
     if (group < 0)
-        return job_fail(j, DREP_ERR_NOT_FOUND, "%s: no such group", root);
+        return no_group(j, root);
     err = job_add(j, address_of(group), DREP_OBJ_GROUP, strdup("/"), NULL);
     H5Gclose(group);
     for (i = 0; !err && i < j->n; i++)

@@ -90,14 +90,14 @@ static void export_internal(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "export", w->internal, w->out);
+    RUN(DATAREP, "export", "--format=hdf5", w->internal, w->out);
 }
 
 static void export_external(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "export", w->external, w->out);
+    RUN(DATAREP, "export", "--format=hdf5", w->external, w->out);
 }
 
 static void import_plain(void *ctx)
