@@ -4,7 +4,10 @@
 #include "tool.h"
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROWS_MAX 40
 
@@ -158,6 +161,30 @@ static void tables_fill(struct tables *t, const struct option_row *row)
     t->shorts[at] = '\0';
 }
 
+/* Directories of plugins are absolute paths for the library; who names them to a command
+ * means those that are here.  The list stays until the end; NULL: no memory. */
+static char *absolute(const char *dirs)
+{
+    static char *list;
+    char *here = getcwd(NULL, 0), *more;
+    size_t n;
+
+    free(list);
+    list = strdup("");
+    for (; list && *dirs; dirs += n + (dirs[n] == ':')) {
+        n = strcspn(dirs, ":");
+        if (n == 0)
+            continue;
+        if (asprintf(&more, "%s%s%s%s%.*s", list, *list ? ":" : "",
+                     *dirs == '/' || !here ? "" : here, *dirs == '/' ? "" : "/", (int)n, dirs) < 0)
+            more = NULL;
+        free(list);
+        list = more;
+    }
+    free(here);
+    return list;
+}
+
 int option_next(struct options *o)
 {
     struct tables tables;
@@ -172,8 +199,10 @@ int option_next(struct options *o)
         o->status = print_help(o->command);
     else if (option == ':' || option == '?')
         o->status = refuse(o, option);
-    else
+    else if (option != OPTION_PLUGINS || (optarg = absolute(optarg)) != NULL)
         return option;
+    else
+        o->status = tool_no_memory();
     return -1;
 }
 

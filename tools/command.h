@@ -26,9 +26,9 @@ enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS, OPTION_COMMIT };
         OPTION_COLOR, "color", "[WHEN]", "colours: auto (on a terminal), always, never", \
             "auto always never"                                                          \
     }
-#define OPTION_ROW_PLUGINS                                                                \
-    {                                                                                     \
-        OPTION_PLUGINS, "plugins", "DIRS", "look for data representations there", "<dir>" \
+#define OPTION_ROW_PLUGINS                                                                       \
+    {                                                                                            \
+        OPTION_PLUGINS, "plugins", "DIRS", "look for representations and filters there", "<dir>" \
     }
 
 #define OPTION_ROW_COMMIT                                                     \

@@ -274,15 +274,18 @@ static int create(const struct convert *c, drep_file *from, drep_file **to)
 static int convert_into(struct convert *c, drep_file *from)
 {
     drep_file *to;
-    int err = create(c, from, &to);
+    int status, err = create(c, from, &to);
 
     if (err)
         return tool_fail(c->target, NULL, err);
     stop_catch();
     err = copy(c, from, to);
     if (err) {
+        status = err == DREP_ERR_STOPPED && stop_asked()
+                     ? TOOL_IO
+                     : tool_fail_copy(c->source, c->target, from, err);
         drep_abandon(to);
-        return err == DREP_ERR_STOPPED && stop_asked() ? TOOL_IO : tool_fail(c->source, NULL, err);
+        return status;
     }
     err = drep_close(to);
     if (err)
@@ -315,13 +318,7 @@ static int convert(struct convert *c)
             return status;
         c->datarep = c->datarep ? c->datarep : c->own;
     }
-    if (amode == DREP_RDWR) {
-        int err = drep_open(c->source, amode, NULL, &from);
-
-        status = err ? tool_fail(c->source, NULL, err) : 0;
-    } else {
-        status = tool_open_commit(c->source, amode, c->plugins, c->commit, &from);
-    }
+    status = tool_open_commit(c->source, amode, c->plugins, c->commit, &from);
     if (status)
         return status;
     status = find_all_named(c, from);

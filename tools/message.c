@@ -173,18 +173,24 @@ static void put_message(const char *message)
         put("%.*s (byte %s)", (int)(at - message), message, at + 9);
 }
 
-int tool_fail(const char *file, const char *path, int err)
+/* What the reader may do, with the file in it as %s; NULL: nothing. */
+static const char *advice_for(const char *file, const char *message, int err)
 {
-    const char *message = drep_error(), *advice;
     size_t row = error_row(err);
-    char *named;
 
-    /* What this command itself could not allocate, the library knows nothing of. */
-    if (!*message || err == DREP_ERR_NOMEM)
-        message = drep_strerror(err);
-    if (file)
-        message = without(message, input_path(file));
-    named = take_path(&message);
+    if (strstr(message, " is not registered"))
+        return "--plugins or DREP_PLUGIN_PATH may name the directory of its plugin";
+    if (!file || strcmp(file, "-") == 0 || row == sizeof errors / sizeof *errors)
+        return NULL;
+    return errors[row].advice;
+}
+
+/* message: without the file's name. */
+static int say_failure(const char *file, const char *path, const char *message, int err)
+{
+    const char *advice = advice_for(file, message, err);
+    char *named = take_path(&message);
+
     if (!named && path)
         message = without(message, path);
     progress_hide();
@@ -194,9 +200,6 @@ int tool_fail(const char *file, const char *path, int err)
     if (named || (path && !strstr(message, path)))
         put("%s: ", named ? named : path);
     put_message(message);
-    advice = file && strcmp(file, "-") != 0 && row < sizeof errors / sizeof *errors
-                 ? errors[row].advice
-                 : NULL;
     if (advice) {
         fputs("; ", stderr);
         put(advice, file);
@@ -204,4 +207,41 @@ int tool_fail(const char *file, const char *path, int err)
     fputc('\n', stderr);
     free(named);
     return tool_exit_code(err);
+}
+
+static const char *message_of(int err)
+{
+    const char *message = drep_error();
+
+    /* What this command itself could not allocate, the library knows nothing of. */
+    return !*message || err == DREP_ERR_NOMEM ? drep_strerror(err) : message;
+}
+
+int tool_fail(const char *file, const char *path, int err)
+{
+    const char *message = message_of(err);
+
+    return say_failure(file, path, file ? without(message, input_path(file)) : message, err);
+}
+
+int tool_fail_copy(const char *source, const char *target, drep_file *from, int err)
+{
+    char *all = strdup(message_of(err)), *path = NULL;
+    const char *message = all ? all : "", *end;
+    unsigned long long id;
+    int status, n = 0;
+
+    message = without(without(message, target), input_path(source));
+    end = strncmp(message, "copying \"", 9) == 0 ? strstr(message, "\": ") : NULL;
+    message = end ? end + 3 : message;
+    /* The library copies by number. */
+    if (sscanf(message, "object %llu: %n", &id, &n) == 1 && n > 0 &&
+        drep_object_path(from, id, &path) == 0)
+        message += n;
+    else
+        path = NULL;
+    status = say_failure(source, path, message, err);
+    free(path);
+    free(all);
+    return status;
 }

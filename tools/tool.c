@@ -71,7 +71,8 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
         tool_say(path, NULL, "is a directory");
         return TOOL_IO;
     }
-    err = drep_open_commit(path, amode, commit, info, out);
+    err = commit ? drep_open_commit(path, amode, commit, info, out)
+                 : drep_open(path, amode, info, out);
     if (err == DREP_ERR_NOT_FOUND && commit)
         return say_no_commit(path);
     if (err != DREP_ERR_NOT_DREP)

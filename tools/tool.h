@@ -25,6 +25,8 @@ int tool_worse(int a, int b);
 /* Prints the library's last message, with FILE and PATH in front where it does not
  * name them itself; path may be NULL.  Gives the exit code for err. */
 int tool_fail(const char *file, const char *path, int err);
+/* The same of drep_copy() from one open file into another; what it counts by number is named. */
+int tool_fail_copy(const char *source, const char *target, drep_file *from, int err);
 /* The same with a message of our own. */
 void tool_say(const char *file, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

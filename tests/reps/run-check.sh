@@ -97,8 +97,8 @@ check "enabled by an option" loads --plugins "$tmp/plugins"
 check "enabled by the environment" with_environment "/nowhere:also:$tmp/plugins" loads
 check "a relative path in the environment is not heeded" \
     in_plugins with_environment . unknown 'is not known'
-check "a relative path in an option is refused" \
-    refuses 2 'absolute paths' reps --plugins plugins mirror
+check "a relative path in an option is one from here" \
+    sh -c "cd '$tmp' && '$DATAREP' reps --plugins=nowhere:plugins/ mirror"
 check "a directory that anybody may write" bad_mode 777 "$tmp/plugins"
 check "a plugin that anybody may write" bad_mode 757 "$tmp/plugins/mirror.so"
 check "after that it is loaded again" loads --plugins "$tmp/plugins"
@@ -140,7 +140,12 @@ check "a schema cannot enable plugins" \
     refuses 2 'enabled by their user' create -s "$tmp/own.yaml" "$tmp/own.drep"
 check "a file is made with a plugin" made
 check "and read with it, by a hint" read_back --plugins "$tmp/plugins"
+check "or from here" sh -c "cd '$tmp' && '$DATAREP' dump --plugins=nowhere:plugins/ mirror.drep | grep '1, 2, 3'"
+cp "$tmp/mirror.drep" "$tmp/again.drep"
+check "it is written anew in its place" status 0 convert --plugins "$tmp/plugins" "$tmp/again.drep" "$tmp/again.drep"
+check "and is the same" status 0 diff --plugins "$tmp/plugins" "$tmp/mirror.drep" "$tmp/again.drep"
 check "and by the environment" with_environment "$tmp/plugins" read_back
 check "and not without" refuses 4 'datarep "mirror" is not registered' dump "$tmp/mirror.drep"
+check "which is said with what to do" refuses 4 'or DREP_PLUGIN_PATH may name' convert "$tmp/mirror.drep" "$tmp/again.drep"
 check "but for its header" status 0 dump -H "$tmp/mirror.drep"
 done_testing
