@@ -474,8 +474,7 @@ static void check_counts(struct check *c)
     char text[200];
     size_t at = 0;
 
-    if ((c->objects.n == 0 || c->objects.p[0] != FMT_OBJECT_ROOT) &&
-        c->ownerless != FMT_OBJECT_ROOT && c->broken != FMT_OBJECT_ROOT)
+    if (c->findings == 0 && (c->objects.n == 0 || c->objects.p[0] != FMT_OBJECT_ROOT))
         finding(c, DREP_ERR_FORMAT, 0, "the root group is not there");
 
     seen_sort(&c->linked);
@@ -572,6 +571,8 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
         chunks_release(&c.chunks);
     object_release(&c.object);
     if (err == 0 && c.stop == 0) {
+        c.findings += store_findings;
+        store_findings = 0;
         check_counts(&c);
         err = check_reach(&c);
     }
