@@ -12,8 +12,8 @@ and got is compared, value by value, with exact arithmetic in Python (expect.py,
 The machine that runs this (amd64) takes part like any other.
 
 HETERO_UNIT: names of the unit tests to run there (default all).
-HETERO_SHARE: percent of the random cases of the unit tests under qemu (default 10).
-HETERO_TIME: seconds that one program may take (default 600).
+HETERO_SHARE: percent of the random cases of the unit tests under qemu (default 3).
+HETERO_TIME: seconds that one program may take (default 1800).
 """
 import concurrent.futures
 import glob
@@ -36,8 +36,8 @@ from machines import run as run_for  # noqa: E402
 
 REPS = ("native", "external32", "internal", "odd")
 COLUMNS = ("built", "unit tests", "vectors", "long doubles", "matrix")
-SHARE = os.environ.get("HETERO_SHARE", "10")
-TIME = int(os.environ.get("HETERO_TIME", "600"))
+SHARE = os.environ.get("HETERO_SHARE", "3")
+TIME = int(os.environ.get("HETERO_TIME", "1800"))
 JOBS = os.cpu_count() or 1
 TABLE = os.path.join(WORK, "table.md")
 lock = threading.Lock()
@@ -92,7 +92,8 @@ def unit_tests(m, names):
     checks = failed = 0
     for name in names:
         status, out = run(m.command(m.program("tests", "unit", name)),
-                          env=environment(DREP_TEST_SHARE=SHARE, CK_DEFAULT_TIMEOUT=str(TIME)))
+                          env=environment(DREP_TEST_SHARE=SHARE, CK_DEFAULT_TIMEOUT=str(TIME),
+                                          CK_TIMEOUT_MULTIPLIER="10"))
         found = re.findall(r"\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", out)
         for n, failures, errors in found:
             checks += int(n)

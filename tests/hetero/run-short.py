@@ -34,7 +34,6 @@ def result(name, right, text, notes=(), skip=None):
 
 
 def main():
-    os.environ.setdefault("HETERO_SHARE", "3")
     machines = []
     for m in MACHINES:
         if m.name not in NAMES:
