@@ -705,7 +705,16 @@ DREP_API int drep_open_image(const void *image, size_t size, const drep_info *in
  * no commit is made.  On failure the
  * transaction stays open and may be committed again (DREP_ERR_NO_SPACE: after something was
  * removed), except where nobody can know what reached the disk: then the handle refuses every
- * further write with DREP_ERR_FAILED, and the file is the last commit or this one. */
+ * further write with DREP_ERR_FAILED, and the file is the last commit or this one.
+ *
+ * What a commit refers to is not overwritten.  A chunk of which anything changes moves as a whole
+ * to free space, once in a transaction (contiguous: a slab, about 1 MiB); the space that it leaves
+ * is used again by the next transaction but one, or as soon as no reader and no commit that
+ * drep_keep keeps needs it.  So however many commits are made, unfiltered data takes, besides its
+ * own size, the chunks that two transactions changed, a few chunks where gaps do not fit, and
+ * where one call changes again more than 4 MiB of what the transaction has changed already, the
+ * chunks of that call.  Data that changes all over in each transaction thus takes three times its
+ * size, four times with such calls. */
 DREP_API int drep_commit(drep_file *file);
 /* Commits and closes.  After a failed write it abandons instead and returns that
  * error, unless a commit has succeeded since.  The handle is gone either way. */

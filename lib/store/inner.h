@@ -460,9 +460,11 @@ int place_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint
 enum place { MOVE, IN_PLACE, IN_PLACE_NOTED };
 enum place may_overwrite(const struct store *st, const struct run *r, uint64_t offset,
                          uint64_t size);
-/* Space for `bytes` bytes of new chunks, of `size` bytes each. */
-int find_space(struct chunks *cs, const uint64_t *coord, uint64_t bytes, uint64_t size,
-               uint64_t *offset);
+/* Space for `bytes` bytes of chunks, of `size` bytes each; ahead: so many chunks, with these,
+ * are to come to stand back to back. */
+#define AHEAD_ALL UINT64_MAX /* all that the dataset has */
+int find_space(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
+               uint64_t size, uint64_t *offset);
 
 struct check;
 

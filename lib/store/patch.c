@@ -69,12 +69,12 @@ static uint64_t room_of(const struct chunks *cs, const uint64_t *coord)
     return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
 }
 
-/* One new chunk; room: bytes it may grow to. */
-static int place_one(struct chunks *cs, const uint64_t *coord, const uint8_t *p, uint64_t size,
-                     uint64_t room)
+/* One chunk; anew: it stood elsewhere, and did not grow. */
+static int place_one(struct chunks *cs, const uint64_t *coord, int anew, const uint8_t *p,
+                     uint64_t size)
 {
     struct store *st = cs->st;
-    uint64_t small[SUMS_SMALL], count = sums_of(size);
+    uint64_t small[SUMS_SMALL], count = sums_of(size), room = room_of(cs, coord);
     uint64_t bytes = round_up(room > size ? room : size, FMT_ALIGN);
     uint64_t *sums = count <= SUMS_SMALL ? small : mem_array(count, sizeof(*sums));
     uint64_t offset;
@@ -83,7 +83,7 @@ static int place_one(struct chunks *cs, const uint64_t *coord, const uint8_t *p,
     if (!sums)
         return DREP_ERR_NOMEM;
     bytes = bytes ? bytes : FMT_ALIGN;
-    err = find_space(cs, coord, bytes, size, &offset);
+    err = find_space(cs, coord, anew ? 1 : AHEAD_ALL, bytes, size, &offset);
     if (!err) {
         err = payload_write(st, p, 1, size, offset, sums);
         if (!err)
@@ -102,16 +102,17 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
 {
     struct buf b = {0};
     struct found f;
-    int err = compose(cs, coord, patch, old, &b);
+    int anew, err = compose(cs, coord, patch, old, &b);
 
     if (!err) {
         err = run_find(cs, coord, &f);
+        anew = !err && b.len <= old;
         if (!err) {
             err = run_remove(cs, &f, 1);
             run_done(cs->st, &f);
         }
         if (!err || err == DREP_ERR_NOT_FOUND)
-            err = place_one(cs, coord, b.p, b.len, room_of(cs, coord));
+            err = place_one(cs, coord, anew, b.p, b.len);
     }
     buf_release(&b);
     return err;

@@ -80,8 +80,9 @@ static int nothing_stored(struct chunks *cs)
     return tree_next(&w, &key, NULL) == DREP_ERR_NOT_FOUND;
 }
 
-/* Where the chunk before this one ends, if that is where a full one would; 0: nowhere. */
-static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t size)
+/* Where the chunk before this one ends, if that is where a full one would; 0: nowhere, or where
+ * what is written anew would lengthen the file: there may be room elsewhere. */
+static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t size)
 {
     uint64_t at[FMT_RANK_MAX], end = 0;
     struct found f;
@@ -96,12 +97,33 @@ static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t si
         f.index + 1 == f.run->rec.run && f.run->space == run_bytes(f.run))
         end = f.run->rec.offset + f.run->space;
     run_done(cs->st, &f);
-    return end;
+    return end == cs->st->space.end && ahead != AHEAD_ALL ? 0 : end;
+}
+
+/* How many chunks from `chunk` on, of n, neither stand anywhere nor have a place. */
+static uint64_t without_place(struct chunks *cs, uint64_t chunk, uint64_t n)
+{
+    const struct runs *runs = &cs->st->runs;
+    uint64_t next;
+
+    if (run_next(cs, &chunk, n, &next))
+        return 1;
+    if (next != UINT64_MAX && next - chunk < n)
+        n = next - chunk;
+    for (int i = 0; i < runs->nreserved; i++) {
+        const struct reservation *r = &runs->reserved[i];
+
+        if (r->object == cs->object && r->first > chunk && r->first - chunk < n)
+            n = r->first - chunk;
+    }
+    return n;
 }
 
 /* A contiguous dataset that is written bit by bit gets its place as a whole, so that its
- * slabs come to stand back to back. */
-static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t bytes, uint64_t size)
+ * slabs come to stand back to back.  What is written anew has a place for each of its chunks
+ * already: then only those get one that are certain to come. */
+static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
+                    uint64_t size)
 {
     struct store *st = cs->st;
     struct reservation *r = &st->runs.reserved[st->runs.nreserved];
@@ -113,9 +135,17 @@ static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t bytes, ui
     total = cs->reserve / cs->payload + (cs->reserve % cs->payload != 0);
     if (chunk >= total || reservation_of(cs, chunk))
         return;
-    behind = end_before(cs, coord, size);
-    r->first = !behind && chunk <= RESERVE_MAX / cs->payload / 2 && nothing_stored(cs) ? 0 : chunk;
-    r->chunks = total - r->first;
+    behind = end_before(cs, coord, ahead, size);
+    if (ahead == AHEAD_ALL && !behind && chunk <= RESERVE_MAX / cs->payload / 2 &&
+        nothing_stored(cs)) {
+        r->first = 0;
+        r->chunks = total;
+    } else {
+        r->first = chunk;
+        r->chunks = total - chunk < ahead ? total - chunk : ahead;
+        if (ahead == AHEAD_ALL)
+            r->chunks = without_place(cs, chunk, r->chunks);
+    }
     if (r->chunks > RESERVE_MAX / cs->payload)
         r->chunks = RESERVE_MAX / cs->payload;
     if (r->chunks < 2 || chunk - r->first >= r->chunks ||
@@ -139,16 +169,16 @@ static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t bytes, ui
     st->runs.nreserved++;
 }
 
-int find_space(struct chunks *cs, const uint64_t *coord, uint64_t bytes, uint64_t size,
-               uint64_t *offset)
+int find_space(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
+               uint64_t size, uint64_t *offset)
 {
     struct store *st = cs->st;
     uint64_t behind;
 
-    reserve(cs, coord, bytes, size);
+    reserve(cs, coord, ahead, bytes, size);
     if (take_reserved(cs, last_of(cs, coord), bytes, offset))
         return 0;
-    behind = cs->payload % FMT_ALIGN ? 0 : end_before(cs, coord, size);
+    behind = cs->payload % FMT_ALIGN ? 0 : end_before(cs, coord, ahead, size);
     if (behind && space_alloc_at(st, behind, bytes)) {
         *offset = behind;
         return 0;
@@ -177,6 +207,7 @@ enum place may_overwrite(const struct store *st, const struct run *r, uint64_t o
 struct slot_of {
     uint64_t offset;
     enum place place; /* MOVE: to a new place */
+    int anew;         /* MOVE: it stood elsewhere, and does not grow */
     uint32_t stretch; /* MOVE: the first of a stretch back to back: how many; else 0 */
     uint64_t space;   /* and its bytes */
 };
@@ -225,11 +256,23 @@ static int choose(struct writing *wr, uint64_t i, uint64_t batch, uint64_t *n)
     if (f.run->rec.size == wr->size && wr->size > 0)
         place = may_overwrite(cs->st, f.run, at, *n * wr->size);
     for (uint64_t k = 0; k < *n; k++)
-        wr->slot[i + k] = (struct slot_of){.place = place, .offset = at + k * f.run->rec.size};
+        wr->slot[i + k] = (struct slot_of){.place = place,
+                                           .offset = at + k * f.run->rec.size,
+                                           .anew = f.run->rec.size >= wr->size};
     if (place == MOVE)
         err = run_remove(cs, &f, (uint32_t)*n);
     run_done(cs->st, &f);
     return err;
+}
+
+/* How many chunks from i on are written by this call, one behind the other. */
+static uint64_t written_ahead(const struct writing *wr, uint64_t i)
+{
+    uint64_t n = 1;
+
+    while (wr->first + i + n < wr->n && neighbours(wr, i + n - 1))
+        n++;
+    return n;
 }
 
 /* Space for the stretch of new chunks that begins at i; *n: how many. */
@@ -244,7 +287,8 @@ static int give_space(struct writing *wr, uint64_t i, uint64_t batch, uint64_t *
            neighbours(wr, i + *n - 1))
         (*n)++;
     bytes = round_up(size ? *n * size : 1, FMT_ALIGN);
-    err = find_space(wr->cs, coord_of(wr, i), bytes, size, &offset);
+    err = find_space(wr->cs, coord_of(wr, i), wr->slot[i].anew ? written_ahead(wr, i) : AHEAD_ALL,
+                     bytes, size, &offset);
     for (uint64_t k = 0; !err && k < *n; k++)
         wr->slot[i + k].offset = offset + k * size;
     wr->slot[i].stretch = err ? 0 : (uint32_t)*n;

@@ -323,6 +323,75 @@ START_TEST(test_appends_to_a_contiguous_dataset)
 }
 END_TEST
 
+/* ---- space ---- */
+
+enum { SLABS = 12, SLAB = 131072 }; /* of 1 MiB */
+
+/* Overwrites n elements anywhere, one by one or as points; how many slabs that touched. */
+static int64_t scatter(drep_dataset *ds, double *v, struct rnd *r, int n)
+{
+    bool slab[SLABS] = {false}, points = rnd_below(r, 2);
+    int64_t at[64], count = 1, touched = 0;
+    double value[64];
+
+    for (int i = 0; i < n; i++) {
+        at[i] = (int64_t)rnd_below(r, (uint64_t)SLABS * SLAB);
+        value[i] = (double)rnd_below(r, 1000);
+        touched += !slab[at[i] / SLAB];
+        slab[at[i] / SLAB] = true;
+        v[at[i]] = value[i];
+    }
+    for (int i = 0; i < n; i += points ? n : 1) {
+        drep_selection *sel;
+
+        if (points)
+            ok(drep_select_points(1, n, at, &sel));
+        else
+            ok(drep_select_box(1, at + i, &count, NULL, NULL, &sel));
+        ok(drep_write(ds, sel, NULL, value + i, NULL));
+        drep_selection_free(sel);
+    }
+    return touched;
+}
+
+static int note_end(const drep_commitinfo *commit, void *ctx)
+{
+    *(int64_t *)ctx = (int64_t)commit->end;
+    return 0;
+}
+
+/* Committed elements that are overwritten here and there: the file holds what is in it and what
+ * two transactions changed, not more, however many come. */
+START_TEST(test_scattered_overwriting_keeps_the_file_small)
+{
+    const int64_t n = (int64_t)SLABS * SLAB, slab = SLAB * (int64_t)sizeof(double);
+    double *v = calloc((size_t)n, sizeof *v), *back = malloc((size_t)n * sizeof *v);
+    drep_file *f = new_file(temp_path("scattered"), "internal");
+    drep_dataset *ds = new_dataset(f, "d", DREP_DOUBLE, 1, &n);
+    int64_t touched = 0, before, most = 0, end, longest = 0;
+    struct rnd r;
+
+    rnd_init(&r, 77 + (uint64_t)_i);
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    for (int i = 0; i < 200; i++) {
+        ok(drep_commit(f));
+        ok(drep_log(f, note_end, &end)); /* the newest comes last */
+        longest = end > longest ? end : longest;
+        before = touched;
+        touched = scatter(ds, v, &r, _i == 0 ? 4 : 1 + (int)rnd_below(&r, 64));
+        most = before + touched > most ? before + touched : most;
+    }
+    check_file(f);
+    ck_assert_int_le(longest, n * (int64_t)sizeof *v + (most + 4) * slab + (256 << 10));
+    ok(drep_read(ds, NULL, NULL, back, NULL));
+    ck_assert_int_eq(memcmp(v, back, (size_t)n * sizeof *v), 0);
+    drep_dataset_close(ds);
+    drep_abandon(f);
+    free(v);
+    free(back);
+}
+END_TEST
+
 /* ---- unions ---- */
 
 START_TEST(test_unions_that_are_none)
@@ -566,6 +635,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, test_D11_whatever_the_cache_holds, 0, 3 * CACHES);
     tcase_add_test(t, test_appends_to_a_contiguous_dataset);
+    tcase_add_loop_test(t, test_scattered_overwriting_keeps_the_file_small, 0, 3);
     tcase_add_test(t, test_unions_that_are_none);
     tcase_add_test(t, test_union_of_wide_boxes);
     tcase_add_test(t, test_map_is_what_read_gives);
