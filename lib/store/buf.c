@@ -8,7 +8,7 @@
 
 int buf_reserve(struct buf *b, uint64_t size)
 {
-    uint64_t want = b->size < 64 ? 64 : b->size;
+    uint64_t want = b->size > 0 ? b->size : size < 64 ? 64 : size; /* what grows grows by more */
     uint8_t *p;
 
     if (size <= b->size)
