@@ -280,20 +280,24 @@ static int look_ahead(struct transfer *t, int *can, int *threads)
 {
     drep_dataset *ds = t->ds;
     uint64_t more = 0, undo = 0, payload = ds->chunks.payload;
+    int64_t seen = 0;
     struct part p;
 
-    if (t->nparts > LOOK_MAX || (!selection_is_box(t->sel) && t->sel->count > t->nparts))
+    if (t->nparts > LOOK_MAX)
         more = UINT64_MAX;
     for (int64_t i = 0; more != UINT64_MAX && i < t->nparts; i++) {
         bool changed;
 
         part_of(t, i, &p);
+        seen += p.n;
         changed = p.n > 0 && chunk_is_changed(&ds->chunks, p.coord);
         if (changed)
             undo += p.n == p.all ? payload : 3 * bytes_of(ds, p.n);
         else if (p.n > 0 && p.n < p.all && more <= UINT64_MAX / 2 - payload)
             more += payload;
     }
+    if (seen < t->sel->count) /* there are batches to come */
+        more = UINT64_MAX;
     /* Chunks that must be decoded are worth it. */
     *threads = more > 0 && payload >= FMT_SUM_BLOCK ? t->threads
                                                     : threads_for(t, bytes_of(ds, t->sel->count));

@@ -36,6 +36,7 @@ struct chunk_cache {
     struct pipe *pipes;
     struct ghost ghost[GHOSTS];
     uint64_t clock; /* bytes read without being kept */
+    uint64_t uses;
 };
 
 int chunk_cache_new(struct budget *budget, struct chunk_cache **out)
@@ -120,6 +121,7 @@ static void link_newest(struct chunk_cache *c, struct cached *d)
 
 static void used(struct chunk_cache *c, struct cached *d)
 {
+    d->used = ++c->uses;
     if (d->aged && d != c->newest) {
         unlink_age(c, d);
         link_newest(c, d);
@@ -318,6 +320,7 @@ int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room, s
             evict(c, room, &spare);
             put_in(c, d);
             link_newest(c, d);
+            used(c, d);
             charge(c, d, room);
             d->bytes = spare;
         }

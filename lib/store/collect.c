@@ -1,7 +1,8 @@
 /* collect.c - changes of chunks that are decoded whole, which wait in memory.
  *
  * Many small writes to one chunk cost one encoding.  What waits is written when a commit
- * comes, or when it takes more than half of the cache; in grid order, by several threads.
+ * comes; and when it takes nearly all of the cache, of it what was not used for longest, some
+ * chunks at a time: in grid order, by several threads.
  * Nothing is written in the middle of an operation but what the operation itself changed
  * first: so taking it back finds the rest as it was. */
 #include "store/inner.h"
@@ -120,8 +121,27 @@ static int write_list(struct settling *s, size_t n)
     return err;
 }
 
-/* own: what the operation under way changed first; else all, in the operation under way. */
-static int settle(struct store *st, uint64_t object, int own)
+static int by_use(const void *a, const void *b)
+{
+    const struct cached *x = *(struct cached *const *)a, *y = *(struct cached *const *)b;
+
+    return (x->used > y->used) - (x->used < y->used);
+}
+
+/* The first ones of the list become those used longest ago; how many have so many bytes. */
+static size_t oldest(struct cached **list, size_t n, uint64_t bytes)
+{
+    size_t i = 0;
+
+    qsort(list, n, sizeof(*list), by_use);
+    for (uint64_t sum = 0; i < n && sum < bytes; i++)
+        sum += list[i]->dirty_charged;
+    return i;
+}
+
+/* own: what the operation under way changed first; else all, in the operation under way.  Of
+ * that so many bytes. */
+static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
 {
     struct settling s = {.st = st};
     size_t n;
@@ -131,6 +151,8 @@ static int settle(struct store *st, uint64_t object, int own)
         err = cache_list(st->cache, object, own, &s.list, &n);
     if (err)
         return err;
+    if (bytes < UINT64_MAX)
+        n = oldest(s.list, n, bytes);
     if (n > 0)
         err = write_list(&s, n);
     /* If not, they stay as they are, and what of them was written is taken back. */
@@ -148,7 +170,7 @@ static int untouched(const struct store *st)
 
 /* All or nothing, as an operation of its own: one under way has changed nothing yet, and
  * begins again. */
-static int settle_apart(struct store *st, uint64_t object)
+static int settle_apart(struct store *st, uint64_t object, uint64_t bytes)
 {
     int active = st->op.active, err = 0, end;
 
@@ -158,7 +180,7 @@ static int settle_apart(struct store *st, uint64_t object)
         err = store_op_begin(st);
     if (err)
         return err;
-    err = settle(st, object, 0);
+    err = settle(st, object, 0, bytes);
     end = store_op_end(st, !err);
     if (active && store_op_begin(st) && !end)
         end = DREP_ERR_FAILED;
@@ -169,7 +191,7 @@ int chunks_settle(struct store *st, uint64_t object)
 {
     if (!cache_dirty(st->cache))
         return 0;
-    return settle_apart(st, object);
+    return settle_apart(st, object, UINT64_MAX);
 }
 
 int chunks_waiting(const struct store *st)
@@ -177,13 +199,42 @@ int chunks_waiting(const struct store *st)
     return cache_dirty(st->cache) > 0;
 }
 
+/* Bytes that may wait: what nodes leave of the budget, which is half at least, but for what
+ * is read meanwhile. */
+static uint64_t most_waiting(const struct store *st)
+{
+    uint64_t most = st->budget.most, left = cache_most(st->cache);
+
+    left = left < most - most / 8 ? left : most - most / 8;
+    return left > most / 2 ? left : most / 2;
+}
+
+/* Bytes that are written at once where `over` are too many: enough for all threads. */
+static uint64_t batch_bytes(const struct chunks *cs, uint64_t most, uint64_t over)
+{
+    const struct store *st = cs->st;
+    uint64_t threads = (uint64_t)(st->opts.threads > 0 ? st->opts.threads : pool_cpus());
+    uint64_t batch = 2 * threads * cs->payload;
+
+    batch = batch > most / 8 ? batch : most / 8;
+    batch = batch < most / 2 ? batch : most / 2;
+    return batch > over ? batch : over;
+}
+
 int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can)
 {
-    struct chunk_cache *c = cs->st->cache;
-    uint64_t most = cs->st->budget.most / 2;
+    struct store *st = cs->st;
+    uint64_t most = most_waiting(st), dirty = cache_dirty(st->cache);
 
-    *can = cs->payload <= most / 2;
-    if (cache_dirty(c) == 0 || (*can && bytes <= most && cache_dirty(c) <= most - bytes))
+    *can = cs->payload <= st->budget.most / 4;
+    if (dirty == 0 || (*can && bytes <= most && dirty <= most - bytes))
         return 0;
-    return first && untouched(cs->st) ? settle_apart(cs->st, 0) : settle(cs->st, 0, 1);
+    if (!first || !untouched(st))
+        return settle(st, 0, 1, UINT64_MAX);
+    if (!*can || bytes == UINT64_MAX)
+        return settle_apart(st, 0, UINT64_MAX);
+    /* What does not find room all at once, the operation writes itself. */
+    bytes = bytes < most / 2 ? bytes : most / 2;
+    return settle_apart(st, 0,
+                        batch_bytes(cs, most, dirty > most - bytes ? dirty - (most - bytes) : 0));
 }

@@ -364,6 +364,7 @@ struct cached {
     struct buf bytes;
     uint64_t valid;   /* of a piece: its 4 KiB blocks that are there */
     uint64_t charged; /* bytes that count for the budget */
+    uint64_t used;    /* when, by a count of uses */
     /* Changes that are not in the file. */
     int dirty;
     struct cached *next_changed;

@@ -230,8 +230,9 @@ int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct bu
                        uint32_t skipped);
 
 /* Changes that wait in memory, for chunks that are decoded as a whole: they are written when a
- * commit comes or room is needed.  Room for `bytes` more of them, before an operation changes
- * anything (first), or later in it.  0 in *can: this dataset's chunks are too large for that. */
+ * commit comes or room is needed.  Room for `bytes` more of them (UINT64_MAX: none waits any
+ * more), before an operation changes anything (first), or later in it.  0 in *can: this
+ * dataset's chunks are too large for that. */
 int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can);
 /* Is the chunk among the changed ones already? */
 int chunk_is_changed(struct chunks *cs, const uint64_t *coord);

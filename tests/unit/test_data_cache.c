@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "data_model.h"
 
+#include <stdatomic.h>
+
 #define DATASETS 6
 #define OPS 700 /* with each cache under each representation */
 
@@ -392,6 +394,124 @@ START_TEST(test_scattered_overwriting_keeps_the_file_small)
 }
 END_TEST
 
+/* ---- how often chunks are encoded and decoded ---- */
+
+enum { CACHED = 32, CHUNK = 8192 }; /* chunks of 64 KiB that the cache holds */
+
+static atomic_int encoded, decoded;
+
+static int plain_bytes(atomic_int *count, const void *in, size_t in_size, void *out,
+                       size_t *out_size)
+{
+    size_t room = *out_size;
+
+    atomic_fetch_add(count, 1);
+    *out_size = in_size;
+    if (in_size <= room)
+        memcpy(out, in, in_size);
+    return 0;
+}
+
+static int count_encode(const uint32_t *params, int nparams, const void *in, size_t in_size,
+                        void *out, size_t *out_size, void *extra)
+{
+    (void)params;
+    (void)nparams;
+    (void)extra;
+    return plain_bytes(&encoded, in, in_size, out, out_size);
+}
+
+static int count_decode(const uint32_t *params, int nparams, const void *in, size_t in_size,
+                        void *out, size_t *out_size, void *extra)
+{
+    (void)params;
+    (void)nparams;
+    (void)extra;
+    return plain_bytes(&decoded, in, in_size, out, out_size);
+}
+
+/* A file with a committed dataset of so many chunks. */
+static drep_dataset *counted_dataset(int64_t chunks, drep_file **f)
+{
+    drep_info *info =
+        hints("drep_sync=none", "drep_cache_size=2097152", "drep_threads=2", (char *)NULL);
+    const drep_filter filter = {.id = DREP_FILTER_USER, .name = "counted"};
+    const int64_t n = chunks * CHUNK, chunk = CHUNK;
+    const drep_spec spec = {.type = DREP_DOUBLE,
+                            .rank = 1,
+                            .dims = &n,
+                            .layout = DREP_CHUNKED,
+                            .chunk = &chunk,
+                            .filters = &filter,
+                            .nfilters = 1};
+    double *zeros = calloc((size_t)n, sizeof *zeros);
+    drep_dataset *ds;
+
+    ok(drep_create(temp_path("counted"), DREP_RDWR, "native", info, f));
+    ok(drep_dataset_create(*f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, NULL, zeros, NULL));
+    ok(drep_commit(*f));
+    drep_info_free(info);
+    free(zeros);
+    encoded = 0;
+    decoded = 0;
+    return ds;
+}
+
+/* Writes of `points` elements anywhere; what that costs for each, in encodings and decodings,
+ * before the commit. */
+static void write_anywhere(int64_t chunks, int writes, int points, double *encodes, double *decodes)
+{
+    const int64_t n = chunks * CHUNK;
+    double *v = calloc((size_t)n, sizeof *v), *back = calloc((size_t)n, sizeof *v), value[100];
+    int64_t at[100];
+    drep_file *f;
+    drep_dataset *ds = counted_dataset(chunks, &f);
+    drep_selection *sel;
+    struct rnd r;
+
+    rnd_init(&r, (uint64_t)chunks);
+    for (int i = 0; i < writes; i++) {
+        for (int k = 0; k < points; k++) {
+            at[k] = (int64_t)rnd_below(&r, (uint64_t)n);
+            v[at[k]] = value[k] = i + 1;
+        }
+        ok(drep_select_points(1, points, at, &sel));
+        ok(drep_write(ds, sel, NULL, value, NULL));
+        drep_selection_free(sel);
+    }
+    *encodes = (double)encoded / writes;
+    *decodes = (double)decoded / writes;
+    ok(drep_read(ds, NULL, NULL, back, NULL));
+    ck_assert_int_eq(memcmp(v, back, (size_t)n * sizeof *v), 0);
+    drep_dataset_close(ds);
+    check_file(f);
+    drep_abandon(f);
+    free(v);
+    free(back);
+}
+
+/* As long as the chunks that are written to find room in the cache, each is decoded once, and
+ * none encoded before the commit; beyond that, the cache still does what part of them it holds. */
+START_TEST(test_small_writes_do_not_decode_again)
+{
+    double encodes, decodes;
+
+    ok(drep_register_filter("counted", count_encode, count_decode, NULL, DREP_FILTER_KEEP));
+    for (int points = 1; points <= 100; points += 99) {
+        write_anywhere(CACHED * 3 / 4, 600, points, &encodes, &decodes);
+        ck_assert_double_eq(encodes, 0);
+        ck_assert_double_le(decodes, CACHED * 0.75 / 600);
+    }
+    write_anywhere(CACHED * 3 / 2, 2000, 1, &encodes, &decodes); /* 1/3 is not to be had */
+    ck_assert_double_le(decodes, 0.40);
+    ck_assert_double_le(encodes, 0.52);
+    write_anywhere(CACHED * 2, 2000, 1, &encodes, &decodes); /* 1/2 */
+    ck_assert_double_le(decodes, 0.57);
+    ck_assert_double_le(encodes, 0.66);
+}
+END_TEST
+
 /* ---- unions ---- */
 
 START_TEST(test_unions_that_are_none)
@@ -635,6 +755,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, test_D11_whatever_the_cache_holds, 0, 3 * CACHES);
     tcase_add_test(t, test_appends_to_a_contiguous_dataset);
+    tcase_add_test(t, test_small_writes_do_not_decode_again);
     tcase_add_loop_test(t, test_scattered_overwriting_keeps_the_file_small, 0, 3);
     tcase_add_test(t, test_unions_that_are_none);
     tcase_add_test(t, test_union_of_wide_boxes);
