@@ -181,6 +181,7 @@ static int begin(struct csv_out *c, struct outlet *outlet, const char *path, con
                                                                                 : ',';
     if (sink_init(&c->sink, fd))
         return tool_no_memory();
+    c->sink.name = strcmp(outlet->x->dst, "-") == 0 ? NULL : outlet->x->dst;
     status = columns_init(&c->columns, outlet->name, held, held);
     return status ? status : put_header(c, path);
 }

@@ -291,8 +291,10 @@ static const struct option_row options[] = {
      "compared), fill, maxshape, dimensions, links, values",
      "attributes types fill maxshape dimensions links values"},
     {'H', "header", NULL, "no values of datasets", NULL},
-    {OPTION_STORAGE, "storage", NULL, "also representation, layout, chunks, filters, and\n"
-     "what import noted of HDF5 (attributes hdf5:...)", NULL},
+    {OPTION_STORAGE, "storage", NULL,
+     "also representation, layout, chunks, filters, and\n"
+     "what import noted of HDF5 (attributes hdf5:...)",
+     NULL},
     {'n', "list", "N", "list up to N differing elements of a dataset", NULL},
     {'q', "quiet", NULL, "one line at most", NULL},
     {OPTION_JSON, "json", NULL, "as JSON", NULL},

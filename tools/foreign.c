@@ -2,7 +2,7 @@
 #include "foreign.h"
 #include <string.h>
 
-static const struct {
+static const struct known {
     const char *magic;
     size_t size;
     const char *name;
@@ -28,6 +28,12 @@ static const struct {
     {"{\"file\"", 7, "JSON text"},
 };
 
+/* A key of YAML ends with its colon: "root:x:0:0" is none. */
+static bool is_word(const char *behind, size_t size, const struct known *k)
+{
+    return k->magic[k->size - 1] != ':' || size == 0 || strchr(" \t\r\n", *behind) != NULL;
+}
+
 const char *foreign_front(const char *front, size_t size)
 {
     size_t i;
@@ -35,7 +41,8 @@ const char *foreign_front(const char *front, size_t size)
     if (size == 0)
         return "an empty file";
     for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (size >= known[i].size && memcmp(front, known[i].magic, known[i].size) == 0)
+        if (size >= known[i].size && memcmp(front, known[i].magic, known[i].size) == 0 &&
+            is_word(front + known[i].size, size - known[i].size, &known[i]))
             return known[i].name;
     return NULL;
 }

@@ -4,6 +4,7 @@
 #include "extremes.h"
 #include "progress.h"
 #include "tool.h"
+#include "utf8.h"
 #include "walk.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static int enter(struct walk *walk, const struct walk_item *item)
     sink_color(s, color_of(item->link ? 0 : item->info.kind));
     sink_name(s, item->path);
     sink_color(s, COLOR_END);
-    begun = sink_total(s) - begun;
+    begun = sink_total(s) - begun - strlen(item->path) + utf8_columns(item->path);
     sink_spaces(s, begun < 24 ? (int)(25 - begun) : 1);
     if (item->link)
         put_link(s, item);

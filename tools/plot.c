@@ -1,12 +1,12 @@
 /* plot.c - `datarep plot`: one picture of some numbers. */
 #include "color.h"
 #include "module.h"
+#include "outfile.h"
 #include "plot_make.h"
 #include "progress.h"
 #include "tool.h"
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
@@ -49,22 +49,20 @@ static const char *format_of(const char *name)
 /* Nothing appears before the picture is whole. */
 static int write_picture(const char *name, const struct sink *picture)
 {
+    struct outfile file;
     struct sink out;
-    int fd = STDOUT_FILENO, status;
+    int status = outfile_open(&file, name, false);
 
-    if (strcmp(name, "-") != 0)
-        fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || sink_init(&out, fd)) {
-        tool_say(name, NULL, "%s", strerror(errno));
-        return TOOL_IO;
+    if (status)
+        return status;
+    if (sink_init(&out, file.fd)) {
+        status = tool_no_memory();
+    } else {
+        out.name = file.fd == STDOUT_FILENO ? NULL : name;
+        sink_put(&out, picture->buf, picture->len);
+        status = sink_close(&out);
     }
-    sink_put(&out, picture->buf, picture->len);
-    status = sink_close(&out);
-    if (fd != STDOUT_FILENO && close(fd) != 0 && !status) {
-        tool_say(name, NULL, "%s", strerror(errno));
-        status = TOOL_IO;
-    }
-    return status;
+    return tool_worse(status, outfile_close(&file, !status));
 }
 
 static int draw(struct make *m)

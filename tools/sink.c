@@ -57,7 +57,7 @@ int sink_close(struct sink *s)
     if (!s->err)
         return 0;
     if (s->err != EPIPE)
-        tool_say(NULL, NULL, "standard output: %s", strerror(s->err));
+        tool_say(s->name ? s->name : "standard output", NULL, "%s", strerror(s->err));
     return TOOL_IO;
 }
 

@@ -12,8 +12,9 @@
 #include <string.h>
 
 struct sink {
-    int fd;  /* -1: into memory, the buffer grows */
-    int err; /* errno of the first failure */
+    int fd;           /* -1: into memory, the buffer grows */
+    int err;          /* errno of the first failure */
+    const char *name; /* of the file, for messages; NULL: standard output */
     char *buf;
     size_t len, cap;
     uint64_t flushed; /* bytes that left the buffer */

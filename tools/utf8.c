@@ -1,5 +1,6 @@
 /* utf8.c - code points and UTF-8. */
 #include "utf8.h"
+#include <string.h>
 
 /* Bytes of the code point that begins so; 0: none does. */
 static int length_of(unsigned char lead)
@@ -48,6 +49,47 @@ void utf8_clean(char *text)
         else
             *p++ = '?';
     }
+}
+
+static size_t columns_of(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+        uint8_t columns;
+    } ranges[] = {{0x300, 0x36f, 0},     {0x1100, 0x115f, 2},   {0x200b, 0x200f, 0},
+                  {0x2e80, 0x303e, 2},   {0x3041, 0x4dbf, 2},   {0x4e00, 0xa4cf, 2},
+                  {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0},
+                  {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2},
+                  {0x1f300, 0x1f64f, 2}, {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2}};
+    size_t i;
+
+    for (i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return ranges[i].columns;
+    return 1;
+}
+
+size_t utf8_columns(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t sum = 0;
+    uint32_t code;
+    int n, i;
+
+    while (*p) {
+        n = length_of(*p);
+        if (n < 2 || !utf8_valid((const char *)p, strnlen((const char *)p, (size_t)n))) {
+            sum++;
+            p++;
+            continue;
+        }
+        code = *p & (0x7fu >> n);
+        for (i = 1; i < n; i++)
+            code = code << 6 | (p[i] & 0x3fu);
+        sum += columns_of(code);
+        p += n;
+    }
+    return sum;
 }
 
 char *utf8_put(char *to, uint32_t code)

@@ -10,6 +10,8 @@
 bool utf8_valid(const char *text, size_t size);
 /* Puts '?' for all bytes that are not UTF-8 or tell a terminal to do something. */
 void utf8_clean(char *text);
+/* Columns that a terminal takes for it: two for wide characters, none for marks above others. */
+size_t utf8_columns(const char *text);
 /* A code point, 1 to 4 bytes; gives what is behind it. */
 char *utf8_put(char *to, uint32_t code);
 

@@ -119,6 +119,8 @@ check "a gzip file" foreign gz "gzip" '\037\213\010\000abcdefgh'
 check "a zip file" foreign zip "zip" 'PK\003\004abcdefgh'
 check "a NumPy file" foreign npy "NumPy" '\223NUMPY\001\000'
 check "a schema" foreign yaml "schema; use: datarep create" 'datarep: native\nroot: {}\n'
+check "what only begins like one" \
+    foreign passwd '^datarep: [^ ]*passwd: not a Datarep file$' 'root:x:0:0:root:/root:/bin/sh\n'
 check "text" foreign txt "not a Datarep file" 'hello, world\n'
 if [ "$(id -u)" = 0 ]; then
     cases=$((cases + 1))

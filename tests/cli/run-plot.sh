@@ -150,6 +150,11 @@ full() {
     [ $? = 3 ] && grep -q "No space" err
 }
 check "a full disk" full
+too_large() { # as a full disk, but for the number of the error
+    (trap '' XFSZ && ulimit -f 1 && "$DATAREP" plot p.drep /six -o large.png 2> err)
+    [ $? = 3 ] && grep -q '^datarep: large.png: ' err && [ -z "$(find . -name '*large.png*')" ]
+}
+check "a full disk leaves no part of a picture" too_large
 little_memory() {
     "$DATAREP" create -s - big.drep <<< 'root: {d: {dataset: DOUBLE, shape: [5000, 5000], fill: 7}}' &&
         (ulimit -v 600000 && "$DATAREP" plot big.drep /d -o big.png && "$DATAREP" plot big.drep '/d[:,0]' -o big.png)

@@ -364,7 +364,7 @@ def disk_full(tmp):
     write(source, "a\n" + "1\n" * 1000)
     fine("import", source, drep)
     status, out, err = run("export", "--format=csv", drep, "/dev/full")
-    check(status == 3 and "No space" in err, "%d %s", status, err)
+    check(status == 3 and "/dev/full: No space" in err, "%d %s", status, err)
     with open(os.path.join(tmp, "there.csv"), "w") as f:
         f.write("old")
     status, _, err = run("export", "-n", drep, os.path.join(tmp, "there.csv"))
