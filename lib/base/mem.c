@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Longs, not int64_t: some 32-bit machines have no 64-bit atomics. */
 static atomic_long countdown = -1;
@@ -88,6 +89,17 @@ void *mem_aligned(size_t align, uint64_t size)
     if (fault() || posix_memalign(&p, align, size ? (size_t)size : 1))
         p = NULL;
     return checked(p, size);
+}
+
+void *mem_huge(void)
+{
+    void *p = mem_aligned(MEM_HUGE, MEM_HUGE);
+
+#ifdef MADV_HUGEPAGE
+    if (p)
+        madvise(p, MEM_HUGE, MADV_HUGEPAGE); /* a wish */
+#endif
+    return p;
 }
 
 char *mem_strdup(const char *s)

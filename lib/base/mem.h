@@ -15,6 +15,10 @@ void *mem_zalloc(uint64_t n, uint64_t size);          /* n * size, zeroed, overf
 void *mem_array(uint64_t n, uint64_t size);           /* n * size, overflow checked */
 void *mem_resize(void *p, uint64_t n, uint64_t size); /* p stays valid on failure */
 void *mem_aligned(size_t align, uint64_t size);
+/* MEM_HUGE bytes at a multiple of them, in one page where the system has such large ones;
+ * mem_free() frees them. */
+#define MEM_HUGE ((size_t)2 << 20)
+void *mem_huge(void);
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t len);
 void mem_free(void *p);

@@ -77,27 +77,21 @@ int node_bytes(struct store *st, const struct ref *ref, uint8_t *block)
 
 int node_read(struct store *st, const struct ref *ref, int level, struct node **out)
 {
+    uint8_t block[FMT_NODE_MAX + NODE_SLACK]; /* where every node comes by, so in the caches */
     struct block_head head;
     const char *why = "";
-    uint8_t *block;
     struct node *n;
     size_t at = 0;
     int err = ref_check(st, ref, FMT_NODE);
 
-    if (err)
-        return err;
-    block = mem_alloc(ref->length + NODE_SLACK);
-    if (!block)
-        return DREP_ERR_NOMEM;
-    memset(block + ref->length, 0, NODE_SLACK);
-    err = node_bytes(st, ref, block);
+    if (!err)
+        err = node_bytes(st, ref, block);
     if (!err)
         err = head_check(st, ref, FMT_NODE, level, block, &head);
-    if (err) {
-        mem_free(block);
+    if (err)
         return err;
-    }
-    err = node_decode(&n, block, &head, &why, &at);
+    memset(block + ref->length, 0, NODE_SLACK);
+    err = node_decode(&n, &st->nodes.mem, block, &head, &why, &at);
     if (err == DREP_ERR_NOMEM)
         return err;
     if (err)

@@ -69,13 +69,16 @@ static int own_root(struct store *st, struct node **out)
     struct bounds all = {.low = NULL, .high = NULL};
     int err = 0;
 
-    if (!t->node && t->root.length) {
+    if (t->node) {
+        *out = t->node;
+        return 0;
+    }
+    if (t->root.length) {
         err = own(st, &t->root, -1, &all, NULL, &t->node);
-    } else if (!t->node) {
+    } else {
         t->node = node_new(0);
-        if (!t->node)
-            return DREP_ERR_NOMEM;
-        t->leaves++;
+        err = t->node ? 0 : DREP_ERR_NOMEM;
+        t->leaves += t->node != NULL;
     }
     if (err)
         return err;

@@ -131,9 +131,9 @@ struct tree {
     size_t leaves;              /* dirty ones */
     size_t leaves_max;          /* beyond which they are written early */
     int spilled;                /* some were, since the last commit */
-    unsigned next_hint; /* to be replaced */
-    uint8_t served[HINT_KINDS];
     struct hint *hint;
+    unsigned next_hint;         /* to be replaced */
+    uint8_t served[HINT_KINDS]; /* the hint that keys of a kind found their leaf by */
     uint64_t next_stamp;
     struct pin *pin; /* under the store's lock */
     struct finger *finger;

@@ -33,23 +33,30 @@ void node_unref(struct node *n)
 {
     if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
         return;
+    if (!n->block || n->loose)
+        mem_free(n->arena);
     mem_free(n->item);
-    mem_free(n->arena);
-    mem_free(n->block);
-    mem_free(n->entry);
-    mem_free(n->mark);
     mem_free(n->words);
     for (uint32_t i = 0; n->kept && i < n->n; i++)
         node_unref(atomic_load_explicit(&n->kept[i], memory_order_relaxed));
     mem_free((void *)n->kept);
-    mem_free(n);
+    if (n->from)
+        leafmem_give(n->from, n);
+    else
+        mem_free(n);
+}
+
+/* Marks of whole MARKED entries; behind them stands that of the last entry. */
+static inline uint32_t marks_of(uint32_t n)
+{
+    return (n + MARKED - 1) / MARKED;
 }
 
 size_t node_memory(const struct node *n)
 {
-    size_t read = n->block ? n->bytes + n->n * sizeof(*n->entry) + n->n * 2 : 0;
+    size_t read = (marks_of(n->n) + 1) * sizeof(*n->mark) + n->n * sizeof(*n->entry) + n->bytes;
 
-    return sizeof(*n) + n->room * sizeof(*n->item) + n->size + read;
+    return sizeof(*n) + n->room * sizeof(*n->item) + n->size + (n->block ? read : 0);
 }
 
 /* ---- leaves as they were read ---- */
@@ -64,10 +71,9 @@ static const uint8_t *mark_key(const struct node *n, uint32_t i)
     return n->arena + n->mark[i].at;
 }
 
-/* Marks of whole MARKED entries; behind them stands that of the last entry. */
 static uint32_t marks(const struct node *n)
 {
-    return (n->n + MARKED - 1) / MARKED;
+    return marks_of(n->n);
 }
 
 /* Most suffixes are short: these are copied with what follows them, for which the block has
@@ -589,11 +595,14 @@ static inline const char *entry_doubt(const struct entry *e, int level, const ui
 static int mark_put(struct node *n, uint32_t i, const struct key *key)
 {
     if (n->size - n->used < key->len) {
-        size_t size = 2 * (size_t)n->size + key->len + n->n / MARKED * 16 + 64;
-        uint8_t *arena = mem_resize(n->arena, size, 1);
+        size_t size = 2 * (size_t)n->size + key->len + 64;
+        uint8_t *arena = mem_resize(n->loose ? n->arena : NULL, size, 1);
 
         if (!arena)
             return DREP_ERR_NOMEM;
+        if (!n->loose && n->used)
+            memcpy(arena, n->arena, n->used);
+        n->loose = 1;
         n->arena = arena;
         n->size = (uint32_t)size;
     }
@@ -634,23 +643,48 @@ static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct 
     return key_compare(last->p + e->shared, last->len - e->shared, e->suffix, e->suffix_len) < 0;
 }
 
-/* The entries of a leaf stay where they are. */
-static int leaf_decode(struct node *n, struct in *in, uint32_t count)
+/* A leaf of `count` entries with room for its block; its arena holds all marked keys if none is
+ * much longer than the first. */
+static struct node *leaf_new(struct leafmem *mem, uint32_t count, uint32_t length, size_t key_len)
 {
-    const uint8_t *p = in->p + in->at, *end = in->p + in->size;
+    size_t mark = (marks_of(count) + 1) * sizeof(struct mark);
+    size_t entry = count * sizeof(uint16_t);
+    size_t arena = (marks_of(count) + 1) * (key_len + 8);
+    size_t all = sizeof(struct node) + mark + entry + arena + length + NODE_SLACK;
+    struct node *n = leafmem_take(mem, all), *alone = n ? NULL : mem_alloc(all);
+    uint8_t *at;
+
+    if (!n && !alone)
+        return NULL;
+    at = (uint8_t *)((n ? n : alone) + 1);
+    memset(n ? n : alone, 0, sizeof(*n));
+    if (n)
+        n->from = mem;
+    else
+        n = alone;
+    atomic_init(&n->refs, 1);
+    n->mark = (struct mark *)(void *)at;
+    n->entry = (uint16_t *)(void *)(at + mark);
+    n->arena = at + mark + entry;
+    n->block = n->arena + arena;
+    n->size = (uint32_t)arena;
+    n->bytes = length;
+    return n;
+}
+
+/* The entries of a leaf stay where they are. */
+static int leaf_fill(struct node *n, struct in *in, uint32_t count)
+{
+    const uint8_t *p = n->block + in->at, *end = n->block + in->size;
     struct key key;
     int err = 0;
 
     key.len = 0;
-    n->entry = mem_array(count, sizeof(*n->entry));
-    n->mark = mem_array(count / MARKED + 2, sizeof(*n->mark));
-    if (!n->entry || !n->mark)
-        return DREP_ERR_NOMEM;
     for (n->n = 0; !err && n->n < count; n->n++) {
         struct entry e;
 
-        n->entry[n->n] = (uint16_t)(p - in->p);
-        in->at = (size_t)(p - in->p);
+        n->entry[n->n] = (uint16_t)(p - n->block);
+        in->at = (size_t)(p - n->block);
         if (!leaf_entry(p, end, &key, &e))
             return leaf_refuse(in, n->n, &key);
         follow(&e, &key);
@@ -658,8 +692,23 @@ static int leaf_decode(struct node *n, struct in *in, uint32_t count)
             err = mark_put(n, n->n / MARKED, &key);
         p = e.value + e.value_len;
     }
-    in->at = (size_t)(p - in->p);
+    in->at = (size_t)(p - n->block);
     return err ? err : mark_put(n, marks(n), &key);
+}
+
+static int leaf_decode(struct node **out, struct leafmem *mem, struct in *in, uint32_t count)
+{
+    struct in first = *in;
+    struct entry e = {.suffix_len = 0};
+    struct node *n;
+
+    entry_get(&first, &e);
+    n = leaf_new(mem, count, (uint32_t)in->size, e.suffix_len);
+    if (!n)
+        return DREP_ERR_NOMEM;
+    memcpy(n->block, in->p, in->size + NODE_SLACK);
+    *out = n;
+    return leaf_fill(n, in, count);
 }
 
 /* Memory for the keys of the entries up to the first malformed one: bytes of the file back
@@ -674,7 +723,7 @@ static size_t measure(struct in in, uint32_t count)
     return sum;
 }
 
-static int interior_decode(struct node *n, struct in *in, uint32_t count)
+static int interior_fill(struct node *n, struct in *in, uint32_t count)
 {
     int err = node_reserve(n, count, measure(*in, count));
 
@@ -714,21 +763,28 @@ static int interior_decode(struct node *n, struct in *in, uint32_t count)
     return err;
 }
 
-int node_decode(struct node **out, uint8_t *block, const struct block_head *head, const char **why,
-                size_t *at)
+static int interior_decode(struct node **out, struct in *in, const struct block_head *head)
 {
     struct node *n = node_new(head->level);
+
+    if (!n)
+        return DREP_ERR_NOMEM;
+    n->dirty = 0;
+    n->bytes = head->length;
+    *out = n;
+    return interior_fill(n, in, head->count);
+}
+
+int node_decode(struct node **out, struct leafmem *mem, const uint8_t *block,
+                const struct block_head *head, const char **why, size_t *at)
+{
+    struct node *n = NULL;
     struct in in;
     int err;
 
-    if (!n) {
-        mem_free(block);
-        return DREP_ERR_NOMEM;
-    }
-    n->block = block;
     in_init(&in, block, head->length);
     in_bytes(&in, FMT_BLOCK_HEAD);
-    err = n->level ? interior_decode(n, &in, head->count) : leaf_decode(n, &in, head->count);
+    err = head->level ? interior_decode(&n, &in, head) : leaf_decode(&n, mem, &in, head->count);
     if (!err && !in.err && in_left(&in))
         in_fail(&in, FMT_ERR_FORMAT, "bytes behind the last entry of a node");
     if (!err && in.err) {
@@ -740,12 +796,6 @@ int node_decode(struct node **out, uint8_t *block, const struct block_head *head
         node_unref(n);
         return err;
     }
-    if (n->level) {
-        mem_free(n->block);
-        n->block = NULL;
-    }
-    n->dirty = 0;
-    n->bytes = head->length;
     *out = n;
     return 0;
 }

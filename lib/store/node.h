@@ -61,28 +61,51 @@ struct mark {
 #define MARKED 16u     /* every such entry has one, and the last */
 
 struct node {
+    /* What finding one in the cache looks at comes first, in one line of memory. */
     atomic_int refs;
     uint8_t level;
     uint8_t dirty;
-    _Atomic uint64_t under; /* a node that stands there was seen to allow these keys */
-    uint32_t n, room;       /* items */
-    uint32_t used, size;    /* bytes of the arena */
-    uint32_t waste;         /* of those, not in use any more */
-    uint32_t last;          /* the item that was put in last */
-    size_t bytes;           /* in the file, header included */
-    struct item *item;
-    uint8_t *arena;
-    uint8_t *block;  /* a leaf that was read: its bytes; then there are no items */
-    uint16_t *entry; /* and where each entry begins in them */
+    uint8_t loose;           /* a leaf that was read: its arena was too small, and is apart */
+    _Atomic uint8_t touched; /* since it was last the oldest of the cache */
+    struct node *chain;      /* the cache's */
+    struct ref ref;          /* where it stands, length 0 when dirty */
+    _Atomic uint64_t under;  /* a node that stands there was seen to allow these keys */
+    uint32_t n, room;        /* items */
+    /* A leaf that was read has no items.  All of it is one piece of memory: what follows,
+     * marks, where each entry begins in the block, the arena, the block. */
     struct mark *mark;
+    uint16_t *entry;
+    uint8_t *block;
+    uint8_t *arena;
+    struct item *item;
+    uint32_t used, size;          /* bytes of the arena */
+    uint32_t waste;               /* of those, not in use any more */
+    uint32_t last;                /* the item that was put in last */
+    size_t bytes;                 /* in the file, header included */
     struct words *words;          /* of an interior one that was read: its keys' */
     _Atomic(struct node *) *kept; /* and its interior children, once they were read */
     struct node *parent;          /* of a dirty one; NULL: the root */
-    struct ref ref;               /* where it stands, length 0 when dirty */
-    struct node *chain;           /* the cache's */
-    _Atomic int touched;          /* since it was last the oldest */
-    struct node *newer, *older;
+    struct node *newer, *older;   /* the cache's */
+    struct leafmem *from;         /* which it comes from; NULL: mem_alloc() */
 };
+
+/* Memory for leaves that are read: from a few hundred on in large pages, which the processor
+ * finds its way to much faster than to a page for each leaf; what is given back is used
+ * again.  Any number of threads. */
+struct leafmem {
+    pthread_mutex_t lock;
+    void *given_back; /* each begins with where the next one is */
+    void *regions;    /* likewise */
+    uint8_t *next;    /* in the newest region, not used yet: */
+    size_t left;      /* so many */
+    size_t alone;     /* leaves that got memory of their own */
+};
+int leafmem_init(struct leafmem *p);
+/* All leaves were given back. */
+void leafmem_release(struct leafmem *p);
+/* NULL: take it from mem_alloc(). */
+void *leafmem_take(struct leafmem *p, size_t size);
+void leafmem_give(struct leafmem *p, void *slot);
 
 static inline const uint8_t *item_key(const struct node *n, uint32_t i)
 {
@@ -162,11 +185,10 @@ void node_move(struct node *n, uint32_t from, struct node *to);
 /* Length of the key's first bytes that are equal, at most 255. */
 size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
 
-/* From a block, which must come from mem_alloc() with NODE_SLACK bytes more than its length
- * and belongs to the node from here on, also on failure: checks entries, their order, what a node
- * of this level may hold.  On failure *why says what, *at at which byte of the block. */
-int node_decode(struct node **out, uint8_t *block, const struct block_head *head, const char **why,
-                size_t *at);
+/* From a block, behind which NODE_SLACK bytes may be read: checks entries, their order, what a
+ * node of this level may hold.  On failure *why says what, *at at which byte of the block. */
+int node_decode(struct node **out, struct leafmem *mem, const uint8_t *block,
+                const struct block_head *head, const char **why, size_t *at);
 /* Writes n->bytes bytes: entries and a sealed header; gives the checksum. */
 uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8],
                      uint64_t sequence);
@@ -184,6 +206,7 @@ struct cache_shard {
 struct node_cache {
     struct cache_shard shard[CACHE_SHARDS];
     struct budget *budget;
+    struct leafmem mem;
 };
 /* What the caches of nodes and of chunks share: who of them needs it, has it. */
 struct budget {

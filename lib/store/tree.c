@@ -90,8 +90,8 @@ int bounds_check(const struct bounds *b, const struct node *n)
     return 0;
 }
 
-/* The nodes on the way to a leaf: those that stand in the file are held, so that the bounds
- * stay where they are. */
+/* The nodes on the way to a leaf that nobody else holds for us, so that the bounds stay where
+ * they are.  The root and, below what was read, all interior nodes are held by the tree. */
 struct trail {
     struct node *node[FMT_LEVEL_MAX + 1];
     int n;
@@ -112,12 +112,25 @@ static void leaf_done(struct node *leaf)
         node_unref(leaf);
 }
 
-static int root_get(struct store *st, struct node **out)
+/* Gives the reference to a place that many threads may fill; what is there then is held by it. */
+static struct node *leave(_Atomic(struct node *) *place, struct node *n)
 {
-    struct node *none = NULL, *top;
+    struct node *there = NULL;
+
+    if (atomic_compare_exchange_strong(place, &there, n))
+        return n;
+    node_unref(n);
+    return there;
+}
+
+/* *held: with a reference for us. */
+static int root_get(struct store *st, struct node **out, int *held)
+{
+    struct node *top;
     struct tree *t = &st->tree;
     int err;
 
+    *held = 0;
     if (t->node) {
         *out = t->node;
         return 0;
@@ -126,16 +139,13 @@ static int root_get(struct store *st, struct node **out)
         return DREP_ERR_NOT_FOUND;
     top = atomic_load_explicit(&t->top, memory_order_acquire);
     if (top && top->ref.offset == t->root.offset && top->ref.checksum == t->root.checksum) {
-        node_ref(top);
         *out = top;
         return 0;
     }
+    *held = top != NULL; /* that of another root stays */
     err = node_load(st, &t->root, -1, out);
-    if (!err) {
-        node_ref(*out);
-        if (!atomic_compare_exchange_strong(&t->top, &none, *out))
-            node_unref(*out);
-    }
+    if (!err && !*held)
+        *out = leave(&t->top, *out);
     return err;
 }
 
@@ -144,32 +154,22 @@ void tree_new_root(struct store *st)
     node_unref(atomic_exchange(&st->tree.top, NULL));
 }
 
-/* Interior nodes stay with the one above them: they are few. */
-static void keep(const struct node *n, uint32_t i, struct node *child)
-{
-    struct node *none = NULL;
-
-    if (!n->kept)
-        return;
-    node_ref(child);
-    if (!atomic_compare_exchange_strong(&n->kept[i], &none, child))
-        node_unref(child);
-}
-
 /* A child that stands in the file, its keys seen to be within the bounds: once is enough
- * while it is found below the same node. */
-static int child_load(struct store *st, const struct node *n, uint32_t i, const struct child *c,
-                      const struct bounds *b, struct node **out)
+ * while it is found below the same node.  Interior ones stay with the node above: they are
+ * few. */
+static int child_load(struct store *st, const struct node *n, uint32_t i, const struct bounds *b,
+                      struct node **out, int *held)
 {
-    struct node *child = n->kept ? atomic_load_explicit(&n->kept[i], memory_order_acquire) : NULL;
+    struct child c = child_get(n, i);
+    struct node *child;
     int err;
 
-    if (child) {
-        node_ref(child);
-        *out = child;
+    *held = 0;
+    if (c.node) {
+        *out = c.node;
         return 0;
     }
-    err = node_load(st, &c->ref, n->level - 1, &child);
+    err = node_load(st, &c.ref, n->level - 1, &child);
     if (err)
         return err;
     if (n->dirty || !n->ref.offset ||
@@ -181,8 +181,8 @@ static int child_load(struct store *st, const struct node *n, uint32_t i, const 
         }
         atomic_store_explicit(&child->under, n->dirty ? 0 : n->ref.offset, memory_order_relaxed);
     }
-    keep(n, i, child);
-    *out = child;
+    *held = !n->kept;
+    *out = n->kept ? leave(&n->kept[i], child) : child;
     return 0;
 }
 
@@ -191,31 +191,37 @@ static int descend(struct store *st, const uint8_t *key, size_t len, int below, 
                    struct node **leaf)
 {
     struct node *n;
-    int err;
+    int err, held;
 
     t->n = 0;
     t->b = (struct bounds){.low = NULL, .high = NULL};
-    err = root_get(st, &n);
+    err = root_get(st, &n, &held);
     while (!err && n->level) {
         uint32_t i = node_child(n, key, len);
-        struct child c;
+        struct node *kept = NULL;
 
         if (below && i > 0 && item_compare(n, i, key, len) == 0)
             i--;
         bounds_narrow(&t->b, n, i);
-        c = child_get(n, i);
-        if (!n->dirty)
+        if (held)
             t->node[t->n++] = n;
-        if (c.node)
-            n = c.node;
-        else
-            err = child_load(st, n, i, &c, &t->b, &n);
+        if (n->kept)
+            kept = atomic_load_explicit(&n->kept[i], memory_order_acquire);
+        if (kept) {
+            n = kept;
+            held = 0;
+        } else {
+            err = child_load(st, n, i, &t->b, &n, &held);
+        }
     }
-    if (err)
+    if (err) {
         trail_release(t);
-    else
-        *leaf = n;
-    return err;
+        return err;
+    }
+    if (!held && !n->dirty)
+        node_ref(n);
+    *leaf = n;
+    return 0;
 }
 
 /* ---- fingers ---- */
@@ -393,7 +399,8 @@ int tree_peek(struct store *st, const struct key *key, struct peek *peek)
 void tree_peeked(struct peek *peek)
 {
     node_unref(peek->held);
-    buf_release(&peek->far);
+    if (peek->far.p)
+        buf_release(&peek->far);
     peek->held = NULL;
 }
 

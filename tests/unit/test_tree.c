@@ -458,6 +458,129 @@ START_TEST(test_tree_around_one_place)
 }
 END_TEST
 
+static void many_key(struct key *key, uint64_t i)
+{
+    /* Some keys are long, and some leaves have few long keys among many short ones. */
+    key_make(key, 1 + i / 1000, i % 7 ? FMT_TAG_LINK : FMT_TAG_ATTR);
+    key_add_u64(key, i);
+    for (uint64_t k = 0; i % 997 == 0 && k < 900; k += 4)
+        key_add_u32(key, (uint32_t)(i + k));
+}
+
+START_TEST(test_tree_more_leaves_than_the_cache_holds)
+{
+    enum { N = 300000 };
+    struct fault_file file;
+    struct store *st;
+    uint8_t bytes[40];
+    struct key key;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t i = 0; i < N; i++) {
+        many_key(&key, i);
+        value_make(bytes, i % 41, (uint32_t)i);
+        ck_assert_int_eq(tree_put(st, &key, bytes, i % 41), 0);
+    }
+    must_commit(st);
+    close_and_reopen(&file, &st);
+    for (int k = 0; k < 40000; k++) {
+        struct peek peek;
+        uint64_t i = rnd(N + 1000);
+        int err;
+
+        many_key(&key, i);
+        if (k % 3 == 0)
+            key_add_u8(&key, 0);
+        err = tree_peek(st, &key, &peek);
+        ck_assert_int_eq(err, i < N && k % 3 ? 0 : DREP_ERR_NOT_FOUND);
+        if (err)
+            continue;
+        value_make(bytes, i % 41, (uint32_t)i);
+        ck_assert_uint_eq(peek.len, i % 41);
+        ck_assert(peek.len == 0 || memcmp(peek.p, bytes, peek.len) == 0);
+        tree_peeked(&peek);
+    }
+    ck_assert_uint_gt(st->nodes.mem.alone, 0);
+    ck_assert_ptr_nonnull(st->nodes.mem.regions);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
+static void must_have(struct store *st, const struct key *key, const char *text)
+{
+    struct buf b = {0};
+    struct peek peek = {0};
+
+    ck_assert_int_eq(tree_get(st, key, &b), text ? 0 : DREP_ERR_NOT_FOUND);
+    ck_assert_int_eq(tree_peek(st, key, &peek), text ? 0 : DREP_ERR_NOT_FOUND);
+    if (text) {
+        ck_assert_uint_eq(b.len, strlen(text));
+        ck_assert_mem_eq(b.p, text, b.len);
+        ck_assert_uint_eq(peek.len, strlen(text));
+        ck_assert_mem_eq(peek.p, text, peek.len);
+        tree_peeked(&peek);
+    }
+    buf_release(&b);
+}
+
+START_TEST(test_tree_leaves_looked_at_are_not_those_of_before)
+{
+    struct snapshot old;
+    struct fault_file file;
+    struct store *st, *reader;
+    struct key a, b;
+    int moved;
+
+    fault_init(&file);
+    key_make(&a, 5, FMT_TAG_OBJECT);
+    key_make(&b, 5, FMT_TAG_LINK);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    must_have(st, &a, NULL);
+    ck_assert_int_eq(tree_put(st, &a, "1", 1), 0);
+    ck_assert_int_eq(tree_put(st, &b, "2", 1), 0);
+    must_commit(st);
+    ck_assert_int_eq(store_open(fault_io(&file), 0, &opts, &reader), 0);
+    for (int i = 0; i < 3; i++) {
+        must_have(st, &a, "1");
+        must_have(st, &b, "2");
+        must_have(reader, &a, "1");
+        must_have(reader, &b, "2");
+        ck_assert_int_eq(store_op_begin(st), 0);
+        ck_assert_int_eq(tree_put(st, &a, "3", 1), 0);
+        ck_assert_int_eq(tree_del(st, &b), 0);
+        must_have(st, &a, "3");
+        must_have(st, &b, NULL);
+        ck_assert_int_eq(store_op_end(st, 0), 0);
+    }
+    must_commit(st); /* of what was taken back */
+    must_have(st, &a, "1");
+    must_have(st, &b, "2");
+    ck_assert_int_eq(tree_put(st, &a, "33", 2), 0);
+    must_commit(st);
+    must_have(st, &a, "33");
+    must_have(reader, &a, "1");
+    ck_assert_int_eq(store_refresh(reader, &old, &moved), 0);
+    ck_assert_int_eq(moved, 1);
+    must_have(reader, &a, "33");
+    store_refresh_end(reader, &old, 0);
+    must_have(reader, &a, "1");
+    ck_assert_int_eq(store_refresh(reader, &old, &moved), 0);
+    store_refresh_end(reader, &old, 1);
+    must_have(reader, &a, "33");
+    ck_assert_int_eq(tree_del(st, &a), 0);
+    ck_assert_int_eq(tree_del(st, &b), 0);
+    must_have(st, &a, NULL);
+    must_commit(st);
+    must_have(st, &b, NULL);
+    must_have(reader, &b, "2");
+    store_close(reader);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_tree_in_order_is_full)
 {
     /* Keys in order at several places: leaves are full, wherever that is. */
@@ -688,6 +811,8 @@ int main(void)
     tcase_add_loop_test(t, test_tree_against_model, 0, 3);
     tcase_add_loop_test(t, test_tree_near, 0, 2);
     tcase_add_test(t, test_tree_around_one_place);
+    tcase_add_test(t, test_tree_more_leaves_than_the_cache_holds);
+    tcase_add_test(t, test_tree_leaves_looked_at_are_not_those_of_before);
     tcase_add_test(t, test_tree_in_order_is_full);
     tcase_add_test(t, test_tree_many_objects);
     tcase_add_test(t, test_tree_file_does_not_grow);
