@@ -2,7 +2,12 @@
  *
  * A job lives on the stack of the thread that called pool_run(): that thread works
  * too and leaves only when no worker is inside the job any more.  Workers block all
- * signals, are never joined, and are forgotten in a forked child. */
+ * signals, are never joined, and are forgotten in a forked child.
+ *
+ * To wake a thread costs as much as to read a hundred kilobytes.  So a worker without a job
+ * watches for the next one a little while before it sleeps, where a processor is free for
+ * that, and so does a caller for the end of his job: small jobs that follow each other
+ * closely wake nobody. */
 #include "base/pool.h"
 
 #include "base/error.h"
@@ -10,17 +15,29 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 256 };
 
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#define POOL_LOCK PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#else
+#define POOL_LOCK PTHREAD_MUTEX_INITIALIZER
+#endif
+
+#define WATCH_NS ((int64_t)50000)  /* that a worker watches before it sleeps */
+#define LEAVE_NS ((int64_t)100000) /* that a caller does */
+
 struct job {
     pool_fn *fn;
     void *ctx;
-    int64_t next, n;  /* indices from next on are not begun */
-    int inside, most; /* threads at work, and how many may be */
-    int64_t failed;   /* lowest index that failed; n: none */
+    int64_t next, n;   /* indices from next on are not begun */
+    atomic_int inside; /* threads at work; changes under the lock */
+    int most;          /* how many may be */
+    int64_t failed;    /* lowest index that failed; n: none */
     int err;
     struct fail_state message;
     struct job *link;
@@ -31,7 +48,10 @@ static struct {
     pthread_cond_t work, left; /* a job came; a thread left a job */
     struct job *jobs;
     int threads;
-} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0};
+    int asleep;         /* workers that wait for `work` */
+    int watching, eyes; /* that watch for it, and how many may */
+    atomic_uint posted; /* jobs so far */
+} pool = {.lock = POOL_LOCK, .work = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
 /* Set in workers, and in a caller while it works: what they call runs serially. */
 static _Thread_local bool working;
@@ -46,6 +66,85 @@ int pool_cpus(void)
     n = sysconf(_SC_NPROCESSORS_ONLN);
     return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (int)n;
 }
+
+/* ---- locks ---- */
+
+int lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+    int err = pthread_mutexattr_init(&attr);
+
+    if (err != 0)
+        return err;
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+    err = pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return err;
+}
+
+/* ---- watching ---- */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* A moment, in which another thread may have the processor. */
+static void moment(void)
+{
+    for (int i = 0; i < 16; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("yield");
+#else
+        atomic_signal_fence(memory_order_seq_cst);
+#endif
+    }
+    sched_yield();
+}
+
+/* Until there is another job than those that were posted; the lock is held on entry and on
+ * return, not between.  False: there was none, or others watch already. */
+static bool watch(void)
+{
+    unsigned seen = atomic_load(&pool.posted);
+    int64_t end;
+
+    if (pool.watching >= pool.eyes)
+        return false;
+    pool.watching++;
+    pthread_mutex_unlock(&pool.lock);
+    end = now_ns() + WATCH_NS;
+    while (atomic_load_explicit(&pool.posted, memory_order_relaxed) == seen && now_ns() < end)
+        moment();
+    pthread_mutex_lock(&pool.lock);
+    pool.watching--;
+    return atomic_load(&pool.posted) != seen;
+}
+
+/* Until no worker is inside the job; the lock is held on entry and on return. */
+static void wait_left(struct job *job)
+{
+    if (job->inside > 0 && pool.eyes > 0) {
+        int64_t end;
+
+        pthread_mutex_unlock(&pool.lock);
+        end = now_ns() + LEAVE_NS;
+        while (atomic_load_explicit(&job->inside, memory_order_relaxed) > 0 && now_ns() < end)
+            moment();
+        pthread_mutex_lock(&pool.lock);
+    }
+    while (job->inside > 0)
+        pthread_cond_wait(&pool.left, &pool.lock);
+}
+
+/* ---- jobs ---- */
 
 /* Works on a job until none of its indices is left.  The lock is held on entry and
  * on return. */
@@ -97,8 +196,11 @@ static void *worker(void *unused)
         job = job_waiting();
         if (job)
             job_work(job);
-        else
-            pthread_cond_wait(&pool.work, &pool.lock);
+        if (job || watch())
+            continue;
+        pool.asleep++;
+        pthread_cond_wait(&pool.work, &pool.lock);
+        pool.asleep--;
     }
     return NULL;
 }
@@ -106,11 +208,13 @@ static void *worker(void *unused)
 /* The threads are gone in a forked child, and so is whoever held the lock. */
 static void forget(void)
 {
-    pthread_mutex_init(&pool.lock, NULL);
+    lock_init(&pool.lock);
     pthread_cond_init(&pool.work, NULL);
     pthread_cond_init(&pool.left, NULL);
     pool.jobs = NULL;
     pool.threads = 0;
+    pool.asleep = 0;
+    pool.watching = 0;
 }
 
 static void watch_fork(void)
@@ -129,6 +233,7 @@ static void grow(int want)
     if (pool.threads >= want)
         return;
     pthread_once(&once, watch_fork);
+    pool.eyes = pool_cpus() - 1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_attr_init(&attr);
@@ -170,10 +275,11 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
     grow(threads - 1);
     job.link = pool.jobs;
     pool.jobs = &job;
-    pthread_cond_broadcast(&pool.work);
+    atomic_fetch_add(&pool.posted, 1);
+    if (pool.asleep > 0 && pool.watching < threads - 1)
+        pthread_cond_broadcast(&pool.work);
     job_work(&job);
-    while (job.inside > 0)
-        pthread_cond_wait(&pool.left, &pool.lock);
+    wait_left(&job);
     for (at = &pool.jobs; *at != &job; at = &(*at)->link)
         ;
     *at = job.link;

@@ -13,6 +13,10 @@
 
 typedef int pool_fn(void *ctx, int64_t i);
 
+/* A lock that is only ever held for moments: who finds it taken looks again a few times
+ * before he sleeps.  0, or an errno. */
+int lock_init(pthread_mutex_t *lock);
+
 int pool_cpus(void); /* processors this process may use */
 int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx);
 

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-#define BATCH 1024 /* chunks that are written at once */
+#define BATCH 1024                      /* chunks that are written at once */
+#define SHARED_MIN ((uint64_t)64 << 10) /* bytes of a read that two threads may share, */
+#define PART_MIN ((uint64_t)16 << 10)   /* if there are so many in each part; */
+#define PIECES_MAX 8                    /* they cut it into so many pieces then */
 
 /* ---- reading ---- */
 
@@ -57,26 +60,74 @@ static int read_chunk(struct transfer *t, struct conv *c, struct work *w, const 
     return err != 0 ? err : gather_flush(&g);
 }
 
-static int read_part(void *ctx, int64_t i)
+/* What one thread does at a time: a part, or a piece of one. */
+struct share {
+    struct transfer *t;
+    int64_t pieces; /* of each part; cut in */
+    int dim;        /* this dimension, */
+    int64_t len;    /* so many of the chunk's indices each */
+};
+
+/* Leaves of a box's part what falls into this piece of the chunk. */
+static void narrow(const struct share *s, int64_t piece, struct part *p)
 {
-    struct transfer *t = ctx;
+    const struct span_dim *dim = &s->t->sel->dim[s->dim];
+    int64_t low = p->from[s->dim] + piece * s->len, high = low + s->len;
+    int64_t n = p->k1[s->dim] - p->k0[s->dim], k0, k1;
+
+    if (p->n == 0)
+        return;
+    k0 = span_first(dim, low);
+    k1 = piece + 1 < s->pieces ? span_first(dim, high) : p->k1[s->dim];
+    p->k0[s->dim] = k0 > p->k0[s->dim] ? k0 : p->k0[s->dim];
+    p->k1[s->dim] = k1 < p->k1[s->dim] ? k1 : p->k1[s->dim];
+    k0 = p->k1[s->dim] - p->k0[s->dim];
+    p->n = k0 > 0 ? p->n / n * k0 : 0;
+}
+
+static int read_piece(const struct share *s, struct work *w, int64_t i)
+{
+    struct transfer *t = s->t;
     struct part p;
-    struct work *w;
     struct conv c;
     int err;
 
-    part_of(t, i, &p);
+    part_of(t, i / s->pieces, &p);
+    if (s->pieces > 1)
+        narrow(s, i % s->pieces, &p);
     if (p.n == 0)
         return 0;
-    w = work_take(t->ds->file->st);
-    if (w == NULL)
-        return DREP_ERR_NOMEM;
     part_begin(t, &c);
     err = read_chunk(t, &c, w, &p);
     chunk_leave(w);
     part_end(t, &c);
-    work_give(t->ds->file->st, w);
     return name_chunk(t, &p, err);
+}
+
+static int read_share(void *ctx, int64_t i)
+{
+    const struct share *s = ctx;
+    struct store *st = s->t->ds->file->st;
+    struct work *w = work_take(st);
+    int err;
+
+    if (w == NULL)
+        return DREP_ERR_NOMEM;
+    err = read_piece(s, w, i);
+    work_give(st, w);
+    return err;
+}
+
+static int read_alone(const struct share *s)
+{
+    struct store *st = s->t->ds->file->st;
+    struct work *w = work_take(st);
+    int err = w == NULL ? DREP_ERR_NOMEM : 0;
+
+    for (int64_t i = 0; err == 0 && i < s->t->nparts; i++)
+        err = read_piece(s, w, i);
+    work_give(st, w);
+    return err;
 }
 
 /* Bytes that must be moved or decoded, roughly. */
@@ -98,9 +149,38 @@ static uint64_t effort(const struct transfer *t)
     return parts < blocks / payload ? parts * payload : blocks;
 }
 
+/* Cuts a part between cells, which are what stays in memory. */
+static void cut_parts(struct share *s)
+{
+    const struct object_rec *r = &s->t->ds->rec;
+    uint64_t row = (uint64_t)s->t->ds->esize, cell = s->t->ds->chunks.cell;
+
+    while (s->dim < r->rank - 1 && s->t->sel->dim[s->dim].n == 1)
+        s->dim++;
+    for (int d = s->dim + 1; d < r->rank; d++)
+        row *= (uint64_t)r->chunk[d];
+    s->len = row < cell ? (int64_t)(cell / row) : 1;
+    s->pieces = (r->chunk[s->dim] - 1) / s->len + 1;
+    if (s->pieces > PIECES_MAX) {
+        s->len *= (s->pieces - 1) / PIECES_MAX + 1;
+        s->pieces = (r->chunk[s->dim] - 1) / s->len + 1;
+    }
+}
+
+/* Threads pay where there is much to do, or where a little has large pieces. */
 static int read_parts(struct transfer *t)
 {
-    return pool_run(threads_for(t, effort(t)), t->nparts, read_part, t);
+    struct share s = {.t = t, .pieces = 1};
+    uint64_t bytes = effort(t);
+    int threads = threads_for(t, bytes);
+
+    if (threads == 1 && t->threads > 1 && t->nparts > 0 && t->ds->chunks.cell != 0 &&
+        selection_is_box(t->sel) && bytes >= SHARED_MIN &&
+        bytes / (uint64_t)t->nparts >= PART_MIN) {
+        threads = t->threads;
+        cut_parts(&s);
+    }
+    return threads <= 1 ? read_alone(&s) : pool_run(threads, t->nparts * s.pieces, read_share, &s);
 }
 
 int chunked_read(struct transfer *t)

@@ -5,6 +5,7 @@
 #include "store/node.h"
 
 #include "base/error.h"
+#include "base/pool.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ int node_cache_init(struct node_cache *c, struct budget *budget)
     if (leafmem_init(&c->mem))
         return DREP_ERR_NOMEM;
     for (int i = 0; i < CACHE_SHARDS; i++) {
-        if (pthread_mutex_init(&c->shard[i].lock, NULL)) {
+        if (lock_init(&c->shard[i].lock)) {
             while (i-- > 0)
                 pthread_mutex_destroy(&c->shard[i].lock);
             leafmem_release(&c->mem);

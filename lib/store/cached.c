@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pool.h"
 
 #include <string.h>
 
@@ -46,7 +47,7 @@ int chunk_cache_new(struct budget *budget, struct chunk_cache **out)
     if (!c)
         return DREP_ERR_NOMEM;
     c->budget = budget;
-    pthread_mutex_init(&c->lock, NULL);
+    lock_init(&c->lock);
     pthread_cond_init(&c->loaded, NULL);
     *out = c;
     return 0;

@@ -42,6 +42,8 @@ void work_give(struct store *st, struct work *w)
 {
     if (!w)
         return;
+    if (w->found.run)
+        run_done(st, &w->found);
     pthread_mutex_lock(&st->lock);
     w->next = st->works;
     st->works = w;
@@ -87,9 +89,11 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
     *size = w->entry ? w->entry->bytes.len : 0;
     if (w->entry)
         return 0;
-    err = run_find(cs, coord, &w->found);
-    if (err)
+    err = run_again(cs, coord, &w->found) ? 0 : run_find(cs, coord, &w->found);
+    if (err) {
+        w->found.run = NULL;
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    }
     w->stored = 1;
     *size = w->found.run->rec.size;
     *whole = w->found.run->rec.filtered || cs->variable;
@@ -107,7 +111,7 @@ void chunk_leave(struct work *w)
 {
     put_entry(w);
     if (w->stored)
-        run_done(w->cs->st, &w->found);
+        run_leave(w->cs->st, &w->found);
     w->stored = 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pool.h"
 
 #include <string.h>
 #include <sys/random.h>
@@ -114,7 +115,7 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     st->undo_max = UNDO_MAX;
     st->freed_max = FREED_MAX;
     store_set_opts(st, opts);
-    if (pthread_mutex_init(&st->lock, NULL)) {
+    if (lock_init(&st->lock)) {
         err = fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
     } else {
         st->budget.most = opts->cache_size;

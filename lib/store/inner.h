@@ -273,6 +273,9 @@ struct runs {
 /* DREP_ERR_NOT_FOUND without a message: no chunk is stored there. */
 int run_find(struct chunks *cs, const uint64_t *coord, struct found *f);
 void run_done(struct store *st, struct found *f);
+/* The same, but a run of many chunks is kept for run_again(): 1 if it has this chunk too. */
+void run_leave(struct store *st, struct found *f);
+int run_again(struct chunks *cs, const uint64_t *coord, struct found *f);
 /* The run of a record, sums loaded. */
 int run_load(struct store *st, const struct chunk_rec *rec, struct run *r);
 void run_unload(struct run *r);
@@ -438,7 +441,7 @@ struct work {
     /* The chunk at hand. */
     struct chunks *cs;
     uint64_t coord[FMT_RANK_MAX];
-    struct found found;
+    struct found found;   /* its run stays from chunk to chunk */
     struct cached *entry; /* held */
     int stored;
 };

@@ -255,6 +255,25 @@ void run_done(struct store *st, struct found *f)
     f->run = NULL;
 }
 
+void run_leave(struct store *st, struct found *f)
+{
+    if (f->run == &f->local || is_open(st, f->run))
+        run_done(st, f);
+}
+
+int run_again(struct chunks *cs, const uint64_t *coord, struct found *f)
+{
+    struct store *st = cs->st;
+
+    if (!f->run)
+        return 0;
+    if (st->runs.n == 0 && f->run->change == st->tree.change &&
+        covers(f->run, cs->object, cs->rank, coord, &f->index))
+        return 1;
+    run_done(st, f);
+    return 0;
+}
+
 int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next)
 {
     uint64_t first = last_of(coord, cs->rank);

@@ -228,6 +228,120 @@ START_TEST(test_D23_first_meetings)
 }
 END_TEST
 
+/* ---- boxes that several threads share ---- */
+
+enum { PLANES = 3, LINES = 600, WIDE = 700, BOXES = 150 };
+
+/* What stands there: the last plane is never written. */
+static double value_at(int64_t plane, int64_t line, int64_t column)
+{
+    return plane == PLANES - 1 ? -1 : (double)((plane * LINES + line) * WIDE + column);
+}
+
+static void some_box(struct rnd *r, int64_t most, int64_t *start, int64_t *count, int64_t *stride,
+                     int64_t *block)
+{
+    int64_t left;
+
+    *start = (int64_t)rnd_below(r, (uint64_t)most);
+    left = most - *start;
+    *stride = rnd_below(r, 2) ? 1 : 1 + (int64_t)rnd_below(r, (uint64_t)(left < 40 ? left : 40));
+    *block = rnd_below(r, 2) ? 1 : 1 + (int64_t)rnd_below(r, (uint64_t)*stride);
+    *count =
+        *block > left ? 0 : 1 + (int64_t)rnd_below(r, (uint64_t)((left - *block) / *stride + 1));
+    if (*count == 0)
+        *block = *count = 1;
+}
+
+static int64_t nth(int64_t start, int64_t stride, int64_t block, int64_t k)
+{
+    return start + k / block * stride + k % block;
+}
+
+static void check_box(drep_dataset *ds, struct rnd *r, double *to)
+{
+    static const int threads[] = {1, 2, 4};
+    const int64_t dims[] = {PLANES, LINES, WIDE};
+    int64_t start[3], count[3], stride[3], block[3], n[3], wrong = 0;
+    drep_selection *sel;
+
+    for (int d = 0; d < 3; d++) {
+        some_box(r, dims[d], &start[d], &count[d], &stride[d], &block[d]);
+        n[d] = count[d] * block[d];
+    }
+    ok(drep_select_box(3, start, count, stride, block, &sel));
+    for (int t = 0; t < 3; t++) {
+        drep_xfer xfer = {.threads = threads[t]};
+        const double *p = to;
+
+        memset(to, 0x55, (size_t)(n[0] * n[1] * n[2]) * sizeof *to);
+        ok(drep_read(ds, sel, DREP_DOUBLE, to, &xfer));
+        for (int64_t i = 0; i < n[0]; i++)
+            for (int64_t k = 0; k < n[1]; k++)
+                for (int64_t l = 0; l < n[2]; l++)
+                    wrong += *p++ != value_at(nth(start[0], stride[0], block[0], i),
+                                              nth(start[1], stride[1], block[1], k),
+                                              nth(start[2], stride[2], block[2], l));
+        ck_assert_int_eq(wrong, 0);
+    }
+    drep_selection_free(sel);
+}
+
+static drep_dataset *new_box(const char *name, const drep_type *type, int nfilters)
+{
+    static const int64_t dims[] = {PLANES, LINES, WIDE}, chunk[] = {1, 250, 256};
+    static const drep_filter filters[][2] = {
+        {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_LZ4}},
+        {{.id = DREP_FILTER_BITSHUFFLE}, {.id = DREP_FILTER_LZ4}}};
+    const double fill = -1;
+    const float small = -1;
+    drep_spec spec = {.type = type,
+                      .rank = 3,
+                      .dims = dims,
+                      .layout = DREP_CHUNKED,
+                      .chunk = chunk,
+                      .fill = DREP_FILL_VALUE,
+                      .fill_value = type == DREP_FLOAT ? (const void *)&small : &fill,
+                      .filters = filters[nfilters > 2],
+                      .nfilters = nfilters > 2 ? 2 : nfilters};
+    drep_dataset *ds;
+
+    if (!drep_filter_available(DREP_FILTER_LZ4) && spec.nfilters > 1)
+        spec.nfilters = 1;
+    ok(drep_dataset_create(f, name, &spec, &ds));
+    return ds;
+}
+
+/* However few bytes are wanted, and however they are cut into pieces for threads. */
+START_TEST(test_boxes_in_pieces)
+{
+    static const int64_t start[] = {0, 0, 0}, count[] = {PLANES - 1, LINES, WIDE};
+    double *v = malloc(sizeof(double) * PLANES * LINES * WIDE);
+    drep_selection *all;
+    struct rnd r;
+
+    ck_assert_ptr_nonnull(v);
+    rnd_init(&r, 11);
+    f = new_file(temp_path("pieces"), _i % 2 ? "external32" : "native");
+    for (int filters = 0; filters < 4; filters++) {
+        char name[8] = {(char)('a' + filters), 0};
+        drep_dataset *ds = new_box(name, _i / 2 ? DREP_FLOAT : DREP_DOUBLE, filters);
+
+        for (int64_t i = 0; i < (int64_t)PLANES * LINES * WIDE; i++)
+            v[i] = (double)i;
+        ok(drep_select_box(3, start, count, NULL, NULL, &all));
+        ok(drep_write(ds, all, DREP_DOUBLE, v, NULL));
+        drep_selection_free(all);
+        ok(drep_commit(f));
+        for (int i = 0; i < BOXES; i++)
+            check_box(ds, &r, v);
+        drep_dataset_close(ds);
+    }
+    ok(drep_close(f));
+    free(v);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data threads");
@@ -237,6 +351,7 @@ int main(void)
     tcase_add_loop_test(t, test_D23_readers_of_one_handle, 0, DATAREPS);
     tcase_add_test(t, test_D23_writers_are_serialised);
     tcase_add_test(t, test_D23_first_meetings);
+    tcase_add_loop_test(t, test_boxes_in_pieces, 0, 4);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

@@ -110,6 +110,32 @@ START_TEST(test_callers_share_the_pool)
 }
 END_TEST
 
+static int count_one(void *ctx, int64_t i)
+{
+    atomic_int *times = ctx;
+
+    times[i]++;
+    return 0;
+}
+
+/* Jobs that come while workers watch, fall asleep and sleep. */
+START_TEST(test_small_jobs)
+{
+    atomic_int times[3] = {0};
+    struct rnd r;
+    int round;
+
+    rnd_init(&r, 5);
+    for (round = 0; round < 6000; round++) {
+        ck_assert_int_eq(pool_run(2 + round % 3, 3, count_one, times), 0);
+        for (int i = 0; i < 3; i++)
+            ck_assert_int_eq(times[i], round + 1);
+        if (rnd_below(&r, 4) == 0)
+            usleep((useconds_t)rnd_below(&r, 120));
+    }
+}
+END_TEST
+
 /* The child has none of the parent's threads, and makes its own. */
 START_TEST(test_fork)
 {
@@ -138,6 +164,7 @@ int main(void)
     tcase_add_test(tc, test_every_index_once);
     tcase_add_test(tc, test_lowest_error_and_its_message);
     tcase_add_test(tc, test_callers_share_the_pool);
+    tcase_add_test(tc, test_small_jobs);
 #ifndef __SANITIZE_THREAD__
     tcase_add_test(tc, test_fork);
 #endif
