@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define NEIGHBOURS 16                   /* elements of a run whose shuffle is undone alone */
+#define STAGED ((int64_t)16 << 10)      /* bytes of it before they are converted */
 #define BATCH 1024                      /* chunks that are written at once */
 #define SHARED_MIN ((uint64_t)64 << 10) /* bytes of a read that two threads may share, */
 #define PART_MIN ((uint64_t)16 << 10)   /* if there are so many in each part; */
@@ -13,19 +15,68 @@
 
 /* ---- reading ---- */
 
+/* Reads elements whose bytes are still shuffled. */
+struct shuffled {
+    struct transfer *t;
+    struct conv *c;
+    struct buf *room;
+    const uint8_t *p;
+    uint64_t size, unit;
+};
+
+static int shuffled_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    const struct shuffled *s = ctx;
+    struct transfer *t = s->t;
+    int64_t es = t->ds->esize, most = step == 1 ? STAGED / es + 1 : 1;
+    int err = 0;
+
+    if (step == 1 && s->c->copy) {
+        chunk_unshuffle(s->p, s->size, s->unit, bytes_of(t->ds, at), bytes_of(t->ds, n),
+                        plain_memory(t, mem));
+        if (s->c->opts.report != NULL)
+            s->c->report.items += n * s->c->stored->items;
+        return 0;
+    }
+    for (int64_t now; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+        now = n < most ? n : most;
+        err = buf_reserve(s->room, bytes_of(t->ds, now));
+        if (err != 0)
+            return err;
+        chunk_unshuffle(s->p, s->size, s->unit, bytes_of(t->ds, at), bytes_of(t->ds, now),
+                        s->room->p);
+        err = conv_read(s->c, t->mem, mem, s->room->p, es, now);
+    }
+    return err;
+}
+
+/* Does every run have so many neighbours that a shuffle need not be undone for all? */
+static bool long_runs(const struct transfer *t)
+{
+    int64_t len[DREP_MAX_RANK];
+
+    if (!selection_is_box(t->sel))
+        return false;
+    for (int d = 0; d < t->sel->rank; d++)
+        len[d] = t->ds->rec.chunk[d];
+    return selection_run_len(t->sel, len) >= NEIGHBOURS;
+}
+
 /* A chunk that is decoded whole: its elements, then what is missing. */
 static int read_whole(struct transfer *t, struct conv *c, struct work *w, const struct part *p)
 {
     drep_dataset *ds = t->ds;
-    uint64_t full = ds->chunks.payload, size = 0;
+    uint64_t full = ds->chunks.payload, size = 0, unit = 0;
     struct in_memory s = {t, c, NULL};
     const uint8_t *bytes = NULL;
     struct buf *b = work_buf(w);
-    int err;
+    int keep = ds->chunks.fits || bytes_of(ds, p->n) < full;
+    int err = chunk_shuffled(w, keep, long_runs(t) ? (uint64_t)ds->esize : 0, &bytes, &size, &unit);
 
-    err = chunk_payload(w, ds->chunks.fits || bytes_of(ds, p->n) < full, &bytes, &size);
     if (err != 0)
         return err;
+    if (unit != 0)
+        return part_runs(t, p, shuffled_run, &(struct shuffled){t, c, b, bytes, size, unit});
     s.payload = (uint8_t *)(uintptr_t)bytes;
     if (size < full) { /* without variable parts, else it was refused */
         if ((err = buf_reserve(b, full)) != 0)

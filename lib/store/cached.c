@@ -348,6 +348,18 @@ int cache_lacks(struct chunk_cache *c, struct cached *d, uint64_t blocks, uint64
     return lacks;
 }
 
+int cache_claim(struct chunk_cache *c, struct cached *d)
+{
+    int alone;
+
+    pthread_mutex_lock(&c->lock);
+    alone = d->state == READY && d->refs == (d->listed ? 2 : 1);
+    if (alone)
+        d->state = LOADING;
+    pthread_mutex_unlock(&c->lock);
+    return alone;
+}
+
 void cache_loaded(struct chunk_cache *c, struct cached *d, uint64_t blocks, int err)
 {
     pthread_mutex_lock(&c->lock);

@@ -1,12 +1,16 @@
 /* chunk.c - reading chunks, and looking at all of them.
  *
- * What is filtered or has a heap is decoded whole, through the cache.  Everything else is
+ * What is filtered or has a heap is decoded whole, through the cache; but a shuffle may be left
+ * there, so that only what is wanted of the chunk takes its way back.  Everything else is
  * read in 4 KiB blocks, exactly those that are touched; pieces of chunks that are likely to
  * be asked for again stay in memory. */
 #include "store/inner.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "store/shuffle.h"
+
+#include <assert.h>
 
 #include <string.h>
 
@@ -126,11 +130,41 @@ static uint64_t unfiltered_max(const struct chunks *cs)
     return cs->payload;
 }
 
-static int decode(struct codec *k, const struct chunks *cs, const struct chunk_rec *rec,
-                  struct buf *out)
+/* The shuffle that was applied first, before others: its number; -1: none that can be left. */
+static int front_shuffle(const struct chunks *cs, uint32_t skipped)
 {
+    uint32_t applied = ((uint32_t)1 << cs->nfilters) - 1;
+    const struct filter_rec *f;
+    int i;
+
+    applied &= ~skipped;
+    if (cs->variable || (applied & (applied - 1)) == 0)
+        return -1;
+    i = __builtin_ctz(applied);
+    f = &cs->filter[i];
+    return f->id == FMT_FILTER_SHUFFLE && f->param[0] > 1 && cs->payload % f->param[0] == 0 ? i
+                                                                                            : -1;
+}
+
+/* The front shuffle was left, but the payload is not what it should be for that. */
+static int undo_front(struct codec *k, const struct chunks *cs, const struct chunk_rec *rec,
+                      int front, struct buf *out)
+{
+    struct buf mixed = *out;
+
+    *out = k->stored;
+    k->stored = mixed;
+    return filters_decode(k, cs->filter, front + 1, rec->skipped, mixed.p, mixed.len,
+                          (size_t)cs->payload, unfiltered_max(cs), out);
+}
+
+/* unit NULL: nothing is left to undo. */
+static int decode(struct codec *k, const struct chunks *cs, const struct chunk_rec *rec,
+                  struct buf *out, uint64_t *unit)
+{
+    int front = unit ? front_shuffle(cs, rec->skipped) : -1, err;
+    uint32_t skipped = rec->skipped | (front < 0 ? 0 : (uint32_t)1 << front);
     uint64_t most = unfiltered_max(cs);
-    int err;
 
     if (cs->payload > cs->st->opts.chunk_max)
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
@@ -139,8 +173,14 @@ static int decode(struct codec *k, const struct chunks *cs, const struct chunk_r
     if (!err)
         err = payload_filtered(cs->st, rec, cs->st->opts.verify, &k->stored);
     if (!err)
-        err = filters_decode(k, cs->filter, cs->nfilters, rec->skipped, k->stored.p, k->stored.len,
+        err = filters_decode(k, cs->filter, cs->nfilters, skipped, k->stored.p, k->stored.len,
                              (size_t)cs->payload, most, out);
+    if (!err && front >= 0 && out->len != cs->payload) {
+        err = undo_front(k, cs, rec, front, out);
+        front = -1;
+    }
+    if (unit)
+        *unit = front < 0 ? 0 : cs->filter[front].param[0];
     if (!err && out->len > most)
         err = fail(DREP_ERR_FORMAT, "%zu bytes of payload where %llu can be", out->len,
                    (unsigned long long)most);
@@ -148,18 +188,20 @@ static int decode(struct codec *k, const struct chunks *cs, const struct chunk_r
 }
 
 /* The payload of the chunk at hand, held against what its elements say of their heap. */
-static int load(struct work *w, struct buf *out)
+static int load(struct work *w, struct buf *out, uint64_t *unit)
 {
     struct chunks *cs = w->cs;
     const struct run *r = w->found.run;
     int err;
 
+    if (unit)
+        *unit = 0;
     if (!w->stored) {
         out->len = 0;
         return 0;
     }
     if (r->rec.filtered) {
-        err = decode(&w->codec, cs, &r->rec, out);
+        err = decode(&w->codec, cs, &r->rec, out, unit);
     } else {
         err = r->rec.size > SIZE_MAX
                   ? fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)r->rec.size)
@@ -174,7 +216,7 @@ static int load(struct work *w, struct buf *out)
 }
 
 /* Into the cache, by this thread or by another that was faster. */
-static int load_kept(struct work *w, const struct cache_key *key)
+static int load_kept(struct work *w, const struct cache_key *key, int leave)
 {
     struct chunk_cache *c = w->cs->st->cache;
     uint64_t room = w->cs->payload;
@@ -185,7 +227,7 @@ static int load_kept(struct work *w, const struct cache_key *key)
     err = cache_get(c, key, room, &w->entry, &loading);
     if (err || !loading)
         return err;
-    err = load(w, &w->entry->bytes);
+    err = load(w, &w->entry->bytes, leave ? &w->entry->unit : NULL);
     cache_loaded(c, w->entry, 0, err);
     if (err)
         put_entry(w);
@@ -198,31 +240,90 @@ int chunk_load_entry(struct work *w, int empty)
     int loading, err;
 
     if (!empty)
-        return load_kept(w, &key);
+        return load_kept(w, &key, 0);
     err = cache_get(w->cs->st->cache, &key, 0, &w->entry, &loading);
     if (!err && loading)
         cache_loaded(w->cs->st->cache, w->entry, 0, 0);
     return err;
 }
 
+/* The entry's payload with nothing left to undo, in the entry if nobody else reads there;
+ * always: nobody does. */
+static int undo_entry(struct work *w, int always, struct buf **bytes)
+{
+    struct chunk_cache *c = w->cs->st->cache;
+    struct cached *d = w->entry;
+    struct buf *room = &w->payload, old = d->bytes;
+    int err = buf_room(room, old.len), alone;
+
+    if (err)
+        return err;
+    unshuffle_bytes(room->p, old.p, old.len / (size_t)d->unit, (size_t)d->unit);
+    room->len = old.len;
+    *bytes = room;
+    alone = cache_claim(c, d);
+    assert(alone || !always);
+    if (!alone)
+        return 0;
+    d->bytes = *room;
+    d->unit = 0;
+    *room = old;
+    *bytes = &d->bytes;
+    cache_loaded(c, d, 0, 0);
+    return 0;
+}
+
+int chunk_plain_entry(struct work *w)
+{
+    struct buf *bytes;
+
+    return w->entry->unit ? undo_entry(w, 1, &bytes) : 0;
+}
+
 int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size)
+{
+    uint64_t unit;
+
+    return chunk_shuffled(w, keep, 0, p, size, &unit);
+}
+
+void chunk_unshuffle(const uint8_t *p, uint64_t size, uint64_t unit, uint64_t offset, uint64_t n,
+                     void *out)
+{
+    unshuffle_some(out, p + offset / unit, (size_t)(size / unit), (size_t)(n / unit), (size_t)unit);
+}
+
+int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, uint64_t *size,
+                   uint64_t *unit)
 {
     struct cache_key key = key_of(w->cs, w->coord, CACHE_WHOLE);
     struct buf *bytes = &w->payload;
-    int err = 0;
+    int front = -1, err = 0;
+
+    *unit = 0;
+    if (!w->entry && each && w->stored && w->found.run->rec.filtered)
+        front = front_shuffle(w->cs, w->found.run->rec.skipped);
+    if (front >= 0 && each % w->cs->filter[front].param[0])
+        front = -1;
 
     /* What is read a second time will be read again. */
     if (!w->entry && !keep)
         keep = cache_seen(w->cs->st->cache, &key, 1, w->cs->payload) != 0;
     if (!w->entry)
-        err = keep ? load_kept(w, &key) : load(w, bytes);
+        err = keep ? load_kept(w, &key, front >= 0) : load(w, bytes, front >= 0 ? unit : NULL);
     if (err)
         return err;
-    if (w->entry)
+    if (w->entry) {
         bytes = &w->entry->bytes;
+        *unit = w->entry->unit;
+    }
+    if (w->entry && *unit && (!each || each % *unit)) {
+        err = undo_entry(w, 0, &bytes);
+        *unit = 0;
+    }
     *p = bytes->p;
     *size = bytes->len;
-    return 0;
+    return err;
 }
 
 /* ---- in pieces ---- */
@@ -600,7 +701,7 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
             return DREP_ERR_NOMEM;
         err = payload_filtered(st, rec, 1, &w->codec.stored);
         if (!err && depth == CHUNK_DECODE)
-            err = decode(&w->codec, cs, rec, &bytes);
+            err = decode(&w->codec, cs, rec, &bytes, NULL);
         buf_release(&bytes);
         work_give(st, w);
         return err;

@@ -42,6 +42,8 @@ int chunk_edit(struct work *w, struct chunks *cs, const uint64_t *coord, int fre
         return err;
     if (!w->entry)
         err = chunk_load_entry(w, fresh);
+    if (!err)
+        err = chunk_plain_entry(w);
     d = w->entry;
     if (!err)
         err = cache_change(c, d, cs);

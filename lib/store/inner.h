@@ -365,6 +365,7 @@ struct cached {
     int rank, refs, state;
     int listed, aged; /* in the table; in the order of use */
     struct buf bytes;
+    uint64_t unit;    /* the shuffle is left: of elements of so many bytes; 0: it is undone */
     uint64_t valid;   /* of a piece: its 4 KiB blocks that are there */
     uint64_t charged; /* bytes that count for the budget */
     uint64_t used;    /* when, by a count of uses */
@@ -403,6 +404,8 @@ int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room, s
 /* Whether a piece lacks some of these blocks, which are then the caller's to load. */
 int cache_lacks(struct chunk_cache *c, struct cached *d, uint64_t blocks, uint64_t *valid);
 void cache_loaded(struct chunk_cache *c, struct cached *d, uint64_t blocks, int err);
+/* Whether nobody else holds the entry, which is then the caller's to load anew. */
+int cache_claim(struct chunk_cache *c, struct cached *d);
 void cache_put(struct chunk_cache *c, struct cached *d);
 /* Notes that blocks, or a chunk of `size` bytes, are read without being kept; gives those
  * noted not long before. */
@@ -450,6 +453,8 @@ void works_free(struct store *st);
 
 /* chunk.c: makes the entry of the chunk at hand, loaded or (empty) without bytes. */
 int chunk_load_entry(struct work *w, int empty);
+/* Its payload as it is, for an operation that changes it. */
+int chunk_plain_entry(struct work *w);
 
 /* ---- where chunks go: place.c ---- */
 

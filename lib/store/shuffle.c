@@ -32,7 +32,12 @@ void shuffle_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 
 void unshuffle_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 {
-    best()->unbytes(out, in, n, s);
+    best()->join(out, in, n, n, s);
+}
+
+void unshuffle_some(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s)
+{
+    best()->join(out, in, apart, n, s);
 }
 
 void shuffle_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s)

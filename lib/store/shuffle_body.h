@@ -331,12 +331,12 @@ static void set_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
         split(out + group(s, at) * n, n, in, n, s, group(s, at), width_of(s));
 }
 
-static void set_unbytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
+static void set_join(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s)
 {
     if (s == 1)
         memcpy(out, in, n);
     for (size_t at = 0; s > 1 && at < s; at += 16)
-        join(out, in + group(s, at) * n, n, n, s, group(s, at), width_of(s));
+        join(out, in + group(s, at) * apart, apart, n, s, group(s, at), width_of(s));
 }
 
 /* ---- bits ---- */
@@ -424,4 +424,4 @@ static void set_unbits(uint8_t *out, const uint8_t *in, size_t n, size_t s)
     }
 }
 
-const struct shuffle_set SHUFFLE_SET = {set_bytes, set_unbytes, set_bits, set_unbits};
+const struct shuffle_set SHUFFLE_SET = {set_bytes, set_join, set_bits, set_unbits};

@@ -181,6 +181,13 @@ struct buf *work_buf(struct work *w);
 int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole);
 /* All of it, verified; keep: it will be asked for again.  Valid until chunk_leave(). */
 int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size);
+/* The same where a shuffle may be left, if the elements of `each` bytes that are wanted then
+ * are whole ones of its: *unit is their size, chunk_unshuffle() gives bytes [offset, offset + n),
+ * multiples of it.  0: there is none. */
+int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, uint64_t *size,
+                   uint64_t *unit);
+void chunk_unshuffle(const uint8_t *p, uint64_t size, uint64_t unit, uint64_t offset, uint64_t n,
+                     void *out);
 /* Bytes [low, high) of an unfiltered payload at *p, of which those 4 KiB blocks hold what was
  * stored that `blocks` names, from the one at low on; verified.  low: a multiple of 4096; if
  * cs->cell is set, all inside one piece.  wanted: how many bytes of it are.  *have: bytes

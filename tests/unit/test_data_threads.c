@@ -45,15 +45,24 @@ static void *read_rows(void *ctx)
             return NULL;
         }
         for (int i = 0; i < ROWS; i++) {
+            const int columns = turn >= 2 && (p->number + i) % 3 == 0;
             int64_t start[] = {turn % 2 ? i : (i * THREADS + p->number) % ROWS, 0};
-            const int64_t count[] = {1, COLUMNS};
+            int64_t count[] = {1, COLUMNS};
             drep_selection *sel;
+
+            if (columns) { /* of a shuffled chunk that others read row by row */
+                start[1] = start[0];
+                start[0] = 0;
+                count[0] = ROWS;
+                count[1] = 1;
+            }
 
             if (drep_select_box(2, start, count, NULL, NULL, &sel) != 0 ||
                 drep_read(ds, sel, DREP_DOUBLE, row, NULL) != 0)
                 bad++;
-            for (int k = 0; k < COLUMNS; k++)
-                wrong += row[k] != expected((int)start[0], k);
+            for (int k = 0; k < count[0] * count[1]; k++)
+                wrong +=
+                    row[k] != (columns ? expected(k, (int)start[1]) : expected((int)start[0], k));
             drep_selection_free(sel);
         }
         drep_dataset_close(ds);
