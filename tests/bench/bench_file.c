@@ -114,34 +114,55 @@ static void read_swap(void *ctx)
 struct share {
     pthread_t thread;
     struct work *w;
-    int fd, number, writing;
+    int fd, number, writing, sums, swap;
     uint64_t sink;
 };
+
+static void write_some(struct share *s, size_t at, char *room)
+{
+    const char *p = (const char *)s->w->data + at;
+
+    if (s->swap) {
+        bench_swap64(room, p, PIECE / 8);
+        p = room;
+    }
+    if (s->sums)
+        s->sink ^= bench_sums(p, PIECE);
+    bench_must(pwrite(s->fd, p, PIECE, (off_t)at) == PIECE, "pwrite");
+}
+
+static void read_some(struct share *s, size_t at, char *room)
+{
+    char *to = (char *)s->w->back + at, *p = s->swap ? room : to;
+
+    bench_must(pread(s->fd, p, PIECE, (off_t)at) == PIECE, "pread");
+    if (s->sums)
+        s->sink ^= bench_sums(p, PIECE);
+    if (s->swap)
+        bench_swap64(to, p, PIECE / 8);
+}
 
 static void *move_share(void *ctx)
 {
     struct share *s = ctx;
+    char *room = malloc(PIECE);
 
-    for (size_t at = (size_t)s->number * PIECE; at < BYTES; at += 2 * (size_t)PIECE) {
-        char *p = (char *)(s->writing ? s->w->data : s->w->back) + at;
-
-        if (!s->writing)
-            bench_must(pread(s->fd, p, PIECE, (off_t)at) == PIECE, "pread");
-        s->sink ^= bench_sums(p, PIECE);
-        if (s->writing)
-            bench_must(pwrite(s->fd, p, PIECE, (off_t)at) == PIECE, "pwrite");
-    }
+    bench_must(room != NULL, "memory");
+    for (size_t at = (size_t)s->number * PIECE; at < BYTES; at += 2 * (size_t)PIECE)
+        s->writing ? write_some(s, at, room) : read_some(s, at, room);
+    free(room);
     return NULL;
 }
 
-static void raw_two(struct work *w, int writing)
+static void raw_two(struct work *w, int writing, int sums, int swap)
 {
     int fd = open(w->raw, writing ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY, 0600);
     struct share s[2];
 
     bench_must(fd >= 0, w->raw);
     for (int i = 0; i < 2; i++) {
-        s[i] = (struct share){.w = w, .fd = fd, .number = i, .writing = writing};
+        s[i] = (struct share){
+            .w = w, .fd = fd, .number = i, .writing = writing, .sums = sums, .swap = swap};
         bench_must(pthread_create(&s[i].thread, NULL, move_share, &s[i]) == 0, "pthread_create");
     }
     for (int i = 0; i < 2; i++) {
@@ -153,12 +174,27 @@ static void raw_two(struct work *w, int writing)
 
 static void write_two(void *ctx)
 {
-    raw_two(ctx, 1);
+    raw_two(ctx, 1, 1, 0);
+}
+
+static void write_two_plain(void *ctx)
+{
+    raw_two(ctx, 1, 0, 0);
+}
+
+static void write_two_swap(void *ctx)
+{
+    raw_two(ctx, 1, 1, 1);
 }
 
 static void read_two(void *ctx)
 {
-    raw_two(ctx, 0);
+    raw_two(ctx, 0, 1, 0);
+}
+
+static void read_two_swap(void *ctx)
+{
+    raw_two(ctx, 0, 1, 1);
 }
 
 static void copy(void *ctx)
@@ -266,18 +302,21 @@ static int limit_rows(struct work *w, const char *rep, const struct bars *bars, 
     return missed;
 }
 
-static int versus_rows(struct work *w, const char *rep, const struct bars *bars)
+static int versus_rows(struct work *w, const char *rep, const struct bars *bars, int swap)
 {
     const char *threads = w->threads == 1 ? "one thread" : "default threads";
     struct bench_entry in[] = {{"datarep", remove_all, drep_write_all, 0},
                                {"HDF5", remove_all, h5_write_all, bars->h5_write},
                                {"pwrite, 1 thread", remove_all, write_plain, bars->raw_write},
-                               {"XXH3 + pwrite, 2 threads", remove_all, write_two, 0}};
+                               {"pwrite, 2 threads", remove_all, write_two_plain, 0},
+                               {swap ? "swap, XXH3, pwrite, 2" : "XXH3 + pwrite, 2 threads",
+                                remove_all, swap ? write_two_swap : write_two, 0}};
     struct bench_entry out[] = {{"datarep", NULL, drep_read_all, 0},
                                 {"HDF5", NULL, h5_read_all, bars->h5_read},
                                 {"pread, 1 thread", NULL, read_plain, bars->raw_read},
-                                {"pread + XXH3, 2 threads", NULL, read_two, 0}};
-    int n = bars->raw_write > 0 ? 4 : 2, missed;
+                                {swap ? "pread, XXH3, swap, 2" : "pread + XXH3, 2 threads", NULL,
+                                 swap ? read_two_swap : read_two, 0}};
+    int n = w->threads == 1 ? 2 : 5, missed;
     char title[100];
 
     snprintf(title, sizeof title, "%s, %s: write", rep, threads);
@@ -290,7 +329,7 @@ static int versus_rows(struct work *w, const char *rep, const struct bars *bars)
     memset(w->back, 0, BYTES);
     drep_read_all(w);
     bench_must(memcmp(w->data, w->back, BYTES) == 0, "comparing what was read");
-    return missed + bench_versus(title, 7, out, n, w);
+    return missed + bench_versus(title, 7, out, n < 5 ? n : 4, w);
 }
 
 static int native_rows(struct work *w)
@@ -303,7 +342,7 @@ static int native_rows(struct work *w)
     w->threads = 1;
     missed = limit_rows(w, w->rep, &one, 0);
     w->threads = 0;
-    return missed + versus_rows(w, w->rep, &all);
+    return missed + versus_rows(w, w->rep, &all, 0);
 }
 
 static int external_rows(struct work *w)
@@ -315,9 +354,9 @@ static int external_rows(struct work *w)
     w->h5_type = H5T_IEEE_F64BE;
     w->threads = 1;
     missed = limit_rows(w, w->rep, &one, 1);
-    missed += versus_rows(w, w->rep, &one);
+    missed += versus_rows(w, w->rep, &one, 1);
     w->threads = 0;
-    return missed + versus_rows(w, w->rep, &all);
+    return missed + versus_rows(w, w->rep, &all, 1);
 }
 
 static void nothing(void *ctx)
@@ -333,6 +372,18 @@ static int peak(struct work *w, const char *what, bench_fn *fn)
     printf("  %-44s %8.1f MiB beside the caller's buffer, at most %.1f: %s\n", what, more, most,
            more <= most ? "met" : "MISSED");
     return more > most;
+}
+
+static int peaks(struct work *w)
+{
+    int missed;
+
+    w->rep = "external32";
+    w->threads = 0;
+    drep_write_all(w);
+    printf("peak memory\n");
+    missed = peak(w, "external32, read", drep_read_all);
+    return missed + peak(w, "external32, write", drep_write_all);
 }
 
 /* ---- many small datasets ---- */
@@ -418,8 +469,10 @@ static int small_rows(struct work *w)
     return ours / theirs > 0.4;
 }
 
-int main(void)
+/* bench_file [WORD]: only native, external32, peak or small. */
+int main(int argc, char **argv)
 {
+    const char *only = argc > 1 ? argv[1] : NULL;
     struct work w = {0};
     unsigned maj, min, rel;
     int missed = 0;
@@ -437,12 +490,14 @@ int main(void)
     bench_doubles(w.data, COUNT, 1);
     bench_random(w.back, BYTES, 2);
 
-    missed += native_rows(&w);
-    missed += external_rows(&w);
-    printf("peak memory\n");
-    missed += peak(&w, "external32, read", drep_read_all);
-    missed += peak(&w, "external32, write", drep_write_all);
-    missed += small_rows(&w);
+    if (!only || strcmp(only, "native") == 0)
+        missed += native_rows(&w);
+    if (!only || strcmp(only, "external32") == 0)
+        missed += external_rows(&w);
+    if (!only || strcmp(only, "peak") == 0)
+        missed += peaks(&w);
+    if (!only || strcmp(only, "small") == 0)
+        missed += small_rows(&w);
     remove_all(&w);
     printf("bars missed: %d\n", missed);
     return 0;
