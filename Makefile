@@ -78,7 +78,7 @@ COMMON = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -isystem $(BUILD)/borrowed -Ilib -
 FORTIFY = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $(HARDEN_CFLAGS)
 SANITIZE = -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize
 
-MODE_release = -O2 $(FORTIFY)
+MODE_release = -O2 $(STRING_CFLAGS) $(FORTIFY)
 MODE_debug = -Og
 MODE_asan = -O1 $(SANITIZE)=address,undefined
 MODE_tsan = -O1 $(SANITIZE)=thread

@@ -115,12 +115,13 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
                       int rank, const int64_t *dims, const void *buf)
 {
     struct buf *value = &f->scratch[1];
-    struct attr_rec rec = {0};
+    struct attr_rec rec; /* whose list of lengths is long: shape_of() sets what is in use */
     struct key key;
     int64_t count;
     uint64_t id;
     int err;
 
+    rec.tail = (struct span){NULL, 0};
     if (type == NULL || name == NULL)
         return fail(DREP_ERR_ARG, "an attribute needs a name and a type");
     if ((err = shape_of(rank, dims, &rec, &count)) != 0)

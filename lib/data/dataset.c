@@ -932,13 +932,14 @@ int dim_grow(drep_file *f, struct object *dim, uint64_t len)
     return object_store(f, dim->id, &dim->rec);
 }
 
-static int choose_dims(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
-                       struct object_rec *rec)
+/* What the dimensions with names are. */
+static int named_dims(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
+                      struct object_rec *rec)
 {
     struct object dim = {0};
     int err = 0;
 
-    for (int d = 0; err == 0 && spec->dim_names != NULL && d < spec->rank; d++) {
+    for (int d = 0; err == 0 && d < spec->rank; d++) {
         const char *name = spec->dim_names[d];
 
         if (name == NULL)
@@ -995,8 +996,8 @@ static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_
         err = choose_layout(f, spec, &rec, ft);
     if (err == 0)
         err = choose_filters(f, spec, &rec, ft);
-    if (err == 0)
-        err = choose_dims(f, path, group, spec, &rec);
+    if (err == 0 && spec->dim_names != NULL)
+        err = named_dims(f, path, group, spec, &rec);
     if (err == 0 && spec->fill == DREP_FILL_VALUE) {
         err = spec->fill_value == NULL ? fail(DREP_ERR_ARG, "no fill value")
                                        : value_put(f, spec->type, 1, spec->fill_value, &fill);

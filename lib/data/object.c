@@ -393,12 +393,24 @@ static bool known_is(const struct known_path *known, const char *path, size_t le
     return known->id != 0 && strncmp(known->path, path, len) == 0 && known->path[len] == '\0';
 }
 
+/* Who writes is alone. */
+static bool known_take(drep_file *f)
+{
+    return f->writing || pthread_mutex_trylock(&f->path_lock) == 0;
+}
+
+static void known_give(drep_file *f)
+{
+    if (!f->writing)
+        pthread_mutex_unlock(&f->path_lock);
+}
+
 void path_note(drep_file *f, const char *path, uint64_t id)
 {
-    if (pthread_mutex_trylock(&f->path_lock) != 0)
+    if (!known_take(f))
         return;
     known_set(&f->last_path, path, strlen(path), id);
-    pthread_mutex_unlock(&f->path_lock);
+    known_give(f);
 }
 
 void path_forget(drep_file *f)
@@ -413,13 +425,13 @@ static uint64_t path_recall(drep_file *f, const char *path, size_t parent, uint6
     uint64_t id = 0;
 
     *group = 0;
-    if (pthread_mutex_trylock(&f->path_lock) != 0)
+    if (!known_take(f))
         return 0;
     if (known_is(&f->last_path, path, strlen(path)))
         id = f->last_path.id;
     else if (parent > 0 && known_is(&f->last_group, path, parent))
         *group = f->last_group.id;
-    pthread_mutex_unlock(&f->path_lock);
+    known_give(f);
     return id;
 }
 
@@ -427,7 +439,7 @@ static uint64_t path_recall(drep_file *f, const char *path, size_t parent, uint6
  * are too many to be kept. */
 static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *group)
 {
-    struct known_path known = {0};
+    struct known_path known;
     uint64_t at = FMT_OBJECT_ROOT;
 
     if (len == 0 || len >= sizeof known.path)
@@ -436,9 +448,9 @@ static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *gr
     if (walk_path(f, known.path, &at, NULL) != 0)
         return false;
     *group = at;
-    if (pthread_mutex_trylock(&f->path_lock) == 0) {
+    if (known_take(f)) {
         known_set(&f->last_group, path, len, at);
-        pthread_mutex_unlock(&f->path_lock);
+        known_give(f);
     }
     return true;
 }

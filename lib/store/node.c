@@ -407,12 +407,11 @@ void child_set(struct node *n, uint32_t i, const struct child *c)
 uint32_t node_index(const struct node *n)
 {
     const struct node *parent = n->parent;
-    uint32_t i = 0;
+    uint32_t i = parent->n;
 
-    while (child_get(parent, i).node != n) {
-        i++;
-        assert(i < parent->n);
-    }
+    do { /* mostly it is the last one */
+        assert(i > 0);
+    } while (child_get(parent, --i).node != n);
     return i;
 }
 
