@@ -69,7 +69,7 @@ static uint64_t room_of(const struct chunks *cs, const uint64_t *coord)
     return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
 }
 
-/* One chunk; anew: it stood elsewhere, and did not grow. */
+/* One chunk; anew: it stood elsewhere. */
 static int place_one(struct chunks *cs, const uint64_t *coord, int anew, const uint8_t *p,
                      uint64_t size)
 {
@@ -106,7 +106,7 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
 
     if (!err) {
         err = run_find(cs, coord, &f);
-        anew = !err && b.len <= old;
+        anew = !err;
         if (!err) {
             err = run_remove(cs, &f, 1);
             run_done(cs->st, &f);

@@ -12,6 +12,7 @@
 
 #define RESERVE_MAX ((uint64_t)1 << 30)
 #define IMAGE_MAX ((size_t)4 << 20) /* bytes an operation keeps of what it overwrites */
+#define LONG_FILE 4                 /* slabs */
 #define BATCH_CHUNKS 4096
 #define BATCH_BYTES ((uint64_t)64 << 20)
 
@@ -119,6 +120,19 @@ static uint64_t without_place(struct chunks *cs, uint64_t chunk, uint64_t n)
     return n;
 }
 
+/* A dataset that grows from commit to commit has its last slab moved by each.  In a file that is
+ * long anyway slabs of such stand at multiples of their size, so that the places they leave fit
+ * again. */
+static uint64_t align_of(const struct chunks *cs, uint64_t bytes)
+{
+    uint64_t align = chunk_align(cs->st, bytes);
+
+    if (!cs->grows || bytes < cs->payload || cs->payload % align || cs->payload < align ||
+        cs->st->space.end / LONG_FILE < cs->payload)
+        return align;
+    return cs->payload;
+}
+
 /* A contiguous dataset that is written bit by bit gets its place as a whole, so that its
  * slabs come to stand back to back.  What is written anew has a place for each of its chunks
  * already: then only those get one that are certain to come. */
@@ -152,11 +166,11 @@ static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t ahead, ui
         (r->first == chunk && r->chunks * cs->payload <= bytes))
         return; /* this write covers what there is to reserve */
     room = r->chunks * cs->payload;
-    if (r->first + r->chunks == total) /* the last one may be short */
+    if (r->first + r->chunks == total && !cs->grows) /* the last one may be short */
         room = round_up(cs->reserve - r->first * cs->payload, FMT_ALIGN);
     if (behind && space_alloc_at(st, behind, room))
         r->offset = behind;
-    else if (space_alloc(st, room, chunk_align(st, room), ANYWAY, &r->offset))
+    else if (space_alloc(st, room, align_of(cs, room), ANYWAY, &r->offset))
         return;
     if (behind && r->offset == behind && st->op.active)
         extents_take(&st->op.alloc, behind, room); /* reservations outlive operations */
@@ -183,7 +197,7 @@ int find_space(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_
         *offset = behind;
         return 0;
     }
-    return space_alloc(st, bytes, chunk_align(st, bytes), WITH_OP, offset);
+    return space_alloc(st, bytes, align_of(cs, bytes), WITH_OP, offset);
 }
 
 /* ---- whole chunks ---- */
@@ -207,7 +221,7 @@ enum place may_overwrite(const struct store *st, const struct run *r, uint64_t o
 struct slot_of {
     uint64_t offset;
     enum place place; /* MOVE: to a new place */
-    int anew;         /* MOVE: it stood elsewhere, and does not grow */
+    int anew;         /* MOVE: it stood elsewhere */
     uint32_t stretch; /* MOVE: the first of a stretch back to back: how many; else 0 */
     uint64_t space;   /* and its bytes */
 };
@@ -256,9 +270,8 @@ static int choose(struct writing *wr, uint64_t i, uint64_t batch, uint64_t *n)
     if (f.run->rec.size == wr->size && wr->size > 0)
         place = may_overwrite(cs->st, f.run, at, *n * wr->size);
     for (uint64_t k = 0; k < *n; k++)
-        wr->slot[i + k] = (struct slot_of){.place = place,
-                                           .offset = at + k * f.run->rec.size,
-                                           .anew = f.run->rec.size >= wr->size};
+        wr->slot[i + k] =
+            (struct slot_of){.place = place, .offset = at + k * f.run->rec.size, .anew = 1};
     if (place == MOVE)
         err = run_remove(cs, &f, (uint32_t)*n);
     run_done(cs->st, &f);

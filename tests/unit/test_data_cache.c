@@ -394,6 +394,41 @@ START_TEST(test_scattered_overwriting_keeps_the_file_small)
 }
 END_TEST
 
+/* Appends, each a commit: the last slab moves each time, and what it leaves is used again. */
+START_TEST(test_appends_and_commits_keep_the_file_small)
+{
+    const int64_t none = 0, max = DREP_UNLIMITED, slab = SLAB * (int64_t)sizeof(double);
+    const int64_t some = 2000 + 11000 * _i, n = 4000000 / some * some;
+    const drep_spec spec = {
+        .type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &max, .layout = DREP_CONTIGUOUS};
+    double *v = malloc((size_t)some * sizeof *v), back;
+    drep_file *f = new_file(temp_path("logged"), "internal");
+    drep_selection *last;
+    drep_dataset *ds;
+    int64_t end;
+
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    for (int64_t i = 0; i < n; i += some) {
+        for (int64_t k = 0; k < some; k++)
+            v[k] = (double)(i + k);
+        ok(drep_append(ds, 0, some, NULL, v, NULL));
+        ok(drep_commit(f));
+    }
+    ok(drep_log(f, note_end, &end));
+    ck_assert_int_le(end, n * (int64_t)sizeof *v + 6 * slab);
+    for (int64_t i = 0; i < n; i += n / 100) {
+        ok(drep_select_box(1, &i, (const int64_t[]){1}, NULL, NULL, &last));
+        ok(drep_read(ds, last, NULL, &back, NULL));
+        ck_assert_double_eq(back, (double)i);
+        drep_selection_free(last);
+    }
+    check_file(f);
+    drep_dataset_close(ds);
+    drep_abandon(f);
+    free(v);
+}
+END_TEST
+
 /* ---- how often chunks are encoded and decoded ---- */
 
 enum { CACHED = 32, CHUNK = 8192 }; /* chunks of 64 KiB that the cache holds */
@@ -755,6 +790,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, test_D11_whatever_the_cache_holds, 0, 3 * CACHES);
     tcase_add_test(t, test_appends_to_a_contiguous_dataset);
+    tcase_add_loop_test(t, test_appends_and_commits_keep_the_file_small, 0, 3);
     tcase_add_test(t, test_small_writes_do_not_decode_again);
     tcase_add_loop_test(t, test_scattered_overwriting_keeps_the_file_small, 0, 3);
     tcase_add_test(t, test_unions_that_are_none);
