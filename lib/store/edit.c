@@ -638,7 +638,7 @@ int tree_edit(struct store *st, const struct key *key, uint8_t **value, size_t *
     i = node_find(leaf, key->p, key->len, &equal);
     if (!equal || leaf->item[i].value_len & ITEM_FAR)
         return DREP_ERR_NOT_FOUND;
-    err = op_note(st, key->p, key->len, item_value(leaf, i), leaf->item[i].value_len);
+    err = op_note(st, item_key(leaf, i), key->len, item_value(leaf, i), leaf->item[i].value_len);
     if (err)
         return err;
     leaf->last = i;
