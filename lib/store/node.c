@@ -24,11 +24,6 @@ struct node *node_new(int level)
     return n;
 }
 
-void node_ref(struct node *n)
-{
-    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
-}
-
 void node_unref(struct node *n)
 {
     if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
@@ -389,14 +384,6 @@ uint32_t node_child(const struct node *n, const uint8_t *key, size_t len)
     if (equal)
         return i;
     return i ? i - 1 : 0;
-}
-
-struct child child_get(const struct node *n, uint32_t i)
-{
-    struct child c;
-
-    memcpy(&c, item_value(n, i), sizeof(c));
-    return c;
 }
 
 void child_set(struct node *n, uint32_t i, const struct child *c)

@@ -129,7 +129,10 @@ static inline int item_compare(const struct node *n, uint32_t i, const uint8_t *
 
 struct node *node_new(int level);             /* dirty and empty, one reference */
 struct node *node_copy(const struct node *n); /* dirty */
-void node_ref(struct node *n);
+static inline void node_ref(struct node *n)
+{
+    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+}
 void node_unref(struct node *n);
 size_t node_memory(const struct node *n);
 
@@ -155,7 +158,13 @@ const uint8_t *node_last(const struct node *n, size_t *len);
 
 /* The child below which a key belongs. */
 uint32_t node_child(const struct node *n, const uint8_t *key, size_t len);
-struct child child_get(const struct node *n, uint32_t i);
+static inline struct child child_get(const struct node *n, uint32_t i)
+{
+    struct child c;
+
+    memcpy(&c, item_value(n, i), sizeof(c));
+    return c;
+}
 void child_set(struct node *n, uint32_t i, const struct child *c);
 /* Which item of its parent this dirty node is. */
 uint32_t node_index(const struct node *n);
