@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define CREW_MAX (CREW_SLOTS / 2 - 2)
+#define CREW_MAX (CREW_SLOTS / 2)
 
 struct crew {
     crew_make_fn *make;
@@ -33,7 +33,7 @@ static int processors(void)
     return n < CREW_MAX ? n : CREW_MAX;
 }
 
-struct crew *crew_new(crew_make_fn *make, crew_take_fn *take, void *ctx)
+struct crew *crew_new(int each, crew_make_fn *make, crew_take_fn *take, void *ctx)
 {
     struct crew *c = calloc(1, sizeof *c);
 
@@ -43,7 +43,9 @@ struct crew *crew_new(crew_make_fn *make, crew_take_fn *take, void *ctx)
     c->take = take;
     c->ctx = ctx;
     c->most = processors() - 1;
-    c->slots = 2 * c->most + 4;
+    c->slots = each * (c->most + 1);
+    if (c->slots > CREW_SLOTS)
+        c->slots = CREW_SLOTS;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     return c;

@@ -11,7 +11,7 @@
 #ifndef TOOLS_CREW_H
 #define TOOLS_CREW_H
 
-#define CREW_SLOTS 36
+#define CREW_SLOTS 64
 
 struct crew;
 /* Several at a time, on any thread; each slot by one of them. */
@@ -20,9 +20,10 @@ typedef void crew_make_fn(void *ctx, int slot);
  * but 0 is the end: no other piece is taken. */
 typedef int crew_take_fn(void *ctx, int slot);
 
-/* NULL: no memory.  Threads start with the second piece that waits; where none can be had
- * the caller does all of it. */
-struct crew *crew_new(crew_make_fn *make, crew_take_fn *take, void *ctx);
+/* NULL: no memory.  each: slots for each thread, at least 2; the more there are, the longer the
+ * caller goes on before it works too.  Threads start with the second piece that waits; where
+ * none can be had the caller does all of it. */
+struct crew *crew_new(int each, crew_make_fn *make, crew_take_fn *take, void *ctx);
 /* The slot of the next piece, once it is free; meanwhile the caller works too.  -1: it is the
  * end, and crew_finish() says why. */
 int crew_slot(struct crew *crew);

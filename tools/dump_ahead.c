@@ -81,7 +81,7 @@ struct ahead *ahead_new(struct dump *dump, dump_object_fn *put)
     a->color = dump->sink->color;
     a->put = put;
     a->now = -1;
-    a->crew = crew_new(make_part, take_part, a);
+    a->crew = crew_new(4, make_part, take_part, a);
     if (a->crew)
         return a;
     free(a);

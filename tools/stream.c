@@ -83,7 +83,7 @@ int stream_run(struct stream *stream, drep_dataset *dataset, const drep_dsinfo *
 
     if (slice->rank > 0 && slice->count[slice->rank - 1] > 0)
         r.row = slice->count[slice->rank - 1];
-    r.crew = crew_new(make_piece, take_piece, &r);
+    r.crew = crew_new(3, make_piece, take_piece, &r);
     err = r.crew ? blocks_each(dataset, info, type, slice, put_block, &r) : DREP_ERR_NOMEM;
     crew_free(r.crew);
     for (i = 0; i < CREW_SLOTS; i++)
