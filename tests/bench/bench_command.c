@@ -47,6 +47,14 @@ static double run(const char *out, const char *const argv[])
 
 #define RUN(w, ...) run((w)->out, (const char *const[]){__VA_ARGS__, NULL})
 
+/* To let go of what the run before wrote is no part of this one. */
+static void fresh(void *ctx)
+{
+    struct work *w = ctx;
+
+    unlink(w->out);
+}
+
 static void our_headers(void *ctx)
 {
     struct work *w = ctx;
@@ -187,8 +195,8 @@ static void read_back(const struct work *w)
 static int headers(struct work *w)
 {
     const struct bench_entry e[] = {
-        {"datarep dump -H", NULL, our_headers, 0},
-        {"h5dump -H", NULL, their_headers, 30},
+        {"datarep dump -H", fresh, our_headers, 0},
+        {"h5dump -H", fresh, their_headers, 30},
     };
 
     int missed;
@@ -202,13 +210,13 @@ static int headers(struct work *w)
 static int texts(struct work *w)
 {
     const struct bench_entry e[] = {
-        {"datarep dump", NULL, our_text, 0},
-        {"h5dump (6 digits)", NULL, their_text, 15},
-        {"h5dump -m %.17g", NULL, their_digits, 0},
+        {"datarep dump", fresh, our_text, 0},
+        {"h5dump (6 digits)", fresh, their_text, 15},
+        {"h5dump -m %.17g", fresh, their_digits, 0},
     };
     const struct bench_entry json[] = {
-        {"datarep dump --json", NULL, our_json, 0},
-        {"h5dump (6 digits)", NULL, their_text, 0},
+        {"datarep dump --json", fresh, our_json, 0},
+        {"h5dump (6 digits)", fresh, their_text, 0},
     };
     int missed;
 
