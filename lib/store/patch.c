@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define SUMS_SMALL 512
+#define GROW_MIN ((uint64_t)16 << 10)
 
 /* Bytes [from, to) of a chunk that was never written. */
 static void fill_bytes(uint8_t *p, uint64_t from, uint64_t to, const uint8_t *fill, size_t size)
@@ -56,13 +57,18 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
     return 0;
 }
 
-/* Bytes that the chunk may grow to. */
-static uint64_t room_of(const struct chunks *cs, const uint64_t *coord)
+/* Bytes that the chunk of `size` may grow to.  In a dataset that grows they double, so that
+ * few appends copy it and commits of a little do not take a slab each; what is not used of them
+ * is given back when the run is closed. */
+static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t size)
 {
     uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
 
-    if (cs->grows) /* what is not used of it is given back when the run is closed */
-        return cs->payload;
+    if (cs->grows) {
+        uint64_t twice = size < GROW_MIN / 2 ? GROW_MIN : 2 * size;
+
+        return twice < cs->payload ? twice : cs->payload;
+    }
     if (cs->rank != 1 || !cs->reserve || !cs->payload || last >= cs->reserve / cs->payload + 1)
         return cs->payload;
     before = last * cs->payload;
@@ -74,7 +80,7 @@ static int place_one(struct chunks *cs, const uint64_t *coord, int anew, const u
                      uint64_t size)
 {
     struct store *st = cs->st;
-    uint64_t small[SUMS_SMALL], count = sums_of(size), room = room_of(cs, coord);
+    uint64_t small[SUMS_SMALL], count = sums_of(size), room = room_of(cs, coord, size);
     uint64_t bytes = round_up(room > size ? room : size, FMT_ALIGN);
     uint64_t *sums = count <= SUMS_SMALL ? small : mem_array(count, sizeof(*sums));
     uint64_t offset;
