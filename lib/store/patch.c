@@ -57,17 +57,17 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
     return 0;
 }
 
-/* Bytes that the chunk of `size` may grow to.  In a dataset that grows they double, so that
- * few appends copy it and commits of a little do not take a slab each; what is not used of them
+/* Bytes that the chunk of `size` may grow to.  In a dataset that grows it is half more, so that
+ * few appends copy it and commits of a little do not take a slab each; what is not used of it
  * is given back when the run is closed. */
 static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t size)
 {
     uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
 
     if (cs->grows) {
-        uint64_t twice = size < GROW_MIN / 2 ? GROW_MIN : 2 * size;
+        uint64_t more = size < GROW_MIN / 2 ? GROW_MIN : size + size / 2;
 
-        return twice < cs->payload ? twice : cs->payload;
+        return more < cs->payload ? more : cs->payload;
     }
     if (cs->rank != 1 || !cs->reserve || !cs->payload || last >= cs->reserve / cs->payload + 1)
         return cs->payload;

@@ -199,7 +199,8 @@ def check_no_space(folder):
     for command, source in sources(folder).items():
         for there in (False, True):
             where = tempfile.mkdtemp(dir=folder)
-            target = os.path.join(where, "out")
+            name = "out.h5" if command == "export" else "out.drep"
+            target = os.path.join(where, name)
             if there:
                 with open(target, "w", encoding="ascii") as f:
                     f.write("old")
@@ -207,7 +208,7 @@ def check_no_space(folder):
                                preexec_fn=small_files)
             if p.returncode != 3 or not p.stderr:
                 fail("%s: status %d: %s", command, p.returncode, p.stderr)
-            if os.listdir(where) != ["out"] * there:
+            if os.listdir(where) != [name] * there:
                 fail("%s left %s", command, os.listdir(where))
             if there and os.path.getsize(target) != 3:
                 fail("%s changed the old file", command)

@@ -479,8 +479,8 @@ START_TEST(test_tree_more_leaves_than_the_cache_holds)
     ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
     for (uint64_t i = 0; i < N; i++) {
         many_key(&key, i);
-        value_make(bytes, i % 41, (uint32_t)i);
-        ck_assert_int_eq(tree_put(st, &key, bytes, i % 41), 0);
+        value_make(bytes, (size_t)(i % 41), (uint32_t)i);
+        ck_assert_int_eq(tree_put(st, &key, bytes, (size_t)(i % 41)), 0);
     }
     must_commit(st);
     close_and_reopen(&file, &st);
@@ -496,7 +496,7 @@ START_TEST(test_tree_more_leaves_than_the_cache_holds)
         ck_assert_int_eq(err, i < N && k % 3 ? 0 : DREP_ERR_NOT_FOUND);
         if (err)
             continue;
-        value_make(bytes, i % 41, (uint32_t)i);
+        value_make(bytes, (size_t)(i % 41), (uint32_t)i);
         ck_assert_uint_eq(peek.len, i % 41);
         ck_assert(peek.len == 0 || memcmp(peek.p, bytes, peek.len) == 0);
         tree_peeked(&peek);
