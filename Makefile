@@ -79,7 +79,7 @@ FORTIFY = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $(HARDEN_CFLAGS)
 SANITIZE = -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize
 
 MODE_release = -O2 $(STRING_CFLAGS) $(FORTIFY)
-MODE_debug = -Og
+MODE_debug = -Og -DXXH_NO_INLINE_HINTS=1
 MODE_asan = -O1 $(SANITIZE)=address,undefined
 MODE_tsan = -O1 $(SANITIZE)=thread
 MODE_cov = -O0 --coverage
