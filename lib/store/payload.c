@@ -381,27 +381,6 @@ int payload_seal(struct store *st, struct run *r)
 
 /* ---- filtered chunks ---- */
 
-/* Room from the start of a page on.  The system copies from its pages; processors of the x86
- * kind do that a third slower where the target lies a few bytes further in its page than the
- * source, as large memory from malloc() does: they take what they load for what they have
- * just stored. */
-static int aligned_room(struct buf *b, uint64_t size)
-{
-    uint64_t want = BLOCK;
-
-    b->len = 0;
-    if (b->p && size <= b->size)
-        return 0;
-    while (want < size)
-        want = want > PTRDIFF_MAX / 2 ? size : want * 2;
-    buf_release(b);
-    b->p = mem_aligned(BLOCK, want);
-    if (!b->p)
-        return DREP_ERR_NOMEM;
-    b->size = (size_t)want;
-    return 0;
-}
-
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, struct buf *out)
 {
     uint64_t end = store_end(st);
@@ -412,7 +391,7 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, s
                     (unsigned long long)rec->offset);
     if (rec->size > SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)rec->size);
-    err = aligned_room(out, rec->size);
+    err = buf_reserve(out, rec->size);
     if (!err)
         err = st->io->ops->read_at(st->io, out->p, (size_t)rec->size, rec->offset);
     if (err)
