@@ -109,11 +109,14 @@ static inline __attribute__((always_inline)) int entry_get(struct in *in, struct
     return FMT_OK;
 }
 /* Bytes an entry takes; and writing one. */
-size_t entry_size(size_t suffix_len, size_t value_len);
+static inline size_t entry_size(size_t suffix_len, size_t value_len)
+{
+    return 4 + suffix_len + value_len;
+}
 static inline void entry_put(struct out *out, size_t shared, const uint8_t *suffix,
                              size_t suffix_len, const uint8_t *value, size_t value_len, int far)
 {
-    uint8_t *p = out_room(out, 4 + suffix_len + value_len);
+    uint8_t *p = out_room(out, entry_size(suffix_len, value_len));
 
     if (!p)
         return;
@@ -141,11 +144,6 @@ void key_add_u32(struct key *key, uint32_t v);
 void key_add_u64(struct key *key, uint64_t v);
 int key_add_bytes(struct key *key, const void *p, size_t n); /* FMT_ERR_NAME if too long */
 
-static inline uint64_t key_u64(const uint8_t *tail)
-{
-    return load_u64(tail);
-}
-
 /* As byte strings: less than, equal to or greater than 0; a prefix comes first.  Most keys
  * differ in their first bytes, which are numbers. */
 static inline int key_compare(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
@@ -155,7 +153,7 @@ static inline int key_compare(const uint8_t *a, size_t alen, const uint8_t *b, s
 
     for (; n >= 8 && i < n && i < 24; i += 8) {
         size_t at = n - i < 8 ? n - 8 : i; /* the last ones with some before them */
-        uint64_t x = key_u64(a + at), y = key_u64(b + at);
+        uint64_t x = load_u64(a + at), y = load_u64(b + at);
 
         if (x != y)
             return x < y ? -1 : 1;
@@ -163,6 +161,11 @@ static inline int key_compare(const uint8_t *a, size_t alen, const uint8_t *b, s
     if (i < n)
         order = memcmp(a + i, b + i, n - i);
     return order ? order : (alen > blen) - (alen < blen);
+}
+
+static inline uint64_t key_u64(const uint8_t *tail)
+{
+    return load_u64(tail);
 }
 
 static inline uint32_t key_u32(const uint8_t *tail)

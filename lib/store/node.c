@@ -143,7 +143,7 @@ static size_t common(const uint8_t *a, size_t alen, const uint8_t *b, size_t ble
     size_t i = 0;
 
     for (; i + 8 <= max; i += 8) {
-        uint64_t differ = key_u64(a + i) ^ key_u64(b + i);
+        uint64_t differ = load_u64(a + i) ^ load_u64(b + i);
 
         if (differ)
             return i + (size_t)__builtin_clzll(differ) / 8;
@@ -637,17 +637,17 @@ static struct node *leaf_new(struct leafmem *mem, uint32_t count, uint32_t lengt
     size_t entry = count * sizeof(uint16_t);
     size_t arena = (marks_of(count) + 1) * (key_len + 8);
     size_t all = sizeof(struct node) + mark + entry + arena + length + NODE_SLACK;
-    struct node *n = leafmem_take(mem, all), *alone = n ? NULL : mem_alloc(all);
+    struct node *n = leafmem_take(mem, all);
+    struct leafmem *from = n ? mem : NULL;
     uint8_t *at;
 
-    if (!n && !alone)
+    if (!n)
+        n = mem_alloc(all);
+    if (!n)
         return NULL;
-    at = (uint8_t *)((n ? n : alone) + 1);
-    memset(n ? n : alone, 0, sizeof(*n));
-    if (n)
-        n->from = mem;
-    else
-        n = alone;
+    at = (uint8_t *)(n + 1);
+    memset(n, 0, sizeof(*n));
+    n->from = from;
     atomic_init(&n->refs, 1);
     n->mark = (struct mark *)(void *)at;
     n->entry = (uint16_t *)(void *)(at + mark);

@@ -39,9 +39,9 @@ static inline struct words words_of(const uint8_t *key, size_t len)
     uint8_t whole[16] = {0};
 
     if (len >= 16)
-        return (struct words){key_u64(key), key_u64(key + 8)};
+        return (struct words){load_u64(key), load_u64(key + 8)};
     memcpy(whole, key, len);
-    return (struct words){key_u64(whole), key_u64(whole + 8)};
+    return (struct words){load_u64(whole), load_u64(whole + 8)};
 }
 
 static inline int words_compare(struct words a, struct words b)
