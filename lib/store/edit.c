@@ -116,37 +116,41 @@ static inline int inside(const struct hint *h, struct words w, const uint8_t *ke
     const struct bounds *b = &h->bounds;
     int low = words_compare(w, h->low), high = words_compare(w, h->high);
 
-    if (low > 0 && high < 0)
-        return 1;
     return (low > 0 || (low == 0 && (!b->low || key_compare(key, len, b->low, b->low_len) >= 0))) &&
            (high < 0 ||
             (high == 0 && (!b->high || key_compare(key, len, b->high, b->high_len) < 0)));
 }
 
+static inline int leads(const struct tree *t, unsigned i, struct words w, const uint8_t *key,
+                        size_t len)
+{
+    return t->hint[i].shape == t->shape && inside(&t->hint[i], w, key, len);
+}
+
+/* HINTS: none leads there. */
 static unsigned hint_search(const struct tree *t, struct words w, const uint8_t *key, size_t len)
 {
     unsigned i = 0;
 
-    while (i < HINTS && !(t->hint[i].shape == t->shape && inside(&t->hint[i], w, key, len)))
+    while (i < HINTS && !leads(t, i, w, key, len))
         i++;
     return i;
 }
 
-/* HINTS: none leads there. */
 static inline unsigned hint_find(const struct tree *t, struct words w, const uint8_t *key,
                                  size_t len)
 {
     unsigned i = t->served[kind_of(w)];
 
-    if (t->hint[i].shape == t->shape && inside(&t->hint[i], w, key, len))
-        return i;
-    return hint_search(t, w, key, len);
+    if (!t->node)
+        return HINTS;
+    return leads(t, i, w, key, len) ? i : hint_search(t, w, key, len);
 }
 
 struct node *tree_hinted(const struct store *st, const uint8_t *key, size_t len)
 {
     const struct tree *t = &st->tree;
-    unsigned i = t->node ? hint_find(t, words_of(key, len), key, len) : HINTS;
+    unsigned i = hint_find(t, words_of(key, len), key, len);
 
     return i < HINTS ? t->hint[i].leaf : NULL;
 }
@@ -175,7 +179,7 @@ static inline int leaf_for(struct store *st, const uint8_t *key, size_t len, str
 {
     struct tree *t = &st->tree;
     struct words w = words_of(key, len);
-    unsigned i = t->node ? hint_find(t, w, key, len) : HINTS;
+    unsigned i = hint_find(t, w, key, len);
 
     if (i == HINTS)
         return leaf_own(st, key, len, out);
@@ -638,7 +642,7 @@ int tree_edit(struct store *st, const struct key *key, uint8_t **value, size_t *
     i = node_find(leaf, key->p, key->len, &equal);
     if (!equal || leaf->item[i].value_len & ITEM_FAR)
         return DREP_ERR_NOT_FOUND;
-    err = op_note(st, item_key(leaf, i), key->len, item_value(leaf, i), leaf->item[i].value_len);
+    err = op_note(st, key->p, key->len, item_value(leaf, i), leaf->item[i].value_len);
     if (err)
         return err;
     leaf->last = i;

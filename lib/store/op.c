@@ -87,8 +87,8 @@ int op_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *val
     err = buf_reserve(undo, undo->len + len + size + sizeof(note));
     if (err)
         return err;
-    memcpy(undo->p + undo->len, key, value == key + len ? len + size : len);
-    if (size && value != key + len)
+    memcpy(undo->p + undo->len, key, len);
+    if (size)
         memcpy(undo->p + undo->len + len, value, size);
     memcpy(undo->p + undo->len + len + size, &note, sizeof(note));
     undo->len += len + size + sizeof(note);
