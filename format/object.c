@@ -109,49 +109,24 @@ static void dataset_get(struct in *in, struct object_rec *t)
         span_get(in, in_u32(in), &t->fill_value);
 }
 
-/* The same at once, of a record that is long enough and has no kind or flag that is unknown. */
-static int head_load(struct in *in, struct object_head *t, uint8_t *flags)
-{
-    const uint8_t *p = in->p + in->at;
-    size_t numbers = 8;
-
-    if (in_left(in) < 2 + numbers || p[0] < FMT_GROUP || p[0] > FMT_DIMENSION ||
-        p[1] & ~flags_known[p[0]])
-        return 0;
-    numbers += p[0] == FMT_GROUP ? 16 : 0;
-    if (in_left(in) < 2 + numbers)
-        return 0;
-    t->kind = p[0];
-    *flags = p[1];
-    t->links = load_u32(p + 2);
-    t->next_attr = load_u32(p + 6);
-    t->next_link = t->kind == FMT_GROUP ? load_u64(p + 10) : 0;
-    t->members = t->kind == FMT_GROUP ? load_u64(p + 18) : 0;
-    in_bytes(in, 2 + numbers);
-    return 1;
-}
-
 /* What stands at the front of every record; the flags that follow the kind. */
 static uint8_t head_get(struct in *in, struct object_head *t)
 {
+    const uint8_t *p;
     uint8_t flags;
 
-    if (head_load(in, t, &flags))
-        return flags;
     t->kind = in_u8(in);
     if (!in->err && (t->kind < FMT_GROUP || t->kind > FMT_DIMENSION))
         in_fail(in, FMT_ERR_FORMAT, "unknown kind of object");
     flags = in_u8(in);
     if (!in->err && (flags & ~flags_known[t->kind]))
         in_fail(in, FMT_ERR_FORMAT, "unknown flag of an object");
-    t->links = in_u32(in);
-    t->next_attr = in_u32(in);
-    t->next_link = 0;
-    t->members = 0;
-    if (t->kind == FMT_GROUP) {
-        t->next_link = in_u64(in);
-        t->members = in_u64(in);
-    }
+    p = in_bytes(in, 8);
+    t->links = p ? load_u32(p) : 0;
+    t->next_attr = p ? load_u32(p + 4) : 0;
+    p = t->kind == FMT_GROUP ? in_bytes(in, 16) : NULL;
+    t->next_link = p ? load_u64(p) : 0;
+    t->members = p ? load_u64(p + 8) : 0;
     return flags;
 }
 
