@@ -567,12 +567,11 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
     c.budget = store_slot(file->st)->end;
     err = store_check(file->st, fn, ctx, see_entry, leak != NULL ? see_gap : NULL, &c,
                       &store_findings, &c.usage);
+    c.findings += store_findings;
     if (c.chunks_id != 0)
         chunks_release(&c.chunks);
     object_release(&c.object);
     if (err == 0 && c.stop == 0) {
-        c.findings += store_findings;
-        store_findings = 0;
         check_counts(&c);
         err = check_reach(&c);
     }
@@ -592,7 +591,7 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
     if (c.stop != 0)
         return c.stop;
     if (findings != NULL)
-        *findings = store_findings + c.findings;
+        *findings = c.findings;
     if (usage != NULL)
         *usage = c.usage;
     return 0;
