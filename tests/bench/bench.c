@@ -20,6 +20,11 @@ double bench_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+int bench_wanted(int argc, char **argv, const char *row)
+{
+    return argc < 2 || strcmp(argv[1], row) == 0;
+}
+
 void bench_must(int ok, const char *what)
 {
     if (ok)

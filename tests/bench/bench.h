@@ -49,6 +49,8 @@ void bench_doubles(double *p, size_t n, uint64_t seed);
 void bench_field(double *p, size_t rows, size_t columns, uint64_t seed);
 /* A directory for files: on tmpfs when there is one.  Says which. */
 const char *bench_dir(void);
+/* Whether a row, or a group of rows, is to run: all do when the program has no argument. */
+int bench_wanted(int argc, char **argv, const char *row);
 /* Ends the program when something that must work did not. */
 void bench_must(int ok, const char *what);
 /* Greatest resident size of a child process that runs fn, in bytes. */

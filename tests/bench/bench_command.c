@@ -261,7 +261,6 @@ static void name(char *path, size_t size, const char *what)
 /* `headers`, `texts` or `start` as an argument: only these rows. */
 int main(int argc, char **argv)
 {
-    const char *only = argc > 1 ? argv[1] : NULL;
     struct work w = {0};
     int missed = 0;
 
@@ -271,11 +270,11 @@ int main(int argc, char **argv)
     w.data = malloc(DOUBLES * sizeof *w.data);
     bench_must(w.data != NULL, "memory");
     printf("median times, times faster; whole commands, into a file\n");
-    if (!only || strcmp(only, "headers") == 0)
+    if (bench_wanted(argc, argv, "headers"))
         missed += headers(&w);
-    if (!only || strcmp(only, "texts") == 0)
+    if (bench_wanted(argc, argv, "texts"))
         missed += texts(&w);
-    if (!only || strcmp(only, "start") == 0)
+    if (bench_wanted(argc, argv, "start"))
         missed += start(&w);
     unlink(w.drep);
     unlink(w.h5);

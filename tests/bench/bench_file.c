@@ -472,7 +472,6 @@ static int small_rows(struct work *w)
 /* bench_file [WORD]: only native, external32, peak or small. */
 int main(int argc, char **argv)
 {
-    const char *only = argc > 1 ? argv[1] : NULL;
     struct work w = {0};
     unsigned maj, min, rel;
     int missed = 0;
@@ -490,13 +489,13 @@ int main(int argc, char **argv)
     bench_doubles(w.data, COUNT, 1);
     bench_random(w.back, BYTES, 2);
 
-    if (!only || strcmp(only, "native") == 0)
+    if (bench_wanted(argc, argv, "native"))
         missed += native_rows(&w);
-    if (!only || strcmp(only, "external32") == 0)
+    if (bench_wanted(argc, argv, "external32"))
         missed += external_rows(&w);
-    if (!only || strcmp(only, "peak") == 0)
+    if (bench_wanted(argc, argv, "peak"))
         missed += peaks(&w);
-    if (!only || strcmp(only, "small") == 0)
+    if (bench_wanted(argc, argv, "small"))
         missed += small_rows(&w);
     remove_all(&w);
     printf("bars missed: %d\n", missed);

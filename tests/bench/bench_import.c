@@ -181,7 +181,6 @@ static void name(char *path, size_t size, const char *what)
 /* Takes a minute and a half; `chunked` or `contiguous` as an argument: only that row. */
 int main(int argc, char **argv)
 {
-    const char *only = argc > 1 ? argv[1] : "";
     struct work w = {0};
     int missed = 0;
 
@@ -195,11 +194,11 @@ int main(int argc, char **argv)
     bench_field(w.data, ROWS, COLUMNS, 5);
     printf("median times, ratio to the first, least ratio; whole commands\n");
     fflush(stdout);
-    if (strcmp(only, "contiguous") != 0)
+    if (bench_wanted(argc, argv, "chunked"))
         missed += chunked(&w);
     unlink(w.chunked);
     unlink(w.out);
-    if (strcmp(only, "chunked") != 0)
+    if (bench_wanted(argc, argv, "contiguous"))
         missed += contiguous(&w);
     unlink(w.plain);
     unlink(w.out);
