@@ -58,39 +58,27 @@ static void take(struct extremes *e, const char *least, const char *greatest)
 }
 
 /* What most datasets hold. */
-static void take_doubles(struct extremes *e, const double *value, int64_t count)
-{
-    const double *low = NULL, *high = NULL;
-    int64_t i;
-
-    for (i = 0; i < count; i++) {
-        if (isnan(value[i])) {
-            e->nans++;
-            continue;
-        }
-        low = !low || value[i] < *low ? value + i : low;
-        high = !high || value[i] > *high ? value + i : high;
+/* Of elements that are REAL in memory, one behind the other. */
+#define TAKE_REALS(NAME, REAL)                                             \
+    static void NAME(struct extremes *e, const REAL *value, int64_t count) \
+    {                                                                      \
+        const REAL *low = NULL, *high = NULL;                              \
+        int64_t i;                                                         \
+                                                                           \
+        for (i = 0; i < count; i++) {                                      \
+            if (isnan(value[i])) {                                         \
+                e->nans++;                                                 \
+                continue;                                                  \
+            }                                                              \
+            low = !low || value[i] < *low ? value + i : low;               \
+            high = !high || value[i] > *high ? value + i : high;           \
+        }                                                                  \
+        if (low)                                                           \
+            take(e, (const char *)low, (const char *)high);                \
     }
-    if (low)
-        take(e, (const char *)low, (const char *)high);
-}
 
-static void take_floats(struct extremes *e, const float *value, int64_t count)
-{
-    const float *low = NULL, *high = NULL;
-    int64_t i;
-
-    for (i = 0; i < count; i++) {
-        if (isnan(value[i])) {
-            e->nans++;
-            continue;
-        }
-        low = !low || value[i] < *low ? value + i : low;
-        high = !high || value[i] > *high ? value + i : high;
-    }
-    if (low)
-        take(e, (const char *)low, (const char *)high);
-}
+TAKE_REALS(take_doubles, double)
+TAKE_REALS(take_floats, float)
 
 static void take_any(struct extremes *e, const char *element, int64_t count)
 {

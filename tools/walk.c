@@ -262,6 +262,12 @@ static int batch_add(const drep_linkinfo *link, void *ctx)
     return b->err;
 }
 
+static void return_to(struct tour *t, const char *path)
+{
+    t->path_len = strlen(path);
+    memcpy(t->path, path, t->path_len + 1);
+}
+
 static int visit_members(struct tour *t, int depth)
 {
     struct batch *b = malloc(sizeof *b);
@@ -277,13 +283,11 @@ static int visit_members(struct tour *t, int depth)
         b->n = b->used = 0;
         err = drep_list(t->walk->file, path, DREP_BY_CREATION, batch_add, b);
         if (!b->err && err) {
-            t->path_len = strlen(path);
-            memcpy(t->path, path, t->path_len + 1);
+            return_to(t, path);
             skip(t, err);
         }
         err = batch_visit(b);
-        t->path_len = strlen(path);
-        memcpy(t->path, path, t->path_len + 1);
+        return_to(t, path);
     }
     free(path);
     free(b);
