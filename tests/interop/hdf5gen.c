@@ -479,7 +479,7 @@ static void szip(hid_t f)
     static const hid_t *const types[] = {&H5T_STD_I8LE_g, &H5T_STD_U16BE_g, &H5T_STD_I32LE_g,
                                          &H5T_IEEE_F64LE_g};
     static double reals[4000];
-    char name[20];
+    char name[24];
     int i, nn;
 
     for (i = 0; i < 4000; i++)
