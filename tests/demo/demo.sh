@@ -10,7 +10,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$root/build/demo
 package=gmt-gshhg-low
 file=binned_GSHHS_l.nc
-slice='/Relative_longitude_from_SW_corner_of_bin[0:24]'
+values=/Relative_longitude_from_SW_corner_of_bin
 
 say() {
     printf '\n\033[1m%s\033[0m\n' "$*"
@@ -28,6 +28,11 @@ show() {
 # The first lines of a long output, and how much was left out.
 first() {
     awk -v most="$1" 'NR <= most { print } END { if (NR > most) printf "... %d more lines\n", NR - most }'
+}
+
+# The numbers in a text, one a line.
+numbers() {
+    grep -o -e '-\{0,1\}[0-9][0-9]*'
 }
 
 failed() {
@@ -75,9 +80,14 @@ datarep ls -r "$out" > objects.txt
 first 30 < objects.txt
 
 say "4. A slice, turned into this machine's form while it is read"
-echo "\$ datarep dump $out $slice"
-datarep dump "$out" "$slice" > slice.txt
-sed '1,/^$/d' slice.txt
+echo "\$ datarep dump $out $values[0:24]"
+datarep dump "$out" "$values[0:24]" > slice.txt
+cat slice.txt
+sed '1,/data =/d; s/#.*//' slice.txt | numbers > ours.txt
+h5dump -A 0 -d $values -s 0 -c 24 $file | sed -n 's/^ *([0-9]*)://p' | numbers > theirs.txt
+[ "$(grep -c . ours.txt)" = 24 ] || failed "the slice has not 24 numbers"
+cmp ours.txt theirs.txt || failed "h5dump reads other numbers from $file"
+echo "h5dump reads the same 24 numbers from $file"
 
 say "5. Checked, exported back, and compared by HDF5's own tool"
 show datarep check "$out"
