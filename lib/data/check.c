@@ -514,18 +514,23 @@ static void check_counts(struct check *c)
 
 /* ---- deep: every element ---- */
 
-/* Where a finding is, people know by the path; looking for that takes long. */
+/* Where a finding is, people know by the path; looking for that takes long.  The message begins
+ * with the file's name, as all do of calls that read. */
 static void deep_finding(struct check *c, uint64_t id, int err)
 {
+    size_t name = strlen(c->f->path);
     struct fail_state why;
+    const char *what = why.text;
     char *path = NULL;
     char text[1500];
 
     fail_save(&why);
+    if (strncmp(what, c->f->path, name) == 0 && strncmp(what + name, ": ", 2) == 0)
+        what += name + 2;
     if (drep_object_path(c->f, id, &path) == 0)
-        snprintf(text, sizeof text, "dataset \"%s\": %s", path, why.text);
+        snprintf(text, sizeof text, "dataset \"%s\": %s", path, what);
     else
-        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)id, why.text);
+        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)id, what);
     mem_free(path);
     finding(c, err, 0, text);
 }

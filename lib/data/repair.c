@@ -37,6 +37,16 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
     return r->stop;
 }
 
+/* What a check finds in the new file: its bytes are not those of the damaged one. */
+static int finding_left(int err, uint64_t offset, const char *message, void *ctx)
+{
+    char text[1600];
+
+    snprintf(text, sizeof text, "byte %llu of the new file: %s", (unsigned long long)offset,
+             message);
+    return finding(err, 0, offset != 0 ? text : message, ctx);
+}
+
 /* What does not only concern the object at hand. */
 static bool fatal(const struct repair *r, int err)
 {
@@ -739,7 +749,7 @@ static int repair(struct repair *r)
     if (err == 0 && !good) {
         err = copy_pieces(r);
         if (err == 0)
-            err = drep_check(r->to, 1, finding, r, NULL);
+            err = drep_check(r->to, 1, finding_left, r, NULL);
     }
     if (err == 0) {
         err = drep_close(r->to);
