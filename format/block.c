@@ -3,7 +3,6 @@
 
 static const uint8_t block_magic[4] = {0x44, 0x52, 0x50, 0x42};
 
-#define CHECKSUM_AT 32
 
 void ref_get(struct in *in, struct ref *r)
 {
@@ -81,7 +80,7 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
     t.length = in_u32(&in);
     t.count = in_u32(&in);
     t.checksum = in_u64(&in);
-    if (sum_with_hole(block, size, CHECKSUM_AT) != t.checksum)
+    if (sum_with_hole(block, size, BLOCK_CHECKSUM_AT) != t.checksum)
         return refuse(FMT_ERR_CHECKSUM, "checksum mismatch", why);
     if (memcmp(magic, block_magic, sizeof(block_magic)) != 0)
         return refuse(FMT_ERR_FORMAT, "no block begins here", why);
@@ -112,6 +111,6 @@ uint64_t block_seal(uint8_t *block, const struct block_head *head)
     out_u32(&out, head->count);
     out_u64(&out, 0);
     sum = sum_of(block, head->length);
-    out_patch_u64(&out, CHECKSUM_AT, sum);
+    out_patch_u64(&out, BLOCK_CHECKSUM_AT, sum);
     return sum;
 }

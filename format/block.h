@@ -48,6 +48,8 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
                          const char **why);
 void slot_put(uint8_t bytes[FMT_SLOT_SIZE], const struct slot *slot);
 
+#define BLOCK_CHECKSUM_AT 32 /* in the header */
+
 struct block_head {
     uint8_t kind, level;
     uint8_t uuid[8];

@@ -1146,13 +1146,13 @@ typedef int drep_leak_fn(uint64_t offset, uint64_t length, void *ctx);
 DREP_API int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx);
 
 /* Writes what can be read of a damaged file, which stays as it is, into a new one at new_path
- * (amode: 0 or DREP_EXCL; info: hints, also of the new file): the newest state whose header and
- * metadata are right; where metadata is lost, what older metadata elsewhere in the file says;
- * damaged payload reads as fill, an unfiltered chunk loses no more than the blocks of 4 KiB that
- * are damaged.  Objects that no link leads to any more get one in the root, "lost+found-ID".  fn is
- * told of everything that was lost or changed, and of what a check of the new file still finds;
- * *findings (may be NULL) counts it: 0, and the new file is the whole old one.  The file must be
- * in nobody's hands.
+ * (amode: 0 or DREP_EXCL; info: hints, also of the new file): the newest state whose header is
+ * right; metadata whose checksum is wrong is taken as it stands, as far as it makes sense; where it
+ * is lost, what older metadata elsewhere in the file says; damaged payload reads as fill, an
+ * unfiltered chunk loses no more than the blocks of 4 KiB that are damaged.  Objects that no link
+ * leads to any more get one in the root, "lost+found-ID".  fn is told of everything that was lost,
+ * changed or in doubt, and of what a check of the new file still finds; *findings (may be NULL)
+ * counts it: 0, and the new file is the whole old one.  The file must be in nobody's hands.
  * Errors, when there is no new file: DREP_ERR_CHECKSUM (neither header slot can be read),
  * DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_STOPPED or what fn gave, those of drep_create(),
  * DREP_ERR_NO_SPACE, DREP_ERR_IO, DREP_ERR_NOMEM. */

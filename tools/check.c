@@ -69,21 +69,37 @@ static int check_file(struct check *check, bool deep)
     return status;
 }
 
+/* A rescue that found little must not look like one that found all. */
+static void put_rebuilt(struct sink *s, const char *name, bool whole)
+{
+    drep_usage usage = {.objects = 0};
+    drep_file *file;
+
+    if (drep_open(name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &file) == 0) {
+        drep_usage_get(file, &usage);
+        drep_close(file);
+    }
+    sink_name(s, name);
+    if (whole)
+        sink_format(s, ": rebuilt whole, objects: %" PRId64 "\n", usage.objects);
+    else if (usage.objects > 1)
+        sink_format(s, ": rebuilt but for what is said above, objects: %" PRId64 "\n",
+                    usage.objects);
+    else
+        sink_text(s, ": no object was found; what is there is an empty group\n");
+}
+
 /* What can be read of a file, written into a new one. */
 static int repair_file(struct check *check, const char *target, bool excl)
 {
-    struct sink *s = &check->sink;
     int64_t findings = 0;
     int err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, NULL, finding, check,
                           &findings);
 
     if (err && err != DREP_ERR_STOPPED)
         return tool_fail(check->file_name, NULL, err);
-    if (!check->quiet && !err) {
-        sink_name(s, target);
-        sink_text(s,
-                  findings > 0 ? ": rebuilt, but for what is said above\n" : ": rebuilt, whole\n");
-    }
+    if (!check->quiet && !err)
+        put_rebuilt(&check->sink, target, findings == 0);
     return findings > 0 ? TOOL_DIFFERS : TOOL_FINE;
 }
 

@@ -332,6 +332,85 @@ static int add_gap(struct salvage *s, const struct bounds *b)
     return err;
 }
 
+/* How many entries stand in the first `size` bytes of a node, and where they end. */
+static uint32_t entries_within(const uint8_t *block, size_t size, size_t *end)
+{
+    struct entry e;
+    struct in in;
+    uint32_t n = 0;
+
+    in_init(&in, block, size);
+    in_bytes(&in, FMT_BLOCK_HEAD);
+    for (*end = in.at; entry_get(&in, &e) == 0; *end = in.at)
+        n++;
+    return n;
+}
+
+/* A node that is damaged, as far as its entries are what they must be; *sure: only its header is
+ * damaged.  It is the one that is meant if it says the sum of its reference, or has it. */
+static int node_anyway(struct salvage *s, const struct ref *ref, int level, struct node **out,
+                       int *sure)
+{
+    uint8_t block[FMT_NODE_MAX + NODE_SLACK] = {0};
+    struct block_head head = {.level = (uint8_t)level};
+    const char *why;
+    size_t end, at;
+    int err = node_bytes(s->st, ref, block);
+
+    if (err)
+        return err;
+    *sure = sum_with_hole(block, ref->length, BLOCK_CHECKSUM_AT) == ref->checksum;
+    if (!*sure && load_u64(block + BLOCK_CHECKSUM_AT) != ref->checksum)
+        return DREP_ERR_CHECKSUM;
+    if (level < 0) /* the root says it itself */
+        head.level = block[5] > FMT_LEVEL_MAX ? 0 : block[5];
+    head.count = entries_within(block, ref->length, &end);
+    for (int tries = 0; tries < 2 && head.count > 0; tries++) {
+        head.length = (uint32_t)end;
+        err = node_decode(out, &s->st->nodes.mem, block, &head, &why, &at);
+        if (!err || err == DREP_ERR_NOMEM)
+            return err;
+        head.count = entries_within(block, at, &end);
+    }
+    return DREP_ERR_CHECKSUM;
+}
+
+/* What a node says whose sum is wrong is better than nothing, and than what an older one says;
+ * what it does not say any more becomes a gap. */
+static int take_damaged(struct salvage *s, const struct ref *ref, int level, const struct bounds *b,
+                        struct node **out)
+{
+    struct bounds rest = *b;
+    struct fail_state why;
+    struct node *n;
+    int sure, err;
+
+    fail_save(&why);
+    err = node_anyway(s, ref, level, &n, &sure);
+    if (err == DREP_ERR_NOMEM)
+        return err;
+    if (err) {
+        fail_restore(&why);
+        say(s, err, ref->offset);
+        *out = NULL;
+        return add_gap(s, b);
+    }
+    if (sure)
+        fail(DREP_ERR_CHECKSUM, "node at byte %llu: its header is damaged; its entries are right",
+             (unsigned long long)ref->offset);
+    else
+        fail(DREP_ERR_CHECKSUM, "%s; %u entries of it are taken as they stand", why.text, n->n);
+    say(s, DREP_ERR_CHECKSUM, ref->offset);
+    *out = n;
+    if (sure)
+        return 0;
+    rest.low = node_last(n, &rest.low_len);
+    err = add_gap(s, &rest);
+    if (err)
+        node_unref(n);
+    return err;
+}
+
 /* A node and all below it; what cannot be read becomes a gap.  At most FMT_LEVEL_MAX deep. */
 static int take_node(struct salvage *s, const struct ref *ref, int level, const struct bounds *b)
 {
@@ -347,7 +426,11 @@ static int take_node(struct salvage *s, const struct ref *ref, int level, const 
         err = node_read(s->st, ref, level, &n);
     if (err == DREP_ERR_NOMEM)
         return err;
-    if (err) {
+    if (err == DREP_ERR_CHECKSUM) {
+        err = take_damaged(s, ref, level, b, &n);
+        if (err || !n)
+            return err;
+    } else if (err) {
         say(s, err, ref->offset);
         return add_gap(s, b);
     }

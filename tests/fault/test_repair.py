@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """test_repair.py - damaged copies of a file are repaired, and nothing is lost in silence.
 
-Whatever the damage is: the new file has no fault, the old one is not touched, and when nothing
-is said to be lost the two hold the same.  Payload loses no more than the damaged blocks."""
+Whatever the damage is: the new file has no fault that is not told, the old one is not touched,
+and when nothing is said to be lost the two hold the same.  Payload loses no more than the damaged
+blocks, metadata no more than the entries that make no sense any more."""
 # timeout: 300
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -104,7 +106,7 @@ def repaired(folder, data, original):
     if done.returncode not in (0, 1):
         return "status %d: %s" % (done.returncode, done.stderr), done
     checked = run("check", "--deep", new)
-    if checked.returncode:
+    if checked.returncode and "of the new file: " not in done.stdout:
         return "the new file is not sound: " + checked.stdout + checked.stderr, done
     if done.returncode == 0:
         same = run("diff", original, new)
@@ -152,17 +154,61 @@ def one_block(folder, path):
     case("a damaged block is 512 elements of fill", problem)
 
 
-def no_root(folder, path):
-    """Without a root node, the leaves that lie about are found."""
+def with_root(path):
+    """The bytes of a file, where its root node begins and how long it is."""
     with open(path, "rb") as f:
         data = bytearray(f.read())
     slots = [(struct.unpack_from(">Q", data, at + 16)[0], at) for at in (0, 4096)]
-    root = struct.unpack_from(">Q", data, max(slots)[1] + 80)[0]
-    data[root + 16] ^= 255
+    return (data, *struct.unpack_from(">QI", data, max(slots)[1] + 80))
+
+
+def no_root(folder, path):
+    """Without a root node, the leaves that lie about are found."""
+    data, root, _ = with_root(path)
+    data[root:root + 64] = bytes(64)
     problem, done = repaired(folder, bytes(data), path)
     if not problem and done.returncode != 1:
         problem = "status %d" % done.returncode
     case("a lost root node", problem)
+
+
+def damaged_root(folder, path):
+    """One byte of the only node: what it says elsewhere is kept."""
+    title = "attribute title: "
+    for name, place, same, said in (("its sequence", 16, True, "entries of it are taken"),
+                                    ("its checksum", 32, True, "its entries are right"),
+                                    ("a text", None, False, "entries of it are taken")):
+        data, root, size = with_root(path)
+        data[root + place if place else data.index(b"Sea surface", root, root + size)] ^= 1
+        problem, done = repaired(folder, bytes(data), path)
+        diff = run("diff", path, os.path.join(folder, "new.drep"))
+        if not problem and (done.returncode != 1 or said not in done.stdout):
+            problem = done.stdout
+        elif not problem and (diff.returncode != 0 if same else
+                              diff.stdout.count("\n") != 1 or title not in diff.stdout):
+            problem = diff.stdout
+        case("a damaged root node: " + name, problem)
+
+
+def every_entry(folder, path):
+    """One bit anywhere in the only node: mostly no object is lost, on the average a few."""
+    data, root, size = with_root(path)
+    whole = run("check", "--repair=" + os.path.join(folder, "new.drep"), path).stdout
+    rng = random.Random("entries")
+    kept = []
+    problem = None
+    for _ in range(40):
+        bad = bytearray(data)
+        bad[rng.randrange(root + 40, root + size)] ^= 1 << rng.randrange(8)
+        problem, done = repaired(folder, bytes(bad), path)
+        if problem:
+            break
+        told = re.search("objects: ([0-9]+)", done.stdout)
+        kept.append(int(told.group(1)) if told else 1)
+    objects = int(whole.split("objects: ")[-1])
+    if not problem and (sorted(kept)[20] < objects or sum(kept) < 0.8 * objects * len(kept)):
+        problem = "objects kept, of %d: %s" % (objects, kept)
+    case("one bit of a node: %d of %d objects kept" % (sum(kept), objects * len(kept)), problem)
 
 
 def clobber(folder, path):
@@ -183,6 +229,8 @@ def main():
         case("an undamaged file", problem or (done.returncode and done.stdout))
         one_block(folder, path)
         no_root(folder, path)
+        damaged_root(folder, path)
+        every_entry(folder, path)
         at_random(folder, path)
         clobber(folder, path)
         done = run("check", "--repair=" + folder + "/n.drep", os.path.join(SRCDIR, "README.md"))
