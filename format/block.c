@@ -3,7 +3,6 @@
 
 static const uint8_t block_magic[4] = {0x44, 0x52, 0x50, 0x42};
 
-
 void ref_get(struct in *in, struct ref *r)
 {
     size_t start = in->at;

@@ -80,8 +80,8 @@ datarep ls -r "$out" > objects.txt
 first 30 < objects.txt
 
 say "4. A slice, turned into this machine's form while it is read"
-echo "\$ datarep dump $out $values[0:24]"
-datarep dump "$out" "$values[0:24]" > slice.txt
+echo "\$ datarep dump $out ${values}[0:24]"
+datarep dump "$out" "${values}[0:24]" > slice.txt
 cat slice.txt
 sed '1,/data =/d; s/#.*//' slice.txt | numbers > ours.txt
 h5dump -A 0 -d $values -s 0 -c 24 $file | sed -n 's/^ *([0-9]*)://p' | numbers > theirs.txt
