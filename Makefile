@@ -102,11 +102,12 @@ LDFLAGS_ALL = $(MODE_$(MODE)) -pthread $(LDFLAGS)
 LIB_LIBS = $(ZSTD_LIBS) $(LZ4_LIBS) $(DEFLATE_LIBS) $(ATOMIC_LIBS) -lm -ldl
 TOOL_LIBS = $(YAML_LIBS)
 
-# The library hides everything that is not DREP_API; its kernels are worth -O3.  The
-# command keeps its symbols so that datarep-hdf5.so can call it back.
+# The library hides everything that is not DREP_API; its kernels and its tree are worth -O3.
+# The command keeps its symbols so that datarep-hdf5.so can call it back.
 $(BUILD)/obj/format/%.o $(BUILD)/obj/lib/%.o: PRIVATE_FLAGS = -fvisibility=hidden
 ifeq ($(MODE),release)
-$(BUILD)/obj/lib/rep/kern%.o $(BUILD)/obj/lib/store/shuffle%.o: PRIVATE_FLAGS = -fvisibility=hidden -O3
+$(BUILD)/obj/lib/rep/kern%.o $(BUILD)/obj/lib/store/shuffle%.o \
+    $(patsubst %,$(BUILD)/obj/lib/store/%.o,node edit tree op): PRIVATE_FLAGS = -fvisibility=hidden -O3
 endif
 $(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
 $(BUILD)/obj/tools/version.o: PRIVATE_FLAGS += -DDATAREP_COMMIT='"$(COMMIT)"'

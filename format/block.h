@@ -144,7 +144,15 @@ static inline void key_make(struct key *key, uint64_t object, uint8_t tag)
 void key_add_u8(struct key *key, uint8_t v);
 void key_add_u32(struct key *key, uint32_t v);
 void key_add_u64(struct key *key, uint64_t v);
-int key_add_bytes(struct key *key, const void *p, size_t n); /* FMT_ERR_NAME if too long */
+static inline int key_add_bytes(struct key *key, const void *p, size_t n)
+{
+    if (n > FMT_KEY_MAX - key->len)
+        return FMT_ERR_NAME; /* too long */
+    if (n)
+        memcpy(key->p + key->len, p, n);
+    key->len += n;
+    return FMT_OK;
+}
 
 /* As byte strings: less than, equal to or greater than 0; a prefix comes first.  Most keys
  * differ in their first bytes, which are numbers. */

@@ -22,13 +22,3 @@ void key_add_u64(struct key *key, uint64_t v)
     store_u64(key->p + key->len, v);
     key->len += 8;
 }
-
-int key_add_bytes(struct key *key, const void *p, size_t n)
-{
-    if (n > FMT_KEY_MAX - key->len)
-        return FMT_ERR_NAME;
-    if (n)
-        memcpy(key->p + key->len, p, n);
-    key->len += n;
-    return FMT_OK;
-}

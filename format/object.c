@@ -226,16 +226,13 @@ static void dataset_put(struct out *out, const struct object_rec *r)
 
 size_t object_head_put(uint8_t bytes[FMT_HEAD_MAX], const struct object_head *h)
 {
-    struct out out;
-
-    out_init(&out, bytes, FMT_HEAD_MAX);
-    out_u32(&out, h->links);
-    out_u32(&out, h->next_attr);
-    if (h->kind == FMT_GROUP) {
-        out_u64(&out, h->next_link);
-        out_u64(&out, h->members);
-    }
-    return out.at;
+    store_u32(bytes, h->links);
+    store_u32(bytes + 4, h->next_attr);
+    if (h->kind != FMT_GROUP)
+        return 8;
+    store_u64(bytes + 8, h->next_link);
+    store_u64(bytes + 16, h->members);
+    return 24;
 }
 
 void object_put(struct out *out, const struct object_rec *r)

@@ -6,13 +6,11 @@
 
 #include <string.h>
 
-int buf_reserve(struct buf *b, uint64_t size)
+int buf_grow(struct buf *b, uint64_t size)
 {
     uint64_t want = b->size > 0 ? b->size : size < 64 ? 64 : size; /* what grows grows by more */
     uint8_t *p;
 
-    if (size <= b->size)
-        return 0;
     while (want < size)
         want = want > PTRDIFF_MAX / 2 ? size : want * 2;
     p = mem_resize(b->p, want, 1);

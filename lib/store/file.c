@@ -82,13 +82,11 @@ uint64_t store_next_sequence(const struct store *st)
     return st->slot.sequence + 1;
 }
 
-int store_may_write(struct store *st)
+int store_must_not_write(const struct store *st)
 {
     if (!st->writable)
         return fail(DREP_ERR_READ_ONLY, "opened read-only");
-    if (st->failed)
-        return fail(DREP_ERR_FAILED, "the handle refuses writes after an earlier failure");
-    return 0;
+    return fail(DREP_ERR_FAILED, "the handle refuses writes after an earlier failure");
 }
 
 /* ---- life ---- */

@@ -173,8 +173,6 @@ int tree_put_anyway(struct store *st, const struct key *key, const void *value, 
 void tree_spill(struct store *st);
 /* After a commit: dirty nodes stand in the file now. */
 void tree_clean(struct store *st);
-/* Makes sure that writing is allowed. */
-int store_may_write(struct store *st);
 /* Where references may point to. */
 uint64_t store_end(const struct store *st);
 uint64_t store_next_sequence(const struct store *st);
@@ -516,5 +514,12 @@ struct store {
     struct check *check;
     pthread_mutex_t lock;
 };
+
+/* Makes sure that writing is allowed; why it is not. */
+int store_must_not_write(const struct store *st);
+static inline int store_may_write(const struct store *st)
+{
+    return st->writable && !st->failed ? 0 : store_must_not_write(st);
+}
 
 #endif

@@ -247,7 +247,8 @@ int store_op_end(struct store *st, int keep)
     op->unused.n = 0;
     op->undo.len = 0;
     op->image.len = 0;
-    extents_release(&op->alloc);
+    if (op->alloc.n)
+        extents_release(&op->alloc);
     if (op->undo.size > (1 << 20))
         buf_release(&op->undo);
     if (op->image.size > (1 << 20))

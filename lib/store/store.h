@@ -71,7 +71,11 @@ struct buf {
     uint8_t *p;
     size_t len, size;
 };
-int buf_reserve(struct buf *b, uint64_t size);
+int buf_grow(struct buf *b, uint64_t size); /* to more than b->size */
+static inline int buf_reserve(struct buf *b, uint64_t size)
+{
+    return size <= b->size ? 0 : buf_grow(b, size);
+}
 /* Exactly so much room, whatever was in it; len is 0. */
 int buf_room(struct buf *b, uint64_t size);
 int buf_set(struct buf *b, const void *p, size_t len);
