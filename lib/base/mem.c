@@ -102,6 +102,39 @@ void *mem_huge(void)
     return p;
 }
 
+void *mem_map(size_t size)
+{
+    size_t all = size + MEM_HUGE, huge = size / MEM_HUGE * MEM_HUGE, head;
+    uint8_t *p;
+
+    if (all < size || fault())
+        return NULL;
+    p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    head = -(uintptr_t)p % MEM_HUGE;
+    if (head)
+        munmap(p, head);
+    munmap(p + head + size, all - head - size);
+#ifdef MADV_HUGEPAGE
+    if (huge)
+        madvise(p + head, huge, MADV_HUGEPAGE); /* a wish */
+#endif
+    return p + head;
+}
+
+void mem_unmap(void *p, size_t size)
+{
+    munmap(p, size);
+}
+
+void mem_idle(void *p, size_t size)
+{
+#ifdef MADV_DONTNEED
+    madvise(p, size, MADV_DONTNEED);
+#endif
+}
+
 char *mem_strdup(const char *s)
 {
     return mem_strndup(s, strlen(s));

@@ -19,6 +19,12 @@ void *mem_aligned(size_t align, uint64_t size);
  * mem_free() frees them. */
 #define MEM_HUGE ((size_t)2 << 20)
 void *mem_huge(void);
+/* Zeros from the start of a page on, in huge pages where the system has them and `size` bytes
+ * fill them; what is not touched takes no memory.  mem_unmap() frees all of it; mem_idle() says
+ * that this part, whole pages, is not needed any more.  NULL without a message. */
+void *mem_map(size_t size);
+void mem_unmap(void *p, size_t size);
+void mem_idle(void *p, size_t size);
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t len);
 void mem_free(void *p);

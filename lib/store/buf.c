@@ -1,5 +1,5 @@
 /* buf.c - a growing piece of memory that one owner uses for many values. */
-#include "store/store.h"
+#include "store/inner.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -13,9 +13,14 @@ int buf_grow(struct buf *b, uint64_t size)
 
     while (want < size)
         want = want > PTRDIFF_MAX / 2 ? size : want * 2;
-    p = mem_resize(b->p, want, 1);
+    p = b->region ? mem_alloc(want) : mem_resize(b->p, want, 1);
     if (!p)
         return DREP_ERR_NOMEM;
+    if (b->region) {
+        memcpy(p, b->p, b->size);
+        chunkmem_give(b->region, b->p);
+        b->region = NULL;
+    }
     b->p = p;
     b->size = (size_t)want;
     return 0;
@@ -26,8 +31,7 @@ int buf_room(struct buf *b, uint64_t size)
     b->len = 0;
     if (size <= b->size && b->p)
         return 0;
-    mem_free(b->p);
-    *b = (struct buf){0};
+    buf_release(b);
     b->p = mem_array(size ? size : 1, 1);
     if (!b->p)
         return DREP_ERR_NOMEM;
@@ -49,13 +53,16 @@ int buf_set(struct buf *b, const void *p, size_t len)
 
 void buf_release(struct buf *b)
 {
-    mem_free(b->p);
+    if (b->region)
+        chunkmem_give(b->region, b->p);
+    else
+        mem_free(b->p);
     *b = (struct buf){0};
 }
 
 static int out_grow(struct out *out, size_t need)
 {
-    struct buf b = {out->p, out->at, out->size};
+    struct buf b = {.p = out->p, .len = out->at, .size = out->size};
     int err = buf_reserve(&b, need);
 
     if (err)

@@ -212,8 +212,8 @@ void store_close(struct store *st)
     runs_release(st);
     tree_release(st);
     node_cache_release(&st->nodes);
-    chunk_cache_free(st->cache);
     works_free(st);
+    chunk_cache_free(st->cache);
     op_release(&st->op);
     space_release(st);
     buf_release(&st->header);

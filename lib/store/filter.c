@@ -500,7 +500,7 @@ static int decode_one(struct codec *k, const struct filter_rec *f, const struct 
                         (unsigned long long)len, s.in_size);
         s.out_size = (size_t)len;
     }
-    err = buf_room(room, s.out_size + 1); /* no more than that: it may be kept */
+    err = buf_room(room, s.out_size); /* no more than that: it may be kept */
     if (err)
         return err;
     s.out = room->p;

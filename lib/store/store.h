@@ -67,9 +67,11 @@ void store_objects(struct store *st, uint64_t next);
 
 /* A value found: copied into the caller's buffer, grown with mem_resize; start with
  * {0}; buf_release() frees it.  One buffer serves many calls. */
+struct region;
 struct buf {
     uint8_t *p;
     size_t len, size;
+    struct region *region; /* of the chunk cache's memory; NULL: from mem_alloc() */
 };
 int buf_grow(struct buf *b, uint64_t size); /* to more than b->size */
 static inline int buf_reserve(struct buf *b, uint64_t size)

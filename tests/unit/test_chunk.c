@@ -573,6 +573,48 @@ START_TEST(test_own_space_is_free_at_once)
 }
 END_TEST
 
+/* Pieces of any size keep what is in them while others come, go and grow. */
+START_TEST(test_memory_of_the_cache)
+{
+    enum { PIECES = 90 };
+    static const uint64_t sizes[] = {40, 32768, 65536, 100001, 524288, 1100000, 5 << 20};
+    struct buf b[PIECES] = {{0}};
+    uint8_t mark[PIECES] = {0};
+    struct chunkmem mem;
+    struct rnd r;
+
+    rnd_init(&r, 17);
+    ck_assert_int_eq(chunkmem_init(&mem), 0);
+    for (int turn = 0; turn < 4000; turn++) {
+        int i = (int)rnd_below(&r, PIECES);
+        uint64_t size = sizes[rnd_below(&r, 7)];
+
+        if (b[i].p) { /* at both ends, where a neighbour would do harm */
+            ck_assert_uint_eq(b[i].p[0], mark[i]);
+            ck_assert_uint_eq(b[i].p[b[i].size - 1], mark[i]);
+        }
+        if (b[i].p && rnd_below(&r, 8) == 0) {
+            ck_assert_int_eq(buf_reserve(&b[i], b[i].size + 1), 0);
+            ck_assert_uint_eq(b[i].p[0], mark[i]);
+            ck_assert_ptr_null(b[i].region);
+        } else {
+            buf_release(&b[i]);
+            chunkmem_take(&mem, size, &b[i]);
+            ck_assert_int_eq(b[i].p != NULL, size >= 32768);
+            ck_assert(!b[i].p || ((uintptr_t)b[i].p % 4096 == 0 && b[i].size >= size));
+        }
+        mark[i] = (uint8_t)turn;
+        if (b[i].p)
+            b[i].p[0] = b[i].p[b[i].size - 1] = mark[i];
+    }
+    chunkmem_closing(&mem, 1);
+    for (int i = 0; i < PIECES; i++)
+        buf_release(&b[i]);
+    ck_assert_ptr_null(mem.with_room);
+    chunkmem_release(&mem);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("chunk");
@@ -587,6 +629,7 @@ int main(void)
     tcase_add_test(t, test_committed_space_is_never_written);
     tcase_add_test(t, test_space_to_grow_into_is_freed_once);
     tcase_add_test(t, test_own_space_is_free_at_once);
+    tcase_add_test(t, test_memory_of_the_cache);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

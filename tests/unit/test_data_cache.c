@@ -465,6 +465,14 @@ static int count_decode(const uint32_t *params, int nparams, const void *in, siz
     return plain_bytes(&decoded, in, in_size, out, out_size);
 }
 
+static void counted_known(void)
+{
+    static int known;
+
+    if (known++ == 0)
+        ok(drep_register_filter("counted", count_encode, count_decode, NULL, DREP_FILTER_KEEP));
+}
+
 /* A file with a committed dataset of so many chunks. */
 static drep_dataset *counted_dataset(int64_t chunks, drep_file **f)
 {
@@ -532,7 +540,7 @@ START_TEST(test_small_writes_do_not_decode_again)
 {
     double encodes, decodes;
 
-    ok(drep_register_filter("counted", count_encode, count_decode, NULL, DREP_FILTER_KEEP));
+    counted_known();
     for (int points = 1; points <= 100; points += 99) {
         write_anywhere(CACHED * 3 / 4, 600, points, &encodes, &decodes);
         ck_assert_double_eq(encodes, 0);
@@ -782,6 +790,84 @@ START_TEST(test_map_of_a_damaged_run)
 }
 END_TEST
 
+/* ---- more than the cache holds ---- */
+
+enum { FIELD = 1100, BOXES = 600 };
+
+static void field_box(struct rnd *r, int64_t *start, int64_t *count)
+{
+    for (int d = 0; d < 2; d++) {
+        count[d] = 1 + (int64_t)rnd_below(r, 70);
+        start[d] = (int64_t)rnd_below(r, (uint64_t)(FIELD - count[d]));
+    }
+}
+
+static drep_dataset *field_new(drep_file *f, const char *name, int64_t side)
+{
+    static const drep_filter filters[] = {{.id = DREP_FILTER_SHUFFLE},
+                                          {.id = DREP_FILTER_USER, .name = "counted"}};
+    drep_dataset *ds;
+
+    ok(drep_dataset_create(f, name,
+                           &(drep_spec){.type = DREP_INT32_T,
+                                        .rank = 2,
+                                        .dims = (int64_t[]){FIELD, FIELD},
+                                        .chunk = (int64_t[]){side, side},
+                                        .layout = DREP_CHUNKED,
+                                        .filters = filters,
+                                        .nfilters = 2},
+                           &ds));
+    return ds;
+}
+
+/* Chunks of two sizes, filtered, through a cache for a third of them: whatever is pushed out,
+ * used again, taken out of its shuffle or changed, boxes are what the array has. */
+START_TEST(test_random_boxes_of_more_than_the_cache)
+{
+    static int32_t now[2][FIELD][FIELD], buf[70 * 70];
+    drep_info *info = hints("drep_sync=none", "drep_cache_size=6000000", (char *)NULL);
+    drep_dataset *ds[2];
+    struct rnd r;
+    drep_file *f;
+
+    rnd_init(&r, 23 + (uint64_t)_i);
+    counted_known();
+    ok(drep_create(temp_path("more"), DREP_RDWR, "internal", info, &f));
+    ds[0] = field_new(f, "a", 160);
+    ds[1] = field_new(f, "b", 370);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < FIELD * FIELD; i++)
+            now[k][i / FIELD][i % FIELD] = i * 3 + (int32_t)rnd_below(&r, 99);
+        ok(drep_write(ds[k], NULL, NULL, now[k], NULL));
+    }
+    for (int i = 0; i < BOXES; i++) {
+        int k = (int)rnd_below(&r, 2), writes = rnd_below(&r, 3) == 0;
+        drep_xfer xfer = {.threads = 1 + (int)rnd_below(&r, 2)};
+        int64_t start[2], count[2];
+        drep_selection *sel;
+        size_t n = 0;
+
+        field_box(&r, start, count);
+        ok(drep_select_box(2, start, count, NULL, NULL, &sel));
+        for (int64_t a = start[0]; writes && a < start[0] + count[0]; a++)
+            for (int64_t b = start[1]; b < start[1] + count[1]; b++)
+                buf[n++] = now[k][a][b] = (int32_t)rnd_u64(&r);
+        ok(writes ? drep_write(ds[k], sel, NULL, buf, &xfer)
+                  : drep_read(ds[k], sel, NULL, buf, &xfer));
+        for (int64_t a = start[0]; a < start[0] + count[0]; a++)
+            for (int64_t b = 0; !writes && b < count[1]; b++)
+                ck_assert_int_eq(buf[n++], now[k][a][start[1] + b]);
+        drep_selection_free(sel);
+        if (rnd_below(&r, 100) == 0)
+            ok(drep_commit(f));
+    }
+    drep_dataset_close(ds[0]);
+    drep_dataset_close(ds[1]);
+    ok(drep_close(f));
+    drep_info_free(info);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data cache");
@@ -793,6 +879,7 @@ int main(void)
     tcase_add_loop_test(t, test_appends_and_commits_keep_the_file_small, 0, 3);
     tcase_add_test(t, test_small_writes_do_not_decode_again);
     tcase_add_loop_test(t, test_scattered_overwriting_keeps_the_file_small, 0, 3);
+    tcase_add_loop_test(t, test_random_boxes_of_more_than_the_cache, 0, 2);
     tcase_add_test(t, test_unions_that_are_none);
     tcase_add_test(t, test_union_of_wide_boxes);
     tcase_add_test(t, test_map_is_what_read_gives);
