@@ -130,6 +130,7 @@ void mem_unmap(void *p, size_t size)
 
 void mem_idle(void *p, size_t size)
 {
+    (void)p, (void)size;
 #ifdef MADV_DONTNEED
     madvise(p, size, MADV_DONTNEED);
 #endif
