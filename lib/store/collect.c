@@ -53,7 +53,9 @@ int chunk_edit(struct work *w, struct chunks *cs, const uint64_t *coord, int fre
         chunk_leave(w);
         return err;
     }
+    pthread_mutex_lock(&cs->st->lock); /* other chunks are changed meanwhile */
     cs->st->dirty = 1;
+    pthread_mutex_unlock(&cs->st->lock);
     if (fresh)
         d->waste = 0;
     *payload = &d->bytes;
