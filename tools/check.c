@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 struct check {
-    const char *file_name;
+    const char *file_name, *commit;
     bool quiet;
     struct sink sink;
 };
@@ -46,8 +46,8 @@ static int check_file(struct check *check, bool deep)
     int64_t findings = 0;
     drep_header header;
     drep_file *file;
-    int status =
-        tool_open(check->file_name, DREP_RDONLY | (deep ? 0 : DREP_HEADER_ONLY), NULL, &file);
+    int status = tool_open_commit(check->file_name, DREP_RDONLY | (deep ? 0 : DREP_HEADER_ONLY),
+                                  NULL, check->commit, &file);
     int err;
 
     if (status)
@@ -135,6 +135,7 @@ static const struct option_row options[] = {
     {'n', "no-clobber", NULL, "fail if NEW exists", NULL},
     {OPTION_SEAL, "seal", NULL, "compute the checksums that are absent (drep_checksum=deferred)",
      NULL},
+    OPTION_ROW_COMMIT,
     {0}};
 
 struct asked {
@@ -171,11 +172,15 @@ static int run(int argc, char **argv)
         check.quiet |= option == 'q';
         if (option == OPTION_REPAIR)
             asked.repair = optarg;
+        if (option == OPTION_COMMIT)
+            check.commit = optarg;
     }
     if (option < 0)
         return o.status;
     if (asked.repair && asked.seal)
         return command_usage(&check_command, "a damaged file is not sealed");
+    if (check.commit && (asked.repair || asked.seal))
+        return command_usage(&check_command, "an earlier commit is only looked at");
     files = option_operands(&o, 1, asked.repair ? 1 : INT_MAX, "which file?");
     if (!files)
         return o.status;
