@@ -215,6 +215,15 @@ static void grid_of(const drep_dataset *ds, uint64_t *chunk)
         chunk[d] = ds->rec.layout == FMT_CHUNKED ? ds->rec.chunk[d] : ds->rec.len[d];
 }
 
+/* Contents of variable length follow the elements. */
+static void heap_take(struct across *a, const struct buf *source, size_t fixed)
+{
+    static const uint8_t none[1];
+
+    a->heap = source->p != NULL ? source->p + fixed : none;
+    a->heap_size = source->len - fixed;
+}
+
 /* What one chunk of the source gives to the target's: rows of the box they share. */
 static int gather_chunk(struct gather *g, const uint64_t *sc, const uint64_t *schunk,
                         const uint64_t *tchunk)
@@ -235,8 +244,7 @@ static int gather_chunk(struct gather *g, const uint64_t *sc, const uint64_t *sc
         return err;
     g->any = true;
     across_begin(&a, &c->across);
-    a.heap = g->source.p + fixed;
-    a.heap_size = g->source.len - fixed;
+    heap_take(&a, &g->source, fixed);
     a.heap_out = &g->heap;
     for (d = 0; d < rank; d++) {
         uint64_t t0 = g->coord[d] * tchunk[d], s0 = sc[d] * schunk[d], end;
@@ -373,8 +381,8 @@ static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, u
 }
 
 /* n elements with their contents, behind one another in *out. */
-static int convert(struct carry *c, const uint8_t *src, const uint8_t *heap, size_t heap_size,
-                   uint64_t n, struct buf *out, struct buf *heap_out, drep_report *report)
+static int convert(struct carry *c, const struct buf *source, size_t fixed, uint64_t n,
+                   struct buf *out, struct buf *heap_out, drep_report *report)
 {
     int err = buf_reserve(out, bytes_of(c->to, n));
     struct across a;
@@ -383,16 +391,17 @@ static int convert(struct carry *c, const uint8_t *src, const uint8_t *heap, siz
         return err;
     out->len = (size_t)bytes_of(c->to, n);
     heap_out->len = 0;
+    if (out->len == 0)
+        return 0;
     if (c->same_elements && !c->from->ft->type->variable) {
-        memcpy(out->p, src, out->len);
+        memcpy(out->p, source->p, out->len);
         return 0;
     }
     memset(out->p, 0, out->len); /* gaps are zeros */
     across_begin(&a, &c->across);
-    a.heap = heap;
-    a.heap_size = heap_size;
+    heap_take(&a, source, fixed);
     a.heap_out = heap_out;
-    err = across_run(&a, out->p, c->to->esize, src, c->from->esize, (int64_t)n);
+    err = across_run(&a, out->p, c->to->esize, source->p, c->from->esize, (int64_t)n);
     *report = a.report;
     return err;
 }
@@ -434,8 +443,7 @@ static int convert_chunk(struct batch_item *s)
         n = n < left ? n : left;
     }
     if (err == 0)
-        err = convert(c, s->source.p, s->source.p + fixed, s->source.len - fixed, n, &s->payload,
-                      &s->heap, &s->report);
+        err = convert(c, &s->source, fixed, n, &s->payload, &s->heap, &s->report);
     if (err == 0)
         err = refer(c, &s->payload, n, &s->heap);
     return err == 0 ? heap_append(&s->payload, s->payload.len, &s->heap) : err;
@@ -560,7 +568,7 @@ static int carry_compact(struct carry *c)
         err = buf_set(out, b->p, b->len);
         heap->len = 0;
     } else {
-        err = convert(c, b->p, b->p + fixed, b->len - fixed, n, out, heap, &report);
+        err = convert(c, b, fixed, n, out, heap, &report);
         if (err == 0)
             err = refer(c, out, n, heap);
         if (err == 0)

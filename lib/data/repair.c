@@ -80,6 +80,7 @@ struct mending {
     struct bad_chunk *bad;
     size_t n, room;
     struct extents *claimed;
+    uint64_t size; /* bytes of the payload that is being mended */
 };
 
 static void coord_text(const struct mending *m, const uint64_t *coord, char *text, size_t size)
@@ -164,8 +165,8 @@ static void put_fill(uint8_t *p, uint64_t from, uint64_t to, uint64_t offset, vo
 
     from -= from % es;
     to += over == 0 ? 0 : es - over;
-    if (to > m->ds->chunks.payload)
-        to = m->ds->chunks.payload;
+    if (to > m->size)
+        to = m->size;
     snprintf(text, sizeof text,
              "dataset \"%s\": elements %llu to %llu of the chunk's payload read as fill", m->path,
              (unsigned long long)(from / es), (unsigned long long)((to + es - 1) / es - 1));
@@ -181,9 +182,11 @@ static int mend_chunk(struct mending *m, struct bad_chunk *bad)
     struct in in;
 
     in_init(&in, bad->record.p, bad->record.len);
-    if (!bad->drop && chunk_get(&in, &rec) == 0 &&
-        chunk_salvage(&m->ds->chunks, bad->coord, &rec, put_fill, m) == 0)
-        return m->r->stop;
+    if (!bad->drop && chunk_get(&in, &rec) == 0) {
+        m->size = rec.size;
+        if (chunk_salvage(&m->ds->chunks, bad->coord, &rec, put_fill, m) == 0)
+            return m->r->stop;
+    }
     key_make(&key, m->ds->id, FMT_TAG_CHUNK);
     for (int k = 0; k < m->ds->chunks.rank; k++)
         key_add_u64(&key, bad->coord[k]);
