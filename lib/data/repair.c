@@ -42,9 +42,12 @@ static int finding_left(int err, uint64_t offset, const char *message, void *ctx
 {
     char text[1600];
 
-    snprintf(text, sizeof text, "byte %llu of the new file: %s", (unsigned long long)offset,
-             message);
-    return finding(err, 0, offset != 0 ? text : message, ctx);
+    if (offset != 0)
+        snprintf(text, sizeof text, "the new file, byte %llu: %s", (unsigned long long)offset,
+                 message);
+    else
+        snprintf(text, sizeof text, "the new file: %s", message);
+    return finding(err, 0, text, ctx);
 }
 
 /* What does not only concern the object at hand. */

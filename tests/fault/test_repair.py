@@ -106,7 +106,7 @@ def repaired(folder, data, original):
     if done.returncode not in (0, 1):
         return "status %d: %s" % (done.returncode, done.stderr), done
     checked = run("check", "--deep", new)
-    if checked.returncode and "of the new file: " not in done.stdout:
+    if checked.returncode and ": the new file" not in done.stdout:
         return "the new file is not sound: " + checked.stdout + checked.stderr, done
     if done.returncode == 0:
         same = run("diff", original, new)
