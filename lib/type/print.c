@@ -155,8 +155,7 @@ static void put_scalar(struct text *t, const drep_scalar *s)
          s->exp_width, s->mant_pos, s->mant_width, s->exp_base_log2 == 4 ? 16 : 2, s->exp_bias);
 }
 
-/* A struct laid out as C would, of single members: "struct{INT, DOUBLE}". */
-static bool plain_struct(const drep_type *type)
+bool type_plain_struct(const drep_type *type)
 {
     for (int64_t i = 0; i < type->nmembers; i++)
         if (type->blocklen != NULL && type->blocklen[i] != 1)
@@ -166,7 +165,7 @@ static bool plain_struct(const drep_type *type)
 
 static void put_struct(struct text *t, const drep_type *type)
 {
-    if (plain_struct(type)) {
+    if (type_plain_struct(type)) {
         put(t, "struct{");
         for (int64_t i = 0; i < type->nmembers; i++) {
             put(t, i ? ", " : "");

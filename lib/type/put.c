@@ -58,6 +58,15 @@ static bool is_stored(const drep_type *type, int64_t i)
     return type->member[i]->items && (!type->blocklen || type->blocklen[i]);
 }
 
+/* Each machine lays it out as its own C compiler would, so no displacements are written. */
+static bool without_layout(const drep_type *type)
+{
+    for (int64_t i = 0; i < type->nmembers; i++)
+        if (!is_stored(type, i))
+            return false;
+    return type_plain_struct(type);
+}
+
 /* A compound, and a struct as a compound whose members have no names. */
 static int put_compound(struct putter *p, const drep_type *type)
 {
@@ -280,6 +289,8 @@ static int put_type(struct putter *p, const drep_type *type)
     }
     if (type->kind < DREP_KIND_CONTIGUOUS)
         return put_leaf(p, type);
+    if (type->kind == DREP_KIND_STRUCT && p->layout == PROG_MEMORY && without_layout(type))
+        return put_compound(p, type);
     if (p->layout == PROG_MEMORY)
         return put_made(p, type);
     if (!type->items)

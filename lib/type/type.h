@@ -153,6 +153,9 @@ int leaf_same(const drep_type *a, const drep_type *b);
 int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
                 int64_t *offsets, int64_t *size, int64_t *align);
 
+/* A struct laid out as C would, of single members: "struct{INT, DOUBLE}". */
+bool type_plain_struct(const drep_type *type);
+
 /* This machine's sizes. */
 const struct type_sizes *type_native_sizes(void);
 

@@ -60,7 +60,7 @@ vectors() {
     for v in "$HERE"/../vectors/*.drep; do
         case $v in */code*.drep) continue ;; esac # only with their functions
         status 0 convert "$v" "$tmp/v.drep" && status 0 check "$tmp/v.drep" || return 1
-        case $v in */user-filter.drep | */named.drep) continue ;; esac
+        case $v in */user-filter.drep) continue ;; esac # its elements need a filter that is not here
         status 0 diff "$v" "$tmp/v.drep" || {
             cat "$tmp/out"
             return 1

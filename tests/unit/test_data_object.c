@@ -366,12 +366,16 @@ START_TEST(test_named_types)
                                  "struct{a: INT64_T, b: DOUBLE[3,4]}",
                                  "subarray([4,5],[2,3],[1,1],c,INT16_T)",
                                  "seq(vstring)",
-                                 "enum(INT8_T){RED=0,GREEN=1}"};
+                                 "enum(INT8_T){RED=0,GREEN=1}",
+                                 "struct{INT, struct{SHORT, DOUBLE}}",
+                                 "struct([2,1],[0,16],[INT,DOUBLE])"};
+    enum { LINES = sizeof lines / sizeof *lines };
+    char *before, *after;
     drep_type *type, *back;
     drep_objinfo info;
 
     for (int round = 0; round < 2; round++)
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < LINES; i++) {
             char path[32];
 
             snprintf(path, sizeof path, "t%d", 10 * round + i);
@@ -379,6 +383,11 @@ START_TEST(test_named_types)
             ok(drep_type_commit(f, path, type));
             ok(drep_type_open(f, path, &back));
             ck_assert_msg(drep_type_equal(type, back), "%s", lines[i]);
+            ok(drep_type_print(type, &before));
+            ok(drep_type_print(back, &after));
+            ck_assert_str_eq(before, after);
+            free(before);
+            free(after);
             drep_type_free(type);
             drep_type_free(back);
         }
@@ -386,7 +395,7 @@ START_TEST(test_named_types)
     ok(drep_stat(f, "t1", &info));
     ck_assert_int_eq(info.kind, DREP_OBJ_TYPE);
     check_file(f); /* also counts uses */
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < LINES; i++) {
         char path[32];
 
         snprintf(path, sizeof path, "t%d", i);
