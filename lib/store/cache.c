@@ -5,6 +5,7 @@
 #include "store/node.h"
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/pool.h"
 
 #include <string.h>
@@ -29,87 +30,112 @@ int node_cache_init(struct node_cache *c, struct budget *budget)
     return 0;
 }
 
-static struct cache_shard *shard_of(struct node_cache *c, uint64_t offset, struct node ***chain)
+static uint64_t mix(uint64_t offset)
 {
-    uint64_t h = offset / FMT_ALIGN * UINT64_C(0x9e3779b97f4a7c15);
-    struct cache_shard *s = &c->shard[h >> 60];
-
-    *chain = &s->chain[h >> 52 & (CACHE_CHAINS - 1)];
-    return s;
+    return offset / FMT_ALIGN * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static void unlink_age(struct cache_shard *s, struct node *n)
+static struct cache_shard *shard_of(struct node_cache *c, uint64_t offset)
 {
-    if (n->newer)
-        n->newer->older = n->older;
-    else
-        s->newest = n->older;
-    if (n->older)
-        n->older->newer = n->newer;
-    else
-        s->oldest = n->newer;
+    return &c->shard[mix(offset) >> 60];
 }
 
-static void link_newest(struct cache_shard *s, struct node *n)
+/* ---- places ---- */
+
+static size_t home(const struct cache_shard *s, uint64_t offset)
 {
-    n->newer = NULL;
-    n->older = s->newest;
-    if (s->newest)
-        s->newest->newer = n;
-    else
-        s->oldest = n;
-    s->newest = n;
+    return (size_t)(mix(offset) >> 28) & (s->places - 1);
 }
 
-static void drop(struct node_cache *c, struct cache_shard *s, struct node *n)
+/* The place of a node, or the free one that it may take; there is always a free one. */
+static struct cache_place *find(const struct cache_shard *s, uint64_t offset)
 {
-    struct node **at;
+    size_t i = home(s, offset);
 
-    shard_of(c, n->ref.offset, &at);
-    while (*at != n)
-        at = &(*at)->chain;
-    *at = n->chain;
-    unlink_age(s, n);
-    s->memory -= node_memory(n);
-    atomic_fetch_sub_explicit(&c->budget->nodes, node_memory(n), memory_order_relaxed);
+    while (s->place[i].node && s->place[i].offset != offset)
+        i = (i + 1) & (s->places - 1);
+    return &s->place[i];
+}
+
+/* Twice as many, if there is memory for them. */
+static void more_places(struct cache_shard *s)
+{
+    struct cache_shard more = {.places = s->places ? 2 * s->places : 64};
+
+    more.place = mem_zalloc(more.places, sizeof(*more.place));
+    if (!more.place)
+        return;
+    for (size_t i = 0; i < s->places; i++) {
+        if (s->place[i].node)
+            *find(&more, s->place[i].offset) = s->place[i];
+    }
+    mem_free(s->place);
+    s->place = more.place;
+    s->places = more.places;
+}
+
+/* What stands behind it moves up, so that it is found without the one that goes. */
+static void leave_place(struct cache_shard *s, struct cache_place *place)
+{
+    size_t last = s->places - 1, gap = (size_t)(place - s->place);
+
+    for (size_t i = (gap + 1) & last; s->place[i].node; i = (i + 1) & last) {
+        if (((i - home(s, s->place[i].offset)) & last) >= ((i - gap) & last)) {
+            s->place[gap] = s->place[i];
+            gap = i;
+        }
+    }
+    s->place[gap].node = NULL;
+    s->taken--;
+}
+
+/* ---- nodes ---- */
+
+static void drop(struct node_cache *c, struct cache_shard *s, struct cache_place *place)
+{
+    struct node *n = place->node;
+    size_t memory = node_memory(n);
+
+    leave_place(s, place);
+    s->memory -= memory;
+    atomic_fetch_sub_explicit(&c->budget->nodes, memory, memory_order_relaxed);
     node_unref(n);
-}
-
-static struct node *find(struct node *chain, uint64_t offset)
-{
-    while (chain && chain->ref.offset != offset)
-        chain = chain->chain;
-    return chain;
 }
 
 struct node *node_cache_get(struct node_cache *c, const struct ref *ref)
 {
-    struct node **chain, *n;
-    struct cache_shard *s = shard_of(c, ref->offset, &chain);
+    struct cache_shard *s = shard_of(c, ref->offset);
+    struct cache_place *place;
+    struct node *n = NULL;
 
     pthread_mutex_lock(&s->lock);
-    n = find(*chain, ref->offset);
-    if (n && (n->ref.length != ref->length || n->ref.checksum != ref->checksum))
-        n = NULL;
-    if (n) {
+    place = s->taken ? find(s, ref->offset) : NULL;
+    if (place && place->node) {
+        n = place->node;
         for (int i = 1; i < 6; i++) /* the marks of a leaf that was read follow it */
             __builtin_prefetch((const char *)n + i * 64);
-        node_ref(n);
-        atomic_store_explicit(&n->touched, 1, memory_order_relaxed);
+        place->touched = 1;
+        if (n->ref.length != ref->length || n->ref.checksum != ref->checksum)
+            n = NULL;
+        else
+            node_ref(n);
     }
     pthread_mutex_unlock(&s->lock);
     return n;
 }
 
-/* The oldest goes, unless it was used since it became that: then it is new again. */
-static void drop_or_spare(struct node_cache *c, struct cache_shard *s, struct node *n)
+/* One goes that was not used since the hand passed it last; not this one. */
+static void drop_one(struct node_cache *c, struct cache_shard *s, const struct node *but)
 {
-    if (!atomic_exchange_explicit(&n->touched, 0, memory_order_relaxed)) {
-        drop(c, s, n);
-        return;
+    for (;; s->hand++) {
+        struct cache_place *place = &s->place[s->hand & (s->places - 1)];
+
+        if (place->node && place->node != but && !place->touched) {
+            drop(c, s, place);
+            return;
+        }
+        place->touched = 0;
     }
-    unlink_age(s, n);
-    link_newest(s, n);
 }
 
 /* At most half of the budget, and not what chunks have taken of it. */
@@ -123,23 +149,32 @@ static uint64_t allowed(const struct node_cache *c)
     return half > LEAST ? half : LEAST;
 }
 
-void node_cache_put(struct node_cache *c, struct node *n)
+/* Takes a place, if one more stays free. */
+static void keep(struct node_cache *c, struct cache_shard *s, struct node *n)
 {
-    struct node **chain, *old;
-    struct cache_shard *s = shard_of(c, n->ref.offset, &chain);
-
-    pthread_mutex_lock(&s->lock);
-    old = find(*chain, n->ref.offset);
-    if (old)
-        drop(c, s, old);
+    if (2 * s->taken >= s->places)
+        more_places(s);
+    if (s->taken + 1 >= s->places)
+        return;
     node_ref(n);
-    n->chain = *chain;
-    *chain = n;
-    link_newest(s, n);
+    *find(s, n->ref.offset) = (struct cache_place){n->ref.offset, n, 0};
+    s->taken++;
     s->memory += node_memory(n);
     atomic_fetch_add_explicit(&c->budget->nodes, node_memory(n), memory_order_relaxed);
-    while (s->memory > allowed(c) / CACHE_SHARDS && s->oldest != n)
-        drop_or_spare(c, s, s->oldest);
+}
+
+void node_cache_put(struct node_cache *c, struct node *n)
+{
+    struct cache_shard *s = shard_of(c, n->ref.offset);
+    struct cache_place *old;
+
+    pthread_mutex_lock(&s->lock);
+    old = s->taken ? find(s, n->ref.offset) : NULL;
+    if (old && old->node)
+        drop(c, s, old);
+    keep(c, s, n);
+    while (s->memory > allowed(c) / CACHE_SHARDS && s->taken > 1)
+        drop_one(c, s, n);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -149,8 +184,10 @@ void node_cache_clear(struct node_cache *c)
         struct cache_shard *s = &c->shard[i];
 
         pthread_mutex_lock(&s->lock);
-        while (s->oldest)
-            drop(c, s, s->oldest);
+        for (size_t k = 0; s->taken > 0; k++) {
+            while (s->place[k].node) /* what stands behind it moves up */
+                drop(c, s, &s->place[k]);
+        }
         pthread_mutex_unlock(&s->lock);
     }
 }
@@ -158,7 +195,9 @@ void node_cache_clear(struct node_cache *c)
 void node_cache_release(struct node_cache *c)
 {
     node_cache_clear(c);
-    for (int i = 0; i < CACHE_SHARDS; i++)
+    for (int i = 0; i < CACHE_SHARDS; i++) {
+        mem_free(c->shard[i].place);
         pthread_mutex_destroy(&c->shard[i].lock);
+    }
     leafmem_release(&c->mem);
 }

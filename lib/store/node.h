@@ -65,12 +65,10 @@ struct node {
     atomic_int refs;
     uint8_t level;
     uint8_t dirty;
-    uint8_t loose;           /* a leaf that was read: its arena was too small, and is apart */
-    _Atomic uint8_t touched; /* since it was last the oldest of the cache */
-    struct node *chain;      /* the cache's */
-    struct ref ref;          /* where it stands, length 0 when dirty */
-    _Atomic uint64_t under;  /* a node that stands there was seen to allow these keys */
-    uint32_t n, room;        /* items */
+    uint8_t loose;          /* a leaf that was read: its arena was too small, and is apart */
+    struct ref ref;         /* where it stands, length 0 when dirty */
+    _Atomic uint64_t under; /* a node that stands there was seen to allow these keys */
+    uint32_t n, room;       /* items */
     /* A leaf that was read has no items.  All of it is one piece of memory: what follows,
      * marks, where each entry begins in the block, the arena, the block. */
     struct mark *mark;
@@ -85,7 +83,6 @@ struct node {
     struct words *words;          /* of an interior one that was read: its keys' */
     _Atomic(struct node *) *kept; /* and its interior children, once they were read */
     struct node *parent;          /* of a dirty one; NULL: the root */
-    struct node *newer, *older;   /* the cache's */
     struct leafmem *from;         /* which it comes from; NULL: mem_alloc() */
 };
 
@@ -205,11 +202,17 @@ uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8]
 /* ---- the cache of nodes that stand in the file ---- */
 
 #define CACHE_SHARDS 16
-#define CACHE_CHAINS 256
+/* Offsets beside nodes: of a node that is not asked for, nothing is looked at. */
+struct cache_place {
+    uint64_t offset;
+    struct node *node; /* NULL: free */
+    int touched;       /* since the hand passed */
+};
 struct cache_shard {
     pthread_mutex_t lock;
-    struct node *chain[CACHE_CHAINS];
-    struct node *newest, *oldest;
+    struct cache_place *place; /* at most half of them taken, or as many as there is memory for */
+    size_t places, taken;
+    size_t hand; /* goes round over the places and takes what was not touched */
     size_t memory;
 };
 struct node_cache {
