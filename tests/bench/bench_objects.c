@@ -29,7 +29,16 @@ struct work {
     int latest; /* HDF5's format: the library's newest, or the default */
     int *which; /* looked up */
     int64_t sum;
-    char *start; /* the program of the child processes */
+    /* Open while objects are looked up. */
+    drep_file *file;
+    hid_t h5_file;
+#if HAVE_SQLITE
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+#endif
+    struct slot *table;
+    const char *cache; /* the hint drep_cache_size; NULL: its default */
+    char *start;       /* the program of the child processes */
     const char *child[4];
 };
 
@@ -74,25 +83,62 @@ static void drep_make(void *ctx)
     bench_must(drep_close(file) == 0, "drep_close");
 }
 
-static void drep_find(void *ctx)
+/* Files in which objects are looked up by name, and what a look-up is. */
+struct side {
+    const char *name;
+    void (*open)(struct work *w);
+    void (*one)(struct work *w, const char *path, double want);
+    void (*close)(struct work *w);
+};
+
+static void look_up(struct work *w, const struct side *side, int at)
 {
-    struct work *w = ctx;
-    drep_file *file;
     char path[32];
 
-    bench_must(drep_open(w->drep, DREP_RDONLY, NULL, &file) == 0, "drep_open");
-    for (int i = 0; i < LOOKUPS; i++) {
-        int at = w->which[i] % w->n;
-        drep_dataset *set;
-        double v;
+    name_of(path, at);
+    side->one(w, path, at * 0.5);
+}
 
-        name_of(path, at);
-        bench_must(drep_dataset_open(file, path, &set) == 0, "drep_dataset_open");
-        bench_must(drep_read(set, NULL, NULL, &v, NULL) == 0, "drep_read");
-        drep_dataset_close(set);
-        bench_must(v == at * 0.5, "comparing what was read");
-    }
-    bench_must(drep_close(file) == 0, "drep_close");
+static void find(struct work *w, const struct side *side)
+{
+    side->open(w);
+    for (int i = 0; i < LOOKUPS; i++)
+        look_up(w, side, w->which[i] % w->n);
+    side->close(w);
+}
+
+static void drep_begin(struct work *w)
+{
+    drep_info *info = NULL;
+
+    bench_must(drep_info_new(&info) == 0, "drep_info_new");
+    if (w->cache)
+        bench_must(drep_info_set(info, "drep_cache_size", w->cache) == 0, "drep_info_set");
+    bench_must(drep_open(w->drep, DREP_RDONLY, info, &w->file) == 0, "drep_open");
+    drep_info_free(info);
+}
+
+static void drep_one(struct work *w, const char *path, double want)
+{
+    drep_dataset *set;
+    double v;
+
+    bench_must(drep_dataset_open(w->file, path, &set) == 0, "drep_dataset_open");
+    bench_must(drep_read(set, NULL, NULL, &v, NULL) == 0, "drep_read");
+    drep_dataset_close(set);
+    bench_must(v == want, "comparing what was read");
+}
+
+static void drep_end(struct work *w)
+{
+    bench_must(drep_close(w->file) == 0, "drep_close");
+}
+
+static const struct side drep_side = {"datarep", drep_begin, drep_one, drep_end};
+
+static void drep_find(void *ctx)
+{
+    find(ctx, &drep_side);
 }
 
 static int drep_count(const drep_linkinfo *link, void *ctx)
@@ -183,25 +229,32 @@ static void h5_make_default(void *ctx)
     h5_make(ctx, 0);
 }
 
+static void h5_begin(struct work *w)
+{
+    w->h5_file = H5Fopen(w->h5, H5F_ACC_RDONLY, H5P_DEFAULT);
+    bench_must(w->h5_file >= 0, "H5Fopen");
+}
+
+static void h5_one(struct work *w, const char *path, double want)
+{
+    hid_t d = H5Dopen2(w->h5_file, path, H5P_DEFAULT);
+    double v;
+
+    bench_must(H5Dread(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &v) >= 0, "H5Dread");
+    H5Dclose(d);
+    bench_must(v == want, "comparing what was read");
+}
+
+static void h5_end(struct work *w)
+{
+    H5Fclose(w->h5_file);
+}
+
+static const struct side h5_side = {"HDF5", h5_begin, h5_one, h5_end};
+
 static void h5_find(void *ctx)
 {
-    struct work *w = ctx;
-    hid_t f = H5Fopen(w->h5, H5F_ACC_RDONLY, H5P_DEFAULT);
-    char path[32];
-
-    for (int i = 0; i < LOOKUPS; i++) {
-        int at = w->which[i] % w->n;
-        hid_t d;
-        double v;
-
-        name_of(path, at);
-        d = H5Dopen2(f, path, H5P_DEFAULT);
-        bench_must(H5Dread(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &v) >= 0,
-                   "H5Dread");
-        H5Dclose(d);
-        bench_must(v == at * 0.5, "comparing what was read");
-    }
-    H5Fclose(f);
+    find(ctx, &h5_side);
 }
 
 static herr_t h5_count(hid_t group, const char *name, const H5L_info_t *info, void *ctx)
@@ -317,24 +370,31 @@ static void sql_make(void *ctx)
     sqlite3_close(db);
 }
 
+static void sql_begin(struct work *w)
+{
+    w->db = sql_open(w, SQLITE_OPEN_READONLY);
+    w->stmt = sql_prepare(w->db, "SELECT value FROM dataset WHERE name = ?");
+}
+
+static void sql_one(struct work *w, const char *path, double want)
+{
+    sqlite3_bind_text(w->stmt, 1, path + 1, -1, SQLITE_STATIC);
+    sql_step(w->stmt, SQLITE_ROW);
+    bench_must(sqlite3_column_double(w->stmt, 0) == want, "comparing what was read");
+    sqlite3_reset(w->stmt);
+}
+
+static void sql_end(struct work *w)
+{
+    sqlite3_finalize(w->stmt);
+    sqlite3_close(w->db);
+}
+
+static const struct side sql_side = {"SQLite", sql_begin, sql_one, sql_end};
+
 static void sql_find(void *ctx)
 {
-    struct work *w = ctx;
-    sqlite3 *db = sql_open(w, SQLITE_OPEN_READONLY);
-    sqlite3_stmt *stmt = sql_prepare(db, "SELECT value FROM dataset WHERE name = ?");
-    char path[32];
-
-    for (int i = 0; i < LOOKUPS; i++) {
-        int at = w->which[i] % w->n;
-
-        name_of(path, at);
-        sqlite3_bind_text(stmt, 1, path + 1, -1, SQLITE_STATIC);
-        sql_step(stmt, SQLITE_ROW);
-        bench_must(sqlite3_column_double(stmt, 0) == at * 0.5, "comparing what was read");
-        sqlite3_reset(stmt);
-    }
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
+    find(ctx, &sql_side);
 }
 
 static void sql_list(void *ctx)
@@ -466,57 +526,238 @@ static int read_rows(struct work *w)
 
 /* ---- from a thousand to a million ---- */
 
+/* The least that looking up a name takes: a hash table of names and values in memory. */
+struct slot {
+    char path[16];
+    double value;
+};
+
+static struct slot *slot_of(const struct work *w, const char *path)
+{
+    uint64_t size = 2, h = 0;
+
+    while (size < 2 * (uint64_t)w->n)
+        size *= 2;
+    for (const char *c = path; *c; c++)
+        h = (h ^ (uint8_t)*c) * 0x9e3779b97f4a7c15u;
+    for (uint64_t i = h >> 32;; i++) {
+        struct slot *s = &w->table[i & (size - 1)];
+
+        if (!s->path[0] || strcmp(s->path, path) == 0)
+            return s;
+    }
+}
+
+static void table_begin(struct work *w)
+{
+    w->table = calloc(4 * (size_t)w->n, sizeof *w->table);
+    bench_must(w->table != NULL, "memory");
+    for (int i = 0; i < w->n; i++) {
+        struct slot *s;
+        char path[32];
+
+        name_of(path, i);
+        s = slot_of(w, path);
+        strcpy(s->path, path);
+        s->value = i * 0.5;
+    }
+}
+
+static void table_one(struct work *w, const char *path, double want)
+{
+    bench_must(slot_of(w, path)->value == want, "comparing what was found");
+}
+
+static void table_end(struct work *w)
+{
+    free(w->table);
+}
+
+static const struct side table_side = {"a hash table in memory", table_begin, table_one, table_end};
+
+/* Seconds for each look-up of one object in a hundred by a file newly opened, the opening not
+ * counted: however many objects there are, the same part of the file is read. */
+static double look_cold(struct work *w, const struct side *side)
+{
+    double time = 0;
+
+    for (int done = 0; done < LOOKUPS;) {
+        double begin;
+
+        side->open(w);
+        begin = bench_now();
+        for (int i = 0; i < w->n / 100; i++)
+            look_up(w, side, w->which[done++] % w->n);
+        time += bench_now() - begin;
+        side->close(w);
+    }
+    return time / LOOKUPS;
+}
+
+/* Of each object once, in no order. */
+static double look_pass(struct work *w, const struct side *side, const uint32_t *order)
+{
+    double begin = bench_now();
+
+    for (int i = 0; i < w->n; i++)
+        look_up(w, side, (int)order[i]);
+    return (bench_now() - begin) / w->n;
+}
+
+static uint32_t *shuffled(int n)
+{
+    uint32_t *order = malloc((size_t)n * sizeof *order),
+             *random = malloc((size_t)n * sizeof *order);
+
+    bench_must(order != NULL && random != NULL, "memory");
+    bench_random(random, (size_t)n * sizeof *random, 5);
+    for (int i = 0; i < n; i++) {
+        uint32_t at = random[i] % (uint32_t)(i + 1);
+
+        order[i] = order[at];
+        order[at] = (uint32_t)i;
+    }
+    free(random);
+    return order;
+}
+
+/* By a file newly opened, and (again) the second time. */
+static double look_all(struct work *w, const struct side *side, int again)
+{
+    uint32_t *order = shuffled(w->n);
+    double time;
+
+    side->open(w);
+    time = look_pass(w, side, order);
+    if (again)
+        time = look_pass(w, side, order);
+    side->close(w);
+    free(order);
+    return time;
+}
+
+static double look_once(struct work *w, const struct side *side)
+{
+    return look_all(w, side, 0);
+}
+
+/* With a cache for all of it. */
+static double look_again(struct work *w, const struct side *side)
+{
+    double time;
+
+    w->cache = "1073741824";
+    time = look_all(w, side, 1);
+    w->cache = NULL;
+    return time;
+}
+
+/* Other work, of all objects. */
+static double each(struct work *w, bench_fn *fn)
+{
+    double begin = bench_now();
+
+    fn(w);
+    return (bench_now() - begin) / w->n;
+}
+
+static double cost_create(struct work *w, const struct side *side)
+{
+    if (side == &drep_side) {
+        unlink(w->drep);
+        return each(w, drep_make);
+    }
+#if HAVE_SQLITE
+    if (side == &sql_side) {
+        unlink(w->sql);
+        return each(w, sql_make);
+    }
+#endif
+    unlink(w->h5);
+    return each(w, h5_make_latest);
+}
+
+static double cost_by_name(struct work *w, const struct side *side)
+{
+    (void)side;
+    return each(w, drep_by_name);
+}
+
+static double cost_by_creation(struct work *w, const struct side *side)
+{
+    (void)side;
+    return each(w, drep_by_creation);
+}
+
 struct cost {
     const char *what;
-    bench_fn *fn;
+    const struct side *side;
+    double (*fn)(struct work *w, const struct side *side);
     double unit[4]; /* seconds for one object */
 };
 
-static double best_of(bench_fn *fn, struct work *w, int rounds, int fresh)
+/* Of as many rounds as two seconds have, at most seven. */
+static double best_of(const struct cost *c, struct work *w)
 {
-    double best = 1e9;
+    double best = 1e9, end = bench_now() + 2;
 
-    for (int i = 0; i < rounds; i++) {
-        double begin;
+    for (int i = 0; i < 7 && (i == 0 || bench_now() < end); i++) {
+        double time = c->fn(w, c->side);
 
-        if (fresh)
-            unlink(w->drep);
-        begin = bench_now();
-        fn(w);
-        begin = bench_now() - begin;
-        best = begin < best ? begin : best;
+        best = time < best ? time : best;
     }
     return best;
 }
 
+static int cost_row(const struct cost *c, double bar)
+{
+    double grown = c->unit[3] / c->unit[0];
+    int ours = c->side == &drep_side;
+
+    printf("  %-34s %-22s %7.2f %7.2f %7.2f %7.2f   growth %5.2f %s\n", c->what, c->side->name,
+           1e6 * c->unit[0], 1e6 * c->unit[1], 1e6 * c->unit[2], 1e6 * c->unit[3], grown,
+           !ours          ? ""
+           : grown <= bar ? "met"
+                          : "MISSED");
+    return ours && grown > bar;
+}
+
 static int scale_rows(struct work *w)
 {
-    struct cost cost[] = {{"create", drep_make, {0}},
-                          {"look up", drep_find, {0}},
-                          {"list by name", drep_by_name, {0}},
-                          {"list by creation", drep_by_creation, {0}}};
+    struct cost cost[] = {
+        {"create", &drep_side, cost_create, {0}},
+        {"create", &h5_side, cost_create, {0}},
+#if HAVE_SQLITE
+        {"create", &sql_side, cost_create, {0}},
+#endif
+        {"list by name", &drep_side, cost_by_name, {0}},
+        {"list by creation", &drep_side, cost_by_creation, {0}},
+        {"look up 1 in 100, newly opened", &drep_side, look_cold, {0}},
+        {"look up 1 in 100, newly opened", &h5_side, look_cold, {0}},
+#if HAVE_SQLITE
+        {"look up 1 in 100, newly opened", &sql_side, look_cold, {0}},
+#endif
+        {"look up each once, newly opened", &drep_side, look_once, {0}},
+        {"look up each again, all in memory", &drep_side, look_again, {0}},
+        {"look up each again, all in memory", &table_side, look_again, {0}}
+    };
+    enum { COSTS = sizeof cost / sizeof *cost };
     double bar = log(1e6) / log(1e3);
     int missed = 0;
 
     for (int i = 0; i < 4; i++) {
         w->n = (int)pow(10, 3 + i);
-        for (int k = 0; k < 4; k++)
-            cost[k].unit[i] = best_of(cost[k].fn, w, i == 3 ? 3 : 7, k == 0) /
-                              (cost[k].fn == drep_find ? LOOKUPS : w->n);
+        remove_all(w);
+        for (int k = 0; k < COSTS; k++)
+            cost[k].unit[i] = best_of(&cost[k], w);
     }
     w->n = OBJECTS;
     printf(
         "cost of one object, microseconds, among 10^3, 10^4, 10^5, 10^6; growth is at most %.1f, "
         "the ratio of the logarithms\n",
         bar);
-    for (int k = 0; k < 4; k++) {
-        double grown = cost[k].unit[3] / cost[k].unit[0];
-
-        printf("  %-20s %7.2f %7.2f %7.2f %7.2f   growth %.2f %s\n", cost[k].what,
-               1e6 * cost[k].unit[0], 1e6 * cost[k].unit[1], 1e6 * cost[k].unit[2],
-               1e6 * cost[k].unit[3], grown, grown <= bar ? "met" : "MISSED");
-        missed += grown > bar;
-    }
+    for (int k = 0; k < COSTS; k++)
+        missed += cost_row(&cost[k], bar);
     return missed;
 }
 
