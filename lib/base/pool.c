@@ -28,7 +28,7 @@ enum { THREADS_MAX = 256 };
 #define POOL_LOCK PTHREAD_MUTEX_INITIALIZER
 #endif
 
-#define WATCH_NS ((int64_t)50000)  /* that a worker watches before it sleeps */
+#define WATCH_NS ((int64_t)100000) /* that a worker watches before it sleeps */
 #define LEAVE_NS ((int64_t)100000) /* that a caller does */
 
 struct job {
@@ -49,7 +49,8 @@ static struct {
     struct job *jobs;
     int threads;
     int asleep;         /* workers that wait for `work` */
-    int watching, eyes; /* that watch for it, and how many may */
+    atomic_int watching; /* that watch for it; changes under the lock */
+    int eyes;            /* how many may */
     atomic_uint posted; /* jobs so far */
 } pool = {.lock = POOL_LOCK, .work = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
@@ -242,6 +243,11 @@ static void grow(int want)
         pool.threads++;
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+int pool_awake(void)
+{
+    return !working && atomic_load_explicit(&pool.watching, memory_order_relaxed) > 0;
 }
 
 static int run_serially(int64_t n, pool_fn *fn, void *ctx)

@@ -19,6 +19,8 @@ int lock_init(pthread_mutex_t *lock);
 
 int pool_cpus(void); /* processors this process may use */
 int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx);
+/* Does a thread watch for a job just now, so that one of a few microseconds pays? */
+int pool_awake(void);
 
 /* Lets the functions of one pool_run() do a part of their work in the order of their
  * indices.  Each index calls pool_turn_wait(), works, and calls pool_turn_end(); one that

@@ -175,6 +175,8 @@ static int read_alone(const struct share *s)
     struct work *w = work_take(st);
     int err = w == NULL ? DREP_ERR_NOMEM : 0;
 
+    if (err == 0)
+        work_threads(w, s->t->threads);
     for (int64_t i = 0; err == 0 && i < s->t->nparts; i++)
         err = read_piece(s, w, i);
     work_give(st, w);

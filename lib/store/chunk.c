@@ -48,6 +48,7 @@ void work_give(struct store *st, struct work *w)
         return;
     if (w->found.run)
         run_done(st, &w->found);
+    w->threads = 0;
     pthread_mutex_lock(&st->lock);
     w->next = st->works;
     st->works = w;
@@ -66,6 +67,11 @@ void works_free(struct store *st)
         mem_free(w->window);
         mem_free(w);
     }
+}
+
+void work_threads(struct work *w, int threads)
+{
+    w->threads = threads;
 }
 
 struct buf *work_buf(struct work *w)
@@ -159,9 +165,10 @@ static int undo_front(struct codec *k, const struct chunks *cs, const struct chu
 }
 
 /* unit NULL: nothing is left to undo. */
-static int decode(struct codec *k, const struct chunks *cs, const struct chunk_rec *rec,
+static int decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
                   struct buf *out, uint64_t *unit)
 {
+    struct codec *k = &w->codec;
     int front = unit ? front_shuffle(cs, rec->skipped) : -1, err;
     uint32_t skipped = rec->skipped | (front < 0 ? 0 : (uint32_t)1 << front);
     uint64_t most = unfiltered_max(cs);
@@ -171,7 +178,7 @@ static int decode(struct codec *k, const struct chunks *cs, const struct chunk_r
                     (unsigned long long)cs->payload, (unsigned long long)cs->st->opts.chunk_max);
     err = filters_known(cs->filter, cs->nfilters, rec->skipped);
     if (!err)
-        err = payload_filtered(cs->st, rec, cs->st->opts.verify, &k->stored);
+        err = payload_filtered(cs->st, rec, cs->st->opts.verify, w->threads, &k->stored);
     if (!err)
         err = filters_decode(k, cs->filter, cs->nfilters, skipped, k->stored.p, k->stored.len,
                              (size_t)cs->payload, most, out);
@@ -201,7 +208,7 @@ static int load(struct work *w, struct buf *out, uint64_t *unit)
         return 0;
     }
     if (r->rec.filtered) {
-        err = decode(&w->codec, cs, &r->rec, out, unit);
+        err = decode(w, cs, &r->rec, out, unit);
     } else {
         err = r->rec.size > SIZE_MAX
                   ? fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)r->rec.size)
@@ -503,7 +510,7 @@ int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64
 
 int chunk_stored(struct chunks *cs, const struct chunk_rec *rec, struct buf *out)
 {
-    return payload_filtered(cs->st, rec, cs->st->opts.verify, out);
+    return payload_filtered(cs->st, rec, cs->st->opts.verify, 1, out);
 }
 
 int chunk_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next)
@@ -699,9 +706,9 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
         w = work_take(st);
         if (!w)
             return DREP_ERR_NOMEM;
-        err = payload_filtered(st, rec, 1, &w->codec.stored);
+        err = payload_filtered(st, rec, 1, 1, &w->codec.stored);
         if (!err && depth == CHUNK_DECODE)
-            err = decode(&w->codec, cs, rec, &bytes, NULL);
+            err = decode(w, cs, rec, &bytes, NULL);
         buf_release(&bytes);
         work_give(st, w);
         return err;

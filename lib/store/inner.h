@@ -335,8 +335,9 @@ int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offs
 /* How many sums of the run are absent; and makes them from what stands in the file. */
 uint64_t payload_absent(const struct run *r);
 int payload_seal(struct store *st, struct run *r);
-/* The stored bytes of a filtered chunk, verified. */
-int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, struct buf *out);
+/* The stored bytes of a filtered chunk, verified; read by at most so many threads. */
+int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, int threads,
+                     struct buf *out);
 
 /* ---- memory for what the cache keeps: chunkmem.c ---- */
 
@@ -457,6 +458,7 @@ struct work {
     struct buf own;     /* the caller's */
     struct buf payload; /* a chunk that is decoded but not kept */
     uint8_t *window;    /* WINDOW_BYTES, at a multiple of a page */
+    int threads;        /* that may read stored bytes; 0: this one alone */
     /* The chunk at hand. */
     struct chunks *cs;
     uint64_t coord[FMT_RANK_MAX];

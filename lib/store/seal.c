@@ -31,7 +31,7 @@ static int seal_filtered(struct store *st, struct run *r, int64_t *blocks)
 
     if (r->rec.sum[0])
         return 0;
-    err = payload_filtered(st, &r->rec, 0, &bytes);
+    err = payload_filtered(st, &r->rec, 0, 1, &bytes);
     if (!err) {
         r->rec.sum[0] = sum_stored(bytes.p, bytes.len);
         err = store_again(st, r, &none);

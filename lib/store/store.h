@@ -179,6 +179,8 @@ void chunks_release(struct chunks *cs);
 struct work;
 struct work *work_take(struct store *st);
 void work_give(struct store *st, struct work *w);
+/* So many threads may read stored bytes for it; else this one alone does. */
+void work_threads(struct work *w, int threads);
 /* A buffer of the caller's own, which stays from call to call. */
 struct buf *work_buf(struct work *w);
 
