@@ -1,12 +1,6 @@
 /* in.c - the bounded cursor that every decoder reads with. */
 #include "format/in.h"
 
-void in_init(struct in *in, const void *p, size_t size)
-{
-    /* A pointer even for no bytes, so that NULL from in_bytes() always is an error. */
-    *in = (struct in){.p = p ? p : (const void *)"", .size = p ? size : 0};
-}
-
 int in_fail(struct in *in, int err, const char *why)
 {
     if (!in->err) {

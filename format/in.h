@@ -19,7 +19,11 @@ struct in {
     const char *why; /* constant text of it */
 };
 
-void in_init(struct in *in, const void *p, size_t size);
+static inline void in_init(struct in *in, const void *p, size_t size)
+{
+    /* A pointer even for no bytes, so that NULL from in_bytes() always is an error. */
+    *in = (struct in){.p = p ? p : (const void *)"", .size = p ? size : 0};
+}
 /* Keeps the first error, at the last field read; gives it back. */
 int in_fail(struct in *in, int err, const char *why);
 /* in_fail() for a read beyond the end. */

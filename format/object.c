@@ -148,13 +148,16 @@ static void object_assign(struct object_rec *out, const struct object_rec *t)
 
     memcpy(out, t, offsetof(struct object_rec, len));
     out->len[0] = t->len[0];
-    memcpy(out->len, t->len, rank * sizeof(*t->len));
-    memcpy(out->max, t->max, rank * sizeof(*t->max));
+    if (rank > 0) {
+        memcpy(out->len, t->len, rank * sizeof(*t->len));
+        memcpy(out->max, t->max, rank * sizeof(*t->max));
+    }
     if (t->has_dims)
         memcpy(out->dim, t->dim, rank * sizeof(*t->dim));
     if (t->layout == FMT_CHUNKED)
         memcpy(out->chunk, t->chunk, rank * sizeof(*t->chunk));
-    memcpy(out->filter, t->filter, t->nfilters * sizeof(*t->filter));
+    if (t->nfilters > 0)
+        memcpy(out->filter, t->filter, t->nfilters * sizeof(*t->filter));
 }
 
 int object_get(struct in *in, struct object_rec *out)

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-void out_init(struct out *out, void *p, size_t size)
-{
-    *out = (struct out){.p = p, .size = size};
-}
-
 uint8_t *out_more(struct out *out, size_t n)
 {
     size_t at = out->at;

@@ -16,7 +16,10 @@ struct out {
     int (*grow)(struct out *out, size_t need); /* makes size >= need, or gives an error */
 };
 
-void out_init(struct out *out, void *p, size_t size);
+static inline void out_init(struct out *out, void *p, size_t size)
+{
+    *out = (struct out){.p = p, .size = size};
+}
 /* Where the next n bytes go, or NULL when they are only counted; the slow way there. */
 uint8_t *out_more(struct out *out, size_t n);
 static inline uint8_t *out_room(struct out *out, size_t n)

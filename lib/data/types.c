@@ -243,10 +243,6 @@ static int record_use(drep_file *f, const drep_type *type, const struct type_siz
     struct out out;
     int err, done;
 
-    if (drep_type_code(type) != 0) {
-        *ref = (uint32_t)drep_type_code(type);
-        return 0;
-    }
     err = keys_read(f);
     if (err == 0) {
         buf_out(&rec, &out);
@@ -269,18 +265,30 @@ static int record_use(drep_file *f, const drep_type *type, const struct type_siz
     return err;
 }
 
+/* A predefined type has no record. */
+static int type_use(drep_file *f, const drep_type *type, const struct type_sizes *sizes,
+                    enum prog_layout layout, uint32_t *ref)
+{
+    int code = drep_type_code(type);
+
+    if (code == 0)
+        return record_use(f, type, sizes, layout, ref);
+    *ref = (uint32_t)code;
+    return 0;
+}
+
 int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
 {
     int err = laid_out ? header_use(f, type) : 0;
 
     if (err != 0)
         return err;
-    return record_use(f, type, laid_out ? &f->sizes : NULL, header_layout(f), ref);
+    return type_use(f, type, laid_out ? &f->sizes : NULL, header_layout(f), ref);
 }
 
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref)
 {
-    return record_use(f, type, NULL, PROG_MEMORY, ref);
+    return type_use(f, type, NULL, PROG_MEMORY, ref);
 }
 
 int ftype_unuse(drep_file *f, uint32_t ref)

@@ -476,11 +476,12 @@ void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
     size_t len = value_len & ~(size_t)ITEM_FAR;
 
     n->bytes = bytes;
-    memmove(n->item + i + 1, n->item + i, (n->n - i) * sizeof(*n->item));
+    if (i < n->n)
+        memmove(n->item + i + 1, n->item + i, (n->n - i) * sizeof(*n->item));
     n->item[i] = (struct item){n->used, (uint16_t)key_len, (uint16_t)value_len};
-    memcpy(n->arena + n->used, key, key_len);
+    copy_short(n->arena + n->used, key, key_len);
     if (len)
-        memcpy(n->arena + n->used + key_len, value, len);
+        copy_short(n->arena + n->used + key_len, value, len);
     n->used += (uint32_t)(key_len + len);
     n->n++;
     n->last = i;

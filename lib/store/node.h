@@ -104,6 +104,26 @@ void leafmem_release(struct leafmem *p);
 void *leafmem_take(struct leafmem *p, size_t size);
 void leafmem_give(struct leafmem *p, void *slot);
 
+/* Keys and values are mostly short: those are copied without a call. */
+static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
+{
+    uint8_t first[16], last[16];
+
+    if (n > 32 || n < 8) {
+        memcpy(to, from, n);
+    } else if (n > 16) {
+        memcpy(first, from, 16);
+        memcpy(last, from + n - 16, 16);
+        memcpy(to, first, 16);
+        memcpy(to + n - 16, last, 16);
+    } else {
+        memcpy(first, from, 8);
+        memcpy(last, from + n - 8, 8);
+        memcpy(to, first, 8);
+        memcpy(to + n - 8, last, 8);
+    }
+}
+
 static inline const uint8_t *item_key(const struct node *n, uint32_t i)
 {
     return n->arena + n->item[i].at;

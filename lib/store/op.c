@@ -87,9 +87,9 @@ int op_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *val
     err = buf_reserve(undo, undo->len + len + size + sizeof(note));
     if (err)
         return err;
-    memcpy(undo->p + undo->len, key, len);
+    copy_short(undo->p + undo->len, key, len);
     if (size)
-        memcpy(undo->p + undo->len + len, value, size);
+        copy_short(undo->p + undo->len + len, value, size);
     memcpy(undo->p + undo->len + len + size, &note, sizeof(note));
     undo->len += len + size + sizeof(note);
     return 0;
@@ -253,7 +253,8 @@ int store_op_end(struct store *st, int keep)
         buf_release(&op->undo);
     if (op->image.size > (1 << 20))
         buf_release(&op->image);
-    space_relieve(st);
+    if (st->space.freed.n >= st->freed_max)
+        space_relieve(st);
     return err;
 }
 
