@@ -21,6 +21,17 @@ void gather_init(struct gather *g, struct transfer *t, struct conv *c, struct wo
     g->n = 0;
 }
 
+/* One run, whose elements stand from p on. */
+static int gather_one(struct gather *g, const uint8_t *p, int64_t step, int64_t n, int64_t mem)
+{
+    struct transfer *t = g->t;
+
+    if (step != 1 || !g->c->copy || g->c->opts.report != NULL)
+        return conv_read(g->c, t->mem, mem, p, step * t->ds->esize, n);
+    memcpy(plain_memory(t, mem), p, (size_t)bytes_of(t->ds, n));
+    return 0;
+}
+
 int gather_flush(struct gather *g)
 {
     drep_dataset *ds = g->t->ds;
@@ -34,8 +45,8 @@ int gather_flush(struct gather *g)
     if (err == 0 && have < size)
         err = fill_bytes(ds, p + have, g->low + have, size - have);
     for (int i = 0; err == 0 && i < g->n; i++)
-        err = conv_read(g->c, g->t->mem, g->run[i].mem, p + (bytes_of(ds, g->run[i].at) - g->low),
-                        g->run[i].step * ds->esize, g->run[i].n);
+        err = gather_one(g, p + (bytes_of(ds, g->run[i].at) - g->low), g->run[i].step, g->run[i].n,
+                         g->run[i].mem);
     g->n = 0;
     return err;
 }
@@ -98,9 +109,12 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
             err = gather_flush(g);
         if (g->n == 0)
             begin(g, byte);
-        now = (int64_t)((g->limit - byte) / es - 1) / step + 1;
-        now = now < n ? now : n;
-        end = bytes_of(ds, at + (now - 1) * step + 1);
+        now = n;
+        end = bytes_of(ds, at + (n - 1) * step + 1);
+        if (end > g->limit) {
+            now = (int64_t)((g->limit - byte) / es - 1) / step + 1;
+            end = bytes_of(ds, at + (now - 1) * step + 1);
+        }
         if (step == 1 || step * ds->esize <= BLOCK)
             touch(g, byte, end);
         for (int64_t i = 0; step > 1 && step * ds->esize > BLOCK && i < now; i++)
