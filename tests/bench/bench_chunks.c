@@ -53,6 +53,8 @@ struct work {
         void *p;
         size_t size;
     } * stream; /* GRID * GRID of them, NULL: none yet */
+    int *turn;  /* chunks that the calls must decode one after the other, and how many */
+    int nturns;
 };
 
 struct pipeline {
@@ -435,6 +437,55 @@ static void limit_decode(void *ctx)
     in_halves(ctx, 2, -1, decode_half);
 }
 
+/* What a cache of 64 MiB lacks at each call, the longest unused having left it: the half of
+ * it, rounded up, is what one of two threads decodes before the call returns. */
+static void make_turns(struct work *w)
+{
+    int used[GRID * GRID] = {0}, now = 0, in = 0;
+
+    w->turn = calloc((size_t)w->nboxes * 4, sizeof *w->turn);
+    bench_must(w->turn != NULL, "memory");
+    w->nturns = 0;
+    for (int i = 0; i < w->nboxes; i++) {
+        unsigned char touched[GRID * GRID];
+        struct work one = {.box = &w->box[i], .nboxes = 1};
+        int lacks = 0;
+
+        mark(&one, touched);
+        for (int k = 0; k < GRID * GRID; k++) {
+            int oldest = k;
+
+            if (!touched[k])
+                continue;
+            if (used[k] == 0 && lacks++ % 2 == 0)
+                w->turn[w->nturns++] = k;
+            if (used[k] == 0 && ++in > (64 << 20) / PAYLOAD) {
+                for (int o = 0; o < GRID * GRID; o++)
+                    if (used[o] > 0 && (oldest == k || used[o] < used[oldest]))
+                        oldest = o;
+                used[oldest] = 0;
+                in--;
+            }
+            used[k] = ++now;
+        }
+    }
+}
+
+static void limit_calls(void *ctx)
+{
+    struct work *w = ctx;
+    unsigned char *out = malloc(PAYLOAD);
+    void *state = NULL;
+
+    bench_must(out != NULL, "memory");
+    for (int i = 0; i < w->nturns; i++) {
+        bench_must(unpack(w->pipe, &w->stream[w->turn[i]], out, &state), "unpacking a chunk");
+        w->sink ^= out[PAYLOAD / 2];
+    }
+    state_free(w->pipe, state);
+    free(out);
+}
+
 static void raw_remove(void *ctx)
 {
     unlink(((struct work *)ctx)->raw);
@@ -640,12 +691,17 @@ static void block_limits(struct work *w)
 {
     const struct bench_entry raw[] = {{"pread, XXH3, 1 thread", NULL, limit_blocks_one, 0},
                                       {"pread, XXH3, 2 threads", NULL, limit_blocks_two, 0}};
-    const struct bench_entry decode[] = {{"decode once, 2 threads", NULL, limit_decode, 0}};
+    const struct bench_entry decode[] = {{"decode once, 2 threads", NULL, limit_decode, 0},
+                                         {"call by call, 64 MiB", NULL, limit_calls, 0}};
 
     if (w->pipe->nfilters > 0) {
+        w->box = blocks;
+        w->nboxes = BLOCKS;
         make_streams(w);
-        limit_row(w, "1000 random blocks, limit", decode, 1);
+        make_turns(w);
+        limit_row(w, "1000 random blocks, limits", decode, 2);
         free_streams(w);
+        free(w->turn);
         return;
     }
     limit_write(w);
