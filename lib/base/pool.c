@@ -48,10 +48,10 @@ static struct {
     pthread_cond_t work, left; /* a job came; a thread left a job */
     struct job *jobs;
     int threads;
-    int asleep;         /* workers that wait for `work` */
+    int asleep;          /* workers that wait for `work` */
     atomic_int watching; /* that watch for it; changes under the lock */
     int eyes;            /* how many may */
-    atomic_uint posted; /* jobs so far */
+    atomic_uint posted;  /* jobs so far */
 } pool = {.lock = POOL_LOCK, .work = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
 /* Set in workers, and in a caller while it works: what they call runs serially. */
