@@ -156,16 +156,22 @@ static int compose_dealt(struct shape *s, int64_t g, int64_t b, int64_t p, int64
     bool over = false;
     int64_t first = size_mul(r, b, &over);
     int64_t period = over || b > g / p ? g : b * p; /* beyond g there is no second block */
-    int64_t full, tail, bytes;
+    int64_t full = 0, tail, bytes;
     struct shape rest;
     struct join j;
     int err;
 
     if (over || first >= g)
         return shape_repeat(s, 0, 0);
-    full = g - first >= b ? (g - first - b) / period + 1 : 0;
-    tail = g - first - full * period;
-    tail = full && period == g ? 0 : tail < 0 ? 0 : tail < b ? tail : b;
+    tail = g - first;
+    if (tail >= b) { /* then a period is not less than a block */
+        full = tail / period;
+        tail %= period;
+    }
+    if (tail >= b) {
+        full++;
+        tail = 0;
+    }
     bytes = size_mul(period, stride, &over);
     first = size_mul(first, stride, &over);
     if (over)
