@@ -52,10 +52,11 @@ static int64_t gcd(int64_t a, int64_t b)
  * blocks that have sums, about 64 KiB; 0: that would be too much. */
 static uint64_t cell_of(int64_t esize)
 {
-    int64_t unit = esize > 0 ? esize / gcd(esize, FMT_SUM_BLOCK) * FMT_SUM_BLOCK : 0;
+    int64_t unit = esize > 0 ? esize / gcd(esize, FMT_SUM_BLOCK) : 0;
 
-    if (unit == 0 || unit > CELL_MAX)
+    if (unit == 0 || unit > CELL_MAX / FMT_SUM_BLOCK)
         return 0;
+    unit *= FMT_SUM_BLOCK;
     return (uint64_t)(unit < CELL_TARGET ? CELL_TARGET / unit * unit : unit);
 }
 

@@ -10,6 +10,7 @@ try() { # MODE STATES SEED
     test=$((test + 1))
     if text=$("$BUILDDIR/$1/tests/fault/crash" "$2" "$3" 2>&1); then
         echo "ok $test - $1: $text"
+        echo "counted: ${text%% *} states that a crash could leave, $1"
     else
         failed=1
         echo "not ok $test - $1, seed $3"

@@ -6,6 +6,8 @@ set -u
 if text=$(/usr/bin/python3 "$SRCDIR/tests/fault/soak.py" "$BUILDDIR/release/tests/fault/writer" \
     "$TMPDIR" 15 1); then
     echo "ok 1 - $text"
+    commits=${text#*: }
+    echo "counted: ${commits%% *} commits while writers and readers were killed"
     status=0
 else
     echo "not ok 1 - a writer and four readers"

@@ -499,7 +499,8 @@ int main(int argc, char **argv)
     if (argc < 2)
         check_list();
     drep_type_free(deep);
-    printf("# %lld faults in all\n", (long long)faults);
+    printf("counted: %lld failing allocations and system calls, one at a time\n",
+           (long long)faults);
     printf("1..%d\n", test);
     return failed;
 }

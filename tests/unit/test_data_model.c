@@ -720,6 +720,7 @@ START_TEST(test_D11_D22_random_calls_against_a_model)
     static struct run t;
     const char *seed = getenv("DREP_TEST_SEED");
     long ops = share_of(OPS);
+    char what[100];
 
     register_datareps();
     memset(&t, 0, sizeof t);
@@ -743,7 +744,8 @@ START_TEST(test_D11_D22_random_calls_against_a_model)
     ok(drep_close(t.f));
     for (int i = 0; i < V_KINDS; i++)
         drep_type_free(t.type[i]);
-    printf("# %s: %ld random calls agree with the model\n", t.datarep, t.calls);
+    snprintf(what, sizeof what, "random calls under %s that agree with the model", t.datarep);
+    counted(t.calls, what);
     fflush(stdout);
 }
 END_TEST
