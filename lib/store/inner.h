@@ -64,7 +64,7 @@ int space_fresh(const struct store *st, uint64_t offset, uint64_t size);
 int space_reserve(struct store *st, uint64_t want, struct extent *out);
 /* Bytes taken that were not used. */
 void space_return(struct store *st, uint64_t offset, uint64_t size);
-/* Between operations: what was freed goes into the tree when it is very much. */
+/* Between operations, when freed_max extents were freed: they go into the tree. */
 void space_relieve(struct store *st);
 void space_trim(struct store *st); /* free bytes at the end are not allocated */
 /* Brings the FREE entries of the tree up to date and stops changes of avail.  What is freed

@@ -716,7 +716,7 @@ void space_relieve(struct store *st)
 {
     struct fail_state why;
 
-    if (st->space.freed.n < st->freed_max || st->failed)
+    if (st->failed)
         return;
     fail_save(&why);
     if (space_begin(st) == 0)

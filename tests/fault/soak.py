@@ -20,6 +20,8 @@ class Soak:
     def __init__(self, writer, directory, seconds, seed):
         self.writer, self.end, self.seconds = writer, time.monotonic() + seconds, seconds
         self.path = os.path.join(directory, "soak.drep")
+        if os.path.exists(self.path):
+            sys.exit("%s is there already; what an earlier run left would be counted" % self.path)
         self.log = os.path.join(directory, "soak.log")
         self.random = random.Random(seed)
         self.readers = []
