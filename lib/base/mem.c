@@ -91,17 +91,6 @@ void *mem_aligned(size_t align, uint64_t size)
     return checked(p, size);
 }
 
-void *mem_huge(void)
-{
-    void *p = mem_aligned(MEM_HUGE, MEM_HUGE);
-
-#ifdef MADV_HUGEPAGE
-    if (p)
-        madvise(p, MEM_HUGE, MADV_HUGEPAGE); /* a wish */
-#endif
-    return p;
-}
-
 void *mem_map(size_t size)
 {
     size_t all = size + MEM_HUGE, huge = size / MEM_HUGE * MEM_HUGE, head;

@@ -15,10 +15,7 @@ void *mem_zalloc(uint64_t n, uint64_t size);          /* n * size, zeroed, overf
 void *mem_array(uint64_t n, uint64_t size);           /* n * size, overflow checked */
 void *mem_resize(void *p, uint64_t n, uint64_t size); /* p stays valid on failure */
 void *mem_aligned(size_t align, uint64_t size);
-/* MEM_HUGE bytes at a multiple of them, in one page where the system has such large ones;
- * mem_free() frees them. */
-#define MEM_HUGE ((size_t)2 << 20)
-void *mem_huge(void);
+#define MEM_HUGE ((size_t)2 << 20) /* bytes of a huge page */
 /* Zeros from the start of a page on, in huge pages where the system has them and `size` bytes
  * fill them; what is not touched takes no memory.  mem_unmap() frees all of it; mem_idle() says
  * that this part, whole pages, is not needed any more.  NULL without a message. */

@@ -91,7 +91,7 @@ int node_read(struct store *st, const struct ref *ref, int level, struct node **
     if (err)
         return err;
     memset(block + ref->length, 0, NODE_SLACK);
-    err = node_decode(&n, &st->nodes.mem, block, &head, &why, &at);
+    err = node_decode(&n, node_cache_regions(&st->nodes), block, &head, &why, &at);
     if (err == DREP_ERR_NOMEM)
         return err;
     if (err)

@@ -18,7 +18,7 @@ int buf_grow(struct buf *b, uint64_t size)
         return DREP_ERR_NOMEM;
     if (b->region) {
         memcpy(p, b->p, b->size);
-        chunkmem_give(b->region, b->p);
+        region_give(b->region, b->p);
         b->region = NULL;
     }
     b->p = p;
@@ -39,6 +39,20 @@ int buf_room(struct buf *b, uint64_t size)
     return 0;
 }
 
+void buf_take(struct buf *b, struct regions *m, uint64_t size)
+{
+    uint64_t all = round_up(size, FMT_SUM_BLOCK);
+    void *p;
+
+    if (all < REGION_LARGE || all > PTRDIFF_MAX)
+        return;
+    p = region_take(m, (size_t)all, &b->region);
+    if (!p)
+        return;
+    b->p = p;
+    b->size = (size_t)all;
+}
+
 int buf_set(struct buf *b, const void *p, size_t len)
 {
     int err = buf_reserve(b, len);
@@ -54,7 +68,7 @@ int buf_set(struct buf *b, const void *p, size_t len)
 void buf_release(struct buf *b)
 {
     if (b->region)
-        chunkmem_give(b->region, b->p);
+        region_give(b->region, b->p);
     else
         mem_free(b->p);
     *b = (struct buf){0};

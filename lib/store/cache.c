@@ -17,13 +17,13 @@ int node_cache_init(struct node_cache *c, struct budget *budget)
 {
     memset(c, 0, sizeof(*c));
     c->budget = budget;
-    if (leafmem_init(&c->mem))
+    if (regions_init(&c->mem))
         return DREP_ERR_NOMEM;
     for (int i = 0; i < CACHE_SHARDS; i++) {
         if (lock_init(&c->shard[i].lock)) {
             while (i-- > 0)
                 pthread_mutex_destroy(&c->shard[i].lock);
-            leafmem_release(&c->mem);
+            regions_release(&c->mem);
             return fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
         }
     }
@@ -57,8 +57,14 @@ static struct cache_place *find(const struct cache_shard *s, uint64_t offset)
     return &s->place[i];
 }
 
+static void charge(struct node_cache *c, struct cache_shard *s, size_t memory)
+{
+    s->memory += memory;
+    atomic_fetch_add_explicit(&c->budget->nodes, memory, memory_order_relaxed);
+}
+
 /* Twice as many, if there is memory for them. */
-static void more_places(struct cache_shard *s)
+static void more_places(struct node_cache *c, struct cache_shard *s)
 {
     struct cache_shard more = {.places = s->places ? 2 * s->places : 64};
 
@@ -70,6 +76,7 @@ static void more_places(struct cache_shard *s)
             *find(&more, s->place[i].offset) = s->place[i];
     }
     mem_free(s->place);
+    charge(c, s, (more.places - s->places) * sizeof(*s->place));
     s->place = more.place;
     s->places = more.places;
 }
@@ -100,6 +107,13 @@ static void drop(struct node_cache *c, struct cache_shard *s, struct cache_place
     s->memory -= memory;
     atomic_fetch_sub_explicit(&c->budget->nodes, memory, memory_order_relaxed);
     node_unref(n);
+}
+
+struct regions *node_cache_regions(struct node_cache *c)
+{
+    uint64_t memory = atomic_load_explicit(&c->budget->nodes, memory_order_relaxed);
+
+    return memory >= MEM_HUGE / 2 ? &c->mem : NULL;
 }
 
 struct node *node_cache_get(struct node_cache *c, const struct ref *ref)
@@ -153,14 +167,13 @@ static uint64_t allowed(const struct node_cache *c)
 static void keep(struct node_cache *c, struct cache_shard *s, struct node *n)
 {
     if (2 * s->taken >= s->places)
-        more_places(s);
+        more_places(c, s);
     if (s->taken + 1 >= s->places)
         return;
     node_ref(n);
     *find(s, n->ref.offset) = (struct cache_place){n->ref.offset, n, 0};
     s->taken++;
-    s->memory += node_memory(n);
-    atomic_fetch_add_explicit(&c->budget->nodes, node_memory(n), memory_order_relaxed);
+    charge(c, s, node_memory(n));
 }
 
 void node_cache_put(struct node_cache *c, struct node *n)
@@ -199,5 +212,5 @@ void node_cache_release(struct node_cache *c)
         mem_free(c->shard[i].place);
         pthread_mutex_destroy(&c->shard[i].lock);
     }
-    leafmem_release(&c->mem);
+    regions_release(&c->mem);
 }

@@ -29,7 +29,7 @@ struct chunk_cache {
     struct cached *newest, *oldest; /* those that may be evicted */
     uint64_t size;                  /* bytes of all */
     struct budget *budget;
-    struct chunkmem mem;
+    struct regions mem;
     uint64_t dirty;            /* bytes that are not in the file */
     uint64_t cells;            /* how many entries are pieces */
     struct cached *changed;    /* the dirty ones, in no order */
@@ -49,7 +49,7 @@ int chunk_cache_new(struct budget *budget, struct chunk_cache **out)
         return DREP_ERR_NOMEM;
     c->budget = budget;
     lock_init(&c->lock);
-    chunkmem_init(&c->mem);
+    regions_init(&c->mem);
     pthread_cond_init(&c->loaded, NULL);
     *out = c;
     return 0;
@@ -221,13 +221,13 @@ void chunk_cache_clear(struct chunk_cache *c)
 
     if (!c)
         return;
-    chunkmem_closing(&c->mem, 1);
+    regions_closing(&c->mem, 1);
     pthread_mutex_lock(&c->lock);
     for (struct cached *d = c->oldest; d; d = next) {
         next = d->newer;
         take_out(c, d);
     }
-    chunkmem_closing(&c->mem, 0);
+    regions_closing(&c->mem, 0);
     memset(c->ghost, 0, sizeof(c->ghost));
     pthread_mutex_unlock(&c->lock);
 }
@@ -258,7 +258,7 @@ void chunk_cache_free(struct chunk_cache *c)
     }
     chunk_cache_clear(c);
     pthread_cond_destroy(&c->loaded);
-    chunkmem_release(&c->mem);
+    regions_release(&c->mem);
     pthread_mutex_destroy(&c->lock);
     mem_free(c);
 }
@@ -325,7 +325,7 @@ int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room, s
         if (d && room <= cache_most(c) && !find(c, k, sum)) {
             evict(c, room, &spare);
             if (!spare.p && c->size >= MEM_HUGE) /* a small file takes no more than it needs */
-                chunkmem_take(&c->mem, room, &spare);
+                buf_take(&spare, &c->mem, room);
             put_in(c, d);
             link_newest(c, d);
             used(c, d);

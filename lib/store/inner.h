@@ -339,25 +339,11 @@ int payload_seal(struct store *st, struct run *r);
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, int threads,
                      struct buf *out);
 
-/* ---- memory for what the cache keeps: chunkmem.c ---- */
-
-struct chunkmem {
-    pthread_mutex_t lock;
-    struct region *with_room; /* regions that have a free slot */
-    int closing;
-};
-int chunkmem_init(struct chunkmem *m);
-/* All pieces were given back. */
-void chunkmem_release(struct chunkmem *m);
-/* All of them are about to be given back: what is free need not leave the system's hands one
- * by one. */
-void chunkmem_closing(struct chunkmem *m, int closing);
-/* Room for so many bytes, unless there is none for so few: then *b is left alone.  buf_release()
- * gives it back.  Any number of threads. */
-void chunkmem_take(struct chunkmem *m, uint64_t size, struct buf *b);
-void chunkmem_give(struct region *r, uint8_t *p);
-
 /* ---- payload in memory: cached.c ---- */
+
+/* A piece of so many bytes for an empty buffer, which stays empty if they are too few for one
+ * or there is no memory. */
+void buf_take(struct buf *b, struct regions *m, uint64_t size);
 
 #define CACHE_WHOLE UINT64_MAX
 

@@ -36,7 +36,7 @@ void node_unref(struct node *n)
         node_unref(atomic_load_explicit(&n->kept[i], memory_order_relaxed));
     mem_free((void *)n->kept);
     if (n->from)
-        leafmem_give(n->from, n);
+        region_give(n->from, n);
     else
         mem_free(n);
 }
@@ -630,18 +630,23 @@ static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct 
     return key_compare(last->p + e->shared, last->len - e->shared, e->suffix, e->suffix_len) < 0;
 }
 
+/* Bytes of a piece: most leaves and their marks fit. */
+#define LEAF_PIECE ((size_t)6 << 10)
+
 /* A leaf of `count` entries with room for its block; its arena holds all marked keys if none is
  * much longer than the first. */
-static struct node *leaf_new(struct leafmem *mem, uint32_t count, uint32_t length, size_t key_len)
+static struct node *leaf_new(struct regions *mem, uint32_t count, uint32_t length, size_t key_len)
 {
     size_t mark = (marks_of(count) + 1) * sizeof(struct mark);
     size_t entry = count * sizeof(uint16_t);
     size_t arena = (marks_of(count) + 1) * (key_len + 8);
     size_t all = sizeof(struct node) + mark + entry + arena + length + NODE_SLACK;
-    struct node *n = leafmem_take(mem, all);
-    struct leafmem *from = n ? mem : NULL;
+    struct region *from = NULL;
+    struct node *n = NULL;
     uint8_t *at;
 
+    if (mem && all <= LEAF_PIECE)
+        n = region_take(mem, LEAF_PIECE, &from);
     if (!n)
         n = mem_alloc(all);
     if (!n)
@@ -683,7 +688,7 @@ static int leaf_fill(struct node *n, struct in *in, uint32_t count)
     return err ? err : mark_put(n, marks(n), &key);
 }
 
-static int leaf_decode(struct node **out, struct leafmem *mem, struct in *in, uint32_t count)
+static int leaf_decode(struct node **out, struct regions *mem, struct in *in, uint32_t count)
 {
     struct in first = *in;
     struct entry e = {.suffix_len = 0};
@@ -762,7 +767,7 @@ static int interior_decode(struct node **out, struct in *in, const struct block_
     return interior_fill(n, in, head->count);
 }
 
-int node_decode(struct node **out, struct leafmem *mem, const uint8_t *block,
+int node_decode(struct node **out, struct regions *mem, const uint8_t *block,
                 const struct block_head *head, const char **why, size_t *at)
 {
     struct node *n = NULL;

@@ -10,6 +10,7 @@
 #define STORE_NODE_H
 
 #include "format/block.h"
+#include "store/regions.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -83,26 +84,8 @@ struct node {
     struct words *words;          /* of an interior one that was read: its keys' */
     _Atomic(struct node *) *kept; /* and its interior children, once they were read */
     struct node *parent;          /* of a dirty one; NULL: the root */
-    struct leafmem *from;         /* which it comes from; NULL: mem_alloc() */
+    struct region *from;          /* whose piece it is; NULL: from mem_alloc() */
 };
-
-/* Memory for leaves that are read: from a few hundred on in large pages, which the processor
- * finds its way to much faster than to a page for each leaf; what is given back is used
- * again.  Any number of threads. */
-struct leafmem {
-    pthread_mutex_t lock;
-    void *given_back; /* each begins with where the next one is */
-    void *regions;    /* likewise */
-    uint8_t *next;    /* in the newest region, not used yet: */
-    size_t left;      /* so many */
-    size_t alone;     /* leaves that got memory of their own */
-};
-int leafmem_init(struct leafmem *p);
-/* All leaves were given back. */
-void leafmem_release(struct leafmem *p);
-/* NULL: take it from mem_alloc(). */
-void *leafmem_take(struct leafmem *p, size_t size);
-void leafmem_give(struct leafmem *p, void *slot);
 
 /* Keys and values are mostly short: those are copied without a call. */
 static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
@@ -212,8 +195,9 @@ void node_move(struct node *n, uint32_t from, struct node *to);
 size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
 
 /* From a block, behind which NODE_SLACK bytes may be read: checks entries, their order, what a
- * node of this level may hold.  On failure *why says what, *at at which byte of the block. */
-int node_decode(struct node **out, struct leafmem *mem, const uint8_t *block,
+ * node of this level may hold.  A leaf takes a piece of mem, unless that is NULL.  On failure
+ * *why says what, *at at which byte of the block. */
+int node_decode(struct node **out, struct regions *mem, const uint8_t *block,
                 const struct block_head *head, const char **why, size_t *at);
 /* Writes n->bytes bytes: entries and a sealed header; gives the checksum. */
 uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8],
@@ -232,13 +216,13 @@ struct cache_shard {
     pthread_mutex_t lock;
     struct cache_place *place; /* at most half of them taken, or as many as there is memory for */
     size_t places, taken;
-    size_t hand; /* goes round over the places and takes what was not touched */
-    size_t memory;
+    size_t hand;   /* goes round over the places and takes what was not touched */
+    size_t memory; /* of the nodes and of the places */
 };
 struct node_cache {
     struct cache_shard shard[CACHE_SHARDS];
     struct budget *budget;
-    struct leafmem mem;
+    struct regions mem; /* for leaves */
 };
 /* What the caches of nodes and of chunks share: who of them needs it, has it. */
 struct budget {
@@ -250,6 +234,9 @@ void node_cache_release(struct node_cache *c);
 void node_cache_clear(struct node_cache *c);
 /* A reference to the node that stands there, or NULL. */
 struct node *node_cache_get(struct node_cache *c, const struct ref *ref);
+/* For a leaf that is going to be put there: NULL while they are few, so that a small file takes
+ * no more than it needs. */
+struct regions *node_cache_regions(struct node_cache *c);
 /* The cache takes a reference of its own. */
 void node_cache_put(struct node_cache *c, struct node *n);
 

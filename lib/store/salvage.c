@@ -367,7 +367,7 @@ static int node_anyway(struct salvage *s, const struct ref *ref, int level, stru
     head.count = entries_within(block, ref->length, &end);
     for (int tries = 0; tries < 2 && head.count > 0; tries++) {
         head.length = (uint32_t)end;
-        err = node_decode(out, &s->st->nodes.mem, block, &head, &why, &at);
+        err = node_decode(out, NULL, block, &head, &why, &at);
         if (!err || err == DREP_ERR_NOMEM)
             return err;
         head.count = entries_within(block, at, &end);

@@ -71,7 +71,7 @@ struct region;
 struct buf {
     uint8_t *p;
     size_t len, size;
-    struct region *region; /* of the chunk cache's memory; NULL: from mem_alloc() */
+    struct region *region; /* whose piece it is; NULL: from mem_alloc() */
 };
 int buf_grow(struct buf *b, uint64_t size); /* to more than b->size */
 static inline int buf_reserve(struct buf *b, uint64_t size)

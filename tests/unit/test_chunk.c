@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static uint64_t seed = 99;
 
@@ -580,11 +581,11 @@ START_TEST(test_memory_of_the_cache)
     static const uint64_t sizes[] = {40, 32768, 65536, 100001, 524288, 1100000, 5 << 20};
     struct buf b[PIECES] = {{0}};
     uint8_t mark[PIECES] = {0};
-    struct chunkmem mem;
+    struct regions mem;
     struct rnd r;
 
     rnd_init(&r, 17);
-    ck_assert_int_eq(chunkmem_init(&mem), 0);
+    ck_assert_int_eq(regions_init(&mem), 0);
     for (int turn = 0; turn < 4000; turn++) {
         int i = (int)rnd_below(&r, PIECES);
         uint64_t size = sizes[rnd_below(&r, 7)];
@@ -599,7 +600,7 @@ START_TEST(test_memory_of_the_cache)
             ck_assert_ptr_null(b[i].region);
         } else {
             buf_release(&b[i]);
-            chunkmem_take(&mem, size, &b[i]);
+            buf_take(&b[i], &mem, size);
             ck_assert_int_eq(b[i].p != NULL, size >= 32768);
             ck_assert(!b[i].p || ((uintptr_t)b[i].p % 4096 == 0 && b[i].size >= size));
         }
@@ -607,11 +608,64 @@ START_TEST(test_memory_of_the_cache)
         if (b[i].p)
             b[i].p[0] = b[i].p[b[i].size - 1] = mark[i];
     }
-    chunkmem_closing(&mem, 1);
+    regions_closing(&mem, 1);
     for (int i = 0; i < PIECES; i++)
         buf_release(&b[i]);
     ck_assert_ptr_null(mem.with_room);
-    chunkmem_release(&mem);
+    regions_release(&mem);
+}
+END_TEST
+
+static long resident_pages(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long all, resident;
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fscanf(f, "%ld %ld", &all, &resident), 2);
+    fclose(f);
+    return resident;
+}
+
+/* Thousands of small pieces: no two are one, and when nearly all were given back, from the first
+ * on or in any order, the system has the memory again. */
+START_TEST(test_small_pieces_go_back)
+{
+    enum { PIECES = 20000, SIZE = 6144 };
+    struct place {
+        struct region *from;
+        uint32_t *p;
+    } *all = calloc(PIECES, sizeof(*all));
+    long page = sysconf(_SC_PAGESIZE), filled;
+    struct regions mem;
+    struct rnd r;
+
+    rnd_init(&r, 23);
+    ck_assert_int_eq(regions_init(&mem), 0);
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < PIECES; i++) {
+            all[i].p = region_take(&mem, SIZE, &all[i].from);
+            ck_assert_ptr_nonnull(all[i].p);
+            for (int k = 0; k < SIZE / 4; k++)
+                all[i].p[k] = (uint32_t)i;
+        }
+        filled = resident_pages();
+        for (int i = PIECES - 1; turn && i > 0; i--) {
+            struct place other = all[i];
+            int k = (int)rnd_below(&r, (uint64_t)i + 1);
+
+            all[i] = all[k];
+            all[k] = other;
+        }
+        for (int i = 0; i < PIECES; i++) {
+            ck_assert_mem_eq(all[i].p, all[i].p + 1, SIZE - 4); /* the same number all over */
+            region_give(all[i].from, all[i].p);
+        }
+        ck_assert_int_gt((filled - resident_pages()) * page, (long)(PIECES - 2000) * SIZE);
+        ck_assert_ptr_nonnull(mem.with_room); /* one region for the next ones */
+    }
+    regions_release(&mem);
+    free(all);
 }
 END_TEST
 
@@ -630,6 +684,7 @@ int main(void)
     tcase_add_test(t, test_space_to_grow_into_is_freed_once);
     tcase_add_test(t, test_own_space_is_free_at_once);
     tcase_add_test(t, test_memory_of_the_cache);
+    tcase_add_test(t, test_small_pieces_go_back);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
