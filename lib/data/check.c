@@ -514,23 +514,18 @@ static void check_counts(struct check *c)
 
 /* ---- deep: every element ---- */
 
-/* Where a finding is, people know by the path; looking for that takes long.  The message begins
- * with the file's name, as all do of calls that read. */
+/* Where a finding is, people know by the path; looking for that takes long. */
 static void deep_finding(struct check *c, uint64_t id, int err)
 {
-    size_t name = strlen(c->f->path);
     struct fail_state why;
-    const char *what = why.text;
     char *path = NULL;
     char text[1500];
 
     fail_save(&why);
-    if (strncmp(what, c->f->path, name) == 0 && strncmp(what + name, ": ", 2) == 0)
-        what += name + 2;
     if (drep_object_path(c->f, id, &path) == 0)
-        snprintf(text, sizeof text, "dataset \"%s\": %s", path, what);
+        snprintf(text, sizeof text, "dataset \"%s\": %s", path, why.text);
     else
-        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)id, what);
+        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)id, why.text);
     mem_free(path);
     finding(c, err, 0, text);
 }
@@ -543,7 +538,7 @@ static void read_dataset(struct check *c, uint64_t id)
 
     snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
     if (err == 0)
-        err = read_end(c->f, dataset_get(c->f, id, name, &ds));
+        err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (err == 0 && ds->rec.rank != FMT_RANK_NULL)
         err = dataset_read_stored(ds, &c->budget);
     if (err != 0)

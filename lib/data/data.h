@@ -156,6 +156,8 @@ int read_begin(drep_file *f);
 /* The same for calls that look at what is stored: no changes wait in memory then. */
 int read_begin_stored(drep_file *f);
 int read_end(drep_file *f, int err);
+/* The same, but the message stays as it is: for callers that put more in front of it. */
+int read_done(drep_file *f, int err);
 int write_begin(drep_file *f);
 int write_end(drep_file *f, int err);
 /* The same, where any failure counts as a failed write (data, attributes). */
@@ -486,6 +488,9 @@ int dim_grow(drep_file *f, struct object *dim, uint64_t len);
 int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed);
 int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap);
 int heap_append(struct buf *b, size_t fixed, const struct buf *heap);
+/* Inside a call that reads; the message does not name the dataset. */
+int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
+                 const drep_xfer *xfer);
 /* Inside an operation of the store. */
 int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                   const void *buf, const drep_xfer *xfer);

@@ -108,7 +108,7 @@ static int read_run(struct deep *d, uint64_t *coord, const struct chunk_rec *rec
         if (rec->filtered && d->held) {
             err = chunk_size(&d->ds->chunks, coord, &size);
         } else if (rec->filtered && (err = read_begin(d->ds->file)) == 0) {
-            err = read_end(d->ds->file, chunk_size(&d->ds->chunks, coord, &size));
+            err = read_done(d->ds->file, chunk_size(&d->ds->chunks, coord, &size));
         }
         if (err == 0)
             err = read_chunk(d, coord, size);
@@ -125,7 +125,7 @@ static int next_run(struct tree_walk *w, drep_file *f, struct key *key, struct b
 
     if (err == 0) {
         err = tree_next(w, key, value);
-        read_end(f, 0);
+        read_done(f, 0);
     }
     return err;
 }
@@ -220,7 +220,8 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
         return err;
     elements = drep_selection_count(sel);
     memset(r->buf, 0, (size_t)(elements * type->prog.extent));
-    err = drep_read(ds, sel, type, r->buf, &xfer);
+    if ((err = read_begin(ds->file)) == 0)
+        err = read_done(ds->file, dataset_read(ds, sel, type, r->buf, &xfer));
     drep_vlen_free(type, elements, r->buf);
     drep_selection_free(sel);
     return err;

@@ -30,11 +30,16 @@ int read_begin_stored(drep_file *f)
     return err;
 }
 
-int read_end(drep_file *f, int err)
+int read_done(drep_file *f, int err)
 {
     err = store_stale(f->st, err);
     pthread_rwlock_unlock(&f->lock);
-    return fail_in(err, "%s", f->path);
+    return err;
+}
+
+int read_end(drep_file *f, int err)
+{
+    return fail_in(read_done(f, err), "%s", f->path);
 }
 
 int write_begin(drep_file *f)

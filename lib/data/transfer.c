@@ -211,15 +211,25 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     return err;
 }
 
-static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
-               const drep_xfer *xfer, bool writing)
+static int run_nameless(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
+                        char *mem, const drep_xfer *xfer, bool writing)
 {
     bool done;
     int err = small_run(ds, sel, type, mem, xfer, writing, &done);
 
-    if (err == 0 && !done)
-        err = run_planned(ds, sel, type, mem, xfer, writing);
-    return fail_in(err, "dataset \"%s\"", ds->path);
+    return err != 0 || done ? err : run_planned(ds, sel, type, mem, xfer, writing);
+}
+
+static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
+               const drep_xfer *xfer, bool writing)
+{
+    return fail_in(run_nameless(ds, sel, type, mem, xfer, writing), "dataset \"%s\"", ds->path);
+}
+
+int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
+                 const drep_xfer *xfer)
+{
+    return run_nameless(ds, sel, type, buf, xfer, false);
 }
 
 static void report_clear(const drep_xfer *xfer)

@@ -86,6 +86,8 @@ static void drep_make(void *ctx)
 /* Files in which objects are looked up by name, and what a look-up is. */
 struct side {
     const char *name;
+    size_t path;    /* where struct work has the file's */
+    bench_fn *make; /* the file, which is not there */
     void (*open)(struct work *w);
     void (*one)(struct work *w, const char *path, double want);
     void (*close)(struct work *w);
@@ -134,7 +136,8 @@ static void drep_end(struct work *w)
     bench_must(drep_close(w->file) == 0, "drep_close");
 }
 
-static const struct side drep_side = {"datarep", drep_begin, drep_one, drep_end};
+static const struct side drep_side = {
+    "datarep", offsetof(struct work, drep), drep_make, drep_begin, drep_one, drep_end};
 
 static void drep_find(void *ctx)
 {
@@ -250,7 +253,8 @@ static void h5_end(struct work *w)
     H5Fclose(w->h5_file);
 }
 
-static const struct side h5_side = {"HDF5", h5_begin, h5_one, h5_end};
+static const struct side h5_side = {
+    "HDF5", offsetof(struct work, h5), h5_make_latest, h5_begin, h5_one, h5_end};
 
 static void h5_find(void *ctx)
 {
@@ -390,7 +394,8 @@ static void sql_end(struct work *w)
     sqlite3_close(w->db);
 }
 
-static const struct side sql_side = {"SQLite", sql_begin, sql_one, sql_end};
+static const struct side sql_side = {
+    "SQLite", offsetof(struct work, sql), sql_make, sql_begin, sql_one, sql_end};
 
 static void sql_find(void *ctx)
 {
@@ -573,7 +578,8 @@ static void table_end(struct work *w)
     free(w->table);
 }
 
-static const struct side table_side = {"a hash table in memory", table_begin, table_one, table_end};
+static const struct side table_side = {
+    "a hash table in memory", 0, NULL, table_begin, table_one, table_end};
 
 /* Seconds for each look-up of one object in a hundred by a file newly opened, the opening not
  * counted: however many objects there are, the same part of the file is read. */
@@ -663,18 +669,8 @@ static double each(struct work *w, bench_fn *fn)
 
 static double cost_create(struct work *w, const struct side *side)
 {
-    if (side == &drep_side) {
-        unlink(w->drep);
-        return each(w, drep_make);
-    }
-#if HAVE_SQLITE
-    if (side == &sql_side) {
-        unlink(w->sql);
-        return each(w, sql_make);
-    }
-#endif
-    unlink(w->h5);
-    return each(w, h5_make_latest);
+    unlink((const char *)w + side->path);
+    return each(w, side->make);
 }
 
 static double cost_by_name(struct work *w, const struct side *side)

@@ -99,6 +99,13 @@ form_of_messages() {
  datarep check $bad finds all that is wrong" "$tmp/err"
 }
 
+# What the walk over elements says: the dataset's path once, and no number.
+form_of_findings() {
+    local bad=$HERE/../vectors/bad/chunk-sum.drep
+    status 1 check --deep "$bad" && grep -qxF "$bad: dataset \"/c\": chunk (0): checksum mismatch\
+ at byte 8192" "$tmp/out"
+}
+
 unreadable() {
     : > "$tmp/locked.drep"
     chmod 0 "$tmp/locked.drep"
@@ -132,6 +139,7 @@ check "standard input" from_stdin "$tmp/all.drep"
 check "much on standard input" large_stdin
 check "no container on standard input" foreign_stdin
 check "messages have one form" form_of_messages
+check "findings among elements have one form" form_of_findings
 check "cut off files" truncated
 check "flipped bytes" flipped
 check "a damaged slot is told and found" damaged_slot
