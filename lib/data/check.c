@@ -287,6 +287,8 @@ static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, s
         return err;
     for (int d = 0; d < c->chunks.rank; d++)
         coord[d] = key_u64(key->p + 9 + 8 * d);
+    if ((err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, &rec)) != 0)
+        return err;
     if (__builtin_mul_overflow(rec.size, (uint64_t)rec.run, &bytes))
         return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes");
     c->usage.chunks += rec.run;
@@ -469,14 +471,28 @@ static int check_reach(struct check *c)
     return err;
 }
 
+/* Numbers are given in order: what is made next must not get one that is in use. */
+static void check_next(struct check *c, const char *what, const struct seen *seen, uint64_t next)
+{
+    char text[200];
+
+    if (seen->n == 0 || seen->p[seen->n - 2] < next)
+        return;
+    snprintf(text, sizeof text, "%s %llu exists, and the next one would be %llu", what,
+             (unsigned long long)seen->p[seen->n - 2], (unsigned long long)next);
+    finding(c, DREP_ERR_FORMAT, 0, text);
+}
+
 static void check_counts(struct check *c)
 {
+    const struct slot *slot = store_slot(c->f->st);
     char text[200];
     size_t at = 0;
 
     if (c->findings == 0 && (c->objects.n == 0 || c->objects.p[0] != FMT_OBJECT_ROOT))
         finding(c, DREP_ERR_FORMAT, 0, "the root group is not there");
-
+    check_next(c, "object", &c->objects, slot->next_object);
+    check_next(c, "datatype", &c->types, slot->next_type);
     seen_sort(&c->linked);
     seen_sort(&c->used);
     for (size_t i = 0; i + 1 < c->objects.n; i += 2) {
@@ -555,8 +571,8 @@ static int see_gap(uint64_t offset, uint64_t length, void *ctx)
     return c->findings != 0 ? 0 : c->leak(offset, length, c->ctx);
 }
 
-static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, drep_leak_fn *leak,
-                 void *ctx, int64_t *findings, drep_usage *usage)
+static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn,
+                      drep_leak_fn *leak, void *ctx, int64_t *findings, drep_usage *usage)
 {
     struct check c = {.f = file, .fn = fn, .leak = leak, .ctx = ctx, .depth = depth};
     int64_t store_findings = 0;
@@ -595,6 +611,25 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
     if (usage != NULL)
         *usage = c.usage;
     return 0;
+}
+
+/* Of a handle that writes, the last commit: what it has changed since is not looked at. */
+static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, drep_leak_fn *leak,
+                 void *ctx, int64_t *findings, drep_usage *usage)
+{
+    drep_file *last;
+    int err;
+
+    if (file == NULL || !store_writable(file->st) || store_slot(file->st)->sequence == 0)
+        return check_open(file, depth, fn, leak, ctx, findings, usage);
+    if ((err = read_begin(file)) != 0)
+        return err;
+    err = file_last_commit(file, &last);
+    if (err == 0) {
+        err = check_open(last, depth, fn, leak, ctx, findings, usage);
+        drep_abandon(last);
+    }
+    return read_done(file, err);
 }
 
 int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings)

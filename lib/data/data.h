@@ -143,6 +143,8 @@ struct drep_dataset {
 /* On bytes of any kind; io belongs to the file from here on, also when this fails. */
 int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out);
 int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out);
+/* The last commit, for reading beside a handle that writes and must not commit meanwhile. */
+int file_last_commit(drep_file *f, drep_file **out);
 /* What is left of a damaged file: see store_salvage(). */
 int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void *ctx,
                  drep_file **out);
@@ -501,6 +503,8 @@ int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len,
                     int threads, bool writing);
 /* The whole payload of a compact dataset, fill included; *fixed: where its heap begins. */
 int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed);
+/* DREP_ERR_FORMAT: it holds more than its elements ask for, or no whole ones. */
+int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_rec *rec);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
                bool variable, const char *path, struct chunks *cs);
 

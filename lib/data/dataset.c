@@ -112,6 +112,15 @@ static int payload_check(const struct chunks *cs, const struct buf *payload)
                            payload->len - (size_t)full);
 }
 
+int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_rec *rec)
+{
+    if (rec->filtered || cs->variable ||
+        (rec->size <= cs->payload && (esize <= 0 || rec->size % (uint64_t)esize == 0)))
+        return 0;
+    return fail(DREP_ERR_FORMAT, "a payload of %llu bytes for elements of %lld in chunks of %llu",
+                (unsigned long long)rec->size, (long long)esize, (unsigned long long)cs->payload);
+}
+
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
                bool variable, const char *path, struct chunks *cs)
 {
@@ -1061,11 +1070,8 @@ static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *c
         coord[d] < u->end)
         return fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row",
                     (unsigned long long)coord[d]);
-    if (!rec->filtered && !u->ds->ft->type->variable &&
-        (rec->size > u->ds->chunks.payload ||
-         (u->ds->esize > 0 && rec->size % (uint64_t)u->ds->esize != 0)))
-        return fail(DREP_ERR_FORMAT, "a payload of %llu bytes for elements of %lld",
-                    (unsigned long long)rec->size, (long long)u->ds->esize);
+    if (chunk_size_check(&u->ds->chunks, u->ds->esize, rec) != 0)
+        return DREP_ERR_FORMAT;
     memcpy(u->last, coord, (size_t)u->rank * sizeof *coord);
     u->end = d >= 0 ? coord[d] + rec->run : 0;
     u->chunks += rec->run;

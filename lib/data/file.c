@@ -389,6 +389,8 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
     err = store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
     if (err == 0)
         err = store_stale(f->st, header_load(f, info));
+    if (err == 0 && f->amode == DREP_RDWR)
+        err = store_numbers(f->st);
     if (err == 0) {
         opts_of(f->info, &opts, uuid); /* with what the header says */
         store_set_opts(f->st, &opts);
@@ -413,6 +415,24 @@ int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commi
         return err;
     }
     *out = f;
+    return 0;
+}
+
+int file_last_commit(drep_file *f, drep_file **out)
+{
+    drep_file *last;
+    int err = file_new(f->path, DREP_RDONLY, f->info, &last);
+
+    if (err != 0)
+        return err;
+    err = store_last_commit(f->st, &last->st);
+    if (err == 0)
+        err = header_load(last, f->info);
+    if (err != 0) {
+        file_free(last);
+        return fail_in(err, "%s", f->path);
+    }
+    *out = last;
     return 0;
 }
 

@@ -487,6 +487,8 @@ struct check;
 int store_new(struct io *io, const struct store_opts *opts, struct store **out);
 /* Chooses the commit to look at and loads its header; write: takes the writer's lock. */
 int snapshot_open(struct store *st, int write, uint64_t sequence);
+/* The greatest object id in the tree, and the number behind the greatest of a datatype. */
+int numbers_in_use(struct store *st, uint64_t *object, uint64_t *type);
 int snapshot_lock_writer(struct store *st);
 
 struct store {

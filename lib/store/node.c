@@ -261,30 +261,6 @@ static uint32_t gather(uint8_t *arena, struct item *item, const struct node *n)
     return used;
 }
 
-struct node *node_copy(const struct node *n)
-{
-    struct node *copy = node_new(n->level);
-    size_t used = n->block ? unpacked(n) : n->used - n->waste;
-
-    if (!copy)
-        return NULL;
-    /* Who copies a node is about to put something in. */
-    if (node_reserve(copy, n->n + 16, used + used / 4 + 256)) {
-        node_unref(copy);
-        return NULL;
-    }
-    if (n->block) {
-        unpack(n, copy);
-    } else {
-        memcpy(copy->item, n->item, n->n * sizeof(*n->item));
-        copy->used = gather(copy->arena, copy->item, n);
-    }
-    copy->n = n->n;
-    copy->bytes = n->bytes;
-    copy->last = UINT32_MAX;
-    return copy;
-}
-
 /* ---- searching ---- */
 
 /* The first item of [low, high) whose key is >= key, high if there is none. */
@@ -447,6 +423,48 @@ size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 static size_t value_bytes(const struct node *n, size_t value_len)
 {
     return n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR;
+}
+
+/* What it takes in the file when it is written from here: each key shares all it can with the one
+ * before, which another writer need not have done. */
+static size_t encoded_bytes(const struct node *n)
+{
+    size_t sum = FMT_BLOCK_HEAD;
+
+    for (uint32_t i = 0; i < n->n; i++) {
+        const struct item *item = &n->item[i];
+        size_t shared = 0;
+
+        if (i)
+            shared =
+                key_shared(item_key(n, i - 1), item[-1].key_len, item_key(n, i), item->key_len);
+        sum += entry_size(item->key_len - shared, value_bytes(n, item->value_len));
+    }
+    return sum;
+}
+
+struct node *node_copy(const struct node *n)
+{
+    struct node *copy = node_new(n->level);
+    size_t used = n->block ? unpacked(n) : n->used - n->waste;
+
+    if (!copy)
+        return NULL;
+    /* Who copies a node is about to put something in. */
+    if (node_reserve(copy, n->n + 16, used + used / 4 + 256)) {
+        node_unref(copy);
+        return NULL;
+    }
+    if (n->block) {
+        unpack(n, copy);
+    } else {
+        memcpy(copy->item, n->item, n->n * sizeof(*n->item));
+        copy->used = gather(copy->arena, copy->item, n);
+    }
+    copy->n = n->n;
+    copy->bytes = encoded_bytes(copy);
+    copy->last = UINT32_MAX;
+    return copy;
 }
 
 /* Bytes an item between i - 1 and i takes more in the file than none there. */

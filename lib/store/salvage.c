@@ -557,6 +557,19 @@ static void begin(struct salvage *s, const struct slot *slot)
     st->space.loaded = 1;
 }
 
+/* What will be made gets numbers that nothing has, whatever the slot says. */
+static int renumber(struct store *st)
+{
+    uint64_t object, type;
+    int err = numbers_in_use(st, &object, &type);
+
+    if (!err && object >= st->next_object && object < UINT64_MAX)
+        st->next_object = object + 1;
+    if (!err && type > st->next_type && type <= UINT32_MAX)
+        st->next_type = (uint32_t)type;
+    return err;
+}
+
 static int salvage(struct salvage *s)
 {
     const struct bounds all = {.low = NULL, .high = NULL};
@@ -571,6 +584,8 @@ static int salvage(struct salvage *s)
         err = take_node(s, &slot.root, -1, &all);
     if (!err && s->ngaps > 0)
         err = scan(s);
+    if (!err)
+        err = renumber(s->st);
     return err ? err : s->stop;
 }
 

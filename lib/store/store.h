@@ -39,6 +39,8 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
 void store_set_opts(struct store *st, const struct store_opts *opts);
 /* Drops uncommitted changes. */
 void store_close(struct store *st);
+/* The last commit of a writer, for reading, until its next one. */
+int store_last_commit(struct store *st, struct store **out);
 /* Everything since the last commit becomes durable, or nothing (after a
  * failed sync every later write call gives DREP_ERR_FAILED); where nothing was changed, no
  * commit is made.  header: the bytes of the
@@ -59,6 +61,8 @@ const char *store_path(const struct store *st);
 void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed);
 uint64_t store_new_object(struct store *st); /* next object id */
 uint32_t store_new_type(struct store *st);   /* next datatype number */
+/* DREP_ERR_FORMAT: an object or a datatype has a number that would be given again. */
+int store_numbers(struct store *st);
 /* The id that the next object gets; and a later one for it. */
 uint64_t store_objects_end(const struct store *st);
 void store_objects(struct store *st, uint64_t next);

@@ -198,6 +198,28 @@ static void change_part(struct dataset_model *d, int c, const uint64_t *coord)
     free(whole);
 }
 
+/* Everything anew as another writer may have it: chunks back to back in one run, which share units
+ * of space where their size is no multiple of one. */
+static void put_run(struct dataset_model *d)
+{
+    struct store *st = d->cs.st;
+    uint32_t n = 1 + (uint32_t)rnd(GRID);
+    uint64_t size = rnd(3) ? d->cs.payload : rnd(d->cs.payload), bytes = n * size;
+    uint64_t space = round_up(bytes ? bytes : 1, FMT_ALIGN), offset, first = rnd(GRID - n + 1);
+    uint64_t *sums = malloc((size_t)(chunk_sums(n, size) + 1) * sizeof(*sums));
+    uint8_t *p = random_bytes((size_t)bytes);
+
+    ck_assert_int_eq(chunk_remove_all(&d->cs), 0);
+    for (int c = 0; c < GRID; c++)
+        set(&d->c[c], NULL, 0);
+    ck_assert_int_eq(space_alloc(st, space, chunk_align(st, bytes), WITH_OP, &offset), 0);
+    ck_assert_int_eq(payload_write(st, p, n, size, offset, sums), 0);
+    ck_assert_int_eq(run_add(&d->cs, &first, n, offset, size, space, sums), 0);
+    for (uint32_t i = 0; i < n; i++)
+        set(&d->c[first + i], p + i * size, (size_t)size);
+    free(sums);
+}
+
 static void change(struct model *m)
 {
     struct dataset_model *d = &m->d[rnd(DATASETS)];
@@ -209,6 +231,10 @@ static void change(struct model *m)
     uint8_t *p;
 
     coord_of(cs, c, coord);
+    if (cs->rank == 1 && rnd(25) == 0) {
+        put_run(d);
+        return;
+    }
     switch (rnd(8)) {
     case 0:
         ck_assert_int_eq(chunk_remove(cs, coord), 0);

@@ -413,6 +413,79 @@ START_TEST(test_payloads_of_no_shape)
 }
 END_TEST
 
+START_TEST(test_more_payload_than_elements)
+{
+    const int64_t dims = 8, chunk = 4, value[8] = {0};
+    drep_spec spec = {.type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = DREP_CHUNKED};
+    uint8_t payload[48] = {0};
+    drep_dataset *ds;
+    drep_dsinfo info;
+    uint64_t first = 0;
+
+    spec.chunk = &chunk;
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, NULL, value, NULL));
+    ck_assert_int_eq(findings(), 0);
+    for (uint64_t size = 33; size <= 40; size += 7) { /* no whole elements, and one more */
+        ok(store_op_begin(f->st));
+        ok(chunk_write(&ds->chunks, &first, 1, payload, size));
+        ok(store_op_end(f->st, 1));
+        fails(drep_dataset_info(ds, &info), DREP_ERR_FORMAT);
+        ck_assert_int_eq(findings(), 1);
+    }
+    drep_dataset_close(ds);
+}
+END_TEST
+
+static int find_number(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset;
+    *(int *)ctx += err == DREP_ERR_FORMAT &&
+                   strcmp(message, "object 50 exists, and the next one would be 3") == 0;
+    return 0;
+}
+
+/* A number that something has must not be given again. */
+START_TEST(test_numbers_given_before)
+{
+    const int64_t four = 4;
+    drep_dataset *ds;
+    struct object o;
+    int found = 0;
+
+    drep_dataset_close(new_dataset(f, "d", DREP_INT32_T, 1, &four));
+    load("d", &o);
+    o.id = 50;
+    store(&o);
+    ok(drep_close(f));
+    fails(drep_open(path, DREP_RDWR, NULL, &f), DREP_ERR_FORMAT);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "object 50 exists, and the next one would be 3"));
+    ok(drep_open(path, DREP_RDONLY, NULL, &f)); /* all of it can be read */
+    ok(drep_dataset_open(f, "d", &ds));
+    drep_dataset_close(ds);
+    ok(drep_check(f, 0, find_number, &found, NULL));
+    ck_assert_int_eq(found, 1);
+}
+END_TEST
+
+/* What a handle has changed since the last commit is not what a check looks at. */
+START_TEST(test_check_beside_changes)
+{
+    const int64_t four = 4;
+    int64_t n = 0;
+
+    drep_dataset_close(new_dataset(f, "d", DREP_INT32_T, 1, &four));
+    drep_dataset_close(new_dataset(f, "e", DREP_INT32_T, 1, &four));
+    ok(drep_commit(f));
+    ok(drep_link_hard(f, "d", "other"));
+    ok(drep_link_remove(f, "d"));
+    ok(drep_link_remove(f, "e"));
+    ok(drep_check(f, 1, say_finding, NULL, &n));
+    ck_assert_int_eq(n, 0);
+    ck_assert_int_eq(findings(), 0);
+}
+END_TEST
+
 /* What another writer left outside the shape is not seen when the dataset grows. */
 START_TEST(test_elements_outside_the_shape_mean_nothing)
 {
@@ -503,6 +576,9 @@ int main(void)
     tcase_add_test(t, test_links_that_lead_nowhere);
     tcase_add_test(t, test_places_in_a_heap);
     tcase_add_test(t, test_payloads_of_no_shape);
+    tcase_add_test(t, test_more_payload_than_elements);
+    tcase_add_test(t, test_numbers_given_before);
+    tcase_add_test(t, test_check_beside_changes);
     tcase_add_test(t, test_elements_outside_the_shape_mean_nothing);
     tcase_add_test(t, test_hints_of_a_header_have_little_power);
     suite_add_tcase(s, t);

@@ -799,6 +799,53 @@ START_TEST(test_tree_spills_anywhere)
 }
 END_TEST
 
+/* A node as another writer may have it, whose keys say all their bytes, and the same in ours. */
+START_TEST(test_keys_that_share_less_than_they_could)
+{
+    enum { N = 20 };
+    uint8_t block[FMT_NODE_MAX + NODE_SLACK] = {0}, again[FMT_NODE_MAX + NODE_SLACK] = {0};
+    struct block_head head = {.kind = FMT_NODE, .level = (uint8_t)_i, .count = N};
+    const uint8_t uuid[8] = {1};
+    struct node *read, *copy, *back;
+    const char *why;
+    struct key key;
+    struct out out;
+    size_t at;
+
+    out_init(&out, block + FMT_BLOCK_HEAD, FMT_NODE_MAX - FMT_BLOCK_HEAD);
+    for (uint32_t i = 0; i < N; i++) {
+        struct ref ref = {FMT_SPACE_START + 4096 * i, 100, i};
+        uint8_t value[FMT_REF_SIZE];
+        struct out to;
+
+        out_init(&to, value, sizeof(value));
+        ref_put(&to, &ref);
+        key_make(&key, 7, FMT_TAG_ATTR);
+        key_add_u64(&key, i);
+        entry_put(&out, 0, key.p, key.len, value, sizeof(value), 0);
+    }
+    head.length = (uint32_t)(FMT_BLOCK_HEAD + out.at);
+    ck_assert_int_eq(node_decode(&read, NULL, block, &head, &why, &at), 0);
+    copy = node_copy(read);
+    ck_assert_ptr_nonnull(copy);
+    ck_assert_uint_eq(copy->bytes, read->bytes - (N - 1) * 16); /* all but the last byte */
+    node_encode(copy, again, uuid, 1);
+    head.length = (uint32_t)copy->bytes;
+    ck_assert_int_eq(node_decode(&back, NULL, again, &head, &why, &at), 0);
+    for (uint32_t i = 0; i < N; i++) {
+        struct key other;
+
+        node_key(read, i, &key);
+        node_key(back, i, &other);
+        ck_assert_uint_eq(other.len, 17);
+        ck_assert_mem_eq(other.p, key.p, other.len);
+    }
+    node_unref(read);
+    node_unref(copy);
+    node_unref(back);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("tree");
@@ -818,6 +865,7 @@ int main(void)
     tcase_add_test(t, test_tree_nodes_do_not_grow);
     tcase_add_test(t, test_tree_spills);
     tcase_add_test(t, test_tree_spills_anywhere);
+    tcase_add_loop_test(t, test_keys_that_share_less_than_they_could, 0, 2);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
