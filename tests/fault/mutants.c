@@ -1,13 +1,12 @@
-/* mutants.c - files changed at random: opened, listed, read, checked, copied and repaired, each
- * in a process that may take 64 MiB beyond the file's size and 10 seconds of a processor.
+/* mutants.c - files changed at random: opened, listed, read, checked, copied, repaired and written
+ * to, each in a process that may take 64 MiB beyond the file's size and 10 seconds of a processor.
  *
  * mutants COUNT SEED FILE...: (1 SEED with MUTANT_KEEP=FILE only writes that file.)  Half of the
  * changed files get right sums on the way to the change, so that it is not merely a wrong sum.  The
  * child says what went wrong by its exit status or its signal. */
 #include "base/error.h"
-#include "data/data.h"
+#include "tests/fuzz/change.h"
 #include "tests/fuzz/image.h"
-#include "tests/fuzz/visit.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -166,6 +165,12 @@ static void try_all(const struct mutant *b)
     }
     PROMISE(io_memory(b->p, b->size, &io) == 0);
     enough(repair_on(io, ":memory:", 0, info, ignore, NULL, &findings));
+    io = writable(b->p, b->size);
+    if (file_open_on(io, DREP_RDWR, info, 0, &file) == 0) {
+        change_everything(file, b->p[b->size - 1]);
+        enough(drep_commit(file));
+        drep_abandon(file);
+    }
     drep_info_free(info);
 }
 

@@ -11,7 +11,7 @@ try() { # MODE COUNT SEED
     test=$((test + 1))
     if text=$("$BUILDDIR/$1/tests/fault/mutants" "$2" "$3" "$SRCDIR"/tests/vectors/*.drep 2>&1); then
         echo "ok $test - $1: $text"
-        echo "counted: ${text%% *} changed files opened, read and checked, $1"
+        echo "counted: ${text%% *} changed files opened, read, checked and written to, $1"
     else
         failed=1
         echo "not ok $test - $1"

@@ -9,6 +9,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <datarep.h>
+#include <stdbool.h>
 
 #define IMAGE_MAX (4u << 20)
 #define BLOCKS_MAX 3000
@@ -145,6 +146,34 @@ static inline void image_run(const uint8_t *data, size_t size,
             run(copy, size);
     }
     free(copy);
+}
+
+/* ---- is it without a fault? ---- */
+
+struct found {
+    int n;
+    char first[300];
+};
+
+static inline int found_one(int err, uint64_t offset, const char *message, void *ctx)
+{
+    struct found *found = ctx;
+
+    if (found->n++ == 0)
+        snprintf(found->first, sizeof found->first, "finding %d at byte %llu: %s", err,
+                 (unsigned long long)offset, message);
+    return found->n > 20 ? DREP_ERR_STOPPED : 0;
+}
+
+static inline bool faultless(drep_file *file, struct found *found)
+{
+    int64_t findings;
+    int err;
+
+    found->n = 0;
+    err = drep_check(file, 1, found_one, found, &findings);
+    PROMISE(err == 0 || err == DREP_ERR_STOPPED || found->n == 0);
+    return err == 0 && found->n == 0;
 }
 
 /* ---- changing inputs ---- */

@@ -85,10 +85,49 @@ static inline void read_corner(drep_dataset *ds, const drep_dsinfo *info)
     drep_selection_free(sel);
 }
 
+/* The first and the last element, and bytes that lie in the file as they lie in memory. */
+static inline void read_points(drep_dataset *ds, const drep_dsinfo *info)
+{
+    int64_t point[2 * DREP_MAX_RANK] = {0};
+    drep_selection *sel;
+    void *buf;
+
+    for (int d = 0; d < info->rank; d++)
+        point[info->rank + d] = info->dims[d] - 1;
+    if (info->rank < 1 || drep_select_points(info->rank, 2, point, &sel))
+        return;
+    buf = room(info->type, 2);
+    if (buf) {
+        (void)drep_read(ds, sel, NULL, buf, NULL);
+        drep_vlen_free(info->type, 2, buf);
+    }
+    free(buf);
+    drep_selection_free(sel);
+}
+
+static inline void read_map(drep_dataset *ds)
+{
+    const void *data;
+    size_t size;
+    unsigned sum = 0;
+
+    if (drep_dataset_map(ds, 0, &data, &size))
+        return;
+    for (size_t i = 0; i < size; i++)
+        sum += ((const uint8_t *)data)[i];
+    PROMISE(sum < UINT32_MAX && drep_dataset_unmap(ds, data) == 0);
+}
+
+static inline int chunk_start(const int64_t *start, void *ctx)
+{
+    return start[0] < 0 || ++*(int *)ctx > 1000 ? DREP_ERR_STOPPED : 0;
+}
+
 static inline void visit_dataset(struct visit *v, const char *path)
 {
     drep_dataset *ds;
     drep_dsinfo info;
+    int chunks = 0;
     void *buf;
 
     if (drep_dataset_open(v->file, path, &ds))
@@ -108,6 +147,10 @@ static inline void visit_dataset(struct visit *v, const char *path)
         }
         free(buf);
         read_corner(ds, &info);
+        read_points(ds, &info);
+        read_map(ds);
+        if (info.rank > 0)
+            drep_dataset_chunks(ds, chunk_start, &chunks);
     }
     drep_dataset_close(ds);
 }
@@ -172,11 +215,26 @@ static inline int finding(int err, uint64_t offset, const char *message, void *c
     return ++*(int *)ctx > 100 ? DREP_ERR_STOPPED : 0;
 }
 
+static inline int leak(uint64_t offset, uint64_t length, void *ctx)
+{
+    (void)ctx;
+    PROMISE(length > 0 && offset + length > offset);
+    return 0;
+}
+
+static inline int commit(const drep_commitinfo *info, void *ctx)
+{
+    (void)ctx;
+    PROMISE(info->sequence > 0);
+    return 0;
+}
+
 static inline void read_everything(drep_file *file)
 {
     struct visit v = {file, OBJECTS_MAX, "/", 0};
     const drep_encoding *rows;
     drep_header header;
+    drep_objusage object;
     drep_usage usage;
     drep_info *info;
     int64_t findings;
@@ -190,6 +248,9 @@ static inline void read_everything(drep_file *file)
         drep_info_free(info);
     visit_object(&v, "/");
     drep_usage_get(file, &usage);
+    drep_object_usage(file, "/", &object);
+    drep_leaks(file, leak, NULL);
+    drep_log(file, commit, NULL);
     drep_check(file, 0, finding, &found, &findings);
     drep_check(file, 1, finding, &found, &findings);
 }
