@@ -176,6 +176,15 @@ int drep_attr_write_double(drep_file *file, const char *path, const char *name, 
 
 /* ---- reading ---- */
 
+int attr_count(const struct attr_rec *rec, int64_t *count)
+{
+    *count = rec->rank == FMT_RANK_NULL ? 0 : 1;
+    for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
+        if (rec->len[d] > INT64_MAX || __builtin_mul_overflow(*count, (int64_t)rec->len[d], count))
+            return fail(DREP_ERR_FORMAT, "more than 2^63 elements");
+    return 0;
+}
+
 /* An attribute, its type and number of elements. */
 struct found {
     struct key key;
@@ -209,12 +218,7 @@ static int find(drep_file *f, const char *path, const char *name, struct found *
     }
     if (err == 0)
         err = ftype_get(f, a->rec.type, false, &a->ft);
-    a->count = a->rec.rank == FMT_RANK_NULL ? 0 : 1;
-    for (int d = 0; err == 0 && a->rec.rank != FMT_RANK_NULL && d < a->rec.rank; d++)
-        if (a->rec.len[d] > INT64_MAX ||
-            __builtin_mul_overflow(a->count, (int64_t)a->rec.len[d], &a->count))
-            err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
-    return err;
+    return err != 0 ? err : attr_count(&a->rec, &a->count);
 }
 
 int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)

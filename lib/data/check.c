@@ -17,6 +17,18 @@ struct seen {
     size_t n, room;
 };
 
+/* The object whose entries are being walked, as its record has it. */
+struct owner {
+    uint64_t id; /* 0: there is no record that makes sense */
+    uint8_t kind, layout, rank;
+    uint32_t next_attr;
+    uint64_t next_link, members, links;
+    struct seen attrs; /* creation indexes */
+    /* The run before: its first chunk, and where its last coordinate ends. */
+    uint64_t run[DREP_MAX_RANK], run_end;
+    bool has_run;
+};
+
 struct check {
     drep_file *f;
     drep_finding_fn *fn;
@@ -34,6 +46,7 @@ struct check {
     struct seen used;    /* type numbers that records name */
     struct seen datasets;
     uint64_t ownerless, broken; /* the last object without a record, with a malformed one */
+    struct owner owner;
     /* The dataset whose chunks are being walked. */
     uint64_t chunks_id;
     int chunks_err;
@@ -109,7 +122,54 @@ static int see_dataset_type(struct check *c, const struct object_rec *rec)
     struct ftype *ft;
     int err = dataset_type(c->f, rec, &ft);
 
+    if (err == 0 && rec->fill == FMT_FILL_VALUE)
+        err = fail_in(value_check(&rec->fill_value, ft->type, 1), "fill value");
     return err == DREP_ERR_UNSUPPORTED ? 0 : err;
+}
+
+static void seen_sort(struct seen *s);
+
+/* All entries of an object have been seen. */
+static void owner_end(struct check *c)
+{
+    struct owner *o = &c->owner;
+    char text[200];
+
+    if (o->id != 0 && o->kind == FMT_GROUP && o->links != o->members) {
+        snprintf(text, sizeof text, "object %llu: a group of %llu links says it has %llu",
+                 (unsigned long long)o->id, (unsigned long long)o->links,
+                 (unsigned long long)o->members);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    seen_sort(&o->attrs);
+    for (size_t i = 1; o->id != 0 && i < o->attrs.n; i++) {
+        if (o->attrs.p[i] != o->attrs.p[i - 1])
+            continue;
+        snprintf(text, sizeof text, "object %llu: two attributes have the creation index %llu",
+                 (unsigned long long)o->id, (unsigned long long)o->attrs.p[i]);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    o->id = 0;
+    o->attrs.n = 0;
+}
+
+static void owner_begin(struct check *c, uint64_t id, const struct object_rec *rec)
+{
+    struct owner *o = &c->owner;
+
+    o->id = id;
+    o->kind = rec->kind;
+    o->layout = rec->kind == FMT_DATASET ? rec->layout : FMT_LAYOUT_NULL;
+    o->next_attr = rec->next_attr;
+    o->next_link = rec->next_link;
+    o->members = rec->members;
+    o->links = 0;
+    o->has_run = false;
+}
+
+static bool of_owner(const struct check *c, const struct key *key)
+{
+    return c->owner.id != 0 && c->owner.id == key_object(key->p);
 }
 
 static int see_object(struct check *c, const struct key *key, const uint8_t *p, size_t len)
@@ -118,6 +178,7 @@ static int see_object(struct check *c, const struct key *key, const uint8_t *p, 
     struct in in;
     int err;
 
+    owner_end(c);
     if (rec == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     in_init(&in, p, len);
@@ -126,6 +187,7 @@ static int see_object(struct check *c, const struct key *key, const uint8_t *p, 
         fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     } else {
         c->usage.objects++;
+        owner_begin(c, key_object(key->p), rec);
         err = seen_add(&c->objects, key_object(key->p));
         if (err == 0)
             err = seen_add(&c->objects, rec->links | (uint64_t)rec->kind << KIND_SHIFT);
@@ -179,22 +241,79 @@ static int see_link(struct check *c, const struct key *key, const uint8_t *p, si
                                  (err = seen_add(&c->edges, key_object(key->p))) != 0 ||
                                  (err = seen_add(&c->edges, rec.object)) != 0))
         return err;
+    if (of_owner(c, key) && c->owner.kind != FMT_GROUP)
+        return fail(DREP_ERR_FORMAT, "it belongs to what is no group");
+    if (of_owner(c, key) && rec.index >= c->owner.next_link)
+        return fail(DREP_ERR_FORMAT,
+                    "its creation index %llu was never given: the next one is %llu",
+                    (unsigned long long)rec.index, (unsigned long long)c->owner.next_link);
+    c->owner.links++;
     return see_order(c, key, rec.index);
 }
 
-static int see_attr(struct check *c, const uint8_t *p, size_t len)
+/* Its elements, converted. */
+static int read_attr(struct check *c, const struct attr_rec *rec, const drep_type *type,
+                     int64_t count)
+{
+    uint64_t bytes;
+    void *buf;
+    int err;
+
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)type->prog.extent, &bytes))
+        return fail(DREP_ERR_LIMIT, "more than 2^64 bytes");
+    buf = mem_zalloc(1, bytes + 1);
+    if (buf == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    err = value_get(c->f, &rec->value, type, count, type, buf);
+    drep_vlen_free(type, count, buf);
+    mem_free(buf);
+    return err;
+}
+
+static int see_attr(struct check *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct attr_rec rec;
     struct ftype *ft;
     struct in in;
+    int64_t count;
     int err;
 
     in_init(&in, p, len);
     if ((err = attr_get(&in, &rec)) != 0)
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (key->len == 9 || key->len - 9 > FMT_NAME_MAX || text_check(key->p + 9, key->len - 9) != 0)
+        return fail(DREP_ERR_FORMAT, "an invalid name");
     if (rec.type >= FMT_TYPE_FIRST && (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)) != 0)
         return err;
-    return ftype_get(c->f, rec.type, false, &ft);
+    if (of_owner(c, key) && (err = seen_add(&c->owner.attrs, rec.index)) != 0)
+        return err;
+    if (of_owner(c, key) && rec.index >= c->owner.next_attr)
+        return fail(DREP_ERR_FORMAT, "its creation index %lu was never given: the next one is %lu",
+                    (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
+    if ((err = ftype_get(c->f, rec.type, false, &ft)) != 0 || rec.rank == FMT_RANK_NULL)
+        return err;
+    if ((err = attr_count(&rec, &count)) != 0 || count == 0)
+        return err;
+    err = value_check(&rec.value, ft->type, count);
+    return err != 0 || c->depth != CHUNK_DECODE ? err : read_attr(c, &rec, ft->type, count);
+}
+
+/* The dataset that uses a dimension names it. */
+static int see_user(struct check *c, const struct key *key)
+{
+    struct object o = {0};
+    int err, d;
+
+    if (key->len != 18)
+        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+    d = key->p[17];
+    err = object_load(c->f, key_u64(key->p + 9), &o);
+    if (err == 0 && (o.rec.kind != FMT_DATASET || !o.rec.has_dims || o.rec.rank == FMT_RANK_NULL ||
+                     d >= o.rec.rank || o.rec.dim[d] != key_object(key->p)))
+        err = fail(DREP_ERR_FORMAT, "object %llu does not name it for dimension %d",
+                   (unsigned long long)key_u64(key->p + 9), d);
+    object_release(&o);
+    return err;
 }
 
 /* A name in creation order must lead to a link with this index. */
@@ -209,8 +328,8 @@ static int see_name(struct check *c, const struct key *key, const uint8_t *p, si
     if (key->len != 17)
         return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
     key_make(&other, key_object(key->p), FMT_TAG_LINK);
-    if (key_add_bytes(&other, p, len) != 0)
-        return fail(DREP_ERR_FORMAT, "a name of %zu bytes", len);
+    if (name_check(p, len) != 0 || key_add_bytes(&other, p, len) != 0)
+        return fail(DREP_ERR_FORMAT, "an invalid name");
     err = tree_get(c->f->st, &other, &value);
     if (err == 0) {
         in_init(&in, value.p, value.len);
@@ -271,6 +390,46 @@ static int chunks_for(struct check *c, uint64_t id)
     return 0;
 }
 
+/* Runs come in the order of the grid, and no chunk stands in two. */
+static int see_run(struct owner *o, int rank, const uint64_t *coord, const struct chunk_rec *rec)
+{
+    size_t above = rank > 0 ? (size_t)(rank - 1) * sizeof *coord : 0;
+    bool overlap;
+
+    if (rank == 0)
+        return rec->run == 1 ? 0
+                             : fail(DREP_ERR_FORMAT, "a run of %lu chunks where there is one",
+                                    (unsigned long)rec->run);
+    for (int d = 0; d < rank; d++)
+        if (coord[d] > (uint64_t)1 << 62)
+            return fail(DREP_ERR_FORMAT, "a coordinate beyond 2^62");
+    overlap = o->has_run && coord[rank - 1] < o->run_end && memcmp(coord, o->run, above) == 0;
+    o->has_run = true;
+    memcpy(o->run, coord, above);
+    o->run_end = coord[rank - 1] + rec->run;
+    return overlap ? fail(DREP_ERR_FORMAT, "it overlaps the run of chunks before it") : 0;
+}
+
+/* The payload of a compact dataset. */
+static int see_data(struct check *c, const struct key *key, size_t len)
+{
+    uint64_t each, bytes;
+    int err;
+
+    if (!of_owner(c, key) || c->owner.kind != FMT_DATASET || c->owner.layout != FMT_COMPACT)
+        return fail(DREP_ERR_FORMAT, "it belongs to what is no compact dataset");
+    if ((err = chunks_for(c, key_object(key->p))) != 0 || c->chunks_type->type->variable)
+        return err;
+    bytes = each = (uint64_t)c->chunks_type->stored.extent;
+    for (int d = 0; d < c->object.rec.rank; d++)
+        if (__builtin_mul_overflow(bytes, c->object.rec.len[d], &bytes))
+            return fail(DREP_ERR_FORMAT, "more than 2^64 bytes");
+    if (len > bytes || (each > 0 && len % each != 0))
+        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload for elements of %llu, in all %llu", len,
+                   (unsigned long long)each, (unsigned long long)bytes);
+    return err;
+}
+
 static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, size_t len)
 {
     uint64_t coord[DREP_MAX_RANK], bytes;
@@ -287,6 +446,12 @@ static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, s
         return err;
     for (int d = 0; d < c->chunks.rank; d++)
         coord[d] = key_u64(key->p + 9 + 8 * d);
+    if (of_owner(c, key) && (c->owner.layout != FMT_CHUNKED && c->owner.layout != FMT_CONTIGUOUS))
+        return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none");
+    if (rec.filtered && c->object.rec.layout != FMT_CHUNKED)
+        return fail(DREP_ERR_FORMAT, "filtered, of a dataset that is not chunked");
+    if (of_owner(c, key) && (err = see_run(&c->owner, c->chunks.rank, coord, &rec)) != 0)
+        return err;
     if ((err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, &rec)) != 0)
         return err;
     if (__builtin_mul_overflow(rec.size, (uint64_t)rec.run, &bytes))
@@ -337,7 +502,7 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
         break;
     case FMT_TAG_ATTR:
         what = "attribute";
-        err = see_attr(c, value, len);
+        err = see_attr(c, key, value, len);
         break;
     case FMT_TAG_LINK_ORDER:
         what = "creation order";
@@ -346,6 +511,14 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     case FMT_TAG_TYPE:
         what = "datatype";
         err = see_type(c, key, value, len);
+        break;
+    case FMT_TAG_DATA:
+        what = "data";
+        err = see_data(c, key, len);
+        break;
+    case FMT_TAG_USER:
+        what = "user";
+        err = see_user(c, key);
         break;
     case FMT_TAG_CHUNK:
         what = "chunk";
@@ -587,6 +760,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     if (c.chunks_id != 0)
         chunks_release(&c.chunks);
     object_release(&c.object);
+    owner_end(&c);
     if (err == 0 && c.stop == 0) {
         check_counts(&c);
         err = check_reach(&c);
@@ -596,6 +770,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
          err == 0 && depth == CHUNK_DECODE && file->rep != NULL && c.stop == 0 && i < c.datasets.n;
          i++)
         read_dataset(&c, c.datasets.p[i]);
+    mem_free(c.owner.attrs.p);
     mem_free(c.linked.p);
     mem_free(c.edges.p);
     mem_free(c.objects.p);

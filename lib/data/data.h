@@ -287,6 +287,8 @@ int met_add(struct met *m, uint64_t id, bool *first);
 
 /* ---- attr.c ---- */
 
+/* How many elements it has: none where its space is null. */
+int attr_count(const struct attr_rec *rec, int64_t *count);
 int attrs_remove(drep_file *f, uint64_t id);
 int attrs_count(drep_file *f, uint64_t id, int64_t *n);
 

@@ -292,9 +292,13 @@ int value_check(const struct span *value, const drep_type *type, int64_t count)
     struct in in;
     int err = value_open(&s, &in, value, type, count, &items);
 
-    if (err == 0)
-        prog_release(&s.prog);
-    return err;
+    if (err != 0)
+        return err;
+    prog_release(&s.prog);
+    return type->variable || in_left(&in) == 0
+               ? 0
+               : fail(DREP_ERR_FORMAT, "a value of %lld elements with %zu bytes behind them",
+                      (long long)count, in_left(&in));
 }
 
 /* A value with the row that it has here: nothing needs to be made for it. */

@@ -63,6 +63,8 @@ static int head_check(struct store *st, const struct ref *ref, int kind, int lev
         return refuse(DREP_ERR_FORMAT, kind, ref, "wrong level");
     if (memcmp(head->uuid, st->slot.uuid, sizeof(head->uuid)) != 0)
         return refuse(DREP_ERR_FORMAT, kind, ref, "it belongs to another file");
+    if (head->sequence == 0)
+        return refuse(DREP_ERR_FORMAT, kind, ref, "it was written by no commit");
     if (head->sequence > st->slot.sequence + (st->writable ? 1 : 0))
         return refuse(DREP_ERR_FORMAT, kind, ref, "it was written by a later commit");
     return 0;

@@ -240,6 +240,9 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
                      g->stored ? "a stored compound that is not laid out"
                                : "a compound that is laid out for nothing");
     err = get_list(g, n, &l);
+    for (int64_t i = 0; i < l.n && !err && !g->stored; i++)
+        if (l.a[i])
+            err = wrong(g, DREP_ERR_FORMAT, "offsets in a compound that is not laid out");
     if (!err)
         err = make_compound(g, &l, &made);
     if (!err && g->stored)

@@ -35,6 +35,7 @@ from drepread.tojson import document  # noqa: E402
 from drepread.values import show  # noqa: E402
 
 VECTORS = os.path.join(ROOT, "tests", "vectors")
+CHANGED = int(os.environ.get("CHANGED_FILES", 600))
 
 
 class Tap:
@@ -467,6 +468,41 @@ def files_of_long_work(tap, directory, datarep):
             lambda: None if commits > 48 and absent > 20 else "too few")
 
 
+def check_passes(datarep, path):
+    return subprocess.run([datarep, "check", "--deep", path], capture_output=True,
+                          timeout=60).returncode == 0
+
+
+def refusal(path):
+    """Why the independent reader refuses the file; None if it does not, or is out of its depth."""
+    try:
+        document(File(path))
+    except DrepError as e:
+        return None if e.category == "LIMIT" else str(e)
+    return None
+
+
+def nothing_missed(tap, work, datarep):
+    """What the reader refuses of a changed file, the command's check finds."""
+    program = os.path.join(os.path.dirname(datarep), "tests", "fault", "mutants")
+    if not os.access(program, os.X_OK):
+        tap.skip("datarep: changed files", "%s is not there" % program)
+        return
+    good = sorted(glob.glob(os.path.join(VECTORS, "*.drep")))
+    path = os.path.join(work, "changed.drep")
+    missed, refused_ones = [], 0
+    for seed in range(1, CHANGED + 1):
+        subprocess.run([program, "1", str(seed)] + good, check=True, timeout=60,
+                       env=dict(os.environ, MUTANT_KEEP=path))
+        why = refusal(path)
+        refused_ones += why is not None
+        if why and check_passes(datarep, path):
+            missed.append("seed %d: %s" % (seed, why))
+    tap.run("datarep: check finds what the reader refuses of %d changed files, %d in all"
+            % (CHANGED, refused_ones), lambda: "\n".join(missed) or
+            (None if refused_ones > CHANGED // 10 else "too few"))
+
+
 def command_tests(tap, work, datarep):
     for path in sorted(glob.glob(os.path.join(VECTORS, "*.drep"))):
         tap.run("datarep: %s" % os.path.basename(path), compare.compare, datarep, path)
@@ -481,6 +517,7 @@ def command_tests(tap, work, datarep):
     else:
         tap.skip("library: bad vectors", "%s is not there" % program)
     files_of_long_work(tap, os.path.join(work, "files"), datarep)
+    nothing_missed(tap, work, datarep)
 
 
 def main():
