@@ -2,9 +2,11 @@
  * writes what is left of a damaged file into a new one. */
 #include "sink.h"
 #include "tool.h"
+#include "utf8.h"
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,13 +20,16 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
 {
     struct check *check = ctx;
     struct sink *s = &check->sink;
+    char text[2000]; /* names in it may be anything */
 
     if (!check->quiet) {
+        snprintf(text, sizeof text, "%s", message && *message ? message : drep_strerror(err));
+        utf8_clean(text);
         sink_name(s, check->file_name);
         if (offset)
             sink_format(s, ": byte %" PRIu64, offset);
         sink_text(s, ": ");
-        sink_text(s, message && *message ? message : drep_strerror(err));
+        sink_text(s, text);
         sink_char(s, '\n');
     }
     return s->err ? DREP_ERR_STOPPED : 0;

@@ -106,6 +106,15 @@ form_of_findings() {
  at byte 8192" "$tmp/out"
 }
 
+# A name does nothing to a terminal, and a finding is one line.
+findings_are_plain() {
+    printf 'datarep: native\nroot: {"a\\e[31m\\nb": {dataset: INT, shape: [4], chunk: [4], data: [1, 2, 3, 4]}}\n' |
+        status 0 create -s - "$tmp/plain.drep" &&
+        printf x | dd of="$tmp/plain.drep" bs=1 seek=8192 conv=notrunc status=none &&
+        status 1 check --deep "$tmp/plain.drep" && ! LC_ALL=C grep -q '[^ -~]' "$tmp/out" &&
+        grep -qF ': dataset "/a?[31m?b": chunk (0): checksum' "$tmp/out"
+}
+
 unreadable() {
     : > "$tmp/locked.drep"
     chmod 0 "$tmp/locked.drep"
@@ -140,6 +149,7 @@ check "much on standard input" large_stdin
 check "no container on standard input" foreign_stdin
 check "messages have one form" form_of_messages
 check "findings among elements have one form" form_of_findings
+check "findings are plain text" findings_are_plain
 check "cut off files" truncated
 check "flipped bytes" flipped
 check "a damaged slot is told and found" damaged_slot
