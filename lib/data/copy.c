@@ -150,10 +150,7 @@ static int gather_end(struct copy *c)
         c->links[n]++;
     }
     c->n = n + 1;
-    c->base = store_new_object(c->to->st);
-    for (size_t i = 1; i < c->n; i++)
-        store_new_object(c->to->st);
-    return 0;
+    return store_new_objects(c->to->st, c->n, &c->base);
 }
 
 static int gather(struct copy *c, uint64_t id)
@@ -331,8 +328,9 @@ static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
     } else if (err == 0) {
         dim.rec.links = 0;
         dim.rec.next_attr = 0;
-        *to = store_new_object(c->to->st);
-        err = object_store(c->to, *to, &dim.rec);
+        err = store_new_objects(c->to->st, 1, to);
+        if (err == 0)
+            err = object_store(c->to, *to, &dim.rec);
     }
     object_release(&dim);
     object_release(&there);

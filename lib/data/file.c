@@ -282,11 +282,13 @@ static int hints_keep(drep_file *f, const drep_info *info)
 static int root_make(drep_file *f)
 {
     struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
+    uint64_t root;
     int err = store_op_begin(f->st);
 
     if (err != 0)
         return err;
-    if (store_new_object(f->st) != FMT_OBJECT_ROOT)
+    err = store_new_objects(f->st, 1, &root);
+    if (err == 0 && root != FMT_OBJECT_ROOT)
         err = fail(DREP_ERR_FORMAT, "the root group is not object 1");
     if (err == 0)
         err = object_store(f, FMT_OBJECT_ROOT, &rec);

@@ -192,6 +192,8 @@ static int link_add(drep_file *f, uint64_t group, const char *name, struct link_
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
     if ((err = head_edit(f, group, &e)) != 0)
         return err;
+    if (e.h.next_link == UINT64_MAX)
+        return fail(DREP_ERR_LIMIT, "a group can be given no more links");
     link->index = e.h.next_link++;
     e.h.members++;
     if ((err = head_edited(f, &e)) != 0)
@@ -242,8 +244,9 @@ int object_link(drep_file *f, uint64_t group, const char *name, struct object_re
     int err;
 
     rec->links = 1;
-    link.object = store_new_object(f->st);
-    err = link_add(f, group, name, &link);
+    err = store_new_objects(f->st, 1, &link.object);
+    if (err == 0)
+        err = link_add(f, group, name, &link);
     if (err == 0)
         err = object_store(f, link.object, rec);
     if (err == 0)
@@ -645,19 +648,25 @@ static int unlink_one(drep_file *f, uint64_t id, struct todo *w)
     return head_edited(f, &e);
 }
 
-/* Removes every entry of the object with this tag. */
-static int drop_tag(drep_file *f, uint64_t id, uint8_t tag)
+/* Removes every entry of the object whose key has `prefix` bytes in common with its first one of
+ * this tag. */
+static int drop_entries(drep_file *f, uint64_t id, uint8_t tag, size_t prefix)
 {
     struct tree_walk w;
     struct key key;
     int err;
 
     key_make(&key, id, tag);
-    tree_walk(&w, f->st, &key, 9);
+    tree_walk(&w, f->st, &key, prefix);
     while ((err = tree_next(&w, &key, NULL)) == 0)
         if ((err = tree_del(f->st, &key)) != 0)
             break;
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int drop_tag(drep_file *f, uint64_t id, uint8_t tag)
+{
+    return drop_entries(f, id, tag, 9);
 }
 
 static int drop_members(drep_file *f, uint64_t id, struct todo *work)
@@ -758,8 +767,8 @@ static int drop_one(drep_file *f, uint64_t id, struct todo *w)
         err = ftype_unuse(f, o.rec.type);
     if (err == 0)
         err = attrs_remove(f, id);
-    if (err == 0)
-        err = drop_tag(f, id, FMT_TAG_OBJECT);
+    if (err == 0) /* also what only a later version knows */
+        err = drop_entries(f, id, 0, 8);
     object_release(&o);
     return err;
 }

@@ -48,10 +48,14 @@ void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed
     st->freed_max = freed;
 }
 
-uint64_t store_new_object(struct store *st)
+int store_new_objects(struct store *st, uint64_t n, uint64_t *first)
 {
+    if (n > UINT64_MAX - st->next_object)
+        return fail(DREP_ERR_LIMIT, "the file has no number left for an object");
     st->dirty = 1;
-    return st->next_object++;
+    *first = st->next_object;
+    st->next_object += n;
+    return 0;
 }
 
 uint64_t store_objects_end(const struct store *st)

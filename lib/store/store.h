@@ -59,8 +59,9 @@ const char *store_path(const struct store *st);
  * notes beyond which an operation keeps them in the file, and freed extents beyond which they go
  * into the tree before the commit. */
 void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed);
-uint64_t store_new_object(struct store *st); /* next object id */
-uint32_t store_new_type(struct store *st);   /* next datatype number */
+/* The ids of the next n objects; DREP_ERR_LIMIT: there are no more. */
+int store_new_objects(struct store *st, uint64_t n, uint64_t *first);
+uint32_t store_new_type(struct store *st); /* next datatype number */
 /* DREP_ERR_FORMAT: an object or a datatype has a number that would be given again. */
 int store_numbers(struct store *st);
 /* The id that the next object gets; and a later one for it. */

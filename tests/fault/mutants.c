@@ -1,9 +1,11 @@
 /* mutants.c - files changed at random: opened, listed, read, checked, copied, repaired and written
  * to, each in a process that may take 64 MiB beyond the file's size and 10 seconds of a processor.
  *
- * mutants COUNT SEED FILE...: (1 SEED with MUTANT_KEEP=FILE only writes that file.)  Half of the
- * changed files get right sums on the way to the change, so that it is not merely a wrong sum.  The
- * child says what went wrong by its exit status or its signal. */
+ * mutants COUNT SEED FILE...: (1 SEED with MUTANT_KEEP=FILE only writes that file; with
+ * MUTANT_WRITTEN also as it is after it was written to, if it can be; COUNT 0 changes nothing
+ * before.)  Half of the changed files
+ * get right sums on the way to the change, so that it is not merely a wrong sum.  The child says
+ * what went wrong by its exit status or its signal. */
 #include "base/error.h"
 #include "tests/fuzz/change.h"
 #include "tests/fuzz/image.h"
@@ -150,6 +152,7 @@ static void try_all(const struct mutant *b)
     drep_file *file;
     drep_info *info;
     struct io *io;
+    size_t after;
     int err;
 
     PROMISE(drep_info_new(&info) == 0);
@@ -165,12 +168,7 @@ static void try_all(const struct mutant *b)
     }
     PROMISE(io_memory(b->p, b->size, &io) == 0);
     enough(repair_on(io, ":memory:", 0, info, ignore, NULL, &findings));
-    io = writable(b->p, b->size);
-    if (file_open_on(io, DREP_RDWR, info, 0, &file) == 0) {
-        change_everything(file, b->p[b->size - 1]);
-        enough(drep_commit(file));
-        drep_abandon(file);
-    }
+    free(changed(b->p, b->size, info, b->p[b->size - 1], &after));
     drep_info_free(info);
 }
 
@@ -235,11 +233,27 @@ static struct mutant load(const char *path)
     return b;
 }
 
-static int keep(const struct mutant *b, const char *path)
+static void put(const uint8_t *p, size_t size, const char *path)
 {
     FILE *f = fopen(path, "wb");
 
-    PROMISE(f != NULL && fwrite(b->p, 1, b->size, f) == b->size && fclose(f) == 0);
+    PROMISE(f != NULL && fwrite(p, 1, size, f) == size && fclose(f) == 0);
+}
+
+static int keep(const struct mutant *b, const char *path, uint64_t seed)
+{
+    const char *written = getenv("MUTANT_WRITTEN");
+    drep_info *info;
+    uint8_t *bytes;
+    size_t after;
+
+    put(b->p, b->size, path);
+    PROMISE(drep_info_new(&info) == 0);
+    bytes = written ? changed(b->p, b->size, info, (unsigned)seed, &after) : NULL;
+    if (bytes)
+        put(bytes, after, written);
+    free(bytes);
+    drep_info_free(info);
     return 0;
 }
 
@@ -262,19 +276,21 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
     int limited = getenv("MUTANTS_UNLIMITED") == NULL, files = argc - 3, bad = 0;
 
-    if (count == 0 || b.p == NULL || file == NULL) {
+    if (argc < 4 || b.p == NULL || file == NULL) {
         fprintf(stderr, "usage: mutants COUNT SEED FILE...\n");
         return 2;
     }
     for (int i = 0; i < files; i++)
         file[i] = load(argv[3 + i]);
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (count == 0 && getenv("MUTANT_KEEP") != NULL)
+        return keep(&file[0], getenv("MUTANT_KEEP"), seed);
     for (uint64_t i = 0; i < count; i++) {
         int which = (int)((seed + i) % (uint64_t)files);
 
         mutate(&b, &file[which], seed + i);
         if (getenv("MUTANT_KEEP") != NULL)
-            return keep(&b, getenv("MUTANT_KEEP"));
+            return keep(&b, getenv("MUTANT_KEEP"), seed);
         bad += run_one(&b, limited, argv[3 + which], seed + i);
         if (bad > 20)
             break;

@@ -208,4 +208,27 @@ static inline void change_everything(drep_file *file, unsigned how)
         tried(drep_link_remove(file, "/made"));
 }
 
+/* These bytes as a file to which all that was done, after the last commit; NULL: it is not opened
+ * for writing, or nothing more can be committed. */
+static inline uint8_t *changed(const uint8_t *data, size_t size, const drep_info *info,
+                               unsigned how, size_t *after)
+{
+    struct io *io = writable(data, size);
+    uint8_t *bytes = NULL;
+    drep_file *file;
+    uint64_t n;
+
+    if (file_open_on(io, DREP_RDWR, info, 0, &file))
+        return NULL;
+    change_everything(file, how);
+    if (tried(drep_commit(file)) == 0) {
+        PROMISE(io->ops->size(io, &n) == 0);
+        *after = (size_t)n;
+        bytes = malloc(*after);
+        PROMISE(bytes && io->ops->read_at(io, bytes, *after, 0) == 0);
+    }
+    drep_abandon(file);
+    return bytes;
+}
+
 #endif

@@ -482,25 +482,67 @@ def refusal(path):
     return None
 
 
-def nothing_missed(tap, work, datarep):
+class Changer:
+    """The program that changes files and writes to them; what it left of one."""
+
+    def __init__(self, work, datarep):
+        self.program = os.path.join(os.path.dirname(datarep), "tests", "fault", "mutants")
+        self.datarep = datarep
+        self.path = os.path.join(work, "changed.drep")
+        self.after = os.path.join(work, "written.drep")
+
+    def change(self, count, seed, files):
+        if os.path.exists(self.after):
+            os.unlink(self.after)
+        subprocess.run([self.program, str(count), str(seed)] + files, check=True, timeout=60,
+                       env=dict(os.environ, MUTANT_KEEP=self.path, MUTANT_WRITTEN=self.after))
+
+    def spoiled(self):
+        """What is wrong with the sound file after it was written to."""
+        return refusal(self.after) or (None if check_passes(self.datarep, self.after) else
+                                       "check finds something")
+
+
+def nothing_missed(changer):
     """What the reader refuses of a changed file, the command's check finds."""
-    program = os.path.join(os.path.dirname(datarep), "tests", "fault", "mutants")
-    if not os.access(program, os.X_OK):
-        tap.skip("datarep: changed files", "%s is not there" % program)
-        return
-    good = sorted(glob.glob(os.path.join(VECTORS, "*.drep")))
-    path = os.path.join(work, "changed.drep")
-    missed, refused_ones = [], 0
+    files = sorted(glob.glob(os.path.join(VECTORS, "*.drep")))
+    refused_ones, wrong = 0, []
     for seed in range(1, CHANGED + 1):
-        subprocess.run([program, "1", str(seed)] + good, check=True, timeout=60,
-                       env=dict(os.environ, MUTANT_KEEP=path))
-        why = refusal(path)
+        changer.change(1, seed, files)
+        why = refusal(changer.path)
         refused_ones += why is not None
-        if why and check_passes(datarep, path):
-            missed.append("seed %d: %s" % (seed, why))
-    tap.run("datarep: check finds what the reader refuses of %d changed files, %d in all"
-            % (CHANGED, refused_ones), lambda: "\n".join(missed) or
-            (None if refused_ones > CHANGED // 10 else "too few"))
+        sound = check_passes(changer.datarep, changer.path)
+        if sound and why:
+            wrong.append("seed %d: check does not find: %s" % (seed, why))
+        elif sound and os.path.exists(changer.after) and changer.spoiled():
+            wrong.append("seed %d, written to: %s" % (seed, changer.spoiled()))
+    return "\n".join(wrong) or (None if refused_ones > CHANGED // 10 else "too few are refused")
+
+
+def sound_when_written_to(changer, path):
+    """A file that another writer made, after the library wrote to it in many ways."""
+    for how in range(0, 32, 3):
+        changer.change(0, how, [path])
+        if not check_passes(changer.datarep, path):
+            return None  # nobody may write to it, or its filter is not there
+        written = os.path.exists(changer.after)
+        if written == (os.path.basename(path) == "readonly.drep"):
+            return "it can be written to" if written else "it cannot be written to"
+        if written and changer.spoiled():
+            return "changes %d: %s" % (how, changer.spoiled())
+    return None
+
+
+def changed_files(tap, work, datarep):
+    changer = Changer(work, datarep)
+    if not os.access(changer.program, os.X_OK):
+        tap.skip("datarep: changed files", "%s is not there" % changer.program)
+        return
+    tap.run("datarep: check finds what the reader refuses of %d changed files" % CHANGED,
+            nothing_missed, changer)
+    for path in sorted(glob.glob(os.path.join(VECTORS, "*.drep"))):
+        tap.run("datarep: %s, written to" % os.path.basename(path), sound_when_written_to,
+                changer, path)
 
 
 def command_tests(tap, work, datarep):
@@ -517,7 +559,7 @@ def command_tests(tap, work, datarep):
     else:
         tap.skip("library: bad vectors", "%s is not there" % program)
     files_of_long_work(tap, os.path.join(work, "files"), datarep)
-    nothing_missed(tap, work, datarep)
+    changed_files(tap, work, datarep)
 
 
 def main():
