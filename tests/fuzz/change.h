@@ -129,9 +129,12 @@ static inline void change_dataset(drep_file *file, const char *path, unsigned ho
 static inline void change_links(drep_file *file, const char *path, unsigned how)
 {
     char *other = malloc(strlen(path) + 8), *third = malloc(strlen(path) + 8);
+    drep_copying copying = {.range = DREP_RANGE_CLAMP, .threads = 1};
 
     sprintf(other, "%s other", path);
     sprintf(third, "%s third", path);
+    if (how % 5 == 0)
+        tried(drep_copy(file, path, file, third, &copying));
     tried(drep_link_hard(file, path, other));
     tried(drep_link_move(file, other, third));
     if (how & 2)
@@ -154,6 +157,25 @@ static inline void change_object(drep_file *file, const char *path, unsigned how
     change_links(file, path, how);
 }
 
+static inline void make_texts(drep_file *file)
+{
+    const char *text[2] = {"one text", "another text"};
+    int64_t two = 2;
+    drep_spec spec = {.rank = 1, .dims = &two};
+    drep_dataset *ds;
+    drep_type *type;
+
+    if (drep_type_vstring(&type))
+        return;
+    spec.type = type;
+    tried(drep_type_commit(file, "/made/type", type));
+    if (tried(drep_dataset_create(file, "/made/texts", &spec, &ds)) == 0) {
+        tried(drep_write(ds, NULL, type, text, NULL));
+        drep_dataset_close(ds);
+    }
+    drep_type_free(type);
+}
+
 static inline void make_objects(drep_file *file)
 {
     int64_t dims[] = {300}, max[] = {DREP_UNLIMITED}, chunk[] = {16};
@@ -169,6 +191,7 @@ static inline void make_objects(drep_file *file)
     drep_dataset *ds;
 
     tried(drep_group_create(file, "/made/by/us", 1));
+    make_texts(file);
     tried(drep_dimension_create(file, "/made/x", 300, 1));
     if (tried(drep_dataset_create(file, "/made/by/us/set", &spec, &ds)) == 0) {
         tried(drep_write(ds, NULL, NULL, value, NULL));
