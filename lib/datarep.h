@@ -994,10 +994,10 @@ DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
  * memory for the commit.  Errors of drep_dataset_resize() and drep_write(). */
 DREP_API int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type,
                          const void *buf, const drep_xfer *xfer);
-/* Calls fn for each stored chunk, in grid order, with the coordinates of its first
- * element (contiguous: one number, its place in row-major order); what no chunk covers
- * reads as fill.  fn may read the dataset; a non-zero return stops the walk and becomes
- * its result.  DREP_ERR_KIND: compact, or no elements. */
+/* Calls fn for each stored chunk of the present shape, in grid order, with the coordinates of
+ * its first element (contiguous: one number, its place in row-major order); what no chunk
+ * covers reads as fill.  fn may read the dataset; a non-zero return stops the walk and
+ * becomes its result.  DREP_ERR_KIND: compact, or no elements. */
 typedef int drep_chunk_fn(const int64_t *start, void *ctx);
 DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx);
 

@@ -16,6 +16,16 @@ struct starts {
     size_t n, room;
 };
 
+/* Chunks of the grid that lie in the present shape, in dimension d at least in part. */
+static uint64_t chunks_in(const struct starts *s, int d)
+{
+    const struct object_rec *r = &s->ds->rec;
+    uint64_t len = r->layout == FMT_CONTIGUOUS ? (uint64_t)dataset_count(s->ds) : r->len[d];
+    uint64_t step = r->layout == FMT_CONTIGUOUS ? r->slab : r->chunk[d];
+
+    return len / step + (len % step != 0);
+}
+
 static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
 {
     const struct object_rec *r = &s->ds->rec;
@@ -38,19 +48,28 @@ static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
         uint64_t c = coord[d] + (d + 1 == rank ? run : 0);
         uint64_t step = r->layout == FMT_CONTIGUOUS ? r->slab : r->chunk[d];
 
-        if (__builtin_mul_overflow(c, step, &s->at[s->n * rank + d]))
-            return fail(DREP_ERR_FORMAT, "a chunk beyond 2^63");
+        s->at[s->n * rank + d] = (int64_t)(c * step);
     }
     s->n++;
     return 0;
 }
 
+/* What stands outside the shape means nothing. */
 static int note_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct starts *s = ctx;
+    uint64_t run = rec->run;
     int err = 0;
 
-    for (uint64_t i = 0; err == 0 && i < rec->run; i++)
+    for (int d = 0; d < s->rank; d++) {
+        uint64_t n = chunks_in(s, d);
+
+        if (coord[d] >= n)
+            return 0;
+        if (d + 1 == s->rank && n - coord[d] < run)
+            run = n - coord[d];
+    }
+    for (uint64_t i = 0; err == 0 && i < run; i++)
         err = starts_add(s, coord, i);
     return err;
 }

@@ -468,6 +468,39 @@ START_TEST(test_numbers_given_before)
 }
 END_TEST
 
+static int count_chunk(const int64_t *start, void *ctx)
+{
+    int *n = ctx;
+
+    ck_assert_int_eq(start[0], 4 * (*n)++);
+    return 0;
+}
+
+/* Chunks that stand outside the shape are not among those that it has. */
+START_TEST(test_chunks_outside_the_shape)
+{
+    const int64_t dims = 7, chunk = 4, max = DREP_UNLIMITED, value[7] = {0};
+    drep_spec spec = {.type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = DREP_CHUNKED};
+    uint64_t beyond[2] = {2, (uint64_t)1 << 62};
+    uint8_t payload[32] = {0};
+    drep_dataset *ds;
+    int n = 0;
+
+    spec.chunk = &chunk;
+    spec.maxdims = &max;
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, NULL, value, NULL));
+    ok(store_op_begin(f->st));
+    ok(chunk_write(&ds->chunks, &beyond[0], 1, payload, 32));
+    ok(chunk_write(&ds->chunks, &beyond[1], 1, payload, 32));
+    ok(store_op_end(f->st, 1));
+    ok(drep_dataset_chunks(ds, count_chunk, &n));
+    ck_assert_int_eq(n, 2);
+    drep_dataset_close(ds);
+    ck_assert_int_eq(findings(), 0);
+}
+END_TEST
+
 /* What a handle has changed since the last commit is not what a check looks at. */
 START_TEST(test_check_beside_changes)
 {
@@ -578,6 +611,7 @@ int main(void)
     tcase_add_test(t, test_payloads_of_no_shape);
     tcase_add_test(t, test_more_payload_than_elements);
     tcase_add_test(t, test_numbers_given_before);
+    tcase_add_test(t, test_chunks_outside_the_shape);
     tcase_add_test(t, test_check_beside_changes);
     tcase_add_test(t, test_elements_outside_the_shape_mean_nothing);
     tcase_add_test(t, test_hints_of_a_header_have_little_power);
