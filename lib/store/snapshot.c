@@ -233,7 +233,7 @@ static void look_at(struct store *st, const struct slot *slot)
     st->tree.root = slot->root;
     tree_new_root(st);
     st->tree.change++;
-    st->space.end = slot->end;
+    st->space.end = round_up(slot->end, FMT_ALIGN); /* others may have ended anywhere */
     st->next_object = slot->next_object;
     st->next_type = slot->next_type;
     chunk_cache_clear(st->cache);

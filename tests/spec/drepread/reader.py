@@ -554,7 +554,9 @@ def zero(t):
                 "char": "\0", "wchar": "\0"}[cls]
     if k == T.SCALAR:
         return 0.0 if t.desc.cls == 2 else 0
-    if k == T.STRING or k == T.VSTRING:
+    if k == T.STRING:
+        return "\0" * t.size if t.padding == 2 else ""
+    if k == T.VSTRING:
         return ""
     if k == T.OPAQUE:
         return "00" * t.size
