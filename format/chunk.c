@@ -52,6 +52,8 @@ int chunk_get(struct in *in, struct chunk_rec *out)
     if (!in->err && (t.offset < FMT_SPACE_START || t.offset > FMT_SIZE_MAX || t.offset % FMT_ALIGN))
         in_fail(in, FMT_ERR_FORMAT, "impossible offset of a chunk");
     t.size = in_u64(in);
+    if (!in->err && t.size == 0 && t.run != 1) /* the bytes of the file back what is done with it */
+        in_fail(in, FMT_ERR_FORMAT, "a run of chunks without bytes");
     if (!in->err && t.size > FMT_SIZE_MAX / t.run)
         in_fail(in, FMT_ERR_FORMAT, "impossible size of a chunk");
     if (!in->err)

@@ -749,8 +749,6 @@ static uint32_t next_aligned(const struct run *r, uint32_t index)
 
     while (size && step * size % FMT_ALIGN)
         step *= 2;
-    if (size == 0 && index > 0)
-        return r->rec.run;
     step = round_up(index, step);
     return step < r->rec.run ? (uint32_t)step : r->rec.run;
 }

@@ -730,6 +730,13 @@ def run_zero():
 
 
 @bad("FORMAT")
+def run_of_nothing():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:6] + u32(2) + r[10:18] + u64(0))
+    return b
+
+
+@bad("FORMAT")
 def overlap_run():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2), ints(b, 3, 4)])

@@ -204,8 +204,8 @@ static void put_run(struct dataset_model *d)
 {
     struct store *st = d->cs.st;
     uint32_t n = 1 + (uint32_t)rnd(GRID);
-    uint64_t size = rnd(3) ? d->cs.payload : rnd(d->cs.payload), bytes = n * size;
-    uint64_t space = round_up(bytes ? bytes : 1, FMT_ALIGN), offset, first = rnd(GRID - n + 1);
+    uint64_t size = rnd(3) ? d->cs.payload : 1 + rnd(d->cs.payload), bytes = n * size;
+    uint64_t space = round_up(bytes, FMT_ALIGN), offset, first = rnd(GRID - n + 1);
     uint64_t *sums = malloc((size_t)(chunk_sums(n, size) + 1) * sizeof(*sums));
     uint8_t *p = random_bytes((size_t)bytes);
 

@@ -104,6 +104,8 @@ class Run:
         self.filtered = bool(self.flags & 1)
         if self.run < 1:
             cur.fail("run of no chunks")
+        if self.size == 0 and self.run != 1:
+            cur.fail("run of %d chunks without bytes" % self.run)
         if self.filtered and self.run != 1:
             cur.fail("filtered run of %d chunks" % self.run)
         if self.run * self.size > 1 << 62:
