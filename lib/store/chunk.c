@@ -562,13 +562,14 @@ static int by_coord(const struct run *a, const struct run *b)
     return 0;
 }
 
-/* The open runs of the dataset, in order. */
-static int open_runs(const struct chunks *cs, const struct run **list)
+/* The open runs of the dataset, in order, held: what is done with one may write, which closes
+ * others. */
+static int open_runs(const struct chunks *cs, struct run **list)
 {
     int n = 0;
 
     for (int i = 0; i < cs->st->runs.n; i++) {
-        const struct run *r = cs->st->runs.open[i];
+        struct run *r = cs->st->runs.open[i];
         int at = n;
 
         if (r->object != cs->object)
@@ -577,6 +578,7 @@ static int open_runs(const struct chunks *cs, const struct run **list)
             list[at] = list[at - 1];
             at--;
         }
+        atomic_fetch_add(&r->refs, 1);
         list[at] = r;
         n++;
     }
@@ -585,7 +587,7 @@ static int open_runs(const struct chunks *cs, const struct run **list)
 
 int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
 {
-    const struct run *open[OPEN_RUNS];
+    struct run *open[OPEN_RUNS];
     int n = open_runs(cs, open), i = 0, err = 0;
     struct buf value = {0};
     struct tree_walk w;
@@ -619,6 +621,8 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
         err = 0;
     for (; !err && i < n; i++)
         err = fn(open[i]->coord, &open[i]->rec, ctx);
+    while (n > 0)
+        run_unref(open[--n]);
     buf_release(&value);
     return err;
 }

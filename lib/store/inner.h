@@ -271,6 +271,8 @@ struct runs {
 /* DREP_ERR_NOT_FOUND without a message: no chunk is stored there. */
 int run_find(struct chunks *cs, const uint64_t *coord, struct found *f);
 void run_done(struct store *st, struct found *f);
+/* Gives one reference up. */
+void run_unref(struct run *r);
 /* The same, but a run of many chunks is kept for run_again(): 1 if it has this chunk too. */
 void run_leave(struct store *st, struct found *f);
 int run_again(struct chunks *cs, const uint64_t *coord, struct found *f);

@@ -70,7 +70,7 @@ void run_unload(struct run *r)
     r->base_sum = NULL;
 }
 
-static void run_unref(struct run *r)
+void run_unref(struct run *r)
 {
     if (!r || atomic_fetch_sub(&r->refs, 1) != 1)
         return;

@@ -428,6 +428,37 @@ START_TEST(test_sparse_datasets_stay_sparse)
 }
 END_TEST
 
+/* Chunks apart that no commit has yet: writing the copy closes the runs that it is made of. */
+START_TEST(test_copies_of_what_is_being_written)
+{
+    enum { CHUNKS = 60 };
+    const int64_t dims = 8 * CHUNKS, chunk = 8;
+    drep_file *f = memory_file("native");
+    drep_dataset *ds = chunked(f, "/a", DREP_INT64_T, 1, &dims, &chunk, 0);
+    int64_t value[8 * CHUNKS] = {0}, got[8 * CHUNKS];
+
+    ok(drep_commit(f));
+    for (int64_t c = 0; c < CHUNKS; c += 2) {
+        int64_t start = 8 * c;
+        drep_selection *sel;
+
+        for (int64_t i = start; i < start + 8; i++)
+            value[i] = i + 1;
+        ok(drep_select_box(1, &start, &chunk, NULL, NULL, &sel));
+        ok(drep_write(ds, sel, NULL, value + start, NULL));
+        drep_selection_free(sel);
+    }
+    drep_dataset_close(ds);
+    ok(drep_copy(f, "/a", f, "/b", NULL));
+    ok(drep_dataset_open(f, "/b", &ds));
+    ok(drep_read(ds, NULL, NULL, got, NULL));
+    ck_assert_mem_eq(got, value, sizeof got);
+    drep_dataset_close(ds);
+    check_file(f);
+    drep_abandon(f);
+}
+END_TEST
+
 /* ---- what is refused, and leaves nothing ---- */
 
 static int stop_at_once(int64_t bytes, void *ctx)
@@ -576,6 +607,7 @@ int main(void)
     tcase_add_test(t, test_references_follow_their_objects);
     tcase_add_test(t, test_dimensions_come_along_or_are_found);
     tcase_add_test(t, test_sparse_datasets_stay_sparse);
+    tcase_add_test(t, test_copies_of_what_is_being_written);
     tcase_add_test(t, test_refused_copies_leave_nothing);
     tcase_add_test(t, test_all_nodes_in_one_extent);
     suite_add_tcase(s, t);
