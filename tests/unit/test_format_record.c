@@ -265,6 +265,8 @@ static void chunk_make(struct rnd *r, union record *rec)
     c->run = c->filtered ? 1 : 1 + (uint32_t)rnd_upto(r, 9000);
     c->offset = 8192 + 64 * rnd_upto(r, (FMT_SIZE_MAX - 8192) / 64);
     c->size = rnd_upto(r, c->filtered ? FMT_SIZE_MAX : 20000);
+    if (c->size == 0) /* nothing backs more of them */
+        c->run = 1;
     n = c->filtered ? 1 : chunk_sums(c->run, c->size);
     c->far = n > FMT_SUMS_INLINE;
     if (c->far) {
@@ -697,6 +699,7 @@ static const struct {
      FMT_ERR_FORMAT},
     {"chunk", "00 00 00000000 00000000 0000000000002040 0000000000000001 00000000000000aa",
      FMT_ERR_FORMAT},
+    {"chunk", "00 00 00000000 00000002 0000000000002040 0000000000000000", FMT_ERR_FORMAT},
     {"chunk", "01 00 00000000 00000002 0000000000002040 0000000000000001 00000000000000aa",
      FMT_ERR_FORMAT},
     {"chunk", "00 00 00000000 00000001 0000000000002041 0000000000000001 00000000000000aa",
