@@ -296,8 +296,8 @@ static int give_space(struct writing *wr, uint64_t i, uint64_t batch, uint64_t *
 
     *n = 1;
     /* Chunks stand back to back only where no two share a unit of space. */
-    while (size > 0 && size % FMT_ALIGN == 0 && *n < most && i + *n < batch && wr->slot[i + *n].place == MOVE &&
-           neighbours(wr, i + *n - 1))
+    while (size > 0 && size % FMT_ALIGN == 0 && *n < most && i + *n < batch &&
+           wr->slot[i + *n].place == MOVE && neighbours(wr, i + *n - 1))
         (*n)++;
     bytes = round_up(size ? *n * size : 1, FMT_ALIGN);
     err = find_space(wr->cs, coord_of(wr, i), wr->slot[i].anew ? written_ahead(wr, i) : AHEAD_ALL,
