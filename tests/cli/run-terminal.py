@@ -21,9 +21,6 @@ DATAREP = os.path.abspath(os.environ.get("DATAREP", HERE + "/../../build/release
 ENV = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8")
 for name in ("NO_COLOR", "COLUMNS"):
     ENV.pop(name, None)
-# Whoever started us in the background, or under nohup, has them ignored.
-for ignored in (signal.SIGINT, signal.SIGHUP):
-    signal.signal(ignored, signal.SIG_DFL)
 cases = bad = 0
 
 
