@@ -4,7 +4,9 @@
  * printing, and needs no locale. */
 #include "shortest.h"
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 /* Digits up to the last that is not 0. */
 static std::size_t digits(const char *text, const char *end)
@@ -26,8 +28,10 @@ template <typename T> static std::size_t shortest(char *text, T value)
 {
     char *end = std::to_chars(text, text + SHORTEST_MAX, value).ptr;
     char other[SHORTEST_MAX], *other_end;
+    /* Every integer below has a value of its own. */
+    const T all = std::ldexp(T(1), std::numeric_limits<T>::digits);
 
-    if (value < 16777216 && value > -16777216)
+    if (std::fabs(value) < all || std::memchr(text, 'e', static_cast<std::size_t>(end - text)))
         return static_cast<std::size_t>(end - text);
     other_end =
         std::to_chars(other, other + SHORTEST_MAX, value, std::chars_format::scientific).ptr;

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+int attr_name_check(const uint8_t *p, size_t len)
+{
+    return len == 0 || len > FMT_NAME_MAX ? FMT_ERR_NAME : text_check(p, len);
+}
+
 static int attr_key(struct key *key, uint64_t id, const char *name)
 {
     size_t len;
@@ -12,8 +17,7 @@ static int attr_key(struct key *key, uint64_t id, const char *name)
         return fail(DREP_ERR_ARG, "no attribute name");
     len = strlen(name);
     key_make(key, id, FMT_TAG_ATTR);
-    if (len == 0 || len > FMT_NAME_MAX || text_check((const uint8_t *)name, len) != 0 ||
-        key_add_bytes(key, name, len) != 0)
+    if (attr_name_check((const uint8_t *)name, len) != 0 || key_add_bytes(key, name, len) != 0)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid attribute name", name);
     return 0;
 }

@@ -36,19 +36,6 @@ static void add(drep_report *to, const drep_report *r)
     to->nan_lost += r->nan_lost;
 }
 
-/* Chunks that lie wholly outside the shape mean nothing. */
-static bool chunk_inside(const drep_dataset *ds, const uint64_t *coord)
-{
-    const struct object_rec *r = &ds->rec;
-
-    if (r->layout == FMT_CONTIGUOUS)
-        return coord[0] < ((uint64_t)dataset_count(ds) + r->slab - 1) / r->slab;
-    for (int d = 0; d < r->rank; d++)
-        if (r->len[d] == 0 || coord[d] > (r->len[d] - 1) / r->chunk[d])
-            return false;
-    return true;
-}
-
 /* ---- stored bytes as they are ---- */
 
 static int carry_filtered(struct carry *c, const uint64_t *coord, const struct chunk_rec *rec)
@@ -59,21 +46,6 @@ static int carry_filtered(struct carry *c, const uint64_t *coord, const struct c
     if (err == 0)
         err = chunk_write_stored(&c->to->chunks, coord, b, rec->skipped);
     return err == 0 ? carried(c, b->len) : err;
-}
-
-/* How many chunks the grid has along its last coordinate. */
-static uint64_t row_chunks(const drep_dataset *ds)
-{
-    const struct object_rec *r = &ds->rec;
-    uint64_t len = r->layout == FMT_CONTIGUOUS ? (uint64_t)dataset_count(ds) : 0, each = r->slab;
-
-    if (r->layout == FMT_CHUNKED && r->rank == 0)
-        return 1;
-    if (r->layout == FMT_CHUNKED) {
-        len = r->len[r->rank - 1];
-        each = r->chunk[r->rank - 1];
-    }
-    return len == 0 ? 0 : (len - 1) / each + 1;
 }
 
 /* Some chunks of one record. */
@@ -137,8 +109,7 @@ static int carry_plain(struct carry *c, const uint64_t *coord, const struct chun
 {
     bool one = c->to->chunks.nfilters > 0 || c->from->ft->type->variable || rec->size == 0;
     int last = c->from->chunks.rank - 1, err;
-    uint64_t first = last < 0 ? 0 : coord[last], end = row_chunks(c->from);
-    uint64_t left = end - first < rec->run ? end - first : rec->run;
+    uint64_t left = run_inside(c->from, coord, rec);
     struct plain plain = {.c = c};
 
     memcpy(plain.coord, coord, (size_t)(last + 1) * sizeof *coord);
@@ -505,16 +476,15 @@ static int batch_record(const uint64_t *coord, const struct chunk_rec *rec, void
 {
     struct batch *b = ctx;
     const drep_dataset *ds = b->c->from;
+    uint64_t run = run_inside(ds, coord, rec);
     int last = ds->chunks.rank - 1, err = 0;
 
-    for (uint32_t k = 0; err == 0 && k < rec->run; k++) {
+    for (uint64_t k = 0; err == 0 && k < run; k++) {
         struct batch_item *s = &b->slot[b->n];
 
         memcpy(s->coord, coord, (size_t)ds->chunks.rank * sizeof *coord);
         if (last >= 0)
             s->coord[last] += k;
-        if (!chunk_inside(ds, s->coord))
-            break;
         if (++b->n == b->most)
             err = batch_run(b);
     }
@@ -852,13 +822,11 @@ static int gather_around(struct gather *g, const uint64_t *sc)
 static int gather_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct gather *g = ctx;
-    uint64_t at[DREP_MAX_RANK] = {0};
+    uint64_t at[DREP_MAX_RANK] = {0}, run = run_inside(g->c->from, coord, rec);
     int last = g->c->from->chunks.rank - 1, err = 0;
 
     memcpy(at, coord, (size_t)g->c->from->chunks.rank * sizeof *at);
-    for (uint32_t k = 0; err == 0 && k < rec->run; k++) {
-        if (!chunk_inside(g->c->from, at))
-            break;
+    for (uint64_t k = 0; err == 0 && k < run; k++) {
         err = gather_around(g, at);
         if (g->c->to->rec.layout == FMT_COMPACT)
             return err != 0 ? err : DREP_ERR_STOPPED; /* there is only one */

@@ -20,13 +20,11 @@ struct seen {
 /* The object whose entries are being walked, as its record has it. */
 struct owner {
     uint64_t id; /* 0: there is no record that makes sense */
-    uint8_t kind, layout, rank;
+    uint8_t kind, layout;
     uint32_t next_attr;
     uint64_t next_link, members, links;
     struct seen attrs; /* creation indexes */
-    /* The run before: its first chunk, and where its last coordinate ends. */
-    uint64_t run[DREP_MAX_RANK], run_end;
-    bool has_run;
+    struct run_before before;
 };
 
 struct check {
@@ -68,6 +66,19 @@ static int seen_add(struct seen *s, uint64_t v)
     }
     s->p[s->n++] = v;
     return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void seen_sort(struct seen *s)
+{
+    if (s->n > 1)
+        qsort(s->p, s->n, sizeof *s->p, by_value);
 }
 
 static void finding(struct check *c, int err, uint64_t where, const char *text)
@@ -127,8 +138,6 @@ static int see_dataset_type(struct check *c, const struct object_rec *rec)
     return err == DREP_ERR_UNSUPPORTED ? 0 : err;
 }
 
-static void seen_sort(struct seen *s);
-
 /* All entries of an object have been seen. */
 static void owner_end(struct check *c)
 {
@@ -164,7 +173,7 @@ static void owner_begin(struct check *c, uint64_t id, const struct object_rec *r
     o->next_link = rec->next_link;
     o->members = rec->members;
     o->links = 0;
-    o->has_run = false;
+    o->before.any = false;
 }
 
 static bool of_owner(const struct check *c, const struct key *key)
@@ -281,7 +290,7 @@ static int see_attr(struct check *c, const struct key *key, const uint8_t *p, si
     in_init(&in, p, len);
     if ((err = attr_get(&in, &rec)) != 0)
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (key->len == 9 || key->len - 9 > FMT_NAME_MAX || text_check(key->p + 9, key->len - 9) != 0)
+    if (attr_name_check(key->p + 9, key->len - 9) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name");
     if (rec.type >= FMT_TYPE_FIRST && (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)) != 0)
         return err;
@@ -390,24 +399,16 @@ static int chunks_for(struct check *c, uint64_t id)
     return 0;
 }
 
-/* Runs come in the order of the grid, and no chunk stands in two. */
-static int see_run(struct owner *o, int rank, const uint64_t *coord, const struct chunk_rec *rec)
+static int see_run(struct run_before *before, int rank, const uint64_t *coord,
+                   const struct chunk_rec *rec)
 {
-    size_t above = rank > 0 ? (size_t)(rank - 1) * sizeof *coord : 0;
-    bool overlap;
-
-    if (rank == 0)
-        return rec->run == 1 ? 0
-                             : fail(DREP_ERR_FORMAT, "a run of %lu chunks where there is one",
-                                    (unsigned long)rec->run);
+    if (rank == 0 && rec->run != 1)
+        return fail(DREP_ERR_FORMAT, "a run of %lu chunks where there is one",
+                    (unsigned long)rec->run);
     for (int d = 0; d < rank; d++)
         if (coord[d] > (uint64_t)1 << 62)
             return fail(DREP_ERR_FORMAT, "a coordinate beyond 2^62");
-    overlap = o->has_run && coord[rank - 1] < o->run_end && memcmp(coord, o->run, above) == 0;
-    o->has_run = true;
-    memcpy(o->run, coord, above);
-    o->run_end = coord[rank - 1] + rec->run;
-    return overlap ? fail(DREP_ERR_FORMAT, "it overlaps the run of chunks before it") : 0;
+    return chunk_order_check(before, rank, coord, rec);
 }
 
 /* The payload of a compact dataset. */
@@ -450,7 +451,7 @@ static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, s
         return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none");
     if (rec.filtered && c->object.rec.layout != FMT_CHUNKED)
         return fail(DREP_ERR_FORMAT, "filtered, of a dataset that is not chunked");
-    if (of_owner(c, key) && (err = see_run(&c->owner, c->chunks.rank, coord, &rec)) != 0)
+    if (of_owner(c, key) && (err = see_run(&c->owner.before, c->chunks.rank, coord, &rec)) != 0)
         return err;
     if ((err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, &rec)) != 0)
         return err;
@@ -533,19 +534,6 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
 }
 
 /* ---- counts ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void seen_sort(struct seen *s)
-{
-    if (s->n > 1)
-        qsort(s->p, s->n, sizeof *s->p, by_value);
-}
 
 static uint64_t count_of(const struct seen *s, uint64_t v, size_t *at)
 {

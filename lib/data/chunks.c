@@ -16,14 +16,42 @@ struct starts {
     size_t n, room;
 };
 
-/* Chunks of the grid that lie in the present shape, in dimension d at least in part. */
-static uint64_t chunks_in(const struct starts *s, int d)
+bool chunk_inside(const drep_dataset *ds, const uint64_t *coord)
 {
-    const struct object_rec *r = &s->ds->rec;
-    uint64_t len = r->layout == FMT_CONTIGUOUS ? (uint64_t)dataset_count(s->ds) : r->len[d];
-    uint64_t step = r->layout == FMT_CONTIGUOUS ? r->slab : r->chunk[d];
+    const struct object_rec *r = &ds->rec;
 
-    return len / step + (len % step != 0);
+    if (r->layout == FMT_CONTIGUOUS)
+        return coord[0] < ((uint64_t)dataset_count(ds) + r->slab - 1) / r->slab;
+    for (int d = 0; d < r->rank; d++)
+        if (r->len[d] == 0 || coord[d] > (r->len[d] - 1) / r->chunk[d])
+            return false;
+    return true;
+}
+
+/* How many chunks the grid has along its last coordinate. */
+static uint64_t row_chunks(const drep_dataset *ds)
+{
+    const struct object_rec *r = &ds->rec;
+    uint64_t len = r->layout == FMT_CONTIGUOUS ? (uint64_t)dataset_count(ds) : 0, each = r->slab;
+
+    if (r->layout == FMT_CHUNKED && r->rank == 0)
+        return 1;
+    if (r->layout == FMT_CHUNKED) {
+        len = r->len[r->rank - 1];
+        each = r->chunk[r->rank - 1];
+    }
+    return len == 0 ? 0 : (len - 1) / each + 1;
+}
+
+uint64_t run_inside(const drep_dataset *ds, const uint64_t *coord, const struct chunk_rec *rec)
+{
+    int last = ds->chunks.rank - 1;
+    uint64_t left;
+
+    if (!chunk_inside(ds, coord))
+        return 0;
+    left = row_chunks(ds) - (last < 0 ? 0 : coord[last]);
+    return left < rec->run ? left : rec->run;
 }
 
 static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
@@ -54,21 +82,12 @@ static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
     return 0;
 }
 
-/* What stands outside the shape means nothing. */
 static int note_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct starts *s = ctx;
-    uint64_t run = rec->run;
+    uint64_t run = run_inside(s->ds, coord, rec);
     int err = 0;
 
-    for (int d = 0; d < s->rank; d++) {
-        uint64_t n = chunks_in(s, d);
-
-        if (coord[d] >= n)
-            return 0;
-        if (d + 1 == s->rank && n - coord[d] < run)
-            run = n - coord[d];
-    }
     for (uint64_t i = 0; err == 0 && i < run; i++)
         err = starts_add(s, coord, i);
     return err;

@@ -287,6 +287,8 @@ int met_add(struct met *m, uint64_t id, bool *first);
 
 /* ---- attr.c ---- */
 
+/* 0, or FMT_ERR_NAME: a name of an attribute may have '/', other than one of an object. */
+int attr_name_check(const uint8_t *p, size_t len);
 /* How many elements it has: none where its space is null. */
 int attr_count(const struct attr_rec *rec, int64_t *count);
 int attrs_remove(drep_file *f, uint64_t id);
@@ -505,6 +507,19 @@ int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len,
                     int threads, bool writing);
 /* The whole payload of a compact dataset, fill included; *fixed: where its heap begins. */
 int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed);
+/* Chunks that lie wholly outside the present shape mean nothing. */
+bool chunk_inside(const drep_dataset *ds, const uint64_t *coord);
+/* How many of a run do not. */
+uint64_t run_inside(const drep_dataset *ds, const uint64_t *coord, const struct chunk_rec *rec);
+/* The run before, in a walk over those of a dataset: its first chunk, and where its last
+ * coordinate ends.  {0} before the first. */
+struct run_before {
+    bool any;
+    uint64_t at[DREP_MAX_RANK], end;
+};
+/* DREP_ERR_FORMAT: the next one has chunks that this one has too. */
+int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord,
+                      const struct chunk_rec *rec);
 /* DREP_ERR_FORMAT: it holds more than its elements ask for, or no whole ones. */
 int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_rec *rec);
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,

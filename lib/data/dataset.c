@@ -112,6 +112,22 @@ static int payload_check(const struct chunks *cs, const struct buf *payload)
                            payload->len - (size_t)full);
 }
 
+int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord,
+                      const struct chunk_rec *rec)
+{
+    size_t above = rank > 0 ? (size_t)(rank - 1) * sizeof *coord : 0;
+    uint64_t first = rank > 0 ? coord[rank - 1] : 0;
+    bool overlap =
+        before->any && rank > 0 && first < before->end && memcmp(coord, before->at, above) == 0;
+
+    before->any = true;
+    memcpy(before->at, coord, above);
+    before->end = first + rec->run;
+    return overlap ? fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row",
+                          (unsigned long long)first)
+                   : 0;
+}
+
 int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_rec *rec)
 {
     if (rec->filtered || cs->variable ||
@@ -1056,24 +1072,17 @@ struct usage {
     int64_t stored, chunks;
     int rank; /* of the grid */
     const drep_dataset *ds;
-    uint64_t last[DREP_MAX_RANK]; /* the run before: its first chunk, */
-    uint64_t end;                 /* and where its last coordinate ends */
+    struct run_before before;
 };
 
 static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct usage *u = ctx;
-    int d = u->rank - 1;
     int64_t bytes;
 
-    if (u->chunks > 0 && d >= 0 && memcmp(coord, u->last, (size_t)d * sizeof *coord) == 0 &&
-        coord[d] < u->end)
-        return fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row",
-                    (unsigned long long)coord[d]);
-    if (chunk_size_check(&u->ds->chunks, u->ds->esize, rec) != 0)
+    if (chunk_order_check(&u->before, u->rank, coord, rec) != 0 ||
+        chunk_size_check(&u->ds->chunks, u->ds->esize, rec) != 0)
         return DREP_ERR_FORMAT;
-    memcpy(u->last, coord, (size_t)u->rank * sizeof *coord);
-    u->end = d >= 0 ? coord[d] + rec->run : 0;
     u->chunks += rec->run;
     if (__builtin_mul_overflow(rec->run, rec->size, &bytes) ||
         __builtin_add_overflow(u->stored, bytes, &u->stored))

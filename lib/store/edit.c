@@ -197,16 +197,6 @@ struct cut {
     int right;
 };
 
-static size_t item_bytes(const struct node *n, uint32_t i)
-{
-    size_t shared = 0;
-
-    if (i > 0)
-        shared = key_shared(item_key(n, i - 1), n->item[i - 1].key_len, item_key(n, i),
-                            n->item[i].key_len);
-    return entry_size(n->item[i].key_len - shared, n->level ? FMT_REF_SIZE : item_value_len(n, i));
-}
-
 /* Keys that come in order leave full nodes behind them, wherever in the tree that is: what
  * comes next gets the room, what stood behind goes its own way. */
 static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
@@ -218,7 +208,7 @@ static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
     if (i == n->n)
         return (struct cut){n->n, 1};
     for (k = 0; k < n->n; k++) {
-        size_t bytes = item_bytes(n, k);
+        size_t bytes = node_item_bytes(n, k);
 
         total += bytes;
         tail += k >= i ? bytes : 0;
@@ -228,7 +218,7 @@ static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
     if (near && total - tail + cost < full(n) - FMT_BLOCK_HEAD)
         return (struct cut){i, 0};
     for (k = 0; k + 1 < n->n && sum < total / 2; k++)
-        sum += item_bytes(n, k);
+        sum += node_item_bytes(n, k);
     return (struct cut){k, i > k};
 }
 

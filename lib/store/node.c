@@ -425,22 +425,14 @@ static size_t value_bytes(const struct node *n, size_t value_len)
     return n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR;
 }
 
-/* What it takes in the file when it is written from here: each key shares all it can with the one
- * before, which another writer need not have done. */
-static size_t encoded_bytes(const struct node *n)
+size_t node_item_bytes(const struct node *n, uint32_t i)
 {
-    size_t sum = FMT_BLOCK_HEAD;
+    const struct item *item = &n->item[i];
+    size_t shared = 0;
 
-    for (uint32_t i = 0; i < n->n; i++) {
-        const struct item *item = &n->item[i];
-        size_t shared = 0;
-
-        if (i)
-            shared =
-                key_shared(item_key(n, i - 1), item[-1].key_len, item_key(n, i), item->key_len);
-        sum += entry_size(item->key_len - shared, value_bytes(n, item->value_len));
-    }
-    return sum;
+    if (i)
+        shared = key_shared(item_key(n, i - 1), item[-1].key_len, item_key(n, i), item->key_len);
+    return entry_size(item->key_len - shared, value_bytes(n, item->value_len));
 }
 
 struct node *node_copy(const struct node *n)
@@ -462,7 +454,9 @@ struct node *node_copy(const struct node *n)
         copy->used = gather(copy->arena, copy->item, n);
     }
     copy->n = n->n;
-    copy->bytes = encoded_bytes(copy);
+    /* Each key shares all it can with the one before, which another writer need not have done. */
+    for (uint32_t i = 0; i < copy->n; i++)
+        copy->bytes += node_item_bytes(copy, i);
     copy->last = UINT32_MAX;
     return copy;
 }

@@ -191,6 +191,8 @@ void node_remove(struct node *n, uint32_t i);
 void node_open_left(struct node *n);
 /* Moves items from `from` on to the end of `to`; reserved before. */
 void node_move(struct node *n, uint32_t from, struct node *to);
+/* Bytes that item i takes in the file. */
+size_t node_item_bytes(const struct node *n, uint32_t i);
 /* Length of the key's first bytes that are equal, at most 255. */
 size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
 

@@ -402,16 +402,26 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
     return load_header(st);
 }
 
-int store_last_commit(struct store *st, struct store **out)
+/* For reading another commit of the same bytes; locks are the caller's business. */
+static int open_beside(struct store *st, const struct slot *slot, struct store **out)
 {
-    struct store *last;
-    int err = store_new(st->io, &st->opts, &last);
+    int err = store_new(st->io, &st->opts, out);
 
     if (err)
         return err;
-    last->borrowed = 1;
+    (*out)->borrowed = 1;
+    look_at(*out, slot);
+    return 0;
+}
+
+int store_last_commit(struct store *st, struct store **out)
+{
+    struct store *last;
+    int err = open_beside(st, &st->slot, &last);
+
+    if (err)
+        return err;
     last->damaged = st->damaged;
-    look_at(last, &st->slot);
     err = load_header(last);
     if (err) {
         store_close(last);
@@ -566,11 +576,9 @@ int store_log(struct store *st, struct log_list *list)
     if (slot.sequence <= st->slot.sequence)
         return log_of(st, list);
     /* Our own lock keeps the newer commit's nodes too. */
-    err = store_new(st->io, &st->opts, &newest);
+    err = open_beside(st, &slot, &newest);
     if (err)
         return err;
-    newest->borrowed = 1;
-    look_at(newest, &slot);
     err = log_of(newest, list);
     store_close(newest);
     return err;
