@@ -136,6 +136,11 @@ static void witnesses_get(struct in *in, struct header_rec *h)
     }
 }
 
+static int is_text(const struct span *s, size_t max)
+{
+    return s->len > 0 && s->len <= max && text_check(s->p, s->len) == 0;
+}
+
 static void hints_get(struct in *in, struct header_rec *h)
 {
     struct hint_rec hint, last = {{NULL, 0}, {NULL, 0}};
@@ -146,6 +151,8 @@ static void hints_get(struct in *in, struct header_rec *h)
     while (hint_get(in, &hint) == FMT_OK) {
         if (!first && key_compare(hint.key.p, hint.key.len, last.key.p, last.key.len) <= 0)
             in_fail(in, FMT_ERR_FORMAT, "keys of hints do not ascend");
+        if (!is_text(&hint.key, FMT_HINT_KEY_MAX) || !is_text(&hint.value, FMT_HINT_VALUE_MAX))
+            in_fail(in, FMT_ERR_FORMAT, "a hint that is none");
         last = hint;
         first = 0;
     }

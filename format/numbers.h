@@ -124,6 +124,8 @@ enum fmt_kind {
 #define FMT_HEADER_MAX (1u << 20)
 #define FMT_NAME_MAX 1023
 #define FMT_DATAREP_MAX 127
+#define FMT_HINT_KEY_MAX 255
+#define FMT_HINT_VALUE_MAX 4096
 #define FMT_SHARED_MAX 255 /* bytes of a key that an entry can take from the one before */
 #define FMT_RANK_MAX 32
 #define FMT_RANK_NULL 255

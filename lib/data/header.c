@@ -497,15 +497,11 @@ static int load_hints(drep_file *f, const struct header_rec *h)
     while (err == 0 && hint_get(&in, &hint) == 0) {
         char key[DREP_MAX_INFO_KEY + 1], value[DREP_MAX_INFO_VAL + 1];
 
-        if (hint.key.len == 0 || hint.key.len > DREP_MAX_INFO_KEY ||
-            hint.value.len > DREP_MAX_INFO_VAL)
-            continue;
         memcpy(key, hint.key.p, hint.key.len);
         key[hint.key.len] = '\0';
         memcpy(value, hint.value.p, hint.value.len);
         value[hint.value.len] = '\0';
-        if (strlen(key) == hint.key.len && strlen(value) == hint.value.len)
-            err = drep_info_set(f->stored, key, value);
+        err = drep_info_set(f->stored, key, value);
     }
     return err;
 }

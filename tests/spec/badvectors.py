@@ -229,7 +229,36 @@ def empty_name():
 
 @bad("FORMAT")
 def hints_order():
-    return header(lambda r: r + [(6, u16(1) + b"b" + u16(0) + u16(1) + b"a" + u16(0))])
+    return header(lambda r: r + [(6, u16(1) + b"b" + u16(1) + b"1" + u16(1) + b"a" + u16(1) + b"1")])
+
+
+def hint(key, value):
+    return header(lambda r: r + [(6, u16(len(key)) + key + u16(len(value)) + value)])
+
+
+@bad("FORMAT")
+def hint_key_empty():
+    return hint(b"", b"1")
+
+
+@bad("FORMAT")
+def hint_value_empty():
+    return hint(b"a", b"")
+
+
+@bad("FORMAT")
+def hint_value_nul():
+    return hint(b"a", b"1\0")
+
+
+@bad("FORMAT")
+def hint_key_not_utf8():
+    return hint(b"\xff", b"1")
+
+
+@bad("FORMAT")
+def hint_key_long():
+    return hint(b"a" * 256, b"1")
 
 
 # ---- blocks and nodes

@@ -41,13 +41,16 @@ static int decode(const uint8_t *p, size_t size, struct header_rec *h, const cha
 
 static size_t hints_make(struct rnd *r, uint8_t *p)
 {
+    static uint8_t text[100];
     struct out out;
     int n = (int)rnd_below(r, 20);
 
+    memset(text, '7', sizeof text);
     out_init(&out, p, 4096);
     for (int i = 0; i < n; i++) {
         uint8_t key[3] = {(uint8_t)('a' + i), 'k', 'y'};
-        struct hint_rec h = {{key, 1 + (size_t)rnd_below(r, 3)}, {pool, (size_t)rnd_below(r, 100)}};
+        struct hint_rec h = {{key, 1 + (size_t)rnd_below(r, 3)},
+                             {text, 1 + (size_t)rnd_below(r, 100)}};
 
         hint_put(&out, &h);
     }
@@ -215,7 +218,7 @@ static int vector_get(const char *text, struct header_rec *h, const char **why, 
 START_TEST(test_a_header_is_as_the_table_says)
 {
     static const char text[] = DATAREP_E32 "0002 00000008 0008 0004 0010 0008"
-                                           "0006 0000000d 0001 61 0002 6262  0002 6163 0000"
+                                           "0006 0000000e 0001 61 0002 6262  0002 6163 0001 2d"
                                            "0007 0000000b 646174617265702031 2e30"
                                            "0008 00000005 616d643634"
                                            "0100 00000002 abcd"
@@ -237,7 +240,7 @@ START_TEST(test_a_header_is_as_the_table_says)
     ck_assert_int_eq(hint_get(&in, &hint), 0);
     ck_assert(hint.key.len == 1 && hint.key.p[0] == 'a' && hint.value.len == 2);
     ck_assert_int_eq(hint_get(&in, &hint), 0);
-    ck_assert(hint.key.len == 2 && hint.value.len == 0);
+    ck_assert(hint.key.len == 2 && hint.value.len == 1);
     ck_assert_int_eq(hint_get(&in, &hint), FMT_ERR_NOT_FOUND);
     /* Unknown records are kept whole, in their order. */
     ck_assert_uint_eq(h.unknown.len, 14);
@@ -350,8 +353,12 @@ static const struct {
     {DATAREP_FN "0005 00000004 0012 02 00", FMT_ERR_FORMAT, 20},
     {DATAREP_FN "0005 00000005 0012 02 01 00", FMT_ERR_FORMAT, 21},
     {DATAREP_FN "0002 00000004 0012 0002 0005 00000006 0012 02 01 0001", FMT_ERR_FORMAT, 0},
-    {DATAREP_E32 "0006 0000000a 0001 62 0000 0001 61 0000", FMT_ERR_FORMAT, 30},
-    {DATAREP_E32 "0006 0000000a 0001 61 0000 0001 61 0000", FMT_ERR_FORMAT, 30},
+    {DATAREP_E32 "0006 0000000c 0001 62 0001 31 0001 61 0001 31", FMT_ERR_FORMAT, 31},
+    {DATAREP_E32 "0006 0000000c 0001 61 0001 31 0001 61 0001 31", FMT_ERR_FORMAT, 31},
+    {DATAREP_E32 "0006 00000005 0000 0001 31", FMT_ERR_FORMAT, 25},
+    {DATAREP_E32 "0006 00000005 0001 61 0000", FMT_ERR_FORMAT, 25},
+    {DATAREP_E32 "0006 00000006 0001 61 0001 00", FMT_ERR_FORMAT, 25},
+    {DATAREP_E32 "0006 00000006 0001 ff 0001 31", FMT_ERR_FORMAT, 25},
     {DATAREP_E32 "0006 00000004 0001 61 00", FMT_ERR_FORMAT, 28},
     {DATAREP_E32 "0007 00000001 ff", FMT_ERR_FORMAT, 25},
 };

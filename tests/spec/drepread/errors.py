@@ -77,6 +77,7 @@ class Cursor:
     def text(self, n):
         raw = self.bytes(n)
         try:
-            return raw.decode("utf-8")
+            text = raw.decode("utf-8")
         except UnicodeDecodeError:
             return self.fail("text is not UTF-8")
+        return self.fail("text has a NUL") if "\0" in text else text

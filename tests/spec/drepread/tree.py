@@ -394,6 +394,8 @@ def read_rows(h, records):
             cur.fail("keys of the hints are not ascending")
         before = key.encode()
         h.hints[key] = cur.text(cur.u16())
+        if not 1 <= len(before) <= 255 or not 1 <= len(h.hints[key].encode()) <= 4096:
+            cur.fail("a hint that is none")
 
     for tag, name in ((7, "writer"), (8, "machine")):
         if tag in records:
