@@ -1,4 +1,4 @@
-/* decimal.c - text to a binary128, in integers alone and rounded once.
+/* decimal.c - text to a binary128 or a pair of doubles, in integers alone and rounded once.
  *
  * A decimal number is D * 10^E with a whole D.  Long division gives its first 128 bits, and
  * whether anything follows: exact, whatever the length of the text.  What will be stored with
@@ -6,6 +6,7 @@
  * to the nearest with at least two bits less is the same as rounding the text itself. */
 #include "schema/number.h"
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,29 +106,34 @@ static void big_subtract(struct big *a, const struct big *b)
 
 /* ----------------------------------------------------------------- reading */
 
-/* num / den, both not 0. */
-static void divide(struct big *num, struct big *den, struct exact *out)
+/* Moves num or den, both not 0, until num / den is from 1 to below 2; gives the power of two
+ * that this took away. */
+static long align(struct big *num, struct big *den)
 {
     long shift = big_bits(num) - big_bits(den);
-    int i;
 
     big_shift(shift > 0 ? den : num, labs(shift));
     if (big_less(num, den)) {
         big_shift(num, 1);
         shift--;
     }
-    out->exponent = shift;
-    out->high = out->low = 0;
-    for (i = 0; i < 128; i++) {
-        out->high = out->high << 1 | out->low >> 63;
-        out->low <<= 1;
+    return shift;
+}
+
+/* The first bits of num / den, which is below 2; num / den * 2^-bits is left. */
+static void quotient(struct big *num, const struct big *den, int bits, uint64_t *high,
+                     uint64_t *low)
+{
+    *high = *low = 0;
+    for (int i = 0; i < bits; i++) {
+        *high = *high << 1 | *low >> 63;
+        *low <<= 1;
         if (!big_less(num, den)) {
             big_subtract(num, den);
-            out->low |= 1;
+            *low |= 1;
         }
         big_shift(num, 1);
     }
-    out->more = out->more || num->len > 0;
 }
 
 /* An exponent, held within what makes a difference. */
@@ -142,16 +148,27 @@ static long read_exponent(const char *p)
     return negative ? -value : value;
 }
 
-/* Digits, a point among them, and an exponent: number_is_real() has looked at the text. */
-static bool read_decimal(const char *p, struct exact *out)
-{
+/* What a text says: nothing that is in range, zero, less than any format has, a number. */
+enum said { SAID_NONE, SAID_ZERO, SAID_TINY, SAID_NUMBER };
+
+/* num / den * 2^twos, and whether nonzero digits follow. */
+struct ratio {
     struct big num, den;
+    long twos;
+    bool more;
+};
+
+/* Digits, a point among them, and an exponent: number_is_real() has looked at the text. */
+static enum said decimal_ratio(const char *p, struct ratio *out)
+{
     long point = 0, kept = 0;
     bool behind = false;
 
-    num.len = 0;
-    den.len = 1;
-    den.word[0] = 1;
+    out->num.len = 0;
+    out->den.len = 1;
+    out->den.word[0] = 1;
+    out->twos = 0;
+    out->more = false;
     for (; isdigit((unsigned char)*p) || *p == '.'; p++) {
         if (*p == '.') {
             behind = true;
@@ -163,27 +180,39 @@ static bool read_decimal(const char *p, struct exact *out)
         }
         point += !behind;
         if (kept < DIGITS_MAX) {
-            big_multiply(&num, 10, (uint32_t)(*p - '0'));
+            big_multiply(&out->num, 10, (uint32_t)(*p - '0'));
             kept++;
         } else {
             out->more = out->more || *p != '0';
         }
     }
-    out->zero = kept == 0;
-    if (out->zero)
-        return true;
+    if (kept == 0)
+        return SAID_ZERO;
     if (*p)
         point += read_exponent(p + 1);
     if (point > POINT_MAX)
-        return false;
-    if (point < -POINT_MAX) {
+        return SAID_NONE;
+    if (point < -POINT_MAX)
+        return SAID_TINY;
+    big_power(point > kept ? &out->num : &out->den, labs(point - kept));
+    return SAID_NUMBER;
+}
+
+static bool read_decimal(const char *p, struct exact *out)
+{
+    struct ratio r;
+    enum said said = decimal_ratio(p, &r);
+
+    out->zero = said == SAID_ZERO;
+    if (said == SAID_TINY) {
         *out = (struct exact){
             .high = (uint64_t)1 << 63, .exponent = -20000, .negative = out->negative, .more = true};
-        return true;
+    } else if (said == SAID_NUMBER) {
+        out->exponent = align(&r.num, &r.den);
+        quotient(&r.num, &r.den, 128, &out->high, &out->low);
+        out->more = r.more || r.num.len > 0;
     }
-    big_power(point > kept ? &num : &den, labs(point - kept));
-    divide(&num, &den, out);
-    return true;
+    return said != SAID_NONE;
 }
 
 static unsigned hex_value(char c)
@@ -191,7 +220,46 @@ static unsigned hex_value(char c)
     return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
 }
 
+/* "p" and a power of two, or nothing; false if it is something else. */
+static bool read_twos(const char *p, long *exponent)
+{
+    if (*p == 'p' || *p == 'P') {
+        p++;
+        if (!isdigit((unsigned char)p[*p == '-' || *p == '+']))
+            return false;
+        *exponent += read_exponent(p);
+        for (p++; isdigit((unsigned char)*p); p++)
+            ;
+    }
+    return !*p;
+}
+
 /* Behind "0x": digits, a point among them, and perhaps a power of two. */
+static enum said hex_ratio(const char *p, struct ratio *out)
+{
+    bool behind = false;
+
+    out->num.len = 0;
+    out->den.len = 1;
+    out->den.word[0] = 1;
+    out->twos = 0;
+    out->more = false;
+    for (; isxdigit((unsigned char)*p) || (*p == '.' && !behind); p++) {
+        if (*p == '.') {
+            behind = true;
+        } else if (out->num.len > WORDS / 2) {
+            out->more = out->more || *p != '0';
+            out->twos += behind ? 0 : 4;
+        } else {
+            big_multiply(&out->num, 16, hex_value(*p));
+            out->twos -= behind ? 4 : 0;
+        }
+    }
+    if (!read_twos(p, &out->twos))
+        return SAID_NONE;
+    return out->num.len == 0 ? SAID_ZERO : SAID_NUMBER;
+}
+
 static bool read_hex(const char *p, struct exact *out)
 {
     bool behind = false;
@@ -210,15 +278,7 @@ static bool read_hex(const char *p, struct exact *out)
             exponent -= behind ? 4 : 0;
         }
     }
-    if (*p == 'p' || *p == 'P') {
-        p++;
-        if (!isdigit((unsigned char)p[*p == '-' || *p == '+']))
-            return false;
-        exponent += read_exponent(p);
-        for (p++; isdigit((unsigned char)*p); p++)
-            ;
-    }
-    if (*p)
+    if (!read_twos(p, &exponent))
         return false;
     out->zero = out->high == 0 && out->low == 0;
     if (out->zero)
@@ -324,5 +384,67 @@ bool number_quad(const char *text, int bits, void *out)
     if (!n.zero && !pack(&n, bits, quad))
         return false;
     store(quad, n.negative, out);
+    return true;
+}
+
+/* Takes the nearest double away from num / den * 2^twos, which may change its sign. */
+static double take_double(struct ratio *r, bool *negative)
+{
+    long top = align(&r->num, &r->den) + r->twos;
+    long bits = top < -1022 ? 53 + top + 1022 : 53;
+    double sign = *negative ? -1 : 1;
+    uint64_t high, low;
+    bool up;
+
+    if (bits < 0 || top > 1023) {
+        r->num.len = 0;
+        return bits < 0 ? sign * 0.0 : sign * INFINITY;
+    }
+    quotient(&r->num, &r->den, (int)bits, &high, &low);
+    r->twos = top - bits;
+    up = big_less(&r->den, &r->num) || (!big_less(&r->num, &r->den) && (low & 1));
+    if (up) { /* by 2 - num / den too far */
+        struct big twice = r->den;
+
+        big_shift(&twice, 1);
+        big_subtract(&twice, &r->num);
+        r->num = twice;
+        *negative = !*negative;
+    }
+    return sign * ldexp((double)(low + up), (int)(r->twos + 1));
+}
+
+bool number_pair(const char *text, double out[2])
+{
+    bool negative = *text == '-', hex = number_is_hex(text);
+    int which = number_special(text);
+    double first, rest = 0;
+    struct ratio r;
+    enum said said;
+
+    if (!which && !hex && !number_is_real(text))
+        return false;
+    if (which) {
+        first = which == 1 ? NAN : which == 3 ? -INFINITY : INFINITY;
+    } else {
+        text += *text == '-' || *text == '+';
+        said = hex ? hex_ratio(text + 2, &r) : decimal_ratio(text, &r);
+        if (said == SAID_NONE)
+            return false;
+        first = negative ? -0.0 : 0.0;
+        if (said == SAID_NUMBER) {
+            if (r.more) { /* one more digit says so */
+                big_multiply(&r.num, 10, 1);
+                big_multiply(&r.den, 10, 0);
+            }
+            first = take_double(&r, &negative);
+            if (isinf(first))
+                return false;
+        }
+        if (said == SAID_NUMBER && r.num.len > 0)
+            rest = take_double(&r, &negative);
+    }
+    out[0] = first;
+    out[1] = rest == 0 ? 0 : rest;
     return true;
 }

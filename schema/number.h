@@ -28,6 +28,8 @@ bool number_float(const char *text, float *out);
  * bits of ibm-hex128. */
 #define NUMBER_HEX128 0
 bool number_quad(const char *text, int bits, void *out);
+/* The double nearest to it, and the one nearest to what is left. */
+bool number_pair(const char *text, double out[2]);
 
 /* How YAML's core schema reads plain text. */
 bool number_is_integer(const char *text);

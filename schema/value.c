@@ -7,10 +7,15 @@
 
 #define VALUES_MAX ((int64_t)1 << 30) /* bytes of the values of one node */
 
+/* As a real's `bits`: it is held as two doubles. */
+#define HELD_PAIR (-1)
+
 /* Bits of the significand, where rounding to them needs care; else a number below that. */
 static int format_bits(int format, const drep_scalar *custom)
 {
     switch (format) {
+    case DREP_FORMAT_DOUBLE_DOUBLE:
+        return HELD_PAIR;
     case DREP_FORMAT_BINARY128:
     case DREP_FORMAT_VAX_H:
         return 113;
@@ -73,6 +78,15 @@ void elements_release(struct elements *v)
 }
 
 /* --------------------------------------------------- types to hold values as */
+
+int value_pair(drep_type **out)
+{
+    const uint16_t one = 1;
+    bool little = *(const unsigned char *)&one == 1;
+
+    return drep_type_parse(
+        little ? "scalar{double-double,little,16}" : "scalar{double-double,big,16}", out);
+}
 
 /* Bytes of a real format that a predefined datatype may have, 0 for other formats. */
 static int format_size(int format)
@@ -156,16 +170,21 @@ static bool compound_on_way(const struct encoder *e, const drep_type *type, enum
 static bool type_on_way(const struct encoder *e, const drep_type *type, enum way way,
                         drep_type **out)
 {
+    int code = drep_type_code(type);
     drep_type *base;
     bool fine;
 
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
-        *out = drep_type_ref(drep_predefined(code_on_way(e, drep_type_code(type), way)));
+        if (way == HELD && e->bits[code] == HELD_PAIR && !is_complex(e, code))
+            return value_pair(out) == 0;
+        *out = drep_type_ref(drep_predefined(code_on_way(e, code, way)));
         return true;
     case DREP_KIND_SCALAR:
         if (way == WIDEST || drep_type_scalar_desc(type)->cls != DREP_SCALAR_REAL)
             break;
+        if (drep_type_scalar_desc(type)->format == DREP_FORMAT_DOUBLE_DOUBLE)
+            return value_pair(out) == 0;
         *out = drep_type_ref(DREP_FLOAT128);
         return true;
     case DREP_KIND_COMPOUND:
@@ -279,13 +298,17 @@ static bool put_character(const struct encoder *e, const struct doc *node, int64
 static bool put_real(const struct encoder *e, const struct doc *node, int64_t size, int bits,
                      void *at)
 {
-    double d;
+    double d, pair[2];
     float f;
     bool fine;
 
     if (!doc_want(e->c, node, DOC_SCALAR, "a number"))
         return false;
-    if (size == sizeof f) {
+    if (bits == HELD_PAIR) {
+        fine = number_pair(node->text, pair);
+        if (fine)
+            memcpy(at, pair, sizeof pair);
+    } else if (size == sizeof f) {
         fine = number_float(node->text, &f);
         if (fine)
             memcpy(at, &f, sizeof f);
@@ -312,7 +335,7 @@ static bool put_complex(const struct encoder *e, const struct doc *node, int64_t
 
 static bool put_predefined(const struct encoder *e, struct place p, const struct doc *node)
 {
-    int code = drep_type_code(p.type), format = e->plain[code].format;
+    int code = drep_type_code(p.type), format = e->plain[code].format, bits = e->bits[code];
     int64_t size = drep_type_size(p.held);
     void *at = p.at;
 
@@ -328,9 +351,11 @@ static bool put_predefined(const struct encoder *e, struct place p, const struct
     case DREP_FORMAT_BOOL:
         return put_boolean(e, node, size, at);
     default:
+        if (bits == HELD_PAIR && drep_type_kind(p.held) != DREP_KIND_SCALAR)
+            bits = 113;
         if (is_complex(e, code))
-            return put_complex(e, node, size / 2, e->bits[code], at);
-        return put_real(e, node, size, e->bits[code], at);
+            return put_complex(e, node, size / 2, bits, at);
+        return put_real(e, node, size, bits, at);
     }
 }
 

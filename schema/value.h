@@ -2,7 +2,7 @@
  *
  * Reals are first held as a type from which the library's conversion to the stored format
  * gives the value nearest to the text: numbers that will be stored in 32 and 64 bits as
- * such, all others as FLOAT128 (schema/decimal.c). */
+ * such, pairs of doubles as such, all others as FLOAT128 (schema/decimal.c). */
 #ifndef SCHEMA_VALUE_H
 #define SCHEMA_VALUE_H
 
@@ -31,6 +31,9 @@ struct elements {
     void *buf;
 };
 void elements_release(struct elements *v);
+
+/* Two doubles of this machine, whose sum is the value (new reference); a DREP_ERR_... code. */
+int value_pair(drep_type **out);
 
 /* The shape that nested lists have, where each innermost value is a scalar.  Gives the
  * rank, or -1 after complaining. */

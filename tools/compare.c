@@ -1,6 +1,7 @@
 /* compare.c - walking over two elements side by side. */
 #include "compare.h"
 #include "num.h"
+#include "real.h"
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -133,15 +134,15 @@ bool compare_alike(const struct comparison *c, const drep_type *a, const drep_ty
 /* How much of a real there is: bits of the significand, the least exponent. */
 static const struct grid {
     int format, bits, least;
-} grids[] = {{DREP_FORMAT_BINARY16, 11, -14},     {DREP_FORMAT_BFLOAT16, 8, -126},
-             {DREP_FORMAT_FP8_E4M3, 4, -6},       {DREP_FORMAT_FP8_E5M2, 3, -14},
-             {DREP_FORMAT_BINARY32, 24, -126},    {DREP_FORMAT_BINARY64, 53, -1022},
-             {DREP_FORMAT_BINARY128, 113, -16382}};
+} grids[] = {{DREP_FORMAT_BINARY16, 11, -14},      {DREP_FORMAT_BFLOAT16, 8, -126},
+             {DREP_FORMAT_FP8_E4M3, 4, -6},        {DREP_FORMAT_FP8_E5M2, 3, -14},
+             {DREP_FORMAT_BINARY32, 24, -126},     {DREP_FORMAT_BINARY64, 53, -1022},
+             {DREP_FORMAT_BINARY128, 113, -16382}, {DREP_FORMAT_DOUBLE_DOUBLE, 106, -1022}};
 
 /* NULL for what is no real. */
 static const struct grid *grid_of(const struct printer *p, const drep_type *type)
 {
-    int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? format_of(p, type) : 0;
+    int format = num_format(p, type);
     size_t i;
 
     for (i = 0; i < sizeof grids / sizeof *grids; i++)
@@ -168,7 +169,7 @@ drep_type *compare_common(const struct comparison *c, const drep_type *a, const 
 /* ------------------------------------------------------------------- numbers */
 
 struct number {
-    bool real;
+    bool real, whole; /* whether `num` is all of it */
     struct wide integer;
     struct num num;
     const struct grid *grid; /* of a real */
@@ -177,11 +178,14 @@ struct number {
 
 static struct number load(const struct printer *p, const drep_type *type, const void *at)
 {
-    struct number n = {.grid = grid_of(p, type), .at = at};
+    struct number n = {.grid = grid_of(p, type), .at = at, .whole = true};
+    double value, rest;
 
     n.real = n.grid != NULL;
     if (n.real) {
         n.num = num_of_real(n.grid->format, at);
+        if (n.grid->format == DREP_FORMAT_BINARY128)
+            n.whole = real_quad_parts(at, &value, &rest);
         return n;
     }
     n.integer = num_integer(p, type, at);
@@ -251,8 +255,11 @@ static bool same_number(const struct comparison *c, const struct number *a, cons
     if (isnan(a->num.value) && isnan(b->num.value))
         return !c->nan_differs;
     /* Not all of a binary128 goes into two doubles. */
-    if (a->grid == b->grid && a->grid->bits > 106 && memcmp(a->at, b->at, 16) != 0)
+    if (a->grid == b->grid && a->grid->format == DREP_FORMAT_BINARY128 &&
+        memcmp(a->at, b->at, 16) != 0)
         return is_zero(a->at) && is_zero(b->at);
+    if (a->real && b->real && a->grid != b->grid && !(a->whole && b->whole))
+        return false;
     return a->num.value == b->num.value && a->num.rest == b->num.rest;
 }
 

@@ -124,10 +124,11 @@ struct num num_of_int(struct wide w)
 
 struct num num_of_real(int format, const void *at)
 {
-    double d, rest;
+    double d, rest, pair[2];
     float f;
     uint16_t u16;
     uint8_t u8;
+    bool turn;
 
     switch (format) {
     case DREP_FORMAT_BINARY64:
@@ -144,8 +145,12 @@ struct num num_of_real(int format, const void *at)
     case DREP_FORMAT_FP8_E5M2:
         memcpy(&u8, at, sizeof u8);
         return (struct num){(double)real_narrow(format, u8), 0};
+    case DREP_FORMAT_DOUBLE_DOUBLE:
+        memcpy(pair, at, sizeof pair);
+        turn = fabs(pair[1]) > fabs(pair[0]);
+        return isfinite(pair[0]) ? two_sum(pair[turn], pair[!turn]) : (struct num){pair[0], 0};
     default:
-        real_quad_parts(at, &d, &rest);
+        (void)real_quad_parts(at, &d, &rest);
         return two_sum(d, rest);
     }
 }
@@ -179,6 +184,9 @@ int num_format(const struct printer *p, const drep_type *type)
 {
     int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? format_of(p, type) : 0;
 
+    if (drep_type_kind(type) == DREP_KIND_SCALAR &&
+        drep_type_scalar_desc(type)->format == DREP_FORMAT_DOUBLE_DOUBLE)
+        return DREP_FORMAT_DOUBLE_DOUBLE;
     return format >= DREP_FORMAT_BINARY16 && format <= DREP_FORMAT_BINARY128 ? format : 0;
 }
 

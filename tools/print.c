@@ -2,6 +2,7 @@
 #include "print.h"
 #include "num.h"
 #include "real.h"
+#include "schema/value.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,13 +183,19 @@ int print_type(const struct printer *p, const drep_type *type, bool in_dataset, 
 {
     const drep_scalar *scalar;
     drep_type *base;
-    int err;
+    int err, code;
 
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
-        return readable_leaf(readable_code(p, drep_type_code(type), in_dataset), out);
+        code = drep_type_code(type);
+        if (in_dataset && p->stored[code].format == DREP_FORMAT_DOUBLE_DOUBLE &&
+            !print_complex(p, code))
+            return value_pair(out);
+        return readable_leaf(readable_code(p, code, in_dataset), out);
     case DREP_KIND_SCALAR:
         scalar = drep_type_scalar_desc(type);
+        if (scalar->format == DREP_FORMAT_DOUBLE_DOUBLE)
+            return value_pair(out);
         if (scalar->cls == DREP_SCALAR_REAL)
             return readable_leaf(real_code(scalar->format, false), out);
         break;
@@ -531,13 +538,19 @@ void print_value(const struct printer *p, struct sink *s, const drep_type *type,
 {
     drep_vlen vlen;
     const char *text;
+    double pair[2];
 
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
         put_predefined(p, s, type, element);
         break;
     case DREP_KIND_SCALAR:
-        put_wide(s, num_int(p, type, element), p->json);
+        if (num_format(p, type) != DREP_FORMAT_DOUBLE_DOUBLE) {
+            put_wide(s, num_int(p, type, element), p->json);
+            break;
+        }
+        memcpy(pair, element, sizeof pair);
+        real_put_pair(s, pair, p->json, p->exact);
         break;
     case DREP_KIND_STRING:
         put_string(s, type, element);

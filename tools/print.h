@@ -1,8 +1,9 @@
 /* print.h - one element as text: the value form of JSON, and the same for people.
  *
  * Values are read through a datatype of the printer's choice (print_type), in which
- * nothing is lost: a long double of any machine arrives as a binary128, an integer that
- * is wider in the file than here in as many bits as it needs. */
+ * nothing is lost: a long double of any machine arrives as a binary128 or as the pair of
+ * doubles that it is, an integer that is wider in the file than here in as many bits as it
+ * needs.  (Of complex pairs of doubles, and of pairs in attributes, 113 bits arrive.) */
 #ifndef TOOLS_PRINT_H
 #define TOOLS_PRINT_H
 

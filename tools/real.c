@@ -179,6 +179,110 @@ static bool decimal_is_exact(double value)
     return strspn(digits, "0") == 44;
 }
 
+/* ------------------------------------------------------ the sum of two doubles */
+
+/* A number of 2^-1074: the least bit of the smallest double is the first of `limb`, and
+ * there is room for the sum of the two largest. */
+enum { SUM_LIMBS = 67 };
+struct sum {
+    uint32_t limb[SUM_LIMBS];
+};
+
+/* s += or -= m * 2^shift; it never falls below zero. */
+static void sum_step(struct sum *s, uint64_t m, int shift, bool minus)
+{
+    int bit = shift % 32;
+    uint64_t parts[] = {m << bit & UINT32_MAX, (m >> (32 - bit)) & UINT32_MAX,
+                        bit ? m >> (64 - bit) : 0};
+    uint64_t carry = 0, part;
+
+    for (int i = shift / 32, k = 0; i < SUM_LIMBS && (k < 3 || carry); i++, k++) {
+        part = (k < 3 ? parts[k] : 0) + carry;
+        if (minus) {
+            carry = s->limb[i] < part;
+            s->limb[i] = (uint32_t)(s->limb[i] - part);
+        } else {
+            part += s->limb[i];
+            s->limb[i] = (uint32_t)part;
+            carry = part >> 32;
+        }
+    }
+}
+
+static void sum_add(struct sum *s, double value, bool minus)
+{
+    int exponent;
+    double fraction = frexp(fabs(value), &exponent);
+    int digits = exponent > -1021 ? 53 : exponent + 1074;
+
+    if (value != 0)
+        sum_step(s, (uint64_t)ldexp(fraction, digits), exponent - digits + 1074, minus);
+}
+
+static unsigned sum_bit(const struct sum *s, int at)
+{
+    return at < 0 ? 0 : s->limb[at / 32] >> at % 32 & 1;
+}
+
+/* The places of the first and the last bit that are set; false if there is none. */
+static bool sum_ends(const struct sum *s, int *top, int *low)
+{
+    for (*top = 32 * SUM_LIMBS - 1; *top >= 0 && !sum_bit(s, *top);)
+        --*top;
+    for (*low = 0; *low < *top && !sum_bit(s, *low);)
+        ++*low;
+    return *top >= 0;
+}
+
+/* The 53 bits from `top` down, which are all. */
+static double sum_double(const struct sum *s, int top)
+{
+    uint64_t m = 0;
+
+    for (int i = 0; i < 53; i++)
+        m = m << 1 | sum_bit(s, top - i);
+    return ldexp((double)m, top - 52 - 1074);
+}
+
+static void sum_hex(struct sink *out, const struct sum *s, int top, int low, bool negative,
+                    bool json)
+{
+    char text[8 * SUM_LIMBS + 32];
+    int n = snprintf(text, sizeof text, "%s0x1%s", negative ? "-" : "", low < top ? "." : "");
+
+    for (int at = top - 1; at >= low; at -= 4)
+        text[n++] = "0123456789abcdef"[sum_bit(s, at) << 3 | sum_bit(s, at - 1) << 2 |
+                                       sum_bit(s, at - 2) << 1 | sum_bit(s, at - 3)];
+    snprintf(text + n, sizeof text - (size_t)n, "p%+d", top - 1074);
+    put_word(out, text, json);
+}
+
+void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact)
+{
+    bool second = fabs(pair[1]) > fabs(pair[0]);
+    double great = pair[second], small = pair[!second], value;
+    bool negative = signbit(great);
+    struct sum sum = {{0}};
+    int top, low;
+
+    if (!isfinite(pair[0]) || !isfinite(pair[1])) {
+        value = isfinite(pair[0]) ? pair[1] : pair[0];
+        put_special(s, isnan(value), value < 0, json);
+        return;
+    }
+    sum_add(&sum, great, false);
+    sum_add(&sum, small, signbit(small) != negative);
+    if (!sum_ends(&sum, &top, &low)) {
+        real_put_double(s, pair[0] == 0 ? pair[0] : 0.0, json);
+        return;
+    }
+    value = top - low < 53 && top - 1074 < 1024 ? sum_double(&sum, top) : 0;
+    if (value != 0 && (!exact || decimal_is_exact(value)))
+        real_put_double(s, negative ? -value : value, json);
+    else
+        sum_hex(s, &sum, top, low, negative, json);
+}
+
 void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
 {
     struct quad q = quad_load(quad);
@@ -192,23 +296,30 @@ void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
         quad_hex(s, q, json);
 }
 
-void real_quad_parts(const void *quad, double *value, double *rest)
+bool real_quad_parts(const void *quad, double *value, double *rest)
 {
     struct quad q = quad_load(quad);
     uint64_t top = (uint64_t)1 << 52 | q.high << 4 | q.low >> 60;
-    uint64_t low = q.low & (((uint64_t)1 << 60) - 1);
+    int64_t low = (int64_t)(q.low & (((uint64_t)1 << 60) - 1));
     int exponent = q.exponent - 16383;
     double sign = q.negative ? -1 : 1;
 
     *rest = 0;
     if (q.exponent == 0x7fff) {
         *value = q.high || q.low ? NAN : sign * INFINITY;
-        return;
+        return true;
+    }
+    if (low > (int64_t)1 << 59) {
+        top++;
+        low -= (int64_t)1 << 60;
     }
     /* Subnormal numbers are nothing beside any double. */
     *value = q.exponent ? sign * ldexp((double)top, exponent - 52) : sign * 0.0;
-    if (q.exponent && isfinite(*value))
-        *rest = sign * ldexp((double)low, exponent - 112);
+    if (!q.exponent || !isfinite(*value))
+        return q.exponent == 0 && q.high == 0 && q.low == 0;
+    *rest = sign * ldexp((double)low, exponent - 112);
+    return (int64_t)(double)low == low && ldexp(sign * *rest, 112 - exponent) == (double)low &&
+           ldexp(sign * *value, 52 - exponent) == (double)top;
 }
 
 float real_narrow(int format, unsigned bits)

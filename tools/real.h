@@ -1,7 +1,8 @@
 /* real.h - real numbers as text.
  *
  * Values are taken from memory as the machine holds them: the narrow formats widen to
- * float exactly; everything wider than a double arrives as binary128. */
+ * float exactly; everything wider than a double arrives as binary128, except that pairs of
+ * doubles, whose sum may need two thousand bits, stay pairs. */
 #ifndef TOOLS_REAL_H
 #define TOOLS_REAL_H
 
@@ -15,9 +16,12 @@ void real_put_double(struct sink *s, double value, bool json);
  * so that it reads back whatever it is read as. */
 void real_put_quad(struct sink *s, const void *quad, bool json, bool exact);
 
-/* A binary128 as the sum of two doubles, the greater one first; infinite where a double
- * is. */
-void real_quad_parts(const void *quad, double *value, double *rest);
+/* The sum of two doubles, all of it, in the same way. */
+void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact);
+
+/* A binary128 as the sum of two doubles, the first the nearest one; infinite where a double
+ * is.  True if that is all of it. */
+bool real_quad_parts(const void *quad, double *value, double *rest);
 
 /* The value of a number in one of the narrow formats, by DREP_FORMAT_... (binary16,
  * bfloat16, fp8-e4m3, fp8-e5m2). */

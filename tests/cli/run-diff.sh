@@ -231,6 +231,20 @@ wide() { # the last bit of a binary128, and of an x87 beside it
 }
 check "more digits than a double has" wide
 
+pairs() { # what no format but a pair of doubles holds
+    make_file p1 <<< '{datarep: "native:ppc64el-ibm", root: {d: {dataset: LONG_DOUBLE, data: ["0x1.00000000000000000000000000000000000000000000000001p+0", 2, 3]}}}' &&
+        make_file p2 <<< '{datarep: "native:ppc64el-ibm", root: {d: {dataset: LONG_DOUBLE, data: [1, 2, 3]}}}' &&
+        make_file p3 <<< '{datarep: external32, root: {d: {dataset: LONG_DOUBLE, data: [1, 2, "0x1.8000000000000000000000000001p+1"]}}}' &&
+        status 1 diff p1.drep p2.drep &&
+        diff "$tmp/out" - <<< '/d: 1 of 3 values differ, first at [0]: 0x1.00000000000000000000000000000000000000000000000001p+0 -> 1.0; at most by 6.22302e-61 at [0], relatively by 6.22302e-61' &&
+        status 1 diff p1.drep p3.drep && grep -qF '/d: 2 of 3 values differ, first at [0]' "$tmp/out" &&
+        status 0 diff --rel=1e-33 p1.drep p3.drep && status 0 diff --ulp=1 p1.drep p2.drep &&
+        status 0 ls --minmax p1.drep && grep -q 'min 0x1.0*1p+0  max 3.0$' "$tmp/out" &&
+        "$DATAREP" dump --yaml p1.drep > p1.yaml && rm -f p4.drep && status 0 create -s p1.yaml p4.drep &&
+        status 0 diff p1.drep p4.drep
+}
+check "pairs of doubles far apart" pairs
+
 int128() {
     make_file i1 <<< 'root: {d: {dataset: INTEGER16, data: ["170141183460469231731687303715884105727", -5]}}' &&
         make_file i2 <<< 'root: {d: {dataset: INTEGER16, data: ["170141183460469231731687303715884105726", -5]}}' &&

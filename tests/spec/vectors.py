@@ -569,6 +569,38 @@ def native_ppc64el():
     return native("ppc64el-ibm")
 
 
+def hexadecimal(x):
+    """A number whose digits end, as SPEC.md 10.1 writes it."""
+    exponent = 0
+    rest = abs(x)
+    while rest >= 2:
+        rest, exponent = rest / 2, exponent + 1
+    while rest < 1:
+        rest, exponent = rest * 2, exponent - 1
+    text = "%s0x1" % ("-" if x < 0 else "")
+    rest -= 1
+    text += "." if rest else ""
+    while rest:
+        text += "%x" % int(16 * rest)
+        rest = 16 * rest - int(16 * rest)
+    return text + "p%+d" % exponent
+
+
+def far_pairs():
+    """Pairs of doubles with zeros between them, more than any other format has digits."""
+    b = Builder("native:ppc64el-ibm", table=table_of("ppc64el-ibm"), flags=1, machine="ppc64el-ibm")
+    pairs = [(1.0, 2.0 ** -1074), (1.0, -2.0 ** -200), (-3.0, 2.0 ** -1000), (2.0 ** -1000, 0.5),
+             (0.0, -0.0), (-0.0, 0.0), (1.0, -1.0), (1e308, 5e-324)]
+    items = [struct.pack("<dd", *p) for p in pairs]
+    b.dataset(1, "far", "LONG_DOUBLE", (len(pairs),), data=items)
+    big = ("scalar", description(2, 0, 16, fmt=C.DOUBLE_DOUBLE), lambda p: struct.pack(">dd", *p))
+    b.dataset(1, "big", big, (2,), data=pairs[:2])
+    sums = [Fraction(p[0]) + Fraction(p[1]) for p in pairs]
+    texts = [hexadecimal(s) if s else 0.0 for s in sums]
+    texts[5] = -0.0
+    return done(b, {"/far": texts, "/big": texts[:2]})
+
+
 def native_unknown():
     """A machine of which no reader has heard: its table alone says how to read it."""
     table = table_of("s390x")
@@ -780,11 +812,9 @@ def damaged_slot():
 
 
 GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, user_filter,
-        contiguous, links,
-        attrs, dims, named, tree, fill_exact, native_s390x, native_m68k, native_i386, native_ppc64el,
-        native_unknown,
-        declared_ibm, declared_vax, declared_cray, code, code_native, extended, readonly,
-        second_commit, commits, damaged_slot]
+        contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
+        native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
+        declared_cray, code, code_native, extended, readonly, second_commit, commits, damaged_slot]
 
 
 def file_name(function):

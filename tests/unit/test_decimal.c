@@ -280,6 +280,100 @@ START_TEST(test_middles)
 }
 END_TEST
 
+/* ---- pairs of doubles ---- */
+
+/* The double nearest to x, and the rest of x. */
+static double nearest(mpfr_t x)
+{
+    double d = mpfr_get_d(x, MPFR_RNDN);
+
+    if (isfinite(d))
+        mpfr_sub_d(x, x, d, MPFR_RNDN);
+    return d;
+}
+
+static void check_pair(const char *text)
+{
+    double want[2], got[2] = {7, 7};
+    bool fine = number_pair(text, got);
+    mpfr_t x;
+
+    mpfr_init2(x, 60000); /* all of these texts, or far more than two doubles and a digit */
+    mpfr_strtofr(x, text, NULL, 0, MPFR_RNDN);
+    want[0] = nearest(x);
+    want[1] = isfinite(want[0]) ? nearest(x) : 0;
+    if (fine != isfinite(want[0]) || (fine && (got[0] != want[0] || got[1] != want[1])))
+        ck_abort_msg("%.200s: %a + %a, not %a + %a", text, got[0], got[1], want[0], want[1]);
+    mpfr_clear(x);
+}
+
+static double random_double(struct rnd *r, int least, int most)
+{
+    double m = ldexp((double)(rnd_u64(r) >> (11 + rnd_below(r, 40))), -53);
+
+    return ldexp(rnd_below(r, 2) ? m : -m, least + (int)rnd_below(r, (uint64_t)(most - least)));
+}
+
+/* Pairs as dump writes them, however far apart, and texts in between and behind. */
+START_TEST(test_pairs)
+{
+    static const struct format like = {"", 0, 106, -1022, 1023, true, false};
+    static const char *const texts[] = {"0.1",
+                                        "1e308",
+                                        "1.7976931348623157e308",
+                                        "1.7976931348623159e308",
+                                        "1e309",
+                                        "1e-400",
+                                        "5e-324",
+                                        "2.4703282292062327e-324",
+                                        "2.4703282292062328e-324",
+                                        "-1e-320",
+                                        "1e-5001",
+                                        "0x1.fffffffffffff8p+1023",
+                                        "0x1.fffffffffffff7ffffffffffffcp+1023",
+                                        "0x1p-1075",
+                                        "0x1.8p-1074",
+                                        "0x1p-99999999",
+                                        "-0x1.0000000000001p+3",
+                                        "123456789012345678901234567890",
+                                        "0x1.00000000000008p+0",
+                                        "0x1.000000000000080000000000000000000000000000000001p+0"};
+    char text[4096];
+    double pair[2];
+    struct rnd r;
+    mpfr_t x;
+    int i;
+
+    rnd_init(&r, 14);
+    for (i = 0; i < (int)(sizeof texts / sizeof *texts); i++)
+        check_pair(texts[i]);
+    for (i = 0; i < RANDOM; i++) {
+        random_decimal(&like, &r, text);
+        check_pair(text);
+    }
+    mpfr_init2(x, 2400);
+    for (i = 0; i < RANDOM; i++) {
+        double high = random_double(&r, -1000, 1000);
+        double low = random_double(&r, -1074, 1000);
+
+        mpfr_set_d(x, high, MPFR_RNDN);
+        mpfr_add_d(x, x, low, MPFR_RNDN);
+        mpfr_snprintf(text, sizeof text, "%Ra", x);
+        check_pair(text);
+        ck_assert(number_pair(text, pair));
+        mpfr_sub_d(x, x, pair[0], MPFR_RNDN);
+        if (fabs(low) < fabs(high))
+            ck_assert(mpfr_get_d(x, MPFR_RNDN) == pair[1] && mpfr_cmp_d(x, pair[1]) == 0);
+    }
+    mpfr_clear(x);
+    ck_assert(number_pair("-.inf", pair) && pair[0] == -INFINITY && pair[1] == 0);
+    ck_assert(number_pair(".nan", pair) && isnan(pair[0]) && pair[1] == 0);
+    ck_assert(number_pair("-0", pair) && pair[0] == 0 && signbit(pair[0]) && !signbit(pair[1]));
+    ck_assert(!number_pair("", pair) && !number_pair("0x1.8q", pair) && !number_pair("1e", pair));
+    mpfr_free_cache();
+}
+END_TEST
+
 /* What strtod() has to say, for the formats that are read with it. */
 START_TEST(test_edges)
 {
@@ -334,6 +428,7 @@ static Suite *suite_make(void)
     tcase_add_test(tc, test_random_decimals);
     tcase_add_test(tc, test_random_hexadecimals);
     tcase_add_test(tc, test_middles);
+    tcase_add_test(tc, test_pairs);
     tcase_add_test(tc, test_edges);
     suite_add_tcase(suite, tc);
     return suite;
