@@ -1133,8 +1133,8 @@ DREP_API int drep_view_close(drep_view *view);
 /* ------------------------------------------------------------------- checks */
 
 /* Verifies every reference and checksum of the open commit; of a handle that writes, the last
- * one: what it has changed since is not looked at.  fn is called with each finding; *findings
- * counts them. */
+ * one: what it has changed since is not looked at, and before the first there is nothing to
+ * find.  fn is called with each finding; *findings counts them. */
 typedef int drep_finding_fn(int err, uint64_t offset, const char *message, void *ctx);
 DREP_API int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx,
                         int64_t *findings);

@@ -780,17 +780,24 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
 static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, drep_leak_fn *leak,
                  void *ctx, int64_t *findings, drep_usage *usage)
 {
-    drep_file *last;
+    drep_file *last = NULL;
     int err;
 
-    if (file == NULL || !store_writable(file->st) || store_slot(file->st)->sequence == 0)
+    if (file == NULL || !store_writable(file->st))
         return check_open(file, depth, fn, leak, ctx, findings, usage);
     if ((err = read_begin(file)) != 0)
         return err;
-    err = file_last_commit(file, &last);
-    if (err == 0) {
-        err = check_open(last, depth, fn, leak, ctx, findings, usage);
-        drep_abandon(last);
+    if (store_slot(file->st)->sequence != 0) {
+        err = file_last_commit(file, &last);
+        if (err == 0)
+            err = check_open(last, depth, fn, leak, ctx, findings, usage);
+        if (last != NULL)
+            drep_abandon(last);
+    } else { /* nothing has been committed yet */
+        if (findings != NULL)
+            *findings = 0;
+        if (usage != NULL)
+            *usage = (drep_usage){0};
     }
     return read_done(file, err);
 }

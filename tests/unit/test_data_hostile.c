@@ -506,8 +506,13 @@ START_TEST(test_check_beside_changes)
 {
     const int64_t four = 4;
     int64_t n = 0;
+    drep_usage usage;
 
     drep_dataset_close(new_dataset(f, "d", DREP_INT32_T, 1, &four));
+    ok(drep_check(f, 1, say_finding, NULL, &n));
+    ck_assert_int_eq(n, 0);
+    ok(drep_usage_get(f, &usage));
+    ck_assert(usage.file == 0 && usage.objects == 0);
     drep_dataset_close(new_dataset(f, "e", DREP_INT32_T, 1, &four));
     ok(drep_commit(f));
     ok(drep_link_hard(f, "d", "other"));
