@@ -169,7 +169,7 @@ drep_type *compare_common(const struct comparison *c, const drep_type *a, const 
 /* ------------------------------------------------------------------- numbers */
 
 struct number {
-    bool real, whole; /* whether `num` is all of it */
+    bool real, whole; /* whether `num` is all of a real */
     struct wide integer;
     struct num num;
     const struct grid *grid; /* of a real */
@@ -179,13 +179,15 @@ struct number {
 static struct number load(const struct printer *p, const drep_type *type, const void *at)
 {
     struct number n = {.grid = grid_of(p, type), .at = at, .whole = true};
-    double value, rest;
+    double parts[3];
 
     n.real = n.grid != NULL;
     if (n.real) {
         n.num = num_of_real(n.grid->format, at);
-        if (n.grid->format == DREP_FORMAT_BINARY128)
-            n.whole = real_quad_parts(at, &value, &rest);
+        if (n.grid->format == DREP_FORMAT_BINARY128) {
+            real_quad_parts(at, parts);
+            n.whole = parts[2] == 0;
+        }
         return n;
     }
     n.integer = num_integer(p, type, at);
@@ -252,13 +254,17 @@ static bool same_number(const struct comparison *c, const struct number *a, cons
 {
     if (!a->real && !b->real)
         return same_integer(&a->integer, &b->integer);
+    if (!a->real)
+        return num_same_int(a->integer, b->grid->format, b->at);
+    if (!b->real)
+        return num_same_int(b->integer, a->grid->format, a->at);
     if (isnan(a->num.value) && isnan(b->num.value))
         return !c->nan_differs;
     /* Not all of a binary128 goes into two doubles. */
     if (a->grid == b->grid && a->grid->format == DREP_FORMAT_BINARY128 &&
         memcmp(a->at, b->at, 16) != 0)
         return is_zero(a->at) && is_zero(b->at);
-    if (a->real && b->real && a->grid != b->grid && !(a->whole && b->whole))
+    if (a->grid != b->grid && !(a->whole && b->whole))
         return false;
     return a->num.value == b->num.value && a->num.rest == b->num.rest;
 }

@@ -58,8 +58,8 @@ char *diff_text(const struct printer *p, const drep_type *type, const void *at)
     sink_put(&s, "", 1);
     text = s.err ? NULL : strdup(s.buf);
     sink_release(&s);
-    /* The rest of what is long can be looked up. */
-    if (text && !p->json && strlen(text) > TEXT_MAX)
+    /* The rest of what is long can be looked up; of a number the last digit may be what differs. */
+    if (text && !p->json && strlen(text) > TEXT_MAX && strncmp(text + (*text == '-'), "0x", 2) != 0)
         memcpy(text + TEXT_MAX - 3, "...", 4);
     return text;
 }

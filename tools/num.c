@@ -124,11 +124,12 @@ struct num num_of_int(struct wide w)
 
 struct num num_of_real(int format, const void *at)
 {
-    double d, rest, pair[2];
+    double d, parts[3], pair[2];
     float f;
     uint16_t u16;
     uint8_t u8;
     bool turn;
+    struct num n;
 
     switch (format) {
     case DREP_FORMAT_BINARY64:
@@ -148,11 +149,54 @@ struct num num_of_real(int format, const void *at)
     case DREP_FORMAT_DOUBLE_DOUBLE:
         memcpy(pair, at, sizeof pair);
         turn = fabs(pair[1]) > fabs(pair[0]);
-        return isfinite(pair[0]) ? two_sum(pair[turn], pair[!turn]) : (struct num){pair[0], 0};
+        if (!isfinite(pair[0]))
+            return (struct num){pair[0], 0};
+        n = two_sum(pair[turn], pair[!turn]);
+        return isfinite(n.value) ? n : (struct num){pair[turn], pair[!turn]};
     default:
-        (void)real_quad_parts(at, &d, &rest);
-        return two_sum(d, rest);
+        real_quad_parts(at, parts);
+        return two_sum(parts[0], parts[1]);
     }
+}
+
+/* A double as an integer, false if it is none of 128 bits. */
+static bool wide_of(double value, struct wide *out)
+{
+    double size = fabs(value), high = floor(ldexp(size, -64));
+
+    if (!(size < 0x1p128) || floor(size) != size)
+        return false;
+    out->high = (uint64_t)high;
+    out->low = (uint64_t)(size - ldexp(high, 64));
+    if (value < 0) {
+        out->low = 0 - out->low;
+        out->high = ~out->high + (out->low == 0);
+    }
+    return true;
+}
+
+bool num_same_int(struct wide w, int format, const void *at)
+{
+    struct num have = num_of_int(w), n = num_of_real(format, at);
+    struct wide value, rest, last = {0};
+    double parts[3];
+
+    /* As 128 bits they may be the same 2^128 apart. */
+    if (!isfinite(n.value) || fabs(have.value - n.value) > 0x1p100)
+        return false;
+    parts[0] = n.value;
+    parts[1] = n.rest;
+    parts[2] = 0;
+    if (format == DREP_FORMAT_BINARY128)
+        real_quad_parts(at, parts);
+    if (!wide_of(parts[0], &value) || !wide_of(parts[1], &rest) || !wide_of(parts[2], &last))
+        return false;
+    value.high += rest.high + last.high;
+    value.low += rest.low;
+    value.high += value.low < rest.low;
+    value.low += last.low;
+    value.high += value.low < last.low;
+    return value.high == w.high && value.low == w.low;
 }
 
 /* ------------------------------------------------------------------ any number */

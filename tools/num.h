@@ -31,6 +31,8 @@ struct num {
 struct num num_of_int(struct wide w);
 /* Of a real in one of the formats that are read (DREP_FORMAT_...). */
 struct num num_of_real(int format, const void *at);
+/* Whether a real is this integer, to the last bit. */
+bool num_same_int(struct wide w, int format, const void *at);
 /* Of anything that num_is(); of a complex number its magnitude. */
 struct num num_value(const struct printer *p, const drep_type *type, const void *at);
 /* a - b, rounded once and a little. */

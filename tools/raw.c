@@ -159,6 +159,7 @@ struct raw_source {
     char *bytes; /* a block of records */
     size_t cap;
     int64_t at; /* records: elements read */
+    int64_t rounded;
 };
 
 static void release_raw(struct source *s)
@@ -198,20 +199,23 @@ static int read_view(struct source *s, const int64_t *start, const int64_t *coun
 {
     struct raw_source *r = s->own;
     int64_t items, n = box_len(s, count), want = n * drep_type_items(s->type);
+    drep_report report = {0};
+    drep_xfer xfer = {.report = &report};
     drep_type *box;
     int err;
 
     if (!s->column_major || s->rank < 2) {
-        err = drep_read_at(r->view, place(s, start), buf, n, s->type, NULL, &items);
+        err = drep_read_at(r->view, place(s, start), buf, n, s->type, &xfer, &items);
     } else {
         err = drep_type_subarray(s->rank, s->dims, count, start, DREP_ORDER_FORTRAN, r->filetype,
                                  &box);
         if (!err)
             err = drep_view_set(r->view, r->raw.offset, r->filetype, box, r->raw.datarep, NULL);
         if (!err)
-            err = drep_read_at(r->view, 0, buf, n, s->type, NULL, &items);
+            err = drep_read_at(r->view, 0, buf, n, s->type, &xfer, &items);
         drep_type_free(box);
     }
+    r->rounded += report.inexact;
     if (err)
         return tool_fail(s->file, NULL, err);
     if (items == want)
@@ -250,8 +254,12 @@ static bool rest_raw(struct source *s)
 
     for (d = 0; d < s->rank; d++)
         taken *= s->dims[d];
+    if (r->rounded > 0)
+        tool_say(s->file, NULL,
+                 "warning: %" PRId64 " values are rounded to what this machine's types hold",
+                 r->rounded);
     if (taken == r->size)
-        return false;
+        return r->rounded > 0;
     tool_say(s->file, NULL, "warning: %" PRId64 " bytes behind the last element are left out",
              r->size - taken);
     return true;

@@ -22,6 +22,7 @@ struct raw_out {
     int64_t dims[DREP_MAX_RANK];
     struct blocks blocks;
     char *buf;
+    int64_t rounded;
 };
 
 static int failed(const struct raw_out *r, int err)
@@ -75,12 +76,14 @@ static int begin(struct raw_out *r)
 
 static int next(struct raw_out *r)
 {
-    drep_xfer xfer = {.range = r->outlet->x->range};
+    drep_report report = {0};
+    drep_xfer xfer = {.range = r->outlet->x->range, .report = &report};
     int err;
 
     r->blocks.xfer = &xfer;
     err = blocks_read(&r->blocks, r->dataset, r->info->type, r->buf);
     r->blocks.xfer = NULL;
+    r->rounded += report.inexact;
     return err ? failed(r, err) : outlet_advance((uint64_t)r->blocks.len);
 }
 
@@ -321,5 +324,12 @@ int raw_out(struct outlet *outlet, const char *path, drep_dataset *dataset, cons
     if (!status)
         status = outlet->f->records ? write_records(&r, fd) : write_view(&r, name);
     free(r.buf);
+    if (r.rounded > 0) {
+        tool_say(outlet->name, path,
+                 "warning: %" PRId64 " values are rounded to what this machine's types hold; "
+                 "dump --raw gives all digits",
+                 r.rounded);
+        outlet->left_out = true;
+    }
     return status;
 }

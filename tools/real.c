@@ -227,11 +227,17 @@ static unsigned sum_bit(const struct sum *s, int at)
 /* The places of the first and the last bit that are set; false if there is none. */
 static bool sum_ends(const struct sum *s, int *top, int *low)
 {
-    for (*top = 32 * SUM_LIMBS - 1; *top >= 0 && !sum_bit(s, *top);)
-        --*top;
-    for (*low = 0; *low < *top && !sum_bit(s, *low);)
-        ++*low;
-    return *top >= 0;
+    int high = SUM_LIMBS - 1, deep = 0;
+
+    while (high >= 0 && !s->limb[high])
+        high--;
+    if (high < 0)
+        return false;
+    while (!s->limb[deep])
+        deep++;
+    *top = 32 * high + 31 - __builtin_clz(s->limb[high]);
+    *low = 32 * deep + __builtin_ctz(s->limb[deep]);
+    return true;
 }
 
 /* The 53 bits from `top` down, which are all. */
@@ -270,8 +276,12 @@ void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact)
         put_special(s, isnan(value), value < 0, json);
         return;
     }
+    if (small == 0 && great != 0 && (!exact || decimal_is_exact(great))) {
+        real_put_double(s, great, json);
+        return;
+    }
     sum_add(&sum, great, false);
-    sum_add(&sum, small, signbit(small) != negative);
+    sum_add(&sum, small, (signbit(small) != 0) != negative);
     if (!sum_ends(&sum, &top, &low)) {
         real_put_double(s, pair[0] == 0 ? pair[0] : 0.0, json);
         return;
@@ -296,7 +306,7 @@ void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
         quad_hex(s, q, json);
 }
 
-bool real_quad_parts(const void *quad, double *value, double *rest)
+void real_quad_parts(const void *quad, double parts[3])
 {
     struct quad q = quad_load(quad);
     uint64_t top = (uint64_t)1 << 52 | q.high << 4 | q.low >> 60;
@@ -304,22 +314,21 @@ bool real_quad_parts(const void *quad, double *value, double *rest)
     int exponent = q.exponent - 16383;
     double sign = q.negative ? -1 : 1;
 
-    *rest = 0;
+    parts[1] = parts[2] = 0;
     if (q.exponent == 0x7fff) {
-        *value = q.high || q.low ? NAN : sign * INFINITY;
-        return true;
+        parts[0] = q.high || q.low ? NAN : sign * INFINITY;
+        return;
     }
     if (low > (int64_t)1 << 59) {
         top++;
         low -= (int64_t)1 << 60;
     }
     /* Subnormal numbers are nothing beside any double. */
-    *value = q.exponent ? sign * ldexp((double)top, exponent - 52) : sign * 0.0;
-    if (!q.exponent || !isfinite(*value))
-        return q.exponent == 0 && q.high == 0 && q.low == 0;
-    *rest = sign * ldexp((double)low, exponent - 112);
-    return (int64_t)(double)low == low && ldexp(sign * *rest, 112 - exponent) == (double)low &&
-           ldexp(sign * *value, 52 - exponent) == (double)top;
+    parts[0] = q.exponent ? sign * ldexp((double)top, exponent - 52) : sign * 0.0;
+    if (!q.exponent || !isfinite(parts[0]))
+        return;
+    parts[1] = sign * ldexp((double)low, exponent - 112);
+    parts[2] = sign * ldexp((double)(low - (int64_t)(double)low), exponent - 112);
 }
 
 float real_narrow(int format, unsigned bits)

@@ -19,9 +19,9 @@ void real_put_quad(struct sink *s, const void *quad, bool json, bool exact);
 /* The sum of two doubles, all of it, in the same way. */
 void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact);
 
-/* A binary128 as the sum of two doubles, the first the nearest one; infinite where a double
- * is.  True if that is all of it. */
-bool real_quad_parts(const void *quad, double *value, double *rest);
+/* A binary128 as the sum of three doubles, the first the nearest one, the second what is nearest
+ * to the rest; infinite where a double is, zero for what is subnormal. */
+void real_quad_parts(const void *quad, double parts[3]);
 
 /* The value of a number in one of the narrow formats, by DREP_FORMAT_... (binary16,
  * bfloat16, fp8-e4m3, fp8-e5m2). */

@@ -269,7 +269,8 @@ static int hints_keep(drep_file *f, const drep_info *info)
     for (int i = 0; info != NULL && err == 0 && i < drep_info_count(info); i++) {
         const char *key = drep_info_key(info, i), *value = drep_info_get(info, key);
 
-        if (!info_known(key) || !info_valid(key, value) || value[0] == '\0' || !hint_is_stored(key))
+        if (!info_known(key) || !info_valid(key, value) || value[0] == '\0' ||
+            !hint_is_stored(key) || text_check((const uint8_t *)value, strlen(value)) != 0)
             continue;
         err = drep_info_set(f->stored, key, value);
         f->hints_changed = true;

@@ -339,7 +339,7 @@ int header_start(drep_file *f, const char *datarep)
     }
     f->writer = mem_strdup("datarep " DREP_VERSION);
     machine = info_str(f->info, "drep_machine");
-    if (*machine == '\0')
+    if (*machine == '\0' || text_check((const uint8_t *)machine, strlen(machine)) != 0)
         machine = rep_native_name();
     if (*machine == '\0')
         machine = uname(&u) == 0 ? u.machine : "unknown";

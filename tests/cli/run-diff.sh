@@ -245,6 +245,16 @@ pairs() { # what no format but a pair of doubles holds
 }
 check "pairs of doubles far apart" pairs
 
+wide_ints() { # an integer and a real that are the same to 106 bits, to 113 bits, or altogether
+    make_file n1 <<< 'root: {d: {dataset: INTEGER16, data: ["85070591730234615866996573362548899841", 7, "5192296858534827628530496329220097"]}}' &&
+        make_file n2 <<< '{datarep: "native:ppc64el-ibm", root: {d: {dataset: LONG_DOUBLE, data: ["0x1.0000000000000004p+126", 7, "0x1p+112"]}}}' &&
+        make_file n3 <<< 'root: {d: {dataset: FLOAT128, data: ["0x1.0000000000000004p+126", 7, "0x1.0000000000000000000000000001p+112"]}}' &&
+        status 1 diff --ignore=types n1.drep n2.drep && grep -q '^/d: 2 of 3 values differ' "$tmp/out" &&
+        status 1 diff --ignore=types n1.drep n3.drep && grep -q '^/d: 1 of 3 values differ' "$tmp/out" &&
+        status 1 diff --ignore=types n3.drep n1.drep && grep -q '^/d: 1 of 3 values differ' "$tmp/out"
+}
+check "integers and reals of more digits than two doubles have" wide_ints
+
 int128() {
     make_file i1 <<< 'root: {d: {dataset: INTEGER16, data: ["170141183460469231731687303715884105727", -5]}}' &&
         make_file i2 <<< 'root: {d: {dataset: INTEGER16, data: ["170141183460469231731687303715884105726", -5]}}' &&

@@ -7,6 +7,7 @@ The files come from others: Python's struct, a C compiler (structs with its padd
 """
 import json
 import os
+import platform
 import random
 import struct
 import subprocess
@@ -361,11 +362,27 @@ def into(tmp):
           "to standard output")
 
 
+def rounded(tmp):
+    """What this machine's long double does not hold is said."""
+    schema, drep, back, again = places(tmp, "s.yaml", "x.drep", "y.raw", "z.drep")
+    write(schema, 'root: {x: {dataset: LONG_DOUBLE, data: [1, "0x1.0000000000000000000000000001p+0", 3]}}')
+    fine("create", "--datarep=external32", "-s", schema, drep)
+    bits = fine("dump", "--raw", "--as=external32", drep, "/x")
+    status, _, err = run("export", "--format=raw", drep, back)
+    here = platform.machine() in ("x86_64", "i686")
+    check((status, "1 values are rounded" in err) == ((1, True) if here else (0, False)), "export: %d %s", status, err)
+    write(back, bits)
+    status, _, err = run("import", "--type=LONG_DOUBLE", "--datarep=external32", "--to=external32", "-i", "/x",
+                         "--format=raw", back, again)
+    check((status, "1 values are rounded" in err) == ((1, True) if here else (0, False)), "import: %d %s", status, err)
+
+
 def main():
     cases = [("bare elements of all orders", bare), ("shapes, and columns first", shapes),
              ("several blocks", large), ("structs of a compiler", structs),
              ("numbers of IBM, VAX and Cray", legacy), ("gfortran's records", records),
-             ("broken records", broken_records), ("wrong usage", usage), ("into what is there", into)]
+             ("broken records", broken_records), ("wrong usage", usage), ("into what is there", into),
+             ("digits that this machine has not", rounded)]
     print("1..%d" % len(cases), flush=True)
     for i, (name, case) in enumerate(cases, 1):
         with tempfile.TemporaryDirectory() as tmp:

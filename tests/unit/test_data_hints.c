@@ -85,6 +85,29 @@ START_TEST(test_H1_H2_setting_some)
 }
 END_TEST
 
+/* A header holds texts; what is none is ignored as any other value that is not valid. */
+START_TEST(test_H3_values_that_are_no_text)
+{
+    const char *path = temp_path("text");
+    drep_file *f = create(
+        path, hints("io_node_list=n\xf6", "num_io_nodes=3", "drep_machine=\xf6", (char *)NULL));
+    drep_info *info = hints("io_node_list=\xff", (char *)NULL);
+    drep_header header;
+
+    ok(drep_set_info(f, info));
+    drep_info_free(info);
+    ok(drep_close(f));
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_header_hints(f, &info));
+    ck_assert_int_eq(drep_info_count(info), 1);
+    ck_assert_str_eq(value_of(info, "num_io_nodes"), "3");
+    drep_info_free(info);
+    ok(drep_header_get(f, &header));
+    ck_assert_str_ne(header.machine, "\xf6");
+    ok(drep_close(f));
+}
+END_TEST
+
 START_TEST(test_H_chunked)
 {
     const int64_t dims[] = {100, 60}, other[] = {60, 100};
@@ -249,6 +272,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, test_C4_H3_all_supported_hints_and_nothing_else);
     tcase_add_test(t, test_H1_H2_setting_some);
+    tcase_add_test(t, test_H3_values_that_are_no_text);
     tcase_add_test(t, test_H_chunked);
     tcase_add_test(t, test_H_file_perm);
     tcase_add_test(t, test_fixed_uuid_time_and_machine);
