@@ -273,9 +273,15 @@ static bool read_named_type(struct schema *s, struct object *o)
     return doc_keys(&s->c, o->at, keys) && types_get(&s->types, type, &o->type);
 }
 
+/* Also in quotes: JSON has no other words. */
+static bool is_unlimited(const struct doc *node)
+{
+    return node->kind == DOC_SCALAR && strcmp(node->text, "unlimited") == 0;
+}
+
 static bool read_length(struct schema *s, struct object *o, const struct doc *node)
 {
-    if (!doc_is(node, "unlimited"))
+    if (!is_unlimited(node))
         return doc_integer(&s->c, node, 0, (int64_t)1 << 62, &o->len);
     o->unlimited = true;
     return true;
@@ -391,7 +397,7 @@ static bool read_lengths(struct schema *s, const struct doc *node, int rank, int
         return complain(&s->c, node, "expected %d length%s, not %zu", rank, rank == 1 ? "" : "s",
                         node->len);
     for (i = 0; i < rank; i++) {
-        if (unlimited && doc_is(node->item[i], "unlimited"))
+        if (unlimited && is_unlimited(node->item[i]))
             out[i] = DREP_UNLIMITED;
         else
             fine = doc_integer(&s->c, node->item[i], least, most, &out[i]) && fine;

@@ -167,16 +167,23 @@ static void quad_hex(struct sink *s, struct quad q, bool json)
     put_word(s, text, json);
 }
 
-/* Whether the shortest decimal of a double is the very value: 17 digits say all of it.  A
- * binary128 has less than 40, so zeros behind them for so long are no accident. */
+/* Whether the shortest decimal of a double, which may be a rounded one, is the very value.  It has
+ * at most 17 digits, so zeros behind them for so long are no accident. */
 static bool decimal_is_exact(double value)
 {
-    char text[80];
-    const char *digits;
+    char text[80], digits[SHORTEST_MAX + 1];
+    const char *all = text, *d = digits;
 
+    digits[shortest_double(digits, fabs(value))] = '\0';
     snprintf(text, sizeof text, "%.60e", fabs(value));
-    digits = strchr(text, '.') + 17;
-    return strspn(digits, "0") == 44;
+    for (d += strspn(d, "0."); *d && *d != 'e'; d++) {
+        if (*d == '.')
+            continue;
+        if (*d != *all)
+            return false;
+        all += all[1] == '.' ? 2 : 1;
+    }
+    return all[strspn(all, "0.")] == 'e';
 }
 
 /* ------------------------------------------------------ the sum of two doubles */

@@ -255,6 +255,13 @@ wide_ints() { # an integer and a real that are the same to 106 bits, to 113 bits
 }
 check "integers and reals of more digits than two doubles have" wide_ints
 
+decimals() { # in 17 digits 2^-24 is exact, the shortest that a double reads back is not
+    make_file e1 <<< 'root: {d: {dataset: FLOAT128, data: ["0x1p-24", 0.1, "0x1p-20", 0, 1e22, "0x1p80", 0.001]}}' &&
+        "$DATAREP" dump --yaml e1.drep > e1.yaml && grep -q 'data: .0x1p-24, 0x1.9.*, 9.5367431640625e-07, 0.0, 1e+22, 0x1p+80,$' e1.yaml &&
+        rm -f e2.drep && status 0 create -s e1.yaml e2.drep && status 0 diff e1.drep e2.drep
+}
+check "decimals in YAML are the value itself" decimals
+
 int128() {
     make_file i1 <<< 'root: {d: {dataset: INTEGER16, data: ["170141183460469231731687303715884105727", -5]}}' &&
         make_file i2 <<< 'root: {d: {dataset: INTEGER16, data: ["170141183460469231731687303715884105726", -5]}}' &&

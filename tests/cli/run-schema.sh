@@ -243,6 +243,12 @@ too_deep() { # DEPTH NAME
         grep -q "a schema cannot be so deep" "$tmp/err" && cp "$tmp/out" "$tmp/deep.yaml" &&
         status 0 create -s "$tmp/deep.yaml" "$tmp/again.drep"
 }
+json() {
+    echo '{"root": {"a": {"dataset": "INT", "shape": [2], "maxshape": ["unlimited"]}}, "dims": {"t": "unlimited"}}' > "$tmp/j.json" &&
+        rm -f "$tmp/j.drep" && status 0 create -s "$tmp/j.json" "$tmp/j.drep" &&
+        "$DATAREP" dump -H "$tmp/j.drep" | grep -qF '[2/unlimited]'
+}
+check "a schema in JSON" json
 check "190 groups inside one another" deep 190 g
 check "95 groups called as a key" deep 95 type
 check "250 groups are too many" too_deep 250 g
