@@ -957,9 +957,12 @@ typedef struct drep_spec {
     const drep_filter *filters;
     int nfilters;
     int fill;               /* enum drep_fill */
-    const void *fill_value; /* one element of type, DREP_FILL_VALUE */
+    const void *fill_value; /* one element of type, DREP_FILL_VALUE: kept as storing it in the
+                               file rounds it */
 } drep_spec;
 
+/* Errors: DREP_ERR_EXISTS, DREP_ERR_TYPE, DREP_ERR_DIMS, DREP_ERR_ARG, DREP_ERR_LIMIT,
+ * DREP_ERR_CONVERSION (the file's representation does not hold the fill value). */
 DREP_API int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
                                  drep_dataset **out); /* out may be NULL */
 DREP_API int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out);

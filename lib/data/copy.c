@@ -516,6 +516,22 @@ static int map_value(struct copy *c, struct span *value, const drep_type *type, 
     return err;
 }
 
+/* What the other representation makes of a fill value. */
+static int settle_fill(struct copy *c, uint64_t id, const struct ftype *target,
+                       struct object_rec *rec)
+{
+    int range = c->how->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : c->how->range;
+    drep_report lost = {0};
+    int err = 0;
+
+    if (rec->fill_value.p != c->out.p)
+        err = buf_set(&c->out, rec->fill_value.p, rec->fill_value.len);
+    if (err == 0)
+        err = value_settle(c->to, c->out.p, c->out.len, target, range, &lost);
+    rec->fill_value = (struct span){c->out.p, c->out.len};
+    return err != 0 ? fail_in(err, "fill value") : add_report(c, id, &lost);
+}
+
 static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, struct object_rec *rec,
                                struct made *m)
 {
@@ -538,6 +554,8 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
         err = map_dims(c, new_id, rec);
     if (err == 0 && rec->fill == FMT_FILL_VALUE)
         err = map_value(c, &rec->fill_value, m->source->ft->type, 1);
+    if (err == 0 && rec->fill == FMT_FILL_VALUE && !m->same)
+        err = settle_fill(c, id, target, rec);
     if (err == 0)
         m->refers = !c->whole && type_refers(m->source->ft->type);
     rec->type = type;

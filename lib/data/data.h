@@ -309,6 +309,12 @@ int value_get(drep_file *f, const struct span *value, const drep_type *type, int
  * with a table, and types of fixed length. */
 int value_stored(drep_file *f, const struct span *value, const struct ftype *ft, uint8_t *out);
 
+/* A fill value becomes what storing it in the file makes of it, so that elements which were never
+ * written are what they would be if they had been.  Files of functions, and types of variable
+ * length, keep it as it is. */
+int value_settle(drep_file *f, uint8_t *value, size_t len, const struct ftype *ft, int range,
+                 drep_report *report);
+
 /* Changes the references in a value. */
 int value_refs(struct buf *value, const drep_type *type, int64_t count,
                uint64_t (*map)(void *ctx, uint64_t id), void *ctx);

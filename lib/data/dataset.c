@@ -1005,6 +1005,7 @@ static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_
     struct object_rec rec;
     struct buf fill = {0};
     struct ftype *ft = NULL;
+    drep_report lost = {0};
     const char *name;
     uint64_t group;
     int err = path_parent(f, path, 0, &group, &name);
@@ -1027,6 +1028,11 @@ static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_
     if (err == 0 && spec->fill == DREP_FILL_VALUE) {
         err = spec->fill_value == NULL ? fail(DREP_ERR_ARG, "no fill value")
                                        : value_put(f, spec->type, 1, spec->fill_value, &fill);
+        if (err == 0)
+            err = value_settle(f, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
+        if (err == 0 && lost.overflow > 0)
+            err =
+                fail(DREP_ERR_CONVERSION, "the fill value does not fit its type under %s", f->name);
         rec.fill_value = (struct span){fill.p, fill.len};
     }
     if (err == 0)

@@ -381,6 +381,37 @@ int value_stored(drep_file *f, const struct span *value, const struct ftype *ft,
     return err;
 }
 
+int value_settle(drep_file *f, uint8_t *value, size_t len, const struct ftype *ft, int range,
+                 drep_report *report)
+{
+    struct rep_opts in_opts = {.range = range, .value_range = range, .report = report};
+    struct rep_opts out_opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
+    struct span span = {value, len};
+    struct rep_side self, file;
+    const uint8_t *items;
+    uint8_t *stored;
+    struct self s;
+    struct in in;
+    int err;
+
+    if (ft->type->variable || header_table(f, true) == NULL)
+        return 0;
+    if ((err = value_open(&s, &in, &span, ft->type, 1, &items)) != 0)
+        return err;
+    self = (struct rep_side){&s.prog, &s.table, 0};
+    file = (struct rep_side){&ft->stored, header_table(f, true), 0};
+    stored = mem_zalloc(1, (uint64_t)ft->stored.extent + 1);
+    err = stored == NULL
+              ? fail(DREP_ERR_NOMEM, "out of memory")
+              : rep_convert(stored, &file, items, &self, ft->type->items, &in_opts, NULL);
+    if (err == 0)
+        err = rep_convert(value + (items - value), &self, stored, &file, ft->type->items, &out_opts,
+                          NULL);
+    mem_free(stored);
+    prog_release(&s.prog);
+    return err == DREP_ERR_TYPE ? 0 : err; /* references are the same everywhere */
+}
+
 int value_refs(struct buf *value, const drep_type *type, int64_t count,
                uint64_t (*map)(void *ctx, uint64_t id), void *ctx)
 {

@@ -235,6 +235,61 @@ START_TEST(test_U9_fill_that_functions_refuse)
 }
 END_TEST
 
+/* A fill value is what storing it makes of it, wherever it is read: in the record, in elements that
+ * were never written, beside others in a chunk, and in a copy under another representation. */
+START_TEST(test_fill_is_what_the_representation_holds)
+{
+    const int64_t n = 10, chunk = 4, first = 0, count = 1;
+    const double third = 1.0 / 3, large = 1e300;
+    drep_encoding narrow = {DREP_CODE_DOUBLE, DREP_FORMAT_BINARY32, DREP_BIG, 4, 1, 0, 0};
+    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = &n, .fill = DREP_FILL_VALUE};
+    drep_report report = {0};
+    drep_copying copying = {.report = &report};
+    double fill, all[10], one = 7;
+    drep_selection *sel;
+    drep_file *f, *to;
+    drep_dataset *ds;
+
+    ok(drep_declare_datarep("narrow", "external32", &narrow, 1, NULL, 0));
+    for (int layout = DREP_COMPACT; layout <= DREP_CHUNKED; layout++) {
+        f = new_file(":memory:", "narrow");
+        spec.layout = layout;
+        spec.chunk = layout == DREP_CHUNKED ? &chunk : NULL;
+        spec.fill_value = &third;
+        ok(drep_dataset_create(f, "d", &spec, &ds));
+        ok(drep_dataset_fill(ds, NULL, &fill));
+        ck_assert(fill == (double)(float)third);
+        ok(drep_read(ds, NULL, NULL, all, NULL));
+        ck_assert(all[0] == fill && all[9] == fill);
+        ok(drep_select_box(1, &first, &count, NULL, NULL, &sel));
+        ok(drep_write(ds, sel, NULL, &one, NULL));
+        drep_selection_free(sel);
+        ok(drep_read(ds, NULL, NULL, all, NULL));
+        ck_assert(all[0] == 7 && all[1] == fill && all[9] == fill);
+        drep_dataset_close(ds);
+        spec.fill_value = &large;
+        fails(drep_dataset_create(f, "e", &spec, NULL), DREP_ERR_CONVERSION);
+        ok(drep_close(f));
+    }
+    f = new_file(":memory:", "external32");
+    spec.fill_value = &third;
+    ok(drep_dataset_create(f, "d", &spec, NULL));
+    spec.fill_value = &large;
+    ok(drep_dataset_create(f, "e", &spec, NULL));
+    to = new_file(":memory:", "narrow");
+    ok(drep_copy(f, "d", to, "d", &copying));
+    ck_assert_int_eq(report.inexact, 1);
+    copying.range = DREP_RANGE_STRICT;
+    fails(drep_copy(f, "e", to, "e", &copying), DREP_ERR_CONVERSION);
+    ok(drep_dataset_open(to, "d", &ds));
+    ok(drep_dataset_fill(ds, NULL, &fill));
+    ck_assert(fill == (double)(float)third);
+    drep_dataset_close(ds);
+    drep_abandon(to);
+    ok(drep_close(f));
+}
+END_TEST
+
 /* Functions see neither bytes nor strings, nor text behind a place (D3, D4, E13). */
 START_TEST(test_D3_bytes_and_strings_are_never_converted)
 {
@@ -574,6 +629,7 @@ int main(void)
     tcase_add_test(t, test_U6_D9_parts_begin_at_position_0);
     tcase_add_test(t, test_U9_D11_failing_write_leaves_nothing);
     tcase_add_test(t, test_U9_fill_that_functions_refuse);
+    tcase_add_test(t, test_fill_is_what_the_representation_holds);
     tcase_add_test(t, test_D3_bytes_and_strings_are_never_converted);
     tcase_add_test(t, test_D3_D6_bytes_in_views);
     tcase_add_test(t, test_U4_X2_type_that_is_not_representable);
