@@ -24,7 +24,7 @@
 struct exact {
     uint64_t high, low;
     long exponent;
-    bool negative, zero, more; /* more: nonzero bits follow */
+    bool negative, more; /* more: nonzero bits follow */
 };
 
 /* ------------------------------------------------------------ big integers */
@@ -164,11 +164,6 @@ static enum said decimal_ratio(const char *p, struct ratio *out)
     long point = 0, kept = 0;
     bool behind = false;
 
-    out->num.len = 0;
-    out->den.len = 1;
-    out->den.word[0] = 1;
-    out->twos = 0;
-    out->more = false;
     for (; isdigit((unsigned char)*p) || *p == '.'; p++) {
         if (*p == '.') {
             behind = true;
@@ -198,23 +193,6 @@ static enum said decimal_ratio(const char *p, struct ratio *out)
     return SAID_NUMBER;
 }
 
-static bool read_decimal(const char *p, struct exact *out)
-{
-    struct ratio r;
-    enum said said = decimal_ratio(p, &r);
-
-    out->zero = said == SAID_ZERO;
-    if (said == SAID_TINY) {
-        *out = (struct exact){
-            .high = (uint64_t)1 << 63, .exponent = -20000, .negative = out->negative, .more = true};
-    } else if (said == SAID_NUMBER) {
-        out->exponent = align(&r.num, &r.den);
-        quotient(&r.num, &r.den, 128, &out->high, &out->low);
-        out->more = r.more || r.num.len > 0;
-    }
-    return said != SAID_NONE;
-}
-
 static unsigned hex_value(char c)
 {
     return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
@@ -239,11 +217,6 @@ static enum said hex_ratio(const char *p, struct ratio *out)
 {
     bool behind = false;
 
-    out->num.len = 0;
-    out->den.len = 1;
-    out->den.word[0] = 1;
-    out->twos = 0;
-    out->more = false;
     for (; isxdigit((unsigned char)*p) || (*p == '.' && !behind); p++) {
         if (*p == '.') {
             behind = true;
@@ -260,36 +233,20 @@ static enum said hex_ratio(const char *p, struct ratio *out)
     return out->num.len == 0 ? SAID_ZERO : SAID_NUMBER;
 }
 
-static bool read_hex(const char *p, struct exact *out)
+/* The text of a number that is no special one. */
+static enum said read_ratio(const char *text, struct ratio *out)
 {
-    bool behind = false;
-    long exponent = 127;
+    bool hex = number_is_hex(text);
 
-    out->high = out->low = 0;
-    for (; isxdigit((unsigned char)*p) || (*p == '.' && !behind); p++) {
-        if (*p == '.') {
-            behind = true;
-        } else if (out->high >> 60) {
-            out->more = out->more || *p != '0';
-            exponent += behind ? 0 : 4;
-        } else {
-            out->high = out->high << 4 | out->low >> 60;
-            out->low = out->low << 4 | hex_value(*p);
-            exponent -= behind ? 4 : 0;
-        }
-    }
-    if (!read_twos(p, &exponent))
-        return false;
-    out->zero = out->high == 0 && out->low == 0;
-    if (out->zero)
-        return true;
-    while (!(out->high >> 63)) {
-        out->high = out->high << 1 | out->low >> 63;
-        out->low <<= 1;
-        exponent--;
-    }
-    out->exponent = exponent;
-    return true;
+    if (!hex && !number_is_real(text))
+        return SAID_NONE;
+    text += *text == '-' || *text == '+';
+    out->num.len = 0;
+    out->den.len = 1;
+    out->den.word[0] = 1;
+    out->twos = 0;
+    out->more = false;
+    return hex ? hex_ratio(text + 2, out) : decimal_ratio(text, out);
 }
 
 /* ---------------------------------------------------------------- rounding */
@@ -369,19 +326,27 @@ bool number_quad(const char *text, int bits, void *out)
     int which = number_special(text);
     uint64_t quad[2] = {0, 0};
     struct exact n = {.negative = *text == '-'};
+    struct ratio r;
+    enum said said;
 
     if (which) {
         quad[0] = (uint64_t)0x7fff << 48 | (which == 1 ? (uint64_t)1 << 47 : 0);
         store(quad, which == 3, out);
         return true;
     }
-    if (number_is_hex(text)) {
-        if (!read_hex(text + n.negative + (*text == '+') + 2, &n))
-            return false;
-    } else if (!number_is_real(text) || !read_decimal(text + (*text == '-' || *text == '+'), &n)) {
+    said = read_ratio(text, &r);
+    if (said == SAID_NONE)
         return false;
+    if (said == SAID_TINY) {
+        n.high = (uint64_t)1 << 63;
+        n.exponent = -20000;
+        n.more = true;
+    } else if (said == SAID_NUMBER) {
+        n.exponent = align(&r.num, &r.den) + r.twos;
+        quotient(&r.num, &r.den, 128, &n.high, &n.low);
+        n.more = r.more || r.num.len > 0;
     }
-    if (!n.zero && !pack(&n, bits, quad))
+    if (said != SAID_ZERO && !pack(&n, bits, quad))
         return false;
     store(quad, n.negative, out);
     return true;
@@ -416,35 +381,28 @@ static double take_double(struct ratio *r, bool *negative)
 
 bool number_pair(const char *text, double out[2])
 {
-    bool negative = *text == '-', hex = number_is_hex(text);
+    bool negative = *text == '-';
     int which = number_special(text);
-    double first, rest = 0;
     struct ratio r;
     enum said said;
 
-    if (!which && !hex && !number_is_real(text))
-        return false;
+    out[1] = 0;
     if (which) {
-        first = which == 1 ? NAN : which == 3 ? -INFINITY : INFINITY;
-    } else {
-        text += *text == '-' || *text == '+';
-        said = hex ? hex_ratio(text + 2, &r) : decimal_ratio(text, &r);
-        if (said == SAID_NONE)
-            return false;
-        first = negative ? -0.0 : 0.0;
-        if (said == SAID_NUMBER) {
-            if (r.more) { /* one more digit says so */
-                big_multiply(&r.num, 10, 1);
-                big_multiply(&r.den, 10, 0);
-            }
-            first = take_double(&r, &negative);
-            if (isinf(first))
-                return false;
-        }
-        if (said == SAID_NUMBER && r.num.len > 0)
-            rest = take_double(&r, &negative);
+        out[0] = which == 1 ? NAN : which == 3 ? -INFINITY : INFINITY;
+        return true;
     }
-    out[0] = first;
-    out[1] = rest == 0 ? 0 : rest;
+    said = read_ratio(text, &r);
+    out[0] = negative ? -0.0 : 0.0;
+    if (said != SAID_NUMBER)
+        return said != SAID_NONE;
+    if (r.more) { /* one more digit says so */
+        big_multiply(&r.num, 10, 1);
+        big_multiply(&r.den, 10, 0);
+    }
+    out[0] = take_double(&r, &negative);
+    if (isinf(out[0]))
+        return false;
+    if (r.num.len > 0)
+        out[1] = take_double(&r, &negative) + 0.0; /* no -0 */
     return true;
 }
