@@ -7,6 +7,11 @@
 #define TAGS 65536
 #define HEAD 6 /* bytes of a record's tag and length */
 
+static int is_text(const struct span *s, size_t max)
+{
+    return s->len > 0 && s->len <= max && text_check(s->p, s->len) == 0;
+}
+
 static void datarep_get(struct in *in, struct header_rec *h)
 {
     struct span name;
@@ -18,7 +23,7 @@ static void datarep_get(struct in *in, struct header_rec *h)
     if (!in->err && h->flags & ~1u)
         in_fail(in, FMT_ERR_FORMAT, "unknown flag of a representation");
     span_get(in, in_u8(in), &name);
-    if (!in->err && (name.len == 0 || name.len > FMT_DATAREP_MAX || text_check(name.p, name.len)))
+    if (!in->err && !is_text(&name, FMT_DATAREP_MAX))
         in_fail(in, FMT_ERR_FORMAT, "a representation's name is none");
     if (!in->err)
         memcpy(h->name, name.p, name.len);
@@ -134,11 +139,6 @@ static void witnesses_get(struct in *in, struct header_rec *h)
         w.bytes = in_bytes(in, (size_t)w.k * w.size);
         h->witness[code] = w;
     }
-}
-
-static int is_text(const struct span *s, size_t max)
-{
-    return s->len > 0 && s->len <= max && text_check(s->p, s->len) == 0;
 }
 
 static void hints_get(struct in *in, struct header_rec *h)

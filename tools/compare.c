@@ -169,7 +169,7 @@ drep_type *compare_common(const struct comparison *c, const drep_type *a, const 
 /* ------------------------------------------------------------------- numbers */
 
 struct number {
-    bool real, whole; /* whether `num` is all of a real */
+    bool real;
     struct wide integer;
     struct num num;
     const struct grid *grid; /* of a real */
@@ -178,16 +178,11 @@ struct number {
 
 static struct number load(const struct printer *p, const drep_type *type, const void *at)
 {
-    struct number n = {.grid = grid_of(p, type), .at = at, .whole = true};
-    double parts[3];
+    struct number n = {.grid = grid_of(p, type), .at = at};
 
     n.real = n.grid != NULL;
     if (n.real) {
         n.num = num_of_real(n.grid->format, at);
-        if (n.grid->format == DREP_FORMAT_BINARY128) {
-            real_quad_parts(at, parts);
-            n.whole = parts[2] == 0;
-        }
         return n;
     }
     n.integer = num_integer(p, type, at);
@@ -250,6 +245,16 @@ static bool is_zero(const void *at)
     return memcmp(bytes, zeros, sizeof bytes) == 0;
 }
 
+/* Whether `num` is all of a real. */
+static bool is_whole(const struct number *n)
+{
+    double parts[3] = {0};
+
+    if (n->grid->format == DREP_FORMAT_BINARY128)
+        real_quad_parts(n->at, parts);
+    return parts[2] == 0;
+}
+
 static bool same_number(const struct comparison *c, const struct number *a, const struct number *b)
 {
     if (!a->real && !b->real)
@@ -264,7 +269,7 @@ static bool same_number(const struct comparison *c, const struct number *a, cons
     if (a->grid == b->grid && a->grid->format == DREP_FORMAT_BINARY128 &&
         memcmp(a->at, b->at, 16) != 0)
         return is_zero(a->at) && is_zero(b->at);
-    if (a->grid != b->grid && !(a->whole && b->whole))
+    if (a->grid != b->grid && !(is_whole(a) && is_whole(b)))
         return false;
     return a->num.value == b->num.value && a->num.rest == b->num.rest;
 }

@@ -780,7 +780,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
 static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, drep_leak_fn *leak,
                  void *ctx, int64_t *findings, drep_usage *usage)
 {
-    drep_file *last = NULL;
+    drep_file *last;
     int err;
 
     if (file == NULL || !store_writable(file->st))
@@ -789,10 +789,10 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
         return err;
     if (store_slot(file->st)->sequence != 0) {
         err = file_last_commit(file, &last);
-        if (err == 0)
+        if (err == 0) {
             err = check_open(last, depth, fn, leak, ctx, findings, usage);
-        if (last != NULL)
             drep_abandon(last);
+        }
     } else { /* nothing has been committed yet */
         if (findings != NULL)
             *findings = 0;

@@ -495,7 +495,7 @@ static int load_hints(drep_file *f, const struct header_rec *h)
 
     in_init(&in, h->hints.p, h->hints.len);
     while (err == 0 && hint_get(&in, &hint) == 0) {
-        char key[DREP_MAX_INFO_KEY + 1], value[DREP_MAX_INFO_VAL + 1];
+        char key[FMT_HINT_KEY_MAX + 1], value[FMT_HINT_VALUE_MAX + 1];
 
         memcpy(key, hint.key.p, hint.key.len);
         key[hint.key.len] = '\0';
