@@ -141,6 +141,7 @@ static const struct option_row options[] = {
     {OPTION_SEAL, "seal", NULL, "compute the checksums that are absent (drep_checksum=deferred)",
      NULL},
     OPTION_ROW_COMMIT,
+    OPTION_ROW_LIMIT,
     {0}};
 
 struct asked {

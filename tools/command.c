@@ -1,5 +1,6 @@
 /* command.c - help, options and suggestions from a subcommand's table. */
 #include "command.h"
+#include "limit.h"
 #include "near.h"
 #include "tool.h"
 #include <getopt.h>
@@ -185,14 +186,30 @@ static char *absolute(const char *dirs)
     return list;
 }
 
-int option_next(struct options *o)
+/* The options of all subcommands are taken here. */
+static int next(struct options *o)
 {
     struct tables tables;
+    char why[200];
     int option;
 
     tables_fill(&tables, o->command->options);
     opterr = 0;
-    option = getopt_long(o->argc, o->argv, tables.shorts, tables.longs, NULL);
+    while ((option = getopt_long(o->argc, o->argv, tables.shorts, tables.longs, NULL)) ==
+           OPTION_LIMIT)
+        if (limit_option(optarg, why, sizeof why) != 0) {
+            o->status = command_usage(o->command, "%s", why);
+            return 0;
+        }
+    return option;
+}
+
+int option_next(struct options *o)
+{
+    int option = next(o);
+
+    if (option == 0)
+        return -1;
     if (option == -1)
         return 0;
     if (option == 'h')

@@ -18,7 +18,7 @@ struct option_row {
                            below in <>; NULL: nothing to offer */
 };
 
-enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS, OPTION_COMMIT };
+enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS, OPTION_COMMIT, OPTION_LIMIT };
 
 /* Options that several subcommands have; the ids are the ones above. */
 #define OPTION_ROW_COLOR                                                                 \
@@ -34,6 +34,12 @@ enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS, OPTION_COMMIT };
 #define OPTION_ROW_COMMIT                                                     \
     {                                                                         \
         OPTION_COMMIT, "commit", "N", "an earlier commit (`datarep log`)", "" \
+    }
+
+/* Each subcommand has it; option_next() takes it to limit.h. */
+#define OPTION_ROW_LIMIT                                                                         \
+    {                                                                                            \
+        OPTION_LIMIT, "limit", "NAME=VALUE", "what files may cost (`datarep --help`)", "<limit>" \
     }
 
 struct command {

@@ -11,6 +11,7 @@
  *   :nospace       the word goes on behind what is completed */
 #include "complete.h"
 #include "command.h"
+#include "limit.h"
 #include "sink.h"
 #include "tool.h"
 #include "walk.h"
@@ -172,6 +173,15 @@ static void offer_paths(struct line *l, const char *name)
 
 /* ------------------------------------------------------------ kinds of words */
 
+static void offer_words(struct line *l, const char *words);
+
+/* The value is typed behind the name. */
+static void offer_limits(struct line *l)
+{
+    sink_text(&l->sink, ":nospace\n");
+    offer_words(l, limit_words);
+}
+
 static void offer_kind(struct line *l, const char *kind)
 {
     int which;
@@ -186,6 +196,8 @@ static void offer_kind(struct line *l, const char *kind)
         sink_text(&l->sink, ":files\n");
     else if (strcmp(kind, "<dir>") == 0)
         sink_text(&l->sink, ":dirs\n");
+    else if (strcmp(kind, "<limit>") == 0)
+        offer_limits(l);
     else if (strcmp(kind, "<datarep>") == 0)
         drep_datarep_walk(offer_datarep, l);
     else if (strcmp(kind, "<path>") == 0 && l->nfiles > 0) {

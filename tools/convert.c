@@ -5,6 +5,7 @@
 #include "choices.h"
 #include "progress.h"
 #include "recipe.h"
+#include "limit.h"
 #include "stop.h"
 #include "tool.h"
 #include "walk.h"
@@ -281,7 +282,7 @@ static int convert_into(struct convert *c, drep_file *from)
     stop_catch();
     err = copy(c, from, to);
     if (err) {
-        status = err == DREP_ERR_STOPPED && stop_asked()
+        status = err == DREP_ERR_STOPPED && limit_stopped()
                      ? TOOL_IO
                      : tool_fail_copy(c->source, c->target, from, err);
         drep_abandon(to);
@@ -410,6 +411,7 @@ static const struct option_row options[] = {
     OPTION_ROW_PLUGINS,
     {'n', "no-clobber", NULL, "fail if the target exists", NULL},
     {'v', "verbose", NULL, "say how large the files are", NULL},
+    OPTION_ROW_LIMIT,
     {0}};
 
 const struct command convert_command = {

@@ -35,6 +35,7 @@ static const struct option_row options[] = {
     {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
     {OPTION_DATAREP, "datarep", "NAME", "this data representation, not the schema's", "<datarep>"},
     {'n', "no-clobber", NULL, "fail if FILE exists", NULL},
+    OPTION_ROW_LIMIT,
     {0}};
 
 static int run(int argc, char **argv)

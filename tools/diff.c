@@ -300,6 +300,7 @@ static const struct option_row options[] = {
     {OPTION_JSON, "json", NULL, "as JSON", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COLOR,
+    OPTION_ROW_LIMIT,
     {0}};
 
 struct asked {

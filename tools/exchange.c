@@ -7,6 +7,7 @@
 #include "module.h"
 #include "progress.h"
 #include "report.h"
+#include "limit.h"
 #include "stop.h"
 #include "supervise.h"
 #include "tool.h"
@@ -73,7 +74,7 @@ static int run_module(struct work *w, char *hidden, struct hdf5_totals *totals)
                                    .threads = x->threads,
                                    .say = said,
                                    .progress = advanced,
-                                   .stopped = stop_asked,
+                                   .stopped = limit_stopped,
                                    .error = failed,
                                    .ctx = w,
                                    .hidden = hidden,
@@ -135,6 +136,8 @@ int exchange_run(const struct exchange *x, bool import)
             return TOOL_IO;
         w.from = place;
     }
+    limit_file_named(w.from);
+    limit_object(x->src, NULL);
     status = supervise(work, &w, &died);
     if (made)
         unlink(place);

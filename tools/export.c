@@ -73,6 +73,7 @@ static const struct option_row options[] = {
     {OPTION_DATAREP, "datarep", "NAME", "raw: how elements lie in the file (as they do)",
      "<datarep>"},
     FLAT_ROWS,
+    OPTION_ROW_LIMIT,
     {0}};
 
 const struct command export_command = {

@@ -162,6 +162,7 @@ static const struct option_row options[] = {
     EXCHANGE_ROWS,
     FLAT_IMPORT_ROWS,
     FLAT_ROWS,
+    OPTION_ROW_LIMIT,
     {0}};
 
 const struct command import_command = {

@@ -1,5 +1,6 @@
 /* input.c - standard input as a file that can be read anywhere. */
 #include "input.h"
+#include "limit.h"
 #include "tool.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -66,13 +67,20 @@ static int put_all(int fd, const char *buf, size_t size)
 static int spool_into(int fd, int from, char *buf, size_t size)
 {
     ssize_t n = (ssize_t)size;
+    uint64_t all = size;
 
     do {
         if (put_all(fd, buf, (size_t)n))
             return refused("temporary file");
         n = fill(from, buf, IN_MEMORY);
+        all += n > 0 ? (uint64_t)n : 0;
+        if (limit_input("-", all))
+            return -1;
     } while (n > 0);
-    return n == 0 ? 0 : refused("read");
+    if (n < 0)
+        return refused("read");
+    limit_file(all);
+    return 0;
 }
 
 /* A new file in $TMPDIR; its descriptor, or -1 after saying. */
@@ -111,14 +119,16 @@ static int open_descriptor(int fd, int amode, const drep_info *info, drep_file *
 int input_open(int amode, const drep_info *info, char *front, size_t *size, drep_file **out)
 {
     struct stat st;
+    drep_file *image;
     ssize_t n;
     char *buf;
-    int fd;
+    int fd, err;
 
     /* A file that somebody else opened for us. */
     if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)) {
         n = pread(STDIN_FILENO, front, 16, 0);
         *size = n > 0 ? (size_t)n : 0;
+        limit_file((uint64_t)st.st_size);
         return open_descriptor(STDIN_FILENO, amode, info, out);
     }
     buf = malloc(IN_MEMORY);
@@ -133,9 +143,18 @@ int input_open(int amode, const drep_info *info, char *front, size_t *size, drep
     }
     *size = n < 16 ? (size_t)n : 16;
     memcpy(front, buf, *size);
-    /* The image lives as long as the process. */
     if ((size_t)n < IN_MEMORY)
-        return drep_open_image(buf, (size_t)n, info, out);
+        limit_file((uint64_t)n);
+    /* The image lives as long as the process.  What does not begin as a container is not read
+     * on: it may never end. */
+    err = drep_open_image(buf, (size_t)n, info, &image);
+    if ((size_t)n < IN_MEMORY || err == DREP_ERR_NOT_DREP) {
+        if (!err)
+            *out = image;
+        return err;
+    }
+    if (!err)
+        drep_close(image);
     fd = spool(STDIN_FILENO, buf, (size_t)n);
     free(buf);
     return fd < 0 ? -1 : open_descriptor(fd, amode, info, out);
@@ -157,6 +176,8 @@ int input_file(const char *file)
         close(fd);
         return -1;
     }
+    limit_object(file, NULL);
+    limit_file(S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
     if (S_ISREG(st.st_mode))
         return fd;
     buf = malloc(IN_MEMORY);

@@ -70,7 +70,7 @@ static int log_file(struct sink *s, const char *file_name, bool json)
 enum { OPTION_JSON = OPTION_LONG };
 
 static const struct option_row options[] = {
-    {OPTION_JSON, "json", NULL, "as JSON, one object a file", NULL}, {0}};
+    {OPTION_JSON, "json", NULL, "as JSON, one object a file", NULL}, OPTION_ROW_LIMIT, {0}};
 
 static int run(int argc, char **argv)
 {

@@ -1,5 +1,6 @@
 /* main.c - `datarep`: finds the subcommand and runs it. */
 #include "complete.h"
+#include "limit.h"
 #include "near.h"
 #include "stop.h"
 #include "tool.h"
@@ -19,6 +20,8 @@ static void put_help(FILE *out)
     fputs("Usage: datarep COMMAND [options] FILE...\n\n", out);
     for (i = 0; commands[i]; i++)
         fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\nWhat the files of a command may cost; `none` lifts a limit:\n\n", out);
+    limit_help(out);
     fputs("\n"
           "  -V, --version  versions, filters, data representations, the commit of the build\n"
           "  -h, --help     this text; `datarep COMMAND --help` for one command\n"
@@ -82,7 +85,7 @@ int main(int argc, char **argv)
         put_help(stderr);
         return TOOL_USAGE;
     }
-    status = run(argc - 1, argv + 1);
+    status = limit_end(run(argc - 1, argv + 1));
     stop_now();
     return status;
 }

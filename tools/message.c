@@ -1,5 +1,6 @@
 /* message.c - what is said on stderr, in one form: FILE: PATH: what (byte N); what to do. */
 #include "input.h"
+#include "limit.h"
 #include "progress.h"
 #include "tool.h"
 #include "utf8.h"
@@ -110,7 +111,9 @@ void tool_say(const char *file, const char *path, const char *format, ...)
 
 int tool_no_memory(void)
 {
-    tool_say(NULL, NULL, "out of memory");
+    const char *raise = limit_advice(DREP_ERR_NOMEM, "");
+
+    tool_say(NULL, NULL, "out of memory%s%s", raise ? "; " : "", raise ? raise : "");
     return TOOL_IO;
 }
 
@@ -176,8 +179,11 @@ static void put_message(const char *message)
 /* What the reader may do, with the file in it as %s; NULL: nothing. */
 static const char *advice_for(const char *file, const char *message, int err)
 {
+    const char *raise = limit_advice(err, message);
     size_t row = error_row(err);
 
+    if (raise)
+        return raise;
     if (strstr(message, " is not registered"))
         return "--plugins or DREP_PLUGIN_PATH may name the directory of its plugin";
     if (!file || strcmp(file, "-") == 0 || row == sizeof errors / sizeof *errors)
@@ -221,6 +227,9 @@ int tool_fail(const char *file, const char *path, int err)
 {
     const char *message = message_of(err);
 
+    /* That was said. */
+    if (err == DREP_ERR_STOPPED && limit_over())
+        return TOOL_CORRUPT;
     return say_failure(file, path, file ? without(message, input_path(file)) : message, err);
 }
 

@@ -1,5 +1,6 @@
 /* outfile.c - a file that appears at its place when it is whole. */
 #include "outfile.h"
+#include "limit.h"
 #include "tool.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -62,8 +63,10 @@ int outfile_open(struct outfile *out, const char *path, bool excl)
         }
     }
     status = open_hidden(&o);
-    if (!status)
+    if (!status) {
+        limit_target(o.hidden);
         *out = o;
+    }
     return status;
 }
 
@@ -90,6 +93,7 @@ int outfile_close(struct outfile *o, bool whole)
         status = refused(o->path);
     if (!*o->hidden)
         return status;
+    limit_target(NULL);
     if (whole && !status)
         status = move(o);
     if (!whole || status)

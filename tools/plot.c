@@ -190,6 +190,7 @@ static const struct option_row options[] = {
     {OPTION_MEMBER, "member", "NAME", "this member of compounds (a.b: of a member)", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COLOR,
+    OPTION_ROW_LIMIT,
     {0}};
 
 static int take_number(double *out, const char *option, const char *text)

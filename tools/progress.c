@@ -1,7 +1,7 @@
 /* progress.c - what is done, how fast, and how long it will still take. */
 #include "progress.h"
 #include "color.h"
-#include "stop.h"
+#include "limit.h"
 #include <datarep.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ int progress_set(uint64_t units)
             work.next = time + STEP_TIME;
         }
     }
-    return stop_asked() ? DREP_ERR_STOPPED : 0;
+    return limit_stopped() ? DREP_ERR_STOPPED : 0;
 }
 
 int progress_add(uint64_t units)

@@ -12,7 +12,8 @@ enum progress_unit { PROGRESS_BYTES, PROGRESS_ITEMS };
 
 /* what: "import"; total in units, 0: not known.  Both may be told again later. */
 void progress_begin(const char *what, enum progress_unit unit, uint64_t total);
-/* More is done.  0, or DREP_ERR_STOPPED when a signal asks for an end (stop.h). */
+/* More is done.  0, or DREP_ERR_STOPPED when a signal (stop.h) or a limit (limit.h) asks for an
+ * end. */
 int progress_add(uint64_t units);
 /* So much is done in all; likewise. */
 int progress_set(uint64_t units);

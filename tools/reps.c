@@ -172,6 +172,7 @@ static const struct option_row options[] = {
     {OPTION_PLUGIN, "plugin", "FILE", "load this plugin first", "<file>"},
     OPTION_ROW_PLUGINS,
     {OPTION_JSON, "json", NULL, "as JSON, with tables", NULL},
+    OPTION_ROW_LIMIT,
     {0}};
 
 static int run(int argc, char **argv)

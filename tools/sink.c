@@ -1,5 +1,6 @@
 /* sink.c - buffered output with a sticky error, and the escaping of text. */
 #include "sink.h"
+#include "limit.h"
 #include "tool.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -34,6 +35,9 @@ static void write_all(struct sink *s, const char *bytes, size_t size)
     size_t done = 0;
     ssize_t n;
 
+    limit_output(size);
+    if (!s->err && limit_over())
+        s->err = ECANCELED;
     while (!s->err && done < size) {
         n = write(s->fd, bytes + done, size - done);
         if (n < 0 && errno != EINTR)
@@ -56,7 +60,8 @@ int sink_close(struct sink *s)
     sink_release(s);
     if (!s->err)
         return 0;
-    if (s->err != EPIPE)
+    /* What limit_over() stopped was said. */
+    if (s->err != EPIPE && s->err != ECANCELED)
         tool_say(s->name ? s->name : "standard output", NULL, "%s", strerror(s->err));
     return TOOL_IO;
 }

@@ -247,6 +247,7 @@ enum { OPTION_JSON = OPTION_LONG };
 static const struct option_row options[] = {
     {'r', "recursive", NULL, "also what each object takes", NULL},
     {OPTION_JSON, "json", NULL, "as JSON, one object a file", NULL},
+    OPTION_ROW_LIMIT,
     {0}};
 
 static int run(int argc, char **argv)

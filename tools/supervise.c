@@ -1,5 +1,6 @@
 /* supervise.c - a child process that does the work, and a parent that waits for it. */
 #include "supervise.h"
+#include "limit.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -62,7 +63,8 @@ static void be_child(supervise_fn *work, void *ctx, struct supervised *shared,
     if (pthread_create(&thread, NULL, watch_parent, &watch) == 0)
         pthread_detach(thread);
     sigprocmask(SIG_SETMASK, before, NULL);
-    exit(work(shared, ctx));
+    limit_child();
+    exit(limit_end(work(shared, ctx)));
 }
 
 static double now(void)

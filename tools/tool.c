@@ -2,6 +2,7 @@
 #include "tool.h"
 #include "foreign.h"
 #include "input.h"
+#include "limit.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,16 +21,13 @@ static int say_foreign(const char *path, const char *name)
 static int open_info(const char *plugins, drep_info **out)
 {
     drep_info *info;
-    int err;
+    int err = drep_info_new(&info);
 
-    if (!plugins) {
-        *out = NULL;
-        return 0;
-    }
-    err = drep_info_new(&info);
     if (err)
         return err;
-    err = drep_info_set(info, "drep_plugin_path", plugins);
+    err = limit_hints(info);
+    if (!err && plugins)
+        err = drep_info_set(info, "drep_plugin_path", plugins);
     if (err)
         drep_info_free(info);
     else
@@ -71,6 +69,8 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
         tool_say(path, NULL, "is a directory");
         return TOOL_IO;
     }
+    limit_file_named(path);
+    limit_object(path, NULL);
     err = commit ? drep_open_commit(path, amode, commit, info, out)
                  : drep_open(path, amode, info, out);
     if (err == DREP_ERR_NOT_FOUND && commit)

@@ -262,6 +262,7 @@ static const struct option_row options[] = {
     {'x', "extra", NULL, "the file may hold objects and attributes besides the schema's", NULL},
     {'H', "header", NULL, "do not compare the values of datasets", NULL},
     OPTION_ROW_PLUGINS,
+    OPTION_ROW_LIMIT,
     {0}};
 
 static int run(int argc, char **argv)

@@ -43,7 +43,7 @@ all_options() { # COMMAND: all that its help has
 for command in $commands; do
     check "$command: its options" all_options "$command"
 done
-check "an option that stands alone" offers ":nospace --list=" diff --li
+check "an option that stands alone" offers ":nospace --list=" diff --lis
 check "its values" offers "--origin=upper --origin=lower" plot sea.drep /sst --origin=
 check "its values, one word on" offers "upper lower" plot sea.drep /sst --origin ""
 check "representations" offers "native:m68k" import --datarep native:m6
@@ -83,7 +83,7 @@ for shell in bash zsh; do
     fi
     check "$shell: a command" presses $shell "datarep du" "datarep dump "
     check "$shell: an option" presses $shell "datarep dump --hea" "datarep dump --header "
-    check "$shell: an option with a value" presses $shell "datarep diff --li" "datarep diff --list="
+    check "$shell: an option with a value" presses $shell "datarep diff --lis" "datarep diff --list="
     check "$shell: its value" presses $shell "datarep plot --origin=u" "datarep plot --origin=upper "
     check "$shell: a value with a colon" presses $shell "datarep create --datarep native:m6" \
         "datarep create --datarep native:m68k "
