@@ -474,7 +474,8 @@ MODULE_API int datarep_hdf5_export(const struct hdf5_options *options)
     if (err)
         return finish(&j, job_fail_drep(&j, err));
     quiet_begin(&q);
-    err = export_to(&j, hidden);
+    err = array_conversion_begin() == 0 ? export_to(&j, hidden) : job_fail_hdf5(&j, "conversion");
+    array_conversion_end();
     drep_abandon(j.d);
     err = finish(&j, err);
     quiet_end(&q);

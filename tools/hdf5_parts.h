@@ -1,7 +1,7 @@
 /* hdf5_parts.h - what the parts of the HDF5 module share.
  *
  * hdf5.c holds the entry points and the job; hdf5_type.c and hdf5_made.c the
- * correspondence of datatypes, hdf5_move.c and hdf5_region.c that of values;
+ * correspondence of datatypes, hdf5_move.c, hdf5_region.c and hdf5_array.c that of values;
  * hdf5_import.c, hdf5_scale.c, hdf5_keep.c and hdf5_fill.c the way in, hdf5_export.c,
  * hdf5_store.c and hdf5_drain.c the way out, hdf5_remark.c the annotations between.
  * An HDF5 object is known by its address, one of ours by its id. */
@@ -298,6 +298,11 @@ hid_t box_space(const struct box *b);
 
 /* Bytes of one block in memory, where chunks do not ask for more. */
 #define BLOCK_SIZE (4 << 20)
+
+/* Registers a conversion of arrays in place of libhdf5's, which loses strings and sequences:
+ * hdf5_array.c.  -1 on failure. */
+int array_conversion_begin(void);
+void array_conversion_end(void);
 
 /* ----------------------------------------------------------------- the way in */
 

@@ -35,5 +35,33 @@ for name in types types-internal native-i386 native-m68k native-ppc64el native-s
         sed 's/^/# /' "$dir/log"
     fi
 done
+
+# Every string and number arrives, also as h5dump reads it: twelve kinds of nesting, as the
+# elements of datasets, attributes and fill values.
+nested() {
+    "$datarep" create -s "$(dirname "$0")/nested.yaml" "$dir/n.drep" &&
+        "$datarep" export "$dir/n.drep" "$dir/n.h5" &&
+        "$datarep" diff "$dir/n.drep" "$dir/n.h5" || return 1
+    for path in /strings /nested /grid /seqarr /arrseq /insides /seqin; do
+        letters=$(h5dump -d $path "$dir/n.h5" | sed -n '/DATA {/,$p' | grep -o '"[a-h]*"' | sort -u |
+            tr -d '"\n')
+        case $path in
+        /strings) [ "$letters" = abcde ] ;;
+        *) [ "$letters" = abcdefgh ] ;;
+        esac || {
+            echo "$path: h5dump shows only '$letters'"
+            return 1
+        }
+    done
+}
+
+n=$((n + 1))
+if nested > "$dir/log" 2>&1; then
+    echo "ok $n - strings and sequences in nested arrays, structs and sequences"
+else
+    failed=1
+    echo "not ok $n - strings and sequences in nested arrays, structs and sequences"
+    sed 's/^/# /' "$dir/log"
+fi
 echo "1..$n"
 exit $failed
