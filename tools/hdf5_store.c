@@ -144,6 +144,9 @@ static int filter_parse(const char *text, struct filter *f)
         if (*end != ',')
             break;
     }
+    /* The name, which old remarks may lack, stands behind the values or the sign for none. */
+    p = strchr(text + at, ' ');
+    snprintf(f->name, sizeof f->name, "%s", p ? p + 1 : "");
     return 1;
 }
 
@@ -166,7 +169,48 @@ static int pipeline_parse(const struct remarks *r, struct pipeline *p)
     return any;
 }
 
-/* Whether HDF5 can apply a filter to such elements, and nothing is lost by it. */
+/* The filters that give back the bytes they were given, by their numbers in HDF5 and in The HDF
+ * Group's register of filters ("Registered Filter Plugins"), each with what its own
+ * documentation promises.  Not here are those that lose digits (JPEG, ZFP, SZ, B3D, BitGroom,
+ * SPERR), those that do so with some parameters (APAX, CCSDS-123, JPEG-LS, fpzip, FAPEC, FLAC,
+ * blosc2 with its filter trunc_prec), and those that nobody has described. */
+static const H5Z_filter_t lossless[] = {
+    H5Z_FILTER_DEFLATE,
+    H5Z_FILTER_SHUFFLE,
+    H5Z_FILTER_FLETCHER32, /* a checksum */
+    H5Z_FILTER_SZIP,       /* CCSDS 121 without its lossy preprocessor */
+    H5Z_FILTER_NBIT,       /* leaves out the bits outside the datatype's precision */
+    305,                   /* LZO (PyTables) */
+    307,                   /* bzip2 (PyTables) */
+    32000,                 /* LZF (h5py) */
+    32001,                 /* blosc: shuffle and lossless compressors */
+    32002,                 /* MAFISC */
+    32003,                 /* Snappy */
+    32004,                 /* LZ4 */
+    32006,                 /* CBF: the compressions of imgCIF */
+    32008,                 /* bitshuffle, alone or with LZ4 or zstd */
+    32009,                 /* SPDP */
+    32010,                 /* LPC-Rice */
+    32015,                 /* zstd */
+    32020,                 /* VBZ: streamvbyte and zstd (Oxford Nanopore) */
+    32025,                 /* Delta-Rice */
+    32029,                 /* TERSE/PROLIX */
+};
+
+/* True if the filter gives back all values, so that it may be applied to them again. */
+static int is_lossless(const struct filter *f)
+{
+    size_t i;
+
+    /* Reals are cut to decimal digits, integers to a number of bits unless it says 0. */
+    if (f->id == H5Z_FILTER_SCALEOFFSET)
+        return f->n >= 2 && f->value[0] == H5Z_SO_INT && f->value[1] == H5Z_SO_INT_MINBITS_DEFAULT;
+    for (i = 0; i < sizeof lossless / sizeof *lossless && lossless[i] != f->id; i++)
+        ;
+    return i < sizeof lossless / sizeof *lossless;
+}
+
+/* True if HDF5 can apply a filter to elements of this datatype. */
 static int is_usable(const struct filter *f, hid_t type)
 {
     size_t size = H5Tget_size(type);
@@ -176,11 +220,7 @@ static int is_usable(const struct filter *f, hid_t type)
         !(config & H5Z_FILTER_CONFIG_ENCODE_ENABLED))
         return 0;
     /* It would take elements of 3 bytes, and not give them back. */
-    if (f->id == H5Z_FILTER_SZIP && size != 1 && size != 2 && size != 4 && size != 8)
-        return 0;
-    /* Reals are cut to decimal digits, integers to a number of bits unless it says 0. */
-    return f->id != H5Z_FILTER_SCALEOFFSET ||
-           (f->n >= 2 && f->value[0] == H5Z_SO_INT && f->value[1] == H5Z_SO_INT_MINBITS_DEFAULT);
+    return f->id != H5Z_FILTER_SZIP || size == 1 || size == 2 || size == 4 || size == 8;
 }
 
 static herr_t filter_set(hid_t dcpl, const struct filter *f)
@@ -569,12 +609,12 @@ static int filters_out(struct job *j, const char *path, const drep_dsinfo *info,
         return DREP_ERR_NOMEM;
     usable = pipeline_parse(r, p);
     for (i = 0; usable && i < p->n; i++)
-        if (!is_usable(&p->f[i], type)) {
+        if (!is_lossless(&p->f[i]) || !is_usable(&p->f[i], type)) {
             usable = 0;
-            job_say(j, HDF5_STORED, "filter", path, "filter %d is not applied again: %s",
-                    (int)p->f[i].id,
-                    p->f[i].id == H5Z_FILTER_SCALEOFFSET ? "values may be lost by it"
-                                                         : "HDF5 has it not here");
+            job_say(j, HDF5_STORED, "filter", path, "filter %d%s%s%s is not applied again: %s",
+                    (int)p->f[i].id, *p->f[i].name ? " (" : "", p->f[i].name,
+                    *p->f[i].name ? ")" : "",
+                    is_lossless(&p->f[i]) ? "HDF5 cannot apply it here" : "it may change values");
         }
     if (!usable) {
         memset(p, 0, sizeof *p);

@@ -125,8 +125,33 @@ def check_behind_the_end(folder):
     check(status == 0 and [float(x) for x in out.split()] == [12344, 12345, 0, 0], "dump: %s", out + err)
 
 
+def check_lossy_filter(folder):
+    """A filter that loses values is not applied to them again."""
+    if not h5py.h5z.filter_avail(32013):
+        raise OSError("HDF5 finds no ZFP filter (package hdf5-filter-plugin-zfp-serial)")
+    h5, drep, back, report = (os.path.join(folder, n) for n in ("zfp.h5", "zfp.drep", "zfp2.h5", "zfp.txt"))
+    rate = struct.unpack("<II", struct.pack("<d", 8.0))  # bits for each value
+    values = np.random.default_rng(1).normal(size=(64, 64))
+    with h5py.File(h5, "w") as f:
+        f.create_dataset("d", data=values, chunks=(32, 32), compression=32013,
+                         compression_opts=(1, 0, *rate, 0, 0))
+    with h5py.File(h5, "r") as f:
+        first = f["d"][()]
+    check((first != values).any(), "ZFP loses nothing here")
+    check(run(DATAREP, "import", h5, drep)[0] == 0, "import")
+    status, _, err = run(DATAREP, "export", "--report=" + report, drep, back)
+    check(status == 0, "export: %s", err)
+    with h5py.File(back, "r") as f:
+        check((f["d"][()].view("u8") == first.view("u8")).all(), "values change on export")
+        check(f["d"].id.get_create_plist().get_filter(0)[0] != 32013, "the filter is there again")
+    with open(report, encoding="utf-8") as f:
+        text = f.read()
+    check("filter 32013" in text and "is not applied again: it may change values" in text,
+          "the report is silent: %s", text)
+
+
 OTHERS = {"interrupted": check_interrupted, "holes": check_holes,
-          "behind the end": check_behind_the_end}
+          "behind the end": check_behind_the_end, "lossy filter": check_lossy_filter}
 
 
 def print_table(results):
