@@ -11,6 +11,7 @@
 #include "base/pool.h"
 
 #include "base/error.h"
+#include "base/rwlock.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -40,6 +41,7 @@ struct job {
     int64_t failed;    /* lowest index that failed; n: none */
     int err;
     struct fail_state message;
+    struct rw_holds holds; /* locks of the caller */
     struct job *link;
 };
 
@@ -195,8 +197,11 @@ static void *worker(void *unused)
     pthread_mutex_lock(&pool.lock);
     for (;;) {
         job = job_waiting();
-        if (job)
+        if (job) {
+            rw_holds_set(&job->holds);
             job_work(job);
+            rw_holds_set(NULL);
+        }
         if (job || watch())
             continue;
         pool.asleep++;
@@ -276,11 +281,13 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
         return run_serially(n, fn, ctx);
 
     job.most = threads;
+    rw_holds_get(&job.holds);
     working = true;
     pthread_mutex_lock(&pool.lock);
     grow(threads - 1);
-    job.link = pool.jobs;
-    pool.jobs = &job;
+    for (at = &pool.jobs; *at; at = &(*at)->link) /* behind the others: workers help the oldest */
+        ;
+    *at = &job;
     atomic_fetch_add(&pool.posted, 1);
     if (pool.asleep > 0 && pool.watching < threads - 1)
         pthread_cond_broadcast(&pool.work);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/info.h"
 #include "base/mem.h"
+#include "base/rwlock.h"
 #include "format/record.h"
 #include "rep/rep.h"
 #include "store/store.h"
@@ -50,7 +51,7 @@ struct drep_file {
     drep_info *info;    /* all hints in force */
     drep_info *stored;  /* those that stand in the header */
     bool hints_changed; /* since the last commit */
-    pthread_rwlock_t lock;
+    struct rwlock lock;
 
     /* The header. */
     int form; /* enum fmt_form */
@@ -160,6 +161,9 @@ int read_begin_stored(drep_file *f);
 int read_end(drep_file *f, int err);
 /* The same, but the message stays as it is: for callers that put more in front of it. */
 int read_done(drep_file *f, int err);
+/* Waits until nobody else uses the file, for calls that change the handle and not the file. */
+int alone_begin(drep_file *f);
+void alone_end(drep_file *f);
 int write_begin(drep_file *f);
 int write_end(drep_file *f, int err);
 /* The same, where any failure counts as a failed write (data, attributes). */

@@ -87,14 +87,18 @@ static int other_get(drep_file *f, const char *name, drep_file **out)
     return err;
 }
 
+/* Handles are only ever put in front, so the rest of the list needs no lock: a refresh may wait
+ * for readers, which may need it. */
 int others_refresh(drep_file *f)
 {
+    drep_file *g;
     int err = 0;
 
     pthread_mutex_lock(&f->others_lock);
-    for (drep_file *g = f->others; err == 0 && g != NULL; g = g->next_other)
-        err = drep_refresh(g);
+    g = f->others;
     pthread_mutex_unlock(&f->others_lock);
+    for (; err == 0 && g != NULL; g = g->next_other)
+        err = drep_refresh(g);
     return err;
 }
 
@@ -106,11 +110,11 @@ int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to)
     to->file = NULL;
     if (f == NULL || path == NULL || !f->follow)
         return 0;
-    pthread_rwlock_rdlock(&f->lock);
-    err = path_cross(f, path, &x);
-    pthread_rwlock_unlock(&f->lock);
+    if ((err = read_begin(f)) != 0)
+        return err;
+    err = read_end(f, path_cross(f, path, &x));
     if (err != 0)
-        return fail_in(err, "%s", f->path);
+        return err;
     if (x.file == NULL)
         return 0;
     err = other_get(f, x.file, &to->file);

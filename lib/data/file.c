@@ -11,35 +11,46 @@ int read_begin(drep_file *f)
 {
     if (f == NULL)
         return fail(DREP_ERR_ARG, "no file");
-    pthread_rwlock_rdlock(&f->lock);
-    return 0;
+    return fail_in(rwlock_read(&f->lock), "%s", f->path);
 }
 
 int read_begin_stored(drep_file *f)
 {
     int err = read_begin(f);
 
-    while (err == 0 && chunks_waiting(f->st)) {
-        pthread_rwlock_unlock(&f->lock);
-        pthread_rwlock_wrlock(&f->lock);
-        err = fail_in(chunks_settle(f->st, 0), "%s", f->path);
-        pthread_rwlock_unlock(&f->lock);
-        if (err == 0)
-            err = read_begin(f);
-    }
+    if (err != 0 || !chunks_waiting(f->st))
+        return err;
+    rwlock_read_done(&f->lock);
+    if ((err = alone_begin(f)) != 0)
+        return err;
+    err = fail_in(chunks_settle(f->st, 0), "%s", f->path);
+    if (err != 0)
+        alone_end(f);
+    else
+        rwlock_write_to_read(&f->lock);
     return err;
 }
 
 int read_done(drep_file *f, int err)
 {
     err = store_stale(f->st, err);
-    pthread_rwlock_unlock(&f->lock);
+    rwlock_read_done(&f->lock);
     return err;
 }
 
 int read_end(drep_file *f, int err)
 {
     return fail_in(read_done(f, err), "%s", f->path);
+}
+
+int alone_begin(drep_file *f)
+{
+    return fail_in(rwlock_write(&f->lock), "%s", f->path);
+}
+
+void alone_end(drep_file *f)
+{
+    rwlock_write_done(&f->lock);
 }
 
 int write_begin(drep_file *f)
@@ -52,10 +63,11 @@ int write_begin(drep_file *f)
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", f->path);
     if (f->rep == NULL)
         return fail(DREP_ERR_READ_ONLY, "%s: opened for its header only", f->path);
-    pthread_rwlock_wrlock(&f->lock);
+    if ((err = alone_begin(f)) != 0)
+        return err;
     err = store_op_begin(f->st);
     if (err != 0) {
-        pthread_rwlock_unlock(&f->lock);
+        alone_end(f);
         return fail_in(err, "%s", f->path);
     }
     f->types_before = atomic_load(&f->types);
@@ -104,7 +116,7 @@ static int write_finish(drep_file *f, int err, bool counts)
         }
     }
     f->writing = false;
-    pthread_rwlock_unlock(&f->lock);
+    alone_end(f);
     return err;
 }
 
@@ -144,7 +156,7 @@ static void file_free(drep_file *f)
     pthread_mutex_destroy(&f->others_lock);
     pthread_mutex_destroy(&f->type_lock);
     pthread_mutex_destroy(&f->path_lock);
-    pthread_rwlock_destroy(&f->lock);
+    rwlock_release(&f->lock);
     mem_free(f);
 }
 
@@ -156,7 +168,7 @@ static int file_new(const char *path, int amode, const drep_info *info, drep_fil
     if (f == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     f->amode = amode;
-    pthread_rwlock_init(&f->lock, NULL);
+    rwlock_init(&f->lock);
     pthread_mutex_init(&f->type_lock, NULL);
     pthread_mutex_init(&f->path_lock, NULL);
     pthread_mutex_init(&f->others_lock, NULL);
@@ -371,7 +383,7 @@ int drep_create_like(const char *path, int amode, drep_file *like, const drep_in
     if ((err = read_begin(like)) != 0)
         return err;
     err = create(path, amode & DREP_EXCL, NULL, NULL, like, info, out);
-    pthread_rwlock_unlock(&like->lock);
+    rwlock_read_done(&like->lock);
     return err;
 }
 
@@ -542,18 +554,20 @@ static int refresh(drep_file *f)
 
 int drep_refresh(drep_file *file)
 {
-    int err = DREP_ERR_STALE;
+    int tries = 0, err;
 
     if (file == NULL)
         return fail(DREP_ERR_ARG, "no file");
-    pthread_rwlock_wrlock(&file->lock);
+    if ((err = alone_begin(file)) != 0)
+        return err;
     path_forget(file);
     /* Without locks a writer may be faster. */
-    for (int i = 0; err == DREP_ERR_STALE && i < 4; i++)
+    do
         err = refresh(file);
+    while (err == DREP_ERR_STALE && ++tries < 4);
+    alone_end(file);
     if (err == 0)
         err = others_refresh(file);
-    pthread_rwlock_unlock(&file->lock);
     return fail_in(err, "%s", file->path);
 }
 
@@ -564,9 +578,10 @@ int drep_log(drep_file *file, drep_log_fn *fn, void *ctx)
 
     if (file == NULL || fn == NULL)
         return fail(DREP_ERR_ARG, "drep_log: null argument");
-    pthread_rwlock_wrlock(&file->lock);
+    if ((err = alone_begin(file)) != 0)
+        return err;
     err = store_stale(file->st, store_log(file->st, &list));
-    pthread_rwlock_unlock(&file->lock);
+    alone_end(file);
     for (size_t i = 0; err == 0 && theirs == 0 && i < list.n; i++)
         theirs = fn(&list.commit[i], ctx);
     log_list_release(&list);
@@ -575,12 +590,24 @@ int drep_log(drep_file *file, drep_log_fn *fn, void *ctx)
 
 /* ---- commit and close ---- */
 
+/* Readers need not wait for the disk. */
+static void commit_waits(void *ctx, int waits)
+{
+    drep_file *f = ctx;
+
+    if (waits)
+        rwlock_share(&f->lock);
+    else
+        rwlock_unshare(&f->lock);
+}
+
 static int commit(drep_file *f)
 {
     struct buf header = {0};
     size_t split = 0;
     int err = header_build(f, &header, &split);
 
+    store_set_wait(f->st, commit_waits, f);
     if (err == 0)
         err = store_commit(f->st, header.p, header.len, split);
     buf_release(&header);
@@ -599,14 +626,15 @@ int drep_commit(drep_file *file)
         return fail(DREP_ERR_ARG, "no file");
     if (!store_writable(file->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
-    pthread_rwlock_wrlock(&file->lock);
+    if ((err = alone_begin(file)) != 0)
+        return err;
     err = commit(file);
     if (err != 0) {
         fail_in(err, "%s", file->path);
         file->write_error = err;
         fail_save(&file->write_message);
     }
-    pthread_rwlock_unlock(&file->lock);
+    alone_end(file);
     return err;
 }
 
@@ -620,7 +648,11 @@ int drep_close(drep_file *file)
         fail_restore(&file->write_message);
         err = file->write_error;
     } else if (store_writable(file->st) && (store_dirty(file->st) || file->hints_changed)) {
-        err = fail_in(commit(file), "%s", file->path);
+        err = alone_begin(file);
+        if (err == 0) {
+            err = fail_in(commit(file), "%s", file->path);
+            alone_end(file);
+        }
     }
     file_free(file);
     return err;
@@ -713,13 +745,13 @@ int drep_set_info(drep_file *file, const drep_info *info)
     for (int i = drep_info_count(some); i-- > 0;)
         if (hint_is_fixed(drep_info_key(some, i)))
             drep_info_delete(some, drep_info_key(some, i));
-    pthread_rwlock_wrlock(&file->lock);
-    if (err == 0)
+    if (err == 0 && (err = alone_begin(file)) == 0) {
         err = info_merge(file->info, some);
-    if (err == 0)
-        err = hints_keep(file, some);
-    hints_note(file);
-    pthread_rwlock_unlock(&file->lock);
+        if (err == 0)
+            err = hints_keep(file, some);
+        hints_note(file);
+        alone_end(file);
+    }
     drep_info_free(some);
     return err;
 }

@@ -1089,8 +1089,9 @@ int drep_link_move(drep_file *file, const char *from, const char *to)
 
 /* ---- public: listing ---- */
 
+/* *theirs: what the callback gave. */
 static int list_one(drep_file *f, const char *name, const struct link_rec *link, drep_list_fn *fn,
-                    void *ctx)
+                    void *ctx, int *theirs)
 {
     drep_linkinfo info = {.name = name, .link = link->kind};
     char *path = NULL, *file = NULL;
@@ -1115,9 +1116,9 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
     }
     if (err == 0) {
         /* The callback may use the file: the lock is not held while it runs. */
-        pthread_rwlock_unlock(&f->lock);
-        err = fn(&info, ctx);
-        pthread_rwlock_rdlock(&f->lock);
+        rwlock_read_done(&f->lock);
+        *theirs = fn(&info, ctx);
+        err = read_begin(f);
     }
     mem_free(path);
     mem_free(file);
@@ -1167,6 +1168,7 @@ int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, v
     struct tree_walk w;
     struct key key;
     struct elsewhere to;
+    bool end = false;
     int err = path_elsewhere(file, group, &to), theirs = 0;
 
     if (err != 0)
@@ -1181,15 +1183,19 @@ int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, v
     if (err == 0) {
         key_make(&key, o.id, order == DREP_BY_NAME ? FMT_TAG_LINK : FMT_TAG_LINK_ORDER);
         tree_walk(&w, file->st, &key, 9);
-        while ((err = list_next(file, &w, order, o.id, name, &link, &bytes)) == 0 && theirs == 0)
-            theirs = list_one(file, name, &link, fn, ctx);
-        if (err == DREP_ERR_NOT_FOUND)
-            err = 0;
+        while (err == 0 && theirs == 0 && !end) {
+            err = list_next(file, &w, order, o.id, name, &link, &bytes);
+            end = err == DREP_ERR_NOT_FOUND;
+            if (end)
+                err = 0;
+            else if (err == 0)
+                err = list_one(file, name, &link, fn, ctx, &theirs);
+        }
     }
     object_release(&o);
     buf_release(&bytes);
     if (theirs != 0 && err == 0) {
-        pthread_rwlock_unlock(&file->lock);
+        rwlock_read_done(&file->lock);
         return theirs;
     }
     return read_end(file, err);

@@ -28,11 +28,12 @@ int drep_seal(drep_file *file, int64_t *blocks)
         return fail(DREP_ERR_ARG, "no file");
     if (!store_writable(file->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
-    pthread_rwlock_wrlock(&file->lock);
+    if ((err = alone_begin(file)) != 0)
+        return err;
     while ((err = object_next(file, id, &id)) == 0 && id != 0)
         if ((err = seal_object(file, id, &n)) != 0)
             break;
-    pthread_rwlock_unlock(&file->lock);
+    alone_end(file);
     if (err == 0 && blocks != NULL)
         *blocks = n;
     return fail_in(err, "%s", file->path);

@@ -450,7 +450,15 @@ static int write_all(struct writer *w, struct slot *slot)
         slot->meta_offset = 0;
         slot->meta_length = 0;
     }
-    return err ? err : make_durable(st, slot);
+    if (err)
+        return err;
+    /* All blocks are in the file, and what is in memory does not change until they are durable. */
+    if (st->wait)
+        st->wait(st->wait_ctx, 1);
+    err = make_durable(st, slot);
+    if (st->wait)
+        st->wait(st->wait_ctx, 0);
+    return err;
 }
 
 /* Leaves that wait apart still stand there alone. */

@@ -104,6 +104,12 @@ void store_set_opts(struct store *st, const struct store_opts *opts)
         st->opts.unit = FMT_SUM_BLOCK;
 }
 
+void store_set_wait(struct store *st, store_wait_fn *fn, void *ctx)
+{
+    st->wait = fn;
+    st->wait_ctx = ctx;
+}
+
 int store_new(struct io *io, const struct store_opts *opts, struct store **out)
 {
     struct store *st = mem_zalloc(1, sizeof(*st));

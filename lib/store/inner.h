@@ -507,6 +507,8 @@ struct store {
     uint64_t older_end; /* of the commit in the other slot */
     struct io *apart;   /* where leaves wait, and the bytes there */
     uint64_t apart_end;
+    store_wait_fn *wait; /* called around the syncs of a commit; NULL: nobody is */
+    void *wait_ctx;
     struct slot slot; /* in force; sequence 0: no commit yet */
     struct buf header;
     uint64_t next_object;

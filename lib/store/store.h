@@ -46,6 +46,10 @@ int store_last_commit(struct store *st, struct store **out);
  * commit is made.  header: the bytes of the
  * header proper; split: those that stand in the slot (header_put). */
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split);
+/* While a commit waits for the disk, calls that read may run: fn(ctx, 1) is called before, and
+ * fn(ctx, 0) when the store must be left alone again. */
+typedef void store_wait_fn(void *ctx, int waits);
+void store_set_wait(struct store *st, store_wait_fn *fn, void *ctx);
 
 /* The slot in force, and the whole header proper (borrowed until the next commit). */
 const struct slot *store_slot(const struct store *st);

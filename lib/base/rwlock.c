@@ -1,0 +1,277 @@
+/* rwlock.c - a lock for many readers or one writer that starves neither.
+ *
+ * Readers that meet no writer only count themselves in the state.  Everyone else sleeps, and the
+ * lock is handed over rather than left to whoever wakes first: the writer that leaves counts the
+ * waiting readers in before it wakes them, and names the next writer.  Readers and writers sleep
+ * under two mutexes: a writer must not queue behind the readers that it has just let in. */
+#include "base/rwlock.h"
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+#define ACTIVE 1u /* a writer is alone */
+#define BARRED 2u /* a writer waits for the readers inside to leave: new ones queue */
+#define READER 4u /* each reader inside adds this */
+
+struct rw_waiter {
+    pthread_cond_t go;
+    bool next;
+    struct rw_waiter *link;
+};
+
+/* ---- what this thread holds ---- */
+
+static _Thread_local struct rw_holds held;
+
+void rw_holds_get(struct rw_holds *out)
+{
+    out->n = held.n;
+    out->more = held.more;
+    for (int i = 0; i < held.n; i++)
+        out->at[i] = held.at[i];
+}
+
+void rw_holds_set(const struct rw_holds *holds)
+{
+    held.n = holds ? holds->n : 0;
+    held.more = holds ? holds->more : 0;
+    for (int i = 0; i < held.n; i++)
+        held.at[i] = holds->at[i];
+}
+
+static struct rw_hold *hold_of(const struct rwlock *l)
+{
+    for (int i = 0; i < held.n; i++)
+        if (held.at[i].lock == l)
+            return &held.at[i];
+    return NULL;
+}
+
+static void hold_add(struct rwlock *l, struct rw_hold *h, bool write)
+{
+    if (!h && held.n < RW_HOLDS) {
+        h = &held.at[held.n++];
+        *h = (struct rw_hold){l, 0, false};
+    }
+    if (!h)
+        held.more += !write;
+    else if (write)
+        h->write = true;
+    else
+        h->reads++;
+}
+
+static void hold_end(struct rw_hold *h)
+{
+    if (h->reads == 0 && !h->write)
+        *h = held.at[--held.n];
+}
+
+/* ---- life ---- */
+
+void rwlock_init(struct rwlock *l)
+{
+    atomic_init(&l->state, 0);
+    pthread_mutex_init(&l->entry_lock, NULL);
+    pthread_cond_init(&l->entry, NULL);
+    l->waiting = 0;
+    l->phase = 0;
+    pthread_mutex_init(&l->turn_lock, NULL);
+    pthread_cond_init(&l->drained, NULL);
+    l->taken = false;
+    l->first = NULL;
+    l->last = &l->first;
+}
+
+void rwlock_release(struct rwlock *l)
+{
+    pthread_cond_destroy(&l->drained);
+    pthread_mutex_destroy(&l->turn_lock);
+    pthread_cond_destroy(&l->entry);
+    pthread_mutex_destroy(&l->entry_lock);
+}
+
+/* ---- readers ---- */
+
+/* True: counted among the readers, because none of these flags is set. */
+static bool enter(struct rwlock *l, unsigned flags)
+{
+    unsigned s = atomic_load_explicit(&l->state, memory_order_relaxed);
+
+    while (!(s & flags))
+        if (atomic_compare_exchange_weak_explicit(&l->state, &s, s + READER, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return true;
+    return false;
+}
+
+static void wait_entry(struct rwlock *l, unsigned flags)
+{
+    pthread_mutex_lock(&l->entry_lock);
+    if (!enter(l, flags)) {
+        unsigned phase = l->phase;
+
+        l->waiting++;
+        while (l->phase == phase)
+            pthread_cond_wait(&l->entry, &l->entry_lock);
+    }
+    pthread_mutex_unlock(&l->entry_lock);
+}
+
+int rwlock_read(struct rwlock *l)
+{
+    unsigned flags = held.n > 0 ? ACTIVE : ACTIVE | BARRED;
+    struct rw_hold *h = hold_of(l);
+
+    if (h && h->write)
+        return fail(DREP_ERR_ARG, "called inside a call that writes the same file");
+    if (!enter(l, flags))
+        wait_entry(l, flags);
+    hold_add(l, h, false);
+    return 0;
+}
+
+void rwlock_read_done(struct rwlock *l)
+{
+    struct rw_hold *h = hold_of(l);
+    unsigned s;
+
+    if (h && h->reads > 0) {
+        h->reads--;
+        hold_end(h);
+    } else if (held.more > 0) {
+        held.more--;
+    } else {
+        return;
+    }
+    s = atomic_fetch_sub_explicit(&l->state, READER, memory_order_release) - READER;
+    if (s == BARRED) {
+        pthread_mutex_lock(&l->turn_lock);
+        pthread_cond_signal(&l->drained);
+        pthread_mutex_unlock(&l->turn_lock);
+    }
+}
+
+/* ---- writers; the next four under turn_lock ---- */
+
+static void wait_turn(struct rwlock *l)
+{
+    struct rw_waiter me = {.next = false};
+
+    if (!l->taken) {
+        l->taken = true;
+        return;
+    }
+    pthread_cond_init(&me.go, NULL);
+    *l->last = &me;
+    l->last = &me.link;
+    while (!me.next)
+        pthread_cond_wait(&me.go, &l->turn_lock);
+    pthread_cond_destroy(&me.go);
+}
+
+/* Until no reader is inside. */
+static void wait_alone(struct rwlock *l)
+{
+    unsigned s = atomic_fetch_or_explicit(&l->state, BARRED, memory_order_relaxed) | BARRED;
+
+    for (;;) {
+        if (s >= READER) {
+            pthread_cond_wait(&l->drained, &l->turn_lock);
+            s = atomic_load_explicit(&l->state, memory_order_relaxed);
+        } else if (atomic_compare_exchange_strong_explicit(
+                       &l->state, &s, ACTIVE, memory_order_acquire, memory_order_relaxed)) {
+            return;
+        }
+    }
+}
+
+/* Ends being alone: those who waited are inside, with `mine` readers more. */
+static void let_in(struct rwlock *l, unsigned mine, unsigned flags)
+{
+    unsigned readers;
+
+    pthread_mutex_lock(&l->entry_lock);
+    readers = l->waiting + mine;
+    l->waiting = 0;
+    l->phase++;
+    atomic_store_explicit(&l->state, readers * READER | flags, memory_order_release);
+    if (readers > mine)
+        pthread_cond_broadcast(&l->entry);
+    pthread_mutex_unlock(&l->entry_lock);
+}
+
+/* And gives the turn to the writer that has waited longest. */
+static void leave(struct rwlock *l, unsigned mine)
+{
+    struct rw_waiter *next = l->first;
+
+    let_in(l, mine, next ? BARRED : 0);
+    if (!next) {
+        l->taken = false;
+        return;
+    }
+    l->first = next->link;
+    if (!l->first)
+        l->last = &l->first;
+    next->next = true;
+    pthread_cond_signal(&next->go);
+}
+
+int rwlock_write(struct rwlock *l)
+{
+    struct rw_hold *h = hold_of(l);
+
+    if (h)
+        return fail(DREP_ERR_ARG, "called inside a call that %s the same file",
+                    h->write ? "writes" : "reads");
+    pthread_mutex_lock(&l->turn_lock);
+    wait_turn(l);
+    wait_alone(l);
+    pthread_mutex_unlock(&l->turn_lock);
+    hold_add(l, NULL, true);
+    return 0;
+}
+
+/* The thread holds the lock to write no more; false: it never did. */
+static void write_forget(struct rwlock *l)
+{
+    struct rw_hold *h = hold_of(l);
+
+    if (h) {
+        h->write = false;
+        hold_end(h);
+    }
+}
+
+void rwlock_write_done(struct rwlock *l)
+{
+    write_forget(l);
+    pthread_mutex_lock(&l->turn_lock);
+    leave(l, 0);
+    pthread_mutex_unlock(&l->turn_lock);
+}
+
+void rwlock_write_to_read(struct rwlock *l)
+{
+    write_forget(l);
+    pthread_mutex_lock(&l->turn_lock);
+    leave(l, 1);
+    pthread_mutex_unlock(&l->turn_lock);
+    hold_add(l, NULL, false);
+}
+
+void rwlock_share(struct rwlock *l)
+{
+    pthread_mutex_lock(&l->turn_lock);
+    let_in(l, 0, 0);
+    pthread_mutex_unlock(&l->turn_lock);
+}
+
+void rwlock_unshare(struct rwlock *l)
+{
+    pthread_mutex_lock(&l->turn_lock);
+    wait_alone(l);
+    pthread_mutex_unlock(&l->turn_lock);
+}

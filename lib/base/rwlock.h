@@ -1,0 +1,61 @@
+/* rwlock.h - a lock for many readers or one writer that starves neither.
+ *
+ * A waiting writer stops new readers; when it is done, all readers that waited meanwhile go
+ * before the next writer; writers go in the order in which they came.  POSIX leaves the order
+ * open, and most systems let readers pass waiting writers for ever.
+ *
+ * Nested use is decided here, by a list of the locks that each thread holds:
+ *   - A thread that holds any of these locks and reads (again the same, or another) does not
+ *     queue behind waiting writers: they may be waiting for that very thread.
+ *   - A thread that reads or writes and asks for the same lock to write, or writes and asks for
+ *     it to read, would wait for itself: DREP_ERR_ARG.
+ * The functions of a pool_run() count as part of the call that started it. */
+#ifndef BASE_RWLOCK_H
+#define BASE_RWLOCK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct rw_waiter;
+struct rwlock {
+    atomic_uint state; /* readers inside, and two flags: rwlock.c */
+    pthread_mutex_t entry_lock;
+    pthread_cond_t entry; /* a phase began */
+    unsigned waiting;     /* readers that wait for that */
+    unsigned phase;       /* counts the times that waiting readers were let in */
+    pthread_mutex_t turn_lock;
+    pthread_cond_t drained;  /* the last reader left */
+    bool taken;              /* some writer is inside, or next */
+    struct rw_waiter *first; /* writers behind it */
+    struct rw_waiter **last;
+};
+
+void rwlock_init(struct rwlock *l);
+void rwlock_release(struct rwlock *l);
+/* DREP_ERR_ARG as above; read_done without a read, as after a fork inside one, does nothing. */
+int rwlock_read(struct rwlock *l);
+void rwlock_read_done(struct rwlock *l);
+int rwlock_write(struct rwlock *l);
+void rwlock_write_done(struct rwlock *l);
+/* The writer lets readers in but keeps other writers out, and is alone again. */
+void rwlock_share(struct rwlock *l);
+void rwlock_unshare(struct rwlock *l);
+/* The writer becomes a reader, with no other writer in between. */
+void rwlock_write_to_read(struct rwlock *l);
+
+/* The locks that a thread holds: what pool_run() hands to its workers. */
+enum { RW_HOLDS = 16 };
+struct rw_holds {
+    int n;
+    int more; /* reads beyond those listed */
+    struct rw_hold {
+        struct rwlock *lock;
+        unsigned reads;
+        bool write;
+    } at[RW_HOLDS];
+};
+void rw_holds_get(struct rw_holds *out);
+void rw_holds_set(const struct rw_holds *holds); /* NULL: none */
+
+#endif
