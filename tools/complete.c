@@ -2,34 +2,36 @@
  *
  * The shells' scripts hand over the line or its words and know nothing of commands; all
  * comes from the tables of the subcommands and from the file that stands on the line.
- * One candidate a line, behind a tab what it is.  Lines that begin with a colon tell the
- * script something:
+ * Records end with a NUL, as names hold any other byte.  The first byte tells their kind:
  *
- *   :word TEXT     the word that is being completed, without quotes
- *   :files PATTERN names of files, above all those that end so ("" for any)
- *   :dirs          names of directories
- *   :nospace       the word goes on behind what is completed */
+ *   =ABOUT TAB TEXT   a candidate, and what it is in printable characters
+ *   +ABOUT TAB TEXT   a candidate that the user goes on behind, without a space
+ *   :files ENDS       names of files come here, above all those that end so
+ *   :dirs             names of directories come here
+ *   :default          what the shell completes without us comes here
+ *
+ * zsh and fish quote candidates themselves, and know their ways to show files.  bash does
+ * neither safely for a completion function, so with --bash candidates come quoted and
+ * files are listed here (behind ":files"). */
 #include "complete.h"
+#include "bashword.h"
 #include "command.h"
 #include "limit.h"
 #include "sink.h"
 #include "tool.h"
+#include "utf8.h"
 #include "walk.h"
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WORDS_MAX 256
-
-struct words {
-    char *word[WORDS_MAX]; /* behind "datarep"; the last one is being completed */
-    int n;
-};
-
 struct line {
     struct sink sink;
-    const struct words *words;
+    char *const *words; /* behind "datarep"; the last one is being completed */
+    int nwords;
+    const struct bash_line *bash; /* quote for it; NULL: the shell quotes */
     const struct command *command;
     const char *now; /* the word, or what stands behind "--option=" in it */
     size_t before;   /* bytes of the word in front of `now` */
@@ -39,29 +41,40 @@ struct line {
 
 /* -------------------------------------------------------------- candidates */
 
-/* Whether it holds what ends a line, or tells a terminal to do something. */
-static bool has_control(const char *text)
+static void directive(struct line *l, const char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            return true;
-    return false;
+    sink_put(&l->sink, text, strlen(text) + 1);
 }
 
-/* One that begins as the word does. */
+/* A candidate that begins as the word does; with `more` the user goes on behind it. */
+static void offer_going(struct line *l, const char *text, const char *what, bool more)
+{
+    const char *word = l->words[l->nwords - 1];
+    size_t size = l->before + strlen(text) + 1;
+    char *whole, *about;
+
+    if (strncmp(text, l->now, strlen(l->now)) != 0)
+        return;
+    whole = malloc(size);
+    about = strdup(what ? what : "");
+    if (whole && about) {
+        memcpy(whole, word, l->before);
+        strcpy(whole + l->before, text);
+        utf8_clean(about);
+        sink_format(&l->sink, "%c%s\t", more ? '+' : '=', about);
+        if (l->bash)
+            bash_quote(&l->sink, l->bash, whole);
+        else
+            sink_text(&l->sink, whole);
+        sink_char(&l->sink, '\0');
+    }
+    free(whole);
+    free(about);
+}
+
 static void offer(struct line *l, const char *text, const char *what)
 {
-    const char *word = l->words->word[l->words->n - 1];
-
-    if (strncmp(text, l->now, strlen(l->now)) != 0 || has_control(text))
-        return;
-    sink_put(&l->sink, word, l->before);
-    sink_text(&l->sink, text);
-    if (what && *what)
-        sink_char(&l->sink, '\t');
-    for (; what && *what; what++)
-        sink_char(&l->sink, *what == '\n' ? ' ' : *what);
-    sink_char(&l->sink, '\n');
+    offer_going(l, text, what, false);
 }
 
 static int offer_datarep(const char *name, const char *form, void *ctx)
@@ -118,11 +131,9 @@ static int offer_member(const drep_linkinfo *link, void *ctx)
     if (strncmp(path, m->line->now, strlen(m->line->now)) == 0) {
         describe(m->file, path, link, what, sizeof what);
         /* Groups are on the way to something. */
-        if (link->kind == DREP_OBJ_GROUP) {
+        if (link->kind == DREP_OBJ_GROUP)
             strcat(path, "/");
-            sink_text(&m->line->sink, ":nospace\n");
-        }
-        offer(m->line, path, what);
+        offer_going(m->line, path, what, link->kind == DREP_OBJ_GROUP);
     }
     free(path);
     return 0;
@@ -171,33 +182,109 @@ static void offer_paths(struct line *l, const char *name)
     free(group);
 }
 
+/* ------------------------------------------------------------------- files */
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Whether the name ends in one of the words. */
+static bool ends_so(const char *name, const char *ends)
+{
+    size_t size = strlen(name), n;
+
+    for (; *ends; ends += n + strspn(ends + n, " ")) {
+        n = strcspn(ends, " ");
+        if (n <= size && strncmp(name + size - n, ends, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+enum choice { DIRECTORIES, THAT_END_SO, ALL };
+
+/* Offers the names of a directory; gives how many fitted. */
+static int offer_names(struct line *l, const char *path, const char *ends, enum choice choice)
+{
+    size_t lead = (size_t)(strrchr(l->now, '/') ? strrchr(l->now, '/') + 1 - l->now : 0);
+    DIR *dir = opendir(*path ? path : ".");
+    struct dirent *entry;
+    bool folder;
+    int n = 0;
+
+    while (dir && (entry = readdir(dir)) != NULL) {
+        const char *name = entry->d_name;
+        size_t size = strlen(path) + lead + strlen(name) + 2;
+        char *text;
+
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            (name[0] == '.' && l->now[lead] != '.') ||
+            strncmp(name, l->now + lead, strlen(l->now + lead)) != 0 || !(text = malloc(size)))
+            continue;
+        snprintf(text, size, "%s%s", path, name);
+        folder = is_directory(text);
+        if (folder || choice == ALL || (choice == THAT_END_SO && ends_so(name, ends))) {
+            snprintf(text, size, "%.*s%s%s", (int)lead, l->now, name, folder ? "/" : "");
+            offer_going(l, text, NULL, folder);
+            n++;
+        }
+        free(text);
+    }
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+/* Names of files that end so, and directories; any file where there is none. */
+static void offer_files(struct line *l, const char *ends, bool directories)
+{
+    const char *slash = strrchr(l->now, '/');
+    char *folder, *path;
+
+    if (!l->bash) {
+        sink_text(&l->sink, directories ? ":dirs" : ":files");
+        sink_format(&l->sink, "%s%s%c", *ends ? " " : "", ends, '\0');
+        return;
+    }
+    /* Only bash knows what it would expand. */
+    directive(l, l->bash->expands ? ":default" : ":files");
+    folder = strndup(l->now, slash ? (size_t)(slash - l->now) + 1 : 0);
+    path = folder && l->bash->tilde && !l->before ? expand_home(folder) : folder;
+    if (path && !l->bash->expands &&
+        offer_names(l, path, ends,
+                    directories ? DIRECTORIES
+                    : *ends     ? THAT_END_SO
+                                : ALL) == 0 &&
+        !directories)
+        offer_names(l, path, ends, ALL);
+    if (path != folder)
+        free(path);
+    free(folder);
+}
+
 /* ------------------------------------------------------------ kinds of words */
 
 static void offer_words(struct line *l, const char *words);
-
-/* The value is typed behind the name. */
-static void offer_limits(struct line *l)
-{
-    sink_text(&l->sink, ":nospace\n");
-    offer_words(l, limit_words);
-}
 
 static void offer_kind(struct line *l, const char *kind)
 {
     int which;
 
     if (strcmp(kind, "<drep>") == 0)
-        sink_text(&l->sink, ":files .drep\n");
+        offer_files(l, ".drep", false);
     else if (strcmp(kind, "<hdf5>") == 0)
-        sink_text(&l->sink, ":files .h5 .hdf5 .nc .nc4 .he5\n");
+        offer_files(l, ".h5 .hdf5 .nc .nc4 .he5", false);
     else if (strcmp(kind, "<schema>") == 0)
-        sink_text(&l->sink, ":files .yaml .yml\n");
+        offer_files(l, ".yaml .yml", false);
     else if (strcmp(kind, "<file>") == 0)
-        sink_text(&l->sink, ":files\n");
+        offer_files(l, "", false);
     else if (strcmp(kind, "<dir>") == 0)
-        sink_text(&l->sink, ":dirs\n");
+        offer_files(l, "", true);
     else if (strcmp(kind, "<limit>") == 0)
-        offer_limits(l);
+        offer_words(l, limit_words);
     else if (strcmp(kind, "<datarep>") == 0)
         drep_datarep_walk(offer_datarep, l);
     else if (strcmp(kind, "<path>") == 0 && l->nfiles > 0) {
@@ -207,7 +294,7 @@ static void offer_kind(struct line *l, const char *kind)
     }
 }
 
-/* Words with spaces between, some of them kinds. */
+/* Words with spaces between, some of them kinds; a value is typed behind "name=". */
 static void offer_words(struct line *l, const char *words)
 {
     char *copy = words ? strdup(words) : NULL, *rest = copy, *word;
@@ -216,7 +303,7 @@ static void offer_words(struct line *l, const char *words)
         if (*word == '<')
             offer_kind(l, word);
         else if (*word)
-            offer(l, word, NULL);
+            offer_going(l, word, NULL, word[strlen(word) - 1] == '=');
     }
     free(copy);
 }
@@ -227,10 +314,10 @@ static void offer_options(struct line *l)
     char text[80];
 
     for (row = l->command->options; row->name; row++) {
-        snprintf(text, sizeof text, "--%s%s", row->name, row->arg && *row->arg != '[' ? "=" : "");
-        if (row->arg && *row->arg != '[' && strncmp(text, l->now, strlen(l->now)) == 0)
-            sink_text(&l->sink, ":nospace\n");
-        offer(l, text, row->help);
+        bool value = row->arg && *row->arg != '[';
+
+        snprintf(text, sizeof text, "--%s%s", row->name, value ? "=" : "");
+        offer_going(l, text, row->help, value);
     }
     offer(l, "--help", "a short help");
 }
@@ -320,8 +407,8 @@ static int take_operands(struct line *l, const struct option_row **value, bool *
 
     *value = NULL;
     *options_end = false;
-    for (i = 1; i < l->words->n - 1; i++) {
-        const char *word = l->words->word[i];
+    for (i = 1; i < l->nwords - 1; i++) {
+        const char *word = l->words[i];
 
         if (*value) {
             *value = NULL;
@@ -342,22 +429,22 @@ static int take_operands(struct line *l, const struct option_row **value, bool *
 
 static void complete_words(struct line *l)
 {
-    const char *word = l->words->word[l->words->n - 1], *equals;
+    const char *word = l->words[l->nwords - 1], *equals;
     const struct option_row *value;
     bool options_end;
     char kind[32];
     int n;
 
     l->now = word;
-    if (l->words->n == 1) {
+    if (l->nwords == 1) {
         offer_commands(l);
         return;
     }
-    if (strcmp(l->words->word[0], "help") == 0 && l->words->n == 2) {
+    if (strcmp(l->words[0], "help") == 0 && l->nwords == 2) {
         offer_commands(l);
         return;
     }
-    l->command = command_find(l->words->word[0]);
+    l->command = command_find(l->words[0]);
     if (!l->command)
         return;
     n = take_operands(l, &value, &options_end);
@@ -381,98 +468,33 @@ static void complete_words(struct line *l)
     offer_words(l, kind);
 }
 
-/* -------------------------------------------------------------- shell's words */
-
-/* One word of a shell's line, without its quotes; *end: where it ends.  A quote that is
- * not closed ends with the line. */
-static char *take_word(const char *p, const char **end)
+static int complete_bash(const char *replaced, const char *text)
 {
-    char *word = malloc(strlen(p) + 1), quote = 0;
-    size_t n = 0;
+    struct bash_line bash;
+    struct line l = {.bash = &bash};
 
-    for (; word && *p && (quote || (*p != ' ' && *p != '\t')); p++) {
-        if (quote ? *p == quote : *p == '"' || *p == '\'') {
-            quote = quote ? 0 : *p;
-            continue;
-        }
-        if (*p == '\\' && quote != '\'' && p[1])
-            p++;
-        word[n++] = *p;
+    if (!bash_line_read(&bash, text, replaced) || sink_init(&l.sink, STDOUT_FILENO)) {
+        bash_line_release(&bash);
+        return TOOL_USAGE;
     }
-    if (word)
-        word[n] = '\0';
-    *end = p;
-    return word;
-}
-
-/* Only what follows the last of these is a part of this command. */
-static bool ends_command(const char *word)
-{
-    return strcmp(word, "|") == 0 || strcmp(word, "||") == 0 || strcmp(word, "&&") == 0 ||
-           strcmp(word, ";") == 0;
-}
-
-static void words_release(struct words *w)
-{
-    while (w->n > 0)
-        free(w->word[--w->n]);
-}
-
-/* Whether this is what the command is called by. */
-static bool is_command(const char *word)
-{
-    const char *slash = strrchr(word, '/');
-
-    return strcmp(slash ? slash + 1 : word, "datarep") == 0;
-}
-
-/* The words of a line behind the command's name, up to the cursor. */
-static void split(struct words *w, const char *line)
-{
-    bool begun = false, last = false;
-    char *word;
-
-    *w = (struct words){.n = 0};
-    while (!last && w->n < WORDS_MAX) {
-        line += strspn(line, " \t");
-        /* Behind a space an empty word begins. */
-        word = take_word(line, &line);
-        last = !*line;
-        if (!word)
-            return;
-        if (begun && ends_command(word)) {
-            words_release(w);
-            begun = false;
-            free(word);
-        } else if (begun) {
-            w->word[w->n++] = word;
-        } else {
-            begun = is_command(word);
-            free(word);
-        }
-    }
+    l.words = bash.word;
+    l.nwords = bash.n;
+    if (bash.redirect)
+        directive(&l, ":default");
+    else if (bash.n > 0 && bash.known)
+        complete_words(&l);
+    bash_line_release(&bash);
+    return sink_close(&l.sink);
 }
 
 int complete(int argc, char **argv)
 {
-    struct words words = {.n = 0}, *w = &words;
-    struct line l = {.words = w};
-    int i;
+    struct line l = {.words = argv + 1, .nwords = argc - 1};
 
-    if (argc > 2 && strcmp(argv[1], "--line") == 0)
-        split(w, argv[2]);
-    else
-        for (i = 1; i < argc && w->n < WORDS_MAX; i++)
-            w->word[w->n++] = strdup(argv[i]);
-    for (i = 0; i < w->n && w->word[i]; i++)
-        ;
-    if (w->n == 0 || i < w->n || sink_init(&l.sink, STDOUT_FILENO)) {
-        words_release(w);
+    if (argc == 4 && strcmp(argv[1], "--bash") == 0)
+        return complete_bash(argv[2], argv[3]);
+    if (argc < 2 || sink_init(&l.sink, STDOUT_FILENO))
         return TOOL_USAGE;
-    }
-    if (argc > 2 && strcmp(argv[1], "--line") == 0)
-        sink_format(&l.sink, ":word %s\n", w->word[w->n - 1]);
     complete_words(&l);
-    words_release(w);
     return sink_close(&l.sink);
 }

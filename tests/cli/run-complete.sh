@@ -19,15 +19,13 @@ root:
   sst: {dataset: FLOAT, dims: [lat]}
   two words: {dataset: INT, shape: [3]}
   "it's": {dataset: INT, data: 1}
-  "a\tb": {dataset: INT, data: 1}
-  "esc\e[31m": {dataset: INT, data: 1}
   grid: {inner: {dataset: DOUBLE, shape: [3, 4]}, deep: {x: {dataset: INT, data: 1}}}
 YAML
 check "create" status 0 create -s sea.yaml sea.drep
 
 offers() { # CANDIDATES WORD...: without what is said of them, one space between
     local got
-    got=$(datarep __complete "${@:2}" 2> err | cut -f1 | tr '\n' ' ')
+    got=$(datarep __complete "${@:2}" 2> err | tr '\0' '\n' | cut -f2 | tr '\n' ' ')
     [ "$got" = "${1:+$1 }" ] && [ ! -s err ] || { echo "'$got', not '$1 '"; cat err; return 1; }
 }
 
@@ -37,13 +35,13 @@ check "the commands" offers "$(echo $commands) help" ""
 check "a command" offers "dump" du
 all_options() { # COMMAND: all that its help has
     datarep "$1" --help | grep -oE -- '^  (-., |    )--[a-z-]+' | grep -oE -- '--[a-z-]+' > want
-    datarep __complete "$1" -- | grep -v '^:' | cut -f1 | tr -d = > got
+    datarep __complete "$1" -- | tr '\0' '\n' | cut -f2 | tr -d = > got
     diff want got
 }
 for command in $commands; do
     check "$command: its options" all_options "$command"
 done
-check "an option that stands alone" offers ":nospace --list=" diff --lis
+check "an option that stands alone" offers "--list=" diff --lis
 check "its values" offers "--origin=upper --origin=lower" plot sea.drep /sst --origin=
 check "its values, one word on" offers "upper lower" plot sea.drep /sst --origin ""
 check "representations" offers "native:m68k" import --datarep native:m6
@@ -52,21 +50,37 @@ check "files of a kind" offers ":files .drep" dump ""
 check "any files" offers ":files" import ""
 check "directories" offers ":dirs" dump --plugins=
 check "help" offers "stat" help st
-check "the root group" offers ":nospace /grid/ /it's /lat /point /sst /two words" dump sea.drep ""
-check "a group" offers ":nospace /grid/deep/ /grid/inner" dump sea.drep /grid/
-check "without the slash" offers ":nospace grid/" dump sea.drep g
+check "the root group" offers "/grid/ /it's /lat /point /sst /two words" dump sea.drep ""
+check "a group" offers "/grid/deep/ /grid/inner" dump sea.drep /grid/
+check "without the slash" offers "grid/" dump sea.drep g
 check "behind options" offers "/sst" dump -H --width 3 sea.drep /s
 check "behind two dashes" offers "/sst" dump -- sea.drep /s
 check "of the second file" offers "/sst" diff cut.drep sea.drep /grid /s
 check "several" offers "/sst" plot sea.drep /lat /grid/inner /s
-check "what it is" sh -c "datarep __complete dump sea.drep /grid/i | grep -q '	DOUBLE \[3, 4\]$'"
+check "what it is" sh -c "datarep __complete dump sea.drep /grid/i | grep -qzx '=DOUBLE \[3, 4\]	/grid/inner'"
+check "a group goes on" sh -c "datarep __complete dump sea.drep /gr | grep -qzx '+group	/grid/'"
 for file in cut.drep notes.txt nope pipe.drep folder; do
     check "nothing of $file" timeout 5 bash -c "$(declare -f offers); offers '' dump $file /"
 done
 check "nothing behind the last operand" offers "" ls sea.drep /sst ""
 check "no such command" offers "" nope ""
-check "a line with quotes" sh -c "datarep __complete --line 'x | datarep dump \"sea.drep\" \"/two w' |
-    grep -qx '/two words	INT \[3\]'"
+bash_gets() { # TEXT REPLACED LINE
+    local got
+    got=$(datarep __complete --bash "$2" "$3" | tr '\0' '\n' | cut -f2)
+    [ "$got" = "$1" ] || { echo "'$got', not '$1'"; return 1; }
+}
+check "a line with quotes" bash_gets '/two words' '/two w' 'x | datarep dump "sea.drep" "/two w'
+check "the end of a word" bash_gets 'sst' 's' 'datarep dump sea.drep "/"s'
+check "what is replaced is no end of the line" bash_gets '' '/tw' 'datarep dump sea.drep /t'
+check "behind a semicolon" bash_gets '/sst' '/s' 'ls;datarep dump sea.drep /s'
+check "in a substitution" bash_gets '/sst' '/s' 'x=$(datarep dump sea.drep /s'
+check "behind redirections" bash_gets '/sst' '/s' 'datarep dump 2>&1 >x sea.drep /s'
+check "a redirection" bash_gets ':default' 's' 'datarep dump sea.drep > s'
+check "what bash expands" bash_gets ':default' '$HOME/s' 'datarep ls $HOME/s'
+check "files" bash_gets $':files\nsea.drep' 's' 'datarep ls s'
+check "half an escape" bash_gets $':files\nsea.drep' 'se\' "datarep ls \$'se\\"
+check "half a number" bash_gets $':files\nsea.drep' 's\14' "datarep ls \$'s\\14"
+
 
 presses() { # SHELL LINE LINE-AFTERWARDS
     local got
