@@ -112,9 +112,8 @@ def decode_real(form, n, parts=None):
         return finite(bool(n >> (fbits + 7) & 1), n & (1 << fbits) - 1,
                       4 * ((n >> fbits & 127) - 64) - fbits)
     if form == C.IBM128:
-        high, low = parts
-        f = (high & (1 << 56) - 1) << 56 | low & (1 << 56) - 1
-        return finite(bool(high >> 63), f, 4 * ((high >> 56 & 127) - 64) - 112)
+        f = (n >> 64 & (1 << 56) - 1) << 56 | n & (1 << 56) - 1
+        return finite(bool(n >> 127), f, 4 * ((n >> 120 & 127) - 64) - 112)
     if form in VAX:
         ebits, fbits, bias = VAX[form]
         f, e, neg = n & (1 << fbits) - 1, n >> fbits & (1 << ebits) - 1, bool(n >> (ebits + fbits))
@@ -243,7 +242,7 @@ def encode_ibm(x, form, clamp):
     low = sign << 63 | (e - 14 & 127) << 56 | f & (1 << 56) - 1
     if f == 0:
         high = low = sign << 63
-    return (high, low), lost
+    return high << 64 | low, lost
 
 
 def encode_vax(x, form, clamp):
@@ -314,7 +313,7 @@ def ordered(raw, order):
 
 
 EBCDIC = bytes(range(256)).decode("cp037")
-PAIRS = (C.DOUBLE_DOUBLE, C.IBM128)
+PAIRS = (C.DOUBLE_DOUBLE,)
 REALS = set(IEEE) | set(VAX) | set(IBM) | {C.FP8_E4M3, C.X87, C.M68K, C.DOUBLE_DOUBLE, C.CRAY64}
 
 

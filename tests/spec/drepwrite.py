@@ -191,7 +191,7 @@ def encode(value, form, order, size):
         sign, e, f = n >> 119, n >> 112 & 0x7f, n & (1 << 112) - 1
         high = sign << 63 | e << 56 | f >> 56
         low = sign << 63 | (e - 14 & 0x7f) << 56 | f & (1 << 56) - 1
-        return ordered(high, order, 8) + ordered(low, order, 8)
+        return ordered((high << 64 | low) if f else sign << 127 | sign << 63, order, 16)
     if form in VAX:
         return ordered(vax(value, *VAX[form]), order, size)
     if form == C.CRAY64:

@@ -9,6 +9,7 @@ import contextlib
 import glob
 import io
 import json
+import math
 import os
 import re
 import struct
@@ -133,6 +134,33 @@ def made_anew(function, directory):
     if not os.path.exists(kept):
         return "%s is missing" % name
     return compare.difference(read_json(kept), read_json(os.path.join(directory, name)))
+
+
+def exact_text(value):
+    """A real as values.def writes it: hexadecimal, exact, one digit 1 before the point."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "%s" % value
+    neg, sig, exp = parts(value)
+    if sig == 0:
+        return ("-" if neg else "") + "0x0p+0"
+    exp += (sig & -sig).bit_length() - 1
+    return Dyadic(neg, sig // (sig & -sig), exp).hex()
+
+
+def values_of_formats():
+    """The rows of values.def, in both orders of bytes."""
+    codes = {name: code for code, (name, *_) in C.FORMATS.items()}
+    with open(os.path.join(VECTORS, "values.def"), encoding="utf-8") as f:
+        rows = re.findall(r'X\("(.*)", "(.*)", "(.*)", (READ|BOTH)\)', f.read())
+    wrong = []
+    for name, digits, want, _ in rows:
+        big = bytes.fromhex(digits)
+        turned = big[::-1] if name != "double-double" else big[7::-1] + big[:7:-1]
+        for order, raw in ((0, big), (1, turned)):
+            got = exact_text(Scalar(codes[name], order, len(raw)).decode(raw))
+            if got != want:
+                wrong.append("%s %s, order %d: %s, not %s" % (name, digits, order, got, want))
+    return "\n".join(wrong) if rows else "no rows"
 
 
 def refused(path, categories):
@@ -443,6 +471,7 @@ def own_tests(tap, work):
             ("scalars of known bytes", scalars_known), ("images of foreign machines", machines),
             ("filters", filters)):
         tap.run("reader: " + name, function)
+    tap.run("reader: bytes and values of every format", values_of_formats)
     tap.run("SPEC.md: worked vector of external32", spec_vector)
     if "tests/vectors/scalar.drep" in spec_text():
         tap.run("SPEC.md: annotated dump", spec_dump)

@@ -58,7 +58,7 @@ def parts(value):
 
 
 def add(a, b):
-    """The exact sum of two reals (a double-double or ibm-hex128)."""
+    """The exact sum of two reals (a double-double)."""
     for v in (a, b):
         if isinstance(v, float) and not math.isfinite(v):
             return v
@@ -120,6 +120,12 @@ def ibm(n, fbits):
     return real(bool(n >> (fbits + 7)), f, 4 * (e - 64) - fbits)
 
 
+def ibm128(n):
+    """The fractions of both halves are one; sign and exponent of the low half say nothing."""
+    f = (n >> 64 & (1 << 56) - 1) << 56 | n & (1 << 56) - 1
+    return real(bool(n >> 127), f, 4 * ((n >> 120 & 0x7f) - 64) - 112)
+
+
 def vax(n, ebits, fbits, bias):
     f = n & (1 << fbits) - 1
     e = n >> fbits & (1 << ebits) - 1
@@ -166,6 +172,7 @@ DECODE = {
     C.M68K: lambda n, size: m68k(n),
     C.IBM32: lambda n, size: ibm(n, 24),
     C.IBM64: lambda n, size: ibm(n, 56),
+    C.IBM128: lambda n, size: ibm128(n),
     C.VAX_F: lambda n, size: vax(n, 8, 23, 128),
     C.VAX_D: lambda n, size: vax(n, 8, 55, 128),
     C.VAX_G: lambda n, size: vax(n, 11, 52, 1024),
@@ -289,8 +296,6 @@ class Scalar:
         if self.format == C.DOUBLE_DOUBLE:
             return add(ieee(number(raw[:8], self.order), 11, 52, 1023),
                        ieee(number(raw[8:], self.order), 11, 52, 1023))
-        if self.format == C.IBM128:
-            return add(ibm(number(raw[:8], self.order), 56), ibm(number(raw[8:], self.order), 56))
         return DECODE[self.format](number(raw, self.order), self.size)
 
     def decode_many(self, buf, starts):
