@@ -1,6 +1,8 @@
 /* check.c - `datarep check`: verifies references and checksums, makes those that are absent,
  * writes what is left of a damaged file into a new one. */
+#include "outfile.h"
 #include "sink.h"
+#include "stop.h"
 #include "tool.h"
 #include "utf8.h"
 #include <getopt.h>
@@ -98,8 +100,12 @@ static void put_rebuilt(struct sink *s, const char *name, bool whole)
 static int repair_file(struct check *check, const char *target, bool excl)
 {
     int64_t findings = 0;
-    int err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, NULL, finding, check,
-                          &findings);
+    int err;
+
+    stop_catch();
+    outfile_from(check->file_name);
+    err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, NULL, finding, check,
+                      &findings);
 
     if (err && err != DREP_ERR_STOPPED)
         return tool_fail(check->file_name, NULL, err);

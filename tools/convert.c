@@ -3,9 +3,10 @@
  *
  * drep_copy() does the work; here is what it is to do, and what it says. */
 #include "choices.h"
+#include "limit.h"
+#include "outfile.h"
 #include "progress.h"
 #include "recipe.h"
-#include "limit.h"
 #include "stop.h"
 #include "tool.h"
 #include "walk.h"
@@ -322,6 +323,7 @@ static int convert(struct convert *c)
     status = tool_open_commit(c->source, amode, c->plugins, c->commit, &from);
     if (status)
         return status;
+    outfile_from(c->source);
     status = find_all_named(c, from);
     if (!status)
         status = convert_into(c, from);

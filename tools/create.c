@@ -1,5 +1,6 @@
 /* create.c - `datarep create`: makes a file from a schema. */
 #include "recipe.h"
+#include "stop.h"
 #include "tool.h"
 #include <getopt.h>
 #include <string.h>
@@ -12,6 +13,7 @@ static int create(const char *schema_name, const char *path, int amode, const ch
 
     if (status)
         return status;
+    stop_catch();
     /* What is wrong has been said, with its place. */
     status =
         tool_exit_code(schema_create(recipe.schema, path, amode, datarep, recipe_say, &recipe));

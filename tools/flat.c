@@ -3,6 +3,7 @@
 #include "flat.h"
 #include "input.h"
 #include "load.h"
+#include "outfile.h"
 #include "recipe.h"
 #include "stop.h"
 #include "tool.h"
@@ -501,6 +502,7 @@ int flat_import(const struct flat *f)
     if (f->update && (f->schema || x->excl))
         return command_usage(f->command, "either the target is there (-u, -a), or it is made");
     stop_catch();
+    outfile_from(x->src);
     in.path = target_path(f);
     if (!in.path)
         return tool_no_memory();

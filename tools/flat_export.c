@@ -65,7 +65,7 @@ static int put_npy(struct outlet *o, const char *path, drep_dataset *ds, const d
     return status;
 }
 
-/* Views want a name; what goes to standard output is made in a file without one. */
+/* Views want a name; what goes to standard output is made in a file that has one in /proc. */
 static int put_raw(struct outlet *o, const char *path, drep_dataset *ds, const drep_dsinfo *info,
                    const struct slice *slice, struct outfile *out)
 {
@@ -82,8 +82,9 @@ static int put_raw(struct outlet *o, const char *path, drep_dataset *ds, const d
         tool_say(name, NULL, "%s", strerror(errno));
         return TOOL_IO;
     }
-    status = raw_out(o, path, ds, info, slice, name, fd);
     unlink(name);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    status = raw_out(o, path, ds, info, slice, name, fd);
     while (!status && (n = read(fd, buf, sizeof buf)) > 0)
         status = put_all(o->x->dst, out->fd, buf, (size_t)n);
     if (!status && n < 0)
@@ -355,6 +356,7 @@ int flat_export(const struct flat *f)
     if (status)
         return status;
     stop_catch();
+    outfile_from(f->x->src);
     err = operand_init(&operand, o.file, f->x->root);
     status = err ? tool_no_memory() : outfile_open(&out, f->x->dst, f->x->excl);
     if (!status) {

@@ -83,6 +83,7 @@ static int draw(struct make *m)
         tool_say(m->output, NULL, "%s", wrong ? wrong : strerror(s.err));
         status = TOOL_IO;
     } else {
+        outfile_from(m->file_name);
         status = write_picture(m->output, &s);
     }
     sink_release(&s);

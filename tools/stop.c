@@ -29,6 +29,11 @@ int stop_asked(void)
     return came;
 }
 
+void stop_note(int number)
+{
+    came = number;
+}
+
 void stop_now(void)
 {
     sigset_t one;

@@ -10,6 +10,8 @@
 void stop_catch(void);
 /* The signal that came, 0: none. */
 int stop_asked(void);
+/* As if that signal had come: a child that it was sent to has ended. */
+void stop_note(int number);
 /* Ends the process by that signal, if one came. */
 void stop_now(void);
 

@@ -1,5 +1,7 @@
 /* supervise.c - a child process that does the work, and a parent that waits for it. */
 #include "supervise.h"
+#include "stop.h"
+#include "tool.h"
 #include "limit.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -110,14 +112,6 @@ static int wait_for(pid_t child, const sigset_t *mine, int *asked)
     }
 }
 
-/* As the signal would have ended us. */
-static void end_by(int number, const sigset_t *before)
-{
-    sigprocmask(SIG_SETMASK, before, NULL);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
 int supervise(supervise_fn *work, void *ctx, int *died)
 {
     struct supervised *shared =
@@ -152,9 +146,12 @@ int supervise(supervise_fn *work, void *ctx, int *died)
     if (WIFSIGNALED(status) && *shared->hidden)
         unlink(shared->hidden);
     munmap(shared, sizeof *shared);
-    if (asked && WIFSIGNALED(status))
-        end_by(asked, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
+    /* The signal ends us too, once the caller has taken away what it made. */
+    if (asked && WIFSIGNALED(status)) {
+        stop_note(asked);
+        return TOOL_IO;
+    }
     *died = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -16,9 +16,9 @@ struct supervised {
 typedef int supervise_fn(struct supervised *shared, void *ctx);
 
 /* Runs work in a child process and gives its exit code.  Signals that ask for an end go to
- * the child, which is killed if it does not obey in time; then the caller's process ends
- * by that signal too.  *died is the signal that killed the child of itself, 0: none.
- * Where there can be no child the work is done here. */
+ * the child, which is killed if it does not obey in time; if one ended it, the caller gets
+ * TOOL_IO, takes away what it made and ends by stop_now().  *died is the signal that killed the
+ * child of itself, 0: none. Where there can be no child the work is done here. */
 int supervise(supervise_fn *work, void *ctx, int *died);
 
 #endif
