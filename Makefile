@@ -140,7 +140,7 @@ UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/uni
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 # Programs of the other suites, and datareps that they load.
 SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli $(if $(HAVE_HDF5),interop) fault hetero))
-PLUGIN_SRC := $(wildcard tests/*/plugin_*.c)
+PLUGIN_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/interop/%),$(wildcard tests/*/plugin_*.c))
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
@@ -281,7 +281,7 @@ $(SUITE): $(BUILD)/%: $(BUILD)/obj/%.o $(TEST_AR)
 
 $(PLUGINS): $(BUILD)/%.so: $(BUILD)/obj/%.o
 	@mkdir -p $(@D)
-	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -o $@ $<
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -o $@ $< $(if $(findstring /interop/,$@),$(HDF5_LIBS))
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(TEST_AR)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $< $(TEST_LIBS)

@@ -539,6 +539,8 @@ static bool differ_whole(const struct comparison *c, const drep_type *a_type, co
     enum sort sort = sort_of(c, a_type);
     int64_t size = drep_type_size(a_type);
 
+    if (c->exact && sort != SORT_REFERENCE && drep_type_kind(a_type) != DREP_KIND_VSTRING)
+        return memcmp(a, b, (size_t)size) != 0;
     if (sort == SORT_TEXT || sort_of(c, b_type) == SORT_TEXT)
         return differ_texts(a_type, a, b_type, b);
     if (sort == SORT_PAIR || sort_of(c, b_type) == SORT_PAIR)
@@ -582,8 +584,8 @@ static bool near_doubles(const struct comparison *c, const void *a, const void *
 bool compare_element(const struct comparison *c, const drep_type *a_type, const void *a,
                      const drep_type *b_type, const void *b, struct gap *gap)
 {
-    if (drep_type_code(a_type) == DREP_CODE_DOUBLE && drep_type_code(b_type) == DREP_CODE_DOUBLE &&
-        near_doubles(c, a, b))
+    if (!c->exact && drep_type_code(a_type) == DREP_CODE_DOUBLE &&
+        drep_type_code(b_type) == DREP_CODE_DOUBLE && near_doubles(c, a, b))
         return false;
     *gap = (struct gap){.abs = 0};
     return differ(c, a_type, a, b_type, b, gap);

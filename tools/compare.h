@@ -14,6 +14,8 @@ struct comparison {
      * format; negative: nothing. */
     double abs, rel, ulp;
     bool nan_differs; /* NaN is not the same as NaN */
+    bool exact;       /* between elements of one type: only equal bits are the same; but for what
+                         strings of variable length and references lead to */
 };
 
 /* The part of two elements in which they differ first, and how much in any. */

@@ -4,13 +4,15 @@
 #include "foreign.h"
 #include "hdf5.h"
 #include "input.h"
+#include "limit.h"
 #include "module.h"
+#include "outfile.h"
 #include "progress.h"
 #include "report.h"
-#include "limit.h"
 #include "stop.h"
 #include "supervise.h"
 #include "tool.h"
+#include "verify.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
@@ -28,6 +30,8 @@ struct work {
     bool import;
     struct report report;
     uint64_t total; /* that the progress bar knows */
+    struct verify verify;
+    bool verifying; /* that is initialised */
 };
 
 /* ------------------------------------------------------- what the module says */
@@ -56,13 +60,26 @@ static void advanced(void *ctx, uint64_t done, uint64_t total)
     progress_set(done);
 }
 
+static int64_t compared(void *ctx, const struct hdf5_pair *pair, char *text, size_t size)
+{
+    struct work *w = ctx;
+
+    if (!w->verifying && verify_init(&w->verify, pair->file)) {
+        snprintf(text, size, ": out of memory");
+        return 0;
+    }
+    w->verifying = true;
+    return verify_compare(&w->verify, pair->type, pair->n, pair->ours, pair->theirs, text, size);
+}
+
 /* ------------------------------------------------------------------- the child */
 
-static int run_module(struct work *w, char *hidden, struct hdf5_totals *totals)
+static int run_module(struct work *w, const char *place, char *hidden, struct hdf5_totals *totals)
 {
     const struct exchange *x = w->x;
     struct hdf5_options options = {.src = w->from,
                                    .dst = x->dst,
+                                   .place = place,
                                    .root = x->root,
                                    .datarep = x->datarep,
                                    .filters = x->filters,
@@ -76,6 +93,7 @@ static int run_module(struct work *w, char *hidden, struct hdf5_totals *totals)
                                    .progress = advanced,
                                    .stopped = limit_stopped,
                                    .error = failed,
+                                   .compare = x->no_verify ? NULL : compared,
                                    .ctx = w,
                                    .hidden = hidden,
                                    .totals = totals};
@@ -93,8 +111,28 @@ static int run_module(struct work *w, char *hidden, struct hdf5_totals *totals)
     stop_catch();
     err = run(&options);
     progress_end();
+    if (w->verifying)
+        verify_release(&w->verify);
     if (err && !w->report.failed)
         tool_fail(x->src, NULL, err);
+    return err;
+}
+
+/* The HDF5 file gets its name when it is whole, and was read back. */
+static int run_export(struct work *w, struct supervised *shared, struct hdf5_totals *totals)
+{
+    struct outfile out;
+    int err;
+
+    if (outfile_open_regular(&out, w->x->dst, w->x->excl)) {
+        w->report.failed = true;
+        return DREP_ERR_IO;
+    }
+    snprintf(shared->hidden, sizeof shared->hidden, "%s", out.hidden);
+    err = run_module(w, out.hidden, NULL, totals);
+    if (outfile_close(&out, !err) && !err)
+        err = DREP_ERR_IO;
+    *shared->hidden = 0;
     return err;
 }
 
@@ -106,7 +144,7 @@ static int work(struct supervised *shared, void *ctx)
 
     if (status)
         return status;
-    err = run_module(w, shared->hidden, &totals);
+    err = w->import ? run_module(w, NULL, shared->hidden, &totals) : run_export(w, shared, &totals);
     status = report_end(&w->report, err, &totals);
     stop_now();
     return status;
@@ -126,7 +164,7 @@ int exchange_run(const struct exchange *x, bool import)
                                 .json = x->json,
                                 .quiet = x->quiet,
                                 .verbose = x->verbose}};
-    char place[PATH_MAX];
+    char place[PATH_MAX], *real;
     struct stat before, now;
     bool made = false, there = stat(x->dst, &before) == 0;
     int died, status;
@@ -138,15 +176,18 @@ int exchange_run(const struct exchange *x, bool import)
     }
     limit_file_named(w.from);
     limit_object(x->src, NULL);
+    outfile_from(x->src);
     status = supervise(work, &w, &died);
     if (made)
         unlink(place);
     if (!died)
         return status;
     /* It may crash at its very end, when the target is in its place already. */
-    if (stat(x->dst, &now) == 0 && S_ISREG(now.st_mode) &&
+    real = realpath(x->dst, NULL);
+    if (real && stat(real, &now) == 0 && S_ISREG(now.st_mode) &&
         !(there && now.st_dev == before.st_dev && now.st_ino == before.st_ino))
-        unlink(x->dst);
+        unlink(real);
+    free(real);
     tool_say(x->src, NULL, "the HDF5 library crashed (%s); %s is not written", strsignal(died),
              x->dst);
     return TOOL_CORRUPT;

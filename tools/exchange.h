@@ -16,7 +16,8 @@ struct exchange {
     int nfilters; /* -1: those of the source */
     int range, threads;
     bool excl, exact, outside, json, verbose;
-    bool quiet; /* say what is lost, and nothing else */
+    bool quiet;     /* say what is lost, and nothing else */
+    bool no_verify; /* export: what is written is not read back */
 };
 
 /* The options of both directions. */

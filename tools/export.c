@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
-enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FORMAT };
+enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FORMAT, OPTION_NO_VERIFY };
 
 static int format_named(const char *name, int *out)
 {
@@ -42,6 +42,8 @@ static int run(int argc, char **argv)
             continue;
         if (option == OPTION_DATAREP)
             x.datarep = optarg;
+        if (option == OPTION_NO_VERIFY)
+            x.no_verify = true;
         if (option == OPTION_FORMAT)
             status = format_named(optarg, &f.format);
     }
@@ -70,6 +72,7 @@ static const struct option_row options[] = {
     {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw, where TARGET does not tell it",
      "hdf5 npy npz csv raw"},
     EXCHANGE_ROWS,
+    {OPTION_NO_VERIFY, "no-verify", NULL, "do not read back and compare what was written", NULL},
     {OPTION_DATAREP, "datarep", "NAME", "raw: how elements lie in the file (as they do)",
      "<datarep>"},
     FLAT_ROWS,
@@ -86,7 +89,8 @@ const struct command export_command = {
         "it came from; or a NumPy array (.npy), a table (.csv, .tsv) or bare elements (.raw,\n"
         ".bin, .dat) from a dataset, an archive (.npz) or a table from a group, as the end of\n"
         "TARGET's name or --format says.  What cannot be carried over is named on stderr and\n"
-        "left out; the exit status is then 1.",
+        "left out; the exit status is then 1.  What was written is read back and compared before\n"
+        "it gets its name.",
     .options = options,
     .examples = "  datarep export sst.drep sst.h5\n"
                 "  datarep export --root='/log[-100:]' station.drep last.csv",

@@ -69,7 +69,8 @@ void job_say(struct job *j, int weight, const char *what, const char *path, cons
     struct hdf5_finding finding = {weight, what, path, text};
     va_list ap;
 
-    if (j->lean)
+    /* What is said of the way out is not said again of the way back. */
+    if (j->lean || j->back)
         return;
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
@@ -188,6 +189,9 @@ void job_release(struct job *j)
         free(j->links[i].was);
         free(j->links[i].data);
     }
+    for (i = 0; i < j->nlost; i++)
+        free(j->lost[i].attribute);
+    free(j->lost);
     free(j->links);
     free(j->objects);
     free(j->slots);
@@ -321,16 +325,6 @@ MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
 
 /* ------------------------------------------------------------------ export */
 
-/* "DIR/.drep-XXXXXX.tmp" beside dst. */
-static int hidden_name(const char *dst, char *name, size_t size)
-{
-    const char *slash = strrchr(dst, '/');
-    int dir = slash ? (int)(slash - dst + 1) : 0;
-    int n = snprintf(name, size, "%.*s.drep-XXXXXX.tmp", dir, dst);
-
-    return n > 0 && (size_t)n < size ? 0 : -1;
-}
-
 /* The user block that the container keeps; *size is 0 without one. */
 static int read_user_block(struct job *j, void **block, size_t *size)
 {
@@ -370,45 +364,28 @@ static hsize_t user_block_size(size_t size)
     return size ? block : 0;
 }
 
-/* Creates the HDF5 file under a name beside dst. */
-static int create_hidden(struct job *j, char *hidden, size_t user_block)
+static int create_file(struct job *j, size_t user_block)
 {
-    mode_t mask = umask(0);
-    hid_t fapl, fcpl;
-    int fd;
+    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), fcpl = H5Pcreate(H5P_FILE_CREATE);
 
-    umask(mask);
-    fd = mkstemps(hidden, 4);
-    if (fd < 0)
-        return job_fail(j, errno == EACCES ? DREP_ERR_ACCESS : DREP_ERR_IO, "%s: %s", j->o->dst,
-                        strerror(errno));
-    fchmod(fd, 0666 & ~mask);
-    close(fd);
-    if (j->o->hidden && !realpath(hidden, j->o->hidden))
-        *j->o->hidden = 0;
-    fapl = H5Pcreate(H5P_FILE_ACCESS);
-    fcpl = H5Pcreate(H5P_FILE_CREATE);
     /* Attributes beyond 64 KiB and creation order need the object headers of 1.8. */
     H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_link_creation_order(fcpl, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
     H5Pset_attr_creation_order(fcpl, H5P_CRT_ORDER_TRACKED);
     H5Pset_userblock(fcpl, user_block_size(user_block));
-    j->h = H5Fcreate(hidden, H5F_ACC_TRUNC, fcpl, fapl);
+    j->h = H5Fcreate(j->o->place, H5F_ACC_TRUNC, fcpl, fapl);
     H5Pclose(fcpl);
     H5Pclose(fapl);
-    if (j->h < 0) {
-        job_fail_hdf5(j, j->o->dst);
-        return DREP_ERR_IO;
-    }
-    return 0;
+    if (j->h >= 0)
+        return 0;
+    job_fail_hdf5(j, j->o->dst);
+    return DREP_ERR_IO;
 }
 
-/* Writes the user block and makes all durable. */
-static int complete(struct job *j, const char *hidden, const void *block, size_t size)
+static int write_user_block(struct job *j, const void *block, size_t size)
 {
-    int fd = open(hidden, O_WRONLY | O_CLOEXEC);
-    int ok = fd >= 0 && (!size || pwrite(fd, block, size, 0) == (ssize_t)size) && fsync(fd) == 0;
-    int number = errno;
+    int fd = open(j->o->place, O_WRONLY | O_CLOEXEC);
+    int ok = fd >= 0 && pwrite(fd, block, size, 0) == (ssize_t)size, number = errno;
 
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = 0;
@@ -419,42 +396,25 @@ static int complete(struct job *j, const char *hidden, const void *block, size_t
                          strerror(number));
 }
 
-/* Gives the finished file its name. */
-static int publish(struct job *j, const char *hidden)
-{
-    if (!j->o->excl)
-        return rename(hidden, j->o->dst) == 0
-                   ? 0
-                   : job_fail(j, DREP_ERR_IO, "%s: %s", j->o->dst, strerror(errno));
-    if (link(hidden, j->o->dst) != 0)
-        return job_fail(j, errno == EEXIST ? DREP_ERR_FILE_EXISTS : DREP_ERR_IO, "%s: %s",
-                        j->o->dst, strerror(errno));
-    unlink(hidden);
-    return 0;
-}
-
-static int export_to(struct job *j, char *hidden)
+static int export_to(struct job *j)
 {
     void *block;
     size_t size;
     int err = read_user_block(j, &block, &size);
 
     if (!err)
-        err = create_hidden(j, hidden, size);
+        err = create_file(j, size);
     if (!err)
         err = export_all(j);
     if (j->h >= 0 && H5Fclose(j->h) < 0 && !err) {
         job_fail_hdf5(j, j->o->dst);
         err = DREP_ERR_IO;
     }
-    if (!err)
-        err = complete(j, hidden, block, size);
-    if (!err)
-        err = publish(j, hidden);
-    if (err)
-        unlink(hidden);
-    if (j->o->hidden)
-        *j->o->hidden = 0;
+    j->h = -1;
+    if (!err && size)
+        err = write_user_block(j, block, size);
+    if (!err && j->o->compare)
+        err = verify_all(j, block, size);
     free(block);
     return err;
 }
@@ -462,19 +422,13 @@ static int export_to(struct job *j, char *hidden)
 MODULE_API int datarep_hdf5_export(const struct hdf5_options *options)
 {
     struct job j = {.o = options, .h = -1, .cset = H5T_CSET_UTF8, .fill_time = H5D_FILL_TIME_IFSET};
-    char hidden[PATH_MAX];
     struct quiet q;
-    int err;
+    int err = drep_open(options->src, DREP_RDONLY, NULL, &j.d);
 
-    if (options->excl && access(options->dst, F_OK) == 0)
-        return finish(&j, job_fail(&j, DREP_ERR_FILE_EXISTS, "%s: exists", options->dst));
-    if (hidden_name(options->dst, hidden, sizeof hidden) != 0)
-        return finish(&j, job_fail(&j, DREP_ERR_NAME, "%s: too long a name", options->dst));
-    err = drep_open(options->src, DREP_RDONLY, NULL, &j.d);
     if (err)
         return finish(&j, job_fail_drep(&j, err));
     quiet_begin(&q);
-    err = array_conversion_begin() == 0 ? export_to(&j, hidden) : job_fail_hdf5(&j, "conversion");
+    err = array_conversion_begin() == 0 ? export_to(&j) : job_fail_hdf5(&j, "conversion");
     array_conversion_end();
     drep_abandon(j.d);
     err = finish(&j, err);

@@ -10,7 +10,7 @@
 #include <limits.h>
 
 /* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 2
+#define DATAREP_HDF5_INTERFACE 3
 
 /* How much a finding weighs. */
 enum hdf5_weight {
@@ -31,6 +31,18 @@ typedef void hdf5_say_fn(void *ctx, const struct hdf5_finding *finding);
 /* Bytes of elements moved, of those there are. */
 typedef void hdf5_progress_fn(void *ctx, uint64_t done, uint64_t total);
 
+/* Elements of the container, and the same as libhdf5 reads them back from the exported file;
+ * both as `type` says that they lie in memory. */
+struct hdf5_pair {
+    drep_file *file; /* that references lead into */
+    const drep_type *type;
+    int64_t n;
+    const void *ours, *theirs;
+};
+/* The number of the first element that is not the same bit for bit, -1: all are.  `text` gets
+ * the part of it that differs and both values. */
+typedef int64_t hdf5_compare_fn(void *ctx, const struct hdf5_pair *pair, char *text, size_t size);
+
 /* What a job has moved. */
 struct hdf5_totals {
     int64_t groups, datasets, types, dimensions, links, attributes;
@@ -42,12 +54,14 @@ struct hdf5_totals {
 struct hdf5_options {
     const char *src;
     const char *dst;
+    const char *place;          /* export: the empty file that is written, which gets the name
+                                   dst when it is whole */
     const char *root;           /* the group of the source to begin at, NULL: "/" */
     const char *datarep;        /* import: of the new file; never NULL */
     const drep_filter *filters; /* import: of all chunked datasets, instead of theirs */
     int nfilters;               /* -1: theirs */
     int range;                  /* DREP_RANGE_...: values that the target cannot hold */
-    int excl;                   /* 1: fail if dst exists */
+    int excl;                   /* import, 1: fail if dst exists */
     int exact;                  /* import: note byte orders too, so that export restores them */
     int outside;                /* import: read raw files and sources of virtual datasets that
                                    lie outside the directory of src */
@@ -56,15 +70,18 @@ struct hdf5_options {
     hdf5_progress_fn *progress;                    /* may be NULL */
     int (*stopped)(void);                          /* non-zero: the work is to end; may be NULL */
     void (*error)(void *ctx, const char *message); /* why a function below fails; once */
-    void *ctx;                                     /* first argument of the three */
-    /* Where the new file grows until it has its name: PATH_MAX bytes, or NULL.  Whoever
+    /* Export: reads the finished file back and compares all of it before it gets its name; a
+     * difference is a failure.  NULL: it is not read back. */
+    hdf5_compare_fn *compare;
+    void *ctx; /* first argument of these functions */
+    /* Import: where the new file grows until it has its name: PATH_MAX bytes, or NULL.  Whoever
      * outlives a crash of the module removes it. */
     char *hidden;
     struct hdf5_totals *totals; /* may be NULL */
 };
 
-/* What the module exports.  Both give 0 or a DREP_ERR_... code; on failure no
- * half-made destination stays behind. */
+/* What the module exports.  Both give 0 or a DREP_ERR_... code; on failure import leaves
+ * no half-made destination. */
 int datarep_hdf5_import(const struct hdf5_options *options);
 int datarep_hdf5_export(const struct hdf5_options *options);
 /* DATAREP_HDF5_INTERFACE as the module was compiled. */

@@ -1,4 +1,5 @@
-/* hdf5_drain.c - the elements of a container's dataset go into an HDF5 one.
+/* hdf5_drain.c - the elements of a container's dataset go into an HDF5 one, or are compared
+ * with what is in it.
  *
  * They are read as HDF5's file has them, so that HDF5 converts nothing, in blocks that
  * bound memory. */
@@ -55,6 +56,37 @@ static int write_block(struct emptier *e, const struct box *b, int64_t n)
     return err;
 }
 
+/* The elements of a dataset, for messages. */
+static struct verified place_of(const struct emptier *e, const struct box *b)
+{
+    return (struct verified){.path = e->o->path,
+                             .what = "",
+                             .name = "",
+                             .rank = b ? b->rank : 0,
+                             .start = b ? b->start : NULL,
+                             .count = b ? b->count : NULL};
+}
+
+/* Reads the block back and compares it. */
+static int check_block(struct emptier *e, const struct box *b, int64_t n)
+{
+    struct verified at = place_of(e, b);
+    hid_t mem = box_space(b);
+    int err;
+
+    if (box_select_hdf5(b, e->space) < 0 ||
+        H5Dread(e->dset, e->s->map.mem, mem, e->space, H5P_DEFAULT, e->h) < 0) {
+        job_fail_hdf5(e->j, e->o->path);
+        err = DREP_ERR_CONVERSION;
+    } else {
+        err = verify_elements(e->j, &at, &e->s->map, (size_t)n, e->d, e->h);
+        if (e->s->map.variable)
+            H5Dvlen_reclaim(e->s->map.mem, mem, H5P_DEFAULT, e->h);
+    }
+    H5Sclose(mem);
+    return err;
+}
+
 static int export_block(struct emptier *e, const struct box *b)
 {
     drep_report report = {0};
@@ -75,11 +107,13 @@ static int export_block(struct emptier *e, const struct box *b)
     e->lost.overflow += report.overflow;
     e->lost.inexact += report.inexact;
     e->lost.nan_lost += report.nan_lost;
-    if (!is_fill(e, n))
+    if (e->j->back)
+        err = check_block(e, b, n);
+    else if (!is_fill(e, n))
         err = write_block(e, b, n);
     if (drep_type_variable(e->s->map.held))
         drep_vlen_free(e->s->map.held, n, e->d);
-    e->j->totals.bytes += (uint64_t)n * e->s->map.dsize;
+    e->j->totals.bytes += e->j->back ? 0 : (uint64_t)n * e->s->map.dsize;
     job_progress(e->j, (uint64_t)n * e->s->map.hsize);
     return err;
 }
@@ -146,7 +180,7 @@ static int export_blocks(struct emptier *e, int64_t most)
         return job_no_memory(e->j);
     /* Zeroed, so that gaps between members compare equal. */
     e->d = calloc((size_t)n + 1, e->s->map.dsize);
-    e->h = e->s->map.kind == MAP_FLAT && !nulls_any(&e->nulls)
+    e->h = e->s->map.kind == MAP_FLAT && !nulls_any(&e->nulls) && !e->j->back
                ? e->d
                : calloc((size_t)n + 1, e->s->map.hsize);
     e->fill = calloc(1, e->s->map.dsize + 1);
@@ -184,17 +218,60 @@ static int is_copy(struct job *j, const struct drain *s)
     return same;
 }
 
+static int check_fill(struct emptier *e, hid_t dcpl)
+{
+    const struct drain *s = e->s;
+    struct verified at = place_of(e, NULL);
+    struct move mv = {.j = e->j, .path = e->o->path};
+    hid_t scalar = H5Screate(H5S_SCALAR);
+    void *d = move_alloc(&mv, s->map.dsize), *h = move_alloc(&mv, s->map.hsize);
+    int err = d && h ? drain_fill(e->j, s, d) : DREP_ERR_NOMEM;
+
+    at.what = "fill value";
+    if (!err && H5Pget_fill_value(dcpl, s->map.mem, h) < 0) {
+        err = verify_failed(e->j, &at, "it is not read back");
+    } else if (!err) {
+        err = verify_elements(e->j, &at, &s->map, 1, d, h);
+        if (s->map.variable)
+            H5Dvlen_reclaim(s->map.mem, scalar, H5P_DEFAULT, h);
+    }
+    if (d)
+        drep_vlen_free(s->map.held, 1, d);
+    H5Sclose(scalar);
+    move_release(&mv);
+    return err;
+}
+
+/* Compares what HDF5 says of the dataset before any element. */
+static int check_dataset(struct emptier *e, hid_t dcpl)
+{
+    const struct drain *s = e->s;
+    struct verified at = place_of(e, NULL);
+    hid_t type = H5Dget_type(e->dset);
+    int err = verify_type(e->j, &at, s->file, type);
+
+    at.rank = s->info.rank;
+    if (!err)
+        err = verify_shape(e->j, &at, s->info.dims, e->space);
+    if (!err && s->info.fill == DREP_FILL_VALUE && !has_references(&s->map))
+        err = check_fill(e, dcpl);
+    if (type > 0)
+        H5Tclose(type);
+    return err;
+}
+
 int export_data(struct job *j, const struct object *o)
 {
     struct emptier e = {.j = j, .o = o};
     struct drain s;
     hid_t dcpl;
     int64_t most;
-    int err = drain_open(j, o, &s);
+    int none, err = drain_open(j, o, &s);
 
     if (err)
         return err;
-    if (s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || s.info.stored == 0) {
+    none = s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || s.info.stored == 0;
+    if (none && !j->back) {
         drain_close(&s);
         return 0;
     }
@@ -202,18 +279,21 @@ int export_data(struct job *j, const struct object *o)
     e.dset = H5Oopen_by_addr(j->h, (haddr_t)o->made);
     e.space = H5Dget_space(e.dset);
     dcpl = H5Dget_create_plist(e.dset);
+    if (j->back)
+        err = check_dataset(&e, dcpl);
     e.sparse = H5Pget_layout(dcpl) == H5D_CHUNKED && s.map.kind == MAP_FLAT && !s.map.variable &&
                s.info.fill != DREP_FILL_NONE;
     most =
         (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
-    err = nulls_read(j, &s.remarks, &s.notes, NULL, &e.nulls);
     if (!err)
+        err = nulls_read(j, &s.remarks, &s.notes, NULL, &e.nulls);
+    if (!err && !none)
         err = export_blocks(&e, most > 0 ? most : 1);
     nulls_release(&e.nulls);
     H5Pclose(dcpl);
     H5Sclose(e.space);
     H5Dclose(e.dset);
-    if (!err) {
+    if (!err && !j->back) {
         say_lost(&e);
         j->totals.copied += is_copy(j, &s);
     }

@@ -286,13 +286,12 @@ static int make_group(struct job *j, struct object *o, hid_t lcpl)
     return err;
 }
 
-/* A named datatype before it has a name: datasets may be of it. */
-static int prepare_type(struct job *j, struct object *o)
+/* The datatype in HDF5 of a named one. */
+static int own_type(struct job *j, const struct object *o, hid_t *out)
 {
     char *path = job_source(j, o);
     struct remarks all = {0}, notes = {0};
     drep_type *type = NULL;
-    hid_t tcpl, t = 0;
     int err = path ? remarks_read(j, path, &all) : job_no_memory(j);
 
     if (!err)
@@ -303,9 +302,22 @@ static int prepare_type(struct job *j, struct object *o)
             job_fail_drep(j, err);
     }
     if (!err) {
-        t = made_type(j, type, &notes, 1);
-        err = t ? 0 : DREP_ERR_UNSUPPORTED;
+        *out = made_type(j, type, &notes, 1);
+        err = *out ? 0 : DREP_ERR_UNSUPPORTED;
     }
+    drep_type_free(type);
+    remarks_release(&all);
+    remarks_release(&notes);
+    free(path);
+    return err;
+}
+
+/* A named datatype before it has a name: datasets may be of it. */
+static int prepare_type(struct job *j, struct object *o)
+{
+    hid_t tcpl, t = 0;
+    int err = own_type(j, o, &t);
+
     if (!err) {
         tcpl = H5Pcreate(H5P_DATATYPE_CREATE);
         H5Pset_attr_creation_order(tcpl, H5P_CRT_ORDER_TRACKED);
@@ -317,10 +329,6 @@ static int prepare_type(struct job *j, struct object *o)
         H5Tclose(t);
     else
         o->handle = t;
-    drep_type_free(type);
-    remarks_release(&all);
-    remarks_release(&notes);
-    free(path);
     return err;
 }
 
@@ -424,7 +432,7 @@ void drain_close(struct drain *d)
 }
 
 /* References in fill values would have to exist before the dataset does. */
-static int has_references(const struct map *m)
+int has_references(const struct map *m)
 {
     size_t i;
 
@@ -519,7 +527,8 @@ static int make_dataset(struct job *j, struct object *o, hid_t lcpl)
     err = dset < 0 ? DREP_ERR_UNSUPPORTED : made(j, o, dset);
     if (!err) {
         j->totals.datasets++;
-        j->total += (uint64_t)s.info.count * s.map.hsize;
+        /* Once on the way out, and once on the way back. */
+        j->total += (uint64_t)s.info.count * s.map.hsize * (j->o->compare ? 2 : 1);
     }
     if (dset > 0)
         H5Dclose(dset);
@@ -776,6 +785,57 @@ static int is_ours(const struct attributes *as, const char *name, const drep_att
            info->rank == DREP_NULL_SPACE && drep_type_kind(info->type) == DREP_KIND_VSTRING;
 }
 
+/* Compares what HDF5 gives back with the attribute. */
+static int check_attribute(struct attributes *as, const char *name, const drep_attrinfo *info,
+                           const struct map *m, hid_t file)
+{
+    struct job *j = as->j;
+    struct move mv = {.j = j, .path = as->o->path};
+    struct verified at = {.path = as->o->path,
+                          .what = "attribute ",
+                          .name = name,
+                          .rank = info->rank,
+                          .count = info->dims};
+    size_t n = info->rank == DREP_NULL_SPACE ? 0 : (size_t)info->count;
+    char *was = name_before(&as->remarks, "attribute-was", name);
+    hid_t attr = H5Aopen(as->object, was && *was ? was : name, H5P_DEFAULT);
+    hid_t type = attr > 0 ? H5Aget_type(attr) : -1, space = attr > 0 ? H5Aget_space(attr) : -1;
+    void *d = move_alloc(&mv, n * m->dsize), *h = move_alloc(&mv, n * m->hsize);
+    int err = d && h ? 0 : DREP_ERR_NOMEM, filled = 0;
+
+    if (!err && space < 0)
+        err = verify_failed(j, &at, "it is not read back");
+    if (!err)
+        err = verify_type(j, &at, file, type);
+    if (!err)
+        err = verify_shape(j, &at, info->dims, space);
+    if (!err && n) {
+        err = drep_attr_read(j->d, as->path, name, m->held, d);
+        if (err)
+            job_fail_drep(j, err);
+        filled = !err;
+    }
+    if (filled && H5Aread(attr, m->mem, h) < 0) {
+        job_fail_hdf5(j, "read back");
+        err = verify_failed(j, &at, "it is not read back");
+    } else if (filled) {
+        err = verify_elements(j, &at, m, n, d, h);
+        if (m->variable)
+            H5Dvlen_reclaim(m->mem, space, H5P_DEFAULT, h);
+    }
+    if (filled && drep_type_variable(m->held))
+        drep_vlen_free(m->held, info->count, d);
+    if (type > 0)
+        H5Tclose(type);
+    if (space > 0)
+        H5Sclose(space);
+    if (attr > 0)
+        H5Aclose(attr);
+    move_release(&mv);
+    free(was);
+    return err;
+}
+
 static int carry_attribute(struct attributes *as, const char *name, const drep_attrinfo *info)
 {
     struct job *j = as->j;
@@ -794,7 +854,8 @@ static int carry_attribute(struct attributes *as, const char *name, const drep_a
     file = type_out(j, as->o, info->type, sharing_of(&as->sharings, name), &notes, named);
     err = file ? map_from_hdf5(j, file, info->type, ORDER_SILENT, NULL, &m) : DREP_ERR_UNSUPPORTED;
     if (!err) {
-        err = write_attribute(as, name, info, &m, file, &nulls);
+        err = j->back ? check_attribute(as, name, info, &m, file)
+                      : write_attribute(as, name, info, &m, file, &nulls);
         map_release(&m);
     }
     if (file > 0)
@@ -802,6 +863,32 @@ static int carry_attribute(struct attributes *as, const char *name, const drep_a
     nulls_release(&nulls);
     remarks_release(&notes);
     return err;
+}
+
+/* Notes that an attribute is lost: it will not be read back. */
+static int lose_attribute(struct job *j, uint64_t key, const char *name)
+{
+    if (j->nlost == j->lost_room) {
+        size_t room = j->lost_room ? 2 * j->lost_room : 16;
+        struct lost *lost = realloc(j->lost, room * sizeof *lost);
+
+        if (!lost)
+            return job_no_memory(j);
+        j->lost = lost;
+        j->lost_room = room;
+    }
+    j->lost[j->nlost] = (struct lost){key, strdup(name)};
+    return j->lost[j->nlost].attribute ? (j->nlost++, 0) : job_no_memory(j);
+}
+
+static int is_lost(const struct job *j, uint64_t key, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < j->nlost; i++)
+        if (j->lost[i].key == key && strcmp(j->lost[i].attribute, name) == 0)
+            return 1;
+    return 0;
 }
 
 static int export_attribute(const char *name, void *ctx)
@@ -812,7 +899,7 @@ static int export_attribute(const char *name, void *ctx)
     char what[1100];
     int err;
 
-    if (is_annotation(name))
+    if (is_annotation(name) || (j->back && is_lost(j, as->o->key, name)))
         return 0;
     info = calloc(1, sizeof *info);
     if (!info)
@@ -825,7 +912,9 @@ static int export_attribute(const char *name, void *ctx)
         err = carry_attribute(as, name, info);
     drep_attrinfo_release(info);
     free(info);
-    as->err = job_skip(j, err, "attribute", as->o->path, what);
+    as->err = j->back ? err : job_skip(j, err, "attribute", as->o->path, what);
+    if (err && !as->err)
+        as->err = lose_attribute(j, as->o->key, name);
     return as->err;
 }
 
@@ -844,7 +933,7 @@ static int set_comment(struct attributes *as)
 {
     const char *text = remarks_find(&as->remarks, "comment");
 
-    if (text && H5Oset_comment(as->object, text) < 0)
+    if (text && !as->j->back && H5Oset_comment(as->object, text) < 0)
         return job_fail_hdf5(as->j, "comment");
     return 0;
 }
@@ -917,12 +1006,38 @@ static int add_use(struct job *j, struct users *u, uint64_t scale, uint64_t data
     return 0;
 }
 
-static int write_made(struct job *j, hid_t object, const char *name, hid_t file, hid_t mem,
-                      hid_t space, const void *value)
+/* True if an attribute of HDF5's own came with the container's, and is not to be made. */
+static int is_carried(struct job *j, const struct object *o, hid_t object, const char *name)
 {
-    hid_t attr = H5Acreate2(object, name, file, space, H5P_DEFAULT, H5P_DEFAULT);
-    int err = attr < 0 || H5Awrite(attr, mem, value) < 0 ? job_fail_hdf5(j, name) : 0;
+    drep_attrinfo *info;
+    char *path;
+    int there;
 
+    if (!j->back)
+        return H5Aexists(object, name) > 0;
+    path = job_source(j, o);
+    info = calloc(1, sizeof *info);
+    there = path && info && drep_attr_info(j->d, path, name, info) == 0;
+    if (there)
+        drep_attrinfo_release(info);
+    free(info);
+    free(path);
+    return there && !is_lost(j, o->key, name);
+}
+
+/* An attribute of HDF5's own; space: of one dimension, or a scalar. */
+static int write_made(struct job *j, const struct object *o, hid_t object, const char *name,
+                      hid_t type, hid_t space, const void *value)
+{
+    struct verified at = {.path = o->path, .what = "attribute ", .name = name};
+    hid_t attr;
+    int err;
+
+    if (j->back)
+        return verify_made(j, object, &at, type, value,
+                           (size_t)H5Sget_simple_extent_npoints(space));
+    attr = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    err = attr < 0 || H5Awrite(attr, type, value) < 0 ? job_fail_hdf5(j, name) : 0;
     if (attr > 0)
         H5Aclose(attr);
     return err;
@@ -958,11 +1073,11 @@ static int list_scales(struct job *j, struct object *o, struct users *u)
     }
     dset = H5Oopen_by_addr(j->h, (haddr_t)o->made);
     /* A scale has none itself, and one that was carried as an attribute stays. */
-    if (any && !o->scale && H5Aexists(dset, SCALE_LIST) == 0) {
+    if (any && !o->scale && !is_carried(j, o, dset, SCALE_LIST)) {
         rank = (hsize_t)info.rank;
         type = H5Tvlen_create(H5T_STD_REF_OBJ);
         space = H5Screate_simple(1, &rank, NULL);
-        err = write_made(j, dset, SCALE_LIST, type, type, space, lists);
+        err = write_made(j, o, dset, SCALE_LIST, type, space, lists);
         for (d = 0; !err && d < info.rank; d++)
             if (lists[d].len)
                 err = add_use(j, u, (uint64_t)refs[d], o->made, d);
@@ -982,26 +1097,28 @@ static int by_scale(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int mark_text(struct job *j, hid_t object, const char *name, const char *text, size_t size)
+static int mark_text(struct job *j, const struct object *o, hid_t object, const char *name,
+                     const char *text, size_t size)
 {
     char value[1100] = "";
     hid_t type, space;
     int err;
 
-    if (H5Aexists(object, name) > 0)
+    if (is_carried(j, o, object, name))
         return 0;
     snprintf(value, sizeof value, "%s", text);
     type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, size);
     space = H5Screate(H5S_SCALAR);
-    err = write_made(j, object, name, type, type, space, value);
+    err = write_made(j, o, object, name, type, space, value);
     H5Sclose(space);
     H5Tclose(type);
     return err;
 }
 
 /* REFERENCE_LIST of one scale, in the order in which its users were met. */
-static int mark_users(struct job *j, hid_t object, const struct use *use, size_t n)
+static int mark_users(struct job *j, const struct object *o, hid_t object, const struct use *use,
+                      size_t n)
 {
     struct scale_user *list = n ? calloc(n, sizeof *list) : NULL;
     hid_t type, space;
@@ -1009,7 +1126,7 @@ static int mark_users(struct job *j, hid_t object, const struct use *use, size_t
     size_t i;
     int err;
 
-    if (n == 0 || H5Aexists(object, SCALE_USERS) > 0) {
+    if (n == 0 || is_carried(j, o, object, SCALE_USERS)) {
         free(list);
         return 0;
     }
@@ -1019,7 +1136,7 @@ static int mark_users(struct job *j, hid_t object, const struct use *use, size_t
         list[i] = use[i].user;
     type = scale_user_type();
     space = H5Screate_simple(1, &count, NULL);
-    err = write_made(j, object, SCALE_USERS, type, type, space, list);
+    err = write_made(j, o, object, SCALE_USERS, type, space, list);
     H5Sclose(space);
     H5Tclose(type);
     free(list);
@@ -1077,11 +1194,11 @@ static int mark_scale(struct job *j, const struct object *dim, const struct user
     while (first + n < u->n && u->use[first + n].scale == o->made)
         n++;
     object = H5Oopen_by_addr(j->h, (haddr_t)o->made);
-    err = mark_text(j, object, SCALE_CLASS, SCALE_VALUE, sizeof SCALE_VALUE);
+    err = mark_text(j, o, object, SCALE_CLASS, SCALE_VALUE, sizeof SCALE_VALUE);
     if (!err && !is_nameless(j, o))
-        err = mark_text(j, object, SCALE_NAME, text, size);
+        err = mark_text(j, o, object, SCALE_NAME, text, size);
     if (!err)
-        err = mark_users(j, object, u->n ? &u->use[first] : NULL, n);
+        err = mark_users(j, o, object, u->n ? &u->use[first] : NULL, n);
     H5Oclose(object);
     return err;
 }
@@ -1099,6 +1216,12 @@ static void note_variables(struct job *j)
     }
 }
 
+/* As job_skip(); but what is read back otherwise is never skipped. */
+static int skip_back(struct job *j, int err, const char *what, const char *path, const char *text)
+{
+    return j->back ? err : job_skip(j, err, what, path, text);
+}
+
 static int export_dimensions(struct job *j)
 {
     struct users u = {0};
@@ -1113,8 +1236,8 @@ static int export_dimensions(struct job *j)
         qsort(u.use, u.n, sizeof *u.use, by_scale);
     for (i = 0; !err && i < j->n; i++)
         if (j->objects[i].kind == DREP_OBJ_DIMENSION)
-            err = job_skip(j, mark_scale(j, &j->objects[i], &u), "dimension", j->objects[i].path,
-                           "not a dimension scale");
+            err = skip_back(j, mark_scale(j, &j->objects[i], &u), "dimension", j->objects[i].path,
+                            "not a dimension scale");
     free(u.use);
     return err;
 }
@@ -1154,6 +1277,50 @@ int export_all(struct job *j)
             continue;
         job_say(j, HDF5_MADE, kinds[o->kind], o->path, "%s", kinds[o->kind]);
         err = export_attributes(j, o);
+        if (!err && o->kind == DREP_OBJ_DATASET)
+            err = export_data(j, o);
+    }
+    return err ? err : export_dimensions(j);
+}
+
+/* ------------------------------------------------------------------- reading back */
+
+/* Whether the object's path leads to it. */
+static int check_object(struct job *j, const struct object *o)
+{
+    struct verified at = {.path = o->path, .what = "", .name = ""};
+    hid_t object = H5Oopen(j->h, o->path, H5P_DEFAULT), type = 0;
+    H5O_info_t info;
+    int err = 0;
+
+    if (object < 0 || H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ||
+        (uint64_t)info.addr != o->made)
+        err = verify_failed(j, &at, "it is not read back");
+    if (!err && o->kind == DREP_OBJ_TYPE) {
+        err = own_type(j, o, &type);
+        if (!err)
+            err = verify_type(j, &at, type, object);
+    }
+    if (type > 0)
+        H5Tclose(type);
+    if (object > 0)
+        H5Oclose(object);
+    return err;
+}
+
+int export_back(struct job *j)
+{
+    size_t i;
+    int err = 0;
+
+    for (i = 0; !err && i < j->n; i++) {
+        const struct object *o = &j->objects[i];
+
+        if (!o->made)
+            continue;
+        err = check_object(j, o);
+        if (!err)
+            err = export_attributes(j, o);
         if (!err && o->kind == DREP_OBJ_DATASET)
             err = export_data(j, o);
     }

@@ -3,7 +3,8 @@
  * hdf5.c holds the entry points and the job; hdf5_type.c and hdf5_made.c the
  * correspondence of datatypes, hdf5_move.c, hdf5_region.c and hdf5_array.c that of values;
  * hdf5_import.c, hdf5_scale.c, hdf5_keep.c and hdf5_fill.c the way in, hdf5_export.c,
- * hdf5_store.c and hdf5_drain.c the way out, hdf5_remark.c the annotations between.
+ * hdf5_store.c and hdf5_drain.c the way out, hdf5_verify.c reading that back,
+ * hdf5_remark.c the annotations between.
  * An HDF5 object is known by its address, one of ours by its id. */
 #ifndef TOOLS_HDF5_PARTS_H
 #define TOOLS_HDF5_PARTS_H
@@ -69,6 +70,12 @@ struct odd_link {
     size_t size;
 };
 
+/* An attribute that has no counterpart in HDF5, and was reported as lost. */
+struct lost {
+    uint64_t key; /* of its object */
+    char *attribute;
+};
+
 struct job {
     const struct hdf5_options *o;
     drep_file *d;
@@ -93,6 +100,10 @@ struct job {
     int64_t dated;        /* import: objects with a time of change */
     struct hdf5_totals totals;
     struct threads *threads; /* threads for chunks, made at first use */
+    struct lost *lost;       /* export */
+    size_t nlost, lost_room;
+    struct job *back; /* export, while the file is read back: a job whose objects are known by
+                         their addresses there; else NULL */
 };
 
 /* Keeps the message and returns err. */
@@ -433,10 +444,35 @@ void drain_close(struct drain *d);
 /* The fill value as what is held; its variable parts for drep_vlen_free(). */
 int drain_fill(struct job *j, const struct drain *s, void *held);
 
+int has_references(const struct map *m);
 hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
                const struct remarks *notes, int named);
 int ref_out(struct move *mv, int region, void *h, drep_ref *d);
+/* These write or, while the file is read back (j->back), compare. */
 int export_data(struct job *j, const struct object *o);
 int export_all(struct job *j);
+int export_back(struct job *j);
+
+/* Reading back: hdf5_verify.c. */
+int verify_all(struct job *j, const void *user_block, size_t size);
+/* Where compared elements stand. */
+struct verified {
+    const char *path;
+    const char *what; /* "" or "attribute " and the like */
+    const char *name; /* of the attribute */
+    int rank;
+    const int64_t *start, *count; /* of the box; start NULL: zeros */
+};
+/* Compares n elements that HDF5 gave, in its memory, with ours; DREP_ERR_CONVERSION with a
+ * message if they differ.  Puts ours the way that HDF5 has references. */
+int verify_elements(struct job *j, const struct verified *at, const struct map *m, size_t n,
+                    void *ours, const void *theirs);
+int verify_type(struct job *j, const struct verified *at, hid_t made, hid_t read);
+int verify_shape(struct job *j, const struct verified *at, const int64_t *dims, hid_t space);
+/* Compares the bytes of an attribute that export made by itself. */
+int verify_made(struct job *j, hid_t object, const struct verified *at, hid_t mem,
+                const void *value, size_t n);
+int verify_failed(struct job *j, const struct verified *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,0 +1,178 @@
+#!/bin/bash
+# run-replace.sh - what a file that is made takes over: permissions, owner, place behind links.
+#
+# Every subcommand that makes a file does the same, whether the library or the command writes it.
+# shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+. "$(dirname "$0")/tap.sh"
+
+cd "$tmp" || exit 1
+umask 022
+cat > s.yaml << 'END'
+root:
+  d: {dataset: DOUBLE, shape: [4, 4], data: [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]}
+END
+"$DATAREP" create -s s.yaml a.drep || exit 1
+
+[ -e "$(dirname "$DATAREP")/datarep-hdf5.so" ] && "$DATAREP" export a.drep a.h5
+"$DATAREP" export a.drep a.npy
+
+# What makes FILE, each from one other file.
+make() { # KIND FILE
+    case $1 in
+    create) "$DATAREP" create -s s.yaml "$2" ;;
+    convert) "$DATAREP" convert a.drep "$2" ;;
+    repair) "$DATAREP" check -q --repair="$2" a.drep ;;
+    import) "$DATAREP" import a.npy "$2" ;;
+    import-hdf5) "$DATAREP" import a.h5 "$2" ;;
+    export-hdf5) "$DATAREP" export --format=hdf5 a.drep "$2" ;;
+    export-npz) "$DATAREP" export --format=npz a.drep "$2" ;;
+    export-npy | export-csv | export-raw) "$DATAREP" export --format="${1#*-}" a.drep "$2" ;;
+    plot) "$DATAREP" plot -o "$2" a.drep d ;;
+    esac
+}
+
+kinds="export-npy export-csv export-raw"
+[ ! -e a.h5 ] || kinds="$kinds export-hdf5"
+[ ! -e "$(dirname "$DATAREP")/datarep-zip.so" ] || kinds="$kinds export-npz"
+[ ! -e "$(dirname "$DATAREP")/datarep-plot.so" ] || kinds="$kinds plot"
+
+is() { # WANT GOT WHAT
+    [ "$1" = "$2" ] || {
+        echo "$3: $2, not $1"
+        return 1
+    }
+}
+
+# In a folder of its own, in which nothing else may stay.
+fresh() {
+    rm -rf box other && mkdir box other
+}
+
+left() { # NAMES...
+    is "$*" "$(ls -A box | tr '\n' ' ' | sed 's/ $//')" "left behind"
+}
+
+keeps_mode() { # KIND
+    local mode
+    for mode in 600 664 444; do
+        fresh
+        echo old > box/t.png
+        chmod $mode box/t.png
+        (umask 027 && make "$1" box/t.png) || return 1
+        is $mode "$(stat -c %a box/t.png)" mode && left t.png || return 1
+        [ "$(head -c 3 box/t.png)" != old ] || return 1
+    done
+}
+
+new_mode() { # KIND
+    fresh
+    (umask 027 && make "$1" box/t.png) && is 640 "$(stat -c %a box/t.png)" mode && left t.png
+}
+
+# What is made from a file that only its owner can read is not for others either.
+private() { # KIND
+    fresh
+    chmod 600 a.*
+    make "$1" box/t.png
+    chmod 644 a.*
+    is 600 "$(stat -c %a box/t.png)" mode && left t.png
+}
+
+keeps_owner() { # KIND
+    fresh
+    echo old > box/t.png
+    chown 12345:23456 box/t.png
+    chmod 640 box/t.png
+    make "$1" box/t.png && is "12345:23456 640" "$(stat -c '%u:%g %a' box/t.png)" owner
+}
+
+follows() { # KIND
+    fresh
+    echo old > other/t.png
+    chmod 600 other/t.png
+    ln -s ../other/t.png box/l.png
+    make "$1" box/l.png || return 1
+    [ -L box/l.png ] && is 600 "$(stat -c %a other/t.png)" mode && left l.png || return 1
+    is t.png "$(ls -A other)" "beside the target" && [ "$(head -c 3 other/t.png)" != old ]
+}
+
+dangling() { # KIND
+    fresh
+    ln -s ../other/new.png box/m.png
+    ln -s m.png box/l.png
+    make "$1" box/l.png && [ -L box/l.png ] && [ -L box/m.png ] && [ -f other/new.png ] &&
+        left l.png m.png && is new.png "$(ls -A other)" "beside the target"
+}
+
+refused() { # KIND
+    fresh
+    ln -s b box/a
+    ln -s a box/b
+    ln -s ../other box/folder
+    ! make "$1" box/a && ! make "$1" box/folder && ! make "$1" box && ! make "$1" box/none/t.png &&
+        left a b folder && [ -z "$(ls -A other)" ]
+}
+
+# The bytes are on the disk before the name is, and the name before the command ends.
+durable() { # KIND
+    local kind=$1
+    fresh
+    export -f make
+    export kind DATAREP
+    strace -f -qq -e trace=fsync,fdatasync,rename,renameat,renameat2,linkat,link -o trace \
+        bash -c 'make "$kind" box/t.png' || return 1
+    sed -n 's/^[0-9]* *\(fsync\|fdatasync\|rename\|renameat\|renameat2\|link\|linkat\)(.*= 0$/\1/p' trace |
+        sed 's/fdatasync/fsync/; s/rename.*/move/; s/link.*/move/' | uniq | tr '\n' ' ' > order
+    grep -q 'fsync move fsync' order || {
+        cat order trace
+        return 1
+    }
+}
+
+for kind in $kinds; do
+    check "$kind: a replaced file's mode stays" keeps_mode "$kind"
+    check "$kind: a new file's mode is the umask's" new_mode "$kind"
+    [ "$kind" = create ] || check "$kind: no more readable than its source" private "$kind"
+    if [ "$(id -u)" = 0 ]; then
+        check "$kind: a replaced file's owner stays" keeps_owner "$kind"
+    else
+        skip "$kind: a replaced file's owner stays" "not root"
+    fi
+    check "$kind: a symbolic link is followed" follows "$kind"
+    check "$kind: one to nothing as well" dangling "$kind"
+    check "$kind: links in circles, folders" refused "$kind"
+    if command -v strace > strace.path; then
+        check "$kind: durable" durable "$kind"
+    else
+        skip "$kind: durable" "no strace"
+    fi
+done
+
+# A signal while a large file is made leaves nothing.
+"$DATAREP" create -s /dev/stdin big.drep << 'END'
+root:
+  d: {dataset: "struct{a: DOUBLE, b: INT}", shape: [3000000]}
+END
+interrupted() { # FORMAT SIGNAL
+    local pid i
+    fresh
+    env TMPDIR="$tmp/other" "$DATAREP" export --format="$1" big.drep box/t.out 2> err &
+    pid=$!
+    for i in $(seq 2000); do
+        [ -z "$(ls -A box)" ] || break
+        kill -0 $pid 2> gone || break
+    done
+    kill -"$2" $pid 2> gone
+    wait $pid
+    [ $? -gt 128 ] || [ "$(ls -A box)" = t.out ] || return 1
+    [ "$(ls -A box)" = t.out ] || [ -z "$(ls -A box)" ] || {
+        echo "round $i left $(ls -A box)"
+        return 1
+    }
+    [ -z "$(ls -A other)" ]
+}
+for format in npy csv raw $([ ! -e a.h5 ] || echo hdf5) $([ ! -e "$(dirname "$DATAREP")/datarep-zip.so" ] || echo npz); do
+    check "export to $format, stopped" interrupted "$format" TERM
+    check "export to $format, interrupted" interrupted "$format" INT
+done
+done_testing
