@@ -478,15 +478,20 @@ int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void
     return 0;
 }
 
+#define REPLACED_TRIES 8 /* to get at a file that others replace */
+
 static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
                      drep_file **out)
 {
     struct io *io;
     drep_file *f;
-    int err = io_posix(path, amode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
+    int tries = 0, err;
 
-    if (err == 0)
-        err = file_open_on(io, amode, info, commit, &f);
+    do {
+        err = io_posix(path, amode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
+        if (err == 0)
+            err = file_open_on(io, amode, info, commit, &f);
+    } while (err == DREP_ERR_STALE && amode == DREP_RDWR && ++tries < REPLACED_TRIES);
     if (err != 0)
         return err;
     if (f->follow && (err = io_directory(path, &f->dir)) != 0) {

@@ -20,16 +20,26 @@ struct io_ops {
     int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
     int (*sync)(struct io *io);                    /* data and size durable */
     /* Exclusive or shared lock of one byte; how: 0 release, 1 shared, 2 exclusive;
-     * never waits: DREP_ERR_FILE_IN_USE.  probe: 1 if someone else holds it. */
+     * never waits: DREP_ERR_FILE_IN_USE.  Of a file that has no name yet, exclusive: also of the
+     * file that it will replace, whichever that is when publish comes.  probe: 1 if someone else
+     * holds it. */
     int (*lock)(struct io *io, uint64_t byte, int how);
     int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
     /* Gives the file its final name, replacing what was there (NULL: nothing to do); sync:
      * the name is durable too. */
     int (*publish)(struct io *io, int sync);
+    /* DREP_ERR_STALE if the file has lost its name: it was removed, or another one stands there
+     * (NULL: cannot happen).  One that was moved, or still has another name, has not. */
+    int (*named)(struct io *io);
     /* Maps a range read-only (NULL: cannot); *base is the start of the range. */
     int (*map)(struct io *io, uint64_t offset, size_t size, void **base, void **handle);
     void (*unmap)(struct io *io, void *handle, size_t size);
-    void (*close)(struct io *io);
+    void (*close)(struct io *io); /* gives its locks up */
+    /* close() in a child process, for what was opened before the fork: locks and files are the
+     * parent's and stay (NULL: close() does nothing to them). */
+    void (*leave)(struct io *io);
+    /* In a child process: the same file, opened by itself, for reading (NULL: cannot). */
+    int (*reopen)(struct io *io, struct io **out);
     /* A second, nameless place for bytes where this one is, gone when it is closed (NULL:
      * cannot). */
     int (*apart)(struct io *io, struct io **out);
@@ -43,9 +53,10 @@ struct io {
 enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
 
 /* posix: IO_RAW is IO_WRITE that makes the file if it is missing, with permissions `perm`
- * (excl: it must be missing).  IO_CREATE makes a temporary file beside `path` with permissions
- * `perm` (umask applies); publish renames it and syncs the directory; close before publish removes
- * it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
+ * (excl: it must be missing).  IO_CREATE makes a temporary file beside `path`, with the permissions
+ * and, as far as that is allowed, the owner of the file that it will replace, else with
+ * permissions `perm` (umask applies); publish renames it and syncs the directory; close before
+ * publish removes it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out);
 /* The directory that the file at `path` stands in, behind symbolic links: a descriptor. */
 int io_directory(const char *path, int *dir);

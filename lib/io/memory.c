@@ -174,15 +174,34 @@ static void memory_close(struct io *io)
     mem_free(m);
 }
 
+/* A forked process has its own copy of the memory. */
+static int memory_reopen(struct io *io, struct io **out)
+{
+    const struct memory *m = (const struct memory *)io;
+
+    if (!m->image)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: memory that grows", io->path);
+    return io_memory(m->image, m->size, out);
+}
+
 static int memory_apart(struct io *io, struct io **out)
 {
     (void)io;
     return io_memory(NULL, 0, out);
 }
 
-static const struct io_ops memory_ops = {memory_read, memory_write, memory_size,  memory_truncate,
-                                         memory_sync, memory_lock,  memory_probe, NULL,
-                                         memory_map,  memory_unmap, memory_close, memory_apart};
+static const struct io_ops memory_ops = {.read_at = memory_read,
+                                         .write_at = memory_write,
+                                         .size = memory_size,
+                                         .truncate = memory_truncate,
+                                         .sync = memory_sync,
+                                         .lock = memory_lock,
+                                         .probe = memory_probe,
+                                         .map = memory_map,
+                                         .unmap = memory_unmap,
+                                         .close = memory_close,
+                                         .reopen = memory_reopen,
+                                         .apart = memory_apart};
 
 int io_memory(const void *image, size_t size, struct io **out)
 {

@@ -1,8 +1,10 @@
 /* posix.c - files of the operating system.
  *
  * A new file is written under a temporary name beside its own and gets that with one
- * rename, so nobody ever sees a file that has no commit.  Locks are those of open file
- * descriptions: they exclude other handles of the same process too. */
+ * rename, so nobody ever sees a file that has no commit.  Names are looked up in a descriptor of
+ * the directory: the process may go to another one meanwhile, and the directory may be moved.
+ * Locks are those of open file descriptions: they exclude other handles of the same process too,
+ * and a forked process shares them with its parent. */
 #include "io/io.h"
 
 #include "base/error.h"
@@ -30,8 +32,13 @@ struct posix {
     int has_lock;
     pthread_mutex_t lock;
     int excl;
-    char *temporary; /* its name until it is published, else NULL */
-    char *target;    /* its name then */
+    int dir;         /* of its directory, or AT_FDCWD; of files that are written */
+    char *name;      /* there; NULL: not known */
+    char *temporary; /* likewise, until it is published; else NULL */
+    /* The file that will be replaced. */
+    int lock_old;      /* byte old_byte is to be locked */
+    uint64_t old_byte; /* in */
+    int old;           /* what stood there lately, -1: nothing, or nothing that can be opened */
 };
 
 #define AHEAD_MIN ((uint64_t)1 << 20)   /* smaller files grow as they are written */
@@ -227,20 +234,30 @@ static struct flock lock_of(short type, uint64_t first, uint64_t count)
     return l;
 }
 
-static int posix_lock(struct io *io, uint64_t byte, int how)
+static int in_use(const struct io *io)
+{
+    return fail(DREP_ERR_FILE_IN_USE, "%s: file is in use by another writer", io->path);
+}
+
+static int set_lock(const struct io *io, int fd, uint64_t byte, int how)
 {
     static const short types[] = {F_UNLCK, F_RDLCK, F_WRLCK};
-    struct posix *f = (struct posix *)io;
     struct flock l = lock_of(types[how], byte, 1);
 
-    while (fcntl(f->fd, F_OFD_SETLK, &l)) {
+    while (fcntl(fd, F_OFD_SETLK, &l)) {
         if (errno == EINTR)
             continue;
-        if (errno == EAGAIN || errno == EACCES)
-            return fail(DREP_ERR_FILE_IN_USE, "%s: file is in use by another writer", io->path);
-        return fail_errno(io->path, "lock");
+        return errno == EAGAIN || errno == EACCES ? in_use(io) : fail_errno(io->path, "lock");
     }
     return 0;
+}
+
+static void unlock_all(int fd)
+{
+    struct flock l = lock_of(F_UNLCK, 0, 0);
+
+    while (fcntl(fd, F_OFD_SETLK, &l) && errno == EINTR)
+        ;
 }
 
 static int posix_probe(struct io *io, uint64_t first, uint64_t count, int *held)
@@ -257,14 +274,19 @@ static int posix_probe(struct io *io, uint64_t first, uint64_t count, int *held)
 }
 
 /* Slow file systems may be interrupted. */
-static int open_again(const char *path, int flags, unsigned perm)
+static int openat_again(int dir, const char *path, int flags, unsigned perm)
 {
     int fd;
 
     do
-        fd = open(path, flags | O_CLOEXEC, (mode_t)perm & 07777);
+        fd = openat(dir, path, flags | O_CLOEXEC, (mode_t)perm & 07777);
     while (fd < 0 && errno == EINTR);
     return fd;
+}
+
+static int open_again(const char *path, int flags, unsigned perm)
+{
+    return openat_again(AT_FDCWD, path, flags, perm);
 }
 
 /* Opens the directory that holds `path`. */
@@ -284,17 +306,158 @@ static int open_directory(const char *path, int *fd)
     return err;
 }
 
+/* ---- the name of a file that is written ---- */
+
+/* Does this descriptor's file stand under the name? */
+static int stands_there(const struct posix *f, int fd)
+{
+    struct stat mine, there;
+
+    return fstat(fd, &mine) == 0 && fstatat(f->dir, f->name, &there, 0) == 0 &&
+           mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+static int posix_named(struct io *io)
+{
+    const struct posix *f = (const struct posix *)io;
+    struct stat mine, there;
+
+    if (!f->name || f->temporary)
+        return 0;
+    if (fstat(f->fd, &mine))
+        return fail_errno(io->path, "stat");
+    if (fstatat(f->dir, f->name, &there, 0) == 0) {
+        if (mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
+            return 0;
+        return fail(DREP_ERR_STALE, "%s: another file has taken the place of the one that is open",
+                    io->path);
+    }
+    if (errno == ENOENT && mine.st_nlink == 0)
+        return fail(DREP_ERR_STALE, "%s: the file was removed while it was open", io->path);
+    return 0; /* moved, or the directory cannot be searched any more */
+}
+
+static void let_old_go(struct posix *f)
+{
+    if (f->old >= 0) {
+        unlock_all(f->old);
+        close(f->old);
+    }
+    f->old = -1;
+}
+
+/* Locks the file that stands at the name, if there is one and the system has such locks.  What
+ * may only be read is looked at: nobody can write it through us, but others may be at it. */
+static int lock_there(struct posix *f, int *fd)
+{
+    struct flock l = lock_of(F_WRLCK, f->old_byte, 1);
+    int flags = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, err = 0;
+
+    *fd = openat(f->dir, f->name, O_RDWR | flags);
+    if (*fd >= 0) {
+        err = set_lock(&f->io, *fd, f->old_byte, 2);
+        return err == DREP_ERR_UNSUPPORTED_OPERATION ? 0 : err;
+    }
+    if (errno == ENOENT)
+        return 0;
+    *fd = openat(f->dir, f->name, O_RDONLY | flags);
+    if (*fd >= 0 && fcntl(*fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK)
+        return in_use(&f->io);
+    return 0;
+}
+
+/* Another one may come to stand there while we look. */
+static int lock_old(struct posix *f)
+{
+    for (int tries = 0; tries < 16; tries++) {
+        int fd, err;
+
+        if (f->old >= 0 && stands_there(f, f->old))
+            return 0;
+        let_old_go(f);
+        err = lock_there(f, &fd);
+        f->old = fd;
+        if (err) {
+            let_old_go(f);
+            return err;
+        }
+        if (fd < 0)
+            return 0;
+    }
+    let_old_go(f);
+    return in_use(&f->io);
+}
+
+static int posix_lock(struct io *io, uint64_t byte, int how)
+{
+    struct posix *f = (struct posix *)io;
+    int err = set_lock(io, f->fd, byte, how);
+
+    if (err || !f->temporary || f->excl || how != 2)
+        return err;
+    f->lock_old = 1;
+    f->old_byte = byte;
+    return lock_old(f);
+}
+
+/* Who could read and write the file that is replaced can do so with the new one, and nobody else:
+ * where its group cannot be kept, the group gets no more than all others. */
+static void keep_permissions(struct posix *f)
+{
+    struct stat old, own;
+    mode_t mode;
+
+    if (fstatat(f->dir, f->name, &old, 0) || !S_ISREG(old.st_mode) || fstat(f->fd, &own))
+        return;
+    mode = old.st_mode & 0777;
+    if ((own.st_uid != old.st_uid || own.st_gid != old.st_gid) &&
+        fchown(f->fd, old.st_uid, old.st_gid) && own.st_gid != old.st_gid &&
+        fchown(f->fd, (uid_t)-1, old.st_gid))
+        mode = (mode & ~(mode_t)070) | (mode & (mode_t)(mode << 3) & 070);
+    (void)!fchmod(f->fd, mode);
+}
+
+/* Never replaces: EEXIST.  Every file system without link() has renameat2(). */
+static int name_new(const struct posix *f)
+{
+    if (linkat(f->dir, f->temporary, f->dir, f->name, 0) == 0) {
+        unlinkat(f->dir, f->temporary, 0);
+        return 0;
+    }
+    if (errno == EEXIST)
+        return -1;
+    return renameat2(f->dir, f->temporary, f->dir, f->name, RENAME_NOREPLACE);
+}
+
+static int name_over(const struct posix *f)
+{
+    return renameat(f->dir, f->temporary, f->dir, f->name) ? fail_errno(f->io.path, "rename") : 0;
+}
+
+/* Everyone who replaces a file does it with its writer's lock, and where there was none, without
+ * replacing: so nobody replaces what a writer has. */
 static int give_name(struct posix *f)
 {
-    if (!f->excl)
-        return rename(f->temporary, f->target) ? fail_errno(f->io.path, "rename") : 0;
-    /* link() never replaces; every file system without it has renameat2(). */
-    if (link(f->temporary, f->target) == 0)
-        unlink(f->temporary);
-    else if (errno == EEXIST ||
-             renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->target, RENAME_NOREPLACE))
-        return fail_errno(f->io.path, "create");
-    return 0;
+    struct stat there;
+    int err;
+
+    if (f->excl)
+        return name_new(f) ? fail_errno(f->io.path, "create") : 0;
+    for (int tries = 0; f->lock_old && tries < 16; tries++) {
+        err = lock_old(f);
+        if (err)
+            return err;
+        if (f->old < 0 && fstatat(f->dir, f->name, &there, AT_SYMLINK_NOFOLLOW) &&
+            errno == ENOENT) {
+            if (name_new(f) == 0)
+                return 0;
+            if (errno == EEXIST)
+                continue;
+        }
+        break;
+    }
+    keep_permissions(f);
+    return name_over(f);
 }
 
 /* Some file systems cannot sync directories and need not. */
@@ -313,21 +476,17 @@ static int sync_directory(const struct io *io, int fd)
 static int posix_publish(struct io *io, int sync)
 {
     struct posix *f = (struct posix *)io;
-    int err, fd;
+    int err;
 
     if (!f->temporary)
         return 0;
-    err = open_directory(f->target, &fd);
+    err = give_name(f);
     if (err)
         return err;
-    err = give_name(f);
-    if (!err) {
-        mem_free(f->temporary);
-        f->temporary = NULL;
-        err = sync ? sync_directory(io, fd) : 0;
-    }
-    close(fd);
-    return err;
+    mem_free(f->temporary);
+    f->temporary = NULL;
+    let_old_go(f);
+    return sync ? sync_directory(io, f->dir) : 0;
 }
 
 static int posix_map(struct io *io, uint64_t offset, size_t size, void **base, void **handle)
@@ -356,27 +515,73 @@ static void posix_unmap(struct io *io, void *handle, size_t size)
     munmap((uint8_t *)handle - skip, size + skip);
 }
 
-static void posix_close(struct io *io)
+static void posix_leave(struct io *io)
 {
     struct posix *f = (struct posix *)io;
 
-    if (f->temporary)
-        unlink(f->temporary);
+    if (f->old >= 0)
+        close(f->old);
+    if (f->dir >= 0)
+        close(f->dir);
     if (f->fd >= 0)
         close(f->fd);
     if (f->has_lock)
         pthread_mutex_destroy(&f->lock);
     mem_free(f->temporary);
-    mem_free(f->target);
+    mem_free(f->name);
     mem_free(io->path);
     mem_free(f);
 }
 
-static int posix_apart(struct io *io, struct io **out);
+/* The locks are given up by name: a forked process may have the description open for long. */
+static void posix_close(struct io *io)
+{
+    struct posix *f = (struct posix *)io;
 
-static const struct io_ops posix_ops = {posix_read, posix_write, posix_size,  posix_truncate,
-                                        posix_sync, posix_lock,  posix_probe, posix_publish,
-                                        posix_map,  posix_unmap, posix_close, posix_apart};
+    if (f->temporary)
+        unlinkat(f->dir, f->temporary, 0);
+    if (f->fd >= 0)
+        unlock_all(f->fd);
+    let_old_go(f);
+    posix_leave(io);
+}
+
+static int posix_apart(struct io *io, struct io **out);
+static int posix_reopen(struct io *io, struct io **out);
+
+static const struct io_ops posix_ops = {.read_at = posix_read,
+                                        .write_at = posix_write,
+                                        .size = posix_size,
+                                        .truncate = posix_truncate,
+                                        .sync = posix_sync,
+                                        .lock = posix_lock,
+                                        .probe = posix_probe,
+                                        .publish = posix_publish,
+                                        .named = posix_named,
+                                        .map = posix_map,
+                                        .unmap = posix_unmap,
+                                        .close = posix_close,
+                                        .leave = posix_leave,
+                                        .reopen = posix_reopen,
+                                        .apart = posix_apart};
+
+static struct posix *posix_new(const char *path)
+{
+    struct posix *f = mem_zalloc(1, sizeof(*f));
+
+    if (!f)
+        return NULL;
+    f->fd = -1;
+    f->dir = AT_FDCWD;
+    f->old = -1;
+    f->io.ops = &posix_ops;
+    f->io.path = mem_strdup(path);
+    if (!f->io.path) {
+        mem_free(f);
+        return NULL;
+    }
+    return f;
+}
 
 static int open_existing(struct posix *f, int flags, unsigned perm)
 {
@@ -393,38 +598,51 @@ static int open_existing(struct posix *f, int flags, unsigned perm)
     return 0;
 }
 
+/* Directory and name in it, of a path whose last name is not a symbolic link.  Where the
+ * directory cannot be opened, and need not be, the path has to do. */
+static int find_place(struct posix *f, const char *path, int need)
+{
+    const char *slash = strrchr(path, '/');
+    int err = open_directory(path, &f->dir);
+
+    if (err) {
+        f->dir = AT_FDCWD;
+        if (need || err == DREP_ERR_NOMEM)
+            return err;
+        slash = NULL;
+    }
+    f->name = mem_strdup(slash ? slash + 1 : path);
+    return f->name ? 0 : DREP_ERR_NOMEM;
+}
+
 /* The name the file will get: behind symbolic links, as open(O_CREAT) would have it. */
 static int find_target(struct posix *f)
 {
     struct stat s;
     char *real;
+    int err;
 
-    if (lstat(f->io.path, &s)) {
-        f->target = mem_strdup(f->io.path);
-        return f->target ? 0 : DREP_ERR_NOMEM;
-    }
+    if (lstat(f->io.path, &s))
+        return find_place(f, f->io.path, 1);
     if (f->excl)
         return fail(DREP_ERR_FILE_EXISTS, "%s: file exists", f->io.path);
     real = realpath(f->io.path, NULL);
-    f->target = mem_strdup(real ? real : f->io.path);
+    err = find_place(f, real ? real : f->io.path, 1);
     free(real);
-    if (!f->target)
-        return DREP_ERR_NOMEM;
     /* Renaming over a device or a directory would destroy or fail too late. */
-    if (stat(f->target, &s) == 0 && !S_ISREG(s.st_mode))
-        return fail(DREP_ERR_ACCESS, "%s: create: not a regular file", f->io.path);
-    return 0;
+    if (!err && fstatat(f->dir, f->name, &s, 0) == 0 && !S_ISREG(s.st_mode))
+        err = fail(DREP_ERR_ACCESS, "%s: create: not a regular file", f->io.path);
+    return err;
 }
 
+/* A name of its own in the directory. */
 static int open_temporary(struct posix *f, unsigned perm)
 {
-    const char *slash = strrchr(f->target, '/');
-    size_t dir = slash ? (size_t)(slash - f->target) + 1 : 0;
-    size_t size = dir + sizeof(".drep-0123456789abcdef.tmp");
+    size_t size = sizeof(".drep-0123456789abcdef.tmp");
     uint64_t random;
     int tries;
 
-    if (f->target[dir] == 0)
+    if (f->name[0] == 0)
         return fail(DREP_ERR_ACCESS, "%s: create: not a regular file", f->io.path);
     f->temporary = mem_alloc(size);
     if (!f->temporary)
@@ -432,9 +650,8 @@ static int open_temporary(struct posix *f, unsigned perm)
     for (tries = 0; tries < 16; tries++) {
         if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
             random = (uint64_t)(uintptr_t)f ^ (uint64_t)getpid() << 32 ^ (uint64_t)tries;
-        memcpy(f->temporary, f->target, dir);
-        snprintf(f->temporary + dir, size - dir, ".drep-%016llx.tmp", (unsigned long long)random);
-        f->fd = open_again(f->temporary, O_RDWR | O_CREAT | O_EXCL, perm);
+        snprintf(f->temporary, size, ".drep-%016llx.tmp", (unsigned long long)random);
+        f->fd = openat_again(f->dir, f->temporary, O_RDWR | O_CREAT | O_EXCL, perm);
         if (f->fd >= 0)
             return 0;
         if (errno != EEXIST)
@@ -445,24 +662,45 @@ static int open_temporary(struct posix *f, unsigned perm)
     return fail_errno(f->io.path, "create");
 }
 
+/* What replaces a file is at no time open to more people than that. */
+static int open_new(struct posix *f, unsigned perm)
+{
+    struct stat s;
+    int replaces = !f->excl && fstatat(f->dir, f->name, &s, 0) == 0;
+    int err = open_temporary(f, replaces ? 0600 : perm);
+
+    if (!err && replaces)
+        keep_permissions(f);
+    return err;
+}
+
 /* A temporary file beside this one, that loses its name at once. */
 static int posix_apart(struct io *io, struct io **out)
 {
-    struct posix *of = (struct posix *)io, *f = mem_zalloc(1, sizeof(*f));
+    const struct posix *of = (const struct posix *)io;
+    struct posix *f = posix_new(io->path);
+    char *real;
     int err;
 
     if (!f)
         return DREP_ERR_NOMEM;
-    f->fd = -1;
-    f->io.ops = &posix_ops;
-    f->io.path = mem_strdup(io->path);
-    f->target = mem_strdup(of->target ? of->target : io->path);
-    err = f->io.path && f->target ? open_temporary(f, 0600) : DREP_ERR_NOMEM;
+    if (of->dir >= 0) {
+        f->dir = fcntl(of->dir, F_DUPFD_CLOEXEC, 0);
+        f->name = mem_strdup(of->name);
+        err = f->dir < 0 ? fail_errno(io->path, "open of the directory")
+                         : (f->name ? 0 : DREP_ERR_NOMEM);
+    } else {
+        real = realpath(io->path, NULL);
+        err = find_place(f, real ? real : io->path, 1);
+        free(real);
+    }
+    if (!err)
+        err = open_temporary(f, 0600);
     if (err) {
         posix_close(&f->io);
         return err;
     }
-    unlink(f->temporary);
+    unlinkat(f->dir, f->temporary, 0);
     mem_free(f->temporary);
     f->temporary = NULL;
     *out = &f->io;
@@ -486,32 +724,75 @@ static int start_ahead(struct posix *f)
     return 0;
 }
 
+/* A file that is open to be written is looked for at its name, behind symbolic links. */
+static int note_place(struct posix *f)
+{
+    char *real = realpath(f->io.path, NULL);
+    int err;
+
+    if (!real)
+        return 0;
+    err = find_place(f, real, 0);
+    free(real);
+    return err;
+}
+
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out)
 {
     static const int flags[] = {
         [IO_READ] = O_RDONLY, [IO_WRITE] = O_RDWR, [IO_RAW] = O_RDWR | O_CREAT};
-    struct posix *f = mem_zalloc(1, sizeof(*f));
+    struct posix *f = posix_new(path);
     int err;
 
     if (!f)
         return DREP_ERR_NOMEM;
-    f->fd = -1;
     f->excl = excl;
-    f->io.ops = &posix_ops;
-    f->io.path = mem_strdup(path);
-    if (!f->io.path)
-        err = DREP_ERR_NOMEM;
-    else if (mode == IO_CREATE)
+    if (mode == IO_CREATE)
         err = find_target(f);
     else
         err = open_existing(f, flags[mode] | (mode == IO_RAW && excl ? O_EXCL : 0), perm);
     if (!err && mode == IO_CREATE)
-        err = open_temporary(f, perm);
+        err = open_new(f, perm);
+    if (!err && mode == IO_WRITE)
+        err = note_place(f);
     if (!err && (mode == IO_CREATE || mode == IO_WRITE))
         err = start_ahead(f);
     if (err) {
         posix_close(&f->io);
         return err;
+    }
+    *out = &f->io;
+    return 0;
+}
+
+/* ---- in a child process ---- */
+
+/* Through the descriptor, where the system can: whatever became of the path, and of the current
+ * directory, it is the same file.  Else by the path. */
+static int open_same(const struct posix *f)
+{
+    char own[40];
+    int fd;
+
+    snprintf(own, sizeof(own), "/proc/self/fd/%d", f->fd);
+    fd = open_again(own, O_RDONLY | O_NONBLOCK, 0);
+    return fd >= 0 ? fd : open_again(f->io.path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+}
+
+static int posix_reopen(struct io *io, struct io **out)
+{
+    const struct posix *of = (const struct posix *)io;
+    struct posix *f = posix_new(io->path);
+    struct stat own, old;
+
+    if (!f)
+        return DREP_ERR_NOMEM;
+    f->fd = open_same(of);
+    if (f->fd < 0 || fstat(f->fd, &own) || fstat(of->fd, &old) || own.st_dev != old.st_dev ||
+        own.st_ino != old.st_ino) {
+        posix_close(&f->io);
+        return fail(DREP_ERR_STALE, "%s: the file cannot be opened again in the child process",
+                    io->path);
     }
     *out = &f->io;
     return 0;
@@ -598,16 +879,13 @@ static int walk_down(int dir, const char *name, const char *path, int *file, int
 
 int io_beside(int dir, const char *name, const char *path, struct io **out, int *inner)
 {
-    struct posix *f = mem_zalloc(1, sizeof(*f));
+    struct posix *f = posix_new(path);
     struct stat s;
     int err;
 
     if (!f)
         return DREP_ERR_NOMEM;
-    f->fd = -1;
-    f->io.ops = &posix_ops;
-    f->io.path = mem_strdup(path);
-    err = f->io.path ? walk_down(dir, name, path, &f->fd, inner) : DREP_ERR_NOMEM;
+    err = walk_down(dir, name, path, &f->fd, inner);
     if (!err && fstat(f->fd, &s))
         err = fail_errno(path, "stat");
     else if (!err && !S_ISREG(s.st_mode))

@@ -513,6 +513,9 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
         err = fail(DREP_ERR_ARG, "an operation is under way");
     if (!err && nothing_new(st, header, size))
         return 0;
+    /* Nobody would find what is written into a file without a name. */
+    if (!err && st->io->ops->named)
+        err = st->io->ops->named(st->io);
     if (!err)
         err = buf_set(&copy, header, size);
     if (err)

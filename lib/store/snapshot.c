@@ -391,6 +391,8 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
     if (write) {
         st->writable = 1;
         err = snapshot_lock_writer(st);
+        if (!err && st->io->ops->named) /* whoever replaced it had the lock until then */
+            err = st->io->ops->named(st->io);
         if (!err)
             err = choose(st, 0, 1, &slot);
     } else {

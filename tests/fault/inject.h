@@ -96,8 +96,9 @@ int inject_open(const char *path, int flags, mode_t mode) __asm__("open64");
 int inject_openat(int dir, const char *path, int flags, mode_t mode) __asm__("openat64");
 int inject_fstat(int fd, struct stat *s) __asm__("fstat64");
 int inject_lstat(const char *path, struct stat *s) __asm__("lstat64");
-int inject_rename(const char *from, const char *to) __asm__("rename");
-int inject_link(const char *from, const char *to) __asm__("link");
+int inject_fstatat(int dir, const char *path, struct stat *s, int flags) __asm__("fstatat64");
+int inject_renameat(int a, const char *from, int b, const char *to) __asm__("renameat");
+int inject_linkat(int a, const char *from, int b, const char *to, int flags) __asm__("linkat");
 int inject_renameat2(int a, const char *from, int b, const char *to,
                      unsigned flags) __asm__("renameat2");
 void *inject_mmap(void *p, size_t n, int prot, int flags, int fd, off_t at) __asm__("mmap64");
@@ -192,18 +193,25 @@ int inject_lstat(const char *path, struct stat *s)
     return fails(ON_LOOK) ? -1 : call(path, s);
 }
 
-int inject_rename(const char *from, const char *to)
+int inject_fstatat(int dir, const char *path, struct stat *s, int flags)
 {
-    REAL("rename", int, const char *, const char *);
+    REAL("fstatat64", int, int, const char *, struct stat *, int);
 
-    return fails(ON_NAME) ? -1 : call(from, to);
+    return fails(ON_LOOK) ? -1 : call(dir, path, s, flags);
 }
 
-int inject_link(const char *from, const char *to)
+int inject_renameat(int a, const char *from, int b, const char *to)
 {
-    REAL("link", int, const char *, const char *);
+    REAL("renameat", int, int, const char *, int, const char *);
 
-    return fails(ON_NAME) ? -1 : call(from, to);
+    return fails(ON_NAME) ? -1 : call(a, from, b, to);
+}
+
+int inject_linkat(int a, const char *from, int b, const char *to, int flags)
+{
+    REAL("linkat", int, int, const char *, int, const char *, int);
+
+    return fails(ON_NAME) ? -1 : call(a, from, b, to, flags);
 }
 
 int inject_renameat2(int a, const char *from, int b, const char *to, unsigned flags)

@@ -70,6 +70,7 @@ START_TEST(test_new_file_appears_whole)
     fputs("old", f);
     fclose(f);
     umask(027);
+    ck_assert_int_eq(chmod(path, 0604), 0);
     ck_assert_int_eq(io_posix(path, IO_CREATE, 0, 0666, &io), 0);
     ck_assert_int_eq(io->ops->write_at(io, "new", 3, 0), 0);
     ck_assert_int_eq(stat(path, &s), 0);
@@ -79,7 +80,13 @@ START_TEST(test_new_file_appears_whole)
     io->ops->close(io);
     ck_assert_int_eq(entries(), 1);
     ck_assert_int_eq(stat(path, &s), 0);
+    ck_assert_int_eq(s.st_mode & 0777, 0604);
+    ck_assert_int_eq(io_posix(in_dir("new"), IO_CREATE, 0, 0666, &io), 0);
+    ck_assert_int_eq(io->ops->publish(io, 1), 0);
+    io->ops->close(io);
+    ck_assert_int_eq(stat(in_dir("new"), &s), 0);
     ck_assert_int_eq(s.st_mode & 0777, 0640);
+    ck_assert_int_eq(unlink(in_dir("new")), 0);
     ck_assert_int_eq(io_posix(path, IO_READ, 0, 0, &io), 0);
     ck_assert_int_eq(io->ops->read_at(io, buf, 3, 0), 0);
     ck_assert_int_eq(memcmp(buf, "new", 3), 0);
