@@ -280,6 +280,7 @@ static int user_encode(struct stage *s)
 
     if (!s->user->encode)
         return fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" can only be read", s->user->name);
+    memset(s->out, 0, room); /* it may write less than it says: never what was there before */
     code = s->user->encode(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, &got,
                            s->user->extra_state);
     if (code)
@@ -291,9 +292,11 @@ static int user_encode(struct stage *s)
 static int user_decode(struct stage *s)
 {
     size_t got = s->out_size;
-    int code = s->user->decode(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, &got,
-                               s->user->extra_state);
+    int code;
 
+    memset(s->out, 0, s->out_size);
+    code = s->user->decode(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, &got,
+                           s->user->extra_state);
     if (code)
         return user_failed(s, code);
     if (got != s->out_size)
