@@ -482,7 +482,16 @@ DREP_API int drep_format_from_name(const char *name); /* 0 if unknown */
  * `userbuf`; `filebuf` begins with that item; its items lie there byte aligned
  * with no padding, each as long as the extent function says.  userbuf and
  * datatype are the same in every call of one transfer.  Must be reentrant.
- * Non-zero: DREP_ERR_CONVERSION. */
+ * Non-zero: DREP_ERR_CONVERSION.
+ *
+ * Elements of a dataset: what a selection takes of one chunk (contiguous: of one slab, compact:
+ * of all) is one transfer that begins at position 0, whatever lies between the elements.  It is
+ * one call, or several where its bytes are more than the hint cb_buffer_size says.  `datatype`
+ * holds the items that functions convert; bytes, strings and items of variable length are left
+ * out.  The contents of each sequence are a transfer of their own.
+ * Bytes of filebuf that a write function leaves alone are zeros in the file; items that a read
+ * function leaves alone keep what the caller's buffer held, or become zeros.  Both are errors of
+ * the function, which `datarep reps --check` finds. */
 typedef int drep_conversion_fn(void *userbuf, const drep_type *datatype, int64_t count,
                                void *filebuf, int64_t position, void *extra_state);
 /* Bytes that a predefined datatype takes in the file. */
@@ -923,8 +932,8 @@ DREP_API int drep_filter_available(int id);       /* 1 if built in */
  * *out_size to how many they are; params as the dataset was created with.  Encoding: what
  * does not fit is not written, and *out_size set to the bytes needed (0: not known).
  * Decoding: *out_size is the number of bytes that went into encoding; giving any other is
- * damage.  Must be reentrant, and must not call this library.  Non-zero:
- * DREP_ERR_CONVERSION. */
+ * damage.  What it leaves of `out` is zeros.  Must be reentrant, and must not call this library.
+ * Non-zero: DREP_ERR_CONVERSION. */
 typedef int drep_filter_fn(const uint32_t *params, int nparams, const void *in, size_t in_size,
                            void *out, size_t *out_size, void *extra_state);
 /* Registers it in this process, for its life.  As compressors are, it is left out for a

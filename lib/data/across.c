@@ -52,8 +52,12 @@ static int by_memory(struct across *a, uint8_t *dst, int64_t dstep, const uint8_
                      int64_t sstep, int64_t n)
 {
     int64_t extent = a->type->prog.extent;
-    int64_t room = extent > 0 && extent < PIECE ? PIECE / extent : 1;
-    void *mem = mem_zalloc((uint64_t)(room < n ? room : n), (uint64_t)extent + 1);
+    /* A call of a user's functions costs much: few of them, as large as staging. */
+    int64_t piece = conv_calls(&a->in)    ? a->in.staging
+                    : conv_calls(&a->out) ? a->out.staging
+                                          : PIECE;
+    int64_t room = extent > 0 && extent < piece ? piece / extent : 1;
+    void *mem = mem_alloc((uint64_t)(room < n ? room : n) * (uint64_t)extent + 1);
     int err = mem == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
 
     a->in.heap = a->heap;
@@ -62,7 +66,8 @@ static int by_memory(struct across *a, uint8_t *dst, int64_t dstep, const uint8_
     while (err == 0 && n > 0) {
         int64_t now = n < room ? n : room;
 
-        conv_clear(a->type, now, mem);
+        /* What a read function leaves out must not be what the elements before were. */
+        memset(mem, 0, (size_t)(now * extent));
         err = conv_read(&a->in, mem, 0, src, sstep, now);
         if (err == 0)
             err = conv_write(&a->out, mem, 0, dst, dstep, now);

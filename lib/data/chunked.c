@@ -63,8 +63,10 @@ static bool long_runs(const struct transfer *t)
 }
 
 /* A chunk that is decoded whole: its elements, then what is missing. */
-static int read_whole(struct transfer *t, struct conv *c, struct work *w, const struct part *p)
+static int read_whole(struct mover *m, struct work *w, const struct part *p)
 {
+    struct transfer *t = m->t;
+    struct conv *c = &m->c;
     drep_dataset *ds = t->ds;
     uint64_t full = ds->chunks.payload, size = 0, unit = 0;
     struct in_memory s = {t, c, NULL};
@@ -76,7 +78,7 @@ static int read_whole(struct transfer *t, struct conv *c, struct work *w, const 
     if (err != 0)
         return err;
     if (unit != 0)
-        return part_runs(t, p, shuffled_run, &(struct shuffled){t, c, b, bytes, size, unit});
+        return part_runs(m, p, shuffled_run, NULL, &(struct shuffled){t, c, b, bytes, size, unit});
     s.payload = (uint8_t *)(uintptr_t)bytes;
     if (size < full) { /* without variable parts, else it was refused */
         if ((err = buf_reserve(b, full)) != 0)
@@ -89,11 +91,13 @@ static int read_whole(struct transfer *t, struct conv *c, struct work *w, const 
     }
     c->heap = size > full ? bytes + full : NULL;
     c->heap_size = size > full ? (size_t)(size - full) : 0;
-    return part_runs(t, p, memory_run, &s);
+    return part_runs(m, p, memory_run, NULL, &s);
 }
 
-static int read_chunk(struct transfer *t, struct conv *c, struct work *w, const struct part *p)
+static int read_chunk(struct mover *m, struct work *w, const struct part *p)
 {
+    struct transfer *t = m->t;
+    struct conv *c = &m->c;
     struct filler f = {t, c, work_buf(w), false};
     struct gather g;
     uint64_t size;
@@ -103,12 +107,11 @@ static int read_chunk(struct transfer *t, struct conv *c, struct work *w, const 
     if (err != 0)
         return err;
     if (whole)
-        return read_whole(t, c, w, p);
+        return read_whole(m, w, p);
     if (size == 0)
-        return part_runs(t, p, fill_run, &f);
+        return part_runs(m, p, fill_run, NULL, &f);
     gather_init(&g, t, c, w, size);
-    err = part_runs(t, p, gather_run, &g);
-    return err != 0 ? err : gather_flush(&g);
+    return part_runs(m, p, gather_run, gather_flush, &g);
 }
 
 /* What one thread does at a time: a part, or a piece of one. */
@@ -140,7 +143,7 @@ static int read_piece(const struct share *s, struct work *w, int64_t i)
 {
     struct transfer *t = s->t;
     struct part p;
-    struct conv c;
+    struct mover m;
     int err;
 
     part_of(t, i / s->pieces, &p);
@@ -148,11 +151,11 @@ static int read_piece(const struct share *s, struct work *w, int64_t i)
         narrow(s, i % s->pieces, &p);
     if (p.n == 0)
         return 0;
-    part_begin(t, &c);
-    err = read_chunk(t, &c, w, &p);
+    if ((err = part_begin(&m, t, p.n)) != 0)
+        return err;
+    err = read_chunk(&m, w, &p);
     chunk_leave(w);
-    part_end(t, &c);
-    return name_chunk(t, &p, err);
+    return name_chunk(t, &p, part_end(&m, err));
 }
 
 static int read_share(void *ctx, int64_t i)
@@ -227,8 +230,9 @@ static int read_parts(struct transfer *t)
     uint64_t bytes = effort(t);
     int threads = threads_for(t, bytes);
 
-    if (threads == 1 && t->threads > 1 && t->nparts > 0 && t->ds->chunks.cell != 0 &&
-        selection_is_box(t->sel) && bytes >= SHARED_MIN &&
+    /* A part is one transfer of a user's functions, which is not cut. */
+    if (threads == 1 && t->threads > 1 && !conv_calls(&t->conv) && t->nparts > 0 &&
+        t->ds->chunks.cell != 0 && selection_is_box(t->sel) && bytes >= SHARED_MIN &&
         bytes / (uint64_t)t->nparts >= PART_MIN) {
         threads = t->threads;
         cut_parts(&s);
@@ -283,15 +287,14 @@ static int whole_flush(struct whole *b)
 static int write_some(struct transfer *t, const struct part *p)
 {
     struct buf b = {0};
-    struct conv c;
-    struct scatter s = {.t = t, .c = &c, .coord = p->coord, .b = &b};
-    int err;
+    struct mover m;
+    struct scatter s = {.c = &m.c, .coord = p->coord, .b = &b};
+    int err = part_begin(&m, t, p->n);
 
-    part_begin(t, &c);
-    err = part_runs(t, p, scatter_run, &s);
-    if (err == 0)
-        err = scatter_flush(&s);
-    part_end(t, &c);
+    if (err != 0)
+        return err;
+    s.t = m.t;
+    err = part_end(&m, part_runs(&m, p, scatter_run, scatter_flush, &s));
     buf_release(&b);
     return name_chunk(t, p, err);
 }

@@ -91,8 +91,8 @@ static int make_payload(struct transfer *t, const struct part *p, struct buf *b)
     drep_dataset *ds = t->ds;
     uint64_t full = ds->chunks.payload;
     struct buf heap = {0};
-    struct conv c;
-    struct in_memory s = {t, &c, NULL};
+    struct mover m;
+    struct in_memory s = {NULL, &m.c, NULL};
     int err = buf_reserve(b, full);
 
     if (err != 0)
@@ -101,13 +101,15 @@ static int make_payload(struct transfer *t, const struct part *p, struct buf *b)
     if (!ds->ft->type->variable)
         return part_payload(t, p, b->p, full);
     memset(b->p, 0, (size_t)full);
-    part_begin(t, &c);
-    c.heap_out = &heap;
+    if ((err = part_begin(&m, t, p->n)) != 0)
+        return err;
+    m.c.heap_out = &heap;
+    s.t = m.t;
     s.payload = b->p;
-    err = part_runs(t, p, memory_run, &s);
+    err = part_runs(&m, p, memory_run, NULL, &s);
     if (err == 0)
         err = heap_append(b, (size_t)full, &heap);
-    part_end(t, &c);
+    err = part_end(&m, err);
     buf_release(&heap);
     return err;
 }
@@ -150,8 +152,7 @@ static int encode_part(void *ctx, int64_t i)
 /* ---- parts of chunks ---- */
 
 struct edit {
-    struct transfer *t;
-    struct conv c;
+    struct mover m;
     struct work *w;
     struct buf *b;
     size_t *waste;
@@ -161,7 +162,7 @@ struct edit {
 static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct edit *e = ctx;
-    drep_dataset *ds = e->t->ds;
+    drep_dataset *ds = e->m.t->ds;
     int64_t es = ds->esize, each = step == 1 || step * es <= 64 ? n : 1;
     uint8_t *p = e->b->p + at * es;
     int err = 0;
@@ -169,14 +170,14 @@ static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     for (int64_t i = 0; err == 0 && i < n; i += each)
         err = chunk_note(e->w, bytes_of(ds, at + i * step), bytes_of(ds, (each - 1) * step + 1));
     if (err == 0 && ds->ft->type->variable)
-        *e->waste += (size_t)conv_heap_weight(&e->c, p, step * es, n);
-    return err != 0 ? err : conv_write(&e->c, e->t->mem, mem, p, step * es, n);
+        *e->waste += (size_t)conv_heap_weight(&e->m.c, p, step * es, n);
+    return err != 0 ? err : conv_write(&e->m.c, e->m.t->mem, mem, p, step * es, n);
 }
 
 /* A heap of its own for each element, and nothing that is not referred to. */
 static int renew(struct edit *e)
 {
-    drep_dataset *ds = e->t->ds;
+    drep_dataset *ds = e->m.t->ds;
     size_t fixed = (size_t)ds->chunks.payload;
     struct buf heap = {0};
     int err = chunk_note(e->w, 0, e->b->len);
@@ -192,7 +193,7 @@ static int renew(struct edit *e)
 
 static int edit_runs(struct edit *e, const struct part *p)
 {
-    drep_dataset *ds = e->t->ds;
+    drep_dataset *ds = e->m.t->ds;
     size_t full = (size_t)ds->chunks.payload;
     struct buf heap = {0};
     bool shared;
@@ -200,10 +201,10 @@ static int edit_runs(struct edit *e, const struct part *p)
 
     if (err == 0 && shared)
         err = renew(e);
-    e->c.heap_out = &heap;
-    e->c.heap_base = err == 0 ? e->b->len - full : 0;
+    e->m.c.heap_out = &heap;
+    e->m.c.heap_base = err == 0 ? e->b->len - full : 0;
     if (err == 0)
-        err = part_runs(e->t, p, edit_run, e);
+        err = part_runs(&e->m, p, edit_run, NULL, e);
     if (err == 0 && heap.len > 0)
         err = heap_append(e->b, e->b->len, &heap);
     if (err == 0 && *e->waste > WASTE_MIN && *e->waste > (e->b->len - full) / 2)
@@ -215,19 +216,22 @@ static int edit_runs(struct edit *e, const struct part *p)
 static int edit_part(struct transfer *t, const struct part *p)
 {
     struct chunks *cs = &t->ds->chunks;
-    struct edit e = {.t = t, .w = work_take(cs->st)};
+    struct edit e = {.w = work_take(cs->st)};
     int err;
 
     if (e.w == NULL)
         return DREP_ERR_NOMEM;
-    part_begin(t, &e.c);
+    if ((err = part_begin(&e.m, t, p->n)) != 0) {
+        work_give(cs->st, e.w);
+        return err;
+    }
     err = chunk_edit(e.w, cs, p->coord, 0, &e.b, &e.waste);
     if (err == 0)
         err = edit_runs(&e, p);
     if (err == 0)
         chunk_edited(e.w);
     chunk_leave(e.w);
-    part_end(t, &e.c);
+    err = part_end(&e.m, err);
     work_give(cs->st, e.w);
     return name_chunk(t, p, err);
 }
@@ -237,23 +241,26 @@ static int rewrite_part(struct transfer *t, const struct part *p)
 {
     drep_dataset *ds = t->ds;
     struct buf b = {0}, heap = {0};
-    struct conv c;
-    struct in_memory s = {t, &c, NULL};
+    struct mover m;
+    struct in_memory s = {NULL, &m.c, NULL};
     size_t fixed = 0;
-    int err = chunk_load(ds, p->coord, &b, &fixed);
+    int err = part_begin(&m, t, p->n);
 
-    part_begin(t, &c);
+    if (err != 0)
+        return err;
+    err = chunk_load(ds, p->coord, &b, &fixed);
     if (err == 0 && ds->ft->type->variable)
         err = heap_renew(ds, &b, fixed, &heap);
-    c.heap_out = &heap;
+    m.c.heap_out = &heap;
+    s.t = m.t;
     s.payload = b.p;
     if (err == 0)
-        err = part_runs(t, p, memory_run, &s);
+        err = part_runs(&m, p, memory_run, NULL, &s);
     if (err == 0)
         err = heap_append(&b, fixed, &heap);
     if (err == 0)
         err = chunk_write(&ds->chunks, p->coord, 1, b.p, b.len);
-    part_end(t, &c);
+    err = part_end(&m, err);
     buf_release(&b);
     buf_release(&heap);
     return name_chunk(t, p, err);

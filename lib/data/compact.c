@@ -47,8 +47,9 @@ int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
     return 0;
 }
 
-static int box_runs(struct transfer *t, struct in_memory *s)
+static int box_runs(struct mover *m)
 {
+    const struct transfer *t = m->t;
     int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
 
     for (int d = 0; d < t->sel->rank; d++) {
@@ -56,31 +57,33 @@ static int box_runs(struct transfer *t, struct in_memory *s)
         k1[d] = t->sel->dim[d].n;
         len[d] = (int64_t)t->ds->rec.len[d];
     }
-    return selection_runs(t->sel, k0, k1, from, len, memory_run, s);
+    return selection_runs(t->sel, k0, k1, from, len, part_run, m);
 }
 
 struct stretches {
-    struct in_memory *s;
+    struct mover *m;
     int64_t mem;
 };
 
 static int stretch(void *ctx, const int64_t *coord, int64_t n)
 {
     struct stretches *x = ctx;
-    const struct transfer *t = x->s->t;
+    const struct transfer *t = x->m->t;
     int64_t at = 0;
 
     for (int d = 0; d < t->sel->rank; d++)
         at = at * (int64_t)t->ds->rec.len[d] + coord[d];
     x->mem += n;
-    return memory_run(x->s, at, 1, n, x->mem - n);
+    return part_run(x->m, at, 1, n, x->mem - n);
 }
 
-static int compact_part(struct transfer *t, struct conv *c, struct buf *b, struct buf *heap)
+static int compact_part(struct mover *m, struct buf *b, struct buf *heap)
 {
+    struct transfer *t = m->t;
+    struct conv *c = &m->c;
     drep_dataset *ds = t->ds;
     struct in_memory s = {t, c, NULL};
-    struct stretches other = {&s, 0};
+    struct stretches other = {m, 0};
     struct key key;
     size_t fixed;
     int err = compact_load(ds, b, &fixed);
@@ -93,7 +96,9 @@ static int compact_part(struct transfer *t, struct conv *c, struct buf *b, struc
     c->heap_size = b->len - fixed;
     c->heap_out = heap;
     s.payload = b->p;
-    err = selection_is_box(t->sel) ? box_runs(t, &s) : selection_stretches(t->sel, stretch, &other);
+    part_take(m, memory_run, NULL, &s);
+    err = selection_is_box(t->sel) ? box_runs(m) : selection_stretches(t->sel, stretch, &other);
+    err = part_flush(m, err);
     if (err != 0 || !t->writing)
         return err;
     if ((err = heap_append(b, fixed, heap)) != 0)
@@ -107,12 +112,11 @@ static int compact_part(struct transfer *t, struct conv *c, struct buf *b, struc
 int compact_run(struct transfer *t)
 {
     struct buf b = {0}, heap = {0};
-    struct conv c;
-    int err;
+    struct mover m;
+    int err = part_begin(&m, t, t->sel->count);
 
-    part_begin(t, &c);
-    err = compact_part(t, &c, &b, &heap);
-    part_end(t, &c);
+    if (err == 0)
+        err = part_end(&m, compact_part(&m, &b, &heap));
     buf_release(&b);
     buf_release(&heap);
     return err;

@@ -1,9 +1,8 @@
 /* convert.c - elements between the file and memory.
  *
  * Where a table of encodings describes the file's side, the engine converts in one
- * pass; where functions do, they work on memory directly if it holds the same items,
- * else through native elements.  Contents of variable length live in a heap beside the
- * elements and are transfers of their own. */
+ * pass; where functions do, functions.c calls them.  Contents of variable length live in a heap
+ * beside the elements and are transfers of their own. */
 #include "data/data.h"
 
 #include <stdlib.h>
@@ -13,8 +12,6 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
                      const void *src);
 static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                       const void *src);
-static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
-                       const void *src);
 
 #define STAGING_MAX ((int64_t)4 << 20) /* bytes that one call of a function is given */
 #define HEAP_MAX ((uint64_t)1 << 40)   /* contents of one payload */
@@ -24,58 +21,6 @@ static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const dr
 static bool plain_leaf(const drep_type *leaf)
 {
     return leaf->kind == DREP_KIND_PREDEFINED;
-}
-
-/* Is it converted by functions?  They see predefined types alone, and bytes are never
- * converted (requirement E13). */
-static bool called_leaf(const drep_type *leaf)
-{
-    return plain_leaf(leaf) && leaf->code != DREP_CODE_BYTE && leaf->code != DREP_CODE_PACKED;
-}
-
-/* Do both tile into the same sequence of types that functions convert? */
-static bool same_signature(const drep_type *a, const drep_type *b)
-{
-    int64_t left = a->items > b->items ? a->items : b->items, na = 0, nb = 0;
-    int64_t less = a->items > b->items ? b->items : a->items;
-    drep_cursor ca, cb;
-    drep_run ra, rb;
-
-    if (less == 0 || left % less != 0)
-        return false;
-    if (drep_cursor_init(&ca, a, 0) != 0 || drep_cursor_init(&cb, b, 0) != 0)
-        return false;
-    while (left > 0) {
-        int64_t n;
-
-        if (na == 0) {
-            drep_cursor_next(&ca, left, &ra);
-            na = ra.count;
-        }
-        if (nb == 0) {
-            drep_cursor_next(&cb, left, &rb);
-            nb = rb.count;
-        }
-        if (ra.type != rb.type || !called_leaf(ra.type))
-            return false;
-        n = na < nb ? na : nb;
-        na -= n;
-        nb -= n;
-        left -= n;
-    }
-    return true;
-}
-
-static bool only_plain(const struct node *node, int depth)
-{
-    if (node == NULL)
-        return true;
-    if (node->leaf != NULL)
-        return called_leaf(node->leaf);
-    for (int64_t i = 0; i < node_children(node); i++)
-        if (depth > TYPE_DEPTH_MAX || !only_plain(node->child[i], depth + 1))
-            return false;
-    return true;
 }
 
 static void set_ranges(struct conv *c, const drep_xfer *xfer)
@@ -150,9 +95,7 @@ static int conv_make(struct conv *c, drep_file *f, const struct ftype *ft, const
     c->layout = header_layout(f);
     c->stored = &ft->stored;
     c->table = header_table(f, writing);
-    if (c->table == NULL)
-        c->same_items = same_signature(c->mem, ft->type);
-    return set_kernel(c, writing);
+    return c->table == NULL ? functions_init(c) : set_kernel(c, writing);
 }
 
 /* Keeps what was made for the next transfer; whoever comes first. */
@@ -288,134 +231,27 @@ static int run_engine(struct conv *c, void *mem, int64_t at, uint8_t *file, int6
     return 0;
 }
 
-/* ---- functions ---- */
-
-/* The memory tile that element `at` begins in, and the position inside it. */
-static char *tile_of(const struct conv *c, const void *mem, int64_t at, int64_t *position)
+/* n elements of `size` bytes; the compiler makes a loop of moves where that is a constant. */
+static inline __attribute__((always_inline)) void copy_each(uint8_t *dst, int64_t dst_step,
+                                                            const uint8_t *src, int64_t src_step,
+                                                            size_t size, int64_t n)
 {
-    int64_t first = at * c->stored->items;
-
-    *position = first % c->mem->items;
-    return (char *)mem + first / c->mem->items * c->mem->prog.extent;
+    for (; n > 0; n--, dst += dst_step, src += src_step)
+        memcpy(dst, src, size);
 }
 
-/* `n` items of one predefined type through the functions: at once where both sides are
- * arrays of them. */
-static int call_items(struct conv *c, char *native, const drep_run *nr, uint8_t *file,
-                      const drep_run *fr, int64_t n, bool writing)
+/* Stored elements, back to back in memory. */
+static void copy_raw(uint8_t *dst, int64_t dst_step, const uint8_t *src, int64_t src_step,
+                     size_t size, int64_t n)
 {
-    const struct datarep *rep = c->file->rep;
-    bool arrays = n == 1 || (nr->stride == nr->type->prog.extent &&
-                             fr->stride == c->sizes->size[nr->type->code]);
-    int64_t each = arrays ? n : 1;
-    int err = 0;
-
-    for (int64_t i = 0; err == 0 && i < n; i += each) {
-        char *m = native + nr->offset + i * nr->stride;
-        uint8_t *p = file + fr->offset + i * fr->stride;
-
-        err = writing ? rep_write_items(rep, m, nr->type, 0, each, p, c->staging, NULL, NULL)
-                      : rep_read_items(rep, m, nr->type, 0, each, p, c->staging, NULL, NULL);
-    }
-    return err;
-}
-
-/* One native element and its stored bytes: what functions convert through them, run by
- * run, the rest by the engine. */
-static int call_runs(struct conv *c, char *native, uint8_t *file, bool writing)
-{
-    const struct prog *np = &c->ft->type->prog;
-    int64_t left = c->stored->items, done = 0;
-    struct rep_opts o = c->opts;
-    drep_cursor nc, fc;
-    drep_run nr = {.count = 0}, fr;
-    int err = cursor_init(&nc, np, 0);
-
-    o.report = NULL; /* memory's side is counted */
-    if (err == 0)
-        err = cursor_init(&fc, c->stored, 0);
-    while (err == 0 && left > 0) {
-        if (nr.count == 0)
-            drep_cursor_next(&nc, left, &nr);
-        drep_cursor_next(&fc, nr.count, &fr);
-        if (called_leaf(nr.type)) {
-            err = call_items(c, native, &nr, file, &fr, fr.count, writing);
-        } else {
-            struct rep_side ns = {np, rep_native(), done}, fs = {c->stored, rep_native(), done};
-
-            err = writing ? rep_convert(file, &fs, native, &ns, fr.count, &o, NULL)
-                          : rep_convert(native, &ns, file, &fs, fr.count, &o, NULL);
-        }
-        nr.offset += fr.count * nr.stride;
-        nr.count -= fr.count;
-        left -= fr.count;
-        done += fr.count;
-    }
-    return err;
-}
-
-/* Elements through native ones in a staging buffer. */
-static int call_staged(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step,
-                       int64_t n, bool writing)
-{
-    int64_t extent = c->ft->type->prog.extent, per = c->stored->items;
-    bool plain = only_plain(c->ft->type->prog.root, 0) && step == c->stored->extent;
-    int64_t room = extent > 0 && c->staging / extent > 1 ? c->staging / extent : 1;
-    char *native;
-    int err = 0;
-
-    if (!plain)
-        room = 1;
-    if (room > n)
-        room = n;
-    native = mem_zalloc((uint64_t)room, (uint64_t)extent + 1);
-    if (native == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
-    c->var.ctx = c;
-    c->opts.var = &c->var;
-    for (int64_t i = 0; err == 0 && i < n; i += room) {
-        int64_t now = n - i < room ? n - i : room;
-        struct rep_side ms = {&c->mem->prog, rep_native(), (at + i) * per};
-        struct rep_side ns = {&c->ft->type->prog, rep_native(), 0};
-        struct rep_opts o = c->opts;
-        struct rep_var move = {move_memory, &o};
-        uint8_t *p = file + i * step;
-
-        o.var = &move;
-        o.base = (at + i) * per;
-        if (writing)
-            err = rep_convert(native, &ns, mem, &ms, now * per, &o, NULL);
-        if (err == 0 && !plain)
-            err = call_runs(c, native, p, writing);
-        else if (err == 0)
-            err = writing ? rep_write_items(c->file->rep, native, c->ft->type, 0, now * per, p,
-                                            c->staging, NULL, NULL)
-                          : rep_read_items(c->file->rep, native, c->ft->type, 0, now * per, p,
-                                           c->staging, NULL, NULL);
-        if (err == 0 && !writing)
-            err = rep_convert(mem, &ms, native, &ns, now * per, &o, NULL);
-        if (c->ft->type->variable)
-            drep_vlen_free(c->ft->type, now, native);
-    }
-    mem_free(native);
-    return err;
-}
-
-static int run_functions(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step,
-                         int64_t n, bool writing)
-{
-    int64_t per = c->stored->items, position;
-    char *tile = tile_of(c, mem, at, &position);
-
-    /* A transfer begins at position 0 of its own datatype (requirement U6). */
-    if (!c->same_items || position != 0 || (step != c->stored->extent && n > 1))
-        return call_staged(c, mem, at, file, step, n, writing);
-    if (c->opts.report != NULL)
-        c->report.items += n * per;
-    return writing ? rep_write_items(c->file->rep, tile, c->mem, position, n * per, file,
-                                     c->staging, NULL, NULL)
-                   : rep_read_items(c->file->rep, tile, c->mem, position, n * per, file, c->staging,
-                                    NULL, NULL);
+    if (dst_step == src_step) /* the elements of both sides are back to back */
+        memcpy(dst, src, size * (size_t)n);
+    else if (size == 8)
+        copy_each(dst, dst_step, src, src_step, 8, n);
+    else if (size == 4)
+        copy_each(dst, dst_step, src, src_step, 4, n);
+    else
+        copy_each(dst, dst_step, src, src_step, size, n);
 }
 
 static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
@@ -424,18 +260,20 @@ static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_
     if (n == 0 || c->stored->items == 0)
         return 0;
     if (c->raw) {
-        size_t es = (size_t)c->stored->extent;
-        char *m = (char *)mem + at * (int64_t)es;
+        int64_t es = c->stored->extent;
+        uint8_t *m = (uint8_t *)mem + at * es;
 
-        for (int64_t i = 0; i < n; i++, m += es, file += step)
-            writing ? memcpy(file, m, es) : memcpy(m, file, es);
+        if (writing)
+            copy_raw(file, step, m, es, (size_t)es, n);
+        else
+            copy_raw(m, es, file, step, (size_t)es, n);
         return 0;
     }
     if (c->dense)
         return run_kernel(c, mem, at, file, step, n, writing);
     if (c->table != NULL || c->file->rep == NULL)
         return run_engine(c, mem, at, file, step, n, writing);
-    return run_functions(c, mem, at, file, step, n, writing);
+    return functions_run(c, mem, at, file, step, n, writing);
 }
 
 int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n)
@@ -541,10 +379,8 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
     in->conv.stored = &in->ft.stored;
     in->conv.depth = c->depth + 1;
     in->conv.opts.report = NULL;
-    in->conv.dense = in->conv.copy = in->conv.same_items = false;
-    if (in->conv.table == NULL)
-        in->conv.same_items = same_signature(mem_base, file_base);
-    err = set_kernel(&in->conv, writing);
+    in->conv.dense = in->conv.copy = false;
+    err = in->conv.table == NULL ? functions_init(&in->conv) : set_kernel(&in->conv, writing);
     if (err != 0)
         inner_release(in);
     return err;
@@ -784,9 +620,8 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
     return 0;
 }
 
-/* Memory to memory: deep copies.  ctx: the options of the transfer. */
-static int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
-                       const void *src)
+int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                const void *src)
 {
     drep_ref ref;
     drep_vlen v, to;

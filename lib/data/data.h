@@ -339,9 +339,13 @@ struct conv {
     drep_report report;
     int64_t staging;
     bool same_items; /* functions can work on mem directly */
-    bool dense;      /* both sides one array of one scalar: kernel */
-    bool copy;       /* and their bytes are equal */
-    bool raw;        /* memory holds stored elements, back to back */
+    bool packed;     /* functions convert every item, and these lie back to back in the file */
+    const drep_type *called; /* the items that they convert, of one element in memory; NULL:
+                                none.  Packed, these take */
+    int64_t called_size;     /* so many bytes in the file */
+    bool dense;              /* both sides one array of one scalar: kernel */
+    bool copy;               /* and their bytes are equal */
+    bool raw;                /* memory holds stored elements, back to back */
     struct kernel kernel;
     const uint8_t *heap; /* reading variable parts */
     size_t heap_size;
@@ -360,6 +364,11 @@ void conv_report(const struct conv *c, const drep_xfer *xfer);
  * elements number `at`, at + 1, ... of the transfer. */
 int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n);
 int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n);
+/* Do a user's functions convert?  Then each call costs much and few are made. */
+static inline bool conv_calls(const struct conv *c)
+{
+    return c->table == NULL && !c->raw && c->file->rep != NULL;
+}
 /* Zeroes the pointers in `count` elements of a type that holds any, so that
  * drep_vlen_free() may follow a transfer that failed in the middle. */
 void conv_clear(const drep_type *type, int64_t count, void *buf);
@@ -376,6 +385,27 @@ uint64_t conv_heap_weight(const struct conv *c, const uint8_t *elems, int64_t st
  * their old offsets. */
 int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,
                    const uint8_t *heap, size_t heap_size, struct buf *heap_out, int depth);
+
+/* Memory to memory, for rep_convert(): deep copies.  ctx: the options of the transfer. */
+int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                const void *src);
+
+/* ---- functions.c: elements through a user's functions ---- */
+
+/* n elements of memory, from number `at` of the transfer on. */
+struct mem_run {
+    int64_t at, n;
+};
+/* What conv_init() finds out for a conversion without a table. */
+int functions_init(struct conv *c);
+/* One transfer of n stored elements, back to back at `file`, that are those of the runs in
+ * order.  *next (may be NULL): the transfer may go on with memory's element `at` as its item
+ * number `n`, and is told where it ends. */
+int functions_move(struct conv *c, void *mem, const struct mem_run *run, int64_t nruns, int64_t n,
+                   uint8_t *file, bool writing, struct mem_run *next);
+/* The same with elements `step` bytes apart, as conv_read() and conv_write() have them. */
+int functions_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
+                  bool writing);
 
 /* ---- across.c: elements between two files ---- */
 

@@ -32,8 +32,9 @@ static int gather_one(struct gather *g, const uint8_t *p, int64_t step, int64_t 
     return 0;
 }
 
-int gather_flush(struct gather *g)
+int gather_flush(void *gather)
 {
+    struct gather *g = gather;
     drep_dataset *ds = g->t->ds;
     uint64_t size = g->high - g->low, have = 0;
     uint8_t *p = NULL;

@@ -93,15 +93,20 @@ void part_of(const struct transfer *t, int64_t i, struct part *p)
         part_of_box(t, i, p);
 }
 
-int part_runs(const struct transfer *t, const struct part *p, run_fn *fn, void *ctx)
+int part_runs(struct mover *m, const struct part *p, run_fn *fn, flush_fn *flush, void *ctx)
 {
     int err = 0;
 
+    part_take(m, fn, flush, ctx);
+    if (m->stage != NULL) {
+        fn = part_run;
+        ctx = m;
+    }
     if (p->piece == NULL)
-        return selection_runs(t->sel, p->k0, p->k1, p->from, p->len, fn, ctx);
-    for (int64_t i = 0; err == 0 && i < p->npieces; i++)
+        err = selection_runs(m->t->sel, p->k0, p->k1, p->from, p->len, fn, ctx);
+    for (int64_t i = 0; p->piece != NULL && err == 0 && i < p->npieces; i++)
         err = fn(ctx, p->piece[i].at, 1, p->piece[i].n, p->piece[i].mem);
-    return err;
+    return part_flush(m, err);
 }
 
 struct batch {

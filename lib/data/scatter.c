@@ -14,19 +14,20 @@
 int part_payload(struct transfer *t, const struct part *p, uint8_t *b, uint64_t size)
 {
     drep_dataset *ds = t->ds;
-    struct conv c;
-    struct in_memory s = {t, &c, b};
-    int err = 0;
+    struct mover m;
+    struct in_memory s = {NULL, &m.c, b};
+    int err = part_begin(&m, t, p->n);
 
-    part_begin(t, &c);
+    if (err != 0)
+        return err;
+    s.t = m.t;
     if (bytes_of(ds, p->n) < size && ds->fill_err == 0)
         err = fill_bytes(ds, b, 0, size); /* outside of the dataset */
     else if (bytes_of(ds, p->n) < size || header_layout(ds->file) == PROG_STRUCT)
         memset(b, 0, (size_t)size); /* gaps are zeros */
     if (err == 0)
-        err = part_runs(t, p, memory_run, &s);
-    part_end(t, &c);
-    return err;
+        err = part_runs(&m, p, memory_run, NULL, &s);
+    return part_end(&m, err);
 }
 
 /* ---- parts of chunks ---- */
@@ -63,8 +64,9 @@ static int holes(const struct scatter *s)
     return err;
 }
 
-int scatter_flush(struct scatter *s)
+int scatter_flush(void *scatter)
 {
+    struct scatter *s = scatter;
     drep_dataset *ds = s->t->ds;
     const void *bytes;
     int err = 0;
@@ -91,6 +93,15 @@ int scatter_flush(struct scatter *s)
     return err;
 }
 
+/* Elements of a run that runs before it have too: points may be the same ones twice.  Runs
+ * come upwards, so behind its first byte nothing is left out below `high`. */
+static int64_t shared(const struct scatter *s, uint64_t byte, uint64_t step, int64_t n)
+{
+    int64_t below = byte < s->high ? (int64_t)((s->high - byte - 1) / step) + 1 : 0;
+
+    return below < n ? below : n;
+}
+
 int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct scatter *s = ctx;
@@ -112,9 +123,7 @@ int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
         now = step > 1 && apart > GAP_MAX ? 1 : (int64_t)(SPAN_MAX / es) / step + 1;
         now = now < n ? now : n;
         end = bytes_of(ds, at + (now - 1) * step + 1);
-        /* Bytes that two runs share are counted once: runs come upwards. */
-        s->filled +=
-            step == 1 && byte < s->high ? (end > s->high ? end - s->high : 0) : (uint64_t)now * es;
+        s->filled += (uint64_t)(now - shared(s, byte, (uint64_t)step * es, now)) * es;
         s->high = end > s->high ? end : s->high;
         s->run[s->n].at = at;
         s->run[s->n].step = now > 1 ? step : 1;

@@ -10,7 +10,7 @@
 
 /* ---- what the layouts share ---- */
 
-void part_begin(struct transfer *t, struct conv *c)
+void conv_begin(const struct transfer *t, struct conv *c)
 {
     *c = t->conv;
     c->report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
@@ -18,13 +18,25 @@ void part_begin(struct transfer *t, struct conv *c)
         c->opts.report = &c->report;
 }
 
-void part_end(struct transfer *t, const struct conv *c)
+void conv_end(const struct transfer *t, const struct conv *c)
 {
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&t->lock;
+
     if (t->xfer == NULL || t->xfer->report == NULL)
         return;
-    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(lock);
     conv_report(c, t->xfer);
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(lock);
+}
+
+void conv_raw(struct conv *c, const drep_dataset *ds)
+{
+    *c = (struct conv){.file = ds->file,
+                       .ft = ds->ft,
+                       .mem = ds->ft->type,
+                       .stored = &ds->ft->stored,
+                       .raw = true,
+                       .copy = true};
 }
 
 char *plain_memory(const struct transfer *t, int64_t at)
@@ -300,12 +312,7 @@ static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool wri
     t->sel = &t->all;
     t->writing = writing;
     t->threads = threads;
-    t->conv = (struct conv){.file = ds->file,
-                            .ft = ds->ft,
-                            .mem = ds->ft->type,
-                            .stored = &ds->ft->stored,
-                            .raw = true,
-                            .copy = true};
+    conv_raw(&t->conv, ds);
     pthread_mutex_init(&t->lock, NULL);
     return 0;
 }

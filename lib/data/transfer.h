@@ -43,6 +43,23 @@ struct transfer {
     bool begun; /* something may have been changed */
 };
 
+/* What is done with the runs of a part after the last one; ctx as of its run_fn. */
+typedef int flush_fn(void *ctx);
+
+struct stage;
+
+/* Moves the elements of one part.  The layout sees runs of stored elements: those of memory,
+ * which its converter converts; where a user's functions convert, those of a stage, which
+ * brings the elements of the part together, so that one call converts them. */
+struct mover {
+    struct transfer *t;  /* as the layout sees it */
+    struct conv c;       /* of the layout */
+    struct stage *stage; /* NULL: there is none */
+    run_fn *fn;          /* the layout's, for the runs that come */
+    flush_fn *flush;     /* may be NULL */
+    void *ctx;
+};
+
 /* What of the selection falls into one chunk. */
 struct part {
     uint64_t coord[DREP_MAX_RANK];
@@ -69,8 +86,10 @@ static inline int64_t chunk_elements(const drep_dataset *ds)
 /* ---- transfer.c ---- */
 
 /* A part's own converter, and its report taken back. */
-void part_begin(struct transfer *t, struct conv *c);
-void part_end(struct transfer *t, const struct conv *c);
+void conv_begin(const struct transfer *t, struct conv *c);
+void conv_end(const struct transfer *t, const struct conv *c);
+/* Moves stored elements as they are. */
+void conv_raw(struct conv *c, const drep_dataset *ds);
 /* Where element number `at` of the transfer lies, when bytes are the same on both sides. */
 char *plain_memory(const struct transfer *t, int64_t at);
 /* Puts the chunk's coordinates in front of a message. */
@@ -80,12 +99,24 @@ int name_chunk(const struct transfer *t, const struct part *p, int err);
 
 int compact_run(struct transfer *t);
 
+/* ---- stage.c ---- */
+
+/* A part of about n elements, which must stay where it is until part_end(); that gives err
+ * back.  DREP_ERR_NOMEM: nothing to end. */
+int part_begin(struct mover *m, struct transfer *t, int64_t n);
+int part_end(struct mover *m, int err);
+/* Where runs go from here on, until part_flush(). */
+void part_take(struct mover *m, run_fn *fn, flush_fn *flush, void *ctx);
+int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem);
+/* The transfer of the part ends; gives err back if something failed already. */
+int part_flush(struct mover *m, int err);
+
 /* ---- parts.c ---- */
 
 /* Part number i; of a box n may be 0. */
 void part_of(const struct transfer *t, int64_t i, struct part *p);
-/* Calls fn for its runs, upwards in the chunk. */
-int part_runs(const struct transfer *t, const struct part *p, run_fn *fn, void *ctx);
+/* Calls fn for its runs, upwards in the chunk, then flush. */
+int part_runs(struct mover *m, const struct part *p, run_fn *fn, flush_fn *flush, void *ctx);
 /* Cuts the selection into parts and calls fn with t->nparts of them at a time. */
 typedef int parts_fn(struct transfer *t);
 int parts_each(struct transfer *t, parts_fn *fn);
@@ -111,7 +142,7 @@ struct gather {
 void gather_init(struct gather *g, struct transfer *t, struct conv *c, struct work *w,
                  uint64_t size);
 int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem);
-int gather_flush(struct gather *g);
+int gather_flush(void *gather);
 /* A chunk that is not stored: as many elements of fill as are selected. */
 struct filler {
     struct transfer *t;
@@ -137,7 +168,7 @@ struct scatter {
     } run[GATHER_RUNS];
 };
 int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem);
-int scatter_flush(struct scatter *s);
+int scatter_flush(void *scatter);
 /* All elements that a box or pieces select of one chunk into its payload at b, which has
  * room; elements outside of the dataset are fill. */
 int part_payload(struct transfer *t, const struct part *p, uint8_t *b, uint64_t size);

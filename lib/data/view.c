@@ -722,8 +722,10 @@ static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
             writing ? memcpy(p + i, a->user + run.offset + i * run.stride, 1)
                     : memcpy(a->user + run.offset + i * run.stride, p + i, 1);
         if (!bytes)
-            err = writing ? rep_write_items(rep, a->user, a->type, at, n, p, a->room, &moved, &used)
-                          : rep_read_items(rep, a->user, a->type, at, n, p, a->room, &moved, &used);
+            err = writing ? rep_write_items(rep, &a->v->sizes, a->user, a->type, at, n, p, a->room,
+                                            &moved, &used)
+                          : rep_read_items(rep, &a->v->sizes, a->user, a->type, at, n, p, a->room,
+                                           &moved, &used);
         if (err == 0 && moved == 0)
             err = fail(DREP_ERR_COUNT, "item %lld is none", (long long)at);
     }

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 /* ------------------------------------------------------------- packed sizes */
 
 static int leaf_size(const struct type_sizes *sizes, const drep_type *leaf, int64_t *size)
@@ -117,6 +119,7 @@ struct transfer {
     struct type_sizes sizes;
     drep_conversion_fn *fn;
     const char *verb;
+    bool reading;
     uint8_t *user, *file;
 };
 
@@ -187,10 +190,15 @@ static int cut(const struct transfer *t, int64_t position, int64_t items, int64_
     return err;
 }
 
-static int call(const struct transfer *t, int64_t position, int64_t count, uint8_t *file)
+/* A registered write function may write fewer bytes than it declared: the others must be zeros,
+ * not what the memory held before.  The engine's functions write all of them. */
+static int call(const struct transfer *t, int64_t position, int64_t count, uint8_t *file,
+                int64_t bytes)
 {
     int err;
 
+    if (!t->reading && !t->rep->table)
+        memset(file, 0, (size_t)bytes);
     rep_enter(t->rep);
     err = t->fn(t->user, t->type, count, file, position, t->rep->extra_state);
     rep_leave(t->rep);
@@ -218,7 +226,7 @@ static int call_all(const struct transfer *t, int64_t position, int64_t items, i
     while (!err && *done < items) {
         err = cut(t, position + *done, items - *done, staging, &count, &bytes);
         if (!err)
-            err = call(t, position + *done, count, t->file + *used);
+            err = call(t, position + *done, count, t->file + *used, bytes);
         if (!err) {
             *done += count;
             *used += bytes;
@@ -277,19 +285,24 @@ static int take_native(const struct transfer *t, int64_t position, int64_t items
 
 /* ------------------------------------------------------------- both ways */
 
-static int transfer(const struct datarep *rep, const void *userbuf, const drep_type *type,
-                    int64_t position, int64_t items, const void *filebuf, int64_t staging,
-                    bool reading, int64_t *done, int64_t *used)
+static int transfer(const struct datarep *rep, const struct type_sizes *sizes, const void *userbuf,
+                    const drep_type *type, int64_t position, int64_t items, const void *filebuf,
+                    int64_t staging, bool reading, int64_t *done, int64_t *used)
 {
     struct transfer t = {.rep = rep,
                          .type = type,
                          .fn = reading ? rep->read : rep->write,
                          .verb = reading ? "read" : "write",
+                         .reading = reading,
                          .user = (void *)userbuf,  /* a read function writes to one, */
                          .file = (void *)filebuf}; /* a write function to the other */
     int64_t count = 0, bytes = 0;
-    int err = rep_sizes_of(rep, type, &t.sizes);
+    int err = 0;
 
+    if (sizes)
+        t.sizes = *sizes;
+    else
+        err = rep_sizes_of(rep, type, &t.sizes);
     if (!err && t.fn)
         err = call_all(&t, position, items, staging, &count, &bytes);
     else if (!err)
@@ -301,16 +314,17 @@ static int transfer(const struct datarep *rep, const void *userbuf, const drep_t
     return err;
 }
 
-int rep_read_items(const struct datarep *rep, void *userbuf, const drep_type *type,
-                   int64_t position, int64_t items, const void *filebuf, int64_t staging,
-                   int64_t *done, int64_t *used)
+int rep_read_items(const struct datarep *rep, const struct type_sizes *sizes, void *userbuf,
+                   const drep_type *type, int64_t position, int64_t items, const void *filebuf,
+                   int64_t staging, int64_t *done, int64_t *used)
 {
-    return transfer(rep, userbuf, type, position, items, filebuf, staging, true, done, used);
+    return transfer(rep, sizes, userbuf, type, position, items, filebuf, staging, true, done, used);
 }
 
-int rep_write_items(const struct datarep *rep, const void *userbuf, const drep_type *type,
-                    int64_t position, int64_t items, void *filebuf, int64_t staging, int64_t *done,
-                    int64_t *used)
+int rep_write_items(const struct datarep *rep, const struct type_sizes *sizes, const void *userbuf,
+                    const drep_type *type, int64_t position, int64_t items, void *filebuf,
+                    int64_t staging, int64_t *done, int64_t *used)
 {
-    return transfer(rep, userbuf, type, position, items, filebuf, staging, false, done, used);
+    return transfer(rep, sizes, userbuf, type, position, items, filebuf, staging, false, done,
+                    used);
 }

@@ -67,7 +67,7 @@ int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_
     if (!err)
         err = room(&u, inbuf, outbuf, outsize, position, DREP_ERR_BUFFER);
     if (!err && u.items)
-        err = rep_write_items(u.rep, inbuf, type, 0, u.items, (uint8_t *)outbuf + *position,
+        err = rep_write_items(u.rep, NULL, inbuf, type, 0, u.items, (uint8_t *)outbuf + *position,
                               INT64_MAX, NULL, NULL);
     if (err)
         return fail_in(err, "pack");
@@ -84,8 +84,8 @@ int drep_unpack(const char *datarep, const void *inbuf, int64_t insize, int64_t 
     if (!err)
         err = room(&u, outbuf, inbuf, insize, position, DREP_ERR_TRUNCATE);
     if (!err && u.items)
-        err = rep_read_items(u.rep, outbuf, type, 0, u.items, (const uint8_t *)inbuf + *position,
-                             INT64_MAX, NULL, NULL);
+        err = rep_read_items(u.rep, NULL, outbuf, type, 0, u.items,
+                             (const uint8_t *)inbuf + *position, INT64_MAX, NULL, NULL);
     if (err)
         return fail_in(err, "unpack");
     *position += u.size;

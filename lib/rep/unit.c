@@ -187,7 +187,7 @@ static int unit_put(struct unit *u, const void *inbuf, uint8_t *unit)
     int err = 0;
 
     if (u->fixed.items)
-        err = rep_write_items(u->rep, inbuf, u->type, 0, (int64_t)u->fixed.items, unit + head,
+        err = rep_write_items(u->rep, NULL, inbuf, u->type, 0, (int64_t)u->fixed.items, unit + head,
                               INT64_MAX, NULL, NULL);
     if (err)
         return err;
@@ -410,8 +410,8 @@ int drep_unpack_unit(const void *inbuf, int64_t insize, int64_t *position, void 
     if (!err && f.fixed.items && !outbuf)
         err = fail(DREP_ERR_ARG, "no buffer");
     if (!err && f.fixed.items)
-        err = rep_read_items(f.rep, outbuf, type, 0, (int64_t)f.fixed.items, f.data, INT64_MAX,
-                             NULL, NULL);
+        err = rep_read_items(f.rep, NULL, outbuf, type, 0, (int64_t)f.fixed.items, f.data,
+                             INT64_MAX, NULL, NULL);
     if (!err)
         *position += f.size;
     found_release(&f);

@@ -162,6 +162,7 @@ void drep_type_free(drep_type *type)
         return;
     prog_release(&type->prog);
     prog_release(&type->content);
+    drep_type_free(atomic_load(&type->called));
     for (int64_t i = 0; type->member && i < type->nmembers; i++)
         drep_type_free((drep_type *)type->member[i]);
     mem_free(type->member);

@@ -77,6 +77,7 @@ struct drep_type {
     /* A sequence that type_get() made with `stored`: its elements as they lie in the
      * heap of that file.  items 0 in every other type. */
     struct prog content;
+    _Atomic(drep_type *) called; /* what type_called() made, NULL before */
 
     /* The description. */
     int64_t nargs;
@@ -146,6 +147,14 @@ void cursor_window(drep_cursor *cursor, struct window *out);
 /* 1 if items of both leaves are the same thing: one code, equal scalars, sequences
  * of equivalent bases, references to the same. */
 int leaf_same(const drep_type *a, const drep_type *b);
+
+/* Do a user's functions convert items of this leaf in a container?  Predefined types other
+ * than BYTE and PACKED. */
+bool leaf_called(const drep_type *leaf);
+/* The datatype of those items of `type` alone, with its bounds and displacements; `type`
+ * itself if it has no others, NULL if it has none of them.  *out is borrowed and lives as
+ * long as `type`.  DREP_ERR_LIMIT (loops nested deeper than 60), DREP_ERR_NOMEM. */
+int type_called(const drep_type *type, const drep_type **out);
 
 /* What C member i of a compound or element of its block lies at, in bytes from the
  * element's start, under PACKED or STRUCT; for records that state offsets.

@@ -1,11 +1,13 @@
 /* bench_types.c - derived datatypes in memory, beside hand-written loops.
  *
  * Strides, structs, subarrays and single blocks through drep_pack() and drep_unpack() in
- * one thread; a user's conversion function beside the built-in kernel; what checks and
+ * one thread; a user's conversion function beside the built-in kernel, and under selections
+ * of datasets; what checks and
  * reports cost; and what a second thread brings.  The argument is MiB, 256 if none. */
 #include "bench.h"
 
 #include <datarep.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -458,6 +460,214 @@ static void functions(struct work *w, int64_t bytes)
     drep_type_free(t);
 }
 
+/* ------------------------------------------- selections under user functions */
+
+/* What needs a function: doubles as an exponent of 16 bits and a fraction of 48, item by
+ * item, as most users write it. */
+static void item_encode(uint8_t *file, const uint8_t *user)
+{
+    double v;
+    int exponent;
+    uint64_t bits;
+
+    memcpy(&v, user, sizeof v);
+    v = frexp(v, &exponent);
+    bits =
+        ((uint64_t)(uint16_t)exponent << 48) | ((uint64_t)(int64_t)(v * 0x1p47) & 0xffffffffffff);
+    for (int i = 0; i < 8; i++)
+        file[i] = (uint8_t)(bits >> (56 - 8 * i));
+}
+
+static void item_decode(uint8_t *user, const uint8_t *file)
+{
+    uint64_t bits = 0;
+    double v;
+
+    for (int i = 0; i < 8; i++)
+        bits = bits << 8 | file[i];
+    v = ldexp((double)((int64_t)(bits << 16) >> 16), (int16_t)(bits >> 48) - 47);
+    memcpy(user, &v, sizeof v);
+}
+
+static int item_move(uint8_t *user, const drep_type *type, int64_t count, uint8_t *file,
+                     int64_t position, int back)
+{
+    drep_cursor cursor;
+    drep_run run;
+
+    if (drep_cursor_init(&cursor, type, position))
+        return 1;
+    for (; count > 0 && drep_cursor_next(&cursor, 1, &run); count--, file += 8)
+        back ? item_decode(user + run.offset, file) : item_encode(file, user + run.offset);
+    return 0;
+}
+
+static int item_read(void *u, const drep_type *t, int64_t n, void *f, int64_t p, void *x)
+{
+    (void)x;
+    return item_move(u, t, n, f, p, 1);
+}
+
+static int item_write(void *u, const drep_type *t, int64_t n, void *f, int64_t p, void *x)
+{
+    (void)x;
+    return item_move(u, t, n, f, p, 0);
+}
+
+/* As many elements in one block and apart from each other; of one dataset. */
+struct selected {
+    struct work *w;
+    drep_dataset *set, *table; /* the second one under external32 */
+    drep_selection *block, *apart;
+};
+
+static void selected_move(const struct selected *s, drep_dataset *set, const drep_selection *sel,
+                          int writing)
+{
+    const drep_xfer one = {.threads = 1};
+
+    bench_must((writing ? drep_write(set, sel, NULL, s->w->user, &one)
+                        : drep_read(set, sel, NULL, s->w->file, &one)) == 0,
+               writing ? "write" : "read");
+}
+
+static void block_read(void *ctx)
+{
+    const struct selected *s = ctx;
+
+    selected_move(s, s->set, s->block, 0);
+}
+
+static void apart_read(void *ctx)
+{
+    const struct selected *s = ctx;
+
+    selected_move(s, s->set, s->apart, 0);
+}
+
+static void table_read(void *ctx)
+{
+    const struct selected *s = ctx;
+
+    selected_move(s, s->table, s->apart, 0);
+}
+
+static void block_write(void *ctx)
+{
+    const struct selected *s = ctx;
+
+    selected_move(s, s->set, s->block, 1);
+}
+
+static void apart_write(void *ctx)
+{
+    const struct selected *s = ctx;
+
+    selected_move(s, s->set, s->apart, 1);
+}
+
+static void table_write(void *ctx)
+{
+    const struct selected *s = ctx;
+
+    selected_move(s, s->table, s->apart, 1);
+}
+
+/* n ascending points of a row, some of them neighbours. */
+static drep_selection *points(int64_t n, int64_t len)
+{
+    int64_t *coords = malloc((size_t)n * sizeof *coords);
+    drep_selection *sel;
+
+    bench_must(coords != NULL, "memory");
+    for (int64_t i = 0; i < n; i++)
+        coords[i] = i * (len / n) + i * i % (len / n);
+    bench_must(drep_select_points(1, n, coords, &sel) == 0, "points");
+    free(coords);
+    return sel;
+}
+
+static void selected_rows(struct selected *s, const char *what, int64_t n, double bar)
+{
+    const struct bench_entry reads[] = {{"one block", NULL, block_read, 0},
+                                        {"selected", NULL, apart_read, bar},
+                                        {"selected, external32", NULL, table_read, 0}};
+    const struct bench_entry writes[] = {{"one block", NULL, block_write, 0},
+                                         {"selected", NULL, apart_write, bar},
+                                         {"selected, external32", NULL, table_write, 0}};
+    char title[96];
+
+    snprintf(title, sizeof title, "a user's representation, %s, read", what);
+    missed += bench_row(title, (double)n * 8, 7, reads, 3, s);
+    snprintf(title, sizeof title, "a user's representation, %s, written", what);
+    missed += bench_row(title, (double)n * 8, 7, writes, 3, s);
+}
+
+/* A dataset that is written already, in a file of its own. */
+static drep_dataset *selected_open(const char *datarep, const drep_spec *spec, drep_file **f)
+{
+    size_t n = (size_t)spec->dims[0] * (spec->rank > 1 ? (size_t)spec->dims[1] : 1);
+    double *all = calloc(n, sizeof *all);
+    drep_dataset *set = NULL;
+
+    bench_must(all && drep_create(":memory:", 0, datarep, NULL, f) == 0 &&
+                   drep_dataset_create(*f, "/d", spec, &set) == 0 &&
+                   drep_write(set, NULL, NULL, all, NULL) == 0,
+               "create");
+    free(all);
+    return set;
+}
+
+/* What an element costs among others that are left out, and in one block.  The store's part of
+ * that is the time under external32. */
+static void selections(struct work *w)
+{
+    enum { SIDE = 1024, N = SIDE * SIDE };
+    static const struct {
+        const char *what;
+        int rank, layout;
+        int64_t dims[2], chunk[2], block[2], stride[2];
+        double bar;
+    } rows[] = {
+        {"[::2]", 1, DREP_CHUNKED, {2 * N}, {65536}, {N}, {2}, 0.5},
+        {"[::2] contiguous", 1, DREP_CONTIGUOUS, {2 * N}, {0}, {N}, {2}, 0.5},
+        {"[::3, ::5]", 2, DREP_CHUNKED, {3072, 5120}, {256, 320}, {SIDE, SIDE}, {3, 5}, 0},
+        {"points", 1, DREP_CHUNKED, {8 * N}, {65536}, {N}, {0}, 0},
+    };
+    const int64_t zero[2] = {0, 0};
+    struct selected s = {.w = w};
+    drep_file *f, *g;
+
+    bench_must(drep_register_datarep("by item", item_read, item_write, user_extent, NULL) == 0,
+               "register");
+    bench_doubles((double *)(void *)w->user, N, 5);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const drep_spec spec = {.type = DREP_DOUBLE,
+                                .rank = rows[i].rank,
+                                .dims = rows[i].dims,
+                                .layout = rows[i].layout,
+                                .chunk = rows[i].layout == DREP_CHUNKED ? rows[i].chunk : NULL};
+
+        s.set = selected_open("by item", &spec, &f);
+        s.table = selected_open("external32", &spec, &g);
+        bench_must(drep_select_box(spec.rank, zero, rows[i].block, NULL, NULL, &s.block) == 0,
+                   "box");
+        if (rows[i].stride[0] == 0)
+            s.apart = points(N, rows[i].dims[0]);
+        else
+            bench_must(drep_select_box(spec.rank, zero, rows[i].block, rows[i].stride, NULL,
+                                       &s.apart) == 0,
+                       "box");
+        selected_rows(&s, rows[i].what, N, rows[i].bar);
+        drep_selection_free(s.block);
+        drep_selection_free(s.apart);
+        drep_dataset_close(s.set);
+        drep_dataset_close(s.table);
+        drep_close(f);
+        drep_close(g);
+    }
+}
+
 /* ----------------------------------------------------- checks and threads */
 
 static void convert(struct work *w, int range, drep_report *report)
@@ -593,6 +803,7 @@ int main(int argc, char **argv)
     cube(bytes >= 256 << 20 ? 512 : 128);
     blocks(&w, bytes);
     functions(&w, bytes);
+    selections(&w);
     checks(&w, bytes);
     threads(&w, bytes);
     printf("%d bars missed\n", missed);

@@ -357,9 +357,10 @@ static int piece(struct test *t, uint8_t *user, int64_t position, int64_t n, uin
     seen.next = position;
     if (direct && fn)
         return fn(user, t->type, n, file, position, t->rep->extra_state);
-    err = reading
-              ? rep_read_items(t->rep, user, t->type, position, n, file, staging(t), &done, &used)
-              : rep_write_items(t->rep, user, t->type, position, n, file, staging(t), &done, &used);
+    err = reading ? rep_read_items(t->rep, NULL, user, t->type, position, n, file, staging(t),
+                                   &done, &used)
+                  : rep_write_items(t->rep, NULL, user, t->type, position, n, file, staging(t),
+                                    &done, &used);
     if (!err && (done != n || used != bytes))
         ck_abort_msg("DREP_TEST_SEED=%llu: \"%s\" from item %lld: %lld items and %lld bytes, not "
                      "%lld and %lld",

@@ -216,7 +216,7 @@ static void check_dispatch(struct layout *l, struct rnd *r, const struct datarep
     staging = (int64_t)rnd_below(r, (uint64_t)size + 40);
     out = malloc((size_t)size + 1);
     memset(out, 0xa5, (size_t)size + 1);
-    if (rep_write_items(rep, l->user, type, first, n, out, staging, &done, &used) != 0)
+    if (rep_write_items(rep, NULL, l->user, type, first, n, out, staging, &done, &used) != 0)
         ck_abort_msg("%s", drep_error());
     if (done != n || used != size || out[size] != 0xa5 ||
         memcmp(out, l->packed + l->at[first], (size_t)size) != 0)
@@ -228,8 +228,8 @@ static void check_dispatch(struct layout *l, struct rnd *r, const struct datarep
     want = read_oracle(l, table, first, n);
     memory = malloc((size_t)l->size);
     memset(memory, 0x3c, (size_t)l->size);
-    if (rep_read_items(rep, memory + (l->user - l->room), type, first, n, l->packed + l->at[first],
-                       staging, &done, &used) != 0)
+    if (rep_read_items(rep, NULL, memory + (l->user - l->room), type, first, n,
+                       l->packed + l->at[first], staging, &done, &used) != 0)
         ck_abort_msg("%s", drep_error());
     if (done != n || used != size || memcmp(memory, want, (size_t)l->size) != 0)
         ck_abort_msg("read by functions: %lld items from %lld on, staging %lld", (long long)n,
@@ -474,8 +474,8 @@ static void check_mirror(struct layout *l, struct rnd *r, const struct datarep *
         size += !is_bytes(item_at(l, i, &offset)->leaf);
     protocol = (struct protocol){.staging = (int64_t)rnd_below(r, (uint64_t)size + 40)};
     out = malloc((size_t)size);
-    ck_assert_int_eq(rep_write_items(rep, l->user, l->sample.type, first, n, out, protocol.staging,
-                                     &done, &used),
+    ck_assert_int_eq(rep_write_items(rep, NULL, l->user, l->sample.type, first, n, out,
+                                     protocol.staging, &done, &used),
                      0);
     ck_assert(done == n && used == size);
     for (i = first, p = out; i < first + n; i++) {
@@ -500,8 +500,8 @@ static void check_mirror(struct layout *l, struct rnd *r, const struct datarep *
             memcpy(want + (l->user - l->room) + offset, l->user + offset, (size_t)item->size);
         }
         protocol = (struct protocol){.staging = (int64_t)rnd_below(r, (uint64_t)size + 40)};
-        ck_assert_int_eq(rep_read_items(rep, memory + (l->user - l->room), l->sample.type, first, n,
-                                        out, protocol.staging, &done, &used),
+        ck_assert_int_eq(rep_read_items(rep, NULL, memory + (l->user - l->room), l->sample.type,
+                                        first, n, out, protocol.staging, &done, &used),
                          0);
         ck_assert(done == n && used == size);
         ck_assert_int_eq(memcmp(memory, want, (size_t)l->size), 0);
@@ -527,8 +527,8 @@ START_TEST(test_U5_calls_of_user_functions)
         if (all_predefined(&l))
             check_mirror(&l, &r, rep_find("mirror"));
         else
-            ck_assert_int_eq(rep_write_items(rep_find("mirror"), l.user, l.sample.type, 0, l.items,
-                                             NULL, INT64_MAX, NULL, NULL),
+            ck_assert_int_eq(rep_write_items(rep_find("mirror"), NULL, l.user, l.sample.type, 0,
+                                             l.items, NULL, INT64_MAX, NULL, NULL),
                              DREP_ERR_TYPE); /* D3: a scalar is not for them */
         layout_release(&l);
     }

@@ -256,12 +256,12 @@ START_TEST(test_U9_failures)
 
     ck_assert_int_eq(drep_register_datarep("failing", failing, failing, native_extent, NULL), 0);
     rep = rep_find("failing");
-    ck_assert_int_eq(rep_read_items(rep, user, DREP_DOUBLE, 0, 10, file, 16, &done, &used),
+    ck_assert_int_eq(rep_read_items(rep, NULL, user, DREP_DOUBLE, 0, 10, file, 16, &done, &used),
                      DREP_ERR_CONVERSION);
     ck_assert(done == 4 && used == 32);
     ck_assert_ptr_nonnull(strstr(drep_error(), "42"));
     ck_assert_ptr_nonnull(strstr(drep_error(), "failing"));
-    ck_assert_int_eq(rep_write_items(rep, user, DREP_DOUBLE, 5, 5, file, 16, &done, &used),
+    ck_assert_int_eq(rep_write_items(rep, NULL, user, DREP_DOUBLE, 5, 5, file, 16, &done, &used),
                      DREP_ERR_CONVERSION);
     ck_assert(done == 0 && used == 0);
 }
@@ -291,22 +291,23 @@ START_TEST(test_U10_null_functions)
         drep_register_datarep("write only", DREP_CONVERSION_NULL, shift, native_extent, &by), 0);
     ck_assert_int_eq(drep_register_datarep("nothing", NULL, NULL, native_extent, NULL), 0);
     ck_assert_int_eq(drep_register_datarep("nothing, twice", NULL, NULL, twice_extent, codes), 0);
-    ck_assert_int_eq(
-        rep_write_items(rep_find("write only"), user, DREP_INT16_T, 1, 3, file, 2, &done, &used),
-        0);
+    ck_assert_int_eq(rep_write_items(rep_find("write only"), NULL, user, DREP_INT16_T, 1, 3, file,
+                                     2, &done, &used),
+                     0);
     ck_assert(done == 3 && used == 6);
     for (i = 0; i < 6; i++)
         ck_assert_int_eq(file[i], (uint8_t)(((const uint8_t *)user)[2 + i] + 1));
-    ck_assert_int_eq(
-        rep_read_items(rep_find("write only"), back, DREP_INT16_T, 1, 3, user + 1, 2, &done, &used),
-        0);
+    ck_assert_int_eq(rep_read_items(rep_find("write only"), NULL, back, DREP_INT16_T, 1, 3,
+                                    user + 1, 2, &done, &used),
+                     0);
     ck_assert_int_eq(memcmp(back + 1, user + 1, 6), 0);
     ck_assert_int_eq(back[0], 0);
-    ck_assert_int_eq(
-        rep_write_items(rep_find("nothing"), user, DREP_INT16_T, 2, 2, file, 100, &done, &used), 0);
+    ck_assert_int_eq(rep_write_items(rep_find("nothing"), NULL, user, DREP_INT16_T, 2, 2, file, 100,
+                                     &done, &used),
+                     0);
     ck_assert(done == 2 && used == 4 && memcmp(file, user + 2, 4) == 0);
-    ck_assert_int_eq(rep_write_items(rep_find("nothing, twice"), user, DREP_INT16_T, 2, 2, file,
-                                     100, &done, &used),
+    ck_assert_int_eq(rep_write_items(rep_find("nothing, twice"), NULL, user, DREP_INT16_T, 2, 2,
+                                     file, 100, &done, &used),
                      DREP_ERR_CONVERSION);
     ck_assert_ptr_nonnull(strstr(drep_error(), "INT16_T"));
 }
@@ -568,7 +569,7 @@ static void *transfer_many(void *rep)
     int i;
 
     for (i = 0; i < 20; i++)
-        if (rep_write_items(rep, user, DREP_BYTE, 0, 8, file, 4, NULL, NULL))
+        if (rep_write_items(rep, NULL, user, DREP_BYTE, 0, 8, file, 4, NULL, NULL))
             return rep;
     return NULL;
 }
