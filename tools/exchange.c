@@ -1,5 +1,6 @@
 /* exchange.c - import and export: the HDF5 module in its own process, and its report. */
 #include "exchange.h"
+#include "cage.h"
 #include "choices.h"
 #include "foreign.h"
 #include "hdf5.h"
@@ -32,6 +33,8 @@ struct work {
     uint64_t total; /* that the progress bar knows */
     struct verify verify;
     bool verifying; /* that is initialised */
+    bool piped;     /* the source came through a pipe */
+    struct supervised *shared;
 };
 
 /* ------------------------------------------------------- what the module says */
@@ -72,9 +75,87 @@ static int64_t compared(void *ctx, const struct hdf5_pair *pair, char *text, siz
     return verify_compare(&w->verify, pair->type, pair->n, pair->ours, pair->theirs, text, size);
 }
 
+static void at(void *ctx, const char *path)
+{
+    struct work *w = ctx;
+
+    limit_beat();
+    limit_object(w->x->src, path);
+    snprintf(w->shared->object, sizeof w->shared->object, "%s", path);
+}
+
+/* Asked at every step of the work. */
+static int stopped(void)
+{
+    limit_beat();
+    return limit_stopped();
+}
+
+/* ------------------------------------------------------------------- the cage */
+
+/* The directory of a path, links resolved; false if that cannot be said. */
+static bool directory_of(const char *path, char directory[PATH_MAX])
+{
+    char *slash;
+
+    if (!realpath(path, directory))
+        return false;
+    slash = strrchr(directory, '/');
+    slash[slash == directory] = '\0';
+    return true;
+}
+
+/* The directories of plugins that the user names, each for cage_read(); `list` is cut up. */
+static void read_plugins(struct cage *c, char *list)
+{
+    char *rest = list, *one;
+
+    while (rest && (one = strsep(&rest, ":")))
+        if (*one == '/')
+            cage_read(c, one);
+}
+
+/* From here on the child opens for reading what is beside the source (or anything, if the user
+ * says so), libraries and plugins, and writes only what is open already. */
+static int lock_in(void *ctx)
+{
+    static const char *const system[] = {"/lib",
+                                         "/lib64",
+                                         "/usr/lib",
+                                         "/usr/lib64",
+                                         "/usr/local/lib",
+                                         "/usr/local/hdf5",
+                                         "/dev/null",
+                                         "/dev/urandom",
+                                         "/etc/ld.so.cache",
+                                         "/sys/devices/system/cpu"};
+    struct work *w = ctx;
+    struct cage c = {.nread = 0};
+    char source[PATH_MAX], target[PATH_MAX];
+    const char *env = getenv("HDF5_PLUGIN_PATH");
+    char *plugins = env ? strdup(env) : NULL;
+    size_t i;
+
+    for (i = 0; i < sizeof system / sizeof *system; i++)
+        cage_read(&c, system[i]);
+    read_plugins(&c, plugins);
+    if (w->x->outside)
+        cage_read(&c, "/");
+    else if (!w->piped && directory_of(w->from, source))
+        cage_read(&c, source);
+    /* The new file grows under a name beside its own. */
+    if (directory_of(*w->shared->hidden ? w->shared->hidden : w->x->dst, target))
+        c.make = target;
+    if (c.make)
+        cage_enter(&c);
+    free(plugins);
+    supervise_watch(w->shared);
+    return 0;
+}
+
 /* ------------------------------------------------------------------- the child */
 
-static int run_module(struct work *w, const char *place, char *hidden, struct hdf5_totals *totals)
+static int run_module(struct work *w, const char *place, struct hdf5_totals *totals)
 {
     const struct exchange *x = w->x;
     struct hdf5_options options = {.src = w->from,
@@ -88,14 +169,17 @@ static int run_module(struct work *w, const char *place, char *hidden, struct hd
                                    .excl = x->excl,
                                    .exact = x->exact,
                                    .outside = x->outside,
+                                   .alone = w->piped,
                                    .threads = x->threads,
                                    .say = said,
                                    .progress = advanced,
-                                   .stopped = limit_stopped,
+                                   .stopped = stopped,
                                    .error = failed,
                                    .compare = x->no_verify ? NULL : compared,
+                                   .cage = lock_in,
+                                   .at = at,
                                    .ctx = w,
-                                   .hidden = hidden,
+                                   .hidden = w->import ? w->shared->hidden : NULL,
                                    .totals = totals};
     void *module = module_load("hdf5", DATAREP_HDF5_INTERFACE);
     run_fn *run = NULL;
@@ -109,6 +193,8 @@ static int run_module(struct work *w, const char *place, char *hidden, struct hd
         return DREP_ERR_UNSUPPORTED;
     }
     stop_catch();
+    if (!w->import)
+        supervise_watch(w->shared);
     err = run(&options);
     progress_end();
     if (w->verifying)
@@ -129,7 +215,7 @@ static int run_export(struct work *w, struct supervised *shared, struct hdf5_tot
         return DREP_ERR_IO;
     }
     snprintf(shared->hidden, sizeof shared->hidden, "%s", out.hidden);
-    err = run_module(w, out.hidden, NULL, totals);
+    err = run_module(w, out.hidden, totals);
     if (outfile_close(&out, !err) && !err)
         err = DREP_ERR_IO;
     *shared->hidden = 0;
@@ -142,9 +228,10 @@ static int work(struct supervised *shared, void *ctx)
     struct hdf5_totals totals = {0};
     int err, status = report_begin(&w->report);
 
+    w->shared = shared;
     if (status)
         return status;
-    err = w->import ? run_module(w, NULL, shared->hidden, &totals) : run_export(w, shared, &totals);
+    err = w->import ? run_module(w, NULL, &totals) : run_export(w, shared, &totals);
     status = report_end(&w->report, err, &totals);
     stop_now();
     return status;
@@ -164,7 +251,7 @@ int exchange_run(const struct exchange *x, bool import)
                                 .json = x->json,
                                 .quiet = x->quiet,
                                 .verbose = x->verbose}};
-    char place[PATH_MAX], *real;
+    char place[PATH_MAX], object[sizeof w.shared->object], *real;
     struct stat before, now;
     bool made = false, there = stat(x->dst, &before) == 0;
     int died, status;
@@ -173,11 +260,14 @@ int exchange_run(const struct exchange *x, bool import)
         if (input_named(place, &made) != 0)
             return TOOL_IO;
         w.from = place;
+        w.piped = made;
     }
+    /* A string of HDF5 is in its heap, in what it gives us, in ours and in a chunk. */
+    limit_copies(import ? 2 : 0);
     limit_file_named(w.from);
     limit_object(x->src, NULL);
     outfile_from(x->src);
-    status = supervise(work, &w, &died);
+    status = supervise(work, &w, &died, object, sizeof object);
     if (made)
         unlink(place);
     if (!died)
@@ -188,8 +278,8 @@ int exchange_run(const struct exchange *x, bool import)
         !(there && now.st_dev == before.st_dev && now.st_ino == before.st_ino))
         unlink(real);
     free(real);
-    tool_say(x->src, NULL, "the HDF5 library crashed (%s); %s is not written", strsignal(died),
-             x->dst);
+    tool_say(x->src, *object ? object : NULL, "the HDF5 library crashed (%s); %s is not written",
+             strsignal(died), x->dst);
     return TOOL_CORRUPT;
 }
 

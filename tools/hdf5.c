@@ -105,6 +105,12 @@ void job_progress(struct job *j, uint64_t bytes)
         j->o->progress(j->o->ctx, j->done, j->total);
 }
 
+void job_at(struct job *j, const char *path)
+{
+    if (j->o->at)
+        j->o->at(j->o->ctx, path);
+}
+
 /* ----------------------------------------------------------------- objects */
 
 static size_t slot_of(const struct job *j, uint64_t key)
@@ -225,6 +231,7 @@ static void quiet_begin(struct quiet *q)
     H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &q->fn, &q->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    guard_plugins();
 }
 
 static void quiet_end(const struct quiet *q)
@@ -245,25 +252,26 @@ static int finish(struct job *j, int err)
 
 /* ------------------------------------------------------------------ import */
 
-int job_open_hdf5(struct job *j)
+/* That the bytes are no HDF5 file stands between the reasons of its failure. */
+static herr_t find_no_hdf5(unsigned n, const H5E_error2_t *e, void *ctx)
 {
-    struct stat st;
-
-    if (stat(j->o->src, &st) != 0) {
-        int err = errno == EACCES ? DREP_ERR_ACCESS : DREP_ERR_NO_SUCH_FILE;
-
-        return job_fail(j, err, "%s: %s", j->o->src, strerror(errno));
-    }
-    if (!S_ISREG(st.st_mode))
-        return job_fail(j, DREP_ERR_ACCESS, "%s: not a regular file", j->o->src);
-    if (H5Fis_hdf5(j->o->src) <= 0)
-        return job_fail(j, DREP_ERR_FORMAT, "%s: not an HDF5 file", j->o->src);
-    j->h = H5Fopen(j->o->src, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (j->h < 0) {
-        job_fail_hdf5(j, j->o->src);
-        return DREP_ERR_FORMAT;
-    }
+    (void)n;
+    *(int *)ctx |= e->min_num == H5E_NOTHDF5;
     return 0;
+}
+
+static int open_source_file(struct job *j)
+{
+    int foreign = 0;
+    hid_t fapl = guard_fapl(&j->guard);
+
+    j->h = fapl < 0 ? -1 : H5Fopen(j->o->src, H5F_ACC_RDONLY, fapl);
+    if (j->h >= 0)
+        return 0;
+    job_fail_hdf5(j, j->o->src);
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, find_no_hdf5, &foreign);
+    return foreign ? job_fail(j, DREP_ERR_FORMAT, "%s: not an HDF5 file", j->o->src)
+                   : DREP_ERR_FORMAT;
 }
 
 /* The library does not tell under which name a new file grows; the system does. */
@@ -288,24 +296,44 @@ static void find_hidden(char *hidden)
     }
 }
 
+/* Everything that may still be opened by name is open before a byte of the source is read. */
+static int import_file(struct job *j)
+{
+    const struct hdf5_options *o = j->o;
+    int err = guard_init(j, &j->guard);
+
+    if (!err) {
+        err = drep_create(o->dst, o->excl ? DREP_EXCL : 0, o->datarep, NULL, &j->d);
+        if (err)
+            job_fail_drep(j, err);
+    }
+    if (!err && o->hidden)
+        find_hidden(o->hidden);
+    if (!err && o->cage) {
+        err = o->cage(o->ctx);
+        if (err)
+            job_fail(j, err, "%s: the HDF5 library cannot be confined", o->src);
+    }
+    if (!err)
+        err = open_source_file(j);
+    return err ? err : import_all(j);
+}
+
 MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
 {
-    struct job j = {.o = options, .h = -1, .cset = H5T_CSET_UTF8, .fill_time = H5D_FILL_TIME_IFSET};
+    struct job j = {.o = options,
+                    .h = -1,
+                    .guard = {.fd = -1},
+                    .cset = H5T_CSET_UTF8,
+                    .fill_time = H5D_FILL_TIME_IFSET};
     struct quiet q;
     int err;
 
+    /* Raw files are looked for beside the file, also those behind a virtual dataset.  HDF5
+     * reads the variable when it begins. */
+    setenv("HDF5_EXTFILE_PREFIX", "${ORIGIN}", 0);
     quiet_begin(&q);
-    err = job_open_hdf5(&j);
-    if (!err) {
-        err =
-            drep_create(options->dst, options->excl ? DREP_EXCL : 0, options->datarep, NULL, &j.d);
-        if (err)
-            job_fail_drep(&j, err);
-    }
-    if (!err && options->hidden)
-        find_hidden(options->hidden);
-    if (!err)
-        err = import_all(&j);
+    err = import_file(&j);
     if (err) {
         if (j.d)
             drep_abandon(j.d);
@@ -318,6 +346,7 @@ MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
         *options->hidden = 0;
     if (j.h >= 0)
         H5Fclose(j.h);
+    guard_release(&j.guard);
     err = finish(&j, err);
     quiet_end(&q);
     return err;

@@ -8,9 +8,10 @@
 
 #include <datarep.h>
 #include <limits.h>
+#include <stdint.h>
 
 /* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 3
+#define DATAREP_HDF5_INTERFACE 4
 
 /* How much a finding weighs. */
 enum hdf5_weight {
@@ -65,11 +66,16 @@ struct hdf5_options {
     int exact;                  /* import: note byte orders too, so that export restores them */
     int outside;                /* import: read raw files and sources of virtual datasets that
                                    lie outside the directory of src */
+    int alone;                  /* import: no file beside src belongs to it */
     int threads;                /* 0: as many as there are processors */
     hdf5_say_fn *say;
     hdf5_progress_fn *progress;                    /* may be NULL */
     int (*stopped)(void);                          /* non-zero: the work is to end; may be NULL */
     void (*error)(void *ctx, const char *message); /* why a function below fails; once */
+    /* Import: called once when src and dst are open and no byte of src has been read;
+     * what it gives, if not 0, is the error.  May be NULL. */
+    int (*cage)(void *ctx);
+    void (*at)(void *ctx, const char *path); /* the object in hand; may be NULL */
     /* Export: reads the finished file back and compares all of it before it gets its name; a
      * difference is a failure.  NULL: it is not read back. */
     hdf5_compare_fn *compare;

@@ -181,22 +181,29 @@ static size_t sums_before(const struct decoding *g, int i, unsigned skipped)
     return n;
 }
 
+/* Whether a filter before number i has changed the size in a way that is not known. */
+static int deflated_before(const struct decoding *g, int i, unsigned skipped)
+{
+    while (i-- > 0)
+        if (g->filter[i] == H5Z_FILTER_DEFLATE && !(skipped >> i & 1))
+            return 1;
+    return 0;
+}
+
 #if HAVE_DEFLATE
-static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *out, size_t *expect)
+static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *out, size_t expect)
 {
     size_t got = 0;
 
-    if (libdeflate_zlib_decompress(d->inflate, in, size, out, *expect, &got) !=
-            LIBDEFLATE_SUCCESS ||
-        got != *expect)
-        return 0;
-    return 1;
+    if (libdeflate_zlib_decompress(d->inflate, in, size, out, expect, &got) != LIBDEFLATE_SUCCESS)
+        return DECODE_UNKNOWN;
+    return got == expect ? DECODE_WHOLE : DECODE_SHORT;
 }
 #else
-static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *out, size_t *expect)
+static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *out, size_t expect)
 {
     (void)d, (void)in, (void)size, (void)out, (void)expect;
-    return 0;
+    return DECODE_UNKNOWN;
 }
 #endif
 
@@ -206,15 +213,18 @@ int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size
     struct decoder *d = &g->decoder[thread];
     const uint8_t *in = raw;
     uint8_t *to = out;
-    int i, ok = 1;
+    int i, how = DECODE_WHOLE;
 
-    for (i = g->n - 1; ok && i >= 0; i--) {
+    for (i = g->n - 1; how == DECODE_WHOLE && i >= 0; i--) {
         size_t expect = g->size + sums_before(g, i, skipped);
+        int deflated = deflated_before(g, i, skipped);
 
         if (skipped >> i & 1)
             continue;
         if (g->filter[i] == H5Z_FILTER_FLETCHER32) {
-            ok = check_sum(in, &size);
+            how = size < SUM_SIZE        ? DECODE_SHORT
+                  : check_sum(in, &size) ? DECODE_WHOLE
+                                         : DECODE_UNKNOWN;
             continue;
         }
         to = in == out ? d->spare : out;
@@ -222,19 +232,24 @@ int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size
         if (expect > g->size)
             to = d->spare;
         if (to == in)
-            return 0;
+            return DECODE_UNKNOWN;
         if (g->filter[i] == H5Z_FILTER_SHUFFLE) {
-            if (size != expect)
-                return 0;
+            if (deflated ? size > g->size : size != expect)
+                return !deflated && size < expect ? DECODE_SHORT : DECODE_UNKNOWN;
             unshuffle(in, to, size, g->element);
+        } else if (deflated) {
+            return DECODE_UNKNOWN;
         } else {
-            ok = inflate(d, in, size, to, &expect);
+            how = inflate(d, in, size, to, expect);
             size = expect;
         }
         in = to;
     }
-    ok = ok && size == g->size;
-    if (ok && in != out)
+    if (how != DECODE_WHOLE || size > g->size)
+        return how == DECODE_SHORT ? DECODE_SHORT : DECODE_UNKNOWN;
+    if (size < g->size)
+        return DECODE_SHORT;
+    if (in != out)
         memcpy(out, in, size);
-    return ok;
+    return DECODE_WHOLE;
 }

@@ -4,13 +4,15 @@
  * and sequences as much as may be read at once, else fewer elements. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tools/hdf5_parts.h"
 
 /* Of strings and sequences in a block of more than one element. */
 #define CONTENTS_MAX (64 << 20)
 #define SLAB_SIZE (256 << 10)
+/* Some of a block may be there: other sources, other raw files.  A large dataset of which
+ * nothing is must not take a call for each element. */
+#define HALVED_MAX 2000
 
 /* Memory for strings and sequences, given up all at once. */
 struct arena {
@@ -68,7 +70,8 @@ struct stored {
     uint8_t *bytes;
     size_t room, size;
     unsigned skipped;
-    int there, good;
+    int there;
+    int good;       /* its bytes are read; then: DECODE_... */
     struct box box; /* where its elements belong: start and count */
 };
 
@@ -84,12 +87,15 @@ struct filler {
     hid_t dxpl;
     struct arena arena;
     int64_t unread; /* elements that HDF5 could not give */
+    int halved;     /* blocks without chunks that it could not give, tried again in parts */
     void *none;     /* a fill value: blocks of nothing else are not stored; NULL: all are */
     struct nulls nulls;
+    struct origins origins;
     drep_report lost;
 
     /* Chunks that we decode ourselves. */
     struct decoding *decoding; /* NULL: HDF5 does */
+    struct decoding *sizing;   /* then: tells whether chunks hold as much as they should */
     struct stored *stored;
     size_t nstored, stored_room;
     uint8_t *chunk; /* one decoded chunk a thread */
@@ -153,13 +159,51 @@ static int write_block(struct filler *f, const struct box *b)
     return err;
 }
 
+static int stored_read(struct filler *f, struct stored *c);
+
+/* Whether all chunks that a block touches hold as much as they should, as far as we know their
+ * filters. */
+static int chunks_whole(struct filler *f, const struct box *block)
+{
+    int64_t chunk[DREP_MAX_RANK], dims[DREP_MAX_RANK];
+    struct stored c = {.bytes = NULL};
+    struct box b;
+    int d, err = 0, whole = 1;
+
+    for (d = 0; d < block->rank; d++) {
+        int64_t size = (int64_t)f->s->chunk[d], first = block->start[d] / size * size;
+
+        chunk[d] = size;
+        dims[d] = block->start[d] + block->count[d] - first;
+    }
+    box_init(&b, block->rank, dims, chunk);
+    for (d = 0; d < block->rank; d++)
+        b.base[d] = block->start[d] / chunk[d] * chunk[d];
+    while (!err && whole && box_next(&b)) {
+        c.box = b;
+        c.there = c.good = 0;
+        err = stored_read(f, &c);
+        if (!err && c.good)
+            whole =
+                decode_chunk(f->sizing, 0, c.bytes, c.size, c.skipped, f->chunk) != DECODE_SHORT;
+    }
+    free(c.bytes);
+    return !err && whole;
+}
+
 /* 1 if HDF5 gave the block, 0 if it could not. */
 static int read_block(struct filler *f, const struct box *b)
 {
     const struct source *s = f->s;
-    hid_t mem = box_space(b);
+    hid_t mem;
     int ok;
 
+    if (f->sizing && !chunks_whole(f, b)) {
+        if (!f->unread)
+            job_fail(f->j, DREP_ERR_UNSUPPORTED, "a chunk holds less than chunks do");
+        return 0;
+    }
+    mem = box_space(b);
     f->arena.limit = box_elements(b) == 1 ? SIZE_MAX : CONTENTS_MAX;
     f->arena.refused = 0;
     ok = box_select_hdf5(b, s->space) >= 0 &&
@@ -225,6 +269,8 @@ static int fill_block(struct filler *f, const struct box *block, int several)
         return fill_halves(f, block);
     if (several && f->s->layout == H5D_CHUNKED)
         return fill_chunks(f, block);
+    if (f->s->layout != H5D_CHUNKED && box_elements(block) > 1 && f->halved++ < HALVED_MAX)
+        return fill_halves(f, block);
     f->unread += box_elements(block);
     job_progress(f->j, (uint64_t)box_elements(block) * f->s->map.hsize);
     return 0;
@@ -253,11 +299,33 @@ static int stored_add(struct filler *f, const struct box *b)
     return 0;
 }
 
+/* Reads the stored bytes; 0 if HDF5 cannot.  HDF5 takes the size of a chunk without filters for
+ * granted, but reads as much as its index says: what is at the end of the buffer before
+ * tells, and of two different marks one is no accident. */
+static int read_marked(struct filler *f, struct stored *c, const hsize_t *at)
+{
+    static const uint8_t marks[] = {0xa5, 0x5a};
+    size_t i, k, n = c->size < 8 ? c->size : 8;
+    uint8_t *tail = c->bytes + c->size - n;
+    uint32_t skipped = 0;
+
+    for (i = 0; i < sizeof marks; i++) {
+        memset(tail, marks[i], n);
+        if (H5Dread_chunk(f->s->dset, H5P_DEFAULT, at, &skipped, c->bytes) < 0)
+            return 0;
+        c->skipped = skipped;
+        for (k = 0; k < n; k++)
+            if (tail[k] != marks[i])
+                return 1;
+    }
+    c->size = 0;
+    return 1;
+}
+
 /* HDF5 reads the stored bytes of a chunk; one that is not stored is not there. */
 static int stored_read(struct filler *f, struct stored *c)
 {
     hsize_t at[H5S_MAX_RANK], size = 0;
-    uint32_t skipped = 0;
     int d;
 
     for (d = 0; d < c->box.rank; d++)
@@ -281,8 +349,7 @@ static int stored_read(struct filler *f, struct stored *c)
         c->room = (size_t)size;
     }
     c->size = (size_t)size;
-    c->good = H5Dread_chunk(f->s->dset, H5P_DEFAULT, at, &skipped, c->bytes) >= 0;
-    c->skipped = skipped;
+    c->good = read_marked(f, c, at);
     return 0;
 }
 
@@ -318,8 +385,18 @@ static void decode_one(void *ctx, int thread, size_t i)
     if (!c->good)
         return;
     c->good = decode_chunk(f->decoding, thread, c->bytes, c->size, c->skipped, chunk);
-    if (c->good)
+    if (c->good == DECODE_WHOLE)
         place_rows(f, c, chunk);
+}
+
+/* A chunk that HDF5 must not read. */
+static int leave_out(struct filler *f, const struct box *b)
+{
+    if (!f->unread)
+        job_fail(f->j, DREP_ERR_UNSUPPORTED, "a chunk holds less than chunks do");
+    f->unread += box_elements(b);
+    job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
+    return 0;
 }
 
 /* The chunks of a block that could be decoded, one by one; HDF5 tries the others. */
@@ -339,7 +416,10 @@ static int write_each(struct filler *f)
         }
         one = c->box;
         f->block = &one;
-        if (c->good && decode_chunk(f->decoding, 0, c->bytes, c->size, c->skipped, f->chunk)) {
+        if (c->good == DECODE_SHORT) {
+            err = leave_out(f, &one);
+        } else if (c->good && decode_chunk(f->decoding, 0, c->bytes, c->size, c->skipped,
+                                           f->chunk) == DECODE_WHOLE) {
             place_rows(f, c, f->chunk);
             err = write_box(f, &one, f->d);
         } else {
@@ -372,7 +452,7 @@ static int fill_stored_block(struct filler *f, const struct box *block)
         return err;
     threads_run(f->j->threads, f->nstored, decode_one, f);
     for (i = 0; i < f->nstored; i++)
-        good += (size_t)f->stored[i].good;
+        good += f->stored[i].good == DECODE_WHOLE;
     return good == f->nstored ? write_box(f, block, f->d) : write_each(f);
 }
 
@@ -485,64 +565,6 @@ static int fill_dataset(struct filler *f)
 
 /* ------------------------------------------------------------------ what there is */
 
-/* Files beside the source or below it are part of it; others only if the user says so. */
-static int is_inside(struct job *j, const char *name, char *why, size_t size)
-{
-    char dir[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
-    char *slash;
-    struct stat st;
-    int n;
-
-    if (!realpath(j->o->src, dir) || (slash = strrchr(dir, '/')) == NULL)
-        return 1;
-    slash[1] = 0;
-    n = snprintf(path, sizeof path, "%s%s", *name == '/' ? "" : dir, name);
-    if (n < 0 || (size_t)n >= sizeof path)
-        return 0;
-    if (!realpath(path, real) && !realpath(name, real))
-        return 1; /* it is not there: HDF5 will say so, or give the fill value */
-    if (stat(real, &st) != 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))) {
-        snprintf(why, size, "%s is no regular file", real);
-        return 0;
-    }
-    if (j->o->outside || strncmp(real, dir, strlen(dir)) == 0)
-        return 1;
-    snprintf(why, size, "%s lies outside the directory of the file; --outside reads it", real);
-    return 0;
-}
-
-/* Whether all files that hold the dataset's elements may be read. */
-static int may_read(struct job *j, const struct source *s)
-{
-    char name[PATH_MAX], why[PATH_MAX + 100];
-    int i, n = H5Pget_external_count(s->dcpl);
-    size_t k, sources = 0;
-    hsize_t size;
-    off_t offset;
-
-    for (i = 0; i < n; i++) {
-        memset(name, 0, sizeof name);
-        H5Pget_external(s->dcpl, (unsigned)i, sizeof name - 1, name, &offset, &size);
-        if (!is_inside(j, name, why, sizeof why))
-            return job_fail(j, DREP_ERR_ACCESS, "%s", why), 0;
-    }
-    if (s->layout != H5D_VIRTUAL || H5Pget_virtual_count(s->dcpl, &sources) < 0)
-        return 1;
-    for (k = 0; k < sources; k++) {
-        char *percent;
-
-        memset(name, 0, sizeof name);
-        H5Pget_virtual_filename(s->dcpl, k, name, sizeof name);
-        /* Of a pattern, the directory. */
-        percent = strchr(name, '%');
-        if (percent && strrchr(name, '/'))
-            *strrchr(name, '/') = 0;
-        if (strcmp(name, ".") != 0 && !is_inside(j, name, why, sizeof why))
-            return job_fail(j, DREP_ERR_ACCESS, "%s", why), 0;
-    }
-    return 1;
-}
-
 static int has_data(const struct source *s)
 {
     int external = H5Pget_external_count(s->dcpl) > 0;
@@ -552,12 +574,38 @@ static int has_data(const struct source *s)
     return external || s->layout == H5D_VIRTUAL || H5Dget_storage_size(s->dset) > 0;
 }
 
+/* Elements that are not there, of a virtual dataset or one in raw files. */
+static void say_absent(struct filler *f)
+{
+    int virtual = f->s->layout == H5D_VIRTUAL;
+    size_t i;
+
+    for (i = 0; i < f->origins.n; i++) {
+        const struct absent *a = &f->origins.absent[i];
+
+        if (a->elements)
+            job_say(f->j, HDF5_LOST, "values", f->o->path,
+                    "%lld elements could not be read and hold %s: %s%s", (long long)a->elements,
+                    virtual ? "the fill value" : "zeros", virtual ? "virtual source: " : "",
+                    a->why);
+        else
+            job_say(f->j, HDF5_LOST, "values", f->o->path,
+                    "elements of a virtual source are not there, and how many is not known: %s",
+                    a->why);
+    }
+}
+
 static void say_lost(struct filler *f)
 {
+    /* A raw file that is not there is the reason, whatever HDF5 says. */
+    int raw = f->s->layout != H5D_VIRTUAL && f->origins.n > 0;
+
     if (f->unread)
         job_say(f->j, HDF5_LOST, "values", f->o->path,
                 "%lld elements could not be read and hold the fill value: %s", (long long)f->unread,
-                f->j->why);
+                raw ? f->origins.absent[0].why : f->j->why);
+    if (!f->unread || !raw)
+        say_absent(f);
     if (f->lost.overflow || f->lost.inexact || f->lost.nan_lost)
         job_say(f->j, HDF5_LOST, "values", f->o->path,
                 "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
@@ -602,6 +650,30 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
     if (!f->decoding)
         return 0;
     f->chunk = malloc(size * (size_t)threads_size(f->j->threads));
+    return f->chunk ? 0 : job_no_memory(f->j);
+}
+
+/* What HDF5 decodes is measured here first, where we know all filters: the size of an element
+ * is then that in the file. */
+static int size_here(struct filler *f)
+{
+    const struct source *s = f->s;
+    size_t element, size;
+    int d;
+
+    if (f->decoding || s->layout != H5D_CHUNKED || s->rank <= 0)
+        return 0;
+    element = size = dataset_element(s->dset);
+    for (d = 0; d < s->rank; d++)
+        if (__builtin_mul_overflow(size, (size_t)s->chunk[d], &size))
+            return 0;
+    if (size == 0 || size > (256 << 20))
+        return 0;
+    f->sizing = decoding_new(s->dcpl, element, size, 1);
+    if (!f->sizing)
+        return 0;
+    f->chunk_size = size;
+    f->chunk = malloc(size);
     return f->chunk ? 0 : job_no_memory(f->j);
 }
 
@@ -653,6 +725,8 @@ static int fill(struct filler *f, const drep_dsinfo *info)
     int err = decode_here(f, info);
 
     if (!err)
+        err = size_here(f);
+    if (!err)
         err = find_none(f, info);
     if (!err)
         err = block_shape(f, info, &n);
@@ -675,12 +749,14 @@ static void filler_release(struct filler *f)
     size_t i;
 
     nulls_release(&f->nulls);
+    origins_release(&f->origins);
     for (i = 0; i < f->stored_room; i++)
         free(f->stored[i].bytes);
     free(f->stored);
     free(f->chunk);
     free(f->none);
     decoding_free(f->decoding);
+    decoding_free(f->sizing);
     drep_dataset_close(f->ds);
 }
 
@@ -702,11 +778,14 @@ int import_data(struct job *j, const struct object *o, struct source *s, struct 
     drep_dsinfo info;
     int err;
 
-    if (j->lean || !has_data(s))
+    if (j->lean)
         return 0;
-    if (!may_read(j, s)) {
-        job_say(j, HDF5_LOST, "values", o->path, "its elements are not read: %s", j->why);
-        return 0;
+    /* Also of one without elements: it may have none for want of its sources. */
+    err = s->layout == H5D_VIRTUAL || has_data(s) ? origins_trace(j, s, &f.origins) : 0;
+    if (err || !has_data(s)) {
+        say_absent(&f);
+        origins_release(&f.origins);
+        return job_skip(j, err, "values", o->path, "its elements are not read");
     }
     err = drep_dataset_open(j->d, o->path, &f.ds);
     if (!err)

@@ -151,29 +151,31 @@ static hid_t open_again(struct job *j, const struct object *o, hid_t dset, hid_t
     return again > 0 ? again : H5Oopen_by_addr(j->h, (haddr_t)o->key);
 }
 
-static void source_begin(struct job *j, const struct object *o, struct source *s)
+static int source_begin(struct job *j, const struct object *o, struct source *s)
 {
     hid_t dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
 
     memset(s, 0, sizeof *s);
     s->dset = dset;
     if (dset <= 0)
-        return;
+        return 0;
+    s->dcpl = dataset_plist(j, dset);
+    if (s->dcpl <= 0)
+        return DREP_ERR_UNSUPPORTED;
     s->type = H5Dget_type(dset);
-    s->dcpl = H5Dget_create_plist(dset);
-    if (s->type <= 0 || s->dcpl <= 0)
-        return;
+    if (s->type <= 0)
+        return 0;
     s->dset = open_again(j, o, dset, s->dcpl, s->type);
     s->space = s->dset > 0 ? H5Dget_space(s->dset) : -1;
+    return 0;
 }
 
 int source_open(struct job *j, const struct object *o, struct source *out)
 {
     struct source s;
-    int err = 0;
+    int err = source_begin(j, o, &s);
 
-    source_begin(j, o, &s);
-    if (s.dset <= 0 || s.type <= 0 || s.space <= 0 || s.dcpl <= 0)
+    if (!err && (s.dset <= 0 || s.type <= 0 || s.space <= 0 || s.dcpl <= 0))
         err = job_fail_hdf5(j, "dataset");
     if (!err)
         err = source_shape(j, &s);
@@ -256,11 +258,14 @@ static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, v
 static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
 {
     struct walk w = {.j = j, .group = i};
-    hid_t group = H5Oopen_by_addr(j->h, (haddr_t)j->objects[i].key);
-    hid_t gcpl = group > 0 ? H5Gget_create_plist(group) : -1;
+    hid_t group;
+    hid_t gcpl;
     unsigned order = 0;
     herr_t status;
 
+    job_at(j, j->objects[i].path);
+    group = H5Oopen_by_addr(j->h, (haddr_t)j->objects[i].key);
+    gcpl = group > 0 ? H5Gget_create_plist(group) : -1;
     if (gcpl < 0) {
         job_fail_hdf5(j, "group");
         job_say(j, HDF5_LOST, "group", j->objects[i].path, "%s", j->why);
@@ -278,11 +283,18 @@ static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
     return w.err;
 }
 
-/* Why there is no group at this path. */
+/* Why there is no group at this path.  The root group is always there. */
 static int no_group(struct job *j, const char *path)
 {
-    hid_t object = H5Oopen(j->h, path, H5P_DEFAULT);
-    H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+    hid_t object;
+    H5I_type_t kind;
+
+    if (!j->o->root || strcmp(path, "/") == 0) {
+        job_fail_hdf5(j, "root group");
+        return DREP_ERR_FORMAT;
+    }
+    object = H5Oopen(j->h, path, H5P_DEFAULT);
+    kind = object < 0 ? H5I_BADID : H5Iget_type(object);
 
     if (object >= 0)
         H5Oclose(object);
@@ -290,6 +302,15 @@ static int no_group(struct job *j, const char *path)
         return job_fail(j, DREP_ERR_KIND, "%s is a %s; --root takes a group", path,
                         kind == H5I_DATASET ? "dataset" : "named datatype");
     return job_fail(j, DREP_ERR_NOT_FOUND, "%s: no such group", path);
+}
+
+/* A path may lead through an external link; addresses are of one file. */
+static int is_of_source(struct job *j, hid_t group)
+{
+    H5O_info_t root, info;
+
+    return H5Oget_info2(group, &info, H5O_INFO_BASIC) >= 0 &&
+           H5Oget_info2(j->h, &root, H5O_INFO_BASIC) >= 0 && info.fileno == root.fileno;
 }
 
 static int find_objects(struct job *j)
@@ -301,6 +322,10 @@ static int find_objects(struct job *j)
 
     if (group < 0)
         return no_group(j, root);
+    if (!is_of_source(j, group)) {
+        H5Gclose(group);
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "%s lies in another file; import that one", root);
+    }
     err = job_add(j, address_of(group), DREP_OBJ_GROUP, strdup("/"), NULL);
     H5Gclose(group);
     for (i = 0; !err && i < j->n; i++)
@@ -729,6 +754,7 @@ static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, v
     *j->why = 0;
     w->err = member_paths(j, w->group, name, &path, &source);
     if (!w->err) {
+        job_at(j, path);
         w->err = make_any(w, group, name, link, path);
         w->position += !w->err;
         w->err = job_skip(j, w->err, link->type == H5L_TYPE_HARD ? "object" : "link", path,
@@ -898,7 +924,7 @@ static int import_attributes(struct mover *m, hid_t object)
     struct job *j = m->j;
     const struct object *o = m->o;
     hid_t plist = o->kind == DREP_OBJ_GROUP     ? H5Gget_create_plist(object)
-                  : o->kind == DREP_OBJ_DATASET ? H5Dget_create_plist(object)
+                  : o->kind == DREP_OBJ_DATASET ? dataset_plist(j, object)
                                                 : H5Tget_create_plist(object);
     unsigned order = 0;
 
@@ -1011,9 +1037,11 @@ static int64_t has_time(hid_t object)
 static int move_object(struct job *j, size_t i)
 {
     struct mover m = {.j = j, .o = &j->objects[i]};
-    hid_t object = H5Oopen_by_addr(j->h, (haddr_t)m.o->key);
+    hid_t object;
     int err;
 
+    job_at(j, m.o->path);
+    object = H5Oopen_by_addr(j->h, (haddr_t)m.o->key);
     if (object < 0) {
         job_fail_hdf5(j, "attributes");
         job_say(j, HDF5_LOST, "attribute", m.o->path, "%s", j->why);

@@ -3,7 +3,6 @@
  * Comments, links of users' own kinds, links that make circles, names that we cannot
  * have, which datatypes are named ones, the user block: read here, written as the
  * attributes that hdf5_parts.h names, and brought back by export. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,7 +68,7 @@ static void sample_object(struct job *j, const struct object *o, struct sample *
         return;
     if (o->kind == DREP_OBJ_DATASET) {
         type = H5Dget_type(object);
-        dcpl = H5Dget_create_plist(object);
+        dcpl = dataset_plist(j, object);
         if (type > 0)
             sample_type(type, 0, s);
         if (dcpl > 0 && H5Pget_fill_time(dcpl, &time) >= 0 && (unsigned)time < 3)
@@ -102,10 +101,9 @@ static int keep_user_block(struct job *j, size_t size)
 {
     drep_type *type = NULL;
     void *block = malloc(size);
-    int fd = open(j->o->src, O_RDONLY | O_CLOEXEC);
     int err = block ? 0 : job_no_memory(j);
 
-    if (!err && (fd < 0 || pread(fd, block, size, 0) != (ssize_t)size))
+    if (!err && pread(j->guard.fd, block, size, 0) != (ssize_t)size)
         err = job_fail(j, DREP_ERR_UNSUPPORTED, "it cannot be read");
     if (!err) {
         err = drep_type_opaque((int64_t)size, "user block", &type);
@@ -115,8 +113,6 @@ static int keep_user_block(struct job *j, size_t size)
             job_fail_drep(j, err);
     }
     drep_type_free(type);
-    if (fd >= 0)
-        close(fd);
     free(block);
     return err;
 }

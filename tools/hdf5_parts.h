@@ -4,7 +4,8 @@
  * correspondence of datatypes, hdf5_move.c, hdf5_region.c and hdf5_array.c that of values;
  * hdf5_import.c, hdf5_scale.c, hdf5_keep.c and hdf5_fill.c the way in, hdf5_export.c,
  * hdf5_store.c and hdf5_drain.c the way out, hdf5_verify.c reading that back,
- * hdf5_remark.c the annotations between.
+ * hdf5_remark.c the annotations between; hdf5_guard.c and hdf5_virtual.c decide which files
+ * are read on the way in, hdf5_header.c checks what HDF5 does not.
  * An HDF5 object is known by its address, one of ours by its id. */
 #ifndef TOOLS_HDF5_PARTS_H
 #define TOOLS_HDF5_PARTS_H
@@ -12,8 +13,12 @@
 /* Later versions of HDF5 offer the calls of 1.10 under this name. */
 #define H5_USE_110_API
 #include <hdf5.h>
+#if __has_include(<H5FDdevelop.h>)
+#include <H5FDdevelop.h>
+#endif
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <datarep.h>
 
@@ -76,8 +81,21 @@ struct lost {
     char *attribute;
 };
 
+/* Which files an import may read: hdf5_guard.c. */
+struct guard {
+    const char *src;
+    char dir[PATH_MAX]; /* real path of its directory, with a slash; "": no other file */
+    int outside;        /* regular files elsewhere too */
+    int fd;             /* the source itself */
+    dev_t device;
+    ino_t inode;
+    hid_t driver, fapl;
+    char why[PATH_MAX + 200]; /* the last file that was not opened, and the reason */
+};
+
 struct job {
     const struct hdf5_options *o;
+    struct guard guard; /* import */
     drep_file *d;
     hid_t h;
     char why[600];          /* of the last failure */
@@ -121,6 +139,8 @@ int job_skip(struct job *j, int err, const char *what, const char *path, const c
 /* DREP_ERR_STOPPED once a signal asks the process to end; to be asked now and then. */
 int job_stopped(struct job *j);
 void job_progress(struct job *j, uint64_t bytes);
+/* Tells whoever watches which object is in hand. */
+void job_at(struct job *j, const char *path);
 /* NULL if it is not known. */
 struct object *job_find(struct job *j, uint64_t key);
 /* Takes path and source over, also on failure.  Pointers to objects die here. */
@@ -130,6 +150,21 @@ char *job_source(struct job *j, const struct object *o);
 void job_release(struct job *j);
 /* "/a" and "b" give "/a/b"; malloc'ed, NULL without memory. */
 char *path_join(const char *group, const char *name);
+
+/* ------------------------------------------------------------ files to be read */
+
+enum guard_verdict { GUARD_ALLOWED, GUARD_REFUSED, GUARD_ABSENT };
+
+/* Leaves directories of plugins out of HDF5's search that are relative or that anybody may
+ * write. */
+void guard_plugins(void);
+/* Opens the source, which must be a regular file. */
+int guard_init(struct job *j, struct guard *g);
+void guard_release(struct guard *g);
+/* The access list for H5Fopen(): of the driver that opens allowed files only; -1 on failure. */
+hid_t guard_fapl(struct guard *g);
+/* Whether a file may be read; if not, or if there is none, `why` says so. */
+enum guard_verdict guard_judge(const struct guard *g, const char *name, char *why, size_t size);
 
 /* ------------------------------------------------------------- annotations */
 
@@ -415,13 +450,37 @@ void threads_free(struct threads *c);
 struct decoding;
 struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threads);
 void decoding_free(struct decoding *g);
-/* 1 if the chunk's elements are in out, of `size` bytes; 0 leaves it to HDF5. */
+/* DECODE_WHOLE: the chunk's elements are in out, of `size` bytes.  DECODE_UNKNOWN leaves it to
+ * HDF5.  DECODE_SHORT: it holds less than a chunk; HDF5 would fill up with what lies behind it
+ * in memory. */
+enum { DECODE_UNKNOWN, DECODE_WHOLE, DECODE_SHORT };
 int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size, unsigned skipped,
                  uint8_t *out);
 
+/* Where the elements of a dataset come from, if from other files: hdf5_virtual.c. */
+struct absent {
+    int64_t elements;
+    char *why;
+};
+struct origins {
+    struct absent *absent; /* what the dataset lacks */
+    size_t n, room;
+};
+/* Follows virtual and raw storage to its files.  An error, with j->why, forbids reading the
+ * dataset; origins_release() is due in any case. */
+int origins_trace(struct job *j, const struct source *s, struct origins *out);
+void origins_release(struct origins *o);
+
+/* The properties of a dataset, after making sure that HDF5 reads them without harm:
+ * hdf5_header.c.  -1 with j->why if the dataset is damaged; nothing of it is to be read then. */
+hid_t dataset_plist(struct job *j, hid_t dset);
+/* Whether all elements of a dataset without chunks are stored; HDF5 takes that for granted. */
+int dataset_check_storage(struct job *j, hid_t dset, hid_t dcpl);
+/* Bytes of an element as the file has it; 0 if that is not known. */
+size_t dataset_element(hid_t dset);
+
 int import_data(struct job *j, const struct object *o, struct source *s, struct remarks *r);
 int import_all(struct job *j);
-int job_open_hdf5(struct job *j);
 /* Whether HDF5 knows the class of a user's link, or can be made to. */
 int user_class(int cls);
 /* The circles that import has kept, as links with ids for targets; for free(), their

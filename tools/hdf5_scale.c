@@ -54,9 +54,9 @@ static int is_scale(hid_t object)
 }
 
 /* Whether nothing but chunks and times is unusual in how a dataset is stored. */
-static int is_plain(hid_t dset)
+static int is_plain(struct job *j, hid_t dset)
 {
-    hid_t dcpl = H5Dget_create_plist(dset);
+    hid_t dcpl = dataset_plist(j, dset);
     H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
     H5D_layout_t layout = H5Pget_layout(dcpl);
     int plain = (layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED) &&
@@ -68,14 +68,14 @@ static int is_plain(hid_t dset)
 }
 
 /* Whether a scale is netCDF's way to name a length: no values in it. */
-static int is_bare(hid_t dset, const struct source *s)
+static int is_bare(struct job *j, hid_t dset, const struct source *s)
 {
     char text[256];
     size_t size;
 
     return s->rank == 1 && H5Tequal(s->type, H5T_IEEE_F32BE) > 0 &&
            (s->maxdims[0] == H5S_UNLIMITED || s->maxdims[0] == s->dims[0]) &&
-           H5Dget_storage_size(dset) == 0 && is_plain(dset) &&
+           H5Dget_storage_size(dset) == 0 && is_plain(j, dset) &&
            read_mark(dset, SCALE_NAME, text, sizeof text, &size) &&
            strncmp(text, SCALE_NO_VARIABLE, strlen(SCALE_NO_VARIABLE)) == 0;
 }
@@ -185,7 +185,7 @@ int scale_note(struct job *j, hid_t group, struct object *o)
         s.space = H5Dget_space(dset);
         err = source_shape(j, &s);
         if (!err && s.rank >= 1) {
-            o->scale = is_bare(dset, &s) ? 2 : 1;
+            o->scale = is_bare(j, dset, &s) ? 2 : 1;
             o->length = (int64_t)s.dims[0];
             o->unlimited = s.maxdims[0] == H5S_UNLIMITED;
             o->dim_path = o->scale == 2 ? strdup(o->path) : beside(group, o);

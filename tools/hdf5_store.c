@@ -778,7 +778,7 @@ static int remark_filters(struct job *j, const drep_dsinfo *info, const struct s
 
 int store_remarks_bare(struct job *j, hid_t dset, const struct object *o, struct remarks *r)
 {
-    hid_t dcpl = H5Dget_create_plist(dset);
+    hid_t dcpl = dataset_plist(j, dset);
     H5D_layout_t layout = H5Pget_layout(dcpl);
     hsize_t chunk = STORE_BARE_CHUNK;
     int err = 0;

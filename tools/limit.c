@@ -49,9 +49,14 @@ static struct {
     bool given[LIMITS];
     uint64_t files;   /* bytes of the files */
     uint64_t threads; /* that may work at once */
+    uint64_t copies;  /* of the files in memory, besides two */
     bool started, said;
     timer_t timer;
     _Atomic uint64_t output;
+    bool watched;                  /* it has to make steps ahead, */
+    _Atomic uint64_t beats;        /* so many so far, */
+    uint64_t beats_seen;           /* so many when the timer rang last that there was a new one, */
+    double beat_time;              /* at this processor time */
     volatile sig_atomic_t expired; /* time is up */
     volatile sig_atomic_t making;  /* target is set */
     char target[PATH_MAX];
@@ -182,7 +187,7 @@ uint64_t limit_get(enum limit which)
     switch (which) {
     case LIMIT_MEMORY:
         base = add(base, times(2 * limits.threads, limit_get(LIMIT_CHUNK)));
-        return add(base, times(2, limits.files));
+        return add(base, times(2 + limits.copies, limits.files));
     case LIMIT_TIME:
         base = add(base, times(10, limits.files) / MIB);
         return add(base, output_now() / OUTPUT_RATE);
@@ -255,16 +260,18 @@ static void put_number(uint64_t n)
     put(at);
 }
 
-/* The last resort: nobody asked for two seconds whether time is up. */
-static void give_up(void)
+/* The last resort: nobody asked for two seconds whether time is up, or nothing goes on. */
+static void give_up(enum limit which)
 {
     if (!limits.said) {
         put("datarep: ");
         put(limits.object);
         put(*limits.object ? ": " : "");
-        put("took ");
-        put_number(limit_get(LIMIT_TIME));
-        put(" s of processor time, the limit; --limit time=TIME raises it\n");
+        put(which == LIMIT_STALL ? "made no step ahead in " : "took ");
+        put_number(limit_get(which));
+        put(" s of processor time, the limit; --limit ");
+        put(rows[which].name);
+        put("=TIME raises it\n");
     }
     if (limits.making)
         unlink(limits.target);
@@ -280,17 +287,39 @@ static double used_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static double fmin_of(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Seconds until the work has stood still for too long. */
+static double stall_left(double now)
+{
+    uint64_t beats = atomic_load(&limits.beats);
+
+    if (!limits.watched || limit_get(LIMIT_STALL) == LIMIT_NONE)
+        return 1e9;
+    if (beats != limits.beats_seen) {
+        limits.beats_seen = beats;
+        limits.beat_time = now;
+    }
+    return (double)limit_get(LIMIT_STALL) - (now - limits.beat_time);
+}
+
 /* The limit may have grown since the timer was set. */
 static void ring(int number)
 {
     int saved = errno;
-    double left = (double)limit_get(LIMIT_TIME) - used_time();
+    double now = used_time(), left = (double)limit_get(LIMIT_TIME) - now;
+    double stall = stall_left(now);
 
     (void)number;
+    if (stall <= 0)
+        give_up(LIMIT_STALL);
     if (left > 0)
-        set_timer(left);
+        set_timer(fmin_of(left, stall));
     else if (limits.expired)
-        give_up();
+        give_up(LIMIT_TIME);
     else {
         limits.expired = 1;
         set_timer(GRACE_TIME);
@@ -304,10 +333,16 @@ static void start_timer(void)
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU};
 
     sigemptyset(&action.sa_mask);
-    if (limit_get(LIMIT_TIME) == LIMIT_NONE || sigaction(SIGXCPU, &action, NULL) != 0)
+    if ((limit_get(LIMIT_TIME) == LIMIT_NONE && limit_get(LIMIT_STALL) == LIMIT_NONE) ||
+        sigaction(SIGXCPU, &action, NULL) != 0)
         return;
     if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &limits.timer) == 0)
-        set_timer((double)limit_get(LIMIT_TIME));
+        set_timer(fmin_of((double)limit_get(LIMIT_TIME), stall_left(0)));
+}
+
+void limit_copies(unsigned n)
+{
+    limits.copies = n;
 }
 
 void limit_file(uint64_t size)
@@ -332,8 +367,14 @@ void limit_file_named(const char *path)
 void limit_child(void)
 {
     limits.said = false;
+    limits.watched = true;
     if (limits.started)
         start_timer();
+}
+
+void limit_beat(void)
+{
+    atomic_fetch_add(&limits.beats, 1);
 }
 
 /* --------------------------------------------------------------- the budget */

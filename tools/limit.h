@@ -41,12 +41,17 @@ extern const char limit_words[];
 void limit_file(uint64_t size);
 /* The same of a file by its name; what is no regular file adds nothing. */
 void limit_file_named(const char *path);
+/* Before limit_file(): another library holds what a file holds, so many times more. */
+void limit_copies(unsigned n);
 /* A limit as it is now: bytes, seconds, a number; LIMIT_NONE: none. */
 uint64_t limit_get(enum limit which);
 /* Whether --limit named it. */
 bool limit_given(enum limit which);
-/* In a child process: starts its timer. */
+/* In a child process: starts its timer, and from now on it has to make steps ahead. */
 void limit_child(void);
+/* A step of the work in a child process.  Without one the process ends after the time of the
+ * limit "stall". */
+void limit_beat(void);
 
 /* The library's limits that --limit named, added to `info`.  0 or a DREP_ERR_... code. */
 int limit_hints(drep_info *info);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,41 +33,58 @@ static void block(sigset_t *mine, sigset_t *before)
     sigprocmask(SIG_BLOCK, mine, before);
 }
 
-/* What the thread of a child waits for: the end of its parent, told by a pipe. */
-struct watch {
-    struct supervised *shared;
-    int pipe;
-};
+/* A child that was led astray may name any file: only one that begins as ours do is removed. */
+static void remove_hidden(struct supervised *shared)
+{
+    char name[PATH_MAX];
+    const char *slash, *base;
 
-/* Asks the work to end; if it does not, because it hangs, ends it. */
+    memcpy(name, shared->hidden, sizeof name);
+    name[sizeof name - 1] = '\0';
+    slash = strrchr(name, '/');
+    base = slash ? slash + 1 : name;
+    if (strncmp(base, ".drep-", 6) == 0)
+        unlink(name);
+}
+
+/* The thread of a child: asks the work to end when the parent has; if it does not, because it
+ * hangs, ends it. */
 static void *watch_parent(void *arg)
 {
-    struct watch *w = arg;
+    struct supervised *shared = arg;
     char none;
 
-    while (read(w->pipe, &none, 1) < 0 && errno == EINTR)
+    while (read(shared->parent, &none, 1) < 0 && errno == EINTR)
         ;
     kill(getpid(), SIGTERM);
     sleep(GRACE_TIME);
-    if (*w->shared->hidden)
-        unlink(w->shared->hidden);
+    remove_hidden(shared);
     _exit(1);
+}
+
+void supervise_watch(struct supervised *shared)
+{
+    sigset_t all, before;
+    pthread_t thread;
+
+    if (shared->parent < 0)
+        return;
+    /* Signals are blocked in that thread. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (pthread_create(&thread, NULL, watch_parent, shared) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void be_child(supervise_fn *work, void *ctx, struct supervised *shared,
                      const sigset_t *before, const int ends_of[2])
 {
-    static struct watch watch;
-    pthread_t thread;
-
     close(ends_of[1]);
-    watch = (struct watch){shared, ends_of[0]};
-    /* Signals are still blocked, and stay so in that thread. */
-    if (pthread_create(&thread, NULL, watch_parent, &watch) == 0)
-        pthread_detach(thread);
+    shared->parent = ends_of[0];
     sigprocmask(SIG_SETMASK, before, NULL);
     limit_child();
-    exit(limit_end(work(shared, ctx)));
+    exit(work(shared, ctx));
 }
 
 static double now(void)
@@ -112,11 +130,11 @@ static int wait_for(pid_t child, const sigset_t *mine, int *asked)
     }
 }
 
-int supervise(supervise_fn *work, void *ctx, int *died)
+int supervise(supervise_fn *work, void *ctx, int *died, char *object, size_t object_size)
 {
     struct supervised *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct supervised own = {""};
+    struct supervised own = {.parent = -1};
     sigset_t mine, before;
     pid_t child;
     int status, pipe_ends[2], asked = 0;
@@ -137,14 +155,17 @@ int supervise(supervise_fn *work, void *ctx, int *died)
     if (child < 0) {
         close(pipe_ends[1]);
         sigprocmask(SIG_SETMASK, &before, NULL);
+        shared->parent = -1;
         status = work(shared, ctx);
         munmap(shared, sizeof *shared);
         return status;
     }
     status = wait_for(child, &mine, &asked);
     close(pipe_ends[1]);
-    if (WIFSIGNALED(status) && *shared->hidden)
-        unlink(shared->hidden);
+    /* A child that ended as it should has cleared it. */
+    remove_hidden(shared);
+    if (object)
+        snprintf(object, object_size, "%.*s", (int)sizeof shared->object - 1, shared->object);
     munmap(shared, sizeof *shared);
     sigprocmask(SIG_SETMASK, &before, NULL);
     /* The signal ends us too, once the caller has taken away what it made. */

@@ -1,5 +1,6 @@
 /* version.c - `datarep --version`. */
 #include "version.h"
+#include "cage.h"
 #include "module.h"
 #include "tool.h"
 #include <string.h>
@@ -29,12 +30,15 @@ static int put_name(const char *name, const char *form, void *ctx)
 int version_print(void)
 {
     struct line line = {.width = 8};
+    char offers[100];
 
     printf("%s\n", drep_version());
     fputs("datareps", stdout);
     drep_datarep_walk(put_name, &line);
     fputs("\nmodules", stdout);
     module_list(stdout);
+    cage_offers(offers, sizeof offers);
+    printf("\nconfined by file list%s%s (import)", *offers ? ", " : "", offers);
     printf("\ncommit %s\n", DATAREP_COMMIT);
     return tool_flush();
 }

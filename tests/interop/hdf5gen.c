@@ -1207,7 +1207,7 @@ static const struct {
     {"dense_attributes", dense_attributes, 0, "attributes of any type,creation order", "", ""},
     {"external_files", external_files, 0, "external layout", "layout", ""},
     {"external_elsewhere", external_elsewhere, 0, "external layout", "layout", "values"},
-    {"virtual_others", virtual_others, NEW, "virtual layout", "layout", ""},
+    {"virtual_others", virtual_others, NEW, "virtual layout", "layout", "values"},
     {"times_of_storage", times_of_storage, 0, "fill values,contiguous layout,chunked layout", "",
      ""},
     {"undefined_fill", undefined_fill, 0, "undefined fill values", "", ""},

@@ -1,0 +1,465 @@
+#!/usr/bin/python3
+"""run-sources - which files an import reads, and what it says of values that are not there.
+
+Virtual datasets, raw files and links that lead to other files: present, absent, too short,
+outside the directory of the source, no files at all.  Then damaged files that make libhdf5
+read beyond its memory: short fill values, chunks and blocks.  TAP on stdout.
+# timeout: 300
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as e:
+    print("1..0 # SKIP %s" % e)
+    sys.exit(0)
+
+DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
+N = 20
+CASES = []
+
+
+class Differ(Exception):
+    """What is not as it should be."""
+
+
+def check(truth, message, *args):
+    if not truth:
+        raise Differ(message % args)
+
+
+def case(fn):
+    CASES.append(fn)
+    return fn
+
+
+def run(*args, seconds=60, data=None, **env):
+    """Exit status (None: it hung), stdout and stderr."""
+    try:
+        p = subprocess.run([DATAREP, *args], capture_output=True, timeout=seconds, check=False, input=data,
+                           env=dict(os.environ, **env))
+    except subprocess.TimeoutExpired:
+        return None, "", "hangs"
+    return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
+
+
+def numbers(path, n=N, first=0):
+    with h5py.File(path, "w") as f:
+        f["data"] = np.arange(first, first + n)
+
+
+def virtual(path, sources, links=(), fill=-1):
+    """A dataset /v with a row of N numbers from each source."""
+    with h5py.File(path, "w", libver="latest") as f:
+        layout = h5py.VirtualLayout((len(sources), N), "i8")
+        for i, (name, dataset) in enumerate(sources):
+            layout[i] = h5py.VirtualSource(name, dataset, (N,))
+        f.create_virtual_dataset("v", layout, fillvalue=fill)
+        for name, target in links:
+            f[name] = h5py.ExternalLink(*target)
+
+
+def raw(path, name, offset=0, size=N):
+    """A dataset /raw of bytes in a raw file, and /v that shows it."""
+    with h5py.File(path, "w", libver="latest") as f:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_external(name.encode(), offset, size)
+        h5py.h5d.create(f.id, b"raw", h5py.h5t.STD_U8LE, h5py.h5s.create_simple((size,)), plist)
+        layout = h5py.VirtualLayout((size,), "u1")
+        layout[:] = h5py.VirtualSource(".", "raw", (size,))
+        f.create_virtual_dataset("v", layout, fillvalue=7)
+
+
+def imported(source, *options, **env):
+    """Status, messages and the values of /v (or what `name` says) after an import."""
+    target = source + ".drep"
+    name = env.pop("name", "/v")
+    if os.path.exists(target):
+        os.unlink(target)
+    status, _, err = run("import", *options, source, target, **env)
+    values = []
+    if status in (0, 1):
+        code, out, why = run("dump", target, name)
+        if code == 0:
+            lines = out[out.index("data ="):].splitlines()[1:]
+            values = [int(n) for line in lines for n in re.findall(r"-?\d+", line.split("#")[0])]
+        else:
+            err += why
+    return status, err, values
+
+
+def lost(err):
+    """(elements, reason) of each message about values that could not be read."""
+    return [(int(n), why) for n, why in re.findall(r"(\d+) elements could not be read and hold [a-z ]+: (.*)", err)]
+
+
+def expect(source, status, values, reasons, *options, **env):
+    """reasons: (elements, a word of the reason)."""
+    code, err, got = imported(source, *options, **env)
+    check(code == status, "status %s, not %d: %s", code, status, err)
+    check(values is None or got == values, "values %s, not %s", got, values)
+    found = lost(err)
+    check(len(found) == len(reasons) and all(n == m and word in why for (n, why), (m, word) in zip(found, reasons)),
+          "says %s, not %s", found, reasons)
+
+
+ROW = list(range(N))
+GONE = [-1] * N
+
+
+# ------------------------------------------------------------- virtual datasets
+
+@case
+def all_sources_are_there(at):
+    virtual("%s/in.h5" % at, [("a.h5", "data"), ("below/b.h5", "data")])
+    expect("%s/in.h5" % at, 0, ROW + [n + 100 for n in ROW], [])
+
+
+@case
+def absent_files_and_datasets_are_named(at):
+    virtual("%s/in.h5" % at, [("gone.h5", "data"), ("a.h5", "data"), ("a.h5", "other")])
+    expect("%s/in.h5" % at, 1, GONE + ROW + GONE, [(N, "gone.h5 is not there"), (N, '"other" of a.h5')])
+    status, out, _ = run("dump", "%s/in.h5.drep" % at, "/v")
+    check(status == 0 and "virtual-file 0 gone.h5" in out, "the mapping is not kept: %s", out)
+
+
+@case
+def one_absent_file_is_said_once(at):
+    virtual("%s/in.h5" % at, [("gone.h5", "data"), ("gone.h5", "data"), ("a.h5", "data")])
+    expect("%s/in.h5" % at, 1, None, [(2 * N, "gone.h5 is not there")])
+
+
+@case
+def holes_of_the_mapping_are_no_loss(at):
+    with h5py.File("%s/in.h5" % at, "w", libver="latest") as f:
+        layout = h5py.VirtualLayout((2, N), "i8")
+        layout[1] = h5py.VirtualSource("a.h5", "data", (N,))
+        f.create_virtual_dataset("v", layout, fillvalue=-1)
+    expect("%s/in.h5" % at, 0, GONE + ROW, [])
+
+
+@case
+def a_source_behind_an_absent_link(at):
+    virtual("%s/in.h5" % at, [(".", "/x"), ("a.h5", "data")], [("x", ("gone.h5", "/data"))])
+    expect("%s/in.h5" % at, 1, GONE + ROW, [(N, "gone.h5 is not there")])
+
+
+@case
+def a_source_that_is_virtual_itself(at):
+    virtual("%s/inner.h5" % at, [("a.h5", "data"), ("gone.h5", "data")])
+    with h5py.File("%s/in.h5" % at, "w", libver="latest") as f:
+        layout = h5py.VirtualLayout((2, N), "i8")
+        layout[:] = h5py.VirtualSource("inner.h5", "v", (2, N))
+        f.create_virtual_dataset("v", layout, fillvalue=-2)
+    expect("%s/in.h5" % at, 1, ROW + GONE, [(N, "gone.h5 is not there")])
+
+
+@case
+def a_source_that_is_too_small(at):
+    numbers("%s/small.h5" % at, 10, 900)
+    virtual("%s/in.h5" % at, [("a.h5", "data"), ("small.h5", "data")])
+    status, err, values = imported("%s/in.h5" % at)
+    check(status == 1 and values == ROW + list(range(900, 910)) + GONE[:10], "%s %s", values, err)
+    check(sum(n for n, _ in lost(err)) == 10, "%s", err)
+
+
+@case
+def a_source_that_is_itself(at):
+    virtual("%s/in.h5" % at, [(".", "v")])
+    status, err, _ = imported("%s/in.h5" % at)
+    check(status == 1 and "nested" in err, "%s", err)
+
+
+@case
+def a_pattern_without_files(at):
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    space = h5py.h5s.create_simple((0, N), (h5py.h5s.UNLIMITED, N))
+    space.select_hyperslab((0, 0), (h5py.h5s.UNLIMITED, 1), (1, 1), (1, N))
+    plist.set_virtual(space, b"part-%b.h5", b"data", h5py.h5s.create_simple((N,)))
+    with h5py.File("%s/in.h5" % at, "w", libver="latest") as f:
+        h5py.h5d.create(f.id, b"v", h5py.h5t.STD_I64LE, h5py.h5s.create_simple((0, N), (h5py.h5s.UNLIMITED, N)), plist)
+    status, err, _ = imported("%s/in.h5" % at)
+    check(status == 1 and "part-0.h5 is not there" in err, "status %s: %s", status, err)
+    numbers("%s/part-0.h5" % at)
+    expect("%s/in.h5" % at, 0, ROW, [])
+
+
+# ------------------------------------------------------------ files outside, no files
+
+@case
+def a_source_outside_needs_permission(at):
+    outside = "%s/../outside.h5" % at
+    numbers(outside, N, 500)
+    virtual("%s/in.h5" % at, [("a.h5", "data"), (os.path.abspath(outside), "data")])
+    expect("%s/in.h5" % at, 1, ROW + GONE, [(N, "--outside reads it")])
+    expect("%s/in.h5" % at, 0, ROW + [n + 500 for n in ROW], [], "--outside")
+
+
+@case
+def a_link_outside_behind_a_virtual_source(at):
+    outside = "%s/../outside.h5" % at
+    numbers(outside, N, 500)
+    for name in (os.path.abspath(outside), "../outside.h5"):
+        virtual("%s/in.h5" % at, [(".", "/x")], [("x", (name, "/data"))])
+        expect("%s/in.h5" % at, 1, GONE, [(N, "--outside reads it")])
+    expect("%s/in.h5" % at, 0, [n + 500 for n in ROW], [], "--outside")
+
+
+@case
+def a_symbolic_link_that_leads_out(at):
+    numbers("%s/../outside.h5" % at, N, 500)
+    os.symlink("../outside.h5", "%s/inside.h5" % at)
+    virtual("%s/in.h5" % at, [("inside.h5", "data")])
+    expect("%s/in.h5" % at, 1, GONE, [(N, "--outside reads it")])
+
+
+@case
+def a_file_from_a_pipe_has_no_neighbours(at):
+    """It is kept in TMPDIR, whose other files are not beside it."""
+    virtual("%s/in.h5" % at, [("a.h5", "data")])
+    with open("%s/in.h5" % at, "rb") as f:
+        status, _, err = run("import", "--format=hdf5", "-", "%s/out.drep" % at, data=f.read(), TMPDIR=at)
+    check(status == 1 and [n for n, _ in lost(err)] == [N], "status %s: %s", status, err)
+
+
+@case
+def fifos_and_devices_do_not_hang(at):
+    os.mkfifo("%s/fifo" % at)
+    for name in ("fifo", "/dev/zero"):
+        for make in (lambda: virtual("%s/in.h5" % at, [(name, "data")]),
+                     lambda: virtual("%s/in.h5" % at, [(".", "/x")], [("x", (name, "/data"))])):
+            make()
+            expect("%s/in.h5" % at, 1, GONE, [(N, "is no regular file")])
+        raw("%s/in.h5" % at, name)
+        status, err, values = imported("%s/in.h5" % at)
+        check(status == 1 and err.count("is no regular file") == 2 and values == [7] * N, "%s %s", name, err)
+
+
+@case
+def raw_files(at):
+    with open("%s/r.raw" % at, "wb") as f:
+        f.write(bytes(ROW))
+    raw("%s/in.h5" % at, "r.raw")
+    expect("%s/in.h5" % at, 0, ROW, [])
+    raw("%s/in.h5" % at, "gone.raw")
+    status, err, _ = imported("%s/in.h5" % at)
+    check(status == 1 and "gone.raw is not there" in err, "%s", err)
+    raw("%s/in.h5" % at, "r.raw", 5)
+    expect("%s/in.h5" % at, 1, ROW[5:] + [0] * 5, [(5, "ends too early"), (5, "ends too early")])
+
+
+@case
+def a_raw_file_outside_behind_a_virtual_source(at):
+    raw("%s/in.h5" % at, "/etc/passwd")
+    status, err, values = imported("%s/in.h5" % at)
+    check(status == 1 and values == [7] * N and err.count("/etc/passwd lies outside") == 2, "%s %s", values, err)
+
+
+@case
+def root_in_another_file(at):
+    with h5py.File("%s/other.h5" % at, "w") as f:
+        f["g/data"] = 1
+    virtual("%s/in.h5" % at, [("a.h5", "data")], [("x", ("other.h5", "/g"))])
+    status, _, err = run("import", "--root=/x", "%s/in.h5" % at, "%s/out.drep" % at)
+    check(status == 4 and "another file" in err, "status %s: %s", status, err)
+
+
+# ------------------------------------------------------------------- damaged files
+
+def lookup3(data):
+    """Bob Jenkins' hash, as the sums over HDF5's blocks."""
+    mask = 0xffffffff
+
+    def rot(x, k):
+        return (x << k | x >> (32 - k)) & mask
+
+    a = b = c = 0xdeadbeef + len(data) & mask
+    while len(data) > 12:
+        a, b, c = ((x + y) & mask for x, y in zip((a, b, c), struct.unpack_from("<III", data)))
+        a = (a - c & mask) ^ rot(c, 4)
+        c = c + b & mask
+        b = (b - a & mask) ^ rot(a, 6)
+        a = a + c & mask
+        c = (c - b & mask) ^ rot(b, 8)
+        b = b + a & mask
+        a = (a - c & mask) ^ rot(c, 16)
+        c = c + b & mask
+        b = (b - a & mask) ^ rot(a, 19)
+        a = a + c & mask
+        c = (c - b & mask) ^ rot(b, 4)
+        b = b + a & mask
+        data = data[12:]
+    if not data:
+        return c
+    a, b, c = ((x + y) & mask for x, y in zip((a, b, c), struct.unpack("<III", data.ljust(12, b"\0"))))
+    c = (c ^ b) - rot(b, 14) & mask
+    a = (a ^ c) - rot(c, 11) & mask
+    b = (b ^ a) - rot(a, 25) & mask
+    c = (c ^ b) - rot(b, 16) & mask
+    a = (a ^ c) - rot(c, 4) & mask
+    b = (b ^ a) - rot(a, 14) & mask
+    return (c ^ b) - rot(b, 24) & mask
+
+
+def mend(data, at):
+    """The sum of the object header that holds the byte."""
+    begin = data.rfind(b"OHDR", 0, at)
+    if begin < 0:
+        return
+    flags = data[begin + 5]
+    size_at = begin + 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
+    width = 1 << (flags & 3)
+    end = size_at + width + int.from_bytes(data[size_at:size_at + width], "little")
+    struct.pack_into("<I", data, end, lookup3(bytes(data[begin:end])))
+
+
+def patch(path, find, put, shift=0, last=False):
+    """Overwrites what stands `shift` bytes behind the pattern."""
+    with open(path, "rb") as f:
+        data = bytearray(f.read())
+    at = (data.rfind if last else data.find)(find) + shift
+    check(at >= shift, "no such bytes in %s", path)
+    data[at:at + len(put)] = put
+    mend(data, at)
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def refuses_values(path, word):
+    """Nothing of memory comes through: what is not in the file is the fill value or absent."""
+    status, err, _ = imported(path, name="/x", MALLOC_PERTURB_="85")
+    check(status == 1 and word in err, "status %s: %s", status, err)
+    with open(path + ".drep", "rb") as f:
+        data = f.read()
+    # What MALLOC_PERTURB_ leaves in memory, new and freed.
+    check(b"\xaa" * 16 not in data and b"\x55" * 16 not in data, "holds memory")
+
+
+@case
+def a_fill_value_shorter_than_its_type(at):
+    for libver in ("earliest", "latest"):
+        path = "%s/in.h5" % at
+        with h5py.File(path, "w", libver=libver) as f:
+            f.create_dataset("x", (10,), "S2000", chunks=(5,), fillvalue=b"Q" * 2000)
+        patch(path, struct.pack("<I", 2000) + b"QQQQ", struct.pack("<I", 8))
+        refuses_values(path, "its fill value has 8 bytes and its elements 2000")
+        # The same behind a virtual dataset.
+        with h5py.File("%s/v.h5" % at, "w", libver="latest") as f:
+            layout = h5py.VirtualLayout((10,), "S2000")
+            layout[:] = h5py.VirtualSource("in.h5", "x", (10,))
+            f.create_virtual_dataset("x", layout)
+        refuses_values("%s/v.h5" % at, "its fill value has 8 bytes")
+
+
+@case
+def chunks_shorter_than_they_should_be(at):
+    path = "%s/in.h5" % at
+    short = zlib.compress(b"Q" * 10)
+    types = ["<i4", ">f8", np.dtype([("a", "S3"), ("b", "<f4")]), h5py.string_dtype()]
+    for dtype in types:
+        with h5py.File(path, "w") as f:
+            x = f.create_dataset("x", (2000,), dtype, chunks=(1000,), compression="gzip")
+            x.id.write_direct_chunk((0,), short)
+        refuses_values(path, "1000 elements could not be read")
+    with h5py.File(path, "w") as f:
+        x = f.create_dataset("x", (2000,), "<i4", chunks=(1000,))
+        x.id.write_direct_chunk((0,), b"Q" * 10)
+    refuses_values(path, "1000 elements could not be read")
+
+
+@case
+def a_compact_dataset_shorter_than_its_shape(at):
+    for libver in ("earliest", "latest"):
+        path = "%s/in.h5" % at
+        with h5py.File(path, "w", libver=libver) as f:
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_layout(h5py.h5d.COMPACT)
+            x = h5py.h5d.create(f.id, b"x", h5py.h5t.STD_I64LE, h5py.h5s.create_simple((9,)), plist)
+            x.write(h5py.h5s.ALL, h5py.h5s.ALL, np.full(9, 0x5252525252525252))
+        nine = struct.pack("<Q", 9)
+        with open(path, "rb") as f:
+            twice = nine + nine in f.read()
+        patch(path, nine * (1 + twice), struct.pack("<Q", 4000) * (1 + twice))
+        refuses_values(path, "72 bytes are stored of 32000")
+
+
+@case
+def an_attribute_shorter_than_its_shape(at):
+    path = "%s/in.h5" % at
+    with h5py.File(path, "w", libver="earliest") as f:
+        f["x"] = 1
+        f.attrs["a"] = np.full(7, 0x5252525252525252)
+    seven = struct.pack("<Q", 7)
+    patch(path, seven + seven, struct.pack("<QQ", 4000, 4000))
+    refuses_values(path, "data size exceeds")
+
+
+@case
+def a_damaged_root_group(at):
+    path = "%s/in.h5" % at
+    with h5py.File(path, "w", libver="latest") as f:
+        f["x"] = 1
+        root = h5py.h5o.get_info(f.id).addr
+    with open(path, "r+b") as f:
+        f.seek(root)
+        f.write(b"NONE")
+    status, _, err = run("import", path, path + ".drep")
+    check(status == 4 and err.startswith("datarep: "), "status %s: %s", status, err)
+    check(not os.path.exists(path + ".drep"), "leaves a file")
+
+
+# ----------------------------------------------------------------------- the cage
+
+@case
+def the_cage_is_said(_):
+    _, out, _ = run("--version")
+    check("confined by file list" in out, "%s", out)
+
+
+@case
+def plugins_from_directories_that_anybody_writes(at):
+    """A filter plugin is code: HDF5 loads every shared object of the directory."""
+    folder = "%s/plugins" % at
+    os.mkdir(folder)
+    with open("%s/p.c" % at, "w", encoding="ascii") as f:
+        f.write('#include <stdio.h>\n__attribute__((constructor)) static void run(void) { fputs("LOADED\\n", stderr); }\n')
+    if subprocess.run(["cc", "-shared", "-fPIC", "-o", folder + "/libp.so", "%s/p.c" % at], check=False).returncode:
+        raise Differ("no compiler")
+    with h5py.File("%s/in.h5" % at, "w") as f:
+        f.create_dataset("x", (10,), chunks=(5,), compression="lzf")[...] = 1
+    for mode, loads in ((0o755, True), (0o777, False)):
+        os.chmod(folder, mode)
+        _, err, _ = imported("%s/in.h5" % at, name="/x", HDF5_PLUGIN_PATH=folder)
+        check(("LOADED" in err) == loads, "mode %o: %s", mode, err)
+
+
+def main():
+    failed = 0
+    print("1..%d" % len(CASES))
+    for n, fn in enumerate(CASES, 1):
+        with tempfile.TemporaryDirectory() as folder:
+            at = os.path.join(folder, "in")
+            os.makedirs(os.path.join(at, "below"))
+            numbers("%s/a.h5" % at)
+            numbers("%s/below/b.h5" % at, N, 100)
+            try:
+                fn(at)
+                why = None
+            except Exception as e:  # whatever goes wrong is this case's failure
+                why = str(e) if isinstance(e, Differ) else "%s: %s" % (type(e).__name__, e)
+        failed += why is not None
+        print("%sok %d - %s" % ("not " if why else "", n, fn.__name__.replace("_", " ")), flush=True)
+        if why:
+            print("# " + why.replace("\n", "\n# "), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
