@@ -26,6 +26,7 @@ FUZZ_TIME ?= 60
 AFL_TIME ?= 60
 PROPERTY_TIME ?= 600
 CRASH_STATES ?= 1000000
+MUTANTS ?= 5000
 SOAK_TIME ?= 1200
 
 VERSION := $(shell sed -n 's/^.define DREP_VERSION "\(.*\)"/\1/p' lib/datarep.h)
@@ -172,7 +173,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
-    requirements lint bench crash soak fuzz fuzz-afl property interop hetero docs install uninstall clean help
+    requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero docs install uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
@@ -362,6 +363,12 @@ interop: ## HDF5 and netCDF-4 files both ways under every representation; prints
 	    DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-$$t.py --full > build/$$t.log || \
 	        { grep -A3 '^not ok' build/$$t.log; exit 1; }; done
 	@sed -n 's/^# //p' build/hdf5.log; grep -c '^ok' build/packages.log | sed 's/$$/ trips of files of Debian packages/'
+
+mutants: ## MUTANTS damaged HDF5 files through import, watched by strace; MUTANTS_SEED repeats
+	@tools/install-deps build test interop
+	+@$(SUB) MODE=release all test-programs
+	@seed=$${MUTANTS_SEED:-$$(date +%s)}; echo "MUTANTS_SEED=$$seed"; \
+	DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-mutants.py $(MUTANTS) $$seed | grep -v '^ok'
 
 soak: ## SOAK_TIME s of a writer that is killed under four readers, then a quarter of it of power cuts
 	@tools/install-deps build hardening
