@@ -13,13 +13,10 @@ static const struct {
 #undef X
 };
 
-static const struct {
-    const char *name;
-    uint8_t number, cls;
-} formats[] = {
-#define X(name, number, text, cls) {text, number, FMT_##cls},
+static const struct fmt_format_line formats[] = {
+#define X(name, number, text, cls, sizes, size, type, complex) \
+    {text, number, FMT_##cls, size, sizes, FMT_CODE_##type, FMT_CODE_##complex},
 #include "format/formats.def"
-#undef X
 };
 
 static const struct {
@@ -79,11 +76,11 @@ int fmt_code_internal(int code)
     return code_known(code) ? codes[code].internal : 0;
 }
 
-const char *fmt_format_name(int format)
+const struct fmt_format_line *fmt_format(int format)
 {
     for (size_t i = 0; i < ROWS(formats); i++)
         if (formats[i].number == format)
-            return formats[i].name;
+            return &formats[i];
     return NULL;
 }
 
@@ -95,55 +92,25 @@ int fmt_format_from_name(const char *name)
     return 0;
 }
 
+const char *fmt_format_name(int format)
+{
+    const struct fmt_format_line *f = fmt_format(format);
+
+    return f != NULL ? f->name : NULL;
+}
+
 int fmt_format_class(int format)
 {
-    for (size_t i = 0; i < ROWS(formats); i++)
-        if (formats[i].number == format)
-            return formats[i].cls;
-    return -1;
+    const struct fmt_format_line *f = fmt_format(format);
+
+    return f != NULL ? f->cls : -1;
 }
 
 int fmt_format_fits(int format, int size)
 {
-    switch (format) {
-    case FMT_FORMAT_BYTES:
-    case FMT_FORMAT_CUSTOM:
-        return size >= 1 && size <= FMT_ITEM_MAX;
-    case FMT_FORMAT_INT:
-    case FMT_FORMAT_UINT:
-    case FMT_FORMAT_BOOL:
-        return size >= 1 && size <= 16;
-    case FMT_FORMAT_UNICODE:
-        return size >= 1 && size <= 4;
-    case FMT_FORMAT_CHAR:
-    case FMT_FORMAT_EBCDIC:
-    case FMT_FORMAT_FP8_E4M3:
-    case FMT_FORMAT_FP8_E5M2:
-        return size == 1;
-    case FMT_FORMAT_BINARY16:
-    case FMT_FORMAT_BFLOAT16:
-        return size == 2;
-    case FMT_FORMAT_BINARY32:
-    case FMT_FORMAT_IBM_HEX32:
-    case FMT_FORMAT_VAX_F:
-        return size == 4;
-    case FMT_FORMAT_BINARY64:
-    case FMT_FORMAT_IBM_HEX64:
-    case FMT_FORMAT_VAX_D:
-    case FMT_FORMAT_VAX_G:
-    case FMT_FORMAT_CRAY64:
-        return size == 8;
-    case FMT_FORMAT_X87:
-        return size == 10 || size == 12 || size == 16;
-    case FMT_FORMAT_M68K:
-        return size == 12;
-    case FMT_FORMAT_BINARY128:
-    case FMT_FORMAT_DOUBLE_DOUBLE:
-    case FMT_FORMAT_IBM_HEX128:
-    case FMT_FORMAT_VAX_H:
-        return size == 16;
-    }
-    return 0;
+    const struct fmt_format_line *f = fmt_format(format);
+
+    return f != NULL && size >= 1 && size <= FMT_ITEM_MAX && (f->sizes >> (size - 1) & 1);
 }
 
 const char *fmt_filter_name(int id)

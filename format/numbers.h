@@ -26,6 +26,7 @@ enum fmt_class {
 };
 
 enum fmt_code {
+    FMT_CODE_NONE = 0,
 #define X(name, code, cls, ext, internal, abi) FMT_CODE_##name = code,
 #include "format/types.def"
 #undef X
@@ -33,9 +34,8 @@ enum fmt_code {
 #define FMT_CODE_MAX 67
 
 enum fmt_format {
-#define X(name, number, text, cls) FMT_FORMAT_##name = number,
+#define X(name, number, text, cls, sizes, size, type, complex) FMT_FORMAT_##name = number,
 #include "format/formats.def"
-#undef X
 };
 
 enum fmt_filter {
@@ -150,6 +150,16 @@ int fmt_code_from_name(const char *name);
 int fmt_code_class(int code);      /* enum fmt_class, -1 if unknown */
 int fmt_code_external32(int code); /* bytes */
 int fmt_code_internal(int code);   /* bytes */
+/* A line of formats.def. */
+struct fmt_format_line {
+    const char *name;
+    uint8_t number;
+    uint8_t cls;    /* enum fmt_class */
+    uint8_t size;   /* bytes where nothing is said, 0: open */
+    uint32_t sizes; /* bit n - 1: a scalar may take n bytes */
+    uint8_t type, complex;
+};
+const struct fmt_format_line *fmt_format(int format); /* NULL if unknown */
 const char *fmt_format_name(int format);
 int fmt_format_from_name(const char *name);
 int fmt_format_class(int format); /* enum fmt_class, -1 if unknown */

@@ -477,6 +477,34 @@ enum drep_format {
 DREP_API const char *drep_format_name(int format);    /* NULL if unknown */
 DREP_API int drep_format_from_name(const char *name); /* 0 if unknown */
 
+/* The facts of a format.  Bits count from the least significant of the scalar taken as one
+ * number.  The value of a finite real with exponent field e and significand s is
+ * s * 2^(base_log2 * (e - bias)), where s has its binary point behind the leading bit, or
+ * before it where `fraction` is set.  double-double and ibm-hex128 lie in two halves: their
+ * fields are those of the two taken together, and say nothing of where bits lie. */
+typedef struct drep_format_info {
+    int format; /* DREP_FORMAT_... */
+    const char *name;
+    int cls;        /* DREP_SCALAR_INT (also bool and unicode), _REAL, _BITS (anything else) */
+    int size;       /* bytes of a scalar where nothing is said; 0: every row says how many */
+    uint32_t sizes; /* bit n - 1 is set where a scalar may take n bytes */
+    int type;       /* the predefined datatype that has this format on every machine, or 0 */
+    int complex;    /* the narrowest predefined complex whose parts hold it there, or 0 */
+    /* Reals; all 0 for others. */
+    int vax;       /* the format implies the order DREP_VAX */
+    int ieee;      /* infinities and NaNs as IEEE 754 has them */
+    int precision; /* significant bits, the leading one counted */
+    int sign_pos, exp_pos, exp_width, mant_pos, mant_width;
+    int implied; /* the leading bit is not stored */
+    int base_log2, fraction;
+    int bias;
+    /* Numbers with the whole precision lie in 2^least <= |x| < 2^(greatest + 1).  In base 16
+     * up to three leading bits of the significand may be 0. */
+    int least, greatest;
+} drep_format_info;
+/* NULL if the format is unknown; else constant, never freed. */
+DREP_API const drep_format_info *drep_format_describe(int format);
+
 /* What a user registers (MPI 5.0, 14.7.3).  `count` is data items and `position`
  * the index of the first of them in the typemap of `datatype` tiled over
  * `userbuf`; `filebuf` begins with that item; its items lie there byte aligned

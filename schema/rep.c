@@ -3,46 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of one scalar in a format, 0 where the format leaves that open. */
-static int format_size(int format)
-{
-    switch (format) {
-    case DREP_FORMAT_EBCDIC:
-    case DREP_FORMAT_CHAR:
-    case DREP_FORMAT_FP8_E4M3:
-    case DREP_FORMAT_FP8_E5M2:
-        return 1;
-    case DREP_FORMAT_BINARY16:
-    case DREP_FORMAT_BFLOAT16:
-        return 2;
-    case DREP_FORMAT_BINARY32:
-    case DREP_FORMAT_IBM_HEX32:
-    case DREP_FORMAT_VAX_F:
-        return 4;
-    case DREP_FORMAT_BINARY64:
-    case DREP_FORMAT_IBM_HEX64:
-    case DREP_FORMAT_VAX_D:
-    case DREP_FORMAT_VAX_G:
-    case DREP_FORMAT_CRAY64:
-        return 8;
-    case DREP_FORMAT_M68K:
-        return 12;
-    case DREP_FORMAT_X87:
-    case DREP_FORMAT_BINARY128:
-    case DREP_FORMAT_DOUBLE_DOUBLE:
-    case DREP_FORMAT_IBM_HEX128:
-    case DREP_FORMAT_VAX_H:
-        return 16;
-    default:
-        return 0;
-    }
-}
-
-static bool is_real(int format)
-{
-    return format >= DREP_FORMAT_BINARY16 && format <= DREP_FORMAT_CRAY64;
-}
-
 struct rep_reader {
     struct complaints *c;
     struct rep *rep;
@@ -96,22 +56,28 @@ static bool read_scalar(struct rep_reader *r, const struct doc *node, drep_encod
     return fine;
 }
 
+/* Two scalars of its format, rather than one. */
+static bool is_complex(const drep_encoding *row)
+{
+    const drep_format_info *f = drep_format_describe(row->format);
+
+    return f && f->cls == DREP_SCALAR_REAL && row->size == 2 * f->size;
+}
+
 static bool read_format(struct rep_reader *r, const struct doc *node, drep_encoding *row)
 {
-    bool complex = is_real(row->format) && row->size == 2 * format_size(row->format);
+    const drep_format_info *f;
     const char *name;
-    int format, size;
 
     if (!doc_string(r->c, node, &name))
         return false;
-    format = drep_format_from_name(name);
-    if (!format || format == DREP_FORMAT_CUSTOM)
+    f = drep_format_describe(drep_format_from_name(name));
+    if (!f || f->format == DREP_FORMAT_CUSTOM)
         return complain(r->c, node, "unknown format \"%s\"", name);
-    size = format_size(format);
-    row->format = (uint8_t)format;
-    if (size)
-        row->size = (uint8_t)(complex ? 2 * size : size);
-    if (format >= DREP_FORMAT_VAX_F && format <= DREP_FORMAT_VAX_H)
+    if (f->size)
+        row->size = (uint8_t)(is_complex(row) ? 2 * f->size : f->size);
+    row->format = (uint8_t)f->format;
+    if (f->vax)
         row->order = DREP_VAX;
     return true;
 }

@@ -13,19 +13,15 @@
 /* Bits of the significand, where rounding to them needs care; else a number below that. */
 static int format_bits(int format, const drep_scalar *custom)
 {
-    switch (format) {
-    case DREP_FORMAT_DOUBLE_DOUBLE:
+    const drep_format_info *f = drep_format_describe(format);
+
+    if (format == DREP_FORMAT_DOUBLE_DOUBLE)
         return HELD_PAIR;
-    case DREP_FORMAT_BINARY128:
-    case DREP_FORMAT_VAX_H:
-        return 113;
-    case DREP_FORMAT_IBM_HEX128:
-        return NUMBER_HEX128;
-    case DREP_FORMAT_CUSTOM:
+    if (format == DREP_FORMAT_CUSTOM)
         return custom->mant_width + (custom->norm == DREP_NORM_IMPLIED);
-    default:
+    if (!f || f->precision <= 64)
         return 64;
-    }
+    return f->base_log2 == 1 ? f->precision : NUMBER_HEX128;
 }
 
 static int load_rows(const char *datarep, drep_encoding *rows, int *n)
@@ -88,32 +84,16 @@ int value_pair(drep_type **out)
         little ? "scalar{double-double,little,16}" : "scalar{double-double,big,16}", out);
 }
 
-/* Bytes of a real format that a predefined datatype may have, 0 for other formats. */
-static int format_size(int format)
+bool encoding_is_real(const drep_encoding *row)
 {
-    switch (format) {
-    case DREP_FORMAT_FP8_E4M3:
-    case DREP_FORMAT_FP8_E5M2:
-        return 1;
-    case DREP_FORMAT_BINARY16:
-    case DREP_FORMAT_BFLOAT16:
-        return 2;
-    case DREP_FORMAT_BINARY32:
-        return 4;
-    case DREP_FORMAT_BINARY64:
-        return 8;
-    case DREP_FORMAT_BINARY128:
-        return 16;
-    default:
-        return 0;
-    }
+    const drep_format_info *f = drep_format_describe(row->format);
+
+    return f && f->type;
 }
 
-static bool is_complex(const struct encoder *e, int code)
+bool encoding_is_complex(const drep_encoding *row)
 {
-    int size = format_size(e->plain[code].format);
-
-    return size > 0 && e->plain[code].size == 2 * size;
+    return encoding_is_real(row) && row->size == 2 * drep_format_describe(row->format)->size;
 }
 
 /* Types for values on their way: HELD, from which storing them rounds once; WIDEST, with
@@ -131,14 +111,14 @@ static int code_on_way(const struct encoder *e, int code, enum way way)
             return code;
         return format == DREP_FORMAT_INT ? DREP_CODE_INT64_T : DREP_CODE_UINT64_T;
     }
-    if (format_size(format) == 0)
+    if (!encoding_is_real(plain))
         return code;
     if (way == WIDEST && format != DREP_FORMAT_BINARY128)
         return code;
     if ((format == DREP_FORMAT_BINARY32 || format == DREP_FORMAT_BINARY64) &&
         e->stored[code] == format)
         return code;
-    return is_complex(e, code) ? DREP_CODE_COMPLEX32 : DREP_CODE_FLOAT128;
+    return encoding_is_complex(&e->plain[code]) ? DREP_CODE_COMPLEX32 : DREP_CODE_FLOAT128;
 }
 
 static bool type_on_way(const struct encoder *e, const drep_type *type, enum way way,
@@ -176,7 +156,7 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
 
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
-        if (way == HELD && e->bits[code] == HELD_PAIR && !is_complex(e, code))
+        if (way == HELD && e->bits[code] == HELD_PAIR && !encoding_is_complex(&e->plain[code]))
             return value_pair(out) == 0;
         *out = drep_type_ref(drep_predefined(code_on_way(e, code, way)));
         return true;
@@ -353,7 +333,7 @@ static bool put_predefined(const struct encoder *e, struct place p, const struct
     default:
         if (bits == HELD_PAIR && drep_type_kind(p.held) != DREP_KIND_SCALAR)
             bits = 113;
-        if (is_complex(e, code))
+        if (encoding_is_complex(&e->plain[code]))
             return put_complex(e, node, size / 2, bits, at);
         return put_real(e, node, size, bits, at);
     }
@@ -758,7 +738,7 @@ bool value_is_list(const struct encoder *e, const drep_type *type)
     int kind = drep_type_kind(type);
 
     if (kind == DREP_KIND_PREDEFINED)
-        return is_complex(e, drep_type_code(type));
+        return encoding_is_complex(&e->plain[drep_type_code(type)]);
     return kind == DREP_KIND_ARRAY || kind == DREP_KIND_SEQUENCE || kind == DREP_KIND_COMPOUND;
 }
 

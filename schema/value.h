@@ -24,6 +24,10 @@ int encoder_init(struct encoder *e, struct complaints *c);
 /* For values of datasets of a file in this representation. */
 int encoder_store(struct encoder *e, const char *datarep);
 
+/* A real, or a complex, in a format that has a predefined datatype on every machine. */
+bool encoding_is_real(const drep_encoding *row);
+bool encoding_is_complex(const drep_encoding *row);
+
 /* Elements in memory. */
 struct elements {
     drep_type *type; /* how they are held */

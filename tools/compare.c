@@ -131,24 +131,10 @@ bool compare_alike(const struct comparison *c, const drep_type *a, const drep_ty
 
 /* --------------------------------------------------------- a common datatype */
 
-/* How much of a real there is: bits of the significand, the least exponent. */
-static const struct grid {
-    int format, bits, least;
-} grids[] = {{DREP_FORMAT_BINARY16, 11, -14},      {DREP_FORMAT_BFLOAT16, 8, -126},
-             {DREP_FORMAT_FP8_E4M3, 4, -6},        {DREP_FORMAT_FP8_E5M2, 3, -14},
-             {DREP_FORMAT_BINARY32, 24, -126},     {DREP_FORMAT_BINARY64, 53, -1022},
-             {DREP_FORMAT_BINARY128, 113, -16382}, {DREP_FORMAT_DOUBLE_DOUBLE, 106, -1022}};
-
-/* NULL for what is no real. */
-static const struct grid *grid_of(const struct printer *p, const drep_type *type)
+/* The format of a real in memory; NULL for any other type. */
+static const drep_format_info *grid_of(const struct printer *p, const drep_type *type)
 {
-    int format = num_format(p, type);
-    size_t i;
-
-    for (i = 0; i < sizeof grids / sizeof *grids; i++)
-        if (grids[i].format == format)
-            return &grids[i];
-    return NULL;
+    return drep_format_describe(num_format(p, type));
 }
 
 drep_type *compare_common(const struct comparison *c, const drep_type *a, const drep_type *b)
@@ -172,7 +158,7 @@ struct number {
     bool real;
     struct wide integer;
     struct num num;
-    const struct grid *grid; /* of a real */
+    const drep_format_info *grid; /* of a real */
     const void *at;
 };
 
@@ -198,7 +184,7 @@ static bool same_integer(const struct wide *a, const struct wide *b)
 }
 
 /* The steps from zero to a number on the grid, at most 2^63. */
-static uint64_t steps_to(double value, const struct grid *grid)
+static uint64_t steps_to(double value, const drep_format_info *grid)
 {
     double size = fabs(value);
     int exponent;
@@ -207,23 +193,23 @@ static uint64_t steps_to(double value, const struct grid *grid)
         return 0;
     frexp(size, &exponent);
     exponent = exponent - 1 < grid->least ? grid->least : exponent - 1;
-    return ((uint64_t)(exponent - grid->least) << (grid->bits - 1)) +
-           (uint64_t)llrint(ldexp(size, grid->bits - 1 - exponent));
+    return ((uint64_t)(exponent - grid->least) << (grid->precision - 1)) +
+           (uint64_t)llrint(ldexp(size, grid->precision - 1 - exponent));
 }
 
 /* Steps between two numbers on the coarser of their grids.  On a grid finer than doubles
  * they are steps of the size that the smaller one has. */
 static double steps_between(const struct number *a, const struct number *b)
 {
-    const struct grid *grid =
-        !b->grid || (a->grid && a->grid->bits < b->grid->bits) ? a->grid : b->grid;
+    const drep_format_info *grid =
+        !b->grid || (a->grid && a->grid->precision < b->grid->precision) ? a->grid : b->grid;
     double x = a->num.value, y = b->num.value;
     uint64_t p, q;
     int exponent;
 
-    if (grid->bits > 53) {
+    if (grid->precision > 53) {
         frexp(fmin(fabs(x), fabs(y)), &exponent);
-        return ldexp(fabs(num_difference(a->num, b->num)), grid->bits - exponent);
+        return ldexp(fabs(num_difference(a->num, b->num)), grid->precision - exponent);
     }
     p = steps_to(x, grid);
     q = steps_to(y, grid);

@@ -382,7 +382,7 @@ static bool is_real(const struct csv_source *c, const drep_type *type)
 
     if (drep_type_kind(type) == DREP_KIND_SCALAR)
         return drep_type_scalar_desc(type)->cls == DREP_SCALAR_REAL;
-    return code && c->encoder.plain[code].format >= DREP_FORMAT_BINARY16;
+    return code && encoding_is_real(&c->encoder.plain[code]);
 }
 
 /* A field as a node of a schema; false after complaining. */

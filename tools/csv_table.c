@@ -1,5 +1,6 @@
 /* csv_table.c - the columns that elements of a datatype make. */
 #include "csv_table.h"
+#include "schema/value.h"
 #include "tool.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,28 +47,6 @@ static int add(struct maker *m, const drep_type *type, const drep_type *held, in
     c->len++;
     c->fields += (size_t)fields;
     return 0;
-}
-
-static bool is_complex(const struct maker *m, int code)
-{
-    const drep_encoding *row = &m->plain[code];
-
-    switch (row->format) {
-    case DREP_FORMAT_FP8_E4M3:
-    case DREP_FORMAT_FP8_E5M2:
-        return row->size == 2;
-    case DREP_FORMAT_BINARY16:
-    case DREP_FORMAT_BFLOAT16:
-        return row->size == 4;
-    case DREP_FORMAT_BINARY32:
-        return row->size == 8;
-    case DREP_FORMAT_BINARY64:
-        return row->size == 16;
-    case DREP_FORMAT_BINARY128:
-        return row->size == 32;
-    default:
-        return false;
-    }
 }
 
 static int collect(struct maker *m, const drep_type *type, const drep_type *held, int64_t offset,
@@ -155,7 +134,8 @@ static int collect(struct maker *m, const drep_type *type, const drep_type *held
     case DREP_KIND_REFERENCE:
         return refuse(m, "a reference");
     case DREP_KIND_PREDEFINED:
-        return add(m, type, held, offset, is_complex(m, drep_type_code(type)) ? 2 : 1);
+        return add(m, type, held, offset,
+                   encoding_is_complex(&m->plain[drep_type_code(type)]) ? 2 : 1);
     default:
         return add(m, type, held, offset, 1);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/hdf5_parts.h"
+#include "tools/real.h"
 
 #define DEPTH_MAX 64
 
@@ -154,17 +155,17 @@ static const char *drep_order_name(int order)
     return order == DREP_BIG ? "big" : order == DREP_VAX ? "vax" : "little";
 }
 
-static hid_t named_real(const struct real *r, size_t size, int order)
+static hid_t named_real(const drep_format_info *r, size_t size, int order)
 {
     struct atom a = {.cls = "real",
                      .size = size,
-                     .precision = r->precision,
-                     .sign_pos = r->sign_pos,
-                     .exp_pos = r->exp_pos,
-                     .exp_width = r->exp_width,
-                     .mant_pos = r->mant_pos,
-                     .mant_width = r->mant_width,
-                     .bias = r->bias,
+                     .precision = (size_t)r->sign_pos + 1,
+                     .sign_pos = (size_t)r->sign_pos,
+                     .exp_pos = (size_t)r->exp_pos,
+                     .exp_width = (size_t)r->exp_width,
+                     .mant_pos = (size_t)r->mant_pos,
+                     .mant_width = (size_t)r->mant_width,
+                     .bias = (size_t)r->bias,
                      .norm = r->implied ? H5T_NORM_IMPLIED : H5T_NORM_NONE};
 
     /* A VAX format is one by its order, and no other format has it. */
@@ -178,14 +179,14 @@ static hid_t named_real(const struct real *r, size_t size, int order)
 /* The real of HDF5 for a format: itself, or the smallest that holds its values. */
 static hid_t real_for(int format, size_t size, int order)
 {
-    const struct real *r = real_of_format(format);
+    const drep_format_info *r = real_of_format(format);
 
     if (r && (!r->vax || order == DREP_VAX))
-        return named_real(r, r->format == DREP_FORMAT_X87 ? size : r->size, order);
-    r = real_of_format(format == DREP_FORMAT_IBM_HEX32 || format == DREP_FORMAT_VAX_F
+        return named_real(r, r->format == DREP_FORMAT_X87 ? size : (size_t)r->size, order);
+    r = real_of_format(real_covers(drep_format_describe(format), 53, -1022, 1023)
                            ? DREP_FORMAT_BINARY64
                            : DREP_FORMAT_BINARY128);
-    return named_real(r, r->size, order);
+    return named_real(r, (size_t)r->size, order);
 }
 
 static hid_t scalar_for(const drep_scalar *s)

@@ -250,18 +250,9 @@ void made_to_text(hid_t type, char *buf, size_t size);
 /* An integer of HDF5. */
 hid_t made_int(size_t size, int is_signed, H5T_order_t order);
 
-/* The real formats that HDF5 can describe and that have a name. */
-struct real {
-    uint8_t format;
-    uint8_t code; /* 0: ours is a scalar */
-    uint8_t size;
-    uint8_t implied;
-    uint8_t vax;
-    uint16_t precision, sign_pos, exp_pos, exp_width, mant_pos, mant_width;
-    uint32_t bias;
-};
-const struct real *real_of_format(int format);
-const struct real *real_of_fields(const drep_scalar *s);
+/* A real format that HDF5 can describe, by its number or by its fields; NULL if there is none. */
+const drep_format_info *real_of_format(int format);
+const drep_format_info *real_of_fields(const drep_scalar *s);
 H5T_order_t order_native(void);
 H5T_order_t order_to_hdf5(int order);
 

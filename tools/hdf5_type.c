@@ -12,46 +12,28 @@
 
 #define DEPTH_MAX 64
 
-static const struct real reals[] = {
-    {DREP_FORMAT_BINARY16, DREP_CODE_FLOAT16, 2, 1, 0, 16, 15, 10, 5, 0, 10, 15},
-    {DREP_FORMAT_BFLOAT16, DREP_CODE_BFLOAT16, 2, 1, 0, 16, 15, 7, 8, 0, 7, 127},
-    {DREP_FORMAT_FP8_E4M3, DREP_CODE_FP8_E4M3, 1, 1, 0, 8, 7, 3, 4, 0, 3, 7},
-    {DREP_FORMAT_FP8_E5M2, DREP_CODE_FP8_E5M2, 1, 1, 0, 8, 7, 2, 5, 0, 2, 15},
-    {DREP_FORMAT_BINARY32, DREP_CODE_FLOAT, 4, 1, 0, 32, 31, 23, 8, 0, 23, 127},
-    {DREP_FORMAT_BINARY64, DREP_CODE_DOUBLE, 8, 1, 0, 64, 63, 52, 11, 0, 52, 1023},
-    {DREP_FORMAT_BINARY128, DREP_CODE_FLOAT128, 16, 1, 0, 128, 127, 112, 15, 0, 112, 16383},
-    {DREP_FORMAT_X87, DREP_CODE_LONG_DOUBLE, 16, 0, 0, 80, 79, 64, 15, 0, 64, 16383},
-    {DREP_FORMAT_VAX_F, 0, 4, 1, 1, 32, 31, 23, 8, 0, 23, 129},
-    {DREP_FORMAT_VAX_D, 0, 8, 1, 1, 64, 63, 55, 8, 0, 55, 129},
-    {DREP_FORMAT_VAX_G, 0, 8, 1, 1, 64, 63, 52, 11, 0, 52, 1025},
-    {DREP_FORMAT_VAX_H, 0, 16, 1, 1, 128, 127, 112, 15, 0, 112, 16385},
-};
-#define NREALS (sizeof reals / sizeof reals[0])
-
-const struct real *real_of_format(int format)
+const drep_format_info *real_of_format(int format)
 {
-    size_t i;
+    const drep_format_info *f = drep_format_describe(format);
 
-    for (i = 0; i < NREALS; i++)
-        if (reals[i].format == format)
-            return &reals[i];
-    return NULL;
+    /* HDF5 has base 2 alone, the point behind the leading bit, and one piece. */
+    return f && f->cls == DREP_SCALAR_REAL && f->base_log2 == 1 && !f->fraction &&
+                   f->mant_pos + f->mant_width == f->exp_pos &&
+                   f->exp_pos + f->exp_width == f->sign_pos
+               ? f
+               : NULL;
 }
 
-const struct real *real_of_fields(const drep_scalar *s)
+const drep_format_info *real_of_fields(const drep_scalar *s)
 {
-    size_t i;
+    for (int format = 1; format < DREP_FORMAT_CUSTOM; format++) {
+        const drep_format_info *r = real_of_format(format);
 
-    for (i = 0; i < NREALS; i++) {
-        const struct real *r = &reals[i];
-
-        if (s->offset == 0 && s->precision == r->precision && s->sign_pos == r->sign_pos &&
+        if (r && s->offset == 0 && s->precision == r->sign_pos + 1 && s->sign_pos == r->sign_pos &&
             s->exp_pos == r->exp_pos && s->exp_width == r->exp_width &&
             s->mant_pos == r->mant_pos && s->mant_width == r->mant_width &&
-            s->exp_bias == (int64_t)r->bias && (s->norm == DREP_NORM_IMPLIED) == r->implied &&
-            (s->order == DREP_VAX) == r->vax &&
-            (s->size == r->size ||
-             (r->format == DREP_FORMAT_X87 && (s->size == 10 || s->size == 12))))
+            s->exp_bias == r->bias && (s->norm == DREP_NORM_IMPLIED) == r->implied &&
+            (s->order == DREP_VAX) == r->vax && s->size <= 32 && r->sizes >> (s->size - 1) & 1)
             return r;
     }
     return NULL;
@@ -340,7 +322,7 @@ static int real_fields(struct job *j, hid_t t, drep_scalar *s)
 }
 
 /* What is between the fields of a real has no place in a scalar. */
-static int note_padding(struct from *f, hid_t t, const drep_scalar *s, const struct real *r)
+static int note_padding(struct from *f, hid_t t, const drep_scalar *s, const drep_format_info *r)
 {
     char text[300] = "is=";
 
@@ -355,7 +337,8 @@ static int from_real(struct from *f, hid_t t, struct map *m)
 {
     drep_scalar s = {
         .cls = DREP_SCALAR_REAL, .is_signed = 1, .format = DREP_FORMAT_CUSTOM, .exp_base_log2 = 1};
-    const struct real *r;
+    const drep_format_info *r;
+    int code;
     int err;
 
     if (describe(f->j, t, &s))
@@ -367,8 +350,9 @@ static int from_real(struct from *f, hid_t t, struct map *m)
         return from_double_double(f, t, &s, m);
     r = real_of_fields(&s);
     if (r)
-        s.format = r->format;
-    err = r && r->code ? from_predefined(f, t, r->code, &s, m) : from_scalar(f, t, &s, m);
+        s.format = (uint8_t)r->format;
+    code = !r ? 0 : r->format == DREP_FORMAT_X87 ? DREP_CODE_LONG_DOUBLE : r->type;
+    err = code ? from_predefined(f, t, code, &s, m) : from_scalar(f, t, &s, m);
     return err ? err : note_padding(f, t, &s, r);
 }
 
@@ -688,23 +672,15 @@ static int from_compound(struct from *f, hid_t t, const drep_type *as, struct ma
 /* ------------------------------------ predefined datatypes that are no scalars */
 
 /* The complex datatype whose halves lie in this machine's memory in a format; 0: none. */
-static int complex_of(const struct real *r, size_t size)
+static int complex_of(const drep_format_info *r, size_t size)
 {
-    switch (r ? r->format : 0) {
-    case DREP_FORMAT_BINARY16:
-        return DREP_CODE_COMPLEX4;
-    case DREP_FORMAT_BINARY32:
-        return DREP_CODE_C_FLOAT_COMPLEX;
-    case DREP_FORMAT_BINARY64:
-        return DREP_CODE_C_DOUBLE_COMPLEX;
-    case DREP_FORMAT_BINARY128:
-        return DREP_CODE_COMPLEX32;
-    case DREP_FORMAT_X87:
+    if (!r)
+        return 0;
+    if (r->format == DREP_FORMAT_X87)
         return LDBL_MANT_DIG == 64 && size == sizeof(long double) ? DREP_CODE_C_LONG_DOUBLE_COMPLEX
                                                                   : 0;
-    default:
-        return 0;
-    }
+    return r->complex && drep_type_size(drep_predefined(r->complex)) == 2 * r->size ? r->complex
+                                                                                    : 0;
 }
 
 /* Two reals one behind the other, one data item to us: in this machine's order for our

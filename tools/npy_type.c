@@ -1,5 +1,6 @@
 /* npy_type.c - NumPy's dtypes and our datatypes. */
 #include "npy.h"
+#include "real.h"
 #include "utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,29 +293,17 @@ static bool leaf(struct npy_dtype *out, char kind, int64_t size)
 /* Reals of a format: NumPy has binary16, 32, 64, and the long double of its machine. */
 static bool real_leaf(struct finder *f, int format, int parts, struct npy_dtype *out)
 {
+    const drep_format_info *real = drep_format_describe(format);
     char kind = parts == 2 ? 'c' : 'f';
 
-    switch (format) {
-    case DREP_FORMAT_BINARY16:
+    if (format == DREP_FORMAT_BINARY16)
         return leaf(out, kind, parts == 2 ? 8 : 2);
-    case DREP_FORMAT_FP8_E4M3:
-    case DREP_FORMAT_FP8_E5M2:
-    case DREP_FORMAT_BFLOAT16:
-    case DREP_FORMAT_BINARY32:
+    if (real_covers(real, 24, -126, 127))
         return leaf(out, kind, 4 * parts);
-    case DREP_FORMAT_IBM_HEX32:
-    case DREP_FORMAT_VAX_F:
-    case DREP_FORMAT_VAX_G:
-    case DREP_FORMAT_BINARY64:
+    /* VAX-G goes two powers lower: what it has there may be rounded, and is reported. */
+    if (real_covers(real, 53, -1024, 1023))
         return leaf(out, kind, 8 * parts);
-    case DREP_FORMAT_X87:
-    case DREP_FORMAT_CRAY64:
-    case DREP_FORMAT_VAX_D:
-    case DREP_FORMAT_IBM_HEX64:
-        break;
-    default:
-        f->exact = false;
-    }
+    f->exact = f->exact && real_covers(real, 64, -16382, 16383);
     leaf(out, kind, 16 * parts);
     out->order = '<'; /* x87 */
     return true;

@@ -231,7 +231,7 @@ int num_format(const struct printer *p, const drep_type *type)
     if (drep_type_kind(type) == DREP_KIND_SCALAR &&
         drep_type_scalar_desc(type)->format == DREP_FORMAT_DOUBLE_DOUBLE)
         return DREP_FORMAT_DOUBLE_DOUBLE;
-    return format >= DREP_FORMAT_BINARY16 && format <= DREP_FORMAT_BINARY128 ? format : 0;
+    return drep_format_describe(format) && drep_format_describe(format)->type ? format : 0;
 }
 
 struct wide num_integer(const struct printer *p, const drep_type *type, const void *at)

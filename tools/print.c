@@ -66,32 +66,9 @@ const char *print_path(const struct printer *p, uint64_t id)
     return paths_get(p->paths, id);
 }
 
-/* Bytes of a real in one of the formats that every machine knows, else 0. */
-static int format_size(int format)
-{
-    switch (format) {
-    case DREP_FORMAT_FP8_E4M3:
-    case DREP_FORMAT_FP8_E5M2:
-        return 1;
-    case DREP_FORMAT_BINARY16:
-    case DREP_FORMAT_BFLOAT16:
-        return 2;
-    case DREP_FORMAT_BINARY32:
-        return 4;
-    case DREP_FORMAT_BINARY64:
-        return 8;
-    case DREP_FORMAT_BINARY128:
-        return 16;
-    default:
-        return 0;
-    }
-}
-
 bool print_complex(const struct printer *p, int code)
 {
-    int size = format_size(p->plain[code].format);
-
-    return size > 0 && p->plain[code].size == 2 * size;
+    return encoding_is_complex(&p->plain[code]);
 }
 
 /* ------------------------------------------------------- types to read as */
@@ -99,22 +76,11 @@ bool print_complex(const struct printer *p, int code)
 /* The code in which a real, or both parts of a complex, of this format is read. */
 static int real_code(int format, bool complex)
 {
-    switch (format) {
-    case DREP_FORMAT_FP8_E4M3:
-        return complex ? DREP_CODE_COMPLEX8 : DREP_CODE_FP8_E4M3;
-    case DREP_FORMAT_FP8_E5M2:
-        return complex ? DREP_CODE_COMPLEX8 : DREP_CODE_FP8_E5M2;
-    case DREP_FORMAT_BINARY16:
-        return complex ? DREP_CODE_COMPLEX4 : DREP_CODE_FLOAT16;
-    case DREP_FORMAT_BFLOAT16:
-        return complex ? DREP_CODE_COMPLEX8 : DREP_CODE_BFLOAT16;
-    case DREP_FORMAT_BINARY32:
-        return complex ? DREP_CODE_COMPLEX8 : DREP_CODE_FLOAT;
-    case DREP_FORMAT_BINARY64:
-        return complex ? DREP_CODE_COMPLEX16 : DREP_CODE_DOUBLE;
-    default:
-        return complex ? DREP_CODE_COMPLEX32 : DREP_CODE_FLOAT128;
-    }
+    const drep_format_info *f = drep_format_describe(format);
+
+    if (!f || !f->type) /* one that holds all of any other */
+        f = drep_format_describe(DREP_FORMAT_BINARY128);
+    return complex ? f->complex : f->type;
 }
 
 /* A long double is another thing on every machine, so it is never read as one. */
@@ -126,7 +92,7 @@ static int readable_code(const struct printer *p, int code, bool in_dataset)
     int format = stored->size ? stored->format : plain->format;
     bool complex = print_complex(p, code), wide;
 
-    if (format_size(plain->format) > 0) {
+    if (encoding_is_real(plain)) {
         if (format == plain->format && plain->format != DREP_FORMAT_BINARY128)
             return code;
         return real_code(format, complex);

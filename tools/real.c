@@ -340,25 +340,22 @@ void real_quad_parts(const void *quad, double parts[3])
 
 float real_narrow(int format, unsigned bits)
 {
-    static const struct {
-        int exponent, fraction, bias;
-    } widths[] = {{5, 10, 15}, {8, 7, 127}, {4, 3, 7}, {5, 2, 15}};
-    int kind = format - DREP_FORMAT_BINARY16;
-    int fbits = widths[kind].fraction, ebits = widths[kind].exponent;
-    unsigned fraction = bits & ((1u << fbits) - 1);
+    const drep_format_info *f = drep_format_describe(format);
+    int fbits = f->mant_width, ebits = f->exp_width;
+    unsigned fraction = bits & ((1u << fbits) - 1), ones = (1u << fbits) - 1;
     unsigned exponent = bits >> fbits & ((1u << ebits) - 1);
     bool negative = bits >> (fbits + ebits) & 1, top = exponent == (1u << ebits) - 1;
     float value;
 
-    /* fp8-e4m3 has no infinity and one NaN; its largest exponent is of numbers. */
-    if (format == DREP_FORMAT_FP8_E4M3)
-        value = top && fraction == 7 ? NAN : 0;
+    /* A format without infinities has one NaN; its largest exponent is of numbers too. */
+    if (!f->ieee)
+        value = top && fraction == ones ? NAN : 0;
     else
         value = !top ? 0 : fraction ? NAN : INFINITY;
     if (value == 0) {
         if (exponent)
             fraction |= 1u << fbits;
-        value = ldexpf((float)fraction, (exponent ? (int)exponent : 1) - widths[kind].bias - fbits);
+        value = ldexpf((float)fraction, (exponent ? (int)exponent : 1) - f->bias - fbits);
     }
     return negative ? -value : value;
 }

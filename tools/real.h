@@ -6,6 +6,9 @@
 #ifndef TOOLS_REAL_H
 #define TOOLS_REAL_H
 
+#include <datarep.h>
+#include <stdbool.h>
+
 #include "sink.h"
 
 /* json: NaN and infinities in quotes, likewise hexadecimal numbers. */
@@ -22,6 +25,14 @@ void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact);
 /* A binary128 as the sum of three doubles, the first the nearest one, the second what is nearest
  * to the rest; infinite where a double is, zero for what is subnormal. */
 void real_quad_parts(const void *quad, double parts[3]);
+
+/* True if a float of that precision and range of exponents holds all numbers of the format. */
+static inline bool real_covers(const drep_format_info *f, int precision, int least, int greatest)
+{
+    /* Subnormal numbers go down to 2^(least - precision + 1). */
+    return f->cls == DREP_SCALAR_REAL && f->precision <= precision && f->greatest <= greatest &&
+           f->least - f->precision >= least - precision;
+}
 
 /* The value of a number in one of the narrow formats, by DREP_FORMAT_... (binary16,
  * bfloat16, fp8-e4m3, fp8-e5m2). */

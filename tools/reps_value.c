@@ -26,7 +26,7 @@ int random_below(struct random *r, int n)
 
 static bool is_real(const drep_encoding *row)
 {
-    return row->format >= DREP_FORMAT_BINARY16;
+    return drep_format_describe(row->format)->cls == DREP_SCALAR_REAL;
 }
 
 static bool is_complex(int code)

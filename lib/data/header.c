@@ -56,44 +56,16 @@ static int table_copy(struct rep_table *to, const struct rep_table *from)
 
 /* ---- witnesses ---- */
 
-/* The values, big-endian, in the format of this machine's row: 0, 1, -2.5, the largest
- * finite one, NaN. */
-static const struct pattern {
-    int format, size;
-    const char *one, *minus, *max, *nan; /* leading bytes; the rest is zero, of max ff */
-    int max_fill;
-} patterns[] = {
-    {DREP_FORMAT_BINARY16, 2, "\x3c\x00", "\xc1\x00", "\x7b\xff", "\x7e\x00", 0xff},
-    {DREP_FORMAT_BFLOAT16, 2, "\x3f\x80", "\xc0\x20", "\x7f\x7f", "\x7f\xc0", 0xff},
-    {DREP_FORMAT_FP8_E4M3, 1, "\x38\x00", "\xc2\x00", "\x7e\x00", "\x7f\x00", 0xff},
-    {DREP_FORMAT_FP8_E5M2, 1, "\x3c\x00", "\xc1\x00", "\x7b\x00", "\x7e\x00", 0xff},
-    {DREP_FORMAT_BINARY32, 4, "\x3f\x80", "\xc0\x20", "\x7f\x7f", "\x7f\xc0", 0xff},
-    {DREP_FORMAT_BINARY64, 8, "\x3f\xf0", "\xc0\x04", "\x7f\xef", "\x7f\xf8", 0xff},
-    {DREP_FORMAT_BINARY128, 16, "\x3f\xff\x00", "\xc0\x00\x40", "\x7f\xfe\xff", "\x7f\xff\x80",
-     0xff},
-    {DREP_FORMAT_X87, 10, "\x3f\xff\x80", "\xc0\x00\xa0", "\x7f\xfe\xff", "\x7f\xff\xc0", 0xff},
-    {DREP_FORMAT_DOUBLE_DOUBLE, 16, "\x3f\xf0", "\xc0\x04", "\x7f\xef", "\x7f\xf8", -1},
-};
-
-static const struct pattern *pattern_of(int format)
-{
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (patterns[i].format == format)
-            return &patterns[i];
-    return NULL;
-}
-
-/* Value number i of `row`'s type in big-endian bytes of row (already big-endian); gives
- * 0 when the type has no such value. */
+/* Value number i of `row`'s type, where row is big-endian: 0, 1, then of integers the largest, of
+ * reals -2.5, the largest finite one, a NaN.  Returns 0 when the type has no such value. */
 static int witness_value(const drep_encoding *row, int parts, int i, uint8_t *out)
 {
-    const struct pattern *p = pattern_of(row->format);
     size_t size = (size_t)row->size / (size_t)parts;
-    const char *lead;
-    int fill = 0;
+    bool pair = row->format == DREP_FORMAT_DOUBLE_DOUBLE;
+    uint8_t little[FMT_ITEM_MAX] = {0};
 
     memset(out, 0, FMT_ITEM_MAX);
-    if (p == NULL) { /* integers, booleans, characters: 0, 1, largest */
+    if (drep_format_describe(row->format)->cls != DREP_SCALAR_REAL) {
         if (row->format == DREP_FORMAT_BYTES || i > (row->format == DREP_FORMAT_BOOL ? 1 : 2))
             return 0;
         if (i == 1)
@@ -106,17 +78,17 @@ static int witness_value(const drep_encoding *row, int parts, int i, uint8_t *ou
             memset(out, 0, size - 1), out[size - 1] = 0xfe;
         return 1;
     }
-    lead = i == 1 ? p->one : i == 2 ? p->minus : i == 3 ? p->max : p->nan;
-    if (i >= WITNESSES || (i == 3 && p->max_fill < 0))
+    /* A pair of doubles has several largest numbers; its other values are the high double. */
+    if (i >= WITNESSES || (pair && i == REP_LARGEST))
         return 0;
-    fill = i == 3 ? p->max_fill : 0;
-    if (i > 0) {
-        size_t known = size < 3                                                  ? size
-                       : (p->size > 8 && p->format != DREP_FORMAT_DOUBLE_DOUBLE) ? 3
-                                                                                 : 2;
-        memset(out, fill, size);
-        memcpy(out, lead, known);
-    }
+    if (pair)
+        size /= 2;
+    if (rep_sample(pair ? DREP_FORMAT_BINARY64 : row->format, (int)size, (enum rep_sample)i,
+                   little))
+        return 0;
+    for (size_t k = 0; k < size; k++)
+        out[k] = little[size - 1 - k];
+    size = (size_t)row->size / (size_t)parts;
     if (parts == 2)
         memcpy(out + size, out, size);
     return 1;

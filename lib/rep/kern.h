@@ -9,6 +9,7 @@
 #define REP_KERN_H
 
 #include "base/isa.h"
+#include "scalar/scalar.h"
 
 #include <datarep.h>
 #include <stdbool.h>
@@ -26,31 +27,13 @@ bool kern_float_default(void);
 
 /* ------------------------------------------------------------- scalars */
 
-/* Rules for infinities and NaNs.
- * IEEE: the largest exponent field.  E4M3: NaN is all ones, no infinity.
- * X87: as IEEE with a stored integer bit, which must be set (else the FPU refuses the
- * number: a NaN).  M68K: the same, but that bit does not matter, and is 0 in an infinity.
- * NONE: neither; infinities become the largest number, and so do NaNs.
- * VAX: exponent 0 is 0, or a reserved operand (a NaN) under a minus sign; no -0, no
- * subnormals.  CRAY: an exponent beyond the last is an infinity, which NaNs become too;
- * zero has no sign. */
-enum real_specials { REAL_IEEE, REAL_E4M3, REAL_X87, REAL_M68K, REAL_NONE, REAL_VAX, REAL_CRAY };
-
-/* A line of real.def, or a scalar's description. */
-struct real {
-    uint16_t size, sign, exp_at, exp_width, sig_at, sig_width;
-    uint8_t implied, log2_base, fraction;
-    int64_t bias, first, last;
-    enum real_specials specials;
-};
-
 /* One side of a conversion: how one scalar (part of a complex) lies in its bytes,
  * once they are little-endian. */
 enum side_kind { SIDE_INT, SIDE_BOOL, SIDE_REAL, SIDE_PAIR };
 struct side {
     enum side_kind kind;
     uint8_t size;               /* bytes of the scalar, padding included */
-    bool is_signed, named;      /* named: `format` is a line of real.def */
+    bool is_signed, named;      /* named: `format` is one of reals[] */
     uint16_t precision, offset; /* the bits that are the value */
     uint8_t low_pad, high_pad;  /* 1: the others are ones */
     const struct real *format;

@@ -3,6 +3,7 @@
  * The general form of number.h: descriptions are looked at while running.  It is the
  * reference of the fast forms, and does what they leave. */
 #include "rep/number.h"
+#include "rep/rep.h"
 
 #include "base/error.h"
 
@@ -448,7 +449,7 @@ int side_init(struct side *side, int format, int size, const drep_scalar *custom
         err = custom ? custom_side(&s, custom) : fail(DREP_ERR_TYPE, "a scalar is not described");
         break;
     default:
-        if (format < DREP_FORMAT_BINARY16 || format > DREP_FORMAT_CRAY64)
+        if (format < 0 || format >= DREP_FORMAT_CUSTOM || reals[format].size == 0)
             return fail(DREP_ERR_TYPE, "the format \"%s\" is no number",
                         drep_format_name(format) ? drep_format_name(format) : "?");
         s.kind = SIDE_REAL;
@@ -516,4 +517,22 @@ bool side_reaches(const struct side *dst, const struct side *src)
     return dst->kind == SIDE_PAIR ||
            (dst->kind == SIDE_REAL &&
             real_power(side_real(dst), side_real(dst)->last) > src->precision);
+}
+
+int rep_sample(int format, int size, enum rep_sample which, uint8_t *out)
+{
+    static const struct num samples[] = {
+        [REP_ZERO] = {.cls = NUM_ZERO},
+        [REP_ONE] = {.cls = NUM_FINITE, .hi = (uint64_t)1 << 63},
+        [REP_MINUS] = {.cls = NUM_FINITE, .hi = (uint64_t)5 << 61, .exp = 1, .neg = true},
+        [REP_LARGEST] = {.cls = NUM_FINITE, .hi = (uint64_t)1 << 63, .exp = INT32_MAX},
+        [REP_NAN] = {.cls = NUM_NAN, .hi = (uint64_t)1 << 63},
+    };
+    struct side side;
+    int err = side_init(&side, format, size, NULL);
+
+    if (err)
+        return err;
+    side_pack(&samples[which], &side, out, DREP_RANGE_CLAMP);
+    return 0;
 }

@@ -12,6 +12,7 @@
 #define REP_NUMBER_H
 
 #include "rep/kern.h"
+#include "scalar/scalar.h"
 
 #include <string.h>
 
@@ -117,6 +118,12 @@ INLINE uint64_t real_exp_max(const struct real *f)
     return ((uint64_t)1 << f->exp_width) - 1;
 }
 
+/* The largest significand of at most 64 bits. */
+INLINE uint64_t real_ones(const struct real *f)
+{
+    return UINT64_MAX >> (64 - f->sig_width);
+}
+
 /* Sets class and fraction of a special; false: the fields are a finite number. */
 INLINE bool real_special(struct num *n, const struct real *f, const struct fields *in)
 {
@@ -125,6 +132,7 @@ INLINE bool real_special(struct num *n, const struct real *f, const struct field
 
     switch (f->specials) {
     case REAL_NONE:
+    case REAL_PAIR:
         return false;
     case REAL_CRAY:
         if (LIKELY(in->exp <= (uint64_t)f->last))
@@ -138,8 +146,8 @@ INLINE bool real_special(struct num *n, const struct real *f, const struct field
         n->neg = false;
         n->hi = n->lo = 0;
         return true;
-    case REAL_E4M3:
-        if (LIKELY(in->exp != 15 || in->lo != 7))
+    case REAL_ONES:
+        if (LIKELY(in->exp != real_exp_max(f) || in->lo != real_ones(f)))
             return false;
         n->cls = NUM_NAN;
         n->hi = n->lo = 0;
@@ -195,8 +203,8 @@ INLINE void real_largest(struct fields *out, const struct real *f)
     out->exp = (uint64_t)f->last;
     out->hi = width > 64 ? ((uint64_t)1 << (width - 64)) - 1 : 0;
     out->lo = width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
-    if (f->specials == REAL_E4M3)
-        out->lo = 6;
+    if (f->specials == REAL_ONES)
+        out->lo--;
 }
 
 /* Gives false where the format has no infinity, after writing the largest number. */
@@ -239,10 +247,10 @@ INLINE int real_nan(struct fields *out, const struct real *f, const struct num *
         out->hi = 0;
         out->lo = quiet | hi >> 1;
         return lo || (hi & 1) ? LOST_NAN : 0;
-    case REAL_E4M3:
-        out->exp = 15;
+    case REAL_ONES:
+        out->exp = real_exp_max(f);
         out->hi = 0;
-        out->lo = 7;
+        out->lo = real_ones(f);
         return lo || (hi & ~quiet) ? LOST_NAN : 0;
     case REAL_VAX:
         out->exp = out->hi = out->lo = 0;
@@ -250,6 +258,7 @@ INLINE int real_nan(struct fields *out, const struct real *f, const struct num *
         return lo || (hi & ~quiet) || n->neg ? LOST_NAN : 0;
     case REAL_CRAY:
     case REAL_NONE:
+    case REAL_PAIR:
         break;
     }
     real_infinity(out, f);
@@ -325,7 +334,8 @@ INLINE int real_encode_finite(struct fields *out, const struct real *f, const st
         e++;
         one_bit(out, width - f->log2_base);
     }
-    if (UNLIKELY(e > f->last) || (f->specials == REAL_E4M3 && UNLIKELY(e == 15 && out->lo == 15)))
+    if (UNLIKELY(e > f->last) ||
+        (f->specials == REAL_ONES && UNLIKELY(e == f->last && out->lo == (real_ones(f) << 1 | 1))))
         return real_overflow(out, f, clamp);
     out->exp = (uint64_t)e;
     if (f->first == 1 && UNLIKELY(!reaches(out, width - 1)))
@@ -356,15 +366,7 @@ INLINE int real_encode(struct fields *out, const struct real *f, const struct nu
     return 0;
 }
 
-/* ----------------------------------------------- the formats of real.def */
-
-static const struct real reals[] = {
-#define X(name, bytes, sgn, eat, ewidth, sat, swidth, imp, base, frac, b, lowest, highest, spec) \
-    [DREP_FORMAT_##name] = {bytes, sgn,  eat, ewidth, sat,     swidth,     imp,                  \
-                            base,  frac, b,   lowest, highest, REAL_##spec},
-#include "rep/real.def"
-#undef X
-};
+/* ------------------------------------------------- scalars of a named format */
 
 /* The sizes of machine words are one load or store each, which loops of them need to
  * become vector loops. */
@@ -418,7 +420,7 @@ INLINE uint64_t word_bits(uint64_t hi, uint64_t lo, int at, int width)
     return width < 64 ? v & (((uint64_t)1 << width) - 1) : v;
 }
 
-/* A scalar of a named format (f is a line of real.def). */
+/* A scalar of a named format (f is one of reals[]). */
 INLINE void real_load(struct fields *out, const struct real *f, const uint8_t *p)
 {
     uint64_t lo = load_le(p, f->size < 8 ? f->size : 8);

@@ -129,6 +129,12 @@ bool kernel_bytes(const struct kernel *k, struct bytes *out);
 int kernel_pick(struct kernel *k, const struct rep_table *dst_table, const drep_type *dst_leaf,
                 const struct rep_table *src_table, const drep_type *src_leaf,
                 const struct rep_opts *opts);
+/* Sample values of a real format, in the order of witnesses: 0, 1, -2.5, the largest finite
+ * number, a quiet NaN.  Writes `size` bytes, little-endian.  DREP_ERR_TYPE if the format is no
+ * number or does not fit. */
+enum rep_sample { REP_ZERO, REP_ONE, REP_MINUS, REP_LARGEST, REP_NAN };
+int rep_sample(int format, int size, enum rep_sample which, uint8_t *out);
+
 /* ---- the dispatcher: function forms, over packed items ---- */
 
 /* Moves `items` data items between userbuf, from `position` on, and the packed bytes

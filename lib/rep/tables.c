@@ -391,13 +391,3 @@ int rep_table_check(const struct rep_table *table)
     }
     return 0;
 }
-
-const char *drep_format_name(int format)
-{
-    return fmt_format_name(format);
-}
-
-int drep_format_from_name(const char *name)
-{
-    return name ? fmt_format_from_name(name) : 0;
-}

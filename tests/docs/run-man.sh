@@ -42,7 +42,7 @@ result $? "every command has a page with a whole synopsis"
 # Every key and every format that a schema may have is in the tables of its page.
 { sed -n '/keys\[\] = {/,/}/p' schema/*.c
   grep -hE '^ +\{\{"' schema/type.c
-  sed -n 's/^X([A-Z].*\("[a-z].*"\).*/\1/p' format/formats.def; } | grep -oE '"[a-z0-9-]+"' | tr -d '"' |
+  sed -n 's/^[XR]([A-Z].*\("[a-z].*"\).*/\1/p' format/formats.def; } | grep -oE '"[a-z0-9-]+"' | tr -d '"' |
     sort -u > "$TMPDIR/keys"
 while read -r key; do
     grep -E '^\.(It|Ql|Li) ' tools/man/datarep-schema.5 | grep -qwe "$key" ||
