@@ -18,7 +18,9 @@ struct emptier {
     void *d, *h;                 /* one block in either memory */
     uint8_t *fill;               /* one element */
     int64_t step[DREP_MAX_RANK]; /* of a block */
-    int err;                     /* of one chunk */
+    struct arena arena;          /* reading back */
+    hid_t dxpl;
+    int err; /* of one chunk */
     drep_report lost;
 };
 
@@ -67,53 +69,83 @@ static struct verified place_of(const struct emptier *e, const struct box *b)
                              .count = b ? b->count : NULL};
 }
 
-/* Reads the block back and compares it. */
-static int check_block(struct emptier *e, const struct box *b, int64_t n)
-{
-    struct verified at = place_of(e, b);
-    hid_t mem = box_space(b);
-    int err;
-
-    if (box_select_hdf5(b, e->space) < 0 ||
-        H5Dread(e->dset, e->s->map.mem, mem, e->space, H5P_DEFAULT, e->h) < 0) {
-        job_fail_hdf5(e->j, e->o->path);
-        err = DREP_ERR_CONVERSION;
-    } else {
-        err = verify_elements(e->j, &at, &e->s->map, (size_t)n, e->d, e->h);
-        if (e->s->map.variable)
-            H5Dvlen_reclaim(e->s->map.mem, mem, H5P_DEFAULT, e->h);
-    }
-    H5Sclose(mem);
-    return err;
-}
-
-static int export_block(struct emptier *e, const struct box *b)
+/* Reads the elements of a block as HDF5 has them in its file. */
+static int read_ours(struct emptier *e, const struct box *b)
 {
     drep_report report = {0};
     drep_xfer xfer = {.range = e->j->o->range, .threads = e->j->o->threads, .report = &report};
     drep_selection *sel = NULL;
-    int64_t n = box_elements(b);
-    int err = job_stopped(e->j);
+    int err = 0;
 
-    if (err)
-        return err;
     if (b->rank)
         err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
     if (!err)
         err = drep_read(e->s->ds, sel, e->s->map.held, e->d, &xfer);
     drep_selection_free(sel);
-    if (err)
-        return job_fail_drep(e->j, err);
     e->lost.overflow += report.overflow;
     e->lost.inexact += report.inexact;
     e->lost.nan_lost += report.nan_lost;
-    if (e->j->back)
-        err = check_block(e, b, n);
-    else if (!is_fill(e, n))
+    return err ? job_fail_drep(e->j, err) : 0;
+}
+
+/* 1 if HDF5 gave the block, 0 if it could not. */
+static int read_theirs(struct emptier *e, const struct box *b)
+{
+    hid_t mem = box_space(b);
+    int ok;
+
+    arena_begin(&e->arena, (size_t)box_elements(b));
+    ok = box_select_hdf5(b, e->space) >= 0 &&
+         H5Dread(e->dset, e->s->map.mem, mem, e->space, e->dxpl, e->h) >= 0;
+    if (!ok)
+        job_fail_hdf5(e->j, "data");
+    H5Sclose(mem);
+    return ok;
+}
+
+/* Reads the block back and compares it: in halves if it holds too much at once. */
+static int check_block(struct emptier *e, const struct box *b)
+{
+    struct verified at = place_of(e, b);
+    int64_t n = box_elements(b);
+    struct box half;
+    int err = job_stopped(e->j), there = !err && read_theirs(e, b);
+
+    if (!err && !there && e->arena.refused && n > 1) {
+        arena_release(&e->arena);
+        box_halves(&half, b);
+        while (!err && box_next(&half))
+            err = check_block(e, &half);
+        return err;
+    }
+    if (!err && !there)
+        err = verify_failed(e->j, &at, "it is not read back");
+    if (!err)
+        err = read_ours(e, b);
+    if (!err) {
+        err = verify_elements(e->j, &at, &e->s->map, (size_t)n, e->d, e->h);
+        if (drep_type_variable(e->s->map.held))
+            drep_vlen_free(e->s->map.held, n, e->d);
+    }
+    arena_release(&e->arena);
+    job_progress(e->j, (uint64_t)n * e->s->map.hsize);
+    return err;
+}
+
+static int export_block(struct emptier *e, const struct box *b)
+{
+    int64_t n = box_elements(b);
+    int err = job_stopped(e->j);
+
+    if (!err)
+        err = read_ours(e, b);
+    if (err)
+        return err;
+    if (!is_fill(e, n))
         err = write_block(e, b, n);
     if (drep_type_variable(e->s->map.held))
         drep_vlen_free(e->s->map.held, n, e->d);
-    e->j->totals.bytes += e->j->back ? 0 : (uint64_t)n * e->s->map.dsize;
+    e->j->totals.bytes += (uint64_t)n * e->s->map.dsize;
     job_progress(e->j, (uint64_t)n * e->s->map.hsize);
     return err;
 }
@@ -127,7 +159,7 @@ static int export_region(struct emptier *e, const int64_t *start, const int64_t 
     box_init(&b, e->s->info.rank, dims, e->step);
     memcpy(b.base, start, (size_t)e->s->info.rank * sizeof *start);
     while (!err && box_next(&b))
-        err = export_block(e, &b);
+        err = e->j->back ? check_block(e, &b) : export_block(e, &b);
     return err;
 }
 
@@ -279,6 +311,7 @@ int export_data(struct job *j, const struct object *o)
     e.dset = H5Oopen_by_addr(j->h, (haddr_t)o->made);
     e.space = H5Dget_space(e.dset);
     dcpl = H5Dget_create_plist(e.dset);
+    e.dxpl = arena_transfer(&e.arena);
     if (j->back)
         err = check_dataset(&e, dcpl);
     e.sparse = H5Pget_layout(dcpl) == H5D_CHUNKED && s.map.kind == MAP_FLAT && !s.map.variable &&
@@ -290,6 +323,7 @@ int export_data(struct job *j, const struct object *o)
     if (!err && !none)
         err = export_blocks(&e, most > 0 ? most : 1);
     nulls_release(&e.nulls);
+    H5Pclose(e.dxpl);
     H5Pclose(dcpl);
     H5Sclose(e.space);
     H5Dclose(e.dset);

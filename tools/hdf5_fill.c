@@ -7,63 +7,9 @@
 
 #include "tools/hdf5_parts.h"
 
-/* Of strings and sequences in a block of more than one element. */
-#define CONTENTS_MAX (64 << 20)
-#define SLAB_SIZE (256 << 10)
 /* Some of a block may be there: other sources, other raw files.  A large dataset of which
  * nothing is must not take a call for each element. */
 #define HALVED_MAX 2000
-
-/* Memory for strings and sequences, given up all at once. */
-struct arena {
-    struct slab {
-        struct slab *next;
-        size_t used, size;
-        max_align_t bytes[];
-    } * slabs;
-    size_t total, limit;
-    int refused;
-};
-
-static void *arena_alloc(size_t size, void *info)
-{
-    struct arena *a = info;
-    struct slab *s = a->slabs;
-    size_t need = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-
-    if (need < size || need > a->limit - a->total) {
-        a->refused = 1;
-        return NULL;
-    }
-    if (!s || need > s->size - s->used) {
-        size_t most = need > SLAB_SIZE ? need : SLAB_SIZE;
-
-        s = malloc(sizeof *s + most);
-        if (!s)
-            return NULL;
-        *s = (struct slab){.next = a->slabs, .size = most};
-        a->slabs = s;
-    }
-    a->total += need;
-    s->used += need;
-    return (char *)s->bytes + s->used - need;
-}
-
-static void arena_keep(void *p, void *info)
-{
-    (void)p, (void)info;
-}
-
-static void arena_release(struct arena *a)
-{
-    while (a->slabs) {
-        struct slab *next = a->slabs->next;
-
-        free(a->slabs);
-        a->slabs = next;
-    }
-    a->total = 0;
-}
 
 /* A chunk as it is stored. */
 struct stored {
@@ -204,8 +150,7 @@ static int read_block(struct filler *f, const struct box *b)
         return 0;
     }
     mem = box_space(b);
-    f->arena.limit = box_elements(b) == 1 ? SIZE_MAX : CONTENTS_MAX;
-    f->arena.refused = 0;
+    arena_begin(&f->arena, (size_t)box_elements(b));
     ok = box_select_hdf5(b, s->space) >= 0 &&
          H5Dread(s->dset, s->map.mem, mem, s->space, f->dxpl, f->h) >= 0;
     /* Before HDF5 forgets. */
@@ -217,20 +162,12 @@ static int read_block(struct filler *f, const struct box *b)
 
 static int fill_block(struct filler *f, const struct box *block, int several);
 
-/* The block in two, along its longest dimension. */
 static int fill_halves(struct filler *f, const struct box *block)
 {
-    int64_t step[DREP_MAX_RANK];
     struct box b;
-    int d, longest = 0, err = 0;
+    int err = 0;
 
-    for (d = 0; d < block->rank; d++) {
-        step[d] = block->count[d];
-        longest = block->count[d] > block->count[longest] ? d : longest;
-    }
-    step[longest] = (step[longest] + 1) / 2;
-    box_init(&b, block->rank, block->count, step);
-    memcpy(b.base, block->start, sizeof b.base);
+    box_halves(&b, block);
     while (!err && box_next(&b))
         err = fill_block(f, &b, 0);
     return err;
@@ -732,8 +669,7 @@ static int fill(struct filler *f, const drep_dsinfo *info)
         err = block_shape(f, info, &n);
     if (err)
         return err;
-    f->dxpl = H5Pcreate(H5P_DATASET_XFER);
-    H5Pset_vlen_mem_manager(f->dxpl, arena_alloc, &f->arena, arena_keep, &f->arena);
+    f->dxpl = arena_transfer(&f->arena);
     f->h = malloc((size_t)n * m->hsize + 1);
     f->d = m->kind == MAP_FLAT ? f->h : calloc((size_t)n + 1, m->dsize);
     err = f->h && f->d ? fill_dataset(f) : job_no_memory(f->j);

@@ -2,6 +2,7 @@
  *
  * Most types are the same bytes on both sides; what differs is walked member by member:
  * references, sequences of them, complex numbers of the other byte order. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,70 @@ void move_release(struct move *mv)
         free(mv->held);
         mv->held = next;
     }
+}
+
+/* Of strings and sequences in a block of more than one element. */
+#define CONTENTS_MAX (64 << 20)
+#define SLAB_SIZE (256 << 10)
+
+struct slab {
+    struct slab *next;
+    size_t used, size;
+    max_align_t bytes[];
+};
+
+static void *arena_alloc(size_t size, void *info)
+{
+    struct arena *a = info;
+    struct slab *s = a->slabs;
+    size_t need = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+
+    if (need < size || need > a->limit - a->total) {
+        a->refused = 1;
+        return NULL;
+    }
+    if (!s || need > s->size - s->used) {
+        size_t most = need > SLAB_SIZE ? need : SLAB_SIZE;
+
+        s = malloc(sizeof *s + most);
+        if (!s)
+            return NULL;
+        *s = (struct slab){.next = a->slabs, .size = most};
+        a->slabs = s;
+    }
+    a->total += need;
+    s->used += need;
+    return (char *)s->bytes + s->used - need;
+}
+
+static void arena_keep(void *p, void *info)
+{
+    (void)p, (void)info;
+}
+
+hid_t arena_transfer(struct arena *a)
+{
+    hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);
+
+    H5Pset_vlen_mem_manager(dxpl, arena_alloc, a, arena_keep, a);
+    return dxpl;
+}
+
+void arena_begin(struct arena *a, size_t elements)
+{
+    a->limit = elements == 1 ? SIZE_MAX : CONTENTS_MAX;
+    a->refused = 0;
+}
+
+void arena_release(struct arena *a)
+{
+    while (a->slabs) {
+        struct slab *next = a->slabs->next;
+
+        free(a->slabs);
+        a->slabs = next;
+    }
+    a->total = 0;
 }
 
 /* -------------------------------------------------------------------- values */
@@ -271,6 +336,20 @@ int box_next(struct box *b)
         b->count[e] = left < b->step[e] ? left : b->step[e];
     }
     return 1;
+}
+
+void box_halves(struct box *b, const struct box *whole)
+{
+    int64_t step[DREP_MAX_RANK];
+    int d, longest = 0;
+
+    for (d = 0; d < whole->rank; d++) {
+        step[d] = whole->count[d];
+        longest = whole->count[d] > whole->count[longest] ? d : longest;
+    }
+    step[longest] = (step[longest] + 1) / 2;
+    box_init(b, whole->rank, whole->count, step);
+    memcpy(b->base, whole->start, sizeof b->base);
 }
 
 int64_t box_elements(const struct box *b)

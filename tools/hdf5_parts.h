@@ -273,6 +273,18 @@ struct move {
 
 void *move_alloc(struct move *mv, size_t size);
 void move_release(struct move *mv);
+/* Memory for the strings and sequences that HDF5 reads, given up all at once. */
+struct arena {
+    struct slab *slabs;
+    size_t total, limit;
+    int refused; /* reading failed because the limit was reached */
+};
+/* How to read into it; to be closed. */
+hid_t arena_transfer(struct arena *a);
+/* Before so many elements are read: one may have contents of any size, more only some MiB. */
+void arena_begin(struct arena *a, size_t elements);
+void arena_release(struct arena *a);
+
 /* n elements between HDF5's memory and that of `held`. */
 int move_in(struct move *mv, const struct map *m, size_t n, const void *h, void *d);
 int move_out(struct move *mv, const struct map *m, size_t n, const void *d, void *h);
@@ -326,6 +338,8 @@ struct box {
 void box_init(struct box *b, int rank, const int64_t *dims, const int64_t *step);
 int box_next(struct box *b);
 int64_t box_elements(const struct box *b);
+/* The box in two, along its longest dimension. */
+void box_halves(struct box *b, const struct box *whole);
 /* Multiplies step, from the last dimension on, while a box has at most `most` elements. */
 void box_grow(int rank, const int64_t *dims, int64_t most, int64_t *step);
 /* Selects the box in an HDF5 dataspace; -1 on failure. */
