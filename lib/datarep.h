@@ -229,7 +229,7 @@ enum drep_kind {
     DREP_KIND_ARRAY = 7,
     DREP_KIND_COMPOUND = 8, /* a struct whose members have names */
     DREP_KIND_SEQUENCE = 9, /* variable length */
-    DREP_KIND_VSTRING = 10, /* variable length, UTF-8 */
+    DREP_KIND_VSTRING = 10, /* variable length, UTF-8; a stored one with a NUL: DREP_ERR_FORMAT */
     DREP_KIND_REFERENCE = 11,
     DREP_KIND_CONTIGUOUS = 32,
     DREP_KIND_VECTOR = 33,

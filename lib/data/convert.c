@@ -818,6 +818,7 @@ struct contents {
     size_t heap_size;
     struct place *at; /* offset and bytes (in count) of each content */
     size_t n, room, max;
+    int64_t element; /* the one that is looked at, among those that are checked */
     bool disorder;
 };
 
@@ -843,6 +844,16 @@ static int contents_add(struct contents *c, uint64_t offset, uint64_t bytes)
 static int contents_of(struct contents *c, const struct prog *stored, const uint8_t *elems,
                        int64_t n, int depth);
 
+/* A text ends in memory where its first NUL stands: one inside would cut it there. */
+static int text_whole(const uint8_t *p, uint64_t size)
+{
+    const uint8_t *nul = memchr(p, 0, (size_t)size);
+
+    return nul == NULL ? 0
+                       : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu",
+                              (unsigned long long)size, (unsigned long long)(nul - p));
+}
+
 static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *item, int depth)
 {
     struct place at = place_get(item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0));
@@ -865,6 +876,8 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
     err = heap_at(&heap, at, (uint64_t)base.extent, &p);
     if (err == 0)
         err = contents_add(c, at.offset, at.count * (uint64_t)base.extent);
+    if (err == 0 && bt == NULL)
+        err = text_whole(p, at.count);
     if (err == 0 && bt != NULL && bt->variable)
         err = contents_of(c, &base, p, (int64_t)at.count, depth + 1);
     if (ours)
@@ -882,9 +895,12 @@ static int contents_of(struct contents *c, const struct prog *stored, const uint
 
     while (err == 0 && left > 0) {
         drep_cursor_next(&cur, left, &run);
-        left -= run.count;
-        for (int64_t i = 0; has_heap(run.type) && err == 0 && i < run.count; i++)
+        for (int64_t i = 0; has_heap(run.type) && err == 0 && i < run.count; i++) {
+            if (depth == 1)
+                c->element = n - (left - i + stored->items - 1) / stored->items;
             err = content_of(c, run.type, elems + run.offset + i * run.stride, depth);
+        }
+        left -= run.count;
     }
     return err;
 }
@@ -908,6 +924,8 @@ int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
                          .max = ((size_t)(n * stored->extent) + heap_size) / 16};
     int err = contents_of(&c, stored, elems, n, 1);
 
+    if (err != 0 && n > 1)
+        err = fail_in(err, "element %lld", (long long)c.element);
     if (err == 0 && c.disorder) {
         qsort(c.at, c.n, sizeof *c.at, by_offset);
         for (size_t i = 1; err == 0 && i < c.n; i++)

@@ -623,6 +623,8 @@ static int copy_attr(struct copy *c, struct key *key)
         if (__builtin_mul_overflow(count, rec.len[d], &count))
             err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
     if (err == 0 && rec.rank != FMT_RANK_NULL && count > 0)
+        err = value_check(&rec.value, ft->type, count);
+    if (err == 0 && rec.rank != FMT_RANK_NULL && count > 0)
         err = map_value(c, &rec.value, ft->type, count);
     buf_out(&rec_out, &out);
     if (err == 0) {

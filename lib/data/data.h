@@ -373,7 +373,8 @@ static inline bool conv_calls(const struct conv *c)
  * drep_vlen_free() may follow a transfer that failed in the middle. */
 void conv_clear(const drep_type *type, int64_t count, void *buf);
 /* Holds the variable parts of n stored elements against their heap: all inside, none
- * overlapping (so that a hostile file cannot name one content many times).  sizes: of a
+ * overlapping (so that a hostile file cannot name one content many times), and no NUL in a
+ * text (a C string would end there).  Messages number the elements from 0.  sizes: of a
  * self-described value; NULL: of a dataset. */
 int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
                     const struct prog *stored, const uint8_t *elems, int64_t n, const uint8_t *heap,

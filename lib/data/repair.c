@@ -125,6 +125,24 @@ static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *
     return finding(DREP_ERR_CHECKSUM, offset, text, m->r);
 }
 
+/* The variable parts of all chunks of a record: bytes with right sums may still be malformed. */
+static int see_heaps(struct mending *m, const uint64_t *coord, const struct chunk_rec *rec)
+{
+    uint64_t at[DREP_MAX_RANK] = {0};
+    struct buf b = {0};
+    size_t fixed;
+    int rank = m->ds->chunks.rank, err = 0;
+
+    memcpy(at, coord, (size_t)rank * sizeof *at);
+    for (uint32_t i = 0; err == 0 && i < rec->run; i++) {
+        err = chunk_load(m->ds, at, &b, &fixed);
+        if (rank > 0)
+            at[rank - 1]++;
+    }
+    buf_release(&b);
+    return err;
+}
+
 /* One record, as the tree has it. */
 static int see_chunk(struct mending *m, const struct key *key, const struct buf *value)
 {
@@ -151,6 +169,8 @@ static int see_chunk(struct mending *m, const struct key *key, const struct buf 
     }
     if (err == 0)
         err = chunk_verify(&m->ds->chunks, coord, &rec, CHUNK_DECODE);
+    if (err == 0 && cs->variable)
+        err = see_heaps(m, coord, &rec);
     /* A filter that nobody has here is no damage. */
     if (err == 0 || err == DREP_ERR_NOMEM || err == DREP_ERR_UNSUPPORTED)
         return err == DREP_ERR_UNSUPPORTED ? 0 : err;
@@ -196,6 +216,27 @@ static int mend_chunk(struct mending *m, struct bad_chunk *bad)
     return tree_del(m->r->from->st, &key) == DREP_ERR_NOMEM ? DREP_ERR_NOMEM : m->r->stop;
 }
 
+/* Elements in the tree whose variable parts are malformed. */
+static int mend_compact(struct mending *m)
+{
+    struct buf b = {0};
+    struct key key;
+    char text[1500];
+    size_t fixed;
+    int err = compact_load(m->ds, &b, &fixed);
+
+    buf_release(&b);
+    if (err == 0 || fatal(m->r, err))
+        return err;
+    snprintf(text, sizeof text, "dataset \"%s\": %s; all its elements read as fill", m->path,
+             drep_error());
+    if ((err = finding(err, 0, text, m->r)) != 0)
+        return err;
+    key_make(&key, m->ds->id, FMT_TAG_DATA);
+    err = tree_del(m->r->from->st, &key);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
 static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
 {
     struct mending m = {.r = r, .claimed = claimed};
@@ -211,6 +252,12 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
     if (dataset_get(r->from, id, m.path, &m.ds) != 0) {
         mem_free(path); /* copying it will say so */
         return 0;
+    }
+    if (m.ds->rec.layout == FMT_COMPACT && m.ds->ft->type->variable) {
+        err = mend_compact(&m);
+        mem_free(path);
+        drep_dataset_close(m.ds);
+        return err;
     }
     key_make(&key, id, FMT_TAG_CHUNK);
     tree_walk(&w, r->from->st, &key, key.len);
@@ -229,6 +276,52 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
     return err;
 }
 
+/* Whether the value of an attribute can be read; an unknown type is no damage. */
+static int see_attr(struct repair *r)
+{
+    struct attr_rec rec;
+    struct ftype *ft;
+    int64_t count;
+    struct in in;
+    int err;
+
+    in_init(&in, r->value.p, r->value.len);
+    if (attr_get(&in, &rec) != 0)
+        return fail(DREP_ERR_FORMAT, "%s", in.why);
+    if (rec.rank == FMT_RANK_NULL || ftype_get(r->from, rec.type, false, &ft) != 0)
+        return 0;
+    err = attr_count(&rec, &count);
+    return err == 0 && count > 0 ? value_check(&rec.value, ft->type, count) : err;
+}
+
+/* Takes away attributes whose values are malformed, one after the other. */
+static int mend_attrs(struct repair *r, uint64_t id)
+{
+    char *path = NULL, name[FOUND_NAME], text[2400];
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
+    if (object_path(r->from, id, &path) != 0)
+        path = NULL;
+    for (;;) {
+        key_make(&key, id, FMT_TAG_ATTR);
+        tree_walk(&w, r->from->st, &key, key.len);
+        while ((err = tree_next(&w, &key, &r->value)) == 0)
+            if ((err = see_attr(r)) != 0)
+                break;
+        if (err == 0 || err == DREP_ERR_NOT_FOUND || fatal(r, err))
+            break;
+        snprintf(text, sizeof text, "%s: attribute \"%.*s\" is lost: %s", path ? path : name,
+                 (int)(key.len - 9), (const char *)key.p + 9, drep_error());
+        if ((err = finding(err, 0, text, r)) != 0 || (err = tree_del(r->from->st, &key)) != 0)
+            break;
+    }
+    mem_free(path);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
 static int mend_all(struct repair *r)
 {
     struct extents claimed = {0};
@@ -238,6 +331,8 @@ static int mend_all(struct repair *r)
     while ((err = object_next(r->from, id, &id)) == 0 && id != 0) {
         struct object_head head;
 
+        if ((err = mend_attrs(r, id)) != 0)
+            break;
         if (head_load(r->from, id, &head) == 0 && head.kind == FMT_DATASET &&
             (err = mend_dataset(r, id, &claimed)) != 0)
             break;

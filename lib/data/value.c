@@ -285,20 +285,33 @@ static int value_open(struct self *s, struct in *in, const struct span *value,
     return 0;
 }
 
+/* Holds the variable parts of an open value against what stands behind its items. */
+static int value_heap(const struct self *s, const drep_type *type, int64_t count,
+                      const uint8_t *items, const uint8_t *heap, size_t size)
+{
+    return type->variable
+               ? conv_heap_check(&s->sizes, PROG_PACKED, &s->prog, items, count, heap, size)
+               : 0;
+}
+
 int value_check(const struct span *value, const drep_type *type, int64_t count)
 {
     const uint8_t *items;
     struct self s;
     struct in in;
+    size_t rest;
     int err = value_open(&s, &in, value, type, count, &items);
 
     if (err != 0)
         return err;
+    rest = in_left(&in);
+    if (!type->variable && rest > 0)
+        err = fail(DREP_ERR_FORMAT, "a value of %lld elements with %zu bytes behind them",
+                   (long long)count, rest);
+    if (err == 0)
+        err = value_heap(&s, type, count, items, in_bytes(&in, rest), rest);
     prog_release(&s.prog);
-    return type->variable || in_left(&in) == 0
-               ? 0
-               : fail(DREP_ERR_FORMAT, "a value of %lld elements with %zu bytes behind them",
-                      (long long)count, in_left(&in));
+    return err;
 }
 
 /* A value with the row that it has here: nothing needs to be made for it. */
@@ -338,9 +351,7 @@ static int value_take(drep_file *f, const struct span *value, const drep_type *t
     if (err == 0) {
         c.heap_size = in_left(&in);
         c.heap = in_bytes(&in, c.heap_size);
-        if (type->variable)
-            err =
-                conv_heap_check(&s.sizes, PROG_PACKED, &s.prog, items, count, c.heap, c.heap_size);
+        err = value_heap(&s, type, count, items, c.heap, c.heap_size);
     }
     if (err == 0) {
         conv_clear(want, tiles, buf);

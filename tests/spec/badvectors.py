@@ -923,6 +923,50 @@ def vlen_short():
 
 
 @bad("FORMAT")
+def text_nul():
+    return strings([(2, 0), (3, 2)], b"oka\0b")
+
+
+@bad("FORMAT")
+def text_nul_in_sequence():
+    b = sample()
+    b.dataset(1, "v", ("struct", [("n", "INT"), ("s", ("seq", "vstring"))]), (2,),
+              data=[(1, ["p"]), (2, ["q", "r\0"])])
+    return b
+
+
+@bad("FORMAT")
+def text_nul_in_chunk():
+    b = sample()
+    t = "vstring"
+    d = b.dataset(1, "v", t, (4,), "chunked", (2,))
+    b.run(d, (1,), [b.payload(t, ["ok", "a\0b"])[0]])
+    return b
+
+
+@bad("FORMAT")
+def text_nul_in_attribute():
+    b = sample()
+    b.attr(2, "s", "vstring", ["x", "y\0"], (2,))
+    return b
+
+
+@bad("FORMAT")
+def text_nul_in_fill():
+    b = sample()
+    b.dataset(1, "v", "vstring", (2,), "chunked", (2,), fill=1, fill_value="f\0g")
+    return b
+
+
+@bad("FORMAT")
+def text_nul_in_region():
+    b = sample()
+    d = b.dataset(1, "v", "region", (1,), "compact")
+    b.compact(d, u64(2) + u64(3) + u64(0) + b"[\0]")
+    return b
+
+
+@bad("FORMAT")
 def sequence_count_huge():
     b = sample()
     d = b.dataset(1, "v", ("seq", "INT"), (1,), "compact")
@@ -985,7 +1029,7 @@ def payload_twice():
 # The ones that stand in the repository as files; the others are made when they are tested.
 KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
         "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
-        "vlen_outside", "chunk_sum"}
+        "vlen_outside", "chunk_sum", "text_nul", "text_nul_in_attribute"}
 
 
 def write(directory, everything=False):

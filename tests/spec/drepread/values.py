@@ -77,6 +77,13 @@ def text_of(raw, padding):
     return raw.decode("utf-8", "surrogateescape")
 
 
+def whole_text(raw, what):
+    """A text of variable length: it has no NUL, and may have bytes that are not UTF-8."""
+    if b"\0" in raw:
+        raise DrepError("FORMAT", "%s has a NUL at its byte %d" % (what, raw.index(b"\0")))
+    return text_of(raw, None)
+
+
 class Elements:
     """Decodes elements of type `t`; `scalars` maps a code to its Scalar (of one part)."""
 
@@ -153,14 +160,15 @@ class Elements:
                 return self.paths.get(target)
             count, offset = cur.u64(), cur.u64()
             raw = heap.take(offset, count, "text of a region") if count else b""
+            text = whole_text(raw, "text of a region")
             if target == 0:
                 return None
-            return {"object": self.paths.get(target), "region": text_of(raw, None)}
+            return {"object": self.paths.get(target), "region": text}
         count, offset = cur.u64(), cur.u64()
         if count == 0:
             return "" if t.kind == T.VSTRING else []
         if t.kind == T.VSTRING:
-            return text_of(heap.take(offset, count, "string"), None)
+            return whole_text(heap.take(offset, count, "string"), "string")
         size = self.layout.size(t.base)
         if size == 0 and count > 1 << 20 or count > 1 << 62:
             raise DrepError("FORMAT", "sequence of %d elements" % count)
