@@ -7,6 +7,7 @@
 #include "base/plugin.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
@@ -39,7 +40,27 @@ static struct {
     pthread_mutex_t lock;
     struct plugin *first;
     char *dirs;
-} plugins = {PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, NULL, NULL};
+} plugins;
+
+static void make_lock(void)
+{
+    pthread_mutexattr_t attr;
+
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&plugins.lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
+static void lock_plugins(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static struct fork_hook hook = {.child = make_lock};
+
+    pthread_once(&once, make_lock);
+    fork_watch(&hook);
+    pthread_mutex_lock(&plugins.lock);
+}
 
 /* ------------------------------------------------------------------- trust */
 
@@ -223,7 +244,7 @@ int plugin_find(const char *name, const char *dirs, plugin_known_fn *known, cons
     int err = 0;
 
     if (!found && name && leads_to_file(name)) {
-        pthread_mutex_lock(&plugins.lock);
+        lock_plugins();
         found = known(name);
         if (!found)
             err = search(dirs, name, known, &found);
@@ -241,7 +262,7 @@ int plugin_find(const char *name, const char *dirs, plugin_known_fn *known, cons
 int drep_plugin_path(const char *dirs)
 {
     const char *at;
-    char *copy;
+    char *copy, *old;
 
     for (at = dirs ? dirs : ""; *at; at += strcspn(at, ":"), at += *at == ':')
         if (*at != '/' && *at != ':')
@@ -249,10 +270,11 @@ int drep_plugin_path(const char *dirs)
     copy = mem_strdup(dirs ? dirs : "");
     if (!copy)
         return DREP_ERR_NOMEM;
-    pthread_mutex_lock(&plugins.lock);
-    mem_free(plugins.dirs);
-    plugins.dirs = copy;
+    lock_plugins();
+    old = plugins.dirs;
+    plugins.dirs = copy; /* whole at any time: another thread may fork */
     pthread_mutex_unlock(&plugins.lock);
+    mem_free(old);
     return 0;
 }
 
@@ -269,7 +291,7 @@ int drep_plugin_load(const char *file)
                           : mem_strndup(file, (size_t)(slash - file));
     if (!dir)
         return DREP_ERR_NOMEM;
-    pthread_mutex_lock(&plugins.lock);
+    lock_plugins();
     err = load_in(dir, slash ? slash + 1 : file);
     pthread_mutex_unlock(&plugins.lock);
     mem_free(dir);

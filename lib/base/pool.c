@@ -11,6 +11,7 @@
 #include "base/pool.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/rwlock.h"
 
 #include <pthread.h>
@@ -223,22 +224,17 @@ static void forget(void)
     pool.watching = 0;
 }
 
-static void watch_fork(void)
-{
-    pthread_atfork(NULL, NULL, forget);
-}
+static struct fork_hook fork_hook = {.child = forget};
 
 /* Makes threads until there are `want`; fewer are no error, the caller works too. */
 static void grow(int want)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_attr_t attr;
     pthread_t thread;
     sigset_t all, old;
 
     if (pool.threads >= want)
         return;
-    pthread_once(&once, watch_fork);
     pool.eyes = pool_cpus() - 1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -283,6 +279,7 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
     job.most = threads;
     rw_holds_get(&job.holds);
     working = true;
+    fork_watch(&fork_hook);
     pthread_mutex_lock(&pool.lock);
     grow(threads - 1);
     for (at = &pool.jobs; *at; at = &(*at)->link) /* behind the others: workers help the oldest */

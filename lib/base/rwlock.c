@@ -92,6 +92,17 @@ void rwlock_release(struct rwlock *l)
     pthread_mutex_destroy(&l->entry_lock);
 }
 
+enum rw_use rwlock_renew(struct rwlock *l)
+{
+    unsigned s = atomic_load(&l->state);
+    bool taken = l->taken;
+
+    rwlock_init(l);
+    if (s & ACTIVE || (taken && !(s & BARRED)))
+        return RW_WRITTEN;
+    return s != 0 || taken ? RW_READ : RW_IDLE;
+}
+
 /* ---- readers ---- */
 
 /* True: counted among the readers, because none of these flags is set. */

@@ -33,6 +33,9 @@ struct rwlock {
 
 void rwlock_init(struct rwlock *l);
 void rwlock_release(struct rwlock *l);
+/* In a child process: makes the lock anew, and says what it was when the process was forked. */
+enum rw_use { RW_IDLE, RW_READ, RW_WRITTEN };
+enum rw_use rwlock_renew(struct rwlock *l);
 /* DREP_ERR_ARG as above; read_done without a read, as after a fork inside one, does nothing. */
 int rwlock_read(struct rwlock *l);
 void rwlock_read_done(struct rwlock *l);

@@ -783,7 +783,9 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
     drep_file *last;
     int err;
 
-    if (file == NULL || !store_writable(file->st))
+    if ((err = file_here(file)) != 0)
+        return err;
+    if (!store_writable(file->st))
         return check_open(file, depth, fn, leak, ctx, findings, usage);
     if ((err = read_begin(file)) != 0)
         return err;

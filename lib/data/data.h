@@ -8,6 +8,7 @@
 #define DATA_DATA_H
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/rwlock.h"
@@ -52,6 +53,12 @@ struct drep_file {
     drep_info *stored;  /* those that stand in the header */
     bool hints_changed; /* since the last commit */
     struct rwlock lock;
+
+    /* Of a handle that came by fork(): inherit.c. */
+    atomic_uint forks; /* fork_count() of the process that it belongs to */
+    int lost;          /* the error of every call: this process cannot use it */
+    bool busy;         /* other threads were inside when the process was forked, */
+    bool torn;         /* or changed what a new store does not bring back */
 
     /* The header. */
     int form; /* enum fmt_form */
@@ -173,6 +180,27 @@ int write_end_data(drep_file *f, int err);
 int64_t hint_size(const drep_info *info, const char *key);
 /* The permissions of a file that is made (hint file_perm). */
 unsigned hint_permissions(const drep_info *info);
+
+/* ---- inherit.c ---- */
+
+void file_born(drep_file *f);
+/* First in every public call: may this process use the handle?  One that reads is taken over
+ * from the parent process.  DREP_ERR_FILE_IN_USE, DREP_ERR_STALE; DREP_ERR_NOMEM and the like may
+ * pass. */
+int file_here_slow(drep_file *f);
+static inline int file_here(const drep_file *f)
+{
+    if (f == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    return atomic_load_explicit(&f->forks, memory_order_acquire) == fork_count() && f->lost == 0
+               ? 0
+               : file_here_slow((drep_file *)f);
+}
+/* For calls that only give something back: of a handle that nobody can use here, too, unless its
+ * lists cannot be trusted. */
+int file_settle(drep_file *f);
+/* Before it is freed: is it another process's? */
+bool file_inherited(drep_file *f);
 
 /* ---- header.c ---- */
 

@@ -632,6 +632,8 @@ void drep_dataset_close(drep_dataset *dataset)
     if (dataset == NULL)
         return;
     f = dataset->file;
+    if (file_settle(f) != 0)
+        return;
     pthread_mutex_lock(&f->type_lock);
     if (--dataset->refs != 0) {
         gone = NULL;

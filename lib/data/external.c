@@ -108,7 +108,7 @@ int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to)
     int err;
 
     to->file = NULL;
-    if (f == NULL || path == NULL || !f->follow)
+    if (f == NULL || path == NULL || !f->follow) /* what comes next sees to it */
         return 0;
     if ((err = read_begin(f)) != 0)
         return err;

@@ -4,14 +4,15 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- calls that read, calls that write ---- */
 
 int read_begin(drep_file *f)
 {
-    if (f == NULL)
-        return fail(DREP_ERR_ARG, "no file");
-    return fail_in(rwlock_read(&f->lock), "%s", f->path);
+    int err = file_here(f);
+
+    return err != 0 ? err : fail_in(rwlock_read(&f->lock), "%s", f->path);
 }
 
 int read_begin_stored(drep_file *f)
@@ -45,7 +46,9 @@ int read_end(drep_file *f, int err)
 
 int alone_begin(drep_file *f)
 {
-    return fail_in(rwlock_write(&f->lock), "%s", f->path);
+    int err = file_here(f);
+
+    return err != 0 ? err : fail_in(rwlock_write(&f->lock), "%s", f->path);
 }
 
 void alone_end(drep_file *f)
@@ -55,10 +58,10 @@ void alone_end(drep_file *f)
 
 int write_begin(drep_file *f)
 {
-    int err;
+    int err = file_here(f);
 
-    if (f == NULL)
-        return fail(DREP_ERR_ARG, "no file");
+    if (err != 0)
+        return err;
     if (!store_writable(f->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", f->path);
     if (f->rep == NULL)
@@ -134,11 +137,22 @@ int write_end_data(drep_file *f, int err)
 
 static void file_free(drep_file *f)
 {
+    bool left;
+
     if (f == NULL)
         return;
+    left = file_inherited(f);
+    if (left && f->busy) { /* nobody knows what else is whole */
+        if (f->dir >= 0)
+            close(f->dir);
+        store_leave(f->st, 1);
+        return;
+    }
     others_close(f);
     datasets_release(f);
-    if (f->st != NULL)
+    if (left)
+        store_leave(f->st, 0);
+    else if (f->st != NULL)
         store_close(f->st);
     ftypes_release(f);
     values_release(f);
@@ -168,6 +182,7 @@ static int file_new(const char *path, int amode, const drep_info *info, drep_fil
     if (f == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     f->amode = amode;
+    file_born(f);
     rwlock_init(&f->lock);
     pthread_mutex_init(&f->type_lock, NULL);
     pthread_mutex_init(&f->path_lock, NULL);
@@ -561,8 +576,6 @@ int drep_refresh(drep_file *file)
 {
     int tries = 0, err;
 
-    if (file == NULL)
-        return fail(DREP_ERR_ARG, "no file");
     if ((err = alone_begin(file)) != 0)
         return err;
     path_forget(file);
@@ -625,10 +638,10 @@ static int commit(drep_file *f)
 
 int drep_commit(drep_file *file)
 {
-    int err;
+    int err = file_here(file);
 
-    if (file == NULL)
-        return fail(DREP_ERR_ARG, "no file");
+    if (err != 0)
+        return err;
     if (!store_writable(file->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
     if ((err = alone_begin(file)) != 0)
@@ -649,7 +662,12 @@ int drep_close(drep_file *file)
 
     if (file == NULL)
         return 0;
-    if (file->write_error != 0) {
+    if (file_inherited(file)) {
+        if (store_writable(file->st))
+            err = fail(DREP_ERR_FILE_IN_USE,
+                       "%s: not committed: the handle writes for the process that opened it",
+                       file->path);
+    } else if (file->write_error != 0) {
         fail_restore(&file->write_message);
         err = file->write_error;
     } else if (store_writable(file->st) && (store_dirty(file->st) || file->hints_changed)) {
@@ -674,8 +692,12 @@ int drep_header_get(const drep_file *file, drep_header *out)
 {
     const struct slot *slot;
 
+    int err;
+
     if (file == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_header_get: null argument");
+    if ((err = file_here(file)) != 0)
+        return err;
     slot = store_slot(file->st);
     out->datarep = file->name;
     out->form = file->form == FMT_FORM_TABLE ? "table" : "code";
@@ -694,9 +716,12 @@ int drep_header_get(const drep_file *file, drep_header *out)
 int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n)
 {
     drep_file *f = (drep_file *)file;
+    int err;
 
     if (file == NULL || rows == NULL || n == NULL)
         return fail(DREP_ERR_ARG, "drep_header_types: null argument");
+    if ((err = file_here(file)) != 0)
+        return err;
     pthread_mutex_lock(&f->type_lock);
     f->nrows = 0;
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
@@ -724,7 +749,7 @@ int drep_get_info(const drep_file *file, drep_info **out)
 
     if (file == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_get_info: null argument");
-    if ((err = info_defaults(&info)) != 0)
+    if ((err = file_here(file)) != 0 || (err = info_defaults(&info)) != 0)
         return err;
     err = info_merge(info, file->info);
     if (err == 0)
@@ -744,7 +769,7 @@ int drep_set_info(drep_file *file, const drep_info *info)
 
     if (file == NULL || info == NULL)
         return fail(DREP_ERR_ARG, "drep_set_info: null argument");
-    if ((err = drep_info_new(&some)) != 0)
+    if ((err = file_here(file)) != 0 || (err = drep_info_new(&some)) != 0)
         return err;
     err = info_merge(some, info);
     for (int i = drep_info_count(some); i-- > 0;)
@@ -768,7 +793,7 @@ int drep_header_hints(const drep_file *file, drep_info **out)
 
     if (file == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_header_hints: null argument");
-    if ((err = drep_info_new(&info)) != 0)
+    if ((err = file_here(file)) != 0 || (err = drep_info_new(&info)) != 0)
         return err;
     for (int i = 0; err == 0 && i < drep_info_count(file->stored); i++) {
         const char *key = drep_info_key(file->stored, i);
@@ -785,8 +810,12 @@ int drep_header_hints(const drep_file *file, drep_info **out)
 
 int drep_header_scalars(const drep_file *file, const drep_scalar **scalars, int *n)
 {
+    int err;
+
     if (file == NULL || scalars == NULL || n == NULL)
         return fail(DREP_ERR_ARG, "drep_header_scalars: null argument");
+    if ((err = file_here(file)) != 0)
+        return err;
     *scalars = file->table.custom;
     *n = file->table.ncustom;
     return 0;

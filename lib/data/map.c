@@ -152,11 +152,14 @@ int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data, s
 int drep_dataset_unmap(drep_dataset *dataset, const void *data)
 {
     struct mapping **at, *m;
+    int err;
 
     if (dataset == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_unmap: no dataset");
     if (data == NULL) /* of a dataset without elements */
         return 0;
+    if ((err = file_settle(dataset->file)) != 0)
+        return err;
     pthread_mutex_lock(&dataset->file->type_lock);
     for (at = &dataset->maps; *at != NULL && (*at)->data != data; at = &(*at)->next)
         ;

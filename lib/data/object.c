@@ -1190,6 +1190,11 @@ int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, v
                 err = 0;
             else if (err == 0)
                 err = list_one(file, name, &link, fn, ctx, &theirs);
+            if (err == 0 && w.st != file->st) { /* the callback returned in a child process */
+                key = w.at;
+                tree_walk(&w, file->st, &key, 9);
+                w.after = 1;
+            }
         }
     }
     object_release(&o);

@@ -22,10 +22,10 @@ int drep_seal(drep_file *file, int64_t *blocks)
 {
     uint64_t id = 0;
     int64_t n = 0;
-    int err;
+    int err = file_here(file);
 
-    if (file == NULL)
-        return fail(DREP_ERR_ARG, "no file");
+    if (err != 0)
+        return err;
     if (!store_writable(file->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
     if ((err = alone_begin(file)) != 0)

@@ -92,6 +92,8 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
 
     if (dataset == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_view_dataset: null argument");
+    if ((err = file_here(dataset->file)) != 0)
+        return err;
     if (dataset->file->rep == NULL)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
                     dataset->file->path);

@@ -6,6 +6,7 @@
 #include "rep/registry.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/mem.h"
 #include "base/plugin.h"
 #include "format/record.h"
@@ -90,18 +91,23 @@ static void engine_rep(struct datarep *rep, const char *name, const struct rep_t
 
 /* ---------------------------------------------------------------- entries */
 
+/* A function of one representation may well use another, or itself. */
+static void make_serial(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
 static struct listed *entry_new(int nscalars)
 {
     struct listed *e = mem_zalloc(1, sizeof *e + (uint64_t)nscalars * sizeof e->scalars[0]);
-    pthread_mutexattr_t attr;
 
-    if (!e)
-        return NULL;
-    /* A function of one representation may well use another, or itself. */
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&e->rep.serial, &attr);
-    pthread_mutexattr_destroy(&attr);
+    if (e)
+        make_serial(&e->rep.serial);
     return e;
 }
 
@@ -110,6 +116,25 @@ static void entry_free(struct listed *e)
     if (e)
         pthread_mutex_destroy(&e->rep.serial);
     mem_free(e);
+}
+
+/* In a child process: an entry may stand in the list already and not be its end yet. */
+static void renew(void)
+{
+    struct listed **at = &registry.first;
+
+    pthread_mutex_init(&registry.lock, NULL);
+    for (; *at; at = &(*at)->next)
+        make_serial(&(*at)->rep.serial);
+    registry.last = at;
+}
+
+static void lock(void)
+{
+    static struct fork_hook hook = {.child = renew};
+
+    fork_watch(&hook);
+    pthread_mutex_lock(&registry.lock);
 }
 
 static struct listed *find(const char *name)
@@ -156,7 +181,7 @@ static int add(struct listed *e)
 {
     int err;
 
-    pthread_mutex_lock(&registry.lock);
+    lock();
     err = start();
     if (!err && find(e->rep.name))
         err = fail(DREP_ERR_DUP_DATAREP, "data representation \"%s\" is already registered",
@@ -175,7 +200,7 @@ const struct datarep *rep_find(const char *name)
 
     if (!name)
         return NULL;
-    pthread_mutex_lock(&registry.lock);
+    lock();
     if (start() == 0)
         e = find(name);
     pthread_mutex_unlock(&registry.lock);
@@ -419,14 +444,14 @@ int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx)
 
     if (!fn)
         return fail(DREP_ERR_ARG, "no function to walk with");
-    pthread_mutex_lock(&registry.lock);
+    lock();
     err = start();
     e = err ? NULL : registry.first;
     pthread_mutex_unlock(&registry.lock);
     while (e) {
         if (fn(e->rep.name, e->rep.table ? "table" : "code", ctx))
             return fail(DREP_ERR_STOPPED, "the walk was stopped at \"%s\"", e->rep.name);
-        pthread_mutex_lock(&registry.lock);
+        lock();
         e = e->next;
         pthread_mutex_unlock(&registry.lock);
     }

@@ -214,11 +214,9 @@ static void cut_tail(struct store *st)
     fail_restore(&why);
 }
 
-void store_close(struct store *st)
+/* All but the file. */
+static void memory_release(struct store *st)
 {
-    if (!st)
-        return;
-    cut_tail(st);
     runs_release(st);
     tree_release(st);
     node_cache_release(&st->nodes);
@@ -228,9 +226,37 @@ void store_close(struct store *st)
     space_release(st);
     buf_release(&st->header);
     pthread_mutex_destroy(&st->lock);
+}
+
+void store_close(struct store *st)
+{
+    if (!st)
+        return;
+    cut_tail(st);
+    memory_release(st);
     if (st->apart)
         st->apart->ops->close(st->apart);
     if (!st->borrowed)
         st->io->ops->close(st->io);
     mem_free(st);
+}
+
+static void io_leave(struct io *io)
+{
+    if (io->ops->leave)
+        io->ops->leave(io);
+    else
+        io->ops->close(io);
+}
+
+void store_leave(struct store *st, int busy)
+{
+    if (!busy)
+        memory_release(st);
+    if (st->apart)
+        io_leave(st->apart);
+    if (!st->borrowed)
+        io_leave(st->io);
+    if (!busy)
+        mem_free(st);
 }

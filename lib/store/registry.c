@@ -1,5 +1,6 @@
 /* registry.c - the filters that this process knows besides the built-in ones. */
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/mem.h"
 #include "base/plugin.h"
 #include "store/filter.h"
@@ -12,6 +13,14 @@ static struct {
     pthread_mutex_t lock; /* of those who add */
     struct user_filter *_Atomic first;
 } registry = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+/* The list is whole at any time. */
+static void renew(void)
+{
+    pthread_mutex_init(&registry.lock, NULL);
+}
+
+static struct fork_hook hook = {.child = renew};
 
 const struct user_filter *user_filter_find(const struct span *name)
 {
@@ -58,6 +67,7 @@ int drep_register_filter(const char *name, drep_filter_fn *encode, drep_filter_f
         return DREP_ERR_NOMEM;
     *f = (struct user_filter){NULL, encode, decode, extra_state, flags};
     memcpy(f->name, name, len + 1);
+    fork_watch(&hook);
     pthread_mutex_lock(&registry.lock);
     if (fmt_filter_from_name(name) || known(name))
         err = fail(DREP_ERR_EXISTS, "filter \"%s\" is known already", name);

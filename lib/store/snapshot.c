@@ -404,6 +404,66 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
     return load_header(st);
 }
 
+/* The commit with this number, under our own lock, is the one that was open: it is in a slot or in
+ * the log, or was locked all the time by the description that we share with the parent. */
+static int still_there(struct store *st, const struct slot *old)
+{
+    struct slot newest;
+    struct buf value = {0};
+    struct key key;
+    int held = 0, err = choose(st, old->sequence, 0, &newest);
+
+    if (!err && memcmp(newest.uuid, old->uuid, sizeof(old->uuid)) != 0)
+        err = DREP_ERR_STALE;
+    if (err || newest.sequence == old->sequence)
+        return err;
+    look_at(st, &newest);
+    key_make(&key, FMT_OBJECT_FILE, FMT_TAG_LOG);
+    key_add_u64(&key, old->sequence);
+    err = tree_get(st, &key, &value);
+    buf_release(&value);
+    if (err != DREP_ERR_NOT_FOUND)
+        return err;
+    if (st->locked && st->io->ops->probe)
+        st->io->ops->probe(st->io, FMT_LOCK_READERS + old->sequence, 1, &held);
+    return held ? 0 : DREP_ERR_STALE;
+}
+
+int store_child(struct store *old, int busy, struct store **out)
+{
+    struct store *st;
+    struct io *io;
+    int err = old->io->ops->reopen ? old->io->ops->reopen(old->io, &io) : DREP_ERR_STALE;
+
+    if (err)
+        return err;
+    err = store_new(io, &old->opts, &st);
+    if (err) {
+        io->ops->close(io);
+        return err;
+    }
+    err = lock_commit(st, old->slot.sequence, &st->locked);
+    if (!err)
+        err = still_there(st, &old->slot);
+    if (!err) {
+        look_at(st, &old->slot);
+        st->damaged = old->damaged;
+        err = load_header(st);
+    }
+    if (err) {
+        store_close(st);
+        return err == DREP_ERR_NOMEM || err == DREP_ERR_IO
+                   ? err
+                   : fail(DREP_ERR_STALE,
+                          "commit %llu, which was open when the process was forked, "
+                          "is not kept any more",
+                          (unsigned long long)old->slot.sequence);
+    }
+    store_leave(old, busy);
+    *out = st;
+    return 0;
+}
+
 /* For reading another commit of the same bytes; locks are the caller's business. */
 static int open_beside(struct store *st, const struct slot *slot, struct store **out)
 {

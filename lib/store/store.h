@@ -39,6 +39,13 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
 void store_set_opts(struct store *st, const struct store_opts *opts);
 /* Drops uncommitted changes. */
 void store_close(struct store *st);
+/* In a child process: a store of its own on the commit that `old`, a reader, looks at, in place of
+ * that one.  busy: other threads were using it when the process was forked; its memory is left as
+ * it is then.  DREP_ERR_STALE: that commit is not kept any more. */
+int store_child(struct store *old, int busy, struct store **out);
+/* store_close() in a child process, for what was opened before the fork: the file stays as it is,
+ * and its locks the parent's. */
+void store_leave(struct store *st, int busy);
 /* The last commit of a writer, for reading, until its next one. */
 int store_last_commit(struct store *st, struct store **out);
 /* Everything since the last commit becomes durable, or nothing (after a

@@ -1,0 +1,43 @@
+/* fork.c - what a child process has to do with what it got from its parent. */
+#include "base/fork.h"
+
+#include "base/rwlock.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+atomic_uint fork_generation;
+
+static struct {
+    pthread_mutex_t lock;
+    struct fork_hook *_Atomic first;
+} hooks = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+/* Calls that this thread was inside of do not go on in the child. */
+static void in_child(void)
+{
+    pthread_mutex_init(&hooks.lock, NULL);
+    atomic_fetch_add(&fork_generation, 1);
+    rw_holds_set(NULL);
+    for (struct fork_hook *h = atomic_load(&hooks.first); h; h = h->next)
+        h->child();
+}
+
+static void install(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+void fork_watch_slow(struct fork_hook *hook)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, install);
+    pthread_mutex_lock(&hooks.lock);
+    if (!atomic_load(&hook->added)) {
+        hook->next = atomic_load(&hooks.first);
+        atomic_store(&hooks.first, hook);
+        atomic_store_explicit(&hook->added, 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&hooks.lock);
+}
