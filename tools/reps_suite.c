@@ -375,6 +375,87 @@ static bool check_bounds(struct subject *s)
     return fine;
 }
 
+/* ------------------------------------------------------------ many items */
+
+/* The first byte of `size` that writing over zeros and over ones leaves as it was; size: none. */
+static int64_t unwritten(struct subject *s, const void *user, const drep_type *type, int64_t count,
+                         uint8_t *zeros, uint8_t *ones, int64_t size, int *err)
+{
+    int64_t i = 0;
+
+    memset(zeros, 0, (size_t)size);
+    memset(ones, 0xff, (size_t)size);
+    *err = rep_write(s, user, type, count, zeros, 0);
+    if (!*err)
+        *err = rep_write(s, user, type, count, ones, 0);
+    while (i < size && zeros[i] == ones[i])
+        i++;
+    return i;
+}
+
+/* The first item that reading over this byte does not bring back; count: none. */
+static int64_t unread(struct subject *s, int code, const uint8_t *user, int64_t count,
+                      uint8_t *file, uint8_t *back, uint8_t over, int *err)
+{
+    int64_t extent = drep_type_extent(drep_predefined(code)), i = 0;
+
+    memset(back, over, (size_t)(count * extent));
+    *err = rep_read(s, back, drep_predefined(code), count, file, 0);
+    while (i < count && value_same(s, code, user + i * extent, back + i * extent))
+        i++;
+    return i;
+}
+
+static bool many_items(struct subject *s, int code, int64_t count)
+{
+    const drep_type *type = drep_predefined(code);
+    int64_t size = count * s->extent[code],
+            memory = (count * drep_type_extent(type) + 15) / 16 * 16;
+    uint8_t *user = aligned_alloc(16, (size_t)memory), *back = aligned_alloc(16, (size_t)memory);
+    uint8_t *zeros = malloc((size_t)size), *ones = malloc((size_t)size);
+    const char *name = drep_code_name(code);
+    int64_t at = 0, item = count;
+    bool fine = true;
+    int err = 0;
+
+    if (!user || !back || !zeros || !ones)
+        return no(s, "out of memory");
+    type_fill(s, type, count, VALUES_SMALL, &(struct random){4}, 0, user);
+    at = unwritten(s, user, type, count, zeros, ones, size, &err);
+    if (err)
+        fine =
+            no(s, "the write function gave %d for %lld items of %s", err, (long long)count, name);
+    else if (at < size)
+        fine = no(s, "of %lld items of %s, byte %lld of %lld was not written", (long long)count,
+                  name, (long long)at, (long long)size);
+    for (int over = 0; fine && item == count && over <= 0xff; over += 0xff) {
+        item = unread(s, code, user, count, zeros, back, (uint8_t)over, &err);
+        if (err)
+            fine = no(s, "the read function gave %d for %lld items of %s", err, (long long)count,
+                      name);
+        else if (item < count)
+            fine = no(s, "of %lld items of %s, item %lld was not read", (long long)count, name,
+                      (long long)item);
+    }
+    free(user);
+    free(back);
+    free(zeros);
+    free(ones);
+    return fine;
+}
+
+/* A dataset gives a function as many items as fit its staging buffer. */
+static bool check_counts(struct subject *s)
+{
+    enum { MANY = 1000, MOST = 100000 };
+    bool fine = true;
+    int code;
+
+    for (code = 0; fine && (code = next_held(s, code)) != 0;)
+        fine = many_items(s, code, MANY);
+    return fine && many_items(s, next_held(s, 0), MOST);
+}
+
 /* -------------------------------------------------------- count, position */
 
 /* How many leading bytes of `size` the write function writes. */
@@ -628,6 +709,7 @@ const struct check reps_checks[] = {
     {"values", check_values, "what is written is read back"},
     {"errors", check_errors, "no call fails for values that it holds"},
     {"bounds", check_bounds, "no byte outside the items is touched, each inside is written"},
+    {"counts", check_counts, "in a call of many items each is written and read"},
     {"position", check_position, "count and position are data items"},
     {"cuts", reps_cuts, "any cut of a transfer gives the same bytes and memory"},
     {"items", reps_items, "an item's bytes tell its value and type alone"},

@@ -11,7 +11,7 @@ unset DREP_PLUGIN_PATH
 # passes WORD...: every check of what is named is passed, and the status is 0.
 passes() {
     status 0 reps --check "$@" || return 1
-    ! grep -q FAILED "$tmp/out" && [ "$(grep -c ': ok$' "$tmp/out")" -ge 12 ]
+    ! grep -q FAILED "$tmp/out" && [ "$(grep -c ': ok$' "$tmp/out")" -ge 13 ]
 }
 
 # fails PLUGIN CHECK WORDS: this check is not passed and says so, with status 1.
@@ -35,6 +35,10 @@ check "D9: the example passes" passes --plugin "$built/examples/plugin_mirror.so
 check "U8: an extent that is not what is written" fails wrong_extent values 'was not written'
 check "an extent that changes" fails varying_extent extents 'is . and then .'
 check "U8: a byte too many" fails overlong bounds 'wrote outside'
+check "a write function that stops after 100 items" \
+    fails short_write counts 'of 1000 items of BYTE, byte 100 of 1000 was not written'
+check "a read function that stops after 100 items" \
+    fails short_read counts 'of 1000 items of BYTE, item 100 was not read'
 check "U8: a byte too many is read" alone overread bounds 'read outside filebuf, 1 bytes behind'
 check "U5: a position that is not heeded" fails no_position position 'position is not heeded'
 check "U5: a count of datatypes" fails count_types position 'count is data items, not datatypes'
@@ -44,8 +48,8 @@ check "a sign that gets lost" fails unsigned values 'SHORT -1 comes back as 3276
 check "U9: a failing call" fails failing errors 'gave 7 in call 1000'
 check "an error that is not told" alone swallowing values 'was not written'
 check "gaps that are not left alone" fails gaps gaps 'belong to no item'
-check "U7: a datatype that is given away" alone freeing datatype 'freed or changed'
-check "D9: bytes that depend on the position" alone by_position items 'of its value alone'
+check "U7: a datatype that is given away" fails freeing datatype 'freed or changed'
+check "D9: bytes that depend on the position" fails by_position items 'of its value alone'
 check "U13: a write function that writes to userbuf" \
     fails user_writer bounds 'wrote to userbuf, which it may only read'
 check "a function that hangs" alone hanging errors 'hung: more than 10 s'
