@@ -45,6 +45,8 @@ struct posix {
 #define AHEAD_MAX ((uint64_t)64 << 20)  /* bytes taken at once */
 #define AHEAD_UNIT ((uint64_t)64 << 10) /* files end at a multiple of this then */
 
+#define LINKS_MAX 40 /* symbolic links on the way to a new file, as Linux has it */
+
 /* The largest count that one system call takes on Linux, a multiple of a page. */
 #define CALL_MAX ((size_t)0x7ffff000)
 
@@ -615,20 +617,59 @@ static int find_place(struct posix *f, const char *path, int need)
     return f->name ? 0 : DREP_ERR_NOMEM;
 }
 
+/* The path that a symbolic link names, as the link is found; it is freed.  NULL without memory. */
+static char *step_over(char *link, const char *target)
+{
+    const char *slash = strrchr(link, '/');
+    size_t dir = *target == '/' || !slash ? 0 : (size_t)(slash - link) + 1;
+    size_t size = dir + strlen(target) + 1;
+    char *path = mem_alloc(size);
+
+    if (path) {
+        memcpy(path, link, dir);
+        memcpy(path + dir, target, size - dir);
+    }
+    mem_free(link);
+    return path;
+}
+
+/* The path behind symbolic links, the last of which may name what is not there yet. */
+static int follow_links(struct posix *f, char **out)
+{
+    char target[PATH_MAX], *path = mem_strdup(f->io.path);
+    ssize_t n;
+    int i;
+
+    for (i = 0; path && i <= LINKS_MAX; i++) {
+        n = readlink(path, target, sizeof(target) - 1);
+        if (n < 0) {
+            *out = path;
+            return 0;
+        }
+        target[n] = 0;
+        path = step_over(path, target);
+    }
+    if (!path)
+        return DREP_ERR_NOMEM;
+    mem_free(path);
+    errno = ELOOP;
+    return fail_errno(f->io.path, "create");
+}
+
 /* The name the file will get: behind symbolic links, as open(O_CREAT) would have it. */
 static int find_target(struct posix *f)
 {
     struct stat s;
-    char *real;
+    char *path;
     int err;
 
-    if (lstat(f->io.path, &s))
-        return find_place(f, f->io.path, 1);
-    if (f->excl)
+    if (f->excl && lstat(f->io.path, &s) == 0)
         return fail(DREP_ERR_FILE_EXISTS, "%s: file exists", f->io.path);
-    real = realpath(f->io.path, NULL);
-    err = find_place(f, real ? real : f->io.path, 1);
-    free(real);
+    err = follow_links(f, &path);
+    if (err)
+        return err;
+    err = find_place(f, path, 1);
+    mem_free(path);
     /* Renaming over a device or a directory would destroy or fail too late. */
     if (!err && fstatat(f->dir, f->name, &s, 0) == 0 && !S_ISREG(s.st_mode))
         err = fail(DREP_ERR_ACCESS, "%s: create: not a regular file", f->io.path);

@@ -31,8 +31,8 @@ make() { # KIND FILE
     esac
 }
 
-kinds="export-npy export-csv export-raw"
-[ ! -e a.h5 ] || kinds="$kinds export-hdf5"
+kinds="create convert repair import export-npy export-csv export-raw"
+[ ! -e a.h5 ] || kinds="$kinds import-hdf5 export-hdf5"
 [ ! -e "$(dirname "$DATAREP")/datarep-zip.so" ] || kinds="$kinds export-npz"
 [ ! -e "$(dirname "$DATAREP")/datarep-plot.so" ] || kinds="$kinds plot"
 
