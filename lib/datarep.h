@@ -708,6 +708,60 @@ DREP_API const char *drep_info_key(const drep_info *info, int i);
 
 /* -------------------------------------------------------------------- files */
 
+/* What a handle may do across threads, forks and replaced files
+ *
+ * Threads.  All threads of a process may share a drep_file, its drep_datasets, datatypes,
+ * selections, and hints that nobody changes.  A view, and hints that are being changed, belong to
+ * one thread at a time.  Calls that read one file run at the same time; calls that write to it,
+ * drep_commit() and drep_refresh() run alone, in the order in which they came.  Neither keeps the
+ * other waiting for ever: a writing call goes before the reading calls that come after it, and
+ * when it is done, all those go that waited.  While a commit waits for the disk, calls that read
+ * go on.  What closes a handle needs it for itself: no other call may use it any more.
+ *
+ * Callbacks.  A function that the library calls may use the same file again, unless its call says
+ * otherwise: from drep_list(), drep_attr_list(), drep_log() and drep_dataset_chunks() in any way;
+ * from inside another call that reads, such as a conversion function, with calls that read.  A
+ * call that would wait for the call that it is made from fails with DREP_ERR_ARG: every call from
+ * inside one that writes, and one that writes (drep_log() and drep_refresh() too) from inside
+ * one that reads.
+ *
+ * Forks.  A handle that writes belongs to the process that opened it, ":memory:" included.  In a
+ * child every call with it, or with its datasets and their views, fails with DREP_ERR_FILE_IN_USE,
+ * also those that read; the child may open the file for reading by itself.  A handle that reads
+ * may be used on both sides: at its first use the child opens the file for itself, takes a lock of
+ * its own, and goes on at the same commit with the same datasets.  DREP_ERR_STALE: that commit is
+ * not kept any more (nobody kept it open until then, and the writer made others), the file cannot
+ * be opened again, or another thread was moving the handle (drep_refresh, drep_set_info, opening
+ * or closing a dataset) at the moment of the fork; open the file again.  Images in memory are the
+ * child's own copy, and raw views go on.  In a child drep_close() and drep_abandon() give memory
+ * and descriptors back and touch neither the file nor the parent's locks: nothing is committed
+ * (drep_close() of a handle that writes says so with DREP_ERR_FILE_IN_USE) and no file is removed;
+ * where other threads were using the handle at the moment of the fork, its memory stays in use.
+ * When the parent closes a handle its locks are free, whatever its children still have open.  The
+ * child may fork again.  A child that was forked by a function which the library called must not
+ * return from that function, except from those that may use the file in any way (above).  All
+ * descriptors are closed by exec.  Processes made by vfork() or clone() may only call exec.
+ *
+ * Replaced, moved and removed files.  A handle keeps the file that it opened.  Readers go on
+ * reading that file whatever becomes of its name.  A commit fails with DREP_ERR_STALE, and writes
+ * nothing, when the file was removed or when another file stands at the path (behind symbolic
+ * links) that it was opened by: nobody would find what it wrote.  It may be tried again when the
+ * file was moved back.  A file that was only moved, or whose directory was, is committed to where
+ * it is.  drep_create(), drep_create_like() and drep_repair() replace a file only if no handle
+ * writes to it: DREP_ERR_FILE_IN_USE, at once or at the first commit; between these two nobody can
+ * open the old file for writing.  Other programs that rename files over an open one are
+ * not held back, and neither is anybody where the hint drep_lock is "false" or the file system has
+ * no locks.
+ *
+ * A replaced file leaves to the new one its permissions (the bits 0777, without the umask) and, as
+ * far as this process may set them, its owner and group; where the group cannot be kept, the group
+ * gets no more permissions than others have.  Access control lists and other attributes of the
+ * file are not kept.  Symbolic links are followed: the file behind them is replaced.  Other hard
+ * links to the old file stay with the old file.
+ *
+ * Nothing but this library may write to a container or truncate it.  Readers and writers then
+ * fail with DREP_ERR_TRUNCATE, DREP_ERR_CHECKSUM or DREP_ERR_FORMAT, as far as what they read has
+ * changed; what drep_dataset_map() gave becomes a signal (SIGBUS). */
 typedef struct drep_file drep_file;
 
 /* Access modes. */
@@ -721,9 +775,11 @@ enum {
 /* Creates a container under `datarep` ("native", "external32", "internal",
  * "native:ABI", a declared or registered one).  It is built under a temporary
  * name and appears at its place with the first commit; an existing file is
- * replaced then, not before.  info may be NULL.  Path ":memory:" makes one in
- * memory.  Errors: DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_FILE_EXISTS,
- * DREP_ERR_ACCESS, DREP_ERR_NO_SUCH_FILE (the directory), DREP_ERR_IO. */
+ * replaced then, not before, and cannot be opened for writing until then.  info
+ * may be NULL; the hint file_perm counts where nothing is replaced.  Path ":memory:"
+ * makes one in memory.  Errors: DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_FILE_EXISTS,
+ * DREP_ERR_FILE_IN_USE (a handle writes to the file that would be replaced, or is to
+ * replace it), DREP_ERR_ACCESS, DREP_ERR_NO_SUCH_FILE (the directory), DREP_ERR_IO. */
 DREP_API int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
                          drep_file **out);
 /* Creates one in the representation that `like` has, which need not be known by name in this
@@ -742,8 +798,10 @@ DREP_API int drep_open_image(const void *image, size_t size, const drep_info *in
 /* Makes all changes since the last commit durable, at once or not at all; where there are none,
  * no commit is made.  On failure the
  * transaction stays open and may be committed again (DREP_ERR_NO_SPACE: after something was
- * removed), except where nobody can know what reached the disk: then the handle refuses every
- * further write with DREP_ERR_FAILED, and the file is the last commit or this one.
+ * removed; DREP_ERR_FILE_IN_USE: a new file would replace one that a handle writes to;
+ * DREP_ERR_STALE: the file was removed or replaced), except where nobody can know what reached the
+ * disk: then the handle refuses every further write with DREP_ERR_FAILED, and the file is the last
+ * commit or this one.
  *
  * What a commit refers to is not overwritten.  A chunk of which anything changes moves as a whole
  * to free space, once in a transaction (contiguous: a slab, about 1 MiB); the space that it leaves

@@ -348,7 +348,7 @@ static int make_durable(struct store *st, const struct slot *slot)
         err = sync_file(st);
     if (!err && st->created && st->io->ops->publish) {
         err = st->io->ops->publish(st->io, st->opts.sync);
-        if (err)
+        if (err && err != DREP_ERR_FILE_IN_USE) /* that came before the file had its name */
             st->failed = 1;
     }
     return err;
