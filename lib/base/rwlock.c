@@ -2,8 +2,9 @@
  *
  * Readers that meet no writer only count themselves in the state.  Everyone else sleeps, and the
  * lock is handed over rather than left to whoever wakes first: the writer that leaves counts the
- * waiting readers in before it wakes them, and names the next writer.  Readers and writers sleep
- * under two mutexes: a writer must not queue behind the readers that it has just let in. */
+ * waiting readers in before it wakes them, and names the next writer.  Each sleeps under a mutex
+ * and a condition of its own: threads that were woken need time to run, and nobody is to wait for
+ * them but who must (a shared condition makes a second broadcast wait for the first). */
 #include "base/rwlock.h"
 
 #include "base/error.h"
@@ -15,10 +16,38 @@
 #define READER 4u /* each reader inside adds this */
 
 struct rw_waiter {
-    pthread_cond_t go;
-    bool next;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool go;
     struct rw_waiter *link;
 };
+
+static void waiter_init(struct rw_waiter *w)
+{
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    w->go = false;
+    w->link = NULL;
+}
+
+static void waiter_sleep(struct rw_waiter *w)
+{
+    pthread_mutex_lock(&w->lock);
+    while (!w->go)
+        pthread_cond_wait(&w->changed, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+}
+
+/* It may be gone when this returns. */
+static void waiter_wake(struct rw_waiter *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->go = true;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
 
 /* ---- what this thread holds ---- */
 
@@ -74,21 +103,19 @@ void rwlock_init(struct rwlock *l)
 {
     atomic_init(&l->state, 0);
     pthread_mutex_init(&l->entry_lock, NULL);
-    pthread_cond_init(&l->entry, NULL);
+    l->readers = NULL;
     l->waiting = 0;
-    l->phase = 0;
     pthread_mutex_init(&l->turn_lock, NULL);
     pthread_cond_init(&l->drained, NULL);
     l->taken = false;
-    l->first = NULL;
-    l->last = &l->first;
+    l->writers = NULL;
+    l->last = &l->writers;
 }
 
 void rwlock_release(struct rwlock *l)
 {
     pthread_cond_destroy(&l->drained);
     pthread_mutex_destroy(&l->turn_lock);
-    pthread_cond_destroy(&l->entry);
     pthread_mutex_destroy(&l->entry_lock);
 }
 
@@ -119,15 +146,19 @@ static bool enter(struct rwlock *l, unsigned flags)
 
 static void wait_entry(struct rwlock *l, unsigned flags)
 {
-    pthread_mutex_lock(&l->entry_lock);
-    if (!enter(l, flags)) {
-        unsigned phase = l->phase;
+    struct rw_waiter me;
 
-        l->waiting++;
-        while (l->phase == phase)
-            pthread_cond_wait(&l->entry, &l->entry_lock);
+    pthread_mutex_lock(&l->entry_lock);
+    if (enter(l, flags)) {
+        pthread_mutex_unlock(&l->entry_lock);
+        return;
     }
+    waiter_init(&me);
+    me.link = l->readers;
+    l->readers = &me;
+    l->waiting++;
     pthread_mutex_unlock(&l->entry_lock);
+    waiter_sleep(&me);
 }
 
 int rwlock_read(struct rwlock *l)
@@ -168,18 +199,18 @@ void rwlock_read_done(struct rwlock *l)
 
 static void wait_turn(struct rwlock *l)
 {
-    struct rw_waiter me = {.next = false};
+    struct rw_waiter me;
 
     if (!l->taken) {
         l->taken = true;
         return;
     }
-    pthread_cond_init(&me.go, NULL);
+    waiter_init(&me);
     *l->last = &me;
     l->last = &me.link;
-    while (!me.next)
-        pthread_cond_wait(&me.go, &l->turn_lock);
-    pthread_cond_destroy(&me.go);
+    pthread_mutex_unlock(&l->turn_lock);
+    waiter_sleep(&me);
+    pthread_mutex_lock(&l->turn_lock);
 }
 
 /* Until no reader is inside. */
@@ -201,33 +232,34 @@ static void wait_alone(struct rwlock *l)
 /* Ends being alone: those who waited are inside, with `mine` readers more. */
 static void let_in(struct rwlock *l, unsigned mine, unsigned flags)
 {
-    unsigned readers;
+    struct rw_waiter *w, *next;
 
     pthread_mutex_lock(&l->entry_lock);
-    readers = l->waiting + mine;
+    w = l->readers;
+    atomic_store_explicit(&l->state, (l->waiting + mine) * READER | flags, memory_order_release);
+    l->readers = NULL;
     l->waiting = 0;
-    l->phase++;
-    atomic_store_explicit(&l->state, readers * READER | flags, memory_order_release);
-    if (readers > mine)
-        pthread_cond_broadcast(&l->entry);
     pthread_mutex_unlock(&l->entry_lock);
+    for (; w; w = next) {
+        next = w->link;
+        waiter_wake(w);
+    }
 }
 
 /* And gives the turn to the writer that has waited longest. */
 static void leave(struct rwlock *l, unsigned mine)
 {
-    struct rw_waiter *next = l->first;
+    struct rw_waiter *next = l->writers;
 
     let_in(l, mine, next ? BARRED : 0);
     if (!next) {
         l->taken = false;
         return;
     }
-    l->first = next->link;
-    if (!l->first)
-        l->last = &l->first;
-    next->next = true;
-    pthread_cond_signal(&next->go);
+    l->writers = next->link;
+    if (!l->writers)
+        l->last = &l->writers;
+    waiter_wake(next);
 }
 
 int rwlock_write(struct rwlock *l)

@@ -21,13 +21,12 @@ struct rw_waiter;
 struct rwlock {
     atomic_uint state; /* readers inside, and two flags: rwlock.c */
     pthread_mutex_t entry_lock;
-    pthread_cond_t entry; /* a phase began */
-    unsigned waiting;     /* readers that wait for that */
-    unsigned phase;       /* counts the times that waiting readers were let in */
+    struct rw_waiter *readers; /* that wait for the writer to leave */
+    unsigned waiting;          /* how many */
     pthread_mutex_t turn_lock;
-    pthread_cond_t drained;  /* the last reader left */
-    bool taken;              /* some writer is inside, or next */
-    struct rw_waiter *first; /* writers behind it */
+    pthread_cond_t drained;    /* the last reader left */
+    bool taken;                /* some writer is inside, or next */
+    struct rw_waiter *writers; /* behind it */
     struct rw_waiter **last;
 };
 

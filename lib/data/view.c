@@ -429,6 +429,8 @@ int drep_view_size(drep_view *view, int64_t *etypes)
 
     if (view == NULL || etypes == NULL)
         return fail(DREP_ERR_ARG, "drep_view_size: null argument");
+    if (view->ds != NULL && (err = file_here(view->ds->file)) != 0)
+        return err;
     if ((err = size_up(view)) != 0 || (err = bytes_end(view, &end)) != 0)
         return fail_in(err, "%s", view->path);
     high = (int64_t)end + 1;
