@@ -93,7 +93,7 @@ def cancel(shell):
 def submit(shell):
     """The words that the command gets, each with a NUL, or None where it is not called."""
     shell.send("\n")
-    for _ in range(200):
+    for _ in range(2000):
         if os.path.exists("arguments"):
             with open("arguments", "rb") as f:
                 got = f.read()
