@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-golden.sh - files written as every known machine holds the C types: bytes that its compiler
 # made, structs with their gaps among them (D1), and values that any machine is shown alike.
+# slow: every value of every machine
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
 . "$(dirname "$0")/tap.sh"
 

@@ -55,6 +55,31 @@ else
     echo "not ok $n - what is counted is shown"
 fi
 rm "$fake/tests/suite/run-it"
+# A good program, a slow one, a bad one, one that cannot run, and four that would run too long.
+printf '#!/bin/sh\necho 1..1; echo ok 1\n' > "$fake/tests/suite/run-1"
+printf '#!/bin/sh\n# slow: a hundred machines\necho 1..1; echo ok 1\n' > "$fake/tests/suite/run-2"
+printf '#!/bin/sh\necho 1..1; echo not ok 1\n' > "$fake/tests/suite/run-3"
+printf '#!/nowhere/perl7\n' > "$fake/tests/suite/run-4"
+for i in 5 6 7 8; do printf '#!/bin/sh\nexec sleep 600\n' > "$fake/tests/suite/run-$i"; done
+chmod +x "$fake"/tests/suite/run-[1-8]
+prints() { # NAME PATTERN OPTION...: the driver prints such a line
+    local out
+    n=$((n + 1))
+    out=$("$fake/tests/run" "${@:3}" suite 2>&1)
+    if printf '%s\n' "$out" | grep -qxE -- "$2"; then
+        echo "ok $n - $1"
+    else
+        echo "not ok $n - $1"
+        printf '%s\n' "$out" | sed 's/^/# /'
+    fi
+}
+prints "--first ends with the first failure" "[0-2] passed, 1 failed, [01] skipped" --first
+rm "$fake"/tests/suite/run-[5-8]
+prints "--quick leaves out what is slow" "1 passed, 1 failed, 2 skipped" --quick
+prints "and says so" "    suite: run-2: slow: a hundred machines" --quick
+prints "a missing interpreter skips" "    suite: run-4: /nowhere/perl7 is not installed"
+prints "an unknown option" "Usage: tests/run .*" --fast
+rm "$fake"/tests/suite/run-[1-4]
 expect "a Python program" 0 "1 passed, 0 failed, 0 skipped" 'print("ok 1\n1..1")' test_it.py
 expect "a bats file" 0 "1 passed, 0 failed, 0 skipped" '@test "true" { true; }' it.bats
 expect "input is empty, TMPDIR is there" 0 "2 passed, 0 failed, 0 skipped" \
