@@ -41,6 +41,7 @@ CXX = $(CROSS)-g++ $(addprefix --sysroot=,$(SYSROOT))
 AR = $(CROSS)-ar
 OBJCOPY = $(CROSS)-objcopy
 NM = $(CROSS)-nm
+STRIP = $(CROSS)-strip
 # The build machine's pkg-config must not answer for the other machine.
 CROSS_DIRS = $(SYSROOT)/usr/lib/$(shell $(CC) -print-multiarch)/pkgconfig
 CROSS_LIBS = $(CURDIR)/build/cross/$(CROSS)/lib/pkgconfig
@@ -56,12 +57,13 @@ CXX = $(if $(findstring clang,$(CC)),$(patsubst clang%,clang++%,$(CC)),g++)
 endif
 OBJCOPY ?= objcopy
 NM ?= nm
+STRIP ?= strip
 PKG_CONFIG ?= pkg-config
 endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help requirements lint uninstall demo interop bench fuzz fuzz-afl test hetero docs deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero docs deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -79,7 +81,7 @@ COMMON = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -isystem $(BUILD)/borrowed -Ilib -
 FORTIFY = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $(HARDEN_CFLAGS)
 SANITIZE = -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize
 
-MODE_release = -O2 $(STRING_CFLAGS) $(FORTIFY)
+MODE_release = -O2 $(STRING_CFLAGS) $(FORTIFY) $(MAP_CFLAGS)
 MODE_debug = -Og -DXXH_NO_INLINE_HINTS=1
 MODE_asan = -O1 $(SANITIZE)=address,undefined
 MODE_tsan = -O1 $(SANITIZE)=thread
@@ -91,50 +93,60 @@ ifeq ($(MODE_$(MODE)),)
 $(error MODE=$(MODE) is not one of release, debug, asan, tsan, cov)
 endif
 
-HAVE = $(foreach h,ZSTD LZ4 DEFLATE YAML HDF5 MPFR SQLITE CXX,$(if $(HAVE_$(h)),-DHAVE_$(h)=1))
+have = $(foreach h,$(1),$(if $(HAVE_$(h)),-DHAVE_$(h)=1))
 # Where the command looks for its modules besides its own directory: relative to it,
 # so that an installed tree may be moved.
 MODULE_DIR := $(shell realpath -m --relative-to=$(bindir) $(libdir)/datarep)
-CPPFLAGS_ALL = $(COMMON) $(HAVE) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) $(DEFLATE_CFLAGS) $(YAML_CFLAGS) \
-    $(MODE_$(MODE)) $(CPPFLAGS)
+
+# Every part is compiled with the flags of the libraries that it uses, and of no other: when
+# one appears, only the parts that use it are compiled again.
+FILTER_FLAGS = $(call have,ZSTD LZ4 DEFLATE) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) $(DEFLATE_CFLAGS)
+COMMAND_FLAGS = $(FILTER_FLAGS) $(call have,YAML CXX) $(YAML_CFLAGS)
+# The library hides everything that is not DREP_API.  The command keeps its symbols so that
+# datarep-hdf5.so can call it back; that module keeps its own names to itself, as the command
+# may have the same.
+FLAGS_core = $(FILTER_FLAGS) -fvisibility=hidden
+FLAGS_command = $(COMMAND_FLAGS) -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
+FLAGS_hdf5 = $(COMMAND_FLAGS) $(call have,HDF5) $(HDF5_CFLAGS) -fvisibility=hidden
+FLAGS_zip = $(COMMAND_FLAGS) $(ZIP_CFLAGS)
+FLAGS_plot = $(COMMAND_FLAGS) $(CAIRO_CFLAGS)
+FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 MPFR SQLITE) $(HDF5_CFLAGS) $(CHECK_CFLAGS) \
+    $(MPFR_CFLAGS) $(SQLITE_CFLAGS)
+PARTS := core command hdf5 zip plot tests
+
+# A part's flags, and those of single objects (TUNED); the caller's come last.
+CPPFLAGS_ALL = $(COMMON) $(MODE_$(MODE)) $(FLAGS_$(PART)) $(TUNED) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(CPPFLAGS_ALL) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 $(CPPFLAGS_ALL) $(CXXFLAGS)
 LDFLAGS_ALL = $(MODE_$(MODE)) -pthread $(LDFLAGS)
 LIB_LIBS = $(ZSTD_LIBS) $(LZ4_LIBS) $(DEFLATE_LIBS) $(ATOMIC_LIBS) -lm -ldl
 TOOL_LIBS = $(YAML_LIBS)
 
-# The library hides everything that is not DREP_API; its kernels and its tree are worth -O3.
-# The command keeps its symbols so that datarep-hdf5.so can call it back.
-$(BUILD)/obj/format/%.o $(BUILD)/obj/lib/%.o: PRIVATE_FLAGS = -fvisibility=hidden
+# The library's kernels and its tree are worth -O3.
 ifeq ($(MODE),release)
 $(BUILD)/obj/lib/rep/kern%.o $(BUILD)/obj/lib/store/shuffle%.o \
-    $(patsubst %,$(BUILD)/obj/lib/store/%.o,node edit tree op): PRIVATE_FLAGS = -fvisibility=hidden -O3
+    $(patsubst %,$(BUILD)/obj/lib/store/%.o,node edit tree op): TUNED = -O3
 endif
-$(BUILD)/obj/tools/%.o: PRIVATE_FLAGS = -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
-$(BUILD)/obj/tools/version.o: PRIVATE_FLAGS += -DDATAREP_COMMIT='"$(COMMIT)"'
-# The module keeps its own names to itself: the command may have the same.
-$(BUILD)/obj/tools/hdf5.o $(BUILD)/obj/tools/hdf5_%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS) -fvisibility=hidden
-$(BUILD)/obj/tools/plot_cairo.o: PRIVATE_FLAGS = $(CAIRO_CFLAGS)
-$(BUILD)/obj/tests/%.o: PRIVATE_FLAGS = $(HDF5_CFLAGS)
+$(BUILD)/obj/tools/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
+$(BUILD)/obj/tests/unit/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'
 # Without Check the unit tests get a runner of ours.
 ifndef HAVE_CHECK
 CHECK_CFLAGS = -Itests/plain
 CHECK_OBJ = $(BUILD)/obj/tests/plain/check.o
 endif
-$(BUILD)/obj/tests/unit/%.o: PRIVATE_FLAGS = $(CHECK_CFLAGS) $(MPFR_CFLAGS) \
-    -DTESTS_DIR='"$(CURDIR)/tests"'
 
 # ------------------------------------------------------------------ sources
 
 objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 
-LIB_SRC := $(wildcard format/*.c lib/*/*.c)
+# Sorted, as the order in which objects are linked is seen in the result.
+LIB_SRC := $(sort $(wildcard format/*.c lib/*/*.c))
 # Without libyaml there are no schemas, only values in text; the modules need HDF5, libzip, Cairo.
-SCHEMA_SRC := $(if $(HAVE_YAML),$(wildcard schema/*.c),$(patsubst %,schema/%.c,doc number decimal value))
-HDF5_SRC := $(if $(HAVE_HDF5),$(wildcard tools/hdf5*.c))
+SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,doc number decimal value))
+HDF5_SRC := $(if $(HAVE_HDF5),$(sort $(wildcard tools/hdf5*.c)))
 ZIP_SRC := $(if $(HAVE_ZIP),tools/zip_module.c)
 PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot_cairo.c)
-TOOL_SRC := $(filter-out tools/hdf5% tools/zip_module.c tools/plot_cairo.c,$(wildcard tools/*.c)) \
+TOOL_SRC := $(filter-out tools/hdf5% tools/zip_module.c tools/plot_cairo.c,$(sort $(wildcard tools/*.c))) \
     $(if $(HAVE_CXX),$(wildcard tools/*.cc))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
@@ -172,8 +184,9 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs unit-programs test-programs fuzz-programs bench-programs objects demo test unit \
-    requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero docs install uninstall clean help
+.PHONY: FORCE all libs unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit \
+    check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero docs install install-strip \
+    reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) ## the libraries and the command, into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
@@ -183,13 +196,24 @@ fuzz-programs: $(FUZZERS)
 bench-programs: $(BENCHES) $(BUILD)/tests/bench/start
 objects: $(call objects,$(ALL_SRC))
 
-# A change of compiler or flags recompiles.
-STAMP := $(BUILD)/flags
-$(STAMP): FORCE
+# A change of the compiler, or of a part's flags, compiles that part again.
+SRC_core := $(LIB_SRC)
+SRC_command := $(SCHEMA_SRC) $(TOOL_SRC)
+SRC_hdf5 := $(HDF5_SRC)
+SRC_zip := $(ZIP_SRC)
+SRC_plot := $(PLOT_SRC)
+SRC_tests := $(wildcard tests/*/*.c)
+define part
+$(call objects,$(SRC_$(1))): PART = $(1)
+$(call objects,$(SRC_$(1))): $(BUILD)/flags-$(1)
+$(BUILD)/flags-$(1): PART = $(1)
+endef
+$(foreach p,$(PARTS),$(eval $(call part,$(p))))
+
+FLAGS_NOW = $(subst ','\'',$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL))
+$(BUILD)/flags-%: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(subst ','\'',$(CFLAGS_ALL) $(LDFLAGS_ALL) $(HDF5_CFLAGS) $(MODULE_DIR))' | \
-	    cmp -s - $@ || \
-	    echo '$(CC) $(subst ','\'',$(CFLAGS_ALL) $(LDFLAGS_ALL) $(HDF5_CFLAGS) $(MODULE_DIR))' > $@
+	@echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' > $@
 FORCE:
 
 # Which sources these are, for --version; only what says so is compiled again.
@@ -209,13 +233,13 @@ $(BORROWED): $(XXHASH)
 	@mkdir -p $(@D)
 	@cp $(XXHASH) $@
 
-$(BUILD)/obj/%.o: %.c $(STAMP) | $(BORROWED)
+$(BUILD)/obj/%.o: %.c | $(BORROWED)
 	@mkdir -p $(@D)
-	$(call say,CC ) $(CC) $(CFLAGS_ALL) $(PRIVATE_FLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC ) $(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(BUILD)/obj/%.o: %.cc $(STAMP) | $(BORROWED)
+$(BUILD)/obj/%.o: %.cc | $(BORROWED)
 	@mkdir -p $(@D)
-	$(call say,CXX) $(CXX) $(CXXFLAGS_ALL) $(PRIVATE_FLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CXX) $(CXX) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(SHARED): $(LIB_OBJ) lib/datarep.map
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libdatarep.so.$(SOMAJOR) \
@@ -236,7 +260,7 @@ else
 	@$(OBJCOPY) --localize-hidden $(BUILD)/libdatarep.o
 endif
 	@rm -f $@
-	$(call say,AR ) $(AR) rcs $@ $(BUILD)/libdatarep.o
+	$(call say,AR ) $(AR) rcsD $@ $(BUILD)/libdatarep.o
 
 # The command exports drep_* to the shared objects it loads, and nothing else: they may have
 # functions of the same names as its own.  libstdc++ stays inside.
@@ -258,11 +282,11 @@ $(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC))
 $(BUILD)/tests/internal.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(call say,AR ) $(AR) rcs $@ $^
+	$(call say,AR ) $(AR) rcsD $@ $^
 $(BUILD)/tests/command.a: $(CMD_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(call say,AR ) $(AR) rcs $@ $^
+	$(call say,AR ) $(AR) rcsD $@ $^
 TEST_AR := $(BUILD)/tests/command.a $(BUILD)/tests/internal.a
 TEST_LIBS = $(TEST_AR) $(TOOL_LIBS) $(if $(HAVE_CXX),-Wl$(,)--as-needed -lstdc++) $(LIB_LIBS)
 
@@ -313,8 +337,24 @@ test: ## install what is missing, build, and run every test
 	+@$(SUB) MODE=asan all test-programs
 	@tests/run
 
+# The programs of suites vectors and cli, as `make test` builds them all.
+QUICK := $(filter $(BUILD)/tests/vectors/% $(BUILD)/tests/cli/%,$(SUITE))
+quick-programs: all $(UNIT) $(filter $(BUILD)/tests/unit/%,$(PLUGINS)) $(QUICK)
+
+check: ## build and run the quick tests: installs nothing, needs no root, two minutes
+	@for p in /usr/bin/python3; do command -v $$p > /dev/null || { \
+	    echo "check: $$p is missing, nothing can be tested without it: make deps-test" >&2; exit 1; }; done
+	@missing=$$(tools/install-deps --check build test interop 2> /dev/null | tr '\n' ' '); \
+	    test -z "$$missing" || echo "check: not installed, so what needs them is left out: $$missing"
+	+@$(SUB) MODE=release quick-programs
+	@tests/run --quick unit-release vectors cli
+
 unit: unit-programs ## the unit tests of this MODE alone
 	@tests/run unit-$(MODE)
+
+reproducible: ## build in two directories of different names: what is installed must be the same bytes
+	@tools/install-deps build interop
+	@tests/install/twice
 
 requirements: ## which tests prove which rule of the standard, and whether one has none
 	@tests/requirements.py
@@ -425,6 +465,13 @@ install: all ## into DESTDIR and PREFIX (default /usr/local)
 	    -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(strip -pthread $(LIB_LIBS))|' lib/datarep.pc.in \
 	    > $D$(libdir)/pkgconfig/datarep.pc
+
+# What a debugger needs goes, what a linker needs stays.
+install-strip: install ## the same without debug information
+	$(STRIP) $D$(bindir)/datarep
+	$(STRIP) --strip-unneeded $D$(libdir)/libdatarep.so.$(VERSION) \
+	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES))
+	$(STRIP) --strip-debug --enable-deterministic-archives $D$(libdir)/libdatarep.a
 
 uninstall: ## remove what install put there
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \

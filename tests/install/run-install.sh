@@ -88,12 +88,34 @@ no_build_path() {
     ! grep -q "$root\|$SRCDIR" "$root/usr/lib/pkgconfig/datarep.pc"
 }
 
+# Nor do the debuggers' tables: two builds in two directories are the same bytes.
+no_source_path() {
+    local f n=0
+    grep -rlF "$SRCDIR" "$root/usr" && return 1
+    for f in "$root"/usr/bin/datarep "$root"/usr/lib/libdatarep.so "$root"/usr/lib/datarep/*.so; do
+        [ -e "$f" ] || continue
+        n=$((n + $(readelf -wi --dwarf-depth=1 "$f" | grep -c 'DW_AT_comp_dir.* \.$')))
+        ! readelf -wi --dwarf-depth=1 "$f" | grep 'DW_AT_\(comp_dir\|name\) .* /' || return 1
+    done
+    [ $n -gt 0 ]
+}
+
+# No debug information; names to link with.
+stripped() {
+    make -s -o all install-strip DESTDIR="$root" PREFIX=/usr || return 1
+    local f
+    for f in bin/datarep lib/libdatarep.so lib/libdatarep.a $(cd "$root/usr" && find lib/datarep -name '*.so'); do
+        ! readelf -SW "$root/usr/$f" | grep -E '\.debug_' || return 1
+    done
+    build_shared && build_static && "$root/usr/bin/datarep" --version
+}
+
 leaves_nothing() {
     make -s uninstall DESTDIR="$root" PREFIX=/usr && [ -z "$(find "$root" ! -type d)" ] &&
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..9
+echo 1..11
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
@@ -103,4 +125,6 @@ check "a program builds and runs with the shared library" build_shared
 check "a program builds and runs with the static library" build_static
 check "a C++ program builds and runs" build_cxx
 check "the installed command runs" "$root/usr/bin/datarep" --version
+check "nothing that is installed knows where it was built" no_source_path
+check "make install-strip leaves no debug information, and all that one links with" stripped
 check "make uninstall leaves nothing" leaves_nothing
