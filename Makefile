@@ -359,7 +359,7 @@ reproducible: ## build in two directories of different names: what is installed 
 requirements: ## which tests prove which rule of the standard, and whether one has none
 	@tests/requirements.py
 
-lint: ## warnings of gcc and clang, format, include directions, symbols, scripts
+lint: ## warnings of gcc and clang, format, include directions, figures, symbols, scripts
 	@tools/install-deps build test interop hardening
 	@tools/lint
 
