@@ -150,7 +150,7 @@ TOOL_SRC := $(filter-out tools/hdf5% tools/zip_module.c tools/plot_cairo.c,$(sor
     $(if $(HAVE_CXX),$(wildcard tools/*.cc))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
-FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
 # Programs of the other suites, and datareps that they load.
 SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli $(if $(HAVE_HDF5),interop) fault hetero))
 PLUGIN_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/interop/%),$(wildcard tests/*/plugin_*.c))
@@ -294,9 +294,13 @@ $(UNIT): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(UNIT_COMMON))
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(TEST_LIBS) $(CHECK_LIBS) $(MPFR_LIBS)
 
+# What parses in the child of an import.
+$(BUILD)/tests/fuzz/fuzz_hdf5 $(BUILD)/fuzz_hdf5: $(call objects,$(HDF5_SRC))
+$(BUILD)/tests/fuzz/fuzz_hdf5 $(BUILD)/fuzz_hdf5: PRIVATE_LIBS = $(HDF5_LIBS)
+
 $(REPLAY): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay.o $(TEST_AR)
 	@mkdir -p $(@D)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(TEST_LIBS)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(TEST_LIBS) $(PRIVATE_LIBS)
 
 # Programs of the suite fault also use the files in memory that record what is written.
 $(filter $(BUILD)/tests/fault/%,$(SUITE)): $(BUILD)/obj/tests/unit/faultio.o
@@ -309,7 +313,7 @@ $(PLUGINS): $(BUILD)/%.so: $(BUILD)/obj/%.o
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -o $@ $< $(if $(findstring /interop/,$@),$(HDF5_LIBS))
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(TEST_AR)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $< $(TEST_LIBS)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(TEST_LIBS) $(PRIVATE_LIBS)
 
 $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMMON)) $(STATIC)
 	@mkdir -p $(@D)

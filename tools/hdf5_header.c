@@ -15,7 +15,13 @@
 #define UNKNOWN UINT64_MAX
 #define HSIZE_MAX ((hsize_t)-1)
 
-enum { MSG_DATATYPE = 3, MSG_FILL_OLD = 4, MSG_FILL = 5, MSG_CONTINUATION = 16 };
+enum {
+    MSG_DATATYPE = 3,
+    MSG_FILL_OLD = 4,
+    MSG_FILL = 5,
+    MSG_SHARED_TABLE = 15,
+    MSG_CONTINUATION = 16
+};
 enum { FLAG_SHARED = 2 };
 
 /* A file as HDF5 has it open. */
@@ -27,10 +33,14 @@ struct raw {
 
 /* What a header says. */
 struct messages {
-    uint64_t fill;    /* bytes of the fill value, UNKNOWN: there is none */
-    int fill_shared;  /* it stands elsewhere */
-    uint64_t type;    /* bytes of an element in the file, UNKNOWN: not said here */
-    uint64_t type_at; /* the object that says it, UNKNOWN: none */
+    uint64_t fill;   /* bytes of the fill value, UNKNOWN: there is none */
+    int fill_shared; /* it stands elsewhere: in a heap, under this number */
+    uint8_t fill_id[8];
+    int fill_kind;     /* MSG_FILL or MSG_FILL_OLD */
+    uint64_t type;     /* bytes of an element in the file, UNKNOWN: not said here */
+    uint64_t type_at;  /* the object that says it, UNKNOWN: none */
+    uint64_t table_at; /* of the heaps of shared messages, UNKNOWN: not said here */
+    uint64_t tables;   /* rows of it */
 };
 
 /* Blocks of a header that are still to be read. */
@@ -77,25 +87,28 @@ static uint8_t *read_at(const struct raw *r, uint64_t at, uint64_t size)
 
 /* ------------------------------------------------------------------- messages */
 
-static void take_fill(struct bytes b, int old, struct messages *m)
+/* The size that a message says, up to its value.  Version 1 has a size without a value too;
+ * -1 is none. */
+static uint64_t fill_size(struct bytes *b, int old)
 {
     uint64_t version, flags, size;
 
     if (old) {
-        m->fill = take(&b, 4);
-        return;
-    }
-    version = take(&b, 1);
-    if (version == 3) {
-        flags = take(&b, 1);
-        size = flags != UNKNOWN && flags & 0x20 ? take(&b, 4) : 0;
+        size = take(b, 4);
+    } else if ((version = take(b, 1)) == 3) {
+        flags = take(b, 1);
+        size = flags != UNKNOWN && flags & 0x20 ? take(b, 4) : 0;
     } else {
-        take(&b, 2);
-        flags = take(&b, 1);
-        size = version == 1 || flags == 1 ? take(&b, 4) : 0;
+        take(b, 2);
+        flags = take(b, 1);
+        size = version == 1 || flags == 1 ? take(b, 4) : 0;
     }
-    /* Version 1 has a size without a value too; -1 is none. */
-    m->fill = size >= 0x80000000u ? 0 : size;
+    return size >= 0x80000000u ? 0 : size;
+}
+
+static void take_fill(struct bytes b, int old, struct messages *m)
+{
+    m->fill = fill_size(&b, old);
     if (m->fill > b.left)
         m->fill = b.left;
 }
@@ -126,8 +139,15 @@ static void take_message(const struct raw *r, uint64_t kind, uint64_t flags, str
     } else if (kind == MSG_DATATYPE) {
         take(&b, 4);
         m->type = take(&b, 4);
+    } else if (kind == MSG_SHARED_TABLE && !shared) {
+        take(&b, 1);
+        m->table_at = take(&b, r->address_size);
+        m->tables = take(&b, 1);
     } else if ((kind == MSG_FILL || kind == MSG_FILL_OLD) && shared) {
         m->fill_shared = 1;
+        m->fill_kind = (int)kind;
+        if (b.left >= 10 && b.p[0] == 3 && b.p[1] == 1)
+            memcpy(m->fill_id, b.p + 2, sizeof m->fill_id);
     } else if (kind == MSG_FILL || (kind == MSG_FILL_OLD && m->fill == UNKNOWN)) {
         take_fill(b, kind == MSG_FILL_OLD, m);
     }
@@ -193,7 +213,8 @@ static int read_header(const struct raw *r, uint64_t at, struct messages *m)
     struct blocks blocks = {.n = 0};
     int tracked, first = 1, version = first_block(r, at, &blocks, &tracked);
 
-    *m = (struct messages){.fill = UNKNOWN, .type = UNKNOWN, .type_at = UNKNOWN};
+    *m = (struct messages){
+        .fill = UNKNOWN, .type = UNKNOWN, .type_at = UNKNOWN, .table_at = UNKNOWN};
     while (version && blocks.n > 0 && blocks.seen++ < BLOCKS_MAX && blocks.total < HEADER_MAX) {
         uint64_t begin = blocks.list[--blocks.n].at, size = blocks.list[blocks.n].size;
         uint8_t *p = read_at(r, begin, size);
@@ -209,6 +230,127 @@ static int read_header(const struct raw *r, uint64_t at, struct messages *m)
         free(p);
         first = 0;
     }
+    return version;
+}
+
+/* -------------------------------------------------------------- shared messages */
+
+/* A fractal heap, as far as its small objects are concerned. */
+struct heap {
+    uint64_t width, start, most, bits, root, rows;
+};
+
+/* The heap that holds fill values: the superblock names an object that names a table. */
+static uint64_t find_heap(const struct raw *r)
+{
+    size_t a = r->address_size, row = 14 + 2 * a;
+    uint8_t *p = read_at(r, 0, 12 + 2 * a);
+    struct bytes b = {p, p ? 12 + 2 * a : 0};
+    uint64_t extension = UNKNOWN, heap = UNKNOWN, i;
+    struct messages m;
+
+    if (p && p[8] >= 2) {
+        take(&b, 12 + a);
+        extension = take(&b, a);
+    }
+    free(p);
+    if (extension == UNKNOWN || !read_header(r, extension, &m) || m.table_at == UNKNOWN)
+        return UNKNOWN;
+    p = read_at(r, m.table_at, 4 + m.tables * row);
+    b = (struct bytes){p, p ? 4 + (size_t)m.tables * row : 0};
+    take(&b, 4);
+    for (i = 0; p && i < m.tables && heap == UNKNOWN; i++) {
+        uint64_t kinds;
+
+        take(&b, 2);
+        kinds = take(&b, 2);
+        take(&b, 10 + a);
+        heap = take(&b, a);
+        if (!(kinds & 1 << MSG_FILL))
+            heap = UNKNOWN;
+    }
+    free(p);
+    return heap;
+}
+
+static int read_heap(const struct raw *r, uint64_t at, struct heap *h)
+{
+    size_t a = r->address_size, l = r->length_size, before = 14 + 10 * l + 2 * a;
+    size_t size = before + 2 + 2 * l + 4 + a + 2;
+    uint8_t *p = read_at(r, at, size);
+    struct bytes b = {p, p ? size : 0};
+
+    take(&b, before);
+    *h = (struct heap){.width = take(&b, 2), .start = take(&b, l), .most = take(&b, l)};
+    h->bits = take(&b, 2);
+    take(&b, 2);
+    h->root = take(&b, a);
+    h->rows = take(&b, 2);
+    free(p);
+    /* Without a filter, or all of it lies elsewhere. */
+    return p && h->width > 0 && h->width <= 1024 && h->start >= 64 && h->start <= HEADER_MAX &&
+           h->bits > 0 && h->bits <= 64 && h->rows <= 64 && h->root != UNKNOWN;
+}
+
+/* Where the heap has the byte `offset`: in its only block, or in one of a doubling table. */
+static uint64_t heap_address(const struct raw *r, const struct heap *h, uint64_t offset)
+{
+    uint64_t row, block, size, before = 0, index;
+    uint64_t front = 5 + r->address_size + (h->bits + 7) / 8;
+    struct bytes b;
+    uint8_t *p;
+
+    if (h->rows == 0)
+        return offset < h->start ? h->root + offset : UNKNOWN;
+    for (row = 0; row < h->rows; row++, before += size * h->width) {
+        size = row < 2 ? h->start : h->start << (row - 1);
+        if (size > h->most || size > HEADER_MAX)
+            return UNKNOWN;
+        if (offset - before < size * h->width)
+            break;
+    }
+    if (row == h->rows)
+        return UNKNOWN;
+    index = row * h->width + (offset - before) / size;
+    p = read_at(r, h->root + front + index * r->address_size, r->address_size);
+    b = (struct bytes){p, p ? r->address_size : 0};
+    block = take(&b, r->address_size);
+    free(p);
+    return block == UNKNOWN ? UNKNOWN : block + (offset - before) % size;
+}
+
+/* The size of a fill value in the heap; 0 if it cannot be found. */
+static int find_shared_fill(const struct raw *r, struct messages *m)
+{
+    struct bytes id = {m->fill_id, sizeof m->fill_id};
+    uint64_t flags = take(&id, 1), heap = flags & 0xf0 ? UNKNOWN : find_heap(r), at;
+    struct heap h;
+    uint8_t *p;
+    int size;
+
+    if (heap == UNKNOWN || !read_heap(r, heap, &h))
+        return 0;
+    at = heap_address(r, &h, take(&id, (size_t)(h.bits + 7) / 8));
+    /* The size of the value stands in its first bytes; the value itself is HDF5's. */
+    for (size = 16, p = NULL; at != UNKNOWN && !p && size > 5; size--)
+        p = read_at(r, at, (uint64_t)size);
+    if (p) {
+        struct bytes b = {p, (size_t)size + 1};
+
+        m->fill = fill_size(&b, m->fill_kind == MSG_FILL_OLD);
+    }
+    free(p);
+    return p != NULL;
+}
+
+int header_sizes(int fd, uint64_t at, size_t address_size, uint64_t *fill, uint64_t *type)
+{
+    struct raw r = {.fd = fd, .address_size = address_size, .length_size = address_size};
+    struct messages m;
+    int version = read_header(&r, at, &m);
+
+    *fill = m.fill;
+    *type = m.type;
     return version;
 }
 
@@ -266,9 +408,9 @@ static int check_fill(struct job *j, hid_t dset)
     /* Without the bytes HDF5's word must do. */
     if (!raw_open(dset, &r, &at) || !read_header(&r, at, &m))
         return 0;
-    if (m.fill_shared)
+    if (m.fill_shared && !find_shared_fill(&r, &m))
         return job_fail(j, DREP_ERR_UNSUPPORTED,
-                        "its fill value is shared with other objects: it cannot be checked");
+                        "the fill value that it shares with other objects is not found");
     if (m.fill == UNKNOWN || m.fill == 0)
         return 0;
     size = element_size(&r, dset, &m);

@@ -479,6 +479,9 @@ void origins_release(struct origins *o);
 /* The properties of a dataset, after making sure that HDF5 reads them without harm:
  * hdf5_header.c.  -1 with j->why if the dataset is damaged; nothing of it is to be read then. */
 hid_t dataset_plist(struct job *j, hid_t dset);
+/* The object header at a place of a file: its version, 0 if there is none; bytes of its fill
+ * value and of an element, UINT64_MAX where it does not say. */
+int header_sizes(int fd, uint64_t at, size_t address_size, uint64_t *fill, uint64_t *type);
 /* Whether all elements of a dataset without chunks are stored; HDF5 takes that for granted. */
 int dataset_check_storage(struct job *j, hid_t dset, hid_t dcpl);
 /* Bytes of an element as the file has it; 0 if that is not known. */

@@ -231,6 +231,28 @@ static void chunk_indexes(hid_t f)
     grid(f, "btree", two, part, 0);
 }
 
+/* Fill values in the heap of shared messages, which has blocks of several sizes. */
+static void shared_fills(hid_t f)
+{
+    hsize_t n = 3;
+    hid_t t = H5Tcopy(H5T_C_S1);
+    char name[16], fill[600];
+    int i;
+
+    MUST(H5Tset_size(t, sizeof fill));
+    for (i = 0; i < 80; i++) {
+        hid_t p = H5Pcreate(H5P_DATASET_CREATE);
+
+        memset(fill, 'a' + i / 2 % 26, sizeof fill);
+        fill[0] = (char)('0' + i / 2);
+        MUST(H5Pset_fill_value(p, t, fill));
+        snprintf(name, sizeof name, "d%d", i);
+        put(f, name, t, simple(1, &n), p, NULL);
+        H5Pclose(p);
+    }
+    H5Tclose(t);
+}
+
 static void shared_messages(hid_t f)
 {
     hid_t t = H5Tcreate(H5T_COMPOUND, 16);
@@ -1203,6 +1225,7 @@ static const struct {
     {"old_format", old_format, OLD, "groups,chunked layout,filter deflate", "comment", ""},
     {"chunk_indexes", chunk_indexes, NEW, "chunked layout,unlimited dimensions", "", ""},
     {"shared_messages", shared_messages, SHARED, "compounds", "", ""},
+    {"shared_fills", shared_fills, SHARED, "fill values", "", ""},
     {"paged", paged, PAGED, "groups", "", ""},
     {"dense_attributes", dense_attributes, 0, "attributes of any type,creation order", "", ""},
     {"external_files", external_files, 0, "external layout", "layout", ""},

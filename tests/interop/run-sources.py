@@ -22,6 +22,7 @@ except ImportError as e:
     sys.exit(0)
 
 DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
+GENERATOR = os.path.join(os.path.abspath(os.environ.get("BUILDDIR", "build")), "release/tests/interop/hdf5gen")
 N = 20
 CASES = []
 
@@ -356,6 +357,37 @@ def a_fill_value_shorter_than_its_type(at):
             layout[:] = h5py.VirtualSource("in.h5", "x", (10,))
             f.create_virtual_dataset("x", layout)
         refuses_values("%s/v.h5" % at, "its fill value has 8 bytes")
+
+
+@case
+def a_shared_fill_value_shorter_than_its_type(at):
+    """It stands in a heap of shared messages, under a sum over each block."""
+    subprocess.run([GENERATOR, at], stdout=subprocess.DEVNULL, check=True)
+    with open("%s/shared_fills.h5" % at, "rb") as f:
+        data = bytearray(f.read())
+    blocks = [m.start() for m in re.finditer(b"FHDB", data)]
+    changed = 0
+    for begin, end in zip(blocks, blocks[1:] + [len(data)]):
+        fills = [m.start() for m in re.finditer(re.escape(struct.pack("<I", 600)) + rb".(.)\1{20}", data[begin:end])]
+        for fill in fills:
+            struct.pack_into("<I", data, begin + fill, 8)
+        # The sum stands behind the front of the block and counts as zeros; blocks double.
+        for size in (1024, 2048, 4096) if fills else ():
+            block = data[begin:begin + size]
+            block[18:22] = bytes(4)
+            again = bytearray(block)
+            for fill in fills:
+                if fill + 4 <= size:
+                    struct.pack_into("<I", again, fill, 600)
+            if lookup3(bytes(again)) == struct.unpack_from("<I", data, begin + 18)[0]:
+                struct.pack_into("<I", data, begin + 18, lookup3(bytes(block)))
+                changed += len(fills)
+    check(changed >= 30, "only %d fill values changed", changed)
+    path = "%s/in.h5" % at
+    with open(path, "wb") as f:
+        f.write(data)
+    status, err, _ = imported(path, MALLOC_PERTURB_="85")
+    check(status == 1 and err.count("its fill value has 8 bytes and its elements 600") == changed, "%d: %s", changed, err)
 
 
 @case
