@@ -273,15 +273,26 @@ static int create(const struct convert *c, drep_file *from, drep_file **to)
     return err;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static int convert_into(struct convert *c, drep_file *from)
 {
+    bool in_place = !c->commit && same_file(c->source, c->target);
     drep_file *to;
     int status, err = create(c, from, &to);
 
     if (err)
         return tool_fail(c->target, NULL, err);
     stop_catch();
-    err = copy(c, from, to);
+    /* Nobody writes to a file that is about to be replaced: its newest commit stays that. */
+    err = in_place ? drep_refresh(from) : 0;
+    if (!err)
+        err = copy(c, from, to);
     if (err) {
         status = err == DREP_ERR_STOPPED && limit_stopped()
                      ? TOOL_IO
@@ -297,17 +308,8 @@ static int convert_into(struct convert *c, drep_file *from)
     return c->nlosses > 0 ? TOOL_DIFFERS : TOOL_FINE;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 static int convert(struct convert *c)
 {
-    /* Who replaces a file holds it, so that nobody else writes into it meanwhile. */
-    int amode = !c->commit && same_file(c->source, c->target) ? DREP_RDWR : DREP_RDONLY;
     drep_file *from;
     int status;
 
@@ -320,7 +322,7 @@ static int convert(struct convert *c)
             return status;
         c->datarep = c->datarep ? c->datarep : c->own;
     }
-    status = tool_open_commit(c->source, amode, c->plugins, c->commit, &from);
+    status = tool_open_commit(c->source, DREP_RDONLY, c->plugins, c->commit, &from);
     if (status)
         return status;
     outfile_from(c->source);

@@ -287,7 +287,7 @@ int exchange_run(const struct exchange *x, bool import)
 
 static bool is_hdf5(const char *path)
 {
-    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
     bool is = f && foreign_is_hdf5(f);
 
     if (f)

@@ -77,7 +77,7 @@ static int put_raw(struct outlet *o, const char *path, drep_dataset *ds, const d
     if (o->f->records || *out->hidden)
         return raw_out(o, path, ds, info, slice, out->hidden, out->fd);
     snprintf(name, sizeof name, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
-    fd = mkstemp(name);
+    fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0) {
         tool_say(name, NULL, "%s", strerror(errno));
         return TOOL_IO;

@@ -122,7 +122,7 @@ static int is_too_long(hid_t space)
 
     if (H5Sget_select_type(space) == H5S_SEL_HYPERSLABS && H5Sis_regular_hyperslab(space) > 0 &&
         H5Sget_regular_hyperslab(space, start, stride, count, block) >= 0) {
-        none = fopen("/dev/null", "w");
+        none = fopen("/dev/null", "we");
         one =
             none && print_box(none, H5Sget_simple_extent_ndims(space), start, stride, count, block);
         if (none)

@@ -39,7 +39,7 @@ static const struct format *format_named(const char *name)
 /* What lies in a file counts more than its name. */
 static int look(const char *path, bool *hdf5, int *flat)
 {
-    FILE *f = fopen(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path, "rb");
+    FILE *f = fopen(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path, "rbe");
     char front[16];
     struct stat st;
 
@@ -62,7 +62,7 @@ static int look(const char *path, bool *hdf5, int *flat)
 /* Says what a file is that no import knows; an exit code. */
 static int refuse(const char *path)
 {
-    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
     const char *name = f ? foreign_name(f) : NULL;
 
     if (f)

@@ -90,7 +90,7 @@ static int make_temporary(char name[PATH_MAX])
     int fd;
 
     snprintf(name, PATH_MAX, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
-    fd = mkstemp(name);
+    fd = mkostemp(name, O_CLOEXEC);
     return fd < 0 ? refused(name) : fd;
 }
 

@@ -16,7 +16,7 @@
 /* Reads a whole file or stream; *text is malloc'ed.  0, or an exit code. */
 static int read_all(const char *name, char **text, size_t *size)
 {
-    FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
+    FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "rbe");
     size_t len = 0, cap = (size_t)1 << 16, n;
     char *buf = f ? malloc(cap) : NULL, *bigger;
     int status = 0;

@@ -80,7 +80,7 @@ static void ask(struct subject *s)
 static void child(struct subject *s, const struct check *check)
 {
     const struct rlimit none = {0, 0};
-    int code, held = 0, nowhere = open("/dev/null", O_WRONLY);
+    int code, held = 0, nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     setrlimit(RLIMIT_CORE, &none);
     /* What a crash prints is not for our reader. */
@@ -146,7 +146,7 @@ static bool run(struct subject *s, const struct check *check)
     pid_t pid;
 
     memset(s->findings, 0, sizeof *s->findings);
-    if (pipe(pipes) != 0)
+    if (pipe2(pipes, O_CLOEXEC) != 0)
         return false;
     pid = fork();
     if (pid == 0) {

@@ -77,7 +77,7 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
         return say_no_commit(path);
     if (err != DREP_ERR_NOT_DREP)
         return err ? tool_fail(path, NULL, err) : TOOL_FINE;
-    f = fopen(path, "rb");
+    f = fopen(path, "rbe");
     err = say_foreign(path, f ? foreign_name(f) : NULL);
     if (f)
         fclose(f);

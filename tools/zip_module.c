@@ -1,5 +1,6 @@
 /* zip_module.c - what becomes datarep-zip.so: zip archives through libzip. */
 #include "zip.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static int unpack(zip_t *archive, zip_uint64_t index, const char *name, char *bu
     if (!member)
         return fail(why, name, zip_strerror(archive));
     snprintf(path, sizeof path, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
-    fd = mkstemp(path);
+    fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
         unlink(path);
     while (fd >= 0 && (n = zip_fread(member, buf, BUFFER)) > 0 && put(fd, buf, (size_t)n) == 0)
@@ -95,7 +96,7 @@ int datarep_zip_each(int fd, zip_member_fn *fn, void *ctx, int *status, char *wh
 {
     zip_error_t error;
     zip_t *archive;
-    int code, result, own = dup(fd);
+    int code, result, own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
     archive = own < 0 ? NULL : zip_fdopen(own, 0, &code);
     if (!archive) {
