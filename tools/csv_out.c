@@ -181,6 +181,7 @@ static int begin(struct csv_out *c, struct outlet *outlet, const char *path, con
                                                                                 : ',';
     if (sink_init(&c->sink, fd))
         return tool_no_memory();
+    c->sink.summed = !outlet->x->no_verify;
     c->sink.name = strcmp(outlet->x->dst, "-") == 0 ? NULL : outlet->x->dst;
     status = columns_init(&c->columns, outlet->name, held, held);
     return status ? status : put_header(c, path);
@@ -189,8 +190,12 @@ static int begin(struct csv_out *c, struct outlet *outlet, const char *path, con
 static int end(struct csv_out *c, int status)
 {
     columns_release(&c->columns);
-    if (!status)
-        return sink_close(&c->sink);
+    if (!status) {
+        status = sink_close(&c->sink);
+        c->outlet->sum = c->sink.sum;
+        c->outlet->size = c->sink.flushed;
+        return status;
+    }
     sink_release(&c->sink);
     return status;
 }

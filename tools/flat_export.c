@@ -38,6 +38,47 @@ static int put_all(const char *name, int fd, const char *buf, size_t size)
     return 0;
 }
 
+/* A file as it will be found: not what goes to standard output, a device or a pipe. */
+static bool can_verify(const struct outlet *o, const struct outfile *out)
+{
+    return *out->hidden && !o->x->no_verify;
+}
+
+/* Reads a .npy file back; its descriptor stays the caller's. */
+static int verify_npy(const struct outlet *o, const char *path, drep_dataset *ds,
+                      const drep_dsinfo *info, const struct slice *slice, int fd)
+{
+    struct source s;
+    int status = source_npy(&s, o->x->dst, fd);
+
+    if (status)
+        return status;
+    status = flat_verify(o, path, ds, info, slice, &s, false);
+    source_release(&s);
+    return status;
+}
+
+/* The bytes of a table are those that were written.  (What stands in fields cannot tell all
+ * values apart: a text and a number, a missing one and an empty text.) */
+static int verify_table(const struct outlet *o, const struct outfile *out)
+{
+    static char buf[1 << 16];
+    uint64_t sum = SINK_SUM, size = 0;
+    ssize_t n;
+
+    while ((n = pread(out->fd, buf, sizeof buf, (off_t)size)) > 0) {
+        sum = sink_sum(sum, buf, (size_t)n);
+        size += (uint64_t)n;
+    }
+    if (n == 0 && sum == o->sum && size == o->size)
+        return 0;
+    tool_say(o->x->dst, NULL, "%s",
+             n < 0             ? strerror(errno)
+             : size != o->size ? "as many bytes as were written are not read back"
+                               : "other bytes than were written are read back");
+    return n < 0 ? TOOL_IO : TOOL_CORRUPT;
+}
+
 static void say_rounded(struct outlet *o, const char *path, int64_t rounded)
 {
     if (rounded == 0)
@@ -48,20 +89,24 @@ static void say_rounded(struct outlet *o, const char *path, int64_t rounded)
 }
 
 static int put_npy(struct outlet *o, const char *path, drep_dataset *ds, const drep_dsinfo *info,
-                   const struct slice *slice, int fd)
+                   const struct slice *slice, const struct outfile *out)
 {
     static char buf[1 << 16];
     struct npy_out *n;
     ssize_t size = 0;
+    int64_t rounded;
     int status = npy_out_open(&n, o, path, ds, info, slice);
 
     if (status)
         return status == OUTLET_NONE ? TOOL_CORRUPT : status;
     while (!status && (size = npy_out_read(n, buf, sizeof buf)) > 0)
-        status = put_all(o->x->dst, fd, buf, (size_t)size);
+        status = put_all(o->x->dst, out->fd, buf, (size_t)size);
     if (size < 0)
         status = TOOL_IO;
-    say_rounded(o, path, npy_out_close(n));
+    rounded = npy_out_close(n);
+    say_rounded(o, path, rounded);
+    if (!status && rounded == 0 && can_verify(o, out))
+        status = verify_npy(o, path, ds, info, slice, out->fd);
     return status;
 }
 
@@ -75,7 +120,7 @@ static int put_raw(struct outlet *o, const char *path, drep_dataset *ds, const d
     int fd, status;
 
     if (o->f->records || *out->hidden)
-        return raw_out(o, path, ds, info, slice, out->hidden, out->fd);
+        return raw_out(o, path, ds, info, slice, out->hidden, out->fd, can_verify(o, out));
     snprintf(name, sizeof name, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
     fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0) {
@@ -84,7 +129,7 @@ static int put_raw(struct outlet *o, const char *path, drep_dataset *ds, const d
     }
     unlink(name);
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    status = raw_out(o, path, ds, info, slice, name, fd);
+    status = raw_out(o, path, ds, info, slice, name, fd, false);
     while (!status && (n = read(fd, buf, sizeof buf)) > 0)
         status = put_all(o->x->dst, out->fd, buf, (size_t)n);
     if (!status && n < 0)
@@ -102,13 +147,18 @@ static int put_dataset(struct outlet *o, const char *path, drep_dataset *ds,
         tool_say(o->name, path, "this dataset has no elements at all");
         return TOOL_USAGE;
     }
-    progress_begin("export", PROGRESS_ITEMS, (uint64_t)slice_count(slice));
+    /* Once on the way out, once on the way back. */
+    progress_begin("export", PROGRESS_ITEMS,
+                   (uint64_t)slice_count(slice) *
+                       (can_verify(o, out) && o->f->format != FLAT_CSV ? 2 : 1));
     if (o->f->format == FLAT_NPY)
-        status = put_npy(o, path, ds, info, slice, out->fd);
+        status = put_npy(o, path, ds, info, slice, out);
     else if (o->f->format == FLAT_CSV)
         status = csv_out(o, path, ds, info, slice, out->fd);
     else
         status = put_raw(o, path, ds, info, slice, out);
+    if (o->f->format == FLAT_CSV && !status && can_verify(o, out))
+        status = verify_table(o, out);
     progress_end();
     return status;
 }
@@ -121,6 +171,7 @@ struct entry {
     char *path, *name;
     drep_dataset *ds;
     struct npy_out *npy;
+    int64_t rounded;
 };
 
 struct archive {
@@ -128,6 +179,7 @@ struct archive {
     size_t above; /* bytes of the group's path */
     struct entry *list;
     size_t len, cap;
+    size_t verified; /* members that were read back */
 };
 
 static int add_member(struct walk *walk, const struct walk_item *item)
@@ -204,8 +256,10 @@ static int open_member(struct entry *m)
 
 static void close_member(struct entry *m)
 {
-    if (m->npy)
-        say_rounded(m->o, m->path, npy_out_close(m->npy));
+    if (m->npy) {
+        m->rounded = npy_out_close(m->npy);
+        say_rounded(m->o, m->path, m->rounded);
+    }
     if (m->ds)
         drep_dataset_close(m->ds);
     m->npy = NULL;
@@ -261,6 +315,56 @@ static int check_members(struct archive *a)
     return 0;
 }
 
+/* A member of the archive that was made, in a file of its own. */
+static int verify_member(void *ctx, const char *name, int fd)
+{
+    struct archive *a = ctx;
+    struct slice slice;
+    drep_dsinfo info;
+    drep_dataset *ds;
+    size_t i;
+    int err, status;
+
+    for (i = 0; i < a->len && strcmp(a->list[i].name, name) != 0; i++)
+        ;
+    if (i == a->len || a->list[i].rounded > 0)
+        return 0;
+    a->verified++;
+    err = drep_dataset_open(a->o->file, a->list[i].path, &ds);
+    if (err)
+        return tool_fail(a->o->name, a->list[i].path, err);
+    err = drep_dataset_info(ds, &info);
+    if (err) {
+        status = tool_fail(a->o->name, a->list[i].path, err);
+    } else {
+        slice_all(&slice, info.rank, info.dims);
+        status = verify_npy(a->o, a->list[i].path, ds, &info, &slice, fd);
+    }
+    drep_dataset_close(ds);
+    return status;
+}
+
+static int verify_archive(struct archive *a, const struct outfile *out)
+{
+    int fd = open(out->hidden, O_RDONLY | O_CLOEXEC), status;
+    size_t i, rounded = 0;
+
+    if (fd < 0) {
+        tool_say(a->o->x->dst, NULL, "%s", strerror(errno));
+        return TOOL_IO;
+    }
+    status = zip_each(a->o->x->dst, fd, verify_member, a);
+    close(fd);
+    for (i = 0; i < a->len; i++)
+        rounded += a->list[i].rounded > 0;
+    if (!status && a->verified != a->len - rounded) {
+        tool_say(a->o->x->dst, NULL, "%zu of %zu arrays are read back", a->verified + rounded,
+                 a->len);
+        status = TOOL_CORRUPT;
+    }
+    return status;
+}
+
 static int put_archive(struct outlet *o, const char *group, const struct outfile *out)
 {
     struct archive a = {.o = o};
@@ -283,6 +387,8 @@ static int put_archive(struct outlet *o, const char *group, const struct outfile
             .name = a.list[i].name, .begin = begin_member, .read = read_member, .ctx = &a.list[i]};
     if (!status)
         status = zip_make(o->x->dst, out->hidden, inputs, a.len);
+    if (!status && can_verify(o, out))
+        status = verify_archive(&a, out);
     free(inputs);
     archive_release(&a);
     return status;
@@ -337,8 +443,10 @@ static int put_operand(struct outlet *o, struct operand *operand, struct outfile
         status = only_dataset(o, operand, &n);
     if (!status && n == 1)
         return put_one(o, operand, out);
-    if (!status && o->f->format == FLAT_CSV)
-        return csv_out_group(o, operand->path, out->fd);
+    if (!status && o->f->format == FLAT_CSV) {
+        status = csv_out_group(o, operand->path, out->fd);
+        return !status && can_verify(o, out) ? verify_table(o, out) : status;
+    }
     if (!status) {
         tool_say(o->name, operand->path, "%zu datasets; --root=PATH chooses one", n);
         status = TOOL_USAGE;

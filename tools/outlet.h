@@ -5,6 +5,7 @@
 #include "blocks.h"
 #include "flat.h"
 #include "print.h"
+#include "source.h"
 #include <sys/types.h>
 
 struct outlet {
@@ -12,7 +13,8 @@ struct outlet {
     const struct exchange *x;
     const char *name; /* of the container, for messages */
     drep_file *file;
-    bool left_out; /* something could not be carried over, and that was said */
+    bool left_out;      /* something could not be carried over, and that was said */
+    uint64_t sum, size; /* of the table that was written */
 };
 
 /* Functions give an exit code after saying what is wrong; this one: what was asked for has
@@ -31,13 +33,20 @@ ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size);
 /* Gives how many values were rounded. */
 int64_t npy_out_close(struct npy_out *n);
 
+/* Compares the elements that a source reads with those of a dataset.  raw: in the datatype of
+ * the dataset; else in what both can be read as.  An exit code, after naming what differs. */
+int flat_verify(const struct outlet *outlet, const char *path, drep_dataset *dataset,
+                const drep_dsinfo *info, const struct slice *slice, struct source *source,
+                bool raw);
+
 /* A dataset as a table, or the datasets of a group as its columns. */
 int csv_out(struct outlet *outlet, const char *path, drep_dataset *dataset, const drep_dsinfo *info,
             const struct slice *slice, int fd);
 int csv_out_group(struct outlet *outlet, const char *path, int fd);
 
-/* A dataset as bare elements, into a file of that name or, in records, that descriptor. */
+/* A dataset as bare elements, into a file of that name or, in records, that descriptor.
+ * Reads it back if `verify`. */
 int raw_out(struct outlet *outlet, const char *path, drep_dataset *dataset, const drep_dsinfo *info,
-            const struct slice *slice, const char *name, int fd);
+            const struct slice *slice, const char *name, int fd, bool verify);
 
 #endif

@@ -4,6 +4,7 @@
 #include "source.h"
 #include "tool.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct raw_out {
     struct blocks blocks;
     char *buf;
     int64_t rounded;
+    int64_t changed; /* by the representation of the file */
 };
 
 static int failed(const struct raw_out *r, int err)
@@ -127,7 +129,8 @@ static int by_columns(const struct raw_out *r, const int64_t *count, drep_type *
     return err;
 }
 
-static int write_columns(const struct raw_out *r, drep_view *view, const drep_type *filetype)
+static int write_columns(const struct raw_out *r, drep_view *view, const drep_type *filetype,
+                         const drep_xfer *xfer)
 {
     int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK];
     drep_type *box = NULL, *memory = NULL;
@@ -140,7 +143,7 @@ static int write_columns(const struct raw_out *r, drep_view *view, const drep_ty
     if (!err)
         err = by_columns(r, count, &memory);
     if (!err)
-        err = drep_write_at(view, 0, r->buf, 1, memory, NULL, NULL);
+        err = drep_write_at(view, 0, r->buf, 1, memory, xfer, NULL);
     drep_type_free(box);
     drep_type_free(memory);
     return err;
@@ -148,7 +151,8 @@ static int write_columns(const struct raw_out *r, drep_view *view, const drep_ty
 
 static int write_view(struct raw_out *r, const char *name)
 {
-    drep_xfer xfer = {.range = r->outlet->x->range};
+    drep_report report = {0};
+    drep_xfer xfer = {.range = r->outlet->x->range, .report = &report};
     drep_type *filetype = NULL;
     drep_view *view = NULL;
     int64_t size;
@@ -162,10 +166,12 @@ static int write_view(struct raw_out *r, const char *name)
     while (!err && !status && blocks_next(&r->blocks)) {
         status = next(r);
         if (!status && columns)
-            err = write_columns(r, view, filetype);
+            err = write_columns(r, view, filetype, &xfer);
         else if (!status)
             err = drep_write_at(view, r->blocks.first, r->buf, r->blocks.len, r->info->type, &xfer,
                                 NULL);
+        r->changed += report.inexact + report.overflow + report.nan_lost;
+        report = (drep_report){0};
     }
     if (view && !err)
         err = drep_view_close(view);
@@ -314,8 +320,33 @@ static int write_records(struct raw_out *r, int fd)
     return status;
 }
 
+static int read_back(const struct raw_out *r, const char *name)
+{
+    struct raw raw = {.file = name,
+                      .type = r->info->type,
+                      .rank = r->rank,
+                      .datarep = r->datarep,
+                      .records = r->outlet->f->records,
+                      .column_major = r->outlet->f->column_major && r->rank > 1};
+    int fd = open(name, O_RDONLY | O_CLOEXEC), status;
+    struct source s;
+
+    if (fd < 0) {
+        tool_say(r->outlet->x->dst, NULL, "%s", strerror(errno));
+        return TOOL_IO;
+    }
+    memcpy(raw.dims, r->dims, sizeof raw.dims);
+    status = source_raw(&s, &raw, fd);
+    if (!status) {
+        status = flat_verify(r->outlet, r->path, r->dataset, r->info, r->slice, &s, true);
+        source_release(&s);
+    }
+    close(fd);
+    return status;
+}
+
 int raw_out(struct outlet *outlet, const char *path, drep_dataset *dataset, const drep_dsinfo *info,
-            const struct slice *slice, const char *name, int fd)
+            const struct slice *slice, const char *name, int fd, bool verify)
 {
     struct raw_out r = {
         .outlet = outlet, .path = path, .dataset = dataset, .info = info, .slice = slice};
@@ -323,6 +354,9 @@ int raw_out(struct outlet *outlet, const char *path, drep_dataset *dataset, cons
 
     if (!status)
         status = outlet->f->records ? write_records(&r, fd) : write_view(&r, name);
+    /* What was rounded is no longer what the dataset holds. */
+    if (!status && verify && r.rounded == 0 && r.changed == 0)
+        status = read_back(&r, name);
     free(r.buf);
     if (r.rounded > 0) {
         tool_say(outlet->name, path,

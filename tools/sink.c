@@ -19,7 +19,7 @@ int sink_init(struct sink *s, int fd)
 
     if (!buf)
         return -1;
-    *s = (struct sink){.fd = fd, .buf = buf, .cap = SINK_SIZE};
+    *s = (struct sink){.fd = fd, .buf = buf, .cap = SINK_SIZE, .sum = SINK_SUM};
     return 0;
 }
 
@@ -30,12 +30,23 @@ void sink_release(struct sink *s)
     s->len = s->cap = 0;
 }
 
+uint64_t sink_sum(uint64_t sum, const char *bytes, size_t size)
+{
+    size_t i;
+
+    for (i = 0; i < size; i++)
+        sum = (sum ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
 static void write_all(struct sink *s, const char *bytes, size_t size)
 {
     size_t done = 0;
     ssize_t n;
 
     limit_output(size);
+    if (s->summed)
+        s->sum = sink_sum(s->sum, bytes, size);
     if (!s->err && limit_over())
         s->err = ECANCELED;
     while (!s->err && done < size) {

@@ -20,6 +20,8 @@ struct sink {
     uint64_t flushed; /* bytes that left the buffer */
     uint64_t hidden;  /* bytes that only say a colour */
     bool color;
+    bool summed;  /* keep a sum of what is flushed */
+    uint64_t sum; /* sink_sum() */
 };
 
 /* 0, or -1 when there is no memory. */
@@ -28,6 +30,10 @@ void sink_release(struct sink *s);
 /* Writes what is left and releases.  0, or an exit code after saying what went wrong;
  * a broken pipe is not worth a word. */
 int sink_close(struct sink *s);
+
+/* Goes on with the sum (FNV-1a, 64 bits) of bytes; the first is SINK_SUM. */
+#define SINK_SUM UINT64_C(0xcbf29ce484222325)
+uint64_t sink_sum(uint64_t sum, const char *bytes, size_t size);
 
 /* Room for `size` bytes (at most 4,096) where the next ones go, and how many of them were
  * written there; NULL after an error. */

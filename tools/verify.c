@@ -53,7 +53,7 @@ static void value_text(const struct verify *v, const drep_type *type, const void
     drep_type_free(shown);
 }
 
-static void gap_text(const struct verify *v, const struct gap *gap, char *text, size_t size)
+void verify_text(const struct verify *v, const struct gap *gap, char *text, size_t size)
 {
     char a[120], b[120];
 
@@ -80,7 +80,7 @@ int64_t verify_compare(const struct verify *v, const drep_type *type, int64_t n,
     for (i = 0; i < n; i++, a += step, b += step) {
         if (memcmp(a, b, (size_t)step) == 0 || !compare_element(&how, type, a, type, b, &gap))
             continue;
-        gap_text(v, &gap, text, size);
+        verify_text(v, &gap, text, size);
         return i;
     }
     return -1;

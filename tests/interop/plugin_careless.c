@@ -1,13 +1,16 @@
-/* plugin_careless.c - a libhdf5 that loses values without a word, for LD_PRELOAD.
+/* plugin_careless.c - a libhdf5, and a system, that lose values without a word, for LD_PRELOAD.
  *
  * CARELESS says what goes wrong: "data" and "attribute" flip a bit of the last element that is
  * written, "fill" one of the fill value, "arrays" keeps libhdf5's own conversion of arrays,
- * which loses strings. */
+ * which loses strings; "write" flips a bit of the last byte that is written into a file with
+ * ".out" in its name. */
 #define H5_USE_110_API
 #include <dlfcn.h>
 #include <hdf5.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int is_on(const char *what)
 {
@@ -82,4 +85,47 @@ __attribute__((visibility("default"))) herr_t H5Tregister(H5T_pers_t pers, const
 
     *(void **)&real = dlsym(RTLD_NEXT, "H5Tregister");
     return is_on("arrays") ? 0 : real(pers, name, src, dst, func);
+}
+
+static int is_target(int fd)
+{
+    char link[40], path[4096];
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = is_on("write") ? readlink(link, path, sizeof path - 1) : -1;
+    if (n < 0)
+        return 0;
+    path[n] = 0;
+    return strstr(path, ".out") != NULL;
+}
+
+__attribute__((visibility("default"))) ssize_t write(int fd, const void *buf, size_t size)
+{
+    ssize_t (*real)(int, const void *, size_t) = NULL;
+    unsigned char *wrong = NULL;
+    ssize_t n;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "write");
+    /* A wrong header would be no array at all. */
+    if (size > 6 && memcmp(buf, "\223NUMPY", 6) != 0 && is_target(fd))
+        wrong = flipped(buf, size, 1);
+    n = real(fd, wrong ? wrong : buf, size);
+    free(wrong);
+    return n;
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *buf, size_t size,
+                                                      off_t offset)
+{
+    ssize_t (*real)(int, const void *, size_t, off_t) = NULL;
+    unsigned char *wrong = NULL;
+    ssize_t n;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "pwrite");
+    if (size && is_target(fd))
+        wrong = flipped(buf, size, 1);
+    n = real(fd, wrong ? wrong : buf, size, offset);
+    free(wrong);
+    return n;
 }

@@ -62,5 +62,25 @@ ok "a number" sees data '/f: [1,2]: 6.0 was written, 6.000000000000001 is read b
 ok "an attribute" sees attribute '/: attribute a: 3 was written, 2 is read back'
 ok "a fill value" sees fill '/f: fill value: 7.5 was written, 7.500000000000001 is read back'
 ok "strings in arrays" sees arrays '/g/names: [1][0].s: "c" was written, "" is read back'
+
+# The other formats, where the system writes something else than it is given.
+flat() { # FORMAT MESSAGE OPTION...
+    format=$1 message=$2
+    shift 2
+    rm -rf "$dir/out" && mkdir "$dir/out" || return 1
+    CARELESS=write LD_PRELOAD=$careless "$datarep" export --root=/f --format="$format" "$@" "$dir/a.drep" \
+        "$dir/out/a.out" 2> "$dir/err"
+    status=$?
+    cat "$dir/err"
+    [ "$status" = 4 ] && grep -qF "$dir/out/a.out: $message" "$dir/err" && only "" || return 1
+    CARELESS=write LD_PRELOAD=$careless "$datarep" export --no-verify --root=/f --format="$format" "$@" \
+        "$dir/a.drep" "$dir/out/a.out" && only "./a.out " || return 1
+    "$datarep" export --root=/f --format="$format" "$@" "$dir/a.drep" "$dir/out/a.out"
+}
+
+ok "a number in a .npy file" flat npy '/f: [1,2]: 6.0 was written'
+ok "a number in a raw file" flat raw '/f: [1,2]: 6.0 was written'
+ok "a number in a raw file of columns" flat raw '/f: [1,2]: 6.0 was written' --order=F
+ok "a byte of a table" flat csv 'other bytes than were written are read back'
 echo "1..$n"
 exit $failed
