@@ -487,6 +487,9 @@ uninstall: ## remove what install put there
 clean: ## remove build/
 	rm -rf build
 
+# For scripts: the value of a variable.
+print-%: ; @echo '$($*)'
+
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | sed 's/%/GROUP/' | \
 	    awk -F '~' '{ printf "%-20s %s\n", $$1, $$2 }'
