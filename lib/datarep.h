@@ -324,7 +324,7 @@ typedef struct drep_ref {
 } drep_ref;
 
 /* Frees what reading `count` elements of `type` into `buf` allocated, and zeroes
- * those pointers. */
+ * those pointers.  A negative count, or one that no memory holds, does nothing. */
 DREP_API void drep_vlen_free(const drep_type *type, int64_t count, void *buf);
 
 /* A scalar beyond the predefined ones: any integer or real laid out in up to 32
@@ -619,17 +619,19 @@ typedef struct drep_xfer {
 /* Converts in memory: `count` elements of `from` at src into as many data items of
  * `to` at dst, both as this machine holds them.  Variable-length parts are copied,
  * malloc'ed, for drep_vlen_free().  DREP_ERR_TYPE, DREP_ERR_CONVERSION,
- * DREP_ERR_COUNT (the items do not fill whole elements of `to`). */
+ * DREP_ERR_COUNT (a negative count, or the items do not fill whole elements of `to`),
+ * DREP_ERR_VALUE_TOO_LARGE (more elements than any memory holds: nothing was looked at). */
 DREP_API int drep_convert(const drep_type *to, void *dst, const drep_type *from, const void *src,
                           int64_t count, const drep_xfer *xfer);
 
 /* Pack (MPI 5.0, 5.3): data items of `count` elements at `inbuf` to `outbuf` at
  * *position (bytes, advanced), as `datarep` stores them, without padding or
  * header.  drep_pack_size: the bytes that takes, exactly.  DREP_ERR_BUFFER if
- * outbuf is too small (nothing written), DREP_ERR_TYPE for variable-length
- * types.  The packed bytes may be those of `inbuf`, or of the unpacked elements, where
- * every item stays at its place: `type` has no gaps, its items are as long under `datarep`,
- * and that is a table.  Otherwise the two must not overlap. */
+ * outbuf is too small (nothing written), DREP_ERR_TRUNCATE if inbuf ends before, DREP_ERR_TYPE for
+ * variable-length types, DREP_ERR_COUNT (negative), DREP_ERR_VALUE_TOO_LARGE (more than 2^62
+ * bytes packed, or more elements than any memory holds).  The packed bytes may be those of `inbuf`,
+ * or of the unpacked elements, where every item stays at its place: `type` has no gaps, its items
+ * are as long under `datarep`, and that is a table.  Otherwise the two must not overlap. */
 DREP_API int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_type *type,
                        void *outbuf, int64_t outsize, int64_t *position);
 DREP_API int drep_unpack(const char *datarep, const void *inbuf, int64_t insize, int64_t *position,
@@ -644,8 +646,8 @@ DREP_API int drep_pack_size(const char *datarep, int64_t count, const drep_type 
  * `count` elements with exactly its items.  *position is advanced by the whole unit.
  * drep_pack_unit_size: exactly its bytes.  Errors of unpacking besides those of drep_unpack:
  * DREP_ERR_NOT_DREP (no such unit), DREP_ERR_VERSION, DREP_ERR_TRUNCATE, DREP_ERR_CHECKSUM,
- * DREP_ERR_FORMAT, DREP_ERR_COUNT (other items), DREP_ERR_UNSUPPORTED_DATAREP (unknown, or
- * it takes other extents here). */
+ * DREP_ERR_FORMAT, DREP_ERR_COUNT (other items, or negative), DREP_ERR_UNSUPPORTED_DATAREP
+ * (unknown, or it takes other extents here). */
 DREP_API int drep_pack_unit(const char *datarep, const void *inbuf, int64_t count,
                             const drep_type *type, void *outbuf, int64_t outsize,
                             int64_t *position);
@@ -968,7 +970,9 @@ typedef struct drep_attrinfo {
 DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
                             drep_attrinfo *out);
 DREP_API void drep_attrinfo_release(drep_attrinfo *info);
-/* Reads all elements as `type` (same number of items) into buf. */
+/* Reads all elements as `type` (same number of items) into buf.  DREP_ERR_NOT_FOUND,
+ * DREP_ERR_COUNT (the items do not fill whole elements of `type`), DREP_ERR_VALUE_TOO_LARGE (these
+ * would lie farther apart than memory reaches). */
 DREP_API int drep_attr_read(drep_file *file, const char *path, const char *name,
                             const drep_type *type, void *buf);
 DREP_API int drep_attr_remove(drep_file *file, const char *path, const char *name);
@@ -1138,7 +1142,8 @@ DREP_API void drep_selection_free(drep_selection *sel);
  * (DREP_ERR_TYPE where no value conversion exists).  A write becomes visible to
  * others at the next commit; one that fails changes nothing.
  * Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION, DREP_ERR_CHECKSUM (object and
- * byte), DREP_ERR_COUNT, DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
+ * byte), DREP_ERR_COUNT, DREP_ERR_VALUE_TOO_LARGE (memory's elements would lie farther apart than
+ * memory reaches), DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
 DREP_API int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                        void *buf, const drep_xfer *xfer);
 DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
@@ -1221,7 +1226,9 @@ DREP_API int drep_view_size(drep_view *view, int64_t *etypes);
 /* Moves `count` elements of `type` at buf, beginning at etype number `offset`.  The items
  * of `type` must be those of the view, in order.  *items (may be NULL): data items moved;
  * fewer than asked for when the file ends before (a read), or when an error stops a
- * write in the middle.  Nothing behind the last whole item is touched. */
+ * write in the middle.  Nothing behind the last whole item is touched.  DREP_ERR_COUNT (a
+ * negative offset or count), DREP_ERR_VALUE_TOO_LARGE (more elements than any memory holds, or
+ * their place in the file ends beyond 2^63 bytes), DREP_ERR_TYPE, DREP_ERR_READ_ONLY. */
 DREP_API int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count,
                           const drep_type *type, const drep_xfer *xfer, int64_t *items);
 DREP_API int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t count,

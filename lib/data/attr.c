@@ -121,7 +121,7 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
     struct buf *value = &f->scratch[1];
     struct attr_rec rec; /* whose list of lengths is long: shape_of() sets what is in use */
     struct key key;
-    int64_t count;
+    int64_t count, items;
     uint64_t id;
     int err;
 
@@ -132,6 +132,8 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
         return err;
     if (count > 0 && buf == NULL)
         return fail(DREP_ERR_ARG, "no buffer");
+    if ((err = type_elements(type, count, &items)) != 0)
+        return err;
     err = path_id(f, path, &id);
     if (err == 0)
         err = attr_key(&key, id, name);
@@ -285,6 +287,8 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
     if (err == 0 && (__builtin_mul_overflow(a.count, a.ft->type->items, &items) ||
                      (items > 0 && (type->items == 0 || items % type->items != 0))))
         err = fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
+    if (err == 0 && items > 0)
+        err = type_elements(type, items / type->items, &items);
     if (err == 0 && a.count > 0)
         err = value_get(file, &a.rec.value, a.ft->type, a.count, type, buf);
     found_release(&a);

@@ -530,6 +530,8 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     if (src->count < 0 || src->data == NULL)
         return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
                     (long long)src->count);
+    if ((err = type_elements(mb, src->count, &n)) != 0)
+        return err;
     if ((err = inner_init(&in, c, dst_leaf, mb, true)) != 0)
         return err;
     err = inner_count(mb, src->count, fb, &n);
@@ -599,9 +601,11 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
 {
     struct rep_opts o = *opts;
     drep_vlen to = {0, NULL};
-    int64_t items = src->count > 0 ? src->count * sb->items : 0; /* what memory holds */
-    int err;
+    int64_t items = 0; /* what memory holds */
+    int err = src->count > 0 ? type_elements(sb, src->count, &items) : 0;
 
+    if (err != 0)
+        return err;
     o.report = NULL;
     if (items > 0) {
         if ((err = inner_count(sb, src->count, db, &to.count)) != 0)
@@ -672,15 +676,18 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
 {
     struct conv c = {0};
     struct rep_var move = {move_memory, &c.opts};
-    int64_t items;
+    int64_t items = 0, same = 0;
     int err;
 
     if (to == NULL || from == NULL || (count > 0 && (dst == NULL || src == NULL)))
         return fail(DREP_ERR_ARG, "drep_convert: null argument");
-    if (count < 0 || __builtin_mul_overflow(count, from->items, &items) ||
-        (items > 0 && (to->items == 0 || items % to->items != 0)))
+    if ((err = type_elements(from, count, &items)) != 0)
+        return fail_in(err, "drep_convert");
+    if (items > 0 && (to->items == 0 || items % to->items != 0))
         return fail(DREP_ERR_COUNT, "drep_convert: %lld elements do not fill whole targets",
                     (long long)count);
+    if (items > 0 && (err = type_elements(to, items / to->items, &same)) != 0)
+        return fail_in(err, "drep_convert");
     set_ranges(&c, xfer);
     c.opts.var = &move;
     if (items > 0)

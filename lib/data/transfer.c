@@ -78,13 +78,16 @@ static int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
 {
     int64_t items;
 
+    int err;
+
     if (__builtin_mul_overflow(n, ds->ft->stored.items, &items))
-        return fail(DREP_ERR_COUNT, "more than 2^63 data items");
+        return fail(DREP_ERR_VALUE_TOO_LARGE, "more than 2^63 data items");
     if (items > 0 && (mem->items == 0 || items % mem->items != 0))
         return fail(DREP_ERR_COUNT,
                     "the selection's %lld data items do not fill whole elements of %lld items",
                     (long long)items, (long long)mem->items);
-    return 0;
+    err = items > 0 ? type_elements(mem, items / mem->items, &items) : 0;
+    return err == 0 ? 0 : fail_in(err, "memory");
 }
 
 /* The null dataspace has no elements to select. */

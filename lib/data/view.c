@@ -386,18 +386,38 @@ int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t 
     return 0;
 }
 
-int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
+/* The last byte of an item of the view, counted from the file's start. */
+static int file_byte(const drep_view *v, int64_t position, int64_t *last)
 {
+    /* A tile's items lie at most 2^62 bytes from where it begins. */
+    int64_t tile = v->prog.items > 0 ? position / v->prog.items : 0, begin, end, in;
     drep_cursor c;
     drep_run run;
-    int64_t position;
+
+    if (__builtin_mul_overflow(tile, v->prog.extent, &begin) ||
+        __builtin_add_overflow(begin, v->disp, &end) || cursor_init(&c, &v->prog, position) != 0 ||
+        cursor_next(&c, 1, &run) == 0 || __builtin_sub_overflow(run.offset, begin, &in) ||
+        in < -TYPE_SIZE_MAX || in > TYPE_SIZE_MAX || /* it wrapped */
+        __builtin_add_overflow(run.offset, v->disp, &end) ||
+        __builtin_add_overflow(end, v->sizes.size[run.type->code] - 1, &end))
+        return DREP_ERR_VALUE_TOO_LARGE;
+    *last = end;
+    return 0;
+}
+
+int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
+{
+    int64_t position, last;
+    drep_cursor c;
+    drep_run run;
     int err;
 
     if (view == NULL || bytes == NULL || offset < 0)
         return fail(DREP_ERR_ARG, "drep_view_byte_offset: offset %lld", (long long)offset);
     if ((err = size_up((drep_view *)(uintptr_t)view)) != 0)
         return fail_in(err, "%s", view->path);
-    if (__builtin_mul_overflow(offset, view->etype->items, &position))
+    if (__builtin_mul_overflow(offset, view->etype->items, &position) ||
+        (view->prog.items > 0 && file_byte(view, position, &last) != 0))
         return fail(DREP_ERR_VALUE_TOO_LARGE, "%s: etype %lld", view->path, (long long)offset);
     if ((err = cursor_init(&c, &view->prog, position)) != 0)
         return err;
@@ -423,7 +443,7 @@ static int bytes_end(drep_view *v, uint64_t *end)
 
 int drep_view_size(drep_view *view, int64_t *etypes)
 {
-    int64_t low = 0, high, at, size;
+    int64_t low = 0, high, at;
     uint64_t end;
     int err;
 
@@ -437,18 +457,10 @@ int drep_view_size(drep_view *view, int64_t *etypes)
     /* The first etype that does not end inside the file. */
     while (low < high) {
         int64_t mid = low + (high - low) / 2;
-        drep_cursor c;
-        drep_run run;
         /* What lies beyond all numbers lies beyond the end. */
         bool beyond = __builtin_mul_overflow(mid + 1, view->etype->items, &at) ||
-                      cursor_init(&c, &view->prog, at - 1) != 0;
+                      file_byte(view, at - 1, &at) != 0 || (uint64_t)at >= end;
 
-        if (!beyond) {
-            drep_cursor_next(&c, 1, &run);
-            size = view->sizes.size[run.type->code];
-            beyond =
-                __builtin_add_overflow(view->disp + size, run.offset, &at) || (uint64_t)at > end;
-        }
         low = beyond ? low : mid + 1;
         high = beyond ? mid : high;
     }
@@ -816,6 +828,19 @@ static int write_some(struct at *a)
     return err;
 }
 
+/* Which item etype number `offset` begins with; those of the transfer end within 2^63 bytes. */
+static int position_of(const drep_view *v, int64_t offset, int64_t items, int64_t *position)
+{
+    int64_t last, at;
+
+    if (!__builtin_mul_overflow(offset, v->etype->items, position) &&
+        (items == 0 ||
+         (!__builtin_add_overflow(*position, items - 1, &last) && file_byte(v, last, &at) == 0)))
+        return 0;
+    return fail(DREP_ERR_VALUE_TOO_LARGE, "%lld items from etype %lld on end beyond 2^63 bytes",
+                (long long)items, (long long)offset);
+}
+
 static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
 {
     drep_view *v = a->v;
@@ -825,16 +850,18 @@ static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
 
     if (err != 0)
         return err;
-    if (count < 0 || offset < 0 || __builtin_mul_overflow(count, a->type->items, &items) ||
-        __builtin_mul_overflow(offset, v->etype->items, &position))
+    if (count < 0 || offset < 0)
         return fail(DREP_ERR_COUNT, "offset %lld, count %lld", (long long)offset, (long long)count);
+    if ((err = type_elements(a->type, count, &items)) != 0)
+        return err;
     if (writing && !v->writable)
         return fail(DREP_ERR_READ_ONLY, "opened read-only");
     if (items > 0 && a->user == NULL)
         return fail(DREP_ERR_ARG, "no buffer");
     if (items > 0 && v->prog.items == 0)
         return fail(DREP_ERR_TYPE, "the view has no data items");
-    if ((err = cursor_init(&a->cursor, &v->prog, position)) != 0 || items == 0 ||
+    if ((err = position_of(v, offset, items, &position)) != 0 ||
+        (err = cursor_init(&a->cursor, &v->prog, position)) != 0 || items == 0 ||
         (err = same_items(a, items)) != 0 || (err = bytes_end(v, &a->end)) != 0)
         return err;
     for (int c = 1; c <= DREP_CODE_MAX; c++)

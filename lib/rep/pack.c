@@ -65,6 +65,8 @@ int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_
     int err = unit_init(&u, datarep, count, type);
 
     if (!err)
+        err = type_elements(type, count, &u.items);
+    if (!err)
         err = room(&u, inbuf, outbuf, outsize, position, DREP_ERR_BUFFER);
     if (!err && u.items)
         err = rep_write_items(u.rep, NULL, inbuf, type, 0, u.items, (uint8_t *)outbuf + *position,
@@ -81,6 +83,8 @@ int drep_unpack(const char *datarep, const void *inbuf, int64_t insize, int64_t 
     struct unit u;
     int err = unit_init(&u, datarep, count, type);
 
+    if (!err)
+        err = type_elements(type, count, &u.items);
     if (!err)
         err = room(&u, outbuf, inbuf, insize, position, DREP_ERR_TRUNCATE);
     if (!err && u.items)

@@ -203,9 +203,11 @@ int drep_pack_unit(const char *datarep, const void *inbuf, int64_t count, const 
                    void *outbuf, int64_t outsize, int64_t *position)
 {
     struct unit u;
-    int64_t size = 0;
+    int64_t size = 0, items;
     int err = unit_init(&u, datarep, count, type);
 
+    if (!err)
+        err = type_elements(type, count, &items);
     if (!err)
         err = place_check(outbuf, outsize, position);
     if (!err) {
@@ -378,8 +380,9 @@ static int type_check(const struct found *f, int64_t count, const drep_type *typ
         return fail(DREP_ERR_ARG, "no datatype");
     if (type->variable)
         return fail(DREP_ERR_TYPE, "datatypes of variable length are not packed");
-    if (count < 0 || __builtin_mul_overflow(count, type->items, &items) ||
-        items != (int64_t)f->fixed.items)
+    if ((err = type_elements(type, count, &items)) != 0)
+        return err;
+    if (items != (int64_t)f->fixed.items)
         return fail(DREP_ERR_COUNT, "%lld elements are not the %lld data items of the pack unit",
                     (long long)count, (long long)f->fixed.items);
     err = rep_sizes_of(f->rep, type, &sizes);

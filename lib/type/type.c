@@ -172,6 +172,25 @@ void drep_type_free(drep_type *type)
     mem_free(type);
 }
 
+int type_elements(const drep_type *type, int64_t count, int64_t *items)
+{
+    int64_t all, last = 0, low, high;
+
+    if (count < 0)
+        return fail(DREP_ERR_COUNT, "a count of %lld", (long long)count);
+    if (__builtin_mul_overflow(count, type->items, &all))
+        return fail(DREP_ERR_VALUE_TOO_LARGE, "%lld elements have more than 2^63 data items",
+                    (long long)count);
+    if (all > 0 && (__builtin_mul_overflow(count - 1, type->prog.extent, &last) ||
+                    __builtin_add_overflow(last < 0 ? last : 0, type->true_lb, &low) ||
+                    __builtin_add_overflow(last > 0 ? last : 0, type->true_ub, &high) ||
+                    low < -PTRDIFF_MAX || high > PTRDIFF_MAX))
+        return fail(DREP_ERR_VALUE_TOO_LARGE, "%lld elements, %lld bytes apart, fit no memory",
+                    (long long)count, (long long)type->prog.extent);
+    *items = all;
+    return 0;
+}
+
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx)
 {
     for (size_t i = 0; i < sizeof(type->codes) / sizeof(*type->codes); i++) {
@@ -362,8 +381,8 @@ void drep_vlen_free(const drep_type *type, int64_t count, void *buf)
     drep_run run;
     int64_t left;
 
-    if (!type || !buf || count <= 0 || !type->variable ||
-        __builtin_mul_overflow(count, type->items, &left) || cursor_init(&cursor, &type->prog, 0))
+    if (!type || !buf || count <= 0 || !type->variable || type_elements(type, count, &left) ||
+        cursor_init(&cursor, &type->prog, 0))
         return;
     for (; left > 0 && cursor_next(&cursor, left, &run); left -= run.count)
         if (run.type->variable)

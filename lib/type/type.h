@@ -168,6 +168,11 @@ bool type_plain_struct(const drep_type *type);
 /* This machine's sizes. */
 const struct type_sizes *type_native_sizes(void);
 
+/* `count` elements in memory: how many data items they have.  DREP_ERR_COUNT (negative),
+ * DREP_ERR_VALUE_TOO_LARGE (more than 2^63 of them, or elements so far apart that no memory
+ * holds them: then there is no buffer to look at). */
+int type_elements(const drep_type *type, int64_t count, int64_t *items);
+
 /* Calls fn once for each predefined code in the description (any depth, also in
  * sequences), in the order of the codes (the
  * bytes of strings and opaques are no datatype that somebody named); stops at and gives its first
