@@ -1,4 +1,8 @@
-/* fork.c - what a child process has to do with what it got from its parent. */
+/* fork.c - what a child process has to do with what it got from its parent.
+ *
+ * One handler is installed in the process, at the first use of anything that needs it.  It runs
+ * in the child alone: the parent's fork() never waits for locks of this library, which threads
+ * may hold for as long as a user's function runs. */
 #include "base/fork.h"
 
 #include "base/rwlock.h"
@@ -28,13 +32,14 @@ static void install(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
-void fork_watch_slow(struct fork_hook *hook)
+void fork_watch_slow(struct fork_hook *hook, void (*child)(void))
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, install);
     pthread_mutex_lock(&hooks.lock);
     if (!atomic_load(&hook->added)) {
+        hook->child = child;
         hook->next = atomic_load(&hooks.first);
         atomic_store(&hooks.first, hook);
         atomic_store_explicit(&hook->added, 1, memory_order_release);

@@ -55,10 +55,10 @@ static void make_lock(void)
 static void lock_plugins(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static struct fork_hook hook = {.child = make_lock};
+    static struct fork_hook hook;
 
     pthread_once(&once, make_lock);
-    fork_watch(&hook);
+    fork_watch(&hook, make_lock);
     pthread_mutex_lock(&plugins.lock);
 }
 

@@ -224,7 +224,7 @@ static void forget(void)
     pool.watching = 0;
 }
 
-static struct fork_hook fork_hook = {.child = forget};
+static struct fork_hook fork_hook;
 
 /* Makes threads until there are `want`; fewer are no error, the caller works too. */
 static void grow(int want)
@@ -279,7 +279,7 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
     job.most = threads;
     rw_holds_get(&job.holds);
     working = true;
-    fork_watch(&fork_hook);
+    fork_watch(&fork_hook, forget);
     pthread_mutex_lock(&pool.lock);
     grow(threads - 1);
     for (at = &pool.jobs; *at; at = &(*at)->link) /* behind the others: workers help the oldest */

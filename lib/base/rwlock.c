@@ -30,6 +30,14 @@ static void waiter_init(struct rw_waiter *w)
     w->link = NULL;
 }
 
+/* Behind those that wait already. */
+static void waiter_queue(struct rw_waiter **at, struct rw_waiter *w)
+{
+    while (*at)
+        at = &(*at)->link;
+    *at = w;
+}
+
 static void waiter_sleep(struct rw_waiter *w)
 {
     pthread_mutex_lock(&w->lock);
@@ -109,7 +117,6 @@ void rwlock_init(struct rwlock *l)
     pthread_cond_init(&l->drained, NULL);
     l->taken = false;
     l->writers = NULL;
-    l->last = &l->writers;
 }
 
 void rwlock_release(struct rwlock *l)
@@ -154,8 +161,7 @@ static void wait_entry(struct rwlock *l, unsigned flags)
         return;
     }
     waiter_init(&me);
-    me.link = l->readers;
-    l->readers = &me;
+    waiter_queue(&l->readers, &me);
     l->waiting++;
     pthread_mutex_unlock(&l->entry_lock);
     waiter_sleep(&me);
@@ -206,8 +212,7 @@ static void wait_turn(struct rwlock *l)
         return;
     }
     waiter_init(&me);
-    *l->last = &me;
-    l->last = &me.link;
+    waiter_queue(&l->writers, &me);
     pthread_mutex_unlock(&l->turn_lock);
     waiter_sleep(&me);
     pthread_mutex_lock(&l->turn_lock);
@@ -257,8 +262,6 @@ static void leave(struct rwlock *l, unsigned mine)
         return;
     }
     l->writers = next->link;
-    if (!l->writers)
-        l->last = &l->writers;
     waiter_wake(next);
 }
 

@@ -26,8 +26,7 @@ struct rwlock {
     pthread_mutex_t turn_lock;
     pthread_cond_t drained;    /* the last reader left */
     bool taken;                /* some writer is inside, or next */
-    struct rw_waiter *writers; /* behind it */
-    struct rw_waiter **last;
+    struct rw_waiter *writers; /* behind it, the longest first */
 };
 
 void rwlock_init(struct rwlock *l);

@@ -7,8 +7,6 @@
  * of the parent were doing in the old one at the time of the fork never ends here. */
 #include "data/data.h"
 
-#include "base/fork.h"
-
 /* Two threads of the child may meet the same handle. */
 static pthread_mutex_t adopting = PTHREAD_MUTEX_INITIALIZER;
 
@@ -17,11 +15,11 @@ static void renew(void)
     pthread_mutex_init(&adopting, NULL);
 }
 
-static struct fork_hook hook = {.child = renew};
+static struct fork_hook hook;
 
 void file_born(drep_file *f)
 {
-    fork_watch(&hook);
+    fork_watch(&hook, renew);
     atomic_init(&f->forks, fork_count());
 }
 

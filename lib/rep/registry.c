@@ -131,9 +131,9 @@ static void renew(void)
 
 static void lock(void)
 {
-    static struct fork_hook hook = {.child = renew};
+    static struct fork_hook hook;
 
-    fork_watch(&hook);
+    fork_watch(&hook, renew);
     pthread_mutex_lock(&registry.lock);
 }
 

@@ -20,7 +20,7 @@ static void renew(void)
     pthread_mutex_init(&registry.lock, NULL);
 }
 
-static struct fork_hook hook = {.child = renew};
+static struct fork_hook hook;
 
 const struct user_filter *user_filter_find(const struct span *name)
 {
@@ -67,7 +67,7 @@ int drep_register_filter(const char *name, drep_filter_fn *encode, drep_filter_f
         return DREP_ERR_NOMEM;
     *f = (struct user_filter){NULL, encode, decode, extra_state, flags};
     memcpy(f->name, name, len + 1);
-    fork_watch(&hook);
+    fork_watch(&hook, renew);
     pthread_mutex_lock(&registry.lock);
     if (fmt_filter_from_name(name) || known(name))
         err = fail(DREP_ERR_EXISTS, "filter \"%s\" is known already", name);
