@@ -689,12 +689,32 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *   drep_verify=on       "off": checksums of payload are not verified.
  *   drep_cache_size=67108864  Bytes of the cache of chunks, for each file; of which changes of
  *                        filtered chunks, which are encoded together later, take 7/8 at most.
- *   drep_chunk_max=16777216   The largest unfiltered payload of a filtered chunk.
+ *   drep_chunk_max=16777216   The largest unfiltered payload of a filtered chunk that this handle
+ *                        creates.
+ *   drep_limit_chunk=16777216  The most bytes that a filtered chunk may decode to, its contents of
+ *                        variable length included.  Reading a larger one is DREP_ERR_LIMIT; the
+ *                        message names the dataset, the size and this hint.
  *   drep_threads=0       Threads that big transfers are spread over; 0: one a processor.
  *   drep_plugin_path=    Directories of plugins (drep_plugin_path).
  *   drep_uuid=, drep_time=-1  Fixed values instead of random ones and the clock's, for files
  *                        that are to be equal byte by byte.
- * drep_keep and drep_chunk_max are kept in the file. */
+ *
+ * What the file may ask for.  The hints of MPI, drep_keep and drep_chunk_max are kept in the
+ * header of a file that is created with them, and whoever opens it later follows them, except
+ * where that would cost more than the opener allows: a stored drep_chunk_max beyond
+ * drep_limit_chunk and a stored striping_unit beyond 16 MiB count as not set.  No other drep_ hint
+ * is ever taken from a file: drep_limit_chunk, drep_cache_size and drep_threads bound what a
+ * handle costs, and they are the opener's alone.  An opener's own drep_chunk_max that is larger
+ * raises drep_limit_chunk to the same value.
+ *
+ * What a handle costs.  Reading and writing take the caller's buffer, the cache, 16 MiB, and two
+ * chunks (drep_limit_chunk) for each thread, whatever stands in the file; metadata (names,
+ * attributes, types, compact datasets) takes memory in proportion to the bytes of the file that
+ * hold it.  Sizes are held against the file's end before memory is taken.  A call takes time in
+ * proportion to the elements that the caller asks for and the bytes of the file, with one
+ * exception: drep_check(), drep_copy(), drep_repair() and filters decode stored bytes, which
+ * compression makes up to 1,032 times fewer than they were (zstd: without a bound).  SECURITY.md
+ * has more. */
 typedef struct drep_info drep_info;
 #define DREP_MAX_INFO_KEY 255
 #define DREP_MAX_INFO_VAL 4096
@@ -1182,7 +1202,8 @@ typedef struct drep_copying {
  * Memory: 12 bytes for each hard link below path, nothing for "/" to "/".
  * All or nothing.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
  * DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there is too short),
- * DREP_ERR_LIMIT (a chunk that filters take; see drep_chunk_max), DREP_ERR_CHECKSUM. */
+ * DREP_ERR_LIMIT (a chunk that filters take; see drep_chunk_max and drep_limit_chunk),
+ * DREP_ERR_CHECKSUM. */
 DREP_API int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                        const drep_copying *how);
 
@@ -1250,6 +1271,14 @@ DREP_API int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ct
  * the walk and becomes its result. */
 typedef int drep_leak_fn(uint64_t offset, uint64_t length, void *ctx);
 DREP_API int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx);
+
+/* Calls fn for every dataset with payload that has no checksum (drep_checksum=deferred), which
+ * drep_check() therefore cannot verify: one path of it ("object 7" if it has none), and the
+ * number of such blocks, of 4 KiB or, where filters are, of one chunk each.  drep_seal() makes
+ * the checksums.  Non-zero stops the walk and becomes its result.  DREP_ERR_ARG, DREP_ERR_NOMEM,
+ * DREP_ERR_IO. */
+typedef int drep_unsealed_fn(const char *path, int64_t blocks, void *ctx);
+DREP_API int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx);
 
 /* Writes what can be read of a damaged file, which stays as it is, into a new one at new_path
  * (amode: 0 or DREP_EXCL; info: hints, also of the new file): the newest state whose header is

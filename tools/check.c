@@ -1,5 +1,6 @@
 /* check.c - `datarep check`: verifies references and checksums, makes those that are absent,
  * writes what is left of a damaged file into a new one. */
+#include "limit.h"
 #include "outfile.h"
 #include "sink.h"
 #include "stop.h"
@@ -22,6 +23,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
 {
     struct check *check = ctx;
     struct sink *s = &check->sink;
+    const char *raise = limit_advice(err, message ? message : "");
     char text[2000]; /* names in it may be anything */
 
     if (!check->quiet) {
@@ -32,9 +34,11 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
             sink_format(s, ": byte %" PRIu64, offset);
         sink_text(s, ": ");
         sink_text(s, text);
+        sink_text(s, raise ? "; " : "");
+        sink_text(s, raise ? raise : "");
         sink_char(s, '\n');
     }
-    return s->err ? DREP_ERR_STOPPED : 0;
+    return s->err || limit_over() ? DREP_ERR_STOPPED : 0;
 }
 
 static int leak(uint64_t offset, uint64_t length, void *ctx)
@@ -45,6 +49,22 @@ static int leak(uint64_t offset, uint64_t length, void *ctx)
     sink_name(s, check->file_name);
     sink_format(s, ": note: %" PRIu64 " bytes at byte %" PRIu64 " belong to nothing\n", length,
                 offset);
+    return s->err ? DREP_ERR_STOPPED : 0;
+}
+
+/* What has no checksum is neither right nor wrong. */
+static int unsealed(const char *path, int64_t blocks, void *ctx)
+{
+    struct check *check = ctx;
+    struct sink *s = &check->sink;
+
+    sink_name(s, check->file_name);
+    sink_text(s, ": note: ");
+    sink_name(s, path);
+    sink_format(s,
+                ": not verified, blocks without a checksum: %" PRId64
+                "; datarep check --seal computes them\n",
+                blocks);
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
@@ -68,6 +88,7 @@ static int check_file(struct check *check, bool deep)
     if (!status && drep_header_get(file, &header) == 0 && header.damaged_slot)
         status = TOOL_DIFFERS;
     if (!status && !check->quiet) {
+        drep_unsealed(file, unsealed, check);
         drep_leaks(file, leak, check);
         sink_name(&check->sink, check->file_name);
         sink_text(&check->sink, ": ok\n");
@@ -100,12 +121,17 @@ static void put_rebuilt(struct sink *s, const char *name, bool whole)
 static int repair_file(struct check *check, const char *target, bool excl)
 {
     int64_t findings = 0;
-    int err;
+    drep_info *info;
+    int err = tool_info(NULL, &info);
 
+    limit_file_named(check->file_name);
+    limit_object(check->file_name, NULL);
     stop_catch();
     outfile_from(check->file_name);
-    err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, NULL, finding, check,
-                      &findings);
+    if (!err)
+        err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, info, finding, check,
+                          &findings);
+    drep_info_free(info);
 
     if (err && err != DREP_ERR_STOPPED)
         return tool_fail(check->file_name, NULL, err);
@@ -119,10 +145,10 @@ static int seal_file(struct check *check)
     struct sink *s = &check->sink;
     int64_t blocks = 0;
     drep_file *file;
-    int err = drep_open(check->file_name, DREP_RDWR, NULL, &file);
+    int err, status = tool_open(check->file_name, DREP_RDWR, NULL, &file);
 
-    if (err)
-        return tool_fail(check->file_name, NULL, err);
+    if (status)
+        return status;
     err = drep_seal(file, &blocks);
     if (err)
         drep_abandon(file);

@@ -258,12 +258,19 @@ static void say_sizes(const struct convert *c)
 static int create(const struct convert *c, drep_file *from, drep_file **to)
 {
     int amode = c->excl ? DREP_EXCL : 0;
+    const char *max;
     drep_info *hints;
     int err = drep_header_hints(from, &hints);
 
     if (err)
         return err;
-    err = drep_info_set(hints, "drep_pack", "true");
+    /* What the source advises must not become what its reader asks for. */
+    max = drep_info_get(hints, "drep_chunk_max");
+    if (max && strtoull(max, NULL, 10) > limit_get(LIMIT_CHUNK))
+        drep_info_delete(hints, "drep_chunk_max");
+    err = limit_hints(hints);
+    if (!err)
+        err = drep_info_set(hints, "drep_pack", "true");
     if (!err && c->plugins)
         err = drep_info_set(hints, "drep_plugin_path", c->plugins);
     if (!err)

@@ -49,8 +49,12 @@ static void said(void *ctx, const struct hdf5_finding *finding)
 static void failed(void *ctx, const char *message)
 {
     struct work *w = ctx;
+    int err = strstr(message, "out of memory") ? DREP_ERR_NOMEM : DREP_ERR_LIMIT;
+    const char *raise = limit_advice(err, message);
+    char text[1200];
 
-    report_fail(&w->report, message);
+    snprintf(text, sizeof text, "%s%s%s", message, raise ? "; " : "", raise ? raise : "");
+    report_fail(&w->report, text);
 }
 
 static void advanced(void *ctx, uint64_t done, uint64_t total)
@@ -182,6 +186,7 @@ static int run_module(struct work *w, const char *place, struct hdf5_totals *tot
                                    .hidden = w->import ? w->shared->hidden : NULL,
                                    .totals = totals};
     void *module = module_load("hdf5", DATAREP_HDF5_INTERFACE);
+    drep_info *hints;
     run_fn *run = NULL;
     int err;
 
@@ -195,7 +200,11 @@ static int run_module(struct work *w, const char *place, struct hdf5_totals *tot
     stop_catch();
     if (!w->import)
         supervise_watch(w->shared);
-    err = run(&options);
+    err = tool_info(NULL, &hints);
+    options.hints = hints;
+    if (!err)
+        err = run(&options);
+    drep_info_free(hints);
     progress_end();
     if (w->verifying)
         verify_release(&w->verify);

@@ -58,10 +58,9 @@ static int open_target(struct intake *in)
     if (in->f->schema)
         return make_from_schema(in);
     if (in->f->update)
-        err = drep_open(x->dst, DREP_RDWR, NULL, &in->file);
-    else
-        err = drep_create(x->dst, x->excl ? DREP_RDWR | DREP_EXCL : DREP_RDWR,
-                          datarep ? datarep : "internal", NULL, &in->file);
+        return tool_open(x->dst, DREP_RDWR, NULL, &in->file);
+    err = drep_create(x->dst, x->excl ? DREP_RDWR | DREP_EXCL : DREP_RDWR,
+                      datarep ? datarep : "internal", NULL, &in->file);
     return err ? tool_fail(x->dst, NULL, err) : 0;
 }
 

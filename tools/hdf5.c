@@ -303,7 +303,7 @@ static int import_file(struct job *j)
     int err = guard_init(j, &j->guard);
 
     if (!err) {
-        err = drep_create(o->dst, o->excl ? DREP_EXCL : 0, o->datarep, NULL, &j->d);
+        err = drep_create(o->dst, o->excl ? DREP_EXCL : 0, o->datarep, o->hints, &j->d);
         if (err)
             job_fail_drep(j, err);
     }
@@ -452,7 +452,7 @@ MODULE_API int datarep_hdf5_export(const struct hdf5_options *options)
 {
     struct job j = {.o = options, .h = -1, .cset = H5T_CSET_UTF8, .fill_time = H5D_FILL_TIME_IFSET};
     struct quiet q;
-    int err = drep_open(options->src, DREP_RDONLY, NULL, &j.d);
+    int err = drep_open(options->src, DREP_RDONLY, options->hints, &j.d);
 
     if (err)
         return finish(&j, job_fail_drep(&j, err));

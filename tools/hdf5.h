@@ -67,6 +67,7 @@ struct hdf5_options {
     int outside;                /* import: read raw files and sources of virtual datasets that
                                    lie outside the directory of src */
     int alone;                  /* import: no file beside src belongs to it */
+    const drep_info *hints;     /* of whoever opens or makes the container; may be NULL */
     int threads;                /* 0: as many as there are processors */
     hdf5_say_fn *say;
     hdf5_progress_fn *progress;                    /* may be NULL */

@@ -94,6 +94,19 @@ static int member_paths(struct walk *w, const char *name, char **path, char **so
     return *path ? 0 : job_no_memory(w->j);
 }
 
+/* Each object keeps its whole path, and the HDF5 library follows one step by step: what is as
+ * deep as no other command goes (walk.c) would take time and memory by the square. */
+#define GROUPS_MAX 512
+
+static int too_deep(const char *path)
+{
+    int n = 0;
+
+    for (; *path && n <= GROUPS_MAX; path++)
+        n += *path == '/';
+    return n > GROUPS_MAX;
+}
+
 static int find_link(const drep_linkinfo *link, void *ctx)
 {
     struct walk *w = ctx;
@@ -103,6 +116,13 @@ static int find_link(const drep_linkinfo *link, void *ctx)
     if (link->link != DREP_LINK_HARD || job_find(j, link->id))
         return 0;
     w->err = member_paths(w, link->name, &path, &source);
+    if (!w->err && too_deep(path)) {
+        job_say(j, HDF5_LOST, "object", path, "deeper than %d groups: left out with all below it",
+                GROUPS_MAX);
+        free(path);
+        free(source);
+        return 0;
+    }
     if (!w->err)
         w->err = job_add(j, link->id, link->kind, path, source);
     if (!w->err && link->kind == DREP_OBJ_DIMENSION)
@@ -645,6 +665,8 @@ static int make_link(const drep_linkinfo *link, void *ctx)
     char *path, *source;
 
     *j->why = 0;
+    if (link->link == DREP_LINK_HARD && !o) /* too deep */
+        return 0;
     w->err = make_odd_links(w, 0);
     if (!w->err)
         w->err = member_paths(w, link->name, &path, &source);

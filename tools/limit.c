@@ -20,7 +20,7 @@
     2                        /* seconds of processor time between the end of the time and the end \
                                 of the process */
 #define OUTPUT_RATE 10000000 /* bytes of output that are worth one second */
-#define OUTPUT_TIMES 1024    /* bytes of output for one of the files */
+#define OUTPUT_TIMES 100     /* bytes of output for one of the files */
 #define BASE_MEMORY (48 * MIB) /* libraries, arenas and tables that no file has a part in */
 #define STACK_MEMORY (8 * MIB) /* of a thread */
 

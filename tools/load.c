@@ -1,5 +1,6 @@
 /* load.c - puts what a source has into datasets. */
 #include "load.h"
+#include "limit.h"
 #include "progress.h"
 #include "tool.h"
 #include <inttypes.h>
@@ -293,8 +294,9 @@ static int move_boxes(struct source *s, const struct target *t, struct boxes *b,
             status = write(s, t, b, buf);
         if (drep_type_variable(s->type))
             drep_vlen_free(s->type, len, buf);
+        limit_output(size * (uint64_t)len);
         if (!status && progress_add((uint64_t)len))
-            status = TOOL_IO; /* a signal asks for an end, which needs no words */
+            status = TOOL_IO; /* a signal asks for an end, or a limit that has said so */
     }
     return status;
 }

@@ -18,11 +18,12 @@ static int say_foreign(const char *path, const char *name)
     return TOOL_CORRUPT;
 }
 
-static int open_info(const char *plugins, drep_info **out)
+int tool_info(const char *plugins, drep_info **out)
 {
     drep_info *info;
     int err = drep_info_new(&info);
 
+    *out = NULL;
     if (err)
         return err;
     err = limit_hints(info);
@@ -132,7 +133,7 @@ int tool_open_commit(const char *path, int amode, const char *plugins, const cha
 
     if (status)
         return status;
-    err = open_info(plugins, &info);
+    err = tool_info(plugins, &info);
     if (err)
         return tool_fail(path, NULL, err);
     status = strcmp(path, "-") == 0 ? open_input(amode, info, &file)

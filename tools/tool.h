@@ -37,6 +37,9 @@ int tool_no_memory(void);
 /* Flushes stdout, of whoever prints by stdio; says what went wrong.  An exit code. */
 int tool_flush(void);
 
+/* The hints of whoever opens a file: the limits (limit.h) and directories of plugins (NULL:
+ * none), for drep_info_free().  0, or a DREP_ERR_... code and *out NULL. */
+int tool_info(const char *plugins, drep_info **out);
 /* Opens a file for reading and warns about a damaged header slot.  "-": standard input.
  * plugins: directories of plugins, NULL for none.  0, or an exit code after the message
  * is printed; a file of another format is called by its name. */

@@ -1,5 +1,6 @@
 /* zip.c - zip archives, by a module. */
 #include "zip.h"
+#include "limit.h"
 #include "module.h"
 #include "tool.h"
 #include <dlfcn.h>
@@ -14,6 +15,13 @@ static void *load(const char *symbol)
     return found;
 }
 
+/* An archive says how much it holds, and may hold more. */
+static int unpacked(size_t size)
+{
+    limit_output(size);
+    return limit_over();
+}
+
 int zip_each(const char *file, int fd, zip_member_fn *fn, void *ctx)
 {
     datarep_zip_each_fn *each;
@@ -23,7 +31,9 @@ int zip_each(const char *file, int fd, zip_member_fn *fn, void *ctx)
     *(void **)&each = load("datarep_zip_each");
     if (!each)
         return TOOL_CORRUPT;
-    result = each(fd, fn, ctx, &status, why);
+    result = each(fd, fn, unpacked, ctx, &status, why);
+    if (result < 0 && !status)
+        return TOOL_CORRUPT;
     if (result > 0) {
         tool_say(file, NULL, "%s", why);
         return TOOL_CORRUPT;

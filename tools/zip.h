@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 /* What the command and the module say to each other. */
-#define DATAREP_ZIP_INTERFACE 1
+#define DATAREP_ZIP_INTERFACE 2
 enum { ZIP_WHY = 256 }; /* bytes of a message */
 
 /* A member of an archive, read into a file without a name; an exit code. */
@@ -32,7 +32,10 @@ struct zip_input {
 int zip_make(const char *file, const char *path, const struct zip_input *inputs, size_t n);
 
 /* The module's side: 0, 1 after filling `why`, or -1 after what fn or an input has said. */
-typedef int datarep_zip_each_fn(int fd, zip_member_fn *fn, void *ctx, int *status, char *why);
+/* Told of bytes that were unpacked; non-zero, after saying why, ends the work. */
+typedef int zip_unpacked_fn(size_t size);
+typedef int datarep_zip_each_fn(int fd, zip_member_fn *fn, zip_unpacked_fn *unpacked, void *ctx,
+                                int *status, char *why);
 typedef int datarep_zip_make_fn(const char *path, const struct zip_input *inputs, size_t n,
                                 char *why);
 datarep_zip_each_fn datarep_zip_each;

@@ -35,14 +35,14 @@ static int put(int fd, const char *buf, size_t size)
 }
 
 /* Into a file without a name, which also checks its sum. */
-static int unpack(zip_t *archive, zip_uint64_t index, const char *name, char *buf, int *out,
-                  char *why)
+static int unpack(zip_t *archive, zip_uint64_t index, const char *name, zip_unpacked_fn *unpacked,
+                  char *buf, int *out, char *why)
 {
     const char *dir = getenv("TMPDIR");
     char path[4096];
     zip_file_t *member = zip_fopen_index(archive, index, 0);
     zip_int64_t n = 0;
-    int fd;
+    int fd, over = 0;
 
     if (!member)
         return fail(why, name, zip_strerror(archive));
@@ -50,8 +50,14 @@ static int unpack(zip_t *archive, zip_uint64_t index, const char *name, char *bu
     fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
         unlink(path);
-    while (fd >= 0 && (n = zip_fread(member, buf, BUFFER)) > 0 && put(fd, buf, (size_t)n) == 0)
+    while (fd >= 0 && (n = zip_fread(member, buf, BUFFER)) > 0 &&
+           (over = unpacked((size_t)n)) == 0 && put(fd, buf, (size_t)n) == 0)
         ;
+    if (over) {
+        zip_fclose(member);
+        close(fd);
+        return -1;
+    }
     if (fd < 0 || n > 0) {
         fail(why, path, "cannot be written");
     } else if (n < 0) {
@@ -69,7 +75,8 @@ static int unpack(zip_t *archive, zip_uint64_t index, const char *name, char *bu
     return 1;
 }
 
-static int each_member(zip_t *archive, zip_member_fn *fn, void *ctx, int *status, char *why)
+static int each_member(zip_t *archive, zip_member_fn *fn, zip_unpacked_fn *unpacked, void *ctx,
+                       int *status, char *why)
 {
     zip_int64_t i, n = zip_get_num_entries(archive, 0);
     char *buf = malloc(BUFFER);
@@ -81,7 +88,7 @@ static int each_member(zip_t *archive, zip_member_fn *fn, void *ctx, int *status
 
         if (size == 0 || name[size - 1] == '/') /* a folder */
             continue;
-        result = unpack(archive, (zip_uint64_t)i, name, buf, &fd, why);
+        result = unpack(archive, (zip_uint64_t)i, name, unpacked, buf, &fd, why);
         if (result)
             break;
         *status = fn(ctx, name, fd);
@@ -92,7 +99,8 @@ static int each_member(zip_t *archive, zip_member_fn *fn, void *ctx, int *status
     return result;
 }
 
-int datarep_zip_each(int fd, zip_member_fn *fn, void *ctx, int *status, char *why)
+int datarep_zip_each(int fd, zip_member_fn *fn, zip_unpacked_fn *unpacked, void *ctx, int *status,
+                     char *why)
 {
     zip_error_t error;
     zip_t *archive;
@@ -108,7 +116,7 @@ int datarep_zip_each(int fd, zip_member_fn *fn, void *ctx, int *status, char *wh
         zip_error_fini(&error);
         return 1;
     }
-    result = each_member(archive, fn, ctx, status, why);
+    result = each_member(archive, fn, unpacked, ctx, status, why);
     zip_discard(archive);
     return result;
 }

@@ -43,6 +43,7 @@ struct check {
     struct seen types;   /* number, uses: pairs, ascending */
     struct seen used;    /* type numbers that records name */
     struct seen datasets;
+    struct seen absent;         /* object id, blocks of its payload without a sum: pairs */
     uint64_t ownerless, broken; /* the last object without a record, with a malformed one */
     struct owner owner;
     /* The dataset whose chunks are being walked. */
@@ -431,9 +432,25 @@ static int see_data(struct check *c, const struct key *key, size_t len)
     return err;
 }
 
+/* Entries come in the order of their objects. */
+static int see_absent(struct check *c, uint64_t id, uint64_t blocks, int err)
+{
+    struct seen *s = &c->absent;
+    int more = 0;
+
+    if (s->n == 0 || s->p[s->n - 2] != id) {
+        more = seen_add(s, id);
+        if (more == 0)
+            more = seen_add(s, 0);
+    }
+    if (more == 0)
+        s->p[s->n - 1] += blocks;
+    return err != 0 ? err : more;
+}
+
 static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, size_t len)
 {
-    uint64_t coord[DREP_MAX_RANK], bytes;
+    uint64_t coord[DREP_MAX_RANK], bytes, absent = 0;
     struct chunk_rec rec;
     struct in in;
     int err = chunks_for(c, key_object(key->p));
@@ -462,8 +479,9 @@ static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, s
     if (err == 0 && rec.far)
         err = store_check_claim(c->f->st, rec.sums.offset, rec.sums.length, "sums");
     if (err == 0)
-        err = chunk_verify(&c->chunks, coord, &rec, c->depth);
-    return err;
+        err = chunk_verify(&c->chunks, coord, &rec, c->depth, &absent);
+    store_check_absent(c->f->st, absent);
+    return absent > 0 ? see_absent(c, c->chunks_id, absent, err) : err;
 }
 
 /* What belongs to an object lies behind its record; one finding for each that has none. */
@@ -732,8 +750,27 @@ static int see_gap(uint64_t offset, uint64_t length, void *ctx)
     return c->findings != 0 ? 0 : c->leak(offset, length, c->ctx);
 }
 
+/* Datasets without a path are told by their number. */
+static int tell_absent(struct check *c, drep_unsealed_fn *fn)
+{
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i + 1 < c->absent.n; i += 2) {
+        uint64_t id = c->absent.p[i];
+        char *path = NULL, text[40];
+
+        snprintf(text, sizeof text, "object %llu", (unsigned long long)id);
+        err = drep_object_path(c->f, id, &path);
+        if (err == 0 || err == DREP_ERR_NOT_FOUND)
+            err = fn(path != NULL ? path : text, (int64_t)c->absent.p[i + 1], c->ctx);
+        mem_free(path);
+    }
+    return err;
+}
+
 static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn,
-                      drep_leak_fn *leak, void *ctx, int64_t *findings, drep_usage *usage)
+                      drep_leak_fn *leak, drep_unsealed_fn *unsealed, void *ctx, int64_t *findings,
+                      drep_usage *usage)
 {
     struct check c = {.f = file, .fn = fn, .leak = leak, .ctx = ctx, .depth = depth};
     int64_t store_findings = 0;
@@ -765,6 +802,9 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     mem_free(c.types.p);
     mem_free(c.used.p);
     mem_free(c.datasets.p);
+    if (err == 0 && c.stop == 0 && unsealed != NULL)
+        err = tell_absent(&c, unsealed);
+    mem_free(c.absent.p);
     if (err != 0)
         return err;
     if (c.stop != 0)
@@ -778,7 +818,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
 
 /* Of a handle that writes, the last commit: what it has changed since is not looked at. */
 static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, drep_leak_fn *leak,
-                 void *ctx, int64_t *findings, drep_usage *usage)
+                 drep_unsealed_fn *unsealed, void *ctx, int64_t *findings, drep_usage *usage)
 {
     drep_file *last;
     int err;
@@ -786,13 +826,13 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
     if ((err = file_here(file)) != 0)
         return err;
     if (!store_writable(file->st))
-        return check_open(file, depth, fn, leak, ctx, findings, usage);
+        return check_open(file, depth, fn, leak, unsealed, ctx, findings, usage);
     if ((err = read_begin(file)) != 0)
         return err;
     if (store_slot(file->st)->sequence != 0) {
         err = file_last_commit(file, &last);
         if (err == 0) {
-            err = check_open(last, depth, fn, leak, ctx, findings, usage);
+            err = check_open(last, depth, fn, leak, unsealed, ctx, findings, usage);
             drep_abandon(last);
         }
     } else { /* nothing has been committed yet */
@@ -806,19 +846,26 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
 
 int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings)
 {
-    return check(file, deep ? CHUNK_DECODE : CHUNK_SUMS, fn, NULL, ctx, findings, NULL);
+    return check(file, deep ? CHUNK_DECODE : CHUNK_SUMS, fn, NULL, NULL, ctx, findings, NULL);
 }
 
 int drep_usage_get(drep_file *file, drep_usage *out)
 {
     if (out == NULL)
         return fail(DREP_ERR_ARG, "drep_usage_get: null argument");
-    return check(file, CHUNK_COUNT, NULL, NULL, NULL, NULL, out);
+    return check(file, CHUNK_COUNT, NULL, NULL, NULL, NULL, NULL, out);
 }
 
 int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx)
 {
     if (fn == NULL)
         return fail(DREP_ERR_ARG, "drep_leaks: null argument");
-    return check(file, CHUNK_COUNT, NULL, fn, ctx, NULL, NULL);
+    return check(file, CHUNK_COUNT, NULL, fn, NULL, ctx, NULL, NULL);
+}
+
+int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx)
+{
+    if (fn == NULL)
+        return fail(DREP_ERR_ARG, "drep_unsealed: null argument");
+    return check(file, CHUNK_COUNT, NULL, NULL, fn, ctx, NULL, NULL);
 }

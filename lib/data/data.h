@@ -178,6 +178,11 @@ int write_end_data(drep_file *f, int err);
 
 /* A hint that is a size; one that is negative says nothing. */
 int64_t hint_size(const drep_info *info, const char *key);
+/* What a filtered chunk may decode to: the opener's drep_limit_chunk, or the opener's own
+ * drep_chunk_max where that is more.  A file has no part in it. */
+int64_t hint_chunk_limit(const drep_info *opener);
+/* Puts that limit in force; a handle creates no chunk that it could not read. */
+int hints_settle(drep_info *all, int64_t chunk_limit);
 /* The permissions of a file that is made (hint file_perm). */
 unsigned hint_permissions(const drep_info *info);
 

@@ -2,6 +2,7 @@
 #include "data/data.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -174,6 +175,26 @@ static void file_free(drep_file *f)
     mem_free(f);
 }
 
+int64_t hint_chunk_limit(const drep_info *opener)
+{
+    int64_t limit = hint_size(opener, "drep_limit_chunk");
+    int64_t max = drep_info_get(opener, "drep_chunk_max") ? hint_size(opener, "drep_chunk_max") : 0;
+
+    return max > limit ? max : limit;
+}
+
+int hints_settle(drep_info *all, int64_t chunk_limit)
+{
+    char text[24];
+    int err;
+
+    snprintf(text, sizeof text, "%lld", (long long)chunk_limit);
+    err = drep_info_set(all, "drep_limit_chunk", text);
+    if (err == 0 && hint_size(all, "drep_chunk_max") > chunk_limit)
+        err = drep_info_set(all, "drep_chunk_max", text);
+    return err;
+}
+
 static int file_new(const char *path, int amode, const drep_info *info, drep_file **out)
 {
     drep_file *f = mem_zalloc(1, sizeof *f);
@@ -194,6 +215,8 @@ static int file_new(const char *path, int amode, const drep_info *info, drep_fil
         err = drep_info_new(&f->stored);
     if (err == 0 && info != NULL)
         err = info_merge(f->info, info);
+    if (err == 0)
+        err = hints_settle(f->info, hint_chunk_limit(info));
     f->follow = err == 0 && info_bool(f->info, "drep_external");
     if (err != 0) {
         file_free(f);
@@ -258,8 +281,11 @@ static void opts_of(const drep_info *info, struct store_opts *o, uint8_t uuid[16
     o->keep = keep < INT_MAX ? (int)keep : INT_MAX;
     o->unit = (uint64_t)hint_size(info, "striping_unit");
     o->chunk_max = (uint64_t)hint_size(info, "drep_chunk_max");
+    o->chunk_limit = (uint64_t)hint_size(info, "drep_limit_chunk");
     if (o->chunk_max > PTRDIFF_MAX) /* more than memory can hold */
         o->chunk_max = PTRDIFF_MAX;
+    if (o->chunk_limit > PTRDIFF_MAX)
+        o->chunk_limit = PTRDIFF_MAX;
     o->cache_size = (uint64_t)hint_size(info, "drep_cache_size");
     o->threads = (int)info_int(info, "drep_threads");
     o->pack = info_bool(info, "drep_pack");
@@ -279,9 +305,10 @@ bool hint_is_stored(const char *key)
 static bool hint_is_fixed(const char *key)
 {
     static const char *const fixed[] = {
-        "filename",        "file_perm",      "striping_unit", "drep_verify",   "drep_checksum",
-        "drep_sync",       "drep_keep",      "drep_lock",     "drep_external", "drep_uuid",
-        "drep_cache_size", "drep_chunk_max", "drep_time",     "drep_machine",  "drep_pack"};
+        "filename",         "file_perm", "striping_unit",   "drep_verify",
+        "drep_checksum",    "drep_sync", "drep_keep",       "drep_lock",
+        "drep_external",    "drep_uuid", "drep_cache_size", "drep_chunk_max",
+        "drep_limit_chunk", "drep_time", "drep_machine",    "drep_pack"};
 
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(key, fixed[i]) == 0)

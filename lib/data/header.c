@@ -478,12 +478,24 @@ static int load_hints(drep_file *f, const struct header_rec *h)
     return err;
 }
 
-/* A file may ask for chunks of this many bytes without its opener's consent. */
-#define CHUNK_MAX_STORED ((int64_t)1 << 30)
+/* The largest striping_unit that a file may ask of whoever writes to it. */
+#define UNIT_STORED_MAX ((int64_t)16 << 20)
+
+/* A hint in the header advises, and gives way where following it could cost the opener more
+ * than the opener allows. */
+static bool stored_counts(const drep_info *stored, const char *key, int64_t limit)
+{
+    if (!hint_is_stored(key))
+        return false;
+    if (strcmp(key, "drep_chunk_max") == 0)
+        return info_int(stored, key) <= limit;
+    return strcmp(key, "striping_unit") != 0 || info_int(stored, key) <= UNIT_STORED_MAX;
+}
 
 /* The defaults, then what the file says about itself, then what its opener says. */
 static int merge_hints(drep_file *f, const drep_info *opener)
 {
+    int64_t limit = hint_chunk_limit(opener);
     drep_info *all, *own;
     int err = info_defaults(&all);
 
@@ -496,8 +508,7 @@ static int merge_hints(drep_file *f, const drep_info *opener)
     for (int i = 0; err == 0 && i < drep_info_count(f->stored); i++) {
         const char *key = drep_info_key(f->stored, i), *value = drep_info_get(f->stored, key);
 
-        if (!hint_is_stored(key) || (strcmp(key, "drep_chunk_max") == 0 &&
-                                     info_int(f->stored, "drep_chunk_max") > CHUNK_MAX_STORED))
+        if (!stored_counts(f->stored, key, limit))
             continue;
         err = drep_info_set(own, key, value);
     }
@@ -505,6 +516,8 @@ static int merge_hints(drep_file *f, const drep_info *opener)
         err = info_merge(all, own);
     if (err == 0)
         err = info_merge(all, opener);
+    if (err == 0)
+        err = hints_settle(all, limit);
     drep_info_free(own);
     if (err != 0) {
         drep_info_free(all);

@@ -147,7 +147,7 @@ static int see_heaps(struct mending *m, const uint64_t *coord, const struct chun
 static int see_chunk(struct mending *m, const struct key *key, const struct buf *value)
 {
     const struct chunks *cs = &m->ds->chunks;
-    uint64_t coord[DREP_MAX_RANK] = {0}, bytes;
+    uint64_t coord[DREP_MAX_RANK] = {0}, bytes, absent;
     struct chunk_rec rec;
     struct in in;
     int err;
@@ -168,12 +168,14 @@ static int see_chunk(struct mending *m, const struct key *key, const struct buf 
         return note_bad(m, coord, value, true, rec.offset);
     }
     if (err == 0)
-        err = chunk_verify(&m->ds->chunks, coord, &rec, CHUNK_DECODE);
+        err = chunk_verify(&m->ds->chunks, coord, &rec, CHUNK_DECODE, &absent);
     if (err == 0 && cs->variable)
         err = see_heaps(m, coord, &rec);
-    /* A filter that nobody has here is no damage. */
-    if (err == 0 || err == DREP_ERR_NOMEM || err == DREP_ERR_UNSUPPORTED)
-        return err == DREP_ERR_UNSUPPORTED ? 0 : err;
+    /* A filter that nobody has here is no damage, nor is a chunk beyond the opener's limit. */
+    if (err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_LIMIT)
+        return 0;
+    if (err == 0 || err == DREP_ERR_NOMEM)
+        return err;
     return note_bad(m, coord, value,
                     rec.filtered || cs->variable || (!cs->variable && rec.size > cs->payload),
                     rec.offset);

@@ -129,11 +129,9 @@ void chunk_leave(struct work *w)
 
 static uint64_t unfiltered_max(const struct chunks *cs)
 {
-    uint64_t most = cs->st->opts.chunk_max;
+    uint64_t most = cs->st->opts.chunk_limit;
 
-    if (cs->variable)
-        return most > cs->payload ? most : cs->payload;
-    return cs->payload;
+    return cs->variable && most > cs->payload ? most : cs->payload;
 }
 
 /* The shuffle that was applied first, before others: its number; -1: none that can be left. */
@@ -173,9 +171,10 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
     uint32_t skipped = rec->skipped | (front < 0 ? 0 : (uint32_t)1 << front);
     uint64_t most = unfiltered_max(cs);
 
-    if (cs->payload > cs->st->opts.chunk_max)
-        return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
-                    (unsigned long long)cs->payload, (unsigned long long)cs->st->opts.chunk_max);
+    k->limit = cs->st->opts.chunk_limit;
+    if (cs->payload > k->limit)
+        return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_limit_chunk is %llu",
+                    (unsigned long long)cs->payload, (unsigned long long)k->limit);
     err = filters_known(cs->filter, cs->nfilters, rec->skipped);
     if (!err)
         err = payload_filtered(cs->st, rec, cs->st->opts.verify, w->threads, &k->stored);
@@ -694,7 +693,7 @@ void store_unmap(struct store *st, void *handle, size_t size)
 }
 
 int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
-                 enum chunk_depth depth)
+                 enum chunk_depth depth, uint64_t *absent)
 {
     struct store *st = cs->st;
     struct buf bytes = {0};
@@ -703,8 +702,9 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
     int err;
 
     (void)coord;
+    *absent = 0;
     if (rec->filtered) {
-        store_check_absent(st, rec->sum[0] == 0);
+        *absent = rec->sum[0] == 0;
         if (depth == CHUNK_COUNT)
             return 0;
         w = work_take(st);
@@ -722,7 +722,7 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
         return DREP_ERR_NOMEM;
     err = run_load(st, rec, r);
     if (!err)
-        store_check_absent(st, payload_absent(r));
+        *absent = payload_absent(r);
     if (!err && depth != CHUNK_COUNT)
         err = payload_read(st, r, 0, r->rec.run, NULL);
     run_unload(r);

@@ -99,6 +99,7 @@ void store_set_opts(struct store *st, const struct store_opts *opts)
 {
     st->opts.keep = opts->keep;
     st->opts.chunk_max = opts->chunk_max;
+    st->opts.chunk_limit = opts->chunk_limit ? opts->chunk_limit : opts->chunk_max;
     st->opts.unit = opts->unit;
     if (st->opts.unit < FMT_SUM_BLOCK || st->opts.unit % FMT_ALIGN || st->opts.unit > 1 << 30)
         st->opts.unit = FMT_SUM_BLOCK;

@@ -493,8 +493,11 @@ static int decode_one(struct codec *k, const struct filter_rec *f, const struct 
         if (in->len < PREFIX)
             return fail(DREP_ERR_FORMAT, "%s: shorter than its length field", name);
         len = load_u64(in->p);
+        if (k->limit && max >= k->limit && len > max)
+            return fail(DREP_ERR_LIMIT, "%s: claims %llu bytes; drep_limit_chunk is %llu", name,
+                        (unsigned long long)len, (unsigned long long)k->limit);
         if (len > max)
-            return fail(DREP_ERR_LIMIT, "%s: claims %llu bytes, more than the %llu it may have",
+            return fail(DREP_ERR_FORMAT, "%s: claims %llu bytes, more than the %llu it may have",
                         name, (unsigned long long)len, (unsigned long long)max);
         s.in += PREFIX;
         s.in_size -= PREFIX;
@@ -534,6 +537,9 @@ int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t 
             if (f[b].id >= FMT_FILTER_USER && !(skipped >> b & 1))
                 most = user_most(most);
         }
+        /* However many users' filters a file lists. */
+        if (k->limit && most > user_most(k->limit))
+            most = user_most(k->limit);
         err = decode_one(k, &f[i], &now, packed ? now.len : fixed, most, to);
         if (!err)
             now = (struct span){to->p, to->len};

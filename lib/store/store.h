@@ -14,19 +14,20 @@
 struct store;
 
 struct store_opts {
-    int lock;            /* take locks (hint drep_lock) */
-    int sync;            /* 1: fdatasync in commits (hint drep_sync=commit) */
-    int verify;          /* check payload sums when reading (hint drep_verify) */
-    int deferred;        /* leave the sums of unfiltered payload out (hint drep_checksum) */
-    int keep;            /* commits kept whole (hint drep_keep) */
-    uint64_t unit;       /* alignment of runs of 4 KiB or more (hint striping_unit) */
-    uint64_t chunk_max;  /* largest unfiltered payload of a filtered chunk */
-    uint64_t cache_size; /* bytes of the chunk cache */
-    int threads;         /* that encode what waits in memory (hint drep_threads) */
-    uint64_t commit;     /* open: this one, 0: the newest */
-    int pack;            /* create: all nodes in one extent (hint drep_pack) */
-    const uint8_t *uuid; /* create: 16 bytes, NULL: random */
-    int64_t time;        /* create and commits: fixed time in ns, -1: now */
+    int lock;             /* take locks (hint drep_lock) */
+    int sync;             /* 1: fdatasync in commits (hint drep_sync=commit) */
+    int verify;           /* check payload sums when reading (hint drep_verify) */
+    int deferred;         /* leave the sums of unfiltered payload out (hint drep_checksum) */
+    int keep;             /* commits kept whole (hint drep_keep) */
+    uint64_t unit;        /* alignment of runs of 4 KiB or more (hint striping_unit) */
+    uint64_t chunk_max;   /* largest unfiltered payload of a filtered chunk */
+    uint64_t chunk_limit; /* what a filtered chunk may decode to (hint drep_limit_chunk) */
+    uint64_t cache_size;  /* bytes of the chunk cache */
+    int threads;          /* that encode what waits in memory (hint drep_threads) */
+    uint64_t commit;      /* open: this one, 0: the newest */
+    int pack;             /* create: all nodes in one extent (hint drep_pack) */
+    const uint8_t *uuid;  /* create: 16 bytes, NULL: random */
+    int64_t time;         /* create and commits: fixed time in ns, -1: now */
 };
 
 /* The store owns io from here on, also when it fails.  create: an empty file, not
@@ -35,7 +36,7 @@ int store_create(struct io *io, const struct store_opts *opts, struct store **ou
 /* write: take the writer's lock (DREP_ERR_FILE_IN_USE).  A commit that cannot be opened any
  * more: DREP_ERR_NOT_FOUND. */
 int store_open(struct io *io, int write, const struct store_opts *opts, struct store **out);
-/* The file's own hints are known only when it is open: keep, unit and chunk_max. */
+/* The file's own hints are known only when it is open: keep, unit, chunk_max and chunk_limit. */
 void store_set_opts(struct store *st, const struct store_opts *opts);
 /* Drops uncommitted changes. */
 void store_close(struct store *st);
@@ -307,10 +308,11 @@ int chunks_seal(struct chunks *cs, int64_t *blocks);
 /* A range of the file in memory, read-only. */
 int store_map(struct store *st, uint64_t offset, size_t size, const void **data, void **handle);
 void store_unmap(struct store *st, void *handle, size_t size);
-/* Counts the absent sums of one record's payload; verifies the others; decodes filters. */
+/* Counts the absent sums of one record's payload in *absent; verifies the others; decodes
+ * filters. */
 enum chunk_depth { CHUNK_COUNT, CHUNK_SUMS, CHUNK_DECODE };
 int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
-                 enum chunk_depth depth);
+                 enum chunk_depth depth, uint64_t *absent);
 
 /* ---- damaged files: salvage.c ---- */
 
@@ -344,6 +346,7 @@ struct codec {
     void *compressor[2];   /* deflate's, and for which level; zstd's */
     void *decompressor[2]; /* likewise */
     int level;
+    uint64_t limit; /* decoding: bytes that no stage may exceed twice over; 0: none */
 };
 void codec_release(struct codec *k);
 

@@ -278,7 +278,7 @@ static int claim(const struct key *key, const uint8_t *value, size_t len, uint64
     struct claiming *cl = ctx;
     struct dataset_model *d;
     struct chunk_rec rec;
-    uint64_t coord[2] = {0, 0};
+    uint64_t coord[2] = {0, 0}, absent;
     struct in in;
 
     (void)where;
@@ -292,7 +292,7 @@ static int claim(const struct key *key, const uint8_t *value, size_t len, uint64
     store_check_claim(cl->m->d[0].cs.st, rec.offset, rec.size * rec.run, "payload");
     if (rec.far)
         store_check_claim(cl->m->d[0].cs.st, rec.sums.offset, rec.sums.length, "sums");
-    ck_assert_int_eq(chunk_verify(&d->cs, coord, &rec, 1), 0);
+    ck_assert_int_eq(chunk_verify(&d->cs, coord, &rec, 1, &absent), 0);
     return 0;
 }
 

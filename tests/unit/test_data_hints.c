@@ -255,7 +255,125 @@ START_TEST(test_D24_chunk_max)
     ok(drep_write(ds, NULL, DREP_INT8_T, v, NULL));
     drep_dataset_close(ds);
     ok(drep_close(f));
-    ok(drep_open(temp_path("max"), DREP_RDONLY, NULL, &f));
+    ok(drep_open(temp_path("max"), DREP_RDONLY, hints("drep_chunk_max=50000000", (char *)NULL),
+                 &f));
+    ok(drep_dataset_open(f, "d", &ds));
+    ok(drep_read(ds, NULL, DREP_INT8_T, back, NULL));
+    ck_assert_int_eq(memcmp(v, back, sizeof v), 0);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+static void in_force(drep_file *f, const char *key, const char *value)
+{
+    drep_info *info;
+
+    ok(drep_get_info(f, &info));
+    ck_assert_str_eq(drep_info_get(info, key), value);
+    drep_info_free(info);
+}
+
+static void read_small(drep_dataset *ds, int err)
+{
+    int8_t v[8];
+    const int64_t start = 0, count = 8;
+    drep_selection *sel;
+
+    ok(drep_select_box(1, &start, &count, NULL, NULL, &sel));
+    ck_assert_int_eq(drep_read(ds, sel, NULL, v, NULL), err);
+    drep_selection_free(sel);
+}
+
+/* What a filtered chunk may decode to is for the opener to say; the file has no part in it. */
+START_TEST(test_D24_chunk_limit_is_the_openers)
+{
+    const int64_t n = 20 << 20;
+    static int8_t v[20 << 20];
+    drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 1};
+    drep_spec spec = {
+        .type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n, .filters = &filter, .nfilters = 1};
+    const char *path = temp_path("limit");
+    drep_dataset *ds;
+    drep_file *f;
+    int64_t found;
+
+    if (!drep_filter_available(DREP_FILTER_DEFLATE))
+        return;
+    f = create(path, hints("drep_chunk_max=30000000", "striping_unit=67108864", (char *)NULL));
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, DREP_INT8_T, v, NULL));
+    read_small(ds, 0); /* its creator opened it */
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+
+    ok(drep_open(path, DREP_RDWR, NULL, &f));
+    in_force(f, "drep_limit_chunk", "16777216");
+    in_force(f, "drep_chunk_max", "16777216");
+    in_force(f, "striping_unit", "4096");
+    ok(drep_dataset_open(f, "d", &ds));
+    read_small(ds, DREP_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "\"d\""));
+    ck_assert_ptr_nonnull(strstr(drep_error(), "20971520"));
+    ck_assert_ptr_nonnull(strstr(drep_error(), "drep_limit_chunk is 16777216"));
+    drep_dataset_close(ds);
+    fails(drep_dataset_create(f, "e", &spec, NULL), DREP_ERR_LIMIT);
+    ok(drep_check(f, 0, NULL, NULL, &found)); /* the checksums are of stored bytes */
+    ck_assert_int_eq(found, 0);
+    ok(drep_close(f));
+
+    ok(drep_open(path, DREP_RDWR, hints("drep_limit_chunk=30000000", (char *)NULL), &f));
+    in_force(f, "drep_limit_chunk", "30000000");
+    in_force(f, "drep_chunk_max", "30000000");
+    ok(drep_dataset_open(f, "d", &ds));
+    read_small(ds, 0);
+    drep_dataset_close(ds);
+    ok(drep_dataset_create(f, "e", &spec, NULL));
+    ok(drep_close(f));
+
+    ok(drep_open(path, DREP_RDONLY, hints("drep_limit_chunk=20971519", (char *)NULL), &f));
+    in_force(f, "drep_chunk_max", "16777216");
+    ok(drep_dataset_open(f, "d", &ds));
+    read_small(ds, DREP_ERR_LIMIT);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+static int only_limits(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset;
+    (void)ctx;
+    ck_assert_int_eq(err, DREP_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(message, "drep_limit_chunk is 1000000"));
+    return 0;
+}
+
+/* A chunk beyond the limit is not damaged: repair keeps it. */
+START_TEST(test_D24_chunk_limit_and_repair)
+{
+    const int64_t n = 5 << 20;
+    static int8_t v[5 << 20], back[5 << 20];
+    drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 1};
+    drep_spec spec = {
+        .type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n, .filters = &filter, .nfilters = 1};
+    const char *path = temp_path("limit"), *new_path = temp_path("mended");
+    drep_dataset *ds;
+    drep_file *f;
+    int64_t found;
+
+    if (!drep_filter_available(DREP_FILTER_DEFLATE))
+        return;
+    memset(v, 5, sizeof v);
+    f = create(path, NULL);
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, DREP_INT8_T, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    ok(drep_repair(path, new_path, 0, hints("drep_limit_chunk=1000000", (char *)NULL), only_limits,
+                   NULL, &found));
+    ck_assert_int_gt(found, 0); /* that it was not looked into */
+    ok(drep_open(new_path, DREP_RDONLY, NULL, &f));
     ok(drep_dataset_open(f, "d", &ds));
     ok(drep_read(ds, NULL, DREP_INT8_T, back, NULL));
     ck_assert_int_eq(memcmp(v, back, sizeof v), 0);
@@ -278,6 +396,8 @@ int main(void)
     tcase_add_test(t, test_fixed_uuid_time_and_machine);
     tcase_add_test(t, test_H1_bad_values);
     tcase_add_test(t, test_D24_chunk_max);
+    tcase_add_test(t, test_D24_chunk_limit_is_the_openers);
+    tcase_add_test(t, test_D24_chunk_limit_and_repair);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

@@ -39,6 +39,34 @@ static int64_t absent(drep_file *f)
     return usage.absent;
 }
 
+static const char *const unsealed_names[] = {"/rows", "/tiles", "/packed"};
+
+static int count_unsealed(const char *name, int64_t blocks, void *ctx)
+{
+    int64_t *n = ctx;
+    int i = 0;
+
+    while (i < 3 && strcmp(name, unsealed_names[i]) != 0)
+        i++;
+    ck_assert_int_lt(i, 3);
+    ck_assert_int_gt(blocks, 0);
+    ck_assert_int_eq(n[i], 0); /* each once */
+    n[i] = blocks;
+    return 0;
+}
+
+/* Which datasets have such blocks; together they are all that there are. */
+static void unsealed_are(drep_file *f, int64_t rows, int64_t tiles, int64_t packed)
+{
+    int64_t n[3] = {0};
+
+    ok(drep_unsealed(f, count_unsealed, n));
+    ck_assert_int_eq(n[0] + n[1] + n[2], absent(f));
+    ck_assert_int_eq(n[0] > 0, rows > 0);
+    ck_assert_int_eq(n[1] > 0, tiles > 0);
+    ck_assert_int_eq(n[2] > 0, packed > 0);
+}
+
 /* One of each layout; only unfiltered chunks have sums to leave out. */
 static void make(drep_file *f)
 {
@@ -166,6 +194,8 @@ START_TEST(test_D13_deferred_sums_are_absent_until_sealed)
     f = open_with("drep_checksum=on");
     missing = absent(f);
     ck_assert_int_gt(missing, 8);
+    unsealed_are(f, 1, 1, 0);
+    fails(drep_unsealed(f, NULL, NULL), DREP_ERR_ARG);
     all_are(f, 7);
     ok(drep_check(f, 1, say_finding, NULL, NULL));
     /* What is written now has its sums; nothing else gets them by the way. */
@@ -178,6 +208,7 @@ START_TEST(test_D13_deferred_sums_are_absent_until_sealed)
     fails(drep_seal(r, NULL), DREP_ERR_READ_ONLY);
     ok(drep_seal(f, &n));
     ck_assert_int_eq(n, missing);
+    ok(drep_unsealed(r, count_unsealed, (int64_t[3]){0}));
     ok(drep_header_get(f, &before));
     ok(drep_commit(f));
     ok(drep_header_get(f, &after));

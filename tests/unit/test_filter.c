@@ -155,7 +155,7 @@ START_TEST(test_claims_are_bounded)
 
         if (!filter_available(ids[i]))
             continue;
-        fails(filters_decode(&codec, &f, 1, 0, stored, 20, 4096, 4096, &out), DREP_ERR_LIMIT);
+        fails(filters_decode(&codec, &f, 1, 0, stored, 20, 4096, 4096, &out), DREP_ERR_FORMAT);
         fails(filters_decode(&codec, &f, 1, 0, stored, 7, 4096, 1 << 20, &out), DREP_ERR_FORMAT);
         fails(filters_decode(&codec, &f, 1, 0, stored, 20, 4096, 1 << 20, &out), DREP_ERR_FORMAT);
         memset(stored + 1, 0xff, 7);
