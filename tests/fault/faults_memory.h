@@ -511,6 +511,8 @@ static int m_pure(void)
     }
     if (CALL(drep_format_from_name, CALL(drep_format_name, DREP_FORMAT_VAX_F)) != DREP_FORMAT_VAX_F)
         err = WRONG;
+    if (!CALL(drep_format_describe, DREP_FORMAT_VAX_F))
+        err = WRONG;
     if (CALL(drep_filter_from_name, CALL(drep_filter_name, DREP_FILTER_ZSTD)) != DREP_FILTER_ZSTD ||
         !CALL(drep_filter_available, DREP_FILTER_SHUFFLE))
         err = WRONG;
