@@ -509,7 +509,8 @@ DREP_API const drep_format_info *drep_format_describe(int format);
  * the index of the first of them in the typemap of `datatype` tiled over
  * `userbuf`; `filebuf` begins with that item; its items lie there byte aligned
  * with no padding, each as long as the extent function says.  userbuf and
- * datatype are the same in every call of one transfer.  Must be reentrant.
+ * datatype are the same in every call of one transfer.  Must be reentrant; calls with the
+ * file or the view that it works for may be refused (Callbacks, below).
  * Non-zero: DREP_ERR_CONVERSION.
  *
  * Elements of a dataset: what a selection takes of one chunk (contiguous: of one slab, compact:
@@ -740,12 +741,26 @@ DREP_API const char *drep_info_key(const drep_info *info, int i);
  * when it is done, all those go that waited.  While a commit waits for the disk, calls that read
  * go on.  What closes a handle needs it for itself: no other call may use it any more.
  *
+ * Closing.  A drep_file, drep_dataset or drep_view lives from the call that gave it to the call
+ * that closes it, and handles may be closed in any order.  When a file is closed, its datasets
+ * and views stay valid handles: every call with them fails with DREP_ERR_ARG ("... its file is
+ * closed"), except those that close, unmap and free.  What drep_dataset_info() lent and what
+ * drep_dataset_map() mapped stays until the dataset is closed.  A view keeps its dataset.
+ * A call with a closed handle fails with DREP_ERR_ARG too, and closing it again does nothing; but
+ * once a new handle of the same kind has taken over its address, the call goes to that one.
+ * Closing a handle while another thread is in a call with it is an error of the caller that
+ * nothing detects.
+ *
  * Callbacks.  A function that the library calls may use the same file again, unless its call says
- * otherwise: from drep_list(), drep_attr_list(), drep_log() and drep_dataset_chunks() in any way;
- * from inside another call that reads, such as a conversion function, with calls that read.  A
- * call that would wait for the call that it is made from fails with DREP_ERR_ARG: every call from
- * inside one that writes, and one that writes (drep_log() and drep_refresh() too) from inside
- * one that reads.
+ * otherwise: from drep_list(), drep_attr_list(), drep_log() and drep_dataset_chunks() in any way
+ * but closing it; from inside another call that reads, such as a conversion function, with calls
+ * that read; from a filter not at all.  Every other call with the file is refused with
+ * DREP_ERR_ARG ("... inside a call ..."), whichever thread makes it for the call: every one from
+ * inside a call that writes, and one that writes or needs the file alone (drep_log() and
+ * drep_refresh() too) from inside one that reads.  A refused call changes nothing and does not
+ * count as a failed write; drep_close() leaves the handle open, and so does drep_abandon(), which
+ * has no result.  drep_header_...(), drep_get_info() and drep_dataset_close() always work.  A view
+ * is refused to the functions that a call with it calls back.
  *
  * Forks.  A handle that writes belongs to the process that opened it, ":memory:" included.  In a
  * child every call with it, or with its datasets and their views, fails with DREP_ERR_FILE_IN_USE,
@@ -818,12 +833,15 @@ DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_
 DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
                              drep_file **out);
 /* Makes all changes since the last commit durable, at once or not at all; where there are none,
- * no commit is made.  On failure the
- * transaction stays open and may be committed again (DREP_ERR_NO_SPACE: after something was
- * removed; DREP_ERR_FILE_IN_USE: a new file would replace one that a handle writes to;
- * DREP_ERR_STALE: the file was removed or replaced), except where nobody can know what reached the
- * disk: then the handle refuses every further write with DREP_ERR_FAILED, and the file is the last
- * commit or this one.
+ * no commit is made.  A call that fails leaves nothing of itself, so this commits what succeeded,
+ * whatever failed before.  If the commit fails, the transaction stays open and may be committed
+ * again (DREP_ERR_NO_SPACE: after something was removed; DREP_ERR_FILE_IN_USE: a new file would
+ * replace one that a handle writes to; DREP_ERR_FILE_EXISTS, DREP_ERR_ACCESS,
+ * DREP_ERR_NO_SUCH_FILE: a new file did not get its name; DREP_ERR_STALE: the file was removed or
+ * replaced).  Only where a sync or the write of a
+ * header slot failed, so that nobody knows what reached the disk, or where a failed call could not
+ * be taken back, does the handle refuse: from then on every call that writes, and this one, gives
+ * DREP_ERR_FAILED with the reason; the file is the last commit or, after a failed sync, this one.
  *
  * What a commit refers to is not overwritten.  A chunk of which anything changes moves as a whole
  * to free space, once in a transaction (contiguous: a slab, about 1 MiB); the space that it leaves
@@ -834,10 +852,16 @@ DREP_API int drep_open_image(const void *image, size_t size, const drep_info *in
  * chunks of that call.  Data that changes all over in each transaction thus takes three times its
  * size, four times with such calls. */
 DREP_API int drep_commit(drep_file *file);
-/* Commits and closes.  After a failed write it abandons instead and returns that
- * error, unless a commit has succeeded since.  The handle is gone either way. */
+/* Commits and closes.  If a call that writes has failed since the last commit (or the opening),
+ * a commit included, it abandons instead: nothing since then is kept, a new file does not appear,
+ * and the result and drep_error() are those of the first such failure.  To keep what succeeded,
+ * call drep_commit() before.  Calls that were refused do not count: those inside callbacks
+ * (above) and those with an error about arguments, DREP_ERR_ARG, _AMODE, _READ_ONLY,
+ * _UNSUPPORTED..., _VALUE_TOO_LARGE, _TYPE, _COUNT, _DIMS, _RANGE, _NOT_FOUND, _EXISTS, _KIND,
+ * _NAME, _LIMIT, _BUFFER; DREP_ERR_CONVERSION does count.  The handle is gone, whatever the result,
+ * except inside a callback.  NULL: 0. */
 DREP_API int drep_close(drep_file *file);
-/* Closes without committing. */
+/* Closes without committing: nothing since the last commit is kept. */
 DREP_API void drep_abandon(drep_file *file);
 
 /* Readers and earlier commits.  One handle writes, any number read, in this process and in
@@ -1042,8 +1066,8 @@ DREP_API int drep_filter_available(int id);       /* 1 if built in */
  * *out_size to how many they are; params as the dataset was created with.  Encoding: what
  * does not fit is not written, and *out_size set to the bytes needed (0: not known).
  * Decoding: *out_size is the number of bytes that went into encoding; giving any other is
- * damage.  What it leaves of `out` is zeros.  Must be reentrant, and must not call this library.
- * Non-zero: DREP_ERR_CONVERSION. */
+ * damage.  What it leaves of `out` is zeros.  Must be reentrant; calls with the file that it works
+ * for are refused (Callbacks, above).  Non-zero: DREP_ERR_CONVERSION. */
 typedef int drep_filter_fn(const uint32_t *params, int nparams, const void *in, size_t in_size,
                            void *out, size_t *out_size, void *extra_state);
 /* Registers it in this process, for its life.  As compressors are, it is left out for a
@@ -1085,7 +1109,7 @@ typedef struct drep_spec {
 DREP_API int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
                                  drep_dataset **out); /* out may be NULL */
 DREP_API int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out);
-/* Every dataset must be closed before its file. */
+/* Before or after its file is closed. */
 DREP_API void drep_dataset_close(drep_dataset *dataset);
 
 typedef struct drep_dsinfo {
@@ -1125,15 +1149,16 @@ DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void 
 
 /* The elements of a contiguous dataset where they lie in the file, without a copy: *data has
  * *size bytes, in row-major order, to be read until drep_dataset_unmap() or until the dataset
- * is closed.  The first time all of them are held against their sums; flags:
- * DREP_MAP_UNVERIFIED leaves that out.  On a handle that writes, a later write to the
- * dataset may show, or leave the bytes as they were.
- * A mapping is only as good as the medium: what becomes unreadable later is a signal (SIGBUS),
- * not an error.  DREP_ERR_UNSUPPORTED_OPERATION names the reason where the stored form is not
- * that of memory (another byte order or size, another layout of members, references,
- * variable length), where elements are not in one run (chunked, compact, not all written, or
- * cut by a later overwrite: `datarep convert` mends that), or where the driver cannot;
- * DREP_ERR_CHECKSUM. */
+ * is closed.  It outlives drep_close() and drep_abandon() of the file, but not what they give up:
+ * from then on nothing keeps a writer from using the space of that commit again, so the bytes may
+ * change; and an image (drep_open_image()) must live on.  The first time all of them are held
+ * against their sums; flags: DREP_MAP_UNVERIFIED leaves that out.  On a handle that writes, a later
+ * write to the dataset may show, or leave the bytes as they were. A mapping is only as good as the
+ * medium: what becomes unreadable later is a signal (SIGBUS), not an error.
+ * DREP_ERR_UNSUPPORTED_OPERATION names the reason where the stored form is not that of memory
+ * (another byte order or size, another layout of members, references, variable length), where
+ * elements are not in one run (chunked, compact, not all written, or cut by a later overwrite:
+ * `datarep convert` mends that), or where the driver cannot; DREP_ERR_CHECKSUM. */
 enum { DREP_MAP_UNVERIFIED = 1 };
 DREP_API int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data,
                               size_t *size);
@@ -1160,7 +1185,8 @@ DREP_API void drep_selection_free(drep_selection *sel);
  * dataset's.  The data items of the selection must fill a whole number of
  * `type`s.  Equal signatures are converted by representation, others by value
  * (DREP_ERR_TYPE where no value conversion exists).  A write becomes visible to
- * others at the next commit; one that fails changes nothing.
+ * others at the next commit; one that fails changes nothing, and drep_close() then abandons
+ * the transaction unless drep_commit() is called before.
  * Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION, DREP_ERR_CHECKSUM (object and
  * byte), DREP_ERR_COUNT, DREP_ERR_VALUE_TOO_LARGE (memory's elements would lie farther apart than
  * memory reaches), DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
@@ -1172,7 +1198,7 @@ DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const 
 /* ------------------------------------------------------------------- copies */
 
 /* How drep_copy() copies.  Zero-initialise, then set.  The functions run while both files
- * are in use and must not call anything with them; a non-zero return stops the copy and
+ * are in use: calls with them are refused (Callbacks, above).  A non-zero return stops the copy and
  * becomes its result. */
 typedef struct drep_copying {
     int range;   /* DREP_RANGE_...: values that the other representation cannot hold;
@@ -1220,8 +1246,8 @@ typedef struct drep_view drep_view;
  * when the file is made. */
 DREP_API int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out);
 /* The row-major sequence of a dataset's elements, unfiltered and packed, in the file's
- * representation; it begins with the view (0, element type, element type).  The dataset
- * must outlive it.  DREP_ERR_TYPE for variable-length types. */
+ * representation; it begins with the view (0, element type, element type).  It keeps the
+ * dataset, which may be closed before it.  DREP_ERR_TYPE for variable-length types. */
 DREP_API int drep_view_dataset(drep_dataset *dataset, drep_view **out);
 /* Sets the view; the offsets of later calls count from it.  disp: bytes, never scaled.
  * filetype: etype, or built of whole etypes.  Displacements and extents of portable
@@ -1247,9 +1273,10 @@ DREP_API int drep_view_size(drep_view *view, int64_t *etypes);
 /* Moves `count` elements of `type` at buf, beginning at etype number `offset`.  The items
  * of `type` must be those of the view, in order.  *items (may be NULL): data items moved;
  * fewer than asked for when the file ends before (a read), or when an error stops a
- * write in the middle.  Nothing behind the last whole item is touched.  DREP_ERR_COUNT (a
- * negative offset or count), DREP_ERR_VALUE_TOO_LARGE (more elements than any memory holds, or
- * their place in the file ends beyond 2^63 bytes), DREP_ERR_TYPE, DREP_ERR_READ_ONLY. */
+ * write in the middle (of a dataset: 0, all of it is taken back).  Nothing behind the last whole
+ * item is touched.  DREP_ERR_COUNT (a negative offset or count), DREP_ERR_VALUE_TOO_LARGE (more
+ * elements than any memory holds, or their place in the file ends beyond 2^63 bytes),
+ * DREP_ERR_TYPE, DREP_ERR_READ_ONLY. */
 DREP_API int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count,
                           const drep_type *type, const drep_xfer *xfer, int64_t *items);
 DREP_API int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t count,

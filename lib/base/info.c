@@ -163,6 +163,21 @@ const char *drep_info_key(const drep_info *info, int i)
     return info && i >= 0 && i < info->n ? info->pair[i].key : NULL;
 }
 
+int info_copy(const drep_info *from, drep_info **out)
+{
+    drep_info *info;
+    int err = drep_info_new(&info);
+
+    for (int i = 0; !err && i < from->n; i++)
+        err = put(info, from->pair[i].key, from->pair[i].value);
+    if (err) {
+        drep_info_free(info);
+        return err;
+    }
+    *out = info;
+    return 0;
+}
+
 /* --------------------------------------------------------------- values */
 
 /* One item of a comma-separated list without the spaces around it, as [*at, *end);

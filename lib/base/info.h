@@ -9,6 +9,7 @@
 
 int info_known(const char *key);                        /* 1 if in hints.def */
 int info_defaults(drep_info **out);                     /* all known keys */
+int info_copy(const drep_info *from, drep_info **out);  /* a new one, equal */
 int info_merge(drep_info *into, const drep_info *from); /* known keys with valid values */
 int info_valid(const char *key, const char *value);
 

@@ -65,16 +65,32 @@ void rw_holds_get(struct rw_holds *out)
 {
     out->n = held.n;
     out->more = held.more;
+    out->nwalks = held.nwalks;
     for (int i = 0; i < held.n; i++)
         out->at[i] = held.at[i];
+    for (int i = 0; i < held.nwalks && i < RW_HOLDS; i++)
+        out->walk[i] = held.walk[i];
 }
 
 void rw_holds_set(const struct rw_holds *holds)
 {
     held.n = holds ? holds->n : 0;
     held.more = holds ? holds->more : 0;
+    held.nwalks = holds ? holds->nwalks : 0;
     for (int i = 0; i < held.n; i++)
         held.at[i] = holds->at[i];
+    for (int i = 0; i < held.nwalks && i < RW_HOLDS; i++)
+        held.walk[i] = holds->walk[i];
+}
+
+static _Thread_local bool no_reads;
+
+bool rwlock_no_reads(bool on)
+{
+    bool before = no_reads;
+
+    no_reads = on;
+    return before;
 }
 
 static struct rw_hold *hold_of(const struct rwlock *l)
@@ -103,6 +119,27 @@ static void hold_end(struct rw_hold *h)
 {
     if (h->reads == 0 && !h->write)
         *h = held.at[--held.n];
+}
+
+void rwlock_walk(struct rwlock *l)
+{
+    if (held.nwalks < RW_HOLDS)
+        held.walk[held.nwalks] = l;
+    held.nwalks++;
+}
+
+/* The walk that began last. */
+void rwlock_walk_done(void)
+{
+    held.nwalks--;
+}
+
+bool rwlock_mine(const struct rwlock *l, bool walks)
+{
+    for (int i = 0; walks && i < held.nwalks && i < RW_HOLDS; i++)
+        if (held.walk[i] == l)
+            return true;
+    return hold_of(l) != NULL;
 }
 
 /* ---- life ---- */
@@ -172,8 +209,9 @@ int rwlock_read(struct rwlock *l)
     unsigned flags = held.n > 0 ? ACTIVE : ACTIVE | BARRED;
     struct rw_hold *h = hold_of(l);
 
-    if (h && h->write)
-        return fail(DREP_ERR_ARG, "called inside a call that writes the same file");
+    if (h && (h->write || no_reads))
+        return fail(DREP_ERR_ARG, "called inside a call that %s the same file",
+                    h->write ? "writes" : "reads");
     if (!enter(l, flags))
         wait_entry(l, flags);
     hold_add(l, h, false);

@@ -45,11 +45,25 @@ void rwlock_unshare(struct rwlock *l);
 /* The writer becomes a reader, with no other writer in between. */
 void rwlock_write_to_read(struct rwlock *l);
 
+/* Around functions of the user's that run without the lock, in the middle of a call that goes on
+ * with it.  Does nothing but make rwlock_mine() true. */
+void rwlock_walk(struct rwlock *l);
+void rwlock_walk_done(void);
+/* Is this thread, or the one that it works for, inside a call that holds the lock; or (walks
+ * too) that will take it again? */
+bool rwlock_mine(const struct rwlock *l, bool walks);
+
+/* Around functions of the user's in the middle of work that a read may wait for: inside them a
+ * lock that the thread holds cannot be read again.  Gives what was in force before. */
+bool rwlock_no_reads(bool on);
+
 /* The locks that a thread holds: what pool_run() hands to its workers. */
 enum { RW_HOLDS = 16 };
 struct rw_holds {
     int n;
     int more; /* reads beyond those listed */
+    int nwalks;
+    const struct rwlock *walk[RW_HOLDS]; /* further ones are not listed */
     struct rw_hold {
         struct rwlock *lock;
         unsigned reads;

@@ -155,7 +155,7 @@ int drep_attr_write(drep_file *file, const char *path, const char *name, const d
         return err;
     err = attr_write(file, path, name, type, rank, dims, buf);
     fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
-    return write_end_data(file, err);
+    return write_end(file, err);
 }
 
 int drep_attr_write_string(drep_file *file, const char *path, const char *name, const char *value)
@@ -412,8 +412,12 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
         err = list_names(file, id, order, &l);
     /* The callback may use the file: the lock is not held while it runs. */
     err = read_end(file, err);
-    for (size_t i = 0; err == 0 && theirs == 0 && i < l.n; i++)
-        theirs = fn(l.p[i].name, ctx);
+    if (err == 0) {
+        walk_begin(file);
+        for (size_t i = 0; theirs == 0 && i < l.n; i++)
+            theirs = fn(l.p[i].name, ctx);
+        walk_end();
+    }
     list_release(&l);
     return theirs != 0 ? theirs : err;
 }

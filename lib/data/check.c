@@ -738,7 +738,7 @@ static void read_dataset(struct check *c, uint64_t id)
         err = dataset_read_stored(ds, &c->budget);
     if (err != 0)
         deep_finding(c, id, err);
-    drep_dataset_close(ds);
+    dataset_put(ds);
 }
 
 /* ---- entry ---- */
@@ -791,10 +791,12 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
         err = check_reach(&c);
     }
     err = read_end(file, err);
-    for (size_t i = 0;
-         err == 0 && depth == CHUNK_DECODE && file->rep != NULL && c.stop == 0 && i < c.datasets.n;
-         i++)
-        read_dataset(&c, c.datasets.p[i]);
+    if (err == 0 && depth == CHUNK_DECODE && file->rep != NULL) {
+        walk_begin(file);
+        for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
+            read_dataset(&c, c.datasets.p[i]);
+        walk_end();
+    }
     mem_free(c.owner.attrs.p);
     mem_free(c.linked.p);
     mem_free(c.edges.p);
@@ -823,7 +825,7 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
     drep_file *last;
     int err;
 
-    if ((err = file_here(file)) != 0)
+    if ((err = file_check(file)) != 0)
         return err;
     if (!store_writable(file->st))
         return check_open(file, depth, fn, leak, unsealed, ctx, findings, usage);
@@ -833,7 +835,7 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
         err = file_last_commit(file, &last);
         if (err == 0) {
             err = check_open(last, depth, fn, leak, unsealed, ctx, findings, usage);
-            drep_abandon(last);
+            file_free(last);
         }
     } else { /* nothing has been committed yet */
         if (findings != NULL)

@@ -98,9 +98,10 @@ int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx)
     struct starts s = {.ds = dataset};
     int err;
 
-    if (dataset == NULL || fn == NULL)
+    if (fn == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_chunks: null argument");
-    if ((err = read_begin_stored(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_dataset_chunks")) != 0 ||
+        (err = read_begin_stored(dataset->file)) != 0)
         return err;
     if (dataset->rec.layout != FMT_CONTIGUOUS && dataset->rec.layout != FMT_CHUNKED)
         return read_end(dataset->file,
@@ -110,8 +111,12 @@ int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx)
     if (err != 0)
         err = fail_in(err, "dataset \"%s\"", dataset->path);
     err = read_end(dataset->file, err);
-    for (size_t i = 0; err == 0 && i < s.n; i++)
-        err = fn(s.at + i * (size_t)s.rank, ctx);
+    if (err == 0) {
+        walk_begin(dataset->file);
+        for (size_t i = 0; err == 0 && i < s.n; i++)
+            err = fn(s.at + i * (size_t)s.rank, ctx);
+        walk_end();
+    }
     mem_free(s.at);
     return err;
 }

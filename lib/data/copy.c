@@ -47,7 +47,16 @@ struct copy {
     uint64_t group;   /* that it comes into */
     drep_report report;
     struct buf value, out;
+    atomic_bool stopped; /* a function of the caller's ended it */
 };
+
+/* What a function of the caller's said. */
+static int told(struct copy *c, int theirs)
+{
+    if (theirs != 0)
+        c->stopped = true;
+    return theirs;
+}
 
 /* ---- ids ---- */
 
@@ -430,7 +439,7 @@ static int plan_dataset(struct copy *c, const drep_dataset *ds, const struct fty
         return 0;
     spec_of(ds, &spec, dims, max, chunk, filter);
     was = spec;
-    if (c->how->plan != NULL && (err = c->how->plan(ds->id, &spec, c->how->ctx)) != 0)
+    if (c->how->plan != NULL && (err = told(c, c->how->plan(ds->id, &spec, c->how->ctx))) != 0)
         return err;
     if (!spec_changed(&spec, &was) && (ds->esize == target->stored.extent || rec->nfilters == 0) &&
         (rec->layout != FMT_COMPACT || shape_check(rec, target) == 0))
@@ -464,7 +473,14 @@ static int add_report(struct copy *c, uint64_t id, const drep_report *r)
     c->report.nan_lost += r->nan_lost;
     if (c->how->lost == NULL || (r->overflow == 0 && r->inexact == 0 && r->nan_lost == 0))
         return 0;
-    return c->how->lost(id, r, c->how->ctx);
+    return told(c, c->how->lost(id, r, c->how->ctx));
+}
+
+static int copied(int64_t bytes, void *ctx)
+{
+    struct copy *c = ctx;
+
+    return told(c, c->how->progress(bytes, c->how->ctx));
 }
 
 static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
@@ -475,8 +491,8 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
                           .threads = c->how->threads,
                           .map = m->refers ? map_reference : NULL,
                           .map_ctx = c,
-                          .progress = c->how->progress,
-                          .ctx = c->how->ctx};
+                          .progress = c->how->progress != NULL ? copied : NULL,
+                          .ctx = c};
     char name[40];
     int err;
 
@@ -495,7 +511,7 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
         err = dataset_carry(&carry);
     if (err == 0)
         err = add_report(c, m->source->id, &carry.report);
-    drep_dataset_close(carry.to);
+    dataset_put(carry.to);
     carry_release(&carry);
     return err;
 }
@@ -698,7 +714,7 @@ static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
         err = copy_record(c, id, new_id, links, &m);
     if (err == 0)
         err = copy_entries(c, id, new_id, &m);
-    drep_dataset_close(m.source);
+    dataset_put(m.source);
     return fail_in(err, "object %llu", (unsigned long long)id);
 }
 
@@ -724,8 +740,6 @@ static int copy_whole(struct copy *c)
     while ((err = object_next(c->from, id, &id)) == 0 && id != 0)
         if ((err = copy_object(c, id, id, 0)) != 0)
             break;
-    if (err == 0)
-        err = buf_set(&c->to->unknown, c->from->unknown.p, c->from->unknown.len);
     return err;
 }
 
@@ -761,7 +775,11 @@ static int copy(struct copy *c, const char *path, const char *new_path)
         if (err == 0)
             err = copy_gathered(c, id, name);
     }
-    return err == 0 ? types_end(c) : err;
+    if (err == 0)
+        err = types_end(c);
+    if (err == 0 && c->whole) /* the last step: it is not taken back */
+        err = buf_set(&c->to->unknown, c->from->unknown.p, c->from->unknown.len);
+    return err;
 }
 
 /* Two files are always taken in the same order, so that no two copies wait for each other.
@@ -800,7 +818,7 @@ int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_
     err = fail_in(copy(&c, path, new_path), "copying \"%s\"", path);
     if (from != to)
         err = read_end(from, err);
-    err = write_end(to, err);
+    err = c.stopped ? write_end_stopped(to, err) : write_end(to, err);
     if (how != NULL && how->report != NULL)
         *how->report = c.report;
     mem_free(c.id);

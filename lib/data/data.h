@@ -119,15 +119,17 @@ struct drep_file {
     bool writing;
     uint64_t removals;
 
-    int write_error; /* of a failed write since the last commit */
+    int write_error; /* of the first failed write since the last commit */
     struct fail_state write_message;
 };
 
 struct drep_dataset {
-    drep_file *file;
+    drep_file *file; /* NULL: closed, and everything of its own that the handle had */
     uint64_t id;
-    int refs;
-    const char *path; /* in name */
+    atomic_int refs;     /* changed under type_lock, while the file is open */
+    int opens;           /* those of callers, likewise; a handle while there are any */
+    drep_type *own_type; /* once the file is closed: what drep_dsinfo lent out */
+    const char *path;    /* in name */
     struct buf name, rec_bytes;
     struct ftype *ft;
     int64_t esize;        /* bytes of one stored element */
@@ -160,8 +162,16 @@ int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void
 int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,
               drep_finding_fn *fn, void *ctx, int64_t *findings);
 
+/* 0 if the handle is open; takes no lock. */
+int file_check(const drep_file *f);
+/* Around functions of the user's that run without the lock: they may do everything with the
+ * file but close it.  Walks nest. */
+void walk_begin(drep_file *f);
+void walk_end(void);
+
 /* Begins and ends a call that reads or writes.  write_end(): `err` decides whether the
- * operation is kept; gives err back with the path put in front of the message. */
+ * operation is kept; gives err back with the path put in front of the message.  A failure that
+ * is no refusal of arguments makes drep_close() abandon, unless a commit succeeds before. */
 int read_begin(drep_file *f);
 /* The same for calls that look at what is stored: no changes wait in memory then. */
 int read_begin_stored(drep_file *f);
@@ -173,8 +183,13 @@ int alone_begin(drep_file *f);
 void alone_end(drep_file *f);
 int write_begin(drep_file *f);
 int write_end(drep_file *f, int err);
-/* The same, where any failure counts as a failed write (data, attributes). */
-int write_end_data(drep_file *f, int err);
+/* The same for an error that a function of the user's gave: it counts whatever its code. */
+int write_end_stopped(drep_file *f, int err);
+/* The same for calls that change the file in no single operation: commits, seals. */
+int change_begin(drep_file *f);
+int change_end(drep_file *f, int err);
+/* Frees the handle without committing. */
+void file_free(drep_file *f);
 
 /* A hint that is a size; one that is negative says nothing. */
 int64_t hint_size(const drep_info *info, const char *key);
@@ -532,7 +547,13 @@ int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
 int shape_check(const struct object_rec *rec, const struct ftype *ft);
 /* A handle outlives its dataset: DREP_ERR_NOT_FOUND. */
 int dataset_alive(drep_dataset *ds);
-/* Memory that closed ones left. */
+/* 0 if the handle and its file are open; `call` names the public function. */
+int dataset_check(const drep_dataset *ds, const char *call);
+/* One reference more to an open dataset; gives one up, also when the file is closed. */
+drep_dataset *dataset_hold(drep_dataset *ds);
+void dataset_put(drep_dataset *ds);
+/* The file is closed: open handles become shells that answer with an error; frees what closed
+ * ones left. */
 void datasets_release(drep_file *f);
 /* All open datasets as they are in the commit that the store went to, or all as they were. */
 int datasets_refresh(drep_file *f);

@@ -1,4 +1,5 @@
 /* dataset.c - creating, opening, describing and resizing datasets. */
+#include "base/handle.h"
 #include "data/data.h"
 
 #include <string.h>
@@ -322,20 +323,58 @@ int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out)
     return err;
 }
 
-static void dataset_free(drep_dataset *ds)
+int dataset_check(const drep_dataset *ds, const char *call)
+{
+    if (ds == NULL)
+        return fail(DREP_ERR_ARG, "%s: no dataset", call);
+    if (!handle_is(ds, HANDLE_DATASET))
+        return fail(DREP_ERR_ARG, "%s: the dataset is closed", call);
+    if (ds->file == NULL)
+        return fail(DREP_ERR_ARG, "%s: dataset \"%s\": its file is closed", call, ds->path);
+    return file_here(ds->file);
+}
+
+/* What the handle has of the file. */
+static void dataset_empty(drep_dataset *ds)
 {
     chunks_release(&ds->chunks);
+    buf_release(&ds->fill_heap);
+    mem_free(ds->fill);
+    ds->fill = NULL;
+}
+
+static void dataset_free(drep_dataset *ds)
+{
+    dataset_empty(ds);
     maps_release(ds);
     buf_release(&ds->rec_bytes);
-    buf_release(&ds->fill_heap);
     buf_release(&ds->name);
-    mem_free(ds->fill);
     mem_free(ds->filter_names);
+    drep_type_free(ds->own_type);
     mem_free(ds);
+}
+
+/* Path, mappings and what was lent out stay until the handle is closed. */
+static void dataset_orphan(drep_dataset *ds)
+{
+    dataset_empty(ds);
+    ds->own_type = drep_type_ref(ds->ft->type);
+    ds->ft = NULL;
+    ds->next = NULL;
+    ds->file = NULL;
 }
 
 void datasets_release(drep_file *f)
 {
+    while (f->open != NULL) {
+        drep_dataset *ds = f->open;
+
+        f->open = ds->next;
+        if (ds->refs == 0)
+            dataset_free(ds);
+        else
+            dataset_orphan(ds);
+    }
     if (f->spare != NULL)
         dataset_free(f->spare);
 }
@@ -480,10 +519,18 @@ static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
 {
     drep_dataset *ds = f->open;
 
-    while (ds != NULL && ds->id != id)
+    while (ds != NULL && (ds->id != id || ds->refs == 0))
         ds = ds->next;
     if (ds != NULL)
         ds->refs++;
+    return ds;
+}
+
+drep_dataset *dataset_hold(drep_dataset *ds)
+{
+    pthread_mutex_lock(&ds->file->type_lock);
+    ds->refs++;
+    pthread_mutex_unlock(&ds->file->type_lock);
     return ds;
 }
 
@@ -537,6 +584,8 @@ static int open_ones(drep_file *f, drep_dataset ***out, size_t *n)
         room++;
     list = mem_array(room + 1, sizeof *list);
     for (drep_dataset *ds = f->open; list != NULL && ds != NULL; ds = ds->next) {
+        if (ds->refs == 0)
+            continue;
         ds->refs++;
         list[(*n)++] = ds;
     }
@@ -570,6 +619,7 @@ static void dataset_exchange(drep_dataset *ds)
     }
     *ds = *again;
     ds->refs = old.refs;
+    ds->opens = old.opens;
     ds->next = old.next;
     ds->maps = old.maps;
     *again = old;
@@ -595,15 +645,78 @@ int datasets_refresh(drep_file *f)
         if (list[i]->again != NULL)
             dataset_free(list[i]->again);
         list[i]->again = NULL;
-        drep_dataset_close(list[i]);
+        dataset_put(list[i]);
     }
     mem_free(list);
+    return err;
+}
+
+/* The last reference is given up.  NULL: the memory stays with the file, to serve again for the
+ * next dataset. */
+static drep_dataset *dataset_drop(drep_file *f, drep_dataset *ds)
+{
+    drep_dataset **p = &f->open;
+
+    while (*p != NULL && *p != ds)
+        p = &(*p)->next;
+    if (*p != NULL)
+        *p = ds->next;
+    if (f->spare != NULL)
+        return ds;
+    dataset_empty(ds);
+    maps_release(ds);
+    mem_free(ds->filter_names);
+    ds->filter_names = NULL;
+    f->spare = ds;
+    return NULL;
+}
+
+/* busy: a call that goes on may use the dataset, which then stays in the list without references
+ * until the file is closed. */
+static void dataset_unref(drep_file *f, drep_dataset *ds, bool busy)
+{
+    drep_dataset *gone = NULL;
+
+    if (file_settle(f) != 0)
+        return;
+    pthread_mutex_lock(&f->type_lock);
+    if (--ds->refs == 0 && !busy)
+        gone = dataset_drop(f, ds);
+    pthread_mutex_unlock(&f->type_lock);
+    if (gone != NULL)
+        dataset_free(gone);
+}
+
+void dataset_put(drep_dataset *ds)
+{
+    if (ds == NULL)
+        return;
+    if (ds->file != NULL)
+        dataset_unref(ds->file, ds, false);
+    else if (--ds->refs == 0)
+        dataset_free(ds);
+}
+
+/* The reference becomes the caller's, and the dataset a handle. */
+static int dataset_lend(drep_file *f, drep_dataset *ds)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&f->type_lock);
+    if (ds->opens == 0)
+        err = handle_add(ds, HANDLE_DATASET);
+    if (err == 0)
+        ds->opens++;
+    pthread_mutex_unlock(&f->type_lock);
+    if (err != 0)
+        dataset_put(ds);
     return err;
 }
 
 int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
 {
     struct object_head head;
+    drep_dataset *ds;
     uint64_t id;
     struct elsewhere to;
     int err = path_elsewhere(file, path, &to);
@@ -617,46 +730,33 @@ int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
     err = out == NULL ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument")
                       : path_id(file, path, &id);
     if (err == 0)
-        err = dataset_get(file, id, path, out);
+        err = dataset_get(file, id, path, &ds);
+    if (err == 0 && (err = dataset_lend(file, ds)) == 0)
+        *out = ds;
     if (err == DREP_ERR_KIND && head_load(file, id, &head) == 0)
         err = fail(DREP_ERR_KIND, "%s: not a dataset", path);
     return read_end(file, err);
 }
 
-/* One that was closed serves again, with its memory for record and path. */
 void drep_dataset_close(drep_dataset *dataset)
 {
-    drep_dataset **p, *gone = dataset;
     drep_file *f;
 
-    if (dataset == NULL)
+    if (dataset == NULL || !handle_is(dataset, HANDLE_DATASET))
         return;
     f = dataset->file;
-    if (file_settle(f) != 0)
+    if (f != NULL && file_settle(f) != 0)
         return;
-    pthread_mutex_lock(&f->type_lock);
-    if (--dataset->refs != 0) {
-        gone = NULL;
-    } else {
-        for (p = &f->open; *p != NULL && *p != dataset; p = &(*p)->next)
-            ;
-        if (*p != NULL)
-            *p = dataset->next;
-        chunks_release(&dataset->chunks);
-        maps_release(dataset);
-        buf_release(&dataset->fill_heap);
-        mem_free(dataset->fill);
-        mem_free(dataset->filter_names);
-        dataset->fill = NULL;
-        dataset->filter_names = NULL;
-        if (f->spare == NULL) {
-            f->spare = dataset;
-            gone = NULL;
-        }
-    }
-    pthread_mutex_unlock(&f->type_lock);
-    if (gone != NULL)
-        dataset_free(gone);
+    if (f != NULL)
+        pthread_mutex_lock(&f->type_lock);
+    if (--dataset->opens == 0)
+        handle_remove(dataset, HANDLE_DATASET);
+    if (f != NULL)
+        pthread_mutex_unlock(&f->type_lock);
+    if (f != NULL && rwlock_mine(&f->lock, false))
+        dataset_unref(f, dataset, true);
+    else
+        dataset_put(dataset);
 }
 
 /* ---- creating ---- */
@@ -1064,8 +1164,10 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
         err = create(file, path, spec, &id);
     if (err == 0 && out != NULL)
         err = dataset_take(file, id, path, &file->scratch[0], &ds);
-    if (ds != NULL)
+    if (err == 0 && ds != NULL) {
         ds->trimmed = true;
+        err = dataset_lend(file, ds);
+    }
     if (path != NULL)
         fail_in(err, "dataset \"%s\"", path);
     err = write_end(file, err);
@@ -1147,8 +1249,10 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     struct usage u = {0};
     int err;
 
-    if (dataset == NULL || out == NULL)
+    if (out == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_info: null argument");
+    if ((err = dataset_check(dataset, "drep_dataset_info")) != 0)
+        return err;
     if ((err = read_begin_stored(dataset->file)) != 0)
         return err;
     if ((err = usage_of(dataset, &u)) != 0)
@@ -1182,8 +1286,10 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     const drep_type *own;
     int err;
 
-    if (dataset == NULL || value == NULL)
+    if (value == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_fill: null argument");
+    if ((err = dataset_check(dataset, "drep_dataset_fill")) != 0)
+        return err;
     if ((err = read_begin(dataset->file)) != 0)
         return err;
     own = dataset->ft->type;

@@ -16,7 +16,7 @@ void others_close(drep_file *f)
         drep_file *g = f->others;
 
         f->others = g->next_other;
-        drep_abandon(g);
+        file_free(g);
     }
     if (f->dir >= 0)
         close(f->dir);
@@ -68,23 +68,42 @@ static int other_new(drep_file *f, const char *name, drep_file **out)
     return 0;
 }
 
-/* The file of this name, from the list or opened. */
+/* Under the lock. */
+static drep_file *other_find(drep_file *f, const char *name)
+{
+    drep_file *g = f->others;
+
+    while (g != NULL && strcmp(g->link_name, name) != 0)
+        g = g->next_other;
+    return g;
+}
+
+/* The file of this name, from the list or opened: without the lock, because the functions of its
+ * representation may come here again. */
 static int other_get(drep_file *f, const char *name, drep_file **out)
 {
-    drep_file *g;
-    int err = 0;
+    drep_file *mine = NULL, *g;
+    int err;
 
     pthread_mutex_lock(&f->others_lock);
-    for (g = f->others; g != NULL && strcmp(g->link_name, name) != 0; g = g->next_other)
-        ;
-    if (g == NULL && (err = other_new(f, name, &g)) == 0) {
-        g->next_other = f->others;
-        f->others = g;
-    }
+    g = other_find(f, name);
     pthread_mutex_unlock(&f->others_lock);
-    if (err == 0)
-        *out = g;
-    return err;
+    if (g == NULL) {
+        if ((err = other_new(f, name, &mine)) != 0)
+            return err;
+        pthread_mutex_lock(&f->others_lock);
+        g = other_find(f, name);
+        if (g == NULL) {
+            g = mine;
+            mine = NULL;
+            g->next_other = f->others;
+            f->others = g;
+        }
+        pthread_mutex_unlock(&f->others_lock);
+        file_free(mine);
+    }
+    *out = g;
+    return 0;
 }
 
 /* Handles are only ever put in front, so the rest of the list needs no lock: a refresh may wait
@@ -108,16 +127,19 @@ int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to)
     int err;
 
     to->file = NULL;
-    if (f == NULL || path == NULL || !f->follow) /* what comes next sees to it */
+    if ((err = file_check(f)) != 0)
+        return err;
+    if (path == NULL || !f->follow)
         return 0;
     if ((err = read_begin(f)) != 0)
         return err;
-    err = read_end(f, path_cross(f, path, &x));
-    if (err != 0)
+    if ((err = read_end(f, path_cross(f, path, &x))) != 0)
         return err;
     if (x.file == NULL)
         return 0;
+    walk_begin(f); /* opening may call functions of the user's */
     err = other_get(f, x.file, &to->file);
+    walk_end();
     mem_free(x.file);
     to->path = x.path;
     if (err != 0) {

@@ -1,4 +1,5 @@
 /* file.c - opening, creating, committing and closing a container. */
+#include "base/handle.h"
 #include "data/data.h"
 
 #include <limits.h>
@@ -9,9 +10,21 @@
 
 /* ---- calls that read, calls that write ---- */
 
+static int closed_file(void)
+{
+    return fail(DREP_ERR_ARG, "the file is closed");
+}
+
+int file_check(const drep_file *f)
+{
+    if (f == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    return handle_is(f, HANDLE_FILE) ? file_here(f) : closed_file();
+}
+
 int read_begin(drep_file *f)
 {
-    int err = file_here(f);
+    int err = file_check(f);
 
     return err != 0 ? err : fail_in(rwlock_read(&f->lock), "%s", f->path);
 }
@@ -47,7 +60,7 @@ int read_end(drep_file *f, int err)
 
 int alone_begin(drep_file *f)
 {
-    int err = file_here(f);
+    int err = file_check(f);
 
     return err != 0 ? err : fail_in(rwlock_write(&f->lock), "%s", f->path);
 }
@@ -57,17 +70,32 @@ void alone_end(drep_file *f)
     rwlock_write_done(&f->lock);
 }
 
-int write_begin(drep_file *f)
+void walk_begin(drep_file *f)
 {
-    int err = file_here(f);
+    rwlock_walk(&f->lock);
+}
 
-    if (err != 0)
-        return err;
+void walk_end(void)
+{
+    rwlock_walk_done();
+}
+
+static int may_write(const drep_file *f)
+{
     if (!store_writable(f->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", f->path);
-    if (f->rep == NULL)
-        return fail(DREP_ERR_READ_ONLY, "%s: opened for its header only", f->path);
-    if ((err = alone_begin(f)) != 0)
+    return 0;
+}
+
+int write_begin(drep_file *f)
+{
+    int err = file_check(f);
+
+    if (err == 0)
+        err = may_write(f);
+    if (err == 0 && f->rep == NULL)
+        err = fail(DREP_ERR_READ_ONLY, "%s: opened for its header only", f->path);
+    if (err != 0 || (err = alone_begin(f)) != 0)
         return err;
     err = store_op_begin(f->st);
     if (err != 0) {
@@ -80,44 +108,82 @@ int write_begin(drep_file *f)
     return 0;
 }
 
-/* A wrong argument leaves the handle as it was; a failure of the world does not. */
-static bool serious(int err)
+/* Codes of calls that were refused for their arguments: nothing was lost by them. */
+static bool refused(int err)
 {
     switch (err) {
-    case DREP_ERR_NOMEM:
-    case DREP_ERR_IO:
-    case DREP_ERR_NO_SPACE:
-    case DREP_ERR_FORMAT:
-    case DREP_ERR_CHECKSUM:
-    case DREP_ERR_TRUNCATE:
-    case DREP_ERR_FAILED:
+    case DREP_ERR_ARG:
+    case DREP_ERR_AMODE:
+    case DREP_ERR_READ_ONLY:
+    case DREP_ERR_UNSUPPORTED:
+    case DREP_ERR_UNSUPPORTED_DATAREP:
+    case DREP_ERR_UNSUPPORTED_OPERATION:
+    case DREP_ERR_VALUE_TOO_LARGE:
+    case DREP_ERR_TYPE:
+    case DREP_ERR_COUNT:
+    case DREP_ERR_DIMS:
+    case DREP_ERR_RANGE:
+    case DREP_ERR_NOT_FOUND:
+    case DREP_ERR_EXISTS:
+    case DREP_ERR_KIND:
+    case DREP_ERR_NAME:
+    case DREP_ERR_LIMIT:
+    case DREP_ERR_BUFFER:
         return true;
     default:
         return false;
     }
 }
 
-static int write_finish(drep_file *f, int err, bool counts)
+/* The first failure since the last commit is the one that drep_close() gives. */
+static void note_failure(drep_file *f, int err)
 {
-    if (err == 0) {
-        err = store_op_end(f->st, 1);
-        counts = true;
-    } else {
-        struct fail_state why;
+    if (f->write_error != 0)
+        return;
+    f->write_error = err;
+    fail_save(&f->write_message);
+}
 
-        fail_save(&why);
-        store_op_end(f->st, 0);
-        path_forget(f);
-        ftypes_forget(f);
-        memcpy(f->used, f->used_before, sizeof f->used);
-        fail_restore(&why);
-    }
+static void take_back(drep_file *f)
+{
+    struct fail_state why;
+
+    fail_save(&why);
+    store_op_end(f->st, 0);
+    path_forget(f);
+    ftypes_forget(f);
+    memcpy(f->used, f->used_before, sizeof f->used);
+    fail_restore(&why);
+}
+
+int change_begin(drep_file *f)
+{
+    int err = file_check(f);
+
+    if (err == 0)
+        err = may_write(f);
+    return err != 0 ? err : alone_begin(f);
+}
+
+int change_end(drep_file *f, int err)
+{
+    if (fail_in(err, "%s", f->path) != 0)
+        note_failure(f, err);
+    alone_end(f);
+    return err;
+}
+
+/* stopped: a function of the user's gave this error, whatever its number. */
+static int write_finish(drep_file *f, int err, bool stopped)
+{
+    if (err == 0)
+        err = store_op_end(f->st, 1);
+    else
+        take_back(f);
     if (err != 0) {
         fail_in(err, "%s", f->path);
-        if (counts || serious(err)) {
-            f->write_error = err;
-            fail_save(&f->write_message);
-        }
+        if (stopped || !refused(err))
+            note_failure(f, err);
     }
     f->writing = false;
     alone_end(f);
@@ -129,19 +195,20 @@ int write_end(drep_file *f, int err)
     return write_finish(f, err, false);
 }
 
-int write_end_data(drep_file *f, int err)
+int write_end_stopped(drep_file *f, int err)
 {
     return write_finish(f, err, true);
 }
 
 /* ---- making and freeing the handle ---- */
 
-static void file_free(drep_file *f)
+void file_free(drep_file *f)
 {
     bool left;
 
     if (f == NULL)
         return;
+    handle_remove(f, HANDLE_FILE);
     left = file_inherited(f);
     if (left && f->busy) { /* nobody knows what else is whole */
         if (f->dir >= 0)
@@ -217,6 +284,8 @@ static int file_new(const char *path, int amode, const drep_info *info, drep_fil
         err = info_merge(f->info, info);
     if (err == 0)
         err = hints_settle(f->info, hint_chunk_limit(info));
+    if (err == 0)
+        err = handle_add(f, HANDLE_FILE);
     f->follow = err == 0 && info_bool(f->info, "drep_external");
     if (err != 0) {
         file_free(f);
@@ -316,7 +385,7 @@ static bool hint_is_fixed(const char *key)
     return false;
 }
 
-static int hints_keep(drep_file *f, const drep_info *info)
+static int hints_keep(drep_info *stored, const drep_info *info, bool *changed)
 {
     int err = 0;
 
@@ -326,8 +395,8 @@ static int hints_keep(drep_file *f, const drep_info *info)
         if (!info_known(key) || !info_valid(key, value) || value[0] == '\0' ||
             !hint_is_stored(key) || text_check((const uint8_t *)value, strlen(value)) != 0)
             continue;
-        err = drep_info_set(f->stored, key, value);
-        f->hints_changed = true;
+        err = drep_info_set(stored, key, value);
+        *changed = true;
     }
     return err;
 }
@@ -380,7 +449,7 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     if (err == 0)
         err = datarep != NULL ? header_start(f, datarep) : header_start_like(f, like, info);
     if (err == 0)
-        err = hints_keep(f, info);
+        err = hints_keep(f->stored, info, &f->hints_changed);
     if (err == 0 && io == NULL)
         err = make_io(f, excl, &io);
     if (err == 0) {
@@ -424,9 +493,7 @@ int drep_create_like(const char *path, int amode, drep_file *like, const drep_in
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
     if ((err = read_begin(like)) != 0)
         return err;
-    err = create(path, amode & DREP_EXCL, NULL, NULL, like, info, out);
-    rwlock_read_done(&like->lock);
-    return err;
+    return read_done(like, create(path, amode & DREP_EXCL, NULL, NULL, like, info, out));
 }
 
 int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out)
@@ -601,9 +668,9 @@ static int refresh(drep_file *f)
 
 int drep_refresh(drep_file *file)
 {
-    int tries = 0, err;
+    int tries = 0, err = alone_begin(file);
 
-    if ((err = alone_begin(file)) != 0)
+    if (err != 0)
         return err;
     path_forget(file);
     /* Without locks a writer may be faster. */
@@ -621,16 +688,18 @@ int drep_log(drep_file *file, drep_log_fn *fn, void *ctx)
     struct log_list list = {0};
     int err, theirs = 0;
 
-    if (file == NULL || fn == NULL)
+    if (fn == NULL)
         return fail(DREP_ERR_ARG, "drep_log: null argument");
     if ((err = alone_begin(file)) != 0)
         return err;
-    err = store_stale(file->st, store_log(file->st, &list));
+    err = fail_in(store_stale(file->st, store_log(file->st, &list)), "%s", file->path);
     alone_end(file);
+    walk_begin(file);
     for (size_t i = 0; err == 0 && theirs == 0 && i < list.n; i++)
         theirs = fn(&list.commit[i], ctx);
+    walk_end();
     log_list_release(&list);
-    return theirs != 0 ? theirs : fail_in(err, "%s", file->path);
+    return theirs != 0 ? theirs : err;
 }
 
 /* ---- commit and close ---- */
@@ -665,30 +734,29 @@ static int commit(drep_file *f)
 
 int drep_commit(drep_file *file)
 {
-    int err = file_here(file);
+    int err = change_begin(file);
 
-    if (err != 0)
-        return err;
-    if (!store_writable(file->st))
-        return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
-    if ((err = alone_begin(file)) != 0)
-        return err;
-    err = commit(file);
-    if (err != 0) {
-        fail_in(err, "%s", file->path);
-        file->write_error = err;
-        fail_save(&file->write_message);
-    }
-    alone_end(file);
-    return err;
+    return err != 0 ? err : change_end(file, commit(file));
+}
+
+/* A call or a walk that goes on would be left with a handle that is gone. */
+static int may_close(const drep_file *f)
+{
+    if (!handle_is(f, HANDLE_FILE))
+        return closed_file();
+    if (rwlock_mine(&f->lock, true))
+        return fail(DREP_ERR_ARG, "%s: closed inside a call with the same file", f->path);
+    return 0;
 }
 
 int drep_close(drep_file *file)
 {
-    int err = 0;
+    int err;
 
     if (file == NULL)
         return 0;
+    if ((err = may_close(file)) != 0)
+        return err;
     if (file_inherited(file)) {
         if (store_writable(file->st))
             err = fail(DREP_ERR_FILE_IN_USE,
@@ -710,7 +778,8 @@ int drep_close(drep_file *file)
 
 void drep_abandon(drep_file *file)
 {
-    file_free(file);
+    if (file != NULL && may_close(file) == 0)
+        file_free(file);
 }
 
 /* ---- what a handle says of itself ---- */
@@ -718,12 +787,11 @@ void drep_abandon(drep_file *file)
 int drep_header_get(const drep_file *file, drep_header *out)
 {
     const struct slot *slot;
-
     int err;
 
     if (file == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_header_get: null argument");
-    if ((err = file_here(file)) != 0)
+    if ((err = file_check(file)) != 0)
         return err;
     slot = store_slot(file->st);
     out->datarep = file->name;
@@ -747,7 +815,7 @@ int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n)
 
     if (file == NULL || rows == NULL || n == NULL)
         return fail(DREP_ERR_ARG, "drep_header_types: null argument");
-    if ((err = file_here(file)) != 0)
+    if ((err = file_check(file)) != 0)
         return err;
     pthread_mutex_lock(&f->type_lock);
     f->nrows = 0;
@@ -776,7 +844,9 @@ int drep_get_info(const drep_file *file, drep_info **out)
 
     if (file == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_get_info: null argument");
-    if ((err = file_here(file)) != 0 || (err = info_defaults(&info)) != 0)
+    if ((err = file_check(file)) != 0)
+        return err;
+    if ((err = info_defaults(&info)) != 0)
         return err;
     err = info_merge(info, file->info);
     if (err == 0)
@@ -789,6 +859,35 @@ int drep_get_info(const drep_file *file, drep_info **out)
     return 0;
 }
 
+/* Both lists with these hints, made beside the ones in force: all of them count or none. */
+static int hints_change(drep_file *f, const drep_info *some)
+{
+    drep_info *info = NULL, *stored = NULL;
+    bool changed = f->hints_changed;
+    int err = info_copy(f->info, &info);
+
+    if (err == 0)
+        err = info_merge(info, some);
+    if (err == 0)
+        err = info_copy(f->stored, &stored);
+    if (err == 0)
+        err = hints_keep(stored, some, &changed);
+    if (err == 0) {
+        drep_info *old = f->info;
+
+        f->info = info;
+        info = old;
+        old = f->stored;
+        f->stored = stored;
+        stored = old;
+        f->hints_changed = changed;
+        hints_note(f);
+    }
+    drep_info_free(info);
+    drep_info_free(stored);
+    return err;
+}
+
 int drep_set_info(drep_file *file, const drep_info *info)
 {
     drep_info *some;
@@ -796,17 +895,13 @@ int drep_set_info(drep_file *file, const drep_info *info)
 
     if (file == NULL || info == NULL)
         return fail(DREP_ERR_ARG, "drep_set_info: null argument");
-    if ((err = file_here(file)) != 0 || (err = drep_info_new(&some)) != 0)
+    if ((err = info_copy(info, &some)) != 0)
         return err;
-    err = info_merge(some, info);
     for (int i = drep_info_count(some); i-- > 0;)
         if (hint_is_fixed(drep_info_key(some, i)))
             drep_info_delete(some, drep_info_key(some, i));
-    if (err == 0 && (err = alone_begin(file)) == 0) {
-        err = info_merge(file->info, some);
-        if (err == 0)
-            err = hints_keep(file, some);
-        hints_note(file);
+    if ((err = alone_begin(file)) == 0) {
+        err = hints_change(file, some);
         alone_end(file);
     }
     drep_info_free(some);
@@ -820,17 +915,10 @@ int drep_header_hints(const drep_file *file, drep_info **out)
 
     if (file == NULL || out == NULL)
         return fail(DREP_ERR_ARG, "drep_header_hints: null argument");
-    if ((err = file_here(file)) != 0 || (err = drep_info_new(&info)) != 0)
+    if ((err = file_check(file)) != 0)
         return err;
-    for (int i = 0; err == 0 && i < drep_info_count(file->stored); i++) {
-        const char *key = drep_info_key(file->stored, i);
-
-        err = drep_info_set(info, key, drep_info_get(file->stored, key));
-    }
-    if (err != 0) {
-        drep_info_free(info);
+    if ((err = info_copy(file->stored, &info)) != 0)
         return err;
-    }
     *out = info;
     return 0;
 }
@@ -841,7 +929,7 @@ int drep_header_scalars(const drep_file *file, const drep_scalar **scalars, int 
 
     if (file == NULL || scalars == NULL || n == NULL)
         return fail(DREP_ERR_ARG, "drep_header_scalars: null argument");
-    if ((err = file_here(file)) != 0)
+    if ((err = file_check(file)) != 0)
         return err;
     *scalars = file->table.custom;
     *n = file->table.ncustom;

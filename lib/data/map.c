@@ -2,6 +2,7 @@
  *
  * Only where the stored form is that of memory, byte for byte, and all elements stand in one
  * run; anything else is refused with the reason. */
+#include "base/handle.h"
 #include "base/pool.h"
 #include "data/data.h"
 
@@ -9,9 +10,7 @@
 
 struct mapping {
     struct mapping *next;
-    const void *data;
-    void *handle;
-    size_t size;
+    struct mapped at;
 };
 
 /* ---- is the stored form that of memory? ---- */
@@ -120,14 +119,13 @@ static int map(drep_dataset *ds, unsigned flags, const void **data, size_t *size
     m = mem_zalloc(1, sizeof *m);
     if (m == NULL)
         return DREP_ERR_NOMEM;
-    m->size = (size_t)bytes;
-    err = store_map(ds->file->st, offset, m->size, &m->data, &m->handle);
+    err = store_map(ds->file->st, offset, (size_t)bytes, &m->at);
     if (err != 0) {
         mem_free(m);
         return err;
     }
-    *data = m->data;
-    *size = m->size;
+    *data = m->at.data;
+    *size = m->at.size;
     pthread_mutex_lock(&ds->file->type_lock);
     if (!(flags & DREP_MAP_UNVERIFIED))
         ds->verified = true;
@@ -141,35 +139,43 @@ int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data, s
 {
     int err;
 
-    if (dataset == NULL || data == NULL || size == NULL)
+    if (data == NULL || size == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_map: null argument");
-    if ((err = read_begin(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_dataset_map")) != 0 ||
+        (err = read_begin(dataset->file)) != 0)
         return err;
     err = map(dataset, flags, data, size);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
 }
 
+/* Also when the file is closed: then nobody shares the list. */
 int drep_dataset_unmap(drep_dataset *dataset, const void *data)
 {
     struct mapping **at, *m;
+    drep_file *f;
     int err;
 
     if (dataset == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_unmap: no dataset");
+    if (!handle_is(dataset, HANDLE_DATASET))
+        return fail(DREP_ERR_ARG, "drep_dataset_unmap: the dataset is closed");
     if (data == NULL) /* of a dataset without elements */
         return 0;
-    if ((err = file_settle(dataset->file)) != 0)
+    f = dataset->file;
+    if (f != NULL && (err = file_settle(f)) != 0)
         return err;
-    pthread_mutex_lock(&dataset->file->type_lock);
-    for (at = &dataset->maps; *at != NULL && (*at)->data != data; at = &(*at)->next)
+    if (f != NULL)
+        pthread_mutex_lock(&f->type_lock);
+    for (at = &dataset->maps; *at != NULL && (*at)->at.data != data; at = &(*at)->next)
         ;
     m = *at;
     if (m != NULL)
         *at = m->next;
-    pthread_mutex_unlock(&dataset->file->type_lock);
+    if (f != NULL)
+        pthread_mutex_unlock(&f->type_lock);
     if (m == NULL)
         return fail(DREP_ERR_ARG, "dataset \"%s\": nothing is mapped there", dataset->path);
-    store_unmap(dataset->file->st, m->handle, m->size);
+    store_unmap(&m->at);
     mem_free(m);
     return 0;
 }
@@ -180,7 +186,7 @@ void maps_release(drep_dataset *ds)
 
     while ((m = ds->maps) != NULL) {
         ds->maps = m->next;
-        store_unmap(ds->file->st, m->handle, m->size);
+        store_unmap(&m->at);
         mem_free(m);
     }
 }

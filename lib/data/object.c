@@ -1117,7 +1117,9 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
     if (err == 0) {
         /* The callback may use the file: the lock is not held while it runs. */
         rwlock_read_done(&f->lock);
+        walk_begin(f);
         *theirs = fn(&info, ctx);
+        walk_end();
         err = read_begin(f);
     }
     mem_free(path);

@@ -258,7 +258,7 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
     if (m.ds->rec.layout == FMT_COMPACT && m.ds->ft->type->variable) {
         err = mend_compact(&m);
         mem_free(path);
-        drep_dataset_close(m.ds);
+        dataset_put(m.ds);
         return err;
     }
     key_make(&key, id, FMT_TAG_CHUNK);
@@ -274,7 +274,7 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
     }
     mem_free(m.bad);
     mem_free(path);
-    drep_dataset_close(m.ds);
+    dataset_put(m.ds);
     return err;
 }
 

@@ -304,9 +304,10 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
     struct object o = {0};
     int err;
 
-    if (dataset == NULL || dims == NULL)
+    if (dims == NULL)
         return fail(DREP_ERR_ARG, "drep_dataset_resize: null argument");
-    if ((err = write_begin(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_dataset_resize")) != 0 ||
+        (err = write_begin(dataset->file)) != 0)
         return err;
     err = reshape(dataset, dims, &o);
     if (err == 0) {
@@ -375,10 +376,9 @@ int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type
 {
     int err;
 
-    if (dataset == NULL)
-        return fail(DREP_ERR_ARG, "drep_append: no dataset");
-    if ((err = write_begin(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_append")) != 0 ||
+        (err = write_begin(dataset->file)) != 0)
         return err;
     err = append(dataset, dim, n, type, buf, xfer);
-    return write_end_data(dataset->file, err);
+    return write_end(dataset->file, err);
 }

@@ -22,19 +22,15 @@ int drep_seal(drep_file *file, int64_t *blocks)
 {
     uint64_t id = 0;
     int64_t n = 0;
-    int err = file_here(file);
+    int err;
 
-    if (err != 0)
-        return err;
-    if (!store_writable(file->st))
-        return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", file->path);
-    if ((err = alone_begin(file)) != 0)
+    if ((err = change_begin(file)) != 0)
         return err;
     while ((err = object_next(file, id, &id)) == 0 && id != 0)
         if ((err = seal_object(file, id, &n)) != 0)
             break;
-    alone_end(file);
+    err = change_end(file, err);
     if (err == 0 && blocks != NULL)
         *blocks = n;
-    return fail_in(err, "%s", file->path);
+    return err;
 }

@@ -259,8 +259,8 @@ int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type 
 {
     int err;
 
-    if (dataset == NULL)
-        return fail(DREP_ERR_ARG, "drep_read: no dataset");
+    if ((err = dataset_check(dataset, "drep_read")) != 0)
+        return err;
     report_clear(xfer);
     if ((err = read_begin(dataset->file)) != 0)
         return err;
@@ -280,12 +280,11 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
 {
     int err;
 
-    if (dataset == NULL)
-        return fail(DREP_ERR_ARG, "drep_write: no dataset");
-    if ((err = write_begin(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_write")) != 0 ||
+        (err = write_begin(dataset->file)) != 0)
         return err;
     err = dataset_write(dataset, sel, type, buf, xfer);
-    return write_end_data(dataset->file, err);
+    return write_end(dataset->file, err);
 }
 
 /* ---- stored elements as they are, for views ---- */

@@ -60,7 +60,7 @@ static int add_chunks(drep_file *f, uint64_t id, const char *path, struct counti
     c->payload = payload_of(ds);
     if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED)
         err = chunk_each(&ds->chunks, add_record, c);
-    drep_dataset_close(ds);
+    dataset_put(ds);
     return err;
 }
 

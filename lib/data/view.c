@@ -4,6 +4,7 @@
  * bytes behind a displacement.  A transfer walks its items in order, brings whole items
  * into a staging buffer, and hands them to the representation with a position that
  * counts up, the same user buffer and the same datatype in every call. */
+#include "base/handle.h"
 #include "data/data.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct drep_view {
     struct io *io; /* raw; NULL: of a dataset */
     drep_dataset *ds;
     bool writable;
+    bool busy; /* a call goes on, which may have called functions of the user's */
     drep_info *info;
 
     int64_t disp;
@@ -31,10 +33,12 @@ static void view_free(drep_view *v)
 {
     if (v == NULL)
         return;
+    handle_remove(v, HANDLE_VIEW);
     if (v->sized)
         prog_release(&v->prog);
     if (v->io != NULL)
         v->io->ops->close(v->io);
+    dataset_put(v->ds);
     drep_type_free(v->etype);
     drep_type_free(v->filetype);
     drep_info_free(v->info);
@@ -53,12 +57,46 @@ static int view_new(const char *path, const drep_info *info, drep_view **out)
     err = v->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : info_defaults(&v->info);
     if (err == 0 && info != NULL)
         err = info_merge(v->info, info);
+    if (err == 0)
+        err = handle_add(v, HANDLE_VIEW);
     if (err != 0) {
         view_free(v);
         return err;
     }
     *out = v;
     return 0;
+}
+
+static int view_check(const drep_view *v, const char *call)
+{
+    if (v == NULL)
+        return fail(DREP_ERR_ARG, "%s: no view", call);
+    if (!handle_is(v, HANDLE_VIEW))
+        return fail(DREP_ERR_ARG, "%s: the view is closed", call);
+    if (v->ds == NULL)
+        return 0;
+    if (v->ds->file == NULL)
+        return fail(DREP_ERR_ARG, "%s: dataset \"%s\": its file is closed", call, v->path);
+    return file_here(v->ds->file);
+}
+
+/* Begins a call that may call functions of the user's; then view_leave(). */
+static int view_enter(drep_view *v, const char *call)
+{
+    int err = view_check(v, call);
+
+    if (err != 0)
+        return err;
+    if (v->busy)
+        return fail(DREP_ERR_ARG, "%s: %s: called inside a call with the same view", v->path, call);
+    v->busy = true;
+    return 0;
+}
+
+static int view_leave(drep_view *v, int err)
+{
+    v->busy = false;
+    return err;
 }
 
 int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out)
@@ -90,9 +128,9 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
     drep_view *v;
     int err;
 
-    if (dataset == NULL || out == NULL)
+    if (out == NULL)
         return fail(DREP_ERR_ARG, "drep_view_dataset: null argument");
-    if ((err = file_here(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_view_dataset")) != 0)
         return err;
     if (dataset->file->rep == NULL)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
@@ -102,7 +140,7 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
                     dataset->path);
     if ((err = view_new(dataset->path, NULL, &v)) != 0)
         return err;
-    v->ds = dataset;
+    v->ds = dataset_hold(dataset);
     v->writable = store_writable(dataset->file->st);
     v->rep = dataset->file->rep;
     err = drep_view_set(v, 0, dataset->ft->type, dataset->ft->type, NULL, NULL);
@@ -118,6 +156,11 @@ int drep_view_close(drep_view *view)
 {
     int err = 0;
 
+    if (view != NULL && !handle_is(view, HANDLE_VIEW))
+        return fail(DREP_ERR_ARG, "drep_view_close: the view is closed");
+    if (view != NULL && view->busy)
+        return fail(DREP_ERR_ARG, "%s: drep_view_close: called inside a call with the same view",
+                    view->path);
     if (view != NULL && view->io != NULL && view->writable)
         err = view->io->ops->sync(view->io);
     view_free(view);
@@ -308,15 +351,14 @@ static const char *plugin_dirs(const drep_view *v, const drep_info *info)
     return drep_info_get(info, key) != NULL ? drep_info_get(info, key) : info_str(v->info, key);
 }
 
-int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype, const drep_type *filetype,
-                  const char *datarep, const drep_info *info)
+static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
+                    const drep_type *filetype, const char *datarep, const drep_info *info)
 {
-    const struct datarep *rep = view == NULL ? NULL : view->rep;
+    const struct datarep *rep = view->rep;
+    drep_info *hints = NULL;
     drep_view next;
-    int err;
+    int err = 0;
 
-    if (view == NULL || etype == NULL || filetype == NULL)
-        return fail(DREP_ERR_ARG, "drep_view_set: null argument");
     if (disp < 0)
         return fail(DREP_ERR_ARG, "%s: displacement %lld", view->path, (long long)disp);
     if (view->ds == NULL && datarep != NULL &&
@@ -339,10 +381,17 @@ int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype, const d
      * here; else at first use. */
     if (rep != NULL && rep->table != NULL && (err = size_up(&next)) != 0)
         return fail_in(err, "%s", view->path);
-    if (info != NULL && (err = info_merge(view->info, info)) != 0) {
+    if (info != NULL && (err = info_copy(view->info, &hints)) == 0)
+        err = info_merge(hints, info);
+    if (err != 0) {
+        drep_info_free(hints);
         if (next.sized)
             prog_release(&next.prog);
         return err;
+    }
+    if (hints != NULL) {
+        drep_info_free(view->info);
+        next.info = hints;
     }
     next.etype = drep_type_ref(etype);
     next.filetype = drep_type_ref(filetype);
@@ -354,11 +403,22 @@ int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype, const d
     return 0;
 }
 
+int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype, const drep_type *filetype,
+                  const char *datarep, const drep_info *info)
+{
+    int err = etype == NULL || filetype == NULL ? fail(DREP_ERR_ARG, "drep_view_set: null argument")
+                                                : view_enter(view, "drep_view_set");
+
+    return err != 0 ? err : view_leave(view, view_set(view, disp, etype, filetype, datarep, info));
+}
+
 int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_type **filetype,
                   char *datarep)
 {
-    if (view == NULL)
-        return fail(DREP_ERR_ARG, "drep_view_get: no view");
+    int err = view_check(view, "drep_view_get");
+
+    if (err != 0)
+        return err;
     if (disp != NULL)
         *disp = view->disp;
     if (etype != NULL)
@@ -372,14 +432,18 @@ int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_
 
 int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t *extent)
 {
+    drep_view *v = (drep_view *)(uintptr_t)view;
     struct type_sizes sizes;
     struct prog p;
     int err;
 
-    if (view == NULL || type == NULL || extent == NULL)
+    if (type == NULL || extent == NULL)
         return fail(DREP_ERR_ARG, "drep_view_type_extent: null argument");
-    if ((err = sizes_for(view, type, &sizes)) != 0 ||
-        (err = prog_build(&p, type, &sizes, PROG_VIEW)) != 0)
+    if ((err = view_enter(v, "drep_view_type_extent")) != 0)
+        return err;
+    if ((err = sizes_for(view, type, &sizes)) == 0)
+        err = prog_build(&p, type, &sizes, PROG_VIEW);
+    if (view_leave(v, err) != 0)
         return fail_in(err, "%s", view->path);
     *extent = p.extent;
     prog_release(&p);
@@ -408,13 +472,16 @@ static int file_byte(const drep_view *v, int64_t position, int64_t *last)
 int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
 {
     int64_t position, last;
+    drep_view *v = (drep_view *)(uintptr_t)view;
     drep_cursor c;
     drep_run run;
     int err;
 
-    if (view == NULL || bytes == NULL || offset < 0)
+    if (bytes == NULL || offset < 0)
         return fail(DREP_ERR_ARG, "drep_view_byte_offset: offset %lld", (long long)offset);
-    if ((err = size_up((drep_view *)(uintptr_t)view)) != 0)
+    if ((err = view_enter(v, "drep_view_byte_offset")) != 0)
+        return err;
+    if ((err = view_leave(v, size_up(v))) != 0)
         return fail_in(err, "%s", view->path);
     if (__builtin_mul_overflow(offset, view->etype->items, &position) ||
         (view->prog.items > 0 && file_byte(view, position, &last) != 0))
@@ -447,11 +514,13 @@ int drep_view_size(drep_view *view, int64_t *etypes)
     uint64_t end;
     int err;
 
-    if (view == NULL || etypes == NULL)
+    if (etypes == NULL)
         return fail(DREP_ERR_ARG, "drep_view_size: null argument");
-    if (view->ds != NULL && (err = file_here(view->ds->file)) != 0)
+    if ((err = view_enter(view, "drep_view_size")) != 0)
         return err;
-    if ((err = size_up(view)) != 0 || (err = bytes_end(view, &end)) != 0)
+    if ((err = size_up(view)) == 0)
+        err = bytes_end(view, &end);
+    if (view_leave(view, err) != 0)
         return fail_in(err, "%s", view->path);
     high = (int64_t)end + 1;
     /* The first etype that does not end inside the file. */
@@ -885,13 +954,16 @@ int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, cons
     struct at a = {.v = view, .type = type, .user = buf, .xfer = xfer, .report = NO_REPORT};
     int err;
 
-    if (view == NULL || type == NULL)
+    if (type == NULL)
         return fail(DREP_ERR_ARG, "drep_read_at: null argument");
-    if (view->ds != NULL && (err = read_begin(view->ds->file)) != 0)
+    if ((err = view_enter(view, "drep_read_at")) != 0)
         return err;
+    if (view->ds != NULL && (err = read_begin(view->ds->file)) != 0)
+        return view_leave(view, err);
     err = transfer(&a, offset, count, false);
     if (view->ds != NULL)
         read_end(view->ds->file, err);
+    view_leave(view, err);
     if (items != NULL)
         *items = a.position;
     if (xfer != NULL && xfer->report != NULL)
@@ -906,13 +978,16 @@ int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t coun
         .v = view, .type = type, .user = (char *)(uintptr_t)buf, .xfer = xfer, .report = NO_REPORT};
     int err;
 
-    if (view == NULL || type == NULL)
+    if (type == NULL)
         return fail(DREP_ERR_ARG, "drep_write_at: null argument");
-    if (view->ds != NULL && (err = write_begin(view->ds->file)) != 0)
+    if ((err = view_enter(view, "drep_write_at")) != 0)
         return err;
+    if (view->ds != NULL && (err = write_begin(view->ds->file)) != 0)
+        return view_leave(view, err);
     err = transfer(&a, offset, count, true);
-    if (view->ds != NULL)
-        err = write_end_data(view->ds->file, err);
+    if (view->ds != NULL && (err = write_end(view->ds->file, err)) != 0)
+        a.position = 0; /* all of it was taken back */
+    view_leave(view, err);
     if (items != NULL)
         *items = a.position;
     if (xfer != NULL && xfer->report != NULL)

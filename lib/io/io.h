@@ -26,14 +26,16 @@ struct io_ops {
     int (*lock)(struct io *io, uint64_t byte, int how);
     int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
     /* Gives the file its final name, replacing what was there (NULL: nothing to do); sync:
-     * the name is durable too. */
-    int (*publish)(struct io *io, int sync);
+     * the name is durable too.  *visible: it has the name, also when making that durable
+     * failed. */
+    int (*publish)(struct io *io, int sync, int *visible);
     /* DREP_ERR_STALE if the file has lost its name: it was removed, or another one stands there
      * (NULL: cannot happen).  One that was moved, or still has another name, has not. */
     int (*named)(struct io *io);
-    /* Maps a range read-only (NULL: cannot); *base is the start of the range. */
+    /* Maps a range read-only (NULL: cannot); *base is the start of the range.  A mapping
+     * outlives the io: unmap takes none. */
     int (*map)(struct io *io, uint64_t offset, size_t size, void **base, void **handle);
-    void (*unmap)(struct io *io, void *handle, size_t size);
+    void (*unmap)(void *handle, size_t size);
     void (*close)(struct io *io); /* gives its locks up */
     /* close() in a child process, for what was opened before the fork: locks and files are the
      * parent's and stay (NULL: close() does nothing to them). */

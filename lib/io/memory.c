@@ -157,9 +157,8 @@ static int memory_map(struct io *io, uint64_t offset, size_t size, void **base, 
     return 0;
 }
 
-static void memory_unmap(struct io *io, void *handle, size_t size)
+static void memory_unmap(void *handle, size_t size)
 {
-    (void)io;
     (void)size;
     mem_free(handle);
 }

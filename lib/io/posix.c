@@ -475,18 +475,20 @@ static int sync_directory(const struct io *io, int fd)
 }
 
 /* All that may fail for want of memory comes before the file is visible. */
-static int posix_publish(struct io *io, int sync)
+static int posix_publish(struct io *io, int sync, int *visible)
 {
     struct posix *f = (struct posix *)io;
     int err;
 
-    if (!f->temporary)
+    *visible = !f->temporary;
+    if (*visible)
         return 0;
     err = give_name(f);
     if (err)
         return err;
     mem_free(f->temporary);
     f->temporary = NULL;
+    *visible = 1;
     let_old_go(f);
     return sync ? sync_directory(io, f->dir) : 0;
 }
@@ -509,11 +511,10 @@ static int posix_map(struct io *io, uint64_t offset, size_t size, void **base, v
     return 0;
 }
 
-static void posix_unmap(struct io *io, void *handle, size_t size)
+static void posix_unmap(void *handle, size_t size)
 {
     size_t skip = (size_t)((uintptr_t)handle % (uintptr_t)sysconf(_SC_PAGESIZE));
 
-    (void)io;
     munmap((uint8_t *)handle - skip, size + skip);
 }
 

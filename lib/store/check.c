@@ -54,10 +54,15 @@ static int claim(struct check *c, uint64_t offset, uint64_t length, const char *
     return 0;
 }
 
+/* The check that this thread makes: several threads may check one store, and a function that is
+ * told of a finding may check another. */
+static _Thread_local struct check *running;
+
 int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const char *what)
 {
-    struct check *c = st->check;
+    struct check *c = running;
 
+    (void)st;
     if (!c || !claim(c, offset, length, what))
         return 0; /* reported already */
     length = round_up(length ? length : 1, FMT_ALIGN);
@@ -67,8 +72,9 @@ int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const 
 
 void store_check_absent(struct store *st, uint64_t n)
 {
-    if (st->check)
-        st->check->usage.absent += (int64_t)n;
+    (void)st;
+    if (running)
+        running->usage.absent += (int64_t)n;
 }
 
 /* A block that is no node and no sums: its content to c->value, 1 if it could be read. */
@@ -226,18 +232,19 @@ int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry
     struct check c = {
         .st = st, .fn = fn, .fn_ctx = fn_ctx, .each_leaf = each_leaf, .leaf_ctx = leaf_ctx};
     const struct bounds all = {.low = NULL, .high = NULL};
+    struct check *outer = running;
     uint64_t size = 0;
     int err = st->io->ops->size(st->io, &size);
 
     if (err)
         return err;
-    st->check = &c;
+    running = &c;
     if (st->slot.sequence) {
         see_slots(&c);
         see_node(&c, &st->slot.root, -1, &all);
         see_pending(&c);
     }
-    st->check = NULL;
+    running = outer;
     if (gap && !c.findings && !c.stop)
         see_gaps(&c, gap);
     buf_release(&c.value);

@@ -674,22 +674,22 @@ int chunk_sums_check(struct chunks *cs, const uint64_t *coord)
     return err;
 }
 
-int store_map(struct store *st, uint64_t offset, size_t size, const void **data, void **handle)
+int store_map(struct store *st, uint64_t offset, size_t size, struct mapped *out)
 {
-    void *base;
+    void *base, *handle;
     int err;
 
     if (!st->io->ops->map)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "this kind of file cannot be mapped");
-    err = st->io->ops->map(st->io, offset, size, &base, handle);
+    err = st->io->ops->map(st->io, offset, size, &base, &handle);
     if (!err)
-        *data = base;
+        *out = (struct mapped){base, size, handle, st->io->ops->unmap};
     return err;
 }
 
-void store_unmap(struct store *st, void *handle, size_t size)
+void store_unmap(const struct mapped *m)
 {
-    st->io->ops->unmap(st->io, handle, size);
+    m->unmap(m->handle, m->size);
 }
 
 int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,

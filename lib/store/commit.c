@@ -319,7 +319,7 @@ static int sync_file(struct store *st)
         return 0;
     err = st->io->ops->sync(st->io);
     if (err)
-        st->failed = 1;
+        st->failed = "a sync failed, and nobody knows what reached the disk";
     return err;
 }
 
@@ -332,7 +332,7 @@ static int write_slot(struct store *st, const struct slot *slot)
     err =
         st->io->ops->write_at(st->io, bytes, sizeof(bytes), slot->sequence % 2 ? 0 : FMT_SLOT_SIZE);
     if (err)
-        st->failed = 1; /* nobody knows what stands there now */
+        st->failed = "the header slot could not be written, and nobody knows what stands there";
     return err;
 }
 
@@ -347,9 +347,11 @@ static int make_durable(struct store *st, const struct slot *slot)
     if (!err)
         err = sync_file(st);
     if (!err && st->created && st->io->ops->publish) {
-        err = st->io->ops->publish(st->io, st->opts.sync);
-        if (err && err != DREP_ERR_FILE_IN_USE) /* that came before the file had its name */
-            st->failed = 1;
+        int visible = 0;
+
+        err = st->io->ops->publish(st->io, st->opts.sync, &visible);
+        if (err && visible)
+            st->failed = "a sync failed, and nobody knows what reached the disk";
     }
     return err;
 }

@@ -90,7 +90,7 @@ int store_must_not_write(const struct store *st)
 {
     if (!st->writable)
         return fail(DREP_ERR_READ_ONLY, "opened read-only");
-    return fail(DREP_ERR_FAILED, "the handle refuses writes after an earlier failure");
+    return fail(DREP_ERR_FAILED, "the handle refuses writes: %s", st->failed);
 }
 
 /* ---- life ---- */

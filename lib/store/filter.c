@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/rwlock.h"
 #include "store/shuffle.h"
 
 #include <limits.h>
@@ -273,6 +274,17 @@ static uint64_t user_most(uint64_t size)
     return size < FMT_SIZE_MAX ? 2 * size + FILTER_GROWS_MAX : size;
 }
 
+/* Others may wait for the chunk that the filter works on: nothing of the file can be read. */
+static int user_call(const struct stage *s, drep_filter_fn *fn, size_t *got)
+{
+    bool before = rwlock_no_reads(true);
+    int code =
+        fn(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, got, s->user->extra_state);
+
+    rwlock_no_reads(before);
+    return code;
+}
+
 static int user_encode(struct stage *s)
 {
     size_t room = s->out_size, got = room;
@@ -281,8 +293,7 @@ static int user_encode(struct stage *s)
     if (!s->user->encode)
         return fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" can only be read", s->user->name);
     memset(s->out, 0, room); /* it may write less than it says: never what was there before */
-    code = s->user->encode(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, &got,
-                           s->user->extra_state);
+    code = user_call(s, s->user->encode, &got);
     if (code)
         return user_failed(s, code);
     s->out_size = got; /* 0 or more than the room: it did not fit */
@@ -295,8 +306,7 @@ static int user_decode(struct stage *s)
     int code;
 
     memset(s->out, 0, s->out_size);
-    code = s->user->decode(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, &got,
-                           s->user->extra_state);
+    code = user_call(s, s->user->decode, &got);
     if (code)
         return user_failed(s, code);
     if (got != s->out_size)

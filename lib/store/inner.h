@@ -501,7 +501,7 @@ struct store {
     int locked;   /* a reader: that of its commit; a writer: that of the file */
     int borrowed; /* io belongs to another store */
     int damaged;  /* 1 or 2: that slot is */
-    int failed;   /* refuses writes */
+    const char *failed; /* why it refuses writes; NULL: it does not */
     int dirty;
     int old_freed;      /* the lists of the last commit are freed already */
     uint64_t older_end; /* of the commit in the other slot */
@@ -523,7 +523,6 @@ struct store {
     struct runs runs;
     struct chunk_cache *cache;
     struct work *works; /* that nobody uses; under lock */
-    struct check *check;
     pthread_mutex_t lock;
 };
 

@@ -220,7 +220,7 @@ static int take_back(struct store *st)
     st->next_type = op->next_type;
     st->dirty = op->dirty;
     if (err)
-        st->failed = 1; /* half an operation must never be committed */
+        st->failed = "an operation that failed could not be taken back";
     return err;
 }
 

@@ -305,9 +305,15 @@ int chunk_sums_check(struct chunks *cs, const uint64_t *coord);
 /* Fills in the sums of the dataset's payload that are absent; *blocks counts them up.  Makes
  * operations of its own, of one record each. */
 int chunks_seal(struct chunks *cs, int64_t *blocks);
-/* A range of the file in memory, read-only. */
-int store_map(struct store *st, uint64_t offset, size_t size, const void **data, void **handle);
-void store_unmap(struct store *st, void *handle, size_t size);
+/* A range of the file in memory, read-only; it may outlive the store. */
+struct mapped {
+    const void *data;
+    size_t size;
+    void *handle;
+    void (*unmap)(void *handle, size_t size);
+};
+int store_map(struct store *st, uint64_t offset, size_t size, struct mapped *out);
+void store_unmap(const struct mapped *m);
 /* Counts the absent sums of one record's payload in *absent; verifies the others; decodes
  * filters. */
 enum chunk_depth { CHUNK_COUNT, CHUNK_SUMS, CHUNK_DECODE };

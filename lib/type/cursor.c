@@ -313,5 +313,5 @@ int drep_cursor_init(drep_cursor *cursor, const drep_type *type, int64_t positio
 
 int drep_cursor_next(drep_cursor *cursor, int64_t max, drep_run *run)
 {
-    return cursor_next(cursor, max, run);
+    return cursor && run ? cursor_next(cursor, max, run) : 0;
 }

@@ -206,144 +206,153 @@ int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *
 
 /* ------------------------------------------------------------------- queries */
 
+/* No type at all is asked like one of no bytes and no members. */
+static const drep_type *known(const drep_type *type)
+{
+    static const drep_type none;
+
+    return type ? type : &none;
+}
+
 int64_t drep_type_size(const drep_type *type)
 {
-    return type->size;
+    return known(type)->size;
 }
 
 int64_t drep_type_extent(const drep_type *type)
 {
-    return type->ub - type->lb;
+    return known(type)->ub - known(type)->lb;
 }
 
 int64_t drep_type_lb(const drep_type *type)
 {
-    return type->lb;
+    return known(type)->lb;
 }
 
 int64_t drep_type_true_extent(const drep_type *type)
 {
-    return type->true_ub - type->true_lb;
+    return known(type)->true_ub - known(type)->true_lb;
 }
 
 int64_t drep_type_true_lb(const drep_type *type)
 {
-    return type->true_lb;
+    return known(type)->true_lb;
 }
 
 int64_t drep_type_items(const drep_type *type)
 {
-    return type->items;
+    return known(type)->items;
 }
 
 int drep_type_portable(const drep_type *type)
 {
-    return type->portable;
+    return known(type)->portable;
 }
 
 int drep_type_variable(const drep_type *type)
 {
-    return type->variable;
+    return known(type)->variable;
 }
 
 int drep_type_kind(const drep_type *type)
 {
-    return type->kind;
+    return known(type)->kind;
 }
 
 int drep_type_code(const drep_type *type)
 {
-    return type->code;
+    return known(type)->code;
 }
 
 int64_t drep_type_align(const drep_type *type)
 {
-    return type->align;
+    return known(type)->align;
 }
 
 int64_t drep_type_members(const drep_type *type)
 {
-    return type->nmembers;
+    return known(type)->nmembers;
 }
 
 static bool has_member(const drep_type *type, int64_t i)
 {
-    return i >= 0 && i < type->nmembers;
+    return i >= 0 && i < known(type)->nmembers;
 }
 
 const drep_type *drep_type_member(const drep_type *type, int64_t i)
 {
-    return has_member(type, i) ? type->member[i] : NULL;
+    return has_member(type, i) ? known(type)->member[i] : NULL;
 }
 
 const char *drep_type_member_name(const drep_type *type, int64_t i)
 {
-    return type->kind == DREP_KIND_COMPOUND && has_member(type, i) ? type->name[i] : NULL;
+    return known(type)->kind == DREP_KIND_COMPOUND && has_member(type, i) ? known(type)->name[i]
+                                                                          : NULL;
 }
 
 int64_t drep_type_member_offset(const drep_type *type, int64_t i)
 {
-    return has_member(type, i) && type->displ ? type->displ[i] : 0;
+    return has_member(type, i) && known(type)->displ ? known(type)->displ[i] : 0;
 }
 
 int64_t drep_type_member_blocklen(const drep_type *type, int64_t i)
 {
-    return has_member(type, i) && type->blocklen ? type->blocklen[i] : 1;
+    return has_member(type, i) && known(type)->blocklen ? known(type)->blocklen[i] : 1;
 }
 
 int drep_type_array_rank(const drep_type *type)
 {
-    return type->kind == DREP_KIND_ARRAY ? (int)type->args[0] : 0;
+    return known(type)->kind == DREP_KIND_ARRAY ? (int)known(type)->args[0] : 0;
 }
 
 const int64_t *drep_type_array_dims(const drep_type *type)
 {
-    return type->kind == DREP_KIND_ARRAY ? type->args + 1 : NULL;
+    return known(type)->kind == DREP_KIND_ARRAY ? known(type)->args + 1 : NULL;
 }
 
 int64_t drep_type_enum_count(const drep_type *type)
 {
-    return type->kind == DREP_KIND_ENUM ? type->args[0] : 0;
+    return known(type)->kind == DREP_KIND_ENUM ? known(type)->args[0] : 0;
 }
 
 const char *drep_type_enum_name(const drep_type *type, int64_t i)
 {
-    return i >= 0 && i < drep_type_enum_count(type) ? type->name[i] : NULL;
+    return i >= 0 && i < drep_type_enum_count(type) ? known(type)->name[i] : NULL;
 }
 
 int64_t drep_type_enum_value(const drep_type *type, int64_t i)
 {
-    return i >= 0 && i < drep_type_enum_count(type) ? type->value[i] : 0;
+    return i >= 0 && i < drep_type_enum_count(type) ? known(type)->value[i] : 0;
 }
 
 int drep_type_string_pad(const drep_type *type)
 {
-    return type->kind == DREP_KIND_STRING ? (int)type->args[1] : 0;
+    return known(type)->kind == DREP_KIND_STRING ? (int)known(type)->args[1] : 0;
 }
 
 const char *drep_type_opaque_tag(const drep_type *type)
 {
-    return type->tag ? type->tag : "";
+    return known(type)->tag ? known(type)->tag : "";
 }
 
 int drep_type_reference_what(const drep_type *type)
 {
-    return type->kind == DREP_KIND_REFERENCE ? (int)type->args[0] : 0;
+    return known(type)->kind == DREP_KIND_REFERENCE ? (int)known(type)->args[0] : 0;
 }
 
 const drep_scalar *drep_type_scalar_desc(const drep_type *type)
 {
-    return type->kind == DREP_KIND_SCALAR ? &type->scalar : NULL;
+    return known(type)->kind == DREP_KIND_SCALAR ? &known(type)->scalar : NULL;
 }
 
 int64_t drep_type_arg_count(const drep_type *type)
 {
-    return type->nargs;
+    return known(type)->nargs;
 }
 
 int64_t drep_type_arg(const drep_type *type, int64_t i)
 {
-    return i >= 0 && i < type->nargs ? type->args[i] : 0;
+    return i >= 0 && i < known(type)->nargs ? known(type)->args[i] : 0;
 }
 
 /* Frees what `data`, whose items are of the variable leaf `leaf`, points to. */

@@ -142,11 +142,12 @@ static int fault_sync(struct io *io)
     return 0;
 }
 
-static int fault_publish(struct io *io, int sync)
+static int fault_publish(struct io *io, int sync, int *visible)
 {
     int err = fails(io);
 
     (void)sync;
+    *visible = !err;
     if (!err)
         note(file_of(io), FAULT_PUBLISH, 0, NULL, 0);
     return err;

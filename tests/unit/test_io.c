@@ -54,6 +54,7 @@ static void remove_dir(void)
 
 START_TEST(test_new_file_appears_whole)
 {
+    int visible = 0;
     /* D22: nothing is visible before publish, and an existing file is untouched. */
     const char *path = in_dir("a");
     uint8_t buf[3] = {0};
@@ -75,14 +76,15 @@ START_TEST(test_new_file_appears_whole)
     ck_assert_int_eq(io->ops->write_at(io, "new", 3, 0), 0);
     ck_assert_int_eq(stat(path, &s), 0);
     ck_assert_int_eq(s.st_size, 3);
-    ck_assert_int_eq(io->ops->publish(io, 1), 0);
-    ck_assert_int_eq(io->ops->publish(io, 1), 0);
+    ck_assert_int_eq(io->ops->publish(io, 1, &visible), 0);
+    ck_assert_int_eq(visible, 1);
+    ck_assert_int_eq(io->ops->publish(io, 1, &visible), 0);
     io->ops->close(io);
     ck_assert_int_eq(entries(), 1);
     ck_assert_int_eq(stat(path, &s), 0);
     ck_assert_int_eq(s.st_mode & 0777, 0604);
     ck_assert_int_eq(io_posix(in_dir("new"), IO_CREATE, 0, 0666, &io), 0);
-    ck_assert_int_eq(io->ops->publish(io, 1), 0);
+    ck_assert_int_eq(io->ops->publish(io, 1, &visible), 0);
     io->ops->close(io);
     ck_assert_int_eq(stat(in_dir("new"), &s), 0);
     ck_assert_int_eq(s.st_mode & 0777, 0640);
@@ -98,13 +100,14 @@ END_TEST
 
 START_TEST(test_exclusive_creation)
 {
+    int visible = 0;
     const char *path = in_dir("b");
     struct io *io, *other;
 
     ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &io), 0);
     ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &other), 0);
-    ck_assert_int_eq(io->ops->publish(io, 1), 0);
-    ck_assert_int_eq(other->ops->publish(other, 1), DREP_ERR_FILE_EXISTS);
+    ck_assert_int_eq(io->ops->publish(io, 1, &visible), 0);
+    ck_assert_int_eq(other->ops->publish(other, 1, &visible), DREP_ERR_FILE_EXISTS);
     io->ops->close(io);
     other->ops->close(other);
     ck_assert_int_eq(io_posix(path, IO_CREATE, 1, 0666, &io), DREP_ERR_FILE_EXISTS);
@@ -130,6 +133,7 @@ END_TEST
 
 START_TEST(test_links_are_followed)
 {
+    int visible = 0;
     /* A new file replaces what a symbolic link leads to, not the link. */
     struct stat s;
     struct io *io;
@@ -139,7 +143,7 @@ START_TEST(test_links_are_followed)
     ck_assert_int_eq(symlink("real", in_dir("link")), 0);
     ck_assert_int_eq(io_posix(in_dir("link"), IO_CREATE, 0, 0666, &io), 0);
     ck_assert_int_eq(io->ops->write_at(io, "1", 1, 0), 0);
-    ck_assert_int_eq(io->ops->publish(io, 1), 0);
+    ck_assert_int_eq(io->ops->publish(io, 1, &visible), 0);
     io->ops->close(io);
     ck_assert_int_eq(lstat(in_dir("link"), &s), 0);
     ck_assert(S_ISLNK(s.st_mode));
@@ -150,13 +154,14 @@ END_TEST
 
 START_TEST(test_locks_exclude_other_handles)
 {
+    int visible = 0;
     const char *path = in_dir("c");
     const uint64_t byte = ((uint64_t)1 << 62) - 1;
     struct io *a, *b;
     int held = -1;
 
     ck_assert_int_eq(io_posix(path, IO_CREATE, 0, 0666, &a), 0);
-    ck_assert_int_eq(a->ops->publish(a, 1), 0);
+    ck_assert_int_eq(a->ops->publish(a, 1, &visible), 0);
     ck_assert_int_eq(io_posix(path, IO_WRITE, 0, 0, &b), 0);
     ck_assert_int_eq(a->ops->lock(a, byte, 2), 0);
     ck_assert_int_eq(b->ops->lock(b, byte, 2), DREP_ERR_FILE_IN_USE);
@@ -190,12 +195,12 @@ START_TEST(test_map_and_size)
     ck_assert_uint_eq(size, 100000);
     ck_assert_int_eq(io->ops->map(io, 4998, 9, &base, &handle), 0);
     ck_assert_int_eq(memcmp(base, "\0\0hello\0\0", 9), 0);
-    io->ops->unmap(io, handle, 9);
+    io->ops->unmap(handle, 9);
     ck_assert_int_eq(io->ops->truncate(io, 10), 0);
     ck_assert_int_eq(io->ops->truncate(io, 6000), 0);
     ck_assert_int_eq(io->ops->map(io, 5000, 5, &base, &handle), 0);
     ck_assert_int_eq(memcmp(base, "\0\0\0\0\0", 5), 0);
-    io->ops->unmap(io, handle, 5);
+    io->ops->unmap(handle, 5);
     io->ops->close(io);
 }
 END_TEST
@@ -228,7 +233,7 @@ START_TEST(test_image_is_read_only)
     ck_assert_int_eq(io->ops->truncate(io, 1), DREP_ERR_READ_ONLY);
     ck_assert_int_eq(io->ops->map(io, 1, 3, &base, &handle), 0);
     ck_assert_ptr_eq(base, image + 1);
-    io->ops->unmap(io, handle, 3);
+    io->ops->unmap(handle, 3);
     io->ops->close(io);
 }
 END_TEST

@@ -1,0 +1,21 @@
+/* handle.h - the handles that callers have open.
+ *
+ * Every open file, dataset and view stands in one table of the process.  A call looks its
+ * handle up before it reads a byte of it, so a closed handle is an error and no access to
+ * freed memory.  Only an address that a new handle of the same kind has taken over cannot
+ * be told from the old one. */
+#ifndef BASE_HANDLE_H
+#define BASE_HANDLE_H
+
+#include <stdbool.h>
+
+enum handle_kind { HANDLE_FILE = 1, HANDLE_DATASET = 2, HANDLE_VIEW = 3 };
+
+/* DREP_ERR_NOMEM. */
+int handle_add(const void *handle, enum handle_kind kind);
+/* Does nothing if it is not there. */
+void handle_remove(const void *handle, enum handle_kind kind);
+/* Is it open?  Takes no lock. */
+bool handle_is(const void *handle, enum handle_kind kind);
+
+#endif
