@@ -343,7 +343,7 @@ test: ## install what is missing, build, and run every test
 
 # The programs of suites vectors and cli, as `make test` builds them all.
 QUICK := $(filter $(BUILD)/tests/vectors/% $(BUILD)/tests/cli/%,$(SUITE))
-quick-programs: all $(UNIT) $(filter $(BUILD)/tests/unit/%,$(PLUGINS)) $(QUICK)
+quick-programs: all unit-programs $(QUICK)
 
 check: ## build and run the quick tests: installs nothing, needs no root, two minutes
 	@for p in /usr/bin/python3; do command -v $$p > /dev/null || { \
