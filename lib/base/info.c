@@ -165,7 +165,7 @@ const char *drep_info_key(const drep_info *info, int i)
 
 int info_copy(const drep_info *from, drep_info **out)
 {
-    drep_info *info;
+    drep_info *info = NULL;
     int err = drep_info_new(&info);
 
     for (int i = 0; !err && i < from->n; i++)

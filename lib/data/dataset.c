@@ -1170,7 +1170,7 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
     }
     if (path != NULL)
         fail_in(err, "dataset \"%s\"", path);
-    err = write_end(file, err);
+    err = write_end_created(file, err);
     if (err == 0 && out != NULL)
         *out = ds;
     return err;

@@ -173,8 +173,8 @@ int change_end(drep_file *f, int err)
     return err;
 }
 
-/* stopped: a function of the user's gave this error, whatever its number. */
-static int write_finish(drep_file *f, int err, bool stopped)
+/* counts: the failure is one that drep_close() gives. */
+static int write_finish(drep_file *f, int err, bool counts)
 {
     if (err == 0)
         err = store_op_end(f->st, 1);
@@ -182,7 +182,7 @@ static int write_finish(drep_file *f, int err, bool stopped)
         take_back(f);
     if (err != 0) {
         fail_in(err, "%s", f->path);
-        if (stopped || !refused(err))
+        if (counts)
             note_failure(f, err);
     }
     f->writing = false;
@@ -192,7 +192,12 @@ static int write_finish(drep_file *f, int err, bool stopped)
 
 int write_end(drep_file *f, int err)
 {
-    return write_finish(f, err, false);
+    return write_finish(f, err, !refused(err));
+}
+
+int write_end_created(drep_file *f, int err)
+{
+    return write_finish(f, err, !refused(err) && err != DREP_ERR_CONVERSION);
 }
 
 int write_end_stopped(drep_file *f, int err)
