@@ -15,13 +15,6 @@
 #define BARRED 2u /* a writer waits for the readers inside to leave: new ones queue */
 #define READER 4u /* each reader inside adds this */
 
-struct rw_waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool go;
-    struct rw_waiter *link;
-};
-
 static void waiter_init(struct rw_waiter *w)
 {
     pthread_mutex_init(&w->lock, NULL);

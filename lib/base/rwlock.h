@@ -17,7 +17,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct rw_waiter;
+struct rw_waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool go;
+    struct rw_waiter *link;
+};
+
 struct rwlock {
     atomic_uint state; /* readers inside, and two flags: rwlock.c */
     pthread_mutex_t entry_lock;

@@ -13,9 +13,43 @@
 static struct rwlock lock, other;
 static atomic_int inside, writing, entered, bad, stop;
 
-static void moment(void)
+/* Wait for what other threads are to do, however long the machine takes to let them. */
+static void until_writer_waits(void)
 {
-    usleep(20000);
+    bool waits = false;
+
+    while (!waits) {
+        pthread_mutex_lock(&lock.turn_lock);
+        waits = lock.taken;
+        pthread_mutex_unlock(&lock.turn_lock);
+        usleep(100);
+    }
+}
+
+static void until_line_has(int n)
+{
+    int found = -1;
+
+    while (found != n) {
+        found = 0;
+        pthread_mutex_lock(&lock.turn_lock);
+        for (const struct rw_waiter *w = lock.writers; w; w = w->link)
+            found++;
+        pthread_mutex_unlock(&lock.turn_lock);
+        usleep(100);
+    }
+}
+
+static void until_reader_waits(void)
+{
+    bool waits = false;
+
+    while (!waits) {
+        pthread_mutex_lock(&lock.entry_lock);
+        waits = lock.waiting > 0;
+        pthread_mutex_unlock(&lock.entry_lock);
+        usleep(100);
+    }
 }
 
 static pthread_t begin(void *(*fn)(void *), void *ctx)
@@ -115,9 +149,9 @@ START_TEST(test_a_waiting_writer_is_next)
 
     ck_assert_int_eq(rwlock_read(&lock), 0);
     writer = begin(write_once, NULL);
-    moment();
+    until_writer_waits();
     reader = begin(read_once, NULL);
-    moment();
+    until_reader_waits();
     ck_assert_int_eq(entered, 0);
     rwlock_read_done(&lock);
     pthread_join(writer, NULL);
@@ -135,10 +169,10 @@ START_TEST(test_order_of_writers)
     ck_assert_int_eq(rwlock_write(&lock), 0);
     for (int i = 0; i < 4; i++) {
         thread[i] = begin(write_once, &order[i]);
-        moment();
+        until_line_has(i + 1);
     }
     thread[4] = begin(read_once, NULL);
-    moment();
+    until_reader_waits();
     rwlock_write_done(&lock);
     for (int i = 0; i < 5; i++)
         pthread_join(thread[i], NULL);
@@ -156,7 +190,7 @@ START_TEST(test_nested_reads_do_not_wait)
 
     ck_assert_int_eq(rwlock_read(&lock), 0);
     writer = begin(write_once, NULL);
-    moment();
+    until_writer_waits();
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(rwlock_read(&lock), 0);
     for (int i = 0; i < 3; i++)
@@ -167,7 +201,7 @@ START_TEST(test_nested_reads_do_not_wait)
 
     ck_assert_int_eq(rwlock_read(&lock), 0);
     writer = begin(write_once, NULL);
-    moment();
+    until_writer_waits();
     ck_assert_int_eq(rwlock_read(&other), 0);
     ck_assert_int_eq(rwlock_read(&lock), 0);
     rwlock_read_done(&lock);
@@ -197,7 +231,7 @@ START_TEST(test_workers_belong_to_their_caller)
 
     ck_assert_int_eq(rwlock_read(&lock), 0);
     writer = begin(write_once, NULL);
-    moment();
+    until_writer_waits();
     ck_assert_int_eq(pool_run(4, 16, read_in_pool, &want), 0);
     ck_assert_int_eq(entered, 0);
     rwlock_read_done(&lock);
