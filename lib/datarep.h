@@ -1315,7 +1315,10 @@ DREP_API int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx);
  * leads to any more get one in the root, "lost+found-ID".  fn is told of everything that was lost,
  * changed or in doubt, and of what a check of the new file still finds; *findings (may be NULL)
  * counts it: 0, and the new file is the whole old one.  The file must be in nobody's hands.
- * Errors, when there is no new file: DREP_ERR_CHECKSUM (neither header slot can be read),
+ * The new file appears at new_path at the end, when it has been checked and fn has been told of
+ * everything: after an error new_path is what it was before, a file or nothing.  One exception:
+ * DREP_ERR_IO with "sync of the directory"; the new file is there, and a power failure may take it
+ * back.  Errors: DREP_ERR_CHECKSUM (neither header slot can be read),
  * DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_STOPPED or what fn gave, those of drep_create(),
  * DREP_ERR_NO_SPACE, DREP_ERR_IO, DREP_ERR_NOMEM. */
 DREP_API int drep_repair(const char *path, const char *new_path, int amode, const drep_info *info,

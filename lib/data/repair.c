@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FOUND_NAME 40
 
@@ -23,7 +22,6 @@ struct repair {
     void *ctx;
     int64_t findings;
     int stop;
-    bool visible; /* a commit has put the new file in its place */
     struct buf value;
 };
 
@@ -358,6 +356,8 @@ static int begin(struct repair *r)
         err = drep_info_set(info, "drep_pack", "true");
     if (err == 0)
         err = drep_create_like(r->new_path, r->amode, r->from, info, &r->to);
+    if (err == 0)
+        store_hold(r->to->st);
     drep_info_free(info);
     return err;
 }
@@ -366,14 +366,6 @@ static int only_count(int err, uint64_t offset, const char *message, void *ctx)
 {
     (void)err, (void)offset, (void)message, (void)ctx;
     return 0;
-}
-
-static int publish(struct repair *r)
-{
-    int err = drep_commit(r->to);
-
-    r->visible = r->visible || err == 0;
-    return err;
 }
 
 /* Everything as it is; *good: and it is a file without a fault, committed. */
@@ -387,7 +379,7 @@ static int copy_whole(struct repair *r, bool *good)
         return err;
     err = drep_copy(r->from, "/", r->to, "/", NULL);
     if (err == 0)
-        err = publish(r);
+        err = drep_commit(r->to);
     if (err == 0)
         err = drep_check(r->to, 1, only_count, NULL, &findings);
     *good = err == 0 && findings == 0;
@@ -395,8 +387,6 @@ static int copy_whole(struct repair *r, bool *good)
         return 0;
     drep_abandon(r->to);
     r->to = NULL;
-    if (r->visible)
-        r->amode &= ~DREP_EXCL; /* what stands there now is ours */
     return fatal(r, err) ? err : 0;
 }
 
@@ -837,11 +827,12 @@ static int copy_pieces(struct repair *r)
     mem_free(p.step);
     mem_free(p.place);
     mem_free(p.met.slot);
-    return err != 0 ? err : publish(r);
+    return err != 0 ? err : drep_commit(r->to);
 }
 
 /* ---- all of it ---- */
 
+/* The new file gets its name last, when nothing is left that may fail. */
 static int repair(struct repair *r)
 {
     bool good = false;
@@ -854,11 +845,9 @@ static int repair(struct repair *r)
         if (err == 0)
             err = drep_check(r->to, 1, finding_left, r, NULL);
     }
-    if (err == 0) {
-        err = drep_close(r->to);
-        r->to = NULL;
-    }
-    return r->stop != 0 ? r->stop : err;
+    if (r->stop != 0)
+        return r->stop;
+    return err != 0 ? err : fail_in(store_publish(r->to->st), "%s", r->new_path);
 }
 
 int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,
@@ -871,8 +860,6 @@ int repair_on(struct io *io, const char *new_path, int amode, const drep_info *i
         err = repair(&r);
     if (r.to != NULL)
         drep_abandon(r.to);
-    if (err != 0 && r.visible)
-        unlink(new_path);
     if (r.from != NULL)
         drep_abandon(r.from);
     buf_release(&r.value);

@@ -336,6 +336,19 @@ static int write_slot(struct store *st, const struct slot *slot)
     return err;
 }
 
+/* Gives a new file its name.  What fails later cannot take the name back. */
+static int publish_file(struct store *st)
+{
+    int visible = 0, err;
+
+    if (!st->created || !st->io->ops->publish)
+        return 0;
+    err = st->io->ops->publish(st->io, st->opts.sync, &visible);
+    if (err && visible)
+        st->failed = "a sync failed, and nobody knows what reached the disk";
+    return err;
+}
+
 static int make_durable(struct store *st, const struct slot *slot)
 {
     int err = grow_file(st);
@@ -346,14 +359,7 @@ static int make_durable(struct store *st, const struct slot *slot)
         err = write_slot(st, slot);
     if (!err)
         err = sync_file(st);
-    if (!err && st->created && st->io->ops->publish) {
-        int visible = 0;
-
-        err = st->io->ops->publish(st->io, st->opts.sync, &visible);
-        if (err && visible)
-            st->failed = "a sync failed, and nobody knows what reached the disk";
-    }
-    return err;
+    return err || st->held ? err : publish_file(st);
 }
 
 /* ---- the whole ---- */
@@ -545,12 +551,30 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
     st->older_end = st->slot.end;
     st->slot = slot;
     st->old_freed = 0;
-    st->created = 0;
+    st->created = st->created && st->held;
     st->dirty = 0;
     st->damaged = 0;
     space_committed(st);
     tree_clean(st);
     buf_release(&st->header);
     st->header = copy;
+    return 0;
+}
+
+void store_hold(struct store *st)
+{
+    st->held = 1;
+}
+
+int store_publish(struct store *st)
+{
+    int err = store_may_write(st);
+
+    if (!err)
+        err = publish_file(st);
+    if (err)
+        return err;
+    st->created = 0;
+    st->held = 0;
     return 0;
 }

@@ -497,10 +497,11 @@ struct store {
     struct io *io;
     struct store_opts opts;
     int writable;
-    int created;  /* not published yet */
-    int locked;   /* a reader: that of its commit; a writer: that of the file */
-    int borrowed; /* io belongs to another store */
-    int damaged;  /* 1 or 2: that slot is */
+    int created;        /* not published yet */
+    int held;           /* nor by a commit: store_publish() does it */
+    int locked;         /* a reader: that of its commit; a writer: that of the file */
+    int borrowed;       /* io belongs to another store */
+    int damaged;        /* 1 or 2: that slot is */
     const char *failed; /* why it refuses writes; NULL: it does not */
     int dirty;
     int old_freed;      /* the lists of the last commit are freed already */

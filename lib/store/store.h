@@ -54,6 +54,11 @@ int store_last_commit(struct store *st, struct store **out);
  * commit is made.  header: the bytes of the
  * header proper; split: those that stand in the slot (header_put). */
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split);
+/* A new file that is checked before anybody sees it: commits leave it without its name, and
+ * store_close() removes it, until store_publish() gives it the name.  After an error of that the
+ * name has the file that it had before, except where only making the name durable failed. */
+void store_hold(struct store *st);
+int store_publish(struct store *st);
 /* While a commit waits for the disk, calls that read may run: fn(ctx, 1) is called before, and
  * fn(ctx, 0) when the store must be left alone again. */
 typedef void store_wait_fn(void *ctx, int waits);
