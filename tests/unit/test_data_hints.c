@@ -144,21 +144,26 @@ START_TEST(test_H_chunked)
 }
 END_TEST
 
+/* A new file gets the mode that the hint gives; one that replaces another keeps that one's. */
 START_TEST(test_H_file_perm)
 {
-    const char *path = temp_path("perm");
+    static const struct {
+        const char *name, *hint;
+        mode_t mode;
+    } row[] = {{"perm0", "file_perm=0666", 0640},
+               {"perm1", "file_perm=600", 0600},
+               {"perm2", "file_perm=rw", 0640}, /* ignored */
+               {"perm1", "file_perm=0666", 0600}};
     const mode_t old = umask(027);
     struct stat st;
 
-    ok(drep_close(create(path, hints("file_perm=0666", (char *)NULL))));
-    ck_assert_int_eq(stat(path, &st), 0);
-    ck_assert_int_eq(st.st_mode & 0777, 0640);
-    ok(drep_close(create(path, hints("file_perm=600", (char *)NULL))));
-    ck_assert_int_eq(stat(path, &st), 0);
-    ck_assert_int_eq(st.st_mode & 0777, 0600);
-    ok(drep_close(create(path, hints("file_perm=rw", (char *)NULL)))); /* ignored */
-    ck_assert_int_eq(stat(path, &st), 0);
-    ck_assert_int_eq(st.st_mode & 0777, 0640);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const char *path = temp_path(row[i].name);
+
+        ok(drep_close(create(path, hints(row[i].hint, (char *)NULL))));
+        ck_assert_int_eq(stat(path, &st), 0);
+        ck_assert_int_eq(st.st_mode & 0777, row[i].mode);
+    }
     umask(old);
 }
 END_TEST
