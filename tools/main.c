@@ -5,6 +5,7 @@
 #include "stop.h"
 #include "tool.h"
 #include "version.h"
+#include <signal.h>
 #include <string.h>
 
 const struct command *const commands[] = {
@@ -73,6 +74,9 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     int status;
 
+    /* A file that may not grow is an error of the call that writes, as a full disk is: a signal
+     * would end the command before it removes what it began. */
+    signal(SIGXFSZ, SIG_IGN);
     if (is(name, "--version", "-V"))
         return version_print();
     if (is(name, "--help", "-h"))
