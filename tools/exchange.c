@@ -246,6 +246,14 @@ static int work(struct supervised *shared, void *ctx)
     return status;
 }
 
+/* A new container grows under such a name. */
+static bool library_owns(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strncmp(slash ? slash + 1 : path, ".drep-", 6) == 0;
+}
+
 int exchange_run(const struct exchange *x, bool import)
 {
     struct work w = {.x = x,
@@ -276,7 +284,8 @@ int exchange_run(const struct exchange *x, bool import)
     limit_file_named(w.from);
     limit_object(x->src, NULL);
     outfile_from(x->src);
-    status = supervise(work, &w, &died, object, sizeof object);
+    status = supervise(work, &w, import ? library_owns : outfile_is_hidden, &died, object,
+                       sizeof object);
     if (made)
         unlink(place);
     if (!died)

@@ -103,6 +103,14 @@ static int open_hidden(struct outfile *o)
     return o->fd < 0 ? refused(o->path) : 0;
 }
 
+bool outfile_is_hidden(const char *path)
+{
+    const char *name = path + folder_of(path);
+    size_t n = strlen(name);
+
+    return strncmp(name, ".drep-", 6) == 0 || (n > 8 && name[0] == '.' && name[n - 7] == '.');
+}
+
 static int open_in_place(struct outfile *o)
 {
     o->fd = open(o->place, O_WRONLY | O_CLOEXEC);

@@ -28,6 +28,8 @@ void outfile_from(const char *source);
 /* 0, or an exit code after saying.  regular: devices and pipes will not do. */
 int outfile_open(struct outfile *out, const char *path, bool excl);
 int outfile_open_regular(struct outfile *out, const char *path, bool excl);
+/* True if the path ends in a hidden name as outfile_open() makes them. */
+bool outfile_is_hidden(const char *path);
 /* Closes; with `whole` moves it to its place.  An exit code. */
 int outfile_close(struct outfile *out, bool whole);
 

@@ -33,17 +33,16 @@ static void block(sigset_t *mine, sigset_t *before)
     sigprocmask(SIG_BLOCK, mine, before);
 }
 
-/* A child that was led astray may name any file: only one that begins as ours do is removed. */
+static supervise_owns_fn *owns_hidden; /* set before the child is made */
+
+/* A child that was led astray may name any file. */
 static void remove_hidden(struct supervised *shared)
 {
     char name[PATH_MAX];
-    const char *slash, *base;
 
     memcpy(name, shared->hidden, sizeof name);
     name[sizeof name - 1] = '\0';
-    slash = strrchr(name, '/');
-    base = slash ? slash + 1 : name;
-    if (strncmp(base, ".drep-", 6) == 0)
+    if (owns_hidden(name))
         unlink(name);
 }
 
@@ -130,7 +129,8 @@ static int wait_for(pid_t child, const sigset_t *mine, int *asked)
     }
 }
 
-int supervise(supervise_fn *work, void *ctx, int *died, char *object, size_t object_size)
+int supervise(supervise_fn *work, void *ctx, supervise_owns_fn *owns, int *died, char *object,
+              size_t object_size)
 {
     struct supervised *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -140,6 +140,7 @@ int supervise(supervise_fn *work, void *ctx, int *died, char *object, size_t obj
     int status, pipe_ends[2], asked = 0;
 
     *died = 0;
+    owns_hidden = owns;
     if (shared == MAP_FAILED)
         return work(&own, ctx);
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) {

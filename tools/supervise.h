@@ -6,6 +6,7 @@
 #define TOOLS_SUPERVISE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What both processes see. */
@@ -18,6 +19,9 @@ struct supervised {
 };
 
 typedef int supervise_fn(struct supervised *shared, void *ctx);
+/* True if the work may have made a file of this name: a child that was led astray could have any
+ * other one removed. */
+typedef bool supervise_owns_fn(const char *path);
 
 /* To be called by the work once: from here on it ends when its parent does, even if it hangs.
  * Makes a thread, so a process that locks itself in does that before. */
@@ -28,6 +32,7 @@ void supervise_watch(struct supervised *shared);
  * TOOL_IO, takes away what it made and ends by stop_now().  *died is the signal that killed the
  * child of itself, 0: none; `object` becomes the object that it had in hand then.  Where there
  * can be no child the work is done here. */
-int supervise(supervise_fn *work, void *ctx, int *died, char *object, size_t object_size);
+int supervise(supervise_fn *work, void *ctx, supervise_owns_fn *owns, int *died, char *object,
+              size_t object_size);
 
 #endif
