@@ -3,6 +3,7 @@
 
 #include "stop.h"
 #include "tool.h"
+#include "unfinished.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -58,9 +59,7 @@ static struct {
     uint64_t beats_seen;           /* so many when the timer rang last that there was a new one, */
     double beat_time;              /* at this processor time */
     volatile sig_atomic_t expired; /* time is up */
-    volatile sig_atomic_t making;  /* target is set */
-    char target[PATH_MAX];
-    char object[2 * PATH_MAX]; /* "FILE: PATH" */
+    char object[2 * PATH_MAX];     /* "FILE: PATH" */
 } limits;
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -165,10 +164,11 @@ void limit_help(FILE *out)
 
 static uint64_t output_now(void)
 {
+    const char *target = unfinished_path();
     struct stat st;
     uint64_t n = atomic_load(&limits.output);
 
-    if (limits.making && stat(limits.target, &st) == 0)
+    if (target && stat(target, &st) == 0)
         n = add(n, (uint64_t)st.st_size);
     return n;
 }
@@ -273,8 +273,7 @@ static void give_up(enum limit which)
         put(rows[which].name);
         put("=TIME raises it\n");
     }
-    if (limits.making)
-        unlink(limits.target);
+    unfinished_remove();
     _exit(TOOL_CORRUPT);
 }
 
@@ -385,18 +384,9 @@ void limit_object(const char *file, const char *path)
              file && path ? ": " : "", path ? path : "");
 }
 
-void limit_target(const char *path)
-{
-    limits.making = 0;
-    if (!path)
-        return;
-    snprintf(limits.target, sizeof limits.target, "%s", path);
-    limits.making = 1;
-}
-
 void limit_output(uint64_t bytes)
 {
-    if (!limits.making)
+    if (!unfinished_path())
         atomic_fetch_add(&limits.output, bytes);
 }
 

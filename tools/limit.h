@@ -7,7 +7,8 @@
  * Memory: the system refuses more than the limit (RLIMIT_DATA), and whoever asked for it fails
  * with DREP_ERR_NOMEM.  Time: a timer of the process notes that the time is up, limit_over()
  * tells so at the next object or block of output; if nobody asks for two more seconds, the
- * process ends where it is.  Output: counted by limit_output(), or by the size of limit_target().
+ * process ends where it is and what is not whole is removed (unfinished.h).  Output: counted by
+ * limit_output(), or by the size of the file that is being made.
  *
  * Nothing is limited before limit_file() is called for the first time.  A child process calls
  * limit_child(): the system gives it the parent's memory limit, but not the timer. */
@@ -58,10 +59,7 @@ int limit_hints(drep_info *info);
 
 /* The file and the object at hand, for the message when time is up; path may be NULL. */
 void limit_object(const char *file, const char *path);
-/* The file that is being made, removed when the process ends for want of time, its size
- * counted as output; NULL: none any more. */
-void limit_target(const char *path);
-/* So many bytes of output more; counts where there is no target. */
+/* So many bytes of output more.  Where a file is being made (unfinished.h) its size counts. */
 void limit_output(uint64_t bytes);
 
 /* A pipe gave so many bytes.  0; or DREP_ERR_LIMIT when that is too much, which is said. */

@@ -1,8 +1,8 @@
 /* outfile.c - a file that appears at its place when it is whole. */
 #include "outfile.h"
-#include "limit.h"
 #include "stop.h"
 #include "tool.h"
+#include "unfinished.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static int open_either(struct outfile *out, const char *path, bool excl, bool re
         return status;
     if (*o.hidden) {
         stop_catch();
-        limit_target(o.hidden);
+        unfinished_set(o.hidden);
     }
     *out = o;
     return 0;
@@ -309,6 +309,6 @@ int outfile_close(struct outfile *o, bool whole)
         unlink(o->hidden);
     else if (publish(o) != 0)
         status = refused(o->path);
-    limit_target(NULL);
+    unfinished_set(NULL);
     return status;
 }

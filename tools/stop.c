@@ -1,25 +1,38 @@
 /* stop.c - signals that ask for an end. */
 #include "stop.h"
+#include "unfinished.h"
 #include <signal.h>
 #include <stddef.h>
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-static volatile sig_atomic_t came;
+enum { SIGNALS = sizeof signals / sizeof *signals };
+static volatile sig_atomic_t came, seen[SIGNALS];
 
+/* The first of a kind asks for an end, the second one is the end. */
 static void note(int number)
 {
+    size_t i = 0;
+
+    while (i < SIGNALS - 1 && signals[i] != number)
+        i++;
     came = number;
+    if (seen[i]) {
+        unfinished_remove();
+        signal(number, SIG_DFL);
+        raise(number); /* comes when this function has returned */
+    }
+    seen[i] = 1;
 }
 
 void stop_catch(void)
 {
-    /* Calls go on where they were; the next of the same kind finds the default. */
-    struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    /* Calls go on where they were. */
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
     struct sigaction before;
     size_t i;
 
     sigemptyset(&action.sa_mask);
-    for (i = 0; i < sizeof signals / sizeof *signals; i++)
+    for (i = 0; i < SIGNALS; i++)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
 }

@@ -2,7 +2,8 @@
  *
  * A command that makes a file catches SIGINT, SIGTERM and SIGHUP, looks now and then
  * whether one came, takes back what is not whole and ends as that signal would have ended
- * it.  A second one ends it at once; what is committed stays in any case. */
+ * it.  A second one of a kind ends it at once, and what is not whole is removed all the same;
+ * what is committed stays in any case. */
 #ifndef TOOLS_STOP_H
 #define TOOLS_STOP_H
 

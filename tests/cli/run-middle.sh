@@ -156,6 +156,16 @@ grown() { # BEFORE TARGET ARGUMENT...
     return $status
 }
 
+# A signal comes with each write from some number on: the second one ends the command at once.
+signalled() { # BEFORE TARGET SIGNAL FIRST ARGUMENT...
+    prepare "$1" "$2" || return 1
+    state > before
+    strace -f -qq -o trace -e trace=pwrite64 -e inject=pwrite64:signal="$3":when="$4"+ \
+        "$DATAREP" "${@:5}" > out 2> err && return 1
+    cat err
+    state > after && diff before after
+}
+
 # The HDF5 library crashes in a process of its own.
 crashes() { # BEFORE TARGET ARGUMENT...
     prepare "$1" "$2" || return 1
@@ -246,6 +256,18 @@ if command -v strace > strace.path; then
     rows crashes << 'END'
 a crash: import hdf5               | new        | t.drep | import good.h5 box/t.drep
 a crash: export hdf5               | new        | t.h5   | export good.drep box/t.h5
+END
+    # SIGXCPU is the limit of time; the first one stands for a stop that is asked for.
+    rows signalled << 'END'
+ended: create                      | new        | t.drep | SIGTERM 1 create -s long.yaml box/t.drep
+ended: convert                     | new        | t.drep | SIGTERM 1 convert good.drep box/t.drep
+ended: import npy                  | new        | t.drep | SIGHUP 1 import good.npy box/t.drep
+ended: import hdf5                 | new        | t.drep | SIGINT 1 import good.h5 box/t.drep
+ended: export hdf5                 | new        | t.h5   | SIGINT 1 export good.drep box/t.h5
+ended: repair                      | new        | t.drep | SIGINT 1 check --repair=box/t.drep good.drep
+out of time: convert               | new        | t.drep | SIGXCPU 1 convert --limit=time=0 good.drep box/t.drep
+out of time: import npy            | new        | t.drep | SIGXCPU 1 import --limit=time=0 good.npy box/t.drep
+out of time: repair                | new        | t.drep | SIGXCPU 1 check --limit=time=0 --repair=box/t.drep good.drep
 END
 else
     skip "a crash" "no strace"
