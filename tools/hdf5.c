@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,7 @@ void job_release(struct job *j)
     }
     for (i = 0; i < j->nlost; i++)
         free(j->lost[i].attribute);
+    tdestroy(j->measured, free);
     free(j->lost);
     free(j->links);
     free(j->objects);

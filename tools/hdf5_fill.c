@@ -11,16 +11,6 @@
  * nothing is must not take a call for each element. */
 #define HALVED_MAX 2000
 
-/* A chunk as it is stored. */
-struct stored {
-    uint8_t *bytes;
-    size_t room, size;
-    unsigned skipped;
-    int there;
-    int good;       /* its bytes are read; then: DECODE_... */
-    struct box box; /* where its elements belong: start and count */
-};
-
 /* What the loop over a dataset's blocks holds. */
 struct filler {
     struct job *j;
@@ -41,7 +31,6 @@ struct filler {
 
     /* Chunks that we decode ourselves. */
     struct decoding *decoding; /* NULL: HDF5 does */
-    struct decoding *sizing;   /* then: tells whether chunks hold as much as they should */
     struct stored *stored;
     size_t nstored, stored_room;
     uint8_t *chunk; /* one decoded chunk a thread */
@@ -105,38 +94,6 @@ static int write_block(struct filler *f, const struct box *b)
     return err;
 }
 
-static int stored_read(struct filler *f, struct stored *c);
-
-/* Whether all chunks that a block touches hold as much as they should, as far as we know their
- * filters. */
-static int chunks_whole(struct filler *f, const struct box *block)
-{
-    int64_t chunk[DREP_MAX_RANK], dims[DREP_MAX_RANK];
-    struct stored c = {.bytes = NULL};
-    struct box b;
-    int d, err = 0, whole = 1;
-
-    for (d = 0; d < block->rank; d++) {
-        int64_t size = (int64_t)f->s->chunk[d], first = block->start[d] / size * size;
-
-        chunk[d] = size;
-        dims[d] = block->start[d] + block->count[d] - first;
-    }
-    box_init(&b, block->rank, dims, chunk);
-    for (d = 0; d < block->rank; d++)
-        b.base[d] = block->start[d] / chunk[d] * chunk[d];
-    while (!err && whole && box_next(&b)) {
-        c.box = b;
-        c.there = c.good = 0;
-        err = stored_read(f, &c);
-        if (!err && c.good)
-            whole =
-                decode_chunk(f->sizing, 0, c.bytes, c.size, c.skipped, f->chunk) != DECODE_SHORT;
-    }
-    free(c.bytes);
-    return !err && whole;
-}
-
 /* 1 if HDF5 gave the block, 0 if it could not. */
 static int read_block(struct filler *f, const struct box *b)
 {
@@ -144,11 +101,8 @@ static int read_block(struct filler *f, const struct box *b)
     hid_t mem;
     int ok;
 
-    if (f->sizing && !chunks_whole(f, b)) {
-        if (!f->unread)
-            job_fail(f->j, DREP_ERR_UNSUPPORTED, "a chunk holds less than chunks do");
+    if (s->measure && !measure_box(s->measure, b, f->unread == 0))
         return 0;
-    }
     mem = box_space(b);
     arena_begin(&f->arena, (size_t)box_elements(b));
     ok = box_select_hdf5(b, s->space) >= 0 &&
@@ -233,60 +187,6 @@ static int stored_add(struct filler *f, const struct box *b)
     c = &all[f->nstored++];
     c->box = *b;
     c->there = c->good = 0;
-    return 0;
-}
-
-/* Reads the stored bytes; 0 if HDF5 cannot.  HDF5 takes the size of a chunk without filters for
- * granted, but reads as much as its index says: what is at the end of the buffer before
- * tells, and of two different marks one is no accident. */
-static int read_marked(struct filler *f, struct stored *c, const hsize_t *at)
-{
-    static const uint8_t marks[] = {0xa5, 0x5a};
-    size_t i, k, n = c->size < 8 ? c->size : 8;
-    uint8_t *tail = c->bytes + c->size - n;
-    uint32_t skipped = 0;
-
-    for (i = 0; i < sizeof marks; i++) {
-        memset(tail, marks[i], n);
-        if (H5Dread_chunk(f->s->dset, H5P_DEFAULT, at, &skipped, c->bytes) < 0)
-            return 0;
-        c->skipped = skipped;
-        for (k = 0; k < n; k++)
-            if (tail[k] != marks[i])
-                return 1;
-    }
-    c->size = 0;
-    return 1;
-}
-
-/* HDF5 reads the stored bytes of a chunk; one that is not stored is not there. */
-static int stored_read(struct filler *f, struct stored *c)
-{
-    hsize_t at[H5S_MAX_RANK], size = 0;
-    int d;
-
-    for (d = 0; d < c->box.rank; d++)
-        at[d] = (hsize_t)c->box.start[d];
-    if (H5Dget_chunk_storage_size(f->s->dset, at, &size) < 0) {
-        c->there = 1; /* HDF5 is to say what is wrong with it */
-        return 0;
-    }
-    if (size == 0)
-        return 0;
-    c->there = 1;
-    /* No filter here makes much more of a chunk than it was. */
-    if (size > 2 * (hsize_t)f->chunk_size + 4096)
-        return 0;
-    if (size > c->room) {
-        uint8_t *bytes = realloc(c->bytes, (size_t)size);
-
-        if (!bytes)
-            return job_no_memory(f->j);
-        c->bytes = bytes;
-        c->room = (size_t)size;
-    }
-    c->size = (size_t)size;
-    c->good = read_marked(f, c, at);
     return 0;
 }
 
@@ -383,7 +283,7 @@ static int fill_stored_block(struct filler *f, const struct box *block)
     while (!err && box_next(&b)) {
         err = stored_add(f, &b);
         if (!err)
-            err = stored_read(f, &f->stored[f->nstored - 1]);
+            err = stored_read(f->j, f->s->dset, f->chunk_size, &f->stored[f->nstored - 1]);
     }
     if (err)
         return err;
@@ -590,30 +490,6 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
     return f->chunk ? 0 : job_no_memory(f->j);
 }
 
-/* What HDF5 decodes is measured here first, where we know all filters: the size of an element
- * is then that in the file. */
-static int size_here(struct filler *f)
-{
-    const struct source *s = f->s;
-    size_t element, size;
-    int d;
-
-    if (f->decoding || s->layout != H5D_CHUNKED || s->rank <= 0)
-        return 0;
-    element = size = dataset_element(s->dset);
-    for (d = 0; d < s->rank; d++)
-        if (__builtin_mul_overflow(size, (size_t)s->chunk[d], &size))
-            return 0;
-    if (size == 0 || size > (256 << 20))
-        return 0;
-    f->sizing = decoding_new(s->dcpl, element, size, 1);
-    if (!f->sizing)
-        return 0;
-    f->chunk_size = size;
-    f->chunk = malloc(size);
-    return f->chunk ? 0 : job_no_memory(f->j);
-}
-
 /* Elements of a block, and the shape of it. */
 static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *elements)
 {
@@ -662,8 +538,6 @@ static int fill(struct filler *f, const drep_dsinfo *info)
     int err = decode_here(f, info);
 
     if (!err)
-        err = size_here(f);
-    if (!err)
         err = find_none(f, info);
     if (!err)
         err = block_shape(f, info, &n);
@@ -692,7 +566,6 @@ static void filler_release(struct filler *f)
     free(f->chunk);
     free(f->none);
     decoding_free(f->decoding);
-    decoding_free(f->sizing);
     drep_dataset_close(f->ds);
 }
 

@@ -107,6 +107,7 @@ int source_shape(struct job *j, struct source *s)
 
 void source_close(struct source *s)
 {
+    measure_free(s->measure);
     map_release(&s->map);
     remarks_release(&s->notes);
     if (s->dcpl > 0)
@@ -187,6 +188,10 @@ int source_open(struct job *j, const struct object *o, struct source *out)
     if (!err)
         err = map_from_hdf5(j, s.type, NULL, j->o->exact ? ORDER_STORED : ORDER_SILENT, &s.notes,
                             &s.map);
+    if (!err && s.layout == H5D_CHUNKED && s.rank > 0) {
+        s.measure = measure_new(j, s.dset, s.dcpl, s.rank, s.chunk);
+        err = s.measure ? 0 : job_no_memory(j);
+    }
     if (err)
         source_close(&s);
     else

@@ -5,7 +5,7 @@
  * hdf5_import.c, hdf5_scale.c, hdf5_keep.c and hdf5_fill.c the way in, hdf5_export.c,
  * hdf5_store.c and hdf5_drain.c the way out, hdf5_verify.c reading that back,
  * hdf5_remark.c the annotations between; hdf5_guard.c and hdf5_virtual.c decide which files
- * are read on the way in, hdf5_header.c checks what HDF5 does not.
+ * are read on the way in, hdf5_header.c and hdf5_whole.c check what HDF5 does not.
  * An HDF5 object is known by its address, one of ours by its id. */
 #ifndef TOOLS_HDF5_PARTS_H
 #define TOOLS_HDF5_PARTS_H
@@ -118,6 +118,7 @@ struct job {
     int64_t dated;        /* import: objects with a time of change */
     struct hdf5_totals totals;
     struct threads *threads; /* threads for chunks, made at first use */
+    void *measured;          /* import: a tree of the datasets that measure_all() has seen */
     struct lost *lost;       /* export */
     size_t nlost, lost_room;
     struct job *back; /* export, while the file is read back: a job whose objects are known by
@@ -365,7 +366,8 @@ struct source {
     H5D_layout_t layout;
     hsize_t chunk[H5S_MAX_RANK];
     struct map map;
-    struct remarks notes; /* of its datatype */
+    struct remarks notes;    /* of its datatype */
+    struct measure *measure; /* of its chunks; NULL: it has none */
 };
 
 int source_open(struct job *j, const struct object *o, struct source *out);
@@ -461,6 +463,30 @@ void decoding_free(struct decoding *g);
 enum { DECODE_UNKNOWN, DECODE_WHOLE, DECODE_SHORT };
 int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size, unsigned skipped,
                  uint8_t *out);
+
+/* A chunk as it is stored: hdf5_whole.c. */
+struct stored {
+    uint8_t *bytes;
+    size_t room, size;
+    unsigned skipped;
+    int there;
+    int excess;     /* more bytes than any chunk takes: not to be read */
+    int good;       /* its bytes are read; then: DECODE_... */
+    struct box box; /* where its elements belong: start and count */
+};
+/* HDF5 reads the bytes of the chunk at c->box; a chunk that is not stored is not there. */
+int stored_read(struct job *j, hid_t dset, size_t chunk_size, struct stored *c);
+
+/* Tells whether the chunks of a dataset may be read through HDF5, which fills up those that
+ * are short with what lies behind them in memory.  NULL without memory; dset and dcpl remain
+ * the caller's. */
+struct measure;
+struct measure *measure_new(struct job *j, hid_t dset, hid_t dcpl, int rank, const hsize_t *chunk);
+void measure_free(struct measure *m);
+/* True if HDF5 may read all chunks that the box touches.  Else j->why says why not, if `say`. */
+int measure_box(struct measure *m, const struct box *block, int say);
+/* The same of all chunks of a dataset, which is measured once in a job: 0, or an error. */
+int measure_all(struct job *j, hid_t dset, hid_t dcpl);
 
 /* Where the elements of a dataset come from, if from other files: hdf5_virtual.c. */
 struct absent {

@@ -368,7 +368,8 @@ static void fit_elements(struct job *j, const char *path, const struct source *s
                 (long long)was, (long long)now);
 }
 
-/* The most that strings and sequences of one chunk hold in memory; -1: HDF5 cannot tell. */
+/* The most that strings and sequences of one chunk hold in memory; -1: HDF5 cannot tell.
+ * Chunks that must not be read count as nothing. */
 static int64_t largest_contents(const struct source *s, const int64_t *chunk)
 {
     int64_t dims[DREP_MAX_RANK], most = 0;
@@ -382,6 +383,8 @@ static int64_t largest_contents(const struct source *s, const int64_t *chunk)
     box_init(&b, s->rank, dims, chunk);
     while (most >= 0 && box_next(&b)) {
         held = 0;
+        if (s->measure && !measure_box(s->measure, &b, 0))
+            continue;
         if (box_select_hdf5(&b, space) < 0 ||
             H5Dvlen_get_buf_size(s->dset, s->map.mem, space, &held) < 0)
             most = -1;
@@ -446,14 +449,15 @@ static void choose_variable(struct job *j, const struct source *s, drep_spec *sp
     hid_t some = H5Scopy(s->space);
     int d;
 
-    (void)j;
     spec->layout = DREP_LAYOUT_AUTO;
     for (d = 0; d < s->rank; d++) {
         count[d] = d == s->rank - 1 && s->dims[d] > 64 ? 64 : d == s->rank - 1 ? s->dims[d] : 1;
         dims[d] = (int64_t)s->dims[d];
         chunk[d] = 1;
     }
-    if (n > 64 && H5Sselect_hyperslab(some, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+    /* What must not be read, or not yet, says nothing. */
+    if (n > 64 && s->layout != H5D_VIRTUAL && dataset_check_storage(j, s->dset, s->dcpl) == 0 &&
+        H5Sselect_hyperslab(some, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
         H5Dvlen_get_buf_size(s->dset, s->map.mem, some, &held) >= 0) {
         held = held / (hsize_t)H5Sget_select_npoints(some) + s->map.hsize;
         most = (int64_t)(BLOCK_SIZE / (held ? held : 1));

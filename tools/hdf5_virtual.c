@@ -508,6 +508,9 @@ static int trace(struct tracer *t, hid_t dset, int64_t *missing, char *why, size
         err = trace_raw(t, dset, dcpl, missing, why, why_size);
     else
         err = dataset_check_storage(t->j, dset, dcpl);
+    /* The dataset itself is measured while it is read; sources can only be before. */
+    if (!err && t->depth > 1 && H5Pget_layout(dcpl) == H5D_CHUNKED)
+        err = measure_all(t->j, dset, dcpl);
     t->depth--;
     H5Pclose(dcpl);
     return err;

@@ -406,6 +406,96 @@ def chunks_shorter_than_they_should_be(at):
     refuses_values(path, "1000 elements could not be read")
 
 
+def short_of(path, shape, dtype, chunks, stored, mask=0, **filters):
+    """A dataset /x whose first chunk holds these bytes, and whose others are whole."""
+    with h5py.File(path, "w") as f:
+        x = f.create_dataset("x", shape, dtype, chunks=chunks, **filters)
+        x[...] = np.ones(shape, dtype)
+        x.id.write_direct_chunk((0,), stored, mask)
+
+
+def low_bits(path, n, stored=None, **filters):
+    """Numbers of 12 bits behind the filter nbit."""
+    with h5py.File(path, "w") as f:
+        dtype = h5py.h5t.STD_I32LE.copy()
+        dtype.set_precision(12)
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((n,))
+        plist.set_filter(h5py.h5z.FILTER_NBIT)
+        if filters:
+            plist.set_deflate(6)
+        x = h5py.h5d.create(f.id, b"x", dtype, h5py.h5s.create_simple((2 * n,)), plist)
+        x.write(h5py.h5s.ALL, h5py.h5s.ALL, np.arange(2 * n, dtype="<i4") % 2000)
+        if stored:
+            x.write_direct_chunk((0,), stored)
+
+
+SHORT = b"Q" * 10
+
+
+@case
+def short_chunks_behind_filters_of_hdf5(at):
+    """HDF5's own filters decode those, and what nbit and scaleoffset read is measured first."""
+    path = "%s/in.h5" % at
+    twice = zlib.compress(zlib.compress(SHORT))
+    szip = struct.pack("<I", 10) + SHORT
+    bits = struct.pack("<IB", 30, 8) + bytes(16) + SHORT
+    kinds = [("nbit", lambda: low_bits(path, 1000, SHORT)),
+             ("nbit, deflate", lambda: low_bits(path, 1000, zlib.compress(SHORT), deflate=True)),
+             ("scaleoffset", lambda: short_of(path, (2000,), "<i4", (1000,), bits, scaleoffset=0)),
+             ("scaleoffset, deflate", lambda: short_of(path, (2000,), "<i4", (1000,), zlib.compress(bits), scaleoffset=0,
+                                                       compression="gzip"))]
+    if h5py.h5z.filter_avail(h5py.h5z.FILTER_SZIP):
+        kinds.append(("szip", lambda: short_of(path, (2000,), "<i4", (1000,), szip, compression="szip")))
+
+    def deflated_twice(stored):
+        with h5py.File(path, "w") as f:
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk((1000,))
+            for _ in range(2):
+                plist.set_filter(h5py.h5z.FILTER_DEFLATE, 0, (6,))
+            x = h5py.h5d.create(f.id, b"x", h5py.h5t.STD_I32LE, h5py.h5s.create_simple((2000,)), plist)
+            x.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ones(2000, "<i4"))
+            if stored:
+                x.write_direct_chunk((0,), stored)
+
+    kinds.append(("deflate, deflate", lambda: deflated_twice(twice)))
+    for name, make in kinds:
+        make()
+        try:
+            refuses_values(path, "1000 elements could not be read")
+        except Differ as e:
+            raise Differ("%s: %s" % (name, e)) from e
+    # Whole ones are read.
+    deflated_twice(None)
+    expect(path, 0, [1] * 2000, [], name="/x")
+    for filters in ({}, {"deflate": True}):
+        low_bits(path, 1000, **filters)
+        expect(path, 0, [n % 2000 for n in range(2000)], [], name="/x")
+    options = [{"scaleoffset": 0}, {"scaleoffset": 0, "compression": "gzip"}, {"scaleoffset": 0, "shuffle": True}]
+    if h5py.h5z.filter_avail(h5py.h5z.FILTER_SZIP):
+        options += [{"compression": "szip"}, {"compression": "szip", "shuffle": True, "fletcher32": True}]
+    for option in options:
+        with h5py.File(path, "w") as f:
+            f.create_dataset("x", (2000,), "<i4", chunks=(1000,), **option)[...] = np.arange(2000)
+        expect(path, 0, list(range(2000)), [], name="/x")
+
+
+@case
+def short_chunks_behind_a_virtual_dataset(at):
+    """Reading it would read them, so nothing of it is read."""
+    source = "%s/in.h5" % at
+    for filters in ({"compression": "gzip"}, {"scaleoffset": 0}, {}):
+        stored = {"compression": zlib.compress(SHORT)}.get(*list(filters)[:1] or [""], SHORT)
+        short_of(source, (2000,), "<i4", (1000,), stored, **filters)
+        with h5py.File("%s/v.h5" % at, "w", libver="latest") as f:
+            layout = h5py.VirtualLayout((2000,), "<i4")
+            for k in range(10):
+                layout[200 * k:200 * k + 200] = h5py.VirtualSource("in.h5", "x", (2000,))[200 * k:200 * k + 200]
+            f.create_virtual_dataset("x", layout)
+        refuses_values("%s/v.h5" % at, "a chunk of a source holds less than chunks do")
+
+
 @case
 def a_compact_dataset_shorter_than_its_shape(at):
     for libver in ("earliest", "latest"):
