@@ -63,7 +63,7 @@ static uint64_t take(struct bytes *b, size_t size)
     uint64_t n = 0;
     size_t i;
 
-    if (size > b->left) {
+    if (!b->p || size > b->left) {
         b->left = 0;
         return UNKNOWN;
     }

@@ -562,6 +562,57 @@ def plugins_from_directories_that_anybody_writes(at):
         check(("LOADED" in err) == loads, "mode %o: %s", mode, err)
 
 
+PLUGIN = r"""
+#include <hdf5.h>
+#include <H5PLextern.h>
+#include <stdlib.h>
+#include <string.h>
+/* A chunk that begins with S becomes 10 bytes, another 5000 that were used and never written. */
+static size_t filter(unsigned flags, size_t n, const unsigned v[], size_t size, size_t *room, void **buffer)
+{
+    int is_short = **(char **)buffer == 'S';
+    void *used = malloc(5000);
+    (void)flags, (void)n, (void)v, (void)size;
+    memset(used, 0x51, 5000);
+    __asm__ volatile("" : : "r"(used) : "memory");
+    free(used);
+    free(*buffer);
+    *room = is_short ? 10 : 5000;
+    *buffer = malloc(*room);
+    if (is_short)
+        memset(*buffer, 1, 10);
+    return *room;
+}
+static const H5Z_class2_t class = {H5Z_CLASS_T_VERS, 300, 1, 1, "test", NULL, NULL, filter};
+H5PL_type_t H5PLget_plugin_type(void) { return H5PL_TYPE_FILTER; }
+const void *H5PLget_plugin_info(void) { return &class; }
+"""
+
+
+@case
+def plugins_that_give_less_than_they_should(at):
+    """Too few bytes are noticed; memory that a plugin has not written is zeros."""
+    folder = "%s/plugins" % at
+    os.mkdir(folder, 0o755)
+    with open("%s/p.c" % at, "w", encoding="ascii") as f:
+        f.write(PLUGIN)
+    flags = subprocess.run(["pkg-config", "--cflags", "hdf5"], capture_output=True, text=True, check=True).stdout.split()
+    subprocess.run(["cc", *flags, "-shared", "-fPIC", "-o", folder + "/libp.so", "%s/p.c" % at], check=True)
+    for first, status, values in ((b"S", 1, [0] * 5000), (b"D", 0, [0] * 5000)):
+        path = "%s/in.h5" % at
+        with h5py.File(path, "w") as f:
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk((5000,))
+            plist.set_filter(300, h5py.h5z.FLAG_OPTIONAL)
+            x = h5py.h5d.create(f.id, b"x", h5py.h5t.STD_U8LE, h5py.h5s.create_simple((5000,)), plist)
+            x.write_direct_chunk((0,), first * 100)
+        code, err, got = imported(path, name="/x", HDF5_PLUGIN_PATH=folder)
+        check(code == status, "%s: status %s: %s", first, code, err)
+        check(status == 0 or "a chunk holds less than chunks do" in err, "%s", err)
+        # The sanitizers' allocator fills memory in its own way.
+        check(got == values or "asan" in DATAREP, "%s: %s...", first, got[:20])
+
+
 def main():
     failed = 0
     print("1..%d" % len(CASES))
