@@ -43,6 +43,8 @@ struct copy {
     size_t ntypes, type_room;
     struct dim_at *dim;
     size_t ndims;
+    copy_dimension_fn *dim_path; /* NULL, or where the caller copied dimensions to */
+    void *dim_ctx;
     const char *path; /* of the copy */
     uint64_t group;   /* that it comes into */
     drep_report report;
@@ -347,8 +349,19 @@ static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
     return err == 0 ? dim_note(c, id, *to) : err;
 }
 
+/* A dimension that was copied before, by a call of its own. */
+static int dim_before(struct copy *c, uint64_t id, uint64_t *to)
+{
+    const char *path = c->dim_path != NULL ? c->dim_path(id, c->dim_ctx) : NULL;
+    int err = path != NULL ? path_id(c->to, path, to) : DREP_ERR_NOT_FOUND;
+
+    return err == 0 ? dim_note(c, id, *to) : err;
+}
+
 static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
 {
+    int err;
+
     size_t at = place_of(c, id);
 
     if (c->whole || (at == c->n && c->from == c->to)) {
@@ -364,7 +377,8 @@ static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
             *to = c->dim[i].to;
             return 0;
         }
-    return dim_elsewhere(c, id, to);
+    err = dim_before(c, id, to);
+    return err == DREP_ERR_NOT_FOUND ? dim_elsewhere(c, id, to) : err;
 }
 
 static int map_dims(struct copy *c, uint64_t new_id, struct object_rec *rec)
@@ -803,29 +817,44 @@ static int copy_begin(drep_file *from, drep_file *to)
     return err;
 }
 
+static int copy_all(struct copy *c, const char *path, const char *new_path)
+{
+    int err;
+
+    c->report.first_overflow = c->report.first_inexact = c->report.first_nan_lost = -1;
+    if ((err = copy_begin(c->from, c->to)) != 0)
+        return err;
+    err = fail_in(copy(c, path, new_path), "copying \"%s\"", path);
+    if (c->from != c->to)
+        err = read_end(c->from, err);
+    err = c->stopped ? write_end_stopped(c->to, err) : write_end(c->to, err);
+    if (c->how->report != NULL)
+        *c->how->report = c->report;
+    mem_free(c->id);
+    mem_free(c->links);
+    mem_free(c->type);
+    mem_free(c->dim);
+    buf_release(&c->value);
+    buf_release(&c->out);
+    return err;
+}
+
+static const drep_copying plain = {.range = DREP_RANGE_DEFAULT};
+
 int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
               const drep_copying *how)
 {
-    const drep_copying plain = {.range = DREP_RANGE_DEFAULT};
     struct copy c = {.from = from, .to = to, .how = how != NULL ? how : &plain};
-    int err;
 
-    c.report.first_overflow = c.report.first_inexact = c.report.first_nan_lost = -1;
     if (from == NULL || to == NULL || path == NULL || new_path == NULL)
         return fail(DREP_ERR_ARG, "drep_copy: null argument");
-    if ((err = copy_begin(from, to)) != 0)
-        return err;
-    err = fail_in(copy(&c, path, new_path), "copying \"%s\"", path);
-    if (from != to)
-        err = read_end(from, err);
-    err = c.stopped ? write_end_stopped(to, err) : write_end(to, err);
-    if (how != NULL && how->report != NULL)
-        *how->report = c.report;
-    mem_free(c.id);
-    mem_free(c.links);
-    mem_free(c.type);
-    mem_free(c.dim);
-    buf_release(&c.value);
-    buf_release(&c.out);
-    return err;
+    return copy_all(&c, path, new_path);
+}
+
+int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
+                copy_dimension_fn *dim_path, void *ctx)
+{
+    struct copy c = {.from = from, .to = to, .how = &plain, .dim_path = dim_path, .dim_ctx = ctx};
+
+    return copy_all(&c, path, new_path);
 }

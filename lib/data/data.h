@@ -581,6 +581,11 @@ int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
 void dataset_filters(const drep_dataset *ds, drep_filter *out);
 /* The dimensions that it uses know of it. */
 int note_users(drep_file *f, uint64_t id, const struct object_rec *rec);
+/* Like drep_copy(), for a caller that copies one object after the other: fn gives the path in `to`
+ * of a dimension that it copied before, or NULL. */
+typedef const char *copy_dimension_fn(uint64_t id, void *ctx);
+int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
+                copy_dimension_fn *fn, void *ctx);
 /* Looks a dimension up from the dataset's group upwards; DREP_ERR_NOT_FOUND. */
 int dimension_find(drep_file *f, const char *path, const char *name, struct object *dim);
 /* A dimension holds at least `len`. */

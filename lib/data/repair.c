@@ -396,12 +396,13 @@ struct link {
     char *name;
     struct link_rec rec;
     struct buf bytes; /* that rec points into */
-    bool dimension;
+    bool early;       /* to a group or a dimension, which datasets elsewhere may need */
 };
 
 struct links {
     struct link *p;
     size_t n, room;
+    bool again; /* loaded before: what is malformed has been told */
 };
 
 struct step { /* a group to be filled */
@@ -418,6 +419,7 @@ struct rescue {
     struct repair *r;
     struct step *step;
     size_t n, room;
+    size_t done;         /* groups that are filled */
     struct place *place; /* a table with free places: path NULL */
     size_t nplaces, place_size;
     struct met met;
@@ -427,8 +429,6 @@ static int by_index(const void *a, const void *b)
 {
     const struct link *x = a, *y = b;
 
-    if (x->dimension != y->dimension)
-        return x->dimension ? -1 : 1; /* datasets look for them */
     return (x->rec.index > y->rec.index) - (x->rec.index < y->rec.index);
 }
 
@@ -463,6 +463,8 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
     in_init(&in, k->bytes.p, k->bytes.len);
     if (link_get(&in, &k->rec) != 0 || name_check(key->p + 9, key->len - 9) != 0) {
         buf_release(&k->bytes);
+        if (l->again)
+            return 0;
         fail(DREP_ERR_FORMAT, "a malformed link");
         return lost(r, DREP_ERR_FORMAT, "link", "?");
     }
@@ -471,8 +473,8 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
         buf_release(&k->bytes);
         return fail(DREP_ERR_NOMEM, "out of memory");
     }
-    k->dimension = k->rec.kind == FMT_HARD && head_load(r->from, k->rec.object, &head) == 0 &&
-                   head.kind == FMT_DIMENSION;
+    k->early = k->rec.kind == FMT_HARD && head_load(r->from, k->rec.object, &head) == 0 &&
+               (head.kind == FMT_DIMENSION || head.kind == FMT_GROUP);
     l->n++;
     return 0;
 }
@@ -612,6 +614,11 @@ static int copy_attrs(struct repair *r, const char *path)
     return err == 0 || r->stop != 0 ? r->stop : lost(r, err, "attributes of", path);
 }
 
+static const char *dimension_path(uint64_t id, void *ctx)
+{
+    return place_of(ctx, id);
+}
+
 /* An object that is met first here. */
 static int copy_object(struct rescue *p, uint64_t id, const char *path)
 {
@@ -622,7 +629,7 @@ static int copy_object(struct rescue *p, uint64_t id, const char *path)
     if (err == 0 && head.kind == FMT_GROUP)
         err = drep_group_create(r->to, path, 0);
     else if (err == 0)
-        err = drep_copy(r->from, path, r->to, path, NULL);
+        err = object_copy(r->from, path, r->to, path, dimension_path, p);
     if (err != 0)
         return lost(r, err, "object", path);
     err = place_add(p, id, path);
@@ -676,28 +683,30 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
     return err;
 }
 
-static int copy_group(struct rescue *p, const struct step *at)
+static int copy_links(struct rescue *p, size_t step, bool early)
 {
-    struct links links = {0};
-    int err = copy_attrs(p->r, at->path);
+    const struct step at = p->step[step]; /* the table may grow */
+    struct links links = {.again = !early};
+    int err = links_load(p->r, at.id, &links);
 
-    if (err == 0)
-        err = links_load(p->r, at->id, &links);
     for (size_t i = 0; err == 0 && i < links.n; i++)
-        err = copy_link(p, at->path, &links.p[i]);
+        if (links.p[i].early == early)
+            err = copy_link(p, at.path, &links.p[i]);
     links_release(&links);
     return err;
 }
 
+/* First all groups and dimensions: a dataset may use a dimension of any group. */
 static int copy_steps(struct rescue *p)
 {
     int err = 0;
 
-    while (err == 0 && p->n > 0) {
-        struct step at = p->step[--p->n];
-
-        err = copy_group(p, &at);
-        mem_free(at.path);
+    for (size_t i = p->done; err == 0 && i < p->n; i++)
+        err = copy_links(p, i, true);
+    for (; err == 0 && p->done < p->n; p->done++) {
+        err = copy_attrs(p->r, p->step[p->done].path);
+        if (err == 0)
+            err = copy_links(p, p->done, false);
     }
     return err;
 }

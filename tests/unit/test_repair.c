@@ -192,6 +192,44 @@ static int see_link(const drep_linkinfo *link, void *ctx)
     return 0;
 }
 
+/* Datasets use a dimension of a group that comes later, or of one beside theirs. */
+START_TEST(test_dimensions_elsewhere)
+{
+    static const char *const places[] = {"/first", "/a/second", "/z/third"};
+    const char *path = temp_path("far"), *new_path = temp_path("far.new");
+    const char *const dim = "/m/x";
+    const int64_t dims = N;
+    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &dims, .dim_names = &dim};
+    drep_objinfo x, root;
+    drep_dsinfo info;
+    drep_dataset *ds;
+    drep_file *f = new_file(path, "internal");
+
+    ok(drep_group_create(f, "/a", 0));
+    ok(drep_group_create(f, "/m", 0));
+    ok(drep_group_create(f, "/z", 0));
+    ok(drep_dimension_create(f, dim, N, 0));
+    for (int i = 0; i < 3; i++)
+        ok(drep_dataset_create(f, places[i], &spec, NULL));
+    if (_i)
+        change_link(f, "dangling", NOWHERE);
+    ok(drep_close(f));
+    repaired(path, new_path, finding_of[_i]);
+    f = opened(new_path, DREP_RDONLY);
+    ok(drep_stat(f, "/m/x", &x));
+    ok(drep_stat(f, "/", &root));
+    ck_assert_int_eq(root.members, 4);
+    for (int i = 0; i < 3; i++) {
+        ok(drep_dataset_open(f, places[i], &ds));
+        ok(drep_dataset_info(ds, &info));
+        ck_assert_uint_eq(info.dim_ids[0], x.id);
+        drep_dataset_close(ds);
+    }
+    check_file(f);
+    ok(drep_close(f));
+}
+END_TEST
+
 START_TEST(test_links)
 {
     const char *path = temp_path("links"), *new_path = temp_path("links.new");
@@ -494,6 +532,7 @@ int main(void)
     tcase_add_loop_test(t, test_attributes, 0, 2);
     tcase_add_loop_test(t, test_links, 0, 2);
     tcase_add_loop_test(t, test_dimensions_and_named_types, 0, 2);
+    tcase_add_loop_test(t, test_dimensions_elsewhere, 0, 2);
     tcase_add_test(t, test_lost_and_found);
     tcase_add_loop_test(t, test_a_damaged_chunk_reads_as_fill, 0, 2);
     tcase_add_test(t, test_a_stopped_repair_changes_nothing);
