@@ -41,7 +41,6 @@ struct measure {
     struct stored stored;
     int whole; /* of the chunk in `stored`; -1: none yet */
     struct stage *stage;
-    int tried;         /* trial_open() was called */
     hid_t file, trial; /* in memory; -1: none */
     /* Of the chunk that goes through the probes. */
     unsigned skipped;
@@ -234,8 +233,11 @@ static int stages_read(struct measure *m)
 
         s->n = NBIT_PARAMETERS;
         s->id = H5Pget_filter2(m->dcpl, (unsigned)i, &flags, &s->n, s->value, 0, NULL, &config);
-        if (s->id < 0 || s->n > NBIT_PARAMETERS)
+        if (s->id < 0 || s->n > NBIT_PARAMETERS) {
+            free(m->stage);
+            m->stage = NULL;
             return 0;
+        }
         s->missing = H5Zfilter_avail(s->id) <= 0;
     }
     return 1;
@@ -246,6 +248,13 @@ static int add_probe(hid_t dcpl, int number)
     unsigned value = (unsigned)number;
 
     return H5Pset_filter(dcpl, PROBE_ID, H5Z_FLAG_OPTIONAL, 1, &value) >= 0;
+}
+
+/* True if the chunk in hand went through the filter.  The trial lacks the others: versions of
+ * libhdf5 lose the mask of skipped filters that H5Dwrite_chunk() is given. */
+static int is_used(const struct measure *m, int i)
+{
+    return !m->stage[i].missing && !(m->skipped >> i & 1);
 }
 
 /* The properties of the dataset with probes between its filters; -1 on failure. */
@@ -259,7 +268,7 @@ static hid_t trial_plist(const struct measure *m)
         const struct stage *s = &m->stage[i];
 
         /* Optional: it decodes, whether or not it could encode. */
-        if (!s->missing)
+        if (is_used(m, i))
             ok = H5Pset_filter(dcpl, s->id, H5Z_FLAG_OPTIONAL, s->n, s->value) >= 0;
         ok = ok && add_probe(dcpl, i + 1);
     }
@@ -294,7 +303,7 @@ static int same_parameters(const struct measure *m)
         const struct stage *s = &m->stage[i];
         size_t n = NBIT_PARAMETERS;
 
-        if (s->missing) {
+        if (!is_used(m, i)) {
             place++;
             continue;
         }
@@ -321,24 +330,31 @@ static hid_t memory_file(void)
     return file;
 }
 
-/* A dataset of one chunk. */
+/* 0 if there can be no trial. */
+static int trial_begin(struct measure *m)
+{
+    if (m->file < 0 && m->n <= FILTERS_MAX && H5Zregister(&probe_class) >= 0)
+        m->file = memory_file();
+    return m->file > 0 && stages_read(m);
+}
+
+static void trial_close(struct measure *m)
+{
+    if (m->trial > 0)
+        H5Dclose(m->trial);
+    m->trial = -1;
+}
+
+/* A dataset of one chunk: a new one each time, as libhdf5 remembers the last chunk's size. */
 static void trial_open(struct measure *m)
 {
-    hid_t type = -1, space = -1, dcpl = -1, stored = H5Dget_type(m->dset);
+    hid_t stored = H5Dget_type(m->dset), type = stored > 0 ? H5Tcopy(stored) : -1;
+    hid_t space = H5Screate_simple(m->rank, m->chunk, NULL), dcpl = trial_plist(m);
 
-    m->tried = 1;
-    if (m->n <= FILTERS_MAX && stored > 0 && stages_read(m) && H5Zregister(&probe_class) >= 0) {
-        type = H5Tcopy(stored);
-        space = H5Screate_simple(m->rank, m->chunk, NULL);
-        dcpl = trial_plist(m);
-        m->file = memory_file();
-    }
-    if (type > 0 && space > 0 && dcpl > 0 && m->file > 0)
+    if (type > 0 && space > 0 && dcpl > 0)
         m->trial = H5Dcreate_anon(m->file, type, space, dcpl, H5P_DEFAULT);
-    if (m->trial > 0 && !same_parameters(m)) {
-        H5Dclose(m->trial);
-        m->trial = -1;
-    }
+    if (m->trial > 0 && !same_parameters(m))
+        trial_close(m);
     if (dcpl > 0)
         H5Pclose(dcpl);
     if (space > 0)
@@ -349,21 +365,36 @@ static void trial_open(struct measure *m)
         H5Tclose(stored);
 }
 
-/* The mask of skipped filters as the trial has it, which lacks those that are missing. */
-static unsigned trial_mask(const struct measure *m, unsigned skipped, int *missing)
+/* True if the chunk in hand went through a filter that libhdf5 has not. */
+static int misses_filter(const struct measure *m)
 {
-    unsigned mask = 0, place = 1;
     int i;
 
-    *missing = 0;
-    for (i = 0; i < m->n; i++) {
-        if (m->stage[i].missing)
-            *missing |= !(skipped >> i & 1);
-        else
-            mask |= (skipped >> i & 1) << place;
-        place += m->stage[i].missing ? 1 : 2;
+    for (i = 0; i < m->n; i++)
+        if (m->stage[i].missing && !(m->skipped >> i & 1))
+            return 1;
+    return 0;
+}
+
+/* Reads an element of the trial, which fails in the first probe. */
+static int read_trial(struct measure *m)
+{
+    hsize_t origin[H5S_MAX_RANK] = {0}, one = 1;
+    hid_t space = H5Dget_space(m->trial), type = H5Dget_type(m->trial);
+    hid_t mem = H5Screate_simple(1, &one, NULL);
+    void *element = calloc(1, H5Tget_size(type));
+    int ready = element && mem > 0 && H5Sselect_elements(space, H5S_SELECT_SET, 1, origin) >= 0;
+
+    if (ready) {
+        probed = m;
+        H5Dread(m->trial, type, mem, space, H5P_DEFAULT, element);
+        probed = NULL;
     }
-    return mask;
+    free(element);
+    H5Sclose(mem);
+    H5Tclose(type);
+    H5Sclose(space);
+    return ready;
 }
 
 /* Sends the stored bytes through the filters of libhdf5. */
@@ -371,38 +402,21 @@ static int try_chunk(struct measure *m)
 {
     const struct stored *c = &m->stored;
     hsize_t origin[H5S_MAX_RANK] = {0};
-    hid_t space, type;
-    int missing, i;
-    void *none = NULL;
+    int sent;
 
-    if (!m->tried)
-        trial_open(m);
-    if (m->trial <= 0)
+    if (!m->stage && !trial_begin(m))
         return DECODE_SHORT;
-    i = (int)trial_mask(m, c->skipped, &missing);
-    if (missing)
-        return DECODE_UNKNOWN; /* HDF5 says so */
     m->skipped = c->skipped;
     m->short_input = m->reached = 0;
     m->got = 0;
-    if (H5Dwrite_chunk(m->trial, H5P_DEFAULT, (unsigned)i, origin, c->size, c->bytes) < 0)
-        return DECODE_SHORT;
-    space = H5Dget_space(m->trial);
-    type = H5Dget_type(m->trial);
-    none = calloc(1, H5Tget_size(type));
-    if (none && H5Sselect_elements(space, H5S_SELECT_SET, 1, origin) >= 0) {
-        hsize_t one = 1;
-        hid_t mem = H5Screate_simple(1, &one, NULL);
-
-        probed = m;
-        H5Dread(m->trial, type, mem, space, H5P_DEFAULT, none);
-        probed = NULL;
-        H5Sclose(mem);
-    }
-    free(none);
-    H5Tclose(type);
-    H5Sclose(space);
-    if (m->short_input || (m->reached && m->got < m->size) || !none)
+    if (misses_filter(m))
+        return DECODE_UNKNOWN; /* HDF5 says so */
+    trial_open(m);
+    sent = m->trial > 0 &&
+           H5Dwrite_chunk(m->trial, H5P_DEFAULT, 0, origin, c->size, c->bytes) >= 0 &&
+           read_trial(m);
+    trial_close(m);
+    if (!sent || m->short_input || (m->reached && m->got < m->size))
         return DECODE_SHORT;
     return m->reached ? DECODE_WHOLE : DECODE_UNKNOWN;
 }
@@ -452,8 +466,6 @@ void measure_free(struct measure *m)
 {
     if (!m)
         return;
-    if (m->trial > 0)
-        H5Dclose(m->trial);
     if (m->file > 0)
         H5Fclose(m->file);
     decoding_free(m->decoding);
