@@ -7,9 +7,7 @@ limit ends the work, the message names it and the option that raises it.
 """
 
 import os
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,55 +15,18 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import claims  # noqa: E402
+import limits  # noqa: E402
+from limits import GRACE, MIB, memory_bar  # noqa: E402
 
 DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
-MIB = 1 << 20
-PROCESSORS = os.cpu_count() or 1
-TIME = 1          # --limit time
-GRACE = 3.5       # the last resort waits for 2 s, and this machine is shared
-LIBRARIES = 48 * MIB
-RUNAWAY = 25      # seconds of processor time after which the test itself gives up
+TIME = 1  # --limit time
 
 # Commands that write so much less than they could that only the time ends them.
 ENDLESS = {"fill", "fill-of-chunks-of-one", "many-ranks", "many-chunks"}
 
 
-def memory_bar(*files):
-    """The default of --limit memory, and what no file has a part in."""
-    size = sum(os.path.getsize(f) for f in files)
-    return 128 * MIB + 2 * PROCESSORS * 16 * MIB + 2 * size + LIBRARIES
-
-
-class Run:
-    def __init__(self, args, stdin=subprocess.DEVNULL):
-        def limits():
-            resource.setrlimit(resource.RLIMIT_CPU, (RUNAWAY, RUNAWAY + 1))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-        with tempfile.TemporaryFile() as err:
-            child = subprocess.Popen([DATAREP] + args, stdin=stdin, stdout=subprocess.DEVNULL,
-                                     stderr=err, preexec_fn=limits)
-            _, status, used = os.wait4(child.pid, 0)
-            child.returncode = 0
-            err.seek(0)
-            self.err = err.read().decode("utf-8", "replace")
-        self.status = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
-        self.memory = used.ru_maxrss * 1024
-        self.time = used.ru_utime + used.ru_stime
-
-    def wrong(self, memory, time):
-        """What does not hold, or ""."""
-        if self.status < 0:
-            return "ended by %s" % signal.Signals(-self.status).name
-        if self.memory > memory:
-            return "took %d MiB of memory, may take %d" % (self.memory // MIB, memory // MIB)
-        if self.time > time:
-            return "took %.1f s of processor time, may take %.1f" % (self.time, time)
-        if self.status not in range(5):
-            return "exit status %d" % self.status
-        if "limit" in self.err and "--limit " not in self.err:
-            return "names a limit and no option"
-        return ""
+def run(args, stdin=subprocess.DEVNULL):
+    return limits.run([DATAREP] + args, stdin, subprocess.DEVNULL, text=True)
 
 
 class Cases:
@@ -105,13 +66,13 @@ def try_container(cases, directory, name, path):
         # Each kind of command once for those that only time can end.
         if name in ENDLESS and args[0] not in ("dump", "ls", "check", "convert"):
             continue
-        run = Run(args[:1] + ["--limit=time=%d" % TIME, "--limit=output=20M"] + args[1:])
-        said = run.wrong(memory_bar(path, second), TIME + GRACE)
+        done = run(args[:1] + ["--limit=time=%d" % TIME, "--limit=output=20M"] + args[1:])
+        said = done.wrong(memory_bar(path, second), TIME + GRACE)
         cases.runs += 1
-        cases.memory = max(cases.memory, run.memory)
-        cases.time = max(cases.time, run.time)
+        cases.memory = max(cases.memory, done.memory)
+        cases.time = max(cases.time, done.time)
         if said:
-            wrong.append("%s: %s: %s" % (" ".join(args[:2]), said, run.err[-200:].strip()))
+            wrong.append("%s: %s: %s" % (" ".join(args[:2]), said, done.stderr[-200:].strip()))
         for made in os.listdir(directory):
             if made.startswith("out"):
                 os.unlink(os.path.join(directory, made))
@@ -122,52 +83,52 @@ def try_container(cases, directory, name, path):
 
 def try_foreign(cases, directory, name, path):
     target = os.path.join(directory, "out.drep")
-    run = Run(["import", "--limit=output=50M", "--limit=time=5", path, target])
-    wrong = run.wrong(memory_bar(path), 5 + GRACE)
+    done = run(["import", "--limit=output=50M", "--limit=time=5", path, target])
+    wrong = done.wrong(memory_bar(path), 5 + GRACE)
     cases.runs += 1
-    cases.memory = max(cases.memory, run.memory)
-    if run.status == 0 or os.path.exists(target):
+    cases.memory = max(cases.memory, done.memory)
+    if done.returncode == 0 or os.path.exists(target):
         wrong = wrong or "it is imported"
-    cases.put(name, [wrong + ": " + run.err] if wrong else [])
+    cases.put(name, [wrong + ": " + done.stderr] if wrong else [])
 
 
-def says(cases, what, run, status, *words):
-    wrong = [] if run.status == status else ["exit status %d: %s" % (run.status, run.err)]
-    cases.put(what, wrong + ["no '%s' in: %s" % (w, run.err) for w in words if w not in run.err])
+def says(cases, what, done, status, *words):
+    wrong = [] if done.returncode == status else ["exit status %d: %s" % (done.returncode, done.stderr)]
+    cases.put(what, wrong + ["no '%s' in: %s" % (w, done.stderr) for w in words if w not in done.stderr])
 
 
 def messages(cases, directory, paths):
     fill, chunk = paths["fill"], paths["one-chunk"]
-    says(cases, "a limit of time", Run(["ls", "-m", "--limit=time=1", fill]), 4,
+    says(cases, "a limit of time", run(["ls", "-m", "--limit=time=1", fill]), 4,
          "fill.drep", "took 1 s of processor time", "--limit time=")
-    says(cases, "a limit of output", Run(["dump", "--limit=output=1M", fill]), 4,
+    says(cases, "a limit of output", run(["dump", "--limit=output=1M", fill]), 4,
          "fill.drep", "1048576 bytes of output", "--limit output=")
-    says(cases, "a limit of a chunk", Run(["dump", chunk]), 4, "/d", "1073741824 bytes",
+    says(cases, "a limit of a chunk", run(["dump", chunk]), 4, "/d", "1073741824 bytes",
          "drep_limit_chunk is 16777216", "--limit chunk=")
-    says(cases, "a limit of memory", Run(["dump", "--limit=memory=100M", paths["long-element"]]), 3,
+    says(cases, "a limit of memory", run(["dump", "--limit=memory=100M", paths["long-element"]]), 3,
          "/string", "--limit memory=")
     says(cases, "a limit that is raised",
-         Run(["dump", "--limit=chunk=1G", "--limit=memory=none", paths["hungry-hints"], "/d[0:1]"]),
+         run(["dump", "--limit=chunk=1G", "--limit=memory=none", paths["hungry-hints"], "/d[0:1]"]),
          0)
     with open("/dev/zero", "rb") as zero:
-        says(cases, "a stream without an end", Run(["ls", "-"], zero), 4, "not a Datarep file")
+        says(cases, "a stream without an end", run(["ls", "-"], zero), 4, "not a Datarep file")
     head = os.path.join(directory, "head")
     with open(chunk, "rb") as f, open(head, "wb") as h:
         h.write(f.read(8192))
     for command in ["ls", "-"], ["import", "--type=INT", "--format=raw", "-", "out.drep"]:
         stream = subprocess.Popen(["cat", head, "/dev/zero"], stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL)
-        run = Run(command[:1] + ["--limit=input=40M"] + command[1:], stream.stdout)
+        done = run(command[:1] + ["--limit=input=40M"] + command[1:], stream.stdout)
         stream.stdout.close()
         stream.wait()
-        says(cases, "a pipe without an end: " + command[0], run, 4, "41943040 bytes",
+        says(cases, "a pipe without an end: " + command[0], done, 4, "41943040 bytes",
              "--limit input=")
 
 
 def defaults(cases, path):
     """Nobody gives a limit."""
-    run = Run(["ls", "-m", path])
-    wrong = run.wrong(memory_bar(path), 10 + GRACE)
+    done = run(["ls", "-m", path])
+    wrong = done.wrong(memory_bar(path), 10 + GRACE)
     cases.put("without options time is limited to 10 s", [wrong] if wrong else [])
 
 

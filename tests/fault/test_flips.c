@@ -1,16 +1,18 @@
 /* test_flips.c - every truncation and every flipped bit of small files.
  *
  * Each is an error, a reported damaged slot, or harmless: what can be read is what was
- * there before.  Different data without a report is what must never happen. */
-#include <datarep.h>
+ * there before.  Different data without a report is what must never happen; nor may one take more
+ * memory than limit.h allows. */
+#include "tests/fault/limit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <datarep.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char *const vectors[] = {"contiguous", "vlen"};
 #define ITEMS 512
+
+static drep_info *hints; /* those that limit.h counts on */
 
 static uint64_t mix(uint64_t h, const void *p, size_t n)
 {
@@ -94,7 +96,7 @@ static void *room_for(const drep_type *type, int64_t n)
     int64_t extent = drep_type_extent(type);
 
     /* What a damaged record asks for may be huge; then it is an error too. */
-    if (n < 0 || extent < 0 || (extent > 0 && n > (64 << 20) / extent))
+    if (n < 0 || extent < 0 || (extent > 0 && n > (1 << 20) / extent))
         return NULL;
     return calloc(1, (size_t)(n * extent) + 1);
 }
@@ -217,7 +219,7 @@ static int look(const void *image, size_t size, struct seen *s, int *damaged)
 
     s->n = 0;
     s->errors = 0;
-    err = drep_open_image(image, size, NULL, &s->file);
+    err = drep_open_image(image, size, hints, &s->file);
     if (err)
         return err;
     if (drep_header_get(s->file, &header) == 0) {
@@ -242,10 +244,11 @@ static int has(const struct seen *all, const struct item *item)
 
 struct count {
     long errors, partly, slots, harmless, wrong;
+    int64_t memory; /* bytes that one took at most */
 };
 
 /* Whether a changed image tells lies. */
-static void judge(const void *image, size_t size, const struct seen *whole, struct count *c)
+static void judge_image(const void *image, size_t size, const struct seen *whole, struct count *c)
 {
     static struct seen s;
     int damaged = 0;
@@ -272,6 +275,16 @@ static void judge(const void *image, size_t size, const struct seen *whole, stru
         c->wrong++;
 }
 
+static void judge(const void *image, size_t size, const struct seen *whole, struct count *c)
+{
+    int64_t peak;
+
+    limit_begin();
+    judge_image(image, size, whole, c);
+    peak = limit_peak();
+    c->memory = peak > c->memory ? peak : c->memory;
+}
+
 static void *load(const char *path, size_t *size)
 {
     void *p = malloc(1 << 20);
@@ -288,15 +301,19 @@ static void *load(const char *path, size_t *size)
 
 static int test = 0;
 
-static void report(const char *name, const char *what, long n, const struct count *c)
+/* 0: they are as they should be. */
+static int report(const char *name, const char *what, long n, size_t size, const struct count *c)
 {
+    int bad = c->wrong > 0 || c->memory > limit_of(size);
+
     printf("%s %d - %s: %ld %s: %ld refused, %ld partly read, %ld reported slots, %ld harmless",
-           c->wrong ? "not ok" : "ok", ++test, name, n, what, c->errors, c->partly, c->slots,
+           bad ? "not ok" : "ok", ++test, name, n, what, c->errors, c->partly, c->slots,
            c->harmless);
     if (c->wrong)
         printf(", %ld WRONG", c->wrong);
-    printf("\n");
+    printf(", at most %lld KiB of memory\n", (long long)c->memory >> 10);
     fflush(stdout);
+    return bad;
 }
 
 /* A file with chunks, filters, a small tree and two commits. */
@@ -341,7 +358,7 @@ static int try_image(const char *name, unsigned char *image, size_t size)
 {
     static struct seen whole;
     struct count cuts = {0}, flips = {0};
-    int damaged = 0;
+    int damaged = 0, bad;
 
     if (!image || look(image, size, &whole, &damaged) || whole.errors || damaged) {
         printf("not ok %d - %s: cannot be read whole: %s\n", ++test, name, drep_error());
@@ -354,14 +371,13 @@ static int try_image(const char *name, unsigned char *image, size_t size)
         judge(copy, n, &whole, &cuts);
         free(copy);
     }
-    report(name, "truncations", (long)size, &cuts);
+    bad = report(name, "truncations", (long)size, size, &cuts);
     for (size_t bit = 0; bit < size * 8; bit++) {
         image[bit / 8] ^= (unsigned char)(1u << bit % 8);
         judge(image, size, &whole, &flips);
         image[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
-    report(name, "flipped bits", (long)size * 8, &flips);
-    return cuts.wrong || flips.wrong;
+    return report(name, "flipped bits", (long)size * 8, size, &flips) || bad;
 }
 
 int main(void)
@@ -372,6 +388,11 @@ int main(void)
     int failed = 0;
     void *image;
 
+    if (drep_info_new(&hints) || drep_info_set(hints, "drep_cache_size", "1048576") ||
+        drep_info_set(hints, "drep_threads", "1")) {
+        printf("Bail out! %s\n", drep_error());
+        return 1;
+    }
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++) {
         snprintf(path, sizeof(path), "%s/tests/vectors/%s.drep", dir ? dir : ".", vectors[i]);
         image = load(path, &size);
@@ -383,6 +404,7 @@ int main(void)
     unlink(path);
     failed |= try_image("chunks and two commits", image, size);
     free(image);
+    drep_info_free(hints);
     printf("1..%d\n", test);
     return failed;
 }

@@ -3,7 +3,8 @@
 
 Whatever the damage is: the new file has no fault that is not told, the old one is not touched,
 and when nothing is said to be lost the two hold the same.  Payload loses no more than the damaged
-blocks, metadata no more than the entries that make no sense any more."""
+blocks, metadata no more than the entries that make no sense any more.  No run takes more memory
+or time than SECURITY.md allows."""
 # timeout: 300
 import os
 import random
@@ -12,6 +13,10 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import limits  # noqa: E402
 
 DATAREP = os.environ.get("DATAREP", "build/release/datarep")
 SRCDIR = os.environ.get("SRCDIR", ".")
@@ -47,8 +52,7 @@ def case(name, problem):
 
 
 def run(*args):
-    return subprocess.run([DATAREP, *args], capture_output=True, text=True, timeout=120,
-                          errors="surrogateescape", stdin=subprocess.DEVNULL)
+    return limits.run([DATAREP, *args], text=True)
 
 
 def make(folder):
@@ -98,6 +102,9 @@ def repaired(folder, data, original):
     if os.path.exists(new):
         os.unlink(new)
     done = run("check", "--repair=" + new, bad)
+    over = done.wrong(limits.memory_bar(bad))
+    if over:
+        return "%s: %s" % (over, done.stderr), done
     with open(bad, "rb") as f:
         if f.read() != data:
             return "the damaged file was changed", done

@@ -2,7 +2,10 @@
  *
  * Linked with one tests/fuzz/fuzz_*.c in place of libFuzzer's main.  Each argument is a
  * file or a directory of files; hidden ones are skipped.  Before an input is run its name
- * is printed, so the last line of the log of a crash names it.  Reports one TAP case. */
+ * is printed, so the last line of the log of a crash names it.  An input that takes more memory
+ * than limit.h allows fails.  Reports one TAP case. */
+#include "tests/fault/limit.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
@@ -13,7 +16,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int inputs;
+static int inputs, greedy;
+static int64_t most; /* bytes that any input took */
 
 static void die(const char *path)
 {
@@ -27,12 +31,21 @@ static void run_file(const char *path, off_t size)
 {
     FILE *f = fopen(path, "rb");
     uint8_t *data = malloc(size > 0 ? (size_t)size : 1);
+    int64_t peak;
 
     if (!f || !data || fread(data, 1, (size_t)size, f) != (size_t)size)
         die(path);
     fclose(f);
     printf("# %s\n", path);
+    limit_begin();
     LLVMFuzzerTestOneInput(data, (size_t)size);
+    peak = limit_peak();
+    most = peak > most ? peak : most;
+    if (peak > limit_of((size_t)size)) {
+        printf("# takes %lld bytes of memory, may take %lld\n", (long long)peak,
+               (long long)limit_of((size_t)size));
+        greedy++;
+    }
     free(data);
     inputs++;
 }
@@ -75,6 +88,7 @@ int main(int argc, char **argv)
     if (inputs == 0)
         printf("ok 1 - %s # SKIP the corpus is empty\n1..1\n", name);
     else
-        printf("ok 1 - %s: %d inputs\n1..1\n", name, inputs);
-    return 0;
+        printf("%sok 1 - %s: %d inputs, at most %lld KiB of memory\n1..1\n", greedy ? "not " : "",
+               name, inputs, (long long)most >> 10);
+    return greedy > 0;
 }

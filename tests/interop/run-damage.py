@@ -1,19 +1,23 @@
 #!/usr/bin/python3
 """run-damage - damaged HDF5 files, imported.
 
-libhdf5 crashes and hangs on some of them.  Whatever it does, import ends in time: with a
-whole container, or with a message, a status of failure and nothing left behind.  Bytes are
+libhdf5 crashes and hangs on some of them.  Whatever it does, import ends in time and in the
+memory that SECURITY.md allows: with a whole container, or with a message, a status of failure and
+nothing left behind.  Bytes are
 flipped, cleared and overwritten, and files cut, at places chosen by chance with a fixed
 seed.  TAP on stdout, one case a source file.
 # timeout: 600
 """
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fault"))
+
+import limits  # noqa: E402
 
 try:
     import hdf5files
@@ -51,50 +55,40 @@ def damage(data, rng):
     return data
 
 
-def limits():
-    # No memory out of proportion, and no dumps of it.
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def import_damaged(source, folder, counts):
     """What is wrong with the way that it ended, or None."""
     where = tempfile.mkdtemp(dir=folder)
     target = os.path.join(where, "out.drep")
-    p = subprocess.Popen([DATAREP, "import", source, target], stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, preexec_fn=limits)
-    try:
-        _, err = p.communicate(timeout=SECONDS)
-    except subprocess.TimeoutExpired:
+    done = limits.run([DATAREP, "import", source, target], timeout=SECONDS, grace=ENDS, text=True)
+    err = done.stderr
+    if done.hung:
         counts["hung"] += 1
-        p.send_signal(signal.SIGTERM)
-        try:
-            p.communicate(timeout=ENDS)
-        except subprocess.TimeoutExpired:
-            p.kill()
-            p.communicate()
+        if done.returncode == -signal.SIGKILL:
             return "does not end"
         return "left %s" % os.listdir(where) if os.listdir(where) else None
-    err = err.decode("utf-8", "replace")
+    over = done.wrong(limits.memory_bar(source))
+    if over:
+        return "%s: %s" % (over, err[-300:])
+    counts["MiB at most"] = max(counts["MiB at most"], done.memory // limits.MIB)
     left = os.listdir(where)
-    if p.returncode in (0, 1):
+    if done.returncode in (0, 1):
         counts["whole"] += 1
         if left != ["out.drep"]:
-            return "status %d with %s" % (p.returncode, left)
+            return "status %d with %s" % (done.returncode, left)
         check = subprocess.run([DATAREP, "check", target], capture_output=True, check=False)
         if check.returncode != 0:
             return "a container with findings: %s" % check.stdout[-300:]
-        return None if p.returncode == 0 or err else "lost something without a word"
+        return None if done.returncode == 0 or err else "lost something without a word"
     counts["crashed" if "crashed" in err else "refused"] += 1
-    if p.returncode not in (2, 3, 4):
-        return "status %d: %s" % (p.returncode, err[-300:])
+    if done.returncode not in (2, 3, 4):
+        return "status %d: %s" % (done.returncode, err[-300:])
     if not err.startswith("datarep: "):
         return "says %s" % err[-300:]
     return "left %s" % left if left else None
 
 
 def main():
-    counts = dict.fromkeys(("whole", "refused", "crashed", "hung"), 0)
+    counts = dict.fromkeys(("whole", "refused", "crashed", "hung", "MiB at most"), 0)
     failed = 0
     print("1..%d" % len(SOURCES))
     with tempfile.TemporaryDirectory() as folder:

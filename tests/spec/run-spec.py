@@ -3,6 +3,7 @@
 
 First the independent reader is held to the vectors and to the worked examples of the page; then,
 if the command `datarep` is there ($DATAREP, else build/release/datarep), it is held to the same.
+On a file that is bad or changed it takes no more memory and time than SECURITY.md allows.
 """
 
 import contextlib
@@ -21,10 +22,12 @@ from fractions import Fraction
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(ROOT, "tests", "fault"))
 
 import badvectors  # noqa: E402
 import compare  # noqa: E402
 import drepwrite  # noqa: E402
+import limits  # noqa: E402
 import makevectors  # noqa: E402
 import vectors  # noqa: E402
 from drepread import DrepError, File, register_conversion  # noqa: E402
@@ -420,13 +423,13 @@ def spec_dump():
 def command_refuses(datarep, path, check):
     """The command refuses the file with a message and does not crash."""
     args = ["check", path] if check else ["dump", "--json", path]
-    done = subprocess.run([datarep] + args, capture_output=True, timeout=120)
+    done = limits.run([datarep] + args)
     err = (done.stderr + done.stdout if check else done.stderr).decode("utf-8", "replace")
     if done.returncode == 0:
         return "accepted"
     if done.returncode < 0 or "Sanitizer" in err:
         return "crashed with status %d: %s" % (done.returncode, err[:500])
-    return None if err.strip() else "refused without a word"
+    return done.wrong(limits.memory_bar(path)) or (None if err.strip() else "refused without a word")
 
 
 def library_refuses(tap, program, directory):
@@ -498,8 +501,11 @@ def files_of_long_work(tap, directory, datarep):
 
 
 def check_passes(datarep, path):
-    return subprocess.run([datarep, "check", "--deep", path], capture_output=True,
-                          timeout=60).returncode == 0
+    done = limits.run([datarep, "check", "--deep", path], timeout=60)
+    over = done.wrong(limits.memory_bar(path))
+    if over:
+        raise RuntimeError("check of %s %s" % (os.path.basename(path), over))
+    return done.returncode == 0
 
 
 def refusal(path):

@@ -2,7 +2,8 @@
  *
  * Every good vector opens, passes a deep check without a finding and reads whole, also what
  * other machines wrote (machines/); every bad one is refused, by the code that its line in
- * bad/EXPECT names.  Prints TAP. */
+ * bad/EXPECT names, and takes no more memory than limit.h allows.  Prints TAP. */
+#include "tests/fault/limit.h"
 #include "walk.h"
 
 #include <dirent.h>
@@ -173,9 +174,11 @@ static void bad(const char *dir, const char *name, const char *want, int check)
     char path[4096], why[2200];
     int64_t findings = 0;
     drep_file *f = NULL;
+    int64_t peak;
     int err;
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
+    limit_begin();
     err = drep_open(path, DREP_RDONLY, NULL, &f);
     if (err != 0)
         snprintf(first.text, sizeof first.text, "%s", drep_error());
@@ -186,9 +189,11 @@ static void bad(const char *dir, const char *name, const char *want, int check)
         err = first.err;
     }
     drep_abandon(f);
-    snprintf(why, sizeof why, "wanted %s, got %d: %s", want, err, first.text);
+    peak = limit_peak();
+    snprintf(why, sizeof why, "wanted %s, got %d: %s; %lld bytes of memory", want, err, first.text,
+             (long long)peak);
     snprintf(path, sizeof path, "bad/%s", name);
-    result(named(err, want), path, why);
+    result(named(err, want) && peak <= LIMIT_MEMORY, path, why);
     free(w);
 }
 
