@@ -99,10 +99,8 @@ static int put_npy(struct outlet *o, const char *path, drep_dataset *ds, const d
 
     if (status)
         return status == OUTLET_NONE ? TOOL_CORRUPT : status;
-    while (!status && (size = npy_out_read(n, buf, sizeof buf)) > 0)
+    while (!status && (size = npy_out_read(n, buf, sizeof buf, &status)) > 0)
         status = put_all(o->x->dst, out->fd, buf, (size_t)size);
-    if (size < 0)
-        status = TOOL_IO;
     rounded = npy_out_close(n);
     say_rounded(o, path, rounded);
     if (!status && rounded == 0 && can_verify(o, out))
@@ -172,6 +170,7 @@ struct entry {
     drep_dataset *ds;
     struct npy_out *npy;
     int64_t rounded;
+    int status; /* how reading it failed */
 };
 
 struct archive {
@@ -268,14 +267,17 @@ static void close_member(struct entry *m)
 
 static ssize_t begin_member(void *ctx)
 {
-    close_member(ctx);
-    return open_member(ctx) ? -1 : 0;
+    struct entry *m = ctx;
+
+    close_member(m);
+    m->status = open_member(m);
+    return m->status ? -1 : 0;
 }
 
 static ssize_t read_member(void *ctx, void *buf, size_t size)
 {
     struct entry *m = ctx;
-    ssize_t n = npy_out_read(m->npy, buf, size);
+    ssize_t n = npy_out_read(m->npy, buf, size, &m->status);
 
     if (n == 0)
         close_member(m);
@@ -313,6 +315,28 @@ static int check_members(struct archive *a)
     }
     a->len = kept;
     return 0;
+}
+
+/* Writes the archive; a member that could not be read decides how that ends. */
+static int make_archive(struct archive *a, const char *name, const char *path)
+{
+    struct zip_input *inputs = calloc(a->len + 1, sizeof *inputs);
+    size_t i;
+    int status;
+
+    if (!inputs)
+        return tool_no_memory();
+    for (i = 0; i < a->len; i++)
+        inputs[i] = (struct zip_input){.name = a->list[i].name,
+                                       .begin = begin_member,
+                                       .read = read_member,
+                                       .ctx = &a->list[i]};
+    status = zip_make(name, path, inputs, a->len);
+    for (i = 0; i < a->len && status; i++)
+        if (a->list[i].status)
+            status = a->list[i].status;
+    free(inputs);
+    return status;
 }
 
 /* A member of the archive that was made, in a file of its own. */
@@ -368,8 +392,6 @@ static int verify_archive(struct archive *a, const struct outfile *out)
 static int put_archive(struct outlet *o, const char *group, const struct outfile *out)
 {
     struct archive a = {.o = o};
-    struct zip_input *inputs = NULL;
-    size_t i;
     int status = find_members(&a, group);
 
     if (!status && !*out->hidden) {
@@ -378,18 +400,16 @@ static int put_archive(struct outlet *o, const char *group, const struct outfile
     }
     if (!status)
         status = check_members(&a);
-    if (!status) {
-        inputs = calloc(a.len + 1, sizeof *inputs);
-        status = inputs ? 0 : tool_no_memory();
+    if (!status && a.len == 0) {
+        tool_say(o->name, group,
+                 o->left_out ? "nothing is left for an archive"
+                             : "there are no datasets in this group");
+        status = o->left_out ? TOOL_CORRUPT : TOOL_USAGE;
     }
-    for (i = 0; i < a.len && !status; i++)
-        inputs[i] = (struct zip_input){
-            .name = a.list[i].name, .begin = begin_member, .read = read_member, .ctx = &a.list[i]};
     if (!status)
-        status = zip_make(o->x->dst, out->hidden, inputs, a.len);
+        status = make_archive(&a, o->x->dst, out->hidden);
     if (!status && can_verify(o, out))
         status = verify_archive(&a, out);
-    free(inputs);
     archive_release(&a);
     return status;
 }
@@ -448,7 +468,10 @@ static int put_operand(struct outlet *o, struct operand *operand, struct outfile
         return !status && can_verify(o, out) ? verify_table(o, out) : status;
     }
     if (!status) {
-        tool_say(o->name, operand->path, "%zu datasets; --root=PATH chooses one", n);
+        if (n == 0)
+            tool_say(o->name, operand->path, "there are no datasets in this group");
+        else
+            tool_say(o->name, operand->path, "%zu datasets; --root=PATH chooses one", n);
         status = TOOL_USAGE;
     }
     return status;

@@ -196,6 +196,29 @@ static int export_all_blocks(struct emptier *e)
     return err && !e->err ? job_fail_drep(e->j, err) : err;
 }
 
+/* No memory for a chunk.  Where the library would not decode it either, that limit is the reason:
+ * it is what all exports say of such a chunk. */
+static int no_memory_for_chunk(const struct emptier *e)
+{
+    const drep_dsinfo *info = &e->s->info;
+    int64_t limit, size = info->element_size;
+    drep_info *hints;
+    int d;
+
+    if (info->layout != DREP_CHUNKED || info->nfilters == 0 || drep_get_info(e->j->d, &hints))
+        return job_no_memory(e->j);
+    limit = strtoll(drep_info_get(hints, "drep_limit_chunk"), NULL, 10);
+    drep_info_free(hints);
+    for (d = 0; d < info->rank; d++)
+        if (__builtin_mul_overflow(size, info->chunk[d], &size))
+            size = INT64_MAX;
+    if (size <= limit)
+        return job_no_memory(e->j);
+    return job_fail(e->j, DREP_ERR_LIMIT,
+                    "dataset \"%s\": a filtered chunk of %lld bytes; drep_limit_chunk is %lld",
+                    e->o->path, (long long)size, (long long)limit);
+}
+
 static int export_blocks(struct emptier *e, int64_t most)
 {
     const drep_dsinfo *info = &e->s->info;
@@ -209,7 +232,7 @@ static int export_blocks(struct emptier *e, int64_t most)
     box_grow(info->rank, info->dims, most, e->step);
     n = n > most ? n : most;
     if ((uint64_t)n > SIZE_MAX / (e->s->map.dsize + e->s->map.hsize + 1))
-        return job_no_memory(e->j);
+        return no_memory_for_chunk(e);
     /* Zeroed, so that gaps between members compare equal. */
     e->d = calloc((size_t)n + 1, e->s->map.dsize);
     e->h = e->s->map.kind == MAP_FLAT && !nulls_any(&e->nulls) && !e->j->back
@@ -217,7 +240,7 @@ static int export_blocks(struct emptier *e, int64_t most)
                : calloc((size_t)n + 1, e->s->map.hsize);
     e->fill = calloc(1, e->s->map.dsize + 1);
     if (!e->d || !e->h || !e->fill)
-        err = job_no_memory(e->j);
+        err = no_memory_for_chunk(e);
     if (!err && e->sparse && info->fill == DREP_FILL_VALUE)
         err = drain_fill(e->j, e->s, e->fill);
     if (!err)

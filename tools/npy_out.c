@@ -266,7 +266,7 @@ static int next_block(struct npy_out *n)
     return status ? status : outlet_advance((uint64_t)n->blocks.len);
 }
 
-ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size)
+ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size, int *status)
 {
     char *from = n->header + n->header_at;
     size_t part = n->header_size - n->header_at;
@@ -280,7 +280,8 @@ ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size)
     while (n->at == n->size) {
         if (!blocks_next(&n->blocks))
             return 0;
-        if (next_block(n))
+        *status = next_block(n);
+        if (*status)
             return -1;
     }
     part = n->size - n->at < size ? n->size - n->at : size;

@@ -28,8 +28,8 @@ int outlet_advance(uint64_t elements);
 struct npy_out;
 int npy_out_open(struct npy_out **out, const struct outlet *outlet, const char *path,
                  drep_dataset *dataset, const drep_dsinfo *info, const struct slice *slice);
-/* The next bytes, 0 at the end, -1 after saying what is wrong. */
-ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size);
+/* The next bytes, 0 at the end, -1 with an exit code in *status after saying what is wrong. */
+ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size, int *status);
 /* Gives how many values were rounded. */
 int64_t npy_out_close(struct npy_out *n);
 
