@@ -83,7 +83,7 @@ int command_usage(const struct command *command, const char *format, ...)
 
     fprintf(stderr, "datarep %s: ", command->name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    tool_put(format, args);
     va_end(args);
     fprintf(stderr, "\nTry 'datarep %s --help'.\n", command->name);
     return TOOL_USAGE;

@@ -4,6 +4,7 @@
 #include "stop.h"
 #include "tool.h"
 #include "unfinished.h"
+#include "utf8.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -120,8 +121,8 @@ static int parse(const char *text, enum unit unit, uint64_t *value)
     errno = 0;
     n = strtoull(text, &end, 10);
     by = factor(end, unit);
-    if (*text < '0' || *text > '9' || errno || by == LIMIT_NONE)
-        return -1;
+    if (*text < '0' || *text > '9' || errno || by == LIMIT_NONE || times(n, by) == LIMIT_NONE)
+        return -1; /* a number too large to be one is no way to write "none" */
     *value = times(n, by);
     return 0;
 }
@@ -382,6 +383,7 @@ void limit_object(const char *file, const char *path)
 {
     snprintf(limits.object, sizeof limits.object, "%s%s%s", file ? file : "",
              file && path ? ": " : "", path ? path : "");
+    utf8_clean(limits.object); /* give_up() prints it as it is */
 }
 
 void limit_output(uint64_t bytes)

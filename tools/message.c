@@ -67,7 +67,7 @@ int tool_worse(int a, int b)
 }
 
 /* Names in files may hold what would tell a terminal to do something. */
-static void put_args(const char *format, va_list args)
+void tool_put(const char *format, va_list args)
 {
     va_list again;
     char *text;
@@ -83,13 +83,12 @@ static void put_args(const char *format, va_list args)
     va_end(again);
 }
 
-static void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void put(const char *format, ...)
+void tool_print(const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    put_args(format, args);
+    tool_put(format, args);
     va_end(args);
 }
 
@@ -100,11 +99,11 @@ void tool_say(const char *file, const char *path, const char *format, ...)
     progress_hide();
     fputs("datarep: ", stderr);
     if (file)
-        put("%s: ", input_name(file));
+        tool_print("%s: ", input_name(file));
     if (path)
-        put("%s: ", path);
+        tool_print("%s: ", path);
     va_start(args, format);
-    put_args(format, args);
+    tool_put(format, args);
     va_end(args);
     fputc('\n', stderr);
 }
@@ -171,9 +170,9 @@ static void put_message(const char *message)
     for (p = at ? at + 9 : message; at && isdigit((unsigned char)*p); p++)
         ;
     if (!at || *p || p == at + 9)
-        put("%s", message);
+        tool_print("%s", message);
     else
-        put("%.*s (byte %s)", (int)(at - message), message, at + 9);
+        tool_print("%.*s (byte %s)", (int)(at - message), message, at + 9);
 }
 
 /* What the reader may do, with the file in it as %s; NULL: nothing. */
@@ -202,13 +201,13 @@ static int say_failure(const char *file, const char *path, const char *message, 
     progress_hide();
     fputs("datarep: ", stderr);
     if (file)
-        put("%s: ", input_name(file));
+        tool_print("%s: ", input_name(file));
     if (named || (path && !strstr(message, path)))
-        put("%s: ", named ? named : path);
+        tool_print("%s: ", named ? named : path);
     put_message(message);
     if (advice) {
         fputs("; ", stderr);
-        put(advice, file);
+        tool_print(advice, file);
     }
     fputc('\n', stderr);
     free(named);

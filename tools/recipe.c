@@ -56,10 +56,12 @@ void recipe_say(void *ctx, int line, int column, const char *message)
 {
     const struct recipe *recipe = ctx;
 
-    if (line > 0)
-        fprintf(stderr, "%s:%d:%d: %s\n", recipe->name, line, column, message);
-    else
+    if (line <= 0) {
         tool_say(recipe->name, NULL, "%s", message);
+        return;
+    }
+    tool_print("%s:%d:%d: %s", recipe->name, line, column, message);
+    fputc('\n', stderr);
 }
 
 /* ------------------------------------------------------- elements from files */

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include <datarep.h>
+#include <stdarg.h>
 
 enum tool_exit {
     TOOL_FINE = 0,
@@ -30,6 +31,9 @@ int tool_fail_copy(const char *source, const char *target, drep_file *from, int 
 /* The same with a message of our own. */
 void tool_say(const char *file, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Prints on stderr, with '?' for what would tell a terminal to do something. */
+void tool_put(const char *format, va_list args);
+void tool_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "/group" and "name" joined; malloc'ed, NULL without memory. */
 char *tool_join(const char *group, const char *name);
 /* Says so and gives TOOL_IO. */

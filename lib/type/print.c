@@ -56,14 +56,19 @@ static void __attribute__((format(printf, 2, 3))) putf(struct text *t, const cha
     put(t, line);
 }
 
+/* U+0080 to U+009F are control characters to a terminal, too: both of their bytes are escaped. */
 static void put_quoted(struct text *t, const char *s)
 {
+    unsigned char c, before = 0;
+
     put(t, "\"");
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
+    for (; *s; before = c, s++) {
+        c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
             putf(t, "\\%c", *s);
-        else if ((unsigned char)*s < 32 || *s == 127)
-            putf(t, "\\x%02x", (unsigned)(unsigned char)*s);
+        else if (c < 32 || c == 127 || (c == 0xc2 && (unsigned char)s[1] < 0xa0) ||
+                 (before == 0xc2 && c < 0xa0))
+            putf(t, "\\x%02x", (unsigned)c);
         else
             put_bytes(t, s, 1);
     }

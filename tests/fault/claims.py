@@ -296,6 +296,29 @@ def long_dimension():
     return done(b)
 
 
+# What a terminal, or who reads lines, would take for more than text.
+ESCAPE = "\x1b]0;title\x07\n\r\x7f\x9b31m"
+
+
+@claim
+def escapes():
+    """Control characters in every name and text that there is."""
+    b = Builder(hints={"note": "v"})
+    g = b.group(1, "g" + ESCAPE)
+    b.dataset(g, "d" + ESCAPE, "INT", (3,), data=[1, 2, 3])
+    b.attr(1, "a" + ESCAPE, "vstring", "text" + ESCAPE)
+    b.soft(1, "soft" + ESCAPE, "/to" + ESCAPE)
+    b.external(1, "x" + ESCAPE, "file" + ESCAPE, "/p" + ESCAPE)
+    x = b.dimension(1, "dim" + ESCAPE, 3)
+    b.dataset(1, "dims", "INT", (3,), dims=(x,), data=[1, 2, 3])
+    b.dataset(1, "t" + ESCAPE, "vstring", (2,), data=["t" + ESCAPE, "u"])
+    b.dataset(1, "op", ("opaque", 4, "tag" + ESCAPE), (2,), "contiguous", (1,))
+    b.named(1, "type" + ESCAPE, ("struct", [("m" + ESCAPE, "INT"), ("n", "DOUBLE")]))
+    b.dataset(1, "enum", ("enum", "INT", [("e" + ESCAPE, 1), ("f", 2)]), (2,), data=[1, 2])
+    deflated(b, "chunk" + ESCAPE, 24)
+    return done(b)
+
+
 # ---------------------------------------------------------------- foreign files
 
 FOREIGN = {}

@@ -125,6 +125,54 @@ def messages(cases, directory, paths):
              "--limit input=")
 
 
+def exports(cases, directory, paths):
+    """A chunk beyond the limit ends every export alike, however large it is."""
+    for args in ["x.npz"], ["x.h5"], ["--root=/d", "x.npy"], ["--root=/d", "x.csv"]:
+        for name in "one-chunk", "one-chunk-of-doubles":
+            says(cases, "a limit of a chunk, %s to %s" % (name, args[-1]),
+                 run(["export"] + args[:-1] + [paths[name], os.path.join(directory, args[-1])]), 4,
+                 "/d", "drep_limit_chunk is 16777216", "--limit chunk=")
+    for name in "x.npz", "x.npy", "x.csv":
+        says(cases, "no dataset for " + name,
+             run(["export", paths["group-in-itself"], os.path.join(directory, name)]), 2,
+             "/: there are no datasets in this group")
+    for value in "memory=18446744073709551615T", "memory=-1", "time=9223372036854775807h", "time=1d":
+        says(cases, "no limit: " + value, run(["ls", "--limit=" + value, paths["fill"]]), 2,
+             "--limit " + value.split("=")[0])
+
+
+def escapes(cases, directory, path):
+    """Nothing that is printed holds control characters of the file, or of its name."""
+    wrong = []
+    named = os.path.join(directory, claims.ESCAPE.replace("/", "") + ".drep")
+    shutil.copyfile(path, named)
+    runs = list(commands(path, named, os.path.join(directory, "out")))
+    runs += [args[:-2] + [named] + args[-1:] if args[0] in ("convert", "export", "diff") else
+             args[:-1] + [named] for args in runs]
+    runs += [["dump", "-H", named], ["dump", named, "/x" + claims.ESCAPE], ["stat", "-r", named], ["log", named],
+             ["ls", "--limit=" + claims.ESCAPE, path], ["ls", "--limit=time=" + claims.ESCAPE, path],
+             ["ls", "-rlm", "--limit=time=0", named], ["dump", "--limit=output=1", named],
+             ["import", named, "out.drep"], [claims.ESCAPE], ["ls", "--" + claims.ESCAPE],
+             ["create", "-s", claims.ESCAPE, "out.drep"], ["dump", "--commit=" + claims.ESCAPE, path]]
+    schema = os.path.join(directory, "schema" + claims.ESCAPE.replace("/", ""))
+    with open(schema, "w", encoding="utf-8") as f:
+        f.write('root:\n  "a\\e]0;t\\a": {dataset: "no\\e[31m", shape: [3]}\n')
+    runs += [["create", "-s", schema, "out.drep"], ["validate", "-s", schema, path]]
+    for args in runs:
+        done = limits.run([DATAREP] + args, text=True)
+        said = done.stdout + done.stderr
+        found = [c for c in said if c != "\n" and (c < " " or "\x7f" <= c < "\xa0")]
+        lines = [s for s in said.split("\n") if s.startswith("\r") or s.startswith("title")]
+        cases.runs += 1
+        if found or lines:
+            wrong.append("%r prints %r: %r" % (args, found[:3], said[-200:]))
+        for made in os.listdir(directory):
+            if made.startswith("out"):
+                os.unlink(os.path.join(directory, made))
+    os.unlink(named)
+    cases.put("control characters", wrong)
+
+
 def defaults(cases, path):
     """Nobody gives a limit."""
     done = run(["ls", "-m", path])
@@ -141,6 +189,8 @@ def main():
         for name, path in paths.items():
             (try_foreign if "." in name else try_container)(cases, directory, name, path)
         messages(cases, directory, paths)
+        exports(cases, directory, paths)
+        escapes(cases, directory, paths["escapes"])
         defaults(cases, paths["many-ranks"])
     print("counted: %d commands on files that claim to be large, at most %d MiB and %.1f s" %
           (cases.runs, cases.memory // MIB, cases.time))
