@@ -58,11 +58,10 @@ static int run(int argc, char **argv)
         f.format = format_of(x.dst);
     status = exchange_names(&x, &export_command, f.format != FLAT_NONE);
     if (!status && f.format < 0)
-        status =
-            command_usage(o.command,
-                          "%s: which format?  Names end in .h5, .hdf5, .nc, .npy, .npz, .csv,\n"
-                          "  .tsv, .raw, .bin or .dat; or --format=NAME",
-                          x.dst);
+        status = command_usage(o.command,
+                               "%s: which format?  Names end in .h5, .hdf5, .nc, .npy, .npz, .csv, "
+                               ".tsv, .raw, .bin or .dat; or --format=NAME",
+                               x.dst);
     if (status)
         return status;
     return f.format == FLAT_NONE ? exchange_run(&x, false) : flat_export(&f);
