@@ -467,9 +467,13 @@ static int take_member(void *ctx, const char *name, int fd)
     if (!status) {
         path[strlen(path) - 4] = '\0';
         sprintf(label, "%s: %s", in->x->src, name);
-        status = source_npy(&s, label, fd);
+        status = source_npy_member(&s, label, fd);
     }
-    if (!status) {
+    if (status == TOOL_DIFFERS) {
+        tool_say(label, NULL, "warning: the array is left out");
+        in->left_out = true;
+        status = 0;
+    } else if (!status) {
         status = take_array(in, &s, path);
         source_release(&s);
     }

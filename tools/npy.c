@@ -261,7 +261,7 @@ static bool read_leaf(struct text *t, const char *text, struct npy_dtype *out)
         d.size = *p >= '0' && *p <= '9' ? strtoll(p, &end, 10) : -1;
     }
     if (d.kind == 'O')
-        return fail_here(t, "it holds Python objects, which only Python can read");
+        return fail_here(t, NPY_OBJECTS);
     if (!size_fits(d.kind, d.size))
         return fail_here(t, "a dtype that is not known");
     if (d.kind == 'U')

@@ -50,6 +50,8 @@ struct npy {
 /* How long the header is, with all before it, from the first NPY_FRONT bytes; 0 after saying
  * why (a constant string) the file is none, or is beyond what is read. */
 size_t npy_header_size(const unsigned char *front, const char **why);
+/* The reason that npy_read() gives for a dtype that is well-formed and cannot be read. */
+#define NPY_OBJECTS "it holds Python objects, which only Python can read"
 /* Takes a whole header apart.  0, or the byte of the file where it is wrong, and why (in a
  * buffer of 256). */
 size_t npy_read(struct npy *out, const unsigned char *bytes, size_t size, char *why);

@@ -208,7 +208,7 @@ static int read_header(const struct source *s, struct npy *out)
     free(bytes);
     if (at) {
         tool_say(s->file, NULL, "%s (byte %zu)", wrong, at);
-        return TOOL_CORRUPT;
+        return strcmp(wrong, NPY_OBJECTS) == 0 ? TOOL_DIFFERS : TOOL_CORRUPT;
     }
     return status;
 }
@@ -231,6 +231,13 @@ static int settle(struct source *s, struct npy_source *n)
 }
 
 int source_npy(struct source *out, const char *file, int fd)
+{
+    int status = source_npy_member(out, file, fd);
+
+    return status == TOOL_DIFFERS ? TOOL_CORRUPT : status;
+}
+
+int source_npy_member(struct source *out, const char *file, int fd)
 {
     struct npy_source *n = calloc(1, sizeof *n);
     struct source s = {.file = file, .read = read_box, .rest = rest, .release = release, .own = n};

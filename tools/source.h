@@ -44,6 +44,9 @@ int source_raw(struct source *out, const struct raw *raw, int fd);
 
 /* A .npy file; the descriptor stays the caller's. */
 int source_npy(struct source *out, const char *file, int fd);
+/* The same of a member of an archive: TOOL_DIFFERS, after saying so, if it holds Python objects,
+ * without which the other members can be read. */
+int source_npy_member(struct source *out, const char *file, int fd);
 
 /* How elements of a dataset of this type lie in a file under a representation, as a filetype
  * for views: packed, but under "native..." as that machine's compiler puts them.  *size is

@@ -300,6 +300,13 @@ def archives(tmp):
         fine("export", "--root=/group", drep, back)
         with np.load(back) as z:
             check(sorted(z) == ["b", "c"], "members of a group %s", sorted(z))
+    # One member that only Python can read leaves the others.
+    np.savez(source, first=np.arange(3), objects=np.array([{}, None], dtype=object), last=np.arange(4))
+    status, _, err = run("import", source, drep)
+    check(status == 1 and "objects.npy: warning: the array is left out" in err, "status %d: %s", status, err)
+    fine("export", drep, back)
+    with np.load(back) as z:
+        check(sorted(z) == ["first", "last"], "members beside objects %s", sorted(z))
 
 
 def damaged_archive(tmp):
