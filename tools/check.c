@@ -38,6 +38,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
         sink_text(s, raise ? raise : "");
         sink_char(s, '\n');
     }
+    limit_said(err);
     return s->err || limit_over() ? DREP_ERR_STOPPED : 0;
 }
 

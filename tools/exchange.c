@@ -45,8 +45,17 @@ struct work {
 static void said(void *ctx, const struct hdf5_finding *finding)
 {
     struct work *w = ctx;
+    struct hdf5_finding whole = *finding;
+    const char *raise = strstr(finding->message, "memory allocation failed")
+                            ? limit_advice(DREP_ERR_NOMEM, finding->message)
+                            : NULL;
+    char text[1200];
 
-    report_add(&w->report, finding);
+    if (raise) {
+        snprintf(text, sizeof text, "%s; %s", finding->message, raise);
+        whole.message = text;
+    }
+    report_add(&w->report, &whole);
 }
 
 static void failed(void *ctx, const char *message)

@@ -53,6 +53,7 @@ static struct {
     uint64_t threads; /* that may work at once */
     uint64_t copies;  /* of the files in memory, besides two */
     bool started, said;
+    atomic_bool spent; /* memory was refused, and that was said */
     timer_t timer;
     _Atomic uint64_t output;
     bool watched;                  /* it has to make steps ahead, */
@@ -410,8 +411,8 @@ int limit_over(void)
 {
     const char *object = *limits.object ? limits.object : NULL;
 
-    if (!limits.started || limits.said)
-        return limits.said ? DREP_ERR_LIMIT : 0;
+    if (!limits.started || limits.said || limits.spent)
+        return limits.said || limits.spent ? DREP_ERR_LIMIT : 0;
     if (!limits.expired && output_now() <= limit_get(LIMIT_OUTPUT))
         return 0;
     limits.said = true;
@@ -438,12 +439,28 @@ int limit_end(int status)
     return limits.said ? tool_worse(status, TOOL_CORRUPT) : status;
 }
 
+static bool memory_is_limited(void)
+{
+    return limits.started && limit_get(LIMIT_MEMORY) != LIMIT_NONE;
+}
+
+void limit_said(int err)
+{
+    if (err == DREP_ERR_NOMEM && memory_is_limited())
+        limits.spent = true;
+}
+
+bool limit_spent(int err)
+{
+    return err == DREP_ERR_NOMEM && limits.spent;
+}
+
 const char *limit_advice(int err, const char *message)
 {
     static char text[120];
     size_t i;
 
-    if (err == DREP_ERR_NOMEM && limits.started && limit_get(LIMIT_MEMORY) != LIMIT_NONE) {
+    if (err == DREP_ERR_NOMEM && memory_is_limited()) {
         snprintf(text, sizeof text, "the limit is %" PRIu64 " bytes, --limit memory=SIZE raises it",
                  limit_get(LIMIT_MEMORY));
         return text;

@@ -69,6 +69,10 @@ int limit_input(const char *file, uint64_t bytes);
 int limit_over(void);
 /* The signal that asked for an end (stop.h), or DREP_ERR_LIMIT as limit_over(); else 0. */
 int limit_stopped(void);
+/* Notes that a message about `err` was printed.  When memory was refused, limit_over() stops the
+ * work from then on, and limit_spent() is true: one message is enough. */
+void limit_said(int err);
+bool limit_spent(int err);
 /* The exit code of a run that ended with `status`. */
 int limit_end(int status);
 /* Which option raises the limit that the message of `err` is about; NULL: it is about none.

@@ -110,9 +110,13 @@ void tool_say(const char *file, const char *path, const char *format, ...)
 
 int tool_no_memory(void)
 {
-    const char *raise = limit_advice(DREP_ERR_NOMEM, "");
+    const char *raise;
 
+    if (limit_spent(DREP_ERR_NOMEM))
+        return TOOL_IO;
+    raise = limit_advice(DREP_ERR_NOMEM, "");
     tool_say(NULL, NULL, "out of memory%s%s", raise ? "; " : "", raise ? raise : "");
+    limit_said(DREP_ERR_NOMEM);
     return TOOL_IO;
 }
 
@@ -211,6 +215,7 @@ static int say_failure(const char *file, const char *path, const char *message, 
     }
     fputc('\n', stderr);
     free(named);
+    limit_said(err);
     return tool_exit_code(err);
 }
 
@@ -227,6 +232,8 @@ int tool_fail(const char *file, const char *path, int err)
     const char *message = message_of(err);
 
     /* That was said. */
+    if (limit_spent(err))
+        return tool_exit_code(err);
     if (err == DREP_ERR_STOPPED && limit_over())
         return TOOL_CORRUPT;
     return say_failure(file, path, file ? without(message, input_path(file)) : message, err);

@@ -53,9 +53,25 @@ static void unlink_region(struct regions *m, struct region *r)
         r->next->last = r->last;
 }
 
+/* How many pieces a new region has.  Large ones: one, then twice as many as the region before
+ * had, while the size stays.  A file may have a thousand datasets with chunks of a size of
+ * their own each, and limits of memory count addresses, also of pieces that nobody touches. */
+static size_t pieces_of_new(struct regions *m, size_t size)
+{
+    size_t most = ((size < REGION_LARGE ? MEM_HUGE : REGION) - 1) / size + 1;
+
+    if (size < REGION_LARGE)
+        return most;
+    m->grown = size == m->grown_size ? 2 * m->grown : 1;
+    m->grown_size = size;
+    if (m->grown > most)
+        m->grown = most;
+    return m->grown;
+}
+
 static struct region *region_new(struct regions *m, size_t size)
 {
-    size_t n = ((size < REGION_LARGE ? MEM_HUGE : REGION) - 1) / size + 1;
+    size_t n = pieces_of_new(m, size);
     struct region *r = mem_zalloc(1, sizeof(*r));
 
     if (!r)

@@ -17,6 +17,7 @@ struct region;
 struct regions {
     pthread_mutex_t lock;
     struct region *with_room; /* regions with an unused piece */
+    size_t grown, grown_size; /* pieces of the newest region of large ones, and their size */
     int closing;
 };
 int regions_init(struct regions *m);
