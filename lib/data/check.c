@@ -865,9 +865,29 @@ int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx)
     return check(file, CHUNK_COUNT, NULL, fn, NULL, ctx, NULL, NULL);
 }
 
+struct telling {
+    drep_unsealed_fn *fn;
+    void *ctx;
+};
+
+static int tell(const char *path, int64_t blocks, void *ctx)
+{
+    struct telling *t = ctx;
+
+    return t->fn(path, blocks, t->ctx);
+}
+
+/* Damage hides what it hides; what could not be read this time is an error. */
+static int stop_at_trouble(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset, (void)ctx;
+    return err == DREP_ERR_NOMEM || err == DREP_ERR_IO ? fail(err, "%s", message) : 0;
+}
+
 int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx)
 {
     if (fn == NULL)
         return fail(DREP_ERR_ARG, "drep_unsealed: null argument");
-    return check(file, CHUNK_COUNT, NULL, NULL, fn, ctx, NULL, NULL);
+    return check(file, CHUNK_COUNT, stop_at_trouble, NULL, tell, &(struct telling){fn, ctx}, NULL,
+                 NULL);
 }

@@ -437,6 +437,21 @@ static int c_leaks(struct env *e)
     return CALL(drep_leaks, e->f, count_leak, &bytes);
 }
 
+static int count_unsealed(const char *path, int64_t blocks, void *ctx)
+{
+    (void)path;
+    *(int64_t *)ctx += blocks;
+    return 0;
+}
+
+static int c_unsealed(struct env *e)
+{
+    int64_t n = 0;
+    int err = CALL(drep_unsealed, e->f, count_unsealed, &n);
+
+    return err ? err : n == 3 ? 0 : WRONG;
+}
+
 static int count_commit(const drep_commitinfo *commit, void *ctx)
 {
     (void)commit;
@@ -991,6 +1006,7 @@ static const struct file_case file_cases[] = {
     {"usage", READS, NULL, c_usage, NULL},
     {"usage of an object", READS, NULL, c_object_usage, NULL},
     {"leaks", READS, NULL, c_leaks, NULL},
+    {"unsealed", READS, NULL, c_unsealed, NULL},
     {"log", READS, NULL, c_log, NULL},
     {"refresh", READS, "/k/tiles", c_refresh, p_refresh},
     {"open", OPENS, NULL, c_open, NULL},

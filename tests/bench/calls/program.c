@@ -48,8 +48,8 @@ static QUIET void check(int err)
 }
 
 /* Numbers with their bytes back to front. */
-static QUIET int turn(char *user, const drep_type *type, int64_t count, char *file, int64_t position,
-                      int write)
+static QUIET int turn(char *user, const drep_type *type, int64_t count, char *file,
+                      int64_t position, int write)
 {
     drep_cursor cursor;
     drep_run run;
@@ -77,7 +77,8 @@ static QUIET int to_file(void *user, const drep_type *t, int64_t n, void *file, 
     return turn(user, t, n, file, at, 1);
 }
 
-static QUIET int from_file(void *user, const drep_type *t, int64_t n, void *file, int64_t at, void *x)
+static QUIET int from_file(void *user, const drep_type *t, int64_t n, void *file, int64_t at,
+                           void *x)
 {
     (void)x;
     return turn(user, t, n, file, at, 0);
@@ -93,11 +94,17 @@ static QUIET int extent(const drep_type *type, int64_t *bytes, void *x)
 QUIET int main(int argc, char **argv)
 {
     static double data[COUNT * COUNT];
-    const int64_t dims[2] = {SIDE, SIDE}, chunk[2] = {10, 10}, start[2] = {0}, count[2] = {COUNT, COUNT};
+    const int64_t dims[2] = {SIDE, SIDE}, chunk[2] = {10, 10}, start[2] = {0},
+                  count[2] = {COUNT, COUNT};
     int64_t stride[2] = {1, 1};
     drep_filter filters[2] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE, .level = 1}};
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 2, .dims = dims, .layout = DREP_CHUNKED,
-                      .chunk = chunk, .filters = filters, .nfilters = 2};
+    drep_spec spec = {.type = DREP_DOUBLE,
+                      .rank = 2,
+                      .dims = dims,
+                      .layout = DREP_CHUNKED,
+                      .chunk = chunk,
+                      .filters = filters,
+                      .nfilters = 2};
     drep_xfer xfer = {.threads = 1};
     drep_selection *selection;
     drep_dataset *set;
