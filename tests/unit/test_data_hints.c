@@ -21,6 +21,16 @@ static drep_file *create(const char *path, drep_info *info)
     return f;
 }
 
+/* Opens with these hints, which it frees. */
+static drep_file *reopen(const char *path, int amode, drep_info *info)
+{
+    drep_file *f;
+
+    ok(drep_open(path, amode, info, &f));
+    drep_info_free(info);
+    return f;
+}
+
 START_TEST(test_C4_H3_all_supported_hints_and_nothing_else)
 {
     static const char *const keys[] = {
@@ -260,8 +270,7 @@ START_TEST(test_D24_chunk_max)
     ok(drep_write(ds, NULL, DREP_INT8_T, v, NULL));
     drep_dataset_close(ds);
     ok(drep_close(f));
-    ok(drep_open(temp_path("max"), DREP_RDONLY, hints("drep_chunk_max=50000000", (char *)NULL),
-                 &f));
+    f = reopen(temp_path("max"), DREP_RDONLY, hints("drep_chunk_max=50000000", (char *)NULL));
     ok(drep_dataset_open(f, "d", &ds));
     ok(drep_read(ds, NULL, DREP_INT8_T, back, NULL));
     ck_assert_int_eq(memcmp(v, back, sizeof v), 0);
@@ -327,7 +336,7 @@ START_TEST(test_D24_chunk_limit_is_the_openers)
     ck_assert_int_eq(found, 0);
     ok(drep_close(f));
 
-    ok(drep_open(path, DREP_RDWR, hints("drep_limit_chunk=30000000", (char *)NULL), &f));
+    f = reopen(path, DREP_RDWR, hints("drep_limit_chunk=30000000", (char *)NULL));
     in_force(f, "drep_limit_chunk", "30000000");
     in_force(f, "drep_chunk_max", "30000000");
     ok(drep_dataset_open(f, "d", &ds));
@@ -336,7 +345,7 @@ START_TEST(test_D24_chunk_limit_is_the_openers)
     ok(drep_dataset_create(f, "e", &spec, NULL));
     ok(drep_close(f));
 
-    ok(drep_open(path, DREP_RDONLY, hints("drep_limit_chunk=20971519", (char *)NULL), &f));
+    f = reopen(path, DREP_RDONLY, hints("drep_limit_chunk=20971519", (char *)NULL));
     in_force(f, "drep_chunk_max", "16777216");
     ok(drep_dataset_open(f, "d", &ds));
     read_small(ds, DREP_ERR_LIMIT);
@@ -364,6 +373,7 @@ START_TEST(test_D24_chunk_limit_and_repair)
         .type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n, .filters = &filter, .nfilters = 1};
     const char *path = temp_path("limit"), *new_path = temp_path("mended");
     drep_dataset *ds;
+    drep_info *info;
     drep_file *f;
     int64_t found;
 
@@ -375,8 +385,9 @@ START_TEST(test_D24_chunk_limit_and_repair)
     ok(drep_write(ds, NULL, DREP_INT8_T, v, NULL));
     drep_dataset_close(ds);
     ok(drep_close(f));
-    ok(drep_repair(path, new_path, 0, hints("drep_limit_chunk=1000000", (char *)NULL), only_limits,
-                   NULL, &found));
+    info = hints("drep_limit_chunk=1000000", (char *)NULL);
+    ok(drep_repair(path, new_path, 0, info, only_limits, NULL, &found));
+    drep_info_free(info);
     ck_assert_int_gt(found, 0); /* that it was not looked into */
     ok(drep_open(new_path, DREP_RDONLY, NULL, &f));
     ok(drep_dataset_open(f, "d", &ds));
