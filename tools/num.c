@@ -227,11 +227,12 @@ bool num_fits(const struct printer *p, const drep_type *type)
 int num_format(const struct printer *p, const drep_type *type)
 {
     int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? format_of(p, type) : 0;
+    const drep_format_info *f = drep_format_describe(format);
 
     if (drep_type_kind(type) == DREP_KIND_SCALAR &&
         drep_type_scalar_desc(type)->format == DREP_FORMAT_DOUBLE_DOUBLE)
         return DREP_FORMAT_DOUBLE_DOUBLE;
-    return drep_format_describe(format) && drep_format_describe(format)->type ? format : 0;
+    return f && f->type ? format : 0;
 }
 
 struct wide num_integer(const struct printer *p, const drep_type *type, const void *at)

@@ -22,47 +22,45 @@ enum {
     _Static_assert(DREP_FORMAT_##ident == (number), "DREP_FORMAT_" #ident " is not " #number);
 #include "format/formats.def"
 
-static const drep_format_info infos[] = {
+/* By number: numbers are asked for their format element by element. */
+static const drep_format_info infos[DREP_FORMAT_CUSTOM + 1] = {
 #define X(ident, number, text, class, bytes, normal, code, pair) \
-    {.format = number,                                           \
-     .name = text,                                               \
-     .cls = OF_##class,                                          \
-     .size = normal,                                             \
-     .sizes = bytes,                                             \
-     .type = FMT_CODE_##code,                                    \
-     .complex = FMT_CODE_##pair},
+    [number] = {.format = number,                                \
+                .name = text,                                    \
+                .cls = OF_##class,                               \
+                .size = normal,                                  \
+                .sizes = bytes,                                  \
+                .type = FMT_CODE_##code,                         \
+                .complex = FMT_CODE_##pair},
 #define R(ident, number, text, bytes, normal, code, pair, sign, exp_at, exp_bits, sig_at, \
           sig_bits, hidden, base, point, excess, first, last, rule)                       \
-    {.format = number,                                                                    \
-     .name = text,                                                                        \
-     .cls = DREP_SCALAR_REAL,                                                             \
-     .size = normal,                                                                      \
-     .sizes = bytes,                                                                      \
-     .type = FMT_CODE_##code,                                                             \
-     .complex = FMT_CODE_##pair,                                                          \
-     .vax = REAL_##rule == REAL_VAX,                                                      \
-     .ieee = REAL_##rule == REAL_IEEE,                                                    \
-     .precision = sig_bits + hidden,                                                      \
-     .sign_pos = sign,                                                                    \
-     .exp_pos = exp_at,                                                                   \
-     .exp_width = exp_bits,                                                               \
-     .mant_pos = sig_at,                                                                  \
-     .mant_width = sig_bits,                                                              \
-     .implied = hidden,                                                                   \
-     .base_log2 = base,                                                                   \
-     .fraction = point,                                                                   \
-     .bias = excess,                                                                      \
-     .least = base * (first - excess) - point,                                            \
-     .greatest = base * (last - excess) - point},
+    [number] = {.format = number,                                                         \
+                .name = text,                                                             \
+                .cls = DREP_SCALAR_REAL,                                                  \
+                .size = normal,                                                           \
+                .sizes = bytes,                                                           \
+                .type = FMT_CODE_##code,                                                  \
+                .complex = FMT_CODE_##pair,                                               \
+                .vax = REAL_##rule == REAL_VAX,                                           \
+                .ieee = REAL_##rule == REAL_IEEE,                                         \
+                .precision = sig_bits + hidden,                                           \
+                .sign_pos = sign,                                                         \
+                .exp_pos = exp_at,                                                        \
+                .exp_width = exp_bits,                                                    \
+                .mant_pos = sig_at,                                                       \
+                .mant_width = sig_bits,                                                   \
+                .implied = hidden,                                                        \
+                .base_log2 = base,                                                        \
+                .fraction = point,                                                        \
+                .bias = excess,                                                           \
+                .least = base * (first - excess) - point,                                 \
+                .greatest = base * (last - excess) - point},
 #include "format/formats.def"
 };
 
 const drep_format_info *drep_format_describe(int format)
 {
-    for (size_t i = 0; i < sizeof infos / sizeof *infos; i++)
-        if (infos[i].format == format)
-            return &infos[i];
-    return NULL;
+    return format > 0 && format <= DREP_FORMAT_CUSTOM && infos[format].name ? &infos[format] : NULL;
 }
 
 const char *drep_format_name(int format)
