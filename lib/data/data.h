@@ -183,9 +183,9 @@ int alone_begin(drep_file *f);
 void alone_end(drep_file *f);
 int write_begin(drep_file *f);
 int write_end(drep_file *f, int err);
-/* Of a call that makes an object: a value that cannot be held is an argument, too. */
+/* Like write_end(), for calls that make an object: an unrepresentable value is a bad argument. */
 int write_end_created(drep_file *f, int err);
-/* The same for an error that a function of the user's gave: it counts whatever its code. */
+/* Like write_end(), for an error that a user's function returned: it always counts. */
 int write_end_stopped(drep_file *f, int err);
 /* The same for calls that change the file in no single operation: commits, seals. */
 int change_begin(drep_file *f);
