@@ -124,8 +124,8 @@ TOOL_LIBS = $(YAML_LIBS)
 
 # The library's kernels and its tree are worth -O3.
 ifeq ($(MODE),release)
-$(BUILD)/obj/lib/rep/kern%.o $(BUILD)/obj/lib/store/shuffle%.o \
-    $(patsubst %,$(BUILD)/obj/lib/store/%.o,node edit tree op): TUNED = -O3
+$(BUILD)/obj/lib/rep/kern%.o $(BUILD)/obj/lib/chunk/shuffle%.o \
+    $(patsubst %,$(BUILD)/obj/lib/%.o,tree/node tree/edit tree/tree txn/op): TUNED = -O3
 endif
 $(BUILD)/obj/tools/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
 $(BUILD)/obj/tests/unit/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'

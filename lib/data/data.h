@@ -14,7 +14,7 @@
 #include "base/rwlock.h"
 #include "format/record.h"
 #include "rep/rep.h"
-#include "store/store.h"
+#include "txn/store.h"
 #include "type/type.h"
 
 #include <pthread.h>

@@ -1,11 +1,11 @@
 /* repair.c - a new file of what can be read of a damaged one.
  *
- * First the entries are salvaged (store/salvage.c) and every chunk is verified, so that what is
+ * First the entries are salvaged (txn/salvage.c) and every chunk is verified, so that what is
  * damaged becomes fill.  If all of that can be copied as it is and the copy has no fault, that is
  * it.  Else the objects are copied one after the other from the root on, and what cannot be
  * copied is left out. */
 #include "data/data.h"
-#include "store/extents.h"
+#include "space/extents.h"
 
 #include <stdio.h>
 #include <stdlib.h>

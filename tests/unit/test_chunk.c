@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "bytes.h"
 #include "faultio.h"
-#include "store/inner.h"
+#include "txn/inner.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "data_help.h"
 
 #include "base/isa.h"
-#include "store/shuffle.h"
-#include "store/store.h"
+#include "chunk/shuffle.h"
+#include "txn/store.h"
 
 #include <stdlib.h>
 

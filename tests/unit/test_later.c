@@ -3,7 +3,7 @@
  * the tree. */
 #include "format/record.h"
 #include "io/io.h"
-#include "store/store.h"
+#include "txn/store.h"
 #include "tests/unit/bytes.h"
 
 #include <unistd.h>

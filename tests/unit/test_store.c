@@ -5,7 +5,7 @@
  * states can be compared. */
 #include "base/mem.h"
 #include "faultio.h"
-#include "store/inner.h"
+#include "txn/inner.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_tree.c - the tree against a sorted array, over commits, operations and reopening. */
 #include "base/mem.h"
 #include "faultio.h"
-#include "store/inner.h"
+#include "txn/inner.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,0 +1,339 @@
+/* patch.c - writing parts of unfiltered chunks, and removing chunks.
+ *
+ * Space of the open transaction is changed where it stands; a chunk of a commit moves as a
+ * whole, once, and is then the transaction's own. */
+#include "txn/inner.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+#define SUMS_SMALL 512
+#define GROW_MIN ((uint64_t)16 << 10)
+
+/* Bytes [from, to) of a chunk that was never written. */
+static void fill_bytes(uint8_t *p, uint64_t from, uint64_t to, const uint8_t *fill, size_t size)
+{
+    if (!fill || size == 0) {
+        memset(p, 0, (size_t)(to - from));
+        return;
+    }
+    while (from < to) {
+        size_t at = (size_t)(from % size);
+        size_t n = size - at < to - from ? size - at : (size_t)(to - from);
+
+        memcpy(p, fill + at, n);
+        p += n;
+        from += n;
+    }
+}
+
+struct patch {
+    uint64_t offset, size;
+    const uint8_t *p;
+    const uint8_t *fill;
+    size_t fill_size;
+};
+
+/* The chunk as it is, then as it shall be, in b. */
+static int compose(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
+                   uint64_t old, struct buf *b)
+{
+    uint64_t end = patch->offset + patch->size, have = 0;
+    int err;
+
+    if (end > SIZE_MAX || old > SIZE_MAX)
+        return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)end);
+    err = buf_reserve(b, end > old ? end : old);
+    if (!err && old)
+        err = chunk_read(cs, coord, 0, old, b->p, &have);
+    if (err)
+        return err;
+    b->len = (size_t)(end > old ? end : old);
+    if (patch->offset > old)
+        fill_bytes(b->p + old, old, patch->offset, patch->fill, patch->fill_size);
+    memcpy(b->p + patch->offset, patch->p, (size_t)patch->size);
+    return 0;
+}
+
+/* Bytes that the chunk of `size` may grow to.  In a dataset that grows it is half more, so that
+ * few appends copy it and commits of a little do not take a slab each; what is not used of it
+ * is given back when the run is closed. */
+static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t size)
+{
+    uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
+
+    if (cs->grows) {
+        uint64_t more = size < GROW_MIN / 2 ? GROW_MIN : size + size / 2;
+
+        return more < cs->payload ? more : cs->payload;
+    }
+    if (cs->rank != 1 || !cs->reserve || !cs->payload || last >= cs->reserve / cs->payload + 1)
+        return cs->payload;
+    before = last * cs->payload;
+    return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
+}
+
+/* One chunk; anew: it stood elsewhere. */
+static int place_one(struct chunks *cs, const uint64_t *coord, int anew, const uint8_t *p,
+                     uint64_t size)
+{
+    struct store *st = cs->st;
+    uint64_t small[SUMS_SMALL], count = sums_of(size), room = room_of(cs, coord, size);
+    uint64_t bytes = round_up(room > size ? room : size, FMT_ALIGN);
+    uint64_t *sums = count <= SUMS_SMALL ? small : mem_array(count, sizeof(*sums));
+    uint64_t offset;
+    int err;
+
+    if (!sums)
+        return DREP_ERR_NOMEM;
+    bytes = bytes ? bytes : FMT_ALIGN;
+    err = find_space(cs, coord, anew ? 1 : AHEAD_ALL, bytes, size, &offset);
+    if (!err) {
+        err = payload_write(st, p, 1, size, offset, sums);
+        if (!err)
+            err = run_add(cs, coord, 1, offset, size, bytes, sums);
+        if (err)
+            space_free(st, offset, bytes, WITH_OP);
+    }
+    if (sums != small)
+        mem_free(sums);
+    return err;
+}
+
+/* A whole new chunk in place of what is stored; it may grow later. */
+static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
+                      uint64_t old)
+{
+    struct buf b = {0};
+    struct found f;
+    int anew, err = compose(cs, coord, patch, old, &b);
+
+    if (!err) {
+        err = run_find(cs, coord, &f);
+        anew = !err;
+        if (!err) {
+            err = run_remove(cs, &f, 1);
+            run_done(cs->st, &f);
+        }
+        if (!err || err == DREP_ERR_NOT_FOUND)
+            err = place_one(cs, coord, anew, b.p, b.len);
+    }
+    buf_release(&b);
+    return err;
+}
+
+/* Lengthens the only chunk of a run within its space. */
+static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
+{
+    struct store *st = cs->st;
+    uint64_t old = f->run->rec.size, end = patch->offset + patch->size;
+    uint64_t low = old / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
+    struct buf b = {0};
+    struct run *r;
+    int err = run_open(cs, f);
+
+    if (!err)
+        err = run_capture(st, f->run, 1);
+    if (!err)
+        err = run_reserve(f->run, sums_of(end));
+    if (!err)
+        err = buf_reserve(&b, end - low);
+    if (err) {
+        buf_release(&b);
+        return err;
+    }
+    r = f->run;
+    /* The bytes from the last block on: old ones, fill, new ones. */
+    if (low < old)
+        err = payload_read_part(st, r, 0, low, old - low, b.p);
+    if (!err) {
+        if (patch->offset > old)
+            fill_bytes(b.p + (old - low), old, patch->offset, patch->fill, patch->fill_size);
+        memcpy(b.p + (patch->offset - low), patch->p, (size_t)patch->size);
+        /* Nothing of the old bytes changes on disk, so nothing has to be noted. */
+        err =
+            payload_write(st, b.p, 1, end - low, r->rec.offset + low, r->sum + low / FMT_SUM_BLOCK);
+    }
+    buf_release(&b);
+    if (err)
+        return err;
+    r->rec.size = end;
+    r->dirty = 1;
+    st->dirty = 1;
+    return 0;
+}
+
+/* 1 in *done if the chunk could be changed where it stands. */
+static int patch_in_place(struct chunks *cs, struct found *f, const struct patch *patch, int *done)
+{
+    struct store *st = cs->st;
+    struct run *r = f->run;
+    uint64_t at = r->rec.offset + f->index * r->rec.size;
+    uint64_t end = patch->offset + patch->size;
+    enum place place;
+    int err;
+
+    *done = 1;
+    if (r->rec.filtered) {
+        *done = 0;
+        return 0;
+    }
+    if (end <= r->rec.size) {
+        place = may_overwrite(st, r, at + patch->offset, patch->size);
+        *done = place != MOVE;
+        if (!*done)
+            return 0;
+        err = run_open(cs, f);
+        if (!err)
+            err = run_capture(st, f->run, 1);
+        if (err)
+            return err;
+        f->run->dirty = 1;
+        st->dirty = 1;
+        return payload_patch(st, f->run, f->index, patch->offset, patch->size, patch->p,
+                             place == IN_PLACE_NOTED);
+    }
+    if (r->rec.run == 1 && end <= r->space && patch->offset >= r->rec.size &&
+        space_fresh(st, at, r->space))
+        return grow(cs, f, patch);
+    *done = 0;
+    return 0;
+}
+
+/* Pieces in memory that hold these bytes, or the end of the chunk. */
+static void forget_range(struct chunks *cs, const uint64_t *coord, uint64_t old, uint64_t offset,
+                         uint64_t size)
+{
+    struct cache_key key = {cs->object, CACHE_WHOLE, cs->rank, coord};
+
+    if (!cs->cell)
+        return;
+    if (old > 0 && offset + size > old)
+        cache_drop_cells(cs->st->cache, &key, (old - 1) / cs->cell, (old - 1) / cs->cell);
+    cache_drop_cells(cs->st->cache, &key, offset / cs->cell, (offset + size - 1) / cs->cell);
+}
+
+/* A part of a chunk that is decoded whole. */
+static int patch_whole(struct chunks *cs, const uint64_t *coord, const struct patch *patch)
+{
+    struct work *w = work_take(cs->st);
+    uint64_t end = patch->offset + patch->size;
+    size_t *waste;
+    struct buf *b;
+    int err = w ? chunk_edit(w, cs, coord, 0, &b, &waste) : DREP_ERR_NOMEM;
+
+    if (!err)
+        err = buf_reserve(b, end);
+    if (!err)
+        err = chunk_note(w, patch->offset, patch->size);
+    if (!err) {
+        if (patch->offset > b->len)
+            fill_bytes(b->p + b->len, b->len, patch->offset, patch->fill, patch->fill_size);
+        memcpy(b->p + patch->offset, patch->p, (size_t)patch->size);
+        b->len = b->len > end ? b->len : (size_t)end;
+        chunk_edited(w);
+    }
+    if (w)
+        chunk_leave(w);
+    work_give(cs->st, w);
+    return err;
+}
+
+int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
+                const void *buf, const void *fill, size_t fill_size)
+{
+    struct patch patch = {offset, size, buf, fill, fill_size};
+    uint64_t old = 0;
+    struct found f;
+    int done = 0;
+    int err = store_may_write(cs->st);
+
+    if (err || size == 0)
+        return err;
+    if (size > FMT_SIZE_MAX || offset > FMT_SIZE_MAX)
+        return fail(DREP_ERR_LIMIT, "a chunk of more than 2^62 bytes");
+    if (cs->nfilters || cs->variable)
+        return patch_whole(cs, coord, &patch);
+    err = run_find(cs, coord, &f);
+    if (!err) {
+        old = f.run->rec.filtered ? 0 : f.run->rec.size;
+        forget_range(cs, coord, old, offset, size);
+        if (offset < old && old - offset < size && f.run->rec.run == 1 &&
+            offset + size <= f.run->space) {
+            /* What is there and what is new, one after the other. */
+            run_done(cs->st, &f);
+            err = chunk_patch(cs, coord, offset, old - offset, buf, fill, fill_size);
+            return err ? err
+                       : chunk_patch(cs, coord, old, size - (old - offset),
+                                     patch.p + (old - offset), fill, fill_size);
+        }
+        err = patch_in_place(cs, &f, &patch, &done);
+        run_done(cs->st, &f);
+        if (!err && !done)
+            err = chunk_size(cs, coord, &old);
+    } else if (err == DREP_ERR_NOT_FOUND) {
+        err = 0;
+    }
+    if (err || done)
+        return err;
+    return patch_anew(cs, coord, &patch, old);
+}
+
+/* ---- removing ---- */
+
+int chunk_remove(struct chunks *cs, const uint64_t *coord)
+{
+    struct found f;
+    int err = store_may_write(cs->st);
+
+    if (err)
+        return err;
+    chunk_forget(cs, coord);
+    err = run_find(cs, coord, &f);
+    if (err)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    err = run_remove(cs, &f, 1);
+    run_done(cs->st, &f);
+    return err;
+}
+
+int chunk_remove_all(struct chunks *cs)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err = store_may_write(cs->st);
+
+    if (!err)
+        err = runs_flush(cs->st, cs->object);
+    if (err)
+        return err;
+    cache_drop_object(cs->st->cache, cs->object);
+    key_make(&key, cs->object, FMT_TAG_CHUNK);
+    tree_walk(&w, cs->st, &key, key.len);
+    while (!err && (err = tree_next(&w, &key, &value)) == 0) {
+        struct chunk_rec rec;
+        struct run r;
+        struct in in;
+
+        in_init(&in, value.p, value.len);
+        /* What a malformed record held stays behind as slack. */
+        if (chunk_get(&in, &rec) == 0) {
+            struct ref sums = rec.sums;
+
+            rec.far = 0;
+            if (run_load(cs->st, &rec, &r) == 0) {
+                space_free(cs->st, rec.offset, r.space, WITH_OP);
+                if (sums.length && sums.offset < store_end(cs->st) &&
+                    sums.length <= store_end(cs->st) - sums.offset)
+                    space_free(cs->st, sums.offset, sums.length, WITH_OP);
+            }
+            run_unload(&r);
+        }
+        err = tree_del(cs->st, &key);
+    }
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}

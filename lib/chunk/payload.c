@@ -1,0 +1,433 @@
+/* payload.c - moving payload, and holding it against its sums.
+ *
+ * Big transfers go in pieces: a piece is summed while it is in the processor's cache, so
+ * memory is read once.  A part of a chunk is read with all of the 4 KiB blocks it touches,
+ * because only those have sums. */
+#include "txn/inner.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+#define BLOCK FMT_SUM_BLOCK
+#define PIECE_BLOCKS (PIECE_BYTES / BLOCK)
+#define SMALL ((size_t)16 << 10)       /* a part that goes through the stack */
+#define BOUNCE ((size_t)64 << 10)      /* one that goes through a buffer */
+#define SHARED_MIN ((size_t)128 << 10) /* stored bytes that two threads may read */
+
+uint64_t run_bytes(const struct run *r)
+{
+    return r->rec.size * r->rec.run;
+}
+
+static int mismatch(struct store *st, uint64_t offset)
+{
+    return store_stale(
+        st, fail(DREP_ERR_CHECKSUM, "checksum mismatch at byte %llu", (unsigned long long)offset));
+}
+
+static int all_absent(const uint64_t *sums, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (sums[i])
+            return 0;
+    }
+    return 1;
+}
+
+/* Bytes against their sums; absent ones promise nothing. */
+static int verify(struct store *st, const uint8_t *p, size_t size, const uint64_t *sums,
+                  uint64_t offset)
+{
+    uint64_t real[PIECE_BLOCKS];
+
+    while (size > 0) {
+        size_t n = size < PIECE_BYTES ? size : PIECE_BYTES;
+        size_t blocks = (size_t)sums_of(n);
+
+        if (all_absent(sums, blocks))
+            memset(real, 0, blocks * sizeof(*real));
+        else
+            sum_blocks(p, n, real);
+        for (size_t i = 0; i < blocks; i++) {
+            if (real[i] != sums[i] && sums[i])
+                return mismatch(st, offset + i * BLOCK);
+        }
+        p += n;
+        size -= n;
+        sums += blocks;
+        offset += n;
+    }
+    return 0;
+}
+
+/* Stretches of a run whose blocks follow each other without a short one between: all of it,
+ * or chunk by chunk. */
+static uint64_t stretch(uint64_t n, uint64_t size, uint64_t *count)
+{
+    int whole = size % BLOCK == 0 || n == 1;
+
+    *count = whole ? 1 : n;
+    return whole ? n * size : size;
+}
+
+/* ---- writing ---- */
+
+/* Sums of bytes that are about to be written, or their absence. */
+static void sum_new(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums)
+{
+    if (st->opts.deferred)
+        memset(sums, 0, (size_t)sums_of(size) * sizeof(*sums));
+    else
+        sum_blocks(p, size, sums);
+}
+
+static int write_piece(struct store *st, const uint8_t *p, size_t size, uint64_t offset,
+                       uint64_t *sums)
+{
+    sum_new(st, p, size, sums);
+    return st->io->ops->write_at(st->io, p, size, offset);
+}
+
+/* Small chunks of odd size: several to a write. */
+static int write_small(struct store *st, const uint8_t *p, uint64_t n, uint64_t size,
+                       uint64_t offset, uint64_t *sums)
+{
+    uint64_t most = PIECE_BYTES / size;
+    int err = 0;
+
+    while (!err && n > 0) {
+        uint64_t now = n < most ? n : most;
+
+        for (uint64_t i = 0; i < now; i++) {
+            sum_new(st, p + i * size, (size_t)size, sums);
+            sums += sums_of(size);
+        }
+        err = st->io->ops->write_at(st->io, p, (size_t)(now * size), offset);
+        p += now * size;
+        offset += now * size;
+        n -= now;
+    }
+    return err;
+}
+
+int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size, uint64_t offset,
+                  uint64_t *sums)
+{
+    uint64_t count, bytes = stretch(n, size, &count);
+    int err = 0;
+
+    if (size == 0)
+        return 0;
+    if (count > 1 && size <= PIECE_BYTES)
+        return write_small(st, p, n, size, offset, sums);
+    for (uint64_t i = 0; !err && i < count; i++) {
+        uint64_t left = bytes;
+
+        while (!err && left > 0) {
+            size_t now = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+
+            err = write_piece(st, p, now, offset, sums);
+            p += now;
+            offset += now;
+            sums += sums_of(now);
+            left -= now;
+        }
+    }
+    return err;
+}
+
+/* ---- reading whole chunks ---- */
+
+static int read_stretch(struct store *st, uint8_t *p, uint8_t *scratch, uint64_t bytes,
+                        uint64_t offset, const uint64_t *sums)
+{
+    int err = 0;
+
+    while (!err && bytes > 0) {
+        size_t now = bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES;
+        uint8_t *to = p ? p : scratch;
+
+        err = st->io->ops->read_at(st->io, to, now, offset);
+        if (!err && (st->opts.verify || !p)) /* who takes no bytes wants them verified */
+            err = verify(st, to, now, sums, offset);
+        p = p ? p + now : NULL;
+        offset += now;
+        sums += sums_of(now);
+        bytes -= now;
+    }
+    return err;
+}
+
+int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t n, uint8_t *p)
+{
+    uint64_t size = r->rec.size;
+    uint64_t count, bytes = stretch(n, size, &count);
+    uint64_t offset = r->rec.offset + index * size;
+    const uint64_t *sums = r->sum + index * sums_of(size);
+    uint8_t *scratch = NULL;
+    int err = 0;
+
+    if (size == 0)
+        return 0;
+    if (!p) {
+        scratch = mem_alloc(bytes < PIECE_BYTES ? bytes : PIECE_BYTES);
+        if (!scratch)
+            return DREP_ERR_NOMEM;
+    }
+    for (uint64_t i = 0; !err && i < count; i++) {
+        err = read_stretch(st, p, scratch, bytes, offset, sums);
+        p = p ? p + bytes : NULL;
+        offset += bytes;
+        sums += sums_of(bytes);
+    }
+    mem_free(scratch);
+    return err;
+}
+
+/* ---- parts of chunks ---- */
+
+/* A part of a chunk, and the blocks that hold it. */
+struct part {
+    uint64_t at;         /* of the chunk in the file */
+    uint64_t from, to;   /* the part, in the chunk */
+    uint64_t low, high;  /* its blocks, in the chunk */
+    const uint64_t *sum; /* of the block at low */
+};
+
+static struct part part_of(const struct run *r, uint32_t index, uint64_t offset, uint64_t size)
+{
+    struct part p;
+
+    p.at = r->rec.offset + index * r->rec.size;
+    p.from = offset;
+    p.to = offset + size;
+    p.low = offset / BLOCK * BLOCK;
+    p.high = round_up(p.to, BLOCK);
+    if (p.high > r->rec.size)
+        p.high = r->rec.size;
+    p.sum = r->sum + index * sums_of(r->rec.size) + p.low / BLOCK;
+    return p;
+}
+
+int payload_blocks(struct store *st, const struct run *r, uint32_t index, uint64_t from,
+                   uint64_t to, uint8_t *p)
+{
+    const uint64_t *sums = r->sum + index * sums_of(r->rec.size) + from / BLOCK;
+
+    return read_stretch(st, p, NULL, to - from, r->rec.offset + index * r->rec.size + from, sums);
+}
+
+/* All blocks of the part into room, verified. */
+static int read_blocks(struct store *st, const struct part *p, uint8_t *room)
+{
+    size_t size = (size_t)(p->high - p->low);
+    int err = st->io->ops->read_at(st->io, room, size, p->at + p->low);
+
+    if (!err && st->opts.verify)
+        err = verify(st, room, size, p->sum, p->at + p->low);
+    return err;
+}
+
+static int read_through(struct store *st, const struct part *p, uint8_t *to)
+{
+    size_t size = (size_t)(p->high - p->low);
+    uint8_t small[SMALL];
+    uint8_t *room = size <= SMALL ? small : mem_alloc(size);
+    int err;
+
+    if (!room)
+        return DREP_ERR_NOMEM;
+    err = read_blocks(st, p, room);
+    if (!err)
+        memcpy(to, room + (p->from - p->low), (size_t)(p->to - p->from));
+    if (room != small)
+        mem_free(room);
+    return err;
+}
+
+int payload_read_part(struct store *st, const struct run *r, uint32_t index, uint64_t offset,
+                      uint64_t size, uint8_t *p)
+{
+    struct part part;
+    uint64_t head, body;
+    int err = 0;
+
+    if (size == 0)
+        return 0;
+    part = part_of(r, index, offset, size);
+    if (!st->opts.verify)
+        return st->io->ops->read_at(st->io, p, (size_t)size, part.at + offset);
+    if ((part.low != part.from || part.high != part.to) && part.high - part.low <= BOUNCE)
+        return read_through(st, &part, p);
+    /* Whole blocks go straight to where they belong, those at the edges through a copy. */
+    head = part.low == part.from ? 0 : part.low + BLOCK - part.from;
+    if (head) {
+        struct part edge = part_of(r, index, offset, head);
+
+        err = read_through(st, &edge, p);
+    }
+    body = part.to == part.high ? size - head : (part.to / BLOCK * BLOCK) - (offset + head);
+    if (!err)
+        err = read_stretch(st, p + head, NULL, body, part.at + offset + head,
+                           part.sum + (head ? 1 : 0));
+    if (!err && head + body < size) {
+        struct part edge = part_of(r, index, offset + head + body, size - head - body);
+
+        err = read_through(st, &edge, p + head + body);
+    }
+    return err;
+}
+
+/* ---- overwriting in place ---- */
+
+/* At most PIECE_BYTES of blocks. */
+static int patch_piece(struct store *st, const struct part *p, uint64_t *sums, const uint8_t *from,
+                       int noted)
+{
+    size_t size = (size_t)(p->to - p->from), blocks = (size_t)(p->high - p->low);
+    uint8_t *room;
+    int err;
+
+    if (!noted && (st->opts.deferred || (p->low == p->from && p->high == p->to))) {
+        sum_new(st, from, blocks, sums);
+        return st->io->ops->write_at(st->io, from, size, p->at + p->from);
+    }
+    room = mem_alloc(blocks);
+    if (!room)
+        return DREP_ERR_NOMEM;
+    err = read_blocks(st, p, room);
+    if (!err && noted)
+        err = op_image(st, p->at + p->from, room + (p->from - p->low), size);
+    if (!err) {
+        memcpy(room + (p->from - p->low), from, size);
+        sum_new(st, room, blocks, sums);
+        err = st->io->ops->write_at(st->io, from, size, p->at + p->from);
+    }
+    mem_free(room);
+    return err;
+}
+
+int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offset, uint64_t size,
+                  const uint8_t *p, int noted)
+{
+    int err = 0;
+
+    while (!err && size > 0) {
+        uint64_t now = PIECE_BYTES - offset % BLOCK;
+        struct part part;
+
+        now = now < size ? now : size;
+        part = part_of(r, index, offset, now);
+        err = patch_piece(st, &part, r->sum + (part.sum - r->sum), p, noted);
+        offset += now;
+        size -= now;
+        p += now;
+    }
+    return err;
+}
+
+/* ---- absent sums ---- */
+
+uint64_t payload_absent(const struct run *r)
+{
+    uint64_t n = chunk_sums(r->rec.run, r->rec.size), absent = 0;
+
+    for (uint64_t i = 0; i < n; i++)
+        absent += r->sum[i] == 0;
+    return absent;
+}
+
+static int seal_piece(struct store *st, uint8_t *room, size_t size, uint64_t offset, uint64_t *sums)
+{
+    uint64_t real[PIECE_BLOCKS];
+    size_t n = (size_t)sums_of(size);
+    int err;
+
+    for (size_t i = 0; i < n && sums[i]; i++) {
+        if (i + 1 == n)
+            return 0;
+    }
+    err = st->io->ops->read_at(st->io, room, size, offset);
+    if (err)
+        return err;
+    sum_blocks(room, size, real);
+    for (size_t i = 0; i < n; i++)
+        sums[i] = sums[i] ? sums[i] : real[i];
+    return 0;
+}
+
+int payload_seal(struct store *st, struct run *r)
+{
+    uint8_t *room = mem_alloc(PIECE_BYTES);
+    uint64_t *sums = r->sum;
+    int err = room ? 0 : DREP_ERR_NOMEM;
+
+    for (uint32_t i = 0; !err && i < r->rec.run; i++) {
+        uint64_t at = r->rec.offset + i * r->rec.size, left = r->rec.size;
+
+        while (!err && left > 0) {
+            size_t now = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+
+            err = seal_piece(st, room, now, at, sums);
+            sums += sums_of(now);
+            at += now;
+            left -= now;
+        }
+    }
+    mem_free(room);
+    return err;
+}
+
+/* ---- filtered chunks ---- */
+
+/* Bytes that are read in halves. */
+struct halves {
+    struct store *st;
+    uint8_t *p;
+    size_t size;
+    uint64_t offset;
+};
+
+static int read_half(void *ctx, int64_t i)
+{
+    const struct halves *h = ctx;
+    size_t half = h->size / 2 / BLOCK * BLOCK, from = i ? half : 0;
+
+    return h->st->io->ops->read_at(h->st->io, h->p + from, i ? h->size - half : half,
+                                   h->offset + from);
+}
+
+/* By two threads, where one waits for work anyway: to read is a third of what decoding
+ * takes. */
+static int read_stored(struct store *st, uint8_t *p, size_t size, uint64_t offset, int threads)
+{
+    struct halves h = {st, p, size, offset};
+
+    if (threads > 1 && size >= SHARED_MIN && pool_awake())
+        return pool_run(2, 2, read_half, &h);
+    return st->io->ops->read_at(st->io, p, size, offset);
+}
+
+int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, int threads,
+                     struct buf *out)
+{
+    uint64_t end = store_end(st);
+    int err;
+
+    if (rec->offset > end || rec->size > end - rec->offset)
+        return fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside the file",
+                    (unsigned long long)rec->offset);
+    if (rec->size > SIZE_MAX)
+        return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)rec->size);
+    err = buf_reserve(out, rec->size);
+    if (!err)
+        err = read_stored(st, out->p, (size_t)rec->size, rec->offset, threads);
+    if (err)
+        return err;
+    out->len = (size_t)rec->size;
+    if (check && rec->sum[0] && sum_stored(out->p, out->len) != rec->sum[0])
+        return mismatch(st, rec->offset);
+    return 0;
+}

@@ -1,0 +1,731 @@
+/* read.c - reading chunks, and looking at all of them.
+ *
+ * What is filtered or has a heap is decoded whole, through the cache; but a shuffle may be left
+ * there, so that only what is wanted of the chunk takes its way back.  Everything else is
+ * read in 4 KiB blocks, exactly those that are touched; pieces of chunks that are likely to
+ * be asked for again stay in memory. */
+#include "txn/inner.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "chunk/shuffle.h"
+
+#include <assert.h>
+
+#include <string.h>
+
+void chunks_release(struct chunks *cs)
+{
+    (void)cs; /* runs and what is in memory belong to the store */
+}
+
+/* ---- what a thread works with ---- */
+
+struct work *work_take(struct store *st)
+{
+    struct work *w;
+
+    pthread_mutex_lock(&st->lock);
+    w = st->works;
+    if (w)
+        st->works = w->next;
+    pthread_mutex_unlock(&st->lock);
+    if (w)
+        return w;
+    w = mem_zalloc(1, sizeof(*w));
+    if (w)
+        w->window = mem_aligned(FMT_SUM_BLOCK, WINDOW_BYTES);
+    if (w && !w->window) {
+        mem_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void work_give(struct store *st, struct work *w)
+{
+    if (!w)
+        return;
+    if (w->found.run)
+        run_done(st, &w->found);
+    w->threads = 0;
+    pthread_mutex_lock(&st->lock);
+    w->next = st->works;
+    st->works = w;
+    pthread_mutex_unlock(&st->lock);
+}
+
+void works_free(struct store *st)
+{
+    struct work *w;
+
+    while ((w = st->works) != NULL) {
+        st->works = w->next;
+        codec_release(&w->codec);
+        buf_release(&w->own);
+        buf_release(&w->payload);
+        mem_free(w->window);
+        mem_free(w);
+    }
+}
+
+void work_threads(struct work *w, int threads)
+{
+    w->threads = threads;
+}
+
+struct buf *work_buf(struct work *w)
+{
+    return &w->own;
+}
+
+static struct cache_key key_of(const struct chunks *cs, const uint64_t *coord, uint64_t cell)
+{
+    return (struct cache_key){cs->object, cell, cs->rank, coord};
+}
+
+/* ---- one chunk at a time ---- */
+
+int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole)
+{
+    struct cache_key key = key_of(cs, coord, CACHE_WHOLE);
+    int err;
+
+    w->cs = cs;
+    w->stored = 0;
+    memcpy(w->coord, coord, (size_t)cs->rank * sizeof(*coord));
+    w->entry = cs->nfilters || cs->variable ? cache_find(cs->st->cache, &key) : NULL;
+    *whole = w->entry != NULL;
+    *size = w->entry ? w->entry->bytes.len : 0;
+    if (w->entry)
+        return 0;
+    err = run_again(cs, coord, &w->found) ? 0 : run_find(cs, coord, &w->found);
+    if (err) {
+        w->found.run = NULL;
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    }
+    w->stored = 1;
+    *size = w->found.run->rec.size;
+    *whole = w->found.run->rec.filtered || cs->variable;
+    return 0;
+}
+
+static void put_entry(struct work *w)
+{
+    if (w->entry)
+        cache_put(w->cs->st->cache, w->entry);
+    w->entry = NULL;
+}
+
+void chunk_leave(struct work *w)
+{
+    put_entry(w);
+    if (w->stored)
+        run_leave(w->cs->st, &w->found);
+    w->stored = 0;
+}
+
+/* ---- whole ---- */
+
+static uint64_t unfiltered_max(const struct chunks *cs)
+{
+    uint64_t most = cs->st->opts.chunk_limit;
+
+    return cs->variable && most > cs->payload ? most : cs->payload;
+}
+
+/* The shuffle that was applied first, before others: its number; -1: none that can be left. */
+static int front_shuffle(const struct chunks *cs, uint32_t skipped)
+{
+    uint32_t applied = ((uint32_t)1 << cs->nfilters) - 1;
+    const struct filter_rec *f;
+    int i;
+
+    applied &= ~skipped;
+    if (cs->variable || (applied & (applied - 1)) == 0)
+        return -1;
+    i = __builtin_ctz(applied);
+    f = &cs->filter[i];
+    return f->id == FMT_FILTER_SHUFFLE && f->param[0] > 1 && cs->payload % f->param[0] == 0 ? i
+                                                                                            : -1;
+}
+
+/* The front shuffle was left, but the payload is not what it should be for that. */
+static int undo_front(struct codec *k, const struct chunks *cs, const struct chunk_rec *rec,
+                      int front, struct buf *out)
+{
+    struct buf mixed = *out;
+
+    *out = k->stored;
+    k->stored = mixed;
+    return filters_decode(k, cs->filter, front + 1, rec->skipped, mixed.p, mixed.len,
+                          (size_t)cs->payload, unfiltered_max(cs), out);
+}
+
+/* unit NULL: nothing is left to undo. */
+static int decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
+                  struct buf *out, uint64_t *unit)
+{
+    struct codec *k = &w->codec;
+    int front = unit ? front_shuffle(cs, rec->skipped) : -1, err;
+    uint32_t skipped = rec->skipped | (front < 0 ? 0 : (uint32_t)1 << front);
+    uint64_t most = unfiltered_max(cs);
+
+    k->limit = cs->st->opts.chunk_limit;
+    if (cs->payload > k->limit)
+        return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_limit_chunk is %llu",
+                    (unsigned long long)cs->payload, (unsigned long long)k->limit);
+    err = filters_known(cs->filter, cs->nfilters, rec->skipped);
+    if (!err)
+        err = payload_filtered(cs->st, rec, cs->st->opts.verify, w->threads, &k->stored);
+    if (!err)
+        err = filters_decode(k, cs->filter, cs->nfilters, skipped, k->stored.p, k->stored.len,
+                             (size_t)cs->payload, most, out);
+    if (!err && front >= 0 && out->len != cs->payload) {
+        err = undo_front(k, cs, rec, front, out);
+        front = -1;
+    }
+    if (unit)
+        *unit = front < 0 ? 0 : cs->filter[front].param[0];
+    if (!err && out->len > most)
+        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload where %llu can be", out->len,
+                   (unsigned long long)most);
+    return err;
+}
+
+/* The payload of the chunk at hand, held against what its elements say of their heap. */
+static int load(struct work *w, struct buf *out, uint64_t *unit)
+{
+    struct chunks *cs = w->cs;
+    const struct run *r = w->found.run;
+    int err;
+
+    if (unit)
+        *unit = 0;
+    if (!w->stored) {
+        out->len = 0;
+        return 0;
+    }
+    if (r->rec.filtered) {
+        err = decode(w, cs, &r->rec, out, unit);
+    } else {
+        err = r->rec.size > SIZE_MAX
+                  ? fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)r->rec.size)
+                  : buf_room(out, r->rec.size);
+        if (!err)
+            err = payload_read(cs->st, r, w->found.index, 1, out->p);
+        out->len = err ? 0 : (size_t)r->rec.size;
+    }
+    if (!err && cs->check)
+        err = cs->check(cs, out);
+    return err;
+}
+
+/* Into the cache, by this thread or by another that was faster. */
+static int load_kept(struct work *w, const struct cache_key *key, int leave)
+{
+    struct chunk_cache *c = w->cs->st->cache;
+    uint64_t room = w->cs->payload;
+    int loading, err;
+
+    if (w->stored && !w->found.run->rec.filtered)
+        room = w->found.run->rec.size;
+    err = cache_get(c, key, room, &w->entry, &loading);
+    if (err || !loading)
+        return err;
+    err = load(w, &w->entry->bytes, leave ? &w->entry->unit : NULL);
+    cache_loaded(c, w->entry, 0, err);
+    if (err)
+        put_entry(w);
+    return err;
+}
+
+int chunk_load_entry(struct work *w, int empty)
+{
+    struct cache_key key = key_of(w->cs, w->coord, CACHE_WHOLE);
+    int loading, err;
+
+    if (!empty)
+        return load_kept(w, &key, 0);
+    err = cache_get(w->cs->st->cache, &key, 0, &w->entry, &loading);
+    if (!err && loading)
+        cache_loaded(w->cs->st->cache, w->entry, 0, 0);
+    return err;
+}
+
+/* The entry's payload with nothing left to undo, in the entry if nobody else reads there;
+ * always: nobody does. */
+static int undo_entry(struct work *w, int always, struct buf **bytes)
+{
+    struct chunk_cache *c = w->cs->st->cache;
+    struct cached *d = w->entry;
+    struct buf *room = &w->payload, old = d->bytes;
+    int err = buf_room(room, old.len), alone;
+
+    if (err)
+        return err;
+    unshuffle_bytes(room->p, old.p, old.len / (size_t)d->unit, (size_t)d->unit);
+    room->len = old.len;
+    *bytes = room;
+    alone = cache_claim(c, d);
+    assert(alone || !always);
+    if (!alone)
+        return 0;
+    d->bytes = *room;
+    d->unit = 0;
+    *room = old;
+    *bytes = &d->bytes;
+    cache_loaded(c, d, 0, 0);
+    return 0;
+}
+
+int chunk_plain_entry(struct work *w)
+{
+    struct buf *bytes;
+
+    return w->entry->unit ? undo_entry(w, 1, &bytes) : 0;
+}
+
+int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size)
+{
+    uint64_t unit;
+
+    return chunk_shuffled(w, keep, 0, p, size, &unit);
+}
+
+void chunk_unshuffle(const uint8_t *p, uint64_t size, uint64_t unit, uint64_t offset, uint64_t n,
+                     void *out)
+{
+    unshuffle_some(out, p + offset / unit, (size_t)(size / unit), (size_t)(n / unit), (size_t)unit);
+}
+
+int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, uint64_t *size,
+                   uint64_t *unit)
+{
+    struct cache_key key = key_of(w->cs, w->coord, CACHE_WHOLE);
+    struct buf *bytes = &w->payload;
+    int front = -1, err = 0;
+
+    *unit = 0;
+    if (!w->entry && each && w->stored && w->found.run->rec.filtered)
+        front = front_shuffle(w->cs, w->found.run->rec.skipped);
+    if (front >= 0 && each % w->cs->filter[front].param[0])
+        front = -1;
+
+    /* What is read a second time will be read again. */
+    if (!w->entry && !keep)
+        keep = cache_seen(w->cs->st->cache, &key, 1, w->cs->payload) != 0;
+    if (!w->entry)
+        err = keep ? load_kept(w, &key, front >= 0) : load(w, bytes, front >= 0 ? unit : NULL);
+    if (err)
+        return err;
+    if (w->entry) {
+        bytes = &w->entry->bytes;
+        *unit = w->entry->unit;
+    }
+    if (w->entry && *unit && (!each || each % *unit)) {
+        err = undo_entry(w, 0, &bytes);
+        *unit = 0;
+    }
+    *p = bytes->p;
+    *size = bytes->len;
+    return err;
+}
+
+/* ---- in pieces ---- */
+
+static int bits(uint64_t v)
+{
+    return __builtin_popcountll(v);
+}
+
+/* The blocks of the chunk from byte `low` on to p, each stretch of them at once. */
+static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p)
+{
+    const struct run *r = w->found.run;
+    int err = 0;
+
+    while (!err && blocks) {
+        int from = __builtin_ctzll(blocks);
+        uint64_t rest = ~(blocks >> from); /* 0: all that follow */
+        int n = rest ? __builtin_ctzll(rest) : 64 - from;
+        uint64_t at = low + (uint64_t)from * FMT_SUM_BLOCK, end = at + (uint64_t)n * FMT_SUM_BLOCK;
+
+        err =
+            payload_blocks(w->cs->st, r, w->found.index, at, end < r->rec.size ? end : r->rec.size,
+                           p + (size_t)from * FMT_SUM_BLOCK);
+        blocks = n == 64 ? 0 : blocks & ~((((uint64_t)1 << n) - 1) << from);
+    }
+    return err;
+}
+
+/* Is a piece worth keeping that is not in memory yet?  If all of the dataset fits, always.
+ * Else when blocks that were read before are asked for again, and not all of each was wanted
+ * then; or when reading goes on where it, or the piece before it, was read to. */
+static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t blocks,
+                         uint64_t wanted, uint64_t *before)
+{
+    struct chunks *cs = w->cs;
+    struct cache_key last = *key;
+    struct cached *d;
+    uint64_t end = (uint64_t)1 << (cs->cell / FMT_SUM_BLOCK - 1);
+    int follows = 0;
+
+    *before = 0;
+    if (cs->fits)
+        return 1;
+    if (blocks & 1 && last.cell > 0) {
+        last.cell--;
+        d = cache_find(cs->st->cache, &last);
+        follows = d && d->valid & end;
+        if (d)
+            cache_put(cs->st->cache, d);
+        *before = follows ? ~(uint64_t)0 : 0;
+    }
+    if (follows)
+        return 1;
+    *before = cache_seen(cs->st->cache, key, blocks, (uint64_t)bits(blocks) * FMT_SUM_BLOCK);
+    if (wanted < (uint64_t)bits(blocks) * FMT_SUM_BLOCK && *before & blocks)
+        return 1;
+    return (blocks & ~*before & *before << 1) != 0;
+}
+
+/* Who goes on where he stopped gets as much again as he had: at most twice what is used is
+ * ever read. */
+static uint64_t read_ahead(uint64_t blocks, uint64_t had, uint64_t all)
+{
+    int n = bits(had), top = 63 - __builtin_clzll(blocks);
+    uint64_t more;
+
+    if (!(had & (blocks | blocks >> 1)) || top == 63)
+        return blocks;
+    more = n >= 63 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
+    return (blocks | more << (top + 1)) & all;
+}
+
+/* Serves a window from the cache: 1 in *done, unless it is not worth it. */
+static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wanted, uint8_t **p,
+                     int *done)
+{
+    struct chunks *cs = w->cs;
+    struct chunk_cache *c = cs->st->cache;
+    struct cache_key key = key_of(cs, w->coord, low / cs->cell);
+    uint64_t start = key.cell * cs->cell, size = w->found.run->rec.size - start;
+    uint64_t before = 0, valid, all;
+    int shift = (int)((low - start) / FMT_SUM_BLOCK), loading = 0, err = 0;
+
+    size = size < cs->cell ? size : cs->cell;
+    blocks <<= shift;
+    *done = 1;
+    w->entry = cache_find(c, &key);
+    if (!w->entry) {
+        *done = worth_keeping(w, &key, blocks, wanted, &before);
+        if (!*done)
+            return 0;
+        err = cache_get(c, &key, size, &w->entry, &loading);
+        if (!err && loading) {
+            err = buf_room(&w->entry->bytes, size);
+            cache_loaded(c, w->entry, 0, err);
+        }
+        if (err) {
+            put_entry(w);
+            return err;
+        }
+    }
+    if (cache_lacks(c, w->entry, blocks, &valid)) {
+        all = sums_of(size) >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << sums_of(size)) - 1;
+        blocks = read_ahead(blocks & ~valid, valid | before, all) & ~valid;
+        err = read_blocks(w, start, blocks, w->entry->bytes.p);
+        cache_loaded(c, w->entry, blocks, err);
+    }
+    *p = w->entry->bytes.p + (low - start);
+    return err;
+}
+
+int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, uint64_t wanted,
+                 uint8_t **p, uint64_t *have)
+{
+    uint64_t size = w->stored ? w->found.run->rec.size : 0, there;
+    int done = 0, err = 0;
+
+    put_entry(w);
+    *have = size <= low ? 0 : size < high ? size - low : high - low;
+    if (w->cs->cell && *have == high - low)
+        err = from_cell(w, low, blocks, wanted, p, &done);
+    if (err || done)
+        return err;
+    *p = w->window;
+    if (high - low > WINDOW_BYTES) { /* one large element */
+        err = buf_room(&w->payload, round_up(high - low, FMT_SUM_BLOCK));
+        *p = w->payload.p;
+    }
+    there = sums_of(*have);
+    if (there < 64)
+        blocks &= ((uint64_t)1 << there) - 1;
+    if (!err && high - low > 64 * FMT_SUM_BLOCK)
+        return *have ? payload_blocks(w->cs->st, w->found.run, w->found.index, low, low + *have, *p)
+                     : 0;
+    return err ? err : read_blocks(w, low, blocks, *p);
+}
+
+/* ---- a part into the caller's memory ---- */
+
+int chunk_bytes(struct work *w, uint64_t offset, uint64_t size, void *buf, uint64_t *have)
+{
+    uint64_t there = w->stored ? w->found.run->rec.size : 0;
+
+    there = offset < there ? there - offset : 0;
+    *have = there < size ? there : size;
+    if (*have == 0)
+        return 0;
+    return payload_read_part(w->cs->st, w->found.run, w->found.index, offset, *have, buf);
+}
+
+int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size, void *buf,
+               uint64_t *have)
+{
+    struct work *w = work_take(cs->st);
+    const uint8_t *p;
+    uint64_t there;
+    int whole, err;
+
+    if (!w)
+        return DREP_ERR_NOMEM;
+    err = chunk_at(w, cs, coord, &there, &whole);
+    if (!err && whole)
+        err = chunk_payload(w, !(offset == 0 && size >= cs->payload) || cs->fits, &p, &there);
+    if (!err && whole) {
+        there = offset < there ? there - offset : 0;
+        *have = there < size ? there : size;
+        if (*have)
+            memcpy(buf, p + offset, (size_t)*have);
+    } else if (!err) {
+        err = chunk_bytes(w, offset, size, buf, have);
+    }
+    chunk_leave(w);
+    work_give(cs->st, w);
+    return err;
+}
+
+int chunk_stored(struct chunks *cs, const struct chunk_rec *rec, struct buf *out)
+{
+    return payload_filtered(cs->st, rec, cs->st->opts.verify, 1, out);
+}
+
+int chunk_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next)
+{
+    uint64_t last = cs->rank > 0 ? coord[cs->rank - 1] : 0;
+    struct found f;
+    int err = run_find(cs, coord, &f);
+
+    if (!err) {
+        run_done(cs->st, &f);
+        *next = last;
+        return 0;
+    }
+    if (err != DREP_ERR_NOT_FOUND)
+        return err;
+    err = run_next(cs, coord, n, next);
+    if (!err && *next != UINT64_MAX && *next - last >= n)
+        *next = UINT64_MAX;
+    return err;
+}
+
+int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size)
+{
+    struct work *w = work_take(cs->st);
+    const uint8_t *p;
+    uint64_t there;
+    int whole, err;
+
+    if (!w)
+        return DREP_ERR_NOMEM;
+    err = chunk_at(w, cs, coord, &there, &whole);
+    if (!err && whole)
+        err = chunk_payload(w, 1, &p, &there);
+    if (!err)
+        *size = there;
+    chunk_leave(w);
+    work_give(cs->st, w);
+    return err;
+}
+
+/* ---- looking at all ---- */
+
+static int by_coord(const struct run *a, const struct run *b)
+{
+    for (int d = 0; d < a->rank; d++) {
+        if (a->coord[d] != b->coord[d])
+            return a->coord[d] < b->coord[d] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* The open runs of the dataset, in order, held: what is done with one may write, which closes
+ * others. */
+static int open_runs(const struct chunks *cs, struct run **list)
+{
+    int n = 0;
+
+    for (int i = 0; i < cs->st->runs.n; i++) {
+        struct run *r = cs->st->runs.open[i];
+        int at = n;
+
+        if (r->object != cs->object)
+            continue;
+        while (at > 0 && by_coord(r, list[at - 1]) < 0) {
+            list[at] = list[at - 1];
+            at--;
+        }
+        atomic_fetch_add(&r->refs, 1);
+        list[at] = r;
+        n++;
+    }
+    return n;
+}
+
+int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
+{
+    struct run *open[OPEN_RUNS];
+    int n = open_runs(cs, open), i = 0, err = 0;
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+
+    key_make(&key, cs->object, FMT_TAG_CHUNK);
+    tree_walk(&w, cs->st, &key, key.len);
+    while (!err && (err = tree_next(&w, &key, &value)) == 0) {
+        struct run at = {.rank = cs->rank};
+        struct in in;
+        int same = 0;
+
+        if (key.len != 9 + 8 * (size_t)cs->rank) {
+            err = fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes", key.len);
+            break;
+        }
+        for (int d = 0; d < cs->rank; d++)
+            at.coord[d] = key_u64(key.p + 9 + 8 * (size_t)d);
+        while (!err && !same && i < n && by_coord(open[i], &at) <= 0) {
+            same = by_coord(open[i], &at) == 0; /* newer than the tree */
+            err = fn(open[i]->coord, &open[i]->rec, ctx);
+            i++;
+        }
+        in_init(&in, value.p, value.len);
+        if (!err && !same && chunk_get(&in, &at.rec))
+            err = fail(in.err, "chunk record: %s", in.why);
+        else if (!err && !same)
+            err = fn(at.coord, &at.rec, ctx);
+    }
+    if (err == DREP_ERR_NOT_FOUND)
+        err = 0;
+    for (; !err && i < n; i++)
+        err = fn(open[i]->coord, &open[i]->rec, ctx);
+    while (n > 0)
+        run_unref(open[--n]);
+    buf_release(&value);
+    return err;
+}
+
+int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *offset)
+{
+    uint64_t c = 0, first = 0;
+
+    if (cs->rank != 1 || n == 0)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "the elements do not stand in one run");
+    while (c < n) {
+        struct found f;
+        uint64_t at, end, run;
+        int whole;
+        int err = run_find(cs, &c, &f);
+
+        if (err == DREP_ERR_NOT_FOUND)
+            return fail(DREP_ERR_UNSUPPORTED_OPERATION, "slab %llu is not stored",
+                        (unsigned long long)c);
+        if (err)
+            return err;
+        run = f.run->rec.run - f.index;
+        run = run < n - c ? run : n - c;
+        at = f.run->rec.offset + f.index * f.run->rec.size;
+        end = (c + run - 1) * cs->payload + f.run->rec.size;
+        whole = !f.run->rec.filtered && (run == 1 || f.run->rec.size == cs->payload) &&
+                (end >= (c + run) * cs->payload || end >= bytes);
+        run_done(cs->st, &f);
+        if (c == 0)
+            first = at;
+        if (!whole || at != first + c * cs->payload)
+            return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                        "slab %llu stands apart from those before it, or is not all written",
+                        (unsigned long long)c);
+        c += run;
+    }
+    *offset = first;
+    return 0;
+}
+
+int chunk_sums_check(struct chunks *cs, const uint64_t *coord)
+{
+    struct found f;
+    int err = run_find(cs, coord, &f);
+
+    if (err)
+        return err;
+    err = payload_read(cs->st, f.run, f.index, 1, NULL);
+    run_done(cs->st, &f);
+    return err;
+}
+
+int store_map(struct store *st, uint64_t offset, size_t size, struct mapped *out)
+{
+    void *base, *handle;
+    int err;
+
+    if (!st->io->ops->map)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "this kind of file cannot be mapped");
+    err = st->io->ops->map(st->io, offset, size, &base, &handle);
+    if (!err)
+        *out = (struct mapped){base, size, handle, st->io->ops->unmap};
+    return err;
+}
+
+void store_unmap(const struct mapped *m)
+{
+    m->unmap(m->handle, m->size);
+}
+
+int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
+                 enum chunk_depth depth, uint64_t *absent)
+{
+    struct store *st = cs->st;
+    struct buf bytes = {0};
+    struct work *w;
+    struct run *r;
+    int err;
+
+    (void)coord;
+    *absent = 0;
+    if (rec->filtered) {
+        *absent = rec->sum[0] == 0;
+        if (depth == CHUNK_COUNT)
+            return 0;
+        w = work_take(st);
+        if (!w)
+            return DREP_ERR_NOMEM;
+        err = payload_filtered(st, rec, 1, 1, &w->codec.stored);
+        if (!err && depth == CHUNK_DECODE)
+            err = decode(w, cs, rec, &bytes, NULL);
+        buf_release(&bytes);
+        work_give(st, w);
+        return err;
+    }
+    r = mem_zalloc(1, sizeof(*r));
+    if (!r)
+        return DREP_ERR_NOMEM;
+    err = run_load(st, rec, r);
+    if (!err)
+        *absent = payload_absent(r);
+    if (!err && depth != CHUNK_COUNT)
+        err = payload_read(st, r, 0, r->rec.run, NULL);
+    run_unload(r);
+    mem_free(r);
+    return err;
+}

@@ -1,0 +1,245 @@
+/* node.h - a node of the tree in memory, and the cache of nodes that stand in the file.
+ *
+ * A node is either dirty, owned by its parent and changed in place, or it stands in the
+ * file: then it never changes, and any number of threads may hold it.  Dirty nodes and
+ * interior ones have whole keys in an arena (compressed only in the file), so a search is a
+ * binary search with memcmp.  A leaf that was read is kept as it stands in the file, with
+ * the place of each entry and the whole key of every sixteenth: most of what is read is
+ * looked at once. */
+#ifndef TREE_NODE_H
+#define TREE_NODE_H
+
+#include "format/block.h"
+#include "base/regions.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define ITEM_FAR 0x8000u
+
+struct item {
+    uint32_t at; /* of the key in the arena; the value follows it */
+    uint16_t key_len;
+    uint16_t value_len; /* with ITEM_FAR: the value is a reference to a block */
+};
+
+/* The value of an item of an interior node. */
+struct child {
+    struct ref ref;    /* where it stands; length 0 when dirty */
+    struct node *node; /* the dirty one, else NULL */
+    uint64_t apart;    /* where a leaf waited, when the commit under way has given it a place */
+};
+
+/* The first bytes of a key as numbers, by which most keys are told apart. */
+struct words {
+    uint64_t first, second;
+};
+
+static inline struct words words_of(const uint8_t *key, size_t len)
+{
+    uint8_t whole[16] = {0};
+
+    if (len >= 16)
+        return (struct words){load_u64(key), load_u64(key + 8)};
+    memcpy(whole, key, len);
+    return (struct words){load_u64(whole), load_u64(whole + 8)};
+}
+
+static inline int words_compare(struct words a, struct words b)
+{
+    if (a.first != b.first)
+        return a.first < b.first ? -1 : 1;
+    return (a.second > b.second) - (a.second < b.second);
+}
+
+/* The whole key of an entry of a leaf that was read, in its arena. */
+struct mark {
+    struct words words;
+    uint32_t at;
+    uint32_t len;
+};
+#define NODE_SLACK 16u /* bytes behind a block that may be read */
+#define MARKED 16u     /* every such entry has one, and the last */
+
+struct node {
+    /* What finding one in the cache looks at comes first, in one line of memory. */
+    atomic_int refs;
+    uint8_t level;
+    uint8_t dirty;
+    uint8_t loose;          /* a leaf that was read: its arena was too small, and is apart */
+    struct ref ref;         /* where it stands, length 0 when dirty */
+    _Atomic uint64_t under; /* a node that stands there was seen to allow these keys */
+    uint32_t n, room;       /* items */
+    /* A leaf that was read has no items.  All of it is one piece of memory: what follows,
+     * marks, where each entry begins in the block, the arena, the block. */
+    struct mark *mark;
+    uint16_t *entry;
+    uint8_t *block;
+    uint8_t *arena;
+    struct item *item;
+    uint32_t used, size;          /* bytes of the arena */
+    uint32_t waste;               /* of those, not in use any more */
+    uint32_t last;                /* the item that was put in last */
+    size_t bytes;                 /* in the file, header included */
+    struct words *words;          /* of an interior one that was read: its keys' */
+    _Atomic(struct node *) *kept; /* and its interior children, once they were read */
+    struct node *parent;          /* of a dirty one; NULL: the root */
+    struct region *from;          /* whose piece it is; NULL: from mem_alloc() */
+};
+
+/* Keys and values are mostly short: those are copied without a call. */
+static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
+{
+    uint8_t first[16], last[16];
+
+    if (n > 32 || n < 8) {
+        memcpy(to, from, n);
+    } else if (n > 16) {
+        memcpy(first, from, 16);
+        memcpy(last, from + n - 16, 16);
+        memcpy(to, first, 16);
+        memcpy(to + n - 16, last, 16);
+    } else {
+        memcpy(first, from, 8);
+        memcpy(last, from + n - 8, 8);
+        memcpy(to, first, 8);
+        memcpy(to + n - 8, last, 8);
+    }
+}
+
+static inline const uint8_t *item_key(const struct node *n, uint32_t i)
+{
+    return n->arena + n->item[i].at;
+}
+
+static inline const uint8_t *item_value(const struct node *n, uint32_t i)
+{
+    return n->arena + n->item[i].at + n->item[i].key_len;
+}
+
+static inline size_t item_value_len(const struct node *n, uint32_t i)
+{
+    return n->item[i].value_len & ~ITEM_FAR;
+}
+
+static inline int item_compare(const struct node *n, uint32_t i, const uint8_t *key, size_t len)
+{
+    return key_compare(item_key(n, i), n->item[i].key_len, key, len);
+}
+
+struct node *node_new(int level);             /* dirty and empty, one reference */
+struct node *node_copy(const struct node *n); /* dirty */
+static inline void node_ref(struct node *n)
+{
+    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+}
+void node_unref(struct node *n);
+size_t node_memory(const struct node *n);
+
+/* What follows holds for every node, items or not. */
+
+/* The first entry whose key is >= key; *equal: it is that key. */
+uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal);
+/* The same in a leaf that was read, where the key of entry i is this lesser one, among the
+ * next few entries; UINT32_MAX: it is further on. */
+uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *before,
+                          size_t before_len, const uint8_t *key, size_t len, int *equal);
+/* Copies the key of entry i. */
+void node_key(const struct node *n, uint32_t i, struct key *key);
+/* The same where *key is that of entry i - 1. */
+void node_next_key(const struct node *n, uint32_t i, struct key *key);
+/* A leaf's value, in place; *len with ITEM_FAR. */
+const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len);
+/* The first key and the last one, in place. */
+const uint8_t *node_first(const struct node *n, size_t *len);
+const uint8_t *node_last(const struct node *n, size_t *len);
+
+/* What follows is for items. */
+
+/* The child below which a key belongs. */
+uint32_t node_child(const struct node *n, const uint8_t *key, size_t len);
+static inline struct child child_get(const struct node *n, uint32_t i)
+{
+    struct child c;
+
+    memcpy(&c, item_value(n, i), sizeof(c));
+    return c;
+}
+void child_set(struct node *n, uint32_t i, const struct child *c);
+/* Which item of its parent this dirty node is. */
+uint32_t node_index(const struct node *n);
+
+/* Makes sure that `items` more items with `bytes` of keys and values fit in memory; what
+ * follows cannot fail then. */
+int node_make_room(struct node *n, uint32_t items, size_t bytes);
+static inline int node_reserve(struct node *n, uint32_t items, size_t bytes)
+{
+    if (n->room - n->n >= items && n->size - n->used >= bytes)
+        return 0;
+    return node_make_room(n, items, bytes);
+}
+/* Bytes the node would take in the file with this item put in before item i. */
+size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
+                  size_t value_len);
+/* Reserved before; value_len with ITEM_FAR; bytes: what node_grown() gave. */
+void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len, const void *value,
+                 size_t value_len, size_t bytes);
+/* A new value for item i; reserved before. */
+void node_replace(struct node *n, uint32_t i, const void *value, size_t value_len);
+void node_remove(struct node *n, uint32_t i);
+/* The first key of an interior node becomes empty: keys below it need no check then. */
+void node_open_left(struct node *n);
+/* Moves items from `from` on to the end of `to`; reserved before. */
+void node_move(struct node *n, uint32_t from, struct node *to);
+/* Bytes that item i takes in the file. */
+size_t node_item_bytes(const struct node *n, uint32_t i);
+/* Length of the key's first bytes that are equal, at most 255. */
+size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
+
+/* From a block, behind which NODE_SLACK bytes may be read: checks entries, their order, what a
+ * node of this level may hold.  A leaf takes a piece of mem, unless that is NULL.  On failure
+ * *why says what, *at at which byte of the block. */
+int node_decode(struct node **out, struct regions *mem, const uint8_t *block,
+                const struct block_head *head, const char **why, size_t *at);
+/* Writes n->bytes bytes: entries and a sealed header; gives the checksum. */
+uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8],
+                     uint64_t sequence);
+
+/* ---- the cache of nodes that stand in the file ---- */
+
+#define CACHE_SHARDS 16
+/* Offsets beside nodes: of a node that is not asked for, nothing is looked at. */
+struct cache_place {
+    uint64_t offset;
+    struct node *node; /* NULL: free */
+    int touched;       /* since the hand passed */
+};
+struct cache_shard {
+    pthread_mutex_t lock;
+    struct cache_place *place; /* at most half of them taken, or as many as there is memory for */
+    size_t places, taken;
+    size_t hand;   /* goes round over the places and takes what was not touched */
+    size_t memory; /* of the nodes and of the places */
+};
+struct node_cache {
+    struct cache_shard shard[CACHE_SHARDS];
+    struct budget *budget;
+    struct regions mem; /* for leaves */
+};
+/* What the caches of nodes and of chunks share: who of them needs it, has it. */
+struct budget {
+    uint64_t most;
+    _Atomic uint64_t nodes, chunks;
+};
+int node_cache_init(struct node_cache *c, struct budget *budget);
+void node_cache_release(struct node_cache *c);
+void node_cache_clear(struct node_cache *c);
+/* A reference to the node that stands there, or NULL. */
+struct node *node_cache_get(struct node_cache *c, const struct ref *ref);
+/* For a leaf that is going to be put there: NULL while they are few, so that a small file takes
+ * no more than it needs. */
+struct regions *node_cache_regions(struct node_cache *c);
+/* The cache takes a reference of its own. */
+void node_cache_put(struct node_cache *c, struct node *n);
+
+#endif

@@ -1,0 +1,264 @@
+/* check.c - looks at everything the open commit refers to.
+ *
+ * It reads blocks from the file, not from the cache, and goes on beside what is damaged.
+ * Every byte that something refers to is claimed; what is claimed twice is a finding, so
+ * no subtree is walked twice. */
+#include "txn/inner.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct check {
+    struct store *st;
+    drep_finding_fn *fn;
+    void *fn_ctx;
+    store_entry_fn *each_leaf;
+    void *leaf_ctx;
+    int64_t findings;
+    int stop;
+    struct extents claimed;
+    drep_usage usage;
+    struct buf value;
+};
+
+static void finding(struct check *c, int err, uint64_t offset)
+{
+    c->findings++;
+    if (c->fn && !c->stop)
+        c->stop = c->fn(err, offset, drep_error(), c->fn_ctx);
+}
+
+/* Claims bytes; 0 if they are somebody else's or not in the file, which is a finding. */
+static int claim(struct check *c, uint64_t offset, uint64_t length, const char *what)
+{
+    uint64_t end = c->st->slot.end;
+    int err;
+
+    if (offset < FMT_SPACE_START || offset > end || length > end - offset) {
+        finding(c,
+                fail(DREP_ERR_FORMAT, "%s at byte %llu lies outside the file", what,
+                     (unsigned long long)offset),
+                offset);
+        return 0;
+    }
+    length = round_up(length ? length : 1, FMT_ALIGN);
+    err = extents_add(&c->claimed, offset, length, NULL);
+    if (!err)
+        return 1;
+    if (err == DREP_ERR_FORMAT)
+        fail(err, "%s at byte %llu overlaps something else", what, (unsigned long long)offset);
+    finding(c, err, offset);
+    return 0;
+}
+
+/* The check that this thread makes: several threads may check one store, and a function that is
+ * told of a finding may check another. */
+static _Thread_local struct check *running;
+
+int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const char *what)
+{
+    struct check *c = running;
+
+    (void)st;
+    if (!c || !claim(c, offset, length, what))
+        return 0; /* reported already */
+    length = round_up(length ? length : 1, FMT_ALIGN);
+    *(strcmp(what, "sums") == 0 ? &c->usage.sums : &c->usage.data) += (int64_t)length;
+    return 0;
+}
+
+void store_check_absent(struct store *st, uint64_t n)
+{
+    (void)st;
+    if (running)
+        running->usage.absent += (int64_t)n;
+}
+
+/* A block that is no node and no sums: its content to c->value, 1 if it could be read. */
+static int see_block(struct check *c, const struct ref *ref, int kind, const char *what,
+                     uint32_t *count)
+{
+    int err;
+
+    if (!claim(c, ref->offset, ref->length, what))
+        return 0;
+    c->usage.blobs += (int64_t)round_up(ref->length, FMT_ALIGN);
+    err = block_load(c->st, ref, kind, &c->value, count);
+    if (err)
+        finding(c, err, ref->offset);
+    return !err;
+}
+
+static void see_free(struct check *c, const struct key *key, const uint8_t *value, size_t len,
+                     uint64_t where)
+{
+    struct free_rec r;
+    struct in in;
+
+    in_init(&in, value, len);
+    if (key->len != 17 || free_get(&in, &r)) {
+        finding(c, fail(DREP_ERR_FORMAT, "malformed FREE entry"), where);
+        return;
+    }
+    if (claim(c, key_u64(key->p + 9), r.length, "free extent"))
+        c->usage.free += (int64_t)r.length;
+}
+
+static void see_log(struct check *c, const struct key *key, const uint8_t *value, size_t len,
+                    uint64_t where)
+{
+    struct log_rec r;
+    struct in in;
+
+    in_init(&in, value, len);
+    if (key->len != 17 || log_get(&in, &r) || key_u64(key->p + 9) >= c->st->slot.sequence)
+        finding(c, fail(DREP_ERR_FORMAT, "malformed LOG entry"), where);
+}
+
+static void see_entry(struct check *c, const struct node *n, uint32_t i)
+{
+    struct key key;
+    size_t len;
+    const uint8_t *value = node_value(n, i, &len);
+
+    node_key(n, i, &key);
+    if (len & ITEM_FAR) {
+        struct ref ref = {0, 0, 0};
+        struct in in;
+
+        in_init(&in, value, FMT_REF_SIZE);
+        ref_get(&in, &ref);
+        if (in.err || !ref.length) {
+            finding(c, fail(DREP_ERR_FORMAT, "impossible reference to a value"), n->ref.offset);
+            return;
+        }
+        if (!see_block(c, &ref, FMT_VALUE, "value block", NULL))
+            return;
+        value = c->value.p;
+        len = c->value.len;
+    }
+    if (key_object(key.p) == FMT_OBJECT_FILE && key_tag(key.p) == FMT_TAG_FREE)
+        see_free(c, &key, value, len, n->ref.offset);
+    else if (key_object(key.p) == FMT_OBJECT_FILE && key_tag(key.p) == FMT_TAG_LOG)
+        see_log(c, &key, value, len, n->ref.offset);
+    else if (c->each_leaf)
+        c->stop = c->each_leaf(&key, value, len, n->ref.offset, c->leaf_ctx);
+}
+
+/* A node and everything below it; level -1: the root. */
+static void see_node(struct check *c, const struct ref *ref, int level, const struct bounds *b)
+{
+    struct bounds below;
+    struct node *n;
+    int err;
+
+    if (c->stop || !claim(c, ref->offset, ref->length, "node"))
+        return;
+    c->usage.nodes += (int64_t)round_up(ref->length, FMT_ALIGN);
+    err = node_read(c->st, ref, level, &n);
+    if (err) {
+        finding(c, err, ref->offset);
+        return;
+    }
+    if (bounds_check(b, n))
+        finding(c, DREP_ERR_FORMAT, ref->offset);
+    for (uint32_t i = 0; i < n->n && !c->stop; i++) {
+        struct child child;
+
+        if (!n->level) {
+            see_entry(c, n, i);
+            continue;
+        }
+        below = *b;
+        bounds_narrow(&below, n, i);
+        child = child_get(n, i);
+        see_node(c, &child.ref, n->level - 1, &below);
+    }
+    node_unref(n);
+}
+
+static void see_pending(struct check *c)
+{
+    const struct ref *ref = &c->st->slot.pending;
+    uint32_t count = 0;
+    struct in in;
+
+    if (!ref->length || !see_block(c, ref, FMT_PENDING, "pending list", &count))
+        return;
+    in_init(&in, c->value.p, c->value.len);
+    for (uint32_t i = 0; i < count && !c->stop; i++) {
+        struct pending_rec r;
+
+        if (pending_get(&in, &r)) {
+            finding(c, fail(DREP_ERR_FORMAT, "pending list: %s", in.why), ref->offset);
+            return;
+        }
+        if (claim(c, r.offset, r.length, "free extent"))
+            c->usage.free += (int64_t)r.length;
+    }
+}
+
+static void see_slots(struct check *c)
+{
+    int which = c->st->damaged;
+
+    if (which)
+        finding(c, fail(DREP_ERR_CHECKSUM, "header slot %c is damaged", 'A' + which - 1),
+                (uint64_t)(which - 1) * FMT_SLOT_SIZE);
+    if (c->st->slot.more.length)
+        see_block(c, &c->st->slot.more, FMT_HEADER, "header continuation", NULL);
+}
+
+static void see_gaps(struct check *c, store_gap_fn *gap)
+{
+    uint64_t at = FMT_SPACE_START, end = c->st->slot.end;
+    struct extent e;
+
+    while (at < end && !c->stop) {
+        if (!extents_behind(&c->claimed, at, &e) || e.offset > end)
+            e = (struct extent){end, 0};
+        if (e.offset > at)
+            c->stop = gap(at, e.offset - at, c->leaf_ctx);
+        at = e.offset + e.length;
+    }
+}
+
+int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry_fn *each_leaf,
+                store_gap_fn *gap, void *leaf_ctx, int64_t *findings, drep_usage *usage)
+{
+    struct check c = {
+        .st = st, .fn = fn, .fn_ctx = fn_ctx, .each_leaf = each_leaf, .leaf_ctx = leaf_ctx};
+    const struct bounds all = {.low = NULL, .high = NULL};
+    struct check *outer = running;
+    uint64_t size = 0;
+    int err = st->io->ops->size(st->io, &size);
+
+    if (err)
+        return err;
+    running = &c;
+    if (st->slot.sequence) {
+        see_slots(&c);
+        see_node(&c, &st->slot.root, -1, &all);
+        see_pending(&c);
+    }
+    running = outer;
+    if (gap && !c.findings && !c.stop)
+        see_gaps(&c, gap);
+    buf_release(&c.value);
+    extents_release(&c.claimed);
+    c.usage.file = (int64_t)size;
+    c.usage.slots = FMT_SPACE_START;
+    c.usage.slack = (int64_t)(st->slot.end - FMT_SPACE_START) - c.usage.nodes - c.usage.blobs -
+                    c.usage.sums - c.usage.data - c.usage.free;
+    if (findings)
+        *findings = c.findings;
+    if (usage) { /* objects and chunks are for each_leaf to count */
+        c.usage.objects = usage->objects;
+        c.usage.chunks = usage->chunks;
+        *usage = c.usage;
+    }
+    return c.stop;
+}

@@ -1,0 +1,709 @@
+/* salvage.c - what of a damaged file can still be read, as a store of its own.
+ *
+ * The entries that the newest header reaches go into a new tree; for stretches of keys whose
+ * nodes are unreadable, leaves of any age that lie elsewhere in the file are looked for.  The
+ * payload stays where it is: the store writes behind the file's end, into a place of its own,
+ * and the file itself is never changed. */
+#include "txn/inner.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a file with a place for more behind its end ---- */
+
+struct overlay {
+    struct io io;
+    struct io *base, *upper;
+    uint64_t end; /* of what is the file's, rounded up */
+    uint64_t size;
+};
+
+static int overlay_read(struct io *io, void *buf, size_t size, uint64_t offset)
+{
+    struct overlay *o = (struct overlay *)io;
+
+    if (offset >= o->end)
+        return o->upper->ops->read_at(o->upper, buf, size, offset - o->end);
+    return o->base->ops->read_at(o->base, buf, size, offset);
+}
+
+static int overlay_write(struct io *io, const void *buf, size_t size, uint64_t offset)
+{
+    struct overlay *o = (struct overlay *)io;
+
+    if (offset < o->end)
+        return fail(DREP_ERR_READ_ONLY, "%s: a damaged file is not written", io->path);
+    return o->upper->ops->write_at(o->upper, buf, size, offset - o->end);
+}
+
+static int overlay_size(struct io *io, uint64_t *size)
+{
+    struct overlay *o = (struct overlay *)io;
+    int err = o->upper->ops->size(o->upper, size);
+
+    *size += err ? 0 : o->end;
+    return err;
+}
+
+static int overlay_truncate(struct io *io, uint64_t size)
+{
+    struct overlay *o = (struct overlay *)io;
+
+    return o->upper->ops->truncate(o->upper, size > o->end ? size - o->end : 0);
+}
+
+static int overlay_sync(struct io *io)
+{
+    (void)io;
+    return 0;
+}
+
+static void overlay_close(struct io *io)
+{
+    struct overlay *o = (struct overlay *)io;
+
+    o->base->ops->close(o->base);
+    if (o->upper)
+        o->upper->ops->close(o->upper);
+    mem_free(io->path);
+    mem_free(o);
+}
+
+static const struct io_ops overlay_ops = {.read_at = overlay_read,
+                                          .write_at = overlay_write,
+                                          .size = overlay_size,
+                                          .truncate = overlay_truncate,
+                                          .sync = overlay_sync,
+                                          .close = overlay_close};
+
+/* Owns base from here on. */
+static int overlay_new(struct io *base, struct io **out)
+{
+    struct overlay *o = mem_zalloc(1, sizeof(*o));
+    int err = o ? 0 : DREP_ERR_NOMEM;
+
+    if (err) {
+        base->ops->close(base);
+        return err;
+    }
+    o->io.ops = &overlay_ops;
+    o->base = base;
+    o->io.path = mem_strdup(base->path);
+    err = o->io.path ? base->ops->size(base, &o->size) : DREP_ERR_NOMEM;
+    o->end = round_up(o->size < FMT_SPACE_START ? FMT_SPACE_START : o->size, FMT_SUM_BLOCK);
+    /* Where no file can be made, memory has to do. */
+    if (!err && (!base->ops->apart || base->ops->apart(base, &o->upper)))
+        err = io_memory(NULL, 0, &o->upper);
+    if (err) {
+        overlay_close(&o->io);
+        return err;
+    }
+    *out = &o->io;
+    return 0;
+}
+
+/* ---- what is done ---- */
+
+struct gap { /* keys whose leaves are lost: low <= key < high; no bound where NULL */
+    uint8_t *low, *high;
+    size_t low_len, high_len;
+};
+
+struct leaf_at {
+    uint64_t sequence;
+    struct ref ref;
+};
+
+struct salvage {
+    struct store *st;
+    struct overlay *file;
+    drep_finding_fn *say;
+    void *ctx;
+    int stop;
+    struct extents seen; /* so that references in circles end */
+    struct gap *gap;
+    size_t ngaps;
+    struct leaf_at *leaf;
+    size_t nleaves, room;
+    struct buf value;
+};
+
+static void say(struct salvage *s, int err, uint64_t offset)
+{
+    if (s->say && !s->stop)
+        s->stop = s->say(err, offset, drep_error(), s->ctx);
+}
+
+/* ---- slots ---- */
+
+#define SLOT_ZEROS 168 /* where the fields end (SPEC.md, 2) */
+#define SLOT_HEADER 256
+
+/* A slot whose sum is wrong, as if it were right: its fields may still be sound. */
+static int slot_anyway(struct slot *out, const uint8_t *bytes, int which)
+{
+    static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
+    const char *why = NULL;
+    uint8_t copy[FMT_SLOT_SIZE];
+    uint32_t size;
+
+    memcpy(copy, bytes, sizeof(copy));
+    memcpy(copy, magic, sizeof(magic));
+    store_u16(copy + 8, FMT_MAJOR);
+    size = load_u32(copy + 12);
+    if (size > FMT_SLOT_HEADER_MAX)
+        return 0;
+    memset(copy + SLOT_ZEROS, 0, SLOT_HEADER - SLOT_ZEROS);
+    memset(copy + SLOT_HEADER + size, 0, FMT_SLOT_SIZE - SLOT_HEADER - size);
+    store_u64(copy + FMT_SLOT_SIZE - 8, sum_of(copy, FMT_SLOT_SIZE - 8));
+    return slot_get(out, copy, which, &why) == SLOT_VALID && !why && out->major == FMT_MAJOR &&
+           out->sequence > 0;
+}
+
+/* The newest slot that is right, else one that might be. */
+static int choose_slot(struct salvage *s, struct slot *out)
+{
+    uint8_t bytes[2 * FMT_SLOT_SIZE] = {0};
+    size_t size = s->file->size < sizeof(bytes) ? (size_t)s->file->size : sizeof(bytes);
+    struct io *io = s->file->base;
+    int err = io->ops->read_at(io, bytes, size, 0), found = 0;
+    struct slot slot;
+
+    for (int doubtful = 0; !err && !found && doubtful < 2; doubtful++) {
+        for (int i = 0; i < 2; i++) {
+            const uint8_t *p = bytes + i * FMT_SLOT_SIZE;
+            const char *why = NULL;
+            int good;
+
+            slot.major = 0;
+            good = doubtful ? slot_anyway(&slot, p, i)
+                            : slot_get(&slot, p, i, &why) == SLOT_VALID && !why &&
+                                  slot.major == FMT_MAJOR;
+            if (!doubtful && !why && !good && slot.major != 0 && slot.major != FMT_MAJOR)
+                return fail(DREP_ERR_VERSION, "format version %u.%u; version %u can be read",
+                            slot.major, slot.minor, FMT_MAJOR);
+            if (!good || (found && slot.sequence < out->sequence))
+                continue;
+            *out = slot;
+            found = 1 + doubtful;
+        }
+    }
+    if (!err && !found)
+        err = fail(DREP_ERR_CHECKSUM, "neither header slot can be read");
+    if (!err && out->incompatible)
+        err = fail(DREP_ERR_UNSUPPORTED, "it has features that are unknown here");
+    for (int i = 0; !err && i < 2; i++) {
+        const char *why = NULL;
+        enum slot_state state = slot_get(&slot, bytes + i * FMT_SLOT_SIZE, i, &why);
+
+        if ((state == SLOT_VALID && !why) || (state == SLOT_EMPTY && out->sequence == 1))
+            continue;
+        say(s,
+            fail(DREP_ERR_CHECKSUM, "header slot %c is damaged; what follows is commit %llu",
+                 'A' + i, (unsigned long long)out->sequence),
+            (uint64_t)i * FMT_SLOT_SIZE);
+    }
+    if (found == 2)
+        say(s,
+            fail(DREP_ERR_CHECKSUM, "no valid header slot; taken as it is: commit %llu",
+                 (unsigned long long)out->sequence),
+            0);
+    return err;
+}
+
+/* What does not stand in the slot may be lost; the slot has the whole records at the front. */
+static int load_header(struct salvage *s, const struct slot *slot)
+{
+    struct store *st = s->st;
+    struct buf rest = {0};
+    int err = 0;
+
+    if (slot->more.length && block_load(st, &slot->more, FMT_HEADER, &rest, NULL)) {
+        say(s, DREP_ERR_CHECKSUM, slot->more.offset);
+        rest.len = 0;
+    }
+    err = buf_reserve(&st->header, slot->header_size + rest.len + 1);
+    if (!err) {
+        memcpy(st->header.p, slot->header, slot->header_size);
+        if (rest.len)
+            memcpy(st->header.p + slot->header_size, rest.p, rest.len);
+        st->header.len = slot->header_size + rest.len;
+    }
+    buf_release(&rest);
+    return err;
+}
+
+/* ---- entries ---- */
+
+static int in_gap(const struct salvage *s, const struct key *key)
+{
+    for (size_t i = 0; i < s->ngaps; i++) {
+        const struct gap *g = &s->gap[i];
+
+        if ((!g->low || key_compare(key->p, key->len, g->low, g->low_len) >= 0) &&
+            (!g->high || key_compare(key->p, key->len, g->high, g->high_len) < 0))
+            return 1;
+    }
+    return 0;
+}
+
+/* only_gaps: an older leaf, which counts only where nothing newer is known. */
+static int take_entry(struct salvage *s, const struct node *n, uint32_t i, int only_gaps)
+{
+    const uint8_t *value;
+    struct key key;
+    size_t len;
+
+    node_key(n, i, &key);
+    value = node_value(n, i, &len);
+    /* Free space and the log belong to the old file. */
+    if (key.len < 9 || (key_object(key.p) == FMT_OBJECT_FILE &&
+                        (key_tag(key.p) == FMT_TAG_FREE || key_tag(key.p) == FMT_TAG_LOG)))
+        return 0;
+    if (only_gaps && !in_gap(s, &key))
+        return 0;
+    if (len & ITEM_FAR) {
+        struct ref ref = {0, 0, 0};
+        struct in in;
+        int err;
+
+        in_init(&in, value, FMT_REF_SIZE);
+        ref_get(&in, &ref);
+        err = in.err || !ref.length ? fail(DREP_ERR_FORMAT, "impossible reference to a value")
+                                    : block_load(s->st, &ref, FMT_VALUE, &s->value, NULL);
+        if (err == DREP_ERR_NOMEM)
+            return err;
+        if (err) {
+            if (!only_gaps)
+                say(s, err, ref.offset);
+            return 0;
+        }
+        value = s->value.p;
+        len = s->value.len;
+    }
+    if (!only_gaps)
+        return tree_put(s->st, &key, value, len);
+    switch (tree_add(s->st, &key, value, len)) {
+    case DREP_ERR_NOMEM:
+        return DREP_ERR_NOMEM;
+    default:
+        return 0;
+    }
+}
+
+static int take_leaf(struct salvage *s, const struct node *n, int only_gaps)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < n->n && !err; i++)
+        err = take_entry(s, n, i, only_gaps);
+    return err;
+}
+
+static int copy_bound(uint8_t **to, size_t *to_len, const uint8_t *p, size_t len)
+{
+    *to = NULL;
+    *to_len = len;
+    if (!p)
+        return 0;
+    *to = mem_alloc(len + 1);
+    if (!*to)
+        return DREP_ERR_NOMEM;
+    memcpy(*to, p, len);
+    return 0;
+}
+
+static int add_gap(struct salvage *s, const struct bounds *b)
+{
+    struct gap *more = mem_resize(s->gap, s->ngaps + 1, sizeof(*more));
+    int err;
+
+    if (!more)
+        return DREP_ERR_NOMEM;
+    s->gap = more;
+    s->gap[s->ngaps] = (struct gap){NULL, NULL, 0, 0};
+    err = copy_bound(&s->gap[s->ngaps].low, &s->gap[s->ngaps].low_len, b->low, b->low_len);
+    if (!err)
+        err = copy_bound(&s->gap[s->ngaps].high, &s->gap[s->ngaps].high_len, b->high, b->high_len);
+    s->ngaps++;
+    return err;
+}
+
+/* How many entries stand in the first `size` bytes of a node, and where they end. */
+static uint32_t entries_within(const uint8_t *block, size_t size, size_t *end)
+{
+    struct entry e;
+    struct in in;
+    uint32_t n = 0;
+
+    in_init(&in, block, size);
+    in_bytes(&in, FMT_BLOCK_HEAD);
+    for (*end = in.at; entry_get(&in, &e) == 0; *end = in.at)
+        n++;
+    return n;
+}
+
+/* A node that is damaged, as far as its entries are what they must be; *sure: only its header is
+ * damaged.  It is the one that is meant if it says the sum of its reference, or has it. */
+static int node_anyway(struct salvage *s, const struct ref *ref, int level, struct node **out,
+                       int *sure)
+{
+    uint8_t block[FMT_NODE_MAX + NODE_SLACK] = {0};
+    struct block_head head = {.level = (uint8_t)level};
+    const char *why;
+    size_t end, at;
+    int err = node_bytes(s->st, ref, block);
+
+    if (err)
+        return err;
+    *sure = sum_with_hole(block, ref->length, BLOCK_CHECKSUM_AT) == ref->checksum;
+    if (!*sure && load_u64(block + BLOCK_CHECKSUM_AT) != ref->checksum)
+        return DREP_ERR_CHECKSUM;
+    if (level < 0) /* the root says it itself */
+        head.level = block[5] > FMT_LEVEL_MAX ? 0 : block[5];
+    head.count = entries_within(block, ref->length, &end);
+    for (int tries = 0; tries < 2 && head.count > 0; tries++) {
+        head.length = (uint32_t)end;
+        err = node_decode(out, NULL, block, &head, &why, &at);
+        if (!err || err == DREP_ERR_NOMEM)
+            return err;
+        head.count = entries_within(block, at, &end);
+    }
+    return DREP_ERR_CHECKSUM;
+}
+
+/* What a node says whose sum is wrong is better than nothing, and than what an older one says;
+ * what it does not say any more becomes a gap. */
+static int take_damaged(struct salvage *s, const struct ref *ref, int level, const struct bounds *b,
+                        struct node **out)
+{
+    struct bounds rest = *b;
+    struct fail_state why;
+    struct node *n;
+    int sure, err;
+
+    fail_save(&why);
+    err = node_anyway(s, ref, level, &n, &sure);
+    if (err == DREP_ERR_NOMEM)
+        return err;
+    if (err) {
+        fail_restore(&why);
+        say(s, err, ref->offset);
+        *out = NULL;
+        return add_gap(s, b);
+    }
+    if (sure)
+        fail(DREP_ERR_CHECKSUM, "node at byte %llu: its header is damaged; its entries are right",
+             (unsigned long long)ref->offset);
+    else
+        fail(DREP_ERR_CHECKSUM, "%s; %u entries of it are taken as they stand", why.text, n->n);
+    say(s, DREP_ERR_CHECKSUM, ref->offset);
+    *out = n;
+    if (sure)
+        return 0;
+    rest.low = node_last(n, &rest.low_len);
+    err = add_gap(s, &rest);
+    if (err)
+        node_unref(n);
+    return err;
+}
+
+/* A node and all below it; what cannot be read becomes a gap.  At most FMT_LEVEL_MAX deep. */
+static int take_node(struct salvage *s, const struct ref *ref, int level, const struct bounds *b)
+{
+    struct node *n;
+    int err = extents_add(&s->seen, ref->offset, FMT_ALIGN, NULL);
+
+    if (err == DREP_ERR_NOMEM || s->stop)
+        return err ? err : s->stop;
+    if (err)
+        err = fail(err, "node at byte %llu: another reference leads there too",
+                   (unsigned long long)ref->offset);
+    else
+        err = node_read(s->st, ref, level, &n);
+    if (err == DREP_ERR_NOMEM)
+        return err;
+    if (err == DREP_ERR_CHECKSUM) {
+        err = take_damaged(s, ref, level, b, &n);
+        if (err || !n)
+            return err;
+    } else if (err) {
+        say(s, err, ref->offset);
+        return add_gap(s, b);
+    }
+    if (!n->level)
+        err = take_leaf(s, n, 0);
+    for (uint32_t i = 0; n->level && i < n->n && !err; i++) {
+        struct bounds below = *b;
+        struct child child = child_get(n, i);
+
+        bounds_narrow(&below, n, i);
+        err = take_node(s, &child.ref, n->level - 1, &below);
+    }
+    node_unref(n);
+    return err;
+}
+
+/* ---- leaves of any age ---- */
+
+static int add_leaf(struct salvage *s, uint64_t sequence, const struct ref *ref)
+{
+    if (s->nleaves == s->room) {
+        size_t room = s->room ? 2 * s->room : 64;
+        struct leaf_at *more = mem_resize(s->leaf, room, sizeof(*more));
+
+        if (!more)
+            return DREP_ERR_NOMEM;
+        s->leaf = more;
+        s->room = room;
+    }
+    s->leaf[s->nleaves++] = (struct leaf_at){sequence, *ref};
+    return 0;
+}
+
+/* Looks for leaves at every place where one may begin, in `size` bytes from `at` on. */
+static int scan_piece(struct salvage *s, const uint8_t *p, size_t size, uint64_t at, size_t piece)
+{
+    for (size_t i = 0; i < piece && i + FMT_BLOCK_HEAD <= size; i += FMT_ALIGN) {
+        struct block_head head;
+        const char *why;
+        uint32_t length = load_u32(p + i + 24);
+
+        if (memcmp(p + i, "\x44\x52\x50\x42", 4) != 0 || p[i + 4] != FMT_NODE || p[i + 5] != 0 ||
+            memcmp(p + i + 8, s->st->slot.uuid, 8) != 0 || length < FMT_BLOCK_HEAD ||
+            length > FMT_NODE_MAX || length > size - i || block_get(&head, p + i, length, &why))
+            continue;
+        if (head.sequence <= s->st->slot.sequence) {
+            struct ref ref = {at + i, length, head.checksum};
+            int err = add_leaf(s, head.sequence, &ref);
+
+            if (err)
+                return err;
+        }
+    }
+    return 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct leaf_at *x = a, *y = b;
+
+    return (x->sequence < y->sequence) - (x->sequence > y->sequence);
+}
+
+static int scan(struct salvage *s)
+{
+    const size_t piece = 1 << 20, room = piece + FMT_NODE_MAX;
+    uint8_t *p = mem_alloc(room);
+    int err = p ? 0 : DREP_ERR_NOMEM;
+
+    for (uint64_t at = FMT_SPACE_START; !err && at < s->file->size; at += piece) {
+        uint64_t left = s->file->size - at;
+        size_t size = left < room ? (size_t)left : room;
+
+        err = s->file->base->ops->read_at(s->file->base, p, size, at);
+        if (!err)
+            err = scan_piece(s, p, size, at, piece);
+    }
+    mem_free(p);
+    if (!err && s->nleaves > 1)
+        qsort(s->leaf, s->nleaves, sizeof(*s->leaf), newest_first);
+    for (size_t i = 0; i < s->nleaves && !err; i++) {
+        struct node *n;
+
+        err = node_read(s->st, &s->leaf[i].ref, 0, &n);
+        if (err == DREP_ERR_NOMEM)
+            break;
+        if (!err) {
+            err = take_leaf(s, n, 1);
+            node_unref(n);
+        } else {
+            err = 0;
+        }
+    }
+    return err;
+}
+
+/* ---- all of it ---- */
+
+static void salvage_release(struct salvage *s)
+{
+    for (size_t i = 0; i < s->ngaps; i++) {
+        mem_free(s->gap[i].low);
+        mem_free(s->gap[i].high);
+    }
+    mem_free(s->gap);
+    mem_free(s->leaf);
+    buf_release(&s->value);
+    extents_release(&s->seen);
+}
+
+/* The store looks at the slot, but at none of its entries yet. */
+static void begin(struct salvage *s, const struct slot *slot)
+{
+    struct store *st = s->st;
+    const struct ref none = {0, 0, 0};
+
+    st->slot = *slot;
+    st->slot.root = st->slot.pending = none;
+    st->slot.end = s->file->end;
+    st->writable = 1;
+    st->next_object = slot->next_object;
+    st->next_type = slot->next_type;
+    st->space.end = s->file->end;
+    st->space.loaded = 1;
+}
+
+/* What will be made gets numbers that nothing has, whatever the slot says. */
+static int renumber(struct store *st)
+{
+    uint64_t object, type;
+    int err = numbers_in_use(st, &object, &type);
+
+    if (!err && object >= st->next_object && object < UINT64_MAX)
+        st->next_object = object + 1;
+    if (!err && type > st->next_type && type <= UINT32_MAX)
+        st->next_type = (uint32_t)type;
+    return err;
+}
+
+static int salvage(struct salvage *s)
+{
+    const struct bounds all = {.low = NULL, .high = NULL};
+    struct slot slot;
+    int err = choose_slot(s, &slot);
+
+    if (err)
+        return err;
+    begin(s, &slot);
+    err = load_header(s, &slot);
+    if (!err && slot.root.length)
+        err = take_node(s, &slot.root, -1, &all);
+    if (!err && s->ngaps > 0)
+        err = scan(s);
+    if (!err)
+        err = renumber(s->st);
+    return err ? err : s->stop;
+}
+
+int store_salvage(struct io *io, const struct store_opts *opts, drep_finding_fn *fn, void *ctx,
+                  struct store **out)
+{
+    struct salvage s = {.say = fn, .ctx = ctx};
+    struct io *over;
+    int err = overlay_new(io, &over);
+
+    if (err)
+        return err;
+    err = store_new(over, opts, &s.st);
+    if (err) {
+        over->ops->close(over);
+        return err;
+    }
+    s.file = (struct overlay *)over;
+    err = salvage(&s);
+    salvage_release(&s);
+    if (err) {
+        store_close(s.st);
+        return err;
+    }
+    *out = s.st;
+    return 0;
+}
+
+/* ---- payload ---- */
+
+/* The sums of a record; NULL in *sum where their block is lost. */
+static int load_sums(struct store *st, const struct chunk_rec *rec, uint64_t blocks, uint64_t **sum)
+{
+    struct buf block = {0};
+    uint32_t count = 0;
+    uint64_t *sums = mem_zalloc(blocks + 1, sizeof(*sums));
+    int err = sums ? 0 : DREP_ERR_NOMEM;
+
+    if (!err && rec->far)
+        err = block_load(st, &rec->sums, FMT_SUMS, &block, &count);
+    if (!err && rec->far && (count != blocks || block.len != 8 * blocks))
+        err = DREP_ERR_FORMAT;
+    for (uint64_t i = 0; !err && i < blocks; i++)
+        sums[i] = rec->far ? load_u64(block.p + 8 * i) : rec->sum[i];
+    buf_release(&block);
+    if (err == DREP_ERR_NOMEM) {
+        mem_free(sums);
+        return err;
+    }
+    *sum = sums; /* zeros: absent ones */
+    return 0;
+}
+
+/* One chunk at p, of which `there` bytes are in the file: what is damaged is told in whole
+ * stretches, when all blocks have been looked at. */
+static void see_blocks(uint8_t *p, uint64_t size, uint64_t there, uint64_t offset,
+                       const uint64_t *sum, uint8_t *bad, chunk_damage_fn *fn, void *ctx)
+{
+    uint64_t blocks = (size + FMT_SUM_BLOCK - 1) / FMT_SUM_BLOCK;
+
+    for (uint64_t b = 0; b < blocks; b++) {
+        uint64_t from = b * FMT_SUM_BLOCK;
+        uint64_t n = size - from < FMT_SUM_BLOCK ? size - from : FMT_SUM_BLOCK;
+
+        bad[b] = from + n > there || (sum[b] && sum_stored(p + from, (size_t)n) != sum[b]);
+    }
+    for (uint64_t b = 0, end; b < blocks; b = end) {
+        end = b + 1;
+        while (end < blocks && bad[end] == bad[b])
+            end++;
+        if (bad[b])
+            fn(p, b * FMT_SUM_BLOCK, end < blocks ? end * FMT_SUM_BLOCK : size,
+               offset + b * FMT_SUM_BLOCK, ctx);
+    }
+}
+
+/* What there is of bytes of the file; gives how many. */
+static uint64_t read_there(const struct overlay *file, uint8_t *p, uint64_t size, uint64_t offset)
+{
+    uint64_t there = offset < file->size ? file->size - offset : 0;
+
+    there = there < size ? there : size;
+    if (there && file->base->ops->read_at(file->base, p, (size_t)there, offset))
+        there = 0;
+    memset(p + there, 0, (size_t)(size - there));
+    return there;
+}
+
+int chunk_salvage(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
+                  chunk_damage_fn *fn, void *ctx)
+{
+    const struct overlay *file = (const struct overlay *)cs->st->io;
+    uint64_t size = rec->size, blocks = (size + FMT_SUM_BLOCK - 1) / FMT_SUM_BLOCK;
+    uint64_t at[FMT_RANK_MAX] = {0}, *sum = NULL;
+    uint8_t *p, *bad;
+    struct key key;
+    int err;
+
+    if (size > file->size || rec->run > file->size / (size ? size : 1))
+        return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
+    p = mem_alloc(size + 1);
+    bad = mem_alloc(blocks + 1);
+    err = p && bad ? load_sums(cs->st, rec, blocks * rec->run, &sum) : DREP_ERR_NOMEM;
+    memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
+    chunk_key(cs, coord, &key);
+    if (!err)
+        err = tree_del(cs->st, &key);
+    for (uint32_t i = 0; !err && i < rec->run; i++) {
+        uint64_t offset = rec->offset + i * size;
+
+        see_blocks(p, size, read_there(file, p, size, offset), offset, sum + i * blocks, bad, fn,
+                   ctx);
+        err = chunk_write(cs, at, 1, p, size);
+        if (cs->rank > 0)
+            at[cs->rank - 1]++;
+    }
+    mem_free(sum);
+    mem_free(bad);
+    mem_free(p);
+    return err;
+}

@@ -1,0 +1,244 @@
+/* settle.c - changes of chunks that are decoded whole, which wait in memory.
+ *
+ * Many small writes to one chunk cost one encoding.  What waits is written when a commit
+ * comes; and when it takes nearly all of the cache, of it what was not used for longest, some
+ * chunks at a time: in grid order, by several threads.
+ * Nothing is written in the middle of an operation but what the operation itself changed
+ * first: so taking it back finds the rest as it was. */
+#include "txn/inner.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- changing ---- */
+
+int chunk_is_changed(struct chunks *cs, const uint64_t *coord)
+{
+    struct cache_key key = {cs->object, CACHE_WHOLE, cs->rank, coord};
+    struct cached *d = cache_find(cs->st->cache, &key);
+    int changed = d && d->dirty;
+
+    if (d)
+        cache_put(cs->st->cache, d);
+    return changed;
+}
+
+int chunk_edit(struct work *w, struct chunks *cs, const uint64_t *coord, int fresh,
+               struct buf **payload, size_t **waste)
+{
+    struct chunk_cache *c = cs->st->cache;
+    struct cached *d;
+    uint64_t size;
+    int whole;
+    int err = store_may_write(cs->st);
+
+    if (!err)
+        err = chunk_at(w, cs, coord, &size, &whole);
+    if (err)
+        return err;
+    if (!w->entry)
+        err = chunk_load_entry(w, fresh);
+    if (!err)
+        err = chunk_plain_entry(w);
+    d = w->entry;
+    if (!err)
+        err = cache_change(c, d, cs);
+    if (!err && fresh)
+        err = cache_replace(c, d);
+    if (err) {
+        chunk_leave(w);
+        return err;
+    }
+    pthread_mutex_lock(&cs->st->lock); /* other chunks are changed meanwhile */
+    cs->st->dirty = 1;
+    pthread_mutex_unlock(&cs->st->lock);
+    if (fresh)
+        d->waste = 0;
+    *payload = &d->bytes;
+    *waste = &d->waste;
+    return 0;
+}
+
+int chunk_note(struct work *w, uint64_t offset, uint64_t size)
+{
+    return cache_note(w->cs->st->cache, w->entry, (size_t)offset, (size_t)size);
+}
+
+void chunk_edited(struct work *w)
+{
+    cache_changed(w->cs->st->cache, w->entry);
+}
+
+/* ---- writing what waits ---- */
+
+struct settling {
+    struct store *st;
+    struct cached **list;
+    struct pool_turns turns;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct cached *x = *(struct cached *const *)a, *y = *(struct cached *const *)b;
+
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    for (int d = 0; d < x->rank; d++) {
+        if (x->coord[d] != y->coord[d])
+            return x->coord[d] < y->coord[d] ? -1 : 1;
+    }
+    return 0;
+}
+
+static int settle_one(void *ctx, int64_t i)
+{
+    struct settling *s = ctx;
+    struct cached *d = s->list[i];
+    struct chunks *cs = &d->pipe->cs;
+    struct work *w;
+    int err;
+
+    w = work_take(s->st);
+    if (!w) {
+        pool_turn_end(&s->turns, i, DREP_ERR_NOMEM);
+        return DREP_ERR_NOMEM;
+    }
+    err = chunk_write_turn(w, cs, d->coord, d->bytes.p, d->bytes.len, &s->turns, i);
+    work_give(s->st, w);
+    return err;
+}
+
+static int write_list(struct settling *s, size_t n)
+{
+    struct store *st = s->st;
+    int err;
+
+    qsort(s->list, n, sizeof(struct cached *), by_place);
+    pool_turns_init(&s->turns);
+    err =
+        pool_run(st->opts.threads > 0 ? st->opts.threads : pool_cpus(), (int64_t)n, settle_one, s);
+    pool_turns_release(&s->turns);
+    return err;
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const struct cached *x = *(struct cached *const *)a, *y = *(struct cached *const *)b;
+
+    return (x->used > y->used) - (x->used < y->used);
+}
+
+/* The first ones of the list become those used longest ago; how many have so many bytes. */
+static size_t oldest(struct cached **list, size_t n, uint64_t bytes)
+{
+    size_t i = 0;
+
+    qsort(list, n, sizeof(*list), by_use);
+    for (uint64_t sum = 0; i < n && sum < bytes; i++)
+        sum += list[i]->dirty_charged;
+    return i;
+}
+
+/* own: what the operation under way changed first; else all, in the operation under way.  Of
+ * that so many bytes. */
+static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
+{
+    struct settling s = {.st = st};
+    size_t n;
+    int err = store_may_write(st);
+
+    if (!err)
+        err = cache_list(st->cache, object, own, &s.list, &n);
+    if (err)
+        return err;
+    if (bytes < UINT64_MAX)
+        n = oldest(s.list, n, bytes);
+    if (n > 0)
+        err = write_list(&s, n);
+    /* If not, they stay as they are, and what of them was written is taken back. */
+    for (size_t i = 0; !err && i < n; i++)
+        cache_written(st->cache, s.list[i]);
+    mem_free(s.list);
+    return err;
+}
+
+/* No operation is under way, or one that has changed no entry. */
+static int untouched(const struct store *st)
+{
+    return !st->op.active || (st->op.undo.len == 0 && st->next_object == st->op.next_object);
+}
+
+/* All or nothing, as an operation of its own: one under way has changed nothing yet, and
+ * begins again. */
+static int settle_apart(struct store *st, uint64_t object, uint64_t bytes)
+{
+    int active = st->op.active, err = 0, end;
+
+    if (active)
+        err = store_op_end(st, 1);
+    if (!err)
+        err = store_op_begin(st);
+    if (err)
+        return err;
+    err = settle(st, object, 0, bytes);
+    end = store_op_end(st, !err);
+    if (active && store_op_begin(st) && !end)
+        end = DREP_ERR_FAILED;
+    return err ? err : end;
+}
+
+int chunks_settle(struct store *st, uint64_t object)
+{
+    if (!cache_dirty(st->cache))
+        return 0;
+    return settle_apart(st, object, UINT64_MAX);
+}
+
+int chunks_waiting(const struct store *st)
+{
+    return cache_dirty(st->cache) > 0;
+}
+
+/* Bytes that may wait: what nodes leave of the budget, which is half at least, but for what
+ * is read meanwhile. */
+static uint64_t most_waiting(const struct store *st)
+{
+    uint64_t most = st->budget.most, left = cache_most(st->cache);
+
+    left = left < most - most / 8 ? left : most - most / 8;
+    return left > most / 2 ? left : most / 2;
+}
+
+/* Bytes that are written at once where `over` are too many: enough for all threads. */
+static uint64_t batch_bytes(const struct chunks *cs, uint64_t most, uint64_t over)
+{
+    const struct store *st = cs->st;
+    uint64_t threads = (uint64_t)(st->opts.threads > 0 ? st->opts.threads : pool_cpus());
+    uint64_t batch = 2 * threads * cs->payload;
+
+    batch = batch > most / 8 ? batch : most / 8;
+    batch = batch < most / 2 ? batch : most / 2;
+    return batch > over ? batch : over;
+}
+
+int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can)
+{
+    struct store *st = cs->st;
+    uint64_t most = most_waiting(st), dirty = cache_dirty(st->cache);
+
+    *can = cs->payload <= st->budget.most / 4;
+    if (dirty == 0 || (*can && bytes <= most && dirty <= most - bytes))
+        return 0;
+    if (!first || !untouched(st))
+        return settle(st, 0, 1, UINT64_MAX);
+    if (!*can || bytes == UINT64_MAX)
+        return settle_apart(st, 0, UINT64_MAX);
+    /* What does not find room all at once, the operation writes itself. */
+    bytes = bytes < most / 2 ? bytes : most / 2;
+    return settle_apart(st, 0,
+                        batch_bytes(cs, most, dirty > most - bytes ? dirty - (most - bytes) : 0));
+}
