@@ -1,0 +1,32 @@
+/* version.c - what this library is and has. */
+#include "base/isa.h"
+#include "conv/data.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static char text[256];
+
+static void build_text(void)
+{
+    static const int ids[] = {
+#define X(name, id, label, params, dflt) id,
+#include "format/filters.def"
+#undef X
+    };
+    size_t at = (size_t)snprintf(text, sizeof text, "datarep %s, format %d.%d, filters",
+                                 DREP_VERSION, FMT_MAJOR, FMT_MINOR);
+
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (filter_available(ids[i]))
+            at += (size_t)snprintf(text + at, sizeof text - at, " %s", fmt_filter_name(ids[i]));
+    snprintf(text + at, sizeof text - at, ", kernels %s", isa_name());
+}
+
+const char *drep_version(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, build_text);
+    return text;
+}

@@ -1,0 +1,444 @@
+/* value.c - self-described values: attributes and fill values.
+ *
+ * They are not in the file's representation: each carries the format and size of the
+ * predefined types in it, all big-endian and packed, so that a reader that knows
+ * nothing of the representation can show them.  SPEC.md, 5.5. */
+#include "conv/data.h"
+
+#include <string.h>
+
+/* The table that the rows of one value make, and how its elements lie. */
+struct self {
+    struct rep_table table;
+    struct type_sizes sizes;
+    struct prog prog;
+};
+
+static int mark_code(int code, void *ctx)
+{
+    bool *used = ctx;
+
+    used[code] = true;
+    return 0;
+}
+
+/* As this machine holds the type: big-endian, without padding. */
+static void self_row(int code, drep_encoding *row)
+{
+    *row = rep_native()->row[code];
+    row->code = (uint16_t)code;
+    row->order = DREP_BIG;
+    row->align = 1;
+    if (row->format == DREP_FORMAT_X87)
+        row->size = fmt_code_class(code) == FMT_COMPLEX ? 20 : 10;
+}
+
+static int self_open(struct self *s, const drep_type *type)
+{
+    /* The bytes of strings and opaques have no row. */
+    s->table.row[DREP_CODE_BYTE] = rep_native()->row[DREP_CODE_BYTE];
+    rep_table_sizes(&s->table, &s->sizes);
+    return prog_build(&s->prog, type, &s->sizes, PROG_PACKED);
+}
+
+/* ---- predefined types: made once a file ---- */
+
+#define PLAN_HEAD 3
+
+/* A conversion of one item that does no more than to order `size` bytes; 0: it does more. */
+struct turn {
+    int size;
+    struct bytes bytes;
+};
+
+static void turn_of(const struct conv *c, struct turn *t)
+{
+    bool moves = c->dense && c->stored->items == 1 && kernel_bytes(&c->kernel, &t->bytes) &&
+                 t->bytes.units == 1 && t->bytes.from == 0 && t->bytes.from_unit == t->bytes.unit;
+
+    t->size = moves ? t->bytes.unit : 0;
+    for (int i = 0; i < t->size; i++)
+        if (t->bytes.map[i] >= t->size)
+            t->size = 0;
+}
+
+static void turn(const struct turn *t, uint8_t *dst, const uint8_t *src)
+{
+    for (int i = 0; i < t->size; i++)
+        dst[i] = src[t->bytes.map[i]];
+}
+
+struct value_plan {
+    struct self self;
+    struct ftype ft;
+    struct conv write, read;
+    struct turn put, get;
+    uint8_t head[PLAN_HEAD]; /* the row that comes first */
+};
+
+static void plan_free(struct value_plan *p)
+{
+    prog_release(&p->self.prog);
+    mem_free(p);
+}
+
+static int plan_new(drep_file *f, const drep_type *type, struct value_plan **out)
+{
+    struct self_rec rec = {.n = 1};
+    struct value_plan *p = mem_zalloc(1, sizeof *p);
+    drep_encoding *row;
+    struct out head;
+    int err;
+
+    if (p == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    p->ft.type = (drep_type *)(uintptr_t)type;
+    row = &p->self.table.row[drep_type_code(type)];
+    self_row(drep_type_code(type), row);
+    rec.row[0].format = row->format;
+    rec.row[0].size = row->size;
+    out_init(&head, p->head, PLAN_HEAD);
+    self_put(&head, &rec);
+    if ((err = self_open(&p->self, type)) != 0) {
+        mem_free(p);
+        return err;
+    }
+    err = conv_init_table(&p->write, f, &p->ft, &p->self.table, &p->self.sizes, &p->self.prog, type,
+                          true);
+    if (err == 0)
+        err = conv_init_table(&p->read, f, &p->ft, &p->self.table, &p->self.sizes, &p->self.prog,
+                              type, false);
+    if (err != 0) {
+        plan_free(p);
+        return err;
+    }
+    turn_of(&p->write, &p->put);
+    turn_of(&p->read, &p->get);
+    *out = p;
+    return 0;
+}
+
+/* NULL in *out: none, the type is made of others. */
+static int plan_get(drep_file *f, const drep_type *type, const struct value_plan **out)
+{
+    struct value_plan *mine = NULL, *none = NULL;
+    int code = drep_type_code(type), err;
+
+    *out = atomic_load_explicit(&f->plan[code], memory_order_acquire);
+    if (code == 0 || *out != NULL)
+        return 0;
+    if ((err = plan_new(f, type, &mine)) != 0)
+        return err;
+    *out = mine;
+    if (!atomic_compare_exchange_strong(&f->plan[code], &none, mine)) {
+        plan_free(mine);
+        *out = none;
+    }
+    return 0;
+}
+
+void values_release(drep_file *f)
+{
+    for (int code = 1; code <= DREP_CODE_MAX; code++)
+        if (atomic_load(&f->plan[code]) != NULL)
+            plan_free(atomic_load(&f->plan[code]));
+}
+
+/* Room for the items behind the head of a value that is `at` bytes long so far. */
+static int value_room(struct buf *to, size_t at, int64_t count, int64_t each, size_t *bytes)
+{
+    uint64_t all;
+
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)each, &all) || all > FMT_VALUE_MAX - at)
+        return fail(DREP_ERR_LIMIT, "a value of %lld elements is longer than %u bytes",
+                    (long long)count, FMT_VALUE_MAX);
+    *bytes = (size_t)all;
+    return buf_reserve(to, at + *bytes);
+}
+
+static int plan_put(const struct value_plan *p, int64_t count, const void *buf, struct buf *to)
+{
+    size_t bytes = 0;
+    struct conv c;
+    int err = value_room(to, PLAN_HEAD, count, p->self.prog.extent, &bytes);
+
+    if (err != 0)
+        return err;
+    memcpy(to->p, p->head, PLAN_HEAD);
+    to->len = PLAN_HEAD + bytes;
+    if (count == 1 && p->put.size > 0) {
+        turn(&p->put, to->p + PLAN_HEAD, buf);
+        return 0;
+    }
+    c = p->write;
+    return conv_write(&c, buf, 0, to->p + PLAN_HEAD, p->self.prog.extent, count);
+}
+
+/* ---- every type ---- */
+
+static int value_make(drep_file *f, const drep_type *type, int64_t count, const void *buf,
+                      struct buf *to)
+{
+    bool used[DREP_CODE_MAX + 1] = {false};
+    struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
+    struct self_rec rec = {0};
+    struct self s = {0};
+    struct buf heap = {0};
+    struct conv c;
+    struct out out;
+    size_t bytes = 0, at = 0;
+    int err = type_each_code(type, mark_code, used);
+
+    for (int code = 1; err == 0 && code <= DREP_CODE_MAX; code++) {
+        if (!used[code])
+            continue;
+        self_row(code, &s.table.row[code]);
+        rec.row[rec.n].format = s.table.row[code].format;
+        rec.row[rec.n++].size = s.table.row[code].size;
+    }
+    if (err != 0 || (err = self_open(&s, type)) != 0)
+        return err;
+    buf_out(to, &out);
+    self_put(&out, &rec);
+    err = buf_done(to, &out);
+    if (err == 0)
+        err = value_room(to, at = to->len, count, s.prog.extent, &bytes);
+    if (err == 0) {
+        memset(to->p + at, 0, bytes);
+        to->len = at + bytes;
+        err = conv_init_table(&c, f, &ft, &s.table, &s.sizes, &s.prog, type, true);
+    }
+    if (err == 0) {
+        c.heap_out = &heap;
+        err = conv_write(&c, buf, 0, to->p + at, s.prog.extent, count);
+    }
+    if (err == 0 && heap.len > FMT_VALUE_MAX - to->len)
+        err = fail(DREP_ERR_LIMIT, "a value of %zu bytes", heap.len);
+    if (err == 0)
+        err = buf_reserve(to, to->len + heap.len);
+    if (err == 0 && heap.len > 0) {
+        memcpy(to->p + to->len, heap.p, heap.len);
+        to->len += heap.len;
+    }
+    buf_release(&heap);
+    prog_release(&s.prog);
+    return err;
+}
+
+int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf, struct buf *to)
+{
+    const struct value_plan *plan;
+    int err = plan_get(f, type, &plan);
+
+    if (err != 0)
+        return err;
+    return plan != NULL ? plan_put(plan, count, buf, to) : value_make(f, type, count, buf, to);
+}
+
+/* The rows of a value, held against its type. */
+static int self_load(struct self *s, struct in *in, const drep_type *type)
+{
+    bool used[DREP_CODE_MAX + 1] = {false};
+    struct self_rec rec;
+    int n = 0, err = self_get(in, &rec);
+
+    if (err != 0)
+        return fail(err, "value: %s", in->why);
+    if ((err = type_each_code(type, mark_code, used)) != 0)
+        return err;
+    for (int code = 1; code <= DREP_CODE_MAX; code++) {
+        if (!used[code])
+            continue;
+        if (n < rec.n)
+            s->table.row[code] = (drep_encoding){.code = (uint16_t)code,
+                                                 .format = rec.row[n].format,
+                                                 .order = DREP_BIG,
+                                                 .size = rec.row[n].size,
+                                                 .align = 1};
+        n++;
+    }
+    if (n != rec.n)
+        return fail(DREP_ERR_FORMAT, "a value with %d rows for %d datatypes", rec.n, n);
+    if ((err = rep_table_check(&s->table)) != 0)
+        return err;
+    return self_open(s, type);
+}
+
+/* The rows of a value, and its items; `in` stands behind them then. */
+static int value_open(struct self *s, struct in *in, const struct span *value,
+                      const drep_type *type, int64_t count, const uint8_t **items)
+{
+    uint64_t bytes = 0;
+    int err;
+
+    memset(s, 0, sizeof *s);
+    in_init(in, value->p, value->len);
+    if ((err = self_load(s, in, type)) != 0)
+        return err;
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)s->prog.extent, &bytes) ||
+        bytes > in_left(in)) {
+        prog_release(&s->prog);
+        return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
+                    value->len);
+    }
+    *items = in_bytes(in, (size_t)bytes);
+    return 0;
+}
+
+/* Holds the variable parts of an open value against what stands behind its items. */
+static int value_heap(const struct self *s, const drep_type *type, int64_t count,
+                      const uint8_t *items, const uint8_t *heap, size_t size)
+{
+    return type->variable
+               ? conv_heap_check(&s->sizes, PROG_PACKED, &s->prog, items, count, heap, size)
+               : 0;
+}
+
+int value_check(const struct span *value, const drep_type *type, int64_t count)
+{
+    const uint8_t *items;
+    struct self s;
+    struct in in;
+    size_t rest;
+    int err = value_open(&s, &in, value, type, count, &items);
+
+    if (err != 0)
+        return err;
+    rest = in_left(&in);
+    if (!type->variable && rest > 0)
+        err = fail(DREP_ERR_FORMAT, "a value of %lld elements with %zu bytes behind them",
+                   (long long)count, rest);
+    if (err == 0)
+        err = value_heap(&s, type, count, items, in_bytes(&in, rest), rest);
+    prog_release(&s.prog);
+    return err;
+}
+
+/* A value with the row that it has here: nothing needs to be made for it. */
+static int plan_value(const struct value_plan *p, const struct span *value, int64_t count,
+                      void *buf)
+{
+    struct conv c;
+    uint64_t bytes;
+
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)p->self.prog.extent, &bytes) ||
+        bytes > value->len - PLAN_HEAD)
+        return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
+                    value->len);
+    if (count == 1 && p->get.size > 0) {
+        turn(&p->get, buf, value->p + PLAN_HEAD);
+        return 0;
+    }
+    c = p->read;
+    return conv_read(&c, buf, 0, value->p + PLAN_HEAD, p->self.prog.extent, count);
+}
+
+static int value_take(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
+                      const drep_type *want, void *buf)
+{
+    struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
+    int64_t tiles = want->items > 0 ? count * type->items / want->items : 0;
+    const uint8_t *items;
+    struct self s;
+    struct conv c;
+    struct in in;
+    int err = value_open(&s, &in, value, type, count, &items);
+
+    if (err != 0)
+        return err;
+    if (err == 0)
+        err = conv_init_table(&c, f, &ft, &s.table, &s.sizes, &s.prog, want, false);
+    if (err == 0) {
+        c.heap_size = in_left(&in);
+        c.heap = in_bytes(&in, c.heap_size);
+        err = value_heap(&s, type, count, items, c.heap, c.heap_size);
+    }
+    if (err == 0) {
+        conv_clear(want, tiles, buf);
+        err = conv_read(&c, buf, 0, items, s.prog.extent, count);
+        if (err != 0)
+            drep_vlen_free(want, tiles, buf);
+    }
+    prog_release(&s.prog);
+    return err;
+}
+
+int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
+              const drep_type *want, void *buf)
+{
+    const struct value_plan *plan = NULL;
+    int err = want == type ? plan_get(f, type, &plan) : 0;
+
+    if (err != 0)
+        return err;
+    if (plan != NULL && value->len >= PLAN_HEAD && memcmp(value->p, plan->head, PLAN_HEAD) == 0)
+        return plan_value(plan, value, count, buf);
+    return value_take(f, value, type, count, want, buf);
+}
+
+int value_stored(drep_file *f, const struct span *value, const struct ftype *ft, uint8_t *out)
+{
+    struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
+    const uint8_t *items;
+    struct self s;
+    struct in in;
+    int err = value_open(&s, &in, value, ft->type, 1, &items);
+
+    if (err != 0)
+        return err;
+    err = rep_convert(out, &(struct rep_side){&ft->stored, header_table(f, true), 0}, items,
+                      &(struct rep_side){&s.prog, &s.table, 0}, ft->type->items, &opts, NULL);
+    prog_release(&s.prog);
+    return err;
+}
+
+int value_settle(drep_file *f, uint8_t *value, size_t len, const struct ftype *ft, int range,
+                 drep_report *report)
+{
+    struct rep_opts in_opts = {.range = range, .value_range = range, .report = report};
+    struct rep_opts out_opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
+    struct span span = {value, len};
+    struct rep_side self, file;
+    const uint8_t *items;
+    uint8_t *stored;
+    struct self s;
+    struct in in;
+    int err;
+
+    if (ft->type->variable || header_table(f, true) == NULL)
+        return 0;
+    if ((err = value_open(&s, &in, &span, ft->type, 1, &items)) != 0)
+        return err;
+    self = (struct rep_side){&s.prog, &s.table, 0};
+    file = (struct rep_side){&ft->stored, header_table(f, true), 0};
+    stored = mem_zalloc(1, (uint64_t)ft->stored.extent + 1);
+    err = stored == NULL
+              ? fail(DREP_ERR_NOMEM, "out of memory")
+              : rep_convert(stored, &file, items, &self, ft->type->items, &in_opts, NULL);
+    if (err == 0)
+        err = rep_convert(value + (items - value), &self, stored, &file, ft->type->items, &out_opts,
+                          NULL);
+    mem_free(stored);
+    prog_release(&s.prog);
+    return err == DREP_ERR_TYPE ? 0 : err; /* references are the same everywhere */
+}
+
+int value_refs(struct buf *value, const drep_type *type, int64_t count,
+               uint64_t (*map)(void *ctx, uint64_t id), void *ctx)
+{
+    struct span span = {value->p, value->len};
+    struct refs refs = {.map = map, .ctx = ctx};
+    const uint8_t *items;
+    struct self s;
+    struct in in;
+    int err = value_open(&s, &in, &span, type, count, &items);
+
+    if (err != 0)
+        return err;
+    refs.sizes = &s.sizes;
+    refs.heap = value->p + in.at;
+    refs.heap_size = in_left(&in);
+    err = refs_map(&refs, &s.prog, value->p + (items - span.p), count, 0);
+    prog_release(&s.prog);
+    return err;
+}

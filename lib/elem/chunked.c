@@ -1,0 +1,344 @@
+/* chunked.c - elements of chunked datasets, and whatever selects single elements.
+ *
+ * One part is what of the selection falls into one chunk.  Parts are independent: reads share
+ * them between threads, writes of whole chunks too. */
+#include "elem/transfer.h"
+
+#include <string.h>
+
+#define NEIGHBOURS 16                   /* elements of a run whose shuffle is undone alone */
+#define STAGED ((int64_t)16 << 10)      /* bytes of it before they are converted */
+#define BATCH 1024                      /* chunks that are written at once */
+#define SHARED_MIN ((uint64_t)64 << 10) /* bytes of a read that two threads may share, */
+#define PART_MIN ((uint64_t)16 << 10)   /* if there are so many in each part; */
+#define PIECES_MAX 8                    /* they cut it into so many pieces then */
+
+/* ---- reading ---- */
+
+/* Reads elements whose bytes are still shuffled. */
+struct shuffled {
+    struct transfer *t;
+    struct conv *c;
+    struct buf *room;
+    const uint8_t *p;
+    uint64_t size, unit;
+};
+
+static int shuffled_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    const struct shuffled *s = ctx;
+    struct transfer *t = s->t;
+    int64_t es = t->ds->esize, most = step == 1 ? STAGED / es + 1 : 1;
+    int err = 0;
+
+    if (step == 1 && s->c->copy) {
+        chunk_unshuffle(s->p, s->size, s->unit, bytes_of(t->ds, at), bytes_of(t->ds, n),
+                        plain_memory(t, mem));
+        if (s->c->opts.report != NULL)
+            s->c->report.items += n * s->c->stored->items;
+        return 0;
+    }
+    for (int64_t now; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+        now = n < most ? n : most;
+        err = buf_reserve(s->room, bytes_of(t->ds, now));
+        if (err != 0)
+            return err;
+        chunk_unshuffle(s->p, s->size, s->unit, bytes_of(t->ds, at), bytes_of(t->ds, now),
+                        s->room->p);
+        err = conv_read(s->c, t->mem, mem, s->room->p, es, now);
+    }
+    return err;
+}
+
+/* Does every run have so many neighbours that a shuffle need not be undone for all? */
+static bool long_runs(const struct transfer *t)
+{
+    int64_t len[DREP_MAX_RANK];
+
+    if (!selection_is_box(t->sel))
+        return false;
+    for (int d = 0; d < t->sel->rank; d++)
+        len[d] = t->ds->rec.chunk[d];
+    return selection_run_len(t->sel, len) >= NEIGHBOURS;
+}
+
+/* A chunk that is decoded whole: its elements, then what is missing. */
+static int read_whole(struct mover *m, struct work *w, const struct part *p)
+{
+    struct transfer *t = m->t;
+    struct conv *c = &m->c;
+    drep_dataset *ds = t->ds;
+    uint64_t full = ds->chunks.payload, size = 0, unit = 0;
+    struct in_memory s = {t, c, NULL};
+    const uint8_t *bytes = NULL;
+    struct buf *b = work_buf(w);
+    int keep = ds->chunks.fits || bytes_of(ds, p->n) < full;
+    int err = chunk_shuffled(w, keep, long_runs(t) ? (uint64_t)ds->esize : 0, &bytes, &size, &unit);
+
+    if (err != 0)
+        return err;
+    if (unit != 0)
+        return part_runs(m, p, shuffled_run, NULL, &(struct shuffled){t, c, b, bytes, size, unit});
+    s.payload = (uint8_t *)(uintptr_t)bytes;
+    if (size < full) { /* without variable parts, else it was refused */
+        if ((err = buf_reserve(b, full)) != 0)
+            return err;
+        if (size > 0)
+            memcpy(b->p, bytes, (size_t)size);
+        if ((err = fill_bytes(ds, b->p + size, size, full - size)) != 0)
+            return err;
+        s.payload = b->p;
+    }
+    c->heap = size > full ? bytes + full : NULL;
+    c->heap_size = size > full ? (size_t)(size - full) : 0;
+    return part_runs(m, p, memory_run, NULL, &s);
+}
+
+static int read_chunk(struct mover *m, struct work *w, const struct part *p)
+{
+    struct transfer *t = m->t;
+    struct conv *c = &m->c;
+    struct filler f = {t, c, work_buf(w), false};
+    struct gather g;
+    uint64_t size;
+    int whole, err;
+
+    err = chunk_at(w, &t->ds->chunks, p->coord, &size, &whole);
+    if (err != 0)
+        return err;
+    if (whole)
+        return read_whole(m, w, p);
+    if (size == 0)
+        return part_runs(m, p, fill_run, NULL, &f);
+    gather_init(&g, t, c, w, size);
+    return part_runs(m, p, gather_run, gather_flush, &g);
+}
+
+/* What one thread does at a time: a part, or a piece of one. */
+struct share {
+    struct transfer *t;
+    int64_t pieces; /* of each part; cut in */
+    int dim;        /* this dimension, */
+    int64_t len;    /* so many of the chunk's indices each */
+};
+
+/* Leaves of a box's part what falls into this piece of the chunk. */
+static void narrow(const struct share *s, int64_t piece, struct part *p)
+{
+    const struct span_dim *dim = &s->t->sel->dim[s->dim];
+    int64_t low = p->from[s->dim] + piece * s->len, high = low + s->len;
+    int64_t n = p->k1[s->dim] - p->k0[s->dim], k0, k1;
+
+    if (p->n == 0)
+        return;
+    k0 = span_first(dim, low);
+    k1 = piece + 1 < s->pieces ? span_first(dim, high) : p->k1[s->dim];
+    p->k0[s->dim] = k0 > p->k0[s->dim] ? k0 : p->k0[s->dim];
+    p->k1[s->dim] = k1 < p->k1[s->dim] ? k1 : p->k1[s->dim];
+    k0 = p->k1[s->dim] - p->k0[s->dim];
+    p->n = k0 > 0 ? p->n / n * k0 : 0;
+}
+
+static int read_piece(const struct share *s, struct work *w, int64_t i)
+{
+    struct transfer *t = s->t;
+    struct part p;
+    struct mover m;
+    int err;
+
+    part_of(t, i / s->pieces, &p);
+    if (s->pieces > 1)
+        narrow(s, i % s->pieces, &p);
+    if (p.n == 0)
+        return 0;
+    if ((err = part_begin(&m, t, p.n)) != 0)
+        return err;
+    err = read_chunk(&m, w, &p);
+    chunk_leave(w);
+    return name_chunk(t, &p, part_end(&m, err));
+}
+
+static int read_share(void *ctx, int64_t i)
+{
+    const struct share *s = ctx;
+    struct store *st = s->t->ds->file->st;
+    struct work *w = work_take(st);
+    int err;
+
+    if (w == NULL)
+        return DREP_ERR_NOMEM;
+    err = read_piece(s, w, i);
+    work_give(st, w);
+    return err;
+}
+
+static int read_alone(const struct share *s)
+{
+    struct store *st = s->t->ds->file->st;
+    struct work *w = work_take(st);
+    int err = w == NULL ? DREP_ERR_NOMEM : 0;
+
+    if (err == 0)
+        work_threads(w, s->t->threads);
+    for (int64_t i = 0; err == 0 && i < s->t->nparts; i++)
+        err = read_piece(s, w, i);
+    work_give(st, w);
+    return err;
+}
+
+/* Bytes that must be moved or decoded, roughly. */
+static uint64_t effort(const struct transfer *t)
+{
+    const drep_dataset *ds = t->ds;
+    uint64_t payload = ds->chunks.payload, parts = (uint64_t)t->nparts, run, blocks;
+    int64_t len[DREP_MAX_RANK];
+
+    if (t->ds->rec.nfilters > 0 || t->ds->ft->type->variable)
+        return parts > 1 && payload >= FMT_SUM_BLOCK ? PARALLEL_MIN : 0;
+    if (!selection_is_box(t->sel))
+        return parts * FMT_SUM_BLOCK;
+    for (int d = 0; d < t->sel->rank; d++)
+        len[d] = ds->rec.chunk[d];
+    run = bytes_of(ds, selection_run_len(t->sel, len));
+    run = run < payload ? run : payload;
+    blocks = bytes_of(ds, t->sel->count) / run * (run < FMT_SUM_BLOCK ? FMT_SUM_BLOCK : run);
+    return parts < blocks / payload ? parts * payload : blocks;
+}
+
+/* Cuts a part between cells, which are what stays in memory. */
+static void cut_parts(struct share *s)
+{
+    const struct object_rec *r = &s->t->ds->rec;
+    uint64_t row = (uint64_t)s->t->ds->esize, cell = s->t->ds->chunks.cell;
+
+    while (s->dim < r->rank - 1 && s->t->sel->dim[s->dim].n == 1)
+        s->dim++;
+    for (int d = s->dim + 1; d < r->rank; d++)
+        row *= (uint64_t)r->chunk[d];
+    s->len = row < cell ? (int64_t)(cell / row) : 1;
+    s->pieces = (r->chunk[s->dim] - 1) / s->len + 1;
+    if (s->pieces > PIECES_MAX) {
+        s->len *= (s->pieces - 1) / PIECES_MAX + 1;
+        s->pieces = (r->chunk[s->dim] - 1) / s->len + 1;
+    }
+}
+
+/* Threads pay where there is much to do, or where a little has large pieces. */
+static int read_parts(struct transfer *t)
+{
+    struct share s = {.t = t, .pieces = 1};
+    uint64_t bytes = effort(t);
+    int threads = threads_for(t, bytes);
+
+    /* A part is one transfer of a user's functions, which is not cut. */
+    if (threads == 1 && t->threads > 1 && !conv_calls(&t->conv) && t->nparts > 0 &&
+        t->ds->chunks.cell != 0 && selection_is_box(t->sel) && bytes >= SHARED_MIN &&
+        bytes / (uint64_t)t->nparts >= PART_MIN) {
+        threads = t->threads;
+        cut_parts(&s);
+    }
+    return threads <= 1 ? read_alone(&s) : pool_run(threads, t->nparts * s.pieces, read_share, &s);
+}
+
+int chunked_read(struct transfer *t)
+{
+    return parts_each(t, read_parts);
+}
+
+/* ---- writing unfiltered chunks ---- */
+
+/* Chunks that are written whole, until there are enough of them. */
+struct whole {
+    struct transfer *t;
+    uint64_t n;
+    int64_t part[BATCH];
+    uint64_t *coord;
+};
+
+static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
+                       const uint8_t **bytes)
+{
+    const struct whole *b = ctx;
+    struct buf *room = work_buf(w);
+    struct part p;
+    int err = buf_reserve(room, size);
+
+    (void)from;
+    if (err != 0)
+        return err;
+    part_of(b->t, b->part[i], &p);
+    *bytes = room->p;
+    return name_chunk(b->t, &p, part_payload(b->t, &p, room->p, size));
+}
+
+static int whole_flush(struct whole *b)
+{
+    drep_dataset *ds = b->t->ds;
+    struct chunk_source from = {whole_bytes, b, UINT64_MAX, 1};
+    uint64_t n = b->n;
+
+    if (n == 0)
+        return 0;
+    b->n = 0;
+    from.threads = threads_for(b->t, n * ds->chunks.payload);
+    return chunks_write(&ds->chunks, b->coord, n, ds->chunks.payload, &from);
+}
+
+static int write_some(struct transfer *t, const struct part *p)
+{
+    struct buf b = {0};
+    struct mover m;
+    struct scatter s = {.c = &m.c, .coord = p->coord, .b = &b};
+    int err = part_begin(&m, t, p->n);
+
+    if (err != 0)
+        return err;
+    s.t = m.t;
+    err = part_end(&m, part_runs(&m, p, scatter_run, scatter_flush, &s));
+    buf_release(&b);
+    return name_chunk(t, p, err);
+}
+
+static int write_parts(struct transfer *t)
+{
+    struct whole *b = mem_zalloc(1, sizeof *b);
+    uint64_t rank = (uint64_t)t->ds->chunks.rank;
+    struct part p;
+    int err = 0;
+
+    if (b == NULL)
+        return DREP_ERR_NOMEM;
+    b->t = t;
+    b->coord =
+        mem_array((t->nparts < BATCH ? (uint64_t)t->nparts : BATCH) * rank + 1, sizeof *b->coord);
+    if (b->coord == NULL)
+        err = DREP_ERR_NOMEM;
+    for (int64_t i = 0; err == 0 && i < t->nparts; i++) {
+        part_of(t, i, &p);
+        if (p.n == 0)
+            continue;
+        /* A contiguous dataset's last slab is as long as the dataset. */
+        if (p.n == p.all && (t->ds->rec.layout == FMT_CHUNKED || p.all == chunk_elements(t->ds))) {
+            memcpy(b->coord + b->n * rank, p.coord, (size_t)rank * sizeof *b->coord);
+            b->part[b->n++] = i;
+            if (b->n == BATCH)
+                err = whole_flush(b);
+            continue;
+        }
+        err = whole_flush(b);
+        if (err == 0)
+            err = write_some(t, &p);
+    }
+    if (err == 0)
+        err = whole_flush(b);
+    mem_free(b->coord);
+    mem_free(b);
+    return err;
+}
+
+int chunked_write(struct transfer *t)
+{
+    if (t->ds->rec.nfilters > 0 || t->ds->ft->type->variable)
+        return collected_write(t);
+    return parts_each(t, write_parts);
+}

@@ -1,0 +1,377 @@
+/* contiguous.c - elements of datasets whose chunks are slabs of one sequence.
+ *
+ * A box is runs of the flat sequence.  Long ones are shared between threads slab by slab,
+ * many short ones by cutting the box. */
+#include "elem/transfer.h"
+
+#include <string.h>
+
+#define LONG_RUN ((uint64_t)4 << 20) /* bytes that are shared slab by slab */
+#define PIECE ((uint64_t)256 << 10)  /* converted, summed and written while in the cache */
+#define SHARES 4                     /* of a box for each thread, so that all end together */
+
+/* ---- reading ---- */
+
+/* Reads flat runs that come upwards. */
+struct flat_reader {
+    struct mover m;
+    struct work *w;
+    struct gather g;
+    struct filler f;
+    int64_t slab; /* at hand, -1: none */
+    uint64_t size;
+    int64_t low, high; /* slabs from low to high - 1 are read, the others left out */
+};
+
+static int reader_begin(struct flat_reader *r, struct transfer *t)
+{
+    int64_t slab = (int64_t)t->ds->rec.slab, n = t->sel->count;
+    int err = part_begin(&r->m, t, n < slab ? n : slab);
+
+    if (err != 0)
+        return err;
+    r->slab = -1;
+    r->low = 0;
+    r->high = INT64_MAX;
+    r->w = work_take(t->ds->file->st);
+    if (r->w == NULL)
+        return part_end(&r->m, DREP_ERR_NOMEM);
+    r->f = (struct filler){r->m.t, &r->m.c, work_buf(r->w), false};
+    return 0;
+}
+
+static int leave_slab(struct flat_reader *r, int err)
+{
+    if (r->slab < 0)
+        return err;
+    err = part_flush(&r->m, err);
+    chunk_leave(r->w);
+    r->slab = -1;
+    return err;
+}
+
+static int reader_end(struct flat_reader *r, int err)
+{
+    struct store *st = r->m.t->ds->file->st;
+
+    err = part_end(&r->m, leave_slab(r, err));
+    work_give(st, r->w);
+    return err;
+}
+
+static int enter_slab(struct flat_reader *r, int64_t slab)
+{
+    uint64_t coord = (uint64_t)slab;
+    int whole, err = leave_slab(r, 0);
+
+    if (err == 0)
+        err = chunk_at(r->w, &r->m.t->ds->chunks, &coord, &r->size, &whole);
+    if (err != 0)
+        return err;
+    r->slab = slab;
+    gather_init(&r->g, r->m.t, &r->m.c, r->w, r->size);
+    if (r->size == 0)
+        part_take(&r->m, fill_run, NULL, &r->f);
+    else
+        part_take(&r->m, gather_run, gather_flush, &r->g);
+    return 0;
+}
+
+static int read_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct flat_reader *r = ctx;
+    int64_t slab_n = (int64_t)r->m.t->ds->rec.slab, now;
+    int err = 0;
+
+    for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+        int64_t slab = at / slab_n, in = at % slab_n;
+
+        now = (slab_n - in - 1) / step + 1;
+        now = now < n ? now : n;
+        if (slab < r->low || slab >= r->high)
+            continue;
+        if (slab != r->slab)
+            err = enter_slab(r, slab);
+        if (err == 0)
+            err = part_run(&r->m, in, step, now, mem);
+    }
+    return err;
+}
+
+/* A long run, or a share of a box. */
+struct flat_work {
+    struct transfer *t;
+    int64_t at, n, mem;
+    int dim; /* of the box that is cut */
+    int64_t shares;
+};
+
+static int read_slab(void *ctx, int64_t i)
+{
+    const struct flat_work *f = ctx;
+    int64_t slab_n = (int64_t)f->t->ds->rec.slab, slab = f->at / slab_n + i;
+    int64_t from = slab * slab_n > f->at ? slab * slab_n : f->at;
+    int64_t to = (slab + 1) * slab_n < f->at + f->n ? (slab + 1) * slab_n : f->at + f->n;
+    struct flat_reader r;
+    int err = reader_begin(&r, f->t);
+
+    if (err != 0)
+        return err;
+    err = read_flat(&r, from, 1, to - from, f->mem + from - f->at);
+    return reader_end(&r, err);
+}
+
+static int read_long(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct flat_work *f = ctx;
+    int64_t slab_n = (int64_t)f->t->ds->rec.slab;
+
+    (void)step; /* a long run has none */
+    f->at = at;
+    f->n = n;
+    f->mem = mem;
+    return pool_run(f->t->threads, (at + n - 1) / slab_n - at / slab_n + 1, read_slab, f);
+}
+
+static void whole_box(const struct transfer *t, int64_t *k0, int64_t *k1, int64_t *from,
+                      int64_t *len)
+{
+    for (int d = 0; d < t->sel->rank; d++) {
+        k0[d] = from[d] = 0;
+        k1[d] = t->sel->dim[d].n;
+        len[d] = (int64_t)t->ds->rec.len[d];
+    }
+}
+
+static int read_share(void *ctx, int64_t i)
+{
+    const struct flat_work *f = ctx;
+    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+    int64_t n = f->t->sel->rank > 0 ? f->t->sel->dim[f->dim].n : 1;
+    struct flat_reader r;
+    int err = reader_begin(&r, f->t);
+
+    if (err != 0)
+        return err;
+    whole_box(f->t, k0, k1, from, len);
+    if (f->t->sel->rank > 0) {
+        k0[f->dim] = n / f->shares * i + (i < n % f->shares ? i : n % f->shares);
+        k1[f->dim] = k0[f->dim] + n / f->shares + (i < n % f->shares);
+    }
+    err = selection_runs(f->t->sel, k0, k1, from, len, read_flat, &r);
+    return reader_end(&r, err);
+}
+
+/* What a share of the slabs holds of a box.  They are cut nowhere else: what a box takes of a
+ * slab is one transfer of a user's functions. */
+struct slab_work {
+    struct transfer *t;
+    int64_t first, slabs, shares; /* slabs of the box: the first, how many; cut into */
+    int dim;                      /* the first dimension with more than one index, in which */
+    int64_t base, unit;           /* index i begins at element base + i * unit */
+};
+
+static int read_slabs(void *ctx, int64_t i)
+{
+    const struct slab_work *f = ctx;
+    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+    const struct drep_selection *sel = f->t->sel;
+    int64_t slab_n = (int64_t)f->t->ds->rec.slab;
+    struct flat_reader r;
+    int err = reader_begin(&r, f->t);
+
+    if (err != 0)
+        return err;
+    r.low = f->first + f->slabs * i / f->shares;
+    r.high = f->first + f->slabs * (i + 1) / f->shares;
+    whole_box(f->t, k0, k1, from, len);
+    if (sel->rank > 0) { /* the indices of which these slabs hold something */
+        k0[f->dim] = span_first(&sel->dim[f->dim], (r.low * slab_n - f->base) / f->unit);
+        k1[f->dim] = span_first(&sel->dim[f->dim], (r.high * slab_n - f->base - 1) / f->unit + 1);
+    }
+    err = selection_runs(sel, k0, k1, from, len, read_flat, &r);
+    return reader_end(&r, err);
+}
+
+/* A box that a user's functions convert. */
+static int read_box_called(struct transfer *t)
+{
+    const struct drep_selection *sel = t->sel;
+    struct slab_work f = {.t = t, .shares = 1, .unit = 1};
+    int64_t slab_n = (int64_t)t->ds->rec.slab, low = 0, high = 0;
+    int threads = threads_for(t, bytes_of(t->ds, sel->count));
+
+    while (f.dim < sel->rank - 1 && sel->dim[f.dim].n == 1)
+        f.dim++;
+    for (int d = 0; d < sel->rank; d++) {
+        int64_t len = (int64_t)t->ds->rec.len[d];
+
+        low = low * len + span_at(&sel->dim[d], 0);
+        high = high * len + span_at(&sel->dim[d], sel->dim[d].n - 1);
+        f.base = f.base * len + (d < f.dim ? span_at(&sel->dim[d], 0) : 0);
+        f.unit *= d > f.dim ? len : 1;
+    }
+    f.first = low / slab_n;
+    f.slabs = high / slab_n - f.first + 1;
+    if (threads > 1)
+        f.shares = f.slabs < SHARES * threads ? f.slabs : SHARES * threads;
+    return pool_run(threads, f.shares, read_slabs, &f);
+}
+
+static int read_box(struct transfer *t)
+{
+    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+    struct flat_work f = {.t = t, .shares = 1};
+    uint64_t run, bytes;
+    int threads;
+
+    if (conv_calls(&t->conv))
+        return read_box_called(t);
+    whole_box(t, k0, k1, from, len);
+    run = bytes_of(t->ds, selection_run_len(t->sel, len));
+    bytes = bytes_of(t->ds, t->sel->count);
+    if (t->threads > 1 && run >= LONG_RUN)
+        return selection_runs(t->sel, k0, k1, from, len, read_long, &f);
+    if (run < FMT_SUM_BLOCK) /* what must be read */
+        bytes = bytes / run * FMT_SUM_BLOCK;
+    threads = threads_for(t, bytes);
+    while (f.dim < t->sel->rank - 1 && t->sel->dim[f.dim].n == 1)
+        f.dim++;
+    if (threads > 1 && t->sel->rank > 0)
+        f.shares =
+            t->sel->dim[f.dim].n < SHARES * threads ? t->sel->dim[f.dim].n : SHARES * threads;
+    return pool_run(threads, f.shares, read_share, &f);
+}
+
+/* ---- writing ---- */
+
+struct flat_writer {
+    struct transfer *t;
+    struct mover m; /* of slabs that are written in part */
+    struct scatter s;
+    struct buf b;
+    uint64_t coord; /* of the slab that s is in */
+    int64_t mem;    /* whole slabs: number of the first element */
+};
+
+/* Bytes of slab i of those that are written whole. */
+static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
+                      const uint8_t **p)
+{
+    const struct flat_writer *f = ctx;
+    drep_dataset *ds = f->t->ds;
+    int64_t es = ds->esize, n = (int64_t)size / es;
+    int64_t mem = f->mem + (int64_t)i * (int64_t)ds->rec.slab + (int64_t)from / es;
+    struct buf *b = work_buf(w);
+    struct conv c;
+    int err;
+
+    if (f->t->conv.copy && f->t->conv.opts.report == NULL) {
+        *p = (const uint8_t *)plain_memory(f->t, mem);
+        return 0;
+    }
+    if ((err = buf_reserve(b, size)) != 0)
+        return err;
+    conv_begin(f->t, &c);
+    if (header_layout(ds->file) == PROG_STRUCT)
+        memset(b->p, 0, (size_t)size); /* gaps are zeros */
+    err = conv_write(&c, f->t->mem, mem, b->p, es, n);
+    conv_end(f->t, &c);
+    *p = b->p;
+    return err;
+}
+
+/* n whole slabs, all of `len` elements. */
+static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t len, int64_t mem)
+{
+    drep_dataset *ds = f->t->ds;
+    struct chunk_source from = {slab_bytes, f, PIECE, 1};
+    uint64_t *coords = mem_array((uint64_t)n, sizeof *coords);
+    int err;
+
+    if (coords == NULL)
+        return DREP_ERR_NOMEM;
+    for (int64_t i = 0; i < n; i++)
+        coords[i] = (uint64_t)(slab + i);
+    /* Pieces are whole elements, and a slab is one transfer of a user's functions. */
+    if (PIECE % (uint64_t)ds->esize != 0 || conv_calls(&f->t->conv))
+        from.piece = UINT64_MAX;
+    from.threads = threads_for(f->t, bytes_of(ds, n * len));
+    f->mem = mem;
+    err = chunks_write(&ds->chunks, coords, (uint64_t)n, bytes_of(ds, len), &from);
+    mem_free(coords);
+    return err;
+}
+
+/* Elements that a slab has in the dataset as it is now. */
+static int64_t slab_len(const drep_dataset *ds, int64_t slab)
+{
+    int64_t left = dataset_count(ds) - slab * (int64_t)ds->rec.slab;
+
+    return left < (int64_t)ds->rec.slab ? left : (int64_t)ds->rec.slab;
+}
+
+static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t step, int64_t n,
+                      int64_t mem)
+{
+    int err = 0;
+
+    if (f->coord != (uint64_t)slab)
+        err = part_flush(&f->m, 0);
+    f->coord = (uint64_t)slab;
+    return err != 0 ? err : part_run(&f->m, in, step, n, mem);
+}
+
+static int write_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct flat_writer *f = ctx;
+    drep_dataset *ds = f->t->ds;
+    int64_t slab_n = (int64_t)ds->rec.slab, now;
+    int err = 0;
+
+    for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+        int64_t slab = at / slab_n, in = at % slab_n, len = slab_len(ds, slab);
+
+        now = (slab_n - in - 1) / step + 1;
+        now = now < n ? now : n;
+        if (step > 1 || in > 0 || now < len) {
+            err = write_part(f, slab, in, step, now, mem);
+            continue;
+        }
+        err = part_flush(&f->m, 0);
+        if (len == slab_n)
+            now = n / slab_n * slab_n;
+        if (err == 0)
+            err = write_slabs(f, slab, len == slab_n ? now / slab_n : 1, len, mem);
+    }
+    return err;
+}
+
+static int write_box(struct transfer *t)
+{
+    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+    struct flat_writer *f = mem_zalloc(1, sizeof *f);
+    int64_t slab = (int64_t)t->ds->rec.slab, n = t->sel->count;
+    int err = f == NULL ? DREP_ERR_NOMEM : part_begin(&f->m, t, n < slab ? n : slab);
+
+    if (err != 0) {
+        mem_free(f);
+        return err;
+    }
+    f->t = t;
+    f->s = (struct scatter){.t = f->m.t, .c = &f->m.c, .coord = &f->coord, .b = &f->b};
+    part_take(&f->m, scatter_run, scatter_flush, &f->s);
+    whole_box(t, k0, k1, from, len);
+    err = selection_runs(t->sel, k0, k1, from, len, write_flat, f);
+    err = part_end(&f->m, part_flush(&f->m, err));
+    buf_release(&f->b);
+    mem_free(f);
+    return err;
+}
+
+int contiguous_run(struct transfer *t)
+{
+    if (!selection_is_box(t->sel))
+        return t->writing ? chunked_write(t) : chunked_read(t);
+    return t->writing ? write_box(t) : read_box(t);
+}

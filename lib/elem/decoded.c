@@ -1,0 +1,360 @@
+/* decoded.c - writing chunks that are decoded whole: filtered ones, and those with heaps.
+ *
+ * A chunk that is written whole is encoded at once, by several threads.  Parts of chunks
+ * change them in memory, where they wait for more. */
+#include "elem/transfer.h"
+
+#include <string.h>
+
+#define UNDO_MAX ((uint64_t)8 << 20)   /* bytes of earlier changes that an operation may note */
+#define WASTE_MIN ((size_t)64 << 10)   /* of a heap, below which it is left alone */
+#define EDITS 256                      /* parts that are changed at once, */
+#define EDIT_BYTES ((uint64_t)8 << 20) /* and bytes of their chunks */
+#define LOOK_MAX ((int64_t)1 << 16)    /* parts that are looked at before an operation begins */
+
+/* ---- heaps ---- */
+
+int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
+{
+    heap->len = 0;
+    return conv_heap_move(ds->file, &ds->ft->stored, b->p,
+                          ds->esize > 0 ? (int64_t)(fixed / (size_t)ds->esize) : 0, b->p + fixed,
+                          b->len - fixed, heap, 0);
+}
+
+int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
+{
+    int err = buf_reserve(b, fixed + heap->len);
+
+    if (err == 0 && heap->len > 0)
+        memcpy(b->p + fixed, heap->p, heap->len);
+    b->len = fixed + heap->len;
+    return err;
+}
+
+/* What is missing of a payload becomes fill; *shared: its variable parts are one content. */
+static int complete(drep_dataset *ds, struct buf *b, bool *shared)
+{
+    uint64_t full = ds->chunks.payload, have = b->len;
+    int err = 0;
+
+    *shared = false;
+    if (have >= full)
+        return 0;
+    err = buf_reserve(b, full + ds->fill_heap.len);
+    if (err == 0)
+        err = fill_bytes(ds, b->p + have, have, full - have);
+    if (err != 0)
+        return err;
+    if (ds->fill_heap.len > 0)
+        memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
+    b->len = (size_t)full + ds->fill_heap.len;
+    *shared = ds->fill_heap.len > 0;
+    return 0;
+}
+
+int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed)
+{
+    struct work *w = work_take(ds->file->st);
+    uint64_t size = 0, have = 0;
+    const uint8_t *p = NULL;
+    bool shared;
+    int whole = 0, err;
+
+    if (w == NULL)
+        return DREP_ERR_NOMEM;
+    b->len = 0;
+    err = chunk_at(w, &ds->chunks, coord, &size, &whole);
+    if (err == 0 && whole)
+        err = chunk_payload(w, 0, &p, &size);
+    if (err == 0 && whole)
+        err = buf_set(b, p, (size_t)size);
+    if (err == 0 && !whole && size > 0) {
+        err = buf_reserve(b, size);
+        if (err == 0)
+            err = chunk_bytes(w, 0, size, b->p, &have);
+        b->len = (size_t)have;
+    }
+    chunk_leave(w);
+    work_give(ds->file->st, w);
+    if (err == 0)
+        err = complete(ds, b, &shared);
+    *fixed = (size_t)ds->chunks.payload;
+    return err;
+}
+
+/* ---- whole chunks ---- */
+
+/* The payload of a chunk of which all is written. */
+static int make_payload(struct transfer *t, const struct part *p, struct buf *b)
+{
+    drep_dataset *ds = t->ds;
+    uint64_t full = ds->chunks.payload;
+    struct buf heap = {0};
+    struct mover m;
+    struct in_memory s = {NULL, &m.c, NULL};
+    int err = buf_reserve(b, full);
+
+    if (err != 0)
+        return err;
+    b->len = (size_t)full;
+    if (!ds->ft->type->variable)
+        return part_payload(t, p, b->p, full);
+    memset(b->p, 0, (size_t)full);
+    if ((err = part_begin(&m, t, p->n)) != 0)
+        return err;
+    m.c.heap_out = &heap;
+    s.t = m.t;
+    s.payload = b->p;
+    err = part_runs(&m, p, memory_run, NULL, &s);
+    if (err == 0)
+        err = heap_append(b, (size_t)full, &heap);
+    err = part_end(&m, err);
+    buf_release(&heap);
+    return err;
+}
+
+struct encoding {
+    struct transfer *t;
+    struct pool_turns turns;
+};
+
+static int encode_part(void *ctx, int64_t i)
+{
+    struct encoding *e = ctx;
+    struct transfer *t = e->t;
+    struct chunks *cs = &t->ds->chunks;
+    struct part p;
+    struct work *w;
+    struct buf *b;
+    int err;
+
+    part_of(t, i, &p);
+    w = p.n > 0 && p.n == p.all ? work_take(cs->st) : NULL;
+    if (w == NULL) {
+        err = p.n > 0 && p.n == p.all ? DREP_ERR_NOMEM : 0;
+        if (err == 0 && pool_turn_wait(&e->turns, i))
+            return fail(DREP_ERR_STOPPED, "a chunk before it failed");
+        pool_turn_end(&e->turns, i, err);
+        return err;
+    }
+    b = work_buf(w);
+    err = make_payload(t, &p, b);
+    chunk_forget(cs, p.coord);
+    if (err != 0)
+        pool_turn_end(&e->turns, i, err);
+    else
+        err = chunk_write_turn(w, cs, p.coord, b->p, b->len, &e->turns, i);
+    work_give(cs->st, w);
+    return name_chunk(t, &p, err);
+}
+
+/* ---- parts of chunks ---- */
+
+struct edit {
+    struct mover m;
+    struct work *w;
+    struct buf *b;
+    size_t *waste;
+};
+
+/* Notes what is there, and counts the contents that nothing will refer to. */
+static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct edit *e = ctx;
+    drep_dataset *ds = e->m.t->ds;
+    int64_t es = ds->esize, each = step == 1 || step * es <= 64 ? n : 1;
+    uint8_t *p = e->b->p + at * es;
+    int err = 0;
+
+    for (int64_t i = 0; err == 0 && i < n; i += each)
+        err = chunk_note(e->w, bytes_of(ds, at + i * step), bytes_of(ds, (each - 1) * step + 1));
+    if (err == 0 && ds->ft->type->variable)
+        *e->waste += (size_t)conv_heap_weight(&e->m.c, p, step * es, n);
+    return err != 0 ? err : conv_write(&e->m.c, e->m.t->mem, mem, p, step * es, n);
+}
+
+/* A heap of its own for each element, and nothing that is not referred to. */
+static int renew(struct edit *e)
+{
+    drep_dataset *ds = e->m.t->ds;
+    size_t fixed = (size_t)ds->chunks.payload;
+    struct buf heap = {0};
+    int err = chunk_note(e->w, 0, e->b->len);
+
+    if (err == 0)
+        err = heap_renew(ds, e->b, fixed, &heap);
+    if (err == 0)
+        err = heap_append(e->b, fixed, &heap);
+    *e->waste = 0;
+    buf_release(&heap);
+    return err;
+}
+
+static int edit_runs(struct edit *e, const struct part *p)
+{
+    drep_dataset *ds = e->m.t->ds;
+    size_t full = (size_t)ds->chunks.payload;
+    struct buf heap = {0};
+    bool shared;
+    int err = complete(ds, e->b, &shared);
+
+    if (err == 0 && shared)
+        err = renew(e);
+    e->m.c.heap_out = &heap;
+    e->m.c.heap_base = err == 0 ? e->b->len - full : 0;
+    if (err == 0)
+        err = part_runs(&e->m, p, edit_run, NULL, e);
+    if (err == 0 && heap.len > 0)
+        err = heap_append(e->b, e->b->len, &heap);
+    if (err == 0 && *e->waste > WASTE_MIN && *e->waste > (e->b->len - full) / 2)
+        err = renew(e);
+    buf_release(&heap);
+    return err;
+}
+
+static int edit_part(struct transfer *t, const struct part *p)
+{
+    struct chunks *cs = &t->ds->chunks;
+    struct edit e = {.w = work_take(cs->st)};
+    int err;
+
+    if (e.w == NULL)
+        return DREP_ERR_NOMEM;
+    if ((err = part_begin(&e.m, t, p->n)) != 0) {
+        work_give(cs->st, e.w);
+        return err;
+    }
+    err = chunk_edit(e.w, cs, p->coord, 0, &e.b, &e.waste);
+    if (err == 0)
+        err = edit_runs(&e, p);
+    if (err == 0)
+        chunk_edited(e.w);
+    chunk_leave(e.w);
+    err = part_end(&e.m, err);
+    work_give(cs->st, e.w);
+    return name_chunk(t, p, err);
+}
+
+/* Where memory for chunks that wait is less than one of them: read, changed and written. */
+static int rewrite_part(struct transfer *t, const struct part *p)
+{
+    drep_dataset *ds = t->ds;
+    struct buf b = {0}, heap = {0};
+    struct mover m;
+    struct in_memory s = {NULL, &m.c, NULL};
+    size_t fixed = 0;
+    int err = part_begin(&m, t, p->n);
+
+    if (err != 0)
+        return err;
+    err = chunk_load(ds, p->coord, &b, &fixed);
+    if (err == 0 && ds->ft->type->variable)
+        err = heap_renew(ds, &b, fixed, &heap);
+    m.c.heap_out = &heap;
+    s.t = m.t;
+    s.payload = b.p;
+    if (err == 0)
+        err = part_runs(&m, p, memory_run, NULL, &s);
+    if (err == 0)
+        err = heap_append(&b, fixed, &heap);
+    if (err == 0)
+        err = chunk_write(&ds->chunks, p->coord, 1, b.p, b.len);
+    err = part_end(&m, err);
+    buf_release(&b);
+    buf_release(&heap);
+    return name_chunk(t, p, err);
+}
+
+/* ---- all parts ---- */
+
+struct some {
+    struct transfer *t;
+    int64_t *part;
+};
+
+static int edit_one(void *ctx, int64_t i)
+{
+    const struct some *s = ctx;
+    struct part p;
+
+    part_of(s->t, s->part[i], &p);
+    return edit_part(s->t, &p);
+}
+
+/* Makes room, before anything is changed, for what this batch will keep in memory. */
+static int look_ahead(struct transfer *t, int *can, int *threads)
+{
+    drep_dataset *ds = t->ds;
+    uint64_t more = 0, undo = 0, payload = ds->chunks.payload;
+    int64_t seen = 0;
+    struct part p;
+
+    if (t->nparts > LOOK_MAX)
+        more = UINT64_MAX;
+    for (int64_t i = 0; more != UINT64_MAX && i < t->nparts; i++) {
+        bool changed;
+
+        part_of(t, i, &p);
+        seen += p.n;
+        changed = p.n > 0 && chunk_is_changed(&ds->chunks, p.coord);
+        if (changed)
+            undo += p.n == p.all ? payload : 3 * bytes_of(ds, p.n);
+        else if (p.n > 0 && p.n < p.all && more <= UINT64_MAX / 2 - payload)
+            more += payload;
+    }
+    if (seen < t->sel->count) /* there are batches to come */
+        more = UINT64_MAX;
+    /* Chunks that must be decoded are worth it. */
+    *threads = more > 0 && payload >= FMT_SUM_BLOCK ? t->threads
+                                                    : threads_for(t, bytes_of(ds, t->sel->count));
+    return chunks_room(&ds->chunks, undo > UNDO_MAX ? UINT64_MAX : more, !t->begun, can);
+}
+
+/* Parts of chunks, as many at a time as there is room for. */
+static int edit_parts(struct transfer *t, int can, int threads)
+{
+    drep_dataset *ds = t->ds;
+    uint64_t payload = ds->chunks.payload;
+    int64_t most = (int64_t)(EDIT_BYTES / payload), n = 0, part[EDITS];
+    struct some some = {t, part};
+    struct part p;
+    int err = 0, ignored;
+
+    most = most < threads ? threads : most;
+    most = most > EDITS ? EDITS : most;
+    for (int64_t i = 0; err == 0 && i <= t->nparts; i++) {
+        if (i < t->nparts)
+            part_of(t, i, &p);
+        if (i < t->nparts && p.n > 0 && p.n < p.all && !can)
+            err = rewrite_part(t, &p);
+        else if (i < t->nparts && p.n > 0 && p.n < p.all)
+            part[n++] = i;
+        if (err == 0 && n > 0 && (n == most || i == t->nparts)) {
+            err = chunks_room(&ds->chunks, (uint64_t)n * payload, 0, &ignored);
+            if (err == 0)
+                err = pool_run(threads, n, edit_one, &some);
+            n = 0;
+        }
+    }
+    return err;
+}
+
+static int write_parts(struct transfer *t)
+{
+    struct encoding e = {.t = t};
+    int can = 0, threads = 1, err = look_ahead(t, &can, &threads);
+
+    t->begun = true;
+    if (err != 0)
+        return err;
+    pool_turns_init(&e.turns);
+    err = pool_run(t->threads, t->nparts, encode_part, &e);
+    pool_turns_release(&e.turns);
+    return err != 0 ? err : edit_parts(t, can, threads);
+}
+
+int collected_write(struct transfer *t)
+{
+    return parts_each(t, write_parts);
+}

@@ -1,0 +1,163 @@
+/* gather.c - reading elements that need not be decoded: exactly the blocks they stand in.
+ *
+ * Runs of a chunk come upwards.  They are collected while one window of the chunk holds them;
+ * then the blocks that they touch are read, verified and converted from, while they are in
+ * the processor's cache. */
+#include "elem/transfer.h"
+
+#include <string.h>
+
+#define BLOCK FMT_SUM_BLOCK
+#define WINDOW ((uint64_t)32 * BLOCK)
+#define DIRECT ((uint64_t)64 << 10) /* bytes that go where they belong without a window */
+
+void gather_init(struct gather *g, struct transfer *t, struct conv *c, struct work *w,
+                 uint64_t size)
+{
+    g->t = t;
+    g->c = c;
+    g->w = w;
+    g->size = size;
+    g->n = 0;
+}
+
+/* One run, whose elements stand from p on. */
+static int gather_one(struct gather *g, const uint8_t *p, int64_t step, int64_t n, int64_t mem)
+{
+    struct transfer *t = g->t;
+
+    if (step != 1 || !g->c->copy || g->c->opts.report != NULL)
+        return conv_read(g->c, t->mem, mem, p, step * t->ds->esize, n);
+    memcpy(plain_memory(t, mem), p, (size_t)bytes_of(t->ds, n));
+    return 0;
+}
+
+int gather_flush(void *gather)
+{
+    struct gather *g = gather;
+    drep_dataset *ds = g->t->ds;
+    uint64_t size = g->high - g->low, have = 0;
+    uint8_t *p = NULL;
+    int err = 0;
+
+    if (g->n == 0)
+        return 0;
+    err = chunk_window(g->w, g->low, g->high, g->blocks, g->wanted, &p, &have);
+    if (err == 0 && have < size)
+        err = fill_bytes(ds, p + have, g->low + have, size - have);
+    for (int i = 0; err == 0 && i < g->n; i++)
+        err = gather_one(g, p + (bytes_of(ds, g->run[i].at) - g->low), g->run[i].step, g->run[i].n,
+                         g->run[i].mem);
+    g->n = 0;
+    return err;
+}
+
+/* Where a window that begins with this byte may end. */
+static void begin(struct gather *g, uint64_t byte)
+{
+    uint64_t es = (uint64_t)g->t->ds->esize, cell = g->t->ds->chunks.cell;
+
+    g->low = byte / BLOCK * BLOCK;
+    g->limit = cell != 0 ? (byte / cell + 1) * cell : g->low + WINDOW;
+    if (byte + es > g->limit) /* one element that is larger */
+        g->limit = byte + es;
+    g->high = byte;
+    g->blocks = 0;
+    g->wanted = 0;
+}
+
+/* Notes the blocks of bytes [from, to). */
+static void touch(struct gather *g, uint64_t from, uint64_t to)
+{
+    uint64_t first = (from - g->low) / BLOCK, last = (to - 1 - g->low) / BLOCK;
+
+    if (last >= 64)
+        g->blocks = ~(uint64_t)0; /* of a large element: all of it is read */
+    else
+        g->blocks |= (~(uint64_t)0 >> (63 - (last - first))) << first;
+}
+
+static int direct(struct gather *g, int64_t at, int64_t n, int64_t mem)
+{
+    drep_dataset *ds = g->t->ds;
+    uint8_t *to = (uint8_t *)plain_memory(g->t, mem);
+    uint64_t offset = bytes_of(ds, at), size = bytes_of(ds, n), have = 0;
+    int err = gather_flush(g);
+
+    if (err == 0)
+        err = chunk_bytes(g->w, offset, size, to, &have);
+    if (err == 0 && have < size)
+        err = fill_bytes(ds, to + have, offset + have, size - have);
+    if (g->c->opts.report != NULL)
+        g->c->report.items += n * g->c->stored->items;
+    return err;
+}
+
+int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct gather *g = ctx;
+    drep_dataset *ds = g->t->ds;
+    uint64_t es = (uint64_t)ds->esize;
+    int64_t now;
+    int err = 0;
+
+    if (step == 1 && g->c->copy && bytes_of(ds, n) >= DIRECT && !ds->chunks.fits)
+        return direct(g, at, n, mem);
+    for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+        uint64_t byte = bytes_of(ds, at), end;
+
+        if (g->n == GATHER_RUNS || (g->n > 0 && (byte < g->low || byte + es > g->limit)))
+            err = gather_flush(g);
+        if (g->n == 0)
+            begin(g, byte);
+        now = n;
+        end = bytes_of(ds, at + (n - 1) * step + 1);
+        if (end > g->limit) {
+            now = (int64_t)((g->limit - byte) / es - 1) / step + 1;
+            end = bytes_of(ds, at + (now - 1) * step + 1);
+        }
+        if (step == 1 || step * ds->esize <= BLOCK)
+            touch(g, byte, end);
+        for (int64_t i = 0; step > 1 && step * ds->esize > BLOCK && i < now; i++)
+            touch(g, bytes_of(ds, at + i * step), bytes_of(ds, at + i * step + 1));
+        g->high = end > g->high ? end : g->high;
+        g->wanted += (uint64_t)now * es;
+        g->run[g->n].at = at;
+        g->run[g->n].step = step;
+        g->run[g->n].n = now;
+        g->run[g->n].mem = mem;
+        g->n++;
+    }
+    return err;
+}
+
+/* ---- what is not stored ---- */
+
+static int make_ready(struct filler *f)
+{
+    drep_dataset *ds = f->t->ds;
+    int64_t n = ds->esize < FILL_PIECE ? FILL_PIECE / ds->esize : 1;
+    int err = buf_reserve(f->b, bytes_of(ds, n));
+
+    if (err == 0)
+        err = fill_bytes(ds, f->b->p, 0, bytes_of(ds, n));
+    f->c->heap = ds->fill_heap.p;
+    f->c->heap_size = ds->fill_heap.len;
+    f->ready = err == 0;
+    return err;
+}
+
+int fill_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct filler *f = ctx;
+    int64_t es = f->t->ds->esize, room = es < FILL_PIECE ? FILL_PIECE / es : 1;
+    int err = f->ready ? 0 : make_ready(f);
+
+    (void)at;
+    (void)step;
+    for (int64_t now; err == 0 && n > 0; n -= now, mem += now) {
+        now = n < room ? n : room;
+        err = conv_read(f->c, f->t->mem, mem, f->b->p, es, now);
+    }
+    return err;
+}

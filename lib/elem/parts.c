@@ -1,0 +1,229 @@
+/* parts.c - what of a selection falls into which chunk.
+ *
+ * A box is cut dimension by dimension.  Points and unions become pieces, which are sorted by
+ * chunk; a batch of them at a time, so that memory stays bounded whatever is selected. */
+#include "elem/transfer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH ((size_t)1 << 16) /* pieces */
+
+/* ---- boxes ---- */
+
+static int cut_box(struct transfer *t)
+{
+    const struct object_rec *r = &t->ds->rec;
+
+    t->nparts = 1;
+    for (int d = 0; d < r->rank; d++) {
+        const struct span_dim *s = &t->sel->dim[d];
+
+        t->chunk0[d] = s->start / r->chunk[d];
+        t->apart[d] = s->n > 1 && s->block == 1 && s->stride >= r->chunk[d];
+        t->chunks[d] = t->apart[d] ? s->n : span_at(s, s->n - 1) / r->chunk[d] - t->chunk0[d] + 1;
+        if (__builtin_mul_overflow(t->nparts, t->chunks[d], &t->nparts))
+            return fail(DREP_ERR_LIMIT, "more than 2^63 chunks");
+    }
+    return 0;
+}
+
+/* Part number i of the box, by chunks in grid order.  n 0: nothing selected in it. */
+static void part_of_box(const struct transfer *t, int64_t i, struct part *p)
+{
+    const struct object_rec *r = &t->ds->rec;
+
+    p->piece = NULL;
+    p->n = 1;
+    p->all = 1;
+    for (int d = r->rank - 1; d >= 0; d--) {
+        int64_t k = i % t->chunks[d], len = r->chunk[d], inside;
+        int64_t c = t->apart[d] ? span_at(&t->sel->dim[d], k) / len : t->chunk0[d] + k;
+
+        i /= t->chunks[d];
+        p->coord[d] = (uint64_t)c;
+        p->from[d] = c * len;
+        p->len[d] = len;
+        p->k0[d] = span_first(&t->sel->dim[d], c * len);
+        p->k1[d] = span_first(&t->sel->dim[d], (c + 1) * len);
+        p->n *= p->k1[d] - p->k0[d];
+        inside = (int64_t)r->len[d] - c * len;
+        p->all *= inside < len ? inside : len;
+    }
+}
+
+/* ---- other selections ---- */
+
+/* The pieces of chunk number i of the batch. */
+static void part_of_pieces(const struct transfer *t, int64_t i, struct part *p)
+{
+    const struct object_rec *r = &t->ds->rec;
+    int64_t number;
+
+    p->piece = t->piece + t->group[i];
+    p->npieces = t->group[i + 1] - t->group[i];
+    p->n = 0;
+    for (int64_t k = 0; k < p->npieces; k++)
+        p->n += p->piece[k].n;
+    p->all = 1;
+    number = p->piece[0].chunk;
+    if (r->layout == FMT_CONTIGUOUS) {
+        int64_t left = dataset_count(t->ds) - number * (int64_t)r->slab;
+
+        p->coord[0] = (uint64_t)number;
+        p->all = left < (int64_t)r->slab ? left : (int64_t)r->slab;
+    }
+    for (int d = r->rank - 1; r->layout == FMT_CHUNKED && d >= 0; d--) {
+        int64_t len = r->chunk[d], grid = ((int64_t)r->len[d] - 1) / len + 1, inside;
+
+        p->coord[d] = (uint64_t)(number % grid);
+        number /= grid;
+        inside = (int64_t)r->len[d] - (int64_t)p->coord[d] * len;
+        p->all *= inside < len ? inside : len;
+    }
+    if (t->sel->coords != NULL)
+        p->all = INT64_MAX;
+}
+
+void part_of(const struct transfer *t, int64_t i, struct part *p)
+{
+    if (t->piece != NULL)
+        part_of_pieces(t, i, p);
+    else
+        part_of_box(t, i, p);
+}
+
+int part_runs(struct mover *m, const struct part *p, run_fn *fn, flush_fn *flush, void *ctx)
+{
+    int err = 0;
+
+    part_take(m, fn, flush, ctx);
+    if (m->stage != NULL) {
+        fn = part_run;
+        ctx = m;
+    }
+    if (p->piece == NULL)
+        err = selection_runs(m->t->sel, p->k0, p->k1, p->from, p->len, fn, ctx);
+    for (int64_t i = 0; p->piece != NULL && err == 0 && i < p->npieces; i++)
+        err = fn(ctx, p->piece[i].at, 1, p->piece[i].n, p->piece[i].mem);
+    return part_flush(m, err);
+}
+
+struct batch {
+    struct transfer *t;
+    parts_fn *fn;
+    size_t n;
+    int64_t mem;
+    bool sorted;
+};
+
+static int by_chunk(const void *a, const void *b)
+{
+    const struct cut_run *x = a, *y = b;
+
+    if (x->chunk != y->chunk)
+        return x->chunk < y->chunk ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->mem > y->mem) - (x->mem < y->mem); /* the last one written stays */
+}
+
+static int batch_end(struct batch *b)
+{
+    struct transfer *t = b->t;
+
+    if (b->n == 0)
+        return 0;
+    if (!b->sorted)
+        qsort(t->piece, b->n, sizeof *t->piece, by_chunk);
+    t->nparts = 0;
+    for (size_t i = 0; i < b->n; i++)
+        if (i == 0 || t->piece[i].chunk != t->piece[i - 1].chunk)
+            t->group[t->nparts++] = (int64_t)i;
+    t->group[t->nparts] = (int64_t)b->n;
+    b->n = 0;
+    b->sorted = true;
+    return b->fn(t);
+}
+
+static int batch_add(struct batch *b, int64_t chunk, int64_t at, int64_t n)
+{
+    struct cut_run *p = b->t->piece + b->n;
+    int err = 0;
+
+    *p = (struct cut_run){chunk, at, n, b->mem};
+    b->mem += n;
+    if (b->n > 0 && by_chunk(p - 1, p) > 0)
+        b->sorted = false;
+    if (++b->n == BATCH)
+        err = batch_end(b);
+    return err;
+}
+
+/* Neighbours of a contiguous dataset, slab by slab. */
+static int add_flat(struct batch *b, const int64_t *coord, int64_t n)
+{
+    const struct object_rec *r = &b->t->ds->rec;
+    int64_t slab = (int64_t)r->slab, at = 0, now;
+    int err = 0;
+
+    for (int d = 0; d < r->rank; d++)
+        at = at * (int64_t)r->len[d] + coord[d];
+    for (; err == 0 && n > 0; n -= now, at += now) {
+        now = slab - at % slab < n ? slab - at % slab : n;
+        err = batch_add(b, at / slab, at % slab, now);
+    }
+    return err;
+}
+
+static int add_stretch(void *ctx, const int64_t *coord, int64_t n)
+{
+    struct batch *b = ctx;
+    const struct object_rec *r = &b->t->ds->rec;
+    int64_t chunk = 0, at = 0, last, len, now;
+    int err = 0, d;
+
+    if (r->layout == FMT_CONTIGUOUS)
+        return add_flat(b, coord, n);
+    for (d = 0; d < r->rank - 1; d++) {
+        chunk = chunk * (((int64_t)r->len[d] - 1) / r->chunk[d] + 1) + coord[d] / r->chunk[d];
+        at = at * r->chunk[d] + coord[d] % r->chunk[d];
+    }
+    len = r->chunk[d];
+    chunk *= ((int64_t)r->len[d] - 1) / len + 1;
+    at *= len;
+    for (last = coord[d]; err == 0 && n > 0; n -= now, last += now) {
+        now = len - last % len < n ? len - last % len : n;
+        err = batch_add(b, chunk + last / len, at + last % len, now);
+    }
+    return err;
+}
+
+int parts_each(struct transfer *t, parts_fn *fn)
+{
+    struct batch b = {.t = t, .fn = fn, .sorted = true};
+    size_t room = (uint64_t)t->sel->count < BATCH ? (size_t)t->sel->count : BATCH;
+    int err;
+
+    if (selection_is_box(t->sel)) {
+        err = cut_box(t);
+        return err != 0 ? err : fn(t);
+    }
+    t->piece = mem_array(room + 1, sizeof *t->piece);
+    t->group = mem_array(room + 2, sizeof *t->group);
+    err = t->piece == NULL || t->group == NULL ? DREP_ERR_NOMEM : 0;
+    if (err == 0)
+        err = selection_stretches(t->sel, add_stretch, &b);
+    if (err == 0)
+        err = batch_end(&b);
+    mem_free(t->piece);
+    mem_free(t->group);
+    t->piece = NULL;
+    t->group = NULL;
+    return err;
+}
+
+int threads_for(const struct transfer *t, uint64_t bytes)
+{
+    return bytes < PARALLEL_MIN ? 1 : t->threads;
+}

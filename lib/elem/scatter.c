@@ -1,0 +1,135 @@
+/* scatter.c - writing elements of unfiltered chunks.
+ *
+ * A chunk that is written whole is put together in memory.  Else runs near each other are
+ * patched at once: what lies between them is read first. */
+#include "elem/transfer.h"
+
+#include <string.h>
+
+#define GAP_MAX ((uint64_t)4096)     /* bytes between runs that are patched together */
+#define SPAN_MAX ((uint64_t)1 << 20) /* of one patch */
+
+/* ---- whole chunks ---- */
+
+int part_payload(struct transfer *t, const struct part *p, uint8_t *b, uint64_t size)
+{
+    drep_dataset *ds = t->ds;
+    struct mover m;
+    struct in_memory s = {NULL, &m.c, b};
+    int err = part_begin(&m, t, p->n);
+
+    if (err != 0)
+        return err;
+    s.t = m.t;
+    if (bytes_of(ds, p->n) < size && ds->fill_err == 0)
+        err = fill_bytes(ds, b, 0, size); /* outside of the dataset */
+    else if (bytes_of(ds, p->n) < size || header_layout(ds->file) == PROG_STRUCT)
+        memset(b, 0, (size_t)size); /* gaps are zeros */
+    if (err == 0)
+        err = part_runs(&m, p, memory_run, NULL, &s);
+    return part_end(&m, err);
+}
+
+/* ---- parts of chunks ---- */
+
+/* Changes bytes of a chunk without variable parts. */
+static int payload_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offset, uint64_t size,
+                         const void *bytes)
+{
+    uint64_t have = 0;
+    int err = ds->fill_err != 0 ? chunk_size(&ds->chunks, coord, &have) : 0;
+
+    if (err == 0 && ds->fill_err != 0 && have < ds->chunks.payload)
+        err = fill_bytes(ds, NULL, 0, 0); /* says why there is none */
+    return err != 0
+               ? err
+               : chunk_patch(&ds->chunks, coord, offset, size, bytes, ds->fill, (size_t)ds->esize);
+}
+
+/* What the runs leave out between them is read first. */
+static int holes(const struct scatter *s)
+{
+    drep_dataset *ds = s->t->ds;
+    uint64_t size = s->high - s->low, have = 0;
+    int err = 0;
+
+    if (s->filled == size) {
+        if (header_layout(ds->file) == PROG_STRUCT)
+            memset(s->b->p, 0, (size_t)size); /* gaps are zeros */
+        return 0;
+    }
+    err = chunk_read(&ds->chunks, s->coord, s->low, size, s->b->p, &have);
+    if (err == 0 && have < size)
+        err = fill_bytes(ds, s->b->p + have, s->low + have, size - have);
+    return err;
+}
+
+int scatter_flush(void *scatter)
+{
+    struct scatter *s = scatter;
+    drep_dataset *ds = s->t->ds;
+    const void *bytes;
+    int err = 0;
+
+    if (s->n == 0)
+        return 0;
+    if (s->n == 1 && s->run[0].step == 1 && s->c->copy) {
+        bytes = plain_memory(s->t, s->run[0].mem);
+        if (s->c->opts.report != NULL)
+            s->c->report.items += s->run[0].n * s->c->stored->items;
+    } else {
+        err = buf_reserve(s->b, s->high - s->low);
+        if (err == 0)
+            err = holes(s);
+        for (int i = 0; err == 0 && i < s->n; i++)
+            err = conv_write(s->c, s->t->mem, s->run[i].mem,
+                             s->b->p + (bytes_of(ds, s->run[i].at) - s->low),
+                             s->run[i].step * ds->esize, s->run[i].n);
+        bytes = s->b->p;
+    }
+    if (err == 0)
+        err = payload_patch(ds, s->coord, s->low, s->high - s->low, bytes);
+    s->n = 0;
+    return err;
+}
+
+/* Elements of a run that runs before it have too: points may be the same ones twice.  Runs
+ * come upwards, so behind its first byte nothing is left out below `high`. */
+static int64_t shared(const struct scatter *s, uint64_t byte, uint64_t step, int64_t n)
+{
+    int64_t below = byte < s->high ? (int64_t)((s->high - byte - 1) / step) + 1 : 0;
+
+    return below < n ? below : n;
+}
+
+int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct scatter *s = ctx;
+    drep_dataset *ds = s->t->ds;
+    uint64_t es = (uint64_t)ds->esize, apart = (uint64_t)(step - 1) * es;
+    int64_t now;
+    int err = 0;
+
+    for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+        uint64_t byte = bytes_of(ds, at), end;
+
+        if (s->n == GATHER_RUNS ||
+            (s->n > 0 && (byte < s->low || byte - s->low >= SPAN_MAX || byte > s->high + GAP_MAX)))
+            err = scatter_flush(s);
+        if (s->n == 0) {
+            s->low = s->high = byte;
+            s->filled = 0;
+        }
+        now = step > 1 && apart > GAP_MAX ? 1 : (int64_t)(SPAN_MAX / es) / step + 1;
+        now = now < n ? now : n;
+        end = bytes_of(ds, at + (now - 1) * step + 1);
+        s->filled += (uint64_t)(now - shared(s, byte, (uint64_t)step * es, now)) * es;
+        s->high = end > s->high ? end : s->high;
+        s->run[s->n].at = at;
+        s->run[s->n].step = now > 1 ? step : 1;
+        s->run[s->n].n = now;
+        s->run[s->n].mem = mem;
+        s->n++;
+    }
+    return err;
+}

@@ -1,0 +1,194 @@
+/* stage.c - the elements of one part, brought together for a user's functions.
+ *
+ * One part, what a selection takes of one chunk, is one transfer (functions.c), however many
+ * runs it has.  So its stored elements stand back to back in a buffer: a read collects them
+ * there before they are converted, a write converts them into it and then hands them to the
+ * layout, run by run.  Where the buffer is full, another transfer begins. */
+#include "elem/transfer.h"
+
+#define RUNS_MAX ((int64_t)1 << 16) /* runs that are noted before the stage counts as full */
+
+/* Elements of memory from number `mem` on.  Of a write, also where they belong. */
+struct stage_run {
+    int64_t at, step, n, mem;
+};
+
+struct stage {
+    struct transfer *t;  /* the caller's */
+    struct conv conv;    /* by functions */
+    struct transfer raw; /* the layout's: stored elements as they are, from the buffer */
+    int64_t n, room;     /* elements in the buffer */
+    struct stage_run *run;
+    struct mem_run *mem_run; /* memory's runs, for functions_move() */
+    int64_t nruns, runs_room;
+    struct mem_run next; /* where the transfer may go on */
+};
+
+static int64_t stage_room(const struct conv *c, int64_t n)
+{
+    int64_t room = c->staging / c->stored->extent;
+
+    room = room > 1 ? room : 1;
+    return n < room ? n : room;
+}
+
+static void stage_free(struct stage *s)
+{
+    if (s == NULL)
+        return;
+    mem_free(s->raw.mem);
+    mem_free(s->run);
+    mem_free(s->mem_run);
+    mem_free(s);
+}
+
+int part_begin(struct mover *m, struct transfer *t, int64_t n)
+{
+    struct stage *s;
+
+    *m = (struct mover){.t = t};
+    conv_begin(t, &m->c);
+    if (!conv_calls(&t->conv))
+        return 0;
+    s = mem_zalloc(1, sizeof *s);
+    if (s == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    s->t = t;
+    s->room = stage_room(&t->conv, n);
+    s->raw = *t;
+    s->raw.mem = mem_array((uint64_t)s->room, (uint64_t)t->ds->esize);
+    if (s->raw.mem == NULL) {
+        stage_free(s);
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    }
+    conv_begin(t, &s->conv);
+    conv_raw(&m->c, t->ds);
+    s->raw.conv = m->c;
+    m->t = &s->raw;
+    m->stage = s;
+    return 0;
+}
+
+int part_end(struct mover *m, int err)
+{
+    if (m->stage != NULL)
+        conv_end(m->stage->t, &m->stage->conv);
+    else
+        conv_end(m->t, &m->c);
+    stage_free(m->stage);
+    return err;
+}
+
+void part_take(struct mover *m, run_fn *fn, flush_fn *flush, void *ctx)
+{
+    m->fn = fn;
+    m->flush = flush;
+    m->ctx = ctx;
+}
+
+/* Between the buffer and memory. */
+static int convert(struct mover *m)
+{
+    struct stage *s = m->stage;
+    struct conv *c = &s->conv;
+
+    c->heap = m->c.heap;
+    c->heap_size = m->c.heap_size;
+    c->heap_out = m->c.heap_out;
+    c->heap_base = m->c.heap_base;
+    for (int64_t i = 0; i < s->nruns; i++)
+        s->mem_run[i] = (struct mem_run){s->run[i].mem, s->run[i].n};
+    return functions_move(c, s->t->mem, s->mem_run, s->nruns, s->n, (uint8_t *)s->raw.mem,
+                          s->t->writing, &s->next);
+}
+
+/* Empties the buffer. */
+static int turn_over(struct mover *m)
+{
+    struct stage *s = m->stage;
+    int64_t k = 0;
+    int err = 0;
+
+    if (s->n == 0)
+        return 0;
+    if (!s->t->writing && m->flush != NULL)
+        err = m->flush(m->ctx);
+    if (err == 0)
+        err = convert(m);
+    for (int64_t i = 0; s->t->writing && err == 0 && i < s->nruns; k += s->run[i++].n)
+        err = m->fn(m->ctx, s->run[i].at, s->run[i].step, s->run[i].n, k);
+    if (err == 0 && s->t->writing && m->flush != NULL)
+        err = m->flush(m->ctx);
+    s->n = s->nruns = 0;
+    return err;
+}
+
+/* Does the run go on where the last one ends? */
+static bool joins(const struct stage *s, struct stage_run *last, const struct stage_run *r)
+{
+    int64_t step;
+
+    if (r->mem != last->mem + last->n)
+        return false;
+    if (!s->t->writing)
+        return true;
+    step = last->n > 1 ? last->step : r->at - last->at;
+    if (step < 1 || (r->n > 1 && r->step != step) || r->at != last->at + last->n * step)
+        return false;
+    last->step = step;
+    return true;
+}
+
+static int note(struct stage *s, const struct stage_run *r)
+{
+    int64_t room = s->runs_room == 0 ? 16 : 2 * s->runs_room;
+    void *p;
+
+    if (s->nruns > 0 && joins(s, &s->run[s->nruns - 1], r)) {
+        s->run[s->nruns - 1].n += r->n;
+        return 0;
+    }
+    if (s->nruns == s->runs_room) {
+        if ((p = mem_resize(s->run, (uint64_t)room, sizeof *s->run)) != NULL)
+            s->run = p;
+        if (p != NULL && (p = mem_resize(s->mem_run, (uint64_t)room, sizeof *s->mem_run)) != NULL)
+            s->mem_run = p;
+        if (p == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        s->runs_room = room;
+    }
+    s->run[s->nruns++] = *r;
+    return 0;
+}
+
+int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct mover *m = mover;
+    struct stage *s = m->stage;
+    int err = 0;
+
+    if (s == NULL)
+        return m->fn(m->ctx, at, step, n, mem);
+    for (int64_t now; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+        if (s->n == s->room || s->nruns == RUNS_MAX)
+            err = turn_over(m);
+        now = n < s->room - s->n ? n : s->room - s->n;
+        if (err == 0)
+            err = note(s, &(struct stage_run){at, step, now, mem});
+        if (err == 0 && !s->t->writing)
+            err = m->fn(m->ctx, at, step, now, s->n);
+        s->n += now;
+    }
+    return err;
+}
+
+int part_flush(struct mover *m, int err)
+{
+    if (err != 0)
+        return err;
+    if (m->stage == NULL)
+        return m->flush == NULL ? 0 : m->flush(m->ctx);
+    err = turn_over(m);
+    m->stage->next.n = 0;
+    return err;
+}

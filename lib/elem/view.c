@@ -1,0 +1,996 @@
+/* view.c - MPI's views: of files without a header, and of datasets.
+ *
+ * A view is a typemap laid out with the sizes of its representation and tiled over the
+ * bytes behind a displacement.  A transfer walks its items in order, brings whole items
+ * into a staging buffer, and hands them to the representation with a position that
+ * counts up, the same user buffer and the same datatype in every call. */
+#include "base/handle.h"
+#include "conv/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct drep_view {
+    char *path;
+    struct io *io; /* raw; NULL: of a dataset */
+    drep_dataset *ds;
+    bool writable;
+    bool busy; /* a call goes on, which may have called functions of the user's */
+    drep_info *info;
+
+    int64_t disp;
+    drep_type *etype, *filetype;
+    const struct datarep *rep;
+    bool sized; /* sizes and prog hold: the extent function was called */
+    struct type_sizes sizes;
+    struct prog prog; /* the filetype as it lies in the file */
+    int64_t etype_extent;
+};
+
+/* ---- opening ---- */
+
+static void view_free(drep_view *v)
+{
+    if (v == NULL)
+        return;
+    handle_remove(v, HANDLE_VIEW);
+    if (v->sized)
+        prog_release(&v->prog);
+    if (v->io != NULL)
+        v->io->ops->close(v->io);
+    dataset_put(v->ds);
+    drep_type_free(v->etype);
+    drep_type_free(v->filetype);
+    drep_info_free(v->info);
+    mem_free(v->path);
+    mem_free(v);
+}
+
+static int view_new(const char *path, const drep_info *info, drep_view **out)
+{
+    drep_view *v = mem_zalloc(1, sizeof *v);
+    int err;
+
+    if (v == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    v->path = mem_strdup(path);
+    err = v->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : info_defaults(&v->info);
+    if (err == 0 && info != NULL)
+        err = info_merge(v->info, info);
+    if (err == 0)
+        err = handle_add(v, HANDLE_VIEW);
+    if (err != 0) {
+        view_free(v);
+        return err;
+    }
+    *out = v;
+    return 0;
+}
+
+static int view_check(const drep_view *v, const char *call)
+{
+    if (v == NULL)
+        return fail(DREP_ERR_ARG, "%s: no view", call);
+    if (!handle_is(v, HANDLE_VIEW))
+        return fail(DREP_ERR_ARG, "%s: the view is closed", call);
+    if (v->ds == NULL)
+        return 0;
+    if (v->ds->file == NULL)
+        return fail(DREP_ERR_ARG, "%s: dataset \"%s\": its file is closed", call, v->path);
+    return file_here(v->ds->file);
+}
+
+/* Begins a call that may call functions of the user's; then view_leave(). */
+static int view_enter(drep_view *v, const char *call)
+{
+    int err = view_check(v, call);
+
+    if (err != 0)
+        return err;
+    if (v->busy)
+        return fail(DREP_ERR_ARG, "%s: %s: called inside a call with the same view", v->path, call);
+    v->busy = true;
+    return 0;
+}
+
+static int view_leave(drep_view *v, int err)
+{
+    v->busy = false;
+    return err;
+}
+
+int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out)
+{
+    drep_view *v;
+    int err;
+
+    if (path == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_view_raw: null argument");
+    if ((amode & ~DREP_EXCL) != DREP_RDONLY && (amode & ~DREP_EXCL) != DREP_RDWR)
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    if ((err = view_new(path, info, &v)) != 0)
+        return err;
+    v->writable = (amode & DREP_RDWR) != 0;
+    err = io_posix(path, v->writable ? IO_RAW : IO_READ, amode & DREP_EXCL,
+                   hint_permissions(v->info), &v->io);
+    if (err == 0)
+        err = drep_view_set(v, 0, DREP_BYTE, DREP_BYTE, "native", NULL);
+    if (err != 0) {
+        view_free(v);
+        return err;
+    }
+    *out = v;
+    return 0;
+}
+
+int drep_view_dataset(drep_dataset *dataset, drep_view **out)
+{
+    drep_view *v;
+    int err;
+
+    if (out == NULL)
+        return fail(DREP_ERR_ARG, "drep_view_dataset: null argument");
+    if ((err = dataset_check(dataset, "drep_view_dataset")) != 0)
+        return err;
+    if (dataset->file->rep == NULL)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
+                    dataset->file->path);
+    if (dataset->ft->type->variable)
+        return fail(DREP_ERR_TYPE, "dataset \"%s\": a view cannot show variable-length types",
+                    dataset->path);
+    if ((err = view_new(dataset->path, NULL, &v)) != 0)
+        return err;
+    v->ds = dataset_hold(dataset);
+    v->writable = store_writable(dataset->file->st);
+    v->rep = dataset->file->rep;
+    err = drep_view_set(v, 0, dataset->ft->type, dataset->ft->type, NULL, NULL);
+    if (err != 0) {
+        view_free(v);
+        return err;
+    }
+    *out = v;
+    return 0;
+}
+
+int drep_view_close(drep_view *view)
+{
+    int err = 0;
+
+    if (view != NULL && !handle_is(view, HANDLE_VIEW))
+        return fail(DREP_ERR_ARG, "drep_view_close: the view is closed");
+    if (view != NULL && view->busy)
+        return fail(DREP_ERR_ARG, "%s: drep_view_close: called inside a call with the same view",
+                    view->path);
+    if (view != NULL && view->io != NULL && view->writable)
+        err = view->io->ops->sync(view->io);
+    view_free(view);
+    return err;
+}
+
+/* ---- is the view legal? (requirement V6) ---- */
+
+/* Displacements must not be negative nor decrease, and may touch but not overlap when
+ * the view is written through. */
+static int check_order(const struct prog *p, const struct type_sizes *sizes, bool writable,
+                       const char *what)
+{
+    int64_t left = p->items, last = 0, end = 0;
+    drep_cursor c;
+    drep_run run;
+    int err = cursor_init(&c, p, 0);
+
+    while (err == 0 && left > 0) {
+        int64_t size;
+
+        drep_cursor_next(&c, left, &run);
+        size = sizes->size[run.type->code];
+        if (run.offset < 0)
+            return fail(DREP_ERR_TYPE, "%s: a negative displacement", what);
+        if (run.offset < last || (run.count > 1 && run.stride < 0))
+            return fail(DREP_ERR_TYPE, "%s: displacements decrease", what);
+        if (writable && (run.offset < end || (run.count > 1 && run.stride < size)))
+            return fail(DREP_ERR_TYPE, "%s: overlaps itself, which cannot be written", what);
+        last = run.offset + (run.count - 1) * run.stride;
+        end = last + size;
+        left -= run.count;
+    }
+    if (err == 0 && writable && p->items > 0 && end > p->extent + p->origin &&
+        end - p->extent > 0 && p->extent < end)
+        return fail(DREP_ERR_TYPE, "%s: its tiles overlap, which cannot be written", what);
+    return err;
+}
+
+/* The filetype's items are those of whole etypes, each as the etype lays them out, at
+ * multiples of the etype's extent. */
+static int check_etypes(const struct prog *file, const struct prog *e)
+{
+    int64_t left = file->items, at = 0;
+    drep_cursor fc, ec;
+    drep_run fr = {0}, er;
+    int64_t base = 0, fleft = 0;
+    int err;
+
+    if (e->items == 0 || file->items % e->items != 0)
+        return fail(DREP_ERR_TYPE, "filetype: %lld data items are not whole etypes of %lld",
+                    (long long)file->items, (long long)e->items);
+    if (e->extent > 0 && file->extent % e->extent != 0)
+        return fail(DREP_ERR_TYPE,
+                    "filetype: its extent of %lld bytes is no multiple of the "
+                    "etype's, %lld",
+                    (long long)file->extent, (long long)e->extent);
+    if ((err = cursor_init(&fc, file, 0)) != 0 || (err = cursor_init(&ec, e, 0)) != 0)
+        return err;
+    for (; left > 0; at++, left--) {
+        int64_t offset;
+
+        if (fleft == 0) {
+            drep_cursor_next(&fc, left, &fr);
+            fleft = fr.count;
+        }
+        /* One item at a time within an etype; runs of single-item etypes at once. */
+        offset = fr.offset + (fr.count - fleft) * fr.stride;
+        if (e->items == 1) {
+            drep_cursor_init(&ec, drep_predefined(DREP_CODE_BYTE), 0);
+            if (fr.type != e->root->leaf ||
+                (e->extent > 0 && ((offset - e->origin) % e->extent != 0 ||
+                                   (fleft > 1 && fr.stride % e->extent != 0))))
+                return fail(DREP_ERR_TYPE, "filetype: item %lld is not an etype", (long long)at);
+            at += fleft - 1;
+            left -= fleft - 1;
+            fleft = 0;
+            continue;
+        }
+        drep_cursor_next(&ec, 1, &er);
+        if (at % e->items == 0)
+            base = offset - er.offset % (e->extent > 0 ? e->extent : 1);
+        if (fr.type != er.type || (e->extent > 0 && base % e->extent != 0) ||
+            offset - base != er.offset - at / e->items * e->extent)
+            return fail(DREP_ERR_TYPE, "filetype: item %lld does not lie as in the etype",
+                        (long long)at);
+        fleft--;
+    }
+    return 0;
+}
+
+static int only_plain(int64_t items, const struct prog *p)
+{
+    drep_cursor c;
+    drep_run run;
+    int err = cursor_init(&c, p, 0);
+
+    while (err == 0 && items > 0) {
+        drep_cursor_next(&c, items, &run);
+        if (run.type->kind != DREP_KIND_PREDEFINED)
+            return fail(DREP_ERR_TYPE, "a view shows predefined datatypes and what is built of "
+                                       "them");
+        items -= run.count;
+    }
+    return err;
+}
+
+/* Bytes that the predefined types of `type` take here.  A function is asked for those
+ * alone, and what it does not hold is an error (requirement U4). */
+static int sizes_for(const drep_view *v, const drep_type *type, struct type_sizes *sizes)
+{
+    if (v->ds == NULL)
+        return rep_sizes_of(v->rep, type, sizes);
+    *sizes = v->ds->file->sizes;
+    return 0;
+}
+
+/* Asks the extent function and lays both types out: the first read, write or query of a
+ * view does this, not setting it (requirement U11). */
+static int size_up(drep_view *v)
+{
+    struct type_sizes sizes, own;
+    struct prog file, e;
+    int err;
+
+    if (v->sized)
+        return 0;
+    if ((err = only_plain(v->filetype->items, &v->filetype->prog)) != 0)
+        return err;
+    if ((err = sizes_for(v, v->filetype, &sizes)) != 0 || (err = sizes_for(v, v->etype, &own)) != 0)
+        return err;
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        if (own.size[c] != 0)
+            sizes.size[c] = own.size[c];
+    if ((err = prog_build(&e, v->etype, &sizes, PROG_VIEW)) != 0)
+        return err;
+    if ((err = prog_build(&file, v->filetype, &sizes, PROG_VIEW)) == 0) {
+        err = check_order(&e, &sizes, false, "etype");
+        if (err == 0)
+            err = check_order(&file, &sizes, v->writable, "filetype");
+        if (err == 0)
+            err = check_etypes(&file, &e);
+        if (err != 0)
+            prog_release(&file);
+    }
+    if (err == 0) {
+        v->sizes = sizes;
+        v->prog = file;
+        v->etype_extent = e.extent;
+        v->sized = true;
+    }
+    prog_release(&e);
+    return err;
+}
+
+/* ---- setting and asking ---- */
+
+static int dataset_rules(const drep_view *v, int64_t disp, const drep_type *etype,
+                         const char *datarep)
+{
+    const drep_type *et = v->ds->ft->type;
+    const struct type_sizes *sizes = &v->ds->file->sizes;
+    int64_t packed = 0;
+    int err;
+
+    if (datarep != NULL && strcmp(datarep, v->ds->file->name) != 0)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "the view of a dataset has its file's datarep, "
+                    "\"%s\", not \"%s\"",
+                    v->ds->file->name, datarep);
+    if ((err = rep_items_size(sizes, et, 0, et->items, &packed)) != 0)
+        return err;
+    if (packed > 0 && disp % packed != 0)
+        return fail(DREP_ERR_ARG, "displacement %lld is no multiple of the packed element, %lld",
+                    (long long)disp, (long long)packed);
+    if (drep_type_equivalent(etype, et) || drep_type_equal(etype, et))
+        return 0;
+    if (et->prog.root != NULL && et->prog.root->op == NODE_LEAF && et->prog.root->leaf == etype)
+        return 0;
+    return fail(DREP_ERR_TYPE, "the etype must be the element type or its one repeated item");
+}
+
+/* Where the plugins of a representation may lie: hints of this call count already. */
+static const char *plugin_dirs(const drep_view *v, const drep_info *info)
+{
+    static const char key[] = "drep_plugin_path";
+
+    return drep_info_get(info, key) != NULL ? drep_info_get(info, key) : info_str(v->info, key);
+}
+
+static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
+                    const drep_type *filetype, const char *datarep, const drep_info *info)
+{
+    const struct datarep *rep = view->rep;
+    drep_info *hints = NULL;
+    drep_view next;
+    int err = 0;
+
+    if (disp < 0)
+        return fail(DREP_ERR_ARG, "%s: displacement %lld", view->path, (long long)disp);
+    if (view->ds == NULL && datarep != NULL &&
+        (err = rep_resolve(datarep, plugin_dirs(view, info), &rep)) != 0)
+        return fail_in(err, "%s", view->path);
+    if (view->ds == NULL && rep == NULL)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "%s: datarep \"%s\" is neither built in nor "
+                    "registered",
+                    view->path, datarep);
+    if (view->ds != NULL && (err = dataset_rules(view, disp, etype, datarep)) != 0)
+        return fail_in(err, "dataset \"%s\"", view->path);
+    next = *view;
+    next.rep = rep;
+    next.disp = disp;
+    next.sized = false;
+    next.etype = (drep_type *)(uintptr_t)etype;
+    next.filetype = (drep_type *)(uintptr_t)filetype;
+    /* With a table the sizes are known without asking anybody: illegal types are refused
+     * here; else at first use. */
+    if (rep != NULL && rep->table != NULL && (err = size_up(&next)) != 0)
+        return fail_in(err, "%s", view->path);
+    if (info != NULL && (err = info_copy(view->info, &hints)) == 0)
+        err = info_merge(hints, info);
+    if (err != 0) {
+        drep_info_free(hints);
+        if (next.sized)
+            prog_release(&next.prog);
+        return err;
+    }
+    if (hints != NULL) {
+        drep_info_free(view->info);
+        next.info = hints;
+    }
+    next.etype = drep_type_ref(etype);
+    next.filetype = drep_type_ref(filetype);
+    if (view->sized)
+        prog_release(&view->prog);
+    drep_type_free(view->etype);
+    drep_type_free(view->filetype);
+    *view = next;
+    return 0;
+}
+
+int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype, const drep_type *filetype,
+                  const char *datarep, const drep_info *info)
+{
+    int err = etype == NULL || filetype == NULL ? fail(DREP_ERR_ARG, "drep_view_set: null argument")
+                                                : view_enter(view, "drep_view_set");
+
+    return err != 0 ? err : view_leave(view, view_set(view, disp, etype, filetype, datarep, info));
+}
+
+int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_type **filetype,
+                  char *datarep)
+{
+    int err = view_check(view, "drep_view_get");
+
+    if (err != 0)
+        return err;
+    if (disp != NULL)
+        *disp = view->disp;
+    if (etype != NULL)
+        *etype = drep_type_ref(view->etype);
+    if (filetype != NULL)
+        *filetype = drep_type_ref(view->filetype);
+    if (datarep != NULL)
+        strcpy(datarep, view->ds != NULL ? view->ds->file->name : view->rep->name);
+    return 0;
+}
+
+int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t *extent)
+{
+    drep_view *v = (drep_view *)(uintptr_t)view;
+    struct type_sizes sizes;
+    struct prog p;
+    int err;
+
+    if (type == NULL || extent == NULL)
+        return fail(DREP_ERR_ARG, "drep_view_type_extent: null argument");
+    if ((err = view_enter(v, "drep_view_type_extent")) != 0)
+        return err;
+    if ((err = sizes_for(view, type, &sizes)) == 0)
+        err = prog_build(&p, type, &sizes, PROG_VIEW);
+    if (view_leave(v, err) != 0)
+        return fail_in(err, "%s", view->path);
+    *extent = p.extent;
+    prog_release(&p);
+    return 0;
+}
+
+/* The last byte of an item of the view, counted from the file's start. */
+static int file_byte(const drep_view *v, int64_t position, int64_t *last)
+{
+    /* A tile's items lie at most 2^62 bytes from where it begins. */
+    int64_t tile = v->prog.items > 0 ? position / v->prog.items : 0, begin, end, in;
+    drep_cursor c;
+    drep_run run;
+
+    if (__builtin_mul_overflow(tile, v->prog.extent, &begin) ||
+        __builtin_add_overflow(begin, v->disp, &end) || cursor_init(&c, &v->prog, position) != 0 ||
+        cursor_next(&c, 1, &run) == 0 || __builtin_sub_overflow(run.offset, begin, &in) ||
+        in < -TYPE_SIZE_MAX || in > TYPE_SIZE_MAX || /* it wrapped */
+        __builtin_add_overflow(run.offset, v->disp, &end) ||
+        __builtin_add_overflow(end, v->sizes.size[run.type->code] - 1, &end))
+        return DREP_ERR_VALUE_TOO_LARGE;
+    *last = end;
+    return 0;
+}
+
+int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
+{
+    int64_t position, last;
+    drep_view *v = (drep_view *)(uintptr_t)view;
+    drep_cursor c;
+    drep_run run;
+    int err;
+
+    if (bytes == NULL || offset < 0)
+        return fail(DREP_ERR_ARG, "drep_view_byte_offset: offset %lld", (long long)offset);
+    if ((err = view_enter(v, "drep_view_byte_offset")) != 0)
+        return err;
+    if ((err = view_leave(v, size_up(v))) != 0)
+        return fail_in(err, "%s", view->path);
+    if (__builtin_mul_overflow(offset, view->etype->items, &position) ||
+        (view->prog.items > 0 && file_byte(view, position, &last) != 0))
+        return fail(DREP_ERR_VALUE_TOO_LARGE, "%s: etype %lld", view->path, (long long)offset);
+    if ((err = cursor_init(&c, &view->prog, position)) != 0)
+        return err;
+    if (drep_cursor_next(&c, 1, &run) == 0)
+        run.offset = 0;
+    *bytes = view->disp + run.offset;
+    return 0;
+}
+
+/* ---- bytes ---- */
+
+static int bytes_end(drep_view *v, uint64_t *end)
+{
+    if (v->ds != NULL) {
+        int64_t packed = 0;
+        int err = rep_items_size(&v->sizes, v->ds->ft->type, 0, v->ds->ft->type->items, &packed);
+
+        *end = (uint64_t)(dataset_count(v->ds) * packed);
+        return err;
+    }
+    return v->io->ops->size(v->io, end);
+}
+
+int drep_view_size(drep_view *view, int64_t *etypes)
+{
+    int64_t low = 0, high, at;
+    uint64_t end;
+    int err;
+
+    if (etypes == NULL)
+        return fail(DREP_ERR_ARG, "drep_view_size: null argument");
+    if ((err = view_enter(view, "drep_view_size")) != 0)
+        return err;
+    if ((err = size_up(view)) == 0)
+        err = bytes_end(view, &end);
+    if (view_leave(view, err) != 0)
+        return fail_in(err, "%s", view->path);
+    high = (int64_t)end + 1;
+    /* The first etype that does not end inside the file. */
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        /* What lies beyond all numbers lies beyond the end. */
+        bool beyond = __builtin_mul_overflow(mid + 1, view->etype->items, &at) ||
+                      file_byte(view, at - 1, &at) != 0 || (uint64_t)at >= end;
+
+        low = beyond ? low : mid + 1;
+        high = beyond ? mid : high;
+    }
+    *etypes = low;
+    return 0;
+}
+
+#define ROOM_MAX ((int64_t)64 << 20) /* bytes of staging, whatever the hint */
+#define NO_REPORT                                                       \
+    {                                                                   \
+        .first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1 \
+    }
+
+/* One transfer. */
+struct at {
+    drep_view *v;
+    const drep_type *type;
+    char *user;
+    const drep_xfer *xfer;
+    int64_t position; /* of the next item in the user's typemap */
+    int64_t left;     /* items still to move */
+    drep_cursor cursor;
+    drep_run run; /* what is left of the run in work */
+    uint8_t *staging;
+    int64_t room;       /* bytes of it */
+    uint64_t end;       /* bytes of the file */
+    drep_report report; /* what goes to xfer->report */
+};
+
+/* A stretch of bytes of the file and as many items. */
+struct stretch {
+    int64_t offset, bytes, items;
+};
+
+/* The next items that stand back to back, at most `room` bytes of whole ones; items 0:
+ * none is left. */
+static void next_stretch(struct at *a, int64_t room, int64_t left, struct stretch *s)
+{
+    *s = (struct stretch){0, 0, 0};
+    while (left > 0) {
+        int64_t size, n;
+
+        if (a->run.count == 0 && drep_cursor_next(&a->cursor, left, &a->run) == 0)
+            return;
+        size = a->v->sizes.size[a->run.type->code];
+        if (s->items > 0 && a->v->disp + a->run.offset != s->offset + s->bytes)
+            return;
+        n = a->run.stride == size ? a->run.count : 1;
+        if (n > (room - s->bytes) / size)
+            n = (room - s->bytes) / size;
+        if (n > left)
+            n = left;
+        if (n == 0)
+            return;
+        if (s->items == 0)
+            s->offset = a->v->disp + a->run.offset;
+        s->items += n;
+        s->bytes += n * size;
+        left -= n;
+        a->run.count -= n;
+        a->run.offset += n * a->run.stride;
+    }
+}
+
+/* One element of a dataset, stored and packed. */
+struct element {
+    int64_t number;
+    uint8_t *stored, *packed;
+    int64_t stored_size, packed_size;
+};
+
+/* Copies the items of one element between its stored layout and packed bytes. */
+static int repack(const drep_view *v, struct element *e, bool to_packed)
+{
+    const struct prog *p = &v->ds->ft->stored;
+    int64_t left = p->items, at = 0;
+    drep_cursor c;
+    drep_run run;
+    int err = cursor_init(&c, p, 0);
+
+    while (err == 0 && left > 0) {
+        int64_t size;
+
+        drep_cursor_next(&c, left, &run);
+        size = v->sizes.size[run.type->code];
+        for (int64_t i = 0; i < run.count; i++, at += size) {
+            uint8_t *s = e->stored + run.offset + i * run.stride;
+
+            to_packed ? memcpy(e->packed + at, s, (size_t)size)
+                      : memcpy(s, e->packed + at, (size_t)size);
+        }
+        left -= run.count;
+    }
+    return err;
+}
+
+/* Bytes of the packed row-major sequence of a dataset. */
+static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *buf, bool writing)
+{
+    drep_dataset *ds = v->ds;
+    struct element e = {.stored_size = ds->esize};
+    int err = rep_items_size(&v->sizes, ds->ft->type, 0, ds->ft->type->items, &e.packed_size);
+
+    if (err != 0)
+        return err;
+    if (e.packed_size == e.stored_size && offset % e.packed_size == 0 && bytes % e.packed_size == 0)
+        return dataset_raw(ds, offset / e.packed_size, bytes / e.packed_size, buf, writing);
+    e.stored = mem_zalloc(2, (uint64_t)(e.stored_size + e.packed_size));
+    if (e.stored == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    e.packed = e.stored + e.stored_size;
+    while (err == 0 && bytes > 0) {
+        int64_t in = offset % e.packed_size, n = e.packed_size - in;
+
+        n = n < bytes ? n : bytes;
+        e.number = offset / e.packed_size;
+        err = dataset_raw(ds, e.number, 1, e.stored, false);
+        if (err == 0)
+            err = repack(v, &e, true);
+        if (err == 0 && writing) {
+            memcpy(e.packed + in, buf, (size_t)n);
+            err = repack(v, &e, false);
+            if (err == 0)
+                err = dataset_raw(ds, e.number, 1, e.stored, true);
+        } else if (err == 0) {
+            memcpy(buf, e.packed + in, (size_t)n);
+        }
+        offset += n;
+        bytes -= n;
+        buf += n;
+    }
+    mem_free(e.stored);
+    return err;
+}
+
+static int load(struct at *a, const struct stretch *s, uint8_t *to)
+{
+    if (a->v->ds == NULL)
+        return a->v->io->ops->read_at(a->v->io, to, (size_t)s->bytes, (uint64_t)s->offset);
+    return dataset_bytes(a->v, s->offset, s->bytes, to, false);
+}
+
+static int save(struct at *a, const struct stretch *s, uint8_t *from)
+{
+    if (a->v->ds == NULL)
+        return a->v->io->ops->write_at(a->v->io, from, (size_t)s->bytes, (uint64_t)s->offset);
+    return dataset_bytes(a->v, s->offset, s->bytes, from, true);
+}
+
+/* Cuts a stretch that the file's end falls into; gives 1 when nothing follows. */
+static int cut_at_end(struct at *a, struct stretch *s)
+{
+    int64_t have = (uint64_t)s->offset >= a->end ? 0 : (int64_t)(a->end - (uint64_t)s->offset);
+    int64_t items = 0, bytes = 0;
+    drep_cursor c;
+    drep_run run;
+
+    if (have >= s->bytes)
+        return 0;
+    if (cursor_init(&c, &a->type->prog, a->position) != 0)
+        return 1;
+    /* Items of the stretch one by one: their sizes may differ. */
+    while (items < s->items && drep_cursor_next(&c, 1, &run) != 0 &&
+           bytes + a->v->sizes.size[run.type->code] <= have) {
+        bytes += a->v->sizes.size[run.type->code];
+        items++;
+    }
+    s->items = items;
+    s->bytes = bytes;
+    return 1;
+}
+
+/* The items of the memory type must be those of the view. */
+static int same_items(struct at *a, int64_t items)
+{
+    drep_cursor vc, mc;
+    drep_run v = {0}, m = {0};
+    int64_t cycle = a->v->filetype->items > a->type->items ? a->v->filetype->items : a->type->items;
+    int64_t left = items < 2 * cycle ? items : 2 * cycle;
+    int err = cursor_init(&mc, &a->type->prog, 0);
+
+    vc = a->cursor;
+    while (err == 0 && left > 0) {
+        int64_t n;
+
+        if (v.count == 0)
+            drep_cursor_next(&vc, left, &v);
+        if (m.count == 0)
+            drep_cursor_next(&mc, left, &m);
+        if (v.type != m.type)
+            return fail(DREP_ERR_TYPE, "the memory type has %s where the view has %s",
+                        m.type->code != 0 ? drep_code_name(m.type->code) : "another type",
+                        drep_code_name(v.type->code));
+        n = v.count < m.count ? v.count : m.count;
+        v.count -= n;
+        m.count -= n;
+        left -= n;
+    }
+    return err;
+}
+
+/* A transfer that asks for a range policy or a report needs a table to convert by; the
+ * functions of a representation know neither. */
+static bool by_table(const struct at *a)
+{
+    return a->v->rep->table != NULL && a->xfer != NULL &&
+           (a->xfer->range != DREP_RANGE_DEFAULT || a->xfer->report != NULL);
+}
+
+static int engine(struct at *a, int64_t items, bool writing, int64_t *done)
+{
+    int range = a->xfer->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : a->xfer->range;
+    struct rep_opts opts = {.range = range,
+                            .value_range = range,
+                            .report = a->xfer->report == NULL ? NULL : &a->report,
+                            .base = a->position};
+    struct rep_side user = {&a->type->prog, rep_native(), a->position}, file;
+    struct prog packed;
+    drep_cursor c;
+    drep_run run;
+    uint8_t *bytes;
+    int err = prog_build(&packed, a->type, &a->v->sizes, PROG_PACKED);
+
+    if (err != 0)
+        return err;
+    /* Where element 0 of the packed tiling would begin, were it all in the buffer. */
+    file = (struct rep_side){&packed, a->v->rep->table, a->position};
+    err = cursor_init(&c, &packed, a->position);
+    if (err == 0) {
+        drep_cursor_next(&c, 1, &run);
+        bytes = (uint8_t *)((uintptr_t)a->staging - (uintptr_t)run.offset);
+        err = writing ? rep_convert(bytes, &file, a->user, &user, items, &opts, done)
+                      : rep_convert(a->user, &user, bytes, &file, items, &opts, done);
+    }
+    prog_release(&packed);
+    return err;
+}
+
+/* Items of the user's type from item `at` on that functions convert, or that they do not:
+ * how many, at most `most`.  *first: the first run of them. */
+static int64_t alike(const struct at *a, int64_t at, int64_t most, bool *bytes, drep_run *first)
+{
+    drep_cursor c;
+    drep_run run;
+    int64_t n;
+
+    if (cursor_init(&c, &a->type->prog, at) != 0 || drep_cursor_next(&c, most, first) == 0)
+        return 0;
+    *bytes = first->type->code == DREP_CODE_BYTE || first->type->code == DREP_CODE_PACKED;
+    for (n = first->count; !*bytes && n < most; n += run.count) {
+        drep_cursor_next(&c, most - n, &run);
+        if (run.type->code == DREP_CODE_BYTE || run.type->code == DREP_CODE_PACKED)
+            break;
+    }
+    return n;
+}
+
+/* Through the functions.  In a container bytes are never converted (requirement E13), so
+ * there each stretch of other items is a transfer of its own. */
+static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
+{
+    const struct datarep *rep = a->v->rep;
+    uint8_t *p = a->staging;
+    int err = 0;
+
+    for (int64_t n, moved, used; err == 0 && *done < items; *done += moved, p += used) {
+        int64_t at = a->position + *done;
+        bool bytes = false;
+        drep_run run;
+
+        n = a->v->ds == NULL || rep->table != NULL ? items
+                                                   : alike(a, at, items - *done, &bytes, &run);
+        moved = used = n;
+        for (int64_t i = 0; bytes && i < n; i++)
+            writing ? memcpy(p + i, a->user + run.offset + i * run.stride, 1)
+                    : memcpy(a->user + run.offset + i * run.stride, p + i, 1);
+        if (!bytes)
+            err = writing ? rep_write_items(rep, &a->v->sizes, a->user, a->type, at, n, p, a->room,
+                                            &moved, &used)
+                          : rep_read_items(rep, &a->v->sizes, a->user, a->type, at, n, p, a->room,
+                                           &moved, &used);
+        if (err == 0 && moved == 0)
+            err = fail(DREP_ERR_COUNT, "item %lld is none", (long long)at);
+    }
+    return err;
+}
+
+static int convert_in(struct at *a, int64_t items)
+{
+    int64_t done = 0;
+    int err = by_table(a) ? engine(a, items, false, &done) : functions(a, items, false, &done);
+
+    a->position += done;
+    a->left -= done;
+    return err;
+}
+
+/* Fills the staging buffer from as many stretches as fit, then converts. */
+static int read_some(struct at *a, bool *end)
+{
+    int64_t filled = 0, items = 0, at = a->position;
+    int err = 0;
+
+    while (!*end && items < a->left) {
+        drep_cursor back = a->cursor;
+        drep_run back_run = a->run;
+        struct stretch s;
+
+        next_stretch(a, a->room - filled, a->left - items, &s);
+        if (s.items == 0) {
+            a->cursor = back;
+            a->run = back_run;
+            break;
+        }
+        a->position = at + items;
+        *end = cut_at_end(a, &s) != 0;
+        if (s.bytes > 0 && (err = load(a, &s, a->staging + filled)) != 0)
+            break;
+        filled += s.bytes;
+        items += s.items;
+    }
+    a->position = at;
+    return err != 0 || items == 0 ? err : convert_in(a, items);
+}
+
+/* Converts as many items as fit, then writes them out stretch by stretch. */
+static int write_some(struct at *a)
+{
+    int64_t items = 0, bytes = 0, at = 0, done = 0;
+    drep_cursor c = a->cursor;
+    drep_run run = a->run;
+    int err;
+
+    /* How many whole items fit into the staging buffer. */
+    while (items < a->left) {
+        int64_t size, n;
+
+        if (run.count == 0 && drep_cursor_next(&c, a->left - items, &run) == 0)
+            break;
+        size = a->v->sizes.size[run.type->code];
+        n = (a->room - bytes) / size < run.count ? (a->room - bytes) / size : run.count;
+        if (n > a->left - items)
+            n = a->left - items;
+        if (n == 0)
+            break;
+        items += n;
+        bytes += n * size;
+        run.count -= n;
+        run.offset += n * run.stride;
+    }
+    err = by_table(a) ? engine(a, items, true, &done) : functions(a, items, true, &done);
+    items = done;
+    while (items > 0) {
+        struct stretch s;
+        int bad;
+
+        next_stretch(a, a->room, items, &s);
+        if ((bad = save(a, &s, a->staging + at)) != 0)
+            return bad;
+        at += s.bytes;
+        items -= s.items;
+        a->position += s.items;
+        a->left -= s.items;
+    }
+    return err;
+}
+
+/* Which item etype number `offset` begins with; those of the transfer end within 2^63 bytes. */
+static int position_of(const drep_view *v, int64_t offset, int64_t items, int64_t *position)
+{
+    int64_t last, at;
+
+    if (!__builtin_mul_overflow(offset, v->etype->items, position) &&
+        (items == 0 ||
+         (!__builtin_add_overflow(*position, items - 1, &last) && file_byte(v, last, &at) == 0)))
+        return 0;
+    return fail(DREP_ERR_VALUE_TOO_LARGE, "%lld items from etype %lld on end beyond 2^63 bytes",
+                (long long)items, (long long)offset);
+}
+
+static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
+{
+    drep_view *v = a->v;
+    int64_t position, items, largest = 0;
+    bool end = false;
+    int err = size_up(v);
+
+    if (err != 0)
+        return err;
+    if (count < 0 || offset < 0)
+        return fail(DREP_ERR_COUNT, "offset %lld, count %lld", (long long)offset, (long long)count);
+    if ((err = type_elements(a->type, count, &items)) != 0)
+        return err;
+    if (writing && !v->writable)
+        return fail(DREP_ERR_READ_ONLY, "opened read-only");
+    if (items > 0 && a->user == NULL)
+        return fail(DREP_ERR_ARG, "no buffer");
+    if (items > 0 && v->prog.items == 0)
+        return fail(DREP_ERR_TYPE, "the view has no data items");
+    if ((err = position_of(v, offset, items, &position)) != 0 ||
+        (err = cursor_init(&a->cursor, &v->prog, position)) != 0 || items == 0 ||
+        (err = same_items(a, items)) != 0 || (err = bytes_end(v, &a->end)) != 0)
+        return err;
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        largest = v->sizes.size[c] > largest ? v->sizes.size[c] : largest;
+    a->left = items;
+    a->room = hint_size(v->info, "cb_buffer_size");
+    a->room = a->room < largest ? largest : a->room > ROOM_MAX ? ROOM_MAX : a->room;
+    if ((a->staging = mem_alloc((uint64_t)a->room)) == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    while (err == 0 && a->left > 0 && !end)
+        err = writing ? write_some(a) : read_some(a, &end);
+    mem_free(a->staging);
+    if (err == DREP_ERR_CONVERSION && writing)
+        fail_in(err, "after %lld items", (long long)a->position);
+    return err;
+}
+
+int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, const drep_type *type,
+                 const drep_xfer *xfer, int64_t *items)
+{
+    struct at a = {.v = view, .type = type, .user = buf, .xfer = xfer, .report = NO_REPORT};
+    int err;
+
+    if (type == NULL)
+        return fail(DREP_ERR_ARG, "drep_read_at: null argument");
+    if ((err = view_enter(view, "drep_read_at")) != 0)
+        return err;
+    if (view->ds != NULL && (err = read_begin(view->ds->file)) != 0)
+        return view_leave(view, err);
+    err = transfer(&a, offset, count, false);
+    if (view->ds != NULL)
+        read_end(view->ds->file, err);
+    view_leave(view, err);
+    if (items != NULL)
+        *items = a.position;
+    if (xfer != NULL && xfer->report != NULL)
+        *xfer->report = a.report;
+    return fail_in(err, "%s", view->path);
+}
+
+int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t count,
+                  const drep_type *type, const drep_xfer *xfer, int64_t *items)
+{
+    struct at a = {
+        .v = view, .type = type, .user = (char *)(uintptr_t)buf, .xfer = xfer, .report = NO_REPORT};
+    int err;
+
+    if (type == NULL)
+        return fail(DREP_ERR_ARG, "drep_write_at: null argument");
+    if ((err = view_enter(view, "drep_write_at")) != 0)
+        return err;
+    if (view->ds != NULL && (err = write_begin(view->ds->file)) != 0)
+        return view_leave(view, err);
+    err = transfer(&a, offset, count, true);
+    if (view->ds != NULL && (err = write_end(view->ds->file, err)) != 0)
+        a.position = 0; /* all of it was taken back */
+    view_leave(view, err);
+    if (items != NULL)
+        *items = a.position;
+    if (xfer != NULL && xfer->report != NULL)
+        *xfer->report = a.report;
+    return fail_in(err, "%s", view->path);
+}

@@ -1,0 +1,355 @@
+/* types.c - the datatypes that a file's records name.
+ *
+ * A predefined type is named by its code; every other stands once in a TYPE entry,
+ * which counts its uses and goes with the last one. */
+#include "conv/data.h"
+
+#include <string.h>
+
+static void type_key(struct key *key, uint32_t number)
+{
+    key_make(key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
+    key_add_u32(key, number);
+}
+
+static void ftype_free(struct ftype *t)
+{
+    for (int i = 0; i < 2; i++)
+        mem_free(atomic_load_explicit(&t->ready[i], memory_order_relaxed));
+    if (t->type != NULL)
+        drep_type_free(t->type);
+    if (t->laid_out)
+        prog_release(&t->stored);
+    mem_free(t);
+}
+
+/* Nobody else looks. */
+static void ftypes_drop(drep_file *f, const struct ftype *until)
+{
+    struct ftype *t = atomic_load(&f->types);
+
+    while (t != until) {
+        struct ftype *next = t->next;
+
+        ftype_free(t);
+        t = next;
+    }
+    atomic_store(&f->types, t);
+}
+
+void ftypes_release(drep_file *f)
+{
+    ftypes_drop(f, NULL);
+    mem_free(f->type_keys);
+    f->type_keys = NULL;
+}
+
+void ftypes_forget(drep_file *f)
+{
+    ftypes_drop(f, f->types_before);
+}
+
+static int load_predefined(drep_file *f, struct ftype *t)
+{
+    const drep_type *type = drep_predefined((int)t->ref);
+
+    if (type == NULL)
+        return fail(DREP_ERR_UNSUPPORTED, "unknown datatype code %u", t->ref);
+    if (t->laid_out) {
+        int err = prog_build(&t->stored, type, &f->sizes, PROG_PACKED);
+
+        if (err != 0) {
+            t->laid_out = false;
+            return err;
+        }
+    }
+    t->type = drep_type_ref(type);
+    return 0;
+}
+
+static int load_record(drep_file *f, struct ftype *t)
+{
+    uint32_t number = t->ref - FMT_TYPE_FIRST;
+    bool laid_out = t->laid_out;
+    struct buf bytes = {0};
+    struct key key;
+    struct in in;
+    int err;
+
+    t->laid_out = false;
+    type_key(&key, number);
+    err = tree_get(f->st, &key, &bytes);
+    if (err == DREP_ERR_NOT_FOUND)
+        err = fail(DREP_ERR_FORMAT, "datatype number %u is not in the file", number);
+    if (err == 0) {
+        in_init(&in, bytes.p, bytes.len);
+        in_u64(&in);
+        err = type_get(&in, &f->sizes, &t->type, laid_out ? &t->stored : NULL);
+        fail_in(err, "datatype number %u", number);
+    }
+    if (err == 0)
+        t->laid_out = laid_out;
+    buf_release(&bytes);
+    return err;
+}
+
+static struct ftype *cached(drep_file *f, uint32_t ref, bool laid_out)
+{
+    struct ftype *t = atomic_load_explicit(&f->types, memory_order_acquire);
+
+    while (t != NULL && (t->ref != ref || t->laid_out != laid_out))
+        t = t->next;
+    return t;
+}
+
+int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
+{
+    struct ftype *t;
+    int err;
+
+    t = cached(f, ref, laid_out);
+    if (t != NULL) {
+        *out = t;
+        return 0;
+    }
+    t = mem_zalloc(1, sizeof *t);
+    if (t == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    t->ref = ref;
+    t->laid_out = laid_out;
+    t->kept = true;
+    err = ref < FMT_TYPE_FIRST ? load_predefined(f, t) : load_record(f, t);
+    if (err != 0) {
+        ftype_free(t);
+        return err;
+    }
+    /* Another thread may have read it too; both entries stay right. */
+    t->next = atomic_load(&f->types);
+    while (!atomic_compare_exchange_weak(&f->types, &t->next, t))
+        ;
+    *out = t;
+    return 0;
+}
+
+/* ---- storing ---- */
+
+static int key_note(drep_file *f, const void *record, size_t len, uint32_t number)
+{
+    if (f->ntype_keys == f->room_type_keys) {
+        size_t room = f->room_type_keys == 0 ? 16 : 2 * f->room_type_keys;
+        struct type_key *more = mem_resize(f->type_keys, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        f->type_keys = more;
+        f->room_type_keys = room;
+    }
+    f->type_keys[f->ntype_keys++] = (struct type_key){sum_of(record, len), number};
+    return 0;
+}
+
+static int keys_read(drep_file *f)
+{
+    struct tree_walk w;
+    struct buf value = {0};
+    struct key key;
+    int err;
+
+    if (f->type_keys_read)
+        return 0;
+    f->ntype_keys = 0;
+    key_make(&key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
+    tree_walk(&w, f->st, &key, key.len);
+    while ((err = tree_next(&w, &key, &value)) == 0) {
+        if (key.len != 13 || value.len < 8)
+            continue;
+        err = key_note(f, value.p + 8, value.len - 8, key_u32(key.p + 9));
+        if (err != 0)
+            break;
+    }
+    buf_release(&value);
+    if (err != DREP_ERR_NOT_FOUND)
+        return err;
+    f->type_keys_read = true;
+    return 0;
+}
+
+/* Changes the count of uses; an entry without any goes. */
+static int count_use(drep_file *f, uint32_t number, struct buf *value, int change)
+{
+    uint64_t uses = key_u64(value->p);
+    struct out out;
+    struct key key;
+
+    type_key(&key, number);
+    if (change < 0 && uses <= 1)
+        return tree_del(f->st, &key);
+    uses += (uint64_t)(int64_t)change;
+    out_init(&out, value->p, 8);
+    out_u64(&out, uses);
+    return tree_put(f->st, &key, value->p, value->len);
+}
+
+/* The number of an equal record, and its value; DREP_ERR_NOT_FOUND. */
+static int find_record(drep_file *f, const struct buf *rec, struct buf *value, uint32_t *number)
+{
+    uint64_t sum = sum_of(rec->p + 8, rec->len - 8);
+    struct key key;
+
+    for (size_t i = 0; i < f->ntype_keys; i++) {
+        int err;
+
+        if (f->type_keys[i].sum != sum)
+            continue;
+        type_key(&key, f->type_keys[i].number);
+        err = tree_get(f->st, &key, value);
+        if (err == DREP_ERR_NOT_FOUND) { /* removed since */
+            f->type_keys[i--] = f->type_keys[--f->ntype_keys];
+            continue;
+        }
+        if (err != 0)
+            return err;
+        if (value->len == rec->len && memcmp(value->p + 8, rec->p + 8, rec->len - 8) == 0) {
+            *number = f->type_keys[i].number;
+            return 0;
+        }
+    }
+    return DREP_ERR_NOT_FOUND;
+}
+
+static int add_record(drep_file *f, const struct buf *rec, uint32_t *number)
+{
+    uint32_t n = store_new_type(f->st);
+    struct key key;
+    int err;
+
+    if (n > UINT32_MAX - FMT_TYPE_FIRST)
+        return fail(DREP_ERR_LIMIT, "the file has no number left for a datatype");
+    type_key(&key, n);
+    err = tree_put(f->st, &key, rec->p, rec->len);
+    if (err == 0)
+        err = key_note(f, rec->p + 8, rec->len - 8, n);
+    if (err == 0)
+        *number = n;
+    return err;
+}
+
+/* The number of the type's record in this form. */
+static int record_use(drep_file *f, const drep_type *type, const struct type_sizes *sizes,
+                      enum prog_layout layout, uint32_t *ref)
+{
+    struct buf rec = {0}, value = {0};
+    uint32_t number = 0;
+    struct out out;
+    int err, done;
+
+    err = keys_read(f);
+    if (err == 0) {
+        buf_out(&rec, &out);
+        out_u64(&out, 1);
+        err = type_put(type, sizes, layout, &out);
+        done = buf_done(&rec, &out); /* also takes over what a failure left */
+        err = err != 0 ? err : done;
+    }
+    if (err == 0) {
+        err = find_record(f, &rec, &value, &number);
+        if (err == 0)
+            err = count_use(f, number, &value, +1);
+        else if (err == DREP_ERR_NOT_FOUND)
+            err = add_record(f, &rec, &number);
+    }
+    buf_release(&rec);
+    buf_release(&value);
+    if (err == 0)
+        *ref = FMT_TYPE_FIRST + number;
+    return err;
+}
+
+/* A predefined type has no record. */
+static int type_use(drep_file *f, const drep_type *type, const struct type_sizes *sizes,
+                    enum prog_layout layout, uint32_t *ref)
+{
+    int code = drep_type_code(type);
+
+    if (code == 0)
+        return record_use(f, type, sizes, layout, ref);
+    *ref = (uint32_t)code;
+    return 0;
+}
+
+int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
+{
+    int err = laid_out ? header_use(f, type) : 0;
+
+    if (err != 0)
+        return err;
+    return type_use(f, type, laid_out ? &f->sizes : NULL, header_layout(f), ref);
+}
+
+int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref)
+{
+    return type_use(f, type, NULL, PROG_MEMORY, ref);
+}
+
+int ftype_unuse(drep_file *f, uint32_t ref)
+{
+    struct buf value = {0};
+    struct key key;
+    int err;
+
+    if (ref < FMT_TYPE_FIRST)
+        return 0;
+    type_key(&key, ref - FMT_TYPE_FIRST);
+    err = tree_get(f->st, &key, &value);
+    if (err == 0 && value.len < 8)
+        err = fail(DREP_ERR_FORMAT, "datatype number %u: short entry", ref - FMT_TYPE_FIRST);
+    if (err == 0)
+        err = count_use(f, ref - FMT_TYPE_FIRST, &value, -1);
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses)
+{
+    struct key key;
+    uint8_t *value;
+    size_t len;
+    int err;
+
+    if (ref < FMT_TYPE_FIRST)
+        return 0;
+    type_key(&key, ref - FMT_TYPE_FIRST);
+    err = tree_edit(f->st, &key, &value, &len);
+    if (err == 0) {
+        store_u64(value, key_u64(value) + uses);
+        return 0;
+    }
+    if (err == DREP_ERR_NOT_FOUND) { /* too long for a leaf */
+        struct buf b = {0};
+
+        err = tree_get(f->st, &key, &b);
+        if (err == 0) {
+            store_u64(b.p, key_u64(b.p) + uses);
+            err = tree_put(f->st, &key, b.p, b.len);
+        }
+        buf_release(&b);
+    }
+    return err;
+}
+
+int ftype_same(drep_file *a, uint32_t ref_a, drep_file *b, uint32_t ref_b, bool *same)
+{
+    struct peek x = {0}, y = {0};
+    struct key key;
+    int err;
+
+    type_key(&key, ref_a - FMT_TYPE_FIRST);
+    err = tree_peek(a->st, &key, &x);
+    type_key(&key, ref_b - FMT_TYPE_FIRST);
+    if (err == 0)
+        err = tree_peek(b->st, &key, &y);
+    *same = err == 0 && x.len == y.len && x.len >= 8 && memcmp(x.p + 8, y.p + 8, x.len - 8) == 0;
+    tree_peeked(&x);
+    tree_peeked(&y);
+    return err;
+}

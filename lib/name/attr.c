@@ -1,0 +1,461 @@
+/* attr.c - attributes: small named values of any object. */
+#include "conv/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int attr_name_check(const uint8_t *p, size_t len)
+{
+    return len == 0 || len > FMT_NAME_MAX ? FMT_ERR_NAME : text_check(p, len);
+}
+
+static int attr_key(struct key *key, uint64_t id, const char *name)
+{
+    size_t len;
+
+    if (name == NULL)
+        return fail(DREP_ERR_ARG, "no attribute name");
+    len = strlen(name);
+    key_make(key, id, FMT_TAG_ATTR);
+    if (attr_name_check((const uint8_t *)name, len) != 0 || key_add_bytes(key, name, len) != 0)
+        return fail(DREP_ERR_NAME, "\"%s\" is not a valid attribute name", name);
+    return 0;
+}
+
+/* What *rec points to holds until tree_peeked(). */
+static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, struct peek *peek)
+{
+    struct in in;
+    int err = tree_peek(f->st, key, peek);
+
+    if (err != 0)
+        return err;
+    in_init(&in, peek->p, peek->len);
+    err = attr_get(&in, rec);
+    if (err == 0)
+        return 0;
+    tree_peeked(peek);
+    return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
+                (const char *)key->p + 9, in.why, in.err_at);
+}
+
+static int shape_of(int rank, const int64_t *dims, struct attr_rec *rec, int64_t *count)
+{
+    *count = 1;
+    if (rank == DREP_NULL_SPACE) {
+        rec->rank = FMT_RANK_NULL;
+        *count = 0;
+        return 0;
+    }
+    if (rank < 0 || rank > DREP_MAX_RANK || (rank > 0 && dims == NULL))
+        return fail(DREP_ERR_DIMS, "rank %d", rank);
+    rec->rank = (uint8_t)rank;
+    for (int d = 0; d < rank; d++) {
+        if (dims[d] < 0 || __builtin_mul_overflow(*count, dims[d], count))
+            return fail(DREP_ERR_DIMS, "length %lld of dimension %d", (long long)dims[d], d);
+        rec->len[d] = (uint64_t)dims[d];
+    }
+    return 0;
+}
+
+/* The next creation index of an object, or (back) not. */
+static int attr_index(drep_file *f, uint64_t id, bool back, uint32_t *index)
+{
+    struct head_edit e;
+    int err = head_edit(f, id, &e);
+
+    if (err != 0)
+        return err;
+    if (!back && e.h.next_attr == UINT32_MAX)
+        return fail(DREP_ERR_LIMIT, "an object can be given no more attributes");
+    *index = back ? --e.h.next_attr : e.h.next_attr++;
+    return head_edited(f, &e);
+}
+
+/* In place of one of this name, whose index it takes over and whose type stops being used. */
+static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *rec)
+{
+    struct buf *b = &f->scratch[0];
+    struct attr_rec was;
+    struct peek peek;
+    struct out out;
+    int err = attr_peek(f, key, &was, &peek);
+
+    if (err != 0)
+        return err;
+    tree_peeked(&peek);
+    rec->index = was.index;
+    buf_out(b, &out);
+    attr_put(&out, rec);
+    err = buf_done(b, &out);
+    if (err == 0)
+        err = tree_put(f->st, key, b->p, b->len);
+    return err == 0 ? ftype_unuse(f, was.type) : err;
+}
+
+/* Mostly there is none of this name yet. */
+static int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec)
+{
+    struct buf *b = &f->scratch[0];
+    struct out out;
+    int err = attr_index(f, id, false, &rec->index);
+
+    if (err == DREP_ERR_LIMIT && tree_get(f->st, key, NULL) == 0)
+        return attr_replace(f, key, rec);
+    if (err != 0)
+        return err;
+    buf_out(b, &out);
+    attr_put(&out, rec);
+    err = buf_done(b, &out);
+    if (err == 0)
+        err = tree_add(f->st, key, b->p, b->len);
+    if (err != DREP_ERR_EXISTS)
+        return err;
+    err = attr_index(f, id, true, &rec->index);
+    return err == 0 ? attr_replace(f, key, rec) : err;
+}
+
+static int attr_write(drep_file *f, const char *path, const char *name, const drep_type *type,
+                      int rank, const int64_t *dims, const void *buf)
+{
+    struct buf *value = &f->scratch[1];
+    struct attr_rec rec; /* whose list of lengths is long: shape_of() sets what is in use */
+    struct key key;
+    int64_t count, items;
+    uint64_t id;
+    int err;
+
+    rec.tail = (struct span){NULL, 0};
+    if (type == NULL || name == NULL)
+        return fail(DREP_ERR_ARG, "an attribute needs a name and a type");
+    if ((err = shape_of(rank, dims, &rec, &count)) != 0)
+        return err;
+    if (count > 0 && buf == NULL)
+        return fail(DREP_ERR_ARG, "no buffer");
+    if ((err = type_elements(type, count, &items)) != 0)
+        return err;
+    err = path_id(f, path, &id);
+    if (err == 0)
+        err = attr_key(&key, id, name);
+    if (err == 0)
+        err = ftype_use(f, type, false, &rec.type);
+    value->len = 0;
+    if (err == 0 && rank != DREP_NULL_SPACE)
+        err = value_put(f, type, count, buf, value);
+    rec.value = (struct span){value->p, value->len};
+    return err != 0 ? err : attr_store(f, id, &key, &rec);
+}
+
+int drep_attr_write(drep_file *file, const char *path, const char *name, const drep_type *type,
+                    int rank, const int64_t *dims, const void *buf)
+{
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = attr_write(file, path, name, type, rank, dims, buf);
+    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    return write_end(file, err);
+}
+
+int drep_attr_write_string(drep_file *file, const char *path, const char *name, const char *value)
+{
+    drep_type *type;
+    int err = drep_type_vstring(&type);
+
+    if (err != 0)
+        return err;
+    err = drep_attr_write(file, path, name, type, 0, NULL, &value);
+    drep_type_free(type);
+    return err;
+}
+
+int drep_attr_write_int(drep_file *file, const char *path, const char *name, int64_t value)
+{
+    return drep_attr_write(file, path, name, DREP_INT64_T, 0, NULL, &value);
+}
+
+int drep_attr_write_double(drep_file *file, const char *path, const char *name, double value)
+{
+    return drep_attr_write(file, path, name, DREP_DOUBLE, 0, NULL, &value);
+}
+
+/* ---- reading ---- */
+
+int attr_count(const struct attr_rec *rec, int64_t *count)
+{
+    *count = rec->rank == FMT_RANK_NULL ? 0 : 1;
+    for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
+        if (rec->len[d] > INT64_MAX || __builtin_mul_overflow(*count, (int64_t)rec->len[d], count))
+            return fail(DREP_ERR_FORMAT, "more than 2^63 elements");
+    return 0;
+}
+
+/* An attribute, its type and number of elements. */
+struct found {
+    struct key key;
+    struct attr_rec rec;
+    struct peek peek;
+    struct ftype *ft;
+    int64_t count;
+};
+
+static void found_release(struct found *a)
+{
+    tree_peeked(&a->peek);
+}
+
+static int find(drep_file *f, const char *path, const char *name, struct found *a)
+{
+    uint64_t id;
+    int err = path_id(f, path, &id);
+
+    a->peek = (struct peek){0};
+    if (err == 0)
+        err = attr_key(&a->key, id, name);
+    if (err != 0)
+        return err;
+    err = attr_peek(f, &a->key, &a->rec, &a->peek);
+    if (err == DREP_ERR_NOT_FOUND) {
+        struct object_head head;
+
+        err = head_load(f, id, &head); /* which may not be there either */
+        return err != 0 ? err : fail(DREP_ERR_NOT_FOUND, "no such attribute");
+    }
+    if (err == 0)
+        err = ftype_get(f, a->rec.type, false, &a->ft);
+    return err != 0 ? err : attr_count(&a->rec, &a->count);
+}
+
+int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)
+{
+    struct found a;
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to);
+
+    if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_attr_info(to.file, to.path, name, out));
+    if ((err = read_begin(file)) != 0)
+        return err;
+    a.peek = (struct peek){0};
+    err = out == NULL ? fail(DREP_ERR_ARG, "null argument") : find(file, path, name, &a);
+    if (err == 0 && a.count > 0) /* callers make memory for as many elements */
+        err = value_check(&a.rec.value, a.ft->type, a.count);
+    if (err == 0) {
+        memset(out, 0, sizeof *out);
+        strcpy(out->name, name); /* its length was checked */
+        out->type = drep_type_ref(a.ft->type);
+        out->rank = a.rec.rank == FMT_RANK_NULL ? DREP_NULL_SPACE : a.rec.rank;
+        for (int d = 0; d < out->rank; d++)
+            out->dims[d] = (int64_t)a.rec.len[d];
+        out->count = a.count;
+    }
+    found_release(&a);
+    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    return read_end(file, err);
+}
+
+void drep_attrinfo_release(drep_attrinfo *info)
+{
+    if (info != NULL && info->type != NULL) {
+        drep_type_free(info->type);
+        info->type = NULL;
+    }
+}
+
+int drep_attr_read(drep_file *file, const char *path, const char *name, const drep_type *type,
+                   void *buf)
+{
+    struct found a;
+    int64_t items;
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to);
+
+    if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_attr_read(to.file, to.path, name, type, buf));
+    if ((err = read_begin(file)) != 0)
+        return err;
+    err = find(file, path, name, &a);
+    if (err == 0 && type == NULL)
+        type = a.ft->type;
+    if (err == 0 && a.count > 0 && buf == NULL)
+        err = fail(DREP_ERR_ARG, "no buffer");
+    if (err == 0 && (__builtin_mul_overflow(a.count, a.ft->type->items, &items) ||
+                     (items > 0 && (type->items == 0 || items % type->items != 0))))
+        err = fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
+    if (err == 0 && items > 0)
+        err = type_elements(type, items / type->items, &items);
+    if (err == 0 && a.count > 0)
+        err = value_get(file, &a.rec.value, a.ft->type, a.count, type, buf);
+    found_release(&a);
+    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    return read_end(file, err);
+}
+
+static int attr_remove(drep_file *f, const char *path, const char *name)
+{
+    struct found a;
+    int err = find(f, path, name, &a);
+
+    found_release(&a);
+    if (err == 0)
+        err = tree_del(f->st, &a.key);
+    return err != 0 ? err : ftype_unuse(f, a.rec.type);
+}
+
+int drep_attr_remove(drep_file *file, const char *path, const char *name)
+{
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = attr_remove(file, path, name);
+    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    return write_end(file, err);
+}
+
+/* ---- listing ---- */
+
+struct listed {
+    uint32_t index;
+    char *name;
+};
+struct list {
+    struct listed *p;
+    size_t n, room;
+};
+
+static void list_release(struct list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        mem_free(l->p[i].name);
+    mem_free(l->p);
+}
+
+static int list_add(struct list *l, const struct key *key, const struct buf *value)
+{
+    struct attr_rec rec;
+    struct in in;
+    int err;
+
+    in_init(&in, value->p, value->len);
+    if ((err = attr_get(&in, &rec)) != 0)
+        return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
+                    (const char *)key->p + 9, in.why, in.err_at);
+    if (l->n == l->room) {
+        size_t room = l->room == 0 ? 16 : 2 * l->room;
+        struct listed *more = mem_resize(l->p, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        l->p = more;
+        l->room = room;
+    }
+    l->p[l->n].index = rec.index;
+    l->p[l->n].name = mem_strndup((const char *)key->p + 9, key->len - 9);
+    if (l->p[l->n].name == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    l->n++;
+    return 0;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    uint32_t x = ((const struct listed *)a)->index, y = ((const struct listed *)b)->index;
+
+    return (x > y) - (x < y);
+}
+
+/* All names in their order; they are few beside what they describe. */
+static int list_names(drep_file *f, uint64_t id, int order, struct list *l)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_ATTR);
+    tree_walk(&w, f->st, &key, 9);
+    while ((err = tree_next(&w, &key, &value)) == 0)
+        if ((err = list_add(l, &key, &value)) != 0)
+            break;
+    buf_release(&value);
+    if (err != DREP_ERR_NOT_FOUND)
+        return err;
+    if (order == DREP_BY_CREATION && l->n > 1)
+        qsort(l->p, l->n, sizeof *l->p, by_index);
+    return 0;
+}
+
+int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn, void *ctx)
+{
+    struct object_head head;
+    struct list l = {0};
+    uint64_t id;
+    struct elsewhere to;
+    int err = path_elsewhere(file, path, &to), theirs = 0;
+
+    if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return elsewhere_done(&to, drep_attr_list(to.file, to.path, order, fn, ctx));
+    if ((err = read_begin(file)) != 0)
+        return err;
+    err = fn == NULL ? fail(DREP_ERR_ARG, "no callback") : path_id(file, path, &id);
+    if (err == 0)
+        err = head_load(file, id, &head);
+    if (err == 0)
+        err = list_names(file, id, order, &l);
+    /* The callback may use the file: the lock is not held while it runs. */
+    err = read_end(file, err);
+    if (err == 0) {
+        walk_begin(file);
+        for (size_t i = 0; theirs == 0 && i < l.n; i++)
+            theirs = fn(l.p[i].name, ctx);
+        walk_end();
+    }
+    list_release(&l);
+    return theirs != 0 ? theirs : err;
+}
+
+/* ---- for object.c ---- */
+
+int attrs_count(drep_file *f, uint64_t id, int64_t *n)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_ATTR);
+    tree_walk(&w, f->st, &key, 9);
+    for (*n = 0; (err = tree_next(&w, &key, NULL)) == 0; ++*n)
+        ;
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+int attrs_remove(drep_file *f, uint64_t id)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_ATTR);
+    tree_walk(&w, f->st, &key, 9);
+    while ((err = tree_next(&w, &key, &value)) == 0) {
+        struct attr_rec rec;
+        struct in in;
+
+        in_init(&in, value.p, value.len);
+        if (attr_get(&in, &rec) == 0 && (err = ftype_unuse(f, rec.type)) != 0)
+            break;
+        if ((err = tree_del(f->st, &key)) != 0)
+            break;
+    }
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}

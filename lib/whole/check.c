@@ -1,0 +1,893 @@
+/* check.c - is all of a file as SPEC.md says?
+ *
+ * The store walks blocks, sums and space; here every record is decoded, links and
+ * uses are counted against what objects say, and, when asked for, every element is
+ * read and converted.  A finding never ends the walk. */
+#include "conv/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIND_SHIFT 32
+
+/* Numbers seen, to be counted when all are there. */
+struct seen {
+    uint64_t *p;
+    size_t n, room;
+};
+
+/* The object whose entries are being walked, as its record has it. */
+struct owner {
+    uint64_t id; /* 0: there is no record that makes sense */
+    uint8_t kind, layout;
+    uint32_t next_attr;
+    uint64_t next_link, members, links;
+    struct seen attrs; /* creation indexes */
+    struct run_before before;
+};
+
+struct check {
+    drep_file *f;
+    drep_finding_fn *fn;
+    drep_leak_fn *leak;
+    void *ctx;
+    enum chunk_depth depth;
+    int64_t findings;
+    int stop;        /* what fn gave */
+    uint64_t budget; /* bytes of payload to read: no byte of the file belongs to two */
+    drep_usage usage;
+    struct seen linked;  /* object ids that hard links name */
+    struct seen edges;   /* group, object: pairs, one a hard link, groups ascending */
+    struct seen objects; /* id, links and KIND_SHIFTed kind: pairs, ids ascending */
+    struct seen types;   /* number, uses: pairs, ascending */
+    struct seen used;    /* type numbers that records name */
+    struct seen datasets;
+    struct seen absent;         /* object id, blocks of its payload without a sum: pairs */
+    uint64_t ownerless, broken; /* the last object without a record, with a malformed one */
+    struct owner owner;
+    /* The dataset whose chunks are being walked. */
+    uint64_t chunks_id;
+    int chunks_err;
+    struct chunks chunks;
+    struct ftype *chunks_type;
+    struct object object;
+};
+
+static int seen_add(struct seen *s, uint64_t v)
+{
+    if (s->n == s->room) {
+        size_t room = s->room == 0 ? 256 : 2 * s->room;
+        uint64_t *more = mem_resize(s->p, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        s->p = more;
+        s->room = room;
+    }
+    s->p[s->n++] = v;
+    return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void seen_sort(struct seen *s)
+{
+    if (s->n > 1)
+        qsort(s->p, s->n, sizeof *s->p, by_value);
+}
+
+static void finding(struct check *c, int err, uint64_t where, const char *text)
+{
+    c->findings++;
+    if (c->fn != NULL && c->stop == 0)
+        c->stop = c->fn(err, where, text, c->ctx);
+}
+
+/* The last message, as a finding about this key. */
+static void report(struct check *c, int err, const struct key *key, uint64_t where,
+                   const char *what)
+{
+    char text[1500];
+
+    snprintf(text, sizeof text, "object %llu: %s: %s",
+             (unsigned long long)(key->len >= 8 ? key_object(key->p) : 0), what, drep_error());
+    finding(c, err, where, text);
+}
+
+/* ---- records ---- */
+
+/* Each dimension that a dataset names is one, and knows of it. */
+static int see_dims(struct check *c, uint64_t id, const struct object_rec *rec)
+{
+    struct object dim = {0};
+    struct buf none = {0};
+    int err = 0;
+
+    for (int d = 0; err == 0 && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
+        struct key key;
+
+        if (rec->dim[d] == 0)
+            continue;
+        err = object_load(c->f, rec->dim[d], &dim);
+        if (err == 0 && dim.rec.kind != FMT_DIMENSION)
+            err = fail(DREP_ERR_FORMAT, "its dimension %d is none", d);
+        key_make(&key, rec->dim[d], FMT_TAG_USER);
+        key_add_u64(&key, id);
+        key_add_u8(&key, (uint8_t)d);
+        if (err == 0 && (err = tree_get(c->f->st, &key, &none)) == DREP_ERR_NOT_FOUND)
+            fail(err = DREP_ERR_FORMAT, "its dimension %d does not know of it", d);
+    }
+    object_release(&dim);
+    buf_release(&none);
+    return err;
+}
+
+/* A type of a later version is nobody's mistake. */
+static int see_dataset_type(struct check *c, const struct object_rec *rec)
+{
+    struct ftype *ft;
+    int err = dataset_type(c->f, rec, &ft);
+
+    if (err == 0 && rec->fill == FMT_FILL_VALUE)
+        err = fail_in(value_check(&rec->fill_value, ft->type, 1), "fill value");
+    return err == DREP_ERR_UNSUPPORTED ? 0 : err;
+}
+
+/* All entries of an object have been seen. */
+static void owner_end(struct check *c)
+{
+    struct owner *o = &c->owner;
+    char text[200];
+
+    if (o->id != 0 && o->kind == FMT_GROUP && o->links != o->members) {
+        snprintf(text, sizeof text, "object %llu: a group of %llu links says it has %llu",
+                 (unsigned long long)o->id, (unsigned long long)o->links,
+                 (unsigned long long)o->members);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    seen_sort(&o->attrs);
+    for (size_t i = 1; o->id != 0 && i < o->attrs.n; i++) {
+        if (o->attrs.p[i] != o->attrs.p[i - 1])
+            continue;
+        snprintf(text, sizeof text, "object %llu: two attributes have the creation index %llu",
+                 (unsigned long long)o->id, (unsigned long long)o->attrs.p[i]);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    o->id = 0;
+    o->attrs.n = 0;
+}
+
+static void owner_begin(struct check *c, uint64_t id, const struct object_rec *rec)
+{
+    struct owner *o = &c->owner;
+
+    o->id = id;
+    o->kind = rec->kind;
+    o->layout = rec->kind == FMT_DATASET ? rec->layout : FMT_LAYOUT_NULL;
+    o->next_attr = rec->next_attr;
+    o->next_link = rec->next_link;
+    o->members = rec->members;
+    o->links = 0;
+    o->before.any = false;
+}
+
+static bool of_owner(const struct check *c, const struct key *key)
+{
+    return c->owner.id != 0 && c->owner.id == key_object(key->p);
+}
+
+static int see_object(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct object_rec *rec = mem_alloc(sizeof *rec);
+    struct in in;
+    int err;
+
+    owner_end(c);
+    if (rec == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    in_init(&in, p, len);
+    err = object_get(&in, rec);
+    if (err != 0) {
+        fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    } else {
+        c->usage.objects++;
+        owner_begin(c, key_object(key->p), rec);
+        err = seen_add(&c->objects, key_object(key->p));
+        if (err == 0)
+            err = seen_add(&c->objects, rec->links | (uint64_t)rec->kind << KIND_SHIFT);
+        if (err == 0 && rec->kind == FMT_DATASET)
+            err = seen_add(&c->datasets, key_object(key->p));
+        if (err == 0 && (rec->kind == FMT_DATASET || rec->kind == FMT_TYPE) &&
+            rec->type >= FMT_TYPE_FIRST)
+            err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
+        if (err == 0 && rec->kind == FMT_DATASET)
+            err = see_dims(c, key_object(key->p), rec);
+        if (err == 0 && rec->kind == FMT_DATASET)
+            err = see_dataset_type(c, rec);
+        if (err == 0 && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
+            err = fail(DREP_ERR_FORMAT, "the root is not a group");
+    }
+    mem_free(rec);
+    return err;
+}
+
+/* The entry that must stand beside a LINK: its name by creation index. */
+static int see_order(struct check *c, const struct key *key, uint64_t index)
+{
+    struct buf name = {0};
+    struct key other;
+    int err;
+
+    key_make(&other, key_object(key->p), FMT_TAG_LINK_ORDER);
+    key_add_u64(&other, index);
+    err = tree_get(c->f->st, &other, &name);
+    if (err == 0 && (name.len != key->len - 9 || memcmp(name.p, key->p + 9, name.len) != 0))
+        err = DREP_ERR_NOT_FOUND;
+    buf_release(&name);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "\"%.*s\" is missing in creation order", (int)(key->len - 9),
+                    (const char *)key->p + 9);
+    return err;
+}
+
+static int see_link(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct link_rec rec;
+    struct in in;
+    int err;
+
+    in_init(&in, p, len);
+    if ((err = link_get(&in, &rec)) != 0)
+        return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (name_check(key->p + 9, key->len - 9) != 0)
+        return fail(DREP_ERR_FORMAT, "an invalid name");
+    if (rec.kind == FMT_HARD && ((err = seen_add(&c->linked, rec.object)) != 0 ||
+                                 (err = seen_add(&c->edges, key_object(key->p))) != 0 ||
+                                 (err = seen_add(&c->edges, rec.object)) != 0))
+        return err;
+    if (of_owner(c, key) && c->owner.kind != FMT_GROUP)
+        return fail(DREP_ERR_FORMAT, "it belongs to what is no group");
+    if (of_owner(c, key) && rec.index >= c->owner.next_link)
+        return fail(DREP_ERR_FORMAT,
+                    "its creation index %llu was never given: the next one is %llu",
+                    (unsigned long long)rec.index, (unsigned long long)c->owner.next_link);
+    c->owner.links++;
+    return see_order(c, key, rec.index);
+}
+
+/* Its elements, converted. */
+static int read_attr(struct check *c, const struct attr_rec *rec, const drep_type *type,
+                     int64_t count)
+{
+    uint64_t bytes;
+    void *buf;
+    int err;
+
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)type->prog.extent, &bytes))
+        return fail(DREP_ERR_LIMIT, "more than 2^64 bytes");
+    buf = mem_zalloc(1, bytes + 1);
+    if (buf == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    err = value_get(c->f, &rec->value, type, count, type, buf);
+    drep_vlen_free(type, count, buf);
+    mem_free(buf);
+    return err;
+}
+
+static int see_attr(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct attr_rec rec;
+    struct ftype *ft;
+    struct in in;
+    int64_t count;
+    int err;
+
+    in_init(&in, p, len);
+    if ((err = attr_get(&in, &rec)) != 0)
+        return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (attr_name_check(key->p + 9, key->len - 9) != 0)
+        return fail(DREP_ERR_FORMAT, "an invalid name");
+    if (rec.type >= FMT_TYPE_FIRST && (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)) != 0)
+        return err;
+    if (of_owner(c, key) && (err = seen_add(&c->owner.attrs, rec.index)) != 0)
+        return err;
+    if (of_owner(c, key) && rec.index >= c->owner.next_attr)
+        return fail(DREP_ERR_FORMAT, "its creation index %lu was never given: the next one is %lu",
+                    (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
+    if ((err = ftype_get(c->f, rec.type, false, &ft)) != 0 || rec.rank == FMT_RANK_NULL)
+        return err;
+    if ((err = attr_count(&rec, &count)) != 0 || count == 0)
+        return err;
+    err = value_check(&rec.value, ft->type, count);
+    return err != 0 || c->depth != CHUNK_DECODE ? err : read_attr(c, &rec, ft->type, count);
+}
+
+/* The dataset that uses a dimension names it. */
+static int see_user(struct check *c, const struct key *key)
+{
+    struct object o = {0};
+    int err, d;
+
+    if (key->len != 18)
+        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+    d = key->p[17];
+    err = object_load(c->f, key_u64(key->p + 9), &o);
+    if (err == 0 && (o.rec.kind != FMT_DATASET || !o.rec.has_dims || o.rec.rank == FMT_RANK_NULL ||
+                     d >= o.rec.rank || o.rec.dim[d] != key_object(key->p)))
+        err = fail(DREP_ERR_FORMAT, "object %llu does not name it for dimension %d",
+                   (unsigned long long)key_u64(key->p + 9), d);
+    object_release(&o);
+    return err;
+}
+
+/* A name in creation order must lead to a link with this index. */
+static int see_name(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct buf value = {0};
+    struct link_rec link;
+    struct key other;
+    struct in in;
+    int err;
+
+    if (key->len != 17)
+        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+    key_make(&other, key_object(key->p), FMT_TAG_LINK);
+    if (name_check(p, len) != 0 || key_add_bytes(&other, p, len) != 0)
+        return fail(DREP_ERR_FORMAT, "an invalid name");
+    err = tree_get(c->f->st, &other, &value);
+    if (err == 0) {
+        in_init(&in, value.p, value.len);
+        if (link_get(&in, &link) != 0 || link.index != key_u64(key->p + 9))
+            err = DREP_ERR_NOT_FOUND;
+    }
+    buf_release(&value);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "\"%.*s\" in creation order has no entry of its own", (int)len,
+                    (const char *)p);
+    return err;
+}
+
+static int see_type(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct ftype *ft;
+    struct in in;
+    uint32_t number;
+    int err;
+
+    if (key->len != 13)
+        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+    number = key_u32(key->p + 9);
+    in_init(&in, p, len);
+    err = seen_add(&c->types, number);
+    if (err == 0)
+        err = seen_add(&c->types, in_u64(&in));
+    if (err == 0 && in.err != 0)
+        err = fail(DREP_ERR_FORMAT, "a datatype entry of %zu bytes", len);
+    if (err != 0)
+        return err;
+    /* Those of datasets are laid out, the others are not. */
+    err = ftype_get(c->f, FMT_TYPE_FIRST + number, false, &ft);
+    return err == DREP_ERR_FORMAT ? ftype_get(c->f, FMT_TYPE_FIRST + number, true, &ft) : err;
+}
+
+/* Makes c->chunks those of this dataset. */
+static int chunks_for(struct check *c, uint64_t id)
+{
+    struct ftype *ft;
+
+    if (c->chunks_id == id)
+        return c->chunks_err != 0 ? fail(c->chunks_err, "its dataset cannot be read") : 0;
+    if (c->chunks_id != 0)
+        chunks_release(&c->chunks);
+    c->chunks_id = id;
+    memset(&c->chunks, 0, sizeof c->chunks);
+    c->chunks_err = object_load(c->f, id, &c->object);
+    if (c->chunks_err == 0 && c->object.rec.kind != FMT_DATASET)
+        c->chunks_err = fail(DREP_ERR_FORMAT, "chunks of what is not a dataset");
+    if (c->chunks_err == 0)
+        c->chunks_err = ftype_get(c->f, c->object.rec.type, true, &ft);
+    if (c->chunks_err != 0)
+        return c->chunks_err;
+    chunks_of(c->f, id, &c->object.rec, ft->stored.extent, ft->type->variable, "dataset",
+              &c->chunks);
+    c->chunks_type = ft;
+    return 0;
+}
+
+static int see_run(struct run_before *before, int rank, const uint64_t *coord,
+                   const struct chunk_rec *rec)
+{
+    if (rank == 0 && rec->run != 1)
+        return fail(DREP_ERR_FORMAT, "a run of %lu chunks where there is one",
+                    (unsigned long)rec->run);
+    for (int d = 0; d < rank; d++)
+        if (coord[d] > (uint64_t)1 << 62)
+            return fail(DREP_ERR_FORMAT, "a coordinate beyond 2^62");
+    return chunk_order_check(before, rank, coord, rec);
+}
+
+/* The payload of a compact dataset. */
+static int see_data(struct check *c, const struct key *key, size_t len)
+{
+    uint64_t each, bytes;
+    int err;
+
+    if (!of_owner(c, key) || c->owner.kind != FMT_DATASET || c->owner.layout != FMT_COMPACT)
+        return fail(DREP_ERR_FORMAT, "it belongs to what is no compact dataset");
+    if ((err = chunks_for(c, key_object(key->p))) != 0 || c->chunks_type->type->variable)
+        return err;
+    bytes = each = (uint64_t)c->chunks_type->stored.extent;
+    for (int d = 0; d < c->object.rec.rank; d++)
+        if (__builtin_mul_overflow(bytes, c->object.rec.len[d], &bytes))
+            return fail(DREP_ERR_FORMAT, "more than 2^64 bytes");
+    if (len > bytes || (each > 0 && len % each != 0))
+        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload for elements of %llu, in all %llu", len,
+                   (unsigned long long)each, (unsigned long long)bytes);
+    return err;
+}
+
+/* Entries come in the order of their objects. */
+static int see_absent(struct check *c, uint64_t id, uint64_t blocks, int err)
+{
+    struct seen *s = &c->absent;
+    int more = 0;
+
+    if (s->n == 0 || s->p[s->n - 2] != id) {
+        more = seen_add(s, id);
+        if (more == 0)
+            more = seen_add(s, 0);
+    }
+    if (more == 0)
+        s->p[s->n - 1] += blocks;
+    return err != 0 ? err : more;
+}
+
+static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    uint64_t coord[DREP_MAX_RANK], bytes, absent = 0;
+    struct chunk_rec rec;
+    struct in in;
+    int err = chunks_for(c, key_object(key->p));
+
+    in_init(&in, p, len);
+    if (err == 0 && (err = chunk_get(&in, &rec)) != 0)
+        err = fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (err == 0 && key->len != 9 + 8 * (size_t)c->chunks.rank)
+        err = fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+    if (err != 0)
+        return err;
+    for (int d = 0; d < c->chunks.rank; d++)
+        coord[d] = key_u64(key->p + 9 + 8 * d);
+    if (of_owner(c, key) && (c->owner.layout != FMT_CHUNKED && c->owner.layout != FMT_CONTIGUOUS))
+        return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none");
+    if (rec.filtered && c->object.rec.layout != FMT_CHUNKED)
+        return fail(DREP_ERR_FORMAT, "filtered, of a dataset that is not chunked");
+    if (of_owner(c, key) && (err = see_run(&c->owner.before, c->chunks.rank, coord, &rec)) != 0)
+        return err;
+    if ((err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, &rec)) != 0)
+        return err;
+    if (__builtin_mul_overflow(rec.size, (uint64_t)rec.run, &bytes))
+        return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes");
+    c->usage.chunks += rec.run;
+    err = store_check_claim(c->f->st, rec.offset, bytes, "payload");
+    if (err == 0 && rec.far)
+        err = store_check_claim(c->f->st, rec.sums.offset, rec.sums.length, "sums");
+    if (err == 0)
+        err = chunk_verify(&c->chunks, coord, &rec, c->depth, &absent);
+    store_check_absent(c->f->st, absent);
+    return absent > 0 ? see_absent(c, c->chunks_id, absent, err) : err;
+}
+
+/* What belongs to an object lies behind its record; one finding for each that has none. */
+static void see_owner(struct check *c, const struct key *key, uint64_t where)
+{
+    uint64_t id = key_object(key->p);
+    size_t n = c->objects.n;
+    char text[100];
+
+    if (key_tag(key->p) <= FMT_TAG_OBJECT || id == c->ownerless || id == c->broken ||
+        (n > 0 && c->objects.p[n - 2] == id))
+        return;
+    c->ownerless = id;
+    snprintf(text, sizeof text, "object %llu has entries and no record", (unsigned long long)id);
+    finding(c, DREP_ERR_FORMAT, where, text);
+}
+
+static int see_entry(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
+                     void *ctx)
+{
+    struct check *c = ctx;
+    const char *what = "";
+    int err = 0;
+
+    if (key->len < 9)
+        return 0;
+    see_owner(c, key, where);
+    switch (key_tag(key->p)) {
+    case FMT_TAG_OBJECT:
+        what = "record";
+        if ((err = see_object(c, key, value, len)) != 0)
+            c->broken = key_object(key->p);
+        break;
+    case FMT_TAG_LINK:
+        what = "link";
+        err = see_link(c, key, value, len);
+        break;
+    case FMT_TAG_ATTR:
+        what = "attribute";
+        err = see_attr(c, key, value, len);
+        break;
+    case FMT_TAG_LINK_ORDER:
+        what = "creation order";
+        err = see_name(c, key, value, len);
+        break;
+    case FMT_TAG_TYPE:
+        what = "datatype";
+        err = see_type(c, key, value, len);
+        break;
+    case FMT_TAG_DATA:
+        what = "data";
+        err = see_data(c, key, len);
+        break;
+    case FMT_TAG_USER:
+        what = "user";
+        err = see_user(c, key);
+        break;
+    case FMT_TAG_CHUNK:
+        what = "chunk";
+        err = see_chunk(c, key, value, len);
+        break;
+    default:
+        break;
+    }
+    if (err != 0)
+        report(c, err, key, where, what);
+    return c->stop;
+}
+
+/* ---- counts ---- */
+
+static uint64_t count_of(const struct seen *s, uint64_t v, size_t *at)
+{
+    uint64_t n = 0;
+
+    while (*at < s->n && s->p[*at] < v)
+        ++*at;
+    while (*at < s->n && s->p[*at] == v) {
+        ++*at;
+        n++;
+    }
+    return n;
+}
+
+/* The place of an object among the pairs; their number if it is not there. */
+static size_t pair_of(const struct seen *objects, uint64_t id)
+{
+    size_t low = 0, high = objects->n / 2;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (objects->p[2 * mid] < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return 2 * low < objects->n && objects->p[2 * low] == id ? low : objects->n / 2;
+}
+
+/* Where the pairs of this group begin. */
+static size_t edges_of(const struct seen *e, uint64_t group)
+{
+    size_t low = 0, high = e->n / 2;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (e->p[2 * mid] < group)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* From the root every object is reached, and no group through itself: a walk that keeps
+ * the groups above it would come back. */
+static int check_reach(struct check *c)
+{
+    struct seen stack = {0}; /* group, next edge: pairs */
+    size_t n = c->objects.n / 2, met = 0;
+    uint8_t *state = mem_zalloc(n + 1, 1); /* 0 not met, 1 above the walk, 2 done */
+    char text[200];
+    int err =
+        state == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : seen_add(&stack, FMT_OBJECT_ROOT);
+
+    if (err == 0)
+        err = seen_add(&stack, edges_of(&c->edges, FMT_OBJECT_ROOT));
+    if (err == 0 && n > 0 && c->objects.p[0] == FMT_OBJECT_ROOT)
+        state[0] = 1, met = 1;
+    while (err == 0 && stack.n > 0) {
+        uint64_t group = stack.p[stack.n - 2], *edge = &stack.p[stack.n - 1], to;
+        size_t at = pair_of(&c->objects, group), next;
+
+        if (2 * *edge >= c->edges.n || c->edges.p[2 * *edge] != group) {
+            if (at < n)
+                state[at] = 2;
+            stack.n -= 2;
+            continue;
+        }
+        to = c->edges.p[2 * (*edge)++ + 1];
+        next = pair_of(&c->objects, to);
+        if (next == n || state[next] == 2)
+            continue;
+        if (state[next] == 1) {
+            snprintf(text, sizeof text, "group %llu is its own ancestor", (unsigned long long)to);
+            finding(c, DREP_ERR_FORMAT, 0, text);
+            continue;
+        }
+        state[next] = 1;
+        met++;
+        if ((err = seen_add(&stack, to)) == 0)
+            err = seen_add(&stack, edges_of(&c->edges, to));
+    }
+    for (size_t i = 0; err == 0 && met < n && i < n; i++) {
+        /* A dimension without a name lives by its users alone. */
+        if (state[i] != 0 || c->objects.p[2 * i + 1] == (uint64_t)FMT_DIMENSION << KIND_SHIFT)
+            continue;
+        snprintf(text, sizeof text, "no link leads to object %llu",
+                 (unsigned long long)c->objects.p[2 * i]);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    mem_free(state);
+    mem_free(stack.p);
+    return err;
+}
+
+/* Numbers are given in order: what is made next must not get one that is in use. */
+static void check_next(struct check *c, const char *what, const struct seen *seen, uint64_t next)
+{
+    char text[200];
+
+    if (seen->n == 0 || seen->p[seen->n - 2] < next)
+        return;
+    snprintf(text, sizeof text, "%s %llu exists, and the next one would be %llu", what,
+             (unsigned long long)seen->p[seen->n - 2], (unsigned long long)next);
+    finding(c, DREP_ERR_FORMAT, 0, text);
+}
+
+static void check_counts(struct check *c)
+{
+    const struct slot *slot = store_slot(c->f->st);
+    char text[200];
+    size_t at = 0;
+
+    if (c->findings == 0 && (c->objects.n == 0 || c->objects.p[0] != FMT_OBJECT_ROOT))
+        finding(c, DREP_ERR_FORMAT, 0, "the root group is not there");
+    check_next(c, "object", &c->objects, slot->next_object);
+    check_next(c, "datatype", &c->types, slot->next_type);
+    seen_sort(&c->linked);
+    seen_sort(&c->used);
+    for (size_t i = 0; i + 1 < c->objects.n; i += 2) {
+        uint64_t id = c->objects.p[i], links = (uint32_t)c->objects.p[i + 1], n;
+
+        if (at < c->linked.n && c->linked.p[at] < id) {
+            snprintf(text, sizeof text, "a link names object %llu, which is not there",
+                     (unsigned long long)c->linked.p[at]);
+            finding(c, DREP_ERR_FORMAT, 0, text);
+        }
+        n = count_of(&c->linked, id, &at) + (id == FMT_OBJECT_ROOT);
+        if (n == links)
+            continue;
+        snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu name it",
+                 (unsigned long long)id, (unsigned long long)links, (unsigned long long)n);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    if (at < c->linked.n) {
+        snprintf(text, sizeof text, "a link names object %llu, which is not there",
+                 (unsigned long long)c->linked.p[at]);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    at = 0;
+    for (size_t i = 0; i + 1 < c->types.n; i += 2) {
+        uint64_t n = count_of(&c->used, c->types.p[i], &at);
+
+        if (n == c->types.p[i + 1])
+            continue;
+        snprintf(text, sizeof text, "datatype %llu counts %llu uses, %llu records name it",
+                 (unsigned long long)c->types.p[i], (unsigned long long)c->types.p[i + 1],
+                 (unsigned long long)n);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+}
+
+/* ---- deep: every element ---- */
+
+/* Where a finding is, people know by the path; looking for that takes long. */
+static void deep_finding(struct check *c, uint64_t id, int err)
+{
+    struct fail_state why;
+    char *path = NULL;
+    char text[1500];
+
+    fail_save(&why);
+    if (drep_object_path(c->f, id, &path) == 0)
+        snprintf(text, sizeof text, "dataset \"%s\": %s", path, why.text);
+    else
+        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)id, why.text);
+    mem_free(path);
+    finding(c, err, 0, text);
+}
+
+static void read_dataset(struct check *c, uint64_t id)
+{
+    drep_dataset *ds = NULL;
+    char name[40];
+    int err = read_begin(c->f);
+
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
+    if (err == 0)
+        err = read_done(c->f, dataset_get(c->f, id, name, &ds));
+    if (err == 0 && ds->rec.rank != FMT_RANK_NULL)
+        err = dataset_read_stored(ds, &c->budget);
+    if (err != 0)
+        deep_finding(c, id, err);
+    dataset_put(ds);
+}
+
+/* ---- entry ---- */
+
+static int see_gap(uint64_t offset, uint64_t length, void *ctx)
+{
+    struct check *c = ctx;
+
+    return c->findings != 0 ? 0 : c->leak(offset, length, c->ctx);
+}
+
+/* Datasets without a path are told by their number. */
+static int tell_absent(struct check *c, drep_unsealed_fn *fn)
+{
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i + 1 < c->absent.n; i += 2) {
+        uint64_t id = c->absent.p[i];
+        char *path = NULL, text[40];
+
+        snprintf(text, sizeof text, "object %llu", (unsigned long long)id);
+        err = drep_object_path(c->f, id, &path);
+        if (err == 0 || err == DREP_ERR_NOT_FOUND)
+            err = fn(path != NULL ? path : text, (int64_t)c->absent.p[i + 1], c->ctx);
+        mem_free(path);
+    }
+    return err;
+}
+
+static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn,
+                      drep_leak_fn *leak, drep_unsealed_fn *unsealed, void *ctx, int64_t *findings,
+                      drep_usage *usage)
+{
+    struct check c = {.f = file, .fn = fn, .leak = leak, .ctx = ctx, .depth = depth};
+    int64_t store_findings = 0;
+    int err = read_begin_stored(file);
+
+    if (err != 0)
+        return err;
+    c.budget = store_slot(file->st)->end;
+    err = store_check(file->st, fn, ctx, see_entry, leak != NULL ? see_gap : NULL, &c,
+                      &store_findings, &c.usage);
+    c.findings += store_findings;
+    if (c.chunks_id != 0)
+        chunks_release(&c.chunks);
+    object_release(&c.object);
+    owner_end(&c);
+    if (err == 0 && c.stop == 0) {
+        check_counts(&c);
+        err = check_reach(&c);
+    }
+    err = read_end(file, err);
+    if (err == 0 && depth == CHUNK_DECODE && file->rep != NULL) {
+        walk_begin(file);
+        for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
+            read_dataset(&c, c.datasets.p[i]);
+        walk_end();
+    }
+    mem_free(c.owner.attrs.p);
+    mem_free(c.linked.p);
+    mem_free(c.edges.p);
+    mem_free(c.objects.p);
+    mem_free(c.types.p);
+    mem_free(c.used.p);
+    mem_free(c.datasets.p);
+    if (err == 0 && c.stop == 0 && unsealed != NULL)
+        err = tell_absent(&c, unsealed);
+    mem_free(c.absent.p);
+    if (err != 0)
+        return err;
+    if (c.stop != 0)
+        return c.stop;
+    if (findings != NULL)
+        *findings = c.findings;
+    if (usage != NULL)
+        *usage = c.usage;
+    return 0;
+}
+
+/* Of a handle that writes, the last commit: what it has changed since is not looked at. */
+static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, drep_leak_fn *leak,
+                 drep_unsealed_fn *unsealed, void *ctx, int64_t *findings, drep_usage *usage)
+{
+    drep_file *last;
+    int err;
+
+    if ((err = file_check(file)) != 0)
+        return err;
+    if (!store_writable(file->st))
+        return check_open(file, depth, fn, leak, unsealed, ctx, findings, usage);
+    if ((err = read_begin(file)) != 0)
+        return err;
+    if (store_slot(file->st)->sequence != 0) {
+        err = file_last_commit(file, &last);
+        if (err == 0) {
+            err = check_open(last, depth, fn, leak, unsealed, ctx, findings, usage);
+            file_free(last);
+        }
+    } else { /* nothing has been committed yet */
+        if (findings != NULL)
+            *findings = 0;
+        if (usage != NULL)
+            *usage = (drep_usage){0};
+    }
+    return read_done(file, err);
+}
+
+int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings)
+{
+    return check(file, deep ? CHUNK_DECODE : CHUNK_SUMS, fn, NULL, NULL, ctx, findings, NULL);
+}
+
+int drep_usage_get(drep_file *file, drep_usage *out)
+{
+    if (out == NULL)
+        return fail(DREP_ERR_ARG, "drep_usage_get: null argument");
+    return check(file, CHUNK_COUNT, NULL, NULL, NULL, NULL, NULL, out);
+}
+
+int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx)
+{
+    if (fn == NULL)
+        return fail(DREP_ERR_ARG, "drep_leaks: null argument");
+    return check(file, CHUNK_COUNT, NULL, fn, NULL, ctx, NULL, NULL);
+}
+
+struct telling {
+    drep_unsealed_fn *fn;
+    void *ctx;
+};
+
+static int tell(const char *path, int64_t blocks, void *ctx)
+{
+    struct telling *t = ctx;
+
+    return t->fn(path, blocks, t->ctx);
+}
+
+/* Damage hides what it hides; what could not be read this time is an error. */
+static int stop_at_trouble(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset, (void)ctx;
+    return err == DREP_ERR_NOMEM || err == DREP_ERR_IO ? fail(err, "%s", message) : 0;
+}
+
+int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx)
+{
+    if (fn == NULL)
+        return fail(DREP_ERR_ARG, "drep_unsealed: null argument");
+    return check(file, CHUNK_COUNT, stop_at_trouble, NULL, tell, &(struct telling){fn, ctx}, NULL,
+                 NULL);
+}

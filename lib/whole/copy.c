@@ -1,0 +1,860 @@
+/* copy.c - objects with all that belongs to them, within a file or from one to another.
+ *
+ * First the objects are gathered that hard links lead to; in ascending order they get new
+ * ids, so that an id is found again by its place, and then their entries are copied one
+ * after the other, with the ids in them changed.  A whole file goes into an empty one with
+ * the ids it has; then nothing is gathered and nothing grows with the number of objects. */
+#include "base/pool.h"
+#include "whole/copy_payload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum type_form { OF_ATTR, OF_DATASET, OF_NAMED };
+
+/* A datatype of the source as the target names it; uses that are not counted there yet. */
+struct type_at {
+    uint32_t from, to;
+    enum type_form form;
+    uint64_t uses;
+};
+
+/* A dimension that was not gathered. */
+struct dim_at {
+    uint64_t from, to;
+};
+
+struct made { /* a dataset whose record is written */
+    drep_dataset *source;
+    bool same, refers;
+};
+
+struct copy {
+    drep_file *from, *to;
+    const drep_copying *how;
+    bool whole; /* everything, into an empty file, under the same ids */
+    /* The objects, ascending; how many of the links lead to each; the id of the first. */
+    uint64_t *id;
+    uint32_t *links;
+    size_t n, room;
+    uint64_t base;
+    struct type_at *type; /* a table with free places: from 0 */
+    size_t ntypes, type_room;
+    struct dim_at *dim;
+    size_t ndims;
+    copy_dimension_fn *dim_path; /* NULL, or where the caller copied dimensions to */
+    void *dim_ctx;
+    const char *path; /* of the copy */
+    uint64_t group;   /* that it comes into */
+    drep_report report;
+    struct buf value, out;
+    atomic_bool stopped; /* a function of the caller's ended it */
+};
+
+/* What a function of the caller's said. */
+static int told(struct copy *c, int theirs)
+{
+    if (theirs != 0)
+        c->stopped = true;
+    return theirs;
+}
+
+/* ---- ids ---- */
+
+/* The place of an object among the gathered; n if it is not there. */
+static size_t place_of(const struct copy *c, uint64_t id)
+{
+    size_t low = 0, high = c->n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (c->id[mid] < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < c->n && c->id[low] == id ? low : c->n;
+}
+
+/* What a reference becomes: none, where its object stays behind in another file. */
+static uint64_t map_reference(void *ctx, uint64_t id)
+{
+    const struct copy *c = ctx;
+    size_t at = place_of(c, id);
+
+    if (at < c->n)
+        return c->base + at;
+    return c->from == c->to ? id : 0;
+}
+
+static int gather_add(struct copy *c, uint64_t id)
+{
+    if (c->n == c->room) {
+        size_t room = c->room == 0 ? 256 : 2 * c->room;
+        uint64_t *more = mem_resize(c->id, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        c->id = more;
+        c->room = room;
+    }
+    c->id[c->n++] = id;
+    return 0;
+}
+
+/* The members of one group; groups among them join the work. */
+static int gather_group(struct copy *c, uint64_t group, struct todo *work, struct met *met)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, group, FMT_TAG_LINK);
+    tree_walk(&w, c->from->st, &key, 9);
+    while ((err = tree_next(&w, &key, &c->value)) == 0) {
+        struct object_head head;
+        struct link_rec link;
+        bool first = false;
+        struct in in;
+
+        in_init(&in, c->value.p, c->value.len);
+        if ((err = link_get(&in, &link)) != 0)
+            return fail(err, "link \"%.*s\": %s", (int)(key.len - 9), (const char *)key.p + 9,
+                        in.why);
+        if (link.kind != FMT_HARD)
+            continue;
+        err = gather_add(c, link.object);
+        if (err == 0)
+            err = head_load(c->from, link.object, &head);
+        if (err == 0 && head.kind == FMT_GROUP)
+            err = met_add(met, link.object, &first);
+        if (err == 0 && first)
+            err = todo_add(work, link.object);
+        if (err != 0)
+            return err;
+    }
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Each object once, with the number of links to it. */
+static int gather_end(struct copy *c)
+{
+    size_t n = 0;
+
+    qsort(c->id, c->n, sizeof *c->id, by_id);
+    c->links = mem_zalloc(c->n, sizeof *c->links);
+    if (c->links == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < c->n; i++) {
+        if (i > 0 && c->id[i] != c->id[n])
+            n++;
+        c->id[n] = c->id[i];
+        c->links[n]++;
+    }
+    c->n = n + 1;
+    return store_new_objects(c->to->st, c->n, &c->base);
+}
+
+static int gather(struct copy *c, uint64_t id)
+{
+    struct object_head head;
+    struct todo work = {0};
+    struct met met = {0};
+    bool first;
+    int err = gather_add(c, id);
+
+    if (err == 0)
+        err = head_load(c->from, id, &head);
+    if (err == 0 && head.kind == FMT_GROUP) {
+        err = met_add(&met, id, &first);
+        if (err == 0)
+            err = todo_add(&work, id);
+    }
+    while (err == 0 && work.n > 0)
+        err = gather_group(c, work.id[--work.n], &work, &met);
+    mem_free(work.id);
+    mem_free(met.slot);
+    return err == 0 ? gather_end(c) : err;
+}
+
+/* ---- datatypes ---- */
+
+static struct type_at *type_slot(struct type_at *table, size_t room, uint32_t ref,
+                                 enum type_form form)
+{
+    size_t i = (ref * 4u + (unsigned)form) * 0x9e3779b1u % room;
+
+    while (table[i].from != 0 && (table[i].from != ref || table[i].form != form))
+        i = (i + 1) % room;
+    return &table[i];
+}
+
+static int types_grow(struct copy *c)
+{
+    size_t room = c->type_room == 0 ? 64 : 2 * c->type_room;
+    struct type_at *table = mem_zalloc(room, sizeof *table);
+
+    if (table == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < c->type_room; i++)
+        if (c->type[i].from != 0)
+            *type_slot(table, room, c->type[i].from, c->type[i].form) = c->type[i];
+    mem_free(c->type);
+    c->type = table;
+    c->type_room = room;
+    return 0;
+}
+
+/* The datatype in the target; its use is counted now or by types_end(). */
+static int map_type(struct copy *c, uint32_t ref, enum type_form form, uint32_t *to)
+{
+    struct type_at *at;
+    struct ftype *ft;
+    int err = 2 * c->ntypes >= c->type_room ? types_grow(c) : 0;
+
+    if (err != 0)
+        return err;
+    at = type_slot(c->type, c->type_room, ref, form);
+    if (at->from != 0) {
+        at->uses++;
+        *to = at->to;
+        return 0;
+    }
+    err = ftype_get(c->from, ref, form == OF_DATASET, &ft);
+    if (err == 0)
+        err = form == OF_NAMED ? ftype_use_made(c->to, ft->type, to)
+                               : ftype_use(c->to, ft->type, form == OF_DATASET, to);
+    if (err != 0)
+        return err;
+    c->ntypes++;
+    *at = (struct type_at){ref, *to, form, 0};
+    return 0;
+}
+
+static int types_end(struct copy *c)
+{
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i < c->type_room; i++)
+        if (c->type[i].uses > 0)
+            err = ftype_use_more(c->to, c->type[i].to, c->type[i].uses);
+    return err;
+}
+
+/* Are stored elements of this type the same bytes in both files? */
+struct row_pair {
+    const struct rep_table *a, *b;
+};
+
+static int row_differs(int code, void *ctx)
+{
+    const struct row_pair *p = ctx;
+    const drep_encoding *x = &p->a->row[code], *y = &p->b->row[code];
+
+    if (x->format != y->format || x->order != y->order || x->size != y->size)
+        return 1;
+    if (x->format != DREP_FORMAT_CUSTOM)
+        return 0;
+    return x->custom >= p->a->ncustom || y->custom >= p->b->ncustom ||
+           memcmp(&p->a->custom[x->custom], &p->b->custom[y->custom], sizeof(drep_scalar)) != 0;
+}
+
+static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_type *type,
+                         bool *same)
+{
+    struct row_pair rows = {header_table(c->from, false), header_table(c->to, true)};
+
+    *same = false;
+    if (c->from == c->to) {
+        *same = true;
+        return 0;
+    }
+    if (rows.a != NULL && rows.b != NULL) {
+        if (type_each_code(type, row_differs, &rows) != 0)
+            return 0;
+    } else if (rows.a != NULL || rows.b != NULL || c->from->rep != c->to->rep ||
+               c->from->rep == NULL) {
+        return 0;
+    }
+    if (from < FMT_TYPE_FIRST) {
+        *same = true;
+        return 0;
+    }
+    return ftype_same(c->from, from, c->to, to, same);
+}
+
+/* ---- dimensions ---- */
+
+static int dim_note(struct copy *c, uint64_t from, uint64_t to)
+{
+    struct dim_at *more = mem_resize(c->dim, c->ndims + 1, sizeof *more);
+
+    if (more == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    c->dim = more;
+    c->dim[c->ndims++] = (struct dim_at){from, to};
+    return 0;
+}
+
+/* A dimension that stays behind in another file: one of its name that is found from the
+ * copy upwards and is long enough, or a new one beside the copy. */
+static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
+{
+    struct object dim = {0}, there = {0};
+    char *path = NULL;
+    const char *name;
+    int err = object_load(c->from, id, &dim);
+
+    if (err == 0 && dim.rec.kind != FMT_DIMENSION)
+        err = fail(DREP_ERR_FORMAT, "a dimension that is none");
+    if (err == 0)
+        err = object_path(c->from, id, &path);
+    name = err == 0 && strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : "";
+    if (err == DREP_ERR_NOT_FOUND) /* it has no name */
+        err = 0;
+    if (err == 0 && *name != '\0') {
+        err = dimension_find(c->to, c->path, name, &there);
+        if (err == 0 && !there.rec.unlimited && there.rec.len[0] < dim.rec.len[0])
+            err = fail(DREP_ERR_DIMS, "dimension \"%s\" is %llu long there, and not %llu", name,
+                       (unsigned long long)there.rec.len[0], (unsigned long long)dim.rec.len[0]);
+        if (err == 0)
+            err = dim_grow(c->to, &there, dim.rec.len[0]);
+        if (err == 0)
+            *to = there.id;
+        if (err == DREP_ERR_NOT_FOUND) {
+            struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = dim.rec.unlimited};
+
+            rec.len[0] = dim.rec.len[0];
+            err = object_link(c->to, c->group, name, &rec, to);
+        }
+    } else if (err == 0) {
+        dim.rec.links = 0;
+        dim.rec.next_attr = 0;
+        err = store_new_objects(c->to->st, 1, to);
+        if (err == 0)
+            err = object_store(c->to, *to, &dim.rec);
+    }
+    object_release(&dim);
+    object_release(&there);
+    mem_free(path);
+    return err == 0 ? dim_note(c, id, *to) : err;
+}
+
+/* A dimension that was copied before, by a call of its own. */
+static int dim_before(struct copy *c, uint64_t id, uint64_t *to)
+{
+    const char *path = c->dim_path != NULL ? c->dim_path(id, c->dim_ctx) : NULL;
+    int err = path != NULL ? path_id(c->to, path, to) : DREP_ERR_NOT_FOUND;
+
+    return err == 0 ? dim_note(c, id, *to) : err;
+}
+
+static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
+{
+    int err;
+
+    size_t at = place_of(c, id);
+
+    if (c->whole || (at == c->n && c->from == c->to)) {
+        *to = id;
+        return 0;
+    }
+    if (at < c->n) {
+        *to = c->base + at;
+        return 0;
+    }
+    for (size_t i = 0; i < c->ndims; i++)
+        if (c->dim[i].from == id) {
+            *to = c->dim[i].to;
+            return 0;
+        }
+    err = dim_before(c, id, to);
+    return err == DREP_ERR_NOT_FOUND ? dim_elsewhere(c, id, to) : err;
+}
+
+static int map_dims(struct copy *c, uint64_t new_id, struct object_rec *rec)
+{
+    int err = 0;
+
+    for (int d = 0; err == 0 && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
+        if (rec->dim[d] != 0)
+            err = map_dim(c, rec->dim[d], &rec->dim[d]);
+    return err == 0 ? note_users(c->to, new_id, rec) : err;
+}
+
+/* ---- datasets ---- */
+
+static void spec_of(const drep_dataset *ds, drep_spec *spec, int64_t *dims, int64_t *max,
+                    int64_t *chunk, drep_filter *filter)
+{
+    const struct object_rec *rec = &ds->rec;
+
+    memset(spec, 0, sizeof *spec);
+    spec->type = ds->ft->type;
+    spec->rank = rec->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : rec->rank;
+    for (int d = 0; d < spec->rank; d++) {
+        dims[d] = (int64_t)rec->len[d];
+        max[d] = rec->max[d] == FMT_UNLIMITED ? DREP_UNLIMITED : (int64_t)rec->max[d];
+        chunk[d] = rec->layout == FMT_CHUNKED ? rec->chunk[d] : 0;
+    }
+    spec->dims = dims;
+    spec->maxdims = max;
+    spec->layout = rec->layout;
+    spec->chunk = rec->layout == FMT_CHUNKED ? chunk : NULL;
+    dataset_filters(ds, filter);
+    spec->filters = filter;
+    spec->nfilters = rec->nfilters;
+    spec->fill = rec->fill;
+}
+
+static bool spec_changed(const drep_spec *a, const drep_spec *b)
+{
+    if (a->layout != b->layout || (a->chunk == NULL) != (b->chunk == NULL) ||
+        a->nfilters != b->nfilters || a->filters != b->filters)
+        return true;
+    return a->chunk != b->chunk;
+}
+
+/* A filter of numbers is left out where they have other sizes than it knows. */
+static bool drop_delta(drep_spec *spec, drep_filter *filter)
+{
+    int n = 0;
+
+    for (int i = 0; i < spec->nfilters; i++)
+        if (filter[i].id != DREP_FILTER_DELTA)
+            filter[n++] = filter[i];
+    if (n == spec->nfilters)
+        return false;
+    spec->nfilters = n;
+    return true;
+}
+
+/* How the dataset is kept in the target: as it is, unless somebody wants it otherwise, or its
+ * elements take other bytes there, which filters have to know. */
+static int plan_dataset(struct copy *c, const drep_dataset *ds, const struct ftype *target,
+                        struct object_rec *rec)
+{
+    int64_t dims[DREP_MAX_RANK], max[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
+    drep_filter filter[DREP_MAX_FILTERS];
+    drep_spec spec, was;
+    struct object_rec plan;
+    int err;
+
+    if (rec->layout == FMT_LAYOUT_NULL)
+        return 0;
+    spec_of(ds, &spec, dims, max, chunk, filter);
+    was = spec;
+    if (c->how->plan != NULL && (err = told(c, c->how->plan(ds->id, &spec, c->how->ctx))) != 0)
+        return err;
+    if (!spec_changed(&spec, &was) && (ds->esize == target->stored.extent || rec->nfilters == 0) &&
+        (rec->layout != FMT_COMPACT || shape_check(rec, target) == 0))
+        return 0;
+    if (rec->layout == FMT_COMPACT && spec.layout == DREP_COMPACT && shape_check(rec, target) != 0)
+        spec.layout = DREP_LAYOUT_AUTO; /* it has outgrown that */
+    spec.rank = was.rank;
+    spec.dims = was.dims;
+    spec.maxdims = was.maxdims;
+    memset(&plan, 0, sizeof plan);
+    err = dataset_plan(c->to, &spec, target, &plan);
+    if (err == DREP_ERR_TYPE && spec.filters == was.filters && drop_delta(&spec, filter)) {
+        memset(&plan, 0, sizeof plan);
+        err = dataset_plan(c->to, &spec, target, &plan);
+    }
+    if (err != 0)
+        return err;
+    rec->layout = plan.layout;
+    rec->slab = plan.slab;
+    memcpy(rec->chunk, plan.chunk, sizeof rec->chunk);
+    rec->nfilters = plan.nfilters;
+    memcpy(rec->filter, plan.filter, sizeof rec->filter);
+    return 0;
+}
+
+static int add_report(struct copy *c, uint64_t id, const drep_report *r)
+{
+    c->report.items += r->items;
+    c->report.overflow += r->overflow;
+    c->report.inexact += r->inexact;
+    c->report.nan_lost += r->nan_lost;
+    if (c->how->lost == NULL || (r->overflow == 0 && r->inexact == 0 && r->nan_lost == 0))
+        return 0;
+    return told(c, c->how->lost(id, r, c->how->ctx));
+}
+
+static int copied(int64_t bytes, void *ctx)
+{
+    struct copy *c = ctx;
+
+    return told(c, c->how->progress(bytes, c->how->ctx));
+}
+
+static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
+{
+    struct carry carry = {.from = m->source,
+                          .same_elements = m->same,
+                          .range = c->how->range,
+                          .threads = c->how->threads,
+                          .map = m->refers ? map_reference : NULL,
+                          .map_ctx = c,
+                          .progress = c->how->progress != NULL ? copied : NULL,
+                          .ctx = c};
+    char name[40];
+    int err;
+
+    if (carry.range == DREP_RANGE_DEFAULT)
+        carry.range = DREP_RANGE_STRICT;
+    if (carry.threads <= 0)
+        carry.threads = (int)c->to->hint_threads;
+    if (carry.threads <= 0)
+        carry.threads = pool_cpus();
+    if ((c->from->rep != NULL && c->from->rep->flags & DREP_REP_SERIAL) ||
+        (c->to->rep != NULL && c->to->rep->flags & DREP_REP_SERIAL))
+        carry.threads = 1;
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)new_id);
+    err = dataset_get(c->to, new_id, name, &carry.to);
+    if (err == 0)
+        err = dataset_carry(&carry);
+    if (err == 0)
+        err = add_report(c, m->source->id, &carry.report);
+    dataset_put(carry.to);
+    carry_release(&carry);
+    return err;
+}
+
+/* ---- entries ---- */
+
+/* References in a value of this type, which stands in c->out. */
+static int map_value(struct copy *c, struct span *value, const drep_type *type, int64_t count)
+{
+    int err;
+
+    if (c->whole || !type_refers(type))
+        return 0;
+    err = buf_set(&c->out, value->p, value->len);
+    if (err == 0)
+        err = value_refs(&c->out, type, count, map_reference, c);
+    *value = (struct span){c->out.p, c->out.len};
+    return err;
+}
+
+/* What the other representation makes of a fill value. */
+static int settle_fill(struct copy *c, uint64_t id, const struct ftype *target,
+                       struct object_rec *rec)
+{
+    int range = c->how->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : c->how->range;
+    drep_report lost = {0};
+    int err = 0;
+
+    if (rec->fill_value.p != c->out.p)
+        err = buf_set(&c->out, rec->fill_value.p, rec->fill_value.len);
+    if (err == 0)
+        err = value_settle(c->to, c->out.p, c->out.len, target, range, &lost);
+    rec->fill_value = (struct span){c->out.p, c->out.len};
+    return err != 0 ? fail_in(err, "fill value") : add_report(c, id, &lost);
+}
+
+static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, struct object_rec *rec,
+                               struct made *m)
+{
+    struct ftype *target = NULL;
+    uint32_t type = 0;
+    char name[40];
+    int err;
+
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
+    err = dataset_get(c->from, id, name, &m->source);
+    if (err == 0)
+        err = map_type(c, rec->type, OF_DATASET, &type);
+    if (err == 0)
+        err = ftype_get(c->to, type, true, &target);
+    if (err == 0)
+        err = same_elements(c, rec->type, type, m->source->ft->type, &m->same);
+    if (err == 0)
+        err = plan_dataset(c, m->source, target, rec);
+    if (err == 0)
+        err = map_dims(c, new_id, rec);
+    if (err == 0 && rec->fill == FMT_FILL_VALUE)
+        err = map_value(c, &rec->fill_value, m->source->ft->type, 1);
+    if (err == 0 && rec->fill == FMT_FILL_VALUE && !m->same)
+        err = settle_fill(c, id, target, rec);
+    if (err == 0)
+        m->refers = !c->whole && type_refers(m->source->ft->type);
+    rec->type = type;
+    return err;
+}
+
+static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t links, struct made *m)
+{
+    struct object_rec rec;
+    uint32_t type = 0;
+    struct in in;
+    int err;
+
+    in_init(&in, c->value.p, c->value.len);
+    if ((err = object_get(&in, &rec)) != 0)
+        return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (!c->whole)
+        rec.links = links;
+    if (rec.kind == FMT_TYPE) {
+        err = map_type(c, rec.type, OF_NAMED, &type);
+        rec.type = type;
+    } else if (rec.kind == FMT_DATASET) {
+        err = copy_dataset_record(c, id, new_id, &rec, m);
+    }
+    return err == 0 ? object_store(c->to, new_id, &rec) : err;
+}
+
+static int copy_link(struct copy *c, struct key *key)
+{
+    struct link_rec link;
+    struct out out;
+    struct in in;
+    int err;
+
+    in_init(&in, c->value.p, c->value.len);
+    if ((err = link_get(&in, &link)) != 0)
+        return fail(err, "link \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
+                    in.why);
+    if (link.kind == FMT_HARD && !c->whole)
+        link.object = map_reference(c, link.object);
+    buf_out(&c->out, &out);
+    link_put(&out, &link);
+    err = buf_done(&c->out, &out);
+    return err == 0 ? tree_put(c->to->st, key, c->out.p, c->out.len) : err;
+}
+
+static int copy_attr(struct copy *c, struct key *key)
+{
+    struct buf rec_out = {0};
+    struct attr_rec rec;
+    struct ftype *ft;
+    int64_t count = 1;
+    struct out out;
+    struct in in;
+    int err;
+
+    in_init(&in, c->value.p, c->value.len);
+    if ((err = attr_get(&in, &rec)) != 0)
+        return fail(err, "attribute \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
+                    in.why);
+    err = ftype_get(c->from, rec.type, false, &ft);
+    if (err == 0)
+        err = map_type(c, rec.type, OF_ATTR, &rec.type);
+    for (int d = 0; err == 0 && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
+        if (__builtin_mul_overflow(count, rec.len[d], &count))
+            err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
+    if (err == 0 && rec.rank != FMT_RANK_NULL && count > 0)
+        err = value_check(&rec.value, ft->type, count);
+    if (err == 0 && rec.rank != FMT_RANK_NULL && count > 0)
+        err = map_value(c, &rec.value, ft->type, count);
+    buf_out(&rec_out, &out);
+    if (err == 0) {
+        attr_put(&out, &rec);
+        err = buf_done(&rec_out, &out);
+    }
+    if (err == 0)
+        err = tree_put(c->to->st, key, rec_out.p, rec_out.len);
+    buf_release(&rec_out);
+    return err == 0
+               ? 0
+               : fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9);
+}
+
+/* Entries of tags that have nothing to be changed, also those we do not know. */
+static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
+{
+    store_u64(key->p, new_id);
+    switch (key_tag(key->p)) {
+    case FMT_TAG_LINK:
+        return copy_link(c, key);
+    case FMT_TAG_ATTR:
+        return copy_attr(c, key);
+    default:
+        return tree_put(c->to->st, key, c->value.p, c->value.len);
+    }
+}
+
+/* Everything but the record: elements behind the attributes, as they will lie. */
+static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct made *m)
+{
+    bool elements = m->source != NULL;
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_OBJECT + 1);
+    tree_walk(&w, c->from->st, &key, 8);
+    while ((err = tree_next(&w, &key, &c->value)) == 0) {
+        uint8_t tag = key_tag(key.p);
+
+        if (elements && tag >= FMT_TAG_CHUNK) {
+            elements = false;
+            err = copy_elements(c, m, new_id);
+            key_make(&key, id, FMT_TAG_CHUNK + 1);
+            tree_walk(&w, c->from->st, &key, 8);
+        } else if (tag != FMT_TAG_DATA && tag != FMT_TAG_CHUNK && tag != FMT_TAG_USER) {
+            err = copy_entry(c, &key, new_id);
+        }
+        if (err != 0)
+            return err;
+    }
+    if (err == DREP_ERR_NOT_FOUND)
+        err = elements ? copy_elements(c, m, new_id) : 0;
+    return err;
+}
+
+static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t links)
+{
+    struct made m = {.source = NULL};
+    struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_OBJECT);
+    err = tree_get(c->from->st, &key, &c->value);
+    if (err == DREP_ERR_NOT_FOUND && c->whole)
+        return 0;
+    if (err == DREP_ERR_NOT_FOUND)
+        err = fail(DREP_ERR_FORMAT, "not in the file");
+    if (err == 0)
+        err = copy_record(c, id, new_id, links, &m);
+    if (err == 0)
+        err = copy_entries(c, id, new_id, &m);
+    dataset_put(m.source);
+    return fail_in(err, "object %llu", (unsigned long long)id);
+}
+
+/* ---- everything ---- */
+
+static int copy_gathered(struct copy *c, uint64_t id, const char *name)
+{
+    int err = gather(c, id);
+
+    for (size_t i = 0; err == 0 && i < c->n; i++)
+        err = copy_object(c, c->id[i], c->base + i, c->links[i]);
+    if (err == 0)
+        err = object_link_to(c->to, c->group, name, map_reference(c, id));
+    return err;
+}
+
+static int copy_whole(struct copy *c)
+{
+    uint64_t id = 0;
+    int err;
+
+    store_objects(c->to->st, store_objects_end(c->from->st));
+    while ((err = object_next(c->from, id, &id)) == 0 && id != 0)
+        if ((err = copy_object(c, id, id, 0)) != 0)
+            break;
+    return err;
+}
+
+static int empty(drep_file *f, bool *yes)
+{
+    struct object_head head;
+    int err = head_load(f, FMT_OBJECT_ROOT, &head);
+
+    *yes = err == 0 && head.members == 0 && head.next_attr == 0 &&
+           store_objects_end(f->st) == FMT_OBJECT_ROOT + 1;
+    return err;
+}
+
+static int copy(struct copy *c, const char *path, const char *new_path)
+{
+    const char *name;
+    uint64_t id;
+    bool yes;
+    int err = path_id(c->from, path, &id);
+
+    if (err == 0 && strcmp(new_path, "/") == 0 && id == FMT_OBJECT_ROOT && c->from != c->to) {
+        err = empty(c->to, &yes);
+        if (err == 0 && !yes)
+            err = fail(DREP_ERR_EXISTS, "a whole file can be copied into an empty one only");
+        c->whole = true;
+        if (err == 0)
+            err = copy_whole(c);
+    } else if (err == 0) {
+        err = path_parent(c->to, new_path, 0, &c->group, &name);
+        if (err == 0)
+            err = link_free(c->to, c->group, name);
+        c->path = new_path;
+        if (err == 0)
+            err = copy_gathered(c, id, name);
+    }
+    if (err == 0)
+        err = types_end(c);
+    if (err == 0 && c->whole) /* the last step: it is not taken back */
+        err = buf_set(&c->to->unknown, c->from->unknown.p, c->from->unknown.len);
+    return err;
+}
+
+/* Two files are always taken in the same order, so that no two copies wait for each other.
+ * What waits in memory is written first: only what is stored is copied. */
+static int copy_begin(drep_file *from, drep_file *to)
+{
+    int err;
+
+    if (from == to) {
+        err = write_begin(to);
+        return err == 0 && (err = chunks_settle(to->st, 0)) != 0 ? write_end(to, err) : err;
+    }
+    err = from < to ? read_begin_stored(from) : write_begin(to);
+    if (err != 0)
+        return err;
+    err = from < to ? write_begin(to) : read_begin_stored(from);
+    if (err != 0 && from < to)
+        read_end(from, err);
+    else if (err != 0)
+        write_end(to, err);
+    return err;
+}
+
+static int copy_all(struct copy *c, const char *path, const char *new_path)
+{
+    int err;
+
+    c->report.first_overflow = c->report.first_inexact = c->report.first_nan_lost = -1;
+    if ((err = copy_begin(c->from, c->to)) != 0)
+        return err;
+    err = fail_in(copy(c, path, new_path), "copying \"%s\"", path);
+    if (c->from != c->to)
+        err = read_end(c->from, err);
+    err = c->stopped ? write_end_stopped(c->to, err) : write_end(c->to, err);
+    if (c->how->report != NULL)
+        *c->how->report = c->report;
+    mem_free(c->id);
+    mem_free(c->links);
+    mem_free(c->type);
+    mem_free(c->dim);
+    buf_release(&c->value);
+    buf_release(&c->out);
+    return err;
+}
+
+static const drep_copying plain = {.range = DREP_RANGE_DEFAULT};
+
+int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
+              const drep_copying *how)
+{
+    struct copy c = {.from = from, .to = to, .how = how != NULL ? how : &plain};
+
+    if (from == NULL || to == NULL || path == NULL || new_path == NULL)
+        return fail(DREP_ERR_ARG, "drep_copy: null argument");
+    return copy_all(&c, path, new_path);
+}
+
+int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
+                copy_dimension_fn *dim_path, void *ctx)
+{
+    struct copy c = {.from = from, .to = to, .how = &plain, .dim_path = dim_path, .dim_ctx = ctx};
+
+    return copy_all(&c, path, new_path);
+}

@@ -1,0 +1,241 @@
+/* deep.c - reads every stored element of a dataset, for the check of a whole file.
+ *
+ * What is not stored is fill and cannot be wrong, so the work follows the file's size
+ * and not the dataset's: a sparse dataset may have 2^62 elements. */
+#include "conv/data.h"
+
+#include <string.h>
+
+#define ROOM (1 << 20) /* bytes of one read */
+
+struct deep {
+    drep_dataset *ds;
+    stored_fn *fn;
+    void *ctx;
+    bool held;                      /* the caller holds the file; otherwise fn takes it itself */
+    uint64_t room;                  /* elements of one part */
+    uint64_t origin[DREP_MAX_RANK]; /* of the box that is walked over */
+    uint64_t box[DREP_MAX_RANK];    /* its lengths */
+    uint64_t inner[DREP_MAX_RANK];  /* its elements behind each dimension */
+};
+
+/* count elements from start on, as far as they lie in the dataset. */
+static int read_part(struct deep *d, const uint64_t *start, const uint64_t *count)
+{
+    uint64_t n[DREP_MAX_RANK] = {0};
+
+    for (int k = 0; k < d->ds->rec.rank; k++) {
+        uint64_t len = d->ds->rec.len[k];
+
+        if (start[k] >= len)
+            return 0;
+        n[k] = count[k] < len - start[k] ? count[k] : len - start[k];
+    }
+    return d->fn(start, n, d->ctx);
+}
+
+/* Elements [a, b) of the box in row-major order, cut into the largest boxes inside that
+ * begin at a and fit. */
+static int read_range(struct deep *d, uint64_t a, uint64_t b)
+{
+    int rank = d->ds->rec.rank, err = 0;
+
+    for (int k = rank; k-- > 0;)
+        d->inner[k] = k == rank - 1 ? 1 : d->inner[k + 1] * d->box[k + 1];
+    while (err == 0 && a < b) {
+        uint64_t start[DREP_MAX_RANK] = {0}, count[DREP_MAX_RANK] = {0}, rest = a, n = 1;
+        int cut = 0;
+
+        while (cut < rank &&
+               (a % d->inner[cut] || d->inner[cut] > b - a || d->inner[cut] > d->room))
+            cut++;
+        for (int k = 0; k < rank; k++) {
+            uint64_t at = rest / d->inner[k];
+
+            rest %= d->inner[k];
+            if (k == cut) {
+                uint64_t left = (b - a) / d->inner[k], fit = d->room / d->inner[k];
+
+                n = d->box[k] - at < left ? d->box[k] - at : left;
+                n = n < fit ? n : fit;
+            }
+            start[k] = d->origin[k] + at;
+            count[k] = k < cut ? 1 : k == cut ? n : d->box[k];
+        }
+        err = read_part(d, start, count);
+        a += rank == 0 ? 1 : n * d->inner[cut];
+    }
+    return err;
+}
+
+/* The elements of the chunk, or slab, at `coord` that `size` bytes hold. */
+static int read_chunk(struct deep *d, const uint64_t *coord, uint64_t size)
+{
+    const struct object_rec *r = &d->ds->rec;
+    uint64_t n = size / (uint64_t)d->ds->esize, all = 1;
+
+    if (r->layout == FMT_CONTIGUOUS) {
+        uint64_t count = (uint64_t)dataset_count(d->ds);
+
+        if (count == 0 || coord[0] > (count - 1) / r->slab)
+            return 0;
+        count -= coord[0] * r->slab;
+        count = count < r->slab ? count : r->slab;
+        memset(d->origin, 0, sizeof d->origin);
+        memcpy(d->box, r->len, sizeof d->box);
+        return read_range(d, coord[0] * r->slab, coord[0] * r->slab + (n < count ? n : count));
+    }
+    for (int k = 0; k < r->rank; k++) {
+        if (r->len[k] == 0 || coord[k] > (r->len[k] - 1) / r->chunk[k])
+            return 0;
+        d->origin[k] = coord[k] * r->chunk[k];
+        d->box[k] = r->chunk[k];
+        all *= r->chunk[k];
+    }
+    return read_range(d, 0, n < all ? n : all);
+}
+
+/* All chunks of one record; *budget: bytes of payload that may still be read. */
+static int read_run(struct deep *d, uint64_t *coord, const struct chunk_rec *rec, uint64_t *budget)
+{
+    uint64_t bytes = rec->size * rec->run, size = rec->size;
+    int last = d->ds->chunks.rank - 1, err = 0;
+
+    if (bytes > *budget)
+        return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
+    *budget -= bytes;
+    for (uint32_t i = 0; err == 0 && size > 0 && i < rec->run; i++) {
+        if (rec->filtered && d->held) {
+            err = chunk_size(&d->ds->chunks, coord, &size);
+        } else if (rec->filtered && (err = read_begin(d->ds->file)) == 0) {
+            err = read_done(d->ds->file, chunk_size(&d->ds->chunks, coord, &size));
+        }
+        if (err == 0)
+            err = read_chunk(d, coord, size);
+        if (last >= 0)
+            coord[last]++;
+    }
+    return err;
+}
+
+/* The walk holds the file only from one record to the next. */
+static int next_run(struct tree_walk *w, drep_file *f, struct key *key, struct buf *value)
+{
+    int err = read_begin(f);
+
+    if (err == 0) {
+        err = tree_next(w, key, value);
+        read_done(f, 0);
+    }
+    return err;
+}
+
+static int read_runs(struct deep *d, uint64_t *budget)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, d->ds->id, FMT_TAG_CHUNK);
+    tree_walk(&w, d->ds->file->st, &key, key.len);
+    while ((err = next_run(&w, d->ds->file, &key, &value)) == 0) {
+        uint64_t coord[DREP_MAX_RANK] = {0};
+        struct chunk_rec rec;
+        struct in in;
+
+        in_init(&in, value.p, value.len);
+        if (key.len != 9 + 8 * (size_t)d->ds->chunks.rank || chunk_get(&in, &rec) != 0)
+            continue; /* has been found */
+        for (int k = 0; k < d->ds->chunks.rank; k++)
+            coord[k] = key_u64(key.p + 9 + 8 * k);
+        if ((err = read_run(d, coord, &rec, budget)) != 0)
+            break;
+    }
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+/* Also runs that are not in the tree yet. */
+static int held_run(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    uint64_t at[DREP_MAX_RANK] = {0}, budget = UINT64_MAX;
+    struct deep *d = ctx;
+
+    memcpy(at, coord, (size_t)d->ds->chunks.rank * sizeof *at);
+    return read_run(d, at, rec, &budget);
+}
+
+static int stored_parts(struct deep *d, uint64_t *budget)
+{
+    drep_dataset *ds = d->ds;
+    int err = 0;
+
+    if (dataset_count(ds) == 0 || ds->esize == 0)
+        return 0;
+    if (ds->rec.layout == FMT_COMPACT) {
+        memcpy(d->box, ds->rec.len, sizeof d->box);
+        err = read_range(d, 0, (uint64_t)dataset_count(ds));
+    } else if (ds->rec.layout != FMT_LAYOUT_NULL) {
+        err = d->held ? chunk_each(&ds->chunks, held_run, d) : read_runs(d, budget);
+    }
+    return err;
+}
+
+int dataset_stored_parts(drep_dataset *ds, stored_fn *fn, void *ctx)
+{
+    uint64_t es = (uint64_t)(ds->esize > 0 ? ds->esize : 1), budget = UINT64_MAX;
+    struct deep d = {.ds = ds, .fn = fn, .ctx = ctx, .held = true};
+
+    d.room = es > ROOM ? 1 : ROOM / es;
+    return stored_parts(&d, &budget);
+}
+
+/* ---- for the check ---- */
+
+struct reading {
+    struct deep deep;
+    void *buf; /* made by the first read: an element may be larger than what is stored */
+};
+
+static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
+{
+    struct reading *r = ctx;
+    drep_dataset *ds = r->deep.ds;
+    const drep_type *type = ds->ft->type;
+    int64_t from[DREP_MAX_RANK] = {0}, n[DREP_MAX_RANK] = {0};
+    drep_xfer xfer = {.range = DREP_RANGE_CLAMP};
+    drep_selection *sel;
+    int64_t elements;
+    int err;
+
+    for (int k = 0; k < ds->rec.rank; k++) {
+        from[k] = (int64_t)start[k];
+        n[k] = (int64_t)count[k];
+    }
+    if (r->buf == NULL &&
+        (r->buf = mem_array(r->deep.room * (uint64_t)type->prog.extent + 1, 1)) == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    if ((err = drep_select_box(ds->rec.rank, from, n, NULL, NULL, &sel)) != 0)
+        return err;
+    elements = drep_selection_count(sel);
+    memset(r->buf, 0, (size_t)(elements * type->prog.extent));
+    if ((err = read_begin(ds->file)) == 0)
+        err = read_done(ds->file, dataset_read(ds, sel, type, r->buf, &xfer));
+    drep_vlen_free(type, elements, r->buf);
+    drep_selection_free(sel);
+    return err;
+}
+
+int dataset_read_stored(drep_dataset *ds, uint64_t *budget)
+{
+    uint64_t extent = (uint64_t)ds->ft->type->prog.extent;
+    struct reading r = {.deep = {.ds = ds, .fn = read_box}};
+    int err;
+
+    r.deep.ctx = &r;
+    r.deep.room = extent == 0 || extent > ROOM ? 1 : ROOM / extent;
+    err = stored_parts(&r.deep, budget);
+    mem_free(r.buf);
+    return err;
+}

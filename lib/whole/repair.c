@@ -1,0 +1,893 @@
+/* repair.c - a new file of what can be read of a damaged one.
+ *
+ * First the entries are salvaged (txn/salvage.c) and every chunk is verified, so that what is
+ * damaged becomes fill.  If all of that can be copied as it is and the copy has no fault, that is
+ * it.  Else the objects are copied one after the other from the root on, and what cannot be
+ * copied is left out. */
+#include "conv/data.h"
+#include "space/extents.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOUND_NAME 40
+
+struct repair {
+    drep_file *from, *to;
+    const char *new_path;
+    int amode;
+    const drep_info *info;
+    drep_finding_fn *fn;
+    void *ctx;
+    int64_t findings;
+    int stop;
+    struct buf value;
+};
+
+static int finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    struct repair *r = ctx;
+
+    r->findings++;
+    if (r->fn != NULL && r->stop == 0)
+        r->stop = r->fn(err, offset, message, r->ctx);
+    return r->stop;
+}
+
+/* What a check finds in the new file: its bytes are not those of the damaged one. */
+static int finding_left(int err, uint64_t offset, const char *message, void *ctx)
+{
+    char text[1600];
+
+    if (offset != 0)
+        snprintf(text, sizeof text, "the new file, byte %llu: %s", (unsigned long long)offset,
+                 message);
+    else
+        snprintf(text, sizeof text, "the new file: %s", message);
+    return finding(err, 0, text, ctx);
+}
+
+/* What does not only concern the object at hand. */
+static bool fatal(const struct repair *r, int err)
+{
+    return r->stop != 0 || err == DREP_ERR_NOMEM || err == DREP_ERR_NO_SPACE ||
+           err == DREP_ERR_FAILED || err == DREP_ERR_STOPPED;
+}
+
+/* The last message, about something named like this.  0, or what ends the repair. */
+static int lost(struct repair *r, int err, const char *kind, const char *name)
+{
+    char text[1500];
+
+    if (fatal(r, err))
+        return r->stop != 0 ? r->stop : err;
+    snprintf(text, sizeof text, "%s \"%s\" is lost: %s", kind, name, drep_error());
+    return finding(err, 0, text, r);
+}
+
+/* ---- payload ---- */
+
+struct bad_chunk {
+    uint64_t coord[DREP_MAX_RANK];
+    struct buf record;
+    bool drop;
+};
+
+struct mending {
+    struct repair *r;
+    drep_dataset *ds;
+    const char *path;
+    struct bad_chunk *bad;
+    size_t n, room;
+    struct extents *claimed;
+    uint64_t size; /* bytes of the payload that is being mended */
+};
+
+static void coord_text(const struct mending *m, const uint64_t *coord, char *text, size_t size)
+{
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (int k = 0; k < m->ds->chunks.rank && n < size; k++)
+        n += (size_t)snprintf(text + n, size - n, "%s%llu", k > 0 ? "," : "",
+                              (unsigned long long)coord[k]);
+}
+
+static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *record, bool drop,
+                    uint64_t offset)
+{
+    struct fail_state why;
+    char text[2400], at[700];
+    int rank = m->ds->chunks.rank;
+
+    fail_save(&why);
+    if (m->n == m->room) {
+        size_t room = m->room == 0 ? 16 : 2 * m->room;
+        struct bad_chunk *more = mem_resize(m->bad, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        m->bad = more;
+        m->room = room;
+    }
+    memset(&m->bad[m->n], 0, sizeof *m->bad);
+    memcpy(m->bad[m->n].coord, coord, (size_t)rank * sizeof *coord);
+    m->bad[m->n].drop = drop;
+    if (buf_set(&m->bad[m->n].record, record->p, record->len) != 0)
+        return DREP_ERR_NOMEM;
+    m->n++;
+    coord_text(m, coord, at, sizeof at);
+    snprintf(text, sizeof text, "dataset \"%s\": chunk (%s): %s%s", m->path, at, why.text,
+             drop ? "; it reads as fill" : "");
+    return finding(DREP_ERR_CHECKSUM, offset, text, m->r);
+}
+
+/* The variable parts of all chunks of a record: bytes with right sums may still be malformed. */
+static int see_heaps(struct mending *m, const uint64_t *coord, const struct chunk_rec *rec)
+{
+    uint64_t at[DREP_MAX_RANK] = {0};
+    struct buf b = {0};
+    size_t fixed;
+    int rank = m->ds->chunks.rank, err = 0;
+
+    memcpy(at, coord, (size_t)rank * sizeof *at);
+    for (uint32_t i = 0; err == 0 && i < rec->run; i++) {
+        err = chunk_load(m->ds, at, &b, &fixed);
+        if (rank > 0)
+            at[rank - 1]++;
+    }
+    buf_release(&b);
+    return err;
+}
+
+/* One record, as the tree has it. */
+static int see_chunk(struct mending *m, const struct key *key, const struct buf *value)
+{
+    const struct chunks *cs = &m->ds->chunks;
+    uint64_t coord[DREP_MAX_RANK] = {0}, bytes, absent;
+    struct chunk_rec rec;
+    struct in in;
+    int err;
+
+    in_init(&in, value->p, value->len);
+    if (key->len != 9 + 8 * (size_t)cs->rank || chunk_get(&in, &rec) != 0) {
+        fail(DREP_ERR_FORMAT, "a malformed record");
+        return note_bad(m, coord, value, true, 0);
+    }
+    for (int k = 0; k < cs->rank; k++)
+        coord[k] = key_u64(key->p + 9 + 8 * k);
+    bytes = rec.size * rec.run;
+    bytes = bytes == 0 ? FMT_ALIGN : (bytes + FMT_ALIGN - 1) / FMT_ALIGN * FMT_ALIGN;
+    err = extents_add(m->claimed, rec.offset, bytes, NULL);
+    if (err == DREP_ERR_FORMAT) {
+        fail(err, "its payload at byte %llu is something else's too",
+             (unsigned long long)rec.offset);
+        return note_bad(m, coord, value, true, rec.offset);
+    }
+    if (err == 0)
+        err = chunk_verify(&m->ds->chunks, coord, &rec, CHUNK_DECODE, &absent);
+    if (err == 0 && cs->variable)
+        err = see_heaps(m, coord, &rec);
+    /* A filter that nobody has here is no damage, nor is a chunk beyond the opener's limit. */
+    if (err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_LIMIT)
+        return 0;
+    if (err == 0 || err == DREP_ERR_NOMEM)
+        return err;
+    return note_bad(m, coord, value,
+                    rec.filtered || cs->variable || (!cs->variable && rec.size > cs->payload),
+                    rec.offset);
+}
+
+/* Whole elements of fill where some of their bytes are lost. */
+static void put_fill(uint8_t *p, uint64_t from, uint64_t to, uint64_t offset, void *ctx)
+{
+    struct mending *m = ctx;
+    uint64_t es = (uint64_t)(m->ds->esize > 0 ? m->ds->esize : 1), over = to % es;
+    char text[1500];
+
+    from -= from % es;
+    to += over == 0 ? 0 : es - over;
+    if (to > m->size)
+        to = m->size;
+    snprintf(text, sizeof text,
+             "dataset \"%s\": elements %llu to %llu of the chunk's payload read as fill", m->path,
+             (unsigned long long)(from / es), (unsigned long long)((to + es - 1) / es - 1));
+    if (fill_bytes(m->ds, p + from, from, to - from) != 0)
+        memset(p + from, 0, (size_t)(to - from));
+    finding(DREP_ERR_CHECKSUM, offset, text, m->r);
+}
+
+static int mend_chunk(struct mending *m, struct bad_chunk *bad)
+{
+    struct chunk_rec rec;
+    struct key key;
+    struct in in;
+
+    in_init(&in, bad->record.p, bad->record.len);
+    if (!bad->drop && chunk_get(&in, &rec) == 0) {
+        m->size = rec.size;
+        if (chunk_salvage(&m->ds->chunks, bad->coord, &rec, put_fill, m) == 0)
+            return m->r->stop;
+    }
+    key_make(&key, m->ds->id, FMT_TAG_CHUNK);
+    for (int k = 0; k < m->ds->chunks.rank; k++)
+        key_add_u64(&key, bad->coord[k]);
+    return tree_del(m->r->from->st, &key) == DREP_ERR_NOMEM ? DREP_ERR_NOMEM : m->r->stop;
+}
+
+/* Elements in the tree whose variable parts are malformed. */
+static int mend_compact(struct mending *m)
+{
+    struct buf b = {0};
+    struct key key;
+    char text[1500];
+    size_t fixed;
+    int err = compact_load(m->ds, &b, &fixed);
+
+    buf_release(&b);
+    if (err == 0 || fatal(m->r, err))
+        return err;
+    snprintf(text, sizeof text, "dataset \"%s\": %s; all its elements read as fill", m->path,
+             drep_error());
+    if ((err = finding(err, 0, text, m->r)) != 0)
+        return err;
+    key_make(&key, m->ds->id, FMT_TAG_DATA);
+    err = tree_del(m->r->from->st, &key);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
+{
+    struct mending m = {.r = r, .claimed = claimed};
+    char *path = NULL, name[FOUND_NAME];
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
+    if (object_path(r->from, id, &path) != 0)
+        path = NULL;
+    m.path = path != NULL ? path : name;
+    if (dataset_get(r->from, id, m.path, &m.ds) != 0) {
+        mem_free(path); /* copying it will say so */
+        return 0;
+    }
+    if (m.ds->rec.layout == FMT_COMPACT && m.ds->ft->type->variable) {
+        err = mend_compact(&m);
+        mem_free(path);
+        dataset_put(m.ds);
+        return err;
+    }
+    key_make(&key, id, FMT_TAG_CHUNK);
+    tree_walk(&w, r->from->st, &key, key.len);
+    while ((err = tree_next(&w, &key, &r->value)) == 0)
+        if ((err = see_chunk(&m, &key, &r->value)) != 0)
+            break;
+    err = err == DREP_ERR_NOT_FOUND ? 0 : err;
+    for (size_t i = 0; i < m.n; i++) {
+        if (err == 0)
+            err = mend_chunk(&m, &m.bad[i]);
+        buf_release(&m.bad[i].record);
+    }
+    mem_free(m.bad);
+    mem_free(path);
+    dataset_put(m.ds);
+    return err;
+}
+
+/* Whether the value of an attribute can be read; an unknown type is no damage. */
+static int see_attr(struct repair *r)
+{
+    struct attr_rec rec;
+    struct ftype *ft;
+    int64_t count;
+    struct in in;
+    int err;
+
+    in_init(&in, r->value.p, r->value.len);
+    if (attr_get(&in, &rec) != 0)
+        return fail(DREP_ERR_FORMAT, "%s", in.why);
+    if (rec.rank == FMT_RANK_NULL || ftype_get(r->from, rec.type, false, &ft) != 0)
+        return 0;
+    err = attr_count(&rec, &count);
+    return err == 0 && count > 0 ? value_check(&rec.value, ft->type, count) : err;
+}
+
+/* Takes away attributes whose values are malformed, one after the other. */
+static int mend_attrs(struct repair *r, uint64_t id)
+{
+    char *path = NULL, name[FOUND_NAME], text[2400];
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
+    if (object_path(r->from, id, &path) != 0)
+        path = NULL;
+    for (;;) {
+        key_make(&key, id, FMT_TAG_ATTR);
+        tree_walk(&w, r->from->st, &key, key.len);
+        while ((err = tree_next(&w, &key, &r->value)) == 0)
+            if ((err = see_attr(r)) != 0)
+                break;
+        if (err == 0 || err == DREP_ERR_NOT_FOUND || fatal(r, err))
+            break;
+        snprintf(text, sizeof text, "%s: attribute \"%.*s\" is lost: %s", path ? path : name,
+                 (int)(key.len - 9), (const char *)key.p + 9, drep_error());
+        if ((err = finding(err, 0, text, r)) != 0 || (err = tree_del(r->from->st, &key)) != 0)
+            break;
+    }
+    mem_free(path);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int mend_all(struct repair *r)
+{
+    struct extents claimed = {0};
+    uint64_t id = 0;
+    int err;
+
+    while ((err = object_next(r->from, id, &id)) == 0 && id != 0) {
+        struct object_head head;
+
+        if ((err = mend_attrs(r, id)) != 0)
+            break;
+        if (head_load(r->from, id, &head) == 0 && head.kind == FMT_DATASET &&
+            (err = mend_dataset(r, id, &claimed)) != 0)
+            break;
+    }
+    extents_release(&claimed);
+    return err;
+}
+
+/* ---- the new file ---- */
+
+static int begin(struct repair *r)
+{
+    drep_info *info;
+    int err = drep_info_new(&info);
+
+    if (err != 0)
+        return err;
+    if (r->info != NULL)
+        err = info_merge(info, r->info);
+    if (err == 0)
+        err = drep_info_set(info, "drep_pack", "true");
+    if (err == 0)
+        err = drep_create_like(r->new_path, r->amode, r->from, info, &r->to);
+    if (err == 0)
+        store_hold(r->to->st);
+    drep_info_free(info);
+    return err;
+}
+
+static int only_count(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)err, (void)offset, (void)message, (void)ctx;
+    return 0;
+}
+
+/* Everything as it is; *good: and it is a file without a fault, committed. */
+static int copy_whole(struct repair *r, bool *good)
+{
+    int64_t findings = 0;
+    int err = begin(r);
+
+    *good = false;
+    if (err != 0)
+        return err;
+    err = drep_copy(r->from, "/", r->to, "/", NULL);
+    if (err == 0)
+        err = drep_commit(r->to);
+    if (err == 0)
+        err = drep_check(r->to, 1, only_count, NULL, &findings);
+    *good = err == 0 && findings == 0;
+    if (*good)
+        return 0;
+    drep_abandon(r->to);
+    r->to = NULL;
+    return fatal(r, err) ? err : 0;
+}
+
+/* ---- object by object ---- */
+
+struct link {
+    char *name;
+    struct link_rec rec;
+    struct buf bytes; /* that rec points into */
+    bool early;       /* to a group or a dimension, which datasets elsewhere may need */
+};
+
+struct links {
+    struct link *p;
+    size_t n, room;
+    bool again; /* loaded before: what is malformed has been told */
+};
+
+struct step { /* a group to be filled */
+    uint64_t id;
+    char *path;
+};
+
+struct place { /* where an object went */
+    uint64_t id;
+    char *path;
+};
+
+struct rescue {
+    struct repair *r;
+    struct step *step;
+    size_t n, room;
+    size_t done;         /* groups that are filled */
+    struct place *place; /* a table with free places: path NULL */
+    size_t nplaces, place_size;
+    struct met met;
+};
+
+static int by_index(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+
+    return (x->rec.index > y->rec.index) - (x->rec.index < y->rec.index);
+}
+
+static void links_release(struct links *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        mem_free(l->p[i].name);
+        buf_release(&l->p[i].bytes);
+    }
+    mem_free(l->p);
+}
+
+static int links_add(struct repair *r, struct links *l, const struct key *key)
+{
+    struct object_head head;
+    struct link *k;
+    struct in in;
+
+    if (l->n == l->room) {
+        size_t room = l->room == 0 ? 16 : 2 * l->room;
+        struct link *more = mem_resize(l->p, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        l->p = more;
+        l->room = room;
+    }
+    k = &l->p[l->n];
+    memset(k, 0, sizeof *k);
+    if (buf_set(&k->bytes, r->value.p, r->value.len) != 0)
+        return DREP_ERR_NOMEM;
+    in_init(&in, k->bytes.p, k->bytes.len);
+    if (link_get(&in, &k->rec) != 0 || name_check(key->p + 9, key->len - 9) != 0) {
+        buf_release(&k->bytes);
+        if (l->again)
+            return 0;
+        fail(DREP_ERR_FORMAT, "a malformed link");
+        return lost(r, DREP_ERR_FORMAT, "link", "?");
+    }
+    k->name = mem_strndup((const char *)key->p + 9, key->len - 9);
+    if (k->name == NULL) {
+        buf_release(&k->bytes);
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    }
+    k->early = k->rec.kind == FMT_HARD && head_load(r->from, k->rec.object, &head) == 0 &&
+               (head.kind == FMT_DIMENSION || head.kind == FMT_GROUP);
+    l->n++;
+    return 0;
+}
+
+/* All links of a group, in the order in which they are to be made. */
+static int links_load(struct repair *r, uint64_t group, struct links *l)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, group, FMT_TAG_LINK);
+    tree_walk(&w, r->from->st, &key, 9);
+    while ((err = tree_next(&w, &key, &r->value)) == 0)
+        if ((err = links_add(r, l, &key)) != 0)
+            return err;
+    if (l->n > 1)
+        qsort(l->p, l->n, sizeof *l->p, by_index);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static char *joined(const char *group, const char *name)
+{
+    size_t a = strlen(group), b = strlen(name);
+    char *path;
+
+    if (strcmp(group, "/") == 0)
+        a = 0;
+    path = mem_alloc(a + b + 2);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, group, a);
+    path[a] = '/';
+    memcpy(path + a + 1, name, b + 1);
+    return path;
+}
+
+static int step_add(struct rescue *p, uint64_t id, const char *path)
+{
+    if (p->n == p->room) {
+        size_t room = p->room == 0 ? 64 : 2 * p->room;
+        struct step *more = mem_resize(p->step, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        p->step = more;
+        p->room = room;
+    }
+    p->step[p->n] = (struct step){id, mem_strdup(path)};
+    if (p->step[p->n].path == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    p->n++;
+    return 0;
+}
+
+static struct place *place_slot(struct place *table, size_t size, uint64_t id)
+{
+    size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (size - 1);
+
+    while (table[at].path != NULL && table[at].id != id)
+        at = (at + 1) & (size - 1);
+    return &table[at];
+}
+
+static int places_grow(struct rescue *p)
+{
+    size_t size = p->place_size == 0 ? 64 : 2 * p->place_size;
+    struct place *more = mem_zalloc(size, sizeof *more);
+
+    if (more == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < p->place_size; i++)
+        if (p->place[i].path != NULL)
+            *place_slot(more, size, p->place[i].id) = p->place[i];
+    mem_free(p->place);
+    p->place = more;
+    p->place_size = size;
+    return 0;
+}
+
+static int place_add(struct rescue *p, uint64_t id, const char *path)
+{
+    struct place *at;
+    int err = p->nplaces < p->place_size / 2 ? 0 : places_grow(p);
+
+    if (err != 0)
+        return err;
+    at = place_slot(p->place, p->place_size, id);
+    at->id = id;
+    at->path = mem_strdup(path);
+    if (at->path == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    p->nplaces++;
+    return 0;
+}
+
+static const char *place_of(const struct rescue *p, uint64_t id)
+{
+    return place_slot(p->place, p->place_size, id)->path;
+}
+
+struct attrs_of {
+    struct repair *r;
+    const char *path;
+};
+
+static int copy_attr(const char *name, void *ctx)
+{
+    const struct attrs_of *at = ctx;
+    struct repair *r = at->r;
+    drep_attrinfo *info = mem_alloc(sizeof *info);
+    void *buf = NULL;
+    int err = info == NULL ? DREP_ERR_NOMEM : drep_attr_info(r->from, at->path, name, info);
+
+    if (err == 0) {
+        int64_t extent = drep_type_extent(info->type);
+
+        buf = mem_zalloc((uint64_t)info->count + 1, (size_t)(extent > 0 ? extent : 1));
+        err = buf == NULL ? fail(DREP_ERR_NOMEM, "out of memory")
+                          : drep_attr_read(r->from, at->path, name, info->type, buf);
+        if (err == 0)
+            err = drep_attr_write(r->to, at->path, name, info->type, info->rank, info->dims, buf);
+        if (buf != NULL)
+            drep_vlen_free(info->type, info->count, buf);
+        mem_free(buf);
+        drep_attrinfo_release(info);
+    }
+    mem_free(info);
+    return err == 0 ? 0 : lost(r, err, "attribute", name);
+}
+
+static int copy_attrs(struct repair *r, const char *path)
+{
+    struct attrs_of at = {r, path};
+    int err = drep_attr_list(r->from, path, DREP_BY_NAME, copy_attr, &at);
+
+    return err == 0 || r->stop != 0 ? r->stop : lost(r, err, "attributes of", path);
+}
+
+static const char *dimension_path(uint64_t id, void *ctx)
+{
+    return place_of(ctx, id);
+}
+
+/* An object that is met first here. */
+static int copy_object(struct rescue *p, uint64_t id, const char *path)
+{
+    struct repair *r = p->r;
+    struct object_head head;
+    int err = head_load(r->from, id, &head);
+
+    if (err == 0 && head.kind == FMT_GROUP)
+        err = drep_group_create(r->to, path, 0);
+    else if (err == 0)
+        err = object_copy(r->from, path, r->to, path, dimension_path, p);
+    if (err != 0)
+        return lost(r, err, "object", path);
+    err = place_add(p, id, path);
+    if (err == 0 && head.kind == FMT_GROUP)
+        err = step_add(p, id, path);
+    return err;
+}
+
+static int copy_hard(struct rescue *p, uint64_t id, const char *path)
+{
+    struct repair *r = p->r;
+    const char *before;
+    bool first;
+    int err = met_add(&p->met, id, &first);
+
+    if (err != 0)
+        return err;
+    if (first)
+        return copy_object(p, id, path);
+    before = place_of(p, id);
+    err = before == NULL ? fail(DREP_ERR_NOT_FOUND, "its object is lost")
+                         : drep_link_hard(r->to, before, path);
+    return err == 0 ? 0 : lost(r, err, "hard link", path);
+}
+
+static int copy_link(struct rescue *p, const char *group, const struct link *link)
+{
+    struct repair *r = p->r;
+    char *path = joined(group, link->name), *target = NULL, *file = NULL;
+    int err = path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
+
+    if (err == 0 && link->rec.kind == FMT_HARD) {
+        err = copy_hard(p, link->rec.object, path);
+    } else if (err == 0) {
+        target = mem_strndup((const char *)link->rec.path.p, link->rec.path.len);
+        file = link->rec.file.len > 0
+                   ? mem_strndup((const char *)link->rec.file.p, link->rec.file.len)
+                   : NULL;
+        if (target == NULL)
+            err = fail(DREP_ERR_NOMEM, "out of memory");
+        else if (file != NULL)
+            err = drep_link_external(r->to, file, target, path);
+        else
+            err = drep_link_soft(r->to, target, path);
+        if (err != 0)
+            err = lost(r, err, "link", path);
+    }
+    mem_free(target);
+    mem_free(file);
+    mem_free(path);
+    return err;
+}
+
+static int copy_links(struct rescue *p, size_t step, bool early)
+{
+    const struct step at = p->step[step]; /* the table may grow */
+    struct links links = {.again = !early};
+    int err = links_load(p->r, at.id, &links);
+
+    for (size_t i = 0; err == 0 && i < links.n; i++)
+        if (links.p[i].early == early)
+            err = copy_link(p, at.path, &links.p[i]);
+    links_release(&links);
+    return err;
+}
+
+/* First all groups and dimensions: a dataset may use a dimension of any group. */
+static int copy_steps(struct rescue *p)
+{
+    int err = 0;
+
+    for (size_t i = p->done; err == 0 && i < p->n; i++)
+        err = copy_links(p, i, true);
+    for (; err == 0 && p->done < p->n; p->done++) {
+        err = copy_attrs(p->r, p->step[p->done].path);
+        if (err == 0)
+            err = copy_links(p, p->done, false);
+    }
+    return err;
+}
+
+/* A link in the root of the salvaged file, so that the object has a path. */
+static int adopt(struct rescue *p, uint64_t id)
+{
+    struct link_rec link = {.kind = FMT_HARD, .index = UINT32_MAX + id, .object = id};
+    struct repair *r = p->r;
+    char name[FOUND_NAME], path[FOUND_NAME + 1], text[200];
+    struct buf bytes = {0};
+    struct out out;
+    struct key key;
+    int err;
+
+    snprintf(name, sizeof name, "lost+found-%llu", (unsigned long long)id);
+    snprintf(path, sizeof path, "/%s", name);
+    key_make(&key, FMT_OBJECT_ROOT, FMT_TAG_LINK);
+    key_add_bytes(&key, name, strlen(name));
+    buf_out(&bytes, &out);
+    link_put(&out, &link);
+    err = buf_done(&bytes, &out);
+    if (err == 0)
+        err = tree_put(r->from->st, &key, bytes.p, bytes.len);
+    buf_release(&bytes);
+    if (err == 0)
+        err = copy_object(p, id, path);
+    if (err != 0)
+        return err;
+    snprintf(text, sizeof text, "no link leads to object %llu; it is \"%s\" now",
+             (unsigned long long)id, name);
+    err = finding(DREP_ERR_NOT_FOUND, 0, text, r);
+    return err == 0 ? copy_steps(p) : err;
+}
+
+/* An object that nothing led to.  A dimension without a name goes with its datasets. */
+static int see_orphan(struct rescue *p, uint64_t id, bool groups)
+{
+    struct object_head head;
+    bool first;
+    int err;
+
+    if (head_load(p->r->from, id, &head) != 0 || (head.kind == FMT_GROUP) != groups ||
+        (head.kind == FMT_DIMENSION && head.links == 0))
+        return 0;
+    err = met_add(&p->met, id, &first);
+    return err == 0 && first ? adopt(p, id) : err;
+}
+
+/* First the groups, whose members others may be. */
+static int copy_orphans(struct rescue *p)
+{
+    for (int groups = 1; groups >= 0; groups--) {
+        uint64_t id = FMT_OBJECT_ROOT;
+        int err;
+
+        while ((err = object_next(p->r->from, id, &id)) == 0 && id != 0)
+            if ((err = see_orphan(p, id, groups != 0)) != 0)
+                break;
+        if (err != 0)
+            return err;
+    }
+    return 0;
+}
+
+static int has_links(struct repair *r, uint64_t id)
+{
+    struct tree_walk w;
+    struct key key;
+
+    key_make(&key, id, FMT_TAG_LINK);
+    tree_walk(&w, r->from->st, &key, 9);
+    return tree_next(&w, &key, NULL) == 0;
+}
+
+/* Groups whose record is lost are known by their links. */
+static int renew_groups(struct repair *r)
+{
+    struct object_head root;
+    uint64_t id = 0;
+    int err;
+
+    while ((err = object_next(r->from, id, &id)) == 0 && id != 0) {
+        struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
+        struct object_head head;
+        char text[100];
+
+        if ((err = head_load(r->from, id, &head)) == 0)
+            continue;
+        snprintf(text, sizeof text, "the record of object %llu is lost", (unsigned long long)id);
+        if (fatal(r, err) || (err = finding(err, 0, text, r)) != 0)
+            return err;
+        if ((id == FMT_OBJECT_ROOT || has_links(r, id)) &&
+            (err = object_store(r->from, id, &rec)) != 0)
+            return err;
+    }
+    if (err == 0 && head_load(r->from, FMT_OBJECT_ROOT, &root) != 0) {
+        struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
+
+        err = object_store(r->from, FMT_OBJECT_ROOT, &rec);
+    }
+    return err;
+}
+
+static int copy_pieces(struct repair *r)
+{
+    struct rescue p = {.r = r};
+    bool first;
+    int err = renew_groups(r);
+
+    if (err == 0)
+        err = begin(r);
+    if (err == 0)
+        err = met_add(&p.met, FMT_OBJECT_ROOT, &first);
+    if (err == 0)
+        err = place_add(&p, FMT_OBJECT_ROOT, "/");
+    if (err == 0)
+        err = step_add(&p, FMT_OBJECT_ROOT, "/");
+    if (err == 0)
+        err = copy_steps(&p);
+    if (err == 0)
+        err = copy_orphans(&p);
+    while (p.n > 0)
+        mem_free(p.step[--p.n].path);
+    for (size_t i = 0; i < p.place_size; i++)
+        mem_free(p.place[i].path);
+    mem_free(p.step);
+    mem_free(p.place);
+    mem_free(p.met.slot);
+    return err != 0 ? err : drep_commit(r->to);
+}
+
+/* ---- all of it ---- */
+
+/* The new file gets its name last, when nothing is left that may fail. */
+static int repair(struct repair *r)
+{
+    bool good = false;
+    int err = mend_all(r);
+
+    if (err == 0)
+        err = copy_whole(r, &good);
+    if (err == 0 && !good) {
+        err = copy_pieces(r);
+        if (err == 0)
+            err = drep_check(r->to, 1, finding_left, r, NULL);
+    }
+    if (r->stop != 0)
+        return r->stop;
+    return err != 0 ? err : fail_in(store_publish(r->to->st), "%s", r->new_path);
+}
+
+int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,
+              drep_finding_fn *fn, void *ctx, int64_t *findings)
+{
+    struct repair r = {.new_path = new_path, .amode = amode, .info = info, .fn = fn, .ctx = ctx};
+    int err = file_salvage(io, info, finding, &r, &r.from);
+
+    if (err == 0)
+        err = repair(&r);
+    if (r.to != NULL)
+        drep_abandon(r.to);
+    if (r.from != NULL)
+        drep_abandon(r.from);
+    buf_release(&r.value);
+    if (err == 0 && findings != NULL)
+        *findings = r.findings;
+    return err;
+}
+
+int drep_repair(const char *path, const char *new_path, int amode, const drep_info *info,
+                drep_finding_fn *fn, void *ctx, int64_t *findings)
+{
+    struct io *io;
+    int err;
+
+    if (path == NULL || new_path == NULL)
+        return fail(DREP_ERR_ARG, "drep_repair: null argument");
+    if (amode & ~(DREP_RDWR | DREP_EXCL))
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", new_path, amode);
+    if ((err = io_posix(path, IO_READ, 0, 0, &io)) != 0)
+        return err;
+    return repair_on(io, new_path, amode, info, fn, ctx, findings);
+}

@@ -1,0 +1,384 @@
+/* resize.c - changing the shape of a dataset.
+ *
+ * What a file holds outside the shape means nothing, so a dataset may only grow over
+ * places that hold nothing or fill.  Shrinking leaves them so: chunks outside go, and the
+ * cut-off part of a chunk that stays is overwritten.  What another writer left is cleared
+ * when a handle grows the dataset for the first time. */
+#include "conv/data.h"
+
+#include <string.h>
+
+/* Runs of chunks that lie, or reach, outside `keep` elements a dimension. */
+struct outside {
+    int rank;                     /* of the grid */
+    uint64_t unit[DREP_MAX_RANK]; /* elements of a chunk */
+    uint64_t keep[DREP_MAX_RANK];
+    uint64_t *runs; /* each: coordinates of the first, how many */
+    size_t n, room;
+};
+
+static int note_run(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct outside *o = ctx;
+    size_t width = (size_t)o->rank + 1;
+    bool inside = true;
+
+    for (int d = 0; d < o->rank; d++) {
+        uint64_t last = coord[d] + (d == o->rank - 1 ? rec->run - 1 : 0);
+
+        /* Whole chunks up to this number are kept. */
+        inside &= last >= coord[d] && last < o->keep[d] / o->unit[d];
+    }
+    if (inside)
+        return 0;
+    if (o->n == o->room) {
+        size_t room = o->room == 0 ? 64 : 2 * o->room;
+        uint64_t *more = mem_resize(o->runs, room * width, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        o->runs = more;
+        o->room = room;
+    }
+    memcpy(o->runs + o->n * width, coord, (size_t)o->rank * sizeof *coord);
+    o->runs[o->n * width + (size_t)o->rank] = rec->run;
+    o->n++;
+    return 0;
+}
+
+/* ---- one chunk that is cut ---- */
+
+/* A slab's elements from number `from` on become fill. */
+static int clear_slab(drep_dataset *ds, uint64_t slab, uint64_t from)
+{
+    uint64_t size = 0, offset = from * (uint64_t)ds->esize, have = 0;
+    struct buf b = {0};
+    size_t bytes;
+    int err = chunk_size(&ds->chunks, &slab, &size);
+
+    if (err != 0 || size <= offset)
+        return err;
+    bytes = (size_t)(size - offset);
+    err = buf_reserve(&b, 2 * bytes);
+    if (err == 0)
+        err = chunk_read(&ds->chunks, &slab, offset, bytes, b.p, &have);
+    if (err == 0)
+        err = fill_bytes(ds, b.p + bytes, offset, bytes);
+    if (err == 0 && memcmp(b.p, b.p + bytes, bytes) != 0)
+        err = chunk_patch(&ds->chunks, &slab, offset, bytes, b.p + bytes, ds->fill,
+                          (size_t)ds->esize);
+    buf_release(&b);
+    return err;
+}
+
+/* Calls fn for each range of elements of a chunk outside `inside` elements a dimension. */
+typedef int range_fn(void *ctx, uint64_t at, uint64_t n);
+static int outside_ranges(const struct outside *o, const uint64_t *inside, range_fn *fn, void *ctx)
+{
+    int last = o->rank - 1, err = 0;
+    uint64_t rows = 1;
+
+    for (int d = 0; d < last; d++)
+        rows *= o->unit[d];
+    for (uint64_t row = 0; err == 0 && row < rows; row++) {
+        uint64_t left = row, from = inside[last];
+
+        for (int d = last - 1; d >= 0; d--) {
+            if (left % o->unit[d] >= inside[d])
+                from = 0;
+            left /= o->unit[d];
+        }
+        if (from < o->unit[last])
+            err = fn(ctx, row * o->unit[last] + from, o->unit[last] - from);
+    }
+    return err;
+}
+
+struct clearing {
+    drep_dataset *ds;
+    struct buf *b;    /* the payload */
+    struct buf *heap; /* its new heap */
+    struct buf fill;  /* room for one range */
+    bool changed;
+};
+
+static int clear_range(void *ctx, uint64_t at, uint64_t n)
+{
+    struct clearing *c = ctx;
+    size_t es = (size_t)c->ds->esize, bytes = (size_t)n * es;
+    uint8_t *p = c->b->p + at * es;
+    int err = buf_reserve(&c->fill, bytes);
+
+    if (err != 0)
+        return err;
+    if (c->ds->ft->type->variable) /* without contents, until the heap is new */
+        memset(c->fill.p, 0, bytes);
+    else if ((err = fill_bytes(c->ds, c->fill.p, 0, bytes)) != 0)
+        return err;
+    if (memcmp(p, c->fill.p, bytes) != 0) {
+        memcpy(p, c->fill.p, bytes);
+        c->changed = true;
+    }
+    return 0;
+}
+
+/* Fill with variable parts: each element gets contents of its own. */
+static int fill_range(void *ctx, uint64_t at, uint64_t n)
+{
+    struct clearing *c = ctx;
+    drep_dataset *ds = c->ds;
+    size_t es = (size_t)ds->esize;
+    uint8_t *p = c->b->p + at * es;
+    int err = fill_bytes(ds, p, 0, n * es);
+
+    return err != 0 ? err
+                    : conv_heap_move(ds->file, &ds->ft->stored, p, (int64_t)n, ds->fill_heap.p,
+                                     ds->fill_heap.len, c->heap, 0);
+}
+
+static int clear_chunk(drep_dataset *ds, const struct outside *o, const uint64_t *coord,
+                       const uint64_t *inside)
+{
+    struct buf b = {0}, heap = {0};
+    struct clearing c = {.ds = ds, .b = &b, .heap = &heap};
+    size_t fixed = 0;
+    int err = chunk_load(ds, coord, &b, &fixed);
+
+    if (err == 0)
+        err = outside_ranges(o, inside, clear_range, &c);
+    if (err == 0 && ds->ft->type->variable)
+        err = heap_renew(ds, &b, fixed, &heap);
+    if (err == 0 && ds->ft->type->variable && (ds->fill != NULL || ds->fill_err != 0)) {
+        err = outside_ranges(o, inside, fill_range, &c);
+        c.changed = true;
+    }
+    if (err == 0 && c.changed) {
+        err = heap_append(&b, fixed, &heap);
+        if (err == 0)
+            err = chunk_write(&ds->chunks, coord, 1, b.p, b.len);
+    }
+    buf_release(&b);
+    buf_release(&heap);
+    buf_release(&c.fill);
+    return err;
+}
+
+/* ---- all of them ---- */
+
+static int trim_chunk(drep_dataset *ds, const struct outside *o, const uint64_t *coord)
+{
+    uint64_t inside[DREP_MAX_RANK];
+    bool cut = false;
+
+    for (int d = 0; d < o->rank; d++) {
+        uint64_t whole = o->keep[d] / o->unit[d], rest = o->keep[d] % o->unit[d];
+
+        if (coord[d] > whole || (coord[d] == whole && rest == 0))
+            return chunk_remove(&ds->chunks, coord);
+        inside[d] = coord[d] < whole ? o->unit[d] : rest;
+        cut |= coord[d] == whole;
+    }
+    if (!cut)
+        return 0;
+    if (ds->rec.layout == FMT_CONTIGUOUS)
+        return clear_slab(ds, coord[0], inside[0]);
+    return clear_chunk(ds, o, coord, inside);
+}
+
+/* Nothing but fill is stored outside of keep[] elements a dimension then. */
+static int trim(drep_dataset *ds, const uint64_t *keep)
+{
+    struct outside o = {.rank = ds->chunks.rank};
+    size_t width = (size_t)o.rank + 1;
+    int err;
+
+    for (int d = 0; d < o.rank; d++) {
+        o.unit[d] = ds->rec.layout == FMT_CONTIGUOUS ? ds->rec.slab : ds->rec.chunk[d];
+        o.keep[d] = keep[d];
+    }
+    if (ds->rec.layout == FMT_CONTIGUOUS)
+        for (int d = 1; d < ds->rec.rank; d++)
+            o.keep[0] *= keep[d];
+    err = chunk_each(&ds->chunks, note_run, &o);
+    for (size_t i = 0; err == 0 && i < o.n; i++) {
+        uint64_t *coord = o.runs + i * width;
+
+        for (uint64_t left = coord[o.rank]; err == 0 && left > 0; left--) {
+            err = trim_chunk(ds, &o, coord);
+            coord[o.rank - 1]++;
+        }
+    }
+    mem_free(o.runs);
+    return err;
+}
+
+/* ---- the shape ---- */
+
+static int dims_check(const drep_dataset *ds, const int64_t *dims)
+{
+    const struct object_rec *r = &ds->rec;
+    bool same = true;
+
+    if (r->rank == FMT_RANK_NULL || r->rank == 0)
+        return fail(DREP_ERR_DIMS, "a dataset without dimensions has no length to change");
+    for (int d = 0; d < r->rank; d++) {
+        if (dims[d] < 0 || (uint64_t)dims[d] > r->max[d])
+            return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d,
+                        (long long)dims[d], (long long)r->max[d]);
+        same &= (uint64_t)dims[d] == r->len[d];
+        if (d > 0 && r->layout == FMT_CONTIGUOUS && (uint64_t)dims[d] != r->len[d])
+            return fail(DREP_ERR_DIMS, "only the first dimension of a contiguous dataset changes");
+    }
+    if (!same && r->layout != FMT_CONTIGUOUS && r->layout != FMT_CHUNKED)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a compact dataset keeps its shape");
+    return 0;
+}
+
+/* The dimensions that the dataset refers to grow with it. */
+static int grow_dimensions(drep_file *f, const struct object_rec *rec)
+{
+    struct object dim = {0};
+    int err = 0;
+
+    for (int d = 0; err == 0 && rec->has_dims && d < rec->rank; d++) {
+        if (rec->dim[d] == 0)
+            continue;
+        err = object_load(f, rec->dim[d], &dim);
+        if (err == 0)
+            err = fail_in(dim_grow(f, &dim, rec->len[d]), "dimension %d", d);
+    }
+    object_release(&dim);
+    return err;
+}
+
+/* The new shape into the file; *o: the record as it is there then. */
+static int reshape(drep_dataset *ds, const int64_t *dims, struct object *o)
+{
+    uint64_t keep[DREP_MAX_RANK];
+    bool shrinks = false;
+    int err = dataset_alive(ds);
+
+    if (err == 0)
+        err = dims_check(ds, dims);
+    if (err == 0)
+        err = object_load(ds->file, ds->id, o);
+    for (int d = 0; err == 0 && d < ds->rec.rank; d++) {
+        uint64_t len = (uint64_t)dims[d];
+
+        keep[d] = len < ds->rec.len[d] ? len : ds->rec.len[d];
+        shrinks |= len < ds->rec.len[d];
+        o->rec.len[d] = len;
+        o->rec.has_max |= len != o->rec.max[d];
+    }
+    if (err == 0)
+        err = shape_check(&o->rec, ds->ft);
+    if (err == 0 && (shrinks || !ds->trimmed) &&
+        (ds->rec.layout == FMT_CHUNKED || ds->rec.layout == FMT_CONTIGUOUS)) {
+        err = chunks_settle(ds->file->st, ds->id);
+        if (err == 0)
+            err = trim(ds, keep);
+    }
+    if (err == 0)
+        err = grow_dimensions(ds->file, &o->rec);
+    if (err == 0)
+        err = object_store(ds->file, ds->id, &o->rec);
+    return err;
+}
+
+/* The handle takes a record over and gives its own; cannot fail. */
+static void exchange(drep_dataset *ds, struct object *o)
+{
+    struct object old = {.id = ds->id, .rec = ds->rec, .bytes = ds->rec_bytes};
+
+    ds->rec_bytes = o->bytes;
+    ds->rec = o->rec;
+    memcpy(ds->chunks.filter, ds->rec.filter, sizeof ds->rec.filter); /* names point into it */
+    dataset_fits(ds);
+    if (ds->rec.layout == FMT_CONTIGUOUS)
+        ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
+    *o = old;
+}
+
+int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
+{
+    struct object o = {0};
+    int err;
+
+    if (dims == NULL)
+        return fail(DREP_ERR_ARG, "drep_dataset_resize: null argument");
+    if ((err = dataset_check(dataset, "drep_dataset_resize")) != 0 ||
+        (err = write_begin(dataset->file)) != 0)
+        return err;
+    err = reshape(dataset, dims, &o);
+    if (err == 0) {
+        exchange(dataset, &o);
+        dataset->trimmed = true;
+    }
+    object_release(&o);
+    fail_in(err, "dataset \"%s\"", dataset->path);
+    return write_end(dataset->file, err);
+}
+
+/* ---- appending ---- */
+
+/* The shape with n more along one dimension, and the part that is new. */
+static int longer(const drep_dataset *ds, int dim, int64_t n, int64_t *dims,
+                  struct drep_selection *new)
+{
+    int rank = ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank;
+
+    if (dim < 0 || dim >= rank)
+        return fail(DREP_ERR_DIMS, "dimension %d of %d", dim, rank);
+    if (n < 0)
+        return fail(DREP_ERR_COUNT, "%lld more", (long long)n);
+    selection_all(new, rank, ds->rec.len);
+    for (int d = 0; d < rank; d++)
+        dims[d] = (int64_t)ds->rec.len[d];
+    if (__builtin_add_overflow(dims[dim], n, &dims[dim]))
+        return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+    new->dim[dim].start = (int64_t)ds->rec.len[dim];
+    new->dim[dim].n = n;
+    new->count = 1;
+    for (int d = 0; d < rank; d++)
+        if (__builtin_mul_overflow(new->count, new->dim[d].n, &new->count))
+            return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+    return 0;
+}
+
+static int append(drep_dataset *ds, int dim, int64_t n, const drep_type *type, const void *buf,
+                  const drep_xfer *xfer)
+{
+    int64_t dims[DREP_MAX_RANK];
+    struct drep_selection new;
+    struct object o = {0};
+    int err = longer(ds, dim, n, dims, &new), ignored;
+
+    if (err == 0) /* while nothing is changed yet */
+        err = chunks_room(&ds->chunks, ds->chunks.payload, 1, &ignored);
+    if (err == 0)
+        err = reshape(ds, dims, &o);
+    if (err == 0) {
+        exchange(ds, &o);
+        err = dataset_write(ds, &new, type, buf, xfer);
+        if (err != 0)
+            exchange(ds, &o); /* as the file is again, once the operation is taken back */
+        else
+            ds->trimmed = true;
+        object_release(&o);
+        return err;
+    }
+    object_release(&o);
+    return fail_in(err, "dataset \"%s\"", ds->path);
+}
+
+int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type, const void *buf,
+                const drep_xfer *xfer)
+{
+    int err;
+
+    if ((err = dataset_check(dataset, "drep_append")) != 0 ||
+        (err = write_begin(dataset->file)) != 0)
+        return err;
+    err = append(dataset, dim, n, type, buf, xfer);
+    return write_end(dataset->file, err);
+}

@@ -1,0 +1,87 @@
+/* usage.c - what one object takes of the file. */
+#include "conv/data.h"
+
+#include <string.h>
+
+/* Bytes of one full chunk before filters. */
+static int64_t payload_of(const drep_dataset *ds)
+{
+    const struct object_rec *r = &ds->rec;
+    int64_t n = ds->esize;
+
+    if (r->layout == FMT_CONTIGUOUS)
+        return (int64_t)r->slab * n;
+    for (int d = 0; r->layout == FMT_CHUNKED && d < r->rank; d++)
+        n *= r->chunk[d];
+    return n;
+}
+
+struct counting {
+    drep_objusage u;
+    int64_t payload;
+};
+
+static int add_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct counting *c = ctx;
+    int64_t stored = (int64_t)(rec->size * rec->run);
+
+    (void)coord;
+    c->u.chunks += rec->run;
+    c->u.data += stored;
+    c->u.sums += rec->far ? rec->sums.length : 0;
+    /* An unfiltered one may be shorter than the grid's, or longer by its heap. */
+    c->u.payload += rec->filtered ? c->payload : stored;
+    return 0;
+}
+
+static int add_entries(drep_file *f, uint64_t id, drep_objusage *u)
+{
+    struct buf value = {0};
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, 0);
+    tree_walk(&w, f->st, &key, 8);
+    while ((err = tree_next(&w, &key, &value)) == 0)
+        u->metadata += (int64_t)(key.len + value.len);
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int add_chunks(drep_file *f, uint64_t id, const char *path, struct counting *c)
+{
+    drep_dataset *ds;
+    int err = dataset_get(f, id, path, &ds);
+
+    if (err != 0)
+        return err;
+    c->payload = payload_of(ds);
+    if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED)
+        err = chunk_each(&ds->chunks, add_record, c);
+    dataset_put(ds);
+    return err;
+}
+
+int drep_object_usage(drep_file *file, const char *path, drep_objusage *out)
+{
+    struct counting c = {.payload = 0};
+    struct object o = {0};
+    int err;
+
+    if (path == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_object_usage: null argument");
+    if ((err = read_begin(file)) != 0)
+        return err;
+    err = path_find(file, path, &o);
+    if (err == 0)
+        err = add_entries(file, o.id, &c.u);
+    if (err == 0 && o.rec.kind == FMT_DATASET)
+        err = add_chunks(file, o.id, path, &c);
+    object_release(&o);
+    err = read_end(file, err);
+    if (err == 0)
+        *out = c.u;
+    return err;
+}
