@@ -1,7 +1,7 @@
 # Makefile - builds, tests and installs Datarep.  `make help` lists the targets.
 #
 # One Makefile for the whole tree.  Sources are found by wildcard: format/*.c and
-# lib/*/*.c make the library, schema/*.c and tools/*.c the command.  What the system
+# lib/*/*.c make the library, schema/*.c and tools/*/*.c the command.  What the system
 # offers is probed once per build directory (tools/probe) and kept in its config.mk.
 #
 #   MODE=release|debug|asan|tsan|cov   how to compile; each has build/$(MODE)/
@@ -127,7 +127,7 @@ ifeq ($(MODE),release)
 $(BUILD)/obj/lib/rep/kern%.o $(BUILD)/obj/lib/chunk/shuffle%.o \
     $(patsubst %,$(BUILD)/obj/lib/%.o,tree/node tree/edit tree/tree txn/op): TUNED = -O3
 endif
-$(BUILD)/obj/tools/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
+$(BUILD)/obj/tools/cmd/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
 $(BUILD)/obj/tests/unit/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'
 # Without Check the unit tests get a runner of ours.
 ifndef HAVE_CHECK
@@ -143,11 +143,11 @@ objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 LIB_SRC := $(sort $(wildcard format/*.c lib/*/*.c))
 # Without libyaml there are no schemas, only values in text; the modules need HDF5, libzip, Cairo.
 SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,doc number decimal value))
-HDF5_SRC := $(if $(HAVE_HDF5),$(sort $(wildcard tools/hdf5*.c)))
-ZIP_SRC := $(if $(HAVE_ZIP),tools/zip_module.c)
-PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot_cairo.c)
-TOOL_SRC := $(filter-out tools/hdf5% tools/zip_module.c tools/plot_cairo.c,$(sort $(wildcard tools/*.c))) \
-    $(if $(HAVE_CXX),$(wildcard tools/*.cc))
+HDF5_SRC := $(if $(HAVE_HDF5),$(sort $(wildcard tools/h5/*.c)))
+ZIP_SRC := $(if $(HAVE_ZIP),tools/flat/zip_module.c)
+PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot/cairo.c)
+TOOL_SRC := $(filter-out tools/h5/% tools/flat/zip_module.c tools/plot/cairo.c,$(sort $(wildcard tools/*/*.c))) \
+    $(if $(HAVE_CXX),$(wildcard tools/*/*.cc))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
@@ -221,7 +221,7 @@ COMMIT := $(or $(shell git describe --always --dirty --abbrev=12 2> /dev/null),u
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
-$(BUILD)/obj/tools/version.o: $(BUILD)/commit
+$(BUILD)/obj/tools/cmd/version.o: $(BUILD)/commit
 
 # xxHash is one header, compiled in.  It is copied so that a cross compiler, which does
 # not look in /usr/include, finds it.

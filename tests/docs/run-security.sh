@@ -34,7 +34,7 @@ while read -r name _; do
 done < "$TMPDIR/command" > "$TMPDIR/log"
 grep -oE '^X\("drep_limit_[a-z]+' format/hints.def | cut -d'"' -f2 | while read -r hint; do
     grep -q "\`$hint\`" SECURITY.md || echo "SECURITY.md: no $hint"
-    grep -q "\"$hint\"" tools/limits.def || echo "limits.def: no option raises $hint"
+    grep -q "\"$hint\"" tools/host/limits.def || echo "limits.def: no option raises $hint"
 done >> "$TMPDIR/log"
 [ ! -s "$TMPDIR/log" ]
 result $? "every limit is in the manual"

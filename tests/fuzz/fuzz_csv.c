@@ -2,7 +2,7 @@
  *
  * The first byte chooses between inference and a given type, with and without header. */
 #include "tests/fuzz/fuzz.h"
-#include "tools/csv_table.h"
+#include "tools/flat/csv_columns.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

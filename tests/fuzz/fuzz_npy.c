@@ -1,7 +1,7 @@
 /* fuzz_npy.c - headers of .npy files: refused with a place, or understood, and then what is
  * written for them is understood in the same way. */
 #include "tests/fuzz/fuzz.h"
-#include "tools/npy.h"
+#include "tools/flat/npy.h"
 #include <string.h>
 
 static void check_types(const struct npy *npy)

@@ -10,7 +10,7 @@ object() { # SOURCE...: of the first
     echo "$build/obj/${1%.c}.o"
 }
 library=$(object format/*.c)
-command=$(object tools/*.c)
+command=$(object tools/*/*.c)
 test=$(object tests/unit/test_*.c)
 n=0
 

@@ -1,0 +1,244 @@
+/* check.c - `datarep check`: verifies references and checksums, makes those that are absent,
+ * writes what is left of a damaged file into a new one. */
+#include "tools/host/limit.h"
+#include "tools/host/outfile.h"
+#include "tools/host/stop.h"
+#include "tools/host/tool.h"
+#include "tools/host/utf8.h"
+#include "tools/text/sink.h"
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct check {
+    const char *file_name, *commit;
+    bool quiet;
+    struct sink sink;
+};
+
+static int finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    struct check *check = ctx;
+    struct sink *s = &check->sink;
+    const char *raise = limit_advice(err, message ? message : "");
+    char text[2000]; /* names in it may be anything */
+
+    if (!check->quiet) {
+        snprintf(text, sizeof text, "%s", message && *message ? message : drep_strerror(err));
+        utf8_clean(text);
+        sink_name(s, check->file_name);
+        if (offset)
+            sink_format(s, ": byte %" PRIu64, offset);
+        sink_text(s, ": ");
+        sink_text(s, text);
+        sink_text(s, raise ? "; " : "");
+        sink_text(s, raise ? raise : "");
+        sink_char(s, '\n');
+    }
+    limit_said(err);
+    return s->err || limit_over() ? DREP_ERR_STOPPED : 0;
+}
+
+static int leak(uint64_t offset, uint64_t length, void *ctx)
+{
+    struct check *check = ctx;
+    struct sink *s = &check->sink;
+
+    sink_name(s, check->file_name);
+    sink_format(s, ": note: %" PRIu64 " bytes at byte %" PRIu64 " belong to nothing\n", length,
+                offset);
+    return s->err ? DREP_ERR_STOPPED : 0;
+}
+
+/* What has no checksum is neither right nor wrong. */
+static int unsealed(const char *path, int64_t blocks, void *ctx)
+{
+    struct check *check = ctx;
+    struct sink *s = &check->sink;
+
+    sink_name(s, check->file_name);
+    sink_text(s, ": note: ");
+    sink_name(s, path);
+    sink_format(s,
+                ": not verified, blocks without a checksum: %" PRId64
+                "; datarep check --seal computes them\n",
+                blocks);
+    return s->err ? DREP_ERR_STOPPED : 0;
+}
+
+static int check_file(struct check *check, bool deep)
+{
+    int64_t findings = 0;
+    drep_header header;
+    drep_file *file;
+    int status = tool_open_commit(check->file_name, DREP_RDONLY | (deep ? 0 : DREP_HEADER_ONLY),
+                                  NULL, check->commit, &file);
+    int err;
+
+    if (status)
+        return status;
+    err = drep_check(file, deep, finding, check, &findings);
+    if (err && err != DREP_ERR_STOPPED)
+        status = tool_fail(check->file_name, NULL, err);
+    else if (findings > 0)
+        status = TOOL_DIFFERS;
+    /* tool_open() has told of a damaged slot on stderr; it is a finding too. */
+    if (!status && drep_header_get(file, &header) == 0 && header.damaged_slot)
+        status = TOOL_DIFFERS;
+    if (!status && !check->quiet) {
+        drep_unsealed(file, unsealed, check);
+        drep_leaks(file, leak, check);
+        sink_name(&check->sink, check->file_name);
+        sink_text(&check->sink, ": ok\n");
+    }
+    drep_close(file);
+    return status;
+}
+
+/* A rescue that found little must not look like one that found all. */
+static void put_rebuilt(struct sink *s, const char *name, bool whole)
+{
+    drep_usage usage = {.objects = 0};
+    drep_file *file;
+
+    if (drep_open(name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &file) == 0) {
+        drep_usage_get(file, &usage);
+        drep_close(file);
+    }
+    sink_name(s, name);
+    if (whole)
+        sink_format(s, ": rebuilt whole, objects: %" PRId64 "\n", usage.objects);
+    else if (usage.objects > 1)
+        sink_format(s, ": rebuilt but for what is said above, objects: %" PRId64 "\n",
+                    usage.objects);
+    else
+        sink_text(s, ": no object was found; what is there is an empty group\n");
+}
+
+/* What can be read of a file, written into a new one. */
+static int repair_file(struct check *check, const char *target, bool excl)
+{
+    int64_t findings = 0;
+    drep_info *info;
+    int err = tool_info(NULL, &info);
+
+    limit_file_named(check->file_name);
+    limit_object(check->file_name, NULL);
+    stop_catch();
+    outfile_from(check->file_name);
+    if (!err)
+        err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, info, finding, check,
+                          &findings);
+    drep_info_free(info);
+
+    if (err && err != DREP_ERR_STOPPED)
+        return tool_fail(check->file_name, NULL, err);
+    if (!check->quiet && !err)
+        put_rebuilt(&check->sink, target, findings == 0);
+    return findings > 0 ? TOOL_DIFFERS : TOOL_FINE;
+}
+
+static int seal_file(struct check *check)
+{
+    struct sink *s = &check->sink;
+    int64_t blocks = 0;
+    drep_file *file;
+    int err, status = tool_open(check->file_name, DREP_RDWR, NULL, &file);
+
+    if (status)
+        return status;
+    err = drep_seal(file, &blocks);
+    if (err)
+        drep_abandon(file);
+    else
+        err = drep_close(file);
+    if (err)
+        return tool_fail(check->file_name, NULL, err);
+    if (!check->quiet) {
+        sink_name(s, check->file_name);
+        sink_format(s, ": %" PRId64 " blocks sealed\n", blocks);
+    }
+    return TOOL_FINE;
+}
+
+enum { OPTION_REPAIR = OPTION_LONG, OPTION_SEAL };
+
+static const struct option_row options[] = {
+    {'d', "deep", NULL, "also decode every chunk and convert every element", NULL},
+    {'q', "quiet", NULL, "only the exit status", NULL},
+    {OPTION_REPAIR, "repair", "NEW", "write what can be read of FILE into the file NEW", "<drep>"},
+    {'n', "no-clobber", NULL, "fail if NEW exists", NULL},
+    {OPTION_SEAL, "seal", NULL, "compute the checksums that are absent (drep_checksum=deferred)",
+     NULL},
+    OPTION_ROW_COMMIT,
+    OPTION_ROW_LIMIT,
+    {0}};
+
+struct asked {
+    const char *repair;
+    bool deep, seal, excl;
+};
+
+static int check_files(struct check *check, const struct asked *asked, char **files)
+{
+    int status = TOOL_FINE;
+
+    for (; *files; files++) {
+        check->file_name = *files;
+        if (asked->seal)
+            status = tool_worse(status, seal_file(check));
+        status = tool_worse(status, asked->repair ? repair_file(check, asked->repair, asked->excl)
+                                                  : check_file(check, asked->deep));
+    }
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = {.command = &check_command, .argc = argc, .argv = argv};
+    struct check check = {.quiet = false};
+    struct asked asked = {.repair = NULL};
+    int option, status;
+    char **files;
+
+    while ((option = option_next(&o)) > 0) {
+        asked.deep |= option == 'd';
+        asked.seal |= option == OPTION_SEAL;
+        asked.excl |= option == 'n';
+        check.quiet |= option == 'q';
+        if (option == OPTION_REPAIR)
+            asked.repair = optarg;
+        if (option == OPTION_COMMIT)
+            check.commit = optarg;
+    }
+    if (option < 0)
+        return o.status;
+    if (asked.repair && asked.seal)
+        return command_usage(&check_command, "a damaged file is not sealed");
+    if (check.commit && (asked.repair || asked.seal))
+        return command_usage(&check_command, "an earlier commit is only looked at");
+    files = option_operands(&o, 1, asked.repair ? 1 : INT_MAX, "which file?");
+    if (!files)
+        return o.status;
+    if (sink_init(&check.sink, STDOUT_FILENO))
+        return tool_no_memory();
+    status = check_files(&check, &asked, files);
+    return tool_worse(status, sink_close(&check.sink));
+}
+
+const struct command check_command = {
+    .name = "check",
+    .run = run,
+    .summary = "verify references and checksums, rescue what is left",
+    .usage = "[options] FILE...\n[options] --repair=NEW FILE",
+    .about = "Verifies all references and checksums of the last commit, and prints what is wrong,\n"
+             "one line a finding.  Exit status: 0 nothing, 1 findings, 4 cannot be opened.\n"
+             "With --repair what can be read is written into a new file, and what is lost is\n"
+             "named; FILE is not touched.",
+    .options = options,
+    .examples = "  datarep check *.drep\n"
+                "  datarep check --repair=b.drep a.drep",
+    .operands = "<drep>..."};

@@ -1,0 +1,440 @@
+/* convert.c - `datarep convert`: writes a file anew, perhaps in another data representation,
+ * in other chunks or through other filters.
+ *
+ * drep_copy() does the work; here is what it is to do, and what it says. */
+#include "tools/cmd/choices.h"
+#include "tools/flat/recipe.h"
+#include "tools/host/limit.h"
+#include "tools/host/outfile.h"
+#include "tools/host/progress.h"
+#include "tools/host/stop.h"
+#include "tools/host/tool.h"
+#include "tools/walk/walk.h"
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPTION_DATAREP = OPTION_LONG, OPTION_CHUNK, OPTION_FILTERS, OPTION_ROOT, OPTION_RANGE };
+
+/* How datasets are to be stored: all of them, or one.  A later rule wins over an earlier one,
+ * one that names its dataset over one that does not. */
+struct rule {
+    char *path; /* NULL: every dataset that it suits */
+    uint64_t id;
+    bool chunks; /* says how they are cut, else through which filters */
+    int layout;  /* DREP_CHUNKED, with rank and chunk; DREP_CONTIGUOUS; AUTO */
+    int rank;
+    int64_t chunk[DREP_MAX_RANK];
+    drep_filter filter[DREP_MAX_FILTERS];
+    int nfilters;
+};
+
+struct loss {
+    uint64_t id;
+    drep_report report;
+};
+
+struct convert {
+    const char *source, *target;
+    const char *datarep, *schema, *root, *plugins, *commit;
+    int range;
+    bool excl, verbose;
+    struct rule *rule;
+    size_t nrules;
+    struct loss *loss;
+    size_t nlosses;
+    char own[DREP_MAX_DATAREP_STRING]; /* that the schema says */
+};
+
+/* ---------------------------------------------------------------------- the rules */
+
+/* "64,64", "auto" or "contiguous". */
+static int parse_chunk(struct rule *r, const char *text)
+{
+    char *end;
+
+    r->chunks = true;
+    r->layout = strcmp(text, "contiguous") == 0 ? DREP_CONTIGUOUS : DREP_LAYOUT_AUTO;
+    if (r->layout == DREP_CONTIGUOUS || strcmp(text, "auto") == 0)
+        return 0;
+    r->layout = DREP_CHUNKED;
+    do {
+        if (r->rank == DREP_MAX_RANK)
+            return command_usage(&convert_command, "--chunk: at most %d lengths", DREP_MAX_RANK);
+        errno = 0;
+        r->chunk[r->rank] = strtoll(text, &end, 10);
+        if (end == text || errno || r->chunk[r->rank] < 1 || (*end && *end != ','))
+            return command_usage(&convert_command,
+                                 "--chunk is auto, contiguous or lengths such as 64,64, not '%s'",
+                                 text);
+        r->rank++;
+        text = end + 1;
+    } while (*end);
+    return 0;
+}
+
+/* "[PATH=]LIST". */
+static int add_rule(struct convert *c, bool chunks, const char *text)
+{
+    struct rule *more = realloc(c->rule, (c->nrules + 1) * sizeof *more), *r;
+    const char *equals = strrchr(text, '=');
+
+    if (!more)
+        return tool_no_memory();
+    c->rule = more;
+    r = &c->rule[c->nrules++];
+    *r = (struct rule){.path = NULL};
+    if (equals) {
+        r->path = strndup(text, (size_t)(equals - text));
+        if (!r->path)
+            return tool_no_memory();
+        text = equals + 1;
+    }
+    return chunks ? parse_chunk(r, text)
+                  : choice_filters(&convert_command, text, r->filter, &r->nfilters);
+}
+
+/* A rule that names a dataset learns its id. */
+static int find_named(const struct convert *c, drep_file *file, struct rule *r)
+{
+    drep_dataset *ds;
+    drep_dsinfo info;
+    int err = drep_dataset_open(file, r->path, &ds);
+
+    if (err)
+        return tool_fail(c->source, r->path, err);
+    err = drep_dataset_info(ds, &info);
+    drep_dataset_close(ds);
+    if (err)
+        return tool_fail(c->source, r->path, err);
+    r->id = info.id;
+    if (!r->chunks || r->layout != DREP_CHUNKED || r->rank == info.rank)
+        return 0;
+    tool_say(c->source, r->path, "has rank %d, --chunk %d lengths", info.rank, r->rank);
+    return TOOL_USAGE;
+}
+
+static int find_all_named(const struct convert *c, drep_file *file)
+{
+    int status = 0;
+    size_t i;
+
+    for (i = 0; i < c->nrules && !status; i++)
+        if (c->rule[i].path)
+            status = find_named(c, file, &c->rule[i]);
+    return status;
+}
+
+/* The rule that says how a dataset is cut, or filtered; NULL: it stays as it is. */
+static const struct rule *rule_of(const struct convert *c, uint64_t id, const drep_spec *spec,
+                                  bool chunks)
+{
+    const struct rule *found = NULL;
+    size_t i;
+
+    for (i = 0; i < c->nrules; i++) {
+        const struct rule *r = &c->rule[i];
+
+        if (r->chunks != chunks || (r->path && r->id != id) || (!r->path && found && found->path))
+            continue;
+        /* A value that stands in the tree gains nothing by either, and one rule for all is
+         * meant for datasets of its rank. */
+        if (!r->path &&
+            (spec->layout == DREP_COMPACT || (r->layout == DREP_CHUNKED && r->rank != spec->rank)))
+            continue;
+        found = r;
+    }
+    return found;
+}
+
+static bool grows(const drep_spec *spec)
+{
+    int k;
+
+    for (k = 1; k < spec->rank; k++)
+        if (spec->maxdims[k] != spec->dims[k])
+            return true;
+    return false;
+}
+
+static int plan(uint64_t id, drep_spec *spec, void *ctx)
+{
+    const struct convert *c = ctx;
+    const struct rule *chunk = rule_of(c, id, spec, true), *filter = rule_of(c, id, spec, false);
+
+    if (filter) {
+        spec->filters = filter->filter;
+        spec->nfilters = filter->nfilters;
+        if (filter->nfilters > 0 && spec->layout != DREP_CHUNKED) {
+            spec->layout = DREP_CHUNKED;
+            spec->chunk = NULL;
+        }
+    }
+    /* What cannot lie in one piece stays in chunks, unless it was named. */
+    if (!chunk || (chunk->layout == DREP_CONTIGUOUS && !chunk->path &&
+                   (spec->nfilters > 0 || grows(spec) || drep_type_variable(spec->type))))
+        return 0;
+    if (chunk->layout == DREP_CONTIGUOUS && !filter)
+        spec->nfilters = 0;
+    spec->layout = chunk->layout;
+    spec->chunk = chunk->layout == DREP_CHUNKED ? chunk->chunk : NULL;
+    return 0;
+}
+
+/* ---------------------------------------------------------------------- the work */
+
+/* Nothing may be asked of the files while they are copied, so paths come later. */
+static int lost(uint64_t id, const drep_report *report, void *ctx)
+{
+    struct convert *c = ctx;
+    struct loss *more = realloc(c->loss, (c->nlosses + 1) * sizeof *more);
+
+    if (!more)
+        return DREP_ERR_NOMEM;
+    c->loss = more;
+    c->loss[c->nlosses++] = (struct loss){id, *report};
+    return 0;
+}
+
+static int advance(int64_t bytes, void *ctx)
+{
+    (void)ctx;
+    return progress_add((uint64_t)bytes);
+}
+
+static void say_losses(const struct convert *c, drep_file *file)
+{
+    size_t i;
+
+    for (i = 0; i < c->nlosses; i++) {
+        const drep_report *r = &c->loss[i].report;
+        char *path = NULL;
+
+        if (drep_object_path(file, c->loss[i].id, &path))
+            path = NULL;
+        tool_say(c->source, path,
+                 "of %" PRId64 " values, %" PRId64 " overflowed, %" PRId64 " were rounded, %" PRId64
+                 " NaNs lost their payload",
+                 r->items, r->overflow, r->inexact, r->nan_lost);
+        free(path);
+    }
+}
+
+static int copy(struct convert *c, drep_file *from, drep_file *to)
+{
+    drep_copying how = {
+        .range = c->range, .plan = plan, .lost = lost, .progress = advance, .ctx = c};
+    const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
+    drep_objinfo info;
+    int err = drep_stat(from, root, &info);
+
+    if (err)
+        return err;
+    progress_begin("convert", PROGRESS_BYTES, isatty(STDERR_FILENO) ? walk_bytes(from, root) : 0);
+    if (info.kind == DREP_OBJ_GROUP && info.id == 1)
+        err = drep_copy(from, "/", to, "/", &how);
+    else
+        err = drep_copy(from, root, to, name ? name : root, &how);
+    progress_end();
+    return err;
+}
+
+static void say_sizes(const struct convert *c)
+{
+    struct stat before, after;
+
+    if (!c->verbose || stat(c->source, &before) != 0 || stat(c->target, &after) != 0)
+        return;
+    tool_say(c->target, NULL, "%" PRId64 " bytes, were %" PRId64 " (%.3g)", (int64_t)after.st_size,
+             (int64_t)before.st_size, (double)after.st_size / (double)before.st_size);
+}
+
+/* The new file, empty: in the representation that was asked for, or in that of the old one. */
+static int create(const struct convert *c, drep_file *from, drep_file **to)
+{
+    int amode = c->excl ? DREP_EXCL : 0;
+    const char *max;
+    drep_info *hints;
+    int err = drep_header_hints(from, &hints);
+
+    if (err)
+        return err;
+    /* What the source advises must not become what its reader asks for. */
+    max = drep_info_get(hints, "drep_chunk_max");
+    if (max && strtoull(max, NULL, 10) > limit_get(LIMIT_CHUNK))
+        drep_info_delete(hints, "drep_chunk_max");
+    err = limit_hints(hints);
+    if (!err)
+        err = drep_info_set(hints, "drep_pack", "true");
+    if (!err && c->plugins)
+        err = drep_info_set(hints, "drep_plugin_path", c->plugins);
+    if (!err)
+        err = c->datarep ? drep_create(c->target, amode, c->datarep, hints, to)
+                         : drep_create_like(c->target, amode, from, hints, to);
+    drep_info_free(hints);
+    return err;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int convert_into(struct convert *c, drep_file *from)
+{
+    bool in_place = !c->commit && same_file(c->source, c->target);
+    drep_file *to;
+    int status, err = create(c, from, &to);
+
+    if (err)
+        return tool_fail(c->target, NULL, err);
+    stop_catch();
+    /* Nobody writes to a file that is about to be replaced: its newest commit stays that. */
+    err = in_place ? drep_refresh(from) : 0;
+    if (!err)
+        err = copy(c, from, to);
+    if (err) {
+        status = err == DREP_ERR_STOPPED && limit_stopped()
+                     ? TOOL_IO
+                     : tool_fail_copy(c->source, c->target, from, err);
+        drep_abandon(to);
+        return status;
+    }
+    err = drep_close(to);
+    if (err)
+        return tool_fail(c->target, NULL, err);
+    say_losses(c, from);
+    say_sizes(c);
+    return c->nlosses > 0 ? TOOL_DIFFERS : TOOL_FINE;
+}
+
+static int convert(struct convert *c)
+{
+    drep_file *from;
+    int status;
+
+    if (strcmp(c->target, "-") == 0)
+        return command_usage(&convert_command,
+                             "a Datarep file cannot be written to a pipe; name a file");
+    if (c->schema) {
+        status = recipe_datarep(c->schema, c->own, sizeof c->own);
+        if (status)
+            return status;
+        c->datarep = c->datarep ? c->datarep : c->own;
+    }
+    status = tool_open_commit(c->source, DREP_RDONLY, c->plugins, c->commit, &from);
+    if (status)
+        return status;
+    outfile_from(c->source);
+    status = find_all_named(c, from);
+    if (!status)
+        status = convert_into(c, from);
+    drep_abandon(from);
+    return status;
+}
+
+/* --------------------------------------------------------------- the command line */
+
+static int take_option(struct convert *c, int option)
+{
+    switch (option) {
+    case OPTION_DATAREP:
+        c->datarep = optarg;
+        return 0;
+    case OPTION_CHUNK:
+    case OPTION_FILTERS:
+        return add_rule(c, option == OPTION_CHUNK, optarg);
+    case OPTION_ROOT:
+        c->root = optarg;
+        return 0;
+    case OPTION_RANGE:
+        return choice_range(&convert_command, optarg, &c->range);
+    case OPTION_PLUGINS:
+        c->plugins = optarg;
+        return 0;
+    case OPTION_COMMIT:
+        c->commit = optarg;
+        return 0;
+    case 's':
+        c->schema = optarg;
+        return 0;
+    default:
+        c->excl |= option == 'n';
+        c->verbose |= option == 'v';
+        return 0;
+    }
+}
+
+static void release(struct convert *c)
+{
+    size_t i;
+
+    for (i = 0; i < c->nrules; i++)
+        free(c->rule[i].path);
+    free(c->rule);
+    free(c->loss);
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = {.command = &convert_command, .argc = argc, .argv = argv};
+    struct convert c = {.range = DREP_RANGE_STRICT};
+    int option, status = 0;
+    char **files;
+
+    while (!status && (option = option_next(&o)) != 0)
+        status = option < 0 ? -1 : take_option(&c, option);
+    if (status) {
+        release(&c);
+        return status < 0 ? o.status : status;
+    }
+    files = option_operands(&o, 2, 2, "which files?  SOURCE TARGET");
+    if (files) {
+        c.source = files[0];
+        c.target = files[1];
+        o.status = convert(&c);
+    }
+    release(&c);
+    return o.status;
+}
+
+static const struct option_row options[] = {
+    {OPTION_DATAREP, "datarep", "NAME", "representation of the new file (that of the old one)",
+     "<datarep>"},
+    {'s', "schema", "SCHEMA", "know the representations that it declares, take the one it says",
+     "<schema>"},
+    {OPTION_CHUNK, "chunk", "LIST",
+     "64,64, auto or contiguous: chunks of all of that rank, or of the\ndataset in PATH=LIST",
+     "auto contiguous"},
+    {OPTION_FILTERS, "filters", "LIST",
+     "none, or shuffle,zstd:3: of all, or of the dataset in PATH=LIST", "none"},
+    {OPTION_ROOT, "root", "PATH", "only this object, with all below it", NULL},
+    {OPTION_RANGE, "range", "HOW", "values that do not fit: strict (fail), clamp or wrap",
+     "strict clamp wrap"},
+    OPTION_ROW_COMMIT,
+    OPTION_ROW_PLUGINS,
+    {'n', "no-clobber", NULL, "fail if the target exists", NULL},
+    {'v', "verbose", NULL, "say how large the files are", NULL},
+    OPTION_ROW_LIMIT,
+    {0}};
+
+const struct command convert_command = {
+    .name = "convert",
+    .run = run,
+    .summary = "write a file anew, stored otherwise",
+    .usage = "[options] SOURCE.drep TARGET.drep",
+    .about =
+        "Copies a file without its free space: everything is kept, elements are converted where\n"
+        "another data representation is asked for.  What is lost is named on stderr; the exit\n"
+        "status is then 1.  The target appears when it is whole; it may be the source.",
+    .options = options,
+    .examples = "  datarep convert --datarep=native:s390x a.drep b.drep\n"
+                "  datarep convert --filters=shuffle,zstd:3 --chunk=/sst=1,180,360 a.drep a.drep",
+    .operands = "<drep> <drep>"};

@@ -1,0 +1,84 @@
+/* create.c - `datarep create`: makes a file from a schema. */
+#include "tools/flat/recipe.h"
+#include "tools/host/stop.h"
+#include "tools/host/tool.h"
+#include <getopt.h>
+#include <string.h>
+
+#if HAVE_YAML
+static int create(const char *schema_name, const char *path, int amode, const char *datarep)
+{
+    struct recipe recipe;
+    int status = recipe_read(&recipe, schema_name);
+
+    if (status)
+        return status;
+    stop_catch();
+    /* What is wrong has been said, with its place. */
+    status =
+        tool_exit_code(schema_create(recipe.schema, path, amode, datarep, recipe_say, &recipe));
+    recipe_release(&recipe);
+    return status;
+}
+#else
+static int create(const char *schema_name, const char *path, int amode, const char *datarep)
+{
+    (void)path;
+    (void)amode;
+    (void)datarep;
+    tool_say(schema_name, NULL, "built without libyaml, so without schemas");
+    return TOOL_CORRUPT;
+}
+#endif
+
+enum { OPTION_DATAREP = OPTION_LONG };
+
+static const struct option_row options[] = {
+    {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
+    {OPTION_DATAREP, "datarep", "NAME", "this data representation, not the schema's", "<datarep>"},
+    {'n', "no-clobber", NULL, "fail if FILE exists", NULL},
+    OPTION_ROW_LIMIT,
+    {0}};
+
+static int run(int argc, char **argv)
+{
+    struct options o = {.command = &create_command, .argc = argc, .argv = argv};
+    const char *schema = NULL, *datarep = NULL;
+    int option, amode = 0;
+    char **files;
+
+    while ((option = option_next(&o)) > 0) {
+        if (option == 's')
+            schema = optarg;
+        if (option == OPTION_DATAREP)
+            datarep = optarg;
+        if (option == 'n')
+            amode = DREP_EXCL;
+    }
+    if (option < 0)
+        return o.status;
+    if (!schema)
+        return command_usage(o.command, "which schema?  -s SCHEMA");
+    files = option_operands(&o, 1, 1, "which file?");
+    if (files && strcmp(files[0], "-") == 0)
+        return command_usage(o.command, "a Datarep file cannot be written to a pipe; name a file");
+    return files ? create(schema, files[0], amode, datarep) : o.status;
+}
+
+const struct command create_command = {
+    .name = "create",
+    .run = run,
+    .summary = "make a file from a schema",
+    .usage = "-s SCHEMA [options] FILE",
+    .about = "Makes a file as a YAML schema describes it, such as:\n\n"
+             "  datarep: external32\n"
+             "  dims: {time: unlimited, lat: 180, lon: 360}\n"
+             "  root:\n"
+             "    attrs: {title: Sea surface temperature}\n"
+             "    sst: {dataset: FLOAT, dims: [time, lat, lon], fill: .nan, attrs: {units: K}}\n\n"
+             "datarep-schema(5) is the language; `datarep dump -H --yaml` prints one of any file;\n"
+             "share/datarep/schemas has some for common uses.",
+    .options = options,
+    .examples = "  datarep create -s sea.yaml sea.drep\n"
+                "  datarep dump -H --yaml a.drep | datarep create -s - --datarep=native b.drep",
+    .operands = "<drep>"};

@@ -1,0 +1,435 @@
+/* diff.c - `datarep diff`: where two files differ, and by how much. */
+#include "tools/cmd/diff.h"
+#include "tools/cmd/exchange.h"
+#include "tools/host/color.h"
+#include "tools/host/progress.h"
+#include "tools/host/tool.h"
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DIFF_DEPTH 512 /* deeper groups are not compared: damaged files go in circles */
+
+/* ------------------------------------------------------------------ objects */
+
+static void compare_objects(struct diff *d, const char *a_path, const char *b_path);
+
+static const char *link_name(int link)
+{
+    static const char *const names[] = {"?", "hard link", "soft link", "external link"};
+
+    return names[link >= 1 && link <= 3 ? link : 0];
+}
+
+static void compare_targets(struct diff *d, const char *path, const struct member *a,
+                            const struct member *b)
+{
+    if (!(d->parts & DIFF_LINKS))
+        return;
+    if (a->target_file && b->target_file && strcmp(a->target_file, b->target_file) != 0)
+        diff_say(d, path, "file", a->target_file, b->target_file);
+    if (strcmp(a->target, b->target) != 0)
+        diff_say(d, path, "target", a->target, b->target);
+}
+
+/* Members of the same name. */
+static void compare_members(struct diff *d, const char *a_group, const char *b_group,
+                            const struct member *a, const struct member *b)
+{
+    char *a_path = tool_join(a_group, a->name), *b_path = tool_join(b_group, b->name);
+
+    if (!a_path || !b_path)
+        d->status = tool_worse(d->status, tool_no_memory());
+    else if (a->link != b->link)
+        diff_say(d, a_path, "", link_name(a->link), link_name(b->link));
+    else if (a->link == DREP_LINK_HARD)
+        compare_objects(d, a_path, b_path);
+    else
+        compare_targets(d, a_path, a, b);
+    free(a_path);
+    free(b_path);
+}
+
+static void say_single(struct diff *d, const char *group, const struct member *m, bool in_a)
+{
+    char *path = tool_join(group, m->name);
+
+    if (path)
+        diff_say(d, path, "", in_a ? path : NULL, in_a ? NULL : path);
+    free(path);
+}
+
+/* Both lists are in the order of names. */
+static void compare_groups(struct diff *d, const char *a_path, const char *b_path)
+{
+    struct members a = {0}, b = {0};
+    size_t i = 0, k = 0;
+    int order, err = members_list(&a, d->a.file, a_path, DREP_BY_NAME);
+
+    if (err)
+        diff_failed(d, &d->a, a_path, err);
+    err = members_list(&b, d->b.file, b_path, DREP_BY_NAME);
+    if (err)
+        diff_failed(d, &d->b, b_path, err);
+    while ((i < a.len || k < b.len) && !d->sink.err) {
+        order = i == a.len ? 1 : k == b.len ? -1 : strcmp(a.list[i].name, b.list[k].name);
+        if (order < 0)
+            say_single(d, a_path, &a.list[i], true);
+        else if (order > 0)
+            say_single(d, a_path, &b.list[k], false);
+        else
+            compare_members(d, a_path, b_path, &a.list[i], &b.list[k]);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    members_release(&a);
+    members_release(&b);
+}
+
+static void compare_types(struct diff *d, const char *a_path, const char *b_path)
+{
+    drep_type *a, *b;
+    char *x = NULL, *y = NULL;
+    int err = drep_type_open(d->a.file, a_path, &a);
+
+    if (err) {
+        diff_failed(d, &d->a, a_path, err);
+        return;
+    }
+    err = drep_type_open(d->b.file, b_path, &b);
+    if (err) {
+        diff_failed(d, &d->b, b_path, err);
+        drep_type_free(a);
+        return;
+    }
+    if (drep_type_print(a, &x) == 0 && drep_type_print(b, &y) == 0 && strcmp(x, y) != 0 &&
+        (d->parts & DIFF_TYPES))
+        diff_say(d, a_path, "type", x, y);
+    free(x);
+    free(y);
+    drep_type_free(a);
+    drep_type_free(b);
+}
+
+static void compare_dimensions(struct diff *d, const char *path, const drep_objinfo *a,
+                               const drep_objinfo *b)
+{
+    char x[32], y[32];
+
+    snprintf(x, sizeof x, "%" PRId64 "%s", a->len, a->unlimited ? "/unlimited" : "");
+    snprintf(y, sizeof y, "%" PRId64 "%s", b->len, b->unlimited ? "/unlimited" : "");
+    if (strcmp(x, y) != 0)
+        diff_say(d, path, "length", x, y);
+}
+
+/* An object that has several names is compared once; under the others it must be the same
+ * object on both sides.  True if that is all there is to do. */
+static bool met_before(struct diff *d, const char *a_path, const drep_objinfo *a,
+                       const drep_objinfo *b)
+{
+    const char *before = NULL;
+    char id[32];
+
+    if (a->links <= 1 && b->links <= 1)
+        return false;
+    snprintf(id, sizeof id, "%" PRIu64, b->id);
+    if (paths_add(&d->met, a->id, id, &before)) {
+        d->status = tool_worse(d->status, tool_no_memory());
+        return true;
+    }
+    if (!before || strcmp(before, id) == 0)
+        return before != NULL;
+    if (d->parts & DIFF_LINKS)
+        diff_say(d, a_path, "", "another name of an object met before", "another object");
+    return false;
+}
+
+static const char *kind_name(int kind)
+{
+    static const char *const names[] = {"?", "group", "dataset", "type", "dimension"};
+
+    return names[kind >= 1 && kind <= 4 ? kind : 0];
+}
+
+static void compare_objects(struct diff *d, const char *a_path, const char *b_path)
+{
+    drep_objinfo a, b;
+    int err = drep_stat(d->a.file, a_path, &a);
+
+    if (err) {
+        diff_failed(d, &d->a, a_path, err);
+        return;
+    }
+    err = drep_stat(d->b.file, b_path, &b);
+    if (err) {
+        diff_failed(d, &d->b, b_path, err);
+        return;
+    }
+    if (a.kind != b.kind) {
+        diff_say(d, a_path, "", kind_name(a.kind), kind_name(b.kind));
+        return;
+    }
+    if (met_before(d, a_path, &a, &b))
+        return;
+    d->objects++;
+    if (d->parts & DIFF_ATTRIBUTES)
+        diff_attributes(d, a_path, b_path);
+    if (a.kind == DREP_OBJ_DATASET)
+        diff_datasets(d, a_path, b_path);
+    if (a.kind == DREP_OBJ_TYPE)
+        compare_types(d, a_path, b_path);
+    if (a.kind == DREP_OBJ_DIMENSION)
+        compare_dimensions(d, a_path, &a, &b);
+    if (a.kind == DREP_OBJ_GROUP && d->depth++ < DIFF_DEPTH)
+        compare_groups(d, a_path, b_path);
+    d->depth -= a.kind == DREP_OBJ_GROUP;
+}
+
+/* -------------------------------------------------------------------- files */
+
+static int side_open(struct diff_side *side, const char *name, const char *path,
+                     const char *plugins, bool header_only)
+{
+    drep_objinfo info;
+    int err, status;
+
+    side->name = name;
+    status = exchange_open(name, DREP_RDONLY | (header_only ? DREP_HEADER_ONLY : 0), plugins,
+                           &side->file, &side->foreign);
+    if (status)
+        return status;
+    err = print_init(&side->printer, side->file, false);
+    if (!err)
+        err = operand_init(&side->operand, side->file, path);
+    if (err)
+        return tool_fail(name, NULL, err);
+    err = drep_stat(side->file, side->operand.path, &info);
+    if (err)
+        return operand_missing(name, side->file, side->operand.path, err);
+    if (side->operand.slice && info.kind != DREP_OBJ_DATASET) {
+        tool_say(name, side->operand.path, "%s: only datasets have elements", side->operand.slice);
+        return TOOL_USAGE;
+    }
+    return 0;
+}
+
+static void side_close(struct diff_side *side)
+{
+    operand_release(&side->operand);
+    print_release(&side->printer);
+    if (side->file)
+        drep_close(side->file);
+}
+
+static void begin_progress(const struct diff *d)
+{
+    if (!isatty(STDERR_FILENO) || !(d->parts & DIFF_VALUES))
+        return;
+    progress_begin("diff", PROGRESS_BYTES,
+                   d->a.operand.slice ? 0 : walk_bytes(d->a.file, d->a.operand.path));
+}
+
+static void compare_files(struct diff *d)
+{
+    drep_header a, b;
+
+    if ((d->parts & DIFF_STORAGE) && drep_header_get(d->a.file, &a) == 0 &&
+        drep_header_get(d->b.file, &b) == 0 && strcmp(a.datarep, b.datarep) != 0)
+        diff_say(d, "/", "data representation", a.datarep, b.datarep);
+    compare_objects(d, d->a.operand.path, d->b.operand.path);
+}
+
+/* The printers of both are those of their side from here on. */
+static int compare(struct diff *d)
+{
+    int status;
+
+    if (d->a.foreign || d->b.foreign)
+        d->parts &= ~(unsigned)DIFF_TYPES;
+    d->a.printer.json = d->b.printer.json = d->json;
+    d->how.a = &d->a.printer;
+    d->how.b = &d->b.printer;
+    begin_progress(d);
+    diff_begin(d);
+    compare_files(d);
+    progress_end();
+    paths_release(&d->met);
+    status = tool_worse(d->status, d->found > 0 ? TOOL_DIFFERS : TOOL_FINE);
+    return tool_worse(status, diff_end(d));
+}
+
+/* ------------------------------------------------------------- command line */
+
+enum {
+    OPTION_ABS = OPTION_LONG,
+    OPTION_REL,
+    OPTION_ULP,
+    OPTION_NAN,
+    OPTION_IGNORE,
+    OPTION_STORAGE,
+    OPTION_JSON
+};
+
+static const struct {
+    const char *name;
+    unsigned part;
+} ignorable[] = {
+    {"attributes", DIFF_ATTRIBUTES}, {"types", DIFF_TYPES},           {"fill", DIFF_FILL},
+    {"maxshape", DIFF_MAXSHAPE},     {"dimensions", DIFF_DIMENSIONS}, {"links", DIFF_LINKS},
+    {"values", DIFF_VALUES}};
+
+static const struct option_row options[] = {
+    {OPTION_ABS, "abs", "X", "numbers may differ by X", NULL},
+    {OPTION_REL, "rel", "X", "numbers may differ by X times the greater one", NULL},
+    {OPTION_ULP, "ulp", "N", "reals may differ by N steps of the coarser format", NULL},
+    {OPTION_NAN, "nan", "HOW", "NaN and NaN: equal (the default) or differ", "equal differ"},
+    {OPTION_IGNORE, "ignore", "LIST",
+     "of attributes, types (as long as values can be\n"
+     "compared), fill, maxshape, dimensions, links, values",
+     "attributes types fill maxshape dimensions links values"},
+    {'H', "header", NULL, "no values of datasets", NULL},
+    {OPTION_STORAGE, "storage", NULL,
+     "also representation, layout, chunks, filters, and\n"
+     "what import noted of HDF5 (attributes hdf5:...)",
+     NULL},
+    {'n', "list", "N", "list up to N differing elements of a dataset", NULL},
+    {'q', "quiet", NULL, "one line at most", NULL},
+    {OPTION_JSON, "json", NULL, "as JSON", NULL},
+    OPTION_ROW_PLUGINS,
+    OPTION_ROW_COLOR,
+    OPTION_ROW_LIMIT,
+    {0}};
+
+struct asked {
+    struct diff d;
+    const char *plugins, *color;
+};
+
+/* Keeps a number that is not negative; false after saying what is wrong. */
+static bool take_number(double *out, const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end != text && !*end && value >= 0) {
+        *out = value;
+        return true;
+    }
+    command_usage(&diff_command, "--%s is a number from 0 on, not '%s'", option, text);
+    return false;
+}
+
+static bool take_ignored(struct diff *d, char *list)
+{
+    char *word;
+    size_t i, n = sizeof ignorable / sizeof *ignorable;
+
+    while ((word = strsep(&list, ",")) != NULL) {
+        for (i = 0; i < n && strcmp(ignorable[i].name, word) != 0; i++)
+            ;
+        if (i == n) {
+            command_usage(&diff_command, "--ignore: there is no '%s'", word);
+            return false;
+        }
+        d->parts &= ~ignorable[i].part;
+    }
+    return true;
+}
+
+static bool take_nan(struct diff *d, const char *how)
+{
+    d->how.nan_differs = strcmp(how, "differ") == 0;
+    if (d->how.nan_differs || strcmp(how, "equal") == 0)
+        return true;
+    command_usage(&diff_command, "--nan is equal or differ, not '%s'", how);
+    return false;
+}
+
+static bool take(struct asked *a, int option)
+{
+    struct diff *d = &a->d;
+    double number;
+
+    switch (option) {
+    case OPTION_ABS:
+        return take_number(&d->how.abs, "abs", optarg);
+    case OPTION_REL:
+        return take_number(&d->how.rel, "rel", optarg);
+    case OPTION_ULP:
+        return take_number(&d->how.ulp, "ulp", optarg);
+    case OPTION_NAN:
+        return take_nan(d, optarg);
+    case OPTION_IGNORE:
+        return take_ignored(d, optarg);
+    case 'n':
+        if (!take_number(&number, "list", optarg))
+            return false;
+        d->listed = number < 1e15 ? (int64_t)number : (int64_t)1e15;
+        return true;
+    case OPTION_PLUGINS:
+        a->plugins = optarg;
+        return true;
+    case OPTION_COLOR:
+        a->color = optarg ? optarg : "always";
+        return true;
+    default:
+        d->parts |= option == OPTION_STORAGE ? DIFF_STORAGE : 0;
+        d->parts &= option == 'H' ? ~(unsigned)DIFF_VALUES : ~0u;
+        d->quiet = d->quiet || option == 'q';
+        d->json = d->json || option == OPTION_JSON;
+        return true;
+    }
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = {.command = &diff_command, .argc = argc, .argv = argv};
+    struct asked a = {
+        .d = {.how = {.abs = -1, .rel = -1, .ulp = -1}, .parts = ~(unsigned)DIFF_STORAGE}};
+    struct diff *d = &a.d;
+    int option, status, color;
+    char **operands;
+    bool header;
+
+    while ((option = option_next(&o)) > 0)
+        if (!take(&a, option))
+            return TOOL_USAGE;
+    if (option < 0)
+        return o.status;
+    operands = option_operands(&o, 2, 4, "which files?  A B");
+    if (!operands)
+        return o.status;
+    color = color_wanted(a.color, STDOUT_FILENO);
+    if (color < 0)
+        return command_usage(o.command, "--color is auto, always or never, not '%s'", a.color);
+    header = !(d->parts & DIFF_VALUES);
+    status = side_open(&d->a, operands[0], operands[2], a.plugins, header);
+    if (!status)
+        status =
+            side_open(&d->b, operands[1], operands[2] && operands[3] ? operands[3] : operands[2],
+                      a.plugins, header);
+    if (!status && sink_init(&d->sink, STDOUT_FILENO))
+        status = tool_no_memory();
+    d->sink.color = color && !d->json;
+    if (!status)
+        status = compare(d);
+    side_close(&d->a);
+    side_close(&d->b);
+    return status;
+}
+
+const struct command diff_command = {
+    .name = "diff",
+    .run = run,
+    .summary = "say where two files differ, and by how much",
+    .usage = "[options] A B [PATH[SLICE] [PATH[SLICE]]]",
+    .about = "Compares objects, attributes and values of two files, also of different data\n"
+             "representations; either may be an HDF5 file.  PATH: that object alone; a second\n"
+             "PATH is that of B.  Exit status: 0 the same, 1 they differ.",
+    .options = options,
+    .examples = "  datarep diff --rel=1e-6 old.drep new.drep\n"
+                "  datarep diff a.drep a.h5 /grid/sst",
+    .operands = "<drep> <drep> <path> <path>"};

@@ -1,0 +1,79 @@
+/* diff.h - what `diff` finds, and how it says so. */
+#ifndef TOOLS_CMD_DIFF_H
+#define TOOLS_CMD_DIFF_H
+
+#include "tools/walk/blocks.h"
+#include "tools/walk/compare.h"
+#include "tools/walk/operand.h"
+#include "tools/walk/walk.h"
+
+/* What may be left out of the comparison (--ignore), and what is not in it unless asked
+ * for. */
+enum diff_part {
+    DIFF_ATTRIBUTES = 1,
+    DIFF_TYPES = 2, /* datatypes may differ as long as values can be compared */
+    DIFF_FILL = 4,
+    DIFF_MAXSHAPE = 8,
+    DIFF_DIMENSIONS = 16, /* names of dimensions */
+    DIFF_LINKS = 32,      /* that links lead to the same */
+    DIFF_VALUES = 64,
+    DIFF_STORAGE = 128 /* representation, layout, chunk, filters */
+};
+
+struct diff_side {
+    const char *name; /* of the file, for people */
+    drep_file *file;
+    struct operand operand; /* where to begin */
+    struct printer printer;
+    bool foreign; /* came from HDF5 */
+};
+
+/* Differences between the values of one dataset or attribute. */
+struct diff_values {
+    int64_t count, of; /* elements that differ; compared */
+    struct gap first;  /* the texts below are its values */
+    char *a, *b;
+    int64_t first_at, abs_at; /* numbers of the elements */
+    double abs, rel;          /* the greatest, and the greatest share */
+};
+
+struct diff {
+    struct diff_side a, b;
+    struct comparison how;
+    unsigned parts; /* enum diff_part: compared */
+    bool json, quiet;
+    int64_t listed; /* differing elements to be listed of each dataset */
+    struct sink sink;
+    struct paths met;               /* objects of A that were compared, with their paths in B */
+    int64_t objects, values, found; /* compared; differences */
+    int depth;
+    int status;
+};
+
+/* diff_data.c */
+
+/* Compares two datasets that are open; what differs is said. */
+void diff_datasets(struct diff *d, const char *a_path, const char *b_path);
+/* Compares the attributes of two objects. */
+void diff_attributes(struct diff *d, const char *a_path, const char *b_path);
+
+/* diff_say.c: each says one difference, and counts it. */
+
+/* `path: what: a -> b`; a or b NULL: only the other side has it. */
+void diff_say(struct diff *d, const char *path, const char *what, const char *a, const char *b);
+/* Values at the path; attribute: its name, NULL: the elements of a dataset.  slice: where
+ * elements stand. */
+void diff_say_values(struct diff *d, const char *path, const char *attribute,
+                     const struct slice *slice, const struct diff_values *values);
+/* One of the elements that differ: called before diff_say_values(). */
+void diff_list_value(struct diff *d, const char *path, const struct slice *slice, int64_t at,
+                     const struct gap *gap);
+/* Begins and ends the output; an exit code. */
+int diff_begin(struct diff *d);
+int diff_end(struct diff *d);
+/* A value as text, malloc'ed; NULL without memory. */
+char *diff_text(const struct printer *p, const drep_type *type, const void *at);
+/* An object that cannot be read on one side. */
+void diff_failed(struct diff *d, const struct diff_side *side, const char *path, int err);
+
+#endif

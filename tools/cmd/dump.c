@@ -1,0 +1,274 @@
+/* dump.c - `datarep dump`: prints a file, or one object of it. */
+#include "tools/cmd/dump.h"
+#include "tools/host/color.h"
+#include "tools/host/progress.h"
+#include "tools/host/suggest.h"
+#include "tools/host/tool.h"
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void dump_failed(struct dump *d, const char *path, int err)
+{
+    d->status = tool_worse(d->status, tool_fail(d->file_name, path, err));
+}
+
+bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out)
+{
+    const char *wrong = NULL;
+
+    if (d->operand.slice && strcmp(path, d->operand.path) == 0)
+        wrong = slice_parse(out, d->operand.slice, info->rank, info->dims);
+    else
+        slice_all(out, info->rank, info->dims);
+    if (!wrong)
+        return true;
+    tool_say(d->file_name, path, "%s: %s", d->operand.slice, wrong);
+    d->status = tool_worse(d->status, TOOL_USAGE);
+    return false;
+}
+
+void dump_filter_name(struct sink *s, const drep_filter *filter)
+{
+    const char *name = filter->name ? filter->name : drep_filter_name(filter->id);
+
+    if (name)
+        sink_name(s, name);
+    else
+        sink_format(s, "filter %d", filter->id);
+}
+
+/* ------------------------------------------------------------ what to show */
+
+typedef void form_fn(struct dump *d);
+
+/* Whether there is such an object, and such elements of it.  An exit code. */
+static int check_object(const struct dump *d, form_fn *form)
+{
+    const char *path = d->operand.path;
+    drep_objinfo info;
+    struct slice slice;
+    drep_dsinfo ds_info;
+    drep_dataset *ds;
+    int status, err = drep_stat(d->file, path, &info);
+
+    if (err)
+        return operand_missing(d->file_name, d->file, path, err);
+    if (!d->operand.slice && form != dump_raw)
+        return 0;
+    status = operand_open(&d->operand, d->file_name, d->file, &ds, &ds_info, &slice);
+    if (!status)
+        drep_dataset_close(ds);
+    return status;
+}
+
+/* Where text comes by itself nobody waits for it. */
+static void begin_progress(const struct dump *d)
+{
+    if (d->header_only || isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO))
+        return;
+    progress_begin("dump", PROGRESS_BYTES,
+                   d->operand.slice ? 0 : walk_bytes(d->file, d->operand.path));
+}
+
+static int dump_open(struct dump *d, const char *object, form_fn *form)
+{
+    int status, err = drep_header_get(d->file, &d->header);
+
+    if (!err)
+        err = print_init(&d->printer, d->file, form != dump_text);
+    if (err)
+        return tool_fail(d->file_name, NULL, err);
+    if (operand_init(&d->operand, d->file, object))
+        status = tool_no_memory();
+    else
+        status = check_object(d, form);
+    if (!status) {
+        begin_progress(d);
+        form(d);
+        progress_end();
+        status = sink_close(d->sink);
+    } else {
+        sink_release(d->sink);
+    }
+    operand_release(&d->operand);
+    print_release(&d->printer);
+    return tool_worse(d->status, status);
+}
+
+/* ------------------------------------------------------------- command line */
+
+enum { OPTION_JSON = OPTION_LONG, OPTION_JSONL, OPTION_YAML, OPTION_RAW, OPTION_AS };
+
+static const struct option_row options[] = {
+    {'H', "header", NULL, "no values of datasets", NULL},
+    {OPTION_JSON, "json", NULL, "as JSON", NULL},
+    {OPTION_JSONL, "jsonl", NULL,
+     "as JSON, one line an object; of one dataset, one line an\n"
+     "entry of its first dimension",
+     NULL},
+    {OPTION_YAML, "yaml", NULL, "as a schema that makes the file again", NULL},
+    {OPTION_RAW, "raw", NULL, "the bytes of one dataset, as this machine holds them", NULL},
+    {OPTION_AS, "as", "NAME",
+     "bytes as under this data representation (native:s390x;\n"
+     "stored: as in the file); without --raw beside the values",
+     "stored <datarep>"},
+    {'w', "width", "COLUMNS", "of a line of text (80); 0: a row of values is one line", NULL},
+    OPTION_ROW_PLUGINS,
+    OPTION_ROW_COMMIT,
+    OPTION_ROW_COLOR,
+    OPTION_ROW_LIMIT,
+    {0}};
+
+struct asked {
+    struct dump dump;
+    form_fn *form;
+    const char *plugins, *color, *commit;
+};
+
+/* False after saying what is wrong with it. */
+static bool take_width(struct asked *a, const char *text)
+{
+    char *end;
+    long width;
+
+    errno = 0;
+    width = strtol(text, &end, 10);
+    if (end != text && !*end && !errno && width >= 0 && width <= INT_MAX) {
+        a->dump.width = (int)width;
+        return true;
+    }
+    command_usage(&dump_command, "--width is a number of columns, not '%s'", text);
+    return false;
+}
+
+/* false after saying what is wrong with it. */
+static bool take_form(struct asked *a, form_fn *form)
+{
+    if (a->form != dump_text && a->form != form) {
+        command_usage(&dump_command, "one of --json, --jsonl, --yaml and --raw");
+        return false;
+    }
+    a->form = form;
+    return true;
+}
+
+static bool take(struct asked *a, int option)
+{
+    switch (option) {
+    case 'H':
+        a->dump.header_only = true;
+        return true;
+    case 'w':
+        return take_width(a, optarg);
+    case OPTION_JSON:
+        return take_form(a, dump_json);
+    case OPTION_JSONL:
+        return take_form(a, dump_jsonl);
+    case OPTION_YAML:
+        return take_form(a, dump_yaml);
+    case OPTION_RAW:
+        return take_form(a, dump_raw);
+    case OPTION_AS:
+        a->dump.as = optarg;
+        return true;
+    case OPTION_PLUGINS:
+        a->plugins = optarg;
+        return true;
+    case OPTION_COMMIT:
+        a->commit = optarg;
+        return true;
+    default:
+        a->color = optarg ? optarg : "always";
+        return true;
+    }
+}
+
+/* --as: a representation that is known.  An exit code. */
+static int check_as(const char *name)
+{
+    struct near near = {.word = name};
+    drep_datarep rep;
+
+    if (!name || strcmp(name, "stored") == 0 || drep_datarep_get(name, &rep) == 0)
+        return 0;
+    near_datareps(&near);
+    if (near.best[0])
+        return command_usage(&dump_command, "unknown data representation '%s'; did you mean '%s'?",
+                             name, near.best);
+    return command_usage(&dump_command,
+                         "unknown data representation '%s'; `datarep reps` lists them", name);
+}
+
+/* What does not go together; an exit code. */
+static int check_asked(const struct asked *a, const char *path)
+{
+    const struct command *c = &dump_command;
+
+    if (a->form == dump_yaml && path)
+        return command_usage(c, "--yaml prints a whole file, not a PATH");
+#if !HAVE_YAML
+    if (a->form == dump_yaml)
+        return command_usage(c, "built without libyaml");
+#endif
+    if (a->form == dump_raw && !path)
+        return command_usage(c, "--raw of which dataset?  FILE PATH");
+    if (a->form == dump_raw && a->dump.header_only)
+        return command_usage(c, "--raw has no header");
+    if (a->form == dump_raw && isatty(STDOUT_FILENO))
+        return command_usage(c, "bytes on a terminal: redirect the output");
+    if (a->dump.as && a->form != dump_raw && a->form != dump_text)
+        return command_usage(c, "--as goes with --raw or text");
+    return check_as(a->dump.as);
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = {.command = &dump_command, .argc = argc, .argv = argv};
+    struct sink sink;
+    struct asked a = {.dump = {.sink = &sink, .width = 80}, .form = dump_text};
+    struct dump *d = &a.dump;
+    int option, status, color;
+    char **operands;
+
+    while ((option = option_next(&o)) > 0)
+        if (!take(&a, option))
+            return TOOL_USAGE;
+    if (option < 0)
+        return o.status;
+    operands = option_operands(&o, 1, 2, "which file?");
+    if (!operands)
+        return o.status;
+    color = color_wanted(a.color, STDOUT_FILENO);
+    if (color < 0)
+        return command_usage(o.command, "--color is auto, always or never, not '%s'", a.color);
+    status = check_asked(&a, operands[1]);
+    if (status)
+        return status;
+    d->file_name = operands[0];
+    status = tool_open_commit(d->file_name, DREP_RDONLY | (d->header_only ? DREP_HEADER_ONLY : 0),
+                              a.plugins, a.commit, &d->file);
+    if (status)
+        return status;
+    status = sink_init(&sink, STDOUT_FILENO) ? tool_no_memory() : 0;
+    sink.color = color && a.form == dump_text;
+    if (!status)
+        status = dump_open(d, operands[1], a.form);
+    drep_close(d->file);
+    return status;
+}
+
+const struct command dump_command = {
+    .name = "dump",
+    .run = run,
+    .summary = "print a file or a part of it, as text, JSON or a schema",
+    .usage = "[options] FILE [PATH[SLICE]]",
+    .about = "Prints a file's header, its objects and their values.  PATH begins at that object;\n"
+             "SLICE takes part of a dataset, as NumPy writes it.",
+    .options = options,
+    .examples = "  datarep dump a.drep '/grid/sst[0,10:20,::2]'\n"
+                "  datarep dump -H --yaml a.drep > a.yaml",
+    .operands = "<drep> <path>"};

@@ -1,0 +1,508 @@
+/* dump_json.c - the JSON form of a file, as SPEC.md, "JSON", has it, in one piece or with
+ * one line an object. */
+#include "tools/cmd/dump.h"
+#include "tools/host/tool.h"
+#include "tools/walk/stream.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_string(struct sink *s, const char *text)
+{
+    sink_quoted(s, text, strlen(text));
+}
+
+/* A new line at this depth, after a comma where something stands before. */
+static void put_line(const struct dump *d, bool comma, int depth)
+{
+    if (comma)
+        sink_char(d->sink, ',');
+    if (!d->lines) {
+        sink_char(d->sink, '\n');
+        sink_spaces(d->sink, depth + 1);
+    } else if (comma) {
+        sink_char(d->sink, ' ');
+    }
+}
+
+static void put_key(struct sink *s, const char *key)
+{
+    put_string(s, key);
+    sink_text(s, ": ");
+}
+
+static void put_pair(const struct dump *d, const char *key, const char *value)
+{
+    put_line(d, true, 0);
+    put_key(d->sink, key);
+    put_string(d->sink, value);
+}
+
+static void put_lengths(struct sink *s, const int64_t *lengths, int n)
+{
+    int d;
+
+    sink_char(s, '[');
+    for (d = 0; d < n; d++) {
+        if (d)
+            sink_text(s, ", ");
+        if (lengths[d] == DREP_UNLIMITED)
+            sink_text(s, "null");
+        else
+            sink_i64(s, lengths[d]);
+    }
+    sink_char(s, ']');
+}
+
+/* ------------------------------------------------------------------ header */
+
+static void put_extents(struct dump *d)
+{
+    const drep_encoding *rows;
+    struct sink *s = d->sink;
+    int i, n, err = drep_header_types(d->file, &rows, &n);
+
+    put_line(d, true, 0);
+    put_key(s, "extents");
+    sink_char(s, '{');
+    if (err)
+        dump_failed(d, NULL, err);
+    for (i = 0; i < n && !err; i++) {
+        if (i)
+            sink_text(s, ", ");
+        put_key(s, drep_code_name(rows[i].code));
+        sink_u64(s, rows[i].size);
+    }
+    sink_char(s, '}');
+}
+
+static void put_hints(struct dump *d)
+{
+    struct sink *s = d->sink;
+    drep_info *info = NULL;
+    int i, n, err = drep_header_hints(d->file, &info);
+
+    put_line(d, true, 0);
+    put_key(s, "hints");
+    sink_char(s, '{');
+    if (err)
+        dump_failed(d, NULL, err);
+    n = err ? 0 : drep_info_count(info);
+    for (i = 0; i < n; i++) {
+        if (i)
+            sink_text(s, ", ");
+        put_key(s, drep_info_key(info, i));
+        put_string(s, drep_info_get(info, drep_info_key(info, i)));
+    }
+    sink_char(s, '}');
+    drep_info_free(info);
+}
+
+static void put_header(struct dump *d)
+{
+    const drep_header *h = &d->header;
+    struct sink *s = d->sink;
+    int i;
+
+    sink_char(s, '{');
+    put_key(s, "file");
+    put_string(s, d->file_name);
+    put_line(d, true, 0);
+    sink_format(s, "\"format\": \"%d.%d\"", h->version_major, h->version_minor);
+    put_pair(d, "datarep", h->datarep);
+    put_pair(d, "form", h->form);
+    put_line(d, true, 0);
+    put_key(s, "uuid");
+    sink_char(s, '"');
+    for (i = 0; i < 16; i++)
+        sink_format(s, "%02x", h->uuid[i]);
+    sink_char(s, '"');
+    put_line(d, true, 0);
+    sink_format(s, "\"sequence\": %" PRIu64, h->sequence);
+    put_line(d, true, 0);
+    sink_format(s, "\"time\": \"%" PRId64 "\"", h->time);
+    put_pair(d, "writer", h->writer);
+    put_pair(d, "machine", h->machine);
+    put_extents(d);
+    put_hints(d);
+}
+
+/* ----------------------------------------------------------------- objects */
+
+static void put_attribute(struct dump *d, const char *path, const char *name)
+{
+    struct sink *s = d->sink;
+    struct values v;
+    int err = values_attr(&v, &d->printer, path, name);
+
+    if (err) {
+        dump_failed(d, path, err);
+        sink_text(s, "null");
+        return;
+    }
+    sink_text(s, "{\"type\": ");
+    print_type_text(s, v.shown, true);
+    sink_text(s, ", \"shape\": ");
+    if (v.rank == DREP_NULL_SPACE)
+        sink_text(s, "null");
+    else
+        put_lengths(s, v.dims, v.rank);
+    sink_text(s, ", \"value\": ");
+    values_put(&v, &d->printer, s);
+    sink_char(s, '}');
+    values_release(&v);
+}
+
+static void put_attributes(struct dump *d, const struct walk_item *item)
+{
+    struct sink *s = d->sink;
+    char **names = NULL;
+    int64_t i, n = 0;
+    int err = item->info.attrs ? walk_attrs(d->file, item->path, &names, &n) : 0;
+
+    if (err)
+        dump_failed(d, item->path, err);
+    put_line(d, true, item->depth);
+    sink_text(s, "\"attributes\": {");
+    for (i = 0; i < n; i++) {
+        put_line(d, i > 0, item->depth + 1);
+        put_key(s, names[i]);
+        put_attribute(d, item->path, names[i]);
+    }
+    sink_char(s, '}');
+    walk_attrs_free(names, n);
+}
+
+static void put_link(struct dump *d, const struct walk_item *item)
+{
+    static const char *const kinds[] = {"?", "hard", "soft", "external"};
+    struct sink *s = d->sink;
+
+    sink_text(s, d->lines ? "" : "{");
+    sink_text(s, "\"kind\": \"link\", \"link\": ");
+    put_string(s, kinds[item->link >= 1 && item->link <= 3 ? item->link : 0]);
+    if (item->target_file) {
+        sink_text(s, ", \"file\": ");
+        put_string(s, item->target_file);
+    }
+    sink_text(s, ", \"target\": ");
+    put_string(s, item->target);
+}
+
+static void put_filters(struct sink *s, const drep_dsinfo *info)
+{
+    int i, k;
+
+    sink_char(s, '[');
+    for (i = 0; i < info->nfilters; i++) {
+        const drep_filter *f = &info->filters[i];
+
+        sink_text(s, i ? ", {\"name\": " : "{\"name\": ");
+        if (f->name)
+            put_string(s, f->name);
+        else if (drep_filter_name(f->id))
+            put_string(s, drep_filter_name(f->id));
+        else
+            sink_format(s, "\"%d\"", f->id);
+        sink_text(s, ", \"parameters\": [");
+        for (k = 0; k < f->nparams; k++) {
+            if (k)
+                sink_text(s, ", ");
+            sink_u64(s, f->param[k]);
+        }
+        sink_text(s, "]}");
+    }
+    sink_char(s, ']');
+}
+
+static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+{
+    struct values v;
+    int err;
+
+    if (info->fill != DREP_FILL_VALUE) {
+        sink_text(d->sink, info->fill == DREP_FILL_NONE ? "\"none\"" : "null");
+        return;
+    }
+    err = values_fill(&v, &d->printer, ds, info);
+    if (err) {
+        dump_failed(d, path, err);
+        sink_text(d->sink, "null");
+        return;
+    }
+    values_put(&v, &d->printer, d->sink);
+    values_release(&v);
+}
+
+static void put_dimensions(struct dump *d, const drep_dsinfo *info)
+{
+    struct sink *s = d->sink;
+    const char *path;
+    int k;
+
+    sink_char(s, '[');
+    for (k = 0; k < info->rank; k++) {
+        if (k)
+            sink_text(s, ", ");
+        path = info->dim_ids[k] ? print_path(&d->printer, info->dim_ids[k]) : NULL;
+        if (path)
+            put_string(s, path);
+        else
+            sink_text(s, "null");
+    }
+    sink_char(s, ']');
+}
+
+/* Type, shape and what else says how a dataset is stored. */
+static void put_description(struct dump *d, const struct walk_item *item, drep_dataset *ds,
+                            const drep_dsinfo *info)
+{
+    static const char *const layouts[] = {"null", "compact", "contiguous", "chunked"};
+    bool null = info->rank == DREP_NULL_SPACE;
+    struct sink *s = d->sink;
+
+    sink_text(s, ", \"type\": ");
+    print_type_text(s, info->type, true);
+    put_line(d, true, item->depth);
+    sink_text(s, "\"shape\": ");
+    if (null)
+        sink_text(s, "null, \"maxshape\": null");
+    else
+        put_lengths(s, info->dims, info->rank);
+    if (!null) {
+        sink_text(s, ", \"maxshape\": ");
+        put_lengths(s, info->maxdims, info->rank);
+    }
+    sink_text(s, ", \"layout\": ");
+    put_string(s, layouts[info->layout >= 1 && info->layout <= 3 && !null ? info->layout : 0]);
+    sink_text(s, ", \"chunk\": ");
+    if (!null && info->layout == DREP_CHUNKED)
+        put_lengths(s, info->chunk, info->rank);
+    else if (!null && info->layout == DREP_CONTIGUOUS)
+        put_lengths(s, info->chunk, 1);
+    else
+        sink_text(s, "null");
+    put_line(d, true, item->depth);
+    sink_text(s, "\"filters\": ");
+    put_filters(s, info);
+    sink_text(s, ", \"fill\": ");
+    put_fill(d, item->path, ds, info);
+    sink_text(s, ", \"dimensions\": ");
+    if (null)
+        sink_text(s, "null");
+    else
+        put_dimensions(d, info);
+    put_attributes(d, item);
+}
+
+struct data {
+    const struct printer *printer;
+    struct nest nest;
+};
+
+/* What put_values() streams. */
+static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
+                      const char *elements, int64_t first, int64_t count)
+{
+    const struct data *data = stream->ctx;
+
+    nest_put(&data->nest, data->printer, s, type, elements, first, count);
+}
+
+/* Lists as deep as the selection; with `lines` an entry of the first dimension a line. */
+static void put_values(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
+                       const struct slice *slice, bool lines)
+{
+    struct data data = {.printer = &d->printer,
+                        .nest = {.between = d->lines ? ", " : ",\n ", .lines = lines}};
+    struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &data};
+    drep_type *type;
+    int err = print_type(&d->printer, info->type, true, &type);
+
+    data.nest.rank = slice_shape(slice, data.nest.dims);
+    if (!err) {
+        err = stream_run(&stream, ds, info, type, slice);
+        drep_type_free(type);
+    }
+    if (err && err != DREP_ERR_STOPPED)
+        dump_failed(d, path, err);
+    if (err && !stream.any)
+        sink_text(d->sink, "null");
+    else
+        nest_end(&data.nest, d->sink, stream.any);
+}
+
+static void put_data(struct dump *d, const struct walk_item *item, drep_dataset *ds,
+                     const drep_dsinfo *info)
+{
+    struct slice slice;
+
+    put_line(d, true, item->depth);
+    sink_text(d->sink, "\"data\": ");
+    if (info->rank == DREP_NULL_SPACE || !dump_slice(d, item->path, info, &slice))
+        sink_text(d->sink, "null");
+    else
+        put_values(d, item->path, ds, info, &slice, false);
+}
+
+static void put_dataset(struct dump *d, const struct walk_item *item)
+{
+    drep_dataset *ds;
+    drep_dsinfo info;
+    int err = drep_dataset_open(d->file, item->path, &ds);
+
+    if (err) {
+        dump_failed(d, item->path, err);
+        return;
+    }
+    err = drep_dataset_info(ds, &info);
+    if (err)
+        dump_failed(d, item->path, err);
+    else
+        put_description(d, item, ds, &info);
+    if (!err && !d->header_only)
+        put_data(d, item, ds, &info);
+    drep_dataset_close(ds);
+}
+
+static void put_type(struct dump *d, const struct walk_item *item)
+{
+    drep_type *type;
+    int err = drep_type_open(d->file, item->path, &type);
+
+    sink_text(d->sink, ", \"type\": ");
+    if (err) {
+        dump_failed(d, item->path, err);
+        sink_text(d->sink, "null");
+    } else {
+        print_type_text(d->sink, type, true);
+        drep_type_free(type);
+    }
+    put_attributes(d, item);
+}
+
+/* The path with which a line begins. */
+static void put_path(const struct dump *d, const struct walk_item *item)
+{
+    sink_char(d->sink, '{');
+    put_key(d->sink, "path");
+    put_string(d->sink, item->path);
+    sink_text(d->sink, ", ");
+}
+
+static void put_object_end(const struct dump *d)
+{
+    sink_text(d->sink, d->lines ? "}\n" : "}");
+}
+
+static int enter(struct walk *walk, const struct walk_item *item)
+{
+    static const char *const kinds[] = {"?", "group", "dataset", "type", "dimension"};
+    struct dump *d = walk->ctx;
+    struct sink *s = d->sink;
+    int kind = item->info.kind;
+
+    if (d->lines) {
+        put_path(d, item);
+    } else if (item->depth > 0) {
+        put_line(d, item->index > 0, item->depth);
+        put_key(s, item->name);
+    }
+    if (item->link) {
+        put_link(d, item);
+        put_object_end(d);
+        return s->err;
+    }
+    sink_format(s, "%s\"kind\": \"%s\", \"id\": %" PRIu64, d->lines ? "" : "{",
+                kinds[kind >= 1 && kind <= 4 ? kind : 0], item->info.id);
+    if (kind == DREP_OBJ_DATASET) {
+        put_dataset(d, item);
+    } else if (kind == DREP_OBJ_TYPE) {
+        put_type(d, item);
+    } else if (kind == DREP_OBJ_DIMENSION) {
+        sink_format(s, ", \"length\": %" PRId64 ", \"unlimited\": %s", item->info.len,
+                    item->info.unlimited ? "true" : "false");
+        put_attributes(d, item);
+    } else {
+        put_attributes(d, item);
+        if (!d->lines) {
+            put_line(d, true, item->depth);
+            sink_text(s, "\"members\": {");
+            return s->err;
+        }
+    }
+    put_object_end(d);
+    return s->err;
+}
+
+static int leave(struct walk *walk, const struct walk_item *item)
+{
+    struct dump *d = walk->ctx;
+
+    (void)item;
+    sink_text(d->sink, "}}");
+    return d->sink->err;
+}
+
+void dump_json(struct dump *d)
+{
+    struct walk walk = {.file = d->file,
+                        .file_name = d->file_name,
+                        .depth = -1,
+                        .enter = enter,
+                        .leave = leave,
+                        .ctx = d};
+    bool whole = strcmp(d->operand.path, "/") == 0;
+
+    put_header(d);
+    put_line(d, true, 0);
+    if (!whole) {
+        put_key(d->sink, "path");
+        put_string(d->sink, d->operand.path);
+        put_line(d, true, 0);
+    }
+    if (d->operand.slice) {
+        put_key(d->sink, "selection");
+        put_string(d->sink, d->operand.slice);
+        put_line(d, true, 0);
+    }
+    put_key(d->sink, whole ? "root" : "object");
+    walk_run(&walk, d->operand.path);
+    sink_text(d->sink, "}\n");
+    d->status = tool_worse(d->status, walk.status);
+}
+
+/* The values of the one dataset that was asked for; false if it is something else. */
+static bool put_one(struct dump *d)
+{
+    struct slice slice;
+    drep_objinfo info;
+    drep_dsinfo ds_info;
+    drep_dataset *ds;
+
+    if (d->header_only || drep_stat(d->file, d->operand.path, &info) ||
+        info.kind != DREP_OBJ_DATASET)
+        return false;
+    if (operand_open(&d->operand, d->file_name, d->file, &ds, &ds_info, &slice))
+        return false;
+    if (ds_info.rank != DREP_NULL_SPACE && slice_count(&slice) > 0) {
+        put_values(d, d->operand.path, ds, &ds_info, &slice, true);
+        sink_char(d->sink, '\n');
+    }
+    drep_dataset_close(ds);
+    return true;
+}
+
+void dump_jsonl(struct dump *d)
+{
+    struct walk walk = {
+        .file = d->file, .file_name = d->file_name, .depth = -1, .enter = enter, .ctx = d};
+
+    d->lines = true;
+    if (put_one(d))
+        return;
+    put_header(d);
+    sink_text(d->sink, "}\n");
+    walk_run(&walk, d->operand.path);
+    d->status = tool_worse(d->status, walk.status);
+}

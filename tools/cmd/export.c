@@ -1,0 +1,96 @@
+/* export.c - `datarep export`: a Datarep file becomes a file of another format. */
+#include "tools/flat/flat.h"
+#include "tools/host/tool.h"
+#include <getopt.h>
+#include <string.h>
+
+enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FORMAT, OPTION_NO_VERIFY };
+
+static int format_named(const char *name, int *out)
+{
+    static const char *const names[] = {"hdf5", "npy", "npz", "csv", "raw"};
+    int i;
+
+    for (i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+        if (strcmp(names[i], name) != 0)
+            continue;
+        *out = FLAT_NONE + i;
+        return 0;
+    }
+    return command_usage(&export_command, "--format is hdf5, npy, npz, csv or raw, not '%s'", name);
+}
+
+/* What the name of the target says, -1: nothing. */
+static int format_of(const char *path)
+{
+    int format = flat_by_name(path);
+
+    return format != FLAT_NONE || flat_is_hdf5_name(path) ? format : -1;
+}
+
+static int run(int argc, char **argv)
+{
+    struct exchange x = {.range = DREP_RANGE_STRICT, .nfilters = -1};
+    struct flat f = {.x = &x, .command = &export_command, .format = -1};
+    struct options o = {.command = &export_command, .argc = argc, .argv = argv};
+    int option, status = 0;
+    char **files;
+
+    while ((option = option_next(&o)) > 0 && !status) {
+        if (exchange_option(&x, &export_command, option, &status) ||
+            flat_option(&f, option, &status))
+            continue;
+        if (option == OPTION_DATAREP)
+            x.datarep = optarg;
+        if (option == OPTION_NO_VERIFY)
+            x.no_verify = true;
+        if (option == OPTION_FORMAT)
+            status = format_named(optarg, &f.format);
+    }
+    if (option < 0 || status)
+        return status ? status : o.status;
+    files = option_operands(&o, 2, 2, "which files?  SOURCE TARGET");
+    if (!files)
+        return o.status;
+    x.src = files[0];
+    x.dst = files[1];
+    if (f.format < 0)
+        f.format = format_of(x.dst);
+    status = exchange_names(&x, &export_command, f.format != FLAT_NONE);
+    if (!status && f.format < 0)
+        status = command_usage(o.command,
+                               "%s: which format?  Names end in .h5, .hdf5, .nc, .npy, .npz, .csv, "
+                               ".tsv, .raw, .bin or .dat; or --format=NAME",
+                               x.dst);
+    if (status)
+        return status;
+    return f.format == FLAT_NONE ? exchange_run(&x, false) : flat_export(&f);
+}
+
+static const struct option_row options[] = {
+    {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw, where TARGET does not tell it",
+     "hdf5 npy npz csv raw"},
+    EXCHANGE_ROWS,
+    {OPTION_NO_VERIFY, "no-verify", NULL, "do not read back and compare what was written", NULL},
+    {OPTION_DATAREP, "datarep", "NAME", "raw: how elements lie in the file (as they do)",
+     "<datarep>"},
+    FLAT_ROWS,
+    OPTION_ROW_LIMIT,
+    {0}};
+
+const struct command export_command = {
+    .name = "export",
+    .run = run,
+    .summary = "write HDF5, NumPy, CSV or raw files",
+    .usage = "[options] FILE.drep TARGET",
+    .about =
+        "Makes an HDF5 file from a Datarep file, with what import kept of the HDF5 file that\n"
+        "it came from; or a NumPy array (.npy), a table (.csv, .tsv) or bare elements (.raw,\n"
+        ".bin, .dat) from a dataset, an archive (.npz) or a table from a group, as the end of\n"
+        "TARGET's name or --format says.  What cannot be carried over is named on stderr and\n"
+        "left out; the exit status is then 1.  What was written is read back and compared before\n"
+        "it gets its name.",
+    .options = options,
+    .examples = "  datarep export sst.drep sst.h5\n"
+                "  datarep export --root='/log[-100:]' station.drep last.csv",
+    .operands = "<drep> <file>"};

@@ -1,0 +1,182 @@
+/* import.c - `datarep import`: a file of another format becomes a Datarep file.
+ *
+ * One row a format: how it is recognised, and who reads it. */
+#include "tools/cmd/choices.h"
+#include "tools/flat/flat.h"
+#include "tools/flat/recipe.h"
+#include "tools/host/foreign.h"
+#include "tools/host/tool.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FORMAT, OPTION_FILTERS, OPTION_EXACT, OPTION_OUTSIDE };
+
+/* ------------------------------------------------------------------ the formats */
+
+static const struct format {
+    const char *name;
+    int flat; /* enum flat_format; FLAT_NONE: HDF5 */
+} formats[] = {{"hdf5", FLAT_NONE},
+               {"npy", FLAT_NPY},
+               {"npz", FLAT_NPZ},
+               {"csv", FLAT_CSV},
+               {"raw", FLAT_RAW}};
+
+static const struct format *format_named(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+/* What lies in a file counts more than its name. */
+static int look(const char *path, bool *hdf5, int *flat)
+{
+    FILE *f = fopen(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path, "rbe");
+    char front[16];
+    struct stat st;
+
+    if (!f || fstat(fileno(f), &st) != 0 || S_ISDIR(st.st_mode)) {
+        tool_say(path, NULL, "%s", f ? "is a directory" : strerror(errno));
+        if (f)
+            fclose(f);
+        return TOOL_IO;
+    }
+    /* A pipe is not to be read twice. */
+    if (S_ISREG(st.st_mode)) {
+        *hdf5 = foreign_is_hdf5(f);
+        rewind(f);
+        *flat = flat_by_front(front, fread(front, 1, sizeof front, f));
+    }
+    fclose(f);
+    return 0;
+}
+
+/* Says what a file is that no import knows; an exit code. */
+static int refuse(const char *path)
+{
+    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
+    const char *name = f ? foreign_name(f) : NULL;
+
+    if (f)
+        fclose(f);
+    if (name) {
+        tool_say(path, NULL, "this is %s, which cannot be imported", name);
+        return TOOL_CORRUPT;
+    }
+    tool_say(path, NULL,
+             "nothing tells what this is; --format=hdf5, --format=csv, --type=DOUBLE, ... does");
+    return TOOL_USAGE;
+}
+
+/* The format of the source; false after saying that nothing tells it. */
+static int find_format(struct flat *f, const char *path, bool *hdf5)
+{
+    int status = look(path, hdf5, &f->format);
+
+    if (status || *hdf5 || f->format)
+        return status;
+    f->format = flat_by_name(path);
+    if (f->type && f->format != FLAT_CSV)
+        f->format = FLAT_RAW;
+    return f->format ? 0 : refuse(path);
+}
+
+/* ------------------------------------------------------------- the command line */
+
+static int take_option(struct exchange *x, struct flat *f, const struct format **format, int option)
+{
+    int status = 0;
+
+    if (exchange_option(x, &import_command, option, &status) || flat_option(f, option, &status))
+        return status;
+    if (option == OPTION_DATAREP)
+        x->datarep = optarg;
+    if (option == OPTION_FILTERS)
+        status = choice_filters(&import_command, optarg, x->filters, &x->nfilters);
+    if (option == OPTION_FORMAT && (*format = format_named(optarg)) == NULL)
+        status = command_usage(&import_command, "--format is hdf5, npy, npz, csv or raw, not '%s'",
+                               optarg);
+    x->exact |= option == OPTION_EXACT;
+    x->outside |= option == OPTION_OUTSIDE;
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct exchange x = {.range = DREP_RANGE_STRICT, .nfilters = -1};
+    struct flat f = {.x = &x, .command = &import_command};
+    struct options o = {.command = &import_command, .argc = argc, .argv = argv};
+    const struct format *format = NULL;
+    char own[DREP_MAX_DATAREP_STRING] = "internal";
+    int option, status = 0;
+    bool hdf5 = false;
+    char **files;
+
+    while ((option = option_next(&o)) > 0 && !status)
+        status = take_option(&x, &f, &format, option);
+    if (option < 0 || status)
+        return status ? status : o.status;
+    files = option_operands(&o, 2, 2, "which files?  SOURCE TARGET");
+    if (!files)
+        return o.status;
+    x.src = files[0];
+    x.dst = files[1];
+    status = exchange_names(&x, &import_command, false);
+    if (status)
+        return status;
+    if (format) {
+        hdf5 = format->flat == FLAT_NONE;
+        f.format = format->flat;
+    } else {
+        status = find_format(&f, x.src, &hdf5);
+    }
+    if (status)
+        return status;
+    if (!hdf5)
+        return flat_import(&f);
+    if (f.schema)
+        status = recipe_datarep(f.schema, own, sizeof own);
+    if (!x.datarep)
+        x.datarep = own;
+    return status ? status : exchange_run(&x, true);
+}
+
+static const struct option_row options[] = {
+    {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw, where nothing else tells it",
+     "hdf5 npy npz csv raw"},
+    {OPTION_DATAREP, "datarep", "NAME",
+     "representation of the new file (internal); raw: of the source (native)", "<datarep>"},
+    {OPTION_FILTERS, "filters", "LIST",
+     "of all chunked datasets, not theirs: none, or shuffle,zstd:3", NULL},
+    {OPTION_EXACT, "exact", NULL, "note byte orders too, so that export restores them", NULL},
+    {OPTION_OUTSIDE, "outside", NULL,
+     "read elements also from files outside the source's directory", NULL},
+    EXCHANGE_ROWS,
+    FLAT_IMPORT_ROWS,
+    FLAT_ROWS,
+    OPTION_ROW_LIMIT,
+    {0}};
+
+const struct command import_command = {
+    .name = "import",
+    .run = run,
+    .summary = "read HDF5, NumPy, CSV or raw files",
+    .usage = "[options] SOURCE FILE.drep",
+    .about =
+        "Makes a Datarep file from an HDF5 file (netCDF-4 files are such), a NumPy array or\n"
+        "archive (.npy, .npz), a table (.csv, .tsv) or bare elements (--type), or fills a\n"
+        "dataset with them.  What a Datarep file has no place for is kept in attributes named\n"
+        "hdf5:..., from which export restores it.  What is lost is named on stderr; the exit\n"
+        "status is then 1.",
+    .options = options,
+    .examples = "  datarep import sst.nc sst.drep\n"
+                "  datarep import -u -i /log samples.csv station.drep",
+    .operands = "<file> <drep>"};

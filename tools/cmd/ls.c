@@ -1,0 +1,263 @@
+/* ls.c - `datarep ls`: one line an object. */
+#include "tools/cmd/dump.h"
+#include "tools/host/color.h"
+#include "tools/host/progress.h"
+#include "tools/host/tool.h"
+#include "tools/host/utf8.h"
+#include "tools/walk/extremes.h"
+#include "tools/walk/walk.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ls {
+    const char *file_name;
+    drep_file *file;
+    bool lengthy, extremes;
+    struct printer printer; /* of extremes */
+    struct sink sink;
+    int status;
+};
+
+static void put_lengths(struct sink *s, const int64_t *lengths, const int64_t *most, int n)
+{
+    int k;
+
+    sink_char(s, '[');
+    for (k = 0; k < n; k++) {
+        if (k)
+            sink_text(s, ", ");
+        sink_i64(s, lengths[k]);
+        if (most && most[k] == DREP_UNLIMITED)
+            sink_text(s, "/unlimited");
+        else if (most && most[k] != lengths[k])
+            sink_format(s, "/%" PRId64, most[k]);
+    }
+    sink_char(s, ']');
+}
+
+static void put_storage(struct sink *s, const drep_dsinfo *info)
+{
+    double logical = (double)info->count * (double)info->element_size;
+    int i;
+
+    if (info->layout == DREP_COMPACT)
+        sink_text(s, "  compact");
+    if (info->layout == DREP_CONTIGUOUS)
+        sink_text(s, "  contiguous");
+    if (info->layout == DREP_CHUNKED) {
+        sink_text(s, "  chunk ");
+        put_lengths(s, info->chunk, NULL, info->rank);
+    }
+    for (i = 0; i < info->nfilters; i++) {
+        sink_text(s, i ? "+" : "  ");
+        dump_filter_name(s, &info->filters[i]);
+    }
+    sink_format(s, "  %" PRId64 " bytes", info->stored);
+    if (info->stored > 0 && info->nfilters > 0)
+        sink_format(s, " (%.2f:1)", logical / (double)info->stored);
+}
+
+static int put_dataset(struct ls *ls, const struct walk_item *item)
+{
+    struct sink *s = &ls->sink;
+    drep_dataset *ds;
+    drep_dsinfo info;
+    int err = drep_dataset_open(ls->file, item->path, &ds);
+
+    if (err)
+        return err;
+    err = drep_dataset_info(ds, &info);
+    if (!err) {
+        sink_char(s, ' ');
+        print_type_text(s, info.type, false);
+        if (info.rank == DREP_NULL_SPACE) {
+            sink_text(s, " null");
+        } else {
+            sink_char(s, ' ');
+            put_lengths(s, info.dims, info.maxdims, info.rank);
+            if (ls->lengthy)
+                put_storage(s, &info);
+        }
+        if (ls->extremes)
+            err = extremes_put(&ls->printer, s, ds, &info);
+    }
+    drep_dataset_close(ds);
+    return err;
+}
+
+static int put_type(struct ls *ls, const struct walk_item *item)
+{
+    drep_type *type;
+    int err = drep_type_open(ls->file, item->path, &type);
+
+    if (err)
+        return err;
+    sink_char(&ls->sink, ' ');
+    print_type_text(&ls->sink, type, false);
+    drep_type_free(type);
+    return 0;
+}
+
+static void put_link(struct sink *s, const struct walk_item *item)
+{
+    if (item->link == DREP_LINK_HARD)
+        sink_text(s, "hard link -> ");
+    else if (item->link == DREP_LINK_SOFT)
+        sink_text(s, "soft link -> ");
+    else
+        sink_text(s, "external link -> ");
+    if (item->target_file) {
+        sink_name(s, item->target_file);
+        sink_char(s, ':');
+    }
+    sink_name(s, item->target);
+}
+
+static int put_object(struct ls *ls, const struct walk_item *item)
+{
+    struct sink *s = &ls->sink;
+
+    switch (item->info.kind) {
+    case DREP_OBJ_DATASET:
+        sink_text(s, "dataset");
+        return put_dataset(ls, item);
+    case DREP_OBJ_TYPE:
+        sink_text(s, "type");
+        return put_type(ls, item);
+    case DREP_OBJ_DIMENSION:
+        sink_format(s, "dimension %" PRId64 "%s", item->info.len,
+                    item->info.unlimited ? "/unlimited" : "");
+        return 0;
+    default:
+        sink_text(s, "group");
+        if (ls->lengthy)
+            sink_format(s, " of %" PRId64, item->info.members);
+        return 0;
+    }
+}
+
+static int enter(struct walk *walk, const struct walk_item *item)
+{
+    struct ls *ls = walk->ctx;
+    struct sink *s = &ls->sink;
+    uint64_t begun = sink_total(s);
+    int err = 0;
+
+    /* The group that was asked for is not a line; anything else is. */
+    if (item->depth == 0 && !item->link && item->info.kind == DREP_OBJ_GROUP)
+        return 0;
+    sink_color(s, color_of(item->link ? 0 : item->info.kind));
+    sink_name(s, item->path);
+    sink_color(s, COLOR_END);
+    begun = sink_total(s) - begun - strlen(item->path) + utf8_columns(item->path);
+    sink_spaces(s, begun < 24 ? (int)(25 - begun) : 1);
+    if (item->link)
+        put_link(s, item);
+    else
+        err = put_object(ls, item);
+    sink_char(s, '\n');
+    if (err)
+        ls->status = tool_worse(ls->status, tool_fail(ls->file_name, item->path, err));
+    return s->err;
+}
+
+/* An exit code. */
+static int list(struct ls *ls, const char *path, int depth, bool color)
+{
+    struct walk walk = {
+        .file = ls->file, .file_name = ls->file_name, .depth = depth, .enter = enter, .ctx = ls};
+    drep_objinfo info;
+    int err = drep_stat(ls->file, path, &info);
+
+    if (err)
+        return tool_fail(ls->file_name, path, err);
+    err = ls->extremes ? print_init(&ls->printer, ls->file, false) : 0;
+    if (err)
+        return tool_fail(ls->file_name, NULL, err);
+    if (sink_init(&ls->sink, STDOUT_FILENO)) {
+        print_release(&ls->printer);
+        return tool_no_memory();
+    }
+    ls->sink.color = color;
+    if (ls->extremes)
+        progress_begin("reading", PROGRESS_BYTES, walk_bytes(ls->file, path));
+    walk_run(&walk, path);
+    progress_end();
+    if (ls->extremes)
+        print_release(&ls->printer);
+    ls->status = tool_worse(ls->status, walk.status);
+    return tool_worse(ls->status, sink_close(&ls->sink));
+}
+
+static const struct option_row options[] = {
+    {'r', "recursive", NULL, "groups in groups too", NULL},
+    {'l', "long", NULL,
+     "also chunk shape, filters, bytes stored, and how many times\n"
+     "fewer that is than the elements take",
+     NULL},
+    {'m', "minmax", NULL, "also the least and the greatest value; reads all of them", NULL},
+    OPTION_ROW_PLUGINS,
+    OPTION_ROW_COMMIT,
+    OPTION_ROW_COLOR,
+    OPTION_ROW_LIMIT,
+    {0}};
+
+struct arguments {
+    const char *plugins, *commit, *color;
+    int depth;
+};
+
+static void take(struct ls *ls, struct arguments *a, int option)
+{
+    if (option == 'r')
+        a->depth = -1;
+    if (option == OPTION_COMMIT)
+        a->commit = optarg;
+    if (option == OPTION_PLUGINS)
+        a->plugins = optarg;
+    if (option == OPTION_COLOR)
+        a->color = optarg ? optarg : "always";
+    ls->lengthy = ls->lengthy || option == 'l';
+    ls->extremes = ls->extremes || option == 'm';
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = {.command = &ls_command, .argc = argc, .argv = argv};
+    struct arguments a = {.depth = 1};
+    struct ls ls = {.lengthy = false};
+    int option, status, color;
+    char **operands;
+
+    while ((option = option_next(&o)) > 0)
+        take(&ls, &a, option);
+    if (option < 0)
+        return o.status;
+    operands = option_operands(&o, 1, 2, "which file?");
+    if (!operands)
+        return o.status;
+    color = color_wanted(a.color, STDOUT_FILENO);
+    if (color < 0)
+        return command_usage(o.command, "--color is auto, always or never, not '%s'", a.color);
+    ls.file_name = operands[0];
+    status = tool_open_commit(ls.file_name, DREP_RDONLY | (ls.extremes ? 0 : DREP_HEADER_ONLY),
+                              a.plugins, a.commit, &ls.file);
+    if (status)
+        return status;
+    status = list(&ls, operands[1] ? operands[1] : "/", a.depth, color);
+    drep_close(ls.file);
+    return status;
+}
+
+const struct command ls_command = {
+    .name = "ls",
+    .run = run,
+    .summary = "list objects, one line each",
+    .usage = "[options] FILE [PATH]",
+    .about = "Lists the members of a group, one line each: path, kind, type, shape.",
+    .options = options,
+    .examples = "  datarep ls -r a.drep\n"
+                "  datarep ls -lm a.drep /grid",
+    .operands = "<drep> <path>"};

@@ -1,0 +1,95 @@
+/* main.c - `datarep`: finds the subcommand and runs it. */
+#include "tools/cmd/complete.h"
+#include "tools/cmd/version.h"
+#include "tools/host/limit.h"
+#include "tools/host/stop.h"
+#include "tools/host/suggest.h"
+#include "tools/host/tool.h"
+#include <signal.h>
+#include <string.h>
+
+const struct command *const commands[] = {
+#define X(name) &name##_command,
+#include "tools/cmd/commands.def"
+#undef X
+    NULL};
+
+static void put_help(FILE *out)
+{
+    size_t i;
+
+    fputs("Usage: datarep COMMAND [options] FILE...\n\n", out);
+    for (i = 0; commands[i]; i++)
+        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\nWhat the files of a command may cost; `none` lifts a limit:\n\n", out);
+    limit_help(out);
+    fputs("\n"
+          "  -V, --version  versions, filters, data representations, the commit of the build\n"
+          "  -h, --help     this text; `datarep COMMAND --help` for one command\n"
+          "\n"
+          "Exit status: 0 fine, 1 differences or findings, 2 wrong usage, 3 input/output error,\n"
+          "4 damaged or unsupported.\n",
+          out);
+}
+
+static int unknown(const char *name)
+{
+    struct near near = {.word = name};
+    size_t i;
+
+    for (i = 0; commands[i]; i++)
+        near_offer(&near, commands[i]->name);
+    if (near.best[0])
+        tool_say(NULL, NULL, "unknown command '%s'; did you mean '%s'?", name, near.best);
+    else
+        tool_say(NULL, NULL, "unknown command '%s'; `datarep --help` lists them", name);
+    return TOOL_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct command *command = command_find(argv[0]);
+
+    return command ? command->run(argc, argv) : unknown(argv[0]);
+}
+
+/* `datarep help [COMMAND]`, `datarep --help`. */
+static int help(const char *name)
+{
+    char word[] = "--help", *argv[] = {(char *)name, word, NULL};
+
+    if (name)
+        return run(2, argv);
+    put_help(stdout);
+    return tool_flush();
+}
+
+static bool is(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    int status;
+
+    /* A file that may not grow is an error of the call that writes, as a full disk is: a signal
+     * would end the command before it removes what it began. */
+    signal(SIGXFSZ, SIG_IGN);
+    if (is(name, "--version", "-V"))
+        return version_print();
+    if (is(name, "--help", "-h"))
+        return help(NULL);
+    if (strcmp(name, "help") == 0)
+        return help(argv[2]);
+    if (strcmp(name, "__complete") == 0)
+        return complete(argc - 1, argv + 1);
+    if (!*name) {
+        put_help(stderr);
+        return TOOL_USAGE;
+    }
+    status = limit_end(run(argc - 1, argv + 1));
+    stop_now();
+    return status;
+}

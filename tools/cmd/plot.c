@@ -1,0 +1,357 @@
+/* plot.c - `datarep plot`: one picture of some numbers. */
+#include "tools/host/color.h"
+#include "tools/host/module.h"
+#include "tools/host/outfile.h"
+#include "tools/host/progress.h"
+#include "tools/host/tool.h"
+#include "tools/plot/make.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define SIZE_MIN 120 /* pixels */
+#define SIZE_MAX_PLOT 10000
+
+/* ------------------------------------------------------------------ output */
+
+typedef const char *draw_fn(const struct plot *plot, const char *format, plot_write_fn *write,
+                            void *ctx);
+
+static int keep_bytes(void *ctx, const unsigned char *bytes, unsigned size)
+{
+    struct sink *s = ctx;
+
+    sink_put(s, (const char *)bytes, size);
+    return s->err;
+}
+
+/* "png", "svg" or "pdf" by the end of the name; NULL for another. */
+static const char *format_of(const char *name)
+{
+    static const char *const formats[] = {"png", "svg", "pdf"};
+    const char *dot = strrchr(name, '.');
+    size_t i;
+
+    if (strcmp(name, "-") == 0)
+        return formats[0];
+    for (i = 0; dot && i < sizeof formats / sizeof *formats; i++)
+        if (strcasecmp(dot + 1, formats[i]) == 0)
+            return formats[i];
+    return NULL;
+}
+
+/* Nothing appears before the picture is whole. */
+static int write_picture(const char *name, const struct sink *picture)
+{
+    struct outfile file;
+    struct sink out;
+    int status = outfile_open(&file, name, false);
+
+    if (status)
+        return status;
+    if (sink_init(&out, file.fd)) {
+        status = tool_no_memory();
+    } else {
+        out.name = file.fd == STDOUT_FILENO ? NULL : name;
+        sink_put(&out, picture->buf, picture->len);
+        status = sink_close(&out);
+    }
+    return tool_worse(status, outfile_close(&file, !status));
+}
+
+static int draw(struct make *m)
+{
+    void *module = module_load("plot", DATAREP_PLOT_INTERFACE);
+    draw_fn *picture = NULL;
+    const char *wrong;
+    struct sink s;
+    int status;
+
+    if (!module)
+        return TOOL_CORRUPT;
+    *(void **)&picture = dlsym(module, "datarep_plot_draw");
+    if (!picture || sink_init(&s, -1))
+        return tool_no_memory();
+    wrong = picture(&m->plot, format_of(m->output), keep_bytes, &s);
+    if (wrong || s.err) {
+        tool_say(m->output, NULL, "%s", wrong ? wrong : strerror(s.err));
+        status = TOOL_IO;
+    } else {
+        outfile_from(m->file_name);
+        status = write_picture(m->output, &s);
+    }
+    sink_release(&s);
+    return status;
+}
+
+static int columns_of_terminal(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+static int show(struct make *m)
+{
+    struct sink s;
+
+    if (sink_init(&s, STDOUT_FILENO))
+        return tool_no_memory();
+    s.color = color_wanted(m->color, STDOUT_FILENO) > 0;
+    plot_preview(&m->plot, &s, m->width, color_utf8());
+    return sink_close(&s);
+}
+
+/* --------------------------------------------------------------------- all */
+
+static int make(struct make *m)
+{
+    int64_t bytes = 0;
+    int i, status;
+
+    for (i = 0; i < m->n; i++)
+        bytes += slice_count(&m->series[i].slice) * (int64_t)sizeof(double);
+    progress_begin("plot", PROGRESS_BYTES, (uint64_t)bytes);
+    status = plot_make(m);
+    progress_end();
+    if (status)
+        return status;
+    return m->preview ? show(m) : draw(m);
+}
+
+static int open_all(struct make *m, char **operands)
+{
+    int err = print_init(&m->printer, m->file, false), status = 0;
+
+    if (err)
+        return tool_fail(m->file_name, NULL, err);
+    for (; *operands && !status; operands++, m->n++) {
+        if (operand_init(&m->operand[m->n], m->file, *operands))
+            return tool_no_memory();
+        status =
+            series_open(&m->series[m->n], m->file_name, &m->printer, &m->operand[m->n], m->member);
+    }
+    return status;
+}
+
+static void close_all(struct make *m)
+{
+    int i;
+
+    for (i = 0; i < PLOT_LINES; i++) {
+        series_close(&m->series[i]);
+        operand_release(&m->operand[i]);
+        free(m->plot.line[i].x);
+        free(m->plot.line[i].low);
+        free(m->plot.line[i].high);
+    }
+    free(m->plot.image.cell);
+    print_release(&m->printer);
+    drep_close(m->file);
+}
+
+/* ------------------------------------------------------------- command line */
+
+enum {
+    OPTION_SIZE = OPTION_LONG,
+    OPTION_TITLE,
+    OPTION_MIN,
+    OPTION_MAX,
+    OPTION_LOG,
+    OPTION_COLORS,
+    OPTION_X,
+    OPTION_Y,
+    OPTION_ORIGIN,
+    OPTION_MEMBER,
+    OPTION_PREVIEW
+};
+
+static const struct option_row options[] = {
+    {'o', "output", "FILE", "the picture: .png, .svg or .pdf; -: PNG on stdout", "<file>"},
+    {OPTION_PREVIEW, "preview", NULL, "in characters, in the terminal", NULL},
+    {OPTION_SIZE, "size", "WxH", "pixels of a picture (960x600)", NULL},
+    {'w', "width", "COLUMNS", "of a preview (the terminal's)", NULL},
+    {OPTION_TITLE, "title", "TEXT", "instead of the dataset's name", NULL},
+    {OPTION_MIN, "min", "X", "least value of the scale", NULL},
+    {OPTION_MAX, "max", "X", "greatest value of the scale", NULL},
+    {OPTION_LOG, "log", NULL, "a logarithmic scale of values", NULL},
+    {OPTION_COLORS, "colors", "NAME", "of an image: viridis, balance, gray or heat",
+     "viridis balance gray heat"},
+    {OPTION_X, "x", "PATH", "coordinates from left to right", "<path>"},
+    {OPTION_Y, "y", "PATH", "coordinates of an image's rows", "<path>"},
+    {OPTION_ORIGIN, "origin", "WHERE", "where row 0 of an image is: upper or lower", "upper lower"},
+    {OPTION_MEMBER, "member", "NAME", "this member of compounds (a.b: of a member)", NULL},
+    OPTION_ROW_PLUGINS,
+    OPTION_ROW_COLOR,
+    OPTION_ROW_LIMIT,
+    {0}};
+
+static int take_number(double *out, const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end || !isfinite(value))
+        return command_usage(&plot_command, "--%s is a number, not '%s'", option, text);
+    *out = value;
+    return 0;
+}
+
+static int take_size(struct make *m, const char *text)
+{
+    int end = 0;
+
+    if (sscanf(text, "%dx%d%n", &m->width, &m->height, &end) == 2 && !text[end] &&
+        m->width >= SIZE_MIN && m->width <= SIZE_MAX_PLOT && m->height >= SIZE_MIN &&
+        m->height <= SIZE_MAX_PLOT)
+        return 0;
+    return command_usage(&plot_command, "--size is WIDTHxHEIGHT, each %d to %d, not '%s'", SIZE_MIN,
+                         SIZE_MAX_PLOT, text);
+}
+
+static int take_columns(int *columns, const char *text)
+{
+    double value = 0;
+    int status = take_number(&value, "width", text);
+
+    if (!status && (value < 20 || value > 1000))
+        status = command_usage(&plot_command, "--width is 20 to 1000 columns, not '%s'", text);
+    *columns = (int)value;
+    return status;
+}
+
+static int take_words(struct make *m, int option)
+{
+    if (option == OPTION_COLORS && !plot_colors_find(m->colors = optarg))
+        return command_usage(&plot_command, "--colors is viridis, balance, gray or heat, not '%s'",
+                             optarg);
+    if (option != OPTION_ORIGIN)
+        return 0;
+    m->origin_given = true;
+    m->origin_upper = strcmp(optarg, "upper") == 0;
+    if (m->origin_upper || strcmp(optarg, "lower") == 0)
+        return 0;
+    return command_usage(&plot_command, "--origin is upper or lower, not '%s'", optarg);
+}
+
+struct asked {
+    struct make make;
+    const char *plugins;
+    int columns;
+};
+
+static int take(struct asked *a, int option)
+{
+    struct make *m = &a->make;
+
+    switch (option) {
+    case 'o':
+        m->output = optarg;
+        return 0;
+    case 'w':
+        return take_columns(&a->columns, optarg);
+    case OPTION_PREVIEW:
+        m->preview = true;
+        return 0;
+    case OPTION_SIZE:
+        return take_size(m, optarg);
+    case OPTION_TITLE:
+        m->title = optarg;
+        return 0;
+    case OPTION_MIN:
+        return take_number(&m->low, "min", optarg);
+    case OPTION_MAX:
+        return take_number(&m->high, "max", optarg);
+    case OPTION_LOG:
+        m->log = true;
+        return 0;
+    case OPTION_X:
+        m->x = optarg;
+        return 0;
+    case OPTION_Y:
+        m->y = optarg;
+        return 0;
+    case OPTION_MEMBER:
+        m->member = optarg;
+        return 0;
+    case OPTION_PLUGINS:
+        a->plugins = optarg;
+        return 0;
+    case OPTION_COLOR:
+        m->color = optarg ? optarg : "always";
+        return 0;
+    default:
+        return take_words(m, option);
+    }
+}
+
+/* What does not go together; an exit code. */
+static int check_asked(const struct make *m)
+{
+    const struct command *c = &plot_command;
+
+    if (!m->preview && !m->output)
+        return command_usage(c, "where to?  -o FILE, or --preview");
+    if (m->preview && m->output)
+        return command_usage(c, "either -o or --preview");
+    if (m->output && !format_of(m->output))
+        return command_usage(c, "'%s' ends neither in .png nor in .svg or .pdf", m->output);
+    if (m->output && strcmp(m->output, "-") == 0 && isatty(STDOUT_FILENO))
+        return command_usage(c, "a PNG on a terminal: redirect the output, or use --preview");
+    if (color_wanted(m->color, STDOUT_FILENO) < 0)
+        return command_usage(c, "--color is auto, always or never, not '%s'", m->color);
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = {.command = &plot_command, .argc = argc, .argv = argv};
+    struct asked a = {
+        .make = {.width = 960, .height = 600, .low = NAN, .high = NAN, .colors = "viridis"}};
+    struct make *m = &a.make;
+    int option, status = 0;
+    char **operands;
+
+    while ((option = option_next(&o)) > 0 && !status)
+        status = take(&a, option);
+    if (option < 0 || status)
+        return status ? status : o.status;
+    operands = option_operands(&o, 2, PLOT_LINES + 1, "which dataset?  FILE PATH");
+    if (!operands)
+        return o.status;
+    status = check_asked(m);
+    if (status)
+        return status;
+    if (m->preview)
+        m->width = a.columns ? a.columns : columns_of_terminal();
+    m->file_name = operands[0];
+    status = tool_open(m->file_name, DREP_RDONLY, a.plugins, &m->file);
+    if (status)
+        return status;
+    status = open_all(m, operands + 1);
+    if (!status)
+        status = make(m);
+    close_all(m);
+    return status;
+}
+
+const struct command plot_command = {
+    .name = "plot",
+    .run = run,
+    .summary = "draw numbers as lines or as an image",
+    .usage = "-o PICTURE [options] FILE PATH[SLICE]...\n--preview [options] FILE PATH[SLICE]...",
+    .about = "Draws one dimension as a line, also several of them, two as an image.  Units and\n"
+             "names come from the attributes units and long_name; missing_value, _FillValue,\n"
+             "scale_factor and add_offset mean what they mean in netCDF.",
+    .options = options,
+    .examples = "  datarep plot sea.drep '/sst[0]' -o sst.png\n"
+                "  datarep plot --preview log.drep /temperature",
+    .operands = "<drep> <path>..."};

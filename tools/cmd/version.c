@@ -1,0 +1,44 @@
+/* version.c - `datarep --version`. */
+#include "tools/cmd/version.h"
+#include "tools/host/cage.h"
+#include "tools/host/module.h"
+#include "tools/host/tool.h"
+#include <string.h>
+
+#ifndef DATAREP_COMMIT
+#define DATAREP_COMMIT "unknown"
+#endif
+
+struct line {
+    int width;
+};
+
+/* Continues the list on another line where it gets long. */
+static int put_name(const char *name, const char *form, void *ctx)
+{
+    struct line *line = ctx;
+
+    (void)form;
+    if (line->width + (int)strlen(name) > 78) {
+        fputs("\n  ", stdout);
+        line->width = 1;
+    }
+    line->width += printf(" %s", name);
+    return 0;
+}
+
+int version_print(void)
+{
+    struct line line = {.width = 8};
+    char offers[100];
+
+    printf("%s\n", drep_version());
+    fputs("datareps", stdout);
+    drep_datarep_walk(put_name, &line);
+    fputs("\nmodules", stdout);
+    module_list(stdout);
+    cage_offers(offers, sizeof offers);
+    printf("\nconfined by file list%s%s (import)", *offers ? ", " : "", offers);
+    printf("\ncommit %s\n", DATAREP_COMMIT);
+    return tool_flush();
+}

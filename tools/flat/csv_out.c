@@ -1,0 +1,402 @@
+/* csv_out.c - datasets as a table in CSV. */
+#include "tools/flat/csv.h"
+#include "tools/flat/csv_columns.h"
+#include "tools/flat/outlet.h"
+#include "tools/host/tool.h"
+#include "tools/host/utf8.h"
+#include "tools/walk/stream.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct csv_out {
+    struct outlet *outlet;
+    struct printer printer;
+    struct columns columns;
+    struct sink sink;
+    char delimiter;
+    int64_t width; /* elements in a line */
+};
+
+/* ------------------------------------------------------------------- fields */
+
+static void put_text(const struct csv_out *c, struct sink *s, const drep_type *type, const char *at)
+{
+    const char *text = at;
+    size_t size = (size_t)drep_type_size(type);
+
+    if (drep_type_kind(type) == DREP_KIND_VSTRING) {
+        memcpy(&text, at, sizeof text);
+        text = text ? text : "";
+        size = strlen(text);
+    } else if (drep_type_string_pad(type) == DREP_PAD_SPACE) {
+        while (size > 0 && text[size - 1] == ' ')
+            size--;
+    } else {
+        size = strnlen(text, size);
+    }
+    csv_put(s, text, size, c->delimiter);
+}
+
+static void put_character(const struct csv_out *c, struct sink *s, const drep_type *type,
+                          const char *at)
+{
+    uint32_t code = (unsigned char)*at;
+    char text[4];
+    wchar_t wide;
+
+    if (drep_type_code(type) == DREP_CODE_WCHAR) {
+        memcpy(&wide, at, sizeof wide);
+        code = (uint32_t)wide;
+    }
+    csv_put(s, text, (size_t)(utf8_put(text, code) - text), c->delimiter);
+}
+
+/* Numbers and names as a dump has them; what that puts in quotes, without.  The sink is in
+ * memory, so that what was printed can be seen. */
+static void put_word(const struct csv_out *c, struct sink *s, const drep_type *type, const void *at)
+{
+    size_t start = s->len, size;
+    char *text, *copy;
+
+    print_value(&c->printer, s, type, at);
+    text = s->buf + start;
+    size = s->len - start;
+    if (s->err || size == 0 || (*text != '"' && !memchr(text, c->delimiter, size)))
+        return;
+    if (size > 1 && text[0] == '"' && text[size - 1] == '"') {
+        text++;
+        size -= 2;
+    }
+    copy = malloc(size + 1);
+    if (!copy) {
+        s->err = ENOMEM;
+        return;
+    }
+    memcpy(copy, text, size);
+    s->len = start;
+    csv_put(s, copy, size, c->delimiter);
+    free(copy);
+}
+
+/* A complex number in the type of its parts. */
+static void put_parts(const struct csv_out *c, struct sink *s, const drep_type *type,
+                      const char *at)
+{
+    int64_t half = drep_type_size(type) / 2;
+    int part;
+
+    switch (drep_type_code(type)) {
+    case DREP_CODE_COMPLEX4:
+        part = DREP_CODE_FLOAT16;
+        break;
+    case DREP_CODE_COMPLEX32:
+        part = DREP_CODE_FLOAT128;
+        break;
+    default:
+        part = half == sizeof(float) ? DREP_CODE_FLOAT : DREP_CODE_DOUBLE;
+    }
+    put_word(c, s, drep_predefined(part), at);
+    sink_char(s, c->delimiter);
+    put_word(c, s, drep_predefined(part), at + half);
+}
+
+static void put_element(const struct csv_out *c, struct sink *s, const char *element)
+{
+    size_t i;
+
+    for (i = 0; i < c->columns.len; i++) {
+        const struct column *column = &c->columns.list[i];
+        int kind = drep_type_kind(column->held), code = drep_type_code(column->held);
+        const char *at = element + column->offset;
+
+        if (i > 0)
+            sink_char(s, c->delimiter);
+        if (kind == DREP_KIND_STRING || kind == DREP_KIND_VSTRING)
+            put_text(c, s, column->held, at);
+        else if (code == DREP_CODE_CHAR || code == DREP_CODE_CHARACTER || code == DREP_CODE_WCHAR)
+            put_character(c, s, column->held, at);
+        else if (column->fields == 2)
+            put_parts(c, s, column->held, at);
+        else
+            put_word(c, s, column->held, at);
+    }
+}
+
+static int put_header(struct csv_out *c, const char *path)
+{
+    const char *bare = strrchr(path, '/');
+    char *name;
+    size_t i;
+    int k;
+
+    if (c->outlet->f->no_header || c->width > 1)
+        return 0;
+    for (i = 0; i < c->columns.len; i++) {
+        for (k = 0; k < c->columns.list[i].fields; k++) {
+            name = columns_name(&c->columns.list[i], k, bare ? bare + 1 : path);
+            if (!name)
+                return tool_no_memory();
+            if (i > 0 || k > 0)
+                sink_char(&c->sink, c->delimiter);
+            csv_put(&c->sink, name, strlen(name), c->delimiter);
+            free(name);
+        }
+    }
+    sink_char(&c->sink, '\n');
+    return 0;
+}
+
+/* -------------------------------------------------------------------- lines */
+
+static void put_lines(const struct csv_out *c, struct sink *s, const drep_type *type,
+                      const char *elements, int64_t first, int64_t count)
+{
+    int64_t i, extent = drep_type_extent(type);
+
+    for (i = 0; i < count && !s->err; i++) {
+        put_element(c, s, elements + i * extent);
+        sink_char(s, (first + i + 1) % c->width ? c->delimiter : '\n');
+    }
+}
+
+static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
+                      const char *elements, int64_t first, int64_t count)
+{
+    put_lines(stream->ctx, s, type, elements, first, count);
+}
+
+/* held: what elements are read as. */
+static int begin(struct csv_out *c, struct outlet *outlet, const char *path, const drep_type *held,
+                 int64_t width, int fd)
+{
+    const struct flat *f = outlet->f;
+    size_t size = strlen(outlet->x->dst);
+    int status;
+
+    c->outlet = outlet;
+    c->width = width;
+    c->delimiter = f->delimiter                                                 ? f->delimiter
+                   : size > 4 && strcmp(outlet->x->dst + size - 4, ".tsv") == 0 ? '\t'
+                                                                                : ',';
+    if (sink_init(&c->sink, fd))
+        return tool_no_memory();
+    c->sink.summed = !outlet->x->no_verify;
+    c->sink.name = strcmp(outlet->x->dst, "-") == 0 ? NULL : outlet->x->dst;
+    status = columns_init(&c->columns, outlet->name, held, held);
+    return status ? status : put_header(c, path);
+}
+
+static int end(struct csv_out *c, int status)
+{
+    columns_release(&c->columns);
+    if (!status) {
+        status = sink_close(&c->sink);
+        c->outlet->sum = c->sink.sum;
+        c->outlet->size = c->sink.flushed;
+        return status;
+    }
+    sink_release(&c->sink);
+    return status;
+}
+
+int csv_out(struct outlet *outlet, const char *path, drep_dataset *dataset, const drep_dsinfo *info,
+            const struct slice *slice, int fd)
+{
+    struct csv_out c = {0};
+    struct stream stream = {.sink = &c.sink, .put = put_piece, .ctx = &c};
+    int64_t dims[DREP_MAX_RANK];
+    int rank = slice_shape(slice, dims), err, status;
+    drep_type *held = NULL;
+
+    if (rank > 2) {
+        tool_say(outlet->name, path, "%d dimensions; a table has two: --root='%s[0]'", rank, path);
+        return TOOL_USAGE;
+    }
+    err = print_init(&c.printer, outlet->file, false);
+    if (err)
+        return tool_fail(outlet->name, path, err);
+    err = print_type(&c.printer, info->type, true, &held);
+    status = err ? tool_fail(outlet->name, path, err)
+                 : begin(&c, outlet, path, held, rank == 2 && dims[1] > 0 ? dims[1] : 1, fd);
+    if (!status) {
+        err = stream_run(&stream, dataset, info, held, slice);
+        if (err && err != DREP_ERR_STOPPED)
+            status = tool_fail(outlet->name, path, err);
+        if (err == DREP_ERR_STOPPED && !c.sink.err)
+            status = TOOL_IO;
+    }
+    status = err && !held ? status : end(&c, status);
+    drep_type_free(held);
+    print_release(&c.printer);
+    return status;
+}
+
+/* -------------------------------------------------------------------- groups */
+
+struct group {
+    struct outlet *outlet;
+    const char *path;
+    char **name;
+    drep_dataset **dataset;
+    const drep_type **type; /* that they are read as */
+    size_t len, cap;
+    int64_t rows;
+};
+
+static int add_dataset(const drep_linkinfo *link, void *ctx)
+{
+    struct group *g = ctx;
+    size_t cap = g->cap ? 2 * g->cap : 16;
+    void *more;
+
+    if (link->link != DREP_LINK_HARD || link->kind != DREP_OBJ_DATASET)
+        return 0;
+    if (g->len == g->cap) {
+        if (!(more = realloc(g->name, cap * sizeof *g->name)))
+            return DREP_ERR_NOMEM;
+        g->name = more;
+        if (!(more = realloc(g->dataset, cap * sizeof(drep_dataset *))))
+            return DREP_ERR_NOMEM;
+        g->dataset = more;
+        g->cap = cap;
+    }
+    g->dataset[g->len] = NULL;
+    g->name[g->len] = strdup(link->name);
+    return g->name[g->len] ? (g->len++, 0) : DREP_ERR_NOMEM;
+}
+
+static void group_release(struct group *g)
+{
+    size_t i;
+
+    for (i = 0; i < g->len; i++) {
+        free(g->name[i]);
+        if (g->dataset[i])
+            drep_dataset_close(g->dataset[i]);
+        if (g->type)
+            drep_type_free((drep_type *)g->type[i]);
+    }
+    free(g->name);
+    free(g->dataset);
+    free(g->type);
+}
+
+static int open_column(struct group *g, const struct printer *p, size_t i)
+{
+    char *path = tool_join(g->path, g->name[i]);
+    drep_type *type;
+    drep_dsinfo info;
+    int err = path ? drep_dataset_open(g->outlet->file, path, &g->dataset[i]) : DREP_ERR_NOMEM;
+    int status = 0;
+
+    if (!err)
+        err = drep_dataset_info(g->dataset[i], &info);
+    if (!err && (info.rank != 1 || (i > 0 && info.dims[0] != g->rows))) {
+        tool_say(g->outlet->name, path,
+                 "the columns of a table have one dimension and are equally long");
+        status = TOOL_USAGE;
+    }
+    if (!err && !status)
+        err = print_type(p, info.type, true, &type);
+    if (err)
+        status = tool_fail(g->outlet->name, path, err);
+    if (!status) {
+        g->type[i] = type;
+        g->rows = info.dims[0];
+    }
+    free(path);
+    return status;
+}
+
+/* The rows of all datasets side by side in one buffer. */
+static int read_rows(struct group *g, const drep_type *row, int64_t first, int64_t count, char *buf)
+{
+    int64_t extent = drep_type_extent(row);
+    drep_selection *sel = NULL;
+    drep_type *strided;
+    size_t i;
+    int err = drep_select_box(1, &first, &count, NULL, NULL, &sel);
+
+    for (i = 0; i < g->len && !err; i++) {
+        err = drep_type_resized(0, extent, g->type[i], &strided);
+        if (err)
+            break;
+        err = drep_read(g->dataset[i], sel, strided, buf + drep_type_member_offset(row, (int64_t)i),
+                        NULL);
+        drep_type_free(strided);
+    }
+    drep_selection_free(sel);
+    return err ? tool_fail(g->outlet->name, g->path, err) : 0;
+}
+
+static int put_rows(struct group *g, struct csv_out *c, const drep_type *row)
+{
+    int64_t extent = drep_type_extent(row), most = ((int64_t)1 << 20) / (extent + 1) + 1, at, n;
+    char *buf = calloc((size_t)most, (size_t)extent + 1);
+    struct sink lines = {0};
+    int status = buf && sink_init(&lines, -1) == 0 ? 0 : tool_no_memory();
+
+    for (at = 0; at < g->rows && !status && !c->sink.err; at += n) {
+        n = g->rows - at < most ? g->rows - at : most;
+        status = read_rows(g, row, at, n, buf);
+        if (!status)
+            put_lines(c, &lines, row, buf, at, n);
+        if (drep_type_variable(row))
+            drep_vlen_free(row, n, buf);
+        if (!status && lines.err)
+            status = tool_no_memory();
+        sink_put(&c->sink, lines.buf, lines.len);
+        lines.len = 0;
+        if (!status)
+            status = outlet_advance((uint64_t)n);
+    }
+    sink_release(&lines);
+    free(buf);
+    return status;
+}
+
+static int put_group(struct group *g, struct csv_out *c, int fd)
+{
+    drep_type *row = NULL;
+    size_t i;
+    int err, status = 0;
+
+    g->type = calloc(g->len + 1, sizeof *g->type);
+    if (!g->type)
+        return tool_no_memory();
+    for (i = 0; i < g->len && !status; i++)
+        status = open_column(g, &c->printer, i);
+    if (status)
+        return status;
+    err = drep_type_compound((int64_t)g->len, (const char *const *)g->name, NULL, g->type, 0, &row);
+    if (err)
+        return tool_fail(g->outlet->name, g->path, err);
+    status = begin(c, g->outlet, g->path, row, 1, fd);
+    if (!status)
+        status = put_rows(g, c, row);
+    status = end(c, status);
+    drep_type_free(row);
+    return status;
+}
+
+int csv_out_group(struct outlet *outlet, const char *path, int fd)
+{
+    struct group g = {.outlet = outlet, .path = path};
+    struct csv_out c = {0};
+    int status = 0, err = drep_list(outlet->file, path, DREP_BY_CREATION, add_dataset, &g);
+
+    if (!err)
+        err = print_init(&c.printer, outlet->file, false);
+    if (err) {
+        status = tool_fail(outlet->name, path, err);
+    } else if (g.len == 0) {
+        tool_say(outlet->name, path, "there are no datasets in this group");
+        status = TOOL_USAGE;
+    } else {
+        status = put_group(&g, &c, fd);
+    }
+    group_release(&g);
+    print_release(&c.printer);
+    return status;
+}

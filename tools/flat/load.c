@@ -1,0 +1,347 @@
+/* load.c - puts what a source has into datasets. */
+#include "tools/flat/load.h"
+#include "tools/host/limit.h"
+#include "tools/host/progress.h"
+#include "tools/host/tool.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK ((int64_t)16 << 20)     /* bytes in memory, where nothing speaks for more */
+#define BLOCK_MAX ((int64_t)64 << 20) /* so that each chunk is written once */
+
+/* -------------------------------------------------------------------- boxes */
+
+struct boxes {
+    int rank;
+    const int64_t *dims;
+    int64_t shape[DREP_MAX_RANK];
+    int64_t at[DREP_MAX_RANK], count[DREP_MAX_RANK];
+    int64_t len; /* elements of the largest */
+    bool begun;
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows, planes, ...: the elements of a box follow each other.  The dimension in which boxes
+ * follow each other is cut where chunks are. */
+static void shape_rows(struct boxes *b, const int64_t *chunk, int64_t most, int64_t at_most)
+{
+    int64_t len = 1, k;
+    int d = b->rank - 1;
+
+    for (; d >= 0 && b->dims[d] <= most / len; d--) {
+        b->shape[d] = b->dims[d] > 0 ? b->dims[d] : 1;
+        len *= b->shape[d];
+    }
+    if (d >= 0) {
+        k = chunk && chunk[d] > most / len ? at_most / len : most / len;
+        k = k > 0 ? k : 1;
+        if (chunk && k > chunk[d])
+            k -= k % chunk[d];
+        b->shape[d] = k;
+        len *= k;
+        while (--d >= 0)
+            b->shape[d] = 1;
+    }
+    b->len = len;
+}
+
+/* Of whole chunks, long in the first dimension, which is fastest in the source, then in the
+ * last, which is fastest here. */
+static void shape_columns(struct boxes *b, const int64_t *chunk, int64_t most)
+{
+    int64_t len = 1;
+    int d, turn;
+
+    for (d = 0; d < b->rank; d++) {
+        b->shape[d] = chunk ? least(chunk[d], b->dims[d]) : 1;
+        b->shape[d] = b->shape[d] > 0 ? b->shape[d] : 1;
+        len *= b->shape[d];
+    }
+    for (turn = 0; turn < 64 * b->rank; turn++) {
+        d = turn % b->rank ? b->rank - turn % b->rank : 0;
+        if (b->shape[d] >= b->dims[d] || len > most / 2)
+            continue;
+        len = len / b->shape[d] * least(2 * b->shape[d], b->dims[d]);
+        b->shape[d] = least(2 * b->shape[d], b->dims[d]);
+    }
+    b->len = len;
+}
+
+static void boxes_init(struct boxes *b, const struct source *s, const drep_dsinfo *info)
+{
+    int64_t extent = drep_type_extent(s->type), most;
+    const int64_t *chunk = info->layout == DREP_CHUNKED ? info->chunk : NULL;
+
+    *b = (struct boxes){.rank = s->rank, .dims = s->dims};
+    extent = extent > 0 ? extent : 1;
+    /* What hangs on an element is not counted: strings come a few thousand at a time. */
+    if (drep_type_variable(s->type))
+        extent += 1024;
+    most = BLOCK / extent > 0 ? BLOCK / extent : 1;
+    if (s->column_major)
+        shape_columns(b, chunk, most * (BLOCK_MAX / BLOCK));
+    else
+        shape_rows(b, chunk, most, most * (BLOCK_MAX / BLOCK));
+}
+
+/* Boxes in row-major order of their places. */
+static bool boxes_next(struct boxes *b)
+{
+    int d;
+
+    for (d = b->rank - 1; d >= 0 && b->begun; d--) {
+        b->at[d] += b->shape[d];
+        if (b->at[d] < b->dims[d])
+            break;
+        b->at[d] = 0;
+    }
+    if (b->begun && d < 0)
+        return false;
+    b->begun = true;
+    for (d = 0; d < b->rank; d++)
+        b->count[d] = least(b->shape[d], b->dims[d] - b->at[d]);
+    return true;
+}
+
+static int64_t boxes_len(const struct boxes *b)
+{
+    int64_t n = 1;
+    int d;
+
+    for (d = 0; d < b->rank; d++)
+        n *= b->count[d];
+    return n;
+}
+
+/* ------------------------------------------------------------------- making */
+
+int load_create(const struct source *s, const struct exchange *x, drep_file *file, const char *path,
+                bool grows, drep_dataset **out)
+{
+    int64_t most[DREP_MAX_RANK];
+    drep_spec spec = {.type = s->stored, .rank = s->rank, .dims = s->dims};
+    const char *slash = strrchr(path, '/');
+    char *group;
+    int err = 0;
+
+    if (slash && slash > path) {
+        group = strndup(path, (size_t)(slash - path));
+        err = group ? drep_group_create(file, group, 1) : DREP_ERR_NOMEM;
+        free(group);
+        if (err == DREP_ERR_EXISTS)
+            err = 0;
+    }
+    memcpy(most, s->dims, sizeof most);
+    if (grows && s->rank > 0) {
+        most[0] = DREP_UNLIMITED;
+        spec.maxdims = most;
+    }
+    /* Columns into rows: only chunks can be written one after the other. */
+    if (s->column_major || (x->nfilters > 0 && s->rank > 0))
+        spec.layout = DREP_CHUNKED;
+    if (x->nfilters > 0 && s->rank > 0) {
+        spec.filters = x->filters;
+        spec.nfilters = x->nfilters;
+    }
+    if (!err)
+        err = drep_dataset_create(file, path, &spec, out);
+    if (!err && s->note)
+        err = drep_attr_write_string(file, path, s->note_name, s->note);
+    return err ? tool_fail(x->dst, path, err) : 0;
+}
+
+static int does_not_fit(const struct source *s, const struct target *t, const drep_dsinfo *info)
+{
+    char want[1024] = "", have[1024] = "";
+    size_t n = 0, m = 0;
+    int d;
+
+    for (d = 0; d < s->rank && n < sizeof want - 32; d++)
+        n += (size_t)snprintf(want + n, sizeof want - n, "%s%" PRId64, d ? ", " : "", s->dims[d]);
+    for (d = 0; d < info->rank && m < sizeof have - 32; d++)
+        m +=
+            (size_t)snprintf(have + m, sizeof have - m, "%s%" PRId64, d ? ", " : "", info->dims[d]);
+    tool_say(t->name, t->path, "[%s] elements of %s do not fit the shape [%s]%s", want, s->file,
+             info->rank < 0 ? "null" : have,
+             t->first > 0 && info->maxdims[0] == info->dims[0]
+                 ? ", behind which nothing can be; one that grows is made with "
+                   "maxshape: [unlimited]"
+                 : "");
+    return TOOL_USAGE;
+}
+
+int load_fit(const struct source *s, struct target *t, bool append)
+{
+    int64_t dims[DREP_MAX_RANK];
+    drep_dsinfo info;
+    bool same = true, grown = false;
+    int d, err = drep_dataset_info(t->dataset, &info);
+
+    if (err)
+        return tool_fail(t->name, t->path, err);
+    if (info.rank != s->rank || (append && s->rank == 0))
+        return does_not_fit(s, t, &info);
+    t->first = append ? info.dims[0] : 0;
+    for (d = 0; d < s->rank; d++) {
+        dims[d] = s->dims[d] + (d == 0 ? t->first : 0);
+        grown = grown || dims[d] != info.dims[d];
+        same = same && (dims[d] == info.dims[d] || info.maxdims[d] == DREP_UNLIMITED ||
+                        (dims[d] > info.dims[d] && dims[d] <= info.maxdims[d]));
+    }
+    if (!same)
+        return does_not_fit(s, t, &info);
+    err = grown ? drep_dataset_resize(t->dataset, dims) : 0;
+    return err ? tool_fail(t->name, t->path, err) : 0;
+}
+
+/* ------------------------------------------------------------------- moving */
+
+/* A box in memory whose elements lie with the first dimension fastest, given in the order
+ * of the dataset: strides that go the other way round. */
+static int column_type(const struct source *s, const int64_t *count, drep_type **out)
+{
+    int64_t stride[DREP_MAX_RANK], step = drep_type_extent(s->type);
+    drep_type *type = drep_type_ref(s->type), *next;
+    int d, err = 0;
+
+    for (d = 0; d < s->rank; d++) {
+        stride[d] = step;
+        step *= count[d];
+    }
+    for (d = s->rank - 1; d >= 0 && !err; d--) {
+        err = drep_type_hvector(count[d], 1, stride[d], type, &next);
+        if (!err) {
+            drep_type_free(type);
+            type = next;
+        }
+    }
+    if (err)
+        drep_type_free(type);
+    else
+        *out = type;
+    return err;
+}
+
+static int write_box(const struct source *s, const struct target *t, const struct boxes *b,
+                     const drep_type *type, const void *buf)
+{
+    drep_xfer xfer = {.range = t->range};
+    int64_t start[DREP_MAX_RANK];
+    drep_selection *sel = NULL;
+    drep_type *columns = NULL;
+    int err = 0;
+
+    memcpy(start, b->at, sizeof start);
+    if (b->rank > 0) {
+        start[0] += t->first;
+        err = drep_select_box(b->rank, start, b->count, NULL, NULL, &sel);
+    }
+    if (!err && s->column_major)
+        err = column_type(s, b->count, &columns);
+    if (!err)
+        err = drep_write(t->dataset, sel, columns ? columns : type, buf, &xfer);
+    drep_type_free(columns);
+    drep_selection_free(sel);
+    return err ? tool_fail(t->name, t->path, err) : 0;
+}
+
+typedef int box_fn(const struct source *s, const struct target *t, const struct boxes *b,
+                   const void *buf);
+
+static int write_whole(const struct source *s, const struct target *t, const struct boxes *b,
+                       const void *buf)
+{
+    return write_box(s, t, b, s->type, buf);
+}
+
+/* Each member of the compounds, from where it lies in them. */
+static int write_members(const struct source *s, const struct target *t, const struct boxes *b,
+                         const void *buf)
+{
+    int64_t i, extent = drep_type_extent(s->type);
+    int err = 0, status = 0;
+
+    for (i = 0; i < drep_type_members(s->type) && !status; i++) {
+        drep_type *strided;
+
+        err = drep_type_resized(0, extent, drep_type_member(s->type, i), &strided);
+        if (err)
+            return tool_fail(t[i].name, t[i].path, err);
+        status = write_box(s, &t[i], b, strided,
+                           (const char *)buf + drep_type_member_offset(s->type, i));
+        drep_type_free(strided);
+    }
+    return status;
+}
+
+static int move_boxes(struct source *s, const struct target *t, struct boxes *b, char *buf,
+                      box_fn *write)
+{
+    size_t size = (size_t)drep_type_extent(s->type);
+    int64_t len;
+    int status = 0;
+
+    while (!status && boxes_next(b)) {
+        len = boxes_len(b);
+        memset(buf, 0, size * (size_t)len);
+        status = s->read(s, b->at, b->count, buf);
+        if (!status)
+            status = write(s, t, b, buf);
+        if (drep_type_variable(s->type))
+            drep_vlen_free(s->type, len, buf);
+        limit_output(size * (uint64_t)len);
+        if (!status && progress_add((uint64_t)len))
+            status = TOOL_IO; /* a signal asks for an end, or a limit that has said so */
+    }
+    return status;
+}
+
+static int move_all(struct source *s, const struct target *t, box_fn *write)
+{
+    drep_dsinfo info;
+    struct boxes b;
+    uint64_t total = 1;
+    char *buf;
+    int d, status, err = drep_dataset_info(t->dataset, &info);
+
+    if (err)
+        return tool_fail(t->name, t->path, err);
+    for (d = 0; d < s->rank; d++)
+        total *= (uint64_t)s->dims[d];
+    if (total == 0)
+        return 0;
+    boxes_init(&b, s, &info);
+    buf = calloc((size_t)b.len, (size_t)(drep_type_extent(s->type) + 1));
+    if (!buf)
+        return tool_no_memory();
+    progress_begin("import", PROGRESS_ITEMS, total);
+    status = move_boxes(s, t, &b, buf, write);
+    progress_end();
+    free(buf);
+    return status;
+}
+
+int load_all(struct source *s, const struct target *t)
+{
+    return move_all(s, t, write_whole);
+}
+
+int load_columns(struct source *s, const struct target *columns)
+{
+    return move_all(s, columns, write_members);
+}
+
+void source_release(struct source *s)
+{
+    if (s->release)
+        s->release(s);
+    drep_type_free(s->type);
+    drep_type_free(s->stored);
+    free(s->note);
+    *s = (struct source){0};
+}

@@ -1,0 +1,327 @@
+/* npy_out.c - a dataset as the bytes of a .npy file, as they are asked for. */
+#include "tools/flat/npy.h"
+#include "tools/flat/outlet.h"
+#include "tools/host/tool.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct npy_out {
+    const struct outlet *outlet;
+    const char *path; /* of the dataset */
+    drep_dataset *dataset;
+    drep_dsinfo info;
+    struct slice slice;
+    struct blocks blocks;
+    struct npy npy;
+    struct npy_types types;
+    drep_type *read; /* what elements are read as: `stored`, but for what has no conversion */
+    char *header;
+    size_t header_size, header_at;
+    /* A block on its way. */
+    char *elements, *numbers, *bytes;
+    size_t size, at; /* of bytes */
+    int64_t rounded;
+};
+
+/* ------------------------------------------------------------ what it is read as */
+
+static int read_type(const drep_type *type, const drep_type *stored, drep_type **out);
+
+static int read_compound(const drep_type *type, const drep_type *stored, drep_type **out)
+{
+    int64_t i, n = drep_type_members(stored);
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    const drep_type **types = calloc((size_t)n + 1, sizeof *types);
+    drep_type *member;
+    int err = names && types ? 0 : DREP_ERR_NOMEM;
+
+    for (i = 0; i < n && !err; i++) {
+        err = read_type(drep_type_member(type, i), drep_type_member(stored, i), &member);
+        names[i] = drep_type_member_name(stored, i);
+        types[i] = err ? NULL : member;
+    }
+    if (!err)
+        err = drep_type_compound(n, names, NULL, types, 0, out);
+    for (i = 0; types && i < n; i++)
+        drep_type_free((drep_type *)types[i]);
+    free(names);
+    free(types);
+    return err;
+}
+
+/* Characters and bits are no numbers to the library: they are taken as they are. */
+static bool taken_as_is(const drep_type *type, const drep_type *stored)
+{
+    int code = drep_type_code(type);
+
+    if (drep_type_kind(type) == DREP_KIND_SCALAR)
+        return drep_type_scalar_desc(type)->cls == DREP_SCALAR_BITS;
+    return (code == DREP_CODE_CHAR || code == DREP_CODE_CHARACTER || code == DREP_CODE_WCHAR ||
+            code == DREP_CODE_PACKED) &&
+           drep_type_extent(type) == drep_type_extent(stored);
+}
+
+static int read_type(const drep_type *type, const drep_type *stored, drep_type **out)
+{
+    drep_type *base;
+    int err;
+
+    if (drep_type_kind(type) == DREP_KIND_COMPOUND && drep_type_kind(stored) == DREP_KIND_COMPOUND)
+        return read_compound(type, stored, out);
+    if (drep_type_kind(type) == DREP_KIND_ARRAY && drep_type_kind(stored) == DREP_KIND_ARRAY) {
+        const drep_type *inner = drep_type_member(type, 0);
+
+        /* Blocks of blocks are one to NumPy. */
+        while (drep_type_kind(inner) == DREP_KIND_ARRAY)
+            inner = drep_type_member(inner, 0);
+        err = read_type(inner, drep_type_member(stored, 0), &base);
+        if (err)
+            return err;
+        err =
+            drep_type_array(drep_type_array_rank(stored), drep_type_array_dims(stored), base, out);
+        drep_type_free(base);
+        return err;
+    }
+    *out = drep_type_ref(taken_as_is(type, stored) ? type : stored);
+    return 0;
+}
+
+/* -------------------------------------------------------------------- dtype */
+
+static int failed(const struct npy_out *n, int err)
+{
+    return err == DREP_ERR_NOMEM ? tool_no_memory() : tool_fail(n->outlet->name, n->path, err);
+}
+
+/* Takes the dtype, and what elements are read as. */
+static int settle_types(struct npy_out *n, struct npy_dtype *dtype)
+{
+    int err;
+
+    npy_dtype_release(&n->npy.dtype);
+    npy_types_release(&n->types);
+    drep_type_free(n->read);
+    n->read = NULL;
+    n->npy.dtype = *dtype;
+    *dtype = (struct npy_dtype){0};
+    err = npy_types(&n->npy.dtype, &n->types);
+    if (!err)
+        err = read_type(n->info.type, n->types.stored, &n->read);
+    return err ? failed(n, err) : 0;
+}
+
+/* The dtype that import has kept, where it still describes the dataset. */
+static bool kept_dtype(const struct npy_out *n, struct npy_dtype *out)
+{
+    struct npy_types types;
+    struct npy_dtype d;
+    drep_attrinfo info;
+    drep_type *vstring;
+    char *descr = NULL;
+    bool fine = false;
+
+    if (drep_attr_info(n->outlet->file, n->path, "npy_descr", &info))
+        return false;
+    if (drep_type_kind(info.type) == DREP_KIND_VSTRING && info.count == 1 &&
+        drep_type_vstring(&vstring) == 0) {
+        if (drep_attr_read(n->outlet->file, n->path, "npy_descr", vstring, &descr))
+            descr = NULL;
+        drep_type_free(vstring);
+    }
+    drep_attrinfo_release(&info);
+    if (descr && npy_descr_read(&d, descr)) {
+        if (npy_types(&d, &types) == 0) {
+            fine = drep_type_equal(types.stored, n->info.type);
+            npy_types_release(&types);
+        }
+        if (fine)
+            *out = d;
+        else
+            npy_dtype_release(&d);
+    }
+    free(descr);
+    return fine;
+}
+
+/* What texts there are. */
+struct texts {
+    const struct npy_types *types;
+    int64_t longest; /* code points */
+    bool fit;        /* in the room that the types have */
+};
+
+static int look_at_texts(void *ctx, const drep_type *type, const void *elements, int64_t first,
+                         int64_t count)
+{
+    struct texts *t = ctx;
+    int64_t len = npy_texts_longest(type, count, elements), at, i;
+    size_t extent = (size_t)drep_type_extent(t->types->numbers);
+    void *numbers = t->fit ? calloc(64, extent) : NULL;
+
+    (void)first;
+    t->longest = len > t->longest ? len : t->longest;
+    if (t->fit && !numbers)
+        return DREP_ERR_NOMEM;
+    for (i = 0; i < count && t->fit; i += 64)
+        t->fit =
+            npy_texts_out(t->types, count - i < 64 ? count - i : 64,
+                          (const char *)elements + i * drep_type_extent(type), numbers, &at) == 0;
+    free(numbers);
+    return 0;
+}
+
+static int find_dtype(struct npy_out *n)
+{
+    struct texts texts = {.types = &n->types};
+    struct npy_dtype dtype;
+    const char *what;
+    bool exact, kept;
+    int err, status;
+
+    if (!npy_dtype_of(n->info.type, 1, &dtype, &what, &exact)) {
+        tool_say(n->outlet->name, n->path, "NumPy has no dtype for %s", what);
+        return OUTLET_NONE;
+    }
+    status = settle_types(n, &dtype);
+    if (status)
+        return status;
+    kept = kept_dtype(n, &dtype);
+    if (kept)
+        status = settle_types(n, &dtype);
+    if (status || !n->types.text)
+        return status;
+    texts.fit = kept;
+    err = blocks_each(n->dataset, &n->info, n->read, &n->slice, look_at_texts, &texts);
+    if (err)
+        return failed(n, err);
+    if (!texts.fit && npy_dtype_of(n->info.type, texts.longest, &dtype, &what, &exact))
+        status = settle_types(n, &dtype);
+    return status;
+}
+
+/* ---------------------------------------------------------------- the bytes */
+
+static int prepare(struct npy_out *n)
+{
+    size_t item, most;
+    int status = find_dtype(n);
+
+    if (status)
+        return status;
+    n->npy.rank = slice_shape(&n->slice, n->npy.dims);
+    n->header = npy_write(&n->npy, &n->header_size);
+    blocks_init(&n->blocks, &n->slice, &n->info, drep_type_extent(n->read),
+                drep_type_variable(n->read));
+    item = (size_t)npy_item_size(&n->npy.dtype);
+    most = (size_t)n->blocks.most + 1;
+    n->elements = calloc(most, (size_t)drep_type_extent(n->read) + 1);
+    n->numbers = n->types.text ? calloc(most, (size_t)drep_type_extent(n->types.numbers)) : NULL;
+    n->bytes = calloc(most, item);
+    if (!n->header || !n->elements || !n->bytes || (n->types.text && !n->numbers))
+        return tool_no_memory();
+    return 0;
+}
+
+static int convert_block(struct npy_out *n)
+{
+    drep_report report = {0};
+    drep_xfer xfer = {.range = n->outlet->x->range, .report = &report};
+    void *numbers = n->elements;
+    int64_t at, len = n->blocks.len;
+    int err = 0;
+
+    if (n->types.text) {
+        err = npy_texts_out(&n->types, len, n->elements, n->numbers, &at);
+        drep_vlen_free(n->read, len, n->elements);
+        numbers = n->numbers;
+    }
+    if (err == DREP_ERR_CONVERSION) {
+        tool_say(n->outlet->name, n->path, "element %lld is longer than it was",
+                 (long long)(n->blocks.first + at));
+        return TOOL_CORRUPT;
+    }
+    memset(n->bytes, 0, (size_t)(len * npy_item_size(&n->npy.dtype)));
+    if (!err)
+        err = drep_convert(n->types.file, n->bytes, n->types.numbers, numbers, len, &xfer);
+    n->rounded += report.inexact;
+    n->size = (size_t)(len * npy_item_size(&n->npy.dtype));
+    n->at = 0;
+    return err ? failed(n, err) : 0;
+}
+
+static int next_block(struct npy_out *n)
+{
+    drep_report report = {0};
+    drep_xfer xfer = {.range = n->outlet->x->range, .report = &report};
+    int err, status;
+
+    n->blocks.xfer = &xfer;
+    err = blocks_read(&n->blocks, n->dataset, n->read, n->elements);
+    n->blocks.xfer = NULL;
+    if (err)
+        return failed(n, err);
+    n->rounded += report.inexact;
+    status = convert_block(n);
+    return status ? status : outlet_advance((uint64_t)n->blocks.len);
+}
+
+ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size, int *status)
+{
+    char *from = n->header + n->header_at;
+    size_t part = n->header_size - n->header_at;
+
+    if (part > 0) {
+        part = part < size ? part : size;
+        memcpy(buf, from, part);
+        n->header_at += part;
+        return (ssize_t)part;
+    }
+    while (n->at == n->size) {
+        if (!blocks_next(&n->blocks))
+            return 0;
+        *status = next_block(n);
+        if (*status)
+            return -1;
+    }
+    part = n->size - n->at < size ? n->size - n->at : size;
+    memcpy(buf, n->bytes + n->at, part);
+    n->at += part;
+    return (ssize_t)part;
+}
+
+int npy_out_open(struct npy_out **out, const struct outlet *outlet, const char *path,
+                 drep_dataset *dataset, const drep_dsinfo *info, const struct slice *slice)
+{
+    struct npy_out *n = calloc(1, sizeof *n);
+    int status;
+
+    if (!n)
+        return tool_no_memory();
+    n->outlet = outlet;
+    n->path = path;
+    n->dataset = dataset;
+    n->info = *info;
+    n->slice = *slice;
+    status = prepare(n);
+    if (status)
+        npy_out_close(n);
+    else
+        *out = n;
+    return status;
+}
+
+int64_t npy_out_close(struct npy_out *n)
+{
+    int64_t rounded = n->rounded;
+
+    npy_release(&n->npy);
+    npy_types_release(&n->types);
+    drep_type_free(n->read);
+    free(n->header);
+    free(n->elements);
+    free(n->numbers);
+    free(n->bytes);
+    free(n);
+    return rounded;
+}

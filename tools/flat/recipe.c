@@ -1,0 +1,244 @@
+/* recipe.c - reads a schema file, and says what is wrong with it. */
+#include "tools/flat/recipe.h"
+#include "tools/flat/csv_columns.h"
+#include "tools/flat/load.h"
+#include "tools/host/tool.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if HAVE_YAML
+/* Reads a whole file or stream; *text is malloc'ed.  0, or an exit code. */
+static int read_all(const char *name, char **text, size_t *size)
+{
+    FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "rbe");
+    size_t len = 0, cap = (size_t)1 << 16, n;
+    char *buf = f ? malloc(cap) : NULL, *bigger;
+    int status = 0;
+
+    while (buf && len <= SCHEMA_SIZE_MAX) {
+        n = fread(buf + len, 1, cap - len, f);
+        len += n;
+        if (n == 0)
+            break;
+        if (len < cap)
+            continue;
+        cap *= 2;
+        bigger = realloc(buf, cap);
+        if (!bigger)
+            free(buf);
+        buf = bigger;
+    }
+    if (!f || !buf || ferror(f)) {
+        tool_say(name, NULL, "%s", f && !buf ? "out of memory" : strerror(errno));
+        status = TOOL_IO;
+    } else if (len > SCHEMA_SIZE_MAX) {
+        tool_say(name, NULL, "a schema has at most %d MiB", (int)(SCHEMA_SIZE_MAX >> 20));
+        status = TOOL_USAGE;
+    }
+    if (f && f != stdin)
+        fclose(f);
+    if (status) {
+        free(buf);
+        return status;
+    }
+    *text = buf;
+    *size = len;
+    return 0;
+}
+
+void recipe_say(void *ctx, int line, int column, const char *message)
+{
+    const struct recipe *recipe = ctx;
+
+    if (line <= 0) {
+        tool_say(recipe->name, NULL, "%s", message);
+        return;
+    }
+    tool_print("%s:%d:%d: %s", recipe->name, line, column, message);
+    fputc('\n', stderr);
+}
+
+/* ------------------------------------------------------- elements from files */
+
+/* The name of a file that is where a schema may look; false after saying why not. */
+static bool find_file(const struct recipe *r, const char *file, char *path, char *why)
+{
+    char joined[PATH_MAX];
+    size_t folder = strlen(r->folder);
+    struct stat st;
+    int n = snprintf(joined, sizeof joined, "%s/%s", r->folder, file);
+
+    if (*file == '/' || n < 0 || (size_t)n >= sizeof joined) {
+        snprintf(why, SCHEMA_WHY, "%.100s: files are named from the schema's folder", file);
+        return false;
+    }
+    if (!realpath(joined, path)) {
+        snprintf(why, SCHEMA_WHY, "%.100s: %s", file, strerror(errno));
+        return false;
+    }
+    if (strncmp(path, r->folder, folder) != 0 || (path[folder] != '/' && folder > 1)) {
+        snprintf(why, SCHEMA_WHY, "%.100s: this leads out of the schema's folder", file);
+        return false;
+    }
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        return true;
+    snprintf(why, SCHEMA_WHY, "%.100s: this is no regular file", file);
+    return false;
+}
+
+static int open_table(const struct schema_source *source, const char *path, int fd, drep_file *file,
+                      const drep_dsinfo *info, struct source *out)
+{
+    size_t size = strlen(source->file);
+    bool tabs = size > 4 && strcmp(source->file + size - 4, ".tsv") == 0;
+    drep_header header;
+    struct table table = {.file = path,
+                          .fd = fd,
+                          .delimiter = source->delimiter ? source->delimiter
+                                       : tabs            ? '\t'
+                                                         : ',',
+                          .header = !source->no_header,
+                          .missing = source->missing ? source->missing : "",
+                          .type = info->type,
+                          .column = source->column,
+                          .width = info->rank == 2 ? info->dims[1] : 0};
+
+    if (drep_header_get(file, &header) == 0)
+        table.datarep = header.datarep;
+    return source_csv(out, &table);
+}
+
+static int open_raw(const struct schema_source *source, const char *path, int fd,
+                    const drep_dsinfo *info, struct source *out)
+{
+    struct raw raw = {.file = path,
+                      .type = info->type,
+                      .rank = info->rank,
+                      .datarep = source->datarep ? source->datarep : "native",
+                      .offset = source->offset,
+                      .records = source->records,
+                      .column_major = source->column_major};
+
+    memcpy(raw.dims, info->dims, sizeof raw.dims);
+    if (info->rank > 0 && info->maxdims[0] == DREP_UNLIMITED && info->dims[0] == 0)
+        raw.dims[0] = -1;
+    return source_raw(out, &raw, fd);
+}
+
+/* What is wrong with a file is said as it is when it is imported. */
+static int load_from(const struct schema_source *source, const char *path, int fd, drep_file *file,
+                     struct target *t)
+{
+    struct source s;
+    drep_dsinfo info;
+    int status, err = drep_dataset_info(t->dataset, &info);
+
+    if (err)
+        return tool_fail(NULL, t->path, err);
+    status = source->format == SCHEMA_CSV   ? open_table(source, path, fd, file, &info, &s)
+             : source->format == SCHEMA_NPY ? source_npy(&s, path, fd)
+                                            : open_raw(source, path, fd, &info, &s);
+    if (status)
+        return status;
+    status = load_fit(&s, t, false);
+    if (!status)
+        status = load_all(&s, t);
+    if (!status && s.rest)
+        s.rest(&s);
+    source_release(&s);
+    return status;
+}
+
+static int load(void *ctx, const struct schema_source *source, drep_file *file, const char *path,
+                drep_dataset *dataset, char *why)
+{
+    const struct recipe *r = ctx;
+    struct target t = {
+        .name = r->name, .path = path, .dataset = dataset, .range = DREP_RANGE_STRICT};
+    char found[PATH_MAX];
+    int fd, status;
+
+    if (!find_file(r, source->file, found, why))
+        return DREP_ERR_NO_SUCH_FILE;
+    fd = open(found, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        snprintf(why, SCHEMA_WHY, "%.100s: %s", source->file, strerror(errno));
+        return DREP_ERR_ACCESS;
+    }
+    status = load_from(source, found, fd, file, &t);
+    close(fd);
+    return status == TOOL_IO      ? DREP_ERR_IO
+           : status == TOOL_USAGE ? DREP_ERR_DIMS
+           : status               ? DREP_ERR_FORMAT
+                                  : 0;
+}
+
+/* Where the schema is, as one path without links. */
+static char *folder_of(const char *name)
+{
+    const char *slash = strcmp(name, "-") == 0 ? NULL : strrchr(name, '/');
+    char *part = slash ? strndup(name, (size_t)(slash - name) + 1) : strdup("."), *full;
+
+    full = part ? realpath(part, NULL) : NULL;
+    free(part);
+    return full;
+}
+
+int recipe_read(struct recipe *r, const char *name)
+{
+    char *text;
+    size_t size;
+    int err, status;
+
+    *r = (struct recipe){.name = strcmp(name, "-") == 0 ? "stdin" : name};
+    status = read_all(name, &text, &size);
+    if (status)
+        return status;
+    err = schema_read(text, size, recipe_say, r, &r->schema);
+    free(text);
+    if (err)
+        return tool_exit_code(err);
+    r->folder = folder_of(name);
+    if (!r->folder) {
+        tool_say(name, NULL, "%s", strerror(errno));
+        recipe_release(r);
+        return TOOL_IO;
+    }
+    schema_loader(r->schema, load, r);
+    return 0;
+}
+
+void recipe_release(struct recipe *r)
+{
+    schema_free(r->schema);
+    free(r->folder);
+    *r = (struct recipe){0};
+}
+
+int recipe_datarep(const char *name, char *datarep, size_t size)
+{
+    struct recipe recipe;
+    const char *own = NULL;
+    int err, status = recipe_read(&recipe, name);
+
+    if (status)
+        return status;
+    err = schema_declare(recipe.schema, &own, recipe_say, &recipe);
+    snprintf(datarep, size, "%s", own ? own : "internal");
+    recipe_release(&recipe);
+    return err ? tool_exit_code(err) : 0;
+}
+#else
+int recipe_datarep(const char *name, char *datarep, size_t size)
+{
+    (void)datarep, (void)size;
+    tool_say(name, NULL, "built without libyaml, so without schemas");
+    return TOOL_CORRUPT;
+}
+#endif

@@ -1,0 +1,56 @@
+/* source.h - arrays and tables in files of other kinds, to be read into datasets.
+ *
+ * A source is one array: its datatype, its shape, and boxes of elements on demand.  What is
+ * wrong with a file is said by whoever finds it, with the byte, or the line and column;
+ * functions give an exit code. */
+#ifndef TOOLS_FLAT_SOURCE_H
+#define TOOLS_FLAT_SOURCE_H
+
+#include <datarep.h>
+#include <stdbool.h>
+
+struct source {
+    const char *file;  /* for messages */
+    drep_type *type;   /* of an element as read() gives it */
+    drep_type *stored; /* that a new dataset gets */
+    int rank;
+    int64_t dims[DREP_MAX_RANK];
+    bool column_major; /* read() gives the elements of a box in that order */
+    char *note;        /* kept as attribute `note_name` of a new dataset; NULL: nothing */
+    const char *note_name;
+    /* Reads a box; buf is zeroed.  Together the boxes cover the array, each element once, and
+     * they come in the order of the elements unless column_major. */
+    int (*read)(struct source *s, const int64_t *start, const int64_t *count, void *buf);
+    /* NULL, or says what stands in the file besides the array; true if something does. */
+    bool (*rest)(struct source *s);
+    void (*release)(struct source *s);
+    void *own;
+};
+void source_release(struct source *s);
+
+/* What a user says about a raw file. */
+struct raw {
+    const char *file;
+    const drep_type *type;       /* of an element */
+    int rank;                    /* -1: not said, one dimension */
+    int64_t dims[DREP_MAX_RANK]; /* one may be -1: as many as there are */
+    const char *datarep;         /* how elements lie there */
+    int64_t offset;              /* bytes before the first */
+    const char *records;         /* records.h; NULL: there are none */
+    bool column_major;
+};
+/* fd: the same file, or what came through standard input; the caller's. */
+int source_raw(struct source *out, const struct raw *raw, int fd);
+
+/* A .npy file; the descriptor stays the caller's. */
+int source_npy(struct source *out, const char *file, int fd);
+/* The same of a member of an archive: TOOL_DIFFERS, after saying so, if it holds Python objects,
+ * without which the other members can be read. */
+int source_npy_member(struct source *out, const char *file, int fd);
+
+/* How elements of a dataset of this type lie in a file under a representation, as a filetype
+ * for views: packed, but under "native..." as that machine's compiler puts them.  *size is
+ * from one to the next.  A DREP_ERR_... code. */
+int raw_filetype(const drep_type *type, const char *datarep, drep_type **out, int64_t *size);
+
+#endif

@@ -1,0 +1,210 @@
+/* verify.c - reads an exported array back through the reader that import has.
+ *
+ * The reader knows the file only by its bytes, and gives elements in the datatype that the file
+ * says; so numbers are compared by what they are worth, whatever their width.  What a format has
+ * no elements of the same kind for (a wide character, in NumPy a text) is not compared. */
+#include "tools/flat/outlet.h"
+#include "tools/host/tool.h"
+#include "tools/walk/verify.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pair {
+    const struct outlet *outlet;
+    const char *path;
+    drep_dataset *dataset;
+    const struct slice *slice;
+    struct source *source;
+    struct verify verify;
+    drep_type *ours, *theirs; /* that elements are compared in */
+    struct blocks blocks;
+    char *own, *read, *shown; /* a block: ours; as the source gives it; and in `theirs` */
+};
+
+static int failed(const struct pair *p, int err)
+{
+    return tool_fail(p->outlet->name, p->path, err);
+}
+
+/* The place in the source of the block, without the dimensions that one index has taken away. */
+static int source_box(const struct pair *p, int64_t *start, int64_t *count)
+{
+    int d, k = 0;
+
+    for (d = 0; d < p->slice->rank; d++) {
+        if (p->slice->single[d])
+            continue;
+        start[k] = p->blocks.at[d];
+        count[k++] = p->blocks.count[d];
+    }
+    return k;
+}
+
+/* Where element number n of the box lies: in a file of columns the first index runs fastest. */
+static int64_t place_of(const struct pair *p, int rank, const int64_t *count, int64_t n)
+{
+    int64_t index[DREP_MAX_RANK], at = 0;
+    int d;
+
+    if (!p->source->column_major)
+        return n;
+    for (d = rank - 1; d >= 0; d--) {
+        index[d] = n % count[d];
+        n /= count[d];
+    }
+    for (d = rank - 1; d >= 0; d--)
+        at = at * count[d] + index[d];
+    return at;
+}
+
+static int differs(const struct pair *p, int rank, const int64_t *start, const int64_t *count,
+                   int64_t n, const struct gap *gap)
+{
+    char where[24 * DREP_MAX_RANK + 1] = "", text[600];
+    int64_t index[DREP_MAX_RANK];
+    size_t len = 0;
+    int d;
+
+    for (d = rank - 1; d >= 0; d--) {
+        index[d] = start[d] + n % count[d];
+        n /= count[d];
+    }
+    for (d = 0; d < rank; d++)
+        len += (size_t)snprintf(where + len, sizeof where - len, "%s%" PRId64 "%s", d ? "," : "[",
+                                index[d], d == rank - 1 ? "]" : "");
+    verify_text(&p->verify, gap, text, sizeof text);
+    tool_say(p->outlet->x->dst, p->path, "%s%s", where, *where || *text != ':' ? text : text + 2);
+    return TOOL_CORRUPT;
+}
+
+static int compare_block(struct pair *p)
+{
+    struct comparison how = p->verify.how;
+    int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], n, len = p->blocks.len;
+    int rank = source_box(p, start, count), status;
+    const char *a, *b, *theirs = p->shown ? p->shown : p->read;
+    struct gap gap;
+
+    memset(p->read, 0, (size_t)(len * drep_type_extent(p->source->type)));
+    status = p->source->read(p->source, start, count, p->read);
+    if (status)
+        return status;
+    if (p->shown) {
+        int err = drep_convert(p->theirs, p->shown, p->source->type, p->read, len, NULL);
+
+        if (err)
+            return failed(p, err);
+    }
+    how.exact = drep_type_equal(p->ours, p->theirs);
+    how.a = how.b = &p->verify.printer;
+    /* Equal bytes are equal elements. */
+    if (drep_type_equal(p->ours, p->theirs) && !p->source->column_major &&
+        memcmp(p->own, theirs, (size_t)(len * drep_type_extent(p->ours))) == 0)
+        len = 0;
+    for (n = 0; n < len && !status; n++) {
+        a = p->own + n * drep_type_extent(p->ours);
+        b = theirs + place_of(p, rank, count, n) * drep_type_extent(p->theirs);
+        if (compare_element(&how, p->ours, a, p->theirs, b, &gap))
+            status = differs(p, rank, start, count, n, &gap);
+    }
+    if (p->shown && drep_type_variable(p->theirs))
+        drep_vlen_free(p->theirs, p->blocks.len, p->shown);
+    return status;
+}
+
+static int compare_blocks(struct pair *p)
+{
+    drep_xfer xfer = {.range = p->outlet->x->range};
+    int64_t len;
+    int status = 0, err;
+
+    while (!status && blocks_next(&p->blocks)) {
+        len = p->blocks.len;
+        p->blocks.xfer = &xfer;
+        err = blocks_read(&p->blocks, p->dataset, p->ours, p->own);
+        p->blocks.xfer = NULL;
+        if (err)
+            return failed(p, err);
+        status = compare_block(p);
+        if (drep_type_variable(p->ours))
+            drep_vlen_free(p->ours, len, p->own);
+        if (drep_type_variable(p->source->type))
+            drep_vlen_free(p->source->type, len, p->read);
+        if (!status)
+            status = outlet_advance((uint64_t)len);
+    }
+    return status;
+}
+
+static int settle_types(struct pair *p, const drep_dsinfo *info, bool raw)
+{
+    int err = verify_init(&p->verify, p->outlet->file);
+
+    if (!err && raw) {
+        p->ours = drep_type_ref(info->type);
+        p->theirs = drep_type_ref(p->source->type);
+    } else if (!err) {
+        err = print_type(&p->verify.printer, info->type, true, &p->ours);
+        if (!err)
+            err = print_type(&p->verify.printer, p->source->type, false, &p->theirs);
+    }
+    return err;
+}
+
+static int make_room(struct pair *p, const drep_dsinfo *info)
+{
+    size_t most;
+    int64_t extent = drep_type_extent(p->ours), other = drep_type_extent(p->source->type);
+
+    blocks_init(&p->blocks, p->slice, info, extent > other ? extent : other,
+                drep_type_variable(p->ours) || drep_type_variable(p->theirs));
+    most = (size_t)p->blocks.most + 1;
+    p->own = calloc(most, (size_t)extent + 1);
+    p->read = calloc(most, (size_t)other + 1);
+    if (!drep_type_equal(p->theirs, p->source->type))
+        p->shown = calloc(most, (size_t)drep_type_extent(p->theirs) + 1);
+    return p->own && p->read && (p->shown || drep_type_equal(p->theirs, p->source->type))
+               ? 0
+               : tool_no_memory();
+}
+
+static bool same_shape(const struct pair *p)
+{
+    int64_t dims[DREP_MAX_RANK];
+    int rank = slice_shape(p->slice, dims);
+
+    return rank == p->source->rank &&
+           memcmp(dims, p->source->dims, (size_t)rank * sizeof *dims) == 0;
+}
+
+int flat_verify(const struct outlet *outlet, const char *path, drep_dataset *dataset,
+                const drep_dsinfo *info, const struct slice *slice, struct source *source, bool raw)
+{
+    struct pair p = {
+        .outlet = outlet, .path = path, .dataset = dataset, .slice = slice, .source = source};
+    struct comparison how;
+    int status = 0, err = settle_types(&p, info, raw);
+
+    how = p.verify.how;
+    how.a = how.b = &p.verify.printer;
+    if (err) {
+        status = failed(&p, err);
+    } else if (!same_shape(&p)) {
+        tool_say(outlet->x->dst, path, "its shape is read back as another");
+        status = TOOL_CORRUPT;
+    } else if (compare_alike(&how, p.ours, p.theirs)) {
+        status = make_room(&p, info);
+        if (!status)
+            status = compare_blocks(&p);
+    } else if (outlet->x->verbose) {
+        tool_say(outlet->x->dst, path, "not read back: its elements are of another kind there");
+    }
+    free(p.own);
+    free(p.read);
+    free(p.shown);
+    drep_type_free(p.ours);
+    drep_type_free(p.theirs);
+    verify_release(&p.verify);
+    return status;
+}

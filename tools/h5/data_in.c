@@ -1,0 +1,610 @@
+/* data_in.c - the elements of an HDF5 dataset go into a container's.
+ *
+ * Memory holds one block, however large the dataset is: some chunks, or 4 MiB; of strings
+ * and sequences as much as may be read at once, else fewer elements. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/h5/parts.h"
+
+/* Some of a block may be there: other sources, other raw files.  A large dataset of which
+ * nothing is must not take a call for each element. */
+#define HALVED_MAX 2000
+
+/* What the loop over a dataset's blocks holds. */
+struct filler {
+    struct job *j;
+    const struct object *o;
+    const struct source *s;
+    drep_dataset *ds;
+    int64_t dims[DREP_MAX_RANK];
+    int64_t step[DREP_MAX_RANK]; /* of a block */
+    void *h, *d;                 /* one block in either memory */
+    hid_t dxpl;
+    struct arena arena;
+    int64_t unread; /* elements that HDF5 could not give */
+    int halved;     /* blocks without chunks that it could not give, tried again in parts */
+    void *none;     /* a fill value: blocks of nothing else are not stored; NULL: all are */
+    struct nulls nulls;
+    struct origins origins;
+    drep_report lost;
+
+    /* Chunks that we decode ourselves. */
+    struct decoding *decoding; /* NULL: HDF5 does */
+    struct stored *stored;
+    size_t nstored, stored_room;
+    uint8_t *chunk; /* one decoded chunk a thread */
+    size_t chunk_size;
+    const struct box *block;
+};
+
+static void add_report(drep_report *sum, const drep_report *r)
+{
+    sum->overflow += r->overflow;
+    sum->inexact += r->inexact;
+    sum->nan_lost += r->nan_lost;
+}
+
+/* ------------------------------------------------------------- through HDF5 */
+
+/* Whether the elements say no more than what is not stored does. */
+static int is_none(const struct filler *f, const struct box *b, const void *d)
+{
+    size_t size = f->s->map.dsize, all = (size_t)box_elements(b) * size;
+    const uint8_t *bytes = d;
+
+    return f->none && memcmp(bytes, f->none, size) == 0 &&
+           memcmp(bytes, bytes + size, all - size) == 0;
+}
+
+/* Writes the elements of a box, which lie at d one behind the other. */
+static int write_box(struct filler *f, const struct box *b, const void *d)
+{
+    struct job *j = f->j;
+    drep_report report = {0};
+    drep_xfer xfer = {.range = j->o->range, .threads = j->o->threads, .report = &report};
+    drep_selection *sel = NULL;
+    int err = 0, none = is_none(f, b, d);
+
+    if (b->rank > 0 && !none)
+        err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
+    if (!err && !none)
+        err = drep_write(f->ds, sel, f->s->map.held, d, &xfer);
+    if (err)
+        job_fail_drep(j, err);
+    add_report(&f->lost, &report);
+    drep_selection_free(sel);
+    j->totals.bytes += (uint64_t)box_elements(b) * f->s->map.dsize;
+    job_progress(j, (uint64_t)box_elements(b) * f->s->map.hsize);
+    return err;
+}
+
+static int write_block(struct filler *f, const struct box *b)
+{
+    struct move mv = {.j = f->j, .ref = ref_in, .path = f->o->path};
+    size_t n = (size_t)box_elements(b);
+    int err = 0;
+
+    if (f->d != f->h)
+        err = move_in(&mv, &f->s->map, n, f->h, f->d);
+    nulls_note(&f->nulls, &f->s->map, b, f->dims, n, f->h);
+    if (!err)
+        err = write_box(f, b, f->d);
+    move_release(&mv);
+    return err;
+}
+
+/* 1 if HDF5 gave the block, 0 if it could not. */
+static int read_block(struct filler *f, const struct box *b)
+{
+    const struct source *s = f->s;
+    hid_t mem;
+    int ok;
+
+    if (s->measure && !measure_box(s->measure, b, f->unread == 0))
+        return 0;
+    mem = box_space(b);
+    arena_begin(&f->arena, (size_t)box_elements(b));
+    ok = box_select_hdf5(b, s->space) >= 0 &&
+         H5Dread(s->dset, s->map.mem, mem, s->space, f->dxpl, f->h) >= 0;
+    /* Before HDF5 forgets. */
+    if (!ok && !f->unread)
+        job_fail_hdf5(f->j, "data");
+    H5Sclose(mem);
+    return ok;
+}
+
+static int fill_block(struct filler *f, const struct box *block, int several);
+
+static int fill_halves(struct filler *f, const struct box *block)
+{
+    struct box b;
+    int err = 0;
+
+    box_halves(&b, block);
+    while (!err && box_next(&b))
+        err = fill_block(f, &b, 0);
+    return err;
+}
+
+/* Each chunk of a block alone: one of them may be damaged. */
+static int fill_chunks(struct filler *f, const struct box *block)
+{
+    int64_t chunk[DREP_MAX_RANK];
+    struct box b;
+    int d, err = 0;
+
+    for (d = 0; d < block->rank; d++)
+        chunk[d] = (int64_t)f->s->chunk[d];
+    box_init(&b, block->rank, block->count, chunk);
+    memcpy(b.base, block->start, sizeof b.base);
+    while (!err && box_next(&b))
+        err = fill_block(f, &b, 0);
+    return err;
+}
+
+/* Moves a block through HDF5. */
+static int fill_block(struct filler *f, const struct box *block, int several)
+{
+    int err = job_stopped(f->j);
+
+    if (err)
+        return err;
+    if (read_block(f, block)) {
+        err = write_block(f, block);
+        arena_release(&f->arena);
+        return err;
+    }
+    arena_release(&f->arena);
+    if (f->arena.refused && box_elements(block) > 1)
+        return fill_halves(f, block);
+    if (several && f->s->layout == H5D_CHUNKED)
+        return fill_chunks(f, block);
+    if (f->s->layout != H5D_CHUNKED && box_elements(block) > 1 && f->halved++ < HALVED_MAX)
+        return fill_halves(f, block);
+    f->unread += box_elements(block);
+    job_progress(f->j, (uint64_t)box_elements(block) * f->s->map.hsize);
+    return 0;
+}
+
+/* ------------------------------------------------------ chunks as they are stored */
+
+static int stored_add(struct filler *f, const struct box *b)
+{
+    struct stored *c;
+    struct stored *all = f->stored;
+
+    if (f->nstored == f->stored_room) {
+        size_t room = f->stored_room ? 2 * f->stored_room : 16;
+
+        all = realloc(f->stored, room * sizeof *all);
+        if (!all)
+            return job_no_memory(f->j);
+        memset(all + f->stored_room, 0, (room - f->stored_room) * sizeof *all);
+        f->stored = all;
+        f->stored_room = room;
+    }
+    c = &all[f->nstored++];
+    c->box = *b;
+    c->there = c->good = 0;
+    return 0;
+}
+
+/* Rows of a decoded chunk go to their place in the block. */
+static void place_rows(const struct filler *f, const struct stored *c, const uint8_t *chunk)
+{
+    const struct box *b = f->block;
+    size_t es = f->s->map.dsize, row = (size_t)c->box.count[b->rank - 1] * es;
+    int64_t step[DREP_MAX_RANK];
+    struct box rows;
+    int d;
+
+    for (d = 0; d < b->rank; d++)
+        step[d] = d == b->rank - 1 ? c->box.count[d] : 1;
+    box_init(&rows, b->rank, c->box.count, step);
+    while (box_next(&rows)) {
+        size_t from = 0, to = 0;
+
+        for (d = 0; d < b->rank; d++) {
+            from = from * (size_t)f->s->chunk[d] + (size_t)rows.start[d];
+            to = to * (size_t)b->count[d] + (size_t)(c->box.start[d] - b->start[d] + rows.start[d]);
+        }
+        memcpy((uint8_t *)f->d + to * es, chunk + from * es, row);
+    }
+}
+
+static void decode_one(void *ctx, int thread, size_t i)
+{
+    struct filler *f = ctx;
+    struct stored *c = &f->stored[i];
+    uint8_t *chunk = f->chunk + (size_t)thread * f->chunk_size;
+
+    if (!c->good)
+        return;
+    c->good = decode_chunk(f->decoding, thread, c->bytes, c->size, c->skipped, chunk);
+    if (c->good == DECODE_WHOLE)
+        place_rows(f, c, chunk);
+}
+
+/* A chunk that HDF5 must not read. */
+static int leave_out(struct filler *f, const struct box *b)
+{
+    if (!f->unread)
+        job_fail(f->j, DREP_ERR_UNSUPPORTED, "a chunk holds less than chunks do");
+    f->unread += box_elements(b);
+    job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
+    return 0;
+}
+
+/* The chunks of a block that could be decoded, one by one; HDF5 tries the others. */
+static int write_each(struct filler *f)
+{
+    const struct box *block = f->block;
+    struct box one;
+    size_t i;
+    int err = 0;
+
+    for (i = 0; !err && i < f->nstored; i++) {
+        struct stored *c = &f->stored[i];
+
+        if (!c->there) {
+            job_progress(f->j, (uint64_t)box_elements(&c->box) * f->s->map.hsize);
+            continue;
+        }
+        one = c->box;
+        f->block = &one;
+        if (c->good == DECODE_SHORT) {
+            err = leave_out(f, &one);
+        } else if (c->good && decode_chunk(f->decoding, 0, c->bytes, c->size, c->skipped,
+                                           f->chunk) == DECODE_WHOLE) {
+            place_rows(f, c, f->chunk);
+            err = write_box(f, &one, f->d);
+        } else {
+            err = fill_block(f, &one, 0);
+        }
+    }
+    f->block = block;
+    return err;
+}
+
+static int fill_stored_block(struct filler *f, const struct box *block)
+{
+    int64_t chunk[DREP_MAX_RANK];
+    struct box b;
+    size_t i, good = 0;
+    int d, err = job_stopped(f->j);
+
+    f->nstored = 0;
+    f->block = block;
+    for (d = 0; d < block->rank; d++)
+        chunk[d] = (int64_t)f->s->chunk[d];
+    box_init(&b, block->rank, block->count, chunk);
+    memcpy(b.base, block->start, sizeof b.base);
+    while (!err && box_next(&b)) {
+        err = stored_add(f, &b);
+        if (!err)
+            err = stored_read(f->j, f->s->dset, f->chunk_size, &f->stored[f->nstored - 1]);
+    }
+    if (err)
+        return err;
+    threads_run(f->j->threads, f->nstored, decode_one, f);
+    for (i = 0; i < f->nstored; i++)
+        good += f->stored[i].good == DECODE_WHOLE;
+    return good == f->nstored ? write_box(f, block, f->d) : write_each(f);
+}
+
+/* ------------------------------------------------------------------- the loops */
+
+/* All blocks of a region of the dataset. */
+static int fill_region(struct filler *f, const struct box *region)
+{
+    struct box b;
+    int d, err = 0;
+
+    box_init(&b, region->rank, region->count, f->step);
+    for (d = 0; d < region->rank; d++)
+        b.base[d] = region->start[d];
+    while (!err && box_next(&b))
+        err = f->decoding ? fill_stored_block(f, &b) : fill_block(f, &b, 1);
+    return err;
+}
+
+/* The stored chunks only.  HDF5 finds the k-th by counting, so a well-filled grid is
+ * asked by coordinate instead. */
+static int fill_sparse(struct filler *f, hsize_t stored, double cells)
+{
+    const struct source *s = f->s;
+    int64_t dims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
+    hsize_t i, at[H5S_MAX_RANK], size;
+    unsigned mask;
+    haddr_t address;
+    struct box b;
+    int d, err = 0, by_index = (double)stored * (double)stored < cells;
+
+    for (d = 0; d < s->rank; d++) {
+        dims[d] = (int64_t)s->dims[d];
+        chunk[d] = (int64_t)s->chunk[d];
+    }
+    box_init(&b, s->rank, dims, chunk);
+    for (i = 0; !err && (by_index ? i < stored : box_next(&b)); i++) {
+        if (by_index) {
+            if (H5Dget_chunk_info(s->dset, s->space, i, at, &mask, &address, &size) < 0)
+                return job_fail_hdf5(f->j, "chunks");
+            for (d = 0; d < s->rank; d++) {
+                b.start[d] = (int64_t)at[d];
+                b.count[d] = dims[d] - b.start[d] < chunk[d] ? dims[d] - b.start[d] : chunk[d];
+                if (b.count[d] <= 0)
+                    return job_fail(f->j, DREP_ERR_UNSUPPORTED, "a chunk outside the dataset");
+            }
+        } else {
+            for (d = 0; d < s->rank; d++)
+                at[d] = (hsize_t)b.start[d];
+            if (H5Dget_chunk_info_by_coord(s->dset, at, &mask, &address, &size) < 0)
+                return job_fail_hdf5(f->j, "chunks");
+            if (address == HADDR_UNDEF)
+                continue;
+        }
+        err = fill_region(f, &b);
+    }
+    return err;
+}
+
+/* Leaves out the rows of a contiguous dataset that lie behind the end of the file: a damaged
+ * one can have any number of them. */
+static void cut_rows(struct filler *f, int64_t *dims)
+{
+    const struct source *s = f->s;
+    haddr_t begin = H5Dget_offset(s->dset);
+    hsize_t end, all = H5Dget_storage_size(s->dset), row;
+    int64_t rows, left = 1;
+    int d;
+
+    if (s->layout != H5D_CONTIGUOUS || s->rank == 0 || begin == HADDR_UNDEF ||
+        H5Pget_external_count(s->dcpl) > 0 || H5Fget_filesize(f->j->h, &end) < 0)
+        return;
+    row = all / (hsize_t)dims[0];
+    if (row == 0 || (begin <= end && all <= end - begin))
+        return;
+    rows = begin < end ? (int64_t)((end - begin) / row) : 0;
+    for (d = 1; d < s->rank; d++)
+        left *= dims[d];
+    f->unread += (dims[0] - rows) * left;
+    dims[0] = rows;
+    job_fail(f->j, DREP_ERR_UNSUPPORTED, "they lie behind the end of the file");
+}
+
+/* Blocks follow our chunks; where HDF5's are larger, one of those after the other. */
+static int fill_dataset(struct filler *f)
+{
+    const struct source *s = f->s;
+    int64_t dims[DREP_MAX_RANK], outer[DREP_MAX_RANK];
+    hsize_t stored = 0;
+    double cells = 1;
+    struct box b;
+    int d, err = 0;
+
+    for (d = 0; d < s->rank; d++) {
+        int64_t chunk = s->layout == H5D_CHUNKED ? (int64_t)s->chunk[d] : 1;
+
+        dims[d] = (int64_t)s->dims[d];
+        outer[d] = f->step[d] > chunk ? f->step[d] : chunk;
+        cells *= chunk ? (double)((dims[d] - 1) / chunk + 1) : 1;
+    }
+    if (s->layout == H5D_CHUNKED && H5Dget_num_chunks(s->dset, s->space, &stored) >= 0 &&
+        (double)stored < cells)
+        return fill_sparse(f, stored, cells);
+    cut_rows(f, dims);
+    box_init(&b, s->rank, dims, outer);
+    while (!err && box_next(&b))
+        err = fill_region(f, &b);
+    return err;
+}
+
+/* ------------------------------------------------------------------ what there is */
+
+static int has_data(const struct source *s)
+{
+    int external = H5Pget_external_count(s->dcpl) > 0;
+
+    if (s->rank < 0 || H5Sget_simple_extent_npoints(s->space) == 0)
+        return 0;
+    return external || s->layout == H5D_VIRTUAL || H5Dget_storage_size(s->dset) > 0;
+}
+
+/* Elements that are not there, of a virtual dataset or one in raw files. */
+static void say_absent(struct filler *f)
+{
+    int virtual = f->s->layout == H5D_VIRTUAL;
+    size_t i;
+
+    for (i = 0; i < f->origins.n; i++) {
+        const struct absent *a = &f->origins.absent[i];
+
+        if (a->elements)
+            job_say(f->j, HDF5_LOST, "values", f->o->path,
+                    "%lld elements could not be read and hold %s: %s%s", (long long)a->elements,
+                    virtual ? "the fill value" : "zeros", virtual ? "virtual source: " : "",
+                    a->why);
+        else
+            job_say(f->j, HDF5_LOST, "values", f->o->path,
+                    "elements of a virtual source are not there, and how many is not known: %s",
+                    a->why);
+    }
+}
+
+static void say_lost(struct filler *f)
+{
+    /* A raw file that is not there is the reason, whatever HDF5 says. */
+    int raw = f->s->layout != H5D_VIRTUAL && f->origins.n > 0;
+
+    if (f->unread)
+        job_say(f->j, HDF5_LOST, "values", f->o->path,
+                "%lld elements could not be read and hold the fill value: %s", (long long)f->unread,
+                raw ? f->origins.absent[0].why : f->j->why);
+    if (!f->unread || !raw)
+        say_absent(f);
+    if (f->lost.overflow || f->lost.inexact || f->lost.nan_lost)
+        job_say(f->j, HDF5_LOST, "values", f->o->path,
+                "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
+                (long long)f->lost.overflow, (long long)f->lost.inexact,
+                (long long)f->lost.nan_lost);
+}
+
+/* ------------------------------------------------------------------- one dataset */
+
+static int same_chunks(const struct source *s, const drep_dsinfo *info)
+{
+    int d;
+
+    if (s->layout != H5D_CHUNKED || info->layout != DREP_CHUNKED || s->rank <= 0)
+        return 0;
+    for (d = 0; d < s->rank; d++)
+        if ((int64_t)s->chunk[d] != info->chunk[d])
+            return 0;
+    return 1;
+}
+
+/* Chunks are decoded here if their elements are and chunks stay as they are. */
+static int decode_here(struct filler *f, const drep_dsinfo *info)
+{
+    const struct source *s = f->s;
+    size_t size = s->map.dsize;
+    int d;
+
+    if (!same_chunks(s, info) || !map_is_copy(s->type, &s->map))
+        return 0;
+    for (d = 0; d < s->rank; d++)
+        if (__builtin_mul_overflow(size, (size_t)s->chunk[d], &size))
+            return 0;
+    if (size == 0 || size > (256 << 20))
+        return 0;
+    if (!f->j->threads)
+        f->j->threads = threads_new(f->j->o->threads);
+    if (!f->j->threads)
+        return job_no_memory(f->j);
+    f->chunk_size = size;
+    f->decoding = decoding_new(s->dcpl, s->map.dsize, size, threads_size(f->j->threads));
+    if (!f->decoding)
+        return 0;
+    f->chunk = malloc(size * (size_t)threads_size(f->j->threads));
+    return f->chunk ? 0 : job_no_memory(f->j);
+}
+
+/* Elements of a block, and the shape of it. */
+static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *elements)
+{
+    const struct source *s = f->s;
+    size_t size = s->map.hsize > s->map.dsize ? s->map.hsize : s->map.dsize;
+    int64_t n = 1, most = BLOCK_SIZE;
+    int d;
+
+    if (s->map.variable)
+        most = BLOCK_SIZE / 4;
+    else if (f->decoding && (int64_t)f->chunk_size * 4 * threads_size(f->j->threads) > most)
+        most = (int64_t)f->chunk_size * 2 * threads_size(f->j->threads);
+    most = size ? most / (int64_t)size : most;
+    for (d = 0; d < s->rank; d++) {
+        f->dims[d] = (int64_t)s->dims[d];
+        f->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
+        if (__builtin_mul_overflow(n, f->step[d], &n))
+            return job_no_memory(f->j);
+    }
+    box_grow(s->rank, f->dims, most, f->step);
+    *elements = n > most ? n : most;
+    return size && (uint64_t)*elements > SIZE_MAX / size ? job_no_memory(f->j) : 0;
+}
+
+/* A small file can say that a virtual dataset, or one in raw files, is of any size: what is
+ * not there takes no space here either. */
+static int find_none(struct filler *f, const drep_dsinfo *info)
+{
+    const struct source *s = f->s;
+    int err;
+
+    if (s->map.kind != MAP_FLAT || s->map.dsize == 0 || info->fill == DREP_FILL_NONE ||
+        (s->layout != H5D_VIRTUAL && H5Pget_external_count(s->dcpl) <= 0))
+        return 0;
+    f->none = malloc(s->map.dsize);
+    if (!f->none)
+        return job_no_memory(f->j);
+    err = drep_dataset_fill(f->ds, s->map.held, f->none);
+    return err ? job_fail_drep(f->j, err) : 0;
+}
+
+static int fill(struct filler *f, const drep_dsinfo *info)
+{
+    const struct map *m = &f->s->map;
+    int64_t n = 1;
+    int err = decode_here(f, info);
+
+    if (!err)
+        err = find_none(f, info);
+    if (!err)
+        err = block_shape(f, info, &n);
+    if (err)
+        return err;
+    f->dxpl = arena_transfer(&f->arena);
+    f->h = malloc((size_t)n * m->hsize + 1);
+    f->d = m->kind == MAP_FLAT ? f->h : calloc((size_t)n + 1, m->dsize);
+    err = f->h && f->d ? fill_dataset(f) : job_no_memory(f->j);
+    if (f->d != f->h)
+        free(f->d);
+    free(f->h);
+    H5Pclose(f->dxpl);
+    return err;
+}
+
+static void filler_release(struct filler *f)
+{
+    size_t i;
+
+    nulls_release(&f->nulls);
+    origins_release(&f->origins);
+    for (i = 0; i < f->stored_room; i++)
+        free(f->stored[i].bytes);
+    free(f->stored);
+    free(f->chunk);
+    free(f->none);
+    decoding_free(f->decoding);
+    drep_dataset_close(f->ds);
+}
+
+/* Whether the bytes in the container are those of HDF5: its datatype is the one that
+ * export would make. */
+static int is_copy(struct job *j, const struct source *s)
+{
+    hid_t own = made_type(j, s->map.type, &s->notes, 0);
+    int same = own > 0 && H5Tequal(own, s->type) > 0 && map_is_copy(s->type, &s->map);
+
+    if (own > 0)
+        H5Tclose(own);
+    return same;
+}
+
+int import_data(struct job *j, const struct object *o, struct source *s, struct remarks *r)
+{
+    struct filler f = {.j = j, .o = o, .s = s};
+    drep_dsinfo info;
+    int err;
+
+    if (j->lean)
+        return 0;
+    /* Also of one without elements: it may have none for want of its sources. */
+    err = s->layout == H5D_VIRTUAL || has_data(s) ? origins_trace(j, s, &f.origins) : 0;
+    if (err || !has_data(s)) {
+        say_absent(&f);
+        origins_release(&f.origins);
+        return job_skip(j, err, "values", o->path, "its elements are not read");
+    }
+    err = drep_dataset_open(j->d, o->path, &f.ds);
+    if (!err)
+        err = drep_dataset_info(f.ds, &info);
+    err = err ? job_fail_drep(j, err) : fill(&f, &info);
+    if (!err) {
+        say_lost(&f);
+        err = nulls_remark(j, &f.nulls, NULL, o->path, r);
+        j->totals.copied += is_copy(j, s);
+    }
+    filler_release(&f);
+    return err;
+}

@@ -1,0 +1,359 @@
+/* data_out.c - the elements of a container's dataset go into an HDF5 one, or are compared
+ * with what is in it.
+ *
+ * They are read as HDF5's file has them, so that HDF5 converts nothing, in blocks that
+ * bound memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/h5/parts.h"
+
+struct emptier {
+    struct job *j;
+    const struct object *o;
+    const struct drain *s;
+    hid_t dset, space;
+    int sparse; /* chunks that hold nothing but the fill value are left out */
+    struct nulls nulls;
+    void *d, *h;                 /* one block in either memory */
+    uint8_t *fill;               /* one element */
+    int64_t step[DREP_MAX_RANK]; /* of a block */
+    struct arena arena;          /* reading back */
+    hid_t dxpl;
+    int err; /* of one chunk */
+    drep_report lost;
+};
+
+/* Bytes equal to the fill value's need not be stored. */
+static int is_fill(const struct emptier *e, int64_t n)
+{
+    size_t size = e->s->map.dsize;
+    const uint8_t *p = e->d;
+
+    if (!e->sparse || memcmp(p, e->fill, size) != 0)
+        return 0;
+    /* The same as itself one element on: all are as the first. */
+    return memcmp(p, p + size, (size_t)(n - 1) * size) == 0;
+}
+
+static int write_block(struct emptier *e, const struct box *b, int64_t n)
+{
+    struct job *j = e->j;
+    struct move mv = {.j = j, .ref = ref_out, .path = e->o->path};
+    hid_t mem;
+    int err = e->h != e->d ? move_out(&mv, &e->s->map, (size_t)n, e->d, e->h) : 0;
+
+    if (!err)
+        nulls_apply(&e->nulls, &e->s->map, b, e->s->info.dims, (size_t)n, e->h);
+    if (!err) {
+        mem = box_space(b);
+        if (box_select_hdf5(b, e->space) < 0 ||
+            H5Dwrite(e->dset, e->s->map.mem, mem, e->space, H5P_DEFAULT, e->h) < 0) {
+            job_fail_hdf5(j, e->o->path);
+            err = DREP_ERR_IO;
+        }
+        H5Sclose(mem);
+    }
+    move_release(&mv);
+    return err;
+}
+
+/* The elements of a dataset, for messages. */
+static struct verified place_of(const struct emptier *e, const struct box *b)
+{
+    return (struct verified){.path = e->o->path,
+                             .what = "",
+                             .name = "",
+                             .rank = b ? b->rank : 0,
+                             .start = b ? b->start : NULL,
+                             .count = b ? b->count : NULL};
+}
+
+/* Reads the elements of a block as HDF5 has them in its file. */
+static int read_ours(struct emptier *e, const struct box *b)
+{
+    drep_report report = {0};
+    drep_xfer xfer = {.range = e->j->o->range, .threads = e->j->o->threads, .report = &report};
+    drep_selection *sel = NULL;
+    int err = 0;
+
+    if (b->rank)
+        err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
+    if (!err)
+        err = drep_read(e->s->ds, sel, e->s->map.held, e->d, &xfer);
+    drep_selection_free(sel);
+    e->lost.overflow += report.overflow;
+    e->lost.inexact += report.inexact;
+    e->lost.nan_lost += report.nan_lost;
+    return err ? job_fail_drep(e->j, err) : 0;
+}
+
+/* 1 if HDF5 gave the block, 0 if it could not. */
+static int read_theirs(struct emptier *e, const struct box *b)
+{
+    hid_t mem = box_space(b);
+    int ok;
+
+    arena_begin(&e->arena, (size_t)box_elements(b));
+    ok = box_select_hdf5(b, e->space) >= 0 &&
+         H5Dread(e->dset, e->s->map.mem, mem, e->space, e->dxpl, e->h) >= 0;
+    if (!ok)
+        job_fail_hdf5(e->j, "data");
+    H5Sclose(mem);
+    return ok;
+}
+
+/* Reads the block back and compares it: in halves if it holds too much at once. */
+static int check_block(struct emptier *e, const struct box *b)
+{
+    struct verified at = place_of(e, b);
+    int64_t n = box_elements(b);
+    struct box half;
+    int err = job_stopped(e->j), there = !err && read_theirs(e, b);
+
+    if (!err && !there && e->arena.refused && n > 1) {
+        arena_release(&e->arena);
+        box_halves(&half, b);
+        while (!err && box_next(&half))
+            err = check_block(e, &half);
+        return err;
+    }
+    if (!err && !there)
+        err = verify_failed(e->j, &at, "it is not read back");
+    if (!err)
+        err = read_ours(e, b);
+    if (!err) {
+        err = verify_elements(e->j, &at, &e->s->map, (size_t)n, e->d, e->h);
+        if (drep_type_variable(e->s->map.held))
+            drep_vlen_free(e->s->map.held, n, e->d);
+    }
+    arena_release(&e->arena);
+    job_progress(e->j, (uint64_t)n * e->s->map.hsize);
+    return err;
+}
+
+static int export_block(struct emptier *e, const struct box *b)
+{
+    int64_t n = box_elements(b);
+    int err = job_stopped(e->j);
+
+    if (!err)
+        err = read_ours(e, b);
+    if (err)
+        return err;
+    if (!is_fill(e, n))
+        err = write_block(e, b, n);
+    if (drep_type_variable(e->s->map.held))
+        drep_vlen_free(e->s->map.held, n, e->d);
+    e->j->totals.bytes += (uint64_t)n * e->s->map.dsize;
+    job_progress(e->j, (uint64_t)n * e->s->map.hsize);
+    return err;
+}
+
+/* The blocks of a part of the dataset. */
+static int export_region(struct emptier *e, const int64_t *start, const int64_t *dims)
+{
+    struct box b;
+    int err = 0;
+
+    box_init(&b, e->s->info.rank, dims, e->step);
+    memcpy(b.base, start, (size_t)e->s->info.rank * sizeof *start);
+    while (!err && box_next(&b))
+        err = e->j->back ? check_block(e, &b) : export_block(e, &b);
+    return err;
+}
+
+static int export_chunk(const int64_t *start, void *ctx)
+{
+    struct emptier *e = ctx;
+    int64_t dims[DREP_MAX_RANK];
+    int d;
+
+    for (d = 0; d < e->s->info.rank; d++) {
+        if (start[d] >= e->s->info.dims[d])
+            return 0;
+        dims[d] = e->s->info.dims[d] - start[d];
+        if (dims[d] > e->s->info.chunk[d])
+            dims[d] = e->s->info.chunk[d];
+    }
+    e->err = export_region(e, start, dims);
+    return e->err;
+}
+
+/* Chunk by chunk where many are not stored, else in larger blocks. */
+static int export_all_blocks(struct emptier *e)
+{
+    static const int64_t origin[DREP_MAX_RANK];
+    const drep_dsinfo *info = &e->s->info;
+    double cells = 1;
+    int d, err;
+
+    for (d = 0; d < info->rank && info->layout == DREP_CHUNKED; d++)
+        cells *= (double)((info->dims[d] - 1) / info->chunk[d] + 1);
+    if (info->layout != DREP_CHUNKED || (double)info->chunks >= cells)
+        return export_region(e, origin, info->dims);
+    err = drep_dataset_chunks(e->s->ds, export_chunk, e);
+    return err && !e->err ? job_fail_drep(e->j, err) : err;
+}
+
+/* No memory for a chunk.  Where the library would not decode it either, that limit is the reason:
+ * it is what all exports say of such a chunk. */
+static int no_memory_for_chunk(const struct emptier *e)
+{
+    const drep_dsinfo *info = &e->s->info;
+    int64_t limit, size = info->element_size;
+    drep_info *hints;
+    int d;
+
+    if (info->layout != DREP_CHUNKED || info->nfilters == 0 || drep_get_info(e->j->d, &hints))
+        return job_no_memory(e->j);
+    limit = strtoll(drep_info_get(hints, "drep_limit_chunk"), NULL, 10);
+    drep_info_free(hints);
+    for (d = 0; d < info->rank; d++)
+        if (__builtin_mul_overflow(size, info->chunk[d], &size))
+            size = INT64_MAX;
+    if (size <= limit)
+        return job_no_memory(e->j);
+    return job_fail(e->j, DREP_ERR_LIMIT,
+                    "dataset \"%s\": a filtered chunk of %lld bytes; drep_limit_chunk is %lld",
+                    e->o->path, (long long)size, (long long)limit);
+}
+
+static int export_blocks(struct emptier *e, int64_t most)
+{
+    const drep_dsinfo *info = &e->s->info;
+    int64_t n = 1;
+    int d, err = 0;
+
+    for (d = 0; d < info->rank; d++) {
+        e->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
+        n *= e->step[d];
+    }
+    box_grow(info->rank, info->dims, most, e->step);
+    n = n > most ? n : most;
+    if ((uint64_t)n > SIZE_MAX / (e->s->map.dsize + e->s->map.hsize + 1))
+        return no_memory_for_chunk(e);
+    /* Zeroed, so that gaps between members compare equal. */
+    e->d = calloc((size_t)n + 1, e->s->map.dsize);
+    e->h = e->s->map.kind == MAP_FLAT && !nulls_any(&e->nulls) && !e->j->back
+               ? e->d
+               : calloc((size_t)n + 1, e->s->map.hsize);
+    e->fill = calloc(1, e->s->map.dsize + 1);
+    if (!e->d || !e->h || !e->fill)
+        err = no_memory_for_chunk(e);
+    if (!err && e->sparse && info->fill == DREP_FILL_VALUE)
+        err = drain_fill(e->j, e->s, e->fill);
+    if (!err)
+        err = export_all_blocks(e);
+    free(e->fill);
+    if (e->h != e->d)
+        free(e->h);
+    free(e->d);
+    return err;
+}
+
+static void say_lost(const struct emptier *e)
+{
+    if (e->lost.overflow || e->lost.inexact || e->lost.nan_lost)
+        job_say(e->j, HDF5_LOST, "values", e->o->path,
+                "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
+                (long long)e->lost.overflow, (long long)e->lost.inexact,
+                (long long)e->lost.nan_lost);
+}
+
+/* Whether the bytes in HDF5 are those in the container: its datatype is the one that the
+ * container's makes by itself. */
+static int is_copy(struct job *j, const struct drain *s)
+{
+    hid_t own = made_type(j, s->info.type, NULL, 0);
+    int same = own > 0 && H5Tequal(own, s->file) > 0 && map_is_copy(s->file, &s->map);
+
+    if (own > 0)
+        H5Tclose(own);
+    return same;
+}
+
+static int check_fill(struct emptier *e, hid_t dcpl)
+{
+    const struct drain *s = e->s;
+    struct verified at = place_of(e, NULL);
+    struct move mv = {.j = e->j, .path = e->o->path};
+    hid_t scalar = H5Screate(H5S_SCALAR);
+    void *d = move_alloc(&mv, s->map.dsize), *h = move_alloc(&mv, s->map.hsize);
+    int err = d && h ? drain_fill(e->j, s, d) : DREP_ERR_NOMEM;
+
+    at.what = "fill value";
+    if (!err && H5Pget_fill_value(dcpl, s->map.mem, h) < 0) {
+        err = verify_failed(e->j, &at, "it is not read back");
+    } else if (!err) {
+        err = verify_elements(e->j, &at, &s->map, 1, d, h);
+        if (s->map.variable)
+            H5Dvlen_reclaim(s->map.mem, scalar, H5P_DEFAULT, h);
+    }
+    if (d)
+        drep_vlen_free(s->map.held, 1, d);
+    H5Sclose(scalar);
+    move_release(&mv);
+    return err;
+}
+
+/* Compares what HDF5 says of the dataset before any element. */
+static int check_dataset(struct emptier *e, hid_t dcpl)
+{
+    const struct drain *s = e->s;
+    struct verified at = place_of(e, NULL);
+    hid_t type = H5Dget_type(e->dset);
+    int err = verify_type(e->j, &at, s->file, type);
+
+    at.rank = s->info.rank;
+    if (!err)
+        err = verify_shape(e->j, &at, s->info.dims, e->space);
+    if (!err && s->info.fill == DREP_FILL_VALUE && !has_references(&s->map))
+        err = check_fill(e, dcpl);
+    if (type > 0)
+        H5Tclose(type);
+    return err;
+}
+
+int export_data(struct job *j, const struct object *o)
+{
+    struct emptier e = {.j = j, .o = o};
+    struct drain s;
+    hid_t dcpl;
+    int64_t most;
+    int none, err = drain_open(j, o, &s);
+
+    if (err)
+        return err;
+    none = s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || s.info.stored == 0;
+    if (none && !j->back) {
+        drain_close(&s);
+        return 0;
+    }
+    e.s = &s;
+    e.dset = H5Oopen_by_addr(j->h, (haddr_t)o->made);
+    e.space = H5Dget_space(e.dset);
+    dcpl = H5Dget_create_plist(e.dset);
+    e.dxpl = arena_transfer(&e.arena);
+    if (j->back)
+        err = check_dataset(&e, dcpl);
+    e.sparse = H5Pget_layout(dcpl) == H5D_CHUNKED && s.map.kind == MAP_FLAT && !s.map.variable &&
+               s.info.fill != DREP_FILL_NONE;
+    most =
+        (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
+    if (!err)
+        err = nulls_read(j, &s.remarks, &s.notes, NULL, &e.nulls);
+    if (!err && !none)
+        err = export_blocks(&e, most > 0 ? most : 1);
+    nulls_release(&e.nulls);
+    H5Pclose(e.dxpl);
+    H5Pclose(dcpl);
+    H5Sclose(e.space);
+    H5Dclose(e.dset);
+    if (!err && !j->back) {
+        say_lost(&e);
+        j->totals.copied += is_copy(j, &s);
+    }
+    drain_close(&s);
+    return err;
+}

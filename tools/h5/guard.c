@@ -1,0 +1,372 @@
+/* guard.c - the files that libhdf5 may read during an import.
+ *
+ * An HDF5 file names other files: external links, sources of virtual datasets, raw files.
+ * This file decides which of them may be read (guard_judge) and is a virtual file driver, so
+ * that every file that libhdf5 opens as HDF5 comes through that decision; files opened on the
+ * way inherit the driver.  libhdf5 opens raw files by itself: virtual.c judges them
+ * before it reads. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/h5/parts.h"
+
+/* The driver's registration number, where HDF5 asks for one: of the range for tests. */
+#define GUARD_VALUE 289
+
+/* What a file access list carries, and hands on to the files opened through it. */
+struct guard_info {
+    struct guard *guard;
+};
+
+/* A file that is open through the driver. */
+struct guard_file {
+    H5FD_t base; /* first: HDF5 casts */
+    struct guard *guard;
+    int fd;
+    dev_t device;
+    ino_t inode;
+    haddr_t eoa, eof;
+};
+
+/* ------------------------------------------------------------------ the decision */
+
+static int is_source(const struct guard *g, const struct stat *st)
+{
+    return st->st_dev == g->device && st->st_ino == g->inode;
+}
+
+enum guard_verdict guard_judge(const struct guard *g, const char *name, char *why, size_t size)
+{
+    char real[PATH_MAX];
+    struct stat st;
+
+    if (!realpath(name, real) || stat(real, &st) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) {
+            snprintf(why, size, "%s is not there", name);
+            return GUARD_ABSENT;
+        }
+        snprintf(why, size, "%s: %s", name, strerror(errno));
+        return GUARD_REFUSED;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        snprintf(why, size, "%s is no regular file", real);
+        return GUARD_REFUSED;
+    }
+    if (g->outside || is_source(g, &st) || (*g->dir && strncmp(real, g->dir, strlen(g->dir)) == 0))
+        return GUARD_ALLOWED;
+    snprintf(why, size, "%s lies outside the directory of the file; --outside reads it", real);
+    return GUARD_REFUSED;
+}
+
+/* ------------------------------------------------------------------- the driver */
+
+static struct guard *guard_of(hid_t fapl)
+{
+    const struct guard_info *info = H5Pget_driver_info(fapl);
+
+    return info ? info->guard : NULL;
+}
+
+static void *info_copy(const void *info)
+{
+    struct guard_info *copy = malloc(sizeof *copy);
+
+    if (copy)
+        memcpy(copy, info, sizeof *copy);
+    return copy;
+}
+
+static herr_t info_free(void *info)
+{
+    free(info);
+    return 0;
+}
+
+static void *info_get(H5FD_t *file)
+{
+    struct guard_info info = {((struct guard_file *)file)->guard};
+
+    return info_copy(&info);
+}
+
+/* A descriptor of a file that may be read, or -1.  The name is resolved once and then opened
+ * without following a link; a FIFO put there meanwhile does not block. */
+static int open_allowed(struct guard *g, const char *name)
+{
+    char real[PATH_MAX], why[sizeof g->why];
+    struct stat before, st;
+    enum guard_verdict verdict;
+    int fd;
+
+    if (strcmp(name, g->src) == 0)
+        return fcntl(g->fd, F_DUPFD_CLOEXEC, 3);
+    verdict = guard_judge(g, name, why, sizeof why);
+    /* HDF5 tries several places: a file that is there says more than one that is not. */
+    if (verdict == GUARD_REFUSED || (verdict == GUARD_ABSENT && !*g->why))
+        memcpy(g->why, why, sizeof why);
+    if (verdict != GUARD_ALLOWED || !realpath(name, real) || lstat(real, &before) != 0)
+        return -1;
+    fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == before.st_dev &&
+        st.st_ino == before.st_ino)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static H5FD_t *guard_file_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr)
+{
+    struct guard *g = guard_of(fapl);
+    struct guard_file *f;
+    struct stat st;
+    int fd;
+
+    (void)maxaddr;
+    if (!g || (flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)))
+        return NULL;
+    fd = open_allowed(g, name);
+    if (fd < 0)
+        return NULL;
+    f = calloc(1, sizeof *f);
+    if (!f || fstat(fd, &st) != 0) {
+        free(f);
+        close(fd);
+        return NULL;
+    }
+    f->guard = g;
+    f->fd = fd;
+    f->device = st.st_dev;
+    f->inode = st.st_ino;
+    f->eof = (haddr_t)st.st_size;
+    return &f->base;
+}
+
+static herr_t guard_file_close(H5FD_t *file)
+{
+    struct guard_file *f = (struct guard_file *)file;
+    int status = close(f->fd);
+
+    free(f);
+    return status;
+}
+
+/* One file under two names is one file to HDF5. */
+static int guard_file_cmp(const H5FD_t *a, const H5FD_t *b)
+{
+    const struct guard_file *f = (const struct guard_file *)a, *g = (const struct guard_file *)b;
+
+    if (f->device != g->device)
+        return f->device < g->device ? -1 : 1;
+    return f->inode < g->inode ? -1 : f->inode > g->inode;
+}
+
+static herr_t guard_file_query(const H5FD_t *file, unsigned long *flags)
+{
+    (void)file;
+    *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE;
+    return 0;
+}
+
+static haddr_t guard_file_eoa(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const struct guard_file *)file)->eoa;
+}
+
+static herr_t guard_file_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t eoa)
+{
+    (void)type;
+    ((struct guard_file *)file)->eoa = eoa;
+    return 0;
+}
+
+static haddr_t guard_file_eof(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const struct guard_file *)file)->eof;
+}
+
+/* For header.c, which reads what HDF5 does not check. */
+static herr_t guard_file_handle(H5FD_t *file, hid_t fapl, void **handle)
+{
+    (void)fapl;
+    *handle = &((struct guard_file *)file)->fd;
+    return 0;
+}
+
+/* Elements behind the end of the file are not there, so reading them fails.  Of other blocks
+ * HDF5 reads more than they have at times; that is zeros, as from its own driver. */
+static herr_t guard_file_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t at, size_t size,
+                              void *buffer)
+{
+    const struct guard_file *f = (const struct guard_file *)file;
+    char *to = buffer;
+
+    (void)dxpl;
+    if (at > INT64_MAX || size > INT64_MAX - at)
+        return -1;
+    while (size > 0) {
+        ssize_t n = pread(f->fd, to, size, (off_t)at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || (n == 0 && type == H5FD_MEM_DRAW))
+            return -1;
+        if (n == 0) {
+            memset(to, 0, size);
+            return 0;
+        }
+        to += n;
+        at += (haddr_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static herr_t guard_file_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t at, size_t size,
+                               const void *buffer)
+{
+    (void)file, (void)type, (void)dxpl, (void)at, (void)size, (void)buffer;
+    return -1;
+}
+
+/* As HDF5's own driver: a file that somebody writes cannot be read. */
+static herr_t guard_file_lock(H5FD_t *file, hbool_t writing)
+{
+    int fd = ((struct guard_file *)file)->fd;
+
+    return flock(fd, (writing ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 || errno == ENOSYS ? 0 : -1;
+}
+
+static herr_t guard_file_unlock(H5FD_t *file)
+{
+    return flock(((struct guard_file *)file)->fd, LOCK_UN) == 0 || errno == ENOSYS ? 0 : -1;
+}
+
+static const H5FD_class_t guard_class = {
+#ifdef H5FD_CLASS_VERSION
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)GUARD_VALUE,
+#endif
+    .name = "datarep",
+    .maxaddr = INT64_MAX,
+    .fc_degree = H5F_CLOSE_WEAK,
+    .fapl_size = sizeof(struct guard_info),
+    .fapl_get = info_get,
+    .fapl_copy = info_copy,
+    .fapl_free = info_free,
+    .open = guard_file_open,
+    .close = guard_file_close,
+    .cmp = guard_file_cmp,
+    .query = guard_file_query,
+    .get_eoa = guard_file_eoa,
+    .set_eoa = guard_file_set_eoa,
+    .get_eof = guard_file_eof,
+    .get_handle = guard_file_handle,
+    .read = guard_file_read,
+    .write = guard_file_write,
+    .lock = guard_file_lock,
+    .unlock = guard_file_unlock,
+    .fl_map = H5FD_FLMAP_DICHOTOMY,
+};
+
+/* --------------------------------------------------------------------- plugins */
+
+/* Whether nobody but its owner can put files there: HDF5 runs every shared object that it
+ * finds in a directory of plugins, whichever file asks for a filter. */
+static int is_safe_directory(const char *path)
+{
+    char real[PATH_MAX];
+    struct stat st;
+    char *slash;
+
+    if (*path != '/' || !realpath(path, real) || stat(real, &st) != 0 || (st.st_mode & S_IWOTH))
+        return 0;
+    while ((slash = strrchr(real, '/')) != NULL && slash != real) {
+        *slash = 0;
+        if (stat(real, &st) != 0 || ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX)))
+            return 0;
+    }
+    return 1;
+}
+
+void guard_plugins(void)
+{
+    char path[PATH_MAX];
+    unsigned i = 0, n = 0;
+    ssize_t size;
+
+    while (H5PLsize(&n) >= 0 && i < n) {
+        size = H5PLget(i, path, sizeof path);
+        if (size > 0 && (size_t)size < sizeof path && is_safe_directory(path))
+            i++;
+        else if (H5PLremove(i) < 0)
+            return;
+    }
+}
+
+/* ------------------------------------------------------------------ its life cycle */
+
+/* Where files beside the source lie; nowhere for one that came through a pipe. */
+static void find_directory(struct guard *g, int alone)
+{
+    char *slash;
+
+    *g->dir = 0;
+    if (alone || !realpath(g->src, g->dir))
+        return;
+    slash = strrchr(g->dir, '/');
+    if (slash)
+        slash[1] = 0;
+}
+
+int guard_init(struct job *j, struct guard *g)
+{
+    struct stat st;
+
+    memset(g, 0, sizeof *g);
+    g->src = j->o->src;
+    g->outside = j->o->outside;
+    g->fapl = g->driver = -1;
+    g->fd = open(g->src, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (g->fd < 0 || fstat(g->fd, &st) != 0)
+        return job_fail(j, errno == EACCES ? DREP_ERR_ACCESS : DREP_ERR_NO_SUCH_FILE, "%s: %s",
+                        g->src, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return job_fail(j, DREP_ERR_ACCESS, "%s: not a regular file", g->src);
+    g->device = st.st_dev;
+    g->inode = st.st_ino;
+    find_directory(g, j->o->alone);
+    return 0;
+}
+
+hid_t guard_fapl(struct guard *g)
+{
+    struct guard_info info = {g};
+
+    if (g->fapl > 0)
+        return g->fapl;
+    g->driver = H5FDregister(&guard_class);
+    g->fapl = H5Pcreate(H5P_FILE_ACCESS);
+    if (g->driver < 0 || g->fapl < 0 || H5Pset_driver(g->fapl, g->driver, &info) < 0)
+        return -1;
+    return g->fapl;
+}
+
+void guard_release(struct guard *g)
+{
+    if (g->fapl > 0)
+        H5Pclose(g->fapl);
+    if (g->driver > 0)
+        H5FDunregister(g->driver);
+    if (g->fd >= 0)
+        close(g->fd);
+    g->fd = -1;
+    g->fapl = g->driver = -1;
+}

@@ -1,0 +1,1110 @@
+/* import.c - an HDF5 or netCDF-4 file becomes a container.
+ *
+ * Four walks: find the objects and what is a dimension; find who uses which dimension;
+ * make objects and links in their order; move attributes and data.  References can so
+ * name objects that come later, and memory holds one entry an object and one block. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/h5/parts.h"
+
+#define ATTR_SIZE_MAX (256 << 20)
+#define NAME_SIZE_MAX 1023
+
+static uint64_t address_of(hid_t object)
+{
+    H5O_info_t info;
+
+    return H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ? 0 : (uint64_t)info.addr;
+}
+
+/* ---------------------------------------------------------------------- names */
+
+/* The length of the UTF-8 character at p, 0 if there is none. */
+static size_t utf8_length(const uint8_t *p)
+{
+    size_t i, n = p[0] < 0x80   ? 1
+                  : p[0] < 0xc2 ? 0
+                  : p[0] < 0xe0 ? 2
+                  : p[0] < 0xf0 ? 3
+                  : p[0] < 0xf5 ? 4
+                                : 0;
+
+    for (i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+int is_own_name(const char *name, int attribute)
+{
+    const uint8_t *p = (const uint8_t *)name;
+    size_t n;
+
+    if (!*name || strlen(name) > NAME_SIZE_MAX)
+        return 0;
+    if (attribute ? is_annotation(name)
+                  : strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '/') != NULL)
+        return 0;
+    for (; *p; p += n)
+        if ((n = utf8_length(p)) == 0)
+            return 0;
+    return 1;
+}
+
+/* Of a name that is none: what can be kept of it, and a number that tells it from others
+ * like it. */
+char *own_name(const char *name, int attribute)
+{
+    const uint8_t *p = (const uint8_t *)name;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char *own, *to;
+    size_t n;
+
+    if (is_own_name(name, attribute))
+        return strdup(name);
+    own = malloc(NAME_SIZE_MAX + 1);
+    if (!own)
+        return NULL;
+    for (to = own; *p && to - own < 980; p += n) {
+        n = utf8_length(p);
+        if (n && (attribute || *p != '/')) {
+            memcpy(to, p, n);
+            to += n;
+        } else {
+            n = 1;
+            to += sprintf(to, "%%%02X", *p);
+        }
+    }
+    for (p = (const uint8_t *)name; *p; p++)
+        hash = (hash ^ *p) * UINT64_C(0x100000001b3);
+    sprintf(to, "~%08llx", (unsigned long long)(hash ^ hash >> 32) & 0xffffffff);
+    return own;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+int source_shape(struct job *j, struct source *s)
+{
+    H5S_class_t cls = H5Sget_simple_extent_type(s->space);
+    int d;
+
+    if (cls == H5S_NULL) {
+        s->rank = DREP_NULL_SPACE;
+        return 0;
+    }
+    s->rank = H5Sget_simple_extent_dims(s->space, s->dims, s->maxdims);
+    if (s->rank < 0)
+        return job_fail_hdf5(j, "dataspace");
+    for (d = 0; d < s->rank; d++)
+        if (s->dims[d] > INT64_MAX / 4)
+            return job_fail(j, DREP_ERR_UNSUPPORTED, "a dimension beyond 2^61");
+    return 0;
+}
+
+void source_close(struct source *s)
+{
+    measure_free(s->measure);
+    map_release(&s->map);
+    remarks_release(&s->notes);
+    if (s->dcpl > 0)
+        H5Pclose(s->dcpl);
+    if (s->space > 0)
+        H5Sclose(s->space);
+    if (s->type > 0)
+        H5Tclose(s->type);
+    if (s->dset > 0)
+        H5Dclose(s->dset);
+}
+
+/* Chunks that HDF5's cache would not hold, it decompresses for every part that is read;
+ * and raw files are looked for beside the file.  Only opening by name says such things. */
+static hid_t open_again(struct job *j, const struct object *o, hid_t dset, hid_t dcpl, hid_t type)
+{
+    hsize_t chunk[H5S_MAX_RANK], size = H5Tget_size(type);
+    hid_t dapl = 0, again;
+    char *path;
+    int d, rank;
+
+    if (H5Pget_layout(dcpl) == H5D_CHUNKED) {
+        rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
+        for (d = 0; d < rank; d++)
+            size *= chunk[d];
+        if (size > BLOCK_SIZE / 4) {
+            dapl = H5Pcreate(H5P_DATASET_ACCESS);
+            H5Pset_chunk_cache(dapl, 521, (size_t)size + 1, 1.0);
+        }
+    } else if (H5Pget_external_count(dcpl) > 0) {
+        dapl = H5Pcreate(H5P_DATASET_ACCESS);
+        H5Pset_efile_prefix(dapl, "${ORIGIN}");
+    }
+    if (dapl <= 0)
+        return dset;
+    /* Properties of access hold from the first opening on. */
+    H5Dclose(dset);
+    path = job_source(j, o);
+    again = path ? H5Dopen2(j->h, path, dapl) : -1;
+    free(path);
+    H5Pclose(dapl);
+    return again > 0 ? again : H5Oopen_by_addr(j->h, (haddr_t)o->key);
+}
+
+static int source_begin(struct job *j, const struct object *o, struct source *s)
+{
+    hid_t dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
+
+    memset(s, 0, sizeof *s);
+    s->dset = dset;
+    if (dset <= 0)
+        return 0;
+    s->dcpl = dataset_plist(j, dset);
+    if (s->dcpl <= 0)
+        return DREP_ERR_UNSUPPORTED;
+    s->type = H5Dget_type(dset);
+    if (s->type <= 0)
+        return 0;
+    s->dset = open_again(j, o, dset, s->dcpl, s->type);
+    s->space = s->dset > 0 ? H5Dget_space(s->dset) : -1;
+    return 0;
+}
+
+int source_open(struct job *j, const struct object *o, struct source *out)
+{
+    struct source s;
+    int err = source_begin(j, o, &s);
+
+    if (!err && (s.dset <= 0 || s.type <= 0 || s.space <= 0 || s.dcpl <= 0))
+        err = job_fail_hdf5(j, "dataset");
+    if (!err)
+        err = source_shape(j, &s);
+    if (!err) {
+        s.layout = H5Pget_layout(s.dcpl);
+        if (s.layout == H5D_CHUNKED && H5Pget_chunk(s.dcpl, H5S_MAX_RANK, s.chunk) < 0)
+            err = job_fail_hdf5(j, "chunks");
+    }
+    if (!err)
+        err = map_from_hdf5(j, s.type, NULL, j->o->exact ? ORDER_STORED : ORDER_SILENT, &s.notes,
+                            &s.map);
+    if (!err && s.layout == H5D_CHUNKED && s.rank > 0) {
+        s.measure = measure_new(j, s.dset, s.dcpl, s.rank, s.chunk);
+        err = s.measure ? 0 : job_no_memory(j);
+    }
+    if (err)
+        source_close(&s);
+    else
+        *out = s;
+    return err;
+}
+
+/* ------------------------------------------------------------ walk 1: objects */
+
+struct walk {
+    struct job *j;
+    size_t group;     /* index of the group that is walked */
+    int64_t position; /* links made in it */
+    int err;
+};
+
+static int kind_of(H5O_type_t type)
+{
+    return type == H5O_TYPE_GROUP            ? DREP_OBJ_GROUP
+           : type == H5O_TYPE_DATASET        ? DREP_OBJ_DATASET
+           : type == H5O_TYPE_NAMED_DATATYPE ? DREP_OBJ_TYPE
+                                             : 0;
+}
+
+/* Paths of a member in the destination, and in the source if that is another. */
+static int member_paths(struct job *j, size_t group, const char *name, char **path, char **source)
+{
+    const struct object *g = &j->objects[group];
+    char *own = own_name(name, 0);
+
+    *source = NULL;
+    *path = own ? path_join(g->path, own) : NULL;
+    if (*path && (g->source || strcmp(own, name) != 0)) {
+        *source = path_join(g->source ? g->source : g->path, name);
+        if (!*source) {
+            free(*path);
+            *path = NULL;
+        }
+    }
+    free(own);
+    return *path ? 0 : job_no_memory(j);
+}
+
+static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
+{
+    struct walk *w = ctx;
+    struct job *j = w->j;
+    char *path, *source;
+    H5O_info_t info;
+
+    w->err = job_stopped(j);
+    if (w->err)
+        return -1;
+    if (link->type != H5L_TYPE_HARD)
+        return 0;
+    if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+        return 0; /* named when the link is made */
+    if (job_find(j, (uint64_t)info.addr) || !kind_of(info.type))
+        return 0;
+    w->err = member_paths(j, w->group, name, &path, &source);
+    if (!w->err)
+        w->err = job_add(j, (uint64_t)info.addr, kind_of(info.type), path, source);
+    if (!w->err && info.type == H5O_TYPE_DATASET)
+        w->err = scale_note(j, group, &j->objects[j->n - 1]);
+    return w->err ? -1 : 0;
+}
+
+/* Calls fn for each link of a group: in creation order where HDF5 has kept it. */
+static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
+{
+    struct walk w = {.j = j, .group = i};
+    hid_t group;
+    hid_t gcpl;
+    unsigned order = 0;
+    herr_t status;
+
+    job_at(j, j->objects[i].path);
+    group = H5Oopen_by_addr(j->h, (haddr_t)j->objects[i].key);
+    gcpl = group > 0 ? H5Gget_create_plist(group) : -1;
+    if (gcpl < 0) {
+        job_fail_hdf5(j, "group");
+        job_say(j, HDF5_LOST, "group", j->objects[i].path, "%s", j->why);
+        return 0;
+    }
+    H5Pget_link_creation_order(gcpl, &order);
+    status = H5Literate(group, order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME,
+                        H5_ITER_INC, NULL, fn, &w);
+    if (status < 0 && !w.err) {
+        job_fail_hdf5(j, "group");
+        job_say(j, HDF5_LOST, "group", j->objects[i].path, "%s", j->why);
+    }
+    H5Pclose(gcpl);
+    H5Oclose(group);
+    return w.err;
+}
+
+/* Why there is no group at this path.  The root group is always there. */
+static int no_group(struct job *j, const char *path)
+{
+    hid_t object;
+    H5I_type_t kind;
+
+    if (!j->o->root || strcmp(path, "/") == 0) {
+        job_fail_hdf5(j, "root group");
+        return DREP_ERR_FORMAT;
+    }
+    object = H5Oopen(j->h, path, H5P_DEFAULT);
+    kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+
+    if (object >= 0)
+        H5Oclose(object);
+    if (kind == H5I_DATASET || kind == H5I_DATATYPE)
+        return job_fail(j, DREP_ERR_KIND, "%s is a %s; --root takes a group", path,
+                        kind == H5I_DATASET ? "dataset" : "named datatype");
+    return job_fail(j, DREP_ERR_NOT_FOUND, "%s: no such group", path);
+}
+
+/* A path may lead through an external link; addresses are of one file. */
+static int is_of_source(struct job *j, hid_t group)
+{
+    H5O_info_t root, info;
+
+    return H5Oget_info2(group, &info, H5O_INFO_BASIC) >= 0 &&
+           H5Oget_info2(j->h, &root, H5O_INFO_BASIC) >= 0 && info.fileno == root.fileno;
+}
+
+static int find_objects(struct job *j)
+{
+    const char *root = j->o->root ? j->o->root : "/";
+    hid_t group = H5Gopen2(j->h, root, H5P_DEFAULT);
+    size_t i;
+    int err;
+
+    if (group < 0)
+        return no_group(j, root);
+    if (!is_of_source(j, group)) {
+        H5Gclose(group);
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "%s lies in another file; import that one", root);
+    }
+    err = job_add(j, address_of(group), DREP_OBJ_GROUP, strdup("/"), NULL);
+    H5Gclose(group);
+    for (i = 0; !err && i < j->n; i++)
+        if (j->objects[i].kind == DREP_OBJ_GROUP)
+            err = each_link(j, i, find_link);
+    return err;
+}
+
+/* ------------------------------------------------------------------ references */
+
+/* The object and the selection that a region reference means. */
+static int region_in(struct move *mv, void *h, uint64_t *address, char **text)
+{
+    struct job *j = mv->j;
+    hid_t object = H5Rdereference2(j->h, H5P_DEFAULT, H5R_DATASET_REGION, h);
+    hid_t space = object > 0 ? H5Rget_region(j->h, H5R_DATASET_REGION, h) : -1;
+    int err = space > 0 ? region_print(mv, space, text) : job_fail_hdf5(j, "region reference");
+
+    *address = object > 0 ? address_of(object) : 0;
+    if (space > 0)
+        H5Sclose(space);
+    if (object > 0)
+        H5Oclose(object);
+    return err;
+}
+
+/* A reference to nothing stays one; to something that was not carried becomes one. */
+int ref_in(struct move *mv, int region, void *h, drep_ref *d)
+{
+    struct job *j = mv->j;
+    hdset_reg_ref_t none = {0};
+    uint64_t address = 0;
+    hobj_ref_t own = 0;
+    struct object *o;
+    int err = 0;
+
+    if (region && memcmp(h, none, sizeof none) == 0)
+        return 0;
+    if (region) {
+        err = region_in(mv, h, &address, &d->region);
+    } else {
+        memcpy(&own, h, sizeof own);
+        address = (uint64_t)own;
+    }
+    o = address ? job_find(j, address) : NULL;
+    if (!err && address && (!o || !o->made))
+        err = job_fail(j, DREP_ERR_UNSUPPORTED, "it leads to an object that is not carried");
+    if (err) {
+        memset(d, 0, sizeof *d);
+        job_say(j, HDF5_LOST, "reference", mv->path, "a reference becomes none: %s", j->why);
+        return err == DREP_ERR_NOMEM ? err : 0;
+    }
+    d->object = o ? o->made : 0;
+    return 0;
+}
+
+/* ------------------------------------------------------------ walk 3: making */
+
+static int made(struct job *j, struct object *o)
+{
+    drep_objinfo info;
+    int err = drep_stat(j->d, o->path, &info);
+
+    if (err)
+        return job_fail_drep(j, err);
+    o->made = info.id;
+    return 0;
+}
+
+/* Groups above a dimension that is needed before its own turn. */
+static int make_parents(struct job *j, const char *path)
+{
+    char *parent = strdup(path);
+    char *slash = parent ? strrchr(parent, '/') : NULL;
+    int err = !parent ? job_no_memory(j) : 0;
+
+    if (!err && slash != parent) {
+        *slash = 0;
+        err = drep_group_create(j->d, parent, 1);
+        err = err == DREP_ERR_EXISTS ? 0 : err ? job_fail_drep(j, err) : 0;
+    }
+    free(parent);
+    return err;
+}
+
+/* The dimension object of a scale, made at its first use. */
+static int make_dimension(struct job *j, struct object *o)
+{
+    drep_objinfo info;
+    int err;
+
+    if (drep_stat(j->d, o->dim_path, &info) == 0 && info.kind == DREP_OBJ_DIMENSION)
+        return 0;
+    err = make_parents(j, o->dim_path);
+    if (!err) {
+        err = drep_dimension_create(j->d, o->dim_path, o->length, o->unlimited);
+        if (err)
+            job_fail_drep(j, err);
+    }
+    if (!err)
+        j->totals.dimensions++;
+    if (!err && o->scale == 2)
+        err = made(j, o);
+    return err;
+}
+
+/* The fill value in HDF5's memory becomes one element of the container's datatype. */
+static int convert_fill(struct source *s, void *h, drep_spec *spec, struct move *mv)
+{
+    void *held = move_alloc(mv, s->map.dsize);
+    void *own = move_alloc(mv, (size_t)drep_type_extent(s->map.type));
+    int err = held && own ? move_in(mv, &s->map, 1, h, held) : DREP_ERR_NOMEM;
+
+    if (!err) {
+        err = drep_convert(s->map.type, own, s->map.held, held, 1, NULL);
+        if (err)
+            job_fail_drep(mv->j, err);
+    }
+    if (!err) {
+        spec->fill = DREP_FILL_VALUE;
+        spec->fill_value = own;
+    }
+    return err;
+}
+
+static int read_fill(struct job *j, const struct object *o, struct source *s, drep_spec *spec,
+                     struct move *mv)
+{
+    H5D_fill_value_t defined = H5D_FILL_VALUE_DEFAULT;
+    void *h;
+    int err;
+
+    if (H5Pfill_value_defined(s->dcpl, &defined) < 0)
+        return job_fail_hdf5(j, "fill value");
+    if (defined == H5D_FILL_VALUE_UNDEFINED)
+        spec->fill = DREP_FILL_NONE;
+    if (defined != H5D_FILL_VALUE_USER_DEFINED)
+        return 0;
+    h = calloc(1, s->map.hsize);
+    if (!h)
+        return job_no_memory(j);
+    if (H5Pget_fill_value(s->dcpl, s->map.mem, h) < 0) {
+        job_fail_hdf5(j, "fill value");
+        job_say(j, HDF5_LOST, "fill", o->path, "%s", j->why);
+        free(h);
+        return 0;
+    }
+    err = convert_fill(s, h, spec, mv);
+    if (s->map.variable) {
+        hid_t one = H5Screate(H5S_SCALAR);
+
+        H5Dvlen_reclaim(s->map.mem, one, H5P_DEFAULT, h);
+        H5Sclose(one);
+    }
+    free(h);
+    return err;
+}
+
+/* The dimension objects of a dataset's dimensions, made if need be. */
+static int choose_dims(struct job *j, struct object *o, const struct source *s, const char **names)
+{
+    struct object *scales[H5S_MAX_RANK] = {NULL};
+    int d, err = 0;
+
+    if (o->scale && s->rank >= 1)
+        scales[0] = o;
+    else if (!scale_find(j, s, scales))
+        return 0;
+    for (d = 0; !err && d < s->rank; d++) {
+        if (!scales[d])
+            continue;
+        err = make_dimension(j, scales[d]);
+        names[d] = scales[d]->dim_path;
+    }
+    return err;
+}
+
+static int create_dataset(struct job *j, struct object *o, struct source *s, struct move *mv)
+{
+    int64_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
+    const char *names[H5S_MAX_RANK] = {NULL};
+    drep_filter filters[DREP_MAX_FILTERS];
+    drep_spec spec = {.type = s->map.type, .rank = s->rank, .dims = dims, .maxdims = maxdims};
+    int d, err = 0;
+
+    for (d = 0; d < s->rank; d++) {
+        dims[d] = (int64_t)s->dims[d];
+        maxdims[d] = s->maxdims[d] == H5S_UNLIMITED ? DREP_UNLIMITED : (int64_t)s->maxdims[d];
+    }
+    if (s->layout == H5D_CHUNKED && s->rank > 0) {
+        err = filters_in(j, o->path, s, filters, &spec.nfilters);
+        spec.filters = filters;
+    }
+    if (!err && s->rank >= 0) {
+        layout_in(j, o->path, s, &spec, chunk);
+        err = read_fill(j, o, s, &spec, mv);
+    }
+    if (!err && s->rank > 0) {
+        err = choose_dims(j, o, s, names);
+        spec.dim_names = names;
+    }
+    if (err)
+        return err;
+    err = drep_dataset_create(j->d, o->path, &spec, NULL);
+    return err ? job_fail_drep(j, err) : made(j, o);
+}
+
+static int make_dataset(struct job *j, struct object *o)
+{
+    struct move mv = {.j = j, .ref = ref_in, .path = o->path};
+    struct source s;
+    int err;
+
+    if (o->scale == 2)
+        return make_dimension(j, o);
+    err = source_open(j, o, &s);
+    if (err)
+        return err;
+    err = create_dataset(j, o, &s, &mv);
+    if (!err) {
+        j->totals.datasets++;
+        j->total += s.rank < 0
+                        ? 0
+                        : (uint64_t)H5Sget_simple_extent_npoints(s.space) * (uint64_t)s.map.hsize;
+    }
+    move_release(&mv);
+    source_close(&s);
+    return err;
+}
+
+static int make_type(struct job *j, struct object *o)
+{
+    hid_t type = H5Oopen_by_addr(j->h, (haddr_t)o->key);
+    struct map m;
+    int err = type > 0 ? map_from_hdf5(j, type, NULL, ORDER_SILENT, NULL, &m)
+                       : job_fail_hdf5(j, "datatype");
+
+    if (type > 0)
+        H5Tclose(type);
+    if (err)
+        return err;
+    err = drep_type_commit(j->d, o->path, m.type);
+    map_release(&m);
+    j->totals.types += !err;
+    return err ? job_fail_drep(j, err) : made(j, o);
+}
+
+static int make_object(struct job *j, struct object *o)
+{
+    int err;
+
+    if (o->made)
+        return 0;
+    if (o->kind == DREP_OBJ_DATASET)
+        return make_dataset(j, o);
+    if (o->kind == DREP_OBJ_TYPE)
+        return make_type(j, o);
+    err = drep_group_create(j->d, o->path, 0);
+    /* It may have been made for a dimension in it. */
+    if (err && err != DREP_ERR_EXISTS)
+        return job_fail_drep(j, err);
+    j->totals.groups++;
+    return made(j, o);
+}
+
+/* ---------------------------------------------------------- walk 3: links */
+
+static int keep_circle(struct walk *w, const char *path, const struct object *to)
+{
+    struct job *j = w->j;
+    struct odd_link link = {.group = w->group,
+                            .position = w->position,
+                            .name = strdup(strrchr(path, '/') + 1),
+                            .target = to->key};
+
+    if (!link.name)
+        return job_no_memory(j);
+    job_say(j, HDF5_KEPT, "link", path, "a hard link to %s, above it, is in \"%s\" of its group",
+            to->path, KEEP_CIRCLES);
+    return keep_link(j, &link);
+}
+
+static int make_hard(struct walk *w, hid_t group, const char *name, const char *path)
+{
+    struct job *j = w->j;
+    struct object *o;
+    H5O_info_t info;
+    int err;
+
+    if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+        return job_fail_hdf5(j, "link");
+    o = job_find(j, (uint64_t)info.addr);
+    if (!o)
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "an object of unknown kind");
+    if (strcmp(o->path, path) == 0)
+        return make_object(j, o);
+    if (!o->made)
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not carried", o->path);
+    err = drep_link_hard(j->d, o->path, path);
+    if (err == DREP_ERR_ARG && o->kind == DREP_OBJ_GROUP)
+        return keep_circle(w, path, o);
+    j->totals.links += !err;
+    return err ? job_fail_drep(j, err) : 0;
+}
+
+/* So that HDF5 gives out the bytes of links whose class nobody registered here. */
+static hid_t no_traverse(const char *name, hid_t group, const void *data, size_t size, hid_t lapl,
+                         hid_t dxpl)
+{
+    (void)name, (void)group, (void)data, (void)size, (void)lapl, (void)dxpl;
+    return -1;
+}
+
+static ssize_t give_bytes(const char *name, const void *data, size_t size, void *buf, size_t room)
+{
+    (void)name;
+    if (buf)
+        memcpy(buf, data, size < room ? size : room);
+    return (ssize_t)size;
+}
+
+int user_class(int cls)
+{
+    H5L_class_t c = {.version = H5L_LINK_CLASS_T_VERS,
+                     .id = (H5L_type_t)cls,
+                     .comment = "kept as it is",
+                     .trav_func = no_traverse,
+                     .query_func = give_bytes};
+
+    return H5Lis_registered(c.id) > 0 || H5Lregister(&c) >= 0;
+}
+
+/* A link of a user's class, or one whose target is no text to us. */
+static int keep_odd_link(struct walk *w, hid_t group, const char *name, int cls, const char *path)
+{
+    struct job *j = w->j;
+    struct odd_link link = {.group = w->group, .position = w->position, .cls = cls};
+    H5L_info_t info;
+
+    if ((cls > H5L_TYPE_EXTERNAL && !user_class(cls)) ||
+        H5Lget_info(group, name, &info, H5P_DEFAULT) < 0)
+        return job_fail_hdf5(j, "link");
+    link.size = info.u.val_size;
+    link.name = strdup(strrchr(path, '/') + 1);
+    link.data = calloc(link.size + 1, 1);
+    if (!link.name || !link.data ||
+        (link.size && H5Lget_val(group, name, link.data, link.size, H5P_DEFAULT) < 0)) {
+        free(link.name);
+        free(link.data);
+        return job_fail_hdf5(j, "link");
+    }
+    job_say(j, HDF5_KEPT, "link", path, "a link %s is in \"%s\" of its group",
+            cls > H5L_TYPE_EXTERNAL ? "of a user's own class" : "whose target is no UTF-8",
+            KEEP_REMARKS);
+    return keep_link(j, &link);
+}
+
+/* Soft and external links hold their targets as text. */
+static int make_text_link(struct walk *w, hid_t group, const char *name, const H5L_info_t *link,
+                          const char *path)
+{
+    struct job *j = w->j;
+    char *value = calloc(link->u.val_size + 1, 1);
+    const char *file, *target;
+    unsigned flags;
+    int err;
+
+    if (!value)
+        return job_no_memory(j);
+    if (H5Lget_val(group, name, value, link->u.val_size, H5P_DEFAULT) < 0)
+        err = job_fail_hdf5(j, "link");
+    else if (link->type == H5L_TYPE_SOFT)
+        err = drep_link_soft(j->d, value, path);
+    else if (H5Lunpack_elink_val(value, link->u.val_size, &flags, &file, &target) < 0)
+        err = job_fail_hdf5(j, "link");
+    else
+        err = drep_link_external(j->d, file, target, path);
+    if (err && !*j->why)
+        job_fail_drep(j, err);
+    j->totals.links += !err;
+    free(value);
+    if (err == DREP_ERR_NAME || err == DREP_ERR_ARG || err == DREP_ERR_LIMIT)
+        err = keep_odd_link(w, group, name, (int)link->type, path);
+    return err;
+}
+
+static int keep_name(struct walk *w, const char *name, const char *path)
+{
+    struct job *j = w->j;
+    struct odd_link link = {
+        .group = w->group, .name = strdup(strrchr(path, '/') + 1), .was = strdup(name)};
+
+    if (!link.name || !link.was) {
+        free(link.name);
+        free(link.was);
+        return job_no_memory(j);
+    }
+    job_say(j, HDF5_KEPT, "name", path, "its name in HDF5 is in \"%s\" of its group", KEEP_REMARKS);
+    return keep_link(j, &link);
+}
+
+static int make_any(struct walk *w, hid_t group, const char *name, const H5L_info_t *link,
+                    const char *path)
+{
+    int err = job_stopped(w->j);
+
+    if (err)
+        return err;
+    if (link->type == H5L_TYPE_HARD)
+        err = make_hard(w, group, name, path);
+    else if (link->type == H5L_TYPE_SOFT || link->type == H5L_TYPE_EXTERNAL)
+        err = make_text_link(w, group, name, link, path);
+    else
+        err = keep_odd_link(w, group, name, (int)link->type, path);
+    if (!err && strcmp(strrchr(path, '/') + 1, name) != 0)
+        err = keep_name(w, name, path);
+    return err;
+}
+
+static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
+{
+    struct walk *w = ctx;
+    struct job *j = w->j;
+    char *path, *source;
+
+    *j->why = 0;
+    w->err = member_paths(j, w->group, name, &path, &source);
+    if (!w->err) {
+        job_at(j, path);
+        w->err = make_any(w, group, name, link, path);
+        w->position += !w->err;
+        w->err = job_skip(j, w->err, link->type == H5L_TYPE_HARD ? "object" : "link", path,
+                          "not carried");
+        free(path);
+        free(source);
+    }
+    return w->err ? -1 : 0;
+}
+
+static int make_all(struct job *j)
+{
+    size_t i;
+    int err = made(j, &j->objects[0]);
+
+    j->totals.groups++;
+    for (i = 0; !err && i < j->n; i++)
+        if (j->objects[i].kind == DREP_OBJ_GROUP && j->objects[i].made)
+            err = each_link(j, i, make_link);
+    return err;
+}
+
+/* ------------------------------------------------------- walk 4: attributes */
+
+/* One object whose attributes and data are moved. */
+struct mover {
+    struct job *j;
+    const struct object *o;
+    struct remarks remarks;
+    struct sharings sharings;
+    int err;
+};
+
+/* An attribute on its way. */
+struct carried {
+    struct source s;
+    const char *own; /* its name here */
+    size_t n;
+    void *h, *held, *d;
+    struct nulls nulls;
+};
+
+static int carry_values(struct mover *m, struct carried *c, hid_t attr, struct move *mv)
+{
+    struct job *j = m->j;
+    struct map *map = &c->s.map;
+    int err;
+
+    c->h = move_alloc(mv, c->n * map->hsize);
+    c->held = map->kind == MAP_FLAT ? c->h : move_alloc(mv, c->n * map->dsize);
+    c->d = map->held == map->type || drep_type_equal(map->held, map->type)
+               ? c->held
+               : move_alloc(mv, c->n * (size_t)drep_type_extent(map->type));
+    if (!c->h || !c->held || !c->d)
+        return DREP_ERR_NOMEM;
+    if (c->n && H5Aread(attr, map->mem, c->h) < 0)
+        return job_fail_hdf5(j, "attribute");
+    err = c->held != c->h ? move_in(mv, map, c->n, c->h, c->held) : 0;
+    if (!err && c->d != c->held) {
+        err = drep_convert(map->type, c->d, map->held, c->held, (int64_t)c->n, NULL);
+        if (err)
+            job_fail_drep(j, err);
+    }
+    nulls_note(&c->nulls, map, NULL, NULL, c->n, c->h);
+    return err;
+}
+
+static int note_attribute(struct mover *m, const struct carried *c, const char *name)
+{
+    struct job *j = m->j;
+    size_t i;
+    char *hex;
+    int shared, err;
+
+    err = keep_sharing(j, &m->sharings, c->s.type, m->o->path, c->own, &shared);
+    for (i = 0; !err && i < c->s.notes.n; i++)
+        if (!shared)
+            err = remarks_add(j, &m->remarks, "attribute %s %s", c->s.notes.line[i], c->own);
+    if (!err)
+        err = nulls_remark(j, &c->nulls, c->own, m->o->path, &m->remarks);
+    if (err || strcmp(name, c->own) == 0)
+        return err;
+    hex = hex_from(name, strlen(name));
+    err = hex ? remarks_add(j, &m->remarks, "attribute-was %s %s", hex, c->own) : job_no_memory(j);
+    free(hex);
+    if (!err)
+        job_say(j, HDF5_KEPT, "name", m->o->path,
+                "the name in HDF5 of attribute \"%s\" is in \"%s\"", c->own, KEEP_REMARKS);
+    return err;
+}
+
+static int write_carried(struct mover *m, const struct carried *c)
+{
+    int64_t dims[H5S_MAX_RANK];
+    int i, err;
+
+    for (i = 0; i < c->s.rank; i++)
+        dims[i] = (int64_t)c->s.dims[i];
+    err = drep_attr_write(m->j->d, m->o->path, c->own, c->s.map.type, c->s.rank, dims, c->d);
+    m->j->totals.attributes += !err;
+    return err ? job_fail_drep(m->j, err) : 0;
+}
+
+static int copy_attribute(struct mover *m, const char *name, const char *own, hid_t attr,
+                          struct move *mv)
+{
+    struct job *j = m->j;
+    struct carried c = {.s = {.type = H5Aget_type(attr), .space = H5Aget_space(attr)}, .own = own};
+    int orders = !j->o->exact                                         ? ORDER_SILENT
+                 : strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0 ? ORDER_NAMED
+                                                                      : ORDER_STORED;
+    int err = c.s.type > 0 && c.s.space > 0 ? source_shape(j, &c.s) : job_fail_hdf5(j, "attribute");
+
+    if (!err)
+        err = map_from_hdf5(j, c.s.type, NULL, orders, &c.s.notes, &c.s.map);
+    if (!err && c.s.rank >= 0) {
+        c.n = (size_t)H5Sget_simple_extent_npoints(c.s.space);
+        if (c.n > ATTR_SIZE_MAX / (c.s.map.hsize + c.s.map.dsize))
+            err = job_fail(j, DREP_ERR_LIMIT, "an attribute beyond 256 MiB");
+    }
+    if (!err)
+        err = carry_values(m, &c, attr, mv);
+    if (!err)
+        err = write_carried(m, &c);
+    if (!err)
+        err = note_attribute(m, &c, name);
+    if (c.h && c.n && c.s.map.variable)
+        H5Dvlen_reclaim(c.s.map.mem, c.s.space, H5P_DEFAULT, c.h);
+    if (c.d && c.d != c.held)
+        drep_vlen_free(c.s.map.type, (int64_t)c.n, c.d);
+    nulls_release(&c.nulls);
+    source_close(&c.s);
+    return err;
+}
+
+static herr_t import_attribute(hid_t object, const char *name, const H5A_info_t *info, void *ctx)
+{
+    struct mover *m = ctx;
+    struct job *j = m->j;
+    struct move mv = {.j = j, .ref = ref_in, .path = m->o->path};
+    char what[1100], *own;
+    hid_t attr;
+
+    (void)info;
+    if (scale_implies(j, object, m->o, name))
+        return 0;
+    own = own_name(name, 1);
+    if (!own) {
+        m->err = job_no_memory(j);
+        return -1;
+    }
+    snprintf(what, sizeof what, "attribute \"%.1023s\" is not carried", own);
+    attr = H5Aopen(object, name, H5P_DEFAULT);
+    m->err = job_stopped(j);
+    if (!m->err)
+        m->err = attr > 0 ? copy_attribute(m, name, own, attr, &mv) : job_fail_hdf5(j, "attribute");
+    m->err = job_skip(j, m->err, "attribute", m->o->path, what);
+    move_release(&mv);
+    free(own);
+    if (attr > 0)
+        H5Aclose(attr);
+    return m->err ? -1 : 0;
+}
+
+static int import_attributes(struct mover *m, hid_t object)
+{
+    struct job *j = m->j;
+    const struct object *o = m->o;
+    hid_t plist = o->kind == DREP_OBJ_GROUP     ? H5Gget_create_plist(object)
+                  : o->kind == DREP_OBJ_DATASET ? dataset_plist(j, object)
+                                                : H5Tget_create_plist(object);
+    unsigned order = 0;
+
+    H5Pget_attr_creation_order(plist, &order);
+    if (H5Aiterate2(object, order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME,
+                    H5_ITER_INC, NULL, import_attribute, m) < 0 &&
+        !m->err) {
+        job_fail_hdf5(j, "attributes");
+        job_say(j, HDF5_LOST, "attribute", o->path, "%s", j->why);
+    }
+    H5Pclose(plist);
+    return m->err;
+}
+
+/* ---------------------------------------------------------------- walk 4: data */
+
+/* Remarks about a datatype of its own: of a dataset's data, or a named one. */
+static int note_type(struct mover *m, const struct remarks *notes)
+{
+    size_t i;
+    int err = 0;
+
+    for (i = 0; !err && i < notes->n; i++)
+        err = remarks_add(m->j, &m->remarks, "type %s", notes->line[i]);
+    return err;
+}
+
+static int move_named(struct mover *m, hid_t object)
+{
+    struct remarks notes = {0};
+    struct map map;
+    int err = map_from_hdf5(m->j, object, NULL, ORDER_NAMED, &notes, &map);
+
+    if (!err) {
+        map_release(&map);
+        err = note_type(m, &notes);
+    }
+    remarks_release(&notes);
+    return err;
+}
+
+static int note_storage(struct mover *m, const struct source *s)
+{
+    drep_dataset *ds = NULL;
+    drep_dsinfo info;
+    int err = drep_dataset_open(m->j->d, m->o->path, &ds);
+
+    if (!err)
+        err = drep_dataset_info(ds, &info);
+    if (err)
+        job_fail_drep(m->j, err);
+    else
+        err = store_remarks(m->j, &info, s, &m->remarks);
+    drep_dataset_close(ds);
+    return err ? err : keep_mapping(m->j, m->o->path, s, &m->remarks);
+}
+
+static int move_dataset(struct mover *m)
+{
+    struct source s;
+    int shared = 0, err = source_open(m->j, m->o, &s);
+
+    if (err)
+        return err;
+    err = keep_sharing(m->j, &m->sharings, s.type, m->o->path, NULL, &shared);
+    if (!err && !shared)
+        err = note_type(m, &s.notes);
+    if (!err)
+        err = note_storage(m, &s);
+    if (!err)
+        err = import_data(m->j, m->o, &s, &m->remarks);
+    source_close(&s);
+    return err;
+}
+
+/* Says which numbers are more than a container's datatypes can say. */
+static void say_types(struct mover *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->remarks.n; i++) {
+        const char *is = strstr(m->remarks.line[i], " is=");
+        char cls[12];
+        int size, precision;
+
+        if (!is || sscanf(is, " is=%11[a-z],size=%d,order=%*[a-z],precision=%d", cls, &size,
+                          &precision) != 3)
+            continue;
+        if (strcmp(cls, "real") == 0 && size == 16 && precision == 64)
+            job_say(m->j, HDF5_KEPT, "datatype", m->o->path,
+                    "a real of 64 bits in 16 bytes is taken for a pair of doubles");
+        else if (strcmp(cls, "time") == 0 || size > 32)
+            job_say(m->j, HDF5_KEPT, "datatype", m->o->path,
+                    "a number that we cannot have is bytes here; \"%s\" says what it is: %s",
+                    KEEP_REMARKS, is + 4);
+        else
+            job_say(m->j, HDF5_STORED, "datatype", m->o->path, "\"%s\" says more of a number: %s",
+                    KEEP_REMARKS, is + 4);
+    }
+}
+
+/* Containers have no place for it, and HDF5 no call that would set it again. */
+static int64_t has_time(hid_t object)
+{
+    H5O_info_t info;
+
+    return H5Oget_info2(object, &info, H5O_INFO_TIME) >= 0 && info.ctime != 0;
+}
+
+static int move_object(struct job *j, size_t i)
+{
+    struct mover m = {.j = j, .o = &j->objects[i]};
+    hid_t object;
+    int err;
+
+    job_at(j, m.o->path);
+    object = H5Oopen_by_addr(j->h, (haddr_t)m.o->key);
+    if (object < 0) {
+        job_fail_hdf5(j, "attributes");
+        job_say(j, HDF5_LOST, "attribute", m.o->path, "%s", j->why);
+        return 0;
+    }
+    j->dated += has_time(object);
+    err = import_attributes(&m, object);
+    if (!err && m.o->scale)
+        err = scale_mark(j, object, m.o);
+    if (!err)
+        err = keep_object(j, object, i, &m.remarks);
+    if (!err && m.o->scale == 2)
+        err = store_remarks_bare(j, object, m.o, &m.remarks);
+    if (!err && i == 0)
+        err = keep_file(j, &m.remarks);
+    if (!err && m.o->kind == DREP_OBJ_TYPE)
+        err = move_named(&m, object);
+    H5Oclose(object);
+    if (!err && m.o->kind == DREP_OBJ_DATASET && m.o->scale != 2)
+        err = move_dataset(&m);
+    if (!err)
+        say_types(&m);
+    if (!err)
+        err = remarks_write(j, &m.remarks, m.o->path);
+    if (!err)
+        err = sharings_write(j, &m.sharings, m.o->path);
+    remarks_release(&m.remarks);
+    sharings_release(&m.sharings);
+    return err;
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+int import_all(struct job *j)
+{
+    static const char *const kinds[] = {"", "group", "dataset", "datatype", "dimension"};
+    size_t i;
+    int err = map_encodings(j);
+
+    if (!err)
+        err = find_objects(j);
+    if (!err)
+        err = keep_defaults(j);
+    if (!err) {
+        scale_find_uses(j);
+        err = make_all(j);
+    }
+    for (i = 0; !err && i < j->n; i++) {
+        const struct object *o = &j->objects[i];
+        const char *kind = kinds[o->scale == 2 ? DREP_OBJ_DIMENSION : o->kind];
+
+        if (!o->made)
+            continue;
+        job_say(j, HDF5_MADE, kind, o->path, "%s", kind);
+        err = job_skip(j, move_object(j, i), kind, o->path, "not all of it is carried");
+    }
+    if (j->dated)
+        job_say(j, HDF5_STORED, "times", "", "the times of change of %lld objects are not carried",
+                (long long)j->dated);
+    return err;
+}

@@ -1,0 +1,812 @@
+/* layout.c - how datasets are stored: layout, chunks, filters, in both worlds.
+ *
+ * Import chooses the container's way by HDF5's, and remarks what export would choose
+ * otherwise.  Export chooses by the container's way and the remarks that still fit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/h5/parts.h"
+
+/* HDF5 keeps compact data in an object header message of at most 64 KiB. */
+#define COMPACT_HDF5 65000
+#define COMPACT_OURS 65536
+
+/* ------------------------------------------------------------ filters of HDF5 */
+
+#define VALUES_MAX 256
+
+struct filter {
+    H5Z_filter_t id;
+    unsigned flags;
+    size_t n;
+    unsigned value[VALUES_MAX];
+    char name[80];
+};
+
+struct pipeline {
+    struct filter f[H5Z_MAX_NFILTERS];
+    int n;
+};
+
+static struct pipeline *pipeline_new(struct job *j)
+{
+    struct pipeline *p = calloc(1, sizeof *p);
+
+    if (!p)
+        job_no_memory(j);
+    return p;
+}
+
+static int pipeline_read(struct job *j, hid_t dcpl, struct pipeline *p)
+{
+    int i, n = H5Pget_nfilters(dcpl);
+    unsigned config;
+
+    for (i = 0; i < n && i < H5Z_MAX_NFILTERS; i++) {
+        struct filter *f = &p->f[i];
+
+        f->n = VALUES_MAX;
+        f->id = H5Pget_filter2(dcpl, (unsigned)i, &f->flags, &f->n, f->value, sizeof f->name,
+                               f->name, &config);
+        if (f->id < 0 || f->n > VALUES_MAX)
+            return job_fail(j, DREP_ERR_UNSUPPORTED, "a filter of HDF5 with %zu parameters", f->n);
+        f->name[sizeof f->name - 1] = 0;
+    }
+    p->n = i;
+    return 0;
+}
+
+static void pipeline_add(struct pipeline *p, H5Z_filter_t id, int value)
+{
+    struct filter *f = &p->f[p->n];
+
+    if (p->n == H5Z_MAX_NFILTERS)
+        return;
+    f->id = id;
+    f->flags = H5Z_FLAG_OPTIONAL;
+    f->n = id == H5Z_FILTER_DEFLATE;
+    f->value[0] = (unsigned)value;
+    p->n++;
+}
+
+/* What export makes of the container's filters. */
+static void pipeline_from_ours(const drep_dsinfo *info, struct pipeline *p)
+{
+    int i;
+
+    for (i = 0; i < info->nfilters; i++) {
+        int level = info->filters[i].level;
+
+        switch (info->filters[i].id) {
+        case DREP_FILTER_BITSHUFFLE:
+        case DREP_FILTER_SHUFFLE:
+            pipeline_add(p, H5Z_FILTER_SHUFFLE, 0);
+            break;
+        case DREP_FILTER_DEFLATE:
+            pipeline_add(p, H5Z_FILTER_DEFLATE, level >= 0 && level <= 9 ? level : 9);
+            break;
+        case DREP_FILTER_ZSTD:
+        case DREP_FILTER_LZ4:
+            pipeline_add(p, H5Z_FILTER_DEFLATE, 6);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* Whether both do the same; what shuffle says of the element HDF5 fills in. */
+static int pipeline_equal(const struct pipeline *a, const struct pipeline *b)
+{
+    int i;
+
+    if (a->n != b->n)
+        return 0;
+    for (i = 0; i < a->n; i++)
+        if (a->f[i].id != b->f[i].id || a->f[i].flags != b->f[i].flags ||
+            (a->f[i].id == H5Z_FILTER_DEFLATE && a->f[i].value[0] != b->f[i].value[0]))
+            return 0;
+    return 1;
+}
+
+static int pipeline_remark(struct job *j, const struct pipeline *p, struct remarks *r)
+{
+    char values[12 * VALUES_MAX];
+    size_t k, len;
+    int i, err = 0;
+
+    if (p->n == 0)
+        return remarks_add(j, r, "filter none");
+    for (i = 0; !err && i < p->n; i++) {
+        snprintf(values, sizeof values, "-");
+        for (k = len = 0; k < p->f[i].n; k++)
+            len += (size_t)snprintf(values + len, sizeof values - len, "%s%u", k ? "," : "",
+                                    p->f[i].value[k]);
+        err = remarks_add(j, r, "filter %d %u %s %s", (int)p->f[i].id, p->f[i].flags, values,
+                          p->f[i].name);
+    }
+    return err;
+}
+
+/* "ID FLAGS VALUES NAME"; false if it is not. */
+static int filter_parse(const char *text, struct filter *f)
+{
+    const char *p;
+    char *end;
+    int id, at = 0;
+
+    memset(f, 0, sizeof *f);
+    if (sscanf(text, "%d %u %n", &id, &f->flags, &at) < 2 || at == 0 || id < 0 || id > 65535)
+        return 0;
+    f->id = id;
+    for (p = text + at; *p >= '0' && *p <= '9' && f->n < VALUES_MAX; p = end + (*end == ',')) {
+        f->value[f->n++] = (unsigned)strtoul(p, &end, 10);
+        if (*end != ',')
+            break;
+    }
+    /* The name, which old remarks may lack, stands behind the values or the sign for none. */
+    p = strchr(text + at, ' ');
+    snprintf(f->name, sizeof f->name, "%s", p ? p + 1 : "");
+    return 1;
+}
+
+/* The pipeline that remarks ask for; false if none do, or in no way that makes sense. */
+static int pipeline_parse(const struct remarks *r, struct pipeline *p)
+{
+    size_t i;
+    int any = 0;
+
+    for (i = 0; i < r->n; i++) {
+        if (strncmp(r->line[i], "filter ", 7) != 0)
+            continue;
+        any = 1;
+        if (strcmp(r->line[i] + 7, "none") == 0)
+            continue;
+        if (p->n == H5Z_MAX_NFILTERS || !filter_parse(r->line[i] + 7, &p->f[p->n]))
+            return 0;
+        p->n++;
+    }
+    return any;
+}
+
+/* The filters that give back the bytes they were given, by their numbers in HDF5 and in The HDF
+ * Group's register of filters ("Registered Filter Plugins"), each with what its own
+ * documentation promises.  Not here are those that lose digits (JPEG, ZFP, SZ, B3D, BitGroom,
+ * SPERR), those that do so with some parameters (APAX, CCSDS-123, JPEG-LS, fpzip, FAPEC, FLAC,
+ * blosc2 with its filter trunc_prec), and those that nobody has described. */
+static const H5Z_filter_t lossless[] = {
+    H5Z_FILTER_DEFLATE,
+    H5Z_FILTER_SHUFFLE,
+    H5Z_FILTER_FLETCHER32, /* a checksum */
+    H5Z_FILTER_SZIP,       /* CCSDS 121 without its lossy preprocessor */
+    H5Z_FILTER_NBIT,       /* leaves out the bits outside the datatype's precision */
+    305,                   /* LZO (PyTables) */
+    307,                   /* bzip2 (PyTables) */
+    32000,                 /* LZF (h5py) */
+    32001,                 /* blosc: shuffle and lossless compressors */
+    32002,                 /* MAFISC */
+    32003,                 /* Snappy */
+    32004,                 /* LZ4 */
+    32006,                 /* CBF: the compressions of imgCIF */
+    32008,                 /* bitshuffle, alone or with LZ4 or zstd */
+    32009,                 /* SPDP */
+    32010,                 /* LPC-Rice */
+    32015,                 /* zstd */
+    32020,                 /* VBZ: streamvbyte and zstd (Oxford Nanopore) */
+    32025,                 /* Delta-Rice */
+    32029,                 /* TERSE/PROLIX */
+};
+
+/* True if the filter gives back all values, so that it may be applied to them again. */
+static int is_lossless(const struct filter *f)
+{
+    size_t i;
+
+    /* Reals are cut to decimal digits, integers to a number of bits unless it says 0. */
+    if (f->id == H5Z_FILTER_SCALEOFFSET)
+        return f->n >= 2 && f->value[0] == H5Z_SO_INT && f->value[1] == H5Z_SO_INT_MINBITS_DEFAULT;
+    for (i = 0; i < sizeof lossless / sizeof *lossless && lossless[i] != f->id; i++)
+        ;
+    return i < sizeof lossless / sizeof *lossless;
+}
+
+/* True if HDF5 can apply a filter to elements of this datatype. */
+static int is_usable(const struct filter *f, hid_t type)
+{
+    size_t size = H5Tget_size(type);
+    unsigned config = 0;
+
+    if (H5Zfilter_avail(f->id) <= 0 || H5Zget_filter_info(f->id, &config) < 0 ||
+        !(config & H5Z_FILTER_CONFIG_ENCODE_ENABLED))
+        return 0;
+    /* It would take elements of 3 bytes, and not give them back. */
+    return f->id != H5Z_FILTER_SZIP || size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static herr_t filter_set(hid_t dcpl, const struct filter *f)
+{
+    switch (f->id) {
+    case H5Z_FILTER_SHUFFLE:
+    case H5Z_FILTER_FLETCHER32:
+    case H5Z_FILTER_NBIT:
+        return H5Pset_filter(dcpl, f->id, f->flags, 0, NULL);
+    case H5Z_FILTER_SZIP:
+        if (f->n < 2)
+            return -1;
+        return H5Pset_szip(dcpl, f->value[0] & (H5_SZIP_EC_OPTION_MASK | H5_SZIP_NN_OPTION_MASK),
+                           f->value[1]);
+    case H5Z_FILTER_SCALEOFFSET:
+        return H5Pset_scaleoffset(dcpl, H5Z_SO_INT, (int)f->value[1]);
+    default:
+        return H5Pset_filter(dcpl, f->id, f->flags, f->n, f->value);
+    }
+}
+
+/* ----------------------------------------------------------- the way in: filters */
+
+static void filter_in(struct job *j, const char *path, const struct filter *f, drep_filter *out)
+{
+    switch (f->id) {
+    case H5Z_FILTER_SHUFFLE:
+        out->id = DREP_FILTER_SHUFFLE;
+        return;
+    case H5Z_FILTER_DEFLATE:
+        out->id = DREP_FILTER_DEFLATE;
+        out->level = (int)f->value[0];
+        break;
+    case H5Z_FILTER_FLETCHER32:
+        return;
+    default:
+        out->id = DREP_FILTER_ZSTD;
+        job_say(j, HDF5_STORED, "filter", path, "filter %d (%s) %s", (int)f->id,
+                *f->name ? f->name : "no name",
+                H5Zfilter_avail(f->id) > 0 ? "becomes zstd: the values are the same"
+                                           : "is not available to HDF5");
+    }
+    if (!drep_filter_available(out->id))
+        out->id = out->id == DREP_FILTER_ZSTD ? DREP_FILTER_DEFLATE : DREP_FILTER_ZSTD;
+    if (!drep_filter_available(out->id)) {
+        out->id = 0;
+        job_say(j, HDF5_STORED, "filter", path, "no compressor is built in: stored as it is");
+    }
+}
+
+/* At most one of each: two compressors in a row help nobody. */
+int filters_in(struct job *j, const char *path, const struct source *s, drep_filter *filters,
+               int *n)
+{
+    struct pipeline *p = pipeline_new(j);
+    int i, k, err = p ? pipeline_read(j, s->dcpl, p) : DREP_ERR_NOMEM;
+
+    *n = 0;
+    for (i = 0; !err && i < p->n; i++) {
+        drep_filter f = {0};
+
+        filter_in(j, path, &p->f[i], &f);
+        for (k = 0; k < *n; k++)
+            if (filters[k].id == f.id || (filters[k].id >= 16 && f.id >= 16))
+                f.id = 0;
+        if (f.id && *n < DREP_MAX_FILTERS)
+            filters[(*n)++] = f;
+    }
+    free(p);
+    if (!err && j->o->nfilters >= 0) {
+        *n = j->o->nfilters;
+        if (*n)
+            memcpy(filters, j->o->filters, (size_t)*n * sizeof *filters);
+    }
+    return err;
+}
+
+/* ------------------------------------------------------------ the way in: layout */
+
+/* The largest payload that the container takes in one filtered chunk. */
+static int64_t chunk_limit(struct job *j)
+{
+    drep_info *info = NULL;
+    int64_t limit = 16 << 20;
+    const char *text;
+
+    if (drep_get_info(j->d, &info) == 0) {
+        text = drep_info_get(info, "drep_chunk_max");
+        if (text && atoll(text) > 0)
+            limit = atoll(text);
+        drep_info_free(info);
+    }
+    return limit;
+}
+
+/* Smaller chunks that divide the old ones, if any do. */
+static void shrink_chunk(int rank, int64_t *chunk, int64_t most)
+{
+    int64_t n = 1, part;
+    int d;
+
+    for (d = 0; d < rank; d++)
+        n *= chunk[d];
+    for (d = 0; d < rank && n > most; d++) {
+        int64_t rest = n / chunk[d];
+        int64_t want = most / rest > 0 ? most / rest : 1;
+
+        for (part = want; part > want / 2 && part > 1 && chunk[d] % part != 0;)
+            part--;
+        chunk[d] = chunk[d] % part == 0 ? part : want;
+        n = rest * chunk[d];
+    }
+}
+
+/* Bytes of one element in the container. */
+static int64_t stored_size(const struct job *j, const drep_type *type)
+{
+    int64_t size = 0;
+
+    if (drep_type_file_extent(type, j->o->datarep, &size) != 0 || size <= 0)
+        size = drep_type_extent(type) > 0 ? drep_type_extent(type) : 1;
+    return size;
+}
+
+static void fit_elements(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+                         int64_t *chunk)
+{
+    int64_t size = stored_size(j, s->map.type), was = 1, now = 1, most = chunk_limit(j) / size;
+    int d;
+
+    for (d = 0; d < s->rank; d++)
+        was *= chunk[d];
+    if (most == 0) {
+        spec->nfilters = 0;
+        job_say(j, HDF5_STORED, "filter", path,
+                "elements of %lld bytes are beyond drep_chunk_max: not filtered", (long long)size);
+        return;
+    }
+    shrink_chunk(s->rank, chunk, most);
+    for (d = 0; d < s->rank; d++)
+        now *= chunk[d];
+    if (now != was)
+        job_say(j, HDF5_KEPT, "chunk", path,
+                "chunks of %lld elements are beyond drep_chunk_max: now %lld elements",
+                (long long)was, (long long)now);
+}
+
+/* The most that strings and sequences of one chunk hold in memory; -1: HDF5 cannot tell.
+ * Chunks that must not be read count as nothing. */
+static int64_t largest_contents(const struct source *s, const int64_t *chunk)
+{
+    int64_t dims[DREP_MAX_RANK], most = 0;
+    hid_t space = H5Scopy(s->space);
+    hsize_t held;
+    struct box b;
+    int d;
+
+    for (d = 0; d < s->rank; d++)
+        dims[d] = (int64_t)s->dims[d];
+    box_init(&b, s->rank, dims, chunk);
+    while (most >= 0 && box_next(&b)) {
+        held = 0;
+        if (s->measure && !measure_box(s->measure, &b, 0))
+            continue;
+        if (box_select_hdf5(&b, space) < 0 ||
+            H5Dvlen_get_buf_size(s->dset, s->map.mem, space, &held) < 0)
+            most = -1;
+        else if ((int64_t)held > most)
+            most = (int64_t)held;
+    }
+    H5Sclose(space);
+    return most;
+}
+
+/* A filtered chunk takes what its strings and sequences hold only up to a limit, and that
+ * is known before it is too late. */
+static void fit_contents(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+                         int64_t *chunk)
+{
+    int64_t limit = chunk_limit(j) / 4 * 3, held = largest_contents(s, chunk), n, was = 1, now = 1;
+    int d;
+
+    if (held >= 0 && held <= limit)
+        return;
+    for (d = 0; d < s->rank; d++)
+        was *= chunk[d];
+    n = held > 0 ? was / (held / limit + 1) : 1;
+    shrink_chunk(s->rank, chunk, n > 0 ? n : 1);
+    for (d = 0; d < s->rank; d++)
+        now *= chunk[d];
+    held = largest_contents(s, chunk);
+    if (held >= 0 && held <= limit) {
+        job_say(j, HDF5_KEPT, "chunk", path,
+                "what chunks of %lld elements hold is beyond drep_chunk_max: now %lld elements",
+                (long long)was, (long long)now);
+        return;
+    }
+    for (d = 0; d < s->rank; d++)
+        chunk[d] = (int64_t)s->chunk[d];
+    spec->nfilters = 0;
+    job_say(j, HDF5_STORED, "filter", path, "its contents are beyond drep_chunk_max: not filtered");
+}
+
+static void choose_chunk(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+                         int64_t *chunk)
+{
+    int d;
+
+    spec->layout = DREP_CHUNKED;
+    spec->chunk = chunk;
+    for (d = 0; d < s->rank; d++)
+        chunk[d] = (int64_t)s->chunk[d];
+    if (spec->nfilters)
+        fit_elements(j, path, s, spec, chunk);
+    if (spec->nfilters && s->map.variable)
+        fit_contents(j, path, s, spec, chunk);
+}
+
+/* Strings and sequences stand in chunks: of about as much as a block in memory, going by
+ * what the first elements hold. */
+static void choose_variable(struct job *j, const struct source *s, drep_spec *spec, int64_t *chunk)
+{
+    hssize_t n = H5Sget_simple_extent_npoints(s->space);
+    hsize_t start[H5S_MAX_RANK] = {0}, count[H5S_MAX_RANK], held = 0;
+    int64_t dims[H5S_MAX_RANK], most;
+    hid_t some = H5Scopy(s->space);
+    int d;
+
+    spec->layout = DREP_LAYOUT_AUTO;
+    for (d = 0; d < s->rank; d++) {
+        count[d] = d == s->rank - 1 && s->dims[d] > 64 ? 64 : d == s->rank - 1 ? s->dims[d] : 1;
+        dims[d] = (int64_t)s->dims[d];
+        chunk[d] = 1;
+    }
+    /* What must not be read, or not yet, says nothing. */
+    if (n > 64 && s->layout != H5D_VIRTUAL && dataset_check_storage(j, s->dset, s->dcpl) == 0 &&
+        H5Sselect_hyperslab(some, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+        H5Dvlen_get_buf_size(s->dset, s->map.mem, some, &held) >= 0) {
+        held = held / (hsize_t)H5Sget_select_npoints(some) + s->map.hsize;
+        most = (int64_t)(BLOCK_SIZE / (held ? held : 1));
+        /* Where a chunk of our own choice would hold more than that. */
+        if (most < n && most < (1 << 20) / 16) {
+            box_grow(s->rank, dims, most > 0 ? most : 1, chunk);
+            spec->layout = DREP_CHUNKED;
+            spec->chunk = chunk;
+        }
+    }
+    H5Sclose(some);
+}
+
+void layout_in(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+               int64_t *chunk)
+{
+    hssize_t n = s->rank >= 0 ? H5Sget_simple_extent_npoints(s->space) : 0;
+    int d;
+
+    if (s->layout == H5D_CHUNKED && s->rank > 0) {
+        choose_chunk(j, path, s, spec, chunk);
+        return;
+    }
+    spec->nfilters = 0;
+    spec->layout = DREP_CONTIGUOUS;
+    if (s->layout == H5D_COMPACT && n <= COMPACT_OURS / stored_size(j, s->map.type))
+        spec->layout = DREP_COMPACT;
+    if (s->layout == H5D_COMPACT && spec->layout != DREP_COMPACT)
+        job_say(j, HDF5_STORED, "layout", path, "compact layout becomes contiguous");
+    if (spec->layout != DREP_CONTIGUOUS)
+        return;
+    /* Only the first dimension of a contiguous dataset grows. */
+    for (d = 1; d < s->rank; d++)
+        if (s->maxdims[d] != s->dims[d])
+            spec->layout = DREP_LAYOUT_AUTO;
+    if (drep_type_variable(s->map.type) && s->rank > 0)
+        choose_variable(j, s, spec, chunk);
+    else if (drep_type_variable(s->map.type))
+        spec->layout = DREP_LAYOUT_AUTO;
+}
+
+/* ------------------------------------------------------------------ the way out */
+
+/* Bytes of the whole dataset in HDF5. */
+static double bytes_of(const drep_dsinfo *info, hid_t type)
+{
+    return (double)info->count * (double)H5Tget_size(type);
+}
+
+static int grows(const drep_dsinfo *info)
+{
+    int d;
+
+    for (d = 0; d < info->rank; d++)
+        if (info->maxdims[d] != info->dims[d])
+            return 1;
+    return 0;
+}
+
+/* What export chooses without remarks. */
+static H5D_layout_t layout_for(const drep_dsinfo *info)
+{
+    int variable = drep_type_variable(info->type);
+    int one = variable && !info->nfilters;
+    int d;
+
+    if (info->rank <= 0)
+        return info->layout == DREP_COMPACT && !variable ? H5D_COMPACT : H5D_CONTIGUOUS;
+    if (grows(info))
+        return H5D_CHUNKED;
+    if (info->layout == DREP_COMPACT)
+        return variable ? H5D_CONTIGUOUS : H5D_COMPACT;
+    for (d = 0; d < info->rank; d++) {
+        if (info->maxdims[d] == 0)
+            return H5D_CONTIGUOUS;
+        /* Ours are in chunks where HDF5's strings and sequences need not be. */
+        one &= info->layout != DREP_CHUNKED || info->chunk[d] >= info->dims[d];
+    }
+    return info->layout == DREP_CHUNKED && !one ? H5D_CHUNKED : H5D_CONTIGUOUS;
+}
+
+/* HDF5's chunks may not be longer than a fixed dimension. */
+static void chunk_for(const drep_dsinfo *info, hsize_t *chunk)
+{
+    int64_t step[DREP_MAX_RANK];
+    int d;
+
+    for (d = 0; d < info->rank; d++)
+        step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
+    if (info->layout != DREP_CHUNKED)
+        box_grow(info->rank, info->dims, BLOCK_SIZE / 4 / (info->element_size + 1) + 1, step);
+    for (d = 0; d < info->rank; d++) {
+        int64_t most = info->maxdims[d] == DREP_UNLIMITED ? step[d] : info->maxdims[d];
+
+        chunk[d] = (hsize_t)(step[d] < most ? step[d] : most);
+        if (chunk[d] == 0)
+            chunk[d] = 1;
+    }
+}
+
+static H5D_layout_t layout_named(const char *name)
+{
+    return strcmp(name, "compact") == 0      ? H5D_COMPACT
+           : strcmp(name, "contiguous") == 0 ? H5D_CONTIGUOUS
+           : strcmp(name, "chunked") == 0    ? H5D_CHUNKED
+                                             : H5D_LAYOUT_ERROR;
+}
+
+/* The layout that a remark asks for, if the dataset can have it. */
+static H5D_layout_t layout_wanted(const drep_dsinfo *info, hid_t type, const struct remarks *r)
+{
+    const char *text = remarks_find(r, "layout");
+    H5D_layout_t own = layout_for(info), layout = text ? layout_named(text) : own;
+
+    if (layout == H5D_LAYOUT_ERROR)
+        layout = own;
+    if (grows(info))
+        layout = H5D_CHUNKED;
+    if (layout == H5D_COMPACT && bytes_of(info, type) > COMPACT_HDF5)
+        layout = H5D_CONTIGUOUS;
+    if (layout == H5D_CHUNKED && (info->rank <= 0 || (own != H5D_CHUNKED && info->count == 0)))
+        layout = own;
+    return layout;
+}
+
+/* "8 16"; false if it does not fit. */
+static int chunk_wanted(const drep_dsinfo *info, const struct remarks *r, hsize_t *chunk)
+{
+    const char *text = remarks_find(r, "chunk");
+    hsize_t own[DREP_MAX_RANK];
+    char *end;
+    int d;
+
+    for (d = 0; text && d < info->rank; d++, text = end) {
+        own[d] = strtoull(text, &end, 10);
+        if (end == text || own[d] == 0 || own[d] > UINT32_MAX ||
+            (info->maxdims[d] != DREP_UNLIMITED && own[d] > (hsize_t)info->maxdims[d]))
+            return 0;
+    }
+    if (!text || *text)
+        return 0;
+    memcpy(chunk, own, (size_t)info->rank * sizeof *own);
+    return 1;
+}
+
+static int filters_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
+                       const struct remarks *r, hid_t dcpl)
+{
+    struct pipeline *p = pipeline_new(j);
+    int i, usable;
+
+    if (!p)
+        return DREP_ERR_NOMEM;
+    usable = pipeline_parse(r, p);
+    for (i = 0; usable && i < p->n; i++)
+        if (!is_lossless(&p->f[i]) || !is_usable(&p->f[i], type)) {
+            usable = 0;
+            job_say(j, HDF5_STORED, "filter", path, "filter %d%s%s%s is not applied again: %s",
+                    (int)p->f[i].id, *p->f[i].name ? " (" : "", p->f[i].name,
+                    *p->f[i].name ? ")" : "",
+                    is_lossless(&p->f[i]) ? "HDF5 cannot apply it here" : "it may change values");
+        }
+    if (!usable) {
+        memset(p, 0, sizeof *p);
+        pipeline_from_ours(info, p);
+        for (i = 0; i < info->nfilters; i++)
+            if (info->filters[i].id != DREP_FILTER_SHUFFLE &&
+                info->filters[i].id != DREP_FILTER_DEFLATE)
+                job_say(j, HDF5_STORED, "filter", path, "filter %s is not HDF5's: deflate or none",
+                        drep_filter_name(info->filters[i].id));
+    }
+    for (i = 0; i < p->n; i++)
+        if (filter_set(dcpl, &p->f[i]) < 0) {
+            job_fail_hdf5(j, "filter");
+            job_say(j, HDF5_STORED, "filter", path, "filter %d is left out: %s", (int)p->f[i].id,
+                    j->why);
+        }
+    free(p);
+    return 0;
+}
+
+static const struct {
+    int value;
+    const char *name;
+} fill_times[] = {{H5D_FILL_TIME_IFSET, "ifset"},
+                  {H5D_FILL_TIME_ALLOC, "alloc"},
+                  {H5D_FILL_TIME_NEVER, "never"}},
+  alloc_times[] = {{H5D_ALLOC_TIME_EARLY, "early"},
+                   {H5D_ALLOC_TIME_LATE, "late"},
+                   {H5D_ALLOC_TIME_INCR, "incremental"}};
+
+static int time_named(const char *name, int fill)
+{
+    size_t i;
+
+    for (i = 0; name && i < 3; i++)
+        if (strcmp(fill ? fill_times[i].name : alloc_times[i].name, name) == 0)
+            return fill ? fill_times[i].value : alloc_times[i].value;
+    return -1;
+}
+
+static const char *time_name(int value, int fill)
+{
+    size_t i;
+
+    for (i = 0; i < 3; i++)
+        if ((fill ? fill_times[i].value : alloc_times[i].value) == value)
+            return fill ? fill_times[i].name : alloc_times[i].name;
+    return "unknown";
+}
+
+void store_times_out(struct job *j, const struct remarks *r, hid_t dcpl)
+{
+    int fill = time_named(remarks_find(r, "fill-time"), 1);
+    int alloc = time_named(remarks_find(r, "allocation"), 0);
+
+    if (fill < 0)
+        fill = j->fill_time;
+    H5Pset_fill_time(dcpl, (H5D_fill_time_t)fill);
+    if (alloc >= 0)
+        H5Pset_alloc_time(dcpl, (H5D_alloc_time_t)alloc);
+}
+
+int store_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
+              const struct remarks *r, hid_t dcpl)
+{
+    H5D_layout_t layout = layout_wanted(info, type, r);
+    hsize_t chunk[DREP_MAX_RANK];
+    int err = 0;
+
+    store_times_out(j, r, dcpl);
+    if (layout == H5D_COMPACT)
+        H5Pset_layout(dcpl, H5D_COMPACT);
+    if (layout == H5D_CHUNKED) {
+        chunk_for(info, chunk);
+        chunk_wanted(info, r, chunk);
+        H5Pset_chunk(dcpl, info->rank, chunk);
+        err = filters_out(j, path, info, type, r, dcpl);
+    } else if (info->nfilters) {
+        job_say(j, HDF5_STORED, "filter", path, "filters are left out: HDF5 has no chunks here");
+    }
+    return err;
+}
+
+int store_defaults_write(struct job *j, struct remarks *r)
+{
+    int err = 0;
+
+    if (j->cset == H5T_CSET_ASCII)
+        err = remarks_add(j, r, "default cset=ascii");
+    if (!err && j->fill_time != H5D_FILL_TIME_IFSET)
+        err = remarks_add(j, r, "default fill-time=%s", time_name(j->fill_time, 1));
+    return err;
+}
+
+void store_defaults_read(struct job *j, const struct remarks *r)
+{
+    size_t i;
+
+    for (i = 0; i < r->n; i++) {
+        const char *text = r->line[i];
+
+        if (strcmp(text, "default cset=ascii") == 0)
+            j->cset = H5T_CSET_ASCII;
+        if (strncmp(text, "default fill-time=", 18) == 0 && time_named(text + 18, 1) >= 0)
+            j->fill_time = time_named(text + 18, 1);
+    }
+}
+
+/* -------------------------------------------------- what export would do otherwise */
+
+static int remark_times(struct job *j, hid_t dcpl, H5D_layout_t layout, struct remarks *r)
+{
+    H5D_fill_time_t fill = H5D_FILL_TIME_IFSET;
+    H5D_alloc_time_t alloc = H5D_ALLOC_TIME_DEFAULT, usual;
+    int err = 0;
+
+    H5Pget_fill_time(dcpl, &fill);
+    H5Pget_alloc_time(dcpl, &alloc);
+    usual = layout == H5D_COMPACT      ? H5D_ALLOC_TIME_EARLY
+            : layout == H5D_CONTIGUOUS ? H5D_ALLOC_TIME_LATE
+                                       : H5D_ALLOC_TIME_INCR;
+    if ((int)fill != j->fill_time)
+        err = remarks_add(j, r, "fill-time %s", time_name((int)fill, 1));
+    if (!err && alloc != usual && alloc != H5D_ALLOC_TIME_DEFAULT)
+        err = remarks_add(j, r, "allocation %s", time_name((int)alloc, 0));
+    return err;
+}
+
+static int remark_chunk(struct job *j, const drep_dsinfo *info, const struct source *s,
+                        struct remarks *r)
+{
+    char text[24 * H5S_MAX_RANK] = "";
+    hsize_t own[DREP_MAX_RANK];
+    size_t len = 0;
+    int d, same = 1;
+
+    chunk_for(info, own);
+    for (d = 0; d < s->rank; d++) {
+        same &= own[d] == s->chunk[d];
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%llu", d ? " " : "",
+                                (unsigned long long)s->chunk[d]);
+    }
+    return same ? 0 : remarks_add(j, r, "chunk %s", text);
+}
+
+static int remark_filters(struct job *j, const drep_dsinfo *info, const struct source *s,
+                          struct remarks *r)
+{
+    struct pipeline *own = pipeline_new(j), *theirs = pipeline_new(j);
+    int err = own && theirs ? pipeline_read(j, s->dcpl, theirs) : DREP_ERR_NOMEM;
+
+    if (!err) {
+        pipeline_from_ours(info, own);
+        if (!pipeline_equal(own, theirs))
+            err = pipeline_remark(j, theirs, r);
+    }
+    free(own);
+    free(theirs);
+    return err;
+}
+
+int store_remarks_bare(struct job *j, hid_t dset, const struct object *o, struct remarks *r)
+{
+    hid_t dcpl = dataset_plist(j, dset);
+    H5D_layout_t layout = H5Pget_layout(dcpl);
+    hsize_t chunk = STORE_BARE_CHUNK;
+    int err = 0;
+
+    if (layout == H5D_CHUNKED && H5Pget_chunk(dcpl, 1, &chunk) == 1 &&
+        (chunk != STORE_BARE_CHUNK || !o->unlimited))
+        err = remarks_add(j, r, "chunk %llu", (unsigned long long)chunk);
+    if (!err)
+        err = remark_times(j, dcpl, layout, r);
+    H5Pclose(dcpl);
+    return err;
+}
+
+int store_remarks(struct job *j, const drep_dsinfo *info, const struct source *s, struct remarks *r)
+{
+    static const char *const names[] = {"compact", "contiguous", "chunked", "virtual"};
+    H5D_layout_t layout = s->layout == H5D_VIRTUAL ? H5D_CONTIGUOUS : s->layout;
+    int err = 0;
+
+    if (layout != layout_for(info) && layout >= 0 && layout <= H5D_CHUNKED)
+        err = remarks_add(j, r, "layout %s", names[layout]);
+    if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
+        err = remark_chunk(j, info, s, r);
+    if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
+        err = remark_filters(j, info, s, r);
+    return err ? err : remark_times(j, s->dcpl, s->layout, r);
+}

@@ -1,0 +1,317 @@
+/* scale.c - dimension scales of HDF5 and netCDF-4, on their way in.
+ *
+ * A dimension scale becomes a dimension object.  One without a variable takes the
+ * scale's place; for one with coordinates the object stands beside the dataset, as
+ * "NAME.dim", and its attribute "variable" leads to it.  The attributes CLASS, NAME,
+ * REFERENCE_LIST and DIMENSION_LIST are left out where export makes the same again, and
+ * kept as attributes where it would not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/h5/parts.h"
+
+hid_t scale_user_type(void)
+{
+    hid_t t = H5Tcreate(H5T_COMPOUND, sizeof(struct scale_user));
+
+    H5Tinsert(t, "dataset", HOFFSET(struct scale_user, dataset), H5T_STD_REF_OBJ);
+    H5Tinsert(t, "dimension", HOFFSET(struct scale_user, dimension), H5T_NATIVE_INT);
+    return t;
+}
+
+/* A scalar fixed-size ASCII string, as H5DSset_scale and netCDF write them; 0 if the
+ * attribute is anything else.  *size is that of the type. */
+static int read_mark(hid_t object, const char *name, char *text, size_t room, size_t *size)
+{
+    hid_t a, t, s;
+    int ok = 0;
+
+    if (H5Aexists(object, name) <= 0)
+        return 0;
+    a = H5Aopen(object, name, H5P_DEFAULT);
+    t = H5Aget_type(a);
+    s = H5Aget_space(a);
+    if (t > 0 && s > 0 && H5Tget_class(t) == H5T_STRING && H5Tis_variable_str(t) == 0 &&
+        H5Tget_strpad(t) == H5T_STR_NULLTERM && H5Tget_cset(t) == H5T_CSET_ASCII &&
+        H5Sget_simple_extent_type(s) == H5S_SCALAR && H5Tget_size(t) < room) {
+        memset(text, 0, room);
+        ok = H5Aread(a, t, text) >= 0;
+        *size = H5Tget_size(t);
+    }
+    H5Sclose(s);
+    H5Tclose(t);
+    H5Aclose(a);
+    return ok;
+}
+
+static int is_scale(hid_t object)
+{
+    char text[64];
+    size_t size;
+
+    return read_mark(object, SCALE_CLASS, text, sizeof text, &size) &&
+           strcmp(text, SCALE_VALUE) == 0;
+}
+
+/* Whether nothing but chunks and times is unusual in how a dataset is stored. */
+static int is_plain(struct job *j, hid_t dset)
+{
+    hid_t dcpl = dataset_plist(j, dset);
+    H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
+    H5D_layout_t layout = H5Pget_layout(dcpl);
+    int plain = (layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED) &&
+                H5Pget_external_count(dcpl) == 0 && H5Pget_nfilters(dcpl) == 0 &&
+                H5Pfill_value_defined(dcpl, &fill) >= 0 && fill == H5D_FILL_VALUE_DEFAULT;
+
+    H5Pclose(dcpl);
+    return plain;
+}
+
+/* Whether a scale is netCDF's way to name a length: no values in it. */
+static int is_bare(struct job *j, hid_t dset, const struct source *s)
+{
+    char text[256];
+    size_t size;
+
+    return s->rank == 1 && H5Tequal(s->type, H5T_IEEE_F32BE) > 0 &&
+           (s->maxdims[0] == H5S_UNLIMITED || s->maxdims[0] == s->dims[0]) &&
+           H5Dget_storage_size(dset) == 0 && is_plain(j, dset) &&
+           read_mark(dset, SCALE_NAME, text, sizeof text, &size) &&
+           strncmp(text, SCALE_NO_VARIABLE, strlen(SCALE_NO_VARIABLE)) == 0;
+}
+
+/* Every dimension's one scale, 0 for none.  False if the attribute is missing or holds
+ * what a container cannot say: several scales on one dimension. */
+static int read_scales(hid_t dset, int rank, uint64_t *scales)
+{
+    hvl_t lists[H5S_MAX_RANK];
+    hid_t a, t, s, mem;
+    int d, ok;
+
+    if (rank <= 0 || H5Aexists(dset, SCALE_LIST) <= 0)
+        return 0;
+    a = H5Aopen(dset, SCALE_LIST, H5P_DEFAULT);
+    t = H5Aget_type(a);
+    s = H5Aget_space(a);
+    mem = H5Tvlen_create(H5T_STD_REF_OBJ);
+    ok = t > 0 && s > 0 && H5Tequal(t, mem) > 0 && H5Sget_simple_extent_npoints(s) == rank &&
+         H5Aread(a, mem, lists) >= 0;
+    if (ok) {
+        for (d = 0; d < rank; d++) {
+            hobj_ref_t ref = 0;
+
+            ok &= lists[d].len <= 1;
+            if (lists[d].len == 1)
+                memcpy(&ref, lists[d].p, sizeof ref);
+            scales[d] = (uint64_t)ref;
+        }
+        H5Dvlen_reclaim(mem, s, H5P_DEFAULT, lists);
+    }
+    H5Tclose(mem);
+    H5Sclose(s);
+    H5Tclose(t);
+    H5Aclose(a);
+    return ok;
+}
+
+static void digest_user(uint64_t *digest, uint64_t address, int dim)
+{
+    *digest = (*digest ^ (address * 64 + (uint64_t)dim)) * UINT64_C(0x100000001b3);
+}
+
+/* Whether REFERENCE_LIST is what our own record of the scale's users would make. */
+static int users_are_known(hid_t dset, const struct object *o)
+{
+    struct scale_user *users = NULL;
+    uint64_t digest = 0;
+    hid_t a, s, t, mem;
+    hssize_t i, n;
+    int ok;
+
+    if (H5Aexists(dset, SCALE_USERS) <= 0)
+        return o->users == 0;
+    a = H5Aopen(dset, SCALE_USERS, H5P_DEFAULT);
+    s = H5Aget_space(a);
+    t = H5Aget_type(a);
+    n = H5Sget_simple_extent_npoints(s);
+    mem = scale_user_type();
+    /* H5DSattach_scale() makes it of a C struct, as the export does. */
+    ok = n > 0 && (uint64_t)n == o->users && H5Tequal(t, mem) > 0;
+    H5Tclose(t);
+    if (ok) {
+        users = calloc((size_t)n, sizeof *users);
+        ok = users && H5Aread(a, mem, users) >= 0;
+    }
+    for (i = 0; ok && i < n; i++)
+        digest_user(&digest, (uint64_t)users[i].dataset, users[i].dimension);
+    free(users);
+    H5Tclose(mem);
+    H5Sclose(s);
+    H5Aclose(a);
+    return ok && digest == o->digest;
+}
+
+/* "NAME.dim", or more of it where the group has that already. */
+static char *beside(hid_t group, const struct object *o)
+{
+    const char *last = strrchr(o->path, '/') + 1;
+    char *path = NULL, *tail;
+    int n, most = 8;
+
+    if (asprintf(&path, "%s.dim", o->path) < 0)
+        return NULL;
+    while (most-- > 0) {
+        tail = path + (last - o->path);
+        if (group <= 0 || H5Lexists(group, tail, H5P_DEFAULT) <= 0)
+            return path;
+        tail = path;
+        n = asprintf(&path, "%s.dim", tail);
+        free(tail);
+        if (n < 0)
+            return NULL;
+    }
+    return path;
+}
+
+/* Enters what a scale says of its dimension. */
+int scale_note(struct job *j, hid_t group, struct object *o)
+{
+    struct source s = {0};
+    hid_t dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
+    int err = 0;
+
+    if (dset > 0 && is_scale(dset)) {
+        s.type = H5Dget_type(dset);
+        s.space = H5Dget_space(dset);
+        err = source_shape(j, &s);
+        if (!err && s.rank >= 1) {
+            o->scale = is_bare(j, dset, &s) ? 2 : 1;
+            o->length = (int64_t)s.dims[0];
+            o->unlimited = s.maxdims[0] == H5S_UNLIMITED;
+            o->dim_path = o->scale == 2 ? strdup(o->path) : beside(group, o);
+            if (!o->dim_path)
+                err = job_no_memory(j);
+        }
+        H5Sclose(s.space);
+        H5Tclose(s.type);
+    }
+    if (dset > 0)
+        H5Oclose(dset);
+    return err == DREP_ERR_NOMEM ? err : 0;
+}
+
+/* A dataset may use a dimension of its own length, or of any if that is unlimited. */
+static int fits(const struct object *scale, const struct source *s, int d)
+{
+    return scale && scale->scale && (scale->unlimited || scale->length == (int64_t)s->dims[d]);
+}
+
+int scale_find(struct job *j, const struct source *s, struct object **scales)
+{
+    uint64_t address[H5S_MAX_RANK];
+    int d, any = 0;
+
+    if (!read_scales(s->dset, s->rank, address))
+        return 0;
+    for (d = 0; d < s->rank; d++) {
+        scales[d] = address[d] ? job_find(j, address[d]) : NULL;
+        if (address[d] && !fits(scales[d], s, d))
+            return 0;
+        any |= address[d] != 0;
+    }
+    return any;
+}
+
+static void note_uses(struct job *j, struct object *o)
+{
+    struct object *scales[H5S_MAX_RANK];
+    struct source s = {0};
+    int d;
+
+    s.dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
+    if (s.dset > 0 && H5Aexists(s.dset, SCALE_LIST) > 0) {
+        s.space = H5Dget_space(s.dset);
+        if (source_shape(j, &s) == 0 && scale_find(j, &s, scales))
+            for (d = 0; d < s.rank; d++) {
+                if (!scales[d])
+                    continue;
+                if (scales[d]->length < (int64_t)s.dims[d])
+                    scales[d]->length = (int64_t)s.dims[d];
+                scales[d]->users++;
+                digest_user(&scales[d]->digest, o->key, d);
+            }
+    }
+    source_close(&s);
+}
+
+void scale_find_uses(struct job *j)
+{
+    size_t i;
+
+    for (i = 0; i < j->n; i++)
+        if (j->objects[i].kind == DREP_OBJ_DATASET && !j->objects[i].scale)
+            note_uses(j, &j->objects[i]);
+}
+
+int scale_implies(struct job *j, hid_t object, const struct object *o, const char *name)
+{
+    struct object *scales[H5S_MAX_RANK];
+    char text[1200], own[1200];
+    size_t size;
+
+    if (o->scale && strcmp(name, SCALE_CLASS) == 0)
+        return read_mark(object, name, text, sizeof text, &size) && size == sizeof SCALE_VALUE;
+    if (o->scale && strcmp(name, SCALE_USERS) == 0)
+        return users_are_known(object, o);
+    if (o->scale && strcmp(name, SCALE_NAME) == 0) {
+        const char *last = strrchr(o->path, '/') + 1;
+
+        if (!read_mark(object, name, text, sizeof text, &size))
+            return 0;
+        if (o->scale == 1)
+            return size == strlen(last) + 1 && strcmp(text, last) == 0;
+        snprintf(own, sizeof own, "%s%10lld", SCALE_NO_VARIABLE, (long long)o->length);
+        return size == SCALE_NO_VARIABLE_SIZE && strcmp(text, own) == 0;
+    }
+    if (o->kind == DREP_OBJ_DATASET && !o->scale && strcmp(name, SCALE_LIST) == 0) {
+        struct source s = {.dset = object, .space = H5Dget_space(object)};
+        int known = source_shape(j, &s) == 0 && scale_find(j, &s, scales);
+
+        H5Sclose(s.space);
+        return known;
+    }
+    return 0;
+}
+
+int scale_mark(struct job *j, hid_t object, const struct object *o)
+{
+    drep_type *type = NULL;
+    drep_ref ref = {.object = o->made};
+    hid_t space;
+    hsize_t length = 0;
+    int err;
+
+    if (o->scale == 1) {
+        /* An absent name is kept as one without a value. */
+        if (H5Aexists(object, SCALE_NAME) == 0) {
+            err = drep_type_vstring(&type);
+            if (!err)
+                err = drep_attr_write(j->d, o->path, SCALE_NAME, type, DREP_NULL_SPACE, NULL, NULL);
+            drep_type_free(type);
+            if (err)
+                return job_fail_drep(j, err);
+        }
+        err = drep_type_reference(DREP_REF_OBJECT, &type);
+        if (!err)
+            err = drep_attr_write(j->d, o->dim_path, DIM_VARIABLE, type, 0, NULL, &ref);
+        drep_type_free(type);
+        return err ? job_fail_drep(j, err) : 0;
+    }
+    space = H5Dget_space(object);
+    H5Sget_simple_extent_dims(space, &length, NULL);
+    H5Sclose(space);
+    err = (int64_t)length == o->length
+              ? 0
+              : drep_attr_write_int(j->d, o->path, DIM_SCALE_LENGTH, (int64_t)length);
+    return err ? job_fail_drep(j, err) : 0;
+}

@@ -1,0 +1,817 @@
+/* type_in.c - what HDF5's datatypes are to us.
+ *
+ * A number is known by its fields (order, precision, position and width of sign, exponent
+ * and significand, bias, implied bit), never by its size.  Integers become the
+ * fixed-width types, reals with a name those of that name; every other number keeps its
+ * bytes and becomes a scalar.  In memory all numbers stay as HDF5's file has them. */
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/h5/parts.h"
+
+#define DEPTH_MAX 64
+
+const drep_format_info *real_of_format(int format)
+{
+    const drep_format_info *f = drep_format_describe(format);
+
+    /* HDF5 has base 2 alone, the point behind the leading bit, and one piece. */
+    return f && f->cls == DREP_SCALAR_REAL && f->base_log2 == 1 && !f->fraction &&
+                   f->mant_pos + f->mant_width == f->exp_pos &&
+                   f->exp_pos + f->exp_width == f->sign_pos
+               ? f
+               : NULL;
+}
+
+const drep_format_info *real_of_fields(const drep_scalar *s)
+{
+    for (int format = 1; format < DREP_FORMAT_CUSTOM; format++) {
+        const drep_format_info *r = real_of_format(format);
+
+        if (r && s->offset == 0 && s->precision == r->sign_pos + 1 && s->sign_pos == r->sign_pos &&
+            s->exp_pos == r->exp_pos && s->exp_width == r->exp_width &&
+            s->mant_pos == r->mant_pos && s->mant_width == r->mant_width &&
+            s->exp_bias == r->bias && (s->norm == DREP_NORM_IMPLIED) == r->implied &&
+            (s->order == DREP_VAX) == r->vax && s->size <= 32 && r->sizes >> (s->size - 1) & 1)
+            return r;
+    }
+    return NULL;
+}
+
+H5T_order_t order_native(void)
+{
+    return H5Tget_order(H5T_NATIVE_INT);
+}
+
+H5T_order_t order_to_hdf5(int order)
+{
+    return order == DREP_BIG ? H5T_ORDER_BE : order == DREP_VAX ? H5T_ORDER_VAX : H5T_ORDER_LE;
+}
+
+/* ---------------------------------------------------- the container's encodings */
+
+int map_encodings(struct job *j)
+{
+    const drep_encoding *rows;
+    drep_encoding base[256];
+    drep_header h;
+    int i, n = 0;
+    int err = drep_header_get(j->d, &h);
+
+    if (!err)
+        j->from_x86 = strstr(h.machine, "86") || strcmp(h.machine, "amd64") == 0 ||
+                      strcmp(h.machine, "x32") == 0;
+    if (!err)
+        err = drep_datarep_table("external32", base, 256, &n);
+    for (i = 0; !err && i < n && i < 256; i++)
+        j->standard[base[i].code & 255] = base[i].format;
+    if (!err)
+        err = drep_datarep_table("internal", base, 256, &n);
+    for (i = 0; !err && i < n && i < 256; i++)
+        j->plain[base[i].code & 255] = base[i];
+    /* Attributes may use types that the header has no row for. */
+    j->declared = !err && strcmp(h.datarep, "external32") != 0 &&
+                  strcmp(h.datarep, "internal") != 0 && strncmp(h.datarep, "native", 6) != 0;
+    if (!err && (drep_datarep_table(h.datarep, base, 256, &n) != 0 || n == 0))
+        err = drep_datarep_table("external32", base, 256, &n);
+    for (i = 0; !err && i < n && i < 256; i++)
+        j->encodings[base[i].code & 255] = base[i];
+    if (!err)
+        err = drep_header_types(j->d, &rows, &n);
+    for (i = 0; !err && i < n; i++)
+        if (rows[i].format)
+            j->encodings[rows[i].code & 255] = rows[i];
+    return err ? job_fail_drep(j, err) : 0;
+}
+
+drep_encoding map_encoding(const struct job *j, int code, int named)
+{
+    return named ? j->plain[code & 255] : j->encodings[code & 255];
+}
+
+/* -------------------------------------------------------------------- the map */
+
+void map_release(struct map *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->nparts; i++)
+        map_release(&m->parts[i]);
+    free(m->parts);
+    free(m->hoffset);
+    free(m->doffset);
+    if (m->mem > 0)
+        H5Tclose(m->mem);
+    drep_type_free(m->held);
+    drep_type_free(m->type);
+    memset(m, 0, sizeof *m);
+}
+
+/* A walk through an HDF5 datatype. */
+struct from {
+    struct job *j;
+    int orders;
+    struct remarks *notes;
+    char place[12 * DEPTH_MAX + 2]; /* of the datatype in hand: "", ".3", ".3.0" */
+    int depth;
+};
+
+static int from_hdf5(struct from *f, hid_t t, const drep_type *as, struct map *m);
+
+static int note(struct from *f, const char *text)
+{
+    return f->notes ? remarks_add(f->j, f->notes, "%s %s", *f->place ? f->place : ".", text) : 0;
+}
+
+/* One level down, into part i. */
+static int from_part(struct from *f, hid_t t, size_t i, const drep_type *as, struct map *m)
+{
+    size_t len = strlen(f->place);
+    int err;
+
+    if (f->depth >= DEPTH_MAX)
+        return job_fail(f->j, DREP_ERR_LIMIT, "a datatype deeper than %d", DEPTH_MAX);
+    snprintf(f->place + len, sizeof f->place - len, ".%zu", i);
+    f->depth++;
+    err = from_hdf5(f, t, as, m);
+    f->depth--;
+    f->place[len] = 0;
+    return err;
+}
+
+/* Room for the parts of a compound, or the one of an array or sequence. */
+static int map_parts(struct job *j, struct map *m, int kind, size_t n)
+{
+    size_t parts = kind == MAP_COMPOUND ? n : 1;
+
+    m->kind = kind;
+    m->n = n;
+    m->parts = calloc(parts, sizeof *m->parts);
+    m->hoffset = calloc(parts, sizeof *m->hoffset);
+    m->doffset = calloc(parts, sizeof *m->doffset);
+    if (!m->parts || !m->hoffset || !m->doffset)
+        return job_no_memory(j);
+    m->nparts = parts;
+    return 0;
+}
+
+/* A sequence is the same in both memories where their structs are. */
+static int sequence_is_flat(const struct map *part)
+{
+    return part->kind == MAP_FLAT && sizeof(hvl_t) == sizeof(drep_vlen) &&
+           offsetof(hvl_t, len) == offsetof(drep_vlen, count) &&
+           offsetof(hvl_t, p) == offsetof(drep_vlen, data) &&
+           sizeof((hvl_t *)0)->len == sizeof((drep_vlen *)0)->count;
+}
+
+/* ------------------------------------------------------------------- numbers */
+
+/* The fields that every class has; DREP_ERR_UNSUPPORTED if no scalar of ours has them. */
+static int describe(struct job *j, hid_t t, drep_scalar *s)
+{
+    size_t size = H5Tget_size(t);
+    H5T_order_t order = H5Tget_order(t);
+    H5T_pad_t low = H5T_PAD_ZERO, high = H5T_PAD_ZERO;
+
+    if (size > 32)
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "a number of %zu bytes", size);
+    if (order != H5T_ORDER_LE && order != H5T_ORDER_BE && order != H5T_ORDER_VAX)
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "a number of mixed byte order");
+    H5Tget_pad(t, &low, &high);
+    s->size = (uint8_t)size;
+    s->order = order == H5T_ORDER_LE ? DREP_LITTLE : order == H5T_ORDER_BE ? DREP_BIG : DREP_VAX;
+    s->precision = (uint16_t)H5Tget_precision(t);
+    s->offset = (uint16_t)H5Tget_offset(t);
+    s->low_pad = (uint8_t)low;
+    s->high_pad = (uint8_t)high;
+    return 0;
+}
+
+/* A number without a counterpart: its bytes, and a remark with all that HDF5 says. */
+static int from_strange(struct from *f, hid_t t, struct map *m)
+{
+    char text[300] = "is=";
+    int err = drep_type_opaque((int64_t)H5Tget_size(t), "HDF5", &m->type);
+
+    m->held = drep_type_ref(m->type);
+    m->mem = H5Tcopy(t);
+    made_to_text(t, text + 3, sizeof text - 3);
+    return err ? job_fail_drep(f->j, err) : note(f, text);
+}
+
+/* Bytes that mean the same under every representation. */
+static int from_scalar(struct from *f, hid_t t, const drep_scalar *s, struct map *m)
+{
+    int err = drep_type_scalar(s, &m->type);
+
+    if (err == DREP_ERR_NOMEM)
+        return job_fail_drep(f->j, err);
+    if (err)
+        return from_strange(f, t, m);
+    m->held = drep_type_ref(m->type);
+    m->mem = H5Tcopy(t);
+    return 0;
+}
+
+/* Whether the export would give another order than `order`. */
+static int note_order(struct from *f, int code, H5T_order_t order, size_t size)
+{
+    int named = f->orders == ORDER_NAMED;
+    H5T_order_t stored;
+
+    if (f->orders == ORDER_SILENT || size == 1)
+        return 0;
+    stored = order_to_hdf5(map_encoding(f->j, code, named).order);
+    /* The header of a declared representation may say nothing of an attribute's datatype. */
+    if (order == stored && (named || !f->j->declared))
+        return 0;
+    return note(f, order == H5T_ORDER_BE   ? "order=big"
+                   : order == H5T_ORDER_LE ? "order=little"
+                                           : "order=vax");
+}
+
+/* A predefined datatype, in memory as HDF5 has it. */
+static int from_predefined(struct from *f, hid_t t, int code, drep_scalar *s, struct map *m)
+{
+    int err = 0;
+
+    m->type = drep_type_ref(drep_predefined(code));
+    m->mem = H5Tcopy(t);
+    s->format = s->cls == DREP_SCALAR_REAL ? s->format
+                : s->is_signed             ? DREP_FORMAT_INT
+                                           : DREP_FORMAT_UINT;
+    if ((s->size == 1 || order_to_hdf5(s->order) == order_native()) &&
+        (int64_t)s->size == drep_type_extent(m->type) && s->format != DREP_FORMAT_X87)
+        m->held = drep_type_ref(m->type);
+    else
+        err = drep_type_scalar(s, &m->held);
+    return err ? job_fail_drep(f->j, err) : note_order(f, code, order_to_hdf5(s->order), s->size);
+}
+
+static int from_integer(struct from *f, hid_t t, struct map *m)
+{
+    static const uint8_t codes[9][2] = {
+        [1] = {DREP_CODE_UINT8_T, DREP_CODE_INT8_T},
+        [2] = {DREP_CODE_UINT16_T, DREP_CODE_INT16_T},
+        [4] = {DREP_CODE_UINT32_T, DREP_CODE_INT32_T},
+        [8] = {DREP_CODE_UINT64_T, DREP_CODE_INT64_T},
+    };
+    drep_scalar s = {.cls = DREP_SCALAR_INT, .format = DREP_FORMAT_CUSTOM};
+
+    if (describe(f->j, t, &s))
+        return from_strange(f, t, m);
+    s.is_signed = H5Tget_sign(t) == H5T_SGN_2;
+    if (s.size > 8 || !codes[s.size][0] || s.offset || s.precision != 8 * s.size || s.low_pad ||
+        s.high_pad || s.order == DREP_VAX)
+        return from_scalar(f, t, &s, m);
+    return from_predefined(f, t, codes[s.size][s.is_signed], &s, m);
+}
+
+static int from_bitfield(struct from *f, hid_t t, struct map *m)
+{
+    drep_scalar s = {.cls = DREP_SCALAR_BITS, .format = DREP_FORMAT_CUSTOM};
+
+    return describe(f->j, t, &s) ? from_strange(f, t, m) : from_scalar(f, t, &s, m);
+}
+
+/* HDF5 of ppc64 and ppc64el finds of its pairs of doubles only the first: 64 bits in 16
+ * bytes.  No machine has another reason to write such a thing. */
+static int is_double_double(const drep_scalar *s)
+{
+    int at = s->order == DREP_BIG ? 64 : 0;
+
+    return s->size == 16 && s->order != DREP_VAX && s->precision == 64 && s->offset == at &&
+           s->sign_pos == at + 63 && s->exp_pos == at + 52 && s->exp_width == 11 &&
+           s->mant_pos == at && s->mant_width == 52 && s->exp_bias == 1023;
+}
+
+static int from_double_double(struct from *f, hid_t t, drep_scalar *s, struct map *m)
+{
+    drep_scalar pair = {.cls = DREP_SCALAR_REAL,
+                        .order = s->order,
+                        .size = 16,
+                        .is_signed = 1,
+                        .format = DREP_FORMAT_DOUBLE_DOUBLE};
+    char text[300] = "is=";
+    int err = drep_type_scalar(&pair, &m->type);
+
+    m->held = drep_type_ref(m->type);
+    m->mem = H5Tcopy(t);
+    made_to_text(t, text + 3, sizeof text - 3);
+    return err ? job_fail_drep(f->j, err) : note(f, text);
+}
+
+static int real_fields(struct job *j, hid_t t, drep_scalar *s)
+{
+    size_t sign, exp_pos, exp_width, mant_pos, mant_width;
+    H5T_norm_t norm = H5Tget_norm(t);
+
+    if (H5Tget_fields(t, &sign, &exp_pos, &exp_width, &mant_pos, &mant_width) < 0)
+        return job_fail_hdf5(j, "datatype");
+    s->sign_pos = (uint16_t)sign;
+    s->exp_pos = (uint16_t)exp_pos;
+    s->exp_width = (uint16_t)exp_width;
+    s->mant_pos = (uint16_t)mant_pos;
+    s->mant_width = (uint16_t)mant_width;
+    s->exp_bias = (int64_t)H5Tget_ebias(t);
+    s->norm = norm == H5T_NORM_IMPLIED  ? DREP_NORM_IMPLIED
+              : norm == H5T_NORM_MSBSET ? DREP_NORM_MSBSET
+                                        : DREP_NORM_NONE;
+    return 0;
+}
+
+/* What is between the fields of a real has no place in a scalar. */
+static int note_padding(struct from *f, hid_t t, const drep_scalar *s, const drep_format_info *r)
+{
+    char text[300] = "is=";
+
+    if (H5Tget_inpad(t) == H5T_PAD_ZERO && !(r && (s->low_pad || s->high_pad)) &&
+        !(r && r->format == DREP_FORMAT_X87 && s->size != 16))
+        return 0;
+    made_to_text(t, text + 3, sizeof text - 3);
+    return note(f, text);
+}
+
+static int from_real(struct from *f, hid_t t, struct map *m)
+{
+    drep_scalar s = {
+        .cls = DREP_SCALAR_REAL, .is_signed = 1, .format = DREP_FORMAT_CUSTOM, .exp_base_log2 = 1};
+    const drep_format_info *r;
+    int code;
+    int err;
+
+    if (describe(f->j, t, &s))
+        return from_strange(f, t, m);
+    err = real_fields(f->j, t, &s);
+    if (err)
+        return err;
+    if (is_double_double(&s))
+        return from_double_double(f, t, &s, m);
+    r = real_of_fields(&s);
+    if (r)
+        s.format = (uint8_t)r->format;
+    code = !r ? 0 : r->format == DREP_FORMAT_X87 ? DREP_CODE_LONG_DOUBLE : r->type;
+    err = code ? from_predefined(f, t, code, &s, m) : from_scalar(f, t, &s, m);
+    return err ? err : note_padding(f, t, &s, r);
+}
+
+/* ------------------------------------------------------------ texts and bytes */
+
+static int note_text(struct from *f, hid_t t, int variable)
+{
+    H5T_cset_t cset = H5Tget_cset(t);
+    H5T_str_t pad = H5Tget_strpad(t);
+    int err = 0;
+
+    if ((int)cset != f->j->cset)
+        err = note(f, cset == H5T_CSET_ASCII ? "cset=ascii" : "cset=utf8");
+    if (!err && variable && pad != H5T_STR_NULLTERM)
+        err = note(f, pad == H5T_STR_SPACEPAD ? "pad=space" : "pad=null");
+    return err;
+}
+
+static int from_string(struct from *f, hid_t t, struct map *m)
+{
+    H5T_str_t pad = H5Tget_strpad(t);
+    int err;
+
+    m->mem = H5Tcopy(t);
+    m->variable = m->strings = H5Tis_variable_str(t) > 0;
+    err = m->variable ? drep_type_vstring(&m->type)
+                      : drep_type_string((int64_t)H5Tget_size(t),
+                                         pad == H5T_STR_SPACEPAD  ? DREP_PAD_SPACE
+                                         : pad == H5T_STR_NULLPAD ? DREP_PAD_NUL
+                                                                  : DREP_PAD_NULTERM,
+                                         &m->type);
+    m->held = drep_type_ref(m->type);
+    return err ? job_fail_drep(f->j, err) : note_text(f, t, m->variable);
+}
+
+static int from_opaque(struct from *f, hid_t t, struct map *m)
+{
+    char *tag = H5Tget_tag(t);
+    int err = drep_type_opaque((int64_t)H5Tget_size(t), tag && *tag ? tag : NULL, &m->type);
+
+    H5free_memory(tag);
+    m->held = drep_type_ref(m->type);
+    m->mem = H5Tcopy(t);
+    return err ? job_fail_drep(f->j, err) : 0;
+}
+
+static int from_reference(struct from *f, hid_t t, struct map *m)
+{
+    int err;
+
+    m->kind = H5Tequal(t, H5T_STD_REF_OBJ) > 0 ? MAP_OBJECT : MAP_REGION;
+    if (m->kind == MAP_REGION && H5Tequal(t, H5T_STD_REF_DSETREG) <= 0)
+        return job_fail(f->j, DREP_ERR_UNSUPPORTED, "a reference of unknown kind");
+    m->variable = m->kind == MAP_REGION;
+    m->mem = H5Tcopy(t);
+    err = drep_type_reference(m->kind == MAP_OBJECT ? DREP_REF_OBJECT : DREP_REF_REGION, &m->type);
+    m->held = drep_type_ref(m->type);
+    return err ? job_fail_drep(f->j, err) : 0;
+}
+
+/* ----------------------------------------------------------------- composites */
+
+struct names {
+    char **name;
+    int64_t *value;
+    size_t n;
+};
+
+static void names_release(struct names *e)
+{
+    size_t i;
+
+    for (i = 0; i < e->n; i++)
+        H5free_memory(e->name[i]);
+    free(e->name);
+    free(e->value);
+}
+
+static int names_init(struct job *j, struct names *e, size_t n)
+{
+    e->n = 0;
+    e->name = calloc(n ? n : 1, sizeof *e->name);
+    e->value = calloc(n ? n : 1, sizeof *e->value);
+    return e->name && e->value ? 0 : job_no_memory(j);
+}
+
+/* The members of an enum, their values widened through HDF5. */
+static int read_enum(struct job *j, hid_t t, hid_t base, struct names *e)
+{
+    int n = H5Tget_nmembers(t);
+    hid_t wide = H5Tget_sign(base) == H5T_SGN_2 ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
+    uint8_t value[64];
+    int i;
+    int err = names_init(j, e, n > 0 ? (size_t)n : 0);
+
+    for (i = 0; !err && i < n; i++) {
+        e->name[i] = H5Tget_member_name(t, (unsigned)i);
+        e->n = (size_t)i + 1;
+        if (!e->name[i] || H5Tget_size(base) > sizeof value / 2 ||
+            H5Tget_member_value(t, (unsigned)i, value) < 0 ||
+            H5Tconvert(base, wide, 1, value, NULL, H5P_DEFAULT) < 0)
+            err = job_fail_hdf5(j, "enum");
+        memcpy(&e->value[i], value, sizeof e->value[i]);
+    }
+    return err;
+}
+
+/* h5py has no other boolean. */
+static int is_boolean(const struct names *e)
+{
+    return e->n == 2 && !strcmp(e->name[0], "FALSE") && e->value[0] == 0 &&
+           !strcmp(e->name[1], "TRUE") && e->value[1] == 1;
+}
+
+/* HDF5 converts enums by name and loses values without one; their bytes move alone. */
+static int from_enum(struct from *f, hid_t t, struct map *m)
+{
+    struct map base = {0};
+    struct names e = {0};
+    hid_t super = H5Tget_super(t);
+    int err = from_hdf5(f, super, NULL, &base);
+
+    if (!err)
+        err = read_enum(f->j, t, super, &e);
+    if (!err) {
+        err = is_boolean(&e) && drep_type_code(base.type)
+                  ? drep_type_boolean(base.type, &m->type)
+                  : drep_type_enum(base.type, (int64_t)e.n, (const char *const *)e.name, e.value,
+                                   &m->type);
+        if (err)
+            job_fail_drep(f->j, err);
+    }
+    m->mem = H5Tcopy(t);
+    m->held = drep_type_ref(base.held);
+    names_release(&e);
+    map_release(&base);
+    H5Tclose(super);
+    return err;
+}
+
+static int from_array(struct from *f, hid_t t, const drep_type *as, struct map *m)
+{
+    hsize_t dims[H5S_MAX_RANK];
+    int64_t ours[H5S_MAX_RANK];
+    hid_t super = H5Tget_super(t);
+    int rank = H5Tget_array_dims2(t, dims);
+    size_t n = 1;
+    int i, err;
+
+    for (i = 0; i < rank; i++) {
+        ours[i] = (int64_t)dims[i];
+        n *= (size_t)dims[i];
+    }
+    err = map_parts(f->j, m, MAP_ARRAY, n);
+    if (!err)
+        err = from_part(f, super, 0, as ? drep_type_member(as, 0) : NULL, m->parts);
+    H5Tclose(super);
+    if (err)
+        return err;
+    m->mem = H5Tarray_create2(m->parts->mem, (unsigned)rank, dims);
+    m->variable = m->parts->variable;
+    m->strings = m->parts->strings;
+    err = drep_type_array(rank, ours, m->parts->type, &m->type);
+    if (!err)
+        err = drep_type_array(rank, ours, m->parts->held, &m->held);
+    if (m->parts->kind == MAP_FLAT)
+        m->kind = MAP_FLAT;
+    return err ? job_fail_drep(f->j, err) : 0;
+}
+
+static int from_sequence(struct from *f, hid_t t, const drep_type *as, struct map *m)
+{
+    hid_t super = H5Tget_super(t);
+    int err = map_parts(f->j, m, MAP_SEQUENCE, 1);
+
+    if (!err)
+        err = from_part(f, super, 0, as ? drep_type_member(as, 0) : NULL, m->parts);
+    H5Tclose(super);
+    if (err)
+        return err;
+    m->mem = H5Tvlen_create(m->parts->mem);
+    m->variable = 1;
+    m->strings = m->parts->strings;
+    err = drep_type_sequence(m->parts->type, &m->type);
+    if (!err)
+        err = drep_type_sequence(m->parts->held, &m->held);
+    if (sequence_is_flat(m->parts))
+        m->kind = MAP_FLAT;
+    return err ? job_fail_drep(f->j, err) : 0;
+}
+
+/* Whether all members are the same bytes in HDF5's file and memory. */
+static int is_plain(const struct map *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->nparts; i++)
+        if (m->parts[i].variable || m->parts[i].kind != MAP_FLAT)
+            return 0;
+    return 1;
+}
+
+/* A compound in memory: as it lies in HDF5's file if it is plain; else as our compiler
+ * lays out what is held, and HDF5's with it where they are the same bytes. */
+static int lay_out(struct from *f, hid_t t, char *const *name, struct map *m)
+{
+    const drep_type **held = calloc(m->n, sizeof *held);
+    int64_t *displs = calloc(m->n, sizeof *displs);
+    int plain = is_plain(m), flat = 1;
+    size_t i, size = 0;
+    int err = held && displs ? 0 : job_no_memory(f->j);
+
+    for (i = 0; !err && i < m->n; i++) {
+        held[i] = m->parts[i].held;
+        flat &= m->parts[i].kind == MAP_FLAT;
+        m->variable |= m->parts[i].variable;
+        m->strings |= m->parts[i].strings;
+        m->hoffset[i] = plain ? H5Tget_member_offset(t, (unsigned)i) : size;
+        displs[i] = (int64_t)m->hoffset[i];
+        size += m->parts[i].hsize;
+    }
+    if (!err) {
+        err = drep_type_compound((int64_t)m->n, (const char *const *)name, plain ? displs : NULL,
+                                 held, plain ? (int64_t)H5Tget_size(t) : 0, &m->held);
+        if (err)
+            job_fail_drep(f->j, err);
+    }
+    for (i = 0; !err && i < m->n; i++) {
+        m->doffset[i] = (size_t)drep_type_member_offset(m->held, (int64_t)i);
+        m->hoffset[i] = flat ? m->doffset[i] : m->hoffset[i];
+    }
+    free(held);
+    free(displs);
+    if (err)
+        return err;
+    m->kind = flat ? MAP_FLAT : MAP_COMPOUND;
+    m->mem = plain ? H5Tcopy(t)
+                   : H5Tcreate(H5T_COMPOUND, flat ? (size_t)drep_type_extent(m->held) : size);
+    for (i = 0; !plain && i < m->n; i++)
+        if (H5Tinsert(m->mem, name[i], m->hoffset[i], m->parts[i].mem) < 0)
+            return job_fail_hdf5(f->j, name[i]);
+    return 0;
+}
+
+/* HDF5's own place of each member, where that is not behind the one before. */
+static int note_offsets(struct from *f, hid_t t, int n)
+{
+    size_t packed = 0, at, len = strlen(f->place);
+    char text[40];
+    int i, err = 0;
+
+    for (i = 0; !err && i < n; i++) {
+        hid_t member = H5Tget_member_type(t, (unsigned)i);
+
+        at = H5Tget_member_offset(t, (unsigned)i);
+        if (at != packed) {
+            snprintf(f->place + len, sizeof f->place - len, ".%d", i);
+            snprintf(text, sizeof text, "offset=%zu", at);
+            err = note(f, text);
+            f->place[len] = 0;
+        }
+        packed = at + H5Tget_size(member);
+        H5Tclose(member);
+    }
+    if (err || packed == H5Tget_size(t))
+        return err;
+    snprintf(text, sizeof text, "size=%zu", H5Tget_size(t));
+    return note(f, text);
+}
+
+static int from_members(struct from *f, hid_t t, const drep_type *as, struct names *e,
+                        const drep_type **types, struct map *m)
+{
+    size_t i;
+    int err = 0;
+
+    for (i = 0; !err && i < m->n; i++) {
+        hid_t member = H5Tget_member_type(t, (unsigned)i);
+
+        e->name[i] = H5Tget_member_name(t, (unsigned)i);
+        e->n = i + 1;
+        err = e->name[i] ? from_part(f, member, i, as ? drep_type_member(as, (int64_t)i) : NULL,
+                                     &m->parts[i])
+                         : job_fail_hdf5(f->j, "compound");
+        H5Tclose(member);
+        types[i] = m->parts[i].type;
+    }
+    return err;
+}
+
+static int from_compound(struct from *f, hid_t t, const drep_type *as, struct map *m)
+{
+    int n = H5Tget_nmembers(t);
+    const drep_type **types = calloc(n > 0 ? (size_t)n : 1, sizeof *types);
+    struct names e = {0};
+    int err = n > 0 ? names_init(f->j, &e, (size_t)n)
+                    : job_fail(f->j, DREP_ERR_UNSUPPORTED, "a compound without members");
+
+    if (!err)
+        err = types ? map_parts(f->j, m, MAP_COMPOUND, (size_t)n) : job_no_memory(f->j);
+    if (!err)
+        err = note_offsets(f, t, n);
+    if (!err)
+        err = from_members(f, t, as, &e, types, m);
+    if (!err) {
+        err = drep_type_compound(n, (const char *const *)e.name, NULL, types, 0, &m->type);
+        if (err)
+            job_fail_drep(f->j, err);
+    }
+    if (!err)
+        err = lay_out(f, t, e.name, m);
+    names_release(&e);
+    free(types);
+    return err;
+}
+
+/* ------------------------------------ predefined datatypes that are no scalars */
+
+/* The complex datatype whose halves lie in this machine's memory in a format; 0: none. */
+static int complex_of(const drep_format_info *r, size_t size)
+{
+    if (!r)
+        return 0;
+    if (r->format == DREP_FORMAT_X87)
+        return LDBL_MANT_DIG == 64 && size == sizeof(long double) ? DREP_CODE_C_LONG_DOUBLE_COMPLEX
+                                                                  : 0;
+    return r->complex && drep_type_size(drep_predefined(r->complex)) == 2 * r->size ? r->complex
+                                                                                    : 0;
+}
+
+/* Two reals one behind the other, one data item to us: in this machine's order for our
+ * library, in that of its file for HDF5. */
+static int as_complex(struct from *f, hid_t t, struct map *m)
+{
+    drep_scalar s = {0};
+    hid_t half = H5Tget_class(t) == H5T_COMPOUND ? H5Tget_member_type(t, 0) : -1;
+    int code = 0;
+
+    if (half > 0 && H5Tget_class(half) == H5T_FLOAT && describe(f->j, half, &s) == 0 &&
+        real_fields(f->j, half, &s) == 0)
+        code = complex_of(real_of_fields(&s), s.size);
+    if (half > 0)
+        H5Tclose(half);
+    if (!code)
+        return job_fail(f->j, DREP_ERR_UNSUPPORTED, "HDF5 cannot hold this complex number");
+    m->held = drep_type_ref(drep_predefined(code));
+    m->mem = H5Tcopy(t);
+    m->kind = order_to_hdf5(s.order) == order_native() ? MAP_FLAT : MAP_SWAP;
+    return 0;
+}
+
+/* A predefined datatype that no value conversion leads to or from; 0: it is none. */
+static int from_as(struct from *f, hid_t t, const drep_type *as, struct map *m, int *err)
+{
+    const char *name = as ? drep_code_name(drep_type_code(as)) : NULL;
+    int format = name ? f->j->standard[drep_type_code(as) & 255] : 0;
+
+    *err = 0;
+    if (name && strstr(name, "COMPLEX")) {
+        *err = as_complex(f, t, m);
+        return 1;
+    }
+    if (format != DREP_FORMAT_BYTES && format != DREP_FORMAT_CHAR && format != DREP_FORMAT_UNICODE)
+        return 0;
+    m->held = drep_type_ref(as);
+    m->mem = format == DREP_FORMAT_UNICODE
+                 ? made_int((size_t)drep_type_extent(as), 0, order_native())
+                 : H5Tcopy(t);
+    return 1;
+}
+
+/* Whether what was made of HDF5's number is the container's own scalar. */
+static int is_own_scalar(const struct map *m, const drep_type *as)
+{
+    const drep_scalar *a = as ? drep_type_scalar_desc(as) : NULL;
+    const drep_scalar *b = a ? drep_type_scalar_desc(m->held) : NULL;
+
+    if (!a || !b || drep_type_kind(as) != DREP_KIND_SCALAR || a->cls != b->cls ||
+        a->size != b->size || a->order != b->order)
+        return 0;
+    if (a->format != DREP_FORMAT_CUSTOM || b->format != DREP_FORMAT_CUSTOM)
+        return a->format == b->format;
+    return a->precision == b->precision && a->offset == b->offset && a->exp_base_log2 == 1 &&
+           (a->cls != DREP_SCALAR_REAL ||
+            (a->exp_bias == b->exp_bias && a->exp_width == b->exp_width && a->norm == b->norm));
+}
+
+static int from_class(struct from *f, hid_t t, const drep_type *as, struct map *m)
+{
+    switch (H5Tget_class(t)) {
+    case H5T_INTEGER:
+        return from_integer(f, t, m);
+    case H5T_FLOAT:
+        return from_real(f, t, m);
+    case H5T_BITFIELD:
+        return from_bitfield(f, t, m);
+    case H5T_STRING:
+        return from_string(f, t, m);
+    case H5T_OPAQUE:
+        return from_opaque(f, t, m);
+    case H5T_REFERENCE:
+        return from_reference(f, t, m);
+    case H5T_ENUM:
+        return from_enum(f, t, m);
+    case H5T_ARRAY:
+        return from_array(f, t, as, m);
+    case H5T_VLEN:
+        return from_sequence(f, t, as, m);
+    case H5T_COMPOUND:
+        return from_compound(f, t, as, m);
+    case H5T_TIME:
+        return from_strange(f, t, m);
+    default:
+        return job_fail(f->j, DREP_ERR_UNSUPPORTED, "an unknown class of datatype");
+    }
+}
+
+static int from_hdf5(struct from *f, hid_t t, const drep_type *as, struct map *m)
+{
+    int err;
+
+    if (!from_as(f, t, as, m, &err))
+        err = from_class(f, t, as, m);
+    if (!err && is_own_scalar(m, as)) {
+        drep_type_free(m->held);
+        m->held = drep_type_ref(as);
+    }
+    if (!err && as) {
+        drep_type_free(m->type);
+        m->type = drep_type_ref(as);
+    }
+    if (!err && (m->mem <= 0 || !m->held || !m->type))
+        err = job_fail_hdf5(f->j, "datatype");
+    if (err)
+        return err;
+    m->hsize = H5Tget_size(m->mem);
+    m->dsize = (size_t)drep_type_extent(m->held);
+    return 0;
+}
+
+int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct remarks *notes,
+                  struct map *out)
+{
+    struct from f = {.j = j, .orders = orders, .notes = notes};
+    struct map m = {0};
+    int err = from_hdf5(&f, type, as, &m);
+
+    if (err)
+        map_release(&m);
+    else
+        *out = m;
+    return err;
+}
+
+/* HDF5 has one function for pairs of datatypes with nothing to do. */
+int map_is_copy(hid_t file, const struct map *m)
+{
+    H5T_cdata_t *data;
+    H5T_conv_t none = H5Tfind(H5T_NATIVE_INT, H5T_NATIVE_INT, &data);
+
+    return m->kind == MAP_FLAT && !m->variable && H5Tfind(file, m->mem, &data) == none;
+}

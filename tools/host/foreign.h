@@ -1,0 +1,15 @@
+/* foreign.h - what a file is that is not ours. */
+#ifndef TOOLS_HOST_FOREIGN_H
+#define TOOLS_HOST_FOREIGN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* "an HDF5 file; use: datarep import", by its first bytes; NULL: nobody knows. */
+const char *foreign_front(const char *front, size_t size);
+/* The same of a file, at its beginning. */
+const char *foreign_name(FILE *f);
+/* HDF5 begins at 0, or behind a user block of 512, 1024, 2048, ... bytes. */
+bool foreign_is_hdf5(FILE *f);
+
+#endif

@@ -1,0 +1,106 @@
+/* module.c - shared objects beside the command or in its library directory. */
+#include "tools/host/module.h"
+#include "tools/host/tool.h"
+#include <dlfcn.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* From the directory of the command; the Makefile knows better. */
+#ifndef DATAREP_MODULE_DIR
+#define DATAREP_MODULE_DIR "../lib/datarep"
+#endif
+
+/* What there may be, and what it needs to be built. */
+static const struct {
+    const char *name, *needs;
+} known[] = {{"hdf5", "HDF5"}, {"zip", "libzip"}, {"plot", "Cairo"}};
+
+typedef int interface_fn(void);
+
+/* The directory of the running command, with a slash at its end. */
+static bool own_directory(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    char *slash;
+
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    slash = strrchr(path, '/');
+    if (!slash)
+        return false;
+    slash[1] = '\0';
+    return true;
+}
+
+/* Where the module is; false if it is nowhere. */
+static bool find(const char *name, char *path, size_t size)
+{
+    static const char *const places[] = {"", DATAREP_MODULE_DIR "/"};
+    char own[PATH_MAX];
+    size_t i;
+    int n;
+
+    if (!own_directory(own, sizeof own))
+        return false;
+    for (i = 0; i < sizeof places / sizeof *places; i++) {
+        n = snprintf(path, size, "%s%sdatarep-%s.so", own, places[i], name);
+        if (n > 0 && (size_t)n < size && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *needs(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return known[i].needs;
+    return "it";
+}
+
+void *module_load(const char *name, int interface)
+{
+    char path[2 * PATH_MAX], symbol[64];
+    interface_fn *answer = NULL;
+    void *module;
+
+    if (!find(name, path, sizeof path)) {
+        tool_say(NULL, NULL,
+                 "datarep-%s.so is neither beside the command nor in its library directory: "
+                 "built without %s?",
+                 name, needs(name));
+        return NULL;
+    }
+    module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!module) {
+        tool_say(NULL, NULL, "%s", dlerror());
+        return NULL;
+    }
+    /* POSIX has dlsym() give functions too; ISO C wants it said this way. */
+    snprintf(symbol, sizeof symbol, "datarep_%s_interface", name);
+    *(void **)&answer = dlsym(module, symbol);
+    if (answer && answer() == interface)
+        return module;
+    tool_say(NULL, NULL, "%s belongs to another version of datarep", path);
+    return NULL;
+}
+
+void module_list(FILE *out)
+{
+    char path[2 * PATH_MAX];
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!find(known[i].name, path, sizeof path))
+            continue;
+        fprintf(out, " %s", known[i].name);
+        any = true;
+    }
+    if (!any)
+        fputs(" none", out);
+}

@@ -1,0 +1,155 @@
+/* workers.c - a few threads for a while: starting one costs less than a page of text. */
+#include "tools/host/workers.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define CREW_MAX (CREW_SLOTS / 2)
+
+struct crew {
+    crew_make_fn *make;
+    crew_take_fn *take;
+    void *ctx;
+    int slots, most; /* slots in use, threads besides the caller */
+    int threads;
+    pthread_t thread[CREW_MAX];
+    pthread_mutex_t lock;   /* for all that follows */
+    pthread_cond_t changed; /* a piece came, a slot was freed, or it is the end */
+    long pushed, begun, taken;
+    int busy;    /* threads that make, or take */
+    bool taking; /* one of them does */
+    bool over;   /* nothing will come any more */
+    bool made[CREW_SLOTS];
+    int err;
+};
+
+/* Processors that this process may use. */
+static int processors(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+
+    return n < CREW_MAX ? n : CREW_MAX;
+}
+
+struct crew *crew_new(int each, crew_make_fn *make, crew_take_fn *take, void *ctx)
+{
+    struct crew *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->make = make;
+    c->take = take;
+    c->ctx = ctx;
+    c->most = processors() - 1;
+    c->slots = each * (c->most + 1);
+    if (c->slots > CREW_SLOTS)
+        c->slots = CREW_SLOTS;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    return c;
+}
+
+/* Takes what is made and comes next, unless another thread is at it. */
+static void take(struct crew *c)
+{
+    int slot, err;
+
+    while (!c->taking && !c->err && c->made[slot = (int)(c->taken % c->slots)]) {
+        c->taking = true;
+        pthread_mutex_unlock(&c->lock);
+        err = c->take(c->ctx, slot);
+        pthread_mutex_lock(&c->lock);
+        c->made[slot] = false;
+        c->taking = false;
+        c->taken++;
+        c->err = err;
+        pthread_cond_broadcast(&c->changed);
+    }
+}
+
+/* Makes the next piece that waits; false: there is none. */
+static bool make(struct crew *c)
+{
+    int slot = (int)(c->begun % c->slots);
+
+    if (c->begun == c->pushed || c->err)
+        return false;
+    c->begun++;
+    c->busy++;
+    pthread_mutex_unlock(&c->lock);
+    c->make(c->ctx, slot);
+    pthread_mutex_lock(&c->lock);
+    c->made[slot] = true;
+    take(c);
+    c->busy--;
+    if (c->err)
+        pthread_cond_broadcast(&c->changed);
+    return true;
+}
+
+static void *work(void *arg)
+{
+    struct crew *c = arg;
+
+    pthread_mutex_lock(&c->lock);
+    while (!c->over)
+        if (!make(c))
+            pthread_cond_wait(&c->changed, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+int crew_slot(struct crew *c)
+{
+    int slot;
+
+    pthread_mutex_lock(&c->lock);
+    while (!c->err && c->pushed - c->taken >= c->slots)
+        if (!make(c))
+            pthread_cond_wait(&c->changed, &c->lock);
+    slot = c->err ? -1 : (int)(c->pushed % c->slots);
+    pthread_mutex_unlock(&c->lock);
+    return slot;
+}
+
+void crew_push(struct crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->pushed++;
+    if (c->threads < c->most && c->pushed - c->begun > 1 &&
+        pthread_create(&c->thread[c->threads], NULL, work, c) == 0)
+        c->threads++;
+    if (c->threads > 0)
+        pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+int crew_finish(struct crew *c)
+{
+    int err;
+
+    pthread_mutex_lock(&c->lock);
+    while (c->err ? c->busy > 0 : c->taken < c->pushed)
+        if (!make(c))
+            pthread_cond_wait(&c->changed, &c->lock);
+    err = c->err;
+    pthread_mutex_unlock(&c->lock);
+    return err;
+}
+
+void crew_free(struct crew *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->over = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    while (c->threads > 0)
+        pthread_join(c->thread[--c->threads], NULL);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}

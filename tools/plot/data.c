@@ -1,0 +1,363 @@
+/* data.c - numbers of a dataset, reduced to what a picture has room for. */
+#include "tools/host/progress.h"
+#include "tools/host/tool.h"
+#include "tools/plot/make.h"
+#include "tools/text/num.h"
+#include "tools/walk/blocks.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- attributes */
+
+/* An attribute's first number; false if it has none. */
+static bool attribute_number(const struct series *s, const char *name, double *out)
+{
+    struct values v;
+    bool found = false;
+
+    if (values_attr(&v, s->printer, s->path, name))
+        return false;
+    if (v.count > 0 && num_is(s->printer, v.type)) {
+        *out = num_value(s->printer, v.type, v.buf).value;
+        found = true;
+    }
+    values_release(&v);
+    return found;
+}
+
+/* An attribute's text, malloc'ed, or NULL. */
+static char *attribute_text(const struct series *s, const char *name)
+{
+    drep_attrinfo info;
+    drep_type *text;
+    char *out = NULL;
+
+    if (drep_attr_info(s->printer->file, s->path, name, &info))
+        return NULL;
+    if (info.count == 1 &&
+        (drep_type_kind(info.type) == DREP_KIND_VSTRING ||
+         drep_type_kind(info.type) == DREP_KIND_STRING) &&
+        drep_type_vstring(&text) == 0) {
+        if (drep_attr_read(s->printer->file, s->path, name, text, &out))
+            out = NULL;
+        drep_type_free(text);
+    }
+    drep_attrinfo_release(&info);
+    if (out && !*out) {
+        free(out);
+        out = NULL;
+    }
+    return out;
+}
+
+static void read_attributes(struct series *s)
+{
+    s->scale = 1;
+    s->offset = 0;
+    s->missing[0] = s->missing[1] = NAN;
+    attribute_number(s, "scale_factor", &s->scale);
+    attribute_number(s, "add_offset", &s->offset);
+    attribute_number(s, "_FillValue", &s->missing[0]);
+    attribute_number(s, "missing_value", &s->missing[1]);
+    s->units = attribute_text(s, "units");
+    s->name = attribute_text(s, "long_name");
+    if (!s->name)
+        s->name = strdup(strrchr(s->path, '/') + 1);
+}
+
+/* ------------------------------------------------------------------- opening */
+
+int series_open(struct series *s, const char *file_name, struct printer *printer,
+                const struct operand *operand, const char *member)
+{
+    int status;
+
+    *s = (struct series){
+        .file_name = file_name, .printer = printer, .path = operand->path, .member = member};
+    status = operand_open(operand, file_name, printer->file, &s->dataset, &s->info, &s->slice);
+    if (!status)
+        read_attributes(s);
+    return status;
+}
+
+void series_close(struct series *s)
+{
+    if (s->dataset)
+        drep_dataset_close(s->dataset);
+    free(s->name);
+    free(s->units);
+    *s = (struct series){0};
+}
+
+int series_shape(const struct series *s, int64_t *lengths, int *which)
+{
+    int d, rank = 0;
+
+    for (d = 0; d < s->slice.rank; d++) {
+        if (s->slice.single[d])
+            continue;
+        lengths[rank] = s->slice.count[d];
+        which[rank++] = d;
+    }
+    return rank;
+}
+
+/* ------------------------------------------------------------------- numbers */
+
+/* How numbers are found in elements as they are read. */
+struct reader {
+    const struct series *series;
+    drep_type *type;         /* of an element */
+    const drep_type *number; /* of the number in it */
+    int64_t offset, extent;
+    bool direct; /* elements are doubles */
+};
+
+/* The member of a compound by a path of names; adds where it begins.  NULL if there is
+ * none. */
+static const drep_type *find_member(const drep_type *type, const char *path, int64_t *offset)
+{
+    size_t n = strcspn(path, ".");
+    int64_t i, members = drep_type_kind(type) == DREP_KIND_COMPOUND ? drep_type_members(type) : 0;
+    const char *name;
+
+    for (i = 0; i < members; i++) {
+        name = drep_type_member_name(type, i);
+        if (!name || strlen(name) != n || strncmp(name, path, n) != 0)
+            continue;
+        *offset += drep_type_member_offset(type, i);
+        type = drep_type_member(type, i);
+        return path[n] ? find_member(type, path + n + 1, offset) : type;
+    }
+    return NULL;
+}
+
+static int no_number(const struct reader *r)
+{
+    const struct series *s = r->series;
+    char *text = NULL;
+
+    if (s->member && !r->number)
+        tool_say(s->file_name, s->path, "its elements have no member \"%s\"", s->member);
+    else if (drep_type_print(r->number, &text) == 0 &&
+             drep_type_kind(r->number) == DREP_KIND_COMPOUND)
+        tool_say(s->file_name, s->path, "elements are %s; choose one with --member", text);
+    else
+        tool_say(s->file_name, s->path, "elements are %s, not numbers", text ? text : "?");
+    free(text);
+    return TOOL_USAGE;
+}
+
+/* 0, or an exit code after saying what is wrong. */
+static int reader_init(struct reader *r, const struct series *s)
+{
+    int err;
+
+    *r = (struct reader){.series = s};
+    err = print_type(s->printer, s->info.type, true, &r->type);
+    if (err)
+        return tool_fail(s->file_name, s->path, err);
+    r->number = s->member ? find_member(r->type, s->member, &r->offset) : r->type;
+    if (!r->number || !num_is(s->printer, r->number)) {
+        err = no_number(r);
+        drep_type_free(r->type);
+        return err;
+    }
+    /* What the library can turn into doubles, it does faster. */
+    r->direct = !s->member && num_fits(s->printer, r->number);
+    if (r->direct) {
+        drep_type_free(r->type);
+        r->type = drep_type_ref(DREP_DOUBLE);
+        r->number = r->type;
+    }
+    r->extent = drep_type_extent(r->type);
+    return 0;
+}
+
+static void reader_release(struct reader *r)
+{
+    drep_type_free(r->type);
+}
+
+/* The number of an element; NaN where it has none. */
+static double number_at(const struct reader *r, const char *element)
+{
+    const struct series *s = r->series;
+    double value;
+
+    if (r->direct)
+        memcpy(&value, element, sizeof value);
+    else
+        value = num_value(s->printer, r->number, element + r->offset).value;
+    if (value == s->missing[0] || value == s->missing[1])
+        return NAN;
+    return value * s->scale + s->offset;
+}
+
+/* ------------------------------------------------------------------- columns */
+
+struct columns {
+    struct reader reader;
+    int64_t count; /* elements in all */
+    size_t n;
+    double *low, *high, *sum;
+    int64_t *known; /* numbers in each */
+};
+
+static int add_columns(void *ctx, const drep_type *type, const void *elements, int64_t first,
+                       int64_t count)
+{
+    struct columns *c = ctx;
+    const char *element = elements;
+    double value;
+    int64_t i;
+    size_t k;
+
+    (void)type;
+    for (i = 0; i < count; i++, element += c->reader.extent) {
+        value = number_at(&c->reader, element);
+        if (!isfinite(value))
+            continue;
+        k = (size_t)((double)(first + i) * (double)c->n / (double)c->count);
+        k = k < c->n ? k : c->n - 1;
+        c->low[k] = c->known[k] && c->low[k] <= value ? c->low[k] : value;
+        c->high[k] = c->known[k] && c->high[k] >= value ? c->high[k] : value;
+        c->sum[k] += value;
+        c->known[k]++;
+    }
+    return progress_add((uint64_t)(count * c->reader.extent));
+}
+
+/* Blocks of the whole series; an exit code. */
+static int read_all(const struct series *s, const struct reader *r, blocks_fn *fn, void *ctx)
+{
+    int err = blocks_each(s->dataset, &s->info, r->type, &s->slice, fn, ctx);
+
+    return err ? tool_fail(s->file_name, s->path, err) : 0;
+}
+
+int series_columns(const struct series *s, size_t n, double *low, double *high, double *mean)
+{
+    struct columns c = {.count = slice_count(&s->slice), .n = n, .low = low, .high = high};
+    int status = reader_init(&c.reader, s);
+    size_t k;
+
+    if (status)
+        return status;
+    c.sum = mean;
+    c.known = calloc(n + 1, sizeof *c.known);
+    for (k = 0; k < n; k++)
+        mean[k] = 0;
+    status = c.known ? read_all(s, &c.reader, add_columns, &c) : tool_no_memory();
+    for (k = 0; k < n && !status; k++) {
+        mean[k] = c.known[k] ? mean[k] / (double)c.known[k] : NAN;
+        if (!c.known[k])
+            low[k] = high[k] = NAN;
+    }
+    free(c.known);
+    reader_release(&c.reader);
+    return status;
+}
+
+/* --------------------------------------------------------------------- cells */
+
+struct cells {
+    struct reader reader;
+    int64_t height, width; /* of the matrix */
+    int rows, columns;     /* of cells */
+    double *sum;
+    int64_t *known;
+};
+
+static int add_cells(void *ctx, const drep_type *type, const void *elements, int64_t first,
+                     int64_t count)
+{
+    struct cells *c = ctx;
+    const char *element = elements;
+    int64_t i, row = first / c->width, column = first % c->width;
+    double value;
+    size_t k;
+
+    (void)type;
+    for (i = 0; i < count; i++, element += c->reader.extent) {
+        value = number_at(&c->reader, element);
+        if (isfinite(value)) {
+            k = (size_t)((double)row * c->rows / (double)c->height) * (size_t)c->columns +
+                (size_t)((double)column * c->columns / (double)c->width);
+            c->sum[k] += value;
+            c->known[k]++;
+        }
+        if (++column == c->width) {
+            column = 0;
+            row++;
+        }
+    }
+    return progress_add((uint64_t)(count * c->reader.extent));
+}
+
+int series_cells(const struct series *s, int rows, int columns, double *cell)
+{
+    struct cells c = {.rows = rows, .columns = columns, .sum = cell};
+    size_t k, n = (size_t)rows * (size_t)columns;
+    int64_t lengths[DREP_MAX_RANK];
+    int which[DREP_MAX_RANK], status = reader_init(&c.reader, s);
+
+    if (status)
+        return status;
+    series_shape(s, lengths, which);
+    c.height = lengths[0];
+    c.width = lengths[1];
+    c.known = calloc(n + 1, sizeof *c.known);
+    for (k = 0; k < n; k++)
+        cell[k] = 0;
+    status = c.known ? read_all(s, &c.reader, add_cells, &c) : tool_no_memory();
+    for (k = 0; k < n && !status; k++)
+        cell[k] = c.known[k] ? cell[k] / (double)c.known[k] : NAN;
+    free(c.known);
+    reader_release(&c.reader);
+    return status;
+}
+
+/* --------------------------------------------------------------- coordinates */
+
+/* The path of what a dimension's attribute `variable` refers to, or NULL. */
+static const char *variable_of(const struct series *s, const char *dimension)
+{
+    const char *path = NULL;
+    struct values v;
+    drep_ref ref;
+
+    if (values_attr(&v, s->printer, dimension, "variable"))
+        return NULL;
+    if (v.count == 1 && drep_type_kind(v.type) == DREP_KIND_REFERENCE) {
+        memcpy(&ref, v.buf, sizeof ref);
+        path = print_path(s->printer, ref.object);
+    }
+    values_release(&v);
+    return path;
+}
+
+bool series_coordinates(const struct series *s, int d, struct series *out)
+{
+    const char *dimension = print_path(s->printer, s->info.dim_ids[d]), *path;
+    struct operand operand = {.slice = NULL};
+    drep_objinfo info;
+
+    path = dimension ? variable_of(s, dimension) : NULL;
+    if (!path || drep_stat(s->printer->file, path, &info) || info.kind != DREP_OBJ_DATASET)
+        return false;
+    operand.path = (char *)path;
+    if (series_open(out, s->file_name, s->printer, &operand, NULL))
+        return false;
+    /* It must reach as far as what it is to measure. */
+    if (out->info.rank != 1 || !num_is(s->printer, out->info.type) ||
+        out->info.dims[0] < s->info.dims[d]) {
+        series_close(out);
+        return false;
+    }
+    out->slice.start[0] = s->slice.start[d];
+    out->slice.count[0] = s->slice.count[d];
+    out->slice.step[0] = s->slice.step[d];
+    return true;
+}

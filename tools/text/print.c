@@ -1,0 +1,697 @@
+/* print.c - one element as text. */
+#include "tools/text/print.h"
+#include "schema/value.h"
+#include "tools/text/num.h"
+#include "tools/text/real.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------- what a code means */
+
+static void load_rows(drep_encoding *by_code, const drep_encoding *rows, int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++)
+        if (rows[i].code >= 1 && rows[i].code <= DREP_CODE_MAX)
+            by_code[rows[i].code] = rows[i];
+}
+
+int print_init(struct printer *p, drep_file *file, bool json)
+{
+    drep_encoding plain[DREP_CODE_MAX];
+    const drep_encoding *rows;
+    drep_header header;
+    int n, err;
+
+    *p = (struct printer){.file = file, .json = json};
+    err = drep_datarep_table("internal", plain, DREP_CODE_MAX, &n);
+    if (err)
+        return err;
+    load_rows(p->plain, plain, n < DREP_CODE_MAX ? n : DREP_CODE_MAX);
+    p->paths = calloc(1, sizeof *p->paths);
+    p->search = calloc(1, sizeof *p->search);
+    if (p->search)
+        pthread_mutex_init(&p->search->lock, NULL);
+    err = p->paths && p->search ? drep_header_get(file, &header) : DREP_ERR_NOMEM;
+    if (!err)
+        err = drep_header_types(file, &rows, &n);
+    /* A code form states sizes only. */
+    if (!err && strcmp(header.form, "table") == 0)
+        load_rows(p->stored, rows, n);
+    if (err)
+        print_release(p);
+    return err;
+}
+
+void print_release(struct printer *p)
+{
+    if (p->paths)
+        paths_release(p->paths);
+    free(p->paths);
+    if (p->search)
+        pthread_mutex_destroy(&p->search->lock);
+    free(p->search);
+    p->paths = NULL;
+    p->search = NULL;
+}
+
+const char *print_path(const struct printer *p, uint64_t id)
+{
+    pthread_mutex_lock(&p->search->lock);
+    if (!p->search->done)
+        (void)paths_init(p->paths, p->file);
+    p->search->done = true;
+    pthread_mutex_unlock(&p->search->lock);
+    return paths_get(p->paths, id);
+}
+
+bool print_complex(const struct printer *p, int code)
+{
+    return encoding_is_complex(&p->plain[code]);
+}
+
+/* ------------------------------------------------------- types to read as */
+
+/* The code in which a real, or both parts of a complex, of this format is read. */
+static int real_code(int format, bool complex)
+{
+    const drep_format_info *f = drep_format_describe(format);
+
+    if (!f || !f->type) /* one that holds all of any other */
+        f = drep_format_describe(DREP_FORMAT_BINARY128);
+    return complex ? f->complex : f->type;
+}
+
+/* A long double is another thing on every machine, so it is never read as one. */
+static int readable_code(const struct printer *p, int code, bool in_dataset)
+{
+    const drep_encoding *plain = &p->plain[code];
+    const drep_encoding *stored = in_dataset ? &p->stored[code] : plain;
+    int64_t here = drep_type_size(drep_predefined(code));
+    int format = stored->size ? stored->format : plain->format;
+    bool complex = print_complex(p, code), wide;
+
+    if (encoding_is_real(plain)) {
+        if (format == plain->format && plain->format != DREP_FORMAT_BINARY128)
+            return code;
+        return real_code(format, complex);
+    }
+    if (plain->format != DREP_FORMAT_INT && plain->format != DREP_FORMAT_UINT)
+        return code;
+    wide = stored->size > 8;
+    /* What differs by machine is widened: attributes do not say how they are stored. */
+    if (stored->size <= here && plain->size <= here)
+        return code;
+    if (plain->format == DREP_FORMAT_INT)
+        return wide ? DREP_CODE_INTEGER16 : DREP_CODE_INT64_T;
+    return wide ? DREP_CODE_UINT128_T : DREP_CODE_UINT64_T;
+}
+
+static int readable_compound(const struct printer *p, const drep_type *type, bool in_dataset,
+                             drep_type **out)
+{
+    int64_t i, n = drep_type_members(type);
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    const drep_type **types = calloc((size_t)n + 1, sizeof *types);
+    bool changed = false;
+    drep_type *member;
+    int err = names && types ? 0 : DREP_ERR_NOMEM;
+
+    for (i = 0; i < n && !err; i++) {
+        err = print_type(p, drep_type_member(type, i), in_dataset, &member);
+        if (err)
+            break;
+        names[i] = drep_type_member_name(type, i);
+        types[i] = member;
+        changed = changed || member != drep_type_member(type, i);
+    }
+    if (!err && changed)
+        err = drep_type_kind(type) == DREP_KIND_STRUCT
+                  ? drep_type_struct(n, NULL, NULL, types, out)
+                  : drep_type_compound(n, names, NULL, types, 0, out);
+    else if (!err)
+        *out = drep_type_ref(type);
+    for (i = 0; types && i < n && types[i]; i++)
+        drep_type_free((drep_type *)types[i]);
+    free(types);
+    free(names);
+    return err;
+}
+
+static int readable_leaf(int code, drep_type **out)
+{
+    *out = drep_type_ref(drep_predefined(code));
+    return 0;
+}
+
+int print_type(const struct printer *p, const drep_type *type, bool in_dataset, drep_type **out)
+{
+    const drep_scalar *scalar;
+    drep_type *base;
+    int err, code;
+
+    switch (drep_type_kind(type)) {
+    case DREP_KIND_PREDEFINED:
+        code = drep_type_code(type);
+        if (in_dataset && p->stored[code].format == DREP_FORMAT_DOUBLE_DOUBLE &&
+            !print_complex(p, code))
+            return value_pair(out);
+        return readable_leaf(readable_code(p, code, in_dataset), out);
+    case DREP_KIND_SCALAR:
+        scalar = drep_type_scalar_desc(type);
+        if (scalar->format == DREP_FORMAT_DOUBLE_DOUBLE)
+            return value_pair(out);
+        if (scalar->cls == DREP_SCALAR_REAL)
+            return readable_leaf(real_code(scalar->format, false), out);
+        break;
+    case DREP_KIND_REFERENCE:
+        (void)print_path(p, 0); /* all are found now, so that values only look up */
+        break;
+    case DREP_KIND_COMPOUND:
+    case DREP_KIND_STRUCT: /* a compound without names */
+        return readable_compound(p, type, in_dataset, out);
+    case DREP_KIND_ARRAY:
+    case DREP_KIND_SEQUENCE:
+        err = print_type(p, drep_type_member(type, 0), in_dataset, &base);
+        if (err)
+            return err;
+        if (base == drep_type_member(type, 0))
+            *out = drep_type_ref(type);
+        else if (drep_type_kind(type) == DREP_KIND_SEQUENCE)
+            err = drep_type_sequence(base, out);
+        else
+            err =
+                drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
+        drep_type_free(base);
+        return err;
+    default:
+        break;
+    }
+    *out = drep_type_ref(type);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- integers */
+
+/* Decimal digits by long division of four 32-bit limbs. */
+static void put_magnitude(struct sink *s, uint64_t high, uint64_t low)
+{
+    uint32_t limb[4] = {(uint32_t)(high >> 32), (uint32_t)high, (uint32_t)(low >> 32),
+                        (uint32_t)low};
+    char text[40];
+    size_t at = sizeof text;
+    uint64_t rest, turn;
+    int i;
+
+    do {
+        for (i = 0, rest = 0; i < 4; i++) {
+            turn = rest << 32 | limb[i];
+            limb[i] = (uint32_t)(turn / 10);
+            rest = turn % 10;
+        }
+        text[--at] = (char)('0' + rest);
+    } while (limb[0] || limb[1] || limb[2] || limb[3]);
+    sink_put(s, text + at, sizeof text - at);
+}
+
+/* JSON readers keep integers exactly up to 2^53 - 1; beyond, they are strings. */
+static void put_wide(struct sink *s, struct wide w, bool json)
+{
+    bool negative = w.is_signed && w.high >> 63, quote;
+
+    if (negative) {
+        w.low = 0 - w.low;
+        w.high = ~w.high + (w.low == 0);
+    }
+    quote = json && (w.high || w.low > ((uint64_t)1 << 53) - 1);
+    if (quote)
+        sink_char(s, '"');
+    if (negative)
+        sink_char(s, '-');
+    if (w.high)
+        put_magnitude(s, w.high, w.low);
+    else
+        sink_u64(s, w.low);
+    if (quote)
+        sink_char(s, '"');
+}
+
+/* ------------------------------------------------------------ other leaves */
+
+/* A character as a string of one; what no character is, as a number. */
+static void put_char(struct sink *s, uint32_t code)
+{
+    char utf8[4];
+    size_t n = 0;
+
+    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
+        sink_u64(s, code);
+        return;
+    }
+    if (code < 0x80) {
+        utf8[n++] = (char)code;
+    } else if (code < 0x800) {
+        utf8[n++] = (char)(0xc0 | code >> 6);
+    } else if (code < 0x10000) {
+        utf8[n++] = (char)(0xe0 | code >> 12);
+        utf8[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+    } else {
+        utf8[n++] = (char)(0xf0 | code >> 18);
+        utf8[n++] = (char)(0x80 | (code >> 12 & 0x3f));
+        utf8[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+    }
+    if (code >= 0x80)
+        utf8[n++] = (char)(0x80 | (code & 0x3f));
+    sink_quoted(s, utf8, n);
+}
+
+static void put_hex(struct sink *s, const void *at, int64_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *bytes = at;
+    int64_t i;
+
+    sink_char(s, '"');
+    for (i = 0; i < size; i++) {
+        sink_char(s, digits[bytes[i] >> 4]);
+        sink_char(s, digits[bytes[i] & 15]);
+    }
+    sink_char(s, '"');
+}
+
+static void put_string(struct sink *s, const drep_type *type, const char *text)
+{
+    size_t size = (size_t)drep_type_size(type), end;
+    const char *nul;
+
+    switch (drep_type_string_pad(type)) {
+    case DREP_PAD_NULTERM:
+        nul = memchr(text, 0, size);
+        end = nul ? (size_t)(nul - text) : size;
+        break;
+    case DREP_PAD_SPACE:
+        for (end = size; end > 0 && text[end - 1] == ' '; end--)
+            ;
+        break;
+    default:
+        for (end = size; end > 0 && text[end - 1] == '\0'; end--)
+            ;
+    }
+    sink_quoted(s, text, end);
+}
+
+static void put_real(const struct printer *p, struct sink *s, int format, const void *at)
+{
+    double d;
+    float f;
+    uint16_t u16;
+    uint8_t u8;
+
+    switch (format) {
+    case DREP_FORMAT_BINARY64:
+        memcpy(&d, at, sizeof d);
+        break;
+    case DREP_FORMAT_BINARY32:
+        memcpy(&f, at, sizeof f);
+        real_put_float(s, f, p->json);
+        return;
+    case DREP_FORMAT_BINARY16:
+    case DREP_FORMAT_BFLOAT16:
+        memcpy(&u16, at, sizeof u16);
+        d = (double)real_narrow(format, u16);
+        break;
+    case DREP_FORMAT_FP8_E4M3:
+    case DREP_FORMAT_FP8_E5M2:
+        memcpy(&u8, at, sizeof u8);
+        d = (double)real_narrow(format, u8);
+        break;
+    default:
+        real_put_quad(s, at, p->json, p->exact);
+        return;
+    }
+    real_put_double(s, d, p->json);
+}
+
+static bool any_byte(const void *at, int64_t size)
+{
+    const unsigned char *bytes = at;
+    int64_t i;
+
+    for (i = 0; i < size; i++)
+        if (bytes[i])
+            return true;
+    return false;
+}
+
+static void put_bool(struct sink *s, const void *at, int64_t size)
+{
+    sink_text(s, any_byte(at, size) ? "true" : "false");
+}
+
+static void put_predefined(const struct printer *p, struct sink *s, const drep_type *type,
+                           const void *at)
+{
+    int code = drep_type_code(type), format = p->plain[code].format;
+    int64_t size = drep_type_size(type);
+    uint8_t byte;
+
+    switch (format) {
+    case DREP_FORMAT_BYTES:
+        memcpy(&byte, at, 1);
+        sink_u64(s, byte);
+        return;
+    case DREP_FORMAT_CHAR:
+        memcpy(&byte, at, 1);
+        put_char(s, byte);
+        return;
+    case DREP_FORMAT_UNICODE:
+        put_char(s, (uint32_t)num_machine_int(at, size, false).low);
+        return;
+    case DREP_FORMAT_BOOL:
+        put_bool(s, at, size);
+        return;
+    case DREP_FORMAT_INT:
+    case DREP_FORMAT_UINT:
+        put_wide(s, num_int(p, type, at), p->json);
+        return;
+    default:
+        break;
+    }
+    if (!print_complex(p, code)) {
+        put_real(p, s, format, at);
+        return;
+    }
+    sink_char(s, '[');
+    put_real(p, s, format, at);
+    sink_text(s, ", ");
+    put_real(p, s, format, (const char *)at + size / 2);
+    sink_char(s, ']');
+}
+
+static void put_enum(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    struct wide w = num_int(p, drep_type_member(type, 0), at);
+    int64_t i, n = drep_type_enum_count(type);
+    const char *name;
+
+    for (i = 0; i < n; i++) {
+        if ((uint64_t)drep_type_enum_value(type, i) != w.low)
+            continue;
+        name = drep_type_enum_name(type, i);
+        if (p->json)
+            sink_quoted(s, name, strlen(name));
+        else
+            sink_name(s, name);
+        return;
+    }
+    put_wide(s, w, p->json);
+}
+
+static void put_object(const struct printer *p, struct sink *s, uint64_t id)
+{
+    const char *path = id ? print_path(p, id) : NULL;
+
+    if (path)
+        sink_quoted(s, path, strlen(path));
+    else
+        sink_text(s, "null");
+}
+
+static void put_reference(const struct printer *p, struct sink *s, const drep_type *type,
+                          const void *at)
+{
+    drep_ref ref;
+
+    memcpy(&ref, at, sizeof ref);
+    if (ref.object == 0 || drep_type_reference_what(type) == DREP_REF_OBJECT) {
+        put_object(p, s, ref.object);
+        return;
+    }
+    sink_text(s, "{\"object\": ");
+    put_object(p, s, ref.object);
+    sink_text(s, ", \"region\": ");
+    sink_quoted(s, ref.region ? ref.region : "", ref.region ? strlen(ref.region) : 0);
+    sink_char(s, '}');
+}
+
+/* ------------------------------------------------------- what is composite */
+
+static void put_list(const struct printer *p, struct sink *s, const drep_type *base,
+                     const void *data, int64_t count)
+{
+    int64_t i, extent = drep_type_extent(base);
+
+    sink_char(s, '[');
+    for (i = 0; i < count && !s->err; i++) {
+        if (i)
+            sink_text(s, ", ");
+        print_value(p, s, base, (const char *)data + i * extent);
+    }
+    sink_char(s, ']');
+}
+
+static void put_array(const struct printer *p, struct sink *s, const drep_type *type, int d,
+                      const char *at)
+{
+    const int64_t *dims = drep_type_array_dims(type);
+    const drep_type *base = drep_type_member(type, 0);
+    int64_t i, step = drep_type_extent(base);
+    int rank = drep_type_array_rank(type), k;
+
+    if (d == rank - 1) {
+        put_list(p, s, base, at, dims[d]);
+        return;
+    }
+    for (k = d + 1; k < rank; k++)
+        step *= dims[k];
+    sink_char(s, '[');
+    for (i = 0; i < dims[d] && !s->err; i++) {
+        if (i)
+            sink_text(s, ", ");
+        put_array(p, s, type, d + 1, at + i * step);
+    }
+    sink_char(s, ']');
+}
+
+static void put_compound(const struct printer *p, struct sink *s, const drep_type *type,
+                         const char *at)
+{
+    int64_t i, n = drep_type_members(type);
+    bool named = true;
+    const char *name;
+
+    for (i = 0; i < n; i++)
+        named = named && drep_type_member_name(type, i);
+    sink_char(s, named ? '{' : '[');
+    for (i = 0; i < n; i++) {
+        if (i)
+            sink_text(s, ", ");
+        name = named ? drep_type_member_name(type, i) : NULL;
+        if (name && p->json)
+            sink_quoted(s, name, strlen(name));
+        else if (name)
+            sink_name(s, name);
+        if (name)
+            sink_text(s, ": ");
+        print_value(p, s, drep_type_member(type, i), at + drep_type_member_offset(type, i));
+    }
+    sink_char(s, named ? '}' : ']');
+}
+
+void print_value(const struct printer *p, struct sink *s, const drep_type *type,
+                 const void *element)
+{
+    drep_vlen vlen;
+    const char *text;
+    double pair[2];
+
+    switch (drep_type_kind(type)) {
+    case DREP_KIND_PREDEFINED:
+        put_predefined(p, s, type, element);
+        break;
+    case DREP_KIND_SCALAR:
+        if (num_format(p, type) != DREP_FORMAT_DOUBLE_DOUBLE) {
+            put_wide(s, num_int(p, type, element), p->json);
+            break;
+        }
+        memcpy(pair, element, sizeof pair);
+        real_put_pair(s, pair, p->json, p->exact);
+        break;
+    case DREP_KIND_STRING:
+        put_string(s, type, element);
+        break;
+    case DREP_KIND_OPAQUE:
+        put_hex(s, element, drep_type_size(type));
+        break;
+    case DREP_KIND_ENUM:
+        put_enum(p, s, type, element);
+        break;
+    case DREP_KIND_BOOLEAN:
+        put_bool(s, element, drep_type_size(type));
+        break;
+    case DREP_KIND_ARRAY:
+        put_array(p, s, type, 0, element);
+        break;
+    case DREP_KIND_COMPOUND:
+    case DREP_KIND_STRUCT: /* a compound without names */
+        put_compound(p, s, type, element);
+        break;
+    case DREP_KIND_SEQUENCE:
+        memcpy(&vlen, element, sizeof vlen);
+        put_list(p, s, drep_type_member(type, 0), vlen.data, vlen.count);
+        break;
+    case DREP_KIND_VSTRING:
+        memcpy(&text, element, sizeof text);
+        sink_quoted(s, text ? text : "", text ? strlen(text) : 0);
+        break;
+    case DREP_KIND_REFERENCE:
+        put_reference(p, s, type, element);
+        break;
+    default:
+        sink_text(s, "null");
+    }
+}
+
+/* ------------------------------------------------- what is known beforehand */
+
+/* The types that large datasets have, without asking again for every element. */
+
+static void put_signed(const struct printer *p, struct sink *s, int64_t value)
+{
+    struct wide w = {.low = (uint64_t)value, .high = value < 0 ? UINT64_MAX : 0, .is_signed = true};
+
+    put_wide(s, w, p->json);
+}
+
+static void put_unsigned(const struct printer *p, struct sink *s, uint64_t value)
+{
+    put_wide(s, (struct wide){.low = value}, p->json);
+}
+
+static void put_i8(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    int8_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_signed(p, s, value);
+}
+
+static void put_i16(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    int16_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_signed(p, s, value);
+}
+
+static void put_i32(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    int32_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_signed(p, s, value);
+}
+
+static void put_i64(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    int64_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_signed(p, s, value);
+}
+
+static void put_u8(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    uint8_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_unsigned(p, s, value);
+}
+
+static void put_u16(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    uint16_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_unsigned(p, s, value);
+}
+
+static void put_u32(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    uint32_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_unsigned(p, s, value);
+}
+
+static void put_u64(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
+{
+    uint64_t value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    put_unsigned(p, s, value);
+}
+
+static void put_float(const struct printer *p, struct sink *s, const drep_type *type,
+                      const void *at)
+{
+    float value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    real_put_float(s, value, p->json);
+}
+
+static void put_double(const struct printer *p, struct sink *s, const drep_type *type,
+                       const void *at)
+{
+    double value;
+
+    (void)type;
+    memcpy(&value, at, sizeof value);
+    real_put_double(s, value, p->json);
+}
+
+print_fn *print_direct(const struct printer *p, const drep_type *type)
+{
+    static print_fn *const ints[2][9] = {
+        {[1] = put_u8, [2] = put_u16, [4] = put_u32, [8] = put_u64},
+        {[1] = put_i8, [2] = put_i16, [4] = put_i32, [8] = put_i64}};
+    int64_t size = drep_type_size(type);
+    int code = drep_type_code(type), format;
+
+    if (code == 0 || size > 8 || print_complex(p, code))
+        return print_value;
+    format = p->plain[code].format;
+    if (format == DREP_FORMAT_BINARY64)
+        return put_double;
+    if (format == DREP_FORMAT_BINARY32)
+        return put_float;
+    if (format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT)
+        return ints[format == DREP_FORMAT_INT][size];
+    return print_value;
+}
+
+void print_type_text(struct sink *s, const drep_type *type, bool json)
+{
+    char *text;
+
+    if (drep_type_print(type, &text)) {
+        sink_text(s, "null");
+        return;
+    }
+    if (json)
+        sink_quoted(s, text, strlen(text));
+    else
+        sink_text(s, text);
+    free(text);
+}

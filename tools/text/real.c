@@ -1,0 +1,361 @@
+/* real.c - real numbers as the shortest text that reads back to the same value. */
+#include "tools/text/real.h"
+#include "tools/text/shortest.h"
+#include <datarep.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if !HAVE_CXX
+/* Without std::to_chars: as many digits as it takes. */
+size_t shortest_float(char *text, float value)
+{
+    int digits, n = 0;
+
+    for (digits = 1; digits <= 9; digits++) {
+        n = snprintf(text, SHORTEST_MAX, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value)
+            break;
+    }
+    return (size_t)n;
+}
+
+size_t shortest_double(char *text, double value)
+{
+    int digits, n = 0;
+
+    for (digits = 1; digits <= 17; digits++) {
+        n = snprintf(text, SHORTEST_MAX, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return (size_t)n;
+}
+#endif
+
+static void put_word(struct sink *s, const char *word, bool json)
+{
+    if (json)
+        sink_char(s, '"');
+    sink_text(s, word);
+    if (json)
+        sink_char(s, '"');
+}
+
+static void put_special(struct sink *s, bool nan, bool negative, bool json)
+{
+    put_word(s, nan ? "nan" : negative ? "-inf" : "inf", json);
+}
+
+/* Behind what was written at `text`: a decimal number looks like a real, "3" becomes "3.0". */
+static void took_decimal(struct sink *s, char *text, size_t size)
+{
+    size_t i = 0;
+
+    while (i < size && text[i] != '.' && text[i] != 'e')
+        i++;
+    if (i == size) {
+        memcpy(text + size, ".0", 2);
+        size += 2;
+    }
+    sink_took(s, size);
+}
+
+/* Whether there is something behind the point, so that the text says so by itself. */
+static bool has_fraction(double value)
+{
+    return fabs(value) < 9007199254740992.0 && (double)(int64_t)value != value;
+}
+
+void real_put_float(struct sink *s, float value, bool json)
+{
+    char *text = sink_room(s, SHORTEST_MAX + 2);
+
+    if (text && has_fraction((double)value))
+        sink_took(s, shortest_float(text, value));
+    else if (text && isfinite(value))
+        took_decimal(s, text, shortest_float(text, value));
+    else
+        put_special(s, isnan(value), value < 0, json);
+}
+
+void real_put_double(struct sink *s, double value, bool json)
+{
+    char *text = sink_room(s, SHORTEST_MAX + 2);
+
+    if (text && has_fraction(value))
+        sink_took(s, shortest_double(text, value));
+    else if (text && isfinite(value))
+        took_decimal(s, text, shortest_double(text, value));
+    else
+        put_special(s, isnan(value), value < 0, json);
+}
+
+/* Sign, exponent and fraction of a binary128. */
+struct quad {
+    uint64_t high, low; /* fraction: 48 and 64 bits */
+    int exponent;       /* biased, 15 bits */
+    bool negative;
+};
+
+static struct quad quad_load(const void *bytes)
+{
+    const uint16_t one = 1;
+    uint64_t word[2];
+    bool little;
+    struct quad q;
+
+    little = *(const unsigned char *)&one == 1;
+    memcpy(word, bytes, sizeof word);
+    q.high = word[little ? 1 : 0];
+    q.low = word[little ? 0 : 1];
+    q.negative = q.high >> 63;
+    q.exponent = (int)(q.high >> 48 & 0x7fff);
+    q.high &= ((uint64_t)1 << 48) - 1;
+    return q;
+}
+
+/* 1 and the double where one has exactly this value. */
+static bool quad_double(const struct quad *q, double *out)
+{
+    uint64_t mantissa = (uint64_t)1 << 52 | q->high << 4 | q->low >> 60;
+    int exponent = q->exponent - 16383;
+    double value;
+
+    if (q->exponent == 0 && q->high == 0 && q->low == 0) {
+        *out = q->negative ? -0.0 : 0.0;
+        return true;
+    }
+    if (exponent < -1074 || exponent > 1023 || (q->low & (((uint64_t)1 << 60) - 1)))
+        return false;
+    /* Below the normal range ldexp() rounds; what it lost shows on the way back. */
+    value = ldexp((double)mantissa, exponent - 52);
+    if (ldexp(value, 52 - exponent) != (double)mantissa)
+        return false;
+    *out = q->negative ? -value : value;
+    return true;
+}
+
+static void quad_hex(struct sink *s, struct quad q, bool json)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[64];
+    int exponent = q.exponent - 16383, n = 0, i;
+
+    if (q.exponent == 0) {
+        /* Subnormal: moved up until its leading 1 stands before the point. */
+        exponent++;
+        do {
+            q.high = q.high << 1 | q.low >> 63;
+            q.low <<= 1;
+            exponent--;
+        } while (!(q.high >> 48));
+    }
+    if (q.negative)
+        text[n++] = '-';
+    n += snprintf(text + n, sizeof text - (size_t)n, "0x1.");
+    for (i = 0; i < 12; i++)
+        text[n++] = digits[q.high >> (44 - 4 * i) & 15];
+    for (i = 0; i < 16; i++)
+        text[n++] = digits[q.low >> (60 - 4 * i) & 15];
+    while (text[n - 1] == '0')
+        n--;
+    if (text[n - 1] == '.')
+        n--;
+    snprintf(text + n, sizeof text - (size_t)n, "p%+d", exponent);
+    put_word(s, text, json);
+}
+
+/* Whether the shortest decimal of a double, which may be a rounded one, is the very value.  It has
+ * at most 17 digits, so zeros behind them for so long are no accident. */
+static bool decimal_is_exact(double value)
+{
+    char text[80], digits[SHORTEST_MAX + 1];
+    const char *all = text, *d = digits;
+
+    digits[shortest_double(digits, fabs(value))] = '\0';
+    snprintf(text, sizeof text, "%.60e", fabs(value));
+    for (d += strspn(d, "0."); *d && *d != 'e'; d++) {
+        if (*d == '.')
+            continue;
+        if (*d != *all)
+            return false;
+        all += all[1] == '.' ? 2 : 1;
+    }
+    return all[strspn(all, "0.")] == 'e';
+}
+
+/* ------------------------------------------------------ the sum of two doubles */
+
+/* A number of 2^-1074: the least bit of the smallest double is the first of `limb`, and
+ * there is room for the sum of the two largest. */
+enum { SUM_LIMBS = 67 };
+struct sum {
+    uint32_t limb[SUM_LIMBS];
+};
+
+/* s += or -= m * 2^shift; it never falls below zero. */
+static void sum_step(struct sum *s, uint64_t m, int shift, bool minus)
+{
+    int bit = shift % 32;
+    uint64_t parts[] = {m << bit & UINT32_MAX, (m >> (32 - bit)) & UINT32_MAX,
+                        bit ? m >> (64 - bit) : 0};
+    uint64_t carry = 0, part;
+
+    for (int i = shift / 32, k = 0; i < SUM_LIMBS && (k < 3 || carry); i++, k++) {
+        part = (k < 3 ? parts[k] : 0) + carry;
+        if (minus) {
+            carry = s->limb[i] < part;
+            s->limb[i] = (uint32_t)(s->limb[i] - part);
+        } else {
+            part += s->limb[i];
+            s->limb[i] = (uint32_t)part;
+            carry = part >> 32;
+        }
+    }
+}
+
+static void sum_add(struct sum *s, double value, bool minus)
+{
+    int exponent;
+    double fraction = frexp(fabs(value), &exponent);
+    int digits = exponent > -1021 ? 53 : exponent + 1074;
+
+    if (value != 0)
+        sum_step(s, (uint64_t)ldexp(fraction, digits), exponent - digits + 1074, minus);
+}
+
+static unsigned sum_bit(const struct sum *s, int at)
+{
+    return at < 0 ? 0 : s->limb[at / 32] >> at % 32 & 1;
+}
+
+/* The places of the first and the last bit that are set; false if there is none. */
+static bool sum_ends(const struct sum *s, int *top, int *low)
+{
+    int high = SUM_LIMBS - 1, deep = 0;
+
+    while (high >= 0 && !s->limb[high])
+        high--;
+    if (high < 0)
+        return false;
+    while (!s->limb[deep])
+        deep++;
+    *top = 32 * high + 31 - __builtin_clz(s->limb[high]);
+    *low = 32 * deep + __builtin_ctz(s->limb[deep]);
+    return true;
+}
+
+/* The 53 bits from `top` down, which are all. */
+static double sum_double(const struct sum *s, int top)
+{
+    uint64_t m = 0;
+
+    for (int i = 0; i < 53; i++)
+        m = m << 1 | sum_bit(s, top - i);
+    return ldexp((double)m, top - 52 - 1074);
+}
+
+static void sum_hex(struct sink *out, const struct sum *s, int top, int low, bool negative,
+                    bool json)
+{
+    char text[8 * SUM_LIMBS + 32];
+    int n = snprintf(text, sizeof text, "%s0x1%s", negative ? "-" : "", low < top ? "." : "");
+
+    for (int at = top - 1; at >= low; at -= 4)
+        text[n++] = "0123456789abcdef"[sum_bit(s, at) << 3 | sum_bit(s, at - 1) << 2 |
+                                       sum_bit(s, at - 2) << 1 | sum_bit(s, at - 3)];
+    snprintf(text + n, sizeof text - (size_t)n, "p%+d", top - 1074);
+    put_word(out, text, json);
+}
+
+void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact)
+{
+    bool second = fabs(pair[1]) > fabs(pair[0]);
+    double great = pair[second], small = pair[!second], value;
+    bool negative = signbit(great);
+    struct sum sum = {{0}};
+    int top, low;
+
+    if (!isfinite(pair[0]) || !isfinite(pair[1])) {
+        value = isfinite(pair[0]) ? pair[1] : pair[0];
+        put_special(s, isnan(value), value < 0, json);
+        return;
+    }
+    if (small == 0 && great != 0 && (!exact || decimal_is_exact(great))) {
+        real_put_double(s, great, json);
+        return;
+    }
+    sum_add(&sum, great, false);
+    sum_add(&sum, small, (signbit(small) != 0) != negative);
+    if (!sum_ends(&sum, &top, &low)) {
+        real_put_double(s, pair[0] == 0 ? pair[0] : 0.0, json);
+        return;
+    }
+    value = top - low < 53 && top - 1074 < 1024 ? sum_double(&sum, top) : 0;
+    if (value != 0 && (!exact || decimal_is_exact(value)))
+        real_put_double(s, negative ? -value : value, json);
+    else
+        sum_hex(s, &sum, top, low, negative, json);
+}
+
+void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
+{
+    struct quad q = quad_load(quad);
+    double value;
+
+    if (q.exponent == 0x7fff)
+        put_special(s, q.high || q.low, q.negative, json);
+    else if (quad_double(&q, &value) && (!exact || decimal_is_exact(value)))
+        real_put_double(s, value, json);
+    else
+        quad_hex(s, q, json);
+}
+
+void real_quad_parts(const void *quad, double parts[3])
+{
+    struct quad q = quad_load(quad);
+    uint64_t top = (uint64_t)1 << 52 | q.high << 4 | q.low >> 60;
+    int64_t low = (int64_t)(q.low & (((uint64_t)1 << 60) - 1));
+    int exponent = q.exponent - 16383;
+    double sign = q.negative ? -1 : 1;
+
+    parts[1] = parts[2] = 0;
+    if (q.exponent == 0x7fff) {
+        parts[0] = q.high || q.low ? NAN : sign * INFINITY;
+        return;
+    }
+    if (low > (int64_t)1 << 59) {
+        top++;
+        low -= (int64_t)1 << 60;
+    }
+    /* Subnormal numbers are nothing beside any double. */
+    parts[0] = q.exponent ? sign * ldexp((double)top, exponent - 52) : sign * 0.0;
+    if (!q.exponent || !isfinite(parts[0]))
+        return;
+    parts[1] = sign * ldexp((double)low, exponent - 112);
+    parts[2] = sign * ldexp((double)(low - (int64_t)(double)low), exponent - 112);
+}
+
+float real_narrow(int format, unsigned bits)
+{
+    const drep_format_info *f = drep_format_describe(format);
+    int fbits = f->mant_width, ebits = f->exp_width;
+    unsigned fraction = bits & ((1u << fbits) - 1), ones = (1u << fbits) - 1;
+    unsigned exponent = bits >> fbits & ((1u << ebits) - 1);
+    bool negative = bits >> (fbits + ebits) & 1, top = exponent == (1u << ebits) - 1;
+    float value;
+
+    /* A format without infinities has one NaN; its largest exponent is of numbers too. */
+    if (!f->ieee)
+        value = top && fraction == ones ? NAN : 0;
+    else
+        value = !top ? 0 : fraction ? NAN : INFINITY;
+    if (value == 0) {
+        if (exponent)
+            fraction |= 1u << fbits;
+        value = ldexpf((float)fraction, (exponent ? (int)exponent : 1) - f->bias - fbits);
+    }
+    return negative ? -value : value;
+}

@@ -1,0 +1,41 @@
+/* real.h - real numbers as text.
+ *
+ * Values are taken from memory as the machine holds them: the narrow formats widen to
+ * float exactly; everything wider than a double arrives as binary128, except that pairs of
+ * doubles, whose sum may need two thousand bits, stay pairs. */
+#ifndef TOOLS_TEXT_REAL_H
+#define TOOLS_TEXT_REAL_H
+
+#include <datarep.h>
+#include <stdbool.h>
+
+#include "tools/text/sink.h"
+
+/* json: NaN and infinities in quotes, likewise hexadecimal numbers. */
+void real_put_float(struct sink *s, float value, bool json);
+void real_put_double(struct sink *s, double value, bool json);
+/* A binary128 in the machine's byte order: as a decimal number where a double holds it
+ * exactly, else in hexadecimal.  exact: as a decimal only where that is the very value,
+ * so that it reads back whatever it is read as. */
+void real_put_quad(struct sink *s, const void *quad, bool json, bool exact);
+
+/* The sum of two doubles, all of it, in the same way. */
+void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact);
+
+/* A binary128 as the sum of three doubles, the first the nearest one, the second what is nearest
+ * to the rest; infinite where a double is, zero for what is subnormal. */
+void real_quad_parts(const void *quad, double parts[3]);
+
+/* True if a float of that precision and range of exponents holds all numbers of the format. */
+static inline bool real_covers(const drep_format_info *f, int precision, int least, int greatest)
+{
+    /* Subnormal numbers go down to 2^(least - precision + 1). */
+    return f->cls == DREP_SCALAR_REAL && f->precision <= precision && f->greatest <= greatest &&
+           f->least - f->precision >= least - precision;
+}
+
+/* The value of a number in one of the narrow formats, by DREP_FORMAT_... (binary16,
+ * bfloat16, fp8-e4m3, fp8-e5m2). */
+float real_narrow(int format, unsigned bits);
+
+#endif

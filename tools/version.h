@@ -1,8 +1,0 @@
-/* version.h - what this command was built of. */
-#ifndef TOOLS_VERSION_H
-#define TOOLS_VERSION_H
-
-/* Prints it; an exit code. */
-int version_print(void);
-
-#endif

@@ -1,0 +1,163 @@
+/* extremes.c - the least and the greatest value of a dataset.
+ *
+ * Both are kept as elements, so that they are printed with every digit they have. */
+#include "tools/walk/extremes.h"
+#include "tools/host/progress.h"
+#include "tools/text/num.h"
+#include "tools/walk/blocks.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct extremes {
+    const struct printer *printer;
+    const drep_type *type; /* of the elements in memory */
+    size_t size;
+    int format; /* of a real, else 0 */
+    bool any;
+    int64_t nans;
+    char *least, *greatest;
+};
+
+/* A binary128 as an integer of the same order. */
+static struct wide quad_order(const void *at)
+{
+    struct wide w = num_machine_int(at, 16, true);
+
+    if (w.high >> 63) {
+        w.high = ~w.high ^ (uint64_t)1 << 63;
+        w.low = ~w.low;
+    }
+    return w;
+}
+
+static bool wide_less(struct wide a, struct wide b)
+{
+    uint64_t flip = a.is_signed ? (uint64_t)1 << 63 : 0;
+
+    return a.high == b.high ? a.low < b.low : (a.high ^ flip) < (b.high ^ flip);
+}
+
+static bool less(const struct extremes *e, const void *a, const void *b)
+{
+    if (e->format == DREP_FORMAT_BINARY128)
+        return wide_less(quad_order(a), quad_order(b));
+    if (e->format) {
+        struct num x = num_of_real(e->format, a), y = num_of_real(e->format, b);
+
+        return x.value == y.value ? x.rest < y.rest : x.value < y.value;
+    }
+    return wide_less(num_integer(e->printer, e->type, a), num_integer(e->printer, e->type, b));
+}
+
+static void take(struct extremes *e, const char *least, const char *greatest)
+{
+    if (!e->any || less(e, least, e->least))
+        memcpy(e->least, least, e->size);
+    if (!e->any || less(e, e->greatest, greatest))
+        memcpy(e->greatest, greatest, e->size);
+    e->any = true;
+}
+
+/* What most datasets hold. */
+/* Of elements that are REAL in memory, one behind the other. */
+#define TAKE_REALS(NAME, REAL)                                             \
+    static void NAME(struct extremes *e, const REAL *value, int64_t count) \
+    {                                                                      \
+        const REAL *low = NULL, *high = NULL;                              \
+        int64_t i;                                                         \
+                                                                           \
+        for (i = 0; i < count; i++) {                                      \
+            if (isnan(value[i])) {                                         \
+                e->nans++;                                                 \
+                continue;                                                  \
+            }                                                              \
+            low = !low || value[i] < *low ? value + i : low;               \
+            high = !high || value[i] > *high ? value + i : high;           \
+        }                                                                  \
+        if (low)                                                           \
+            take(e, (const char *)low, (const char *)high);                \
+    }
+
+TAKE_REALS(take_doubles, double)
+TAKE_REALS(take_floats, float)
+
+static void take_any(struct extremes *e, const char *element, int64_t count)
+{
+    int64_t i, extent = drep_type_extent(e->type);
+
+    for (i = 0; i < count; i++, element += extent) {
+        if (e->format && isnan(num_of_real(e->format, element).value))
+            e->nans++;
+        else
+            take(e, element, element);
+    }
+}
+
+static int take_block(void *ctx, const drep_type *type, const void *elements, int64_t first,
+                      int64_t count)
+{
+    struct extremes *e = ctx;
+
+    (void)first;
+    if (e->format == DREP_FORMAT_BINARY64)
+        take_doubles(e, elements, count);
+    else if (e->format == DREP_FORMAT_BINARY32)
+        take_floats(e, elements, count);
+    else
+        take_any(e, elements, count);
+    return progress_add((uint64_t)(count * drep_type_extent(type)));
+}
+
+static void put(const struct extremes *e, struct sink *s)
+{
+    if (e->any) {
+        sink_text(s, "  min ");
+        print_value(e->printer, s, e->type, e->least);
+        sink_text(s, "  max ");
+        print_value(e->printer, s, e->type, e->greatest);
+    }
+    if (e->nans)
+        sink_format(s, "  %" PRId64 " NaN", e->nans);
+}
+
+static int read_all(struct extremes *e, struct sink *s, drep_dataset *dataset,
+                    const drep_dsinfo *info)
+{
+    struct slice slice;
+    int err;
+
+    slice_all(&slice, info->rank, info->dims);
+    e->size = (size_t)drep_type_extent(e->type);
+    e->format = num_format(e->printer, e->type);
+    e->least = malloc(e->size);
+    e->greatest = malloc(e->size);
+    err = e->least && e->greatest ? 0 : DREP_ERR_NOMEM;
+    if (!err)
+        err = blocks_each(dataset, info, e->type, &slice, take_block, e);
+    if (!err)
+        put(e, s);
+    free(e->least);
+    free(e->greatest);
+    return err;
+}
+
+int extremes_put(const struct printer *p, struct sink *s, drep_dataset *dataset,
+                 const drep_dsinfo *info)
+{
+    struct extremes e = {.printer = p};
+    drep_type *type;
+    int err;
+
+    if (info->rank == DREP_NULL_SPACE || info->count == 0)
+        return 0;
+    err = print_type(p, info->type, true, &type);
+    if (err)
+        return err;
+    e.type = type;
+    if (num_is(p, type) && !print_complex(p, drep_type_code(type)))
+        err = read_all(&e, s, dataset, info);
+    drep_type_free(type);
+    return err;
+}

@@ -1,0 +1,13 @@
+/* extremes.h - the least and the greatest value of a dataset. */
+#ifndef TOOLS_WALK_EXTREMES_H
+#define TOOLS_WALK_EXTREMES_H
+
+#include "tools/text/print.h"
+
+/* Reads all elements, in blocks, and prints what they are between: "min A  max B", and how
+ * many are NaN, each with two spaces before it.  Prints nothing of elements that have no
+ * order: texts, compounds, complex numbers.  A DREP_ERR_... code. */
+int extremes_put(const struct printer *p, struct sink *s, drep_dataset *dataset,
+                 const drep_dsinfo *info);
+
+#endif

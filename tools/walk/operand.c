@@ -1,0 +1,132 @@
+/* operand.c - finding what PATH[SLICE] means. */
+#include "tools/walk/operand.h"
+#include "tools/host/suggest.h"
+#include "tools/host/tool.h"
+#include <stdlib.h>
+#include <string.h>
+
+int operand_init(struct operand *out, drep_file *file, const char *text)
+{
+    size_t size = text ? strlen(text) : 0;
+    char *path = malloc(size + 2), *slice = NULL;
+    drep_objinfo info;
+
+    if (!path)
+        return DREP_ERR_NOMEM;
+    for (; size > 0 && *text == '/'; size--)
+        text++;
+    path[0] = '/';
+    memcpy(path + 1, text ? text : "", size);
+    path[++size] = '\0';
+    if (path[size - 1] == ']' && drep_stat(file, path, &info) && strchr(path, '[')) {
+        slice = strdup(strrchr(path, '['));
+        if (!slice) {
+            free(path);
+            return DREP_ERR_NOMEM;
+        }
+        *strrchr(path, '[') = '\0';
+        size = strlen(path);
+    }
+    while (size > 1 && path[size - 1] == '/')
+        path[--size] = '\0';
+    out->path = path;
+    out->slice = slice;
+    return 0;
+}
+
+void operand_release(struct operand *operand)
+{
+    free(operand->path);
+    free(operand->slice);
+    *operand = (struct operand){0};
+}
+
+/* ------------------------------------------------------------- not there */
+
+static int offer(const drep_linkinfo *link, void *ctx)
+{
+    near_offer(ctx, link->name);
+    return 0;
+}
+
+/* The first part of the path that is missing, malloc'ed, with the group that it is not in
+ * in front; *name points into it. */
+static char *missing_part(drep_file *file, const char *path, char **name)
+{
+    char *part = strdup(path), *end;
+    drep_objinfo info;
+
+    for (end = part; part && end; *end = '/') {
+        end = strchr(end + 1, '/');
+        if (!end)
+            break;
+        *end = '\0';
+        if (drep_stat(file, part, &info))
+            break;
+    }
+    if (part)
+        *name = strrchr(part, '/');
+    return part;
+}
+
+int operand_missing(const char *file_name, drep_file *file, const char *path, int err)
+{
+    char *name = NULL, *part = err == DREP_ERR_NOT_FOUND ? missing_part(file, path, &name) : NULL;
+    struct near near = {.word = NULL};
+    drep_objinfo info;
+    int status = tool_exit_code(err);
+
+    if (name) {
+        *name = '\0';
+        near.word = name + 1;
+        (void)drep_list(file, *part ? part : "/", DREP_BY_NAME, offer, &near);
+    }
+    if (near.best[0]) {
+        tool_say(file_name, NULL, "%s: no such object; did you mean %s/%s%s?", path, part,
+                 near.best, path + strlen(part) + 1 + strlen(near.word));
+    } else {
+        /* What looking around failed with is not the reason. */
+        (void)drep_stat(file, path, &info);
+        status = tool_fail(file_name, path, err);
+    }
+    free(part);
+    return status;
+}
+
+/* ------------------------------------------------------------- datasets */
+
+int operand_open(const struct operand *operand, const char *file_name, drep_file *file,
+                 drep_dataset **dataset, drep_dsinfo *info, struct slice *slice)
+{
+    const char *path = operand->path, *wrong = NULL;
+    drep_objinfo kind;
+    drep_dataset *ds;
+    int err = drep_stat(file, path, &kind);
+
+    if (err)
+        return operand_missing(file_name, file, path, err);
+    if (kind.kind != DREP_OBJ_DATASET) {
+        tool_say(file_name, path, "%s%sonly datasets have elements",
+                 operand->slice ? operand->slice : "", operand->slice ? ": " : "");
+        return TOOL_USAGE;
+    }
+    err = drep_dataset_open(file, path, &ds);
+    if (err)
+        return tool_fail(file_name, path, err);
+    err = drep_dataset_info(ds, info);
+    if (err)
+        err = tool_fail(file_name, path, err);
+    if (!err && operand->slice)
+        wrong = slice_parse(slice, operand->slice, info->rank, info->dims);
+    else if (!err)
+        slice_all(slice, info->rank, info->dims);
+    if (wrong) {
+        tool_say(file_name, path, "%s: %s", operand->slice, wrong);
+        err = TOOL_USAGE;
+    }
+    if (err)
+        drep_dataset_close(ds);
+    else
+        *dataset = ds;
+    return err;
+}

@@ -1,0 +1,26 @@
+/* operand.h - PATH[SLICE], as it stands on a command line. */
+#ifndef TOOLS_WALK_OPERAND_H
+#define TOOLS_WALK_OPERAND_H
+
+#include "tools/walk/slice.h"
+
+struct operand {
+    char *path;  /* from the root, no slash at its end */
+    char *slice; /* "[...]", or NULL */
+};
+
+/* "a/b/[0]" -> "/a/b", "[0]".  A name may itself end in "]": an object that is there wins.
+ * NULL is the root.  0 or DREP_ERR_NOMEM. */
+int operand_init(struct operand *out, drep_file *file, const char *text);
+void operand_release(struct operand *operand);
+
+/* Reports that there is no such object, and the one that may have been meant; another
+ * error as tool_fail() does.  Gives the exit code. */
+int operand_missing(const char *file_name, drep_file *file, const char *path, int err);
+
+/* Opens the dataset that was named and finds out which of its elements.  0, or an exit
+ * code after saying what is wrong. */
+int operand_open(const struct operand *operand, const char *file_name, drep_file *file,
+                 drep_dataset **dataset, drep_dsinfo *info, struct slice *slice);
+
+#endif

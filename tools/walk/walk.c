@@ -1,0 +1,432 @@
+/* walk.c - all objects of a file, depth first. */
+#include "tools/walk/walk.h"
+#include "tools/host/tool.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Deeper groups than this are left out: a damaged file may go in circles. */
+#define WALK_DEPTH 512
+
+/* ------------------------------------------------------------ paths by id */
+
+struct met {
+    uint64_t id; /* 0: free */
+    char *path;
+};
+
+static struct met *met_slot(const struct paths *p, uint64_t id)
+{
+    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (p->cap - 1);
+
+    while (p->met[i].id && p->met[i].id != id)
+        i = (i + 1) & (p->cap - 1);
+    return &p->met[i];
+}
+
+static int paths_grow(struct paths *p)
+{
+    struct paths bigger = {.cap = p->cap ? 2 * p->cap : 64, .len = p->len};
+    size_t i;
+
+    bigger.met = calloc(bigger.cap, sizeof *bigger.met);
+    if (!bigger.met)
+        return DREP_ERR_NOMEM;
+    for (i = 0; i < p->cap; i++)
+        if (p->met[i].id)
+            *met_slot(&bigger, p->met[i].id) = p->met[i];
+    free(p->met);
+    *p = bigger;
+    return 0;
+}
+
+int paths_add(struct paths *p, uint64_t id, const char *path, const char **before)
+{
+    struct met *slot;
+
+    if (2 * (p->len + 1) > p->cap && paths_grow(p))
+        return DREP_ERR_NOMEM;
+    slot = met_slot(p, id);
+    *before = slot->path;
+    if (slot->id)
+        return 0;
+    slot->path = strdup(path);
+    if (!slot->path)
+        return DREP_ERR_NOMEM;
+    slot->id = id;
+    p->len++;
+    return 0;
+}
+
+const char *paths_get(const struct paths *paths, uint64_t id)
+{
+    return paths->cap && id ? met_slot(paths, id)->path : NULL;
+}
+
+void paths_release(struct paths *paths)
+{
+    size_t i;
+
+    for (i = 0; i < paths->cap; i++)
+        free(paths->met[i].path);
+    free(paths->met);
+    *paths = (struct paths){0};
+}
+
+static int add_path(struct walk *walk, const struct walk_item *item)
+{
+    const char *before;
+
+    return item->link ? 0 : paths_add(walk->ctx, item->info.id, item->path, &before);
+}
+
+int paths_init(struct paths *paths, drep_file *file)
+{
+    struct paths all = {0};
+    struct walk walk = {.file = file, .depth = -1, .enter = add_path, .ctx = &all, .quiet = true};
+    int err = walk_run(&walk, "/");
+
+    if (err) {
+        paths_release(&all);
+        return err;
+    }
+    *paths = all;
+    return 0;
+}
+
+struct tour {
+    struct walk *walk;
+    struct paths met; /* groups, and what has several links */
+    char *path;       /* of the object at hand */
+    size_t path_len, path_cap;
+};
+
+/* The path where the object was met before, NULL if this is the first time. */
+static int meet(struct tour *t, const drep_objinfo *info, const char **before)
+{
+    *before = NULL;
+    /* Only what has several links can be met again; groups are kept in any case, so that
+     * wrong link counts cannot lead in circles. */
+    if (info->links <= 1 && info->kind != DREP_OBJ_GROUP)
+        return 0;
+    return paths_add(&t->met, info->id, t->path, before);
+}
+
+/* ----------------------------------------------------------------- members */
+
+/* What is known of it but its name. */
+static struct member member_of(const drep_linkinfo *link)
+{
+    return (struct member){.link = link->link,
+                           .kind = link->kind,
+                           .attrs = link->attrs,
+                           .id = link->id,
+                           .links = link->links,
+                           .target = link->target ? strdup(link->target) : NULL,
+                           .target_file = link->target_file ? strdup(link->target_file) : NULL};
+}
+
+static int member_add(const drep_linkinfo *link, void *ctx)
+{
+    struct members *m = ctx;
+    struct member one, *list;
+
+    if (m->len == m->cap) {
+        m->cap = m->cap ? 2 * m->cap : 16;
+        list = realloc(m->list, m->cap * sizeof *list);
+        if (!list)
+            return DREP_ERR_NOMEM;
+        m->list = list;
+    }
+    one = member_of(link);
+    one.name = strdup(link->name);
+    m->list[m->len++] = one;
+    if (!one.name || (link->target && !one.target) || (link->target_file && !one.target_file))
+        return DREP_ERR_NOMEM;
+    return 0;
+}
+
+int members_list(struct members *out, drep_file *file, const char *path, int order)
+{
+    return drep_list(file, path, order, member_add, out);
+}
+
+void members_release(struct members *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->len; i++) {
+        free(m->list[i].name);
+        free(m->list[i].target);
+        free(m->list[i].target_file);
+    }
+    free(m->list);
+}
+
+/* Puts "/name" behind the first `keep` bytes of the path. */
+static int path_set(struct tour *t, size_t keep, const char *name)
+{
+    size_t size = strlen(name), need = keep + size + 2;
+    char *path;
+
+    if (need > t->path_cap) {
+        path = realloc(t->path, 2 * need);
+        if (!path)
+            return DREP_ERR_NOMEM;
+        t->path = path;
+        t->path_cap = 2 * need;
+    }
+    t->path[keep] = '/';
+    memcpy(t->path + keep + 1, name, size + 1);
+    t->path_len = keep + 1 + size;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- walk */
+
+static int visit(struct tour *t, const struct member *m, int depth, int64_t index, bool *given);
+
+/* A failure of ours or of the library is reported; the walk goes on. */
+static int skip(struct tour *t, int err)
+{
+    int status = tool_exit_code(err);
+
+    if (!t->walk->quiet)
+        tool_fail(t->walk->file_name, t->path, err);
+    t->walk->status = tool_worse(t->walk->status, status);
+    return 0;
+}
+
+static int visit_member(struct tour *t, const struct member *m, int depth, int64_t *index)
+{
+    struct walk_item item = {.name = m->name, .depth = depth, .index = *index, .link = m->link};
+    bool given = true;
+    int err;
+
+    if (m->link == DREP_LINK_HARD) {
+        err = visit(t, m, depth, *index, &given);
+    } else {
+        item.path = t->path;
+        item.target = m->target;
+        item.target_file = m->target_file;
+        err = t->walk->enter(t->walk, &item);
+    }
+    *index += given;
+    return err;
+}
+
+/* Members of a group that were listed and not visited yet: groups are as large as they
+ * like, and who is given the first members need not wait for the last. */
+struct batch {
+    struct tour *tour;
+    size_t keep; /* of the path, before "/name" */
+    int depth, err;
+    int64_t index;
+    size_t n, used;
+    struct member member[128];
+    char names[8192];
+};
+
+static int batch_visit(struct batch *b)
+{
+    struct tour *t = b->tour;
+    size_t i;
+
+    for (i = 0; i < b->n; i++) {
+        if (!b->err)
+            b->err = path_set(t, b->keep, b->member[i].name);
+        if (!b->err)
+            b->err = visit_member(t, &b->member[i], b->depth, &b->index);
+        free(b->member[i].target);
+        free(b->member[i].target_file);
+    }
+    b->n = b->used = 0;
+    return b->err;
+}
+
+static int batch_add(const drep_linkinfo *link, void *ctx)
+{
+    struct batch *b = ctx;
+    size_t size = strlen(link->name) + 1;
+    struct member *m;
+
+    if (b->n == sizeof b->member / sizeof *b->member || size > sizeof b->names - b->used)
+        batch_visit(b);
+    if (b->err)
+        return b->err;
+    m = &b->member[b->n++];
+    *m = member_of(link);
+    m->name = memcpy(b->names + b->used, link->name, size);
+    b->used += size;
+    if ((link->target && !m->target) || (link->target_file && !m->target_file))
+        b->err = DREP_ERR_NOMEM;
+    return b->err;
+}
+
+static void return_to(struct tour *t, const char *path)
+{
+    t->path_len = strlen(path);
+    memcpy(t->path, path, t->path_len + 1);
+}
+
+static int visit_members(struct tour *t, int depth)
+{
+    struct batch *b = malloc(sizeof *b);
+    char *path = strdup(t->path);
+    int err = DREP_ERR_NOMEM;
+
+    if (b && path) {
+        b->tour = t;
+        b->keep = strcmp(path, "/") == 0 ? 0 : t->path_len;
+        b->depth = depth;
+        b->err = 0;
+        b->index = 0;
+        b->n = b->used = 0;
+        err = drep_list(t->walk->file, path, DREP_BY_CREATION, batch_add, b);
+        if (!b->err && err) {
+            return_to(t, path);
+            skip(t, err);
+        }
+        err = batch_visit(b);
+        return_to(t, path);
+    }
+    free(path);
+    free(b);
+    return err;
+}
+
+/* What the list of its group said of a dataset is enough. */
+static int look(struct tour *t, const struct member *m, drep_objinfo *info)
+{
+    if (!m || m->kind != DREP_OBJ_DATASET)
+        return drep_stat(t->walk->file, t->path, info);
+    *info = (drep_objinfo){.kind = m->kind, .id = m->id, .links = m->links, .attrs = -m->attrs};
+    return 0;
+}
+
+/* The object at t->path, a member of a group unless m is NULL.  *given: whether enter() saw
+ * it. */
+static int visit(struct tour *t, const struct member *m, int depth, int64_t index, bool *given)
+{
+    struct walk_item item = {.path = t->path, .depth = depth, .index = index};
+    struct walk *walk = t->walk;
+    int err = look(t, m, &item.info);
+
+    *given = false;
+    if (!err)
+        err = meet(t, &item.info, &item.target);
+    if (err)
+        return skip(t, err);
+    *given = true;
+    item.name = strrchr(t->path, '/') + 1;
+    item.link = item.target ? DREP_LINK_HARD : 0;
+    err = walk->enter(walk, &item);
+    if (err || item.link || item.info.kind != DREP_OBJ_GROUP)
+        return err;
+    if (depth >= WALK_DEPTH) {
+        if (!walk->quiet)
+            tool_say(walk->file_name, t->path, "groups are nested deeper than %d", WALK_DEPTH);
+        walk->status = tool_worse(walk->status, TOOL_CORRUPT);
+    } else if (walk->depth < 0 || depth < walk->depth) {
+        err = visit_members(t, depth + 1);
+    }
+    /* The path may have moved in memory. */
+    item.path = t->path;
+    item.name = strrchr(t->path, '/') + 1;
+    if (!err && walk->leave)
+        err = walk->leave(walk, &item);
+    return err;
+}
+
+int walk_run(struct walk *walk, const char *path)
+{
+    struct tour t = {.walk = walk};
+    bool given;
+    int err;
+
+    while (*path == '/')
+        path++;
+    err = path_set(&t, 0, path);
+    while (!err && t.path_len > 1 && t.path[t.path_len - 1] == '/')
+        t.path[--t.path_len] = '\0';
+    if (err)
+        skip(&t, err);
+    else
+        err = visit(&t, NULL, 0, 0, &given);
+    paths_release(&t.met);
+    free(t.path);
+    return err;
+}
+
+/* Adds the bytes of a dataset's elements to the sum at walk->ctx. */
+static int add_size(struct walk *walk, const struct walk_item *item)
+{
+    uint64_t *sum = walk->ctx;
+    drep_dsinfo info;
+    drep_dataset *ds;
+
+    if (item->link || item->info.kind != DREP_OBJ_DATASET ||
+        drep_dataset_open(walk->file, item->path, &ds))
+        return 0;
+    if (drep_dataset_info(ds, &info) == 0)
+        *sum += (uint64_t)info.count * (uint64_t)drep_type_extent(info.type);
+    drep_dataset_close(ds);
+    return 0;
+}
+
+uint64_t walk_bytes(drep_file *file, const char *path)
+{
+    uint64_t sum = 0;
+    struct walk walk = {.file = file, .depth = -1, .enter = add_size, .ctx = &sum, .quiet = true};
+
+    walk_run(&walk, path);
+    return sum;
+}
+
+/* -------------------------------------------------------------- attributes */
+
+struct names {
+    char **list;
+    int64_t len, cap;
+};
+
+static int name_add(const char *name, void *ctx)
+{
+    struct names *n = ctx;
+    char **list;
+
+    if (n->len == n->cap) {
+        n->cap = n->cap ? 2 * n->cap : 16;
+        list = realloc(n->list, (size_t)n->cap * sizeof *list);
+        if (!list)
+            return DREP_ERR_NOMEM;
+        n->list = list;
+    }
+    n->list[n->len] = strdup(name);
+    if (!n->list[n->len])
+        return DREP_ERR_NOMEM;
+    n->len++;
+    return 0;
+}
+
+int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n)
+{
+    struct names all = {0};
+    int err = drep_attr_list(file, path, DREP_BY_CREATION, name_add, &all);
+
+    if (err) {
+        walk_attrs_free(all.list, all.len);
+        return err;
+    }
+    *names = all.list;
+    *n = all.len;
+    return 0;
+}
+
+void walk_attrs_free(char **names, int64_t n)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}

@@ -1,0 +1,75 @@
+/* walk.h - all objects of a file, depth first, in creation order.
+ *
+ * An object is given where the walk meets it first; another hard link to it comes as a
+ * link to that path, as soft and external links do. */
+#ifndef TOOLS_WALK_WALK_H
+#define TOOLS_WALK_WALK_H
+
+#include <datarep.h>
+#include <stdbool.h>
+
+struct walk_item {
+    const char *path;        /* from the root */
+    const char *name;        /* its last part, "" for the root */
+    int depth;               /* groups above, counted from where the walk began */
+    int64_t index;           /* among the members of its group that were given, from 0 */
+    int link;                /* 0: the object itself; else enum drep_linkkind */
+    const char *target;      /* of a link */
+    const char *target_file; /* of an external one */
+    drep_objinfo info;       /* of an object; attrs of a dataset: 0, or -1, not counted */
+};
+
+struct walk {
+    drep_file *file;
+    const char *file_name; /* for messages */
+    int depth;             /* how many levels of groups to enter, -1: all */
+    /* Non-zero stops the walk.  leave (may be NULL) follows the members of a group. */
+    int (*enter)(struct walk *walk, const struct walk_item *item);
+    int (*leave)(struct walk *walk, const struct walk_item *item);
+    void *ctx;
+    bool quiet; /* say nothing about objects that cannot be read */
+    int status; /* the worst exit code; unreadable objects are reported and left out */
+};
+
+/* Walks from the object at `path`.  0, or what enter or leave gave. */
+int walk_run(struct walk *walk, const char *path);
+
+/* Bytes of all elements below `path`, in memory: how much there is to do. */
+uint64_t walk_bytes(drep_file *file, const char *path);
+
+/* The members of a group. */
+struct member {
+    char *name, *target, *target_file; /* the last two of links that are not hard */
+    int link;                          /* enum drep_linkkind */
+    int kind, attrs;                   /* of a hard link's object, as drep_linkinfo has them */
+    uint64_t id;
+    uint32_t links;
+};
+struct members {
+    struct member *list;
+    size_t len, cap;
+};
+/* order: DREP_BY_...  A DREP_ERR_... code; what was found is there in any case. */
+int members_list(struct members *out, drep_file *file, const char *path, int order);
+void members_release(struct members *m);
+
+/* Where each object is met first, by id. */
+struct paths {
+    struct met *met; /* a hash table with open addressing */
+    size_t cap, len;
+};
+/* Adds an object; *before is its path if it was there already, else NULL.  0 or
+ * DREP_ERR_NOMEM. */
+int paths_add(struct paths *paths, uint64_t id, const char *path, const char **before);
+/* All objects of a file.  0 or DREP_ERR_NOMEM. */
+int paths_init(struct paths *paths, drep_file *file);
+/* NULL if there is no such object. */
+const char *paths_get(const struct paths *paths, uint64_t id);
+void paths_release(struct paths *paths);
+
+/* The names of all attributes of an object, in creation order; free each and the
+ * array.  A DREP_ERR_... code. */
+int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n);
+void walk_attrs_free(char **names, int64_t n);
+
+#endif
