@@ -148,6 +148,9 @@ ZIP_SRC := $(if $(HAVE_ZIP),tools/flat/zip_module.c)
 PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot/cairo.c)
 TOOL_SRC := $(filter-out tools/h5/% tools/flat/zip_module.c tools/plot/cairo.c,$(sort $(wildcard tools/*/*.c))) \
     $(if $(HAVE_CXX),$(wildcard tools/*/*.cc))
+# The command and its modules use the public interface alone, and these pieces of the library,
+# which hides its own copy of them.
+BASE_SRC := $(patsubst %,lib/base/%.c,error idset mem vec)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
@@ -162,6 +165,7 @@ ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SR
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
 CMD_OBJ := $(call objects,$(SCHEMA_SRC) $(TOOL_SRC))
+BASE_OBJ := $(call objects,$(BASE_SRC))
 
 # ------------------------------------------------------------------ targets
 
@@ -264,18 +268,19 @@ endif
 
 # The command exports drep_* to the shared objects it loads, and nothing else: they may have
 # functions of the same names as its own.  libstdc++ stays inside.
-$(COMMAND): $(CMD_OBJ) $(STATIC)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -Wl,--export-dynamic-symbol='drep_*' -o $@ $(CMD_OBJ) $(STATIC) $(TOOL_LIBS) \
+$(COMMAND): $(CMD_OBJ) $(BASE_OBJ) $(STATIC)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -Wl,--export-dynamic-symbol='drep_*' -o $@ $(CMD_OBJ) $(BASE_OBJ) \
+	    $(STATIC) $(TOOL_LIBS) \
 	    $(if $(HAVE_CXX),-Wl$(,)--push-state$(,)-Bstatic$(,)--exclude-libs$(,)libstdc++.a -lstdc++ \
 	        -Wl$(,)--pop-state) $(LIB_LIBS)
 
-$(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC))
+$(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS)
 
-$(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC))
+$(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(ZIP_LIBS)
 
-$(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC))
+$(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(CAIRO_LIBS) -lm
 
 # Tests see the internal symbols.  Archives, so that a test links only what it needs.

@@ -7,6 +7,7 @@
 #ifndef FORMAT_IN_H
 #define FORMAT_IN_H
 
+#include "format/byteorder.h"
 #include "format/numbers.h"
 
 struct in {
@@ -28,22 +29,6 @@ static inline void in_init(struct in *in, const void *p, size_t size)
 int in_fail(struct in *in, int err, const char *why);
 /* in_fail() for a read beyond the end. */
 const uint8_t *in_short(struct in *in);
-
-/* Big-endian numbers at p, of any alignment. */
-static inline uint16_t load_u16(const uint8_t *p)
-{
-    return (uint16_t)(p[0] << 8 | p[1]);
-}
-
-static inline uint32_t load_u32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static inline uint64_t load_u64(const uint8_t *p)
-{
-    return (uint64_t)load_u32(p) << 32 | load_u32(p + 4);
-}
 
 static inline size_t in_left(const struct in *in)
 {

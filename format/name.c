@@ -1,27 +1,6 @@
 /* name.c - what may be a name or a text: UTF-8, checked to the letter. */
 #include "format/record.h"
-
-/* Bytes of the well-formed UTF-8 sequence at p, 0 if there is none. */
-static size_t utf8_next(const uint8_t *p, size_t left)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    uint32_t c;
-
-    if (n <= 1)
-        return n;
-    if (n > left || p[0] > 0xf4)
-        return 0;
-    c = p[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (p[i] & 0x3fu);
-    }
-    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-        return 0;
-    return n;
-}
+#include "format/utf8.h"
 
 int text_check(const uint8_t *p, size_t len)
 {
@@ -29,9 +8,10 @@ int text_check(const uint8_t *p, size_t len)
         /* Mostly ASCII, eight at a time: none has its upper bit set, none is zero. */
         uint64_t v = len >= 8 ? load_u64(p) : 0;
         size_t n = 8;
+        uint32_t code;
 
         if (!v || ((v | (v - 0x0101010101010101)) & 0x8080808080808080))
-            n = p[0] ? utf8_next(p, len) : 0;
+            n = p[0] ? utf8_next(p, len, &code) : 0;
 
         if (n == 0)
             return FMT_ERR_NAME;

@@ -6,6 +6,7 @@
 #ifndef FORMAT_OUT_H
 #define FORMAT_OUT_H
 
+#include "format/byteorder.h"
 #include "format/numbers.h"
 
 struct out {
@@ -28,27 +29,6 @@ static inline uint8_t *out_room(struct out *out, size_t n)
         return out_more(out, n);
     out->at += n;
     return out->p + out->at - n;
-}
-
-/* Big-endian numbers to p, of any alignment. */
-static inline void store_u16(uint8_t *p, uint16_t v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
-
-static inline void store_u32(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)(v >> 24);
-    p[1] = (uint8_t)(v >> 16);
-    p[2] = (uint8_t)(v >> 8);
-    p[3] = (uint8_t)v;
-}
-
-static inline void store_u64(uint8_t *p, uint64_t v)
-{
-    store_u32(p, (uint32_t)(v >> 32));
-    store_u32(p + 4, (uint32_t)v);
 }
 
 static inline void out_u8(struct out *out, uint8_t v)

@@ -1,4 +1,4 @@
-/* error.c - the calling thread's last message, and the texts of the codes.
+/* error.c - the calling thread's last message.
  *
  * The message is a fixed array of each thread: failing must not itself fail for
  * want of memory. */
@@ -7,11 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#define X(name, number, text) \
-    _Static_assert(DREP_ERR_##name == (number), "datarep.h and errors.def differ");
-#include "format/errors.def"
-#undef X
 
 static _Thread_local struct fail_state message;
 
@@ -55,6 +50,11 @@ int fail_in(int err, const char *fmt, ...)
     return err;
 }
 
+int fail_nomem(void)
+{
+    return fail(DREP_ERR_NOMEM, "out of memory");
+}
+
 void fail_save(struct fail_state *s)
 {
     *s = message;
@@ -65,21 +65,7 @@ void fail_restore(const struct fail_state *s)
     message = *s;
 }
 
-const char *drep_error(void)
+const char *fail_text(void)
 {
     return message.text;
-}
-
-const char *drep_strerror(int err)
-{
-    switch (err) {
-    case DREP_OK:
-        return "success";
-#define X(name, number, text) \
-    case (number):            \
-        return text;
-#include "format/errors.def"
-#undef X
-    }
-    return "unknown error";
 }

@@ -14,6 +14,12 @@ int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), col
  * err is 0. */
 int fail_in(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
+/* Sets the message "out of memory"; gives DREP_ERR_NOMEM. */
+int fail_nomem(void) __attribute__((cold));
+
+/* The message, valid until the thread's next one. */
+const char *fail_text(void);
+
 /* For work that runs in a worker: the message moves to the caller's thread. */
 struct fail_state {
     char text[1024];

@@ -11,21 +11,11 @@
 #ifndef REP_NUMBER_H
 #define REP_NUMBER_H
 
+#include "format/byteorder.h"
 #include "rep/kern.h"
 #include "scalar/scalar.h"
 
 #include <string.h>
-
-/* Numbers of this machine from and to their little-endian bytes. */
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define LITTLE16(v) __builtin_bswap16(v)
-#define LITTLE32(v) __builtin_bswap32(v)
-#define LITTLE64(v) __builtin_bswap64(v)
-#else
-#define LITTLE16(v) (v)
-#define LITTLE32(v) (v)
-#define LITTLE64(v) (v)
-#endif
 
 /* The value is +-0.h * 2^(exp + 1), h = hi:lo with its top bit set, and a little more
  * if sticky.  A NaN's h is its fraction field, left-aligned: quiet bit and payload. */

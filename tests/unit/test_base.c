@@ -1,9 +1,12 @@
-/* test_base.c - the last message, the texts of the codes, checked allocation. */
+/* test_base.c - the last message, the texts of the codes, checked allocation, arrays that grow
+ * and sets of ids. */
 #include "tests/unit/bytes.h"
 
 #undef fail /* a macro of Check's */
 #include "base/error.h"
+#include "base/idset.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <pthread.h>
 
@@ -149,6 +152,84 @@ START_TEST(test_sizes_beyond_memory)
 }
 END_TEST
 
+START_TEST(test_arrays_grow)
+{
+    struct {
+        uint32_t *v;
+        size_t n, room;
+    } a = {0};
+
+    for (uint32_t i = 0; i < 10000; i++) {
+        ck_assert_int_eq(VEC_ROOM(a.v, a.n, a.room, 1 + i % 3), 0);
+        ck_assert_uint_ge(a.room - a.n, 1 + i % 3);
+        a.v[a.n++] = i;
+    }
+    ck_assert_uint_lt(a.room, 20002);
+    for (uint32_t i = 0; i < 10000; i++)
+        ck_assert_uint_eq(a.v[i], i);
+    ck_assert_int_eq(VEC_ROOM(a.v, a.n, a.room, 100000), 0);
+    ck_assert_uint_eq(a.room, 110000);
+    mem_free(a.v);
+}
+END_TEST
+
+START_TEST(test_an_array_that_cannot_grow_stays)
+{
+    uint64_t *v = NULL, *before;
+    size_t room = 0;
+
+    ck_assert_int_eq(VEC_ROOM(v, 0, room, 3), 0);
+    before = v;
+    ck_assert_int_eq(VEC_ROOM(v, 3, room, SIZE_MAX), DREP_ERR_NOMEM);
+    ck_assert_int_eq(VEC_ROOM(v, 3, room, SIZE_MAX / 8), DREP_ERR_NOMEM);
+    mem_fail_at(0);
+    ck_assert_int_eq(VEC_ROOM(v, 3, room, 1000), DREP_ERR_NOMEM);
+    mem_fail_at(-1);
+    ck_assert_str_eq(drep_error(), "out of memory");
+    ck_assert(v == before && room == 8);
+    mem_free(v);
+}
+END_TEST
+
+/* Against the ids themselves: each is added twice, and those between are not there. */
+START_TEST(test_sets_of_ids)
+{
+    struct idset set = {0};
+    uintptr_t *value;
+    struct rnd r;
+    bool first;
+
+    ck_assert_ptr_null(idset_find(&set, 1));
+    for (int pass = 0; pass < 2; pass++) {
+        rnd_init(&r, 15);
+        for (uintptr_t i = 1; i <= 5000; i++) {
+            value = idset_add(&set, rnd_u64(&r) | 1);
+            ck_assert_ptr_nonnull(value);
+            ck_assert_uint_eq(*value, pass ? i : 0);
+            *value = i;
+        }
+    }
+    ck_assert_uint_eq(set.n, 5000);
+    rnd_init(&r, 15);
+    for (uintptr_t i = 1; i <= 5000; i++) {
+        uint64_t id = rnd_u64(&r) | 1;
+
+        ck_assert_uint_eq(*idset_find(&set, id), i);
+        ck_assert_ptr_null(idset_find(&set, id ^ 1));
+    }
+    ck_assert_int_eq(idset_mark(&set, 2, &first), 0);
+    ck_assert(first);
+    ck_assert_int_eq(idset_mark(&set, 2, &first), 0);
+    ck_assert(!first);
+    idset_release(&set);
+    mem_fail_at(0);
+    ck_assert_int_eq(idset_mark(&set, 2, &first), DREP_ERR_NOMEM);
+    mem_fail_at(-1);
+    ck_assert_uint_eq(set.n, 0);
+    idset_release(&set);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -161,6 +242,9 @@ int main(void)
     tcase_add_test(tc, test_allocations);
     tcase_add_test(tc, test_the_nth_allocation_fails);
     tcase_add_test(tc, test_sizes_beyond_memory);
+    tcase_add_test(tc, test_arrays_grow);
+    tcase_add_test(tc, test_an_array_that_cannot_grow_stays);
+    tcase_add_test(tc, test_sets_of_ids);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

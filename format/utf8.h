@@ -1,0 +1,50 @@
+/* utf8.h - one code point from and to UTF-8.
+ *
+ * Well-formed sequences only, as Unicode's table 3-7 lists them: shortest forms, no surrogates,
+ * nothing above U+10FFFF.  All checks of texts and names are loops over utf8_next(). */
+#ifndef FORMAT_UTF8_H
+#define FORMAT_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the sequence that begins at p, of at most `left` bytes, at least one; 0: none is well
+ * formed.  A NUL is a sequence of one byte.  *code is set unless 0 is returned. */
+static inline size_t utf8_next(const void *text, size_t left, uint32_t *code)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const uint8_t *p = (const uint8_t *)text;
+    size_t n = p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    uint32_t c;
+
+    if (p[0] < 0x80) {
+        *code = p[0];
+        return 1;
+    }
+    if (n == 0 || n > left || p[0] > 0xf4)
+        return 0;
+    c = p[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (p[i] & 0x3fu);
+    }
+    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        return 0;
+    *code = c;
+    return n;
+}
+
+/* Writes a code point, 1 to 4 bytes; returns the end. */
+static inline char *utf8_put(char *to, uint32_t code)
+{
+    static const uint8_t lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};
+    int n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (int i = n - 1; i > 0; i--, code >>= 6)
+        to[i] = (char)(0x80 | (code & 0x3f));
+    to[0] = (char)(lead[n] | code);
+    return to + n;
+}
+
+#endif

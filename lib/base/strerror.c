@@ -1,0 +1,29 @@
+/* strerror.c - messages and codes as users see them.
+ *
+ * They are apart from error.c because the command and its modules link a copy of that one for
+ * their lists (Makefile, BASE_SRC): a second drep_error() would show the messages of the copy. */
+#include "base/error.h"
+
+#define X(name, number, text) \
+    _Static_assert(DREP_ERR_##name == (number), "datarep.h and errors.def differ");
+#include "format/errors.def"
+#undef X
+
+const char *drep_error(void)
+{
+    return fail_text();
+}
+
+const char *drep_strerror(int err)
+{
+    switch (err) {
+    case DREP_OK:
+        return "success";
+#define X(name, number, text) \
+    case (number):            \
+        return text;
+#include "format/errors.def"
+#undef X
+    }
+    return "unknown error";
+}

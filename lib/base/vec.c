@@ -1,0 +1,29 @@
+/* vec.c - arrays that grow: overflow of sizes and lack of memory are handled here alone. */
+#include "base/vec.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { ROOM_FIRST = 8 };
+
+int vec_grow(void *list, size_t n, size_t *room, size_t more, size_t width)
+{
+    size_t want = *room < ROOM_FIRST / 2 ? ROOM_FIRST : 2 * *room;
+    void *p;
+
+    if (more > SIZE_MAX - n || *room > SIZE_MAX / 2)
+        return fail_nomem();
+    if (want < n + more)
+        want = n + more;
+    /* The caller's pointer has a type of its own: it is copied as bytes. */
+    memcpy(&p, list, sizeof p);
+    p = mem_resize(p, want, width);
+    if (!p)
+        return fail_nomem();
+    memcpy(list, &p, sizeof p);
+    *room = want;
+    return 0;
+}
