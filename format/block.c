@@ -84,9 +84,9 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
     if (memcmp(magic, block_magic, sizeof(block_magic)) != 0)
         return refuse(FMT_ERR_FORMAT, "no block begins here", why);
     if (zeros)
-        return refuse(FMT_ERR_FORMAT, "bytes that must be zero are not", why);
+        return refuse(FMT_ERR_FORMAT, "reserved bytes are not zero", why);
     if (t.length != size)
-        return refuse(FMT_ERR_FORMAT, "a block is not as long as its reference says", why);
+        return refuse(FMT_ERR_FORMAT, "the length of a block differs from its reference", why);
     doubt = block_doubt(&t);
     if (doubt)
         return refuse(FMT_ERR_FORMAT, doubt, why);

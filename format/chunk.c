@@ -19,13 +19,13 @@ static void sums_get(struct in *in, struct chunk_rec *t)
     uint64_t n = t->filtered ? 1 : chunk_sums(t->run, t->size);
 
     if (t->far != (n > FMT_SUMS_INLINE)) {
-        in_fail(in, FMT_ERR_FORMAT, "sums do not stand where they should");
+        in_fail(in, FMT_ERR_FORMAT, "unexpected position of sums");
         return;
     }
     if (t->far) {
         ref_get(in, &t->sums);
         if (!in->err && t->sums.length != FMT_BLOCK_HEAD + 8 * n)
-            in_fail(in, FMT_ERR_FORMAT, "the block of sums has not the length it should");
+            in_fail(in, FMT_ERR_FORMAT, "unexpected length of a block of sums");
         return;
     }
     t->nsums = (uint32_t)n;

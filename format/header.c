@@ -24,7 +24,7 @@ static void datarep_get(struct in *in, struct header_rec *h)
         in_fail(in, FMT_ERR_FORMAT, "unknown flag of a representation");
     span_get(in, in_u8(in), &name);
     if (!in->err && !is_text(&name, FMT_DATAREP_MAX))
-        in_fail(in, FMT_ERR_FORMAT, "a representation's name is none");
+        in_fail(in, FMT_ERR_FORMAT, "invalid name of a representation");
     if (!in->err)
         memcpy(h->name, name.p, name.len);
     span_rest(in, &h->tail);
@@ -93,7 +93,7 @@ static void encodings_get(struct in *in, struct header_rec *h)
             in_fail(in, FMT_ERR_FORMAT, "unknown format in a table of encodings");
         else if (r.size > FMT_ITEM_MAX || r.size % halves ||
                  !fmt_format_fits(r.format, r.size / halves))
-            in_fail(in, FMT_ERR_FORMAT, "the size of an encoding is not its format's");
+            in_fail(in, FMT_ERR_FORMAT, "the size of an encoding differs from its format's");
         else if (r.order > FMT_ORDER_VAX || !align_possible(r.align) || zero)
             in_fail(in, FMT_ERR_FORMAT, "impossible order or alignment of an encoding");
         h->row[code] = r;
@@ -152,7 +152,7 @@ static void hints_get(struct in *in, struct header_rec *h)
         if (!first && key_compare(hint.key.p, hint.key.len, last.key.p, last.key.len) <= 0)
             in_fail(in, FMT_ERR_FORMAT, "keys of hints do not ascend");
         if (!is_text(&hint.key, FMT_HINT_KEY_MAX) || !is_text(&hint.value, FMT_HINT_VALUE_MAX))
-            in_fail(in, FMT_ERR_FORMAT, "a hint that is none");
+            in_fail(in, FMT_ERR_FORMAT, "invalid hint");
         last = hint;
         first = 0;
     }
@@ -162,7 +162,7 @@ static void text_get(struct in *in, struct span *text)
 {
     span_rest(in, text);
     if (!in->err && text_check(text->p, text->len))
-        in_fail(in, FMT_ERR_FORMAT, "a text that is none");
+        in_fail(in, FMT_ERR_FORMAT, "invalid text");
 }
 
 /* Reads one record's content; 0 if its tag is unknown. */
@@ -207,10 +207,10 @@ static const char *custom_doubt(const struct header_rec *h, int code)
     if (r->size == 0 || r->format != FMT_FORMAT_CUSTOM)
         return NULL;
     if (at >= h->scalars.len)
-        return "an encoding names a scalar that is not there";
+        return "an encoding refers to a missing scalar";
     return h->scalars.p[at + 2] * halves == r->size
                ? NULL
-               : "the size of an encoding is not that of its scalar";
+               : "the size of an encoding differs from its scalar's";
 }
 
 /* What is wrong with the records as a whole; NULL if nothing is. */
@@ -233,9 +233,9 @@ static const char *header_doubt(const struct header_rec *h)
         if (doubt)
             return doubt;
         if (h->form == FMT_FORM_TABLE && h->extent[code] && h->extent[code] != size)
-            return "the extent of a datatype is not that of its encoding";
+            return "the extent of a datatype differs from its encoding's";
         if (h->extent[code] && h->witness[code].size && h->extent[code] != h->witness[code].size)
-            return "the extent of a datatype is not that of its witnesses";
+            return "the extent of a datatype differs from its witnesses'";
     }
     return NULL;
 }

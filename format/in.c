@@ -15,7 +15,7 @@ const uint8_t *in_short(struct in *in)
 {
     if (!in->err) {
         in->last = in->at;
-        in_fail(in, FMT_ERR_FORMAT, "record ends too early");
+        in_fail(in, FMT_ERR_FORMAT, "truncated record");
     }
     return NULL;
 }

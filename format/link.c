@@ -6,7 +6,7 @@ static void text16_get(struct in *in, struct span *out)
 {
     span_get(in, in_u16(in), out);
     if (!in->err && (out->len == 0 || text_check(out->p, out->len)))
-        in_fail(in, FMT_ERR_FORMAT, "the target of a link is no text");
+        in_fail(in, FMT_ERR_FORMAT, "invalid text as the target of a link");
 }
 
 static void span16_put(struct out *out, const struct span *s)

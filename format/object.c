@@ -70,13 +70,14 @@ static void filter_get(struct in *in, struct filter_rec *f)
     span_get(in, in_u8(in), &f->name);
     if (!in->err && (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
                                               : f->name.len > 0))
-        in_fail(in, FMT_ERR_FORMAT, "a filter of users must have a name, another none");
+        in_fail(in, FMT_ERR_FORMAT,
+                "a user-defined filter must have a name, a built-in filter none");
     f->nparams = in_u8(in);
     known = fmt_filter_params(f->id);
     if (!in->err && f->nparams > FMT_PARAMS_MAX)
         in_fail(in, FMT_ERR_LIMIT, "a filter has too many parameters");
     if (!in->err && known >= 0 && f->nparams != known)
-        in_fail(in, FMT_ERR_FORMAT, "a filter has not its number of parameters");
+        in_fail(in, FMT_ERR_FORMAT, "wrong number of parameters of a filter");
     for (int i = 0; !in->err && i < f->nparams; i++)
         f->param[i] = in_u32(in);
 }

@@ -49,7 +49,7 @@ static const char *scalar_doubt(const struct scalar_rec *s)
         s->high_pad > 2)
         return "unknown number in a scalar";
     if (!fmt_format_fits(s->format, s->size))
-        return "the size of a scalar is not its format's";
+        return "the size of a scalar differs from its format's";
     return s->format == FMT_FORMAT_CUSTOM ? custom_doubt(s) : NULL;
 }
 
@@ -81,7 +81,7 @@ int scalar_get(struct in *in, struct scalar_rec *out)
     if (in->err)
         return in->err;
     in->last = start;
-    doubt = zero ? "a byte of a scalar that must be zero is not" : scalar_doubt(&t);
+    doubt = zero ? "a reserved byte of a scalar is not zero" : scalar_doubt(&t);
     if (doubt)
         return in_fail(in, FMT_ERR_FORMAT, doubt);
     *out = t;

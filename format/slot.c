@@ -90,7 +90,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     }
     slot_fields(&in, &t);
     if (t.sequence == 0 || t.sequence % 2 == (uint64_t)which) {
-        *why = "its sequence number belongs into the other slot";
+        *why = "its sequence number belongs in the other slot";
         return SLOT_DAMAGED;
     }
     *why = slot_doubt(&t);
@@ -102,7 +102,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
         *why = in.why;
     else if (!*why &&
              !all_zero(bytes + HEADER_AT + t.header_size, FMT_SLOT_HEADER_MAX - t.header_size))
-        *why = "bytes behind its header proper are not zero";
+        *why = "bytes after its header proper are not zero";
     memcpy(t.header, bytes + HEADER_AT, t.header_size);
     *out = t;
     return SLOT_VALID;

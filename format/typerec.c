@@ -59,7 +59,7 @@ static void element_get(struct in *in, struct type_node *t)
         size_check(in, t->size);
         span_get(in, in_u16(in), &t->tag);
         if (!in->err && text_check(t->tag.p, t->tag.len))
-            in_fail(in, FMT_ERR_FORMAT, "a tag that is no text");
+            in_fail(in, FMT_ERR_FORMAT, "invalid text in a tag");
         break;
     case FMT_KIND_ENUM:
         t->count = in_u32(in);
@@ -230,7 +230,7 @@ static void member_name_get(struct in *in, struct type_member *t, size_t least)
     span_get(in, in_u16(in), &t->name);
     if (!in->err &&
         (t->name.len < least || t->name.len > FMT_NAME_MAX || text_check(t->name.p, t->name.len)))
-        in_fail(in, FMT_ERR_FORMAT, "a member's name is none");
+        in_fail(in, FMT_ERR_FORMAT, "invalid name of a member");
 }
 
 int type_member_get(struct in *in, uint8_t kind, struct type_member *out)

@@ -33,7 +33,7 @@ void complaints_tell(struct complaints *c)
         free(c->list[i].message);
     }
     if (c->said > c->kept)
-        c->say(c->ctx, 0, 0, "more is wrong; the rest is not shown");
+        c->say(c->ctx, 0, 0, "further errors are not shown");
     free(c->list);
     c->list = NULL;
     c->kept = c->cap = c->said = 0;

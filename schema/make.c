@@ -208,7 +208,7 @@ static bool load_data(struct maker *m, const struct object *o)
 
     if (!m->s->load) {
         m->err = DREP_ERR_UNSUPPORTED_OPERATION;
-        return complain(&m->c, o->from, "%s: no other files are read here", o->path);
+        return complain(&m->c, o->from, "%s: reading other files is disabled", o->path);
     }
     err = drep_dataset_open(m->file, o->path, &ds);
     if (err)

@@ -90,7 +90,7 @@ static struct object *new_object(struct schema *s, struct object *parent, const 
         goto out;
     slot = table_slot(s, o->path);
     if (*slot) {
-        complain(&s->c, at, "\"%s\" is there already, from line %d", o->path, (*slot)->at->line);
+        complain(&s->c, at, "\"%s\" is defined already, in line %d", o->path, (*slot)->at->line);
         goto out;
     }
     if (parent && parent->nmembers == parent->cap) {
@@ -182,7 +182,7 @@ static bool complain_object(struct schema *s, const struct doc *key, const struc
         return complain(&s->c, key, "unknown key \"%s\" (did you mean \"%s\"?)", key->text,
                         nearest);
     return complain(&s->c, node,
-                    "\"%s\" is no object: expected a map like {dataset: TYPE, ...}, not %s",
+                    "\"%s\" is not an object: expected a map like {dataset: TYPE, ...}, not %s",
                     key->text, doc_what(node));
 }
 
@@ -243,8 +243,9 @@ static bool read_shorthand(struct schema *s, const struct doc *node, int kind)
             continue;
         }
         if (types_reserved(name) && kind == DREP_OBJ_TYPE) {
-            fine = complain(&s->c, node->key[i],
-                            "\"%s\" is a word of the language for datatypes; choose another", name);
+            fine =
+                complain(&s->c, node->key[i],
+                         "\"%s\" is a keyword of the datatype language; choose another name", name);
             continue;
         }
         o = new_object(s, s->root, name, node->key[i]);

@@ -165,7 +165,7 @@ static void build_children(struct reading *r, struct doc *node, int depth)
         if (node->kind == DOC_MAP && !key) {
             key = item;
             if (strlen(key->text) != key->size)
-                stop_at(r, &mark, "a key has no NUL");
+                stop_at(r, &mark, "a key cannot contain a NUL");
             continue;
         }
         if (!add_child(r, node, key, item)) {

@@ -184,7 +184,8 @@ static bool read_rep(struct complaints *c, const struct doc *node, struct rep *r
     if (base && !doc_string(c, base, &rep->base))
         return false;
     if (drep_datarep_table(rep->base, r.base, DREP_CODE_MAX, &r.nbase) || r.nbase == 0)
-        return complain(c, base ? base : node, "base \"%s\" is no table of encodings", rep->base);
+        return complain(c, base ? base : node, "base \"%s\" is not a table of encodings",
+                        rep->base);
     if (r.nbase > DREP_CODE_MAX)
         r.nbase = DREP_CODE_MAX;
     fine = read_rows(&r, doc_get(node, "types")) && fine;

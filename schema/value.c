@@ -470,7 +470,7 @@ static bool put_vstring(const struct encoder *e, const struct doc *node, void *a
         return false;
     if (strlen(text) != size) {
         free(text);
-        return complain(e->c, node, "a variable-length string has no NUL inside");
+        return complain(e->c, node, "a variable-length string cannot contain a NUL");
     }
     memcpy(at, &text, sizeof text);
     return true;
@@ -508,7 +508,7 @@ static bool put_enum(const struct encoder *e, const drep_type *type, const struc
         ;
     if (i == n) {
         if (!number_is_integer(node->text))
-            return complain(e->c, node, "\"%.100s\" is no name of this enum", node->text);
+            return complain(e->c, node, "\"%.100s\" is not a name of this enum", node->text);
         number.text = node->text;
         return put(e, (struct place){.type = base, .held = base, .at = at}, &number);
     }
@@ -698,7 +698,7 @@ static bool put(const struct encoder *e, struct place p, const struct doc *node)
     case DREP_KIND_REFERENCE:
         return put_reference(e, type, node, at);
     default:
-        return complain(e->c, node, "no value has this datatype");
+        return complain(e->c, node, "a datatype that cannot have values here");
     }
 }
 
@@ -724,7 +724,7 @@ int value_shape(struct complaints *c, const struct doc *node, int64_t *dims)
             rank = r;
             memcpy(first, inner, sizeof first);
         } else if (r != rank || memcmp(first, inner, (size_t)r * sizeof *first) != 0) {
-            complain(c, node->item[i], "this has another shape than what stands before");
+            complain(c, node->item[i], "its shape differs from that of the values before it");
             return -1;
         }
     }
@@ -939,7 +939,7 @@ static enum guess guess_node(struct complaints *c, const struct doc *node)
             return GUESS_NONE;
         all = i ? guess_both(all, one) : one;
         if (!all) {
-            complain(c, node->item[i], "this is of another kind than what stands before");
+            complain(c, node->item[i], "its kind differs from that of the values before it");
             return GUESS_NONE;
         }
     }

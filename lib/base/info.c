@@ -62,7 +62,7 @@ int drep_info_new(drep_info **out)
     drep_info *info;
 
     if (!out)
-        return fail(DREP_ERR_ARG, "no place for the new info object");
+        return fail(DREP_ERR_ARG, "null pointer for the new info object");
     info = mem_zalloc(1, sizeof *info);
     if (!info)
         return DREP_ERR_NOMEM;

@@ -67,7 +67,7 @@ static void lock_plugins(void)
 static int trusted(const struct stat *st, const char *what)
 {
     if (st->st_mode & S_IWOTH)
-        return fail(DREP_ERR_ACCESS, "%s may be written by anybody", what);
+        return fail(DREP_ERR_ACCESS, "%s is writable by everybody", what);
     if (st->st_uid != 0 && st->st_uid != geteuid())
         return fail(DREP_ERR_ACCESS, "%s belongs to user %lu, neither to root nor to you", what,
                     (unsigned long)st->st_uid);
@@ -112,7 +112,7 @@ static const char *reason(const char *path)
     size_t len = strlen(path);
 
     if (!text)
-        return "the system does not say why";
+        return "unknown reason";
     if (strncmp(text, path, len) == 0 && strncmp(text + len, ": ", 2) == 0)
         return text + len + 2;
     return text;
@@ -285,7 +285,7 @@ int drep_plugin_load(const char *file)
     int err;
 
     if (!file)
-        return fail(DREP_ERR_ARG, "no plugin is named");
+        return fail(DREP_ERR_ARG, "no plugin name is given");
     dir = !slash          ? mem_strdup(".")
           : slash == file ? mem_strdup("/")
                           : mem_strndup(file, (size_t)(slash - file));

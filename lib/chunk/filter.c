@@ -310,8 +310,8 @@ static int user_decode(struct stage *s)
     if (code)
         return user_failed(s, code);
     if (got != s->out_size)
-        return fail(DREP_ERR_FORMAT, "filter \"%s\": gave %zu bytes where %zu should be",
-                    s->user->name, got, s->out_size);
+        return fail(DREP_ERR_FORMAT, "filter \"%s\": returned %zu bytes, not %zu", s->user->name,
+                    got, s->out_size);
     return 0;
 }
 

@@ -557,7 +557,7 @@ static int write_turn_plain(struct chunks *cs, const uint64_t *coord, const void
     int err;
 
     if (turns && pool_turn_wait(turns, i))
-        return fail(DREP_ERR_STOPPED, "a chunk before it failed");
+        return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
     err = chunk_write_bytes(cs, coord, buf, size);
     if (turns)
         pool_turn_end(turns, i, err);
@@ -579,7 +579,7 @@ int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, c
     if (!err)
         sum = sum_stored(out.p, out.len);
     if (!err && turns && pool_turn_wait(turns, i))
-        return fail(DREP_ERR_STOPPED, "a chunk before it failed");
+        return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
     if (!err)
         err = place_filtered(cs, coord, out.len, sum, skipped, &offset);
     if (turns)

@@ -188,7 +188,7 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
     if (unit)
         *unit = front < 0 ? 0 : cs->filter[front].param[0];
     if (!err && out->len > most)
-        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload where %llu can be", out->len,
+        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload, at most %llu are possible", out->len,
                    (unsigned long long)most);
     return err;
 }
@@ -631,7 +631,7 @@ int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *of
     uint64_t c = 0, first = 0;
 
     if (cs->rank != 1 || n == 0)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "the elements do not stand in one run");
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "the elements are not contiguous in the file");
     while (c < n) {
         struct found f;
         uint64_t at, end, run;
@@ -654,7 +654,7 @@ int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *of
             first = at;
         if (!whole || at != first + c * cs->payload)
             return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                        "slab %llu stands apart from those before it, or is not all written",
+                        "slab %llu is not adjacent to those before it, or is partly unwritten",
                         (unsigned long long)c);
         c += run;
     }

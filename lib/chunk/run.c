@@ -86,7 +86,7 @@ static int sums_load(struct store *st, struct run *r)
     int err = block_load(st, &r->rec.sums, FMT_SUMS, &block, &count);
 
     if (!err && (count != n || block.len != 8 * n))
-        err = fail(DREP_ERR_FORMAT, "block of sums at byte %llu: %u sums where %llu should be",
+        err = fail(DREP_ERR_FORMAT, "block of sums at byte %llu: %u sums, not %llu",
                    (unsigned long long)r->rec.sums.offset, count, (unsigned long long)n);
     if (!err) {
         r->heap = mem_array(n, sizeof(*r->heap));

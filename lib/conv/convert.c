@@ -311,7 +311,7 @@ static int heap_at(const struct conv *c, struct place at, uint64_t size, const u
 {
     if (at.offset > c->heap_size || size == 0 || at.count > (c->heap_size - at.offset) / size)
         return fail(DREP_ERR_FORMAT,
-                    "a sequence of %llu elements at byte %llu leaves its heap of %zu bytes",
+                    "a sequence of %llu elements at byte %llu exceeds its heap of %zu bytes",
                     (unsigned long long)at.count, (unsigned long long)at.offset, c->heap_size);
     *p = c->heap + at.offset;
     return 0;

@@ -141,7 +141,7 @@ static int content_at(const struct across *a, const uint8_t *item, uint64_t size
         return 0;
     if (offset > a->heap_size || size == 0 || *count > (a->heap_size - offset) / size)
         return fail(DREP_ERR_FORMAT,
-                    "a sequence of %llu elements at byte %llu leaves its heap of %zu bytes",
+                    "a sequence of %llu elements at byte %llu exceeds its heap of %zu bytes",
                     (unsigned long long)*count, (unsigned long long)offset, a->heap_size);
     *p = a->heap + offset;
     return 0;
@@ -237,7 +237,7 @@ static int move_across(void *ctx, const drep_type *dst_leaf, void *dst, const dr
             return 0;
         return text_across(a, (uint8_t *)dst + 8, (const uint8_t *)src + 8);
     default:
-        return fail(DREP_ERR_TYPE, "no way for elements of this type from file to file");
+        return fail(DREP_ERR_TYPE, "elements of this type cannot be converted from file to file");
     }
 }
 
@@ -277,7 +277,7 @@ static int refs_item(const struct refs *r, const drep_type *leaf, uint8_t *item,
         return err;
     if (offset > r->heap_size || base.extent <= 0 ||
         count > (r->heap_size - offset) / (uint64_t)base.extent)
-        err = fail(DREP_ERR_FORMAT, "a sequence leaves its heap");
+        err = fail(DREP_ERR_FORMAT, "a sequence exceeds its heap");
     else
         err = refs_map(r, &base, r->heap + offset, (int64_t)count, depth + 1);
     if (ours)

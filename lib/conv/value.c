@@ -306,7 +306,7 @@ int value_check(const struct span *value, const drep_type *type, int64_t count)
         return err;
     rest = in_left(&in);
     if (!type->variable && rest > 0)
-        err = fail(DREP_ERR_FORMAT, "a value of %lld elements with %zu bytes behind them",
+        err = fail(DREP_ERR_FORMAT, "a value of %lld elements, followed by %zu extra bytes",
                    (long long)count, rest);
     if (err == 0)
         err = value_heap(&s, type, count, items, in_bytes(&in, rest), rest);

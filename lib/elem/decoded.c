@@ -134,7 +134,7 @@ static int encode_part(void *ctx, int64_t i)
     if (w == NULL) {
         err = p.n > 0 && p.n == p.all ? DREP_ERR_NOMEM : 0;
         if (err == 0 && pool_turn_wait(&e->turns, i))
-            return fail(DREP_ERR_STOPPED, "a chunk before it failed");
+            return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
         pool_turn_end(&e->turns, i, err);
         return err;
     }

@@ -57,7 +57,8 @@ static int same_form(const drep_dataset *ds)
                         s.type->kind == DREP_KIND_PREDEFINED ? drep_code_name(s.type->code)
                                                              : "a reference or variable part");
         if (s.offset != m.offset || (s.count > 1 && s.stride != m.stride))
-            return fail(DREP_ERR_UNSUPPORTED_OPERATION, "its members lie differently in memory");
+            return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                        "its members have another layout in memory");
         m.offset += s.count * m.stride;
         m.count -= s.count;
         left -= s.count;
@@ -106,7 +107,7 @@ static int map(drep_dataset *ds, unsigned flags, const void **data, size_t *size
         err = same_form(ds);
     if (err == 0 && bytes > SIZE_MAX)
         err =
-            fail(DREP_ERR_LIMIT, "%llu bytes are more than memory has", (unsigned long long)bytes);
+            fail(DREP_ERR_LIMIT, "%llu bytes exceed the address space", (unsigned long long)bytes);
     if (err == 0 && bytes == 0) {
         *data = NULL;
         *size = 0;
@@ -174,7 +175,8 @@ int drep_dataset_unmap(drep_dataset *dataset, const void *data)
     if (f != NULL)
         pthread_mutex_unlock(&f->type_lock);
     if (m == NULL)
-        return fail(DREP_ERR_ARG, "dataset \"%s\": nothing is mapped there", dataset->path);
+        return fail(DREP_ERR_ARG, "dataset \"%s\": nothing is mapped at this address",
+                    dataset->path);
     store_unmap(&m->at);
     mem_free(m);
     return 0;

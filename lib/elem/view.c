@@ -245,7 +245,7 @@ static int check_etypes(const struct prog *file, const struct prog *e)
             base = offset - er.offset % (e->extent > 0 ? e->extent : 1);
         if (fr.type != er.type || (e->extent > 0 && base % e->extent != 0) ||
             offset - base != er.offset - at / e->items * e->extent)
-            return fail(DREP_ERR_TYPE, "filetype: item %lld does not lie as in the etype",
+            return fail(DREP_ERR_TYPE, "filetype: item %lld has another layout than in the etype",
                         (long long)at);
         fleft--;
     }
@@ -812,7 +812,7 @@ static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
                           : rep_read_items(rep, &a->v->sizes, a->user, a->type, at, n, p, a->room,
                                            &moved, &used);
         if (err == 0 && moved == 0)
-            err = fail(DREP_ERR_COUNT, "item %lld is none", (long long)at);
+            err = fail(DREP_ERR_COUNT, "invalid item %lld", (long long)at);
     }
     return err;
 }

@@ -764,9 +764,10 @@ int drep_close(drep_file *file)
         return err;
     if (file_inherited(file)) {
         if (store_writable(file->st))
-            err = fail(DREP_ERR_FILE_IN_USE,
-                       "%s: not committed: the handle writes for the process that opened it",
-                       file->path);
+            err = fail(
+                DREP_ERR_FILE_IN_USE,
+                "%s: not committed: only the process that opened the handle can write through it",
+                file->path);
     } else if (file->write_error != 0) {
         fail_restore(&file->write_message);
         err = file->write_error;

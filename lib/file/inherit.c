@@ -50,8 +50,8 @@ static int refuse(const drep_file *f)
 {
     if (f->lost == DREP_ERR_FILE_IN_USE)
         return fail(f->lost,
-                    "%s: the handle writes for the process that opened it, not for a "
-                    "child of that",
+                    "%s: only the process that opened the handle can "
+                    "write through it",
                     f->path);
     return fail(f->lost,
                 "%s: the handle was changing when the process was forked; open the file "

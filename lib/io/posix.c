@@ -101,7 +101,7 @@ static int fail_at(const struct io *io, const char *what, uint64_t offset)
 static int offset_check(const struct io *io, size_t size, uint64_t offset)
 {
     if (offset > INT64_MAX || size > INT64_MAX - offset)
-        return fail(DREP_ERR_LIMIT, "%s: byte %llu is beyond what a file can have", io->path,
+        return fail(DREP_ERR_LIMIT, "%s: byte %llu exceeds the largest file offset", io->path,
                     (unsigned long long)offset);
     return 0;
 }

@@ -45,9 +45,9 @@ static int other_new(drep_file *f, const char *name, drep_file **out)
     int inner, err;
 
     if (f->dir < 0)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a file that lies in no directory");
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a file that is in no directory");
     if (f->depth == DEPTH_MAX)
-        return fail(DREP_ERR_LIMIT, "more than %d external links, one behind the other", DEPTH_MAX);
+        return fail(DREP_ERR_LIMIT, "more than %d external links in a chain", DEPTH_MAX);
     path = path_beside(f, name);
     own = mem_strdup(name);
     err = path == NULL || own == NULL ? DREP_ERR_NOMEM : io_beside(f->dir, name, path, &io, &inner);

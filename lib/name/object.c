@@ -311,8 +311,8 @@ static int not_in(drep_file *f, uint64_t id, const char *path, const char *name,
     if (err != 0)
         return err;
     if (head.kind != FMT_GROUP)
-        return fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\" in what is not a group", path, (int)len,
-                    name);
+        return fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\": its parent is not a group", path,
+                    (int)len, name);
     return fail(DREP_ERR_NOT_FOUND, "%s: no object \"%.*s\"", path, (int)len, name);
 }
 
@@ -323,7 +323,7 @@ static int cross(const struct link_rec *link, const char *rest, struct crossing 
     int err = file == NULL ? DREP_ERR_NOMEM : splice(&link->path, rest, &path);
 
     if (err == 0 && strlen(file) != link->file.len)
-        err = fail(DREP_ERR_FORMAT, "an external link whose file's name has a NUL in it");
+        err = fail(DREP_ERR_FORMAT, "the file name of an external link contains a NUL");
     if (err != 0) {
         mem_free(file);
         mem_free(path);
@@ -363,7 +363,7 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
         } else if (link.kind == FMT_EXTERNAL) {
             err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: leads to another file, \"%.*s\"%s",
                        path, (int)link.file.len, (const char *)link.file.p,
-                       f->follow ? "" : "; the hint drep_external lets reading follow it");
+                       f->follow ? "" : "; the hint drep_external makes reading follow it");
         } else if (++soft > SOFT_MAX) {
             err = fail(DREP_ERR_LIMIT, "%s: more than %d soft links", path, SOFT_MAX);
         } else {
@@ -545,7 +545,7 @@ int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, co
         const char *rest = p + n;
 
         if (n == 0)
-            return fail(DREP_ERR_NAME, "%s: \"%s\" names no new object", path, path);
+            return fail(DREP_ERR_NAME, "%s: \"%s\" cannot name a new object", path, path);
         if (*rest == '\0') {
             *name = p;
             return 0;
@@ -1140,7 +1140,7 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
     if (order == DREP_BY_NAME) {
         len = key.len - 9;
         if (name_check(key.p + 9, len) != 0)
-            return fail(DREP_ERR_FORMAT, "a link's name of %zu bytes that is none", len);
+            return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes", len);
         memcpy(name, key.p + 9, len);
         in_init(&in, bytes->p, bytes->len);
         err = link_get(&in, link);
@@ -1149,7 +1149,7 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
     } else {
         len = bytes->len;
         if (name_check(bytes->p, len) != 0)
-            return fail(DREP_ERR_FORMAT, "a link's name of %zu bytes that is none", len);
+            return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes", len);
         memcpy(name, bytes->p, len);
         err = link_find(f, group, name, len, link, bytes);
         if (err == DREP_ERR_NOT_FOUND)

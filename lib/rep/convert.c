@@ -176,8 +176,7 @@ static int move_items(const struct convert *c, const drep_type *to, const drep_t
     int err;
 
     if (!one_item(to) || !one_item(from) || to->kind != from->kind)
-        return fail(DREP_ERR_TYPE, "an item of variable length and another are not converted "
-                                   "into each other");
+        return fail(DREP_ERR_TYPE, "no conversion between items of variable and of fixed length");
     if (!var)
         return fail(DREP_ERR_TYPE, "items of variable length cannot be moved here");
     for (row = 0; row < r->rows; row++)

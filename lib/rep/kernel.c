@@ -705,7 +705,7 @@ static int plan_convert(struct kernel *k, const struct enc *dst, const struct en
 static int possible(const struct enc *dst, const struct enc *src, bool same)
 {
     if (dst->parts != src->parts)
-        return fail(DREP_ERR_TYPE, "a complex and a number are not converted into each other");
+        return fail(DREP_ERR_TYPE, "no conversion between a complex and a real number");
     if (same && dst->cls != FMT_BYTES)
         return 0;
     if (dst->cls == FMT_BYTES && src->cls == FMT_BYTES && dst->size == src->size &&
@@ -715,7 +715,7 @@ static int possible(const struct enc *dst, const struct enc *src, bool same)
         return 0;
     if (numeric(dst) && numeric(src))
         return 0;
-    return fail(DREP_ERR_TYPE, "there is no conversion between the two");
+    return fail(DREP_ERR_TYPE, "no conversion between these types");
 }
 
 static void name_of(const drep_type *leaf, char name[32])

@@ -376,7 +376,7 @@ static int custom_real(struct side *side, const drep_scalar *c)
 
     if (!inside(c->sign_pos, 1, c->size) || !inside(c->exp_pos, c->exp_width, c->size) ||
         !inside(c->mant_pos, c->mant_width, c->size))
-        return fail(DREP_ERR_TYPE, "a real's sign, exponent or significand leaves its %d bytes",
+        return fail(DREP_ERR_TYPE, "a real's sign, exponent or significand exceeds its %d bytes",
                     c->size);
     if (c->exp_width > 32 || c->mant_width > 113)
         return fail(DREP_ERR_TYPE, "exponents have at most 32 bits, significands 113");
@@ -410,12 +410,12 @@ static int custom_side(struct side *side, const drep_scalar *c)
     side->low_pad = c->low_pad;
     side->high_pad = c->high_pad;
     if (!inside(c->offset, c->precision, c->size))
-        return fail(DREP_ERR_TYPE, "%d bits from bit %d leave a scalar of %d bytes", c->precision,
+        return fail(DREP_ERR_TYPE, "%d bits from bit %d exceed a scalar of %d bytes", c->precision,
                     c->offset, c->size);
     if (c->cls == DREP_SCALAR_REAL)
         return custom_real(side, c);
     if (c->cls != DREP_SCALAR_INT)
-        return fail(DREP_ERR_TYPE, "bits are no number");
+        return fail(DREP_ERR_TYPE, "raw bits have no numeric value");
     if (c->precision > 128)
         return fail(DREP_ERR_TYPE, "integers of more than 128 bits are not converted");
     side->kind = SIDE_INT;
@@ -450,7 +450,7 @@ int side_init(struct side *side, int format, int size, const drep_scalar *custom
         break;
     default:
         if (format < 0 || format >= DREP_FORMAT_CUSTOM || reals[format].size == 0)
-            return fail(DREP_ERR_TYPE, "the format \"%s\" is no number",
+            return fail(DREP_ERR_TYPE, "the format \"%s\" is not numeric",
                         drep_format_name(format) ? drep_format_name(format) : "?");
         s.kind = SIDE_REAL;
         s.named = true;

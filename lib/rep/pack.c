@@ -37,7 +37,7 @@ int drep_pack_size(const char *datarep, int64_t count, const drep_type *type, in
     int err = unit_init(&u, datarep, count, type);
 
     if (!err && !size)
-        err = fail(DREP_ERR_ARG, "no place for the size");
+        err = fail(DREP_ERR_ARG, "null pointer for the size");
     if (err)
         return fail_in(err, "pack size");
     *size = u.size;

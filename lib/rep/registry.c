@@ -231,7 +231,7 @@ int rep_need(const char *name, const struct datarep **out)
     int err;
 
     if (!name)
-        return fail(DREP_ERR_ARG, "no data representation is named");
+        return fail(DREP_ERR_ARG, "no data representation is given");
     err = rep_resolve(name, NULL, &rep);
     if (err)
         return err;
@@ -251,9 +251,9 @@ static int check_name(const char *name)
         return fail(DREP_ERR_NAME, "a data representation's name has 1 to %d bytes",
                     DREP_MAX_DATAREP_STRING - 1);
     if (text_check((const uint8_t *)name, len))
-        return fail(DREP_ERR_NAME, "a data representation's name is no UTF-8");
+        return fail(DREP_ERR_NAME, "a data representation's name is not UTF-8");
     if (strncmp(name, "native:", 7) == 0)
-        return fail(DREP_ERR_NAME, "names that begin with \"native:\" are machines'");
+        return fail(DREP_ERR_NAME, "names that begin with \"native:\" are reserved for machines");
     return 0;
 }
 
@@ -338,7 +338,8 @@ int drep_declare_datarep(const char *name, const char *base, const drep_encoding
     if (err)
         return err;
     if (!from->table)
-        return fail(DREP_ERR_ARG, "data representation \"%s\" is made of functions, no base", base);
+        return fail(DREP_ERR_ARG,
+                    "data representation \"%s\" consists of functions and cannot be a base", base);
     if (nrows < 0 || nscalars < 0 || (nrows && !rows) || (nscalars && !scalars) ||
         from->table->ncustom + nscalars > UINT8_MAX)
         return fail(DREP_ERR_ARG, "data representation \"%s\": bad rows or scalars", name);
@@ -391,7 +392,7 @@ int drep_datarep_table(const char *name, drep_encoding *rows, int max, int *n)
     int c, found = 0, err;
 
     if (!n || max < 0 || (max && !rows))
-        return fail(DREP_ERR_ARG, "no place for the rows");
+        return fail(DREP_ERR_ARG, "null pointer for the rows");
     err = rep_need(name, &rep);
     if (err)
         return err;
@@ -412,7 +413,7 @@ int drep_datarep_scalars(const char *name, drep_scalar *scalars, int max, int *n
     int count, err;
 
     if (!n || max < 0 || (max && !scalars))
-        return fail(DREP_ERR_ARG, "no place for the scalars");
+        return fail(DREP_ERR_ARG, "null pointer for the scalars");
     err = rep_need(name, &rep);
     if (err)
         return err;
@@ -429,7 +430,7 @@ int drep_datarep_get(const char *name, drep_datarep *out)
     int err;
 
     if (!out)
-        return fail(DREP_ERR_ARG, "no place for the data representation");
+        return fail(DREP_ERR_ARG, "null pointer for the data representation");
     err = rep_need(name, &rep);
     if (err)
         return err;
@@ -443,7 +444,7 @@ int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx)
     int err;
 
     if (!fn)
-        return fail(DREP_ERR_ARG, "no function to walk with");
+        return fail(DREP_ERR_ARG, "no callback");
     lock();
     err = start();
     e = err ? NULL : registry.first;
@@ -541,7 +542,7 @@ int drep_type_file_extent(const drep_type *type, const char *datarep, int64_t *e
     int err;
 
     if (!type || !extent)
-        return fail(DREP_ERR_ARG, "no datatype or no place for its extent");
+        return fail(DREP_ERR_ARG, "null pointer for the datatype or its extent");
     err = rep_need(datarep, &rep);
     if (!err)
         err = rep_sizes_of(rep, type, &sizes);

@@ -346,9 +346,9 @@ static const char *row_wrong(const struct rep_table *t, int code)
     int parts = table_parts(code), cls = table_class(code);
 
     if (e->code != code)
-        return "it stands at another datatype's place";
+        return "it is listed for another datatype";
     if (cls == FMT_BYTES && e->size != 1)
-        return "a byte is one byte";
+        return "a byte has size 1";
     if (e->size > 32)
         return "it is longer than 32 bytes";
     if (e->order > DREP_VAX || (e->order == DREP_VAX && e->size % (2 * parts)))

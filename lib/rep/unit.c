@@ -30,7 +30,7 @@ static int fixed_get(struct in *in, struct fixed *out)
     int version;
 
     if (!m || memcmp(m, magic, sizeof magic) != 0)
-        return fail(DREP_ERR_NOT_DREP, "this is no pack unit with a header");
+        return fail(DREP_ERR_NOT_DREP, "not a pack unit with a header");
     version = in_u16(in);
     if (!in->err && version != UNIT_VERSION)
         return fail(DREP_ERR_VERSION, "a pack unit of version %d", version);
@@ -165,7 +165,7 @@ int drep_pack_unit_size(const char *datarep, int64_t count, const drep_type *typ
     int err = unit_init(&u, datarep, count, type);
 
     if (!err && !size)
-        err = fail(DREP_ERR_ARG, "no place for the size");
+        err = fail(DREP_ERR_ARG, "null pointer for the size");
     if (!err)
         *size = unit_head(&u.fixed) + (int64_t)u.fixed.size;
     unit_release(&u);
@@ -266,12 +266,13 @@ static int head_get(struct found *f, const uint8_t *p, int64_t size)
     if (err)
         return err;
     if ((int64_t)f->fixed.records > size - FIXED - SUM)
-        return fail(DREP_ERR_TRUNCATE, "the pack unit's header is %lld bytes long, %lld are here",
+        return fail(DREP_ERR_TRUNCATE,
+                    "the pack unit's header is %lld bytes long, %lld are present",
                     (long long)unit_head(&f->fixed), (long long)size);
     in_bytes(&in, f->fixed.records);
     sum = in_u64(&in);
     if (sum != sum_of(p, FIXED + f->fixed.records))
-        return fail(DREP_ERR_CHECKSUM, "the sum of the pack unit's header does not match");
+        return fail(DREP_ERR_CHECKSUM, "checksum mismatch in the pack unit's header");
     f->h = mem_zalloc(1, sizeof *f->h);
     f->scratch = mem_alloc(f->fixed.records);
     if (!f->h || !f->scratch)
@@ -286,10 +287,10 @@ static int head_get(struct found *f, const uint8_t *p, int64_t size)
 static int data_check(const struct found *f, int64_t size)
 {
     if (f->size > size)
-        return fail(DREP_ERR_TRUNCATE, "the pack unit is %lld bytes long, %lld are here",
+        return fail(DREP_ERR_TRUNCATE, "the pack unit is %lld bytes long, %lld are present",
                     (long long)f->size, (long long)size);
     if (sum_of(f->data, (size_t)f->fixed.size) != f->fixed.sum)
-        return fail(DREP_ERR_CHECKSUM, "the sum of the pack unit's data does not match");
+        return fail(DREP_ERR_CHECKSUM, "checksum mismatch in the pack unit's data");
     return 0;
 }
 
@@ -428,7 +429,7 @@ int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t position, dre
     drep_unitinfo info = {.items = 0};
 
     if (!err && !out)
-        err = fail(DREP_ERR_ARG, "no place for what the unit says");
+        err = fail(DREP_ERR_ARG, "null pointer for the result");
     if (!err)
         err = head_get(&f, (const uint8_t *)inbuf + position, insize - position);
     if (!err) {

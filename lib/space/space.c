@@ -449,8 +449,7 @@ int space_alloc(struct store *st, uint64_t size, uint64_t align, enum keep keep,
     if (err)
         return err;
     if (size > FMT_SIZE_MAX)
-        return fail(DREP_ERR_LIMIT, "%llu bytes are more than a file can have",
-                    (unsigned long long)size);
+        return fail(DREP_ERR_LIMIT, "%llu bytes exceed the largest file", (unsigned long long)size);
     size = round_up(size ? size : 1, FMT_ALIGN);
     align = align < FMT_ALIGN ? FMT_ALIGN : align;
     if (!sp->committing && extents_fit(&sp->avail, size, align, &at))

@@ -55,10 +55,10 @@ static int head_check(struct store *st, const struct ref *ref, int kind, int lev
     if (err)
         return store_stale(st, refuse(err, kind, ref, why));
     if (head->checksum != ref->checksum)
-        return store_stale(st, refuse(DREP_ERR_CHECKSUM, kind, ref,
-                                      "its checksum is not the one of its reference"));
+        return store_stale(
+            st, refuse(DREP_ERR_CHECKSUM, kind, ref, "its checksum differs from its reference's"));
     if (head->kind != kind)
-        return refuse(DREP_ERR_FORMAT, kind, ref, "another kind of block");
+        return refuse(DREP_ERR_FORMAT, kind, ref, "unexpected kind of block");
     if (level >= 0 && head->level != level)
         return refuse(DREP_ERR_FORMAT, kind, ref, "wrong level");
     if (memcmp(head->uuid, st->slot.uuid, sizeof(head->uuid)) != 0)

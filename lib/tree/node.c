@@ -790,7 +790,7 @@ int node_decode(struct node **out, struct regions *mem, const uint8_t *block,
     in_bytes(&in, FMT_BLOCK_HEAD);
     err = head->level ? interior_decode(&n, &in, head) : leaf_decode(&n, mem, &in, head->count);
     if (!err && !in.err && in_left(&in))
-        in_fail(&in, FMT_ERR_FORMAT, "bytes behind the last entry of a node");
+        in_fail(&in, FMT_ERR_FORMAT, "bytes after the last entry of a node");
     if (!err && in.err) {
         err = in.err;
         *why = in.why;

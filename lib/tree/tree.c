@@ -85,7 +85,7 @@ int bounds_check(const struct bounds *b, const struct node *n)
     if ((b->low && key_compare(first, first_len, b->low, b->low_len) < 0) ||
         (b->high && key_compare(last, last_len, b->high, b->high_len) >= 0))
         return fail(DREP_ERR_FORMAT,
-                    "node at byte %llu: its keys lie outside those of the node above",
+                    "node at byte %llu: its keys are outside the range of its parent",
                     (unsigned long long)n->ref.offset);
     return 0;
 }

@@ -49,7 +49,7 @@ static int claim(struct check *c, uint64_t offset, uint64_t length, const char *
     if (!err)
         return 1;
     if (err == DREP_ERR_FORMAT)
-        fail(err, "%s at byte %llu overlaps something else", what, (unsigned long long)offset);
+        fail(err, "%s at byte %llu overlaps another extent", what, (unsigned long long)offset);
     finding(c, err, offset);
     return 0;
 }

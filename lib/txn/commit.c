@@ -319,7 +319,7 @@ static int sync_file(struct store *st)
         return 0;
     err = st->io->ops->sync(st->io);
     if (err)
-        st->failed = "a sync failed, and nobody knows what reached the disk";
+        st->failed = "a sync failed; what reached the disk is unknown";
     return err;
 }
 
@@ -332,7 +332,7 @@ static int write_slot(struct store *st, const struct slot *slot)
     err =
         st->io->ops->write_at(st->io, bytes, sizeof(bytes), slot->sequence % 2 ? 0 : FMT_SLOT_SIZE);
     if (err)
-        st->failed = "the header slot could not be written, and nobody knows what stands there";
+        st->failed = "the header slot could not be written; its contents are unknown";
     return err;
 }
 
@@ -345,7 +345,7 @@ static int publish_file(struct store *st)
         return 0;
     err = st->io->ops->publish(st->io, st->opts.sync, &visible);
     if (err && visible)
-        st->failed = "a sync failed, and nobody knows what reached the disk";
+        st->failed = "a sync failed; what reached the disk is unknown";
     return err;
 }
 

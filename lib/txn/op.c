@@ -220,7 +220,7 @@ static int take_back(struct store *st)
     st->next_type = op->next_type;
     st->dirty = op->dirty;
     if (err)
-        st->failed = "an operation that failed could not be taken back";
+        st->failed = "a failed operation could not be undone";
     return err;
 }
 

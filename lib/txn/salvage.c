@@ -194,7 +194,7 @@ static int choose_slot(struct salvage *s, struct slot *out)
     if (!err && !found)
         err = fail(DREP_ERR_CHECKSUM, "neither header slot can be read");
     if (!err && out->incompatible)
-        err = fail(DREP_ERR_UNSUPPORTED, "it has features that are unknown here");
+        err = fail(DREP_ERR_UNSUPPORTED, "it uses unknown features");
     for (int i = 0; !err && i < 2; i++) {
         const char *why = NULL;
         enum slot_state state = slot_get(&slot, bytes + i * FMT_SLOT_SIZE, i, &why);
@@ -202,8 +202,8 @@ static int choose_slot(struct salvage *s, struct slot *out)
         if ((state == SLOT_VALID && !why) || (state == SLOT_EMPTY && out->sequence == 1))
             continue;
         say(s,
-            fail(DREP_ERR_CHECKSUM, "header slot %c is damaged; what follows is commit %llu",
-                 'A' + i, (unsigned long long)out->sequence),
+            fail(DREP_ERR_CHECKSUM, "header slot %c is damaged; reading commit %llu", 'A' + i,
+                 (unsigned long long)out->sequence),
             (uint64_t)i * FMT_SLOT_SIZE);
     }
     if (found == 2)
@@ -399,7 +399,7 @@ static int take_damaged(struct salvage *s, const struct ref *ref, int level, con
         fail(DREP_ERR_CHECKSUM, "node at byte %llu: its header is damaged; its entries are right",
              (unsigned long long)ref->offset);
     else
-        fail(DREP_ERR_CHECKSUM, "%s; %u entries of it are taken as they stand", why.text, n->n);
+        fail(DREP_ERR_CHECKSUM, "%s; %u entries of it are used as found", why.text, n->n);
     say(s, DREP_ERR_CHECKSUM, ref->offset);
     *out = n;
     if (sure)
@@ -420,7 +420,7 @@ static int take_node(struct salvage *s, const struct ref *ref, int level, const 
     if (err == DREP_ERR_NOMEM || s->stop)
         return err ? err : s->stop;
     if (err)
-        err = fail(err, "node at byte %llu: another reference leads there too",
+        err = fail(err, "node at byte %llu: it is referenced more than once",
                    (unsigned long long)ref->offset);
     else
         err = node_read(s->st, ref, level, &n);

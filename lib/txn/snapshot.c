@@ -456,7 +456,7 @@ int store_child(struct store *old, int busy, struct store **out)
                    ? err
                    : fail(DREP_ERR_STALE,
                           "commit %llu, which was open when the process was forked, "
-                          "is not kept any more",
+                          "is no longer kept",
                           (unsigned long long)old->slot.sequence);
     }
     store_leave(old, busy);
@@ -521,7 +521,7 @@ int store_refresh(struct store *st, struct snapshot *old, int *moved)
     if (err)
         return err;
     if (memcmp(next.slot.uuid, st->slot.uuid, sizeof(st->slot.uuid)) != 0)
-        return fail(DREP_ERR_FORMAT, "another file stands in its place");
+        return fail(DREP_ERR_FORMAT, "another file has taken its place");
     if (next.slot.sequence <= st->slot.sequence) {
         st->damaged = next.damaged; /* the slot of what we look at may be gone */
         return 0;

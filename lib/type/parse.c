@@ -266,7 +266,7 @@ static char *quoted(struct line *in)
     }
     while (!in->err && *in->p != '"') {
         if (*in->p == 0)
-            wrong(in, "the quote does not end");
+            wrong(in, "unterminated quote");
         else if (*in->p++ == '\\')
             s[len++] = escaped(in);
         else

@@ -185,8 +185,9 @@ int type_elements(const drep_type *type, int64_t count, int64_t *items)
                     __builtin_add_overflow(last < 0 ? last : 0, type->true_lb, &low) ||
                     __builtin_add_overflow(last > 0 ? last : 0, type->true_ub, &high) ||
                     low < -PTRDIFF_MAX || high > PTRDIFF_MAX))
-        return fail(DREP_ERR_VALUE_TOO_LARGE, "%lld elements, %lld bytes apart, fit no memory",
-                    (long long)count, (long long)type->prog.extent);
+        return fail(DREP_ERR_VALUE_TOO_LARGE,
+                    "%lld elements, %lld bytes apart, exceed the address space", (long long)count,
+                    (long long)type->prog.extent);
     *items = all;
     return 0;
 }

@@ -116,12 +116,12 @@ static int see_dims(struct check *c, uint64_t id, const struct object_rec *rec)
             continue;
         err = object_load(c->f, rec->dim[d], &dim);
         if (err == 0 && dim.rec.kind != FMT_DIMENSION)
-            err = fail(DREP_ERR_FORMAT, "its dimension %d is none", d);
+            err = fail(DREP_ERR_FORMAT, "its dimension %d is not a dimension object", d);
         key_make(&key, rec->dim[d], FMT_TAG_USER);
         key_add_u64(&key, id);
         key_add_u8(&key, (uint8_t)d);
         if (err == 0 && (err = tree_get(c->f->st, &key, &none)) == DREP_ERR_NOT_FOUND)
-            fail(err = DREP_ERR_FORMAT, "its dimension %d does not know of it", d);
+            fail(err = DREP_ERR_FORMAT, "its dimension %d does not list it", d);
     }
     object_release(&dim);
     buf_release(&none);
@@ -146,7 +146,7 @@ static void owner_end(struct check *c)
     char text[200];
 
     if (o->id != 0 && o->kind == FMT_GROUP && o->links != o->members) {
-        snprintf(text, sizeof text, "object %llu: a group of %llu links says it has %llu",
+        snprintf(text, sizeof text, "object %llu: a group of %llu links records %llu",
                  (unsigned long long)o->id, (unsigned long long)o->links,
                  (unsigned long long)o->members);
         finding(c, DREP_ERR_FORMAT, 0, text);
@@ -252,10 +252,10 @@ static int see_link(struct check *c, const struct key *key, const uint8_t *p, si
                                  (err = seen_add(&c->edges, rec.object)) != 0))
         return err;
     if (of_owner(c, key) && c->owner.kind != FMT_GROUP)
-        return fail(DREP_ERR_FORMAT, "it belongs to what is no group");
+        return fail(DREP_ERR_FORMAT, "its parent is not a group");
     if (of_owner(c, key) && rec.index >= c->owner.next_link)
         return fail(DREP_ERR_FORMAT,
-                    "its creation index %llu was never given: the next one is %llu",
+                    "its creation index %llu was never assigned: the next one is %llu",
                     (unsigned long long)rec.index, (unsigned long long)c->owner.next_link);
     c->owner.links++;
     return see_order(c, key, rec.index);
@@ -298,7 +298,8 @@ static int see_attr(struct check *c, const struct key *key, const uint8_t *p, si
     if (of_owner(c, key) && (err = seen_add(&c->owner.attrs, rec.index)) != 0)
         return err;
     if (of_owner(c, key) && rec.index >= c->owner.next_attr)
-        return fail(DREP_ERR_FORMAT, "its creation index %lu was never given: the next one is %lu",
+        return fail(DREP_ERR_FORMAT,
+                    "its creation index %lu was never assigned: the next one is %lu",
                     (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
     if ((err = ftype_get(c->f, rec.type, false, &ft)) != 0 || rec.rank == FMT_RANK_NULL)
         return err;
@@ -320,7 +321,7 @@ static int see_user(struct check *c, const struct key *key)
     err = object_load(c->f, key_u64(key->p + 9), &o);
     if (err == 0 && (o.rec.kind != FMT_DATASET || !o.rec.has_dims || o.rec.rank == FMT_RANK_NULL ||
                      d >= o.rec.rank || o.rec.dim[d] != key_object(key->p)))
-        err = fail(DREP_ERR_FORMAT, "object %llu does not name it for dimension %d",
+        err = fail(DREP_ERR_FORMAT, "object %llu does not refer to it for dimension %d",
                    (unsigned long long)key_u64(key->p + 9), d);
     object_release(&o);
     return err;
@@ -389,7 +390,7 @@ static int chunks_for(struct check *c, uint64_t id)
     memset(&c->chunks, 0, sizeof c->chunks);
     c->chunks_err = object_load(c->f, id, &c->object);
     if (c->chunks_err == 0 && c->object.rec.kind != FMT_DATASET)
-        c->chunks_err = fail(DREP_ERR_FORMAT, "chunks of what is not a dataset");
+        c->chunks_err = fail(DREP_ERR_FORMAT, "chunks of an object that is not a dataset");
     if (c->chunks_err == 0)
         c->chunks_err = ftype_get(c->f, c->object.rec.type, true, &ft);
     if (c->chunks_err != 0)
@@ -404,8 +405,7 @@ static int see_run(struct run_before *before, int rank, const uint64_t *coord,
                    const struct chunk_rec *rec)
 {
     if (rank == 0 && rec->run != 1)
-        return fail(DREP_ERR_FORMAT, "a run of %lu chunks where there is one",
-                    (unsigned long)rec->run);
+        return fail(DREP_ERR_FORMAT, "a run of %lu chunks, not of one", (unsigned long)rec->run);
     for (int d = 0; d < rank; d++)
         if (coord[d] > (uint64_t)1 << 62)
             return fail(DREP_ERR_FORMAT, "a coordinate beyond 2^62");
@@ -419,7 +419,7 @@ static int see_data(struct check *c, const struct key *key, size_t len)
     int err;
 
     if (!of_owner(c, key) || c->owner.kind != FMT_DATASET || c->owner.layout != FMT_COMPACT)
-        return fail(DREP_ERR_FORMAT, "it belongs to what is no compact dataset");
+        return fail(DREP_ERR_FORMAT, "its object is not a compact dataset");
     if ((err = chunks_for(c, key_object(key->p))) != 0 || c->chunks_type->type->variable)
         return err;
     bytes = each = (uint64_t)c->chunks_type->stored.extent;
@@ -495,7 +495,7 @@ static void see_owner(struct check *c, const struct key *key, uint64_t where)
         (n > 0 && c->objects.p[n - 2] == id))
         return;
     c->ownerless = id;
-    snprintf(text, sizeof text, "object %llu has entries and no record", (unsigned long long)id);
+    snprintf(text, sizeof text, "object %llu has entries but no record", (unsigned long long)id);
     finding(c, DREP_ERR_FORMAT, where, text);
 }
 
@@ -669,7 +669,7 @@ static void check_counts(struct check *c)
     size_t at = 0;
 
     if (c->findings == 0 && (c->objects.n == 0 || c->objects.p[0] != FMT_OBJECT_ROOT))
-        finding(c, DREP_ERR_FORMAT, 0, "the root group is not there");
+        finding(c, DREP_ERR_FORMAT, 0, "the root group is missing");
     check_next(c, "object", &c->objects, slot->next_object);
     check_next(c, "datatype", &c->types, slot->next_type);
     seen_sort(&c->linked);
@@ -678,19 +678,19 @@ static void check_counts(struct check *c)
         uint64_t id = c->objects.p[i], links = (uint32_t)c->objects.p[i + 1], n;
 
         if (at < c->linked.n && c->linked.p[at] < id) {
-            snprintf(text, sizeof text, "a link names object %llu, which is not there",
+            snprintf(text, sizeof text, "a link refers to object %llu, which is missing",
                      (unsigned long long)c->linked.p[at]);
             finding(c, DREP_ERR_FORMAT, 0, text);
         }
         n = count_of(&c->linked, id, &at) + (id == FMT_OBJECT_ROOT);
         if (n == links)
             continue;
-        snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu name it",
+        snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu refer to it",
                  (unsigned long long)id, (unsigned long long)links, (unsigned long long)n);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
     if (at < c->linked.n) {
-        snprintf(text, sizeof text, "a link names object %llu, which is not there",
+        snprintf(text, sizeof text, "a link refers to object %llu, which is missing",
                  (unsigned long long)c->linked.p[at]);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
@@ -700,7 +700,7 @@ static void check_counts(struct check *c)
 
         if (n == c->types.p[i + 1])
             continue;
-        snprintf(text, sizeof text, "datatype %llu counts %llu uses, %llu records name it",
+        snprintf(text, sizeof text, "datatype %llu counts %llu uses, %llu records refer to it",
                  (unsigned long long)c->types.p[i], (unsigned long long)c->types.p[i + 1],
                  (unsigned long long)n);
         finding(c, DREP_ERR_FORMAT, 0, text);

@@ -315,7 +315,7 @@ static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
     int err = object_load(c->from, id, &dim);
 
     if (err == 0 && dim.rec.kind != FMT_DIMENSION)
-        err = fail(DREP_ERR_FORMAT, "a dimension that is none");
+        err = fail(DREP_ERR_FORMAT, "an object that is not a dimension");
     if (err == 0)
         err = object_path(c->from, id, &path);
     name = err == 0 && strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : "";
@@ -777,7 +777,7 @@ static int copy(struct copy *c, const char *path, const char *new_path)
     if (err == 0 && strcmp(new_path, "/") == 0 && id == FMT_OBJECT_ROOT && c->from != c->to) {
         err = empty(c->to, &yes);
         if (err == 0 && !yes)
-            err = fail(DREP_ERR_EXISTS, "a whole file can be copied into an empty one only");
+            err = fail(DREP_ERR_EXISTS, "a whole file can only be copied into an empty one");
         c->whole = true;
         if (err == 0)
             err = copy_whole(c);

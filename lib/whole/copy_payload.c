@@ -340,7 +340,7 @@ static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, u
     }
     err = chunk_size(&ds->chunks, coord, &size);
     if (err == 0 && size > ds->chunks.payload)
-        err = fail(DREP_ERR_FORMAT, "a payload of %llu bytes where %llu can be",
+        err = fail(DREP_ERR_FORMAT, "a payload of %llu bytes, at most %llu are possible",
                    (unsigned long long)size, (unsigned long long)ds->chunks.payload);
     if (err == 0)
         err = buf_reserve(b, size);

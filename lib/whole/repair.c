@@ -161,7 +161,7 @@ static int see_chunk(struct mending *m, const struct key *key, const struct buf 
     bytes = bytes == 0 ? FMT_ALIGN : (bytes + FMT_ALIGN - 1) / FMT_ALIGN * FMT_ALIGN;
     err = extents_add(m->claimed, rec.offset, bytes, NULL);
     if (err == DREP_ERR_FORMAT) {
-        fail(err, "its payload at byte %llu is something else's too",
+        fail(err, "its payload at byte %llu overlaps another extent",
              (unsigned long long)rec.offset);
         return note_bad(m, coord, value, true, rec.offset);
     }

@@ -227,10 +227,11 @@ static int dims_check(const drep_dataset *ds, const int64_t *dims)
                         (long long)dims[d], (long long)r->max[d]);
         same &= (uint64_t)dims[d] == r->len[d];
         if (d > 0 && r->layout == FMT_CONTIGUOUS && (uint64_t)dims[d] != r->len[d])
-            return fail(DREP_ERR_DIMS, "only the first dimension of a contiguous dataset changes");
+            return fail(DREP_ERR_DIMS,
+                        "only the first dimension of a contiguous dataset can change");
     }
     if (!same && r->layout != FMT_CONTIGUOUS && r->layout != FMT_CHUNKED)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a compact dataset keeps its shape");
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a compact dataset cannot be resized");
     return 0;
 }
 

@@ -99,7 +99,7 @@ check "an object that is not there" one '/g/s: only in base.drep' '/ s: {dataset
 check "an object that is new" one '/new: only in changed.drep' 's/^  soft/  new: {}\n  soft/'
 check "where a link leads" one '/soft: target /g/d -> /g/p' 's/target: \/g\/d}/&/; /soft/s/target: \/g\/d/target: \/g\/p/'
 check "a kind of link" one '/soft: soft link -> hard link' 's/link: soft/link: hard/'
-check "another object under a second name" one '/hard: another name of an object met before -> another object' \
+check "another object under a second name" one '/hard: another name of an object seen before -> another object' \
     '/hard/s/.*/  hard: {dataset: DOUBLE, dims: [\/t, \/y], shape: [2, 3], chunk: [1, 3], data: [[1, 2, 3], [4, 5, 6]]}/'
 check "names of dimensions" one '/g/d: dimensions [/t, /y] -> [/t, null]' \
     's/dims: \[\/t, \/y\], shape: \[2, 3\]/dims: [\/t, null], shape: [2, 3]/'

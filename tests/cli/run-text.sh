@@ -42,9 +42,9 @@ refuses() { # STATUS TEXT ARGUMENT...
 printf 'root:\n  v: {dataset: vstring, data: "a\\0b"}\n' > nul.yaml
 printf '{"root": {"v": {"dataset": "vstring", "data": "a\\u0000b"}}}' > nul.json
 printf 'name,x\na\0b,1\n' > nul.csv
-check "schema" refuses 2 "has no NUL inside" create -s nul.yaml nul.drep
-check "schema in JSON" refuses 2 "has no NUL inside" create -s nul.json nul.drep
-check "CSV" refuses 4 "has no NUL inside" import nul.csv nul.drep
+check "schema" refuses 2 "cannot contain a NUL" create -s nul.yaml nul.drep
+check "schema in JSON" refuses 2 "cannot contain a NUL" create -s nul.json nul.drep
+check "CSV" refuses 4 "cannot contain a NUL" import nul.csv nul.drep
 check "no file is made" test ! -e nul.drep
 
 printf 'root: {v: {dataset: vstring, data: {hex: "61ff62"}}}\n' > raw.yaml

@@ -314,7 +314,7 @@ def wrong(tmp):
         ("a\n\"x\"\r\"y\"\n", (), "line 2, column 4: a carriage return without a line feed"),
         ("a\n1\n".encode("utf-16"), (), "line 1, column 1: this is UTF-16"),
         (",".join("c%d" % i for i in range(100001)), (), "a table has at most 100000 columns"),
-        ("", (), "there is nothing in this table"),
+        ("", (), "the table is empty"),
         ("a\n1\n", ("--type=seq(INT)",), "a sequence of variable length cannot be in a table"),
         ("a\n1\n", ("--type=struct{",), "--type="),
         ("a\n1\n", ("--delimiter=xy",), "--delimiter is one character"),

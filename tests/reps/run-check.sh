@@ -40,7 +40,7 @@ check "a write function that stops after 100 items" \
 check "a read function that stops after 100 items" \
     fails short_read counts 'of 1000 items of BYTE, item 100 was not read'
 check "U8: a byte too many is read" alone overread bounds 'read outside filebuf, 1 bytes behind'
-check "U5: a position that is not heeded" fails no_position position 'position is not heeded'
+check "U5: a position that is not heeded" fails no_position position 'position is ignored'
 check "U5: a count of datatypes" fails count_types position 'count is data items, not datatypes'
 check "U6: a start that is not heeded" fails remembering cuts 'other bytes than writing all at once'
 check "U7: not reentrant" alone not_reentrant threads 'not reentrant'
@@ -83,7 +83,7 @@ from_plugins() { # NAME PATTERN
 }
 bad_mode() { # MODE PATH
     chmod "$1" "$2"
-    from_plugins mirror 'may be written by anybody'
+    from_plugins mirror 'is writable by everybody'
     local result=$?
     chmod 755 "$2"
     return $result

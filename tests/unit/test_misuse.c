@@ -282,7 +282,7 @@ static void file_is_gone(int i, bool keep)
     else
         drep_abandon(h.f);
     if (strcmp(c->name, "unmap") == 0)
-        fails(c->make(), DREP_ERR_ARG); /* nothing is mapped there */
+        fails(c->make(), DREP_ERR_ARG); /* nothing is mapped at this address */
     else
         must_say_closed(c, c->make());
     ok(drep_view_close(h.v));

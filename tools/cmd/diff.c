@@ -143,7 +143,7 @@ static bool met_before(struct diff *d, const char *a_path, const drep_objinfo *a
     if (!before || strcmp(before, id) == 0)
         return before != NULL;
     if (d->parts & DIFF_LINKS)
-        diff_say(d, a_path, "", "another name of an object met before", "another object");
+        diff_say(d, a_path, "", "another name of an object seen before", "another object");
     return false;
 }
 

@@ -87,7 +87,7 @@ const struct command export_command = {
         "Makes an HDF5 file from a Datarep file, with what import kept of the HDF5 file that\n"
         "it came from; or a NumPy array (.npy), a table (.csv, .tsv) or bare elements (.raw,\n"
         ".bin, .dat) from a dataset, an archive (.npz) or a table from a group, as the end of\n"
-        "TARGET's name or --format says.  What cannot be carried over is named on stderr and\n"
+        "TARGET's name or --format says.  What cannot be kept is named on stderr and\n"
         "left out; the exit status is then 1.  What was written is read back and compared before\n"
         "it gets its name.",
     .options = options,

@@ -174,8 +174,7 @@ static int quoted_field(struct csv *csv)
     if (!status && c == '\r')
         return take_return(csv);
     if (!status && c >= 0 && c != csv->delimiter && c != '\n')
-        return csv_wrong(csv, csv->line, csv->column,
-                         "something follows the end of a quoted field");
+        return csv_wrong(csv, csv->line, csv->column, "unexpected text after a quoted field");
     return status;
 }
 

@@ -122,7 +122,7 @@ static int collect(struct maker *m, const drep_type *type, const drep_type *held
                    int depth)
 {
     if (depth > DEPTH_MAX)
-        return refuse(m, "what is nested so deep");
+        return refuse(m, "deeply nested data");
     switch (drep_type_kind(type)) {
     case DREP_KIND_COMPOUND:
     case DREP_KIND_STRUCT:

@@ -406,7 +406,7 @@ static bool make_node(struct csv_source *c, const drep_type *type, struct csv_fi
         return true;
     }
     if (!is_real(c, type))
-        return complain(&c->complaints, out, "there is no value here");
+        return complain(&c->complaints, out, "missing value");
     out->text = nan;
     out->size = strlen(nan);
     return true;
@@ -491,7 +491,7 @@ static int prepare(struct csv_source *c)
         return status;
     c->complaints = (struct complaints){.say = say, .ctx = &c->csv};
     if (c->fields == 0) {
-        tool_say(c->table.file, NULL, "there is nothing in this table");
+        tool_say(c->table.file, NULL, "the table is empty");
         return TOOL_CORRUPT;
     }
     c->type = c->table.type ? drep_type_ref(c->table.type) : NULL;

@@ -74,7 +74,7 @@ static int verify_table(const struct outlet *o, const struct outfile *out)
         return 0;
     tool_say(o->x->dst, NULL, "%s",
              n < 0             ? strerror(errno)
-             : size != o->size ? "as many bytes as were written are not read back"
+             : size != o->size ? "fewer bytes than were written are read back"
                                : "other bytes than were written are read back");
     return n < 0 ? TOOL_IO : TOOL_CORRUPT;
 }

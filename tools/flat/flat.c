@@ -457,7 +457,7 @@ static int take_member(void *ctx, const char *name, int fd)
     int status;
 
     if (size < 5 || strcmp(name + size - 4, ".npy") != 0) {
-        tool_say(in->x->src, NULL, "warning: %s is no array and is left out", name);
+        tool_say(in->x->src, NULL, "warning: %s is not an array and is left out", name);
         in->left_out = true;
         return 0;
     }

@@ -48,7 +48,7 @@ enum {
 #define FLAT_IMPORT_ROWS                                                                           \
     {'i', "into", "PATH", "the dataset, or group, to put it in (named after SOURCE)", NULL},       \
         {'u', "update", NULL, "the target exists; fill what is there, or add to it", NULL},        \
-        {'a', "append", NULL, "like -u, behind the elements of the dataset", NULL},                \
+        {'a', "append", NULL, "like -u, after the elements of the dataset", NULL},                 \
         {'s', "schema", "SCHEMA", "make the target from a schema and fill it; hdf5: its datareps", \
          "<schema>"},                                                                              \
         {FLAT_TYPE, "type", "TYPE", "raw, csv: datatype of an element", NULL},                     \

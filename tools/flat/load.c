@@ -169,7 +169,7 @@ static int does_not_fit(const struct source *s, const struct target *t, const dr
     tool_say(t->name, t->path, "[%s] elements of %s do not fit the shape [%s]%s", want, s->file,
              info->rank < 0 ? "null" : have,
              t->first > 0 && info->maxdims[0] == info->dims[0]
-                 ? ", behind which nothing can be; one that grows is made with "
+                 ? ", which is full; one that grows is made with "
                    "maxshape: [unlimited]"
                  : "");
     return TOOL_USAGE;

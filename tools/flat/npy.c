@@ -143,7 +143,7 @@ static char *get_string(struct text *t)
             t->p++;
             get_escape(t, &to);
         } else if (*t->p == '\0') {
-            fail_here(t, "a string has a NUL inside");
+            fail_here(t, "a string contains a NUL");
         } else if (t->latin1) {
             to = utf8_put(to, (unsigned char)*t->p++);
         } else {
@@ -151,7 +151,7 @@ static char *get_string(struct text *t)
         }
     }
     if (out && !t->wrong && t->p >= t->end)
-        fail_here(t, "a string does not end");
+        fail_here(t, "unterminated string");
     if (out && !utf8_valid(out, (size_t)(to - out)))
         fail_here(t, "a string is not UTF-8");
     if (t->wrong) {
@@ -263,7 +263,7 @@ static bool read_leaf(struct text *t, const char *text, struct npy_dtype *out)
     if (d.kind == 'O')
         return fail_here(t, NPY_OBJECTS);
     if (!size_fits(d.kind, d.size))
-        return fail_here(t, "a dtype that is not known");
+        return fail_here(t, "unknown dtype");
     if (d.kind == 'U')
         d.size *= 4;
     if (d.order == '|' && strchr("iufcUMm", d.kind) && d.size > 1)
@@ -273,10 +273,10 @@ static bool read_leaf(struct text *t, const char *text, struct npy_dtype *out)
         end += strlen(end);
         if (d.unit[1 + strspn(d.unit + 1, UNIT_LETTERS)] != ']' || end[-1] != ']' ||
             strchr(d.unit, ']') != d.unit + strlen(d.unit) - 1)
-            return fail_here(t, "a dtype that is not known");
+            return fail_here(t, "unknown dtype");
     }
     if (*end)
-        return fail_here(t, "a dtype that is not known");
+        return fail_here(t, "unknown dtype");
     *out = d;
     return true;
 }
@@ -400,10 +400,10 @@ size_t npy_header_size(const unsigned char *front, const char **why)
 {
     size_t size;
 
-    *why = "this is no NumPy array";
+    *why = "not a NumPy array";
     if (memcmp(front, "\223NUMPY", 6) != 0)
         return 0;
-    *why = "this version of NumPy's format is not known";
+    *why = "unknown version of NumPy's format";
     if (front[6] < 1 || front[6] > 3 || front[7] != 0)
         return 0;
     size = (size_t)front[8] | (size_t)front[9] << 8;
@@ -451,7 +451,7 @@ static bool get_dictionary(struct text *t, struct npy *npy)
         else if (strcmp(key, "shape") == 0 && !shape)
             shape = fine = get_shape(t, false, &npy->rank, npy->dims);
         else
-            fine = fail_here(t, "a key that does not belong there");
+            fine = fail_here(t, "unknown key");
         free(key);
         if (!fine)
             return false;
@@ -484,7 +484,7 @@ size_t npy_read(struct npy *out, const unsigned char *bytes, size_t size, char *
             *out = npy;
             return 0;
         }
-        fail_here(&t, "something stands behind the header");
+        fail_here(&t, "unexpected text after the header");
     }
     npy_release(&npy);
     return t.wrong ? t.wrong : front;

@@ -144,7 +144,7 @@ static bool rest(struct source *s)
 
     if (end < 0 || (int64_t)end <= n->npy.data + n->npy.size)
         return false;
-    tool_say(s->file, NULL, "warning: %" PRId64 " bytes behind the array are left out",
+    tool_say(s->file, NULL, "warning: %" PRId64 " bytes after the array are left out",
              (int64_t)end - n->npy.data - n->npy.size);
     return true;
 }

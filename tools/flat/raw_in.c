@@ -220,7 +220,7 @@ static int read_view(struct source *s, const int64_t *start, const int64_t *coun
         return tool_fail(s->file, NULL, err);
     if (items == want)
         return 0;
-    tool_say(s->file, NULL, "the file has become shorter");
+    tool_say(s->file, NULL, "the file was truncated meanwhile");
     return TOOL_IO;
 }
 
@@ -260,7 +260,7 @@ static bool rest_raw(struct source *s)
                  r->rounded);
     if (taken == r->size)
         return r->rounded > 0;
-    tool_say(s->file, NULL, "warning: %" PRId64 " bytes behind the last element are left out",
+    tool_say(s->file, NULL, "warning: %" PRId64 " bytes after the last element are left out",
              r->size - taken);
     return true;
 }

@@ -105,8 +105,7 @@ static bool piece(const struct records *r, int64_t at, bool inside, int64_t *len
         return doubt(d, at, "the file cannot be read behind a record");
     behind = length_at(p, r->width, r->big);
     if (behind != (inside ? -*length : *length))
-        return doubt(d, at + r->width + *length,
-                     "the length behind a record is not that before it");
+        return doubt(d, at + r->width + *length, "the lengths before and after a record differ");
     return true;
 }
 
@@ -131,7 +130,7 @@ static bool scan(struct records *r, struct doubt *d)
         r->longest = record > r->longest ? record : r->longest;
         record = 0;
     }
-    return !inside || doubt(d, at, "the last record goes on behind the end of the file");
+    return !inside || doubt(d, at, "the last record extends beyond the end of the file");
 }
 
 static int say(const struct records *r, const struct doubt *d)
@@ -181,7 +180,7 @@ int records_open(struct records *out, const char *file, int fd, const char *how)
             first = d;
     }
     if (r.width == 0 && !errno)
-        tool_say(file, NULL, "these are no Fortran records, or of a kind that is not known");
+        tool_say(file, NULL, "not Fortran records, or of an unknown kind");
     status = say(&r, &first);
     records_release(&r);
     return status;
@@ -207,7 +206,7 @@ static int read_piece(struct records *r, unsigned char *to, size_t size)
             continue;
         if (n <= 0) {
             tool_say(r->file, NULL, "%s (byte %" PRId64 ")",
-                     n ? strerror(errno) : "the file has become shorter", r->at);
+                     n ? strerror(errno) : "the file was truncated meanwhile", r->at);
             return TOOL_IO;
         }
         if (seen)

@@ -370,7 +370,7 @@ static void cut_rows(struct filler *f, int64_t *dims)
         left *= dims[d];
     f->unread += (dims[0] - rows) * left;
     dims[0] = rows;
-    job_fail(f->j, DREP_ERR_UNSUPPORTED, "they lie behind the end of the file");
+    job_fail(f->j, DREP_ERR_UNSUPPORTED, "they lie beyond the end of the file");
 }
 
 /* Blocks follow our chunks; where HDF5's are larger, one of those after the other. */
@@ -427,7 +427,7 @@ static void say_absent(struct filler *f)
                     a->why);
         else
             job_say(f->j, HDF5_LOST, "values", f->o->path,
-                    "elements of a virtual source are not there, and how many is not known: %s",
+                    "elements of a virtual source are missing; their number is unknown: %s",
                     a->why);
     }
 }

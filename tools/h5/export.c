@@ -256,7 +256,7 @@ int ref_out(struct move *mv, int region, void *h, drep_ref *d)
     if (o && o->kind == DREP_OBJ_DIMENSION && o->scale == 1)
         o = job_find(j, o->digest);
     if (!o || !o->made)
-        err = job_fail(j, DREP_ERR_UNSUPPORTED, "it leads to an object that is not carried");
+        err = job_fail(j, DREP_ERR_UNSUPPORTED, "its target is not kept");
     if (!err && !region) {
         address = (hobj_ref_t)o->made;
         memcpy(h, &address, sizeof address);
@@ -274,7 +274,7 @@ int ref_out(struct move *mv, int region, void *h, drep_ref *d)
             H5Oclose(dset);
     }
     if (err)
-        job_say(j, HDF5_LOST, "reference", mv->path, "a reference becomes none: %s", j->why);
+        job_say(j, HDF5_LOST, "reference", mv->path, "a reference becomes null: %s", j->why);
     return 0;
 }
 
@@ -483,7 +483,7 @@ static int set_fill(struct job *j, const struct object *o, const struct drain *s
     if (s->info.fill != DREP_FILL_VALUE)
         return 0;
     if (has_references(&s->map)) {
-        job_say(j, HDF5_LOST, "fill", o->path, "its fill value, a reference, is not carried");
+        job_say(j, HDF5_LOST, "fill", o->path, "its fill value, a reference, is not kept");
         return 0;
     }
     d = move_alloc(&mv, s->map.dsize);
@@ -581,7 +581,7 @@ static int make_hard(struct job *j, const drep_linkinfo *link, const char *path,
     if (strcmp(o->path, path) == 0)
         return make_object(j, o, lcpl);
     if (!o->made)
-        return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not carried", o->path);
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not kept", o->path);
     if (H5Lcreate_hard(j->h, o->path, j->h, path, lcpl, H5P_DEFAULT) < 0)
         return job_fail_hdf5(j, "link");
     j->totals.links++;
@@ -614,7 +614,7 @@ static int make_odd_link(struct walk *w, const struct odd_link *l, const char *p
     if (l->cls && create_odd_link(w, l, path) < 0)
         return job_fail_hdf5(j, "link");
     if (!l->cls && (!o || !o->made))
-        return job_fail(j, DREP_ERR_UNSUPPORTED, "its group is not carried");
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "its group is not kept");
     if (o && H5Lcreate_hard(j->h, o->path, j->h, path, w->lcpl, H5P_DEFAULT) < 0)
         return job_fail_hdf5(j, "link");
     j->totals.links++;
@@ -718,7 +718,7 @@ hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uin
     if (made > 0)
         return made;
     if (shared)
-        job_say(j, HDF5_STORED, "datatype", o->path, "it shares no named datatype any more");
+        job_say(j, HDF5_STORED, "datatype", o->path, "it no longer shares a named datatype");
     return made_type(j, type, notes, named);
 }
 
@@ -926,7 +926,7 @@ static int export_attribute(const char *name, void *ctx)
     info = calloc(1, sizeof *info);
     if (!info)
         return as->err = job_no_memory(j);
-    snprintf(what, sizeof what, "attribute \"%.1023s\" is not carried", name);
+    snprintf(what, sizeof what, "attribute \"%.1023s\" is not kept", name);
     err = drep_attr_info(j->d, as->path, name, info);
     if (err)
         job_fail_drep(j, err);
@@ -947,7 +947,7 @@ static int name_lost(const char *name, void *ctx)
 
     if (strcmp(name, DIM_VARIABLE) != 0 && !is_annotation(name))
         job_say(as->j, HDF5_LOST, "attribute", as->o->path,
-                "attribute \"%s\" is not carried: HDF5 has the dimension's dataset only", name);
+                "attribute \"%s\" is not kept: HDF5 has the dimension's dataset only", name);
     return 0;
 }
 

@@ -377,10 +377,10 @@ int ref_in(struct move *mv, int region, void *h, drep_ref *d)
     }
     o = address ? job_find(j, address) : NULL;
     if (!err && address && (!o || !o->made))
-        err = job_fail(j, DREP_ERR_UNSUPPORTED, "it leads to an object that is not carried");
+        err = job_fail(j, DREP_ERR_UNSUPPORTED, "its target is not kept");
     if (err) {
         memset(d, 0, sizeof *d);
-        job_say(j, HDF5_LOST, "reference", mv->path, "a reference becomes none: %s", j->why);
+        job_say(j, HDF5_LOST, "reference", mv->path, "a reference becomes null: %s", j->why);
         return err == DREP_ERR_NOMEM ? err : 0;
     }
     d->object = o ? o->made : 0;
@@ -628,7 +628,7 @@ static int make_hard(struct walk *w, hid_t group, const char *name, const char *
     if (strcmp(o->path, path) == 0)
         return make_object(j, o);
     if (!o->made)
-        return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not carried", o->path);
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not kept", o->path);
     err = drep_link_hard(j->d, o->path, path);
     if (err == DREP_ERR_ARG && o->kind == DREP_OBJ_GROUP)
         return keep_circle(w, path, o);
@@ -683,7 +683,7 @@ static int keep_odd_link(struct walk *w, hid_t group, const char *name, int cls,
         return job_fail_hdf5(j, "link");
     }
     job_say(j, HDF5_KEPT, "link", path, "a link %s is in \"%s\" of its group",
-            cls > H5L_TYPE_EXTERNAL ? "of a user's own class" : "whose target is no UTF-8",
+            cls > H5L_TYPE_EXTERNAL ? "of a user's own class" : "whose target is not UTF-8",
             KEEP_REMARKS);
     return keep_link(j, &link);
 }
@@ -911,7 +911,7 @@ static herr_t import_attribute(hid_t object, const char *name, const H5A_info_t 
         m->err = job_no_memory(j);
         return -1;
     }
-    snprintf(what, sizeof what, "attribute \"%.1023s\" is not carried", own);
+    snprintf(what, sizeof what, "attribute \"%.1023s\" is not kept", own);
     attr = H5Aopen(object, name, H5P_DEFAULT);
     m->err = job_stopped(j);
     if (!m->err)
@@ -1023,11 +1023,11 @@ static void say_types(struct mover *m)
                     "a real of 64 bits in 16 bytes is taken for a pair of doubles");
         else if (strcmp(cls, "time") == 0 || size > 32)
             job_say(m->j, HDF5_KEPT, "datatype", m->o->path,
-                    "a number that we cannot have is bytes here; \"%s\" says what it is: %s",
+                    "an unsupported number is kept as bytes; \"%s\" says what it is: %s",
                     KEEP_REMARKS, is + 4);
         else
-            job_say(m->j, HDF5_STORED, "datatype", m->o->path, "\"%s\" says more of a number: %s",
-                    KEEP_REMARKS, is + 4);
+            job_say(m->j, HDF5_STORED, "datatype", m->o->path,
+                    "\"%s\" holds more about a number: %s", KEEP_REMARKS, is + 4);
     }
 }
 
@@ -1101,10 +1101,10 @@ int import_all(struct job *j)
         if (!o->made)
             continue;
         job_say(j, HDF5_MADE, kind, o->path, "%s", kind);
-        err = job_skip(j, move_object(j, i), kind, o->path, "not all of it is carried");
+        err = job_skip(j, move_object(j, i), kind, o->path, "not all of it is kept");
     }
     if (j->dated)
-        job_say(j, HDF5_STORED, "times", "", "the times of change of %lld objects are not carried",
+        job_say(j, HDF5_STORED, "times", "", "the times of change of %lld objects are not kept",
                 (long long)j->dated);
     return err;
 }

@@ -129,7 +129,7 @@ int keep_file(struct job *j, struct remarks *r)
         if (!err)
             job_say(j, HDF5_KEPT, "userblock", "", "the user block of %llu bytes is in \"%s\"",
                     (unsigned long long)size, KEEP_USER_BLOCK);
-        err = job_skip(j, err, "userblock", "", "the user block is not carried");
+        err = job_skip(j, err, "userblock", "", "the user block is not kept");
     }
     H5Pclose(fcpl);
     return err ? err : store_defaults_write(j, r);

@@ -113,7 +113,7 @@ int nulls_remark(struct job *j, const struct nulls *n, const char *name, const c
     if (!n->empty)
         return remarks_add(j, r, "%s . empty=null%s%s", kind, name ? " " : "", name ? name : "");
     if (n->per <= 0 || n->many) {
-        job_say(j, HDF5_LOST, "values", path, "%s%s%s%lld strings that are not there become empty",
+        job_say(j, HDF5_LOST, "values", path, "%s%s%s%lld null strings become empty",
                 name ? "attribute \"" : "", name ? name : "", name ? "\": " : "",
                 (long long)n->null);
         return 0;

@@ -269,7 +269,7 @@ static void give_up(enum limit which)
         put("datarep: ");
         put(limits.object);
         put(*limits.object ? ": " : "");
-        put(which == LIMIT_STALL ? "made no step ahead in " : "took ");
+        put(which == LIMIT_STALL ? "made no progress in " : "took ");
         put_number(limit_get(which));
         put(" s of processor time, the limit; --limit ");
         put(rows[which].name);

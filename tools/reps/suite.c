@@ -513,7 +513,7 @@ static bool five_items(struct subject *s, int code, const drep_type *type)
         if (memcmp(part, whole + i * extent, (size_t)extent) == 0)
             continue;
         if (memcmp(part, whole, (size_t)extent) == 0)
-            return no(s, "position %d gives the item at 0: position is not heeded", i);
+            return no(s, "position %d gives the item at 0: position is ignored", i);
         return no(s, "position %d does not give item %d of 5 %s", i, i, name);
     }
     return !err || no(s, "the write function gave %d for %s", err, name);

@@ -120,7 +120,7 @@ const char *slice_parse(struct slice *out, const char *text, int rank, const int
             p++;
     }
     if (!wrong && p[1])
-        wrong = "text behind the ']'";
+        wrong = "text after the ']'";
     if (!wrong)
         *out = s;
     return wrong;

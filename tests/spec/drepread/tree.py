@@ -395,7 +395,7 @@ def read_rows(h, records):
         before = key.encode()
         h.hints[key] = cur.text(cur.u16())
         if not 1 <= len(before) <= 255 or not 1 <= len(h.hints[key].encode()) <= 4096:
-            cur.fail("a hint that is none")
+            cur.fail("invalid hint")
 
     for tag, name in ((7, "writer"), (8, "machine")):
         if tag in records:
