@@ -1,5 +1,6 @@
 /* doc.c - takes a tree of nodes apart, politely. */
 #include "schema/doc.h"
+#include "schema/suggest.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -122,64 +123,22 @@ bool doc_null(const struct doc *node)
            doc_is(node, "NULL");
 }
 
-/* How many letters to change, add or drop, for short words. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[33], n = strlen(b), i, k, before, here;
-
-    if (n > 32 || strlen(a) > 32)
-        return 33;
-    for (k = 0; k <= n; k++)
-        row[k] = k;
-    for (i = 0; a[i]; i++) {
-        before = row[0];
-        row[0] = i + 1;
-        for (k = 1; k <= n; k++) {
-            here = before + (a[i] != b[k - 1]);
-            before = row[k];
-            if (row[k] + 1 < here)
-                here = row[k] + 1;
-            if (row[k - 1] + 1 < here)
-                here = row[k - 1] + 1;
-            row[k] = here;
-        }
-    }
-    return row[n];
-}
-
-const char *doc_nearest(const char *word, const char *const *words)
-{
-    size_t best = strlen(word) / 2 + 1, d;
-    const char *nearest = NULL;
-
-    if (best > 3)
-        best = 3;
-    for (; *words; words++) {
-        d = distance(word, *words);
-        if (d < best) {
-            best = d;
-            nearest = *words;
-        }
-    }
-    return nearest;
-}
-
 bool doc_keys(struct complaints *c, const struct doc *map, const char *const *keys)
 {
     const char *const *known;
-    const char *nearest;
     bool fine = true;
     size_t i;
 
     for (i = 0; i < map->len; i++) {
+        struct suggestion meant = {.word = map->key[i]->text};
+
         for (known = keys; *known && strcmp(*known, map->key[i]->text) != 0; known++)
-            ;
+            suggest_word(&meant, *known);
         if (*known)
             continue;
-        nearest = doc_nearest(map->key[i]->text, keys);
-        if (nearest)
+        if (meant.best[0])
             fine = complain(c, map->key[i], "unknown key \"%s\" (did you mean \"%s\"?)",
-                            map->key[i]->text, nearest);
+                            map->key[i]->text, meant.best);
         else
             fine = complain(c, map->key[i], "unknown key \"%s\"", map->key[i]->text);
     }

@@ -55,8 +55,6 @@ bool doc_null(const struct doc *node);
 /* Complains about each key that is not in the list (ends with NULL), with the nearest
  * that is.  False if there was one. */
 bool doc_keys(struct complaints *c, const struct doc *map, const char *const *keys);
-/* The nearest of the words (ends with NULL), or NULL if none is near. */
-const char *doc_nearest(const char *word, const char *const *words);
 
 /* "a scalar", "a list", "a map". */
 const char *doc_what(const struct doc *node);

@@ -3,6 +3,7 @@
  * In four passes: the objects and their names; the datatypes; datasets, whose
  * dimensions may stand anywhere; links and values, which may name any object. */
 #include "schema/model.h"
+#include "schema/suggest.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,11 +177,13 @@ static bool read_group(struct schema *s, struct object *group, const struct doc 
 /* What an entry of a group is meant to be, in a complaint about what it is not. */
 static bool complain_object(struct schema *s, const struct doc *key, const struct doc *node)
 {
-    const char *nearest = doc_nearest(key->text, object_keys);
+    struct suggestion meant = {.word = key->text};
 
-    if (nearest && strcmp(nearest, key->text) != 0)
+    for (const char *const *known = object_keys; *known; known++)
+        suggest_word(&meant, *known);
+    if (meant.best[0] && strcmp(meant.best, key->text) != 0)
         return complain(&s->c, key, "unknown key \"%s\" (did you mean \"%s\"?)", key->text,
-                        nearest);
+                        meant.best);
     return complain(&s->c, node,
                     "\"%s\" is not an object: expected a map like {dataset: TYPE, ...}, not %s",
                     key->text, doc_what(node));
@@ -339,17 +342,15 @@ static struct object *find_dimension(const struct schema *s, const struct object
 
 static bool complain_dimension(struct schema *s, const struct doc *node)
 {
-    const char *names[65], *nearest;
-    size_t i, n = 0;
+    struct suggestion meant = {.word = node->text};
+    size_t i;
 
-    for (i = 0; i < s->root->nmembers && n < 64; i++)
+    for (i = 0; i < s->root->nmembers; i++)
         if (s->root->member[i]->kind == DREP_OBJ_DIMENSION)
-            names[n++] = s->root->member[i]->name;
-    names[n] = NULL;
-    nearest = doc_nearest(node->text, names);
-    if (nearest)
+            suggest_word(&meant, s->root->member[i]->name);
+    if (meant.best[0])
         return complain(&s->c, node, "no dimension \"%s\" (did you mean \"%s\"?)", node->text,
-                        nearest);
+                        meant.best);
     return complain(&s->c, node, "no dimension \"%s\"", node->text);
 }
 

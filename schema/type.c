@@ -3,6 +3,7 @@
  * Names of other types are replaced by what they stand for in the text of a one-line
  * type, which the library then reads. */
 #include "schema/type.h"
+#include "schema/suggest.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,20 +226,17 @@ static bool expand(struct expansion *e, const char *p)
 /* The type that one line means, or a hint at what was meant. */
 static bool complain_line(struct types *t, const struct doc *node)
 {
-    const char *words[DREP_CODE_MAX + 64], *nearest = NULL;
-    size_t n = 0, i;
+    struct suggestion meant = {.word = identifier(node->text) ? node->text : ""};
+    size_t i;
     int code;
 
     for (code = 1; code <= DREP_CODE_MAX; code++)
-        words[n++] = drep_code_name(code);
-    for (i = 0; i < t->len && i < 32; i++)
-        words[n++] = t->list[i].name;
-    words[n] = NULL;
-    if (identifier(node->text))
-        nearest = doc_nearest(node->text, words);
-    if (nearest)
+        suggest_word(&meant, drep_code_name(code));
+    for (i = 0; i < t->len; i++)
+        suggest_word(&meant, t->list[i].name);
+    if (meant.best[0])
         return complain(t->c, node, "datatype \"%s\": %s (did you mean \"%s\"?)", node->text,
-                        drep_error(), nearest);
+                        drep_error(), meant.best);
     return complain(t->c, node, "datatype \"%.200s\": %s", node->text, drep_error());
 }
 

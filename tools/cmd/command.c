@@ -1,7 +1,7 @@
 /* command.c - help, options and suggestions from a subcommand's table. */
 #include "tools/cmd/command.h"
 #include "tools/host/limit.h"
-#include "tools/host/suggest.h"
+#include "schema/suggest.h"
 #include "tools/host/tool.h"
 #include <getopt.h>
 #include <stdarg.h>
@@ -94,15 +94,15 @@ static int unknown_long(const struct command *command, const char *typed)
 {
     const struct option_row *row;
     char word[80];
-    struct near near = {.word = word};
+    struct suggestion meant = {.word = word};
 
     snprintf(word, sizeof word, "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
     for (row = command->options; row->name; row++)
-        near_offer(&near, row->name);
-    near_offer(&near, "help");
-    if (near.best[0])
+        suggest_word(&meant, row->name);
+    suggest_word(&meant, "help");
+    if (meant.best[0])
         return command_usage(command, "unknown option '--%s'; did you mean '--%s'?", word,
-                             near.best);
+                             meant.best);
     return command_usage(command, "unknown option '--%s'", word);
 }
 

@@ -2,7 +2,7 @@
 #include "tools/cmd/dump.h"
 #include "tools/host/color.h"
 #include "tools/host/progress.h"
-#include "tools/host/suggest.h"
+#include "schema/suggest.h"
 #include "tools/host/tool.h"
 #include <errno.h>
 #include <getopt.h>
@@ -190,15 +190,15 @@ static bool take(struct asked *a, int option)
 /* --as: a representation that is known.  An exit code. */
 static int check_as(const char *name)
 {
-    struct near near = {.word = name};
+    struct suggestion meant = {.word = name};
     drep_datarep rep;
 
     if (!name || strcmp(name, "stored") == 0 || drep_datarep_get(name, &rep) == 0)
         return 0;
-    near_datareps(&near);
-    if (near.best[0])
+    suggest_datareps(&meant);
+    if (meant.best[0])
         return command_usage(&dump_command, "unknown data representation '%s'; did you mean '%s'?",
-                             name, near.best);
+                             name, meant.best);
     return command_usage(&dump_command,
                          "unknown data representation '%s'; `datarep reps` lists them", name);
 }

@@ -3,7 +3,7 @@
 #include "tools/cmd/version.h"
 #include "tools/host/limit.h"
 #include "tools/host/stop.h"
-#include "tools/host/suggest.h"
+#include "schema/suggest.h"
 #include "tools/host/tool.h"
 #include <signal.h>
 #include <string.h>
@@ -34,13 +34,13 @@ static void put_help(FILE *out)
 
 static int unknown(const char *name)
 {
-    struct near near = {.word = name};
+    struct suggestion meant = {.word = name};
     size_t i;
 
     for (i = 0; commands[i]; i++)
-        near_offer(&near, commands[i]->name);
-    if (near.best[0])
-        tool_say(NULL, NULL, "unknown command '%s'; did you mean '%s'?", name, near.best);
+        suggest_word(&meant, commands[i]->name);
+    if (meant.best[0])
+        tool_say(NULL, NULL, "unknown command '%s'; did you mean '%s'?", name, meant.best);
     else
         tool_say(NULL, NULL, "unknown command '%s'; `datarep --help` lists them", name);
     return TOOL_USAGE;

@@ -1,5 +1,5 @@
 /* reps.c - `datarep reps`: the data representations that this command knows. */
-#include "tools/host/suggest.h"
+#include "schema/suggest.h"
 #include "tools/host/tool.h"
 #include "tools/reps/check.h"
 #include "tools/text/sink.h"
@@ -122,12 +122,12 @@ static int show_wanted(const char *name, const char *form, void *ctx)
 
 static int unknown(const char *name)
 {
-    struct near near = {.word = name};
+    struct suggestion meant = {.word = name};
 
-    near_datareps(&near);
-    if (near.best[0])
+    suggest_datareps(&meant);
+    if (meant.best[0])
         tool_say(NULL, NULL, "unknown data representation '%s'; did you mean '%s'?", name,
-                 near.best);
+                 meant.best);
     else
         tool_say(NULL, NULL, "unknown data representation '%s'; `datarep reps` lists them", name);
     return TOOL_USAGE;

@@ -1,6 +1,6 @@
 /* operand.c - finding what PATH[SLICE] means. */
 #include "tools/walk/operand.h"
-#include "tools/host/suggest.h"
+#include "schema/suggest.h"
 #include "tools/host/tool.h"
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ void operand_release(struct operand *operand)
 
 static int offer(const drep_linkinfo *link, void *ctx)
 {
-    near_offer(ctx, link->name);
+    suggest_word(ctx, link->name);
     return 0;
 }
 
@@ -72,18 +72,18 @@ static char *missing_part(drep_file *file, const char *path, char **name)
 int operand_missing(const char *file_name, drep_file *file, const char *path, int err)
 {
     char *name = NULL, *part = err == DREP_ERR_NOT_FOUND ? missing_part(file, path, &name) : NULL;
-    struct near near = {.word = NULL};
+    struct suggestion meant = {.word = NULL};
     drep_objinfo info;
     int status = tool_exit_code(err);
 
     if (name) {
         *name = '\0';
-        near.word = name + 1;
-        (void)drep_list(file, *part ? part : "/", DREP_BY_NAME, offer, &near);
+        meant.word = name + 1;
+        (void)drep_list(file, *part ? part : "/", DREP_BY_NAME, offer, &meant);
     }
-    if (near.best[0]) {
+    if (meant.best[0]) {
         tool_say(file_name, NULL, "%s: no such object; did you mean %s/%s%s?", path, part,
-                 near.best, path + strlen(part) + 1 + strlen(near.word));
+                 meant.best, path + strlen(part) + 1 + strlen(meant.word));
     } else {
         /* What looking around failed with is not the reason. */
         (void)drep_stat(file, path, &info);

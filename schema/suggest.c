@@ -1,5 +1,5 @@
 /* suggest.c - the distance between words, as typing errors go. */
-#include "tools/host/suggest.h"
+#include "schema/suggest.h"
 #include <datarep.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,28 +36,28 @@ static size_t distance(const char *a, size_t alen, const char *b, size_t blen)
     return one[blen];
 }
 
-void near_offer(struct near *near, const char *candidate)
+void suggest_word(struct suggestion *s, const char *candidate)
 {
-    size_t len = strlen(near->word), size = strlen(candidate), d;
+    size_t len = strlen(s->word), size = strlen(candidate), d;
 
     if (len == 0 || len > WORD_MAX || size > WORD_MAX || size == 0)
         return;
-    /* The beginning of a word is as near as one wrong letter. */
-    d = strncmp(near->word, candidate, len) == 0 ? 1 : distance(near->word, len, candidate, size);
-    if (d > 1 + len / 4 || d >= size || (near->best[0] && d >= near->distance))
+    /* A prefix counts as one wrong letter. */
+    d = strncmp(s->word, candidate, len) == 0 ? 1 : distance(s->word, len, candidate, size);
+    if (d > 1 + len / 4 || d >= size || (s->best[0] && d >= s->distance))
         return;
-    memcpy(near->best, candidate, size + 1);
-    near->distance = d;
+    memcpy(s->best, candidate, size + 1);
+    s->distance = d;
 }
 
 static int offer_datarep(const char *name, const char *form, void *ctx)
 {
     (void)form;
-    near_offer(ctx, name);
+    suggest_word(ctx, name);
     return 0;
 }
 
-void near_datareps(struct near *near)
+void suggest_datareps(struct suggestion *s)
 {
-    (void)drep_datarep_walk(offer_datarep, near);
+    (void)drep_datarep_walk(offer_datarep, s);
 }
