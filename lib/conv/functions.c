@@ -4,7 +4,11 @@
  * stored ones back to back, those of memory where they are if the function can work there,
  * else in native elements.  One call converts them, more only where staging is full.  A
  * function sees predefined types; the other items of an element go beside it. */
-#include "conv/data.h"
+#include "conv/functions.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conv/memory.h"
 
 #include <string.h>
 
@@ -86,7 +90,7 @@ int functions_init(struct conv *c)
 static int call(struct conv *c, void *user, const drep_type *type, int64_t position, int64_t items,
                 uint8_t *file, bool writing)
 {
-    const struct datarep *rep = c->file->rep;
+    const struct datarep *rep = c->rep->datarep;
 
     return writing ? rep_write_items(rep, c->sizes, user, type, position, items, file, c->staging,
                                      NULL, NULL)

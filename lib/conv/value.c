@@ -1,9 +1,12 @@
-/* value.c - self-described values: attributes and fill values.
- *
- * They are not in the file's representation: each carries the format and size of the
- * predefined types in it, all big-endian and packed, so that a reader that knows
- * nothing of the representation can show them.  SPEC.md, 5.5. */
-#include "conv/data.h"
+/* value.c - self-described values: attributes and fill values (SPEC.md, 5.5). */
+#include "conv/value.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conv/conv.h"
+#include "conv/heap.h"
+#include "conv/memory.h"
+#include "conv/refs.h"
 
 #include <string.h>
 
@@ -46,12 +49,12 @@ static int self_open(struct self *s, const drep_type *type)
 #define PLAN_HEAD 3
 
 /* A conversion of one item that does no more than to order `size` bytes; 0: it does more. */
-struct turn {
+struct byte_order {
     int size;
     struct bytes bytes;
 };
 
-static void turn_of(const struct conv *c, struct turn *t)
+static void byte_order_of(const struct conv *c, struct byte_order *t)
 {
     bool moves = c->dense && c->stored->items == 1 && kernel_bytes(&c->kernel, &t->bytes) &&
                  t->bytes.units == 1 && t->bytes.from == 0 && t->bytes.from_unit == t->bytes.unit;
@@ -62,7 +65,7 @@ static void turn_of(const struct conv *c, struct turn *t)
             t->size = 0;
 }
 
-static void turn(const struct turn *t, uint8_t *dst, const uint8_t *src)
+static void reorder(const struct byte_order *t, uint8_t *dst, const uint8_t *src)
 {
     for (int i = 0; i < t->size; i++)
         dst[i] = src[t->bytes.map[i]];
@@ -72,7 +75,7 @@ struct value_plan {
     struct self self;
     struct ftype ft;
     struct conv write, read;
-    struct turn put, get;
+    struct byte_order put, get;
     uint8_t head[PLAN_HEAD]; /* the row that comes first */
 };
 
@@ -82,7 +85,7 @@ static void plan_free(struct value_plan *p)
     mem_free(p);
 }
 
-static int plan_new(drep_file *f, const drep_type *type, struct value_plan **out)
+static int plan_new(struct value_cache *cache, const drep_type *type, struct value_plan **out)
 {
     struct self_rec rec = {.n = 1};
     struct value_plan *p = mem_zalloc(1, sizeof *p);
@@ -103,45 +106,45 @@ static int plan_new(drep_file *f, const drep_type *type, struct value_plan **out
         mem_free(p);
         return err;
     }
-    err = conv_init_table(&p->write, f, &p->ft, &p->self.table, &p->self.sizes, &p->self.prog, type,
-                          true);
+    err = conv_init_table(&p->write, cache->rep, &p->ft, &p->self.table, &p->self.sizes,
+                          &p->self.prog, type, true);
     if (err == 0)
-        err = conv_init_table(&p->read, f, &p->ft, &p->self.table, &p->self.sizes, &p->self.prog,
-                              type, false);
+        err = conv_init_table(&p->read, cache->rep, &p->ft, &p->self.table, &p->self.sizes,
+                              &p->self.prog, type, false);
     if (err != 0) {
         plan_free(p);
         return err;
     }
-    turn_of(&p->write, &p->put);
-    turn_of(&p->read, &p->get);
+    byte_order_of(&p->write, &p->put);
+    byte_order_of(&p->read, &p->get);
     *out = p;
     return 0;
 }
 
 /* NULL in *out: none, the type is made of others. */
-static int plan_get(drep_file *f, const drep_type *type, const struct value_plan **out)
+static int plan_get(struct value_cache *cache, const drep_type *type, const struct value_plan **out)
 {
     struct value_plan *mine = NULL, *none = NULL;
     int code = drep_type_code(type), err;
 
-    *out = atomic_load_explicit(&f->plan[code], memory_order_acquire);
+    *out = atomic_load_explicit(&cache->plan[code], memory_order_acquire);
     if (code == 0 || *out != NULL)
         return 0;
-    if ((err = plan_new(f, type, &mine)) != 0)
+    if ((err = plan_new(cache, type, &mine)) != 0)
         return err;
     *out = mine;
-    if (!atomic_compare_exchange_strong(&f->plan[code], &none, mine)) {
+    if (!atomic_compare_exchange_strong(&cache->plan[code], &none, mine)) {
         plan_free(mine);
         *out = none;
     }
     return 0;
 }
 
-void values_release(drep_file *f)
+void value_cache_release(struct value_cache *cache)
 {
     for (int code = 1; code <= DREP_CODE_MAX; code++)
-        if (atomic_load(&f->plan[code]) != NULL)
-            plan_free(atomic_load(&f->plan[code]));
+        if (atomic_load(&cache->plan[code]) != NULL)
+            plan_free(atomic_load(&cache->plan[code]));
 }
 
 /* Room for the items behind the head of a value that is `at` bytes long so far. */
@@ -167,7 +170,7 @@ static int plan_put(const struct value_plan *p, int64_t count, const void *buf, 
     memcpy(to->p, p->head, PLAN_HEAD);
     to->len = PLAN_HEAD + bytes;
     if (count == 1 && p->put.size > 0) {
-        turn(&p->put, to->p + PLAN_HEAD, buf);
+        reorder(&p->put, to->p + PLAN_HEAD, buf);
         return 0;
     }
     c = p->write;
@@ -176,8 +179,8 @@ static int plan_put(const struct value_plan *p, int64_t count, const void *buf, 
 
 /* ---- every type ---- */
 
-static int value_make(drep_file *f, const drep_type *type, int64_t count, const void *buf,
-                      struct buf *to)
+static int value_make(struct value_cache *cache, const drep_type *type, int64_t count,
+                      const void *buf, struct buf *to)
 {
     bool used[DREP_CODE_MAX + 1] = {false};
     struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
@@ -206,7 +209,7 @@ static int value_make(drep_file *f, const drep_type *type, int64_t count, const 
     if (err == 0) {
         memset(to->p + at, 0, bytes);
         to->len = at + bytes;
-        err = conv_init_table(&c, f, &ft, &s.table, &s.sizes, &s.prog, type, true);
+        err = conv_init_table(&c, cache->rep, &ft, &s.table, &s.sizes, &s.prog, type, true);
     }
     if (err == 0) {
         c.heap_out = &heap;
@@ -225,14 +228,15 @@ static int value_make(drep_file *f, const drep_type *type, int64_t count, const 
     return err;
 }
 
-int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf, struct buf *to)
+int value_encode(struct value_cache *cache, const drep_type *type, int64_t count, const void *buf,
+                 struct buf *to)
 {
     const struct value_plan *plan;
-    int err = plan_get(f, type, &plan);
+    int err = plan_get(cache, type, &plan);
 
     if (err != 0)
         return err;
-    return plan != NULL ? plan_put(plan, count, buf, to) : value_make(f, type, count, buf, to);
+    return plan != NULL ? plan_put(plan, count, buf, to) : value_make(cache, type, count, buf, to);
 }
 
 /* The rows of a value, held against its type. */
@@ -289,9 +293,8 @@ static int value_open(struct self *s, struct in *in, const struct span *value,
 static int value_heap(const struct self *s, const drep_type *type, int64_t count,
                       const uint8_t *items, const uint8_t *heap, size_t size)
 {
-    return type->variable
-               ? conv_heap_check(&s->sizes, PROG_PACKED, &s->prog, items, count, heap, size)
-               : 0;
+    return type->variable ? heap_check(&s->sizes, PROG_PACKED, &s->prog, items, count, heap, size)
+                          : 0;
 }
 
 int value_check(const struct span *value, const drep_type *type, int64_t count)
@@ -326,15 +329,15 @@ static int plan_value(const struct value_plan *p, const struct span *value, int6
         return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
                     value->len);
     if (count == 1 && p->get.size > 0) {
-        turn(&p->get, buf, value->p + PLAN_HEAD);
+        reorder(&p->get, buf, value->p + PLAN_HEAD);
         return 0;
     }
     c = p->read;
     return conv_read(&c, buf, 0, value->p + PLAN_HEAD, p->self.prog.extent, count);
 }
 
-static int value_take(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
-                      const drep_type *want, void *buf)
+static int value_take(struct value_cache *cache, const struct span *value, const drep_type *type,
+                      int64_t count, const drep_type *want, void *buf)
 {
     struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
     int64_t tiles = want->items > 0 ? count * type->items / want->items : 0;
@@ -347,14 +350,14 @@ static int value_take(drep_file *f, const struct span *value, const drep_type *t
     if (err != 0)
         return err;
     if (err == 0)
-        err = conv_init_table(&c, f, &ft, &s.table, &s.sizes, &s.prog, want, false);
+        err = conv_init_table(&c, cache->rep, &ft, &s.table, &s.sizes, &s.prog, want, false);
     if (err == 0) {
         c.heap_size = in_left(&in);
         c.heap = in_bytes(&in, c.heap_size);
         err = value_heap(&s, type, count, items, c.heap, c.heap_size);
     }
     if (err == 0) {
-        conv_clear(want, tiles, buf);
+        memory_clear(want, tiles, buf);
         err = conv_read(&c, buf, 0, items, s.prog.extent, count);
         if (err != 0)
             drep_vlen_free(want, tiles, buf);
@@ -363,20 +366,21 @@ static int value_take(drep_file *f, const struct span *value, const drep_type *t
     return err;
 }
 
-int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
-              const drep_type *want, void *buf)
+int value_decode(struct value_cache *cache, const struct span *value, const drep_type *type,
+                 int64_t count, const drep_type *want, void *buf)
 {
     const struct value_plan *plan = NULL;
-    int err = want == type ? plan_get(f, type, &plan) : 0;
+    int err = want == type ? plan_get(cache, type, &plan) : 0;
 
     if (err != 0)
         return err;
     if (plan != NULL && value->len >= PLAN_HEAD && memcmp(value->p, plan->head, PLAN_HEAD) == 0)
         return plan_value(plan, value, count, buf);
-    return value_take(f, value, type, count, want, buf);
+    return value_take(cache, value, type, count, want, buf);
 }
 
-int value_stored(drep_file *f, const struct span *value, const struct ftype *ft, uint8_t *out)
+int value_stored(const struct file_rep *rep, const struct span *value, const struct ftype *ft,
+                 uint8_t *out)
 {
     struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
     const uint8_t *items;
@@ -386,14 +390,14 @@ int value_stored(drep_file *f, const struct span *value, const struct ftype *ft,
 
     if (err != 0)
         return err;
-    err = rep_convert(out, &(struct rep_side){&ft->stored, header_table(f, true), 0}, items,
+    err = rep_convert(out, &(struct rep_side){&ft->stored, file_rep_table(rep, true), 0}, items,
                       &(struct rep_side){&s.prog, &s.table, 0}, ft->type->items, &opts, NULL);
     prog_release(&s.prog);
     return err;
 }
 
-int value_settle(drep_file *f, uint8_t *value, size_t len, const struct ftype *ft, int range,
-                 drep_report *report)
+int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, const struct ftype *ft,
+                 int range, drep_report *report)
 {
     struct rep_opts in_opts = {.range = range, .value_range = range, .report = report};
     struct rep_opts out_opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
@@ -405,12 +409,12 @@ int value_settle(drep_file *f, uint8_t *value, size_t len, const struct ftype *f
     struct in in;
     int err;
 
-    if (ft->type->variable || header_table(f, true) == NULL)
+    if (ft->type->variable || file_rep_table(rep, true) == NULL)
         return 0;
     if ((err = value_open(&s, &in, &span, ft->type, 1, &items)) != 0)
         return err;
     self = (struct rep_side){&s.prog, &s.table, 0};
-    file = (struct rep_side){&ft->stored, header_table(f, true), 0};
+    file = (struct rep_side){&ft->stored, file_rep_table(rep, true), 0};
     stored = mem_zalloc(1, (uint64_t)ft->stored.extent + 1);
     err = stored == NULL
               ? fail(DREP_ERR_NOMEM, "out of memory")
@@ -438,7 +442,7 @@ int value_refs(struct buf *value, const drep_type *type, int64_t count,
     refs.sizes = &s.sizes;
     refs.heap = value->p + in.at;
     refs.heap_size = in_left(&in);
-    err = refs_map(&refs, &s.prog, value->p + (items - span.p), count, 0);
+    err = refs_map(&refs, &s.prog, value->p + (items - span.p), count);
     prog_release(&s.prog);
     return err;
 }

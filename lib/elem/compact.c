@@ -4,12 +4,12 @@
 #include <string.h>
 
 /* Before anything of a payload's heap is followed. */
-static int heap_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
+static int payload_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
 {
     if (!ds->ft->type->variable || ds->esize == 0)
         return 0;
-    return conv_heap_check(NULL, PROG_PACKED, &ds->ft->stored, b->p,
-                           (int64_t)(fixed / (size_t)ds->esize), b->p + fixed, b->len - fixed);
+    return heap_check(NULL, PROG_PACKED, &ds->ft->stored, b->p,
+                      (int64_t)(fixed / (size_t)ds->esize), b->p + fixed, b->len - fixed);
 }
 
 /* The whole payload: what is stored, then fill; heap and its size beside it. */
@@ -31,7 +31,7 @@ int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %llu", have,
                     (unsigned long long)full);
     if (have >= full)
-        return heap_check(ds, b, *fixed);
+        return payload_check(ds, b, *fixed);
     if (ds->ft->type->variable && have > 0)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %llu expected", have,
                     (unsigned long long)full);

@@ -273,7 +273,7 @@ static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint
     if ((err = buf_reserve(b, size)) != 0)
         return err;
     conv_begin(f->t, &c);
-    if (header_layout(ds->file) == PROG_STRUCT)
+    if (ds->file->rep.layout == PROG_STRUCT)
         memset(b->p, 0, (size_t)size); /* gaps are zeros */
     err = conv_write(&c, f->t->mem, mem, b->p, es, n);
     conv_end(f->t, &c);

@@ -1,6 +1,6 @@
 /* dataset.c - creating, opening, describing and resizing datasets. */
 #include "base/handle.h"
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 
@@ -108,9 +108,9 @@ static int payload_check(const struct chunks *cs, const struct buf *payload)
     if (payload->len < full)
         return fail(DREP_ERR_FORMAT, "a payload of %zu bytes, at least %llu expected", payload->len,
                     (unsigned long long)full);
-    return conv_heap_check(NULL, PROG_PACKED, &ds->ft->stored, payload->p,
-                           (int64_t)(full / (uint64_t)ds->esize), payload->p + full,
-                           payload->len - (size_t)full);
+    return heap_check(NULL, PROG_PACKED, &ds->ft->stored, payload->p,
+                      (int64_t)(full / (uint64_t)ds->esize), payload->p + full,
+                      payload->len - (size_t)full);
 }
 
 int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord,
@@ -165,7 +165,7 @@ int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t s
 
     if (ds->fill_err != 0)
         return fail(ds->fill_err, "the functions of datarep \"%s\" cannot write the fill value",
-                    ds->file->name);
+                    ds->file->rep.name);
     if (ds->fill == NULL) {
         memset(buf, 0, (size_t)size);
         return 0;
@@ -192,7 +192,7 @@ static int zero_is_zero(int code, void *ctx)
     static const uint8_t native[FMT_ITEM_MAX];
     drep_file *f = ctx;
     const drep_type *type = drep_predefined(code);
-    const struct rep_table *table = header_table(f, true);
+    const struct rep_table *table = file_rep_table(&f->rep, true);
     struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
     uint8_t stored[UINT8_MAX] = {0};
     struct conv c;
@@ -200,13 +200,13 @@ static int zero_is_zero(int code, void *ctx)
 
     if (table != NULL && table->row[code].format != DREP_FORMAT_CUSTOM)
         return 0;
-    if ((err = prog_build(&ft.stored, type, &f->sizes, PROG_PACKED)) != 0)
+    if ((err = prog_build(&ft.stored, type, &f->rep.sizes, PROG_PACKED)) != 0)
         return err;
-    err = conv_init(&c, f, &ft, type, NULL, true);
+    err = conv_init(&c, &f->rep, &ft, type, NULL, true);
     if (err == 0)
         err = conv_write(&c, native, 0, stored, 0, 1);
     prog_release(&ft.stored);
-    for (int i = 0; err == 0 && i < f->sizes.size[code]; i++)
+    for (int i = 0; err == 0 && i < f->rep.sizes.size[code]; i++)
         err = stored[i] != 0 ? -1 : 0;
     return err;
 }
@@ -228,8 +228,8 @@ static int fill_convert(drep_dataset *ds)
     if (ds->fill == NULL || value == NULL)
         err = fail(DREP_ERR_NOMEM, "out of memory");
     if (err == 0 && ds->rec.fill == FMT_FILL_VALUE && !type->variable &&
-        header_table(f, true) != NULL) {
-        err = value_stored(f, &ds->rec.fill_value, ds->ft, ds->fill);
+        file_rep_table(&f->rep, true) != NULL) {
+        err = value_stored(&f->rep, &ds->rec.fill_value, ds->ft, ds->fill);
         if (err != DREP_ERR_TYPE) {
             mem_free(value);
             return err;
@@ -237,9 +237,9 @@ static int fill_convert(drep_dataset *ds)
         err = 0; /* references go through memory, which holds them */
     }
     if (err == 0 && ds->rec.fill == FMT_FILL_VALUE)
-        err = value_get(f, &ds->rec.fill_value, type, 1, type, value);
+        err = value_decode(&f->values, &ds->rec.fill_value, type, 1, type, value);
     if (err == 0)
-        err = conv_init(&c, f, ds->ft, type, NULL, true);
+        err = conv_init(&c, &f->rep, ds->ft, type, NULL, true);
     if (err == 0) {
         c.heap_out = &ds->fill_heap;
         err = conv_write(&c, value, 0, ds->fill, ds->esize, 1);
@@ -256,7 +256,7 @@ static int make_fill(drep_dataset *ds)
     drep_file *f = ds->file;
     int err = 0;
 
-    if (f->rep == NULL || ds->esize == 0)
+    if (f->rep.datarep == NULL || ds->esize == 0)
         return 0;
     if (ds->rec.fill == FMT_FILL_VALUE)
         err = value_check(&ds->rec.fill_value, ds->ft->type, 1);
@@ -469,7 +469,7 @@ static int filter_names(drep_dataset *ds)
         if (ds->rec.filter[i].id < FMT_FILTER_USER)
             continue;
         memcpy(at, name->p, name->len);
-        err = ds->file->rep == NULL ? 0 : filter_resolve(at, dirs, &user);
+        err = ds->file->rep.datarep == NULL ? 0 : filter_resolve(at, dirs, &user);
         if (err == DREP_ERR_NOMEM)
             return err;
         at += name->len + 1;
@@ -960,8 +960,8 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
             return fail(DREP_ERR_TYPE, "delta filters numbers of 1, 2, 4 or 8 bytes");
         rec->nparams = 2;
         rec->param[0] = (uint32_t)unit;
-        rec->param[1] = leaf->leaf->code != 0 && f->has_table &&
-                        f->table.row[leaf->leaf->code].order == DREP_LITTLE;
+        rec->param[1] = leaf->leaf->code != 0 && f->rep.has_table &&
+                        f->rep.table.row[leaf->leaf->code].order == DREP_LITTLE;
         return 0;
     case FMT_FILTER_DEFLATE:
         return filter_level(want, 12, 6, rec);
@@ -1128,13 +1128,14 @@ static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_
     if (err == 0 && spec->dim_names != NULL)
         err = named_dims(f, path, group, spec, &rec);
     if (err == 0 && spec->fill == DREP_FILL_VALUE) {
-        err = spec->fill_value == NULL ? fail(DREP_ERR_ARG, "no fill value")
-                                       : value_put(f, spec->type, 1, spec->fill_value, &fill);
+        err = spec->fill_value == NULL
+                  ? fail(DREP_ERR_ARG, "no fill value")
+                  : value_encode(&f->values, spec->type, 1, spec->fill_value, &fill);
         if (err == 0)
-            err = value_settle(f, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
+            err = value_settle(&f->rep, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
         if (err == 0 && lost.overflow > 0)
-            err =
-                fail(DREP_ERR_CONVERSION, "the fill value does not fit its type under %s", f->name);
+            err = fail(DREP_ERR_CONVERSION, "the fill value does not fit its type under %s",
+                       f->rep.name);
         rec.fill_value = (struct span){fill.p, fill.len};
     }
     if (err == 0)
@@ -1301,7 +1302,7 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     else
         memset(value, 0, (size_t)type->prog.extent);
     if (err == 0 && dataset->rec.fill == FMT_FILL_VALUE)
-        err = value_get(dataset->file, &dataset->rec.fill_value, own, 1, type, value);
+        err = value_decode(&dataset->file->values, &dataset->rec.fill_value, own, 1, type, value);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
 }
 

@@ -17,9 +17,9 @@
 int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
 {
     heap->len = 0;
-    return conv_heap_move(ds->file, &ds->ft->stored, b->p,
-                          ds->esize > 0 ? (int64_t)(fixed / (size_t)ds->esize) : 0, b->p + fixed,
-                          b->len - fixed, heap, 0);
+    return heap_move(&ds->ft->stored, b->p,
+                     ds->esize > 0 ? (int64_t)(fixed / (size_t)ds->esize) : 0, b->p + fixed,
+                     b->len - fixed, heap);
 }
 
 int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
@@ -170,7 +170,7 @@ static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     for (int64_t i = 0; err == 0 && i < n; i += each)
         err = chunk_note(e->w, bytes_of(ds, at + i * step), bytes_of(ds, (each - 1) * step + 1));
     if (err == 0 && ds->ft->type->variable)
-        *e->waste += (size_t)conv_heap_weight(&e->m.c, p, step * es, n);
+        *e->waste += (size_t)heap_weight(e->m.c.stored, p, step * es, n);
     return err != 0 ? err : conv_write(&e->m.c, e->m.t->mem, mem, p, step * es, n);
 }
 

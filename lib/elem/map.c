@@ -4,7 +4,7 @@
  * run; anything else is refused with the reason. */
 #include "base/handle.h"
 #include "base/pool.h"
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 
@@ -35,7 +35,7 @@ static bool same_scalar(const struct rep_table *table, const drep_type *leaf)
 static int same_form(const drep_dataset *ds)
 {
     const struct prog *stored = &ds->ft->stored, *memory = &ds->ft->type->prog;
-    const struct rep_table *table = header_table(ds->file, false);
+    const struct rep_table *table = file_rep_table(&ds->file->rep, false);
     int64_t left = stored->items;
     drep_cursor sc, mc;
     drep_run s, m = {.count = 0};

@@ -23,7 +23,7 @@ int part_payload(struct transfer *t, const struct part *p, uint8_t *b, uint64_t 
     s.t = m.t;
     if (bytes_of(ds, p->n) < size && ds->fill_err == 0)
         err = fill_bytes(ds, b, 0, size); /* outside of the dataset */
-    else if (bytes_of(ds, p->n) < size || header_layout(ds->file) == PROG_STRUCT)
+    else if (bytes_of(ds, p->n) < size || ds->file->rep.layout == PROG_STRUCT)
         memset(b, 0, (size_t)size); /* gaps are zeros */
     if (err == 0)
         err = part_runs(&m, p, memory_run, NULL, &s);
@@ -54,7 +54,7 @@ static int holes(const struct scatter *s)
     int err = 0;
 
     if (s->filled == size) {
-        if (header_layout(ds->file) == PROG_STRUCT)
+        if (ds->file->rep.layout == PROG_STRUCT)
             memset(s->b->p, 0, (size_t)size); /* gaps are zeros */
         return 0;
     }

@@ -1,5 +1,5 @@
 /* select.c - which elements: boxes and points. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 

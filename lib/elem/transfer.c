@@ -31,7 +31,7 @@ void conv_end(const struct transfer *t, const struct conv *c)
 
 void conv_raw(struct conv *c, const drep_dataset *ds)
 {
-    *c = (struct conv){.file = ds->file,
+    *c = (struct conv){.rep = &ds->file->rep,
                        .ft = ds->ft,
                        .mem = ds->ft->type,
                        .stored = &ds->ft->stored,
@@ -110,7 +110,7 @@ static int run_layout(struct transfer *t)
     int err;
 
     if (!t->writing && !t->conv.raw)
-        conv_clear(mem, tiles, t->mem);
+        memory_clear(mem, tiles, t->mem);
     err = ds->rec.layout == FMT_COMPACT      ? compact_run(t)
           : ds->rec.layout == FMT_CONTIGUOUS ? contiguous_run(t)
           : t->writing                       ? chunked_write(t)
@@ -125,7 +125,7 @@ static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
 {
     int threads = xfer != NULL && xfer->threads > 0 ? xfer->threads : (int)ds->file->hint_threads;
 
-    if (ds->file->rep != NULL && ds->file->rep->flags & DREP_REP_SERIAL)
+    if (ds->file->rep.datarep != NULL && ds->file->rep.datarep->flags & DREP_REP_SERIAL)
         return 1;
     return threads > 0 ? threads : pool_cpus();
 }
@@ -183,7 +183,7 @@ static int small_run(drep_dataset *ds, const drep_selection *sel, const drep_typ
         return 0;
     err = dataset_alive(ds);
     if (err == 0)
-        err = conv_init(&c, ds->file, ds->ft, type, xfer, writing);
+        err = conv_init(&c, &ds->file->rep, ds->ft, type, xfer, writing);
     if (err != 0)
         return err;
     *done = true;
@@ -216,7 +216,7 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     if (err == 0 && t->sel->count > 0 && mem == NULL)
         err = fail(DREP_ERR_ARG, "no buffer");
     if (err == 0)
-        err = conv_init(&t->conv, ds->file, ds->ft, type, xfer, writing);
+        err = conv_init(&t->conv, &ds->file->rep, ds->ft, type, xfer, writing);
     if (err == 0 && writing)
         err = filters_known(ds->chunks.filter, ds->chunks.nfilters, 0);
     if (err == 0 && t->sel->count > 0 && ds->esize > 0)

@@ -5,7 +5,7 @@
  * into a staging buffer, and hands them to the representation with a position that
  * counts up, the same user buffer and the same datatype in every call. */
 #include "base/handle.h"
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
         return fail(DREP_ERR_ARG, "drep_view_dataset: null argument");
     if ((err = dataset_check(dataset, "drep_view_dataset")) != 0)
         return err;
-    if (dataset->file->rep == NULL)
+    if (dataset->file->rep.datarep == NULL)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
                     dataset->file->path);
     if (dataset->ft->type->variable)
@@ -142,7 +142,7 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
         return err;
     v->ds = dataset_hold(dataset);
     v->writable = store_writable(dataset->file->st);
-    v->rep = dataset->file->rep;
+    v->rep = dataset->file->rep.datarep;
     err = drep_view_set(v, 0, dataset->ft->type, dataset->ft->type, NULL, NULL);
     if (err != 0) {
         view_free(v);
@@ -274,7 +274,7 @@ static int sizes_for(const drep_view *v, const drep_type *type, struct type_size
 {
     if (v->ds == NULL)
         return rep_sizes_of(v->rep, type, sizes);
-    *sizes = v->ds->file->sizes;
+    *sizes = v->ds->file->rep.sizes;
     return 0;
 }
 
@@ -322,15 +322,15 @@ static int dataset_rules(const drep_view *v, int64_t disp, const drep_type *etyp
                          const char *datarep)
 {
     const drep_type *et = v->ds->ft->type;
-    const struct type_sizes *sizes = &v->ds->file->sizes;
+    const struct type_sizes *sizes = &v->ds->file->rep.sizes;
     int64_t packed = 0;
     int err;
 
-    if (datarep != NULL && strcmp(datarep, v->ds->file->name) != 0)
+    if (datarep != NULL && strcmp(datarep, v->ds->file->rep.name) != 0)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "the view of a dataset has its file's datarep, "
                     "\"%s\", not \"%s\"",
-                    v->ds->file->name, datarep);
+                    v->ds->file->rep.name, datarep);
     if ((err = rep_items_size(sizes, et, 0, et->items, &packed)) != 0)
         return err;
     if (packed > 0 && disp % packed != 0)
@@ -426,7 +426,7 @@ int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_
     if (filetype != NULL)
         *filetype = drep_type_ref(view->filetype);
     if (datarep != NULL)
-        strcpy(datarep, view->ds != NULL ? view->ds->file->name : view->rep->name);
+        strcpy(datarep, view->ds != NULL ? view->ds->file->rep.name : view->rep->name);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* file.c - opening, creating, committing and closing a container. */
 #include "base/handle.h"
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ int write_begin(drep_file *f)
 
     if (err == 0)
         err = may_write(f);
-    if (err == 0 && f->rep == NULL)
+    if (err == 0 && f->rep.datarep == NULL)
         err = fail(DREP_ERR_READ_ONLY, "%s: opened for its header only", f->path);
     if (err != 0 || (err = alone_begin(f)) != 0)
         return err;
@@ -228,7 +228,7 @@ void file_free(drep_file *f)
     else if (f->st != NULL)
         store_close(f->st);
     ftypes_release(f);
-    values_release(f);
+    value_cache_release(&f->values);
     header_release(f);
     for (int i = 0; i < 2; i++)
         buf_release(&f->scratch[i]);
@@ -275,6 +275,7 @@ static int file_new(const char *path, int amode, const drep_info *info, drep_fil
     if (f == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     f->amode = amode;
+    f->values.rep = &f->rep;
     file_born(f);
     rwlock_init(&f->lock);
     pthread_mutex_init(&f->type_lock, NULL);
@@ -338,7 +339,7 @@ int64_t hint_size(const drep_info *info, const char *key)
 static void hints_note(drep_file *f)
 {
     f->hint_threads = info_int(f->info, "drep_threads");
-    f->hint_staging = info_int(f->info, "cb_buffer_size");
+    f->rep.staging = info_int(f->info, "cb_buffer_size");
     f->hint_chunk_max = hint_size(f->info, "drep_chunk_max");
     f->hint_cache = hint_size(f->info, "drep_cache_size");
 }
@@ -800,7 +801,7 @@ int drep_header_get(const drep_file *file, drep_header *out)
     if ((err = file_check(file)) != 0)
         return err;
     slot = store_slot(file->st);
-    out->datarep = file->name;
+    out->datarep = file->rep.name;
     out->form = file->form == FMT_FORM_TABLE ? "table" : "code";
     out->writer = file->writer;
     out->machine = file->machine;
@@ -830,10 +831,10 @@ int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n)
 
         if (!f->used[c])
             continue;
-        if (f->has_table)
-            *row = f->table.row[c];
+        if (f->rep.has_table)
+            *row = f->rep.table.row[c];
         else
-            *row = (drep_encoding){.size = f->sizes.size[c]};
+            *row = (drep_encoding){.size = f->rep.sizes.size[c]};
         row->code = (uint16_t)c;
         f->nrows++;
     }
@@ -937,7 +938,7 @@ int drep_header_scalars(const drep_file *file, const drep_scalar **scalars, int 
         return fail(DREP_ERR_ARG, "drep_header_scalars: null argument");
     if ((err = file_check(file)) != 0)
         return err;
-    *scalars = file->table.custom;
-    *n = file->table.ncustom;
+    *scalars = file->rep.table.custom;
+    *n = file->rep.table.ncustom;
     return 0;
 }

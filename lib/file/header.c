@@ -4,16 +4,16 @@
  * then what is built in; then what is registered.  Functions found under a name must
  * agree with the header's extents and turn its witnesses back into their values, so
  * that another representation of the same name cannot be mistaken for it. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 #include <sys/utsname.h>
 
 enum { WITNESSES = 5 };
 
-enum prog_layout header_layout(const drep_file *f)
+static enum prog_layout layout_of(unsigned flags)
 {
-    return f->header_flags & 1 ? PROG_STRUCT : PROG_PACKED;
+    return flags & 1 ? PROG_STRUCT : PROG_PACKED;
 }
 
 /* ---- tables and records ---- */
@@ -137,12 +137,12 @@ static int witness_read(drep_file *f, int code, const uint8_t *stored, void *out
 {
     struct ftype ft = {.type = (drep_type *)drep_predefined(code)};
     struct conv c;
-    int err = prog_build(&ft.stored, ft.type, &f->sizes, PROG_PACKED);
+    int err = prog_build(&ft.stored, ft.type, &f->rep.sizes, PROG_PACKED);
 
     if (err != 0)
         return err;
     memset(out, 0, FMT_ITEM_MAX);
-    err = conv_init(&c, f, &ft, ft.type, NULL, false);
+    err = conv_init(&c, &f->rep, &ft, ft.type, NULL, false);
     if (err == 0)
         err = conv_read(&c, out, 0, stored, 0, 1);
     prog_release(&ft.stored);
@@ -153,11 +153,11 @@ static int witness_write(drep_file *f, int code, const void *native, uint8_t *st
 {
     struct ftype ft = {.type = (drep_type *)drep_predefined(code)};
     struct conv c;
-    int err = prog_build(&ft.stored, ft.type, &f->sizes, PROG_PACKED);
+    int err = prog_build(&ft.stored, ft.type, &f->rep.sizes, PROG_PACKED);
 
     if (err != 0)
         return err;
-    err = conv_init(&c, f, &ft, ft.type, NULL, true);
+    err = conv_init(&c, &f->rep, &ft, ft.type, NULL, true);
     if (err == 0)
         err = conv_write(&c, native, 0, stored, 0, 1);
     prog_release(&ft.stored);
@@ -191,7 +191,7 @@ static bool witness_same(int code, const uint8_t *a, const uint8_t *b, int i)
 static int witness_make(drep_file *f, int code)
 {
     uint8_t native[FMT_ITEM_MAX], back[FMT_ITEM_MAX], stored[256];
-    size_t size = f->sizes.size[code];
+    size_t size = f->rep.sizes.size[code];
     struct buf *w = &f->witness[code];
     int err, has;
 
@@ -220,7 +220,7 @@ static int witness_make(drep_file *f, int code)
 static int witness_check(drep_file *f, int code)
 {
     uint8_t native[FMT_ITEM_MAX], back[FMT_ITEM_MAX];
-    size_t size = f->sizes.size[code], at = 0;
+    size_t size = f->rep.sizes.size[code], at = 0;
     int err, has;
 
     for (int i = 0; i < WITNESSES && at < f->witness[code].len; i++) {
@@ -235,7 +235,7 @@ static int witness_check(drep_file *f, int code)
             return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                         "datarep \"%s\": the functions registered under this name do not read "
                         "the header's witness of %s; they are another representation",
-                        f->name, drep_code_name(code));
+                        f->rep.name, drep_code_name(code));
         at += size;
     }
     return 0;
@@ -250,26 +250,17 @@ static void bytes_are_bytes(struct type_sizes *sizes)
     sizes->size[DREP_CODE_PACKED] = sizes->align[DREP_CODE_PACKED] = 1;
 }
 
-const struct rep_table *header_table(const drep_file *f, bool writing)
-{
-    if (f->has_table)
-        return &f->table;
-    if (writing)
-        return f->native_form ? &f->table : f->rep->write == NULL ? rep_native() : NULL;
-    return f->rep->read != NULL ? NULL : f->native_form ? &f->table : rep_native();
-}
-
 /* Where a function is missing elements are native, so the extents must be. */
 static int check_native(const drep_file *f, int code)
 {
-    for (int writing = 0; f->rep != NULL && writing < 2; writing++) {
-        const struct rep_table *table = header_table(f, writing != 0);
+    for (int writing = 0; f->rep.datarep != NULL && writing < 2; writing++) {
+        const struct rep_table *table = file_rep_table(&f->rep, writing != 0);
 
-        if (table != NULL && table->row[code].size != f->sizes.size[code])
+        if (table != NULL && table->row[code].size != f->rep.sizes.size[code])
             return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                         "datarep \"%s\" has no %s function, but takes %u bytes for %s and not "
                         "the native %u",
-                        f->name, writing ? "write" : "read", f->sizes.size[code],
+                        f->rep.name, writing ? "write" : "read", f->rep.sizes.size[code],
                         drep_code_name(code), table->row[code].size);
     }
     return 0;
@@ -277,9 +268,9 @@ static int check_native(const drep_file *f, int code)
 
 static void adopt(drep_file *f, const struct datarep *rep)
 {
-    f->rep = rep;
-    f->has_table = rep->table != NULL;
-    f->form = f->has_table ? FMT_FORM_TABLE : FMT_FORM_CODE;
+    f->rep.datarep = rep;
+    f->rep.has_table = rep->table != NULL;
+    f->form = f->rep.has_table ? FMT_FORM_TABLE : FMT_FORM_CODE;
 }
 
 int header_start(drep_file *f, const char *datarep)
@@ -295,19 +286,20 @@ int header_start(drep_file *f, const char *datarep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "%s: datarep \"%s\" is neither built in nor registered", f->path, datarep);
     adopt(f, rep);
-    memcpy(f->name, rep->name, sizeof f->name);
-    if (f->has_table) {
-        if ((err = table_copy(&f->table, rep->table)) != 0)
+    memcpy(f->rep.name, rep->name, sizeof f->rep.name);
+    if (f->rep.has_table) {
+        if ((err = table_copy(&f->rep.table, rep->table)) != 0)
             return err;
-        rep_table_sizes(&f->table, &f->sizes);
-        f->header_flags = f->table.structs ? 1 : 0;
+        rep_table_sizes(&f->rep.table, &f->rep.sizes);
+        f->header_flags = f->rep.table.structs ? 1 : 0;
+        f->rep.layout = layout_of(f->header_flags);
     } else {
-        f->native_form = rep->write == NULL;
-        if (f->native_form && (err = table_copy(&f->table, rep_native())) != 0)
+        f->rep.native_form = rep->write == NULL;
+        if (f->rep.native_form && (err = table_copy(&f->rep.table, rep_native())) != 0)
             return err;
-        if ((err = rep_sizes(rep, &f->sizes)) != 0)
+        if ((err = rep_sizes(rep, &f->rep.sizes)) != 0)
             return err;
-        bytes_are_bytes(&f->sizes);
+        bytes_are_bytes(&f->rep.sizes);
     }
     f->writer = mem_strdup("datarep " DREP_VERSION);
     machine = info_str(f->info, "drep_machine");
@@ -328,89 +320,90 @@ static int load_table(drep_file *f, const struct header_rec *h)
     struct in in;
     int err = 0;
 
-    f->table = (struct rep_table){.structs = h->flags & 1};
+    f->rep.table = (struct rep_table){.structs = h->flags & 1};
     for (int c = 1; c <= DREP_CODE_MAX; c++)
         if (h->row[c].size != 0)
-            row_from_rec(&h->row[c], &f->table.row[c]);
+            row_from_rec(&h->row[c], &f->rep.table.row[c]);
     /* Bytes are bytes under every table. */
-    f->table.row[DREP_CODE_BYTE] = rep_native()->row[DREP_CODE_BYTE];
-    f->table.row[DREP_CODE_PACKED] = rep_native()->row[DREP_CODE_PACKED];
+    f->rep.table.row[DREP_CODE_BYTE] = rep_native()->row[DREP_CODE_BYTE];
+    f->rep.table.row[DREP_CODE_PACKED] = rep_native()->row[DREP_CODE_PACKED];
     if (n > 0) {
-        f->table.custom = mem_zalloc(n, sizeof *f->table.custom);
-        if (f->table.custom == NULL)
+        f->rep.table.custom = mem_zalloc(n, sizeof *f->rep.table.custom);
+        if (f->rep.table.custom == NULL)
             return fail(DREP_ERR_NOMEM, "out of memory");
-        f->table.ncustom = (int)n;
+        f->rep.table.ncustom = (int)n;
         in_init(&in, h->scalars.p, h->scalars.len);
         for (size_t i = 0; err == 0 && i < n; i++) {
             struct scalar_rec r;
 
             if ((err = scalar_get(&in, &r)) == 0)
-                scalar_from_rec(&r, &f->table.custom[i]);
+                scalar_from_rec(&r, &f->rep.table.custom[i]);
         }
         if (err != 0)
-            return fail(DREP_ERR_FORMAT, "datarep \"%s\": malformed scalar in its table", f->name);
+            return fail(DREP_ERR_FORMAT, "datarep \"%s\": malformed scalar in its table",
+                        f->rep.name);
     }
-    return fail_in(rep_table_check(&f->table), "datarep \"%s\"", f->name);
+    return fail_in(rep_table_check(&f->rep.table), "datarep \"%s\"", f->rep.name);
 }
 
 static int resolve_table(drep_file *f, const struct header_rec *h)
 {
-    const struct datarep *rep = rep_find(f->name);
+    const struct datarep *rep = rep_find(f->rep.name);
     int err;
 
     if (h->has_encodings) {
         if (rep != NULL && rep->builtin)
-            return fail(DREP_ERR_FORMAT, "the header redefines datarep \"%s\"", f->name);
+            return fail(DREP_ERR_FORMAT, "the header redefines datarep \"%s\"", f->rep.name);
         if ((err = load_table(f, h)) != 0)
             return err;
-        if ((err = rep_scoped(f->name, &f->table, &f->scoped)) != 0)
+        if ((err = rep_scoped(f->rep.name, &f->rep.table, &f->scoped)) != 0)
             return err;
         adopt(f, f->scoped);
     } else {
         if (rep == NULL || !rep->builtin || rep->table == NULL)
-            return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings", f->name);
-        if ((err = table_copy(&f->table, rep->table)) != 0)
+            return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings", f->rep.name);
+        if ((err = table_copy(&f->rep.table, rep->table)) != 0)
             return err;
         adopt(f, rep);
     }
-    rep_table_sizes(&f->table, &f->sizes);
+    rep_table_sizes(&f->rep.table, &f->rep.sizes);
     return 0;
 }
 
 static int resolve_code(drep_file *f, const struct header_rec *h)
 {
-    const struct datarep *rep = rep_find(f->name);
+    const struct datarep *rep = rep_find(f->rep.name);
     int err = 0;
 
     if (rep == NULL && !(f->amode & DREP_HEADER_ONLY))
-        err = rep_resolve(f->name, info_str(f->info, "drep_plugin_path"), &rep);
+        err = rep_resolve(f->rep.name, info_str(f->info, "drep_plugin_path"), &rep);
     if (err != 0)
         return err;
     f->form = FMT_FORM_CODE;
-    f->native_form = h->has_encodings != 0;
+    f->rep.native_form = h->has_encodings != 0;
     if (h->has_encodings && (err = load_table(f, h)) != 0)
         return err;
     if (rep == NULL && !(f->amode & DREP_HEADER_ONLY))
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\" is not registered; its header can be read, its elements "
                     "only after registering its functions",
-                    f->name);
-    if (rep != NULL && (err = rep_sizes(rep, &f->sizes)) != 0) {
+                    f->rep.name);
+    if (rep != NULL && (err = rep_sizes(rep, &f->rep.sizes)) != 0) {
         if (!(f->amode & DREP_HEADER_ONLY))
             return err;
         rep = NULL;
     }
     if (f->amode & DREP_HEADER_ONLY)
         rep = NULL;
-    f->rep = rep;
+    f->rep.datarep = rep;
     if (rep == NULL) {
-        rep_table_sizes(&f->table, &f->sizes); /* the sizes of what is always the same */
+        rep_table_sizes(&f->rep.table, &f->rep.sizes); /* the sizes of what is always the same */
         for (int c = 1; c <= DREP_CODE_MAX; c++) {
-            f->sizes.size[c] = (uint8_t)h->extent[c];
-            f->sizes.align[c] = 1;
+            f->rep.sizes.size[c] = (uint8_t)h->extent[c];
+            f->rep.sizes.align[c] = 1;
         }
     }
-    bytes_are_bytes(&f->sizes);
+    bytes_are_bytes(&f->rep.sizes);
     return 0;
 }
 
@@ -420,7 +413,7 @@ static int check_extents(drep_file *f, const struct header_rec *h)
         f->used[c] = h->extent[c] != 0;
         if (!f->used[c])
             continue;
-        if (h->extent[c] == f->sizes.size[c]) {
+        if (h->extent[c] == f->rep.sizes.size[c]) {
             int err = check_native(f, c);
 
             if (err != 0)
@@ -429,12 +422,12 @@ static int check_extents(drep_file *f, const struct header_rec *h)
         }
         if (f->form == FMT_FORM_TABLE)
             return fail(DREP_ERR_FORMAT,
-                        "datarep \"%s\": the header says %u bytes for %s, its table %u", f->name,
-                        h->extent[c], drep_code_name(c), f->sizes.size[c]);
+                        "datarep \"%s\": the header says %u bytes for %s, its table %u",
+                        f->rep.name, h->extent[c], drep_code_name(c), f->rep.sizes.size[c]);
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\": the header says %u bytes for %s, the registered extent "
                     "function %u",
-                    f->name, h->extent[c], drep_code_name(c), f->sizes.size[c]);
+                    f->rep.name, h->extent[c], drep_code_name(c), f->rep.sizes.size[c]);
     }
     return 0;
 }
@@ -448,12 +441,12 @@ static int load_witnesses(drep_file *f, const struct header_rec *h)
 
         if (w->k == 0)
             continue;
-        if (w->size != f->sizes.size[c])
-            return fail(DREP_ERR_FORMAT, "datarep \"%s\": witness of %s has %u bytes", f->name,
+        if (w->size != f->rep.sizes.size[c])
+            return fail(DREP_ERR_FORMAT, "datarep \"%s\": witness of %s has %u bytes", f->rep.name,
                         drep_code_name(c), w->size);
         if ((err = buf_set(&f->witness[c], w->bytes, (size_t)w->k * w->size)) != 0)
             return err;
-        if (f->rep != NULL && f->form == FMT_FORM_CODE && (err = witness_check(f, c)) != 0)
+        if (f->rep.datarep != NULL && f->form == FMT_FORM_CODE && (err = witness_check(f, c)) != 0)
             return err;
     }
     return 0;
@@ -532,17 +525,19 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
 {
     int err;
 
-    if (like->rep == NULL)
+    if (like->rep.datarep == NULL)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only", like->path);
-    memcpy(f->name, like->name, sizeof f->name);
+    memcpy(f->rep.name, like->rep.name, sizeof f->rep.name);
     f->header_flags = like->header_flags & 1;
-    f->native_form = like->native_form;
-    f->sizes = like->sizes;
-    if ((like->has_table || like->native_form) && (err = table_copy(&f->table, &like->table)) != 0)
+    f->rep.layout = like->rep.layout;
+    f->rep.native_form = like->rep.native_form;
+    f->rep.sizes = like->rep.sizes;
+    if ((like->rep.has_table || like->rep.native_form) &&
+        (err = table_copy(&f->rep.table, &like->rep.table)) != 0)
         return err;
-    if (like->scoped != NULL && (err = rep_scoped(f->name, &f->table, &f->scoped)) != 0)
+    if (like->scoped != NULL && (err = rep_scoped(f->rep.name, &f->rep.table, &f->scoped)) != 0)
         return err;
-    adopt(f, like->scoped != NULL ? f->scoped : like->rep);
+    adopt(f, like->scoped != NULL ? f->scoped : like->rep.datarep);
     f->writer = mem_strdup("datarep " DREP_VERSION);
     f->machine = mem_strdup(like->machine);
     if (f->writer == NULL || f->machine == NULL)
@@ -592,8 +587,9 @@ int header_load(drep_file *f, const drep_info *info)
     else if ((err = header_get(p, size, h, scratch, &why, &at)) != 0)
         err = fail(err, "header: %s at byte %zu of the header proper", why, at);
     if (err == 0) {
-        memcpy(f->name, h->name, sizeof f->name);
+        memcpy(f->rep.name, h->name, sizeof f->rep.name);
         f->header_flags = h->flags;
+        f->rep.layout = layout_of(f->header_flags);
         f->writer = text_of(&h->writer);
         f->machine = text_of(&h->machine);
         err = f->writer == NULL || f->machine == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
@@ -626,7 +622,7 @@ void header_release(drep_file *f)
     buf_release(&f->unknown);
     for (int i = 0; i < 4; i++)
         buf_release(&f->later[i]);
-    mem_free(f->table.custom);
+    mem_free(f->rep.table.custom);
     mem_free(f->writer);
     mem_free(f->machine);
     drep_info_free(f->info);
@@ -636,16 +632,17 @@ void header_release(drep_file *f)
 /* What a file keeps for its life, so that elements read before stay true. */
 static int same_representation(const drep_file *a, const drep_file *b)
 {
-    bool same = strcmp(a->name, b->name) == 0 && a->form == b->form &&
-                a->header_flags == b->header_flags && a->has_table == b->has_table &&
-                a->native_form == b->native_form && a->table.ncustom == b->table.ncustom &&
-                memcmp(a->table.row, b->table.row, sizeof a->table.row) == 0;
+    bool same = strcmp(a->rep.name, b->rep.name) == 0 && a->form == b->form &&
+                a->header_flags == b->header_flags && a->rep.has_table == b->rep.has_table &&
+                a->rep.native_form == b->rep.native_form &&
+                a->rep.table.ncustom == b->rep.table.ncustom &&
+                memcmp(a->rep.table.row, b->rep.table.row, sizeof a->rep.table.row) == 0;
 
     for (int c = 1; same && c <= DREP_CODE_MAX; c++)
-        same = !a->used[c] || (b->used[c] && a->sizes.size[c] == b->sizes.size[c]);
-    return same
-               ? 0
-               : fail(DREP_ERR_FORMAT, "datarep \"%s\": a later commit has another table", a->name);
+        same = !a->used[c] || (b->used[c] && a->rep.sizes.size[c] == b->rep.sizes.size[c]);
+    return same ? 0
+                : fail(DREP_ERR_FORMAT, "datarep \"%s\": a later commit has another table",
+                       a->rep.name);
 }
 
 int header_again(drep_file *f, drep_file **out)
@@ -722,8 +719,8 @@ static int use_code(int code, void *ctx)
 
     if (f->used[code])
         return 0;
-    if (f->sizes.size[code] == 0)
-        return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", f->name, drep_code_name(code));
+    if (f->rep.sizes.size[code] == 0)
+        return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", f->rep.name, drep_code_name(code));
     if ((err = check_native(f, code)) != 0)
         return err;
     if (f->form == FMT_FORM_CODE && (err = witness_make(f, code)) != 0)
@@ -756,10 +753,10 @@ static int put_scalars(const drep_file *f, struct buf *to)
     struct out out;
 
     buf_out(to, &out);
-    for (int i = 0; i < f->table.ncustom; i++) {
+    for (int i = 0; i < f->rep.table.ncustom; i++) {
         struct scalar_rec r;
 
-        scalar_to_rec(&f->table.custom[i], &r);
+        scalar_to_rec(&f->rep.table.custom[i], &r);
         scalar_put(&out, &r);
     }
     return buf_done(to, &out);
@@ -769,15 +766,16 @@ static void fill_header(const drep_file *f, struct header_rec *h)
 {
     h->form = (uint8_t)f->form;
     h->flags = (uint8_t)f->header_flags;
-    memcpy(h->name, f->name, sizeof h->name);
-    h->has_encodings = f->form == FMT_FORM_TABLE ? !f->rep->builtin : f->native_form;
+    memcpy(h->name, f->rep.name, sizeof h->name);
+    h->has_encodings = f->form == FMT_FORM_TABLE ? !f->rep.datarep->builtin : f->rep.native_form;
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
-        h->extent[c] = f->used[c] ? f->sizes.size[c] : 0;
-        if (h->has_encodings && f->table.row[c].size != 0)
-            row_to_rec(&f->table.row[c], &h->row[c]);
+        h->extent[c] = f->used[c] ? f->rep.sizes.size[c] : 0;
+        if (h->has_encodings && f->rep.table.row[c].size != 0)
+            row_to_rec(&f->rep.table.row[c], &h->row[c]);
         if (f->used[c] && f->witness[c].len > 0)
-            h->witness[c] = (struct witness_rec){(uint8_t)(f->witness[c].len / f->sizes.size[c]),
-                                                 f->sizes.size[c], f->witness[c].p};
+            h->witness[c] =
+                (struct witness_rec){(uint8_t)(f->witness[c].len / f->rep.sizes.size[c]),
+                                     f->rep.sizes.size[c], f->witness[c].p};
     }
     h->writer =
         (struct span){(const uint8_t *)"datarep " DREP_VERSION, strlen("datarep " DREP_VERSION)};

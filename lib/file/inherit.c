@@ -5,7 +5,7 @@
  * a handle that writes stays with the process that opened it.  One that reads gets a description
  * and a lock of its own at its first use, on the same commit, and a new store: what other threads
  * of the parent were doing in the old one at the time of the fork never ends here. */
-#include "conv/data.h"
+#include "file/data.h"
 
 /* Two threads of the child may meet the same handle. */
 static pthread_mutex_t adopting = PTHREAD_MUTEX_INITIALIZER;

@@ -2,9 +2,16 @@
  *
  * A predefined type is named by its code; every other stands once in a TYPE entry,
  * which counts its uses and goes with the last one. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
+
+/* A datatype read so far.  Entries are only ever added while others may look. */
+struct type_entry {
+    struct ftype ft;
+    uint32_t ref;
+    struct type_entry *next;
+};
 
 static void type_key(struct key *key, uint32_t number)
 {
@@ -12,24 +19,24 @@ static void type_key(struct key *key, uint32_t number)
     key_add_u32(key, number);
 }
 
-static void ftype_free(struct ftype *t)
+static void ftype_free(struct type_entry *t)
 {
     for (int i = 0; i < 2; i++)
-        mem_free(atomic_load_explicit(&t->ready[i], memory_order_relaxed));
-    if (t->type != NULL)
-        drep_type_free(t->type);
-    if (t->laid_out)
-        prog_release(&t->stored);
+        mem_free(atomic_load_explicit(&t->ft.ready[i], memory_order_relaxed));
+    if (t->ft.type != NULL)
+        drep_type_free(t->ft.type);
+    if (t->ft.laid_out)
+        prog_release(&t->ft.stored);
     mem_free(t);
 }
 
 /* Nobody else looks. */
-static void ftypes_drop(drep_file *f, const struct ftype *until)
+static void ftypes_drop(drep_file *f, const struct type_entry *until)
 {
-    struct ftype *t = atomic_load(&f->types);
+    struct type_entry *t = atomic_load(&f->types);
 
     while (t != until) {
-        struct ftype *next = t->next;
+        struct type_entry *next = t->next;
 
         ftype_free(t);
         t = next;
@@ -49,34 +56,34 @@ void ftypes_forget(drep_file *f)
     ftypes_drop(f, f->types_before);
 }
 
-static int load_predefined(drep_file *f, struct ftype *t)
+static int load_predefined(drep_file *f, struct type_entry *t)
 {
     const drep_type *type = drep_predefined((int)t->ref);
 
     if (type == NULL)
         return fail(DREP_ERR_UNSUPPORTED, "unknown datatype code %u", t->ref);
-    if (t->laid_out) {
-        int err = prog_build(&t->stored, type, &f->sizes, PROG_PACKED);
+    if (t->ft.laid_out) {
+        int err = prog_build(&t->ft.stored, type, &f->rep.sizes, PROG_PACKED);
 
         if (err != 0) {
-            t->laid_out = false;
+            t->ft.laid_out = false;
             return err;
         }
     }
-    t->type = drep_type_ref(type);
+    t->ft.type = drep_type_ref(type);
     return 0;
 }
 
-static int load_record(drep_file *f, struct ftype *t)
+static int load_record(drep_file *f, struct type_entry *t)
 {
     uint32_t number = t->ref - FMT_TYPE_FIRST;
-    bool laid_out = t->laid_out;
+    bool laid_out = t->ft.laid_out;
     struct buf bytes = {0};
     struct key key;
     struct in in;
     int err;
 
-    t->laid_out = false;
+    t->ft.laid_out = false;
     type_key(&key, number);
     err = tree_get(f->st, &key, &bytes);
     if (err == DREP_ERR_NOT_FOUND)
@@ -84,40 +91,40 @@ static int load_record(drep_file *f, struct ftype *t)
     if (err == 0) {
         in_init(&in, bytes.p, bytes.len);
         in_u64(&in);
-        err = type_get(&in, &f->sizes, &t->type, laid_out ? &t->stored : NULL);
+        err = type_get(&in, &f->rep.sizes, &t->ft.type, laid_out ? &t->ft.stored : NULL);
         fail_in(err, "datatype number %u", number);
     }
     if (err == 0)
-        t->laid_out = laid_out;
+        t->ft.laid_out = laid_out;
     buf_release(&bytes);
     return err;
 }
 
-static struct ftype *cached(drep_file *f, uint32_t ref, bool laid_out)
+static struct type_entry *cached(drep_file *f, uint32_t ref, bool laid_out)
 {
-    struct ftype *t = atomic_load_explicit(&f->types, memory_order_acquire);
+    struct type_entry *t = atomic_load_explicit(&f->types, memory_order_acquire);
 
-    while (t != NULL && (t->ref != ref || t->laid_out != laid_out))
+    while (t != NULL && (t->ref != ref || t->ft.laid_out != laid_out))
         t = t->next;
     return t;
 }
 
 int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
 {
-    struct ftype *t;
+    struct type_entry *t;
     int err;
 
     t = cached(f, ref, laid_out);
     if (t != NULL) {
-        *out = t;
+        *out = &t->ft;
         return 0;
     }
     t = mem_zalloc(1, sizeof *t);
     if (t == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
     t->ref = ref;
-    t->laid_out = laid_out;
-    t->kept = true;
+    t->ft.laid_out = laid_out;
+    t->ft.kept = true;
     err = ref < FMT_TYPE_FIRST ? load_predefined(f, t) : load_record(f, t);
     if (err != 0) {
         ftype_free(t);
@@ -127,7 +134,7 @@ int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
     t->next = atomic_load(&f->types);
     while (!atomic_compare_exchange_weak(&f->types, &t->next, t))
         ;
-    *out = t;
+    *out = &t->ft;
     return 0;
 }
 
@@ -283,7 +290,7 @@ int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
 
     if (err != 0)
         return err;
-    return type_use(f, type, laid_out ? &f->sizes : NULL, header_layout(f), ref);
+    return type_use(f, type, laid_out ? &f->rep.sizes : NULL, f->rep.layout, ref);
 }
 
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref)

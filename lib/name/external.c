@@ -3,7 +3,7 @@
  * Where the path of a call that reads crosses an external link, and the opener allowed it (hint
  * drep_external), the call goes on in the other file.  That is opened for reading, once, and
  * belongs to the handle; its own links lead on, but only so deep. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* object.c - objects, paths and links. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 

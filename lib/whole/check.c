@@ -3,7 +3,7 @@
  * The store walks blocks, sums and space; here every record is decoded, links and
  * uses are counted against what objects say, and, when asked for, every element is
  * read and converted.  A finding never ends the walk. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,7 +274,7 @@ static int read_attr(struct check *c, const struct attr_rec *rec, const drep_typ
     buf = mem_zalloc(1, bytes + 1);
     if (buf == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
-    err = value_get(c->f, &rec->value, type, count, type, buf);
+    err = value_decode(&c->f->values, &rec->value, type, count, type, buf);
     drep_vlen_free(type, count, buf);
     mem_free(buf);
     return err;
@@ -791,7 +791,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
         err = check_reach(&c);
     }
     err = read_end(file, err);
-    if (err == 0 && depth == CHUNK_DECODE && file->rep != NULL) {
+    if (err == 0 && depth == CHUNK_DECODE && file->rep.datarep != NULL) {
         walk_begin(file);
         for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
             read_dataset(&c, c.datasets.p[i]);

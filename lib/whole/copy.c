@@ -271,7 +271,8 @@ static int row_differs(int code, void *ctx)
 static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_type *type,
                          bool *same)
 {
-    struct row_pair rows = {header_table(c->from, false), header_table(c->to, true)};
+    struct row_pair rows = {file_rep_table(&c->from->rep, false),
+                            file_rep_table(&c->to->rep, true)};
 
     *same = false;
     if (c->from == c->to) {
@@ -281,8 +282,8 @@ static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_
     if (rows.a != NULL && rows.b != NULL) {
         if (type_each_code(type, row_differs, &rows) != 0)
             return 0;
-    } else if (rows.a != NULL || rows.b != NULL || c->from->rep != c->to->rep ||
-               c->from->rep == NULL) {
+    } else if (rows.a != NULL || rows.b != NULL || c->from->rep.datarep != c->to->rep.datarep ||
+               c->from->rep.datarep == NULL) {
         return 0;
     }
     if (from < FMT_TYPE_FIRST) {
@@ -516,8 +517,8 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
         carry.threads = (int)c->to->hint_threads;
     if (carry.threads <= 0)
         carry.threads = pool_cpus();
-    if ((c->from->rep != NULL && c->from->rep->flags & DREP_REP_SERIAL) ||
-        (c->to->rep != NULL && c->to->rep->flags & DREP_REP_SERIAL))
+    if ((c->from->rep.datarep != NULL && c->from->rep.datarep->flags & DREP_REP_SERIAL) ||
+        (c->to->rep.datarep != NULL && c->to->rep.datarep->flags & DREP_REP_SERIAL))
         carry.threads = 1;
     snprintf(name, sizeof name, "object %llu", (unsigned long long)new_id);
     err = dataset_get(c->to, new_id, name, &carry.to);
@@ -557,7 +558,7 @@ static int settle_fill(struct copy *c, uint64_t id, const struct ftype *target,
     if (rec->fill_value.p != c->out.p)
         err = buf_set(&c->out, rec->fill_value.p, rec->fill_value.len);
     if (err == 0)
-        err = value_settle(c->to, c->out.p, c->out.len, target, range, &lost);
+        err = value_settle(&c->to->rep, c->out.p, c->out.len, target, range, &lost);
     rec->fill_value = (struct span){c->out.p, c->out.len};
     return err != 0 ? fail_in(err, "fill value") : add_report(c, id, &lost);
 }

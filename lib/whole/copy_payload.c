@@ -142,7 +142,7 @@ static int refer(const struct carry *c, struct buf *b, uint64_t elements, struct
 
     if (c->map == NULL)
         return 0;
-    return refs_map(&refs, &c->to->ft->stored, b->p, (int64_t)elements, 0);
+    return refs_map(&refs, &c->to->ft->stored, b->p, (int64_t)elements);
 }
 
 static int compact_source(struct carry *c, struct buf *b, size_t *fixed)
@@ -187,7 +187,7 @@ static void grid_of(const drep_dataset *ds, uint64_t *chunk)
 }
 
 /* Contents of variable length follow the elements. */
-static void heap_take(struct across *a, const struct buf *source, size_t fixed)
+static void heap_take(struct transcoder *a, const struct buf *source, size_t fixed)
 {
     static const uint8_t none[1];
 
@@ -200,7 +200,7 @@ static int gather_chunk(struct gather *g, const uint64_t *sc, const uint64_t *sc
                         const uint64_t *tchunk)
 {
     struct carry *c = g->c;
-    struct across a;
+    struct transcoder a;
     uint64_t low[DREP_MAX_RANK], n[DREP_MAX_RANK], at[DREP_MAX_RANK] = {0}, stored = 0;
     int rank = c->from->rec.rank, d;
     size_t fixed = 0;
@@ -214,7 +214,7 @@ static int gather_chunk(struct gather *g, const uint64_t *sc, const uint64_t *sc
     if (err != 0)
         return err;
     g->any = true;
-    across_begin(&a, &c->across);
+    transcode_begin(&a, &c->across);
     heap_take(&a, &g->source, fixed);
     a.heap_out = &g->heap;
     for (d = 0; d < rank; d++) {
@@ -234,8 +234,8 @@ static int gather_chunk(struct gather *g, const uint64_t *sc, const uint64_t *sc
             s = s * schunk[d] + low[d] + at[d] - sc[d] * schunk[d];
             t = t * tchunk[d] + low[d] + at[d] - g->coord[d] * tchunk[d];
         }
-        err = across_run(&a, g->payload.p + bytes_of(c->to, t), c->to->esize,
-                         g->source.p + bytes_of(c->from, s), c->from->esize, (int64_t)row);
+        err = transcode_run(&a, g->payload.p + bytes_of(c->to, t), c->to->esize,
+                            g->source.p + bytes_of(c->from, s), c->from->esize, (int64_t)row);
         for (d = rank - 1; err == 0 && d-- > 0;) {
             if (++at[d] < n[d])
                 break;
@@ -356,7 +356,7 @@ static int convert(struct carry *c, const struct buf *source, size_t fixed, uint
                    struct buf *out, struct buf *heap_out, drep_report *report)
 {
     int err = buf_reserve(out, bytes_of(c->to, n));
-    struct across a;
+    struct transcoder a;
 
     if (err != 0)
         return err;
@@ -369,10 +369,10 @@ static int convert(struct carry *c, const struct buf *source, size_t fixed, uint
         return 0;
     }
     memset(out->p, 0, out->len); /* gaps are zeros */
-    across_begin(&a, &c->across);
+    transcode_begin(&a, &c->across);
     heap_take(&a, source, fixed);
     a.heap_out = heap_out;
-    err = across_run(&a, out->p, c->to->esize, source->p, c->from->esize, (int64_t)n);
+    err = transcode_run(&a, out->p, c->to->esize, source->p, c->from->esize, (int64_t)n);
     *report = a.report;
     return err;
 }
@@ -579,12 +579,12 @@ static int work_slice(void *ctx, int64_t i)
 {
     struct slice *s = ctx;
     uint64_t at = (uint64_t)i * s->each, n = s->n - at < s->each ? s->n - at : s->each;
-    struct across a;
+    struct transcoder a;
     int err;
 
-    across_begin(&a, &s->c->across);
-    err = across_run(&a, s->dst + at * (uint64_t)s->c->to->esize, s->c->to->esize,
-                     s->src + at * (uint64_t)s->c->from->esize, s->c->from->esize, (int64_t)n);
+    transcode_begin(&a, &s->c->across);
+    err = transcode_run(&a, s->dst + at * (uint64_t)s->c->to->esize, s->c->to->esize,
+                        s->src + at * (uint64_t)s->c->from->esize, s->c->from->esize, (int64_t)n);
     s->report[i] = a.report;
     return err;
 }
@@ -887,8 +887,8 @@ int dataset_carry(struct carry *c)
     c->stored = c->same_elements && grid && c->map == NULL && same_filters(a, b);
     if (!c->same_elements || c->from->ft->type->variable)
         err = c->stored ? 0
-                        : across_init(&c->across, c->from->file, c->from->ft, c->to->file,
-                                      c->to->ft, c->range);
+                        : transcode_init(&c->across, &c->from->file->rep, c->from->ft,
+                                         &c->to->file->rep, c->to->ft, c->range);
     if (err != 0)
         return err;
     if (a->layout == FMT_COMPACT && b->layout == FMT_COMPACT)

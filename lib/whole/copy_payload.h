@@ -3,7 +3,7 @@
 #ifndef DATA_CARRY_H
 #define DATA_CARRY_H
 
-#include "conv/data.h"
+#include "file/data.h"
 
 struct carry {
     drep_dataset *from, *to;
@@ -18,7 +18,7 @@ struct carry {
     int64_t bytes;
     /* For the work. */
     bool stored;
-    struct across across;
+    struct transcoder across;
     struct buf room[3];
 };
 int dataset_carry(struct carry *c);

@@ -4,7 +4,7 @@
  * places that hold nothing or fill.  Shrinking leaves them so: chunks outside go, and the
  * cut-off part of a chunk that stays is overwritten.  What another writer left is cleared
  * when a handle grows the dataset for the first time. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 
@@ -132,8 +132,8 @@ static int fill_range(void *ctx, uint64_t at, uint64_t n)
     int err = fill_bytes(ds, p, 0, n * es);
 
     return err != 0 ? err
-                    : conv_heap_move(ds->file, &ds->ft->stored, p, (int64_t)n, ds->fill_heap.p,
-                                     ds->fill_heap.len, c->heap, 0);
+                    : heap_move(&ds->ft->stored, p, (int64_t)n, ds->fill_heap.p, ds->fill_heap.len,
+                                c->heap);
 }
 
 static int clear_chunk(drep_dataset *ds, const struct outside *o, const uint64_t *coord,

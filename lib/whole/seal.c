@@ -1,5 +1,5 @@
 /* seal.c - checksums for what was written without them. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* usage.c - what one object takes of the file. */
-#include "conv/data.h"
+#include "file/data.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #include "model.h"
 
 #include "../unit/faultio.h"
-#include "conv/data.h"
+#include "file/data.h"
 
 #define COMMITS 40 /* of one piece of work */
 #define CHANGES 9  /* at most, before a commit */

@@ -12,6 +12,15 @@
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/rwlock.h"
+#include "conv/conv.h"
+#include "conv/file_rep.h"
+#include "conv/ftype.h"
+#include "conv/functions.h"
+#include "conv/heap.h"
+#include "conv/memory.h"
+#include "conv/refs.h"
+#include "conv/transcode.h"
+#include "conv/value.h"
 #include "format/record.h"
 #include "rep/rep.h"
 #include "txn/store.h"
@@ -19,17 +28,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* A datatype as the file names it: in memory here, and laid out there. */
-struct ftype {
-    uint32_t ref;
-    drep_type *type;    /* as this machine holds it */
-    struct prog stored; /* as the file does, where laid_out; attributes have their own */
-    bool laid_out;
-    bool kept; /* for the life of the file: conv_init() may keep what it made */
-    _Atomic(struct conv *) ready[2]; /* to read, to write elements of this type in memory */
-    struct ftype *next;
-};
 
 /* Where a stored datatype record may be found again by its content. */
 struct type_key {
@@ -42,8 +40,6 @@ struct old_text {
     struct old_text *next;
     char *text;
 };
-
-struct value_plan; /* how values of one predefined type are written and read: value.c */
 
 struct drep_file {
     struct store *st;
@@ -63,7 +59,6 @@ struct drep_file {
     /* The header. */
     int form; /* enum fmt_form */
     unsigned header_flags;
-    char name[DREP_MAX_DATAREP_STRING]; /* of the representation */
     char *writer, *machine;
     struct old_text *old;         /* what they were before drep_refresh() */
     bool used[DREP_CODE_MAX + 1]; /* predefined types in use by datasets */
@@ -71,18 +66,14 @@ struct drep_file {
     struct buf later[4];          /* what a later version put behind our DATAREP, EXTENTS,
                                      ENCODINGS, WITNESSES */
     struct buf witness[DREP_CODE_MAX + 1];
-    const struct datarep *rep; /* NULL: header only */
-    struct datarep *scoped;    /* ours, when the header's table made it */
-    struct rep_table table;    /* the file's, where has_table */
-    bool has_table;
-    bool native_form;                      /* functions, but elements are stored by the table */
-    struct type_sizes sizes;               /* the file's */
+    struct file_rep rep;
+    struct datarep *scoped;                /* ours, when the header's table made it */
     drep_encoding rows[DREP_CODE_MAX + 1]; /* for drep_header_types() */
     int nrows;
 
     pthread_mutex_t type_lock;
     /* Datatypes read so far: only ever added to while others may look. */
-    _Atomic(struct ftype *) types;
+    _Atomic(struct type_entry *) types;
     struct type_key *type_keys; /* of all TYPE entries, once a writer needed them */
     size_t ntype_keys, room_type_keys;
     bool type_keys_read;
@@ -107,13 +98,13 @@ struct drep_file {
     pthread_mutex_t others_lock;
 
     /* As they were when the operation under way began. */
-    struct ftype *types_before;
+    struct type_entry *types_before;
     bool used_before[DREP_CODE_MAX + 1];
 
-    _Atomic(struct value_plan *) plan[DREP_CODE_MAX + 1]; /* of values, once made */
+    struct value_cache values;
 
     /* Of the hints, what is asked for in every call. */
-    int64_t hint_threads, hint_staging, hint_chunk_max, hint_cache;
+    int64_t hint_threads, hint_chunk_max, hint_cache;
     /* For who holds the lock alone. */
     struct buf scratch[2];
     bool writing;
@@ -239,11 +230,8 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
 /* Hints that describe the file rather than a handle, and stand in its header. */
 bool hint_is_stored(const char *key);
 int header_build(drep_file *f, struct buf *out, size_t *split);
-/* By which table elements are read or written; NULL: by the functions. */
-const struct rep_table *header_table(const drep_file *f, bool writing);
 /* A dataset begins to use this type: its codes enter the table of extents. */
 int header_use(drep_file *f, const drep_type *type);
-enum prog_layout header_layout(const drep_file *f);
 
 /* ---- types.c ---- */
 
@@ -347,149 +335,6 @@ int attr_name_check(const uint8_t *p, size_t len);
 int attr_count(const struct attr_rec *rec, int64_t *count);
 int attrs_remove(drep_file *f, uint64_t id);
 int attrs_count(drep_file *f, uint64_t id, int64_t *n);
-
-/* ---- value.c: self-described values (SPEC.md, 5.5) ---- */
-
-/* `count` elements of type at buf: rows, items, heap. */
-int value_put(drep_file *f, const drep_type *type, int64_t count, const void *buf, struct buf *out);
-void values_release(drep_file *f);
-/* Does it hold `count` elements of this type?  Asked before memory is made for them. */
-int value_check(const struct span *value, const drep_type *type, int64_t count);
-/* The way back, as `want`: same number of items. */
-int value_get(drep_file *f, const struct span *value, const drep_type *type, int64_t count,
-              const drep_type *want, void *buf);
-
-/* The one element that it holds as the file stores it: `out` is all zeros before.  Of files
- * with a table, and types of fixed length. */
-int value_stored(drep_file *f, const struct span *value, const struct ftype *ft, uint8_t *out);
-
-/* A fill value becomes what storing it in the file makes of it, so that elements which were never
- * written are what they would be if they had been.  Files of functions, and types of variable
- * length, keep it as it is. */
-int value_settle(drep_file *f, uint8_t *value, size_t len, const struct ftype *ft, int range,
-                 drep_report *report);
-
-/* Changes the references in a value. */
-int value_refs(struct buf *value, const drep_type *type, int64_t count,
-               uint64_t (*map)(void *ctx, uint64_t id), void *ctx);
-
-/* ---- convert.c: elements between the file and memory ---- */
-
-struct conv {
-    drep_file *file;
-    const struct ftype *ft;
-    const drep_type *mem;
-    const struct rep_table *table; /* of the file's side; NULL: functions */
-    const struct prog *stored;
-    bool self;                      /* a self-described value: contents of sequences lie */
-    const struct type_sizes *sizes; /* by these sizes, */
-    enum prog_layout layout;        /* packed */
-    struct rep_opts opts;
-    struct rep_var var;
-    drep_report report;
-    int64_t staging;
-    bool same_items; /* functions can work on mem directly */
-    bool packed;     /* functions convert every item, and these lie back to back in the file */
-    const drep_type *called; /* the items that they convert, of one element in memory; NULL:
-                                none.  Packed, these take */
-    int64_t called_size;     /* so many bytes in the file */
-    bool dense;              /* both sides one array of one scalar: kernel */
-    bool copy;               /* and their bytes are equal */
-    bool raw;                /* memory holds stored elements, back to back */
-    struct kernel kernel;
-    const uint8_t *heap; /* reading variable parts */
-    size_t heap_size;
-    struct buf *heap_out; /* writing them, */
-    uint64_t heap_base;   /* behind so many bytes of heap that stand elsewhere */
-    int depth;
-};
-int conv_init(struct conv *c, drep_file *f, struct ftype *ft, const drep_type *mem,
-              const drep_xfer *xfer, bool writing);
-/* For values with their own table: attributes and fill values. */
-int conv_init_table(struct conv *c, drep_file *f, const struct ftype *ft,
-                    const struct rep_table *table, const struct type_sizes *sizes,
-                    const struct prog *stored, const drep_type *mem, bool writing);
-void conv_report(const struct conv *c, const drep_xfer *xfer);
-/* n elements, `step` stored bytes apart on the file's side; on the memory side the
- * elements number `at`, at + 1, ... of the transfer. */
-int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n);
-int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n);
-/* Do a user's functions convert?  Then each call costs much and few are made. */
-static inline bool conv_calls(const struct conv *c)
-{
-    return c->table == NULL && !c->raw && c->file->rep != NULL;
-}
-/* Zeroes the pointers in `count` elements of a type that holds any, so that
- * drep_vlen_free() may follow a transfer that failed in the middle. */
-void conv_clear(const drep_type *type, int64_t count, void *buf);
-/* Holds the variable parts of n stored elements against their heap: all inside, none
- * overlapping (so that a hostile file cannot name one content many times), and no NUL in a
- * text (a C string would end there).  Messages number the elements from 0.  sizes: of a
- * self-described value; NULL: of a dataset. */
-int conv_heap_check(const struct type_sizes *sizes, enum prog_layout layout,
-                    const struct prog *stored, const uint8_t *elems, int64_t n, const uint8_t *heap,
-                    size_t heap_size);
-/* Bytes of heap that the variable parts of n stored elements name, without what these name
- * in turn. */
-uint64_t conv_heap_weight(const struct conv *c, const uint8_t *elems, int64_t step, int64_t n);
-/* Copies the variable parts of n stored elements from one heap to another, in place of
- * their old offsets. */
-int conv_heap_move(drep_file *f, const struct prog *stored, uint8_t *elems, int64_t n,
-                   const uint8_t *heap, size_t heap_size, struct buf *heap_out, int depth);
-
-/* Memory to memory, for rep_convert(): deep copies.  ctx: the options of the transfer. */
-int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
-                const void *src);
-
-/* ---- functions.c: elements through a user's functions ---- */
-
-/* n elements of memory, from number `at` of the transfer on. */
-struct mem_run {
-    int64_t at, n;
-};
-/* What conv_init() finds out for a conversion without a table. */
-int functions_init(struct conv *c);
-/* One transfer of n stored elements, back to back at `file`, that are those of the runs in
- * order.  *next (may be NULL): the transfer may go on with memory's element `at` as its item
- * number `n`, and is told where it ends. */
-int functions_move(struct conv *c, void *mem, const struct mem_run *run, int64_t nruns, int64_t n,
-                   uint8_t *file, bool writing, struct mem_run *next);
-/* The same with elements `step` bytes apart, as conv_read() and conv_write() have them. */
-int functions_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
-                  bool writing);
-
-/* ---- across.c: elements between two files ---- */
-
-struct across {
-    const struct prog *source, *target;
-    const drep_type *type;
-    const struct rep_table *from_table, *to_table; /* NULL: through memory */
-    struct rep_opts opts;
-    drep_report report;  /* what was lost so far; no indices */
-    const uint8_t *heap; /* of the source's elements */
-    size_t heap_size;
-    struct buf *heap_out; /* and of the target's, which grows */
-    int depth;
-    struct conv in, out;
-};
-int across_init(struct across *a, drep_file *from, struct ftype *source, drep_file *to,
-                struct ftype *target, int range);
-/* What one thread works with; its report begins anew. */
-void across_begin(struct across *a, const struct across *plan);
-/* n elements, so many bytes apart on either side. */
-int across_run(struct across *a, uint8_t *dst, int64_t dstep, const uint8_t *src, int64_t sstep,
-               int64_t n);
-
-/* References to other objects in stored elements, each changed by map(). */
-struct refs {
-    uint8_t *heap;
-    size_t heap_size;
-    const struct type_sizes *sizes; /* of a self-described value; NULL: of a dataset */
-    uint64_t (*map)(void *ctx, uint64_t id);
-    void *ctx;
-};
-bool type_refers(const drep_type *type);
-int refs_map(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n, int depth);
 
 /* ---- select.c ---- */
 

@@ -1,0 +1,487 @@
+/* conv.c - elements between memory and the bytes of a file. */
+#include "conv/conv.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "conv/functions.h"
+#include "conv/heap.h"
+#include "conv/memory.h"
+
+#include <string.h>
+
+static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                     const void *src);
+static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                      const void *src);
+
+#define STAGING_MAX ((int64_t)4 << 20) /* bytes that one call of a function is given */
+
+/* ---- setting up ---- */
+
+static bool plain_leaf(const drep_type *leaf)
+{
+    return leaf->kind == DREP_KIND_PREDEFINED;
+}
+
+/* Both sides one array of one scalar: the kernel is picked once. */
+static int set_kernel(struct conv *c, bool writing)
+{
+    const struct prog *mem = &c->mem->prog;
+    const drep_type *fl, *ml;
+    const drep_encoding *fe, *me;
+    int err;
+
+    if (c->table == NULL || !c->stored->dense || !mem->dense || c->stored->root == NULL)
+        return 0;
+    fl = c->stored->root->leaf;
+    ml = mem->root->leaf;
+    if ((!plain_leaf(fl) && fl->kind != DREP_KIND_SCALAR) ||
+        (!plain_leaf(ml) && ml->kind != DREP_KIND_SCALAR))
+        return 0;
+    err = writing ? kernel_pick(&c->kernel, c->table, fl, rep_native(), ml, &c->opts)
+                  : kernel_pick(&c->kernel, rep_native(), ml, c->table, fl, &c->opts);
+    if (err != 0)
+        return err;
+    c->dense = true;
+    if (plain_leaf(fl) && fl == ml) {
+        fe = &c->table->row[fl->code];
+        me = &rep_native()->row[fl->code];
+        c->copy = fe->format == me->format && fe->size == me->size &&
+                  (fe->order == me->order || fe->size == 1) && fe->format != DREP_FORMAT_CUSTOM &&
+                  fe->format != DREP_FORMAT_BOOL && fe->format != DREP_FORMAT_X87;
+    }
+    return 0;
+}
+
+static void set_staging(struct conv *c, const struct file_rep *rep)
+{
+    c->staging = rep->staging;
+    if (c->staging < 1 || c->staging > STAGING_MAX)
+        c->staging = STAGING_MAX;
+}
+
+static int conv_common(struct conv *c, const struct file_rep *rep, const struct ftype *ft,
+                       const drep_type *mem, bool writing)
+{
+    c->rep = rep;
+    c->ft = ft;
+    c->mem = mem == NULL ? ft->type : mem;
+    c->var.move = writing ? move_write : move_read;
+    set_staging(c, rep);
+    return 0;
+}
+
+static int conv_make(struct conv *c, const struct file_rep *rep, const struct ftype *ft,
+                     const drep_type *mem, const drep_xfer *xfer, bool writing)
+{
+    memset(c, 0, sizeof *c);
+    if (rep->datarep == NULL)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\": the file was opened for its header only", rep->name);
+    conv_common(c, rep, ft, mem, writing);
+    transfer_opts(&c->opts, &c->report, xfer);
+    c->sizes = &rep->sizes;
+    c->layout = rep->layout;
+    c->stored = &ft->stored;
+    c->table = file_rep_table(rep, writing);
+    return c->table == NULL ? functions_init(c) : set_kernel(c, writing);
+}
+
+/* Keeps what was made for the next transfer; whoever comes first. */
+static void conv_keep(struct ftype *ft, const struct conv *c, bool writing)
+{
+    struct conv *copy = mem_alloc(sizeof *copy), *none = NULL;
+
+    if (copy == NULL)
+        return;
+    *copy = *c;
+    if (!atomic_compare_exchange_strong(&ft->ready[writing], &none, copy))
+        mem_free(copy);
+}
+
+int conv_init(struct conv *c, const struct file_rep *rep, struct ftype *ft, const drep_type *mem,
+              const drep_xfer *xfer, bool writing)
+{
+    bool usual = ft->kept && (mem == NULL || mem == ft->type) &&
+                 (xfer == NULL || (xfer->range == DREP_RANGE_DEFAULT && xfer->report == NULL));
+    const struct conv *ready = usual ? atomic_load(&ft->ready[writing]) : NULL;
+    int err;
+
+    if (ready != NULL) {
+        *c = *ready;
+        set_staging(c, rep);
+        return 0;
+    }
+    err = conv_make(c, rep, ft, mem, xfer, writing);
+    if (err == 0 && usual)
+        conv_keep(ft, c, writing);
+    return err;
+}
+
+int conv_init_table(struct conv *c, const struct file_rep *rep, const struct ftype *ft,
+                    const struct rep_table *table, const struct type_sizes *sizes,
+                    const struct prog *stored, const drep_type *mem, bool writing)
+{
+    memset(c, 0, sizeof *c);
+    conv_common(c, rep, ft, mem, writing);
+    transfer_opts(&c->opts, &c->report, NULL);
+    c->table = table;
+    c->self = true;
+    c->sizes = sizes;
+    c->layout = PROG_PACKED;
+    c->stored = stored;
+    return set_kernel(c, writing);
+}
+
+void conv_report(const struct conv *c, const drep_xfer *xfer)
+{
+    drep_report *to;
+    const drep_report *r = &c->report;
+
+    if (xfer == NULL || (to = xfer->report) == NULL)
+        return;
+    to->items += r->items;
+    to->overflow += r->overflow;
+    to->inexact += r->inexact;
+    to->nan_lost += r->nan_lost;
+    if (r->first_overflow >= 0 &&
+        (to->first_overflow < 0 || r->first_overflow < to->first_overflow))
+        to->first_overflow = r->first_overflow;
+    if (r->first_inexact >= 0 && (to->first_inexact < 0 || r->first_inexact < to->first_inexact))
+        to->first_inexact = r->first_inexact;
+    if (r->first_nan_lost >= 0 &&
+        (to->first_nan_lost < 0 || r->first_nan_lost < to->first_nan_lost))
+        to->first_nan_lost = r->first_nan_lost;
+}
+
+/* ---- tables ---- */
+
+/* n elements through the kernel. */
+static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
+                      bool writing)
+{
+    int64_t per = c->stored->items, msize = c->mem->prog.root->stride;
+    int64_t fsize = c->stored->root->stride;
+    char *m = mem + c->mem->prog.origin + at * per * msize;
+    uint8_t *p = file + c->stored->origin;
+
+    if (per > 1 && step != per * fsize) {
+        for (int64_t i = 0; i < n; i++) {
+            int err = run_kernel(c, mem, at + i, file + i * step, per * fsize, 1, writing);
+
+            if (err != 0)
+                return err;
+        }
+        return 0;
+    }
+    if (per > 1)
+        step = fsize;
+    if (c->copy && step == fsize) {
+        if (writing)
+            memcpy(p, m, (size_t)(n * per * msize));
+        else
+            memcpy(m, p, (size_t)(n * per * msize));
+        if (c->opts.report != NULL)
+            c->report.items += n * per;
+        return 0;
+    }
+    c->kernel.report = c->opts.report;
+    if (c->opts.report != NULL)
+        c->report.items += n * per;
+    int64_t bad = writing ? kernel_run(&c->kernel, p, step, m, msize, n * per, at * per)
+                          : kernel_run(&c->kernel, m, msize, p, step, n * per, at * per);
+    if (bad != 0)
+        return fail(DREP_ERR_CONVERSION, "item %lld does not fit its target",
+                    (long long)(at * per + bad - 1));
+    return 0;
+}
+
+static int run_engine(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
+                      bool writing)
+{
+    int64_t per = c->stored->items;
+    bool solid = step == c->stored->extent || n == 1;
+    int64_t turns = solid ? 1 : n, each = solid ? n * per : per;
+
+    c->var.ctx = c;
+    c->opts.var = &c->var;
+    for (int64_t i = 0; i < turns; i++) {
+        struct rep_side ms = {&c->mem->prog, rep_native(), (at + i) * per};
+        struct rep_side fs = {c->stored, c->table == NULL ? rep_native() : c->table, 0};
+        uint8_t *p = file + i * step;
+        int err;
+
+        c->opts.base = (at + i) * per;
+        err = writing ? rep_convert(p, &fs, mem, &ms, each, &c->opts, NULL)
+                      : rep_convert(mem, &ms, p, &fs, each, &c->opts, NULL);
+        if (err != 0)
+            return err;
+    }
+    return 0;
+}
+
+/* n elements of `size` bytes; the compiler makes a loop of moves where that is a constant. */
+static inline __attribute__((always_inline)) void copy_each(uint8_t *dst, int64_t dst_step,
+                                                            const uint8_t *src, int64_t src_step,
+                                                            size_t size, int64_t n)
+{
+    for (; n > 0; n--, dst += dst_step, src += src_step)
+        memcpy(dst, src, size);
+}
+
+/* Stored elements, back to back in memory. */
+static void copy_raw(uint8_t *dst, int64_t dst_step, const uint8_t *src, int64_t src_step,
+                     size_t size, int64_t n)
+{
+    if (dst_step == src_step) /* the elements of both sides are back to back */
+        memcpy(dst, src, size * (size_t)n);
+    else if (size == 8)
+        copy_each(dst, dst_step, src, src_step, 8, n);
+    else if (size == 4)
+        copy_each(dst, dst_step, src, src_step, 4, n);
+    else
+        copy_each(dst, dst_step, src, src_step, size, n);
+}
+
+static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
+                    bool writing)
+{
+    if (n == 0 || c->stored->items == 0)
+        return 0;
+    if (c->raw) {
+        int64_t es = c->stored->extent;
+        uint8_t *m = (uint8_t *)mem + at * es;
+
+        if (writing)
+            copy_raw(file, step, m, es, (size_t)es, n);
+        else
+            copy_raw(m, es, file, step, (size_t)es, n);
+        return 0;
+    }
+    if (c->dense)
+        return run_kernel(c, mem, at, file, step, n, writing);
+    if (c->table != NULL || c->rep->datarep == NULL)
+        return run_engine(c, mem, at, file, step, n, writing);
+    return functions_run(c, mem, at, file, step, n, writing);
+}
+
+int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n)
+{
+    return conv_run(c, mem, at, (uint8_t *)(uintptr_t)file, step, n, false);
+}
+
+int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n)
+{
+    return conv_run(c, (void *)(uintptr_t)mem, at, file, step, n, true);
+}
+
+/* ---- variable length ---- */
+
+/* The converter of a sequence's elements. */
+struct inner {
+    struct conv conv;
+    struct ftype ft;
+};
+
+static void inner_release(struct inner *in)
+{
+    if (in->ft.laid_out)
+        prog_release(&in->ft.stored);
+}
+
+static int inner_init(struct inner *in, const struct conv *c, const drep_type *file_leaf,
+                      const drep_type *mem_base, bool writing)
+{
+    const drep_type *file_base = drep_type_member(file_leaf, 0);
+    int err;
+
+    if (c->depth + 1 > FMT_SEQ_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
+    memset(in, 0, sizeof *in);
+    in->ft.type = (drep_type *)(uintptr_t)file_base;
+    err = heap_prog(file_leaf, c->self ? c->sizes : NULL, c->layout, &in->ft.stored,
+                    &in->ft.laid_out);
+    if (err != 0)
+        return err;
+    in->conv = *c;
+    in->conv.ft = &in->ft;
+    in->conv.mem = mem_base;
+    in->conv.stored = &in->ft.stored;
+    in->conv.depth = c->depth + 1;
+    in->conv.opts.report = NULL;
+    in->conv.dense = in->conv.copy = false;
+    err = in->conv.table == NULL ? functions_init(&in->conv) : set_kernel(&in->conv, writing);
+    if (err != 0)
+        inner_release(in);
+    return err;
+}
+
+static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *dst,
+                         const drep_type *src_leaf, const uint8_t *src)
+{
+    const drep_type *mb = drep_type_member(dst_leaf, 0), *fb = drep_type_member(src_leaf, 0);
+    struct heap_ref at = heap_ref_get(src);
+    struct inner in;
+    const uint8_t *p = NULL;
+    int64_t n = 0;
+    void *data = NULL;
+    int err;
+
+    *dst = (drep_vlen){0, NULL};
+    if (at.count == 0)
+        return 0;
+    if ((err = inner_init(&in, c, src_leaf, mb, false)) != 0)
+        return err;
+    err = heap_at(c->heap, c->heap_size, at, (uint64_t)in.ft.stored.extent, &p);
+    if (err == 0)
+        err = sequence_count(fb, (int64_t)at.count, mb, &n);
+    if (err == 0)
+        err = sequence_alloc(mb, n, &data);
+    if (err == 0)
+        err = conv_read(&in.conv, data, 0, p, in.ft.stored.extent, (int64_t)at.count);
+    inner_release(&in);
+    if (err != 0) {
+        if (data != NULL && mb->variable)
+            drep_vlen_free(mb, n, data);
+        mem_free(data);
+        return err;
+    }
+    *dst = (drep_vlen){n, data};
+    return 0;
+}
+
+static int read_text(struct conv *c, struct heap_ref at, char **dst)
+{
+    const uint8_t *p = NULL;
+    char *s;
+    int err = at.count == 0 ? 0 : heap_at(c->heap, c->heap_size, at, 1, &p);
+
+    *dst = NULL;
+    if (err != 0)
+        return err;
+    s = mem_strndup(p == NULL ? "" : (const char *)p, (size_t)at.count);
+    if (s == NULL)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    *dst = s;
+    return 0;
+}
+
+static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                     const void *src)
+{
+    struct conv *c = ctx;
+
+    if (dst_leaf->kind != src_leaf->kind)
+        return no_conversion(dst_leaf, src_leaf);
+    if (src_leaf->kind == DREP_KIND_SEQUENCE) {
+        drep_vlen v;
+        int err = read_sequence(c, dst_leaf, &v, src_leaf, src);
+
+        if (err == 0)
+            memcpy(dst, &v, sizeof v);
+        return err;
+    }
+    if (src_leaf->kind == DREP_KIND_VSTRING) {
+        char *s;
+        int err = read_text(c, heap_ref_get(src), &s);
+
+        if (err == 0)
+            memcpy(dst, &s, sizeof s);
+        return err;
+    }
+    if (src_leaf->kind == DREP_KIND_REFERENCE &&
+        drep_type_reference_what(dst_leaf) == drep_type_reference_what(src_leaf)) {
+        drep_ref ref = {key_u64(src), NULL};
+        int err = 0;
+
+        if (drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
+            heap_ref_get((const uint8_t *)src + 8).count != 0)
+            err = read_text(c, heap_ref_get((const uint8_t *)src + 8), &ref.region);
+        if (err == 0)
+            memcpy(dst, &ref, sizeof ref);
+        return err;
+    }
+    return no_conversion(dst_leaf, src_leaf);
+}
+
+static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *dst,
+                          const drep_type *src_leaf, const drep_vlen *src)
+{
+    const drep_type *mb = drep_type_member(src_leaf, 0), *fb = drep_type_member(dst_leaf, 0);
+    struct inner in;
+    uint64_t offset = 0, size = 0;
+    uint8_t *tmp = NULL;
+    int64_t n = 0;
+    int err;
+
+    memset(dst, 0, 16);
+    if (src->count == 0)
+        return 0;
+    if (src->count < 0 || src->data == NULL)
+        return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
+                    (long long)src->count);
+    if ((err = type_elements(mb, src->count, &n)) != 0)
+        return err;
+    if ((err = inner_init(&in, c, dst_leaf, mb, true)) != 0)
+        return err;
+    err = sequence_count(mb, src->count, fb, &n);
+    if (err == 0 && __builtin_mul_overflow((uint64_t)n, (uint64_t)in.ft.stored.extent, &size))
+        err = fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
+    /* The place first, so that inner contents come behind it; its bytes last, since the
+     * heap may move meanwhile. */
+    if (err == 0)
+        err = heap_add(c->heap_out, c->heap_base, NULL, size, &offset);
+    if (err == 0 && (tmp = mem_zalloc(1, size + 1)) == NULL)
+        err = fail(DREP_ERR_NOMEM, "out of memory");
+    if (err == 0)
+        err = conv_write(&in.conv, src->data, 0, tmp, in.ft.stored.extent, n);
+    if (err == 0) {
+        memcpy(c->heap_out->p + (offset - c->heap_base), tmp, (size_t)size);
+        heap_ref_put(dst, (uint64_t)n, offset);
+    }
+    mem_free(tmp);
+    inner_release(&in);
+    return err;
+}
+
+static int write_text(struct conv *c, const char *s, uint8_t *dst)
+{
+    uint64_t len = s == NULL ? 0 : strlen(s), offset = 0;
+    int err = len == 0 ? 0 : heap_add(c->heap_out, c->heap_base, s, len, &offset);
+
+    if (err == 0)
+        heap_ref_put(dst, len, offset);
+    return err;
+}
+
+static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                      const void *src)
+{
+    struct conv *c = ctx;
+    struct out out;
+    drep_vlen v;
+    drep_ref ref;
+    char *s;
+
+    if (dst_leaf->kind != src_leaf->kind)
+        return no_conversion(dst_leaf, src_leaf);
+    switch (src_leaf->kind) {
+    case DREP_KIND_SEQUENCE:
+        memcpy(&v, src, sizeof v);
+        return write_sequence(c, dst_leaf, dst, src_leaf, &v);
+    case DREP_KIND_VSTRING:
+        memcpy(&s, src, sizeof s);
+        return write_text(c, s, dst);
+    case DREP_KIND_REFERENCE:
+        if (drep_type_reference_what(dst_leaf) != drep_type_reference_what(src_leaf))
+            return no_conversion(dst_leaf, src_leaf);
+        memcpy(&ref, src, sizeof ref);
+        out_init(&out, dst, 8);
+        out_u64(&out, ref.object);
+        if (drep_type_reference_what(src_leaf) == DREP_REF_REGION)
+            return write_text(c, ref.region, (uint8_t *)dst + 8);
+        return 0;
+    default:
+        return no_conversion(dst_leaf, src_leaf);
+    }
+}

@@ -1,0 +1,315 @@
+/* heap.c - contents of variable length: the heap behind stored elements. */
+#include "conv/heap.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAP_MAX ((uint64_t)1 << 40) /* bytes of contents in one payload */
+
+/* ---- references ---- */
+
+struct heap_ref heap_ref_get(const uint8_t *p)
+{
+    return (struct heap_ref){key_u64(p), key_u64(p + 8)};
+}
+
+void heap_ref_put(uint8_t *p, uint64_t count, uint64_t offset)
+{
+    struct out out;
+
+    out_init(&out, p, 16);
+    out_u64(&out, count);
+    out_u64(&out, offset);
+}
+
+int heap_at(const uint8_t *heap, size_t heap_size, struct heap_ref at, uint64_t size,
+            const uint8_t **p)
+{
+    if (at.offset > heap_size || size == 0 || at.count > (heap_size - at.offset) / size)
+        return fail(DREP_ERR_FORMAT,
+                    "a sequence of %llu elements at byte %llu exceeds its heap of %zu bytes",
+                    (unsigned long long)at.count, (unsigned long long)at.offset, heap_size);
+    *p = heap + at.offset;
+    return 0;
+}
+
+int heap_add(struct buf *h, uint64_t base, const void *p, uint64_t size, uint64_t *offset)
+{
+    int err;
+
+    if (size > HEAP_MAX || h->len > HEAP_MAX - size)
+        return fail(DREP_ERR_LIMIT, "variable-length data of %llu bytes", (unsigned long long)size);
+    if ((err = buf_reserve(h, h->len + size)) != 0)
+        return err;
+    *offset = base + h->len;
+    if (p != NULL && size > 0)
+        memcpy(h->p + h->len, p, (size_t)size);
+    else if (size > 0)
+        memset(h->p + h->len, 0, (size_t)size);
+    h->len += (size_t)size;
+    return 0;
+}
+
+int heap_prog(const drep_type *leaf, const struct type_sizes *sizes, enum prog_layout layout,
+              struct prog *out, bool *ours)
+{
+    *ours = sizes != NULL;
+    if (*ours)
+        return prog_build(out, drep_type_member(leaf, 0), sizes, layout);
+    *out = leaf->content;
+    return 0;
+}
+
+/* ---- moving ---- */
+
+static bool has_heap(const drep_type *leaf)
+{
+    return leaf->kind == DREP_KIND_SEQUENCE || leaf->kind == DREP_KIND_VSTRING ||
+           (leaf->kind == DREP_KIND_REFERENCE && drep_type_reference_what(leaf) == DREP_REF_REGION);
+}
+
+/* Where contents come from and go to. */
+struct heap_move {
+    const uint8_t *heap;
+    size_t heap_size;
+    struct buf *out;
+    int depth;
+};
+
+static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move *m);
+
+static int heap_move_elems(const struct prog *stored, uint8_t *elems, int64_t n,
+                           struct heap_move *m)
+{
+    int64_t left = n * stored->items;
+    drep_cursor cur;
+    drep_run run;
+    int err = cursor_init(&cur, stored, 0);
+
+    while (err == 0 && left > 0) {
+        drep_cursor_next(&cur, left, &run);
+        left -= run.count;
+        if (!has_heap(run.type))
+            continue;
+        for (int64_t i = 0; err == 0 && i < run.count; i++)
+            err = heap_move_item(run.type, elems + run.offset + i * run.stride, m);
+    }
+    return err;
+}
+
+static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move *m)
+{
+    uint8_t *at_bytes = item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0);
+    struct heap_ref at = heap_ref_get(at_bytes);
+    struct prog base = {.extent = 1};
+    bool ours = false;
+    const drep_type *bt = NULL;
+    const uint8_t *p = NULL;
+    uint8_t *tmp = NULL;
+    uint64_t offset = 0, size;
+    int err = 0;
+
+    if (at.count == 0) {
+        memset(at_bytes, 0, 16);
+        return 0;
+    }
+    if (m->depth >= FMT_SEQ_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
+    if (leaf->kind == DREP_KIND_SEQUENCE) {
+        bt = drep_type_member(leaf, 0);
+        if ((err = heap_prog(leaf, NULL, PROG_PACKED, &base, &ours)) != 0)
+            return err;
+    }
+    size = at.count * (uint64_t)base.extent;
+    err = heap_at(m->heap, m->heap_size, at, (uint64_t)base.extent, &p);
+    if (err == 0)
+        err = heap_add(m->out, 0, p, size, &offset);
+    if (err == 0 && bt != NULL && bt->variable) {
+        tmp = mem_alloc(size);
+        if (tmp == NULL)
+            err = fail(DREP_ERR_NOMEM, "out of memory");
+        if (err == 0) {
+            memcpy(tmp, p, (size_t)size);
+            m->depth++;
+            err = heap_move_elems(&base, tmp, (int64_t)at.count, m);
+            m->depth--;
+        }
+        if (err == 0)
+            memcpy(m->out->p + offset, tmp, (size_t)size);
+        mem_free(tmp);
+    }
+    if (ours)
+        prog_release(&base);
+    if (err == 0)
+        heap_ref_put(at_bytes, at.count, offset);
+    return err;
+}
+
+uint64_t heap_weight(const struct prog *stored, const uint8_t *elems, int64_t step, int64_t n)
+{
+    uint64_t weight = 0;
+
+    for (int64_t k = 0; k < n; k++, elems += step) {
+        int64_t left = stored->items;
+        drep_cursor cur;
+        drep_run run;
+
+        if (cursor_init(&cur, stored, 0) != 0)
+            return weight;
+        for (; left > 0 && cursor_next(&cur, left, &run); left -= run.count) {
+            for (int64_t i = 0; has_heap(run.type) && i < run.count; i++) {
+                const uint8_t *item = elems + run.offset + i * run.stride;
+                struct heap_ref at =
+                    heap_ref_get(item + (run.type->kind == DREP_KIND_REFERENCE ? 8 : 0));
+                struct prog base = {.extent = 1};
+                bool ours = false;
+
+                if (run.type->kind == DREP_KIND_SEQUENCE &&
+                    heap_prog(run.type, NULL, PROG_PACKED, &base, &ours) != 0)
+                    continue;
+                weight += at.count * (uint64_t)base.extent;
+                if (ours)
+                    prog_release(&base);
+            }
+        }
+    }
+    return weight;
+}
+
+int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_t *heap,
+              size_t heap_size, struct buf *heap_out)
+{
+    struct heap_move m = {heap, heap_size, heap_out, 0};
+
+    return heap_move_elems(stored, elems, n, &m);
+}
+
+/* ---- checking ---- */
+
+struct contents {
+    const struct type_sizes *sizes;
+    enum prog_layout layout;
+    const uint8_t *heap;
+    size_t heap_size;
+    struct heap_ref *at; /* offset and bytes (in count) of each content */
+    size_t n, room, max;
+    int64_t element; /* the one that is looked at, among those that are checked */
+    bool disorder;
+};
+
+static int contents_add(struct contents *c, uint64_t offset, uint64_t bytes)
+{
+    if (c->n == c->room) {
+        size_t room = c->room == 0 ? 256 : 2 * c->room;
+        struct heap_ref *more = mem_resize(c->at, room, sizeof *more);
+
+        if (more == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        c->at = more;
+        c->room = room;
+    }
+    if (c->n > 0 && offset < c->at[c->n - 1].offset + c->at[c->n - 1].count)
+        c->disorder = true;
+    c->at[c->n++] = (struct heap_ref){bytes, offset};
+    if (c->n > c->max)
+        return fail(DREP_ERR_FORMAT, "variable-length contents overlap");
+    return 0;
+}
+
+static int contents_of(struct contents *c, const struct prog *stored, const uint8_t *elems,
+                       int64_t n, int depth);
+
+/* A text ends in memory where its first NUL stands: one inside would cut it there. */
+static int text_whole(const uint8_t *p, uint64_t size)
+{
+    const uint8_t *nul = memchr(p, 0, (size_t)size);
+
+    return nul == NULL ? 0
+                       : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu",
+                              (unsigned long long)size, (unsigned long long)(nul - p));
+}
+
+static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *item, int depth)
+{
+    struct heap_ref at = heap_ref_get(item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0));
+    struct prog base = {.extent = 1};
+    bool ours = false;
+    const drep_type *bt = NULL;
+    const uint8_t *p = NULL;
+    int err = 0;
+
+    if (at.count == 0)
+        return 0;
+    if (depth > FMT_SEQ_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
+    if (leaf->kind == DREP_KIND_SEQUENCE) {
+        bt = drep_type_member(leaf, 0);
+        if ((err = heap_prog(leaf, c->sizes, c->layout, &base, &ours)) != 0)
+            return err;
+    }
+    err = heap_at(c->heap, c->heap_size, at, (uint64_t)base.extent, &p);
+    if (err == 0)
+        err = contents_add(c, at.offset, at.count * (uint64_t)base.extent);
+    if (err == 0 && bt == NULL)
+        err = text_whole(p, at.count);
+    if (err == 0 && bt != NULL && bt->variable)
+        err = contents_of(c, &base, p, (int64_t)at.count, depth + 1);
+    if (ours)
+        prog_release(&base);
+    return err;
+}
+
+static int contents_of(struct contents *c, const struct prog *stored, const uint8_t *elems,
+                       int64_t n, int depth)
+{
+    int64_t left = n * stored->items;
+    drep_cursor cur;
+    drep_run run;
+    int err = cursor_init(&cur, stored, 0);
+
+    while (err == 0 && left > 0) {
+        drep_cursor_next(&cur, left, &run);
+        for (int64_t i = 0; has_heap(run.type) && err == 0 && i < run.count; i++) {
+            if (depth == 1)
+                c->element = n - (left - i + stored->items - 1) / stored->items;
+            err = content_of(c, run.type, elems + run.offset + i * run.stride, depth);
+        }
+        left -= run.count;
+    }
+    return err;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    uint64_t x = ((const struct heap_ref *)a)->offset, y = ((const struct heap_ref *)b)->offset;
+
+    return (x > y) - (x < y);
+}
+
+int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const struct prog *stored,
+               const uint8_t *elems, int64_t n, const uint8_t *heap, size_t heap_size)
+{
+    /* What names a content takes 16 bytes itself, among the elements or in the heap. */
+    struct contents c = {.sizes = sizes,
+                         .layout = layout,
+                         .heap = heap,
+                         .heap_size = heap_size,
+                         .max = ((size_t)(n * stored->extent) + heap_size) / 16};
+    int err = contents_of(&c, stored, elems, n, 1);
+
+    if (err != 0 && n > 1)
+        err = fail_in(err, "element %lld", (long long)c.element);
+    if (err == 0 && c.disorder) {
+        qsort(c.at, c.n, sizeof *c.at, by_offset);
+        for (size_t i = 1; err == 0 && i < c.n; i++)
+            if (c.at[i].offset < c.at[i - 1].offset + c.at[i - 1].count)
+                err = fail(DREP_ERR_FORMAT,
+                           "variable-length contents overlap at byte %llu of their heap",
+                           (unsigned long long)c.at[i].offset);
+    }
+    mem_free(c.at);
+    return err;
+}

@@ -1,0 +1,43 @@
+/* heap.h - contents of variable length: the heap behind stored elements.
+ *
+ * A text or sequence is stored as a reference of 16 bytes, {u64 count, u64 offset}, to a heap that
+ * follows the elements of its chunk or value.  Elements of sequences may hold references in turn.
+ * Nothing here converts: heaps are checked, weighed and moved as bytes. */
+#ifndef CONV_HEAP_H
+#define CONV_HEAP_H
+
+#include "txn/store.h"
+#include "type/type.h"
+
+/* A reference to a content. */
+struct heap_ref {
+    uint64_t count, offset; /* elements of the sequence or bytes of the text */
+};
+struct heap_ref heap_ref_get(const uint8_t *p);
+void heap_ref_put(uint8_t *p, uint64_t count, uint64_t offset);
+
+/* Gives the content's count * size bytes.  DREP_ERR_FORMAT: it leaves the heap. */
+int heap_at(const uint8_t *heap, size_t heap_size, struct heap_ref ref, uint64_t size,
+            const uint8_t **p);
+/* Appends a content; `base` bytes of the heap stand elsewhere.  p NULL: zeros. */
+int heap_add(struct buf *heap, uint64_t base, const void *p, uint64_t size, uint64_t *offset);
+
+/* How the elements of a sequence lie in the heap: as the record of a dataset's type says, or packed
+ * by the sizes of a self-described value.  *ours: the caller releases the prog. */
+int heap_prog(const drep_type *leaf, const struct type_sizes *sizes, enum prog_layout layout,
+              struct prog *out, bool *ours);
+
+/* Holds the references of n stored elements against their heap: all contents lie inside and none
+ * overlap (so that a hostile file cannot name one content many times), and no text holds a NUL (a
+ * C string would end there).  Messages number the elements from 0.  sizes: of a self-described
+ * value; NULL: of a dataset. */
+int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const struct prog *stored,
+               const uint8_t *elems, int64_t n, const uint8_t *heap, size_t heap_size);
+/* Bytes of heap that n stored elements refer to, without what these contents refer to in turn. */
+uint64_t heap_weight(const struct prog *stored, const uint8_t *elems, int64_t step, int64_t n);
+/* Copies the contents of n stored elements to the end of another heap and makes the elements refer
+ * to the copies. */
+int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_t *heap,
+              size_t heap_size, struct buf *heap_out);
+
+#endif

@@ -1,0 +1,162 @@
+/* memory.c - elements from memory to memory, with copies of what they point to. */
+#include "conv/memory.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+void transfer_opts(struct rep_opts *opts, drep_report *report, const drep_xfer *xfer)
+{
+    int range = xfer == NULL ? DREP_RANGE_DEFAULT : xfer->range;
+
+    opts->range = range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : range;
+    opts->value_range = range == DREP_RANGE_DEFAULT ? DREP_RANGE_STRICT : range;
+    *report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
+    if (xfer != NULL && xfer->report != NULL)
+        opts->report = report;
+}
+
+int sequence_count(const drep_type *from, int64_t count, const drep_type *to, int64_t *n)
+{
+    int64_t items;
+
+    if (__builtin_mul_overflow(count, from->items, &items) || to->items == 0 ||
+        items % to->items != 0)
+        return fail(DREP_ERR_COUNT, "a sequence of %lld elements does not fill its target",
+                    (long long)count);
+    *n = items / to->items;
+    return 0;
+}
+
+int sequence_alloc(const drep_type *base, int64_t n, void **data)
+{
+    int64_t lb = drep_type_true_lb(base), bytes;
+
+    if (lb < 0 || lb + drep_type_true_extent(base) > base->prog.extent)
+        return fail(DREP_ERR_TYPE, "the elements of a sequence reach beyond their extent");
+    if (__builtin_mul_overflow(n, base->prog.extent, &bytes))
+        return fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
+    *data = mem_zalloc(1, (uint64_t)bytes);
+    return *data != NULL ? 0 : fail(DREP_ERR_NOMEM, "out of memory");
+}
+
+int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
+{
+    char *a = NULL, *b = NULL;
+    int err;
+
+    drep_type_print(src_leaf, &a);
+    drep_type_print(dst_leaf, &b);
+    err = fail(DREP_ERR_TYPE, "no conversion from %s to %s", a == NULL ? "?" : a,
+               b == NULL ? "?" : b);
+    mem_free(a);
+    mem_free(b);
+    return err;
+}
+
+static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_vlen *dst,
+                         const drep_type *sb, const drep_vlen *src)
+{
+    struct rep_opts o = *opts;
+    drep_vlen to = {0, NULL};
+    int64_t items = 0; /* what memory holds */
+    int err = src->count > 0 ? type_elements(sb, src->count, &items) : 0;
+
+    if (err != 0)
+        return err;
+    o.report = NULL;
+    if (items > 0) {
+        if ((err = sequence_count(sb, src->count, db, &to.count)) != 0)
+            return err;
+        if ((err = sequence_alloc(db, to.count, &to.data)) != 0)
+            return err;
+        err = rep_convert(to.data, &(struct rep_side){&db->prog, rep_native(), 0}, src->data,
+                          &(struct rep_side){&sb->prog, rep_native(), 0}, items, &o, NULL);
+        if (err != 0) {
+            drep_vlen_free(db, to.count, to.data);
+            mem_free(to.data);
+            return err;
+        }
+    }
+    *dst = to;
+    return 0;
+}
+
+int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
+                const void *src)
+{
+    drep_ref ref;
+    drep_vlen v, to;
+    char *s;
+    int err;
+
+    if (dst_leaf->kind != src_leaf->kind)
+        return no_conversion(dst_leaf, src_leaf);
+    switch (src_leaf->kind) {
+    case DREP_KIND_VSTRING:
+        memcpy(&s, src, sizeof s);
+        if (s != NULL && (s = mem_strdup(s)) == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        memcpy(dst, &s, sizeof s);
+        return 0;
+    case DREP_KIND_REFERENCE:
+        memcpy(&ref, src, sizeof ref);
+        if (ref.region != NULL && drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
+            (ref.region = mem_strdup(ref.region)) == NULL)
+            return fail(DREP_ERR_NOMEM, "out of memory");
+        memcpy(dst, &ref, sizeof ref);
+        return 0;
+    default:
+        break;
+    }
+    memcpy(&v, src, sizeof v);
+    err = copy_sequence(ctx, drep_type_member(dst_leaf, 0), &to, drep_type_member(src_leaf, 0), &v);
+    if (err == 0)
+        memcpy(dst, &to, sizeof to);
+    return err;
+}
+
+void memory_clear(const drep_type *type, int64_t count, void *buf)
+{
+    int64_t left = count * type->items;
+    drep_cursor cursor;
+    drep_run run;
+
+    if (!type->variable || cursor_init(&cursor, &type->prog, 0) != 0)
+        return;
+    for (; left > 0 && cursor_next(&cursor, left, &run); left -= run.count)
+        for (int64_t i = 0; run.type->variable && i < run.count; i++)
+            memset((char *)buf + run.offset + i * run.stride, 0, (size_t)run.type->prog.extent);
+}
+
+int drep_convert(const drep_type *to, void *dst, const drep_type *from, const void *src,
+                 int64_t count, const drep_xfer *xfer)
+{
+    struct rep_opts opts = {0};
+    struct rep_var move = {move_memory, &opts};
+    drep_report report;
+    int64_t items = 0, same = 0;
+    int err;
+
+    if (to == NULL || from == NULL || (count > 0 && (dst == NULL || src == NULL)))
+        return fail(DREP_ERR_ARG, "drep_convert: null argument");
+    if ((err = type_elements(from, count, &items)) != 0)
+        return fail_in(err, "drep_convert");
+    if (items > 0 && (to->items == 0 || items % to->items != 0))
+        return fail(DREP_ERR_COUNT, "drep_convert: %lld elements do not fill whole targets",
+                    (long long)count);
+    if (items > 0 && (err = type_elements(to, items / to->items, &same)) != 0)
+        return fail_in(err, "drep_convert");
+    transfer_opts(&opts, &report, xfer);
+    opts.var = &move;
+    if (items > 0)
+        memory_clear(to, items / to->items, dst);
+    err = rep_convert(dst, &(struct rep_side){&to->prog, rep_native(), 0}, src,
+                      &(struct rep_side){&from->prog, rep_native(), 0}, items, &opts, NULL);
+    if (err != 0 && items > 0)
+        drep_vlen_free(to, items / to->items, dst);
+    if (xfer != NULL && xfer->report != NULL)
+        *xfer->report = report;
+    return err;
+}

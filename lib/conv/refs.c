@@ -1,0 +1,73 @@
+/* refs.c - references to other objects inside stored elements. */
+#include "conv/refs.h"
+
+#include "base/error.h"
+#include "conv/heap.h"
+#include "format/block.h"
+#include "format/numbers.h"
+#include "format/out.h"
+
+bool type_refers(const drep_type *type)
+{
+    if (type->kind == DREP_KIND_REFERENCE)
+        return true;
+    for (int64_t i = 0; i < drep_type_members(type); i++)
+        if (type_refers(drep_type_member(type, i)))
+            return true;
+    return false;
+}
+
+static int map_elements(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n,
+                        int depth);
+
+static int map_content(const struct refs *r, const drep_type *leaf, const uint8_t *item, int depth)
+{
+    struct heap_ref ref = heap_ref_get(item);
+    struct prog base = {.extent = 0};
+    const uint8_t *p;
+    bool ours;
+    int err;
+
+    if (ref.count == 0 || !type_refers(leaf))
+        return 0;
+    if (depth >= FMT_SEQ_DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
+    if ((err = heap_prog(leaf, r->sizes, PROG_PACKED, &base, &ours)) != 0)
+        return err;
+    err = heap_at(r->heap, r->heap_size, ref, (uint64_t)base.extent, &p);
+    if (err == 0)
+        err = map_elements(r, &base, r->heap + ref.offset, (int64_t)ref.count, depth + 1);
+    if (ours)
+        prog_release(&base);
+    return err;
+}
+
+static int map_elements(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n,
+                        int depth)
+{
+    int64_t left = n * stored->items;
+    drep_cursor cursor;
+    drep_run run;
+    int err = cursor_init(&cursor, stored, 0);
+
+    while (err == 0 && left > 0) {
+        drep_cursor_next(&cursor, left, &run);
+        left -= run.count;
+        for (int64_t i = 0; err == 0 && i < run.count; i++) {
+            uint8_t *item = elems + run.offset + i * run.stride;
+
+            if (run.type->kind == DREP_KIND_REFERENCE)
+                store_u64(item, r->map(r->ctx, key_u64(item)));
+            else if (run.type->kind == DREP_KIND_SEQUENCE)
+                err = map_content(r, run.type, item, depth);
+            else
+                break;
+        }
+    }
+    return err;
+}
+
+int refs_map(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n)
+{
+    return map_elements(r, stored, elems, n, 0);
+}

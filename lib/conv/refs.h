@@ -1,0 +1,23 @@
+/* refs.h - references to other objects inside stored elements.
+ *
+ * A reference is the number of an object.  When objects are copied their numbers change, and every
+ * reference in attributes, fill values and elements changes with them. */
+#ifndef CONV_REFS_H
+#define CONV_REFS_H
+
+#include "type/type.h"
+
+struct refs {
+    uint8_t *heap; /* behind the elements */
+    size_t heap_size;
+    const struct type_sizes *sizes; /* of a self-described value; NULL: of a dataset */
+    uint64_t (*map)(void *ctx, uint64_t id);
+    void *ctx;
+};
+
+/* Does an element of this type hold references? */
+bool type_refers(const drep_type *type);
+/* Replaces each reference in n stored elements and their contents by what map() makes of it. */
+int refs_map(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n);
+
+#endif

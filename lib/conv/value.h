@@ -1,0 +1,43 @@
+/* value.h - self-described values: attributes and fill values (SPEC.md, 5.5).
+ *
+ * They are not in the file's representation: each carries the format and size of the predefined
+ * types in it, all big-endian and packed, so that a reader that knows nothing of the representation
+ * can show them. */
+#ifndef CONV_VALUE_H
+#define CONV_VALUE_H
+
+#include "conv/file_rep.h"
+#include "conv/ftype.h"
+#include "txn/store.h"
+
+/* How values of predefined types are converted: made once a file, by whoever needs one first. */
+struct value_plan;
+struct value_cache {
+    const struct file_rep *rep;
+    _Atomic(struct value_plan *) plan[DREP_CODE_MAX + 1]; /* of each predefined type */
+};
+void value_cache_release(struct value_cache *cache);
+
+/* Encodes `count` elements of type at buf: rows, items, heap. */
+int value_encode(struct value_cache *cache, const drep_type *type, int64_t count, const void *buf,
+                 struct buf *out);
+/* Does it hold `count` elements of this type?  Asked before memory is made for them. */
+int value_check(const struct span *value, const drep_type *type, int64_t count);
+/* The inverse of value_encode(), as elements of `want` with as many items in all. */
+int value_decode(struct value_cache *cache, const struct span *value, const drep_type *type,
+                 int64_t count, const drep_type *want, void *buf);
+
+/* Converts the one element of a value to the form in which the file stores it; `out` is all zeros
+ * before.  For files with a table and types of fixed length. */
+int value_stored(const struct file_rep *rep, const struct span *value, const struct ftype *ft,
+                 uint8_t *out);
+/* Changes a fill value to what storing it in the file makes of it, so that elements which were
+ * never written are what they would be if they had been.  In files of functions, and for types of
+ * variable length, it stays as it is. */
+int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, const struct ftype *ft,
+                 int range, drep_report *report);
+/* Replaces each reference in a value by what map() makes of it. */
+int value_refs(struct buf *value, const drep_type *type, int64_t count,
+               uint64_t (*map)(void *ctx, uint64_t id), void *ctx);
+
+#endif
