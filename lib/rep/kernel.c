@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "format/numbers.h"
-#include "rep/number.h"
+#include "kern/number.h"
 #include "rep/tables.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef REP_REP_H
 #define REP_REP_H
 
-#include "rep/kern.h"
+#include "kern/kern.h"
 #include "type/type.h"
 #include <datarep.h>
 #include <pthread.h>
@@ -87,54 +87,12 @@ int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
                 const struct rep_side *src_side, int64_t items, const struct rep_opts *opts,
                 int64_t *done);
 
-/* A kernel converts rows of items (kern.h).  The sides do not overlap, except that in
- * place (dst == src, equal distances) is allowed when sizes are equal.  Gives 0, or which
- * item STRICT refused, counted from 1 through the rows: the items before it have been
- * written, and nothing behind them. */
-struct kernel;
-typedef int64_t kernel_run_fn(const struct kernel *k, const struct rows *r);
-struct kernel {
-    kernel_run_fn *run;
-    drep_encoding dst, src;
-    const drep_scalar *dst_custom, *src_custom;
-    int range;
-    drep_report *report;
-    bool lossless;    /* no value can be refused or reported */
-    struct plan plan; /* how (kern.h) */
-};
-int64_t kernel_rows(const struct kernel *k, const struct rows *r);
-/* One row, numbered from `base` on. */
-static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_stride,
-                                 const void *src, int64_t src_stride, int64_t n, int64_t base)
-{
-    return kernel_rows(k, &(struct rows){.dst = dst,
-                                         .src = src,
-                                         .dst_step = dst_stride,
-                                         .src_step = src_stride,
-                                         .per = n,
-                                         .rows = 1,
-                                         .base = base,
-                                         .step = 1});
-}
-/* If all it does is to move bytes: units of an item, each of `unit` bytes that are those
- * from byte `from` of the source's unit on, reordered by `map`. */
-struct bytes {
-    int unit, units, from, from_unit;
-    uint8_t map[16];
-};
-bool kernel_bytes(const struct kernel *k, struct bytes *out);
 /* DREP_ERR_TYPE if no conversion exists between the two.  same_type: both sides are
  * the same predefined type (representation conversion), which allows what no value
  * conversion does (BYTES, CHAR). */
 int kernel_pick(struct kernel *k, const struct rep_table *dst_table, const drep_type *dst_leaf,
                 const struct rep_table *src_table, const drep_type *src_leaf,
                 const struct rep_opts *opts);
-/* Sample values of a real format, in the order of witnesses: 0, 1, -2.5, the largest finite
- * number, a quiet NaN.  Writes `size` bytes, little-endian.  DREP_ERR_TYPE if the format is no
- * number or does not fit. */
-enum rep_sample { REP_ZERO, REP_ONE, REP_MINUS, REP_LARGEST, REP_NAN };
-int rep_sample(int format, int size, enum rep_sample which, uint8_t *out);
-
 /* ---- the dispatcher: function forms, over packed items ---- */
 
 /* Moves `items` data items between userbuf, from `position` on, and the packed bytes

@@ -1,9 +1,8 @@
-/* number.c - scalars of any description to numbers and back.
+/* side.c - scalars of any description to numbers and back.
  *
  * The general form of number.h: descriptions are looked at while running.  It is the
  * reference of the fast forms, and does what they leave. */
-#include "rep/number.h"
-#include "rep/rep.h"
+#include "kern/number.h"
 
 #include "base/error.h"
 

@@ -1,9 +1,9 @@
-/* kern_piece.c - small elements whose conversion only moves bytes.
+/* piece.c - small elements whose conversion only moves bytes.
  *
  * Fields that are neighbours on both sides travel together, in pieces of the sizes that
  * a vector register is loaded and stored with.  A piece touches its own bytes and no
  * others: what lies between fields belongs to somebody else. */
-#include "rep/kern.h"
+#include "kern/kern.h"
 
 #include <string.h>
 

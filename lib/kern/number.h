@@ -5,14 +5,14 @@
  * even, whatever the two formats are.  Everything is integer arithmetic on bytes:
  * no floating-point unit, its modes or its long double has a say.
  *
- * Scalars come as little-endian bytes (kern_move.c puts them so).  The functions
- * are inlined where a format is known at compile time: number.c makes the general
- * ones, kern_soft.c the fast ones. */
-#ifndef REP_NUMBER_H
-#define REP_NUMBER_H
+ * Scalars come as little-endian bytes (move.c puts them so).  The functions
+ * are inlined where a format is known at compile time: side.c makes the general
+ * ones, pass_soft.c the fast ones. */
+#ifndef KERN_NUMBER_H
+#define KERN_NUMBER_H
 
 #include "format/byteorder.h"
-#include "rep/kern.h"
+#include "kern/kern.h"
 #include "scalar/scalar.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
-/* kern_int.c - passes over integers: resizing, bounds, truth; and EBCDIC.
+/* pass_int.c - passes over integers: resizing, bounds, truth; and EBCDIC.
  *
  * Each loop is written once, over sizes and signs that its callers give as constants. */
-#include "rep/number.h"
-#include "rep/rep.h"
+#include "kern/number.h"
 
 INLINE uint64_t extend(uint64_t v, int size)
 {

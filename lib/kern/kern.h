@@ -5,8 +5,8 @@
  * make little-endian), one to three passes, store (put in order, scatter).  A pass
  * knows two kinds of scalar and nothing of strides or byte order, so that a few dozen
  * of them, each compiled for several instruction sets, serve every pair of encodings. */
-#ifndef REP_KERN_H
-#define REP_KERN_H
+#ifndef KERN_KERN_H
+#define KERN_KERN_H
 
 #include "base/isa.h"
 #include "scalar/scalar.h"
@@ -18,7 +18,7 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Float hardware that rounds, and treats NaNs, as number.c does. */
+/* Float hardware that rounds, and treats NaNs, as side.c does. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define KERN_FLOAT 1
 #endif
@@ -39,6 +39,12 @@ struct side {
     const struct real *format;
     struct real real; /* if not named */
 };
+
+/* Sample values of a real format, in the order of witnesses: 0, 1, -2.5, the largest finite
+ * number, a quiet NaN.  Writes `size` bytes, little-endian.  DREP_ERR_TYPE if the format is no
+ * number or does not fit. */
+enum rep_sample { REP_ZERO, REP_ONE, REP_MINUS, REP_LARGEST, REP_NAN };
+int rep_sample(int format, int size, enum rep_sample which, uint8_t *out);
 
 /* --------------------------------------------------------------- moves */
 
@@ -157,6 +163,42 @@ struct plan {
     double below, above; /* reals to integers: the first that are beyond */
     struct side dst, src;
 };
+
+/* A kernel converts rows of items.  The sides do not overlap, except that in
+ * place (dst == src, equal distances) is allowed when sizes are equal.  Gives 0, or which
+ * item STRICT refused, counted from 1 through the rows: the items before it have been
+ * written, and nothing behind them. */
+typedef int64_t kernel_run_fn(const struct kernel *k, const struct rows *r);
+struct kernel {
+    kernel_run_fn *run;
+    drep_encoding dst, src;
+    const drep_scalar *dst_custom, *src_custom;
+    int range;
+    drep_report *report;
+    bool lossless;    /* no value can be refused or reported */
+    struct plan plan; /* how  */
+};
+int64_t kernel_rows(const struct kernel *k, const struct rows *r);
+/* One row, numbered from `base` on. */
+static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_stride,
+                                 const void *src, int64_t src_stride, int64_t n, int64_t base)
+{
+    return kernel_rows(k, &(struct rows){.dst = dst,
+                                         .src = src,
+                                         .dst_step = dst_stride,
+                                         .src_step = src_stride,
+                                         .per = n,
+                                         .rows = 1,
+                                         .base = base,
+                                         .step = 1});
+}
+/* If all it does is to move bytes: units of an item, each of `unit` bytes that are those
+ * from byte `from` of the source's unit on, reordered by `map`. */
+struct bytes {
+    int unit, units, from, from_unit;
+    uint8_t map[16];
+};
+bool kernel_bytes(const struct kernel *k, struct bytes *out);
 
 /* The sorts of scalar that have passes of their own. */
 enum sort { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, OTHER };

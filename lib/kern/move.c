@@ -1,8 +1,8 @@
-/* kern_move.c - kernels that only put bytes in another order.
+/* move.c - kernels that only put bytes in another order.
  *
  * Where units divide 16 bytes, any order (and any zeroed padding) is one byte shuffle
  * of a vector; elsewhere loads, byte swaps and stores of one unit at a time. */
-#include "rep/kern.h"
+#include "kern/kern.h"
 
 #include <string.h>
 

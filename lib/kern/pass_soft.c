@@ -1,7 +1,6 @@
-/* kern_soft.c - passes by number.h: between any two scalars, and fast ones between the
+/* pass_soft.c - passes by number.h: between any two scalars, and fast ones between the
  * pairs of formats that files are full of. */
-#include "rep/number.h"
-#include "rep/rep.h"
+#include "kern/number.h"
 
 INLINE void tally_add(struct tally *t, int lost)
 {

@@ -1,10 +1,9 @@
-/* kern_float.c - passes over the reals that machines compute with.
+/* pass_float.c - passes over the reals that machines compute with.
  *
  * The 16-bit formats are bit arithmetic.  Between binary32, binary64 and integers the
- * processor's float unit works, only where it gives the same bits as number.c, NaNs
+ * processor's float unit works, only where it gives the same bits as side.c, NaNs
  * included; it must be in its default state, which kernel.c asks before each run. */
-#include "rep/number.h"
-#include "rep/rep.h"
+#include "kern/number.h"
 
 #ifdef ISA_X86
 #include <immintrin.h>
