@@ -374,7 +374,7 @@ def refused(tmp):
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", "2.62"),
             ("{'descr': '<f8', 'fortran_order': False}", "missing"),
             ("{'descr': '<f8', 'fortran_order': 1, 'shape': ()}", "True or False"),
-            ("{'descr': '<f3', 'fortran_order': False, 'shape': ()}", "not known"),
+            ("{'descr': '<f3', 'fortran_order': False, 'shape': ()}", "unknown dtype"),
             ("{'descr': 'f8', 'fortran_order': False, 'shape': ()}", "order of bytes"),
             ("{'descr': [], 'fortran_order': False, 'shape': ()}", "without fields"),
             ("{'descr': " + "[('a', " * 40 + "'<i4'" + ")]" * 40 +

@@ -109,7 +109,7 @@ def shapes(tmp):
         want = [columns[1][j][k] for k in (0, 2) for j in range(3)]
         check(read(back) == struct.pack(">6i", *want), "a slice by columns")
     status, _, err = run("import", "--shape=5", *options, source, drep)
-    check(status == 1 and "76 bytes behind the last element" in err, "%d %s", status, err)
+    check(status == 1 and "76 bytes after the last element" in err, "%d %s", status, err)
     for shape, pattern in (("25", "there are 24"), ("2,x", "--shape is lengths"), ("*,*", "--shape is lengths"),
                            ("3,", "--shape is lengths"), ("-1", "--shape is lengths"),
                            ("99999999999,99999999999", "elements of 4 bytes were asked for")):
@@ -319,7 +319,7 @@ def broken_records(tmp):
     check(status == 4 and "whole number" in err, "%d %s", status, err)
     write(f, b"neither here nor there")
     status, _, err = run(*options, "--records=fortran", f, drep)
-    check(status == 4 and "no Fortran records" in err, "%d %s", status, err)
+    check(status == 4 and "not Fortran records" in err, "%d %s", status, err)
     for more, pattern in ((("--order=F",), "the other way round"), (("--offset=4",), "in their order"),
                           (("--records=5-big",), "--records is")):
         status, _, err = run(*options, "--records=4-little", *more, f, drep)
