@@ -306,7 +306,7 @@ def wrong(tmp):
         ("a\n1\n", ("--type=struct{b: INT}",), "there is no column \"b\""),
         ("a\nyes\n", ("--type=struct{a: C_BOOL}",), "line 2, column 1: expected true or false"),
         ("a\nabc\n", ("--type=struct{a: string(2)}",), "line 2, column 1: a text of 3 bytes"),
-        ("a\nRED\n", ("--type=struct{a: enum(INT){BLUE=1}}",), "line 2, column 1: \"RED\" is no name"),
+        ("a\nRED\n", ("--type=struct{a: enum(INT){BLUE=1}}",), "line 2, column 1: \"RED\" is not a name"),
         (b"a\n\xff\n", (), "line 2, column 1: this text is not UTF-8"),
         (b"\xe9\n1\n", (), "line 1, column 1: the name of a column is not UTF-8"),
         (b"a\nx\0y\n", (), "line 2, column 1: a variable-length string has no NUL"),
