@@ -11,6 +11,11 @@
 #define TARGET_AVX512 __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl")))
 #endif
 
+/* For loops whose constants must be folded, and for their rare branches. */
+#define INLINE static inline __attribute__((always_inline))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
 enum isa { ISA_PORTABLE, ISA_AVX2, ISA_AVX512, ISAS };
 
 /* The best this processor has, unless the environment's DREP_KERNEL ("portable",

@@ -2,7 +2,9 @@
  *
  * Where units divide 16 bytes, any order (and any zeroed padding) is one byte shuffle
  * of a vector; elsewhere loads, byte swaps and stores of one unit at a time. */
-#include "kern/kern.h"
+#include "kern/piece.h"
+
+#include <datarep.h>
 
 #include <string.h>
 

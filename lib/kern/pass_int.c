@@ -1,7 +1,8 @@
 /* pass_int.c - passes over integers: resizing, bounds, truth; and EBCDIC.
  *
  * Each loop is written once, over sizes and signs that its callers give as constants. */
-#include "kern/number.h"
+#include "kern/pass.h"
+#include "kern/real.h"
 
 INLINE uint64_t extend(uint64_t v, int size)
 {

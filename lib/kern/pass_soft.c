@@ -1,6 +1,8 @@
 /* pass_soft.c - passes by number.h: between any two scalars, and fast ones between the
  * pairs of formats that files are full of. */
-#include "kern/number.h"
+#include "kern/encode.h"
+#include "kern/pass.h"
+#include "kern/real.h"
 
 INLINE void tally_add(struct tally *t, int lost)
 {

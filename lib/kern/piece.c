@@ -3,7 +3,7 @@
  * Fields that are neighbours on both sides travel together, in pieces of the sizes that
  * a vector register is loaded and stored with.  A piece touches its own bytes and no
  * others: what lies between fields belongs to somebody else. */
-#include "kern/kern.h"
+#include "kern/piece.h"
 
 #include <string.h>
 

@@ -2,9 +2,11 @@
  *
  * The general form of number.h: descriptions are looked at while running.  It is the
  * reference of the fast forms, and does what they leave. */
-#include "kern/number.h"
+#include "kern/side.h"
 
 #include "base/error.h"
+#include "kern/encode.h"
+#include "kern/real.h"
 
 /* Beyond any exponent of a real format; keeps sums of exponents far from overflow. */
 #define BIAS_MAX ((int64_t)1 << 40)

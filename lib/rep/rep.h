@@ -7,7 +7,8 @@
 #ifndef REP_REP_H
 #define REP_REP_H
 
-#include "kern/kern.h"
+#include "kern/kernel.h"
+#include "kern/piece.h"
 #include "type/type.h"
 #include <datarep.h>
 #include <pthread.h>

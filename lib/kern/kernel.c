@@ -1,0 +1,334 @@
+/* kernel.c - runs kernels.
+ *
+ * Rows go through the passes a tile at a time.  What a tile lost is only counted; where the
+ * first loss stands is looked for, item by item, when somebody wants to know. */
+#include "kern/pass.h"
+
+#include <string.h>
+
+/* Small enough that the processor is still storing one tile while it loads the next:
+ * twice as much is slower, though it fits the first-level cache as well. */
+enum { TILE = 1024 };
+
+struct run {
+    const struct kernel *k;
+    int npass;
+    pass_fn *const *pass;
+    const bool *look;
+    const uint8_t *width;
+};
+
+static const uint8_t *tile_passes(const struct run *r, const uint8_t *at, uint8_t *const buffer[2],
+                                  uint8_t *last, int64_t n, struct tally *t)
+{
+    uint8_t *to;
+    int i;
+
+    for (i = 0; i < r->npass; i++) {
+        if (r->look[i]) {
+            r->pass[i](r->k, NULL, at, n, t);
+            continue;
+        }
+        to = last && i == r->npass - 1 ? last : buffer[at == buffer[0]];
+        r->pass[i](r->k, to, at, n, t);
+        at = to;
+    }
+    return at;
+}
+
+/* Items back to back at dst, from rows or to them. */
+static void gather(const struct move *m, uint8_t *dst, const struct rows *rows)
+{
+    struct rows r = *rows;
+
+    r.dst = dst;
+    r.dst_step = m->size;
+    r.dst_pace = (struct pace){r.per * m->size, NULL};
+    move_rows(m, &r);
+}
+
+static void scatter(const struct move *m, const struct rows *rows, const uint8_t *src)
+{
+    struct rows r = *rows;
+
+    r.src = src;
+    r.src_step = m->size;
+    r.src_pace = (struct pace){r.per * m->size, NULL};
+    move_rows(m, &r);
+}
+
+/* Are the items of a side one array? */
+static bool solid(const struct rows *r, int64_t step, const struct pace *pace, int size)
+{
+    return step == size && (r->rows == 1 || (!pace->list && pace->stride == r->per * size));
+}
+
+/* Takes the items of a tile to `last` or, if that is NULL, to one of the buffers; gives
+ * where they are. */
+static const uint8_t *tile_run(const struct run *r, const struct rows *tile,
+                               uint8_t *const buffer[2], uint8_t *last, struct tally *t)
+{
+    const struct plan *p = &r->k->plan;
+    const uint8_t *at = tile->src + pace_at(&tile->src_pace, 0);
+
+    if (p->loads || !solid(tile, tile->src_step, &tile->src_pace, p->load.size)) {
+        gather(&p->load, buffer[0], tile);
+        at = buffer[0];
+    }
+    return tile_passes(r, at, buffer, last, tile->per * tile->rows * p->parts, t);
+}
+
+static void first(int64_t *at, int64_t item)
+{
+    if (*at < 0 || item < *at)
+        *at = item;
+}
+
+/* Adds what a tile's items lose, one after the other, until one is refused: which, or how
+ * many they are. */
+static int64_t look_closely(const struct run *r, const struct rows *tile, struct tally *sum)
+{
+    uint8_t a[64], b[64], *const buffer[2] = {a, b};
+    drep_report *report = r->k->report;
+    int64_t i, row, item, n = tile->per * tile->rows;
+    struct rows one = {.src_step = r->k->plan.load.size, .per = 1, .rows = 1};
+    struct tally t;
+
+    for (i = 0; i < n; i++) {
+        row = i / tile->per;
+        item = tile->base + row * tile->row + i % tile->per * tile->step;
+        one.src = tile->src + pace_at(&tile->src_pace, row) + i % tile->per * tile->src_step;
+        t = (struct tally){0, 0, 0, 0};
+        tile_run(r, &one, buffer, NULL, &t);
+        sum->overflow += t.overflow;
+        sum->inexact += t.inexact;
+        sum->nan_lost += t.nan_lost;
+        if (report && t.overflow)
+            first(&report->first_overflow, item);
+        if (report && t.inexact)
+            first(&report->first_inexact, item);
+        if (report && t.nan_lost)
+            first(&report->first_nan_lost, item);
+        if (t.refused && r->k->plan.strict)
+            return i;
+    }
+    return n;
+}
+
+static bool earlier(int64_t lost, int64_t known, int64_t item)
+{
+    return lost && (known < 0 || item < known);
+}
+
+/* Puts what a tile lost into the report; gives how many of its items are allowed. */
+static int64_t account(const struct run *r, const struct rows *tile, const struct tally *t)
+{
+    drep_report *report = r->k->report;
+    struct tally sum = {0, 0, 0, 0};
+    int64_t allowed = tile->per * tile->rows;
+
+    if ((t->refused && r->k->plan.strict) ||
+        (report && (earlier(t->overflow, report->first_overflow, tile->base) ||
+                    earlier(t->inexact, report->first_inexact, tile->base) ||
+                    earlier(t->nan_lost, report->first_nan_lost, tile->base))))
+        allowed = look_closely(r, tile, &sum);
+    else
+        sum = *t;
+    if (report) {
+        report->overflow += sum.overflow;
+        report->inexact += sum.inexact;
+        report->nan_lost += sum.nan_lost;
+    }
+    return allowed;
+}
+
+/* The first `n` items of a tile, from `done` to where they belong. */
+static void tile_store(const struct move *m, const struct rows *tile, const uint8_t *done,
+                       int64_t n)
+{
+    struct rows some = *tile, rest = *tile;
+
+    some.rows = n / tile->per;
+    rest.per = n % tile->per;
+    rest.rows = 1;
+    rest.dst += pace_at(&tile->dst_pace, some.rows < tile->rows ? some.rows : 0);
+    rest.dst_pace = (struct pace){0, NULL};
+    if (some.rows)
+        scatter(m, &some, done);
+    if (rest.per)
+        scatter(m, &rest, done + some.rows * tile->per * m->size);
+}
+
+/* Whole rows where several fit a tile, else parts of one: items [at, at + n) of r. */
+static struct rows tile_at(const struct rows *r, int64_t at, int64_t per)
+{
+    struct rows tile = *r;
+    int64_t row = at / r->per, in = at % r->per;
+
+    tile.dst += in * r->dst_step + (r->dst_pace.list ? 0 : row * r->dst_pace.stride);
+    tile.src += in * r->src_step + (r->src_pace.list ? 0 : row * r->src_pace.stride);
+    if (r->dst_pace.list)
+        tile.dst_pace.list += row;
+    if (r->src_pace.list)
+        tile.src_pace.list += row;
+    tile.base += row * r->row + in * r->step;
+    if (in == 0 && per >= r->per) {
+        tile.rows = per / r->per < r->rows - row ? per / r->per : r->rows - row;
+        return tile;
+    }
+    tile.per = per < r->per - in ? per : r->per - in;
+    tile.rows = 1;
+    return tile;
+}
+
+static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
+{
+    static pass_fn *const general[1] = {pass_general};
+    static const bool general_look[1] = {false};
+    _Alignas(64) uint8_t a[TILE], b[TILE];
+    uint8_t *const buffer[2] = {a, b};
+    const struct plan *p = &k->plan;
+    const uint8_t general_width[2] = {p->src.size, p->dst.size};
+    struct run r = {k, p->npass, p->pass, p->look, p->width};
+    int64_t n = rows->per * rows->rows, per, i, m, allowed;
+    int widest = 0, w;
+
+    if (p->fpu && !kern_float_default()) {
+        r.npass = 1;
+        r.pass = general;
+        r.look = general_look;
+        r.width = general_width;
+    }
+    for (w = 0; w <= r.npass; w++)
+        widest = r.width[w] > widest ? r.width[w] : widest;
+    per = TILE / (widest * p->parts);
+    for (i = 0; i < n; i += m) {
+        struct rows tile = tile_at(rows, i, per);
+        const uint8_t *done;
+        struct tally t = {0, 0, 0, 0};
+        /* May the last pass write to the target itself? */
+        bool direct = !p->stores && !p->strict && !r.look[r.npass - 1] && rows->dst != rows->src &&
+                      solid(&tile, tile.dst_step, &tile.dst_pace, p->store.size);
+
+        m = tile.per * tile.rows;
+        done =
+            tile_run(&r, &tile, buffer, direct ? tile.dst + pace_at(&tile.dst_pace, 0) : NULL, &t);
+        allowed = m;
+        if (p->counts && (t.overflow | t.inexact | t.nan_lost | t.refused))
+            allowed = account(&r, &tile, &t);
+        if (!direct)
+            tile_store(&p->store, &tile, done, allowed);
+        if (allowed < m)
+            return i + allowed + 1;
+    }
+    return 0;
+}
+
+static bool dense(const struct kernel *k, const struct rows *r)
+{
+    return r->dst_step == k->plan.store.size && r->src_step == k->plan.load.size;
+}
+
+int64_t run_passes(const struct kernel *k, const struct rows *r)
+{
+    const struct plan *p = &k->plan;
+
+    if (r->rows == 1 && p->turned && dense(k, r) && r->dst != r->src &&
+        (!p->fpu || kern_float_default())) {
+        p->pass[1](k, r->dst, r->src, r->per, NULL);
+        return 0;
+    }
+    return passes_rows(k, r);
+}
+
+/* Kernels of one resizing pass. */
+int64_t run_resize(const struct kernel *k, const struct rows *r)
+{
+    if (r->rows == 1 && !dense(k, r) &&
+        resize_strided(k, r->dst, r->dst_step, r->src, r->src_step, r->per))
+        return 0;
+    return run_passes(k, r);
+}
+
+int64_t run_move(const struct kernel *k, const struct rows *r)
+{
+    move_rows(&k->plan.load, r);
+    return 0;
+}
+
+/* Rows that follow each other as their items do are one row, and rows of one item are
+ * its items. */
+static void one_row(struct rows *r)
+{
+    if (r->rows > 1 && (r->dst_pace.list || r->src_pace.list))
+        return;
+    if (r->rows == 1) {
+        r->dst += pace_at(&r->dst_pace, 0);
+        r->src += pace_at(&r->src_pace, 0);
+        r->dst_pace.list = r->src_pace.list = NULL;
+    } else if (r->per == 1) {
+        r->dst_step = r->dst_pace.stride;
+        r->src_step = r->src_pace.stride;
+        r->step = r->row;
+    } else if (r->dst_pace.stride != r->per * r->dst_step ||
+               r->src_pace.stride != r->per * r->src_step || r->row != r->per * r->step) {
+        return;
+    }
+    r->per *= r->rows;
+    r->rows = 1;
+}
+
+/* Rows from so many items on are run one by one. */
+enum { ROW_ALONE = 128 };
+
+int64_t kernel_rows(const struct kernel *k, const struct rows *rows)
+{
+    struct rows r = *rows, one;
+    int64_t i, bad;
+
+    if (r.per * r.rows == 0)
+        return 0;
+    one_row(&r);
+    if (r.rows == 1 || r.per < ROW_ALONE || k->run == run_move)
+        return k->run(k, &r);
+    one = r;
+    one.rows = 1;
+    one.dst_pace = one.src_pace = (struct pace){0, NULL};
+    for (i = 0; i < r.rows; i++, one.base += r.row) {
+        one.dst = r.dst + pace_at(&r.dst_pace, i);
+        one.src = r.src + pace_at(&r.src_pace, i);
+        bad = k->run(k, &one);
+        if (bad)
+            return i * r.per + bad;
+    }
+    return 0;
+}
+
+bool kernel_bytes(const struct kernel *k, struct bytes *out)
+{
+    const struct move *load = &k->plan.load, *store = &k->plan.store;
+    int i;
+
+    *out = (struct bytes){.unit = load->unit, .from_unit = load->unit};
+    memcpy(out->map, load->mask, sizeof out->map);
+    if (k->run == run_move && load->op == MOVE_COPY) {
+        *out = (struct bytes){.unit = 1, .units = load->size, .from_unit = 1};
+        return true;
+    }
+    out->units = load->size / load->unit;
+    if (k->run == run_move)
+        return 16 % load->unit == 0;
+    /* An integer that only loses its upper bytes. */
+    if (k->run != run_resize || k->plan.parts != 1 || store->size > load->size)
+        return false;
+    out->unit = store->size;
+    out->from_unit = load->size;
+    out->from = load->size;
+    for (i = 0; i < store->size; i++) {
+        out->map[i] = load->mask[store->mask[i]];
+        out->from = out->map[i] < out->from ? out->map[i] : out->from;
+    }
+    for (i = 0; i < store->size; i++)
+        out->map[i] = (uint8_t)(out->map[i] - out->from);
+    return true;
+}

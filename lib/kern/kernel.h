@@ -1,0 +1,82 @@
+/* kernel.h - what a kernel is made of, and running it.
+ *
+ * A kernel that only reorders bytes is one move.  Every other one is a short list of
+ * passes over a tile of scalars that stays in the first-level cache: load (gather, and
+ * make little-endian), one to three passes, store (put in order, scatter).  A pass
+ * knows two kinds of scalar and nothing of strides or byte order, so that a few dozen
+ * of them, each compiled for several instruction sets, serve every pair of encodings. */
+#ifndef KERN_KERNEL_H
+#define KERN_KERNEL_H
+
+#include "kern/move.h"
+#include "kern/side.h"
+
+/* What was lost; refused: what DREP_RANGE_STRICT does not allow. */
+struct tally {
+    int64_t overflow, inexact, nan_lost, refused;
+};
+
+/* n scalars from src to dst, little-endian, back to back, apart. */
+struct kernel;
+typedef void pass_fn(const struct kernel *k, uint8_t *dst, const uint8_t *src, int64_t n,
+                     struct tally *t);
+#define PASS_ARGS \
+    const struct kernel *k, uint8_t *dst, const uint8_t *src, int64_t n, struct tally *t
+
+enum { PASSES_MAX = 4 };
+struct plan {
+    int npass; /* 0: one move, `load` */
+    uint8_t parts;
+    bool loads, stores;  /* load and store do more than copy */
+    bool strict, counts; /* stop at what is refused; count what is lost */
+    bool clamp;
+    bool turned; /* pass[1] does all of it where both sides are dense */
+    bool fpu;    /* needs kern_float_default(); else pass_general does it all */
+    pass_fn *pass[PASSES_MAX];
+    bool look[PASSES_MAX];         /* the pass only looks and writes nothing */
+    uint8_t width[PASSES_MAX + 1]; /* bytes of a scalar before and after each */
+    struct move load, store;
+    int64_t low, high;   /* integers: what the target can hold, in the source's type */
+    double below, above; /* reals to integers: the first that are beyond */
+    struct side dst, src;
+};
+
+/* A kernel converts rows of items.  The sides do not overlap, except that in
+ * place (dst == src, equal distances) is allowed when sizes are equal.  Gives 0, or which
+ * item STRICT refused, counted from 1 through the rows: the items before it have been
+ * written, and nothing behind them. */
+typedef int64_t kernel_run_fn(const struct kernel *k, const struct rows *r);
+struct kernel {
+    kernel_run_fn *run;
+    drep_encoding dst, src;
+    const drep_scalar *dst_custom, *src_custom;
+    int range;
+    drep_report *report;
+    bool lossless;    /* no value can be refused or reported */
+    struct plan plan; /* the passes */
+};
+/* The ways to run: one move; one resizing pass; passes over tiles. */
+kernel_run_fn run_move, run_resize, run_passes;
+int64_t kernel_rows(const struct kernel *k, const struct rows *r);
+/* One row, numbered from `base` on. */
+static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_stride,
+                                 const void *src, int64_t src_stride, int64_t n, int64_t base)
+{
+    return kernel_rows(k, &(struct rows){.dst = dst,
+                                         .src = src,
+                                         .dst_step = dst_stride,
+                                         .src_step = src_stride,
+                                         .per = n,
+                                         .rows = 1,
+                                         .base = base,
+                                         .step = 1});
+}
+/* If all it does is to move bytes: units of an item, each of `unit` bytes that are those
+ * from byte `from` of the source's unit on, reordered by `map`. */
+struct bytes {
+    int unit, units, from, from_unit;
+    uint8_t map[16];
+};
+bool kernel_bytes(const struct kernel *k, struct bytes *out);
+
+#endif

@@ -1,0 +1,64 @@
+/* pass.h - the passes that kernels are made of.
+ *
+ * Each is a loop over scalars that lie back to back, little-endian, compiled once for each set of
+ * vector instructions; the functions here look one up. */
+#ifndef KERN_PASS_H
+#define KERN_PASS_H
+
+#include "kern/kernel.h"
+
+/* Float hardware that rounds, and treats NaNs, as side.c does. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define KERN_FLOAT 1
+#endif
+/* Is it in its default state: round to nearest, keep subnormals, trap nothing? */
+bool kern_float_default(void);
+
+/* The sorts of scalar that have passes of their own. */
+enum sort { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, OTHER };
+
+/* Each gives NULL where there is no such pass here. */
+pass_fn *pass_resize(enum sort dst, enum sort src, enum isa isa); /* integers, wrapping */
+/* The one pass that structs are full of, without a tile, where one side's order is turned
+ * and items lie apart.  false: not this one. */
+bool resize_strided(const struct kernel *k, uint8_t *dst, int64_t dst_stride, const uint8_t *src,
+                    int64_t src_stride, int64_t n);
+pass_fn *pass_bounds(enum sort src, bool clamp, enum isa isa); /* low..high; else a look */
+pass_fn *pass_truth(int size, enum isa isa);                   /* to U8, 0 or 1 */
+pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa);
+bool pass_float_hard(enum sort dst, enum sort src); /* does that one use the float unit? */
+/* Unchecked, big-endian on the one side or the other. */
+pass_fn *pass_turned(enum sort dst, enum sort src, bool turn_to, enum isa isa);
+pass_fn *pass_soft_turned(int dst_format, int src_format, int src_size, bool turn_to, enum isa isa);
+pass_fn *pass_pair(bool to_pair, enum isa isa);                   /* F64 and double-double */
+pass_fn *pass_soft(int dst_format, int src_format, enum isa isa); /* by number.h */
+pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;
+
+/* One pass for each instruction set, called with constants: VARIANTS(name, call) makes
+ * them, VARIANT(name, isa) chooses. */
+#ifdef ISA_X86
+#define VARIANTS(name, call)                           \
+    static void name##_portable(PASS_ARGS)             \
+    {                                                  \
+        call;                                          \
+    }                                                  \
+    TARGET_AVX2 static void name##_avx2(PASS_ARGS)     \
+    {                                                  \
+        call;                                          \
+    }                                                  \
+    TARGET_AVX512 static void name##_avx512(PASS_ARGS) \
+    {                                                  \
+        call;                                          \
+    }
+#define VARIANT(name, isa) \
+    ((isa) == ISA_AVX512 ? name##_avx512 : (isa) == ISA_AVX2 ? name##_avx2 : name##_portable)
+#else
+#define VARIANTS(name, call)               \
+    static void name##_portable(PASS_ARGS) \
+    {                                      \
+        call;                              \
+    }
+#define VARIANT(name, isa) ((void)(isa), name##_portable)
+#endif
+
+#endif
