@@ -1,6 +1,6 @@
 /* version.c - what this library is and has. */
 #include "base/isa.h"
-#include "file/data.h"
+#include "txn/store.h"
 
 #include <pthread.h>
 #include <stdio.h>

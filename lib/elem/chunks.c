@@ -2,7 +2,7 @@
  *
  * What no chunk covers is fill, so a tool that copies a sparse dataset need not read it.
  * The coordinates are collected first: the caller's function may use the file. */
-#include "file/data.h"
+#include "name/data.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* dataset.c - creating, opening, describing and resizing datasets. */
 #include "base/handle.h"
-#include "file/data.h"
+#include "name/data.h"
 
 #include <string.h>
 
@@ -64,7 +64,7 @@ static uint64_t cell_of(int64_t esize)
 /* Do all chunks fit into the cache? */
 static int fits(const drep_file *f, const struct object_rec *rec, uint64_t payload)
 {
-    uint64_t all = payload, cache = (uint64_t)f->hint_cache;
+    uint64_t all = payload, cache = (uint64_t)f->hints.cache_size;
 
     if (rec->layout != FMT_CHUNKED)
         return 0;
@@ -304,7 +304,7 @@ static int listed(int code, void *ctx)
 {
     const drep_file *f = ctx;
 
-    if (f->used[code])
+    if (f->header.used[code])
         return 0;
     return fail(DREP_ERR_FORMAT, "the header's extents do not list %s", drep_code_name(code));
 }
@@ -364,20 +364,31 @@ static void dataset_orphan(drep_dataset *ds)
     ds->file = NULL;
 }
 
-void datasets_release(drep_file *f)
+/* Open handles become shells that answer with an error; what closed ones left is freed. */
+static void datasets_release(drep_file *f)
 {
-    while (f->open != NULL) {
-        drep_dataset *ds = f->open;
+    while (f->datasets.first != NULL) {
+        drep_dataset *ds = f->datasets.first;
 
-        f->open = ds->next;
+        f->datasets.first = ds->next;
         if (ds->refs == 0)
             dataset_free(ds);
         else
             dataset_orphan(ds);
     }
-    if (f->spare != NULL)
-        dataset_free(f->spare);
+    if (f->datasets.spare != NULL)
+        dataset_free(f->datasets.spare);
 }
+
+static void datasets_adopt(drep_file *f, struct store *st)
+{
+    for (drep_dataset *ds = f->datasets.first; ds != NULL; ds = ds->next) {
+        ds->chunks.st = st;
+        ds->verified = false;
+    }
+}
+
+static const struct dataset_hooks hooks = {datasets_release, datasets_adopt};
 
 static drep_dataset *dataset_alloc(drep_dataset *ds)
 {
@@ -436,12 +447,12 @@ int dataset_alive(drep_dataset *ds)
 
     if (ds->gone)
         return fail(DREP_ERR_NOT_FOUND, "it is not in this commit");
-    if (!store_writable(f->st) || ds->removals == f->removals)
+    if (!store_writable(f->st) || ds->removals == f->op.removals)
         return 0;
     key_make(&key, ds->id, FMT_TAG_OBJECT);
     err = tree_get(f->st, &key, NULL);
-    if (err == 0 && f->writing)
-        ds->removals = f->removals;
+    if (err == 0 && f->op.writing)
+        ds->removals = f->op.removals;
     return err == DREP_ERR_NOT_FOUND ? fail(err, "it was removed") : err;
 }
 
@@ -461,7 +472,7 @@ static int filter_names(drep_dataset *ds)
     at = ds->filter_names = mem_zalloc(1, size);
     if (at == NULL)
         return fail(DREP_ERR_NOMEM, "out of memory");
-    dirs = info_str(ds->file->info, "drep_plugin_path");
+    dirs = info_str(ds->file->hints.all, "drep_plugin_path");
     for (int i = 0; i < ds->rec.nfilters; i++) {
         const struct span *name = &ds->rec.filter[i].name;
         int err;
@@ -489,7 +500,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
     ds->file = f;
     ds->id = id;
     ds->refs = 1;
-    ds->removals = f->removals;
+    ds->removals = f->op.removals;
     err = buf_set(&ds->name, path, strlen(path) + 1);
     ds->path = (const char *)ds->name.p;
     if (err == 0)
@@ -517,7 +528,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
 /* The open handle of an object, one reference more; NULL.  Under the lock. */
 static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
 {
-    drep_dataset *ds = f->open;
+    drep_dataset *ds = f->datasets.first;
 
     while (ds != NULL && (ds->id != id || ds->refs == 0))
         ds = ds->next;
@@ -528,9 +539,9 @@ static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
 
 drep_dataset *dataset_hold(drep_dataset *ds)
 {
-    pthread_mutex_lock(&ds->file->type_lock);
+    pthread_mutex_lock(&ds->file->datasets.lock);
     ds->refs++;
-    pthread_mutex_unlock(&ds->file->type_lock);
+    pthread_mutex_unlock(&ds->file->datasets.lock);
     return ds;
 }
 
@@ -540,26 +551,27 @@ static int dataset_take(drep_file *f, uint64_t id, const char *path, const struc
     drep_dataset *ds, *mine = NULL, *spare = NULL;
     int err;
 
-    pthread_mutex_lock(&f->type_lock);
+    pthread_mutex_lock(&f->datasets.lock);
     ds = dataset_opened(f, id);
     if (ds == NULL) {
-        spare = f->spare;
-        f->spare = NULL;
+        spare = f->datasets.spare;
+        f->datasets.spare = NULL;
     }
-    pthread_mutex_unlock(&f->type_lock);
+    pthread_mutex_unlock(&f->datasets.lock);
     if (ds != NULL) {
         *out = ds;
         return 0;
     }
     if ((err = dataset_new(f, id, path, made, spare, &mine)) != 0)
         return err;
-    pthread_mutex_lock(&f->type_lock);
+    pthread_mutex_lock(&f->datasets.lock);
     ds = dataset_opened(f, id);
     if (ds == NULL) {
-        mine->next = f->open;
-        f->open = mine;
+        f->datasets.hooks = &hooks;
+        mine->next = f->datasets.first;
+        f->datasets.first = mine;
     }
-    pthread_mutex_unlock(&f->type_lock);
+    pthread_mutex_unlock(&f->datasets.lock);
     if (ds != NULL)
         dataset_free(mine);
     *out = ds != NULL ? ds : mine;
@@ -579,17 +591,17 @@ static int open_ones(drep_file *f, drep_dataset ***out, size_t *n)
     size_t room = 0;
 
     *n = 0;
-    pthread_mutex_lock(&f->type_lock);
-    for (drep_dataset *ds = f->open; ds != NULL; ds = ds->next)
+    pthread_mutex_lock(&f->datasets.lock);
+    for (drep_dataset *ds = f->datasets.first; ds != NULL; ds = ds->next)
         room++;
     list = mem_array(room + 1, sizeof *list);
-    for (drep_dataset *ds = f->open; list != NULL && ds != NULL; ds = ds->next) {
+    for (drep_dataset *ds = f->datasets.first; list != NULL && ds != NULL; ds = ds->next) {
         if (ds->refs == 0)
             continue;
         ds->refs++;
         list[(*n)++] = ds;
     }
-    pthread_mutex_unlock(&f->type_lock);
+    pthread_mutex_unlock(&f->datasets.lock);
     *out = list;
     return list == NULL ? DREP_ERR_NOMEM : 0;
 }
@@ -637,10 +649,10 @@ int datasets_refresh(drep_file *f)
         list[i]->again = NULL;
     for (size_t i = 0; err == 0 && i < n; i++)
         err = dataset_again(list[i]);
-    pthread_mutex_lock(&f->type_lock);
+    pthread_mutex_lock(&f->datasets.lock);
     for (size_t i = 0; err == 0 && i < n; i++)
         dataset_exchange(list[i]);
-    pthread_mutex_unlock(&f->type_lock);
+    pthread_mutex_unlock(&f->datasets.lock);
     for (size_t i = 0; i < n; i++) {
         if (list[i]->again != NULL)
             dataset_free(list[i]->again);
@@ -655,19 +667,19 @@ int datasets_refresh(drep_file *f)
  * next dataset. */
 static drep_dataset *dataset_drop(drep_file *f, drep_dataset *ds)
 {
-    drep_dataset **p = &f->open;
+    drep_dataset **p = &f->datasets.first;
 
     while (*p != NULL && *p != ds)
         p = &(*p)->next;
     if (*p != NULL)
         *p = ds->next;
-    if (f->spare != NULL)
+    if (f->datasets.spare != NULL)
         return ds;
     dataset_empty(ds);
     maps_release(ds);
     mem_free(ds->filter_names);
     ds->filter_names = NULL;
-    f->spare = ds;
+    f->datasets.spare = ds;
     return NULL;
 }
 
@@ -679,10 +691,10 @@ static void dataset_unref(drep_file *f, drep_dataset *ds, bool busy)
 
     if (file_settle(f) != 0)
         return;
-    pthread_mutex_lock(&f->type_lock);
+    pthread_mutex_lock(&f->datasets.lock);
     if (--ds->refs == 0 && !busy)
         gone = dataset_drop(f, ds);
-    pthread_mutex_unlock(&f->type_lock);
+    pthread_mutex_unlock(&f->datasets.lock);
     if (gone != NULL)
         dataset_free(gone);
 }
@@ -702,12 +714,12 @@ static int dataset_lend(drep_file *f, drep_dataset *ds)
 {
     int err = 0;
 
-    pthread_mutex_lock(&f->type_lock);
+    pthread_mutex_lock(&f->datasets.lock);
     if (ds->opens == 0)
         err = handle_add(ds, HANDLE_DATASET);
     if (err == 0)
         ds->opens++;
-    pthread_mutex_unlock(&f->type_lock);
+    pthread_mutex_unlock(&f->datasets.lock);
     if (err != 0)
         dataset_put(ds);
     return err;
@@ -748,11 +760,11 @@ void drep_dataset_close(drep_dataset *dataset)
     if (f != NULL && file_settle(f) != 0)
         return;
     if (f != NULL)
-        pthread_mutex_lock(&f->type_lock);
+        pthread_mutex_lock(&f->datasets.lock);
     if (--dataset->opens == 0)
         handle_remove(dataset, HANDLE_DATASET);
     if (f != NULL)
-        pthread_mutex_unlock(&f->type_lock);
+        pthread_mutex_unlock(&f->datasets.lock);
     if (f != NULL && rwlock_mine(&f->lock, false))
         dataset_unref(f, dataset, true);
     else
@@ -790,10 +802,10 @@ static bool chunk_from_hints(drep_file *f, struct object_rec *rec, int64_t esize
 {
     int64_t shape[DREP_MAX_RANK], item = 0, size[DREP_MAX_RANK];
 
-    if (info_ints(f->info, "chunked", shape, DREP_MAX_RANK) != rec->rank ||
-        info_ints(f->info, "chunked_size", size, DREP_MAX_RANK) != rec->rank)
+    if (info_ints(f->hints.all, "chunked", shape, DREP_MAX_RANK) != rec->rank ||
+        info_ints(f->hints.all, "chunked_size", size, DREP_MAX_RANK) != rec->rank)
         return false;
-    if (info_ints(f->info, "chunked_item", &item, 1) == 1 && item != esize)
+    if (info_ints(f->hints.all, "chunked_item", &item, 1) == 1 && item != esize)
         return false;
     for (int d = 0; d < rec->rank; d++)
         if ((uint64_t)shape[d] != rec->len[d] || size[d] < 1 || size[d] > UINT32_MAX)
@@ -855,7 +867,7 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
                          const struct ftype *ft)
 {
     int64_t esize = ft->stored.extent, n = 1, bytes;
-    int64_t max = f->hint_chunk_max;
+    int64_t max = f->hints.chunk_max;
     bool variable = ft->type->variable;
     bool grows_first = true, fixed;
 
@@ -924,7 +936,7 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
     if (want->nparams < 0 || want->nparams > FMT_PARAMS_MAX)
         return fail(DREP_ERR_ARG, "filter \"%s\": %d parameters; at most %d are possible",
                     want->name, want->nparams, FMT_PARAMS_MAX);
-    err = filter_resolve(want->name, info_str(f->info, "drep_plugin_path"), &user);
+    err = filter_resolve(want->name, info_str(f->hints.all, "drep_plugin_path"), &user);
     if (err == 0 && user == NULL)
         err = fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" is not registered", want->name);
     rec->name = (struct span){(const uint8_t *)want->name, len};
@@ -975,7 +987,7 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
 static int choose_filters(const drep_file *f, const drep_spec *spec, struct object_rec *rec,
                           const struct ftype *ft)
 {
-    int64_t max = f->hint_chunk_max;
+    int64_t max = f->hints.chunk_max;
 
     if (spec->nfilters < 0 || spec->nfilters > DREP_MAX_FILTERS ||
         (spec->nfilters > 0 && spec->filters == NULL))
@@ -1143,7 +1155,7 @@ static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_
     if (err == 0)
         err = note_users(f, *id, &rec);
     if (err == 0)
-        path_note(f, path, *id);
+        paths_note(f, path, *id);
     buf_release(&fill);
     return err;
 }
@@ -1164,14 +1176,14 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
     if (err == 0)
         err = create(file, path, spec, &id);
     if (err == 0 && out != NULL)
-        err = dataset_take(file, id, path, &file->scratch[0], &ds);
+        err = dataset_take(file, id, path, &file->op.scratch[0], &ds);
     if (err == 0 && ds != NULL) {
         ds->trimmed = true;
         err = dataset_lend(file, ds);
     }
     if (path != NULL)
         fail_in(err, "dataset \"%s\"", path);
-    err = write_end_created(file, err);
+    err = write_finish(file, err, !write_refused(err) && err != DREP_ERR_CONVERSION);
     if (err == 0 && out != NULL)
         *out = ds;
     return err;

@@ -4,7 +4,7 @@
  * run; anything else is refused with the reason. */
 #include "base/handle.h"
 #include "base/pool.h"
-#include "file/data.h"
+#include "name/data.h"
 
 #include <string.h>
 
@@ -85,7 +85,7 @@ static int find_run(drep_dataset *ds, bool verify, uint64_t bytes, uint64_t *off
 {
     uint64_t slabs = (bytes - 1) / ds->chunks.payload + 1;
     struct verifying v = {ds, slabs};
-    int threads = (int)info_int(ds->file->info, "drep_threads");
+    int threads = (int)info_int(ds->file->hints.all, "drep_threads");
     int err = chunk_run_offset(&ds->chunks, slabs, bytes, offset);
 
     if (err == 0 && verify && !ds->verified)
@@ -127,12 +127,12 @@ static int map(drep_dataset *ds, unsigned flags, const void **data, size_t *size
     }
     *data = m->at.data;
     *size = m->at.size;
-    pthread_mutex_lock(&ds->file->type_lock);
+    pthread_mutex_lock(&ds->file->datasets.lock);
     if (!(flags & DREP_MAP_UNVERIFIED))
         ds->verified = true;
     m->next = ds->maps;
     ds->maps = m;
-    pthread_mutex_unlock(&ds->file->type_lock);
+    pthread_mutex_unlock(&ds->file->datasets.lock);
     return 0;
 }
 
@@ -166,14 +166,14 @@ int drep_dataset_unmap(drep_dataset *dataset, const void *data)
     if (f != NULL && (err = file_settle(f)) != 0)
         return err;
     if (f != NULL)
-        pthread_mutex_lock(&f->type_lock);
+        pthread_mutex_lock(&f->datasets.lock);
     for (at = &dataset->maps; *at != NULL && (*at)->at.data != data; at = &(*at)->next)
         ;
     m = *at;
     if (m != NULL)
         *at = m->next;
     if (f != NULL)
-        pthread_mutex_unlock(&f->type_lock);
+        pthread_mutex_unlock(&f->datasets.lock);
     if (m == NULL)
         return fail(DREP_ERR_ARG, "dataset \"%s\": nothing is mapped at this address",
                     dataset->path);

@@ -1,5 +1,5 @@
 /* select.c - which elements: boxes and points. */
-#include "file/data.h"
+#include "name/data.h"
 
 #include <string.h>
 

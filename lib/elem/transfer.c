@@ -123,7 +123,7 @@ static int run_layout(struct transfer *t)
 /* How many threads: the transfer's wish, the file's, as many as there are processors. */
 static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
 {
-    int threads = xfer != NULL && xfer->threads > 0 ? xfer->threads : (int)ds->file->hint_threads;
+    int threads = xfer != NULL && xfer->threads > 0 ? xfer->threads : (int)ds->file->hints.threads;
 
     if (ds->file->rep.datarep != NULL && ds->file->rep.datarep->flags & DREP_REP_SERIAL)
         return 1;
@@ -134,7 +134,7 @@ static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
 
 static int small_write(drep_dataset *ds, struct conv *c, const char *mem, int64_t n)
 {
-    struct buf *b = &ds->file->scratch[1];
+    struct buf *b = &ds->file->op.scratch[1];
     size_t size = (size_t)bytes_of(ds, n); /* compact: small */
     struct key key;
     int err = buf_reserve(b, size);

@@ -5,7 +5,7 @@
  * into a staging buffer, and hands them to the representation with a position that
  * counts up, the same user buffer and the same datatype in every call. */
 #include "base/handle.h"
-#include "file/data.h"
+#include "name/data.h"
 
 #include <stdlib.h>
 #include <string.h>

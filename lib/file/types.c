@@ -1,9 +1,12 @@
-/* types.c - the datatypes that a file's records name.
- *
- * A predefined type is named by its code; every other stands once in a TYPE entry,
- * which counts its uses and goes with the last one. */
-#include "file/data.h"
+/* types.c - the datatypes that a file's records name. */
+#include "file/types.h"
 
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "file/file.h"
+
+#include <stdatomic.h>
 #include <string.h>
 
 /* A datatype read so far.  Entries are only ever added while others may look. */
@@ -33,7 +36,7 @@ static void ftype_free(struct type_entry *t)
 /* Nobody else looks. */
 static void ftypes_drop(drep_file *f, const struct type_entry *until)
 {
-    struct type_entry *t = atomic_load(&f->types);
+    struct type_entry *t = atomic_load(&f->types.list);
 
     while (t != until) {
         struct type_entry *next = t->next;
@@ -41,19 +44,19 @@ static void ftypes_drop(drep_file *f, const struct type_entry *until)
         ftype_free(t);
         t = next;
     }
-    atomic_store(&f->types, t);
+    atomic_store(&f->types.list, t);
 }
 
 void ftypes_release(drep_file *f)
 {
     ftypes_drop(f, NULL);
-    mem_free(f->type_keys);
-    f->type_keys = NULL;
+    mem_free(f->types.keys);
+    f->types.keys = NULL;
 }
 
-void ftypes_forget(drep_file *f)
+void ftypes_take_back(drep_file *f)
 {
-    ftypes_drop(f, f->types_before);
+    ftypes_drop(f, f->types.before);
 }
 
 static int load_predefined(drep_file *f, struct type_entry *t)
@@ -102,7 +105,7 @@ static int load_record(drep_file *f, struct type_entry *t)
 
 static struct type_entry *cached(drep_file *f, uint32_t ref, bool laid_out)
 {
-    struct type_entry *t = atomic_load_explicit(&f->types, memory_order_acquire);
+    struct type_entry *t = atomic_load_explicit(&f->types.list, memory_order_acquire);
 
     while (t != NULL && (t->ref != ref || t->ft.laid_out != laid_out))
         t = t->next;
@@ -131,8 +134,8 @@ int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
         return err;
     }
     /* Another thread may have read it too; both entries stay right. */
-    t->next = atomic_load(&f->types);
-    while (!atomic_compare_exchange_weak(&f->types, &t->next, t))
+    t->next = atomic_load(&f->types.list);
+    while (!atomic_compare_exchange_weak(&f->types.list, &t->next, t))
         ;
     *out = &t->ft;
     return 0;
@@ -142,16 +145,11 @@ int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
 
 static int key_note(drep_file *f, const void *record, size_t len, uint32_t number)
 {
-    if (f->ntype_keys == f->room_type_keys) {
-        size_t room = f->room_type_keys == 0 ? 16 : 2 * f->room_type_keys;
-        struct type_key *more = mem_resize(f->type_keys, room, sizeof *more);
+    struct type_cache *c = &f->types;
 
-        if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
-        f->type_keys = more;
-        f->room_type_keys = room;
-    }
-    f->type_keys[f->ntype_keys++] = (struct type_key){sum_of(record, len), number};
+    if (VEC_ROOM(c->keys, c->nkeys, c->room, 1) != 0)
+        return fail(DREP_ERR_NOMEM, "out of memory");
+    c->keys[c->nkeys++] = (struct type_key){sum_of(record, len), number};
     return 0;
 }
 
@@ -162,9 +160,9 @@ static int keys_read(drep_file *f)
     struct key key;
     int err;
 
-    if (f->type_keys_read)
+    if (f->types.keys_read)
         return 0;
-    f->ntype_keys = 0;
+    f->types.nkeys = 0;
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
     tree_walk(&w, f->st, &key, key.len);
     while ((err = tree_next(&w, &key, &value)) == 0) {
@@ -177,7 +175,7 @@ static int keys_read(drep_file *f)
     buf_release(&value);
     if (err != DREP_ERR_NOT_FOUND)
         return err;
-    f->type_keys_read = true;
+    f->types.keys_read = true;
     return 0;
 }
 
@@ -203,21 +201,21 @@ static int find_record(drep_file *f, const struct buf *rec, struct buf *value, u
     uint64_t sum = sum_of(rec->p + 8, rec->len - 8);
     struct key key;
 
-    for (size_t i = 0; i < f->ntype_keys; i++) {
+    for (size_t i = 0; i < f->types.nkeys; i++) {
         int err;
 
-        if (f->type_keys[i].sum != sum)
+        if (f->types.keys[i].sum != sum)
             continue;
-        type_key(&key, f->type_keys[i].number);
+        type_key(&key, f->types.keys[i].number);
         err = tree_get(f->st, &key, value);
         if (err == DREP_ERR_NOT_FOUND) { /* removed since */
-            f->type_keys[i--] = f->type_keys[--f->ntype_keys];
+            f->types.keys[i--] = f->types.keys[--f->types.nkeys];
             continue;
         }
         if (err != 0)
             return err;
         if (value->len == rec->len && memcmp(value->p + 8, rec->p + 8, rec->len - 8) == 0) {
-            *number = f->type_keys[i].number;
+            *number = f->types.keys[i].number;
             return 0;
         }
     }

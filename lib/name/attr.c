@@ -1,5 +1,5 @@
 /* attr.c - attributes: small named values of any object. */
-#include "file/data.h"
+#include "name/data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static int attr_index(drep_file *f, uint64_t id, bool back, uint32_t *index)
 /* In place of one of this name, whose index it takes over and whose type stops being used. */
 static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *rec)
 {
-    struct buf *b = &f->scratch[0];
+    struct buf *b = &f->op.scratch[0];
     struct attr_rec was;
     struct peek peek;
     struct out out;
@@ -96,7 +96,7 @@ static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *re
 /* Mostly there is none of this name yet. */
 static int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec)
 {
-    struct buf *b = &f->scratch[0];
+    struct buf *b = &f->op.scratch[0];
     struct out out;
     int err = attr_index(f, id, false, &rec->index);
 
@@ -118,7 +118,7 @@ static int attr_store(drep_file *f, uint64_t id, const struct key *key, struct a
 static int attr_write(drep_file *f, const char *path, const char *name, const drep_type *type,
                       int rank, const int64_t *dims, const void *buf)
 {
-    struct buf *value = &f->scratch[1];
+    struct buf *value = &f->op.scratch[1];
     struct attr_rec rec; /* whose list of lengths is long: shape_of() sets what is in use */
     struct key key;
     int64_t count, items;

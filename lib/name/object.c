@@ -1,5 +1,8 @@
 /* object.c - objects, paths and links. */
-#include "file/data.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/rwlock.h"
+#include "name/data.h"
 
 #include <string.h>
 
@@ -119,7 +122,7 @@ int head_edited(drep_file *f, const struct head_edit *e)
 
 int object_store(drep_file *f, uint64_t id, const struct object_rec *rec)
 {
-    struct buf *b = &f->scratch[0];
+    struct buf *b = &f->op.scratch[0];
     struct key key;
     struct out out;
     int err;
@@ -181,7 +184,7 @@ static int link_find(drep_file *f, uint64_t group, const char *name, size_t len,
 
 static int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link)
 {
-    struct buf *b = &f->scratch[0];
+    struct buf *b = &f->op.scratch[0];
     size_t len = strlen(name);
     struct head_edit e;
     struct key key;
@@ -220,7 +223,7 @@ static int link_drop(drep_file *f, uint64_t group, const char *name, const struc
     struct key key;
     int err = link_key(&key, group, name, strlen(name));
 
-    path_forget(f);
+    paths_clear(f);
     if (err == 0)
         err = tree_del(f->st, &key);
     key_make(&key, group, FMT_TAG_LINK_ORDER);
@@ -363,7 +366,7 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
         } else if (link.kind == FMT_EXTERNAL) {
             err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: leads to another file, \"%.*s\"%s",
                        path, (int)link.file.len, (const char *)link.file.p,
-                       f->follow ? "" : "; the hint drep_external makes reading follow it");
+                       f->linked.follow ? "" : "; the hint drep_external makes reading follow it");
         } else if (++soft > SOFT_MAX) {
             err = fail(DREP_ERR_LIMIT, "%s: more than %d soft links", path, SOFT_MAX);
         } else {
@@ -380,81 +383,21 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
     return err;
 }
 
-/* ---- paths that were asked for ---- */
-
-static void known_set(struct known_path *known, const char *path, size_t len, uint64_t id)
-{
-    if (len >= sizeof known->path)
-        return;
-    memcpy(known->path, path, len);
-    known->path[len] = '\0';
-    known->id = id;
-}
-
-static bool known_is(const struct known_path *known, const char *path, size_t len)
-{
-    return known->id != 0 && strncmp(known->path, path, len) == 0 && known->path[len] == '\0';
-}
-
-/* Who writes is alone. */
-static bool known_take(drep_file *f)
-{
-    return f->writing || pthread_mutex_trylock(&f->path_lock) == 0;
-}
-
-static void known_give(drep_file *f)
-{
-    if (!f->writing)
-        pthread_mutex_unlock(&f->path_lock);
-}
-
-void path_note(drep_file *f, const char *path, uint64_t id)
-{
-    if (!known_take(f))
-        return;
-    known_set(&f->last_path, path, strlen(path), id);
-    known_give(f);
-}
-
-void path_forget(drep_file *f)
-{
-    f->last_path.id = f->last_group.id = 0;
-}
-
-/* The object at the path, or else the group that the first `parent` bytes lead to; 0: not
- * known. */
-static uint64_t path_recall(drep_file *f, const char *path, size_t parent, uint64_t *group)
-{
-    uint64_t id = 0;
-
-    *group = 0;
-    if (!known_take(f))
-        return 0;
-    if (known_is(&f->last_path, path, strlen(path)))
-        id = f->last_path.id;
-    else if (parent > 0 && known_is(&f->last_group, path, parent))
-        *group = f->last_group.id;
-    known_give(f);
-    return id;
-}
-
 /* The group that the first `len` bytes lead to, from now on known; false if they do not, or
  * are too many to be kept. */
 static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *group)
 {
-    struct known_path known;
+    char parent[sizeof f->paths.group.path];
     uint64_t at = FMT_OBJECT_ROOT;
 
-    if (len == 0 || len >= sizeof known.path)
+    if (len == 0 || !paths_fit(len))
         return false;
-    known_set(&known, path, len, 1);
-    if (walk_path(f, known.path, &at, NULL) != 0)
+    memcpy(parent, path, len);
+    parent[len] = '\0';
+    if (walk_path(f, parent, &at, NULL) != 0)
         return false;
     *group = at;
-    if (known_take(f)) {
-        known_set(&f->last_group, path, len, at);
-        known_give(f);
-    }
+    paths_note_group(f, path, len, at);
     return true;
 }
 
@@ -467,7 +410,7 @@ int path_id(drep_file *f, const char *path, uint64_t *id)
 
     if (path == NULL)
         return fail(DREP_ERR_ARG, "no path");
-    at = path_recall(f, path, parent, &group);
+    at = paths_find(f, path, parent, &group);
     if (at != 0) {
         *id = at;
         return 0;
@@ -482,7 +425,7 @@ int path_id(drep_file *f, const char *path, uint64_t *id)
         err = walk_path(f, path, &at, NULL);
     }
     if (err == 0) {
-        path_note(f, path, at);
+        paths_note(f, path, at);
         *id = at;
     }
     return err;
@@ -756,7 +699,7 @@ static int drop_one(drep_file *f, uint64_t id, struct todo *w)
     struct object o = {0};
     int err = object_load(f, id, &o);
 
-    f->removals++;
+    f->op.removals++;
     if (err == 0 && o.rec.kind == FMT_GROUP)
         err = drop_members(f, id, w);
     if (err == 0 && o.rec.kind == FMT_DATASET)

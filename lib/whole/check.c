@@ -3,7 +3,7 @@
  * The store walks blocks, sums and space; here every record is decoded, links and
  * uses are counted against what objects say, and, when asked for, every element is
  * read and converted.  A finding never ends the walk. */
-#include "file/data.h"
+#include "name/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -514,7 +514,7 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
     if (carry.range == DREP_RANGE_DEFAULT)
         carry.range = DREP_RANGE_STRICT;
     if (carry.threads <= 0)
-        carry.threads = (int)c->to->hint_threads;
+        carry.threads = (int)c->to->hints.threads;
     if (carry.threads <= 0)
         carry.threads = pool_cpus();
     if ((c->from->rep.datarep != NULL && c->from->rep.datarep->flags & DREP_REP_SERIAL) ||
@@ -793,7 +793,7 @@ static int copy(struct copy *c, const char *path, const char *new_path)
     if (err == 0)
         err = types_end(c);
     if (err == 0 && c->whole) /* the last step: it is not taken back */
-        err = buf_set(&c->to->unknown, c->from->unknown.p, c->from->unknown.len);
+        err = buf_set(&c->to->header.unknown, c->from->header.unknown.p, c->from->header.unknown.len);
     return err;
 }
 
@@ -828,7 +828,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path)
     err = fail_in(copy(c, path, new_path), "copying \"%s\"", path);
     if (c->from != c->to)
         err = read_end(c->from, err);
-    err = c->stopped ? write_end_stopped(c->to, err) : write_end(c->to, err);
+    err = c->stopped ? write_finish(c->to, err, true) : write_end(c->to, err);
     if (c->how->report != NULL)
         *c->how->report = c->report;
     mem_free(c->id);

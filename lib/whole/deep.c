@@ -2,7 +2,7 @@
  *
  * What is not stored is fill and cannot be wrong, so the work follows the file's size
  * and not the dataset's: a sparse dataset may have 2^62 elements. */
-#include "file/data.h"
+#include "name/data.h"
 
 #include <string.h>
 

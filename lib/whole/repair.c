@@ -4,7 +4,7 @@
  * damaged becomes fill.  If all of that can be copied as it is and the copy has no fault, that is
  * it.  Else the objects are copied one after the other from the root on, and what cannot be
  * copied is left out. */
-#include "file/data.h"
+#include "name/data.h"
 #include "space/extents.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * places that hold nothing or fill.  Shrinking leaves them so: chunks outside go, and the
  * cut-off part of a chunk that stays is overwritten.  What another writer left is cleared
  * when a handle grows the dataset for the first time. */
-#include "file/data.h"
+#include "name/data.h"
 
 #include <string.h>
 

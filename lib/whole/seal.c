@@ -1,5 +1,5 @@
 /* seal.c - checksums for what was written without them. */
-#include "file/data.h"
+#include "name/data.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* usage.c - what one object takes of the file. */
-#include "file/data.h"
+#include "name/data.h"
 
 #include <string.h>
 

@@ -15,7 +15,8 @@
 #include "model.h"
 
 #include "../unit/faultio.h"
-#include "file/data.h"
+#include "api/create.h"
+#include "name/data.h"
 
 #define COMMITS 40 /* of one piece of work */
 #define CHANGES 9  /* at most, before a commit */

@@ -1,6 +1,6 @@
 /* test_data_hostile.c - records that no writer of ours would write, behind right sums:
  * they are refused or harmless, and ask for no memory that the file does not justify. */
-#include "file/data.h"
+#include "name/data.h"
 #include "data_help.h"
 #include "tests/fault/limit.h"
 
@@ -567,11 +567,11 @@ START_TEST(test_hints_of_a_header_have_little_power)
 {
     drep_info *info;
 
-    ok(drep_info_set(f->stored, "drep_chunk_max", "1152921504606846976"));
-    ok(drep_info_set(f->stored, "drep_plugin_path", "/evil"));
-    ok(drep_info_set(f->stored, "drep_lock", "false"));
-    ok(drep_info_set(f->stored, "drep_cache_size", "1152921504606846976"));
-    ok(drep_info_set(f->stored, "nobody's", "kept"));
+    ok(drep_info_set(f->hints.stored, "drep_chunk_max", "1152921504606846976"));
+    ok(drep_info_set(f->hints.stored, "drep_plugin_path", "/evil"));
+    ok(drep_info_set(f->hints.stored, "drep_lock", "false"));
+    ok(drep_info_set(f->hints.stored, "drep_cache_size", "1152921504606846976"));
+    ok(drep_info_set(f->hints.stored, "nobody's", "kept"));
     ok(drep_attr_write_int(f, "/", "a", 1));
     reopen(DREP_RDONLY);
     ok(drep_get_info(f, &info));

@@ -4,8 +4,8 @@
  * where items lie; here they meet.  Calls that read take the file's lock shared,
  * calls that write take it alone and run inside one operation of the store, so that
  * a failing one leaves nothing behind. */
-#ifndef DATA_DATA_H
-#define DATA_DATA_H
+#ifndef NAME_DATA_H
+#define NAME_DATA_H
 
 #include "base/error.h"
 #include "base/fork.h"
@@ -21,6 +21,7 @@
 #include "conv/refs.h"
 #include "conv/transcode.h"
 #include "conv/value.h"
+#include "file/file.h"
 #include "format/record.h"
 #include "rep/rep.h"
 #include "txn/store.h"
@@ -28,91 +29,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* Where a stored datatype record may be found again by its content. */
-struct type_key {
-    uint64_t sum;
-    uint32_t number;
-};
-
-/* A text that callers may still look at. */
-struct old_text {
-    struct old_text *next;
-    char *text;
-};
-
-struct drep_file {
-    struct store *st;
-    char *path;
-    int amode;
-    drep_info *info;    /* all hints in force */
-    drep_info *stored;  /* those that stand in the header */
-    bool hints_changed; /* since the last commit */
-    struct rwlock lock;
-
-    /* Of a handle that came by fork(): inherit.c. */
-    atomic_uint forks; /* fork_count() of the process that it belongs to */
-    int lost;          /* the error of every call: this process cannot use it */
-    bool busy;         /* other threads were inside when the process was forked, */
-    bool torn;         /* or changed what a new store does not bring back */
-
-    /* The header. */
-    int form; /* enum fmt_form */
-    unsigned header_flags;
-    char *writer, *machine;
-    struct old_text *old;         /* what they were before drep_refresh() */
-    bool used[DREP_CODE_MAX + 1]; /* predefined types in use by datasets */
-    struct buf unknown;           /* header records of tags we do not know */
-    struct buf later[4];          /* what a later version put behind our DATAREP, EXTENTS,
-                                     ENCODINGS, WITNESSES */
-    struct buf witness[DREP_CODE_MAX + 1];
-    struct file_rep rep;
-    struct datarep *scoped;                /* ours, when the header's table made it */
-    drep_encoding rows[DREP_CODE_MAX + 1]; /* for drep_header_types() */
-    int nrows;
-
-    pthread_mutex_t type_lock;
-    /* Datatypes read so far: only ever added to while others may look. */
-    _Atomic(struct type_entry *) types;
-    struct type_key *type_keys; /* of all TYPE entries, once a writer needed them */
-    size_t ntype_keys, room_type_keys;
-    bool type_keys_read;
-    drep_dataset *open;  /* open datasets; guarded by type_lock */
-    drep_dataset *spare; /* one that was closed */
-
-    /* Where paths led: the last one, which is mostly asked for again, and the group that it
-     * lies in, as its neighbours do.  Who finds the lock taken does without. */
-    pthread_mutex_t path_lock;
-    struct known_path {
-        uint64_t id; /* 0: none */
-        char path[200];
-    } last_path, last_group;
-
-    /* The files behind external links (external.c). */
-    bool follow;       /* such links may be followed */
-    int dir;           /* the directory of this file, -1: none */
-    int depth;         /* links that led here */
-    char *link_name;   /* how the link names it */
-    drep_file *others; /* that links in this file led to; guarded by others_lock */
-    drep_file *next_other;
-    pthread_mutex_t others_lock;
-
-    /* As they were when the operation under way began. */
-    struct type_entry *types_before;
-    bool used_before[DREP_CODE_MAX + 1];
-
-    struct value_cache values;
-
-    /* Of the hints, what is asked for in every call. */
-    int64_t hint_threads, hint_chunk_max, hint_cache;
-    /* For who holds the lock alone. */
-    struct buf scratch[2];
-    bool writing;
-    uint64_t removals;
-
-    int write_error; /* of the first failed write since the last commit */
-    struct fail_state write_message;
-};
 
 struct drep_dataset {
     drep_file *file; /* NULL: closed, and everything of its own that the handle had */
@@ -139,116 +55,9 @@ struct drep_dataset {
     struct chunks chunks;
 };
 
-/* ---- file.c ---- */
-
-/* On bytes of any kind; io belongs to the file from here on, also when this fails. */
-int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out);
-int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out);
-/* The last commit, for reading beside a handle that writes and must not commit meanwhile. */
-int file_last_commit(drep_file *f, drep_file **out);
-/* What is left of a damaged file: see store_salvage(). */
-int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void *ctx,
-                 drep_file **out);
 /* repair.c: drep_repair() on bytes of any kind, which it owns. */
 int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,
               drep_finding_fn *fn, void *ctx, int64_t *findings);
-
-/* 0 if the handle is open; takes no lock. */
-int file_check(const drep_file *f);
-/* Around functions of the user's that run without the lock: they may do everything with the
- * file but close it.  Walks nest. */
-void walk_begin(drep_file *f);
-void walk_end(void);
-
-/* Begins and ends a call that reads or writes.  write_end(): `err` decides whether the
- * operation is kept; gives err back with the path put in front of the message.  A failure that
- * is no refusal of arguments makes drep_close() abandon, unless a commit succeeds before. */
-int read_begin(drep_file *f);
-/* The same for calls that look at what is stored: no changes wait in memory then. */
-int read_begin_stored(drep_file *f);
-int read_end(drep_file *f, int err);
-/* The same, but the message stays as it is: for callers that put more in front of it. */
-int read_done(drep_file *f, int err);
-/* Waits until nobody else uses the file, for calls that change the handle and not the file. */
-int alone_begin(drep_file *f);
-void alone_end(drep_file *f);
-int write_begin(drep_file *f);
-int write_end(drep_file *f, int err);
-/* Like write_end(), for calls that make an object: an unrepresentable value is a bad argument. */
-int write_end_created(drep_file *f, int err);
-/* Like write_end(), for an error that a user's function returned: it always counts. */
-int write_end_stopped(drep_file *f, int err);
-/* The same for calls that change the file in no single operation: commits, seals. */
-int change_begin(drep_file *f);
-int change_end(drep_file *f, int err);
-/* Frees the handle without committing. */
-void file_free(drep_file *f);
-
-/* A hint that is a size; one that is negative says nothing. */
-int64_t hint_size(const drep_info *info, const char *key);
-/* What a filtered chunk may decode to: the opener's drep_limit_chunk, or the opener's own
- * drep_chunk_max where that is more.  A file has no part in it. */
-int64_t hint_chunk_limit(const drep_info *opener);
-/* Puts that limit in force; a handle creates no chunk that it could not read. */
-int hints_settle(drep_info *all, int64_t chunk_limit);
-/* The permissions of a file that is made (hint file_perm). */
-unsigned hint_permissions(const drep_info *info);
-
-/* ---- inherit.c ---- */
-
-void file_born(drep_file *f);
-/* First in every public call: may this process use the handle?  One that reads is taken over
- * from the parent process.  DREP_ERR_FILE_IN_USE, DREP_ERR_STALE; DREP_ERR_NOMEM and the like may
- * pass. */
-int file_here_slow(drep_file *f);
-static inline int file_here(const drep_file *f)
-{
-    if (f == NULL)
-        return fail(DREP_ERR_ARG, "no file");
-    return atomic_load_explicit(&f->forks, memory_order_acquire) == fork_count() && f->lost == 0
-               ? 0
-               : file_here_slow((drep_file *)f);
-}
-/* For calls that only give something back: of a handle that nobody can use here, too, unless its
- * lists cannot be trusted. */
-int file_settle(drep_file *f);
-/* Before it is freed: is it another process's? */
-bool file_inherited(drep_file *f);
-
-/* ---- header.c ---- */
-
-int header_load(drep_file *f, const drep_info *info); /* decode and resolve; the opener's hints */
-void header_release(drep_file *f);                    /* what it made */
-/* The header of the commit that the store went to, beside f; then it takes the place of what
- * may differ, which cannot fail. */
-int header_again(drep_file *f, drep_file **out);
-void header_exchange(drep_file *f, drep_file *again);
-void header_again_free(drep_file *again);
-int header_start(drep_file *f, const char *datarep); /* of a new file */
-/* Of one that is held as another is. */
-int header_start_like(drep_file *f, const drep_file *like, const drep_info *info);
-/* Hints that describe the file rather than a handle, and stand in its header. */
-bool hint_is_stored(const char *key);
-int header_build(drep_file *f, struct buf *out, size_t *split);
-/* A dataset begins to use this type: its codes enter the table of extents. */
-int header_use(drep_file *f, const drep_type *type);
-
-/* ---- types.c ---- */
-
-/* The datatype behind a reference, cached for the life of the file. */
-int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out);
-/* Finds or stores a type and counts one more use.  laid_out: of a dataset. */
-int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref);
-/* The same for a named datatype, which keeps its typemap as it was made. */
-int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
-int ftype_unuse(drep_file *f, uint32_t ref);
-/* So many uses more. */
-int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses);
-/* Are the records of two files' types the same bytes? */
-int ftype_same(drep_file *a, uint32_t ref_a, drep_file *b, uint32_t ref_b, bool *same);
-void ftypes_release(drep_file *f);
-/* Forgets the datatypes read since f->types_before: the operation was taken back. */
-void ftypes_forget(drep_file *f);
 
 /* ---- object.c ---- */
 
@@ -273,10 +82,6 @@ int head_edited(drep_file *f, const struct head_edit *e);
 int path_id(drep_file *f, const char *path, uint64_t *id);
 /* And loads it. */
 int path_find(drep_file *f, const char *path, struct object *o);
-/* While writing: this path leads there now. */
-void path_note(drep_file *f, const char *path, uint64_t id);
-/* Links changed; nobody else may be looking. */
-void path_forget(drep_file *f);
 /* The group that is to hold the last name of path; makes groups when parents. */
 int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name);
 /* Makes an object with its first link. */
@@ -309,8 +114,6 @@ struct elsewhere {
 };
 int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to);
 int elsewhere_done(struct elsewhere *to, int err);
-int others_refresh(drep_file *f);
-void others_close(drep_file *f);
 
 /* A list of objects still to be looked at: no recursion on what a file says. */
 struct todo {
@@ -399,9 +202,6 @@ int dataset_check(const drep_dataset *ds, const char *call);
 /* One reference more to an open dataset; gives one up, also when the file is closed. */
 drep_dataset *dataset_hold(drep_dataset *ds);
 void dataset_put(drep_dataset *ds);
-/* The file is closed: open handles become shells that answer with an error; frees what closed
- * ones left. */
-void datasets_release(drep_file *f);
 /* All open datasets as they are in the commit that the store went to, or all as they were. */
 int datasets_refresh(drep_file *f);
 int64_t dataset_count(const drep_dataset *ds);

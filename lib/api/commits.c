@@ -1,0 +1,158 @@
+/* commits.c - what is in a commit and what is not: commit, close, refresh, log.
+ *
+ * A reader stays on the commit that it opened until drep_refresh(); a writer's changes count from
+ * drep_commit() on, which drep_close() calls unless a write failed. */
+#include "base/error.h"
+#include "base/handle.h"
+#include "base/rwlock.h"
+#include "name/data.h"
+
+/* ---- commit and close ---- */
+
+/* Readers need not wait for the disk. */
+static void commit_waits(void *ctx, int waits)
+{
+    drep_file *f = ctx;
+
+    if (waits)
+        rwlock_share(&f->lock);
+    else
+        rwlock_unshare(&f->lock);
+}
+
+static int commit(drep_file *f)
+{
+    struct buf header = {0};
+    size_t split = 0;
+    int err = header_build(f, &header, &split);
+
+    store_set_wait(f->st, commit_waits, f);
+    if (err == 0)
+        err = store_commit(f->st, header.p, header.len, split);
+    buf_release(&header);
+    if (err == 0) {
+        f->op.error = 0;
+        f->hints.changed = false;
+    }
+    return err;
+}
+
+int drep_commit(drep_file *file)
+{
+    int err = change_begin(file);
+
+    return err != 0 ? err : change_end(file, commit(file));
+}
+
+/* A call or a walk that goes on would be left with a handle that is gone. */
+static int may_close(const drep_file *f)
+{
+    if (!handle_is(f, HANDLE_FILE))
+        return file_closed();
+    if (rwlock_mine(&f->lock, true))
+        return fail(DREP_ERR_ARG, "%s: closed inside a call with the same file", f->path);
+    return 0;
+}
+
+int drep_close(drep_file *file)
+{
+    int err;
+
+    if (file == NULL)
+        return 0;
+    if ((err = may_close(file)) != 0)
+        return err;
+    if (file_inherited(file)) {
+        if (store_writable(file->st))
+            err = fail(
+                DREP_ERR_FILE_IN_USE,
+                "%s: not committed: only the process that opened the handle can write through it",
+                file->path);
+    } else if (file->op.error != 0) {
+        fail_restore(&file->op.message);
+        err = file->op.error;
+    } else if (store_writable(file->st) && (store_dirty(file->st) || file->hints.changed)) {
+        err = alone_begin(file);
+        if (err == 0) {
+            err = fail_in(commit(file), "%s", file->path);
+            alone_end(file);
+        }
+    }
+    file_free(file);
+    return err;
+}
+
+void drep_abandon(drep_file *file)
+{
+    if (file != NULL && may_close(file) == 0)
+        file_free(file);
+}
+
+/* ---- other commits ---- */
+
+static int refresh(drep_file *f)
+{
+    drep_file *reloaded = NULL;
+    struct snapshot old;
+    int moved = 0, err = store_refresh(f->st, &old, &moved);
+
+    if (err != 0 || !moved)
+        return err;
+    err = header_reload(f, &reloaded);
+    if (err == 0)
+        err = datasets_refresh(f);
+    if (err == 0) {
+        header_exchange(f, reloaded);
+        hints_note(f);
+    }
+    header_reload_free(reloaded);
+    err = store_stale(f->st, err);
+    store_refresh_end(f->st, &old, err == 0);
+    return err;
+}
+
+/* A refresh may wait for readers, who may need the lock of the list: it is not held. */
+static int refresh_linked(drep_file *f)
+{
+    int err = 0;
+
+    for (drep_file *g = linked_first(f); err == 0 && g != NULL; g = g->linked.next)
+        err = drep_refresh(g);
+    return err;
+}
+
+int drep_refresh(drep_file *file)
+{
+    int tries = 0, err = alone_begin(file);
+
+    if (err != 0)
+        return err;
+    paths_clear(file);
+    /* Without locks a writer may be faster. */
+    do
+        err = refresh(file);
+    while (err == DREP_ERR_STALE && ++tries < 4);
+    alone_end(file);
+    if (err == 0)
+        err = refresh_linked(file);
+    return fail_in(err, "%s", file->path);
+}
+
+int drep_log(drep_file *file, drep_log_fn *fn, void *ctx)
+{
+    struct log_list list = {0};
+    int err, theirs = 0;
+
+    if (fn == NULL)
+        return fail(DREP_ERR_ARG, "drep_log: null argument");
+    if ((err = alone_begin(file)) != 0)
+        return err;
+    err = fail_in(store_stale(file->st, store_log(file->st, &list)), "%s", file->path);
+    alone_end(file);
+    walk_begin(file);
+    for (size_t i = 0; err == 0 && theirs == 0 && i < list.n; i++)
+        theirs = fn(&list.commit[i], ctx);
+    walk_end();
+    log_list_release(&list);
+    return theirs != 0 ? theirs : err;
+}

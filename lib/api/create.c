@@ -1,0 +1,96 @@
+/* create.c - making files.
+ *
+ * A new file has a header, a root group and nothing else; nobody sees it before its first commit.
+ */
+#include "api/create.h"
+
+#include "base/error.h"
+#include "name/data.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static int root_make(drep_file *f)
+{
+    struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
+    uint64_t root;
+    int err = store_op_begin(f->st);
+
+    if (err != 0)
+        return err;
+    err = store_new_objects(f->st, 1, &root);
+    if (err == 0 && root != FMT_OBJECT_ROOT)
+        err = fail(DREP_ERR_FORMAT, "the root group is not object 1");
+    if (err == 0)
+        err = object_store(f, FMT_OBJECT_ROOT, &rec);
+    return err != 0 ? (store_op_end(f->st, 0), err) : store_op_end(f->st, 1);
+}
+
+static int make_io(const drep_file *f, int excl, struct io **out)
+{
+    if (strcmp(f->path, ":memory:") == 0)
+        return io_memory(NULL, 0, out);
+    return io_posix(f->path, IO_CREATE, excl, hint_permissions(f->hints.all), out);
+}
+
+/* io NULL: what the path asks for; datarep NULL: that of `like`, with its hints. */
+static int create(const char *path, int excl, struct io *io, const char *datarep,
+                  const drep_file *like, const drep_info *info, drep_file **out)
+{
+    struct store_opts opts;
+    uint8_t uuid[16];
+    drep_file *f = NULL;
+    int err = file_new(path, DREP_RDWR, info, &f);
+
+    if (err == 0)
+        err = datarep != NULL ? header_start(f, datarep) : header_start_like(f, like, info);
+    if (err == 0)
+        err = hints_store(f->hints.stored, info, &f->hints.changed);
+    if (err == 0 && io == NULL)
+        err = make_io(f, excl, &io);
+    if (err == 0) {
+        hint_store_opts(f->hints.all, &opts, uuid);
+        err = store_create(io, &opts, &f->st);
+    } else if (io != NULL) {
+        io->ops->close(io);
+    }
+    if (err == 0)
+        err = file_opened(f);
+    if (err == 0)
+        err = root_make(f);
+    if (err != 0) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
+}
+
+int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
+                drep_file **out)
+{
+    if (path == NULL || datarep == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_create: null argument");
+    if (amode & ~(DREP_RDWR | DREP_EXCL))
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    return create(path, amode & DREP_EXCL, NULL, datarep, NULL, info, out);
+}
+
+int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,
+                     drep_file **out)
+{
+    int err;
+
+    if (path == NULL || like == NULL || out == NULL)
+        return fail(DREP_ERR_ARG, "drep_create_like: null argument");
+    if (amode & ~(DREP_RDWR | DREP_EXCL))
+        return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
+    if ((err = read_begin(like)) != 0)
+        return err;
+    return read_done(like, create(path, amode & DREP_EXCL, NULL, NULL, like, info, out));
+}
+
+int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out)
+{
+    return create(io->path, 0, io, datarep, NULL, info, out);
+}

@@ -1,0 +1,12 @@
+/* create.h - making files on bytes of any kind: for tests. */
+#ifndef API_CREATE_H
+#define API_CREATE_H
+
+#include "io/io.h"
+
+#include <datarep.h>
+
+/* io belongs to the file from here on, also when this fails. */
+int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out);
+
+#endif

@@ -1,0 +1,192 @@
+/* call.c - the begin and the end of every call that uses a file. */
+#include "file/call.h"
+
+#include "base/handle.h"
+#include "base/rwlock.h"
+#include "file/file.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+int file_closed(void)
+{
+    return fail(DREP_ERR_ARG, "the file is closed");
+}
+
+int file_check(const drep_file *f)
+{
+    if (f == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    return handle_is(f, HANDLE_FILE) ? file_here(f) : file_closed();
+}
+
+int read_begin(drep_file *f)
+{
+    int err = file_check(f);
+
+    return err != 0 ? err : fail_in(rwlock_read(&f->lock), "%s", f->path);
+}
+
+int read_begin_stored(drep_file *f)
+{
+    int err = read_begin(f);
+
+    if (err != 0 || !chunks_waiting(f->st))
+        return err;
+    rwlock_read_done(&f->lock);
+    if ((err = alone_begin(f)) != 0)
+        return err;
+    err = fail_in(chunks_settle(f->st, 0), "%s", f->path);
+    if (err != 0)
+        alone_end(f);
+    else
+        rwlock_write_to_read(&f->lock);
+    return err;
+}
+
+int read_done(drep_file *f, int err)
+{
+    err = store_stale(f->st, err);
+    rwlock_read_done(&f->lock);
+    return err;
+}
+
+int read_end(drep_file *f, int err)
+{
+    return fail_in(read_done(f, err), "%s", f->path);
+}
+
+int alone_begin(drep_file *f)
+{
+    int err = file_check(f);
+
+    return err != 0 ? err : fail_in(rwlock_write(&f->lock), "%s", f->path);
+}
+
+void alone_end(drep_file *f)
+{
+    rwlock_write_done(&f->lock);
+}
+
+void walk_begin(drep_file *f)
+{
+    rwlock_walk(&f->lock);
+}
+
+void walk_end(void)
+{
+    rwlock_walk_done();
+}
+
+static int may_write(const drep_file *f)
+{
+    if (!store_writable(f->st))
+        return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", f->path);
+    return 0;
+}
+
+int write_begin(drep_file *f)
+{
+    int err = file_check(f);
+
+    if (err == 0)
+        err = may_write(f);
+    if (err == 0 && f->rep.datarep == NULL)
+        err = fail(DREP_ERR_READ_ONLY, "%s: opened for its header only", f->path);
+    if (err != 0 || (err = alone_begin(f)) != 0)
+        return err;
+    err = store_op_begin(f->st);
+    if (err != 0) {
+        alone_end(f);
+        return fail_in(err, "%s", f->path);
+    }
+    f->types.before = atomic_load(&f->types.list);
+    memcpy(f->op.used, f->header.used, sizeof f->op.used);
+    f->op.writing = true;
+    return 0;
+}
+
+bool write_refused(int err)
+{
+    switch (err) {
+    case DREP_ERR_ARG:
+    case DREP_ERR_AMODE:
+    case DREP_ERR_READ_ONLY:
+    case DREP_ERR_UNSUPPORTED:
+    case DREP_ERR_UNSUPPORTED_DATAREP:
+    case DREP_ERR_UNSUPPORTED_OPERATION:
+    case DREP_ERR_VALUE_TOO_LARGE:
+    case DREP_ERR_TYPE:
+    case DREP_ERR_COUNT:
+    case DREP_ERR_DIMS:
+    case DREP_ERR_RANGE:
+    case DREP_ERR_NOT_FOUND:
+    case DREP_ERR_EXISTS:
+    case DREP_ERR_KIND:
+    case DREP_ERR_NAME:
+    case DREP_ERR_LIMIT:
+    case DREP_ERR_BUFFER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The first failure since the last commit is the one that drep_close() gives. */
+static void note_failure(drep_file *f, int err)
+{
+    if (f->op.error != 0)
+        return;
+    f->op.error = err;
+    fail_save(&f->op.message);
+}
+
+static void take_back(drep_file *f)
+{
+    struct fail_state why;
+
+    fail_save(&why);
+    store_op_end(f->st, 0);
+    paths_clear(f);
+    ftypes_take_back(f);
+    memcpy(f->header.used, f->op.used, sizeof f->op.used);
+    fail_restore(&why);
+}
+
+int change_begin(drep_file *f)
+{
+    int err = file_check(f);
+
+    if (err == 0)
+        err = may_write(f);
+    return err != 0 ? err : alone_begin(f);
+}
+
+int change_end(drep_file *f, int err)
+{
+    if (fail_in(err, "%s", f->path) != 0)
+        note_failure(f, err);
+    alone_end(f);
+    return err;
+}
+
+int write_finish(drep_file *f, int err, bool counts)
+{
+    if (err == 0)
+        err = store_op_end(f->st, 1);
+    else
+        take_back(f);
+    if (err != 0) {
+        fail_in(err, "%s", f->path);
+        if (counts)
+            note_failure(f, err);
+    }
+    f->op.writing = false;
+    alone_end(f);
+    return err;
+}
+
+int write_end(drep_file *f, int err)
+{
+    return write_finish(f, err, !write_refused(err));
+}

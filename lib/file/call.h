@@ -1,0 +1,58 @@
+/* call.h - the begin and the end of every call that uses a file.
+ *
+ * Calls that read take the file's lock shared.  Calls that write take it alone and run inside one
+ * operation of the store: when a call fails, nothing of it stays, neither in the store nor in what
+ * the handle keeps in memory.  The first failure that is no refusal of arguments makes drep_close()
+ * abandon, unless a commit succeeds before. */
+#ifndef FILE_CALL_H
+#define FILE_CALL_H
+
+#include "base/error.h"
+#include "txn/store.h"
+
+#include <stdbool.h>
+
+/* Of whoever holds the lock alone. */
+struct operation {
+    bool writing;                 /* an operation of the store is under way */
+    struct buf scratch[2];        /* for records and values that are encoded */
+    bool used[DREP_CODE_MAX + 1]; /* header.used when the operation began */
+    uint64_t removals;            /* of objects, in the life of the handle */
+    int error;                    /* of the first failed write since the last commit */
+    struct fail_state message;
+};
+
+/* 0 if the handle is open; takes no lock. */
+int file_check(const drep_file *f);
+int file_closed(void);
+
+int read_begin(drep_file *f);
+/* Like read_begin(), for calls that look at what is stored: no changes wait in memory then. */
+int read_begin_stored(drep_file *f);
+/* The ends of calls give err back, read_end() with the path put in front of the message;
+ * read_done() leaves the message to callers that put more in front of it. */
+int read_end(drep_file *f, int err);
+int read_done(drep_file *f, int err);
+
+/* For calls that change the handle and not the file: waits until nobody else uses it. */
+int alone_begin(drep_file *f);
+void alone_end(drep_file *f);
+
+/* `err` decides whether the operation is kept. */
+int write_begin(drep_file *f);
+int write_end(drep_file *f, int err);
+/* Like write_end(); counts: the failure is one that drep_close() gives. */
+int write_finish(drep_file *f, int err, bool counts);
+/* True for codes of calls that were refused for their arguments: nothing was lost by them. */
+bool write_refused(int err);
+
+/* For calls that change the file in no single operation: commits, seals. */
+int change_begin(drep_file *f);
+int change_end(drep_file *f, int err);
+
+/* Around functions of the user's that run without the lock: they may do everything with the file
+ * but close it.  Walks nest. */
+void walk_begin(drep_file *f);
+void walk_end(void);
+
+#endif

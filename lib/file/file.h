@@ -1,0 +1,87 @@
+/* file.h - the handle of an open file.
+ *
+ * Each part has one owner, the file in this room that its header names, and one lock at most. Locks
+ * are taken in this order: `lock`, then one of the others, never two of those at once. */
+#ifndef FILE_FILE_H
+#define FILE_FILE_H
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/rwlock.h"
+#include "conv/file_rep.h"
+#include "conv/value.h"
+#include "file/call.h"
+#include "file/header.h"
+#include "file/hints.h"
+#include "file/inherit.h"
+#include "file/linked.h"
+#include "file/paths.h"
+#include "file/types.h"
+
+/* What rooms above do for the open datasets of a file; elem/dataset.c fills it in. */
+struct dataset_hooks {
+    void (*release)(drep_file *f);                 /* the file is closed */
+    void (*adopt)(drep_file *f, struct store *st); /* its store was replaced after a fork */
+};
+struct open_datasets {
+    pthread_mutex_t lock;              /* of the lists and of what handles count */
+    const struct dataset_hooks *hooks; /* NULL: there was no dataset yet */
+    drep_dataset *first;
+    drep_dataset *spare; /* one that was closed; its memory serves again */
+};
+
+struct drep_file {
+    struct store *st;
+    char *path;
+    int amode;
+    struct rwlock lock; /* call.c: shared by calls that read, alone for calls that write */
+    struct inherit_state inherit;
+    struct file_rep rep;  /* header.c; does not change while the file is open */
+    struct header header; /* changed alone */
+    struct hints hints;   /* changed alone */
+    struct type_cache types;
+    struct value_cache values; /* conv/value.c */
+    struct path_cache paths;
+    struct linked_files linked;
+    struct open_datasets datasets;
+    struct operation op;
+};
+
+/* ---- inherit.c: whose handle it is ---- */
+
+static inline bool file_is_here(const drep_file *f)
+{
+    return atomic_load_explicit(&f->inherit.forks, memory_order_acquire) == fork_count() &&
+           f->inherit.lost == 0;
+}
+/* First in every public call: may this process use the handle?  One that reads is taken over from
+ * the parent process.  DREP_ERR_FILE_IN_USE, DREP_ERR_STALE; DREP_ERR_NOMEM and the like may
+ * pass. */
+static inline int file_here(const drep_file *f)
+{
+    if (f == NULL)
+        return fail(DREP_ERR_ARG, "no file");
+    return file_is_here(f) ? 0 : file_here_slow((drep_file *)f);
+}
+
+/* ---- file.c: making and freeing the handle ---- */
+
+/* A handle without a store. */
+int file_new(const char *path, int amode, const drep_info *info, drep_file **out);
+/* Frees the handle, and those of files that its links led to, without committing. */
+void file_free(drep_file *f);
+/* The store is open and the header resolved: what they made of the hints is in force. */
+int file_opened(drep_file *f);
+
+/* ---- open.c ---- */
+
+/* On bytes of any kind; io belongs to the file from here on, also when this fails.  commit 0: the
+ * newest one. */
+int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out);
+/* The last commit, for reading beside a handle that writes and must not commit meanwhile. */
+int file_last_commit(drep_file *f, drep_file **out);
+/* What is left of a damaged file: see store_salvage(). */
+int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void *ctx,
+                 drep_file **out);
+
+#endif

@@ -1,0 +1,276 @@
+/* hints.c - the hints of a handle: those in force, and those that stand in the header. */
+#include "file/hints.h"
+
+#include "file/file.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The largest striping_unit that a file may ask of whoever writes to it. */
+#define UNIT_STORED_MAX ((int64_t)16 << 20)
+
+/* ---- single hints ---- */
+
+int64_t hint_size(const drep_info *info, const char *key)
+{
+    int64_t v = info_int(info, key);
+
+    return v >= 0 ? v : info_int(NULL, key);
+}
+
+unsigned hint_permissions(const drep_info *info)
+{
+    return (unsigned)strtoul(info_str(info, "file_perm"), NULL, 8) & 0777;
+}
+
+/* True for hints that describe the file rather than a handle, and stand in its header. */
+static bool hint_is_stored(const char *key)
+{
+    if (strcmp(key, "drep_keep") == 0 || strcmp(key, "drep_chunk_max") == 0)
+        return true;
+    return strncmp(key, "drep_", 5) != 0 && strcmp(key, "filename") != 0 &&
+           strcmp(key, "file_perm") != 0;
+}
+
+bool hint_is_fixed(const char *key)
+{
+    static const char *const fixed[] = {
+        "filename",         "file_perm", "striping_unit",   "drep_verify",
+        "drep_checksum",    "drep_sync", "drep_keep",       "drep_lock",
+        "drep_external",    "drep_uuid", "drep_cache_size", "drep_chunk_max",
+        "drep_limit_chunk", "drep_time", "drep_machine",    "drep_pack"};
+
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (strcmp(key, fixed[i]) == 0)
+            return true;
+    return false;
+}
+
+/* ---- lists ---- */
+
+/* What a filtered chunk may decode to: the opener's drep_limit_chunk, or the opener's own
+ * drep_chunk_max where that is more.  A file has no part in it. */
+static int64_t hint_chunk_limit(const drep_info *opener)
+{
+    int64_t limit = hint_size(opener, "drep_limit_chunk");
+    int64_t max = drep_info_get(opener, "drep_chunk_max") ? hint_size(opener, "drep_chunk_max") : 0;
+
+    return max > limit ? max : limit;
+}
+
+/* Puts that limit in force; a handle creates no chunk that it could not read. */
+static int hints_settle(drep_info *all, int64_t chunk_limit)
+{
+    char text[24];
+    int err;
+
+    snprintf(text, sizeof text, "%lld", (long long)chunk_limit);
+    err = drep_info_set(all, "drep_limit_chunk", text);
+    if (err == 0 && hint_size(all, "drep_chunk_max") > chunk_limit)
+        err = drep_info_set(all, "drep_chunk_max", text);
+    return err;
+}
+
+int hints_init(struct hints *h, const drep_info *opener)
+{
+    int err = info_defaults(&h->all);
+
+    if (err == 0)
+        err = drep_info_new(&h->stored);
+    if (err == 0 && opener != NULL)
+        err = info_merge(h->all, opener);
+    return err != 0 ? err : hints_settle(h->all, hint_chunk_limit(opener));
+}
+
+void hints_release(struct hints *h)
+{
+    drep_info_free(h->all);
+    drep_info_free(h->stored);
+}
+
+/* A hint in the header advises, and gives way where following it could cost the opener more
+ * than the opener allows. */
+static bool stored_counts(const drep_info *stored, const char *key, int64_t limit)
+{
+    if (!hint_is_stored(key))
+        return false;
+    if (strcmp(key, "drep_chunk_max") == 0)
+        return info_int(stored, key) <= limit;
+    return strcmp(key, "striping_unit") != 0 || info_int(stored, key) <= UNIT_STORED_MAX;
+}
+
+int hints_merge(struct hints *h, const drep_info *opener)
+{
+    int64_t limit = hint_chunk_limit(opener);
+    drep_info *all, *own;
+    int err = info_defaults(&all);
+
+    if (err != 0)
+        return err;
+    if ((err = drep_info_new(&own)) != 0) {
+        drep_info_free(all);
+        return err;
+    }
+    for (int i = 0; err == 0 && i < drep_info_count(h->stored); i++) {
+        const char *key = drep_info_key(h->stored, i), *value = drep_info_get(h->stored, key);
+
+        if (!stored_counts(h->stored, key, limit))
+            continue;
+        err = drep_info_set(own, key, value);
+    }
+    if (err == 0)
+        err = info_merge(all, own);
+    if (err == 0)
+        err = info_merge(all, opener);
+    if (err == 0)
+        err = hints_settle(all, limit);
+    drep_info_free(own);
+    if (err != 0) {
+        drep_info_free(all);
+        return err;
+    }
+    drep_info_free(h->all);
+    h->all = all;
+    return 0;
+}
+
+int hints_store(drep_info *stored, const drep_info *info, bool *changed)
+{
+    int err = 0;
+
+    for (int i = 0; info != NULL && err == 0 && i < drep_info_count(info); i++) {
+        const char *key = drep_info_key(info, i), *value = drep_info_get(info, key);
+
+        if (!info_known(key) || !info_valid(key, value) || value[0] == '\0' ||
+            !hint_is_stored(key) || text_check((const uint8_t *)value, strlen(value)) != 0)
+            continue;
+        err = drep_info_set(stored, key, value);
+        *changed = true;
+    }
+    return err;
+}
+
+/* Both lists are made beside the ones in force, so that all of the changes count or none. */
+int hints_change(struct hints *h, const drep_info *changes)
+{
+    drep_info *info = NULL, *stored = NULL;
+    bool changed = h->changed;
+    int err = info_copy(h->all, &info);
+
+    if (err == 0)
+        err = info_merge(info, changes);
+    if (err == 0)
+        err = info_copy(h->stored, &stored);
+    if (err == 0)
+        err = hints_store(stored, changes, &changed);
+    if (err == 0) {
+        drep_info *old = h->all;
+
+        h->all = info;
+        info = old;
+        old = h->stored;
+        h->stored = stored;
+        stored = old;
+        h->changed = changed;
+    }
+    drep_info_free(info);
+    drep_info_free(stored);
+    return err;
+}
+
+void hints_note(drep_file *f)
+{
+    f->hints.threads = info_int(f->hints.all, "drep_threads");
+    f->rep.staging = info_int(f->hints.all, "cb_buffer_size");
+    f->hints.chunk_max = hint_size(f->hints.all, "drep_chunk_max");
+    f->hints.cache_size = hint_size(f->hints.all, "drep_cache_size");
+}
+
+/* ---- records of the header ---- */
+
+int hints_load(struct hints *h, const struct span *records)
+{
+    struct in in;
+    struct hint_rec hint;
+    int err = 0;
+
+    in_init(&in, records->p, records->len);
+    while (err == 0 && hint_get(&in, &hint) == 0) {
+        char key[FMT_HINT_KEY_MAX + 1], value[FMT_HINT_VALUE_MAX + 1];
+
+        memcpy(key, hint.key.p, hint.key.len);
+        key[hint.key.len] = '\0';
+        memcpy(value, hint.value.p, hint.value.len);
+        value[hint.value.len] = '\0';
+        err = drep_info_set(h->stored, key, value);
+    }
+    return err;
+}
+
+int hints_put(const struct hints *h, struct buf *to)
+{
+    struct out out;
+
+    buf_out(to, &out);
+    for (int i = 0; i < drep_info_count(h->stored); i++) {
+        const char *key = drep_info_key(h->stored, i), *value = drep_info_get(h->stored, key);
+
+        hint_put(&out, &(struct hint_rec){{(const uint8_t *)key, strlen(key)},
+                                          {(const uint8_t *)value, strlen(value)}});
+    }
+    return buf_done(to, &out);
+}
+
+/* ---- options of the store ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The hint drep_uuid: 32 hexadecimal digits. */
+static const uint8_t *fixed_uuid(const drep_info *info, uint8_t uuid[16])
+{
+    const char *s = info_str(info, "drep_uuid");
+
+    if (strlen(s) != 32)
+        return NULL;
+    for (int i = 0; i < 16; i++) {
+        int hi = hex_digit(s[2 * i]), lo = hex_digit(s[2 * i + 1]);
+
+        if (hi < 0 || lo < 0)
+            return NULL;
+        uuid[i] = (uint8_t)(hi << 4 | lo);
+    }
+    return uuid;
+}
+
+void hint_store_opts(const drep_info *info, struct store_opts *o, uint8_t uuid[16])
+{
+    int64_t keep = hint_size(info, "drep_keep");
+
+    memset(o, 0, sizeof *o);
+    o->lock = info_bool(info, "drep_lock");
+    o->sync = strcmp(info_str(info, "drep_sync"), "none") != 0;
+    o->verify = strcmp(info_str(info, "drep_verify"), "off") != 0;
+    o->deferred = strcmp(info_str(info, "drep_checksum"), "deferred") == 0;
+    o->keep = keep < INT_MAX ? (int)keep : INT_MAX;
+    o->unit = (uint64_t)hint_size(info, "striping_unit");
+    o->chunk_max = (uint64_t)hint_size(info, "drep_chunk_max");
+    o->chunk_limit = (uint64_t)hint_size(info, "drep_limit_chunk");
+    if (o->chunk_max > PTRDIFF_MAX) /* more than memory can hold */
+        o->chunk_max = PTRDIFF_MAX;
+    if (o->chunk_limit > PTRDIFF_MAX)
+        o->chunk_limit = PTRDIFF_MAX;
+    o->cache_size = (uint64_t)hint_size(info, "drep_cache_size");
+    o->threads = (int)info_int(info, "drep_threads");
+    o->pack = info_bool(info, "drep_pack");
+    o->uuid = fixed_uuid(info, uuid);
+    o->time = info_int(info, "drep_time");
+}

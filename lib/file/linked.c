@@ -1,0 +1,106 @@
+/* linked.c - the files behind external links. */
+#include "file/linked.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "file/file.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 8
+
+/* The path for messages: that of this file, its last name replaced. */
+static char *path_beside(const drep_file *f, const char *name)
+{
+    const char *slash = strrchr(f->path, '/');
+    size_t dir = slash == NULL ? 0 : (size_t)(slash - f->path) + 1, len = strlen(name);
+    char *path = mem_alloc(dir + len + 1);
+
+    if (path == NULL)
+        return NULL;
+    memcpy(path, f->path, dir);
+    memcpy(path + dir, name, len + 1);
+    return path;
+}
+
+static int linked_new(drep_file *f, const char *name, drep_file **out)
+{
+    char *path, *own;
+    drep_file *g;
+    struct io *io;
+    int inner, err;
+
+    if (f->linked.dir < 0)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a file that is in no directory");
+    if (f->linked.depth == DEPTH_MAX)
+        return fail(DREP_ERR_LIMIT, "more than %d external links in a chain", DEPTH_MAX);
+    path = path_beside(f, name);
+    own = mem_strdup(name);
+    err = path == NULL || own == NULL ? DREP_ERR_NOMEM
+                                      : io_beside(f->linked.dir, name, path, &io, &inner);
+    mem_free(path);
+    if (err == 0) {
+        err = file_open_on(io, DREP_RDONLY | (f->amode & DREP_HEADER_ONLY), f->hints.all, 0, &g);
+        if (err != 0)
+            close(inner);
+    }
+    if (err != 0) {
+        mem_free(own);
+        return err;
+    }
+    g->linked.dir = inner;
+    g->linked.depth = f->linked.depth + 1;
+    g->linked.name = own;
+    *out = g;
+    return 0;
+}
+
+/* Under the lock. */
+static drep_file *linked_find(drep_file *f, const char *name)
+{
+    drep_file *g = f->linked.first;
+
+    while (g != NULL && strcmp(g->linked.name, name) != 0)
+        g = g->linked.next;
+    return g;
+}
+
+/* The file of this name, from the list or opened: without the lock, because the functions of its
+ * representation may come here again. */
+int linked_get(drep_file *f, const char *name, drep_file **out)
+{
+    drep_file *mine = NULL, *g;
+    int err;
+
+    pthread_mutex_lock(&f->linked.lock);
+    g = linked_find(f, name);
+    pthread_mutex_unlock(&f->linked.lock);
+    if (g == NULL) {
+        if ((err = linked_new(f, name, &mine)) != 0)
+            return err;
+        pthread_mutex_lock(&f->linked.lock);
+        g = linked_find(f, name);
+        if (g == NULL) {
+            g = mine;
+            mine = NULL;
+            g->linked.next = f->linked.first;
+            f->linked.first = g;
+        }
+        pthread_mutex_unlock(&f->linked.lock);
+        file_free(mine);
+    }
+    *out = g;
+    return 0;
+}
+
+drep_file *linked_first(drep_file *f)
+{
+    drep_file *first;
+
+    pthread_mutex_lock(&f->linked.lock);
+    first = f->linked.first;
+    pthread_mutex_unlock(&f->linked.lock);
+    return first;
+}

@@ -1,0 +1,89 @@
+/* open.c - opening a file on bytes of any kind. */
+#include "base/error.h"
+#include "file/file.h"
+
+#include <unistd.h>
+
+static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t commit)
+{
+    struct store_opts opts;
+    uint8_t uuid[16];
+    int err;
+
+    hint_store_opts(f->hints.all, &opts, uuid);
+    opts.commit = commit;
+    err = store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
+    if (err == 0)
+        err = store_stale(f->st, header_load(f, info));
+    if (err == 0 && f->amode == DREP_RDWR)
+        err = store_numbers(f->st);
+    if (err == 0) {
+        hint_store_opts(f->hints.all, &opts, uuid); /* with what the header says */
+        store_set_opts(f->st, &opts);
+        err = file_opened(f);
+    }
+    return fail_in(err, "%s", f->path);
+}
+
+int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out)
+{
+    drep_file *f;
+    int err = file_new(io->path, amode, info, &f);
+
+    if (err != 0) {
+        io->ops->close(io);
+        return err;
+    }
+    err = open_io(io, f, info, commit);
+    if (err != 0) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
+}
+
+int file_last_commit(drep_file *f, drep_file **out)
+{
+    drep_file *last;
+    int err = file_new(f->path, DREP_RDONLY, f->hints.all, &last);
+
+    if (err != 0)
+        return err;
+    err = store_last_commit(f->st, &last->st);
+    if (err == 0)
+        err = header_load(last, f->hints.all);
+    if (err != 0) {
+        file_free(last);
+        return fail_in(err, "%s", f->path);
+    }
+    *out = last;
+    return 0;
+}
+
+int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void *ctx,
+                 drep_file **out)
+{
+    struct store_opts opts;
+    uint8_t uuid[16];
+    drep_file *f;
+    int err = file_new(io->path, DREP_RDWR, info, &f);
+
+    if (err != 0) {
+        io->ops->close(io);
+        return err;
+    }
+    hint_store_opts(f->hints.all, &opts, uuid);
+    opts.lock = 0;
+    err = store_salvage(io, &opts, fn, ctx, &f->st);
+    if (err == 0)
+        err = header_load(f, info);
+    if (err != 0) {
+        err = fail_in(err, "%s", f->path);
+        file_free(f);
+        return err;
+    }
+    hints_note(f);
+    *out = f;
+    return 0;
+}

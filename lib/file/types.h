@@ -1,0 +1,47 @@
+/* types.h - the datatypes that a file's records name.
+ *
+ * A predefined type is named by its code; every other stands once in a TYPE entry, which counts its
+ * uses and goes with the last one.  Types read so far are kept for the life of the file in a list
+ * that only grows while readers may look, so reading it takes no lock.  A failed operation takes
+ * back what it added. */
+#ifndef FILE_TYPES_H
+#define FILE_TYPES_H
+
+#include "conv/ftype.h"
+
+#include <datarep.h>
+
+#include <stdatomic.h>
+
+struct type_entry;
+/* Where a stored datatype record may be found again by its content. */
+struct type_key {
+    uint64_t sum;
+    uint32_t number;
+};
+
+struct type_cache {
+    _Atomic(struct type_entry *) list;
+    struct type_entry *before; /* the list when the operation under way began */
+    struct type_key *keys;     /* of all TYPE entries, once a writer needed them */
+    size_t nkeys, room;
+    bool keys_read;
+};
+
+/* The datatype behind a reference; laid_out: with its layout in the file, as datasets need it. */
+int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out);
+/* Finds or stores a type and counts one more use.  laid_out: of a dataset. */
+int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref);
+/* Like ftype_use(), for a named datatype, which keeps its typemap as it was made. */
+int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
+int ftype_unuse(drep_file *f, uint32_t ref);
+/* Adds `uses` to the use count. */
+int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses);
+/* Are the records of two files' types the same bytes? */
+int ftype_same(drep_file *a, uint32_t ref_a, drep_file *b, uint32_t ref_b, bool *same);
+
+void ftypes_release(drep_file *f);
+/* Frees the datatypes read since `before`: the operation was taken back. */
+void ftypes_take_back(drep_file *f);
+
+#endif
