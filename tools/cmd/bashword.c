@@ -1,6 +1,7 @@
 /* bashword.c - the words of a bash command line, and texts quoted to go into it. */
 #include "tools/cmd/bashword.h"
 #include "tools/host/utf8.h"
+#include "tools/text/sink.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,13 @@
 /* check.c - `datarep check`: verifies references and checksums, makes those that are absent,
  * writes what is left of a damaged file into a new one. */
+#include "tools/cmd/command.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
 #include "tools/host/limit.h"
+#include "tools/host/message.h"
+#include "tools/host/open.h"
 #include "tools/host/outfile.h"
 #include "tools/host/stop.h"
-#include "tools/host/tool.h"
 #include "tools/host/utf8.h"
 #include "tools/text/sink.h"
 #include <getopt.h>
@@ -217,9 +221,9 @@ static int run(int argc, char **argv)
     if (option < 0)
         return o.status;
     if (asked.repair && asked.seal)
-        return command_usage(&check_command, "a damaged file is not sealed");
+        return tool_usage(check_command.name, "a damaged file is not sealed");
     if (check.commit && (asked.repair || asked.seal))
-        return command_usage(&check_command, "an earlier commit is only looked at");
+        return tool_usage(check_command.name, "an earlier commit is only looked at");
     files = option_operands(&o, 1, asked.repair ? 1 : INT_MAX, "which file?");
     if (!files)
         return o.status;

@@ -1,9 +1,10 @@
 /* choices.c - arguments of options that several subcommands have. */
 #include "tools/cmd/choices.h"
+#include "tools/host/message.h"
 #include <stdlib.h>
 #include <string.h>
 
-int choice_range(const struct command *command, const char *text, int *range)
+int choice_range(const char *command, const char *text, int *range)
 {
     static const struct {
         const char *name;
@@ -17,7 +18,7 @@ int choice_range(const struct command *command, const char *text, int *range)
             return 0;
         }
     }
-    return command_usage(command, "--range is strict, clamp or wrap, not '%s'", text);
+    return tool_usage(command, "--range is strict, clamp or wrap, not '%s'", text);
 }
 
 /* The levels that datarep.h lists; 0: the filter has none. */
@@ -29,7 +30,7 @@ static long levels_of(int id)
 }
 
 /* One "zstd:3". */
-static int parse_filter(const struct command *command, char *word, drep_filter *out)
+static int parse_filter(const char *command, char *word, drep_filter *out)
 {
     char *level = strchr(word, ':'), *end;
     drep_filter f = {.level = -1};
@@ -39,20 +40,20 @@ static int parse_filter(const struct command *command, char *word, drep_filter *
         *level++ = '\0';
     f.id = drep_filter_from_name(word);
     if (f.id == 0)
-        return command_usage(command, "--filters: there is no filter '%s'", word);
+        return tool_usage(command, "--filters: there is no filter '%s'", word);
     if (!drep_filter_available(f.id))
-        return command_usage(command, "--filters: built without %s", word);
+        return tool_usage(command, "--filters: built without %s", word);
     if (level) {
         n = strtol(level, &end, 10);
         if (end == level || *end || n < 1 || n > levels_of(f.id))
-            return command_usage(command, "--filters: %s has no level '%s'", word, level);
+            return tool_usage(command, "--filters: %s has no level '%s'", word, level);
         f.level = (int)n;
     }
     *out = f;
     return 0;
 }
 
-int choice_filters(const struct command *command, const char *text, drep_filter *filters, int *n)
+int choice_filters(const char *command, const char *text, drep_filter *filters, int *n)
 {
     char copy[256], *rest = copy, *word;
     int status = 0;
@@ -61,11 +62,11 @@ int choice_filters(const struct command *command, const char *text, drep_filter 
     if (strcmp(text, "none") == 0)
         return 0;
     if (strlen(text) >= sizeof copy)
-        return command_usage(command, "--filters is too long");
+        return tool_usage(command, "--filters is too long");
     memcpy(copy, text, strlen(text) + 1);
     while (!status && (word = strsep(&rest, ",")) != NULL) {
         if (*n == DREP_MAX_FILTERS)
-            return command_usage(command, "--filters: at most %d", DREP_MAX_FILTERS);
+            return tool_usage(command, "--filters: at most %d", DREP_MAX_FILTERS);
         status = parse_filter(command, word, &filters[*n]);
         *n += !status;
     }

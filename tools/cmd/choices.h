@@ -2,13 +2,12 @@
 #ifndef TOOLS_CMD_CHOICES_H
 #define TOOLS_CMD_CHOICES_H
 
-#include "tools/cmd/command.h"
 #include <datarep.h>
 
 /* "strict", "clamp" or "wrap": DREP_RANGE_...  0, or an exit code after saying what is wrong. */
-int choice_range(const struct command *command, const char *text, int *range);
+int choice_range(const char *command, const char *text, int *range);
 
 /* "none"; "shuffle,zstd:3".  filters has room for DREP_MAX_FILTERS.  Likewise. */
-int choice_filters(const struct command *command, const char *text, drep_filter *filters, int *n);
+int choice_filters(const char *command, const char *text, drep_filter *filters, int *n);
 
 #endif

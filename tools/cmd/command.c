@@ -1,8 +1,10 @@
 /* command.c - help, options and suggestions from a subcommand's table. */
 #include "tools/cmd/command.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
 #include "tools/host/limit.h"
+#include "tools/host/message.h"
 #include "schema/suggest.h"
-#include "tools/host/tool.h"
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,16 +13,6 @@
 #include <unistd.h>
 
 #define ROWS_MAX 40
-
-const struct command *command_find(const char *name)
-{
-    size_t i;
-
-    for (i = 0; commands[i]; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    return NULL;
-}
 
 /* -------------------------------------------------------------------- help */
 
@@ -77,18 +69,6 @@ void command_help(FILE *out, const struct command *command)
 
 /* ------------------------------------------------------------ wrong usage */
 
-int command_usage(const struct command *command, const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "datarep %s: ", command->name);
-    va_start(args, format);
-    tool_put(format, args);
-    va_end(args);
-    fprintf(stderr, "\nTry 'datarep %s --help'.\n", command->name);
-    return TOOL_USAGE;
-}
-
 /* A long option that nobody knows, as it was typed. */
 static int unknown_long(const struct command *command, const char *typed)
 {
@@ -101,9 +81,9 @@ static int unknown_long(const struct command *command, const char *typed)
         suggest_word(&meant, row->name);
     suggest_word(&meant, "help");
     if (meant.best[0])
-        return command_usage(command, "unknown option '--%s'; did you mean '--%s'?", word,
-                             meant.best);
-    return command_usage(command, "unknown option '--%s'", word);
+        return tool_usage(command->name, "unknown option '--%s'; did you mean '--%s'?", word,
+                          meant.best);
+    return tool_usage(command->name, "unknown option '--%s'", word);
 }
 
 static int refuse(const struct options *o, int option)
@@ -111,12 +91,12 @@ static int refuse(const struct options *o, int option)
     const char *typed = o->argv[optind - 1];
 
     if (option == ':')
-        return command_usage(o->command, "option '%s' needs an argument", typed);
+        return tool_usage(o->command->name, "option '%s' needs an argument", typed);
     if (optopt && strncmp(typed, "--", 2) == 0)
-        return command_usage(o->command, "option '%.*s' takes no argument",
-                             (int)strcspn(typed, "="), typed);
+        return tool_usage(o->command->name, "option '%.*s' takes no argument",
+                          (int)strcspn(typed, "="), typed);
     if (optopt)
-        return command_usage(o->command, "unknown option '-%c'", optopt);
+        return tool_usage(o->command->name, "unknown option '-%c'", optopt);
     return unknown_long(o->command, typed);
 }
 
@@ -198,7 +178,7 @@ static int next(struct options *o)
     while ((option = getopt_long(o->argc, o->argv, tables.shorts, tables.longs, NULL)) ==
            OPTION_LIMIT)
         if (limit_option(optarg, why, sizeof why) != 0) {
-            o->status = command_usage(o->command, "%s", why);
+            o->status = tool_usage(o->command->name, "%s", why);
             return 0;
         }
     return option;
@@ -229,6 +209,6 @@ char **option_operands(struct options *o, int least, int most, const char *missi
 
     if (n >= least && n <= most)
         return o->argv + optind;
-    o->status = command_usage(o->command, "%s", n < least ? missing : "too many arguments");
+    o->status = tool_usage(o->command->name, "%s", n < least ? missing : "too many arguments");
     return NULL;
 }

@@ -60,9 +60,6 @@ struct command {
 #include "tools/cmd/commands.def"
 #undef X
 
-/* All of them, by name, ending with NULL. */
-extern const struct command *const commands[];
-const struct command *command_find(const char *name);
 void command_help(FILE *out, const struct command *command);
 
 /* Walks over the options of a command line. */
@@ -81,9 +78,5 @@ int option_next(struct options *o);
  * what is missing ("which file?") or that there are too many, and gives NULL; o->status is
  * the exit code then. */
 char **option_operands(struct options *o, int least, int most, const char *missing);
-
-/* Prints `datarep COMMAND: message` and where help is; gives TOOL_USAGE. */
-int command_usage(const struct command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -15,11 +15,12 @@
  * files are listed here (behind ":files"). */
 #include "tools/cmd/complete.h"
 #include "tools/cmd/bashword.h"
-#include "tools/cmd/command.h"
+#include "tools/cmd/table.h"
+#include "tools/host/exit.h"
 #include "tools/host/limit.h"
-#include "tools/host/tool.h"
 #include "tools/host/utf8.h"
 #include "tools/text/sink.h"
+#include "tools/walk/members.h"
 #include "tools/walk/walk.h"
 #include <dirent.h>
 #include <stdlib.h>

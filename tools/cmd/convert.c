@@ -3,12 +3,16 @@
  *
  * drep_copy() does the work; here is what it is to do, and what it says. */
 #include "tools/cmd/choices.h"
+#include "tools/cmd/command.h"
 #include "tools/flat/recipe.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
 #include "tools/host/limit.h"
+#include "tools/host/message.h"
+#include "tools/host/open.h"
 #include "tools/host/outfile.h"
 #include "tools/host/progress.h"
 #include "tools/host/stop.h"
-#include "tools/host/tool.h"
 #include "tools/walk/walk.h"
 #include <errno.h>
 #include <getopt.h>
@@ -65,13 +69,13 @@ static int parse_chunk(struct rule *r, const char *text)
     r->layout = DREP_CHUNKED;
     do {
         if (r->rank == DREP_MAX_RANK)
-            return command_usage(&convert_command, "--chunk: at most %d lengths", DREP_MAX_RANK);
+            return tool_usage(convert_command.name, "--chunk: at most %d lengths", DREP_MAX_RANK);
         errno = 0;
         r->chunk[r->rank] = strtoll(text, &end, 10);
         if (end == text || errno || r->chunk[r->rank] < 1 || (*end && *end != ','))
-            return command_usage(&convert_command,
-                                 "--chunk is auto, contiguous or lengths such as 64,64, not '%s'",
-                                 text);
+            return tool_usage(convert_command.name,
+                              "--chunk is auto, contiguous or lengths such as 64,64, not '%s'",
+                              text);
         r->rank++;
         text = end + 1;
     } while (*end);
@@ -96,7 +100,7 @@ static int add_rule(struct convert *c, bool chunks, const char *text)
         text = equals + 1;
     }
     return chunks ? parse_chunk(r, text)
-                  : choice_filters(&convert_command, text, r->filter, &r->nfilters);
+                  : choice_filters(convert_command.name, text, r->filter, &r->nfilters);
 }
 
 /* A rule that names a dataset learns its id. */
@@ -321,8 +325,8 @@ static int convert(struct convert *c)
     int status;
 
     if (strcmp(c->target, "-") == 0)
-        return command_usage(&convert_command,
-                             "a Datarep file cannot be written to a pipe; name a file");
+        return tool_usage(convert_command.name,
+                          "a Datarep file cannot be written to a pipe; name a file");
     if (c->schema) {
         status = recipe_datarep(c->schema, c->own, sizeof c->own);
         if (status)
@@ -355,7 +359,7 @@ static int take_option(struct convert *c, int option)
         c->root = optarg;
         return 0;
     case OPTION_RANGE:
-        return choice_range(&convert_command, optarg, &c->range);
+        return choice_range(convert_command.name, optarg, &c->range);
     case OPTION_PLUGINS:
         c->plugins = optarg;
         return 0;

@@ -1,7 +1,9 @@
 /* create.c - `datarep create`: makes a file from a schema. */
+#include "tools/cmd/command.h"
 #include "tools/flat/recipe.h"
+#include "tools/host/exit.h"
+#include "tools/host/message.h"
 #include "tools/host/stop.h"
-#include "tools/host/tool.h"
 #include <getopt.h>
 #include <string.h>
 
@@ -58,10 +60,11 @@ static int run(int argc, char **argv)
     if (option < 0)
         return o.status;
     if (!schema)
-        return command_usage(o.command, "which schema?  -s SCHEMA");
+        return tool_usage(o.command->name, "which schema?  -s SCHEMA");
     files = option_operands(&o, 1, 1, "which file?");
     if (files && strcmp(files[0], "-") == 0)
-        return command_usage(o.command, "a Datarep file cannot be written to a pipe; name a file");
+        return tool_usage(o.command->name,
+                          "a Datarep file cannot be written to a pipe; name a file");
     return files ? create(schema, files[0], amode, datarep) : o.status;
 }
 

@@ -1,9 +1,17 @@
 /* diff.c - `datarep diff`: where two files differ, and by how much. */
 #include "tools/cmd/diff.h"
-#include "tools/cmd/exchange.h"
+#include "tools/cmd/command.h"
+#include "tools/cmd/hdf5.h"
 #include "tools/host/color.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
+#include "tools/walk/members.h"
+#include "tools/walk/paths.h"
+#include "tools/walk/walk.h"
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -39,7 +47,7 @@ static void compare_targets(struct diff *d, const char *path, const struct membe
 static void compare_members(struct diff *d, const char *a_group, const char *b_group,
                             const struct member *a, const struct member *b)
 {
-    char *a_path = tool_join(a_group, a->name), *b_path = tool_join(b_group, b->name);
+    char *a_path = path_of_member(a_group, a->name), *b_path = path_of_member(b_group, b->name);
 
     if (!a_path || !b_path)
         d->status = tool_worse(d->status, tool_no_memory());
@@ -55,7 +63,7 @@ static void compare_members(struct diff *d, const char *a_group, const char *b_g
 
 static void say_single(struct diff *d, const char *group, const struct member *m, bool in_a)
 {
-    char *path = tool_join(group, m->name);
+    char *path = path_of_member(group, m->name);
 
     if (path)
         diff_say(d, path, "", in_a ? path : NULL, in_a ? NULL : path);
@@ -197,11 +205,11 @@ static int side_open(struct diff_side *side, const char *name, const char *path,
     int err, status;
 
     side->name = name;
-    status = exchange_open(name, DREP_RDONLY | (header_only ? DREP_HEADER_ONLY : 0), plugins,
-                           &side->file, &side->foreign);
+    status = hdf5_open(name, DREP_RDONLY | (header_only ? DREP_HEADER_ONLY : 0), plugins,
+                       &side->file, &side->foreign);
     if (status)
         return status;
-    err = print_init(&side->printer, side->file, false);
+    err = printer_init(&side->printer, side->file, false);
     if (!err)
         err = operand_init(&side->operand, side->file, path);
     if (err)
@@ -219,7 +227,7 @@ static int side_open(struct diff_side *side, const char *name, const char *path,
 static void side_close(struct diff_side *side)
 {
     operand_release(&side->operand);
-    print_release(&side->printer);
+    printer_release(&side->printer);
     if (side->file)
         drep_close(side->file);
 }
@@ -318,7 +326,7 @@ static bool take_number(double *out, const char *option, const char *text)
         *out = value;
         return true;
     }
-    command_usage(&diff_command, "--%s is a number from 0 on, not '%s'", option, text);
+    tool_usage(diff_command.name, "--%s is a number from 0 on, not '%s'", option, text);
     return false;
 }
 
@@ -331,7 +339,7 @@ static bool take_ignored(struct diff *d, char *list)
         for (i = 0; i < n && strcmp(ignorable[i].name, word) != 0; i++)
             ;
         if (i == n) {
-            command_usage(&diff_command, "--ignore: there is no '%s'", word);
+            tool_usage(diff_command.name, "--ignore: there is no '%s'", word);
             return false;
         }
         d->parts &= ~ignorable[i].part;
@@ -344,7 +352,7 @@ static bool take_nan(struct diff *d, const char *how)
     d->how.nan_differs = strcmp(how, "differ") == 0;
     if (d->how.nan_differs || strcmp(how, "equal") == 0)
         return true;
-    command_usage(&diff_command, "--nan is equal or differ, not '%s'", how);
+    tool_usage(diff_command.name, "--nan is equal or differ, not '%s'", how);
     return false;
 }
 
@@ -404,7 +412,7 @@ static int run(int argc, char **argv)
         return o.status;
     color = color_wanted(a.color, STDOUT_FILENO);
     if (color < 0)
-        return command_usage(o.command, "--color is auto, always or never, not '%s'", a.color);
+        return tool_usage(o.command->name, "--color is auto, always or never, not '%s'", a.color);
     header = !(d->parts & DIFF_VALUES);
     status = side_open(&d->a, operands[0], operands[2], a.plugins, header);
     if (!status)

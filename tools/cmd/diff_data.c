@@ -1,9 +1,16 @@
 /* diff_data.c - datasets and attributes compared: types, shapes, values. */
 #include "tools/cmd/diff.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
+#include "tools/text/array.h"
+#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
+#include "tools/walk/members.h"
 #include "tools/walk/sparse.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +65,7 @@ static void put_dimensions(struct sink *s, const struct printer *p, const drep_d
 
     sink_char(s, '[');
     for (d = 0; d < info->rank; d++) {
-        path = info->dim_ids[d] ? print_path(p, info->dim_ids[d]) : NULL;
+        path = info->dim_ids[d] ? printer_path(p, info->dim_ids[d]) : NULL;
         sink_text(s, d ? ", " : "");
         sink_text(s, path ? path : "null");
     }
@@ -164,10 +171,10 @@ static int choose_types(const struct diff *d, const drep_type *a, const drep_typ
                         bool in_dataset, drep_type **a_out, drep_type **b_out)
 {
     drep_type *x = NULL, *y = NULL, *common;
-    int err = print_type(&d->a.printer, a, in_dataset, &x);
+    int err = printer_type(&d->a.printer, a, in_dataset, &x);
 
     if (!err)
-        err = print_type(&d->b.printer, b, in_dataset, &y);
+        err = printer_type(&d->b.printer, b, in_dataset, &y);
     if (err) {
         drep_type_free(x);
         return err;
@@ -428,7 +435,7 @@ static void compare_fill(struct diff *d, const char *path, const struct operands
     static const char *const words[] = {"zeros", "a value", "none"};
     struct pairs p = {.d = d};
     struct slice one;
-    struct values a, b;
+    struct array a, b;
     int err;
 
     if (o->a_info.fill != o->b_info.fill) {
@@ -437,15 +444,15 @@ static void compare_fill(struct diff *d, const char *path, const struct operands
     }
     if (o->a_info.fill != DREP_FILL_VALUE)
         return;
-    err = values_fill(&a, &d->a.printer, o->a, &o->a_info);
+    err = array_fill(&a, &d->a.printer, o->a, &o->a_info);
     if (err) {
         diff_failed(d, &d->a, path, err);
         return;
     }
-    err = values_fill(&b, &d->b.printer, o->b, &o->b_info);
+    err = array_fill(&b, &d->b.printer, o->b, &o->b_info);
     if (err) {
         diff_failed(d, &d->b, path, err);
-        values_release(&a);
+        array_release(&a);
         return;
     }
     slice_all(&one, 0, NULL);
@@ -458,8 +465,8 @@ static void compare_fill(struct diff *d, const char *path, const struct operands
         diff_say(d, path, "fill", p.v.a, p.v.b);
     free(p.v.a);
     free(p.v.b);
-    values_release(&a);
-    values_release(&b);
+    array_release(&a);
+    array_release(&b);
 }
 
 /* What is said of a dataset but its values; false if values cannot be compared. */
@@ -559,7 +566,7 @@ void diff_datasets(struct diff *d, const char *a_path, const char *b_path)
 /* --------------------------------------------------------------- attributes */
 
 static void compare_attribute_values(struct diff *d, const char *path, const char *name,
-                                     const struct values *a, const struct values *b)
+                                     const struct array *a, const struct array *b)
 {
     struct pairs p = {.d = d, .a_type = a->type, .b_type = b->type};
     struct slice slice;
@@ -586,7 +593,7 @@ static void words_for(char *words, size_t size, const char *name, const char *wh
 }
 
 static void compare_attribute(struct diff *d, const char *path, const char *name,
-                              const struct values *a, const struct values *b)
+                              const struct array *a, const struct array *b)
 {
     char words[1100];
     struct texts t;
@@ -613,21 +620,21 @@ static void compare_attribute(struct diff *d, const char *path, const char *name
 
 static void compare_both(struct diff *d, const char *a_path, const char *b_path, const char *name)
 {
-    struct values a, b;
-    int err = values_attr(&a, &d->a.printer, a_path, name);
+    struct array a, b;
+    int err = array_attr(&a, &d->a.printer, a_path, name);
 
     if (err) {
         diff_failed(d, &d->a, a_path, err);
         return;
     }
-    err = values_attr(&b, &d->b.printer, b_path, name);
+    err = array_attr(&b, &d->b.printer, b_path, name);
     if (err) {
         diff_failed(d, &d->b, b_path, err);
     } else {
         compare_attribute(d, a_path, name, &a, &b);
-        values_release(&b);
+        array_release(&b);
     }
-    values_release(&a);
+    array_release(&a);
 }
 
 /* What import noted for export is no attribute of the HDF5 file: it says how HDF5 held what

@@ -1,9 +1,15 @@
 /* diff_say.c - differences as lines, or as JSON. */
 #include "tools/cmd/diff.h"
 #include "tools/host/color.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
 #include "tools/host/input.h"
+#include "tools/host/label.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
+#include "tools/host/statusline.h"
+#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +43,8 @@ int diff_end(struct diff *d)
         sink_format(s,
                     "%s and %s differ: %" PRId64 " difference%s among %" PRId64
                     " objects with %" PRId64 " values\n",
-                    input_name(d->a.name), input_name(d->b.name), d->found,
-                    d->found == 1 ? "" : "s", d->objects, d->values);
+                    label_of(d->a.name), label_of(d->b.name), d->found, d->found == 1 ? "" : "s",
+                    d->objects, d->values);
     return sink_close(s);
 }
 
@@ -72,7 +78,7 @@ static bool begin(struct diff *d, const char *path)
     struct sink *s = &d->sink;
 
     d->found++;
-    progress_hide();
+    statusline_hide();
     if (d->quiet && !d->json)
         return false;
     if (d->json) {
@@ -153,7 +159,7 @@ void diff_say(struct diff *d, const char *path, const char *what, const char *a,
         put_sides(s, a, b);
     } else {
         sink_color(s, a ? COLOR_REMOVED : COLOR_ADDED);
-        sink_format(s, "%sonly in %s", *what ? " " : "", input_name(a ? d->a.name : d->b.name));
+        sink_format(s, "%sonly in %s", *what ? " " : "", label_of(a ? d->a.name : d->b.name));
         sink_color(s, COLOR_END);
     }
     sink_char(s, '\n');

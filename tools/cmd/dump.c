@@ -1,9 +1,16 @@
 /* dump.c - `datarep dump`: prints a file, or one object of it. */
 #include "tools/cmd/dump.h"
+#include "tools/cmd/command.h"
 #include "tools/host/color.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
+#include "tools/host/open.h"
 #include "tools/host/progress.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
+#include "tools/walk/walk.h"
 #include "schema/suggest.h"
-#include "tools/host/tool.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -79,7 +86,7 @@ static int dump_open(struct dump *d, const char *object, form_fn *form)
     int status, err = drep_header_get(d->file, &d->header);
 
     if (!err)
-        err = print_init(&d->printer, d->file, form != dump_text);
+        err = printer_init(&d->printer, d->file, form != dump_text);
     if (err)
         return tool_fail(d->file_name, NULL, err);
     if (operand_init(&d->operand, d->file, object))
@@ -95,7 +102,7 @@ static int dump_open(struct dump *d, const char *object, form_fn *form)
         sink_release(d->sink);
     }
     operand_release(&d->operand);
-    print_release(&d->printer);
+    printer_release(&d->printer);
     return tool_worse(d->status, status);
 }
 
@@ -141,7 +148,7 @@ static bool take_width(struct asked *a, const char *text)
         a->dump.width = (int)width;
         return true;
     }
-    command_usage(&dump_command, "--width is a number of columns, not '%s'", text);
+    tool_usage(dump_command.name, "--width is a number of columns, not '%s'", text);
     return false;
 }
 
@@ -149,7 +156,7 @@ static bool take_width(struct asked *a, const char *text)
 static bool take_form(struct asked *a, form_fn *form)
 {
     if (a->form != dump_text && a->form != form) {
-        command_usage(&dump_command, "one of --json, --jsonl, --yaml and --raw");
+        tool_usage(dump_command.name, "one of --json, --jsonl, --yaml and --raw");
         return false;
     }
     a->form = form;
@@ -197,10 +204,10 @@ static int check_as(const char *name)
         return 0;
     suggest_datareps(&meant);
     if (meant.best[0])
-        return command_usage(&dump_command, "unknown data representation '%s'; did you mean '%s'?",
-                             name, meant.best);
-    return command_usage(&dump_command,
-                         "unknown data representation '%s'; `datarep reps` lists them", name);
+        return tool_usage(dump_command.name, "unknown data representation '%s'; did you mean '%s'?",
+                          name, meant.best);
+    return tool_usage(dump_command.name,
+                      "unknown data representation '%s'; `datarep reps` lists them", name);
 }
 
 /* What does not go together; an exit code. */
@@ -209,19 +216,19 @@ static int check_asked(const struct asked *a, const char *path)
     const struct command *c = &dump_command;
 
     if (a->form == dump_yaml && path)
-        return command_usage(c, "--yaml prints a whole file, not a PATH");
+        return tool_usage(c->name, "--yaml prints a whole file, not a PATH");
 #if !HAVE_YAML
     if (a->form == dump_yaml)
-        return command_usage(c, "built without libyaml");
+        return tool_usage(c->name, "built without libyaml");
 #endif
     if (a->form == dump_raw && !path)
-        return command_usage(c, "--raw of which dataset?  FILE PATH");
+        return tool_usage(c->name, "--raw of which dataset?  FILE PATH");
     if (a->form == dump_raw && a->dump.header_only)
-        return command_usage(c, "--raw has no header");
+        return tool_usage(c->name, "--raw has no header");
     if (a->form == dump_raw && isatty(STDOUT_FILENO))
-        return command_usage(c, "bytes on a terminal: redirect the output");
+        return tool_usage(c->name, "bytes on a terminal: redirect the output");
     if (a->dump.as && a->form != dump_raw && a->form != dump_text)
-        return command_usage(c, "--as goes with --raw or text");
+        return tool_usage(c->name, "--as goes with --raw or text");
     return check_as(a->dump.as);
 }
 
@@ -244,7 +251,7 @@ static int run(int argc, char **argv)
         return o.status;
     color = color_wanted(a.color, STDOUT_FILENO);
     if (color < 0)
-        return command_usage(o.command, "--color is auto, always or never, not '%s'", a.color);
+        return tool_usage(o.command->name, "--color is auto, always or never, not '%s'", a.color);
     status = check_asked(&a, operands[1]);
     if (status)
         return status;

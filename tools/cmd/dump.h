@@ -2,7 +2,7 @@
 #ifndef TOOLS_CMD_DUMP_H
 #define TOOLS_CMD_DUMP_H
 
-#include "tools/text/print.h"
+#include "tools/text/printer.h"
 #include "tools/walk/operand.h"
 #include "tools/walk/walk.h"
 

@@ -4,6 +4,8 @@
  * object: while the walk goes on, all processors print what it met into memory. */
 #include "tools/cmd/dump.h"
 #include "tools/host/workers.h"
+#include "tools/text/sink.h"
+#include "tools/walk/walk.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

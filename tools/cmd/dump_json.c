@@ -1,8 +1,15 @@
 /* dump_json.c - the JSON form of a file, as SPEC.md, "JSON", has it, in one piece or with
  * one line an object. */
 #include "tools/cmd/dump.h"
-#include "tools/host/tool.h"
-#include "tools/walk/stream.h"
+#include "tools/host/exit.h"
+#include "tools/text/array.h"
+#include "tools/text/nesting.h"
+#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
+#include "tools/text/stream.h"
+#include "tools/walk/members.h"
+#include "tools/walk/walk.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +139,8 @@ static void put_header(struct dump *d)
 static void put_attribute(struct dump *d, const char *path, const char *name)
 {
     struct sink *s = d->sink;
-    struct values v;
-    int err = values_attr(&v, &d->printer, path, name);
+    struct array v;
+    int err = array_attr(&v, &d->printer, path, name);
 
     if (err) {
         dump_failed(d, path, err);
@@ -148,9 +155,9 @@ static void put_attribute(struct dump *d, const char *path, const char *name)
     else
         put_lengths(s, v.dims, v.rank);
     sink_text(s, ", \"value\": ");
-    values_put(&v, &d->printer, s);
+    array_put(&v, &d->printer, s);
     sink_char(s, '}');
-    values_release(&v);
+    array_release(&v);
 }
 
 static void put_attributes(struct dump *d, const struct walk_item *item)
@@ -217,21 +224,21 @@ static void put_filters(struct sink *s, const drep_dsinfo *info)
 
 static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
-    struct values v;
+    struct array v;
     int err;
 
     if (info->fill != DREP_FILL_VALUE) {
         sink_text(d->sink, info->fill == DREP_FILL_NONE ? "\"none\"" : "null");
         return;
     }
-    err = values_fill(&v, &d->printer, ds, info);
+    err = array_fill(&v, &d->printer, ds, info);
     if (err) {
         dump_failed(d, path, err);
         sink_text(d->sink, "null");
         return;
     }
-    values_put(&v, &d->printer, d->sink);
-    values_release(&v);
+    array_put(&v, &d->printer, d->sink);
+    array_release(&v);
 }
 
 static void put_dimensions(struct dump *d, const drep_dsinfo *info)
@@ -244,7 +251,7 @@ static void put_dimensions(struct dump *d, const drep_dsinfo *info)
     for (k = 0; k < info->rank; k++) {
         if (k)
             sink_text(s, ", ");
-        path = info->dim_ids[k] ? print_path(&d->printer, info->dim_ids[k]) : NULL;
+        path = info->dim_ids[k] ? printer_path(&d->printer, info->dim_ids[k]) : NULL;
         if (path)
             put_string(s, path);
         else
@@ -297,7 +304,7 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
 
 struct data {
     const struct printer *printer;
-    struct nest nest;
+    struct nesting nest;
 };
 
 /* What put_values() streams. */
@@ -306,7 +313,7 @@ static void put_piece(const struct stream *stream, struct sink *s, const drep_ty
 {
     const struct data *data = stream->ctx;
 
-    nest_put(&data->nest, data->printer, s, type, elements, first, count);
+    nesting_put(&data->nest, data->printer, s, type, elements, first, count);
 }
 
 /* Lists as deep as the selection; with `lines` an entry of the first dimension a line. */
@@ -317,7 +324,7 @@ static void put_values(struct dump *d, const char *path, drep_dataset *ds, const
                         .nest = {.between = d->lines ? ", " : ",\n ", .lines = lines}};
     struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &data};
     drep_type *type;
-    int err = print_type(&d->printer, info->type, true, &type);
+    int err = printer_type(&d->printer, info->type, true, &type);
 
     data.nest.rank = slice_shape(slice, data.nest.dims);
     if (!err) {
@@ -329,7 +336,7 @@ static void put_values(struct dump *d, const char *path, drep_dataset *ds, const
     if (err && !stream.any)
         sink_text(d->sink, "null");
     else
-        nest_end(&data.nest, d->sink, stream.any);
+        nesting_end(&data.nest, d->sink, stream.any);
 }
 
 static void put_data(struct dump *d, const struct walk_item *item, drep_dataset *ds,

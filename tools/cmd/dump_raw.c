@@ -1,8 +1,12 @@
 /* dump_raw.c - elements as bytes: themselves, or in hexadecimal beside their values. */
 #include "tools/cmd/dump.h"
+#include "tools/host/exit.h"
+#include "tools/host/message.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
-#include "tools/walk/abi.h"
+#include "tools/text/abi.h"
+#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -84,7 +88,7 @@ static bool put_all(struct dump *d, const char *path, drep_dataset *ds, const dr
 {
     struct raw r = {.dump = d, .slice = slice};
     drep_type *type = NULL;
-    int err = print_type(&d->printer, info->type, true, &type);
+    int err = printer_type(&d->printer, info->type, true, &type);
     bool has = true;
 
     if (!err) {

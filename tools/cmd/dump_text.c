@@ -2,8 +2,15 @@
  * in rows with the index of their first element behind them. */
 #include "tools/cmd/dump.h"
 #include "tools/host/color.h"
-#include "tools/host/tool.h"
-#include "tools/walk/stream.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/text/array.h"
+#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
+#include "tools/text/stream.h"
+#include "tools/walk/members.h"
+#include "tools/walk/walk.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +104,8 @@ static void put_shape(struct sink *s, const int64_t *dims, int rank)
 static void put_attribute(struct dump *d, const char *path, const char *name)
 {
     struct sink *s = d->sink;
-    struct values v;
-    int err = values_attr(&v, &d->printer, path, name);
+    struct array v;
+    int err = array_attr(&v, &d->printer, path, name);
 
     if (err) {
         dump_failed(d, path, err);
@@ -113,9 +120,9 @@ static void put_attribute(struct dump *d, const char *path, const char *name)
         put_shape(s, v.dims, v.rank);
     }
     sink_text(s, " = ");
-    values_put(&v, &d->printer, s);
+    array_put(&v, &d->printer, s);
     sink_char(s, '\n');
-    values_release(&v);
+    array_release(&v);
 }
 
 static void put_attributes(struct dump *d, const struct walk_item *item)
@@ -267,7 +274,7 @@ static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const d
     struct rows rows = {.printer = &d->printer, .slice = slice, .width = d->width};
     struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &rows};
     drep_type *type;
-    int err = print_type(&d->printer, info->type, true, &type);
+    int err = printer_type(&d->printer, info->type, true, &type);
 
     if (!err) {
         err = stream_run(&stream, ds, info, type, slice);
@@ -280,8 +287,8 @@ static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const d
 /* A dataset without dimensions: its value stands on the line. */
 static void put_one(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
-    struct values v;
-    int err = values_dataset(&v, &d->printer, ds, info);
+    struct array v;
+    int err = array_dataset(&v, &d->printer, ds, info);
 
     if (err) {
         sink_char(d->sink, '\n');
@@ -289,9 +296,9 @@ static void put_one(struct dump *d, const char *path, drep_dataset *ds, const dr
         return;
     }
     sink_char(d->sink, ' ');
-    values_put(&v, &d->printer, d->sink);
+    array_put(&v, &d->printer, d->sink);
     sink_char(d->sink, '\n');
-    values_release(&v);
+    array_release(&v);
 }
 
 static void put_data(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
@@ -336,7 +343,7 @@ static void put_space(struct dump *d, const drep_dsinfo *info)
     for (k = 0; k < info->rank; k++) {
         if (k)
             sink_text(s, ", ");
-        dimension = info->dim_ids[k] ? print_path(&d->printer, info->dim_ids[k]) : NULL;
+        dimension = info->dim_ids[k] ? printer_path(&d->printer, info->dim_ids[k]) : NULL;
         if (dimension) {
             put_dimension_name(s, dimension);
             sink_text(s, ": ");
@@ -352,21 +359,21 @@ static void put_space(struct dump *d, const drep_dsinfo *info)
 
 static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
-    struct values v;
+    struct array v;
     int err;
 
     if (info->fill == DREP_FILL_NONE)
         sink_text(d->sink, ", no fill");
     if (info->fill != DREP_FILL_VALUE)
         return;
-    err = values_fill(&v, &d->printer, ds, info);
+    err = array_fill(&v, &d->printer, ds, info);
     if (err) {
         dump_failed(d, path, err);
         return;
     }
     sink_text(d->sink, ", fill ");
-    values_put(&v, &d->printer, d->sink);
-    values_release(&v);
+    array_put(&v, &d->printer, d->sink);
+    array_release(&v);
 }
 
 static void put_storage(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)

@@ -1,7 +1,12 @@
 /* dump_yaml.c - a file as a schema that makes it again. */
 #include "tools/cmd/dump.h"
+#include "tools/host/exit.h"
+#include "tools/host/message.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
+#include "tools/text/array.h"
+#include "tools/text/nesting.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
 #include <stdlib.h>
 #if HAVE_YAML
@@ -19,12 +24,12 @@ static int yaml_value(void *ctx, const char *path, const char *name, char **text
 {
     const struct dump *d = ctx;
 
-    return values_text(&d->printer, path, name, text);
+    return array_text(&d->printer, path, name, text);
 }
 
 struct giver {
     const struct dump *dump;
-    struct nest nest;
+    struct nesting nest;
     struct sink text; /* of a block */
     int (*give)(void *giver, const char *text);
     void *giver;
@@ -46,7 +51,7 @@ static int give_block(void *ctx, const drep_type *type, const void *elements, in
     struct giver *g = ctx;
     int err;
 
-    nest_put(&g->nest, &g->dump->printer, &g->text, type, elements, first, count);
+    nesting_put(&g->nest, &g->dump->printer, &g->text, type, elements, first, count);
     err = give_text(g);
     return err ? err : progress_add((uint64_t)(count * drep_type_extent(type)));
 }
@@ -60,7 +65,7 @@ static int give_all(struct giver *g, drep_dataset *ds)
     int err = drep_dataset_info(ds, &info);
 
     if (!err)
-        err = print_type(&g->dump->printer, info.type, true, &type);
+        err = printer_type(&g->dump->printer, info.type, true, &type);
     if (err)
         return err;
     slice_all(&slice, info.rank, info.dims);
@@ -69,7 +74,7 @@ static int give_all(struct giver *g, drep_dataset *ds)
     drep_type_free(type);
     if (err)
         return err;
-    nest_end(&g->nest, &g->text, slice_count(&slice) > 0);
+    nesting_end(&g->nest, &g->text, slice_count(&slice) > 0);
     return give_text(g);
 }
 
@@ -93,7 +98,7 @@ static const char *object_path(void *ctx, uint64_t id)
 {
     const struct dump *d = ctx;
 
-    return print_path(&d->printer, id);
+    return printer_path(&d->printer, id);
 }
 
 static void yaml_failed(void *ctx, const char *path, int err)

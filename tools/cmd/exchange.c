@@ -1,407 +1,34 @@
-/* exchange.c - import and export: the HDF5 module in its own process, and its report. */
+/* exchange.c - the command line of import and export. */
 #include "tools/cmd/exchange.h"
 #include "tools/cmd/choices.h"
-#include "tools/cmd/report.h"
-#include "tools/h5/interface.h"
-#include "tools/host/cage.h"
-#include "tools/host/foreign.h"
-#include "tools/host/input.h"
-#include "tools/host/limit.h"
-#include "tools/host/module.h"
-#include "tools/host/outfile.h"
-#include "tools/host/progress.h"
-#include "tools/host/stop.h"
-#include "tools/host/supervise.h"
-#include "tools/host/tool.h"
-#include "tools/walk/verify.h"
-#include <dlfcn.h>
+#include "tools/flat/records.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
-#if __has_include(<malloc.h>)
-#include <malloc.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-typedef int run_fn(const struct hdf5_options *options);
-
-struct work {
-    const struct exchange *x;
-    const char *from; /* what is opened as x->src */
-    bool import;
-    struct report report;
-    uint64_t total; /* that the progress bar knows */
-    struct verify verify;
-    bool verifying; /* that is initialised */
-    bool piped;     /* the source came through a pipe */
-    struct supervised *shared;
-};
-
-/* ------------------------------------------------------- what the module says */
-
-static void said(void *ctx, const struct hdf5_finding *finding)
-{
-    struct work *w = ctx;
-    struct hdf5_finding whole = *finding;
-    const char *raise = strstr(finding->message, "memory allocation failed")
-                            ? limit_advice(DREP_ERR_NOMEM, finding->message)
-                            : NULL;
-    char text[1200];
-
-    if (raise) {
-        snprintf(text, sizeof text, "%s; %s", finding->message, raise);
-        whole.message = text;
-    }
-    report_add(&w->report, &whole);
-}
-
-static void failed(void *ctx, const char *message)
-{
-    struct work *w = ctx;
-    int err = strstr(message, "out of memory") ? DREP_ERR_NOMEM : DREP_ERR_LIMIT;
-    const char *raise = limit_advice(err, message);
-    char text[1200];
-
-    snprintf(text, sizeof text, "%s%s%s", message, raise ? "; " : "", raise ? raise : "");
-    report_fail(&w->report, text);
-}
-
-static void advanced(void *ctx, uint64_t done, uint64_t total)
-{
-    struct work *w = ctx;
-
-    if (total != w->total)
-        progress_begin(w->import ? "import" : "export", PROGRESS_BYTES, total);
-    w->total = total;
-    progress_set(done);
-}
-
-static int64_t compared(void *ctx, const struct hdf5_pair *pair, char *text, size_t size)
-{
-    struct work *w = ctx;
-
-    if (!w->verifying && verify_init(&w->verify, pair->file)) {
-        snprintf(text, size, ": out of memory");
-        return 0;
-    }
-    w->verifying = true;
-    return verify_compare(&w->verify, pair->type, pair->n, pair->ours, pair->theirs, text, size);
-}
-
-static void at(void *ctx, const char *path)
-{
-    struct work *w = ctx;
-
-    limit_beat();
-    limit_object(w->x->src, path);
-    snprintf(w->shared->object, sizeof w->shared->object, "%s", path);
-}
-
-/* Asked at every step of the work. */
-static int stopped(void)
-{
-    limit_beat();
-    return limit_stopped();
-}
-
-/* ------------------------------------------------------------------- the cage */
-
-/* The directory of a path, links resolved; false if that cannot be said. */
-static bool directory_of(const char *path, char directory[PATH_MAX])
-{
-    char *slash;
-
-    if (!realpath(path, directory))
-        return false;
-    slash = strrchr(directory, '/');
-    slash[slash == directory] = '\0';
-    return true;
-}
-
-/* The directories of plugins that the user names, each for cage_read(); `list` is cut up. */
-static void read_plugins(struct cage *c, char *list)
-{
-    char *rest = list, *one;
-
-    while (rest && (one = strsep(&rest, ":")))
-        if (*one == '/')
-            cage_read(c, one);
-}
-
-/* The child's memory is overwritten when it is given out and given up: what libhdf5 reads
- * without having written it is zeros, not what was there before.  The C library leaves out
- * blocks of up to about 1 KiB.  A byte that the user has chosen stays. */
-static void blank_memory(void)
-{
-#ifdef M_PERTURB
-    const char *tunables = getenv("GLIBC_TUNABLES");
-
-    if (!getenv("MALLOC_PERTURB_") && !(tunables && strstr(tunables, "malloc.perturb")))
-        mallopt(M_PERTURB, 0xff);
-#endif
-}
-
-/* From here on the child opens for reading what is beside the source (or anything, if the user
- * says so), libraries and plugins, and writes only what is open already. */
-static int lock_in(void *ctx)
-{
-    static const char *const system[] = {"/lib",
-                                         "/lib64",
-                                         "/usr/lib",
-                                         "/usr/lib64",
-                                         "/usr/local/lib",
-                                         "/usr/local/hdf5",
-                                         "/dev/null",
-                                         "/dev/urandom",
-                                         "/etc/ld.so.cache",
-                                         "/sys/devices/system/cpu"};
-    struct work *w = ctx;
-    struct cage c = {.nread = 0};
-    char source[PATH_MAX], target[PATH_MAX];
-    const char *env = getenv("HDF5_PLUGIN_PATH");
-    char *plugins = env ? strdup(env) : NULL;
-    size_t i;
-
-    for (i = 0; i < sizeof system / sizeof *system; i++)
-        cage_read(&c, system[i]);
-    read_plugins(&c, plugins);
-    if (w->x->outside)
-        cage_read(&c, "/");
-    else if (!w->piped && directory_of(w->from, source))
-        cage_read(&c, source);
-    /* The new file grows under a name beside its own. */
-    if (directory_of(*w->shared->hidden ? w->shared->hidden : w->x->dst, target))
-        c.make = target;
-    blank_memory();
-    if (c.make)
-        cage_enter(&c);
-    free(plugins);
-    supervise_watch(w->shared);
-    return 0;
-}
-
-/* ------------------------------------------------------------------- the child */
-
-static int run_module(struct work *w, const char *place, struct hdf5_totals *totals)
-{
-    const struct exchange *x = w->x;
-    struct hdf5_options options = {.src = w->from,
-                                   .dst = x->dst,
-                                   .place = place,
-                                   .root = x->root,
-                                   .datarep = x->datarep,
-                                   .filters = x->filters,
-                                   .nfilters = x->nfilters,
-                                   .range = x->range,
-                                   .excl = x->excl,
-                                   .exact = x->exact,
-                                   .outside = x->outside,
-                                   .alone = w->piped,
-                                   .threads = x->threads,
-                                   .say = said,
-                                   .progress = advanced,
-                                   .stopped = stopped,
-                                   .error = failed,
-                                   .compare = x->no_verify ? NULL : compared,
-                                   .cage = lock_in,
-                                   .at = at,
-                                   .ctx = w,
-                                   .hidden = w->import ? w->shared->hidden : NULL,
-                                   .totals = totals};
-    void *module = module_load("hdf5", DATAREP_HDF5_INTERFACE);
-    drep_info *hints;
-    run_fn *run = NULL;
-    int err;
-
-    if (!module)
-        return DREP_ERR_UNSUPPORTED;
-    *(void **)&run = dlsym(module, w->import ? "datarep_hdf5_import" : "datarep_hdf5_export");
-    if (!run) {
-        tool_say(NULL, NULL, "%s", dlerror());
-        return DREP_ERR_UNSUPPORTED;
-    }
-    stop_catch();
-    if (!w->import)
-        supervise_watch(w->shared);
-    err = tool_info(NULL, &hints);
-    options.hints = hints;
-    if (!err)
-        err = run(&options);
-    drep_info_free(hints);
-    progress_end();
-    if (w->verifying)
-        verify_release(&w->verify);
-    if (err && !w->report.failed)
-        tool_fail(x->src, NULL, err);
-    return err;
-}
-
-/* The HDF5 file gets its name when it is whole, and was read back. */
-static int run_export(struct work *w, struct supervised *shared, struct hdf5_totals *totals)
-{
-    struct outfile out;
-    int err;
-
-    if (outfile_open_regular(&out, w->x->dst, w->x->excl)) {
-        w->report.failed = true;
-        return DREP_ERR_IO;
-    }
-    snprintf(shared->hidden, sizeof shared->hidden, "%s", out.hidden);
-    err = run_module(w, out.hidden, totals);
-    if (outfile_close(&out, !err) && !err)
-        err = DREP_ERR_IO;
-    *shared->hidden = 0;
-    return err;
-}
-
-static int work(struct supervised *shared, void *ctx)
-{
-    struct work *w = ctx;
-    struct hdf5_totals totals = {0};
-    int err, status = report_begin(&w->report);
-
-    w->shared = shared;
-    if (status)
-        return status;
-    err = w->import ? run_module(w, NULL, &totals) : run_export(w, shared, &totals);
-    status = report_end(&w->report, err, &totals);
-    stop_now();
-    return status;
-}
-
-/* A new container grows under such a name. */
-static bool library_owns(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return strncmp(slash ? slash + 1 : path, ".drep-", 6) == 0;
-}
-
-int exchange_run(const struct exchange *x, bool import)
-{
-    struct work w = {.x = x,
-                     .from = x->src,
-                     .import = import,
-                     .report = {.src = x->src,
-                                .dst = x->dst,
-                                .file = x->report ? x->report
-                                        : x->json ? "-"
-                                                  : NULL,
-                                .import = import,
-                                .json = x->json,
-                                .quiet = x->quiet,
-                                .verbose = x->verbose}};
-    char place[PATH_MAX], object[sizeof w.shared->object], *real;
-    struct stat before, now;
-    bool made = false, there = stat(x->dst, &before) == 0;
-    int died, status;
-
-    if (strcmp(x->src, "-") == 0) {
-        if (input_named(place, &made) != 0)
-            return TOOL_IO;
-        w.from = place;
-        w.piped = made;
-    }
-    /* A string of HDF5 is in its heap, in what it gives us, in ours and in a chunk. */
-    limit_copies(import ? 2 : 0);
-    limit_file_named(w.from);
-    limit_object(x->src, NULL);
-    outfile_from(x->src);
-    status = supervise(work, &w, import ? library_owns : outfile_is_hidden, &died, object,
-                       sizeof object);
-    if (made)
-        unlink(place);
-    if (!died)
-        return status;
-    /* It may crash at its very end, when the target is in its place already. */
-    real = realpath(x->dst, NULL);
-    if (real && stat(real, &now) == 0 && S_ISREG(now.st_mode) &&
-        !(there && now.st_dev == before.st_dev && now.st_ino == before.st_ino))
-        unlink(real);
-    free(real);
-    tool_say(x->src, *object ? object : NULL, "the HDF5 library crashed (%s); %s is not written",
-             strsignal(died), x->dst);
-    return TOOL_CORRUPT;
-}
-
-/* ----------------------------------------------------------------- as a container */
-
-static bool is_hdf5(const char *path)
-{
-    FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
-    bool is = f && foreign_is_hdf5(f);
-
-    if (f)
-        fclose(f);
-    return is;
-}
-
-/* Imports into a directory that is gone when the container is open. */
-static int import_into(const char *path, const char *directory, int amode, const char *plugins,
-                       drep_file **out)
-{
-    struct exchange x = {.src = path,
-                         .datarep = "internal",
-                         .range = DREP_RANGE_STRICT,
-                         .filters = {{.id = DREP_FILTER_LZ4, .level = -1}},
-                         .nfilters = drep_filter_available(DREP_FILTER_LZ4) ? 1 : 0,
-                         .quiet = true};
-    char name[PATH_MAX + 32];
-    int status;
-
-    snprintf(name, sizeof name, "%s/imported.drep", directory);
-    x.dst = name;
-    status = exchange_run(&x, true);
-    if (status <= TOOL_DIFFERS)
-        status = tool_open(name, amode, plugins, out);
-    unlink(name);
-    return status;
-}
-
-int exchange_open(const char *path, int amode, const char *plugins, drep_file **out, bool *imported)
-{
-    const char *tmp = getenv("TMPDIR");
-    char directory[PATH_MAX];
-    int status;
-
-    *imported = is_hdf5(path);
-    if (!*imported)
-        return tool_open(path, amode, plugins, out);
-    snprintf(directory, sizeof directory, "%s/datarep-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(directory)) {
-        tool_say(directory, NULL, "%s", strerror(errno));
-        return TOOL_IO;
-    }
-    status = import_into(path, directory, amode, plugins, out);
-    rmdir(directory);
-    return status;
-}
-
-/* ------------------------------------------------------------ command lines */
-
-int exchange_names(const struct exchange *x, const struct command *command, bool anywhere)
+int exchange_names(const struct exchange *x, bool anywhere)
 {
     struct stat a, b;
 
     if (!anywhere && strcmp(x->dst, "-") == 0)
-        return command_usage(command, "such a file is not written to standard output; name one");
+        return tool_usage(x->command, "such a file is not written to standard output; name one");
     if (stat(x->src, &a) != 0 || stat(x->dst, &b) != 0 || a.st_dev != b.st_dev ||
         a.st_ino != b.st_ino || !S_ISREG(a.st_mode))
         return 0;
-    return command_usage(command, "%s is both source and target", x->dst);
+    return tool_usage(x->command, "%s is both source and target", x->dst);
 }
 
-bool exchange_option(struct exchange *x, const struct command *command, int option, int *status)
+bool exchange_option(struct exchange *x, int option, int *status)
 {
     switch (option) {
     case EXCHANGE_ROOT:
         x->root = optarg;
         return true;
     case EXCHANGE_RANGE:
-        *status = choice_range(command, optarg, &x->range);
+        *status = choice_range(x->command, optarg, &x->range);
         return true;
     case EXCHANGE_REPORT:
         x->report = optarg;
@@ -414,6 +41,102 @@ bool exchange_option(struct exchange *x, const struct command *command, int opti
         return true;
     case 'v':
         x->verbose = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* -------------------------------------------------- of what is not HDF5 */
+
+static int get_offset(struct flat *f)
+{
+    char *end;
+    long long value;
+
+    errno = 0;
+    value = strtoll(optarg, &end, 0);
+    if (!*optarg || *end || errno || value < 0)
+        return tool_usage(f->x->command, "--offset is a number of bytes, not '%s'", optarg);
+    f->offset = value;
+    return 0;
+}
+
+static int get_delimiter(struct flat *f)
+{
+    const char *text = optarg;
+
+    if (strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0)
+        text = "\t";
+    if (strlen(text) != 1 || strchr("\"\n\r", *text) || (*text & 0x80))
+        return tool_usage(f->x->command, "--delimiter is one character, or tab");
+    f->delimiter = *text;
+    return 0;
+}
+
+static int get_order(struct flat *f)
+{
+    f->column_major = strcmp(optarg, "F") == 0;
+    if (f->column_major || strcmp(optarg, "C") == 0)
+        return 0;
+    return tool_usage(f->x->command, "--order is C or F, not '%s'", optarg);
+}
+
+static int get_records(struct flat *f)
+{
+    int width;
+    bool big;
+
+    f->records = optarg;
+    if (records_form(optarg, &width, &big))
+        return 0;
+    return tool_usage(f->x->command,
+                      "--records is fortran, 4-little, 4-big, 8-little or 8-big, not '%s'", optarg);
+}
+
+bool flat_option(struct flat *f, int option, int *status)
+{
+    switch (option) {
+    case 'i':
+        f->into = optarg;
+        return true;
+    case 's':
+        f->schema = optarg;
+        return true;
+    case 'u':
+    case 'a':
+        f->update = true;
+        f->append = f->append || option == 'a';
+        return true;
+    case FLAT_TYPE:
+        f->type = optarg;
+        return true;
+    case FLAT_SHAPE:
+        f->shape = optarg;
+        return true;
+    case FLAT_OFFSET:
+        *status = get_offset(f);
+        return true;
+    case FLAT_ORDER:
+        *status = get_order(f);
+        return true;
+    case FLAT_RECORDS:
+        *status = get_records(f);
+        return true;
+    case FLAT_TO:
+        f->to = optarg;
+        return true;
+    case FLAT_COLUMNS:
+        f->columns = true;
+        return true;
+    case FLAT_DELIMITER:
+        *status = get_delimiter(f);
+        return true;
+    case FLAT_NO_HEADER:
+        f->no_header = true;
+        return true;
+    case FLAT_MISSING:
+        f->missing = optarg;
         return true;
     default:
         return false;

@@ -1,26 +1,14 @@
-/* exchange.h - import and export through the HDF5 module.
+/* exchange.h - the command line of import and export.
  *
- * The module runs in a process of its own: libhdf5 crashes on some damaged files, and
- * then somebody must say so and take away what is half made. */
+ * Both directions share most options; EXCHANGE_ROWS and FLAT_ROWS are the rows of them for a
+ * table of options, FLAT_IMPORT_ROWS those of import alone. */
 #ifndef TOOLS_CMD_EXCHANGE_H
 #define TOOLS_CMD_EXCHANGE_H
 
 #include "tools/cmd/command.h"
-#include <datarep.h>
+#include "tools/flat/flat.h"
 
-struct exchange {
-    const char *src, *dst;
-    const char *root, *report;
-    const char *datarep; /* import */
-    drep_filter filters[DREP_MAX_FILTERS];
-    int nfilters; /* -1: those of the source */
-    int range, threads;
-    bool excl, exact, outside, json, verbose;
-    bool quiet;     /* say what is lost, and nothing else */
-    bool no_verify; /* export: what is written is not read back */
-};
-
-/* The options of both directions. */
+/* Options whatever the other format. */
 enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JSON, EXCHANGE_OWN };
 #define EXCHANGE_ROWS                                                                            \
     {EXCHANGE_ROOT, "root", "PATH", "begin at this object of the source", NULL},                 \
@@ -34,17 +22,52 @@ enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JS
         'v', "verbose", NULL, "name every object and all that is said of it", NULL               \
     }
 
+/* Options of what is not HDF5. */
+enum {
+    FLAT_TYPE = EXCHANGE_OWN + 100,
+    FLAT_SHAPE,
+    FLAT_OFFSET,
+    FLAT_ORDER,
+    FLAT_RECORDS,
+    FLAT_TO,
+    FLAT_COLUMNS,
+    FLAT_DELIMITER,
+    FLAT_NO_HEADER,
+    FLAT_MISSING
+};
+/* Options of import alone, and of both. */
+#define FLAT_IMPORT_ROWS                                                                           \
+    {'i', "into", "PATH", "the dataset, or group, to put it in (named after SOURCE)", NULL},       \
+        {'u', "update", NULL, "the target exists; fill what is there, or add to it", NULL},        \
+        {'a', "append", NULL, "like -u, after the elements of the dataset", NULL},                 \
+        {'s', "schema", "SCHEMA", "make the target from a schema and fill it; hdf5: its datareps", \
+         "<schema>"},                                                                              \
+        {FLAT_TYPE, "type", "TYPE", "raw, csv: datatype of an element", NULL},                     \
+        {FLAT_SHAPE, "shape", "N,...", "raw: lengths, one of which may be *", NULL},               \
+        {FLAT_OFFSET, "offset", "BYTES", "raw: where the first element begins", NULL},             \
+        {FLAT_TO, "to", "NAME", "raw: representation of the new file (internal)", "<datarep>"},    \
+        {FLAT_COLUMNS, "columns", NULL, "csv: a dataset for each column", NULL},                   \
+    {                                                                                              \
+        FLAT_MISSING, "missing", "TEXT", "csv: fields that mean no value (empty ones)", NULL       \
+    }
+#define FLAT_ROWS                                                                           \
+    {FLAT_ORDER, "order", "C|F", "raw: rows or, as in Fortran, columns first", "C F"},      \
+        {FLAT_RECORDS, "records", "HOW",                                                    \
+         "raw: Fortran records: fortran, 4-little, 4-big, 8-little, 8-big",                 \
+         "fortran 4-little 4-big 8-little 8-big"},                                          \
+        {FLAT_DELIMITER, "delimiter", "C", "csv: between fields (, or tab in .tsv)", NULL}, \
+    {                                                                                       \
+        FLAT_NO_HEADER, "no-header", NULL, "csv: the first line holds no names", NULL       \
+    }
+
 /* Takes an option that both have: true.  *status becomes non-zero if it is wrong, after
  * saying so. */
-bool exchange_option(struct exchange *x, const struct command *command, int option, int *status);
+bool exchange_option(struct exchange *x, int option, int *status);
 /* Refuses, with an exit code, a target that is the source; and standard output, unless it
  * is all the same where the bytes go. */
-int exchange_names(const struct exchange *x, const struct command *command, bool anywhere);
-/* As tool_open(); but an HDF5 file is imported into a container without a name in $TMPDIR,
- * and that opened: *imported. */
-int exchange_open(const char *path, int amode, const char *plugins, drep_file **out,
-                  bool *imported);
-/* Gives an exit code. */
-int exchange_run(const struct exchange *x, bool import);
+int exchange_names(const struct exchange *x, bool anywhere);
+/* Takes one of these options: true.  *status becomes non-zero if it is wrong, after saying
+ * so. */
+bool flat_option(struct flat *f, int option, int *status);
 
 #endif

@@ -1,6 +1,10 @@
 /* export.c - `datarep export`: a Datarep file becomes a file of another format. */
+#include "tools/cmd/command.h"
+#include "tools/cmd/exchange.h"
+#include "tools/cmd/hdf5.h"
 #include "tools/flat/flat.h"
-#include "tools/host/tool.h"
+#include "tools/flat/format.h"
+#include "tools/host/message.h"
 #include <getopt.h>
 #include <string.h>
 
@@ -17,7 +21,8 @@ static int format_named(const char *name, int *out)
         *out = FLAT_NONE + i;
         return 0;
     }
-    return command_usage(&export_command, "--format is hdf5, npy, npz, csv or raw, not '%s'", name);
+    return tool_usage(export_command.name, "--format is hdf5, npy, npz, csv or raw, not '%s'",
+                      name);
 }
 
 /* What the name of the target says, -1: nothing. */
@@ -30,15 +35,14 @@ static int format_of(const char *path)
 
 static int run(int argc, char **argv)
 {
-    struct exchange x = {.range = DREP_RANGE_STRICT, .nfilters = -1};
-    struct flat f = {.x = &x, .command = &export_command, .format = -1};
+    struct exchange x = {.command = "export", .range = DREP_RANGE_STRICT, .nfilters = -1};
+    struct flat f = {.x = &x, .format = -1};
     struct options o = {.command = &export_command, .argc = argc, .argv = argv};
     int option, status = 0;
     char **files;
 
     while ((option = option_next(&o)) > 0 && !status) {
-        if (exchange_option(&x, &export_command, option, &status) ||
-            flat_option(&f, option, &status))
+        if (exchange_option(&x, option, &status) || flat_option(&f, option, &status))
             continue;
         if (option == OPTION_DATAREP)
             x.datarep = optarg;
@@ -56,15 +60,15 @@ static int run(int argc, char **argv)
     x.dst = files[1];
     if (f.format < 0)
         f.format = format_of(x.dst);
-    status = exchange_names(&x, &export_command, f.format != FLAT_NONE);
+    status = exchange_names(&x, f.format != FLAT_NONE);
     if (!status && f.format < 0)
-        status = command_usage(o.command,
-                               "%s: which format?  Names end in .h5, .hdf5, .nc, .npy, .npz, .csv, "
-                               ".tsv, .raw, .bin or .dat; or --format=NAME",
-                               x.dst);
+        status = tool_usage(o.command->name,
+                            "%s: which format?  Names end in .h5, .hdf5, .nc, .npy, .npz, .csv, "
+                            ".tsv, .raw, .bin or .dat; or --format=NAME",
+                            x.dst);
     if (status)
         return status;
-    return f.format == FLAT_NONE ? exchange_run(&x, false) : flat_export(&f);
+    return f.format == FLAT_NONE ? hdf5_run(&x, false) : flat_export(&f);
 }
 
 static const struct option_row options[] = {

@@ -2,10 +2,15 @@
  *
  * One row a format: how it is recognised, and who reads it. */
 #include "tools/cmd/choices.h"
+#include "tools/cmd/command.h"
+#include "tools/cmd/exchange.h"
+#include "tools/cmd/hdf5.h"
 #include "tools/flat/flat.h"
+#include "tools/flat/format.h"
 #include "tools/flat/recipe.h"
+#include "tools/host/exit.h"
 #include "tools/host/foreign.h"
-#include "tools/host/tool.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -95,15 +100,15 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
 {
     int status = 0;
 
-    if (exchange_option(x, &import_command, option, &status) || flat_option(f, option, &status))
+    if (exchange_option(x, option, &status) || flat_option(f, option, &status))
         return status;
     if (option == OPTION_DATAREP)
         x->datarep = optarg;
     if (option == OPTION_FILTERS)
-        status = choice_filters(&import_command, optarg, x->filters, &x->nfilters);
+        status = choice_filters(import_command.name, optarg, x->filters, &x->nfilters);
     if (option == OPTION_FORMAT && (*format = format_named(optarg)) == NULL)
-        status = command_usage(&import_command, "--format is hdf5, npy, npz, csv or raw, not '%s'",
-                               optarg);
+        status = tool_usage(import_command.name, "--format is hdf5, npy, npz, csv or raw, not '%s'",
+                            optarg);
     x->exact |= option == OPTION_EXACT;
     x->outside |= option == OPTION_OUTSIDE;
     return status;
@@ -111,8 +116,8 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
 
 static int run(int argc, char **argv)
 {
-    struct exchange x = {.range = DREP_RANGE_STRICT, .nfilters = -1};
-    struct flat f = {.x = &x, .command = &import_command};
+    struct exchange x = {.command = "import", .range = DREP_RANGE_STRICT, .nfilters = -1};
+    struct flat f = {.x = &x};
     struct options o = {.command = &import_command, .argc = argc, .argv = argv};
     const struct format *format = NULL;
     char own[DREP_MAX_DATAREP_STRING] = "internal";
@@ -129,7 +134,7 @@ static int run(int argc, char **argv)
         return o.status;
     x.src = files[0];
     x.dst = files[1];
-    status = exchange_names(&x, &import_command, false);
+    status = exchange_names(&x, false);
     if (status)
         return status;
     if (format) {
@@ -146,7 +151,7 @@ static int run(int argc, char **argv)
         status = recipe_datarep(f.schema, own, sizeof own);
     if (!x.datarep)
         x.datarep = own;
-    return status ? status : exchange_run(&x, true);
+    return status ? status : hdf5_run(&x, true);
 }
 
 static const struct option_row options[] = {

@@ -1,5 +1,8 @@
 /* log.c - `datarep log`: the commits of a file that can still be opened. */
-#include "tools/host/tool.h"
+#include "tools/cmd/command.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/open.h"
 #include "tools/text/sink.h"
 #include <inttypes.h>
 #include <limits.h>

@@ -1,10 +1,17 @@
 /* ls.c - `datarep ls`: one line an object. */
+#include "tools/cmd/command.h"
 #include "tools/cmd/dump.h"
 #include "tools/host/color.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
+#include "tools/host/open.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
 #include "tools/host/utf8.h"
-#include "tools/walk/extremes.h"
+#include "tools/text/extremes.h"
+#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include "tools/walk/walk.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -173,11 +180,11 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
 
     if (err)
         return tool_fail(ls->file_name, path, err);
-    err = ls->extremes ? print_init(&ls->printer, ls->file, false) : 0;
+    err = ls->extremes ? printer_init(&ls->printer, ls->file, false) : 0;
     if (err)
         return tool_fail(ls->file_name, NULL, err);
     if (sink_init(&ls->sink, STDOUT_FILENO)) {
-        print_release(&ls->printer);
+        printer_release(&ls->printer);
         return tool_no_memory();
     }
     ls->sink.color = color;
@@ -186,7 +193,7 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
     walk_run(&walk, path);
     progress_end();
     if (ls->extremes)
-        print_release(&ls->printer);
+        printer_release(&ls->printer);
     ls->status = tool_worse(ls->status, walk.status);
     return tool_worse(ls->status, sink_close(&ls->sink));
 }
@@ -240,7 +247,7 @@ static int run(int argc, char **argv)
         return o.status;
     color = color_wanted(a.color, STDOUT_FILENO);
     if (color < 0)
-        return command_usage(o.command, "--color is auto, always or never, not '%s'", a.color);
+        return tool_usage(o.command->name, "--color is auto, always or never, not '%s'", a.color);
     ls.file_name = operands[0];
     status = tool_open_commit(ls.file_name, DREP_RDONLY | (ls.extremes ? 0 : DREP_HEADER_ONLY),
                               a.plugins, a.commit, &ls.file);

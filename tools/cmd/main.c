@@ -1,18 +1,14 @@
 /* main.c - `datarep`: finds the subcommand and runs it. */
 #include "tools/cmd/complete.h"
+#include "tools/cmd/table.h"
 #include "tools/cmd/version.h"
+#include "tools/host/exit.h"
 #include "tools/host/limit.h"
+#include "tools/host/message.h"
 #include "tools/host/stop.h"
 #include "schema/suggest.h"
-#include "tools/host/tool.h"
 #include <signal.h>
 #include <string.h>
-
-const struct command *const commands[] = {
-#define X(name) &name##_command,
-#include "tools/cmd/commands.def"
-#undef X
-    NULL};
 
 static void put_help(FILE *out)
 {

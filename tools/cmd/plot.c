@@ -1,10 +1,16 @@
 /* plot.c - `datarep plot`: one picture of some numbers. */
+#include "tools/cmd/command.h"
 #include "tools/host/color.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include "tools/host/module.h"
+#include "tools/host/open.h"
 #include "tools/host/outfile.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
 #include "tools/plot/make.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
@@ -129,7 +135,7 @@ static int make(struct make *m)
 
 static int open_all(struct make *m, char **operands)
 {
-    int err = print_init(&m->printer, m->file, false), status = 0;
+    int err = printer_init(&m->printer, m->file, false), status = 0;
 
     if (err)
         return tool_fail(m->file_name, NULL, err);
@@ -154,7 +160,7 @@ static void close_all(struct make *m)
         free(m->plot.line[i].high);
     }
     free(m->plot.image.cell);
-    print_release(&m->printer);
+    printer_release(&m->printer);
     drep_close(m->file);
 }
 
@@ -200,7 +206,7 @@ static int take_number(double *out, const char *option, const char *text)
     double value = strtod(text, &end);
 
     if (end == text || *end || !isfinite(value))
-        return command_usage(&plot_command, "--%s is a number, not '%s'", option, text);
+        return tool_usage(plot_command.name, "--%s is a number, not '%s'", option, text);
     *out = value;
     return 0;
 }
@@ -213,8 +219,8 @@ static int take_size(struct make *m, const char *text)
         m->width >= SIZE_MIN && m->width <= SIZE_MAX_PLOT && m->height >= SIZE_MIN &&
         m->height <= SIZE_MAX_PLOT)
         return 0;
-    return command_usage(&plot_command, "--size is WIDTHxHEIGHT, each %d to %d, not '%s'", SIZE_MIN,
-                         SIZE_MAX_PLOT, text);
+    return tool_usage(plot_command.name, "--size is WIDTHxHEIGHT, each %d to %d, not '%s'",
+                      SIZE_MIN, SIZE_MAX_PLOT, text);
 }
 
 static int take_columns(int *columns, const char *text)
@@ -223,7 +229,7 @@ static int take_columns(int *columns, const char *text)
     int status = take_number(&value, "width", text);
 
     if (!status && (value < 20 || value > 1000))
-        status = command_usage(&plot_command, "--width is 20 to 1000 columns, not '%s'", text);
+        status = tool_usage(plot_command.name, "--width is 20 to 1000 columns, not '%s'", text);
     *columns = (int)value;
     return status;
 }
@@ -231,15 +237,15 @@ static int take_columns(int *columns, const char *text)
 static int take_words(struct make *m, int option)
 {
     if (option == OPTION_COLORS && !plot_colors_find(m->colors = optarg))
-        return command_usage(&plot_command, "--colors is viridis, balance, gray or heat, not '%s'",
-                             optarg);
+        return tool_usage(plot_command.name, "--colors is viridis, balance, gray or heat, not '%s'",
+                          optarg);
     if (option != OPTION_ORIGIN)
         return 0;
     m->origin_given = true;
     m->origin_upper = strcmp(optarg, "upper") == 0;
     if (m->origin_upper || strcmp(optarg, "lower") == 0)
         return 0;
-    return command_usage(&plot_command, "--origin is upper or lower, not '%s'", optarg);
+    return tool_usage(plot_command.name, "--origin is upper or lower, not '%s'", optarg);
 }
 
 struct asked {
@@ -299,15 +305,15 @@ static int check_asked(const struct make *m)
     const struct command *c = &plot_command;
 
     if (!m->preview && !m->output)
-        return command_usage(c, "where to?  -o FILE, or --preview");
+        return tool_usage(c->name, "where to?  -o FILE, or --preview");
     if (m->preview && m->output)
-        return command_usage(c, "either -o or --preview");
+        return tool_usage(c->name, "either -o or --preview");
     if (m->output && !format_of(m->output))
-        return command_usage(c, "'%s' ends neither in .png nor in .svg or .pdf", m->output);
+        return tool_usage(c->name, "'%s' ends neither in .png nor in .svg or .pdf", m->output);
     if (m->output && strcmp(m->output, "-") == 0 && isatty(STDOUT_FILENO))
-        return command_usage(c, "a PNG on a terminal: redirect the output, or use --preview");
+        return tool_usage(c->name, "a PNG on a terminal: redirect the output, or use --preview");
     if (color_wanted(m->color, STDOUT_FILENO) < 0)
-        return command_usage(c, "--color is auto, always or never, not '%s'", m->color);
+        return tool_usage(c->name, "--color is auto, always or never, not '%s'", m->color);
     return 0;
 }
 

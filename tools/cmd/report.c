@@ -1,8 +1,12 @@
 /* report.c - findings of import and export, on stderr and in a file. */
 #include "tools/cmd/report.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
+#include "tools/text/sink.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,10 @@
 /* stat.c - `datarep stat`: where the bytes of a file are. */
+#include "tools/cmd/command.h"
 #include "tools/cmd/dump.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/open.h"
+#include "tools/text/sink.h"
 #include "tools/walk/walk.h"
 #include <inttypes.h>
 #include <limits.h>

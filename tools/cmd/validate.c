@@ -1,7 +1,13 @@
 /* validate.c - `datarep validate`: says where a file is not as a schema describes it. */
+#include "tools/cmd/command.h"
 #include "tools/flat/recipe.h"
-#include "tools/host/tool.h"
-#include "tools/text/print.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
+#include "tools/host/open.h"
+#include "tools/text/array.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
 #include <getopt.h>
 #include <stdio.h>
@@ -39,7 +45,7 @@ static int printer_of(struct validate *v, drep_file *file, struct printer **out)
         return 0;
     }
     if (!v->want.file)
-        err = print_init(&v->want, file, true);
+        err = printer_init(&v->want, file, true);
     *out = &v->want;
     return err;
 }
@@ -49,7 +55,7 @@ static int get_value(void *ctx, drep_file *file, const char *path, const char *n
     struct printer *p;
     int err = printer_of(ctx, file, &p);
 
-    return err ? err : values_text(p, path, name, text);
+    return err ? err : array_text(p, path, name, text);
 }
 
 /* ---------------------------------------------------------- values of datasets */
@@ -178,7 +184,7 @@ static int compare_data(void *ctx, drep_file *have_file, drep_dataset *have, dre
     if (!err)
         err = drep_dataset_info(want, &info);
     if (!err)
-        err = print_type(b, info.type, true, &type);
+        err = printer_type(b, info.type, true, &type);
     if (err)
         return err;
     p.have = a;
@@ -210,7 +216,7 @@ static int compare(struct validate *v, drep_file *file, bool extra, bool header_
     snprintf(scratch, sizeof scratch, "%s/datarep-schema", dir && *dir ? dir : "/tmp");
     err = schema_compare(v->recipe->schema, file, &options, say, v, &differences);
     if (v->want.file)
-        print_release(&v->want);
+        printer_release(&v->want);
     if (err)
         return tool_exit_code(err);
     return differences ? TOOL_DIFFERS : TOOL_FINE;
@@ -228,16 +234,16 @@ static int validate(const char *schema, const char *path, const char *plugins, b
         return status;
     status = tool_open(path, DREP_RDONLY | (header_only ? DREP_HEADER_ONLY : 0), plugins, &file);
     if (!status) {
-        err = print_init(&v.have, file, true);
+        err = printer_init(&v.have, file, true);
         if (err) {
             status = tool_fail(path, NULL, err);
         } else if (sink_init(&v.sink, STDOUT_FILENO)) {
             status = tool_no_memory();
-            print_release(&v.have);
+            printer_release(&v.have);
         } else {
             status = compare(&v, file, extra, header_only);
             status = tool_worse(status, sink_close(&v.sink));
-            print_release(&v.have);
+            printer_release(&v.have);
         }
         drep_close(file);
     }
@@ -284,12 +290,12 @@ static int run(int argc, char **argv)
     if (option < 0)
         return o.status;
     if (!schema)
-        return command_usage(o.command, "which schema?  -s SCHEMA");
+        return tool_usage(o.command->name, "which schema?  -s SCHEMA");
     files = option_operands(&o, 1, 1, "which file?");
     if (!files)
         return o.status;
     if (strcmp(schema, "-") == 0 && strcmp(files[0], "-") == 0)
-        return command_usage(o.command, "only one of both comes from standard input");
+        return tool_usage(o.command->name, "only one of both comes from standard input");
     return validate(schema, files[0], plugins, extra, header_only);
 }
 

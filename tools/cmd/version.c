@@ -1,8 +1,9 @@
 /* version.c - `datarep --version`. */
 #include "tools/cmd/version.h"
 #include "tools/host/cage.h"
+#include "tools/host/message.h"
 #include "tools/host/module.h"
-#include "tools/host/tool.h"
+#include <datarep.h>
 #include <string.h>
 
 #ifndef DATAREP_COMMIT

@@ -1,7 +1,9 @@
 /* csv_columns.c - the columns that elements of a datatype make. */
 #include "tools/flat/csv_columns.h"
 #include "schema/value.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

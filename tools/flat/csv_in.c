@@ -6,9 +6,12 @@
 #include "schema/value.h"
 #include "tools/flat/csv.h"
 #include "tools/flat/csv_columns.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include "tools/host/utf8.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,15 @@
 #include "tools/flat/csv.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/outlet.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include "tools/host/utf8.h"
-#include "tools/walk/stream.h"
+#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
+#include "tools/text/stream.h"
+#include "tools/walk/paths.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,10 +219,10 @@ int csv_out(struct outlet *outlet, const char *path, drep_dataset *dataset, cons
         tool_say(outlet->name, path, "%d dimensions; a table has two: --root='%s[0]'", rank, path);
         return TOOL_USAGE;
     }
-    err = print_init(&c.printer, outlet->file, false);
+    err = printer_init(&c.printer, outlet->file, false);
     if (err)
         return tool_fail(outlet->name, path, err);
-    err = print_type(&c.printer, info->type, true, &held);
+    err = printer_type(&c.printer, info->type, true, &held);
     status = err ? tool_fail(outlet->name, path, err)
                  : begin(&c, outlet, path, held, rank == 2 && dims[1] > 0 ? dims[1] : 1, fd);
     if (!status) {
@@ -228,7 +234,7 @@ int csv_out(struct outlet *outlet, const char *path, drep_dataset *dataset, cons
     }
     status = err && !held ? status : end(&c, status);
     drep_type_free(held);
-    print_release(&c.printer);
+    printer_release(&c.printer);
     return status;
 }
 
@@ -284,7 +290,7 @@ static void group_release(struct group *g)
 
 static int open_column(struct group *g, const struct printer *p, size_t i)
 {
-    char *path = tool_join(g->path, g->name[i]);
+    char *path = path_of_member(g->path, g->name[i]);
     drep_type *type;
     drep_dsinfo info;
     int err = path ? drep_dataset_open(g->outlet->file, path, &g->dataset[i]) : DREP_ERR_NOMEM;
@@ -298,7 +304,7 @@ static int open_column(struct group *g, const struct printer *p, size_t i)
         status = TOOL_USAGE;
     }
     if (!err && !status)
-        err = print_type(p, info.type, true, &type);
+        err = printer_type(p, info.type, true, &type);
     if (err)
         status = tool_fail(g->outlet->name, path, err);
     if (!status) {
@@ -387,7 +393,7 @@ int csv_out_group(struct outlet *outlet, const char *path, int fd)
     int status = 0, err = drep_list(outlet->file, path, DREP_BY_CREATION, add_dataset, &g);
 
     if (!err)
-        err = print_init(&c.printer, outlet->file, false);
+        err = printer_init(&c.printer, outlet->file, false);
     if (err) {
         status = tool_fail(outlet->name, path, err);
     } else if (g.len == 0) {
@@ -397,6 +403,6 @@ int csv_out_group(struct outlet *outlet, const char *path, int fd)
         status = put_group(&g, &c, fd);
     }
     group_release(&g);
-    print_release(&c.printer);
+    printer_release(&c.printer);
     return status;
 }

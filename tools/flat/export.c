@@ -1,14 +1,20 @@
 /* export.c - export to arrays, archives, tables and raw files. */
+#include "tools/flat/format.h"
 #include "tools/flat/outlet.h"
 #include "tools/flat/zip.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
+#include "tools/host/open.h"
 #include "tools/host/outfile.h"
 #include "tools/host/progress.h"
 #include "tools/host/stop.h"
-#include "tools/host/tool.h"
+#include "tools/text/sink.h"
 #include "tools/walk/operand.h"
 #include "tools/walk/walk.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,13 +1,19 @@
 /* flat.c - import of arrays, tables and raw files: where they go, and one commit. */
 #include "tools/flat/flat.h"
 #include "tools/flat/csv_columns.h"
+#include "tools/flat/format.h"
 #include "tools/flat/load.h"
 #include "tools/flat/recipe.h"
 #include "tools/flat/zip.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
 #include "tools/host/input.h"
+#include "tools/host/message.h"
+#include "tools/host/open.h"
 #include "tools/host/outfile.h"
 #include "tools/host/stop.h"
-#include "tools/host/tool.h"
+#include "tools/walk/paths.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,7 +154,7 @@ static int get_shape(const struct flat *x, struct raw *raw)
         return 0;
     for (raw->rank = 0; *p; raw->rank++) {
         if (raw->rank == DREP_MAX_RANK)
-            return command_usage(x->command, "--shape has at most %d dimensions", DREP_MAX_RANK);
+            return tool_usage(x->x->command, "--shape has at most %d dimensions", DREP_MAX_RANK);
         if (*p == '*' && !open) {
             open = true;
             raw->dims[raw->rank] = -1;
@@ -156,12 +162,12 @@ static int get_shape(const struct flat *x, struct raw *raw)
         } else {
             raw->dims[raw->rank] = *p >= '0' && *p <= '9' ? strtoll(p, &end, 10) : -1;
             if (raw->dims[raw->rank] < 0 || raw->dims[raw->rank] > ((int64_t)1 << 62))
-                return command_usage(x->command, "--shape is lengths with commas between, not '%s'",
-                                     x->shape);
+                return tool_usage(x->x->command, "--shape is lengths with commas between, not '%s'",
+                                  x->shape);
         }
         if (*end && (*end != ',' || !end[1]))
-            return command_usage(x->command, "--shape is lengths with commas between, not '%s'",
-                                 x->shape);
+            return tool_usage(x->x->command, "--shape is lengths with commas between, not '%s'",
+                              x->shape);
         p = *end ? end + 1 : end;
     }
     return 0;
@@ -202,7 +208,7 @@ static int take_raw(struct intake *in)
     int status = get_shape(f, &raw);
 
     if (!status && f->type && drep_type_parse(f->type, &type))
-        status = command_usage(f->command, "--type=%s: %s", f->type, drep_error());
+        status = tool_usage(f->x->command, "--type=%s: %s", f->type, drep_error());
     raw.type = type;
     if (!status)
         status = find_dataset(in, in->path, &dataset);
@@ -211,7 +217,7 @@ static int take_raw(struct intake *in)
     if (dataset)
         drep_dataset_close(dataset);
     if (!status && !raw.type)
-        status = command_usage(f->command, "which elements?  --type=DOUBLE, for example");
+        status = tool_usage(f->x->command, "which elements?  --type=DOUBLE, for example");
     if (!status)
         status = source_raw(&s, &raw, in->fd);
     if (!status) {
@@ -282,7 +288,7 @@ static int group_room(struct group *g)
         return tool_no_memory();
     for (i = 0; i < g->len; i++) {
         g->target[i] = (struct target){.name = g->in->x->dst,
-                                       .path = tool_join(g->in->path, g->name[i]),
+                                       .path = path_of_member(g->in->path, g->name[i]),
                                        .range = g->in->x->range};
         if (!g->target[i].path)
             return tool_no_memory();
@@ -362,7 +368,7 @@ static int take_columns(struct intake *in, struct table *table, bool exists)
         status = source_csv(&s, table);
     if (!status) {
         if (drep_type_kind(s.stored) != DREP_KIND_COMPOUND)
-            status = command_usage(in->f->command, "--columns: the columns have no names");
+            status = tool_usage(in->x->command, "--columns: the columns have no names");
         else if (!exists)
             status = group_make(&g, &s);
         for (i = 0; i < g.len && !status && exists; i++)
@@ -422,7 +428,7 @@ static int take_csv(struct intake *in)
     int status = 0, err = drep_stat(in->file, in->path, &object);
 
     if (f->type && drep_type_parse(f->type, &type))
-        return command_usage(f->command, "--type=%s: %s", f->type, drep_error());
+        return tool_usage(f->x->command, "--type=%s: %s", f->type, drep_error());
     table.type = type;
     if (drep_header_get(in->file, &header) == 0)
         table.datarep = header.datarep;
@@ -461,7 +467,7 @@ static int take_member(void *ctx, const char *name, int fd)
         in->left_out = true;
         return 0;
     }
-    path = tool_join(in->f->into ? in->path : "/", name);
+    path = path_of_member(in->f->into ? in->path : "/", name);
     label = malloc(strlen(in->x->src) + size + 3);
     status = path && label ? 0 : tool_no_memory();
     if (!status) {
@@ -503,7 +509,7 @@ int flat_import(const struct flat *f)
     int err, status = 0;
 
     if (f->update && (f->schema || x->excl))
-        return command_usage(f->command, "either the target is there (-u, -a), or it is made");
+        return tool_usage(f->x->command, "either the target is there (-u, -a), or it is made");
     stop_catch();
     outfile_from(x->src);
     in.path = target_path(f);

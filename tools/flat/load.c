@@ -1,8 +1,10 @@
 /* load.c - puts what a source has into datasets. */
 #include "tools/flat/load.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
 #include "tools/host/limit.h"
+#include "tools/host/message.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

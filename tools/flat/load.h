@@ -2,7 +2,7 @@
 #ifndef TOOLS_FLAT_LOAD_H
 #define TOOLS_FLAT_LOAD_H
 
-#include "tools/cmd/exchange.h"
+#include "tools/flat/exchange.h"
 #include "tools/flat/source.h"
 
 /* Makes a dataset for a source at `path`, with the groups above it and the filters that were

@@ -1,7 +1,9 @@
 /* npy_in.c - a .npy file as a source. */
 #include "tools/flat/npy.h"
 #include "tools/flat/source.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 /* npy_out.c - a dataset as the bytes of a .npy file, as they are asked for. */
 #include "tools/flat/npy.h"
 #include "tools/flat/outlet.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "tools/flat/flat.h"
 #include "tools/flat/source.h"
-#include "tools/text/print.h"
+#include "tools/text/printer.h"
 #include "tools/walk/blocks.h"
 #include <sys/types.h>
 

@@ -1,10 +1,13 @@
 /* raw_in.c - files that are nothing but elements, read and written through views. */
 #include "tools/flat/records.h"
 #include "tools/flat/source.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,9 @@
 #include "tools/flat/outlet.h"
 #include "tools/flat/records.h"
 #include "tools/flat/source.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

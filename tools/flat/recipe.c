@@ -2,7 +2,9 @@
 #include "tools/flat/recipe.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/load.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

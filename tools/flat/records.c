@@ -1,6 +1,8 @@
 /* records.c - Fortran's sequential unformatted files. */
 #include "tools/flat/records.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

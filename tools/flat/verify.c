@@ -4,9 +4,13 @@
  * says; so numbers are compared by what they are worth, whatever their width.  What a format has
  * no elements of the same kind for (a wide character, in NumPy a text) is not compared. */
 #include "tools/flat/outlet.h"
-#include "tools/host/tool.h"
-#include "tools/walk/verify.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
+#include "tools/text/printer.h"
+#include "tools/text/verify.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,9 +149,9 @@ static int settle_types(struct pair *p, const drep_dsinfo *info, bool raw)
         p->ours = drep_type_ref(info->type);
         p->theirs = drep_type_ref(p->source->type);
     } else if (!err) {
-        err = print_type(&p->verify.printer, info->type, true, &p->ours);
+        err = printer_type(&p->verify.printer, info->type, true, &p->ours);
         if (!err)
-            err = print_type(&p->verify.printer, p->source->type, false, &p->theirs);
+            err = printer_type(&p->verify.printer, p->source->type, false, &p->theirs);
     }
     return err;
 }

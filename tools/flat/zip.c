@@ -1,8 +1,9 @@
 /* zip.c - zip archives, by a module. */
 #include "tools/flat/zip.h"
+#include "tools/host/exit.h"
 #include "tools/host/limit.h"
+#include "tools/host/message.h"
 #include "tools/host/module.h"
-#include "tools/host/tool.h"
 #include <dlfcn.h>
 
 static void *load(const char *symbol)

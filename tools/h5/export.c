@@ -84,8 +84,8 @@ static int member_paths(struct walk *w, const char *name, char **path, char **so
     const struct object *g = &w->j->objects[w->group];
     char *was = name_before(&w->remarks, "link-was", name);
 
-    *path = path_join(g->path, was && *was && !strchr(was, '/') ? was : name);
-    *source = g->source || was ? path_join(g->source ? g->source : g->path, name) : NULL;
+    *path = path_of_member(g->path, was && *was && !strchr(was, '/') ? was : name);
+    *source = g->source || was ? path_of_member(g->source ? g->source : g->path, name) : NULL;
     if (*path && (g->source || was) && !*source) {
         free(*path);
         *path = NULL;

@@ -223,9 +223,9 @@ static int member_paths(struct job *j, size_t group, const char *name, char **pa
     char *own = own_name(name, 0);
 
     *source = NULL;
-    *path = own ? path_join(g->path, own) : NULL;
+    *path = own ? path_of_member(g->path, own) : NULL;
     if (*path && (g->source || strcmp(own, name) != 0)) {
-        *source = path_join(g->source ? g->source : g->path, name);
+        *source = path_of_member(g->source ? g->source : g->path, name);
         if (!*source) {
             free(*path);
             *path = NULL;

@@ -179,7 +179,7 @@ char *job_source(struct job *j, const struct object *o)
 {
     const char *root = j->o->root ? j->o->root : "/";
 
-    return path_join(root, o->source ? o->source : o->path);
+    return path_of_member(root, o->source ? o->source : o->path);
 }
 
 void job_release(struct job *j)
@@ -205,7 +205,7 @@ void job_release(struct job *j)
     free(j->slots);
 }
 
-char *path_join(const char *group, const char *name)
+char *path_of_member(const char *group, const char *name)
 {
     char *path;
 

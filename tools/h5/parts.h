@@ -150,7 +150,7 @@ int job_add(struct job *j, uint64_t key, int kind, char *path, char *source);
 char *job_source(struct job *j, const struct object *o);
 void job_release(struct job *j);
 /* "/a" and "b" give "/a/b"; malloc'ed, NULL without memory. */
-char *path_join(const char *group, const char *name);
+char *path_of_member(const char *group, const char *name);
 
 /* ------------------------------------------------------------ files to be read */
 

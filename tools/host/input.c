@@ -1,7 +1,9 @@
 /* input.c - standard input as a file that can be read anywhere. */
 #include "tools/host/input.h"
+#include "tools/host/fail.h"
+#include "tools/host/label.h"
 #include "tools/host/limit.h"
-#include "tools/host/tool.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,19 +13,6 @@
 #include <unistd.h>
 
 #define IN_MEMORY ((size_t)16 << 20)
-
-/* What the library was given in place of "-". */
-static char place[64] = ":memory:";
-
-const char *input_name(const char *file)
-{
-    return strcmp(file, "-") == 0 ? "standard input" : file;
-}
-
-const char *input_path(const char *file)
-{
-    return strcmp(file, "-") == 0 ? place : file;
-}
 
 static int refused(const char *what)
 {
@@ -112,7 +101,10 @@ static int spool(int from, char *buf, size_t size)
 
 static int open_descriptor(int fd, int amode, const drep_info *info, drep_file **out)
 {
+    char place[64];
+
     snprintf(place, sizeof place, "/proc/self/fd/%d", fd);
+    label_set_library(place);
     return drep_open(place, amode, info, out);
 }
 

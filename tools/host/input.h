@@ -9,11 +9,6 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* How messages name a file: "standard input" for "-". */
-const char *input_name(const char *file);
-/* How the library names it in its own messages. */
-const char *input_path(const char *file);
-
 /* Opens standard input as drep_open() opens a file.  *front (16 bytes) gets the first
  * bytes of it and *size how many there are, so that other formats can be told apart.
  * -1 after saying what the system refused; else 0 or a DREP_ERR_... code. */

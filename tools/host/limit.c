@@ -1,8 +1,9 @@
 /* limit.c - what the files on the command line may cost. */
 #include "tools/host/limit.h"
+#include "tools/host/exit.h"
+#include "tools/host/message.h"
 
 #include "tools/host/stop.h"
-#include "tools/host/tool.h"
 #include "tools/host/unfinished.h"
 #include "tools/host/utf8.h"
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* module.c - shared objects beside the command or in its library directory. */
 #include "tools/host/module.h"
-#include "tools/host/tool.h"
+#include "tools/host/message.h"
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 

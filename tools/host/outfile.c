@@ -1,10 +1,12 @@
 /* outfile.c - a file that appears at its place when it is whole. */
 #include "tools/host/outfile.h"
+#include "tools/host/exit.h"
+#include "tools/host/message.h"
 #include "tools/host/stop.h"
-#include "tools/host/tool.h"
 #include "tools/host/unfinished.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

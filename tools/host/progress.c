@@ -2,6 +2,7 @@
 #include "tools/host/progress.h"
 #include "tools/host/color.h"
 #include "tools/host/limit.h"
+#include "tools/host/statusline.h"
 #include <datarep.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static struct {
     enum progress_unit unit;
     uint64_t total, done;
     double begun, next;
-    bool terminal, utf8, shown;
+    bool terminal, utf8;
 } work;
 
 static double now(void)
@@ -35,7 +36,7 @@ void progress_begin(const char *what, enum progress_unit unit, uint64_t total)
 {
     const char *term = getenv("TERM");
 
-    progress_hide();
+    statusline_hide();
     work.what = what;
     work.unit = unit;
     work.total = total;
@@ -119,11 +120,10 @@ static void show(double time)
     room = width - (int)(strlen(work.what) + 2 + strlen(percent) + 1 + strlen(tail));
     if (work.total && room >= 8)
         put_bar(bar, share, room < BAR_MAX ? room : BAR_MAX);
-    /* One write, and what was there before is wiped behind it. */
-    dprintf(STDERR_FILENO, "\r%s  %s%s%.*s\033[K", work.what, bar, percent,
-            room < 0 && (int)strlen(tail) + room > 0 ? (int)strlen(tail) + room : (int)strlen(tail),
-            tail);
-    work.shown = true;
+    statusline_show("%s  %s%s%.*s", work.what, bar, percent,
+                    room < 0 && (int)strlen(tail) + room > 0 ? (int)strlen(tail) + room
+                                                             : (int)strlen(tail),
+                    tail);
 }
 
 /* ----------------------------------------------------------------- the work */
@@ -148,16 +148,8 @@ int progress_add(uint64_t units)
     return progress_set(work.done + units);
 }
 
-void progress_hide(void)
-{
-    if (!work.shown)
-        return;
-    fputs("\r\033[K", stderr);
-    work.shown = false;
-}
-
 void progress_end(void)
 {
-    progress_hide();
+    statusline_hide();
     work.terminal = false;
 }

@@ -1,7 +1,7 @@
 /* progress.h - a bar on the terminal for work that takes longer than a second.
  *
  * It stands on the last line of stderr, only where that is a terminal, and goes when the
- * work is done; messages of tool_say() take its place and it comes back below them. One
+ * work is done; messages take its place (statusline.h) and it comes back below them. One
  * piece of work at a time, told of by one thread at a time. */
 #ifndef TOOLS_HOST_PROGRESS_H
 #define TOOLS_HOST_PROGRESS_H
@@ -18,8 +18,5 @@ int progress_add(uint64_t units);
 /* So much is done in all; likewise. */
 int progress_set(uint64_t units);
 void progress_end(void);
-
-/* Takes the bar away until the next progress_...(). */
-void progress_hide(void);
 
 #endif

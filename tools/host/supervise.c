@@ -1,8 +1,8 @@
 /* supervise.c - a child process that does the work, and a parent that waits for it. */
 #include "tools/host/supervise.h"
+#include "tools/host/exit.h"
 #include "tools/host/limit.h"
 #include "tools/host/stop.h"
-#include "tools/host/tool.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,8 +1,12 @@
 /* data.c - numbers of a dataset, reduced to what a picture has room for. */
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include "tools/host/progress.h"
-#include "tools/host/tool.h"
 #include "tools/plot/make.h"
+#include "tools/text/array.h"
 #include "tools/text/num.h"
+#include "tools/text/printer.h"
 #include "tools/walk/blocks.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,16 +17,16 @@
 /* An attribute's first number; false if it has none. */
 static bool attribute_number(const struct series *s, const char *name, double *out)
 {
-    struct values v;
+    struct array v;
     bool found = false;
 
-    if (values_attr(&v, s->printer, s->path, name))
+    if (array_attr(&v, s->printer, s->path, name))
         return false;
     if (v.count > 0 && num_is(s->printer, v.type)) {
         *out = num_value(s->printer, v.type, v.buf).value;
         found = true;
     }
-    values_release(&v);
+    array_release(&v);
     return found;
 }
 
@@ -155,7 +159,7 @@ static int reader_init(struct reader *r, const struct series *s)
     int err;
 
     *r = (struct reader){.series = s};
-    err = print_type(s->printer, s->info.type, true, &r->type);
+    err = printer_type(s->printer, s->info.type, true, &r->type);
     if (err)
         return tool_fail(s->file_name, s->path, err);
     r->number = s->member ? find_member(r->type, s->member, &r->offset) : r->type;
@@ -325,22 +329,22 @@ int series_cells(const struct series *s, int rows, int columns, double *cell)
 static const char *variable_of(const struct series *s, const char *dimension)
 {
     const char *path = NULL;
-    struct values v;
+    struct array v;
     drep_ref ref;
 
-    if (values_attr(&v, s->printer, dimension, "variable"))
+    if (array_attr(&v, s->printer, dimension, "variable"))
         return NULL;
     if (v.count == 1 && drep_type_kind(v.type) == DREP_KIND_REFERENCE) {
         memcpy(&ref, v.buf, sizeof ref);
-        path = print_path(s->printer, ref.object);
+        path = printer_path(s->printer, ref.object);
     }
-    values_release(&v);
+    array_release(&v);
     return path;
 }
 
 bool series_coordinates(const struct series *s, int d, struct series *out)
 {
-    const char *dimension = print_path(s->printer, s->info.dim_ids[d]), *path;
+    const char *dimension = printer_path(s->printer, s->info.dim_ids[d]), *path;
     struct operand operand = {.slice = NULL};
     drep_objinfo info;
 

@@ -1,8 +1,12 @@
 /* make.c - what the picture shows: lines or an image, its axes and its texts. */
 #include "tools/plot/make.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include "tools/host/utf8.h"
+#include "tools/text/printer.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +39,7 @@ static void put_units(const struct make *m, char *text)
 /* The name of a dimension, or which one it is. */
 static void put_dimension(char *text, const struct series *s, int d)
 {
-    const char *path = s->info.dim_ids[d] ? print_path(s->printer, s->info.dim_ids[d]) : NULL;
+    const char *path = s->info.dim_ids[d] ? printer_path(s->printer, s->info.dim_ids[d]) : NULL;
 
     if (path)
         snprintf(text, PLOT_TEXT, "%.200s", strrchr(path, '/') + 1);

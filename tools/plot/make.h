@@ -3,7 +3,8 @@
 #define TOOLS_PLOT_MAKE_H
 
 #include "tools/plot/plot.h"
-#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include "tools/walk/operand.h"
 
 /* axis.c */

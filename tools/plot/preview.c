@@ -1,6 +1,7 @@
 /* preview.c - pictures made of characters. */
 #include "tools/host/color.h"
 #include "tools/plot/make.h"
+#include "tools/text/sink.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

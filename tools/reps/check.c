@@ -2,7 +2,9 @@
  *
  * One child process a check: it may crash or hang and is then only one failed check. */
 #include "tools/reps/check.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
 #include "tools/text/sink.h"
 #include <errno.h>
 #include <fcntl.h>

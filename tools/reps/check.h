@@ -65,8 +65,8 @@ enum values { VALUES_SMALL, VALUES_EDGE, VALUES_RANDOM };
 /* How many small or edge values a datatype has; and puts one of them as this machine
  * holds it.  Every representation of a datatype holds the small values. */
 int value_count(const struct subject *s, int code, enum values kind);
-void value_put(const struct subject *s, int code, enum values kind, int i, struct random *r,
-               void *item);
+void sample_put(const struct subject *s, int code, enum values kind, int i, struct random *r,
+                void *item);
 /* The same value?  One NaN is as good as another. */
 bool value_same(const struct subject *s, int code, const void *a, const void *b);
 /* As text, for a message. */

@@ -222,7 +222,7 @@ static bool check_values(struct subject *s)
             for (i = 0; i < value_count(s, code, kind); i++) {
                 _Alignas(16) uint8_t item[ITEM_MAX] = {0};
 
-                value_put(s, code, kind, i, &r, item);
+                sample_put(s, code, kind, i, &r, item);
                 if (!one_value(s, code, kind, item))
                     return false;
             }
@@ -500,7 +500,7 @@ static bool five_items(struct subject *s, int code, const drep_type *type)
     int i, err;
 
     for (i = 0; i < 5; i++) /* 1, 2, 3 and so on, or what comes next to them */
-        value_put(s, code, VALUES_SMALL, i + 1, NULL, user + i * step);
+        sample_put(s, code, VALUES_SMALL, i + 1, NULL, user + i * step);
     n = written(s, user, type, 5, 0, whole, sizeof whole, &err);
     if (!err && !moves_count(s, name, 5, n, extent))
         return false;

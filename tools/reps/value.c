@@ -100,8 +100,8 @@ static double real_random(struct random *r)
     return value;
 }
 
-void value_put(const struct subject *s, int code, enum values kind, int i, struct random *r,
-               void *item)
+void sample_put(const struct subject *s, int code, enum values kind, int i, struct random *r,
+                void *item)
 {
     const drep_encoding *row = &s->native[code];
     int n = value_count(s, code, kind), k;
@@ -300,8 +300,8 @@ void type_fill(const struct subject *s, const drep_type *type, int64_t tiles, en
         code = drep_type_code(run.type);
         n = value_count(s, code, kind);
         for (i = 0; i < run.count; i++)
-            value_put(s, code, n > 0 ? kind : VALUES_SMALL, random_below(r, n > 0 ? n : 2), r,
-                      (char *)buf + run.offset + i * run.stride);
+            sample_put(s, code, n > 0 ? kind : VALUES_SMALL, random_below(r, n > 0 ? n : 2), r,
+                       (char *)buf + run.offset + i * run.stride);
     }
 }
 

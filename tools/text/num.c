@@ -1,5 +1,6 @@
 /* num.c - integers of any width, and numbers as pairs of doubles. */
 #include "tools/text/num.h"
+#include "tools/text/printer.h"
 #include "tools/text/real.h"
 #include <math.h>
 #include <string.h>
@@ -219,7 +220,7 @@ bool num_fits(const struct printer *p, const drep_type *type)
 {
     int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? format_of(p, type) : 0;
 
-    if (format == 0 || print_complex(p, drep_type_code(type)) || drep_type_size(type) > 8)
+    if (format == 0 || printer_complex(p, drep_type_code(type)) || drep_type_size(type) > 8)
         return false;
     return format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT || num_format(p, type) != 0;
 }
@@ -261,7 +262,7 @@ struct num num_value(const struct printer *p, const drep_type *type, const void 
 
     if (!format)
         return num_of_int(num_integer(p, type, at));
-    if (!print_complex(p, drep_type_code(type)))
+    if (!printer_complex(p, drep_type_code(type)))
         return num_of_real(format, at);
     a = num_of_real(format, at);
     b = num_of_real(format, (const char *)at + half);

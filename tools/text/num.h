@@ -2,7 +2,7 @@
 #ifndef TOOLS_TEXT_NUM_H
 #define TOOLS_TEXT_NUM_H
 
-#include "tools/text/print.h"
+#include "tools/text/printer.h"
 
 /* 128 bits in two's complement. */
 struct wide {

@@ -1,6 +1,7 @@
 /* real.c - real numbers as the shortest text that reads back to the same value. */
 #include "tools/text/real.h"
 #include "tools/text/shortest.h"
+#include "tools/text/sink.h"
 #include <datarep.h>
 #include <math.h>
 #include <stdio.h>

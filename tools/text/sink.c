@@ -1,7 +1,8 @@
 /* sink.c - buffered output with a sticky error, and the escaping of text. */
 #include "tools/text/sink.h"
+#include "tools/host/exit.h"
 #include "tools/host/limit.h"
-#include "tools/host/tool.h"
+#include "tools/host/message.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

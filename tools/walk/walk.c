@@ -1,97 +1,15 @@
 /* walk.c - all objects of a file, depth first. */
 #include "tools/walk/walk.h"
-#include "tools/host/tool.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
+#include "tools/walk/members.h"
+#include "tools/walk/paths.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Deeper groups than this are left out: a damaged file may go in circles. */
 #define WALK_DEPTH 512
-
-/* ------------------------------------------------------------ paths by id */
-
-struct met {
-    uint64_t id; /* 0: free */
-    char *path;
-};
-
-static struct met *met_slot(const struct paths *p, uint64_t id)
-{
-    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (p->cap - 1);
-
-    while (p->met[i].id && p->met[i].id != id)
-        i = (i + 1) & (p->cap - 1);
-    return &p->met[i];
-}
-
-static int paths_grow(struct paths *p)
-{
-    struct paths bigger = {.cap = p->cap ? 2 * p->cap : 64, .len = p->len};
-    size_t i;
-
-    bigger.met = calloc(bigger.cap, sizeof *bigger.met);
-    if (!bigger.met)
-        return DREP_ERR_NOMEM;
-    for (i = 0; i < p->cap; i++)
-        if (p->met[i].id)
-            *met_slot(&bigger, p->met[i].id) = p->met[i];
-    free(p->met);
-    *p = bigger;
-    return 0;
-}
-
-int paths_add(struct paths *p, uint64_t id, const char *path, const char **before)
-{
-    struct met *slot;
-
-    if (2 * (p->len + 1) > p->cap && paths_grow(p))
-        return DREP_ERR_NOMEM;
-    slot = met_slot(p, id);
-    *before = slot->path;
-    if (slot->id)
-        return 0;
-    slot->path = strdup(path);
-    if (!slot->path)
-        return DREP_ERR_NOMEM;
-    slot->id = id;
-    p->len++;
-    return 0;
-}
-
-const char *paths_get(const struct paths *paths, uint64_t id)
-{
-    return paths->cap && id ? met_slot(paths, id)->path : NULL;
-}
-
-void paths_release(struct paths *paths)
-{
-    size_t i;
-
-    for (i = 0; i < paths->cap; i++)
-        free(paths->met[i].path);
-    free(paths->met);
-    *paths = (struct paths){0};
-}
-
-static int add_path(struct walk *walk, const struct walk_item *item)
-{
-    const char *before;
-
-    return item->link ? 0 : paths_add(walk->ctx, item->info.id, item->path, &before);
-}
-
-int paths_init(struct paths *paths, drep_file *file)
-{
-    struct paths all = {0};
-    struct walk walk = {.file = file, .depth = -1, .enter = add_path, .ctx = &all, .quiet = true};
-    int err = walk_run(&walk, "/");
-
-    if (err) {
-        paths_release(&all);
-        return err;
-    }
-    *paths = all;
-    return 0;
-}
 
 struct tour {
     struct walk *walk;
@@ -109,57 +27,6 @@ static int meet(struct tour *t, const drep_objinfo *info, const char **before)
     if (info->links <= 1 && info->kind != DREP_OBJ_GROUP)
         return 0;
     return paths_add(&t->met, info->id, t->path, before);
-}
-
-/* ----------------------------------------------------------------- members */
-
-/* What is known of it but its name. */
-static struct member member_of(const drep_linkinfo *link)
-{
-    return (struct member){.link = link->link,
-                           .kind = link->kind,
-                           .attrs = link->attrs,
-                           .id = link->id,
-                           .links = link->links,
-                           .target = link->target ? strdup(link->target) : NULL,
-                           .target_file = link->target_file ? strdup(link->target_file) : NULL};
-}
-
-static int member_add(const drep_linkinfo *link, void *ctx)
-{
-    struct members *m = ctx;
-    struct member one, *list;
-
-    if (m->len == m->cap) {
-        m->cap = m->cap ? 2 * m->cap : 16;
-        list = realloc(m->list, m->cap * sizeof *list);
-        if (!list)
-            return DREP_ERR_NOMEM;
-        m->list = list;
-    }
-    one = member_of(link);
-    one.name = strdup(link->name);
-    m->list[m->len++] = one;
-    if (!one.name || (link->target && !one.target) || (link->target_file && !one.target_file))
-        return DREP_ERR_NOMEM;
-    return 0;
-}
-
-int members_list(struct members *out, drep_file *file, const char *path, int order)
-{
-    return drep_list(file, path, order, member_add, out);
-}
-
-void members_release(struct members *m)
-{
-    size_t i;
-
-    for (i = 0; i < m->len; i++) {
-        free(m->list[i].name);
-        free(m->list[i].target);
-        free(m->list[i].target_file);
-    }
-    free(m->list);
 }
 
 /* Puts "/name" behind the first `keep` bytes of the path. */
@@ -382,51 +249,23 @@ uint64_t walk_bytes(drep_file *file, const char *path)
     return sum;
 }
 
-/* -------------------------------------------------------------- attributes */
-
-struct names {
-    char **list;
-    int64_t len, cap;
-};
-
-static int name_add(const char *name, void *ctx)
+static int add_path(struct walk *walk, const struct walk_item *item)
 {
-    struct names *n = ctx;
-    char **list;
+    const char *before;
 
-    if (n->len == n->cap) {
-        n->cap = n->cap ? 2 * n->cap : 16;
-        list = realloc(n->list, (size_t)n->cap * sizeof *list);
-        if (!list)
-            return DREP_ERR_NOMEM;
-        n->list = list;
-    }
-    n->list[n->len] = strdup(name);
-    if (!n->list[n->len])
-        return DREP_ERR_NOMEM;
-    n->len++;
-    return 0;
+    return item->link ? 0 : paths_add(walk->ctx, item->info.id, item->path, &before);
 }
 
-int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n)
+int walk_paths(struct paths *paths, drep_file *file)
 {
-    struct names all = {0};
-    int err = drep_attr_list(file, path, DREP_BY_CREATION, name_add, &all);
+    struct paths all = {0};
+    struct walk walk = {.file = file, .depth = -1, .enter = add_path, .ctx = &all, .quiet = true};
+    int err = walk_run(&walk, "/");
 
     if (err) {
-        walk_attrs_free(all.list, all.len);
+        paths_release(&all);
         return err;
     }
-    *names = all.list;
-    *n = all.len;
+    *paths = all;
     return 0;
-}
-
-void walk_attrs_free(char **names, int64_t n)
-{
-    int64_t i;
-
-    for (i = 0; i < n; i++)
-        free(names[i]);
-    free(names);
 }

@@ -5,6 +5,7 @@
 #ifndef TOOLS_WALK_WALK_H
 #define TOOLS_WALK_WALK_H
 
+#include "tools/walk/paths.h"
 #include <datarep.h>
 #include <stdbool.h>
 
@@ -37,39 +38,7 @@ int walk_run(struct walk *walk, const char *path);
 /* Bytes of all elements below `path`, in memory: how much there is to do. */
 uint64_t walk_bytes(drep_file *file, const char *path);
 
-/* The members of a group. */
-struct member {
-    char *name, *target, *target_file; /* the last two of links that are not hard */
-    int link;                          /* enum drep_linkkind */
-    int kind, attrs;                   /* of a hard link's object, as drep_linkinfo has them */
-    uint64_t id;
-    uint32_t links;
-};
-struct members {
-    struct member *list;
-    size_t len, cap;
-};
-/* order: DREP_BY_...  A DREP_ERR_... code; what was found is there in any case. */
-int members_list(struct members *out, drep_file *file, const char *path, int order);
-void members_release(struct members *m);
-
-/* Where each object is met first, by id. */
-struct paths {
-    struct met *met; /* a hash table with open addressing */
-    size_t cap, len;
-};
-/* Adds an object; *before is its path if it was there already, else NULL.  0 or
- * DREP_ERR_NOMEM. */
-int paths_add(struct paths *paths, uint64_t id, const char *path, const char **before);
-/* All objects of a file.  0 or DREP_ERR_NOMEM. */
-int paths_init(struct paths *paths, drep_file *file);
-/* NULL if there is no such object. */
-const char *paths_get(const struct paths *paths, uint64_t id);
-void paths_release(struct paths *paths);
-
-/* The names of all attributes of an object, in creation order; free each and the
- * array.  A DREP_ERR_... code. */
-int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n);
-void walk_attrs_free(char **names, int64_t n);
+/* The paths of all objects of a file.  0 or DREP_ERR_NOMEM. */
+int walk_paths(struct paths *paths, drep_file *file);
 
 #endif

@@ -1,5 +1,7 @@
 /* verify.c - compares what was written with what is read back. */
-#include "tools/walk/verify.h"
+#include "tools/text/verify.h"
+#include "tools/text/array.h"
+#include "tools/text/printer.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +9,12 @@
 int verify_init(struct verify *v, drep_file *file)
 {
     *v = (struct verify){.how = {.abs = -1, .rel = -1, .ulp = -1, .exact = true}};
-    return print_init(&v->printer, file, false);
+    return printer_init(&v->printer, file, false);
 }
 
 void verify_release(struct verify *v)
 {
-    print_release(&v->printer);
+    printer_release(&v->printer);
 }
 
 static void hex_text(const drep_type *type, const void *at, char *text, size_t size)
@@ -33,7 +35,7 @@ static void value_text(const struct verify *v, const drep_type *type, const void
     drep_type *shown = NULL;
     char *made = NULL;
     void *buf = NULL;
-    int err = print_type(&v->printer, type, false, &shown);
+    int err = printer_type(&v->printer, type, false, &shown);
 
     if (!err && !drep_type_equal(shown, type)) {
         buf = calloc(1, (size_t)drep_type_extent(shown) + 1);

@@ -3,10 +3,10 @@
  *
  * Values are compared, not bytes: numbers by what they are worth whatever their width and
  * format, texts whatever their padding, references by the path that they lead to. */
-#ifndef TOOLS_WALK_COMPARE_H
-#define TOOLS_WALK_COMPARE_H
+#ifndef TOOLS_TEXT_COMPARE_H
+#define TOOLS_TEXT_COMPARE_H
 
-#include "tools/text/print.h"
+#include "tools/text/printer.h"
 
 struct comparison {
     const struct printer *a, *b;

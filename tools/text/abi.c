@@ -1,5 +1,7 @@
 /* abi.c - putting elements together from the bytes of their items. */
-#include "tools/walk/abi.h"
+#include "tools/text/abi.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,7 +206,7 @@ static int give_leaf(struct abi *abi, struct abi_leaf leaf)
 static int lay_items(struct abi *abi, int code, const drep_type *readable, struct abi_leaf leaf)
 {
     const drep_encoding *row = &abi->row[code];
-    bool complex = print_complex(abi->printer, code);
+    bool complex = printer_complex(abi->printer, code);
     int err;
 
     leaf.size = row->size;

@@ -1,9 +1,12 @@
 /* extremes.c - the least and the greatest value of a dataset.
  *
  * Both are kept as elements, so that they are printed with every digit they have. */
-#include "tools/walk/extremes.h"
+#include "tools/text/extremes.h"
 #include "tools/host/progress.h"
 #include "tools/text/num.h"
+#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
 #include <inttypes.h>
 #include <math.h>
@@ -152,11 +155,11 @@ int extremes_put(const struct printer *p, struct sink *s, drep_dataset *dataset,
 
     if (info->rank == DREP_NULL_SPACE || info->count == 0)
         return 0;
-    err = print_type(p, info->type, true, &type);
+    err = printer_type(p, info->type, true, &type);
     if (err)
         return err;
     e.type = type;
-    if (num_is(p, type) && !print_complex(p, drep_type_code(type)))
+    if (num_is(p, type) && !printer_complex(p, drep_type_code(type)))
         err = read_all(&e, s, dataset, info);
     drep_type_free(type);
     return err;

@@ -2,10 +2,11 @@
  *
  * Members of a compound lie where that machine's C compiler puts them, gaps are zeros;
  * under a representation that packs they lie one behind the other. */
-#ifndef TOOLS_WALK_ABI_H
-#define TOOLS_WALK_ABI_H
+#ifndef TOOLS_TEXT_ABI_H
+#define TOOLS_TEXT_ABI_H
 
-#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 
 struct abi_leaf;
 
@@ -22,7 +23,7 @@ struct abi {
     int64_t stride; /* and as it was read */
 };
 
-/* Elements of `type`, read as `readable` (print_type() gave it).  datarep: "native",
+/* Elements of `type`, read as `readable` (printer_type() gave it).  datarep: "native",
  * "native:s390x", "external32", ...; "stored": as the file has them.  A DREP_ERR_... code:
  * DREP_ERR_TYPE for what has no fixed bytes, or none there. */
 int abi_init(struct abi *abi, const struct printer *printer, const char *datarep,

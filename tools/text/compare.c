@@ -1,6 +1,7 @@
 /* compare.c - walking over two elements side by side. */
-#include "tools/walk/compare.h"
+#include "tools/text/compare.h"
 #include "tools/text/num.h"
+#include "tools/text/printer.h"
 #include "tools/text/real.h"
 #include <float.h>
 #include <limits.h>
@@ -31,7 +32,7 @@ static enum sort sort_of(const struct comparison *c, const drep_type *type)
 {
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
-        return print_complex(c->a, drep_type_code(type)) ? SORT_PAIR : SORT_NUMBER;
+        return printer_complex(c->a, drep_type_code(type)) ? SORT_PAIR : SORT_NUMBER;
     case DREP_KIND_SCALAR:
     case DREP_KIND_ENUM:
     case DREP_KIND_BOOLEAN:
@@ -371,8 +372,8 @@ static bool differ_references(const struct comparison *c, const void *a, const v
     memcpy(&q, b, sizeof q);
     if (!p.object || !q.object)
         return p.object || q.object;
-    x = print_path(c->a, p.object);
-    y = print_path(c->b, q.object);
+    x = printer_path(c->a, p.object);
+    y = printer_path(c->b, q.object);
     return (x && y ? strcmp(x, y) != 0 : x || y) || differ_regions(p.region, q.region);
 }
 

@@ -1,8 +1,12 @@
-/* tool.c - opening files. */
-#include "tools/host/tool.h"
+/* open.c - opening Datarep files. */
+#include "tools/host/open.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
 #include "tools/host/foreign.h"
 #include "tools/host/input.h"
 #include "tools/host/limit.h"
+#include "tools/host/message.h"
+#include <datarep.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,16 +109,6 @@ static int commit_number(const char *path, const char *text, uint64_t *number)
         return TOOL_USAGE;
     }
     return 0;
-}
-
-char *tool_join(const char *group, const char *name)
-{
-    size_t size = strlen(group) + strlen(name) + 2;
-    char *path = malloc(size);
-
-    if (path)
-        snprintf(path, size, "%s/%s", strcmp(group, "/") == 0 ? "" : group, name);
-    return path;
 }
 
 int tool_open(const char *path, int amode, const char *plugins, drep_file **out)

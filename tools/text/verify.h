@@ -2,10 +2,10 @@
  *
  * Bits are compared, not what they are worth: -0 is not 0, one NaN is not another, and texts
  * differ in their padding too. */
-#ifndef TOOLS_WALK_VERIFY_H
-#define TOOLS_WALK_VERIFY_H
+#ifndef TOOLS_TEXT_VERIFY_H
+#define TOOLS_TEXT_VERIFY_H
 
-#include "tools/walk/compare.h"
+#include "tools/text/compare.h"
 
 struct verify {
     struct printer printer;

@@ -1,7 +1,8 @@
 /* stream.c - blocks of elements cut into pieces for several processors. */
-#include "tools/walk/stream.h"
+#include "tools/text/stream.h"
 #include "tools/host/progress.h"
 #include "tools/host/workers.h"
+#include "tools/text/sink.h"
 #include <errno.h>
 #include <stdlib.h>
 

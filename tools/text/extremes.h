@@ -1,8 +1,9 @@
 /* extremes.h - the least and the greatest value of a dataset. */
-#ifndef TOOLS_WALK_EXTREMES_H
-#define TOOLS_WALK_EXTREMES_H
+#ifndef TOOLS_TEXT_EXTREMES_H
+#define TOOLS_TEXT_EXTREMES_H
 
-#include "tools/text/print.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
 
 /* Reads all elements, in blocks, and prints what they are between: "min A  max B", and how
  * many are NaN, each with two spaces before it.  Prints nothing of elements that have no

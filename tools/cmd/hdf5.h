@@ -1,0 +1,16 @@
+/* hdf5.h - import and export through the HDF5 module.
+ *
+ * The module runs in a process of its own: libhdf5 crashes on some damaged files, and
+ * then somebody must say so and take away what is half made. */
+#ifndef TOOLS_CMD_HDF5_H
+#define TOOLS_CMD_HDF5_H
+
+#include "tools/flat/exchange.h"
+
+/* As tool_open(); but an HDF5 file is imported into a container without a name in $TMPDIR,
+ * and that opened: *imported. */
+int hdf5_open(const char *path, int amode, const char *plugins, drep_file **out, bool *imported);
+/* Gives an exit code. */
+int hdf5_run(const struct exchange *x, bool import);
+
+#endif

@@ -1,0 +1,19 @@
+/* table.c - the table of all subcommands. */
+#include "tools/cmd/table.h"
+#include <string.h>
+
+const struct command *const commands[] = {
+#define X(name) &name##_command,
+#include "tools/cmd/commands.def"
+#undef X
+    NULL};
+
+const struct command *command_find(const char *name)
+{
+    size_t i;
+
+    for (i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}

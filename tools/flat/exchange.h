@@ -1,0 +1,21 @@
+/* exchange.h - what an import or export is asked to do, whatever the other format. */
+#ifndef TOOLS_FLAT_EXCHANGE_H
+#define TOOLS_FLAT_EXCHANGE_H
+
+#include <datarep.h>
+#include <stdbool.h>
+
+struct exchange {
+    const char *command; /* "import" or "export", for messages about its options */
+    const char *src, *dst;
+    const char *root, *report;
+    const char *datarep; /* import */
+    drep_filter filters[DREP_MAX_FILTERS];
+    int nfilters; /* -1: those of the source */
+    int range, threads;
+    bool excl, exact, outside, json, verbose;
+    bool quiet;     /* say what is lost, and nothing else */
+    bool no_verify; /* export: what is written is not read back */
+};
+
+#endif

@@ -1,0 +1,56 @@
+/* format.c - which format a file is of. */
+#include "tools/flat/format.h"
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    int format;
+    const char *magic;
+    size_t size;
+    const char *ends[4];
+} formats[] = {
+    {FLAT_NPY, "\223NUMPY", 6, {".npy"}},  {FLAT_NPZ, "PK\003\004", 4, {".npz"}},
+    {FLAT_NPZ, "PK\005\006", 4, {NULL}}, /* an archive without members */
+    {FLAT_CSV, NULL, 0, {".csv", ".tsv"}}, {FLAT_RAW, NULL, 0, {".raw", ".bin", ".dat"}},
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+int flat_by_front(const char *front, size_t size)
+{
+    int i;
+
+    for (i = 0; i < FORMATS; i++)
+        if (formats[i].magic && size >= formats[i].size &&
+            memcmp(front, formats[i].magic, formats[i].size) == 0)
+            return formats[i].format;
+    return FLAT_NONE;
+}
+
+static bool ends_in(const char *path, const char *end)
+{
+    size_t size = strlen(path), tail = strlen(end);
+
+    return size > tail && strcasecmp(path + size - tail, end) == 0;
+}
+
+int flat_by_name(const char *path)
+{
+    int i, k;
+
+    for (i = 0; i < FORMATS; i++)
+        for (k = 0; formats[i].ends[k]; k++)
+            if (ends_in(path, formats[i].ends[k]))
+                return formats[i].format;
+    return FLAT_NONE;
+}
+
+bool flat_is_hdf5_name(const char *path)
+{
+    static const char *const ends[] = {".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4"};
+    size_t i;
+
+    for (i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_in(path, ends[i]))
+            return true;
+    return false;
+}

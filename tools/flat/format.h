@@ -1,0 +1,15 @@
+/* format.h - which format a file is of, by its first bytes or by its name. */
+#ifndef TOOLS_FLAT_FORMAT_H
+#define TOOLS_FLAT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum flat_format { FLAT_NONE, FLAT_NPY, FLAT_NPZ, FLAT_CSV, FLAT_RAW };
+
+/* By what a file begins with, or how its name ends. */
+int flat_by_front(const char *front, size_t size);
+int flat_by_name(const char *path);
+bool flat_is_hdf5_name(const char *path);
+
+#endif

@@ -1,0 +1,18 @@
+/* open.h - opening the Datarep files that a command line names. */
+#ifndef TOOLS_HOST_OPEN_H
+#define TOOLS_HOST_OPEN_H
+
+#include <datarep.h>
+
+/* The hints of whoever opens a file: the limits (limit.h) and directories of plugins (NULL:
+ * none), for drep_info_free().  0, or a DREP_ERR_... code and *out NULL. */
+int tool_info(const char *plugins, drep_info **out);
+/* Opens a file for reading and warns about a damaged header slot.  "-": standard input.
+ * plugins: directories of plugins, NULL for none.  0, or an exit code after the message
+ * is printed; a file of another format is called by its name. */
+int tool_open(const char *path, int amode, const char *plugins, drep_file **out);
+/* Like tool_open(), of an earlier commit, which is the number in `commit` (NULL: the newest). */
+int tool_open_commit(const char *path, int amode, const char *plugins, const char *commit,
+                     drep_file **out);
+
+#endif

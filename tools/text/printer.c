@@ -1,0 +1,192 @@
+/* printer.c - how the elements of a file are read so that they can be printed. */
+#include "tools/text/printer.h"
+#include "schema/value.h"
+#include "tools/walk/walk.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------- what a code means */
+
+static void load_rows(drep_encoding *by_code, const drep_encoding *rows, int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++)
+        if (rows[i].code >= 1 && rows[i].code <= DREP_CODE_MAX)
+            by_code[rows[i].code] = rows[i];
+}
+
+int printer_init(struct printer *p, drep_file *file, bool json)
+{
+    drep_encoding plain[DREP_CODE_MAX];
+    const drep_encoding *rows;
+    drep_header header;
+    int n, err;
+
+    *p = (struct printer){.file = file, .json = json};
+    err = drep_datarep_table("internal", plain, DREP_CODE_MAX, &n);
+    if (err)
+        return err;
+    load_rows(p->plain, plain, n < DREP_CODE_MAX ? n : DREP_CODE_MAX);
+    p->paths = calloc(1, sizeof *p->paths);
+    p->search = calloc(1, sizeof *p->search);
+    if (p->search)
+        pthread_mutex_init(&p->search->lock, NULL);
+    err = p->paths && p->search ? drep_header_get(file, &header) : DREP_ERR_NOMEM;
+    if (!err)
+        err = drep_header_types(file, &rows, &n);
+    /* A code form states sizes only. */
+    if (!err && strcmp(header.form, "table") == 0)
+        load_rows(p->stored, rows, n);
+    if (err)
+        printer_release(p);
+    return err;
+}
+
+void printer_release(struct printer *p)
+{
+    if (p->paths)
+        paths_release(p->paths);
+    free(p->paths);
+    if (p->search)
+        pthread_mutex_destroy(&p->search->lock);
+    free(p->search);
+    p->paths = NULL;
+    p->search = NULL;
+}
+
+const char *printer_path(const struct printer *p, uint64_t id)
+{
+    pthread_mutex_lock(&p->search->lock);
+    if (!p->search->done)
+        (void)walk_paths(p->paths, p->file);
+    p->search->done = true;
+    pthread_mutex_unlock(&p->search->lock);
+    return paths_get(p->paths, id);
+}
+
+bool printer_complex(const struct printer *p, int code)
+{
+    return encoding_is_complex(&p->plain[code]);
+}
+
+/* ------------------------------------------------------- types to read as */
+
+/* The code in which a real, or both parts of a complex, of this format is read. */
+static int real_code(int format, bool complex)
+{
+    const drep_format_info *f = drep_format_describe(format);
+
+    if (!f || !f->type) /* one that holds all of any other */
+        f = drep_format_describe(DREP_FORMAT_BINARY128);
+    return complex ? f->complex : f->type;
+}
+
+/* A long double is another thing on every machine, so it is never read as one. */
+static int readable_code(const struct printer *p, int code, bool in_dataset)
+{
+    const drep_encoding *plain = &p->plain[code];
+    const drep_encoding *stored = in_dataset ? &p->stored[code] : plain;
+    int64_t here = drep_type_size(drep_predefined(code));
+    int format = stored->size ? stored->format : plain->format;
+    bool complex = printer_complex(p, code), wide;
+
+    if (encoding_is_real(plain)) {
+        if (format == plain->format && plain->format != DREP_FORMAT_BINARY128)
+            return code;
+        return real_code(format, complex);
+    }
+    if (plain->format != DREP_FORMAT_INT && plain->format != DREP_FORMAT_UINT)
+        return code;
+    wide = stored->size > 8;
+    /* What differs by machine is widened: attributes do not say how they are stored. */
+    if (stored->size <= here && plain->size <= here)
+        return code;
+    if (plain->format == DREP_FORMAT_INT)
+        return wide ? DREP_CODE_INTEGER16 : DREP_CODE_INT64_T;
+    return wide ? DREP_CODE_UINT128_T : DREP_CODE_UINT64_T;
+}
+
+static int readable_compound(const struct printer *p, const drep_type *type, bool in_dataset,
+                             drep_type **out)
+{
+    int64_t i, n = drep_type_members(type);
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    const drep_type **types = calloc((size_t)n + 1, sizeof *types);
+    bool changed = false;
+    drep_type *member;
+    int err = names && types ? 0 : DREP_ERR_NOMEM;
+
+    for (i = 0; i < n && !err; i++) {
+        err = printer_type(p, drep_type_member(type, i), in_dataset, &member);
+        if (err)
+            break;
+        names[i] = drep_type_member_name(type, i);
+        types[i] = member;
+        changed = changed || member != drep_type_member(type, i);
+    }
+    if (!err && changed)
+        err = drep_type_kind(type) == DREP_KIND_STRUCT
+                  ? drep_type_struct(n, NULL, NULL, types, out)
+                  : drep_type_compound(n, names, NULL, types, 0, out);
+    else if (!err)
+        *out = drep_type_ref(type);
+    for (i = 0; types && i < n && types[i]; i++)
+        drep_type_free((drep_type *)types[i]);
+    free(types);
+    free(names);
+    return err;
+}
+
+static int readable_leaf(int code, drep_type **out)
+{
+    *out = drep_type_ref(drep_predefined(code));
+    return 0;
+}
+
+int printer_type(const struct printer *p, const drep_type *type, bool in_dataset, drep_type **out)
+{
+    const drep_scalar *scalar;
+    drep_type *base;
+    int err, code;
+
+    switch (drep_type_kind(type)) {
+    case DREP_KIND_PREDEFINED:
+        code = drep_type_code(type);
+        if (in_dataset && p->stored[code].format == DREP_FORMAT_DOUBLE_DOUBLE &&
+            !printer_complex(p, code))
+            return value_pair(out);
+        return readable_leaf(readable_code(p, code, in_dataset), out);
+    case DREP_KIND_SCALAR:
+        scalar = drep_type_scalar_desc(type);
+        if (scalar->format == DREP_FORMAT_DOUBLE_DOUBLE)
+            return value_pair(out);
+        if (scalar->cls == DREP_SCALAR_REAL)
+            return readable_leaf(real_code(scalar->format, false), out);
+        break;
+    case DREP_KIND_REFERENCE:
+        (void)printer_path(p, 0); /* all are found now, so that values only look up */
+        break;
+    case DREP_KIND_COMPOUND:
+    case DREP_KIND_STRUCT: /* a compound without names */
+        return readable_compound(p, type, in_dataset, out);
+    case DREP_KIND_ARRAY:
+    case DREP_KIND_SEQUENCE:
+        err = printer_type(p, drep_type_member(type, 0), in_dataset, &base);
+        if (err)
+            return err;
+        if (base == drep_type_member(type, 0))
+            *out = drep_type_ref(type);
+        else if (drep_type_kind(type) == DREP_KIND_SEQUENCE)
+            err = drep_type_sequence(base, out);
+        else
+            err =
+                drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
+        drep_type_free(base);
+        return err;
+    default:
+        break;
+    }
+    *out = drep_type_ref(type);
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* printer.h - how the elements of a file are read so that they can be printed or compared.
+ *
+ * Values are read through a datatype of the printer's choice (printer_type), in which
+ * nothing is lost: a long double of any machine arrives as a binary128 or as the pair of
+ * doubles that it is, an integer that is wider in the file than here in as many bits as it
+ * needs.  (Of complex pairs of doubles, and of pairs in attributes, 113 bits arrive.) */
+#ifndef TOOLS_TEXT_PRINTER_H
+#define TOOLS_TEXT_PRINTER_H
+
+#include "tools/walk/paths.h"
+#include <datarep.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+struct print_search {
+    pthread_mutex_t lock;
+    bool done;
+};
+
+struct printer {
+    drep_file *file;
+    bool json;
+    bool exact;                  /* reals in decimal only where that is the very value */
+    struct paths *paths;         /* of all objects, found when the first is asked for */
+    struct print_search *search; /* whether they were looked for, by any thread */
+    /* By code: how the file holds it, and the formats by which we know what it is. */
+    drep_encoding stored[DREP_CODE_MAX + 1], plain[DREP_CODE_MAX + 1];
+};
+
+/* 0 or a DREP_ERR_... code. */
+int printer_init(struct printer *p, drep_file *file, bool json);
+void printer_release(struct printer *p);
+
+/* Where the object with this id is met first, NULL if nowhere. */
+const char *printer_path(const struct printer *p, uint64_t id);
+
+/* Whether the predefined type with this code is a complex number. */
+bool printer_complex(const struct printer *p, int code);
+
+/* The datatype to read elements of `type` as (new reference).  in_dataset: they are held
+ * in the file's representation; attributes and fill values are not.  From then on values
+ * may be printed by several threads. */
+int printer_type(const struct printer *p, const drep_type *type, bool in_dataset, drep_type **out);
+#endif

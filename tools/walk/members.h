@@ -1,0 +1,33 @@
+/* members.h - the members of a group and the attributes of an object, as lists in memory. */
+#ifndef TOOLS_WALK_MEMBERS_H
+#define TOOLS_WALK_MEMBERS_H
+
+#include <datarep.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One link of a group, and what its target is. */
+struct member {
+    char *name, *target, *target_file; /* the last two of links that are not hard */
+    int link;                          /* enum drep_linkkind */
+    int kind, attrs;                   /* of a hard link's object, as drep_linkinfo has them */
+    uint64_t id;
+    uint32_t links;
+};
+/* A copy of what a link says, but of its name; target and target_file are malloc'ed. */
+struct member member_of(const drep_linkinfo *link);
+
+struct members {
+    struct member *list;
+    size_t len, cap;
+};
+/* order: DREP_BY_...  A DREP_ERR_... code; what was found is there in any case. */
+int members_list(struct members *out, drep_file *file, const char *path, int order);
+void members_release(struct members *m);
+
+/* The names of all attributes of an object, in creation order; free each and the
+ * array.  A DREP_ERR_... code. */
+int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n);
+void walk_attrs_free(char **names, int64_t n);
+
+#endif

@@ -1,0 +1,24 @@
+/* paths.h - paths of objects: joined, and found by an object's id. */
+#ifndef TOOLS_WALK_PATHS_H
+#define TOOLS_WALK_PATHS_H
+
+#include <datarep.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "/group" and "name" joined; malloc'ed, NULL without memory. */
+char *path_of_member(const char *group, const char *name);
+
+/* Where each object is met first, by id. */
+struct paths {
+    struct path_entry *entries; /* a hash table with open addressing */
+    size_t cap, len;
+};
+/* Adds an object; *before is its path if it was there already, else NULL.  0 or
+ * DREP_ERR_NOMEM. */
+int paths_add(struct paths *paths, uint64_t id, const char *path, const char **before);
+/* NULL if there is no such object. */
+const char *paths_get(const struct paths *paths, uint64_t id);
+void paths_release(struct paths *paths);
+
+#endif
