@@ -1,10 +1,10 @@
 /* command.c - help, options and suggestions from a subcommand's table. */
 #include "tools/cmd/command.h"
+#include "schema/suggest.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
-#include "schema/suggest.h"
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef TOOLS_CMD_DIFF_H
 #define TOOLS_CMD_DIFF_H
 
-#include "tools/text/sink.h"
 #include "tools/text/compare.h"
+#include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
 #include "tools/walk/operand.h"
 #include "tools/walk/walk.h"

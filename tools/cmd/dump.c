@@ -1,5 +1,6 @@
 /* dump.c - `datarep dump`: prints a file, or one object of it. */
 #include "tools/cmd/dump.h"
+#include "schema/suggest.h"
 #include "tools/cmd/command.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"
@@ -10,7 +11,6 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/walk/walk.h"
-#include "schema/suggest.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>

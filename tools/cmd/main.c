@@ -1,4 +1,5 @@
 /* main.c - `datarep`: finds the subcommand and runs it. */
+#include "schema/suggest.h"
 #include "tools/cmd/complete.h"
 #include "tools/cmd/table.h"
 #include "tools/cmd/version.h"
@@ -6,7 +7,6 @@
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include "tools/host/stop.h"
-#include "schema/suggest.h"
 #include <signal.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* reps.c - `datarep reps`: the data representations that this command knows. */
+#include "schema/suggest.h"
 #include "tools/cmd/command.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
-#include "schema/suggest.h"
 #include "tools/reps/check.h"
 #include "tools/text/sink.h"
 #include <getopt.h>

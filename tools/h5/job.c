@@ -205,15 +205,6 @@ void job_release(struct job *j)
     free(j->slots);
 }
 
-char *path_of_member(const char *group, const char *name)
-{
-    char *path;
-
-    while (*name == '/')
-        name++;
-    return asprintf(&path, "%s/%s", strcmp(group, "/") == 0 ? "" : group, name) < 0 ? NULL : path;
-}
-
 /* ------------------------------------------------------- the process of a job */
 
 int job_stopped(struct job *j)

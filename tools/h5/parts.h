@@ -12,6 +12,7 @@
 
 /* Later versions of HDF5 offer the calls of 1.10 under this name. */
 #define H5_USE_110_API
+#include "tools/walk/paths.h"
 #include <hdf5.h>
 #if __has_include(<H5FDdevelop.h>)
 #include <H5FDdevelop.h>
@@ -149,8 +150,6 @@ int job_add(struct job *j, uint64_t key, int kind, char *path, char *source);
 /* Of the object in the source, below the root of the job; malloc'ed, NULL without memory. */
 char *job_source(struct job *j, const struct object *o);
 void job_release(struct job *j);
-/* "/a" and "b" give "/a/b"; malloc'ed, NULL without memory. */
-char *path_of_member(const char *group, const char *name);
 
 /* ------------------------------------------------------------ files to be read */
 

@@ -1,9 +1,9 @@
 /* operand.c - finding what PATH[SLICE] means. */
 #include "tools/walk/operand.h"
+#include "schema/suggest.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
-#include "schema/suggest.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #ifndef TOOLS_WALK_PATHS_H
 #define TOOLS_WALK_PATHS_H
 
+#include "base/idset.h"
 #include <datarep.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +12,7 @@ char *path_of_member(const char *group, const char *name);
 
 /* Where each object is met first, by id. */
 struct paths {
-    struct path_entry *entries; /* a hash table with open addressing */
-    size_t cap, len;
+    struct idset ids; /* with the path of each */
 };
 /* Adds an object; *before is its path if it was there already, else NULL.  0 or
  * DREP_ERR_NOMEM. */
