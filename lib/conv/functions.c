@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conv/memory.h"
+#include "rep/packed.h"
 
 #include <string.h>
 
@@ -76,7 +77,7 @@ int functions_init(struct conv *c)
     c->called_size = 0;
     c->packed = c->same_items = false;
     if (err == 0 && c->called != NULL)
-        err = rep_items_size(c->sizes, c->called, 0, c->called->items, &c->called_size);
+        err = packed_size(c->sizes, c->called, 0, c->called->items, &c->called_size);
     if (err == 0 && c->called == type) {
         c->packed = back_to_back(c);
         c->same_items = same_signature(c->mem, type);

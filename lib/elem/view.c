@@ -6,6 +6,7 @@
  * counts up, the same user buffer and the same datatype in every call. */
 #include "base/handle.h"
 #include "name/data.h"
+#include "rep/packed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -331,7 +332,7 @@ static int dataset_rules(const drep_view *v, int64_t disp, const drep_type *etyp
                     "the view of a dataset has its file's datarep, "
                     "\"%s\", not \"%s\"",
                     v->ds->file->rep.name, datarep);
-    if ((err = rep_items_size(sizes, et, 0, et->items, &packed)) != 0)
+    if ((err = packed_size(sizes, et, 0, et->items, &packed)) != 0)
         return err;
     if (packed > 0 && disp % packed != 0)
         return fail(DREP_ERR_ARG, "displacement %lld is no multiple of the packed element, %lld",
@@ -500,7 +501,7 @@ static int bytes_end(drep_view *v, uint64_t *end)
 {
     if (v->ds != NULL) {
         int64_t packed = 0;
-        int err = rep_items_size(&v->sizes, v->ds->ft->type, 0, v->ds->ft->type->items, &packed);
+        int err = packed_size(&v->sizes, v->ds->ft->type, 0, v->ds->ft->type->items, &packed);
 
         *end = (uint64_t)(dataset_count(v->ds) * packed);
         return err;
@@ -631,7 +632,7 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
 {
     drep_dataset *ds = v->ds;
     struct element e = {.stored_size = ds->esize};
-    int err = rep_items_size(&v->sizes, ds->ft->type, 0, ds->ft->type->items, &e.packed_size);
+    int err = packed_size(&v->sizes, ds->ft->type, 0, ds->ft->type->items, &e.packed_size);
 
     if (err != 0)
         return err;

@@ -6,110 +6,10 @@
 #include "rep/registry.h"
 
 #include "base/error.h"
+#include "rep/packed.h"
+#include "rep/tables.h"
 
 #include <string.h>
-
-/* ------------------------------------------------------------- packed sizes */
-
-static int leaf_size(const struct type_sizes *sizes, const drep_type *leaf, int64_t *size)
-{
-    if (leaf->kind == DREP_KIND_SCALAR)
-        *size = leaf->scalar.size;
-    else if (leaf->kind == DREP_KIND_PREDEFINED)
-        *size = sizes->size[leaf->code];
-    else
-        return fail(DREP_ERR_TYPE, "items of variable length have no packed size");
-    if (*size == 0)
-        return fail(DREP_ERR_TYPE, "the data representation has no %s", drep_code_name(leaf->code));
-    return 0;
-}
-
-static int add_product(int64_t *sum, int64_t n, int64_t size)
-{
-    int64_t product;
-
-    if (__builtin_mul_overflow(n, size, &product) || __builtin_add_overflow(*sum, product, sum) ||
-        *sum > TYPE_SIZE_MAX)
-        return fail(DREP_ERR_VALUE_TOO_LARGE, "data items of more than 2^62 bytes");
-    return 0;
-}
-
-/* Adds the bytes of the first `items` items of a node.  Typemaps are at most as deep
- * as their types. */
-static int node_size(const struct type_sizes *sizes, const struct node *node, int64_t items,
-                     int64_t *sum)
-{
-    int64_t size = 0, per, i;
-    int err = 0;
-
-    if (node->leaf) {
-        err = leaf_size(sizes, node->leaf, &size);
-        return err ? err : add_product(sum, items, size);
-    }
-    if (node->op == NODE_SEQ) {
-        for (i = 0; !err && i < node->count && items > 0; i++) {
-            per = node->first[i + 1] - node->first[i];
-            err = node_size(sizes, node->child[i], items < per ? items : per, sum);
-            items -= per;
-        }
-        return err;
-    }
-    per = node->child[0]->items;
-    if (items >= per) {
-        err = node_size(sizes, node->child[0], per, &size);
-        if (!err)
-            err = add_product(sum, items / per, size);
-    }
-    if (!err && items % per)
-        err = node_size(sizes, node->child[0], items % per, sum);
-    return err;
-}
-
-/* The bytes before item `end` of the tiled typemap. */
-static int size_before(const struct type_sizes *sizes, const struct prog *prog, int64_t end,
-                       int64_t *sum)
-{
-    int64_t tile = 0;
-    int err = 0;
-
-    *sum = 0;
-    if (end >= prog->items)
-        err = node_size(sizes, prog->root, prog->items, &tile);
-    if (!err && end >= prog->items)
-        err = add_product(sum, end / prog->items, tile);
-    if (!err && end % prog->items)
-        err = node_size(sizes, prog->root, end % prog->items, sum);
-    return err;
-}
-
-int rep_items_size(const struct type_sizes *sizes, const drep_type *type, int64_t position,
-                   int64_t items, int64_t *size)
-{
-    int64_t before = 0, after = 0, end;
-    int err;
-
-    if (position < 0 || items < 0 || __builtin_add_overflow(position, items, &end))
-        return fail(DREP_ERR_COUNT, "there are no %lld data items from item %lld on",
-                    (long long)items, (long long)position);
-    if (!type->prog.root) {
-        if (items)
-            return fail(DREP_ERR_COUNT, "the type has no data items");
-        *size = 0;
-        return 0;
-    }
-    if (items) {
-        /* Whole tiles before the first item say nothing. */
-        end -= position / type->prog.items * type->prog.items;
-        position %= type->prog.items;
-        err = size_before(sizes, &type->prog, position, &before);
-        if (!err)
-            err = size_before(sizes, &type->prog, end, &after);
-        if (err)
-            return err;
-    }
-    *size = after - before;
-    return 0;
-}
 
 /* ----------------------------------------------------------------- calls */
 
@@ -147,7 +47,7 @@ static int fit_runs(const struct transfer *t, int64_t position, int64_t items, i
 
     *count = *bytes = 0;
     while (!err && *count < items && cursor_next(&cursor, items - *count, &run)) {
-        err = leaf_size(&t->sizes, run.type, &size);
+        err = packed_leaf_size(&t->sizes, run.type, &size);
         if (err)
             break;
         fit = (room - *bytes) / size;
@@ -166,7 +66,7 @@ static int cut(const struct transfer *t, int64_t position, int64_t items, int64_
                int64_t *count, int64_t *bytes)
 {
     int64_t per = t->type->prog.items, tile = 0, n = 0, size = 0, head, whole;
-    int err = rep_items_size(&t->sizes, t->type, position, items, bytes);
+    int err = packed_size(&t->sizes, t->type, position, items, bytes);
 
     *count = items;
     if (err || *bytes <= staging)
@@ -174,7 +74,7 @@ static int cut(const struct transfer *t, int64_t position, int64_t items, int64_
     head = (per - position % per) % per;
     err = fit_runs(t, position, head < items ? head : items, staging, count, bytes);
     if (!err && *count == head) {
-        err = rep_items_size(&t->sizes, t->type, 0, per, &tile);
+        err = packed_size(&t->sizes, t->type, 0, per, &tile);
         whole = err ? 0 : (staging - *bytes) / tile;
         *count += whole * per;
         *bytes += whole * tile;
@@ -185,7 +85,7 @@ static int cut(const struct transfer *t, int64_t position, int64_t items, int64_
     }
     if (!err && *count == 0) {
         *count = 1;
-        err = rep_items_size(&t->sizes, t->type, position, 1, bytes);
+        err = packed_size(&t->sizes, t->type, position, 1, bytes);
     }
     return err;
 }
@@ -254,33 +154,18 @@ static int is_native(int code, void *ctx)
                 c->native->row[code].size);
 }
 
-static int take_native(const struct transfer *t, int64_t position, int64_t items, bool reading,
-                       int64_t *done, int64_t *used)
+static int take_native(const struct transfer *t, int64_t position, int64_t items, int64_t *done,
+                       int64_t *used)
 {
     struct native_check check = {t, rep_native()};
-    const struct rep_opts opts = {.range = DREP_RANGE_WRAP};
-    struct rep_side user = {&t->type->prog, check.native, position}, file;
-    struct prog packed;
-    int64_t before;
+    const struct packed_items part = {t->type, position, items, t->user, t->file};
     int err;
 
     *done = *used = 0;
     err = type_each_code(t->type, is_native, &check);
     if (!err)
-        err = rep_items_size(&t->sizes, t->type, position, items, used);
-    if (!err)
-        err = prog_build(&packed, t->type, type_native_sizes(), PROG_PACKED);
-    if (err)
-        return err;
-    file = (struct rep_side){&packed, check.native, t->type->items ? position % t->type->items : 0};
-    err = rep_items_size(&t->sizes, t->type, 0, file.position, &before);
-    packed.origin -= err ? 0 : before;
-    if (!err && reading)
-        err = rep_convert(t->user, &user, t->file, &file, items, &opts, done);
-    else if (!err)
-        err = rep_convert(t->file, &file, t->user, &user, items, &opts, done);
-    prog_release(&packed);
-    return err;
+        err = packed_size(&t->sizes, t->type, position, items, used);
+    return err ? err : packed_convert(check.native, &part, t->reading, done);
 }
 
 /* ------------------------------------------------------------- both ways */
@@ -306,7 +191,7 @@ static int transfer(const struct datarep *rep, const struct type_sizes *sizes, c
     if (!err && t.fn)
         err = call_all(&t, position, items, staging, &count, &bytes);
     else if (!err)
-        err = take_native(&t, position, items, reading, &count, &bytes);
+        err = take_native(&t, position, items, &count, &bytes);
     if (done)
         *done = count;
     if (used)

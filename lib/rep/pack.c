@@ -5,6 +5,7 @@
 #include "rep/registry.h"
 
 #include "base/error.h"
+#include "rep/packed.h"
 
 struct unit {
     const struct datarep *rep;
@@ -28,7 +29,7 @@ static int unit_init(struct unit *u, const char *datarep, int64_t count, const d
     if (__builtin_mul_overflow(count, type->items, &u->items))
         return fail(DREP_ERR_VALUE_TOO_LARGE, "more than 2^63 data items");
     err = rep_sizes_of(u->rep, type, &sizes);
-    return err ? err : rep_items_size(&sizes, type, 0, u->items, &u->size);
+    return err ? err : packed_size(&sizes, type, 0, u->items, &u->size);
 }
 
 int drep_pack_size(const char *datarep, int64_t count, const drep_type *type, int64_t *size)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/plugin.h"
 #include "format/record.h"
+#include "rep/packed.h"
 #include "rep/tables.h"
 
 #include <string.h>
@@ -29,43 +30,20 @@ static struct {
 
 /* ----------------------------------------------- the engine as functions */
 
-static int engine_run(void *userbuf, const drep_type *type, int64_t count, void *filebuf,
-                      int64_t position, const struct rep_table *table, bool reading)
-{
-    struct type_sizes sizes;
-    struct prog packed;
-    struct rep_side user = {&type->prog, rep_native(), position};
-    struct rep_side file = {&packed, table, position};
-    const struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
-    int64_t before;
-    int err;
-
-    rep_table_sizes(table, &sizes);
-    err = prog_build(&packed, type, &sizes, PROG_PACKED);
-    if (err)
-        return err;
-    /* filebuf begins with the item at position, not with the first of its tile. */
-    file.position = type->items ? position % type->items : 0;
-    err = rep_items_size(&sizes, type, 0, file.position, &before);
-    packed.origin -= err ? 0 : before;
-    if (!err && reading)
-        err = rep_convert(userbuf, &user, filebuf, &file, count, &opts, NULL);
-    else if (!err)
-        err = rep_convert(filebuf, &file, userbuf, &user, count, &opts, NULL);
-    prog_release(&packed);
-    return err;
-}
-
 static int engine_read(void *userbuf, const drep_type *type, int64_t count, void *filebuf,
                        int64_t position, void *extra_state)
 {
-    return engine_run(userbuf, type, count, filebuf, position, extra_state, true);
+    const struct packed_items items = {type, position, count, userbuf, filebuf};
+
+    return packed_convert(extra_state, &items, true, NULL);
 }
 
 static int engine_write(void *userbuf, const drep_type *type, int64_t count, void *filebuf,
                         int64_t position, void *extra_state)
 {
-    return engine_run(userbuf, type, count, filebuf, position, extra_state, false);
+    const struct packed_items items = {type, position, count, userbuf, filebuf};
+
+    return packed_convert(extra_state, &items, false, NULL);
 }
 
 static int engine_extent(const drep_type *type, int64_t *extent, void *extra_state)

@@ -109,8 +109,5 @@ int rep_read_items(const struct datarep *rep, const struct type_sizes *sizes, vo
 int rep_write_items(const struct datarep *rep, const struct type_sizes *sizes, const void *userbuf,
                     const drep_type *type, int64_t position, int64_t items, void *filebuf,
                     int64_t staging, int64_t *done, int64_t *used);
-/* Bytes that items [position, position + items) take, packed. */
-int rep_items_size(const struct type_sizes *sizes, const drep_type *type, int64_t position,
-                   int64_t items, int64_t *size);
 
 #endif

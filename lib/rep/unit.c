@@ -11,6 +11,7 @@
 #include "format/in.h"
 #include "format/out.h"
 #include "format/record.h"
+#include "rep/packed.h"
 
 #include <string.h>
 
@@ -134,7 +135,7 @@ static int unit_init(struct unit *u, const char *datarep, int64_t count, const d
     if (!err)
         err = rep_sizes_of(u->rep, type, &u->sizes);
     if (!err)
-        err = rep_items_size(&u->sizes, type, 0, items, &size);
+        err = packed_size(&u->sizes, type, 0, items, &size);
     if (!err && !(u->h = mem_zalloc(1, sizeof *u->h)))
         err = DREP_ERR_NOMEM;
     if (err)
@@ -390,7 +391,7 @@ static int type_check(const struct found *f, int64_t count, const drep_type *typ
     if (!err)
         err = type_each_code(type, is_listed, &listed);
     if (!err)
-        err = rep_items_size(&sizes, type, 0, items, &size);
+        err = packed_size(&sizes, type, 0, items, &size);
     if (!err && size != (int64_t)f->fixed.size)
         err = fail(DREP_ERR_TYPE, "items of %lld bytes are not those of the pack unit: %lld",
                    (long long)size, (long long)f->fixed.size);

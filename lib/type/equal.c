@@ -1,7 +1,9 @@
-/* equal.c - are two datatypes made the same way, do they describe the same bytes?
+/* equal.c - compares leaves, typemaps and descriptions.
  *
- * Nothing is ever expanded: equal programs are equal at once, and others are
- * compared run by run. */
+ * Equal datatypes were made the same way; equivalent ones describe the same bytes.  Nothing is
+ * ever expanded: equal programs are equal at once, and others are compared run by run.  Folding
+ * (shape.c) asks for equal nodes, and a leaf may be a sequence of some other type, so that all
+ * three comparisons need each other and stand here together. */
 #include "type/build.h"
 
 #include <string.h>
@@ -37,6 +39,24 @@ int leaf_same(const drep_type *a, const drep_type *b)
     return 0; /* predefined: there is one of each */
 }
 
+int node_equal(const struct node *a, const struct node *b)
+{
+    if (a == b)
+        return 1;
+    if (!a || !b || a->op != b->op || a->items != b->items || a->count != b->count ||
+        a->stride != b->stride || a->depth != b->depth)
+        return 0;
+    if (a->op == NODE_LEAF)
+        return leaf_same(a->leaf, b->leaf);
+    if (a->op != NODE_LOOP &&
+        memcmp(a->offset, b->offset, (size_t)a->count * sizeof(*a->offset)) != 0)
+        return 0;
+    for (int64_t i = 0; i < node_children(a); i++)
+        if (!node_equal(a->child[i], b->child[i]))
+            return 0;
+    return 1;
+}
+
 static int same_names(const drep_type *a, const drep_type *b)
 {
     int64_t n = a->kind == DREP_KIND_ENUM ? a->args[0] : a->nmembers;
@@ -59,7 +79,7 @@ int drep_type_equal(const drep_type *a, const drep_type *b)
         return 0;
     if (a->nargs && memcmp(a->args, b->args, (size_t)a->nargs * sizeof(*a->args)) != 0)
         return 0;
-    if (strcmp(drep_type_opaque_tag(a), drep_type_opaque_tag(b)) != 0 ||
+    if (strcmp(a->tag ? a->tag : "", b->tag ? b->tag : "") != 0 ||
         !scalar_equal(&a->scalar, &b->scalar) || !same_names(a, b))
         return 0;
     for (int64_t i = 0; i < a->nmembers; i++)
@@ -101,9 +121,8 @@ int drep_type_equivalent(const drep_type *a, const drep_type *b)
 {
     if (a == b)
         return 1;
-    if (!a || !b || a->items != b->items || a->size != b->size ||
-        drep_type_extent(a) != drep_type_extent(b) || a->true_lb != b->true_lb ||
-        a->true_ub != b->true_ub)
+    if (!a || !b || a->items != b->items || a->size != b->size || a->ub - a->lb != b->ub - b->lb ||
+        a->true_lb != b->true_lb || a->true_ub != b->true_ub)
         return 0;
     if (a->items == 0)
         return 1;

@@ -163,24 +163,6 @@ static int node_repeat(struct node **node, int64_t count, int64_t stride)
     return node_loop(node, old, count, stride);
 }
 
-int node_equal(const struct node *a, const struct node *b)
-{
-    if (a == b)
-        return 1;
-    if (!a || !b || a->op != b->op || a->items != b->items || a->count != b->count ||
-        a->stride != b->stride || a->depth != b->depth)
-        return 0;
-    if (a->op == NODE_LEAF)
-        return leaf_same(a->leaf, b->leaf);
-    if (a->op != NODE_LOOP &&
-        memcmp(a->offset, b->offset, (size_t)a->count * sizeof(*a->offset)) != 0)
-        return 0;
-    for (int64_t i = 0; i < node_children(a); i++)
-        if (!node_equal(a->child[i], b->child[i]))
-            return 0;
-    return 1;
-}
-
 /* ------------------------------------------------------------------- shapes */
 
 int64_t size_add(int64_t a, int64_t b, bool *over)

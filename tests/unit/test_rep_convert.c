@@ -3,6 +3,7 @@
  * The oracle converts one item at a time, at the offset that the expansion of the
  * typemap gives it (random_type.h).  Whatever way the engine takes, and however a
  * transfer is cut into calls, the bytes must be those.  U5-U8, U10, D7. */
+#include "rep/packed.h"
 #include "rep/rep.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/random_type.h"
@@ -46,7 +47,7 @@ static void convert_one(const struct rep_table *to, void *dst, const struct rep_
     kernel_run(&k, dst, 0, src, 0, 1, 0);
 }
 
-static int packed_size(const struct rep_table *t, const drep_type *leaf)
+static int packed_bytes(const struct rep_table *t, const drep_type *leaf)
 {
     return leaf->kind == DREP_KIND_SCALAR ? leaf->scalar.size : t->row[leaf->code].size;
 }
@@ -99,7 +100,7 @@ static bool layout_init(struct layout *l, struct rnd *r, const struct rep_table 
     l->at = malloc((size_t)(l->items + 1) * sizeof *l->at);
     l->at[0] = 0;
     for (i = 0; i < l->items; i++)
-        l->at[i + 1] = l->at[i] + packed_size(table, item_at(l, i, &offset)->leaf);
+        l->at[i + 1] = l->at[i] + packed_bytes(table, item_at(l, i, &offset)->leaf);
     l->packed = malloc((size_t)l->at[l->items] + 1);
     for (i = 0; i < l->items; i++) {
         const struct oracle_item *item = item_at(l, i, &offset);
@@ -246,7 +247,7 @@ static void check_sizes(const struct layout *l, struct rnd *r, const struct rep_
 
     pick_range(l, r, &first, &n);
     rep_table_sizes(table, &sizes);
-    ck_assert_int_eq(rep_items_size(&sizes, l->sample.type, first, n, &size), 0);
+    ck_assert_int_eq(packed_size(&sizes, l->sample.type, first, n, &size), 0);
     ck_assert_int_eq(size, l->at[first + n] - l->at[first]);
 }
 
