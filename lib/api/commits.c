@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/rwlock.h"
-#include "name/data.h"
+#include "elem/data.h"
 
 /* ---- commit and close ---- */
 

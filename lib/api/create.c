@@ -5,7 +5,7 @@
 #include "api/create.h"
 
 #include "base/error.h"
-#include "name/data.h"
+#include "name/object.h"
 
 #include <string.h>
 #include <unistd.h>

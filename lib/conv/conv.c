@@ -361,7 +361,7 @@ static int read_text(struct conv *c, struct heap_ref at, char **dst)
         return err;
     s = mem_strndup(p == NULL ? "" : (const char *)p, (size_t)at.count);
     if (s == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     *dst = s;
     return 0;
 }
@@ -432,7 +432,7 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     if (err == 0)
         err = heap_add(c->heap_out, c->heap_base, NULL, size, &offset);
     if (err == 0 && (tmp = mem_zalloc(1, size + 1)) == NULL)
-        err = fail(DREP_ERR_NOMEM, "out of memory");
+        err = fail_nomem();
     if (err == 0)
         err = conv_write(&in.conv, src->data, 0, tmp, in.ft.stored.extent, n);
     if (err == 0) {

@@ -158,7 +158,7 @@ static int native_list(struct native *v, const struct mem_run *run, int64_t nrun
     if (!*done)
         return 0;
     if ((offset = mem_array((uint64_t)n, sizeof *offset)) == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     for (int64_t i = 0; i < nruns; i++)
         for (int64_t j = 0; j < run[i].n; j++)
             offset[k++] = (run[i].at + j) * stride;
@@ -268,7 +268,7 @@ static int slice_take(struct slice *s, int64_t n, struct mem_run **out, int64_t 
     for (*nruns = 0; left > 0; left -= s->run[(*nruns)++].n)
         ;
     if ((*out = mem_array((uint64_t)*nruns, sizeof **out)) == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     for (int64_t i = 0; i < *nruns; i++, k += (*out)[i - 1].n) {
         (*out)[i] = (struct mem_run){s->run->at + s->done, s->run->n - s->done};
         if ((*out)[i].n > n - k) {
@@ -304,7 +304,7 @@ static int move_native(struct conv *c, char *mem, const struct mem_run *run, int
     if (!c->packed)
         called = mem_zalloc((uint64_t)room, (uint64_t)c->called_size + 1);
     if (v.elem == NULL || (!c->packed && called == NULL))
-        err = fail(DREP_ERR_NOMEM, "out of memory");
+        err = fail_nomem();
     for (int64_t now; err == 0 && n > 0; n -= now, file += now * es) {
         struct mem_run *part = NULL;
         int64_t nruns = 0;
@@ -380,7 +380,7 @@ int functions_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t 
         return functions_move(c, mem, &run, 1, n, file, writing, NULL);
     room = room < n ? room : n;
     if ((packed = mem_array((uint64_t)room, (uint64_t)es)) == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     for (; err == 0 && n > 0; n -= run.n, run.at += run.n) {
         run.n = n < room ? n : room;
         for (int64_t i = 0; !writing && i < run.n; i++, file += step)

@@ -130,7 +130,7 @@ static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move
     if (err == 0 && bt != NULL && bt->variable) {
         tmp = mem_alloc(size);
         if (tmp == NULL)
-            err = fail(DREP_ERR_NOMEM, "out of memory");
+            err = fail_nomem();
         if (err == 0) {
             memcpy(tmp, p, (size_t)size);
             m->depth++;
@@ -207,7 +207,7 @@ static int contents_add(struct contents *c, uint64_t offset, uint64_t bytes)
         struct heap_ref *more = mem_resize(c->at, room, sizeof *more);
 
         if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         c->at = more;
         c->room = room;
     }

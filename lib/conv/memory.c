@@ -38,7 +38,7 @@ int sequence_alloc(const drep_type *base, int64_t n, void **data)
     if (__builtin_mul_overflow(n, base->prog.extent, &bytes))
         return fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
     *data = mem_zalloc(1, (uint64_t)bytes);
-    return *data != NULL ? 0 : fail(DREP_ERR_NOMEM, "out of memory");
+    return *data != NULL ? 0 : fail_nomem();
 }
 
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
@@ -97,14 +97,14 @@ int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type
     case DREP_KIND_VSTRING:
         memcpy(&s, src, sizeof s);
         if (s != NULL && (s = mem_strdup(s)) == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         memcpy(dst, &s, sizeof s);
         return 0;
     case DREP_KIND_REFERENCE:
         memcpy(&ref, src, sizeof ref);
         if (ref.region != NULL && drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
             (ref.region = mem_strdup(ref.region)) == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         memcpy(dst, &ref, sizeof ref);
         return 0;
     default:

@@ -58,7 +58,7 @@ static int by_memory(struct transcoder *a, uint8_t *dst, int64_t dstep, const ui
                                           : PIECE;
     int64_t room = extent > 0 && extent < piece ? piece / extent : 1;
     void *mem = mem_alloc((uint64_t)(room < n ? room : n) * (uint64_t)extent + 1);
-    int err = mem == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
+    int err = mem == NULL ? fail_nomem() : 0;
 
     a->in.heap = a->heap;
     a->in.heap_size = a->heap_size;
@@ -170,7 +170,7 @@ static int transcode_sequence(struct transcoder *a, const drep_type *dst_leaf, u
     if (err == 0)
         err = heap_add(a->heap_out, 0, NULL, size, &offset);
     if (err == 0 && (tmp = mem_zalloc(1, size + 1)) == NULL)
-        err = fail(DREP_ERR_NOMEM, "out of memory");
+        err = fail_nomem();
     if (err == 0) {
         inner.source = sp;
         inner.target = tp;

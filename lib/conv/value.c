@@ -94,7 +94,7 @@ static int plan_new(struct value_cache *cache, const drep_type *type, struct val
     int err;
 
     if (p == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     p->ft.type = (drep_type *)(uintptr_t)type;
     row = &p->self.table.row[drep_type_code(type)];
     self_row(drep_type_code(type), row);
@@ -417,7 +417,7 @@ int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, const s
     file = (struct rep_side){&ft->stored, file_rep_table(rep, true), 0};
     stored = mem_zalloc(1, (uint64_t)ft->stored.extent + 1);
     err = stored == NULL
-              ? fail(DREP_ERR_NOMEM, "out of memory")
+              ? fail_nomem()
               : rep_convert(stored, &file, items, &self, ft->type->items, &in_opts, NULL);
     if (err == 0)
         err = rep_convert(value + (items - value), &self, stored, &file, ft->type->items, &out_opts,

@@ -2,7 +2,7 @@
  *
  * What no chunk covers is fill, so a tool that copies a sparse dataset need not read it.
  * The coordinates are collected first: the caller's function may use the file. */
-#include "name/data.h"
+#include "elem/data.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -65,7 +65,7 @@ static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
             rank <= SIZE_MAX / sizeof *at / room ? mem_array(room, rank * sizeof *at) : NULL;
 
         if (at == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         if (s->n != 0)
             memcpy(at, s->at, s->n * rank * sizeof *at);
         mem_free(s->at);

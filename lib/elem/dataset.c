@@ -1,6 +1,11 @@
 /* dataset.c - creating, opening, describing and resizing datasets. */
+#include "base/error.h"
 #include "base/handle.h"
-#include "name/data.h"
+#include "base/info.h"
+#include "base/mem.h"
+#include "base/rwlock.h"
+#include "chunk/filter.h"
+#include "elem/data.h"
 
 #include <string.h>
 
@@ -226,7 +231,7 @@ static int fill_convert(drep_dataset *ds)
     ds->fill = mem_zalloc(1, (uint64_t)ds->esize);
     value = mem_zalloc(1, (uint64_t)type->prog.extent);
     if (ds->fill == NULL || value == NULL)
-        err = fail(DREP_ERR_NOMEM, "out of memory");
+        err = fail_nomem();
     if (err == 0 && ds->rec.fill == FMT_FILL_VALUE && !type->variable &&
         file_rep_table(&f->rep, true) != NULL) {
         err = value_stored(&f->rep, &ds->rec.fill_value, ds->ft, ds->fill);
@@ -471,7 +476,7 @@ static int filter_names(drep_dataset *ds)
         return 0;
     at = ds->filter_names = mem_zalloc(1, size);
     if (at == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     dirs = info_str(ds->file->hints.all, "drep_plugin_path");
     for (int i = 0; i < ds->rec.nfilters; i++) {
         const struct span *name = &ds->rec.filter[i].name;
@@ -496,7 +501,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
     int err;
 
     if (ds == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     ds->file = f;
     ds->id = id;
     ds->refs = 1;
@@ -730,13 +735,13 @@ int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
     struct object_head head;
     drep_dataset *ds;
     uint64_t id;
-    struct elsewhere to;
-    int err = path_elsewhere(file, path, &to);
+    struct external_target to;
+    int err = external_target(file, path, &to);
 
     if (err != 0)
         return err;
     if (to.file != NULL)
-        return elsewhere_done(&to, drep_dataset_open(to.file, to.path, out));
+        return external_done(&to, drep_dataset_open(to.file, to.path, out));
     if ((err = read_begin(file)) != 0)
         return err;
     err = out == NULL ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument")
@@ -1018,61 +1023,7 @@ int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
 
 /* ---- dimensions ---- */
 
-/* Looks a dimension up from the dataset's group upwards. */
-int dimension_find(drep_file *f, const char *path, const char *name, struct object *dim)
-{
-    size_t len = strlen(path), n = strlen(name);
-    char *try = mem_alloc(len + n + 2);
-    int err = DREP_ERR_NOT_FOUND;
-
-    if (try == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
-    if (name[0] == '/') {
-        err = path_find(f, name, dim);
-    } else {
-        for (size_t at = len + 1; err == DREP_ERR_NOT_FOUND && at-- > 0;) {
-            if (at != 0 && path[at - 1] != '/')
-                continue;
-            memcpy(try, path, at);
-            memcpy(try + at, name, n + 1);
-            err = path_find(f, try, dim);
-            if (err == 0 && dim->rec.kind != FMT_DIMENSION)
-                err = DREP_ERR_NOT_FOUND;
-        }
-    }
-    mem_free(try);
-    if (err == 0 && dim->rec.kind != FMT_DIMENSION)
-        return fail(DREP_ERR_KIND, "%s: not a dimension", name);
-    return err;
-}
-
-/* Makes a dimension beside the dataset. */
-static int dim_make(drep_file *f, uint64_t group, const char *name, uint64_t len, bool unlimited,
-                    struct object *dim)
-{
-    struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = unlimited};
-    uint64_t id;
-    int err;
-
-    rec.len[0] = len;
-    if (strchr(name, '/') != NULL)
-        return fail(DREP_ERR_NOT_FOUND, "no dimension \"%s\"", name);
-    err = object_link(f, group, name, &rec, &id);
-    return err != 0 ? err : object_load(f, id, dim);
-}
-
-int dim_grow(drep_file *f, struct object *dim, uint64_t len)
-{
-    if (len <= dim->rec.len[0])
-        return 0;
-    if (!dim->rec.unlimited)
-        return fail(DREP_ERR_DIMS, "a dimension of length %llu, not unlimited, cannot hold %llu",
-                    (unsigned long long)dim->rec.len[0], (unsigned long long)len);
-    dim->rec.len[0] = len;
-    return object_store(f, dim->id, &dim->rec);
-}
-
-/* What the dimensions with names are. */
+/* Finds or makes the dimensions that the spec names. */
 static int named_dims(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
                       struct object_rec *rec)
 {
@@ -1086,30 +1037,13 @@ static int named_dims(drep_file *f, const char *path, uint64_t group, const drep
             continue;
         err = dimension_find(f, path, name, &dim);
         if (err == DREP_ERR_NOT_FOUND)
-            err = dim_make(f, group, name, rec->len[d], rec->max[d] == FMT_UNLIMITED, &dim);
+            err = dimension_make(f, group, name, rec->len[d], rec->max[d] == FMT_UNLIMITED, &dim);
         if (err == 0)
-            err = fail_in(dim_grow(f, &dim, rec->len[d]), "dimension \"%s\"", name);
+            err = fail_in(dimension_grow(f, &dim, rec->len[d]), "dimension \"%s\"", name);
         rec->dim[d] = dim.id;
         rec->has_dims = 1;
     }
     object_release(&dim);
-    return err;
-}
-
-int note_users(drep_file *f, uint64_t id, const struct object_rec *rec)
-{
-    int err = 0;
-
-    for (int d = 0; err == 0 && rec->has_dims && d < rec->rank; d++) {
-        struct key key;
-
-        if (rec->dim[d] == 0)
-            continue;
-        key_make(&key, rec->dim[d], FMT_TAG_USER);
-        key_add_u64(&key, id);
-        key_add_u8(&key, (uint8_t)d);
-        err = tree_put(f->st, &key, "", 0);
-    }
     return err;
 }
 
@@ -1153,7 +1087,7 @@ static int create(drep_file *f, const char *path, const drep_spec *spec, uint64_
     if (err == 0)
         err = object_link(f, group, name, &rec, id);
     if (err == 0)
-        err = note_users(f, *id, &rec);
+        err = dimension_uses_add(f, *id, &rec);
     if (err == 0)
         paths_note(f, path, *id);
     buf_release(&fill);

@@ -4,7 +4,7 @@
  * run; anything else is refused with the reason. */
 #include "base/handle.h"
 #include "base/pool.h"
-#include "name/data.h"
+#include "elem/data.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* select.c - which elements: boxes and points. */
-#include "name/data.h"
+#include "elem/data.h"
 
 #include <string.h>
 
@@ -35,7 +35,7 @@ int drep_select_box(int rank, const int64_t *start, const int64_t *count, const 
         return fail(DREP_ERR_ARG, "drep_select_box: rank %d or null argument", rank);
     sel = mem_zalloc(1, sizeof *sel);
     if (sel == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     sel->rank = rank;
     sel->count = 1;
     for (int d = 0; err == 0 && d < rank; d++) {
@@ -62,13 +62,13 @@ int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selectio
         return fail(DREP_ERR_ARG, "drep_select_points: rank %d, %lld points", rank, (long long)n);
     sel = mem_zalloc(1, sizeof *sel);
     if (sel == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     sel->rank = rank;
     sel->count = sel->npoints = n;
     sel->coords = mem_array(words + 1, sizeof *sel->coords);
     if (sel->coords == NULL) {
         mem_free(sel);
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     }
     if (n > 0)
         memcpy(sel->coords, coords, (size_t)words * sizeof *coords);

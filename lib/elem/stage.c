@@ -52,14 +52,14 @@ int part_begin(struct mover *m, struct transfer *t, int64_t n)
         return 0;
     s = mem_zalloc(1, sizeof *s);
     if (s == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     s->t = t;
     s->room = stage_room(&t->conv, n);
     s->raw = *t;
     s->raw.mem = mem_array((uint64_t)s->room, (uint64_t)t->ds->esize);
     if (s->raw.mem == NULL) {
         stage_free(s);
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     }
     conv_begin(t, &s->conv);
     conv_raw(&m->c, t->ds);
@@ -154,7 +154,7 @@ static int note(struct stage *s, const struct stage_run *r)
         if (p != NULL && (p = mem_resize(s->mem_run, (uint64_t)room, sizeof *s->mem_run)) != NULL)
             s->mem_run = p;
         if (p == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         s->runs_room = room;
     }
     s->run[s->nruns++] = *r;

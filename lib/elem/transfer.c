@@ -197,7 +197,7 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     int err = 0;
 
     if (t == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     t->ds = ds;
     t->mem = mem;
     t->writing = writing;
@@ -336,7 +336,7 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
                     (long long)at, (long long)dataset_count(ds));
     t = mem_zalloc(1, sizeof *t);
     if (t == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     if ((err = raw_begin(t, ds, 1, writing)) != 0) {
         mem_free(t);
         return err;
@@ -362,7 +362,7 @@ int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len,
     int err;
 
     if (t == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     if ((err = raw_begin(t, ds, threads, writing)) == 0) {
         selection_all(&t->all, ds->rec.rank, len);
         for (int d = 0; d < ds->rec.rank; d++)

@@ -6,7 +6,7 @@
 #define DATA_TRANSFER_H
 
 #include "base/pool.h"
-#include "name/data.h"
+#include "elem/data.h"
 
 #define PARALLEL_MIN ((uint64_t)1 << 20) /* bytes to be moved below which threads do not pay */
 #define FILL_PIECE (64 << 10)            /* bytes of fill that are converted at once */

@@ -3,7 +3,7 @@
  * A union is kept as its boxes and walked in row-major order: in each dimension the indices
  * fall into ranges over which the same boxes hold, and inside of a range only those are
  * looked at further.  Nothing is expanded, so blocks without number cost no memory. */
-#include "name/data.h"
+#include "elem/data.h"
 
 #include <string.h>
 

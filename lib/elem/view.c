@@ -5,7 +5,7 @@
  * into a staging buffer, and hands them to the representation with a position that
  * counts up, the same user buffer and the same datatype in every call. */
 #include "base/handle.h"
-#include "name/data.h"
+#include "elem/data.h"
 #include "rep/packed.h"
 
 #include <stdlib.h>
@@ -53,9 +53,9 @@ static int view_new(const char *path, const drep_info *info, drep_view **out)
     int err;
 
     if (v == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     v->path = mem_strdup(path);
-    err = v->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : info_defaults(&v->info);
+    err = v->path == NULL ? fail_nomem() : info_defaults(&v->info);
     if (err == 0 && info != NULL)
         err = info_merge(v->info, info);
     if (err == 0)
@@ -640,7 +640,7 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
         return dataset_raw(ds, offset / e.packed_size, bytes / e.packed_size, buf, writing);
     e.stored = mem_zalloc(2, (uint64_t)(e.stored_size + e.packed_size));
     if (e.stored == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     e.packed = e.stored + e.stored_size;
     while (err == 0 && bytes > 0) {
         int64_t in = offset % e.packed_size, n = e.packed_size - in;
@@ -940,7 +940,7 @@ static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
     a->room = hint_size(v->info, "cb_buffer_size");
     a->room = a->room < largest ? largest : a->room > ROOM_MAX ? ROOM_MAX : a->room;
     if ((a->staging = mem_alloc((uint64_t)a->room)) == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     while (err == 0 && a->left > 0 && !end)
         err = writing ? write_some(a) : read_some(a, &end);
     mem_free(a->staging);

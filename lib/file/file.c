@@ -69,7 +69,7 @@ int file_new(const char *path, int amode, const drep_info *info, drep_file **out
     int err;
 
     if (f == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     f->amode = amode;
     f->values.rep = &f->rep;
     file_born(f);
@@ -80,7 +80,7 @@ int file_new(const char *path, int amode, const drep_info *info, drep_file **out
     pthread_mutex_init(&f->linked.lock, NULL);
     f->linked.dir = -1;
     f->path = mem_strdup(path);
-    err = f->path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : hints_init(&f->hints, info);
+    err = f->path == NULL ? fail_nomem() : hints_init(&f->hints, info);
     if (err == 0)
         err = handle_add(f, HANDLE_FILE);
     f->linked.follow = err == 0 && info_bool(f->hints.all, "drep_external");

@@ -46,7 +46,7 @@ static int table_copy(struct rep_table *to, const struct rep_table *from)
     if (from->ncustom > 0) {
         custom = mem_array((uint64_t)from->ncustom, sizeof *custom);
         if (custom == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         memcpy(custom, from->custom, (size_t)from->ncustom * sizeof *custom);
     }
     *to = *from;
@@ -122,7 +122,7 @@ int header_start(drep_file *f, const char *datarep)
         machine = uname(&u) == 0 ? u.machine : "unknown";
     f->header.machine = mem_strdup(machine);
     if (f->header.writer == NULL || f->header.machine == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     return 0;
 }
 
@@ -143,7 +143,7 @@ static int load_table(drep_file *f, const struct header_rec *h)
     if (n > 0) {
         f->rep.table.custom = mem_zalloc(n, sizeof *f->rep.table.custom);
         if (f->rep.table.custom == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         f->rep.table.ncustom = (int)n;
         in_init(&in, h->scalars.p, h->scalars.len);
         for (size_t i = 0; err == 0 && i < n; i++) {
@@ -287,7 +287,7 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
     f->header.writer = mem_strdup("datarep " DREP_VERSION);
     f->header.machine = mem_strdup(like->header.machine);
     if (f->header.writer == NULL || f->header.machine == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     for (int i = 0; i < drep_info_count(like->hints.stored); i++) {
         const char *key = drep_info_key(like->hints.stored, i);
 
@@ -330,7 +330,7 @@ int header_load(drep_file *f, const drep_info *info)
     int err;
 
     if (h == NULL || scratch == NULL)
-        err = fail(DREP_ERR_NOMEM, "out of memory");
+        err = fail_nomem();
     else if ((err = header_get(p, size, h, scratch, &why, &at)) != 0)
         err = fail(err, "header: %s at byte %zu of the header proper", why, at);
     if (err == 0) {
@@ -339,9 +339,7 @@ int header_load(drep_file *f, const drep_info *info)
         f->rep.layout = layout_of(f->header.flags);
         f->header.writer = text_of(&h->writer);
         f->header.machine = text_of(&h->machine);
-        err = f->header.writer == NULL || f->header.machine == NULL
-                  ? fail(DREP_ERR_NOMEM, "out of memory")
-                  : 0;
+        err = f->header.writer == NULL || f->header.machine == NULL ? fail_nomem() : 0;
     }
     if (err == 0)
         err = h->form == FMT_FORM_TABLE ? resolve_table(f, h) : resolve_code(f, h);
@@ -531,7 +529,7 @@ int header_build(drep_file *f, struct buf *to, size_t *split)
     int err;
 
     if (h == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     err = hints_put(&f->hints, &hints);
     if (err == 0)
         err = put_scalars(f, &scalars);

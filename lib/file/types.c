@@ -124,7 +124,7 @@ int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
     }
     t = mem_zalloc(1, sizeof *t);
     if (t == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     t->ref = ref;
     t->ft.laid_out = laid_out;
     t->ft.kept = true;
@@ -148,7 +148,7 @@ static int key_note(drep_file *f, const void *record, size_t len, uint32_t numbe
     struct type_cache *c = &f->types;
 
     if (VEC_ROOM(c->keys, c->nkeys, c->room, 1) != 0)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     c->keys[c->nkeys++] = (struct type_key){sum_of(record, len), number};
     return 0;
 }

@@ -1,5 +1,10 @@
 /* attr.c - attributes: small named values of any object. */
-#include "name/data.h"
+#include "name/attr.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "name/external.h"
+#include "name/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,21 +81,21 @@ static int attr_index(drep_file *f, uint64_t id, bool back, uint32_t *index)
 static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *rec)
 {
     struct buf *b = &f->op.scratch[0];
-    struct attr_rec was;
+    struct attr_rec replaced;
     struct peek peek;
     struct out out;
-    int err = attr_peek(f, key, &was, &peek);
+    int err = attr_peek(f, key, &replaced, &peek);
 
     if (err != 0)
         return err;
     tree_peeked(&peek);
-    rec->index = was.index;
+    rec->index = replaced.index;
     buf_out(b, &out);
     attr_put(&out, rec);
     err = buf_done(b, &out);
     if (err == 0)
         err = tree_put(f->st, key, b->p, b->len);
-    return err == 0 ? ftype_unuse(f, was.type) : err;
+    return err == 0 ? ftype_unuse(f, replaced.type) : err;
 }
 
 /* Mostly there is none of this name yet. */
@@ -192,7 +197,7 @@ int attr_count(const struct attr_rec *rec, int64_t *count)
 }
 
 /* An attribute, its type and number of elements. */
-struct found {
+struct attr_found {
     struct key key;
     struct attr_rec rec;
     struct peek peek;
@@ -200,12 +205,12 @@ struct found {
     int64_t count;
 };
 
-static void found_release(struct found *a)
+static void found_release(struct attr_found *a)
 {
     tree_peeked(&a->peek);
 }
 
-static int find(drep_file *f, const char *path, const char *name, struct found *a)
+static int find(drep_file *f, const char *path, const char *name, struct attr_found *a)
 {
     uint64_t id;
     int err = path_id(f, path, &id);
@@ -229,14 +234,14 @@ static int find(drep_file *f, const char *path, const char *name, struct found *
 
 int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)
 {
-    struct found a;
-    struct elsewhere to;
-    int err = path_elsewhere(file, path, &to);
+    struct attr_found a;
+    struct external_target to;
+    int err = external_target(file, path, &to);
 
     if (err != 0)
         return err;
     if (to.file != NULL)
-        return elsewhere_done(&to, drep_attr_info(to.file, to.path, name, out));
+        return external_done(&to, drep_attr_info(to.file, to.path, name, out));
     if ((err = read_begin(file)) != 0)
         return err;
     a.peek = (struct peek){0};
@@ -268,15 +273,15 @@ void drep_attrinfo_release(drep_attrinfo *info)
 int drep_attr_read(drep_file *file, const char *path, const char *name, const drep_type *type,
                    void *buf)
 {
-    struct found a;
+    struct attr_found a;
     int64_t items;
-    struct elsewhere to;
-    int err = path_elsewhere(file, path, &to);
+    struct external_target to;
+    int err = external_target(file, path, &to);
 
     if (err != 0)
         return err;
     if (to.file != NULL)
-        return elsewhere_done(&to, drep_attr_read(to.file, to.path, name, type, buf));
+        return external_done(&to, drep_attr_read(to.file, to.path, name, type, buf));
     if ((err = read_begin(file)) != 0)
         return err;
     err = find(file, path, name, &a);
@@ -298,7 +303,7 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
 
 static int attr_remove(drep_file *f, const char *path, const char *name)
 {
-    struct found a;
+    struct attr_found a;
     int err = find(f, path, name, &a);
 
     found_release(&a);
@@ -320,23 +325,23 @@ int drep_attr_remove(drep_file *file, const char *path, const char *name)
 
 /* ---- listing ---- */
 
-struct listed {
+struct listed_attr {
     uint32_t index;
     char *name;
 };
-struct list {
-    struct listed *p;
+struct attr_list {
+    struct listed_attr *p;
     size_t n, room;
 };
 
-static void list_release(struct list *l)
+static void list_release(struct attr_list *l)
 {
     for (size_t i = 0; i < l->n; i++)
         mem_free(l->p[i].name);
     mem_free(l->p);
 }
 
-static int list_add(struct list *l, const struct key *key, const struct buf *value)
+static int list_add(struct attr_list *l, const struct key *key, const struct buf *value)
 {
     struct attr_rec rec;
     struct in in;
@@ -346,32 +351,25 @@ static int list_add(struct list *l, const struct key *key, const struct buf *val
     if ((err = attr_get(&in, &rec)) != 0)
         return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
                     (const char *)key->p + 9, in.why, in.err_at);
-    if (l->n == l->room) {
-        size_t room = l->room == 0 ? 16 : 2 * l->room;
-        struct listed *more = mem_resize(l->p, room, sizeof *more);
-
-        if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
-        l->p = more;
-        l->room = room;
-    }
+    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0)
+        return fail_nomem();
     l->p[l->n].index = rec.index;
     l->p[l->n].name = mem_strndup((const char *)key->p + 9, key->len - 9);
     if (l->p[l->n].name == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     l->n++;
     return 0;
 }
 
 static int by_index(const void *a, const void *b)
 {
-    uint32_t x = ((const struct listed *)a)->index, y = ((const struct listed *)b)->index;
+    uint32_t x = ((const struct listed_attr *)a)->index, y = ((const struct listed_attr *)b)->index;
 
     return (x > y) - (x < y);
 }
 
 /* All names in their order; they are few beside what they describe. */
-static int list_names(drep_file *f, uint64_t id, int order, struct list *l)
+static int list_names(drep_file *f, uint64_t id, int order, struct attr_list *l)
 {
     struct buf value = {0};
     struct tree_walk w;
@@ -394,15 +392,15 @@ static int list_names(drep_file *f, uint64_t id, int order, struct list *l)
 int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn, void *ctx)
 {
     struct object_head head;
-    struct list l = {0};
+    struct attr_list l = {0};
     uint64_t id;
-    struct elsewhere to;
-    int err = path_elsewhere(file, path, &to), theirs = 0;
+    struct external_target to;
+    int err = external_target(file, path, &to), theirs = 0;
 
     if (err != 0)
         return err;
     if (to.file != NULL)
-        return elsewhere_done(&to, drep_attr_list(to.file, to.path, order, fn, ctx));
+        return external_done(&to, drep_attr_list(to.file, to.path, order, fn, ctx));
     if ((err = read_begin(file)) != 0)
         return err;
     err = fn == NULL ? fail(DREP_ERR_ARG, "no callback") : path_id(file, path, &id);
@@ -422,7 +420,7 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
     return theirs != 0 ? theirs : err;
 }
 
-/* ---- for object.c ---- */
+/* ---- all attributes of an object ---- */
 
 int attrs_count(drep_file *f, uint64_t id, int64_t *n)
 {

@@ -1,13 +1,11 @@
-/* external.c - the files behind external links.
- *
- * Where the path of a call that reads crosses an external link, and the opener allowed it (hint
- * drep_external), the call goes on in the other file.  That is opened for reading, once, and
- * belongs to the handle; its own links lead on, but only so deep. */
+/* external.c - external links: where a reading call goes on in another file. */
+#include "name/external.h"
+
 #include "base/error.h"
 #include "base/mem.h"
-#include "name/data.h"
+#include "name/path.h"
 
-int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to)
+int external_target(drep_file *f, const char *path, struct external_target *to)
 {
     struct crossing x;
     int err;
@@ -35,7 +33,7 @@ int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to)
     return fail_in(err, "%s: %s", f->path, path);
 }
 
-int elsewhere_done(struct elsewhere *to, int err)
+int external_done(struct external_target *to, int err)
 {
     mem_free(to->path);
     return err;

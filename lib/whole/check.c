@@ -3,7 +3,9 @@
  * The store walks blocks, sums and space; here every record is decoded, links and
  * uses are counted against what objects say, and, when asked for, every element is
  * read and converted.  A finding never ends the walk. */
-#include "name/data.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "elem/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +63,7 @@ static int seen_add(struct seen *s, uint64_t v)
         uint64_t *more = mem_resize(s->p, room, sizeof *more);
 
         if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         s->p = more;
         s->room = room;
     }
@@ -190,7 +192,7 @@ static int see_object(struct check *c, const struct key *key, const uint8_t *p, 
 
     owner_end(c);
     if (rec == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     in_init(&in, p, len);
     err = object_get(&in, rec);
     if (err != 0) {
@@ -273,7 +275,7 @@ static int read_attr(struct check *c, const struct attr_rec *rec, const drep_typ
         return fail(DREP_ERR_LIMIT, "more than 2^64 bytes");
     buf = mem_zalloc(1, bytes + 1);
     if (buf == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     err = value_decode(&c->f->values, &rec->value, type, count, type, buf);
     drep_vlen_free(type, count, buf);
     mem_free(buf);
@@ -606,8 +608,7 @@ static int check_reach(struct check *c)
     size_t n = c->objects.n / 2, met = 0;
     uint8_t *state = mem_zalloc(n + 1, 1); /* 0 not met, 1 above the walk, 2 done */
     char text[200];
-    int err =
-        state == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : seen_add(&stack, FMT_OBJECT_ROOT);
+    int err = state == NULL ? fail_nomem() : seen_add(&stack, FMT_OBJECT_ROOT);
 
     if (err == 0)
         err = seen_add(&stack, edges_of(&c->edges, FMT_OBJECT_ROOT));

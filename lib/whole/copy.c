@@ -4,9 +4,14 @@
  * ids, so that an id is found again by its place, and then their entries are copied one
  * after the other, with the ids in them changed.  A whole file goes into an empty one with
  * the ids it has; then nothing is gathered and nothing grows with the number of objects. */
+#include "base/error.h"
+#include "base/idset.h"
+#include "base/mem.h"
 #include "base/pool.h"
+#include "base/vec.h"
 #include "whole/copy_payload.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,51 +96,35 @@ static uint64_t map_reference(void *ctx, uint64_t id)
 
 static int gather_add(struct copy *c, uint64_t id)
 {
-    if (c->n == c->room) {
-        size_t room = c->room == 0 ? 256 : 2 * c->room;
-        uint64_t *more = mem_resize(c->id, room, sizeof *more);
-
-        if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
-        c->id = more;
-        c->room = room;
-    }
+    if (VEC_ROOM(c->id, c->n, c->room, 1) != 0)
+        return fail_nomem();
     c->id[c->n++] = id;
     return 0;
 }
 
 /* The members of one group; groups among them join the work. */
-static int gather_group(struct copy *c, uint64_t group, struct todo *work, struct met *met)
+static int gather_group(struct copy *c, uint64_t group, struct worklist *work,
+                        struct idset *visited)
 {
-    struct tree_walk w;
-    struct key key;
+    struct link_walk w;
     int err;
 
-    key_make(&key, group, FMT_TAG_LINK);
-    tree_walk(&w, c->from->st, &key, 9);
-    while ((err = tree_next(&w, &key, &c->value)) == 0) {
+    link_walk_begin(&w, c->from, group);
+    while ((err = link_walk_hard(&w)) == 0) {
         struct object_head head;
-        struct link_rec link;
         bool first = false;
-        struct in in;
 
-        in_init(&in, c->value.p, c->value.len);
-        if ((err = link_get(&in, &link)) != 0)
-            return fail(err, "link \"%.*s\": %s", (int)(key.len - 9), (const char *)key.p + 9,
-                        in.why);
-        if (link.kind != FMT_HARD)
-            continue;
-        err = gather_add(c, link.object);
+        err = gather_add(c, w.link.object);
         if (err == 0)
-            err = head_load(c->from, link.object, &head);
+            err = head_load(c->from, w.link.object, &head);
         if (err == 0 && head.kind == FMT_GROUP)
-            err = met_add(met, link.object, &first);
+            err = idset_mark(visited, w.link.object, &first);
         if (err == 0 && first)
-            err = todo_add(work, link.object);
+            err = worklist_add(work, w.link.object);
         if (err != 0)
-            return err;
+            break;
     }
-    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    return link_walk_end(&w, err);
 }
 
 static int by_id(const void *a, const void *b)
@@ -153,7 +142,7 @@ static int gather_end(struct copy *c)
     qsort(c->id, c->n, sizeof *c->id, by_id);
     c->links = mem_zalloc(c->n, sizeof *c->links);
     if (c->links == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     for (size_t i = 0; i < c->n; i++) {
         if (i > 0 && c->id[i] != c->id[n])
             n++;
@@ -167,22 +156,22 @@ static int gather_end(struct copy *c)
 static int gather(struct copy *c, uint64_t id)
 {
     struct object_head head;
-    struct todo work = {0};
-    struct met met = {0};
+    struct worklist work = {0};
+    struct idset visited = {0};
     bool first;
     int err = gather_add(c, id);
 
     if (err == 0)
         err = head_load(c->from, id, &head);
     if (err == 0 && head.kind == FMT_GROUP) {
-        err = met_add(&met, id, &first);
+        err = idset_mark(&visited, id, &first);
         if (err == 0)
-            err = todo_add(&work, id);
+            err = worklist_add(&work, id);
     }
     while (err == 0 && work.n > 0)
-        err = gather_group(c, work.id[--work.n], &work, &met);
+        err = gather_group(c, work.id[--work.n], &work, &visited);
     mem_free(work.id);
-    mem_free(met.slot);
+    idset_release(&visited);
     return err == 0 ? gather_end(c) : err;
 }
 
@@ -204,7 +193,7 @@ static int types_grow(struct copy *c)
     struct type_at *table = mem_zalloc(room, sizeof *table);
 
     if (table == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     for (size_t i = 0; i < c->type_room; i++)
         if (c->type[i].from != 0)
             *type_slot(table, room, c->type[i].from, c->type[i].form) = c->type[i];
@@ -300,7 +289,7 @@ static int dim_note(struct copy *c, uint64_t from, uint64_t to)
     struct dim_at *more = mem_resize(c->dim, c->ndims + 1, sizeof *more);
 
     if (more == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     c->dim = more;
     c->dim[c->ndims++] = (struct dim_at){from, to};
     return 0;
@@ -328,7 +317,7 @@ static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
             err = fail(DREP_ERR_DIMS, "dimension \"%s\" is %llu long there, and not %llu", name,
                        (unsigned long long)there.rec.len[0], (unsigned long long)dim.rec.len[0]);
         if (err == 0)
-            err = dim_grow(c->to, &there, dim.rec.len[0]);
+            err = dimension_grow(c->to, &there, dim.rec.len[0]);
         if (err == 0)
             *to = there.id;
         if (err == DREP_ERR_NOT_FOUND) {
@@ -389,7 +378,7 @@ static int map_dims(struct copy *c, uint64_t new_id, struct object_rec *rec)
     for (int d = 0; err == 0 && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
         if (rec->dim[d] != 0)
             err = map_dim(c, rec->dim[d], &rec->dim[d]);
-    return err == 0 ? note_users(c->to, new_id, rec) : err;
+    return err == 0 ? dimension_uses_add(c->to, new_id, rec) : err;
 }
 
 /* ---- datasets ---- */
@@ -793,7 +782,8 @@ static int copy(struct copy *c, const char *path, const char *new_path)
     if (err == 0)
         err = types_end(c);
     if (err == 0 && c->whole) /* the last step: it is not taken back */
-        err = buf_set(&c->to->header.unknown, c->from->header.unknown.p, c->from->header.unknown.len);
+        err =
+            buf_set(&c->to->header.unknown, c->from->header.unknown.p, c->from->header.unknown.len);
     return err;
 }
 

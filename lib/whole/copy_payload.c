@@ -499,7 +499,7 @@ static int carry_payloads(struct carry *c)
     int err;
 
     if (b == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     b->c = c;
     b->most = each > 0 && each < BATCH_BYTES
                   ? (int)(BATCH_BYTES / each < SLOTS ? BATCH_BYTES / each : SLOTS)

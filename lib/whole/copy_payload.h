@@ -3,7 +3,7 @@
 #ifndef DATA_CARRY_H
 #define DATA_CARRY_H
 
-#include "name/data.h"
+#include "elem/data.h"
 
 struct carry {
     drep_dataset *from, *to;

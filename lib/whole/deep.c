@@ -2,7 +2,9 @@
  *
  * What is not stored is fill and cannot be wrong, so the work follows the file's size
  * and not the dataset's: a sparse dataset may have 2^62 elements. */
-#include "name/data.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "elem/data.h"
 
 #include <string.h>
 
@@ -215,7 +217,7 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
     }
     if (r->buf == NULL &&
         (r->buf = mem_array(r->deep.room * (uint64_t)type->prog.extent + 1, 1)) == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     if ((err = drep_select_box(ds->rec.rank, from, n, NULL, NULL, &sel)) != 0)
         return err;
     elements = drep_selection_count(sel);

@@ -4,7 +4,11 @@
  * damaged becomes fill.  If all of that can be copied as it is and the copy has no fault, that is
  * it.  Else the objects are copied one after the other from the root on, and what cannot be
  * copied is left out. */
-#include "name/data.h"
+#include "base/error.h"
+#include "base/idset.h"
+#include "base/info.h"
+#include "base/mem.h"
+#include "elem/data.h"
 #include "space/extents.h"
 
 #include <stdio.h>
@@ -107,7 +111,7 @@ static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *
         struct bad_chunk *more = mem_resize(m->bad, room, sizeof *more);
 
         if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         m->bad = more;
         m->room = room;
     }
@@ -422,7 +426,7 @@ struct rescue {
     size_t done;         /* groups that are filled */
     struct place *place; /* a table with free places: path NULL */
     size_t nplaces, place_size;
-    struct met met;
+    struct idset visited;
 };
 
 static int by_index(const void *a, const void *b)
@@ -452,7 +456,7 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
         struct link *more = mem_resize(l->p, room, sizeof *more);
 
         if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         l->p = more;
         l->room = room;
     }
@@ -471,7 +475,7 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
     k->name = mem_strndup((const char *)key->p + 9, key->len - 9);
     if (k->name == NULL) {
         buf_release(&k->bytes);
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     }
     k->early = k->rec.kind == FMT_HARD && head_load(r->from, k->rec.object, &head) == 0 &&
                (head.kind == FMT_DIMENSION || head.kind == FMT_GROUP);
@@ -519,13 +523,13 @@ static int step_add(struct rescue *p, uint64_t id, const char *path)
         struct step *more = mem_resize(p->step, room, sizeof *more);
 
         if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         p->step = more;
         p->room = room;
     }
     p->step[p->n] = (struct step){id, mem_strdup(path)};
     if (p->step[p->n].path == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     p->n++;
     return 0;
 }
@@ -545,7 +549,7 @@ static int places_grow(struct rescue *p)
     struct place *more = mem_zalloc(size, sizeof *more);
 
     if (more == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     for (size_t i = 0; i < p->place_size; i++)
         if (p->place[i].path != NULL)
             *place_slot(more, size, p->place[i].id) = p->place[i];
@@ -566,7 +570,7 @@ static int place_add(struct rescue *p, uint64_t id, const char *path)
     at->id = id;
     at->path = mem_strdup(path);
     if (at->path == NULL)
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return fail_nomem();
     p->nplaces++;
     return 0;
 }
@@ -593,8 +597,7 @@ static int copy_attr(const char *name, void *ctx)
         int64_t extent = drep_type_extent(info->type);
 
         buf = mem_zalloc((uint64_t)info->count + 1, (size_t)(extent > 0 ? extent : 1));
-        err = buf == NULL ? fail(DREP_ERR_NOMEM, "out of memory")
-                          : drep_attr_read(r->from, at->path, name, info->type, buf);
+        err = buf == NULL ? fail_nomem() : drep_attr_read(r->from, at->path, name, info->type, buf);
         if (err == 0)
             err = drep_attr_write(r->to, at->path, name, info->type, info->rank, info->dims, buf);
         if (buf != NULL)
@@ -643,7 +646,7 @@ static int copy_hard(struct rescue *p, uint64_t id, const char *path)
     struct repair *r = p->r;
     const char *before;
     bool first;
-    int err = met_add(&p->met, id, &first);
+    int err = idset_mark(&p->visited, id, &first);
 
     if (err != 0)
         return err;
@@ -659,7 +662,7 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
 {
     struct repair *r = p->r;
     char *path = joined(group, link->name), *target = NULL, *file = NULL;
-    int err = path == NULL ? fail(DREP_ERR_NOMEM, "out of memory") : 0;
+    int err = path == NULL ? fail_nomem() : 0;
 
     if (err == 0 && link->rec.kind == FMT_HARD) {
         err = copy_hard(p, link->rec.object, path);
@@ -669,7 +672,7 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
                    ? mem_strndup((const char *)link->rec.file.p, link->rec.file.len)
                    : NULL;
         if (target == NULL)
-            err = fail(DREP_ERR_NOMEM, "out of memory");
+            err = fail_nomem();
         else if (file != NULL)
             err = drep_link_external(r->to, file, target, path);
         else
@@ -752,7 +755,7 @@ static int see_orphan(struct rescue *p, uint64_t id, bool groups)
     if (head_load(p->r->from, id, &head) != 0 || (head.kind == FMT_GROUP) != groups ||
         (head.kind == FMT_DIMENSION && head.links == 0))
         return 0;
-    err = met_add(&p->met, id, &first);
+    err = idset_mark(&p->visited, id, &first);
     return err == 0 && first ? adopt(p, id) : err;
 }
 
@@ -820,7 +823,7 @@ static int copy_pieces(struct repair *r)
     if (err == 0)
         err = begin(r);
     if (err == 0)
-        err = met_add(&p.met, FMT_OBJECT_ROOT, &first);
+        err = idset_mark(&p.visited, FMT_OBJECT_ROOT, &first);
     if (err == 0)
         err = place_add(&p, FMT_OBJECT_ROOT, "/");
     if (err == 0)
@@ -835,7 +838,7 @@ static int copy_pieces(struct repair *r)
         mem_free(p.place[i].path);
     mem_free(p.step);
     mem_free(p.place);
-    mem_free(p.met.slot);
+    idset_release(&p.visited);
     return err != 0 ? err : drep_commit(r->to);
 }
 

@@ -4,7 +4,9 @@
  * places that hold nothing or fill.  Shrinking leaves them so: chunks outside go, and the
  * cut-off part of a chunk that stays is overwritten.  What another writer left is cleared
  * when a handle grows the dataset for the first time. */
-#include "name/data.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "elem/data.h"
 
 #include <string.h>
 
@@ -36,7 +38,7 @@ static int note_run(const uint64_t *coord, const struct chunk_rec *rec, void *ct
         uint64_t *more = mem_resize(o->runs, room * width, sizeof *more);
 
         if (more == NULL)
-            return fail(DREP_ERR_NOMEM, "out of memory");
+            return fail_nomem();
         o->runs = more;
         o->room = room;
     }
@@ -246,7 +248,7 @@ static int grow_dimensions(drep_file *f, const struct object_rec *rec)
             continue;
         err = object_load(f, rec->dim[d], &dim);
         if (err == 0)
-            err = fail_in(dim_grow(f, &dim, rec->len[d]), "dimension %d", d);
+            err = fail_in(dimension_grow(f, &dim, rec->len[d]), "dimension %d", d);
     }
     object_release(&dim);
     return err;

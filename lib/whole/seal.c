@@ -1,7 +1,6 @@
 /* seal.c - checksums for what was written without them. */
-#include "name/data.h"
-
-#include <string.h>
+#include "base/error.h"
+#include "elem/data.h"
 
 static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
 {

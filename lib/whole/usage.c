@@ -1,7 +1,6 @@
 /* usage.c - what one object takes of the file. */
-#include "name/data.h"
-
-#include <string.h>
+#include "base/error.h"
+#include "elem/data.h"
 
 /* Bytes of one full chunk before filters. */
 static int64_t payload_of(const drep_dataset *ds)

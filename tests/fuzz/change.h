@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_CHANGE_H
 #define TESTS_FUZZ_CHANGE_H
 
-#include "name/data.h"
+#include "elem/data.h"
 #include "tests/fuzz/visit.h"
 
 #define CHANGED_MAX 40 /* objects */

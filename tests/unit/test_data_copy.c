@@ -1,5 +1,5 @@
 /* test_data_copy.c - drep_copy(): what random files (test_data_model.c) seldom hold. */
-#include "name/data.h"
+#include "elem/data.h"
 #include "data_help.h"
 #include "format/block.h"
 

@@ -1,6 +1,6 @@
 /* test_data_hostile.c - records that no writer of ours would write, behind right sums:
  * they are refused or harmless, and ask for no memory that the file does not justify. */
-#include "name/data.h"
+#include "elem/data.h"
 #include "data_help.h"
 #include "tests/fault/limit.h"
 

@@ -2,7 +2,7 @@
  *
  * Most files here have a link to an object that does not exist, so that the file cannot be copied
  * as a whole and every object is copied by itself. */
-#include "name/data.h"
+#include "elem/data.h"
 #include "data_help.h"
 
 #include <signal.h>

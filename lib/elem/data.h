@@ -4,8 +4,8 @@
  * where items lie; here they meet.  Calls that read take the file's lock shared,
  * calls that write take it alone and run inside one operation of the store, so that
  * a failing one leaves nothing behind. */
-#ifndef NAME_DATA_H
-#define NAME_DATA_H
+#ifndef ELEM_DATA_H
+#define ELEM_DATA_H
 
 #include "base/error.h"
 #include "base/fork.h"
@@ -22,6 +22,14 @@
 #include "conv/transcode.h"
 #include "conv/value.h"
 #include "file/file.h"
+#include "name/attr.h"
+#include "name/dimension.h"
+#include "name/external.h"
+#include "name/find.h"
+#include "name/link.h"
+#include "name/object.h"
+#include "name/path.h"
+#include "base/idset.h"
 #include "format/record.h"
 #include "rep/rep.h"
 #include "txn/store.h"
@@ -58,86 +66,6 @@ struct drep_dataset {
 /* repair.c: drep_repair() on bytes of any kind, which it owns. */
 int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,
               drep_finding_fn *fn, void *ctx, int64_t *findings);
-
-/* ---- object.c ---- */
-
-struct object {
-    uint64_t id;
-    struct object_rec rec;
-    struct buf bytes; /* what rec's spans point into */
-};
-void object_release(struct object *o);
-int object_load(drep_file *f, uint64_t id, struct object *o);
-int object_store(drep_file *f, uint64_t id, const struct object_rec *rec);
-int head_load(drep_file *f, uint64_t id, struct object_head *h);
-/* Changes h; nothing else is changed between the two. */
-struct head_edit {
-    uint64_t id;
-    uint8_t *value; /* in the tree */
-    struct object_head h;
-};
-int head_edit(drep_file *f, uint64_t id, struct head_edit *e);
-int head_edited(drep_file *f, const struct head_edit *e);
-/* Follows links from the root; whether the object is there is not looked at. */
-int path_id(drep_file *f, const char *path, uint64_t *id);
-/* And loads it. */
-int path_find(drep_file *f, const char *path, struct object *o);
-/* The group that is to hold the last name of path; makes groups when parents. */
-int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name);
-/* Makes an object with its first link. */
-int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
-                uint64_t *id);
-/* A link to an object that is there; its count of links is the caller's. */
-int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id);
-/* 0 if the name is valid and nothing has it yet. */
-int link_free(drep_file *f, uint64_t group, const char *name);
-/* One path of an object, malloc'ed. */
-int object_path(drep_file *f, uint64_t id, char **path);
-/* The first object after `after` that has entries; 0: none. */
-int object_next(drep_file *f, uint64_t after, uint64_t *id);
-/* Removes an object that lost its last hard link, with all that only it holds. */
-int object_remove(drep_file *f, uint64_t id);
-
-/* ---- external.c ---- */
-
-/* Where a path leaves the file: by the link's name of the other one, on that path there.  file
- * NULL: nowhere, as far as it leads. */
-struct crossing {
-    char *file, *path;
-};
-int path_cross(drep_file *f, const char *path, struct crossing *x); /* object.c */
-/* The handle and the path by which a reading call goes on; file NULL: in its own file.  Then
- * elsewhere_done(), which gives err back. */
-struct elsewhere {
-    drep_file *file;
-    char *path;
-};
-int path_elsewhere(drep_file *f, const char *path, struct elsewhere *to);
-int elsewhere_done(struct elsewhere *to, int err);
-
-/* A list of objects still to be looked at: no recursion on what a file says. */
-struct todo {
-    uint64_t *id;
-    size_t n, room;
-};
-int todo_add(struct todo *w, uint64_t id);
-/* Ids met already, hashed: several links may lead to one group, and a hostile file's
- * lead in circles. */
-struct met {
-    uint64_t *slot; /* 0: free; no object that is met has id 0 */
-    size_t n, size; /* a power of two */
-};
-/* *first: it was not met before. */
-int met_add(struct met *m, uint64_t id, bool *first);
-
-/* ---- attr.c ---- */
-
-/* 0, or FMT_ERR_NAME: a name of an attribute may have '/', other than one of an object. */
-int attr_name_check(const uint8_t *p, size_t len);
-/* How many elements it has: none where its space is null. */
-int attr_count(const struct attr_rec *rec, int64_t *count);
-int attrs_remove(drep_file *f, uint64_t id);
-int attrs_count(drep_file *f, uint64_t id, int64_t *n);
 
 /* ---- select.c ---- */
 
@@ -224,17 +152,11 @@ int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
                  struct object_rec *rec);
 /* The filters as a spec names them; names live as long as the handle. */
 void dataset_filters(const drep_dataset *ds, drep_filter *out);
-/* The dimensions that it uses know of it. */
-int note_users(drep_file *f, uint64_t id, const struct object_rec *rec);
 /* Like drep_copy(), for a caller that copies one object after the other: fn gives the path in `to`
  * of a dimension that it copied before, or NULL. */
 typedef const char *copy_dimension_fn(uint64_t id, void *ctx);
 int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                 copy_dimension_fn *fn, void *ctx);
-/* Looks a dimension up from the dataset's group upwards; DREP_ERR_NOT_FOUND. */
-int dimension_find(drep_file *f, const char *path, const char *name, struct object *dim);
-/* A dimension holds at least `len`. */
-int dim_grow(drep_file *f, struct object *dim, uint64_t len);
 /* collected.c: the whole payload of a chunk, fill included; *fixed: where its heap
  * begins.  A payload that is about to change gets a heap of its own, holding only what
  * its elements still refer to; at last it is put behind them. */

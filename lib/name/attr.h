@@ -1,0 +1,16 @@
+/* attr.h - attributes: small named values of any object. */
+#ifndef NAME_ATTR_H
+#define NAME_ATTR_H
+
+#include "file/file.h"
+#include "format/record.h"
+
+/* 0, or FMT_ERR_NAME: a name of an attribute may have '/', unlike that of an object. */
+int attr_name_check(const uint8_t *p, size_t len);
+/* Number of elements; 0 in the null dataspace. */
+int attr_count(const struct attr_rec *rec, int64_t *count);
+/* All attributes of an object. */
+int attrs_remove(drep_file *f, uint64_t id);
+int attrs_count(drep_file *f, uint64_t id, int64_t *n);
+
+#endif

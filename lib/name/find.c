@@ -1,0 +1,113 @@
+/* find.c - a path of an object that is known by its number. */
+#include "name/find.h"
+
+#include "base/error.h"
+#include "base/idset.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "name/link.h"
+
+#include <string.h>
+
+struct step {
+    uint64_t id;
+    size_t parent; /* index of the step above */
+    char *name;
+};
+
+static char *path_of(const struct step *steps, size_t i)
+{
+    size_t len = 1;
+    char *path, *p;
+
+    for (size_t k = i; k != 0; k = steps[k].parent)
+        len += strlen(steps[k].name) + 1;
+    path = mem_alloc(len + 1);
+    if (path == NULL)
+        return NULL;
+    p = path + len - 1;
+    *p = '\0';
+    for (size_t k = i; k != 0; k = steps[k].parent) {
+        size_t n = strlen(steps[k].name);
+
+        p -= n;
+        memcpy(p, steps[k].name, n);
+        *--p = '/';
+    }
+    if (i == 0)
+        memcpy(path, "/", 2);
+    return path;
+}
+
+/* The steps that the search has reached; the first is the root. */
+struct steps {
+    struct step *step;
+    size_t n, room;
+    struct idset visited;
+};
+
+static int step_add(struct steps *s, uint64_t id, size_t parent, const char *name, size_t len)
+{
+    char *copy = mem_strndup(name, len);
+
+    if (copy == NULL || VEC_ROOM(s->step, s->n, s->room, 1) != 0) {
+        mem_free(copy);
+        return fail_nomem();
+    }
+    s->step[s->n++] = (struct step){id, parent, copy};
+    return 0;
+}
+
+/* Adds the members of step number i that no step has led to before. */
+static int steps_below(drep_file *f, struct steps *s, size_t i)
+{
+    struct link_walk w;
+    bool first;
+    int err;
+
+    link_walk_begin(&w, f, s->step[i].id);
+    while ((err = link_walk_hard(&w)) == 0) {
+        err = idset_mark(&s->visited, w.link.object, &first);
+        if (err == 0 && first)
+            err = step_add(s, w.link.object, i, (const char *)w.key.p + LINK_NAME_AT,
+                           w.key.len - LINK_NAME_AT);
+        if (err != 0)
+            break;
+    }
+    return link_walk_end(&w, err);
+}
+
+int object_path(drep_file *f, uint64_t id, char **path)
+{
+    struct steps s = {0};
+    char *found = NULL;
+    int err = step_add(&s, FMT_OBJECT_ROOT, 0, "", 0);
+
+    for (size_t i = 0; err == 0 && i < s.n; i++) {
+        if (s.step[i].id == id) {
+            found = path_of(s.step, i);
+            err = found == NULL ? fail_nomem() : 0;
+            break;
+        }
+        err = steps_below(f, &s, i);
+    }
+    if (err == 0 && found == NULL)
+        err = fail(DREP_ERR_NOT_FOUND, "no path leads to object %llu", (unsigned long long)id);
+    for (size_t i = 0; i < s.n; i++)
+        mem_free(s.step[i].name);
+    mem_free(s.step);
+    idset_release(&s.visited);
+    if (err == 0)
+        *path = found;
+    return err;
+}
+
+int drep_object_path(drep_file *file, uint64_t id, char **path)
+{
+    int err = read_begin(file);
+
+    if (err != 0)
+        return err;
+    return read_end(file, path == NULL ? fail(DREP_ERR_ARG, "drep_object_path: null argument")
+                                       : object_path(file, id, path));
+}

@@ -1,0 +1,13 @@
+/* find.h - a path of an object that is known by its number: the inverse of a path.
+ *
+ * Objects do not know where they hang, so the tree of groups is searched from the root, each group
+ * once and the nearest first. */
+#ifndef NAME_FIND_H
+#define NAME_FIND_H
+
+#include <datarep.h>
+
+/* One path of an object, malloc'ed. */
+int object_path(drep_file *f, uint64_t id, char **path);
+
+#endif

@@ -1,0 +1,179 @@
+/* link.c - the links of groups. */
+#include "name/link.h"
+
+#include "name/object.h"
+
+#include <string.h>
+
+static int link_key(struct key *key, uint64_t group, const char *name, size_t len)
+{
+    key_make(key, group, FMT_TAG_LINK);
+    if (len > FMT_NAME_MAX)
+        return fail(DREP_ERR_NAME, "a name of %zu bytes is longer than %d", len, FMT_NAME_MAX);
+    key_add_bytes(key, name, len);
+    return 0;
+}
+
+int link_peek(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
+              struct peek *peek)
+{
+    struct key key;
+    struct in in;
+    int err = link_key(&key, group, name, len);
+
+    if (err == 0)
+        err = tree_peek(f->st, &key, peek);
+    if (err != 0)
+        return err;
+    in_init(&in, peek->p, peek->len);
+    err = link_get(&in, link);
+    if (err != 0) {
+        tree_peeked(peek);
+        return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
+    }
+    return 0;
+}
+
+int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
+              struct buf *bytes)
+{
+    struct peek peek;
+    struct in in;
+    int err = link_peek(f, group, name, len, link, &peek);
+
+    if (err != 0)
+        return err;
+    err = buf_set(bytes, peek.p, peek.len);
+    tree_peeked(&peek);
+    in_init(&in, bytes->p, bytes->len);
+    return err != 0 ? err : link_get(&in, link);
+}
+
+int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link)
+{
+    struct buf *b = &f->op.scratch[0];
+    size_t len = strlen(name);
+    struct head_edit e;
+    struct key key;
+    struct out out;
+    int err = name_check((const uint8_t *)name, len);
+
+    if (err != 0)
+        return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
+    if ((err = head_edit(f, group, &e)) != 0)
+        return err;
+    if (e.h.next_link == UINT64_MAX)
+        return fail(DREP_ERR_LIMIT, "a group can be given no more links");
+    link->index = e.h.next_link++;
+    e.h.members++;
+    if ((err = head_edited(f, &e)) != 0)
+        return err;
+    buf_out(b, &out);
+    link_put(&out, link);
+    err = buf_done(b, &out);
+    if (err == 0)
+        err = link_key(&key, group, name, len);
+    if (err == 0)
+        err = tree_add(f->st, &key, b->p, b->len);
+    if (err == DREP_ERR_EXISTS)
+        return fail(err, "\"%s\" exists already", name);
+    if (err != 0)
+        return err;
+    key_make(&key, group, FMT_TAG_LINK_ORDER);
+    key_add_u64(&key, link->index);
+    return tree_put(f->st, &key, name, len);
+}
+
+int link_drop(drep_file *f, uint64_t group, const char *name, const struct link_rec *link)
+{
+    struct head_edit e;
+    struct key key;
+    int err = link_key(&key, group, name, strlen(name));
+
+    paths_clear(f);
+    if (err == 0)
+        err = tree_del(f->st, &key);
+    key_make(&key, group, FMT_TAG_LINK_ORDER);
+    key_add_u64(&key, link->index);
+    if (err == 0)
+        err = tree_del(f->st, &key);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "link \"%s\" lacks one of its entries", name);
+    if (err == 0)
+        err = head_edit(f, group, &e);
+    if (err != 0)
+        return err;
+    e.h.members--;
+    return head_edited(f, &e);
+}
+
+int link_free(drep_file *f, uint64_t group, const char *name)
+{
+    struct key key;
+    int err = name_check((const uint8_t *)name, strlen(name));
+
+    if (err != 0)
+        return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
+    err = link_key(&key, group, name, strlen(name));
+    if (err == 0)
+        err = tree_get(f->st, &key, NULL);
+    if (err == 0)
+        return fail(DREP_ERR_EXISTS, "\"%s\" exists already", name);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
+                uint64_t *id)
+{
+    struct link_rec link = {.kind = FMT_HARD};
+    int err;
+
+    rec->links = 1;
+    err = store_new_objects(f->st, 1, &link.object);
+    if (err == 0)
+        err = link_add(f, group, name, &link);
+    if (err == 0)
+        err = object_store(f, link.object, rec);
+    if (err == 0)
+        *id = link.object;
+    return err;
+}
+
+int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id)
+{
+    struct link_rec link = {.kind = FMT_HARD, .object = id};
+
+    return link_add(f, group, name, &link);
+}
+
+/* ---- walks ---- */
+
+void link_walk_begin(struct link_walk *w, drep_file *f, uint64_t group)
+{
+    key_make(&w->key, group, FMT_TAG_LINK);
+    tree_walk(&w->walk, f->st, &w->key, LINK_NAME_AT);
+    w->value = (struct buf){0};
+}
+
+int link_walk_hard(struct link_walk *w)
+{
+    struct in in;
+    int err;
+
+    while ((err = tree_next(&w->walk, &w->key, &w->value)) == 0) {
+        in_init(&in, w->value.p, w->value.len);
+        err = link_get(&in, &w->link);
+        if (err != 0)
+            return fail(err, "link \"%.*s\": %s", (int)(w->key.len - LINK_NAME_AT),
+                        (const char *)w->key.p + LINK_NAME_AT, in.why);
+        if (w->link.kind == FMT_HARD)
+            return 0;
+    }
+    return err;
+}
+
+int link_walk_end(struct link_walk *w, int err)
+{
+    buf_release(&w->value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}

@@ -1,0 +1,43 @@
+/* link.h - the links of groups: names that lead to objects, to other paths, to other files.
+ *
+ * A link has two entries, by its name and by its number of creation; the group counts its members,
+ * and an object its hard links. */
+#ifndef NAME_LINK_H
+#define NAME_LINK_H
+
+#include "file/file.h"
+#include "format/record.h"
+
+/* A copy of the link of this name; `bytes` is room that *link points into. */
+int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
+              struct buf *bytes);
+/* Like link_find(), but what *link points to is in the tree until tree_peeked(). */
+int link_peek(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
+              struct peek *peek);
+/* Adds a link; the object's count of hard links is the caller's.  DREP_ERR_EXISTS. */
+int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link);
+int link_drop(drep_file *f, uint64_t group, const char *name, const struct link_rec *link);
+/* 0 if the name is valid and nothing has it yet. */
+int link_free(drep_file *f, uint64_t group, const char *name);
+
+/* Makes an object with its first link. */
+int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
+                uint64_t *id);
+/* Adds a hard link to an object that is there. */
+int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id);
+
+/* Walks over the links of a group by name.  The key's bytes from LINK_NAME_AT on are the name. */
+#define LINK_NAME_AT 9
+struct link_walk {
+    struct tree_walk walk;
+    struct key key;
+    struct buf value; /* what link points into */
+    struct link_rec link;
+};
+void link_walk_begin(struct link_walk *w, drep_file *f, uint64_t group);
+/* The next hard link; DREP_ERR_NOT_FOUND: there is none. */
+int link_walk_hard(struct link_walk *w);
+/* Gives err back, 0 for DREP_ERR_NOT_FOUND. */
+int link_walk_end(struct link_walk *w, int err);
+
+#endif

@@ -1,0 +1,159 @@
+/* links.c - the calls that make and move links. */
+#include "base/error.h"
+#include "base/idset.h"
+#include "base/mem.h"
+#include "name/link.h"
+#include "name/path.h"
+
+#include <string.h>
+
+/* Is `needle` reachable from group `top` through hard links?  (Then top must not come
+ * below needle.) */
+static int reaches(drep_file *f, uint64_t top, uint64_t needle, bool *found)
+{
+    struct worklist work = {0};
+    struct idset visited = {0};
+    bool first;
+    int err = worklist_add(&work, top);
+
+    *found = false;
+    while (err == 0 && work.n > 0 && !*found) {
+        uint64_t id = work.id[--work.n];
+        struct link_walk w;
+
+        *found = id == needle;
+        if (*found)
+            break;
+        link_walk_begin(&w, f, id);
+        while ((err = link_walk_hard(&w)) == 0) {
+            err = idset_mark(&visited, w.link.object, &first);
+            if (err == 0 && first)
+                err = worklist_add(&work, w.link.object);
+            if (err != 0)
+                break;
+        }
+        err = link_walk_end(&w, err);
+    }
+    idset_release(&visited);
+    mem_free(work.id);
+    return err;
+}
+
+static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t target)
+{
+    struct link_rec link = {.kind = FMT_HARD, .object = target};
+    struct object_head head;
+    struct head_edit e;
+    bool circle = false;
+    int err = head_load(f, target, &head);
+
+    if (err == 0 && head.kind == FMT_GROUP)
+        err = reaches(f, target, group, &circle);
+    if (err == 0 && circle)
+        err = fail(DREP_ERR_ARG, "\"%s\": a group would be its own ancestor", name);
+    if (err == 0)
+        err = link_add(f, group, name, &link);
+    if (err == 0)
+        err = head_edit(f, target, &e);
+    if (err != 0)
+        return err;
+    if (e.h.links == UINT32_MAX)
+        return fail(DREP_ERR_LIMIT, "\"%s\": no object has more hard links than 2^32 - 1", name);
+    e.h.links++;
+    return head_edited(f, &e);
+}
+
+int drep_link_hard(drep_file *file, const char *target, const char *path)
+{
+    uint64_t id, group;
+    const char *name;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = path_id(file, target, &id);
+    if (err == 0)
+        err = path_parent(file, path, 0, &group, &name);
+    if (err == 0)
+        err = link_hard(file, group, name, id);
+    return write_end(file, err);
+}
+
+static int link_text(drep_file *file, const char *path, struct link_rec *link)
+{
+    uint64_t group;
+    const char *name;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    if (link->path.p == NULL || (link->kind == FMT_EXTERNAL && link->file.p == NULL))
+        err = fail(DREP_ERR_ARG, "a link without a target");
+    else if (link->path.len == 0 || link->path.len > UINT16_MAX || link->file.len > UINT16_MAX)
+        err = fail(DREP_ERR_NAME, "a link's target of %zu bytes", link->path.len);
+    else if (text_check(link->path.p, link->path.len) != 0 ||
+             (link->kind == FMT_EXTERNAL &&
+              (link->file.len == 0 || text_check(link->file.p, link->file.len) != 0)))
+        err = fail(DREP_ERR_NAME, "a link's target is not UTF-8");
+    if (err == 0)
+        err = path_parent(file, path, 0, &group, &name);
+    if (err == 0)
+        err = link_add(file, group, name, link);
+    return write_end(file, err);
+}
+
+static struct span span_of(const char *s)
+{
+    return (struct span){(const uint8_t *)s, s == NULL ? 0 : strlen(s)};
+}
+
+int drep_link_soft(drep_file *file, const char *target, const char *path)
+{
+    struct link_rec link = {.kind = FMT_SOFT, .path = span_of(target)};
+
+    return link_text(file, path, &link);
+}
+
+int drep_link_external(drep_file *file, const char *other_file, const char *target,
+                       const char *path)
+{
+    struct link_rec link = {
+        .kind = FMT_EXTERNAL, .path = span_of(target), .file = span_of(other_file)};
+
+    return link_text(file, path, &link);
+}
+
+static int link_move(drep_file *f, const char *from, const char *to)
+{
+    const char *old_name, *new_name;
+    struct buf bytes = {0};
+    struct link_rec link;
+    uint64_t a, b;
+    bool circle = false;
+    int err = path_parent(f, from, 0, &a, &old_name);
+
+    if (err == 0) {
+        err = link_find(f, a, old_name, strlen(old_name), &link, &bytes);
+        if (err == DREP_ERR_NOT_FOUND)
+            fail(err, "%s: no such object", from);
+    }
+    if (err == 0)
+        err = path_parent(f, to, 0, &b, &new_name);
+    if (err == 0 && link.kind == FMT_HARD)
+        err = reaches(f, link.object, b, &circle);
+    if (err == 0 && circle)
+        err = fail(DREP_ERR_ARG, "%s: a group cannot move below itself", from);
+    if (err == 0)
+        err = link_drop(f, a, old_name, &link);
+    if (err == 0)
+        err = link_add(f, b, new_name, &link);
+    buf_release(&bytes);
+    return err;
+}
+
+int drep_link_move(drep_file *file, const char *from, const char *to)
+{
+    int err = write_begin(file);
+
+    return err != 0 ? err : write_end(file, link_move(file, from, to));
+}

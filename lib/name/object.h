@@ -1,0 +1,41 @@
+/* object.h - the records of objects.
+ *
+ * An object is a group, a dataset, a dimension or a named datatype.  Its record begins with a head
+ * of fixed length (kind, links, counts), which most calls need alone and change where it stands. */
+#ifndef NAME_OBJECT_H
+#define NAME_OBJECT_H
+
+#include "file/file.h"
+#include "format/record.h"
+
+struct object {
+    uint64_t id;
+    struct object_rec rec;
+    struct buf bytes; /* what rec's spans point into */
+};
+int object_load(drep_file *f, uint64_t id, struct object *o);
+void object_release(struct object *o);
+int object_store(drep_file *f, uint64_t id, const struct object_rec *rec);
+
+int head_load(drep_file *f, uint64_t id, struct object_head *h);
+/* Opens a head for a change of e->h, which head_edited() stores; nothing else is changed between
+ * the two. */
+struct head_edit {
+    uint64_t id;
+    uint8_t *value; /* in the tree; NULL: the record was too long for a leaf */
+    struct object_head h;
+};
+int head_edit(drep_file *f, uint64_t id, struct head_edit *e);
+int head_edited(drep_file *f, const struct head_edit *e);
+
+/* The first object after `after` that has entries; 0: none. */
+int object_next(drep_file *f, uint64_t after, uint64_t *id);
+
+/* Objects still to be looked at: no recursion on what a file says. */
+struct worklist {
+    uint64_t *id;
+    size_t n, room;
+};
+int worklist_add(struct worklist *w, uint64_t id);
+
+#endif

@@ -1,0 +1,101 @@
+/* objects.c - the calls that make groups and named datatypes and describe objects. */
+#include "base/error.h"
+#include "name/attr.h"
+#include "name/external.h"
+#include "name/link.h"
+#include "name/path.h"
+
+#include <string.h>
+
+int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
+{
+    struct object o = {0};
+    int64_t attrs = 0;
+    struct external_target to;
+    int err = external_target(file, path, &to);
+
+    if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return external_done(&to, drep_stat(to.file, to.path, out));
+    if ((err = read_begin(file)) != 0)
+        return err;
+    err = out == NULL ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_find(file, path, &o);
+    if (err == 0)
+        err = attrs_count(file, o.id, &attrs);
+    if (err == 0) {
+        memset(out, 0, sizeof *out);
+        out->kind = o.rec.kind;
+        out->id = o.id;
+        out->links = o.rec.links;
+        out->attrs = attrs;
+        if (o.rec.kind == FMT_GROUP)
+            out->members = (int64_t)o.rec.members;
+        if (o.rec.kind == FMT_DIMENSION) {
+            out->len = (int64_t)o.rec.len[0];
+            out->unlimited = o.rec.unlimited;
+        }
+    }
+    object_release(&o);
+    return read_end(file, err);
+}
+
+int drep_group_create(drep_file *file, const char *path, int parents)
+{
+    struct object_rec rec = {.kind = FMT_GROUP};
+    const char *name;
+    uint64_t group, id;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = path_parent(file, path, parents, &group, &name);
+    if (err == 0)
+        err = object_link(file, group, name, &rec, &id);
+    return write_end(file, err);
+}
+
+int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
+{
+    struct object_rec rec = {.kind = FMT_TYPE};
+    const char *name;
+    uint64_t group, id;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    if (type == NULL)
+        err = fail(DREP_ERR_ARG, "drep_type_commit: no type");
+    if (err == 0)
+        err = path_parent(file, path, 0, &group, &name);
+    if (err == 0)
+        err = ftype_use_made(file, type, &rec.type);
+    if (err == 0)
+        err = object_link(file, group, name, &rec, &id);
+    return write_end(file, err);
+}
+
+int drep_type_open(drep_file *file, const char *path, drep_type **out)
+{
+    struct object o = {0};
+    struct ftype *t;
+    struct external_target to;
+    int err = external_target(file, path, &to);
+
+    if (err != 0)
+        return err;
+    if (to.file != NULL)
+        return external_done(&to, drep_type_open(to.file, to.path, out));
+    if ((err = read_begin(file)) != 0)
+        return err;
+    err = out == NULL ? fail(DREP_ERR_ARG, "drep_type_open: null argument")
+                      : path_find(file, path, &o);
+    if (err == 0 && o.rec.kind != FMT_TYPE)
+        err = fail(DREP_ERR_KIND, "%s: not a named datatype", path);
+    if (err == 0)
+        err = ftype_get(file, o.rec.type, false, &t);
+    if (err == 0)
+        *out = drep_type_ref(t->type);
+    object_release(&o);
+    return read_end(file, err);
+}

@@ -1,0 +1,232 @@
+/* path.c - paths: the names that lead from the root to an object. */
+#include "name/path.h"
+
+#include "base/mem.h"
+#include "name/link.h"
+
+#include <string.h>
+
+enum { SOFT_MAX = 32 };
+
+/* The next name of a path: skips slashes, gives its length, 0 at the end. */
+static size_t next_name(const char **p)
+{
+    while (**p == '/')
+        ++*p;
+    return strcspn(*p, "/");
+}
+
+/* `rest` begins behind a soft link's name: the path to go on with. */
+static int splice(const struct span *target, const char *rest, char **path)
+{
+    size_t n = strlen(rest);
+    char *s = mem_alloc(target->len + n + 2);
+
+    if (s == NULL)
+        return fail_nomem();
+    memcpy(s, target->p, target->len);
+    s[target->len] = '/';
+    memcpy(s + target->len + 1, rest, n + 1);
+    mem_free(*path);
+    *path = s;
+    return 0;
+}
+
+/* Why a name is not found in an object: mostly it is a group without it. */
+static int not_in(drep_file *f, uint64_t id, const char *path, const char *name, size_t len)
+{
+    struct object_head head;
+    int err = head_load(f, id, &head);
+
+    if (err != 0)
+        return err;
+    if (head.kind != FMT_GROUP)
+        return fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\": its parent is not a group", path,
+                    (int)len, name);
+    return fail(DREP_ERR_NOT_FOUND, "%s: no object \"%.*s\"", path, (int)len, name);
+}
+
+/* The path leaves the file here. */
+static int cross(const struct link_rec *link, const char *rest, struct crossing *x)
+{
+    char *file = mem_strndup((const char *)link->file.p, link->file.len), *path = NULL;
+    int err = file == NULL ? DREP_ERR_NOMEM : splice(&link->path, rest, &path);
+
+    if (err == 0 && strlen(file) != link->file.len)
+        err = fail(DREP_ERR_FORMAT, "the file name of an external link contains a NUL");
+    if (err != 0) {
+        mem_free(file);
+        mem_free(path);
+        return err;
+    }
+    x->file = file;
+    x->path = path;
+    return 0;
+}
+
+/* Walks from the object *id.  x: where it leaves the file, and then *id means nothing; NULL:
+ * it must not. */
+static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossing *x)
+{
+    const char *p = path;
+    uint64_t at = *id;
+    char *own = NULL;
+    int soft = 0, err = 0;
+    size_t n;
+
+    while (err == 0 && (n = next_name(&p)) > 0) {
+        struct link_rec link;
+        struct peek peek;
+
+        err = link_peek(f, at, p, n, &link, &peek);
+        if (err == DREP_ERR_NOT_FOUND)
+            err = not_in(f, at, path, p, n);
+        if (err != 0)
+            break;
+        p += n;
+        if (link.kind == FMT_HARD) {
+            at = link.object;
+        } else if (link.kind == FMT_EXTERNAL && x != NULL) {
+            err = cross(&link, p, x);
+            tree_peeked(&peek);
+            break;
+        } else if (link.kind == FMT_EXTERNAL) {
+            err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: leads to another file, \"%.*s\"%s",
+                       path, (int)link.file.len, (const char *)link.file.p,
+                       f->linked.follow ? "" : "; the hint drep_external makes reading follow it");
+        } else if (++soft > SOFT_MAX) {
+            err = fail(DREP_ERR_LIMIT, "%s: more than %d soft links", path, SOFT_MAX);
+        } else {
+            err = splice(&link.path, p, &own);
+            p = own;
+            if (err == 0 && *p == '/')
+                at = FMT_OBJECT_ROOT;
+        }
+        tree_peeked(&peek);
+    }
+    mem_free(own);
+    if (err == 0)
+        *id = at;
+    return err;
+}
+
+/* The group that the first `len` bytes lead to, from now on known; false if they do not, or
+ * are too many to be kept. */
+static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *group)
+{
+    char parent[sizeof f->paths.group.path];
+    uint64_t at = FMT_OBJECT_ROOT;
+
+    if (len == 0 || !paths_fit(len))
+        return false;
+    memcpy(parent, path, len);
+    parent[len] = '\0';
+    if (walk_path(f, parent, &at, NULL) != 0)
+        return false;
+    *group = at;
+    paths_note_group(f, path, len, at);
+    return true;
+}
+
+int path_id(drep_file *f, const char *path, uint64_t *id)
+{
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+    size_t parent = slash == NULL ? 0 : (size_t)(slash - path);
+    uint64_t at, group;
+    int err = -1;
+
+    if (path == NULL)
+        return fail(DREP_ERR_ARG, "no path");
+    at = paths_find(f, path, parent, &group);
+    if (at != 0) {
+        *id = at;
+        return 0;
+    }
+    if (group != 0 || group_learn(f, path, parent, &group)) {
+        at = group;
+        err = walk_path(f, slash, &at, NULL);
+    }
+    /* What is wrong is said of the whole path. */
+    if (err != 0) {
+        at = FMT_OBJECT_ROOT;
+        err = walk_path(f, path, &at, NULL);
+    }
+    if (err == 0) {
+        paths_note(f, path, at);
+        *id = at;
+    }
+    return err;
+}
+
+/* What else is wrong with the path, the call itself will say. */
+int path_cross(drep_file *f, const char *path, struct crossing *x)
+{
+    uint64_t id = FMT_OBJECT_ROOT;
+    int err;
+
+    *x = (struct crossing){NULL, NULL};
+    err = walk_path(f, path, &id, x);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+int path_find(drep_file *f, const char *path, struct object *o)
+{
+    uint64_t id;
+    int err = path_id(f, path, &id);
+
+    return err != 0 ? err : object_load(f, id, o);
+}
+
+static int make_group(drep_file *f, uint64_t parent, const char *name, uint64_t *id)
+{
+    struct object_rec rec = {.kind = FMT_GROUP};
+
+    return object_link(f, parent, name, &rec, id);
+}
+
+/* A group on the way to a parent. */
+static int step_down(drep_file *f, const char *path, const char *part, int parents, uint64_t *group)
+{
+    struct object_head head;
+    uint64_t at = *group;
+    int err = walk_path(f, part, &at, NULL);
+
+    if (err == DREP_ERR_NOT_FOUND && parents)
+        err = make_group(f, *group, part, &at);
+    if (err == 0)
+        err = head_load(f, at, &head);
+    if (err == 0 && head.kind != FMT_GROUP)
+        err = fail(DREP_ERR_KIND, "%s: \"%s\" is not a group", path, part);
+    if (err == 0)
+        *group = at;
+    return err;
+}
+
+int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name)
+{
+    const char *p = path;
+    int err = 0;
+
+    if (path == NULL)
+        return fail(DREP_ERR_ARG, "no path");
+    for (*group = FMT_OBJECT_ROOT; err == 0;) {
+        char part[FMT_NAME_MAX + 1];
+        size_t n = next_name(&p);
+        const char *rest = p + n;
+
+        if (n == 0)
+            return fail(DREP_ERR_NAME, "%s: \"%s\" cannot name a new object", path, path);
+        if (*rest == '\0') {
+            *name = p;
+            return 0;
+        }
+        next_name(&rest);
+        if (n > FMT_NAME_MAX || *rest == '\0')
+            return fail(DREP_ERR_NAME, "%s: \"%s\" is not a valid path", path, path);
+        memcpy(part, p, n);
+        part[n] = '\0';
+        err = step_down(f, path, part, parents, group);
+        p = rest;
+    }
+    return fail_in(err, "%s", path);
+}

@@ -1,0 +1,133 @@
+/* remove.c - removing objects with all that only they hold.
+ *
+ * An object goes with its last hard link: its attributes, its chunks, its uses of dimensions and of
+ * datatypes.  A group takes along the members that nothing else links to. */
+#include "base/error.h"
+#include "base/mem.h"
+#include "elem/data.h"
+
+#include <string.h>
+
+/* One hard link less; the object joins the work when it was the last. */
+static int unlink_one(drep_file *f, uint64_t id, struct worklist *w)
+{
+    struct object_head head;
+    struct head_edit e;
+    int err = head_load(f, id, &head);
+
+    if (err != 0 || head.links <= 1)
+        return err != 0 ? err : worklist_add(w, id);
+    if ((err = head_edit(f, id, &e)) != 0)
+        return err;
+    e.h.links--;
+    return head_edited(f, &e);
+}
+
+/* Removes every entry of the object whose key has `prefix` bytes in common with its first one of
+ * this tag. */
+static int drop_entries(drep_file *f, uint64_t id, uint8_t tag, size_t prefix)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, tag);
+    tree_walk(&w, f->st, &key, prefix);
+    while ((err = tree_next(&w, &key, NULL)) == 0)
+        if ((err = tree_del(f->st, &key)) != 0)
+            break;
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int drop_tag(drep_file *f, uint64_t id, uint8_t tag)
+{
+    return drop_entries(f, id, tag, 9);
+}
+
+static int drop_members(drep_file *f, uint64_t id, struct worklist *work)
+{
+    struct link_walk w;
+    int err;
+
+    link_walk_begin(&w, f, id);
+    while ((err = link_walk_hard(&w)) == 0)
+        if ((err = unlink_one(f, w.link.object, work)) != 0)
+            break;
+    err = link_walk_end(&w, err);
+    if (err == 0)
+        err = drop_tag(f, id, FMT_TAG_LINK);
+    return err != 0 ? err : drop_tag(f, id, FMT_TAG_LINK_ORDER);
+}
+
+static int drop_dataset(drep_file *f, const struct object *o)
+{
+    struct chunks cs;
+    int err = dimension_uses_remove(f, o->id, &o->rec);
+
+    if (err != 0)
+        return err;
+    chunks_of(f, o->id, &o->rec, 1, true, "dataset", &cs);
+    err = chunk_remove_all(&cs);
+    chunks_release(&cs);
+    return err != 0 ? err : drop_tag(f, o->id, FMT_TAG_DATA);
+}
+
+static int drop_object(drep_file *f, uint64_t id, struct worklist *w)
+{
+    struct object o = {0};
+    int err = object_load(f, id, &o);
+
+    f->op.removals++;
+    if (err == 0 && o.rec.kind == FMT_GROUP)
+        err = drop_members(f, id, w);
+    if (err == 0 && o.rec.kind == FMT_DATASET)
+        err = drop_dataset(f, &o);
+    if (err == 0 && o.rec.kind == FMT_DIMENSION)
+        err = dimension_drop(f, id);
+    if (err == 0 && o.rec.kind == FMT_DIMENSION)
+        err = drop_tag(f, id, FMT_TAG_USER);
+    if (err == 0 && (o.rec.kind == FMT_DATASET || o.rec.kind == FMT_TYPE))
+        err = ftype_unuse(f, o.rec.type);
+    if (err == 0)
+        err = attrs_remove(f, id);
+    if (err == 0) /* also what only a later version knows */
+        err = drop_entries(f, id, 0, 8);
+    object_release(&o);
+    return err;
+}
+
+/* One hard link less; removes the object if it was the last. */
+static int object_remove(drep_file *f, uint64_t id)
+{
+    struct worklist w = {0};
+    int err = unlink_one(f, id, &w);
+
+    while (err == 0 && w.n > 0)
+        err = drop_object(f, w.id[--w.n], &w);
+    mem_free(w.id);
+    return err;
+}
+
+int drep_link_remove(drep_file *file, const char *path)
+{
+    struct buf bytes = {0};
+    struct link_rec link;
+    const char *name;
+    uint64_t group;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    err = path_parent(file, path, 0, &group, &name);
+    if (err == 0) {
+        err = link_find(file, group, name, strlen(name), &link, &bytes);
+        if (err == DREP_ERR_NOT_FOUND)
+            fail(err, "%s: no such object", path);
+    }
+    if (err == 0)
+        err = link_drop(file, group, name, &link);
+    if (err == 0 && link.kind == FMT_HARD)
+        err = object_remove(file, link.object);
+    buf_release(&bytes);
+    return write_end(file, err);
+}
