@@ -124,8 +124,7 @@ TOOL_LIBS = $(YAML_LIBS)
 
 # The library's kernels and its tree are worth -O3.
 ifeq ($(MODE),release)
-$(BUILD)/obj/lib/kern/%.o $(BUILD)/obj/lib/chunk/shuffle%.o \
-    $(patsubst %,$(BUILD)/obj/lib/%.o,tree/node tree/edit tree/tree txn/op): TUNED = -O3
+$(BUILD)/obj/lib/kern/%.o $(BUILD)/obj/lib/chunk/shuffle%.o $(BUILD)/obj/lib/tree/%.o: TUNED = -O3
 endif
 $(BUILD)/obj/tools/cmd/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
 $(BUILD)/obj/tests/unit/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'

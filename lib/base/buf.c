@@ -1,8 +1,9 @@
-/* buf.c - a growing piece of memory that one owner uses for many values. */
-#include "txn/inner.h"
+/* buf.c - a growing array of bytes that one owner uses for many values. */
+#include "base/buf.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/regions.h"
 
 #include <string.h>
 
@@ -41,7 +42,7 @@ int buf_room(struct buf *b, uint64_t size)
 
 void buf_take(struct buf *b, struct regions *m, uint64_t size)
 {
-    uint64_t all = round_up(size, FMT_SUM_BLOCK);
+    uint64_t all = (size + REGION_UNIT - 1) / REGION_UNIT * REGION_UNIT;
     void *p;
 
     if (all < REGION_LARGE || all > PTRDIFF_MAX)

@@ -8,9 +8,11 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes from which on what is unused goes back to the system at once. */
 #define REGION_LARGE ((size_t)32 << 10)
+#define REGION_UNIT ((uint64_t)4096) /* pieces of whole units stand at multiples of one */
 
 struct region;
 

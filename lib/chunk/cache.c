@@ -1,15 +1,12 @@
-/* cache.c - payload in memory: chunks that are decoded whole, pieces of unfiltered ones, and
- * changes that are not in the file yet.
- *
- * Two threads that want the same bytes load them once: the second waits for the first.  An
- * entry with changes is dirty: it stays until it is written (collect.c), and remembers how
- * it was before the operation under way. */
-#include "txn/inner.h"
+/* cache.c - payload in memory, and changes that are not in the file yet. */
+#include "chunk/cache.h"
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/regions.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define CHAINS 8192
@@ -25,20 +22,25 @@ struct ghost {
 struct chunk_cache {
     pthread_mutex_t lock;
     pthread_cond_t loaded;
-    struct cached *chain[CHAINS];
-    struct cached *newest, *oldest; /* those that may be evicted */
-    uint64_t size;                  /* bytes of all */
+    struct cache_entry *chain[CHAINS];
+    struct cache_entry *newest, *oldest; /* those that may be evicted */
+    uint64_t size;                       /* bytes of all */
     struct budget *budget;
     struct regions mem;
-    uint64_t dirty;            /* bytes that are not in the file */
-    uint64_t cells;            /* how many entries are pieces */
-    struct cached *changed;    /* the dirty ones, in no order */
-    uint64_t op;               /* number of the operation under way */
-    struct cached *op_changed; /* what it changed */
+    uint64_t dirty;                 /* bytes that are not in the file */
+    uint64_t cells;                 /* how many entries are pieces */
+    struct cache_entry *changed;    /* the dirty ones, in no order */
+    uint64_t op;                    /* number of the operation under way */
+    struct cache_entry *op_changed; /* what it changed */
     struct pipe *pipes;
     struct ghost ghost[GHOSTS];
     uint64_t clock; /* bytes read without being kept */
     uint64_t uses;
+};
+
+/* Behind the bytes that were overwritten. */
+struct cache_note {
+    size_t offset, size;
 };
 
 int chunk_cache_new(struct budget *budget, struct chunk_cache **out)
@@ -74,8 +76,6 @@ uint64_t cache_dirty(const struct chunk_cache *c)
     return c->dirty;
 }
 
-/* ---- finding ---- */
-
 static uint64_t sum_of_key(const struct cache_key *k)
 {
     uint64_t h = k->object * 0x9e3779b97f4a7c15u ^ k->cell;
@@ -86,24 +86,22 @@ static uint64_t sum_of_key(const struct cache_key *k)
     return h ^ h >> 29;
 }
 
-static int same_key(const struct cached *d, const struct cache_key *k, uint64_t sum)
+static int same_key(const struct cache_entry *d, const struct cache_key *k, uint64_t sum)
 {
     return d->sum == sum && d->object == k->object && d->cell == k->cell && d->rank == k->rank &&
            memcmp(d->coord, k->coord, (size_t)k->rank * sizeof(*k->coord)) == 0;
 }
 
-static struct cached *find(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
+static struct cache_entry *find(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
-    struct cached *d = c->chain[sum % CHAINS];
+    struct cache_entry *d = c->chain[sum % CHAINS];
 
     while (d && !same_key(d, k, sum))
         d = d->chain;
     return d;
 }
 
-/* ---- the order of use ---- */
-
-static void unlink_age(struct chunk_cache *c, struct cached *d)
+static void unlink_age(struct chunk_cache *c, struct cache_entry *d)
 {
     if (!d->aged)
         return;
@@ -114,7 +112,7 @@ static void unlink_age(struct chunk_cache *c, struct cached *d)
     d->aged = 0;
 }
 
-static void link_newest(struct chunk_cache *c, struct cached *d)
+static void link_newest(struct chunk_cache *c, struct cache_entry *d)
 {
     d->older = c->newest;
     *(c->newest ? &c->newest->newer : &c->oldest) = d;
@@ -122,7 +120,7 @@ static void link_newest(struct chunk_cache *c, struct cached *d)
     d->aged = 1;
 }
 
-static void used(struct chunk_cache *c, struct cached *d)
+static void used(struct chunk_cache *c, struct cache_entry *d)
 {
     d->used = ++c->uses;
     if (d->aged && d != c->newest) {
@@ -130,8 +128,6 @@ static void used(struct chunk_cache *c, struct cached *d)
         link_newest(c, d);
     }
 }
-
-/* ---- life ---- */
 
 static void pipe_unref(struct chunk_cache *c, struct pipe *p)
 {
@@ -145,7 +141,7 @@ static void pipe_unref(struct chunk_cache *c, struct pipe *p)
     mem_free(p);
 }
 
-static void unref(struct chunk_cache *c, struct cached *d)
+static void unref(struct chunk_cache *c, struct cache_entry *d)
 {
     if (--d->refs > 0)
         return;
@@ -157,9 +153,9 @@ static void unref(struct chunk_cache *c, struct cached *d)
 }
 
 /* Out of the table; who holds it may go on. */
-static void take_out(struct chunk_cache *c, struct cached *d)
+static void take_out(struct chunk_cache *c, struct cache_entry *d)
 {
-    struct cached **at = &c->chain[d->sum % CHAINS];
+    struct cache_entry **at = &c->chain[d->sum % CHAINS];
 
     while (*at && *at != d)
         at = &(*at)->chain;
@@ -175,9 +171,9 @@ static void take_out(struct chunk_cache *c, struct cached *d)
     unref(c, d);
 }
 
-static void put_in(struct chunk_cache *c, struct cached *d)
+static void put_in(struct chunk_cache *c, struct cache_entry *d)
 {
-    struct cached **chain = &c->chain[d->sum % CHAINS];
+    struct cache_entry **chain = &c->chain[d->sum % CHAINS];
 
     d->refs++;
     d->listed = 1;
@@ -187,7 +183,7 @@ static void put_in(struct chunk_cache *c, struct cached *d)
 }
 
 /* Counts its bytes, and what the entry itself takes. */
-static void charge(struct chunk_cache *c, struct cached *d, uint64_t size)
+static void charge(struct chunk_cache *c, struct cache_entry *d, uint64_t size)
 {
     size += sizeof(*d) + (size_t)d->rank * sizeof(*d->coord) + 64;
     resize(c, c->size - d->charged + size);
@@ -198,10 +194,10 @@ static void charge(struct chunk_cache *c, struct cached *d, uint64_t size)
  * instead of being freed. */
 static void evict(struct chunk_cache *c, uint64_t room, struct buf *spare)
 {
-    struct cached *d = c->oldest;
+    struct cache_entry *d = c->oldest;
 
     while (d && c->size + room > cache_most(c)) {
-        struct cached *next = d->newer;
+        struct cache_entry *next = d->newer;
 
         if (d->refs == 1 && d->state == READY) {
             if (spare && !spare->p && d->bytes.size >= room && d->bytes.size / 2 <= room) {
@@ -217,13 +213,13 @@ static void evict(struct chunk_cache *c, uint64_t room, struct buf *spare)
 
 void chunk_cache_clear(struct chunk_cache *c)
 {
-    struct cached *next;
+    struct cache_entry *next;
 
     if (!c)
         return;
     regions_closing(&c->mem, 1);
     pthread_mutex_lock(&c->lock);
-    for (struct cached *d = c->oldest; d; d = next) {
+    for (struct cache_entry *d = c->oldest; d; d = next) {
         next = d->newer;
         take_out(c, d);
     }
@@ -233,9 +229,9 @@ void chunk_cache_clear(struct chunk_cache *c)
 }
 
 /* A dirty entry is given up. */
-static void forget_changes(struct chunk_cache *c, struct cached *d)
+static void forget_changes(struct chunk_cache *c, struct cache_entry *d)
 {
-    struct cached **at = &c->changed;
+    struct cache_entry **at = &c->changed;
 
     while (*at != d)
         at = &(*at)->next_changed;
@@ -251,7 +247,7 @@ void chunk_cache_free(struct chunk_cache *c)
         return;
     cache_op_end(c);
     while (c->changed) {
-        struct cached *d = c->changed;
+        struct cache_entry *d = c->changed;
 
         forget_changes(c, d);
         take_out(c, d);
@@ -263,11 +259,9 @@ void chunk_cache_free(struct chunk_cache *c)
     mem_free(c);
 }
 
-/* ---- getting and giving back ---- */
-
-static struct cached *make(const struct cache_key *k, uint64_t sum)
+static struct cache_entry *make(const struct cache_key *k, uint64_t sum)
 {
-    struct cached *d = mem_zalloc(1, sizeof(*d) + (size_t)k->rank * sizeof(*k->coord));
+    struct cache_entry *d = mem_zalloc(1, sizeof(*d) + (size_t)k->rank * sizeof(*k->coord));
 
     if (!d)
         return NULL;
@@ -282,9 +276,9 @@ static struct cached *make(const struct cache_key *k, uint64_t sum)
 }
 
 /* The entry, ready, or NULL; the lock is held. */
-static struct cached *wait_for(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
+static struct cache_entry *wait_for(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
-    struct cached *d = find(c, k, sum);
+    struct cache_entry *d = find(c, k, sum);
 
     if (!d)
         return NULL;
@@ -299,10 +293,10 @@ static struct cached *wait_for(struct chunk_cache *c, const struct cache_key *k,
     return d;
 }
 
-struct cached *cache_find(struct chunk_cache *c, const struct cache_key *k)
+struct cache_entry *cache_find(struct chunk_cache *c, const struct cache_key *k)
 {
     uint64_t sum = sum_of_key(k);
-    struct cached *d;
+    struct cache_entry *d;
 
     pthread_mutex_lock(&c->lock);
     d = wait_for(c, k, sum);
@@ -310,12 +304,12 @@ struct cached *cache_find(struct chunk_cache *c, const struct cache_key *k)
     return d;
 }
 
-int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room, struct cached **out,
-              int *load)
+int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room,
+              struct cache_entry **out, int *load)
 {
     uint64_t sum = sum_of_key(k);
     struct buf spare = {0};
-    struct cached *d;
+    struct cache_entry *d;
 
     pthread_mutex_lock(&c->lock);
     d = wait_for(c, k, sum);
@@ -340,7 +334,7 @@ int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room, s
     return 0;
 }
 
-int cache_lacks(struct chunk_cache *c, struct cached *d, uint64_t blocks, uint64_t *valid)
+int cache_lacks(struct chunk_cache *c, struct cache_entry *d, uint64_t blocks, uint64_t *valid)
 {
     int lacks;
 
@@ -355,7 +349,7 @@ int cache_lacks(struct chunk_cache *c, struct cached *d, uint64_t blocks, uint64
     return lacks;
 }
 
-int cache_claim(struct chunk_cache *c, struct cached *d)
+int cache_claim(struct chunk_cache *c, struct cache_entry *d)
 {
     int alone;
 
@@ -367,7 +361,7 @@ int cache_claim(struct chunk_cache *c, struct cached *d)
     return alone;
 }
 
-void cache_loaded(struct chunk_cache *c, struct cached *d, uint64_t blocks, int err)
+void cache_loaded(struct chunk_cache *c, struct cache_entry *d, uint64_t blocks, int err)
 {
     pthread_mutex_lock(&c->lock);
     /* What a piece held before is as good as it was. */
@@ -384,7 +378,7 @@ void cache_loaded(struct chunk_cache *c, struct cached *d, uint64_t blocks, int 
     pthread_mutex_unlock(&c->lock);
 }
 
-void cache_put(struct chunk_cache *c, struct cached *d)
+void cache_put(struct chunk_cache *c, struct cache_entry *d)
 {
     pthread_mutex_lock(&c->lock);
     unref(c, d);
@@ -406,8 +400,6 @@ uint64_t cache_seen(struct chunk_cache *c, const struct cache_key *k, uint64_t b
     return before;
 }
 
-/* ---- changes ---- */
-
 void cache_op_begin(struct chunk_cache *c)
 {
     cache_op_end(c);
@@ -418,7 +410,7 @@ void cache_op_begin(struct chunk_cache *c)
 void cache_op_end(struct chunk_cache *c)
 {
     while (c->op_changed) {
-        struct cached *d = c->op_changed;
+        struct cache_entry *d = c->op_changed;
 
         c->op_changed = d->next_op;
         d->op = 0;
@@ -432,7 +424,7 @@ void cache_op_end(struct chunk_cache *c)
 }
 
 /* The first change by the operation; the entry is noted with how it is. */
-static void enter_op(struct chunk_cache *c, struct cached *d)
+static void enter_op(struct chunk_cache *c, struct cache_entry *d)
 {
     if (d->op == c->op)
         return;
@@ -479,7 +471,7 @@ static int pipe_get(struct chunk_cache *c, const struct chunks *cs, struct pipe 
     return 0;
 }
 
-int cache_change(struct chunk_cache *c, struct cached *d, const struct chunks *cs)
+int cache_change(struct chunk_cache *c, struct cache_entry *d, const struct chunks *cs)
 {
     int err = 0;
 
@@ -502,9 +494,9 @@ int cache_change(struct chunk_cache *c, struct cached *d, const struct chunks *c
     return err;
 }
 
-int cache_note(struct chunk_cache *c, struct cached *d, size_t offset, size_t size)
+int cache_note(struct chunk_cache *c, struct cache_entry *d, size_t offset, size_t size)
 {
-    struct cached_note note = {offset, size};
+    struct cache_note note = {offset, size};
     size_t known = d->len_before > offset ? d->len_before - offset : 0;
     int err;
 
@@ -521,7 +513,7 @@ int cache_note(struct chunk_cache *c, struct cached *d, size_t offset, size_t si
     return 0;
 }
 
-int cache_replace(struct chunk_cache *c, struct cached *d)
+int cache_replace(struct chunk_cache *c, struct cache_entry *d)
 {
     (void)c;
     if (!d->was_dirty || d->before.p) {
@@ -533,7 +525,7 @@ int cache_replace(struct chunk_cache *c, struct cached *d)
     return 0;
 }
 
-void cache_changed(struct chunk_cache *c, struct cached *d)
+void cache_changed(struct chunk_cache *c, struct cache_entry *d)
 {
     pthread_mutex_lock(&c->lock);
     charge(c, d, d->bytes.size);
@@ -544,7 +536,7 @@ void cache_changed(struct chunk_cache *c, struct cached *d)
     pthread_mutex_unlock(&c->lock);
 }
 
-void cache_written(struct chunk_cache *c, struct cached *d)
+void cache_written(struct chunk_cache *c, struct cache_entry *d)
 {
     pthread_mutex_lock(&c->lock);
     forget_changes(c, d);
@@ -555,7 +547,7 @@ void cache_written(struct chunk_cache *c, struct cached *d)
 }
 
 /* Where its bytes before the operation must come back from, back to front. */
-static void undo_notes(struct cached *d)
+static void undo_notes(struct cache_entry *d)
 {
     if (d->before.p) {
         buf_release(&d->bytes);
@@ -563,7 +555,7 @@ static void undo_notes(struct cached *d)
         d->before = (struct buf){0};
     }
     while (d->undo.len) {
-        struct cached_note note;
+        struct cache_note note;
 
         memcpy(&note, d->undo.p + d->undo.len - sizeof(note), sizeof(note));
         d->undo.len -= sizeof(note) + note.size;
@@ -576,7 +568,7 @@ static void undo_notes(struct cached *d)
 void cache_op_undo(struct chunk_cache *c)
 {
     pthread_mutex_lock(&c->lock);
-    for (struct cached *d = c->op_changed; d; d = d->next_op) {
+    for (struct cache_entry *d = c->op_changed; d; d = d->next_op) {
         if (d->gone && d->was_dirty) {
             put_in(c, d);
             d->dirty = 1;
@@ -598,9 +590,7 @@ void cache_op_undo(struct chunk_cache *c)
     cache_op_end(c);
 }
 
-/* ---- giving up ---- */
-
-static void drop(struct chunk_cache *c, struct cached *d)
+static void drop(struct chunk_cache *c, struct cache_entry *d)
 {
     if (d->dirty) {
         enter_op(c, d);
@@ -612,7 +602,7 @@ static void drop(struct chunk_cache *c, struct cached *d)
 
 void cache_drop(struct chunk_cache *c, const struct cache_key *k)
 {
-    struct cached *d;
+    struct cache_entry *d;
 
     pthread_mutex_lock(&c->lock);
     d = find(c, k, sum_of_key(k));
@@ -628,7 +618,7 @@ void cache_drop_cells(struct chunk_cache *c, const struct cache_key *key, uint64
 
     pthread_mutex_lock(&c->lock);
     for (k.cell = first; c->cells > 0 && k.cell <= last; k.cell++) {
-        struct cached *d = find(c, &k, sum_of_key(&k));
+        struct cache_entry *d = find(c, &k, sum_of_key(&k));
 
         if (d)
             drop(c, d);
@@ -640,7 +630,7 @@ void cache_drop_object(struct chunk_cache *c, uint64_t object)
 {
     pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < CHAINS; i++) {
-        struct cached *d = c->chain[i], *next;
+        struct cache_entry *d = c->chain[i], *next;
 
         for (; d; d = next) {
             next = d->chain;
@@ -651,18 +641,19 @@ void cache_drop_object(struct chunk_cache *c, uint64_t object)
     pthread_mutex_unlock(&c->lock);
 }
 
-int cache_list(struct chunk_cache *c, uint64_t object, int own, struct cached ***out, size_t *n)
+int cache_list(struct chunk_cache *c, uint64_t object, int own, struct cache_entry ***out,
+               size_t *n)
 {
-    struct cached **list;
+    struct cache_entry **list;
     size_t count = 0;
 
-    for (struct cached *d = c->changed; d; d = d->next_changed)
+    for (struct cache_entry *d = c->changed; d; d = d->next_changed)
         count++;
-    list = mem_array(count + 1, sizeof(struct cached *));
+    list = mem_array(count + 1, sizeof(struct cache_entry *));
     if (!list)
         return DREP_ERR_NOMEM;
     *n = 0;
-    for (struct cached *d = c->changed; d; d = d->next_changed) {
+    for (struct cache_entry *d = c->changed; d; d = d->next_changed) {
         if ((!object || d->object == object) && (!own || (d->op == c->op && !d->was_dirty)))
             list[(*n)++] = d;
     }

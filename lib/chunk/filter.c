@@ -5,7 +5,8 @@
  * big-endian, before what they make of it.  A compressor that does not shrink its input is
  * skipped for that chunk.  SPEC.md, section 8. */
 #include "chunk/filter.h"
-#include "txn/inner.h"
+#include "base/buf.h"
+#include "chunk/registry.h"
 
 #include "base/error.h"
 #include "base/mem.h"

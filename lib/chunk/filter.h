@@ -1,21 +1,37 @@
-/* filter.h - filters that programs and plugins registered; inside the store only. */
+/* filter.h - encoding and decoding the payload of a chunk through its list of filters.
+ *
+ * SPEC.md, 8, says what each filter does.  A filter that does not shrink its input is skipped, and
+ * the record says so.  Decoding is bounded: no stage may grow beyond the limits below, whatever the
+ * file claims. */
 #ifndef CHUNK_FILTER_H
 #define CHUNK_FILTER_H
 
-#include "txn/store.h"
+#include "base/buf.h"
+#include "format/record.h"
 
-/* Bytes that a filter may add to twice its input. */
-#define FILTER_GROWS_MAX ((size_t)64 << 10)
-
-/* Add-only: an entry, once found, may be used for ever without a lock. */
-struct user_filter {
-    struct user_filter *next;
-    drep_filter_fn *encode, *decode;
-    void *extra_state;
-    unsigned flags;
-    char name[];
+/* What filters need besides their input: buffers, and the compressors' own memory.  Kept
+ * from chunk to chunk; one thread at a time uses it.  {0} is empty. */
+struct codec {
+    struct buf room[2];
+    struct buf stored;     /* for the caller */
+    void *compressor[2];   /* deflate's, and for which level; zstd's */
+    void *decompressor[2]; /* likewise */
+    int level;
+    uint64_t limit; /* decoding: bytes that no stage may exceed twice over; 0: none */
 };
-/* NULL: not registered. */
-const struct user_filter *user_filter_find(const struct span *name);
+void codec_release(struct codec *k);
+
+int filter_available(int id);
+/* DREP_ERR_UNSUPPORTED naming the first filter of the list, of those not skipped, that is not
+ * there. */
+int filters_known(const struct filter_rec *f, int n, uint32_t skipped);
+/* Encodes `size` bytes at buf through the list; `fixed` bytes at its start are the fixed
+ * part.  *skipped: filters not applied (did not shrink).  The result stands at buf or in the
+ * codec, until that is used again. */
+int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
+                   size_t fixed, struct span *out, uint32_t *skipped);
+/* Decodes; the result is at most `max` bytes.  out is not one of the codec's buffers. */
+int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
+                   const void *buf, size_t size, size_t fixed, uint64_t max, struct buf *out);
 
 #endif

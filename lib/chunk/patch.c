@@ -1,15 +1,17 @@
-/* patch.c - writing parts of unfiltered chunks, and removing chunks.
- *
- * Space of the open transaction is changed where it stands; a chunk of a commit moves as a
- * whole, once, and is then the transaction's own. */
-#include "txn/inner.h"
+/* patch.c - writing parts of chunks, and removing chunks. */
+#include "chunk/patch.h"
 
+#include "chunk/work_state.h"
 #include "base/error.h"
-#include "base/mem.h"
+#include "chunk/cut.h"
+#include "chunk/edit.h"
+#include "chunk/payload.h"
+#include "chunk/plan.h"
+#include "chunk/read.h"
+#include "chunk/write.h"
 
 #include <string.h>
 
-#define SUMS_SMALL 512
 #define GROW_MIN ((uint64_t)16 << 10)
 
 /* Bytes [from, to) of a chunk that was never written. */
@@ -75,51 +77,15 @@ static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t
     return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
 }
 
-/* One chunk; anew: it stood elsewhere. */
-static int place_one(struct chunks *cs, const uint64_t *coord, int anew, const uint8_t *p,
-                     uint64_t size)
-{
-    struct store *st = cs->st;
-    uint64_t small[SUMS_SMALL], count = sums_of(size), room = room_of(cs, coord, size);
-    uint64_t bytes = round_up(room > size ? room : size, FMT_ALIGN);
-    uint64_t *sums = count <= SUMS_SMALL ? small : mem_array(count, sizeof(*sums));
-    uint64_t offset;
-    int err;
-
-    if (!sums)
-        return DREP_ERR_NOMEM;
-    bytes = bytes ? bytes : FMT_ALIGN;
-    err = find_space(cs, coord, anew ? 1 : AHEAD_ALL, bytes, size, &offset);
-    if (!err) {
-        err = payload_write(st, p, 1, size, offset, sums);
-        if (!err)
-            err = run_add(cs, coord, 1, offset, size, bytes, sums);
-        if (err)
-            space_free(st, offset, bytes, WITH_OP);
-    }
-    if (sums != small)
-        mem_free(sums);
-    return err;
-}
-
-/* A whole new chunk in place of what is stored; it may grow later. */
+/* Write the whole chunk anew, in place of what is stored; it may grow later. */
 static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
                       uint64_t old)
 {
     struct buf b = {0};
-    struct found f;
-    int anew, err = compose(cs, coord, patch, old, &b);
+    int err = compose(cs, coord, patch, old, &b);
 
-    if (!err) {
-        err = run_find(cs, coord, &f);
-        anew = !err;
-        if (!err) {
-            err = run_remove(cs, &f, 1);
-            run_done(cs->st, &f);
-        }
-        if (!err || err == DREP_ERR_NOT_FOUND)
-            err = place_one(cs, coord, anew, b.p, b.len);
-    }
+    if (!err)
+        err = chunk_write_plain(cs, coord, b.p, b.len, room_of(cs, coord, b.len));
     buf_release(&b);
     return err;
 }
@@ -161,7 +127,7 @@ static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
         return err;
     r->rec.size = end;
     r->dirty = 1;
-    st->dirty = 1;
+    store_changed(st);
     return 0;
 }
 
@@ -172,7 +138,7 @@ static int patch_in_place(struct chunks *cs, struct found *f, const struct patch
     struct run *r = f->run;
     uint64_t at = r->rec.offset + f->index * r->rec.size;
     uint64_t end = patch->offset + patch->size;
-    enum place place;
+    enum step_kind kind;
     int err;
 
     *done = 1;
@@ -181,8 +147,8 @@ static int patch_in_place(struct chunks *cs, struct found *f, const struct patch
         return 0;
     }
     if (end <= r->rec.size) {
-        place = may_overwrite(st, r, at + patch->offset, patch->size);
-        *done = place != MOVE;
+        kind = plan_overwrite(st, r, at + patch->offset, patch->size);
+        *done = kind != STEP_MOVE;
         if (!*done)
             return 0;
         err = run_open(cs, f);
@@ -191,9 +157,9 @@ static int patch_in_place(struct chunks *cs, struct found *f, const struct patch
         if (err)
             return err;
         f->run->dirty = 1;
-        st->dirty = 1;
+        store_changed(st);
         return payload_patch(st, f->run, f->index, patch->offset, patch->size, patch->p,
-                             place == IN_PLACE_NOTED);
+                             kind == STEP_NOTED);
     }
     if (r->rec.run == 1 && end <= r->space && patch->offset >= r->rec.size &&
         space_fresh(st, at, r->space))
@@ -254,7 +220,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
         return err;
     if (size > FMT_SIZE_MAX || offset > FMT_SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of more than 2^62 bytes");
-    if (cs->nfilters || cs->variable)
+    if (chunks_whole(cs))
         return patch_whole(cs, coord, &patch);
     err = run_find(cs, coord, &f);
     if (!err) {
@@ -301,9 +267,6 @@ int chunk_remove(struct chunks *cs, const uint64_t *coord)
 
 int chunk_remove_all(struct chunks *cs)
 {
-    struct buf value = {0};
-    struct tree_walk w;
-    struct key key;
     int err = store_may_write(cs->st);
 
     if (!err)
@@ -311,29 +274,5 @@ int chunk_remove_all(struct chunks *cs)
     if (err)
         return err;
     cache_drop_object(cs->st->cache, cs->object);
-    key_make(&key, cs->object, FMT_TAG_CHUNK);
-    tree_walk(&w, cs->st, &key, key.len);
-    while (!err && (err = tree_next(&w, &key, &value)) == 0) {
-        struct chunk_rec rec;
-        struct run r;
-        struct in in;
-
-        in_init(&in, value.p, value.len);
-        /* What a malformed record held stays behind as slack. */
-        if (chunk_get(&in, &rec) == 0) {
-            struct ref sums = rec.sums;
-
-            rec.far = 0;
-            if (run_load(cs->st, &rec, &r) == 0) {
-                space_free(cs->st, rec.offset, r.space, WITH_OP);
-                if (sums.length && sums.offset < store_end(cs->st) &&
-                    sums.length <= store_end(cs->st) - sums.offset)
-                    space_free(cs->st, sums.offset, sums.length, WITH_OP);
-            }
-            run_unload(&r);
-        }
-        err = tree_del(cs->st, &key);
-    }
-    buf_release(&value);
-    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    return records_remove_all(cs);
 }

@@ -1,12 +1,14 @@
-/* payload.c - moving payload, and holding it against its sums.
+/* payload.c - moving payload between memory and the file, and checking it against its checksums.
  *
- * Big transfers go in pieces: a piece is summed while it is in the processor's cache, so
- * memory is read once.  A part of a chunk is read with all of the 4 KiB blocks it touches,
- * because only those have sums. */
-#include "txn/inner.h"
+ * A part of a chunk is read with all of the 4 KiB blocks it touches, because only those have
+ * checksums. */
+#include "chunk/payload.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/pool.h"
+#include "space/slots.h"
+#include "tree/undo.h"
 
 #include <string.h>
 
@@ -15,11 +17,6 @@
 #define SMALL ((size_t)16 << 10)       /* a part that goes through the stack */
 #define BOUNCE ((size_t)64 << 10)      /* one that goes through a buffer */
 #define SHARED_MIN ((size_t)128 << 10) /* stored bytes that two threads may read */
-
-uint64_t run_bytes(const struct run *r)
-{
-    return r->rec.size * r->rec.run;
-}
 
 static int mismatch(struct store *st, uint64_t offset)
 {
@@ -299,7 +296,7 @@ static int patch_piece(struct store *st, const struct part *p, uint64_t *sums, c
         return DREP_ERR_NOMEM;
     err = read_blocks(st, p, room);
     if (!err && noted)
-        err = op_image(st, p->at + p->from, room + (p->from - p->low), size);
+        err = undo_image(st, p->at + p->from, room + (p->from - p->low), size);
     if (!err) {
         memcpy(room + (p->from - p->low), from, size);
         sum_new(st, room, blocks, sums);
@@ -328,7 +325,7 @@ int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offs
     return err;
 }
 
-/* ---- absent sums ---- */
+/* ---- absent checksums ---- */
 
 uint64_t payload_absent(const struct run *r)
 {

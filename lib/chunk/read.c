@@ -1,90 +1,19 @@
-/* read.c - reading chunks, and looking at all of them.
- *
- * What is filtered or has a heap is decoded whole, through the cache; but a shuffle may be left
- * there, so that only what is wanted of the chunk takes its way back.  Everything else is
- * read in 4 KiB blocks, exactly those that are touched; pieces of chunks that are likely to
- * be asked for again stay in memory. */
-#include "txn/inner.h"
+/* read.c - reading chunks. */
+#include "chunk/read.h"
 
+#include "chunk/work_state.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "chunk/payload.h"
 #include "chunk/shuffle.h"
 
 #include <assert.h>
-
 #include <string.h>
-
-void chunks_release(struct chunks *cs)
-{
-    (void)cs; /* runs and what is in memory belong to the store */
-}
-
-/* ---- what a thread works with ---- */
-
-struct work *work_take(struct store *st)
-{
-    struct work *w;
-
-    pthread_mutex_lock(&st->lock);
-    w = st->works;
-    if (w)
-        st->works = w->next;
-    pthread_mutex_unlock(&st->lock);
-    if (w)
-        return w;
-    w = mem_zalloc(1, sizeof(*w));
-    if (w)
-        w->window = mem_aligned(FMT_SUM_BLOCK, WINDOW_BYTES);
-    if (w && !w->window) {
-        mem_free(w);
-        return NULL;
-    }
-    return w;
-}
-
-void work_give(struct store *st, struct work *w)
-{
-    if (!w)
-        return;
-    if (w->found.run)
-        run_done(st, &w->found);
-    w->threads = 0;
-    pthread_mutex_lock(&st->lock);
-    w->next = st->works;
-    st->works = w;
-    pthread_mutex_unlock(&st->lock);
-}
-
-void works_free(struct store *st)
-{
-    struct work *w;
-
-    while ((w = st->works) != NULL) {
-        st->works = w->next;
-        codec_release(&w->codec);
-        buf_release(&w->own);
-        buf_release(&w->payload);
-        mem_free(w->window);
-        mem_free(w);
-    }
-}
-
-void work_threads(struct work *w, int threads)
-{
-    w->threads = threads;
-}
-
-struct buf *work_buf(struct work *w)
-{
-    return &w->own;
-}
 
 static struct cache_key key_of(const struct chunks *cs, const uint64_t *coord, uint64_t cell)
 {
     return (struct cache_key){cs->object, cell, cs->rank, coord};
 }
-
-/* ---- one chunk at a time ---- */
 
 int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole)
 {
@@ -94,7 +23,7 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
     w->cs = cs;
     w->stored = 0;
     memcpy(w->coord, coord, (size_t)cs->rank * sizeof(*coord));
-    w->entry = cs->nfilters || cs->variable ? cache_find(cs->st->cache, &key) : NULL;
+    w->entry = chunks_whole(cs) ? cache_find(cs->st->cache, &key) : NULL;
     *whole = w->entry != NULL;
     *size = w->entry ? w->entry->bytes.len : 0;
     if (w->entry)
@@ -193,6 +122,12 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
     return err;
 }
 
+int chunk_decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
+                 struct buf *out)
+{
+    return decode(w, cs, rec, out, NULL);
+}
+
 /* The payload of the chunk at hand, held against what its elements say of their heap. */
 static int load(struct work *w, struct buf *out, uint64_t *unit)
 {
@@ -258,7 +193,7 @@ int chunk_load_entry(struct work *w, int empty)
 static int undo_entry(struct work *w, int always, struct buf **bytes)
 {
     struct chunk_cache *c = w->cs->st->cache;
-    struct cached *d = w->entry;
+    struct cache_entry *d = w->entry;
     struct buf *room = &w->payload, old = d->bytes;
     int err = buf_room(room, old.len), alone;
 
@@ -367,7 +302,7 @@ static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t b
 {
     struct chunks *cs = w->cs;
     struct cache_key last = *key;
-    struct cached *d;
+    struct cache_entry *d;
     uint64_t end = (uint64_t)1 << (cs->cell / FMT_SUM_BLOCK - 1);
     int follows = 0;
 
@@ -507,30 +442,6 @@ int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64
     return err;
 }
 
-int chunk_stored(struct chunks *cs, const struct chunk_rec *rec, struct buf *out)
-{
-    return payload_filtered(cs->st, rec, cs->st->opts.verify, 1, out);
-}
-
-int chunk_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next)
-{
-    uint64_t last = cs->rank > 0 ? coord[cs->rank - 1] : 0;
-    struct found f;
-    int err = run_find(cs, coord, &f);
-
-    if (!err) {
-        run_done(cs->st, &f);
-        *next = last;
-        return 0;
-    }
-    if (err != DREP_ERR_NOT_FOUND)
-        return err;
-    err = run_next(cs, coord, n, next);
-    if (!err && *next != UINT64_MAX && *next - last >= n)
-        *next = UINT64_MAX;
-    return err;
-}
-
 int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size)
 {
     struct work *w = work_take(cs->st);
@@ -547,185 +458,5 @@ int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size)
         *size = there;
     chunk_leave(w);
     work_give(cs->st, w);
-    return err;
-}
-
-/* ---- looking at all ---- */
-
-static int by_coord(const struct run *a, const struct run *b)
-{
-    for (int d = 0; d < a->rank; d++) {
-        if (a->coord[d] != b->coord[d])
-            return a->coord[d] < b->coord[d] ? -1 : 1;
-    }
-    return 0;
-}
-
-/* The open runs of the dataset, in order, held: what is done with one may write, which closes
- * others. */
-static int open_runs(const struct chunks *cs, struct run **list)
-{
-    int n = 0;
-
-    for (int i = 0; i < cs->st->runs.n; i++) {
-        struct run *r = cs->st->runs.open[i];
-        int at = n;
-
-        if (r->object != cs->object)
-            continue;
-        while (at > 0 && by_coord(r, list[at - 1]) < 0) {
-            list[at] = list[at - 1];
-            at--;
-        }
-        atomic_fetch_add(&r->refs, 1);
-        list[at] = r;
-        n++;
-    }
-    return n;
-}
-
-int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
-{
-    struct run *open[OPEN_RUNS];
-    int n = open_runs(cs, open), i = 0, err = 0;
-    struct buf value = {0};
-    struct tree_walk w;
-    struct key key;
-
-    key_make(&key, cs->object, FMT_TAG_CHUNK);
-    tree_walk(&w, cs->st, &key, key.len);
-    while (!err && (err = tree_next(&w, &key, &value)) == 0) {
-        struct run at = {.rank = cs->rank};
-        struct in in;
-        int same = 0;
-
-        if (key.len != 9 + 8 * (size_t)cs->rank) {
-            err = fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes", key.len);
-            break;
-        }
-        for (int d = 0; d < cs->rank; d++)
-            at.coord[d] = key_u64(key.p + 9 + 8 * (size_t)d);
-        while (!err && !same && i < n && by_coord(open[i], &at) <= 0) {
-            same = by_coord(open[i], &at) == 0; /* newer than the tree */
-            err = fn(open[i]->coord, &open[i]->rec, ctx);
-            i++;
-        }
-        in_init(&in, value.p, value.len);
-        if (!err && !same && chunk_get(&in, &at.rec))
-            err = fail(in.err, "chunk record: %s", in.why);
-        else if (!err && !same)
-            err = fn(at.coord, &at.rec, ctx);
-    }
-    if (err == DREP_ERR_NOT_FOUND)
-        err = 0;
-    for (; !err && i < n; i++)
-        err = fn(open[i]->coord, &open[i]->rec, ctx);
-    while (n > 0)
-        run_unref(open[--n]);
-    buf_release(&value);
-    return err;
-}
-
-int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *offset)
-{
-    uint64_t c = 0, first = 0;
-
-    if (cs->rank != 1 || n == 0)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "the elements are not contiguous in the file");
-    while (c < n) {
-        struct found f;
-        uint64_t at, end, run;
-        int whole;
-        int err = run_find(cs, &c, &f);
-
-        if (err == DREP_ERR_NOT_FOUND)
-            return fail(DREP_ERR_UNSUPPORTED_OPERATION, "slab %llu is not stored",
-                        (unsigned long long)c);
-        if (err)
-            return err;
-        run = f.run->rec.run - f.index;
-        run = run < n - c ? run : n - c;
-        at = f.run->rec.offset + f.index * f.run->rec.size;
-        end = (c + run - 1) * cs->payload + f.run->rec.size;
-        whole = !f.run->rec.filtered && (run == 1 || f.run->rec.size == cs->payload) &&
-                (end >= (c + run) * cs->payload || end >= bytes);
-        run_done(cs->st, &f);
-        if (c == 0)
-            first = at;
-        if (!whole || at != first + c * cs->payload)
-            return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                        "slab %llu is not adjacent to those before it, or is partly unwritten",
-                        (unsigned long long)c);
-        c += run;
-    }
-    *offset = first;
-    return 0;
-}
-
-int chunk_sums_check(struct chunks *cs, const uint64_t *coord)
-{
-    struct found f;
-    int err = run_find(cs, coord, &f);
-
-    if (err)
-        return err;
-    err = payload_read(cs->st, f.run, f.index, 1, NULL);
-    run_done(cs->st, &f);
-    return err;
-}
-
-int store_map(struct store *st, uint64_t offset, size_t size, struct mapped *out)
-{
-    void *base, *handle;
-    int err;
-
-    if (!st->io->ops->map)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "this kind of file cannot be mapped");
-    err = st->io->ops->map(st->io, offset, size, &base, &handle);
-    if (!err)
-        *out = (struct mapped){base, size, handle, st->io->ops->unmap};
-    return err;
-}
-
-void store_unmap(const struct mapped *m)
-{
-    m->unmap(m->handle, m->size);
-}
-
-int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
-                 enum chunk_depth depth, uint64_t *absent)
-{
-    struct store *st = cs->st;
-    struct buf bytes = {0};
-    struct work *w;
-    struct run *r;
-    int err;
-
-    (void)coord;
-    *absent = 0;
-    if (rec->filtered) {
-        *absent = rec->sum[0] == 0;
-        if (depth == CHUNK_COUNT)
-            return 0;
-        w = work_take(st);
-        if (!w)
-            return DREP_ERR_NOMEM;
-        err = payload_filtered(st, rec, 1, 1, &w->codec.stored);
-        if (!err && depth == CHUNK_DECODE)
-            err = decode(w, cs, rec, &bytes, NULL);
-        buf_release(&bytes);
-        work_give(st, w);
-        return err;
-    }
-    r = mem_zalloc(1, sizeof(*r));
-    if (!r)
-        return DREP_ERR_NOMEM;
-    err = run_load(st, rec, r);
-    if (!err)
-        *absent = payload_absent(r);
-    if (!err && depth != CHUNK_COUNT)
-        err = payload_read(st, r, 0, r->rec.run, NULL);
-    run_unload(r);
-    mem_free(r);
     return err;
 }

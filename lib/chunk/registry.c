@@ -3,7 +3,7 @@
 #include "base/fork.h"
 #include "base/mem.h"
 #include "base/plugin.h"
-#include "chunk/filter.h"
+#include "chunk/registry.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

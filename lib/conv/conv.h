@@ -11,7 +11,8 @@
 #include "conv/file_rep.h"
 #include "conv/ftype.h"
 #include "rep/rep.h"
-#include "txn/store.h"
+#include "base/buf.h"
+#include "format/record.h"
 
 struct conv {
     const struct file_rep *rep;

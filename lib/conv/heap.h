@@ -6,7 +6,8 @@
 #ifndef CONV_HEAP_H
 #define CONV_HEAP_H
 
-#include "txn/store.h"
+#include "base/buf.h"
+#include "format/record.h"
 #include "type/type.h"
 
 /* A reference to a content. */

@@ -8,7 +8,8 @@
 
 #include "conv/file_rep.h"
 #include "conv/ftype.h"
-#include "txn/store.h"
+#include "base/buf.h"
+#include "format/record.h"
 
 /* How values of predefined types are converted: made once a file, by whoever needs one first. */
 struct value_plan;

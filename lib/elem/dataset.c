@@ -342,7 +342,6 @@ int dataset_check(const drep_dataset *ds, const char *call)
 /* What the handle has of the file. */
 static void dataset_empty(drep_dataset *ds)
 {
-    chunks_release(&ds->chunks);
     buf_release(&ds->fill_heap);
     mem_free(ds->fill);
     ds->fill = NULL;

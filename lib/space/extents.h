@@ -18,6 +18,11 @@ struct extents {
     size_t n, room;
 };
 
+static inline uint64_t round_up(uint64_t v, uint64_t align)
+{
+    return (v + align - 1) / align * align;
+}
+
 void extents_release(struct extents *x); /* leaves it empty */
 
 /* Adds bytes; *whole (may be NULL) is the extent they are part of now.  Bytes that are

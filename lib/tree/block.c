@@ -1,11 +1,9 @@
-/* block.c - reading and writing the blocks that references lead to.
- *
- * A block is believed only when its reference lies inside the file and everything that the
- * reference and the place it came from say about it is true. */
-#include "txn/inner.h"
+/* block.c - reading and writing the checksummed blocks that references lead to. */
+#include "tree/block.h"
 
 #include "base/error.h"
-#include "base/mem.h"
+#include "space/slots.h"
+#include "space/space.h"
 
 #include <string.h>
 
@@ -25,13 +23,13 @@ static const char *kind_name(int kind)
     }
 }
 
-static int refuse(int err, int kind, const struct ref *ref, const char *why)
+int block_refuse(int err, int kind, const struct ref *ref, const char *why)
 {
     return fail(err, "%s at byte %llu: %s", kind_name(kind), (unsigned long long)ref->offset, why);
 }
 
 /* Held against the file before memory is allocated for it. */
-static int ref_check(const struct store *st, const struct ref *ref, int kind)
+int block_ref_check(const struct store *st, const struct ref *ref, int kind)
 {
     uint64_t end = store_end(st);
     uint32_t most = kind == FMT_NODE ? FMT_NODE_MAX : FMT_VALUE_MAX + FMT_BLOCK_HEAD;
@@ -39,101 +37,48 @@ static int ref_check(const struct store *st, const struct ref *ref, int kind)
     if (ref->offset & APART)
         return 0; /* our own */
     if (ref->offset < FMT_SPACE_START || ref->offset > end || ref->length > end - ref->offset)
-        return refuse(DREP_ERR_FORMAT, kind, ref, "outside the file");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "outside the file");
     if (ref->length < FMT_BLOCK_HEAD || ref->length > most)
-        return refuse(DREP_ERR_FORMAT, kind, ref, "impossible length");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "impossible length");
     return 0;
 }
 
 /* The bytes that were read against what is known of them; level -1: any. */
-static int head_check(struct store *st, const struct ref *ref, int kind, int level,
-                      const uint8_t *block, struct block_head *head)
+int block_check(struct store *st, const struct ref *ref, int kind, int level, const uint8_t *block,
+                struct block_head *head)
 {
     const char *why = "";
     int err = block_get(head, block, ref->length, &why);
 
     if (err)
-        return store_stale(st, refuse(err, kind, ref, why));
+        return store_stale(st, block_refuse(err, kind, ref, why));
     if (head->checksum != ref->checksum)
-        return store_stale(
-            st, refuse(DREP_ERR_CHECKSUM, kind, ref, "its checksum differs from its reference's"));
+        return store_stale(st, block_refuse(DREP_ERR_CHECKSUM, kind, ref,
+                                            "its checksum differs from its reference's"));
     if (head->kind != kind)
-        return refuse(DREP_ERR_FORMAT, kind, ref, "unexpected kind of block");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "unexpected kind of block");
     if (level >= 0 && head->level != level)
-        return refuse(DREP_ERR_FORMAT, kind, ref, "wrong level");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "wrong level");
     if (memcmp(head->uuid, st->slot.uuid, sizeof(head->uuid)) != 0)
-        return refuse(DREP_ERR_FORMAT, kind, ref, "it belongs to another file");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it belongs to another file");
     if (head->sequence == 0)
-        return refuse(DREP_ERR_FORMAT, kind, ref, "it was written by no commit");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it was written by no commit");
     if (head->sequence > st->slot.sequence + (st->writable ? 1 : 0))
-        return refuse(DREP_ERR_FORMAT, kind, ref, "it was written by a later commit");
-    return 0;
-}
-
-int node_bytes(struct store *st, const struct ref *ref, uint8_t *block)
-{
-    struct io *io = ref->offset & APART ? st->apart : st->io;
-
-    return io->ops->read_at(io, block, ref->length, ref->offset & ~APART);
-}
-
-int node_read(struct store *st, const struct ref *ref, int level, struct node **out)
-{
-    uint8_t block[FMT_NODE_MAX + NODE_SLACK]; /* where every node comes by, so in the caches */
-    struct block_head head;
-    const char *why = "";
-    struct node *n;
-    size_t at = 0;
-    int err = ref_check(st, ref, FMT_NODE);
-
-    if (!err)
-        err = node_bytes(st, ref, block);
-    if (!err)
-        err = head_check(st, ref, FMT_NODE, level, block, &head);
-    if (err)
-        return err;
-    memset(block + ref->length, 0, NODE_SLACK);
-    err = node_decode(&n, node_cache_regions(&st->nodes), block, &head, &why, &at);
-    if (err == DREP_ERR_NOMEM)
-        return err;
-    if (err)
-        return fail(err, "node at byte %llu: %s at byte %llu", (unsigned long long)ref->offset, why,
-                    (unsigned long long)(ref->offset + at));
-    n->ref = *ref;
-    *out = n;
-    return 0;
-}
-
-int node_load(struct store *st, const struct ref *ref, int level, struct node **out)
-{
-    struct node *n = node_cache_get(&st->nodes, ref);
-    int err;
-
-    if (n && level >= 0 && n->level != level) {
-        node_unref(n);
-        return refuse(DREP_ERR_FORMAT, FMT_NODE, ref, "wrong level");
-    }
-    if (!n) {
-        err = node_read(st, ref, level, &n);
-        if (err)
-            return err;
-        node_cache_put(&st->nodes, n);
-    }
-    *out = n;
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it was written by a later commit");
     return 0;
 }
 
 int block_load(struct store *st, const struct ref *ref, int kind, struct buf *out, uint32_t *count)
 {
     struct block_head head;
-    int err = ref_check(st, ref, kind);
+    int err = block_ref_check(st, ref, kind);
 
     if (!err)
         err = buf_reserve(out, ref->length);
     if (!err)
         err = st->io->ops->read_at(st->io, out->p, ref->length, ref->offset);
     if (!err)
-        err = head_check(st, ref, kind, 0, out->p, &head);
+        err = block_check(st, ref, kind, 0, out->p, &head);
     if (err)
         return err;
     out->len = ref->length - FMT_BLOCK_HEAD;

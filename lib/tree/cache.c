@@ -2,7 +2,7 @@
  *
  * A node is found by the offset it stands at and is the right one if length and checksum
  * agree too: space is used again.  The locks are held only to look, never to read. */
-#include "tree/node.h"
+#include "tree/cache.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,18 +1,18 @@
-/* node.h - a node of the tree in memory, and the cache of nodes that stand in the file.
+/* node.h - one node of the tree in memory.
  *
- * A node is either dirty, owned by its parent and changed in place, or it stands in the
- * file: then it never changes, and any number of threads may hold it.  Dirty nodes and
- * interior ones have whole keys in an arena (compressed only in the file), so a search is a
- * binary search with memcmp.  A leaf that was read is kept as it stands in the file, with
- * the place of each entry and the whole key of every sixteenth: most of what is read is
- * looked at once. */
+ * A node is either dirty or clean.  A dirty node belongs to its parent and is changed in place;
+ * only the writer sees it.  A clean node stands in the file: it never changes, and any number of
+ * threads may hold it by reference.  Dirty nodes and interior ones keep whole keys in an arena
+ * (they are compressed only in the file), so a search is a binary search with memcmp.  A clean leaf
+ * is kept as it stands in the file, with the offset of each entry and the whole key of every
+ * sixteenth: most of what is read is looked at once. */
 #ifndef TREE_NODE_H
 #define TREE_NODE_H
 
 #include "format/block.h"
 #include "base/regions.h"
+#include "tree/key.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #define ITEM_FAR 0x8000u
@@ -30,36 +30,19 @@ struct child {
     uint64_t apart;    /* where a leaf waited, when the commit under way has given it a place */
 };
 
-/* The first bytes of a key as numbers, by which most keys are told apart. */
-struct words {
-    uint64_t first, second;
-};
-
-static inline struct words words_of(const uint8_t *key, size_t len)
-{
-    uint8_t whole[16] = {0};
-
-    if (len >= 16)
-        return (struct words){load_u64(key), load_u64(key + 8)};
-    memcpy(whole, key, len);
-    return (struct words){load_u64(whole), load_u64(whole + 8)};
-}
-
-static inline int words_compare(struct words a, struct words b)
-{
-    if (a.first != b.first)
-        return a.first < b.first ? -1 : 1;
-    return (a.second > b.second) - (a.second < b.second);
-}
-
 /* The whole key of an entry of a leaf that was read, in its arena. */
 struct mark {
     struct words words;
     uint32_t at;
     uint32_t len;
 };
-#define NODE_SLACK 16u /* bytes behind a block that may be read */
-#define MARKED 16u     /* every such entry has one, and the last */
+#define MARKED 16u /* every such entry has one, and the last */
+
+/* Marks of whole MARKED entries; behind them stands that of the last entry. */
+static inline uint32_t marks_of(uint32_t n)
+{
+    return (n + MARKED - 1) / MARKED;
+}
 
 struct node {
     /* What finding one in the cache looks at comes first, in one line of memory. */
@@ -87,24 +70,9 @@ struct node {
     struct region *from;          /* whose piece it is; NULL: from mem_alloc() */
 };
 
-/* Keys and values are mostly short: those are copied without a call. */
-static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
+static inline uint32_t node_marks(const struct node *n)
 {
-    uint8_t first[16], last[16];
-
-    if (n > 32 || n < 8) {
-        memcpy(to, from, n);
-    } else if (n > 16) {
-        memcpy(first, from, 16);
-        memcpy(last, from + n - 16, 16);
-        memcpy(to, first, 16);
-        memcpy(to + n - 16, last, 16);
-    } else {
-        memcpy(first, from, 8);
-        memcpy(last, from + n - 8, 8);
-        memcpy(to, first, 8);
-        memcpy(to + n - 8, last, 8);
-    }
+    return marks_of(n->n);
 }
 
 static inline const uint8_t *item_key(const struct node *n, uint32_t i)
@@ -136,7 +104,7 @@ static inline void node_ref(struct node *n)
 void node_unref(struct node *n);
 size_t node_memory(const struct node *n);
 
-/* What follows holds for every node, items or not. */
+/* ---- every node, with items or without ---- */
 
 /* The first entry whose key is >= key; *equal: it is that key. */
 uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal);
@@ -154,7 +122,7 @@ const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len);
 const uint8_t *node_first(const struct node *n, size_t *len);
 const uint8_t *node_last(const struct node *n, size_t *len);
 
-/* What follows is for items. */
+/* ---- nodes with items: dirty or interior ---- */
 
 /* The child below which a key belongs. */
 uint32_t node_child(const struct node *n, const uint8_t *key, size_t len);
@@ -193,53 +161,5 @@ void node_open_left(struct node *n);
 void node_move(struct node *n, uint32_t from, struct node *to);
 /* Bytes that item i takes in the file. */
 size_t node_item_bytes(const struct node *n, uint32_t i);
-/* Length of the key's first bytes that are equal, at most 255. */
-size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen);
-
-/* From a block, behind which NODE_SLACK bytes may be read: checks entries, their order, what a
- * node of this level may hold.  A leaf takes a piece of mem, unless that is NULL.  On failure
- * *why says what, *at at which byte of the block. */
-int node_decode(struct node **out, struct regions *mem, const uint8_t *block,
-                const struct block_head *head, const char **why, size_t *at);
-/* Writes n->bytes bytes: entries and a sealed header; gives the checksum. */
-uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8],
-                     uint64_t sequence);
-
-/* ---- the cache of nodes that stand in the file ---- */
-
-#define CACHE_SHARDS 16
-/* Offsets beside nodes: of a node that is not asked for, nothing is looked at. */
-struct cache_place {
-    uint64_t offset;
-    struct node *node; /* NULL: free */
-    int touched;       /* since the hand passed */
-};
-struct cache_shard {
-    pthread_mutex_t lock;
-    struct cache_place *place; /* at most half of them taken, or as many as there is memory for */
-    size_t places, taken;
-    size_t hand;   /* goes round over the places and takes what was not touched */
-    size_t memory; /* of the nodes and of the places */
-};
-struct node_cache {
-    struct cache_shard shard[CACHE_SHARDS];
-    struct budget *budget;
-    struct regions mem; /* for leaves */
-};
-/* What the caches of nodes and of chunks share: who of them needs it, has it. */
-struct budget {
-    uint64_t most;
-    _Atomic uint64_t nodes, chunks;
-};
-int node_cache_init(struct node_cache *c, struct budget *budget);
-void node_cache_release(struct node_cache *c);
-void node_cache_clear(struct node_cache *c);
-/* A reference to the node that stands there, or NULL. */
-struct node *node_cache_get(struct node_cache *c, const struct ref *ref);
-/* For a leaf that is going to be put there: NULL while they are few, so that a small file takes
- * no more than it needs. */
-struct regions *node_cache_regions(struct node_cache *c);
-/* The cache takes a reference of its own. */
-void node_cache_put(struct node_cache *c, struct node *n);
 
 #endif

@@ -3,12 +3,15 @@
  * It reads blocks from the file, not from the cache, and goes on beside what is damaged.
  * Every byte that something refers to is claimed; what is claimed twice is a finding, so
  * no subtree is walked twice. */
-#include "txn/inner.h"
+#include "txn/check.h"
 
+#include "base/buf.h"
 #include "base/error.h"
-#include "base/mem.h"
+#include "space/extents.h"
+#include "tree/block.h"
+#include "tree/load.h"
+#include "txn/txn.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct check {
@@ -203,7 +206,7 @@ static void see_pending(struct check *c)
 
 static void see_slots(struct check *c)
 {
-    int which = c->st->damaged;
+    int which = c->st->txn->damaged;
 
     if (which)
         finding(c, fail(DREP_ERR_CHECKSUM, "header slot %c is damaged", 'A' + which - 1),

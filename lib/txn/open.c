@@ -1,99 +1,20 @@
 /* open.c - making, opening and closing a store. */
-#include "txn/inner.h"
+#include "txn/open.h"
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/pool.h"
+#include "chunk/cache.h"
+#include "chunk/run.h"
+#include "chunk/work_state.h"
+#include "space/space.h"
+#include "tree/tree.h"
+#include "tree/undo.h"
+#include "txn/free.h"
+#include "txn/snapshot.h"
+#include "txn/txn.h"
 
 #include <string.h>
 #include <sys/random.h>
-
-/* ---- what others ask ---- */
-
-const struct slot *store_slot(const struct store *st)
-{
-    return &st->slot;
-}
-
-const uint8_t *store_header(const struct store *st, size_t *size)
-{
-    *size = st->header.len;
-    return st->header.p;
-}
-
-int store_damaged_slot(const struct store *st)
-{
-    return st->damaged;
-}
-
-int store_writable(const struct store *st)
-{
-    return st->writable;
-}
-
-int store_dirty(const struct store *st)
-{
-    return st->dirty;
-}
-
-const char *store_path(const struct store *st)
-{
-    return st->io->path;
-}
-
-void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed)
-{
-    st->tree.leaves_max = leaves;
-    st->undo_max = undo;
-    st->freed_max = freed;
-}
-
-int store_new_objects(struct store *st, uint64_t n, uint64_t *first)
-{
-    if (n > UINT64_MAX - st->next_object)
-        return fail(DREP_ERR_LIMIT, "the file has no number left for an object");
-    st->dirty = 1;
-    *first = st->next_object;
-    st->next_object += n;
-    return 0;
-}
-
-uint64_t store_objects_end(const struct store *st)
-{
-    return st->next_object;
-}
-
-void store_objects(struct store *st, uint64_t next)
-{
-    st->dirty = 1;
-    if (next > st->next_object)
-        st->next_object = next;
-}
-
-uint32_t store_new_type(struct store *st)
-{
-    st->dirty = 1;
-    return st->next_type++;
-}
-
-uint64_t store_end(const struct store *st)
-{
-    return st->space.end > st->slot.end ? st->space.end : st->slot.end;
-}
-
-uint64_t store_next_sequence(const struct store *st)
-{
-    return st->slot.sequence + 1;
-}
-
-int store_must_not_write(const struct store *st)
-{
-    if (!st->writable)
-        return fail(DREP_ERR_READ_ONLY, "opened read-only");
-    return fail(DREP_ERR_FAILED, "the handle refuses writes: %s", st->failed);
-}
-
-/* ---- life ---- */
 
 void store_set_opts(struct store *st, const struct store_opts *opts)
 {
@@ -105,15 +26,46 @@ void store_set_opts(struct store *st, const struct store_opts *opts)
         st->opts.unit = FMT_SUM_BLOCK;
 }
 
-void store_set_wait(struct store *st, store_wait_fn *fn, void *ctx)
+void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed)
 {
-    st->wait = fn;
-    st->wait_ctx = ctx;
+    st->tree->leaves_max = leaves;
+    st->undo->limit = undo;
+    st->space->freed_max = freed;
+}
+
+/* One piece of memory for a store and its parts. */
+struct parts {
+    struct store store;
+    struct space space;
+    struct tree tree;
+    struct undo undo;
+    struct runs runs;
+    struct works works;
+    struct txn txn;
+};
+
+static struct store *parts_new(void)
+{
+    struct parts *p = mem_zalloc(1, sizeof(*p));
+    struct store *st = (struct store *)p;
+
+    if (!p)
+        return NULL;
+    st->space = &p->space;
+    st->tree = &p->tree;
+    st->undo = &p->undo;
+    st->runs = &p->runs;
+    st->works = &p->works;
+    st->txn = &p->txn;
+    st->space->load = free_load;
+    st->space->freed_max = FREED_MAX;
+    st->undo->limit = UNDO_MAX;
+    return st;
 }
 
 int store_new(struct io *io, const struct store_opts *opts, struct store **out)
 {
-    struct store *st = mem_zalloc(1, sizeof(*st));
+    struct store *st = parts_new();
     int err;
 
     if (!st)
@@ -121,26 +73,16 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     st->io = io;
     st->opts = *opts;
     st->opts.uuid = NULL;
-    st->undo_max = UNDO_MAX;
-    st->freed_max = FREED_MAX;
     store_set_opts(st, opts);
-    if (lock_init(&st->lock)) {
-        err = fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
-    } else {
-        st->budget.most = opts->cache_size;
-        err = node_cache_init(&st->nodes, &st->budget);
-        if (err)
-            pthread_mutex_destroy(&st->lock);
-    }
-    if (err) {
-        mem_free(st);
-        return err;
-    }
-    err = tree_init(st);
+    err = tree_init(st->tree, opts->cache_size);
     if (!err)
-        err = chunk_cache_new(&st->budget, &st->cache);
+        err = runs_init(st->runs);
+    if (!err)
+        err = works_init(st->works);
+    if (!err)
+        err = chunk_cache_new(&st->tree->budget, &st->cache);
     if (err) {
-        st->borrowed = 1;
+        st->txn->borrowed = 1;
         store_close(st);
         return err;
     }
@@ -158,13 +100,13 @@ int store_create(struct io *io, const struct store_opts *opts, struct store **ou
         return err;
     }
     st->writable = 1;
-    st->created = 1;
+    st->txn->created = 1;
     st->next_object = FMT_OBJECT_ROOT;
     st->slot.major = FMT_MAJOR;
     st->slot.minor = FMT_MINOR;
     st->slot.end = FMT_SPACE_START;
-    st->space.end = FMT_SPACE_START;
-    st->space.loaded = 1;
+    st->space->end = FMT_SPACE_START;
+    st->space->loaded = 1;
     if (opts->uuid)
         memcpy(st->slot.uuid, opts->uuid, 16);
     else if (getrandom(st->slot.uuid, 16, 0) != 16)
@@ -200,14 +142,16 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
     return 0;
 }
 
+/* ---- closing ---- */
+
 /* What an abandoned transaction wrote behind everything is nobody's. */
 static void cut_tail(struct store *st)
 {
-    uint64_t end = st->slot.end > st->older_end ? st->slot.end : st->older_end;
+    uint64_t end = st->slot.end > st->txn->older_end ? st->slot.end : st->txn->older_end;
     struct fail_state why;
     uint64_t size;
 
-    if (!st->writable || st->failed || st->damaged || st->slot.sequence == 0)
+    if (!st->writable || st->failed || st->txn->damaged || st->slot.sequence == 0)
         return;
     fail_save(&why);
     if (st->io->ops->size(st->io, &size) == 0 && size > end)
@@ -215,29 +159,30 @@ static void cut_tail(struct store *st)
     fail_restore(&why);
 }
 
-/* All but the file. */
+/* Release all but the file. */
 static void memory_release(struct store *st)
 {
-    runs_release(st);
-    tree_release(st);
-    node_cache_release(&st->nodes);
-    works_free(st);
+    runs_release(st->runs);
+    works_release(st->works);
     chunk_cache_free(st->cache);
-    op_release(&st->op);
-    space_release(st);
-    buf_release(&st->header);
-    pthread_mutex_destroy(&st->lock);
+    tree_release(st->tree);
+    undo_release(st->undo);
+    space_release(st->space);
+    buf_release(&st->txn->header);
 }
 
 void store_close(struct store *st)
 {
+    struct io *apart;
+
     if (!st)
         return;
+    apart = st->tree->apart;
     cut_tail(st);
     memory_release(st);
-    if (st->apart)
-        st->apart->ops->close(st->apart);
-    if (!st->borrowed)
+    if (apart)
+        apart->ops->close(apart);
+    if (!st->txn->borrowed)
         st->io->ops->close(st->io);
     mem_free(st);
 }
@@ -252,12 +197,97 @@ static void io_leave(struct io *io)
 
 void store_leave(struct store *st, int busy)
 {
+    struct io *apart = st->tree->apart;
+
     if (!busy)
         memory_release(st);
-    if (st->apart)
-        io_leave(st->apart);
-    if (!st->borrowed)
+    if (apart)
+        io_leave(apart);
+    if (!st->txn->borrowed)
         io_leave(st->io);
     if (!busy)
         mem_free(st);
+}
+
+/* ---- beside another store ---- */
+
+int store_child(struct store *old, int busy, struct store **out)
+{
+    struct store *st;
+    struct io *io;
+    int err = old->io->ops->reopen ? old->io->ops->reopen(old->io, &io) : DREP_ERR_STALE;
+
+    if (err)
+        return err;
+    err = store_new(io, &old->opts, &st);
+    if (err) {
+        io->ops->close(io);
+        return err;
+    }
+    err = snapshot_reopen(st, &old->slot, old->txn->damaged);
+    if (err) {
+        store_close(st);
+        return err == DREP_ERR_NOMEM || err == DREP_ERR_IO
+                   ? err
+                   : fail(DREP_ERR_STALE,
+                          "commit %llu, which was open when the process was forked, "
+                          "is no longer kept",
+                          (unsigned long long)old->slot.sequence);
+    }
+    store_leave(old, busy);
+    *out = st;
+    return 0;
+}
+
+/* For reading another commit of the same bytes; locks are the caller's business. */
+static int open_beside(struct store *st, const struct slot *slot, struct store **out)
+{
+    int err = store_new(st->io, &st->opts, out);
+
+    if (err)
+        return err;
+    (*out)->txn->borrowed = 1;
+    snapshot_look_at(*out, slot);
+    return 0;
+}
+
+int store_last_commit(struct store *st, struct store **out)
+{
+    struct store *last;
+    int err = open_beside(st, &st->slot, &last);
+
+    if (err)
+        return err;
+    last->txn->damaged = st->txn->damaged;
+    err = snapshot_load_header(last);
+    if (err) {
+        store_close(last);
+        return err;
+    }
+    *out = last;
+    return 0;
+}
+
+int store_log(struct store *st, struct log_list *list)
+{
+    struct store *newest;
+    struct slot slot;
+    int damaged = st->txn->damaged;
+    int err;
+
+    if (st->writable)
+        return log_read(st, list);
+    err = snapshot_choose(st, 0, 0, &slot);
+    st->txn->damaged = damaged;
+    if (err)
+        return err;
+    if (slot.sequence <= st->slot.sequence)
+        return log_read(st, list);
+    /* Our own lock keeps the newer commit's nodes too. */
+    err = open_beside(st, &slot, &newest);
+    if (err)
+        return err;
+    err = log_read(newest, list);
+    store_close(newest);
+    return err;
 }

@@ -4,10 +4,20 @@
  * nodes are unreadable, leaves of any age that lie elsewhere in the file are looked for.  The
  * payload stays where it is: the store writes behind the file's end, into a place of its own,
  * and the file itself is never changed. */
-#include "txn/inner.h"
+#include "txn/salvage.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "chunk/record.h"
+#include "chunk/write.h"
+#include "space/extents.h"
+#include "tree/block.h"
+#include "tree/edit.h"
+#include "tree/encode.h"
+#include "tree/load.h"
+#include "txn/numbers.h"
+#include "txn/open.h"
+#include "txn/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,13 +235,7 @@ static int load_header(struct salvage *s, const struct slot *slot)
         say(s, DREP_ERR_CHECKSUM, slot->more.offset);
         rest.len = 0;
     }
-    err = buf_reserve(&st->header, slot->header_size + rest.len + 1);
-    if (!err) {
-        memcpy(st->header.p, slot->header, slot->header_size);
-        if (rest.len)
-            memcpy(st->header.p + slot->header_size, rest.p, rest.len);
-        st->header.len = slot->header_size + rest.len;
-    }
+    err = snapshot_set_header(st, slot, &rest);
     buf_release(&rest);
     return err;
 }
@@ -355,7 +359,7 @@ static int node_anyway(struct salvage *s, const struct ref *ref, int level, stru
     struct block_head head = {.level = (uint8_t)level};
     const char *why;
     size_t end, at;
-    int err = node_bytes(s->st, ref, block);
+    int err = node_fetch(s->st, ref, block);
 
     if (err)
         return err;
@@ -553,8 +557,8 @@ static void begin(struct salvage *s, const struct slot *slot)
     st->writable = 1;
     st->next_object = slot->next_object;
     st->next_type = slot->next_type;
-    st->space.end = s->file->end;
-    st->space.loaded = 1;
+    st->space->end = s->file->end;
+    st->space->loaded = 1;
 }
 
 /* What will be made gets numbers that nothing has, whatever the slot says. */

@@ -1,10 +1,14 @@
-/* seal.c - fills in the sums that were left out when payload was written.
+/* seal.c - filling in the checksums that were left out when payload was written.
  *
- * Payload of commits stays where it is; only its record and its sums are written again. */
-#include "txn/inner.h"
+ * Payload of commits stays where it is; only its record and its checksums are written again. */
+#include "txn/seal.h"
 
-#include "base/error.h"
 #include "base/mem.h"
+#include "chunk/payload.h"
+#include "chunk/run.h"
+#include "tree/walk.h"
+#include "txn/op.h"
+#include "txn/writeback.h"
 
 /* The record again, with all of its sums; one operation. */
 static int store_again(struct store *st, const struct run *r, const struct ref *old)

@@ -386,8 +386,6 @@ static int chunks_for(struct check *c, uint64_t id)
 
     if (c->chunks_id == id)
         return c->chunks_err != 0 ? fail(c->chunks_err, "its dataset cannot be read") : 0;
-    if (c->chunks_id != 0)
-        chunks_release(&c->chunks);
     c->chunks_id = id;
     memset(&c->chunks, 0, sizeof c->chunks);
     c->chunks_err = object_load(c->f, id, &c->object);
@@ -783,8 +781,6 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     err = store_check(file->st, fn, ctx, see_entry, leak != NULL ? see_gap : NULL, &c,
                       &store_findings, &c.usage);
     c.findings += store_findings;
-    if (c.chunks_id != 0)
-        chunks_release(&c.chunks);
     object_release(&c.object);
     owner_end(&c);
     if (err == 0 && c.stop == 0) {

@@ -11,7 +11,6 @@ static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
     if (err == 0 && o.rec.kind == FMT_DATASET) {
         chunks_of(f, id, &o.rec, 1, true, "dataset", &cs);
         err = chunks_seal(&cs, blocks);
-        chunks_release(&cs);
     }
     object_release(&o);
     return fail_in(err, "object %llu", (unsigned long long)id);

@@ -2,7 +2,14 @@
 #include "base/mem.h"
 #include "bytes.h"
 #include "faultio.h"
-#include "txn/inner.h"
+#include "txn/store.h"
+
+#include "base/pool.h"
+#include "base/regions.h"
+#include "chunk/cache.h"
+#include "chunk/payload.h"
+#include "chunk/run.h"
+#include "space/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>

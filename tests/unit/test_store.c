@@ -5,9 +5,14 @@
  * states can be compared. */
 #include "base/mem.h"
 #include "faultio.h"
-#include "txn/inner.h"
+#include "txn/store.h"
+
+#include "chunk/cache.h"
+#include "space/space.h"
+#include "tree/load.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -466,7 +471,7 @@ START_TEST(test_readers_and_reuse)
     for (uint64_t i = 0; i < 20; i++) {
         ck_assert_int_eq(in_operation(st, 100 + i), 0);
         ck_assert_int_eq(commit(st), 0);
-        node_cache_clear(&locked->nodes);
+        node_cache_clear(&locked->tree->nodes);
         ck_assert_uint_eq(must_content(locked), before);
     }
     store_close(locked);
@@ -475,7 +480,7 @@ START_TEST(test_readers_and_reuse)
     for (uint64_t i = 0; i < 20 && !err; i++) {
         ck_assert_int_eq(in_operation(st, 200 + i), 0);
         ck_assert_int_eq(commit(st), 0);
-        node_cache_clear(&unlocked->nodes);
+        node_cache_clear(&unlocked->tree->nodes);
         chunk_cache_clear(unlocked->cache);
         err = content(unlocked, &sum);
     }
@@ -558,7 +563,7 @@ static void race_look(struct race *r, struct store *reader)
 {
     r->file.hook = NULL;
     for (int k = 0; k < 2; k++) {
-        node_cache_clear(&reader->nodes);
+        node_cache_clear(&reader->tree->nodes);
         chunk_cache_clear(reader->cache);
         ck_assert_uint_eq(must_content(reader), r->sums[store_slot(reader)->sequence]);
         for (int i = 0; k == 0 && i < 6; i++)
@@ -815,19 +820,19 @@ START_TEST(test_logged_commits_stay_whole)
         key_make(&from, 0, FMT_TAG_LOG);
         tree_walk(&w, reader, &from, 9);
         while ((err = tree_next(&w, &key, &value)) == 0) {
-            struct ref root = reader->tree.root;
+            struct ref root = reader->tree->root;
             struct log_rec rec;
             struct in in;
 
             in_init(&in, value.p, value.len);
             ck_assert_int_eq(log_get(&in, &rec), 0);
-            node_cache_clear(&reader->nodes);
+            node_cache_clear(&reader->tree->nodes);
             chunk_cache_clear(reader->cache);
-            reader->tree.root = rec.root;
-            reader->tree.change++;
+            reader->tree->root = rec.root;
+            reader->tree->change++;
             ck_assert_uint_eq(must_content(reader), sums[key_u64(key.p + 9)]);
-            reader->tree.root = root;
-            reader->tree.change++;
+            reader->tree->root = root;
+            reader->tree->change++;
             logged++;
         }
         ck_assert_int_eq(err, DREP_ERR_NOT_FOUND);

@@ -1,9 +1,16 @@
 /* test_tree.c - the tree against a sorted array, over commits, operations and reopening. */
 #include "base/mem.h"
 #include "faultio.h"
-#include "txn/inner.h"
+#include "txn/store.h"
+
+#include "base/pool.h"
+#include "tree/encode.h"
+#include "tree/load.h"
+#include "tree/spill.h"
+#include "tree/undo.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -501,7 +508,7 @@ START_TEST(test_tree_more_leaves_than_the_cache_holds)
         ck_assert(peek.len == 0 || memcmp(peek.p, bytes, peek.len) == 0);
         tree_peeked(&peek);
     }
-    ck_assert_ptr_nonnull(st->nodes.mem.with_room); /* leaves came from regions */
+    ck_assert_ptr_nonnull(st->tree->nodes.mem.with_room); /* leaves came from regions */
     store_close(st);
     fault_release(&file);
 }
@@ -713,7 +720,7 @@ START_TEST(test_tree_nodes_do_not_grow)
         ck_assert_int_eq(tree_put(st, &key, v, (size_t)rnd(sizeof(v))), 0);
         must_commit(st);
     }
-    ck_assert_int_eq(node_load(st, &st->tree.root, -1, &n), 0);
+    ck_assert_int_eq(node_load(st, &st->tree->root, -1, &n), 0);
     ck_assert_uint_lt(node_memory(n), 4 * FMT_NODE_MAX);
     node_unref(n);
     store_close(st);
@@ -740,7 +747,7 @@ START_TEST(test_tree_spills)
         if (i % 50 == 0)
             model_put(&m, &key, sizeof(v), i);
     }
-    ck_assert_uint_le(st->tree.leaves, LEAVES_MAX + 1);
+    ck_assert_uint_le(st->tree->leaves, LEAVES_MAX + 1);
     must_commit(st);
     check_store(st);
     for (int i = 0; i < 2000; i++) {
@@ -774,7 +781,7 @@ START_TEST(test_tree_spills_anywhere)
     for (uint32_t i = 0; i < N; i++) {
         key_make(&key, 1 + i * STEP % N, FMT_TAG_USER);
         ck_assert_int_eq(tree_put(st, &key, v, sizeof(v)), 0);
-        ck_assert_uint_le(st->tree.leaves, 104);
+        ck_assert_uint_le(st->tree->leaves, 104);
     }
     must_commit(st);
     end = st->slot.end;
@@ -783,9 +790,9 @@ START_TEST(test_tree_spills_anywhere)
     for (uint32_t i = 0; i < N - 1; i++) {
         key_make(&key, 1 + i * (STEP + 2) % N, FMT_TAG_USER);
         ck_assert_int_eq(tree_del(st, &key), 0);
-        ck_assert_uint_le(st->tree.leaves, 104);
+        ck_assert_uint_le(st->tree->leaves, 104);
     }
-    ck_assert_uint_le(st->space.room_touched, 3 * N);
+    ck_assert_uint_le(st->space->room_touched, 3 * N);
     must_commit(st);
     ck_assert_uint_le(st->slot.end, 3 * end);
     check_store(st);

@@ -1,89 +1,26 @@
-/* settle.c - changes of chunks that are decoded whole, which wait in memory.
- *
- * Many small writes to one chunk cost one encoding.  What waits is written when a commit
- * comes; and when it takes nearly all of the cache, of it what was not used for longest, some
- * chunks at a time: in grid order, by several threads.
- * Nothing is written in the middle of an operation but what the operation itself changed
- * first: so taking it back finds the rest as it was. */
-#include "txn/inner.h"
+/* writeback.c - writing changes in the cache to the file. */
+#include "txn/writeback.h"
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/cache.h"
+#include "chunk/write.h"
+#include "tree/tree.h"
+#include "tree/undo.h"
+#include "txn/op.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- changing ---- */
-
-int chunk_is_changed(struct chunks *cs, const uint64_t *coord)
-{
-    struct cache_key key = {cs->object, CACHE_WHOLE, cs->rank, coord};
-    struct cached *d = cache_find(cs->st->cache, &key);
-    int changed = d && d->dirty;
-
-    if (d)
-        cache_put(cs->st->cache, d);
-    return changed;
-}
-
-int chunk_edit(struct work *w, struct chunks *cs, const uint64_t *coord, int fresh,
-               struct buf **payload, size_t **waste)
-{
-    struct chunk_cache *c = cs->st->cache;
-    struct cached *d;
-    uint64_t size;
-    int whole;
-    int err = store_may_write(cs->st);
-
-    if (!err)
-        err = chunk_at(w, cs, coord, &size, &whole);
-    if (err)
-        return err;
-    if (!w->entry)
-        err = chunk_load_entry(w, fresh);
-    if (!err)
-        err = chunk_plain_entry(w);
-    d = w->entry;
-    if (!err)
-        err = cache_change(c, d, cs);
-    if (!err && fresh)
-        err = cache_replace(c, d);
-    if (err) {
-        chunk_leave(w);
-        return err;
-    }
-    pthread_mutex_lock(&cs->st->lock); /* other chunks are changed meanwhile */
-    cs->st->dirty = 1;
-    pthread_mutex_unlock(&cs->st->lock);
-    if (fresh)
-        d->waste = 0;
-    *payload = &d->bytes;
-    *waste = &d->waste;
-    return 0;
-}
-
-int chunk_note(struct work *w, uint64_t offset, uint64_t size)
-{
-    return cache_note(w->cs->st->cache, w->entry, (size_t)offset, (size_t)size);
-}
-
-void chunk_edited(struct work *w)
-{
-    cache_changed(w->cs->st->cache, w->entry);
-}
-
-/* ---- writing what waits ---- */
 
 struct settling {
     struct store *st;
-    struct cached **list;
+    struct cache_entry **list;
     struct pool_turns turns;
 };
 
 static int by_place(const void *a, const void *b)
 {
-    const struct cached *x = *(struct cached *const *)a, *y = *(struct cached *const *)b;
+    const struct cache_entry *x = *(struct cache_entry *const *)a,
+                             *y = *(struct cache_entry *const *)b;
 
     if (x->object != y->object)
         return x->object < y->object ? -1 : 1;
@@ -97,7 +34,7 @@ static int by_place(const void *a, const void *b)
 static int settle_one(void *ctx, int64_t i)
 {
     struct settling *s = ctx;
-    struct cached *d = s->list[i];
+    struct cache_entry *d = s->list[i];
     struct chunks *cs = &d->pipe->cs;
     struct work *w;
     int err;
@@ -117,7 +54,7 @@ static int write_list(struct settling *s, size_t n)
     struct store *st = s->st;
     int err;
 
-    qsort(s->list, n, sizeof(struct cached *), by_place);
+    qsort(s->list, n, sizeof(struct cache_entry *), by_place);
     pool_turns_init(&s->turns);
     err =
         pool_run(st->opts.threads > 0 ? st->opts.threads : pool_cpus(), (int64_t)n, settle_one, s);
@@ -127,13 +64,14 @@ static int write_list(struct settling *s, size_t n)
 
 static int by_use(const void *a, const void *b)
 {
-    const struct cached *x = *(struct cached *const *)a, *y = *(struct cached *const *)b;
+    const struct cache_entry *x = *(struct cache_entry *const *)a,
+                             *y = *(struct cache_entry *const *)b;
 
     return (x->used > y->used) - (x->used < y->used);
 }
 
 /* The first ones of the list become those used longest ago; how many have so many bytes. */
-static size_t oldest(struct cached **list, size_t n, uint64_t bytes)
+static size_t oldest(struct cache_entry **list, size_t n, uint64_t bytes)
 {
     size_t i = 0;
 
@@ -169,14 +107,14 @@ static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
 /* No operation is under way, or one that has changed no entry. */
 static int untouched(const struct store *st)
 {
-    return !st->op.active || (st->op.undo.len == 0 && st->next_object == st->op.next_object);
+    return !store_op_active(st) || undo_untouched(st);
 }
 
 /* All or nothing, as an operation of its own: one under way has changed nothing yet, and
  * begins again. */
 static int settle_apart(struct store *st, uint64_t object, uint64_t bytes)
 {
-    int active = st->op.active, err = 0, end;
+    int active = store_op_active(st), err = 0, end;
 
     if (active)
         err = store_op_end(st, 1);
@@ -207,7 +145,7 @@ int chunks_waiting(const struct store *st)
  * is read meanwhile. */
 static uint64_t most_waiting(const struct store *st)
 {
-    uint64_t most = st->budget.most, left = cache_most(st->cache);
+    uint64_t most = st->tree->budget.most, left = cache_most(st->cache);
 
     left = left < most - most / 8 ? left : most - most / 8;
     return left > most / 2 ? left : most / 2;
@@ -230,7 +168,7 @@ int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can)
     struct store *st = cs->st;
     uint64_t most = most_waiting(st), dirty = cache_dirty(st->cache);
 
-    *can = cs->payload <= st->budget.most / 4;
+    *can = cs->payload <= st->tree->budget.most / 4;
     if (dirty == 0 || (*can && bytes <= most && dirty <= most - bytes))
         return 0;
     if (!first || !untouched(st))

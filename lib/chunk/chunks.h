@@ -1,0 +1,48 @@
+/* chunks.h - the chunks of one dataset, as this room sees them.
+ *
+ * A dataset's payload is a grid of chunks.  Each is found by its coordinates; those of a contiguous
+ * dataset are slabs, numbered from 0 (rank 1).  A chunk is filtered (it went through the dataset's
+ * filters, and is stored and decoded as a whole) or plain.  A payload is a fixed part, which may be
+ * followed by a heap for elements of variable length. */
+#ifndef CHUNK_CHUNKS_H
+#define CHUNK_CHUNKS_H
+
+#include "base/buf.h"
+#include "space/store.h"
+
+struct chunks {
+    struct store *st;
+    uint64_t object;
+    int rank;         /* of the grid: contiguous 1, chunked the dataset's */
+    uint64_t payload; /* bytes of the fixed part of a full chunk */
+    uint64_t reserve; /* contiguous: bytes of the whole dataset, to reserve one run */
+    uint64_t cell;    /* bytes of the pieces in which plain chunks are cached: whole elements, whole
+                         4 KiB blocks, at most 64; 0: they are not cached */
+    int fits;         /* all of it fits into the cache */
+    int grows;        /* contiguous: the dataset may become longer */
+    int variable;     /* payload may be followed by a heap */
+    int nfilters;
+    struct filter_rec filter[FMT_FILTERS_MAX];
+    const char *name; /* for messages; borrowed */
+    /* Check a whole payload from the file against its type; may be NULL. */
+    int (*check)(const struct chunks *cs, const struct buf *payload);
+};
+
+/* True if chunks are decoded as a whole, through the cache. */
+static inline bool chunks_whole(const struct chunks *cs)
+{
+    return cs->nfilters || cs->variable;
+}
+
+/* The last coordinate: chunks of one row of the grid differ in it alone. */
+static inline uint64_t chunk_last(int rank, const uint64_t *coord)
+{
+    return rank ? coord[rank - 1] : 0;
+}
+/* True if two chunks are in one row of the grid. */
+static inline bool chunk_same_row(int rank, const uint64_t *a, const uint64_t *b)
+{
+    return rank < 2 || memcmp(a, b, (size_t)(rank - 1) * sizeof(*a)) == 0;
+}
+
+#endif

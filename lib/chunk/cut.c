@@ -1,0 +1,119 @@
+/* cut.c - taking chunks out of a run. */
+#include "chunk/cut.h"
+
+#include "base/mem.h"
+#include "chunk/payload.h"
+#include "tree/edit.h"
+
+/* The chunks [from, from + n) of a run as a record of their own. */
+static int keep_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
+{
+    uint64_t each = sums_of(r->rec.size);
+    struct run part = *r;
+    struct ref where;
+
+    if (n == 0)
+        return 0;
+    part.rec.offset += from * r->rec.size;
+    if (part.rank)
+        part.coord[part.rank - 1] += from;
+    return run_store_as(st, &part, n, r->rec.size, r->sum + from * each, WITH_OP, &where);
+}
+
+/* A record's payload begins with a unit of space, and units are nobody's in part.  Chunks of a
+ * size that is no multiple of one share units (only other writers put such into one run): then
+ * those up to the next one that begins with a unit have to move.  That one, or the run's end. */
+static uint32_t next_aligned(const struct run *r, uint32_t index)
+{
+    uint64_t size = r->rec.size, step = 1;
+
+    while (size && step * size % FMT_ALIGN)
+        step *= 2;
+    step = round_up(index, step);
+    return step < r->rec.run ? (uint32_t)step : r->rec.run;
+}
+
+static int copy_payload(struct store *st, uint64_t from, uint64_t size, uint64_t to)
+{
+    struct buf b = {0};
+    int err = buf_room(&b, size < PIECE_BYTES ? size : PIECE_BYTES);
+
+    while (!err && size > 0) {
+        size_t now = size < b.size ? (size_t)size : b.size;
+
+        err = st->io->ops->read_at(st->io, b.p, now, from);
+        if (!err)
+            err = st->io->ops->write_at(st->io, b.p, now, to);
+        from += now;
+        to += now;
+        size -= now;
+    }
+    buf_release(&b);
+    return err;
+}
+
+/* The chunks [from, from + n) as a run elsewhere, with the sums that they had. */
+static int move_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
+{
+    uint64_t each = sums_of(r->rec.size), bytes = n * r->rec.size;
+    uint64_t space = round_up(bytes ? bytes : 1, FMT_ALIGN), offset = r->rec.offset;
+    struct run part = *r;
+    struct ref where;
+    int err;
+
+    if (n == 0)
+        return 0;
+    err = space_alloc(st, space, chunk_align(st, bytes), WITH_OP, &part.rec.offset);
+    if (err)
+        return err;
+    part.coord[part.rank - 1] += from;
+    err = copy_payload(st, offset + from * r->rec.size, bytes, part.rec.offset);
+    if (!err)
+        err = run_store_as(st, &part, n, r->rec.size, r->sum + from * each, WITH_OP, &where);
+    if (err)
+        space_free(st, part.rec.offset, space, WITH_OP);
+    return err;
+}
+
+/* Payload of chunks [from, to), as far as those before them do not need it. */
+static void free_payload(struct store *st, const struct run *r, uint32_t from, uint32_t to)
+{
+    uint64_t kept = from * r->rec.size, low = r->rec.offset, high = low + to * r->rec.size;
+
+    if (from > 0)
+        low += round_up(kept ? kept : 1, FMT_ALIGN);
+    if (to == r->rec.run)
+        high = r->rec.offset + r->space;
+    if (low < high)
+        space_free(st, low, high - low, WITH_OP);
+}
+
+int run_remove(struct chunks *cs, struct found *f, uint32_t n)
+{
+    struct store *st = cs->st;
+    struct run *r = f->run;
+    uint32_t index = f->index, behind = r->rank ? index + n : r->rec.run;
+    uint32_t stay = next_aligned(r, behind);
+    struct key key;
+    int err;
+
+    err = run_close(st, r);
+    if (err)
+        return err;
+    if (index == 0) {
+        run_key(r, &key);
+        err = tree_del(st, &key);
+    } else {
+        err = keep_part(st, r, 0, index);
+    }
+    if (!err)
+        err = move_part(st, r, behind, stay - behind);
+    if (!err)
+        err = keep_part(st, r, stay, r->rec.run - stay);
+    if (err)
+        return err;
+    if (r->rec.sums.length)
+        space_free(st, r->rec.sums.offset, r->rec.sums.length, WITH_OP);
+    free_payload(st, r, index, stay);
+    return 0;
+}

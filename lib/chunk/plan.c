@@ -1,0 +1,160 @@
+/* plan.c - what a write of chunks will do to the file, decided before any payload is written. */
+#include "chunk/plan.h"
+
+#include "chunk/cut.h"
+#include "chunk/place.h"
+#include "tree/undo.h"
+
+#include <string.h>
+
+#define IMAGE_MAX ((size_t)4 << 20) /* bytes an operation keeps of what it overwrites */
+
+enum step_kind plan_overwrite(const struct store *st, const struct run *r, uint64_t offset,
+                              uint64_t size)
+{
+    uint64_t low = offset / FMT_ALIGN * FMT_ALIGN;
+
+    if (r->rec.filtered)
+        return STEP_MOVE;
+    if (!space_fresh(st, low, offset + size - low))
+        return STEP_MOVE;
+    if (!store_op_active(st) || space_of_op(st, offset, size))
+        return STEP_IN_PLACE;
+    return st->undo->image.len + size <= IMAGE_MAX ? STEP_NOTED : STEP_MOVE;
+}
+
+/* ---- plain chunks ---- */
+
+const uint64_t *plan_coord(const struct plan *p, uint64_t i)
+{
+    return p->coords + (p->first + i) * (uint64_t)p->cs->rank;
+}
+
+/* Do chunks i and i + 1 follow each other in a row of the grid? */
+static int neighbours(const struct plan *p, uint64_t i)
+{
+    const uint64_t *a = plan_coord(p, i), *b = plan_coord(p, i + 1);
+    int rank = p->cs->rank;
+
+    return rank > 0 && b[rank - 1] == a[rank - 1] + 1 &&
+           memcmp(a, b, (size_t)(rank - 1) * sizeof(*a)) == 0;
+}
+
+/* Choose how chunk i, and *n - 1 behind it in its run, will be written.  What moves is cut out of
+ * its run. */
+static int choose(struct plan *p, uint64_t i, uint64_t *n)
+{
+    struct chunks *cs = p->cs;
+    enum step_kind kind = STEP_MOVE;
+    struct found f;
+    uint64_t at;
+    int err = run_find(cs, plan_coord(p, i), &f);
+
+    *n = 1;
+    if (err)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    while (i + *n < p->batch && f.index + *n < f.run->rec.run && neighbours(p, i + *n - 1))
+        (*n)++;
+    at = f.run->rec.offset + f.index * f.run->rec.size;
+    if (f.run->rec.size == p->size && p->size > 0)
+        kind = plan_overwrite(cs->st, f.run, at, *n * p->size);
+    for (uint64_t k = 0; k < *n; k++)
+        p->step[i + k] =
+            (struct step){.kind = kind, .offset = at + k * f.run->rec.size, .moved = 1};
+    if (kind == STEP_MOVE)
+        err = run_remove(cs, &f, (uint32_t)*n);
+    run_done(cs->st, &f);
+    return err;
+}
+
+/* How many chunks from i on are written by this call, one behind the other. */
+static uint64_t written_ahead(const struct plan *p, uint64_t i)
+{
+    uint64_t n = 1;
+
+    while (p->first + i + n < p->n && neighbours(p, i + n - 1))
+        n++;
+    return n;
+}
+
+/* Space for the stretch of new chunks that begins at i; *n: how many. */
+static int give_space(struct plan *p, uint64_t i, uint64_t *n)
+{
+    uint64_t size = p->size, most = RUN_BYTES / (size ? size : 1), offset, bytes;
+    int err;
+
+    *n = 1;
+    /* Chunks stand back to back only where no two share a unit of space. */
+    while (size > 0 && size % FMT_ALIGN == 0 && *n < most && i + *n < p->batch &&
+           p->step[i + *n].kind == STEP_MOVE && neighbours(p, i + *n - 1))
+        (*n)++;
+    bytes = round_up(size ? *n * size : 1, FMT_ALIGN);
+    if (p->room > bytes)
+        bytes = round_up(p->room, FMT_ALIGN);
+    err = place_find(p->cs, plan_coord(p, i), p->step[i].moved ? written_ahead(p, i) : AHEAD_ALL,
+                     bytes, size, &offset);
+    for (uint64_t k = 0; !err && k < *n; k++)
+        p->step[i + k].offset = offset + k * size;
+    p->step[i].stretch = err ? 0 : (uint32_t)*n;
+    p->step[i].space = bytes;
+    return err;
+}
+
+int plan_batch(struct plan *p)
+{
+    uint64_t n;
+    int err = 0;
+
+    memset(p->step, 0, (size_t)p->batch * sizeof(*p->step));
+    for (uint64_t i = 0; !err && i < p->batch; i += n)
+        err = choose(p, i, &n);
+    for (uint64_t i = 0; !err && i < p->batch; i += n) {
+        n = 1;
+        if (p->step[i].kind == STEP_MOVE)
+            err = give_space(p, i, &n);
+    }
+    return err;
+}
+
+void plan_cancel(struct plan *p)
+{
+    for (uint64_t i = 0; i < p->batch; i++) {
+        if (p->step[i].stretch)
+            space_free(p->cs->st, p->step[i].offset, p->step[i].space, WITH_OP);
+    }
+}
+
+/* ---- filtered chunks ---- */
+
+int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
+                  uint32_t skipped, uint64_t *offset)
+{
+    struct store *st = cs->st;
+    struct run r = {.object = cs->object, .rank = cs->rank};
+    struct found f;
+    int err = run_find(cs, coord, &f);
+
+    if (!err) {
+        err = run_remove(cs, &f, 1);
+        run_done(st, &f);
+    }
+    if (err && err != DREP_ERR_NOT_FOUND)
+        return err;
+    r.rec.filtered = 1;
+    r.rec.skipped = skipped;
+    r.rec.run = 1;
+    r.rec.size = size;
+    r.rec.sum[0] = sum;
+    r.sum = r.rec.sum;
+    memcpy(r.coord, coord, (size_t)cs->rank * sizeof(*coord));
+    err = space_alloc(st, size, chunk_align(st, size), WITH_OP, &r.rec.offset);
+    if (err)
+        return err;
+    err = run_store(st, &r, WITH_OP);
+    if (err) {
+        space_free(st, r.rec.offset, size, WITH_OP);
+        return err;
+    }
+    *offset = r.rec.offset;
+    return 0;
+}

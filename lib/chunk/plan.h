@@ -1,0 +1,56 @@
+/* plan.h - what a write of chunks will do to the file, decided before any payload is written.
+ *
+ * The rule: bytes that a commit refers to are never overwritten.  A chunk that the open transaction
+ * wrote before may be overwritten where it stands; if an earlier operation of the transaction wrote
+ * it, its old bytes are noted for undo first.  Every other chunk moves: its record is cut out of
+ * its run, and it gets new space.
+ *
+ * Steps are planned one after the other, in grid order, so that neighbours come to stand back to
+ * back; chunk/write.c then applies them with as many threads as there are. */
+#ifndef CHUNK_PLAN_H
+#define CHUNK_PLAN_H
+
+#include "chunk/run.h"
+
+/* What happens to one chunk. */
+enum step_kind {
+    STEP_MOVE, /* written to new space */
+    STEP_IN_PLACE /* overwritten where it stands */,
+    STEP_NOTED /* likewise, with its old bytes noted for undo */
+};
+
+struct step {
+    uint64_t offset;
+    enum step_kind kind;
+    int moved; /* STEP_MOVE: it was stored elsewhere */
+    uint32_t
+        stretch;    /* STEP_MOVE: chunks back to back from this one on; 0: not the first of them */
+    uint64_t space; /* and their bytes in the file */
+};
+
+/* A write of n plain chunks of `size` bytes each, planned and applied batch by batch. */
+struct plan {
+    struct chunks *cs;
+    const uint64_t *coords; /* n times rank numbers, in grid order */
+    uint64_t n, size;
+    uint64_t room;         /* n = 1: bytes that the chunk may grow to, if more than size */
+    uint64_t first, batch; /* the chunks that the steps are for */
+    struct step *step;
+};
+
+/* Say how bytes [offset, offset + size) of the file, of a run, may be changed. */
+enum step_kind plan_overwrite(const struct store *st, const struct run *r, uint64_t offset,
+                              uint64_t size);
+/* Plan the steps of a batch: cut out what moves, and allocate. */
+int plan_batch(struct plan *p);
+/* Free the space of steps that were not recorded. */
+void plan_cancel(struct plan *p);
+/* The coordinates of a step's chunk. */
+const uint64_t *plan_coord(const struct plan *p, uint64_t i);
+
+/* Put the record of a filtered chunk in place of what is stored; the caller writes its `size` bytes
+ * to *offset. */
+int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
+                  uint32_t skipped, uint64_t *offset);
+
+#endif

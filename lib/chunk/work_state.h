@@ -1,0 +1,34 @@
+/* work_state.h - the parts of struct work, for the files of this room. */
+#ifndef CHUNK_WORK_STATE_H
+#define CHUNK_WORK_STATE_H
+
+#include "chunk/cache.h"
+#include "chunk/filter.h"
+#include "chunk/run.h"
+#include "chunk/work.h"
+
+#define WINDOW_BYTES ((size_t)128 << 10)
+
+struct work {
+    struct work *next;
+    struct codec codec;
+    struct buf own;     /* the caller's */
+    struct buf payload; /* a chunk that is decoded but not cached */
+    uint8_t *window;    /* WINDOW_BYTES, at a multiple of a page */
+    int threads;        /* that may read stored bytes; 0: this one alone */
+    /* The chunk at hand. */
+    struct chunks *cs;
+    uint64_t coord[FMT_RANK_MAX];
+    struct found found;        /* its run is kept from chunk to chunk */
+    struct cache_entry *entry; /* held */
+    int stored;
+};
+
+struct works {
+    pthread_mutex_t lock;
+    struct work *free; /* nobody uses these */
+};
+int works_init(struct works *works);
+void works_release(struct works *works);
+
+#endif

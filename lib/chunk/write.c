@@ -1,0 +1,301 @@
+/* write.c - writing whole chunks: the plan applied. */
+#include "chunk/write.h"
+
+#include "chunk/work_state.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "chunk/edit.h"
+#include "chunk/payload.h"
+#include "chunk/plan.h"
+
+#include <string.h>
+
+#define BATCH_CHUNKS 4096
+#define BATCH_BYTES ((uint64_t)64 << 20)
+
+/* ---- plain chunks ---- */
+
+/* A write under way: its plan, where payload comes from, and its checksums. */
+struct writing {
+    struct plan plan;
+    const struct chunk_source *from;
+    uint64_t *sums; /* of the batch, chunk after chunk */
+};
+
+static int write_one(void *ctx, int64_t number)
+{
+    struct writing *wr = ctx;
+    const struct chunk_source *from = wr->from;
+    struct store *st = wr->plan.cs->st;
+    uint64_t i = (uint64_t)number, at, now;
+    const struct step *s = &wr->plan.step[i];
+    uint64_t *sums = wr->sums + i * sums_of(wr->plan.size);
+    struct work *w;
+    const uint8_t *p;
+    int err = 0;
+
+    if (s->kind == STEP_NOTED)
+        return 0;
+    w = work_take(st);
+    if (!w)
+        return DREP_ERR_NOMEM;
+    for (at = 0; !err && at < wr->plan.size; at += now) {
+        now = wr->plan.size - at < from->piece ? wr->plan.size - at : from->piece;
+        err = from->fn(from->ctx, w, wr->plan.first + i, at, now, &p);
+        if (!err)
+            err = payload_write(st, p, 1, now, s->offset + at, sums + at / FMT_SUM_BLOCK);
+    }
+    work_give(st, w);
+    return err;
+}
+
+/* Bytes that an earlier operation of the transaction wrote are kept for taking back. */
+static int overwrite_noted(struct writing *wr, uint64_t i, struct run *r, uint32_t index)
+{
+    struct store *st = wr->plan.cs->st;
+    const struct chunk_source *from = wr->from;
+    struct work *w = work_take(st);
+    uint64_t at, now;
+    const uint8_t *p;
+    int err = w ? 0 : DREP_ERR_NOMEM;
+
+    for (at = 0; !err && at < wr->plan.size; at += now) {
+        now = wr->plan.size - at < from->piece ? wr->plan.size - at : from->piece;
+        err = from->fn(from->ctx, w, wr->plan.first + i, at, now, &p);
+        if (!err)
+            err = payload_patch(st, r, index, at, now, p, 1);
+    }
+    work_give(st, w);
+    return err;
+}
+
+/* The sums of a chunk that was written where it stood. */
+static int note_overwritten(struct writing *wr, uint64_t i)
+{
+    struct store *st = wr->plan.cs->st;
+    uint64_t each = sums_of(wr->plan.size);
+    struct found f;
+    int err = run_find(wr->plan.cs, plan_coord(&wr->plan, i), &f);
+
+    if (err)
+        return err;
+    err = run_open(wr->plan.cs, &f);
+    if (!err)
+        err = run_capture(st, f.run, 1);
+    if (!err) {
+        f.run->dirty = 1;
+        store_changed(st);
+        if (wr->plan.step[i].kind == STEP_NOTED)
+            err = overwrite_noted(wr, i, f.run, f.index);
+        else
+            memcpy(f.run->sum + f.index * each, wr->sums + i * each,
+                   (size_t)each * sizeof(*wr->sums));
+    }
+    run_done(st, &f);
+    return err;
+}
+
+static int record(struct writing *wr)
+{
+    uint64_t each = sums_of(wr->plan.size);
+    int err = 0;
+
+    for (uint64_t i = 0; !err && i < wr->plan.batch; i++) {
+        struct step *s = &wr->plan.step[i];
+
+        if (s->kind != STEP_MOVE) {
+            err = note_overwritten(wr, i);
+        } else if (s->stretch) {
+            err = run_add(wr->plan.cs, plan_coord(&wr->plan, i), s->stretch, s->offset,
+                          wr->plan.size, s->space, wr->sums + i * each);
+            if (!err)
+                s->stretch = 0;
+        }
+    }
+    return err;
+}
+
+static int write_batch(struct writing *wr)
+{
+    int err = plan_batch(&wr->plan);
+
+    if (!err)
+        err = pool_run(wr->from->threads, (int64_t)wr->plan.batch, write_one, wr);
+    if (!err)
+        err = record(wr);
+    if (err)
+        plan_cancel(&wr->plan);
+    return err;
+}
+
+static int write_chunks(struct writing *wr)
+{
+    struct plan *p = &wr->plan;
+    uint64_t most =
+        p->size && BATCH_BYTES / p->size < BATCH_CHUNKS ? BATCH_BYTES / p->size : BATCH_CHUNKS;
+    int err = 0;
+
+    most = most < 1 ? 1 : most < p->n ? most : p->n;
+    p->step = mem_array(most, sizeof(*p->step));
+    wr->sums = mem_array(most * (sums_of(p->size) + 1), sizeof(*wr->sums));
+    if (!p->step || !wr->sums)
+        err = DREP_ERR_NOMEM;
+    while (!err && p->first < p->n) {
+        p->batch = p->n - p->first < most ? p->n - p->first : most;
+        err = write_batch(wr);
+        p->first += p->batch;
+    }
+    mem_free(p->step);
+    mem_free(wr->sums);
+    return err;
+}
+
+int chunks_write(struct chunks *cs, const uint64_t *coords, uint64_t n, uint64_t size,
+                 const struct chunk_source *from)
+{
+    struct writing wr = {.plan = {.cs = cs, .coords = coords, .n = n, .size = size}, .from = from};
+    int err = store_may_write(cs->st);
+
+    if (err)
+        return err;
+    for (uint64_t i = 0; i < n; i++)
+        chunk_forget(cs, coords + i * (uint64_t)cs->rank);
+    return write_chunks(&wr);
+}
+
+/* ---- from memory ---- */
+
+struct plain {
+    const uint8_t *p;
+    uint64_t size; /* of a chunk */
+};
+
+static int plain_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
+                       const uint8_t **p)
+{
+    const struct plain *plain = ctx;
+
+    (void)w;
+    (void)size;
+    *p = plain->p + i * plain->size + from;
+    return 0;
+}
+
+int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size,
+                      uint64_t room)
+{
+    struct plain plain = {buf, size};
+    struct chunk_source from = {plain_bytes, &plain, UINT64_MAX, 1};
+    struct writing wr = {.plan = {.cs = cs, .coords = coord, .n = 1, .size = size, .room = room},
+                         .from = &from};
+
+    return write_chunks(&wr);
+}
+
+/* ---- filtered chunks ---- */
+
+static int encode(struct work *w, const struct chunks *cs, const void *buf, uint64_t size,
+                  struct span *out, uint32_t *skipped)
+{
+    uint64_t most = cs->st->opts.chunk_max;
+
+    if (size > (cs->payload > most ? cs->payload : most))
+        return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
+                    (unsigned long long)size, (unsigned long long)most);
+    return filters_encode(&w->codec, cs->filter, cs->nfilters, buf, (size_t)size,
+                          (size_t)cs->payload, out, skipped);
+}
+
+int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct buf *stored,
+                       uint32_t skipped)
+{
+    struct store *st = cs->st;
+    uint64_t offset;
+    int err = store_may_write(st);
+
+    if (err)
+        return err;
+    chunk_forget(cs, coord);
+    err =
+        plan_filtered(cs, coord, stored->len, sum_stored(stored->p, stored->len), skipped, &offset);
+    return err ? err : st->io->ops->write_at(st->io, stored->p, stored->len, offset);
+}
+
+/* Payload that is not filtered finds its place and is written in turn. */
+static int write_turn_plain(struct chunks *cs, const uint64_t *coord, const void *buf,
+                            uint64_t size, struct pool_turns *turns, int64_t i)
+{
+    int err;
+
+    if (turns && pool_turn_wait(turns, i))
+        return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
+    err = chunk_write_plain(cs, coord, buf, size, 0);
+    if (turns)
+        pool_turn_end(turns, i, err);
+    return err;
+}
+
+int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, const void *buf,
+                     uint64_t size, struct pool_turns *turns, int64_t i)
+{
+    struct store *st = cs->st;
+    uint64_t sum = 0, offset = 0;
+    uint32_t skipped = 0;
+    struct span out = {0};
+    int err;
+
+    if (cs->nfilters == 0)
+        return write_turn_plain(cs, coord, buf, size, turns, i);
+    err = encode(w, cs, buf, size, &out, &skipped);
+    if (!err)
+        sum = sum_stored(out.p, out.len);
+    if (!err && turns && pool_turn_wait(turns, i))
+        return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
+    if (!err)
+        err = plan_filtered(cs, coord, out.len, sum, skipped, &offset);
+    if (turns)
+        pool_turn_end(turns, i, err);
+    return err ? err : st->io->ops->write_at(st->io, out.p, out.len, offset);
+}
+
+static int write_filtered(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size)
+{
+    struct work *w = work_take(cs->st);
+    int err;
+
+    if (!w)
+        return DREP_ERR_NOMEM;
+    chunk_forget(cs, coord);
+    err = chunk_write_turn(w, cs, coord, buf, size, NULL, 0);
+    work_give(cs->st, w);
+    return err;
+}
+
+int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void *buf,
+                uint64_t size)
+{
+    struct plain plain = {buf, size};
+    struct chunk_source from = {plain_bytes, &plain, UINT64_MAX, 1};
+    uint64_t rank = (uint64_t)cs->rank, *coords;
+    int err = store_may_write(cs->st);
+
+    if (err)
+        return err;
+    if (cs->nfilters && n == 1)
+        return write_filtered(cs, coord, buf, size);
+    if (cs->nfilters || (cs->rank == 0 && n > 1))
+        return fail(DREP_ERR_ARG, "%llu chunks in one write", (unsigned long long)n);
+    if (n == 1)
+        return chunks_write(cs, coord, n, size, &from);
+    coords = mem_array(n, rank * sizeof(*coords));
+    if (!coords)
+        return DREP_ERR_NOMEM;
+    for (uint64_t i = 0; i < n; i++) {
+        memcpy(coords + i * rank, coord, (size_t)rank * sizeof(*coord));
+        coords[i * rank + rank - 1] += i;
+    }
+    err = chunks_write(cs, coords, n, size, &from);
+    mem_free(coords);
+    return err;
+}

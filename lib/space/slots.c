@@ -1,0 +1,137 @@
+/* slots.c - reading the two header slots, and choosing the one in force. */
+#include "space/slots.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
+
+/* Both slots as they stand in the file; what is behind the file's end counts as zeros. */
+int slots_read(struct io *io, struct slots *s)
+{
+    uint8_t bytes[2 * FMT_SLOT_SIZE] = {0};
+    uint64_t size;
+    int err = io->ops->size(io, &size);
+
+    if (!err)
+        err = io->ops->read_at(io, bytes, size < sizeof(bytes) ? (size_t)size : sizeof(bytes), 0);
+    if (err)
+        return err;
+    for (int i = 0; i < 2; i++)
+        s->state[i] = slot_get(&s->slot[i], bytes + i * FMT_SLOT_SIZE, i, &s->why[i]);
+    if (s->state[0] == SLOT_VALID && s->state[1] == SLOT_VALID && s->slot[0].major == FMT_MAJOR &&
+        s->slot[1].major == FMT_MAJOR && memcmp(s->slot[0].uuid, s->slot[1].uuid, 16) != 0) {
+        s->state[0] = s->state[1] = SLOT_DAMAGED;
+        s->why[0] = s->why[1] = "the two slots belong to different files";
+    }
+    if (size < sizeof(bytes) && memcmp(bytes, magic, sizeof(magic)) == 0)
+        return fail(DREP_ERR_TRUNCATE, "truncated: the file ends at byte %llu",
+                    (unsigned long long)size);
+    s->file_size = size;
+    return 0;
+}
+
+static int refuse_slots(const struct slots *s)
+{
+    for (int i = 0; i < 2; i++) {
+        if (s->state[i] == SLOT_DAMAGED)
+            return fail(DREP_ERR_CHECKSUM, "no valid header slot; slot %c: %s", 'A' + i, s->why[i]);
+    }
+    return fail(DREP_ERR_NOT_DREP, "not a Datarep file");
+}
+
+static int newest_of(const struct slots *s)
+{
+    int newest = -1;
+
+    for (int i = 0; i < 2; i++) {
+        if (s->state[i] == SLOT_VALID &&
+            (newest < 0 || s->slot[i].sequence > s->slot[newest].sequence))
+            newest = i;
+    }
+    return newest;
+}
+
+/* The slot in force, or the one of this commit if it is there; and which one is damaged. */
+int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *damaged)
+{
+    int newest = newest_of(s), other = 1 - newest;
+
+    for (int i = 0; i < 2; i++) {
+        if (s->state[i] == SLOT_VALID && s->slot[i].major != FMT_MAJOR)
+            return fail(DREP_ERR_VERSION, "format version %u.%u; version %u can be read",
+                        s->slot[i].major, s->slot[i].minor, FMT_MAJOR);
+    }
+    if (newest < 0)
+        return refuse_slots(s);
+    *damaged = 0;
+    /* Only the very first commit stands beside an empty slot. */
+    if (s->state[other] != SLOT_VALID &&
+        (s->state[other] != SLOT_EMPTY || s->slot[newest].sequence > 1))
+        *damaged = 1 + other;
+    *which = s->state[other] == SLOT_VALID && s->slot[other].sequence == sequence ? other : newest;
+    /* Its sum is right, so it is the state of the file, and the file is malformed. */
+    if (s->why[*which])
+        return fail(DREP_ERR_FORMAT, "header slot %c: %s", 'A' + *which, s->why[*which]);
+    return 0;
+}
+
+int slot_check(const struct slot *slot, uint64_t file_size, int write)
+{
+    int bit = 0;
+
+    if (slot->incompatible) {
+        while (!(slot->incompatible >> bit & 1))
+            bit++;
+        return fail(DREP_ERR_UNSUPPORTED, "incompatible feature %d is unknown", bit);
+    }
+    if (slot->write_incompatible && write) {
+        while (!(slot->write_incompatible >> bit & 1))
+            bit++;
+        return fail(DREP_ERR_UNSUPPORTED, "feature %d is unknown; the file can only be read", bit);
+    }
+    if (write && slot->sequence >= FMT_SIZE_MAX - 1)
+        return fail(DREP_ERR_LIMIT, "no sequence numbers left");
+    if (slot->end > file_size)
+        return fail(DREP_ERR_TRUNCATE, "truncated: %llu bytes of %llu are there",
+                    (unsigned long long)file_size, (unsigned long long)slot->end);
+    return 0;
+}
+
+bool slots_hold(const struct slots *s, uint64_t sequence)
+{
+    for (int i = 0; i < 2; i++) {
+        if (s->state[i] == SLOT_VALID && s->slot[i].sequence == sequence)
+            return true;
+    }
+    return false;
+}
+
+bool slots_damaged(const struct slots *s)
+{
+    return (s->state[0] != SLOT_VALID && s->state[0] != SLOT_EMPTY) ||
+           (s->state[1] != SLOT_VALID && s->state[1] != SLOT_EMPTY);
+}
+
+/* The writer has passed an unlocked snapshot in which something is wrong. */
+static int passed(struct store *st, int err)
+{
+    struct fail_state why;
+    struct slots s = {0};
+    int stale;
+
+    fail_save(&why);
+    stale = slots_read(st->io, &s) == 0 && !slots_hold(&s, st->slot.sequence) &&
+            (s.state[0] == SLOT_VALID || s.state[1] == SLOT_VALID);
+    fail_restore(&why);
+    return stale ? fail_in(DREP_ERR_STALE, "the snapshot was overwritten by the writer") : err;
+}
+
+int store_stale(struct store *st, int err)
+{
+    if (st->writable || st->locked ||
+        (err != DREP_ERR_CHECKSUM && err != DREP_ERR_FORMAT && err != DREP_ERR_TRUNCATE))
+        return err;
+    return passed(st, err);
+}

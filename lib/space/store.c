@@ -1,0 +1,82 @@
+/* store.c - what every room asks of an open container. */
+#include "space/store.h"
+
+#include "base/error.h"
+
+const struct slot *store_slot(const struct store *st)
+{
+    return &st->slot;
+}
+
+int store_writable(const struct store *st)
+{
+    return st->writable;
+}
+
+int store_dirty(const struct store *st)
+{
+    return st->dirty;
+}
+
+int store_locked(const struct store *st)
+{
+    return st->locked;
+}
+
+const char *store_path(const struct store *st)
+{
+    return st->io->path;
+}
+
+int store_must_not_write(const struct store *st)
+{
+    if (!st->writable)
+        return fail(DREP_ERR_READ_ONLY, "opened read-only");
+    return fail(DREP_ERR_FAILED, "the handle refuses writes: %s", st->failed);
+}
+
+int store_new_objects(struct store *st, uint64_t n, uint64_t *first)
+{
+    if (n > UINT64_MAX - st->next_object)
+        return fail(DREP_ERR_LIMIT, "the file has no number left for an object");
+    st->dirty = 1;
+    *first = st->next_object;
+    st->next_object += n;
+    return 0;
+}
+
+uint64_t store_objects_end(const struct store *st)
+{
+    return st->next_object;
+}
+
+void store_objects(struct store *st, uint64_t next)
+{
+    st->dirty = 1;
+    if (next > st->next_object)
+        st->next_object = next;
+}
+
+uint32_t store_new_type(struct store *st)
+{
+    st->dirty = 1;
+    return st->next_type++;
+}
+
+int store_map(struct store *st, uint64_t offset, size_t size, struct mapped *out)
+{
+    void *base, *handle;
+    int err;
+
+    if (!st->io->ops->map)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "this kind of file cannot be mapped");
+    err = st->io->ops->map(st->io, offset, size, &base, &handle);
+    if (!err)
+        *out = (struct mapped){base, size, handle, st->io->ops->unmap};
+    return err;
+}
+
+void store_unmap(const struct mapped *m)
+{
+    m->unmap(m->handle, m->size);
+}

@@ -1,0 +1,99 @@
+/* store.h - one open container: the state that all rooms share.
+ *
+ * A store is one open file.  A reader sees the commit it opened, and no other; a writer sees its
+ * own uncommitted changes.  Calls that read may run in many threads at once as long as none writes;
+ * the caller serialises writers.  The store knows keys, values and payload, nothing of types or
+ * representations.
+ *
+ * What only some files need is a structure of its own, behind a pointer here.  Its header says
+ * which file owns it and which lock protects it; a room uses its own part and those of the rooms
+ * below. */
+#ifndef SPACE_STORE_H
+#define SPACE_STORE_H
+
+#include "format/record.h"
+#include "io/io.h"
+
+#include <datarep.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct store_opts {
+    int lock;             /* take locks (hint drep_lock) */
+    int sync;             /* 1: fdatasync in commits (hint drep_sync=commit) */
+    int verify;           /* check payload sums when reading (hint drep_verify) */
+    int deferred;         /* leave the sums of unfiltered payload out (hint drep_checksum) */
+    int keep;             /* commits kept whole (hint drep_keep) */
+    uint64_t unit;        /* alignment of runs of 4 KiB or more (hint striping_unit) */
+    uint64_t chunk_max;   /* largest unfiltered payload of a filtered chunk */
+    uint64_t chunk_limit; /* what a filtered chunk may decode to (hint drep_limit_chunk) */
+    uint64_t cache_size;  /* bytes of both caches, of nodes and of chunks */
+    int threads;          /* that encode changed chunks (hint drep_threads) */
+    uint64_t commit;      /* open: this one, 0: the newest */
+    int pack;             /* create: all nodes in one extent (hint drep_pack) */
+    const uint8_t *uuid;  /* create: 16 bytes, NULL: random */
+    int64_t time;         /* create and commits: fixed time in ns, -1: now */
+};
+
+struct store {
+    struct io *io;
+    struct store_opts opts;
+    struct slot slot;   /* of the commit in force; sequence 0: no commit yet */
+    int writable;       /* we hold the writer's role */
+    int locked;         /* reader: we lock its commit; writer: we lock the file */
+    const char *failed; /* why the handle refuses writes; NULL: it does not */
+    atomic_int dirty;   /* something changed since the last commit; set by any thread */
+    uint64_t next_object;
+    uint32_t next_type;
+    struct space *space;       /* space/space.h: free and allocated bytes */
+    struct tree *tree;         /* tree/tree.h: nodes in memory */
+    struct undo *undo;         /* tree/undo.h: how to take the operation under way back */
+    struct runs *runs;         /* chunk/run.h: records of the open transaction */
+    struct chunk_cache *cache; /* chunk/cache.h: payload in memory */
+    struct works *works;       /* chunk/work.h: what threads move chunks with */
+    struct txn *txn;           /* txn/txn.h: how commits begin and end */
+};
+
+const struct slot *store_slot(const struct store *st); /* the slot in force */
+int store_writable(const struct store *st);
+int store_dirty(const struct store *st);  /* changes since the last commit */
+int store_locked(const struct store *st); /* others respect the lock that it holds */
+const char *store_path(const struct store *st);
+
+/* Note a change since the last commit.  Any thread. */
+static inline void store_changed(struct store *st)
+{
+    atomic_store_explicit(&st->dirty, 1, memory_order_relaxed);
+}
+
+/* Check that writing is allowed, and say why it is not. */
+int store_must_not_write(const struct store *st);
+static inline int store_may_write(const struct store *st)
+{
+    return st->writable && !st->failed ? 0 : store_must_not_write(st);
+}
+
+/* The number of the next commit: blocks written by the open transaction carry it. */
+static inline uint64_t store_next_sequence(const struct store *st)
+{
+    return st->slot.sequence + 1;
+}
+
+/* Reserve the ids of the next n objects; DREP_ERR_LIMIT: there are no more. */
+int store_new_objects(struct store *st, uint64_t n, uint64_t *first);
+uint32_t store_new_type(struct store *st);          /* the next datatype number */
+uint64_t store_objects_end(const struct store *st); /* the id that the next object gets */
+/* Raise the id that the next object gets. */
+void store_objects(struct store *st, uint64_t next);
+
+/* A read-only range of the file in memory; it may outlive the store. */
+struct mapped {
+    const void *data;
+    size_t size;
+    void *handle;
+    void (*unmap)(void *handle, size_t size);
+};
+int store_map(struct store *st, uint64_t offset, size_t size, struct mapped *out);
+void store_unmap(const struct mapped *m);
+
+#endif

@@ -1,0 +1,118 @@
+/* descend.c - from the root to the leaf where a key belongs. */
+#include "tree/descend.h"
+
+#include "tree/load.h"
+
+void trail_release(struct trail *t)
+{
+    for (int i = 0; i < t->n; i++)
+        node_unref(t->node[i]);
+    t->n = 0;
+}
+
+/* Gives the reference to a place that many threads may fill; what is there then is held by it. */
+static struct node *leave(_Atomic(struct node *) *place, struct node *n)
+{
+    struct node *there = NULL;
+
+    if (atomic_compare_exchange_strong(place, &there, n))
+        return n;
+    node_unref(n);
+    return there;
+}
+
+/* *held: with a reference for us. */
+static int root_get(struct store *st, struct node **out, int *held)
+{
+    struct node *top;
+    struct tree *t = st->tree;
+    int err;
+
+    *held = 0;
+    if (t->node) {
+        *out = t->node;
+        return 0;
+    }
+    if (!t->root.length)
+        return DREP_ERR_NOT_FOUND;
+    top = atomic_load_explicit(&t->top, memory_order_acquire);
+    if (top && top->ref.offset == t->root.offset && top->ref.checksum == t->root.checksum) {
+        *out = top;
+        return 0;
+    }
+    *held = top != NULL; /* that of another root stays */
+    err = node_load(st, &t->root, -1, out);
+    if (!err && !*held)
+        *out = leave(&t->top, *out);
+    return err;
+}
+
+/* A child that stands in the file, its keys seen to be within the bounds: once is enough
+ * while it is found below the same node.  Interior ones stay with the node above: they are
+ * few. */
+static int child_load(struct store *st, const struct node *n, uint32_t i, const struct bounds *b,
+                      struct node **out, int *held)
+{
+    struct child c = child_get(n, i);
+    struct node *child;
+    int err;
+
+    *held = 0;
+    if (c.node) {
+        *out = c.node;
+        return 0;
+    }
+    err = node_load(st, &c.ref, n->level - 1, &child);
+    if (err)
+        return err;
+    if (n->dirty || !n->ref.offset ||
+        atomic_load_explicit(&child->under, memory_order_relaxed) != n->ref.offset) {
+        err = bounds_check(b, child);
+        if (err) {
+            node_unref(child);
+            return err;
+        }
+        atomic_store_explicit(&child->under, n->dirty ? 0 : n->ref.offset, memory_order_relaxed);
+    }
+    *held = !n->kept;
+    *out = n->kept ? leave(&n->kept[i], child) : child;
+    return 0;
+}
+
+/* The leaf where a key belongs, or (below) where the greatest key less than it does. */
+int descend(struct store *st, const uint8_t *key, size_t len, int below, struct trail *t,
+            struct node **leaf)
+{
+    struct node *n;
+    int err, held;
+
+    t->n = 0;
+    t->b = (struct bounds){.low = NULL, .high = NULL};
+    err = root_get(st, &n, &held);
+    while (!err && n->level) {
+        uint32_t i = node_child(n, key, len);
+        struct node *kept = NULL;
+
+        if (below && i > 0 && item_compare(n, i, key, len) == 0)
+            i--;
+        bounds_narrow(&t->b, n, i);
+        if (held)
+            t->node[t->n++] = n;
+        if (n->kept)
+            kept = atomic_load_explicit(&n->kept[i], memory_order_acquire);
+        if (kept) {
+            n = kept;
+            held = 0;
+        } else {
+            err = child_load(st, n, i, &t->b, &n, &held);
+        }
+    }
+    if (err) {
+        trail_release(t);
+        return err;
+    }
+    if (!held && !n->dirty)
+        node_ref(n);
+    *leaf = n;
+    return 0;
+}

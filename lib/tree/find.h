@@ -1,0 +1,35 @@
+/* find.h - looking up one entry.
+ *
+ * Any number of threads may look up at once, as long as nobody changes the tree. */
+#ifndef TREE_FIND_H
+#define TREE_FIND_H
+
+#include "base/buf.h"
+#include "space/store.h"
+
+struct node;
+
+/* Copy the value of a key; DREP_ERR_NOT_FOUND without a message when absent.  value NULL: only
+ * look. */
+int tree_get(struct store *st, const struct key *key, struct buf *value);
+
+/* Like tree_get() without a copy: the value stays valid until tree_peeked(); the tree must not
+ * change before. */
+struct peek {
+    const uint8_t *p;
+    size_t len;
+    void *held;
+    struct buf far;
+};
+int tree_peek(struct store *st, const struct key *key, struct peek *peek);
+void tree_peeked(struct peek *peek);
+
+/* Find the entry with the greatest key <= `key` that begins with the first `prefix` bytes of key.
+ */
+int tree_floor(struct store *st, const struct key *key, size_t prefix, struct key *found,
+               struct buf *value);
+
+/* For tree/walk.c: copy the value of entry i of a leaf, from its block where it has one. */
+int value_get(struct store *st, const struct node *leaf, uint32_t i, struct buf *value);
+
+#endif

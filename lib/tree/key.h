@@ -1,0 +1,93 @@
+/* key.h - fast comparison and copying of the tree's keys.
+ *
+ * Most keys differ in their first sixteen bytes: those are compared as two numbers. */
+#ifndef TREE_KEY_H
+#define TREE_KEY_H
+
+#include "format/record.h"
+
+#include <string.h>
+
+/* The first bytes of a key as numbers, by which most keys are told apart. */
+struct words {
+    uint64_t first, second;
+};
+
+static inline struct words words_of(const uint8_t *key, size_t len)
+{
+    uint8_t whole[16] = {0};
+
+    if (len >= 16)
+        return (struct words){load_u64(key), load_u64(key + 8)};
+    memcpy(whole, key, len);
+    return (struct words){load_u64(whole), load_u64(whole + 8)};
+}
+
+static inline int words_compare(struct words a, struct words b)
+{
+    if (a.first != b.first)
+        return a.first < b.first ? -1 : 1;
+    return (a.second > b.second) - (a.second < b.second);
+}
+
+/* How many first bytes are equal. */
+static inline size_t key_common(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
+{
+    size_t max = alen < blen ? alen : blen;
+    size_t i = 0;
+
+    for (; i + 8 <= max; i += 8) {
+        uint64_t differ = load_u64(a + i) ^ load_u64(b + i);
+
+        if (differ)
+            return i + (size_t)__builtin_clzll(differ) / 8;
+    }
+    while (i < max && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* Length of the common prefix of two keys, as far as the format counts it. */
+#define KEY_SHARED_MAX 255
+static inline size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
+{
+    return key_common(a, alen < KEY_SHARED_MAX ? alen : KEY_SHARED_MAX, b, blen);
+}
+
+/* Keys and values are mostly short: those are copied without a call. */
+static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
+{
+    uint8_t first[16], last[16];
+
+    if (n > 32 || n < 8) {
+        memcpy(to, from, n);
+    } else if (n > 16) {
+        memcpy(first, from, 16);
+        memcpy(last, from + n - 16, 16);
+        memcpy(to, first, 16);
+        memcpy(to + n - 16, last, 16);
+    } else {
+        memcpy(first, from, 8);
+        memcpy(last, from + n - 8, 8);
+        memcpy(to, first, 8);
+        memcpy(to + n - 8, last, 8);
+    }
+}
+
+#define NODE_SLACK 16u /* bytes behind a block that may be read */
+
+/* Apply an entry to the key before it: its suffix replaces all but the shared bytes.
+ * Most suffixes are short: they are copied with the bytes behind them, which
+ * may be read. */
+static inline void key_follow(const struct entry *e, struct key *key)
+{
+    uint8_t *to = key->p + e->shared;
+
+    if (e->suffix_len <= NODE_SLACK)
+        memcpy(to, e->suffix, NODE_SLACK);
+    else
+        memcpy(to, e->suffix, e->suffix_len);
+    key->len = (size_t)e->shared + e->suffix_len;
+}
+
+#endif

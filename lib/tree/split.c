@@ -1,0 +1,269 @@
+/* split.c - keeping dirty nodes neither too full nor too empty. */
+#include "tree/split.h"
+
+#include "base/error.h"
+#include "tree/path.h"
+
+#include <string.h>
+
+static inline size_t node_full(const struct node *n)
+{
+    return n->level ? FMT_NODE_MAX : LEAF_MAX;
+}
+
+/* ---- splitting ---- */
+
+/* Where a full node is cut: items from k on go to a new node at its right; the new item
+ * belongs to that one if right is set. */
+struct cut {
+    uint32_t k;
+    int right;
+};
+
+/* Keys that come in order leave full nodes behind them, wherever in the tree that is: what
+ * comes next gets the room, what stood behind goes its own way. */
+static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
+{
+    int near = n->last != UINT32_MAX && i + 8 > n->last && i < n->last + 8;
+    size_t total = 0, tail = 0, sum = 0;
+    uint32_t k;
+
+    if (i == n->n)
+        return (struct cut){n->n, 1};
+    for (k = 0; k < n->n; k++) {
+        size_t bytes = node_item_bytes(n, k);
+
+        total += bytes;
+        tail += k >= i ? bytes : 0;
+    }
+    if (near && i && tail <= node_full(n) / 8)
+        return (struct cut){i, 1};
+    if (near && total - tail + cost < node_full(n) - FMT_BLOCK_HEAD)
+        return (struct cut){i, 0};
+    for (k = 0; k + 1 < n->n && sum < total / 2; k++)
+        sum += node_item_bytes(n, k);
+    return (struct cut){k, i > k};
+}
+
+/* How many first bytes of a key tell it from a lesser one. */
+static size_t separator(const uint8_t *low, size_t low_len, const uint8_t *high, size_t high_len)
+{
+    size_t i = 0;
+
+    while (i < low_len && i < high_len && low[i] == high[i])
+        i++;
+    return i < high_len ? i + 1 : high_len;
+}
+
+/* A node above the root, so that the root can be cut. */
+static int raise_root(struct store *st)
+{
+    struct tree *t = st->tree;
+    struct child c = {.node = t->node};
+    struct node *root;
+
+    if (t->node->level == FMT_LEVEL_MAX)
+        return fail(DREP_ERR_LIMIT, "the tree has more than %d levels", FMT_LEVEL_MAX + 1);
+    root = node_new(t->node->level + 1);
+    if (!root || node_reserve(root, 2, 2 * sizeof(c) + FMT_KEY_MAX)) {
+        node_unref(root);
+        return DREP_ERR_NOMEM;
+    }
+    node_insert(root, 0, (const uint8_t *)"", 0, &c, sizeof(c),
+                node_grown(root, 0, (const uint8_t *)"", 0, sizeof(c)));
+    t->node->parent = root;
+    t->node = root;
+    t->shape++;
+    return 0;
+}
+
+/* Cuts n, which gets no item for it; there is room in both for one more of `extra` bytes. */
+static int split(struct store *st, struct node *n, struct cut cut, const uint8_t *sep,
+                 size_t sep_len, size_t extra, struct node **out)
+{
+    struct node *right = node_new(n->level);
+    struct child c = {.node = right};
+    uint32_t items = n->n - cut.k;
+    size_t moved = 0;
+    int err = 0;
+
+    for (uint32_t i = cut.k; i < n->n; i++)
+        moved += n->item[i].key_len + item_value_len(n, i);
+    /* Behind a leaf that was filled from its end another one will be. */
+    if (cut.k == n->n && !n->level) {
+        items = n->n;
+        moved = n->used - n->waste;
+    }
+    if (!right || node_reserve(right, items + 1, moved + extra) || node_reserve(n, 1, extra))
+        err = DREP_ERR_NOMEM;
+    if (!err && !n->parent)
+        err = raise_root(st);
+    if (!err)
+        err = node_insert_split(st, n->parent, node_index(n) + 1, sep, sep_len, &c, sizeof(c),
+                                &right->parent);
+    if (err) {
+        node_unref(right);
+        return err;
+    }
+    node_move(n, cut.k, right);
+    if (!right->level)
+        st->tree->leaves++;
+    st->tree->shape++;
+    *out = right;
+    return 0;
+}
+
+/* Puts a new item in before item i of n, cutting n if it is full; *where: the node that
+ * holds it.  Goes up one level at each call of itself. */
+int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_t *key, size_t len,
+                      const void *value, size_t value_len, struct node **where)
+{
+    size_t extra = len + (value_len & ~(size_t)ITEM_FAR), bytes;
+    uint8_t sep[FMT_KEY_MAX];
+    int err;
+
+    while ((bytes = node_grown(n, i, key, len, value_len)) > node_full(n)) {
+        size_t cost = entry_size(len, n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR);
+        struct cut cut = choose_cut(n, i, cost);
+        const uint8_t *low = i == cut.k && !cut.right ? key : item_key(n, cut.k - 1);
+        size_t low_len = i == cut.k && !cut.right ? len : n->item[cut.k - 1].key_len;
+        const uint8_t *high = i == cut.k && cut.right ? key : item_key(n, cut.k);
+        size_t high_len = i == cut.k && cut.right ? len : n->item[cut.k].key_len;
+        /* Keys of interior nodes are separators already. */
+        size_t sep_len = n->level ? high_len : separator(low, low_len, high, high_len);
+        struct node *right;
+
+        memcpy(sep, high, sep_len); /* the item may move */
+        err = split(st, n, cut, sep, sep_len, extra, &right);
+        if (err)
+            return err;
+        /* The first key becomes empty, but not before what goes in front of it is there. */
+        if (right->level && !(cut.right && i == cut.k))
+            node_open_left(right);
+        if (cut.right) {
+            n = right;
+            i -= cut.k;
+        }
+    }
+    err = node_reserve(n, 1, extra);
+    if (err)
+        return err;
+    node_insert(n, i, key, len, value, value_len, bytes);
+    if (n->level && i == 0)
+        node_open_left(n);
+    *where = n;
+    return 0;
+}
+
+/* Cuts a leaf in which a longer value of entry i does not fit. */
+int leaf_split_half(struct store *st, struct node *leaf)
+{
+    struct cut half = {leaf->n / 2, 0};
+    const uint8_t *high = item_key(leaf, half.k);
+    uint8_t sep[FMT_KEY_MAX];
+    size_t sep_len = separator(item_key(leaf, half.k - 1), leaf->item[half.k - 1].key_len, high,
+                               leaf->item[half.k].key_len);
+    struct node *right;
+
+    memcpy(sep, high, sep_len);
+    return split(st, leaf, half, sep, sep_len, 0, &right);
+}
+
+/* ---- merging ---- */
+
+static void collapse_root(struct store *st)
+{
+    struct tree *t = st->tree;
+
+    while (t->node && t->node->level && t->node->n == 1) {
+        struct node *old = t->node;
+        struct child c = child_get(old, 0);
+
+        t->node = c.node;
+        if (c.node)
+            c.node->parent = NULL;
+        else
+            t->root = c.ref;
+        node_unref(old);
+    }
+}
+
+/* Takes an empty node out, and those above that become empty by it. */
+void node_unlink(struct store *st, struct node *n)
+{
+    struct tree *t = st->tree;
+
+    t->shape++;
+    while (n->n == 0) {
+        struct node *parent = n->parent;
+
+        if (!n->level)
+            t->leaves--;
+        if (!parent) {
+            t->node = NULL;
+            t->root = (struct ref){0, 0, 0};
+            node_unref(n);
+            return;
+        }
+        node_remove(parent, node_index(n));
+        node_unref(n);
+        n = parent;
+    }
+    collapse_root(st);
+}
+
+/* Appends all of `right`, whose separator is item i of the parent, to `left`. */
+static int join(struct store *st, struct node *left, struct node *right, uint32_t i)
+{
+    struct node *parent = left->parent;
+    size_t bytes = right->used - right->waste + parent->item[i].key_len;
+
+    if (node_reserve(left, right->n, bytes))
+        return DREP_ERR_NOMEM;
+    if (right->level) {
+        struct child c = child_get(right, 0);
+
+        /* The separator takes the place of the empty first key. */
+        node_insert(
+            left, left->n, item_key(parent, i), parent->item[i].key_len, &c, sizeof(c),
+            node_grown(left, left->n, item_key(parent, i), parent->item[i].key_len, sizeof(c)));
+        if (c.node)
+            c.node->parent = left;
+        node_move(right, 1, left);
+        node_remove(right, 0);
+    } else {
+        node_move(right, 0, left);
+        st->tree->leaves--;
+    }
+    node_remove(parent, i);
+    node_unref(right);
+    st->tree->shape++;
+    return 0;
+}
+
+/* Joins a node that became small with a neighbour if both fit into one with room to spare.
+ * Only an optimisation, so failures are nobody's business. */
+void node_merge(struct store *st, struct node *n)
+{
+    struct bounds any = {.low = NULL, .high = NULL};
+
+    while (n->parent && n->bytes < node_full(n) / 4) {
+        struct node *parent = n->parent;
+        uint32_t i = node_index(n);
+        uint32_t other = i + 1 < parent->n ? i + 1 : i - 1;
+        struct node *sibling;
+        struct child c;
+
+        if (parent->n < 2)
+            break;
+        c = child_get(parent, other);
+        if (n->bytes + (c.node ? c.node->bytes : c.ref.length) > node_full(n) / 4 * 3)
+            break;
+        if (path_own_child(st, parent, other, &any, &sibling))
+            break;
+        if (other > i ? join(st, n, sibling, other) : join(st, sibling, n, i))
+            break;
+        n = parent;
+    }
+    collapse_root(st);
+}

@@ -1,0 +1,97 @@
+/* tree.h - the tree's state in memory: its root, and short cuts to leaves.
+ *
+ * The tree maps keys to values.  Until something changes, `root` refers to nodes in the file.  The
+ * first change copies the path from the root to a leaf into memory (tree/path.c); from then on
+ * `node` is the root, and dirty nodes stay in memory until the commit writes them.  Nodes of a
+ * commit are never changed, so readers of that commit need no lock.
+ *
+ * `change` and `shape` are versions: whatever remembers a leaf keeps the version with it, and is
+ * worthless when the version has moved on.  The writer owns all of it, but for what `lock` protects
+ * and for what is atomic. */
+#ifndef TREE_TREE_H
+#define TREE_TREE_H
+
+#include "space/store.h"
+#include "tree/cache.h"
+
+#define LEAF_MAX                                                                                   \
+    4096u               /* dirty leaves are smaller than they may be: less is copied for one entry \
+                         */
+#define LEAVES_MAX 1024 /* dirty leaves in memory, about 12 MiB */
+
+/* The interval that all keys of a subtree lie in: low <= key < high; NULL: no bound.  The bytes are
+ * those of separators in the nodes above. */
+struct bounds {
+    const uint8_t *low, *high;
+    size_t low_len, high_len;
+};
+
+/* Narrow the bounds of n to those of its child i. */
+void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i);
+/* Check that the keys of n lie within the bounds. */
+int bounds_check(const struct bounds *b, const struct node *n);
+
+/* A dirty leaf changed lately (tree/hint.h). */
+#define HINTS 8
+#define HINT_KINDS 32
+struct hint {
+    struct node *leaf;
+    uint64_t shape;
+    struct words low, high; /* of the bounds */
+    struct bounds bounds;
+};
+
+/* A leaf that a walk stands in (tree/walk.c). */
+#define PINS 16
+struct pin {
+    uint64_t stamp;
+    uint64_t change;
+    struct node *leaf;
+    int has_high; /* keys of the leaf are less than: */
+    struct key high;
+};
+
+/* Where a look-up ended, in a clean leaf (tree/find.c): the next one of the same thread is often
+ * just behind it. */
+#define FINGERS 64
+#define FINGER_KEY 48 /* longer keys leave none */
+struct finger {
+    atomic_flag busy; /* a thread uses it */
+    uint64_t change;
+    struct node *leaf;
+    uint32_t at; /* the entry of: */
+    uint32_t len;
+    uint8_t key[FINGER_KEY];
+};
+
+struct tree {
+    struct node *node;          /* the root when it is dirty */
+    struct ref root;            /* when it is clean; length 0: the tree is empty */
+    _Atomic(struct node *) top; /* the clean root, once it was read */
+    uint64_t change;            /* version of the entries */
+    uint64_t shape;             /* version of the nodes: splits, merges and spills */
+    size_t leaves;              /* dirty ones in memory */
+    size_t leaves_max;          /* beyond which they are written early */
+    int spilled;                /* some were, since the last commit */
+    struct io *apart;           /* leaves that wait apart for the commit, or NULL */
+    uint64_t apart_end;         /* bytes there */
+    struct hint *hint;
+    unsigned next_hint;         /* to be replaced */
+    uint8_t served[HINT_KINDS]; /* the hint that served keys of a kind last */
+    struct finger *finger;
+    pthread_mutex_t lock; /* of the pins */
+    struct pin *pin;
+    uint64_t next_stamp;
+    struct node_cache nodes; /* has locks of its own */
+    struct budget budget;    /* of both caches */
+};
+
+/* cache_size: bytes of both caches. */
+int tree_init(struct tree *t, uint64_t cache_size);
+void tree_release(struct tree *t);
+/* Look at another commit's tree.  Nobody else may use the store. */
+void tree_look_at(struct tree *t, const struct ref *root);
+/* Forget the clean root. */
+void tree_forget_top(struct tree *t);
+
+#endif

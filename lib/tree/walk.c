@@ -1,0 +1,147 @@
+/* walk.c - walking over entries in the order of their keys. */
+#include "tree/walk.h"
+
+#include "tree/descend.h"
+#include "tree/find.h"
+
+#include <string.h>
+
+void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, size_t prefix)
+{
+    w->st = st;
+    w->at.len = from->len;
+    memcpy(w->at.p, from->p, from->len);
+    w->prefix = prefix;
+    w->after = 0;
+    w->stamp = 0;
+    w->pos = 0;
+}
+
+/* The leaf that the walk stood in, if nothing changed since; at its end also what comes
+ * next (1 in *more). */
+static struct node *pin_get(struct tree_walk *w, struct key *next, int *more)
+{
+    struct store *st = w->st;
+    struct pin *pin = &st->tree->pin[w->stamp % PINS];
+    struct node *leaf = NULL;
+
+    if (!w->stamp)
+        return NULL;
+    pthread_mutex_lock(&st->tree->lock);
+    if (pin->stamp == w->stamp && pin->change == st->tree->change) {
+        leaf = pin->leaf;
+        if (!leaf->dirty)
+            node_ref(leaf);
+        *more = pin->has_high;
+        if ((uint32_t)w->pos == leaf->n && pin->has_high) {
+            next->len = pin->high.len;
+            memcpy(next->p, pin->high.p, pin->high.len);
+        }
+    }
+    pthread_mutex_unlock(&st->tree->lock);
+    return leaf;
+}
+
+static void pin_put(struct tree_walk *w, struct node *leaf, const struct bounds *b)
+{
+    struct store *st = w->st;
+    struct pin *pin;
+
+    pthread_mutex_lock(&st->tree->lock);
+    w->stamp = ++st->tree->next_stamp;
+    pin = &st->tree->pin[w->stamp % PINS];
+    node_unref(pin->leaf);
+    node_ref(leaf);
+    pin->leaf = leaf;
+    pin->stamp = w->stamp;
+    pin->change = st->tree->change;
+    pin->has_high = b->high != NULL;
+    if (b->high) {
+        pin->high.len = b->high_len;
+        memcpy(pin->high.p, b->high, b->high_len);
+    }
+    pthread_mutex_unlock(&st->tree->lock);
+}
+
+/* The leaf and the entry where the walk goes on; a new pin where it needs one.  *same: the
+ * entry follows the one that w->at is the key of. */
+static int walk_seek(struct tree_walk *w, struct node **out, uint32_t *at, int *same)
+{
+    struct key next;
+    struct node *leaf;
+    uint32_t i = (uint32_t)w->pos;
+    int more = 0, equal, err;
+
+    leaf = pin_get(w, &next, &more);
+    *same = leaf != NULL && i > 0;
+    if (leaf && i < leaf->n) {
+        *out = leaf;
+        *at = i;
+        return 0;
+    }
+    *same = 0;
+    if (leaf) {
+        leaf_done(leaf);
+        if (!more)
+            return DREP_ERR_NOT_FOUND;
+    } else {
+        next.len = w->at.len;
+        memcpy(next.p, w->at.p, w->at.len);
+    }
+    for (int after = leaf ? 0 : w->after;; after = 0) {
+        struct trail t;
+
+        err = descend(w->st, next.p, next.len, 0, &t, &leaf);
+        if (err)
+            return err;
+        i = node_find(leaf, next.p, next.len, &equal);
+        if (equal && after)
+            i++;
+        if (i < leaf->n) {
+            pin_put(w, leaf, &t.b);
+            trail_release(&t);
+            *out = leaf;
+            *at = i;
+            return 0;
+        }
+        leaf_done(leaf);
+        if (t.b.high) {
+            next.len = t.b.high_len;
+            memcpy(next.p, t.b.high, t.b.high_len);
+        }
+        more = t.b.high != NULL;
+        trail_release(&t);
+        if (!more)
+            return DREP_ERR_NOT_FOUND;
+    }
+}
+
+int tree_next(struct tree_walk *w, struct key *key, struct buf *value)
+{
+    struct node *leaf;
+    uint32_t i;
+    int same;
+    int err = walk_seek(w, &leaf, &i, &same);
+
+    if (err)
+        return err;
+    if (same) { /* in key, as w->at must not change before it is known to be taken */
+        key->len = w->at.len;
+        memcpy(key->p, w->at.p, w->at.len);
+        node_next_key(leaf, i, key);
+    } else {
+        node_key(leaf, i, key);
+    }
+    if (key->len < w->prefix || memcmp(key->p, w->at.p, w->prefix) != 0)
+        err = DREP_ERR_NOT_FOUND;
+    else if (value)
+        err = value_get(w->st, leaf, i, value);
+    if (!err) {
+        w->at.len = key->len;
+        memcpy(w->at.p, key->p, key->len);
+        w->after = 1;
+        w->pos = (int)i + 1;
+    }
+    leaf_done(leaf);
+    return err;
+}

@@ -1,0 +1,26 @@
+/* walk.h - walking over entries in the order of their keys.
+ *
+ * A walk remembers its last key, so the tree may change between calls.  It also leaves a pin in its
+ * leaf, which spares the descent while nothing changes. */
+#ifndef TREE_WALK_H
+#define TREE_WALK_H
+
+#include "base/buf.h"
+#include "space/store.h"
+
+struct tree_walk {
+    struct store *st;
+    struct key at;
+    size_t prefix;
+    int after;      /* the next key must be > at, not only >= */
+    uint64_t stamp; /* of the pin */
+    int pos;        /* the next entry of its leaf */
+};
+
+/* Start at the first key >= from; the walk ends where keys do not begin with the first `prefix`
+ * bytes of it. */
+void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, size_t prefix);
+/* DREP_ERR_NOT_FOUND without a message at the end.  value may be NULL. */
+int tree_next(struct tree_walk *w, struct key *key, struct buf *value);
+
+#endif

@@ -1,0 +1,275 @@
+/* nodes.c - writing the dirty nodes of a commit, and its pending list. */
+#include "txn/nodes.h"
+
+#include "base/error.h"
+#include "tree/block.h"
+#include "tree/encode.h"
+#include "tree/load.h"
+#include "tree/tree.h"
+
+#include <string.h>
+
+#define PIECE ((size_t)1 << 20) /* nodes are gathered into writes of this size */
+
+static uint64_t dirty_bytes(const struct node *n)
+{
+    uint64_t sum = round_up(n->bytes, FMT_ALIGN);
+
+    for (uint32_t i = 0; n->level && i < n->n; i++) {
+        struct child c = child_get(n, i);
+
+        if (c.node)
+            sum += dirty_bytes(c.node);
+    }
+    return sum;
+}
+
+/* The leaves that the FREE entries of this commit will change: one for each entry, or all of
+ * them. */
+static uint64_t free_leaves(const struct space *sp)
+{
+    uint64_t changes = sp->freed.n + sp->pending.n + sp->ntouched + RESERVED;
+    uint64_t entries = changes + extents_count(&sp->avail) + (sp->later.n - sp->later.head);
+    uint64_t all = 2 * LEAF_MAX + 32 * entries;
+
+    return changes < all / LEAF_MAX ? changes * LEAF_MAX : all;
+}
+
+/* Space for nodes, set aside before the FREE entries are written; what it does not hold
+ * goes to the end of the file. */
+int nodes_reserve(struct writer *w)
+{
+    struct store *st = w->st;
+    const struct space *sp = st->space;
+    uint64_t want = st->tree->node ? dirty_bytes(st->tree->node) : 0;
+
+    if (st->opts.pack) /* one extent, at the end */
+        return 0;
+    want += free_leaves(sp);
+    while (w->n < RESERVED && want > 0) {
+        struct extent e;
+        int err = space_reserve(st, want, &e);
+
+        if (err)
+            return err;
+        if (e.length == 0)
+            break;
+        w->place[w->n] = e;
+        w->whole[w->n++] = e;
+        want -= e.length < want ? e.length : want;
+    }
+    return 0;
+}
+
+static uint64_t place(struct writer *w, uint64_t size)
+{
+    struct space *sp = w->st->space;
+    uint64_t at;
+
+    size = round_up(size, FMT_ALIGN);
+    for (int i = 0; i < w->n; i++) {
+        struct extent *e = &w->place[i];
+
+        if (e->length < size)
+            continue;
+        at = e->offset;
+        e->offset += size;
+        e->length -= size;
+        return at;
+    }
+    at = sp->end;
+    sp->end += size;
+    return at;
+}
+
+/* ---- nodes ---- */
+
+static int flush(struct writer *w)
+{
+    struct io *io = w->st->io;
+    int err = 0;
+
+    if (w->out.len)
+        err = io->ops->write_at(io, w->out.p, w->out.len, w->out_at);
+    w->out.len = 0;
+    return err;
+}
+
+/* Room for a node among those on their way; they are written when it does not follow them. */
+static int node_room(struct writer *w, uint32_t length, uint64_t *at, uint8_t **p)
+{
+    size_t size = (size_t)round_up(length, FMT_ALIGN);
+    int err = 0;
+
+    *at = place(w, length);
+    if (w->out.len && (w->out_at + w->out.len != *at || w->out.len > PIECE - size))
+        err = flush(w);
+    if (!err)
+        err = buf_reserve(&w->out, w->out.len + size);
+    if (err)
+        return err;
+    if (w->out.len == 0)
+        w->out_at = *at;
+    *p = w->out.p + w->out.len;
+    memset(*p + length, 0, size - length);
+    w->out.len += size;
+    w->first = w->bytes == 0 || *at < w->first ? *at : w->first;
+    w->last = *at + size > w->last ? *at + size : w->last;
+    w->bytes += size;
+    return 0;
+}
+
+/* A leaf that waited apart, as it is: nothing in it says where it stands. */
+static int bring(struct writer *w, struct child *c)
+{
+    struct ref from = {c->apart ? c->apart : c->ref.offset, c->ref.length, c->ref.checksum};
+    struct block_head head;
+    const char *why = "";
+    uint64_t at;
+    uint8_t *p;
+    int err = node_room(w, from.length, &at, &p);
+
+    if (!err)
+        err = node_fetch(w->st, &from, p);
+    if (!err && (block_get(&head, p, from.length, &why) || head.checksum != from.checksum))
+        err = fail(DREP_ERR_IO, "a leaf that waited for the commit was lost: %s", why);
+    if (err)
+        return err;
+    c->apart = from.offset;
+    c->ref.offset = at;
+    return 0;
+}
+
+/* Children before parents, because a parent holds the checksums of its children. */
+static int write_nodes(struct writer *w, struct node *n)
+{
+    uint64_t at;
+    uint8_t *p;
+    int err = 0;
+
+    for (uint32_t i = 0; n->level && !err && i < n->n; i++) {
+        struct child c = child_get(n, i);
+
+        if (c.node) {
+            err = write_nodes(w, c.node);
+            c.ref = c.node->ref;
+        } else if (c.apart || c.ref.offset & APART) {
+            err = bring(w, &c);
+        } else {
+            continue;
+        }
+        child_set(n, i, &c);
+    }
+    if (!err)
+        err = node_room(w, (uint32_t)n->bytes, &at, &p);
+    if (err)
+        return err;
+    n->ref = (struct ref){at, (uint32_t)n->bytes, 0};
+    n->ref.checksum = node_encode(n, p, w->st->slot.uuid, store_next_sequence(w->st));
+    return 0;
+}
+
+/* Leaves that wait apart still stand there alone. */
+static void leave_apart(struct node *n)
+{
+    for (uint32_t i = 0; n->level && i < n->n; i++) {
+        struct child c = child_get(n, i);
+
+        if (c.node)
+            leave_apart(c.node);
+        if (!c.apart)
+            continue;
+        c.ref.offset = c.apart;
+        c.apart = 0;
+        child_set(n, i, &c);
+    }
+}
+
+int nodes_write(struct writer *w, struct ref *root)
+{
+    struct tree *t = w->st->tree;
+    int err;
+
+    *root = t->root;
+    if (!t->node)
+        return 0;
+    err = write_nodes(w, t->node);
+    if (!err)
+        err = flush(w);
+    *root = t->node->ref;
+    return err;
+}
+
+void nodes_undo(struct store *st)
+{
+    if (st->tree->node)
+        leave_apart(st->tree->node);
+}
+
+/* ---- the pending list ---- */
+
+static void pending_entry(struct out *out, uint64_t offset, uint64_t length, uint64_t sequence)
+{
+    struct pending_rec r = {offset, length, sequence};
+
+    if (length)
+        pending_put(out, &r);
+}
+
+static uint64_t list_bytes(size_t entries)
+{
+    return round_up(FMT_BLOCK_HEAD + 24 * entries, FMT_ALIGN);
+}
+
+/* Where a list of so many entries goes.  One of them may be an extent that it uses up, and
+ * need not be named then; but not where the list would be shorter for that, because what is
+ * left would need a name again. */
+static uint64_t place_list(struct writer *w, size_t entries)
+{
+    uint64_t size = list_bytes(entries), at;
+
+    for (int i = 0; i < w->n; i++) {
+        struct extent *e = &w->place[i];
+
+        if (e->length < size || (e->length == size && list_bytes(entries - 1) != size))
+            continue;
+        at = e->offset;
+        e->offset += size;
+        e->length -= size;
+        return at;
+    }
+    at = w->st->space->end;
+    w->st->space->end += size;
+    return at;
+}
+
+/* What was freed too late for the tree, and what is left of the reserved extents. */
+int nodes_write_pending(struct writer *w, struct ref *ref)
+{
+    struct store *st = w->st;
+    const struct space *sp = st->space;
+    size_t entries = sp->late.n + sp->left.n;
+    struct buf list = {0};
+    struct out out;
+    uint64_t at;
+    int err;
+
+    *ref = (struct ref){0, 0, 0};
+    for (int i = 0; i < w->n; i++)
+        entries += w->place[i].length > 0;
+    if (entries == 0)
+        return 0;
+    at = place_list(w, entries);
+    buf_out(&list, &out);
+    for (size_t i = 0; i < sp->late.n; i++)
+        pending_entry(&out, sp->late.e[i].offset, sp->late.e[i].length, store_next_sequence(st));
+    for (size_t i = 0; i < sp->left.n; i++)
+        pending_entry(&out, sp->left.e[i].offset, sp->left.e[i].length, 0);
+    for (int i = 0; i < w->n; i++)
+        pending_entry(&out, w->place[i].offset, w->place[i].length, 0);
+    err = buf_done(&list, &out);
+    if (!err)
+        err = block_write(st, FMT_PENDING, (uint32_t)(list.len / 24), list.p, list.len, at, ref);
+    buf_release(&list);
+    return err;
+}

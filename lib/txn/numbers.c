@@ -1,0 +1,54 @@
+/* numbers.c - the numbers of objects and datatypes that a tree uses. */
+#include "txn/numbers.h"
+
+#include "base/error.h"
+#include "tree/find.h"
+
+/* The greatest key with the first `prefix` bytes of this one that is not greater: its number, of
+ * 4 or 8 bytes from `at` on; NOT_FOUND. */
+static int greatest(struct store *st, const struct key *key, size_t prefix, size_t at, size_t size,
+                    uint64_t *number)
+{
+    struct key found;
+    int err = tree_floor(st, key, prefix, &found, NULL);
+
+    if (!err && found.len < at + size)
+        err = DREP_ERR_NOT_FOUND;
+    if (!err)
+        *number = size == 4 ? key_u32(found.p + at) : key_u64(found.p + at);
+    return err;
+}
+
+int numbers_in_use(struct store *st, uint64_t *object, uint64_t *type)
+{
+    struct key key;
+    int err;
+
+    *object = FMT_OBJECT_FILE;
+    *type = 0;
+    key_make(&key, UINT64_MAX, UINT8_MAX);
+    err = greatest(st, &key, 0, 0, 8, object);
+    if (err && err != DREP_ERR_NOT_FOUND)
+        return err;
+    key_make(&key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
+    key_add_u32(&key, UINT32_MAX);
+    err = greatest(st, &key, 9, 9, 4, type);
+    *type += !err;
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+int store_numbers(struct store *st)
+{
+    uint64_t object, type;
+    int err = numbers_in_use(st, &object, &type);
+
+    if (!err && object >= st->next_object)
+        return fail(DREP_ERR_FORMAT,
+                    "cannot be written to: object %llu exists, and the next one would be %llu",
+                    (unsigned long long)object, (unsigned long long)st->next_object);
+    if (!err && type > st->next_type)
+        return fail(DREP_ERR_FORMAT,
+                    "cannot be written to: datatype %llu exists, and the next one would be %lu",
+                    (unsigned long long)type - 1, (unsigned long)st->next_type);
+    return err;
+}

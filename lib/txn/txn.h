@@ -1,0 +1,32 @@
+/* txn.h - where an open container stands between two commits.
+ *
+ * What the slot and the header say of the commit in force, and how the next one will be published.
+ * snapshot.c and commit.c own it; the writer changes it, and readers only while nobody else uses
+ * the store. */
+#ifndef TXN_TXN_H
+#define TXN_TXN_H
+
+#include "base/buf.h"
+#include "space/store.h"
+
+/* While a commit waits for the disk, calls that read may run: fn(ctx, 1) is called before, and
+ * fn(ctx, 0) when the store must be left alone again. */
+typedef void store_wait_fn(void *ctx, int waits);
+
+struct txn {
+    struct buf header;   /* the header proper of the commit in force */
+    int damaged;         /* 1 or 2: that slot is */
+    uint64_t older_end;  /* of the commit in the other slot */
+    int created;         /* a new file, not published yet */
+    int held;            /* nor by a commit: store_publish() does it */
+    int borrowed;        /* io belongs to another store */
+    int old_freed;       /* the lists of the last commit are freed already */
+    store_wait_fn *wait; /* NULL: nobody reads meanwhile */
+    void *wait_ctx;
+};
+
+/* The whole header proper, valid until the next commit. */
+const uint8_t *store_header(const struct store *st, size_t *size);
+int store_damaged_slot(const struct store *st); /* 0, or 1 or 2: that slot is damaged */
+
+#endif
