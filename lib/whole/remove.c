@@ -68,7 +68,6 @@ static int drop_dataset(drep_file *f, const struct object *o)
         return err;
     chunks_of(f, o->id, &o->rec, 1, true, "dataset", &cs);
     err = chunk_remove_all(&cs);
-    chunks_release(&cs);
     return err != 0 ? err : drop_tag(f, o->id, FMT_TAG_DATA);
 }
 
