@@ -30,8 +30,9 @@ enum fmt_code {
 #define X(name, code, cls, ext, internal, abi) FMT_CODE_##name = code,
 #include "format/types.def"
 #undef X
+    FMT_CODE_END /* types.def ascends */
 };
-#define FMT_CODE_MAX 67
+#define FMT_CODE_MAX (FMT_CODE_END - 1)
 
 enum fmt_format {
 #define X(name, number, text, cls, sizes, size, type, complex) FMT_FORMAT_##name = number,
