@@ -1,8 +1,9 @@
 /* idset.c - a hashed set of 64-bit ids: open addressing, at most half full. */
 #include "base/idset.h"
 
-#include "base/error.h"
 #include "base/mem.h"
+
+#include <datarep.h>
 
 enum { SIZE_FIRST = 64 };
 
@@ -22,7 +23,7 @@ static int grow(struct idset *s)
 
     more.slot = mem_zalloc(more.size, sizeof *more.slot);
     if (!more.slot)
-        return fail_nomem();
+        return DREP_ERR_NOMEM;
     for (size_t i = 0; i < s->size; i++)
         if (s->slot[i].id)
             *slot_of(&more, s->slot[i].id) = s->slot[i];

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,6 +20,7 @@ struct pair {
 struct drep_info {
     struct pair *pair; /* ascending by key */
     int n;
+    size_t room;
 };
 
 enum kind { BOOL, INT, INTS, WORD, WORDS, STRING, OCTAL };
@@ -87,7 +89,7 @@ void drep_info_free(drep_info *info)
 /* Takes any value, also an empty one: some defaults are. */
 static int put(drep_info *info, const char *key, const char *value)
 {
-    struct pair *grown, new;
+    struct pair new;
     bool found;
     int i = place(info, key, &found);
 
@@ -100,15 +102,13 @@ static int put(drep_info *info, const char *key, const char *value)
         return 0;
     }
     new.key = mem_strdup(key);
-    grown = new.key ? mem_resize(info->pair, (uint64_t)info->n + 1, sizeof *grown) : NULL;
-    if (!grown) {
+    if (!new.key || VEC_ROOM(info->pair, (size_t)info->n, info->room, 1)) {
         mem_free(new.key);
         mem_free(new.value);
         return DREP_ERR_NOMEM;
     }
-    memmove(grown + i + 1, grown + i, (size_t)(info->n - i) * sizeof *grown);
-    grown[i] = new;
-    info->pair = grown;
+    memmove(info->pair + i + 1, info->pair + i, (size_t)(info->n - i) * sizeof new);
+    info->pair[i] = new;
     info->n++;
     return 0;
 }

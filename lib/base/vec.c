@@ -1,9 +1,9 @@
 /* vec.c - arrays that grow: overflow of sizes and lack of memory are handled here alone. */
 #include "base/vec.h"
 
-#include "base/error.h"
 #include "base/mem.h"
 
+#include <datarep.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -15,14 +15,14 @@ int vec_grow(void *list, size_t n, size_t *room, size_t more, size_t width)
     void *p;
 
     if (more > SIZE_MAX - n || *room > SIZE_MAX / 2)
-        return fail_nomem();
-    if (want < n + more)
+        want = SIZE_MAX; /* more than there is: mem_resize() says so */
+    else if (want < n + more)
         want = n + more;
     /* The caller's pointer has a type of its own: it is copied as bytes. */
     memcpy(&p, list, sizeof p);
     p = mem_resize(p, want, width);
     if (!p)
-        return fail_nomem();
+        return DREP_ERR_NOMEM;
     memcpy(list, &p, sizeof p);
     *room = want;
     return 0;

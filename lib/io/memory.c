@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -39,21 +40,11 @@ static int memory_read(struct io *io, void *buf, size_t size, uint64_t offset)
 /* Alone. */
 static int resize(struct memory *m, uint64_t size)
 {
-    size_t room = m->room < 65536 ? 65536 : m->room;
-    uint8_t *p;
-
     if (size > PTRDIFF_MAX)
         return fail(DREP_ERR_NO_SPACE, "%s: no space left at byte %llu", m->io.path,
                     (unsigned long long)size);
-    if (size > m->room) {
-        while (room < size)
-            room = room > PTRDIFF_MAX / 2 ? (size_t)size : room * 2;
-        p = mem_resize(m->p, room, 1);
-        if (!p)
-            return DREP_ERR_NOMEM;
-        m->p = p;
-        m->room = room;
-    }
+    if (size > m->size && VEC_ROOM(m->p, m->size, m->room, (size_t)size - m->size))
+        return DREP_ERR_NOMEM;
     if (size > m->size)
         memset(m->p + m->size, 0, (size_t)size - m->size);
     m->size = (size_t)size;

@@ -48,7 +48,8 @@ struct piece {
 };
 struct join {
     struct piece *piece; /* a reference each */
-    int64_t n, room;
+    int64_t n;
+    size_t room;
     struct shape all;   /* sums and bounds; no node */
     struct shape marks; /* bounds of the marked ones alone */
 };

@@ -38,6 +38,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "format/numbers.h"
 
 #include <string.h>
@@ -53,14 +54,16 @@ struct line {
 /* Numbers, and members, that grow. */
 struct ints {
     int64_t *v;
-    int64_t n, room;
+    int64_t n;
+    size_t room;
 };
 struct parts {
     char **name;
     drep_type **type;
     struct ints number; /* offsets or values */
-    int64_t n, room;
-    bool placed; /* a member told its offset */
+    int64_t n;
+    size_t names, types; /* room */
+    bool placed;         /* a member told its offset */
 };
 
 /* Gives 0, for those who have a number to give. */
@@ -183,21 +186,10 @@ static int integer_upto(struct line *in, int max)
 
 static void ints_add(struct line *in, struct ints *list, int64_t v)
 {
-    int64_t room = list->room ? 2 * list->room : 8;
-    int64_t *bigger;
-
-    if (in->err)
-        return;
-    if (list->n == list->room) {
-        bigger = mem_resize(list->v, (uint64_t)room, sizeof(*bigger));
-        if (!bigger) {
-            in->err = DREP_ERR_NOMEM;
-            return;
-        }
-        list->v = bigger;
-        list->room = room;
-    }
-    list->v[list->n++] = v;
+    if (!in->err)
+        in->err = VEC_ROOM(list->v, (size_t)list->n, list->room, 1);
+    if (!in->err)
+        list->v[list->n++] = v;
 }
 
 /* What stands between brackets, the opening one already taken. */
@@ -308,22 +300,11 @@ static drep_type *type(struct line *in);
 /* Takes over both; both may be NULL. */
 static void parts_add(struct line *in, struct parts *list, char *part_name, drep_type *part)
 {
-    int64_t room = list->room ? 2 * list->room : 8;
-    char **names;
-    drep_type **types;
+    size_t n = (size_t)list->n;
 
-    if (!in->err && list->n == list->room) {
-        names = mem_resize(list->name, (uint64_t)room, sizeof(*names));
-        if (names)
-            list->name = names;
-        types = names ? mem_resize(list->type, (uint64_t)room, sizeof(*types)) : NULL;
-        if (types) {
-            list->type = types;
-            list->room = room;
-        } else {
-            in->err = DREP_ERR_NOMEM;
-        }
-    }
+    if (!in->err &&
+        (VEC_ROOM(list->name, n, list->names, 1) || VEC_ROOM(list->type, n, list->types, 1)))
+        in->err = DREP_ERR_NOMEM;
     if (in->err) {
         mem_free(part_name);
         drep_type_free(part);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "format/numbers.h"
 
 #include <inttypes.h>
@@ -22,17 +23,8 @@ struct text {
 
 static void put_bytes(struct text *t, const char *s, size_t len)
 {
-    if (!t->err && len >= t->room - t->len) {
-        size_t room = 2 * t->room + len + 64;
-        char *p = mem_resize(t->p, room, 1);
-
-        if (p) {
-            t->p = p;
-            t->room = room;
-        } else {
-            t->err = DREP_ERR_NOMEM;
-        }
-    }
+    if (!t->err)
+        t->err = VEC_ROOM(t->p, t->len, t->room, len + 1);
     if (t->err)
         return;
     memcpy(t->p + t->len, s, len);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <limits.h>
 #include <string.h>
@@ -314,17 +315,8 @@ void join_release(struct join *j)
 
 static int join_push(struct join *j, struct node *node, int64_t at)
 {
-    struct piece *bigger;
-    int64_t room;
-
-    if (j->n == j->room) {
-        room = j->room ? 2 * j->room : 8;
-        bigger = mem_resize(j->piece, (uint64_t)room, sizeof(*bigger));
-        if (!bigger)
-            return DREP_ERR_NOMEM;
-        j->piece = bigger;
-        j->room = room;
-    }
+    if (VEC_ROOM(j->piece, (size_t)j->n, j->room, 1))
+        return DREP_ERR_NOMEM;
     j->piece[j->n].node = prog_node_ref(node);
     j->piece[j->n++].at = at;
     return 0;

@@ -185,7 +185,7 @@ START_TEST(test_an_array_that_cannot_grow_stays)
     mem_fail_at(0);
     ck_assert_int_eq(VEC_ROOM(v, 3, room, 1000), DREP_ERR_NOMEM);
     mem_fail_at(-1);
-    ck_assert_str_eq(drep_error(), "out of memory");
+    ck_assert_ptr_nonnull(strstr(drep_error(), "out of memory"));
     ck_assert(v == before && room == 8);
     mem_free(v);
 }
