@@ -141,7 +141,7 @@ objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 # Sorted, as the order in which objects are linked is seen in the result.
 LIB_SRC := $(sort $(wildcard format/*.c lib/*/*.c))
 # Without libyaml there are no schemas, only values in text; the modules need HDF5, libzip, Cairo.
-SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,decimal doc number suggest value))
+SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,decimal doc members number paths suggest value))
 HDF5_SRC := $(if $(HAVE_HDF5),$(sort $(wildcard tools/h5/*.c)))
 ZIP_SRC := $(if $(HAVE_ZIP),tools/flat/zip_module.c)
 PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot/cairo.c)

@@ -3,7 +3,9 @@
  * The schema is made into a file, in memory if it can be, so that the library settles what it
  * leaves open, and the two are compared object by object; the model knows the places.  What a
  * schema does not say about storage (layout, chunks, filters, fill) is free. */
+#include "schema/members.h"
 #include "schema/model.h"
+#include "schema/paths.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,40 +126,6 @@ static const struct doc *place(const struct object *o, const char *key)
 
 /* --------------------------------------------------------------- attributes */
 
-struct names {
-    char **list;
-    size_t len, cap;
-};
-
-static int add_name(struct names *n, const char *name)
-{
-    char **list;
-
-    if (n->len == n->cap) {
-        n->cap = n->cap ? 2 * n->cap : 16;
-        list = realloc(n->list, n->cap * sizeof *list);
-        if (!list)
-            return DREP_ERR_NOMEM;
-        n->list = list;
-    }
-    n->list[n->len] = strdup(name);
-    return n->list[n->len] ? (n->len++, 0) : DREP_ERR_NOMEM;
-}
-
-static int add_attr(const char *name, void *ctx)
-{
-    return add_name(ctx, name);
-}
-
-static void names_release(struct names *n)
-{
-    size_t i;
-
-    for (i = 0; i < n->len; i++)
-        free(n->list[i]);
-    free(n->list);
-}
-
 static void compare_attr_values(struct comparing *w, const struct object *o, const struct attr *a)
 {
     const struct schema_compare_options *p = w->options;
@@ -216,7 +184,8 @@ static bool has_attr(const struct object *o, const char *name)
 
 static void compare_attrs(struct comparing *w, const struct object *o)
 {
-    struct names names = {0};
+    char **names;
+    int64_t n, k;
     size_t i;
     int err;
 
@@ -224,14 +193,14 @@ static void compare_attrs(struct comparing *w, const struct object *o)
         compare_attr(w, o, &o->attr[i]);
     if (w->options->extra)
         return;
-    err = drep_attr_list(w->have, o->path, DREP_BY_CREATION, add_attr, &names);
+    err = attrs_list(w->have, o->path, &names, &n);
     if (err)
         failed(w, o->at, o->path, err);
-    for (i = 0; i < names.len; i++)
-        if (!has_attr(o, names.list[i]))
+    for (k = 0; k < n; k++)
+        if (!has_attr(o, names[k]))
             complain(&w->c, place(o, "attrs"), "%s: attribute \"%s\" is not in the schema", o->path,
-                     names.list[i]);
-    names_release(&names);
+                     names[k]);
+    attrs_free(names, n);
 }
 
 /* ----------------------------------------------------------------- datasets */
@@ -444,51 +413,6 @@ static void compare_dimension(struct comparing *w, const struct object *o, const
 
 /* ------------------------------------------------------------------- groups */
 
-struct member {
-    char *name, *target, *file;
-    int link, kind;
-    uint64_t id;
-};
-
-struct members {
-    struct member *list;
-    size_t len, cap;
-};
-
-static int add_member(const drep_linkinfo *link, void *ctx)
-{
-    struct members *m = ctx;
-    struct member *list;
-
-    if (m->len == m->cap) {
-        m->cap = m->cap ? 2 * m->cap : 16;
-        list = realloc(m->list, m->cap * sizeof *list);
-        if (!list)
-            return DREP_ERR_NOMEM;
-        m->list = list;
-    }
-    list = &m->list[m->len++];
-    *list = (struct member){.name = strdup(link->name),
-                            .target = strdup(link->target ? link->target : ""),
-                            .file = strdup(link->target_file ? link->target_file : ""),
-                            .link = link->link,
-                            .kind = link->kind,
-                            .id = link->id};
-    return list->name && list->target && list->file ? 0 : DREP_ERR_NOMEM;
-}
-
-static void free_members(struct members *m)
-{
-    size_t i;
-
-    for (i = 0; i < m->len; i++) {
-        free(m->list[i].name);
-        free(m->list[i].target);
-        free(m->list[i].file);
-    }
-    free(m->list);
-}
-
 static int by_name(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
@@ -523,8 +447,8 @@ static void compare_link(struct comparing *w, const struct object *o, const stru
     }
     if (strcmp(have->target, o->target) != 0)
         differs(w, place(o, "target"), o->path, "the target", have->target, o->target);
-    if (o->link == DREP_LINK_EXTERNAL && strcmp(have->file, o->target_file) != 0)
-        differs(w, place(o, "file"), o->path, "the file", have->file, o->target_file);
+    if (o->link == DREP_LINK_EXTERNAL && strcmp(have->target_file, o->target_file) != 0)
+        differs(w, place(o, "file"), o->path, "the file", have->target_file, o->target_file);
 }
 
 static void compare_group(struct comparing *w, const struct object *group);
@@ -567,14 +491,9 @@ static void compare_member(struct comparing *w, const struct object *o, const st
 
 static bool named(const struct comparing *w, const struct object *group, const char *name)
 {
-    size_t size = strlen(group->path) + strlen(name) + 2;
-    char *path = malloc(size);
-    bool found;
+    char *path = path_of_member(group->path, name);
+    bool found = !path || model_find(w->s, path);
 
-    if (!path)
-        return true;
-    snprintf(path, size, "%s/%s", group->parent ? group->path : "", name);
-    found = model_find(w->s, path) != NULL;
     free(path);
     return found;
 }
@@ -583,7 +502,7 @@ static void compare_group(struct comparing *w, const struct object *group)
 {
     struct members members = {0};
     size_t i;
-    int err = drep_list(w->have, group->path, DREP_BY_CREATION, add_member, &members);
+    int err = members_list(&members, w->have, group->path, DREP_BY_CREATION);
 
     if (err)
         failed(w, group->at, group->path, err);
@@ -595,7 +514,7 @@ static void compare_group(struct comparing *w, const struct object *group)
         qsort(members.list, members.len, sizeof *members.list, by_name);
     for (i = 0; i < group->nmembers && !err; i++)
         compare_member(w, group->member[i], find_member(&members, group->member[i]->name));
-    free_members(&members);
+    members_release(&members);
 }
 
 /* --------------------------------------------------------------------- head */

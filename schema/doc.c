@@ -1,5 +1,6 @@
 /* doc.c - takes a tree of nodes apart, politely. */
 #include "schema/doc.h"
+#include "base/vec.h"
 #include "schema/suggest.h"
 #include <errno.h>
 #include <limits.h>
@@ -37,24 +38,14 @@ void complaints_tell(struct complaints *c)
         c->say(c->ctx, 0, 0, "further errors are not shown");
     free(c->list);
     c->list = NULL;
-    c->kept = c->cap = c->said = 0;
+    c->kept = c->said = 0;
+    c->room = 0;
 }
 
 static bool room(struct complaints *c)
 {
-    struct complaint *list;
-    int cap = c->cap ? 2 * c->cap : KEPT_MAX;
-
-    if (c->kept < c->cap)
-        return true;
-    if ((c->cap && !c->all) || cap > INT_MAX / 4)
-        return false;
-    list = realloc(c->list, (size_t)cap * sizeof *list);
-    if (!list)
-        return false;
-    c->list = list;
-    c->cap = cap;
-    return true;
+    return c->kept < (c->all ? INT_MAX / 4 : KEPT_MAX) &&
+           VEC_ROOM(c->list, (size_t)c->kept, c->room, 1) == 0;
 }
 
 bool complain(struct complaints *c, const struct doc *at, const char *format, ...)

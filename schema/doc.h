@@ -12,13 +12,13 @@ enum doc_kind { DOC_SCALAR, DOC_LIST, DOC_MAP };
 
 struct doc {
     enum doc_kind kind;
-    int line, column; /* from 1 */
-    bool quoted;      /* scalar: in quotes or a block, so text whatever it looks like */
-    char *text;       /* scalar: ends with a NUL besides */
-    size_t size;      /* scalar: bytes of text */
-    size_t len, cap;
-    struct doc **item; /* list: its items; map: the values */
-    struct doc **key;  /* map: scalars */
+    int line, column;        /* from 1 */
+    bool quoted;             /* scalar: in quotes or a block, so text whatever it looks like */
+    char *text;              /* scalar: ends with a NUL besides */
+    size_t size;             /* scalar: bytes of text */
+    size_t len, items, keys; /* children; room for items and for keys */
+    struct doc **item;       /* list: its items; map: the values */
+    struct doc **key;        /* map: scalars */
 };
 
 /* Complaints are kept until all are there, then said in the order of the text. */
@@ -31,7 +31,8 @@ struct complaints {
     void *ctx;
     bool all; /* keep all; else only the first of very many */
     int said; /* how many, also of those that are not kept */
-    int kept, cap;
+    int kept;
+    size_t room;
     struct complaint *list;
 };
 /* Says them, and forgets them. */

@@ -1,8 +1,11 @@
 /* emit.c - prints a file's structure as a schema that makes it again. */
+#include "base/vec.h"
+#include "schema/doc.h"
+#include "schema/members.h"
 #include "schema/number.h"
+#include "schema/paths.h"
 #include "schema/rep.h"
 #include "schema/schema.h"
-#include "schema/doc.h"
 #include "schema/type.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,12 +14,6 @@
 #include <yaml.h>
 
 #define EMIT_DEPTH (SCHEMA_DEPTH_MAX - 64) /* levels for groups; datatypes and values need some */
-
-/* Objects met before, by id. */
-struct met {
-    uint64_t id;
-    char *path;
-};
 
 /* A datatype of the root group that others may be called by. */
 struct alias {
@@ -27,11 +24,10 @@ struct emitter {
     yaml_emitter_t yaml;
     drep_file *file;
     const struct schema_print_options *options;
-    int err; /* the first failure of the output */
-    struct met *met;
-    size_t met_len, met_cap;
+    int err;              /* the first failure of the output */
+    struct paths visited; /* groups, and what has several links */
     struct alias *alias;
-    size_t aliases;
+    size_t aliases, alias_room;
     int depth;
 };
 
@@ -396,48 +392,25 @@ static void put_attr(struct emitter *e, const char *path, const char *name)
     drep_attrinfo_release(&info);
 }
 
-struct attr_names {
-    char **list;
-    size_t len, cap;
-};
-
-static int add_name(const char *name, void *ctx)
-{
-    struct attr_names *n = ctx;
-    char **list;
-
-    if (n->len == n->cap) {
-        n->cap = n->cap ? 2 * n->cap : 16;
-        list = realloc(n->list, n->cap * sizeof *list);
-        if (!list)
-            return DREP_ERR_NOMEM;
-        n->list = list;
-    }
-    n->list[n->len] = strdup(name);
-    return n->list[n->len] ? (n->len++, 0) : DREP_ERR_NOMEM;
-}
-
 static void put_attrs(struct emitter *e, const char *path, const drep_objinfo *info)
 {
-    struct attr_names names = {0};
-    size_t i;
+    char **names;
+    int64_t n, i;
     int err;
 
     if (info->attrs == 0)
         return;
-    err = drep_attr_list(e->file, path, DREP_BY_CREATION, add_name, &names);
+    err = attrs_list(e->file, path, &names, &n);
     if (err)
         e->options->failed(e->options->ctx, path, err);
-    if (names.len > 0) {
+    if (n > 0) {
         put_plain(e, "attrs");
         begin_map(e, false);
-        for (i = 0; i < names.len && !e->err; i++)
-            put_attr(e, path, names.list[i]);
+        for (i = 0; i < n && !e->err; i++)
+            put_attr(e, path, names[i]);
         end_map(e);
     }
-    for (i = 0; i < names.len; i++)
-        free(names.list[i]);
-    free(names.list);
+    attrs_free(names, n);
 }
 
 /* ---------------------------------------------------------------- datasets */
@@ -674,96 +647,15 @@ static void put_link(struct emitter *e, const char *kind, const char *file, cons
     end_map(e);
 }
 
-static struct met *met_slot(const struct emitter *e, uint64_t id)
-{
-    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (e->met_cap - 1);
-
-    while (e->met[i].id && e->met[i].id != id)
-        i = (i + 1) & (e->met_cap - 1);
-    return &e->met[i];
-}
-
-static bool met_grow(struct emitter *e)
-{
-    struct emitter bigger = {.met_cap = e->met_cap ? 2 * e->met_cap : 64};
-    size_t i;
-
-    bigger.met = calloc(bigger.met_cap, sizeof *bigger.met);
-    if (!bigger.met)
-        return false;
-    for (i = 0; i < e->met_cap; i++)
-        if (e->met[i].id)
-            *met_slot(&bigger, e->met[i].id) = e->met[i];
-    free(e->met);
-    e->met = bigger.met;
-    e->met_cap = bigger.met_cap;
-    return true;
-}
-
 /* Where the object was printed before; NULL, and remembered, if it was not. */
 static const char *meet(struct emitter *e, const drep_objinfo *object, const char *path)
 {
-    struct met *slot;
+    const char *before = NULL;
 
-    if (object->links <= 1 && object->kind != DREP_OBJ_GROUP)
-        return NULL;
-    if (2 * (e->met_len + 1) > e->met_cap && !met_grow(e)) {
+    if ((object->links > 1 || object->kind == DREP_OBJ_GROUP) &&
+        paths_add(&e->visited, object->id, path, &before))
         e->err = DREP_ERR_NOMEM;
-        return NULL;
-    }
-    slot = met_slot(e, object->id);
-    if (slot->id)
-        return slot->path;
-    slot->path = strdup(path);
-    if (slot->path) {
-        slot->id = object->id;
-        e->met_len++;
-    } else {
-        e->err = DREP_ERR_NOMEM;
-    }
-    return NULL;
-}
-
-struct member {
-    char *name, *target, *file;
-    int link;
-};
-
-struct members {
-    struct member *list;
-    size_t len, cap;
-};
-
-static int add_member(const drep_linkinfo *link, void *ctx)
-{
-    struct members *m = ctx;
-    struct member *list;
-
-    if (m->len == m->cap) {
-        m->cap = m->cap ? 2 * m->cap : 16;
-        list = realloc(m->list, m->cap * sizeof *list);
-        if (!list)
-            return DREP_ERR_NOMEM;
-        m->list = list;
-    }
-    m->list[m->len] = (struct member){.name = strdup(link->name),
-                                      .target = strdup(link->target ? link->target : ""),
-                                      .file = strdup(link->target_file ? link->target_file : ""),
-                                      .link = link->link};
-    list = &m->list[m->len++];
-    return list->name && list->target && list->file ? 0 : DREP_ERR_NOMEM;
-}
-
-static void free_members(struct members *m)
-{
-    size_t i;
-
-    for (i = 0; i < m->len; i++) {
-        free(m->list[i].name);
-        free(m->list[i].target);
-        free(m->list[i].file);
-    }
-    free(m->list);
+    return before;
 }
 
 static void put_group(struct emitter *e, const char *path, const drep_objinfo *object);
@@ -796,21 +688,19 @@ static void put_object(struct emitter *e, const char *path, const char *name)
 
 static void put_member(struct emitter *e, const char *group, const struct member *m)
 {
-    size_t size = strlen(group) + strlen(m->name) + 2;
     char *path;
 
     if (m->link == DREP_LINK_SOFT || m->link == DREP_LINK_EXTERNAL) {
         put_word(e, m->name);
         put_link(e, m->link == DREP_LINK_SOFT ? "soft" : "external",
-                 m->link == DREP_LINK_SOFT ? NULL : m->file, m->target);
+                 m->link == DREP_LINK_SOFT ? NULL : m->target_file, m->target);
         return;
     }
-    path = malloc(size);
+    path = path_of_member(group, m->name);
     if (!path) {
         e->err = DREP_ERR_NOMEM;
         return;
     }
-    snprintf(path, size, "%s/%s", strcmp(group, "/") == 0 ? "" : group, m->name);
     put_object(e, path, m->name);
     free(path);
 }
@@ -835,7 +725,7 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
     struct members members = {0};
     bool explicit;
     size_t i;
-    int levels, err = drep_list(e->file, path, DREP_BY_CREATION, add_member, &members);
+    int levels, err = members_list(&members, e->file, path, DREP_BY_CREATION);
 
     if (err)
         o->failed(o->ctx, path, err);
@@ -858,7 +748,7 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
     if (explicit)
         end_map(e);
     end_map(e);
-    free_members(&members);
+    members_release(&members);
 }
 
 /* -------------------------------------------------------------------- head */
@@ -1011,40 +901,33 @@ static void put_hints(struct emitter *e)
 static void find_aliases(struct emitter *e)
 {
     struct members members = {0};
-    struct alias *grown;
     drep_type *type;
     size_t i;
     char *text;
 
-    if (drep_list(e->file, "/", DREP_BY_CREATION, add_member, &members) == 0) {
+    if (members_list(&members, e->file, "/", DREP_BY_CREATION) == 0) {
         for (i = 0; i < members.len; i++) {
             if (members.list[i].link != DREP_LINK_HARD || !types_can_name(members.list[i].name) ||
                 drep_type_open(e->file, members.list[i].name, &type))
                 continue;
             if (drep_type_print(type, &text) == 0) {
-                grown =
-                    strchr(text, '{') ? realloc(e->alias, (e->aliases + 1) * sizeof *grown) : NULL;
-                if (grown) {
-                    e->alias = grown;
-                    grown[e->aliases++] =
+                if (strchr(text, '{') && VEC_ROOM(e->alias, e->aliases, e->alias_room, 1) == 0)
+                    e->alias[e->aliases++] =
                         (struct alias){.name = strdup(members.list[i].name), .text = text};
-                } else {
+                else
                     free(text);
-                }
             }
             drep_type_free(type);
         }
     }
-    free_members(&members);
+    members_release(&members);
 }
 
 static void release(struct emitter *e)
 {
     size_t i;
 
-    for (i = 0; i < e->met_cap; i++)
-        free(e->met[i].path);
-    free(e->met);
+    paths_release(&e->visited);
     for (i = 0; i < e->aliases; i++) {
         free(e->alias[i].name);
         free(e->alias[i].text);

@@ -3,6 +3,7 @@
  * In four passes: the objects and their names; the datatypes; datasets, whose
  * dimensions may stand anywhere; links and values, which may name any object. */
 #include "schema/model.h"
+#include "base/vec.h"
 #include "schema/suggest.h"
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static struct object *new_object(struct schema *s, struct object *parent, const 
                                  const struct doc *at)
 {
     size_t above = parent && parent->parent ? strlen(parent->path) : 0;
-    struct object *o = calloc(1, sizeof *o), **slot, **grown;
+    struct object *o = calloc(1, sizeof *o), **slot;
 
     if (o)
         o->path = malloc(above + strlen(name) + 2);
@@ -94,14 +95,9 @@ static struct object *new_object(struct schema *s, struct object *parent, const 
         complain(&s->c, at, "\"%s\" is defined already, in line %d", o->path, (*slot)->at->line);
         goto out;
     }
-    if (parent && parent->nmembers == parent->cap) {
-        parent->cap = parent->cap ? 2 * parent->cap : 8;
-        grown = realloc(parent->member, parent->cap * sizeof *grown);
-        if (!grown) {
-            complain(&s->c, at, "out of memory");
-            goto out;
-        }
-        parent->member = grown;
+    if (parent && VEC_ROOM(parent->member, parent->nmembers, parent->room, 1)) {
+        complain(&s->c, at, "out of memory");
+        goto out;
     }
     if (parent) {
         o->index = parent->nmembers;

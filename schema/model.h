@@ -27,7 +27,7 @@ struct object {
     struct object *parent;
     size_t index; /* in its parent */
     struct object **member;
-    size_t nmembers, cap;
+    size_t nmembers, room;
     size_t made_members; /* making: members[0 .. made_members) are there */
     bool made;
     struct attr *attr;

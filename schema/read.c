@@ -1,5 +1,6 @@
 /* read.c - reads YAML into a tree of nodes, within limits. */
 #include "schema/doc.h"
+#include "base/vec.h"
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -80,23 +81,10 @@ static struct doc *build_scalar(struct reading *r, const yaml_event_t *event)
 
 static bool add_child(struct reading *r, struct doc *node, struct doc *key, struct doc *item)
 {
-    size_t cap = node->cap ? 2 * node->cap : 8;
-    struct doc **grown;
-
-    if (node->len == node->cap) {
-        grown = realloc(node->item, cap * sizeof *grown);
-        if (grown)
-            node->item = grown;
-        if (grown && key) {
-            grown = realloc(node->key, cap * sizeof *grown);
-            if (grown)
-                node->key = grown;
-        }
-        if (!grown) {
-            r->err = DREP_ERR_NOMEM;
-            return false;
-        }
-        node->cap = cap;
+    if (VEC_ROOM(node->item, node->len, node->items, 1) ||
+        (key && VEC_ROOM(node->key, node->len, node->keys, 1))) {
+        r->err = DREP_ERR_NOMEM;
+        return false;
     }
     if (key)
         node->key[node->len] = key;

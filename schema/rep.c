@@ -1,5 +1,6 @@
 /* rep.c - reads declared data representations. */
 #include "schema/rep.h"
+#include "base/vec.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,6 @@ static bool read_order(struct complaints *c, const struct doc *node, int *out)
 static bool read_scalar(struct rep_reader *r, const struct doc *node, drep_encoding *row)
 {
     const drep_scalar *desc;
-    drep_scalar *grown;
     drep_type *type;
     const char *text;
     bool fine = true;
@@ -38,15 +38,14 @@ static bool read_scalar(struct rep_reader *r, const struct doc *node, drep_encod
     if (drep_type_parse(text, &type))
         return complain_error(r->c, node, "scalar");
     desc = drep_type_scalar_desc(type);
-    grown = realloc(r->rep->scalar, (size_t)(r->rep->nscalars + 1) * sizeof *grown);
-    if (grown)
-        r->rep->scalar = grown;
     if (!desc || drep_type_kind(type) != DREP_KIND_SCALAR) {
         fine = complain(r->c, node, "expected scalar{custom,...}");
-    } else if (!grown || r->rep->nscalars >= 255) {
-        fine = complain(r->c, node, grown ? "more than 255 scalars" : "out of memory");
+    } else if (r->rep->nscalars >= 255) {
+        fine = complain(r->c, node, "more than 255 scalars");
+    } else if (VEC_ROOM(r->rep->scalar, (size_t)r->rep->nscalars, r->rep->room, 1)) {
+        fine = complain(r->c, node, "out of memory");
     } else {
-        grown[r->rep->nscalars] = *desc;
+        r->rep->scalar[r->rep->nscalars] = *desc;
         row->format = DREP_FORMAT_CUSTOM;
         row->custom = (uint8_t)r->rep->nscalars++;
         row->order = desc->order;

@@ -13,6 +13,7 @@ struct rep {
     int nrows;
     drep_scalar *scalar;
     int nscalars;
+    size_t room;
 };
 
 struct reps {

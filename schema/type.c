@@ -3,6 +3,7 @@
  * Names of other types are replaced by what they stand for in the text of a one-line
  * type, which the library then reads. */
 #include "schema/type.h"
+#include "base/vec.h"
 #include "schema/suggest.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -61,19 +62,11 @@ bool types_reserved(const char *name)
 
 bool types_add(struct types *t, const char *name, const struct doc *at)
 {
-    size_t cap = t->cap ? 2 * t->cap : 16;
-    struct named *list;
-
     /* Other names are paths to objects, not words of the grammar. */
     if (!types_can_name(name))
         return true;
-    if (t->len == t->cap) {
-        list = realloc(t->list, cap * sizeof *list);
-        if (!list)
-            return complain(t->c, at, "out of memory");
-        t->list = list;
-        t->cap = cap;
-    }
+    if (VEC_ROOM(t->list, t->len, t->room, 1))
+        return complain(t->c, at, "out of memory");
     t->list[t->len++] = (struct named){.name = name, .at = at};
     return true;
 }
@@ -127,22 +120,15 @@ struct expansion {
     struct types *types;
     const struct doc *at;
     char *text;
-    size_t len, cap;
+    size_t len, room;
 };
 
 static bool append(struct expansion *e, const char *text, size_t size)
 {
-    char *grown;
-
     if (size > TEXT_MAX - e->len)
         return complain(e->types->c, e->at, "a datatype has at most 1 MiB of text");
-    while (e->len + size + 1 > e->cap) {
-        e->cap = e->cap ? 2 * e->cap : 256;
-        grown = realloc(e->text, e->cap);
-        if (!grown)
-            return complain(e->types->c, e->at, "out of memory");
-        e->text = grown;
-    }
+    if (VEC_ROOM(e->text, e->len, e->room, size + 1))
+        return complain(e->types->c, e->at, "out of memory");
     memcpy(e->text + e->len, text, size);
     e->len += size;
     e->text[e->len] = '\0';

@@ -16,7 +16,7 @@ struct named {
 struct types {
     struct complaints *c;
     struct named *list; /* by name */
-    size_t len, cap;
+    size_t len, room;
     int depth; /* names within names being resolved */
 };
 

@@ -14,13 +14,13 @@
  * neither safely for a completion function, so with --bash candidates come quoted and
  * files are listed here (behind ":files"). */
 #include "tools/cmd/complete.h"
+#include "schema/members.h"
 #include "tools/cmd/bashword.h"
 #include "tools/cmd/table.h"
 #include "tools/host/exit.h"
 #include "tools/host/limit.h"
 #include "tools/host/utf8.h"
 #include "tools/text/sink.h"
-#include "tools/walk/members.h"
 #include "tools/walk/walk.h"
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* diff.c - `datarep diff`: where two files differ, and by how much. */
 #include "tools/cmd/diff.h"
+#include "schema/members.h"
+#include "schema/paths.h"
 #include "tools/cmd/command.h"
 #include "tools/cmd/hdf5.h"
 #include "tools/host/color.h"
@@ -9,8 +11,6 @@
 #include "tools/host/progress.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
-#include "tools/walk/members.h"
-#include "tools/walk/paths.h"
 #include "tools/walk/walk.h"
 #include <errno.h>
 #include <getopt.h>

@@ -1,5 +1,6 @@
 /* diff_data.c - datasets and attributes compared: types, shapes, values. */
 #include "tools/cmd/diff.h"
+#include "schema/members.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/progress.h"
@@ -7,7 +8,6 @@
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
-#include "tools/walk/members.h"
 #include "tools/walk/sparse.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -661,7 +661,7 @@ static int by_name(const void *a, const void *b)
 static int sorted_attrs(struct diff *d, const struct diff_side *side, const char *path,
                         char ***names, int64_t *n)
 {
-    int err = walk_attrs(side->file, path, names, n);
+    int err = attrs_list(side->file, path, names, n);
 
     if (err)
         diff_failed(d, side, path, err);
@@ -700,6 +700,6 @@ void diff_attributes(struct diff *d, const char *a_path, const char *b_path)
             k += order >= 0;
         }
     }
-    walk_attrs_free(a, na);
-    walk_attrs_free(b, nb);
+    attrs_free(a, na);
+    attrs_free(b, nb);
 }

@@ -1,6 +1,7 @@
 /* dump_json.c - the JSON form of a file, as SPEC.md, "JSON", has it, in one piece or with
  * one line an object. */
 #include "tools/cmd/dump.h"
+#include "schema/members.h"
 #include "tools/host/exit.h"
 #include "tools/text/array.h"
 #include "tools/text/nesting.h"
@@ -8,7 +9,6 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/text/stream.h"
-#include "tools/walk/members.h"
 #include "tools/walk/walk.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -165,7 +165,7 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
     struct sink *s = d->sink;
     char **names = NULL;
     int64_t i, n = 0;
-    int err = item->info.attrs ? walk_attrs(d->file, item->path, &names, &n) : 0;
+    int err = item->info.attrs ? attrs_list(d->file, item->path, &names, &n) : 0;
 
     if (err)
         dump_failed(d, item->path, err);
@@ -177,7 +177,7 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
         put_attribute(d, item->path, names[i]);
     }
     sink_char(s, '}');
-    walk_attrs_free(names, n);
+    attrs_free(names, n);
 }
 
 static void put_link(struct dump *d, const struct walk_item *item)

@@ -1,6 +1,7 @@
 /* dump_text.c - the form of a file for people: a line an object, attributes under it, values
  * in rows with the index of their first element behind them. */
 #include "tools/cmd/dump.h"
+#include "schema/members.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -9,7 +10,6 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/text/stream.h"
-#include "tools/walk/members.h"
 #include "tools/walk/walk.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -129,13 +129,13 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
 {
     char **names = NULL;
     int64_t i, n = 0;
-    int err = item->info.attrs ? walk_attrs(d->file, item->path, &names, &n) : 0;
+    int err = item->info.attrs ? attrs_list(d->file, item->path, &names, &n) : 0;
 
     if (err)
         dump_failed(d, item->path, err);
     for (i = 0; i < n; i++)
         put_attribute(d, item->path, names[i]);
-    walk_attrs_free(names, n);
+    attrs_free(names, n);
 }
 
 /* -------------------------------------------------------------------- data */

@@ -1,5 +1,6 @@
 /* csv_out.c - datasets as a table in CSV. */
 #include "tools/flat/csv.h"
+#include "schema/paths.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/outlet.h"
 #include "tools/host/exit.h"
@@ -10,7 +11,6 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/text/stream.h"
-#include "tools/walk/paths.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

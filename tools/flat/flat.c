@@ -1,5 +1,6 @@
 /* flat.c - import of arrays, tables and raw files: where they go, and one commit. */
 #include "tools/flat/flat.h"
+#include "schema/paths.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/format.h"
 #include "tools/flat/load.h"
@@ -12,7 +13,6 @@
 #include "tools/host/open.h"
 #include "tools/host/outfile.h"
 #include "tools/host/stop.h"
-#include "tools/walk/paths.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 /* Later versions of HDF5 offer the calls of 1.10 under this name. */
 #define H5_USE_110_API
-#include "tools/walk/paths.h"
+#include "schema/paths.h"
 #include <hdf5.h>
 #if __has_include(<H5FDdevelop.h>)
 #include <H5FDdevelop.h>

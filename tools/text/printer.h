@@ -7,7 +7,7 @@
 #ifndef TOOLS_TEXT_PRINTER_H
 #define TOOLS_TEXT_PRINTER_H
 
-#include "tools/walk/paths.h"
+#include "schema/paths.h"
 #include <datarep.h>
 #include <pthread.h>
 #include <stdbool.h>

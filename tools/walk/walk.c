@@ -1,10 +1,10 @@
 /* walk.c - all objects of a file, depth first. */
 #include "tools/walk/walk.h"
+#include "schema/members.h"
+#include "schema/paths.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
-#include "tools/walk/members.h"
-#include "tools/walk/paths.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef TOOLS_WALK_WALK_H
 #define TOOLS_WALK_WALK_H
 
-#include "tools/walk/paths.h"
+#include "schema/paths.h"
 #include <datarep.h>
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* paths.c - paths of objects. */
-#include "tools/walk/paths.h"
+#include "schema/paths.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* paths.h - paths of objects: joined, and found by an object's id. */
-#ifndef TOOLS_WALK_PATHS_H
-#define TOOLS_WALK_PATHS_H
+#ifndef SCHEMA_PATHS_H
+#define SCHEMA_PATHS_H
 
 #include "base/idset.h"
 #include <datarep.h>

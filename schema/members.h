@@ -1,6 +1,9 @@
-/* members.h - the members of a group and the attributes of an object, as lists in memory. */
-#ifndef TOOLS_WALK_MEMBERS_H
-#define TOOLS_WALK_MEMBERS_H
+/* members.h - the members of a group and the attributes of an object, as lists in memory.
+ *
+ * The library hands them out one by one to a callback, with text that lives as long as the call;
+ * whoever sorts, counts or goes into groups copies them first. */
+#ifndef SCHEMA_MEMBERS_H
+#define SCHEMA_MEMBERS_H
 
 #include <datarep.h>
 #include <stddef.h>
@@ -19,15 +22,15 @@ struct member member_of(const drep_linkinfo *link);
 
 struct members {
     struct member *list;
-    size_t len, cap;
+    size_t len, room;
 };
 /* order: DREP_BY_...  A DREP_ERR_... code; what was found is there in any case. */
 int members_list(struct members *out, drep_file *file, const char *path, int order);
 void members_release(struct members *m);
 
-/* The names of all attributes of an object, in creation order; free each and the
- * array.  A DREP_ERR_... code. */
-int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n);
-void walk_attrs_free(char **names, int64_t n);
+/* The names of all attributes of an object, in creation order.  A DREP_ERR_... code; what was
+ * found is there in any case. */
+int attrs_list(drep_file *file, const char *path, char ***names, int64_t *n);
+void attrs_free(char **names, int64_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* members.c - the members of a group and the attributes of an object, as lists in memory. */
-#include "tools/walk/members.h"
+#include "schema/members.h"
+#include "base/vec.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,23 +15,27 @@ struct member member_of(const drep_linkinfo *link)
                            .target_file = link->target_file ? strdup(link->target_file) : NULL};
 }
 
+static void member_free(struct member *m)
+{
+    free(m->name);
+    free(m->target);
+    free(m->target_file);
+}
+
 static int member_add(const drep_linkinfo *link, void *ctx)
 {
     struct members *m = ctx;
-    struct member one, *list;
+    struct member one;
 
-    if (m->len == m->cap) {
-        m->cap = m->cap ? 2 * m->cap : 16;
-        list = realloc(m->list, m->cap * sizeof *list);
-        if (!list)
-            return DREP_ERR_NOMEM;
-        m->list = list;
-    }
+    if (VEC_ROOM(m->list, m->len, m->room, 1))
+        return DREP_ERR_NOMEM;
     one = member_of(link);
     one.name = strdup(link->name);
-    m->list[m->len++] = one;
-    if (!one.name || (link->target && !one.target) || (link->target_file && !one.target_file))
+    if (!one.name || (link->target && !one.target) || (link->target_file && !one.target_file)) {
+        member_free(&one);
         return DREP_ERR_NOMEM;
+    }
+    m->list[m->len++] = one;
     return 0;
 }
 
@@ -43,11 +48,8 @@ void members_release(struct members *m)
 {
     size_t i;
 
-    for (i = 0; i < m->len; i++) {
-        free(m->list[i].name);
-        free(m->list[i].target);
-        free(m->list[i].target_file);
-    }
+    for (i = 0; i < m->len; i++)
+        member_free(&m->list[i]);
     free(m->list);
 }
 
@@ -55,21 +57,16 @@ void members_release(struct members *m)
 
 struct names {
     char **list;
-    int64_t len, cap;
+    int64_t len;
+    size_t room;
 };
 
 static int name_add(const char *name, void *ctx)
 {
     struct names *n = ctx;
-    char **list;
 
-    if (n->len == n->cap) {
-        n->cap = n->cap ? 2 * n->cap : 16;
-        list = realloc(n->list, (size_t)n->cap * sizeof *list);
-        if (!list)
-            return DREP_ERR_NOMEM;
-        n->list = list;
-    }
+    if (VEC_ROOM(n->list, (size_t)n->len, n->room, 1))
+        return DREP_ERR_NOMEM;
     n->list[n->len] = strdup(name);
     if (!n->list[n->len])
         return DREP_ERR_NOMEM;
@@ -77,21 +74,17 @@ static int name_add(const char *name, void *ctx)
     return 0;
 }
 
-int walk_attrs(drep_file *file, const char *path, char ***names, int64_t *n)
+int attrs_list(drep_file *file, const char *path, char ***names, int64_t *n)
 {
     struct names all = {0};
     int err = drep_attr_list(file, path, DREP_BY_CREATION, name_add, &all);
 
-    if (err) {
-        walk_attrs_free(all.list, all.len);
-        return err;
-    }
     *names = all.list;
     *n = all.len;
-    return 0;
+    return err;
 }
 
-void walk_attrs_free(char **names, int64_t n)
+void attrs_free(char **names, int64_t n)
 {
     int64_t i;
 
