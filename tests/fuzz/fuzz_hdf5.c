@@ -6,7 +6,8 @@
  * that were skipped, byte 6 the size of an element, byte 7 their number; the rest is the chunk.
  * libhdf5 itself is not called with the bytes: tests/interop/run-mutants.py does that. */
 #include "tests/fuzz/fuzz.h"
-#include "tools/h5/parts.h"
+#include "tools/h5/chunk.h"
+#include "tools/h5/header.h"
 #include <sys/mman.h>
 #include <unistd.h>
 

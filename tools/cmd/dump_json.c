@@ -1,7 +1,7 @@
 /* dump_json.c - the JSON form of a file, as SPEC.md, "JSON", has it, in one piece or with
  * one line an object. */
-#include "tools/cmd/dump.h"
 #include "schema/members.h"
+#include "tools/cmd/dump.h"
 #include "tools/host/exit.h"
 #include "tools/text/array.h"
 #include "tools/text/nesting.h"

@@ -1,7 +1,7 @@
 /* dump_text.c - the form of a file for people: a line an object, attributes under it, values
  * in rows with the index of their first element behind them. */
-#include "tools/cmd/dump.h"
 #include "schema/members.h"
+#include "tools/cmd/dump.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

@@ -1,6 +1,6 @@
 /* csv_out.c - datasets as a table in CSV. */
-#include "tools/flat/csv.h"
 #include "schema/paths.h"
+#include "tools/flat/csv.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/outlet.h"
 #include "tools/host/exit.h"

@@ -8,9 +8,9 @@
  * is converted more than once: in datasets and attributes of several elements, in arrays of
  * arrays and in sequences of arrays.  Here every element gets a background of zeros: nothing
  * stood there before. */
+#include "tools/h5/array.h"
+#include "tools/h5/library.h"
 #include <stdlib.h>
-
-#include "tools/h5/parts.h"
 
 /* What one call converts: the elements of an array, in place. */
 struct bases {

@@ -2,13 +2,14 @@
  *
  * Only for the filters that most files have: shuffle, deflate and fletcher32, in any
  * order.  Whatever is not as expected is left to HDF5, which then says what is wrong. */
+#include "tools/h5/chunk.h"
+#include <libdeflate.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#if HAVE_DEFLATE
-#include <libdeflate.h>
-#endif
 
-#include "tools/h5/parts.h"
+#if HAVE_DEFLATE
+#endif
 
 /* What one thread needs. */
 struct decoder {

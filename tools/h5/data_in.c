@@ -2,10 +2,27 @@
  *
  * Memory holds one block, however large the dataset is: some chunks, or 4 MiB; of strings
  * and sequences as much as may be read at once, else fewer elements. */
+#include "tools/h5/data_in.h"
+#include "tools/h5/arena.h"
+#include "tools/h5/box.h"
+#include "tools/h5/chunk.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/measure.h"
+#include "tools/h5/note.h"
+#include "tools/h5/null.h"
+#include "tools/h5/object.h"
+#include "tools/h5/reference.h"
+#include "tools/h5/source.h"
+#include "tools/h5/threads.h"
+#include "tools/h5/type_out.h"
+#include "tools/h5/values.h"
+#include "tools/h5/virtual.h"
+#include <datarep.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 /* Some of a block may be there: other sources, other raw files.  A large dataset of which
  * nothing is must not take a call for each element. */

@@ -3,10 +3,23 @@
  *
  * They are read as HDF5's file has them, so that HDF5 converts nothing, in blocks that
  * bound memory. */
+#include "tools/h5/data_out.h"
+#include "tools/h5/arena.h"
+#include "tools/h5/box.h"
+#include "tools/h5/drain.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/null.h"
+#include "tools/h5/object.h"
+#include "tools/h5/reference.h"
+#include "tools/h5/type_out.h"
+#include "tools/h5/values.h"
+#include "tools/h5/verify.h"
+#include <datarep.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 struct emptier {
     struct job *j;

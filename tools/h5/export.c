@@ -3,10 +3,34 @@
  * The import backwards: find the objects, make them and their links in order, then move
  * attributes and data, last the attributes that make dimension objects the dimension
  * scales of HDF5 and netCDF-4.  What import kept in attributes of ours comes back. */
+#include "tools/h5/export.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "schema/paths.h"
+#include "tools/h5/data_out.h"
+#include "tools/h5/drain.h"
+#include "tools/h5/encoding.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/job.h"
+#include "tools/h5/keep.h"
+#include "tools/h5/layout.h"
+#include "tools/h5/map.h"
+#include "tools/h5/named.h"
+#include "tools/h5/note.h"
+#include "tools/h5/null.h"
+#include "tools/h5/object.h"
+#include "tools/h5/odd_link.h"
+#include "tools/h5/reference.h"
+#include "tools/h5/scale.h"
+#include "tools/h5/type_in.h"
+#include "tools/h5/type_out.h"
+#include "tools/h5/values.h"
+#include "tools/h5/verify.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 /* ------------------------------------------------------------ walk 1: objects */
 
@@ -81,7 +105,7 @@ static char *name_before(const struct remarks *r, const char *kind, const char *
 /* Paths of a member in the destination, and in the source if that is another. */
 static int member_paths(struct walk *w, const char *name, char **path, char **source)
 {
-    const struct object *g = &w->j->objects[w->group];
+    const struct object *g = &w->j->objects.list[w->group];
     char *was = name_before(&w->remarks, "link-was", name);
 
     *path = path_of_member(g->path, was && *was && !strchr(was, '/') ? was : name);
@@ -126,7 +150,7 @@ static int find_link(const drep_linkinfo *link, void *ctx)
     if (!w->err)
         w->err = job_add(j, link->id, link->kind, path, source);
     if (!w->err && link->kind == DREP_OBJ_DIMENSION)
-        w->err = note_dimension(j, &j->objects[j->n - 1]);
+        w->err = note_dimension(j, &j->objects.list[j->objects.n - 1]);
     return w->err;
 }
 
@@ -204,7 +228,7 @@ static int make_odd_links(struct walk *w, int all);
 static int each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
 {
     struct walk w = {.j = j, .group = i};
-    char *path = job_source(j, &j->objects[i]);
+    char *path = job_source(j, &j->objects.list[i]);
     int err = path ? remarks_read(j, path, &w.remarks) : job_no_memory(j);
 
     if (!err && make)
@@ -234,48 +258,10 @@ static int find_objects(struct job *j)
     if (info.kind != DREP_OBJ_GROUP)
         return job_fail(j, DREP_ERR_KIND, "%s: not a group", j->o->root);
     err = job_add(j, info.id, DREP_OBJ_GROUP, strdup("/"), NULL);
-    for (i = 0; !err && i < j->n; i++)
-        if (j->objects[i].kind == DREP_OBJ_GROUP)
+    for (i = 0; !err && i < j->objects.n; i++)
+        if (j->objects.list[i].kind == DREP_OBJ_GROUP)
             err = each_link(j, i, find_link, 0);
     return err;
-}
-
-/* ------------------------------------------------------------------ references */
-
-int ref_out(struct move *mv, int region, void *h, drep_ref *d)
-{
-    struct job *j = mv->j;
-    struct object *o = d->object ? job_find(j, d->object) : NULL;
-    hobj_ref_t address;
-    hid_t dset, space;
-    int err = 0;
-
-    if (!d->object)
-        return 0;
-    /* A dimension with coordinates is its dataset in HDF5. */
-    if (o && o->kind == DREP_OBJ_DIMENSION && o->scale == 1)
-        o = job_find(j, o->digest);
-    if (!o || !o->made)
-        err = job_fail(j, DREP_ERR_UNSUPPORTED, "its target is not kept");
-    if (!err && !region) {
-        address = (hobj_ref_t)o->made;
-        memcpy(h, &address, sizeof address);
-        return 0;
-    }
-    if (!err) {
-        dset = H5Oopen_by_addr(j->h, (haddr_t)o->made);
-        space = dset > 0 ? H5Dget_space(dset) : -1;
-        err = space > 0 ? region_select(j, d->region, space) : job_fail_hdf5(j, "region");
-        if (!err && H5Rcreate(h, j->h, o->path, H5R_DATASET_REGION, space) < 0)
-            err = job_fail_hdf5(j, "region");
-        if (space > 0)
-            H5Sclose(space);
-        if (dset > 0)
-            H5Oclose(dset);
-    }
-    if (err)
-        job_say(j, HDF5_LOST, "reference", mv->path, "a reference becomes null: %s", j->why);
-    return 0;
 }
 
 /* ------------------------------------------------------------ walk 2: making */
@@ -357,10 +343,10 @@ static int prepare_types(struct job *j)
     size_t i;
     int err = 0;
 
-    for (i = 0; !err && i < j->n; i++)
-        if (j->objects[i].kind == DREP_OBJ_TYPE)
-            err = job_skip(j, prepare_type(j, &j->objects[i]), "datatype", j->objects[i].path,
-                           "not carried");
+    for (i = 0; !err && i < j->objects.n; i++)
+        if (j->objects.list[i].kind == DREP_OBJ_TYPE)
+            err = job_skip(j, prepare_type(j, &j->objects.list[i]), "datatype",
+                           j->objects.list[i].path, "not carried");
     return err;
 }
 
@@ -410,68 +396,7 @@ static int make_dimension(struct job *j, struct object *o, hid_t lcpl)
 
 /* ------------------------------------------------------------- making datasets */
 
-int drain_open(struct job *j, const struct object *o, struct drain *out)
-{
-    struct drain d = {.path = job_source(j, o)};
-    struct sharings all = {0};
-    int err = d.path ? drep_dataset_open(j->d, d.path, &d.ds) : DREP_ERR_NOMEM;
-
-    if (!err)
-        err = drep_dataset_info(d.ds, &d.info);
-    if (err)
-        err = d.path ? job_fail_drep(j, err) : job_no_memory(j);
-    if (!err)
-        err = remarks_read(j, d.path, &d.remarks);
-    if (!err)
-        err = remarks_of_type(j, &d.remarks, "type", NULL, &d.notes);
-    if (!err)
-        err = sharings_read(j, d.path, &all);
-    if (!err) {
-        d.file = type_out(j, o, d.info.type, sharing_of(&all, NULL), &d.notes, 0);
-        err = d.file ? map_from_hdf5(j, d.file, d.info.type, ORDER_SILENT, NULL, &d.map)
-                     : DREP_ERR_UNSUPPORTED;
-    }
-    sharings_release(&all);
-    if (err)
-        drain_close(&d);
-    else
-        *out = d;
-    return err;
-}
-
-void drain_close(struct drain *d)
-{
-    map_release(&d->map);
-    remarks_release(&d->remarks);
-    remarks_release(&d->notes);
-    if (d->file > 0)
-        H5Tclose(d->file);
-    drep_dataset_close(d->ds);
-    free(d->path);
-    memset(d, 0, sizeof *d);
-}
-
 /* References in fill values would have to exist before the dataset does. */
-int has_references(const struct map *m)
-{
-    size_t i;
-
-    if (m->kind == MAP_OBJECT || m->kind == MAP_REGION)
-        return 1;
-    for (i = 0; i < m->nparts; i++)
-        if (has_references(&m->parts[i]))
-            return 1;
-    return 0;
-}
-
-/* The fill value as what is held; its variable parts for drep_vlen_free(). */
-int drain_fill(struct job *j, const struct drain *s, void *held)
-{
-    int err = drep_dataset_fill(s->ds, s->map.held, held);
-
-    return err ? job_fail_drep(j, err) : 0;
-}
-
 static int set_fill(struct job *j, const struct object *o, const struct drain *s, hid_t dcpl)
 {
     struct move mv = {.j = j, .ref = ref_out, .path = o->path};
@@ -684,44 +609,23 @@ static int make_all(struct job *j)
 {
     hid_t root = H5Gopen2(j->h, "/", H5P_DEFAULT);
     size_t i;
-    int err = made(j, &j->objects[0], root);
+    int err = made(j, &j->objects.list[0], root);
 
     H5Gclose(root);
     j->totals.groups++;
     if (!err)
         err = prepare_types(j);
-    for (i = 0; !err && i < j->n; i++)
-        if (j->objects[i].kind == DREP_OBJ_GROUP && j->objects[i].made)
+    for (i = 0; !err && i < j->objects.n; i++)
+        if (j->objects.list[i].kind == DREP_OBJ_GROUP && j->objects.list[i].made)
             err = each_link(j, i, make_link, 1);
-    for (i = 0; i < j->n; i++)
-        if (j->objects[i].handle > 0)
-            H5Tclose(j->objects[i].handle);
+    for (i = 0; i < j->objects.n; i++)
+        if (j->objects.list[i].handle > 0)
+            H5Tclose(j->objects.list[i].handle);
     return err;
 }
 
 /* The datatype of data or an attribute in HDF5: the named one that it shares, if that
  * still is the same, else one of its own. */
-hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
-               const struct remarks *notes, int named)
-{
-    struct object *t = shared ? job_find(j, shared) : NULL;
-    drep_type *theirs = NULL;
-    char *path;
-    hid_t made = 0;
-
-    if (t && t->kind == DREP_OBJ_TYPE && t->made && (path = job_source(j, t)) != NULL) {
-        if (drep_type_open(j->d, path, &theirs) == 0 && drep_type_equal(theirs, type))
-            made = H5Oopen_by_addr(j->h, (haddr_t)t->made);
-        drep_type_free(theirs);
-        free(path);
-    }
-    if (made > 0)
-        return made;
-    if (shared)
-        job_say(j, HDF5_STORED, "datatype", o->path, "it no longer shares a named datatype");
-    return made_type(j, type, notes, named);
-}
-
 /* ------------------------------------------------------- walk 3: attributes */
 
 struct attributes {
@@ -887,30 +791,47 @@ static int carry_attribute(struct attributes *as, const char *name, const drep_a
     return err;
 }
 
+/* Attributes that have no counterpart in HDF5, and were reported as lost. */
+struct lost_attributes {
+    struct lost_attribute {
+        uint64_t key; /* of its object */
+        char *name;
+    } * list;
+    size_t n, room;
+};
+
 /* Notes that an attribute is lost: it will not be read back. */
 static int lose_attribute(struct job *j, uint64_t key, const char *name)
 {
-    if (j->nlost == j->lost_room) {
-        size_t room = j->lost_room ? 2 * j->lost_room : 16;
-        struct lost *lost = realloc(j->lost, room * sizeof *lost);
+    struct lost_attributes *all = j->lost;
 
-        if (!lost)
-            return job_no_memory(j);
-        j->lost = lost;
-        j->lost_room = room;
-    }
-    j->lost[j->nlost] = (struct lost){key, strdup(name)};
-    return j->lost[j->nlost].attribute ? (j->nlost++, 0) : job_no_memory(j);
+    if (!all)
+        all = j->lost = calloc(1, sizeof *all);
+    if (!all || VEC_ROOM(all->list, all->n, all->room, 1))
+        return job_no_memory(j);
+    all->list[all->n] = (struct lost_attribute){key, strdup(name)};
+    return all->list[all->n].name ? (all->n++, 0) : job_no_memory(j);
 }
 
 static int is_lost(const struct job *j, uint64_t key, const char *name)
 {
     size_t i;
 
-    for (i = 0; i < j->nlost; i++)
-        if (j->lost[i].key == key && strcmp(j->lost[i].attribute, name) == 0)
+    for (i = 0; j->lost && i < j->lost->n; i++)
+        if (j->lost->list[i].key == key && strcmp(j->lost->list[i].name, name) == 0)
             return 1;
     return 0;
+}
+
+void lost_attributes_free(struct lost_attributes *all)
+{
+    size_t i;
+
+    for (i = 0; all && i < all->n; i++)
+        free(all->list[i].name);
+    if (all)
+        mem_free(all->list);
+    free(all);
 }
 
 static int export_attribute(const char *name, void *ctx)
@@ -1230,8 +1151,8 @@ static void note_variables(struct job *j)
 {
     size_t i;
 
-    for (i = 0; i < j->n; i++) {
-        struct object *o = &j->objects[i];
+    for (i = 0; i < j->objects.n; i++) {
+        struct object *o = &j->objects.list[i];
 
         if (o->kind == DREP_OBJ_DIMENSION && o->scale == 1 && job_find(j, o->digest))
             job_find(j, o->digest)->scale = 1;
@@ -1251,15 +1172,15 @@ static int export_dimensions(struct job *j)
     int err = 0;
 
     note_variables(j);
-    for (i = 0; !err && i < j->n; i++)
-        if (j->objects[i].kind == DREP_OBJ_DATASET && j->objects[i].made)
-            err = list_scales(j, &j->objects[i], &u);
+    for (i = 0; !err && i < j->objects.n; i++)
+        if (j->objects.list[i].kind == DREP_OBJ_DATASET && j->objects.list[i].made)
+            err = list_scales(j, &j->objects.list[i], &u);
     if (u.n)
         qsort(u.use, u.n, sizeof *u.use, by_scale);
-    for (i = 0; !err && i < j->n; i++)
-        if (j->objects[i].kind == DREP_OBJ_DIMENSION)
-            err = skip_back(j, mark_scale(j, &j->objects[i], &u), "dimension", j->objects[i].path,
-                            "not a dimension scale");
+    for (i = 0; !err && i < j->objects.n; i++)
+        if (j->objects.list[i].kind == DREP_OBJ_DIMENSION)
+            err = skip_back(j, mark_scale(j, &j->objects.list[i], &u), "dimension",
+                            j->objects.list[i].path, "not a dimension scale");
     free(u.use);
     return err;
 }
@@ -1283,7 +1204,7 @@ int export_all(struct job *j)
 {
     static const char *const kinds[] = {"", "group", "dataset", "datatype", "dimension"};
     size_t i;
-    int err = map_encodings(j);
+    int err = encodings_load(j);
 
     if (!err)
         err = read_defaults(j);
@@ -1291,8 +1212,8 @@ int export_all(struct job *j)
         err = find_objects(j);
     if (!err)
         err = make_all(j);
-    for (i = 0; !err && i < j->n; i++) {
-        const struct object *o = &j->objects[i];
+    for (i = 0; !err && i < j->objects.n; i++) {
+        const struct object *o = &j->objects.list[i];
         int joined = o->kind == DREP_OBJ_DIMENSION && o->scale == 1;
 
         if (!o->made && !joined)
@@ -1335,8 +1256,8 @@ int export_back(struct job *j)
     size_t i;
     int err = 0;
 
-    for (i = 0; !err && i < j->n; i++) {
-        const struct object *o = &j->objects[i];
+    for (i = 0; !err && i < j->objects.n; i++) {
+        const struct object *o = &j->objects.list[i];
 
         if (!o->made)
             continue;

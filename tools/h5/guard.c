@@ -5,15 +5,18 @@
  * that every file that libhdf5 opens as HDF5 comes through that decision; files opened on the
  * way inherit the driver.  libhdf5 opens raw files by itself: virtual.c judges them
  * before it reads. */
+#include "tools/h5/guard.h"
+#include "tools/h5/job.h"
+#include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tools/h5/parts.h"
 
 /* The driver's registration number, where HDF5 asks for one: of the range for tests. */
 #define GUARD_VALUE 289

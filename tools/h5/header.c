@@ -3,12 +3,14 @@
  * libhdf5 takes the size of a fill value from its message and the bytes that it copies from
  * the datatype: a damaged file makes it read beyond its memory.  What it does not check is
  * checked here, before it is asked ("HDF5 File Format Specification", IV). */
+#include "tools/h5/header.h"
+#include "tools/h5/job.h"
+#include <datarep.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "tools/h5/parts.h"
 
 #define HEADER_MAX ((uint64_t)16 << 20) /* bytes of all blocks of a header */
 #define BLOCKS_MAX 4096

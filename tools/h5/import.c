@@ -3,200 +3,40 @@
  * Four walks: find the objects and what is a dimension; find who uses which dimension;
  * make objects and links in their order; move attributes and data.  References can so
  * name objects that come later, and memory holds one entry an object and one block. */
+#include "tools/h5/import.h"
+#include "schema/paths.h"
+#include "tools/h5/data_in.h"
+#include "tools/h5/encoding.h"
+#include "tools/h5/header.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/job.h"
+#include "tools/h5/keep.h"
+#include "tools/h5/layout.h"
+#include "tools/h5/map.h"
+#include "tools/h5/name.h"
+#include "tools/h5/named.h"
+#include "tools/h5/note.h"
+#include "tools/h5/null.h"
+#include "tools/h5/object.h"
+#include "tools/h5/odd_link.h"
+#include "tools/h5/reference.h"
+#include "tools/h5/scale.h"
+#include "tools/h5/source.h"
+#include "tools/h5/type_in.h"
+#include "tools/h5/values.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/h5/parts.h"
-
 #define ATTR_SIZE_MAX (256 << 20)
-#define NAME_SIZE_MAX 1023
 
 static uint64_t address_of(hid_t object)
 {
     H5O_info_t info;
 
     return H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ? 0 : (uint64_t)info.addr;
-}
-
-/* ---------------------------------------------------------------------- names */
-
-/* The length of the UTF-8 character at p, 0 if there is none. */
-static size_t utf8_length(const uint8_t *p)
-{
-    size_t i, n = p[0] < 0x80   ? 1
-                  : p[0] < 0xc2 ? 0
-                  : p[0] < 0xe0 ? 2
-                  : p[0] < 0xf0 ? 3
-                  : p[0] < 0xf5 ? 4
-                                : 0;
-
-    for (i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
-}
-
-int is_own_name(const char *name, int attribute)
-{
-    const uint8_t *p = (const uint8_t *)name;
-    size_t n;
-
-    if (!*name || strlen(name) > NAME_SIZE_MAX)
-        return 0;
-    if (attribute ? is_annotation(name)
-                  : strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '/') != NULL)
-        return 0;
-    for (; *p; p += n)
-        if ((n = utf8_length(p)) == 0)
-            return 0;
-    return 1;
-}
-
-/* Of a name that is none: what can be kept of it, and a number that tells it from others
- * like it. */
-char *own_name(const char *name, int attribute)
-{
-    const uint8_t *p = (const uint8_t *)name;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    char *own, *to;
-    size_t n;
-
-    if (is_own_name(name, attribute))
-        return strdup(name);
-    own = malloc(NAME_SIZE_MAX + 1);
-    if (!own)
-        return NULL;
-    for (to = own; *p && to - own < 980; p += n) {
-        n = utf8_length(p);
-        if (n && (attribute || *p != '/')) {
-            memcpy(to, p, n);
-            to += n;
-        } else {
-            n = 1;
-            to += sprintf(to, "%%%02X", *p);
-        }
-    }
-    for (p = (const uint8_t *)name; *p; p++)
-        hash = (hash ^ *p) * UINT64_C(0x100000001b3);
-    sprintf(to, "~%08llx", (unsigned long long)(hash ^ hash >> 32) & 0xffffffff);
-    return own;
-}
-
-/* ------------------------------------------------------------------ opening */
-
-int source_shape(struct job *j, struct source *s)
-{
-    H5S_class_t cls = H5Sget_simple_extent_type(s->space);
-    int d;
-
-    if (cls == H5S_NULL) {
-        s->rank = DREP_NULL_SPACE;
-        return 0;
-    }
-    s->rank = H5Sget_simple_extent_dims(s->space, s->dims, s->maxdims);
-    if (s->rank < 0)
-        return job_fail_hdf5(j, "dataspace");
-    for (d = 0; d < s->rank; d++)
-        if (s->dims[d] > INT64_MAX / 4)
-            return job_fail(j, DREP_ERR_UNSUPPORTED, "a dimension beyond 2^61");
-    return 0;
-}
-
-void source_close(struct source *s)
-{
-    measure_free(s->measure);
-    map_release(&s->map);
-    remarks_release(&s->notes);
-    if (s->dcpl > 0)
-        H5Pclose(s->dcpl);
-    if (s->space > 0)
-        H5Sclose(s->space);
-    if (s->type > 0)
-        H5Tclose(s->type);
-    if (s->dset > 0)
-        H5Dclose(s->dset);
-}
-
-/* Chunks that HDF5's cache would not hold, it decompresses for every part that is read;
- * and raw files are looked for beside the file.  Only opening by name says such things. */
-static hid_t open_again(struct job *j, const struct object *o, hid_t dset, hid_t dcpl, hid_t type)
-{
-    hsize_t chunk[H5S_MAX_RANK], size = H5Tget_size(type);
-    hid_t dapl = 0, again;
-    char *path;
-    int d, rank;
-
-    if (H5Pget_layout(dcpl) == H5D_CHUNKED) {
-        rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
-        for (d = 0; d < rank; d++)
-            size *= chunk[d];
-        if (size > BLOCK_SIZE / 4) {
-            dapl = H5Pcreate(H5P_DATASET_ACCESS);
-            H5Pset_chunk_cache(dapl, 521, (size_t)size + 1, 1.0);
-        }
-    } else if (H5Pget_external_count(dcpl) > 0) {
-        dapl = H5Pcreate(H5P_DATASET_ACCESS);
-        H5Pset_efile_prefix(dapl, "${ORIGIN}");
-    }
-    if (dapl <= 0)
-        return dset;
-    /* Properties of access hold from the first opening on. */
-    H5Dclose(dset);
-    path = job_source(j, o);
-    again = path ? H5Dopen2(j->h, path, dapl) : -1;
-    free(path);
-    H5Pclose(dapl);
-    return again > 0 ? again : H5Oopen_by_addr(j->h, (haddr_t)o->key);
-}
-
-static int source_begin(struct job *j, const struct object *o, struct source *s)
-{
-    hid_t dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
-
-    memset(s, 0, sizeof *s);
-    s->dset = dset;
-    if (dset <= 0)
-        return 0;
-    s->dcpl = dataset_plist(j, dset);
-    if (s->dcpl <= 0)
-        return DREP_ERR_UNSUPPORTED;
-    s->type = H5Dget_type(dset);
-    if (s->type <= 0)
-        return 0;
-    s->dset = open_again(j, o, dset, s->dcpl, s->type);
-    s->space = s->dset > 0 ? H5Dget_space(s->dset) : -1;
-    return 0;
-}
-
-int source_open(struct job *j, const struct object *o, struct source *out)
-{
-    struct source s;
-    int err = source_begin(j, o, &s);
-
-    if (!err && (s.dset <= 0 || s.type <= 0 || s.space <= 0 || s.dcpl <= 0))
-        err = job_fail_hdf5(j, "dataset");
-    if (!err)
-        err = source_shape(j, &s);
-    if (!err) {
-        s.layout = H5Pget_layout(s.dcpl);
-        if (s.layout == H5D_CHUNKED && H5Pget_chunk(s.dcpl, H5S_MAX_RANK, s.chunk) < 0)
-            err = job_fail_hdf5(j, "chunks");
-    }
-    if (!err)
-        err = map_from_hdf5(j, s.type, NULL, j->o->exact ? ORDER_STORED : ORDER_SILENT, &s.notes,
-                            &s.map);
-    if (!err && s.layout == H5D_CHUNKED && s.rank > 0) {
-        s.measure = measure_new(j, s.dset, s.dcpl, s.rank, s.chunk);
-        err = s.measure ? 0 : job_no_memory(j);
-    }
-    if (err)
-        source_close(&s);
-    else
-        *out = s;
-    return err;
 }
 
 /* ------------------------------------------------------------ walk 1: objects */
@@ -219,7 +59,7 @@ static int kind_of(H5O_type_t type)
 /* Paths of a member in the destination, and in the source if that is another. */
 static int member_paths(struct job *j, size_t group, const char *name, char **path, char **source)
 {
-    const struct object *g = &j->objects[group];
+    const struct object *g = &j->objects.list[group];
     char *own = own_name(name, 0);
 
     *source = NULL;
@@ -255,7 +95,7 @@ static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, v
     if (!w->err)
         w->err = job_add(j, (uint64_t)info.addr, kind_of(info.type), path, source);
     if (!w->err && info.type == H5O_TYPE_DATASET)
-        w->err = scale_note(j, group, &j->objects[j->n - 1]);
+        w->err = scale_note(j, group, &j->objects.list[j->objects.n - 1]);
     return w->err ? -1 : 0;
 }
 
@@ -268,12 +108,12 @@ static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
     unsigned order = 0;
     herr_t status;
 
-    job_at(j, j->objects[i].path);
-    group = H5Oopen_by_addr(j->h, (haddr_t)j->objects[i].key);
+    job_at(j, j->objects.list[i].path);
+    group = H5Oopen_by_addr(j->h, (haddr_t)j->objects.list[i].key);
     gcpl = group > 0 ? H5Gget_create_plist(group) : -1;
     if (gcpl < 0) {
         job_fail_hdf5(j, "group");
-        job_say(j, HDF5_LOST, "group", j->objects[i].path, "%s", j->why);
+        job_say(j, HDF5_LOST, "group", j->objects.list[i].path, "%s", j->why);
         return 0;
     }
     H5Pget_link_creation_order(gcpl, &order);
@@ -281,7 +121,7 @@ static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
                         H5_ITER_INC, NULL, fn, &w);
     if (status < 0 && !w.err) {
         job_fail_hdf5(j, "group");
-        job_say(j, HDF5_LOST, "group", j->objects[i].path, "%s", j->why);
+        job_say(j, HDF5_LOST, "group", j->objects.list[i].path, "%s", j->why);
     }
     H5Pclose(gcpl);
     H5Oclose(group);
@@ -333,58 +173,10 @@ static int find_objects(struct job *j)
     }
     err = job_add(j, address_of(group), DREP_OBJ_GROUP, strdup("/"), NULL);
     H5Gclose(group);
-    for (i = 0; !err && i < j->n; i++)
-        if (j->objects[i].kind == DREP_OBJ_GROUP)
+    for (i = 0; !err && i < j->objects.n; i++)
+        if (j->objects.list[i].kind == DREP_OBJ_GROUP)
             err = each_link(j, i, find_link);
     return err;
-}
-
-/* ------------------------------------------------------------------ references */
-
-/* The object and the selection that a region reference means. */
-static int region_in(struct move *mv, void *h, uint64_t *address, char **text)
-{
-    struct job *j = mv->j;
-    hid_t object = H5Rdereference2(j->h, H5P_DEFAULT, H5R_DATASET_REGION, h);
-    hid_t space = object > 0 ? H5Rget_region(j->h, H5R_DATASET_REGION, h) : -1;
-    int err = space > 0 ? region_print(mv, space, text) : job_fail_hdf5(j, "region reference");
-
-    *address = object > 0 ? address_of(object) : 0;
-    if (space > 0)
-        H5Sclose(space);
-    if (object > 0)
-        H5Oclose(object);
-    return err;
-}
-
-/* A reference to nothing stays one; to something that was not carried becomes one. */
-int ref_in(struct move *mv, int region, void *h, drep_ref *d)
-{
-    struct job *j = mv->j;
-    hdset_reg_ref_t none = {0};
-    uint64_t address = 0;
-    hobj_ref_t own = 0;
-    struct object *o;
-    int err = 0;
-
-    if (region && memcmp(h, none, sizeof none) == 0)
-        return 0;
-    if (region) {
-        err = region_in(mv, h, &address, &d->region);
-    } else {
-        memcpy(&own, h, sizeof own);
-        address = (uint64_t)own;
-    }
-    o = address ? job_find(j, address) : NULL;
-    if (!err && address && (!o || !o->made))
-        err = job_fail(j, DREP_ERR_UNSUPPORTED, "its target is not kept");
-    if (err) {
-        memset(d, 0, sizeof *d);
-        job_say(j, HDF5_LOST, "reference", mv->path, "a reference becomes null: %s", j->why);
-        return err == DREP_ERR_NOMEM ? err : 0;
-    }
-    d->object = o ? o->made : 0;
-    return 0;
 }
 
 /* ------------------------------------------------------------ walk 3: making */
@@ -610,7 +402,7 @@ static int keep_circle(struct walk *w, const char *path, const struct object *to
         return job_no_memory(j);
     job_say(j, HDF5_KEPT, "link", path, "a hard link to %s, above it, is in \"%s\" of its group",
             to->path, KEEP_CIRCLES);
-    return keep_link(j, &link);
+    return odd_link_add(j, &link);
 }
 
 static int make_hard(struct walk *w, hid_t group, const char *name, const char *path)
@@ -637,32 +429,6 @@ static int make_hard(struct walk *w, hid_t group, const char *name, const char *
 }
 
 /* So that HDF5 gives out the bytes of links whose class nobody registered here. */
-static hid_t no_traverse(const char *name, hid_t group, const void *data, size_t size, hid_t lapl,
-                         hid_t dxpl)
-{
-    (void)name, (void)group, (void)data, (void)size, (void)lapl, (void)dxpl;
-    return -1;
-}
-
-static ssize_t give_bytes(const char *name, const void *data, size_t size, void *buf, size_t room)
-{
-    (void)name;
-    if (buf)
-        memcpy(buf, data, size < room ? size : room);
-    return (ssize_t)size;
-}
-
-int user_class(int cls)
-{
-    H5L_class_t c = {.version = H5L_LINK_CLASS_T_VERS,
-                     .id = (H5L_type_t)cls,
-                     .comment = "kept as it is",
-                     .trav_func = no_traverse,
-                     .query_func = give_bytes};
-
-    return H5Lis_registered(c.id) > 0 || H5Lregister(&c) >= 0;
-}
-
 /* A link of a user's class, or one whose target is no text to us. */
 static int keep_odd_link(struct walk *w, hid_t group, const char *name, int cls, const char *path)
 {
@@ -685,7 +451,7 @@ static int keep_odd_link(struct walk *w, hid_t group, const char *name, int cls,
     job_say(j, HDF5_KEPT, "link", path, "a link %s is in \"%s\" of its group",
             cls > H5L_TYPE_EXTERNAL ? "of a user's own class" : "whose target is not UTF-8",
             KEEP_REMARKS);
-    return keep_link(j, &link);
+    return odd_link_add(j, &link);
 }
 
 /* Soft and external links hold their targets as text. */
@@ -729,7 +495,7 @@ static int keep_name(struct walk *w, const char *name, const char *path)
         return job_no_memory(j);
     }
     job_say(j, HDF5_KEPT, "name", path, "its name in HDF5 is in \"%s\" of its group", KEEP_REMARKS);
-    return keep_link(j, &link);
+    return odd_link_add(j, &link);
 }
 
 static int make_any(struct walk *w, hid_t group, const char *name, const H5L_info_t *link,
@@ -773,11 +539,11 @@ static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, v
 static int make_all(struct job *j)
 {
     size_t i;
-    int err = made(j, &j->objects[0]);
+    int err = made(j, &j->objects.list[0]);
 
     j->totals.groups++;
-    for (i = 0; !err && i < j->n; i++)
-        if (j->objects[i].kind == DREP_OBJ_GROUP && j->objects[i].made)
+    for (i = 0; !err && i < j->objects.n; i++)
+        if (j->objects.list[i].kind == DREP_OBJ_GROUP && j->objects.list[i].made)
             err = each_link(j, i, make_link);
     return err;
 }
@@ -1041,7 +807,7 @@ static int64_t has_time(hid_t object)
 
 static int move_object(struct job *j, size_t i)
 {
-    struct mover m = {.j = j, .o = &j->objects[i]};
+    struct mover m = {.j = j, .o = &j->objects.list[i]};
     hid_t object;
     int err;
 
@@ -1084,7 +850,7 @@ int import_all(struct job *j)
 {
     static const char *const kinds[] = {"", "group", "dataset", "datatype", "dimension"};
     size_t i;
-    int err = map_encodings(j);
+    int err = encodings_load(j);
 
     if (!err)
         err = find_objects(j);
@@ -1094,8 +860,8 @@ int import_all(struct job *j)
         scale_find_uses(j);
         err = make_all(j);
     }
-    for (i = 0; !err && i < j->n; i++) {
-        const struct object *o = &j->objects[i];
+    for (i = 0; !err && i < j->objects.n; i++) {
+        const struct object *o = &j->objects.list[i];
         const char *kind = kinds[o->scale == 2 ? DREP_OBJ_DIMENSION : o->kind];
 
         if (!o->made)

@@ -3,11 +3,21 @@
  * Comments, links of users' own kinds, links that make circles, names that we cannot
  * have, which datatypes are named ones, the user block: read here, written as the
  * attributes that parts.h names, and brought back by export. */
+#include "tools/h5/keep.h"
+#include "tools/h5/header.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/job.h"
+#include "tools/h5/layout.h"
+#include "tools/h5/note.h"
+#include "tools/h5/object.h"
+#include "tools/h5/odd_link.h"
+#include "tools/h5/source.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "tools/h5/parts.h"
 
 #define SAMPLES 500
 #define BLOCK_MAX (256 << 20)
@@ -86,12 +96,12 @@ int keep_defaults(struct job *j)
     struct sample s = {.left = SAMPLES};
     size_t i;
 
-    for (i = 0; i < j->n && i < SAMPLES && s.left > 0; i++)
-        sample_object(j, &j->objects[i], &s);
-    j->cset = s.cset[1] > s.cset[0] ? H5T_CSET_ASCII : H5T_CSET_UTF8;
+    for (i = 0; i < j->objects.n && i < SAMPLES && s.left > 0; i++)
+        sample_object(j, &j->objects.list[i], &s);
+    j->usual.cset = s.cset[1] > s.cset[0] ? H5T_CSET_ASCII : H5T_CSET_UTF8;
     for (i = 0; i < 3; i++)
-        if (s.fill_time[i] > s.fill_time[j->fill_time])
-            j->fill_time = (int)i;
+        if (s.fill_time[i] > s.fill_time[j->usual.fill_time])
+            j->usual.fill_time = (int)i;
     return 0;
 }
 
@@ -231,25 +241,6 @@ int circles_read(struct job *j, const char *path, struct odd_link **links, size_
     return err;
 }
 
-int keep_link(struct job *j, const struct odd_link *link)
-{
-    struct odd_link *links = j->links;
-
-    if (j->nlinks == j->links_room) {
-        j->links_room = j->links_room ? 2 * j->links_room : 16;
-        links = realloc(j->links, j->links_room * sizeof *links);
-        if (!links) {
-            free(link->name);
-            free(link->was);
-            free(link->data);
-            return job_no_memory(j);
-        }
-    }
-    j->links = links;
-    links[j->nlinks++] = *link;
-    return 0;
-}
-
 /* A link as a line: "link-was HEX NAME" or "odd-link CLASS POSITION HEX NAME". */
 static int remark_link(struct job *j, const struct odd_link *l, struct remarks *r)
 {
@@ -271,19 +262,19 @@ static int remark_link(struct job *j, const struct odd_link *l, struct remarks *
 static int keep_links(struct job *j, size_t i, struct remarks *r)
 {
     struct circle *circles = NULL;
-    size_t k, low = 0, high = j->nlinks, end;
+    size_t k, low = 0, high = j->links.n, end;
     int64_t n = 0;
     int err = 0;
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
 
-        if (j->links[mid].group < i)
+        if (j->links.list[mid].group < i)
             low = mid + 1;
         else
             high = mid;
     }
-    for (end = low; end < j->nlinks && j->links[end].group == i;)
+    for (end = low; end < j->links.n && j->links.list[end].group == i;)
         end++;
     if (end == low)
         return 0;
@@ -291,7 +282,7 @@ static int keep_links(struct job *j, size_t i, struct remarks *r)
     if (!circles)
         return job_no_memory(j);
     for (k = low; !err && k < end; k++) {
-        const struct odd_link *l = &j->links[k];
+        const struct odd_link *l = &j->links.list[k];
         const struct object *o = l->target ? job_find(j, l->target) : NULL;
 
         err = remark_link(j, l, r);
@@ -299,14 +290,14 @@ static int keep_links(struct job *j, size_t i, struct remarks *r)
             circles[n++] = (struct circle){l->name, l->position, {o->made, NULL}};
     }
     if (!err && n)
-        err = write_circles(j, j->objects[i].path, circles, n);
+        err = write_circles(j, j->objects.list[i].path, circles, n);
     free(circles);
     return err;
 }
 
 int keep_object(struct job *j, hid_t object, size_t i, struct remarks *r)
 {
-    int err = keep_comment(j, object, j->objects[i].path, r);
+    int err = keep_comment(j, object, j->objects.list[i].path, r);
 
     return err ? err : keep_links(j, i, r);
 }
@@ -401,150 +392,5 @@ int keep_mapping(struct job *j, const char *path, const struct source *s, struct
                 "values in raw files become values here; the names are in \"%s\"", KEEP_REMARKS);
         return keep_external(j, s, r);
     }
-    return 0;
-}
-
-/* ------------------------------------------------------------- named datatypes */
-
-int sharings_add(struct job *j, struct sharings *all, uint64_t type, const char *attribute)
-{
-    char *name = attribute ? strdup(attribute) : NULL;
-
-    if (attribute && !name)
-        return job_no_memory(j);
-    if (all->n == all->room) {
-        size_t room = all->room ? 2 * all->room : 8;
-        struct sharing *s = realloc(all->s, room * sizeof *s);
-
-        if (!s) {
-            free(name);
-            return job_no_memory(j);
-        }
-        all->s = s;
-        all->room = room;
-    }
-    all->s[all->n++] = (struct sharing){name, type};
-    return 0;
-}
-
-void sharings_release(struct sharings *all)
-{
-    size_t i;
-
-    for (i = 0; i < all->n; i++)
-        free(all->s[i].attribute);
-    free(all->s);
-    memset(all, 0, sizeof *all);
-}
-
-int keep_sharing(struct job *j, struct sharings *all, hid_t type, const char *path,
-                 const char *attribute, int *shared)
-{
-    H5O_info_t info;
-    struct object *o;
-
-    *shared = 0;
-    if (H5Tcommitted(type) <= 0 || H5Oget_info2(type, &info, H5O_INFO_BASIC) < 0)
-        return 0;
-    o = job_find(j, (uint64_t)info.addr);
-    if (!o || !o->made) {
-        job_say(j, HDF5_LOST, "datatype", path, "%s%s%sits named datatype has no place here",
-                attribute ? "attribute \"" : "", attribute ? attribute : "",
-                attribute ? "\": " : "");
-        return 0;
-    }
-    *shared = 1;
-    return sharings_add(j, all, o->made, attribute);
-}
-
-/* In memory as our library wants it. */
-struct shared {
-    char *attribute;
-    drep_ref type;
-};
-
-static int shared_type(drep_type **out)
-{
-    static const char *const names[] = {"attribute", "datatype"};
-    const int64_t displs[] = {offsetof(struct shared, attribute), offsetof(struct shared, type)};
-    drep_type *text = NULL, *ref = NULL;
-    int err = drep_type_vstring(&text);
-
-    if (!err)
-        err = drep_type_reference(DREP_REF_OBJECT, &ref);
-    if (!err) {
-        const drep_type *types[] = {text, ref};
-
-        err = drep_type_compound(2, names, displs, types, sizeof(struct shared), out);
-    }
-    drep_type_free(text);
-    drep_type_free(ref);
-    return err;
-}
-
-/* No name stands for the data itself: no attribute has it. */
-int sharings_write(struct job *j, const struct sharings *all, const char *path)
-{
-    struct shared *list;
-    drep_type *type = NULL;
-    int64_t n = (int64_t)all->n;
-    size_t i;
-    int err;
-
-    if (n == 0)
-        return 0;
-    list = calloc(all->n, sizeof *list);
-    if (!list)
-        return job_no_memory(j);
-    for (i = 0; i < all->n; i++)
-        list[i] = (struct shared){all->s[i].attribute, {all->s[i].type, NULL}};
-    err = shared_type(&type);
-    if (!err)
-        err = drep_attr_write(j->d, path, KEEP_NAMED, type, 1, &n, list);
-    drep_type_free(type);
-    free(list);
-    return err ? job_fail_drep(j, err) : 0;
-}
-
-int sharings_read(struct job *j, const char *path, struct sharings *all)
-{
-    drep_attrinfo info;
-    drep_type *type = NULL;
-    struct shared *list;
-    int64_t i, n = 0;
-    int err = 0;
-
-    memset(all, 0, sizeof *all);
-    if (drep_attr_info(j->d, path, KEEP_NAMED, &info) != 0)
-        return 0;
-    if (info.rank == 1 && drep_type_kind(info.type) == DREP_KIND_COMPOUND &&
-        drep_type_members(info.type) == 2)
-        n = info.count;
-    drep_attrinfo_release(&info);
-    list = calloc((size_t)n + 1, sizeof *list);
-    if (!list)
-        return job_no_memory(j);
-    /* An attribute of that name which is not ours says nothing. */
-    if (n && shared_type(&type) == 0 && drep_attr_read(j->d, path, KEEP_NAMED, type, list) == 0)
-        for (i = 0; !err && i < n; i++)
-            err = sharings_add(j, all, list[i].type.object,
-                               list[i].attribute && *list[i].attribute ? list[i].attribute : NULL);
-    if (type)
-        drep_vlen_free(type, n, list);
-    drep_type_free(type);
-    free(list);
-    if (err)
-        sharings_release(all);
-    return err;
-}
-
-uint64_t sharing_of(const struct sharings *all, const char *attribute)
-{
-    size_t i;
-
-    for (i = 0; i < all->n; i++)
-        if (attribute ? all->s[i].attribute && strcmp(all->s[i].attribute, attribute) == 0
-                      : !all->s[i].attribute)
-            return all->s[i].type;
     return 0;
 }

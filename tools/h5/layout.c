@@ -2,10 +2,20 @@
  *
  * Import chooses the container's way by HDF5's, and remarks what export would choose
  * otherwise.  Export chooses by the container's way and the remarks that still fit. */
+#include "tools/h5/layout.h"
+#include "tools/h5/box.h"
+#include "tools/h5/header.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/job.h"
+#include "tools/h5/measure.h"
+#include "tools/h5/note.h"
+#include "tools/h5/object.h"
+#include "tools/h5/source.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 /* HDF5 keeps compact data in an object header message of at most 64 KiB. */
 #define COMPACT_HDF5 65000
@@ -675,7 +685,7 @@ void store_times_out(struct job *j, const struct remarks *r, hid_t dcpl)
     int alloc = time_named(remarks_find(r, "allocation"), 0);
 
     if (fill < 0)
-        fill = j->fill_time;
+        fill = j->usual.fill_time;
     H5Pset_fill_time(dcpl, (H5D_fill_time_t)fill);
     if (alloc >= 0)
         H5Pset_alloc_time(dcpl, (H5D_alloc_time_t)alloc);
@@ -706,10 +716,10 @@ int store_defaults_write(struct job *j, struct remarks *r)
 {
     int err = 0;
 
-    if (j->cset == H5T_CSET_ASCII)
+    if (j->usual.cset == H5T_CSET_ASCII)
         err = remarks_add(j, r, "default cset=ascii");
-    if (!err && j->fill_time != H5D_FILL_TIME_IFSET)
-        err = remarks_add(j, r, "default fill-time=%s", time_name(j->fill_time, 1));
+    if (!err && j->usual.fill_time != H5D_FILL_TIME_IFSET)
+        err = remarks_add(j, r, "default fill-time=%s", time_name(j->usual.fill_time, 1));
     return err;
 }
 
@@ -721,9 +731,9 @@ void store_defaults_read(struct job *j, const struct remarks *r)
         const char *text = r->line[i];
 
         if (strcmp(text, "default cset=ascii") == 0)
-            j->cset = H5T_CSET_ASCII;
+            j->usual.cset = H5T_CSET_ASCII;
         if (strncmp(text, "default fill-time=", 18) == 0 && time_named(text + 18, 1) >= 0)
-            j->fill_time = time_named(text + 18, 1);
+            j->usual.fill_time = time_named(text + 18, 1);
     }
 }
 
@@ -740,7 +750,7 @@ static int remark_times(struct job *j, hid_t dcpl, H5D_layout_t layout, struct r
     usual = layout == H5D_COMPACT      ? H5D_ALLOC_TIME_EARLY
             : layout == H5D_CONTIGUOUS ? H5D_ALLOC_TIME_LATE
                                        : H5D_ALLOC_TIME_INCR;
-    if ((int)fill != j->fill_time)
+    if ((int)fill != j->usual.fill_time)
         err = remarks_add(j, r, "fill-time %s", time_name((int)fill, 1));
     if (!err && alloc != usual && alloc != H5D_ALLOC_TIME_DEFAULT)
         err = remarks_add(j, r, "allocation %s", time_name((int)alloc, 0));

@@ -6,12 +6,17 @@
  * once before: by chunk.c where that knows the filters, else by libhdf5 itself, in a
  * file in memory whose dataset has the same filters and between them one of ours (a probe),
  * which sees how many bytes come through. */
+#include "tools/h5/measure.h"
+#include "tools/h5/box.h"
+#include "tools/h5/chunk.h"
+#include "tools/h5/header.h"
+#include "tools/h5/job.h"
+#include <datarep.h>
 #include <search.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "tools/h5/parts.h"
 
 /* The probe's number: of the range for tests. */
 #define PROBE_ID 289
@@ -644,4 +649,9 @@ int measure_all(struct job *j, hid_t dset, hid_t dcpl)
     if (job_stopped(j) != 0)
         return job_stopped(j);
     return job_fail(j, DREP_ERR_UNSUPPORTED, "a chunk of a source holds less than chunks do");
+}
+
+void measured_release(struct job *j)
+{
+    tdestroy(j->measured, free);
 }

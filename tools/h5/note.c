@@ -3,11 +3,14 @@
  * "hdf5:remarks" is an array of texts, one remark each; datarep(1) lists the words.
  * Import writes them, export obeys those that make sense and ignores the rest: users may
  * have changed what they speak of. */
+#include "tools/h5/note.h"
+#include "tools/h5/job.h"
+#include <datarep.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 /* Of remarks that are read, all together. */
 #define REMARKS_MAX (1 << 20)

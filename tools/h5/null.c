@@ -3,10 +3,18 @@
  * HDF5 tells an absent string from an empty one; a container does not.  Where all empty
  * strings of an item are absent one remark says it; where only some are, remarks list
  * them by their number: elements row-major, strings in an element in order. */
+#include "tools/h5/null.h"
+#include "tools/h5/box.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/note.h"
+#include "tools/h5/values.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 #define RUNS_MAX 65536
 

@@ -2,11 +2,14 @@
  *
  * "[1:5,0:10:3]" is a box, "[:,:]" all there is, "{(1,2),(3,4)}" a list of points,
  * "{[0:2],[5:7]}" a union of boxes (SPEC.md, 10). */
+#include "tools/h5/region.h"
+#include "tools/h5/job.h"
+#include "tools/h5/values.h"
+#include <datarep.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 /* Points, or boxes of a union. */
 #define PARTS_MAX 65536

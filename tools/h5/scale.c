@@ -5,10 +5,16 @@
  * "NAME.dim", and its attribute "variable" leads to it.  The attributes CLASS, NAME,
  * REFERENCE_LIST and DIMENSION_LIST are left out where export makes the same again, and
  * kept as attributes where it would not. */
+#include "tools/h5/scale.h"
+#include "tools/h5/header.h"
+#include "tools/h5/job.h"
+#include "tools/h5/object.h"
+#include "tools/h5/source.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 hid_t scale_user_type(void)
 {
@@ -248,9 +254,9 @@ void scale_find_uses(struct job *j)
 {
     size_t i;
 
-    for (i = 0; i < j->n; i++)
-        if (j->objects[i].kind == DREP_OBJ_DATASET && !j->objects[i].scale)
-            note_uses(j, &j->objects[i]);
+    for (i = 0; i < j->objects.n; i++)
+        if (j->objects.list[i].kind == DREP_OBJ_DATASET && !j->objects.list[i].scale)
+            note_uses(j, &j->objects.list[i]);
 }
 
 int scale_implies(struct job *j, hid_t object, const struct object *o, const char *name)

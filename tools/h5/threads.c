@@ -2,11 +2,11 @@
  *
  * HDF5 itself runs under one lock; what needs none of it (inflating chunks, putting their
  * rows in place) is done here. */
+#include "tools/h5/threads.h"
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
-
-#include "tools/h5/parts.h"
 
 #define THREADS_MAX 64
 

@@ -4,109 +4,22 @@
  * and significand, bias, implied bit), never by its size.  Integers become the
  * fixed-width types, reals with a name those of that name; every other number keeps its
  * bytes and becomes a scalar.  In memory all numbers stay as HDF5's file has them. */
+#include "tools/h5/type_in.h"
+#include "tools/h5/encoding.h"
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/note.h"
+#include "tools/h5/number.h"
+#include <datarep.h>
 #include <float.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/h5/parts.h"
-
 #define DEPTH_MAX 64
 
-const drep_format_info *real_of_format(int format)
-{
-    const drep_format_info *f = drep_format_describe(format);
-
-    /* HDF5 has base 2 alone, the point behind the leading bit, and one piece. */
-    return f && f->cls == DREP_SCALAR_REAL && f->base_log2 == 1 && !f->fraction &&
-                   f->mant_pos + f->mant_width == f->exp_pos &&
-                   f->exp_pos + f->exp_width == f->sign_pos
-               ? f
-               : NULL;
-}
-
-const drep_format_info *real_of_fields(const drep_scalar *s)
-{
-    for (int format = 1; format < DREP_FORMAT_CUSTOM; format++) {
-        const drep_format_info *r = real_of_format(format);
-
-        if (r && s->offset == 0 && s->precision == r->sign_pos + 1 && s->sign_pos == r->sign_pos &&
-            s->exp_pos == r->exp_pos && s->exp_width == r->exp_width &&
-            s->mant_pos == r->mant_pos && s->mant_width == r->mant_width &&
-            s->exp_bias == r->bias && (s->norm == DREP_NORM_IMPLIED) == r->implied &&
-            (s->order == DREP_VAX) == r->vax && s->size <= 32 && r->sizes >> (s->size - 1) & 1)
-            return r;
-    }
-    return NULL;
-}
-
-H5T_order_t order_native(void)
-{
-    return H5Tget_order(H5T_NATIVE_INT);
-}
-
-H5T_order_t order_to_hdf5(int order)
-{
-    return order == DREP_BIG ? H5T_ORDER_BE : order == DREP_VAX ? H5T_ORDER_VAX : H5T_ORDER_LE;
-}
-
-/* ---------------------------------------------------- the container's encodings */
-
-int map_encodings(struct job *j)
-{
-    const drep_encoding *rows;
-    drep_encoding base[256];
-    drep_header h;
-    int i, n = 0;
-    int err = drep_header_get(j->d, &h);
-
-    if (!err)
-        j->from_x86 = strstr(h.machine, "86") || strcmp(h.machine, "amd64") == 0 ||
-                      strcmp(h.machine, "x32") == 0;
-    if (!err)
-        err = drep_datarep_table("external32", base, 256, &n);
-    for (i = 0; !err && i < n && i < 256; i++)
-        j->standard[base[i].code & 255] = base[i].format;
-    if (!err)
-        err = drep_datarep_table("internal", base, 256, &n);
-    for (i = 0; !err && i < n && i < 256; i++)
-        j->plain[base[i].code & 255] = base[i];
-    /* Attributes may use types that the header has no row for. */
-    j->declared = !err && strcmp(h.datarep, "external32") != 0 &&
-                  strcmp(h.datarep, "internal") != 0 && strncmp(h.datarep, "native", 6) != 0;
-    if (!err && (drep_datarep_table(h.datarep, base, 256, &n) != 0 || n == 0))
-        err = drep_datarep_table("external32", base, 256, &n);
-    for (i = 0; !err && i < n && i < 256; i++)
-        j->encodings[base[i].code & 255] = base[i];
-    if (!err)
-        err = drep_header_types(j->d, &rows, &n);
-    for (i = 0; !err && i < n; i++)
-        if (rows[i].format)
-            j->encodings[rows[i].code & 255] = rows[i];
-    return err ? job_fail_drep(j, err) : 0;
-}
-
-drep_encoding map_encoding(const struct job *j, int code, int named)
-{
-    return named ? j->plain[code & 255] : j->encodings[code & 255];
-}
-
 /* -------------------------------------------------------------------- the map */
-
-void map_release(struct map *m)
-{
-    size_t i;
-
-    for (i = 0; i < m->nparts; i++)
-        map_release(&m->parts[i]);
-    free(m->parts);
-    free(m->hoffset);
-    free(m->doffset);
-    if (m->mem > 0)
-        H5Tclose(m->mem);
-    drep_type_free(m->held);
-    drep_type_free(m->type);
-    memset(m, 0, sizeof *m);
-}
 
 /* A walk through an HDF5 datatype. */
 struct from {
@@ -222,9 +135,9 @@ static int note_order(struct from *f, int code, H5T_order_t order, size_t size)
 
     if (f->orders == ORDER_SILENT || size == 1)
         return 0;
-    stored = order_to_hdf5(map_encoding(f->j, code, named).order);
+    stored = order_to_hdf5(encoding_of(f->j, code, named).order);
     /* The header of a declared representation may say nothing of an attribute's datatype. */
-    if (order == stored && (named || !f->j->declared))
+    if (order == stored && (named || !f->j->encodings.declared))
         return 0;
     return note(f, order == H5T_ORDER_BE   ? "order=big"
                    : order == H5T_ORDER_LE ? "order=little"
@@ -364,7 +277,7 @@ static int note_text(struct from *f, hid_t t, int variable)
     H5T_str_t pad = H5Tget_strpad(t);
     int err = 0;
 
-    if ((int)cset != f->j->cset)
+    if ((int)cset != f->j->usual.cset)
         err = note(f, cset == H5T_CSET_ASCII ? "cset=ascii" : "cset=utf8");
     if (!err && variable && pad != H5T_STR_NULLTERM)
         err = note(f, pad == H5T_STR_SPACEPAD ? "pad=space" : "pad=null");
@@ -708,7 +621,7 @@ static int as_complex(struct from *f, hid_t t, struct map *m)
 static int from_as(struct from *f, hid_t t, const drep_type *as, struct map *m, int *err)
 {
     const char *name = as ? drep_code_name(drep_type_code(as)) : NULL;
-    int format = name ? f->j->standard[drep_type_code(as) & 255] : 0;
+    int format = name ? f->j->encodings.standard[drep_type_code(as) & 255] : 0;
 
     *err = 0;
     if (name && strstr(name, "COMPLEX")) {
@@ -805,13 +718,4 @@ int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, st
     else
         *out = m;
     return err;
-}
-
-/* HDF5 has one function for pairs of datatypes with nothing to do. */
-int map_is_copy(hid_t file, const struct map *m)
-{
-    H5T_cdata_t *data;
-    H5T_conv_t none = H5Tfind(H5T_NATIVE_INT, H5T_NATIVE_INT, &data);
-
-    return m->kind == MAP_FLAT && !m->variable && H5Tfind(file, m->mem, &data) == none;
 }

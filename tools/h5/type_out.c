@@ -3,226 +3,19 @@
  * Numbers get the order, size and format in which the container stores them, wherever
  * HDF5 can say it, so that their bytes are copied.  Remarks that import left say what a
  * container does not: character sets, gaps of compounds, strange numbers. */
+#include "tools/h5/type_out.h"
+#include "tools/h5/encoding.h"
+#include "tools/h5/job.h"
+#include "tools/h5/note.h"
+#include "tools/h5/number.h"
+#include <datarep.h>
 #include <float.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/h5/parts.h"
-#include "tools/text/real.h"
-
 #define DEPTH_MAX 64
-
-/* ----------------------------------------------------------- numbers of HDF5 */
-
-hid_t made_int(size_t size, int is_signed, H5T_order_t order)
-{
-    hid_t t = H5Tcopy(is_signed ? H5T_STD_I8LE : H5T_STD_U8LE);
-
-    H5Tset_precision(t, 8 * size);
-    H5Tset_size(t, size);
-    /* One byte has no order; HDF5's own tools take it for little-endian. */
-    if (size > 1)
-        H5Tset_order(t, order);
-    return t;
-}
-
-/* All that HDF5 says of a number. */
-struct atom {
-    char cls[12]; /* integer, bits, real, time */
-    size_t size, precision, offset;
-    char order[12]; /* little, big, vax, none */
-    int low, high, inside, sign;
-    size_t sign_pos, exp_pos, exp_width, mant_pos, mant_width;
-    size_t bias;
-    int norm;
-};
-
-static H5T_order_t order_named(const char *name)
-{
-    return strcmp(name, "big") == 0   ? H5T_ORDER_BE
-           : strcmp(name, "vax") == 0 ? H5T_ORDER_VAX
-                                      : H5T_ORDER_LE;
-}
-
-static const char *order_name(H5T_order_t order)
-{
-    return order == H5T_ORDER_BE ? "big" : order == H5T_ORDER_VAX ? "vax" : "little";
-}
-
-static hid_t atom_real(const struct atom *a)
-{
-    /* Only a copy of one of these is stored with VAX order. */
-    hid_t t = H5Tcopy(order_named(a->order) == H5T_ORDER_VAX ? H5T_VAX_F64 : H5T_IEEE_F64LE);
-
-    if (a->size > 8) {
-        H5Tset_size(t, a->size);
-        H5Tset_precision(t, 8 * a->size);
-    }
-    /* Fields first: precision may not be set below them. */
-    if (H5Tset_fields(t, a->sign_pos, a->exp_pos, a->exp_width, a->mant_pos, a->mant_width) < 0 ||
-        H5Tset_offset(t, a->offset) < 0 || H5Tset_precision(t, a->precision) < 0 ||
-        H5Tset_size(t, a->size) < 0 || H5Tset_ebias(t, a->bias) < 0 ||
-        H5Tset_norm(t, (H5T_norm_t)a->norm) < 0 ||
-        H5Tset_inpad(t, a->inside == H5T_PAD_ONE ? H5T_PAD_ONE : H5T_PAD_ZERO) < 0) {
-        H5Tclose(t);
-        return 0;
-    }
-    return t;
-}
-
-static hid_t atom_other(const struct atom *a)
-{
-    hid_t t = H5Tcopy(strcmp(a->cls, "bits") == 0   ? H5T_STD_B8LE
-                      : strcmp(a->cls, "time") != 0 ? H5T_STD_I8LE
-                      : order_named(a->order) == H5T_ORDER_BE
-                          ? (a->size == 8 ? H5T_UNIX_D64BE : H5T_UNIX_D32BE)
-                          : (a->size == 8 ? H5T_UNIX_D64LE : H5T_UNIX_D32LE));
-
-    if (strcmp(a->cls, "time") == 0 && H5Tget_size(t) == a->size)
-        return t;
-    if (H5Tset_size(t, a->size) < 0 || H5Tset_precision(t, a->precision) < 0 ||
-        H5Tset_offset(t, a->offset) < 0 ||
-        (strcmp(a->cls, "integer") == 0 && H5Tset_sign(t, (H5T_sign_t)a->sign) < 0)) {
-        H5Tclose(t);
-        return 0;
-    }
-    return t;
-}
-
-static hid_t atom_make(const struct atom *a)
-{
-    hid_t t = strcmp(a->cls, "real") == 0 ? atom_real(a) : atom_other(a);
-
-    if (t > 0)
-        H5Tset_order(t, order_named(a->order));
-    /* Padding that is left as it was cannot be said in a file. */
-    if (t > 0 && strcmp(a->cls, "time") != 0)
-        H5Tset_pad(t, a->low == H5T_PAD_ONE ? H5T_PAD_ONE : H5T_PAD_ZERO,
-                   a->high == H5T_PAD_ONE ? H5T_PAD_ONE : H5T_PAD_ZERO);
-    return t;
-}
-
-void made_to_text(hid_t t, char *buf, size_t size)
-{
-    struct atom a = {.size = H5Tget_size(t)};
-    H5T_class_t cls = H5Tget_class(t);
-    H5T_pad_t low = H5T_PAD_ZERO, high = H5T_PAD_ZERO;
-    size_t len;
-
-    H5Tget_pad(t, &low, &high);
-    snprintf(buf, size, "%s,size=%zu,order=%s,precision=%zu,offset=%zu,pad=%d/%d",
-             cls == H5T_INTEGER    ? "integer"
-             : cls == H5T_FLOAT    ? "real"
-             : cls == H5T_BITFIELD ? "bits"
-                                   : "time",
-             a.size, order_name(H5Tget_order(t)), H5Tget_precision(t), (size_t)H5Tget_offset(t),
-             (int)low, (int)high);
-    len = strlen(buf);
-    if (cls == H5T_INTEGER)
-        snprintf(buf + len, size - len, ",sign=%d", (int)H5Tget_sign(t));
-    if (cls != H5T_FLOAT)
-        return;
-    H5Tget_fields(t, &a.sign_pos, &a.exp_pos, &a.exp_width, &a.mant_pos, &a.mant_width);
-    snprintf(buf + len, size - len, ",sign=%zu,exp=%zu/%zu,sig=%zu/%zu,bias=%zu,norm=%d,inpad=%d",
-             a.sign_pos, a.exp_pos, a.exp_width, a.mant_pos, a.mant_width, H5Tget_ebias(t),
-             (int)H5Tget_norm(t), (int)H5Tget_inpad(t));
-}
-
-hid_t made_from_text(const char *text)
-{
-    struct atom a = {0};
-    int n = 0;
-
-    if (sscanf(text, "%11[a-z],size=%9zu,order=%11[a-z],precision=%9zu,offset=%9zu,pad=%1d/%1d%n",
-               a.cls, &a.size, a.order, &a.precision, &a.offset, &a.low, &a.high, &n) != 7)
-        return 0;
-    text += n;
-    if (a.size == 0 || a.precision == 0)
-        return 0;
-    if (strcmp(a.cls, "real") != 0) {
-        a.sign = sscanf(text, ",sign=%1d", &n) == 1 ? n : H5T_SGN_NONE;
-        return atom_make(&a);
-    }
-    if (sscanf(text, ",sign=%9zu,exp=%9zu/%9zu,sig=%9zu/%9zu,bias=%19zu,norm=%1d,inpad=%1d",
-               &a.sign_pos, &a.exp_pos, &a.exp_width, &a.mant_pos, &a.mant_width, &a.bias, &a.norm,
-               &a.inside) != 8)
-        return 0;
-    return atom_make(&a);
-}
-
-static const char *drep_order_name(int order)
-{
-    return order == DREP_BIG ? "big" : order == DREP_VAX ? "vax" : "little";
-}
-
-static hid_t named_real(const drep_format_info *r, size_t size, int order)
-{
-    struct atom a = {.cls = "real",
-                     .size = size,
-                     .precision = (size_t)r->sign_pos + 1,
-                     .sign_pos = (size_t)r->sign_pos,
-                     .exp_pos = (size_t)r->exp_pos,
-                     .exp_width = (size_t)r->exp_width,
-                     .mant_pos = (size_t)r->mant_pos,
-                     .mant_width = (size_t)r->mant_width,
-                     .bias = (size_t)r->bias,
-                     .norm = r->implied ? H5T_NORM_IMPLIED : H5T_NORM_NONE};
-
-    /* A VAX format is one by its order, and no other format has it. */
-    snprintf(a.order, sizeof a.order, "%s",
-             r->vax              ? "vax"
-             : order == DREP_VAX ? "little"
-                                 : drep_order_name(order));
-    return atom_make(&a);
-}
-
-/* The real of HDF5 for a format: itself, or the smallest that holds its values. */
-static hid_t real_for(int format, size_t size, int order)
-{
-    const drep_format_info *r = real_of_format(format);
-
-    if (r && (!r->vax || order == DREP_VAX))
-        return named_real(r, r->format == DREP_FORMAT_X87 ? size : (size_t)r->size, order);
-    r = real_of_format(real_covers(drep_format_describe(format), 53, -1022, 1023)
-                           ? DREP_FORMAT_BINARY64
-                           : DREP_FORMAT_BINARY128);
-    return named_real(r, (size_t)r->size, order);
-}
-
-static hid_t scalar_for(const drep_scalar *s)
-{
-    struct atom a = {.size = s->size,
-                     .precision = s->precision,
-                     .offset = s->offset,
-                     .low = s->low_pad,
-                     .high = s->high_pad,
-                     .sign = s->is_signed ? H5T_SGN_2 : H5T_SGN_NONE,
-                     .sign_pos = s->sign_pos,
-                     .exp_pos = s->exp_pos,
-                     .exp_width = s->exp_width,
-                     .mant_pos = s->mant_pos,
-                     .mant_width = s->mant_width,
-                     .bias = (size_t)s->exp_bias,
-                     .norm = s->norm == DREP_NORM_IMPLIED  ? H5T_NORM_IMPLIED
-                             : s->norm == DREP_NORM_MSBSET ? H5T_NORM_MSBSET
-                                                           : H5T_NORM_NONE};
-
-    if (s->cls == DREP_SCALAR_REAL && s->format != DREP_FORMAT_CUSTOM)
-        return real_for(s->format, s->size, s->order);
-    if (s->format == DREP_FORMAT_INT || s->format == DREP_FORMAT_UINT)
-        a.precision = 8 * (size_t)s->size;
-    if (s->format == DREP_FORMAT_INT)
-        a.sign = H5T_SGN_2;
-    /* HDF5 knows no other base than 2. */
-    if (s->cls == DREP_SCALAR_REAL && s->exp_base_log2 != 1)
-        return real_for(DREP_FORMAT_IBM_HEX128, s->size, s->order);
-    snprintf(a.cls, sizeof a.cls, "%s",
-             s->cls == DREP_SCALAR_REAL  ? "real"
-             : s->cls == DREP_SCALAR_INT ? "integer"
-                                         : "bits");
-    snprintf(a.order, sizeof a.order, "%s", drep_order_name(s->order));
-    return atom_make(&a);
-}
 
 /* ------------------------------------------------------------- a walk of ours */
 
@@ -267,7 +60,7 @@ static hid_t string_for(struct to *w, size_t size, int pad)
 {
     hid_t t = H5Tcopy(H5T_C_S1);
     const char *cset = remark(w, "cset"), *own = remark(w, "pad");
-    int ascii = cset ? strcmp(cset, "ascii") == 0 : w->j->cset == H5T_CSET_ASCII;
+    int ascii = cset ? strcmp(cset, "ascii") == 0 : w->j->usual.cset == H5T_CSET_ASCII;
 
     H5Tset_size(t, size);
     H5Tset_cset(t, ascii ? H5T_CSET_ASCII : H5T_CSET_UTF8);
@@ -347,7 +140,8 @@ static hid_t to_real(struct to *w, int code, const drep_encoding *e, size_t size
     const char *name = drep_code_name(code);
     int format = e->format, is_complex = name && strstr(name, "COMPLEX");
 
-    if (format == DREP_FORMAT_BINARY128 && w->j->from_x86 && name && strstr(name, "LONG_DOUBLE")) {
+    if (format == DREP_FORMAT_BINARY128 && w->j->encodings.from_x86 && name &&
+        strstr(name, "LONG_DOUBLE")) {
         format = DREP_FORMAT_X87;
         size = 16;
     }
@@ -374,13 +168,13 @@ static hid_t to_predefined(struct to *w, const drep_type *type)
 {
     int code = drep_type_code(type);
     const char *name = drep_code_name(code);
-    drep_encoding e = map_encoding(w->j, code, w->named);
+    drep_encoding e = encoding_of(w->j, code, w->named);
 
     if (!name || e.size == 0)
         return fail_type(w->j, "a predefined datatype has no counterpart in HDF5");
     if (strstr(name, "COMPLEX"))
         return to_complex(w, code, &e);
-    switch (w->j->standard[code & 255]) {
+    switch (w->j->encodings.standard[code & 255]) {
     case DREP_FORMAT_INT:
         return integer_for(w, &e, 1);
     case DREP_FORMAT_UINT:

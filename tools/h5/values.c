@@ -2,11 +2,14 @@
  *
  * Most types are the same bytes on both sides; what differs is walked member by member:
  * references, sequences of them, complex numbers of the other byte order. */
+#include "tools/h5/values.h"
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include <datarep.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/h5/parts.h"
 
 /* --------------------------------------------------------------- held memory */
 
@@ -31,70 +34,6 @@ void move_release(struct move *mv)
         free(mv->held);
         mv->held = next;
     }
-}
-
-/* Of strings and sequences in a block of more than one element. */
-#define CONTENTS_MAX (64 << 20)
-#define SLAB_SIZE (256 << 10)
-
-struct slab {
-    struct slab *next;
-    size_t used, size;
-    max_align_t bytes[];
-};
-
-static void *arena_alloc(size_t size, void *info)
-{
-    struct arena *a = info;
-    struct slab *s = a->slabs;
-    size_t need = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-
-    if (need < size || need > a->limit - a->total) {
-        a->refused = 1;
-        return NULL;
-    }
-    if (!s || need > s->size - s->used) {
-        size_t most = need > SLAB_SIZE ? need : SLAB_SIZE;
-
-        s = malloc(sizeof *s + most);
-        if (!s)
-            return NULL;
-        *s = (struct slab){.next = a->slabs, .size = most};
-        a->slabs = s;
-    }
-    a->total += need;
-    s->used += need;
-    return (char *)s->bytes + s->used - need;
-}
-
-static void arena_keep(void *p, void *info)
-{
-    (void)p, (void)info;
-}
-
-hid_t arena_transfer(struct arena *a)
-{
-    hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);
-
-    H5Pset_vlen_mem_manager(dxpl, arena_alloc, a, arena_keep, a);
-    return dxpl;
-}
-
-void arena_begin(struct arena *a, size_t elements)
-{
-    a->limit = elements == 1 ? SIZE_MAX : CONTENTS_MAX;
-    a->refused = 0;
-}
-
-void arena_release(struct arena *a)
-{
-    while (a->slabs) {
-        struct slab *next = a->slabs->next;
-
-        free(a->slabs);
-        a->slabs = next;
-    }
-    a->total = 0;
 }
 
 /* -------------------------------------------------------------------- values */
@@ -292,120 +231,4 @@ void move_strings(const struct map *m, size_t n, void *h, move_string_fn *fn, vo
 
     for (i = 0; m->strings && i < n; i++)
         strings_of(m, (uint8_t *)h + i * m->hsize, fn, ctx);
-}
-
-/* --------------------------------------------------------------------- boxes */
-
-void box_init(struct box *b, int rank, const int64_t *dims, const int64_t *step)
-{
-    int d;
-
-    memset(b, 0, sizeof *b);
-    b->rank = rank;
-    for (d = 0; d < rank; d++) {
-        b->dims[d] = dims[d];
-        b->step[d] = step[d];
-    }
-}
-
-/* The first box, or the next: the last dimension runs fastest. */
-int box_next(struct box *b)
-{
-    int d, e;
-
-    if (!b->started) {
-        b->started = 1;
-        for (d = 0; d < b->rank; d++) {
-            if (b->dims[d] == 0)
-                return 0;
-            b->start[d] = b->base[d];
-        }
-    } else {
-        for (d = b->rank - 1; d >= 0; d--) {
-            if (b->base[d] + b->dims[d] - b->start[d] > b->step[d])
-                break;
-            b->start[d] = b->base[d];
-        }
-        if (d < 0)
-            return 0;
-        b->start[d] += b->step[d];
-    }
-    for (e = 0; e < b->rank; e++) {
-        int64_t left = b->base[e] + b->dims[e] - b->start[e];
-
-        b->count[e] = left < b->step[e] ? left : b->step[e];
-    }
-    return 1;
-}
-
-void box_halves(struct box *b, const struct box *whole)
-{
-    int64_t step[DREP_MAX_RANK];
-    int d, longest = 0;
-
-    for (d = 0; d < whole->rank; d++) {
-        step[d] = whole->count[d];
-        longest = whole->count[d] > whole->count[longest] ? d : longest;
-    }
-    step[longest] = (step[longest] + 1) / 2;
-    box_init(b, whole->rank, whole->count, step);
-    memcpy(b->base, whole->start, sizeof b->base);
-}
-
-int64_t box_elements(const struct box *b)
-{
-    int64_t n = 1;
-    int d;
-
-    for (d = 0; d < b->rank; d++)
-        n *= b->count[d];
-    return n;
-}
-
-void box_grow(int rank, const int64_t *dims, int64_t most, int64_t *step)
-{
-    int64_t n = 1;
-    int d;
-
-    for (d = 0; d < rank; d++)
-        n *= step[d] < dims[d] ? step[d] : (dims[d] ? dims[d] : 1);
-    for (d = rank - 1; d >= 0 && n < most; d--) {
-        int64_t times = most / n;
-        int64_t need = step[d] < dims[d] ? (dims[d] - 1) / step[d] + 1 : 1;
-
-        if (times > need)
-            times = need;
-        if (times > 1) {
-            step[d] *= times;
-            n *= times;
-        }
-        /* A box that is cut in this dimension stays thin in the slower ones. */
-        if (step[d] < dims[d])
-            break;
-    }
-}
-
-int box_select_hdf5(const struct box *b, hid_t space)
-{
-    hsize_t start[H5S_MAX_RANK], count[H5S_MAX_RANK];
-    int d;
-
-    if (b->rank == 0)
-        return H5Sselect_all(space);
-    for (d = 0; d < b->rank; d++) {
-        start[d] = (hsize_t)b->start[d];
-        count[d] = (hsize_t)b->count[d];
-    }
-    return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
-}
-
-/* HDF5 is slow between shapes that differ, even if the elements are as many. */
-hid_t box_space(const struct box *b)
-{
-    hsize_t count[H5S_MAX_RANK];
-    int d;
-
-    for (d = 0; d < b->rank; d++)
-        count[d] = (hsize_t)b->count[d];
-    return b->rank ? H5Screate_simple(b->rank, count, NULL) : H5Screate(H5S_SCALAR);
 }

@@ -4,12 +4,19 @@
  * there, and opens raw files by itself.  So each mapping is followed first, as libhdf5 will:
  * through other files, links and virtual datasets down to the raw files.  What is absent is
  * listed; a raw file that may not be read forbids reading the dataset at all. */
+#include "tools/h5/virtual.h"
+#include "tools/h5/guard.h"
+#include "tools/h5/header.h"
+#include "tools/h5/job.h"
+#include "tools/h5/measure.h"
+#include "tools/h5/source.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tools/h5/parts.h"
 
 #define NESTING_MAX 8
 #define MAPPINGS_MAX 1000000

@@ -1,0 +1,20 @@
+/* chunk.h - the stored bytes of a chunk become its elements. */
+#ifndef TOOLS_H5_CHUNK_H
+#define TOOLS_H5_CHUNK_H
+
+#include "tools/h5/library.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* NULL if the filters are others than those known here, or without memory. */
+struct decoding;
+struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threads);
+void decoding_free(struct decoding *g);
+/* DECODE_WHOLE: the chunk's elements are in out, of `size` bytes.  DECODE_UNKNOWN leaves it to
+ * HDF5.  DECODE_SHORT: it holds less than a chunk; HDF5 would fill up with what lies behind it
+ * in memory. */
+enum { DECODE_UNKNOWN, DECODE_WHOLE, DECODE_SHORT };
+int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size, unsigned skipped,
+                 uint8_t *out);
+
+#endif

@@ -1,0 +1,9 @@
+/* data_in.h - the elements of an HDF5 dataset go into a container's. */
+#ifndef TOOLS_H5_DATA_IN_H
+#define TOOLS_H5_DATA_IN_H
+
+#include "tools/h5/source.h"
+
+int import_data(struct job *j, const struct object *o, struct source *s, struct remarks *r);
+
+#endif

@@ -1,0 +1,84 @@
+/* drain.c - a dataset of the container on its way out. */
+#include "tools/h5/drain.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/named.h"
+#include "tools/h5/note.h"
+#include "tools/h5/object.h"
+#include "tools/h5/type_in.h"
+#include "tools/h5/type_out.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
+               const struct remarks *notes, int named)
+{
+    struct object *t = shared ? job_find(j, shared) : NULL;
+    drep_type *theirs = NULL;
+    char *path;
+    hid_t made = 0;
+
+    if (t && t->kind == DREP_OBJ_TYPE && t->made && (path = job_source(j, t)) != NULL) {
+        if (drep_type_open(j->d, path, &theirs) == 0 && drep_type_equal(theirs, type))
+            made = H5Oopen_by_addr(j->h, (haddr_t)t->made);
+        drep_type_free(theirs);
+        free(path);
+    }
+    if (made > 0)
+        return made;
+    if (shared)
+        job_say(j, HDF5_STORED, "datatype", o->path, "it no longer shares a named datatype");
+    return made_type(j, type, notes, named);
+}
+
+int drain_open(struct job *j, const struct object *o, struct drain *out)
+{
+    struct drain d = {.path = job_source(j, o)};
+    struct sharings all = {0};
+    int err = d.path ? drep_dataset_open(j->d, d.path, &d.ds) : DREP_ERR_NOMEM;
+
+    if (!err)
+        err = drep_dataset_info(d.ds, &d.info);
+    if (err)
+        err = d.path ? job_fail_drep(j, err) : job_no_memory(j);
+    if (!err)
+        err = remarks_read(j, d.path, &d.remarks);
+    if (!err)
+        err = remarks_of_type(j, &d.remarks, "type", NULL, &d.notes);
+    if (!err)
+        err = sharings_read(j, d.path, &all);
+    if (!err) {
+        d.file = type_out(j, o, d.info.type, sharing_of(&all, NULL), &d.notes, 0);
+        err = d.file ? map_from_hdf5(j, d.file, d.info.type, ORDER_SILENT, NULL, &d.map)
+                     : DREP_ERR_UNSUPPORTED;
+    }
+    sharings_release(&all);
+    if (err)
+        drain_close(&d);
+    else
+        *out = d;
+    return err;
+}
+
+void drain_close(struct drain *d)
+{
+    map_release(&d->map);
+    remarks_release(&d->remarks);
+    remarks_release(&d->notes);
+    if (d->file > 0)
+        H5Tclose(d->file);
+    drep_dataset_close(d->ds);
+    free(d->path);
+    memset(d, 0, sizeof *d);
+}
+
+
+int drain_fill(struct job *j, const struct drain *s, void *held)
+{
+    int err = drep_dataset_fill(s->ds, s->map.held, held);
+
+    return err ? job_fail_drep(j, err) : 0;
+}

@@ -1,0 +1,27 @@
+/* drain.h - a dataset of the container on its way out. */
+#ifndef TOOLS_H5_DRAIN_H
+#define TOOLS_H5_DRAIN_H
+
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/note.h"
+
+struct drain {
+    char *path; /* in the container */
+    drep_dataset *ds;
+    drep_dsinfo info;
+    struct remarks remarks, notes; /* of the object; of its datatype */
+    hid_t file;                    /* its datatype in HDF5 */
+    struct map map;
+};
+int drain_open(struct job *j, const struct object *o, struct drain *out);
+void drain_close(struct drain *d);
+/* The fill value as what is held; its variable parts for drep_vlen_free(). */
+int drain_fill(struct job *j, const struct drain *s, void *held);
+
+/* The datatype in HDF5 of an object's data: the named one that it shares (an address, 0: none),
+ * or one made for it; 0 with j->why on failure. */
+hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
+               const struct remarks *notes, int named);
+
+#endif

@@ -1,0 +1,13 @@
+/* export.h - a container becomes an HDF5 file. */
+#ifndef TOOLS_H5_EXPORT_H
+#define TOOLS_H5_EXPORT_H
+
+#include "tools/h5/job.h"
+
+int export_all(struct job *j);
+struct lost_attributes;
+void lost_attributes_free(struct lost_attributes *all);
+/* Walks over the finished file as export_all() did, and compares. */
+int export_back(struct job *j);
+
+#endif

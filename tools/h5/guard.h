@@ -1,0 +1,37 @@
+/* guard.h - the files that an import may read. */
+#ifndef TOOLS_H5_GUARD_H
+#define TOOLS_H5_GUARD_H
+
+#include "tools/h5/library.h"
+#include <limits.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct job;
+
+/* Which files an import may read. */
+struct guard {
+    const char *src;
+    char dir[PATH_MAX]; /* real path of its directory, with a slash; "": no other file */
+    int outside;        /* regular files elsewhere too */
+    int fd;             /* the source itself */
+    dev_t device;
+    ino_t inode;
+    hid_t driver, fapl;
+    char why[PATH_MAX + 200]; /* the last file that was not opened, and the reason */
+};
+
+enum guard_verdict { GUARD_ALLOWED, GUARD_REFUSED, GUARD_ABSENT };
+
+/* Leaves directories of plugins out of HDF5's search that are relative or that anybody may
+ * write. */
+void guard_plugins(void);
+/* Opens the source, which must be a regular file. */
+int guard_init(struct job *j, struct guard *g);
+void guard_release(struct guard *g);
+/* The access list for H5Fopen(): of the driver that opens allowed files only; -1 on failure. */
+hid_t guard_fapl(struct guard *g);
+/* Whether a file may be read; if not, or if there is none, `why` says so. */
+enum guard_verdict guard_judge(const struct guard *g, const char *name, char *why, size_t size);
+
+#endif

@@ -1,0 +1,9 @@
+/* import.h - an HDF5 or netCDF-4 file becomes a container. */
+#ifndef TOOLS_H5_IMPORT_H
+#define TOOLS_H5_IMPORT_H
+
+#include "tools/h5/job.h"
+
+int import_all(struct job *j);
+
+#endif

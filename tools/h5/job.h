@@ -1,0 +1,70 @@
+/* job.h - the state of one import or export, and what it says.
+ *
+ * Everything that has no counterpart on the other side is said to the caller, with its weight,
+ * never dropped in silence.  A function that fails leaves the reason in j->why. */
+#ifndef TOOLS_H5_JOB_H
+#define TOOLS_H5_JOB_H
+
+#include "tools/h5/encoding.h"
+#include "tools/h5/guard.h"
+#include "tools/h5/interface.h"
+#include "tools/h5/library.h"
+#include "tools/h5/object.h"
+#include "tools/h5/odd_link.h"
+#include <datarep.h>
+
+struct job {
+    const struct hdf5_options *o;
+    drep_file *d;
+    hid_t h;
+    char why[600]; /* of the last failure */
+    struct objects objects;
+    struct encodings encodings;
+    struct usual {     /* what is so common in the HDF5 file that only the rest is noted */
+        int cset;      /* H5T_CSET_... */
+        int fill_time; /* H5D_FILL_TIME_... */
+    } usual;
+    int lean;             /* a view: data is not moved, findings are not said */
+    uint64_t done, total; /* bytes of elements */
+    struct hdf5_totals totals;
+    struct threads *threads; /* threads for chunks, made at first use */
+    void *measured;          /* a tree of the datasets that measure_all() has seen */
+
+    /* Import. */
+    struct guard guard;
+    struct odd_links links;
+    int64_t dated; /* objects with a time of change */
+
+    /* Export. */
+    struct lost_attributes *lost; /* what was reported as lost */
+    struct job *back;             /* while the file is read back: a job whose objects are known by
+                                     their addresses there; else NULL */
+};
+
+/* Keeps the message and returns err. */
+int job_fail(struct job *j, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int job_no_memory(struct job *j);
+/* Like job_fail(), with what HDF5, or our library, says. */
+int job_fail_hdf5(struct job *j, const char *doing);
+int job_fail_drep(struct job *j, int err);
+/* A finding about the object at `path`. */
+void job_say(struct job *j, int weight, const char *what, const char *path, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* What a failed step about one object means: it is lost, with j->why, and the rest goes
+ * on: 0; or, if that cannot be: err. */
+int job_skip(struct job *j, int err, const char *what, const char *path, const char *text);
+/* DREP_ERR_STOPPED once a signal asks the process to end; to be asked now and then. */
+int job_stopped(struct job *j);
+void job_progress(struct job *j, uint64_t bytes);
+/* Tells whoever watches which object is in hand. */
+void job_at(struct job *j, const char *path);
+
+/* NULL if it is not known. */
+struct object *job_find(struct job *j, uint64_t key);
+/* Takes path and source over, also on failure.  Pointers to objects die here. */
+int job_add(struct job *j, uint64_t key, int kind, char *path, char *source);
+
+/* Of the object in the source, below the root of the job; malloc'ed, NULL without memory. */
+char *job_source(struct job *j, const struct object *o);
+
+#endif

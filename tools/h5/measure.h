@@ -1,0 +1,35 @@
+/* measure.h - whether stored chunks hold what HDF5 will read of them. */
+#ifndef TOOLS_H5_MEASURE_H
+#define TOOLS_H5_MEASURE_H
+
+#include "tools/h5/box.h"
+#include "tools/h5/job.h"
+
+/* A chunk as it is stored. */
+struct stored {
+    uint8_t *bytes;
+    size_t room, size;
+    unsigned skipped;
+    int there;
+    int excess;     /* more bytes than any chunk takes: not to be read */
+    int good;       /* its bytes are read; then: DECODE_... */
+    struct box box; /* where its elements belong: start and count */
+};
+/* HDF5 reads the bytes of the chunk at c->box; a chunk that is not stored is not there. */
+int stored_read(struct job *j, hid_t dset, size_t chunk_size, struct stored *c);
+
+/* Tells whether the chunks of a dataset may be read through HDF5, which fills up those that
+ * are short with what lies behind them in memory.  NULL without memory; dset and dcpl remain
+ * the caller's. */
+struct measure;
+struct measure *measure_new(struct job *j, hid_t dset, hid_t dcpl, int rank, const hsize_t *chunk);
+void measure_free(struct measure *m);
+/* True if HDF5 may read all chunks that the box touches.  Else j->why says why not, if `say`. */
+int measure_box(struct measure *m, const struct box *block, int say);
+/* The same of all chunks of a dataset, which is measured once in a job: 0, or an error. */
+int measure_all(struct job *j, hid_t dset, hid_t dcpl);
+
+/* Frees what measure_all() noted of a job. */
+void measured_release(struct job *j);
+
+#endif

@@ -1,0 +1,74 @@
+/* name.c - names of links and attributes that we cannot have. */
+#include "tools/h5/name.h"
+#include "tools/h5/note.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SIZE_MAX 1023
+
+/* The length of the UTF-8 character at p, 0 if there is none. */
+static size_t utf8_length(const uint8_t *p)
+{
+    size_t i, n = p[0] < 0x80   ? 1
+                  : p[0] < 0xc2 ? 0
+                  : p[0] < 0xe0 ? 2
+                  : p[0] < 0xf0 ? 3
+                  : p[0] < 0xf5 ? 4
+                                : 0;
+
+    for (i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+int is_own_name(const char *name, int attribute)
+{
+    const uint8_t *p = (const uint8_t *)name;
+    size_t n;
+
+    if (!*name || strlen(name) > NAME_SIZE_MAX)
+        return 0;
+    if (attribute ? is_annotation(name)
+                  : strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '/') != NULL)
+        return 0;
+    for (; *p; p += n)
+        if ((n = utf8_length(p)) == 0)
+            return 0;
+    return 1;
+}
+
+/* Of a name that is none: what can be kept of it, and a number that tells it from others
+ * like it. */
+char *own_name(const char *name, int attribute)
+{
+    const uint8_t *p = (const uint8_t *)name;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char *own, *to;
+    size_t n;
+
+    if (is_own_name(name, attribute))
+        return strdup(name);
+    own = malloc(NAME_SIZE_MAX + 1);
+    if (!own)
+        return NULL;
+    for (to = own; *p && to - own < 980; p += n) {
+        n = utf8_length(p);
+        if (n && (attribute || *p != '/')) {
+            memcpy(to, p, n);
+            to += n;
+        } else {
+            n = 1;
+            to += sprintf(to, "%%%02X", *p);
+        }
+    }
+    for (p = (const uint8_t *)name; *p; p++)
+        hash = (hash ^ *p) * UINT64_C(0x100000001b3);
+    sprintf(to, "~%08llx", (unsigned long long)(hash ^ hash >> 32) & 0xffffffff);
+    return own;
+}

@@ -1,0 +1,41 @@
+/* object.h - the objects of one job, in the order of a walk, breadth first.
+ *
+ * An HDF5 object is known by its address, one of ours by its id; the source's is the key by which
+ * it is found. */
+#ifndef TOOLS_H5_OBJECT_H
+#define TOOLS_H5_OBJECT_H
+
+#include "base/idset.h"
+#include "tools/h5/library.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* One object of the source. */
+struct object {
+    uint64_t key;    /* import: its address; export: our id */
+    uint64_t made;   /* the other of the two once it is made, else 0 */
+    char *path;      /* in the destination */
+    char *source;    /* in the source, if that is another; else NULL */
+    int kind;        /* enum drep_objkind */
+    int scale;       /* a dimension: 1 with a variable, 2 without */
+    int unlimited;   /* a dimension */
+    int64_t length;  /* a dimension */
+    char *dim_path;  /* import: of the dimension object that this scale becomes */
+    uint64_t users;  /* import: how many dimensions of datasets refer to this scale, */
+    uint64_t digest; /*         and which, in order; export: a dimension's variable */
+    hid_t handle;    /* export: a named datatype without a name yet */
+};
+
+struct objects {
+    struct object *list;
+    size_t n, room;
+    struct idset ids; /* of the keys: index + 1 */
+};
+/* NULL if it is not known. */
+struct object *objects_find(const struct objects *all, uint64_t key);
+/* Takes path and source over, also on failure.  Pointers to objects die here.  0 or
+ * DREP_ERR_NOMEM. */
+int objects_add(struct objects *all, uint64_t key, int kind, char *path, char *source);
+void objects_release(struct objects *all);
+
+#endif

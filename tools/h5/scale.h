@@ -1,0 +1,40 @@
+/* scale.h - dimension scales of HDF5 and netCDF-4. */
+#ifndef TOOLS_H5_SCALE_H
+#define TOOLS_H5_SCALE_H
+
+#include "tools/h5/source.h"
+
+/* The attributes by which HDF5 files say what is a dimension ("HDF5 Dimension Scale
+ * Specification"), and by which we keep what a dimension object has no field for. */
+#define SCALE_CLASS "CLASS"
+#define SCALE_NAME "NAME"
+#define SCALE_USERS "REFERENCE_LIST"
+#define SCALE_LIST "DIMENSION_LIST"
+#define SCALE_VALUE "DIMENSION_SCALE"
+/* How netCDF-4 names a scale that is a dimension only; ten digits of its length follow. */
+#define SCALE_NO_VARIABLE "This is a netCDF dimension but not a netCDF variable."
+#define SCALE_NO_VARIABLE_SIZE 64
+/* How the names of netCDF's own attributes begin. */
+#define NETCDF_OWN "_Netcdf4"
+/* Of a dimension object: the dataset with its coordinates, an object reference; and the
+ * length of its HDF5 scale where that is less than the dimension's. */
+#define DIM_VARIABLE "variable"
+#define DIM_SCALE_LENGTH "scale_length"
+
+/* One use of a scale, as REFERENCE_LIST has it, and the datatype of that. */
+struct scale_user {
+    hobj_ref_t dataset;
+    int dimension;
+};
+hid_t scale_user_type(void);
+int scale_note(struct job *j, hid_t group, struct object *o);
+void scale_find_uses(struct job *j);
+/* The objects behind a dataset's DIMENSION_LIST; false if it has none to speak of, or one
+ * that does not fit and is kept as an attribute instead. */
+int scale_find(struct job *j, const struct source *s, struct object **scales);
+/* 1 if the export makes the attribute again by itself. */
+int scale_implies(struct job *j, hid_t object, const struct object *o, const char *name);
+/* What a dimension object says beyond its length. */
+int scale_mark(struct job *j, hid_t object, const struct object *o);
+
+#endif

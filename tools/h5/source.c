@@ -1,0 +1,126 @@
+/* source.c - a dataset of HDF5, as import reads it. */
+#include "tools/h5/source.h"
+#include "tools/h5/box.h"
+#include "tools/h5/header.h"
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/measure.h"
+#include "tools/h5/note.h"
+#include "tools/h5/object.h"
+#include "tools/h5/type_in.h"
+#include <datarep.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int source_shape(struct job *j, struct source *s)
+{
+    H5S_class_t cls = H5Sget_simple_extent_type(s->space);
+    int d;
+
+    if (cls == H5S_NULL) {
+        s->rank = DREP_NULL_SPACE;
+        return 0;
+    }
+    s->rank = H5Sget_simple_extent_dims(s->space, s->dims, s->maxdims);
+    if (s->rank < 0)
+        return job_fail_hdf5(j, "dataspace");
+    for (d = 0; d < s->rank; d++)
+        if (s->dims[d] > INT64_MAX / 4)
+            return job_fail(j, DREP_ERR_UNSUPPORTED, "a dimension beyond 2^61");
+    return 0;
+}
+
+void source_close(struct source *s)
+{
+    measure_free(s->measure);
+    map_release(&s->map);
+    remarks_release(&s->notes);
+    if (s->dcpl > 0)
+        H5Pclose(s->dcpl);
+    if (s->space > 0)
+        H5Sclose(s->space);
+    if (s->type > 0)
+        H5Tclose(s->type);
+    if (s->dset > 0)
+        H5Dclose(s->dset);
+}
+
+/* Chunks that HDF5's cache would not hold, it decompresses for every part that is read;
+ * and raw files are looked for beside the file.  Only opening by name says such things. */
+static hid_t open_again(struct job *j, const struct object *o, hid_t dset, hid_t dcpl, hid_t type)
+{
+    hsize_t chunk[H5S_MAX_RANK], size = H5Tget_size(type);
+    hid_t dapl = 0, again;
+    char *path;
+    int d, rank;
+
+    if (H5Pget_layout(dcpl) == H5D_CHUNKED) {
+        rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
+        for (d = 0; d < rank; d++)
+            size *= chunk[d];
+        if (size > BLOCK_SIZE / 4) {
+            dapl = H5Pcreate(H5P_DATASET_ACCESS);
+            H5Pset_chunk_cache(dapl, 521, (size_t)size + 1, 1.0);
+        }
+    } else if (H5Pget_external_count(dcpl) > 0) {
+        dapl = H5Pcreate(H5P_DATASET_ACCESS);
+        H5Pset_efile_prefix(dapl, "${ORIGIN}");
+    }
+    if (dapl <= 0)
+        return dset;
+    /* Properties of access hold from the first opening on. */
+    H5Dclose(dset);
+    path = job_source(j, o);
+    again = path ? H5Dopen2(j->h, path, dapl) : -1;
+    free(path);
+    H5Pclose(dapl);
+    return again > 0 ? again : H5Oopen_by_addr(j->h, (haddr_t)o->key);
+}
+
+static int source_begin(struct job *j, const struct object *o, struct source *s)
+{
+    hid_t dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
+
+    memset(s, 0, sizeof *s);
+    s->dset = dset;
+    if (dset <= 0)
+        return 0;
+    s->dcpl = dataset_plist(j, dset);
+    if (s->dcpl <= 0)
+        return DREP_ERR_UNSUPPORTED;
+    s->type = H5Dget_type(dset);
+    if (s->type <= 0)
+        return 0;
+    s->dset = open_again(j, o, dset, s->dcpl, s->type);
+    s->space = s->dset > 0 ? H5Dget_space(s->dset) : -1;
+    return 0;
+}
+
+int source_open(struct job *j, const struct object *o, struct source *out)
+{
+    struct source s;
+    int err = source_begin(j, o, &s);
+
+    if (!err && (s.dset <= 0 || s.type <= 0 || s.space <= 0 || s.dcpl <= 0))
+        err = job_fail_hdf5(j, "dataset");
+    if (!err)
+        err = source_shape(j, &s);
+    if (!err) {
+        s.layout = H5Pget_layout(s.dcpl);
+        if (s.layout == H5D_CHUNKED && H5Pget_chunk(s.dcpl, H5S_MAX_RANK, s.chunk) < 0)
+            err = job_fail_hdf5(j, "chunks");
+    }
+    if (!err)
+        err = map_from_hdf5(j, s.type, NULL, j->o->exact ? ORDER_STORED : ORDER_SILENT, &s.notes,
+                            &s.map);
+    if (!err && s.layout == H5D_CHUNKED && s.rank > 0) {
+        s.measure = measure_new(j, s.dset, s.dcpl, s.rank, s.chunk);
+        err = s.measure ? 0 : job_no_memory(j);
+    }
+    if (err)
+        source_close(&s);
+    else
+        *out = s;
+    return err;
+}

@@ -1,0 +1,25 @@
+/* source.h - a dataset of HDF5, as import reads it. */
+#ifndef TOOLS_H5_SOURCE_H
+#define TOOLS_H5_SOURCE_H
+
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/note.h"
+
+/* One dataset being made or filled. */
+struct source {
+    hid_t dset, type, space, dcpl;
+    int rank; /* or DREP_NULL_SPACE */
+    hsize_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK];
+    H5D_layout_t layout;
+    hsize_t chunk[H5S_MAX_RANK];
+    struct map map;
+    struct remarks notes;    /* of its datatype */
+    struct measure *measure; /* of its chunks; NULL: it has none */
+};
+
+int source_open(struct job *j, const struct object *o, struct source *out);
+void source_close(struct source *s);
+int source_shape(struct job *j, struct source *s);
+
+#endif

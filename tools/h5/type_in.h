@@ -1,0 +1,18 @@
+/* type_in.h - what HDF5's datatypes are to us. */
+#ifndef TOOLS_H5_TYPE_IN_H
+#define TOOLS_H5_TYPE_IN_H
+
+#include "tools/h5/job.h"
+#include "tools/h5/map.h"
+#include "tools/h5/note.h"
+
+/* What to note of byte orders: they are not kept, unless asked for. */
+enum { ORDER_SILENT, ORDER_STORED, ORDER_NAMED };
+/* The map of an HDF5 datatype.  notes: gets what the container's datatype does not say,
+ * may be NULL.  as: the container's datatype if it exists already, else NULL.
+ * DREP_ERR_UNSUPPORTED with a reason where there is no counterpart; nothing to release
+ * then. */
+int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct remarks *notes,
+                  struct map *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* virtual.h - the files that hold a dataset's elements. */
+#ifndef TOOLS_H5_VIRTUAL_H
+#define TOOLS_H5_VIRTUAL_H
+
+#include "tools/h5/source.h"
+
+struct absent {
+    int64_t elements;
+    char *why;
+};
+struct origins {
+    struct absent *absent; /* what the dataset lacks */
+    size_t n, room;
+};
+/* Follows virtual and raw storage to its files.  An error, with j->why, forbids reading the
+ * dataset; origins_release() is due in any case. */
+int origins_trace(struct job *j, const struct source *s, struct origins *out);
+void origins_release(struct origins *o);
+
+#endif
