@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/rwlock.h"
-#include "elem/data.h"
+#include "elem/dataset.h"
 
 /* ---- commit and close ---- */
 

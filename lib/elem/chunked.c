@@ -1,8 +1,11 @@
-/* chunked.c - elements of chunked datasets, and whatever selects single elements.
- *
- * One part is what of the selection falls into one chunk.  Parts are independent: reads share
- * them between threads, writes of whole chunks too. */
-#include "elem/transfer.h"
+/* chunked.c - elements of chunked datasets, and whatever selects single elements. */
+#include "elem/chunked.h"
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "elem/decoded.h"
+#include "elem/fill.h"
+#include "elem/scatter.h"
 
 #include <string.h>
 
@@ -72,8 +75,9 @@ static int read_whole(struct mover *m, struct work *w, const struct part *p)
     struct in_memory s = {t, c, NULL};
     const uint8_t *bytes = NULL;
     struct buf *b = work_buf(w);
-    int keep = ds->chunks.fits || bytes_of(ds, p->n) < full;
-    int err = chunk_shuffled(w, keep, long_runs(t) ? (uint64_t)ds->esize : 0, &bytes, &size, &unit);
+    int cache = ds->chunks.fits || bytes_of(ds, p->n) < full;
+    int err =
+        chunk_shuffled(w, cache, long_runs(t) ? (uint64_t)ds->esize : 0, &bytes, &size, &unit);
 
     if (err != 0)
         return err;
@@ -115,7 +119,7 @@ static int read_chunk(struct mover *m, struct work *w, const struct part *p)
 }
 
 /* What one thread does at a time: a part, or a piece of one. */
-struct share {
+struct chunk_share {
     struct transfer *t;
     int64_t pieces; /* of each part; cut in */
     int dim;        /* this dimension, */
@@ -123,7 +127,7 @@ struct share {
 };
 
 /* Leaves of a box's part what falls into this piece of the chunk. */
-static void narrow(const struct share *s, int64_t piece, struct part *p)
+static void narrow(const struct chunk_share *s, int64_t piece, struct part *p)
 {
     const struct span_dim *dim = &s->t->sel->dim[s->dim];
     int64_t low = p->from[s->dim] + piece * s->len, high = low + s->len;
@@ -139,7 +143,7 @@ static void narrow(const struct share *s, int64_t piece, struct part *p)
     p->n = k0 > 0 ? p->n / n * k0 : 0;
 }
 
-static int read_piece(const struct share *s, struct work *w, int64_t i)
+static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
 {
     struct transfer *t = s->t;
     struct part p;
@@ -160,7 +164,7 @@ static int read_piece(const struct share *s, struct work *w, int64_t i)
 
 static int read_share(void *ctx, int64_t i)
 {
-    const struct share *s = ctx;
+    const struct chunk_share *s = ctx;
     struct store *st = s->t->ds->file->st;
     struct work *w = work_take(st);
     int err;
@@ -172,7 +176,7 @@ static int read_share(void *ctx, int64_t i)
     return err;
 }
 
-static int read_alone(const struct share *s)
+static int read_alone(const struct chunk_share *s)
 {
     struct store *st = s->t->ds->file->st;
     struct work *w = work_take(st);
@@ -206,7 +210,7 @@ static uint64_t effort(const struct transfer *t)
 }
 
 /* Cuts a part between cells, which are what stays in memory. */
-static void cut_parts(struct share *s)
+static void cut_parts(struct chunk_share *s)
 {
     const struct object_rec *r = &s->t->ds->rec;
     uint64_t row = (uint64_t)s->t->ds->esize, cell = s->t->ds->chunks.cell;
@@ -226,7 +230,7 @@ static void cut_parts(struct share *s)
 /* Threads pay where there is much to do, or where a little has large pieces. */
 static int read_parts(struct transfer *t)
 {
-    struct share s = {.t = t, .pieces = 1};
+    struct chunk_share s = {.t = t, .pieces = 1};
     uint64_t bytes = effort(t);
     int threads = threads_for(t, bytes);
 
@@ -248,7 +252,7 @@ int chunked_read(struct transfer *t)
 /* ---- writing unfiltered chunks ---- */
 
 /* Chunks that are written whole, until there are enough of them. */
-struct whole {
+struct whole_chunks {
     struct transfer *t;
     uint64_t n;
     int64_t part[BATCH];
@@ -258,7 +262,7 @@ struct whole {
 static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
                        const uint8_t **bytes)
 {
-    const struct whole *b = ctx;
+    const struct whole_chunks *b = ctx;
     struct buf *room = work_buf(w);
     struct part p;
     int err = buf_reserve(room, size);
@@ -271,7 +275,7 @@ static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
     return name_chunk(b->t, &p, part_payload(b->t, &p, room->p, size));
 }
 
-static int whole_flush(struct whole *b)
+static int whole_flush(struct whole_chunks *b)
 {
     drep_dataset *ds = b->t->ds;
     struct chunk_source from = {whole_bytes, b, UINT64_MAX, 1};
@@ -301,7 +305,7 @@ static int write_some(struct transfer *t, const struct part *p)
 
 static int write_parts(struct transfer *t)
 {
-    struct whole *b = mem_zalloc(1, sizeof *b);
+    struct whole_chunks *b = mem_zalloc(1, sizeof *b);
     uint64_t rank = (uint64_t)t->ds->chunks.rank;
     struct part p;
     int err = 0;
@@ -339,6 +343,6 @@ static int write_parts(struct transfer *t)
 int chunked_write(struct transfer *t)
 {
     if (t->ds->rec.nfilters > 0 || t->ds->ft->type->variable)
-        return collected_write(t);
+        return decoded_write(t);
     return parts_each(t, write_parts);
 }

@@ -2,12 +2,10 @@
  *
  * What no chunk covers is fill, so a tool that copies a sparse dataset need not read it.
  * The coordinates are collected first: the caller's function may use the file. */
-#include "elem/data.h"
-
 #include "base/error.h"
 #include "base/mem.h"
-
-#include <string.h>
+#include "base/vec.h"
+#include "elem/dataset.h"
 
 struct starts {
     const drep_dataset *ds;
@@ -16,62 +14,13 @@ struct starts {
     size_t n, room;
 };
 
-bool chunk_inside(const drep_dataset *ds, const uint64_t *coord)
-{
-    const struct object_rec *r = &ds->rec;
-
-    if (r->layout == FMT_CONTIGUOUS)
-        return coord[0] < ((uint64_t)dataset_count(ds) + r->slab - 1) / r->slab;
-    for (int d = 0; d < r->rank; d++)
-        if (r->len[d] == 0 || coord[d] > (r->len[d] - 1) / r->chunk[d])
-            return false;
-    return true;
-}
-
-/* How many chunks the grid has along its last coordinate. */
-static uint64_t row_chunks(const drep_dataset *ds)
-{
-    const struct object_rec *r = &ds->rec;
-    uint64_t len = r->layout == FMT_CONTIGUOUS ? (uint64_t)dataset_count(ds) : 0, each = r->slab;
-
-    if (r->layout == FMT_CHUNKED && r->rank == 0)
-        return 1;
-    if (r->layout == FMT_CHUNKED) {
-        len = r->len[r->rank - 1];
-        each = r->chunk[r->rank - 1];
-    }
-    return len == 0 ? 0 : (len - 1) / each + 1;
-}
-
-uint64_t run_inside(const drep_dataset *ds, const uint64_t *coord, const struct chunk_rec *rec)
-{
-    int last = ds->chunks.rank - 1;
-    uint64_t left;
-
-    if (!chunk_inside(ds, coord))
-        return 0;
-    left = row_chunks(ds) - (last < 0 ? 0 : coord[last]);
-    return left < rec->run ? left : rec->run;
-}
-
 static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
 {
     const struct object_rec *r = &s->ds->rec;
     size_t rank = (size_t)s->rank;
 
-    if (s->n == s->room) {
-        size_t room = s->room != 0 ? 2 * s->room : 64;
-        int64_t *at =
-            rank <= SIZE_MAX / sizeof *at / room ? mem_array(room, rank * sizeof *at) : NULL;
-
-        if (at == NULL)
-            return fail_nomem();
-        if (s->n != 0)
-            memcpy(at, s->at, s->n * rank * sizeof *at);
-        mem_free(s->at);
-        s->at = at;
-        s->room = room;
-    }
+    if (vec_room(&s->at, s->n, &s->room, 1, rank * sizeof *s->at) != 0)
+        return fail_nomem();
     for (size_t d = 0; d < rank; d++) {
         uint64_t c = coord[d] + (d + 1 == rank ? run : 0);
         uint64_t step = r->layout == FMT_CONTIGUOUS ? r->slab : r->chunk[d];
@@ -85,7 +34,7 @@ static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
 static int note_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct starts *s = ctx;
-    uint64_t run = run_inside(s->ds, coord, rec);
+    uint64_t run = run_inside(&s->ds->rec, coord, rec);
     int err = 0;
 
     for (uint64_t i = 0; err == 0 && i < run; i++)

@@ -1,51 +1,10 @@
 /* compact.c - elements that stand in the tree: small datasets. */
-#include "elem/transfer.h"
+#include "elem/compact.h"
+
+#include "elem/mover.h"
+#include "elem/payload.h"
 
 #include <string.h>
-
-/* Before anything of a payload's heap is followed. */
-static int payload_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
-{
-    if (!ds->ft->type->variable || ds->esize == 0)
-        return 0;
-    return heap_check(NULL, PROG_PACKED, &ds->ft->stored, b->p,
-                      (int64_t)(fixed / (size_t)ds->esize), b->p + fixed, b->len - fixed);
-}
-
-/* The whole payload: what is stored, then fill; heap and its size beside it. */
-int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
-{
-    uint64_t full = bytes_of(ds, dataset_count(ds));
-    struct key key;
-    size_t have;
-    int err;
-
-    key_make(&key, ds->id, FMT_TAG_DATA);
-    b->len = 0;
-    err = tree_get(ds->file->st, &key, b);
-    if (err != 0 && err != DREP_ERR_NOT_FOUND)
-        return err;
-    have = err == 0 ? b->len : 0;
-    *fixed = (size_t)full; /* if memory can hold it */
-    if (have > full && !ds->ft->type->variable)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %llu", have,
-                    (unsigned long long)full);
-    if (have >= full)
-        return payload_check(ds, b, *fixed);
-    if (ds->ft->type->variable && have > 0)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %llu expected", have,
-                    (unsigned long long)full);
-    if (have % (size_t)ds->esize != 0)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements", have);
-    if ((err = buf_reserve(b, full + ds->fill_heap.len)) != 0)
-        return err;
-    if ((err = fill_bytes(ds, b->p + have, have, full - have)) != 0)
-        return err;
-    if (ds->fill_heap.len > 0)
-        memcpy(b->p + *fixed, ds->fill_heap.p, ds->fill_heap.len);
-    b->len = *fixed + ds->fill_heap.len;
-    return 0;
-}
 
 static int box_runs(struct mover *m)
 {
@@ -120,4 +79,51 @@ int compact_run(struct transfer *t)
     buf_release(&b);
     buf_release(&heap);
     return err;
+}
+
+/* ---- all of it ---- */
+
+static int write_whole(drep_dataset *ds, struct conv *c, const char *mem, int64_t n)
+{
+    struct buf *b = &ds->file->op.scratch[1];
+    size_t size = (size_t)bytes_of(ds, n); /* compact: small */
+    struct key key;
+    int err = buf_reserve(b, size);
+
+    if (err != 0)
+        return err;
+    if (c->layout == PROG_STRUCT)
+        memset(b->p, 0, size); /* gaps are zeros */
+    if ((err = conv_write(c, mem, 0, b->p, ds->esize, n)) != 0)
+        return err;
+    key_make(&key, ds->id, FMT_TAG_DATA);
+    return tree_put(ds->file->st, &key, b->p, size);
+}
+
+static int read_whole(drep_dataset *ds, struct conv *c, char *mem, int64_t n, bool *done)
+{
+    struct peek peek;
+    struct key key;
+    int err;
+
+    key_make(&key, ds->id, FMT_TAG_DATA);
+    *done = false;
+    err = tree_peek(ds->file->st, &key, &peek);
+    if (err != 0)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    *done = peek.len == bytes_of(ds, n);
+    if (*done)
+        err = conv_read(c, mem, 0, peek.p, ds->esize, n);
+    tree_peeked(&peek);
+    return err;
+}
+
+int compact_whole(drep_dataset *ds, struct conv *c, char *mem, bool writing, bool *done)
+{
+    int64_t n = dataset_count(ds);
+
+    if (!writing)
+        return read_whole(ds, c, mem, n, done);
+    *done = true;
+    return write_whole(ds, c, mem, n);
 }

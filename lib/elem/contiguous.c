@@ -1,8 +1,10 @@
-/* contiguous.c - elements of datasets whose chunks are slabs of one sequence.
- *
- * A box is runs of the flat sequence.  Long ones are shared between threads slab by slab,
- * many short ones by cutting the box. */
-#include "elem/transfer.h"
+/* contiguous.c - elements of datasets whose chunks are slabs of one sequence. */
+#include "elem/contiguous.h"
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "elem/chunked.h"
+#include "elem/scatter.h"
 
 #include <string.h>
 

@@ -1,8 +1,10 @@
-/* decoded.c - writing chunks that are decoded whole: filtered ones, and those with heaps.
- *
- * A chunk that is written whole is encoded at once, by several threads.  Parts of chunks
- * change them in memory, where they wait for more. */
-#include "elem/transfer.h"
+/* decoded.c - writing chunks that are decoded whole: filtered ones, and those with heaps. */
+#include "elem/decoded.h"
+
+#include "base/pool.h"
+#include "conv/heap.h"
+#include "elem/payload.h"
+#include "elem/scatter.h"
 
 #include <string.h>
 
@@ -11,77 +13,6 @@
 #define EDITS 256                      /* parts that are changed at once, */
 #define EDIT_BYTES ((uint64_t)8 << 20) /* and bytes of their chunks */
 #define LOOK_MAX ((int64_t)1 << 16)    /* parts that are looked at before an operation begins */
-
-/* ---- heaps ---- */
-
-int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
-{
-    heap->len = 0;
-    return heap_move(&ds->ft->stored, b->p,
-                     ds->esize > 0 ? (int64_t)(fixed / (size_t)ds->esize) : 0, b->p + fixed,
-                     b->len - fixed, heap);
-}
-
-int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
-{
-    int err = buf_reserve(b, fixed + heap->len);
-
-    if (err == 0 && heap->len > 0)
-        memcpy(b->p + fixed, heap->p, heap->len);
-    b->len = fixed + heap->len;
-    return err;
-}
-
-/* What is missing of a payload becomes fill; *shared: its variable parts are one content. */
-static int complete(drep_dataset *ds, struct buf *b, bool *shared)
-{
-    uint64_t full = ds->chunks.payload, have = b->len;
-    int err = 0;
-
-    *shared = false;
-    if (have >= full)
-        return 0;
-    err = buf_reserve(b, full + ds->fill_heap.len);
-    if (err == 0)
-        err = fill_bytes(ds, b->p + have, have, full - have);
-    if (err != 0)
-        return err;
-    if (ds->fill_heap.len > 0)
-        memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
-    b->len = (size_t)full + ds->fill_heap.len;
-    *shared = ds->fill_heap.len > 0;
-    return 0;
-}
-
-int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed)
-{
-    struct work *w = work_take(ds->file->st);
-    uint64_t size = 0, have = 0;
-    const uint8_t *p = NULL;
-    bool shared;
-    int whole = 0, err;
-
-    if (w == NULL)
-        return DREP_ERR_NOMEM;
-    b->len = 0;
-    err = chunk_at(w, &ds->chunks, coord, &size, &whole);
-    if (err == 0 && whole)
-        err = chunk_payload(w, 0, &p, &size);
-    if (err == 0 && whole)
-        err = buf_set(b, p, (size_t)size);
-    if (err == 0 && !whole && size > 0) {
-        err = buf_reserve(b, size);
-        if (err == 0)
-            err = chunk_bytes(w, 0, size, b->p, &have);
-        b->len = (size_t)have;
-    }
-    chunk_leave(w);
-    work_give(ds->file->st, w);
-    if (err == 0)
-        err = complete(ds, b, &shared);
-    *fixed = (size_t)ds->chunks.payload;
-    return err;
-}
 
 /* ---- whole chunks ---- */
 
@@ -151,7 +82,7 @@ static int encode_part(void *ctx, int64_t i)
 
 /* ---- parts of chunks ---- */
 
-struct edit {
+struct chunk_edit {
     struct mover m;
     struct work *w;
     struct buf *b;
@@ -161,7 +92,7 @@ struct edit {
 /* Notes what is there, and counts the contents that nothing will refer to. */
 static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
-    struct edit *e = ctx;
+    struct chunk_edit *e = ctx;
     drep_dataset *ds = e->m.t->ds;
     int64_t es = ds->esize, each = step == 1 || step * es <= 64 ? n : 1;
     uint8_t *p = e->b->p + at * es;
@@ -175,7 +106,7 @@ static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 }
 
 /* A heap of its own for each element, and nothing that is not referred to. */
-static int renew(struct edit *e)
+static int edit_renew_heap(struct chunk_edit *e)
 {
     drep_dataset *ds = e->m.t->ds;
     size_t fixed = (size_t)ds->chunks.payload;
@@ -191,16 +122,16 @@ static int renew(struct edit *e)
     return err;
 }
 
-static int edit_runs(struct edit *e, const struct part *p)
+static int edit_runs(struct chunk_edit *e, const struct part *p)
 {
     drep_dataset *ds = e->m.t->ds;
     size_t full = (size_t)ds->chunks.payload;
     struct buf heap = {0};
     bool shared;
-    int err = complete(ds, e->b, &shared);
+    int err = payload_complete(ds, e->b, &shared);
 
     if (err == 0 && shared)
-        err = renew(e);
+        err = edit_renew_heap(e);
     e->m.c.heap_out = &heap;
     e->m.c.heap_base = err == 0 ? e->b->len - full : 0;
     if (err == 0)
@@ -208,7 +139,7 @@ static int edit_runs(struct edit *e, const struct part *p)
     if (err == 0 && heap.len > 0)
         err = heap_append(e->b, e->b->len, &heap);
     if (err == 0 && *e->waste > WASTE_MIN && *e->waste > (e->b->len - full) / 2)
-        err = renew(e);
+        err = edit_renew_heap(e);
     buf_release(&heap);
     return err;
 }
@@ -216,7 +147,7 @@ static int edit_runs(struct edit *e, const struct part *p)
 static int edit_part(struct transfer *t, const struct part *p)
 {
     struct chunks *cs = &t->ds->chunks;
-    struct edit e = {.w = work_take(cs->st)};
+    struct chunk_edit e = {.w = work_take(cs->st)};
     int err;
 
     if (e.w == NULL)
@@ -268,14 +199,14 @@ static int rewrite_part(struct transfer *t, const struct part *p)
 
 /* ---- all parts ---- */
 
-struct some {
+struct edit_batch {
     struct transfer *t;
     int64_t *part;
 };
 
 static int edit_one(void *ctx, int64_t i)
 {
-    const struct some *s = ctx;
+    const struct edit_batch *s = ctx;
     struct part p;
 
     part_of(s->t, s->part[i], &p);
@@ -317,7 +248,7 @@ static int edit_parts(struct transfer *t, int can, int threads)
     drep_dataset *ds = t->ds;
     uint64_t payload = ds->chunks.payload;
     int64_t most = (int64_t)(EDIT_BYTES / payload), n = 0, part[EDITS];
-    struct some some = {t, part};
+    struct edit_batch some = {t, part};
     struct part p;
     int err = 0, ignored;
 
@@ -354,7 +285,7 @@ static int write_parts(struct transfer *t)
     return err != 0 ? err : edit_parts(t, can, threads);
 }
 
-int collected_write(struct transfer *t)
+int decoded_write(struct transfer *t)
 {
     return parts_each(t, write_parts);
 }

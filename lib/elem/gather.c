@@ -1,11 +1,11 @@
-/* gather.c - reading elements that need not be decoded: exactly the blocks they stand in.
- *
- * Runs of a chunk come upwards.  They are collected while one window of the chunk holds them;
- * then the blocks that they touch are read, verified and converted from, while they are in
- * the processor's cache. */
-#include "elem/transfer.h"
+/* gather.c - reading elements that need not be decoded: exactly the blocks they stand in. */
+#include "elem/gather.h"
+
+#include "elem/fill.h"
 
 #include <string.h>
+
+#define FILL_PIECE (64 << 10) /* bytes of fill that are converted at once */
 
 #define BLOCK FMT_SUM_BLOCK
 #define WINDOW ((uint64_t)32 * BLOCK)
@@ -53,7 +53,7 @@ int gather_flush(void *gather)
 }
 
 /* Where a window that begins with this byte may end. */
-static void begin(struct gather *g, uint64_t byte)
+static void window_begin(struct gather *g, uint64_t byte)
 {
     uint64_t es = (uint64_t)g->t->ds->esize, cell = g->t->ds->chunks.cell;
 
@@ -67,7 +67,7 @@ static void begin(struct gather *g, uint64_t byte)
 }
 
 /* Notes the blocks of bytes [from, to). */
-static void touch(struct gather *g, uint64_t from, uint64_t to)
+static void window_touch(struct gather *g, uint64_t from, uint64_t to)
 {
     uint64_t first = (from - g->low) / BLOCK, last = (to - 1 - g->low) / BLOCK;
 
@@ -77,7 +77,7 @@ static void touch(struct gather *g, uint64_t from, uint64_t to)
         g->blocks |= (~(uint64_t)0 >> (63 - (last - first))) << first;
 }
 
-static int direct(struct gather *g, int64_t at, int64_t n, int64_t mem)
+static int gather_direct(struct gather *g, int64_t at, int64_t n, int64_t mem)
 {
     drep_dataset *ds = g->t->ds;
     uint8_t *to = (uint8_t *)plain_memory(g->t, mem);
@@ -102,14 +102,14 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     int err = 0;
 
     if (step == 1 && g->c->copy && bytes_of(ds, n) >= DIRECT && !ds->chunks.fits)
-        return direct(g, at, n, mem);
+        return gather_direct(g, at, n, mem);
     for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
         uint64_t byte = bytes_of(ds, at), end;
 
         if (g->n == GATHER_RUNS || (g->n > 0 && (byte < g->low || byte + es > g->limit)))
             err = gather_flush(g);
         if (g->n == 0)
-            begin(g, byte);
+            window_begin(g, byte);
         now = n;
         end = bytes_of(ds, at + (n - 1) * step + 1);
         if (end > g->limit) {
@@ -117,9 +117,9 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
             end = bytes_of(ds, at + (now - 1) * step + 1);
         }
         if (step == 1 || step * ds->esize <= BLOCK)
-            touch(g, byte, end);
+            window_touch(g, byte, end);
         for (int64_t i = 0; step > 1 && step * ds->esize > BLOCK && i < now; i++)
-            touch(g, bytes_of(ds, at + i * step), bytes_of(ds, at + i * step + 1));
+            window_touch(g, bytes_of(ds, at + i * step), bytes_of(ds, at + i * step + 1));
         g->high = end > g->high ? end : g->high;
         g->wanted += (uint64_t)now * es;
         g->run[g->n].at = at;
@@ -133,7 +133,7 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 
 /* ---- what is not stored ---- */
 
-static int make_ready(struct filler *f)
+static int filler_init(struct filler *f)
 {
     drep_dataset *ds = f->t->ds;
     int64_t n = ds->esize < FILL_PIECE ? FILL_PIECE / ds->esize : 1;
@@ -151,7 +151,7 @@ int fill_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct filler *f = ctx;
     int64_t es = f->t->ds->esize, room = es < FILL_PIECE ? FILL_PIECE / es : 1;
-    int err = f->ready ? 0 : make_ready(f);
+    int err = f->ready ? 0 : filler_init(f);
 
     (void)at;
     (void)step;

@@ -2,18 +2,14 @@
  *
  * Only where the stored form is that of memory, byte for byte, and all elements stand in one
  * run; anything else is refused with the reason. */
+#include "base/error.h"
 #include "base/handle.h"
+#include "base/info.h"
+#include "base/mem.h"
 #include "base/pool.h"
-#include "elem/data.h"
+#include "elem/dataset.h"
 
-#include <string.h>
-
-struct mapping {
-    struct mapping *next;
-    struct mapped at;
-};
-
-/* ---- is the stored form that of memory? ---- */
+#include <pthread.h>
 
 static bool same_scalar(const struct rep_table *table, const drep_type *leaf)
 {
@@ -65,8 +61,6 @@ static int same_form(const drep_dataset *ds)
     }
     return err;
 }
-
-/* ---- are they in one run, and whole? ---- */
 
 struct verifying {
     drep_dataset *ds;
@@ -180,15 +174,4 @@ int drep_dataset_unmap(drep_dataset *dataset, const void *data)
     store_unmap(&m->at);
     mem_free(m);
     return 0;
-}
-
-void maps_release(drep_dataset *ds)
-{
-    struct mapping *m;
-
-    while ((m = ds->maps) != NULL) {
-        ds->maps = m->next;
-        store_unmap(&m->at);
-        mem_free(m);
-    }
 }

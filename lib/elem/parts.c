@@ -1,11 +1,10 @@
-/* parts.c - what of a selection falls into which chunk.
- *
- * A box is cut dimension by dimension.  Points and unions become pieces, which are sorted by
- * chunk; a batch of them at a time, so that memory stays bounded whatever is selected. */
-#include "elem/transfer.h"
+/* parts.c - what of a selection falls into which chunk. */
+#include "elem/parts.h"
 
+#include "base/mem.h"
+
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BATCH ((size_t)1 << 16) /* pieces */
 
@@ -226,4 +225,18 @@ int parts_each(struct transfer *t, parts_fn *fn)
 int threads_for(const struct transfer *t, uint64_t bytes)
 {
     return bytes < PARALLEL_MIN ? 1 : t->threads;
+}
+
+int name_chunk(const struct transfer *t, const struct part *p, int err)
+{
+    char text[DREP_MAX_RANK * 21 + 1];
+    size_t at = 0;
+
+    if (err == 0)
+        return 0;
+    text[0] = '\0';
+    for (int d = 0; d < t->ds->chunks.rank; d++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", d > 0 ? "," : "",
+                               (unsigned long long)p->coord[d]);
+    return fail_in(err, "chunk (%s)", text);
 }

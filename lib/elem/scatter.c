@@ -1,8 +1,7 @@
-/* scatter.c - writing elements of unfiltered chunks.
- *
- * A chunk that is written whole is put together in memory.  Else runs near each other are
- * patched at once: what lies between them is read first. */
-#include "elem/transfer.h"
+/* scatter.c - writing elements of unfiltered chunks. */
+#include "elem/scatter.h"
+
+#include "elem/fill.h"
 
 #include <string.h>
 
@@ -47,7 +46,7 @@ static int payload_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offse
 }
 
 /* What the runs leave out between them is read first. */
-static int holes(const struct scatter *s)
+static int read_holes(const struct scatter *s)
 {
     drep_dataset *ds = s->t->ds;
     uint64_t size = s->high - s->low, have = 0;
@@ -80,7 +79,7 @@ int scatter_flush(void *scatter)
     } else {
         err = buf_reserve(s->b, s->high - s->low);
         if (err == 0)
-            err = holes(s);
+            err = read_holes(s);
         for (int i = 0; err == 0 && i < s->n; i++)
             err = conv_write(s->c, s->t->mem, s->run[i].mem,
                              s->b->p + (bytes_of(ds, s->run[i].at) - s->low),
@@ -95,7 +94,7 @@ int scatter_flush(void *scatter)
 
 /* Elements of a run that runs before it have too: points may be the same ones twice.  Runs
  * come upwards, so behind its first byte nothing is left out below `high`. */
-static int64_t shared(const struct scatter *s, uint64_t byte, uint64_t step, int64_t n)
+static int64_t overlap(const struct scatter *s, uint64_t byte, uint64_t step, int64_t n)
 {
     int64_t below = byte < s->high ? (int64_t)((s->high - byte - 1) / step) + 1 : 0;
 
@@ -123,7 +122,7 @@ int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
         now = step > 1 && apart > GAP_MAX ? 1 : (int64_t)(SPAN_MAX / es) / step + 1;
         now = now < n ? now : n;
         end = bytes_of(ds, at + (now - 1) * step + 1);
-        s->filled += (uint64_t)(now - shared(s, byte, (uint64_t)step * es, now)) * es;
+        s->filled += (uint64_t)(now - overlap(s, byte, (uint64_t)step * es, now)) * es;
         s->high = end > s->high ? end : s->high;
         s->run[s->n].at = at;
         s->run[s->n].step = now > 1 ? step : 1;

@@ -1,5 +1,8 @@
 /* select.c - which elements: boxes and points. */
-#include "elem/data.h"
+#include "elem/select.h"
+
+#include "base/error.h"
+#include "base/mem.h"
 
 #include <string.h>
 

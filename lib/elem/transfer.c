@@ -1,78 +1,15 @@
-/* transfer.c - reading and writing the elements of datasets.
- *
- * A transfer is cut into parts, one a slab or chunk.  Each part is read, verified and
- * converted while it is in the processor's cache; parts run in the worker pool.  A write
- * runs inside one operation of the store: when an element fails, nothing of it stays. */
+/* transfer.c - reading and writing the elements of datasets. */
 #include "elem/transfer.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "base/mem.h"
+#include "base/pool.h"
+#include "conv/memory.h"
+#include "elem/chunked.h"
+#include "elem/compact.h"
+#include "elem/contiguous.h"
+#include "elem/mover.h"
 
-/* ---- what the layouts share ---- */
-
-void conv_begin(const struct transfer *t, struct conv *c)
-{
-    *c = t->conv;
-    c->report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
-    if (c->opts.report != NULL)
-        c->opts.report = &c->report;
-}
-
-void conv_end(const struct transfer *t, const struct conv *c)
-{
-    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&t->lock;
-
-    if (t->xfer == NULL || t->xfer->report == NULL)
-        return;
-    pthread_mutex_lock(lock);
-    conv_report(c, t->xfer);
-    pthread_mutex_unlock(lock);
-}
-
-void conv_raw(struct conv *c, const drep_dataset *ds)
-{
-    *c = (struct conv){.rep = &ds->file->rep,
-                       .ft = ds->ft,
-                       .mem = ds->ft->type,
-                       .stored = &ds->ft->stored,
-                       .raw = true,
-                       .copy = true};
-}
-
-char *plain_memory(const struct transfer *t, int64_t at)
-{
-    const struct prog *mem = &t->conv.mem->prog;
-
-    if (t->conv.raw)
-        return t->mem + at * t->ds->esize;
-    return t->mem + mem->origin + at * t->conv.stored->items * mem->root->stride;
-}
-
-int memory_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
-{
-    struct in_memory *s = ctx;
-    int64_t es = s->t->ds->esize;
-    uint8_t *p = s->payload + at * es;
-
-    return s->t->writing ? conv_write(s->c, s->t->mem, mem, p, step * es, n)
-                         : conv_read(s->c, s->t->mem, mem, p, step * es, n);
-}
-
-int name_chunk(const struct transfer *t, const struct part *p, int err)
-{
-    char text[DREP_MAX_RANK * 21 + 1];
-    size_t at = 0;
-
-    if (err == 0)
-        return 0;
-    text[0] = '\0';
-    for (int d = 0; d < t->ds->chunks.rank; d++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", d > 0 ? "," : "",
-                               (unsigned long long)p->coord[d]);
-    return fail_in(err, "chunk (%s)", text);
-}
-
-/* ---- entry ---- */
+#include <pthread.h>
 
 static int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
 {
@@ -130,64 +67,23 @@ static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
     return threads > 0 ? threads : pool_cpus();
 }
 
-/* ---- all of a small dataset: nothing has to be planned ---- */
-
-static int small_write(drep_dataset *ds, struct conv *c, const char *mem, int64_t n)
+/* All of a compact dataset, as its own type: compact_whole() does without a plan. */
+static bool needs_no_plan(const drep_dataset *ds, const drep_type *type, const char *mem,
+                          const drep_xfer *xfer)
 {
-    struct buf *b = &ds->file->op.scratch[1];
-    size_t size = (size_t)bytes_of(ds, n); /* compact: small */
-    struct key key;
-    int err = buf_reserve(b, size);
-
-    if (err != 0)
-        return err;
-    if (c->layout == PROG_STRUCT)
-        memset(b->p, 0, size); /* gaps are zeros */
-    if ((err = conv_write(c, mem, 0, b->p, ds->esize, n)) != 0)
-        return err;
-    key_make(&key, ds->id, FMT_TAG_DATA);
-    return tree_put(ds->file->st, &key, b->p, size);
+    return !ds->ft->type->variable && dataset_count(ds) > 0 && ds->esize > 0 && mem != NULL &&
+           (type == NULL || type == ds->ft->type) && (xfer == NULL || xfer->report == NULL);
 }
 
-/* *whole: it was all there, and is read. */
-static int small_read(drep_dataset *ds, struct conv *c, char *mem, int64_t n, bool *whole)
+static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const drep_xfer *xfer,
+                     bool writing, bool *done)
 {
-    struct peek peek;
-    struct key key;
-    int err;
-
-    key_make(&key, ds->id, FMT_TAG_DATA);
-    *whole = false;
-    err = tree_peek(ds->file->st, &key, &peek);
-    if (err != 0)
-        return err == DREP_ERR_NOT_FOUND ? 0 : err;
-    *whole = peek.len == bytes_of(ds, n);
-    if (*whole)
-        err = conv_read(c, mem, 0, peek.p, ds->esize, n);
-    tree_peeked(&peek);
-    return err;
-}
-
-/* *done: 0 if it is no such transfer. */
-static int small_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
-                     const drep_xfer *xfer, bool writing, bool *done)
-{
-    int64_t n = dataset_count(ds);
     struct conv c;
-    int err;
+    int err = dataset_alive(ds);
 
-    *done = false;
-    if (ds->rec.layout != FMT_COMPACT || sel != NULL || ds->ft->type->variable || n == 0 ||
-        ds->esize == 0 || mem == NULL || (type != NULL && type != ds->ft->type) ||
-        (xfer != NULL && xfer->report != NULL))
-        return 0;
-    err = dataset_alive(ds);
     if (err == 0)
         err = conv_init(&c, &ds->file->rep, ds->ft, type, xfer, writing);
-    if (err != 0)
-        return err;
-    *done = true;
-    return writing ? small_write(ds, &c, mem, n) : small_read(ds, &c, mem, n, done);
+    return err != 0 ? err : compact_whole(ds, &c, mem, writing, done);
 }
 
 static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
@@ -226,25 +122,21 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     return err;
 }
 
-static int run_nameless(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
+static int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                         char *mem, const drep_xfer *xfer, bool writing)
 {
-    bool done;
-    int err = small_run(ds, sel, type, mem, xfer, writing, &done);
+    bool done = false;
+    int err = 0;
 
+    if (ds->rec.layout == FMT_COMPACT && sel == NULL && needs_no_plan(ds, type, mem, xfer))
+        err = run_whole(ds, type, mem, xfer, writing, &done);
     return err != 0 || done ? err : run_planned(ds, sel, type, mem, xfer, writing);
-}
-
-static int run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
-               const drep_xfer *xfer, bool writing)
-{
-    return fail_in(run_nameless(ds, sel, type, mem, xfer, writing), "dataset \"%s\"", ds->path);
 }
 
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer)
 {
-    return run_nameless(ds, sel, type, buf, xfer, false);
+    return transfer_run(ds, sel, type, buf, xfer, false);
 }
 
 static void report_clear(const drep_xfer *xfer)
@@ -264,7 +156,9 @@ int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type 
     report_clear(xfer);
     if ((err = read_begin(dataset->file)) != 0)
         return err;
-    return read_end(dataset->file, run(dataset, sel, type, buf, xfer, false));
+    err = fail_in(transfer_run(dataset, sel, type, buf, xfer, false), "dataset \"%s\"",
+                  dataset->path);
+    return read_end(dataset->file, err);
 }
 
 int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
@@ -272,7 +166,8 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
 {
     report_clear(xfer);
     ds->verified = false;
-    return run(ds, sel, type, (char *)(uintptr_t)buf, xfer, true);
+    return fail_in(transfer_run(ds, sel, type, (char *)(uintptr_t)buf, xfer, true),
+                   "dataset \"%s\"", ds->path);
 }
 
 int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,

@@ -3,7 +3,9 @@
  * A union is kept as its boxes and walked in row-major order: in each dimension the indices
  * fall into ranges over which the same boxes hold, and inside of a range only those are
  * looked at further.  Nothing is expanded, so blocks without number cost no memory. */
-#include "elem/data.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "elem/select.h"
 
 #include <string.h>
 

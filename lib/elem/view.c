@@ -4,12 +4,15 @@
  * bytes behind a displacement.  A transfer walks its items in order, brings whole items
  * into a staging buffer, and hands them to the representation with a position that
  * counts up, the same user buffer and the same datatype in every call. */
+#include "base/error.h"
 #include "base/handle.h"
-#include "elem/data.h"
+#include "base/info.h"
+#include "base/mem.h"
+#include "elem/transfer.h"
 #include "rep/packed.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct drep_view {
     char *path;

@@ -5,7 +5,9 @@
  * read and converted.  A finding never ends the walk. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "elem/data.h"
+#include "name/attr.h"
+#include "name/object.h"
+#include "whole/stored.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -734,7 +736,7 @@ static void read_dataset(struct check *c, uint64_t id)
     if (err == 0)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (err == 0 && ds->rec.rank != FMT_RANK_NULL)
-        err = dataset_read_stored(ds, &c->budget);
+        err = stored_read(ds, &c->budget);
     if (err != 0)
         deep_finding(c, id, err);
     dataset_put(ds);

@@ -4,11 +4,20 @@
  * ids, so that an id is found again by its place, and then their entries are copied one
  * after the other, with the ids in them changed.  A whole file goes into an empty one with
  * the ids it has; then nothing is gathered and nothing grows with the number of objects. */
+#include "whole/copy.h"
+
 #include "base/error.h"
 #include "base/idset.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/vec.h"
+#include "conv/refs.h"
+#include "elem/create.h"
+#include "elem/describe.h"
+#include "name/dimension.h"
+#include "name/find.h"
+#include "name/link.h"
+#include "name/path.h"
 #include "whole/copy_payload.h"
 
 #include <stdatomic.h>

@@ -7,7 +7,14 @@
  * chunk covers is fill on both sides. */
 #include "whole/copy_payload.h"
 
+#include "base/mem.h"
 #include "base/pool.h"
+#include "conv/refs.h"
+#include "conv/transcode.h"
+#include "elem/fill.h"
+#include "elem/payload.h"
+#include "elem/transfer.h"
+#include "whole/stored.h"
 
 #include <string.h>
 
@@ -16,7 +23,7 @@
 #define EDGE_BYTES ((uint64_t)16 << 20) /* of a chunk that is held in memory as a whole */
 #define BOX_BYTES ((uint64_t)8 << 20)
 
-static uint64_t bytes_of(const drep_dataset *ds, uint64_t n)
+static uint64_t element_bytes(const drep_dataset *ds, uint64_t n)
 {
     return n * (uint64_t)ds->esize;
 }
@@ -109,7 +116,7 @@ static int carry_plain(struct carry *c, const uint64_t *coord, const struct chun
 {
     bool one = c->to->chunks.nfilters > 0 || c->from->ft->type->variable || rec->size == 0;
     int last = c->from->chunks.rank - 1, err;
-    uint64_t left = run_inside(c->from, coord, rec);
+    uint64_t left = run_inside(&c->from->rec, coord, rec);
     struct plain plain = {.c = c};
 
     memcpy(plain.coord, coord, (size_t)(last + 1) * sizeof *coord);
@@ -131,7 +138,7 @@ static int carry_record(const uint64_t *coord, const struct chunk_rec *rec, void
 {
     struct carry *c = ctx;
 
-    if (!chunk_inside(c->from, coord))
+    if (!chunk_inside(&c->from->rec, coord))
         return 0;
     return rec->filtered ? carry_filtered(c, coord, rec) : carry_plain(c, coord, rec);
 }
@@ -157,7 +164,7 @@ static int compact_source(struct carry *c, struct buf *b, size_t *fixed)
     *fixed = b->len;
     if (c->from->ft->type->variable) /* checks the heap too */
         return compact_load(c->from, b, fixed);
-    if (b->len > bytes_of(c->from, (uint64_t)dataset_count(c->from)) ||
+    if (b->len > element_bytes(c->from, (uint64_t)dataset_count(c->from)) ||
         b->len % (uint64_t)c->from->esize != 0)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload", b->len);
     return 0;
@@ -234,8 +241,8 @@ static int gather_chunk(struct gather *g, const uint64_t *sc, const uint64_t *sc
             s = s * schunk[d] + low[d] + at[d] - sc[d] * schunk[d];
             t = t * tchunk[d] + low[d] + at[d] - g->coord[d] * tchunk[d];
         }
-        err = transcode_run(&a, g->payload.p + bytes_of(c->to, t), c->to->esize,
-                            g->source.p + bytes_of(c->from, s), c->from->esize, (int64_t)row);
+        err = transcode_run(&a, g->payload.p + element_bytes(c->to, t), c->to->esize,
+                            g->source.p + element_bytes(c->from, s), c->from->esize, (int64_t)row);
         for (d = rank - 1; err == 0 && d-- > 0;) {
             if (++at[d] < n[d])
                 break;
@@ -250,13 +257,13 @@ static int gather_chunk(struct gather *g, const uint64_t *sc, const uint64_t *sc
 static int gather_begin(struct gather *g, uint64_t elements)
 {
     drep_dataset *to = g->c->to;
-    int err = buf_reserve(&g->payload, bytes_of(to, elements));
+    int err = buf_reserve(&g->payload, element_bytes(to, elements));
 
     if (err == 0)
-        err = fill_bytes(to, g->payload.p, 0, bytes_of(to, elements));
+        err = fill_bytes(to, g->payload.p, 0, element_bytes(to, elements));
     if (err == 0)
         err = buf_set(&g->heap, to->fill_heap.p, to->fill_heap.len);
-    g->payload.len = (size_t)bytes_of(to, elements);
+    g->payload.len = (size_t)element_bytes(to, elements);
     g->any = false;
     return err;
 }
@@ -355,12 +362,12 @@ static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, u
 static int convert(struct carry *c, const struct buf *source, size_t fixed, uint64_t n,
                    struct buf *out, struct buf *heap_out, drep_report *report)
 {
-    int err = buf_reserve(out, bytes_of(c->to, n));
+    int err = buf_reserve(out, element_bytes(c->to, n));
     struct transcoder a;
 
     if (err != 0)
         return err;
-    out->len = (size_t)bytes_of(c->to, n);
+    out->len = (size_t)element_bytes(c->to, n);
     heap_out->len = 0;
     if (out->len == 0)
         return 0;
@@ -476,7 +483,7 @@ static int batch_record(const uint64_t *coord, const struct chunk_rec *rec, void
 {
     struct batch *b = ctx;
     const drep_dataset *ds = b->c->from;
-    uint64_t run = run_inside(ds, coord, rec);
+    uint64_t run = run_inside(&ds->rec, coord, rec);
     int last = ds->chunks.rank - 1, err = 0;
 
     for (uint64_t k = 0; err == 0 && k < run; k++) {
@@ -593,13 +600,15 @@ static int work_slice(void *ctx, int64_t i)
 static int convert_box(struct carry *c, const uint8_t *src, uint8_t *dst, uint64_t n)
 {
     struct slice s = {.c = c, .src = src, .dst = dst, .n = n};
-    int64_t slices = bytes_of(c->from, n) < (1 << 20) ? 1 : c->threads < SLOTS ? c->threads : SLOTS;
+    int64_t slices = element_bytes(c->from, n) < (1 << 20) ? 1
+                     : c->threads < SLOTS                  ? c->threads
+                                                           : SLOTS;
     int err;
 
     slices = slices < 1 ? 1 : slices;
     s.each = (n + (uint64_t)slices - 1) / (uint64_t)slices;
     slices = (int64_t)((n + s.each - 1) / s.each);
-    memset(dst, 0, (size_t)bytes_of(c->to, n));
+    memset(dst, 0, (size_t)element_bytes(c->to, n));
     err = pool_run(c->threads, slices, work_slice, &s);
     for (int64_t i = 0; err == 0 && i < slices; i++)
         add(&c->report, &s.report[i]);
@@ -610,12 +619,12 @@ static int carry_box(struct carry *c, const struct box *box)
 {
     uint64_t n = box_count(box, c->from->rec.rank);
     struct buf *in = &c->room[0], *out = &c->room[1];
-    int err = buf_reserve(in, bytes_of(c->from, n));
+    int err = buf_reserve(in, element_bytes(c->from, n));
 
     if (err == 0)
         err = dataset_raw_box(c->from, box->from, box->len, in->p, c->threads, false);
     if (err == 0 && !c->same_elements) {
-        err = buf_reserve(out, bytes_of(c->to, n));
+        err = buf_reserve(out, element_bytes(c->to, n));
         if (err == 0)
             err = convert_box(c, in->p, out->p, n);
     }
@@ -625,7 +634,7 @@ static int carry_box(struct carry *c, const struct box *box)
         err = refer(c, out, n, &(struct buf){0});
     if (err == 0)
         err = dataset_raw_box(c->to, box->from, box->len, out->p, c->threads, true);
-    return err == 0 ? carried(c, bytes_of(c->to, n)) : err;
+    return err == 0 ? carried(c, element_bytes(c->to, n)) : err;
 }
 
 /* The lengths of boxes: whole chunks of the target, as many as fit, from the last dimension
@@ -764,7 +773,7 @@ static int carry_dense(struct carry *c)
     }
     if (boxes / 16 <= t.chunks + 64)
         return carry_boxes(c, shape);
-    return dataset_stored_parts(c->from, carry_part, c);
+    return stored_boxes(c->from, carry_part, c);
 }
 
 /* ---- other chunks of a variable-length type ---- */
@@ -822,7 +831,7 @@ static int gather_around(struct gather *g, const uint64_t *sc)
 static int gather_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct gather *g = ctx;
-    uint64_t at[DREP_MAX_RANK] = {0}, run = run_inside(g->c->from, coord, rec);
+    uint64_t at[DREP_MAX_RANK] = {0}, run = run_inside(&g->c->from->rec, coord, rec);
     int last = g->c->from->chunks.rank - 1, err = 0;
 
     memcpy(at, coord, (size_t)g->c->from->chunks.rank * sizeof *at);

@@ -3,7 +3,8 @@
 #ifndef DATA_CARRY_H
 #define DATA_CARRY_H
 
-#include "elem/data.h"
+#include "conv/transcode.h"
+#include "elem/dataset.h"
 
 struct carry {
     drep_dataset *from, *to;

@@ -4,7 +4,11 @@
  * datatypes.  A group takes along the members that nothing else links to. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "elem/data.h"
+#include "elem/grid.h"
+#include "name/attr.h"
+#include "name/dimension.h"
+#include "name/link.h"
+#include "name/path.h"
 
 #include <string.h>
 

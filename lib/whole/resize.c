@@ -6,7 +6,11 @@
  * when a handle grows the dataset for the first time. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "elem/data.h"
+#include "conv/heap.h"
+#include "elem/fill.h"
+#include "elem/payload.h"
+#include "elem/transfer.h"
+#include "name/dimension.h"
 
 #include <string.h>
 
@@ -296,7 +300,7 @@ static void exchange(drep_dataset *ds, struct object *o)
     ds->rec_bytes = o->bytes;
     ds->rec = o->rec;
     memcpy(ds->chunks.filter, ds->rec.filter, sizeof ds->rec.filter); /* names point into it */
-    dataset_fits(ds);
+    chunks_reshape(ds->file, &ds->rec, &ds->chunks);
     if (ds->rec.layout == FMT_CONTIGUOUS)
         ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
     *o = old;

@@ -1,6 +1,7 @@
 /* seal.c - checksums for what was written without them. */
 #include "base/error.h"
-#include "elem/data.h"
+#include "elem/grid.h"
+#include "name/object.h"
 
 static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
 {

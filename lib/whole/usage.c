@@ -1,6 +1,7 @@
 /* usage.c - what one object takes of the file. */
 #include "base/error.h"
-#include "elem/data.h"
+#include "elem/dataset.h"
+#include "name/path.h"
 
 /* Bytes of one full chunk before filters. */
 static int64_t payload_of(const drep_dataset *ds)

@@ -16,7 +16,7 @@
 
 #include "../unit/faultio.h"
 #include "api/create.h"
-#include "elem/data.h"
+#include "file/file.h"
 
 #define COMMITS 40 /* of one piece of work */
 #define CHANGES 9  /* at most, before a commit */

@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_CHANGE_H
 #define TESTS_FUZZ_CHANGE_H
 
-#include "elem/data.h"
+#include "file/file.h"
 #include "tests/fuzz/visit.h"
 
 #define CHANGED_MAX 40 /* objects */

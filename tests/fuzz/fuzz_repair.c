@@ -1,6 +1,6 @@
 /* fuzz_repair.c - a whole file of any bytes is repaired: what comes out is a file without a
  * fault, whatever it came from. */
-#include "elem/data.h"
+#include "api/repair.h"
 #include "tests/fuzz/image.h"
 
 static int finding(int err, uint64_t offset, const char *message, void *ctx)

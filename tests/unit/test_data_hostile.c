@@ -1,6 +1,8 @@
 /* test_data_hostile.c - records that no writer of ours would write, behind right sums:
  * they are refused or harmless, and ask for no memory that the file does not justify. */
-#include "elem/data.h"
+#include "elem/dataset.h"
+#include "file/file.h"
+#include "name/object.h"
 #include "data_help.h"
 #include "tests/fault/limit.h"
 

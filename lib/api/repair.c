@@ -4,12 +4,19 @@
  * damaged becomes fill.  If all of that can be copied as it is and the copy has no fault, that is
  * it.  Else the objects are copied one after the other from the root on, and what cannot be
  * copied is left out. */
+#include "api/repair.h"
+
 #include "base/error.h"
 #include "base/idset.h"
 #include "base/info.h"
 #include "base/mem.h"
-#include "elem/data.h"
+#include "elem/fill.h"
+#include "elem/payload.h"
+#include "name/attr.h"
+#include "name/find.h"
+#include "name/object.h"
 #include "space/extents.h"
+#include "whole/copy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

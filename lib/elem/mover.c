@@ -1,12 +1,64 @@
-/* stage.c - the elements of one part, brought together for a user's functions.
- *
- * One part, what a selection takes of one chunk, is one transfer (functions.c), however many
- * runs it has.  So its stored elements stand back to back in a buffer: a read collects them
- * there before they are converted, a write converts them into it and then hands them to the
- * layout, run by run.  Where the buffer is full, another transfer begins. */
-#include "elem/transfer.h"
+/* mover.c - moves the elements of one part between its layout and memory. */
+#include "elem/mover.h"
+
+#include "base/mem.h"
+#include "conv/functions.h"
+
+#include <pthread.h>
 
 #define RUNS_MAX ((int64_t)1 << 16) /* runs that are noted before the stage counts as full */
+
+/* ---- converters ---- */
+
+void conv_begin(const struct transfer *t, struct conv *c)
+{
+    *c = t->conv;
+    c->report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
+    if (c->opts.report != NULL)
+        c->opts.report = &c->report;
+}
+
+void conv_end(const struct transfer *t, const struct conv *c)
+{
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&t->lock;
+
+    if (t->xfer == NULL || t->xfer->report == NULL)
+        return;
+    pthread_mutex_lock(lock);
+    conv_report(c, t->xfer);
+    pthread_mutex_unlock(lock);
+}
+
+void conv_raw(struct conv *c, const drep_dataset *ds)
+{
+    *c = (struct conv){.rep = &ds->file->rep,
+                       .ft = ds->ft,
+                       .mem = ds->ft->type,
+                       .stored = &ds->ft->stored,
+                       .raw = true,
+                       .copy = true};
+}
+
+char *plain_memory(const struct transfer *t, int64_t at)
+{
+    const struct prog *mem = &t->conv.mem->prog;
+
+    if (t->conv.raw)
+        return t->mem + at * t->ds->esize;
+    return t->mem + mem->origin + at * t->conv.stored->items * mem->root->stride;
+}
+
+int memory_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct in_memory *s = ctx;
+    int64_t es = s->t->ds->esize;
+    uint8_t *p = s->payload + at * es;
+
+    return s->t->writing ? conv_write(s->c, s->t->mem, mem, p, step * es, n)
+                         : conv_read(s->c, s->t->mem, mem, p, step * es, n);
+}
+
+/* ---- the stage ---- */
 
 /* Elements of memory from number `mem` on.  Of a write, also where they belong. */
 struct stage_run {
@@ -87,7 +139,7 @@ void part_take(struct mover *m, run_fn *fn, flush_fn *flush, void *ctx)
 }
 
 /* Between the buffer and memory. */
-static int convert(struct mover *m)
+static int stage_convert(struct mover *m)
 {
     struct stage *s = m->stage;
     struct conv *c = &s->conv;
@@ -103,7 +155,7 @@ static int convert(struct mover *m)
 }
 
 /* Empties the buffer. */
-static int turn_over(struct mover *m)
+static int stage_empty(struct mover *m)
 {
     struct stage *s = m->stage;
     int64_t k = 0;
@@ -114,7 +166,7 @@ static int turn_over(struct mover *m)
     if (!s->t->writing && m->flush != NULL)
         err = m->flush(m->ctx);
     if (err == 0)
-        err = convert(m);
+        err = stage_convert(m);
     for (int64_t i = 0; s->t->writing && err == 0 && i < s->nruns; k += s->run[i++].n)
         err = m->fn(m->ctx, s->run[i].at, s->run[i].step, s->run[i].n, k);
     if (err == 0 && s->t->writing && m->flush != NULL)
@@ -124,7 +176,7 @@ static int turn_over(struct mover *m)
 }
 
 /* Does the run go on where the last one ends? */
-static bool joins(const struct stage *s, struct stage_run *last, const struct stage_run *r)
+static bool runs_join(const struct stage *s, struct stage_run *last, const struct stage_run *r)
 {
     int64_t step;
 
@@ -139,12 +191,12 @@ static bool joins(const struct stage *s, struct stage_run *last, const struct st
     return true;
 }
 
-static int note(struct stage *s, const struct stage_run *r)
+static int stage_note(struct stage *s, const struct stage_run *r)
 {
     int64_t room = s->runs_room == 0 ? 16 : 2 * s->runs_room;
     void *p;
 
-    if (s->nruns > 0 && joins(s, &s->run[s->nruns - 1], r)) {
+    if (s->nruns > 0 && runs_join(s, &s->run[s->nruns - 1], r)) {
         s->run[s->nruns - 1].n += r->n;
         return 0;
     }
@@ -171,10 +223,10 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
         return m->fn(m->ctx, at, step, n, mem);
     for (int64_t now; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
         if (s->n == s->room || s->nruns == RUNS_MAX)
-            err = turn_over(m);
+            err = stage_empty(m);
         now = n < s->room - s->n ? n : s->room - s->n;
         if (err == 0)
-            err = note(s, &(struct stage_run){at, step, now, mem});
+            err = stage_note(s, &(struct stage_run){at, step, now, mem});
         if (err == 0 && !s->t->writing)
             err = m->fn(m->ctx, at, step, now, s->n);
         s->n += now;
@@ -188,7 +240,7 @@ int part_flush(struct mover *m, int err)
         return err;
     if (m->stage == NULL)
         return m->flush == NULL ? 0 : m->flush(m->ctx);
-    err = turn_over(m);
+    err = stage_empty(m);
     m->stage->next.n = 0;
     return err;
 }

@@ -1,18 +1,16 @@
-/* deep.c - reads every stored element of a dataset, for the check of a whole file.
- *
- * What is not stored is fill and cannot be wrong, so the work follows the file's size
- * and not the dataset's: a sparse dataset may have 2^62 elements. */
-#include "base/error.h"
+/* stored.c - walks over the elements of a dataset that are stored. */
+#include "whole/stored.h"
+
 #include "base/mem.h"
-#include "elem/data.h"
+#include "elem/transfer.h"
 
 #include <string.h>
 
 #define ROOM (1 << 20) /* bytes of one read */
 
-struct deep {
+struct stored_walk {
     drep_dataset *ds;
-    stored_fn *fn;
+    stored_box_fn *fn;
     void *ctx;
     bool held;                      /* the caller holds the file; otherwise fn takes it itself */
     uint64_t room;                  /* elements of one part */
@@ -22,7 +20,7 @@ struct deep {
 };
 
 /* count elements from start on, as far as they lie in the dataset. */
-static int read_part(struct deep *d, const uint64_t *start, const uint64_t *count)
+static int read_part(struct stored_walk *d, const uint64_t *start, const uint64_t *count)
 {
     uint64_t n[DREP_MAX_RANK] = {0};
 
@@ -38,7 +36,7 @@ static int read_part(struct deep *d, const uint64_t *start, const uint64_t *coun
 
 /* Elements [a, b) of the box in row-major order, cut into the largest boxes inside that
  * begin at a and fit. */
-static int read_range(struct deep *d, uint64_t a, uint64_t b)
+static int read_range(struct stored_walk *d, uint64_t a, uint64_t b)
 {
     int rank = d->ds->rec.rank, err = 0;
 
@@ -71,7 +69,7 @@ static int read_range(struct deep *d, uint64_t a, uint64_t b)
 }
 
 /* The elements of the chunk, or slab, at `coord` that `size` bytes hold. */
-static int read_chunk(struct deep *d, const uint64_t *coord, uint64_t size)
+static int read_chunk(struct stored_walk *d, const uint64_t *coord, uint64_t size)
 {
     const struct object_rec *r = &d->ds->rec;
     uint64_t n = size / (uint64_t)d->ds->esize, all = 1;
@@ -98,7 +96,8 @@ static int read_chunk(struct deep *d, const uint64_t *coord, uint64_t size)
 }
 
 /* All chunks of one record; *budget: bytes of payload that may still be read. */
-static int read_run(struct deep *d, uint64_t *coord, const struct chunk_rec *rec, uint64_t *budget)
+static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_rec *rec,
+                    uint64_t *budget)
 {
     uint64_t bytes = rec->size * rec->run, size = rec->size;
     int last = d->ds->chunks.rank - 1, err = 0;
@@ -132,7 +131,7 @@ static int next_run(struct tree_walk *w, drep_file *f, struct key *key, struct b
     return err;
 }
 
-static int read_runs(struct deep *d, uint64_t *budget)
+static int read_runs(struct stored_walk *d, uint64_t *budget)
 {
     struct buf value = {0};
     struct tree_walk w;
@@ -162,13 +161,13 @@ static int read_runs(struct deep *d, uint64_t *budget)
 static int held_run(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     uint64_t at[DREP_MAX_RANK] = {0}, budget = UINT64_MAX;
-    struct deep *d = ctx;
+    struct stored_walk *d = ctx;
 
     memcpy(at, coord, (size_t)d->ds->chunks.rank * sizeof *at);
     return read_run(d, at, rec, &budget);
 }
 
-static int stored_parts(struct deep *d, uint64_t *budget)
+static int stored_parts(struct stored_walk *d, uint64_t *budget)
 {
     drep_dataset *ds = d->ds;
     int err = 0;
@@ -184,10 +183,10 @@ static int stored_parts(struct deep *d, uint64_t *budget)
     return err;
 }
 
-int dataset_stored_parts(drep_dataset *ds, stored_fn *fn, void *ctx)
+int stored_boxes(drep_dataset *ds, stored_box_fn *fn, void *ctx)
 {
     uint64_t es = (uint64_t)(ds->esize > 0 ? ds->esize : 1), budget = UINT64_MAX;
-    struct deep d = {.ds = ds, .fn = fn, .ctx = ctx, .held = true};
+    struct stored_walk d = {.ds = ds, .fn = fn, .ctx = ctx, .held = true};
 
     d.room = es > ROOM ? 1 : ROOM / es;
     return stored_parts(&d, &budget);
@@ -196,14 +195,14 @@ int dataset_stored_parts(drep_dataset *ds, stored_fn *fn, void *ctx)
 /* ---- for the check ---- */
 
 struct reading {
-    struct deep deep;
+    struct stored_walk walk;
     void *buf; /* made by the first read: an element may be larger than what is stored */
 };
 
 static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
 {
     struct reading *r = ctx;
-    drep_dataset *ds = r->deep.ds;
+    drep_dataset *ds = r->walk.ds;
     const drep_type *type = ds->ft->type;
     int64_t from[DREP_MAX_RANK] = {0}, n[DREP_MAX_RANK] = {0};
     drep_xfer xfer = {.range = DREP_RANGE_CLAMP};
@@ -216,7 +215,7 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
         n[k] = (int64_t)count[k];
     }
     if (r->buf == NULL &&
-        (r->buf = mem_array(r->deep.room * (uint64_t)type->prog.extent + 1, 1)) == NULL)
+        (r->buf = mem_array(r->walk.room * (uint64_t)type->prog.extent + 1, 1)) == NULL)
         return fail_nomem();
     if ((err = drep_select_box(ds->rec.rank, from, n, NULL, NULL, &sel)) != 0)
         return err;
@@ -229,15 +228,15 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
     return err;
 }
 
-int dataset_read_stored(drep_dataset *ds, uint64_t *budget)
+int stored_read(drep_dataset *ds, uint64_t *budget)
 {
     uint64_t extent = (uint64_t)ds->ft->type->prog.extent;
-    struct reading r = {.deep = {.ds = ds, .fn = read_box}};
+    struct reading r = {.walk = {.ds = ds, .fn = read_box}};
     int err;
 
-    r.deep.ctx = &r;
-    r.deep.room = extent == 0 || extent > ROOM ? 1 : ROOM / extent;
-    err = stored_parts(&r.deep, budget);
+    r.walk.ctx = &r;
+    r.walk.room = extent == 0 || extent > ROOM ? 1 : ROOM / extent;
+    err = stored_parts(&r.walk, budget);
     mem_free(r.buf);
     return err;
 }

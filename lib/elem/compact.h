@@ -1,0 +1,12 @@
+/* compact.h - elements that stand in the tree: small datasets. */
+#ifndef ELEM_COMPACT_H
+#define ELEM_COMPACT_H
+
+#include "elem/transfer.h"
+
+int compact_run(struct transfer *t);
+/* All of a dataset of fixed length, in its own type: nothing has to be planned.  *done: it was;
+ * else less is stored and compact_run() completes it. */
+int compact_whole(drep_dataset *ds, struct conv *c, char *mem, bool writing, bool *done);
+
+#endif

@@ -1,0 +1,351 @@
+/* create.c - creating datasets: layout, chunks and filters of a new one. */
+#include "elem/create.h"
+
+#include "chunk/filter.h"
+#include "elem/dataset.h"
+#include "name/dimension.h"
+#include "name/link.h"
+#include "name/path.h"
+
+#include <string.h>
+
+#define COMPACT_AUTO 2048      /* larger datasets are not compact unless asked for */
+#define CHUNK_TARGET (1 << 20) /* bytes of a chunk that nobody chose */
+
+/* ---- shape and layout ---- */
+
+static int shape_of(const drep_spec *spec, struct object_rec *rec)
+{
+    if (spec->rank == DREP_NULL_SPACE) {
+        rec->rank = FMT_RANK_NULL;
+        return 0;
+    }
+    if (spec->rank < 0 || spec->rank > DREP_MAX_RANK || (spec->rank > 0 && spec->dims == NULL))
+        return fail(DREP_ERR_DIMS, "rank %d", spec->rank);
+    rec->rank = (uint8_t)spec->rank;
+    for (int d = 0; d < spec->rank; d++) {
+        int64_t len = spec->dims[d], max = spec->maxdims == NULL ? len : spec->maxdims[d];
+
+        if (len < 0 || len > TYPE_SIZE_MAX ||
+            (max != DREP_UNLIMITED && (max < len || max > TYPE_SIZE_MAX)))
+            return fail(DREP_ERR_DIMS, "dimension %d: length %lld, maximum %lld", d, (long long)len,
+                        (long long)max);
+        rec->len[d] = (uint64_t)len;
+        rec->dim[d] = 0;
+        rec->max[d] = max == DREP_UNLIMITED ? FMT_UNLIMITED : (uint64_t)max;
+        rec->has_max |= max != len;
+    }
+    return 0;
+}
+
+/* The chunked hints speak for arrays of their shape and item size (requirement H). */
+static bool chunk_from_hints(drep_file *f, struct object_rec *rec, int64_t esize)
+{
+    int64_t shape[DREP_MAX_RANK], item = 0, size[DREP_MAX_RANK];
+
+    if (info_ints(f->hints.all, "chunked", shape, DREP_MAX_RANK) != rec->rank ||
+        info_ints(f->hints.all, "chunked_size", size, DREP_MAX_RANK) != rec->rank)
+        return false;
+    if (info_ints(f->hints.all, "chunked_item", &item, 1) == 1 && item != esize)
+        return false;
+    for (int d = 0; d < rec->rank; d++)
+        if ((uint64_t)shape[d] != rec->len[d] || size[d] < 1 || size[d] > UINT32_MAX)
+            return false;
+    for (int d = 0; d < rec->rank; d++)
+        rec->chunk[d] = (uint32_t)size[d];
+    return true;
+}
+
+/* About 1 MiB, near cubes of the array's own proportions; a dimension that grows starts
+ * with what it has, or as much as fills a sixteenth of a chunk. */
+static void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
+{
+    double bytes = (double)(esize > 0 ? esize : 1);
+
+    for (int d = 0; d < rec->rank; d++) {
+        uint64_t len = rec->len[d];
+
+        if (len == 0)
+            len = 1;
+        if (len > UINT32_MAX)
+            len = UINT32_MAX;
+        rec->chunk[d] = (uint32_t)len;
+        bytes *= (double)len;
+    }
+    for (int d = rec->rank - 1; d >= 0; d--)
+        if (rec->max[d] > rec->len[d])
+            while (bytes < (double)(target / 16) && rec->chunk[d] < rec->max[d] / 2 + 1 &&
+                   rec->chunk[d] < UINT32_MAX / 2) {
+                rec->chunk[d] *= 2;
+                bytes *= 2;
+            }
+    while (bytes > (double)target) {
+        int widest = 0;
+
+        for (int d = 1; d < rec->rank; d++)
+            if (rec->chunk[d] > rec->chunk[widest])
+                widest = d;
+        if (rec->rank == 0 || rec->chunk[widest] == 1)
+            return;
+        bytes /= (double)rec->chunk[widest];
+        rec->chunk[widest] = rec->chunk[widest] / 2 + rec->chunk[widest] % 2;
+        bytes *= (double)rec->chunk[widest];
+    }
+}
+
+static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec *rec,
+                         const struct ftype *ft)
+{
+    int64_t esize = ft->stored.extent, n = 1, bytes;
+    int64_t max = f->hints.chunk_max;
+    bool variable = ft->type->variable;
+    bool grows_first = true, fixed;
+
+    if (spec->layout < DREP_LAYOUT_AUTO || spec->layout > DREP_CHUNKED)
+        return fail(DREP_ERR_ARG, "layout %d", spec->layout);
+    for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
+        if (rec->len[d] != 0 && __builtin_mul_overflow(n, (int64_t)rec->len[d], &n))
+            return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+        grows_first &= d == 0 || rec->max[d] == rec->len[d];
+    }
+    fixed = !rec->has_max;
+    if (__builtin_mul_overflow(n, esize, &bytes) || bytes > TYPE_SIZE_MAX)
+        return fail(DREP_ERR_LIMIT, "more than 2^62 bytes");
+    if (rec->rank == FMT_RANK_NULL) {
+        rec->layout = FMT_LAYOUT_NULL;
+        return 0;
+    }
+    rec->layout = (uint8_t)spec->layout;
+    if (spec->layout == DREP_LAYOUT_AUTO)
+        rec->layout = spec->chunk != NULL || spec->nfilters > 0 || !fixed ? FMT_CHUNKED
+                      : bytes <= COMPACT_AUTO                             ? FMT_COMPACT
+                      : variable                                          ? FMT_CHUNKED
+                                                                          : FMT_CONTIGUOUS;
+    if (rec->layout == FMT_COMPACT && (bytes > COMPACT_MAX || !fixed || spec->nfilters > 0))
+        return fail(DREP_ERR_LIMIT, "compact datasets are fixed, unfiltered and at most %d bytes",
+                    COMPACT_MAX);
+    if (rec->layout == FMT_CONTIGUOUS && (!grows_first || spec->nfilters > 0 || variable))
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                    "contiguous datasets grow along their first dimension only, without filters "
+                    "and variable-length types");
+    if (rec->layout == FMT_CONTIGUOUS) {
+        rec->slab = slab_choose(esize);
+    } else if (rec->layout == FMT_CHUNKED && spec->chunk != NULL) {
+        for (int d = 0; d < rec->rank; d++) {
+            if (spec->chunk[d] < 1 || spec->chunk[d] > UINT32_MAX)
+                return fail(DREP_ERR_DIMS, "chunk length %lld of dimension %d",
+                            (long long)spec->chunk[d], d);
+            rec->chunk[d] = (uint32_t)spec->chunk[d];
+        }
+    } else if (rec->layout == FMT_CHUNKED) {
+        if (!chunk_from_hints(f, rec, esize))
+            chunk_choose(rec, esize, spec->nfilters > 0 && max < CHUNK_TARGET ? max : CHUNK_TARGET);
+    }
+    return shape_check(rec, ft);
+}
+
+/* ---- filters ---- */
+
+/* A compressor's level, or its default. */
+static int filter_level(const drep_filter *want, int most, int standard, struct filter_rec *rec)
+{
+    if (want->level < -1 || want->level > most)
+        return fail(DREP_ERR_ARG, "filter %s: level %d; 1 to %d are possible",
+                    fmt_filter_name(want->id), want->level, most);
+    rec->nparams = 1;
+    rec->param[0] = (uint32_t)(want->level > 0 ? want->level : standard);
+    return 0;
+}
+
+static int user_filter(const drep_file *f, const drep_filter *want, struct filter_rec *rec)
+{
+    size_t len = want->name == NULL ? 0 : strlen(want->name);
+    const struct user_filter *user;
+    int err;
+
+    if (len == 0 || len >= DREP_MAX_FILTER_NAME)
+        return fail(DREP_ERR_NAME, "a filter's name has 1 to %d bytes", DREP_MAX_FILTER_NAME - 1);
+    if (want->nparams < 0 || want->nparams > FMT_PARAMS_MAX)
+        return fail(DREP_ERR_ARG, "filter \"%s\": %d parameters; at most %d are possible",
+                    want->name, want->nparams, FMT_PARAMS_MAX);
+    err = filter_resolve(want->name, info_str(f->hints.all, "drep_plugin_path"), &user);
+    if (err == 0 && user == NULL)
+        err = fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" is not registered", want->name);
+    rec->name = (struct span){(const uint8_t *)want->name, len};
+    rec->nparams = (uint8_t)want->nparams;
+    memcpy(rec->param, want->param, sizeof rec->param);
+    return err;
+}
+
+/* The parameters that a filter's record carries. */
+static int filter_params(const drep_file *f, const struct ftype *ft, const drep_filter *want,
+                         struct filter_rec *rec)
+{
+    const struct node *leaf = ft->stored.dense ? ft->stored.root : NULL;
+    int64_t unit = leaf != NULL ? leaf->stride : ft->stored.extent;
+
+    memset(rec, 0, sizeof *rec);
+    rec->id = (uint16_t)want->id;
+    if (want->id == DREP_FILTER_USER)
+        return user_filter(f, want, rec);
+    if (unit > UINT32_MAX)
+        return fail(DREP_ERR_LIMIT, "filters act on elements of less than 2^32 bytes");
+    if (!filter_available(want->id))
+        return fail(DREP_ERR_UNSUPPORTED, "filter %d (%s) is not built in", want->id,
+                    fmt_filter_name(want->id) == NULL ? "?" : fmt_filter_name(want->id));
+    switch (want->id) {
+    case FMT_FILTER_SHUFFLE:
+    case FMT_FILTER_BITSHUFFLE:
+        rec->nparams = 1;
+        rec->param[0] = (uint32_t)unit;
+        return 0;
+    case FMT_FILTER_DELTA:
+        if (leaf == NULL || (unit != 1 && unit != 2 && unit != 4 && unit != 8))
+            return fail(DREP_ERR_TYPE, "delta filters numbers of 1, 2, 4 or 8 bytes");
+        rec->nparams = 2;
+        rec->param[0] = (uint32_t)unit;
+        rec->param[1] = leaf->leaf->code != 0 && f->rep.has_table &&
+                        f->rep.table.row[leaf->leaf->code].order == DREP_LITTLE;
+        return 0;
+    case FMT_FILTER_DEFLATE:
+        return filter_level(want, 12, 6, rec);
+    case FMT_FILTER_ZSTD:
+        return filter_level(want, 22, 3, rec);
+    default:
+        return filter_level(want, 12, 1, rec);
+    }
+}
+
+static int choose_filters(const drep_file *f, const drep_spec *spec, struct object_rec *rec,
+                          const struct ftype *ft)
+{
+    int64_t max = f->hints.chunk_max;
+
+    if (spec->nfilters < 0 || spec->nfilters > DREP_MAX_FILTERS ||
+        (spec->nfilters > 0 && spec->filters == NULL))
+        return fail(DREP_ERR_ARG, "%d filters", spec->nfilters);
+    for (int i = 0; i < spec->nfilters; i++) {
+        int err = filter_params(f, ft, &spec->filters[i], &rec->filter[i]);
+
+        if (err != 0)
+            return err;
+    }
+    rec->nfilters = (uint8_t)spec->nfilters;
+    if (spec->nfilters > 0 && chunk_count(rec) * ft->stored.extent > max)
+        return fail(DREP_ERR_LIMIT,
+                    "a filtered chunk of %lld bytes is larger than the hint drep_chunk_max, %lld",
+                    (long long)(chunk_count(rec) * ft->stored.extent), (long long)max);
+    return 0;
+}
+
+int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
+                 struct object_rec *rec)
+{
+    int err = shape_of(spec, rec);
+
+    if (err == 0)
+        err = choose_layout(f, spec, rec, ft);
+    return err == 0 ? choose_filters(f, spec, rec, ft) : err;
+}
+
+/* ---- the call ---- */
+
+/* Finds or makes the dimensions that the spec names. */
+static int named_dims(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
+                      struct object_rec *rec)
+{
+    struct object dim = {0};
+    int err = 0;
+
+    for (int d = 0; err == 0 && d < spec->rank; d++) {
+        const char *name = spec->dim_names[d];
+
+        if (name == NULL)
+            continue;
+        err = dimension_find(f, path, name, &dim);
+        if (err == DREP_ERR_NOT_FOUND)
+            err = dimension_make(f, group, name, rec->len[d], rec->max[d] == FMT_UNLIMITED, &dim);
+        if (err == 0)
+            err = fail_in(dimension_grow(f, &dim, rec->len[d]), "dimension \"%s\"", name);
+        rec->dim[d] = dim.id;
+        rec->has_dims = 1;
+    }
+    object_release(&dim);
+    return err;
+}
+
+/* The bytes of the object's record are in scratch[0] then. */
+static int dataset_create(drep_file *f, const char *path, const drep_spec *spec, uint64_t *id)
+{
+    struct object_rec rec;
+    struct buf fill = {0};
+    struct ftype *ft = NULL;
+    drep_report lost = {0};
+    const char *name;
+    uint64_t group;
+    int err = path_parent(f, path, 0, &group, &name);
+
+    memset(&rec, 0, offsetof(struct object_rec, len));
+    rec.kind = FMT_DATASET;
+    rec.fill = (uint8_t)spec->fill;
+    if (err == 0)
+        err = shape_of(spec, &rec);
+    if (err == 0)
+        err = ftype_use(f, spec->type, true, &rec.type);
+    if (err == 0)
+        err = ftype_get(f, rec.type, true, &ft);
+    if (err == 0)
+        err = choose_layout(f, spec, &rec, ft);
+    if (err == 0)
+        err = choose_filters(f, spec, &rec, ft);
+    if (err == 0 && spec->dim_names != NULL)
+        err = named_dims(f, path, group, spec, &rec);
+    if (err == 0 && spec->fill == DREP_FILL_VALUE) {
+        err = spec->fill_value == NULL
+                  ? fail(DREP_ERR_ARG, "no fill value")
+                  : value_encode(&f->values, spec->type, 1, spec->fill_value, &fill);
+        if (err == 0)
+            err = value_settle(&f->rep, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
+        if (err == 0 && lost.overflow > 0)
+            err = fail(DREP_ERR_CONVERSION, "the fill value does not fit its type under %s",
+                       f->rep.name);
+        rec.fill_value = (struct span){fill.p, fill.len};
+    }
+    if (err == 0)
+        err = object_link(f, group, name, &rec, id);
+    if (err == 0)
+        err = dimension_uses_add(f, *id, &rec);
+    if (err == 0)
+        paths_note(f, path, *id);
+    buf_release(&fill);
+    return err;
+}
+
+int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
+                        drep_dataset **out)
+{
+    drep_dataset *ds = NULL;
+    uint64_t id = 0;
+    int err = write_begin(file);
+
+    if (err != 0)
+        return err;
+    if (path == NULL || spec == NULL || spec->type == NULL)
+        err = fail(DREP_ERR_ARG, "a dataset needs a path and a type");
+    else if (spec->fill < DREP_FILL_DEFAULT || spec->fill > DREP_FILL_NONE)
+        err = fail(DREP_ERR_ARG, "fill %d", spec->fill);
+    if (err == 0)
+        err = dataset_create(file, path, spec, &id);
+    if (err == 0 && out != NULL)
+        err = dataset_get_created(file, id, path, &file->op.scratch[0], &ds);
+    if (err == 0 && ds != NULL) {
+        ds->trimmed = true;
+        err = dataset_lend(file, ds);
+    }
+    if (path != NULL)
+        fail_in(err, "dataset \"%s\"", path);
+    err = write_finish(file, err, !write_refused(err) && err != DREP_ERR_CONVERSION);
+    if (err == 0 && out != NULL)
+        *out = ds;
+    return err;
+}

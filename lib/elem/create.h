@@ -1,0 +1,12 @@
+/* create.h - creating datasets: layout, chunks and filters of a new one. */
+#ifndef ELEM_CREATE_H
+#define ELEM_CREATE_H
+
+#include "conv/ftype.h"
+#include "file/file.h"
+
+/* Chooses layout, chunks and filters of a dataset of this type, as a new one gets them. */
+int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
+                 struct object_rec *rec);
+
+#endif

@@ -1,0 +1,82 @@
+/* dataset.h - open datasets: one handle an object and file, which all openers share.
+ *
+ * A handle knows its record, its type and its fill value; it is reloaded when the reader moves to
+ * another commit.  When the file is closed first, the handle stays as a shell that answers with an
+ * error.  The lists and counts of handles are guarded by the file's datasets.lock. */
+#ifndef ELEM_DATASET_H
+#define ELEM_DATASET_H
+
+#include "elem/grid.h"
+#include "file/file.h"
+
+#include <stdatomic.h>
+
+struct mapping {
+    struct mapping *next;
+    struct mapped at;
+};
+
+struct drep_dataset {
+    drep_file *file; /* NULL: closed, and everything of its own that the handle had */
+    uint64_t id;
+    atomic_int refs;     /* changed under the lock, while the file is open */
+    int opens;           /* those of callers, likewise; a handle while there are any */
+    drep_type *own_type; /* once the file is closed: what drep_dsinfo lent out */
+    const char *path;    /* in name */
+    struct buf name, rec_bytes;
+    struct ftype *ft;
+    int64_t esize;          /* bytes of one stored element */
+    uint8_t *fill;          /* one stored element, NULL: zero bytes */
+    struct buf fill_heap;   /* what its variable parts point into */
+    char *filter_names;     /* of users' filters, each with its NUL */
+    int fill_err;           /* why the functions could not make the default one */
+    bool trimmed;           /* nothing but fill is stored outside the shape */
+    uint64_t removals;      /* of the file, when the dataset was last seen to be there */
+    bool verified;          /* all of its run was, since it was written to last */
+    struct mapping *maps;   /* guarded by the lock */
+    bool deleted;           /* not in the commit that the reader moved to */
+    drep_dataset *reloaded; /* as it is there */
+    drep_dataset *next;
+    struct object_rec rec; /* spans point into rec_bytes */
+    struct chunks chunks;
+};
+
+static inline int64_t dataset_count(const drep_dataset *ds)
+{
+    return shape_count(&ds->rec);
+}
+static inline uint64_t bytes_of(const drep_dataset *ds, int64_t n)
+{
+    return (uint64_t)n * (uint64_t)ds->esize;
+}
+/* Elements of a full chunk or slab. */
+static inline int64_t chunk_elements(const drep_dataset *ds)
+{
+    return ds->esize > 0 ? (int64_t)(ds->chunks.payload / (uint64_t)ds->esize) : 0;
+}
+
+/* 0 if the handle and its file are open; `call` names the public function. */
+int dataset_check(const drep_dataset *ds, const char *call);
+/* A handle outlives its dataset: DREP_ERR_NOT_FOUND. */
+int dataset_alive(drep_dataset *ds);
+
+/* An object of this id as a dataset; `path` is for messages.  dataset_put() gives the reference
+ * up, also when the file is closed. */
+int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out);
+void dataset_put(drep_dataset *ds);
+/* One reference more to an open dataset. */
+drep_dataset *dataset_hold(drep_dataset *ds);
+/* Like dataset_get(), for an object just created: `record` are its bytes. */
+int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struct buf *record,
+                        drep_dataset **out);
+/* The reference becomes the caller's, and the dataset a handle. */
+int dataset_lend(drep_file *f, drep_dataset *ds);
+
+/* Reloads all open datasets from the commit that the store moved to: all of them, or none after
+ * an error. */
+int datasets_refresh(drep_file *f);
+/* The datatype that a dataset's record names, if the header lists what it is made of and the
+ * record's shape and layout go with it. */
+int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out);
+
+#endif

@@ -1,0 +1,151 @@
+/* describe.c - what a dataset says of itself. */
+#include "elem/describe.h"
+
+#include "base/error.h"
+#include "elem/dataset.h"
+
+#include <string.h>
+
+struct stored_usage {
+    int64_t stored, chunks;
+    int rank; /* of the grid */
+    const drep_dataset *ds;
+    struct run_before before;
+};
+
+static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct stored_usage *u = ctx;
+    int64_t bytes;
+
+    if (chunk_order_check(&u->before, u->rank, coord, rec) != 0 ||
+        chunk_size_check(&u->ds->chunks, u->ds->esize, rec) != 0)
+        return DREP_ERR_FORMAT;
+    u->chunks += rec->run;
+    if (__builtin_mul_overflow(rec->run, rec->size, &bytes) ||
+        __builtin_add_overflow(u->stored, bytes, &u->stored))
+        return fail(DREP_ERR_FORMAT, "runs of chunks of more than 2^63 bytes");
+    return 0;
+}
+
+static int usage_of(drep_dataset *ds, struct stored_usage *u)
+{
+    struct buf value = {0};
+    struct key key;
+    int err;
+
+    if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED) {
+        u->rank = ds->chunks.rank;
+        u->ds = ds;
+        return chunk_each(&ds->chunks, add_chunk, u);
+    }
+    key_make(&key, ds->id, FMT_TAG_DATA);
+    err = tree_get(ds->file->st, &key, &value);
+    if (err == 0) {
+        u->stored = (int64_t)value.len;
+        u->chunks = 1;
+    }
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+void dataset_filters(const drep_dataset *ds, drep_filter *out)
+{
+    const struct object_rec *r = &ds->rec;
+    const char *name = ds->filter_names;
+
+    memset(out, 0, r->nfilters * sizeof *out);
+    for (int i = 0; i < r->nfilters; i++) {
+        drep_filter *to = &out[i];
+
+        to->id = r->filter[i].id;
+        to->nparams = r->filter[i].nparams;
+        for (int p = 0; p < r->filter[i].nparams && p < 8; p++)
+            to->param[p] = r->filter[i].param[p];
+        if (to->id >= FMT_FILTER_USER) {
+            to->name = name;
+            name += r->filter[i].name.len + 1;
+        } else if (to->id >= FMT_FILTER_DEFLATE && to->nparams > 0) {
+            to->level = (int)to->param[0];
+        }
+    }
+}
+
+int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
+{
+    const struct object_rec *r;
+    struct stored_usage u = {0};
+    int err;
+
+    if (out == NULL)
+        return fail(DREP_ERR_ARG, "drep_dataset_info: null argument");
+    if ((err = dataset_check(dataset, "drep_dataset_info")) != 0)
+        return err;
+    if ((err = read_begin_stored(dataset->file)) != 0)
+        return err;
+    if ((err = usage_of(dataset, &u)) != 0)
+        return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    r = &dataset->rec;
+    memset(out, 0, sizeof *out);
+    out->id = dataset->id;
+    out->type = dataset->ft->type;
+    out->rank = r->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : r->rank;
+    for (int d = 0; d < out->rank; d++) {
+        out->dims[d] = (int64_t)r->len[d];
+        out->maxdims[d] = r->max[d] == FMT_UNLIMITED ? DREP_UNLIMITED : (int64_t)r->max[d];
+        out->dim_ids[d] = r->has_dims ? r->dim[d] : 0;
+        out->chunk[d] = r->layout == FMT_CHUNKED ? r->chunk[d] : 0;
+    }
+    if (r->layout == FMT_CONTIGUOUS)
+        out->chunk[0] = (int64_t)r->slab;
+    out->count = dataset_count(dataset);
+    out->layout = r->layout;
+    out->nfilters = r->nfilters;
+    dataset_filters(dataset, out->filters);
+    out->fill = r->fill;
+    out->element_size = dataset->esize;
+    out->stored = u.stored;
+    out->chunks = u.chunks;
+    return read_end(dataset->file, 0);
+}
+
+int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
+{
+    const drep_type *own;
+    int err;
+
+    if (value == NULL)
+        return fail(DREP_ERR_ARG, "drep_dataset_fill: null argument");
+    if ((err = dataset_check(dataset, "drep_dataset_fill")) != 0)
+        return err;
+    if ((err = read_begin(dataset->file)) != 0)
+        return err;
+    own = dataset->ft->type;
+    if (type == NULL)
+        type = own;
+    if (type->items != own->items)
+        err = fail(DREP_ERR_COUNT, "a fill value of %lld items as %lld", (long long)own->items,
+                   (long long)type->items);
+    else
+        memset(value, 0, (size_t)type->prog.extent);
+    if (err == 0 && dataset->rec.fill == FMT_FILL_VALUE)
+        err = value_decode(&dataset->file->values, &dataset->rec.fill_value, own, 1, type, value);
+    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
+/* ---- filters by name ---- */
+
+const char *drep_filter_name(int id)
+{
+    return fmt_filter_name(id);
+}
+
+int drep_filter_from_name(const char *name)
+{
+    return name == NULL ? 0 : fmt_filter_from_name(name);
+}
+
+int drep_filter_available(int id)
+{
+    return filter_available(id);
+}

@@ -1,0 +1,120 @@
+/* fill.c - the fill value: what elements are that were never written. */
+#include "elem/fill.h"
+
+#include "base/mem.h"
+#include "conv/conv.h"
+
+#include <string.h>
+
+#define FILL_MAX ((int64_t)64 << 20) /* bytes of an element whose fill is not zero bytes */
+
+int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size)
+{
+    uint64_t es = (uint64_t)ds->esize;
+
+    if (ds->fill_err != 0)
+        return fail(ds->fill_err, "the functions of datarep \"%s\" cannot write the fill value",
+                    ds->file->rep.name);
+    if (ds->fill == NULL) {
+        memset(buf, 0, (size_t)size);
+        return 0;
+    }
+    for (uint64_t done = 0; done < size;) {
+        uint64_t at = (offset + done) % es, n = es - at;
+
+        /* After one whole pattern the rest is a copy of what stands before it. */
+        if (done >= es && at == 0 && (done % es) == 0) {
+            n = done < size - done ? done : size - done;
+            memcpy(buf + done, buf, (size_t)n);
+        } else {
+            n = n < size - done ? n : size - done;
+            memcpy(buf + done, ds->fill + at, (size_t)n);
+        }
+        done += n;
+    }
+    return 0;
+}
+
+/* Are the stored bytes of this type's zero all zero?  -1: no. */
+static int zero_is_zero(int code, void *ctx)
+{
+    static const uint8_t native[FMT_ITEM_MAX];
+    drep_file *f = ctx;
+    const drep_type *type = drep_predefined(code);
+    const struct rep_table *table = file_rep_table(&f->rep, true);
+    struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
+    uint8_t stored[UINT8_MAX] = {0};
+    struct conv c;
+    int err;
+
+    if (table != NULL && table->row[code].format != DREP_FORMAT_CUSTOM)
+        return 0;
+    if ((err = prog_build(&ft.stored, type, &f->rep.sizes, PROG_PACKED)) != 0)
+        return err;
+    err = conv_init(&c, &f->rep, &ft, type, NULL, true);
+    if (err == 0)
+        err = conv_write(&c, native, 0, stored, 0, 1);
+    prog_release(&ft.stored);
+    for (int i = 0; err == 0 && i < f->rep.sizes.size[code]; i++)
+        err = stored[i] != 0 ? -1 : 0;
+    return err;
+}
+
+/* One stored element of the fill value: where there are functions, through them once.
+ * A table needs no memory in between, whose types may hold less than the file's. */
+static int fill_convert(drep_dataset *ds)
+{
+    drep_file *f = ds->file;
+    const drep_type *type = ds->ft->type;
+    struct conv c;
+    void *value;
+    int err = 0;
+
+    if (ds->esize > FILL_MAX || type->prog.extent > FILL_MAX)
+        return fail(DREP_ERR_LIMIT, "for an element of %lld bytes", (long long)ds->esize);
+    ds->fill = mem_zalloc(1, (uint64_t)ds->esize);
+    value = mem_zalloc(1, (uint64_t)type->prog.extent);
+    if (ds->fill == NULL || value == NULL)
+        err = fail_nomem();
+    if (err == 0 && ds->rec.fill == FMT_FILL_VALUE && !type->variable &&
+        file_rep_table(&f->rep, true) != NULL) {
+        err = value_stored(&f->rep, &ds->rec.fill_value, ds->ft, ds->fill);
+        if (err != DREP_ERR_TYPE) {
+            mem_free(value);
+            return err;
+        }
+        err = 0; /* references go through memory, which holds them */
+    }
+    if (err == 0 && ds->rec.fill == FMT_FILL_VALUE)
+        err = value_decode(&f->values, &ds->rec.fill_value, type, 1, type, value);
+    if (err == 0)
+        err = conv_init(&c, &f->rep, ds->ft, type, NULL, true);
+    if (err == 0) {
+        c.heap_out = &ds->fill_heap;
+        err = conv_write(&c, value, 0, ds->fill, ds->esize, 1);
+    }
+    if (value != NULL)
+        drep_vlen_free(type, 1, value);
+    mem_free(value);
+    return err;
+}
+
+int fill_make(drep_dataset *ds)
+{
+    drep_file *f = ds->file;
+    int err = 0;
+
+    if (f->rep.datarep == NULL || ds->esize == 0)
+        return 0;
+    if (ds->rec.fill == FMT_FILL_VALUE)
+        err = value_check(&ds->rec.fill_value, ds->ft->type, 1);
+    else if ((err = type_each_code(ds->ft->type, zero_is_zero, f)) == 0)
+        return 0;
+    if (err <= 0)
+        err = fill_convert(ds);
+    if (err == DREP_ERR_CONVERSION && ds->rec.fill != FMT_FILL_VALUE) {
+        ds->fill_err = err; /* it may never be needed */
+        return 0;
+    }
+    return fail_in(err, "fill value");
+}

@@ -1,0 +1,208 @@
+/* grid.c - the chunks that a dataset has, by what its record says. */
+#include "elem/grid.h"
+
+#include <string.h>
+
+#define SLAB_TARGET (1 << 20)
+#define CELL_TARGET (64 << 10)
+#define CELL_MAX (256 << 10)
+
+/* ---- counts ---- */
+
+int64_t shape_count(const struct object_rec *rec)
+{
+    int64_t n = 1;
+
+    if (rec->rank == FMT_RANK_NULL)
+        return 0;
+    for (int d = 0; d < rec->rank; d++)
+        n *= (int64_t)rec->len[d];
+    return n;
+}
+
+int64_t chunk_count(const struct object_rec *rec)
+{
+    int64_t n = 1;
+
+    if (rec->layout == FMT_CONTIGUOUS)
+        return (int64_t)rec->slab;
+    for (int d = 0; rec->layout == FMT_CHUNKED && d < rec->rank; d++)
+        if (__builtin_mul_overflow(n, (int64_t)rec->chunk[d], &n))
+            return INT64_MAX;
+    return n;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t t = a % b;
+
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+uint64_t slab_choose(int64_t esize)
+{
+    int64_t page = esize > 0 ? 4096 / gcd(4096, esize) : 1, n;
+
+    if (esize <= 0)
+        return SLAB_TARGET;
+    n = SLAB_TARGET / esize / page * page;
+    return (uint64_t)(n > 0 ? n : page * esize <= 16 * SLAB_TARGET ? page : 1);
+}
+
+int shape_check(const struct object_rec *rec, const struct ftype *ft)
+{
+    int64_t n = 1, esize = ft->stored.extent, bytes;
+
+    if (rec->rank == FMT_RANK_NULL)
+        return 0;
+    for (int d = 0; d < rec->rank; d++)
+        if (rec->len[d] > (uint64_t)TYPE_SIZE_MAX ||
+            (rec->len[d] != 0 && __builtin_mul_overflow(n, (int64_t)rec->len[d], &n)) ||
+            n > TYPE_SIZE_MAX)
+            return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+    if (__builtin_mul_overflow(n, esize, &bytes) || bytes > TYPE_SIZE_MAX)
+        return fail(DREP_ERR_LIMIT, "more than 2^62 bytes");
+    if (rec->layout == FMT_COMPACT && bytes > COMPACT_MAX)
+        return fail(DREP_ERR_FORMAT, "a compact dataset of %lld bytes, at most %d are possible",
+                    (long long)bytes, COMPACT_MAX);
+    if (rec->layout == FMT_CONTIGUOUS && rec->slab == 0)
+        return fail(DREP_ERR_FORMAT, "slabs without elements");
+    if (rec->layout == FMT_CONTIGUOUS && ft->type->variable)
+        return fail(DREP_ERR_FORMAT, "a contiguous dataset of a variable-length type");
+    if (rec->layout == FMT_CONTIGUOUS || rec->layout == FMT_CHUNKED) {
+        if (rec->slab > (uint64_t)TYPE_SIZE_MAX ||
+            __builtin_mul_overflow(chunk_count(rec), esize, &bytes) || bytes > TYPE_SIZE_MAX)
+            return fail(DREP_ERR_LIMIT, "chunks of more than 2^62 bytes");
+    }
+    return 0;
+}
+
+/* ---- chunks for the store ---- */
+
+/* Bytes of the pieces in which unfiltered chunks are kept in memory: whole elements, whole
+ * blocks that have sums, about 64 KiB; 0: that would be too much. */
+static uint64_t cell_of(int64_t esize)
+{
+    int64_t unit = esize > 0 ? esize / gcd(esize, FMT_SUM_BLOCK) : 0;
+
+    if (unit == 0 || unit > CELL_MAX / FMT_SUM_BLOCK)
+        return 0;
+    unit *= FMT_SUM_BLOCK;
+    return (uint64_t)(unit < CELL_TARGET ? CELL_TARGET / unit * unit : unit);
+}
+
+/* Do all chunks fit into the cache? */
+static bool fits_cache(const drep_file *f, const struct object_rec *rec, uint64_t payload)
+{
+    uint64_t all = payload, cache = (uint64_t)f->hints.cache_size;
+
+    if (rec->layout != FMT_CHUNKED)
+        return false;
+    for (int d = 0; d < rec->rank; d++) {
+        uint64_t n = rec->len[d] > 0 ? (rec->len[d] - 1) / rec->chunk[d] + 1 : 0;
+
+        if (__builtin_mul_overflow(all, n, &all))
+            return false;
+    }
+    return all <= cache;
+}
+
+static bool grows(const struct object_rec *rec)
+{
+    return rec->layout == FMT_CONTIGUOUS && rec->rank > 0 && rec->rank != FMT_RANK_NULL &&
+           rec->has_max && rec->max[0] > rec->len[0];
+}
+
+void chunks_reshape(const drep_file *f, const struct object_rec *rec, struct chunks *cs)
+{
+    cs->fits = fits_cache(f, rec, cs->payload);
+    cs->grows = grows(rec);
+}
+
+void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
+               bool variable, const char *path, struct chunks *cs)
+{
+    int64_t bytes;
+
+    memset(cs, 0, offsetof(struct chunks, filter));
+    cs->st = f->st;
+    cs->object = id;
+    cs->rank = rec->layout == FMT_CHUNKED ? rec->rank : 1;
+    if (__builtin_mul_overflow(chunk_count(rec), esize, &bytes))
+        bytes = INT64_MAX;
+    cs->payload = (uint64_t)bytes;
+    cs->cell = rec->layout == FMT_CHUNKED ? cell_of(esize) : 0;
+    chunks_reshape(f, rec, cs);
+    cs->variable = variable;
+    cs->nfilters = rec->nfilters;
+    memcpy(cs->filter, rec->filter, rec->nfilters * sizeof *rec->filter);
+    cs->name = path;
+}
+
+/* ---- inside and outside ---- */
+
+bool chunk_inside(const struct object_rec *r, const uint64_t *coord)
+{
+    if (r->layout == FMT_CONTIGUOUS)
+        return coord[0] < ((uint64_t)shape_count(r) + r->slab - 1) / r->slab;
+    for (int d = 0; d < r->rank; d++)
+        if (r->len[d] == 0 || coord[d] > (r->len[d] - 1) / r->chunk[d])
+            return false;
+    return true;
+}
+
+/* How many chunks the grid has along its last coordinate. */
+static uint64_t row_chunks(const struct object_rec *r)
+{
+    uint64_t len = r->layout == FMT_CONTIGUOUS ? (uint64_t)shape_count(r) : 0, each = r->slab;
+
+    if (r->layout == FMT_CHUNKED && r->rank == 0)
+        return 1;
+    if (r->layout == FMT_CHUNKED) {
+        len = r->len[r->rank - 1];
+        each = r->chunk[r->rank - 1];
+    }
+    return len == 0 ? 0 : (len - 1) / each + 1;
+}
+
+uint64_t run_inside(const struct object_rec *r, const uint64_t *coord, const struct chunk_rec *run)
+{
+    int last = r->layout == FMT_CHUNKED ? r->rank - 1 : 0;
+    uint64_t left;
+
+    if (!chunk_inside(r, coord))
+        return 0;
+    left = row_chunks(r) - (last < 0 ? 0 : coord[last]);
+    return left < run->run ? left : run->run;
+}
+
+/* ---- records of runs ---- */
+
+int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord,
+                      const struct chunk_rec *rec)
+{
+    size_t above = rank > 0 ? (size_t)(rank - 1) * sizeof *coord : 0;
+    uint64_t first = rank > 0 ? coord[rank - 1] : 0;
+    bool overlap =
+        before->any && rank > 0 && first < before->end && memcmp(coord, before->at, above) == 0;
+
+    before->any = true;
+    memcpy(before->at, coord, above);
+    before->end = first + rec->run;
+    return overlap ? fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row",
+                          (unsigned long long)first)
+                   : 0;
+}
+
+int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_rec *rec)
+{
+    if (rec->filtered || cs->variable ||
+        (rec->size <= cs->payload && (esize <= 0 || rec->size % (uint64_t)esize == 0)))
+        return 0;
+    return fail(DREP_ERR_FORMAT, "a payload of %llu bytes for elements of %lld in chunks of %llu",
+                (unsigned long long)rec->size, (long long)esize, (unsigned long long)cs->payload);
+}

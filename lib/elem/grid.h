@@ -1,0 +1,46 @@
+/* grid.h - the chunks that a dataset has, by what its record says.
+ *
+ * Integers only: nothing here reads or converts.  The chunks of a contiguous dataset are the slabs
+ * of one sequence, those of a chunked one the cells of a grid.  What a file stores outside the
+ * shape means nothing. */
+#ifndef ELEM_GRID_H
+#define ELEM_GRID_H
+
+#include "conv/ftype.h"
+#include "file/file.h"
+
+#define COMPACT_MAX 65536 /* bytes of a compact dataset */
+
+/* Elements of the shape, and of a full chunk or slab. */
+int64_t shape_count(const struct object_rec *rec);
+int64_t chunk_count(const struct object_rec *rec);
+/* Elements of a slab that nobody chose: about 1 MiB, whole pages where elements allow. */
+uint64_t slab_choose(int64_t esize);
+/* Holds every number that reading will multiply against the limits. */
+int shape_check(const struct object_rec *rec, const struct ftype *ft);
+
+/* The chunks of an object as lib/chunk sees them; `path` is for messages and stays the caller's. */
+void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
+               bool variable, const char *path, struct chunks *cs);
+/* The shape changed: sets what follows from it. */
+void chunks_reshape(const drep_file *f, const struct object_rec *rec, struct chunks *cs);
+
+/* True if some of the chunk lies inside the shape. */
+bool chunk_inside(const struct object_rec *rec, const uint64_t *coord);
+/* Number of chunks of the run that lie inside. */
+uint64_t run_inside(const struct object_rec *rec, const uint64_t *coord,
+                    const struct chunk_rec *run);
+
+/* The run before, in a walk over those of a dataset: its first chunk, and where its last
+ * coordinate ends.  {0} before the first. */
+struct run_before {
+    bool any;
+    uint64_t at[DREP_MAX_RANK], end;
+};
+/* DREP_ERR_FORMAT: the next run has chunks that this one has too. */
+int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord,
+                      const struct chunk_rec *rec);
+/* DREP_ERR_FORMAT: a chunk holds more than its elements ask for, or no whole ones. */
+int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_rec *rec);
+
+#endif

@@ -1,0 +1,52 @@
+/* mover.h - moves the elements of one part between its layout and memory.
+ *
+ * The layout sees runs of stored elements: those of memory, which its converter converts; where a
+ * user's functions convert, those of a stage, which brings the elements of the part together, so
+ * that one call converts them.  One part, what a selection takes of one chunk, is then one transfer
+ * of the functions, however many runs it has.  Where the stage is full, another transfer begins. */
+#ifndef ELEM_MOVER_H
+#define ELEM_MOVER_H
+
+#include "elem/transfer.h"
+
+/* What is done with the runs of a part after the last one; ctx as of its run_fn. */
+typedef int flush_fn(void *ctx);
+
+struct stage;
+
+struct mover {
+    struct transfer *t;  /* as the layout sees it */
+    struct conv c;       /* of the layout */
+    struct stage *stage; /* NULL: there is none */
+    run_fn *fn;          /* the layout's, for the runs that come */
+    flush_fn *flush;     /* may be NULL */
+    void *ctx;
+};
+
+/* Begins a part of about n elements; the mover must stay where it is until part_end(), which gives
+ * err back.  DREP_ERR_NOMEM: nothing to end. */
+int part_begin(struct mover *m, struct transfer *t, int64_t n);
+int part_end(struct mover *m, int err);
+/* Where runs go from here on, until part_flush(). */
+void part_take(struct mover *m, run_fn *fn, flush_fn *flush, void *ctx);
+int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem);
+/* The transfer of the part ends; gives err back if something failed already. */
+int part_flush(struct mover *m, int err);
+
+/* A part's own converter, and its report given to the transfer. */
+void conv_begin(const struct transfer *t, struct conv *c);
+void conv_end(const struct transfer *t, const struct conv *c);
+/* A converter that moves stored elements as they are. */
+void conv_raw(struct conv *c, const drep_dataset *ds);
+/* Where element number `at` of the transfer lies, when bytes are the same on both sides. */
+char *plain_memory(const struct transfer *t, int64_t at);
+
+/* Converts runs of a payload that lies in memory. */
+struct in_memory {
+    struct transfer *t;
+    struct conv *c;
+    uint8_t *payload;
+};
+int memory_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem);
+
+#endif

@@ -1,0 +1,44 @@
+/* parts.h - what of a selection falls into which chunk.
+ *
+ * A box is cut dimension by dimension.  Points and unions become pieces, which are sorted by chunk;
+ * a batch of them at a time, so that memory stays bounded whatever is selected. */
+#ifndef ELEM_PARTS_H
+#define ELEM_PARTS_H
+
+#include "elem/mover.h"
+
+#define PARALLEL_MIN ((uint64_t)1 << 20) /* bytes to be moved below which threads do not pay */
+
+/* Of a selection that is no box: n neighbours of one chunk. */
+struct cut_run {
+    int64_t chunk; /* its number in the grid, row-major */
+    int64_t at;    /* element in it */
+    int64_t n;
+    int64_t mem; /* number of the first in the transfer */
+};
+
+/* What of the selection falls into one chunk. */
+struct part {
+    uint64_t coord[DREP_MAX_RANK];
+    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK];
+    int64_t from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+    int64_t n;   /* selected elements */
+    int64_t all; /* elements that the dataset has of this chunk; points may be the same ones
+                    twice: then more */
+    const struct cut_run *piece; /* when they are not of a box */
+    int64_t npieces;
+};
+
+/* Part number i; of a box n may be 0. */
+void part_of(const struct transfer *t, int64_t i, struct part *p);
+/* Calls fn for its runs, upwards in the chunk, then flush. */
+int part_runs(struct mover *m, const struct part *p, run_fn *fn, flush_fn *flush, void *ctx);
+/* Cuts the selection into parts and calls fn with t->nparts of them at a time. */
+typedef int parts_fn(struct transfer *t);
+int parts_each(struct transfer *t, parts_fn *fn);
+/* Threads for parts that must move so many bytes in all. */
+int threads_for(const struct transfer *t, uint64_t bytes);
+/* Puts the chunk's coordinates in front of a message. */
+int name_chunk(const struct transfer *t, const struct part *p, int err);
+
+#endif

@@ -1,0 +1,144 @@
+/* payload.c - whole payloads: the elements of a chunk or of a compact dataset, fill included. */
+#include "elem/payload.h"
+
+#include "conv/heap.h"
+#include "elem/fill.h"
+
+#include <string.h>
+
+int payload_check(const struct chunks *cs, const struct buf *payload)
+{
+    const drep_dataset *ds =
+        (const drep_dataset *)(const void *)((const char *)cs - offsetof(drep_dataset, chunks));
+    uint64_t full = ds->chunks.payload;
+
+    if (ds->esize == 0)
+        return 0;
+    if (!ds->ft->type->variable)
+        return payload->len % (size_t)ds->esize == 0
+                   ? 0
+                   : fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements",
+                          payload->len);
+    if (payload->len == 0)
+        return 0;
+    if (payload->len < full)
+        return fail(DREP_ERR_FORMAT, "a payload of %zu bytes, at least %llu expected", payload->len,
+                    (unsigned long long)full);
+    return heap_check(NULL, PROG_PACKED, &ds->ft->stored, payload->p,
+                      (int64_t)(full / (uint64_t)ds->esize), payload->p + full,
+                      payload->len - (size_t)full);
+}
+
+/* ---- heaps ---- */
+
+int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
+{
+    heap->len = 0;
+    return heap_move(&ds->ft->stored, b->p,
+                     ds->esize > 0 ? (int64_t)(fixed / (size_t)ds->esize) : 0, b->p + fixed,
+                     b->len - fixed, heap);
+}
+
+int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
+{
+    int err = buf_reserve(b, fixed + heap->len);
+
+    if (err == 0 && heap->len > 0)
+        memcpy(b->p + fixed, heap->p, heap->len);
+    b->len = fixed + heap->len;
+    return err;
+}
+
+/* ---- loading ---- */
+
+int payload_complete(drep_dataset *ds, struct buf *b, bool *shared)
+{
+    uint64_t full = ds->chunks.payload, have = b->len;
+    int err = 0;
+
+    *shared = false;
+    if (have >= full)
+        return 0;
+    err = buf_reserve(b, full + ds->fill_heap.len);
+    if (err == 0)
+        err = fill_bytes(ds, b->p + have, have, full - have);
+    if (err != 0)
+        return err;
+    if (ds->fill_heap.len > 0)
+        memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
+    b->len = (size_t)full + ds->fill_heap.len;
+    *shared = ds->fill_heap.len > 0;
+    return 0;
+}
+
+int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed)
+{
+    struct work *w = work_take(ds->file->st);
+    uint64_t size = 0, have = 0;
+    const uint8_t *p = NULL;
+    bool shared;
+    int whole = 0, err;
+
+    if (w == NULL)
+        return DREP_ERR_NOMEM;
+    b->len = 0;
+    err = chunk_at(w, &ds->chunks, coord, &size, &whole);
+    if (err == 0 && whole)
+        err = chunk_payload(w, 0, &p, &size);
+    if (err == 0 && whole)
+        err = buf_set(b, p, (size_t)size);
+    if (err == 0 && !whole && size > 0) {
+        err = buf_reserve(b, size);
+        if (err == 0)
+            err = chunk_bytes(w, 0, size, b->p, &have);
+        b->len = (size_t)have;
+    }
+    chunk_leave(w);
+    work_give(ds->file->st, w);
+    if (err == 0)
+        err = payload_complete(ds, b, &shared);
+    *fixed = (size_t)ds->chunks.payload;
+    return err;
+}
+
+static int compact_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
+{
+    if (!ds->ft->type->variable || ds->esize == 0)
+        return 0;
+    return heap_check(NULL, PROG_PACKED, &ds->ft->stored, b->p,
+                      (int64_t)(fixed / (size_t)ds->esize), b->p + fixed, b->len - fixed);
+}
+
+int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
+{
+    uint64_t full = bytes_of(ds, dataset_count(ds));
+    struct key key;
+    size_t have;
+    int err;
+
+    key_make(&key, ds->id, FMT_TAG_DATA);
+    b->len = 0;
+    err = tree_get(ds->file->st, &key, b);
+    if (err != 0 && err != DREP_ERR_NOT_FOUND)
+        return err;
+    have = err == 0 ? b->len : 0;
+    *fixed = (size_t)full; /* if memory can hold it */
+    if (have > full && !ds->ft->type->variable)
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %llu", have,
+                    (unsigned long long)full);
+    if (have >= full)
+        return compact_check(ds, b, *fixed);
+    if (ds->ft->type->variable && have > 0)
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %llu expected", have,
+                    (unsigned long long)full);
+    if (have % (size_t)ds->esize != 0)
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements", have);
+    if ((err = buf_reserve(b, full + ds->fill_heap.len)) != 0)
+        return err;
+    if ((err = fill_bytes(ds, b->p + have, have, full - have)) != 0)
+        return err;
+    if (ds->fill_heap.len > 0)
+        memcpy(b->p + *fixed, ds->fill_heap.p, ds->fill_heap.len);
+    b->len = *fixed + ds->fill_heap.len;
+    return 0;
+}

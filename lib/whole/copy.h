@@ -1,0 +1,13 @@
+/* copy.h - copies of objects, for callers that copy one after the other. */
+#ifndef WHOLE_COPY_H
+#define WHOLE_COPY_H
+
+#include <datarep.h>
+
+/* Like drep_copy(); fn gives the path in `to` of a dimension that the caller copied before, or
+ * NULL. */
+typedef const char *copy_dimension_fn(uint64_t id, void *ctx);
+int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
+                copy_dimension_fn *fn, void *ctx);
+
+#endif

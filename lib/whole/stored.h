@@ -1,0 +1,18 @@
+/* stored.h - walks over the elements of a dataset that are stored.
+ *
+ * What is not stored is fill and cannot be wrong, so the work follows the size of the file and not
+ * that of the dataset: a sparse dataset may have 2^62 elements. */
+#ifndef WHOLE_STORED_H
+#define WHOLE_STORED_H
+
+#include "elem/dataset.h"
+
+/* Calls fn for boxes that hold, one after the other, every element that is stored.  The caller
+ * holds the file. */
+typedef int stored_box_fn(const uint64_t *start, const uint64_t *count, void *ctx);
+int stored_boxes(drep_dataset *ds, stored_box_fn *fn, void *ctx);
+/* Reads every element that is stored; *budget: bytes of payload that may still be read, so that
+ * what many records share is not read without end.  The caller does not hold the file. */
+int stored_read(drep_dataset *ds, uint64_t *budget);
+
+#endif
