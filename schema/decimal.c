@@ -5,6 +5,7 @@
  * fewer than 112 bits is rounded to odd (the last bit set if anything is lost): rounding that
  * to the nearest with at least two bits less is the same as rounding the text itself. */
 #include "schema/number.h"
+#include "format/byteorder.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -312,12 +313,10 @@ static bool pack(struct exact *n, int bits, uint64_t *quad)
 
 static void store(const uint64_t *quad, bool negative, void *out)
 {
-    const uint16_t one = 1;
-    bool little = *(const unsigned char *)&one == 1;
     uint64_t word[2];
 
-    word[little ? 1 : 0] = quad[0] | (uint64_t)negative << 63;
-    word[little ? 0 : 1] = quad[1];
+    word[HOST_LITTLE ? 1 : 0] = quad[0] | (uint64_t)negative << 63;
+    word[HOST_LITTLE ? 0 : 1] = quad[1];
     memcpy(out, word, sizeof word);
 }
 

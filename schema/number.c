@@ -1,18 +1,12 @@
 /* number.c - integers, binary32 and binary64 in text.  Independent of the locale as long as
  * the program has not set one, as the command has not. */
 #include "schema/number.h"
+#include "format/byteorder.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static bool machine_is_little(void)
-{
-    const uint16_t one = 1;
-
-    return *(const unsigned char *)&one == 1;
-}
 
 /* ---------------------------------------------------------------- integers */
 
@@ -106,7 +100,7 @@ bool number_store(const struct integer *n, int64_t size, bool is_signed, void *o
     if (size > 16 || !fits(n, size, is_signed))
         return false;
     for (i = 0; i < size; i++) {
-        at = machine_is_little() ? i : size - 1 - i;
+        at = HOST_LITTLE ? i : size - 1 - i;
         bytes[at] = (unsigned char)((i < 8 ? low >> (8 * i) : high >> (8 * (i - 8))) & 0xff);
     }
     return true;

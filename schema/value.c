@@ -1,5 +1,6 @@
 /* value.c - values in a schema become elements in memory. */
 #include "schema/value.h"
+#include "format/byteorder.h"
 #include "schema/number.h"
 #include <math.h>
 #include <stdlib.h>
@@ -77,11 +78,8 @@ void elements_release(struct elements *v)
 
 int value_pair(drep_type **out)
 {
-    const uint16_t one = 1;
-    bool little = *(const unsigned char *)&one == 1;
-
     return drep_type_parse(
-        little ? "scalar{double-double,little,16}" : "scalar{double-double,big,16}", out);
+        HOST_LITTLE ? "scalar{double-double,little,16}" : "scalar{double-double,big,16}", out);
 }
 
 bool encoding_is_real(const drep_encoding *row)

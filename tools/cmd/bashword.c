@@ -1,6 +1,6 @@
 /* bashword.c - the words of a bash command line, and texts quoted to go into it. */
 #include "tools/cmd/bashword.h"
-#include "tools/host/utf8.h"
+#include "format/utf8.h"
 #include "tools/text/sink.h"
 #include <stdlib.h>
 #include <string.h>
@@ -244,14 +244,10 @@ void bash_line_release(struct bash_line *line)
 /* Bytes at p that may stand on a terminal as they are: one character, or 0. */
 static size_t printable(const char *p)
 {
-    size_t n;
+    uint32_t code;
+    size_t n = *p ? utf8_next(p, strnlen(p, 4), &code) : 0;
 
-    if ((unsigned char)*p < 0x80)
-        return *p >= 0x20 && *p != 0x7f;
-    for (n = 2; n <= 4 && n <= strnlen(p, 4); n++)
-        if (utf8_valid(p, n))
-            return n == 2 && (unsigned char)p[0] == 0xc2 && (unsigned char)p[1] < 0xa0 ? 0 : n;
-    return 0;
+    return n == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : n;
 }
 
 /* One byte as $'...' has it: three octal digits, so that nothing behind it can belong to it. */

@@ -1,4 +1,5 @@
 /* csv_out.c - datasets as a table in CSV. */
+#include "format/utf8.h"
 #include "schema/paths.h"
 #include "tools/flat/csv.h"
 #include "tools/flat/csv_columns.h"
@@ -6,7 +7,6 @@
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
-#include "tools/host/utf8.h"
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"

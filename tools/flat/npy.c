@@ -3,6 +3,8 @@
  * A dictionary with 'descr', 'fortran_order' and 'shape', as repr() writes it; strings,
  * integers, True, False, tuples and lists are all there is in it. */
 #include "tools/flat/npy.h"
+#include "format/byteorder.h"
+#include "format/utf8.h"
 #include "tools/host/utf8.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,8 +243,6 @@ static bool size_fits(char kind, int64_t size)
 /* "<f8", "|S10", "<M8[ns]". */
 static bool read_leaf(struct text *t, const char *text, struct npy_dtype *out)
 {
-    const uint16_t one = 1;
-    bool little = *(const unsigned char *)&one == 1;
     struct npy_dtype d = {.order = '|'};
     const char *p = text;
     char *end;
@@ -250,7 +250,7 @@ static bool read_leaf(struct text *t, const char *text, struct npy_dtype *out)
     if (*p && strchr("<>|=", *p)) {
         d.order = *p++;
         if (d.order == '=')
-            d.order = little ? '<' : '>';
+            d.order = HOST_LITTLE ? '<' : '>';
     }
     d.kind = *p == 'a' ? 'S' : *p == '?' ? 'b' : *p;
     if (*p == '?') {

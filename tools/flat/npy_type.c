@@ -1,17 +1,11 @@
 /* npy_type.c - NumPy's dtypes and our datatypes. */
 #include "tools/flat/npy.h"
-#include "tools/host/utf8.h"
+#include "format/byteorder.h"
+#include "format/utf8.h"
 #include "tools/text/real.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool machine_is_little(void)
-{
-    const uint16_t one = 1;
-
-    return *(const unsigned char *)&one == 1;
-}
 
 /* ------------------------------------------------------- a dtype's three types */
 
@@ -284,9 +278,9 @@ static bool leaf(struct npy_dtype *out, char kind, int64_t size)
 
     *out = (struct npy_dtype){.kind = kind,
                               .size = size,
-                              .order = !ordered              ? '|'
-                                       : machine_is_little() ? '<'
-                                                             : '>'};
+                              .order = !ordered      ? '|'
+                                       : HOST_LITTLE ? '<'
+                                                     : '>'};
     return true;
 }
 
@@ -454,21 +448,15 @@ bool npy_dtype_of(const drep_type *type, int64_t text, struct npy_dtype *out, co
 
 /* -------------------------------------------------------------------- texts */
 
-static size_t utf8_size(uint32_t code)
-{
-    return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-}
-
 /* The library has UTF-8 in its vstrings; whatever else there is counts byte by byte. */
 static uint32_t utf8_get(const char **p)
 {
-    const unsigned char *s = (const unsigned char *)*p;
-    size_t n = *s < 0xc0 ? 1 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4, i;
-    uint32_t code = n == 1 ? *s : *s & (0x7fu >> n);
+    uint32_t code;
+    size_t n = utf8_next(*p, strnlen(*p, 4), &code);
 
-    for (i = 1; i < n && (s[i] & 0xc0) == 0x80; i++)
-        code = code << 6 | (s[i] & 0x3fu);
-    *p += i;
+    if (n == 0)
+        code = (unsigned char)**p;
+    *p += n ? n : 1;
     return code;
 }
 
@@ -485,7 +473,6 @@ static int64_t utf8_count(const char *text)
 
 static int text_in(const char *from, int64_t len, void *to)
 {
-    size_t size = 1;
     uint32_t code;
     char *text, *end;
     int64_t i;
@@ -499,9 +486,8 @@ static int text_in(const char *from, int64_t len, void *to)
         memcpy(&code, from + 4 * i, sizeof code);
         if (code == 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
             return DREP_ERR_CONVERSION;
-        size += utf8_size(code);
     }
-    text = end = malloc(size);
+    text = end = malloc((size_t)len * 4 + 1);
     if (!text)
         return DREP_ERR_NOMEM;
     for (i = 0; i < len; i++) {

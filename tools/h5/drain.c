@@ -75,7 +75,6 @@ void drain_close(struct drain *d)
     memset(d, 0, sizeof *d);
 }
 
-
 int drain_fill(struct job *j, const struct drain *s, void *held)
 {
     int err = drep_dataset_fill(s->ds, s->map.held, held);

@@ -1,4 +1,5 @@
 /* name.c - names of links and attributes that we cannot have. */
+#include "format/utf8.h"
 #include "tools/h5/name.h"
 #include "tools/h5/note.h"
 #include <stdint.h>
@@ -11,20 +12,9 @@
 /* The length of the UTF-8 character at p, 0 if there is none. */
 static size_t utf8_length(const uint8_t *p)
 {
-    size_t i, n = p[0] < 0x80   ? 1
-                  : p[0] < 0xc2 ? 0
-                  : p[0] < 0xe0 ? 2
-                  : p[0] < 0xf0 ? 3
-                  : p[0] < 0xf5 ? 4
-                                : 0;
+    uint32_t code;
 
-    for (i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
+    return utf8_next(p, strnlen((const char *)p, 4), &code);
 }
 
 int is_own_name(const char *name, int attribute)

@@ -1,53 +1,30 @@
-/* utf8.c - code points and UTF-8. */
+/* utf8.c - text on a terminal. */
 #include "tools/host/utf8.h"
+#include "format/utf8.h"
 #include <string.h>
-
-/* Bytes of the code point that begins so; 0: none does. */
-static int length_of(unsigned char lead)
-{
-    if (lead < 0x80)
-        return 1;
-    return lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-}
 
 bool utf8_valid(const char *text, size_t size)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *p = (const unsigned char *)text, *end = p + size;
     uint32_t code;
-    int n, i;
+    size_t n;
 
-    while (p < end) {
-        n = length_of(*p);
-        if (n == 0 || end - p < n)
+    for (; size > 0; text += n, size -= n)
+        if ((n = utf8_next(text, size, &code)) == 0)
             return false;
-        code = n == 1 ? *p : *p & (0x7fu >> n);
-        for (i = 1; i < n; i++) {
-            if ((p[i] & 0xc0) != 0x80)
-                return false;
-            code = code << 6 | (p[i] & 0x3fu);
-        }
-        if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-            return false;
-        p += n;
-    }
     return true;
 }
 
 void utf8_clean(char *text)
 {
-    unsigned char *p = (unsigned char *)text;
-    bool control;
-    int n;
+    uint32_t code;
+    size_t n;
 
-    while (*p) {
-        n = length_of(*p);
-        control = *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);
-        /* The NUL at the end is no part of anything. */
-        if (n > 0 && !control && utf8_valid((char *)p, (size_t)n))
-            p += n;
+    while (*text) {
+        n = utf8_next(text, strnlen(text, 4), &code);
+        if (n > 0 && code >= 0x20 && (code < 0x7f || code >= 0xa0))
+            text += n;
         else
-            *p++ = '?';
+            *text++ = '?';
     }
 }
 
@@ -71,38 +48,12 @@ static size_t columns_of(uint32_t code)
 
 size_t utf8_columns(const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    size_t sum = 0;
+    size_t sum = 0, n;
     uint32_t code;
-    int n, i;
 
-    while (*p) {
-        n = length_of(*p);
-        if (n < 2 || !utf8_valid((const char *)p, strnlen((const char *)p, (size_t)n))) {
-            sum++;
-            p++;
-            continue;
-        }
-        code = *p & (0x7fu >> n);
-        for (i = 1; i < n; i++)
-            code = code << 6 | (p[i] & 0x3fu);
-        sum += columns_of(code);
-        p += n;
+    for (; *text; text += n ? n : 1) {
+        n = utf8_next(text, strnlen(text, 4), &code);
+        sum += n ? columns_of(code) : 1;
     }
     return sum;
-}
-
-char *utf8_put(char *to, uint32_t code)
-{
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    int n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4, i;
-
-    if (n == 1) {
-        *to = (char)code;
-        return to + 1;
-    }
-    for (i = n - 1; i > 0; i--, code >>= 6)
-        to[i] = (char)(0x80 | (code & 0x3f));
-    to[0] = (char)(lead[n] | code);
-    return to + n;
 }

@@ -1,4 +1,4 @@
-/* utf8.h - code points and UTF-8. */
+/* utf8.h - text on a terminal: what is shown of it, and how wide. */
 #ifndef TOOLS_HOST_UTF8_H
 #define TOOLS_HOST_UTF8_H
 
@@ -12,7 +12,5 @@ bool utf8_valid(const char *text, size_t size);
 void utf8_clean(char *text);
 /* Columns that a terminal takes for it: two for wide characters, none for marks above others. */
 size_t utf8_columns(const char *text);
-/* A code point, 1 to 4 bytes; gives what is behind it. */
-char *utf8_put(char *to, uint32_t code);
 
 #endif

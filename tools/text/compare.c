@@ -1,5 +1,6 @@
 /* compare.c - walking over two elements side by side. */
 #include "tools/text/compare.h"
+#include "format/byteorder.h"
 #include "tools/text/num.h"
 #include "tools/text/printer.h"
 #include "tools/text/real.h"
@@ -223,12 +224,10 @@ static double steps_between(const struct number *a, const struct number *b)
 static bool is_zero(const void *at)
 {
     static const uint8_t zeros[16] = {0};
-    const uint16_t one = 1;
-    uint8_t bytes[16], little;
+    uint8_t bytes[16];
 
     memcpy(bytes, at, sizeof bytes);
-    memcpy(&little, &one, 1);
-    bytes[little ? 15 : 0] &= 0x7f; /* the sign */
+    bytes[HOST_LITTLE ? 15 : 0] &= 0x7f; /* the sign */
     return memcmp(bytes, zeros, sizeof bytes) == 0;
 }
 

@@ -1,16 +1,10 @@
 /* num.c - integers of any width, and numbers as pairs of doubles. */
 #include "tools/text/num.h"
+#include "format/byteorder.h"
 #include "tools/text/printer.h"
 #include "tools/text/real.h"
 #include <math.h>
 #include <string.h>
-
-static bool machine_is_little(void)
-{
-    const uint16_t one = 1;
-
-    return *(const unsigned char *)&one == 1;
-}
 
 struct wide num_machine_int(const void *at, int64_t size, bool is_signed)
 {
@@ -38,8 +32,8 @@ struct wide num_machine_int(const void *at, int64_t size, bool is_signed)
         break;
     default:
         memcpy(two, at, 16);
-        w.low = two[machine_is_little() ? 0 : 1];
-        w.high = two[machine_is_little() ? 1 : 0];
+        w.low = two[HOST_LITTLE ? 0 : 1];
+        w.high = two[HOST_LITTLE ? 1 : 0];
         return w;
     }
     w.high = is_signed && w.low >> 63 ? UINT64_MAX : 0;

@@ -1,5 +1,6 @@
 /* print.c - one element as text. */
 #include "tools/text/print.h"
+#include "format/utf8.h"
 #include "schema/value.h"
 #include "tools/text/num.h"
 #include "tools/text/printer.h"
@@ -59,27 +60,11 @@ static void put_wide(struct sink *s, struct wide w, bool json)
 static void put_char(struct sink *s, uint32_t code)
 {
     char utf8[4];
-    size_t n = 0;
 
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
+    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
         sink_u64(s, code);
-        return;
-    }
-    if (code < 0x80) {
-        utf8[n++] = (char)code;
-    } else if (code < 0x800) {
-        utf8[n++] = (char)(0xc0 | code >> 6);
-    } else if (code < 0x10000) {
-        utf8[n++] = (char)(0xe0 | code >> 12);
-        utf8[n++] = (char)(0x80 | (code >> 6 & 0x3f));
-    } else {
-        utf8[n++] = (char)(0xf0 | code >> 18);
-        utf8[n++] = (char)(0x80 | (code >> 12 & 0x3f));
-        utf8[n++] = (char)(0x80 | (code >> 6 & 0x3f));
-    }
-    if (code >= 0x80)
-        utf8[n++] = (char)(0x80 | (code & 0x3f));
-    sink_quoted(s, utf8, n);
+    else
+        sink_quoted(s, utf8, (size_t)(utf8_put(utf8, code) - utf8));
 }
 
 static void put_hex(struct sink *s, const void *at, int64_t size)

@@ -1,5 +1,6 @@
 /* real.c - real numbers as the shortest text that reads back to the same value. */
 #include "tools/text/real.h"
+#include "format/byteorder.h"
 #include "tools/text/shortest.h"
 #include "tools/text/sink.h"
 #include <datarep.h>
@@ -102,15 +103,12 @@ struct quad {
 
 static struct quad quad_load(const void *bytes)
 {
-    const uint16_t one = 1;
     uint64_t word[2];
-    bool little;
     struct quad q;
 
-    little = *(const unsigned char *)&one == 1;
     memcpy(word, bytes, sizeof word);
-    q.high = word[little ? 1 : 0];
-    q.low = word[little ? 0 : 1];
+    q.high = word[HOST_LITTLE ? 1 : 0];
+    q.low = word[HOST_LITTLE ? 0 : 1];
     q.negative = q.high >> 63;
     q.exponent = (int)(q.high >> 48 & 0x7fff);
     q.high &= ((uint64_t)1 << 48) - 1;

@@ -1,5 +1,6 @@
 /* sink.c - buffered output with a sticky error, and the escaping of text. */
 #include "tools/text/sink.h"
+#include "format/utf8.h"
 #include "tools/host/exit.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
@@ -209,27 +210,6 @@ void sink_spaces(struct sink *s, int n)
         sink_char(s, ' ');
 }
 
-/* Bytes of the UTF-8 character at p, 0 if there is none; its code point in *code. */
-static size_t utf8_length(const unsigned char *p, size_t size, uint32_t *code)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t i, n = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-    uint32_t c;
-
-    if (n == 0 || n > size)
-        return 0;
-    c = *p & (0x7fu >> n);
-    for (i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (p[i] & 0x3fu);
-    }
-    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-        return 0;
-    *code = c;
-    return n;
-}
-
 static void put_control(struct sink *s, unsigned char c)
 {
     static const char *const names[] = {
@@ -256,7 +236,7 @@ static size_t put_special(struct sink *s, const unsigned char *p, size_t size)
         put_control(s, *p);
         return 1;
     }
-    n = utf8_length(p, size, &code);
+    n = utf8_next(p, size, &code);
     if (n == 0) {
         sink_format(s, "\\udc%02x", *p);
         return 1;
@@ -300,7 +280,7 @@ void sink_name(struct sink *s, const char *name)
     while (at < size && !quote) {
         unsigned char c = (unsigned char)name[at];
 
-        n = c < 0x80 ? 1 : utf8_length((const unsigned char *)name + at, size - at, &code);
+        n = utf8_next(name + at, size - at, &code);
         quote = n == 0 || (n == 1 && (!plain(c) || c == ' ')) || (n == 2 && code < 0xa0);
         at += n;
     }
