@@ -697,8 +697,8 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *                        message names the dataset, the size and this hint.
  *   drep_threads=0       Threads that big transfers are spread over; 0: one a processor.
  *   drep_plugin_path=    Directories of plugins (drep_plugin_path).
- *   drep_uuid=, drep_time=-1  Fixed values instead of random ones and the clock's, for files
- *                        that are to be equal byte by byte.
+ *   drep_uuid=, drep_time=-1, drep_machine=  Fixed values instead of random ones, the clock's and
+ *                        this machine's name, for files that are to be equal byte by byte.
  *
  * What the file may ask for.  The hints of MPI, drep_keep and drep_chunk_max are kept in the
  * header of a file that is created with them, and whoever opens it later follows them, except

@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+"""run-tables.py - do the tables of the sources and the pages that list them say the same?
+
+The lines of format/*.def are held against SPEC.md's tables, the second reader's, the manual pages
+and the public header: a line that is added in one place only is named here, with the places that lack it.
+Prints TAP.
+"""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from drepread import codes, payload  # noqa: E402
+
+
+def text(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def rows(path, macros="X"):
+    """The arguments of each X(...) of a table, as words; comments and #defines are left out."""
+    body = re.sub(r"/\*.*?\*/", "", text(path), flags=re.S)
+    body = re.sub(r"^#define.*(\\\n.*)*", "", body, flags=re.M)
+    return [[w.strip().strip('"') for w in m.split(",")]
+            for m in re.findall(r"^[%s]\(([^()]*(?:\([^()]*\)[^()]*)*)\)" % macros, body, flags=re.M)]
+
+
+def spec_row(number, name):
+    return re.search(r"^\| %s \| `?%s`? \|" % (number, re.escape(name)), text("SPEC.md"), flags=re.M)
+
+
+def types():
+    for name, code, cls, external32, internal, _ in rows("format/types.def"):
+        if not spec_row(code, name):
+            yield "SPEC.md: no row `| %s | %s |`" % (code, name)
+        known = codes.PREDEFINED.get(int(code))
+        if not known or (known[0], known[3], known[4]) != (name, int(external32), int(internal)):
+            yield "tests/spec/drepread/codes.py: %s is %s" % (name, known)
+        if not re.search(r"DREP_CODE_%s = %s\b" % (name, code), text("lib/datarep.h")):
+            yield "lib/datarep.h: no DREP_CODE_%s = %s" % (name, code)
+
+
+def formats():
+    for row in rows("format/formats.def", "XR"):
+        name, number = row[2], row[1]
+        if not spec_row(number, name):
+            yield "SPEC.md: no row `| %s | %s |`" % (number, name)
+        if codes.FORMATS.get(int(number), ("",))[0] != name:
+            yield "tests/spec/drepread/codes.py: %s is %s" % (number, codes.FORMATS.get(int(number)))
+        if not re.search(r"\b%s\b" % re.escape(name), text("tools/man/datarep-schema.5")):
+            yield "tools/man/datarep-schema.5: no %s" % name
+
+
+def filters():
+    command = os.environ.get("DATAREP", os.path.join(ROOT, "build/release/datarep"))
+    version = subprocess.run([command, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    config = text(os.path.join(os.path.dirname(command), "config.mk"))
+    every = all("HAVE_%s := 1" % lib in config for lib in ("ZSTD", "LZ4", "DEFLATE"))
+    for _, number, name, _, _ in rows("format/filters.def"):
+        if not spec_row(number, name):
+            yield "SPEC.md: no row `| %s | %s |`" % (number, name)
+        if payload.NAMES.get(int(number)) != name:
+            yield "tests/spec/drepread/payload.py: %s is %s" % (number, payload.NAMES.get(int(number)))
+        if not re.search(r"\b%s\b" % name, text("tools/man/datarep.5")):
+            yield "tools/man/datarep.5: no %s" % name
+        if every and not re.search(r"^.*filters.* %s\b" % name, version, flags=re.M):
+            yield "lib/chunk/filter.c: %s is in no class of filters, says %s --version" % (name, command)
+
+
+def hints():
+    """MPI's reserved hints are its standard's; only our own need a word."""
+    for key, _, _ in rows("format/hints.def"):
+        if key.startswith("drep_") and not re.search(r"\b%s=" % key, text("lib/datarep.h")):
+            yield "lib/datarep.h: nothing says what hint %s does" % key
+
+
+def errors():
+    for name, number, _ in rows("format/errors.def"):
+        if not re.search(r"\bDREP_ERR_%s = %s\b" % (name, number), text("lib/datarep.h")):
+            yield "lib/datarep.h: no DREP_ERR_%s = %s" % (name, number)
+
+
+def main():
+    tables = (("types", types), ("formats", formats), ("filters", filters), ("hints", hints),
+              ("errors", errors))
+    bad = 0
+    for n, (name, fn) in enumerate(tables, 1):
+        wrong = list(fn())
+        if not wrong and not rows("format/%s.def" % name, "XR"):
+            wrong = ["format/%s.def: no line is understood" % name]
+        print("%sok %d - %s" % ("not " if wrong else "", n, name))
+        for line in wrong:
+            print("# " + line)
+        bad += bool(wrong)
+    print("1..%d" % len(tables))
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
