@@ -384,7 +384,7 @@ def refused(tmp):
              "too many"),
             ("{'descr': [('a', '<i4'), ('a', '<i4')], 'fortran_order': False, 'shape': ()}", "twice"),
             ("{'descr': '<i4', 'fortran_order': False, 'shape': (3,)}", "ends before"),
-            ("{'descr': '<i4', 'fortran_order': False, 'shape': ()} + 1", "behind the header")):
+            ("{'descr': '<i4', 'fortran_order': False, 'shape': ()} + 1", "after the header")):
         source = os.path.join(tmp, "r.npy")
         with open(source, "wb") as f:
             f.write(header(text))
