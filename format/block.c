@@ -1,4 +1,7 @@
-/* block.c - references to blocks and the header that every block begins with. */
+/* block.c - references to blocks and the header that every block begins with.
+ *
+ * A block is read only through a reference that states its length and sum, so a stale or torn
+ * block is recognised before any of its fields is believed. */
 #include "format/block.h"
 
 static const uint8_t block_magic[4] = {0x44, 0x52, 0x50, 0x42};
@@ -29,7 +32,7 @@ void ref_put(struct out *out, const struct ref *r)
     out_u64(out, r->checksum);
 }
 
-/* Whether level, count and length are possible for the kind; NULL if so. */
+/* Check level, count and length against the kind. Returns what is wrong, or NULL. */
 static const char *block_doubt(const struct block_head *h)
 {
     uint64_t content = h->length - FMT_BLOCK_HEAD;

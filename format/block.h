@@ -7,7 +7,7 @@
 #include <string.h>
 
 uint64_t sum_of(const void *p, size_t size); /* XXH3-64, seed 0 */
-/* As if the eight bytes at `hole` were zero; hole + 8 <= size. */
+/* Sum of the bytes with zeros for the eight at `hole`; hole + 8 <= size. */
 uint64_t sum_with_hole(const void *p, size_t size, size_t hole);
 /* The stored form of a payload block's sum: 0 becomes 1 (0 means absent). */
 uint64_t sum_stored(const void *p, size_t size);
@@ -19,8 +19,8 @@ struct ref {
     uint32_t length; /* 0: none */
     uint64_t checksum;
 };
-/* None, or a multiple of 64 behind the slots and the length of a block header at
- * least; whether it ends within the file is the caller's to see. */
+/* Read a reference: none, or a multiple of 64 beyond the slots with the length of a block header
+ * at least. The caller checks that it ends within the file. */
 void ref_get(struct in *in, struct ref *r);
 void ref_put(struct out *out, const struct ref *r);
 
@@ -39,11 +39,11 @@ struct slot {
     uint8_t header[FMT_SLOT_HEADER_MAX];
 };
 enum slot_state { SLOT_EMPTY, SLOT_VALID, SLOT_DAMAGED, SLOT_FOREIGN /* no magic */ };
-/* which: 0 or 1, the slot's place (parity of the sequence).  Looks at nothing behind
- * the version when the major one is not ours: state VALID, out->major says so; nor at
- * references and lengths when an incompatible feature is set.
- * *why says what is wrong, else is NULL.  A VALID slot with a *why has its sum right but
- * fields that cannot be: if it is the one in force, the file is malformed. */
+/* Decode a slot. which: 0 or 1, its place (parity of the sequence). Nothing after the version is
+ * read when the major version is not ours: state VALID, out->major says so; nor references and
+ * lengths when an incompatible feature is set. *why says what is wrong, else is NULL. A VALID
+ * slot with a *why has the right sum but impossible fields: if it is the one in force, the file
+ * is malformed. */
 enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], int which,
                          const char **why);
 void slot_put(uint8_t bytes[FMT_SLOT_SIZE], const struct slot *slot);
@@ -57,15 +57,15 @@ struct block_head {
     uint32_t length, count;
     uint64_t checksum;
 };
-/* Writes the header into block[0..40) and seals it: computes the checksum of all
- * length bytes and gives it. */
+/* Write the header into block[0..40) and seal it: compute the checksum of all length bytes and
+ * return it. */
 uint64_t block_seal(uint8_t *block, const struct block_head *head);
-/* Checks the checksum first (FMT_ERR_CHECKSUM: something else may stand there by now),
- * then (FMT_ERR_FORMAT) magic, zeros, length == size, and what each kind asks of level, count and
+/* Check the checksum first (FMT_ERR_CHECKSUM: the bytes may have been reused by now), then
+ * (FMT_ERR_FORMAT) magic, zeros, length == size, and the limits of the kind on level, count and
  * length. On failure *why says what. */
 int block_get(struct block_head *out, const uint8_t *block, size_t size, const char **why);
 
-/* One entry of a node as it stands in the block. */
+/* An entry of a node, undecoded: its parts point into the block. */
 struct entry {
     const uint8_t *suffix, *value;
     uint16_t shared, suffix_len, value_len;
@@ -86,7 +86,7 @@ static inline struct entry entry_load(const uint8_t *p)
     e.value = e.suffix + e.suffix_len;
     return e;
 }
-/* The next entry; checks its own limits (not the order of keys). */
+/* Decode the next entry; checks its own limits, not the order of keys. */
 static inline __attribute__((always_inline)) int entry_get(struct in *in, struct entry *out)
 {
     size_t start = in->at;
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) int entry_get(struct in *in, struct
     *out = e;
     return FMT_OK;
 }
-/* Bytes an entry takes; and writing one. */
+/* Size of an entry in bytes; and write one. */
 static inline size_t entry_size(size_t suffix_len, size_t value_len)
 {
     return 4 + suffix_len + value_len;
@@ -154,8 +154,8 @@ static inline int key_add_bytes(struct key *key, const void *p, size_t n)
     return FMT_OK;
 }
 
-/* As byte strings: less than, equal to or greater than 0; a prefix comes first.  Most keys
- * differ in their first bytes, which are numbers. */
+/* Compare as byte strings: less than, equal to or greater than 0; a prefix comes first. Most
+ * keys differ in their first bytes, which are numbers. */
 static inline int key_compare(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 {
     size_t n = alen < blen ? alen : blen, i = 0;

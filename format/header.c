@@ -30,8 +30,8 @@ static void datarep_get(struct in *in, struct header_rec *h)
     span_rest(in, &h->tail);
 }
 
-/* The next row's code: 0 at the end, and at the first code that is not ours, which with
- * all that follows becomes the tail. */
+/* Read the next row's code: 0 at the end, and at the first code that is not ours, which becomes
+ * the tail with all that follows. */
 static int code_next(struct in *in, int last, struct span *tail)
 {
     size_t start = in->at;
@@ -110,7 +110,7 @@ static void scalars_get(struct in *in, struct header_rec *h)
         scalar_get(in, &ignored);
 }
 
-/* How many values can bear witness for a datatype; its creator may not give them all. */
+/* Largest number of witness values of a datatype; the creator may store fewer. */
 static int witnesses_of(int code)
 {
     switch (fmt_code_class(code)) {
@@ -165,7 +165,7 @@ static void text_get(struct in *in, struct span *text)
         in_fail(in, FMT_ERR_FORMAT, "invalid text");
 }
 
-/* Reads one record's content; 0 if its tag is unknown. */
+/* Decode the content of one record; returns 0 if its tag is unknown. */
 static int record_get(struct in *in, int tag, struct header_rec *h)
 {
     switch (tag) {
@@ -213,7 +213,7 @@ static const char *custom_doubt(const struct header_rec *h, int code)
                : "the size of an encoding differs from its scalar's";
 }
 
-/* What is wrong with the records as a whole; NULL if nothing is. */
+/* Check the records against each other. Returns what is wrong, or NULL. */
 static const char *header_doubt(const struct header_rec *h)
 {
     int external32 = strcmp(h->name, "external32") == 0;
@@ -288,7 +288,7 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
     return FMT_OK;
 }
 
-/* Begins a record; record_end() fills its length in. */
+/* Begin a record; record_end() fills in its length. */
 static size_t record_begin(struct out *out, unsigned tag)
 {
     size_t start = out->at;
@@ -298,7 +298,7 @@ static size_t record_begin(struct out *out, unsigned tag)
     return start;
 }
 
-/* Whole records go into the slot while they fit. */
+/* End a record. *split grows while whole records fit into the slot. */
 static void record_end(struct out *out, size_t start, size_t *split)
 {
     out_patch_u32(out, start + 2, (uint32_t)(out->at - start - HEAD));

@@ -1,4 +1,4 @@
-/* in.c - the bounded cursor that every decoder reads with. */
+/* in.c - the slow paths of the bounded cursor: errors, kept apart so that the reads stay small. */
 #include "format/in.h"
 
 int in_fail(struct in *in, int err, const char *why)

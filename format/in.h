@@ -25,9 +25,9 @@ static inline void in_init(struct in *in, const void *p, size_t size)
     /* A pointer even for no bytes, so that NULL from in_bytes() always is an error. */
     *in = (struct in){.p = p ? p : (const void *)"", .size = p ? size : 0};
 }
-/* Keeps the first error, at the last field read; gives it back. */
+/* Record an error at the last field read, unless one is recorded; returns the first. */
 int in_fail(struct in *in, int err, const char *why);
-/* in_fail() for a read beyond the end. */
+/* Slow path of in_bytes(): a read beyond the end. */
 const uint8_t *in_short(struct in *in);
 
 static inline size_t in_left(const struct in *in)

@@ -1,4 +1,8 @@
-/* link.c - records of links and attributes. */
+/* link.c - records of links and attributes.
+ *
+ * Both are named by their key in the tree; the record repeats no name. Text fields have a length
+ * of their own and are checked as UTF-8 here, so that nothing above this file meets a malformed
+ * one. */
 #include "format/record.h"
 
 /* A u16 length and that many bytes, which are text of at least one byte. */

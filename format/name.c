@@ -1,4 +1,4 @@
-/* name.c - what may be a name or a text: UTF-8, checked to the letter. */
+/* name.c - checks names and texts: UTF-8 to the letter. */
 #include "format/record.h"
 #include "format/utf8.h"
 

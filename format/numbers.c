@@ -1,4 +1,7 @@
-/* numbers.c - the rows of the tables by number and by name. */
+/* numbers.c - looks up rows of the .def tables by number and by name.
+ *
+ * The tables are short and names are looked up when a schema or a command line is read, so all
+ * searches are linear. */
 #include "format/numbers.h"
 
 #include <string.h>

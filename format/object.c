@@ -6,7 +6,7 @@
 #define HAS_DIMS 2u
 #define UNLIMITED 1u
 
-/* Flags that each kind knows. */
+/* Known flags of each kind; others are refused. */
 static const uint8_t flags_known[] = {[FMT_GROUP] = 0,
                                       [FMT_DATASET] = HAS_MAX | HAS_DIMS,
                                       [FMT_TYPE] = 0,
@@ -110,7 +110,7 @@ static void dataset_get(struct in *in, struct object_rec *t)
         span_get(in, in_u32(in), &t->fill_value);
 }
 
-/* What stands at the front of every record; the flags that follow the kind. */
+/* Decode the front that all records share; returns the flags that follow the kind. */
 static uint8_t head_get(struct in *in, struct object_head *t)
 {
     const uint8_t *p;
@@ -142,7 +142,7 @@ int object_head_get(struct in *in, struct object_head *out)
     return FMT_OK;
 }
 
-/* What is in use of the lists, which are long. */
+/* Copy a record with only the used parts of its lists, which are long. */
 static void object_assign(struct object_rec *out, const struct object_rec *t)
 {
     size_t rank = (size_t)dims_of(t);

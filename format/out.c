@@ -1,4 +1,4 @@
-/* out.c - what every encoder writes with. */
+/* out.c - the slow paths of the writer: growing, bytes, patches. */
 #include "format/out.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ void out_zeros(struct out *out, size_t n)
         memset(to, 0, n);
 }
 
-/* What was not written because of an error is not there to be patched. */
+/* Address of bytes written before; NULL where an error kept them from being written. */
 static uint8_t *out_written(struct out *out, size_t at, size_t n)
 {
     if (out->err || at > out->at || n > out->at - at)

@@ -1,8 +1,8 @@
-/* out.h - what every encoder writes with.
+/* out.h - the growing writer of all encoders.
  *
- * Beyond the buffer's size it asks grow() for more; without grow() it only counts
- * (`at` is then the size needed) and err is FMT_ERR_BUFFER.  The writes are inline
- * because every change of the tree encodes a record with them. */
+ * Beyond the buffer's size it asks grow() for more; without grow() it only counts (`at` is then
+ * the size needed) and err is FMT_ERR_BUFFER. The writes are inline because every change of the
+ * tree encodes a record with them. */
 #ifndef FORMAT_OUT_H
 #define FORMAT_OUT_H
 
@@ -21,7 +21,7 @@ static inline void out_init(struct out *out, void *p, size_t size)
 {
     *out = (struct out){.p = p, .size = size};
 }
-/* Where the next n bytes go, or NULL when they are only counted; the slow way there. */
+/* Room for the next n bytes, NULL when they are only counted; out_more() is the slow path. */
 uint8_t *out_more(struct out *out, size_t n);
 static inline uint8_t *out_room(struct out *out, size_t n)
 {
@@ -70,7 +70,7 @@ static inline void out_i64(struct out *out, int64_t v)
 
 void out_bytes(struct out *out, const void *p, size_t n);
 void out_zeros(struct out *out, size_t n);
-/* Overwrites what was written before at byte `at`. */
+/* Overwrite a number written before at byte `at`. */
 void out_patch_u32(struct out *out, size_t at, uint32_t v);
 void out_patch_u64(struct out *out, size_t at, uint64_t v);
 

@@ -60,7 +60,7 @@ struct object_rec {
     /* dimension: len[0] */
     int unlimited;
     struct span tail;
-    /* Only as many as there are have a value; a decoder leaves the others alone. */
+    /* Only the first `rank` have a value; a decoder leaves the others alone. */
     uint64_t len[FMT_RANK_MAX], max[FMT_RANK_MAX], dim[FMT_RANK_MAX]; /* max = len if !has_max */
     uint32_t chunk[FMT_RANK_MAX];
     struct filter_rec filter[FMT_FILTERS_MAX];
@@ -74,7 +74,7 @@ struct object_head {
     uint64_t next_link, members; /* group */
 };
 int object_head_get(struct in *in, struct object_head *out);
-/* The bytes of the record from FMT_HEAD_AT on that hold it; gives their number. */
+/* Encode the head; returns the number of bytes that hold it, from FMT_HEAD_AT on. */
 #define FMT_HEAD_AT 2
 #define FMT_HEAD_MAX 24
 size_t object_head_put(uint8_t bytes[FMT_HEAD_MAX], const struct object_head *h);
@@ -134,8 +134,8 @@ struct scalar_rec {
 int scalar_get(struct in *in, struct scalar_rec *out);
 void scalar_put(struct out *out, const struct scalar_rec *r);
 
-/* One node of a datatype record without its children, which follow in the bytes
- * (for ENUM behind the values, for COMPOUND and STRUCT each behind its member). */
+/* A node of a datatype record without its children, which follow in the bytes (for ENUM after
+ * the values, for COMPOUND and STRUCT each after its member). */
 struct type_node {
     uint8_t kind, flags;
     uint16_t code;
@@ -183,13 +183,13 @@ struct header_rec {
     struct span hints;                            /* read with hint_get() */
     struct span writer, machine;
     struct span unknown; /* records of unknown tags, whole */
-    /* What follows the last known field or, as codes ascend, the last known code. */
+    /* Bytes after the last known field or, as codes ascend, after the last known code. */
     struct span tail, extents_tail, encodings_tail, witnesses_tail;
 };
 /* `unknown` is gathered into scratch (at least size bytes). */
 int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *scratch,
                const char **why, size_t *why_at);
-/* Writes whole records; *split: how many bytes of them fit into the slot. */
+/* Encode whole records; *split: how many bytes of them fit into the slot. */
 void header_put(struct out *out, const struct header_rec *h, size_t *split);
 struct hint_rec {
     struct span key, value;
@@ -197,8 +197,8 @@ struct hint_rec {
 int hint_get(struct in *in, struct hint_rec *out); /* FMT_ERR_NOT_FOUND at the end */
 void hint_put(struct out *out, const struct hint_rec *h);
 
-/* FMT_ERR_NAME unless it is one: a name of an object or attribute (length, UTF-8, no
- * "/", no NUL, not "." or ".."); well-formed UTF-8 without NUL. */
+/* Check a name of an object or attribute (length, UTF-8, no "/", no NUL, not "." or ".."); check
+ * a text: well-formed UTF-8 without NUL. FMT_ERR_NAME. */
 int name_check(const uint8_t *p, size_t len);
 int text_check(const uint8_t *p, size_t len);
 

@@ -16,7 +16,7 @@ static int bits_apart(struct bits a, struct bits b)
     return a.at + a.width <= b.at || b.at + b.width <= a.at;
 }
 
-/* What is wrong with the description of a format that has no name; NULL if nothing. */
+/* Check the description of a format that has no name. Returns what is wrong, or NULL. */
 static const char *custom_doubt(const struct scalar_rec *s)
 {
     struct bits all = {0, s->size * 8u}, value = {s->offset, s->precision};

@@ -1,4 +1,7 @@
-/* slot.c - the two header slots, which name the state of a file. */
+/* slot.c - the two header slots, which name the state of a file.
+ *
+ * Commits alternate between the slots: the older one is overwritten, so one of the two is whole
+ * at any moment, and the valid one with the higher sequence is in force. */
 #include "format/block.h"
 
 static const uint8_t slot_magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
@@ -25,7 +28,7 @@ static int ref_inside(const struct ref *r, uint64_t end)
     return !r->length || inside(r->offset, r->length, end);
 }
 
-/* What cannot be in a slot of our version whose sum is right; NULL if all can. */
+/* Check the fields of a slot of our version whose sum is right. Returns what is wrong, or NULL. */
 static const char *slot_doubt(const struct slot *s)
 {
     if (s->header_size > FMT_SLOT_HEADER_MAX)
@@ -96,7 +99,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     *why = slot_doubt(&t);
     if (t.header_size > FMT_SLOT_HEADER_MAX)
         t.header_size = 0;
-    if (t.incompatible) /* who refuses it names the feature */
+    if (t.incompatible) /* the refusal names the feature */
         *why = NULL;
     else if (!*why && in.err)
         *why = in.why;

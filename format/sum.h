@@ -14,7 +14,7 @@
 
 struct sum_set {
     uint64_t (*of)(const void *p, size_t size);
-    /* As if the eight bytes at `hole` were zero; hole + 8 <= size. */
+    /* Sum with zeros for the eight bytes at `hole`; hole + 8 <= size. */
     uint64_t (*hole)(const void *p, size_t size, size_t hole);
     void (*blocks)(const void *p, size_t size, uint64_t *sums);
 };

@@ -2,7 +2,7 @@
 #include "format/sum.h"
 
 #ifdef SUM_X86
-/* What xxhash.h includes comes first, so that only its own functions get the target. */
+/* Include what xxhash.h includes first, so that only its own functions get the target. */
 #include <immintrin.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the sequence that begins at p, of at most `left` bytes, at least one; 0: none is well
- * formed.  A NUL is a sequence of one byte.  *code is set unless 0 is returned. */
+/* Decode the sequence at p, of at most `left` bytes, at least one. Returns its length, 0 if it
+ * is not well formed. A NUL is a sequence of one byte. *code is set unless 0 is returned. */
 static inline size_t utf8_next(const void *text, size_t left, uint32_t *code)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -35,7 +35,7 @@ static inline size_t utf8_next(const void *text, size_t left, uint32_t *code)
     return n;
 }
 
-/* Writes a code point, 1 to 4 bytes; returns the end. */
+/* Write a code point, 1 to 4 bytes; returns the end. */
 static inline char *utf8_put(char *to, uint32_t code)
 {
     static const uint8_t lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};

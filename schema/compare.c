@@ -24,7 +24,7 @@ static void differs(struct comparing *w, const struct doc *at, const char *path,
     complain(&w->c, at, "%s: %s is %s, not %s", path, what, have, want);
 }
 
-/* Something could not be read: no difference, but no success either. */
+/* Report an object that cannot be read: no difference, but no success either. */
 static void failed(struct comparing *w, const struct doc *at, const char *path, int err)
 {
     if (!w->err)
@@ -248,7 +248,7 @@ static void compare_filters(struct comparing *w, const struct object *o, const d
     bool same = have->nfilters == want->nfilters;
     int i;
 
-    /* What is not a compressor has its parameters from the datatype. */
+    /* The parameters of other filters come from the datatype. */
     for (i = 0; i < want->nfilters && same; i++)
         same = have->filters[i].id == want->filters[i].id &&
                (want->filters[i].id < DREP_FILTER_DEFLATE ||

@@ -149,7 +149,7 @@ static long read_exponent(const char *p)
     return negative ? -value : value;
 }
 
-/* What a text says: nothing that is in range, zero, less than any format has, a number. */
+/* The result of reading a text: out of range, zero, below any format, a number. */
 enum said { SAID_NONE, SAID_ZERO, SAID_TINY, SAID_NUMBER };
 
 /* num / den * 2^twos, and whether nonzero digits follow. */
@@ -213,7 +213,7 @@ static bool read_twos(const char *p, long *exponent)
     return !*p;
 }
 
-/* Behind "0x": digits, a point among them, and perhaps a power of two. */
+/* Read the part after "0x": digits, a point among them, and an optional power of two. */
 static enum said hex_ratio(const char *p, struct ratio *out)
 {
     bool behind = false;
@@ -351,7 +351,7 @@ bool number_quad(const char *text, int bits, void *out)
     return true;
 }
 
-/* Takes the nearest double away from num / den * 2^twos, which may change its sign. */
+/* Subtract the nearest double from num / den * 2^twos, which may change its sign. */
 static double take_double(struct ratio *r, bool *negative)
 {
     long top = align(&r->num, &r->den) + r->twos;

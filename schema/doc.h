@@ -35,12 +35,12 @@ struct complaints {
     size_t room;
     struct complaint *list;
 };
-/* Says them, and forgets them. */
+/* Report the complaints in the order of the text and drop them. */
 void complaints_tell(struct complaints *c);
-/* Notes what is wrong at a node; gives false. */
+/* Record a complaint about a node; returns false. */
 bool complain(struct complaints *c, const struct doc *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Notes the library's last message about what a node asked for; gives false. */
+/* Record the library's last message as a complaint about a node; returns false. */
 bool complain_error(struct complaints *c, const struct doc *at, const char *what);
 
 /* 0, DREP_ERR_SYNTAX after complaining, DREP_ERR_NOMEM.  *out may be NULL: empty. */

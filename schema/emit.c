@@ -150,7 +150,7 @@ static void put_lengths(struct emitter *e, const int64_t *lengths, int n)
 
 /* ------------------------------------------------------------- JSON to YAML */
 
-/* How scalars are given. */
+/* The forms of scalars. */
 enum value_form {
     FORM_TYPED,  /* a type stands beside: strings as strings */
     FORM_NUMBERS /* the type follows from the value: all scalars plain, .nan for nan */
@@ -250,7 +250,7 @@ static void put_json_string(struct emitter *e, const char **p, enum value_form f
     free(text);
 }
 
-/* One value of the JSON that the caller's printer made; gives where it ends. */
+/* Emit one value of the JSON that the caller's printer made; returns its end. */
 static const char *put_json(struct emitter *e, const char *p, enum value_form form)
 {
     char word[512];
@@ -283,7 +283,7 @@ static const char *put_json(struct emitter *e, const char *p, enum value_form fo
     return p;
 }
 
-/* What a piece of JSON holds, values and the ends of lists, is printed as it comes. */
+/* Values and ends of lists in a piece of JSON are emitted as they come. */
 struct pieces {
     struct emitter *e;
     enum value_form form;
@@ -335,7 +335,7 @@ static enum value_form typed_form(const drep_type *type)
     return FORM_NUMBERS;
 }
 
-/* Whether a value alone tells its type. */
+/* True if a value alone determines its type. */
 static bool tells_type(const drep_attrinfo *info, enum value_form *form)
 {
     int code = drep_type_code(info->type), kind = drep_type_kind(info->type);
@@ -544,7 +544,7 @@ static const char *layout_name(const drep_dsinfo *info)
     return info->layout == DREP_COMPACT ? "compact" : NULL;
 }
 
-/* What was never written need not be written again. */
+/* Elements that were never written are left out. */
 static void put_data(struct emitter *e, const char *path, const drep_dsinfo *info)
 {
     const struct schema_print_options *o = e->options;
@@ -647,7 +647,7 @@ static void put_link(struct emitter *e, const char *kind, const char *file, cons
     end_map(e);
 }
 
-/* Where the object was printed before; NULL, and remembered, if it was not. */
+/* Path where the object was printed before; NULL, and remembered, if it was not. */
 static const char *meet(struct emitter *e, const drep_objinfo *object, const char *path)
 {
     const char *before = NULL;
@@ -705,7 +705,7 @@ static void put_member(struct emitter *e, const char *group, const struct member
     free(path);
 }
 
-/* Whether a member has a name that means something else in a schema. */
+/* True if a member's name is a keyword of schemas. */
 static bool has_keyword(const struct members *m)
 {
     static const char *const words[] = {"dataset", "dimension", "type", "link",
@@ -753,7 +753,7 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
 
 /* -------------------------------------------------------------------- head */
 
-/* Does the schema have to say what the name means?  Also of a machine that is not known here. */
+/* True if the schema has to declare the representation; also one of a machine unknown here. */
 static bool declared(const char *name, const char *form, const drep_encoding *rows, int n)
 {
     if (strcmp(form, "table") != 0 || strcmp(name, "external32") == 0 ||
@@ -827,7 +827,7 @@ static void put_row(struct emitter *e, const drep_encoding *row)
     end_map(e);
 }
 
-/* How many of these rows a representation has just so. */
+/* Number of these rows that a representation has unchanged. */
 static int alike(const char *name, const drep_encoding *rows, int n)
 {
     int i, same = 0;

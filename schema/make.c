@@ -20,7 +20,7 @@ struct maker {
     bool bare; /* without the elements of datasets */
 };
 
-/* Keeps the library's failure and says which part of the schema it came from. */
+/* Record the library's failure and the part of the schema that caused it. */
 static bool refuse(struct maker *m, const struct doc *at, const char *what, int err)
 {
     if (!m->err)
@@ -40,7 +40,7 @@ static uint64_t object_id(void *ctx, const char *path)
 
 static bool make(struct maker *m, struct object *o);
 
-/* Makes an object, those that stand before it in its group, and the groups above. */
+/* Make an object, after those before it in its group and the groups above. */
 static bool make_first(struct maker *m, struct object *o)
 {
     struct object *group = o->parent;
@@ -249,7 +249,7 @@ static void forget_made(struct object *o)
         forget_made(o->member[i]);
 }
 
-/* Makes everything in the file that is open. */
+/* Make everything in the open file. */
 static int make_file(struct maker *m)
 {
     forget_made(m->s->root);

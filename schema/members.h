@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One link of a group, and what its target is. */
+/* A link of a group and its target. */
 struct member {
     char *name, *target, *target_file; /* the last two of links that are not hard */
     int link;                          /* enum drep_linkkind */

@@ -170,7 +170,7 @@ static bool read_group(struct schema *s, struct object *group, const struct doc 
            read_members(s, group, members, true);
 }
 
-/* What an entry of a group is meant to be, in a complaint about what it is not. */
+/* Complain about an entry of a group, with a guess at what it was meant to be. */
 static bool complain_object(struct schema *s, const struct doc *key, const struct doc *node)
 {
     struct suggestion meant = {.word = key->text};
@@ -199,7 +199,7 @@ static bool read_object(struct schema *s, struct object *parent, const struct do
     o = new_object(s, parent, name, key);
     if (!o)
         return false;
-    /* From here on the object's own map tells; an empty entry is an empty group. */
+    /* Keys are looked up in the object's own map; an empty entry is an empty group. */
     o->at = node;
     if (doc_get(node, "dataset")) {
         o->kind = DREP_OBJ_DATASET;
@@ -452,7 +452,7 @@ static bool check_size(struct schema *s, struct object *o)
     return true;
 }
 
-/* Where neither dims nor shape is given, the values tell. */
+/* Without dims and shape, the values determine the shape. */
 static bool guess_shape(struct schema *s, struct object *o)
 {
     int64_t dims[DREP_MAX_RANK];
@@ -862,7 +862,7 @@ static bool check_values(struct schema *s, const struct object *o)
 
 /* ---------------------------------------------------------------- all of it */
 
-/* One pass over a group's members and theirs. */
+/* Visit the members of a group and of its groups. */
 static bool each(struct schema *s, struct object *group,
                  bool (*fn)(struct schema *s, struct object *o))
 {
@@ -912,7 +912,7 @@ static bool read_hints(struct schema *s, const struct doc *node)
         if (!doc_string(&s->c, node->item[i], &value))
             fine = false;
         else if (strcmp(node->key[i]->text, "drep_plugin_path") == 0)
-            /* Who wrote a schema does not say whose code runs. */
+            /* A schema must not decide whose code runs. */
             fine =
                 complain(&s->c, node->key[i], "plugins are enabled by their user, not by a schema");
         else if (drep_info_set(s->hints, node->key[i]->text, value))

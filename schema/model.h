@@ -76,8 +76,8 @@ struct object *model_find(const struct schema *s, const char *path);
 bool model_build(struct schema *s);
 void model_release(struct schema *s);
 
-/* Makes the file and leaves it open, nothing committed; with DREP_HEADER_ONLY in amode without
- * the elements of datasets.  A DREP_ERR_... code after complaining. */
+/* Make the file and leave it open, nothing committed; with DREP_HEADER_ONLY in amode without the
+ * elements of datasets. A DREP_ERR_... code after complaining. */
 int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
                struct complaints *c, drep_file **out);
 

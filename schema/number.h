@@ -12,7 +12,7 @@ struct integer {
 };
 /* "-12", "0x1f", "0o17"; false if the text is none, or beyond 128 bits. */
 bool number_integer(const char *text, struct integer *out);
-/* Whether it fits `size` bytes; then its bytes as this machine holds them. */
+/* Store an integer in `size` bytes of this machine; false if it does not fit. */
 bool number_store(const struct integer *n, int64_t size, bool is_signed, void *out);
 /* Its two's complement in 128 bits, low half. */
 uint64_t number_low(const struct integer *n);

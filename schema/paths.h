@@ -1,4 +1,7 @@
-/* paths.h - paths of objects: joined, and found by an object's id. */
+/* paths.h - paths of objects: joined, and found by an object's id.
+ *
+ * An object may have several hard links; it is printed, exported or compared at the first path
+ * and linked to at the others. */
 #ifndef SCHEMA_PATHS_H
 #define SCHEMA_PATHS_H
 
@@ -10,12 +13,11 @@
 /* "/group" and "name" joined; malloc'ed, NULL without memory. */
 char *path_of_member(const char *group, const char *name);
 
-/* Where each object is met first, by id. */
+/* The first path of each object, by id. */
 struct paths {
     struct idset ids; /* with the path of each */
 };
-/* Adds an object; *before is its path if it was there already, else NULL.  0 or
- * DREP_ERR_NOMEM. */
+/* Add an object; *before is its path if it was there already, else NULL. 0 or DREP_ERR_NOMEM. */
 int paths_add(struct paths *paths, uint64_t id, const char *path, const char **before);
 /* NULL if there is no such object. */
 const char *paths_get(const struct paths *paths, uint64_t id);

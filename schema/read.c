@@ -167,7 +167,7 @@ static void build_children(struct reading *r, struct doc *node, int depth)
         refuse_duplicates(r, node);
 }
 
-/* What begins with this event; NULL after complaining. */
+/* Build the node that begins with this event; NULL after complaining. */
 static struct doc *build(struct reading *r, yaml_event_t *event, int depth)
 {
     const yaml_char_t *tag = NULL;

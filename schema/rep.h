@@ -22,10 +22,10 @@ struct reps {
 };
 
 bool reps_read(struct complaints *c, const struct doc *node, struct reps *out);
-/* Makes them known to the process; false after complaining. */
+/* Declare the representations in this process; false after complaining. */
 bool reps_declare(struct complaints *c, const struct reps *reps);
 void reps_release(struct reps *reps);
-/* Whether a representation holds the types of these rows as they say. */
+/* True if a representation has exactly these rows. */
 bool rep_same_rows(const char *name, const drep_encoding *rows, int n);
 
 #endif

@@ -30,38 +30,39 @@ struct schema_source {
     int64_t offset;
     bool column_major;
 };
-/* Puts them into a dataset that was made for them, and lets it grow where it may.  0, or a
- * DREP_ERR_... code with the reason in why (SCHEMA_WHY bytes), or "" if it was said. */
+/* Store elements in a dataset made for them; it grows where it may. 0, or a DREP_ERR_... code
+ * with the reason in why (SCHEMA_WHY bytes), or "" if it was reported. */
 #define SCHEMA_WHY 256
 typedef int schema_load_fn(void *ctx, const struct schema_source *source, drep_file *file,
                            const char *path, drep_dataset *dataset, char *why);
 
-/* One thing that is wrong with a schema; line and column count from 1, 0: unknown. */
+/* Receives one error of a schema; line and column count from 1, 0: unknown. */
 typedef void schema_say_fn(void *ctx, int line, int column, const char *message);
 
-/* Reads and checks a schema.  Everything that is wrong is said, then DREP_ERR_SYNTAX is
- * given; DREP_ERR_NOMEM.  `text` may go when this returns. */
+/* Read and check a schema. All errors are reported, then DREP_ERR_SYNTAX is returned;
+ * DREP_ERR_NOMEM. `text` may be freed afterwards. */
 int schema_read(const char *text, size_t size, schema_say_fn *say, void *ctx, struct schema **out);
 void schema_free(struct schema *schema);
-/* Who reads elements from other files; without, no file is made with any. */
+/* Set the reader of elements in other files; without one, no file with any can be made. */
 void schema_loader(struct schema *schema, schema_load_fn *load, void *ctx);
 
-/* Makes the file; nothing appears at `path` unless all succeeds.  datarep: instead of
- * the schema's, NULL for that ("internal" where it has none).  What the library refuses
- * is said with the place in the schema it comes from; then the library's code is given. */
+/* Make the file; nothing appears at `path` unless all succeeds. datarep: replaces the schema's,
+ * NULL for that ("internal" where it has none). A refusal of the library is reported with its
+ * place in the schema; its code is returned. */
 int schema_create(const struct schema *schema, const char *path, int amode, const char *datarep,
                   schema_say_fn *say, void *ctx);
 
-/* Makes the data representations that the schema declares known to this process, and gives
- * the name of the one that its files have: *datarep is borrowed, NULL if it says none. */
+/* Declare the schema's data representations in this process, and return the name of the one that
+ * its files have: *datarep is borrowed, NULL if it names none. */
 int schema_declare(const struct schema *schema, const char **datarep, schema_say_fn *say,
                    void *ctx);
 
-/* The same, but the file stays open with nothing committed, so that more can be put in. */
+/* Like schema_create(), but the file stays open with nothing committed, so that more can be
+ * added. */
 int schema_make(const struct schema *schema, const char *path, int amode, const char *datarep,
                 schema_say_fn *say, void *ctx, drep_file **out);
 
-/* Where two datasets differ. */
+/* A difference of two datasets. */
 struct schema_difference {
     int64_t count;                /* elements that differ */
     int64_t index[DREP_MAX_RANK]; /* of the first, in row-major order */
@@ -82,18 +83,17 @@ struct schema_compare_options {
                 drep_dataset *want, struct schema_difference *out);
     void *ctx;
 };
-/* Says everything in which the file is not what the schema describes, with the place in
- * the schema, and counts it.  What a schema leaves open about storage is free; a dimension
- * that may grow may have grown.  0, or the code of the first failure to read, which is
- * said too. */
+/* Report and count all differences of the file from the schema, with their place in the schema.
+ * Storage that the schema leaves open is free; a dimension that may grow may have grown. 0, or
+ * the code of the first failure to read, which is reported too. */
 int schema_compare(const struct schema *schema, drep_file *file,
                    const struct schema_compare_options *options, schema_say_fn *say, void *ctx,
                    int *differences);
 
 #define SCHEMA_DEEP (-1)
-/* How to print. */
+/* Options of printing. */
 struct schema_print_options {
-    /* Takes the text, piece by piece; non-zero stops. */
+    /* Receives the text, piece by piece; non-zero stops. */
     int (*put)(void *ctx, const char *bytes, size_t size);
     /* The value of an attribute, or with name NULL the fill value of a dataset, in the
      * JSON form of SPEC.md; malloc'ed.  0 or a DREP_ERR_... code. */
@@ -103,10 +103,10 @@ struct schema_print_options {
      * DREP_ERR_... code.  NULL: the values of datasets are left out. */
     int (*data)(void *ctx, const char *path, int (*give)(void *giver, const char *text),
                 void *giver);
-    /* Where the object with this id is printed, NULL if nowhere; borrowed. */
+    /* Path at which the object with this id is printed, NULL if it is not; borrowed. */
     const char *(*path)(void *ctx, uint64_t id);
-    /* Something cannot be read and is left out.  err: SCHEMA_DEEP, if that is what stands below
-     * a group deeper than a schema can be; else a DREP_ERR_... code. */
+    /* Receives an object that cannot be read and is left out. err: SCHEMA_DEEP for the members
+     * of a group nested deeper than a schema can be; else a DREP_ERR_... code. */
     void (*failed)(void *ctx, const char *path, int err);
     void *ctx;
 };

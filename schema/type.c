@@ -25,7 +25,7 @@ void types_release(struct types *t)
     *t = (struct types){0};
 }
 
-/* Words of the one-line grammar, which cannot name a type. */
+/* Words of the one-line grammar, which cannot name types. */
 static const char *const reserved[] = {
     "struct", "string",        "vstring",        "seq",      "opaque",  "enum",     "bool",
     "ref",    "scalar",        "object",         "region",   "fortran", "c",        "contiguous",
@@ -91,7 +91,7 @@ static struct named *find(const struct types *t, const char *name)
     return t->len ? bsearch(&key, t->list, t->len, sizeof key, by_name) : NULL;
 }
 
-/* Makes sure that a name has its type. */
+/* Build the type of a name, unless it has one. */
 static bool resolve(struct types *t, struct named *n, const struct doc *from)
 {
     bool fine;
@@ -143,7 +143,7 @@ static const char *skip_quoted(const char *p)
     return *p ? p + 1 : p;
 }
 
-/* Behind the bracket that ends what begins at p. */
+/* Skip a bracketed group; returns its end. */
 static const char *skip_group(const char *p)
 {
     int open = 0;
@@ -162,7 +162,7 @@ static const char *skip_group(const char *p)
     return p;
 }
 
-/* The word at p, up to end: a name gives its text, all else stays. */
+/* Expand the word at p, up to *end: a name becomes its text, all else stays. */
 static bool expand_word(struct expansion *e, const char *p, const char **end)
 {
     static const char *const verbatim[] = {"string", "opaque", "ref", "scalar", NULL};

@@ -20,15 +20,15 @@ struct types {
     int depth; /* names within names being resolved */
 };
 
-/* Whether a name can stand for a type in a one-line type; whether it cannot because it is a
- * word of that language. */
+/* True if a name can stand for a type in a one-line type; true if it cannot because it is a word
+ * of that language. */
 bool types_can_name(const char *name);
 bool types_reserved(const char *name);
 void types_release(struct types *t);
-/* Adds a name; types_sort() before the first types_get(). */
+/* Add a name; call types_sort() before the first types_get(). */
 bool types_add(struct types *t, const char *name, const struct doc *at);
 void types_sort(struct types *t);
-/* What a node means: a new reference. */
+/* Build the type of a node: a new reference. */
 bool types_get(struct types *t, const struct doc *node, drep_type **out);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define VALUES_MAX ((int64_t)1 << 30) /* bytes of the values of one node */
 
-/* As a real's `bits`: it is held as two doubles. */
+/* Value of a real's `bits`: held as two doubles. */
 #define HELD_PAIR (-1)
 
 /* Bits of the significand, where rounding to them needs care; else a number below that. */
@@ -187,7 +187,7 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
 
 /* ------------------------------------------------------------------ leaves */
 
-/* Where one element goes. */
+/* Target of one element. */
 struct place {
     const drep_type *type; /* what it is */
     const drep_type *held; /* what it is held as: the same tree, with other leaves */
@@ -448,7 +448,7 @@ static bool put_string(const struct encoder *e, const drep_type *type, const str
 
     if (!get_text(e, node, &text, &size))
         return false;
-    /* One that should end with a NUL may be full without: HDF5 files have such. */
+    /* A NUL-terminated string may be full without a NUL: HDF5 files have such. */
     if (size > room) {
         free(text);
         return complain(e->c, node, "a text of %zu bytes does not fit a string of %zu", size, room);
@@ -908,7 +908,7 @@ static enum guess guess_leaf(const struct doc *node)
     return number_is_real(node->text) ? GUESS_REAL : GUESS_TEXT;
 }
 
-/* What two values in one list are together; GUESS_NONE: they do not go together. */
+/* Combine the guesses of two values in one list; GUESS_NONE: they do not go together. */
 static enum guess guess_both(enum guess a, enum guess b)
 {
     if (a == b)

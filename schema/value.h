@@ -15,7 +15,7 @@ struct encoder {
     int bits[DREP_CODE_MAX + 1];            /* and its precision, as number_quad() takes it */
     /* The object at a path, 0 if there is none.  NULL: references are not looked up. */
     uint64_t (*object)(void *ctx, const char *path);
-    /* Whether there is such an object, for checks before any is made. */
+    /* True if the object exists; for checks before any is made. */
     bool (*exists)(void *ctx, const char *path);
     void *ctx;
 };
@@ -42,21 +42,21 @@ int value_pair(drep_type **out);
 /* The shape that nested lists have, where each innermost value is a scalar.  Gives the
  * rank, or -1 after complaining. */
 int value_shape(struct complaints *c, const struct doc *node, int64_t *dims);
-/* Whether one element of the type is itself written as a list. */
+/* True if one element of the type is itself written as a list. */
 bool value_is_list(const struct encoder *e, const drep_type *type);
 /* rank dimensions of elements of `type`, as the type they are held as. */
 bool value_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
                   const struct doc *node, struct elements *out);
-/* The same, in the type itself. */
+/* Like value_encode(), in the type itself. */
 bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
                         const int64_t *dims, const struct doc *node, struct elements *out);
-/* One element by itself: what elements of `type` are held as (new reference), and its value
- * into one, which is zeroed. */
+/* Encode one element: the type that elements of `type` are held as (new reference), and its
+ * value into one, zeroed. */
 bool encoder_held(const struct encoder *e, const drep_type *type, drep_type **held);
 bool encoder_put(const struct encoder *e, const drep_type *type, const drep_type *held,
                  const struct doc *node, void *at);
 
-/* Whether they are values of a dataset of that type, under some representation. */
+/* True if these are values of a dataset of that type, under some representation. */
 bool value_fits(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
                 const struct doc *node);
 /* Notes the library's last message about a conversion of these elements, at the value that
@@ -64,9 +64,9 @@ bool value_fits(const struct encoder *e, const drep_type *type, int rank, const 
 bool value_complain(struct complaints *c, const drep_type *type, int rank, const struct doc *node,
                     const drep_report *report, const char *what);
 
-/* What a plain value is: its datatype (new reference) and shape.  Integers are INT64_T
- * (UINT64_T where they do not fit), reals DOUBLE, true and false bool(INT8_T), all else
- * vstring.  Lists are one of these throughout. */
+/* Infer the datatype (new reference) and shape of a plain value. Integers are INT64_T (UINT64_T
+ * where they do not fit), reals DOUBLE, true and false bool(INT8_T), all else vstring. A list is
+ * one of these throughout. */
 bool value_guess(struct complaints *c, const struct doc *node, drep_type **type, int *rank,
                  int64_t *dims);
 

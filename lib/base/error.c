@@ -39,7 +39,7 @@ int fail_in(int err, const char *fmt, ...)
         return err;
     len = strlen(next.text);
     if (sizeof(next.text) - len > 2) {
-        /* What does not fit is cut at the end: the outer names matter most. */
+        /* A message too long is cut at its end: the outer names matter most. */
         memcpy(next.text + len, ": ", 2);
         len += 2;
         n = (int)strnlen(message.text, sizeof(next.text) - 1 - len);

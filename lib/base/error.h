@@ -7,20 +7,19 @@
 
 #include <datarep.h>
 
-/* Sets the message and gives err back: `return fail(DREP_ERR_ARG, "rank %d", r);` */
+/* Set the message and return err: `return fail(DREP_ERR_ARG, "rank %d", r);` */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Puts "<text>: " in front of the message and gives err back; does nothing when
- * err is 0. */
+/* Prefix the message with "<text>: " and return err; does nothing when err is 0. */
 int fail_in(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Sets the message "out of memory"; gives DREP_ERR_NOMEM. */
+/* Set the message "out of memory"; returns DREP_ERR_NOMEM. */
 int fail_nomem(void) __attribute__((cold));
 
-/* The message, valid until the thread's next one. */
+/* The thread's message, valid until the next one. */
 const char *fail_text(void);
 
-/* For work that runs in a worker: the message moves to the caller's thread. */
+/* For pool workers: move the message to the thread that started the job. */
 struct fail_state {
     char text[1024];
 };

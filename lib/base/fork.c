@@ -17,7 +17,7 @@ static struct {
     struct fork_hook *_Atomic first;
 } hooks = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-/* Calls that this thread was inside of do not go on in the child. */
+/* A call that this thread was inside of does not continue in the child. */
 static void in_child(void)
 {
     pthread_mutex_init(&hooks.lock, NULL);

@@ -16,15 +16,15 @@ static inline unsigned fork_count(void)
     return atomic_load_explicit(&fork_generation, memory_order_relaxed);
 }
 
-/* Known by its address: static, and all zeros at first. */
+/* Identified by its address: static, and all zeros at first. */
 struct fork_hook {
     void (*child)(void);
     atomic_int added;
     struct fork_hook *next;
 };
 void fork_watch_slow(struct fork_hook *hook, void (*child)(void));
-/* Calls child() in each child from now on, before fork() returns there; there is only one thread
- * then.  Cheap when it is known already, so whoever takes a lock may call it each time. */
+/* Register child() to be called in each forked child before fork() returns there; it has one
+ * thread then. Cheap when registered already, so it may be called before each use of a lock. */
 static inline void fork_watch(struct fork_hook *hook, void (*child)(void))
 {
     if (!atomic_load_explicit(&hook->added, memory_order_acquire))

@@ -13,9 +13,9 @@ enum handle_kind { HANDLE_FILE = 1, HANDLE_DATASET = 2, HANDLE_VIEW = 3 };
 
 /* DREP_ERR_NOMEM. */
 int handle_add(const void *handle, enum handle_kind kind);
-/* Does nothing if it is not there. */
+/* Does nothing if the handle is not in the table. */
 void handle_remove(const void *handle, enum handle_kind kind);
-/* Is it open?  Takes no lock. */
+/* True if the handle is open. Takes no lock. */
 bool handle_is(const void *handle, enum handle_kind kind);
 
 #endif

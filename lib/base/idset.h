@@ -17,14 +17,14 @@ struct idset {
     size_t n, size; /* ids; slots, a power of two */
 };
 
-/* The value of an id, to be read and set until the next idset_add(); 0 when the id is new.
+/* Find or add an id. Returns its value, valid until the next idset_add(); 0 when the id is new.
  * NULL: out of memory. */
 uintptr_t *idset_add(struct idset *s, uint64_t id);
-/* The value of an id; NULL: it is not in the set. */
+/* Find an id. Returns its value; NULL: not in the set. */
 uintptr_t *idset_find(const struct idset *s, uint64_t id);
-/* Adds an id with value 1; *first: it was not in the set.  0 or DREP_ERR_NOMEM. */
+/* Add an id with value 1; *first: it was not in the set. 0 or DREP_ERR_NOMEM. */
 int idset_mark(struct idset *s, uint64_t id, bool *first);
-/* Frees the slots; what values point at is the caller's. */
+/* Free the slots; the caller owns what values point at. */
 void idset_release(struct idset *s);
 
 #endif

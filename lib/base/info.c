@@ -48,7 +48,7 @@ static const struct hint *hint_find(const char *key)
 
 /* ------------------------------------------------------------- the list */
 
-/* Where key is or belongs. */
+/* Position of the key, or where to insert it. */
 static int place(const drep_info *info, const char *key, bool *found)
 {
     int i;
@@ -86,7 +86,7 @@ void drep_info_free(drep_info *info)
     mem_free(info);
 }
 
-/* Takes any value, also an empty one: some defaults are. */
+/* Set a key to any value, also an empty one: some defaults are. */
 static int put(drep_info *info, const char *key, const char *value)
 {
     struct pair new;
@@ -180,8 +180,8 @@ int info_copy(const drep_info *from, drep_info **out)
 
 /* --------------------------------------------------------------- values */
 
-/* One item of a comma-separated list without the spaces around it, as [*at, *end);
- * gives where the next begins, NULL behind the last. */
+/* Split off one item of a comma-separated list without the spaces around it, as [*at, *end).
+ * Returns the start of the next, NULL after the last. */
 static const char *list_next(const char *list, const char **at, const char **end)
 {
     const char *comma = strchr(list, ',');

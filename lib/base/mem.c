@@ -18,7 +18,7 @@
 static atomic_long countdown = -1;
 static atomic_long failures;
 
-/* Is this allocation the one that a test wants to fail? */
+/* True if a test wants this allocation to fail. */
 static bool fault(void)
 {
     if (atomic_load_explicit(&countdown, memory_order_relaxed) < 0)

@@ -16,9 +16,9 @@ void *mem_array(uint64_t n, uint64_t size);           /* n * size, overflow chec
 void *mem_resize(void *p, uint64_t n, uint64_t size); /* p stays valid on failure */
 void *mem_aligned(size_t align, uint64_t size);
 #define MEM_HUGE ((size_t)2 << 20) /* bytes of a huge page */
-/* Zeros from the start of a page on, in huge pages where the system has them and `size` bytes
- * fill them; what is not touched takes no memory.  mem_unmap() frees all of it; mem_idle() says
- * that this part, whole pages, is not needed any more.  NULL without a message. */
+/* Map zeroed pages, huge ones where the system has them and `size` bytes fill them; untouched
+ * pages take no memory. mem_unmap() frees all of it; mem_idle() gives the memory of whole pages
+ * back and keeps their addresses. NULL without a message. */
 void *mem_map(size_t size);
 void mem_unmap(void *p, size_t size);
 void mem_idle(void *p, size_t size);

@@ -74,8 +74,8 @@ static int trusted(const struct stat *st, const char *what)
     return 0;
 }
 
-/* Opens `base` in a directory; what is checked is what will be loaded, because it is
- * loaded through the descriptor.  DREP_ERR_NO_SUCH_FILE if it is not there. */
+/* Open `base` in a directory. The checks and the load use the same descriptor, so the file
+ * checked is the file loaded. DREP_ERR_NO_SUCH_FILE. */
 static int open_in(int dir, const char *base, struct stat *st, int *out)
 {
     struct stat dir_st;
@@ -105,7 +105,7 @@ static int open_in(int dir, const char *base, struct stat *st, int *out)
 
 /* ----------------------------------------------------------------- loading */
 
-/* What dlopen() says, without the name that only we know. */
+/* Reason given by dlopen(), without the name that only we know. */
 static const char *reason(const char *path)
 {
     const char *text = dlerror();
@@ -156,7 +156,7 @@ static int start_again(struct plugin *p)
     return p->state == NO_MEMORY ? start(p) : 0;
 }
 
-/* Takes the descriptor over. */
+/* Load a plugin; owns the descriptor. */
 static int load(int fd, const struct stat *st)
 {
     struct plugin *p;

@@ -1,11 +1,11 @@
-/* plugin.h - shared objects that bring what a name stands for.
+/* plugin.h - finds representations and filters by name, in plugins where need be.
  *
- * Data representations and filters are looked for alike: first among what this process
- * knows, then as NAME.so in the directories that the user enabled. */
+ * Both are looked up alike: first among those that this process knows, then as NAME.so in the
+ * directories that the user enabled. */
 #ifndef BASE_PLUGIN_H
 #define BASE_PLUGIN_H
 
-/* What the process knows under this name, NULL: nothing. */
+/* Look up a name among those that the process knows; NULL: unknown. */
 typedef const void *plugin_known_fn(const char *name);
 
 /* `known` first; then plugins: first those in `dirs` (absolute paths between colons, NULL:

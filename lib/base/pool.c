@@ -57,7 +57,7 @@ static struct {
     atomic_uint posted;  /* jobs so far */
 } pool = {.lock = POOL_LOCK, .work = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
-/* Set in workers, and in a caller while it works: what they call runs serially. */
+/* Set in workers, and in a caller while it works: nested calls run serially. */
 static _Thread_local bool working;
 
 int pool_cpus(void)
@@ -98,7 +98,7 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* A moment, in which another thread may have the processor. */
+/* Pause, and offer the processor to another thread. */
 static void moment(void)
 {
     for (int i = 0; i < 16; i++) {
@@ -113,8 +113,8 @@ static void moment(void)
     sched_yield();
 }
 
-/* Until there is another job than those that were posted; the lock is held on entry and on
- * return, not between.  False: there was none, or others watch already. */
+/* Watch for a job newer than those posted; the lock is held on entry and on return, not between.
+ * False: none came, or enough threads watch already. */
 static bool watch(void)
 {
     unsigned seen = atomic_load(&pool.posted);
@@ -132,7 +132,7 @@ static bool watch(void)
     return atomic_load(&pool.posted) != seen;
 }
 
-/* Until no worker is inside the job; the lock is held on entry and on return. */
+/* Wait until no worker is inside the job; the lock is held on entry and on return. */
 static void wait_left(struct job *job)
 {
     if (job->inside > 0 && pool.eyes > 0) {
@@ -150,8 +150,7 @@ static void wait_left(struct job *job)
 
 /* ---- jobs ---- */
 
-/* Works on a job until none of its indices is left.  The lock is held on entry and
- * on return. */
+/* Work on a job until all its indices are taken. The lock is held on entry and on return. */
 static void job_work(struct job *job)
 {
     struct fail_state message;
@@ -212,7 +211,7 @@ static void *worker(void *unused)
     return NULL;
 }
 
-/* The threads are gone in a forked child, and so is whoever held the lock. */
+/* After a fork neither the threads nor the holder of the lock exist. */
 static void forget(void)
 {
     lock_init(&pool.lock);
@@ -226,7 +225,7 @@ static void forget(void)
 
 static struct fork_hook fork_hook;
 
-/* Makes threads until there are `want`; fewer are no error, the caller works too. */
+/* Start threads until there are `want`. Fewer are no error: the caller works too. */
 static void grow(int want)
 {
     pthread_attr_t attr;
@@ -317,7 +316,7 @@ void pool_turns_release(struct pool_turns *t)
     pthread_mutex_destroy(&t->lock);
 }
 
-/* Indices are given out upwards, so every one before is at work or done. */
+/* Indices are handed out in ascending order, so all earlier ones are running or done. */
 int pool_turn_wait(struct pool_turns *t, int64_t i)
 {
     int gone;

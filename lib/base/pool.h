@@ -13,19 +13,19 @@
 
 typedef int pool_fn(void *ctx, int64_t i);
 
-/* A lock that is only ever held for moments: who finds it taken looks again a few times
- * before he sleeps.  0, or an errno. */
+/* Initialise a lock that is held for moments only: waiters spin briefly before they sleep. 0, or
+ * an errno. */
 int lock_init(pthread_mutex_t *lock);
 
 int pool_cpus(void); /* processors this process may use */
 int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx);
-/* Does a thread watch for a job just now, so that one of a few microseconds pays? */
+/* True if a thread is watching for a job, so that a job of a few microseconds pays. */
 int pool_awake(void);
 
-/* Lets the functions of one pool_run() do a part of their work in the order of their
- * indices.  Each index calls pool_turn_wait(), works, and calls pool_turn_end(); one that
- * fails before it has waited calls pool_turn_end() alone.  Wait gives non-zero when an index
- * before failed: then there will be no turn, and its result does not matter. */
+/* Orders a part of the work of one pool_run() by index. Each index calls pool_turn_wait(),
+ * works, and calls pool_turn_end(); an index that fails before it has waited calls
+ * pool_turn_end() alone. Wait returns non-zero when an earlier index failed: then there is no
+ * turn, and the result does not matter. */
 struct pool_turns {
     pthread_mutex_t lock;
     pthread_cond_t moved;

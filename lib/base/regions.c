@@ -14,7 +14,7 @@
 #define REGION ((size_t)16 << 20) /* of large pieces; of small ones MEM_HUGE */
 #define WORDS 6
 
-/* Some pieces of one size. */
+/* A region: pieces of one size. */
 struct region {
     struct regions *mem;
     struct region *next, *last; /* of those with an unused piece */

@@ -17,8 +17,8 @@
 /* The slow path of vec_room(). */
 int vec_grow(void *list, size_t n, size_t *room, size_t more, size_t width);
 
-/* Makes room for `more` elements of `width` bytes behind the n that `list`, the address of a
- * pointer, holds.  0 or DREP_ERR_NOMEM; then nothing has changed. */
+/* Make room for `more` elements of `width` bytes after the n of `list`, the address of a
+ * pointer. 0 or DREP_ERR_NOMEM; then nothing has changed. */
 static inline int vec_room(void *list, size_t n, size_t *room, size_t more, size_t width)
 {
     return more <= *room - n ? 0 : vec_grow(list, n, room, more, width);

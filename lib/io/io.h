@@ -1,10 +1,10 @@
-/* io.h - where bytes lie: one small interface, many drivers.
+/* io.h - the interface of drivers: bytes at offsets.
  *
- * Offsets are explicit; a driver holds no position.  Every function gives 0 or an
- * error code with a message that names the path and the byte.  Reads and writes are
- * whole: short ones and EINTR are the driver's business.  Reading beyond the end is
- * DREP_ERR_TRUNCATE.  read_at and write_at may be called from many threads at once, for bytes
- * apart; nothing else meanwhile. */
+ * Offsets are explicit; a driver holds no position. Every function returns 0 or an error code
+ * with a message that names the path and the byte. Reads and writes are whole: short ones and
+ * EINTR are the driver's business. Reading beyond the end is DREP_ERR_TRUNCATE. read_at and
+ * write_at may be called from many threads at once for disjoint bytes, but not beside any other
+ * function. */
 #ifndef IO_IO_H
 #define IO_IO_H
 
@@ -19,30 +19,28 @@ struct io_ops {
     int (*size)(struct io *io, uint64_t *size);
     int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
     int (*sync)(struct io *io);                    /* data and size durable */
-    /* Exclusive or shared lock of one byte; how: 0 release, 1 shared, 2 exclusive;
-     * never waits: DREP_ERR_FILE_IN_USE.  Of a file that has no name yet, exclusive: also of the
-     * file that it will replace, whichever that is when publish comes.  probe: 1 if someone else
-     * holds it. */
+    /* Lock one byte; how: 0 release, 1 shared, 2 exclusive. Never waits: DREP_ERR_FILE_IN_USE.
+     * An exclusive lock of a file that has no name yet also locks the file that publish will
+     * replace, whichever that is by then. probe: 1 if another process holds the lock. */
     int (*lock)(struct io *io, uint64_t byte, int how);
     int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
-    /* Gives the file its final name, replacing what was there (NULL: nothing to do); sync:
-     * the name is durable too.  *visible: it has the name, also when making that durable
-     * failed. */
+    /* Rename the file to its final name, replacing an old one (NULL: nothing to do); sync: the
+     * name is durable too. *visible: it has the name, even if making that durable failed. */
     int (*publish)(struct io *io, int sync, int *visible);
-    /* DREP_ERR_STALE if the file has lost its name: it was removed, or another one stands there
-     * (NULL: cannot happen).  One that was moved, or still has another name, has not. */
+    /* DREP_ERR_STALE if the file has lost its name: it was removed, or replaced (NULL: cannot
+     * happen). A file that was moved, or has another name left, has not. */
     int (*named)(struct io *io);
     /* Maps a range read-only (NULL: cannot); *base is the start of the range.  A mapping
      * outlives the io: unmap takes none. */
     int (*map)(struct io *io, uint64_t offset, size_t size, void **base, void **handle);
     void (*unmap)(void *handle, size_t size);
     void (*close)(struct io *io); /* gives its locks up */
-    /* close() in a child process, for what was opened before the fork: locks and files are the
-     * parent's and stay (NULL: close() does nothing to them). */
+    /* close() in a child process, for files opened before the fork: locks and files belong to
+     * the parent and stay (NULL: close() leaves them alone). */
     void (*leave)(struct io *io);
-    /* In a child process: the same file, opened by itself, for reading (NULL: cannot). */
+    /* In a child process: open the same file again, for reading (NULL: cannot). */
     int (*reopen)(struct io *io, struct io **out);
-    /* A second, nameless place for bytes where this one is, gone when it is closed (NULL:
+    /* Make a second, nameless file on the same storage, deleted when it is closed (NULL:
      * cannot). */
     int (*apart)(struct io *io, struct io **out);
 };
@@ -60,11 +58,11 @@ enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
  * permissions `perm` (umask applies); publish renames it and syncs the directory; close before
  * publish removes it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out);
-/* The directory that the file at `path` stands in, behind symbolic links: a descriptor. */
+/* Open the directory of the file at `path`, after following symbolic links: a descriptor. */
 int io_directory(const char *path, int *dir);
-/* Opens a regular file in or below a directory, for reading.  `name` is a relative path without
- * "..", and no symbolic link leads to it (DREP_ERR_ACCESS); `path` is for messages.  *inner is
- * a descriptor of its own directory. */
+/* Open a regular file in or below a directory, for reading. `name` is a relative path without
+ * ".." and symbolic links (DREP_ERR_ACCESS); `path` is for messages. *inner is a descriptor of
+ * the file's own directory. */
 int io_beside(int dir, const char *name, const char *path, struct io **out, int *inner);
 /* memory: empty and growing, or (image not NULL) a read-only view of it. */
 int io_memory(const void *image, size_t size, struct io **out);

@@ -37,7 +37,7 @@ static int memory_read(struct io *io, void *buf, size_t size, uint64_t offset)
     return err;
 }
 
-/* Alone. */
+/* The caller holds the lock for writing. */
 static int resize(struct memory *m, uint64_t size)
 {
     if (size > PTRDIFF_MAX)
@@ -64,7 +64,7 @@ static int memory_truncate(struct io *io, uint64_t size)
     return err;
 }
 
-/* So that it reaches to `end` at least. */
+/* Grow to `end` bytes at least. */
 static int grow(struct memory *m, uint64_t end)
 {
     int err = 0;
@@ -112,7 +112,7 @@ static int memory_sync(struct io *io)
     return 0;
 }
 
-/* Nobody else can reach this memory through us. */
+/* Locks always succeed: no other handle reaches this memory. */
 static int memory_lock(struct io *io, uint64_t byte, int how)
 {
     (void)io;
@@ -130,7 +130,7 @@ static int memory_probe(struct io *io, uint64_t first, uint64_t count, int *held
     return 0;
 }
 
-/* A view is given as it lies; of growing memory a copy, which may move. */
+/* Map a view in place; growing memory may move, so it is copied. */
 static int memory_map(struct io *io, uint64_t offset, size_t size, void **base, void **handle)
 {
     struct memory *m = (struct memory *)io;

@@ -131,9 +131,9 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
     return 0;
 }
 
-/* A file that grows bit by bit is laid out in pieces, and each sync has to keep its new size
- * too.  So where it has some size already, a quarter of that is taken at once; what is left of
- * it is cut off when the file is closed.  Only an optimisation. */
+/* Preallocate ahead of a growing file: growth in small steps is laid out in pieces, and each
+ * sync writes the new size. A quarter of a larger file is taken at once; close() cuts off the
+ * rest. An optimisation only. */
 static void take_ahead(struct posix *f, uint64_t from, uint64_t end)
 {
     uint64_t step = f->size / 4 < AHEAD_MAX ? f->size / 4 : AHEAD_MAX;
@@ -291,7 +291,7 @@ static int open_again(const char *path, int flags, unsigned perm)
     return openat_again(AT_FDCWD, path, flags, perm);
 }
 
-/* Opens the directory that holds `path`. */
+/* Open the directory of `path`. */
 static int open_directory(const char *path, int *fd)
 {
     const char *slash = strrchr(path, '/');
@@ -310,7 +310,7 @@ static int open_directory(const char *path, int *fd)
 
 /* ---- the name of a file that is written ---- */
 
-/* Does this descriptor's file stand under the name? */
+/* True if the name leads to the descriptor's file. */
 static int stands_there(const struct posix *f, int fd)
 {
     struct stat mine, there;
@@ -348,8 +348,8 @@ static void let_old_go(struct posix *f)
     f->old = -1;
 }
 
-/* Locks the file that stands at the name, if there is one and the system has such locks.  What
- * may only be read is looked at: nobody can write it through us, but others may be at it. */
+/* Lock the file that has the name now, if there is one and the system has such locks. A
+ * read-only file is only probed: we cannot be its writer, but others may. */
 static int lock_there(struct posix *f, int *fd)
 {
     struct flock l = lock_of(F_WRLCK, f->old_byte, 1);
@@ -368,7 +368,7 @@ static int lock_there(struct posix *f, int *fd)
     return 0;
 }
 
-/* Another one may come to stand there while we look. */
+/* The name may change hands while we look: look again until it does not. */
 static int lock_old(struct posix *f)
 {
     for (int tries = 0; tries < 16; tries++) {
@@ -402,8 +402,8 @@ static int posix_lock(struct io *io, uint64_t byte, int how)
     return lock_old(f);
 }
 
-/* Who could read and write the file that is replaced can do so with the new one, and nobody else:
- * where its group cannot be kept, the group gets no more than all others. */
+/* Copy permissions of the replaced file to the new one and widen none: where its group cannot be
+ * kept, the group gets no more than others. */
 static void keep_permissions(struct posix *f)
 {
     struct stat old, own;
@@ -419,7 +419,8 @@ static void keep_permissions(struct posix *f)
     (void)!fchmod(f->fd, mode);
 }
 
-/* Never replaces: EEXIST.  Every file system without link() has renameat2(). */
+/* Give the file a new name without replacing: EEXIST. File systems without link() have
+ * renameat2(). */
 static int name_new(const struct posix *f)
 {
     if (linkat(f->dir, f->temporary, f->dir, f->name, 0) == 0) {
@@ -436,8 +437,8 @@ static int name_over(const struct posix *f)
     return renameat(f->dir, f->temporary, f->dir, f->name) ? fail_errno(f->io.path, "rename") : 0;
 }
 
-/* Everyone who replaces a file does it with its writer's lock, and where there was none, without
- * replacing: so nobody replaces what a writer has. */
+/* Give the file its name. A file is replaced only under its writer's lock; where no file was,
+ * without replacing: so no live writer's file is ever replaced. */
 static int give_name(struct posix *f)
 {
     struct stat there;
@@ -462,7 +463,7 @@ static int give_name(struct posix *f)
     return name_over(f);
 }
 
-/* Some file systems cannot sync directories and need not. */
+/* Sync the directory; some file systems cannot and need not. */
 static int sync_directory(const struct io *io, int fd)
 {
     while (fsync(fd)) {
@@ -474,7 +475,7 @@ static int sync_directory(const struct io *io, int fd)
     return 0;
 }
 
-/* All that may fail for want of memory comes before the file is visible. */
+/* Everything that allocates comes before the file is visible. */
 static int posix_publish(struct io *io, int sync, int *visible)
 {
     struct posix *f = (struct posix *)io;
@@ -590,7 +591,7 @@ static int open_existing(struct posix *f, int flags, unsigned perm)
 {
     struct stat s;
 
-    /* Not blocking: a FIFO must not hold us up before we see that it is one. */
+    /* Non-blocking, so that a FIFO does not hang open() before it is recognised. */
     f->fd = open_again(f->io.path, flags | O_NONBLOCK, perm);
     if (f->fd < 0)
         return fail_errno(f->io.path, "open");
@@ -601,8 +602,8 @@ static int open_existing(struct posix *f, int flags, unsigned perm)
     return 0;
 }
 
-/* Directory and name in it, of a path whose last name is not a symbolic link.  Where the
- * directory cannot be opened, and need not be, the path has to do. */
+/* Open the directory of a path whose last name is not a symbolic link. Where it cannot be
+ * opened, and need not be, the path is used. */
 static int find_place(struct posix *f, const char *path, int need)
 {
     const char *slash = strrchr(path, '/');
@@ -618,7 +619,7 @@ static int find_place(struct posix *f, const char *path, int need)
     return f->name ? 0 : DREP_ERR_NOMEM;
 }
 
-/* The path that a symbolic link names, as the link is found; it is freed.  NULL without memory. */
+/* Join the target of a symbolic link to its path; frees `link`. NULL without memory. */
 static char *step_over(char *link, const char *target)
 {
     const char *slash = strrchr(link, '/');
@@ -657,7 +658,7 @@ static int follow_links(struct posix *f, char **out)
     return fail_errno(f->io.path, "create");
 }
 
-/* The name the file will get: behind symbolic links, as open(O_CREAT) would have it. */
+/* Resolve the final name: through symbolic links, as open(O_CREAT) would. */
 static int find_target(struct posix *f)
 {
     struct stat s;
@@ -677,7 +678,7 @@ static int find_target(struct posix *f)
     return err;
 }
 
-/* A name of its own in the directory. */
+/* Create a uniquely named file in the directory. */
 static int open_temporary(struct posix *f, unsigned perm)
 {
     size_t size = sizeof(".drep-0123456789abcdef.tmp");
@@ -704,7 +705,7 @@ static int open_temporary(struct posix *f, unsigned perm)
     return fail_errno(f->io.path, "create");
 }
 
-/* What replaces a file is at no time open to more people than that. */
+/* A file that replaces another is at no time open to more people than that. */
 static int open_new(struct posix *f, unsigned perm)
 {
     struct stat s;
@@ -749,7 +750,7 @@ static int posix_apart(struct io *io, struct io **out)
     return 0;
 }
 
-/* Where files lie in memory there is nothing to lay out. */
+/* On file systems in memory there are no pieces to lay out. */
 static int start_ahead(struct posix *f)
 {
     struct statfs fs;
@@ -860,7 +861,7 @@ static int leads_out(const char *path)
                 path);
 }
 
-/* One step down; takes over *dir. */
+/* Open one component; owns *dir. */
 static int step_down(int *dir, const char *name, size_t len, int last, const char *path)
 {
     int flags = last ? O_RDONLY | O_NONBLOCK : O_RDONLY | O_DIRECTORY;

@@ -19,7 +19,7 @@ INLINE void real_largest(struct fields *out, const struct real *f)
         out->lo--;
 }
 
-/* Gives false where the format has no infinity, after writing the largest number. */
+/* Encode an infinity; false where the format has none, after writing the largest number. */
 INLINE bool real_infinity(struct fields *out, const struct real *f)
 {
     out->hi = out->lo = 0;
@@ -39,7 +39,8 @@ INLINE bool real_infinity(struct fields *out, const struct real *f)
     return false;
 }
 
-/* A NaN keeps its sign and the upper bits of its payload where it can, and is quiet. */
+/* Encode a NaN: it keeps its sign and the upper bits of its payload where the format can, and is
+ * quiet. */
 INLINE int real_nan(struct fields *out, const struct real *f, const struct num *n)
 {
     const uint64_t quiet = (uint64_t)1 << 63;
@@ -77,8 +78,8 @@ INLINE int real_nan(struct fields *out, const struct real *f, const struct num *
     return LOST_NAN | LOST_NUMBER;
 }
 
-/* The exponent field that puts the top bit at 2^exp, and how many bits of the
- * significand then stay empty above it. */
+/* Exponent field for a top bit at 2^exp; *empty: bits of the significand that stay empty above
+ * it. */
 INLINE int64_t real_exponent(const struct real *f, int64_t exp, int *empty)
 {
     int64_t up = exp + f->fraction;
@@ -100,7 +101,7 @@ INLINE int real_overflow(struct fields *out, const struct real *f, bool clamp)
     return LOST_RANGE;
 }
 
-/* Below the smallest number of a format that has nothing between it and 0. */
+/* Encode a number below the smallest of a format that has nothing between it and 0. */
 INLINE int real_underflow(struct fields *out, const struct real *f, const struct num *n)
 {
     bool up = n->exp == real_power(f, f->first) - 1 && ((n->hi << 1) | n->lo | n->sticky) != 0;
@@ -111,7 +112,7 @@ INLINE int real_underflow(struct fields *out, const struct real *f, const struct
     return LOST_BITS;
 }
 
-/* Does the significand have a bit `at` or higher? */
+/* True if the significand has a bit `at` or higher. */
 INLINE bool reaches(const struct fields *s, int at)
 {
     return at >= 64 ? s->hi >> (at - 64) != 0 : s->hi != 0 || s->lo >> at != 0;
@@ -161,8 +162,8 @@ INLINE int real_encode_finite(struct fields *out, const struct real *f, const st
     return lost;
 }
 
-/* What it lost, as LOST_ bits.  clamp: finite values beyond the range become the
- * largest number, not an infinity. */
+/* Encode a number; returns what was lost, as LOST_ bits. clamp: finite values beyond the range
+ * become the largest number, not an infinity. */
 INLINE int real_encode(struct fields *out, const struct real *f, const struct num *n, bool clamp)
 {
     out->neg = n->neg;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Small enough that the processor is still storing one tile while it loads the next:
- * twice as much is slower, though it fits the first-level cache as well. */
+/* Bytes of a tile. The processor still stores one tile while it loads the next: twice as much is
+ * slower, though it fits the first-level cache as well. */
 enum { TILE = 1024 };
 
 struct run {
@@ -36,7 +36,7 @@ static const uint8_t *tile_passes(const struct run *r, const uint8_t *at, uint8_
     return at;
 }
 
-/* Items back to back at dst, from rows or to them. */
+/* Gather items from rows to back to back, or scatter them. */
 static void gather(const struct move *m, uint8_t *dst, const struct rows *rows)
 {
     struct rows r = *rows;
@@ -57,14 +57,14 @@ static void scatter(const struct move *m, const struct rows *rows, const uint8_t
     move_rows(m, &r);
 }
 
-/* Are the items of a side one array? */
+/* True if the items of a side are one array. */
 static bool solid(const struct rows *r, int64_t step, const struct pace *pace, int size)
 {
     return step == size && (r->rows == 1 || (!pace->list && pace->stride == r->per * size));
 }
 
-/* Takes the items of a tile to `last` or, if that is NULL, to one of the buffers; gives
- * where they are. */
+/* Run a tile's passes. The result goes to `last` or, if that is NULL, to one of the buffers;
+ * returns where it is. */
 static const uint8_t *tile_run(const struct run *r, const struct rows *tile,
                                uint8_t *const buffer[2], uint8_t *last, struct tally *t)
 {
@@ -84,8 +84,8 @@ static void first(int64_t *at, int64_t item)
         *at = item;
 }
 
-/* Adds what a tile's items lose, one after the other, until one is refused: which, or how
- * many they are. */
+/* Add up the losses of a tile item by item, until one is refused. Returns the number of items
+ * before it, or all. */
 static int64_t look_closely(const struct run *r, const struct rows *tile, struct tally *sum)
 {
     uint8_t a[64], b[64], *const buffer[2] = {a, b};
@@ -120,7 +120,7 @@ static bool earlier(int64_t lost, int64_t known, int64_t item)
     return lost && (known < 0 || item < known);
 }
 
-/* Puts what a tile lost into the report; gives how many of its items are allowed. */
+/* Add the losses of a tile to the report; returns how many of its items are allowed. */
 static int64_t account(const struct run *r, const struct rows *tile, const struct tally *t)
 {
     drep_report *report = r->k->report;
@@ -142,7 +142,7 @@ static int64_t account(const struct run *r, const struct rows *tile, const struc
     return allowed;
 }
 
-/* The first `n` items of a tile, from `done` to where they belong. */
+/* Store the first `n` items of a tile in the target. */
 static void tile_store(const struct move *m, const struct rows *tile, const uint8_t *done,
                        int64_t n)
 {
@@ -159,7 +159,7 @@ static void tile_store(const struct move *m, const struct rows *tile, const uint
         scatter(m, &rest, done + some.rows * tile->per * m->size);
 }
 
-/* Whole rows where several fit a tile, else parts of one: items [at, at + n) of r. */
+/* The tile at item `at` of r: whole rows where several fit, else a part of one. */
 static struct rows tile_at(const struct rows *r, int64_t at, int64_t per)
 {
     struct rows tile = *r;
@@ -206,7 +206,7 @@ static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
         struct rows tile = tile_at(rows, i, per);
         const uint8_t *done;
         struct tally t = {0, 0, 0, 0};
-        /* May the last pass write to the target itself? */
+        /* True if the last pass may write to the target itself. */
         bool direct = !p->stores && !p->strict && !r.look[r.npass - 1] && rows->dst != rows->src &&
                       solid(&tile, tile.dst_step, &tile.dst_pace, p->store.size);
 
@@ -256,8 +256,8 @@ int64_t run_move(const struct kernel *k, const struct rows *r)
     return 0;
 }
 
-/* Rows that follow each other as their items do are one row, and rows of one item are
- * its items. */
+/* Join rows that follow each other as their items do into one row, and turn rows of one item
+ * into a row of items: one long loop is cheaper than many short ones. */
 static void one_row(struct rows *r)
 {
     if (r->rows > 1 && (r->dst_pace.list || r->src_pace.list))
@@ -278,7 +278,7 @@ static void one_row(struct rows *r)
     r->rows = 1;
 }
 
-/* Rows from so many items on are run one by one. */
+/* Rows of at least this many items run one by one. */
 enum { ROW_ALONE = 128 };
 
 int64_t kernel_rows(const struct kernel *k, const struct rows *rows)

@@ -11,7 +11,7 @@
 #include "kern/move.h"
 #include "kern/side.h"
 
-/* What was lost; refused: what DREP_RANGE_STRICT does not allow. */
+/* Counts of losses; refused: those that DREP_RANGE_STRICT does not allow. */
 struct tally {
     int64_t overflow, inexact, nan_lost, refused;
 };
@@ -41,10 +41,10 @@ struct plan {
     struct side dst, src;
 };
 
-/* A kernel converts rows of items.  The sides do not overlap, except that in
- * place (dst == src, equal distances) is allowed when sizes are equal.  Gives 0, or which
- * item STRICT refused, counted from 1 through the rows: the items before it have been
- * written, and nothing behind them. */
+/* A kernel converts rows of items. The sides do not overlap, except that in place (dst == src,
+ * equal distances) is allowed when sizes are equal. Returns 0, or which item STRICT refused,
+ * counted from 1 through the rows: the items before it have been written, and nothing after
+ * them. */
 typedef int64_t kernel_run_fn(const struct kernel *k, const struct rows *r);
 struct kernel {
     kernel_run_fn *run;
@@ -55,10 +55,10 @@ struct kernel {
     bool lossless;    /* no value can be refused or reported */
     struct plan plan; /* the passes */
 };
-/* The ways to run: one move; one resizing pass; passes over tiles. */
+/* The three ways to run: one move; one resizing pass; passes over tiles. */
 kernel_run_fn run_move, run_resize, run_passes;
 int64_t kernel_rows(const struct kernel *k, const struct rows *r);
-/* One row, numbered from `base` on. */
+/* Run one row, numbered from `base` on. */
 static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_stride,
                                  const void *src, int64_t src_stride, int64_t n, int64_t base)
 {
@@ -71,8 +71,8 @@ static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_
                                          .base = base,
                                          .step = 1});
 }
-/* If all it does is to move bytes: units of an item, each of `unit` bytes that are those
- * from byte `from` of the source's unit on, reordered by `map`. */
+/* Describe a kernel that only moves bytes: units of an item, each of `unit` bytes that come from
+ * byte `from` of the source's unit on, reordered by `map`. False: it does more. */
 struct bytes {
     int unit, units, from, from_unit;
     uint8_t map[16];

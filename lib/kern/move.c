@@ -22,7 +22,7 @@ INLINE uint64_t swap_words(uint64_t v, int size)
     return (v & 0x0000ffff0000ffff) << 16 | (v >> 16 & 0x0000ffff0000ffff);
 }
 
-/* One unit of 1, 2, 4 or 8 bytes, as a number of this machine. */
+/* Load a unit of 1, 2, 4 or 8 bytes as a number of this machine. */
 INLINE uint64_t unit_get(const uint8_t *p, int size)
 {
     uint16_t v2;
@@ -75,7 +75,7 @@ INLINE uint64_t unit_turn(uint64_t v, enum move_op op, int size)
                        : __builtin_bswap64(v);
 }
 
-/* Everything is read before anything is written: dst may be src. */
+/* Move one unit. It is read whole before it is written: dst may be src. */
 INLINE void unit_move(uint8_t *dst, const uint8_t *src, enum move_op op, int unit)
 {
     uint64_t low, high;
@@ -222,12 +222,11 @@ static void dense_portable(const struct move *m, uint8_t *dst, const uint8_t *sr
 
 #ifdef ISA_X86
 
-/* From this many bytes on, what is written will not be read back from the cache, and
- * stores that go around it save reading the target first. */
+/* Targets of this many bytes will not be read back from the cache: stores that bypass it save
+ * reading the target first. */
 enum { STREAM = 8 << 20 };
 
-/* How many bytes to take before dst is at a multiple of 64; -1: units end elsewhere, or
- * it is not worth it. */
+/* Bytes to move until dst is a multiple of 64; -1: units do not end there, or it does not pay. */
 static int64_t stream_head(const struct move *m, const uint8_t *dst, const uint8_t *src,
                            int64_t size)
 {
@@ -397,7 +396,7 @@ INLINE TARGET_AVX2 void rows_by_32(const struct move *m, const struct rows *r, i
 
 TARGET_AVX2 static void rows_avx2(const struct move *m, const struct rows *r, int64_t size)
 {
-    /* Whole lines of the cache, and many. */
+    /* Bypass the cache for many whole lines. */
     bool stream = size * r->rows >= STREAM && !r->dst_pace.list &&
                   ((uintptr_t)r->dst | (uint64_t)r->dst_pace.stride | (uint64_t)size) % 64 == 0;
 
@@ -481,7 +480,7 @@ enum {
     ROW_APART = 8     /* items apart from each other that are taken one by one over all rows */
 };
 
-/* Is there a loop for items of this sort wherever they lie? */
+/* True if a loop handles items of this sort wherever they lie. */
 static bool shaped(const struct move *m)
 {
     if (m->op == MOVE_COPY)
@@ -512,7 +511,7 @@ void move_rows(const struct move *m, const struct rows *r)
                            r->src_pace, r->rows);
 }
 
-/* Which little-endian byte stands at byte `at` of memory, and (its own inverse) back. */
+/* Map byte `at` of memory to its little-endian place; its own inverse. */
 static int place(int order, int unit, int at)
 {
     if (order == DREP_LITTLE)

@@ -27,7 +27,7 @@ void move_init(struct move *m, int unit, int units, int dst_order, int src_order
 void move_run(const struct move *m, uint8_t *dst, int64_t dst_stride, const uint8_t *src,
               int64_t src_stride, int64_t n);
 
-/* Where rows begin on one side: row r at r * stride, or at list[r]. */
+/* Start of each row on one side: row r at r * stride, or at list[r]. */
 struct pace {
     int64_t stride;
     const int64_t *list; /* NULL: regular */

@@ -26,8 +26,7 @@ struct num {
     bool neg, sticky;
 };
 
-/* What packing lost: it was out of range; it was rounded; a NaN lost payload or sign;
- * a NaN became a number. */
+/* Losses of packing: out of range; rounded; a NaN lost payload or sign; a NaN became a number. */
 enum { LOST_RANGE = 1, LOST_BITS = 2, LOST_NAN = 4, LOST_NUMBER = 8 };
 
 /* The fields of a real, not yet in their places. */
@@ -113,7 +112,7 @@ INLINE uint64_t real_ones(const struct real *f)
     return UINT64_MAX >> (64 - f->sig_width);
 }
 
-/* Sets class and fraction of a special; false: the fields are a finite number. */
+/* Decode a special: class and fraction. False: the fields are a finite number. */
 INLINE bool real_special(struct num *n, const struct real *f, const struct fields *in)
 {
     struct fields s = *in;

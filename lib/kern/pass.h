@@ -11,7 +11,8 @@
 #if defined(__x86_64__) || defined(__aarch64__)
 #define KERN_FLOAT 1
 #endif
-/* Is it in its default state: round to nearest, keep subnormals, trap nothing? */
+/* True if the float unit is in its default state: rounds to nearest, keeps subnormals, traps
+ * nothing. */
 bool kern_float_default(void);
 
 /* The sorts of scalar that have passes of their own. */
@@ -34,8 +35,8 @@ pass_fn *pass_pair(bool to_pair, enum isa isa);                   /* F64 and dou
 pass_fn *pass_soft(int dst_format, int src_format, enum isa isa); /* by number.h */
 pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;
 
-/* One pass for each instruction set, called with constants: VARIANTS(name, call) makes
- * them, VARIANT(name, isa) chooses. */
+/* VARIANTS(name, call) compiles a pass for each instruction set, with constant arguments;
+ * VARIANT(name, isa) chooses one. */
 #ifdef ISA_X86
 #define VARIANTS(name, call)                           \
     static void name##_portable(PASS_ARGS)             \

@@ -329,8 +329,8 @@ TO_INTS(X)
 
 /* ------------------------------------------------------ integers to reals */
 
-/* Is the value of v, rounded to d (a binary64 holds both), not v?  2^63 and 2^64 are
- * beyond the integers that round up to them. */
+/* True if v, rounded to d (a binary64 holds both), has another value. 2^63 and 2^64 are beyond
+ * the integers that round up to them. */
 INLINE bool rounded(uint64_t v, double d, enum sort from)
 {
     if (from == U64)

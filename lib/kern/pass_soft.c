@@ -360,7 +360,7 @@ INLINE void quad_of_x87(PASS_ARGS)
         to_quad(k, dst, src, n, t, REAL(X87), 10, false);
 }
 
-/* What memory holds here to what files like to hold, without a tile; nobody counts. */
+/* Formats of memory here to those that files hold most, without a tile and without counts. */
 INLINE void big_quad_of_x87(PASS_ARGS)
 {
     struct tally none = {0, 0, 0, 0};

@@ -34,8 +34,8 @@ static int class_of(int size)
     return size == 32 ? 0 : size == 16 ? 1 : size == 8 ? 2 : size == 4 ? 3 : size == 2 ? 4 : 5;
 }
 
-/* May a piece of this size begin at byte `at` of the span?  It cuts no unit, also not
- * between its halves of 16 bytes. */
+/* True if a piece of this size may begin at byte `at` of the span. It must not cut a unit, not
+ * even between its halves of 16 bytes. */
 static bool fits(const struct pieces *p, int at, int size)
 {
     const bool *begins = p->span.begins;
@@ -294,7 +294,8 @@ INLINE void move_piece(uint8_t *dst, const uint8_t *src, const struct piece *p, 
 }
 #endif
 
-/* Every argument but the first six and n is a constant, as far as the callers know it. */
+/* All arguments but the first six and n are constants at most calls, so each call becomes a loop
+ * of its own. */
 INLINE TARGET_PIECE void run(const struct pieces *p, uint8_t *dst, const struct pace *dst_pace,
                              const uint8_t *src, const struct pace *src_pace, int64_t n, int n32,
                              int n16, int n8, int n4, int n2, int n1, bool listed)
@@ -440,7 +441,7 @@ void pieces_run(const struct pieces *p, uint8_t *dst, struct pace dst_pace, cons
 {
     int64_t most = 0;
 
-    /* What is stored behind an element must belong to those that follow. */
+    /* Stores past the end of an element must land in elements that are stored later. */
     if (p->packed && !dst_pace.list && !src_pace.list && dst_pace.stride == p->packed)
         most = n - (15 + p->packed) / p->packed;
     if (most > 0) {

@@ -16,8 +16,8 @@ struct piece {
     int32_t to, from;
     uint8_t size, mask[32];
 };
-/* Where elements are back to back in the target, 16 bytes of one may also come from up to
- * three places, and what is stored behind its end is overwritten by the next. */
+/* Where elements are back to back in the target, 16 bytes of one may be gathered from up to
+ * three places; bytes stored past its end are overwritten by the next element. */
 enum { GATHERS = 16, GATHER_TERMS = 3 };
 struct kern_gather {
     int32_t to, from[GATHER_TERMS];
@@ -39,14 +39,14 @@ struct pieces {
         uint8_t map[SPAN];
     } span;
 };
-/* Are there pieces on this processor? */
+/* True if this processor has the vector shuffles that pieces need. */
 bool pieces_known(enum isa isa);
 void pieces_init(struct pieces *p);
 /* `units` units of 1, 2, 4, 8 or 16 bytes, each from as many bytes, by `map` (as a move's
  * mask).  No two go to the same bytes. */
 void pieces_add(struct pieces *p, int32_t to, int32_t from, int unit, int units,
                 const uint8_t *map);
-/* false: they are too many. */
+/* Finish the list; false: too many pieces. */
 bool pieces_end(struct pieces *p);
 /* n elements; the sides are apart. */
 void pieces_run(const struct pieces *p, uint8_t *dst, struct pace dst_pace, const uint8_t *src,

@@ -147,7 +147,7 @@ static bool plan_to_int(struct kernel *k, enum sort dst, enum sort src)
     p->above = dst == U64   ? 18446744073709551616.0
                : dst == I64 ? 9223372036854775808.0
                             : (double)p->high + 1;
-    /* One less; where binary64 cannot say that, the next that it can. */
+    /* One less, or the next number that binary64 can hold. */
     p->below = dst == I64 ? -9223372036854777856.0 : (double)p->low - 1;
     add_pass(p, pass, sort_width(via));
     add_resize(p, dst, via);
@@ -223,7 +223,7 @@ static bool plan_text(struct kernel *k, const struct enc *dst, const struct enc 
     return true;
 }
 
-/* The passes, best first. */
+/* Choose the passes, best first. */
 static void plan_passes(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
     enum sort to = sort_of(dst), from = sort_of(src);
@@ -250,7 +250,7 @@ static void plan_passes(struct kernel *k, const struct enc *dst, const struct en
     add_pass(&k->plan, soft ? soft : pass_general, dst->size);
 }
 
-/* One unchecked pass and one turn of bytes may be one pass. */
+/* Join one unchecked pass and one change of byte order into one pass, where there is such. */
 static void plan_turned(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
     struct plan *p = &k->plan;
@@ -309,7 +309,7 @@ static bool numeric(const struct enc *e)
     return e->cls == FMT_INT || e->cls == FMT_UINT || e->cls == FMT_BOOL || e->cls == FMT_REAL;
 }
 
-/* May values of these two be converted into each other? */
+/* Check that values of these two encodings may be converted into each other. */
 static int possible(const struct enc *dst, const struct enc *src, bool same)
 {
     if (dst->parts != src->parts)

@@ -118,7 +118,7 @@ static bool above(uint64_t ahi, uint64_t alo, uint64_t bhi, uint64_t blo)
     return ahi > bhi || (ahi == bhi && alo > blo);
 }
 
-/* What an integer of this side can be at most on that side of zero, as a magnitude. */
+/* Largest magnitude of an integer of this side, above or below zero. */
 static void int_limit(const struct side *side, bool neg, uint64_t *hi, uint64_t *lo)
 {
     int bits = side->precision - side->is_signed;
@@ -240,7 +240,7 @@ static void num_add(struct num *a, struct num b)
     *a = big;
     if (b.cls == NUM_ZERO)
         return;
-    /* One bit of room for the carry; the two have far fewer than 127. */
+    /* Make room for the carry; both have far fewer than 127 significant bits. */
     shift_sticky(a, 1);
     a->exp++;
     if (a->exp > b.exp)

@@ -9,8 +9,8 @@
 
 #include <datarep.h>
 
-/* One side of a conversion: how one scalar (part of a complex) lies in its bytes,
- * once they are little-endian. */
+/* One side of a conversion: the layout of one scalar (part of a complex), once its bytes are
+ * little-endian. */
 enum side_kind { SIDE_INT, SIDE_BOOL, SIDE_REAL, SIDE_PAIR };
 struct side {
     enum side_kind kind;
@@ -27,9 +27,9 @@ int side_init(struct side *side, int format, int size, const drep_scalar *custom
 void side_unpack(struct num *n, const struct side *side, const uint8_t *p);
 /* range: DREP_RANGE_...; gives LOST_ bits. */
 int side_pack(const struct num *n, const struct side *side, uint8_t *p, int range);
-/* Every value of `src` fits `dst`, NaNs with all they carry. */
+/* True if every value of `src` fits `dst`, NaNs with their payload. */
 bool side_holds(const struct side *dst, const struct side *src);
-/* Every value of `src` lies in the range of `dst`, though it may be rounded. */
+/* True if every value of `src` lies in the range of `dst`, though it may be rounded. */
 bool side_reaches(const struct side *dst, const struct side *src);
 
 /* Sample values of a real format, in the order of witnesses: 0, 1, -2.5, the largest finite

@@ -296,7 +296,7 @@ struct pair {
     int64_t count, item; /* number of the first in the turn */
 };
 
-/* How the fields of a turn are converted. */
+/* The conversion of the fields of a turn. */
 struct plan_turn {
     struct pieces pieces; /* what only moves bytes */
     int npair;            /* the others */
@@ -443,7 +443,7 @@ static bool run_plan(struct convert *c, const struct plan_turn *plan, int64_t it
     return true;
 }
 
-/* Some turns at once; where a value is refused, run by run, which finds the first one in
+/* Convert a block of turns; where a value is refused, run by run, which finds the first one in
  * order. */
 static int convert_block(struct convert *c, const struct plan_turn *plan, int64_t items,
                          const struct part *to, const struct part *from, int64_t turns)

@@ -36,7 +36,7 @@ static bool visible(const struct node *node)
     return true;
 }
 
-/* As many items from `position` on, at most `items`, as fit `room` bytes, run by run. */
+/* Count the items from `position` on, at most `items`, that fit `room` bytes, run by run. */
 static int fit_runs(const struct transfer *t, int64_t position, int64_t items, int64_t room,
                     int64_t *count, int64_t *bytes)
 {
@@ -60,8 +60,8 @@ static int fit_runs(const struct transfer *t, int64_t position, int64_t items, i
     return err;
 }
 
-/* How many items from `position` on, at most `items`, take at most `staging` bytes, but
- * one at least: the rest of a tile, whole tiles, and the beginning of one. */
+/* Count the items of the next call: from `position` on, at most `items`, in at most `staging`
+ * bytes, but one at least: the rest of a tile, whole tiles, and the beginning of one. */
 static int cut(const struct transfer *t, int64_t position, int64_t items, int64_t staging,
                int64_t *count, int64_t *bytes)
 {

@@ -45,7 +45,7 @@ int drep_pack_size(const char *datarep, int64_t count, const drep_type *type, in
     return 0;
 }
 
-/* Is there room for the unit at *position? */
+/* Check that there is room for the unit at *position. */
 static int room(const struct unit *u, const void *user, const void *packed, int64_t packed_size,
                 const int64_t *position, int small)
 {

@@ -1,4 +1,7 @@
-/* packed.c - data items back to back, as conversion functions see them in a file. */
+/* packed.c - sizes of packed data items, and their conversion by the engine.
+ *
+ * The packed side is the same typemap laid out again without gaps, so one engine converts
+ * between any two layouts. */
 #include "rep/packed.h"
 
 #include "base/error.h"
@@ -29,8 +32,8 @@ static int add_product(int64_t *sum, int64_t n, int64_t size)
     return 0;
 }
 
-/* Adds the bytes of the first `items` items of a node.  Typemaps are at most as deep
- * as their types. */
+/* Add the bytes of the first `items` items of a node. Recursion ends: typemaps are at most as
+ * deep as their types. */
 static int node_size(const struct type_sizes *sizes, const struct node *node, int64_t items,
                      int64_t *sum)
 {
@@ -93,7 +96,7 @@ int packed_size(const struct type_sizes *sizes, const drep_type *type, int64_t p
         return 0;
     }
     if (items) {
-        /* Whole tiles before the first item say nothing. */
+        /* Skip whole tiles before the first item: they do not change the difference. */
         end -= position / type->prog.items * type->prog.items;
         position %= type->prog.items;
         err = size_before(sizes, &type->prog, position, &before);

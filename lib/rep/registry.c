@@ -96,7 +96,8 @@ static void entry_free(struct listed *e)
     mem_free(e);
 }
 
-/* In a child process: an entry may stand in the list already and not be its end yet. */
+/* In a child process: rebuild the end of the list, as an entry may be linked and not be its end
+ * yet. */
 static void renew(void)
 {
     struct listed **at = &registry.first;
@@ -130,7 +131,8 @@ static void append(struct listed *e)
     registry.last = &e->next;
 }
 
-/* With the lock held.  What memory failed for is tried again the next time. */
+/* Add the built-in entries; the lock is held. Entries that memory failed for are added the next
+ * time. */
 static int start(void)
 {
     char name[DREP_MAX_DATAREP_STRING];
@@ -154,7 +156,7 @@ static int start(void)
     return 0;
 }
 
-/* Takes the entry over, whatever comes. */
+/* Add an entry, or free it on failure. */
 static int add(struct listed *e)
 {
     int err;
@@ -475,7 +477,7 @@ static int used_size(int code, void *ctx)
     return err;
 }
 
-/* What a container stores for leaves that no function sees (SPEC.md, 5.5). */
+/* Sizes in a container of leaves that no function sees (SPEC.md, 5.5). */
 static void sizes_blank(struct type_sizes *sizes)
 {
     static const struct rep_table none;

@@ -13,7 +13,7 @@
 #include <datarep.h>
 #include <pthread.h>
 
-/* One row per predefined code; row[c].size 0: no such type here. */
+/* A row per predefined code; row[c].size 0: no such type. */
 struct rep_table {
     drep_encoding row[DREP_CODE_MAX + 1];
     drep_scalar *custom;
@@ -34,10 +34,9 @@ struct datarep {
 
 /* Registry.  NULL if unknown.  Entries live as long as the process. */
 const struct datarep *rep_find(const char *name);
-/* The same, and where nobody knows the name, plugins: first those in `dirs` (absolute
- * paths between colons, may be NULL), then where the process and its environment say.
- * *out NULL if there is none; DREP_ERR_UNSUPPORTED_DATAREP if there is one that may not be
- * loaded (base/plugin.h). */
+/* Like rep_find(), but also searches plugins: first in `dirs` (absolute paths between colons,
+ * may be NULL), then where the process and its environment say. *out NULL if there is none;
+ * DREP_ERR_UNSUPPORTED_DATAREP if the plugin may not be loaded (base/plugin.h). */
 int rep_resolve(const char *name, const char *dirs, const struct datarep **out);
 /* The running machine's table. */
 const struct rep_table *rep_native(void);

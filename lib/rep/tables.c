@@ -297,7 +297,7 @@ void rep_table_sizes(const struct rep_table *table, struct type_sizes *sizes)
 {
     int c;
 
-    /* What a file holds for these is the same under every table (SPEC.md, 5.5). */
+    /* Files hold these alike under every table (SPEC.md, 5.5). */
     *sizes = (struct type_sizes){
         .vlen_size = 16, .vlen_align = 8, .object_size = 8, .region_size = 24, .ref_align = 8};
     for (c = 1; c <= DREP_CODE_MAX; c++) {
@@ -321,7 +321,7 @@ int table_class(int code)
     return codes[code].cls == FMT_COMPLEX ? FMT_REAL : codes[code].cls;
 }
 
-/* Does a scalar of this description hold values of this class? */
+/* True if a scalar of this description holds values of this class. */
 static bool custom_suits(const drep_scalar *s, int cls)
 {
     if (cls == FMT_REAL)
@@ -330,8 +330,8 @@ static bool custom_suits(const drep_scalar *s, int cls)
                                          (cls == FMT_WCHAR && !s->is_signed));
 }
 
-/* Does a format of this class hold values of a datatype's class?  Integers and booleans
- * may be held as integers of either sign. */
+/* True if a format of this class holds values of a datatype's class. Integers and booleans may
+ * be held as integers of either sign. */
 static bool format_suits(int format, int cls)
 {
     if (format == FMT_INT || format == FMT_UINT)

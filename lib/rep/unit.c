@@ -59,7 +59,7 @@ static void fixed_put(struct out *out, const struct fixed *f)
 
 /* ---------------------------------------------------------------- packing */
 
-/* What a unit consists of. */
+/* A packed unit, decoded. */
 struct unit {
     const struct datarep *rep;
     const drep_type *type;
@@ -252,7 +252,7 @@ static void found_release(struct found *f)
     mem_free(f->h);
 }
 
-/* Everything but the data, which may lie beyond `size`. */
+/* Decode everything but the data, which may lie beyond `size`. */
 static int head_get(struct found *f, const uint8_t *p, int64_t size)
 {
     const char *why = "";
@@ -356,7 +356,7 @@ struct listed {
     const struct type_sizes *sizes;
 };
 
-/* Is the code one that the unit has, and as long here as there? */
+/* Check that the unit has the code, as long here as there. */
 static int is_listed(int code, void *ctx)
 {
     const struct listed *l = ctx;

@@ -22,7 +22,7 @@ enum {
     _Static_assert(DREP_FORMAT_##ident == (number), "DREP_FORMAT_" #ident " is not " #number);
 #include "format/formats.def"
 
-/* By number: numbers are asked for their format element by element. */
+/* Indexed by number: printing looks a format up for each element. */
 static const drep_format_info infos[DREP_FORMAT_CUSTOM + 1] = {
 #define X(ident, number, text, class, bytes, normal, code, pair) \
     [number] = {.format = number,                                \

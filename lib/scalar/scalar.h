@@ -37,7 +37,7 @@ struct real {
     enum real_specials specials;
 };
 
-/* By DREP_FORMAT_...; size 0 where the format is not a real. */
+/* Indexed by DREP_FORMAT_...; size 0 where the format is not a real. */
 static const struct real reals[DREP_FORMAT_CUSTOM] = {
 #define R(name, number, text, sizes, normal, type, complex, sgn, eat, ewidth, sat, swidth, imp, \
           base, frac, b, lowest, highest, spec)                                                 \

@@ -32,7 +32,7 @@ int shape_leaf(struct shape *out, const drep_type *leaf, int64_t size, int64_t a
 /* `count` times, `stride` bytes apart. */
 int shape_repeat(struct shape *s, int64_t count, int64_t stride);
 int shape_shift(struct shape *s, int64_t bytes);
-/* Sets the bounds, as resized does. */
+/* Set the bounds, as resized does. */
 void shape_mark(struct shape *s, int64_t lb, int64_t ub);
 void shape_copy(struct shape *out, const struct shape *s);
 void shape_release(struct shape *s);
@@ -68,9 +68,8 @@ int node_equal(const struct node *a, const struct node *b);
 /* The shape of `type` from those of its members: one level. */
 int shape_compose(struct shape *out, const drep_type *type, const struct shape *members,
                   const struct type_sizes *sizes, enum prog_layout layout);
-/* Where members of these shapes lie one behind the other.  packed: alignments do
- * not count; those of blank members never do.  blocklens NULL: all 1; offsets: of their lower
- * bounds, one each. */
+/* Lay members of these shapes out one after the other. packed: alignments do not count; those of
+ * blank members never do. blocklens NULL: all 1; offsets: of their lower bounds, one each. */
 int shape_layout(const struct shape *members, int64_t n, const int64_t *blocklens, bool packed,
                  int64_t *offsets, int64_t *size, int64_t *align);
 /* A type as it lies in memory, as a shape. */
@@ -84,16 +83,16 @@ int shape_build(struct shape *out, const drep_type *type, const struct type_size
 
 /* A type of this kind with room for its description, to be filled and finished. */
 drep_type *type_new(int kind, int64_t nargs, int64_t nmembers);
-/* Sets member i and takes a reference. */
+/* Set member i and take a reference. */
 void type_set_member(drep_type *t, int64_t i, const drep_type *member);
 /* Copies names behind one another into one block. */
 int type_set_names(drep_type *t, int64_t n, const char *const *names);
-/* Works out everything else and gives it to *out; frees t on failure. */
+/* Derive everything else and store the type in *out; frees t on failure. */
 int type_finish(drep_type *t, drep_type **out);
 /* Null pointers, negative counts: DREP_ERR_ARG, DREP_ERR_COUNT. */
 int type_check_base(const drep_type *base, drep_type **out);
 int type_check_members(int64_t count, const drep_type *const *types, drep_type **out);
-/* Sets t->displ to where the C compiler would put the members. */
+/* Set t->displ as the C compiler would place the members. */
 int type_place_members(drep_type *t);
 /* The size a compound's members ask for at their displacements. */
 int type_natural_size(const drep_type *t, int64_t *size);

@@ -16,7 +16,7 @@ bool leaf_called(const drep_type *leaf)
            leaf->code != DREP_CODE_PACKED;
 }
 
-/* Is every leaf one of theirs? */
+/* True if user functions convert every leaf. */
 static bool all_called(const struct node *node)
 {
     if (node->leaf != NULL)

@@ -252,8 +252,8 @@ static int integer_class(const drep_type *base)
     return cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL ? cls : -1;
 }
 
-/* Does the base hold this value, here or on a machine of wide integers?  A file of
- * the other kind must not become unreadable for its names. */
+/* True if the base holds this value, here and on a machine of wide integers: a file of the other
+ * kind must not become unreadable for its names. */
 static bool value_fits(const drep_type *base, int64_t value)
 {
     bool is_signed = integer_class(base) == FMT_INT;
@@ -367,8 +367,8 @@ void scalar_from_rec(const struct scalar_rec *r, drep_scalar *out)
                          .exp_bias = r->exp_bias};
 }
 
-/* What the file format would not take is no scalar: its decoder knows the rules.
- * It does not compare class and format, because files may know more formats. */
+/* Refuse scalars that the file format would refuse: its decoder knows the rules. It does not
+ * compare class and format, because files may know more formats. */
 static int check_scalar(const drep_scalar *s)
 {
     bool real = fmt_format_class(s->format) == FMT_REAL;

@@ -16,7 +16,7 @@ struct frame {
     int64_t index;           /* turn or branch */
 };
 
-/* What a drep_cursor holds. */
+/* The content of a drep_cursor. */
 struct __attribute__((may_alias)) cursor {
     const struct node *root;
     int64_t extent;
@@ -59,7 +59,7 @@ static inline void enter(struct cursor *c, const struct node *node, int64_t offs
     c->left = node->count;
 }
 
-/* To the next leaf. */
+/* Advance to the next leaf. */
 static inline void advance(struct cursor *c)
 {
     while (c->depth) {
@@ -170,9 +170,9 @@ int cursor_init(drep_cursor *cursor, const struct prog *prog, int64_t position)
     return 0;
 }
 
-/* Takes the leaf held ready into the run, as many of its items as the run may still
- * take, if it goes on where the run ends.  Two single items do only if they touch:
- * a single item's stride is its size. */
+/* Append the leaf held ready to the run, with as many items as the run still takes, if it
+ * continues where the run ends. Two single items do only if they touch: a single item's stride
+ * is its size. */
 static bool take(struct cursor *c, int64_t max, drep_run *run)
 {
     int64_t n = c->left < max ? c->left : max;
@@ -190,7 +190,7 @@ static bool take(struct cursor *c, int64_t max, drep_run *run)
     return true;
 }
 
-/* To the next turn of a loop of leaves, if there is one: no two of them are one run. */
+/* Advance to the next turn of a loop of leaves, if there is one: no two of them are one run. */
 static inline bool next_turn(struct cursor *c)
 {
     struct frame *f;

@@ -34,7 +34,7 @@ static int wrong(struct getter *g, int err, const char *why)
     return in_error(g);
 }
 
-/* What a constructor refuses, no writer has written. */
+/* Report a record that a constructor refuses as malformed: no writer wrote it. */
 static int refused(struct getter *g, int err)
 {
     if (err == DREP_ERR_ARG || err == DREP_ERR_COUNT || err == DREP_ERR_DIMS ||
@@ -127,7 +127,7 @@ static int get_member(struct getter *g, uint8_t kind, struct type_member *m)
     return type_member_get(g->in, kind, m) ? in_error(g) : 0;
 }
 
-/* One of a node's list: what it says, and its child where there is one. */
+/* Read an entry of a node's list, and its child where there is one. */
 static int get_entry(struct getter *g, uint8_t kind, struct list *l, int64_t i)
 {
     bool named = kind == FMT_KIND_ENUM || kind == FMT_KIND_COMPOUND;

@@ -18,7 +18,7 @@ static int check_count(int64_t count)
 {
     if (count < 0)
         return fail(DREP_ERR_COUNT, "datatype: count %lld is negative", (long long)count);
-    /* So that sums of a few counts cannot overflow before they are looked at. */
+    /* Bound counts so that sums of a few cannot overflow before they are checked. */
     return count > TYPE_SIZE_MAX ? size_fail() : 0;
 }
 
@@ -160,7 +160,7 @@ int drep_type_hindexed_block(int64_t count, int64_t blocklen, const int64_t *dis
     return make_indexed(DREP_KIND_HINDEXED_BLOCK, count, NULL, blocklen, displs, base, out);
 }
 
-/* Where the C compiler would put the members' origins. */
+/* Place the members' origins as the C compiler would. */
 int type_place_members(drep_type *t)
 {
     struct shape *members = mem_zalloc((uint64_t)t->nmembers, sizeof(*members));
@@ -289,7 +289,7 @@ int drep_type_subarray(int rank, const int64_t *sizes, const int64_t *subsizes,
     return type_finish(t, out);
 }
 
-/* One dimension of a distributed array. */
+/* Check one dimension of a distributed array. */
 static int check_dealt(int d, int64_t gsize, int distrib, int64_t darg, int64_t psize)
 {
     int64_t room;
@@ -417,7 +417,7 @@ static int f90_row(int precision, int range, const int limits[][2], int rows)
 static const int real_limits[3][2] = {{6, 37}, {15, 307}, {33, 4931}};
 static const int integer_limits[5][2] = {{0, 2}, {0, 4}, {0, 9}, {0, 18}, {0, 38}};
 
-/* One of the predefined datatypes: no reference to count. */
+/* Return a predefined datatype: no reference to count. */
 static int f90_give(int row, const int *codes, int precision, int range, drep_type **out)
 {
     if (!out)

@@ -66,7 +66,7 @@ struct parts {
     bool placed;         /* a member told its offset */
 };
 
-/* Gives 0, for those who have a number to give. */
+/* Record the first error; returns 0, for callers that return a number. */
 static int wrong(struct line *in, const char *what)
 {
     if (!in->err)
@@ -87,7 +87,7 @@ static void blanks(struct line *in)
     in->p += strspn(in->p, " \t\r\n");
 }
 
-/* Is the next character c?  Then takes it. */
+/* Skip c if it is the next character. */
 static bool next_is(struct line *in, char c)
 {
     blanks(in);
@@ -192,7 +192,7 @@ static void ints_add(struct line *in, struct ints *list, int64_t v)
         list->v[list->n++] = v;
 }
 
-/* What stands between brackets, the opening one already taken. */
+/* Parse integers up to the closing bracket; the opening one is consumed. */
 static void ints_rest(struct line *in, struct ints *list)
 {
     if (next_is(in, ']'))
@@ -227,7 +227,7 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-/* One character behind a backslash. */
+/* Parse the character after a backslash. */
 static char escaped(struct line *in)
 {
     int high, low;
@@ -297,7 +297,7 @@ static drep_type *type(struct line *in);
 
 /* ------------------------------------------------------------ lists of parts */
 
-/* Takes over both; both may be NULL. */
+/* Append a part; owns name and type, both may be NULL. */
 static void parts_add(struct line *in, struct parts *list, char *part_name, drep_type *part)
 {
     size_t n = (size_t)list->n;
@@ -349,7 +349,7 @@ static void member(struct line *in, struct parts *list, int64_t *end)
     parts_add(in, list, part_name, part);
 }
 
-/* Does a member with a name follow, or the type of one without? */
+/* True if a named member follows, false if the type of an unnamed one. */
 static bool named_member(struct line *in)
 {
     struct line probe = *in;
@@ -369,7 +369,7 @@ static bool named_member(struct line *in)
     return named;
 }
 
-/* Behind the "{" of members without names. */
+/* Parse members without names, after the "{". */
 static drep_type *unnamed(struct line *in)
 {
     struct parts list = {0};
@@ -823,7 +823,7 @@ static drep_type *numbers(struct line *in, int kind)
     return t;
 }
 
-/* What stands in parentheses behind the word of this kind. */
+/* Parse the arguments in parentheses of a kind. */
 static drep_type *arguments(struct line *in, int kind)
 {
     drep_type *t;

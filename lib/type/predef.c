@@ -54,7 +54,7 @@ typedef struct pair64 abi_F128;
         },                    \
         x)
 
-/* How many of its ABI's C type make one item. */
+/* Number of its ABI's C type in one item. */
 enum {
     PARTS_BYTES = 1,
     PARTS_CHAR = 1,

@@ -92,7 +92,7 @@ static void put_list(struct text *t, const int64_t *v, int64_t n)
 
 static void put_type(struct text *t, const drep_type *type);
 
-/* Only what is not where the one before and the alignment would put it is told. */
+/* Print members; offsets only where they differ from the natural ones. */
 static void put_compound(struct text *t, const drep_type *type)
 {
     int64_t end = 0;

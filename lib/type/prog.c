@@ -148,8 +148,8 @@ static int compose_subarray(struct shape *s, const drep_type *type)
     return err ? err : mark_whole(s, rank, sizes, extent);
 }
 
-/* What process `r` of `p` has of a dimension of g elements dealt in blocks of b:
- * full blocks, then what is left of one. */
+/* Compose the share of process `r` of `p` in a dimension of g elements dealt in blocks of b:
+ * full blocks, then the rest of one. */
 static int compose_dealt(struct shape *s, int64_t g, int64_t b, int64_t p, int64_t r,
                          int64_t stride)
 {
@@ -396,7 +396,7 @@ static int compose_leaf(struct shape *out, const drep_type *type, const struct t
     return shape_leaf(out, type, size, align > 0 ? align : 1, 1);
 }
 
-/* Every constructor over one base, stored: that many base elements back to back. */
+/* Compose any constructor over one base as stored: its base elements back to back. */
 static int compose_stored(struct shape *s, const drep_type *type)
 {
     int64_t base_items = type->member[0]->items;

@@ -53,7 +53,7 @@ struct prog {
     int64_t extent;    /* bytes from one element to the next */
     int64_t size;      /* bytes of data in one element */
     int depth;         /* nested nodes */
-    /* One leaf, stride = its size, no gap between elements: elements are one array. */
+    /* One leaf without gaps: elements are one array. */
     bool dense;
 };
 
@@ -91,9 +91,9 @@ int cursor_next(drep_cursor *cursor, int64_t max, drep_run *run);
  * many; else -1. */
 int prog_flat(const struct prog *p, int64_t items, drep_run *runs, int max);
 
-/* What comes next, as turns of one node: the largest on the way down that unrolls to at
- * most WINDOW_RUNS leaves, or, if it is a struct, WINDOW_FIELDS.  Turn t has its origin at
- * `at` + t * stride, or at + list[t]. */
+/* The next items as turns of one node: the largest on the way down that unrolls to at most
+ * WINDOW_RUNS leaves or, if it is a struct, WINDOW_FIELDS. Turn t has its origin at `at` + t *
+ * stride, or at + list[t]. */
 enum { WINDOW_RUNS = 64, WINDOW_FIELDS = 256 };
 struct window {
     const struct node *node;

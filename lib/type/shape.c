@@ -15,9 +15,9 @@
 /* Sequences inside a sequence are dissolved if it has at most this many branches
  * then; longer ones stay, so that nesting does not copy them again and again. */
 #define DISSOLVE_MAX 64
-/* Every pass folds one more level of regularity. */
+/* Each pass folds one more level of regularity. */
 #define FOLD_PASSES 8
-/* From so many equal pieces on, folding must make them this much fewer. */
+/* From this many equal pieces on, a fold must reduce them by the factor below to be kept. */
 #define LIST_MIN 8
 #define LIST_FOLD 4
 
@@ -42,7 +42,7 @@ void node_free(struct node *node)
     mem_free(node);
 }
 
-/* One allocation: the node, then its numbers, then its children. */
+/* Allocate a node, its numbers and its children in one block. */
 static struct node *node_new(enum node_op op, int64_t branches)
 {
     size_t children = op == NODE_LIST ? 1 : (size_t)branches;
@@ -131,7 +131,7 @@ static int node_loop(struct node **out, struct node *child, int64_t count, int64
     return err;
 }
 
-/* Is what follows `count` turns, `stride` apart, another such turn at `next`? */
+/* True if another turn at `next` continues `count` turns, `stride` apart. */
 static bool goes_on(int64_t count, int64_t stride, int64_t next)
 {
     int64_t end;
@@ -322,7 +322,7 @@ static int join_push(struct join *j, struct node *node, int64_t at)
     return 0;
 }
 
-/* Adds the bounds of s to those of sum. */
+/* Extend the bounds of sum by those of s. */
 static void bounds_add(struct shape *sum, const struct shape *s)
 {
     sum->lb = sum->blank ? s->lb : min64(sum->lb, s->lb);
@@ -356,8 +356,8 @@ int join_add(struct join *j, const struct shape *s, int64_t shift)
     return join_push(j, t.node, t.at);
 }
 
-/* Does leaf b, at b->at, go on where `count` items of a, `stride` bytes apart, end?
- * Two single items do only if they touch: any two are at some distance. */
+/* True if leaf b, at b->at, continues `count` items of a, `stride` bytes apart. Two single items
+ * do only if they touch: any two are at some distance. */
 static bool leaf_goes_on(const struct piece *a, int64_t count, int64_t stride,
                          const struct piece *b)
 {
@@ -412,7 +412,7 @@ static bool same_step(const struct join *j, int64_t i, int64_t step)
            node_equal(j->piece[i].node, j->piece[i + 1].node);
 }
 
-/* Is `done` what comes of pairing two like piece, `step` apart? */
+/* True if `done` is a pair of nodes like `piece`, `step` apart. */
 static bool pair_of(const struct node *done, const struct node *piece, int64_t step)
 {
     if (done->count != 2 || done->stride != step)
@@ -423,10 +423,9 @@ static bool pair_of(const struct node *done, const struct node *piece, int64_t s
            leaf_same(done->leaf, piece->leaf);
 }
 
-/* How many pieces from i on are equal and equally far apart, and worth a loop.  A
- * pair is only if it is all there is, or if the pair behind it or before it is like
- * it (`before`: the piece already done; NULL: none): pairing what lies at random
- * would cost a node for each pair. */
+/* Number of pieces from i on that are equal and equally far apart, and worth a loop. A pair
+ * counts only if it is all there is, or if the pair after or before it is like it (`before`: the
+ * piece already folded; NULL: none): pairing irregular items would cost a node for each pair. */
 static int64_t progression(const struct join *j, int64_t i, const struct node *before,
                            int64_t *step)
 {

@@ -53,7 +53,7 @@ int type_set_names(drep_type *t, int64_t n, const char *const *names)
     return 0;
 }
 
-/* What a type inherits from its members. */
+/* Derive what a type inherits from its members. */
 static int inherit(drep_type *t)
 {
     t->depth = 1;

@@ -47,17 +47,17 @@ struct drep_type {
  * of equivalent bases, references to the same. */
 int leaf_same(const drep_type *a, const drep_type *b);
 
-/* Do a user's functions convert items of this leaf in a container?  Predefined types other
- * than BYTE and PACKED. */
+/* True if user functions convert items of this leaf in a container: predefined types other than
+ * BYTE and PACKED. */
 bool leaf_called(const drep_type *leaf);
 /* The datatype of those items of `type` alone, with its bounds and displacements; `type`
  * itself if it has no others, NULL if it has none of them.  *out is borrowed and lives as
  * long as `type`.  DREP_ERR_LIMIT (loops nested deeper than 60), DREP_ERR_NOMEM. */
 int type_called(const drep_type *type, const drep_type **out);
 
-/* What C member i of a compound or element of its block lies at, in bytes from the
- * element's start, under PACKED or STRUCT; for records that state offsets.
- * offsets: one per member.  Gives size and alignment of the whole. */
+/* Offsets of the members of a compound or struct, in bytes from the element's start, under
+ * PACKED or STRUCT; for records that state offsets. offsets: one per member. Also size and
+ * alignment of the whole. */
 int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
                 int64_t *offsets, int64_t *size, int64_t *align);
 
@@ -72,10 +72,9 @@ const struct type_sizes *type_native_sizes(void);
  * holds them: then there is no buffer to look at). */
 int type_elements(const drep_type *type, int64_t count, int64_t *items);
 
-/* Calls fn once for each predefined code in the description (any depth, also in
- * sequences), in the order of the codes (the
- * bytes of strings and opaques are no datatype that somebody named); stops at and gives its first
- * non-zero result. */
+/* Call fn once for each predefined code in the description (any depth, also in sequences), in
+ * the order of the codes; the bytes of strings and opaques do not count as a datatype. Stops at,
+ * and returns, its first non-zero result. */
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx);
 
 /* Datatype record of SPEC.md <-> type.
