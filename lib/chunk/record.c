@@ -21,22 +21,6 @@ void run_key(const struct run *r, struct key *key)
         key_add_u64(key, r->coord[d]);
 }
 
-bool run_covers(const struct run *r, uint64_t object, int rank, const uint64_t *coord,
-                uint32_t *index)
-{
-    uint64_t at;
-
-    if (r->object != object || r->rank != rank)
-        return false;
-    if (rank > 1 && memcmp(r->coord, coord, (size_t)(rank - 1) * sizeof(*coord)) != 0)
-        return false;
-    at = chunk_last(rank, coord) - chunk_last(rank, r->coord); /* huge when before it */
-    if (chunk_last(rank, coord) < chunk_last(rank, r->coord) || at >= r->rec.run)
-        return false;
-    *index = (uint32_t)at;
-    return true;
-}
-
 int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf *value,
                 uint64_t *coord, struct chunk_rec *rec)
 {

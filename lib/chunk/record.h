@@ -49,8 +49,21 @@ static inline uint64_t chunk_align(const struct store *st, uint64_t bytes)
     return bytes >= FMT_SUM_BLOCK ? st->opts.unit : FMT_ALIGN;
 }
 /* True if a chunk is in the run; *index: its number there. */
-bool run_covers(const struct run *r, uint64_t object, int rank, const uint64_t *coord,
-                uint32_t *index);
+static inline bool run_covers(const struct run *r, uint64_t object, int rank, const uint64_t *coord,
+                              uint32_t *index)
+{
+    uint64_t at;
+
+    if (r->object != object || r->rank != rank)
+        return false;
+    if (rank > 1 && memcmp(r->coord, coord, (size_t)(rank - 1) * sizeof(*coord)) != 0)
+        return false;
+    at = chunk_last(rank, coord) - chunk_last(rank, r->coord); /* huge when before it */
+    if (chunk_last(rank, coord) < chunk_last(rank, r->coord) || at >= r->rec.run)
+        return false;
+    *index = (uint32_t)at;
+    return true;
+}
 
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
 void run_key(const struct run *r, struct key *key);

@@ -3,13 +3,6 @@
 
 #include "tree/load.h"
 
-void trail_release(struct trail *t)
-{
-    for (int i = 0; i < t->n; i++)
-        node_unref(t->node[i]);
-    t->n = 0;
-}
-
 /* Gives the reference to a place that many threads may fill; what is there then is held by it. */
 static struct node *leave(_Atomic(struct node *) *place, struct node *n)
 {

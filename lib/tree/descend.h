@@ -15,7 +15,12 @@ struct trail {
     int n;
     struct bounds b; /* of the leaf */
 };
-void trail_release(struct trail *t);
+static inline void trail_release(struct trail *t)
+{
+    for (int i = 0; i < t->n; i++)
+        node_unref(t->node[i]);
+    t->n = 0;
+}
 
 /* Find the leaf where a key belongs or, with `below`, the leaf of the greatest key less than it.
  * leaf_done() gives the leaf back. */

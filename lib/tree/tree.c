@@ -69,19 +69,6 @@ void tree_release(struct tree *t)
 
 /* ---- bounds ---- */
 
-void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i)
-{
-    /* The first separator may be lower than the bound that already holds. */
-    if (i > 0 || (n->item[0].key_len && (!b->low || item_compare(n, 0, b->low, b->low_len) > 0))) {
-        b->low = item_key(n, i);
-        b->low_len = n->item[i].key_len;
-    }
-    if (i + 1 < n->n) {
-        b->high = item_key(n, i + 1);
-        b->high_len = n->item[i + 1].key_len;
-    }
-}
-
 int bounds_check(const struct bounds *b, const struct node *n)
 {
     const uint8_t *first, *last;

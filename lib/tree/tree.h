@@ -27,7 +27,18 @@ struct bounds {
 };
 
 /* Narrow the bounds of n to those of its child i. */
-void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i);
+static inline void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i)
+{
+    /* The first separator may be lower than the bound that already holds. */
+    if (i > 0 || (n->item[0].key_len && (!b->low || item_compare(n, 0, b->low, b->low_len) > 0))) {
+        b->low = item_key(n, i);
+        b->low_len = n->item[i].key_len;
+    }
+    if (i + 1 < n->n) {
+        b->high = item_key(n, i + 1);
+        b->high_len = n->item[i + 1].key_len;
+    }
+}
 /* Check that the keys of n lie within the bounds. */
 int bounds_check(const struct bounds *b, const struct node *n);
 
