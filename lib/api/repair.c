@@ -10,6 +10,7 @@
 #include "base/idset.h"
 #include "base/info.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
 #include "name/attr.h"
@@ -113,15 +114,8 @@ static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *
     int rank = m->ds->chunks.rank;
 
     fail_save(&why);
-    if (m->n == m->room) {
-        size_t room = m->room == 0 ? 16 : 2 * m->room;
-        struct bad_chunk *more = mem_resize(m->bad, room, sizeof *more);
-
-        if (more == NULL)
-            return fail_nomem();
-        m->bad = more;
-        m->room = room;
-    }
+    if (VEC_ROOM(m->bad, m->n, m->room, 1) != 0)
+        return DREP_ERR_NOMEM;
     memset(&m->bad[m->n], 0, sizeof *m->bad);
     memcpy(m->bad[m->n].coord, coord, (size_t)rank * sizeof *coord);
     m->bad[m->n].drop = drop;
@@ -421,18 +415,12 @@ struct step { /* a group to be filled */
     char *path;
 };
 
-struct place { /* where an object went */
-    uint64_t id;
-    char *path;
-};
-
 struct rescue {
     struct repair *r;
     struct step *step;
     size_t n, room;
     size_t done;         /* groups that are filled */
-    struct place *place; /* a table with free places: path NULL */
-    size_t nplaces, place_size;
+    struct idset places; /* path of each object that was copied */
     struct idset visited;
 };
 
@@ -458,15 +446,8 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
     struct link *k;
     struct in in;
 
-    if (l->n == l->room) {
-        size_t room = l->room == 0 ? 16 : 2 * l->room;
-        struct link *more = mem_resize(l->p, room, sizeof *more);
-
-        if (more == NULL)
-            return fail_nomem();
-        l->p = more;
-        l->room = room;
-    }
+    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0)
+        return DREP_ERR_NOMEM;
     k = &l->p[l->n];
     memset(k, 0, sizeof *k);
     if (buf_set(&k->bytes, r->value.p, r->value.len) != 0)
@@ -525,15 +506,8 @@ static char *joined(const char *group, const char *name)
 
 static int step_add(struct rescue *p, uint64_t id, const char *path)
 {
-    if (p->n == p->room) {
-        size_t room = p->room == 0 ? 64 : 2 * p->room;
-        struct step *more = mem_resize(p->step, room, sizeof *more);
-
-        if (more == NULL)
-            return fail_nomem();
-        p->step = more;
-        p->room = room;
-    }
+    if (VEC_ROOM(p->step, p->n, p->room, 1) != 0)
+        return DREP_ERR_NOMEM;
     p->step[p->n] = (struct step){id, mem_strdup(path)};
     if (p->step[p->n].path == NULL)
         return fail_nomem();
@@ -541,50 +515,22 @@ static int step_add(struct rescue *p, uint64_t id, const char *path)
     return 0;
 }
 
-static struct place *place_slot(struct place *table, size_t size, uint64_t id)
-{
-    size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (size - 1);
-
-    while (table[at].path != NULL && table[at].id != id)
-        at = (at + 1) & (size - 1);
-    return &table[at];
-}
-
-static int places_grow(struct rescue *p)
-{
-    size_t size = p->place_size == 0 ? 64 : 2 * p->place_size;
-    struct place *more = mem_zalloc(size, sizeof *more);
-
-    if (more == NULL)
-        return fail_nomem();
-    for (size_t i = 0; i < p->place_size; i++)
-        if (p->place[i].path != NULL)
-            *place_slot(more, size, p->place[i].id) = p->place[i];
-    mem_free(p->place);
-    p->place = more;
-    p->place_size = size;
-    return 0;
-}
-
 static int place_add(struct rescue *p, uint64_t id, const char *path)
 {
-    struct place *at;
-    int err = p->nplaces < p->place_size / 2 ? 0 : places_grow(p);
+    uintptr_t *value = idset_add(&p->places, id);
+    char *copy = value == NULL ? NULL : mem_strdup(path);
 
-    if (err != 0)
-        return err;
-    at = place_slot(p->place, p->place_size, id);
-    at->id = id;
-    at->path = mem_strdup(path);
-    if (at->path == NULL)
-        return fail_nomem();
-    p->nplaces++;
+    if (copy == NULL)
+        return DREP_ERR_NOMEM;
+    *value = (uintptr_t)copy;
     return 0;
 }
 
 static const char *place_of(const struct rescue *p, uint64_t id)
 {
-    return place_slot(p->place, p->place_size, id)->path;
+    const uintptr_t *value = idset_find(&p->places, id);
+
+    return value == NULL ? NULL : (const char *)*value;
 }
 
 struct attrs_of {
@@ -841,10 +787,10 @@ static int copy_pieces(struct repair *r)
         err = copy_orphans(&p);
     while (p.n > 0)
         mem_free(p.step[--p.n].path);
-    for (size_t i = 0; i < p.place_size; i++)
-        mem_free(p.place[i].path);
+    for (size_t i = 0; i < p.places.size; i++)
+        mem_free((char *)p.places.slot[i].value);
+    idset_release(&p.places);
     mem_free(p.step);
-    mem_free(p.place);
     idset_release(&p.visited);
     return err != 0 ? err : drep_commit(r->to);
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -202,15 +203,8 @@ struct contents {
 
 static int contents_add(struct contents *c, uint64_t offset, uint64_t bytes)
 {
-    if (c->n == c->room) {
-        size_t room = c->room == 0 ? 256 : 2 * c->room;
-        struct heap_ref *more = mem_resize(c->at, room, sizeof *more);
-
-        if (more == NULL)
-            return fail_nomem();
-        c->at = more;
-        c->room = room;
-    }
+    if (VEC_ROOM(c->at, c->n, c->room, 1) != 0)
+        return DREP_ERR_NOMEM;
     if (c->n > 0 && offset < c->at[c->n - 1].offset + c->at[c->n - 1].count)
         c->disorder = true;
     c->at[c->n++] = (struct heap_ref){bytes, offset};

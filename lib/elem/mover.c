@@ -2,6 +2,7 @@
 #include "elem/mover.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "conv/functions.h"
 
 #include <pthread.h>
@@ -72,7 +73,8 @@ struct stage {
     int64_t n, room;     /* elements in the buffer */
     struct stage_run *run;
     struct mem_run *mem_run; /* memory's runs, for functions_move() */
-    int64_t nruns, runs_room;
+    int64_t nruns;
+    size_t run_room, mem_run_room;
     struct mem_run next; /* where the transfer may go on */
 };
 
@@ -193,22 +195,13 @@ static bool runs_join(const struct stage *s, struct stage_run *last, const struc
 
 static int stage_note(struct stage *s, const struct stage_run *r)
 {
-    int64_t room = s->runs_room == 0 ? 16 : 2 * s->runs_room;
-    void *p;
-
     if (s->nruns > 0 && runs_join(s, &s->run[s->nruns - 1], r)) {
         s->run[s->nruns - 1].n += r->n;
         return 0;
     }
-    if (s->nruns == s->runs_room) {
-        if ((p = mem_resize(s->run, (uint64_t)room, sizeof *s->run)) != NULL)
-            s->run = p;
-        if (p != NULL && (p = mem_resize(s->mem_run, (uint64_t)room, sizeof *s->mem_run)) != NULL)
-            s->mem_run = p;
-        if (p == NULL)
-            return fail_nomem();
-        s->runs_room = room;
-    }
+    if (VEC_ROOM(s->run, (size_t)s->nruns, s->run_room, 1) != 0 ||
+        VEC_ROOM(s->mem_run, (size_t)s->nruns, s->mem_run_room, 1) != 0)
+        return DREP_ERR_NOMEM;
     s->run[s->nruns++] = *r;
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <assert.h>
 #include <string.h>
@@ -84,20 +85,11 @@ static int following(const struct extents *x, struct place *at)
 
 static int page_insert(struct extents *x, size_t p)
 {
-    struct extents_page **list = x->page;
-    struct extents_page *page = mem_alloc(sizeof(*page));
+    struct extents_page **list, *page;
 
-    if (!page)
+    if (VEC_ROOM(x->page, x->n, x->room, 1) || !(page = mem_alloc(sizeof(*page))))
         return DREP_ERR_NOMEM;
-    if (x->n == x->room) {
-        list = mem_resize(x->page, x->room ? x->room * 2 : 8, sizeof(*list));
-        if (!list) {
-            mem_free(page);
-            return DREP_ERR_NOMEM;
-        }
-        x->page = list;
-        x->room = x->room ? x->room * 2 : 8;
-    }
+    list = x->page;
     memmove(list + p + 1, list + p, (x->n - p) * sizeof(*list));
     page->n = 0;
     page->longest = 0;

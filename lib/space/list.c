@@ -2,6 +2,7 @@
 #include "space/list.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <datarep.h>
 #include <stdlib.h>
@@ -9,15 +10,8 @@
 
 int extent_list_push(struct extent_list *l, uint64_t offset, uint64_t length)
 {
-    if (l->n == l->room) {
-        size_t room = l->room ? l->room * 2 : 16;
-        struct extent *e = mem_resize(l->e, room, sizeof(*e));
-
-        if (!e)
-            return DREP_ERR_NOMEM;
-        l->e = e;
-        l->room = room;
-    }
+    if (VEC_ROOM(l->e, l->n, l->room, 1))
+        return DREP_ERR_NOMEM;
     l->e[l->n++] = (struct extent){offset, length};
     return 0;
 }
@@ -74,15 +68,8 @@ int later_add(struct later_list *l, uint64_t offset, uint64_t length, uint64_t s
         l->n -= l->head;
         l->head = 0;
     }
-    if (l->n == l->room) {
-        size_t room = l->room + l->room / 2 + 64;
-        struct later *e = mem_resize(l->e, room, sizeof(*e));
-
-        if (!e)
-            return DREP_ERR_NOMEM;
-        l->e = e;
-        l->room = room;
-    }
+    if (VEC_ROOM(l->e, l->n, l->room, 1))
+        return DREP_ERR_NOMEM;
     l->e[l->n++] = (struct later){offset, length, sequence};
     return 0;
 }

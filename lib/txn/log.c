@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "tree/edit.h"
 #include "tree/find.h"
 #include "tree/walk.h"
@@ -78,15 +79,8 @@ int log_find(struct store *st, uint64_t sequence, struct log_rec *rec)
 
 static int log_add(struct log_list *list, uint64_t sequence, int64_t time, uint64_t end)
 {
-    if (list->n == list->room) {
-        size_t room = list->room ? 2 * list->room : 16;
-        drep_commitinfo *more = mem_resize(list->commit, room, sizeof(*more));
-
-        if (!more)
-            return DREP_ERR_NOMEM;
-        list->commit = more;
-        list->room = room;
-    }
+    if (VEC_ROOM(list->commit, list->n, list->room, 1))
+        return DREP_ERR_NOMEM;
     list->commit[list->n++] = (drep_commitinfo){.sequence = sequence, .time = time, .end = end};
     return 0;
 }

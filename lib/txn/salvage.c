@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "chunk/record.h"
 #include "chunk/write.h"
 #include "space/extents.h"
@@ -135,9 +136,9 @@ struct salvage {
     int stop;
     struct extents seen; /* so that references in circles end */
     struct gap *gap;
-    size_t ngaps;
+    size_t ngaps, gap_room;
     struct leaf_at *leaf;
-    size_t nleaves, room;
+    size_t nleaves, leaf_room;
     struct buf value;
 };
 
@@ -322,12 +323,10 @@ static int copy_bound(uint8_t **to, size_t *to_len, const uint8_t *p, size_t len
 
 static int add_gap(struct salvage *s, const struct bounds *b)
 {
-    struct gap *more = mem_resize(s->gap, s->ngaps + 1, sizeof(*more));
     int err;
 
-    if (!more)
+    if (VEC_ROOM(s->gap, s->ngaps, s->gap_room, 1))
         return DREP_ERR_NOMEM;
-    s->gap = more;
     s->gap[s->ngaps] = (struct gap){NULL, NULL, 0, 0};
     err = copy_bound(&s->gap[s->ngaps].low, &s->gap[s->ngaps].low_len, b->low, b->low_len);
     if (!err)
@@ -455,15 +454,8 @@ static int take_node(struct salvage *s, const struct ref *ref, int level, const 
 
 static int add_leaf(struct salvage *s, uint64_t sequence, const struct ref *ref)
 {
-    if (s->nleaves == s->room) {
-        size_t room = s->room ? 2 * s->room : 64;
-        struct leaf_at *more = mem_resize(s->leaf, room, sizeof(*more));
-
-        if (!more)
-            return DREP_ERR_NOMEM;
-        s->leaf = more;
-        s->room = room;
-    }
+    if (VEC_ROOM(s->leaf, s->nleaves, s->leaf_room, 1))
+        return DREP_ERR_NOMEM;
     s->leaf[s->nleaves++] = (struct leaf_at){sequence, *ref};
     return 0;
 }

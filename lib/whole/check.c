@@ -5,6 +5,7 @@
  * read and converted.  A finding never ends the walk. */
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "name/attr.h"
 #include "name/object.h"
 #include "whole/stored.h"
@@ -60,15 +61,8 @@ struct check {
 
 static int seen_add(struct seen *s, uint64_t v)
 {
-    if (s->n == s->room) {
-        size_t room = s->room == 0 ? 256 : 2 * s->room;
-        uint64_t *more = mem_resize(s->p, room, sizeof *more);
-
-        if (more == NULL)
-            return fail_nomem();
-        s->p = more;
-        s->room = room;
-    }
+    if (VEC_ROOM(s->p, s->n, s->room, 1) != 0)
+        return DREP_ERR_NOMEM;
     s->p[s->n++] = v;
     return 0;
 }

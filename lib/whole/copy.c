@@ -29,8 +29,7 @@ enum type_form { OF_ATTR, OF_DATASET, OF_NAMED };
 
 /* A datatype of the source as the target names it; uses that are not counted there yet. */
 struct type_at {
-    uint32_t from, to;
-    enum type_form form;
+    uint32_t to;
     uint64_t uses;
 };
 
@@ -53,10 +52,11 @@ struct copy {
     uint32_t *links;
     size_t n, room;
     uint64_t base;
-    struct type_at *type; /* a table with free places: from 0 */
+    struct idset types;   /* reference and form of each, with its number in type[], from 1 */
+    struct type_at *type; /* in the order of their first use */
     size_t ntypes, type_room;
     struct dim_at *dim;
-    size_t ndims;
+    size_t ndims, dim_room;
     copy_dimension_fn *dim_path; /* NULL, or where the caller copied dimensions to */
     void *dim_ctx;
     const char *path; /* of the copy */
@@ -186,45 +186,21 @@ static int gather(struct copy *c, uint64_t id)
 
 /* ---- datatypes ---- */
 
-static struct type_at *type_slot(struct type_at *table, size_t room, uint32_t ref,
-                                 enum type_form form)
-{
-    size_t i = (ref * 4u + (unsigned)form) * 0x9e3779b1u % room;
-
-    while (table[i].from != 0 && (table[i].from != ref || table[i].form != form))
-        i = (i + 1) % room;
-    return &table[i];
-}
-
-static int types_grow(struct copy *c)
-{
-    size_t room = c->type_room == 0 ? 64 : 2 * c->type_room;
-    struct type_at *table = mem_zalloc(room, sizeof *table);
-
-    if (table == NULL)
-        return fail_nomem();
-    for (size_t i = 0; i < c->type_room; i++)
-        if (c->type[i].from != 0)
-            *type_slot(table, room, c->type[i].from, c->type[i].form) = c->type[i];
-    mem_free(c->type);
-    c->type = table;
-    c->type_room = room;
-    return 0;
-}
-
 /* The datatype in the target; its use is counted now or by types_end(). */
 static int map_type(struct copy *c, uint32_t ref, enum type_form form, uint32_t *to)
 {
-    struct type_at *at;
+    uintptr_t *number;
     struct ftype *ft;
-    int err = 2 * c->ntypes >= c->type_room ? types_grow(c) : 0;
+    int err;
 
-    if (err != 0)
-        return err;
-    at = type_slot(c->type, c->type_room, ref, form);
-    if (at->from != 0) {
-        at->uses++;
-        *to = at->to;
+    if (VEC_ROOM(c->type, c->ntypes, c->type_room, 1) != 0)
+        return DREP_ERR_NOMEM;
+    number = idset_add(&c->types, (uint64_t)ref << 2 | (unsigned)form);
+    if (number == NULL)
+        return DREP_ERR_NOMEM;
+    if (*number > 0) {
+        c->type[*number - 1].uses++;
+        *to = c->type[*number - 1].to;
         return 0;
     }
     err = ftype_get(c->from, ref, form == OF_DATASET, &ft);
@@ -233,8 +209,8 @@ static int map_type(struct copy *c, uint32_t ref, enum type_form form, uint32_t 
                                : ftype_use(c->to, ft->type, form == OF_DATASET, to);
     if (err != 0)
         return err;
-    c->ntypes++;
-    *at = (struct type_at){ref, *to, form, 0};
+    c->type[c->ntypes] = (struct type_at){*to, 0};
+    *number = ++c->ntypes;
     return 0;
 }
 
@@ -242,7 +218,7 @@ static int types_end(struct copy *c)
 {
     int err = 0;
 
-    for (size_t i = 0; err == 0 && i < c->type_room; i++)
+    for (size_t i = 0; err == 0 && i < c->ntypes; i++)
         if (c->type[i].uses > 0)
             err = ftype_use_more(c->to, c->type[i].to, c->type[i].uses);
     return err;
@@ -295,11 +271,8 @@ static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_
 
 static int dim_note(struct copy *c, uint64_t from, uint64_t to)
 {
-    struct dim_at *more = mem_resize(c->dim, c->ndims + 1, sizeof *more);
-
-    if (more == NULL)
-        return fail_nomem();
-    c->dim = more;
+    if (VEC_ROOM(c->dim, c->ndims, c->dim_room, 1) != 0)
+        return DREP_ERR_NOMEM;
     c->dim[c->ndims++] = (struct dim_at){from, to};
     return 0;
 }
@@ -832,6 +805,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path)
         *c->how->report = c->report;
     mem_free(c->id);
     mem_free(c->links);
+    idset_release(&c->types);
     mem_free(c->type);
     mem_free(c->dim);
     buf_release(&c->value);

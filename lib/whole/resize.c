@@ -6,6 +6,7 @@
  * when a handle grows the dataset for the first time. */
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "conv/heap.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
@@ -37,15 +38,8 @@ static int note_run(const uint64_t *coord, const struct chunk_rec *rec, void *ct
     }
     if (inside)
         return 0;
-    if (o->n == o->room) {
-        size_t room = o->room == 0 ? 64 : 2 * o->room;
-        uint64_t *more = mem_resize(o->runs, room * width, sizeof *more);
-
-        if (more == NULL)
-            return fail_nomem();
-        o->runs = more;
-        o->room = room;
-    }
+    if (VEC_ROOM(o->runs, o->n * width, o->room, width) != 0)
+        return DREP_ERR_NOMEM;
     memcpy(o->runs + o->n * width, coord, (size_t)o->rank * sizeof *coord);
     o->runs[o->n * width + (size_t)o->rank] = rec->run;
     o->n++;
