@@ -410,14 +410,14 @@ struct links {
     bool again; /* loaded before: what is malformed has been told */
 };
 
-struct step { /* a group to be filled */
+struct repair_step { /* a group to be filled */
     uint64_t id;
     char *path;
 };
 
 struct rescue {
     struct repair *r;
-    struct step *step;
+    struct repair_step *step;
     size_t n, room;
     size_t done;         /* groups that are filled */
     struct idset places; /* path of each object that was copied */
@@ -508,7 +508,7 @@ static int step_add(struct rescue *p, uint64_t id, const char *path)
 {
     if (VEC_ROOM(p->step, p->n, p->room, 1) != 0)
         return DREP_ERR_NOMEM;
-    p->step[p->n] = (struct step){id, mem_strdup(path)};
+    p->step[p->n] = (struct repair_step){id, mem_strdup(path)};
     if (p->step[p->n].path == NULL)
         return fail_nomem();
     p->n++;
@@ -641,7 +641,7 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
 
 static int copy_links(struct rescue *p, size_t step, bool early)
 {
-    const struct step at = p->step[step]; /* the table may grow */
+    const struct repair_step at = p->step[step]; /* the table may grow */
     struct links links = {.again = !early};
     int err = links_load(p->r, at.id, &links);
 

@@ -255,13 +255,13 @@ static int call_woven(struct conv *c, char *elem, uint8_t *file, int64_t n, uint
 /* ---- elements ---- */
 
 /* Some of the runs of memory: `n` elements from where `at` stands on. */
-struct slice {
+struct run_slice {
     const struct mem_run *run;
     int64_t done; /* elements of the first one */
 };
 
 /* The runs that make up the next n elements, cut at both ends; *out is freed by the caller. */
-static int slice_take(struct slice *s, int64_t n, struct mem_run **out, int64_t *nruns)
+static int slice_take(struct run_slice *s, int64_t n, struct mem_run **out, int64_t *nruns)
 {
     int64_t k = 0, left = n + s->done;
 
@@ -291,7 +291,7 @@ static int move_native(struct conv *c, char *mem, const struct mem_run *run, int
     int64_t most = extent > c->called_size ? extent : c->called_size;
     int64_t room = most > 0 && c->staging / most > 1 ? c->staging / most : 1;
     struct native v = {.c = c, .mem = mem, .opts = c->opts, .writing = writing};
-    struct slice at = {run, 0};
+    struct run_slice at = {run, 0};
     uint8_t *called = NULL;
     int err = 0;
 

@@ -228,8 +228,8 @@ static int value_make(struct value_cache *cache, const drep_type *type, int64_t 
     return err;
 }
 
-int value_encode(struct value_cache *cache, const drep_type *type, int64_t count, const void *buf,
-                 struct buf *to)
+int value_pack(struct value_cache *cache, const drep_type *type, int64_t count, const void *buf,
+               struct buf *to)
 {
     const struct value_plan *plan;
     int err = plan_get(cache, type, &plan);
@@ -366,7 +366,7 @@ static int value_take(struct value_cache *cache, const struct span *value, const
     return err;
 }
 
-int value_decode(struct value_cache *cache, const struct span *value, const drep_type *type,
+int value_unpack(struct value_cache *cache, const struct span *value, const drep_type *type,
                  int64_t count, const drep_type *want, void *buf)
 {
     const struct value_plan *plan = NULL;

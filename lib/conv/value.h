@@ -20,12 +20,12 @@ struct value_cache {
 void value_cache_release(struct value_cache *cache);
 
 /* Encodes `count` elements of type at buf: rows, items, heap. */
-int value_encode(struct value_cache *cache, const drep_type *type, int64_t count, const void *buf,
-                 struct buf *out);
+int value_pack(struct value_cache *cache, const drep_type *type, int64_t count, const void *buf,
+               struct buf *out);
 /* Does it hold `count` elements of this type?  Asked before memory is made for them. */
 int value_check(const struct span *value, const drep_type *type, int64_t count);
-/* The inverse of value_encode(), as elements of `want` with as many items in all. */
-int value_decode(struct value_cache *cache, const struct span *value, const drep_type *type,
+/* The inverse of value_pack(), as elements of `want` with as many items in all. */
+int value_unpack(struct value_cache *cache, const struct span *value, const drep_type *type,
                  int64_t count, const drep_type *want, void *buf);
 
 /* Converts the one element of a value to the form in which the file stores it; `out` is all zeros

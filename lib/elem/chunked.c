@@ -66,7 +66,7 @@ static bool long_runs(const struct transfer *t)
 }
 
 /* A chunk that is decoded whole: its elements, then what is missing. */
-static int read_whole(struct mover *m, struct work *w, const struct part *p)
+static int read_whole(struct part_mover *m, struct work *w, const struct chunk_part *p)
 {
     struct transfer *t = m->t;
     struct conv *c = &m->c;
@@ -98,11 +98,11 @@ static int read_whole(struct mover *m, struct work *w, const struct part *p)
     return part_runs(m, p, memory_run, NULL, &s);
 }
 
-static int read_chunk(struct mover *m, struct work *w, const struct part *p)
+static int read_chunk(struct part_mover *m, struct work *w, const struct chunk_part *p)
 {
     struct transfer *t = m->t;
     struct conv *c = &m->c;
-    struct filler f = {t, c, work_buf(w), false};
+    struct fill_reader f = {t, c, work_buf(w), false};
     struct gather g;
     uint64_t size;
     int whole, err;
@@ -127,7 +127,7 @@ struct chunk_share {
 };
 
 /* Leaves of a box's part what falls into this piece of the chunk. */
-static void narrow(const struct chunk_share *s, int64_t piece, struct part *p)
+static void narrow(const struct chunk_share *s, int64_t piece, struct chunk_part *p)
 {
     const struct span_dim *dim = &s->t->sel->dim[s->dim];
     int64_t low = p->from[s->dim] + piece * s->len, high = low + s->len;
@@ -146,8 +146,8 @@ static void narrow(const struct chunk_share *s, int64_t piece, struct part *p)
 static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
 {
     struct transfer *t = s->t;
-    struct part p;
-    struct mover m;
+    struct chunk_part p;
+    struct part_mover m;
     int err;
 
     part_of(t, i / s->pieces, &p);
@@ -264,7 +264,7 @@ static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
 {
     const struct whole_chunks *b = ctx;
     struct buf *room = work_buf(w);
-    struct part p;
+    struct chunk_part p;
     int err = buf_reserve(room, size);
 
     (void)from;
@@ -288,10 +288,10 @@ static int whole_flush(struct whole_chunks *b)
     return chunks_write(&ds->chunks, b->coord, n, ds->chunks.payload, &from);
 }
 
-static int write_some(struct transfer *t, const struct part *p)
+static int write_some(struct transfer *t, const struct chunk_part *p)
 {
     struct buf b = {0};
-    struct mover m;
+    struct part_mover m;
     struct scatter s = {.c = &m.c, .coord = p->coord, .b = &b};
     int err = part_begin(&m, t, p->n);
 
@@ -307,7 +307,7 @@ static int write_parts(struct transfer *t)
 {
     struct whole_chunks *b = mem_zalloc(1, sizeof *b);
     uint64_t rank = (uint64_t)t->ds->chunks.rank;
-    struct part p;
+    struct chunk_part p;
     int err = 0;
 
     if (b == NULL)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static int box_runs(struct mover *m)
+static int box_runs(struct part_mover *m)
 {
     const struct transfer *t = m->t;
     int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
@@ -20,7 +20,7 @@ static int box_runs(struct mover *m)
 }
 
 struct stretches {
-    struct mover *m;
+    struct part_mover *m;
     int64_t mem;
 };
 
@@ -36,7 +36,7 @@ static int stretch(void *ctx, const int64_t *coord, int64_t n)
     return part_run(x->m, at, 1, n, x->mem - n);
 }
 
-static int compact_part(struct mover *m, struct buf *b, struct buf *heap)
+static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
 {
     struct transfer *t = m->t;
     struct conv *c = &m->c;
@@ -71,7 +71,7 @@ static int compact_part(struct mover *m, struct buf *b, struct buf *heap)
 int compact_run(struct transfer *t)
 {
     struct buf b = {0}, heap = {0};
-    struct mover m;
+    struct part_mover m;
     int err = part_begin(&m, t, t->sel->count);
 
     if (err == 0)

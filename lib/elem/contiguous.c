@@ -16,10 +16,10 @@
 
 /* Reads flat runs that come upwards. */
 struct flat_reader {
-    struct mover m;
+    struct part_mover m;
     struct work *w;
     struct gather g;
-    struct filler f;
+    struct fill_reader f;
     int64_t slab; /* at hand, -1: none */
     uint64_t size;
     int64_t low, high; /* slabs from low to high - 1 are read, the others left out */
@@ -38,7 +38,7 @@ static int reader_begin(struct flat_reader *r, struct transfer *t)
     r->w = work_take(t->ds->file->st);
     if (r->w == NULL)
         return part_end(&r->m, DREP_ERR_NOMEM);
-    r->f = (struct filler){r->m.t, &r->m.c, work_buf(r->w), false};
+    r->f = (struct fill_reader){r->m.t, &r->m.c, work_buf(r->w), false};
     return 0;
 }
 
@@ -249,7 +249,7 @@ static int read_box(struct transfer *t)
 
 struct flat_writer {
     struct transfer *t;
-    struct mover m; /* of slabs that are written in part */
+    struct part_mover m; /* of slabs that are written in part */
     struct scatter s;
     struct buf b;
     uint64_t coord; /* of the slab that s is in */

@@ -254,7 +254,7 @@ int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
 static int named_dims(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
                       struct object_rec *rec)
 {
-    struct object dim = {0};
+    struct stored_object dim = {0};
     int err = 0;
 
     for (int d = 0; err == 0 && d < spec->rank; d++) {
@@ -303,7 +303,7 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     if (err == 0 && spec->fill == DREP_FILL_VALUE) {
         err = spec->fill_value == NULL
                   ? fail(DREP_ERR_ARG, "no fill value")
-                  : value_encode(&f->values, spec->type, 1, spec->fill_value, &fill);
+                  : value_pack(&f->values, spec->type, 1, spec->fill_value, &fill);
         if (err == 0)
             err = value_settle(&f->rep, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
         if (err == 0 && lost.overflow > 0)

@@ -51,7 +51,7 @@ int dataset_check(const drep_dataset *ds, const char *call)
 
 static void maps_release(drep_dataset *ds)
 {
-    struct mapping *m;
+    struct dataset_map *m;
 
     while ((m = ds->maps) != NULL) {
         ds->maps = m->next;

@@ -11,8 +11,8 @@
 
 #include <stdatomic.h>
 
-struct mapping {
-    struct mapping *next;
+struct dataset_map {
+    struct dataset_map *next;
     struct mapped at;
 };
 
@@ -25,17 +25,17 @@ struct drep_dataset {
     const char *path;    /* in name */
     struct buf name, rec_bytes;
     struct ftype *ft;
-    int64_t esize;          /* bytes of one stored element */
-    uint8_t *fill;          /* one stored element, NULL: zero bytes */
-    struct buf fill_heap;   /* what its variable parts point into */
-    char *filter_names;     /* of users' filters, each with its NUL */
-    int fill_err;           /* why the functions could not make the default one */
-    bool trimmed;           /* nothing but fill is stored outside the shape */
-    uint64_t removals;      /* of the file, when the dataset was last seen to be there */
-    bool verified;          /* all of its run was, since it was written to last */
-    struct mapping *maps;   /* guarded by the lock */
-    bool deleted;           /* not in the commit that the reader moved to */
-    drep_dataset *reloaded; /* as it is there */
+    int64_t esize;            /* bytes of one stored element */
+    uint8_t *fill;            /* one stored element, NULL: zero bytes */
+    struct buf fill_heap;     /* what its variable parts point into */
+    char *filter_names;       /* of users' filters, each with its NUL */
+    int fill_err;             /* why the functions could not make the default one */
+    bool trimmed;             /* nothing but fill is stored outside the shape */
+    uint64_t removals;        /* of the file, when the dataset was last seen to be there */
+    bool verified;            /* all of its run was, since it was written to last */
+    struct dataset_map *maps; /* guarded by the lock */
+    bool deleted;             /* not in the commit that the reader moved to */
+    drep_dataset *reloaded;   /* as it is there */
     drep_dataset *next;
     struct object_rec rec; /* spans point into rec_bytes */
     struct chunks chunks;

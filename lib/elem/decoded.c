@@ -17,12 +17,12 @@
 /* ---- whole chunks ---- */
 
 /* The payload of a chunk of which all is written. */
-static int make_payload(struct transfer *t, const struct part *p, struct buf *b)
+static int make_payload(struct transfer *t, const struct chunk_part *p, struct buf *b)
 {
     drep_dataset *ds = t->ds;
     uint64_t full = ds->chunks.payload;
     struct buf heap = {0};
-    struct mover m;
+    struct part_mover m;
     struct in_memory s = {NULL, &m.c, NULL};
     int err = buf_reserve(b, full);
 
@@ -55,7 +55,7 @@ static int encode_part(void *ctx, int64_t i)
     struct encoding *e = ctx;
     struct transfer *t = e->t;
     struct chunks *cs = &t->ds->chunks;
-    struct part p;
+    struct chunk_part p;
     struct work *w;
     struct buf *b;
     int err;
@@ -83,7 +83,7 @@ static int encode_part(void *ctx, int64_t i)
 /* ---- parts of chunks ---- */
 
 struct chunk_edit {
-    struct mover m;
+    struct part_mover m;
     struct work *w;
     struct buf *b;
     size_t *waste;
@@ -122,7 +122,7 @@ static int edit_renew_heap(struct chunk_edit *e)
     return err;
 }
 
-static int edit_runs(struct chunk_edit *e, const struct part *p)
+static int edit_runs(struct chunk_edit *e, const struct chunk_part *p)
 {
     drep_dataset *ds = e->m.t->ds;
     size_t full = (size_t)ds->chunks.payload;
@@ -144,7 +144,7 @@ static int edit_runs(struct chunk_edit *e, const struct part *p)
     return err;
 }
 
-static int edit_part(struct transfer *t, const struct part *p)
+static int edit_part(struct transfer *t, const struct chunk_part *p)
 {
     struct chunks *cs = &t->ds->chunks;
     struct chunk_edit e = {.w = work_take(cs->st)};
@@ -168,11 +168,11 @@ static int edit_part(struct transfer *t, const struct part *p)
 }
 
 /* Where memory for chunks that wait is less than one of them: read, changed and written. */
-static int rewrite_part(struct transfer *t, const struct part *p)
+static int rewrite_part(struct transfer *t, const struct chunk_part *p)
 {
     drep_dataset *ds = t->ds;
     struct buf b = {0}, heap = {0};
-    struct mover m;
+    struct part_mover m;
     struct in_memory s = {NULL, &m.c, NULL};
     size_t fixed = 0;
     int err = part_begin(&m, t, p->n);
@@ -207,7 +207,7 @@ struct edit_batch {
 static int edit_one(void *ctx, int64_t i)
 {
     const struct edit_batch *s = ctx;
-    struct part p;
+    struct chunk_part p;
 
     part_of(s->t, s->part[i], &p);
     return edit_part(s->t, &p);
@@ -219,7 +219,7 @@ static int look_ahead(struct transfer *t, int *can, int *threads)
     drep_dataset *ds = t->ds;
     uint64_t more = 0, undo = 0, payload = ds->chunks.payload;
     int64_t seen = 0;
-    struct part p;
+    struct chunk_part p;
 
     if (t->nparts > LOOK_MAX)
         more = UINT64_MAX;
@@ -249,7 +249,7 @@ static int edit_parts(struct transfer *t, int can, int threads)
     uint64_t payload = ds->chunks.payload;
     int64_t most = (int64_t)(EDIT_BYTES / payload), n = 0, part[EDITS];
     struct edit_batch some = {t, part};
-    struct part p;
+    struct chunk_part p;
     int err = 0, ignored;
 
     most = most < threads ? threads : most;

@@ -86,7 +86,7 @@ static int fill_convert(drep_dataset *ds)
         err = 0; /* references go through memory, which holds them */
     }
     if (err == 0 && ds->rec.fill == FMT_FILL_VALUE)
-        err = value_decode(&f->values, &ds->rec.fill_value, type, 1, type, value);
+        err = value_unpack(&f->values, &ds->rec.fill_value, type, 1, type, value);
     if (err == 0)
         err = conv_init(&c, &f->rep, ds->ft, type, NULL, true);
     if (err == 0) {

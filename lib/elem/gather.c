@@ -133,7 +133,7 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 
 /* ---- what is not stored ---- */
 
-static int filler_init(struct filler *f)
+static int fill_reader_init(struct fill_reader *f)
 {
     drep_dataset *ds = f->t->ds;
     int64_t n = ds->esize < FILL_PIECE ? FILL_PIECE / ds->esize : 1;
@@ -149,9 +149,9 @@ static int filler_init(struct filler *f)
 
 int fill_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
-    struct filler *f = ctx;
+    struct fill_reader *f = ctx;
     int64_t es = f->t->ds->esize, room = es < FILL_PIECE ? FILL_PIECE / es : 1;
-    int err = f->ready ? 0 : filler_init(f);
+    int err = f->ready ? 0 : fill_reader_init(f);
 
     (void)at;
     (void)step;

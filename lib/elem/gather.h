@@ -27,7 +27,7 @@ void gather_init(struct gather *g, struct transfer *t, struct conv *c, struct wo
 int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem);
 int gather_flush(void *gather);
 /* A chunk that is not stored: as many elements of fill as are selected. */
-struct filler {
+struct fill_reader {
     struct transfer *t;
     struct conv *c;
     struct buf *b;

@@ -89,7 +89,7 @@ static int find_run(drep_dataset *ds, bool verify, uint64_t bytes, uint64_t *off
 
 static int map(drep_dataset *ds, unsigned flags, const void **data, size_t *size)
 {
-    struct mapping *m;
+    struct dataset_map *m;
     uint64_t bytes = (uint64_t)(dataset_count(ds) * ds->esize), offset = 0;
     int err = dataset_alive(ds);
 
@@ -146,7 +146,7 @@ int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data, s
 /* Also when the file is closed: then nobody shares the list. */
 int drep_dataset_unmap(drep_dataset *dataset, const void *data)
 {
-    struct mapping **at, *m;
+    struct dataset_map **at, *m;
     drep_file *f;
     int err;
 

@@ -66,7 +66,7 @@ struct stage_run {
     int64_t at, step, n, mem;
 };
 
-struct stage {
+struct part_stage {
     struct transfer *t;  /* the caller's */
     struct conv conv;    /* by functions */
     struct transfer raw; /* the layout's: stored elements as they are, from the buffer */
@@ -86,7 +86,7 @@ static int64_t stage_room(const struct conv *c, int64_t n)
     return n < room ? n : room;
 }
 
-static void stage_free(struct stage *s)
+static void stage_free(struct part_stage *s)
 {
     if (s == NULL)
         return;
@@ -96,11 +96,11 @@ static void stage_free(struct stage *s)
     mem_free(s);
 }
 
-int part_begin(struct mover *m, struct transfer *t, int64_t n)
+int part_begin(struct part_mover *m, struct transfer *t, int64_t n)
 {
-    struct stage *s;
+    struct part_stage *s;
 
-    *m = (struct mover){.t = t};
+    *m = (struct part_mover){.t = t};
     conv_begin(t, &m->c);
     if (!conv_calls(&t->conv))
         return 0;
@@ -123,7 +123,7 @@ int part_begin(struct mover *m, struct transfer *t, int64_t n)
     return 0;
 }
 
-int part_end(struct mover *m, int err)
+int part_end(struct part_mover *m, int err)
 {
     if (m->stage != NULL)
         conv_end(m->stage->t, &m->stage->conv);
@@ -133,7 +133,7 @@ int part_end(struct mover *m, int err)
     return err;
 }
 
-void part_take(struct mover *m, run_fn *fn, flush_fn *flush, void *ctx)
+void part_take(struct part_mover *m, run_fn *fn, flush_fn *flush, void *ctx)
 {
     m->fn = fn;
     m->flush = flush;
@@ -141,9 +141,9 @@ void part_take(struct mover *m, run_fn *fn, flush_fn *flush, void *ctx)
 }
 
 /* Between the buffer and memory. */
-static int stage_convert(struct mover *m)
+static int stage_convert(struct part_mover *m)
 {
-    struct stage *s = m->stage;
+    struct part_stage *s = m->stage;
     struct conv *c = &s->conv;
 
     c->heap = m->c.heap;
@@ -157,9 +157,9 @@ static int stage_convert(struct mover *m)
 }
 
 /* Empties the buffer. */
-static int stage_empty(struct mover *m)
+static int stage_empty(struct part_mover *m)
 {
-    struct stage *s = m->stage;
+    struct part_stage *s = m->stage;
     int64_t k = 0;
     int err = 0;
 
@@ -178,7 +178,7 @@ static int stage_empty(struct mover *m)
 }
 
 /* Does the run go on where the last one ends? */
-static bool runs_join(const struct stage *s, struct stage_run *last, const struct stage_run *r)
+static bool runs_join(const struct part_stage *s, struct stage_run *last, const struct stage_run *r)
 {
     int64_t step;
 
@@ -193,7 +193,7 @@ static bool runs_join(const struct stage *s, struct stage_run *last, const struc
     return true;
 }
 
-static int stage_note(struct stage *s, const struct stage_run *r)
+static int stage_note(struct part_stage *s, const struct stage_run *r)
 {
     if (s->nruns > 0 && runs_join(s, &s->run[s->nruns - 1], r)) {
         s->run[s->nruns - 1].n += r->n;
@@ -208,8 +208,8 @@ static int stage_note(struct stage *s, const struct stage_run *r)
 
 int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
-    struct mover *m = mover;
-    struct stage *s = m->stage;
+    struct part_mover *m = mover;
+    struct part_stage *s = m->stage;
     int err = 0;
 
     if (s == NULL)
@@ -227,7 +227,7 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
     return err;
 }
 
-int part_flush(struct mover *m, int err)
+int part_flush(struct part_mover *m, int err)
 {
     if (err != 0)
         return err;

@@ -12,26 +12,26 @@
 /* What is done with the runs of a part after the last one; ctx as of its run_fn. */
 typedef int flush_fn(void *ctx);
 
-struct stage;
+struct part_stage;
 
-struct mover {
-    struct transfer *t;  /* as the layout sees it */
-    struct conv c;       /* of the layout */
-    struct stage *stage; /* NULL: there is none */
-    run_fn *fn;          /* the layout's, for the runs that come */
-    flush_fn *flush;     /* may be NULL */
+struct part_mover {
+    struct transfer *t;       /* as the layout sees it */
+    struct conv c;            /* of the layout */
+    struct part_stage *stage; /* NULL: there is none */
+    run_fn *fn;               /* the layout's, for the runs that come */
+    flush_fn *flush;          /* may be NULL */
     void *ctx;
 };
 
 /* Begins a part of about n elements; the mover must stay where it is until part_end(), which gives
  * err back.  DREP_ERR_NOMEM: nothing to end. */
-int part_begin(struct mover *m, struct transfer *t, int64_t n);
-int part_end(struct mover *m, int err);
+int part_begin(struct part_mover *m, struct transfer *t, int64_t n);
+int part_end(struct part_mover *m, int err);
 /* Where runs go from here on, until part_flush(). */
-void part_take(struct mover *m, run_fn *fn, flush_fn *flush, void *ctx);
+void part_take(struct part_mover *m, run_fn *fn, flush_fn *flush, void *ctx);
 int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem);
 /* The transfer of the part ends; gives err back if something failed already. */
-int part_flush(struct mover *m, int err);
+int part_flush(struct part_mover *m, int err);
 
 /* A part's own converter, and its report given to the transfer. */
 void conv_begin(const struct transfer *t, struct conv *c);

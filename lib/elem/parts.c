@@ -28,7 +28,7 @@ static int cut_box(struct transfer *t)
 }
 
 /* Part number i of the box, by chunks in grid order.  n 0: nothing selected in it. */
-static void part_of_box(const struct transfer *t, int64_t i, struct part *p)
+static void part_of_box(const struct transfer *t, int64_t i, struct chunk_part *p)
 {
     const struct object_rec *r = &t->ds->rec;
 
@@ -54,7 +54,7 @@ static void part_of_box(const struct transfer *t, int64_t i, struct part *p)
 /* ---- other selections ---- */
 
 /* The pieces of chunk number i of the batch. */
-static void part_of_pieces(const struct transfer *t, int64_t i, struct part *p)
+static void part_of_pieces(const struct transfer *t, int64_t i, struct chunk_part *p)
 {
     const struct object_rec *r = &t->ds->rec;
     int64_t number;
@@ -84,7 +84,7 @@ static void part_of_pieces(const struct transfer *t, int64_t i, struct part *p)
         p->all = INT64_MAX;
 }
 
-void part_of(const struct transfer *t, int64_t i, struct part *p)
+void part_of(const struct transfer *t, int64_t i, struct chunk_part *p)
 {
     if (t->piece != NULL)
         part_of_pieces(t, i, p);
@@ -92,7 +92,8 @@ void part_of(const struct transfer *t, int64_t i, struct part *p)
         part_of_box(t, i, p);
 }
 
-int part_runs(struct mover *m, const struct part *p, run_fn *fn, flush_fn *flush, void *ctx)
+int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flush_fn *flush,
+              void *ctx)
 {
     int err = 0;
 
@@ -108,7 +109,7 @@ int part_runs(struct mover *m, const struct part *p, run_fn *fn, flush_fn *flush
     return part_flush(m, err);
 }
 
-struct batch {
+struct piece_batch {
     struct transfer *t;
     parts_fn *fn;
     size_t n;
@@ -127,7 +128,7 @@ static int by_chunk(const void *a, const void *b)
     return (x->mem > y->mem) - (x->mem < y->mem); /* the last one written stays */
 }
 
-static int batch_end(struct batch *b)
+static int batch_end(struct piece_batch *b)
 {
     struct transfer *t = b->t;
 
@@ -145,7 +146,7 @@ static int batch_end(struct batch *b)
     return b->fn(t);
 }
 
-static int batch_add(struct batch *b, int64_t chunk, int64_t at, int64_t n)
+static int batch_add(struct piece_batch *b, int64_t chunk, int64_t at, int64_t n)
 {
     struct cut_run *p = b->t->piece + b->n;
     int err = 0;
@@ -160,7 +161,7 @@ static int batch_add(struct batch *b, int64_t chunk, int64_t at, int64_t n)
 }
 
 /* Neighbours of a contiguous dataset, slab by slab. */
-static int add_flat(struct batch *b, const int64_t *coord, int64_t n)
+static int add_flat(struct piece_batch *b, const int64_t *coord, int64_t n)
 {
     const struct object_rec *r = &b->t->ds->rec;
     int64_t slab = (int64_t)r->slab, at = 0, now;
@@ -177,7 +178,7 @@ static int add_flat(struct batch *b, const int64_t *coord, int64_t n)
 
 static int add_stretch(void *ctx, const int64_t *coord, int64_t n)
 {
-    struct batch *b = ctx;
+    struct piece_batch *b = ctx;
     const struct object_rec *r = &b->t->ds->rec;
     int64_t chunk = 0, at = 0, last, len, now;
     int err = 0, d;
@@ -200,7 +201,7 @@ static int add_stretch(void *ctx, const int64_t *coord, int64_t n)
 
 int parts_each(struct transfer *t, parts_fn *fn)
 {
-    struct batch b = {.t = t, .fn = fn, .sorted = true};
+    struct piece_batch b = {.t = t, .fn = fn, .sorted = true};
     size_t room = (uint64_t)t->sel->count < BATCH ? (size_t)t->sel->count : BATCH;
     int err;
 
@@ -227,7 +228,7 @@ int threads_for(const struct transfer *t, uint64_t bytes)
     return bytes < PARALLEL_MIN ? 1 : t->threads;
 }
 
-int name_chunk(const struct transfer *t, const struct part *p, int err)
+int name_chunk(const struct transfer *t, const struct chunk_part *p, int err)
 {
     char text[DREP_MAX_RANK * 21 + 1];
     size_t at = 0;

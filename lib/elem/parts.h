@@ -18,7 +18,7 @@ struct cut_run {
 };
 
 /* What of the selection falls into one chunk. */
-struct part {
+struct chunk_part {
     uint64_t coord[DREP_MAX_RANK];
     int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK];
     int64_t from[DREP_MAX_RANK], len[DREP_MAX_RANK];
@@ -30,15 +30,16 @@ struct part {
 };
 
 /* Part number i; of a box n may be 0. */
-void part_of(const struct transfer *t, int64_t i, struct part *p);
+void part_of(const struct transfer *t, int64_t i, struct chunk_part *p);
 /* Calls fn for its runs, upwards in the chunk, then flush. */
-int part_runs(struct mover *m, const struct part *p, run_fn *fn, flush_fn *flush, void *ctx);
+int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flush_fn *flush,
+              void *ctx);
 /* Cuts the selection into parts and calls fn with t->nparts of them at a time. */
 typedef int parts_fn(struct transfer *t);
 int parts_each(struct transfer *t, parts_fn *fn);
 /* Threads for parts that must move so many bytes in all. */
 int threads_for(const struct transfer *t, uint64_t bytes);
 /* Puts the chunk's coordinates in front of a message. */
-int name_chunk(const struct transfer *t, const struct part *p, int err);
+int name_chunk(const struct transfer *t, const struct chunk_part *p, int err);
 
 #endif

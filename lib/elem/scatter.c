@@ -10,10 +10,10 @@
 
 /* ---- whole chunks ---- */
 
-int part_payload(struct transfer *t, const struct part *p, uint8_t *b, uint64_t size)
+int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uint64_t size)
 {
     drep_dataset *ds = t->ds;
-    struct mover m;
+    struct part_mover m;
     struct in_memory s = {NULL, &m.c, b};
     int err = part_begin(&m, t, p->n);
 

@@ -163,7 +163,7 @@ int64_t span_first(const struct span_dim *d, int64_t i)
 
 /* ---- runs ---- */
 
-struct runs {
+struct run_walk {
     const struct drep_selection *sel;
     const int64_t *k0, *k1, *from;
     int64_t in_block[DREP_MAX_RANK];  /* elements between neighbours in the block */
@@ -198,7 +198,7 @@ int64_t selection_run_len(const struct drep_selection *sel, const int64_t *len)
 }
 
 /* Joins the last dimensions that are whole both in the block and in the transfer. */
-static void join_inner(struct runs *r, const int64_t *len)
+static void join_inner(struct run_walk *r, const int64_t *len)
 {
     int d = r->sel->rank - 1;
 
@@ -211,7 +211,7 @@ static void join_inner(struct runs *r, const int64_t *len)
     r->inner = d;
 }
 
-static int emit_inner(struct runs *r, int64_t at, int64_t mem)
+static int emit_inner(struct run_walk *r, int64_t at, int64_t mem)
 {
     const struct span_dim *d = &r->sel->dim[r->inner];
     int64_t unit = r->in_block[r->inner], k = r->k0[r->inner], end = r->k1[r->inner];
@@ -240,7 +240,7 @@ static int emit_inner(struct runs *r, int64_t at, int64_t mem)
 int selection_runs(const struct drep_selection *sel, const int64_t *k0, const int64_t *k1,
                    const int64_t *from, const int64_t *len, run_fn *fn, void *ctx)
 {
-    struct runs r = {.sel = sel, .k0 = k0, .k1 = k1, .from = from, .fn = fn, .ctx = ctx};
+    struct run_walk r = {.sel = sel, .k0 = k0, .k1 = k1, .from = from, .fn = fn, .ctx = ctx};
     int64_t k[DREP_MAX_RANK];
     int d;
 

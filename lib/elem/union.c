@@ -11,7 +11,7 @@
 
 #define BOXES_MAX 65536
 
-struct walk {
+struct union_walk {
     const struct drep_selection *sel;
     int *active; /* for each dimension, the boxes that hold so far */
     int64_t at[DREP_MAX_RANK];
@@ -45,7 +45,7 @@ static bool holds(const struct span_dim *d, int64_t i, int64_t *until)
 }
 
 /* Elements of the boxes list[0..n) from dimension d on; with fn they are also shown. */
-static int walk_dim(struct walk *w, int d, int n, int64_t *count)
+static int walk_dim(struct union_walk *w, int d, int n, int64_t *count)
 {
     const struct drep_selection *sel = w->sel;
     int *list = w->active + (size_t)d * (size_t)sel->nboxes, *next = list + sel->nboxes;
@@ -86,7 +86,7 @@ static int walk_dim(struct walk *w, int d, int n, int64_t *count)
 
 static int walk_union(const struct drep_selection *sel, stretch_fn *fn, void *ctx, int64_t *count)
 {
-    struct walk w = {.sel = sel, .fn = fn, .ctx = ctx};
+    struct union_walk w = {.sel = sel, .fn = fn, .ctx = ctx};
     int err;
 
     *count = 0;

@@ -599,14 +599,14 @@ static void next_stretch(struct at *a, int64_t room, int64_t left, struct stretc
 }
 
 /* One element of a dataset, stored and packed. */
-struct element {
+struct view_element {
     int64_t number;
     uint8_t *stored, *packed;
     int64_t stored_size, packed_size;
 };
 
 /* Copies the items of one element between its stored layout and packed bytes. */
-static int repack(const drep_view *v, struct element *e, bool to_packed)
+static int repack(const drep_view *v, struct view_element *e, bool to_packed)
 {
     const struct prog *p = &v->ds->ft->stored;
     int64_t left = p->items, at = 0;
@@ -634,7 +634,7 @@ static int repack(const drep_view *v, struct element *e, bool to_packed)
 static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *buf, bool writing)
 {
     drep_dataset *ds = v->ds;
-    struct element e = {.stored_size = ds->esize};
+    struct view_element e = {.stored_size = ds->esize};
     int err = packed_size(&v->sizes, ds->ft->type, 0, ds->ft->type->items, &e.packed_size);
 
     if (err != 0)

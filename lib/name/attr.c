@@ -146,7 +146,7 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
         err = ftype_use(f, type, false, &rec.type);
     value->len = 0;
     if (err == 0 && rank != DREP_NULL_SPACE)
-        err = value_encode(&f->values, type, count, buf, value);
+        err = value_pack(&f->values, type, count, buf, value);
     rec.value = (struct span){value->p, value->len};
     return err != 0 ? err : attr_store(f, id, &key, &rec);
 }
@@ -295,7 +295,7 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
     if (err == 0 && items > 0)
         err = type_elements(type, items / type->items, &items);
     if (err == 0 && a.count > 0)
-        err = value_decode(&file->values, &a.rec.value, a.ft->type, a.count, type, buf);
+        err = value_unpack(&file->values, &a.rec.value, a.ft->type, a.count, type, buf);
     found_release(&a);
     fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
     return read_end(file, err);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-int dimension_find(drep_file *f, const char *path, const char *name, struct object *dim)
+int dimension_find(drep_file *f, const char *path, const char *name, struct stored_object *dim)
 {
     size_t len = strlen(path), n = strlen(name);
     char *try = mem_alloc(len + n + 2);
@@ -35,7 +35,7 @@ int dimension_find(drep_file *f, const char *path, const char *name, struct obje
 }
 
 int dimension_make(drep_file *f, uint64_t group, const char *name, uint64_t len, bool unlimited,
-                   struct object *dim)
+                   struct stored_object *dim)
 {
     struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = unlimited};
     uint64_t id;
@@ -48,7 +48,7 @@ int dimension_make(drep_file *f, uint64_t group, const char *name, uint64_t len,
     return err != 0 ? err : object_load(f, id, dim);
 }
 
-int dimension_grow(drep_file *f, struct object *dim, uint64_t len)
+int dimension_grow(drep_file *f, struct stored_object *dim, uint64_t len)
 {
     if (len <= dim->rec.len[0])
         return 0;
@@ -100,7 +100,7 @@ int dimension_uses_remove(drep_file *f, uint64_t id, const struct object_rec *re
 
 int dimension_drop(drep_file *f, uint64_t id)
 {
-    struct object o = {0};
+    struct stored_object o = {0};
     struct tree_walk w;
     struct key key;
     int err;

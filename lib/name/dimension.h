@@ -8,12 +8,12 @@
 #include "name/object.h"
 
 /* Looks a dimension up by name from the group of `path` upwards; DREP_ERR_NOT_FOUND. */
-int dimension_find(drep_file *f, const char *path, const char *name, struct object *dim);
+int dimension_find(drep_file *f, const char *path, const char *name, struct stored_object *dim);
 /* Makes a dimension in a group. */
 int dimension_make(drep_file *f, uint64_t group, const char *name, uint64_t len, bool unlimited,
-                   struct object *dim);
+                   struct stored_object *dim);
 /* The dimension holds at least `len`.  DREP_ERR_DIMS: it does not and is not unlimited. */
-int dimension_grow(drep_file *f, struct object *dim, uint64_t len);
+int dimension_grow(drep_file *f, struct stored_object *dim, uint64_t len);
 /* Notes the dataset's uses in the dimensions that its record names. */
 int dimension_uses_add(drep_file *f, uint64_t id, const struct object_rec *rec);
 /* Removes these uses. */

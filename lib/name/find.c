@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-struct step {
+struct path_step {
     uint64_t id;
     size_t parent; /* index of the step above */
     char *name;
 };
 
-static char *path_of(const struct step *steps, size_t i)
+static char *path_of(const struct path_step *steps, size_t i)
 {
     size_t len = 1;
     char *path, *p;
@@ -40,13 +40,13 @@ static char *path_of(const struct step *steps, size_t i)
 }
 
 /* The steps that the search has reached; the first is the root. */
-struct steps {
-    struct step *step;
+struct path_search {
+    struct path_step *step;
     size_t n, room;
     struct idset visited;
 };
 
-static int step_add(struct steps *s, uint64_t id, size_t parent, const char *name, size_t len)
+static int step_add(struct path_search *s, uint64_t id, size_t parent, const char *name, size_t len)
 {
     char *copy = mem_strndup(name, len);
 
@@ -54,12 +54,12 @@ static int step_add(struct steps *s, uint64_t id, size_t parent, const char *nam
         mem_free(copy);
         return fail_nomem();
     }
-    s->step[s->n++] = (struct step){id, parent, copy};
+    s->step[s->n++] = (struct path_step){id, parent, copy};
     return 0;
 }
 
 /* Adds the members of step number i that no step has led to before. */
-static int steps_below(drep_file *f, struct steps *s, size_t i)
+static int steps_below(drep_file *f, struct path_search *s, size_t i)
 {
     struct link_walk w;
     bool first;
@@ -79,7 +79,7 @@ static int steps_below(drep_file *f, struct steps *s, size_t i)
 
 int object_path(drep_file *f, uint64_t id, char **path)
 {
-    struct steps s = {0};
+    struct path_search s = {0};
     char *found = NULL;
     int err = step_add(&s, FMT_OBJECT_ROOT, 0, "", 0);
 

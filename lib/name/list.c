@@ -83,7 +83,7 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
 int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx)
 {
     char name[FMT_NAME_MAX + 1];
-    struct object o = {0};
+    struct stored_object o = {0};
     struct buf bytes = {0};
     struct link_rec link;
     struct tree_walk w;

@@ -8,7 +8,7 @@ static void object_key(struct key *key, uint64_t id)
     key_make(key, id, FMT_TAG_OBJECT);
 }
 
-void object_release(struct object *o)
+void object_release(struct stored_object *o)
 {
     buf_release(&o->bytes);
 }
@@ -36,7 +36,7 @@ static int record_check(uint64_t id, uint8_t kind, const struct in *in, int err)
     return 0;
 }
 
-int object_load(drep_file *f, uint64_t id, struct object *o)
+int object_load(drep_file *f, uint64_t id, struct stored_object *o)
 {
     struct peek peek;
     struct in in;
@@ -74,7 +74,7 @@ int head_load(drep_file *f, uint64_t id, struct object_head *h)
 /* Slow path: the record was spilled to a value block. */
 static int spilled_edited(drep_file *f, const struct head_edit *e)
 {
-    struct object o = {0};
+    struct stored_object o = {0};
     int err = object_load(f, e->id, &o);
 
     o.rec.links = e->h.links;

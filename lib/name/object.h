@@ -8,13 +8,13 @@
 #include "file/file.h"
 #include "format/record.h"
 
-struct object {
+struct stored_object {
     uint64_t id;
     struct object_rec rec;
     struct buf bytes; /* what rec's spans point into */
 };
-int object_load(drep_file *f, uint64_t id, struct object *o);
-void object_release(struct object *o);
+int object_load(drep_file *f, uint64_t id, struct stored_object *o);
+void object_release(struct stored_object *o);
 int object_store(drep_file *f, uint64_t id, const struct object_rec *rec);
 
 int head_load(drep_file *f, uint64_t id, struct object_head *h);

@@ -9,7 +9,7 @@
 
 int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
 {
-    struct object o = {0};
+    struct stored_object o = {0};
     int64_t attrs = 0;
     struct external_target to;
     int err = external_target(file, path, &to);
@@ -77,7 +77,7 @@ int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
 
 int drep_type_open(drep_file *file, const char *path, drep_type **out)
 {
-    struct object o = {0};
+    struct stored_object o = {0};
     struct ftype *t;
     struct external_target to;
     int err = external_target(file, path, &to);

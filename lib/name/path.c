@@ -169,7 +169,7 @@ int path_cross(drep_file *f, const char *path, struct crossing *x)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-int path_find(drep_file *f, const char *path, struct object *o)
+int path_find(drep_file *f, const char *path, struct stored_object *o)
 {
     uint64_t id;
     int err = path_id(f, path, &id);

@@ -10,7 +10,7 @@
 /* The object that a path leads to; its record is not looked at. */
 int path_id(drep_file *f, const char *path, uint64_t *id);
 /* Finds an object and loads it. */
-int path_find(drep_file *f, const char *path, struct object *o);
+int path_find(drep_file *f, const char *path, struct stored_object *o);
 /* The group that is to hold the last name of path; makes groups when parents. */
 int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name);
 

@@ -32,7 +32,7 @@ struct owner {
     struct run_before before;
 };
 
-struct check {
+struct checker {
     drep_file *f;
     drep_finding_fn *fn;
     drep_leak_fn *leak;
@@ -56,7 +56,7 @@ struct check {
     int chunks_err;
     struct chunks chunks;
     struct ftype *chunks_type;
-    struct object object;
+    struct stored_object object;
 };
 
 static int seen_add(struct seen *s, uint64_t v)
@@ -80,7 +80,7 @@ static void seen_sort(struct seen *s)
         qsort(s->p, s->n, sizeof *s->p, by_value);
 }
 
-static void finding(struct check *c, int err, uint64_t where, const char *text)
+static void finding(struct checker *c, int err, uint64_t where, const char *text)
 {
     c->findings++;
     if (c->fn != NULL && c->stop == 0)
@@ -88,7 +88,7 @@ static void finding(struct check *c, int err, uint64_t where, const char *text)
 }
 
 /* The last message, as a finding about this key. */
-static void report(struct check *c, int err, const struct key *key, uint64_t where,
+static void report(struct checker *c, int err, const struct key *key, uint64_t where,
                    const char *what)
 {
     char text[1500];
@@ -101,9 +101,9 @@ static void report(struct check *c, int err, const struct key *key, uint64_t whe
 /* ---- records ---- */
 
 /* Each dimension that a dataset names is one, and knows of it. */
-static int see_dims(struct check *c, uint64_t id, const struct object_rec *rec)
+static int see_dims(struct checker *c, uint64_t id, const struct object_rec *rec)
 {
-    struct object dim = {0};
+    struct stored_object dim = {0};
     struct buf none = {0};
     int err = 0;
 
@@ -127,7 +127,7 @@ static int see_dims(struct check *c, uint64_t id, const struct object_rec *rec)
 }
 
 /* A type of a later version is nobody's mistake. */
-static int see_dataset_type(struct check *c, const struct object_rec *rec)
+static int see_dataset_type(struct checker *c, const struct object_rec *rec)
 {
     struct ftype *ft;
     int err = dataset_type(c->f, rec, &ft);
@@ -138,7 +138,7 @@ static int see_dataset_type(struct check *c, const struct object_rec *rec)
 }
 
 /* All entries of an object have been seen. */
-static void owner_end(struct check *c)
+static void owner_end(struct checker *c)
 {
     struct owner *o = &c->owner;
     char text[200];
@@ -161,7 +161,7 @@ static void owner_end(struct check *c)
     o->attrs.n = 0;
 }
 
-static void owner_begin(struct check *c, uint64_t id, const struct object_rec *rec)
+static void owner_begin(struct checker *c, uint64_t id, const struct object_rec *rec)
 {
     struct owner *o = &c->owner;
 
@@ -175,12 +175,12 @@ static void owner_begin(struct check *c, uint64_t id, const struct object_rec *r
     o->before.any = false;
 }
 
-static bool of_owner(const struct check *c, const struct key *key)
+static bool of_owner(const struct checker *c, const struct key *key)
 {
     return c->owner.id != 0 && c->owner.id == key_object(key->p);
 }
 
-static int see_object(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+static int see_object(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct object_rec *rec = mem_alloc(sizeof *rec);
     struct in in;
@@ -216,7 +216,7 @@ static int see_object(struct check *c, const struct key *key, const uint8_t *p, 
 }
 
 /* The entry that must stand beside a LINK: its name by creation index. */
-static int see_order(struct check *c, const struct key *key, uint64_t index)
+static int see_order(struct checker *c, const struct key *key, uint64_t index)
 {
     struct buf name = {0};
     struct key other;
@@ -234,7 +234,7 @@ static int see_order(struct check *c, const struct key *key, uint64_t index)
     return err;
 }
 
-static int see_link(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+static int see_link(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct link_rec rec;
     struct in in;
@@ -260,7 +260,7 @@ static int see_link(struct check *c, const struct key *key, const uint8_t *p, si
 }
 
 /* Its elements, converted. */
-static int read_attr(struct check *c, const struct attr_rec *rec, const drep_type *type,
+static int read_attr(struct checker *c, const struct attr_rec *rec, const drep_type *type,
                      int64_t count)
 {
     uint64_t bytes;
@@ -272,13 +272,13 @@ static int read_attr(struct check *c, const struct attr_rec *rec, const drep_typ
     buf = mem_zalloc(1, bytes + 1);
     if (buf == NULL)
         return fail_nomem();
-    err = value_decode(&c->f->values, &rec->value, type, count, type, buf);
+    err = value_unpack(&c->f->values, &rec->value, type, count, type, buf);
     drep_vlen_free(type, count, buf);
     mem_free(buf);
     return err;
 }
 
-static int see_attr(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct attr_rec rec;
     struct ftype *ft;
@@ -308,9 +308,9 @@ static int see_attr(struct check *c, const struct key *key, const uint8_t *p, si
 }
 
 /* The dataset that uses a dimension names it. */
-static int see_user(struct check *c, const struct key *key)
+static int see_user(struct checker *c, const struct key *key)
 {
-    struct object o = {0};
+    struct stored_object o = {0};
     int err, d;
 
     if (key->len != 18)
@@ -326,7 +326,7 @@ static int see_user(struct check *c, const struct key *key)
 }
 
 /* A name in creation order must lead to a link with this index. */
-static int see_name(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+static int see_name(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct buf value = {0};
     struct link_rec link;
@@ -352,7 +352,7 @@ static int see_name(struct check *c, const struct key *key, const uint8_t *p, si
     return err;
 }
 
-static int see_type(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+static int see_type(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct ftype *ft;
     struct in in;
@@ -376,7 +376,7 @@ static int see_type(struct check *c, const struct key *key, const uint8_t *p, si
 }
 
 /* Makes c->chunks those of this dataset. */
-static int chunks_for(struct check *c, uint64_t id)
+static int chunks_for(struct checker *c, uint64_t id)
 {
     struct ftype *ft;
 
@@ -409,7 +409,7 @@ static int see_run(struct run_before *before, int rank, const uint64_t *coord,
 }
 
 /* The payload of a compact dataset. */
-static int see_data(struct check *c, const struct key *key, size_t len)
+static int see_data(struct checker *c, const struct key *key, size_t len)
 {
     uint64_t each, bytes;
     int err;
@@ -429,7 +429,7 @@ static int see_data(struct check *c, const struct key *key, size_t len)
 }
 
 /* Entries come in the order of their objects. */
-static int see_absent(struct check *c, uint64_t id, uint64_t blocks, int err)
+static int see_absent(struct checker *c, uint64_t id, uint64_t blocks, int err)
 {
     struct seen *s = &c->absent;
     int more = 0;
@@ -444,7 +444,7 @@ static int see_absent(struct check *c, uint64_t id, uint64_t blocks, int err)
     return err != 0 ? err : more;
 }
 
-static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, size_t len)
+static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     uint64_t coord[DREP_MAX_RANK], bytes, absent = 0;
     struct chunk_rec rec;
@@ -481,7 +481,7 @@ static int see_chunk(struct check *c, const struct key *key, const uint8_t *p, s
 }
 
 /* What belongs to an object lies behind its record; one finding for each that has none. */
-static void see_owner(struct check *c, const struct key *key, uint64_t where)
+static void see_owner(struct checker *c, const struct key *key, uint64_t where)
 {
     uint64_t id = key_object(key->p);
     size_t n = c->objects.n;
@@ -498,7 +498,7 @@ static void see_owner(struct check *c, const struct key *key, uint64_t where)
 static int see_entry(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
                      void *ctx)
 {
-    struct check *c = ctx;
+    struct checker *c = ctx;
     const char *what = "";
     int err = 0;
 
@@ -596,7 +596,7 @@ static size_t edges_of(const struct seen *e, uint64_t group)
 
 /* From the root every object is reached, and no group through itself: a walk that keeps
  * the groups above it would come back. */
-static int check_reach(struct check *c)
+static int check_reach(struct checker *c)
 {
     struct seen stack = {0}; /* group, next edge: pairs */
     size_t n = c->objects.n / 2, met = 0;
@@ -646,7 +646,7 @@ static int check_reach(struct check *c)
 }
 
 /* Numbers are given in order: what is made next must not get one that is in use. */
-static void check_next(struct check *c, const char *what, const struct seen *seen, uint64_t next)
+static void check_next(struct checker *c, const char *what, const struct seen *seen, uint64_t next)
 {
     char text[200];
 
@@ -657,7 +657,7 @@ static void check_next(struct check *c, const char *what, const struct seen *see
     finding(c, DREP_ERR_FORMAT, 0, text);
 }
 
-static void check_counts(struct check *c)
+static void check_counts(struct checker *c)
 {
     const struct slot *slot = store_slot(c->f->st);
     char text[200];
@@ -705,7 +705,7 @@ static void check_counts(struct check *c)
 /* ---- deep: every element ---- */
 
 /* Where a finding is, people know by the path; looking for that takes long. */
-static void deep_finding(struct check *c, uint64_t id, int err)
+static void deep_finding(struct checker *c, uint64_t id, int err)
 {
     struct fail_state why;
     char *path = NULL;
@@ -720,7 +720,7 @@ static void deep_finding(struct check *c, uint64_t id, int err)
     finding(c, err, 0, text);
 }
 
-static void read_dataset(struct check *c, uint64_t id)
+static void read_dataset(struct checker *c, uint64_t id)
 {
     drep_dataset *ds = NULL;
     char name[40];
@@ -730,7 +730,7 @@ static void read_dataset(struct check *c, uint64_t id)
     if (err == 0)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (err == 0 && ds->rec.rank != FMT_RANK_NULL)
-        err = stored_read(ds, &c->budget);
+        err = stored_read_all(ds, &c->budget);
     if (err != 0)
         deep_finding(c, id, err);
     dataset_put(ds);
@@ -740,13 +740,13 @@ static void read_dataset(struct check *c, uint64_t id)
 
 static int see_gap(uint64_t offset, uint64_t length, void *ctx)
 {
-    struct check *c = ctx;
+    struct checker *c = ctx;
 
     return c->findings != 0 ? 0 : c->leak(offset, length, c->ctx);
 }
 
 /* Datasets without a path are told by their number. */
-static int tell_absent(struct check *c, drep_unsealed_fn *fn)
+static int tell_absent(struct checker *c, drep_unsealed_fn *fn)
 {
     int err = 0;
 
@@ -767,7 +767,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
                       drep_leak_fn *leak, drep_unsealed_fn *unsealed, void *ctx, int64_t *findings,
                       drep_usage *usage)
 {
-    struct check c = {.f = file, .fn = fn, .leak = leak, .ctx = ctx, .depth = depth};
+    struct checker c = {.f = file, .fn = fn, .leak = leak, .ctx = ctx, .depth = depth};
     int64_t store_findings = 0;
     int err = read_begin_stored(file);
 

@@ -6,6 +6,7 @@
  * the ids it has; then nothing is gathered and nothing grows with the number of objects. */
 #include "whole/copy.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/idset.h"
 #include "base/mem.h"
@@ -281,7 +282,7 @@ static int dim_note(struct copy *c, uint64_t from, uint64_t to)
  * copy upwards and is long enough, or a new one beside the copy. */
 static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
 {
-    struct object dim = {0}, there = {0};
+    struct stored_object dim = {0}, there = {0};
     char *path = NULL;
     const char *name;
     int err = object_load(c->from, id, &dim);
@@ -471,34 +472,34 @@ static int copied(int64_t bytes, void *ctx)
 
 static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
 {
-    struct carry carry = {.from = m->source,
-                          .same_elements = m->same,
-                          .range = c->how->range,
-                          .threads = c->how->threads,
-                          .map = m->refers ? map_reference : NULL,
-                          .map_ctx = c,
-                          .progress = c->how->progress != NULL ? copied : NULL,
-                          .ctx = c};
+    struct payload_copy payload = {.from = m->source,
+                                   .same_elements = m->same,
+                                   .range = c->how->range,
+                                   .threads = c->how->threads,
+                                   .map = m->refers ? map_reference : NULL,
+                                   .map_ctx = c,
+                                   .progress = c->how->progress != NULL ? copied : NULL,
+                                   .ctx = c};
     char name[40];
     int err;
 
-    if (carry.range == DREP_RANGE_DEFAULT)
-        carry.range = DREP_RANGE_STRICT;
-    if (carry.threads <= 0)
-        carry.threads = (int)c->to->hints.threads;
-    if (carry.threads <= 0)
-        carry.threads = pool_cpus();
+    if (payload.range == DREP_RANGE_DEFAULT)
+        payload.range = DREP_RANGE_STRICT;
+    if (payload.threads <= 0)
+        payload.threads = (int)c->to->hints.threads;
+    if (payload.threads <= 0)
+        payload.threads = pool_cpus();
     if ((c->from->rep.datarep != NULL && c->from->rep.datarep->flags & DREP_REP_SERIAL) ||
         (c->to->rep.datarep != NULL && c->to->rep.datarep->flags & DREP_REP_SERIAL))
-        carry.threads = 1;
+        payload.threads = 1;
     snprintf(name, sizeof name, "object %llu", (unsigned long long)new_id);
-    err = dataset_get(c->to, new_id, name, &carry.to);
+    err = dataset_get(c->to, new_id, name, &payload.to);
     if (err == 0)
-        err = dataset_carry(&carry);
+        err = copy_payload(&payload);
     if (err == 0)
-        err = add_report(c, m->source->id, &carry.report);
-    dataset_put(carry.to);
-    carry_release(&carry);
+        err = add_report(c, m->source->id, &payload.report);
+    dataset_put(payload.to);
+    copy_payload_release(&payload);
     return err;
 }
 
@@ -706,7 +707,7 @@ static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
 
 /* ---- everything ---- */
 
-static int copy_gathered(struct copy *c, uint64_t id, const char *name)
+static int copy_objects(struct copy *c, uint64_t id, const char *name)
 {
     int err = gather(c, id);
 
@@ -759,7 +760,7 @@ static int copy(struct copy *c, const char *path, const char *new_path)
             err = link_free(c->to, c->group, name);
         c->path = new_path;
         if (err == 0)
-            err = copy_gathered(c, id, name);
+            err = copy_objects(c, id, name);
     }
     if (err == 0)
         err = types_end(c);

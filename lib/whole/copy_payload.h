@@ -1,12 +1,22 @@
-/* copy_payload.h - the elements of one dataset into another that has none yet; of the same shape
- * and type, perhaps in other chunks, through other filters, under another representation. */
-#ifndef DATA_CARRY_H
-#define DATA_CARRY_H
+/* copy_payload.h - the elements of one dataset into another that has none yet.
+ *
+ * Both have the same shape and type, perhaps other chunks, other filters, another representation.
+ * The work follows what is stored: what no chunk covers is fill on both sides.  Of five ways the
+ * first that fits is taken:
+ *
+ *   copy_compact()    both are compact: one value of the tree
+ *   copy_stored()     the same elements, chunks and filters: stored bytes as they are
+ *   copy_chunks()     the same chunks: payload by payload, converted by many threads
+ *   copy_gathered()   other chunks of a variable-length type: each payload of the target from those
+ *                     of the source that it touches
+ *   copy_boxes()      other chunks: box by box through the usual transfers */
+#ifndef WHOLE_COPY_PAYLOAD_H
+#define WHOLE_COPY_PAYLOAD_H
 
 #include "conv/transcode.h"
 #include "elem/dataset.h"
 
-struct carry {
+struct payload_copy {
     drep_dataset *from, *to;
     bool same_elements; /* stored elements are equal in both files */
     int range, threads;
@@ -14,15 +24,44 @@ struct carry {
     void *map_ctx;
     int (*progress)(int64_t bytes, void *ctx); /* payload written; may stop it; may be NULL */
     void *ctx;
-    /* What came of it. */
+    /* The result. */
     drep_report report; /* no indices */
     int64_t bytes;
     /* For the work. */
-    bool stored;
-    struct transcoder across;
+    bool stored; /* copy_stored(), or copy_compact() with bytes as they are */
+    struct transcoder transcoder;
     struct buf room[3];
 };
-int dataset_carry(struct carry *c);
-void carry_release(struct carry *c);
+int copy_payload(struct payload_copy *c);
+void copy_payload_release(struct payload_copy *c);
+
+/* ---- the ways ---- */
+
+int copy_compact(struct payload_copy *c);
+int copy_stored(struct payload_copy *c);
+int copy_chunks(struct payload_copy *c);
+int copy_gathered(struct payload_copy *c);
+int copy_boxes(struct payload_copy *c);
+
+/* ---- for all of them ---- */
+
+/* So many bytes were written; what the caller's function says of that. */
+static inline int copy_progress(struct payload_copy *c, uint64_t bytes)
+{
+    c->bytes += (int64_t)bytes;
+    return c->progress != NULL ? c->progress((int64_t)bytes, c->ctx) : 0;
+}
+/* Adds the losses of a piece of work. */
+static inline void report_add(drep_report *to, const drep_report *r)
+{
+    to->items += r->items;
+    to->overflow += r->overflow;
+    to->inexact += r->inexact;
+    to->nan_lost += r->nan_lost;
+}
+static inline uint64_t element_bytes(const drep_dataset *ds, uint64_t n)
+{
+    return n * (uint64_t)ds->esize;
+}
 
 #endif

@@ -63,7 +63,7 @@ static int drop_members(drep_file *f, uint64_t id, struct worklist *work)
     return err != 0 ? err : drop_tag(f, id, FMT_TAG_LINK_ORDER);
 }
 
-static int drop_dataset(drep_file *f, const struct object *o)
+static int drop_dataset(drep_file *f, const struct stored_object *o)
 {
     struct chunks cs;
     int err = dimension_uses_remove(f, o->id, &o->rec);
@@ -77,7 +77,7 @@ static int drop_dataset(drep_file *f, const struct object *o)
 
 static int drop_object(drep_file *f, uint64_t id, struct worklist *w)
 {
-    struct object o = {0};
+    struct stored_object o = {0};
     int err = object_load(f, id, &o);
 
     f->op.removals++;

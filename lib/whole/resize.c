@@ -238,7 +238,7 @@ static int dims_check(const drep_dataset *ds, const int64_t *dims)
 /* The dimensions that the dataset refers to grow with it. */
 static int grow_dimensions(drep_file *f, const struct object_rec *rec)
 {
-    struct object dim = {0};
+    struct stored_object dim = {0};
     int err = 0;
 
     for (int d = 0; err == 0 && rec->has_dims && d < rec->rank; d++) {
@@ -253,7 +253,7 @@ static int grow_dimensions(drep_file *f, const struct object_rec *rec)
 }
 
 /* The new shape into the file; *o: the record as it is there then. */
-static int reshape(drep_dataset *ds, const int64_t *dims, struct object *o)
+static int reshape(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
 {
     uint64_t keep[DREP_MAX_RANK];
     bool shrinks = false;
@@ -287,9 +287,9 @@ static int reshape(drep_dataset *ds, const int64_t *dims, struct object *o)
 }
 
 /* The handle takes a record over and gives its own; cannot fail. */
-static void exchange(drep_dataset *ds, struct object *o)
+static void exchange(drep_dataset *ds, struct stored_object *o)
 {
-    struct object old = {.id = ds->id, .rec = ds->rec, .bytes = ds->rec_bytes};
+    struct stored_object old = {.id = ds->id, .rec = ds->rec, .bytes = ds->rec_bytes};
 
     ds->rec_bytes = o->bytes;
     ds->rec = o->rec;
@@ -302,7 +302,7 @@ static void exchange(drep_dataset *ds, struct object *o)
 
 int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
 {
-    struct object o = {0};
+    struct stored_object o = {0};
     int err;
 
     if (dims == NULL)
@@ -351,7 +351,7 @@ static int append(drep_dataset *ds, int dim, int64_t n, const drep_type *type, c
 {
     int64_t dims[DREP_MAX_RANK];
     struct drep_selection new;
-    struct object o = {0};
+    struct stored_object o = {0};
     int err = longer(ds, dim, n, dims, &new), ignored;
 
     if (err == 0) /* while nothing is changed yet */

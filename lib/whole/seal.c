@@ -5,7 +5,7 @@
 
 static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
 {
-    struct object o = {0};
+    struct stored_object o = {0};
     struct chunks cs;
     int err = object_load(f, id, &o);
 

@@ -194,14 +194,14 @@ int stored_boxes(drep_dataset *ds, stored_box_fn *fn, void *ctx)
 
 /* ---- for the check ---- */
 
-struct reading {
+struct stored_reading {
     struct stored_walk walk;
     void *buf; /* made by the first read: an element may be larger than what is stored */
 };
 
 static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
 {
-    struct reading *r = ctx;
+    struct stored_reading *r = ctx;
     drep_dataset *ds = r->walk.ds;
     const drep_type *type = ds->ft->type;
     int64_t from[DREP_MAX_RANK] = {0}, n[DREP_MAX_RANK] = {0};
@@ -228,10 +228,10 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
     return err;
 }
 
-int stored_read(drep_dataset *ds, uint64_t *budget)
+int stored_read_all(drep_dataset *ds, uint64_t *budget)
 {
     uint64_t extent = (uint64_t)ds->ft->type->prog.extent;
-    struct reading r = {.walk = {.ds = ds, .fn = read_box}};
+    struct stored_reading r = {.walk = {.ds = ds, .fn = read_box}};
     int err;
 
     r.walk.ctx = &r;

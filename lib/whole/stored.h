@@ -13,6 +13,6 @@ typedef int stored_box_fn(const uint64_t *start, const uint64_t *count, void *ct
 int stored_boxes(drep_dataset *ds, stored_box_fn *fn, void *ctx);
 /* Reads every element that is stored; *budget: bytes of payload that may still be read, so that
  * what many records share is not read without end.  The caller does not hold the file. */
-int stored_read(drep_dataset *ds, uint64_t *budget);
+int stored_read_all(drep_dataset *ds, uint64_t *budget);
 
 #endif

@@ -67,7 +67,7 @@ static int add_chunks(drep_file *f, uint64_t id, const char *path, struct counti
 int drep_object_usage(drep_file *file, const char *path, drep_objusage *out)
 {
     struct counting c = {.payload = 0};
-    struct object o = {0};
+    struct stored_object o = {0};
     int err;
 
     if (path == NULL || out == NULL)

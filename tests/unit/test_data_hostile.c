@@ -44,13 +44,13 @@ static uint64_t id_of(const char *name)
     return info.id;
 }
 
-static void load(const char *name, struct object *o)
+static void load(const char *name, struct stored_object *o)
 {
     memset(o, 0, sizeof *o);
     ok(object_load(f, id_of(name), o));
 }
 
-static void store(struct object *o)
+static void store(struct stored_object *o)
 {
     ok(store_op_begin(f->st));
     ok(object_store(f, o->id, &o->rec));
@@ -108,7 +108,7 @@ START_TEST(test_shapes_of_fill_alone)
     drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
     drep_spec spec = {
         .type = DREP_INT32_T, .rank = 1, .dims = &n, .fill = DREP_FILL_VALUE, .fill_value = &seven};
-    struct object o;
+    struct stored_object o;
 
     spec.layout = DREP_CONTIGUOUS;
     ok(drep_dataset_create(f, "flat", &spec, NULL));
@@ -136,7 +136,7 @@ START_TEST(test_shapes_that_are_refused)
 {
     const int64_t n = 10;
     drep_type *text;
-    struct object o;
+    struct stored_object o;
     drep_dataset *ds;
 
     ok(drep_type_vstring(&text));
@@ -171,7 +171,7 @@ START_TEST(test_elements_without_end)
     const int64_t four = 4;
     const uint8_t zero[4] = {0};
     drep_type *small, *big;
-    struct object o;
+    struct stored_object o;
     drep_dataset *ds;
     drep_dsinfo info;
     uint32_t ref;
@@ -440,7 +440,7 @@ START_TEST(test_numbers_given_before)
 {
     const int64_t four = 4;
     drep_dataset *ds;
-    struct object o;
+    struct stored_object o;
     int found = 0;
 
     drep_dataset_close(new_dataset(f, "d", DREP_INT32_T, 1, &four));
@@ -527,7 +527,7 @@ START_TEST(test_elements_outside_the_shape_mean_nothing)
         drep_vlen fill_list = {1, (void *)(uintptr_t)&fill};
         drep_spec spec = {
             .rank = 2, .dims = n, .maxdims = max, .chunk = chunk, .fill = DREP_FILL_VALUE};
-        struct object o;
+        struct stored_object o;
         drep_dataset *ds;
 
         ok(drep_type_sequence(DREP_INT32_T, &list));

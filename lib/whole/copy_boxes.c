@@ -1,0 +1,225 @@
+/* copy_boxes.c - a dataset's elements into another: box by box through the usual transfers. */
+#include "base/buf.h"
+#include "base/pool.h"
+#include "conv/refs.h"
+#include "elem/transfer.h"
+#include "whole/copy_payload.h"
+#include "whole/stored.h"
+
+#include <string.h>
+
+#define BOX_BYTES ((uint64_t)8 << 20)
+#define SLICES_MAX 64
+
+/* A box of elements. */
+struct copied_box {
+    uint64_t from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+};
+
+static uint64_t box_count(const struct copied_box *b, int rank)
+{
+    uint64_t n = 1;
+
+    for (int d = 0; d < rank; d++)
+        n *= b->len[d];
+    return n;
+}
+
+struct payload_slice {
+    struct payload_copy *c;
+    const uint8_t *src;
+    uint8_t *dst;
+    uint64_t n, each;
+    drep_report report[SLICES_MAX];
+};
+
+static int work_slice(void *ctx, int64_t i)
+{
+    struct payload_slice *s = ctx;
+    uint64_t at = (uint64_t)i * s->each, n = s->n - at < s->each ? s->n - at : s->each;
+    struct transcoder a;
+    int err;
+
+    transcode_begin(&a, &s->c->transcoder);
+    err = transcode_run(&a, s->dst + at * (uint64_t)s->c->to->esize, s->c->to->esize,
+                        s->src + at * (uint64_t)s->c->from->esize, s->c->from->esize, (int64_t)n);
+    s->report[i] = a.report;
+    return err;
+}
+
+/* n elements in memory, in as many slices as there are threads. */
+static int convert_box(struct payload_copy *c, const uint8_t *src, uint8_t *dst, uint64_t n)
+{
+    struct payload_slice s = {.c = c, .src = src, .dst = dst, .n = n};
+    int64_t slices = element_bytes(c->from, n) < (1 << 20) ? 1
+                     : c->threads < SLICES_MAX             ? c->threads
+                                                           : SLICES_MAX;
+    int err;
+
+    slices = slices < 1 ? 1 : slices;
+    s.each = (n + (uint64_t)slices - 1) / (uint64_t)slices;
+    slices = (int64_t)((n + s.each - 1) / s.each);
+    memset(dst, 0, (size_t)element_bytes(c->to, n));
+    err = pool_run(c->threads, slices, work_slice, &s);
+    for (int64_t i = 0; err == 0 && i < slices; i++)
+        report_add(&c->report, &s.report[i]);
+    return err;
+}
+
+static int copy_box(struct payload_copy *c, const struct copied_box *box)
+{
+    uint64_t n = box_count(box, c->from->rec.rank);
+    struct buf *in = &c->room[0], *out = &c->room[1];
+    int err = buf_reserve(in, element_bytes(c->from, n));
+
+    if (err == 0)
+        err = dataset_raw_box(c->from, box->from, box->len, in->p, c->threads, false);
+    if (err == 0 && !c->same_elements) {
+        err = buf_reserve(out, element_bytes(c->to, n));
+        if (err == 0)
+            err = convert_box(c, in->p, out->p, n);
+    }
+    if (c->same_elements)
+        out = in;
+    if (err == 0 && c->map != NULL)
+        err = refs_map(&(struct refs){.map = c->map, .ctx = c->map_ctx}, &c->to->ft->stored, out->p,
+                       (int64_t)n);
+    if (err == 0)
+        err = dataset_raw_box(c->to, box->from, box->len, out->p, c->threads, true);
+    return err == 0 ? copy_progress(c, element_bytes(c->to, n)) : err;
+}
+
+/* The lengths of boxes: whole chunks of the target, as many as fit, from the last dimension
+ * on; of a chunk that is too large, and not filtered, a part. */
+static void box_shape(const struct payload_copy *c, uint64_t *len)
+{
+    const struct object_rec *r = &c->to->rec;
+    int64_t es = c->from->esize > c->to->esize ? c->from->esize : c->to->esize;
+    uint64_t room = BOX_BYTES / (uint64_t)es, n = 1;
+
+    for (int d = 0; d < r->rank; d++) {
+        len[d] = r->layout == FMT_CHUNKED ? r->chunk[d] : 1;
+        len[d] = len[d] < r->len[d] ? len[d] : r->len[d];
+        n = len[d] > 0 && n > UINT64_MAX / len[d] ? UINT64_MAX : n * len[d];
+    }
+    for (int d = 0; d < r->rank && n > room && r->nfilters == 0; d++) {
+        uint64_t others = n / len[d];
+
+        if (n == UINT64_MAX) /* too many to count: down to one row at a time */
+            others = room;
+        len[d] = others >= room ? 1 : room / others;
+        n = 1;
+        for (int k = 0; k < r->rank; k++)
+            n = n > UINT64_MAX / len[k] ? UINT64_MAX : n * len[k];
+    }
+    for (int d = r->rank; d-- > 0 && n <= room;) {
+        uint64_t step = len[d], more = room / n;
+
+        more = more < (r->len[d] + step - 1) / step ? more : (r->len[d] + step - 1) / step;
+        if (more < 1)
+            break;
+        n = n / len[d] * (len[d] * more);
+        len[d] = len[d] * more < r->len[d] ? len[d] * more : r->len[d];
+        if (len[d] < r->len[d])
+            break;
+    }
+}
+
+/* *stored: something of this box is stored in the source. */
+static int box_stored(struct payload_copy *c, const struct copied_box *box, bool *stored)
+{
+    const struct object_rec *r = &c->from->rec;
+    uint64_t first[DREP_MAX_RANK], end[DREP_MAX_RANK], at[DREP_MAX_RANK], next;
+    int last = r->rank - 1, err;
+
+    *stored = true;
+    if (r->layout != FMT_CHUNKED || r->rank == 0)
+        return 0;
+    for (int d = 0; d < r->rank; d++) {
+        first[d] = at[d] = box->from[d] / r->chunk[d];
+        end[d] = (box->from[d] + box->len[d] - 1) / r->chunk[d] + 1;
+    }
+    for (;;) {
+        int d = last;
+
+        at[last] = first[last];
+        err = chunk_next(&c->from->chunks, at, end[last] - first[last], &next);
+        if (err != 0 || next != UINT64_MAX)
+            return err;
+        while (--d >= 0 && ++at[d] == end[d])
+            at[d] = first[d];
+        if (d < 0)
+            break;
+    }
+    *stored = false;
+    return 0;
+}
+
+static int copy_boxes_of(struct payload_copy *c, const uint64_t *shape)
+{
+    const struct object_rec *r = &c->to->rec;
+    struct copied_box box = {{0}, {0}};
+    int err = 0;
+
+    for (;;) {
+        bool stored;
+        int d;
+
+        for (d = 0; d < r->rank; d++)
+            box.len[d] = r->len[d] - box.from[d] < shape[d] ? r->len[d] - box.from[d] : shape[d];
+        err = box_stored(c, &box, &stored);
+        if (err == 0 && stored)
+            err = copy_box(c, &box);
+        for (d = r->rank; err == 0 && d-- > 0;) {
+            box.from[d] += shape[d];
+            if (box.from[d] < r->len[d])
+                break;
+            box.from[d] = 0;
+        }
+        if (err != 0 || d < 0)
+            return err;
+    }
+}
+
+/* The parts of what is stored, one after the other: of a sparse dataset. */
+static int copy_stored_box(const uint64_t *start, const uint64_t *count, void *ctx)
+{
+    struct copied_box box = {{0}, {0}};
+    struct payload_copy *c = ctx;
+    int rank = c->from->rec.rank;
+
+    memcpy(box.from, start, (size_t)rank * sizeof *start);
+    memcpy(box.len, count, (size_t)rank * sizeof *count);
+    return copy_box(c, &box);
+}
+
+static int count_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    uint64_t *chunks = ctx;
+
+    (void)coord;
+    *chunks += rec->run;
+    return 0;
+}
+
+/* Through boxes of the target's chunks, unless almost all of them would be empty. */
+int copy_boxes(struct payload_copy *c)
+{
+    const struct object_rec *r = &c->to->rec;
+    uint64_t shape[DREP_MAX_RANK] = {0}, boxes = 1, chunks = 0;
+    int err = 0;
+
+    if (c->from->rec.layout == FMT_CONTIGUOUS || c->from->rec.layout == FMT_CHUNKED)
+        err = chunk_each(&c->from->chunks, count_record, &chunks);
+    if (err != 0 || (chunks == 0 && c->from->rec.layout != FMT_COMPACT))
+        return err;
+    box_shape(c, shape);
+    for (int d = 0; d < r->rank; d++) {
+        uint64_t n = (r->len[d] + shape[d] - 1) / shape[d];
+
+        boxes = boxes > UINT64_MAX / n ? UINT64_MAX : boxes * n;
+    }
+    if (boxes / 16 <= chunks + 64)
+        return copy_boxes_of(c, shape);
+    return stored_boxes(c->from, copy_stored_box, c);
+}

@@ -1,0 +1,110 @@
+/* copy_stored.c - a dataset's elements into another: stored bytes as they are. */
+#include "base/buf.h"
+#include "base/error.h"
+#include "chunk/work_state.h"
+#include "whole/copy_payload.h"
+
+#include <string.h>
+
+#define ROW_CHUNKS 512 /* of one record at once */
+#define PIECE ((uint64_t)256 << 10)
+
+static int copy_filtered(struct payload_copy *c, const uint64_t *coord, const struct chunk_rec *rec)
+{
+    struct buf *b = &c->room[0];
+    int err = chunk_stored(&c->from->chunks, rec, b);
+
+    if (err == 0)
+        err = chunk_write_stored(&c->to->chunks, coord, b, rec->skipped);
+    return err == 0 ? copy_progress(c, b->len) : err;
+}
+
+/* Some chunks of one record. */
+struct plain_copy {
+    struct payload_copy *c;
+    uint64_t coord[DREP_MAX_RANK]; /* of the first */
+};
+
+static int plain_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
+                       const uint8_t **p)
+{
+    const struct plain_copy *plain = ctx;
+    struct chunks *cs = &plain->c->from->chunks;
+    uint64_t at[DREP_MAX_RANK] = {0}, have = 0;
+    struct buf *b = work_buf(w);
+    int err = buf_reserve(b, size);
+
+    memcpy(at, plain->coord, (size_t)cs->rank * sizeof *at);
+    if (cs->rank > 0)
+        at[cs->rank - 1] += i;
+    if (err == 0)
+        err = chunk_read(cs, at, from, size, b->p, &have);
+    if (err == 0 && have < size)
+        err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says");
+    *p = b->p;
+    return err;
+}
+
+/* n chunks of one record, at plain->coord and behind it. */
+static int copy_row(struct payload_copy *c, struct plain_copy *plain, uint64_t n, uint64_t size)
+{
+    const struct chunk_source from = {plain_bytes, plain, PIECE, c->threads};
+    uint64_t *coords = (uint64_t *)(void *)c->room[1].p;
+    int rank = c->from->chunks.rank;
+
+    for (uint64_t i = 0; i < n; i++) {
+        memcpy(coords + i * (uint64_t)rank, plain->coord, (size_t)rank * sizeof *coords);
+        if (rank > 0)
+            coords[(i + 1) * (uint64_t)rank - 1] += i;
+    }
+    return chunks_write(&c->to->chunks, coords, n, size, &from);
+}
+
+/* One chunk that has a heap, or would be filtered now. */
+static int copy_one(struct payload_copy *c, const uint64_t *coord, uint64_t size)
+{
+    struct buf *b = &c->room[0];
+    uint64_t have = 0;
+    int err = buf_reserve(b, size);
+
+    if (err == 0)
+        err = chunk_read(&c->from->chunks, coord, 0, size, b->p, &have);
+    return err == 0 ? chunk_write(&c->to->chunks, coord, 1, b->p, have) : err;
+}
+
+/* Unfiltered chunks of one record, as far as they lie inside the shape. */
+static int copy_plain(struct payload_copy *c, const uint64_t *coord, const struct chunk_rec *rec)
+{
+    bool one = c->to->chunks.nfilters > 0 || c->from->ft->type->variable || rec->size == 0;
+    int last = c->from->chunks.rank - 1, err;
+    uint64_t left = run_inside(&c->from->rec, coord, rec);
+    struct plain_copy plain = {.c = c};
+
+    memcpy(plain.coord, coord, (size_t)(last + 1) * sizeof *coord);
+    err = buf_reserve(&c->room[1], ROW_CHUNKS * ((uint64_t)last + 2) * sizeof *coord);
+    while (err == 0 && left > 0) {
+        uint64_t now = one ? 1 : left < ROW_CHUNKS ? left : ROW_CHUNKS;
+
+        err = one ? copy_one(c, plain.coord, rec->size) : copy_row(c, &plain, now, rec->size);
+        if (err == 0)
+            err = copy_progress(c, now * rec->size);
+        if (last >= 0)
+            plain.coord[last] += now;
+        left -= now;
+    }
+    return err;
+}
+
+static int copy_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct payload_copy *c = ctx;
+
+    if (!chunk_inside(&c->from->rec, coord))
+        return 0;
+    return rec->filtered ? copy_filtered(c, coord, rec) : copy_plain(c, coord, rec);
+}
+
+int copy_stored(struct payload_copy *c)
+{
+    return chunk_each(&c->from->chunks, copy_record, c);
+}
