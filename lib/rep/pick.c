@@ -81,7 +81,7 @@ int kernel_pick(struct kernel *k, const struct rep_table *dst_table, const drep_
 {
     bool same = dst_leaf == src_leaf || leaf_same(dst_leaf, src_leaf);
     struct kernel made = {.report = opts->report, .range = same ? opts->range : opts->value_range};
-    struct enc dst, src;
+    struct enc dst = {0}, src = {0};
     char from[32], to[32];
     int err;
 

@@ -255,7 +255,7 @@ static int use_image(void *ctx)
 /* Memory that grows is like a file; an image is the child's own copy. */
 START_TEST(test_memory)
 {
-    struct both b = {NULL};
+    struct both b = {.ds = NULL};
     const char *path = temp_path("image");
     struct stat s;
     void *image;
