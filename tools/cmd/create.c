@@ -4,6 +4,7 @@
 #include "tools/host/exit.h"
 #include "tools/host/message.h"
 #include "tools/host/stop.h"
+#include <datarep.h>
 #include <getopt.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* csv_out.c - datasets as a table in CSV. */
+#include "tools/flat/csv_out.h"
 #include "format/utf8.h"
 #include "schema/paths.h"
 #include "tools/flat/csv.h"
 #include "tools/flat/csv_columns.h"
-#include "tools/flat/outlet.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -206,29 +206,30 @@ static int end(struct csv_out *c, int status)
     return status;
 }
 
-int csv_out(struct outlet *outlet, const char *path, drep_dataset *dataset, const drep_dsinfo *info,
-            const struct slice *slice, int fd)
+int csv_out(const struct extract *e, int fd)
 {
+    struct outlet *outlet = e->outlet;
     struct csv_out c = {0};
     struct stream stream = {.sink = &c.sink, .put = put_piece, .ctx = &c};
     int64_t dims[DREP_MAX_RANK];
-    int rank = slice_shape(slice, dims), err, status;
+    int rank = slice_shape(&e->slice, dims), err, status;
     drep_type *held = NULL;
 
     if (rank > 2) {
-        tool_say(outlet->name, path, "%d dimensions; a table has two: --root='%s[0]'", rank, path);
+        tool_say(outlet->name, e->path, "%d dimensions; a table has two: --root='%s[0]'", rank,
+                 e->path);
         return TOOL_USAGE;
     }
     err = printer_init(&c.printer, outlet->file, false);
     if (err)
-        return tool_fail(outlet->name, path, err);
-    err = printer_type(&c.printer, info->type, true, &held);
-    status = err ? tool_fail(outlet->name, path, err)
-                 : begin(&c, outlet, path, held, rank == 2 && dims[1] > 0 ? dims[1] : 1, fd);
+        return tool_fail(outlet->name, e->path, err);
+    err = printer_type(&c.printer, e->info.type, true, &held);
+    status = err ? tool_fail(outlet->name, e->path, err)
+                 : begin(&c, outlet, e->path, held, rank == 2 && dims[1] > 0 ? dims[1] : 1, fd);
     if (!status) {
-        err = stream_run(&stream, dataset, info, held, slice);
+        err = stream_run(&stream, e->dataset, &e->info, held, &e->slice);
         if (err && err != DREP_ERR_STOPPED)
-            status = tool_fail(outlet->name, path, err);
+            status = tool_fail(outlet->name, e->path, err);
         if (err == DREP_ERR_STOPPED && !c.sink.err)
             status = TOOL_IO;
     }

@@ -1,6 +1,13 @@
 /* export.c - export to arrays, archives, tables and raw files. */
+#include "base/mem.h"
+#include "base/vec.h"
+#include "tools/flat/csv_out.h"
 #include "tools/flat/format.h"
+#include "tools/flat/npy_in.h"
+#include "tools/flat/npy_out.h"
 #include "tools/flat/outlet.h"
+#include "tools/flat/raw_out.h"
+#include "tools/flat/verify.h"
 #include "tools/flat/zip.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -19,30 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int outlet_advance(uint64_t elements)
-{
-    return progress_add(elements) ? TOOL_IO : 0;
-}
-
 /* ------------------------------------------------------------------ one array */
-
-static int put_all(const char *name, int fd, const char *buf, size_t size)
-{
-    ssize_t n;
-
-    for (; size > 0; buf += n, size -= (size_t)n) {
-        n = write(fd, buf, size);
-        if (n < 0 && errno == EINTR)
-            n = 0;
-        if (n < 0 && errno == EPIPE && fd == STDOUT_FILENO)
-            return TOOL_IO;
-        if (n < 0) {
-            tool_say(name, NULL, "%s", strerror(errno));
-            return TOOL_IO;
-        }
-    }
-    return 0;
-}
 
 /* A file as it will be found: not what goes to standard output, a device or a pipe. */
 static bool can_verify(const struct outlet *o, const struct outfile *out)
@@ -51,15 +35,14 @@ static bool can_verify(const struct outlet *o, const struct outfile *out)
 }
 
 /* Reads a .npy file back; its descriptor stays the caller's. */
-static int verify_npy(const struct outlet *o, const char *path, drep_dataset *ds,
-                      const drep_dsinfo *info, const struct slice *slice, int fd)
+static int verify_npy(const struct extract *e, int fd)
 {
     struct source s;
-    int status = source_npy(&s, o->x->dst, fd);
+    int status = source_npy(&s, e->outlet->x->dst, fd);
 
     if (status)
         return status;
-    status = flat_verify(o, path, ds, info, slice, &s, false);
+    status = flat_verify(e, &s, false);
     source_release(&s);
     return status;
 }
@@ -94,37 +77,37 @@ static void say_rounded(struct outlet *o, const char *path, int64_t rounded)
     o->left_out = true;
 }
 
-static int put_npy(struct outlet *o, const char *path, drep_dataset *ds, const drep_dsinfo *info,
-                   const struct slice *slice, const struct outfile *out)
+static int put_npy(const struct extract *e, const struct outfile *out)
 {
     static char buf[1 << 16];
+    struct outlet *o = e->outlet;
     struct npy_out *n;
     ssize_t size = 0;
     int64_t rounded;
-    int status = npy_out_open(&n, o, path, ds, info, slice);
+    int status = npy_out_open(&n, e);
 
     if (status)
         return status == OUTLET_NONE ? TOOL_CORRUPT : status;
     while (!status && (size = npy_out_read(n, buf, sizeof buf, &status)) > 0)
-        status = put_all(o->x->dst, out->fd, buf, (size_t)size);
+        status = outlet_put(o, out->fd, buf, (size_t)size);
     rounded = npy_out_close(n);
-    say_rounded(o, path, rounded);
+    say_rounded(o, e->path, rounded);
     if (!status && rounded == 0 && can_verify(o, out))
-        status = verify_npy(o, path, ds, info, slice, out->fd);
+        status = verify_npy(e, out->fd);
     return status;
 }
 
 /* Views want a name; what goes to standard output is made in a file that has one in /proc. */
-static int put_raw(struct outlet *o, const char *path, drep_dataset *ds, const drep_dsinfo *info,
-                   const struct slice *slice, struct outfile *out)
+static int put_raw(const struct extract *e, struct outfile *out)
 {
+    const struct outlet *o = e->outlet;
     const char *dir = getenv("TMPDIR");
     char name[4096], buf[1 << 16];
     ssize_t n = 1;
     int fd, status;
 
     if (o->f->records || *out->hidden)
-        return raw_out(o, path, ds, info, slice, out->hidden, out->fd, can_verify(o, out));
+        return raw_out(e, out->hidden, out->fd, can_verify(o, out));
     snprintf(name, sizeof name, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
     fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0) {
@@ -133,34 +116,34 @@ static int put_raw(struct outlet *o, const char *path, drep_dataset *ds, const d
     }
     unlink(name);
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    status = raw_out(o, path, ds, info, slice, name, fd, false);
+    status = raw_out(e, name, fd, false);
     while (!status && (n = read(fd, buf, sizeof buf)) > 0)
-        status = put_all(o->x->dst, out->fd, buf, (size_t)n);
+        status = outlet_put(o, out->fd, buf, (size_t)n);
     if (!status && n < 0)
         status = TOOL_IO;
     close(fd);
     return status;
 }
 
-static int put_dataset(struct outlet *o, const char *path, drep_dataset *ds,
-                       const drep_dsinfo *info, const struct slice *slice, struct outfile *out)
+static int put_dataset(const struct extract *e, struct outfile *out)
 {
+    const struct outlet *o = e->outlet;
     int status;
 
-    if (info->rank == DREP_NULL_SPACE) {
-        tool_say(o->name, path, "this dataset has no elements at all");
+    if (e->info.rank == DREP_NULL_SPACE) {
+        tool_say(o->name, e->path, "this dataset has no elements at all");
         return TOOL_USAGE;
     }
     /* Once on the way out, once on the way back. */
     progress_begin("export", PROGRESS_ITEMS,
-                   (uint64_t)slice_count(slice) *
+                   (uint64_t)slice_count(&e->slice) *
                        (can_verify(o, out) && o->f->format != FLAT_CSV ? 2 : 1));
     if (o->f->format == FLAT_NPY)
-        status = put_npy(o, path, ds, info, slice, out);
+        status = put_npy(e, out);
     else if (o->f->format == FLAT_CSV)
-        status = csv_out(o, path, ds, info, slice, out->fd);
+        status = csv_out(e, out->fd);
     else
-        status = put_raw(o, path, ds, info, slice, out);
+        status = put_raw(e, out);
     if (o->f->format == FLAT_CSV && !status && can_verify(o, out))
         status = verify_table(o, out);
     progress_end();
@@ -190,18 +173,12 @@ struct archive {
 static int add_member(struct walk *walk, const struct walk_item *item)
 {
     struct archive *a = walk->ctx;
-    size_t cap = a->cap ? 2 * a->cap : 16, size = strlen(item->path) + 6;
-    struct entry *grown;
+    size_t size = strlen(item->path) + 6;
 
     if (item->link || item->info.kind != DREP_OBJ_DATASET)
         return 0;
-    if (a->len == a->cap) {
-        grown = realloc(a->list, cap * sizeof *grown);
-        if (!grown)
-            return DREP_ERR_NOMEM;
-        a->list = grown;
-        a->cap = cap;
-    }
+    if (VEC_ROOM(a->list, a->len, a->cap, 1))
+        return DREP_ERR_NOMEM;
     a->list[a->len] = (struct entry){.o = a->o, .path = strdup(item->path), .name = malloc(size)};
     if (!a->list[a->len].path || !a->list[a->len].name) {
         free(a->list[a->len].path);
@@ -225,7 +202,7 @@ static void archive_release(struct archive *a)
         free(a->list[i].path);
         free(a->list[i].name);
     }
-    free(a->list);
+    mem_free(a->list);
 }
 
 static int find_members(struct archive *a, const char *group)
@@ -239,24 +216,33 @@ static int find_members(struct archive *a, const char *group)
     return err ? tool_fail(a->o->name, group, err) : walk.status;
 }
 
+static int open_extract(struct entry *m, struct extract *e)
+{
+    int err = drep_dataset_open(m->o->file, m->path, &m->ds);
+
+    *e = (struct extract){.outlet = m->o, .path = m->path, .dataset = m->ds};
+    if (!err)
+        err = drep_dataset_info(m->ds, &e->info);
+    if (err)
+        return tool_fail(m->o->name, m->path, err);
+    if (e->info.rank != DREP_NULL_SPACE)
+        slice_all(&e->slice, e->info.rank, e->info.dims);
+    return 0;
+}
+
 /* Opens a member; what has no dtype is said and left out. */
 static int open_member(struct entry *m)
 {
-    struct slice slice;
-    drep_dsinfo info;
-    int status, err = drep_dataset_open(m->o->file, m->path, &m->ds);
+    struct extract e;
+    int status = open_extract(m, &e);
 
-    if (!err)
-        err = drep_dataset_info(m->ds, &info);
-    if (err)
-        return tool_fail(m->o->name, m->path, err);
-    if (info.rank == DREP_NULL_SPACE) {
+    if (status)
+        return status;
+    if (e.info.rank == DREP_NULL_SPACE) {
         tool_say(m->o->name, m->path, "warning: no elements at all; left out");
         return OUTLET_NONE;
     }
-    slice_all(&slice, info.rank, info.dims);
-    status = npy_out_open(&m->npy, m->o, m->path, m->ds, &info, &slice);
-    return status;
+    return npy_out_open(&m->npy, &e);
 }
 
 static void close_member(struct entry *m)
@@ -349,28 +335,22 @@ static int make_archive(struct archive *a, const char *name, const char *path)
 static int verify_member(void *ctx, const char *name, int fd)
 {
     struct archive *a = ctx;
-    struct slice slice;
-    drep_dsinfo info;
-    drep_dataset *ds;
+    struct extract e;
+    struct entry *m;
     size_t i;
-    int err, status;
+    int status;
 
     for (i = 0; i < a->len && strcmp(a->list[i].name, name) != 0; i++)
         ;
     if (i == a->len || a->list[i].rounded > 0)
         return 0;
+    m = &a->list[i];
     a->verified++;
-    err = drep_dataset_open(a->o->file, a->list[i].path, &ds);
-    if (err)
-        return tool_fail(a->o->name, a->list[i].path, err);
-    err = drep_dataset_info(ds, &info);
-    if (err) {
-        status = tool_fail(a->o->name, a->list[i].path, err);
-    } else {
-        slice_all(&slice, info.rank, info.dims);
-        status = verify_npy(a->o, a->list[i].path, ds, &info, &slice, fd);
-    }
-    drep_dataset_close(ds);
+    status = open_extract(m, &e);
+    if (!status)
+        status = verify_npy(&e, fd);
+    drep_dataset_close(m->ds);
+    m->ds = NULL;
     return status;
 }
 
@@ -440,15 +420,13 @@ static int only_dataset(struct outlet *o, struct operand *operand, size_t *n)
 
 static int put_one(struct outlet *o, const struct operand *operand, struct outfile *out)
 {
-    drep_dataset *ds;
-    drep_dsinfo info;
-    struct slice slice;
-    int status = operand_open(operand, o->name, o->file, &ds, &info, &slice);
+    struct extract e = {.outlet = o, .path = operand->path};
+    int status = operand_open(operand, o->name, o->file, &e.dataset, &e.info, &e.slice);
 
     if (status)
         return status;
-    status = put_dataset(o, operand->path, ds, &info, &slice, out);
-    drep_dataset_close(ds);
+    status = put_dataset(&e, out);
+    drep_dataset_close(e.dataset);
     return status;
 }
 

@@ -4,6 +4,8 @@
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/format.h"
 #include "tools/flat/load.h"
+#include "tools/flat/npy_in.h"
+#include "tools/flat/raw_in.h"
 #include "tools/flat/recipe.h"
 #include "tools/flat/zip.h"
 #include "tools/host/exit.h"
@@ -143,7 +145,7 @@ static int take_npy(struct intake *in)
 
 /* --------------------------------------------------------------------- raw */
 
-static int get_shape(const struct flat *x, struct raw *raw)
+static int get_shape(const struct flat *x, struct raw_file *raw)
 {
     const char *p = x->shape;
     char *end;
@@ -174,7 +176,7 @@ static int get_shape(const struct flat *x, struct raw *raw)
 }
 
 /* What was not said is as the dataset has it. */
-static int raw_from_dataset(const struct intake *in, drep_dataset *dataset, struct raw *raw,
+static int raw_from_dataset(const struct intake *in, drep_dataset *dataset, struct raw_file *raw,
                             drep_type **type)
 {
     drep_dsinfo info;
@@ -197,11 +199,11 @@ static int take_raw(struct intake *in)
 {
     const struct flat *f = in->f;
     const struct exchange *x = in->x;
-    struct raw raw = {.file = x->src,
-                      .datarep = x->datarep ? x->datarep : "native",
-                      .offset = f->offset,
-                      .records = f->records,
-                      .column_major = f->column_major};
+    struct raw_file raw = {.file = x->src,
+                           .datarep = x->datarep ? x->datarep : "native",
+                           .offset = f->offset,
+                           .records = f->records,
+                           .column_major = f->column_major};
     drep_dataset *dataset = NULL;
     drep_type *type = NULL;
     struct source s;

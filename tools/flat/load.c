@@ -1,5 +1,6 @@
 /* load.c - puts what a source has into datasets. */
 #include "tools/flat/load.h"
+#include "tools/flat/column_major.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/limit.h"
@@ -203,32 +204,6 @@ int load_fit(const struct source *s, struct target *t, bool append)
 
 /* ------------------------------------------------------------------- moving */
 
-/* A box in memory whose elements lie with the first dimension fastest, given in the order
- * of the dataset: strides that go the other way round. */
-static int column_type(const struct source *s, const int64_t *count, drep_type **out)
-{
-    int64_t stride[DREP_MAX_RANK], step = drep_type_extent(s->type);
-    drep_type *type = drep_type_ref(s->type), *next;
-    int d, err = 0;
-
-    for (d = 0; d < s->rank; d++) {
-        stride[d] = step;
-        step *= count[d];
-    }
-    for (d = s->rank - 1; d >= 0 && !err; d--) {
-        err = drep_type_hvector(count[d], 1, stride[d], type, &next);
-        if (!err) {
-            drep_type_free(type);
-            type = next;
-        }
-    }
-    if (err)
-        drep_type_free(type);
-    else
-        *out = type;
-    return err;
-}
-
 static int write_box(const struct source *s, const struct target *t, const struct boxes *b,
                      const drep_type *type, const void *buf)
 {
@@ -244,7 +219,7 @@ static int write_box(const struct source *s, const struct target *t, const struc
         err = drep_select_box(b->rank, start, b->count, NULL, NULL, &sel);
     }
     if (!err && s->column_major)
-        err = column_type(s, b->count, &columns);
+        err = column_major_elements(s->type, s->rank, b->count, &columns);
     if (!err)
         err = drep_write(t->dataset, sel, columns ? columns : type, buf, &xfer);
     drep_type_free(columns);
@@ -336,14 +311,4 @@ int load_all(struct source *s, const struct target *t)
 int load_columns(struct source *s, const struct target *columns)
 {
     return move_all(s, columns, write_members);
-}
-
-void source_release(struct source *s)
-{
-    if (s->release)
-        s->release(s);
-    drep_type_free(s->type);
-    drep_type_free(s->stored);
-    free(s->note);
-    *s = (struct source){0};
 }

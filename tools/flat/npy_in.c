@@ -1,8 +1,10 @@
 /* npy_in.c - a .npy file as a source. */
+#include "tools/flat/npy_in.h"
 #include "tools/flat/npy.h"
 #include "tools/flat/source.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
+#include "tools/host/fullio.h"
 #include "tools/host/message.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -33,23 +35,14 @@ static void release(struct source *s)
 static int read_bytes(const struct source *s, int64_t offset, void *buf, size_t size)
 {
     const struct npy_source *n = s->own;
-    char *to = buf;
-    ssize_t got;
+    ssize_t got = full_read(n->fd, buf, size, offset);
 
-    while (size > 0) {
-        got = pread(n->fd, to, size, offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            tool_say(s->file, NULL, "%s (byte %" PRId64 ")",
-                     got ? strerror(errno) : "the file ends before the array does", offset);
-            return got ? TOOL_IO : TOOL_CORRUPT;
-        }
-        to += got;
-        offset += got;
-        size -= (size_t)got;
-    }
-    return 0;
+    if (got == (ssize_t)size)
+        return 0;
+    tool_say(s->file, NULL, "%s (byte %" PRId64 ")",
+             got < 0 ? strerror(errno) : "the file ends before the array does",
+             offset + (got < 0 ? 0 : got));
+    return got < 0 ? TOOL_IO : TOOL_CORRUPT;
 }
 
 /* Runs of elements that lie one behind the other, the first dimension fastest. */

@@ -1,6 +1,6 @@
 /* npy_out.c - a dataset as the bytes of a .npy file, as they are asked for. */
+#include "tools/flat/npy_out.h"
 #include "tools/flat/npy.h"
-#include "tools/flat/outlet.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -9,11 +9,7 @@
 #include <string.h>
 
 struct npy_out {
-    const struct outlet *outlet;
-    const char *path; /* of the dataset */
-    drep_dataset *dataset;
-    drep_dsinfo info;
-    struct slice slice;
+    struct extract e;
     struct blocks blocks;
     struct npy npy;
     struct npy_types types;
@@ -23,7 +19,6 @@ struct npy_out {
     /* A block on its way. */
     char *elements, *numbers, *bytes;
     size_t size, at; /* of bytes */
-    int64_t rounded;
 };
 
 /* ------------------------------------------------------------ what it is read as */
@@ -91,11 +86,6 @@ static int read_type(const drep_type *type, const drep_type *stored, drep_type *
 
 /* -------------------------------------------------------------------- dtype */
 
-static int failed(const struct npy_out *n, int err)
-{
-    return err == DREP_ERR_NOMEM ? tool_no_memory() : tool_fail(n->outlet->name, n->path, err);
-}
-
 /* Takes the dtype, and what elements are read as. */
 static int settle_types(struct npy_out *n, struct npy_dtype *dtype)
 {
@@ -109,8 +99,8 @@ static int settle_types(struct npy_out *n, struct npy_dtype *dtype)
     *dtype = (struct npy_dtype){0};
     err = npy_types(&n->npy.dtype, &n->types);
     if (!err)
-        err = read_type(n->info.type, n->types.stored, &n->read);
-    return err ? failed(n, err) : 0;
+        err = read_type(n->e.info.type, n->types.stored, &n->read);
+    return err ? extract_failed(&n->e, err) : 0;
 }
 
 /* The dtype that import has kept, where it still describes the dataset. */
@@ -123,18 +113,18 @@ static bool kept_dtype(const struct npy_out *n, struct npy_dtype *out)
     char *descr = NULL;
     bool fine = false;
 
-    if (drep_attr_info(n->outlet->file, n->path, "npy_descr", &info))
+    if (drep_attr_info(n->e.outlet->file, n->e.path, "npy_descr", &info))
         return false;
     if (drep_type_kind(info.type) == DREP_KIND_VSTRING && info.count == 1 &&
         drep_type_vstring(&vstring) == 0) {
-        if (drep_attr_read(n->outlet->file, n->path, "npy_descr", vstring, &descr))
+        if (drep_attr_read(n->e.outlet->file, n->e.path, "npy_descr", vstring, &descr))
             descr = NULL;
         drep_type_free(vstring);
     }
     drep_attrinfo_release(&info);
     if (descr && npy_descr_read(&d, descr)) {
         if (npy_types(&d, &types) == 0) {
-            fine = drep_type_equal(types.stored, n->info.type);
+            fine = drep_type_equal(types.stored, n->e.info.type);
             npy_types_release(&types);
         }
         if (fine)
@@ -181,8 +171,8 @@ static int find_dtype(struct npy_out *n)
     bool exact, kept;
     int err, status;
 
-    if (!npy_dtype_of(n->info.type, 1, &dtype, &what, &exact)) {
-        tool_say(n->outlet->name, n->path, "NumPy has no dtype for %s", what);
+    if (!npy_dtype_of(n->e.info.type, 1, &dtype, &what, &exact)) {
+        tool_say(n->e.outlet->name, n->e.path, "NumPy has no dtype for %s", what);
         return OUTLET_NONE;
     }
     status = settle_types(n, &dtype);
@@ -194,10 +184,10 @@ static int find_dtype(struct npy_out *n)
     if (status || !n->types.text)
         return status;
     texts.fit = kept;
-    err = blocks_each(n->dataset, &n->info, n->read, &n->slice, look_at_texts, &texts);
+    err = blocks_each(n->e.dataset, &n->e.info, n->read, &n->e.slice, look_at_texts, &texts);
     if (err)
-        return failed(n, err);
-    if (!texts.fit && npy_dtype_of(n->info.type, texts.longest, &dtype, &what, &exact))
+        return extract_failed(&n->e, err);
+    if (!texts.fit && npy_dtype_of(n->e.info.type, texts.longest, &dtype, &what, &exact))
         status = settle_types(n, &dtype);
     return status;
 }
@@ -211,9 +201,9 @@ static int prepare(struct npy_out *n)
 
     if (status)
         return status;
-    n->npy.rank = slice_shape(&n->slice, n->npy.dims);
+    n->npy.rank = slice_shape(&n->e.slice, n->npy.dims);
     n->header = npy_write(&n->npy, &n->header_size);
-    blocks_init(&n->blocks, &n->slice, &n->info, drep_type_extent(n->read),
+    blocks_init(&n->blocks, &n->e.slice, &n->e.info, drep_type_extent(n->read),
                 drep_type_variable(n->read));
     item = (size_t)npy_item_size(&n->npy.dtype);
     most = (size_t)n->blocks.most + 1;
@@ -228,7 +218,7 @@ static int prepare(struct npy_out *n)
 static int convert_block(struct npy_out *n)
 {
     drep_report report = {0};
-    drep_xfer xfer = {.range = n->outlet->x->range, .report = &report};
+    drep_xfer xfer = {.range = n->e.outlet->x->range, .report = &report};
     void *numbers = n->elements;
     int64_t at, len = n->blocks.len;
     int err = 0;
@@ -239,32 +229,25 @@ static int convert_block(struct npy_out *n)
         numbers = n->numbers;
     }
     if (err == DREP_ERR_CONVERSION) {
-        tool_say(n->outlet->name, n->path, "element %lld is longer than it was",
+        tool_say(n->e.outlet->name, n->e.path, "element %lld is longer than it was",
                  (long long)(n->blocks.first + at));
         return TOOL_CORRUPT;
     }
     memset(n->bytes, 0, (size_t)(len * npy_item_size(&n->npy.dtype)));
     if (!err)
         err = drep_convert(n->types.file, n->bytes, n->types.numbers, numbers, len, &xfer);
-    n->rounded += report.inexact;
+    n->e.rounded += report.inexact;
     n->size = (size_t)(len * npy_item_size(&n->npy.dtype));
     n->at = 0;
-    return err ? failed(n, err) : 0;
+    return err ? extract_failed(&n->e, err) : 0;
 }
 
 static int next_block(struct npy_out *n)
 {
-    drep_report report = {0};
-    drep_xfer xfer = {.range = n->outlet->x->range, .report = &report};
-    int err, status;
+    int status = extract_read(&n->e, &n->blocks, n->read, n->elements);
 
-    n->blocks.xfer = &xfer;
-    err = blocks_read(&n->blocks, n->dataset, n->read, n->elements);
-    n->blocks.xfer = NULL;
-    if (err)
-        return failed(n, err);
-    n->rounded += report.inexact;
-    status = convert_block(n);
+    if (!status)
+        status = convert_block(n);
     return status ? status : outlet_advance((uint64_t)n->blocks.len);
 }
 
@@ -292,19 +275,14 @@ ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size, int *status)
     return (ssize_t)part;
 }
 
-int npy_out_open(struct npy_out **out, const struct outlet *outlet, const char *path,
-                 drep_dataset *dataset, const drep_dsinfo *info, const struct slice *slice)
+int npy_out_open(struct npy_out **out, const struct extract *extract)
 {
     struct npy_out *n = calloc(1, sizeof *n);
     int status;
 
     if (!n)
         return tool_no_memory();
-    n->outlet = outlet;
-    n->path = path;
-    n->dataset = dataset;
-    n->info = *info;
-    n->slice = *slice;
+    n->e = *extract;
     status = prepare(n);
     if (status)
         npy_out_close(n);
@@ -315,7 +293,7 @@ int npy_out_open(struct npy_out **out, const struct outlet *outlet, const char *
 
 int64_t npy_out_close(struct npy_out *n)
 {
-    int64_t rounded = n->rounded;
+    int64_t rounded = n->e.rounded;
 
     npy_release(&n->npy);
     npy_types_release(&n->types);

@@ -1,7 +1,7 @@
 /* npy_type.c - NumPy's dtypes and our datatypes. */
-#include "tools/flat/npy.h"
 #include "format/byteorder.h"
 #include "format/utf8.h"
+#include "tools/flat/npy.h"
 #include "tools/text/real.h"
 #include <stdio.h>
 #include <stdlib.h>

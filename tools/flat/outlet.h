@@ -1,12 +1,12 @@
-/* outlet.h - what the exports that are not HDF5 have in common. */
+/* outlet.h - one export that is not HDF5: where it goes, and the elements that go there.
+ *
+ * A format reads what it writes through a struct extract, block by block, converts it and puts
+ * the bytes.  Functions give an exit code after saying what is wrong. */
 #ifndef TOOLS_FLAT_OUTLET_H
 #define TOOLS_FLAT_OUTLET_H
 
 #include "tools/flat/flat.h"
-#include "tools/flat/source.h"
-#include "tools/text/printer.h"
 #include "tools/walk/blocks.h"
-#include <sys/types.h>
 
 struct outlet {
     const struct flat *f;
@@ -17,36 +17,30 @@ struct outlet {
     uint64_t sum, size; /* of the table that was written */
 };
 
-/* Functions give an exit code after saying what is wrong; this one: what was asked for has
- * no place in the other format, and the rest may go on. */
+/* An exit code: what was asked for has no place in the other format, and the rest may go on. */
 enum { OUTLET_NONE = 100 };
 
 /* So many elements are written.  0, or an exit code when a signal asks for an end. */
 int outlet_advance(uint64_t elements);
+/* Writes to the target. */
+int outlet_put(const struct outlet *o, int fd, const void *bytes, size_t size);
 
-/* A dataset as the bytes of a .npy file. */
-struct npy_out;
-int npy_out_open(struct npy_out **out, const struct outlet *outlet, const char *path,
-                 drep_dataset *dataset, const drep_dsinfo *info, const struct slice *slice);
-/* The next bytes, 0 at the end, -1 with an exit code in *status after saying what is wrong. */
-ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size, int *status);
-/* Gives how many values were rounded. */
-int64_t npy_out_close(struct npy_out *n);
+/* The elements of one dataset that are exported. */
+struct extract {
+    struct outlet *outlet;
+    const char *path; /* of the dataset */
+    drep_dataset *dataset;
+    drep_dsinfo info;
+    struct slice slice;
+    int64_t rounded; /* values that extract_read() rounded */
+};
 
-/* Compares the elements that a source reads with those of a dataset.  raw: in the datatype of
- * the dataset; else in what both can be read as.  An exit code, after naming what differs. */
-int flat_verify(const struct outlet *outlet, const char *path, drep_dataset *dataset,
-                const drep_dsinfo *info, const struct slice *slice, struct source *source,
-                bool raw);
-
-/* A dataset as a table, or the datasets of a group as its columns. */
-int csv_out(struct outlet *outlet, const char *path, drep_dataset *dataset, const drep_dsinfo *info,
-            const struct slice *slice, int fd);
-int csv_out_group(struct outlet *outlet, const char *path, int fd);
-
-/* A dataset as bare elements, into a file of that name or, in records, that descriptor.
- * Reads it back if `verify`. */
-int raw_out(struct outlet *outlet, const char *path, drep_dataset *dataset, const drep_dsinfo *info,
-            const struct slice *slice, const char *name, int fd, bool verify);
+/* Says how reading or writing it failed. */
+int extract_failed(const struct extract *e, int err);
+/* Reads the block as `type`. */
+int extract_read(struct extract *e, struct blocks *b, const drep_type *type, void *buf);
+/* The block's place in the export, without the dimensions that one index has taken away; gives
+ * how many are left. */
+int extract_box(const struct extract *e, const struct blocks *b, int64_t *start, int64_t *count);
 
 #endif

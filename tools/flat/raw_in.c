@@ -1,4 +1,5 @@
 /* raw_in.c - files that are nothing but elements, read and written through views. */
+#include "tools/flat/raw_in.h"
 #include "tools/flat/records.h"
 #include "tools/flat/source.h"
 #include "tools/host/exit.h"
@@ -153,7 +154,7 @@ int raw_filetype(const drep_type *type, const char *datarep, drep_type **out, in
 /* ------------------------------------------------------------------- sources */
 
 struct raw_source {
-    struct raw raw;
+    struct raw_file raw;
     drep_view *view;
     drep_type *filetype;
     int64_t size, item; /* of an element in the file; of the file, without what is before */
@@ -302,7 +303,7 @@ static int settle_shape(struct source *s, const struct raw_source *r)
 
 static int open_records(struct source *s, struct raw_source *r)
 {
-    const struct raw *raw = &r->raw;
+    const struct raw_file *raw = &r->raw;
     int status, err;
 
     if (raw->offset > 0 || raw->column_major) {
@@ -324,7 +325,7 @@ static int open_records(struct source *s, struct raw_source *r)
 
 static int open_view(struct source *s, struct raw_source *r)
 {
-    const struct raw *raw = &r->raw;
+    const struct raw_file *raw = &r->raw;
     char path[64];
     struct stat st;
     int err = raw_filetype(raw->type, raw->datarep, &r->filetype, &r->item);
@@ -348,7 +349,7 @@ static int open_view(struct source *s, struct raw_source *r)
     return 0;
 }
 
-int source_raw(struct source *out, const struct raw *raw, int fd)
+int source_raw(struct source *out, const struct raw_file *raw, int fd)
 {
     struct source s = {
         .file = raw->file, .rank = raw->rank, .release = release_raw, .rest = rest_raw};

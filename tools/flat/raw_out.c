@@ -1,7 +1,9 @@
 /* raw_out.c - a dataset as bare elements, through a view or in Fortran's records. */
-#include "tools/flat/outlet.h"
+#include "tools/flat/raw_out.h"
+#include "tools/flat/column_major.h"
+#include "tools/flat/raw_in.h"
 #include "tools/flat/records.h"
-#include "tools/flat/source.h"
+#include "tools/flat/verify.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -15,24 +17,14 @@
 #define PIECE_MAX ((int64_t)INT32_MAX - 8) /* bytes between two lengths of 4 bytes */
 
 struct raw_out {
-    struct outlet *outlet;
-    const char *path;
-    drep_dataset *dataset;
-    const drep_dsinfo *info;
-    const struct slice *slice;
+    struct extract e;
     const char *datarep;
     int rank;
     int64_t dims[DREP_MAX_RANK];
     struct blocks blocks;
     char *buf;
-    int64_t rounded;
     int64_t changed; /* by the representation of the file */
 };
-
-static int failed(const struct raw_out *r, int err)
-{
-    return tool_fail(r->outlet->name, r->path, err);
-}
 
 /* A representation that only this file's header knows gets its name in this process. */
 static int find_datarep(struct raw_out *r)
@@ -43,93 +35,49 @@ static int find_datarep(struct raw_out *r)
     drep_header header;
     int n, nscalars, err;
 
-    r->datarep = r->outlet->x->datarep;
+    r->datarep = r->e.outlet->x->datarep;
     if (r->datarep)
         return 0;
-    err = drep_header_get(r->outlet->file, &header);
+    err = drep_header_get(r->e.outlet->file, &header);
     if (err)
-        return failed(r, err);
+        return extract_failed(&r->e, err);
     r->datarep = header.datarep;
     if (strcmp(header.form, "table") != 0 ||
         drep_datarep_table(header.datarep, known, DREP_CODE_MAX, &n) == 0)
         return 0;
-    err = drep_header_types(r->outlet->file, &rows, &n);
+    err = drep_header_types(r->e.outlet->file, &rows, &n);
     if (!err)
-        err = drep_header_scalars(r->outlet->file, &scalars, &nscalars);
+        err = drep_header_scalars(r->e.outlet->file, &scalars, &nscalars);
     if (!err)
         err = drep_declare_datarep(header.datarep, "external32", rows, n, scalars, nscalars);
-    return err ? failed(r, err) : 0;
+    return err ? extract_failed(&r->e, err) : 0;
 }
 
 static int begin(struct raw_out *r)
 {
-    int64_t extent = drep_type_extent(r->info->type);
+    int64_t extent = drep_type_extent(r->e.info.type);
     int status = find_datarep(r);
 
     if (status)
         return status;
-    if (drep_type_variable(r->info->type)) {
-        tool_say(r->outlet->name, r->path, "elements of variable length are not bare bytes");
+    if (drep_type_variable(r->e.info.type)) {
+        tool_say(r->e.outlet->name, r->e.path, "elements of variable length are not bare bytes");
         return TOOL_USAGE;
     }
-    r->rank = slice_shape(r->slice, r->dims);
-    blocks_init(&r->blocks, r->slice, r->info, extent, false);
+    r->rank = slice_shape(&r->e.slice, r->dims);
+    blocks_init(&r->blocks, &r->e.slice, &r->e.info, extent, false);
     r->buf = calloc((size_t)r->blocks.most + 1, (size_t)extent + 1);
     return r->buf ? 0 : tool_no_memory();
 }
 
 static int next(struct raw_out *r)
 {
-    drep_report report = {0};
-    drep_xfer xfer = {.range = r->outlet->x->range, .report = &report};
-    int err;
+    int status = extract_read(&r->e, &r->blocks, r->e.info.type, r->buf);
 
-    r->blocks.xfer = &xfer;
-    err = blocks_read(&r->blocks, r->dataset, r->info->type, r->buf);
-    r->blocks.xfer = NULL;
-    r->rounded += report.inexact;
-    return err ? failed(r, err) : outlet_advance((uint64_t)r->blocks.len);
+    return status ? status : outlet_advance((uint64_t)r->blocks.len);
 }
 
 /* -------------------------------------------------------------------- views */
-
-/* The box of the block, without the dimensions that one index has taken away. */
-static void box_of(const struct raw_out *r, int64_t *start, int64_t *count)
-{
-    int d, k = 0;
-
-    for (d = 0; d < r->slice->rank; d++) {
-        if (r->slice->single[d])
-            continue;
-        start[k] = r->blocks.at[d];
-        count[k++] = r->blocks.count[d];
-    }
-}
-
-/* The elements of the block in memory, the first dimension fastest. */
-static int by_columns(const struct raw_out *r, const int64_t *count, drep_type **out)
-{
-    int64_t stride[DREP_MAX_RANK], step = drep_type_extent(r->info->type);
-    drep_type *type = drep_type_ref(r->info->type), *next_type;
-    int d, err = 0;
-
-    for (d = r->rank - 1; d >= 0; d--) {
-        stride[d] = step;
-        step *= count[d];
-    }
-    for (d = 0; d < r->rank && !err; d++) {
-        err = drep_type_hvector(count[d], 1, stride[d], type, &next_type);
-        if (!err) {
-            drep_type_free(type);
-            type = next_type;
-        }
-    }
-    if (err)
-        drep_type_free(type);
-    else
-        *out = type;
-    return err;
-}
 
 static int write_columns(const struct raw_out *r, drep_view *view, const drep_type *filetype,
                          const drep_xfer *xfer)
@@ -138,12 +86,12 @@ static int write_columns(const struct raw_out *r, drep_view *view, const drep_ty
     drep_type *box = NULL, *memory = NULL;
     int err;
 
-    box_of(r, start, count);
+    extract_box(&r->e, &r->blocks, start, count);
     err = drep_type_subarray(r->rank, r->dims, count, start, DREP_ORDER_FORTRAN, filetype, &box);
     if (!err)
         err = drep_view_set(view, 0, filetype, box, r->datarep, NULL);
     if (!err)
-        err = by_columns(r, count, &memory);
+        err = column_major_order(r->e.info.type, r->rank, count, &memory);
     if (!err)
         err = drep_write_at(view, 0, r->buf, 1, memory, xfer, NULL);
     drep_type_free(box);
@@ -154,12 +102,12 @@ static int write_columns(const struct raw_out *r, drep_view *view, const drep_ty
 static int write_view(struct raw_out *r, const char *name)
 {
     drep_report report = {0};
-    drep_xfer xfer = {.range = r->outlet->x->range, .report = &report};
+    drep_xfer xfer = {.range = r->e.outlet->x->range, .report = &report};
     drep_type *filetype = NULL;
     drep_view *view = NULL;
     int64_t size;
-    bool columns = r->outlet->f->column_major && r->rank > 1;
-    int status = 0, err = raw_filetype(r->info->type, r->datarep, &filetype, &size);
+    bool columns = r->e.outlet->f->column_major && r->rank > 1;
+    int status = 0, err = raw_filetype(r->e.info.type, r->datarep, &filetype, &size);
 
     if (!err)
         err = drep_view_raw(name, DREP_RDWR, NULL, &view);
@@ -170,7 +118,7 @@ static int write_view(struct raw_out *r, const char *name)
         if (!status && columns)
             err = write_columns(r, view, filetype, &xfer);
         else if (!status)
-            err = drep_write_at(view, r->blocks.first, r->buf, r->blocks.len, r->info->type, &xfer,
+            err = drep_write_at(view, r->blocks.first, r->buf, r->blocks.len, r->e.info.type, &xfer,
                                 NULL);
         r->changed += report.inexact + report.overflow + report.nan_lost;
         report = (drep_report){0};
@@ -178,7 +126,7 @@ static int write_view(struct raw_out *r, const char *name)
     if (view && !err)
         err = drep_view_close(view);
     drep_type_free(filetype);
-    return err ? failed(r, err) : status;
+    return err ? extract_failed(&r->e, err) : status;
 }
 
 /* ------------------------------------------------------------------- records */
@@ -186,33 +134,16 @@ static int write_view(struct raw_out *r, const char *name)
 struct writer {
     int fd, width;
     bool big;
-    const char *name;
+    const struct outlet *outlet;
     int64_t left, piece; /* of the record; of the piece being written */
     bool inside;         /* the piece continues another */
 };
-
-static int put(const struct writer *w, const void *bytes, size_t size)
-{
-    const char *p = bytes;
-    ssize_t n;
-
-    for (; size > 0; p += n, size -= (size_t)n) {
-        n = write(w->fd, p, size);
-        if (n < 0 && errno == EINTR)
-            n = 0;
-        if (n < 0) {
-            tool_say(w->name, NULL, "%s", strerror(errno));
-            return TOOL_IO;
-        }
-    }
-    return 0;
-}
 
 static int put_mark(const struct writer *w, int64_t length)
 {
     unsigned char mark[8];
 
-    return put(w, mark, records_mark(w->width, w->big, length, mark));
+    return outlet_put(w->outlet, w->fd, mark, records_mark(w->width, w->big, length, mark));
 }
 
 /* The length before a piece is negative if another follows, behind it if one came before. */
@@ -240,7 +171,7 @@ static int put_record(struct writer *w, const char *bytes, int64_t size, int64_t
         }
         part = w->piece - *done < size ? w->piece - *done : size;
         if (!status)
-            status = put(w, bytes, (size_t)part);
+            status = outlet_put(w->outlet, w->fd, bytes, (size_t)part);
         bytes += part;
         size -= part;
         *done += part;
@@ -262,9 +193,9 @@ static int64_t record_len(const struct raw_out *r)
 static int pack_block(const struct raw_out *r, char *packed, int64_t size)
 {
     int64_t position = 0;
-    int err = drep_pack(r->datarep, r->buf, r->blocks.len, r->info->type, packed, size, &position);
+    int err = drep_pack(r->datarep, r->buf, r->blocks.len, r->e.info.type, packed, size, &position);
 
-    return err ? failed(r, err) : 0;
+    return err ? extract_failed(&r->e, err) : 0;
 }
 
 /* The packed bytes of a block, which may begin and end inside of records. */
@@ -296,14 +227,14 @@ static int put_block(struct writer *w, const char *bytes, int64_t size, int64_t 
 
 static int write_records(struct raw_out *r, int fd)
 {
-    struct writer w = {.fd = fd, .name = r->outlet->x->dst};
+    struct writer w = {.fd = fd, .outlet = r->e.outlet};
     int64_t item, size, done = 0, record;
     char *packed;
-    int status = 0, err = drep_pack_size(r->datarep, 1, r->info->type, &item);
+    int status = 0, err = drep_pack_size(r->datarep, 1, r->e.info.type, &item);
 
     if (err)
-        return failed(r, err);
-    records_form(r->outlet->f->records, &w.width, &w.big);
+        return extract_failed(&r->e, err);
+    records_form(r->e.outlet->f->records, &w.width, &w.big);
     if (w.width == 0)
         w.width = 4;
     record = record_len(r) * item;
@@ -324,47 +255,46 @@ static int write_records(struct raw_out *r, int fd)
 
 static int read_back(const struct raw_out *r, const char *name)
 {
-    struct raw raw = {.file = name,
-                      .type = r->info->type,
-                      .rank = r->rank,
-                      .datarep = r->datarep,
-                      .records = r->outlet->f->records,
-                      .column_major = r->outlet->f->column_major && r->rank > 1};
+    struct raw_file raw = {.file = name,
+                           .type = r->e.info.type,
+                           .rank = r->rank,
+                           .datarep = r->datarep,
+                           .records = r->e.outlet->f->records,
+                           .column_major = r->e.outlet->f->column_major && r->rank > 1};
     int fd = open(name, O_RDONLY | O_CLOEXEC), status;
     struct source s;
 
     if (fd < 0) {
-        tool_say(r->outlet->x->dst, NULL, "%s", strerror(errno));
+        tool_say(r->e.outlet->x->dst, NULL, "%s", strerror(errno));
         return TOOL_IO;
     }
     memcpy(raw.dims, r->dims, sizeof raw.dims);
     status = source_raw(&s, &raw, fd);
     if (!status) {
-        status = flat_verify(r->outlet, r->path, r->dataset, r->info, r->slice, &s, true);
+        status = flat_verify(&r->e, &s, true);
         source_release(&s);
     }
     close(fd);
     return status;
 }
 
-int raw_out(struct outlet *outlet, const char *path, drep_dataset *dataset, const drep_dsinfo *info,
-            const struct slice *slice, const char *name, int fd, bool verify)
+int raw_out(const struct extract *extract, const char *name, int fd, bool verify)
 {
-    struct raw_out r = {
-        .outlet = outlet, .path = path, .dataset = dataset, .info = info, .slice = slice};
+    struct raw_out r = {.e = *extract};
+    struct outlet *outlet = extract->outlet;
     int status = begin(&r);
 
     if (!status)
         status = outlet->f->records ? write_records(&r, fd) : write_view(&r, name);
     /* What was rounded is no longer what the dataset holds. */
-    if (!status && verify && r.rounded == 0 && r.changed == 0)
+    if (!status && verify && r.e.rounded == 0 && r.changed == 0)
         status = read_back(&r, name);
     free(r.buf);
-    if (r.rounded > 0) {
-        tool_say(outlet->name, path,
+    if (r.e.rounded > 0) {
+        tool_say(outlet->name, extract->path,
                  "warning: %" PRId64 " values are rounded to what this machine's types hold; "
                  "dump --raw gives all digits",
-                 r.rounded);
+                 r.e.rounded);
         outlet->left_out = true;
     }
     return status;

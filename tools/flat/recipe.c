@@ -2,6 +2,8 @@
 #include "tools/flat/recipe.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/load.h"
+#include "tools/flat/npy_in.h"
+#include "tools/flat/raw_in.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -119,13 +121,13 @@ static int open_table(const struct schema_source *source, const char *path, int 
 static int open_raw(const struct schema_source *source, const char *path, int fd,
                     const drep_dsinfo *info, struct source *out)
 {
-    struct raw raw = {.file = path,
-                      .type = info->type,
-                      .rank = info->rank,
-                      .datarep = source->datarep ? source->datarep : "native",
-                      .offset = source->offset,
-                      .records = source->records,
-                      .column_major = source->column_major};
+    struct raw_file raw = {.file = path,
+                           .type = info->type,
+                           .rank = info->rank,
+                           .datarep = source->datarep ? source->datarep : "native",
+                           .offset = source->offset,
+                           .records = source->records,
+                           .column_major = source->column_major};
 
     memcpy(raw.dims, info->dims, sizeof raw.dims);
     if (info->rank > 0 && info->maxdims[0] == DREP_UNLIMITED && info->dims[0] == 0)

@@ -2,6 +2,7 @@
 #include "tools/flat/records.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
+#include "tools/host/fullio.h"
 #include "tools/host/message.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -50,16 +51,12 @@ static const unsigned char *look(struct window *w, int64_t at, size_t size)
     ssize_t n;
 
     if (at < w->at || at - w->at > (int64_t)w->len - (int64_t)size) {
+        errno = 0;
+        n = full_read(w->fd, w->bytes, sizeof w->bytes, at);
         w->at = at;
-        for (w->len = 0; w->len < size; w->len += (size_t)n) {
-            n = pread(w->fd, w->bytes + w->len, sizeof w->bytes - w->len, at + (int64_t)w->len);
-            if (n < 0 && errno == EINTR)
-                n = 0;
-            else if (n <= 0) {
-                errno = n ? errno : 0;
-                return NULL;
-            }
-        }
+        w->len = n > 0 ? (size_t)n : 0;
+        if (w->len < size)
+            return NULL;
     }
     return w->bytes + (at - w->at);
 }

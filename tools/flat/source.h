@@ -28,29 +28,4 @@ struct source {
 };
 void source_release(struct source *s);
 
-/* What a user says about a raw file. */
-struct raw {
-    const char *file;
-    const drep_type *type;       /* of an element */
-    int rank;                    /* -1: not said, one dimension */
-    int64_t dims[DREP_MAX_RANK]; /* one may be -1: as many as there are */
-    const char *datarep;         /* how elements lie there */
-    int64_t offset;              /* bytes before the first */
-    const char *records;         /* records.h; NULL: there are none */
-    bool column_major;
-};
-/* fd: the same file, or what came through standard input; the caller's. */
-int source_raw(struct source *out, const struct raw *raw, int fd);
-
-/* A .npy file; the descriptor stays the caller's. */
-int source_npy(struct source *out, const char *file, int fd);
-/* The same of a member of an archive: TOOL_DIFFERS, after saying so, if it holds Python objects,
- * without which the other members can be read. */
-int source_npy_member(struct source *out, const char *file, int fd);
-
-/* How elements of a dataset of this type lie in a file under a representation, as a filetype
- * for views: packed, but under "native..." as that machine's compiler puts them.  *size is
- * from one to the next.  A DREP_ERR_... code. */
-int raw_filetype(const drep_type *type, const char *datarep, drep_type **out, int64_t *size);
-
 #endif

@@ -3,7 +3,7 @@
  * The reader knows the file only by its bytes, and gives elements in the datatype that the file
  * says; so numbers are compared by what they are worth, whatever their width.  What a format has
  * no elements of the same kind for (a wide character, in NumPy a text) is not compared. */
-#include "tools/flat/outlet.h"
+#include "tools/flat/verify.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -15,35 +15,13 @@
 #include <string.h>
 
 struct pair {
-    const struct outlet *outlet;
-    const char *path;
-    drep_dataset *dataset;
-    const struct slice *slice;
+    struct extract e;
     struct source *source;
     struct verify verify;
     drep_type *ours, *theirs; /* that elements are compared in */
     struct blocks blocks;
     char *own, *read, *shown; /* a block: ours; as the source gives it; and in `theirs` */
 };
-
-static int failed(const struct pair *p, int err)
-{
-    return tool_fail(p->outlet->name, p->path, err);
-}
-
-/* The place in the source of the block, without the dimensions that one index has taken away. */
-static int source_box(const struct pair *p, int64_t *start, int64_t *count)
-{
-    int d, k = 0;
-
-    for (d = 0; d < p->slice->rank; d++) {
-        if (p->slice->single[d])
-            continue;
-        start[k] = p->blocks.at[d];
-        count[k++] = p->blocks.count[d];
-    }
-    return k;
-}
 
 /* Where element number n of the box lies: in a file of columns the first index runs fastest. */
 static int64_t place_of(const struct pair *p, int rank, const int64_t *count, int64_t n)
@@ -78,7 +56,8 @@ static int differs(const struct pair *p, int rank, const int64_t *start, const i
         len += (size_t)snprintf(where + len, sizeof where - len, "%s%" PRId64 "%s", d ? "," : "[",
                                 index[d], d == rank - 1 ? "]" : "");
     verify_text(&p->verify, gap, text, sizeof text);
-    tool_say(p->outlet->x->dst, p->path, "%s%s", where, *where || *text != ':' ? text : text + 2);
+    tool_say(p->e.outlet->x->dst, p->e.path, "%s%s", where,
+             *where || *text != ':' ? text : text + 2);
     return TOOL_CORRUPT;
 }
 
@@ -86,7 +65,7 @@ static int compare_block(struct pair *p)
 {
     struct comparison how = p->verify.how;
     int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], n, len = p->blocks.len;
-    int rank = source_box(p, start, count), status;
+    int rank = extract_box(&p->e, &p->blocks, start, count), status;
     const char *a, *b, *theirs = p->shown ? p->shown : p->read;
     struct gap gap;
 
@@ -98,7 +77,7 @@ static int compare_block(struct pair *p)
         int err = drep_convert(p->theirs, p->shown, p->source->type, p->read, len, NULL);
 
         if (err)
-            return failed(p, err);
+            return extract_failed(&p->e, err);
     }
     how.exact = drep_type_equal(p->ours, p->theirs);
     how.a = how.b = &p->verify.printer;
@@ -119,17 +98,14 @@ static int compare_block(struct pair *p)
 
 static int compare_blocks(struct pair *p)
 {
-    drep_xfer xfer = {.range = p->outlet->x->range};
     int64_t len;
-    int status = 0, err;
+    int status = 0;
 
     while (!status && blocks_next(&p->blocks)) {
         len = p->blocks.len;
-        p->blocks.xfer = &xfer;
-        err = blocks_read(&p->blocks, p->dataset, p->ours, p->own);
-        p->blocks.xfer = NULL;
-        if (err)
-            return failed(p, err);
+        status = extract_read(&p->e, &p->blocks, p->ours, p->own);
+        if (status)
+            return status;
         status = compare_block(p);
         if (drep_type_variable(p->ours))
             drep_vlen_free(p->ours, len, p->own);
@@ -141,27 +117,27 @@ static int compare_blocks(struct pair *p)
     return status;
 }
 
-static int settle_types(struct pair *p, const drep_dsinfo *info, bool raw)
+static int settle_types(struct pair *p, bool raw)
 {
-    int err = verify_init(&p->verify, p->outlet->file);
+    int err = verify_init(&p->verify, p->e.outlet->file);
 
     if (!err && raw) {
-        p->ours = drep_type_ref(info->type);
+        p->ours = drep_type_ref(p->e.info.type);
         p->theirs = drep_type_ref(p->source->type);
     } else if (!err) {
-        err = printer_type(&p->verify.printer, info->type, true, &p->ours);
+        err = printer_type(&p->verify.printer, p->e.info.type, true, &p->ours);
         if (!err)
             err = printer_type(&p->verify.printer, p->source->type, false, &p->theirs);
     }
     return err;
 }
 
-static int make_room(struct pair *p, const drep_dsinfo *info)
+static int make_room(struct pair *p)
 {
     size_t most;
     int64_t extent = drep_type_extent(p->ours), other = drep_type_extent(p->source->type);
 
-    blocks_init(&p->blocks, p->slice, info, extent > other ? extent : other,
+    blocks_init(&p->blocks, &p->e.slice, &p->e.info, extent > other ? extent : other,
                 drep_type_variable(p->ours) || drep_type_variable(p->theirs));
     most = (size_t)p->blocks.most + 1;
     p->own = calloc(most, (size_t)extent + 1);
@@ -176,33 +152,32 @@ static int make_room(struct pair *p, const drep_dsinfo *info)
 static bool same_shape(const struct pair *p)
 {
     int64_t dims[DREP_MAX_RANK];
-    int rank = slice_shape(p->slice, dims);
+    int rank = slice_shape(&p->e.slice, dims);
 
     return rank == p->source->rank &&
            memcmp(dims, p->source->dims, (size_t)rank * sizeof *dims) == 0;
 }
 
-int flat_verify(const struct outlet *outlet, const char *path, drep_dataset *dataset,
-                const drep_dsinfo *info, const struct slice *slice, struct source *source, bool raw)
+int flat_verify(const struct extract *extract, struct source *source, bool raw)
 {
-    struct pair p = {
-        .outlet = outlet, .path = path, .dataset = dataset, .slice = slice, .source = source};
+    const struct exchange *x = extract->outlet->x;
+    struct pair p = {.e = *extract, .source = source};
     struct comparison how;
-    int status = 0, err = settle_types(&p, info, raw);
+    int status = 0, err = settle_types(&p, raw);
 
     how = p.verify.how;
     how.a = how.b = &p.verify.printer;
     if (err) {
-        status = failed(&p, err);
+        status = extract_failed(&p.e, err);
     } else if (!same_shape(&p)) {
-        tool_say(outlet->x->dst, path, "its shape is read back as another");
+        tool_say(x->dst, extract->path, "its shape is read back as another");
         status = TOOL_CORRUPT;
     } else if (compare_alike(&how, p.ours, p.theirs)) {
-        status = make_room(&p, info);
+        status = make_room(&p);
         if (!status)
             status = compare_blocks(&p);
-    } else if (outlet->x->verbose) {
-        tool_say(outlet->x->dst, path, "not read back: its elements are of another kind there");
+    } else if (x->verbose) {
+        tool_say(x->dst, extract->path, "not read back: its elements are of another kind there");
     }
     free(p.own);
     free(p.read);

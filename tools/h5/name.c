@@ -1,6 +1,6 @@
 /* name.c - names of links and attributes that we cannot have. */
-#include "format/utf8.h"
 #include "tools/h5/name.h"
+#include "format/utf8.h"
 #include "tools/h5/note.h"
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* input.c - standard input as a file that can be read anywhere. */
 #include "tools/host/input.h"
 #include "tools/host/fail.h"
+#include "tools/host/fullio.h"
 #include "tools/host/label.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
@@ -20,38 +21,6 @@ static int refused(const char *what)
     return -1;
 }
 
-/* Fills the buffer as far as there is something; -1 when reading fails. */
-static ssize_t fill(int fd, char *buf, size_t size)
-{
-    size_t len = 0;
-    ssize_t n;
-
-    while (len < size) {
-        n = read(fd, buf + len, size - len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        len += (size_t)n;
-    }
-    return (ssize_t)len;
-}
-
-static int put_all(int fd, const char *buf, size_t size)
-{
-    ssize_t n;
-
-    for (; size > 0; buf += n, size -= (size_t)n) {
-        n = write(fd, buf, size);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        n = n < 0 ? 0 : n;
-    }
-    return 0;
-}
-
 /* Adds the `size` bytes at buf, and what still comes; -1 after saying what is wrong. */
 static int spool_into(int fd, int from, char *buf, size_t size)
 {
@@ -59,9 +28,9 @@ static int spool_into(int fd, int from, char *buf, size_t size)
     uint64_t all = size;
 
     do {
-        if (put_all(fd, buf, (size_t)n))
+        if (full_write(fd, buf, (size_t)n))
             return refused("temporary file");
-        n = fill(from, buf, IN_MEMORY);
+        n = full_read(from, buf, IN_MEMORY, -1);
         all += n > 0 ? (uint64_t)n : 0;
         if (limit_input("-", all))
             return -1;
@@ -128,7 +97,7 @@ int input_open(int amode, const drep_info *info, char *front, size_t *size, drep
         tool_no_memory();
         return -1;
     }
-    n = fill(STDIN_FILENO, buf, IN_MEMORY);
+    n = full_read(STDIN_FILENO, buf, IN_MEMORY, -1);
     if (n < 0) {
         free(buf);
         return refused("read");

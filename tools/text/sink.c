@@ -2,6 +2,7 @@
 #include "tools/text/sink.h"
 #include "format/utf8.h"
 #include "tools/host/exit.h"
+#include "tools/host/fullio.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include <errno.h>
@@ -43,21 +44,13 @@ uint64_t sink_sum(uint64_t sum, const char *bytes, size_t size)
 
 static void write_all(struct sink *s, const char *bytes, size_t size)
 {
-    size_t done = 0;
-    ssize_t n;
-
     limit_output(size);
     if (s->summed)
         s->sum = sink_sum(s->sum, bytes, size);
     if (!s->err && limit_over())
         s->err = ECANCELED;
-    while (!s->err && done < size) {
-        n = write(s->fd, bytes + done, size - done);
-        if (n < 0 && errno != EINTR)
-            s->err = errno;
-        if (n > 0)
-            done += (size_t)n;
-    }
+    if (!s->err && full_write(s->fd, bytes, size) != 0)
+        s->err = errno;
     s->flushed += size;
 }
 
