@@ -12,16 +12,14 @@
 #define SUM_X86 1
 #endif
 
-struct sum_set {
-    uint64_t (*of)(const void *p, size_t size);
-    /* Sum with zeros for the eight bytes at `hole`; hole + 8 <= size. */
-    uint64_t (*hole)(const void *p, size_t size, size_t hole);
-    void (*blocks)(const void *p, size_t size, uint64_t *sums);
-};
-
-extern const struct sum_set sum_base;
+uint64_t sum_base(const void *p, size_t size);
+/* Sum with zeros for the eight bytes at `hole`; hole + 8 <= size. */
+uint64_t sum_base_hole(const void *p, size_t size, size_t hole);
+void sum_base_blocks(const void *p, size_t size, uint64_t *sums);
 #ifdef SUM_X86
-extern const struct sum_set sum_avx2;
+uint64_t sum_avx2(const void *p, size_t size);
+uint64_t sum_avx2_hole(const void *p, size_t size, size_t hole);
+void sum_avx2_blocks(const void *p, size_t size, uint64_t *sums);
 #endif
 
 #endif

@@ -13,7 +13,9 @@
 #pragma GCC target("avx2")
 #endif
 #define XXH_VECTOR 2 /* XXH_AVX2 */
-#define SUM_SET sum_avx2
+#define SUM sum_avx2
+#define SUM_HOLE sum_avx2_hole
+#define SUM_BLOCKS sum_avx2_blocks
 #include "format/sum_body.h"
 #ifdef __clang__
 #pragma clang attribute pop

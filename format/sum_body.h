@@ -1,6 +1,6 @@
 /* sum_body.h - the functions of one instruction set; included once per sum*.c.
  *
- * SUM_SET names the table that this makes, XXH_VECTOR (if the includer defines it) the
+ * SUM, SUM_HOLE and SUM_BLOCKS name the functions, XXH_VECTOR (if the includer defines it) the
  * set.  Everything of xxhash.h becomes static here. */
 #include "format/numbers.h"
 #include "format/sum.h"
@@ -13,12 +13,12 @@
 #include <xxhash.h>
 #pragma GCC diagnostic pop
 
-static uint64_t set_of(const void *p, size_t size)
+uint64_t SUM(const void *p, size_t size)
 {
     return XXH3_64bits(p, size);
 }
 
-static uint64_t set_hole(const void *p, size_t size, size_t hole)
+uint64_t SUM_HOLE(const void *p, size_t size, size_t hole)
 {
     static const uint8_t zeros[8];
     const uint8_t *bytes = p;
@@ -31,7 +31,7 @@ static uint64_t set_hole(const void *p, size_t size, size_t hole)
     return XXH3_64bits_digest(&state);
 }
 
-static void set_blocks(const void *p, size_t size, uint64_t *sums)
+void SUM_BLOCKS(const void *p, size_t size, uint64_t *sums)
 {
     const uint8_t *bytes = p;
 
@@ -44,5 +44,3 @@ static void set_blocks(const void *p, size_t size, uint64_t *sums)
         size -= n;
     }
 }
-
-const struct sum_set SUM_SET = {set_of, set_hole, set_blocks};

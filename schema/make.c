@@ -82,7 +82,7 @@ static bool make_dataset(struct maker *m, struct object *o)
     if (o->has_dims)
         spec.dim_names = names;
     if (o->fill_value) {
-        if (!value_encode_exact(&m->encoder, o->type, 0, NULL, o->fill_value, &fill))
+        if (!elements_encode_exact(&m->encoder, o->type, 0, NULL, o->fill_value, &fill))
             return false;
         spec.fill_value = fill.buf;
     }
@@ -168,7 +168,7 @@ static bool write_attr(struct maker *m, const struct object *o, const struct att
     struct elements v = {0};
     int err;
 
-    if (a->value && !value_encode_exact(&m->encoder, a->type, a->rank, a->dims, a->value, &v))
+    if (a->value && !elements_encode_exact(&m->encoder, a->type, a->rank, a->dims, a->value, &v))
         return false;
     err = drep_attr_write(m->file, o->path, a->name, a->type, a->rank, a->dims, v.buf);
     elements_release(&v);
@@ -183,7 +183,7 @@ static bool write_data(struct maker *m, const struct object *o)
     drep_dataset *ds;
     int err;
 
-    if (!value_encode(&m->stored, o->type, o->rank, o->dims, o->data, &v))
+    if (!elements_encode(&m->stored, o->type, o->rank, o->dims, o->data, &v))
         return false;
     err = drep_dataset_open(m->file, o->path, &ds);
     if (!err) {

@@ -814,7 +814,7 @@ static bool read_attr(struct schema *s, struct attr *a)
     }
     if (!a->value)
         return complain(&s->c, a->at, "the value is missing");
-    if (!value_encode_exact(&s->encoder, a->type, a->rank, a->dims, a->value, &v))
+    if (!elements_encode_exact(&s->encoder, a->type, a->rank, a->dims, a->value, &v))
         return false;
     elements_release(&v);
     return true;
@@ -851,7 +851,7 @@ static bool check_values(struct schema *s, const struct object *o)
     bool fine = true;
 
     if (o->fill_value) {
-        fine = value_encode_exact(&s->encoder, o->type, 0, NULL, o->fill_value, &v);
+        fine = elements_encode_exact(&s->encoder, o->type, 0, NULL, o->fill_value, &v);
         if (fine)
             elements_release(&v);
     }

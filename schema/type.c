@@ -395,20 +395,40 @@ static bool get_wrapped(struct types *t, const struct doc *node, drep_type **out
 
 static bool get_map(struct types *t, const struct doc *node, drep_type **out)
 {
-    static const struct {
-        const char *keys[3];
-        bool (*get)(struct types *t, const struct doc *node, drep_type **out);
-    } forms[] = {
-        {{"struct", NULL, NULL}, get_struct},  {{"enum", "base", NULL}, get_enum},
-        {{"array", "shape", NULL}, get_array}, {{"string", "pad", NULL}, get_string},
-        {{"opaque", "tag", NULL}, get_opaque}, {{"ref", NULL, NULL}, get_ref},
-        {{"seq", NULL, NULL}, get_wrapped},    {{"bool", NULL, NULL}, get_wrapped},
+    enum form { STRUCT, ENUM, ARRAY, STRING, OPAQUE, REF, SEQ, BOOL, FORMS };
+    static const char *const keys[FORMS][3] = {
+        [STRUCT] = {"struct"},
+        [ENUM] = {"enum", "base"},
+        [ARRAY] = {"array", "shape"},
+        [STRING] = {"string", "pad"},
+        [OPAQUE] = {"opaque", "tag"},
+        [REF] = {"ref"},
+        [SEQ] = {"seq"},
+        [BOOL] = {"bool"},
     };
     size_t i;
 
-    for (i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (doc_get(node, forms[i].keys[0]))
-            return doc_keys(t->c, node, forms[i].keys) && forms[i].get(t, node, out);
+    for (i = 0; i < FORMS && !doc_get(node, keys[i][0]); i++)
+        ;
+    if (i < FORMS && !doc_keys(t->c, node, keys[i]))
+        return false;
+    switch (i) {
+    case STRUCT:
+        return get_struct(t, node, out);
+    case ENUM:
+        return get_enum(t, node, out);
+    case ARRAY:
+        return get_array(t, node, out);
+    case STRING:
+        return get_string(t, node, out);
+    case OPAQUE:
+        return get_opaque(t, node, out);
+    case REF:
+        return get_ref(t, node, out);
+    case SEQ:
+    case BOOL:
+        return get_wrapped(t, node, out);
+    }
     return complain(t->c, node,
                     "a datatype is one line, or a map with one of struct, enum, array, "
                     "string, opaque, ref, seq, bool");

@@ -740,8 +740,8 @@ bool value_is_list(const struct encoder *e, const drep_type *type)
     return kind == DREP_KIND_ARRAY || kind == DREP_KIND_SEQUENCE || kind == DREP_KIND_COMPOUND;
 }
 
-bool value_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
-                  const struct doc *node, struct elements *out)
+bool elements_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
+                     const struct doc *node, struct elements *out)
 {
     struct elements v = {.count = 1};
     struct place p;
@@ -839,7 +839,7 @@ static bool encode_as(const struct encoder *e, const drep_type *type, const drep
     drep_xfer strict = {.range = DREP_RANGE_STRICT, .report = &report};
     int err = 0;
 
-    if (!value_encode(e, type, rank, dims, node, &held))
+    if (!elements_encode(e, type, rank, dims, node, &held))
         return false;
     if (drep_type_equal(held.type, to)) {
         *out = held;
@@ -863,8 +863,8 @@ static bool encode_as(const struct encoder *e, const drep_type *type, const drep
     return false;
 }
 
-bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
-                        const int64_t *dims, const struct doc *node, struct elements *out)
+bool elements_encode_exact(const struct encoder *e, const drep_type *type, int rank,
+                           const int64_t *dims, const struct doc *node, struct elements *out)
 {
     return encode_as(e, type, type, rank, dims, node, out);
 }

@@ -45,11 +45,11 @@ int value_shape(struct complaints *c, const struct doc *node, int64_t *dims);
 /* True if one element of the type is itself written as a list. */
 bool value_is_list(const struct encoder *e, const drep_type *type);
 /* rank dimensions of elements of `type`, as the type they are held as. */
-bool value_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
-                  const struct doc *node, struct elements *out);
-/* Like value_encode(), in the type itself. */
-bool value_encode_exact(const struct encoder *e, const drep_type *type, int rank,
-                        const int64_t *dims, const struct doc *node, struct elements *out);
+bool elements_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
+                     const struct doc *node, struct elements *out);
+/* Like elements_encode(), in the type itself. */
+bool elements_encode_exact(const struct encoder *e, const drep_type *type, int rank,
+                           const int64_t *dims, const struct doc *node, struct elements *out);
 /* Encode one element: the type that elements of `type` are held as (new reference), and its
  * value into one, zeroed. */
 bool encoder_held(const struct encoder *e, const drep_type *type, drep_type **held);

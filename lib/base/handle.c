@@ -79,7 +79,7 @@ static int make_room(void)
         t->slot = mem_zalloc(2 * old->size, sizeof *t->slot);
     if (t == NULL || t->slot == NULL) {
         mem_free(t);
-        return fail(DREP_ERR_NOMEM, "out of memory");
+        return DREP_ERR_NOMEM;
     }
     t->size = 2 * old->size;
     t->older = old;

@@ -9,6 +9,7 @@
 #include "chunk/registry.h"
 
 #include "base/error.h"
+#include "base/isa.h"
 #include "base/mem.h"
 #include "base/rwlock.h"
 #include "chunk/shuffle.h"
@@ -53,6 +54,8 @@ static void copy_rest(struct stage *s, size_t whole)
     s->out_size = s->in_size;
 }
 
+typedef void shuffle_fn(uint8_t *out, const uint8_t *in, size_t n, size_t s);
+
 static int shuffle_run(struct stage *s, int unit, shuffle_fn *fn)
 {
     size_t size = s->rec->param[0], n = size ? s->fixed / size / (size_t)unit * (size_t)unit : 0;
@@ -82,8 +85,6 @@ static int bitshuffle_decode(struct stage *s)
 {
     return shuffle_run(s, 8, unshuffle_bits);
 }
-
-#define INLINE static inline __attribute__((always_inline))
 
 INLINE uint64_t number_get(const uint8_t *p, size_t w, int little)
 {

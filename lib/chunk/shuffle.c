@@ -10,42 +10,42 @@
 #ifndef SHUFFLE_LANES
 #define SHUFFLE_LANES 0
 #endif
-#define SHUFFLE_SET shuffle_base
-const struct shuffle_set shuffle_base;
+#define SHUFFLE(name) shuffle_base_##name
 #include "chunk/shuffle_body.h"
 
-extern const struct shuffle_set shuffle_avx2;
-
-static const struct shuffle_set *best(void)
-{
 #ifdef ISA_X86
-    if (isa_get() >= ISA_AVX2)
-        return &shuffle_avx2;
+#define CHOOSE(name, ...)                     \
+    do {                                      \
+        if (isa_get() >= ISA_AVX2)            \
+            shuffle_avx2_##name(__VA_ARGS__); \
+        else                                  \
+            shuffle_base_##name(__VA_ARGS__); \
+    } while (0)
+#else
+#define CHOOSE(name, ...) shuffle_base_##name(__VA_ARGS__)
 #endif
-    return &shuffle_base;
-}
 
 void shuffle_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 {
-    best()->bytes(out, in, n, s);
+    CHOOSE(bytes, out, in, n, s);
 }
 
 void unshuffle_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 {
-    best()->join(out, in, n, n, s);
+    CHOOSE(join, out, in, n, n, s);
 }
 
 void unshuffle_some(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s)
 {
-    best()->join(out, in, apart, n, s);
+    CHOOSE(join, out, in, apart, n, s);
 }
 
 void shuffle_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 {
-    best()->bits(out, in, n, s);
+    CHOOSE(bits, out, in, n, s);
 }
 
 void unshuffle_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 {
-    best()->unbits(out, in, n, s);
+    CHOOSE(unbits, out, in, n, s);
 }

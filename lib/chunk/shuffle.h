@@ -15,13 +15,13 @@ void unshuffle_some(uint8_t *out, const uint8_t *in, size_t apart, size_t n, siz
 void shuffle_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s);
 void unshuffle_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s);
 
-/* One instruction set's form of them (shuffle_body.h). */
-typedef void shuffle_fn(uint8_t *out, const uint8_t *in, size_t n, size_t s);
-typedef void join_fn(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s);
-struct shuffle_set {
-    shuffle_fn *bytes;
-    join_fn *join;
-    shuffle_fn *bits, *unbits;
-};
+/* The functions of one instruction set (shuffle_body.h); join: as unshuffle_some(). */
+#define SHUFFLE_SET(set)                                                                \
+    void set##_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s);              \
+    void set##_join(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s); \
+    void set##_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s);               \
+    void set##_unbits(uint8_t *out, const uint8_t *in, size_t n, size_t s);
+SHUFFLE_SET(shuffle_base)
+SHUFFLE_SET(shuffle_avx2)
 
 #endif

@@ -19,8 +19,7 @@
 #ifndef SHUFFLE_LANES
 #define SHUFFLE_LANES 0
 #endif
-#define SHUFFLE_SET shuffle_avx2
-extern const struct shuffle_set shuffle_avx2;
+#define SHUFFLE(name) shuffle_avx2_##name
 #include "chunk/shuffle_body.h"
 #ifdef __clang__
 #pragma clang attribute pop

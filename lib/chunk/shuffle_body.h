@@ -1,22 +1,22 @@
 /* shuffle_body.h - the loops of one instruction set; included once per shuffle*.c.
  *
- * The includer defines SHUFFLE_SET, the table that this makes, and SHUFFLE_LANES, the
+ * The includer defines SHUFFLE(name), the names of the functions, and SHUFFLE_LANES, the
  * 16-byte lanes of its vectors; 0: no vectors.
  *
  * A block is 16 elements (in each lane) by up to 16 bytes.  It is transposed by exchanges
  * of one kind: interleaving two registers takes the top bit of the place within a register
  * out into the register's number, and that bit of the number in as the lowest of the place.
  * Four turns bring the number of the byte outside and that of the element inside, or back. */
+#include "base/isa.h"
 #include "chunk/shuffle.h"
 
 #include <string.h>
 
-#ifndef SHUFFLE_SET
-#define SHUFFLE_SET shuffle_alone
+#ifndef SHUFFLE
+#define SHUFFLE(name) shuffle_base_##name
 #define SHUFFLE_LANES 0
 #endif
 
-#define INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -323,7 +323,7 @@ INLINE size_t width_of(size_t s)
     return s < 16 ? s : 16;
 }
 
-static void set_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
+void SHUFFLE(bytes)(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 {
     if (s == 1)
         memcpy(out, in, n);
@@ -331,7 +331,7 @@ static void set_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
         split(out + group(s, at) * n, n, in, n, s, group(s, at), width_of(s));
 }
 
-static void set_join(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s)
+void SHUFFLE(join)(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s)
 {
     if (s == 1)
         memcpy(out, in, n);
@@ -380,7 +380,7 @@ INLINE void transpose(uint8_t *p, size_t words)
 }
 
 /* Plane b of the bytes is eight rows of bits, one byte for eight elements. */
-static void set_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s)
+void SHUFFLE(bits)(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 {
     size_t row = n / 8, tile = PLANES / width_of(s) / 64 * 64;
     uint8_t plane[PLANES];
@@ -402,7 +402,7 @@ static void set_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s)
     }
 }
 
-static void set_unbits(uint8_t *out, const uint8_t *in, size_t n, size_t s)
+void SHUFFLE(unbits)(uint8_t *out, const uint8_t *in, size_t n, size_t s)
 {
     size_t row = n / 8, tile = PLANES / width_of(s) / 64 * 64;
     uint8_t plane[PLANES];
@@ -423,5 +423,3 @@ static void set_unbits(uint8_t *out, const uint8_t *in, size_t n, size_t s)
         }
     }
 }
-
-const struct shuffle_set SHUFFLE_SET = {set_bytes, set_join, set_bits, set_unbits};

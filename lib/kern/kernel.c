@@ -183,7 +183,7 @@ static struct rows tile_at(const struct rows *r, int64_t at, int64_t per)
 
 static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
 {
-    static pass_fn *const general[1] = {pass_general};
+    pass_fn *const general[1] = {pass_general};
     static const bool general_look[1] = {false};
     _Alignas(64) uint8_t a[TILE], b[TILE];
     uint8_t *const buffer[2] = {a, b};
