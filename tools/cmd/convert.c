@@ -2,6 +2,7 @@
  * in other chunks or through other filters.
  *
  * drep_copy() does the work; here is what it is to do, and what it says. */
+#include "base/vec.h"
 #include "tools/cmd/choices.h"
 #include "tools/cmd/command.h"
 #include "tools/flat/recipe.h"
@@ -49,9 +50,9 @@ struct convert {
     int range;
     bool excl, verbose;
     struct rule *rule;
-    size_t nrules;
+    size_t nrules, rule_room;
     struct loss *loss;
-    size_t nlosses;
+    size_t nlosses, loss_room;
     char own[DREP_MAX_DATAREP_STRING]; /* that the schema says */
 };
 
@@ -85,12 +86,11 @@ static int parse_chunk(struct rule *r, const char *text)
 /* "[PATH=]LIST". */
 static int add_rule(struct convert *c, bool chunks, const char *text)
 {
-    struct rule *more = realloc(c->rule, (c->nrules + 1) * sizeof *more), *r;
     const char *equals = strrchr(text, '=');
+    struct rule *r;
 
-    if (!more)
+    if (VEC_ROOM(c->rule, c->nrules, c->rule_room, 1))
         return tool_no_memory();
-    c->rule = more;
     r = &c->rule[c->nrules++];
     *r = (struct rule){.path = NULL};
     if (equals) {
@@ -196,11 +196,9 @@ static int plan(uint64_t id, drep_spec *spec, void *ctx)
 static int lost(uint64_t id, const drep_report *report, void *ctx)
 {
     struct convert *c = ctx;
-    struct loss *more = realloc(c->loss, (c->nlosses + 1) * sizeof *more);
 
-    if (!more)
+    if (VEC_ROOM(c->loss, c->nlosses, c->loss_room, 1))
         return DREP_ERR_NOMEM;
-    c->loss = more;
     c->loss[c->nlosses++] = (struct loss){id, *report};
     return 0;
 }

@@ -2,6 +2,7 @@
  *
  * Finding an object and its attributes takes longer than to print them, and needs no other
  * object: while the walk goes on, all processors print what it met into memory. */
+#include "base/vec.h"
 #include "tools/cmd/dump.h"
 #include "tools/host/workers.h"
 #include "tools/text/sink.h"
@@ -147,16 +148,10 @@ int ahead_flush(struct ahead *a)
 /* A copy of a text, which may be none; false without memory. */
 static bool keep(struct part *p, const char *text, size_t *at)
 {
-    size_t size = text ? strlen(text) + 1 : 0, cap = 2 * (p->used + size) + 4096;
-    char *more;
+    size_t size = text ? strlen(text) + 1 : 0;
 
-    if (size > p->cap - p->used) {
-        more = realloc(p->text, cap);
-        if (!more)
-            return false;
-        p->text = more;
-        p->cap = cap;
-    }
+    if (VEC_ROOM(p->text, p->used, p->cap, size))
+        return false;
     *at = p->used;
     if (size)
         memcpy(p->text + p->used, text, size);

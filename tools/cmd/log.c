@@ -1,4 +1,5 @@
 /* log.c - `datarep log`: the commits of a file that can still be opened. */
+#include "base/vec.h"
 #include "tools/cmd/command.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -11,17 +12,15 @@
 
 struct log {
     drep_commitinfo *commit; /* the oldest first */
-    size_t n;
+    size_t n, room;
 };
 
 static int add(const drep_commitinfo *commit, void *ctx)
 {
     struct log *log = ctx;
-    drep_commitinfo *more = realloc(log->commit, (log->n + 1) * sizeof *more);
 
-    if (!more)
+    if (VEC_ROOM(log->commit, log->n, log->room, 1))
         return DREP_ERR_NOMEM;
-    log->commit = more;
     log->commit[log->n++] = *commit;
     return 0;
 }

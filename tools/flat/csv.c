@@ -1,4 +1,5 @@
 /* csv.c - comma-separated values. */
+#include "base/vec.h"
 #include "tools/flat/csv.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -102,37 +103,19 @@ static void take(struct csv *csv)
 
 static int keep(struct csv *csv, char c)
 {
-    size_t cap = csv->text_cap ? 2 * csv->text_cap : 1024;
-    char *grown;
-
-    if (csv->text_len == csv->text_cap) {
-        if (cap > CSV_RECORD_MAX)
-            return csv_wrong(csv, csv->line, csv->column, "a record has at most 64 MiB");
-        grown = realloc(csv->text, cap);
-        if (!grown)
-            return tool_no_memory();
-        csv->text = grown;
-        csv->text_cap = cap;
-    }
+    if (csv->text_len == CSV_RECORD_MAX)
+        return csv_wrong(csv, csv->line, csv->column, "a record has at most 64 MiB");
+    if (VEC_ROOM(csv->text, csv->text_len, csv->text_room, 1))
+        return tool_no_memory();
     csv->text[csv->text_len++] = c;
     return 0;
 }
 
 static int begin_field(struct csv *csv, bool quoted)
 {
-    size_t cap = csv->fields_cap ? 2 * csv->fields_cap : 64, *starts;
-    struct csv_field *grown;
-
-    if (csv->fields == csv->fields_cap) {
-        grown = realloc(csv->field, cap * sizeof *grown);
-        if (grown)
-            csv->field = grown;
-        starts = grown ? realloc(csv->start, cap * sizeof *starts) : NULL;
-        if (!starts)
-            return tool_no_memory();
-        csv->start = starts;
-        csv->fields_cap = cap;
-    }
+    if (VEC_ROOM(csv->field, csv->fields, csv->field_room, 1) ||
+        VEC_ROOM(csv->start, csv->fields, csv->start_room, 1))
+        return tool_no_memory();
     csv->start[csv->fields] = csv->text_len;
     csv->field[csv->fields++] =
         (struct csv_field){.line = csv->line, .column = csv->column, .quoted = quoted};

@@ -27,7 +27,7 @@ struct csv {
     struct csv_field *field;
     size_t fields;
     /* The rest is the reader's. */
-    size_t fields_cap, text_len, text_cap;
+    size_t field_room, start_room, text_len, text_room;
     char *text;
     size_t *start; /* of each field in text */
     char *buf;

@@ -1,4 +1,5 @@
 /* csv_columns.c - the columns that elements of a datatype make. */
+#include "base/vec.h"
 #include "tools/flat/csv_columns.h"
 #include "schema/value.h"
 #include "tools/host/exit.h"
@@ -28,20 +29,13 @@ static int add(struct maker *m, const drep_type *type, const drep_type *held, in
                int fields)
 {
     struct columns *c = m->columns;
-    size_t cap = c->cap ? 2 * c->cap : 16;
-    struct column *grown;
 
     if (c->len == COLUMNS_MAX) {
         tool_say(m->file, NULL, "a table has at most %d columns", COLUMNS_MAX);
         return TOOL_USAGE;
     }
-    if (c->len == c->cap) {
-        grown = realloc(c->list, cap * sizeof *grown);
-        if (!grown)
-            return tool_no_memory();
-        c->list = grown;
-        c->cap = cap;
-    }
+    if (VEC_ROOM(c->list, c->len, c->room, 1))
+        return tool_no_memory();
     c->list[c->len] = (struct column){
         .name = strdup(m->name), .type = type, .held = held, .offset = offset, .fields = fields};
     if (!c->list[c->len].name)

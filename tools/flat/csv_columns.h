@@ -20,7 +20,7 @@ struct column {
 
 struct columns {
     struct column *list;
-    size_t len, cap;
+    size_t len, room;
     size_t fields; /* in a record */
 };
 

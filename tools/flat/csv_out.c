@@ -1,4 +1,5 @@
 /* csv_out.c - datasets as a table in CSV. */
+#include "base/vec.h"
 #include "tools/flat/csv_out.h"
 #include "format/utf8.h"
 #include "schema/paths.h"
@@ -246,28 +247,19 @@ struct group {
     const char *path;
     char **name;
     drep_dataset **dataset;
-    const drep_type **type; /* that they are read as */
-    size_t len, cap;
+    const drep_type **type;      /* that they are read as */
+    size_t len, names, datasets; /* members; room */
     int64_t rows;
 };
 
 static int add_dataset(const drep_linkinfo *link, void *ctx)
 {
     struct group *g = ctx;
-    size_t cap = g->cap ? 2 * g->cap : 16;
-    void *more;
 
     if (link->link != DREP_LINK_HARD || link->kind != DREP_OBJ_DATASET)
         return 0;
-    if (g->len == g->cap) {
-        if (!(more = realloc(g->name, cap * sizeof *g->name)))
-            return DREP_ERR_NOMEM;
-        g->name = more;
-        if (!(more = realloc(g->dataset, cap * sizeof(drep_dataset *))))
-            return DREP_ERR_NOMEM;
-        g->dataset = more;
-        g->cap = cap;
-    }
+    if (VEC_ROOM(g->name, g->len, g->names, 1) || VEC_ROOM(g->dataset, g->len, g->datasets, 1))
+        return DREP_ERR_NOMEM;
     g->dataset[g->len] = NULL;
     g->name[g->len] = strdup(link->name);
     return g->name[g->len] ? (g->len++, 0) : DREP_ERR_NOMEM;

@@ -1,4 +1,5 @@
 /* flat.c - import of arrays, tables and raw files: where they go, and one commit. */
+#include "base/vec.h"
 #include "tools/flat/flat.h"
 #include "schema/paths.h"
 #include "tools/flat/csv_columns.h"
@@ -238,25 +239,18 @@ struct group {
     char **name;
     const drep_type **type;
     struct target *target;
-    size_t len, cap;
+    size_t len, room;
     int status;
 };
 
 static int add_member(const drep_linkinfo *link, void *ctx)
 {
     struct group *g = ctx;
-    size_t cap = g->cap ? 2 * g->cap : 16;
 
     if (link->link != DREP_LINK_HARD || link->kind != DREP_OBJ_DATASET)
         return 0;
-    if (g->len == g->cap) {
-        char **names = realloc(g->name, cap * sizeof *names);
-
-        if (!names)
-            return DREP_ERR_NOMEM;
-        g->name = names;
-        g->cap = cap;
-    }
+    if (VEC_ROOM(g->name, g->len, g->room, 1))
+        return DREP_ERR_NOMEM;
     g->name[g->len] = strdup(link->name);
     return g->name[g->len] ? (g->len++, 0) : DREP_ERR_NOMEM;
 }

@@ -2,6 +2,7 @@
  *
  * A dictionary with 'descr', 'fortran_order' and 'shape', as repr() writes it; strings,
  * integers, True, False, tuples and lists are all there is in it. */
+#include "base/vec.h"
 #include "tools/flat/npy.h"
 #include "format/byteorder.h"
 #include "format/utf8.h"
@@ -330,20 +331,14 @@ static bool get_field(struct text *t, int depth, struct npy_field *f)
 
 static bool get_fields(struct text *t, int depth, struct npy_dtype *d)
 {
-    struct npy_field *grown;
-    size_t cap = 0;
+    size_t room = 0;
     bool data = false;
 
     d->kind = '{';
     d->order = '|';
     while (!next_is(t, ']')) {
-        if (d->nfields == cap) {
-            cap = cap ? 2 * cap : 8;
-            grown = realloc(d->field, cap * sizeof *grown);
-            if (!grown)
-                return fail_here(t, "out of memory");
-            d->field = grown;
-        }
+        if (VEC_ROOM(d->field, d->nfields, room, 1))
+            return fail_here(t, "out of memory");
         d->field[d->nfields] = (struct npy_field){.offset = d->size};
         if (!get_field(t, depth, &d->field[d->nfields++]))
             return false;
@@ -500,25 +495,15 @@ void npy_release(struct npy *npy)
 
 struct page {
     char *text;
-    size_t len, cap;
+    size_t len, room;
     bool failed;
 };
 
 static void add(struct page *page, const char *text, size_t size)
 {
-    size_t cap = page->cap ? page->cap : 256;
-    char *grown;
-
-    while (cap - page->len <= size)
-        cap *= 2;
-    if (cap != page->cap) {
-        grown = realloc(page->text, cap);
-        if (!grown) {
-            page->failed = true;
-            return;
-        }
-        page->text = grown;
-        page->cap = cap;
+    if (VEC_ROOM(page->text, page->len, page->room, size + 1)) {
+        page->failed = true;
+        return;
     }
     memcpy(page->text + page->len, text, size);
     page->len += size;

@@ -935,15 +935,8 @@ static struct object *scale_of(struct job *j, uint64_t id)
 
 static int add_use(struct job *j, struct users *u, uint64_t scale, uint64_t dataset, int dim)
 {
-    if (u->n == u->room) {
-        size_t room = u->room ? 2 * u->room : 64;
-        struct use *use = realloc(u->use, room * sizeof *use);
-
-        if (!use)
-            return job_no_memory(j);
-        u->use = use;
-        u->room = room;
-    }
+    if (VEC_ROOM(u->use, u->n, u->room, 1))
+        return job_no_memory(j);
     u->use[u->n] = (struct use){scale, u->n, {(hobj_ref_t)dataset, dim}};
     u->n++;
     return 0;

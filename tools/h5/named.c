@@ -1,4 +1,5 @@
 /* named.c - which datatypes of an object's data and attributes are named ones. */
+#include "base/vec.h"
 #include "tools/h5/named.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
@@ -16,16 +17,9 @@ int sharings_add(struct job *j, struct sharings *all, uint64_t type, const char 
 
     if (attribute && !name)
         return job_no_memory(j);
-    if (all->n == all->room) {
-        size_t room = all->room ? 2 * all->room : 8;
-        struct sharing *s = realloc(all->s, room * sizeof *s);
-
-        if (!s) {
-            free(name);
-            return job_no_memory(j);
-        }
-        all->s = s;
-        all->room = room;
+    if (VEC_ROOM(all->s, all->n, all->room, 1)) {
+        free(name);
+        return job_no_memory(j);
     }
     all->s[all->n++] = (struct sharing){name, type};
     return 0;

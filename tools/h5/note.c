@@ -3,6 +3,7 @@
  * "hdf5:remarks" is an array of texts, one remark each; datarep(1) lists the words.
  * Import writes them, export obeys those that make sense and ignores the rest: users may
  * have changed what they speak of. */
+#include "base/vec.h"
 #include "tools/h5/note.h"
 #include "tools/h5/job.h"
 #include <datarep.h>
@@ -23,19 +24,10 @@ int is_annotation(const char *name)
 
 static int add_line(struct job *j, struct remarks *r, char *line)
 {
-    if (line && r->n == r->room) {
-        size_t room = r->room ? 2 * r->room : 8;
-        char **lines = realloc(r->line, room * sizeof *lines);
-
-        if (!lines) {
-            free(line);
-            return job_no_memory(j);
-        }
-        r->line = lines;
-        r->room = room;
-    }
-    if (!line)
+    if (!line || VEC_ROOM(r->line, r->n, r->room, 1)) {
+        free(line);
         return job_no_memory(j);
+    }
     r->line[r->n++] = line;
     return 0;
 }

@@ -3,6 +3,7 @@
  * HDF5 tells an absent string from an empty one; a container does not.  Where all empty
  * strings of an item are absent one remark says it; where only some are, remarks list
  * them by their number: elements row-major, strings in an element in order. */
+#include "base/vec.h"
 #include "tools/h5/null.h"
 #include "tools/h5/box.h"
 #include "tools/h5/interface.h"
@@ -72,23 +73,18 @@ static void each_string(struct nulls *n, const struct map *m, const struct box *
 
 static void add_run(struct nulls *n, int64_t at)
 {
-    struct null_run *run = n->run;
+    struct null_run *last = n->n ? &n->run[n->n - 1] : NULL;
 
-    if (n->n && run[n->n - 1].start + run[n->n - 1].count == at) {
-        run[n->n - 1].count++;
+    if (last && last->start + last->count == at) {
+        last->count++;
         return;
     }
-    if (n->n == n->room) {
-        n->room = n->room ? 2 * n->room : 16;
-        run = n->n < RUNS_MAX ? realloc(n->run, n->room * sizeof *run) : NULL;
-        if (!run) {
-            n->per = -1;
-            n->many = 1;
-            return;
-        }
-        n->run = run;
+    if (n->n >= RUNS_MAX || VEC_ROOM(n->run, n->n, n->room, 1)) {
+        n->per = -1;
+        n->many = 1;
+        return;
     }
-    run[n->n++] = (struct null_run){at, 1};
+    n->run[n->n++] = (struct null_run){at, 1};
 }
 
 static void note_string(char **string, void *ctx)
@@ -154,7 +150,6 @@ int nulls_read(struct job *j, const struct remarks *all, const struct remarks *n
     n->all = remark_of(notes, ".", "empty") != NULL;
     for (i = 0; i < all->n; i++) {
         const char *p = all->line[i];
-        struct null_run *run;
 
         if (strncmp(p, kind, len) != 0 || sscanf(p + len, "%lld %lld%n", &start, &count, &end) != 2)
             continue;
@@ -162,11 +157,9 @@ int nulls_read(struct job *j, const struct remarks *all, const struct remarks *n
         if (start < 0 || count <= 0 || start > INT64_MAX - count ||
             (name ? *p != ' ' || strcmp(p + 1, name) != 0 : *p != 0))
             continue;
-        run = realloc(n->run, (n->n + 1) * sizeof *run);
-        if (!run)
+        if (VEC_ROOM(n->run, n->n, n->room, 1))
             return job_no_memory(j);
-        n->run = run;
-        run[n->n++] = (struct null_run){start, count};
+        n->run[n->n++] = (struct null_run){start, count};
     }
     if (n->n)
         qsort(n->run, n->n, sizeof *n->run, by_start);

@@ -4,6 +4,7 @@
  * there, and opens raw files by itself.  So each mapping is followed first, as libhdf5 will:
  * through other files, links and virtual datasets down to the raw files.  What is absent is
  * listed; a raw file that may not be read forbids reading the dataset at all. */
+#include "base/vec.h"
 #include "tools/h5/virtual.h"
 #include "tools/h5/guard.h"
 #include "tools/h5/header.h"
@@ -62,19 +63,13 @@ void origins_release(struct origins *o)
 static int add_absent(struct tracer *t, int64_t elements, const char *why)
 {
     struct origins *o = t->out;
-    struct absent *list;
 
     if (o->n && strcmp(o->absent[o->n - 1].why, why) == 0) {
         o->absent[o->n - 1].elements += elements;
         return 0;
     }
-    if (o->n == o->room) {
-        o->room = o->room ? 2 * o->room : 8;
-        list = realloc(o->absent, o->room * sizeof *list);
-        if (!list)
-            return job_no_memory(t->j);
-        o->absent = list;
-    }
+    if (VEC_ROOM(o->absent, o->n, o->room, 1))
+        return job_no_memory(t->j);
     o->absent[o->n] = (struct absent){elements, strdup(why)};
     return o->absent[o->n++].why ? 0 : job_no_memory(t->j);
 }

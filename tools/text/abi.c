@@ -1,4 +1,5 @@
 /* abi.c - putting elements together from the bytes of their items. */
+#include "base/vec.h"
 #include "tools/text/abi.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
@@ -81,15 +82,8 @@ static int load_named(struct abi *abi, const char *datarep)
 
 static int add_leaf(struct abi *abi, struct abi_leaf leaf)
 {
-    struct abi_leaf *more;
-
-    if (abi->len == abi->cap) {
-        abi->cap = abi->cap ? 2 * abi->cap : 8;
-        more = realloc(abi->leaf, abi->cap * sizeof *more);
-        if (!more)
-            return DREP_ERR_NOMEM;
-        abi->leaf = more;
-    }
+    if (VEC_ROOM(abi->leaf, abi->len, abi->cap, 1))
+        return DREP_ERR_NOMEM;
     abi->leaf[abi->len++] = leaf;
     return 0;
 }

@@ -1,4 +1,5 @@
 /* walk.c - all objects of a file, depth first. */
+#include "base/vec.h"
 #include "tools/walk/walk.h"
 #include "schema/members.h"
 #include "schema/paths.h"
@@ -32,16 +33,10 @@ static int meet(struct tour *t, const drep_objinfo *info, const char **before)
 /* Puts "/name" behind the first `keep` bytes of the path. */
 static int path_set(struct tour *t, size_t keep, const char *name)
 {
-    size_t size = strlen(name), need = keep + size + 2;
-    char *path;
+    size_t size = strlen(name);
 
-    if (need > t->path_cap) {
-        path = realloc(t->path, 2 * need);
-        if (!path)
-            return DREP_ERR_NOMEM;
-        t->path = path;
-        t->path_cap = 2 * need;
-    }
+    if (VEC_ROOM(t->path, keep, t->path_cap, size + 2))
+        return DREP_ERR_NOMEM;
     t->path[keep] = '/';
     memcpy(t->path + keep + 1, name, size + 1);
     t->path_len = keep + 1 + size;
