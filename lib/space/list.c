@@ -1,4 +1,7 @@
-/* list.c - growing arrays of extents, in the order in which they were added. */
+/* list.c - growing arrays of extents, in the order in which they were added.
+ *
+ * Adding may fail for lack of memory. Callers that free space ignore that: the bytes become
+ * slack, which wastes space and breaks nothing. */
 #include "space/list.h"
 
 #include "base/mem.h"
@@ -63,7 +66,7 @@ void extent_list_release(struct extent_list *l)
 
 int later_add(struct later_list *l, uint64_t offset, uint64_t length, uint64_t sequence)
 {
-    if (l->head > l->n / 2) { /* what is gone makes room */
+    if (l->head > l->n / 2) { /* drop the used part of the array */
         memmove(l->e, l->e + l->head, (l->n - l->head) * sizeof(*l->e));
         l->n -= l->head;
         l->head = 0;

@@ -1,4 +1,7 @@
-/* slots.c - reading the two header slots, and choosing the one in force. */
+/* slots.c - reading the two header slots, and choosing the one in force.
+ *
+ * A reader may see a slot that is being written: its checksum is wrong for a moment. So a damaged
+ * slot is evidence only when no writer is at work (txn/snapshot.c waits for that). */
 #include "space/slots.h"
 
 #include "base/error.h"
@@ -66,12 +69,13 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
     if (newest < 0)
         return refuse_slots(s);
     *damaged = 0;
-    /* Only the very first commit stands beside an empty slot. */
+    /* Only the first commit has an empty slot beside it. */
     if (s->state[other] != SLOT_VALID &&
         (s->state[other] != SLOT_EMPTY || s->slot[newest].sequence > 1))
         *damaged = 1 + other;
     *which = s->state[other] == SLOT_VALID && s->slot[other].sequence == sequence ? other : newest;
-    /* Its sum is right, so it is the state of the file, and the file is malformed. */
+    /* The checksum is right, so this is what the writer wrote: the file is malformed, not
+     * damaged. */
     if (s->why[*which])
         return fail(DREP_ERR_FORMAT, "header slot %c: %s", 'A' + *which, s->why[*which]);
     return 0;
@@ -114,7 +118,8 @@ bool slots_damaged(const struct slots *s)
            (s->state[1] != SLOT_VALID && s->state[1] != SLOT_EMPTY);
 }
 
-/* The writer has passed an unlocked snapshot in which something is wrong. */
+/* Check whether the writer has overwritten an unlocked snapshot in which a read failed: then its
+ * commit is in no slot any more. */
 static int passed(struct store *st, int err)
 {
     struct fail_state why;

@@ -1,7 +1,8 @@
-/* space.c - allocates and frees bytes of the file.
+/* space.c - allocating and freeing bytes of the file.
  *
- * `touched` says where the FREE entries of the tree may be wrong: only commits bring them up to
- * date, so that an allocation changes no node. */
+ * An allocation takes the lowest extent of avail that fits, else bytes at the end of the file.
+ * `touched` collects the offsets whose FREE entry may be out of date: only commits write FREE
+ * entries, so that an allocation changes no node. */
 #include "space/space.h"
 
 #include "base/error.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shorter free extents are not worth a place for nodes. */
+/* Do not reserve shorter extents for nodes. */
 #define LEAST_RESERVED 4096
 
 void space_release(struct space *sp)
@@ -38,7 +39,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* In ascending order, each once. */
 void space_touched_sort(struct space *sp)
 {
     size_t n = 0;
@@ -78,7 +78,8 @@ static void touch(struct space *sp, uint64_t offset)
 
 /* ---- into and out of avail ---- */
 
-/* known: the tree has an entry for exactly this extent. */
+/* Add an extent to avail. known: the tree has a FREE entry for exactly this extent. The extent
+ * may merge with its neighbours: then the entries of all of them are out of date. */
 static int make_available(struct space *sp, uint64_t offset, uint64_t length, int known)
 {
     struct extent whole;
@@ -112,7 +113,8 @@ static int take_available(struct space *sp, uint64_t offset, uint64_t length)
     return 0;
 }
 
-/* An extent that nobody looks at any more; in_tree: it has a FREE entry. */
+/* Make one extent available that no commit in use refers to; in_tree: it has a FREE entry.
+ * Extents of other writers may begin or end inside a unit: the partial units are slack. */
 static int release_one(struct space *sp, const struct later *l, int in_tree)
 {
     uint64_t offset = round_up(l->offset, FMT_ALIGN);
@@ -177,7 +179,7 @@ bool space_fresh(const struct store *st, uint64_t offset, uint64_t size)
     return extents_hold(&st->space->fresh, offset, round_up(size ? size : 1, FMT_ALIGN));
 }
 
-/* Bytes just taken: they belong to the open transaction, and to its operation. */
+/* Give newly taken bytes to the open transaction and, WITH_OP, to its operation. */
 static int claim(struct store *st, uint64_t offset, uint64_t size, enum keep keep)
 {
     struct space *sp = st->space;
@@ -192,7 +194,7 @@ static int claim(struct store *st, uint64_t offset, uint64_t size, enum keep kee
     return err;
 }
 
-/* At the end of the file; the gap before it is free. */
+/* Allocate at the end of the file; the gap before the aligned offset becomes available. */
 static int extend(struct store *st, uint64_t size, uint64_t align, uint64_t *offset)
 {
     struct space *sp = st->space;
@@ -273,7 +275,7 @@ int space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
 
 /* ---- freeing ---- */
 
-/* How many of these bytes, from the first on, are all in the set, or all not in it: *in. */
+/* Count the bytes, from the first on, that are all in the set or all not in it: *in. */
 static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, int *in)
 {
     struct extent e;
@@ -287,7 +289,8 @@ static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, i
     return n < size ? n : size;
 }
 
-/* Extents that meet may have come from anywhere: each part goes where it belongs. */
+/* Free bytes for good. A freed range may span bytes of the open transaction and bytes of commits:
+ * each part goes where it belongs. */
 static void free_now(struct store *st, uint64_t offset, uint64_t size)
 {
     struct space *sp = st->space;
@@ -316,7 +319,7 @@ void space_free(struct store *st, uint64_t offset, uint64_t size, enum keep keep
     }
     for (; size > 0; offset += n, size -= n) {
         n = alike(&op->alloc, offset, size, &own);
-        if (!own) /* what was there before the operation may have to come back */
+        if (!own) /* taking the operation back brings these bytes back: free them at its end */
             extent_list_add(&op->freed, offset, n);
         else if (extents_take(&op->alloc, offset, n) == 0)
             free_now(st, offset, n);

@@ -1,4 +1,9 @@
-/* block.c - reading and writing the checksummed blocks that references lead to. */
+/* block.c - reading and writing the checksummed blocks that references lead to.
+ *
+ * A read fails closed: the reference is checked before memory is allocated for it, the checksum
+ * before any field is used, and the owner's uuid and the sequence number before the content is
+ * believed. A reader whose snapshot was overwritten gets DREP_ERR_STALE instead of a checksum
+ * error. */
 #include "tree/block.h"
 
 #include "base/error.h"
@@ -28,14 +33,14 @@ int block_refuse(int err, int kind, const struct ref *ref, const char *why)
     return fail(err, "%s at byte %llu: %s", kind_name(kind), (unsigned long long)ref->offset, why);
 }
 
-/* Held against the file before memory is allocated for it. */
+/* Check a reference before memory is allocated for its block. */
 int block_ref_check(const struct store *st, const struct ref *ref, int kind)
 {
     uint64_t end = store_end(st);
     uint32_t most = kind == FMT_NODE ? FMT_NODE_MAX : FMT_VALUE_MAX + FMT_BLOCK_HEAD;
 
     if (ref->offset & APART)
-        return 0; /* our own */
+        return 0; /* written by this process */
     if (ref->offset < FMT_SPACE_START || ref->offset > end || ref->length > end - ref->offset)
         return block_refuse(DREP_ERR_FORMAT, kind, ref, "outside the file");
     if (ref->length < FMT_BLOCK_HEAD || ref->length > most)
@@ -43,7 +48,7 @@ int block_ref_check(const struct store *st, const struct ref *ref, int kind)
     return 0;
 }
 
-/* The bytes that were read against what is known of them; level -1: any. */
+/* Check the bytes of a block against what is known of them; level -1: any. */
 int block_check(struct store *st, const struct ref *ref, int kind, int level, const uint8_t *block,
                 struct block_head *head)
 {

@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #define CACHE_SHARDS 16
-/* Offsets beside nodes: of a node that is not asked for, nothing is looked at. */
+/* The offset stands beside the pointer, so that a probe touches no node but the right one. */
 struct cache_place {
     uint64_t offset;
     struct node *node; /* NULL: free */
@@ -32,12 +32,12 @@ struct node_cache {
 int node_cache_init(struct node_cache *c, struct budget *budget);
 void node_cache_release(struct node_cache *c);
 void node_cache_clear(struct node_cache *c);
-/* A reference to the node that stands there, or NULL. */
+/* Give the node that stands there with a reference for the caller, or NULL. */
 struct node *node_cache_get(struct node_cache *c, const struct ref *ref);
-/* For a leaf that is going to be put there: NULL while they are few, so that a small file takes
- * no more than it needs. */
+/* Memory for a leaf that will be cached; NULL while nodes are few, so that a small file takes no
+ * more than it needs. */
 struct regions *node_cache_regions(struct node_cache *c);
-/* The cache takes a reference of its own. */
+/* Keep a node; the cache takes a reference of its own. */
 void node_cache_put(struct node_cache *c, struct node *n);
 
 #endif

@@ -1,9 +1,13 @@
-/* descend.c - from the root to the leaf where a key belongs. */
+/* descend.c - from the root to the leaf where a key belongs.
+ *
+ * Clean nodes need no lock: once a node is reachable it never changes. Interior nodes stay
+ * attached to the node above (`kept`), because they are few and every descent needs them. */
 #include "tree/descend.h"
 
 #include "tree/load.h"
 
-/* Gives the reference to a place that many threads may fill; what is there then is held by it. */
+/* Store a reference where many threads may store theirs; the first one wins, and its node is
+ * returned, held by the place. */
 static struct node *leave(_Atomic(struct node *) *place, struct node *n)
 {
     struct node *there = NULL;
@@ -14,7 +18,7 @@ static struct node *leave(_Atomic(struct node *) *place, struct node *n)
     return there;
 }
 
-/* *held: with a reference for us. */
+/* Get the root; *held: with a reference for the caller. */
 static int root_get(struct store *st, struct node **out, int *held)
 {
     struct node *top;
@@ -33,16 +37,15 @@ static int root_get(struct store *st, struct node **out, int *held)
         *out = top;
         return 0;
     }
-    *held = top != NULL; /* that of another root stays */
+    *held = top != NULL; /* another root's node is cached there: leave it */
     err = node_load(st, &t->root, -1, out);
     if (!err && !*held)
         *out = leave(&t->top, *out);
     return err;
 }
 
-/* A child that stands in the file, its keys seen to be within the bounds: once is enough
- * while it is found below the same node.  Interior ones stay with the node above: they are
- * few. */
+/* Load child i of n, and check once that its keys lie within the bounds: `under` remembers the
+ * node below which that was seen. Interior children are attached to n. */
 static int child_load(struct store *st, const struct node *n, uint32_t i, const struct bounds *b,
                       struct node **out, int *held)
 {

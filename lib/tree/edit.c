@@ -1,4 +1,8 @@
-/* edit.c - changing entries. */
+/* edit.c - changing entries.
+ *
+ * The order within a change: find the leaf, note the old entry for undo, reserve memory, change.
+ * An error before the last step leaves the tree as it was; a note without its change is harmless,
+ * as replaying it restores what is there. */
 #include "tree/edit.h"
 
 #include "base/error.h"
@@ -18,13 +22,13 @@ static void free_value(struct store *st, const uint8_t *value)
 
     in_init(&in, value, FMT_REF_SIZE);
     ref_get(&in, &ref);
-    /* An impossible reference of a hostile file leads nowhere. */
+    /* A hostile file may have an impossible reference: free nothing. */
     if (!in.err && ref.length && ref.offset < store_end(st) &&
         ref.length <= store_end(st) - ref.offset)
         space_free(st, ref.offset, ref.length, WITH_OP);
 }
 
-/* How an entry is put: noted for the operation, not noted, or noted if it is new. */
+/* How to put an entry: noted for undo; not noted; or noted, and only if it is new. */
 enum how { NOTED, UNDOING, ADDING };
 
 static int put(struct store *st, const uint8_t *key, size_t len, const void *value,
@@ -35,7 +39,7 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
     uint32_t i;
     int equal, err;
 
-    for (;;) { /* until a longer value fits; a leaf of one entry may be longer */
+    for (;;) { /* until the longer value fits; a leaf of one entry may exceed LEAF_MAX */
         err = path_leaf(st, key, len, &leaf);
         if (err)
             return err;
@@ -84,7 +88,7 @@ static int del(struct store *st, const uint8_t *key, size_t len, enum how how)
         return err;
     i = node_find(leaf, key, len, &equal);
     if (!equal) {
-        if (leaf->n == 0) /* a tree without entries has no root */
+        if (leaf->n == 0) /* an empty tree has no root */
             node_unlink(st, leaf);
         return DREP_ERR_NOT_FOUND;
     }
@@ -125,7 +129,7 @@ int tree_put_anyway(struct store *st, const struct key *key, const void *value, 
     return put(st, key->p, key->len, value, len, UNDOING);
 }
 
-/* A value that is too long for a leaf goes to a block of its own. */
+/* Slow path: the value is too long for a leaf and goes to a block of its own. */
 static int put_far(struct store *st, const struct key *key, const void *value, size_t len,
                    enum how how)
 {

@@ -1,4 +1,8 @@
-/* encode.c - nodes from and to the bytes of a block. */
+/* encode.c - nodes from and to the bytes of a block.
+ *
+ * Decoding a clean leaf is one pass over its entries, which costs as much as all the rest of a
+ * look-up: so the common case is checked with as few branches as possible, and leaf_refuse()
+ * finds out afterwards what was wrong. */
 #include "tree/encode.h"
 
 #include "base/error.h"
@@ -7,8 +11,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* What is wrong with an entry, given the key before it (NULL: it is the first); NULL if
- * nothing is. */
+/* Say what is wrong with an entry, given the key before it (NULL: it is the first); NULL:
+ * nothing. */
 static inline const char *entry_doubt(const struct entry *e, int level, const uint8_t *last,
                                       size_t len)
 {
@@ -48,7 +52,7 @@ static int mark_put(struct node *n, uint32_t i, const struct key *key)
     return 0;
 }
 
-/* What is wrong with the entry that comes next. */
+/* Slow path: say what is wrong with the next entry. */
 static int leaf_refuse(struct in *in, uint32_t n, const struct key *last)
 {
     struct entry e;
@@ -58,8 +62,7 @@ static int leaf_refuse(struct in *in, uint32_t n, const struct key *last)
     return 0;
 }
 
-/* Is the entry at p, before end, as it must be in a leaf?  One pass over a leaf that is only
- * looked at costs as much as all the rest. */
+/* True if the entry at p, before end, is valid in a leaf behind key *last. */
 static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct key *last,
                              struct entry *e)
 {
@@ -79,11 +82,11 @@ static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct 
     return key_compare(last->p + e->shared, last->len - e->shared, e->suffix, e->suffix_len) < 0;
 }
 
-/* Bytes of a piece: most leaves and their marks fit. */
+/* Bytes of a piece of a region: most leaves with their marks fit. */
 #define LEAF_PIECE ((size_t)6 << 10)
 
-/* A leaf of `count` entries with room for its block; its arena holds all marked keys if none is
- * much longer than the first. */
+/* Allocate a clean leaf of `count` entries with room for its block; its arena holds all marked
+ * keys if none is much longer than the first. */
 static struct node *leaf_new(struct regions *mem, uint32_t count, uint32_t length, size_t key_len)
 {
     size_t mark = (marks_of(count) + 1) * sizeof(struct mark);

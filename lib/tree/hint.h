@@ -16,8 +16,8 @@ void hint_keep(struct tree *t, struct node *leaf, const struct bounds *b, struct
 /* True if a hint leads to this leaf. */
 bool hint_of_leaf(const struct tree *t, const struct node *leaf);
 
-/* Which hint served keys of this kind last: what is changed in turn has different tags, or
- * belongs to the root and to something else. */
+/* The slot of `served` for a kind of key: keys changed in turn have different tags, or belong to
+ * the root and to something else. */
 static inline unsigned hint_kind(struct words w)
 {
     return (unsigned)(w.second >> 56 << 1 | (w.first == FMT_OBJECT_ROOT)) % HINT_KINDS;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The first bytes of a key as numbers, by which most keys are told apart. */
+/* The first bytes of a key as two numbers. */
 struct words {
     uint64_t first, second;
 };
@@ -30,7 +30,7 @@ static inline int words_compare(struct words a, struct words b)
     return (a.second > b.second) - (a.second < b.second);
 }
 
-/* How many first bytes are equal. */
+/* Length of the common prefix. */
 static inline size_t key_common(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 {
     size_t max = alen < blen ? alen : blen;
@@ -54,7 +54,7 @@ static inline size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b,
     return key_common(a, alen < KEY_SHARED_MAX ? alen : KEY_SHARED_MAX, b, blen);
 }
 
-/* Keys and values are mostly short: those are copied without a call. */
+/* Copy few bytes without a call: most keys and values are short. */
 static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 {
     uint8_t first[16], last[16];

@@ -16,7 +16,8 @@ int node_fetch(struct store *st, const struct ref *ref, uint8_t *block)
 
 int node_read(struct store *st, const struct ref *ref, int level, struct node **out)
 {
-    uint8_t block[FMT_NODE_MAX + NODE_SLACK]; /* where every node comes by, so in the caches */
+    uint8_t block[FMT_NODE_MAX + NODE_SLACK]; /* every node comes through here on its way into the
+                                               * caches */
     struct block_head head;
     const char *why = "";
     struct node *n;

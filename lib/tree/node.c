@@ -1,4 +1,7 @@
-/* node.c - one node of the tree in memory: searching it, and changing it. */
+/* node.c - one node of the tree in memory: searching it, and changing it.
+ *
+ * A dirty node is an array of items over an arena of bytes. Changing a value leaves its old bytes
+ * in the arena as waste; when room is needed the node is rebuilt without them. */
 #include "tree/node.h"
 
 #include "base/error.h"
@@ -174,7 +177,7 @@ uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *befor
     return i < end ? i : UINT32_MAX;
 }
 
-/* All entries as items of a dirty node, which has room for them. */
+/* Unpack all entries of a clean leaf as items of a dirty node, which has room for them. */
 static void unpack(const struct node *n, struct node *to)
 {
     struct key key;
@@ -286,7 +289,7 @@ uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *eq
     return lower(n, low, high, key, len, equal);
 }
 
-/* The same of an interior node that was read. */
+/* Like the above for a clean interior node. */
 static uint32_t words_child(const struct node *n, const uint8_t *key, size_t len)
 {
     uint32_t low = 0, high = n->n;
@@ -371,7 +374,7 @@ int node_make_room(struct node *n, uint32_t items, size_t bytes)
     return 0;
 }
 
-/* Bytes that a value takes in the file: of a child, its reference. */
+/* Bytes that a value takes in the file; a child takes a reference. */
 static size_t value_bytes(const struct node *n, size_t value_len)
 {
     return n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR;
@@ -394,7 +397,7 @@ struct node *node_copy(const struct node *n)
 
     if (!copy)
         return NULL;
-    /* Who copies a node is about to put something in. */
+    /* The caller is about to insert into the copy. */
     if (node_reserve(copy, n->n + 16, used + used / 4 + 256)) {
         node_unref(copy);
         return NULL;
@@ -413,7 +416,7 @@ struct node *node_copy(const struct node *n)
     return copy;
 }
 
-/* Bytes an item between i - 1 and i takes more in the file than none there. */
+/* Bytes that an item between i - 1 and i adds to the node in the file. */
 static size_t item_cost(const struct node *n, uint32_t before, uint32_t behind, const uint8_t *key,
                         size_t key_len, size_t value_len)
 {

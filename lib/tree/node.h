@@ -23,14 +23,14 @@ struct item {
     uint16_t value_len; /* with ITEM_FAR: the value is a reference to a block */
 };
 
-/* The value of an item of an interior node. */
+/* The value of an item in an interior node. */
 struct child {
     struct ref ref;    /* where it stands; length 0 when dirty */
     struct node *node; /* the dirty one, else NULL */
     uint64_t apart;    /* where a leaf waited, when the commit under way has given it a place */
 };
 
-/* The whole key of an entry of a leaf that was read, in its arena. */
+/* The whole key of one entry of a clean leaf, in the leaf's arena. */
 struct mark {
     struct words words;
     uint32_t at;
@@ -45,16 +45,16 @@ static inline uint32_t marks_of(uint32_t n)
 }
 
 struct node {
-    /* What finding one in the cache looks at comes first, in one line of memory. */
+    /* A look-up in the cache reads these first: one line of memory. */
     atomic_int refs;
     uint8_t level;
     uint8_t dirty;
-    uint8_t loose;          /* a leaf that was read: its arena was too small, and is apart */
+    uint8_t loose;          /* clean leaf: its arena was too small, and is allocated apart */
     struct ref ref;         /* where it stands, length 0 when dirty */
-    _Atomic uint64_t under; /* a node that stands there was seen to allow these keys */
+    _Atomic uint64_t under; /* the parent (its offset) whose bounds were checked */
     uint32_t n, room;       /* items */
-    /* A leaf that was read has no items.  All of it is one piece of memory: what follows,
-     * marks, where each entry begins in the block, the arena, the block. */
+    /* A clean leaf has no items. All of it is one piece of memory: this struct, the marks, the
+     * offset of each entry in the block, the arena, the block. */
     struct mark *mark;
     uint16_t *entry;
     uint8_t *block;
@@ -64,8 +64,8 @@ struct node {
     uint32_t waste;               /* of those, not in use any more */
     uint32_t last;                /* the item that was put in last */
     size_t bytes;                 /* in the file, header included */
-    struct words *words;          /* of an interior one that was read: its keys' */
-    _Atomic(struct node *) *kept; /* and its interior children, once they were read */
+    struct words *words;          /* clean interior node: its keys' words */
+    _Atomic(struct node *) *kept; /* and its interior children, once they were loaded */
     struct node *parent;          /* of a dirty one; NULL: the root */
     struct region *from;          /* whose piece it is; NULL: from mem_alloc() */
 };
@@ -106,19 +106,19 @@ size_t node_memory(const struct node *n);
 
 /* ---- every node, with items or without ---- */
 
-/* The first entry whose key is >= key; *equal: it is that key. */
+/* Find the first entry whose key is >= key; *equal: it is that key. */
 uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal);
-/* The same in a leaf that was read, where the key of entry i is this lesser one, among the
- * next few entries; UINT32_MAX: it is further on. */
+/* Like node_find() in a clean leaf, starting behind entry i, whose key is this lesser one;
+ * UINT32_MAX: the key is not among the next few entries. */
 uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *before,
                           size_t before_len, const uint8_t *key, size_t len, int *equal);
-/* Copies the key of entry i. */
+/* Copy the key of entry i. */
 void node_key(const struct node *n, uint32_t i, struct key *key);
-/* The same where *key is that of entry i - 1. */
+/* Like node_key() where *key is that of entry i - 1. */
 void node_next_key(const struct node *n, uint32_t i, struct key *key);
-/* A leaf's value, in place; *len with ITEM_FAR. */
+/* Give a leaf's value in place; *len with ITEM_FAR. */
 const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len);
-/* The first key and the last one, in place. */
+/* Give the first and the last key in place. */
 const uint8_t *node_first(const struct node *n, size_t *len);
 const uint8_t *node_last(const struct node *n, size_t *len);
 
@@ -134,11 +134,11 @@ static inline struct child child_get(const struct node *n, uint32_t i)
     return c;
 }
 void child_set(struct node *n, uint32_t i, const struct child *c);
-/* Which item of its parent this dirty node is. */
+/* The index of a dirty node in its parent. */
 uint32_t node_index(const struct node *n);
 
-/* Makes sure that `items` more items with `bytes` of keys and values fit in memory; what
- * follows cannot fail then. */
+/* Make room in memory for `items` more items with `bytes` bytes of keys and values; the changes
+ * below cannot fail then. */
 int node_make_room(struct node *n, uint32_t items, size_t bytes);
 static inline int node_reserve(struct node *n, uint32_t items, size_t bytes)
 {
@@ -146,18 +146,18 @@ static inline int node_reserve(struct node *n, uint32_t items, size_t bytes)
         return 0;
     return node_make_room(n, items, bytes);
 }
-/* Bytes the node would take in the file with this item put in before item i. */
+/* Bytes that the node will take in the file with this item inserted before item i. */
 size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
                   size_t value_len);
-/* Reserved before; value_len with ITEM_FAR; bytes: what node_grown() gave. */
+/* Insert an item. Room was reserved; value_len with ITEM_FAR; bytes: from node_grown(). */
 void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len, const void *value,
                  size_t value_len, size_t bytes);
-/* A new value for item i; reserved before. */
+/* Replace the value of item i. Room was reserved. */
 void node_replace(struct node *n, uint32_t i, const void *value, size_t value_len);
 void node_remove(struct node *n, uint32_t i);
-/* The first key of an interior node becomes empty: keys below it need no check then. */
+/* Empty the first key of an interior node: keys below it need no check then. */
 void node_open_left(struct node *n);
-/* Moves items from `from` on to the end of `to`; reserved before. */
+/* Move items from `from` on to the end of `to`. Room was reserved. */
 void node_move(struct node *n, uint32_t from, struct node *to);
 /* Bytes that item i takes in the file. */
 size_t node_item_bytes(const struct node *n, uint32_t i);

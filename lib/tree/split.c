@@ -1,4 +1,7 @@
-/* split.c - keeping dirty nodes neither too full nor too empty. */
+/* split.c - keeping dirty nodes neither too full nor too empty.
+ *
+ * A split inserts the separator into the parent first, which may split that one too; only when
+ * nothing can fail any more do items move. Every step changes `shape`, so hints and pins notice. */
 #include "tree/split.h"
 
 #include "base/error.h"
@@ -13,15 +16,15 @@ static inline size_t node_full(const struct node *n)
 
 /* ---- splitting ---- */
 
-/* Where a full node is cut: items from k on go to a new node at its right; the new item
- * belongs to that one if right is set. */
+/* A split of a full node: items from k on move to a new node at its right; the new item goes
+ * there if `right` is set. */
 struct cut {
     uint32_t k;
     int right;
 };
 
-/* Keys that come in order leave full nodes behind them, wherever in the tree that is: what
- * comes next gets the room, what stood behind goes its own way. */
+/* Choose the split for an insertion before item i. Keys that arrive in order should leave full
+ * nodes behind, wherever in the tree that is: the room goes to where the next key is expected. */
 static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
 {
     int near = n->last != UINT32_MAX && i + 8 > n->last && i < n->last + 8;
@@ -45,7 +48,7 @@ static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
     return (struct cut){k, i > k};
 }
 
-/* How many first bytes of a key tell it from a lesser one. */
+/* Length of the shortest prefix of `high` that is greater than `low`. */
 static size_t separator(const uint8_t *low, size_t low_len, const uint8_t *high, size_t high_len)
 {
     size_t i = 0;
@@ -55,7 +58,7 @@ static size_t separator(const uint8_t *low, size_t low_len, const uint8_t *high,
     return i < high_len ? i + 1 : high_len;
 }
 
-/* A node above the root, so that the root can be cut. */
+/* Put a new root above the root, so that the old one can be split. */
 static int raise_root(struct store *st)
 {
     struct tree *t = st->tree;
@@ -77,7 +80,7 @@ static int raise_root(struct store *st)
     return 0;
 }
 
-/* Cuts n, which gets no item for it; there is room in both for one more of `extra` bytes. */
+/* Split n without inserting an item; both nodes have room for one more of `extra` bytes then. */
 static int split(struct store *st, struct node *n, struct cut cut, const uint8_t *sep,
                  size_t sep_len, size_t extra, struct node **out)
 {
@@ -89,7 +92,7 @@ static int split(struct store *st, struct node *n, struct cut cut, const uint8_t
 
     for (uint32_t i = cut.k; i < n->n; i++)
         moved += n->item[i].key_len + item_value_len(n, i);
-    /* Behind a leaf that was filled from its end another one will be. */
+    /* Appending: the new leaf will be filled from its end like this one. */
     if (cut.k == n->n && !n->level) {
         items = n->n;
         moved = n->used - n->waste;
@@ -113,8 +116,7 @@ static int split(struct store *st, struct node *n, struct cut cut, const uint8_t
     return 0;
 }
 
-/* Puts a new item in before item i of n, cutting n if it is full; *where: the node that
- * holds it.  Goes up one level at each call of itself. */
+/* The function recurses once for each level, upwards. */
 int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_t *key, size_t len,
                       const void *value, size_t value_len, struct node **where)
 {
@@ -133,11 +135,12 @@ int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_
         size_t sep_len = n->level ? high_len : separator(low, low_len, high, high_len);
         struct node *right;
 
-        memcpy(sep, high, sep_len); /* the item may move */
+        memcpy(sep, high, sep_len); /* the item may move in its arena */
         err = split(st, n, cut, sep, sep_len, extra, &right);
         if (err)
             return err;
-        /* The first key becomes empty, but not before what goes in front of it is there. */
+        /* The first key of an interior node is empty; but it must not become so before a smaller
+         * item is in front of it. */
         if (right->level && !(cut.right && i == cut.k))
             node_open_left(right);
         if (cut.right) {
@@ -155,7 +158,6 @@ int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_
     return 0;
 }
 
-/* Cuts a leaf in which a longer value of entry i does not fit. */
 int leaf_split_half(struct store *st, struct node *leaf)
 {
     struct cut half = {leaf->n / 2, 0};
@@ -188,7 +190,6 @@ static void collapse_root(struct store *st)
     }
 }
 
-/* Takes an empty node out, and those above that become empty by it. */
 void node_unlink(struct store *st, struct node *n)
 {
     struct tree *t = st->tree;
@@ -212,7 +213,7 @@ void node_unlink(struct store *st, struct node *n)
     collapse_root(st);
 }
 
-/* Appends all of `right`, whose separator is item i of the parent, to `left`. */
+/* Append all items of `right`, whose separator is item i of the parent, to `left`. */
 static int join(struct store *st, struct node *left, struct node *right, uint32_t i)
 {
     struct node *parent = left->parent;
@@ -223,7 +224,7 @@ static int join(struct store *st, struct node *left, struct node *right, uint32_
     if (right->level) {
         struct child c = child_get(right, 0);
 
-        /* The separator takes the place of the empty first key. */
+        /* The separator from the parent replaces the empty first key. */
         node_insert(
             left, left->n, item_key(parent, i), parent->item[i].key_len, &c, sizeof(c),
             node_grown(left, left->n, item_key(parent, i), parent->item[i].key_len, sizeof(c)));
@@ -241,8 +242,6 @@ static int join(struct store *st, struct node *left, struct node *right, uint32_
     return 0;
 }
 
-/* Joins a node that became small with a neighbour if both fit into one with room to spare.
- * Only an optimisation, so failures are nobody's business. */
 void node_merge(struct store *st, struct node *n)
 {
     struct bounds any = {.low = NULL, .high = NULL};

@@ -1,4 +1,5 @@
-/* tree.c - making and releasing the tree's state in memory. */
+/* tree.c - making and releasing the tree's state in memory, and the check that a node keeps to
+ * the bounds of its parent. */
 #include "tree/tree.h"
 
 #include "base/error.h"
@@ -25,7 +26,7 @@ int tree_init(struct tree *t, uint64_t cache_size)
     return t->hint && t->pin && t->finger ? 0 : DREP_ERR_NOMEM;
 }
 
-/* Frees a dirty subtree; its depth is that of the levels. */
+/* Free a dirty subtree. The recursion is as deep as the tree has levels. */
 static void release(struct node *n)
 {
     for (uint32_t i = 0; n->level && i < n->n; i++) {

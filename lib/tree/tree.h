@@ -62,8 +62,8 @@ struct pin {
     struct key high;
 };
 
-/* Where a look-up ended, in a clean leaf (tree/find.c): the next one of the same thread is often
- * just behind it. */
+/* The place where a look-up ended, in a clean leaf (tree/find.c): the next one of the same thread
+ * is often just behind it. */
 #define FINGERS 64
 #define FINGER_KEY 48 /* longer keys leave none */
 struct finger {

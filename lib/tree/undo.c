@@ -1,4 +1,8 @@
-/* undo.c - how to take the operation under way back. */
+/* undo.c - how to take the operation under way back.
+ *
+ * Notes are a stack of bytes, each with its head at the end, so that replaying reads them
+ * backwards. A large stack moves to free space of the file: nothing refers to that space, and it
+ * is free again when the operation ends. */
 #include "tree/undo.h"
 
 #include "base/error.h"
