@@ -1,4 +1,10 @@
-/* cache.c - payload in memory, and changes that are not in the file yet. */
+/* cache.c - payload in memory, and changes that are not in the file yet.
+ *
+ * Entries are in a hash table and, unless they are dirty, in a list by age, whose oldest end is
+ * evicted.  A dirty entry is in the list of changes instead: it must not be evicted before it is
+ * written back.  An operation that is taken back needs dirty entries as they were when it began:
+ * those that were dirty then keep notes of overwritten bytes, or all of their bytes; entries that
+ * only became dirty in the operation are simply dropped, because the file has what they were.  */
 #include "chunk/cache.h"
 
 #include "base/mem.h"
@@ -14,7 +20,8 @@
 
 enum { LOADING, READY, FAILED };
 
-/* What was read lately without being kept: the blocks of a piece, by the sum of its key. */
+/* What was read lately without being cached: blocks of a piece, by the hash of its key.  A second
+ * read is the sign that caching pays.  */
 struct ghost {
     uint64_t sum, blocks, clock;
 };
@@ -38,7 +45,7 @@ struct chunk_cache {
     uint64_t uses;
 };
 
-/* Behind the bytes that were overwritten. */
+/* Behind the bytes that were overwritten.  */
 struct cache_note {
     size_t offset, size;
 };
@@ -57,7 +64,7 @@ int chunk_cache_new(struct budget *budget, struct chunk_cache **out)
     return 0;
 }
 
-/* What nodes leave of the budget. */
+/* The part of the budget that nodes leave to chunks.  */
 uint64_t cache_most(const struct chunk_cache *c)
 {
     uint64_t nodes = atomic_load_explicit(&c->budget->nodes, memory_order_relaxed);
@@ -152,7 +159,7 @@ static void unref(struct chunk_cache *c, struct cache_entry *d)
     mem_free(d);
 }
 
-/* Out of the table; who holds it may go on. */
+/* Take an entry out of the table; whoever holds it may go on reading.  */
 static void take_out(struct chunk_cache *c, struct cache_entry *d)
 {
     struct cache_entry **at = &c->chain[d->sum % CHAINS];
@@ -182,7 +189,7 @@ static void put_in(struct chunk_cache *c, struct cache_entry *d)
     c->cells += d->cell != CACHE_WHOLE;
 }
 
-/* Counts its bytes, and what the entry itself takes. */
+/* Count an entry's bytes against the budget, and what the entry itself takes.  */
 static void charge(struct chunk_cache *c, struct cache_entry *d, uint64_t size)
 {
     size += sizeof(*d) + (size_t)d->rank * sizeof(*d->coord) + 64;
@@ -190,8 +197,8 @@ static void charge(struct chunk_cache *c, struct cache_entry *d, uint64_t size)
     d->charged = size;
 }
 
-/* Makes room by what was not used for longest; a buffer of this size is kept for the caller
- * instead of being freed. */
+/* Evict the oldest entries until `room` bytes fit; a buffer of this size is kept for the caller
+ * instead of being freed.  */
 static void evict(struct chunk_cache *c, uint64_t room, struct buf *spare)
 {
     struct cache_entry *d = c->oldest;
@@ -228,7 +235,7 @@ void chunk_cache_clear(struct chunk_cache *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* A dirty entry is given up. */
+/* Take an entry off the list of changes.  */
 static void forget_changes(struct chunk_cache *c, struct cache_entry *d)
 {
     struct cache_entry **at = &c->changed;
@@ -275,7 +282,7 @@ static struct cache_entry *make(const struct cache_key *k, uint64_t sum)
     return d;
 }
 
-/* The entry, ready, or NULL; the lock is held. */
+/* Find an entry and wait until it is loaded; NULL: there is none.  The lock is held.  */
 static struct cache_entry *wait_for(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
     struct cache_entry *d = find(c, k, sum);
@@ -318,7 +325,8 @@ int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room,
         d = make(k, sum);
         if (d && room <= cache_most(c) && !find(c, k, sum)) {
             evict(c, room, &spare);
-            if (!spare.p && c->size >= MEM_HUGE) /* a small file takes no more than it needs */
+            if (!spare.p && c->size >= MEM_HUGE) /* a small file takes no more memory than it
+                                                  * needs */
                 buf_take(&spare, &c->mem, room);
             put_in(c, d);
             link_newest(c, d);
@@ -364,7 +372,7 @@ int cache_claim(struct chunk_cache *c, struct cache_entry *d)
 void cache_loaded(struct chunk_cache *c, struct cache_entry *d, uint64_t blocks, int err)
 {
     pthread_mutex_lock(&c->lock);
-    /* What a piece held before is as good as it was. */
+    /* An error leaves the blocks that were there before valid.  */
     d->state = err && !d->valid ? FAILED : READY;
     if (!err)
         d->valid |= blocks;
@@ -385,7 +393,7 @@ void cache_put(struct chunk_cache *c, struct cache_entry *d)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* What lies too far back would not have stayed until now, if it had been kept. */
+/* Reads too long ago do not count: the bytes would have been evicted by now.  */
 uint64_t cache_seen(struct chunk_cache *c, const struct cache_key *k, uint64_t blocks,
                     uint64_t size)
 {
@@ -406,7 +414,7 @@ void cache_op_begin(struct chunk_cache *c)
     c->op++;
 }
 
-/* Nothing of how entries were before the operation is needed any more. */
+/* Forget how entries were before the operation.  */
 void cache_op_end(struct chunk_cache *c)
 {
     while (c->op_changed) {
@@ -423,7 +431,7 @@ void cache_op_end(struct chunk_cache *c)
     }
 }
 
-/* The first change by the operation; the entry is noted with how it is. */
+/* Note how an entry is before the first change by the operation.  */
 static void enter_op(struct chunk_cache *c, struct cache_entry *d)
 {
     if (d->op == c->op)
@@ -480,7 +488,7 @@ int cache_change(struct chunk_cache *c, struct cache_entry *d, const struct chun
         err = pipe_get(c, cs, &d->pipe);
     if (!err)
         enter_op(c, d);
-    if (!err && !d->listed) { /* it was too large to be kept, but now must be */
+    if (!err && !d->listed) { /* it was too large to be cached; a dirty entry must be */
         put_in(c, d);
         charge(c, d, d->bytes.size);
     }
@@ -546,7 +554,7 @@ void cache_written(struct chunk_cache *c, struct cache_entry *d)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Where its bytes before the operation must come back from, back to front. */
+/* Restore an entry's bytes, from the last note to the first.  */
 static void undo_notes(struct cache_entry *d)
 {
     if (d->before.p) {
@@ -574,7 +582,7 @@ void cache_op_undo(struct chunk_cache *c)
             d->dirty = 1;
             d->next_changed = c->changed;
             c->changed = d;
-        } else if (!d->was_dirty) { /* even if it was written meanwhile */
+        } else if (!d->was_dirty) { /* even if it was written back meanwhile */
             if (d->dirty)
                 forget_changes(c, d);
             take_out(c, d);

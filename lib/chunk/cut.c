@@ -1,11 +1,14 @@
-/* cut.c - taking chunks out of a run. */
+/* cut.c - taking chunks out of a run.
+ *
+ * The run is closed first, so that what is left of it can become records; records are never
+ * changed, only replaced.  */
 #include "chunk/cut.h"
 
 #include "base/mem.h"
 #include "chunk/payload.h"
 #include "tree/edit.h"
 
-/* The chunks [from, from + n) of a run as a record of their own. */
+/* Store the chunks [from, from + n) of a run as a record of their own; payload stays.  */
 static int keep_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
 {
     uint64_t each = sums_of(r->rec.size);
@@ -20,9 +23,9 @@ static int keep_part(struct store *st, const struct run *r, uint32_t from, uint3
     return run_store_as(st, &part, n, r->rec.size, r->sum + from * each, WITH_OP, &where);
 }
 
-/* A record's payload begins with a unit of space, and units are nobody's in part.  Chunks of a
- * size that is no multiple of one share units (only other writers put such into one run): then
- * those up to the next one that begins with a unit have to move.  That one, or the run's end. */
+/* The first chunk from `index` on that begins with a unit of space, or the run's end.  Two
+ * records cannot share a unit: chunks before that one have to move.  (Only other writers put
+ * chunks whose size is no multiple of a unit into one run.) */
 static uint32_t next_aligned(const struct run *r, uint32_t index)
 {
     uint64_t size = r->rec.size, step = 1;
@@ -52,7 +55,7 @@ static int copy_payload(struct store *st, uint64_t from, uint64_t size, uint64_t
     return err;
 }
 
-/* The chunks [from, from + n) as a run elsewhere, with the sums that they had. */
+/* Move the chunks [from, from + n) to a run elsewhere, with the checksums that they had.  */
 static int move_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
 {
     uint64_t each = sums_of(r->rec.size), bytes = n * r->rec.size;
@@ -75,7 +78,7 @@ static int move_part(struct store *st, const struct run *r, uint32_t from, uint3
     return err;
 }
 
-/* Payload of chunks [from, to), as far as those before them do not need it. */
+/* Free the payload of chunks [from, to), but for units that the chunks before them use.  */
 static void free_payload(struct store *st, const struct run *r, uint32_t from, uint32_t to)
 {
     uint64_t kept = from * r->rec.size, low = r->rec.offset, high = low + to * r->rec.size;

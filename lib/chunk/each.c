@@ -1,4 +1,4 @@
-/* each.c - looking at all stored chunks of a dataset, and at one record. */
+/* each.c - looking at all stored chunks of a dataset, and at one record.  */
 #include "chunk/each.h"
 
 #include "chunk/work_state.h"
@@ -17,8 +17,8 @@ static int by_coord(const struct run *a, const struct run *b)
     return 0;
 }
 
-/* The open runs of the dataset, in order, held: what is done with one may write, which closes
- * others. */
+/* Collect the open runs of the dataset in order, with a reference each: a caller's function may
+ * write, which closes runs.  */
 static int open_runs(const struct chunks *cs, struct run **list)
 {
     int n = 0;
@@ -62,7 +62,7 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
         for (int d = 0; d < cs->rank; d++)
             at.coord[d] = key_u64(key.p + 9 + 8 * (size_t)d);
         while (!err && !same && i < n && by_coord(open[i], &at) <= 0) {
-            same = by_coord(open[i], &at) == 0; /* newer than the tree */
+            same = by_coord(open[i], &at) == 0; /* the open run is newer than the tree */
             err = fn(open[i]->coord, &open[i]->rec, ctx);
             i++;
         }

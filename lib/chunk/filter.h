@@ -2,15 +2,15 @@
  *
  * SPEC.md, 8, says what each filter does.  A filter that does not shrink its input is skipped, and
  * the record says so.  Decoding is bounded: no stage may grow beyond the limits below, whatever the
- * file claims. */
+ * file claims.  */
 #ifndef CHUNK_FILTER_H
 #define CHUNK_FILTER_H
 
 #include "base/buf.h"
 #include "format/record.h"
 
-/* What filters need besides their input: buffers, and the compressors' own memory.  Kept
- * from chunk to chunk; one thread at a time uses it.  {0} is empty. */
+/* Working memory of filters: buffers, and the compressors' own state.  Kept from chunk to chunk;
+ * one thread at a time uses it.  {0} is empty.  */
 struct codec {
     struct buf room[2];
     struct buf stored;     /* for the caller */
@@ -22,15 +22,15 @@ struct codec {
 void codec_release(struct codec *k);
 
 int filter_available(int id);
-/* DREP_ERR_UNSUPPORTED naming the first filter of the list, of those not skipped, that is not
- * there. */
+/* Check that all filters of the list, but those skipped, are available; DREP_ERR_UNSUPPORTED
+ * names the first one that is not.  */
 int filters_known(const struct filter_rec *f, int n, uint32_t skipped);
-/* Encodes `size` bytes at buf through the list; `fixed` bytes at its start are the fixed
- * part.  *skipped: filters not applied (did not shrink).  The result stands at buf or in the
- * codec, until that is used again. */
+/* Encode `size` bytes at buf through the list; `fixed` bytes at its start are the fixed part.
+ * *skipped: filters not applied, because they did not shrink their input.  The result is in buf
+ * or in the codec, until that is used again.  */
 int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
                    size_t fixed, struct span *out, uint32_t *skipped);
-/* Decodes; the result is at most `max` bytes.  out is not one of the codec's buffers. */
+/* Decode; the result has at most `max` bytes.  out is not one of the codec's buffers.  */
 int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
                    const void *buf, size_t size, size_t fixed, uint64_t max, struct buf *out);
 

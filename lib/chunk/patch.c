@@ -1,4 +1,8 @@
-/* patch.c - writing parts of chunks, and removing chunks. */
+/* patch.c - writing parts of chunks, and removing chunks.
+ *
+ * Three ways, the cheapest first: overwrite in place; lengthen a chunk into space that the run
+ * has behind it; write the whole chunk anew, by the same plan as any other write (chunk/write.h).
+ * Old bytes that a commit refers to are never touched.  */
 #include "chunk/patch.h"
 
 #include "chunk/work_state.h"
@@ -14,7 +18,7 @@
 
 #define GROW_MIN ((uint64_t)16 << 10)
 
-/* Bytes [from, to) of a chunk that was never written. */
+/* Fill bytes [from, to) of a chunk that were never written.  */
 static void fill_bytes(uint8_t *p, uint64_t from, uint64_t to, const uint8_t *fill, size_t size)
 {
     if (!fill || size == 0) {
@@ -38,7 +42,7 @@ struct patch {
     size_t fill_size;
 };
 
-/* The chunk as it is, then as it shall be, in b. */
+/* Read the chunk as it is, and apply the patch: the whole new payload in b.  */
 static int compose(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
                    uint64_t old, struct buf *b)
 {
@@ -59,9 +63,9 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
     return 0;
 }
 
-/* Bytes that the chunk of `size` may grow to.  In a dataset that grows it is half more, so that
- * few appends copy it and commits of a little do not take a slab each; what is not used of it
- * is given back when the run is closed. */
+/* Bytes that a chunk of `size` may grow to.  A dataset that grows gets half more, so that few
+ * appends copy it and small commits do not take a slab each; what is not used of it is given back
+ * when the run is closed.  */
 static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t size)
 {
     uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
@@ -77,7 +81,7 @@ static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t
     return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
 }
 
-/* Write the whole chunk anew, in place of what is stored; it may grow later. */
+/* Write the whole chunk anew, in place of what is stored; it may grow later.  */
 static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
                       uint64_t old)
 {
@@ -90,7 +94,7 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
     return err;
 }
 
-/* Lengthens the only chunk of a run within its space. */
+/* Lengthen the only chunk of a run within the space of the run.  */
 static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
 {
     struct store *st = cs->st;
@@ -111,14 +115,14 @@ static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
         return err;
     }
     r = f->run;
-    /* The bytes from the last block on: old ones, fill, new ones. */
+    /* Compose the bytes from the last old block on: old ones, fill, new ones.  */
     if (low < old)
         err = payload_read_part(st, r, 0, low, old - low, b.p);
     if (!err) {
         if (patch->offset > old)
             fill_bytes(b.p + (old - low), old, patch->offset, patch->fill, patch->fill_size);
         memcpy(b.p + (patch->offset - low), patch->p, (size_t)patch->size);
-        /* Nothing of the old bytes changes on disk, so nothing has to be noted. */
+        /* The old bytes on disk do not change, so nothing is noted for undo.  */
         err =
             payload_write(st, b.p, 1, end - low, r->rec.offset + low, r->sum + low / FMT_SUM_BLOCK);
     }
@@ -131,7 +135,7 @@ static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
     return 0;
 }
 
-/* 1 in *done if the chunk could be changed where it stands. */
+/* Change the chunk where it is stored, if that is allowed: *done.  */
 static int patch_in_place(struct chunks *cs, struct found *f, const struct patch *patch, int *done)
 {
     struct store *st = cs->st;
@@ -168,7 +172,7 @@ static int patch_in_place(struct chunks *cs, struct found *f, const struct patch
     return 0;
 }
 
-/* Pieces in memory that hold these bytes, or the end of the chunk. */
+/* Drop the cached pieces that hold these bytes, or the end of the chunk.  */
 static void forget_range(struct chunks *cs, const uint64_t *coord, uint64_t old, uint64_t offset,
                          uint64_t size)
 {
@@ -181,7 +185,7 @@ static void forget_range(struct chunks *cs, const uint64_t *coord, uint64_t old,
     cache_drop_cells(cs->st->cache, &key, offset / cs->cell, (offset + size - 1) / cs->cell);
 }
 
-/* A part of a chunk that is decoded whole. */
+/* Patch a chunk that is decoded as a whole, in the cache.  */
 static int patch_whole(struct chunks *cs, const uint64_t *coord, const struct patch *patch)
 {
     struct work *w = work_take(cs->st);
@@ -228,7 +232,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
         forget_range(cs, coord, old, offset, size);
         if (offset < old && old - offset < size && f.run->rec.run == 1 &&
             offset + size <= f.run->space) {
-            /* What is there and what is new, one after the other. */
+            /* Overwrite what is there, then append.  */
             run_done(cs->st, &f);
             err = chunk_patch(cs, coord, offset, old - offset, buf, fill, fill_size);
             return err ? err

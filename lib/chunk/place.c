@@ -1,4 +1,7 @@
-/* place.c - finding space for new chunks. */
+/* place.c - finding space for new chunks.
+ *
+ * In order of preference: the chunk's place in a reservation; directly behind the chunk before
+ * it; the lowest free extent that fits.  */
 #include "chunk/place.h"
 
 #include "tree/walk.h"
@@ -22,7 +25,7 @@ static struct reservation *reservation_of(struct chunks *cs, uint64_t chunk)
     return NULL;
 }
 
-/* The reserved place of these chunks, if it is still free: 1, or 0. */
+/* Take the reserved place of these chunks if it is still free: 1, or 0.  */
 static int take_reserved(struct chunks *cs, uint64_t chunk, uint64_t bytes, uint64_t *offset)
 {
     struct reservation *r = reservation_of(cs, chunk);
@@ -56,8 +59,9 @@ static int nothing_stored(struct chunks *cs)
     return tree_next(&w, &key, NULL) == DREP_ERR_NOT_FOUND;
 }
 
-/* Where the chunk before this one ends, if that is where a full one would; 0: nowhere, or where
- * what is written anew would lengthen the file: there may be room elsewhere. */
+/* The end of the chunk before this one, if a full chunk would follow there; 0: there is none.  At
+ * the end of the file it counts only for a dataset written for the first time: rewriting would
+ * lengthen the file although there may be room elsewhere.  */
 static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t size)
 {
     uint64_t at[FMT_RANK_MAX], end = 0;
@@ -76,7 +80,7 @@ static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t ah
     return end == cs->st->space->end && ahead != AHEAD_ALL ? 0 : end;
 }
 
-/* How many chunks from `chunk` on, of n, neither stand anywhere nor have a place. */
+/* Number of chunks from `chunk` on, of n, that are neither stored nor have a reservation.  */
 static uint64_t without_place(struct chunks *cs, uint64_t chunk, uint64_t n)
 {
     const struct runs *runs = cs->st->runs;
@@ -95,9 +99,9 @@ static uint64_t without_place(struct chunks *cs, uint64_t chunk, uint64_t n)
     return n;
 }
 
-/* A dataset that grows from commit to commit has its last slab moved by each.  In a file that is
- * long anyway slabs of such stand at multiples of their size, so that the places they leave fit
- * again. */
+/* Alignment of a growing dataset's slabs.  Each commit moves its last slab; in a file that is
+ * long anyway such slabs stand at multiples of their size, so that the gaps they leave fit the
+ * next one.  */
 static uint64_t align_of(const struct chunks *cs, uint64_t bytes)
 {
     uint64_t align = chunk_align(cs->st, bytes);
@@ -108,9 +112,9 @@ static uint64_t align_of(const struct chunks *cs, uint64_t bytes)
     return cs->payload;
 }
 
-/* A contiguous dataset that is written bit by bit gets its place as a whole, so that its
- * slabs come to stand back to back.  What is written anew has a place for each of its chunks
- * already: then only those get one that are certain to come. */
+/* Reserve a stretch for chunks to come.  A contiguous dataset that is written bit by bit gets its
+ * place as a whole, so that its slabs are adjacent.  Chunks that are rewritten have a place each
+ * already: then only those that are certain to move get one.  */
 static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
                     uint64_t size)
 {
@@ -139,7 +143,7 @@ static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t ahead, ui
         r->chunks = RESERVE_MAX / cs->payload;
     if (r->chunks < 2 || chunk - r->first >= r->chunks ||
         (r->first == chunk && r->chunks * cs->payload <= bytes))
-        return; /* this write covers what there is to reserve */
+        return; /* this write covers all there is to reserve */
     room = r->chunks * cs->payload;
     if (r->first + r->chunks == total && !cs->grows) /* the last one may be short */
         room = round_up(cs->reserve - r->first * cs->payload, FMT_ALIGN);

@@ -1,4 +1,9 @@
-/* read.c - reading chunks. */
+/* read.c - reading chunks.
+ *
+ * Whether to cache is decided here.  Chunks that are decoded as a whole: when the caller says so,
+ * or at the second read.  Pieces of plain chunks: if the dataset fits into the cache, at the
+ * second read of a block, or when a reader goes on where it stopped; reading ahead then at most
+ * doubles what is read.  */
 #include "chunk/read.h"
 
 #include "chunk/work_state.h"
@@ -63,7 +68,8 @@ static uint64_t unfiltered_max(const struct chunks *cs)
     return cs->variable && most > cs->payload ? most : cs->payload;
 }
 
-/* The shuffle that was applied first, before others: its number; -1: none that can be left. */
+/* Number of the shuffle that was applied first, before others, and so would be undone last; -1:
+ * none that can be left in place.  */
 static int front_shuffle(const struct chunks *cs, uint32_t skipped)
 {
     uint32_t applied = ((uint32_t)1 << cs->nfilters) - 1;
@@ -79,7 +85,8 @@ static int front_shuffle(const struct chunks *cs, uint32_t skipped)
                                                                                             : -1;
 }
 
-/* The front shuffle was left, but the payload is not what it should be for that. */
+/* Slow path: the front shuffle was left in place, but the payload does not have the length for
+ * that: decode again.  */
 static int undo_front(struct codec *k, const struct chunks *cs, const struct chunk_rec *rec,
                       int front, struct buf *out)
 {
@@ -91,7 +98,8 @@ static int undo_front(struct codec *k, const struct chunks *cs, const struct chu
                           (size_t)cs->payload, unfiltered_max(cs), out);
 }
 
-/* unit NULL: nothing is left to undo. */
+/* Decode a filtered chunk; *unit: elements of the shuffle left in place, 0: none; unit NULL:
+ * leave none.  */
 static int decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
                   struct buf *out, uint64_t *unit)
 {
@@ -128,7 +136,8 @@ int chunk_decode(struct work *w, const struct chunks *cs, const struct chunk_rec
     return decode(w, cs, rec, out, NULL);
 }
 
-/* The payload of the chunk at hand, held against what its elements say of their heap. */
+/* Read the payload of the chunk at hand, and check it against what its elements say of their
+ * heap.  */
 static int load(struct work *w, struct buf *out, uint64_t *unit)
 {
     struct chunks *cs = w->cs;
@@ -156,7 +165,7 @@ static int load(struct work *w, struct buf *out, uint64_t *unit)
     return err;
 }
 
-/* Into the cache, by this thread or by another that was faster. */
+/* Read into the cache, unless another thread was faster.  */
 static int load_kept(struct work *w, const struct cache_key *key, int leave)
 {
     struct chunk_cache *c = w->cs->st->cache;
@@ -188,8 +197,8 @@ int chunk_load_entry(struct work *w, int empty)
     return err;
 }
 
-/* The entry's payload with nothing left to undo, in the entry if nobody else reads there;
- * always: nobody does. */
+/* Undo the shuffle that an entry has: in the entry if nobody else reads it there, else in a
+ * buffer of our own; always: nobody does.  */
 static int undo_entry(struct work *w, int always, struct buf **bytes)
 {
     struct chunk_cache *c = w->cs->st->cache;
@@ -247,7 +256,7 @@ int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, u
     if (front >= 0 && each % w->cs->filter[front].param[0])
         front = -1;
 
-    /* What is read a second time will be read again. */
+    /* A chunk that is read a second time will be read again.  */
     if (!w->entry && !keep)
         keep = cache_seen(w->cs->st->cache, &key, 1, w->cs->payload) != 0;
     if (!w->entry)
@@ -274,7 +283,7 @@ static int bits(uint64_t v)
     return __builtin_popcountll(v);
 }
 
-/* The blocks of the chunk from byte `low` on to p, each stretch of them at once. */
+/* Read blocks of the chunk from byte `low` on to p, each stretch of them at once.  */
 static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p)
 {
     const struct run *r = w->found.run;
@@ -294,9 +303,9 @@ static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p
     return err;
 }
 
-/* Is a piece worth keeping that is not in memory yet?  If all of the dataset fits, always.
- * Else when blocks that were read before are asked for again, and not all of each was wanted
- * then; or when reading goes on where it, or the piece before it, was read to. */
+/* True if a piece that is not cached yet is worth it.  If all of the dataset fits, always; else
+ * when blocks that were read before are asked for again, and not all of each was wanted then; or
+ * when reading goes on where it, or the piece before it, was read to.  */
 static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t blocks,
                          uint64_t wanted, uint64_t *before)
 {
@@ -325,8 +334,7 @@ static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t b
     return (blocks & ~*before & *before << 1) != 0;
 }
 
-/* Who goes on where he stopped gets as much again as he had: at most twice what is used is
- * ever read. */
+/* Blocks to read when a reader goes on where it stopped: as much again as it has read.  */
 static uint64_t read_ahead(uint64_t blocks, uint64_t had, uint64_t all)
 {
     int n = bits(had), top = 63 - __builtin_clzll(blocks);
@@ -338,7 +346,7 @@ static uint64_t read_ahead(uint64_t blocks, uint64_t had, uint64_t all)
     return (blocks | more << (top + 1)) & all;
 }
 
-/* Serves a window from the cache: 1 in *done, unless it is not worth it. */
+/* Serve a window from the cache: 1 in *done, unless it is not worth it.  */
 static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wanted, uint8_t **p,
                      int *done)
 {

@@ -1,4 +1,8 @@
-/* free.c - the FREE entries of the tree and the pending list: free space as commits record it. */
+/* free.c - the FREE entries of the tree and the pending list: free space as commits record it.
+ *
+ * Writing a FREE entry changes the tree, which frees and dirties nodes: so from the moment
+ * entries are written, what is freed goes to `late` (a commit refers to it) or `left` (none
+ * does), and both to the pending list.  */
 #include "txn/free.h"
 
 #include "base/buf.h"
@@ -79,16 +83,17 @@ static int load_pending(struct store *st)
 
 /* ---- what nobody looks at any more ---- */
 
-/* Whether a reader holds a commit of first .. last; 0 stands for all of them. */
+/* Check whether a reader holds a commit of first ..  last; 0 stands for all of them.  */
 static int readers_in(struct store *st, uint64_t first, uint64_t last, int *held)
 {
     return st->io->ops->probe(st->io, FMT_LOCK_READERS + first, last - first + 1, held);
 }
 
-/* Nobody looks at a commit before *limit any more: what those up to it freed is free. */
+/* Lower *limit to the oldest commit that a reader has locked: what commits up to it freed is
+ * invisible to that reader.  Without locks the limit stays.  */
 static int readers_limit(struct store *st, uint64_t *limit)
 {
-    uint64_t low = 0, high = *limit ? *limit - 1 : 0; /* readers of high or older matter */
+    uint64_t low = 0, high = *limit ? *limit - 1 : 0; /* only readers of high or older matter */
     int held = 0;
     int err;
 
@@ -99,7 +104,7 @@ static int readers_limit(struct store *st, uint64_t *limit)
         return 0;
     if (err || !held)
         return err;
-    while (low < high) { /* the oldest one */
+    while (low < high) { /* search for the oldest one */
         uint64_t mid = low + (high - low) / 2;
 
         err = readers_in(st, low, mid, &held);
@@ -114,7 +119,8 @@ static int readers_limit(struct store *st, uint64_t *limit)
     return 0;
 }
 
-/* Space freed by commits up to *limit may be used by the open transaction. */
+/* Compute the last commit whose freed space the open transaction may use: the commits in both
+ * slots, those in the log, and those that readers hold must stay whole.  */
 static int reuse_limit(struct store *st, uint64_t *limit)
 {
     uint64_t next = store_next_sequence(st);
@@ -172,8 +178,8 @@ static int put_free(struct store *st, uint64_t offset, uint64_t length, uint64_t
     return tree_put_anyway(st, &key, bytes, out.at);
 }
 
-/* The FREE entry at an offset where no extent of avail begins: it goes, unless it is of one
- * that is not available yet. */
+/* Drop the FREE entry at an offset where no extent of avail begins, unless it is of an extent
+ * that is not available yet.  */
 static int drop_free(struct store *st, uint64_t offset)
 {
     struct buf value = {0};
@@ -209,7 +215,7 @@ static int update_touched(struct store *st)
     return err;
 }
 
-/* What was freed into the tree; it may be used by later commits. */
+/* Write FREE entries of what the open transaction freed; later commits may use it.  */
 static int publish_freed(struct store *st)
 {
     struct space *sp = st->space;
@@ -218,11 +224,11 @@ static int publish_freed(struct store *st)
     size_t i;
     int err = 0;
 
-    sp->freed = (struct extent_list){0}; /* changes of the tree may free nodes */
+    sp->freed = (struct extent_list){0}; /* writing entries may free nodes */
     extent_list_sort(&freed);
     for (i = 0; !err && i < freed.n; i++) {
         err = put_free(st, freed.e[i].offset, freed.e[i].length, next);
-        if (!err) /* where memory is short, only the next handle will see that it is free */
+        if (!err) /* without memory only the next handle will see that it is free */
             later_add(&sp->later, freed.e[i].offset, freed.e[i].length, next);
     }
     for (i = err ? i - 1 : i; i < freed.n; i++)
@@ -231,7 +237,7 @@ static int publish_freed(struct store *st)
     return err;
 }
 
-/* Those that were freed too late for the tree before. */
+/* Write FREE entries of the pending list.  */
 static int publish_pending(struct store *st)
 {
     struct later_list *p = &st->space->pending;
@@ -248,7 +254,7 @@ static int publish_pending(struct store *st)
     return err;
 }
 
-/* Older ones first: `later` is in the order of their sequence numbers. */
+/* Older ones first: `later` is sorted by sequence number.  */
 static int publish(struct store *st)
 {
     int err = publish_pending(st);

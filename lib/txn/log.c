@@ -1,4 +1,5 @@
-/* log.c - the LOG entries of the tree: the commits before this one that can still be opened. */
+/* log.c - the LOG entries of the tree: the commits before this one that can still be opened.  An
+ * entry has what a slot has but for the lists: enough to read the commit, not to continue it.  */
 #include "txn/log.h"
 
 #include "base/buf.h"
@@ -9,7 +10,7 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
-/* The commit before this one can still be opened, and those that drep_keep asks for. */
+/* Drop entries beyond drep_keep; add one for the last commit.  */
 int log_update(struct store *st)
 {
     const struct slot *s = &st->slot;
@@ -41,7 +42,6 @@ int log_update(struct store *st)
     return tree_put_anyway(st, &key, bytes, out.at);
 }
 
-/* The earliest commit that the LOG says can still be opened; UINT64_MAX: none. */
 int log_oldest(struct store *st, uint64_t *oldest)
 {
     struct tree_walk w;
@@ -85,7 +85,7 @@ static int log_add(struct log_list *list, uint64_t sequence, int64_t time, uint6
     return 0;
 }
 
-/* What the tree of the open commit lists, and that commit itself. */
+/* List what the log of the open commit has, and that commit itself.  */
 int log_read(struct store *st, struct log_list *list)
 {
     struct buf value = {0};

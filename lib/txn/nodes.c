@@ -1,4 +1,7 @@
-/* nodes.c - writing the dirty nodes of a commit, and its pending list. */
+/* nodes.c - writing the dirty nodes of a commit, and its pending list.
+ *
+ * Nodes go to reserved extents and to the end of the file, both of which no commit refers to.
+ * Until the slot is written, a failure only has to forget where they went.  */
 #include "txn/nodes.h"
 
 #include "base/error.h"
@@ -24,8 +27,8 @@ static uint64_t dirty_bytes(const struct node *n)
     return sum;
 }
 
-/* The leaves that the FREE entries of this commit will change: one for each entry, or all of
- * them. */
+/* Estimate the bytes of leaves that the FREE entries of this commit will change: one leaf for
+ * each entry, or all of them.  */
 static uint64_t free_leaves(const struct space *sp)
 {
     uint64_t changes = sp->freed.n + sp->pending.n + sp->ntouched + RESERVED;
@@ -35,8 +38,6 @@ static uint64_t free_leaves(const struct space *sp)
     return changes < all / LEAF_MAX ? changes * LEAF_MAX : all;
 }
 
-/* Space for nodes, set aside before the FREE entries are written; what it does not hold
- * goes to the end of the file. */
 int nodes_reserve(struct writer *w)
 {
     struct store *st = w->st;
@@ -95,7 +96,8 @@ static int flush(struct writer *w)
     return err;
 }
 
-/* Room for a node among those on their way; they are written when it does not follow them. */
+/* Make room for a node behind those gathered so far; they are written first if it does not follow
+ * them in the file.  */
 static int node_room(struct writer *w, uint32_t length, uint64_t *at, uint8_t **p)
 {
     size_t size = (size_t)round_up(length, FMT_ALIGN);
@@ -119,7 +121,7 @@ static int node_room(struct writer *w, uint32_t length, uint64_t *at, uint8_t **
     return 0;
 }
 
-/* A leaf that waited apart, as it is: nothing in it says where it stands. */
+/* Copy a leaf that waited apart into the file as it is: nothing in it says where it stands.  */
 static int bring(struct writer *w, struct child *c)
 {
     struct ref from = {c->apart ? c->apart : c->ref.offset, c->ref.length, c->ref.checksum};
@@ -140,7 +142,7 @@ static int bring(struct writer *w, struct child *c)
     return 0;
 }
 
-/* Children before parents, because a parent holds the checksums of its children. */
+/* Children come before parents, because a parent holds the checksums of its children.  */
 static int write_nodes(struct writer *w, struct node *n)
 {
     uint64_t at;
@@ -169,7 +171,7 @@ static int write_nodes(struct writer *w, struct node *n)
     return 0;
 }
 
-/* Leaves that wait apart still stand there alone. */
+/* After a failed commit, leaves that waited apart stand there alone again.  */
 static void leave_apart(struct node *n)
 {
     for (uint32_t i = 0; n->level && i < n->n; i++) {
@@ -221,9 +223,9 @@ static uint64_t list_bytes(size_t entries)
     return round_up(FMT_BLOCK_HEAD + 24 * entries, FMT_ALIGN);
 }
 
-/* Where a list of so many entries goes.  One of them may be an extent that it uses up, and
- * need not be named then; but not where the list would be shorter for that, because what is
- * left would need a name again. */
+/* Find the place of a list of so many entries.  One of them may be an extent that the list uses
+ * up and then need not name; but not if the list would become shorter by that, because then the
+ * rest of the extent would need its name again.  */
 static uint64_t place_list(struct writer *w, size_t entries)
 {
     uint64_t size = list_bytes(entries), at;
@@ -243,7 +245,8 @@ static uint64_t place_list(struct writer *w, size_t entries)
     return at;
 }
 
-/* What was freed too late for the tree, and what is left of the reserved extents. */
+/* Write the list: what was freed too late for the tree, and what is left of the reserved extents.
+ */
 int nodes_write_pending(struct writer *w, struct ref *ref)
 {
     struct store *st = w->st;

@@ -1,4 +1,9 @@
-/* op.c - all or nothing for one operation. */
+/* op.c - all or nothing for one operation.
+ *
+ * The order of taking back matters: open runs and cache entries first, because they lie above the
+ * tree; then the tree's entries and overwritten payload, from the last note to the first; space
+ * at last, when nothing refers to what the operation allocated.  If replaying itself fails
+ * (memory, I/O), the handle refuses to write: the last commit is untouched.  */
 #include "txn/op.h"
 
 #include "base/error.h"
@@ -34,12 +39,12 @@ static int undo_entries(struct store *st)
         else
             err = tree_del_raw(st, e.key, e.key_len);
         if (err == DREP_ERR_NOT_FOUND)
-            err = 0; /* noted, but the change failed */
+            err = 0; /* noted, but then the change failed */
     }
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* All entries of the objects that the operation made. */
+/* Delete all entries of the objects that the operation made.  */
 static int undo_objects(struct store *st)
 {
     struct tree_walk w;

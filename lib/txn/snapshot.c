@@ -1,4 +1,7 @@
-/* snapshot.c - which commit a handle looks at: the slots, the locks of readers, the log. */
+/* snapshot.c - which commit a handle looks at: the slots, the locks of readers, the log.
+ *
+ * A reader chooses a commit, locks it, and looks again: if the commit is still in a slot, no
+ * writer had begun to reuse its space before the lock was there.  Otherwise it tries again.  */
 #include "txn/snapshot.h"
 
 #include "base/error.h"
@@ -30,7 +33,7 @@ int store_damaged_slot(const struct store *st)
 
 /* ---- locks ---- */
 
-/* 1 in *taken if the lock is held; a system without such locks is no error. */
+/* Take a lock: *taken 1 if it is held.  A system without such locks is no error.  */
 static int take_lock(struct store *st, uint64_t byte, int how, int *taken)
 {
     int err;
@@ -50,7 +53,7 @@ int snapshot_lock_writer(struct store *st)
     return take_lock(st, FMT_LOCK_WRITER, 2, &st->locked);
 }
 
-/* No writer will touch what this commit refers to.  Sequence 0 is before all of them. */
+/* Lock a commit: no writer reuses space that it refers to.  Sequence 0 is before all commits.  */
 static int lock_commit(struct store *st, uint64_t sequence, int *taken)
 {
     *taken = 0;
@@ -77,7 +80,7 @@ static int writer_at_work(struct store *st)
     return held;
 }
 
-/* A slot may be half written when a reader looks at it: then it is not damaged. */
+/* Read the slots, waiting while a writer is at work: a slot that is being written looks damaged. */
 static int slots_settle(struct store *st, struct slots *s)
 {
     const struct timespec wait = {0, SETTLE_NS};
@@ -129,18 +132,18 @@ int snapshot_load_header(struct store *st)
 
 /* ---- choosing ---- */
 
-/* Everything that follows from the slot; what was read of another commit is forgotten. */
+/* Look at a commit: everything that follows from its slot.  What was read of another commit is
+ * forgotten.  */
 void snapshot_look_at(struct store *st, const struct slot *slot)
 {
     st->slot = *slot;
     tree_look_at(st->tree, &slot->root);
-    st->space->end = round_up(slot->end, FMT_ALIGN); /* others may have ended anywhere */
+    st->space->end = round_up(slot->end, FMT_ALIGN); /* other writers may have ended anywhere */
     st->next_object = slot->next_object;
     st->next_type = slot->next_type;
     chunk_cache_clear(st->cache);
 }
 
-/* The slots once, and the snapshot that they give. */
 int snapshot_choose(struct store *st, uint64_t sequence, int write, struct slot *out)
 {
     struct slots s = {0};
@@ -160,8 +163,8 @@ int snapshot_choose(struct store *st, uint64_t sequence, int write, struct slot 
     return 0;
 }
 
-/* The newest commit, locked: it was still in a slot when the lock was held.  Where a writer
- * is faster, a lock on commit 0 keeps all of them until one is chosen. */
+/* Choose and lock the newest commit: it was still in a slot when the lock was held.  If a writer
+ * is faster each time, a lock on commit 0 keeps all of them until one is chosen.  */
 static int choose_newest(struct store *st, struct slot *slot)
 {
     struct slots s = {0};
@@ -191,7 +194,7 @@ static int choose_newest(struct store *st, struct slot *slot)
     return err;
 }
 
-/* An earlier commit: by its slot, or by the log of the newest one. */
+/* Look at an earlier commit, by its slot or by the log of the newest one.  */
 static int choose_earlier(struct store *st, uint64_t sequence)
 {
     struct slot newest;
@@ -234,7 +237,7 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
     if (write) {
         st->writable = 1;
         err = snapshot_lock_writer(st);
-        if (!err && st->io->ops->named) /* whoever replaced it had the lock until then */
+        if (!err && st->io->ops->named) /* if the file was replaced, its lock was free */
             err = st->io->ops->named(st->io);
         if (!err)
             err = snapshot_choose(st, 0, 1, &slot);
@@ -247,8 +250,9 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
     return snapshot_load_header(st);
 }
 
-/* The commit with this number, under our own lock, is the one that was open: it is in a slot or in
- * the log, or was locked all the time by the description that we share with the parent. */
+/* Check that the commit with this number, under our own lock, is the one that was open: it is in
+ * a slot or in the log, or was locked all the time by the description that we share with the
+ * parent.  */
 static int still_there(struct store *st, const struct slot *old)
 {
     struct slot newest;
@@ -302,7 +306,7 @@ int store_refresh(struct store *st, struct snapshot *old, int *moved)
 
     *moved = 0;
     if (st->writable)
-        return 0; /* nobody else makes commits */
+        return 0; /* only this handle makes commits */
     err = snapshot_choose(st, 0, 0, &next.slot);
     next.damaged = st->txn->damaged;
     st->txn->damaged = damaged;
@@ -311,7 +315,7 @@ int store_refresh(struct store *st, struct snapshot *old, int *moved)
     if (memcmp(next.slot.uuid, st->slot.uuid, sizeof(st->slot.uuid)) != 0)
         return fail(DREP_ERR_FORMAT, "another file has taken its place");
     if (next.slot.sequence <= st->slot.sequence) {
-        st->txn->damaged = next.damaged; /* the slot of what we look at may be gone */
+        st->txn->damaged = next.damaged; /* the slot of our commit may be gone */
         return 0;
     }
     err = lock_commit(st, next.slot.sequence, &next.locked);

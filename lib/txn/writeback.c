@@ -1,4 +1,10 @@
-/* writeback.c - writing changes in the cache to the file. */
+/* writeback.c - writing changes in the cache to the file.
+ *
+ * Write-back is an operation: all or nothing.  If the caller's operation has changed nothing yet,
+ * it is ended, write-back runs as an operation of its own, and the caller's begins again: so
+ * taking the caller's back later does not take the write-back back.  In the middle of an
+ * operation only entries that were clean when it began are written; taking it back then drops
+ * them.  */
 #include "txn/writeback.h"
 
 #include "base/mem.h"
@@ -70,7 +76,7 @@ static int by_use(const void *a, const void *b)
     return (x->used > y->used) - (x->used < y->used);
 }
 
-/* The first ones of the list become those used longest ago; how many have so many bytes. */
+/* Move the entries used longest ago to the front of the list; gives how many have so many bytes. */
 static size_t oldest(struct cache_entry **list, size_t n, uint64_t bytes)
 {
     size_t i = 0;
@@ -81,8 +87,8 @@ static size_t oldest(struct cache_entry **list, size_t n, uint64_t bytes)
     return i;
 }
 
-/* own: what the operation under way changed first; else all, in the operation under way.  Of
- * that so many bytes. */
+/* Write back dirty entries, in the operation under way.  own: only those that it changed first;
+ * else all.  Of these, so many bytes.  */
 static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
 {
     struct settling s = {.st = st};
@@ -97,21 +103,21 @@ static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
         n = oldest(s.list, n, bytes);
     if (n > 0)
         err = write_list(&s, n);
-    /* If not, they stay as they are, and what of them was written is taken back. */
+    /* After an error they stay dirty, and what was written of them is taken back.  */
     for (size_t i = 0; !err && i < n; i++)
         cache_written(st->cache, s.list[i]);
     mem_free(s.list);
     return err;
 }
 
-/* No operation is under way, or one that has changed no entry. */
+/* True if no operation is under way, or one that has changed no entry.  */
 static int untouched(const struct store *st)
 {
     return !store_op_active(st) || undo_untouched(st);
 }
 
-/* All or nothing, as an operation of its own: one under way has changed nothing yet, and
- * begins again. */
+/* Write back as an operation of its own: one under way has changed nothing yet, and begins again.
+ */
 static int settle_apart(struct store *st, uint64_t object, uint64_t bytes)
 {
     int active = store_op_active(st), err = 0, end;
@@ -141,8 +147,8 @@ int chunks_waiting(const struct store *st)
     return cache_dirty(st->cache) > 0;
 }
 
-/* Bytes that may wait: what nodes leave of the budget, which is half at least, but for what
- * is read meanwhile. */
+/* Bytes that may wait: what nodes leave of the budget, at least half of it, less an eighth for
+ * what is read meanwhile.  */
 static uint64_t most_waiting(const struct store *st)
 {
     uint64_t most = st->tree->budget.most, left = cache_most(st->cache);
@@ -151,7 +157,7 @@ static uint64_t most_waiting(const struct store *st)
     return left > most / 2 ? left : most / 2;
 }
 
-/* Bytes that are written at once where `over` are too many: enough for all threads. */
+/* Bytes to write back if `over` are too many: enough to keep all threads busy.  */
 static uint64_t batch_bytes(const struct chunks *cs, uint64_t most, uint64_t over)
 {
     const struct store *st = cs->st;
@@ -175,7 +181,7 @@ int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can)
         return settle(st, 0, 1, UINT64_MAX);
     if (!*can || bytes == UINT64_MAX)
         return settle_apart(st, 0, UINT64_MAX);
-    /* What does not find room all at once, the operation writes itself. */
+    /* What still does not fit, the operation writes itself.  */
     bytes = bytes < most / 2 ? bytes : most / 2;
     return settle_apart(st, 0,
                         batch_bytes(cs, most, dirty > most - bytes ? dirty - (most - bytes) : 0));
