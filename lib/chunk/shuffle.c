@@ -1,5 +1,5 @@
 /* shuffle.c - the shuffle filters with what every processor of this kind has, and the choice
- * between that and AVX2.  */
+ * between that and AVX2. */
 #include "base/isa.h"
 #include "chunk/shuffle.h"
 

@@ -1,9 +1,9 @@
-/* shuffle_avx2.c - the form with AVX2: two lanes.  */
+/* shuffle_avx2.c - the form with AVX2: two lanes. */
 #include "base/isa.h"
 #include "chunk/shuffle.h"
 
 #ifdef ISA_X86
-/* Headers come first, so that only the body's own functions get the target.  */
+/* Headers come first, so that only the body's own functions get the target. */
 #include <string.h>
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
