@@ -4,7 +4,7 @@
  * evicted.  A dirty entry is in the list of changes instead: it must not be evicted before it is
  * written back.  An operation that is taken back needs dirty entries as they were when it began:
  * those that were dirty then keep notes of overwritten bytes, or all of their bytes; entries that
- * only became dirty in the operation are simply dropped, because the file has what they were.  */
+ * only became dirty in the operation are simply dropped, because the file has what they were. */
 #include "chunk/cache.h"
 
 #include "base/mem.h"
@@ -21,7 +21,7 @@
 enum { LOADING, READY, FAILED };
 
 /* What was read lately without being cached: blocks of a piece, by the hash of its key.  A second
- * read is the sign that caching pays.  */
+ * read is the sign that caching pays. */
 struct ghost {
     uint64_t sum, blocks, clock;
 };
@@ -45,7 +45,7 @@ struct chunk_cache {
     uint64_t uses;
 };
 
-/* Behind the bytes that were overwritten.  */
+/* Behind the bytes that were overwritten. */
 struct cache_note {
     size_t offset, size;
 };
@@ -64,7 +64,7 @@ int chunk_cache_new(struct budget *budget, struct chunk_cache **out)
     return 0;
 }
 
-/* The part of the budget that nodes leave to chunks.  */
+/* The part of the budget that nodes leave to chunks. */
 uint64_t cache_most(const struct chunk_cache *c)
 {
     uint64_t nodes = atomic_load_explicit(&c->budget->nodes, memory_order_relaxed);
@@ -159,7 +159,7 @@ static void unref(struct chunk_cache *c, struct cache_entry *d)
     mem_free(d);
 }
 
-/* Take an entry out of the table; whoever holds it may go on reading.  */
+/* Take an entry out of the table; whoever holds it may go on reading. */
 static void take_out(struct chunk_cache *c, struct cache_entry *d)
 {
     struct cache_entry **at = &c->chain[d->sum % CHAINS];
@@ -189,7 +189,7 @@ static void put_in(struct chunk_cache *c, struct cache_entry *d)
     c->cells += d->cell != CACHE_WHOLE;
 }
 
-/* Count an entry's bytes against the budget, and what the entry itself takes.  */
+/* Count an entry's bytes against the budget, and what the entry itself takes. */
 static void charge(struct chunk_cache *c, struct cache_entry *d, uint64_t size)
 {
     size += sizeof(*d) + (size_t)d->rank * sizeof(*d->coord) + 64;
@@ -198,7 +198,7 @@ static void charge(struct chunk_cache *c, struct cache_entry *d, uint64_t size)
 }
 
 /* Evict the oldest entries until `room` bytes fit; a buffer of this size is kept for the caller
- * instead of being freed.  */
+ * instead of being freed. */
 static void evict(struct chunk_cache *c, uint64_t room, struct buf *spare)
 {
     struct cache_entry *d = c->oldest;
@@ -235,7 +235,7 @@ void chunk_cache_clear(struct chunk_cache *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Take an entry off the list of changes.  */
+/* Take an entry off the list of changes. */
 static void forget_changes(struct chunk_cache *c, struct cache_entry *d)
 {
     struct cache_entry **at = &c->changed;
@@ -282,7 +282,7 @@ static struct cache_entry *make(const struct cache_key *k, uint64_t sum)
     return d;
 }
 
-/* Find an entry and wait until it is loaded; NULL: there is none.  The lock is held.  */
+/* Find an entry and wait until it is loaded; NULL: there is none.  The lock is held. */
 static struct cache_entry *wait_for(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
     struct cache_entry *d = find(c, k, sum);
@@ -372,7 +372,7 @@ int cache_claim(struct chunk_cache *c, struct cache_entry *d)
 void cache_loaded(struct chunk_cache *c, struct cache_entry *d, uint64_t blocks, int err)
 {
     pthread_mutex_lock(&c->lock);
-    /* An error leaves the blocks that were there before valid.  */
+    /* An error leaves the blocks that were there before valid. */
     d->state = err && !d->valid ? FAILED : READY;
     if (!err)
         d->valid |= blocks;
@@ -393,7 +393,7 @@ void cache_put(struct chunk_cache *c, struct cache_entry *d)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Reads too long ago do not count: the bytes would have been evicted by now.  */
+/* Reads too long ago do not count: the bytes would have been evicted by now. */
 uint64_t cache_seen(struct chunk_cache *c, const struct cache_key *k, uint64_t blocks,
                     uint64_t size)
 {
@@ -414,7 +414,7 @@ void cache_op_begin(struct chunk_cache *c)
     c->op++;
 }
 
-/* Forget how entries were before the operation.  */
+/* Forget how entries were before the operation. */
 void cache_op_end(struct chunk_cache *c)
 {
     while (c->op_changed) {
@@ -431,7 +431,7 @@ void cache_op_end(struct chunk_cache *c)
     }
 }
 
-/* Note how an entry is before the first change by the operation.  */
+/* Note how an entry is before the first change by the operation. */
 static void enter_op(struct chunk_cache *c, struct cache_entry *d)
 {
     if (d->op == c->op)
@@ -554,7 +554,7 @@ void cache_written(struct chunk_cache *c, struct cache_entry *d)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Restore an entry's bytes, from the last note to the first.  */
+/* Restore an entry's bytes, from the last note to the first. */
 static void undo_notes(struct cache_entry *d)
 {
     if (d->before.p) {

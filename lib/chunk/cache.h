@@ -3,7 +3,7 @@
  * An entry is a whole chunk that was decoded, or a piece of a plain one.  Two threads that want the
  * same bytes load them once: the second waits for the first.  A dirty entry, one with changes,
  * stays until it is written back (txn/writeback.c), and remembers how it was before the operation
- * under way.  `lock` in the cache protects everything but the bytes of an entry that is held.  */
+ * under way.  `lock` in the cache protects everything but the bytes of an entry that is held. */
 #ifndef CHUNK_CACHE_H
 #define CHUNK_CACHE_H
 
@@ -12,14 +12,14 @@
 
 #define CACHE_WHOLE UINT64_MAX
 
-/* The name of an entry: a whole chunk, or piece number `cell` of a plain one.  */
+/* The name of an entry: a whole chunk, or piece number `cell` of a plain one. */
 struct cache_key {
     uint64_t object, cell;
     int rank;
     const uint64_t *coord;
 };
 
-/* A dataset as write-back needs it, whatever became of its handle: many entries share one.  */
+/* A dataset as write-back needs it, whatever became of its handle: many entries share one. */
 struct pipe {
     struct pipe *next;
     int refs;
@@ -37,13 +37,13 @@ struct cache_entry {
     uint64_t valid;   /* of a piece: the 4 KiB blocks that are loaded */
     uint64_t charged; /* bytes that count for the budget */
     uint64_t used;    /* when, by a count of uses */
-    /* Dirty: changes that are not in the file.  */
+    /* Dirty: changes that are not in the file. */
     int dirty;
     struct cache_entry *next_changed;
     struct pipe *pipe;
     uint64_t dirty_charged;
     size_t waste; /* bytes of its heap that nothing refers to */
-    /* Changed by the operation under way: how it was before that.  */
+    /* Changed by the operation under way: how it was before that. */
     uint64_t op;
     struct cache_entry *next_op;
     int was_dirty, gone;
@@ -60,43 +60,43 @@ void chunk_cache_clear(struct chunk_cache *c); /* dirty entries stay */
 uint64_t cache_most(const struct chunk_cache *c);
 uint64_t cache_dirty(const struct chunk_cache *c);
 
-/* Find an entry, loaded, with a reference for the caller; NULL: there is none.  */
+/* Find an entry, loaded, with a reference for the caller; NULL: there is none. */
 struct cache_entry *cache_find(struct chunk_cache *c, const struct cache_key *k);
 /* Like cache_find(), but make the entry if there is none: *load, and the caller loads `room`
- * bytes or so and calls cache_loaded().  Other threads wait for that.  */
+ * bytes or so and calls cache_loaded().  Other threads wait for that. */
 int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room,
               struct cache_entry **out, int *load);
-/* True if a piece lacks some of these blocks: then they are the caller's to load.  */
+/* True if a piece lacks some of these blocks: then they are the caller's to load. */
 int cache_lacks(struct chunk_cache *c, struct cache_entry *d, uint64_t blocks, uint64_t *valid);
 void cache_loaded(struct chunk_cache *c, struct cache_entry *d, uint64_t blocks, int err);
-/* True if nobody else holds the entry: then it is the caller's to load anew.  */
+/* True if nobody else holds the entry: then it is the caller's to load anew. */
 int cache_claim(struct chunk_cache *c, struct cache_entry *d);
 void cache_put(struct chunk_cache *c, struct cache_entry *d);
 /* Note that blocks, or a chunk of `size` bytes, are read without being cached; gives those noted
- * not long before.  */
+ * not long before. */
 uint64_t cache_seen(struct chunk_cache *c, const struct cache_key *k, uint64_t blocks,
                     uint64_t size);
 
-/* Begin and end an operation; undo: restore entries to what they were when it began.  */
+/* Begin and end an operation; undo: restore entries to what they were when it began. */
 void cache_op_begin(struct chunk_cache *c);
 void cache_op_end(struct chunk_cache *c);
 void cache_op_undo(struct chunk_cache *c);
 /* In this order: cache_change() before an entry that the caller holds changes; cache_note()
  * before bytes [offset, offset + size) do, or cache_replace() before all do (it is empty then);
- * cache_changed() when its length may be new.  */
+ * cache_changed() when its length may be new. */
 int cache_change(struct chunk_cache *c, struct cache_entry *d, const struct chunks *cs);
 int cache_note(struct chunk_cache *c, struct cache_entry *d, size_t offset, size_t size);
 int cache_replace(struct chunk_cache *c, struct cache_entry *d);
 void cache_changed(struct chunk_cache *c, struct cache_entry *d);
-/* The changes are in the file: the entry is not dirty any more.  */
+/* The changes are in the file: the entry is not dirty any more. */
 void cache_written(struct chunk_cache *c, struct cache_entry *d);
-/* Drop entries, changes too (until the operation is taken back).  */
+/* Drop entries, changes too (until the operation is taken back). */
 void cache_drop(struct chunk_cache *c, const struct cache_key *k);
 void cache_drop_cells(struct chunk_cache *c, const struct cache_key *k, uint64_t first,
                       uint64_t last);
 void cache_drop_object(struct chunk_cache *c, uint64_t object);
 /* List the dirty entries of an object (0: of all); own: only those that were clean when the
- * operation began.  The caller frees the list.  */
+ * operation began.  The caller frees the list. */
 int cache_list(struct chunk_cache *c, uint64_t object, int own, struct cache_entry ***out,
                size_t *n);
 

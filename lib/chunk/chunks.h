@@ -3,7 +3,7 @@
  * A dataset's payload is a grid of chunks.  Each is found by its coordinates; those of a contiguous
  * dataset are slabs, numbered from 0 (rank 1).  A chunk is filtered (it went through the dataset's
  * filters, and is stored and decoded as a whole) or plain.  A payload is a fixed part, which may be
- * followed by a heap for elements of variable length.  */
+ * followed by a heap for elements of variable length. */
 #ifndef CHUNK_CHUNKS_H
 #define CHUNK_CHUNKS_H
 
@@ -28,18 +28,18 @@ struct chunks {
     int (*check)(const struct chunks *cs, const struct buf *payload);
 };
 
-/* True if chunks are decoded as a whole, through the cache.  */
+/* True if chunks are decoded as a whole, through the cache. */
 static inline bool chunks_whole(const struct chunks *cs)
 {
     return cs->nfilters || cs->variable;
 }
 
-/* The last coordinate: chunks of one row of the grid differ in it alone.  */
+/* The last coordinate: chunks of one row of the grid differ in it alone. */
 static inline uint64_t chunk_last(int rank, const uint64_t *coord)
 {
     return rank ? coord[rank - 1] : 0;
 }
-/* True if two chunks are in one row of the grid.  */
+/* True if two chunks are in one row of the grid. */
 static inline bool chunk_same_row(int rank, const uint64_t *a, const uint64_t *b)
 {
     return rank < 2 || memcmp(a, b, (size_t)(rank - 1) * sizeof(*a)) == 0;

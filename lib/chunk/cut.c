@@ -1,14 +1,14 @@
 /* cut.c - taking chunks out of a run.
  *
  * The run is closed first, so that what is left of it can become records; records are never
- * changed, only replaced.  */
+ * changed, only replaced. */
 #include "chunk/cut.h"
 
 #include "base/mem.h"
 #include "chunk/payload.h"
 #include "tree/edit.h"
 
-/* Store the chunks [from, from + n) of a run as a record of their own; payload stays.  */
+/* Store the chunks [from, from + n) of a run as a record of their own; payload stays. */
 static int keep_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
 {
     uint64_t each = sums_of(r->rec.size);
@@ -55,7 +55,7 @@ static int copy_payload(struct store *st, uint64_t from, uint64_t size, uint64_t
     return err;
 }
 
-/* Move the chunks [from, from + n) to a run elsewhere, with the checksums that they had.  */
+/* Move the chunks [from, from + n) to a run elsewhere, with the checksums that they had. */
 static int move_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
 {
     uint64_t each = sums_of(r->rec.size), bytes = n * r->rec.size;
@@ -78,7 +78,7 @@ static int move_part(struct store *st, const struct run *r, uint32_t from, uint3
     return err;
 }
 
-/* Free the payload of chunks [from, to), but for units that the chunks before them use.  */
+/* Free the payload of chunks [from, to), but for units that the chunks before them use. */
 static void free_payload(struct store *st, const struct run *r, uint32_t from, uint32_t to)
 {
     uint64_t kept = from * r->rec.size, low = r->rec.offset, high = low + to * r->rec.size;

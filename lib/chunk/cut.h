@@ -2,13 +2,13 @@
  *
  * The rest of the run becomes records of its own.  Payload stays where it is, except that chunks
  * whose size is no multiple of a unit of space may have to move, because two records cannot share a
- * unit.  */
+ * unit. */
 #ifndef CHUNK_CUT_H
 #define CHUNK_CUT_H
 
 #include "chunk/run.h"
 
-/* Remove n chunks from f->index on, and free their space.  */
+/* Remove n chunks from f->index on, and free their space. */
 int run_remove(struct chunks *cs, struct found *f, uint32_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* each.c - looking at all stored chunks of a dataset, and at one record.  */
+/* each.c - looking at all stored chunks of a dataset, and at one record. */
 #include "chunk/each.h"
 
 #include "chunk/work_state.h"
@@ -18,7 +18,7 @@ static int by_coord(const struct run *a, const struct run *b)
 }
 
 /* Collect the open runs of the dataset in order, with a reference each: a caller's function may
- * write, which closes runs.  */
+ * write, which closes runs. */
 static int open_runs(const struct chunks *cs, struct run **list)
 {
     int n = 0;

@@ -1,7 +1,7 @@
 /* edit.c - changing a chunk in the cache.
  *
  * An entry that has a shuffle left in place is made plain first: changes are to elements as the
- * dataset has them.  */
+ * dataset has them. */
 #include "chunk/edit.h"
 
 #include "chunk/work_state.h"

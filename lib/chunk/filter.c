@@ -3,7 +3,7 @@
  * Rearranging filters (shuffle, bitshuffle, delta) keep the length and touch only the fixed part
  * of a payload; compressors and users' filters put the length of their input, 8 bytes big-endian,
  * before their output.  A compressor that does not shrink its input is skipped for that chunk.
- * SPEC.md, section 8.  */
+ * SPEC.md, section 8. */
 #include "chunk/filter.h"
 #include "base/buf.h"
 #include "chunk/registry.h"
@@ -30,7 +30,7 @@
 
 #define PREFIX 8
 
-/* One filter applied to one chunk.  */
+/* One filter applied to one chunk. */
 struct stage {
     struct codec *codec;
     const struct filter_rec *rec;
@@ -46,7 +46,7 @@ typedef int stage_fn(struct stage *s);
 
 /* ---- rearranging filters: output as long as the input ---- */
 
-/* Bytes behind the whole elements follow unchanged.  */
+/* Bytes behind the whole elements follow unchanged. */
 static void copy_rest(struct stage *s, size_t whole)
 {
     if (whole < s->in_size)
@@ -101,7 +101,7 @@ INLINE void number_put(uint8_t *p, size_t w, int little, uint64_t v)
         p[little ? i : w - 1 - i] = (uint8_t)v;
 }
 
-/* Always with a constant width and order: then a number is one load.  */
+/* Always with a constant width and order: then a number is one load. */
 INLINE void delta_by(const struct stage *s, size_t n, size_t w, int little, int encode)
 {
     uint64_t last = 0;
@@ -270,13 +270,13 @@ static int user_failed(const struct stage *s, int code)
     return fail(DREP_ERR_CONVERSION, "filter \"%s\" failed with %d", s->user->name, code);
 }
 
-/* Most bytes that a user's filter may make of so many, prefix included.  */
+/* Most bytes that a user's filter may make of so many, prefix included. */
 static uint64_t user_most(uint64_t size)
 {
     return size < FMT_SIZE_MAX ? 2 * size + FILTER_GROWS_MAX : size;
 }
 
-/* Others may wait for the chunk that the filter works on: nothing of the file can be read.  */
+/* Others may wait for the chunk that the filter works on: nothing of the file can be read. */
 static int user_call(const struct stage *s, drep_filter_fn *fn, size_t *got)
 {
     bool before = rwlock_no_reads(true);
@@ -368,7 +368,7 @@ static int filter_missing(const struct filter_rec *f)
     return fail(DREP_ERR_UNSUPPORTED, "unknown filter %u", f->id);
 }
 
-/* Does the filter's input have no fixed part any more?  Behind a prefix all bytes are alike.  */
+/* Does the filter's input have no fixed part any more?  Behind a prefix all bytes are alike. */
 static int prefixed(const struct filter_rec *f)
 {
     const struct filter_class *c = class_of(f->id);
@@ -397,7 +397,7 @@ int filters_known(const struct filter_rec *f, int n, uint32_t skipped)
 
 /* ---- writing ---- */
 
-/* Fills room with what the filter makes of s->in; *skip: it does not shrink.  */
+/* Fills room with what the filter makes of s->in; *skip: it does not shrink. */
 static int encode_into(struct stage *s, const struct filter_class *c, struct buf *room, int *skip)
 {
     int keep = s->user && s->user->flags & DREP_FILTER_KEEP;
@@ -406,7 +406,7 @@ static int encode_into(struct stage *s, const struct filter_class *c, struct buf
 
     if (keep) /* a first guess */
         most = s->in_size + s->in_size / 16 + 64;
-    /* A compressor gets one byte less than its input has, so that it must shrink.  */
+    /* A compressor gets one byte less than its input has, so that it must shrink. */
     for (int turn = 0;; turn++) {
         err = buf_reserve(room, most + PREFIX + 1);
         s->out = c->prefixed ? room->p + PREFIX : room->p;
@@ -426,7 +426,7 @@ static int encode_into(struct stage *s, const struct filter_class *c, struct buf
     return err;
 }
 
-/* Encode `in` through one filter; *skip: it was not applied.  */
+/* Encode `in` through one filter; *skip: it was not applied. */
 static int encode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
                       size_t fixed, struct buf *room, int *skip)
 {
@@ -476,7 +476,7 @@ int filters_encode(struct codec *k, const struct filter_rec *f, int n, const voi
     }
     if (err)
         return err;
-    /* Without any gain from a compressor the payload is stored as it is.  */
+    /* Without any gain from a compressor the payload is stored as it is. */
     if (!packed) {
         skip_mask = n == 0 ? 0 : (uint32_t)((1ull << n) - 1);
         now = (struct span){buf, size};
@@ -549,7 +549,7 @@ int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t 
             if (f[b].id >= FMT_FILTER_USER && !(skipped >> b & 1))
                 most = user_most(most);
         }
-        /* However many users' filters a file lists.  */
+        /* However many users' filters a file lists. */
         if (k->limit && most > user_most(k->limit))
             most = user_most(k->limit);
         err = decode_one(k, &f[i], &now, packed ? now.len : fixed, most, to);

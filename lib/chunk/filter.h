@@ -2,7 +2,7 @@
  *
  * SPEC.md, 8, says what each filter does.  A filter that does not shrink its input is skipped, and
  * the record says so.  Decoding is bounded: no stage may grow beyond the limits below, whatever the
- * file claims.  */
+ * file claims. */
 #ifndef CHUNK_FILTER_H
 #define CHUNK_FILTER_H
 
@@ -10,7 +10,7 @@
 #include "format/record.h"
 
 /* Working memory of filters: buffers, and the compressors' own state.  Kept from chunk to chunk;
- * one thread at a time uses it.  {0} is empty.  */
+ * one thread at a time uses it.  {0} is empty. */
 struct codec {
     struct buf room[2];
     struct buf stored;     /* for the caller */
@@ -23,14 +23,14 @@ void codec_release(struct codec *k);
 
 int filter_available(int id);
 /* Check that all filters of the list, but those skipped, are available; DREP_ERR_UNSUPPORTED
- * names the first one that is not.  */
+ * names the first one that is not. */
 int filters_known(const struct filter_rec *f, int n, uint32_t skipped);
 /* Encode `size` bytes at buf through the list; `fixed` bytes at its start are the fixed part.
  * *skipped: filters not applied, because they did not shrink their input.  The result is in buf
- * or in the codec, until that is used again.  */
+ * or in the codec, until that is used again. */
 int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
                    size_t fixed, struct span *out, uint32_t *skipped);
-/* Decode; the result has at most `max` bytes.  out is not one of the codec's buffers.  */
+/* Decode; the result has at most `max` bytes.  out is not one of the codec's buffers. */
 int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
                    const void *buf, size_t size, size_t fixed, uint64_t max, struct buf *out);
 

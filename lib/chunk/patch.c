@@ -2,7 +2,7 @@
  *
  * Three ways, the cheapest first: overwrite in place; lengthen a chunk into space that the run
  * has behind it; write the whole chunk anew, by the same plan as any other write (chunk/write.h).
- * Old bytes that a commit refers to are never touched.  */
+ * Old bytes that a commit refers to are never touched. */
 #include "chunk/patch.h"
 
 #include "chunk/work_state.h"
@@ -18,7 +18,7 @@
 
 #define GROW_MIN ((uint64_t)16 << 10)
 
-/* Fill bytes [from, to) of a chunk that were never written.  */
+/* Fill bytes [from, to) of a chunk that were never written. */
 static void fill_bytes(uint8_t *p, uint64_t from, uint64_t to, const uint8_t *fill, size_t size)
 {
     if (!fill || size == 0) {
@@ -42,7 +42,7 @@ struct patch {
     size_t fill_size;
 };
 
-/* Read the chunk as it is, and apply the patch: the whole new payload in b.  */
+/* Read the chunk as it is, and apply the patch: the whole new payload in b. */
 static int compose(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
                    uint64_t old, struct buf *b)
 {
@@ -65,7 +65,7 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
 
 /* Bytes that a chunk of `size` may grow to.  A dataset that grows gets half more, so that few
  * appends copy it and small commits do not take a slab each; what is not used of it is given back
- * when the run is closed.  */
+ * when the run is closed. */
 static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t size)
 {
     uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
@@ -81,7 +81,7 @@ static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t
     return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
 }
 
-/* Write the whole chunk anew, in place of what is stored; it may grow later.  */
+/* Write the whole chunk anew, in place of what is stored; it may grow later. */
 static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
                       uint64_t old)
 {
@@ -94,7 +94,7 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
     return err;
 }
 
-/* Lengthen the only chunk of a run within the space of the run.  */
+/* Lengthen the only chunk of a run within the space of the run. */
 static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
 {
     struct store *st = cs->st;
@@ -115,14 +115,14 @@ static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
         return err;
     }
     r = f->run;
-    /* Compose the bytes from the last old block on: old ones, fill, new ones.  */
+    /* Compose the bytes from the last old block on: old ones, fill, new ones. */
     if (low < old)
         err = payload_read_part(st, r, 0, low, old - low, b.p);
     if (!err) {
         if (patch->offset > old)
             fill_bytes(b.p + (old - low), old, patch->offset, patch->fill, patch->fill_size);
         memcpy(b.p + (patch->offset - low), patch->p, (size_t)patch->size);
-        /* The old bytes on disk do not change, so nothing is noted for undo.  */
+        /* The old bytes on disk do not change, so nothing is noted for undo. */
         err =
             payload_write(st, b.p, 1, end - low, r->rec.offset + low, r->sum + low / FMT_SUM_BLOCK);
     }
@@ -135,7 +135,7 @@ static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
     return 0;
 }
 
-/* Change the chunk where it is stored, if that is allowed: *done.  */
+/* Change the chunk where it is stored, if that is allowed: *done. */
 static int patch_in_place(struct chunks *cs, struct found *f, const struct patch *patch, int *done)
 {
     struct store *st = cs->st;
@@ -172,7 +172,7 @@ static int patch_in_place(struct chunks *cs, struct found *f, const struct patch
     return 0;
 }
 
-/* Drop the cached pieces that hold these bytes, or the end of the chunk.  */
+/* Drop the cached pieces that hold these bytes, or the end of the chunk. */
 static void forget_range(struct chunks *cs, const uint64_t *coord, uint64_t old, uint64_t offset,
                          uint64_t size)
 {
@@ -185,7 +185,7 @@ static void forget_range(struct chunks *cs, const uint64_t *coord, uint64_t old,
     cache_drop_cells(cs->st->cache, &key, offset / cs->cell, (offset + size - 1) / cs->cell);
 }
 
-/* Patch a chunk that is decoded as a whole, in the cache.  */
+/* Patch a chunk that is decoded as a whole, in the cache. */
 static int patch_whole(struct chunks *cs, const uint64_t *coord, const struct patch *patch)
 {
     struct work *w = work_take(cs->st);
@@ -232,7 +232,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
         forget_range(cs, coord, old, offset, size);
         if (offset < old && old - offset < size && f.run->rec.run == 1 &&
             offset + size <= f.run->space) {
-            /* Overwrite what is there, then append.  */
+            /* Overwrite what is there, then append. */
             run_done(cs->st, &f);
             err = chunk_patch(cs, coord, offset, old - offset, buf, fill, fill_size);
             return err ? err

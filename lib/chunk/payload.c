@@ -1,7 +1,7 @@
 /* payload.c - moving payload between memory and the file, and checking it against its checksums.
  *
  * A part of a chunk is read with all of the 4 KiB blocks it touches, because only those have
- * checksums.  */
+ * checksums. */
 #include "chunk/payload.h"
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ static int all_absent(const uint64_t *sums, size_t n)
     return 1;
 }
 
-/* Verify bytes against their checksums; absent ones promise nothing.  */
+/* Verify bytes against their checksums; absent ones promise nothing. */
 static int verify(struct store *st, const uint8_t *p, size_t size, const uint64_t *sums,
                   uint64_t offset)
 {
@@ -60,7 +60,7 @@ static int verify(struct store *st, const uint8_t *p, size_t size, const uint64_
 }
 
 /* Length of the stretches of a run whose blocks follow each other without a short one between:
- * all n chunks, or each by itself.  */
+ * all n chunks, or each by itself. */
 static uint64_t stretch(uint64_t n, uint64_t size, uint64_t *count)
 {
     int whole = size % BLOCK == 0 || n == 1;
@@ -71,7 +71,7 @@ static uint64_t stretch(uint64_t n, uint64_t size, uint64_t *count)
 
 /* ---- writing ---- */
 
-/* Compute the checksums of bytes that are about to be written, or leave them out.  */
+/* Compute the checksums of bytes that are about to be written, or leave them out. */
 static void sum_new(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums)
 {
     if (st->opts.deferred)
@@ -87,7 +87,7 @@ static int write_piece(struct store *st, const uint8_t *p, size_t size, uint64_t
     return st->io->ops->write_at(st->io, p, size, offset);
 }
 
-/* Write small chunks of odd size, several at once.  */
+/* Write small chunks of odd size, several at once. */
 static int write_small(struct store *st, const uint8_t *p, uint64_t n, uint64_t size,
                        uint64_t offset, uint64_t *sums)
 {
@@ -185,7 +185,7 @@ int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t
 
 /* ---- parts of chunks ---- */
 
-/* A part of a chunk, and the blocks that hold it.  */
+/* A part of a chunk, and the blocks that hold it. */
 struct part {
     uint64_t at;         /* of the chunk in the file */
     uint64_t from, to;   /* the part, in the chunk */
@@ -216,7 +216,7 @@ int payload_blocks(struct store *st, const struct run *r, uint32_t index, uint64
     return read_stretch(st, p, NULL, to - from, r->rec.offset + index * r->rec.size + from, sums);
 }
 
-/* Read all blocks of the part, verified.  */
+/* Read all blocks of the part, verified. */
 static int read_blocks(struct store *st, const struct part *p, uint8_t *room)
 {
     size_t size = (size_t)(p->high - p->low);
@@ -258,7 +258,7 @@ int payload_read_part(struct store *st, const struct run *r, uint32_t index, uin
         return st->io->ops->read_at(st->io, p, (size_t)size, part.at + offset);
     if ((part.low != part.from || part.high != part.to) && part.high - part.low <= BOUNCE)
         return read_through(st, &part, p);
-    /* Read whole blocks straight to where they belong, those at the edges through a copy.  */
+    /* Read whole blocks straight to where they belong, those at the edges through a copy. */
     head = part.low == part.from ? 0 : part.low + BLOCK - part.from;
     if (head) {
         struct part edge = part_of(r, index, offset, head);
@@ -280,7 +280,7 @@ int payload_read_part(struct store *st, const struct run *r, uint32_t index, uin
 /* ---- overwriting in place ---- */
 
 /* Overwrite at most PIECE_BYTES of blocks.  The checksum of a block needs all of it, so partly
- * overwritten blocks are read first (and verified: damage must not get a right checksum).  */
+ * overwritten blocks are read first (and verified: damage must not get a right checksum). */
 static int patch_piece(struct store *st, const struct part *p, uint64_t *sums, const uint8_t *from,
                        int noted)
 {
@@ -380,7 +380,7 @@ int payload_seal(struct store *st, struct run *r)
 
 /* ---- filtered chunks ---- */
 
-/* A read in two halves.  */
+/* A read in two halves. */
 struct halves {
     struct store *st;
     uint8_t *p;
@@ -397,7 +397,7 @@ static int read_half(void *ctx, int64_t i)
                                    h->offset + from);
 }
 
-/* Read with two threads if another one is idle: reading takes a third of the time of decoding.  */
+/* Read with two threads if another one is idle: reading takes a third of the time of decoding. */
 static int read_stored(struct store *st, uint8_t *p, size_t size, uint64_t offset, int threads)
 {
     struct halves h = {st, p, size, offset};

@@ -2,7 +2,7 @@
  *
  * Every 4 KiB block of plain payload has a checksum, and so has every filtered chunk as a whole; 0
  * stands for one that was left out.  Large transfers go in pieces: a piece is summed while it is in
- * the processor's cache, so memory is read once.  */
+ * the processor's cache, so memory is read once. */
 #ifndef CHUNK_PAYLOAD_H
 #define CHUNK_PAYLOAD_H
 
@@ -10,27 +10,27 @@
 
 #define PIECE_BYTES ((size_t)256 << 10)
 
-/* Write n chunks of `size` bytes from p to `offset`, and compute their checksums.  */
+/* Write n chunks of `size` bytes from p to `offset`, and compute their checksums. */
 int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size, uint64_t offset,
                   uint64_t *sums);
 /* Overwrite part of a chunk of an open run in place, and update its checksums.  noted: keep the old
- * bytes for undo.  */
+ * bytes for undo. */
 int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offset, uint64_t size,
                   const uint8_t *p, int noted);
 
-/* Read whole chunks from index on into p; NULL: only verify them.  */
+/* Read whole chunks from index on into p; NULL: only verify them. */
 int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t n, uint8_t *p);
-/* Read part of one chunk, which must lie inside.  */
+/* Read part of one chunk, which must lie inside. */
 int payload_read_part(struct store *st, const struct run *r, uint32_t index, uint64_t offset,
                       uint64_t size, uint8_t *p);
-/* Read bytes [from, to) of one chunk: both multiples of 4096, or `to` the chunk's end.  */
+/* Read bytes [from, to) of one chunk: both multiples of 4096, or `to` the chunk's end. */
 int payload_blocks(struct store *st, const struct run *r, uint32_t index, uint64_t from,
                    uint64_t to, uint8_t *p);
-/* Read the stored bytes of a filtered chunk; threads: at most so many may read.  */
+/* Read the stored bytes of a filtered chunk; threads: at most so many may read. */
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, int threads,
                      struct buf *out);
 
-/* Count the absent checksums of a run; compute them from the file.  */
+/* Count the absent checksums of a run; compute them from the file. */
 uint64_t payload_absent(const struct run *r);
 int payload_seal(struct store *st, struct run *r);
 

@@ -1,7 +1,7 @@
 /* place.c - finding space for new chunks.
  *
  * In order of preference: the chunk's place in a reservation; directly behind the chunk before
- * it; the lowest free extent that fits.  */
+ * it; the lowest free extent that fits. */
 #include "chunk/place.h"
 
 #include "tree/walk.h"
@@ -25,7 +25,7 @@ static struct reservation *reservation_of(struct chunks *cs, uint64_t chunk)
     return NULL;
 }
 
-/* Take the reserved place of these chunks if it is still free: 1, or 0.  */
+/* Take the reserved place of these chunks if it is still free: 1, or 0. */
 static int take_reserved(struct chunks *cs, uint64_t chunk, uint64_t bytes, uint64_t *offset)
 {
     struct reservation *r = reservation_of(cs, chunk);
@@ -61,7 +61,7 @@ static int nothing_stored(struct chunks *cs)
 
 /* The end of the chunk before this one, if a full chunk would follow there; 0: there is none.  At
  * the end of the file it counts only for a dataset written for the first time: rewriting would
- * lengthen the file although there may be room elsewhere.  */
+ * lengthen the file although there may be room elsewhere. */
 static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t size)
 {
     uint64_t at[FMT_RANK_MAX], end = 0;
@@ -80,7 +80,7 @@ static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t ah
     return end == cs->st->space->end && ahead != AHEAD_ALL ? 0 : end;
 }
 
-/* Number of chunks from `chunk` on, of n, that are neither stored nor have a reservation.  */
+/* Number of chunks from `chunk` on, of n, that are neither stored nor have a reservation. */
 static uint64_t without_place(struct chunks *cs, uint64_t chunk, uint64_t n)
 {
     const struct runs *runs = cs->st->runs;
@@ -101,7 +101,7 @@ static uint64_t without_place(struct chunks *cs, uint64_t chunk, uint64_t n)
 
 /* Alignment of a growing dataset's slabs.  Each commit moves its last slab; in a file that is
  * long anyway such slabs stand at multiples of their size, so that the gaps they leave fit the
- * next one.  */
+ * next one. */
 static uint64_t align_of(const struct chunks *cs, uint64_t bytes)
 {
     uint64_t align = chunk_align(cs->st, bytes);
@@ -114,7 +114,7 @@ static uint64_t align_of(const struct chunks *cs, uint64_t bytes)
 
 /* Reserve a stretch for chunks to come.  A contiguous dataset that is written bit by bit gets its
  * place as a whole, so that its slabs are adjacent.  Chunks that are rewritten have a place each
- * already: then only those that are certain to move get one.  */
+ * already: then only those that are certain to move get one. */
 static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
                     uint64_t size)
 {

@@ -3,20 +3,20 @@
  * Slabs of a contiguous dataset should come to stand back to back, whatever the order and the
  * number of writes: so a stretch is reserved for them ahead, and a slab goes behind the one before
  * it where that is free.  Reservations outlive operations; what is not used is freed with the
- * transaction.  */
+ * transaction. */
 #ifndef CHUNK_PLACE_H
 #define CHUNK_PLACE_H
 
 #include "chunk/run.h"
 
-/* All chunks that the dataset has are going to be written.  */
+/* All chunks that the dataset has are going to be written. */
 #define AHEAD_ALL UINT64_MAX
 
 /* Find space for `bytes` bytes of chunks, of `size` bytes each.  ahead: so many chunks, with these,
- * are going to be written and should stand back to back.  */
+ * are going to be written and should stand back to back. */
 int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
                uint64_t size, uint64_t *offset);
-/* The transaction ends: give all reservations back.  */
+/* The transaction ends: give all reservations back. */
 void place_end(struct store *st);
 
 #endif

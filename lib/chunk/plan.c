@@ -1,7 +1,7 @@
 /* plan.c - what a write of chunks will do to the file, decided before any payload is written.
  *
  * First all chunks that move are cut out of their runs, then all new space is found: so a
- * rewritten row of chunks gets one stretch, not the holes between its neighbours.  */
+ * rewritten row of chunks gets one stretch, not the holes between its neighbours. */
 #include "chunk/plan.h"
 
 #include "chunk/cut.h"
@@ -33,7 +33,7 @@ const uint64_t *plan_coord(const struct plan *p, uint64_t i)
     return p->coords + (p->first + i) * (uint64_t)p->cs->rank;
 }
 
-/* True if chunks i and i + 1 follow each other in a row of the grid.  */
+/* True if chunks i and i + 1 follow each other in a row of the grid. */
 static int neighbours(const struct plan *p, uint64_t i)
 {
     const uint64_t *a = plan_coord(p, i), *b = plan_coord(p, i + 1);
@@ -44,7 +44,7 @@ static int neighbours(const struct plan *p, uint64_t i)
 }
 
 /* Choose how chunk i, and *n - 1 behind it in its run, will be written.  What moves is cut out of
- * its run.  */
+ * its run. */
 static int choose(struct plan *p, uint64_t i, uint64_t *n)
 {
     struct chunks *cs = p->cs;
@@ -70,7 +70,7 @@ static int choose(struct plan *p, uint64_t i, uint64_t *n)
     return err;
 }
 
-/* Number of chunks from i on that this write has in a row.  */
+/* Number of chunks from i on that this write has in a row. */
 static uint64_t written_ahead(const struct plan *p, uint64_t i)
 {
     uint64_t n = 1;
@@ -80,14 +80,14 @@ static uint64_t written_ahead(const struct plan *p, uint64_t i)
     return n;
 }
 
-/* Find space for the stretch of new chunks that begins at i; *n: their number.  */
+/* Find space for the stretch of new chunks that begins at i; *n: their number. */
 static int give_space(struct plan *p, uint64_t i, uint64_t *n)
 {
     uint64_t size = p->size, most = RUN_BYTES / (size ? size : 1), offset, bytes;
     int err;
 
     *n = 1;
-    /* Only chunks that share no unit of space can stand back to back.  */
+    /* Only chunks that share no unit of space can stand back to back. */
     while (size > 0 && size % FMT_ALIGN == 0 && *n < most && i + *n < p->batch &&
            p->step[i + *n].kind == STEP_MOVE && neighbours(p, i + *n - 1))
         (*n)++;

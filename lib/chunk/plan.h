@@ -6,13 +6,13 @@
  * its run, and it gets new space.
  *
  * Steps are planned one after the other, in grid order, so that neighbours come to stand back to
- * back; chunk/write.c then applies them with as many threads as there are.  */
+ * back; chunk/write.c then applies them with as many threads as there are. */
 #ifndef CHUNK_PLAN_H
 #define CHUNK_PLAN_H
 
 #include "chunk/run.h"
 
-/* What happens to one chunk.  */
+/* What happens to one chunk. */
 enum step_kind {
     STEP_MOVE, /* written to new space */
     STEP_IN_PLACE /* overwritten where it stands */,
@@ -28,7 +28,7 @@ struct step {
     uint64_t space; /* and their bytes in the file */
 };
 
-/* A write of n plain chunks of `size` bytes each, planned and applied batch by batch.  */
+/* A write of n plain chunks of `size` bytes each, planned and applied batch by batch. */
 struct plan {
     struct chunks *cs;
     const uint64_t *coords; /* n times rank numbers, in grid order */
@@ -38,18 +38,18 @@ struct plan {
     struct step *step;
 };
 
-/* Say how bytes [offset, offset + size) of the file, of a run, may be changed.  */
+/* Say how bytes [offset, offset + size) of the file, of a run, may be changed. */
 enum step_kind plan_overwrite(const struct store *st, const struct run *r, uint64_t offset,
                               uint64_t size);
-/* Plan the steps of a batch: cut out what moves, and allocate.  */
+/* Plan the steps of a batch: cut out what moves, and allocate. */
 int plan_batch(struct plan *p);
-/* Free the space of steps that were not recorded.  */
+/* Free the space of steps that were not recorded. */
 void plan_cancel(struct plan *p);
-/* The coordinates of a step's chunk.  */
+/* The coordinates of a step's chunk. */
 const uint64_t *plan_coord(const struct plan *p, uint64_t i);
 
 /* Put the record of a filtered chunk in place of what is stored; the caller writes its `size` bytes
- * to *offset.  */
+ * to *offset. */
 int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
                   uint32_t skipped, uint64_t *offset);
 

@@ -3,7 +3,7 @@
  * Whether to cache is decided here.  Chunks that are decoded as a whole: when the caller says so,
  * or at the second read.  Pieces of plain chunks: if the dataset fits into the cache, at the
  * second read of a block, or when a reader goes on where it stopped; reading ahead then at most
- * doubles what is read.  */
+ * doubles what is read. */
 #include "chunk/read.h"
 
 #include "chunk/work_state.h"
@@ -69,7 +69,7 @@ static uint64_t unfiltered_max(const struct chunks *cs)
 }
 
 /* Number of the shuffle that was applied first, before others, and so would be undone last; -1:
- * none that can be left in place.  */
+ * none that can be left in place. */
 static int front_shuffle(const struct chunks *cs, uint32_t skipped)
 {
     uint32_t applied = ((uint32_t)1 << cs->nfilters) - 1;
@@ -86,7 +86,7 @@ static int front_shuffle(const struct chunks *cs, uint32_t skipped)
 }
 
 /* Slow path: the front shuffle was left in place, but the payload does not have the length for
- * that: decode again.  */
+ * that: decode again. */
 static int undo_front(struct codec *k, const struct chunks *cs, const struct chunk_rec *rec,
                       int front, struct buf *out)
 {
@@ -99,7 +99,7 @@ static int undo_front(struct codec *k, const struct chunks *cs, const struct chu
 }
 
 /* Decode a filtered chunk; *unit: elements of the shuffle left in place, 0: none; unit NULL:
- * leave none.  */
+ * leave none. */
 static int decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
                   struct buf *out, uint64_t *unit)
 {
@@ -137,7 +137,7 @@ int chunk_decode(struct work *w, const struct chunks *cs, const struct chunk_rec
 }
 
 /* Read the payload of the chunk at hand, and check it against what its elements say of their
- * heap.  */
+ * heap. */
 static int load(struct work *w, struct buf *out, uint64_t *unit)
 {
     struct chunks *cs = w->cs;
@@ -165,7 +165,7 @@ static int load(struct work *w, struct buf *out, uint64_t *unit)
     return err;
 }
 
-/* Read into the cache, unless another thread was faster.  */
+/* Read into the cache, unless another thread was faster. */
 static int load_kept(struct work *w, const struct cache_key *key, int leave)
 {
     struct chunk_cache *c = w->cs->st->cache;
@@ -198,7 +198,7 @@ int chunk_load_entry(struct work *w, int empty)
 }
 
 /* Undo the shuffle that an entry has: in the entry if nobody else reads it there, else in a
- * buffer of our own; always: nobody does.  */
+ * buffer of our own; always: nobody does. */
 static int undo_entry(struct work *w, int always, struct buf **bytes)
 {
     struct chunk_cache *c = w->cs->st->cache;
@@ -256,7 +256,7 @@ int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, u
     if (front >= 0 && each % w->cs->filter[front].param[0])
         front = -1;
 
-    /* A chunk that is read a second time will be read again.  */
+    /* A chunk that is read a second time will be read again. */
     if (!w->entry && !keep)
         keep = cache_seen(w->cs->st->cache, &key, 1, w->cs->payload) != 0;
     if (!w->entry)
@@ -283,7 +283,7 @@ static int bits(uint64_t v)
     return __builtin_popcountll(v);
 }
 
-/* Read blocks of the chunk from byte `low` on to p, each stretch of them at once.  */
+/* Read blocks of the chunk from byte `low` on to p, each stretch of them at once. */
 static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p)
 {
     const struct run *r = w->found.run;
@@ -305,7 +305,7 @@ static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p
 
 /* True if a piece that is not cached yet is worth it.  If all of the dataset fits, always; else
  * when blocks that were read before are asked for again, and not all of each was wanted then; or
- * when reading goes on where it, or the piece before it, was read to.  */
+ * when reading goes on where it, or the piece before it, was read to. */
 static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t blocks,
                          uint64_t wanted, uint64_t *before)
 {
@@ -334,7 +334,7 @@ static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t b
     return (blocks & ~*before & *before << 1) != 0;
 }
 
-/* Blocks to read when a reader goes on where it stopped: as much again as it has read.  */
+/* Blocks to read when a reader goes on where it stopped: as much again as it has read. */
 static uint64_t read_ahead(uint64_t blocks, uint64_t had, uint64_t all)
 {
     int n = bits(had), top = 63 - __builtin_clzll(blocks);
@@ -346,7 +346,7 @@ static uint64_t read_ahead(uint64_t blocks, uint64_t had, uint64_t all)
     return (blocks | more << (top + 1)) & all;
 }
 
-/* Serve a window from the cache: 1 in *done, unless it is not worth it.  */
+/* Serve a window from the cache: 1 in *done, unless it is not worth it. */
 static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wanted, uint8_t **p,
                      int *done)
 {

@@ -1,7 +1,7 @@
 /* record.c - runs as the tree has them: consecutive chunks that one record describes.
  *
  * A record that comes from the file is checked against the file's end before memory is allocated
- * for it, and the number of its checksums against its chunks.  */
+ * for it, and the number of its checksums against its chunks. */
 #include "chunk/record.h"
 
 #include "base/error.h"
@@ -173,7 +173,7 @@ static int put_record(struct store *st, const struct run *r, const struct chunk_
     return err;
 }
 
-/* `n` chunks of `size` bytes with these sums, as the record of run r.  */
+/* `n` chunks of `size` bytes with these sums, as the record of run r. */
 int run_store_as(struct store *st, const struct run *r, uint32_t n, uint64_t size,
                  const uint64_t *sums, enum keep keep, struct ref *where)
 {
@@ -238,7 +238,7 @@ int records_remove_all(struct chunks *cs)
         struct in in;
 
         in_init(&in, value.p, value.len);
-        /* Space of a malformed record stays allocated: slack.  */
+        /* Space of a malformed record stays allocated: slack. */
         if (chunk_get(&in, &rec) == 0)
             free_record(cs->st, &rec);
         err = tree_del(cs->st, &key);

@@ -2,7 +2,7 @@
  *
  * The chunks of a run follow each other in a row of the grid, have one stored size, and stand back
  * to back in the file.  The record holds their place and the checksums of their 4 KiB blocks, or a
- * reference to a block of checksums.  A filtered chunk is a run of its own with one checksum.  */
+ * reference to a block of checksums.  A filtered chunk is a run of its own with one checksum. */
 #ifndef CHUNK_RECORD_H
 #define CHUNK_RECORD_H
 
@@ -20,7 +20,7 @@ struct run {
     size_t room;     /* checksums that fit there */
     uint64_t change; /* of the tree when it was read */
     struct buf tail;
-    /* The rest is for open runs (chunk/run.h).  */
+    /* The rest is for open runs (chunk/run.h). */
     uint64_t space; /* bytes from rec.offset on that belong to the run */
     uint64_t used;  /* when, to choose the run to close */
     int in_tree;    /* the tree has a record for this key, maybe out of date */
@@ -33,22 +33,22 @@ struct run {
     uint64_t *base_sum; /* NULL: the first ones of sum */
 };
 
-/* Bytes of all chunks of the run.  */
+/* Bytes of all chunks of the run. */
 static inline uint64_t run_bytes(const struct run *r)
 {
     return r->rec.size * r->rec.run;
 }
-/* Number of blocks, and so of checksums, of `size` bytes.  */
+/* Number of blocks, and so of checksums, of `size` bytes. */
 static inline uint64_t sums_of(uint64_t size)
 {
     return size / FMT_SUM_BLOCK + (size % FMT_SUM_BLOCK != 0);
 }
-/* Alignment of so many bytes of payload.  */
+/* Alignment of so many bytes of payload. */
 static inline uint64_t chunk_align(const struct store *st, uint64_t bytes)
 {
     return bytes >= FMT_SUM_BLOCK ? st->opts.unit : FMT_ALIGN;
 }
-/* True if a chunk is in the run; *index: its number there.  */
+/* True if a chunk is in the run; *index: its number there. */
 static inline bool run_covers(const struct run *r, uint64_t object, int rank, const uint64_t *coord,
                               uint32_t *index)
 {
@@ -67,26 +67,26 @@ static inline bool run_covers(const struct run *r, uint64_t object, int rank, co
 
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
 void run_key(const struct run *r, struct key *key);
-/* The inverse of chunk_key(), with the record that the entry holds.  */
+/* The inverse of chunk_key(), with the record that the entry holds. */
 int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf *value,
                 uint64_t *coord, struct chunk_rec *rec);
 
-/* Make a run of a record, with its checksums loaded; run_unload() releases it.  */
+/* Make a run of a record, with its checksums loaded; run_unload() releases it. */
 int run_load(struct store *st, const struct chunk_rec *rec, struct run *r);
 void run_unload(struct run *r);
-/* Give up one reference to a run that was allocated.  */
+/* Give up one reference to a run that was allocated. */
 void run_unref(struct run *r);
-/* Make room for so many checksums.  */
+/* Make room for so many checksums. */
 int run_reserve(struct run *r, uint64_t sums);
 
-/* Put the run's record into the tree, in place of any record with this key.  */
+/* Put the run's record into the tree, in place of any record with this key. */
 int run_store(struct store *st, const struct run *r, enum keep keep);
 /* Like run_store() for `n` chunks of `size` bytes with these checksums; *where: the block of
- * checksums.  */
+ * checksums. */
 int run_store_as(struct store *st, const struct run *r, uint32_t n, uint64_t size,
                  const uint64_t *sums, enum keep keep, struct ref *where);
 
-/* Free all chunks of a removed dataset.  Open runs are closed, and the cache has forgotten them.  */
+/* Free all chunks of a removed dataset.  Open runs are closed, and the cache has forgotten them. */
 int records_remove_all(struct chunks *cs);
 
 #endif

@@ -1,4 +1,4 @@
-/* registry.c - the filters that programs and plugins registered, besides the built-in ones.  */
+/* registry.c - the filters that programs and plugins registered, besides the built-in ones. */
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/mem.h"
@@ -14,7 +14,7 @@ static struct {
     struct user_filter *_Atomic first;
 } registry = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-/* The list is whole at any time.  */
+/* The list is whole at any time. */
 static void renew(void)
 {
     pthread_mutex_init(&registry.lock, NULL);

@@ -2,7 +2,7 @@
  *
  * An open run that is put into the tree in the middle of an operation goes there twice: first as
  * it was before the operation, not noted for undo; then as it is.  So taking the operation back
- * needs nothing from the run: the tree's own notes bring its old record back.  */
+ * needs nothing from the run: the tree's own notes bring its old record back. */
 #include "chunk/run.h"
 
 #include "base/error.h"
@@ -17,13 +17,13 @@
 
 /* ---- finding ---- */
 
-/* Length of the key prefix that all chunks of a row of the grid share.  */
+/* Length of the key prefix that all chunks of a row of the grid share. */
 static size_t row_prefix(int rank)
 {
     return 9 + 8 * (size_t)(rank ? rank - 1 : 0);
 }
 
-/* Keep a run that many chunks may be read from.  */
+/* Keep a run that many chunks may be read from. */
 static int remember(struct store *st, struct found *f)
 {
     struct run *r = mem_alloc(sizeof(*r));
@@ -70,7 +70,7 @@ static struct run *recent(struct store *st, const struct chunks *cs, const uint6
     return found;
 }
 
-/* Decode the record found under this key into f->local, if it covers the chunk.  */
+/* Decode the record found under this key into f->local, if it covers the chunk. */
 static int decode(struct chunks *cs, const uint64_t *coord, const struct key *key,
                   const struct buf *value, struct found *f)
 {
@@ -187,7 +187,7 @@ int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *nex
 
 /* ---- closing ---- */
 
-/* Put the record into the tree again after the run changed; the old checksums are freed.  */
+/* Put the record into the tree again after the run changed; the old checksums are freed. */
 static int restore(struct store *st, struct run *r, uint32_t n, uint64_t size, const uint64_t *sums,
                    enum keep keep)
 {
@@ -204,13 +204,13 @@ static int restore(struct store *st, struct run *r, uint32_t n, uint64_t size, c
     return 0;
 }
 
-/* Give back the space that a run kept for growing.  */
+/* Give back the space that a run kept for growing. */
 static void trim(struct store *st, struct run *r)
 {
     uint64_t bytes = round_up(run_bytes(r) ? run_bytes(r) : 1, FMT_ALIGN);
     uint64_t base = round_up(r->base_run * r->base_size, FMT_ALIGN);
 
-    /* If the operation is taken back, the growth of before it is not needed either.  */
+    /* If the operation is taken back, the growth of before it is not needed either. */
     if (r->captured && r->base_run && base < r->base_space)
         space_unused(st, r->rec.offset + base, r->base_space - base);
     if (bytes < r->space)
@@ -219,7 +219,7 @@ static void trim(struct store *st, struct run *r)
 }
 
 /* Put an open run into the tree: its state before the operation past the notes, and what the
- * operation did after that, noted.  */
+ * operation did after that, noted. */
 static int flush(struct store *st, struct run *r)
 {
     int err = 0;
@@ -326,7 +326,7 @@ int run_capture(struct store *st, struct run *r, int sums)
     return 0;
 }
 
-/* Forget how the run was before the operation.  */
+/* Forget how the run was before the operation. */
 static void release_capture(struct run *r)
 {
     r->captured = 0;
@@ -346,7 +346,7 @@ void runs_op_undo(struct store *st)
     for (int i = st->runs->n - 1; i >= 0; i--) {
         struct run *r = st->runs->open[i];
 
-        /* Runs opened or begun by the operation: the tree's undo restores what it had.  */
+        /* Runs opened or begun by the operation: the tree's undo restores what it had. */
         if (r->opened || (r->captured && !r->base_run)) {
             close_at(st->runs, i);
             continue;
@@ -366,7 +366,7 @@ void runs_op_undo(struct store *st)
 
 /* ---- opening ---- */
 
-/* Make a place for one more open run: the one used least goes into the tree.  */
+/* Make a place for one more open run: the one used least goes into the tree. */
 static int make_place(struct store *st)
 {
     int oldest = 0;
@@ -438,7 +438,7 @@ int run_open(struct chunks *cs, struct found *f)
     return 0;
 }
 
-/* Find the open run that new chunks would continue, in the grid and in the file.  */
+/* Find the open run that new chunks would continue, in the grid and in the file. */
 static struct run *before(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size)
 {
     for (int i = 0; i < cs->st->runs->n; i++) {

@@ -6,7 +6,7 @@
  * Look-ups find open runs first: they are newer than the tree.
  *
  * An operation that is taken back restores open runs to what they were: run_capture() notes that
- * before the first change.  */
+ * before the first change. */
 #ifndef CHUNK_RUN_H
 #define CHUNK_RUN_H
 
@@ -19,7 +19,7 @@
 #define RECENT_RUNS 64
 #define RESERVATIONS 16
 
-/* A stretch of the file that a contiguous dataset will fill (chunk/place.c).  */
+/* A stretch of the file that a contiguous dataset will fill (chunk/place.c). */
 struct reservation {
     uint64_t object;
     uint64_t first, chunks; /* the slabs it is for */
@@ -47,37 +47,37 @@ void runs_release(struct runs *runs);
 
 /* ---- finding ---- */
 
-/* Where a chunk was found: number `index` of a run.  */
+/* Where a chunk was found: number `index` of a run. */
 struct found {
     struct run *run; /* &local, an open one, or one with a reference for us */
     uint32_t index;
     struct run local;
 };
-/* DREP_ERR_NOT_FOUND without a message: the chunk is not stored.  run_done() gives it back.  */
+/* DREP_ERR_NOT_FOUND without a message: the chunk is not stored.  run_done() gives it back. */
 int run_find(struct chunks *cs, const uint64_t *coord, struct found *f);
 void run_done(struct store *st, struct found *f);
 /* Like run_done(), but keep a run of many chunks for run_again(): true if it covers this chunk too.
  */
 void run_leave(struct store *st, struct found *f);
 bool run_again(struct chunks *cs, const uint64_t *coord, struct found *f);
-/* The last coordinate of the first run that begins in [coord, coord + n); UINT64_MAX: none.  */
+/* The last coordinate of the first run that begins in [coord, coord + n); UINT64_MAX: none. */
 int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next);
 
 /* ---- open runs ---- */
 
 /* Add chunks just written, of `size` bytes each, to the open run before them, or begin one; `space`
- * bytes from offset on are theirs.  */
+ * bytes from offset on are theirs. */
 int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offset, uint64_t size,
             uint64_t space, const uint64_t *sums);
-/* Open what was found, to change it.  */
+/* Open what was found, to change it. */
 int run_open(struct chunks *cs, struct found *f);
-/* Note how an open run is, before the operation changes it; sums: its checksums too.  */
+/* Note how an open run is, before the operation changes it; sums: its checksums too. */
 int run_capture(struct store *st, struct run *r, int sums);
-/* Put a run into the tree if it is open; the caller's pointer stays valid until run_unref().  */
+/* Put a run into the tree if it is open; the caller's pointer stays valid until run_unref(). */
 int run_close(struct store *st, struct run *r);
-/* Close all open runs of one object (0: of all).  */
+/* Close all open runs of one object (0: of all). */
 int runs_flush(struct store *st, uint64_t object);
-/* The operation ended; or it is taken back.  */
+/* The operation ended; or it is taken back. */
 void runs_op_end(struct store *st);
 void runs_op_undo(struct store *st);
 

@@ -1,5 +1,5 @@
 /* work.c - what one thread needs while it moves chunks.  A struct work given back keeps its
- * buffers and compressors for the next thread that takes it.  */
+ * buffers and compressors for the next thread that takes it. */
 #include "chunk/work.h"
 
 #include "chunk/work_state.h"

@@ -1,7 +1,7 @@
 /* work.h - what one thread needs while it moves chunks: buffers, compressors, the chunk at hand.
  *
  * A thread takes a struct work and gives it back; those not in use wait in a list, so that nothing
- * is allocated for each chunk.  */
+ * is allocated for each chunk. */
 #ifndef CHUNK_WORK_H
 #define CHUNK_WORK_H
 
@@ -10,12 +10,12 @@
 struct work;
 struct buf;
 
-/* NULL if there is no memory.  */
+/* NULL if there is no memory. */
 struct work *work_take(struct store *st);
 void work_give(struct store *st, struct work *w);
-/* Let so many threads read stored bytes for it.  */
+/* Let so many threads read stored bytes for it. */
 void work_threads(struct work *w, int threads);
-/* A buffer of the caller's own, which keeps its contents from call to call.  */
+/* A buffer of the caller's own, which keeps its contents from call to call. */
 struct buf *work_buf(struct work *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* work_state.h - the parts of struct work, for the files of this room.  */
+/* work_state.h - the parts of struct work, for the files of this room. */
 #ifndef CHUNK_WORK_STATE_H
 #define CHUNK_WORK_STATE_H
 
@@ -16,7 +16,7 @@ struct work {
     struct buf payload; /* a chunk that is decoded but not cached */
     uint8_t *window;    /* WINDOW_BYTES, at a multiple of a page */
     int threads;        /* that may read stored bytes; 0: this one alone */
-    /* The chunk at hand.  */
+    /* The chunk at hand. */
     struct chunks *cs;
     uint64_t coord[FMT_RANK_MAX];
     struct found found;        /* its run is kept from chunk to chunk */

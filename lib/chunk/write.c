@@ -3,7 +3,7 @@
  * plan_batch() decides; then payload is written by several threads, and at last the runs are
  * recorded by this one.  A chunk overwritten in place gets its new checksums only when its bytes
  * are in the file.  Chunks whose old bytes are noted for undo are overwritten while they are
- * recorded, one by one, because the notes are a stack.  */
+ * recorded, one by one, because the notes are a stack. */
 #include "chunk/write.h"
 
 #include "chunk/work_state.h"
@@ -21,7 +21,7 @@
 
 /* ---- plain chunks ---- */
 
-/* A write under way: its plan, where payload comes from, and its checksums.  */
+/* A write under way: its plan, where payload comes from, and its checksums. */
 struct writing {
     struct plan plan;
     const struct chunk_source *from;
@@ -56,7 +56,7 @@ static int write_one(void *ctx, int64_t number)
 }
 
 /* Overwrite a chunk that an earlier operation of the transaction wrote, noting its bytes for
- * undo.  */
+ * undo. */
 static int overwrite_noted(struct writing *wr, uint64_t i, struct run *r, uint32_t index)
 {
     struct store *st = wr->plan.cs->st;
@@ -76,7 +76,7 @@ static int overwrite_noted(struct writing *wr, uint64_t i, struct run *r, uint32
     return err;
 }
 
-/* Record the checksums of a chunk that was written where it stood.  */
+/* Record the checksums of a chunk that was written where it stood. */
 static int note_overwritten(struct writing *wr, uint64_t i)
 {
     struct store *st = wr->plan.cs->st;
@@ -228,7 +228,7 @@ int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct bu
     return err ? err : st->io->ops->write_at(st->io, stored->p, stored->len, offset);
 }
 
-/* Write one plain chunk in turn.  */
+/* Write one plain chunk in turn. */
 static int write_turn_plain(struct chunks *cs, const uint64_t *coord, const void *buf,
                             uint64_t size, struct pool_turns *turns, int64_t i)
 {

@@ -2,7 +2,7 @@
  *
  * Payload is summed and written by several threads at once, and recorded when all of it is in the
  * file.  If anything fails the operation is taken back as a whole (txn/op.h); nothing that a commit
- * refers to was touched.  */
+ * refers to was touched. */
 #ifndef CHUNK_WRITE_H
 #define CHUNK_WRITE_H
 
@@ -12,14 +12,14 @@
 struct pool_turns;
 
 /* Replace the whole payload of n consecutive chunks (n > 1 only plain, `size` bytes each, back to
- * back in buf).  The old payload is freed at commit.  */
+ * back in buf).  The old payload is freed at commit. */
 int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void *buf,
                 uint64_t size);
 
 /* Like chunk_write() for n plain chunks anywhere, in grid order, coords: rank numbers each.  fn
  * gives bytes [from, from + size) of number i, valid until it is called again with the same work;
  * it is asked for `piece` bytes at a time (a multiple of 4096; or all of them), by so many threads
- * at once.  */
+ * at once. */
 typedef int chunk_bytes_fn(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
                            const uint8_t **p);
 struct chunk_source {
@@ -32,13 +32,13 @@ int chunks_write(struct chunks *cs, const uint64_t *coords, uint64_t n, uint64_t
                  const struct chunk_source *from);
 
 /* Write one chunk that is filtered or has a heap, as number i of those that many threads encode:
- * only its place is found in turn.  The cache is not looked at.  */
+ * only its place is found in turn.  The cache is not looked at. */
 int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, const void *buf,
                      uint64_t size, struct pool_turns *turns, int64_t i);
-/* Write one filtered chunk from bytes that are encoded already.  */
+/* Write one filtered chunk from bytes that are encoded already. */
 int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct buf *stored,
                        uint32_t skipped);
-/* Write one plain payload, past the cache, with room to grow to `room` bytes.  */
+/* Write one plain payload, past the cache, with room to grow to `room` bytes. */
 int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size,
                       uint64_t room);
 

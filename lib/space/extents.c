@@ -1,4 +1,4 @@
-/* extents.c - a set of bytes, held as sorted extents that never touch.  */
+/* extents.c - a set of bytes, held as sorted extents that never touch. */
 #include "space/extents.h"
 
 #include "base/error.h"
@@ -16,7 +16,7 @@ struct extents_page {
     struct extent e[PAGE];
 };
 
-/* A place in the set: entry i of page p; p == n of the set behind the last.  */
+/* A place in the set: entry i of page p; p == n of the set behind the last. */
 struct place {
     size_t p, i;
 };
@@ -38,7 +38,7 @@ static void measure(struct extents_page *page)
     }
 }
 
-/* The last extent that begins at or before offset; 0 if none does.  */
+/* The last extent that begins at or before offset; 0 if none does. */
 static int before(const struct extents *x, uint64_t offset, struct place *at)
 {
     size_t low = 0, high = x->n;
@@ -74,7 +74,7 @@ static struct extent *extent_at(const struct extents *x, struct place at)
     return &x->page[at.p]->e[at.i];
 }
 
-/* The place behind this one, or 0.  */
+/* The place behind this one, or 0. */
 static int following(const struct extents *x, struct place *at)
 {
     if (++at->i < x->page[at->p]->n)
@@ -98,7 +98,7 @@ static int page_insert(struct extents *x, size_t p)
     return 0;
 }
 
-/* Makes room for one more entry in the page of `at`, which may move to the next page.  */
+/* Makes room for one more entry in the page of `at`, which may move to the next page. */
 static int make_room(struct extents *x, struct place *at)
 {
     struct extents_page *page, *next;
@@ -113,7 +113,7 @@ static int make_room(struct extents *x, struct place *at)
         return err;
     page = x->page[at->p];
     next = x->page[at->p + 1];
-    /* Sets mostly grow at their end: then the full page stays full.  */
+    /* Sets mostly grow at their end: then the full page stays full. */
     page->n = at->i == PAGE ? PAGE - 1 : PAGE / 2;
     next->n = PAGE - page->n;
     memcpy(next->e, page->e + page->n, next->n * sizeof(*next->e));

@@ -1,7 +1,7 @@
 /* extents.h - a set of bytes, held as sorted extents that never touch.
  *
  * Extents that meet become one.  It is an array of pages of extents, so a change moves a
- * page and not everything, and a search for room skips a page by its longest extent.  */
+ * page and not everything, and a search for room skips a page by its longest extent. */
 #ifndef SPACE_EXTENTS_H
 #define SPACE_EXTENTS_H
 
@@ -28,18 +28,18 @@ void extents_release(struct extents *x); /* leaves it empty */
 /* Adds bytes; *whole (may be NULL) is the extent they are part of now.  Bytes that are
  * there already: DREP_ERR_FORMAT without a message; DREP_ERR_NOMEM. */
 int extents_add(struct extents *x, uint64_t offset, uint64_t length, struct extent *whole);
-/* Takes bytes out that one extent holds (all of them: an assertion).  */
+/* Takes bytes out that one extent holds (all of them: an assertion). */
 int extents_take(struct extents *x, uint64_t offset, uint64_t length);
-/* The extent that holds the byte: 1, or 0 if it is not in the set.  */
+/* The extent that holds the byte: 1, or 0 if it is not in the set. */
 int extents_find(const struct extents *x, uint64_t offset, struct extent *out);
-/* The first extent that ends behind the byte: 1, or 0 if there is none.  */
+/* The first extent that ends behind the byte: 1, or 0 if there is none. */
 int extents_behind(const struct extents *x, uint64_t offset, struct extent *out);
 int extents_hold(const struct extents *x, uint64_t offset, uint64_t length);
-/* The lowest aligned offset with room for `size`: 1, or 0.  */
+/* The lowest aligned offset with room for `size`: 1, or 0. */
 int extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t *offset);
-/* The longest extent: 1, or 0 of an empty set.  */
+/* The longest extent: 1, or 0 of an empty set. */
 int extents_longest(const struct extents *x, struct extent *out);
-/* The last extent: 1, or 0 of an empty set.  */
+/* The last extent: 1, or 0 of an empty set. */
 int extents_last(const struct extents *x, struct extent *out);
 size_t extents_count(const struct extents *x);
 

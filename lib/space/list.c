@@ -1,7 +1,7 @@
 /* list.c - growing arrays of extents, in the order in which they were added.
  *
  * Adding may fail for lack of memory.  Callers that free space ignore that: the bytes become
- * slack, which wastes space and breaks nothing.  */
+ * slack, which wastes space and breaks nothing. */
 #include "space/list.h"
 
 #include "base/mem.h"

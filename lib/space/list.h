@@ -1,7 +1,7 @@
 /* list.h - growing arrays of extents, in the order in which they were added.
  *
  * An extent_list collects what was freed.  A later_list also keeps the commit that freed each
- * extent, because readers may look at older commits until the extent is reused.  */
+ * extent, because readers may look at older commits until the extent is reused. */
 #ifndef SPACE_LIST_H
 #define SPACE_LIST_H
 
@@ -12,11 +12,11 @@ struct extent_list {
     size_t n, room;
 };
 
-/* Add an extent; it merges with the last one if they are adjacent.  */
+/* Add an extent; it merges with the last one if they are adjacent. */
 int extent_list_add(struct extent_list *l, uint64_t offset, uint64_t length);
-/* Add an extent without merging.  */
+/* Add an extent without merging. */
 int extent_list_push(struct extent_list *l, uint64_t offset, uint64_t length);
-/* Sort by offset and merge adjacent extents.  */
+/* Sort by offset and merge adjacent extents. */
 void extent_list_sort(struct extent_list *l);
 void extent_list_release(struct extent_list *l);
 
@@ -30,7 +30,7 @@ struct later_list {
 };
 
 int later_add(struct later_list *l, uint64_t offset, uint64_t length, uint64_t sequence);
-/* Sort by ascending sequence number.  */
+/* Sort by ascending sequence number. */
 void later_sort(struct later_list *l);
 void later_release(struct later_list *l);
 

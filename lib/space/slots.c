@@ -1,7 +1,7 @@
 /* slots.c - reading the two header slots, and choosing the one in force.
  *
  * A reader may see a slot that is being written: its checksum is wrong for a moment.  So a damaged
- * slot is evidence only when no writer is at work (txn/snapshot.c waits for that).  */
+ * slot is evidence only when no writer is at work (txn/snapshot.c waits for that). */
 #include "space/slots.h"
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 
 static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
 
-/* Both slots as they stand in the file; what is behind the file's end counts as zeros.  */
+/* Both slots as they stand in the file; what is behind the file's end counts as zeros. */
 int slots_read(struct io *io, struct slots *s)
 {
     uint8_t bytes[2 * FMT_SLOT_SIZE] = {0};
@@ -56,7 +56,7 @@ static int newest_of(const struct slots *s)
     return newest;
 }
 
-/* The slot in force, or the one of this commit if it is there; and which one is damaged.  */
+/* The slot in force, or the one of this commit if it is there; and which one is damaged. */
 int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *damaged)
 {
     int newest = newest_of(s), other = 1 - newest;
@@ -69,13 +69,13 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
     if (newest < 0)
         return refuse_slots(s);
     *damaged = 0;
-    /* Only the first commit has an empty slot beside it.  */
+    /* Only the first commit has an empty slot beside it. */
     if (s->state[other] != SLOT_VALID &&
         (s->state[other] != SLOT_EMPTY || s->slot[newest].sequence > 1))
         *damaged = 1 + other;
     *which = s->state[other] == SLOT_VALID && s->slot[other].sequence == sequence ? other : newest;
     /* The checksum is right, so this is what the writer wrote: the file is malformed, not
-     * damaged.  */
+     * damaged. */
     if (s->why[*which])
         return fail(DREP_ERR_FORMAT, "header slot %c: %s", 'A' + *which, s->why[*which]);
     return 0;
@@ -119,7 +119,7 @@ bool slots_damaged(const struct slots *s)
 }
 
 /* Check whether the writer has overwritten an unlocked snapshot in which a read failed: then its
- * commit is in no slot any more.  */
+ * commit is in no slot any more. */
 static int passed(struct store *st, int err)
 {
     struct fail_state why;

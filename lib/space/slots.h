@@ -1,7 +1,7 @@
 /* slots.h - the two header slots, which say where the newest commit is.
  *
  * Commits write the slots in turn, so the other one is whole while one is being written.  A slot
- * is believed when its checksum is right; the one with the greater sequence number is in force.  */
+ * is believed when its checksum is right; the one with the greater sequence number is in force. */
 #ifndef SPACE_SLOTS_H
 #define SPACE_SLOTS_H
 
@@ -14,21 +14,21 @@ struct slots {
     uint64_t file_size;
 };
 
-/* Read both slots; what lies behind the end of the file counts as zeros.  */
+/* Read both slots; what lies behind the end of the file counts as zeros. */
 int slots_read(struct io *io, struct slots *s);
 /* Choose the slot in force, or the slot of commit `sequence` if there is one.  *damaged: 0, or 1 or
- * 2 for the slot that is damaged.  */
+ * 2 for the slot that is damaged. */
 int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *damaged);
-/* Check that this version can read, or write, what the slot describes.  */
+/* Check that this version can read, or write, what the slot describes. */
 int slot_check(const struct slot *slot, uint64_t file_size, int write);
-/* True if commit `sequence` is in a slot.  */
+/* True if commit `sequence` is in a slot. */
 bool slots_hold(const struct slots *s, uint64_t sequence);
-/* True if a slot is neither valid nor empty.  */
+/* True if a slot is neither valid nor empty. */
 bool slots_damaged(const struct slots *s);
 
 /* Tell damage from a snapshot that the writer has overwritten: for a reader without a lock, an
  * error of a read becomes DREP_ERR_STALE if its commit is in no slot any more.  Every other error
- * is given back.  */
+ * is given back. */
 int store_stale(struct store *st, int err);
 
 #endif

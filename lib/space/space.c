@@ -2,7 +2,7 @@
  *
  * An allocation takes the lowest extent of avail that fits, else bytes at the end of the file.
  * `touched` collects the offsets whose FREE entry may be out of date: only commits write FREE
- * entries, so that an allocation changes no node.  */
+ * entries, so that an allocation changes no node. */
 #include "space/space.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Do not reserve shorter extents for nodes.  */
+/* Do not reserve shorter extents for nodes. */
 #define LEAST_RESERVED 4096
 
 void space_release(struct space *sp)
@@ -79,7 +79,7 @@ static void touch(struct space *sp, uint64_t offset)
 /* ---- into and out of avail ---- */
 
 /* Add an extent to avail. known: the tree has a FREE entry for exactly this extent.  The extent
- * may merge with its neighbours: then the entries of all of them are out of date.  */
+ * may merge with its neighbours: then the entries of all of them are out of date. */
 static int make_available(struct space *sp, uint64_t offset, uint64_t length, int known)
 {
     struct extent whole;
@@ -114,7 +114,7 @@ static int take_available(struct space *sp, uint64_t offset, uint64_t length)
 }
 
 /* Make one extent available that no commit in use refers to; in_tree: it has a FREE entry.
- * Extents of other writers may begin or end inside a unit: the partial units are slack.  */
+ * Extents of other writers may begin or end inside a unit: the partial units are slack. */
 static int release_one(struct space *sp, const struct later *l, int in_tree)
 {
     uint64_t offset = round_up(l->offset, FMT_ALIGN);
@@ -179,7 +179,7 @@ bool space_fresh(const struct store *st, uint64_t offset, uint64_t size)
     return extents_hold(&st->space->fresh, offset, round_up(size ? size : 1, FMT_ALIGN));
 }
 
-/* Give newly taken bytes to the open transaction and, WITH_OP, to its operation.  */
+/* Give newly taken bytes to the open transaction and, WITH_OP, to its operation. */
 static int claim(struct store *st, uint64_t offset, uint64_t size, enum keep keep)
 {
     struct space *sp = st->space;
@@ -194,7 +194,7 @@ static int claim(struct store *st, uint64_t offset, uint64_t size, enum keep kee
     return err;
 }
 
-/* Allocate at the end of the file; the gap before the aligned offset becomes available.  */
+/* Allocate at the end of the file; the gap before the aligned offset becomes available. */
 static int extend(struct store *st, uint64_t size, uint64_t align, uint64_t *offset)
 {
     struct space *sp = st->space;
@@ -275,7 +275,7 @@ int space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
 
 /* ---- freeing ---- */
 
-/* Count the bytes, from the first on, that are all in the set or all not in it: *in.  */
+/* Count the bytes, from the first on, that are all in the set or all not in it: *in. */
 static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, int *in)
 {
     struct extent e;
@@ -290,7 +290,7 @@ static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, i
 }
 
 /* Free bytes for good.  A freed range may span bytes of the open transaction and bytes of commits:
- * each part goes where it belongs.  */
+ * each part goes where it belongs. */
 static void free_now(struct store *st, uint64_t offset, uint64_t size)
 {
     struct space *sp = st->space;
@@ -406,7 +406,7 @@ int space_reserve(struct store *st, uint64_t want, struct extent *out)
 
     *out = (struct extent){0, 0};
     /* The lowest place that holds all, so that the end of the file becomes free; or else the
-     * longest one.  */
+     * longest one. */
     if (!extents_fit(avail, e.length, FMT_ALIGN, &e.offset) &&
         (!extents_longest(avail, &e) || e.length < LEAST_RESERVED))
         return 0;
@@ -421,7 +421,7 @@ void space_committed(struct store *st)
     struct space *sp = st->space;
     struct extent_list left = sp->left;
 
-    /* Wherever memory is short, bytes become slack that no list names; nothing is lost.  */
+    /* Wherever memory is short, bytes become slack that no list names; nothing is lost. */
     for (size_t i = 0; i < sp->late.n; i++)
         later_add(&sp->pending, sp->late.e[i].offset, sp->late.e[i].length, st->slot.sequence);
     sp->late.n = 0;

@@ -9,7 +9,7 @@
  *
  * Extents are multiples of FMT_ALIGN bytes, except in files of other writers.  One thread at a
  * time: all of it belongs to the writer.  space.c owns struct space; txn/free.c moves extents
- * between it and the FREE entries of the tree.  */
+ * between it and the FREE entries of the tree. */
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
@@ -18,7 +18,7 @@
 
 #define FREED_MAX 32768
 
-/* What the operation under way did to space, so that all of it can be taken back.  */
+/* What the operation under way did to space, so that all of it can be taken back. */
 struct space_op {
     bool active;
     struct extents alloc;      /* allocated by it */
@@ -28,7 +28,7 @@ struct space_op {
 
 struct space {
     /* Bring the FREE entries in and make available what nobody looks at: called before the first
-     * allocation of a transaction.  Set by txn/open.c.  */
+     * allocation of a transaction.  Set by txn/open.c. */
     int (*load)(struct store *st);
     bool loaded;               /* `later` and `pending` are those of the commit in force */
     bool ready;                /* and `avail` is what the open transaction may use */
@@ -48,12 +48,12 @@ struct space {
     struct space_op op;
 };
 
-/* Whether an allocation is taken back with the operation.  */
+/* Whether an allocation is taken back with the operation. */
 enum keep { WITH_OP, ANYWAY };
 
-/* Make space ready for the open transaction.  */
+/* Make space ready for the open transaction. */
 int space_begin(struct store *st);
-/* The end of what references may point to.  */
+/* The end of what references may point to. */
 static inline uint64_t store_end(const struct store *st)
 {
     return st->space->end > st->slot.end ? st->space->end : st->slot.end;
@@ -61,15 +61,15 @@ static inline uint64_t store_end(const struct store *st)
 
 /* ---- allocating and freeing ---- */
 
-/* Allocate `size` bytes, rounded up to FMT_ALIGN, at a multiple of `align`.  */
+/* Allocate `size` bytes, rounded up to FMT_ALIGN, at a multiple of `align`. */
 int space_alloc(struct store *st, uint64_t size, uint64_t align, enum keep keep, uint64_t *offset);
-/* Allocate exactly these bytes if they are free: 1, or 0.  */
+/* Allocate exactly these bytes if they are free: 1, or 0. */
 int space_alloc_at(struct store *st, uint64_t offset, uint64_t size);
-/* Free bytes.  Never fails: without memory they become slack that no list names.  */
+/* Free bytes.  Never fails: without memory they become slack that no list names. */
 void space_free(struct store *st, uint64_t offset, uint64_t size, enum keep keep);
-/* True if the open transaction allocated these bytes: then they may be overwritten.  */
+/* True if the open transaction allocated these bytes: then they may be overwritten. */
 bool space_fresh(const struct store *st, uint64_t offset, uint64_t size);
-/* Free bytes if the operation is taken back.  */
+/* Free bytes if the operation is taken back. */
 void space_unused(struct store *st, uint64_t offset, uint64_t size);
 
 /* ---- the operation under way ---- */
@@ -78,28 +78,28 @@ static inline bool store_op_active(const struct store *st)
 {
     return st->space->op.active;
 }
-/* True if the operation allocated all of these bytes.  */
+/* True if the operation allocated all of these bytes. */
 bool space_of_op(const struct store *st, uint64_t offset, uint64_t size);
-/* The operation takes over bytes that were allocated before it, or gives them up.  */
+/* The operation takes over bytes that were allocated before it, or gives them up. */
 int space_op_adopt(struct store *st, uint64_t offset, uint64_t size);
 void space_op_disown(struct store *st, uint64_t offset, uint64_t size);
-/* End the operation: free what it freed; or free what it allocated.  */
+/* End the operation: free what it freed; or free what it allocated. */
 void space_op_keep(struct store *st);
 void space_op_undo(struct store *st);
 
 /* ---- for the commit ---- */
 
-/* Take an extent out of avail for nodes, of `want` bytes or less; length 0: there is none.  */
+/* Take an extent out of avail for nodes, of `want` bytes or less; length 0: there is none. */
 int space_reserve(struct store *st, uint64_t want, struct extent *out);
-/* Give back bytes that were allocated or reserved and not used.  */
+/* Give back bytes that were allocated or reserved and not used. */
 void space_return(struct store *st, uint64_t offset, uint64_t size);
-/* Cut free bytes off the end of allocated space.  */
+/* Cut free bytes off the end of allocated space. */
 void space_trim(struct store *st);
-/* Make extents available that commits up to `limit` freed.  */
+/* Make extents available that commits up to `limit` freed. */
 int space_reuse(struct store *st, uint64_t limit);
-/* Sort `touched`, each offset once.  */
+/* Sort `touched`, each offset once. */
 void space_touched_sort(struct space *sp);
-/* The commit succeeded, or did not.  */
+/* The commit succeeded, or did not. */
 void space_committed(struct store *st);
 void space_failed(struct store *st);
 void space_release(struct space *sp);

@@ -7,7 +7,7 @@
  *
  * What only some files need is a structure of its own, behind a pointer here.  Its header says
  * which file owns it and which lock protects it; a room uses its own part and those of the rooms
- * below.  */
+ * below. */
 #ifndef SPACE_STORE_H
 #define SPACE_STORE_H
 
@@ -60,33 +60,33 @@ int store_dirty(const struct store *st);  /* changes since the last commit */
 int store_locked(const struct store *st); /* others respect the lock that it holds */
 const char *store_path(const struct store *st);
 
-/* Note a change since the last commit.  Any thread.  */
+/* Note a change since the last commit.  Any thread. */
 static inline void store_changed(struct store *st)
 {
     atomic_store_explicit(&st->dirty, 1, memory_order_relaxed);
 }
 
-/* Check that writing is allowed, and say why it is not.  */
+/* Check that writing is allowed, and say why it is not. */
 int store_must_not_write(const struct store *st);
 static inline int store_may_write(const struct store *st)
 {
     return st->writable && !st->failed ? 0 : store_must_not_write(st);
 }
 
-/* The number of the next commit: blocks written by the open transaction carry it.  */
+/* The number of the next commit: blocks written by the open transaction carry it. */
 static inline uint64_t store_next_sequence(const struct store *st)
 {
     return st->slot.sequence + 1;
 }
 
-/* Reserve the ids of the next n objects; DREP_ERR_LIMIT: there are no more.  */
+/* Reserve the ids of the next n objects; DREP_ERR_LIMIT: there are no more. */
 int store_new_objects(struct store *st, uint64_t n, uint64_t *first);
 uint32_t store_new_type(struct store *st);          /* the next datatype number */
 uint64_t store_objects_end(const struct store *st); /* the id that the next object gets */
-/* Raise the id that the next object gets.  */
+/* Raise the id that the next object gets. */
 void store_objects(struct store *st, uint64_t next);
 
-/* A read-only range of the file in memory; it may outlive the store.  */
+/* A read-only range of the file in memory; it may outlive the store. */
 struct mapped {
     const void *data;
     size_t size;

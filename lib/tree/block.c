@@ -3,7 +3,7 @@
  * A read fails closed: the reference is checked before memory is allocated for it, the checksum
  * before any field is used, and the owner's uuid and the sequence number before the content is
  * believed.  A reader whose snapshot was overwritten gets DREP_ERR_STALE instead of a checksum
- * error.  */
+ * error. */
 #include "tree/block.h"
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ int block_refuse(int err, int kind, const struct ref *ref, const char *why)
     return fail(err, "%s at byte %llu: %s", kind_name(kind), (unsigned long long)ref->offset, why);
 }
 
-/* Check a reference before memory is allocated for its block.  */
+/* Check a reference before memory is allocated for its block. */
 int block_ref_check(const struct store *st, const struct ref *ref, int kind)
 {
     uint64_t end = store_end(st);
@@ -48,7 +48,7 @@ int block_ref_check(const struct store *st, const struct ref *ref, int kind)
     return 0;
 }
 
-/* Check the bytes of a block against what is known of them; level -1: any.  */
+/* Check the bytes of a block against what is known of them; level -1: any. */
 int block_check(struct store *st, const struct ref *ref, int kind, int level, const uint8_t *block,
                 struct block_head *head)
 {

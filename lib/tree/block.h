@@ -2,7 +2,7 @@
  *
  * A block is believed only when its reference lies inside the file, and when everything that the
  * reference and its owner say about the block is true.  Blocks are never changed in place: a block
- * that a commit refers to stays as it is until its space is reused.  */
+ * that a commit refers to stays as it is until its space is reused. */
 #ifndef TREE_BLOCK_H
 #define TREE_BLOCK_H
 
@@ -10,21 +10,21 @@
 #include "space/store.h"
 
 /* This bit of a reference's offset: the block is not in the file yet but waits apart, for the
- * commit that writes all nodes into one extent.  */
+ * commit that writes all nodes into one extent. */
 #define APART (UINT64_C(1) << 63)
 
-/* Read a block of any kind but a node, and give its content without the block's header.  */
+/* Read a block of any kind but a node, and give its content without the block's header. */
 int block_load(struct store *st, const struct ref *ref, int kind, struct buf *out, uint32_t *count);
-/* Write such a block at `offset`, which the caller allocated.  */
+/* Write such a block at `offset`, which the caller allocated. */
 int block_write(struct store *st, int kind, uint32_t count, const void *content, size_t size,
                 uint64_t offset, struct ref *out);
 
-/* For tree/load.c.  Check a reference before memory is allocated for its block.  */
+/* For tree/load.c.  Check a reference before memory is allocated for its block. */
 int block_ref_check(const struct store *st, const struct ref *ref, int kind);
-/* Check the bytes of a block against what is known of it; level -1: any.  */
+/* Check the bytes of a block against what is known of it; level -1: any. */
 int block_check(struct store *st, const struct ref *ref, int kind, int level, const uint8_t *block,
                 struct block_head *head);
-/* Report that a block is not what its reference says.  */
+/* Report that a block is not what its reference says. */
 int block_refuse(int err, int kind, const struct ref *ref, const char *why);
 
 #endif

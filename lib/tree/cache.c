@@ -1,7 +1,7 @@
 /* cache.c - the clean nodes read last, for any number of threads.
  *
  * Each shard is an open-addressed table by offset, at most half full, with a clock hand that
- * evicts nodes not used since its last turn.  */
+ * evicts nodes not used since its last turn. */
 #include "tree/cache.h"
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Bytes that nodes may take of the budget, whatever chunks do.  */
+/* Bytes that nodes may take of the budget, whatever chunks do. */
 #define LEAST ((uint64_t)8 << 20)
 
 int node_cache_init(struct node_cache *c, struct budget *budget)
@@ -47,7 +47,7 @@ static size_t home(const struct cache_shard *s, uint64_t offset)
     return (size_t)(mix(offset) >> 28) & (s->places - 1);
 }
 
-/* Find the place of a node, or the free one that it may take; one is always free.  */
+/* Find the place of a node, or the free one that it may take; one is always free. */
 static struct cache_place *find(const struct cache_shard *s, uint64_t offset)
 {
     size_t i = home(s, offset);
@@ -63,7 +63,7 @@ static void charge(struct node_cache *c, struct cache_shard *s, size_t memory)
     atomic_fetch_add_explicit(&c->budget->nodes, memory, memory_order_relaxed);
 }
 
-/* Double the places, if there is memory.  */
+/* Double the places, if there is memory. */
 static void more_places(struct node_cache *c, struct cache_shard *s)
 {
     struct cache_shard more = {.places = s->places ? 2 * s->places : 64};
@@ -81,7 +81,7 @@ static void more_places(struct node_cache *c, struct cache_shard *s)
     s->places = more.places;
 }
 
-/* Free a place.  Nodes behind it move up, so that they are still found.  */
+/* Free a place.  Nodes behind it move up, so that they are still found. */
 static void leave_place(struct cache_shard *s, struct cache_place *place)
 {
     size_t last = s->places - 1, gap = (size_t)(place - s->place);
@@ -138,7 +138,7 @@ struct node *node_cache_get(struct node_cache *c, const struct ref *ref)
     return n;
 }
 
-/* Evict one node, but not this one, that was not used since the hand passed it last.  */
+/* Evict one node, but not this one, that was not used since the hand passed it last. */
 static void drop_one(struct node_cache *c, struct cache_shard *s, const struct node *but)
 {
     for (;; s->hand++) {
@@ -152,7 +152,7 @@ static void drop_one(struct node_cache *c, struct cache_shard *s, const struct n
     }
 }
 
-/* Bytes that nodes may take: half of the budget, less what chunks hold of that half.  */
+/* Bytes that nodes may take: half of the budget, less what chunks hold of that half. */
 static uint64_t allowed(const struct node_cache *c)
 {
     uint64_t half = c->budget->most / 2;
@@ -163,7 +163,7 @@ static uint64_t allowed(const struct node_cache *c)
     return half > LEAST ? half : LEAST;
 }
 
-/* Keep a node if a place stays free behind it.  */
+/* Keep a node if a place stays free behind it. */
 static void keep(struct node_cache *c, struct cache_shard *s, struct node *n)
 {
     if (2 * s->taken >= s->places)

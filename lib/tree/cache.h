@@ -1,7 +1,7 @@
 /* cache.h - the clean nodes read last, for any number of threads.
  *
  * A node is found by its offset in the file, and is the right one only if length and checksum agree
- * too: space is reused.  Each shard has a lock, which is held to look and never while reading.  */
+ * too: space is reused.  Each shard has a lock, which is held to look and never while reading. */
 #ifndef TREE_CACHE_H
 #define TREE_CACHE_H
 
@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #define CACHE_SHARDS 16
-/* The offset stands beside the pointer, so that a probe touches no node but the right one.  */
+/* The offset stands beside the pointer, so that a probe touches no node but the right one. */
 struct cache_place {
     uint64_t offset;
     struct node *node; /* NULL: free */
@@ -35,9 +35,9 @@ void node_cache_clear(struct node_cache *c);
 /* Give the node that stands there with a reference for the caller, or NULL. */
 struct node *node_cache_get(struct node_cache *c, const struct ref *ref);
 /* Memory for a leaf that will be cached; NULL while nodes are few, so that a small file takes no
- * more than it needs.  */
+ * more than it needs. */
 struct regions *node_cache_regions(struct node_cache *c);
-/* Keep a node; the cache takes a reference of its own.  */
+/* Keep a node; the cache takes a reference of its own. */
 void node_cache_put(struct node_cache *c, struct node *n);
 
 #endif

@@ -1,13 +1,13 @@
 /* descend.c - from the root to the leaf where a key belongs.
  *
  * Clean nodes need no lock: once a node is reachable it never changes.  Interior nodes stay
- * attached to the node above (`kept`), because they are few and every descent needs them.  */
+ * attached to the node above (`kept`), because they are few and every descent needs them. */
 #include "tree/descend.h"
 
 #include "tree/load.h"
 
 /* Store a reference where many threads may store theirs; the first one wins, and its node is
- * returned, held by the place.  */
+ * returned, held by the place. */
 static struct node *leave(_Atomic(struct node *) *place, struct node *n)
 {
     struct node *there = NULL;
@@ -18,7 +18,7 @@ static struct node *leave(_Atomic(struct node *) *place, struct node *n)
     return there;
 }
 
-/* Get the root; *held: with a reference for the caller.  */
+/* Get the root; *held: with a reference for the caller. */
 static int root_get(struct store *st, struct node **out, int *held)
 {
     struct node *top;
@@ -45,7 +45,7 @@ static int root_get(struct store *st, struct node **out, int *held)
 }
 
 /* Load child i of n, and check once that its keys lie within the bounds: `under` remembers the
- * node below which that was seen.  Interior children are attached to n.  */
+ * node below which that was seen.  Interior children are attached to n. */
 static int child_load(struct store *st, const struct node *n, uint32_t i, const struct bounds *b,
                       struct node **out, int *held)
 {
@@ -75,7 +75,7 @@ static int child_load(struct store *st, const struct node *n, uint32_t i, const 
     return 0;
 }
 
-/* The leaf where a key belongs, or (below) where the greatest key less than it does.  */
+/* The leaf where a key belongs, or (below) where the greatest key less than it does. */
 int descend(struct store *st, const uint8_t *key, size_t len, int below, struct trail *t,
             struct node **leaf)
 {

@@ -2,14 +2,14 @@
  *
  * A descent carries the bounds that separators promise about the keys below; a node in the file
  * that breaks the promise is refused.  Levels fall by one at each step, so a hostile file cannot
- * lead in circles.  */
+ * lead in circles. */
 #ifndef TREE_DESCEND_H
 #define TREE_DESCEND_H
 
 #include "tree/tree.h"
 
 /* The nodes on the way that nobody else holds for us, so that the bounds stay where they are.  The
- * tree itself holds the root and, below clean nodes, all interior ones.  */
+ * tree itself holds the root and, below clean nodes, all interior ones. */
 struct trail {
     struct node *node[FMT_LEVEL_MAX + 1];
     int n;
@@ -23,10 +23,10 @@ static inline void trail_release(struct trail *t)
 }
 
 /* Find the leaf where a key belongs or, with `below`, the leaf of the greatest key less than it.
- * leaf_done() gives the leaf back.  */
+ * leaf_done() gives the leaf back. */
 int descend(struct store *st, const uint8_t *key, size_t len, int below, struct trail *t,
             struct node **leaf);
-/* A clean leaf is held; a dirty one cannot go while anybody reads.  */
+/* A clean leaf is held; a dirty one cannot go while anybody reads. */
 static inline void leaf_done(struct node *leaf)
 {
     if (!leaf->dirty)

@@ -2,7 +2,7 @@
  *
  * The order within a change: find the leaf, note the old entry for undo, reserve memory, change.
  * An error before the last step leaves the tree as it was; a note without its change is harmless,
- * as replaying it restores what is there.  */
+ * as replaying it restores what is there. */
 #include "tree/edit.h"
 
 #include "base/error.h"
@@ -22,13 +22,13 @@ static void free_value(struct store *st, const uint8_t *value)
 
     in_init(&in, value, FMT_REF_SIZE);
     ref_get(&in, &ref);
-    /* A hostile file may have an impossible reference: free nothing.  */
+    /* A hostile file may have an impossible reference: free nothing. */
     if (!in.err && ref.length && ref.offset < store_end(st) &&
         ref.length <= store_end(st) - ref.offset)
         space_free(st, ref.offset, ref.length, WITH_OP);
 }
 
-/* How to put an entry: noted for undo; not noted; or noted, and only if it is new.  */
+/* How to put an entry: noted for undo; not noted; or noted, and only if it is new. */
 enum how { NOTED, UNDOING, ADDING };
 
 static int put(struct store *st, const uint8_t *key, size_t len, const void *value,
@@ -129,7 +129,7 @@ int tree_put_anyway(struct store *st, const struct key *key, const void *value, 
     return put(st, key->p, key->len, value, len, UNDOING);
 }
 
-/* Slow path: the value is too long for a leaf and goes to a block of its own.  */
+/* Slow path: the value is too long for a leaf and goes to a block of its own. */
 static int put_far(struct store *st, const struct key *key, const void *value, size_t len,
                    enum how how)
 {

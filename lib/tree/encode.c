@@ -2,7 +2,7 @@
  *
  * Decoding a clean leaf is one pass over its entries, which costs as much as all the rest of a
  * look-up: so the common case is checked with as few branches as possible, and leaf_refuse()
- * finds out afterwards what was wrong.  */
+ * finds out afterwards what was wrong. */
 #include "tree/encode.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Say what is wrong with an entry, given the key before it (NULL: it is the first); NULL:
- * nothing.  */
+ * nothing. */
 static inline const char *entry_doubt(const struct entry *e, int level, const uint8_t *last,
                                       size_t len)
 {
@@ -24,7 +24,7 @@ static inline const char *entry_doubt(const struct entry *e, int level, const ui
         return e->shared ? "the first key of a node shares bytes" : NULL;
     if (e->shared > len)
         return "a key shares more bytes than there are";
-    /* Mostly the first byte tells.  */
+    /* Mostly the first byte tells. */
     if (e->suffix_len && len > e->shared && last[e->shared] < *e->suffix)
         return NULL;
     if (key_compare(last + e->shared, len - e->shared, e->suffix, e->suffix_len) >= 0)
@@ -52,7 +52,7 @@ static int mark_put(struct node *n, uint32_t i, const struct key *key)
     return 0;
 }
 
-/* Slow path: say what is wrong with the next entry.  */
+/* Slow path: say what is wrong with the next entry. */
 static int leaf_refuse(struct in *in, uint32_t n, const struct key *last)
 {
     struct entry e;
@@ -62,7 +62,7 @@ static int leaf_refuse(struct in *in, uint32_t n, const struct key *last)
     return 0;
 }
 
-/* True if the entry at p, before end, is valid in a leaf behind key *last.  */
+/* True if the entry at p, before end, is valid in a leaf behind key *last. */
 static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct key *last,
                              struct entry *e)
 {
@@ -76,17 +76,17 @@ static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct 
         (e->far ? e->value_len != FMT_REF_SIZE : e->value_len > FMT_INLINE_MAX) ||
         e->shared > last->len)
         return 0;
-    /* Mostly the first byte tells the order; no key comes before the first.  */
+    /* Mostly the first byte tells the order; no key comes before the first. */
     if (e->suffix_len && last->len > e->shared && last->p[e->shared] < *e->suffix)
         return 1;
     return key_compare(last->p + e->shared, last->len - e->shared, e->suffix, e->suffix_len) < 0;
 }
 
-/* Bytes of a piece of a region: most leaves with their marks fit.  */
+/* Bytes of a piece of a region: most leaves with their marks fit. */
 #define LEAF_PIECE ((size_t)6 << 10)
 
 /* Allocate a clean leaf of `count` entries with room for its block; its arena holds all marked
- * keys if none is much longer than the first.  */
+ * keys if none is much longer than the first. */
 static struct node *leaf_new(struct regions *mem, uint32_t count, uint32_t length, size_t key_len)
 {
     size_t mark = (marks_of(count) + 1) * sizeof(struct mark);
@@ -116,7 +116,7 @@ static struct node *leaf_new(struct regions *mem, uint32_t count, uint32_t lengt
     return n;
 }
 
-/* The entries of a leaf stay where they are.  */
+/* The entries of a leaf stay where they are. */
 static int leaf_fill(struct node *n, struct in *in, uint32_t count)
 {
     const uint8_t *p = n->block + in->at, *end = n->block + in->size;
@@ -156,7 +156,7 @@ static int leaf_decode(struct node **out, struct regions *mem, struct in *in, ui
 }
 
 /* Memory for the keys of the entries up to the first malformed one: bytes of the file back
- * all of it.  */
+ * all of it. */
 static size_t measure(struct in in, uint32_t count)
 {
     struct entry e;

@@ -1,7 +1,7 @@
 /* find.c - looking up one entry.
  *
  * Three ways to the leaf, the cheapest first: the finger of this thread (a clean tree), a hint (a
- * dirty one), the descent from the root.  */
+ * dirty one), the descent from the root. */
 #include "tree/find.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@
 
 /* Take the finger of this thread for this kind of key; NULL: another thread uses it.  Kinds are
  * apart, because a program that walks over objects asks for a link, an object and a chunk in
- * turn.  */
+ * turn. */
 static struct finger *finger_take(const struct tree *t, const struct key *key)
 {
     static _Thread_local char thread;
@@ -45,7 +45,7 @@ static void finger_set(struct finger *f, uint64_t change, struct node *leaf, uin
 }
 
 /* Look for a key near the finger: 1, it is entry *at of the finger's leaf; 0, it is not in the
- * tree; -1, unknown: the key belongs to another leaf.  */
+ * tree; -1, unknown: the key belongs to another leaf. */
 static int finger_find(const struct finger *f, const struct key *key, uint32_t *at)
 {
     int equal, order = key_compare(f->key, f->len, key->p, key->len);
@@ -69,7 +69,7 @@ static int finger_find(const struct finger *f, const struct key *key, uint32_t *
 
 /* ---- looking up ---- */
 
-/* Find the leaf of a key by a hint or by descending.  */
+/* Find the leaf of a key by a hint or by descending. */
 static int leaf_of(struct store *st, const struct key *key, struct node **leaf)
 {
     struct trail t;
@@ -84,7 +84,7 @@ static int leaf_of(struct store *st, const struct key *key, struct node **leaf)
     return err;
 }
 
-/* Slow path: find the entry of a key without a finger.  */
+/* Slow path: find the entry of a key without a finger. */
 static int search(struct store *st, const struct key *key, struct node **leaf, uint32_t *at)
 {
     int equal, err = leaf_of(st, key, leaf);
@@ -119,7 +119,7 @@ static int seek(struct store *st, const struct key *key, struct node **leaf, uin
     return err;
 }
 
-/* Give the value of an entry in place, or copied from its own block.  */
+/* Give the value of an entry in place, or copied from its own block. */
 static int value_see(struct store *st, const struct node *leaf, uint32_t i, struct buf *far,
                      const uint8_t **p, size_t *len)
 {

@@ -1,6 +1,6 @@
 /* find.h - looking up one entry.
  *
- * Any number of threads may look up at once, as long as nobody changes the tree.  */
+ * Any number of threads may look up at once, as long as nobody changes the tree. */
 #ifndef TREE_FIND_H
 #define TREE_FIND_H
 
@@ -10,11 +10,11 @@
 struct node;
 
 /* Copy the value of a key; DREP_ERR_NOT_FOUND without a message when absent.  value NULL: only
- * look.  */
+ * look. */
 int tree_get(struct store *st, const struct key *key, struct buf *value);
 
 /* Like tree_get() without a copy: the value stays valid until tree_peeked(); the tree must not
- * change before.  */
+ * change before. */
 struct peek {
     const uint8_t *p;
     size_t len;
@@ -29,7 +29,7 @@ void tree_peeked(struct peek *peek);
 int tree_floor(struct store *st, const struct key *key, size_t prefix, struct key *found,
                struct buf *value);
 
-/* For tree/walk.c: copy the value of entry i of a leaf, from its block where it has one.  */
+/* For tree/walk.c: copy the value of entry i of a leaf, from its block where it has one. */
 int value_get(struct store *st, const struct node *leaf, uint32_t i, struct buf *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* hint.c - the dirty leaves changed last, by the bounds of their keys.  */
+/* hint.c - the dirty leaves changed last, by the bounds of their keys. */
 #include "tree/hint.h"
 
 void hint_keep(struct tree *t, struct node *leaf, const struct bounds *b, struct words w)
@@ -17,7 +17,7 @@ void hint_keep(struct tree *t, struct node *leaf, const struct bounds *b, struct
         h->high = words_of(b->high, b->high_len);
 }
 
-/* HINTS: none leads there.  */
+/* HINTS: none leads there. */
 unsigned hint_search(const struct tree *t, struct words w, const uint8_t *key, size_t len)
 {
     unsigned i = 0;

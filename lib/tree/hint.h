@@ -3,21 +3,21 @@
  * A change finds its leaf here without going down from the root.  A hint holds while the tree's
  * shape does: no split, merge or spill since.  What is changed in turn (a link, an object, a chunk)
  * has keys of different kinds, so each kind remembers the hint that served it last.  For the writer
- * alone.  */
+ * alone. */
 #ifndef TREE_HINT_H
 #define TREE_HINT_H
 
 #include "tree/tree.h"
 
-/* The hint that leads to the leaf of a key; HINTS: none does.  */
+/* The hint that leads to the leaf of a key; HINTS: none does. */
 unsigned hint_search(const struct tree *t, struct words w, const uint8_t *key, size_t len);
-/* Remember a leaf; w: of a key in it.  */
+/* Remember a leaf; w: of a key in it. */
 void hint_keep(struct tree *t, struct node *leaf, const struct bounds *b, struct words w);
-/* True if a hint leads to this leaf.  */
+/* True if a hint leads to this leaf. */
 bool hint_of_leaf(const struct tree *t, const struct node *leaf);
 
 /* The slot of `served` for a kind of key: keys changed in turn have different tags, or belong to
- * the root and to something else.  */
+ * the root and to something else. */
 static inline unsigned hint_kind(struct words w)
 {
     return (unsigned)(w.second >> 56 << 1 | (w.first == FMT_OBJECT_ROOT)) % HINT_KINDS;

@@ -1,6 +1,6 @@
 /* key.h - fast comparison and copying of the tree's keys.
  *
- * Most keys differ in their first sixteen bytes: those are compared as two numbers.  */
+ * Most keys differ in their first sixteen bytes: those are compared as two numbers. */
 #ifndef TREE_KEY_H
 #define TREE_KEY_H
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The first bytes of a key as two numbers.  */
+/* The first bytes of a key as two numbers. */
 struct words {
     uint64_t first, second;
 };
@@ -30,7 +30,7 @@ static inline int words_compare(struct words a, struct words b)
     return (a.second > b.second) - (a.second < b.second);
 }
 
-/* Length of the common prefix.  */
+/* Length of the common prefix. */
 static inline size_t key_common(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 {
     size_t max = alen < blen ? alen : blen;
@@ -47,14 +47,14 @@ static inline size_t key_common(const uint8_t *a, size_t alen, const uint8_t *b,
     return i;
 }
 
-/* Length of the common prefix of two keys, as far as the format counts it.  */
+/* Length of the common prefix of two keys, as far as the format counts it. */
 #define KEY_SHARED_MAX 255
 static inline size_t key_shared(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
 {
     return key_common(a, alen < KEY_SHARED_MAX ? alen : KEY_SHARED_MAX, b, blen);
 }
 
-/* Copy few bytes without a call: most keys and values are short.  */
+/* Copy few bytes without a call: most keys and values are short. */
 static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 {
     uint8_t first[16], last[16];
@@ -78,7 +78,7 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 
 /* Apply an entry to the key before it: its suffix replaces all but the shared bytes.
  * Most suffixes are short: they are copied with the bytes behind them, which
- * may be read.  */
+ * may be read. */
 static inline void key_follow(const struct entry *e, struct key *key)
 {
     uint8_t *to = key->p + e->shared;

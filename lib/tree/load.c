@@ -1,4 +1,4 @@
-/* load.c - clean nodes: read from the file, or found in the cache.  */
+/* load.c - clean nodes: read from the file, or found in the cache. */
 #include "tree/load.h"
 
 #include "base/error.h"

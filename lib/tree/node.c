@@ -1,7 +1,7 @@
 /* node.c - one node of the tree in memory: searching it, and changing it.
  *
  * A dirty node is an array of items over an arena of bytes.  Changing a value leaves its old bytes
- * in the arena as waste; when room is needed the node is rebuilt without them.  */
+ * in the arena as waste; when room is needed the node is rebuilt without them. */
 #include "tree/node.h"
 
 #include "base/error.h"
@@ -115,7 +115,7 @@ const uint8_t *node_last(const struct node *n, size_t *len)
 
 /* The first entry of [i, end) whose key is >= key, `end` if there is none; the one before
  * has a lesser key with `same` first bytes equal.  An entry that shares more than that with
- * the one before is lesser too.  */
+ * the one before is lesser too. */
 static uint32_t scan(const struct node *n, uint32_t i, uint32_t end, size_t same,
                      const uint8_t *key, size_t len, int *equal)
 {
@@ -177,7 +177,7 @@ uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *befor
     return i < end ? i : UINT32_MAX;
 }
 
-/* Unpack all entries of a clean leaf as items of a dirty node, which has room for them.  */
+/* Unpack all entries of a clean leaf as items of a dirty node, which has room for them. */
 static void unpack(const struct node *n, struct node *to)
 {
     struct key key;
@@ -206,7 +206,7 @@ static size_t unpacked(const struct node *n)
     return sum;
 }
 
-/* Keys and values in use, one behind the other; gives their bytes.  */
+/* Keys and values in use, one behind the other; gives their bytes. */
 static uint32_t gather(uint8_t *arena, struct item *item, const struct node *n)
 {
     uint32_t used = 0;
@@ -223,7 +223,7 @@ static uint32_t gather(uint8_t *arena, struct item *item, const struct node *n)
 
 /* ---- searching ---- */
 
-/* The first item of [low, high) whose key is >= key, high if there is none.  */
+/* The first item of [low, high) whose key is >= key, high if there is none. */
 static uint32_t lower(const struct node *n, uint32_t low, uint32_t high, const uint8_t *key,
                       size_t len, int *equal)
 {
@@ -245,7 +245,7 @@ static uint32_t lower(const struct node *n, uint32_t low, uint32_t high, const u
 }
 
 /* Keys often come in order, or return to what was changed last: looks at that item and its
- * neighbours.  1: *low is the answer; 0: it lies in [*low, *high].  */
+ * neighbours.  1: *low is the answer; 0: it lies in [*low, *high]. */
 static int near_last(const struct node *n, const uint8_t *key, size_t len, uint32_t *low,
                      uint32_t *high, int *equal)
 {
@@ -289,7 +289,7 @@ uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *eq
     return lower(n, low, high, key, len, equal);
 }
 
-/* Like the above for a clean interior node.  */
+/* Like the above for a clean interior node. */
 static uint32_t words_child(const struct node *n, const uint8_t *key, size_t len)
 {
     uint32_t low = 0, high = n->n;
@@ -340,7 +340,7 @@ uint32_t node_index(const struct node *n)
 
 /* ---- changing ---- */
 
-/* Moves everything in use to a new arena of `size` bytes.  */
+/* Moves everything in use to a new arena of `size` bytes. */
 static int rebuild(struct node *n, size_t size)
 {
     uint8_t *arena = mem_alloc(size);
@@ -374,7 +374,7 @@ int node_make_room(struct node *n, uint32_t items, size_t bytes)
     return 0;
 }
 
-/* Bytes that a value takes in the file; a child takes a reference.  */
+/* Bytes that a value takes in the file; a child takes a reference. */
 static size_t value_bytes(const struct node *n, size_t value_len)
 {
     return n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR;
@@ -397,7 +397,7 @@ struct node *node_copy(const struct node *n)
 
     if (!copy)
         return NULL;
-    /* The caller is about to insert into the copy.  */
+    /* The caller is about to insert into the copy. */
     if (node_reserve(copy, n->n + 16, used + used / 4 + 256)) {
         node_unref(copy);
         return NULL;
@@ -409,14 +409,14 @@ struct node *node_copy(const struct node *n)
         copy->used = gather(copy->arena, copy->item, n);
     }
     copy->n = n->n;
-    /* Each key shares all it can with the one before, which another writer need not have done.  */
+    /* Each key shares all it can with the one before, which another writer need not have done. */
     for (uint32_t i = 0; i < copy->n; i++)
         copy->bytes += node_item_bytes(copy, i);
     copy->last = UINT32_MAX;
     return copy;
 }
 
-/* Bytes that an item between i - 1 and i adds to the node in the file.  */
+/* Bytes that an item between i - 1 and i adds to the node in the file. */
 static size_t item_cost(const struct node *n, uint32_t before, uint32_t behind, const uint8_t *key,
                         size_t key_len, size_t value_len)
 {
@@ -426,7 +426,7 @@ static size_t item_cost(const struct node *n, uint32_t before, uint32_t behind, 
         left = key_shared(item_key(n, before), n->item[before].key_len, key, key_len);
     if (behind < n->n)
         right = key_shared(key, key_len, item_key(n, behind), n->item[behind].key_len);
-    /* Neighbours in order share what both share with a key between them.  */
+    /* Neighbours in order share what both share with a key between them. */
     without = left < right ? left : right;
     return entry_size(key_len - left, value_bytes(n, value_len)) - (right - without);
 }

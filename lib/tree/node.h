@@ -5,7 +5,7 @@
  * threads may hold it by reference.  Dirty nodes and interior ones keep whole keys in an arena
  * (they are compressed only in the file), so a search is a binary search with memcmp.  A clean leaf
  * is kept as it stands in the file, with the offset of each entry and the whole key of every
- * sixteenth: most of what is read is looked at once.  */
+ * sixteenth: most of what is read is looked at once. */
 #ifndef TREE_NODE_H
 #define TREE_NODE_H
 
@@ -23,14 +23,14 @@ struct item {
     uint16_t value_len; /* with ITEM_FAR: the value is a reference to a block */
 };
 
-/* The value of an item in an interior node.  */
+/* The value of an item in an interior node. */
 struct child {
     struct ref ref;    /* where it stands; length 0 when dirty */
     struct node *node; /* the dirty one, else NULL */
     uint64_t apart;    /* where a leaf waited, when the commit under way has given it a place */
 };
 
-/* The whole key of one entry of a clean leaf, in the leaf's arena.  */
+/* The whole key of one entry of a clean leaf, in the leaf's arena. */
 struct mark {
     struct words words;
     uint32_t at;
@@ -38,14 +38,14 @@ struct mark {
 };
 #define MARKED 16u /* every such entry has one, and the last */
 
-/* Marks of whole MARKED entries; behind them stands that of the last entry.  */
+/* Marks of whole MARKED entries; behind them stands that of the last entry. */
 static inline uint32_t marks_of(uint32_t n)
 {
     return (n + MARKED - 1) / MARKED;
 }
 
 struct node {
-    /* A look-up in the cache reads these first: one line of memory.  */
+    /* A look-up in the cache reads these first: one line of memory. */
     atomic_int refs;
     uint8_t level;
     uint8_t dirty;
@@ -54,7 +54,7 @@ struct node {
     _Atomic uint64_t under; /* the parent (its offset) whose bounds were checked */
     uint32_t n, room;       /* items */
     /* A clean leaf has no items.  All of it is one piece of memory: this struct, the marks, the
-     * offset of each entry in the block, the arena, the block.  */
+     * offset of each entry in the block, the arena, the block. */
     struct mark *mark;
     uint16_t *entry;
     uint8_t *block;
@@ -106,25 +106,25 @@ size_t node_memory(const struct node *n);
 
 /* ---- every node, with items or without ---- */
 
-/* Find the first entry whose key is >= key; *equal: it is that key.  */
+/* Find the first entry whose key is >= key; *equal: it is that key. */
 uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal);
 /* Like node_find() in a clean leaf, starting behind entry i, whose key is this lesser one;
- * UINT32_MAX: the key is not among the next few entries.  */
+ * UINT32_MAX: the key is not among the next few entries. */
 uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *before,
                           size_t before_len, const uint8_t *key, size_t len, int *equal);
-/* Copy the key of entry i.  */
+/* Copy the key of entry i. */
 void node_key(const struct node *n, uint32_t i, struct key *key);
-/* Like node_key() where *key is that of entry i - 1.  */
+/* Like node_key() where *key is that of entry i - 1. */
 void node_next_key(const struct node *n, uint32_t i, struct key *key);
 /* Give a leaf's value in place; *len with ITEM_FAR. */
 const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len);
-/* Give the first and the last key in place.  */
+/* Give the first and the last key in place. */
 const uint8_t *node_first(const struct node *n, size_t *len);
 const uint8_t *node_last(const struct node *n, size_t *len);
 
 /* ---- nodes with items: dirty or interior ---- */
 
-/* The child below which a key belongs.  */
+/* The child below which a key belongs. */
 uint32_t node_child(const struct node *n, const uint8_t *key, size_t len);
 static inline struct child child_get(const struct node *n, uint32_t i)
 {
@@ -134,11 +134,11 @@ static inline struct child child_get(const struct node *n, uint32_t i)
     return c;
 }
 void child_set(struct node *n, uint32_t i, const struct child *c);
-/* The index of a dirty node in its parent.  */
+/* The index of a dirty node in its parent. */
 uint32_t node_index(const struct node *n);
 
 /* Make room in memory for `items` more items with `bytes` bytes of keys and values; the changes
- * below cannot fail then.  */
+ * below cannot fail then. */
 int node_make_room(struct node *n, uint32_t items, size_t bytes);
 static inline int node_reserve(struct node *n, uint32_t items, size_t bytes)
 {
@@ -146,20 +146,20 @@ static inline int node_reserve(struct node *n, uint32_t items, size_t bytes)
         return 0;
     return node_make_room(n, items, bytes);
 }
-/* Bytes that the node will take in the file with this item inserted before item i.  */
+/* Bytes that the node will take in the file with this item inserted before item i. */
 size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
                   size_t value_len);
-/* Insert an item.  Room was reserved; value_len with ITEM_FAR; bytes: from node_grown().  */
+/* Insert an item.  Room was reserved; value_len with ITEM_FAR; bytes: from node_grown(). */
 void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len, const void *value,
                  size_t value_len, size_t bytes);
-/* Replace the value of item i.  Room was reserved.  */
+/* Replace the value of item i.  Room was reserved. */
 void node_replace(struct node *n, uint32_t i, const void *value, size_t value_len);
 void node_remove(struct node *n, uint32_t i);
-/* Empty the first key of an interior node: keys below it need no check then.  */
+/* Empty the first key of an interior node: keys below it need no check then. */
 void node_open_left(struct node *n);
-/* Move items from `from` on to the end of `to`.  Room was reserved.  */
+/* Move items from `from` on to the end of `to`.  Room was reserved. */
 void node_move(struct node *n, uint32_t from, struct node *to);
-/* Bytes that item i takes in the file.  */
+/* Bytes that item i takes in the file. */
 size_t node_item_bytes(const struct node *n, uint32_t i);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Freeing the clean node's space at once is safe: the last commit refers to it, so space keeps it
  * untouched until no reader can look at that commit (space/space.h).  A leaf that waits apart was
- * never in the file.  */
+ * never in the file. */
 #include "tree/path.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include "tree/block.h"
 #include "tree/load.h"
 
-/* Make a dirty copy of a clean node, and free the clean one's space.  */
+/* Make a dirty copy of a clean node, and free the clean one's space. */
 static int own(struct store *st, const struct ref *ref, int level, const struct bounds *b,
                struct node *parent, struct node **out)
 {

@@ -2,19 +2,19 @@
  *
  * A clean node is never changed.  Before a change, the nodes from the root to the leaf are copied
  * into memory, and the space of the clean ones is freed; it stays untouched until no commit refers
- * to it (space/space.h).  Dirty nodes know their parent, and belong to it.  */
+ * to it (space/space.h).  Dirty nodes know their parent, and belong to it. */
 #ifndef TREE_PATH_H
 #define TREE_PATH_H
 
 #include "tree/hint.h"
 
-/* Find the dirty leaf where a key belongs, going down from the root.  */
+/* Find the dirty leaf where a key belongs, going down from the root. */
 int path_own(struct store *st, const uint8_t *key, size_t len, struct node **out);
-/* Make child i of a dirty node dirty.  */
+/* Make child i of a dirty node dirty. */
 int path_own_child(struct store *st, struct node *parent, uint32_t i, const struct bounds *b,
                    struct node **out);
 
-/* Find the dirty leaf where a key belongs, by a hint if one leads there.  */
+/* Find the dirty leaf where a key belongs, by a hint if one leads there. */
 static inline int path_leaf(struct store *st, const uint8_t *key, size_t len, struct node **out)
 {
     struct tree *t = st->tree;

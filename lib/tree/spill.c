@@ -3,7 +3,7 @@
  * Leaves with a hint stay: they are about to change again.  A leaf written early goes to space
  * that no commit refers to, and its parent, which stays in memory, refers to it; if it changes
  * again, that space is free at once.  With drep_pack, where the commit puts all nodes into one
- * extent, leaves wait in a file beside instead.  */
+ * extent, leaves wait in a file beside instead. */
 #include "tree/spill.h"
 
 #include "base/mem.h"
@@ -27,7 +27,7 @@ static uint64_t leaf_bytes(const struct batch *batch, size_t i)
     return round_up(batch->leaf[i]->bytes, FMT_ALIGN);
 }
 
-/* Free the places of the first n leaves of the batch.  */
+/* Free the places of the first n leaves of the batch. */
 static void batch_unplace(struct store *st, const struct batch *batch, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -35,7 +35,7 @@ static void batch_unplace(struct store *st, const struct batch *batch, size_t n)
             space_free(st, batch->offset[i], leaf_bytes(batch, i), ANYWAY);
 }
 
-/* Place the leaves one after the other in the file beside.  */
+/* Place the leaves one after the other in the file beside. */
 static int batch_place_apart(struct store *st, struct batch *batch)
 {
     uint64_t at = st->tree->apart_end;
@@ -50,7 +50,7 @@ static int batch_place_apart(struct store *st, struct batch *batch)
     return err;
 }
 
-/* Place each leaf by itself, so that gaps left by earlier ones are used.  */
+/* Place each leaf by itself, so that gaps left by earlier ones are used. */
 static int batch_place(struct store *st, struct batch *batch)
 {
     if (st->opts.pack && st->io->ops->apart)
@@ -66,7 +66,7 @@ static int batch_place(struct store *st, struct batch *batch)
     return 0;
 }
 
-/* Write the leaves; those that are adjacent both in memory and in the file in one call.  */
+/* Write the leaves; those that are adjacent both in memory and in the file in one call. */
 static int batch_store(struct store *st, const struct batch *batch, const uint8_t *bytes)
 {
     struct io *io = batch->offset[0] & APART ? st->tree->apart : st->io;
@@ -168,14 +168,14 @@ void tree_spill(struct store *st)
     if (!err)
         err = batch_write(st, &batch);
     t->shape++;
-    /* If writing failed, or hints keep most leaves, do not try again at every change.  */
+    /* If writing failed, or hints keep most leaves, do not try again at every change. */
     if (err || t->leaves > t->leaves_max / 2)
         t->leaves_max *= 2;
 }
 
 /* ---- after a commit ---- */
 
-/* Make a node, and all below it, clean.  */
+/* Make a node, and all below it, clean. */
 static void clean(struct store *st, struct node *n)
 {
     for (uint32_t i = 0; n->level && i < n->n; i++) {

@@ -1,7 +1,8 @@
 /* split.c - keeping dirty nodes neither too full nor too empty.
  *
  * A split inserts the separator into the parent first, which may split that one too; only when
- * nothing can fail any more do items move.  Every step changes `shape`, so hints and pins notice.  */
+ * nothing can fail any more do items move.  Every step changes `shape`, so hints and pins notice.
+ */
 #include "tree/split.h"
 
 #include "base/error.h"
@@ -17,14 +18,14 @@ static inline size_t node_full(const struct node *n)
 /* ---- splitting ---- */
 
 /* A split of a full node: items from k on move to a new node at its right; the new item goes
- * there if `right` is set.  */
+ * there if `right` is set. */
 struct cut {
     uint32_t k;
     int right;
 };
 
 /* Choose the split for an insertion before item i.  Keys that arrive in order should leave full
- * nodes behind, wherever in the tree that is: the room goes to where the next key is expected.  */
+ * nodes behind, wherever in the tree that is: the room goes to where the next key is expected. */
 static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
 {
     int near = n->last != UINT32_MAX && i + 8 > n->last && i < n->last + 8;
@@ -48,7 +49,7 @@ static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
     return (struct cut){k, i > k};
 }
 
-/* Length of the shortest prefix of `high` that is greater than `low`.  */
+/* Length of the shortest prefix of `high` that is greater than `low`. */
 static size_t separator(const uint8_t *low, size_t low_len, const uint8_t *high, size_t high_len)
 {
     size_t i = 0;
@@ -58,7 +59,7 @@ static size_t separator(const uint8_t *low, size_t low_len, const uint8_t *high,
     return i < high_len ? i + 1 : high_len;
 }
 
-/* Put a new root above the root, so that the old one can be split.  */
+/* Put a new root above the root, so that the old one can be split. */
 static int raise_root(struct store *st)
 {
     struct tree *t = st->tree;
@@ -80,7 +81,7 @@ static int raise_root(struct store *st)
     return 0;
 }
 
-/* Split n without inserting an item; both nodes have room for one more of `extra` bytes then.  */
+/* Split n without inserting an item; both nodes have room for one more of `extra` bytes then. */
 static int split(struct store *st, struct node *n, struct cut cut, const uint8_t *sep,
                  size_t sep_len, size_t extra, struct node **out)
 {
@@ -92,7 +93,7 @@ static int split(struct store *st, struct node *n, struct cut cut, const uint8_t
 
     for (uint32_t i = cut.k; i < n->n; i++)
         moved += n->item[i].key_len + item_value_len(n, i);
-    /* Appending: the new leaf will be filled from its end like this one.  */
+    /* Appending: the new leaf will be filled from its end like this one. */
     if (cut.k == n->n && !n->level) {
         items = n->n;
         moved = n->used - n->waste;
@@ -116,7 +117,7 @@ static int split(struct store *st, struct node *n, struct cut cut, const uint8_t
     return 0;
 }
 
-/* The function recurses once for each level, upwards.  */
+/* The function recurses once for each level, upwards. */
 int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_t *key, size_t len,
                       const void *value, size_t value_len, struct node **where)
 {
@@ -131,7 +132,7 @@ int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_
         size_t low_len = i == cut.k && !cut.right ? len : n->item[cut.k - 1].key_len;
         const uint8_t *high = i == cut.k && cut.right ? key : item_key(n, cut.k);
         size_t high_len = i == cut.k && cut.right ? len : n->item[cut.k].key_len;
-        /* Keys of interior nodes are separators already.  */
+        /* Keys of interior nodes are separators already. */
         size_t sep_len = n->level ? high_len : separator(low, low_len, high, high_len);
         struct node *right;
 
@@ -140,7 +141,7 @@ int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_
         if (err)
             return err;
         /* The first key of an interior node is empty; but it must not become so before a smaller
-         * item is in front of it.  */
+         * item is in front of it. */
         if (right->level && !(cut.right && i == cut.k))
             node_open_left(right);
         if (cut.right) {
@@ -213,7 +214,7 @@ void node_unlink(struct store *st, struct node *n)
     collapse_root(st);
 }
 
-/* Append all items of `right`, whose separator is item i of the parent, to `left`.  */
+/* Append all items of `right`, whose separator is item i of the parent, to `left`. */
 static int join(struct store *st, struct node *left, struct node *right, uint32_t i)
 {
     struct node *parent = left->parent;
@@ -224,7 +225,7 @@ static int join(struct store *st, struct node *left, struct node *right, uint32_
     if (right->level) {
         struct child c = child_get(right, 0);
 
-        /* The separator from the parent replaces the empty first key.  */
+        /* The separator from the parent replaces the empty first key. */
         node_insert(
             left, left->n, item_key(parent, i), parent->item[i].key_len, &c, sizeof(c),
             node_grown(left, left->n, item_key(parent, i), parent->item[i].key_len, sizeof(c)));

@@ -1,5 +1,5 @@
 /* tree.c - making and releasing the tree's state in memory, and the check that a node keeps to
- * the bounds of its parent.  */
+ * the bounds of its parent. */
 #include "tree/tree.h"
 
 #include "base/error.h"
@@ -26,7 +26,7 @@ int tree_init(struct tree *t, uint64_t cache_size)
     return t->hint && t->pin && t->finger ? 0 : DREP_ERR_NOMEM;
 }
 
-/* Free a dirty subtree.  The recursion is as deep as the tree has levels.  */
+/* Free a dirty subtree.  The recursion is as deep as the tree has levels. */
 static void release(struct node *n)
 {
     for (uint32_t i = 0; n->level && i < n->n; i++) {

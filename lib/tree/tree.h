@@ -7,7 +7,7 @@
  *
  * `change` and `shape` are versions: whatever remembers a leaf keeps the version with it, and is
  * worthless when the version has moved on.  The writer owns all of it, but for what `lock` protects
- * and for what is atomic.  */
+ * and for what is atomic. */
 #ifndef TREE_TREE_H
 #define TREE_TREE_H
 
@@ -20,16 +20,16 @@
 #define LEAVES_MAX 1024 /* dirty leaves in memory, about 12 MiB */
 
 /* The interval that all keys of a subtree lie in: low <= key < high; NULL: no bound.  The bytes are
- * those of separators in the nodes above.  */
+ * those of separators in the nodes above. */
 struct bounds {
     const uint8_t *low, *high;
     size_t low_len, high_len;
 };
 
-/* Narrow the bounds of n to those of its child i.  */
+/* Narrow the bounds of n to those of its child i. */
 static inline void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i)
 {
-    /* The first separator may be lower than the bound that already holds.  */
+    /* The first separator may be lower than the bound that already holds. */
     if (i > 0 || (n->item[0].key_len && (!b->low || item_compare(n, 0, b->low, b->low_len) > 0))) {
         b->low = item_key(n, i);
         b->low_len = n->item[i].key_len;
@@ -39,10 +39,10 @@ static inline void bounds_narrow(struct bounds *b, const struct node *n, uint32_
         b->high_len = n->item[i + 1].key_len;
     }
 }
-/* Check that the keys of n lie within the bounds.  */
+/* Check that the keys of n lie within the bounds. */
 int bounds_check(const struct bounds *b, const struct node *n);
 
-/* A dirty leaf changed lately (tree/hint.h).  */
+/* A dirty leaf changed lately (tree/hint.h). */
 #define HINTS 8
 #define HINT_KINDS 32
 struct hint {
@@ -52,7 +52,7 @@ struct hint {
     struct bounds bounds;
 };
 
-/* A leaf that a walk stands in (tree/walk.c).  */
+/* A leaf that a walk stands in (tree/walk.c). */
 #define PINS 16
 struct pin {
     uint64_t stamp;
@@ -63,7 +63,7 @@ struct pin {
 };
 
 /* The place where a look-up ended, in a clean leaf (tree/find.c): the next one of the same thread
- * is often just behind it.  */
+ * is often just behind it. */
 #define FINGERS 64
 #define FINGER_KEY 48 /* longer keys leave none */
 struct finger {
@@ -97,12 +97,12 @@ struct tree {
     struct budget budget;    /* of both caches */
 };
 
-/* cache_size: bytes of both caches.  */
+/* cache_size: bytes of both caches. */
 int tree_init(struct tree *t, uint64_t cache_size);
 void tree_release(struct tree *t);
-/* Look at another commit's tree.  Nobody else may use the store.  */
+/* Look at another commit's tree.  Nobody else may use the store. */
 void tree_look_at(struct tree *t, const struct ref *root);
-/* Forget the clean root.  */
+/* Forget the clean root. */
 void tree_forget_top(struct tree *t);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Notes are a stack of bytes, each with its head at the end, so that replaying reads them
  * backwards.  A large stack moves to free space of the file: nothing refers to that space, and it
- * is free again when the operation ends.  */
+ * is free again when the operation ends. */
 #include "tree/undo.h"
 
 #include "base/error.h"
@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-/* A note of an entry: key, value, then its head, because notes are read from their end.  */
+/* A note of an entry: key, value, then its head, because notes are read from their end. */
 struct note {
     uint32_t key_len;
     uint32_t value_len; /* with ITEM_FAR */
     int there;
 };
 
-/* A note of payload: bytes, then their place.  */
+/* A note of payload: bytes, then their place. */
 struct image {
     uint64_t offset, size;
 };
@@ -69,7 +69,7 @@ bool undo_untouched(const struct store *st)
 
 /* ---- noting ---- */
 
-/* Move the notes to the file; where that fails, they stay in memory.  */
+/* Move the notes to the file; where that fails, they stay in memory. */
 static void notes_away(struct store *st)
 {
     struct undo *u = st->undo;
@@ -136,7 +136,7 @@ int undo_image(struct store *st, uint64_t offset, const void *old, size_t size)
 
 /* ---- replaying, from the last note to the first ---- */
 
-/* Read the last notes back from the file.  */
+/* Read the last notes back from the file. */
 static int notes_back(struct store *st)
 {
     struct undo *u = st->undo;

@@ -6,7 +6,7 @@
  * that it allocated and freed is noted in struct space.
  *
  * Notes stay in memory up to a limit, and then move to free space of the file.  Nothing here has to
- * be durable: a crash loses the whole transaction.  For the writer alone.  */
+ * be durable: a crash loses the whole transaction.  For the writer alone. */
 #ifndef TREE_UNDO_H
 #define TREE_UNDO_H
 
@@ -26,7 +26,7 @@ struct undo {
     int dirty;
 };
 
-/* Start and end the notes of an operation.  */
+/* Start and end the notes of an operation. */
 void undo_begin(struct store *st);
 void undo_end(struct store *st);
 void undo_release(struct undo *u);
@@ -34,22 +34,22 @@ void undo_release(struct undo *u);
 /* Note what an entry was; value NULL: it was absent.  value_len as in its leaf, with ITEM_FAR. */
 int undo_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *value,
               size_t value_len);
-/* Note payload of the open transaction that is about to be overwritten in place.  */
+/* Note payload of the open transaction that is about to be overwritten in place. */
 int undo_image(struct store *st, uint64_t offset, const void *old, size_t size);
-/* True if the operation made this key's object.  */
+/* True if the operation made this key's object. */
 bool undo_is_new(const struct store *st, const uint8_t *key);
-/* True while the operation has changed no entry.  */
+/* True while the operation has changed no entry. */
 bool undo_untouched(const struct store *st);
 
 /* Take the last note of an entry: *there 0 if it was absent.  Valid until the next call;
- * DREP_ERR_NOT_FOUND when no note is left.  */
+ * DREP_ERR_NOT_FOUND when no note is left. */
 struct undo_entry {
     const uint8_t *key, *value;
     size_t key_len, value_len;
     int there;
 };
 int undo_last(struct store *st, struct undo_entry *e);
-/* Write all overwritten payload back.  */
+/* Write all overwritten payload back. */
 int undo_images(struct store *st);
 
 #endif

@@ -1,7 +1,7 @@
 /* walk.c - walking over entries in the order of their keys.
  *
  * A pin keeps the leaf of a walk, with the version of the tree.  There are few pins for all walks:
- * a walk whose pin was taken by another one descends again, and loses nothing but time.  */
+ * a walk whose pin was taken by another one descends again, and loses nothing but time. */
 #include "tree/walk.h"
 
 #include "tree/descend.h"
@@ -21,7 +21,7 @@ void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, si
 }
 
 /* Take the pinned leaf, if nothing changed since.  At its end *next is the first key behind it;
- * *more: there is one.  */
+ * *more: there is one. */
 static struct node *pin_get(struct tree_walk *w, struct key *next, int *more)
 {
     struct store *st = w->st;
@@ -67,7 +67,7 @@ static void pin_put(struct tree_walk *w, struct node *leaf, const struct bounds 
 }
 
 /* Find the entry where the walk goes on, and pin its leaf.  *same: the entry follows the one with
- * key w->at in the same leaf.  */
+ * key w->at in the same leaf. */
 static int walk_seek(struct tree_walk *w, struct node **out, uint32_t *at, int *same)
 {
     struct key next;

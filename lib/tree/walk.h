@@ -1,7 +1,7 @@
 /* walk.h - walking over entries in the order of their keys.
  *
  * A walk remembers its last key, so the tree may change between calls.  It also leaves a pin in its
- * leaf, which spares the descent while nothing changes.  */
+ * leaf, which spares the descent while nothing changes. */
 #ifndef TREE_WALK_H
 #define TREE_WALK_H
 
@@ -18,7 +18,7 @@ struct tree_walk {
 };
 
 /* Start at the first key >= from; the walk ends where keys do not begin with the first `prefix`
- * bytes of it.  */
+ * bytes of it. */
 void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, size_t prefix);
 /* DREP_ERR_NOT_FOUND without a message at the end.  value may be NULL. */
 int tree_next(struct tree_walk *w, struct key *key, struct buf *value);

@@ -2,7 +2,7 @@
  *
  * It reads blocks from the file, past the cache, and goes on beside what is damaged.  Every byte
  * that something refers to is claimed; a second claim is a finding, so no subtree is walked
- * twice.  */
+ * twice. */
 #include "txn/check.h"
 
 #include "base/buf.h"
@@ -34,7 +34,7 @@ static void finding(struct check *c, int err, uint64_t offset)
         c->stop = c->fn(err, offset, drep_error(), c->fn_ctx);
 }
 
-/* Claim bytes; 0 if they are outside the file or somebody else's, which is a finding.  */
+/* Claim bytes; 0 if they are outside the file or somebody else's, which is a finding. */
 static int claim(struct check *c, uint64_t offset, uint64_t length, const char *what)
 {
     uint64_t end = c->st->slot.end;
@@ -58,7 +58,7 @@ static int claim(struct check *c, uint64_t offset, uint64_t length, const char *
 }
 
 /* The check that this thread makes: several threads may check one store, and a function that is
- * told of a finding may check another one.  */
+ * told of a finding may check another one. */
 static _Thread_local struct check *running;
 
 int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const char *what)
@@ -81,7 +81,7 @@ void store_check_absent(struct store *st, uint64_t n)
 }
 
 /* Claim and read a block that is neither a node nor checksums: its content in c->value; 1 if it
- * could be read.  */
+ * could be read. */
 static int see_block(struct check *c, const struct ref *ref, int kind, const char *what,
                      uint32_t *count)
 {
@@ -152,7 +152,7 @@ static void see_entry(struct check *c, const struct node *n, uint32_t i)
         c->stop = c->each_leaf(&key, value, len, n->ref.offset, c->leaf_ctx);
 }
 
-/* Check a node and everything below it; level -1: the root.  */
+/* Check a node and everything below it; level -1: the root. */
 static void see_node(struct check *c, const struct ref *ref, int level, const struct bounds *b)
 {
     struct bounds below;

@@ -3,7 +3,7 @@
  * prepare() brings the tree up to date in memory; write_all() writes blocks to space that no
  * commit refers to, and then the slot.  After the first sync all blocks are durable; after the
  * second one the slot is, and the commit cannot be lost.  If the machine stops between them, the
- * slot is either the old commit's, or damaged, and then the other slot holds the commit before.  */
+ * slot is either the old commit's, or damaged, and then the other slot holds the commit before. */
 #include "txn/commit.h"
 
 #include "base/error.h"
@@ -34,7 +34,7 @@ static int64_t now(const struct store *st)
 }
 
 /* Make the file as long as its allocated space: nothing may have been written there.  The next
- * commits of a small file find some room then; closing cuts it off.  */
+ * commits of a small file find some room then; closing cuts it off. */
 static int grow_file(struct store *st)
 {
     uint64_t size;
@@ -70,7 +70,7 @@ static int write_slot(struct store *st, const struct slot *slot)
     return err;
 }
 
-/* Give a new file its name.  Later failures cannot take the name back.  */
+/* Give a new file its name.  Later failures cannot take the name back. */
 static int publish_file(struct store *st)
 {
     int visible = 0, err;
@@ -99,7 +99,7 @@ static int make_durable(struct store *st, const struct slot *slot)
 /* ---- the whole ---- */
 
 /* Free the blocks that only the last commit needs: they stay as they are until no reader can look
- * at it.  */
+ * at it. */
 static void free_old(struct store *st)
 {
     const struct slot *s = &st->slot;
@@ -113,7 +113,7 @@ static void free_old(struct store *st)
         space_free(st, s->more.offset, s->more.length, ANYWAY);
 }
 
-/* Write the header proper into the slot, and its rest into a block.  */
+/* Write the header proper into the slot, and its rest into a block. */
 static int write_header(struct store *st, struct slot *slot, const uint8_t *header, size_t size,
                         size_t split)
 {
@@ -212,7 +212,7 @@ static void undo_commit(struct writer *w, const struct slot *slot, uint64_t end)
     fail_restore(&why);
 }
 
-/* True if nothing was changed since the last commit, and that one is whole in its slot.  */
+/* True if nothing was changed since the last commit, and that one is whole in its slot. */
 static int nothing_new(const struct store *st, const uint8_t *header, size_t size)
 {
     return !st->dirty && st->slot.sequence && !st->txn->damaged && size == st->txn->header.len &&
@@ -231,7 +231,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
         err = fail(DREP_ERR_ARG, "an operation is under way");
     if (!err && nothing_new(st, header, size))
         return 0;
-    /* What is written into a file without a name would be lost.  */
+    /* What is written into a file without a name would be lost. */
     if (!err && st->io->ops->named)
         err = st->io->ops->named(st->io);
     if (!err)

@@ -2,7 +2,7 @@
  *
  * Writing a FREE entry changes the tree, which frees and dirties nodes: so from the moment
  * entries are written, what is freed goes to `late` (a commit refers to it) or `left` (none
- * does), and both to the pending list.  */
+ * does), and both to the pending list. */
 #include "txn/free.h"
 
 #include "base/buf.h"
@@ -83,14 +83,14 @@ static int load_pending(struct store *st)
 
 /* ---- what nobody looks at any more ---- */
 
-/* Check whether a reader holds a commit of first ..  last; 0 stands for all of them.  */
+/* Check whether a reader holds a commit of first ..  last; 0 stands for all of them. */
 static int readers_in(struct store *st, uint64_t first, uint64_t last, int *held)
 {
     return st->io->ops->probe(st->io, FMT_LOCK_READERS + first, last - first + 1, held);
 }
 
 /* Lower *limit to the oldest commit that a reader has locked: what commits up to it freed is
- * invisible to that reader.  Without locks the limit stays.  */
+ * invisible to that reader.  Without locks the limit stays. */
 static int readers_limit(struct store *st, uint64_t *limit)
 {
     uint64_t low = 0, high = *limit ? *limit - 1 : 0; /* only readers of high or older matter */
@@ -120,7 +120,7 @@ static int readers_limit(struct store *st, uint64_t *limit)
 }
 
 /* Compute the last commit whose freed space the open transaction may use: the commits in both
- * slots, those in the log, and those that readers hold must stay whole.  */
+ * slots, those in the log, and those that readers hold must stay whole. */
 static int reuse_limit(struct store *st, uint64_t *limit)
 {
     uint64_t next = store_next_sequence(st);
@@ -179,7 +179,7 @@ static int put_free(struct store *st, uint64_t offset, uint64_t length, uint64_t
 }
 
 /* Drop the FREE entry at an offset where no extent of avail begins, unless it is of an extent
- * that is not available yet.  */
+ * that is not available yet. */
 static int drop_free(struct store *st, uint64_t offset)
 {
     struct buf value = {0};
@@ -215,7 +215,7 @@ static int update_touched(struct store *st)
     return err;
 }
 
-/* Write FREE entries of what the open transaction freed; later commits may use it.  */
+/* Write FREE entries of what the open transaction freed; later commits may use it. */
 static int publish_freed(struct store *st)
 {
     struct space *sp = st->space;
@@ -237,7 +237,7 @@ static int publish_freed(struct store *st)
     return err;
 }
 
-/* Write FREE entries of the pending list.  */
+/* Write FREE entries of the pending list. */
 static int publish_pending(struct store *st)
 {
     struct later_list *p = &st->space->pending;
@@ -254,7 +254,7 @@ static int publish_pending(struct store *st)
     return err;
 }
 
-/* Older ones first: `later` is sorted by sequence number.  */
+/* Older ones first: `later` is sorted by sequence number. */
 static int publish(struct store *st)
 {
     int err = publish_pending(st);

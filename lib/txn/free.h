@@ -5,7 +5,7 @@
  * it, and the next commit makes entries of it.
  *
  * An extent may be reused when no commit that refers to it can be opened: not one in a slot, nor in
- * the log, nor one that a reader has locked.  */
+ * the log, nor one that a reader has locked. */
 #ifndef TXN_FREE_H
 #define TXN_FREE_H
 
@@ -14,9 +14,9 @@
 /* For struct space's `load`: hand the entries to space, and make available what nobody looks at. */
 int free_load(struct store *st);
 /* Bring the FREE entries up to date for the commit under way, and stop changes of avail.  What is
- * freed from then on goes to `late` and `left`, which the pending list names.  */
+ * freed from then on goes to `late` and `left`, which the pending list names. */
 int free_publish(struct store *st);
-/* Write entries early, between operations, when too many extents were freed.  */
+/* Write entries early, between operations, when too many extents were freed. */
 void free_relieve(struct store *st);
 
 #endif

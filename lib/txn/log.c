@@ -1,5 +1,5 @@
 /* log.c - the LOG entries of the tree: the commits before this one that can still be opened.  An
- * entry has what a slot has but for the lists: enough to read the commit, not to continue it.  */
+ * entry has what a slot has but for the lists: enough to read the commit, not to continue it. */
 #include "txn/log.h"
 
 #include "base/buf.h"
@@ -10,7 +10,7 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
-/* Drop entries beyond drep_keep; add one for the last commit.  */
+/* Drop entries beyond drep_keep; add one for the last commit. */
 int log_update(struct store *st)
 {
     const struct slot *s = &st->slot;
@@ -85,7 +85,7 @@ static int log_add(struct log_list *list, uint64_t sequence, int64_t time, uint6
     return 0;
 }
 
-/* List what the log of the open commit has, and that commit itself.  */
+/* List what the log of the open commit has, and that commit itself. */
 int log_read(struct store *st, struct log_list *list)
 {
     struct buf value = {0};

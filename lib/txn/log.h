@@ -6,19 +6,19 @@
 
 #include "space/store.h"
 
-/* Update the LOG entries for the commit under way.  */
+/* Update the LOG entries for the commit under way. */
 int log_update(struct store *st);
-/* Give the earliest commit in the log; UINT64_MAX: none.  */
+/* Give the earliest commit in the log; UINT64_MAX: none. */
 int log_oldest(struct store *st, uint64_t *oldest);
-/* Look up a commit; DREP_ERR_NOT_FOUND without a message.  */
+/* Look up a commit; DREP_ERR_NOT_FOUND without a message. */
 int log_find(struct store *st, uint64_t sequence, struct log_rec *rec);
 
-/* The commits that can be opened, the oldest first.  Start with {0}; release it.  */
+/* The commits that can be opened, the oldest first.  Start with {0}; release it. */
 struct log_list {
     drep_commitinfo *commit;
     size_t n, room;
 };
-/* List what the open commit's log has, and that commit itself.  */
+/* List what the open commit's log has, and that commit itself. */
 int log_read(struct store *st, struct log_list *list);
 void log_list_release(struct log_list *list);
 

@@ -1,7 +1,7 @@
 /* nodes.c - writing the dirty nodes of a commit, and its pending list.
  *
  * Nodes go to reserved extents and to the end of the file, both of which no commit refers to.
- * Until the slot is written, a failure only has to forget where they went.  */
+ * Until the slot is written, a failure only has to forget where they went. */
 #include "txn/nodes.h"
 
 #include "base/error.h"
@@ -28,7 +28,7 @@ static uint64_t dirty_bytes(const struct node *n)
 }
 
 /* Estimate the bytes of leaves that the FREE entries of this commit will change: one leaf for
- * each entry, or all of them.  */
+ * each entry, or all of them. */
 static uint64_t free_leaves(const struct space *sp)
 {
     uint64_t changes = sp->freed.n + sp->pending.n + sp->ntouched + RESERVED;
@@ -97,7 +97,7 @@ static int flush(struct writer *w)
 }
 
 /* Make room for a node behind those gathered so far; they are written first if it does not follow
- * them in the file.  */
+ * them in the file. */
 static int node_room(struct writer *w, uint32_t length, uint64_t *at, uint8_t **p)
 {
     size_t size = (size_t)round_up(length, FMT_ALIGN);
@@ -121,7 +121,7 @@ static int node_room(struct writer *w, uint32_t length, uint64_t *at, uint8_t **
     return 0;
 }
 
-/* Copy a leaf that waited apart into the file as it is: nothing in it says where it stands.  */
+/* Copy a leaf that waited apart into the file as it is: nothing in it says where it stands. */
 static int bring(struct writer *w, struct child *c)
 {
     struct ref from = {c->apart ? c->apart : c->ref.offset, c->ref.length, c->ref.checksum};
@@ -142,7 +142,7 @@ static int bring(struct writer *w, struct child *c)
     return 0;
 }
 
-/* Children come before parents, because a parent holds the checksums of its children.  */
+/* Children come before parents, because a parent holds the checksums of its children. */
 static int write_nodes(struct writer *w, struct node *n)
 {
     uint64_t at;
@@ -171,7 +171,7 @@ static int write_nodes(struct writer *w, struct node *n)
     return 0;
 }
 
-/* After a failed commit, leaves that waited apart stand there alone again.  */
+/* After a failed commit, leaves that waited apart stand there alone again. */
 static void leave_apart(struct node *n)
 {
     for (uint32_t i = 0; n->level && i < n->n; i++) {
@@ -225,7 +225,7 @@ static uint64_t list_bytes(size_t entries)
 
 /* Find the place of a list of so many entries.  One of them may be an extent that the list uses
  * up and then need not name; but not if the list would become shorter by that, because then the
- * rest of the extent would need its name again.  */
+ * rest of the extent would need its name again. */
 static uint64_t place_list(struct writer *w, size_t entries)
 {
     uint64_t size = list_bytes(entries), at;

@@ -23,11 +23,11 @@ struct writer {
 };
 
 int nodes_reserve(struct writer *w);
-/* Write all dirty nodes, children before parents; *root: where the root is then.  */
+/* Write all dirty nodes, children before parents; *root: where the root is then. */
 int nodes_write(struct writer *w, struct ref *root);
-/* Write the list of what was freed too late for the tree.  */
+/* Write the list of what was freed too late for the tree. */
 int nodes_write_pending(struct writer *w, struct ref *ref);
-/* The commit failed: leaves that waited apart still do.  */
+/* The commit failed: leaves that waited apart still do. */
 void nodes_undo(struct store *st);
 
 #endif

@@ -1,11 +1,11 @@
-/* numbers.c - the numbers of objects and datatypes that a tree uses.  */
+/* numbers.c - the numbers of objects and datatypes that a tree uses. */
 #include "txn/numbers.h"
 
 #include "base/error.h"
 #include "tree/find.h"
 
 /* Find the greatest key that is not greater than this one and shares its first `prefix` bytes,
- * and take the number of 4 or 8 bytes at `at` from it; NOT_FOUND: there is none.  */
+ * and take the number of 4 or 8 bytes at `at` from it; NOT_FOUND: there is none. */
 static int greatest(struct store *st, const struct key *key, size_t prefix, size_t at, size_t size,
                     uint64_t *number)
 {

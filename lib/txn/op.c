@@ -3,7 +3,7 @@
  * The order of taking back matters: open runs and cache entries first, because they lie above the
  * tree; then the tree's entries and overwritten payload, from the last note to the first; space
  * at last, when nothing refers to what the operation allocated.  If replaying itself fails
- * (memory, I/O), the handle refuses to write: the last commit is untouched.  */
+ * (memory, I/O), the handle refuses to write: the last commit is untouched. */
 #include "txn/op.h"
 
 #include "base/error.h"
@@ -44,7 +44,7 @@ static int undo_entries(struct store *st)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Delete all entries of the objects that the operation made.  */
+/* Delete all entries of the objects that the operation made. */
 static int undo_objects(struct store *st)
 {
     struct tree_walk w;

@@ -1,4 +1,4 @@
-/* open.c - making, opening and closing a store.  */
+/* open.c - making, opening and closing a store. */
 #include "txn/open.h"
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed
     st->space->freed_max = freed;
 }
 
-/* A store and its parts in one piece of memory.  */
+/* A store and its parts in one piece of memory. */
 struct parts {
     struct store store;
     struct space space;
@@ -145,7 +145,7 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
 /* ---- closing ---- */
 
 /* Cut off what an abandoned transaction wrote behind both commits.  Not after a failure, nor with
- * a damaged slot: then it is unknown what the file refers to.  */
+ * a damaged slot: then it is unknown what the file refers to. */
 static void cut_tail(struct store *st)
 {
     uint64_t end = st->slot.end > st->txn->older_end ? st->slot.end : st->txn->older_end;
@@ -160,7 +160,7 @@ static void cut_tail(struct store *st)
     fail_restore(&why);
 }
 
-/* Release all but the file.  */
+/* Release all but the file. */
 static void memory_release(struct store *st)
 {
     runs_release(st->runs);
@@ -240,7 +240,7 @@ int store_child(struct store *old, int busy, struct store **out)
     return 0;
 }
 
-/* Open another commit of the same bytes for reading; locks are the caller's business.  */
+/* Open another commit of the same bytes for reading; locks are the caller's business. */
 static int open_beside(struct store *st, const struct slot *slot, struct store **out)
 {
     int err = store_new(st->io, &st->opts, out);
@@ -284,7 +284,7 @@ int store_log(struct store *st, struct log_list *list)
         return err;
     if (slot.sequence <= st->slot.sequence)
         return log_read(st, list);
-    /* Our lock keeps the newer commit's nodes too.  */
+    /* Our lock keeps the newer commit's nodes too. */
     err = open_beside(st, &slot, &newest);
     if (err)
         return err;

@@ -3,7 +3,7 @@
  * The entries that the newest header reaches go into a new tree; for intervals of keys whose
  * nodes are unreadable, the rest of the file is searched for leaves of any age.  Payload stays
  * where it is: the store writes behind the file's end, into a file of its own (struct overlay),
- * and the damaged file is never changed.  */
+ * and the damaged file is never changed. */
 #include "txn/salvage.h"
 
 #include "base/error.h"
@@ -90,7 +90,7 @@ static const struct io_ops overlay_ops = {.read_at = overlay_read,
                                           .sync = overlay_sync,
                                           .close = overlay_close};
 
-/* Owns base from here on.  */
+/* Owns base from here on. */
 static int overlay_new(struct io *base, struct io **out)
 {
     struct overlay *o = mem_zalloc(1, sizeof(*o));
@@ -105,7 +105,7 @@ static int overlay_new(struct io *base, struct io **out)
     o->io.path = mem_strdup(base->path);
     err = o->io.path ? base->ops->size(base, &o->size) : DREP_ERR_NOMEM;
     o->end = round_up(o->size < FMT_SPACE_START ? FMT_SPACE_START : o->size, FMT_SUM_BLOCK);
-    /* If no file can be made, use memory.  */
+    /* If no file can be made, use memory. */
     if (!err && (!base->ops->apart || base->ops->apart(base, &o->upper)))
         err = io_memory(NULL, 0, &o->upper);
     if (err) {
@@ -153,7 +153,7 @@ static void say(struct salvage *s, int err, uint64_t offset)
 #define SLOT_ZEROS 168 /* where the fields end (SPEC.md, 2) */
 #define SLOT_HEADER 256
 
-/* Decode a slot whose checksum is wrong as if it were right: its fields may still be sound.  */
+/* Decode a slot whose checksum is wrong as if it were right: its fields may still be sound. */
 static int slot_anyway(struct slot *out, const uint8_t *bytes, int which)
 {
     static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
@@ -174,7 +174,7 @@ static int slot_anyway(struct slot *out, const uint8_t *bytes, int which)
            out->sequence > 0;
 }
 
-/* Choose the newest slot that is right, else one that might be.  */
+/* Choose the newest slot that is right, else one that might be. */
 static int choose_slot(struct salvage *s, struct slot *out)
 {
     uint8_t bytes[2 * FMT_SLOT_SIZE] = {0};
@@ -226,7 +226,7 @@ static int choose_slot(struct salvage *s, struct slot *out)
 }
 
 /* Load the header.  Its part behind the slot may be lost; the slot has the most important
- * records, whole.  */
+ * records, whole. */
 static int load_header(struct salvage *s, const struct slot *slot)
 {
     struct store *st = s->st;
@@ -257,7 +257,7 @@ static int in_gap(const struct salvage *s, const struct key *key)
 }
 
 /* Put one entry into the new tree.  only_gaps: it is from an older leaf, and counts only where
- * nothing newer is known.  */
+ * nothing newer is known. */
 static int take_entry(struct salvage *s, const struct node *n, uint32_t i, int only_gaps)
 {
     const uint8_t *value;
@@ -266,7 +266,7 @@ static int take_entry(struct salvage *s, const struct node *n, uint32_t i, int o
 
     node_key(n, i, &key);
     value = node_value(n, i, &len);
-    /* Free space and log belong to the damaged file alone.  */
+    /* Free space and log belong to the damaged file alone. */
     if (key.len < 9 || (key_object(key.p) == FMT_OBJECT_FILE &&
                         (key_tag(key.p) == FMT_TAG_FREE || key_tag(key.p) == FMT_TAG_LOG)))
         return 0;
@@ -337,7 +337,7 @@ static int add_gap(struct salvage *s, const struct bounds *b)
     return err;
 }
 
-/* Count the entries in the first `size` bytes of a node, and find where they end.  */
+/* Count the entries in the first `size` bytes of a node, and find where they end. */
 static uint32_t entries_within(const uint8_t *block, size_t size, size_t *end)
 {
     struct entry e;
@@ -353,7 +353,7 @@ static uint32_t entries_within(const uint8_t *block, size_t size, size_t *end)
 
 /* Decode a damaged node as far as its entries are possible; *sure: only its header is damaged.
  * The block is the one that the reference means if it has, or claims to have, the reference's
- * checksum.  */
+ * checksum. */
 static int node_anyway(struct salvage *s, const struct ref *ref, int level, struct node **out,
                        int *sure)
 {
@@ -382,7 +382,7 @@ static int node_anyway(struct salvage *s, const struct ref *ref, int level, stru
 }
 
 /* Use a damaged node: its entries are better than those of an older one.  The interval of keys
- * behind its last readable entry becomes a gap.  */
+ * behind its last readable entry becomes a gap. */
 static int take_damaged(struct salvage *s, const struct ref *ref, int level, const struct bounds *b,
                         struct node **out)
 {
@@ -418,7 +418,7 @@ static int take_damaged(struct salvage *s, const struct ref *ref, int level, con
 }
 
 /* Put all entries below a node into the tree; what cannot be read becomes a gap.  The recursion
- * is at most FMT_LEVEL_MAX deep.  */
+ * is at most FMT_LEVEL_MAX deep. */
 static int take_node(struct salvage *s, const struct ref *ref, int level, const struct bounds *b)
 {
     struct node *n;
@@ -464,7 +464,7 @@ static int add_leaf(struct salvage *s, uint64_t sequence, const struct ref *ref)
     return 0;
 }
 
-/* Look for leaves at every place where one may begin, in `size` bytes from `at` on.  */
+/* Look for leaves at every place where one may begin, in `size` bytes from `at` on. */
 static int scan_piece(struct salvage *s, const uint8_t *p, size_t size, uint64_t at, size_t piece)
 {
     for (size_t i = 0; i < piece && i + FMT_BLOCK_HEAD <= size; i += FMT_ALIGN) {
@@ -541,7 +541,7 @@ static void salvage_release(struct salvage *s)
     extents_release(&s->seen);
 }
 
-/* Let the store look at the slot, but with an empty tree.  */
+/* Let the store look at the slot, but with an empty tree. */
 static void begin(struct salvage *s, const struct slot *slot)
 {
     struct store *st = s->st;
@@ -557,7 +557,7 @@ static void begin(struct salvage *s, const struct slot *slot)
     st->space->loaded = 1;
 }
 
-/* Give new objects numbers that no entry uses, whatever the slot says.  */
+/* Give new objects numbers that no entry uses, whatever the slot says. */
 static int renumber(struct store *st)
 {
     uint64_t object, type;
@@ -616,7 +616,7 @@ int store_salvage(struct io *io, const struct store_opts *opts, drep_finding_fn 
 
 /* ---- payload ---- */
 
-/* Load the checksums of a record; those of a lost block are absent.  */
+/* Load the checksums of a record; those of a lost block are absent. */
 static int load_sums(struct store *st, const struct chunk_rec *rec, uint64_t blocks, uint64_t **sum)
 {
     struct buf block = {0};
@@ -640,7 +640,7 @@ static int load_sums(struct store *st, const struct chunk_rec *rec, uint64_t blo
 }
 
 /* Find the damaged stretches of one chunk at p, of which `there` bytes are in the file.  All
- * blocks are checked before fn is called for any.  */
+ * blocks are checked before fn is called for any. */
 static void see_blocks(uint8_t *p, uint64_t size, uint64_t there, uint64_t offset,
                        const uint64_t *sum, uint8_t *bad, chunk_damage_fn *fn, void *ctx)
 {
@@ -662,7 +662,7 @@ static void see_blocks(uint8_t *p, uint64_t size, uint64_t there, uint64_t offse
     }
 }
 
-/* Read the bytes that the file has; gives their number.  */
+/* Read the bytes that the file has; gives their number. */
 static uint64_t read_there(const struct overlay *file, uint8_t *p, uint64_t size, uint64_t offset)
 {
     uint64_t there = offset < file->size ? file->size - offset : 0;

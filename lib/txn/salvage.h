@@ -1,4 +1,4 @@
-/* salvage.h - reading what is left of a damaged file (drep_repair).  */
+/* salvage.h - reading what is left of a damaged file (drep_repair). */
 #ifndef TXN_SALVAGE_H
 #define TXN_SALVAGE_H
 
@@ -6,12 +6,12 @@
 
 /* Read all entries of a damaged file that can be read into a store of their own, which may be
  * changed and is gone when it is closed; the file is not touched.  fn is told what cannot be
- * read; non-zero ends it.  Owns io from here on.  */
+ * read; non-zero ends it.  Owns io from here on. */
 int store_salvage(struct io *io, const struct store_opts *opts, drep_finding_fn *fn, void *ctx,
                   struct store **out);
 /* Write the plain chunks of one record anew, in such a store.  fn puts something in place of the
  * bytes [from, to) of the payload at p that are damaged or missing; `offset` is their place in
- * the file.  */
+ * the file. */
 typedef void chunk_damage_fn(uint8_t *p, uint64_t from, uint64_t to, uint64_t offset, void *ctx);
 int chunk_salvage(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
                   chunk_damage_fn *fn, void *ctx);

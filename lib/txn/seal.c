@@ -1,5 +1,5 @@
 /* seal.c - filling in the checksums that were left out when payload was written.  Payload stays
- * where it is, committed or not; only its record and its checksums are written again.  */
+ * where it is, committed or not; only its record and its checksums are written again. */
 #include "txn/seal.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include "txn/op.h"
 #include "txn/writeback.h"
 
-/* Put the record with all of its checksums; one operation.  */
+/* Put the record with all of its checksums; one operation. */
 static int store_again(struct store *st, const struct run *r, const struct ref *old)
 {
     int err = store_op_begin(st);

@@ -1,7 +1,7 @@
 /* snapshot.c - which commit a handle looks at: the slots, the locks of readers, the log.
  *
  * A reader chooses a commit, locks it, and looks again: if the commit is still in a slot, no
- * writer had begun to reuse its space before the lock was there.  Otherwise it tries again.  */
+ * writer had begun to reuse its space before the lock was there.  Otherwise it tries again. */
 #include "txn/snapshot.h"
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ int store_damaged_slot(const struct store *st)
 
 /* ---- locks ---- */
 
-/* Take a lock: *taken 1 if it is held.  A system without such locks is no error.  */
+/* Take a lock: *taken 1 if it is held.  A system without such locks is no error. */
 static int take_lock(struct store *st, uint64_t byte, int how, int *taken)
 {
     int err;
@@ -53,7 +53,7 @@ int snapshot_lock_writer(struct store *st)
     return take_lock(st, FMT_LOCK_WRITER, 2, &st->locked);
 }
 
-/* Lock a commit: no writer reuses space that it refers to.  Sequence 0 is before all commits.  */
+/* Lock a commit: no writer reuses space that it refers to.  Sequence 0 is before all commits. */
 static int lock_commit(struct store *st, uint64_t sequence, int *taken)
 {
     *taken = 0;
@@ -133,7 +133,7 @@ int snapshot_load_header(struct store *st)
 /* ---- choosing ---- */
 
 /* Look at a commit: everything that follows from its slot.  What was read of another commit is
- * forgotten.  */
+ * forgotten. */
 void snapshot_look_at(struct store *st, const struct slot *slot)
 {
     st->slot = *slot;
@@ -164,7 +164,7 @@ int snapshot_choose(struct store *st, uint64_t sequence, int write, struct slot 
 }
 
 /* Choose and lock the newest commit: it was still in a slot when the lock was held.  If a writer
- * is faster each time, a lock on commit 0 keeps all of them until one is chosen.  */
+ * is faster each time, a lock on commit 0 keeps all of them until one is chosen. */
 static int choose_newest(struct store *st, struct slot *slot)
 {
     struct slots s = {0};
@@ -194,7 +194,7 @@ static int choose_newest(struct store *st, struct slot *slot)
     return err;
 }
 
-/* Look at an earlier commit, by its slot or by the log of the newest one.  */
+/* Look at an earlier commit, by its slot or by the log of the newest one. */
 static int choose_earlier(struct store *st, uint64_t sequence)
 {
     struct slot newest;
@@ -252,7 +252,7 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
 
 /* Check that the commit with this number, under our own lock, is the one that was open: it is in
  * a slot or in the log, or was locked all the time by the description that we share with the
- * parent.  */
+ * parent. */
 static int still_there(struct store *st, const struct slot *old)
 {
     struct slot newest;

@@ -2,30 +2,30 @@
  *
  * A reader locks the number of its commit, and a writer reuses no space that this commit or a later
  * one refers to.  So whoever holds a lock on any commit may look at all later ones too: they can be
- * chosen in peace.  */
+ * chosen in peace. */
 #ifndef TXN_SNAPSHOT_H
 #define TXN_SNAPSHOT_H
 
 #include "base/buf.h"
 #include "space/store.h"
 
-/* Choose the commit to look at and load its header; write: take the writer's lock.  */
+/* Choose the commit to look at and load its header; write: take the writer's lock. */
 int snapshot_open(struct store *st, int write, uint64_t sequence);
 int snapshot_lock_writer(struct store *st);
-/* Choose the newest commit, or `sequence` if it is in a slot, without looking at it.  */
+/* Choose the newest commit, or `sequence` if it is in a slot, without looking at it. */
 int snapshot_choose(struct store *st, uint64_t sequence, int write, struct slot *out);
-/* Look at a commit: forget everything that was read of another one.  */
+/* Look at a commit: forget everything that was read of another one. */
 void snapshot_look_at(struct store *st, const struct slot *slot);
 int snapshot_load_header(struct store *st);
-/* Set the header from its part in the slot and the rest.  */
+/* Set the header from its part in the slot and the rest. */
 int snapshot_set_header(struct store *st, const struct slot *slot, const struct buf *rest);
 /* Look at the commit that `old` describes, under a lock of our own; DREP_ERR_STALE: it is not kept
- * any more.  */
+ * any more. */
 int snapshot_reopen(struct store *st, const struct slot *old, int damaged);
 
 /* A reader moves to the newest commit; *moved 0: it was there.  What it looked at before is in *old
  * until store_refresh_end() gives it up (keep) or goes back to it.  Nobody else may use the store
- * meanwhile.  */
+ * meanwhile. */
 struct snapshot {
     struct slot slot;
     struct buf header;

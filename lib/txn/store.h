@@ -1,4 +1,4 @@
-/* store.h - all that the rooms above use of an open container.  */
+/* store.h - all that the rooms above use of an open container. */
 #ifndef TXN_STORE_H
 #define TXN_STORE_H
 

@@ -2,7 +2,7 @@
  *
  * What the slot and the header say of the commit in force, and how the next one will be published.
  * snapshot.c and commit.c own it; the writer changes it, and readers only while nobody else uses
- * the store.  */
+ * the store. */
 #ifndef TXN_TXN_H
 #define TXN_TXN_H
 
@@ -10,7 +10,7 @@
 #include "space/store.h"
 
 /* While a commit waits for the disk, calls that read may run: fn(ctx, 1) is called before, and
- * fn(ctx, 0) when the store must be left alone again.  */
+ * fn(ctx, 0) when the store must be left alone again. */
 typedef void store_wait_fn(void *ctx, int waits);
 
 struct txn {
@@ -25,7 +25,7 @@ struct txn {
     void *wait_ctx;
 };
 
-/* The whole header proper, valid until the next commit.  */
+/* The whole header proper, valid until the next commit. */
 const uint8_t *store_header(const struct store *st, size_t *size);
 int store_damaged_slot(const struct store *st); /* 0, or 1 or 2: that slot is damaged */
 

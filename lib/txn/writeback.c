@@ -4,7 +4,7 @@
  * it is ended, write-back runs as an operation of its own, and the caller's begins again: so
  * taking the caller's back later does not take the write-back back.  In the middle of an
  * operation only entries that were clean when it began are written; taking it back then drops
- * them.  */
+ * them. */
 #include "txn/writeback.h"
 
 #include "base/mem.h"
@@ -88,7 +88,7 @@ static size_t oldest(struct cache_entry **list, size_t n, uint64_t bytes)
 }
 
 /* Write back dirty entries, in the operation under way.  own: only those that it changed first;
- * else all.  Of these, so many bytes.  */
+ * else all.  Of these, so many bytes. */
 static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
 {
     struct settling s = {.st = st};
@@ -103,14 +103,14 @@ static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
         n = oldest(s.list, n, bytes);
     if (n > 0)
         err = write_list(&s, n);
-    /* After an error they stay dirty, and what was written of them is taken back.  */
+    /* After an error they stay dirty, and what was written of them is taken back. */
     for (size_t i = 0; !err && i < n; i++)
         cache_written(st->cache, s.list[i]);
     mem_free(s.list);
     return err;
 }
 
-/* True if no operation is under way, or one that has changed no entry.  */
+/* True if no operation is under way, or one that has changed no entry. */
 static int untouched(const struct store *st)
 {
     return !store_op_active(st) || undo_untouched(st);
@@ -148,7 +148,7 @@ int chunks_waiting(const struct store *st)
 }
 
 /* Bytes that may wait: what nodes leave of the budget, at least half of it, less an eighth for
- * what is read meanwhile.  */
+ * what is read meanwhile. */
 static uint64_t most_waiting(const struct store *st)
 {
     uint64_t most = st->tree->budget.most, left = cache_most(st->cache);
@@ -157,7 +157,7 @@ static uint64_t most_waiting(const struct store *st)
     return left > most / 2 ? left : most / 2;
 }
 
-/* Bytes to write back if `over` are too many: enough to keep all threads busy.  */
+/* Bytes to write back if `over` are too many: enough to keep all threads busy. */
 static uint64_t batch_bytes(const struct chunks *cs, uint64_t most, uint64_t over)
 {
     const struct store *st = cs->st;
@@ -181,7 +181,7 @@ int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can)
         return settle(st, 0, 1, UINT64_MAX);
     if (!*can || bytes == UINT64_MAX)
         return settle_apart(st, 0, UINT64_MAX);
-    /* What still does not fit, the operation writes itself.  */
+    /* What still does not fit, the operation writes itself. */
     bytes = bytes < most / 2 ? bytes : most / 2;
     return settle_apart(st, 0,
                         batch_bytes(cs, most, dirty > most - bytes ? dirty - (most - bytes) : 0));

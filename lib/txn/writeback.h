@@ -3,7 +3,7 @@
  * Changed chunks wait in the cache (chunk/edit.h).  They are written back when a commit comes; and
  * when they take nearly all of the cache, those used longest ago first, in grid order, by several
  * threads.  In the middle of an operation nothing is written back but what the operation itself
- * changed first: so taking it back finds the rest as it was.  */
+ * changed first: so taking it back finds the rest as it was. */
 #ifndef TXN_WRITEBACK_H
 #define TXN_WRITEBACK_H
 
@@ -14,9 +14,9 @@
  */
 int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can);
 /* Write back all changes of one object (0: of all), before an operation changes anything or outside
- * of one.  */
+ * of one. */
 int chunks_settle(struct store *st, uint64_t object);
-/* True if changes wait.  */
+/* True if changes wait. */
 int chunks_waiting(const struct store *st);
 
 #endif
