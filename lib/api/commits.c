@@ -9,7 +9,7 @@
 
 /* ---- commit and close ---- */
 
-/* Readers need not wait for the disk. */
+/* While the commit waits for the disk, readers go on. */
 static void commit_waits(void *ctx, int waits)
 {
     drep_file *f = ctx;
@@ -20,6 +20,7 @@ static void commit_waits(void *ctx, int waits)
         rwlock_unshare(&f->lock);
 }
 
+/* After a commit the failures before it do not count any more: their operations were taken back. */
 static int commit(drep_file *f)
 {
     struct buf header = {0};
@@ -44,7 +45,7 @@ int drep_commit(drep_file *file)
     return err != 0 ? err : change_end(file, commit(file));
 }
 
-/* A call or a walk that goes on would be left with a handle that is gone. */
+/* A call or a walk that goes on would be left with freed memory. */
 static int may_close(const drep_file *f)
 {
     if (!handle_is(f, HANDLE_FILE))
@@ -90,6 +91,8 @@ void drep_abandon(drep_file *file)
 
 /* ---- other commits ---- */
 
+/* Header and datasets are reloaded beside those in force and exchanged at last, so that a failing
+ * refresh leaves the reader where it was. */
 static int refresh(drep_file *f)
 {
     drep_file *reloaded = NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Makes the root group, whose number must be 1. */
 static int root_make(drep_file *f)
 {
     struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
@@ -26,6 +27,7 @@ static int root_make(drep_file *f)
     return err != 0 ? (store_op_end(f->st, 0), err) : store_op_end(f->st, 1);
 }
 
+/* Opens what the path asks for: a file, or memory. */
 static int make_io(const drep_file *f, int excl, struct io **out)
 {
     if (strcmp(f->path, ":memory:") == 0)
@@ -33,7 +35,8 @@ static int make_io(const drep_file *f, int excl, struct io **out)
     return io_posix(f->path, IO_CREATE, excl, hint_permissions(f->hints.all), out);
 }
 
-/* io NULL: what the path asks for; datarep NULL: that of `like`, with its hints. */
+/* io NULL: what the path asks for; datarep NULL: that of `like`, with its hints. io is closed by
+ * whoever fails with it. */
 static int create(const char *path, int excl, struct io *io, const char *datarep,
                   const drep_file *like, const drep_info *info, drep_file **out)
 {

@@ -30,6 +30,7 @@ int drep_header_get(const drep_file *file, drep_header *out)
     return 0;
 }
 
+/* The rows are lent out and rewritten by the next call, always with the same values. */
 int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n)
 {
     drep_file *f = (drep_file *)file;
@@ -81,6 +82,7 @@ int drep_get_info(const drep_file *file, drep_info **out)
     return 0;
 }
 
+/* Hints that only act when a file is opened are left out. */
 int drep_set_info(drep_file *file, const drep_info *info)
 {
     drep_info *changes;

@@ -4,6 +4,7 @@
 
 #define REPLACED_TRIES 8 /* to get at a file that others replace */
 
+/* A writer that finds the file replaced between opening and locking it tries again. */
 static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
                      drep_file **out)
 {

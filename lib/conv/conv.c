@@ -18,12 +18,14 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
 
 /* ---- setting up ---- */
 
+/* True for predefined types. */
 static bool plain_leaf(const drep_type *leaf)
 {
     return leaf->kind == DREP_KIND_PREDEFINED;
 }
 
-/* Both sides one array of one scalar: the kernel is picked once. */
+/* Where both sides are one array of one scalar, the kernel is picked once, and conversion is a loop
+ * over numbers. */
 static int set_kernel(struct conv *c, bool writing)
 {
     const struct prog *mem = &c->mem->prog;
@@ -53,6 +55,7 @@ static int set_kernel(struct conv *c, bool writing)
     return 0;
 }
 
+/* Staging may change while the file is open, also for a converter that was kept. */
 static void set_staging(struct conv *c, const struct file_rep *rep)
 {
     c->staging = rep->staging;
@@ -87,7 +90,7 @@ static int conv_make(struct conv *c, const struct file_rep *rep, const struct ft
     return c->table == NULL ? functions_init(c) : set_kernel(c, writing);
 }
 
-/* Keeps what was made for the next transfer; whoever comes first. */
+/* Keeps the converter for the next transfer of this type; whoever comes first. */
 static void conv_keep(struct ftype *ft, const struct conv *c, bool writing)
 {
     struct conv *copy = mem_alloc(sizeof *copy), *none = NULL;
@@ -99,6 +102,8 @@ static void conv_keep(struct ftype *ft, const struct conv *c, bool writing)
         mem_free(copy);
 }
 
+/* Most transfers are of the dataset's own type with the default policy and no report: their
+ * converter is made once and copied. */
 int conv_init(struct conv *c, const struct file_rep *rep, struct ftype *ft, const drep_type *mem,
               const drep_xfer *xfer, bool writing)
 {
@@ -156,7 +161,8 @@ void conv_report(const struct conv *c, const drep_xfer *xfer)
 
 /* ---- tables ---- */
 
-/* n elements through the kernel. */
+/* Converts n elements by the kernel. Elements of several items that are not back to back go one by
+ * one. */
 static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
                       bool writing)
 {
@@ -196,6 +202,8 @@ static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int6
     return 0;
 }
 
+/* Converts n elements by their typemaps; contents of variable length come through move_read() and
+ * move_write(). */
 static int run_engine(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
                       bool writing)
 {
@@ -229,7 +237,7 @@ static inline __attribute__((always_inline)) void copy_each(uint8_t *dst, int64_
         memcpy(dst, src, size);
 }
 
-/* Stored elements, back to back in memory. */
+/* Moves stored elements as they are; memory holds them back to back. */
 static void copy_raw(uint8_t *dst, int64_t dst_step, const uint8_t *src, int64_t src_step,
                      size_t size, int64_t n)
 {
@@ -243,6 +251,7 @@ static void copy_raw(uint8_t *dst, int64_t dst_step, const uint8_t *src, int64_t
         copy_each(dst, dst_step, src, src_step, size, n);
 }
 
+/* Chooses among bytes as they are, the kernel, the engine and a user's functions. */
 static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
                     bool writing)
 {
@@ -289,6 +298,8 @@ static void inner_release(struct inner *in)
         prog_release(&in->ft.stored);
 }
 
+/* Makes the converter of a sequence's elements from that of the whole. Sequences nest only so deep,
+ * whatever a file says. */
 static int inner_init(struct inner *in, const struct conv *c, const drep_type *file_leaf,
                       const drep_type *mem_base, bool writing)
 {
@@ -316,6 +327,7 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
     return err;
 }
 
+/* Reads a sequence into new memory of the caller's. Nothing is left of it after an error. */
 static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *dst,
                          const drep_type *src_leaf, const uint8_t *src)
 {
@@ -350,6 +362,7 @@ static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *d
     return 0;
 }
 
+/* Reads a text; one of no bytes is "". */
 static int read_text(struct conv *c, struct heap_ref at, char **dst)
 {
     const uint8_t *p = NULL;
@@ -366,6 +379,7 @@ static int read_text(struct conv *c, struct heap_ref at, char **dst)
     return 0;
 }
 
+/* Reads an item that the engine cannot: sequences, texts and references. */
 static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                      const void *src)
 {
@@ -404,6 +418,8 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
     return no_conversion(dst_leaf, src_leaf);
 }
 
+/* Writes a sequence. Its place in the heap comes first, so that inner contents come behind it; its
+ * bytes come last, since the heap may move meanwhile. */
 static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *dst,
                           const drep_type *src_leaf, const drep_vlen *src)
 {
@@ -454,6 +470,7 @@ static int write_text(struct conv *c, const char *s, uint8_t *dst)
     return err;
 }
 
+/* Writes an item that the engine cannot: sequences, texts and references. */
 static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                       const void *src)
 {

@@ -17,7 +17,7 @@
 
 /* ---- setting up ---- */
 
-/* Do both tile into the same sequence of types that functions convert? */
+/* True if both types tile into the same sequence of types that functions convert. */
 static bool same_signature(const drep_type *a, const drep_type *b)
 {
     int64_t left = a->items > b->items ? a->items : b->items, na = 0, nb = 0;
@@ -50,7 +50,7 @@ static bool same_signature(const drep_type *a, const drep_type *b)
     return true;
 }
 
-/* Do the items of a stored element lie back to back, in their order? */
+/* True if the items of a stored element lie back to back, in their order. */
 static bool back_to_back(const struct conv *c)
 {
     int64_t left = c->stored->items, end = 0;
@@ -87,7 +87,7 @@ int functions_init(struct conv *c)
 
 /* ---- calls ---- */
 
-/* Items of `type` from `position` on and their packed bytes. */
+/* One call of the user's function for items of `type` from `position` on and their packed bytes. */
 static int call(struct conv *c, void *user, const drep_type *type, int64_t position, int64_t items,
                 uint8_t *file, bool writing)
 {
@@ -101,7 +101,7 @@ static int call(struct conv *c, void *user, const drep_type *type, int64_t posit
 
 /* ---- memory and native elements ---- */
 
-/* What is needed to go between the two. */
+/* Goes between memory and native elements. */
 struct native {
     struct conv *c;
     char *mem, *elem;
@@ -110,7 +110,7 @@ struct native {
     bool writing;
 };
 
-/* n native elements from number `first` on, with memory as this prog lays it out. */
+/* Converts n native elements from number `first` on, with memory as this prog lays it out. */
 static int native_run(struct native *v, const struct prog *mem, int64_t position, int64_t at,
                       int64_t first, int64_t n)
 {
@@ -124,7 +124,7 @@ static int native_run(struct native *v, const struct prog *mem, int64_t position
                       : rep_convert(v->mem, &ms, elem, &ns, n * per, &v->opts, NULL);
 }
 
-/* Where memory's elements begin, as turns of a list: their node and the first one's place. */
+/* Gives memory's elements as turns of a list: their node and the place of the first one. */
 static bool turn_of(const struct conv *c, struct node *turn, int64_t *stride)
 {
     const struct prog *mem = &c->mem->prog;
@@ -145,7 +145,7 @@ static bool turn_of(const struct conv *c, struct node *turn, int64_t *stride)
     return true;
 }
 
-/* Many short runs: one conversion, with memory as a list of elements.  *done: it could be. */
+/* Converts many short runs at once, with memory as a list of elements. *done: it could be. */
 static int native_list(struct native *v, const struct mem_run *run, int64_t nruns, int64_t n,
                        bool *done)
 {
@@ -177,7 +177,7 @@ static int native_list(struct native *v, const struct mem_run *run, int64_t nrun
     return err;
 }
 
-/* The elements of the runs, n in all. */
+/* Converts the elements of the runs, n in all. */
 static int native_runs(struct native *v, const struct mem_run *run, int64_t nruns, int64_t n)
 {
     int64_t per = v->c->stored->items, k = 0;
@@ -197,8 +197,8 @@ static int native_runs(struct native *v, const struct mem_run *run, int64_t nrun
 
 /* ---- stored elements and what functions take of them ---- */
 
-/* One element: called items to or from their packed bytes at p, the others to or from the
- * native element. */
+/* Moves one element: items that functions convert to or from their packed bytes at p, the others to
+ * or from the native element. */
 static int weave(struct conv *c, char *elem, uint8_t *file, uint8_t *p, bool writing)
 {
     const struct prog *np = &c->ft->type->prog;
@@ -234,7 +234,7 @@ static int weave(struct conv *c, char *elem, uint8_t *file, uint8_t *p, bool wri
     return err;
 }
 
-/* n native elements and as many stored ones; p: room for what is called of them. */
+/* Moves n native elements and as many stored ones; p has room for what functions take of them. */
 static int call_woven(struct conv *c, char *elem, uint8_t *file, int64_t n, uint8_t *p,
                       bool writing)
 {
@@ -254,13 +254,13 @@ static int call_woven(struct conv *c, char *elem, uint8_t *file, int64_t n, uint
 
 /* ---- elements ---- */
 
-/* Some of the runs of memory: `n` elements from where `at` stands on. */
+/* A position in the runs of memory. */
 struct run_slice {
     const struct mem_run *run;
     int64_t done; /* elements of the first one */
 };
 
-/* The runs that make up the next n elements, cut at both ends; *out is freed by the caller. */
+/* Takes the runs that make up the next n elements, cut at both ends; the caller frees *out. */
 static int slice_take(struct run_slice *s, int64_t n, struct mem_run **out, int64_t *nruns)
 {
     int64_t k = 0, left = n + s->done;
@@ -282,7 +282,7 @@ static int slice_take(struct run_slice *s, int64_t n, struct mem_run **out, int6
     return 0;
 }
 
-/* Native elements in staging, as many at a time as fit. */
+/* Moves through native elements in staging, as many at a time as fit. */
 static int move_native(struct conv *c, char *mem, const struct mem_run *run, int64_t n,
                        uint8_t *file, bool writing)
 {
@@ -329,7 +329,7 @@ static int move_native(struct conv *c, char *mem, const struct mem_run *run, int
     return err;
 }
 
-/* May a function work on memory where these elements are?  A transfer begins at position 0
+/* True if a function may work on memory where these elements are: a transfer begins at position 0
  * of its own datatype (requirement U6), or goes on where it ended. */
 static bool direct(const struct conv *c, const struct mem_run *run, int64_t nruns, int64_t n,
                    struct mem_run *next)

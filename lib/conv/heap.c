@@ -66,6 +66,7 @@ int heap_prog(const drep_type *leaf, const struct type_sizes *sizes, enum prog_l
 
 /* ---- moving ---- */
 
+/* True if items of this type refer to a heap. */
 static bool has_heap(const drep_type *leaf)
 {
     return leaf->kind == DREP_KIND_SEQUENCE || leaf->kind == DREP_KIND_VSTRING ||
@@ -82,6 +83,7 @@ struct heap_move {
 
 static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move *m);
 
+/* Moves the contents of n elements, depth first. */
 static int heap_move_elems(const struct prog *stored, uint8_t *elems, int64_t n,
                            struct heap_move *m)
 {
@@ -101,6 +103,8 @@ static int heap_move_elems(const struct prog *stored, uint8_t *elems, int64_t n,
     return err;
 }
 
+/* Copies one content. Inner references are changed in a copy beside the heap, which may move when
+ * it grows. */
 static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move *m)
 {
     uint8_t *at_bytes = item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0);
@@ -149,6 +153,7 @@ static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move
     return err;
 }
 
+/* Counts the bytes that become waste when these elements are overwritten. */
 uint64_t heap_weight(const struct prog *stored, const uint8_t *elems, int64_t step, int64_t n)
 {
     uint64_t weight = 0;
@@ -190,6 +195,8 @@ int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_
 
 /* ---- checking ---- */
 
+/* The contents seen so far. Each takes 16 bytes of reference somewhere, so their number is bounded
+ * by the size of what was read. */
 struct contents {
     const struct type_sizes *sizes;
     enum prog_layout layout;
@@ -201,6 +208,8 @@ struct contents {
     bool disorder;
 };
 
+/* Contents mostly come in order; `disorder` says that they must be sorted before they are compared.
+ */
 static int contents_add(struct contents *c, uint64_t offset, uint64_t bytes)
 {
     if (VEC_ROOM(c->at, c->n, c->room, 1) != 0)
@@ -226,6 +235,7 @@ static int text_whole(const uint8_t *p, uint64_t size)
                               (unsigned long long)size, (unsigned long long)(nul - p));
 }
 
+/* Checks one content and those that it refers to. */
 static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *item, int depth)
 {
     struct heap_ref at = heap_ref_get(item + (leaf->kind == DREP_KIND_REFERENCE ? 8 : 0));
@@ -256,6 +266,7 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
     return err;
 }
 
+/* Checks the contents of n elements. */
 static int contents_of(struct contents *c, const struct prog *stored, const uint8_t *elems,
                        int64_t n, int depth)
 {
@@ -283,6 +294,7 @@ static int by_offset(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Every payload from a file passes here before any converter follows its references. */
 int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const struct prog *stored,
                const uint8_t *elems, int64_t n, const uint8_t *heap, size_t heap_size)
 {

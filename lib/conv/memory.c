@@ -29,6 +29,7 @@ int sequence_count(const drep_type *from, int64_t count, const drep_type *to, in
     return 0;
 }
 
+/* Elements whose true extent leaves their extent would write beyond the memory. */
 int sequence_alloc(const drep_type *base, int64_t n, void **data)
 {
     int64_t lb = drep_type_true_lb(base), bytes;
@@ -55,6 +56,7 @@ int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
     return err;
 }
 
+/* Copies a sequence with all that its elements point to. */
 static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_vlen *dst,
                          const drep_type *sb, const drep_vlen *src)
 {

@@ -12,6 +12,8 @@
 static int transcode_content(void *ctx, const drep_type *dst_leaf, void *dst,
                              const drep_type *src_leaf, const void *src);
 
+/* Two tables go in one pass; else both sides go through native memory, by the converters that
+ * reading and writing use. */
 int transcode_init(struct transcoder *a, const struct file_rep *from, struct ftype *source,
                    const struct file_rep *to, struct ftype *target, int range)
 {
@@ -48,6 +50,7 @@ void transcode_begin(struct transcoder *a, const struct transcoder *plan)
 
 /* ---- through memory ---- */
 
+/* Converts through native memory, a piece at a time. */
 static int by_memory(struct transcoder *a, uint8_t *dst, int64_t dstep, const uint8_t *src,
                      int64_t sstep, int64_t n)
 {
@@ -80,7 +83,7 @@ static int by_memory(struct transcoder *a, uint8_t *dst, int64_t dstep, const ui
     return err;
 }
 
-/* The losses of both steps. */
+/* Adds the losses of both steps. */
 static void report_memory(struct transcoder *a)
 {
     drep_report *r = &a->report;
@@ -96,6 +99,7 @@ static void report_memory(struct transcoder *a)
 
 /* ---- from table to table ---- */
 
+/* Converts from table to table. */
 static int by_tables(struct transcoder *a, uint8_t *dst, int64_t dstep, const uint8_t *src,
                      int64_t sstep, int64_t n)
 {
@@ -129,6 +133,7 @@ int transcode_run(struct transcoder *a, uint8_t *dst, int64_t dstep, const uint8
 
 /* ---- contents ---- */
 
+/* Finds a content in the source's heap. */
 static int content_at(const struct transcoder *a, const uint8_t *item, uint64_t size,
                       struct heap_ref *ref, const uint8_t **p)
 {
@@ -151,7 +156,7 @@ static int transcode_text(struct transcoder *a, uint8_t *dst, const uint8_t *src
     return err;
 }
 
-/* The elements of a sequence: converted beside the heap, which may move meanwhile. */
+/* Converts the elements of a sequence beside the heap, which may move meanwhile. */
 static int transcode_sequence(struct transcoder *a, const drep_type *dst_leaf, uint8_t *dst,
                               const drep_type *src_leaf, const uint8_t *src)
 {

@@ -25,7 +25,7 @@ static int mark_code(int code, void *ctx)
     return 0;
 }
 
-/* As this machine holds the type: big-endian, without padding. */
+/* The row of a code as this machine holds the type: big-endian, without padding. */
 static void self_row(int code, drep_encoding *row)
 {
     *row = rep_native()->row[code];
@@ -85,6 +85,8 @@ static void plan_free(struct value_plan *p)
     mem_free(p);
 }
 
+/* Attributes are mostly single numbers and texts of predefined types: a plan makes writing one cost
+ * little more than copying its bytes. */
 static int plan_new(struct value_cache *cache, const drep_type *type, struct value_plan **out)
 {
     struct self_rec rec = {.n = 1};
@@ -121,7 +123,7 @@ static int plan_new(struct value_cache *cache, const drep_type *type, struct val
     return 0;
 }
 
-/* NULL in *out: none, the type is made of others. */
+/* *out is NULL for types that are made of others, which need rows of their own in each value. */
 static int plan_get(struct value_cache *cache, const drep_type *type, const struct value_plan **out)
 {
     struct value_plan *mine = NULL, *none = NULL;
@@ -179,6 +181,7 @@ static int plan_put(const struct value_plan *p, int64_t count, const void *buf, 
 
 /* ---- every type ---- */
 
+/* Encodes elements of any type. */
 static int value_make(struct value_cache *cache, const drep_type *type, int64_t count,
                       const void *buf, struct buf *to)
 {
@@ -239,7 +242,7 @@ int value_pack(struct value_cache *cache, const drep_type *type, int64_t count, 
     return plan != NULL ? plan_put(plan, count, buf, to) : value_make(cache, type, count, buf, to);
 }
 
-/* The rows of a value, held against its type. */
+/* Reads the rows of a value and holds them against its type. */
 static int self_load(struct self *s, struct in *in, const drep_type *type)
 {
     bool used[DREP_CODE_MAX + 1] = {false};
@@ -268,7 +271,7 @@ static int self_load(struct self *s, struct in *in, const drep_type *type)
     return self_open(s, type);
 }
 
-/* The rows of a value, and its items; `in` stands behind them then. */
+/* Reads the rows of a value and finds its items; `in` stands behind them then. */
 static int value_open(struct self *s, struct in *in, const struct span *value,
                       const drep_type *type, int64_t count, const uint8_t **items)
 {
@@ -317,7 +320,7 @@ int value_check(const struct span *value, const drep_type *type, int64_t count)
     return err;
 }
 
-/* A value with the row that it has here: nothing needs to be made for it. */
+/* Decodes a value whose one row is that of this machine: nothing needs to be made for it. */
 static int plan_value(const struct value_plan *p, const struct span *value, int64_t count,
                       void *buf)
 {
@@ -336,6 +339,7 @@ static int plan_value(const struct value_plan *p, const struct span *value, int6
     return conv_read(&c, buf, 0, value->p + PLAN_HEAD, p->self.prog.extent, count);
 }
 
+/* Decodes a value of any type. */
 static int value_take(struct value_cache *cache, const struct span *value, const drep_type *type,
                       int64_t count, const drep_type *want, void *buf)
 {

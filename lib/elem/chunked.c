@@ -27,6 +27,8 @@ struct shuffled {
     uint64_t size, unit;
 };
 
+/* Reads a run whose bytes are still shuffled: the runs are long, so undoing the shuffle for their
+ * elements alone is cheaper than for the whole chunk. */
 static int shuffled_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     const struct shuffled *s = ctx;
@@ -53,7 +55,8 @@ static int shuffled_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t 
     return err;
 }
 
-/* Does every run have so many neighbours that a shuffle need not be undone for all? */
+/* True if every run has so many neighbours that a shuffle need not be undone for the whole chunk.
+ */
 static bool long_runs(const struct transfer *t)
 {
     int64_t len[DREP_MAX_RANK];
@@ -65,7 +68,8 @@ static bool long_runs(const struct transfer *t)
     return selection_run_len(t->sel, len) >= NEIGHBOURS;
 }
 
-/* A chunk that is decoded whole: its elements, then what is missing. */
+/* Reads a part of a chunk that is decoded whole. What the payload lacks at its end is fill; the
+ * chunk stays in the cache where more of it is likely to be read. */
 static int read_whole(struct part_mover *m, struct work *w, const struct chunk_part *p)
 {
     struct transfer *t = m->t;
@@ -98,6 +102,8 @@ static int read_whole(struct part_mover *m, struct work *w, const struct chunk_p
     return part_runs(m, p, memory_run, NULL, &s);
 }
 
+/* Reads the runs of one part by the cheapest way: from the decoded payload, from the fill value, or
+ * from exactly the blocks that the runs touch. */
 static int read_chunk(struct part_mover *m, struct work *w, const struct chunk_part *p)
 {
     struct transfer *t = m->t;
@@ -118,7 +124,8 @@ static int read_chunk(struct part_mover *m, struct work *w, const struct chunk_p
     return part_runs(m, p, gather_run, gather_flush, &g);
 }
 
-/* What one thread does at a time: a part, or a piece of one. */
+/* One thread at a time works on a share: a part, or a piece of one where parts are fewer than
+ * threads. */
 struct chunk_share {
     struct transfer *t;
     int64_t pieces; /* of each part; cut in */
@@ -126,7 +133,7 @@ struct chunk_share {
     int64_t len;    /* so many of the chunk's indices each */
 };
 
-/* Leaves of a box's part what falls into this piece of the chunk. */
+/* Narrows a part of a box to what falls into this piece of the chunk. */
 static void narrow(const struct chunk_share *s, int64_t piece, struct chunk_part *p)
 {
     const struct span_dim *dim = &s->t->sel->dim[s->dim];
@@ -143,6 +150,8 @@ static void narrow(const struct chunk_share *s, int64_t piece, struct chunk_part
     p->n = k0 > 0 ? p->n / n * k0 : 0;
 }
 
+/* Reads one share. The chunk is left before the part ends, so that its memory can serve the next
+ * one. */
 static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
 {
     struct transfer *t = s->t;
@@ -176,6 +185,7 @@ static int read_share(void *ctx, int64_t i)
     return err;
 }
 
+/* Reads all parts in this thread, with one set of buffers; the threads help to decode instead. */
 static int read_alone(const struct chunk_share *s)
 {
     struct store *st = s->t->ds->file->st;
@@ -190,7 +200,8 @@ static int read_alone(const struct chunk_share *s)
     return err;
 }
 
-/* Bytes that must be moved or decoded, roughly. */
+/* Estimates the bytes that must be moved or decoded. Filtered chunks count as enough for threads,
+ * since decoding costs more than any move. */
 static uint64_t effort(const struct transfer *t)
 {
     const drep_dataset *ds = t->ds;
@@ -209,7 +220,8 @@ static uint64_t effort(const struct transfer *t)
     return parts < blocks / payload ? parts * payload : blocks;
 }
 
-/* Cuts a part between cells, which are what stays in memory. */
+/* Cuts parts between cells, which are what stays in memory: two threads never decode the same one.
+ */
 static void cut_parts(struct chunk_share *s)
 {
     const struct object_rec *r = &s->t->ds->rec;
@@ -227,7 +239,8 @@ static void cut_parts(struct chunk_share *s)
     }
 }
 
-/* Threads pay where there is much to do, or where a little has large pieces. */
+/* Reads the parts, in several threads where there is much to do, or where a little has large
+ * pieces. A part is one transfer of a user's functions and then is not cut. */
 static int read_parts(struct transfer *t)
 {
     struct chunk_share s = {.t = t, .pieces = 1};
@@ -244,6 +257,7 @@ static int read_parts(struct transfer *t)
     return threads <= 1 ? read_alone(&s) : pool_run(threads, t->nparts * s.pieces, read_share, &s);
 }
 
+/* Reads the selection part by part. */
 int chunked_read(struct transfer *t)
 {
     return parts_each(t, read_parts);
@@ -251,7 +265,8 @@ int chunked_read(struct transfer *t)
 
 /* ---- writing unfiltered chunks ---- */
 
-/* Chunks that are written whole, until there are enough of them. */
+/* Chunks that are written whole, collected so that one call of the store places them side by side.
+ */
 struct whole_chunks {
     struct transfer *t;
     uint64_t n;
@@ -259,6 +274,7 @@ struct whole_chunks {
     uint64_t *coord;
 };
 
+/* Gives the store the payload of chunk number i, in the worker that will sum and write it. */
 static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
                        const uint8_t **bytes)
 {
@@ -275,6 +291,7 @@ static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
     return name_chunk(b->t, &p, part_payload(b->t, &p, room->p, size));
 }
 
+/* Writes the chunks collected so far. */
 static int whole_flush(struct whole_chunks *b)
 {
     drep_dataset *ds = b->t->ds;
@@ -288,6 +305,7 @@ static int whole_flush(struct whole_chunks *b)
     return chunks_write(&ds->chunks, b->coord, n, ds->chunks.payload, &from);
 }
 
+/* Patches a part of a chunk. */
 static int write_some(struct transfer *t, const struct chunk_part *p)
 {
     struct buf b = {0};
@@ -303,6 +321,8 @@ static int write_some(struct transfer *t, const struct chunk_part *p)
     return name_chunk(t, p, err);
 }
 
+/* Writes the parts in the order of the grid. Whole chunks are collected; a part of a chunk first
+ * flushes them, so that failures come in the order of the parts. */
 static int write_parts(struct transfer *t)
 {
     struct whole_chunks *b = mem_zalloc(1, sizeof *b);
@@ -340,6 +360,8 @@ static int write_parts(struct transfer *t)
     return err;
 }
 
+/* Writes the selection. Chunks that must be decoded go another way, since changing a part of one
+ * means to encode all of it. */
 int chunked_write(struct transfer *t)
 {
     if (t->ds->rec.nfilters > 0 || t->ds->ft->type->variable)

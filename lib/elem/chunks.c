@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "elem/dataset.h"
 
+/* First elements of the stored chunks. */
 struct starts {
     const drep_dataset *ds;
     int rank;    /* of the grid */
@@ -31,6 +32,7 @@ static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
     return 0;
 }
 
+/* Notes the chunks of one record that lie inside the shape. */
 static int note_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct starts *s = ctx;

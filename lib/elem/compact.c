@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* Hands the runs of a box to the mover; the whole dataset is one block. */
 static int box_runs(struct part_mover *m)
 {
     const struct transfer *t = m->t;
@@ -19,6 +20,7 @@ static int box_runs(struct part_mover *m)
     return selection_runs(t->sel, k0, k1, from, len, part_run, m);
 }
 
+/* Counts the elements of points and unions as they come. */
 struct stretches {
     struct part_mover *m;
     int64_t mem;
@@ -36,6 +38,8 @@ static int stretch(void *ctx, const int64_t *coord, int64_t n)
     return part_run(x->m, at, 1, n, x->mem - n);
 }
 
+/* Moves the elements of the selection in a copy of the payload, which a write then puts in place of
+ * the old one. */
 static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
 {
     struct transfer *t = m->t;
@@ -68,6 +72,7 @@ static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
     return tree_put(ds->file->st, &key, b->p, b->len);
 }
 
+/* Moves a selection of a compact dataset: one part. */
 int compact_run(struct transfer *t)
 {
     struct buf b = {0}, heap = {0};
@@ -83,6 +88,7 @@ int compact_run(struct transfer *t)
 
 /* ---- all of it ---- */
 
+/* Writes all elements into scratch memory of the operation and from there into the tree. */
 static int write_whole(drep_dataset *ds, struct conv *c, const char *mem, int64_t n)
 {
     struct buf *b = &ds->file->op.scratch[1];
@@ -100,6 +106,7 @@ static int write_whole(drep_dataset *ds, struct conv *c, const char *mem, int64_
     return tree_put(ds->file->st, &key, b->p, size);
 }
 
+/* Converts all elements from where they stand in the tree. *done: they were all stored. */
 static int read_whole(drep_dataset *ds, struct conv *c, char *mem, int64_t n, bool *done)
 {
     struct peek peek;

@@ -14,7 +14,7 @@
 
 /* ---- reading ---- */
 
-/* Reads flat runs that come upwards. */
+/* Reads flat runs that come upwards, slab by slab. */
 struct flat_reader {
     struct part_mover m;
     struct work *w;
@@ -25,6 +25,7 @@ struct flat_reader {
     int64_t low, high; /* slabs from low to high - 1 are read, the others left out */
 };
 
+/* Begins to read with buffers of the store; reader_end() gives them back, also after an error. */
 static int reader_begin(struct flat_reader *r, struct transfer *t)
 {
     int64_t slab = (int64_t)t->ds->rec.slab, n = t->sel->count;
@@ -42,6 +43,7 @@ static int reader_begin(struct flat_reader *r, struct transfer *t)
     return 0;
 }
 
+/* Ends the part of the slab at hand; gives err back. */
 static int leave_slab(struct flat_reader *r, int err)
 {
     if (r->slab < 0)
@@ -61,6 +63,7 @@ static int reader_end(struct flat_reader *r, int err)
     return err;
 }
 
+/* Moves to another slab. A slab that is not stored reads as fill. */
 static int enter_slab(struct flat_reader *r, int64_t slab)
 {
     uint64_t coord = (uint64_t)slab;
@@ -79,6 +82,7 @@ static int enter_slab(struct flat_reader *r, int64_t slab)
     return 0;
 }
 
+/* Cuts a run at the borders of slabs and skips slabs that other threads read. */
 static int read_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct flat_reader *r = ctx;
@@ -100,7 +104,7 @@ static int read_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
     return err;
 }
 
-/* A long run, or a share of a box. */
+/* A long run, or a box that is shared between threads. */
 struct flat_work {
     struct transfer *t;
     int64_t at, n, mem;
@@ -108,6 +112,7 @@ struct flat_work {
     int64_t shares;
 };
 
+/* Reads what slab number i of a long run holds of it. */
 static int read_slab(void *ctx, int64_t i)
 {
     const struct flat_work *f = ctx;
@@ -123,6 +128,7 @@ static int read_slab(void *ctx, int64_t i)
     return reader_end(&r, err);
 }
 
+/* Shares one long run between threads, slab by slab. */
 static int read_long(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct flat_work *f = ctx;
@@ -135,6 +141,7 @@ static int read_long(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
     return pool_run(f->t->threads, (at + n - 1) / slab_n - at / slab_n + 1, read_slab, f);
 }
 
+/* Fills in the arguments of selection_runs() for the whole dataset as one block. */
 static void whole_box(const struct transfer *t, int64_t *k0, int64_t *k1, int64_t *from,
                       int64_t *len)
 {
@@ -145,6 +152,7 @@ static void whole_box(const struct transfer *t, int64_t *k0, int64_t *k1, int64_
     }
 }
 
+/* Reads share number i of a box, cut in one dimension. */
 static int read_share(void *ctx, int64_t i)
 {
     const struct flat_work *f = ctx;
@@ -164,8 +172,8 @@ static int read_share(void *ctx, int64_t i)
     return reader_end(&r, err);
 }
 
-/* What a share of the slabs holds of a box.  They are cut nowhere else: what a box takes of a
- * slab is one transfer of a user's functions. */
+/* A share of the slabs of a box. They are cut nowhere else: what a box takes of a slab is one
+ * transfer of a user's functions. */
 struct slab_work {
     struct transfer *t;
     int64_t first, slabs, shares; /* slabs of the box: the first, how many; cut into */
@@ -173,6 +181,7 @@ struct slab_work {
     int64_t base, unit;           /* index i begins at element base + i * unit */
 };
 
+/* Reads share number i of the slabs. */
 static int read_slabs(void *ctx, int64_t i)
 {
     const struct slab_work *f = ctx;
@@ -195,7 +204,7 @@ static int read_slabs(void *ctx, int64_t i)
     return reader_end(&r, err);
 }
 
-/* A box that a user's functions convert. */
+/* Reads a box through a user's functions, with whole slabs for each thread. */
 static int read_box_called(struct transfer *t)
 {
     const struct drep_selection *sel = t->sel;
@@ -220,6 +229,7 @@ static int read_box_called(struct transfer *t)
     return pool_run(threads, f.shares, read_slabs, &f);
 }
 
+/* Reads a box: long runs slab by slab, many short ones by cutting the box. */
 static int read_box(struct transfer *t)
 {
     int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
@@ -247,6 +257,7 @@ static int read_box(struct transfer *t)
 
 /* ---- writing ---- */
 
+/* Writes flat runs that come upwards: whole slabs at once, the others by patches. */
 struct flat_writer {
     struct transfer *t;
     struct part_mover m; /* of slabs that are written in part */
@@ -256,7 +267,8 @@ struct flat_writer {
     int64_t mem;    /* whole slabs: number of the first element */
 };
 
-/* Bytes of slab i of those that are written whole. */
+/* Gives the store a piece of slab number i. Where memory already holds the stored bytes, they are
+ * handed out without a copy. */
 static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
                       const uint8_t **p)
 {
@@ -283,7 +295,7 @@ static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint
     return err;
 }
 
-/* n whole slabs, all of `len` elements. */
+/* Writes n whole slabs of `len` elements each. */
 static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t len, int64_t mem)
 {
     drep_dataset *ds = f->t->ds;
@@ -305,7 +317,7 @@ static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t l
     return err;
 }
 
-/* Elements that a slab has in the dataset as it is now. */
+/* Number of elements that a slab has in the dataset as it is now. */
 static int64_t slab_len(const drep_dataset *ds, int64_t slab)
 {
     int64_t left = dataset_count(ds) - slab * (int64_t)ds->rec.slab;
@@ -313,6 +325,7 @@ static int64_t slab_len(const drep_dataset *ds, int64_t slab)
     return left < (int64_t)ds->rec.slab ? left : (int64_t)ds->rec.slab;
 }
 
+/* Patches a run of one slab; runs of the slab before are flushed first. */
 static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t step, int64_t n,
                       int64_t mem)
 {
@@ -324,6 +337,8 @@ static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t s
     return err != 0 ? err : part_run(&f->m, in, step, n, mem);
 }
 
+/* Cuts a run at the borders of slabs and takes whole slabs together. The last slab of the dataset
+ * counts as whole when all its elements are written. */
 static int write_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct flat_writer *f = ctx;
@@ -349,6 +364,7 @@ static int write_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t me
     return err;
 }
 
+/* Writes a box in this thread; the workers encode and sum whole slabs. */
 static int write_box(struct transfer *t)
 {
     int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
@@ -371,6 +387,7 @@ static int write_box(struct transfer *t)
     return err;
 }
 
+/* Moves the selection. Points and unions go the way of chunked datasets, with slabs for chunks. */
 int contiguous_run(struct transfer *t)
 {
     if (!selection_is_box(t->sel))

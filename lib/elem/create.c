@@ -14,6 +14,7 @@
 
 /* ---- shape and layout ---- */
 
+/* Takes the shape from the spec into the record. */
 static int shape_of(const drep_spec *spec, struct object_rec *rec)
 {
     if (spec->rank == DREP_NULL_SPACE) {
@@ -38,7 +39,7 @@ static int shape_of(const drep_spec *spec, struct object_rec *rec)
     return 0;
 }
 
-/* The chunked hints speak for arrays of their shape and item size (requirement H). */
+/* Takes the chunk from the chunked hints, which speak for arrays of their shape and item size. */
 static bool chunk_from_hints(drep_file *f, struct object_rec *rec, int64_t esize)
 {
     int64_t shape[DREP_MAX_RANK], item = 0, size[DREP_MAX_RANK];
@@ -93,6 +94,8 @@ static void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
     }
 }
 
+/* Chooses the layout that nobody asked for: small datasets stand in the tree, those that grow or
+ * are filtered in chunks, the others in slabs. */
 static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec *rec,
                          const struct ftype *ft)
 {
@@ -157,6 +160,8 @@ static int filter_level(const drep_filter *want, int most, int standard, struct 
     return 0;
 }
 
+/* A user's filter must be there when the dataset is created: its name and parameters stand in the
+ * record. */
 static int user_filter(const drep_file *f, const drep_filter *want, struct filter_rec *rec)
 {
     size_t len = want->name == NULL ? 0 : strlen(want->name);
@@ -177,7 +182,7 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
     return err;
 }
 
-/* The parameters that a filter's record carries. */
+/* Fills in the parameters that a filter's record carries, so that decoding needs nothing else. */
 static int filter_params(const drep_file *f, const struct ftype *ft, const drep_filter *want,
                          struct filter_rec *rec)
 {
@@ -216,6 +221,8 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
     }
 }
 
+/* Takes the filters from the spec. No handle creates filtered chunks that it could not read itself.
+ */
 static int choose_filters(const drep_file *f, const drep_spec *spec, struct object_rec *rec,
                           const struct ftype *ft)
 {
@@ -250,7 +257,7 @@ int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
 
 /* ---- the call ---- */
 
-/* Finds or makes the dimensions that the spec names. */
+/* Finds or makes the dimensions that the spec names; each must hold the length of its axis. */
 static int named_dims(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
                       struct object_rec *rec)
 {
@@ -274,7 +281,8 @@ static int named_dims(drep_file *f, const char *path, uint64_t group, const drep
     return err;
 }
 
-/* The bytes of the object's record are in scratch[0] then. */
+/* Creates the object, its type's use, its dimensions and its first link. The bytes of its record
+ * stay in scratch[0]. */
 static int dataset_create(drep_file *f, const char *path, const drep_spec *spec, uint64_t *id)
 {
     struct object_rec rec;

@@ -14,7 +14,7 @@
 
 /* ---- what a handle knows ---- */
 
-/* Types that the table of extents does not list are nobody's. */
+/* A type that the table of extents does not list may have any size: the file is damaged. */
 static int listed(int code, void *ctx)
 {
     const drep_file *f = ctx;
@@ -60,7 +60,7 @@ static void maps_release(drep_dataset *ds)
     }
 }
 
-/* What the handle has of the file. */
+/* Frees what depends on the file. */
 static void dataset_empty(drep_dataset *ds)
 {
     buf_release(&ds->fill_heap);
@@ -79,7 +79,8 @@ static void dataset_free(drep_dataset *ds)
     mem_free(ds);
 }
 
-/* Path, mappings and what was lent out stay until the handle is closed. */
+/* The file was closed first: path, mappings and what was lent out stay until the handle is closed.
+ */
 static void dataset_orphan(drep_dataset *ds)
 {
     dataset_empty(ds);
@@ -89,7 +90,7 @@ static void dataset_orphan(drep_dataset *ds)
     ds->file = NULL;
 }
 
-/* Open handles become shells that answer with an error; what closed ones left is freed. */
+/* Makes open handles shells that answer with an error; frees what closed ones left. */
 static void datasets_release(drep_file *f)
 {
     while (f->datasets.first != NULL) {
@@ -105,6 +106,7 @@ static void datasets_release(drep_file *f)
         dataset_free(f->datasets.spare);
 }
 
+/* Moves open datasets to the store that a child process made for the file. */
 static void datasets_adopt(drep_file *f, struct store *st)
 {
     for (drep_dataset *ds = f->datasets.first; ds != NULL; ds = ds->next) {
@@ -115,6 +117,7 @@ static void datasets_adopt(drep_file *f, struct store *st)
 
 static const struct dataset_hooks hooks = {datasets_release, datasets_adopt};
 
+/* Reuses the memory of a closed dataset, with the buffers that it had. */
 static drep_dataset *dataset_alloc(drep_dataset *ds)
 {
     struct buf rec_bytes = {0}, name = {0};
@@ -131,7 +134,7 @@ static drep_dataset *dataset_alloc(drep_dataset *ds)
     return ds;
 }
 
-/* The record as it stands in the tree, into bytes that the handle keeps. */
+/* Copies the record out of the tree into bytes that the handle keeps. */
 static int load_bytes(drep_dataset *ds)
 {
     struct peek peek;
@@ -164,6 +167,8 @@ static int load_rec(drep_dataset *ds, const struct buf *record)
     return ds->rec.kind == FMT_DATASET ? 0 : fail(DREP_ERR_KIND, "not a dataset");
 }
 
+/* A removal elsewhere in the file makes a writer look once more; readers stay on one commit, where
+ * nothing goes. */
 int dataset_alive(drep_dataset *ds)
 {
     drep_file *f = ds->file;
@@ -181,8 +186,8 @@ int dataset_alive(drep_dataset *ds)
     return err == DREP_ERR_NOT_FOUND ? fail(err, "it was removed") : err;
 }
 
-/* The names of users' filters, one after the other.  Plugins may bring them; whoever has none
- * learns of that when elements are moved. */
+/* Copies the names of users' filters. Plugins may bring them; a filter that nobody brings is an
+ * error only when elements are moved. */
 static int filter_names(drep_dataset *ds)
 {
     const struct user_filter *user;
@@ -213,7 +218,8 @@ static int filter_names(drep_dataset *ds)
     return 0;
 }
 
-/* spare: memory for it, NULL: there is none; record: as for load_rec(). */
+/* Makes a handle: record, type, chunks, fill. The order matters: each step checks what the next one
+ * relies on. */
 static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct buf *record,
                        drep_dataset *spare, drep_dataset **out)
 {
@@ -252,7 +258,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
 
 /* ---- the list of open datasets ---- */
 
-/* The open handle of an object, one reference more; NULL.  Under the lock. */
+/* The open handle of an object with one reference more, or NULL. The caller holds the lock. */
 static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
 {
     drep_dataset *ds = f->datasets.first;
@@ -272,6 +278,8 @@ drep_dataset *dataset_hold(drep_dataset *ds)
     return ds;
 }
 
+/* Two threads may open one dataset at once: both make a handle without the lock, since making it
+ * may call a user's functions, and the one that comes second takes the first one's. */
 int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struct buf *record,
                         drep_dataset **out)
 {
@@ -310,8 +318,8 @@ int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
     return dataset_get_created(f, id, path, NULL, out);
 }
 
-/* The last reference is given up.  NULL: the memory stays with the file, to serve again for the
- * next dataset. */
+/* The last reference was given up: takes the dataset from the list and keeps its memory for the
+ * next one. Returns the dataset when there is such memory already, for the caller to free. */
 static drep_dataset *dataset_drop(drep_file *f, drep_dataset *ds)
 {
     drep_dataset **p = &f->datasets.first;
@@ -373,7 +381,7 @@ int dataset_lend(drep_file *f, drep_dataset *ds)
 
 /* ---- refresh ---- */
 
-/* Holds all open handles, so that closing one does not end it meanwhile. */
+/* Holds all open handles, so that closing one does not end it during a refresh. */
 static int hold_open(drep_file *f, drep_dataset ***out, size_t *n)
 {
     drep_dataset **list;
@@ -395,7 +403,8 @@ static int hold_open(drep_file *f, drep_dataset ***out, size_t *n)
     return list == NULL ? DREP_ERR_NOMEM : 0;
 }
 
-/* The dataset as the store has it now, beside the handle; NULL: it has it not. */
+/* Reloads the dataset from the store's commit, beside the handle; it stays NULL where that commit
+ * has it not. */
 static int dataset_reload(drep_dataset *ds)
 {
     struct key key;
@@ -409,7 +418,8 @@ static int dataset_reload(drep_dataset *ds)
     return err != 0 ? err : dataset_new(ds->file, ds->id, ds->path, NULL, NULL, &ds->reloaded);
 }
 
-/* The handle becomes what stands beside it, which becomes what the handle was. */
+/* The handle becomes what was reloaded, which becomes what the handle was and is freed. What
+ * callers hold (counts, mappings) stays with the handle. */
 static void dataset_exchange(drep_dataset *ds)
 {
     drep_dataset *reloaded = ds->reloaded, old = *ds;
@@ -428,6 +438,7 @@ static void dataset_exchange(drep_dataset *ds)
     ds->reloaded = reloaded;
 }
 
+/* First all of them are reloaded, which may fail; then all are exchanged, which cannot. */
 int datasets_refresh(drep_file *f)
 {
     drep_dataset **list;

@@ -16,7 +16,7 @@
 
 /* ---- whole chunks ---- */
 
-/* The payload of a chunk of which all is written. */
+/* Builds the payload of a chunk of which all is written, with its own heap. */
 static int make_payload(struct transfer *t, const struct chunk_part *p, struct buf *b)
 {
     drep_dataset *ds = t->ds;
@@ -50,6 +50,8 @@ struct encoding {
     struct pool_turns turns;
 };
 
+/* Encodes and writes one whole chunk. Threads encode in any order and write in turn, so that the
+ * file does not depend on the number of threads. */
 static int encode_part(void *ctx, int64_t i)
 {
     struct encoding *e = ctx;
@@ -82,6 +84,7 @@ static int encode_part(void *ctx, int64_t i)
 
 /* ---- parts of chunks ---- */
 
+/* A chunk that is changed where the cache holds it. */
 struct chunk_edit {
     struct part_mover m;
     struct work *w;
@@ -89,7 +92,8 @@ struct chunk_edit {
     size_t *waste;
 };
 
-/* Notes what is there, and counts the contents that nothing will refer to. */
+/* Changes a run in memory. First the old bytes are noted, so that the operation can be taken back;
+ * contents that the run replaces count as waste of the heap. */
 static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct chunk_edit *e = ctx;
@@ -105,7 +109,8 @@ static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     return err != 0 ? err : conv_write(&e->m.c, e->m.t->mem, mem, p, step * es, n);
 }
 
-/* A heap of its own for each element, and nothing that is not referred to. */
+/* Gives the chunk a new heap: each element has contents of its own, and nothing that is not
+ * referred to stays. */
 static int edit_renew_heap(struct chunk_edit *e)
 {
     drep_dataset *ds = e->m.t->ds;
@@ -122,6 +127,8 @@ static int edit_renew_heap(struct chunk_edit *e)
     return err;
 }
 
+/* Changes the runs of a part. New contents are appended to the heap; when more than half of it is
+ * waste, it is renewed. */
 static int edit_runs(struct chunk_edit *e, const struct chunk_part *p)
 {
     drep_dataset *ds = e->m.t->ds;
@@ -144,6 +151,8 @@ static int edit_runs(struct chunk_edit *e, const struct chunk_part *p)
     return err;
 }
 
+/* Changes one chunk in the cache, where it waits for more changes until the operation or the cache
+ * settles it. */
 static int edit_part(struct transfer *t, const struct chunk_part *p)
 {
     struct chunks *cs = &t->ds->chunks;
@@ -167,7 +176,7 @@ static int edit_part(struct transfer *t, const struct chunk_part *p)
     return name_chunk(t, p, err);
 }
 
-/* Where memory for chunks that wait is less than one of them: read, changed and written. */
+/* Reads, changes and writes one chunk: for files whose cache is smaller than that. */
 static int rewrite_part(struct transfer *t, const struct chunk_part *p)
 {
     drep_dataset *ds = t->ds;
@@ -199,6 +208,7 @@ static int rewrite_part(struct transfer *t, const struct chunk_part *p)
 
 /* ---- all parts ---- */
 
+/* Numbers of the parts that are changed at once. */
 struct edit_batch {
     struct transfer *t;
     int64_t *part;
@@ -213,7 +223,8 @@ static int edit_one(void *ctx, int64_t i)
     return edit_part(s->t, &p);
 }
 
-/* Makes room, before anything is changed, for what this batch will keep in memory. */
+/* Makes room, before anything is changed, for what this batch will keep in memory. *can: chunks may
+ * wait in the cache. *threads: how many shall change them. */
 static int look_ahead(struct transfer *t, int *can, int *threads)
 {
     drep_dataset *ds = t->ds;
@@ -242,7 +253,7 @@ static int look_ahead(struct transfer *t, int *can, int *threads)
     return chunks_room(&ds->chunks, undo > UNDO_MAX ? UINT64_MAX : more, !t->begun, can);
 }
 
-/* Parts of chunks, as many at a time as there is room for. */
+/* Changes parts of chunks, as many at a time as there is room for. */
 static int edit_parts(struct transfer *t, int can, int threads)
 {
     drep_dataset *ds = t->ds;
@@ -271,6 +282,8 @@ static int edit_parts(struct transfer *t, int can, int threads)
     return err;
 }
 
+/* Writes one batch of parts: whole chunks first, which need no room in the cache, then the others.
+ */
 static int write_parts(struct transfer *t)
 {
     struct encoding e = {.t = t};
@@ -285,6 +298,7 @@ static int write_parts(struct transfer *t)
     return err != 0 ? err : edit_parts(t, can, threads);
 }
 
+/* Writes the selection batch by batch. */
 int decoded_write(struct transfer *t)
 {
     return parts_each(t, write_parts);

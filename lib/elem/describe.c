@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* Chunks of a dataset and the bytes that they take. */
 struct stored_usage {
     int64_t stored, chunks;
     int rank; /* of the grid */
@@ -28,6 +29,7 @@ static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *c
     return 0;
 }
 
+/* Counts the stored chunks, or the value of a compact dataset as one. */
 static int usage_of(drep_dataset *ds, struct stored_usage *u)
 {
     struct buf value = {0};

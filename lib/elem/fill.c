@@ -8,6 +8,8 @@
 
 #define FILL_MAX ((int64_t)64 << 20) /* bytes of an element whose fill is not zero bytes */
 
+/* Writes the pattern, by doubling what is written already: the fill of a large chunk costs a few
+ * copies. */
 int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t size)
 {
     uint64_t es = (uint64_t)ds->esize;
@@ -35,7 +37,7 @@ int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t s
     return 0;
 }
 
-/* Are the stored bytes of this type's zero all zero?  -1: no. */
+/* Tells if the stored bytes of a type's zero are all zero; -1: they are not. */
 static int zero_is_zero(int code, void *ctx)
 {
     static const uint8_t native[FMT_ITEM_MAX];
@@ -60,8 +62,8 @@ static int zero_is_zero(int code, void *ctx)
     return err;
 }
 
-/* One stored element of the fill value: where there are functions, through them once.
- * A table needs no memory in between, whose types may hold less than the file's. */
+/* Makes one stored element of the fill value. A table converts without memory in between, whose
+ * types may hold less than the file's; functions are called once. */
 static int fill_convert(drep_dataset *ds)
 {
     drep_file *f = ds->file;
@@ -99,6 +101,8 @@ static int fill_convert(drep_dataset *ds)
     return err;
 }
 
+/* Makes the fill only where it is not zero bytes. The functions may be unable to write their
+ * default one, which is an error only when it is needed. */
 int fill_make(drep_dataset *ds)
 {
     drep_file *f = ds->file;

@@ -21,7 +21,7 @@ void gather_init(struct gather *g, struct transfer *t, struct conv *c, struct wo
     g->n = 0;
 }
 
-/* One run, whose elements stand from p on. */
+/* Converts one run, whose elements stand from p on. */
 static int gather_one(struct gather *g, const uint8_t *p, int64_t step, int64_t n, int64_t mem)
 {
     struct transfer *t = g->t;
@@ -32,6 +32,8 @@ static int gather_one(struct gather *g, const uint8_t *p, int64_t step, int64_t 
     return 0;
 }
 
+/* Reads the blocks that the collected runs touch, verifies them, and converts the runs. What the
+ * chunk lacks is fill. */
 int gather_flush(void *gather)
 {
     struct gather *g = gather;
@@ -52,7 +54,8 @@ int gather_flush(void *gather)
     return err;
 }
 
-/* Where a window that begins with this byte may end. */
+/* Begins a window at the block of this byte. It ends with the cell, which is what the cache keeps,
+ * or after a fixed number of blocks. */
 static void window_begin(struct gather *g, uint64_t byte)
 {
     uint64_t es = (uint64_t)g->t->ds->esize, cell = g->t->ds->chunks.cell;
@@ -66,7 +69,7 @@ static void window_begin(struct gather *g, uint64_t byte)
     g->wanted = 0;
 }
 
-/* Notes the blocks of bytes [from, to). */
+/* Notes the blocks of bytes [from, to) in the window's bit map. */
 static void window_touch(struct gather *g, uint64_t from, uint64_t to)
 {
     uint64_t first = (from - g->low) / BLOCK, last = (to - 1 - g->low) / BLOCK;
@@ -77,6 +80,8 @@ static void window_touch(struct gather *g, uint64_t from, uint64_t to)
         g->blocks |= (~(uint64_t)0 >> (63 - (last - first))) << first;
 }
 
+/* Reads a long run to where it belongs: its bytes are those of memory and would only pass through
+ * the window. */
 static int gather_direct(struct gather *g, int64_t at, int64_t n, int64_t mem)
 {
     drep_dataset *ds = g->t->ds;
@@ -93,6 +98,8 @@ static int gather_direct(struct gather *g, int64_t at, int64_t n, int64_t mem)
     return err;
 }
 
+/* Collects a run, cut where it leaves the window. Runs come upwards, so what is flushed is never
+ * needed again. */
 int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct gather *g = ctx;
@@ -133,6 +140,7 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 
 /* ---- what is not stored ---- */
 
+/* Prepares a piece of fill, which serves all runs of the part. */
 static int fill_reader_init(struct fill_reader *f)
 {
     drep_dataset *ds = f->t->ds;
@@ -147,6 +155,7 @@ static int fill_reader_init(struct fill_reader *f)
     return err;
 }
 
+/* Reads a run of a chunk that is not stored: as many elements of fill. */
 int fill_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct fill_reader *f = ctx;

@@ -32,6 +32,7 @@ int64_t chunk_count(const struct object_rec *rec)
     return n;
 }
 
+/* The greatest common divisor. */
 static int64_t gcd(int64_t a, int64_t b)
 {
     while (b != 0) {
@@ -43,6 +44,8 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
+/* About 1 MiB, and whole pages, so that slabs can be mapped and need not be read before they are
+ * written. */
 uint64_t slab_choose(int64_t esize)
 {
     int64_t page = esize > 0 ? 4096 / gcd(4096, esize) : 1, n;
@@ -53,6 +56,8 @@ uint64_t slab_choose(int64_t esize)
     return (uint64_t)(n > 0 ? n : page * esize <= 16 * SLAB_TARGET ? page : 1);
 }
 
+/* A file may claim any shape: each product that reading will form is held against 2^62 here, once,
+ * so that no other place need check. */
 int shape_check(const struct object_rec *rec, const struct ftype *ft)
 {
     int64_t n = 1, esize = ft->stored.extent, bytes;
@@ -83,8 +88,8 @@ int shape_check(const struct object_rec *rec, const struct ftype *ft)
 
 /* ---- chunks for the store ---- */
 
-/* Bytes of the pieces in which unfiltered chunks are kept in memory: whole elements, whole
- * blocks that have sums, about 64 KiB; 0: that would be too much. */
+/* Bytes of the cells in which unfiltered chunks are kept in memory: whole elements, whole blocks
+ * that have sums, about 64 KiB; 0: that would be too much. */
 static uint64_t cell_of(int64_t esize)
 {
     int64_t unit = esize > 0 ? esize / gcd(esize, FMT_SUM_BLOCK) : 0;
@@ -95,7 +100,7 @@ static uint64_t cell_of(int64_t esize)
     return (uint64_t)(unit < CELL_TARGET ? CELL_TARGET / unit * unit : unit);
 }
 
-/* Do all chunks fit into the cache? */
+/* True if all chunks fit into the cache: then reading one keeps it. */
 static bool fits_cache(const drep_file *f, const struct object_rec *rec, uint64_t payload)
 {
     uint64_t all = payload, cache = (uint64_t)f->hints.cache_size;
@@ -111,6 +116,7 @@ static bool fits_cache(const drep_file *f, const struct object_rec *rec, uint64_
     return all <= cache;
 }
 
+/* True if the dataset may grow, so that its slabs are placed with room behind them. */
 static bool grows(const struct object_rec *rec)
 {
     return rec->layout == FMT_CONTIGUOUS && rec->rank > 0 && rec->rank != FMT_RANK_NULL &&
@@ -155,7 +161,7 @@ bool chunk_inside(const struct object_rec *r, const uint64_t *coord)
     return true;
 }
 
-/* How many chunks the grid has along its last coordinate. */
+/* Number of chunks along the last coordinate of the grid. */
 static uint64_t row_chunks(const struct object_rec *r)
 {
     uint64_t len = r->layout == FMT_CONTIGUOUS ? (uint64_t)shape_count(r) : 0, each = r->slab;
@@ -182,6 +188,8 @@ uint64_t run_inside(const struct object_rec *r, const uint64_t *coord, const str
 
 /* ---- records of runs ---- */
 
+/* Runs of a row follow each other; a file whose runs overlap would have two payloads for one chunk.
+ */
 int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord,
                       const struct chunk_rec *rec)
 {

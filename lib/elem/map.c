@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 
+/* True if memory holds the bytes of this scalar as the file does. */
 static bool same_scalar(const struct rep_table *table, const drep_type *leaf)
 {
     const drep_encoding *fe, *me;
@@ -27,7 +28,7 @@ static bool same_scalar(const struct rep_table *table, const drep_type *leaf)
            (fe->order == me->order || fe->size == 1) && fe->format != DREP_FORMAT_CUSTOM;
 }
 
-/* Walks both typemaps over one element. */
+/* Walks both typemaps over one element: each item must have the same bytes at the same place. */
 static int same_form(const drep_dataset *ds)
 {
     const struct prog *stored = &ds->ft->stored, *memory = &ds->ft->type->prog;
@@ -62,6 +63,7 @@ static int same_form(const drep_dataset *ds)
     return err;
 }
 
+/* Slabs whose sums are checked by several threads. */
 struct verifying {
     drep_dataset *ds;
     uint64_t slabs;
@@ -75,6 +77,8 @@ static int verify_slab(void *ctx, int64_t i)
     return chunk_sums_check(&v->ds->chunks, &slab);
 }
 
+/* Finds the one run that holds all elements. The sums are checked before anything is handed out,
+ * unless the caller does without. */
 static int find_run(drep_dataset *ds, bool verify, uint64_t bytes, uint64_t *offset)
 {
     uint64_t slabs = (bytes - 1) / ds->chunks.payload + 1;

@@ -11,6 +11,7 @@
 
 /* ---- converters ---- */
 
+/* Copies the transfer's converter for one part, with a report of its own. */
 void conv_begin(const struct transfer *t, struct conv *c)
 {
     *c = t->conv;
@@ -19,6 +20,7 @@ void conv_begin(const struct transfer *t, struct conv *c)
         c->opts.report = &c->report;
 }
 
+/* Adds the part's report to that of the transfer; parts run in several threads. */
 void conv_end(const struct transfer *t, const struct conv *c)
 {
     pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&t->lock;
@@ -61,11 +63,12 @@ int memory_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 
 /* ---- the stage ---- */
 
-/* Elements of memory from number `mem` on.  Of a write, also where they belong. */
+/* Elements of memory from number `mem` on; in a write, also where they belong. */
 struct stage_run {
     int64_t at, step, n, mem;
 };
 
+/* The buffer in which the elements of a part stand back to back for a user's functions. */
 struct part_stage {
     struct transfer *t;  /* the caller's */
     struct conv conv;    /* by functions */
@@ -78,6 +81,7 @@ struct part_stage {
     struct mem_run next; /* where the transfer may go on */
 };
 
+/* Elements that the stage holds: those of the part, as far as staging allows. */
 static int64_t stage_room(const struct conv *c, int64_t n)
 {
     int64_t room = c->staging / c->stored->extent;
@@ -96,6 +100,7 @@ static void stage_free(struct part_stage *s)
     mem_free(s);
 }
 
+/* Begins a part. With a stage, the layout gets a transfer of its own, whose memory is the stage. */
 int part_begin(struct part_mover *m, struct transfer *t, int64_t n)
 {
     struct part_stage *s;
@@ -140,7 +145,8 @@ void part_take(struct part_mover *m, run_fn *fn, flush_fn *flush, void *ctx)
     m->ctx = ctx;
 }
 
-/* Between the buffer and memory. */
+/* Converts between the stage and memory: one transfer of the functions, which may go on where the
+ * last one ended. */
 static int stage_convert(struct part_mover *m)
 {
     struct part_stage *s = m->stage;
@@ -156,7 +162,8 @@ static int stage_convert(struct part_mover *m)
                           s->t->writing, &s->next);
 }
 
-/* Empties the buffer. */
+/* Empties the stage: a read lets the layout finish its runs and then converts, a write converts and
+ * then hands the runs to the layout. */
 static int stage_empty(struct part_mover *m)
 {
     struct part_stage *s = m->stage;
@@ -177,7 +184,7 @@ static int stage_empty(struct part_mover *m)
     return err;
 }
 
-/* Does the run go on where the last one ends? */
+/* True if the run goes on where the last one ends, in memory and, in a write, in the chunk. */
 static bool runs_join(const struct part_stage *s, struct stage_run *last, const struct stage_run *r)
 {
     int64_t step;
@@ -193,6 +200,7 @@ static bool runs_join(const struct part_stage *s, struct stage_run *last, const 
     return true;
 }
 
+/* Notes a run of memory that the stage holds. */
 static int stage_note(struct part_stage *s, const struct stage_run *r)
 {
     if (s->nruns > 0 && runs_join(s, &s->run[s->nruns - 1], r)) {
@@ -206,6 +214,7 @@ static int stage_note(struct part_stage *s, const struct stage_run *r)
     return 0;
 }
 
+/* Moves a run: at once, or through the stage, which is emptied when it is full. */
 int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct part_mover *m = mover;
@@ -227,6 +236,7 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
     return err;
 }
 
+/* Ends the transfer of the part; the next one begins at position 0 of the memory type. */
 int part_flush(struct part_mover *m, int err)
 {
     if (err != 0)

@@ -9,7 +9,7 @@
 
 #include "elem/transfer.h"
 
-/* What is done with the runs of a part after the last one; ctx as of its run_fn. */
+/* Called after the last run of a part; ctx is that of its run_fn. */
 typedef int flush_fn(void *ctx);
 
 struct part_stage;
@@ -27,7 +27,7 @@ struct part_mover {
  * err back.  DREP_ERR_NOMEM: nothing to end. */
 int part_begin(struct part_mover *m, struct transfer *t, int64_t n);
 int part_end(struct part_mover *m, int err);
-/* Where runs go from here on, until part_flush(). */
+/* Directs runs to fn from here on, until part_flush(). */
 void part_take(struct part_mover *m, run_fn *fn, flush_fn *flush, void *ctx);
 int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem);
 /* The transfer of the part ends; gives err back if something failed already. */
@@ -38,7 +38,7 @@ void conv_begin(const struct transfer *t, struct conv *c);
 void conv_end(const struct transfer *t, const struct conv *c);
 /* A converter that moves stored elements as they are. */
 void conv_raw(struct conv *c, const drep_dataset *ds);
-/* Where element number `at` of the transfer lies, when bytes are the same on both sides. */
+/* The address of element number `at` of the transfer, where bytes are the same on both sides. */
 char *plain_memory(const struct transfer *t, int64_t at);
 
 /* Converts runs of a payload that lies in memory. */

@@ -10,6 +10,8 @@
 
 /* ---- boxes ---- */
 
+/* Numbers the chunks that a box touches, dimension by dimension. Where the stride is larger than a
+ * chunk, those between two selected indices are left out. */
 static int cut_box(struct transfer *t)
 {
     const struct object_rec *r = &t->ds->rec;
@@ -27,7 +29,8 @@ static int cut_box(struct transfer *t)
     return 0;
 }
 
-/* Part number i of the box, by chunks in grid order.  n 0: nothing selected in it. */
+/* Part number i of the box, by chunks in the order of the grid. p->n is 0 when nothing of the chunk
+ * is selected. */
 static void part_of_box(const struct transfer *t, int64_t i, struct chunk_part *p)
 {
     const struct object_rec *r = &t->ds->rec;
@@ -53,7 +56,7 @@ static void part_of_box(const struct transfer *t, int64_t i, struct chunk_part *
 
 /* ---- other selections ---- */
 
-/* The pieces of chunk number i of the batch. */
+/* Part number i of a batch: the pieces of one chunk. */
 static void part_of_pieces(const struct transfer *t, int64_t i, struct chunk_part *p)
 {
     const struct object_rec *r = &t->ds->rec;
@@ -92,6 +95,8 @@ void part_of(const struct transfer *t, int64_t i, struct chunk_part *p)
         part_of_box(t, i, p);
 }
 
+/* Calls fn for the runs of a part, upwards in the chunk: gather, scatter and the reader of a
+ * shuffled chunk rely on that order. */
 int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flush_fn *flush,
               void *ctx)
 {
@@ -109,6 +114,7 @@ int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flus
     return part_flush(m, err);
 }
 
+/* Pieces of points or unions that are collected until there are enough of them. */
 struct piece_batch {
     struct transfer *t;
     parts_fn *fn;
@@ -117,6 +123,8 @@ struct piece_batch {
     bool sorted;
 };
 
+/* Orders pieces by chunk, by place, and by number, so that of two writes of one element the last
+ * one stays. */
 static int by_chunk(const void *a, const void *b)
 {
     const struct cut_run *x = a, *y = b;
@@ -128,6 +136,7 @@ static int by_chunk(const void *a, const void *b)
     return (x->mem > y->mem) - (x->mem < y->mem); /* the last one written stays */
 }
 
+/* Sorts the batch, finds where the pieces of each chunk begin, and moves them. */
 static int batch_end(struct piece_batch *b)
 {
     struct transfer *t = b->t;
@@ -146,6 +155,7 @@ static int batch_end(struct piece_batch *b)
     return b->fn(t);
 }
 
+/* Adds a piece; moves the batch when it is full. */
 static int batch_add(struct piece_batch *b, int64_t chunk, int64_t at, int64_t n)
 {
     struct cut_run *p = b->t->piece + b->n;
@@ -160,7 +170,7 @@ static int batch_add(struct piece_batch *b, int64_t chunk, int64_t at, int64_t n
     return err;
 }
 
-/* Neighbours of a contiguous dataset, slab by slab. */
+/* Cuts neighbours of a contiguous dataset at the borders of slabs. */
 static int add_flat(struct piece_batch *b, const int64_t *coord, int64_t n)
 {
     const struct object_rec *r = &b->t->ds->rec;
@@ -176,6 +186,7 @@ static int add_flat(struct piece_batch *b, const int64_t *coord, int64_t n)
     return err;
 }
 
+/* Cuts neighbours in the last dimension at the borders of chunks. */
 static int add_stretch(void *ctx, const int64_t *coord, int64_t n)
 {
     struct piece_batch *b = ctx;
@@ -199,6 +210,8 @@ static int add_stretch(void *ctx, const int64_t *coord, int64_t n)
     return err;
 }
 
+/* Cuts the selection into parts. A box has a number for each of its chunks; pieces of other
+ * selections come batch by batch. */
 int parts_each(struct transfer *t, parts_fn *fn)
 {
     struct piece_batch b = {.t = t, .fn = fn, .sorted = true};

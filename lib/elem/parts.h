@@ -9,7 +9,7 @@
 
 #define PARALLEL_MIN ((uint64_t)1 << 20) /* bytes to be moved below which threads do not pay */
 
-/* Of a selection that is no box: n neighbours of one chunk. */
+/* A piece of a selection that is no box: n neighbours of one chunk. */
 struct cut_run {
     int64_t chunk; /* its number in the grid, row-major */
     int64_t at;    /* element in it */
@@ -17,7 +17,7 @@ struct cut_run {
     int64_t mem; /* number of the first in the transfer */
 };
 
-/* What of the selection falls into one chunk. */
+/* A part: what of the selection falls into one chunk. */
 struct chunk_part {
     uint64_t coord[DREP_MAX_RANK];
     int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK];

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* The chunk room calls this for every payload that it decodes or reads: what fails here never
+ * reaches a converter. */
 int payload_check(const struct chunks *cs, const struct buf *payload)
 {
     const drep_dataset *ds =
@@ -31,6 +33,7 @@ int payload_check(const struct chunks *cs, const struct buf *payload)
 
 /* ---- heaps ---- */
 
+/* Moves the contents that the elements refer to into `heap` and makes the elements refer to it. */
 int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
 {
     heap->len = 0;
@@ -51,6 +54,8 @@ int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
 
 /* ---- loading ---- */
 
+/* Completes a payload with fill. The contents of the fill value stand in the heap once, however
+ * many elements refer to them. */
 int payload_complete(drep_dataset *ds, struct buf *b, bool *shared)
 {
     uint64_t full = ds->chunks.payload, have = b->len;
@@ -71,6 +76,7 @@ int payload_complete(drep_dataset *ds, struct buf *b, bool *shared)
     return 0;
 }
 
+/* Loads a chunk: decoded, or the stored bytes of an unfiltered one; then completes it. */
 int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed)
 {
     struct work *w = work_take(ds->file->st);
@@ -101,6 +107,7 @@ int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *f
     return err;
 }
 
+/* Holds the references of a compact dataset against its heap. */
 static int compact_check(const drep_dataset *ds, const struct buf *b, size_t fixed)
 {
     if (!ds->ft->type->variable || ds->esize == 0)
@@ -109,6 +116,8 @@ static int compact_check(const drep_dataset *ds, const struct buf *b, size_t fix
                       (int64_t)(fixed / (size_t)ds->esize), b->p + fixed, b->len - fixed);
 }
 
+/* Loads the value of the tree that holds a compact dataset. Only payloads of fixed length may be
+ * shorter than the shape asks for. */
 int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
 {
     uint64_t full = bytes_of(ds, dataset_count(ds));

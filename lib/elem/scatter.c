@@ -10,6 +10,8 @@
 
 /* ---- whole chunks ---- */
 
+/* Builds the payload of a chunk from one part of the transfer. Elements outside of the dataset are
+ * fill, or zeros where the functions cannot make a fill value. */
 int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uint64_t size)
 {
     drep_dataset *ds = t->ds;
@@ -31,7 +33,8 @@ int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uin
 
 /* ---- parts of chunks ---- */
 
-/* Changes bytes of a chunk without variable parts. */
+/* Changes bytes of a chunk without variable parts. A chunk that is not stored completely must be
+ * completed with fill, which the functions may have been unable to make. */
 static int payload_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offset, uint64_t size,
                          const void *bytes)
 {
@@ -45,7 +48,7 @@ static int payload_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offse
                : chunk_patch(&ds->chunks, coord, offset, size, bytes, ds->fill, (size_t)ds->esize);
 }
 
-/* What the runs leave out between them is read first. */
+/* Reads what the runs leave out between them, so that one patch covers all of them. */
 static int read_holes(const struct scatter *s)
 {
     drep_dataset *ds = s->t->ds;
@@ -63,6 +66,7 @@ static int read_holes(const struct scatter *s)
     return err;
 }
 
+/* Converts the collected runs into one stretch of bytes and patches the chunk with it. */
 int scatter_flush(void *scatter)
 {
     struct scatter *s = scatter;
@@ -92,7 +96,7 @@ int scatter_flush(void *scatter)
     return err;
 }
 
-/* Elements of a run that runs before it have too: points may be the same ones twice.  Runs
+/* Number of elements of a run that runs before it have too: points may be the same ones twice. Runs
  * come upwards, so behind its first byte nothing is left out below `high`. */
 static int64_t overlap(const struct scatter *s, uint64_t byte, uint64_t step, int64_t n)
 {
@@ -101,6 +105,7 @@ static int64_t overlap(const struct scatter *s, uint64_t byte, uint64_t step, in
     return below < n ? below : n;
 }
 
+/* Collects a run. Runs that stand too far from those before are patched apart from them. */
 int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct scatter *s = ctx;

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 
+/* Checks that the selected items fill whole elements of memory's type. */
 static int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
 {
     int64_t items;
@@ -27,7 +28,7 @@ static int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
     return err == 0 ? 0 : fail_in(err, "memory");
 }
 
-/* The null dataspace has no elements to select. */
+/* Checks a transfer of the null dataspace, which has no elements to select. */
 static int null_check(struct transfer *t)
 {
     if (t->sel != &t->all && t->sel->count > 0)
@@ -37,8 +38,8 @@ static int null_check(struct transfer *t)
     return 0;
 }
 
-/* The transfer itself.  A read that fails in the middle keeps nothing of variable
- * length. */
+/* Moves the elements. A read that fails in the middle frees what it made of variable length, so
+ * that the caller's memory holds no pointer that leads nowhere. */
 static int run_layout(struct transfer *t)
 {
     drep_dataset *ds = t->ds;
@@ -57,7 +58,8 @@ static int run_layout(struct transfer *t)
     return err;
 }
 
-/* How many threads: the transfer's wish, the file's, as many as there are processors. */
+/* Number of threads: the transfer's wish, else the file's, else as many as there are processors.
+ * Functions that are not thread-safe get one. */
 static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
 {
     int threads = xfer != NULL && xfer->threads > 0 ? xfer->threads : (int)ds->file->hints.threads;
@@ -67,7 +69,8 @@ static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
     return threads > 0 ? threads : pool_cpus();
 }
 
-/* All of a compact dataset, as its own type: compact_whole() does without a plan. */
+/* True for a transfer of a whole compact dataset as its own type, which compact_whole() moves:
+ * opening a small dataset and reading it is a common call. */
 static bool needs_no_plan(const drep_dataset *ds, const drep_type *type, const char *mem,
                           const drep_xfer *xfer)
 {
@@ -86,6 +89,7 @@ static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const d
     return err != 0 ? err : compact_whole(ds, &c, mem, writing, done);
 }
 
+/* Plans and runs a transfer: selection, items, converter, filters; then the layout. */
 static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                        char *mem, const drep_xfer *xfer, bool writing)
 {
@@ -122,6 +126,8 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     return err;
 }
 
+/* Moves the selected elements in one direction; the message of an error does not name the dataset.
+ */
 static int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                         char *mem, const drep_xfer *xfer, bool writing)
 {
@@ -139,6 +145,7 @@ int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *t
     return transfer_run(ds, sel, type, buf, xfer, false);
 }
 
+/* A report counts one transfer. */
 static void report_clear(const drep_xfer *xfer)
 {
     if (xfer != NULL && xfer->report != NULL)
@@ -184,7 +191,7 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
 
 /* ---- stored elements as they are, for views ---- */
 
-/* The box of `n` elements of one row from flat index `at` on. */
+/* The box of n elements of one row from flat index `at` on. */
 static void row_box(const drep_dataset *ds, int64_t at, int64_t n, struct drep_selection *box)
 {
     int rank = ds->rec.rank;
@@ -199,6 +206,7 @@ static void row_box(const drep_dataset *ds, int64_t at, int64_t n, struct drep_s
     }
 }
 
+/* Begins a transfer of stored elements as they are; raw_end() gives err back. */
 static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool writing)
 {
     int err = dataset_alive(ds);

@@ -11,6 +11,7 @@
 
 #define BOXES_MAX 65536
 
+/* The walk over a union: in each dimension, the boxes that are still in play. */
 struct union_walk {
     const struct drep_selection *sel;
     int *active; /* for each dimension, the boxes that hold so far */
@@ -19,12 +20,13 @@ struct union_walk {
     void *ctx;
 };
 
+/* Dimension d of a box of the union. */
 static const struct span_dim *dim_of(const struct drep_selection *sel, int box, int d)
 {
     return &sel->box[(size_t)box * (size_t)sel->rank + (size_t)d];
 }
 
-/* Whether index i is selected in one dimension, and how far that stays so: *until. */
+/* Tells whether index i is selected in one dimension, and how far that stays so: *until. */
 static bool holds(const struct span_dim *d, int64_t i, int64_t *until)
 {
     int64_t k = span_first(d, i), first;

@@ -13,6 +13,8 @@ int file_closed(void)
     return fail(DREP_ERR_ARG, "the file is closed");
 }
 
+/* The handle is looked up in the list of open ones first, so that a closed one is recognised
+ * without touching its memory. */
 int file_check(const drep_file *f)
 {
     if (f == NULL)
@@ -27,6 +29,8 @@ int read_begin(drep_file *f)
     return err != 0 ? err : fail_in(rwlock_read(&f->lock), "%s", f->path);
 }
 
+/* Settles what waits in memory, which needs the lock alone, and then goes on as a reader without
+ * letting a writer in between. */
 int read_begin_stored(drep_file *f)
 {
     int err = read_begin(f);
@@ -44,6 +48,8 @@ int read_begin_stored(drep_file *f)
     return err;
 }
 
+/* A reader whose commit was overwritten meanwhile gets DREP_ERR_STALE in place of what it made of
+ * the bytes. */
 int read_done(drep_file *f, int err)
 {
     err = store_stale(f->st, err);
@@ -78,6 +84,7 @@ void walk_end(void)
     rwlock_walk_done();
 }
 
+/* Refuses handles that read. */
 static int may_write(const drep_file *f)
 {
     if (!store_writable(f->st))
@@ -85,6 +92,8 @@ static int may_write(const drep_file *f)
     return 0;
 }
 
+/* Notes what the handle keeps beside the store, for take_back(): the list of types and the codes in
+ * use. */
 int write_begin(drep_file *f)
 {
     int err = file_check(f);
@@ -132,7 +141,7 @@ bool write_refused(int err)
     }
 }
 
-/* The first failure since the last commit is the one that drep_close() gives. */
+/* Keeps the first failure since the last commit, with its message, for drep_close(). */
 static void note_failure(drep_file *f, int err)
 {
     if (f->op.error != 0)
@@ -141,6 +150,8 @@ static void note_failure(drep_file *f, int err)
     fail_save(&f->op.message);
 }
 
+/* Takes the operation back: the store undoes its changes, the handle forgets what it learned from
+ * them. The message of the failure stays. */
 static void take_back(drep_file *f)
 {
     struct fail_state why;
@@ -170,6 +181,7 @@ int change_end(drep_file *f, int err)
     return err;
 }
 
+/* Ends the operation. Ending it may fail as well; then the store has taken it back. */
 int write_finish(drep_file *f, int err, bool counts)
 {
     if (err == 0)

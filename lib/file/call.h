@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* Of whoever holds the lock alone. */
+/* State of the call that holds the lock alone. */
 struct operation {
     bool writing;                 /* an operation of the store is under way */
     struct buf scratch[2];        /* for records and values that are encoded */

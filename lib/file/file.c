@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* The files that links led to, and what tells how links led here. */
+/* Frees the files that links led to, and what tells how links led here. */
 static void linked_release(drep_file *f)
 {
     while (f->linked.first != NULL) {
@@ -21,6 +21,8 @@ static void linked_release(drep_file *f)
     mem_free(f->linked.name);
 }
 
+/* A handle of another process leaves the files and locks of that process alone, and where its
+ * threads were inside, also the memory that they may have been changing. */
 void file_free(drep_file *f)
 {
     bool left;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+/* Bit 0 of the header's flags. */
 static enum prog_layout layout_of(unsigned flags)
 {
     return flags & 1 ? PROG_STRUCT : PROG_PACKED;
@@ -38,7 +39,7 @@ static void row_from_rec(const struct encoding_rec *r, drep_encoding *e)
                          .custom = r->custom};
 }
 
-/* A copy of a table whose scalars are ours. */
+/* Copies a table together with its scalars, which the copy owns. */
 static int table_copy(struct rep_table *to, const struct rep_table *from)
 {
     drep_scalar *custom = NULL;
@@ -63,7 +64,7 @@ static void bytes_are_bytes(struct type_sizes *sizes)
     sizes->size[DREP_CODE_PACKED] = sizes->align[DREP_CODE_PACKED] = 1;
 }
 
-/* Where a function is missing elements are native, so the extents must be. */
+/* Where a representation lacks a function elements are native, so the extents must be, too. */
 static int check_native(const drep_file *f, int code)
 {
     for (int writing = 0; f->rep.datarep != NULL && writing < 2; writing++) {
@@ -79,6 +80,7 @@ static int check_native(const drep_file *f, int code)
     return 0;
 }
 
+/* Takes over a representation that was found. */
 static void adopt(drep_file *f, const struct datarep *rep)
 {
     f->rep.datarep = rep;
@@ -159,6 +161,8 @@ static int load_table(drep_file *f, const struct header_rec *h)
     return fail_in(rep_table_check(&f->rep.table), "datarep \"%s\"", f->rep.name);
 }
 
+/* A table in the header is scoped to the file and wins over all others, but may not redefine a
+ * built-in representation. */
 static int resolve_table(drep_file *f, const struct header_rec *h)
 {
     const struct datarep *rep = rep_find(f->rep.name);
@@ -183,6 +187,7 @@ static int resolve_table(drep_file *f, const struct header_rec *h)
     return 0;
 }
 
+/* Functions must be registered, or brought by a plugin, unless the header alone is wanted. */
 static int resolve_code(drep_file *f, const struct header_rec *h)
 {
     const struct datarep *rep = rep_find(f->rep.name);
@@ -220,6 +225,7 @@ static int resolve_code(drep_file *f, const struct header_rec *h)
     return 0;
 }
 
+/* Holds the sizes of the header's EXTENTS against what was resolved. */
 static int check_extents(drep_file *f, const struct header_rec *h)
 {
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
@@ -303,6 +309,7 @@ static char *text_of(const struct span *s)
     return mem_strndup(s->p == NULL ? "" : (const char *)s->p, s->len);
 }
 
+/* The i-th place where a later version may have put something. */
 static struct span *later_of(struct header_rec *h, int i)
 {
     struct span *all[] = {&h->tail, &h->extents_tail, &h->encodings_tail, &h->witnesses_tail};
@@ -375,7 +382,7 @@ void header_release(drep_file *f)
     hints_release(&f->hints);
 }
 
-/* What a file keeps for its life, so that elements read before stay true. */
+/* What a file keeps for its life: elements that were read before a refresh stay what they were. */
 static int same_representation(const drep_file *a, const drep_file *b)
 {
     bool same = strcmp(a->rep.name, b->rep.name) == 0 && a->header.form == b->header.form &&
@@ -392,6 +399,7 @@ static int same_representation(const drep_file *a, const drep_file *b)
                        a->rep.name);
 }
 
+/* The list of old texts gets its room here, so that header_exchange() cannot fail. */
 int header_reload(drep_file *f, drep_file **out)
 {
     drep_file *t = mem_zalloc(1, sizeof *t);
@@ -437,6 +445,8 @@ static void buf_swap(struct buf *a, struct buf *b)
     *b = t;
 }
 
+/* The writer's text may have been lent out: it stays in the list of old ones until the handle is
+ * freed. */
 void header_exchange(drep_file *f, drep_file *t)
 {
     if (strcmp(f->header.writer, t->header.writer) != 0) {
@@ -460,6 +470,7 @@ void header_exchange(drep_file *f, drep_file *t)
 
 /* ---- use and writing ---- */
 
+/* The first use of a code by a dataset makes its witnesses. */
 static int use_code(int code, void *ctx)
 {
     drep_file *f = ctx;

@@ -90,8 +90,8 @@ void hints_release(struct hints *h)
     drep_info_free(h->stored);
 }
 
-/* A hint in the header advises, and gives way where following it could cost the opener more
- * than the opener allows. */
+/* A hint in the header advises, and gives way where following it could cost the opener more than
+ * the opener allows. */
 static bool stored_counts(const drep_info *stored, const char *key, int64_t limit)
 {
     if (!hint_is_stored(key))
@@ -101,6 +101,7 @@ static bool stored_counts(const drep_info *stored, const char *key, int64_t limi
     return strcmp(key, "striping_unit") != 0 || info_int(stored, key) <= UNIT_STORED_MAX;
 }
 
+/* The new list is made beside the one in force, which stays after an error. */
 int hints_merge(struct hints *h, const drep_info *opener)
 {
     int64_t limit = hint_chunk_limit(opener);
@@ -136,6 +137,7 @@ int hints_merge(struct hints *h, const drep_info *opener)
     return 0;
 }
 
+/* Unknown hints, invalid values and hints of a handle are left out. */
 int hints_store(drep_info *stored, const drep_info *info, bool *changed)
 {
     int err = 0;
@@ -234,7 +236,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The hint drep_uuid: 32 hexadecimal digits. */
+/* The hint drep_uuid: 32 hexadecimal digits, else NULL. */
 static const uint8_t *fixed_uuid(const drep_info *info, uint8_t uuid[16])
 {
     const char *s = info_str(info, "drep_uuid");

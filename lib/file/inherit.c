@@ -12,6 +12,7 @@
 /* Two threads of the child may meet the same handle. */
 static pthread_mutex_t adopting = PTHREAD_MUTEX_INITIALIZER;
 
+/* The lock may have been held when the process was forked. */
 static void renew(void)
 {
     pthread_mutex_init(&adopting, NULL);
@@ -25,7 +26,7 @@ void file_born(drep_file *f)
     atomic_init(&f->inherit.forks, fork_count());
 }
 
-/* True if some thread held it when the process was forked; then it is new. */
+/* Makes a lock new; true if some thread of the parent held it. */
 static bool renew_lock(pthread_mutex_t *lock)
 {
     bool held = pthread_mutex_trylock(lock) != 0;
@@ -36,7 +37,8 @@ static bool renew_lock(pthread_mutex_t *lock)
     return held;
 }
 
-/* The locks, and what can be said of what they guard. */
+/* Makes all locks of the handle new and notes what their state says: lists that were changing
+ * cannot be trusted, and threads inside leave memory that is not freed. */
 static void renew_locks(drep_file *f)
 {
     enum rw_use use = rwlock_renew(&f->lock);
@@ -62,6 +64,7 @@ static int refuse(const drep_file *f)
                 f->path);
 }
 
+/* Opens the reader's commit anew and moves open datasets there with the file. */
 static int take_over(drep_file *f)
 {
     struct store *st;
@@ -97,6 +100,7 @@ int file_here_slow(drep_file *f)
     return err == 0 && f->inherit.lost != 0 ? refuse(f) : err;
 }
 
+/* Calls that give something back need the lists only; a handle that is lost keeps them. */
 int file_settle(drep_file *f)
 {
     struct fail_state before;

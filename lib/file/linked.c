@@ -11,7 +11,7 @@
 
 #define DEPTH_MAX 8
 
-/* The path for messages: that of this file, its last name replaced. */
+/* The path for messages: that of this file with its last name replaced. */
 static char *path_beside(const drep_file *f, const char *name)
 {
     const char *slash = strrchr(f->path, '/');
@@ -25,6 +25,7 @@ static char *path_beside(const drep_file *f, const char *name)
     return path;
 }
 
+/* Opens a file relative to the directory of this one, with the hints of this handle. */
 static int linked_new(drep_file *f, const char *name, drep_file **out)
 {
     char *path, *own;
@@ -57,7 +58,7 @@ static int linked_new(drep_file *f, const char *name, drep_file **out)
     return 0;
 }
 
-/* Under the lock. */
+/* Looks a name up in the list; the caller holds the lock. */
 static drep_file *linked_find(drep_file *f, const char *name)
 {
     drep_file *g = f->linked.first;
@@ -67,8 +68,8 @@ static drep_file *linked_find(drep_file *f, const char *name)
     return g;
 }
 
-/* The file of this name, from the list or opened: without the lock, because the functions of its
- * representation may come here again. */
+/* Opens without the lock, because the functions of the file's representation may come here again;
+ * the handle of a thread that came second is freed. */
 int linked_get(drep_file *f, const char *name, drep_file **out)
 {
     drep_file *mine = NULL, *g;

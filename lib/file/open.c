@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+/* The store opens twice, in effect: with the opener's hints, and then, when the header is known,
+ * with those that the file adds. */
 static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t commit)
 {
     struct store_opts opts;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+/* A path that is too long is not kept. */
 static void known_set(struct known_path *known, const char *path, size_t len, uint64_t id)
 {
     if (len >= sizeof known->path)
@@ -20,7 +21,7 @@ static bool known_is(const struct known_path *known, const char *path, size_t le
     return known->id != 0 && strncmp(known->path, path, len) == 0 && known->path[len] == '\0';
 }
 
-/* A writer is alone. */
+/* Uses trylock: on contention the cache is skipped. A writer is alone. */
 static bool known_take(drep_file *f)
 {
     return f->op.writing || pthread_mutex_trylock(&f->paths.lock) == 0;

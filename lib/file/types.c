@@ -33,7 +33,7 @@ static void ftype_free(struct type_entry *t)
     mem_free(t);
 }
 
-/* Nobody else looks. */
+/* Frees the entries in front of `until`; the caller is alone. */
 static void ftypes_drop(drep_file *f, const struct type_entry *until)
 {
     struct type_entry *t = atomic_load(&f->types.list);
@@ -59,6 +59,7 @@ void ftypes_take_back(drep_file *f)
     ftypes_drop(f, f->types.before);
 }
 
+/* A predefined type lies in the file packed, by the header's sizes. */
 static int load_predefined(drep_file *f, struct type_entry *t)
 {
     const drep_type *type = drep_predefined((int)t->ref);
@@ -103,6 +104,7 @@ static int load_record(drep_file *f, struct type_entry *t)
     return err;
 }
 
+/* Uses no lock: entries are only put in front, and freed by callers that are alone. */
 static struct type_entry *cached(drep_file *f, uint32_t ref, bool laid_out)
 {
     struct type_entry *t = atomic_load_explicit(&f->types.list, memory_order_acquire);
@@ -112,6 +114,7 @@ static struct type_entry *cached(drep_file *f, uint32_t ref, bool laid_out)
     return t;
 }
 
+/* Two threads may read one type at once; both entries stay and are equal. */
 int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
 {
     struct type_entry *t;
@@ -153,6 +156,8 @@ static int key_note(drep_file *f, const void *record, size_t len, uint32_t numbe
     return 0;
 }
 
+/* Reads the sums of all TYPE entries, once: so that finding an equal record takes one look into the
+ * tree. */
 static int keys_read(drep_file *f)
 {
     struct tree_walk w;
@@ -179,7 +184,7 @@ static int keys_read(drep_file *f)
     return 0;
 }
 
-/* Changes the count of uses; an entry without any goes. */
+/* Changes the count of uses; the entry goes with the last one. */
 static int count_use(drep_file *f, uint32_t number, struct buf *value, int change)
 {
     uint64_t uses = key_u64(value->p);
@@ -195,7 +200,7 @@ static int count_use(drep_file *f, uint32_t number, struct buf *value, int chang
     return tree_put(f->st, &key, value->p, value->len);
 }
 
-/* The number of an equal record, and its value; DREP_ERR_NOT_FOUND. */
+/* Finds a stored record equal to rec. Entries removed since drop out of the list of sums here. */
 static int find_record(drep_file *f, const struct buf *rec, struct buf *value, uint32_t *number)
 {
     uint64_t sum = sum_of(rec->p + 8, rec->len - 8);
@@ -239,7 +244,7 @@ static int add_record(drep_file *f, const struct buf *rec, uint32_t *number)
     return err;
 }
 
-/* The number of the type's record in this form. */
+/* Finds or stores the record of a type and counts a use. */
 static int record_use(drep_file *f, const drep_type *type, const struct type_sizes *sizes,
                       enum prog_layout layout, uint32_t *ref)
 {
@@ -270,7 +275,7 @@ static int record_use(drep_file *f, const drep_type *type, const struct type_siz
     return err;
 }
 
-/* A predefined type has no record. */
+/* A predefined type has no record: its code is the reference. */
 static int type_use(drep_file *f, const drep_type *type, const struct type_sizes *sizes,
                     enum prog_layout layout, uint32_t *ref)
 {

@@ -59,7 +59,8 @@ static void row_big(int code, drep_encoding *row)
     }
 }
 
-/* The native bytes of value i. */
+/* The native bytes of value i, converted from their big-endian form. *has: the type has such a
+ * value. */
 static int witness_native(int code, int i, void *out, int *has)
 {
     uint8_t big[FMT_ITEM_MAX];
@@ -84,7 +85,7 @@ static int witness_native(int code, int i, void *out, int *has)
     return err;
 }
 
-/* Stored bytes to native ones through the file's own way. */
+/* Converts stored bytes to native ones by the way that elements take. */
 static int witness_read(const struct file_rep *rep, int code, const uint8_t *stored, void *out)
 {
     struct ftype ft = {.type = (drep_type *)drep_predefined(code)};
@@ -116,7 +117,7 @@ static int witness_write(const struct file_rep *rep, int code, const void *nativ
     return err;
 }
 
-/* Is a native real a NaN?  A NaN is what a conversion to double keeps unequal to itself. */
+/* True if a native real is a NaN, which stays unequal to itself when it is converted to double. */
 static bool is_nan(int code, const uint8_t *native)
 {
     bool complex = fmt_code_class(code) == FMT_COMPLEX;
@@ -129,6 +130,8 @@ static bool is_nan(int code, const uint8_t *native)
     return d[0] != d[0] && (!complex || d[1] != d[1]);
 }
 
+/* Compares two native values, of NaNs only that both are NaNs, and without the padding of 80-bit
+ * formats. */
 static bool witness_same(int code, const uint8_t *a, const uint8_t *b, int i)
 {
     const drep_encoding *row = &rep_native()->row[code];

@@ -27,7 +27,7 @@ static int attr_key(struct key *key, uint64_t id, const char *name)
     return 0;
 }
 
-/* What *rec points to holds until tree_peeked(). */
+/* Like tree_peek(), decoded: what *rec points to holds until tree_peeked(). */
 static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, struct peek *peek)
 {
     struct in in;
@@ -63,7 +63,7 @@ static int shape_of(int rank, const int64_t *dims, struct attr_rec *rec, int64_t
     return 0;
 }
 
-/* The next creation index of an object, or (back) not. */
+/* Takes the next creation index of an object, or gives the last one back. */
 static int attr_index(drep_file *f, uint64_t id, bool back, uint32_t *index)
 {
     struct head_edit e;
@@ -77,7 +77,8 @@ static int attr_index(drep_file *f, uint64_t id, bool back, uint32_t *index)
     return head_edited(f, &e);
 }
 
-/* In place of one of this name, whose index it takes over and whose type stops being used. */
+/* The new attribute takes over the index of the one that it replaces, whose type stops being used.
+ */
 static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *rec)
 {
     struct buf *b = &f->op.scratch[0];
@@ -98,7 +99,8 @@ static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *re
     return err == 0 ? ftype_unuse(f, replaced.type) : err;
 }
 
-/* Mostly there is none of this name yet. */
+/* Optimistic: mostly there is no attribute of this name yet, so it is added at once, and only a
+ * collision costs more. */
 static int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec)
 {
     struct buf *b = &f->op.scratch[0];
@@ -120,6 +122,7 @@ static int attr_store(drep_file *f, uint64_t id, const struct key *key, struct a
     return err == 0 ? attr_replace(f, key, rec) : err;
 }
 
+/* Uses scratch[1] for the value, while attr_store() builds the record in scratch[0]. */
 static int attr_write(drep_file *f, const char *path, const char *name, const drep_type *type,
                       int rank, const int64_t *dims, const void *buf)
 {
@@ -368,7 +371,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All names in their order; they are few beside what they describe. */
+/* Collects all names in their order; they are few beside what they describe. */
 static int list_names(drep_file *f, uint64_t id, int order, struct attr_list *l)
 {
     struct buf value = {0};

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+/* The nearest dimension of that name counts: that of the dataset's group, then those of the groups
+ * above. */
 int dimension_find(drep_file *f, const char *path, const char *name, struct stored_object *dim)
 {
     size_t len = strlen(path), n = strlen(name);
@@ -98,6 +100,7 @@ int dimension_uses_remove(drep_file *f, uint64_t id, const struct object_rec *re
     return 0;
 }
 
+/* Datasets that used the dimension have none in its place. */
 int dimension_drop(drep_file *f, uint64_t id)
 {
     struct stored_object o = {0};

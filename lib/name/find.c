@@ -15,6 +15,7 @@ struct path_step {
     char *name;
 };
 
+/* Builds the path of a step from those above it. */
 static char *path_of(const struct path_step *steps, size_t i)
 {
     size_t len = 1;

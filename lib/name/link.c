@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* The key of a link by its name. */
 static int link_key(struct key *key, uint64_t group, const char *name, size_t len)
 {
     key_make(key, group, FMT_TAG_LINK);
@@ -49,6 +50,7 @@ int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct
     return err != 0 ? err : link_get(&in, link);
 }
 
+/* The index of a new link is the group's next one, so that listing by creation needs no sorting. */
 int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link)
 {
     struct buf *b = &f->op.scratch[0];
@@ -84,6 +86,7 @@ int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *li
     return tree_put(f->st, &key, name, len);
 }
 
+/* Both entries of a link go together; a file that has only one is damaged. */
 int link_drop(drep_file *f, uint64_t group, const char *name, const struct link_rec *link)
 {
     struct head_edit e;
@@ -122,6 +125,8 @@ int link_free(drep_file *f, uint64_t group, const char *name)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
+/* The object is stored after its link: a name that exists refuses it before anything else is made.
+ */
 int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
                 uint64_t *id)
 {

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Is `needle` reachable from group `top` through hard links?  (Then top must not come
- * below needle.) */
+/* *found: `needle` is reachable from group `top` through hard links; then top must not come below
+ * needle, since groups form no circles. */
 static int reaches(drep_file *f, uint64_t top, uint64_t needle, bool *found)
 {
     struct worklist work = {0};
@@ -39,6 +39,7 @@ static int reaches(drep_file *f, uint64_t top, uint64_t needle, bool *found)
     return err;
 }
 
+/* Adds a hard link and counts it in the object. */
 static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t target)
 {
     struct link_rec link = {.kind = FMT_HARD, .object = target};
@@ -79,6 +80,7 @@ int drep_link_hard(drep_file *file, const char *target, const char *path)
     return write_end(file, err);
 }
 
+/* Adds a soft or external link; its target need not exist. */
 static int link_text(drep_file *file, const char *path, struct link_rec *link)
 {
     uint64_t group;
@@ -123,6 +125,7 @@ int drep_link_external(drep_file *file, const char *other_file, const char *targ
     return link_text(file, path, &link);
 }
 
+/* The object keeps its count of links: one goes and one comes in the same operation. */
 static int link_move(drep_file *f, const char *from, const char *to)
 {
     const char *old_name, *new_name;

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* *theirs: what the callback gave. */
+/* Tells the callback of one link. It may use the file, so the lock is not held while it runs;
+ * *theirs is what it gave. */
 static int list_one(drep_file *f, const char *name, const struct link_rec *link, drep_list_fn *fn,
                     void *ctx, int *theirs)
 {
@@ -46,6 +47,8 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
     return err;
 }
 
+/* The next link by name or by creation. Between two of them the tree may have changed; the walk
+ * goes on behind the last key. */
 static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t group,
                      char name[FMT_NAME_MAX + 1], struct link_rec *link, struct buf *bytes)
 {

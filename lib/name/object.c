@@ -13,7 +13,7 @@ void object_release(struct stored_object *o)
     buf_release(&o->bytes);
 }
 
-/* Opens the record of an object at its bytes. */
+/* Gives the bytes of a record where they stand in the tree, until tree_peeked(). */
 static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
 {
     struct key key;
@@ -26,6 +26,7 @@ static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
     return err;
 }
 
+/* Turns what the decoder says into a message; the root must be a group. */
 static int record_check(uint64_t id, uint8_t kind, const struct in *in, int err)
 {
     if (err != 0)
@@ -87,6 +88,8 @@ static int spilled_edited(drep_file *f, const struct head_edit *e)
     return err;
 }
 
+/* Most changes of an object are to its head: links, counts, indices. The tree lends the bytes of
+ * the record, so that they are changed in place. */
 int head_edit(drep_file *f, uint64_t id, struct head_edit *e)
 {
     struct key key;

@@ -8,7 +8,7 @@
 
 enum { SOFT_MAX = 32 };
 
-/* The next name of a path: skips slashes, gives its length, 0 at the end. */
+/* Skips slashes and gives the length of the next name, 0 at the end of the path. */
 static size_t next_name(const char **p)
 {
     while (**p == '/')
@@ -16,7 +16,7 @@ static size_t next_name(const char **p)
     return strcspn(*p, "/");
 }
 
-/* `rest` begins behind a soft link's name: the path to go on with. */
+/* Makes the path to go on with behind a soft link: its target, then `rest`. */
 static int splice(const struct span *target, const char *rest, char **path)
 {
     size_t n = strlen(rest);
@@ -32,7 +32,7 @@ static int splice(const struct span *target, const char *rest, char **path)
     return 0;
 }
 
-/* Why a name is not found in an object: mostly it is a group without it. */
+/* Says why a name is not found: mostly the object is a group without it. */
 static int not_in(drep_file *f, uint64_t id, const char *path, const char *name, size_t len)
 {
     struct object_head head;
@@ -46,7 +46,7 @@ static int not_in(drep_file *f, uint64_t id, const char *path, const char *name,
     return fail(DREP_ERR_NOT_FOUND, "%s: no object \"%.*s\"", path, (int)len, name);
 }
 
-/* The path leaves the file here. */
+/* The path leaves the file here; the rest is for the other one. */
 static int cross(const struct link_rec *link, const char *rest, struct crossing *x)
 {
     char *file = mem_strndup((const char *)link->file.p, link->file.len), *path = NULL;
@@ -64,8 +64,8 @@ static int cross(const struct link_rec *link, const char *rest, struct crossing 
     return 0;
 }
 
-/* Walks from the object *id.  x: where it leaves the file, and then *id means nothing; NULL:
- * it must not. */
+/* Walks from the object *id. x: takes where the path leaves the file, and then *id means nothing;
+ * NULL: it must not leave. Soft links are limited in number, since they may lead in circles. */
 static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossing *x)
 {
     const char *p = path;
@@ -110,8 +110,8 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
     return err;
 }
 
-/* The group that the first `len` bytes lead to, from now on known; false if they do not, or
- * are too many to be kept. */
+/* Walks to the group that the first `len` bytes lead to and notes it; false if they do not lead to
+ * one, or are too many to be kept. */
 static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *group)
 {
     char parent[sizeof f->paths.group.path];
@@ -128,6 +128,8 @@ static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *gr
     return true;
 }
 
+/* The cache may know the object, or the group of its last name. When a shorter walk fails, the
+ * whole path is walked, so that the message is about what the caller gave. */
 int path_id(drep_file *f, const char *path, uint64_t *id)
 {
     const char *slash = path == NULL ? NULL : strrchr(path, '/');
@@ -158,7 +160,7 @@ int path_id(drep_file *f, const char *path, uint64_t *id)
     return err;
 }
 
-/* What else is wrong with the path, the call itself will say. */
+/* Other errors of the path are left to the call that goes on. */
 int path_cross(drep_file *f, const char *path, struct crossing *x)
 {
     uint64_t id = FMT_OBJECT_ROOT;
@@ -184,7 +186,7 @@ static int make_group(drep_file *f, uint64_t parent, const char *name, uint64_t 
     return object_link(f, parent, name, &rec, id);
 }
 
-/* A group on the way to a parent. */
+/* Follows one name on the way to a parent; makes the group when it may. */
 static int step_down(drep_file *f, const char *path, const char *part, int parents, uint64_t *group)
 {
     struct object_head head;
@@ -202,6 +204,7 @@ static int step_down(drep_file *f, const char *path, const char *part, int paren
     return err;
 }
 
+/* Splits off the last name and walks to the group before it. */
 int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name)
 {
     const char *p = path;

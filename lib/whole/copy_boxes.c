@@ -47,7 +47,7 @@ static int work_slice(void *ctx, int64_t i)
     return err;
 }
 
-/* n elements in memory, in as many slices as there are threads. */
+/* Converts n elements in memory, in as many slices as there are threads. */
 static int convert_box(struct payload_copy *c, const uint8_t *src, uint8_t *dst, uint64_t n)
 {
     struct payload_slice s = {.c = c, .src = src, .dst = dst, .n = n};
@@ -89,7 +89,7 @@ static int copy_box(struct payload_copy *c, const struct copied_box *box)
     return err == 0 ? copy_progress(c, element_bytes(c->to, n)) : err;
 }
 
-/* The lengths of boxes: whole chunks of the target, as many as fit, from the last dimension
+/* Chooses the lengths of boxes: whole chunks of the target, as many as fit, from the last dimension
  * on; of a chunk that is too large, and not filtered, a part. */
 static void box_shape(const struct payload_copy *c, uint64_t *len)
 {
@@ -181,7 +181,7 @@ static int copy_boxes_of(struct payload_copy *c, const uint64_t *shape)
     }
 }
 
-/* The parts of what is stored, one after the other: of a sparse dataset. */
+/* One box of what is stored: of a sparse dataset. */
 static int copy_stored_box(const uint64_t *start, const uint64_t *count, void *ctx)
 {
     struct copied_box box = {{0}, {0}};
@@ -202,7 +202,7 @@ static int count_record(const uint64_t *coord, const struct chunk_rec *rec, void
     return 0;
 }
 
-/* Through boxes of the target's chunks, unless almost all of them would be empty. */
+/* Goes through boxes of the target's chunks, unless almost all of them would be empty. */
 int copy_boxes(struct payload_copy *c)
 {
     const struct object_rec *r = &c->to->rec;

@@ -24,6 +24,7 @@ static int map_refs(const struct payload_copy *c, struct buf *b, uint64_t elemen
     return c->map == NULL ? 0 : refs_map(&refs, &c->to->ft->stored, b->p, (int64_t)elements);
 }
 
+/* Loads the value of a compact dataset as far as it is stored. */
 static int compact_source(struct payload_copy *c, struct buf *b, size_t *fixed)
 {
     struct key key;
@@ -65,7 +66,7 @@ static void grid_of(const drep_dataset *ds, uint64_t *chunk)
         chunk[d] = ds->rec.layout == FMT_CHUNKED ? ds->rec.chunk[d] : ds->rec.len[d];
 }
 
-/* Contents of variable length follow the elements. */
+/* Gives the transcoder the heap behind the elements of `source`. */
 static void heap_take(struct transcoder *a, const struct buf *source, size_t fixed)
 {
     static const uint8_t none[1];
@@ -74,7 +75,7 @@ static void heap_take(struct transcoder *a, const struct buf *source, size_t fix
     a->heap_size = source->len - fixed;
 }
 
-/* What one chunk of the source gives to the target's: rows of the box they share. */
+/* Converts what one chunk of the source gives to the target's: rows of the box that they share. */
 static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64_t *schunk,
                         const uint64_t *tchunk)
 {
@@ -125,7 +126,7 @@ static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64
     return err;
 }
 
-/* Fill, whose contents each element gets for itself at last. */
+/* Begins a payload of fill; each element gets the fill's contents for itself in gather_end(). */
 static int gather_begin(struct chunk_gather *g, uint64_t elements)
 {
     drep_dataset *to = g->c->to;
@@ -140,7 +141,7 @@ static int gather_begin(struct chunk_gather *g, uint64_t elements)
     return err;
 }
 
-/* The payload as it is to be stored, heap included. */
+/* Completes the payload as it is to be stored, heap included. */
 static int gather_end(struct chunk_gather *g, uint64_t elements)
 {
     drep_dataset *to = g->c->to;
@@ -157,7 +158,7 @@ static int gather_end(struct chunk_gather *g, uint64_t elements)
     return err;
 }
 
-/* Not stored at all: g->any is not set. */
+/* Builds one chunk of the target. g->any stays false when nothing of it is stored. */
 static int gather_target(struct chunk_gather *g)
 {
     struct payload_copy *c = g->c;
@@ -190,6 +191,7 @@ static int gather_target(struct chunk_gather *g)
 
 /* ---- payload by payload, many at once ---- */
 
+/* One chunk in work, with memory that the next batch uses again. */
 struct batch_item {
     struct payload_copy *c;
     uint64_t coord[DREP_MAX_RANK];
@@ -205,7 +207,7 @@ struct payload_batch {
     int n, most;
 };
 
-/* A whole payload, as far as it is stored: *elements of them. */
+/* Loads a whole payload as far as it is stored: *elements of them. */
 static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, uint64_t *elements,
                        size_t *fixed)
 {
@@ -230,7 +232,7 @@ static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, u
     return err;
 }
 
-/* n elements with their contents, behind one another in *out. */
+/* Converts n elements with their contents, one behind the other. */
 static int convert_elements(struct payload_copy *c, const struct buf *source, size_t fixed,
                             uint64_t n, struct buf *out, struct buf *heap_out, drep_report *report)
 {
@@ -256,7 +258,8 @@ static int convert_elements(struct payload_copy *c, const struct buf *source, si
     return err;
 }
 
-/* Elements outside the shape mean nothing, so they are not converted. */
+/* True if the chunk lies inside the shape: elements outside mean nothing, so they are not
+ * converted. */
 static bool chunk_whole(const drep_dataset *ds, const uint64_t *coord)
 {
     const struct object_rec *r = &ds->rec;
@@ -267,6 +270,7 @@ static bool chunk_whole(const drep_dataset *ds, const uint64_t *coord)
     return true;
 }
 
+/* Converts a chunk at the edge of the shape element by element. */
 static int convert_edge(struct batch_item *s)
 {
     struct chunk_gather g = {
@@ -300,6 +304,7 @@ static int convert_chunk(struct batch_item *s)
     return err == 0 ? heap_append(&s->payload, s->payload.len, &s->heap) : err;
 }
 
+/* Makes the payload of one chunk of the target; runs in several threads. */
 static int make_item(void *ctx, int64_t i)
 {
     struct payload_batch *batch = ctx;
@@ -317,6 +322,7 @@ static int make_item(void *ctx, int64_t i)
     return convert_edge(s);
 }
 
+/* Encodes and writes one payload; threads encode in any order and write in turn. */
 static int write_item(void *ctx, int64_t i)
 {
     struct payload_batch *b = ctx;
@@ -452,7 +458,7 @@ static int gather_store(struct chunk_gather *g)
     return err == 0 ? copy_progress(g->c, g->payload.len) : err;
 }
 
-/* All chunks of the target that this one of the source touches, but those that are there. */
+/* Builds all chunks of the target that this one of the source touches, but those that are there. */
 static int gather_around(struct chunk_gather *g, const uint64_t *sc)
 {
     struct payload_copy *c = g->c;

@@ -9,6 +9,7 @@
 #define ROW_CHUNKS 512 /* of one record at once */
 #define PIECE ((uint64_t)256 << 10)
 
+/* Takes the encoded bytes over: the filters are the same. */
 static int copy_filtered(struct payload_copy *c, const uint64_t *coord, const struct chunk_rec *rec)
 {
     struct buf *b = &c->room[0];
@@ -19,7 +20,7 @@ static int copy_filtered(struct payload_copy *c, const uint64_t *coord, const st
     return err == 0 ? copy_progress(c, b->len) : err;
 }
 
-/* Some chunks of one record. */
+/* Consecutive chunks of one record. */
 struct plain_copy {
     struct payload_copy *c;
     uint64_t coord[DREP_MAX_RANK]; /* of the first */
@@ -45,7 +46,7 @@ static int plain_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
     return err;
 }
 
-/* n chunks of one record, at plain->coord and behind it. */
+/* Copies n chunks of one record, at plain->coord and behind it, with one call of the store. */
 static int copy_row(struct payload_copy *c, struct plain_copy *plain, uint64_t n, uint64_t size)
 {
     const struct chunk_source from = {plain_bytes, plain, PIECE, c->threads};
@@ -60,7 +61,7 @@ static int copy_row(struct payload_copy *c, struct plain_copy *plain, uint64_t n
     return chunks_write(&c->to->chunks, coords, n, size, &from);
 }
 
-/* One chunk that has a heap, or would be filtered now. */
+/* Copies one chunk that has a heap, or would be filtered now. */
 static int copy_one(struct payload_copy *c, const uint64_t *coord, uint64_t size)
 {
     struct buf *b = &c->room[0];

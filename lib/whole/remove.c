@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* One hard link less; the object joins the work when it was the last. */
+/* Takes one hard link from an object, which joins the work when that was its last. */
 static int unlink_one(drep_file *f, uint64_t id, struct worklist *w)
 {
     struct object_head head;
@@ -48,6 +48,8 @@ static int drop_tag(drep_file *f, uint64_t id, uint8_t tag)
     return drop_entries(f, id, tag, 9);
 }
 
+/* The members lose a link each; those without any left are removed later, not here, so that depth
+ * does not matter. */
 static int drop_members(drep_file *f, uint64_t id, struct worklist *work)
 {
     struct link_walk w;
@@ -63,6 +65,7 @@ static int drop_members(drep_file *f, uint64_t id, struct worklist *work)
     return err != 0 ? err : drop_tag(f, id, FMT_TAG_LINK_ORDER);
 }
 
+/* Frees the chunks of a dataset and its entries in dimensions. */
 static int drop_dataset(drep_file *f, const struct stored_object *o)
 {
     struct chunks cs;
@@ -75,6 +78,7 @@ static int drop_dataset(drep_file *f, const struct stored_object *o)
     return err != 0 ? err : drop_tag(f, o->id, FMT_TAG_DATA);
 }
 
+/* Removes one object with all its entries, also those that only a later version knows. */
 static int drop_object(drep_file *f, uint64_t id, struct worklist *w)
 {
     struct stored_object o = {0};
