@@ -148,6 +148,26 @@ static double *measure(int rounds, const struct bench_entry *entry, int n, void 
     return times;
 }
 
+/* BENCH_ROUNDS, where a script repeats the whole program instead. */
+static int rounds_of(int rounds)
+{
+    const char *text = getenv("BENCH_ROUNDS");
+
+    return text != NULL && atoi(text) > 0 ? atoi(text) : rounds;
+}
+
+/* Append a median to the file that BENCH_TIMES names, for tests/bench/versus.py. */
+static void record(const char *row, const char *entry, double seconds)
+{
+    const char *path = getenv("BENCH_TIMES");
+    FILE *out = path != NULL ? fopen(path, "a") : NULL;
+
+    if (out == NULL)
+        return;
+    fprintf(out, "%s\t%s\t%.9f\n", row, entry, seconds);
+    fclose(out);
+}
+
 static double last_ratio;
 
 double bench_ratio(void)
@@ -157,10 +177,12 @@ double bench_ratio(void)
 
 int bench_versus(const char *work, int rounds, const struct bench_entry *entry, int n, void *ctx)
 {
-    double *times = measure(rounds, entry, n, ctx), *ratio = calloc((size_t)rounds, sizeof *ratio);
-    double ours, theirs, m;
+    double *times, *ratio, ours, theirs, m;
     int missed = 0;
 
+    rounds = rounds_of(rounds);
+    times = measure(rounds, entry, n, ctx);
+    ratio = calloc((size_t)rounds, sizeof *ratio);
     bench_must(ratio != NULL, "memory");
     for (int i = 1; i < n; i++) {
         for (int r = 0; r < rounds; r++)
@@ -170,6 +192,9 @@ int bench_versus(const char *work, int rounds, const struct bench_entry *entry, 
         ours = median(ratio, rounds);
         memcpy(ratio, times + i * rounds, (size_t)rounds * sizeof *ratio);
         theirs = median(ratio, rounds);
+        if (i == 1)
+            record(work, "datarep", ours);
+        record(work, entry[i].name, theirs);
         printf("%-46s %8.4f s  %-24s %8.4f s  %6.2f", i == 1 ? work : "", ours, entry[i].name,
                theirs, m);
         if (entry[i].bar > 0) {
@@ -187,10 +212,12 @@ int bench_versus(const char *work, int rounds, const struct bench_entry *entry, 
 int bench_row(const char *title, double bytes, int rounds, const struct bench_entry *entry, int n,
               void *ctx)
 {
-    double *times = measure(rounds, entry, n, ctx), limit;
-    double *ratio = calloc((size_t)rounds, sizeof *ratio);
+    double *times, *ratio, limit;
     int missed = 0;
 
+    rounds = rounds_of(rounds);
+    times = measure(rounds, entry, n, ctx);
+    ratio = calloc((size_t)rounds, sizeof *ratio);
     bench_must(ratio != NULL, "memory");
     printf("%s\n", title);
     for (int i = 0; i < n; i++) {
@@ -202,6 +229,7 @@ int bench_row(const char *title, double bytes, int rounds, const struct bench_en
         last_ratio = m = median(ratio, rounds);
         memcpy(ratio, times + i * rounds, (size_t)rounds * sizeof *ratio);
         limit = median(ratio, rounds);
+        record(title, entry[i].name, limit);
         printf("  %-44s %8.3f s", entry[i].name, limit);
         if (bytes > 0)
             printf(" %8.0f MB/s", bytes / limit / 1e6);
