@@ -349,16 +349,3 @@ int info_ints(const drep_info *info, const char *key, int64_t *out, int max)
     }
     return n;
 }
-
-int info_has_word(const drep_info *info, const char *key, const char *word)
-{
-    const char *value = info_str(info, key), *at, *end;
-    size_t len = strlen(word);
-
-    while (value && *value) {
-        value = list_next(value, &at, &end);
-        if ((size_t)(end - at) == len && memcmp(at, word, len) == 0)
-            return 1;
-    }
-    return 0;
-}

@@ -18,7 +18,6 @@ int64_t info_int(const drep_info *info, const char *key);
 int info_bool(const drep_info *info, const char *key);
 /* At most max integers of a list; gives how many there are. */
 int info_ints(const drep_info *info, const char *key, int64_t *out, int max);
-int info_has_word(const drep_info *info, const char *key, const char *word);
 const char *info_str(const drep_info *info, const char *key);
 
 #endif

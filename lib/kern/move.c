@@ -419,8 +419,8 @@ static bool divides_16(const struct move *m)
 }
 #endif
 
-void move_run(const struct move *m, uint8_t *dst, int64_t ds, const uint8_t *src, int64_t ss,
-              int64_t n)
+static void move_run(const struct move *m, uint8_t *dst, int64_t ds, const uint8_t *src, int64_t ss,
+                     int64_t n)
 {
     bool dense = (ds == m->size && ss == m->size) || n == 1;
 

@@ -23,9 +23,6 @@ struct move {
 /* unit: bytes; orders: DREP_BIG...; keep: bit i set if little-endian byte i is not
  * padding. */
 void move_init(struct move *m, int unit, int units, int dst_order, int src_order, uint32_t keep);
-/* n items; the sides are apart, or the same with equal strides. */
-void move_run(const struct move *m, uint8_t *dst, int64_t dst_stride, const uint8_t *src,
-              int64_t src_stride, int64_t n);
 
 /* Start of each row on one side: row r at r * stride, or at list[r]. */
 struct pace {
@@ -36,7 +33,7 @@ INLINE int64_t pace_at(const struct pace *p, int64_t row)
 {
     return p->list ? p->list[row] : row * p->stride;
 }
-/* `rows` rows of `per` items; as for move_run(). */
+/* `rows` rows of `per` items; the sides are apart, or the same with equal strides. */
 struct rows {
     uint8_t *dst;
     const uint8_t *src;

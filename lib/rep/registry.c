@@ -439,7 +439,7 @@ int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx)
     return err;
 }
 
-int rep_extent(const struct datarep *rep, int code, int64_t *extent)
+static int rep_extent(const struct datarep *rep, int code, int64_t *extent)
 {
     int64_t got = 0;
     int err;

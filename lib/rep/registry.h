@@ -6,8 +6,6 @@
 
 /* rep_find() with DREP_ERR_UNSUPPORTED_DATAREP. */
 int rep_need(const char *name, const struct datarep **out);
-/* Call the extent function. DREP_ERR_CONVERSION if it fails, DREP_ERR_VALUE_TOO_LARGE. */
-int rep_extent(const struct datarep *rep, int code, int64_t *extent);
 
 /* Enclose every call of its functions: one thread at a time if it asked for that. */
 static inline void rep_enter(const struct datarep *rep)

@@ -25,11 +25,6 @@ int store_locked(const struct store *st)
     return st->locked;
 }
 
-const char *store_path(const struct store *st)
-{
-    return st->io->path;
-}
-
 int store_must_not_write(const struct store *st)
 {
     if (!st->writable)

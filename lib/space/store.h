@@ -56,10 +56,8 @@ struct store {
 
 const struct slot *store_slot(const struct store *st); /* the slot in force */
 int store_writable(const struct store *st);
-int store_dirty(const struct store *st);  /* changes since the last commit */
-int store_locked(const struct store *st); /* others respect the lock that it holds */
-const char *store_path(const struct store *st);
-
+int store_dirty(const struct store *st); /* changes since the last commit */
+int store_locked(const struct store *st);
 /* Note a change since the last commit.  Any thread. */
 static inline void store_changed(struct store *st)
 {

@@ -97,8 +97,6 @@ int type_place_members(drep_type *t);
 /* The size a compound's members ask for at their displacements. */
 int type_natural_size(const drep_type *t, int64_t *size);
 
-int scalar_equal(const drep_scalar *a, const drep_scalar *b);
-
 /* The words of the one-line form, by number; NULL if there is none. */
 const char *text_kind(int kind);
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-int scalar_equal(const drep_scalar *a, const drep_scalar *b)
+static int scalar_equal(const drep_scalar *a, const drep_scalar *b)
 {
     /* Field by field: there may be padding. */
     return a->cls == b->cls && a->order == b->order && a->size == b->size &&

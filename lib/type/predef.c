@@ -4,6 +4,8 @@
  * initialise, so nothing that threads could race for. */
 #include "type/type.h"
 
+#include "format/numbers.h"
+
 #include <string.h>
 #include <wchar.h>
 
@@ -137,12 +139,6 @@ static const struct type_sizes native_sizes = {
     .ref_align = ALIGN_IN_STRUCT(drep_ref),
 };
 
-static const char *const code_name[DREP_CODE_MAX + 1] = {
-#define X(name, code, class, ext, internal, abi) [code] = #name,
-#include "format/types.def"
-#undef X
-};
-
 const struct type_sizes *type_native_sizes(void)
 {
     return &native_sizes;
@@ -157,7 +153,7 @@ const drep_type *drep_predefined(int code)
 
 const char *drep_code_name(int code)
 {
-    return code < 1 || code > DREP_CODE_MAX ? NULL : code_name[code];
+    return fmt_code_name(code);
 }
 
 int drep_code_from_name(const char *name)
@@ -170,11 +166,8 @@ int drep_code_from_name(const char *name)
 
     if (!name)
         return 0;
-    for (int code = 1; code <= DREP_CODE_MAX; code++)
-        if (code_name[code] && strcmp(code_name[code], name) == 0)
-            return code;
     for (size_t i = 0; i < sizeof(alias) / sizeof(alias[0]); i++)
         if (strcmp(alias[i].name, name) == 0)
             return alias[i].code;
-    return 0;
+    return fmt_code_from_name(name);
 }

@@ -42,7 +42,7 @@ static void put_row(FILE *out, const struct option_row *row, int width)
     }
 }
 
-void command_help(FILE *out, const struct command *command)
+static void command_help(FILE *out, const struct command *command)
 {
     static const struct option_row help = {'h', "help", NULL, "this text", NULL};
     const struct option_row *row;

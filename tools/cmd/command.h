@@ -60,8 +60,6 @@ struct command {
 #include "tools/cmd/commands.def"
 #undef X
 
-void command_help(FILE *out, const struct command *command);
-
 /* Walks over the options of a command line. */
 struct options {
     const struct command *command;

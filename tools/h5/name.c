@@ -17,7 +17,7 @@ static size_t utf8_length(const uint8_t *p)
     return utf8_next(p, strnlen((const char *)p, 4), &code);
 }
 
-int is_own_name(const char *name, int attribute)
+static int is_own_name(const char *name, int attribute)
 {
     const uint8_t *p = (const uint8_t *)name;
     size_t n;

@@ -5,6 +5,5 @@
 /* Our name for a link or attribute of HDF5: the same, or, where that is none, one made
  * from it; malloc'ed. */
 char *own_name(const char *name, int attribute);
-int is_own_name(const char *name, int attribute);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sharings_add(struct job *j, struct sharings *all, uint64_t type, const char *attribute)
+static int sharings_add(struct job *j, struct sharings *all, uint64_t type, const char *attribute)
 {
     char *name = attribute ? strdup(attribute) : NULL;
 

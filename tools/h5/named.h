@@ -16,7 +16,6 @@ struct sharings {
 /* *shared: whether it is one that the container has too. */
 int keep_sharing(struct job *j, struct sharings *all, hid_t type, const char *path,
                  const char *attribute, int *shared);
-int sharings_add(struct job *j, struct sharings *all, uint64_t type, const char *attribute);
 int sharings_write(struct job *j, const struct sharings *all, const char *path);
 int sharings_read(struct job *j, const char *path, struct sharings *all);
 uint64_t sharing_of(const struct sharings *all, const char *attribute);

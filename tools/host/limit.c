@@ -176,11 +176,6 @@ static uint64_t output_now(void)
     return n;
 }
 
-bool limit_given(enum limit which)
-{
-    return limits.given[which];
-}
-
 uint64_t limit_get(enum limit which)
 {
     uint64_t base = rows[which].base;

@@ -46,8 +46,6 @@ void limit_file_named(const char *path);
 void limit_copies(unsigned n);
 /* A limit as it is now: bytes, seconds, a number; LIMIT_NONE: none. */
 uint64_t limit_get(enum limit which);
-/* Whether --limit named it. */
-bool limit_given(enum limit which);
 /* In a child process: starts its timer, and from now on it has to make steps ahead. */
 void limit_child(void);
 /* A step of the work in a child process.  Without one the process ends after the time of the

@@ -5,12 +5,13 @@
 #include "tools/host/statusline.h"
 #include "tools/host/utf8.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Names in files may hold what would tell a terminal to do something. */
-void tool_put(const char *format, va_list args)
+static void tool_put(const char *format, va_list args)
 {
     va_list again;
     char *text;

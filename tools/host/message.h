@@ -5,13 +5,10 @@
 #ifndef TOOLS_HOST_MESSAGE_H
 #define TOOLS_HOST_MESSAGE_H
 
-#include <stdarg.h>
-
 /* Prints a message of our own; file and path may be NULL. */
 void tool_say(const char *file, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Prints on stderr, with '?' for what would tell a terminal to do something. */
-void tool_put(const char *format, va_list args);
+/* Prints on stderr, with '?' for control characters of a terminal. */
 void tool_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints `datarep COMMAND: message` and where help is; gives TOOL_USAGE. */
 int tool_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
