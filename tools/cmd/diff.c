@@ -3,6 +3,8 @@
 #include "schema/members.h"
 #include "schema/paths.h"
 #include "tools/cmd/command.h"
+#include "tools/cmd/diff_data.h"
+#include "tools/cmd/diff_say.h"
 #include "tools/cmd/hdf5.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"

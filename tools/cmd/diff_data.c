@@ -1,6 +1,8 @@
 /* diff_data.c - datasets and attributes compared: types, shapes, values. */
+#include "tools/cmd/diff_data.h"
 #include "schema/members.h"
 #include "tools/cmd/diff.h"
+#include "tools/cmd/diff_say.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/progress.h"

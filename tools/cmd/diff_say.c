@@ -1,4 +1,5 @@
 /* diff_say.c - differences as lines, or as JSON. */
+#include "tools/cmd/diff_say.h"
 #include "tools/cmd/diff.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"

@@ -2,6 +2,8 @@
 #include "tools/cmd/dump.h"
 #include "schema/suggest.h"
 #include "tools/cmd/command.h"
+#include "tools/cmd/dump_raw.h"
+#include "tools/cmd/dump_state.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -17,36 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-void dump_failed(struct dump *d, const char *path, int err)
-{
-    d->status = tool_worse(d->status, tool_fail(d->file_name, path, err));
-}
-
-bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out)
-{
-    const char *wrong = NULL;
-
-    if (d->operand.slice && strcmp(path, d->operand.path) == 0)
-        wrong = slice_parse(out, d->operand.slice, info->rank, info->dims);
-    else
-        slice_all(out, info->rank, info->dims);
-    if (!wrong)
-        return true;
-    tool_say(d->file_name, path, "%s: %s", d->operand.slice, wrong);
-    d->status = tool_worse(d->status, TOOL_USAGE);
-    return false;
-}
-
-void dump_filter_name(struct sink *s, const drep_filter *filter)
-{
-    const char *name = filter->name ? filter->name : drep_filter_name(filter->id);
-
-    if (name)
-        sink_name(s, name);
-    else
-        sink_format(s, "filter %d", filter->id);
-}
 
 /* ------------------------------------------------------------ what to show */
 

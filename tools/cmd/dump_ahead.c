@@ -2,8 +2,9 @@
  *
  * Finding an object and its attributes takes longer than to print them, and needs no other
  * object: while the walk goes on, all processors print what it met into memory. */
+#include "tools/cmd/dump_ahead.h"
 #include "base/vec.h"
-#include "tools/cmd/dump.h"
+#include "tools/cmd/dump_state.h"
 #include "tools/host/workers.h"
 #include "tools/text/sink.h"
 #include "tools/walk/walk.h"

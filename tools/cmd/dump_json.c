@@ -2,6 +2,7 @@
  * one line an object. */
 #include "schema/members.h"
 #include "tools/cmd/dump.h"
+#include "tools/cmd/dump_state.h"
 #include "tools/host/exit.h"
 #include "tools/text/array.h"
 #include "tools/text/nesting.h"

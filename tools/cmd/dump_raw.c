@@ -1,5 +1,6 @@
 /* dump_raw.c - elements as bytes: themselves, or in hexadecimal beside their values. */
-#include "tools/cmd/dump.h"
+#include "tools/cmd/dump_raw.h"
+#include "tools/cmd/dump_state.h"
 #include "tools/host/exit.h"
 #include "tools/host/message.h"
 #include "tools/host/progress.h"

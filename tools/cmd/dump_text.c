@@ -2,6 +2,9 @@
  * in rows with the index of their first element behind them. */
 #include "schema/members.h"
 #include "tools/cmd/dump.h"
+#include "tools/cmd/dump_ahead.h"
+#include "tools/cmd/dump_raw.h"
+#include "tools/cmd/dump_state.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -393,7 +396,7 @@ static void put_storage(struct dump *d, const char *path, drep_dataset *ds, cons
     }
     for (i = 0; i < info->nfilters; i++) {
         sink_text(s, ", ");
-        dump_filter_name(s, &info->filters[i]);
+        print_filter(s, &info->filters[i]);
         for (k = 0; info->filters[i].id >= DREP_FILTER_DEFLATE && k < info->filters[i].nparams; k++)
             sink_format(s, " %" PRIu32, info->filters[i].param[k]);
     }

@@ -1,5 +1,6 @@
 /* dump_yaml.c - a file as a schema that makes it again. */
 #include "tools/cmd/dump.h"
+#include "tools/cmd/dump_state.h"
 #include "tools/host/exit.h"
 #include "tools/host/message.h"
 #include "tools/host/progress.h"

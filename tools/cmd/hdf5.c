@@ -49,9 +49,7 @@ static void said(void *ctx, const struct hdf5_finding *finding)
 {
     struct work *w = ctx;
     struct hdf5_finding whole = *finding;
-    const char *raise = strstr(finding->message, "memory allocation failed")
-                            ? limit_advice(DREP_ERR_NOMEM, finding->message)
-                            : NULL;
+    const char *raise = limit_advice(finding->err, finding->message);
     char text[1200];
 
     if (raise) {
@@ -61,10 +59,9 @@ static void said(void *ctx, const struct hdf5_finding *finding)
     report_add(&w->report, &whole);
 }
 
-static void failed(void *ctx, const char *message)
+static void failed(void *ctx, int err, const char *message)
 {
     struct work *w = ctx;
-    int err = strstr(message, "out of memory") ? DREP_ERR_NOMEM : DREP_ERR_LIMIT;
     const char *raise = limit_advice(err, message);
     char text[1200];
 

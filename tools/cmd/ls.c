@@ -1,6 +1,5 @@
 /* ls.c - `datarep ls`: one line an object. */
 #include "tools/cmd/command.h"
-#include "tools/cmd/dump.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -59,7 +58,7 @@ static void put_storage(struct sink *s, const drep_dsinfo *info)
     }
     for (i = 0; i < info->nfilters; i++) {
         sink_text(s, i ? "+" : "  ");
-        dump_filter_name(s, &info->filters[i]);
+        print_filter(s, &info->filters[i]);
     }
     sink_format(s, "  %" PRId64 " bytes", info->stored);
     if (info->stored > 0 && info->nfilters > 0)

@@ -8,7 +8,10 @@
 #include "tools/host/open.h"
 #include "tools/host/outfile.h"
 #include "tools/host/progress.h"
+#include "tools/plot/axis.h"
+#include "tools/plot/data.h"
 #include "tools/plot/make.h"
+#include "tools/plot/preview.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
 /* stat.c - `datarep stat`: where the bytes of a file are. */
 #include "tools/cmd/command.h"
-#include "tools/cmd/dump.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/open.h"
+#include "tools/text/print.h"
 #include "tools/text/sink.h"
 #include "tools/walk/walk.h"
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static int pipe_name(const drep_dsinfo *info, char **name)
     for (i = 0; i < info->nfilters; i++) {
         if (i)
             sink_char(&text, '+');
-        dump_filter_name(&text, &info->filters[i]);
+        print_filter(&text, &info->filters[i]);
     }
     sink_put(&text, "", 1);
     *name = text.err ? NULL : strdup(text.buf);

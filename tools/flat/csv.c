@@ -1,6 +1,6 @@
 /* csv.c - comma-separated values. */
-#include "base/vec.h"
 #include "tools/flat/csv.h"
+#include "base/vec.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"

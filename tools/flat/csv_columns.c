@@ -1,6 +1,6 @@
 /* csv_columns.c - the columns that elements of a datatype make. */
-#include "base/vec.h"
 #include "tools/flat/csv_columns.h"
+#include "base/vec.h"
 #include "schema/value.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

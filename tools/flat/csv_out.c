@@ -1,6 +1,6 @@
 /* csv_out.c - datasets as a table in CSV. */
-#include "base/vec.h"
 #include "tools/flat/csv_out.h"
+#include "base/vec.h"
 #include "format/utf8.h"
 #include "schema/paths.h"
 #include "tools/flat/csv.h"

@@ -1,6 +1,6 @@
 /* flat.c - import of arrays, tables and raw files: where they go, and one commit. */
-#include "base/vec.h"
 #include "tools/flat/flat.h"
+#include "base/vec.h"
 #include "schema/paths.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/format.h"

@@ -2,8 +2,8 @@
  *
  * A dictionary with 'descr', 'fortran_order' and 'shape', as repr() writes it; strings,
  * integers, True, False, tuples and lists are all there is in it. */
-#include "base/vec.h"
 #include "tools/flat/npy.h"
+#include "base/vec.h"
 #include "format/byteorder.h"
 #include "format/utf8.h"
 #include "tools/host/utf8.h"

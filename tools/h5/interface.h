@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 4
+#define DATAREP_HDF5_INTERFACE 5
 
 /* How much a finding weighs. */
 enum hdf5_weight {
@@ -26,6 +26,7 @@ struct hdf5_finding {
     const char *what; /* one word: "dataset", "filter", "comment", "link", ... */
     const char *path; /* of the object in the destination; "" for the file as a whole */
     const char *message;
+    int err; /* DREP_ERR_NOMEM: for want of memory; else 0 */
 };
 typedef void hdf5_say_fn(void *ctx, const struct hdf5_finding *finding);
 
@@ -70,9 +71,10 @@ struct hdf5_options {
     const drep_info *hints;     /* of whoever opens or makes the container; may be NULL */
     int threads;                /* 0: as many as there are processors */
     hdf5_say_fn *say;
-    hdf5_progress_fn *progress;                    /* may be NULL */
-    int (*stopped)(void);                          /* non-zero: the work is to end; may be NULL */
-    void (*error)(void *ctx, const char *message); /* why a function below fails; once */
+    hdf5_progress_fn *progress; /* may be NULL */
+    int (*stopped)(void);       /* non-zero: the work is to end; may be NULL */
+    /* Why a function below fails, as its code and in words; once. */
+    void (*error)(void *ctx, int err, const char *message);
     /* Import: called once when src and dst are open and no byte of src has been read;
      * what it gives, if not 0, is the error.  May be NULL. */
     int (*cage)(void *ctx);

@@ -19,36 +19,47 @@ int job_fail(struct job *j, int err, const char *format, ...)
     va_start(ap, format);
     vsnprintf(j->why, sizeof j->why, format, ap);
     va_end(ap);
+    j->no_memory = 0;
     return err;
 }
+
+struct reason {
+    const char *text;
+    int no_memory;
+};
 
 /* The first entry of a walk upwards is the innermost place.  That a plugin was not found
  * says less than what it was wanted for. */
 static herr_t innermost(unsigned n, const H5E_error2_t *e, void *ctx)
 {
-    const char **text = ctx;
+    struct reason *reason = ctx;
 
     (void)n;
-    if (!*text && e->desc && *e->desc && e->maj_num != H5E_PLUGIN)
-        *text = e->desc;
+    if (!reason->text && e->desc && *e->desc && e->maj_num != H5E_PLUGIN) {
+        reason->text = e->desc;
+        reason->no_memory = e->min_num == H5E_NOSPACE || e->min_num == H5E_CANTALLOC;
+    }
     return 0;
 }
 
 int job_fail_hdf5(struct job *j, const char *doing)
 {
-    const char *text = NULL;
+    struct reason reason = {NULL, 0};
     char *newline;
 
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &text);
-    snprintf(j->why, sizeof j->why, "%s: HDF5 says: %s", doing, text ? text : "nothing");
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &reason);
+    snprintf(j->why, sizeof j->why, "%s: HDF5 says: %s", doing,
+             reason.text ? reason.text : "nothing");
     while ((newline = strchr(j->why, '\n')))
         *newline = ' ';
+    j->no_memory = reason.no_memory;
     return DREP_ERR_UNSUPPORTED;
 }
 
 int job_fail_drep(struct job *j, int err)
 {
     snprintf(j->why, sizeof j->why, "%s", drep_error());
+    j->no_memory = 0;
     return err;
 }
 
@@ -60,7 +71,7 @@ int job_no_memory(struct job *j)
 void job_say(struct job *j, int weight, const char *what, const char *path, const char *format, ...)
 {
     char text[sizeof j->why + 200];
-    struct hdf5_finding finding = {weight, what, path, text};
+    struct hdf5_finding finding = {.weight = weight, .what = what, .path = path, .message = text};
     va_list ap;
 
     /* What is said of the way out is not said again of the way back. */
@@ -69,6 +80,8 @@ void job_say(struct job *j, int weight, const char *what, const char *path, cons
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
+    if (j->no_memory && weight == HDF5_LOST && strstr(text, j->why))
+        finding.err = DREP_ERR_NOMEM;
     j->o->say(j->o->ctx, &finding);
 }
 

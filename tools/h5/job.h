@@ -18,6 +18,7 @@ struct job {
     drep_file *d;
     hid_t h;
     char why[600]; /* of the last failure */
+    int no_memory; /* HDF5 failed so for want of memory */
     struct objects objects;
     struct encodings encodings;
     struct usual {     /* what is so common in the HDF5 file that only the rest is noted */

@@ -46,7 +46,7 @@ static void quiet_end(const struct quiet *q)
 static int finish(struct job *j, int err)
 {
     if (err)
-        j->o->error(j->o->ctx, j->why);
+        j->o->error(j->o->ctx, err, j->why);
     if (j->o->totals)
         *j->o->totals = j->totals;
     threads_free(j->threads);

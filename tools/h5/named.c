@@ -1,6 +1,6 @@
 /* named.c - which datatypes of an object's data and attributes are named ones. */
-#include "base/vec.h"
 #include "tools/h5/named.h"
+#include "base/vec.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
 #include "tools/h5/note.h"

@@ -3,8 +3,8 @@
  * HDF5 tells an absent string from an empty one; a container does not.  Where all empty
  * strings of an item are absent one remark says it; where only some are, remarks list
  * them by their number: elements row-major, strings in an element in order. */
-#include "base/vec.h"
 #include "tools/h5/null.h"
+#include "base/vec.h"
 #include "tools/h5/box.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"

@@ -1,5 +1,6 @@
 /* axis.c - ticks, their texts, and colour scales. */
-#include "tools/plot/make.h"
+#include "tools/plot/axis.h"
+#include "tools/plot/plot.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* data.c - numbers of a dataset, reduced to what a picture has room for. */
+#include "tools/plot/data.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
 #include "tools/host/progress.h"
-#include "tools/plot/make.h"
+#include "tools/plot/plot.h"
 #include "tools/text/array.h"
 #include "tools/text/num.h"
 #include "tools/text/printer.h"

@@ -4,6 +4,8 @@
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
 #include "tools/host/utf8.h"
+#include "tools/plot/axis.h"
+#include "tools/plot/data.h"
 #include "tools/text/printer.h"
 #include <math.h>
 #include <stdio.h>

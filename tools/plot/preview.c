@@ -1,6 +1,7 @@
 /* preview.c - pictures made of characters. */
+#include "tools/plot/preview.h"
 #include "tools/host/color.h"
-#include "tools/plot/make.h"
+#include "tools/plot/plot.h"
 #include "tools/text/sink.h"
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,8 @@
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
+#include "tools/reps/guarded.h"
+#include "tools/reps/suite.h"
 #include "tools/text/sink.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,17 +22,6 @@
 #include <unistd.h>
 
 enum { SECONDS = 10 };
-
-bool no(struct subject *s, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    if (!s->findings->why[0])
-        vsnprintf(s->findings->why, sizeof s->findings->why, format, args);
-    va_end(args);
-    return false;
-}
 
 /* ------------------------------------------------------------ in the child */
 

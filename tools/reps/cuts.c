@@ -2,7 +2,9 @@
  *
  * MPI 5.0, 14.7.3: the library may cut a transfer wherever data items end, so any start
  * with any count must do its part of what one call does. */
-#include "tools/reps/check.h"
+#include "tools/reps/cuts.h"
+#include "tools/reps/guarded.h"
+#include "tools/reps/value.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

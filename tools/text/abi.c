@@ -1,6 +1,6 @@
 /* abi.c - putting elements together from the bytes of their items. */
-#include "base/vec.h"
 #include "tools/text/abi.h"
+#include "base/vec.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include <stdlib.h>

@@ -496,3 +496,13 @@ void print_type_text(struct sink *s, const drep_type *type, bool json)
         sink_text(s, text);
     free(text);
 }
+
+void print_filter(struct sink *s, const drep_filter *filter)
+{
+    const char *name = filter->name ? filter->name : drep_filter_name(filter->id);
+
+    if (name)
+        sink_name(s, name);
+    else
+        sink_format(s, "filter %d", filter->id);
+}

@@ -12,6 +12,9 @@ print_fn print_value;
 /* What does the same for elements of this type, and knows already what they are. */
 print_fn *print_direct(const struct printer *p, const drep_type *type);
 
+/* "shuffle", or "filter 32768". */
+void print_filter(struct sink *s, const drep_filter *filter);
+
 /* A one-line datatype. */
 void print_type_text(struct sink *s, const drep_type *type, bool json);
 

@@ -1,6 +1,6 @@
 /* walk.c - all objects of a file, depth first. */
-#include "base/vec.h"
 #include "tools/walk/walk.h"
+#include "base/vec.h"
 #include "schema/members.h"
 #include "schema/paths.h"
 #include "tools/host/exit.h"

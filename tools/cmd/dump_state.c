@@ -1,0 +1,26 @@
+/* dump_state.c - one run of `dump`. */
+#include "tools/cmd/dump_state.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/message.h"
+#include <string.h>
+
+void dump_failed(struct dump *d, const char *path, int err)
+{
+    d->status = tool_worse(d->status, tool_fail(d->file_name, path, err));
+}
+
+bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out)
+{
+    const char *wrong = NULL;
+
+    if (d->operand.slice && strcmp(path, d->operand.path) == 0)
+        wrong = slice_parse(out, d->operand.slice, info->rank, info->dims);
+    else
+        slice_all(out, info->rank, info->dims);
+    if (!wrong)
+        return true;
+    tool_say(d->file_name, path, "%s: %s", d->operand.slice, wrong);
+    d->status = tool_worse(d->status, TOOL_USAGE);
+    return false;
+}

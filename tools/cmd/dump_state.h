@@ -1,0 +1,28 @@
+/* dump_state.h - one run of `dump`: what it shows and how, whatever the form. */
+#ifndef TOOLS_CMD_DUMP_STATE_H
+#define TOOLS_CMD_DUMP_STATE_H
+
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
+#include "tools/walk/operand.h"
+
+struct dump {
+    const char *file_name;
+    drep_file *file;
+    drep_header header;
+    struct operand operand; /* where to begin, "/" for everything */
+    bool header_only;       /* no values of datasets */
+    int width;              /* columns of a line of text, 0: a row is one line */
+    bool lines;             /* JSON: one line an object */
+    const char *as;         /* show bytes as under this representation, NULL: values */
+    struct printer printer;
+    struct sink *sink;
+    int status; /* the worst exit code so far */
+};
+
+/* Reports the library's failure at `path` and keeps its exit code. */
+void dump_failed(struct dump *d, const char *path, int err);
+/* The slice of a dataset of this shape; false after saying what is wrong. */
+bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out);
+
+#endif

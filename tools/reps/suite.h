@@ -1,0 +1,10 @@
+/* suite.h - what `datarep reps --check` demands of a data representation. */
+#ifndef TOOLS_REPS_SUITE_H
+#define TOOLS_REPS_SUITE_H
+
+#include "tools/reps/subject.h"
+
+/* The last one has no name. */
+extern const struct check reps_checks[];
+
+#endif
