@@ -39,7 +39,7 @@ struct chunk_cache {
     struct cache_entry *changed;    /* the dirty ones, in no order */
     uint64_t op;                    /* number of the operation under way */
     struct cache_entry *op_changed; /* what it changed */
-    struct pipe *pipes;
+    struct cache_dataset *datasets;
     struct ghost ghost[GHOSTS];
     uint64_t clock; /* bytes read without being kept */
     uint64_t uses;
@@ -136,9 +136,9 @@ static void used(struct chunk_cache *c, struct cache_entry *d)
     }
 }
 
-static void pipe_unref(struct chunk_cache *c, struct pipe *p)
+static void dataset_unref(struct chunk_cache *c, struct cache_dataset *p)
 {
-    struct pipe **at = &c->pipes;
+    struct cache_dataset **at = &c->datasets;
 
     if (!p || --p->refs > 0)
         return;
@@ -155,7 +155,7 @@ static void unref(struct chunk_cache *c, struct cache_entry *d)
     buf_release(&d->bytes);
     buf_release(&d->undo);
     buf_release(&d->before);
-    pipe_unref(c, d->pipe);
+    dataset_unref(c, d->dataset);
     mem_free(d);
 }
 
@@ -445,9 +445,9 @@ static void enter_op(struct chunk_cache *c, struct cache_entry *d)
     c->op_changed = d;
 }
 
-static int pipe_get(struct chunk_cache *c, const struct chunks *cs, struct pipe **out)
+static int dataset_get(struct chunk_cache *c, const struct chunks *cs, struct cache_dataset **out)
 {
-    struct pipe *p = c->pipes;
+    struct cache_dataset *p = c->datasets;
     size_t names = 0;
     uint8_t *at;
 
@@ -471,8 +471,8 @@ static int pipe_get(struct chunk_cache *c, const struct chunks *cs, struct pipe 
             name->p = at;
             at += name->len;
         }
-        p->next = c->pipes;
-        c->pipes = p;
+        p->next = c->datasets;
+        c->datasets = p;
     }
     p->refs++;
     *out = p;
@@ -484,8 +484,8 @@ int cache_change(struct chunk_cache *c, struct cache_entry *d, const struct chun
     int err = 0;
 
     pthread_mutex_lock(&c->lock);
-    if (!d->pipe)
-        err = pipe_get(c, cs, &d->pipe);
+    if (!d->dataset)
+        err = dataset_get(c, cs, &d->dataset);
     if (!err)
         enter_op(c, d);
     if (!err && !d->listed) { /* it was too large to be cached; a dirty entry must be */

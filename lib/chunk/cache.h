@@ -20,8 +20,8 @@ struct cache_key {
 };
 
 /* A dataset as write-back needs it, whatever became of its handle: many entries share one. */
-struct pipe {
-    struct pipe *next;
+struct cache_dataset {
+    struct cache_dataset *next;
     int refs;
     struct chunks cs;
     uint8_t names[]; /* of users' filters */
@@ -40,7 +40,7 @@ struct cache_entry {
     /* Dirty: changes that are not in the file. */
     int dirty;
     struct cache_entry *next_changed;
-    struct pipe *pipe;
+    struct cache_dataset *dataset;
     uint64_t dirty_charged;
     size_t waste; /* bytes of its heap that nothing refers to */
     /* Changed by the operation under way: how it was before that. */

@@ -9,10 +9,10 @@
 #include "tree/edit.h"
 
 /* Store the chunks [from, from + n) of a run as a record of their own; payload stays. */
-static int keep_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
+static int keep_part(struct store *st, const struct chunk_run *r, uint32_t from, uint32_t n)
 {
     uint64_t each = sums_of(r->rec.size);
-    struct run part = *r;
+    struct chunk_run part = *r;
     struct ref where;
 
     if (n == 0)
@@ -26,7 +26,7 @@ static int keep_part(struct store *st, const struct run *r, uint32_t from, uint3
 /* The first chunk from `index` on that begins with a unit of space, or the run's end.  Two
  * records cannot share a unit: chunks before that one have to move.  (Only other writers put
  * chunks whose size is no multiple of a unit into one run.) */
-static uint32_t next_aligned(const struct run *r, uint32_t index)
+static uint32_t next_aligned(const struct chunk_run *r, uint32_t index)
 {
     uint64_t size = r->rec.size, step = 1;
 
@@ -56,11 +56,11 @@ static int copy_payload(struct store *st, uint64_t from, uint64_t size, uint64_t
 }
 
 /* Move the chunks [from, from + n) to a run elsewhere, with the checksums that they had. */
-static int move_part(struct store *st, const struct run *r, uint32_t from, uint32_t n)
+static int move_part(struct store *st, const struct chunk_run *r, uint32_t from, uint32_t n)
 {
     uint64_t each = sums_of(r->rec.size), bytes = n * r->rec.size;
     uint64_t space = round_up(bytes ? bytes : 1, FMT_ALIGN), offset = r->rec.offset;
-    struct run part = *r;
+    struct chunk_run part = *r;
     struct ref where;
     int err;
 
@@ -79,7 +79,7 @@ static int move_part(struct store *st, const struct run *r, uint32_t from, uint3
 }
 
 /* Free the payload of chunks [from, to), but for units that the chunks before them use. */
-static void free_payload(struct store *st, const struct run *r, uint32_t from, uint32_t to)
+static void free_payload(struct store *st, const struct chunk_run *r, uint32_t from, uint32_t to)
 {
     uint64_t kept = from * r->rec.size, low = r->rec.offset, high = low + to * r->rec.size;
 
@@ -91,10 +91,10 @@ static void free_payload(struct store *st, const struct run *r, uint32_t from, u
         space_free(st, low, high - low, WITH_OP);
 }
 
-int run_remove(struct chunks *cs, struct found *f, uint32_t n)
+int run_remove(struct chunks *cs, struct run_hit *f, uint32_t n)
 {
     struct store *st = cs->st;
-    struct run *r = f->run;
+    struct chunk_run *r = f->run;
     uint32_t index = f->index, behind = r->rank ? index + n : r->rec.run;
     uint32_t stay = next_aligned(r, behind);
     struct key key;

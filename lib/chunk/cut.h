@@ -9,6 +9,6 @@
 #include "chunk/run.h"
 
 /* Remove n chunks from f->index on, and free their space. */
-int run_remove(struct chunks *cs, struct found *f, uint32_t n);
+int run_remove(struct chunks *cs, struct run_hit *f, uint32_t n);
 
 #endif

@@ -8,7 +8,7 @@
 #include "chunk/read.h"
 #include "tree/walk.h"
 
-static int by_coord(const struct run *a, const struct run *b)
+static int by_coord(const struct chunk_run *a, const struct chunk_run *b)
 {
     for (int d = 0; d < a->rank; d++) {
         if (a->coord[d] != b->coord[d])
@@ -19,12 +19,12 @@ static int by_coord(const struct run *a, const struct run *b)
 
 /* Collect the open runs of the dataset in order, with a reference each: a caller's function may
  * write, which closes runs. */
-static int open_runs(const struct chunks *cs, struct run **list)
+static int open_runs(const struct chunks *cs, struct chunk_run **list)
 {
     int n = 0;
 
     for (int i = 0; i < cs->st->runs->n; i++) {
-        struct run *r = cs->st->runs->open[i];
+        struct chunk_run *r = cs->st->runs->open[i];
         int at = n;
 
         if (r->object != cs->object)
@@ -42,7 +42,7 @@ static int open_runs(const struct chunks *cs, struct run **list)
 
 int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
 {
-    struct run *open[OPEN_RUNS];
+    struct chunk_run *open[OPEN_RUNS];
     int n = open_runs(cs, open), i = 0, err = 0;
     struct buf value = {0};
     struct tree_walk w;
@@ -51,7 +51,7 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
     key_make(&key, cs->object, FMT_TAG_CHUNK);
     tree_walk(&w, cs->st, &key, key.len);
     while (!err && (err = tree_next(&w, &key, &value)) == 0) {
-        struct run at = {.rank = cs->rank};
+        struct chunk_run at = {.rank = cs->rank};
         struct in in;
         int same = 0;
 
@@ -85,7 +85,7 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
 int chunk_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next)
 {
     uint64_t last = cs->rank > 0 ? coord[cs->rank - 1] : 0;
-    struct found f;
+    struct run_hit f;
     int err = run_find(cs, coord, &f);
 
     if (!err) {
@@ -108,7 +108,7 @@ int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *of
     if (cs->rank != 1 || n == 0)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "the elements are not contiguous in the file");
     while (c < n) {
-        struct found f;
+        struct run_hit f;
         uint64_t at, end, run;
         int whole;
         int err = run_find(cs, &c, &f);
@@ -144,7 +144,7 @@ int chunk_stored(struct chunks *cs, const struct chunk_rec *rec, struct buf *out
 
 int chunk_sums_check(struct chunks *cs, const uint64_t *coord)
 {
-    struct found f;
+    struct run_hit f;
     int err = run_find(cs, coord, &f);
 
     if (err)
@@ -160,7 +160,7 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
     struct store *st = cs->st;
     struct buf bytes = {0};
     struct work *w;
-    struct run *r;
+    struct chunk_run *r;
     int err;
 
     (void)coord;

@@ -31,7 +31,7 @@
 #define PREFIX 8
 
 /* One filter applied to one chunk. */
-struct stage {
+struct filter_stage {
     struct codec *codec;
     const struct filter_rec *rec;
     const struct user_filter *user;
@@ -42,12 +42,12 @@ struct stage {
     size_t out_size; /* room; then bytes written */
 };
 
-typedef int stage_fn(struct stage *s);
+typedef int stage_fn(struct filter_stage *s);
 
 /* ---- rearranging filters: output as long as the input ---- */
 
 /* Bytes behind the whole elements follow unchanged. */
-static void copy_rest(struct stage *s, size_t whole)
+static void copy_rest(struct filter_stage *s, size_t whole)
 {
     if (whole < s->in_size)
         memcpy(s->out + whole, s->in + whole, s->in_size - whole);
@@ -56,7 +56,7 @@ static void copy_rest(struct stage *s, size_t whole)
 
 typedef void shuffle_fn(uint8_t *out, const uint8_t *in, size_t n, size_t s);
 
-static int shuffle_run(struct stage *s, int unit, shuffle_fn *fn)
+static int shuffle_run(struct filter_stage *s, int unit, shuffle_fn *fn)
 {
     size_t size = s->rec->param[0], n = size ? s->fixed / size / (size_t)unit * (size_t)unit : 0;
 
@@ -66,22 +66,22 @@ static int shuffle_run(struct stage *s, int unit, shuffle_fn *fn)
     return 0;
 }
 
-static int shuffle_encode(struct stage *s)
+static int shuffle_encode(struct filter_stage *s)
 {
     return shuffle_run(s, 1, shuffle_bytes);
 }
 
-static int shuffle_decode(struct stage *s)
+static int shuffle_decode(struct filter_stage *s)
 {
     return shuffle_run(s, 1, unshuffle_bytes);
 }
 
-static int bitshuffle_encode(struct stage *s)
+static int bitshuffle_encode(struct filter_stage *s)
 {
     return shuffle_run(s, 8, shuffle_bits);
 }
 
-static int bitshuffle_decode(struct stage *s)
+static int bitshuffle_decode(struct filter_stage *s)
 {
     return shuffle_run(s, 8, unshuffle_bits);
 }
@@ -102,7 +102,7 @@ INLINE void number_put(uint8_t *p, size_t w, int little, uint64_t v)
 }
 
 /* Always with a constant width and order: then a number is one load. */
-INLINE void delta_by(const struct stage *s, size_t n, size_t w, int little, int encode)
+INLINE void delta_by(const struct filter_stage *s, size_t n, size_t w, int little, int encode)
 {
     uint64_t last = 0;
 
@@ -114,7 +114,7 @@ INLINE void delta_by(const struct stage *s, size_t n, size_t w, int little, int 
     }
 }
 
-INLINE int delta_run(struct stage *s, int encode)
+INLINE int delta_run(struct filter_stage *s, int encode)
 {
     size_t w = s->rec->param[0], n;
     int little = s->rec->param[1] != 0;
@@ -134,12 +134,12 @@ INLINE int delta_run(struct stage *s, int encode)
     return 0;
 }
 
-static int delta_encode(struct stage *s)
+static int delta_encode(struct filter_stage *s)
 {
     return delta_run(s, 1);
 }
 
-static int delta_decode(struct stage *s)
+static int delta_decode(struct filter_stage *s)
 {
     return delta_run(s, 0);
 }
@@ -147,7 +147,7 @@ static int delta_decode(struct stage *s)
 /* ---- compressors: streams behind the prefix; out_size 0 when it does not fit ---- */
 
 #ifdef HAVE_DEFLATE
-static int deflate_encode(struct stage *s)
+static int deflate_encode(struct filter_stage *s)
 {
     struct codec *k = s->codec;
     int level = s->rec->param[0] == 0 ? 6 : s->rec->param[0] > 12 ? 12 : (int)s->rec->param[0];
@@ -166,7 +166,7 @@ static int deflate_encode(struct stage *s)
     return 0;
 }
 
-static int deflate_decode(struct stage *s)
+static int deflate_decode(struct filter_stage *s)
 {
     struct codec *k = s->codec;
     enum libdeflate_result r;
@@ -185,7 +185,7 @@ static int deflate_decode(struct stage *s)
 #endif
 
 #ifdef HAVE_ZSTD
-static int zstd_encode(struct stage *s)
+static int zstd_encode(struct filter_stage *s)
 {
     struct codec *k = s->codec;
     int level = s->rec->param[0] == 0 ? 3 : (int)s->rec->param[0];
@@ -200,7 +200,7 @@ static int zstd_encode(struct stage *s)
     return 0;
 }
 
-static int zstd_decode(struct stage *s)
+static int zstd_decode(struct filter_stage *s)
 {
     struct codec *k = s->codec;
     size_t n;
@@ -217,7 +217,7 @@ static int zstd_decode(struct stage *s)
 #endif
 
 #ifdef HAVE_LZ4
-static int lz4_encode(struct stage *s)
+static int lz4_encode(struct filter_stage *s)
 {
     int n, room = s->out_size > INT_MAX ? INT_MAX : (int)s->out_size;
     int level = (int)s->rec->param[0];
@@ -234,7 +234,7 @@ static int lz4_encode(struct stage *s)
     return 0;
 }
 
-static int lz4_decode(struct stage *s)
+static int lz4_decode(struct filter_stage *s)
 {
     int n;
 
@@ -265,7 +265,7 @@ void codec_release(struct codec *k)
 
 /* ---- users' filters ---- */
 
-static int user_failed(const struct stage *s, int code)
+static int user_failed(const struct filter_stage *s, int code)
 {
     return fail(DREP_ERR_CONVERSION, "filter \"%s\" failed with %d", s->user->name, code);
 }
@@ -277,7 +277,7 @@ static uint64_t user_most(uint64_t size)
 }
 
 /* Others may wait for the chunk that the filter works on: nothing of the file can be read. */
-static int user_call(const struct stage *s, drep_filter_fn *fn, size_t *got)
+static int user_call(const struct filter_stage *s, drep_filter_fn *fn, size_t *got)
 {
     bool before = rwlock_no_reads(true);
     int code =
@@ -287,7 +287,7 @@ static int user_call(const struct stage *s, drep_filter_fn *fn, size_t *got)
     return code;
 }
 
-static int user_encode(struct stage *s)
+static int user_encode(struct filter_stage *s)
 {
     size_t room = s->out_size, got = room;
     int code;
@@ -302,7 +302,7 @@ static int user_encode(struct stage *s)
     return 0;
 }
 
-static int user_decode(struct stage *s)
+static int user_decode(struct filter_stage *s)
 {
     size_t got = s->out_size;
     int code;
@@ -398,7 +398,8 @@ int filters_known(const struct filter_rec *f, int n, uint32_t skipped)
 /* ---- writing ---- */
 
 /* Fills room with what the filter makes of s->in; *skip: it does not shrink. */
-static int encode_into(struct stage *s, const struct filter_class *c, struct buf *room, int *skip)
+static int encode_into(struct filter_stage *s, const struct filter_class *c, struct buf *room,
+                       int *skip)
 {
     int keep = s->user && s->user->flags & DREP_FILTER_KEEP;
     size_t most = c->prefixed ? s->in_size - PREFIX - 1 : s->in_size;
@@ -430,7 +431,7 @@ static int encode_into(struct stage *s, const struct filter_class *c, struct buf
 static int encode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
                       size_t fixed, struct buf *room, int *skip)
 {
-    struct stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
+    struct filter_stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
     const struct filter_class *c;
     struct out prefix;
     int err = class_get(f, &c, &s.user);
@@ -491,7 +492,8 @@ int filters_encode(struct codec *k, const struct filter_rec *f, int n, const voi
 static int decode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
                       size_t fixed, uint64_t max, struct buf *room)
 {
-    struct stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len, .out_size = in->len};
+    struct filter_stage s = {
+        .codec = k, .rec = f, .in = in->p, .in_size = in->len, .out_size = in->len};
     const struct filter_class *c;
     int err = class_get(f, &c, &s.user);
 

@@ -95,13 +95,13 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
 }
 
 /* Lengthen the only chunk of a run within the space of the run. */
-static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
+static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch)
 {
     struct store *st = cs->st;
     uint64_t old = f->run->rec.size, end = patch->offset + patch->size;
     uint64_t low = old / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
     struct buf b = {0};
-    struct run *r;
+    struct chunk_run *r;
     int err = run_open(cs, f);
 
     if (!err)
@@ -136,10 +136,11 @@ static int grow(struct chunks *cs, struct found *f, const struct patch *patch)
 }
 
 /* Change the chunk where it is stored, if that is allowed: *done. */
-static int patch_in_place(struct chunks *cs, struct found *f, const struct patch *patch, int *done)
+static int patch_in_place(struct chunks *cs, struct run_hit *f, const struct patch *patch,
+                          int *done)
 {
     struct store *st = cs->st;
-    struct run *r = f->run;
+    struct chunk_run *r = f->run;
     uint64_t at = r->rec.offset + f->index * r->rec.size;
     uint64_t end = patch->offset + patch->size;
     enum step_kind kind;
@@ -216,7 +217,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
 {
     struct patch patch = {offset, size, buf, fill, fill_size};
     uint64_t old = 0;
-    struct found f;
+    struct run_hit f;
     int done = 0;
     int err = store_may_write(cs->st);
 
@@ -255,7 +256,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
 
 int chunk_remove(struct chunks *cs, const uint64_t *coord)
 {
-    struct found f;
+    struct run_hit f;
     int err = store_may_write(cs->st);
 
     if (err)

@@ -157,7 +157,8 @@ static int read_stretch(struct store *st, uint8_t *p, uint8_t *scratch, uint64_t
     return err;
 }
 
-int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t n, uint8_t *p)
+int payload_read(struct store *st, const struct chunk_run *r, uint32_t index, uint32_t n,
+                 uint8_t *p)
 {
     uint64_t size = r->rec.size;
     uint64_t count, bytes = stretch(n, size, &count);
@@ -186,16 +187,17 @@ int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t
 /* ---- parts of chunks ---- */
 
 /* A part of a chunk, and the blocks that hold it. */
-struct part {
+struct payload_part {
     uint64_t at;         /* of the chunk in the file */
     uint64_t from, to;   /* the part, in the chunk */
     uint64_t low, high;  /* its blocks, in the chunk */
     const uint64_t *sum; /* of the block at low */
 };
 
-static struct part part_of(const struct run *r, uint32_t index, uint64_t offset, uint64_t size)
+static struct payload_part part_of(const struct chunk_run *r, uint32_t index, uint64_t offset,
+                                   uint64_t size)
 {
-    struct part p;
+    struct payload_part p;
 
     p.at = r->rec.offset + index * r->rec.size;
     p.from = offset;
@@ -208,7 +210,7 @@ static struct part part_of(const struct run *r, uint32_t index, uint64_t offset,
     return p;
 }
 
-int payload_blocks(struct store *st, const struct run *r, uint32_t index, uint64_t from,
+int payload_blocks(struct store *st, const struct chunk_run *r, uint32_t index, uint64_t from,
                    uint64_t to, uint8_t *p)
 {
     const uint64_t *sums = r->sum + index * sums_of(r->rec.size) + from / BLOCK;
@@ -217,7 +219,7 @@ int payload_blocks(struct store *st, const struct run *r, uint32_t index, uint64
 }
 
 /* Read all blocks of the part, verified. */
-static int read_blocks(struct store *st, const struct part *p, uint8_t *room)
+static int read_blocks(struct store *st, const struct payload_part *p, uint8_t *room)
 {
     size_t size = (size_t)(p->high - p->low);
     int err = st->io->ops->read_at(st->io, room, size, p->at + p->low);
@@ -227,7 +229,7 @@ static int read_blocks(struct store *st, const struct part *p, uint8_t *room)
     return err;
 }
 
-static int read_through(struct store *st, const struct part *p, uint8_t *to)
+static int read_through(struct store *st, const struct payload_part *p, uint8_t *to)
 {
     size_t size = (size_t)(p->high - p->low);
     uint8_t small[SMALL];
@@ -244,10 +246,10 @@ static int read_through(struct store *st, const struct part *p, uint8_t *to)
     return err;
 }
 
-int payload_read_part(struct store *st, const struct run *r, uint32_t index, uint64_t offset,
+int payload_read_part(struct store *st, const struct chunk_run *r, uint32_t index, uint64_t offset,
                       uint64_t size, uint8_t *p)
 {
-    struct part part;
+    struct payload_part part;
     uint64_t head, body;
     int err = 0;
 
@@ -261,7 +263,7 @@ int payload_read_part(struct store *st, const struct run *r, uint32_t index, uin
     /* Read whole blocks straight to where they belong, those at the edges through a copy. */
     head = part.low == part.from ? 0 : part.low + BLOCK - part.from;
     if (head) {
-        struct part edge = part_of(r, index, offset, head);
+        struct payload_part edge = part_of(r, index, offset, head);
 
         err = read_through(st, &edge, p);
     }
@@ -270,7 +272,7 @@ int payload_read_part(struct store *st, const struct run *r, uint32_t index, uin
         err = read_stretch(st, p + head, NULL, body, part.at + offset + head,
                            part.sum + (head ? 1 : 0));
     if (!err && head + body < size) {
-        struct part edge = part_of(r, index, offset + head + body, size - head - body);
+        struct payload_part edge = part_of(r, index, offset + head + body, size - head - body);
 
         err = read_through(st, &edge, p + head + body);
     }
@@ -281,8 +283,8 @@ int payload_read_part(struct store *st, const struct run *r, uint32_t index, uin
 
 /* Overwrite at most PIECE_BYTES of blocks.  The checksum of a block needs all of it, so partly
  * overwritten blocks are read first (and verified: damage must not get a right checksum). */
-static int patch_piece(struct store *st, const struct part *p, uint64_t *sums, const uint8_t *from,
-                       int noted)
+static int patch_piece(struct store *st, const struct payload_part *p, uint64_t *sums,
+                       const uint8_t *from, int noted)
 {
     size_t size = (size_t)(p->to - p->from), blocks = (size_t)(p->high - p->low);
     uint8_t *room;
@@ -307,14 +309,14 @@ static int patch_piece(struct store *st, const struct part *p, uint64_t *sums, c
     return err;
 }
 
-int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offset, uint64_t size,
-                  const uint8_t *p, int noted)
+int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_t offset,
+                  uint64_t size, const uint8_t *p, int noted)
 {
     int err = 0;
 
     while (!err && size > 0) {
         uint64_t now = PIECE_BYTES - offset % BLOCK;
-        struct part part;
+        struct payload_part part;
 
         now = now < size ? now : size;
         part = part_of(r, index, offset, now);
@@ -328,7 +330,7 @@ int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offs
 
 /* ---- absent checksums ---- */
 
-uint64_t payload_absent(const struct run *r)
+uint64_t payload_absent(const struct chunk_run *r)
 {
     uint64_t n = chunk_sums(r->rec.run, r->rec.size), absent = 0;
 
@@ -356,7 +358,7 @@ static int seal_piece(struct store *st, uint8_t *room, size_t size, uint64_t off
     return 0;
 }
 
-int payload_seal(struct store *st, struct run *r)
+int payload_seal(struct store *st, struct chunk_run *r)
 {
     uint8_t *room = mem_alloc(PIECE_BYTES);
     uint64_t *sums = r->sum;

@@ -15,23 +15,24 @@ int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size,
                   uint64_t *sums);
 /* Overwrite part of a chunk of an open run in place, and update its checksums.  noted: keep the old
  * bytes for undo. */
-int payload_patch(struct store *st, struct run *r, uint32_t index, uint64_t offset, uint64_t size,
-                  const uint8_t *p, int noted);
+int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_t offset,
+                  uint64_t size, const uint8_t *p, int noted);
 
 /* Read whole chunks from index on into p; NULL: only verify them. */
-int payload_read(struct store *st, const struct run *r, uint32_t index, uint32_t n, uint8_t *p);
+int payload_read(struct store *st, const struct chunk_run *r, uint32_t index, uint32_t n,
+                 uint8_t *p);
 /* Read part of one chunk, which must lie inside. */
-int payload_read_part(struct store *st, const struct run *r, uint32_t index, uint64_t offset,
+int payload_read_part(struct store *st, const struct chunk_run *r, uint32_t index, uint64_t offset,
                       uint64_t size, uint8_t *p);
 /* Read bytes [from, to) of one chunk: both multiples of 4096, or `to` the chunk's end. */
-int payload_blocks(struct store *st, const struct run *r, uint32_t index, uint64_t from,
+int payload_blocks(struct store *st, const struct chunk_run *r, uint32_t index, uint64_t from,
                    uint64_t to, uint8_t *p);
 /* Read the stored bytes of a filtered chunk; threads: at most so many may read. */
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, int threads,
                      struct buf *out);
 
 /* Count the absent checksums of a run; compute them from the file. */
-uint64_t payload_absent(const struct run *r);
-int payload_seal(struct store *st, struct run *r);
+uint64_t payload_absent(const struct chunk_run *r);
+int payload_seal(struct store *st, struct chunk_run *r);
 
 #endif

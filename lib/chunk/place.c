@@ -65,7 +65,7 @@ static int nothing_stored(struct chunks *cs)
 static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t size)
 {
     uint64_t at[FMT_RANK_MAX], end = 0;
-    struct found f;
+    struct run_hit f;
 
     if (chunk_last(cs->rank, coord) == 0)
         return 0;

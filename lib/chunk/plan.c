@@ -12,7 +12,7 @@
 
 #define IMAGE_MAX ((size_t)4 << 20) /* bytes an operation keeps of what it overwrites */
 
-enum step_kind plan_overwrite(const struct store *st, const struct run *r, uint64_t offset,
+enum step_kind plan_overwrite(const struct store *st, const struct chunk_run *r, uint64_t offset,
                               uint64_t size)
 {
     uint64_t low = offset / FMT_ALIGN * FMT_ALIGN;
@@ -28,13 +28,13 @@ enum step_kind plan_overwrite(const struct store *st, const struct run *r, uint6
 
 /* ---- plain chunks ---- */
 
-const uint64_t *plan_coord(const struct plan *p, uint64_t i)
+const uint64_t *plan_coord(const struct write_plan *p, uint64_t i)
 {
     return p->coords + (p->first + i) * (uint64_t)p->cs->rank;
 }
 
 /* True if chunks i and i + 1 follow each other in a row of the grid. */
-static int neighbours(const struct plan *p, uint64_t i)
+static int neighbours(const struct write_plan *p, uint64_t i)
 {
     const uint64_t *a = plan_coord(p, i), *b = plan_coord(p, i + 1);
     int rank = p->cs->rank;
@@ -45,11 +45,11 @@ static int neighbours(const struct plan *p, uint64_t i)
 
 /* Choose how chunk i, and *n - 1 behind it in its run, will be written.  What moves is cut out of
  * its run. */
-static int choose(struct plan *p, uint64_t i, uint64_t *n)
+static int choose(struct write_plan *p, uint64_t i, uint64_t *n)
 {
     struct chunks *cs = p->cs;
     enum step_kind kind = STEP_MOVE;
-    struct found f;
+    struct run_hit f;
     uint64_t at;
     int err = run_find(cs, plan_coord(p, i), &f);
 
@@ -71,7 +71,7 @@ static int choose(struct plan *p, uint64_t i, uint64_t *n)
 }
 
 /* Number of chunks from i on that this write has in a row. */
-static uint64_t written_ahead(const struct plan *p, uint64_t i)
+static uint64_t written_ahead(const struct write_plan *p, uint64_t i)
 {
     uint64_t n = 1;
 
@@ -81,7 +81,7 @@ static uint64_t written_ahead(const struct plan *p, uint64_t i)
 }
 
 /* Find space for the stretch of new chunks that begins at i; *n: their number. */
-static int give_space(struct plan *p, uint64_t i, uint64_t *n)
+static int give_space(struct write_plan *p, uint64_t i, uint64_t *n)
 {
     uint64_t size = p->size, most = RUN_BYTES / (size ? size : 1), offset, bytes;
     int err;
@@ -103,7 +103,7 @@ static int give_space(struct plan *p, uint64_t i, uint64_t *n)
     return err;
 }
 
-int plan_batch(struct plan *p)
+int plan_batch(struct write_plan *p)
 {
     uint64_t n;
     int err = 0;
@@ -119,7 +119,7 @@ int plan_batch(struct plan *p)
     return err;
 }
 
-void plan_cancel(struct plan *p)
+void plan_cancel(struct write_plan *p)
 {
     for (uint64_t i = 0; i < p->batch; i++) {
         if (p->step[i].stretch)
@@ -133,8 +133,8 @@ int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint6
                   uint32_t skipped, uint64_t *offset)
 {
     struct store *st = cs->st;
-    struct run r = {.object = cs->object, .rank = cs->rank};
-    struct found f;
+    struct chunk_run r = {.object = cs->object, .rank = cs->rank};
+    struct run_hit f;
     int err = run_find(cs, coord, &f);
 
     if (!err) {

@@ -29,7 +29,7 @@ struct step {
 };
 
 /* A write of n plain chunks of `size` bytes each, planned and applied batch by batch. */
-struct plan {
+struct write_plan {
     struct chunks *cs;
     const uint64_t *coords; /* n times rank numbers, in grid order */
     uint64_t n, size;
@@ -39,14 +39,14 @@ struct plan {
 };
 
 /* Say how bytes [offset, offset + size) of the file, of a run, may be changed. */
-enum step_kind plan_overwrite(const struct store *st, const struct run *r, uint64_t offset,
+enum step_kind plan_overwrite(const struct store *st, const struct chunk_run *r, uint64_t offset,
                               uint64_t size);
 /* Plan the steps of a batch: cut out what moves, and allocate. */
-int plan_batch(struct plan *p);
+int plan_batch(struct write_plan *p);
 /* Free the space of steps that were not recorded. */
-void plan_cancel(struct plan *p);
+void plan_cancel(struct write_plan *p);
 /* The coordinates of a step's chunk. */
-const uint64_t *plan_coord(const struct plan *p, uint64_t i);
+const uint64_t *plan_coord(const struct write_plan *p, uint64_t i);
 
 /* Put the record of a filtered chunk in place of what is stored; the caller writes its `size` bytes
  * to *offset. */

@@ -141,7 +141,7 @@ int chunk_decode(struct work *w, const struct chunks *cs, const struct chunk_rec
 static int load(struct work *w, struct buf *out, uint64_t *unit)
 {
     struct chunks *cs = w->cs;
-    const struct run *r = w->found.run;
+    const struct chunk_run *r = w->found.run;
     int err;
 
     if (unit)
@@ -286,7 +286,7 @@ static int bits(uint64_t v)
 /* Read blocks of the chunk from byte `low` on to p, each stretch of them at once. */
 static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p)
 {
-    const struct run *r = w->found.run;
+    const struct chunk_run *r = w->found.run;
     int err = 0;
 
     while (!err && blocks) {

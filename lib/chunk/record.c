@@ -17,7 +17,7 @@ void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key)
         key_add_u64(key, coord[d]);
 }
 
-void run_key(const struct run *r, struct key *key)
+void run_key(const struct chunk_run *r, struct key *key)
 {
     key_make(key, r->object, FMT_TAG_CHUNK);
     for (int d = 0; d < r->rank; d++)
@@ -41,7 +41,7 @@ int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf
 
 /* ---- loading ---- */
 
-void run_unload(struct run *r)
+void run_unload(struct chunk_run *r)
 {
     mem_free(r->heap);
     mem_free(r->base_sum);
@@ -50,7 +50,7 @@ void run_unload(struct run *r)
     r->base_sum = NULL;
 }
 
-void run_unref(struct run *r)
+void run_unref(struct chunk_run *r)
 {
     if (!r || atomic_fetch_sub(&r->refs, 1) != 1)
         return;
@@ -58,7 +58,7 @@ void run_unref(struct run *r)
     mem_free(r);
 }
 
-static int sums_load(struct store *st, struct run *r)
+static int sums_load(struct store *st, struct chunk_run *r)
 {
     uint64_t n = chunk_sums(r->rec.run, r->rec.size);
     struct buf block = {0};
@@ -81,7 +81,7 @@ static int sums_load(struct store *st, struct run *r)
     return err;
 }
 
-int run_load(struct store *st, const struct chunk_rec *rec, struct run *r)
+int run_load(struct store *st, const struct chunk_rec *rec, struct chunk_run *r)
 {
     uint64_t end = store_end(st), bytes;
 
@@ -108,7 +108,7 @@ int run_load(struct store *st, const struct chunk_rec *rec, struct run *r)
     return sums_load(st, r);
 }
 
-int run_reserve(struct run *r, uint64_t sums)
+int run_reserve(struct chunk_run *r, uint64_t sums)
 {
     uint64_t *heap;
     size_t room;
@@ -154,7 +154,7 @@ static int write_sums(struct store *st, struct chunk_rec *rec, const uint64_t *s
     return err;
 }
 
-static int put_record(struct store *st, const struct run *r, const struct chunk_rec *rec,
+static int put_record(struct store *st, const struct chunk_run *r, const struct chunk_rec *rec,
                       enum keep keep)
 {
     struct buf b = {0};
@@ -174,7 +174,7 @@ static int put_record(struct store *st, const struct run *r, const struct chunk_
 }
 
 /* `n` chunks of `size` bytes with these sums, as the record of run r. */
-int run_store_as(struct store *st, const struct run *r, uint32_t n, uint64_t size,
+int run_store_as(struct store *st, const struct chunk_run *r, uint32_t n, uint64_t size,
                  const uint64_t *sums, enum keep keep, struct ref *where)
 {
     struct chunk_rec rec = r->rec;
@@ -201,7 +201,7 @@ int run_store_as(struct store *st, const struct run *r, uint32_t n, uint64_t siz
     return err;
 }
 
-int run_store(struct store *st, const struct run *r, enum keep keep)
+int run_store(struct store *st, const struct chunk_run *r, enum keep keep)
 {
     struct ref where;
 
@@ -212,7 +212,7 @@ static void free_record(struct store *st, const struct chunk_rec *from)
 {
     struct chunk_rec rec = *from;
     struct ref sums = rec.sums;
-    struct run r;
+    struct chunk_run r;
 
     rec.far = 0;
     if (run_load(st, &rec, &r) == 0) {

@@ -9,7 +9,7 @@
 #include "chunk/chunks.h"
 #include "space/space.h"
 
-struct run {
+struct chunk_run {
     atomic_int refs;
     uint64_t object;
     int rank;
@@ -34,7 +34,7 @@ struct run {
 };
 
 /* Bytes of all chunks of the run. */
-static inline uint64_t run_bytes(const struct run *r)
+static inline uint64_t run_bytes(const struct chunk_run *r)
 {
     return r->rec.size * r->rec.run;
 }
@@ -49,8 +49,8 @@ static inline uint64_t chunk_align(const struct store *st, uint64_t bytes)
     return bytes >= FMT_SUM_BLOCK ? st->opts.unit : FMT_ALIGN;
 }
 /* True if a chunk is in the run; *index: its number there. */
-static inline bool run_covers(const struct run *r, uint64_t object, int rank, const uint64_t *coord,
-                              uint32_t *index)
+static inline bool run_covers(const struct chunk_run *r, uint64_t object, int rank,
+                              const uint64_t *coord, uint32_t *index)
 {
     uint64_t at;
 
@@ -66,24 +66,24 @@ static inline bool run_covers(const struct run *r, uint64_t object, int rank, co
 }
 
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
-void run_key(const struct run *r, struct key *key);
+void run_key(const struct chunk_run *r, struct key *key);
 /* The inverse of chunk_key(), with the record that the entry holds. */
 int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf *value,
                 uint64_t *coord, struct chunk_rec *rec);
 
 /* Make a run of a record, with its checksums loaded; run_unload() releases it. */
-int run_load(struct store *st, const struct chunk_rec *rec, struct run *r);
-void run_unload(struct run *r);
+int run_load(struct store *st, const struct chunk_rec *rec, struct chunk_run *r);
+void run_unload(struct chunk_run *r);
 /* Give up one reference to a run that was allocated. */
-void run_unref(struct run *r);
+void run_unref(struct chunk_run *r);
 /* Make room for so many checksums. */
-int run_reserve(struct run *r, uint64_t sums);
+int run_reserve(struct chunk_run *r, uint64_t sums);
 
 /* Put the run's record into the tree, in place of any record with this key. */
-int run_store(struct store *st, const struct run *r, enum keep keep);
+int run_store(struct store *st, const struct chunk_run *r, enum keep keep);
 /* Like run_store() for `n` chunks of `size` bytes with these checksums; *where: the block of
  * checksums. */
-int run_store_as(struct store *st, const struct run *r, uint32_t n, uint64_t size,
+int run_store_as(struct store *st, const struct chunk_run *r, uint32_t n, uint64_t size,
                  const uint64_t *sums, enum keep keep, struct ref *where);
 
 /* Free all chunks of a removed dataset.  Open runs are closed, and the cache has forgotten them. */

@@ -24,9 +24,9 @@ static size_t row_prefix(int rank)
 }
 
 /* Keep a run that many chunks may be read from. */
-static int remember(struct store *st, struct found *f)
+static int remember(struct store *st, struct run_hit *f)
 {
-    struct run *r = mem_alloc(sizeof(*r));
+    struct chunk_run *r = mem_alloc(sizeof(*r));
     struct recent_run *place, old;
 
     if (!r) {
@@ -49,11 +49,11 @@ static int remember(struct store *st, struct found *f)
     return 0;
 }
 
-static struct run *recent(struct store *st, const struct chunks *cs, const uint64_t *coord,
-                          uint32_t *index)
+static struct chunk_run *recent(struct store *st, const struct chunks *cs, const uint64_t *coord,
+                                uint32_t *index)
 {
     uint64_t last = chunk_last(cs->rank, coord);
-    struct run *found = NULL;
+    struct chunk_run *found = NULL;
 
     pthread_mutex_lock(&st->runs->lock);
     for (int i = 0; i < RECENT_RUNS && !found; i++) {
@@ -72,7 +72,7 @@ static struct run *recent(struct store *st, const struct chunks *cs, const uint6
 
 /* Decode the record found under this key into f->local, if it covers the chunk. */
 static int decode(struct chunks *cs, const uint64_t *coord, const struct key *key,
-                  const struct buf *value, struct found *f)
+                  const struct buf *value, struct run_hit *f)
 {
     struct chunk_rec rec;
     int err = chunk_entry(cs, key, value, f->local.coord, &rec);
@@ -94,7 +94,7 @@ static int decode(struct chunks *cs, const uint64_t *coord, const struct key *ke
     return f->local.heap ? remember(cs->st, f) : 0;
 }
 
-int run_find(struct chunks *cs, const uint64_t *coord, struct found *f)
+int run_find(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
 {
     struct store *st = cs->st;
     struct buf value = {0};
@@ -117,7 +117,7 @@ int run_find(struct chunks *cs, const uint64_t *coord, struct found *f)
     return err;
 }
 
-static int is_open(const struct store *st, const struct run *r)
+static int is_open(const struct store *st, const struct chunk_run *r)
 {
     for (int i = 0; i < st->runs->n; i++) {
         if (st->runs->open[i] == r)
@@ -126,7 +126,7 @@ static int is_open(const struct store *st, const struct run *r)
     return 0;
 }
 
-void run_done(struct store *st, struct found *f)
+void run_done(struct store *st, struct run_hit *f)
 {
     if (f->run == &f->local)
         run_unload(&f->local);
@@ -135,13 +135,13 @@ void run_done(struct store *st, struct found *f)
     f->run = NULL;
 }
 
-void run_leave(struct store *st, struct found *f)
+void run_leave(struct store *st, struct run_hit *f)
 {
     if (f->run == &f->local || is_open(st, f->run))
         run_done(st, f);
 }
 
-bool run_again(struct chunks *cs, const uint64_t *coord, struct found *f)
+bool run_again(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
 {
     struct store *st = cs->st;
 
@@ -165,7 +165,7 @@ int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *nex
     if (n < 2 || cs->rank == 0)
         return 0;
     for (int i = 0; i < cs->st->runs->n; i++) {
-        const struct run *r = cs->st->runs->open[i];
+        const struct chunk_run *r = cs->st->runs->open[i];
         uint64_t c = chunk_last(r->rank, r->coord);
 
         if (r->object == cs->object && r->rank == cs->rank &&
@@ -188,8 +188,8 @@ int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *nex
 /* ---- closing ---- */
 
 /* Put the record into the tree again after the run changed; the old checksums are freed. */
-static int restore(struct store *st, struct run *r, uint32_t n, uint64_t size, const uint64_t *sums,
-                   enum keep keep)
+static int restore(struct store *st, struct chunk_run *r, uint32_t n, uint64_t size,
+                   const uint64_t *sums, enum keep keep)
 {
     struct ref old = r->rec.sums, where;
     int err = run_store_as(st, r, n, size, sums, keep, &where);
@@ -205,7 +205,7 @@ static int restore(struct store *st, struct run *r, uint32_t n, uint64_t size, c
 }
 
 /* Give back the space that a run kept for growing. */
-static void trim(struct store *st, struct run *r)
+static void trim(struct store *st, struct chunk_run *r)
 {
     uint64_t bytes = round_up(run_bytes(r) ? run_bytes(r) : 1, FMT_ALIGN);
     uint64_t base = round_up(r->base_run * r->base_size, FMT_ALIGN);
@@ -220,7 +220,7 @@ static void trim(struct store *st, struct run *r)
 
 /* Put an open run into the tree: its state before the operation past the notes, and what the
  * operation did after that, noted. */
-static int flush(struct store *st, struct run *r)
+static int flush(struct store *st, struct chunk_run *r)
 {
     int err = 0;
 
@@ -241,13 +241,13 @@ static int flush(struct store *st, struct run *r)
 
 static void close_at(struct runs *runs, int i)
 {
-    struct run *r = runs->open[i];
+    struct chunk_run *r = runs->open[i];
 
     runs->open[i] = runs->open[--runs->n];
     run_unref(r);
 }
 
-static int index_of(const struct store *st, const struct run *r)
+static int index_of(const struct store *st, const struct chunk_run *r)
 {
     int i = 0;
 
@@ -256,7 +256,7 @@ static int index_of(const struct store *st, const struct run *r)
     return i;
 }
 
-int run_close(struct store *st, struct run *r)
+int run_close(struct store *st, struct chunk_run *r)
 {
     int err;
 
@@ -304,7 +304,7 @@ void runs_release(struct runs *runs)
 
 /* ---- before and after the operation ---- */
 
-int run_capture(struct store *st, struct run *r, int sums)
+int run_capture(struct store *st, struct chunk_run *r, int sums)
 {
     if (!store_op_active(st))
         return 0;
@@ -327,7 +327,7 @@ int run_capture(struct store *st, struct run *r, int sums)
 }
 
 /* Forget how the run was before the operation. */
-static void release_capture(struct run *r)
+static void release_capture(struct chunk_run *r)
 {
     r->captured = 0;
     r->opened = 0;
@@ -344,7 +344,7 @@ void runs_op_end(struct store *st)
 void runs_op_undo(struct store *st)
 {
     for (int i = st->runs->n - 1; i >= 0; i--) {
-        struct run *r = st->runs->open[i];
+        struct chunk_run *r = st->runs->open[i];
 
         /* Runs opened or begun by the operation: the tree's undo restores what it had. */
         if (r->opened || (r->captured && !r->base_run)) {
@@ -384,10 +384,10 @@ static int make_place(struct store *st)
     return err;
 }
 
-static int new_run(struct chunks *cs, const uint64_t *coord, struct run **out)
+static int new_run(struct chunks *cs, const uint64_t *coord, struct chunk_run **out)
 {
     struct store *st = cs->st;
-    struct run *r;
+    struct chunk_run *r;
     int err = make_place(st);
 
     if (err)
@@ -406,10 +406,10 @@ static int new_run(struct chunks *cs, const uint64_t *coord, struct run **out)
     return 0;
 }
 
-int run_open(struct chunks *cs, struct found *f)
+int run_open(struct chunks *cs, struct run_hit *f)
 {
     struct store *st = cs->st;
-    struct run *from = f->run, *r;
+    struct chunk_run *from = f->run, *r;
     size_t n = (size_t)chunk_sums(from->rec.run, from->rec.size);
     int err;
 
@@ -439,10 +439,11 @@ int run_open(struct chunks *cs, struct found *f)
 }
 
 /* Find the open run that new chunks would continue, in the grid and in the file. */
-static struct run *before(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size)
+static struct chunk_run *before(struct chunks *cs, const uint64_t *coord, uint64_t offset,
+                                uint64_t size)
 {
     for (int i = 0; i < cs->st->runs->n; i++) {
-        struct run *r = cs->st->runs->open[i];
+        struct chunk_run *r = cs->st->runs->open[i];
 
         if (r->object == cs->object && r->rank == cs->rank && cs->rank > 0 &&
             memcmp(r->coord, coord, (size_t)(cs->rank - 1) * sizeof(*coord)) == 0 &&
@@ -454,7 +455,7 @@ static struct run *before(struct chunks *cs, const uint64_t *coord, uint64_t off
     return NULL;
 }
 
-static int append(struct store *st, struct run *r, uint32_t n, const uint64_t *sums)
+static int append(struct store *st, struct chunk_run *r, uint32_t n, const uint64_t *sums)
 {
     uint64_t each = sums_of(r->rec.size), had = r->rec.run * each;
     int err = run_capture(st, r, 0);
@@ -476,7 +477,7 @@ static int begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t 
 {
     struct store *st = cs->st;
     uint64_t count = chunk_sums(n, size);
-    struct run *r;
+    struct chunk_run *r;
     int err = new_run(cs, coord, &r);
 
     if (err)
@@ -507,7 +508,7 @@ int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offse
     store_changed(cs->st);
     memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
     while (!err && n > 0) {
-        struct run *r = before(cs, at, offset, size);
+        struct chunk_run *r = before(cs, at, offset, size);
         uint64_t now = most > 1 ? most : 1;
 
         if (r && r->rec.run < most && space == n * size) {

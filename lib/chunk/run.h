@@ -29,12 +29,12 @@ struct reservation {
 };
 
 struct runs {
-    struct run *open[OPEN_RUNS];
+    struct chunk_run *open[OPEN_RUNS];
     int n;
     uint64_t clock;
     pthread_mutex_t lock; /* of the next two */
     struct recent_run {   /* runs with many checksums, read lately */
-        struct run *run;
+        struct chunk_run *run;
         uint64_t object, first; /* of its chunks, last coordinate; and their number: */
         uint32_t n;
     } recent[RECENT_RUNS];
@@ -48,18 +48,18 @@ void runs_release(struct runs *runs);
 /* ---- finding ---- */
 
 /* Where a chunk was found: number `index` of a run. */
-struct found {
-    struct run *run; /* &local, an open one, or one with a reference for us */
+struct run_hit {
+    struct chunk_run *run; /* &local, an open one, or one with a reference for us */
     uint32_t index;
-    struct run local;
+    struct chunk_run local;
 };
 /* DREP_ERR_NOT_FOUND without a message: the chunk is not stored.  run_done() gives it back. */
-int run_find(struct chunks *cs, const uint64_t *coord, struct found *f);
-void run_done(struct store *st, struct found *f);
+int run_find(struct chunks *cs, const uint64_t *coord, struct run_hit *f);
+void run_done(struct store *st, struct run_hit *f);
 /* Like run_done(), but keep a run of many chunks for run_again(): true if it covers this chunk too.
  */
-void run_leave(struct store *st, struct found *f);
-bool run_again(struct chunks *cs, const uint64_t *coord, struct found *f);
+void run_leave(struct store *st, struct run_hit *f);
+bool run_again(struct chunks *cs, const uint64_t *coord, struct run_hit *f);
 /* The last coordinate of the first run that begins in [coord, coord + n); UINT64_MAX: none. */
 int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next);
 
@@ -70,11 +70,11 @@ int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *nex
 int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offset, uint64_t size,
             uint64_t space, const uint64_t *sums);
 /* Open what was found, to change it. */
-int run_open(struct chunks *cs, struct found *f);
+int run_open(struct chunks *cs, struct run_hit *f);
 /* Note how an open run is, before the operation changes it; sums: its checksums too. */
-int run_capture(struct store *st, struct run *r, int sums);
+int run_capture(struct store *st, struct chunk_run *r, int sums);
 /* Put a run into the tree if it is open; the caller's pointer stays valid until run_unref(). */
-int run_close(struct store *st, struct run *r);
+int run_close(struct store *st, struct chunk_run *r);
 /* Close all open runs of one object (0: of all). */
 int runs_flush(struct store *st, uint64_t object);
 /* The operation ended; or it is taken back. */

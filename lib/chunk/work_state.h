@@ -19,7 +19,7 @@ struct work {
     /* The chunk at hand. */
     struct chunks *cs;
     uint64_t coord[FMT_RANK_MAX];
-    struct found found;        /* its run is kept from chunk to chunk */
+    struct run_hit found;      /* its run is kept from chunk to chunk */
     struct cache_entry *entry; /* held */
     int stored;
 };

@@ -23,7 +23,7 @@
 
 /* A write under way: its plan, where payload comes from, and its checksums. */
 struct writing {
-    struct plan plan;
+    struct write_plan plan;
     const struct chunk_source *from;
     uint64_t *sums; /* of the batch, chunk after chunk */
 };
@@ -57,7 +57,7 @@ static int write_one(void *ctx, int64_t number)
 
 /* Overwrite a chunk that an earlier operation of the transaction wrote, noting its bytes for
  * undo. */
-static int overwrite_noted(struct writing *wr, uint64_t i, struct run *r, uint32_t index)
+static int overwrite_noted(struct writing *wr, uint64_t i, struct chunk_run *r, uint32_t index)
 {
     struct store *st = wr->plan.cs->st;
     const struct chunk_source *from = wr->from;
@@ -81,7 +81,7 @@ static int note_overwritten(struct writing *wr, uint64_t i)
 {
     struct store *st = wr->plan.cs->st;
     uint64_t each = sums_of(wr->plan.size);
-    struct found f;
+    struct run_hit f;
     int err = run_find(wr->plan.cs, plan_coord(&wr->plan, i), &f);
 
     if (err)
@@ -137,7 +137,7 @@ static int write_batch(struct writing *wr)
 
 static int write_chunks(struct writing *wr)
 {
-    struct plan *p = &wr->plan;
+    struct write_plan *p = &wr->plan;
     uint64_t most =
         p->size && BATCH_BYTES / p->size < BATCH_CHUNKS ? BATCH_BYTES / p->size : BATCH_CHUNKS;
     int err = 0;

@@ -17,7 +17,7 @@ struct extents_page {
 };
 
 /* A place in the set: entry i of page p; p == n of the set behind the last. */
-struct place {
+struct page_place {
     size_t p, i;
 };
 
@@ -39,7 +39,7 @@ static void measure(struct extents_page *page)
 }
 
 /* The last extent that begins at or before offset; 0 if none does. */
-static int before(const struct extents *x, uint64_t offset, struct place *at)
+static int before(const struct extents *x, uint64_t offset, struct page_place *at)
 {
     size_t low = 0, high = x->n;
     const struct extents_page *page;
@@ -69,13 +69,13 @@ static int before(const struct extents *x, uint64_t offset, struct place *at)
     return 1;
 }
 
-static struct extent *extent_at(const struct extents *x, struct place at)
+static struct extent *extent_at(const struct extents *x, struct page_place at)
 {
     return &x->page[at.p]->e[at.i];
 }
 
 /* The place behind this one, or 0. */
-static int following(const struct extents *x, struct place *at)
+static int following(const struct extents *x, struct page_place *at)
 {
     if (++at->i < x->page[at->p]->n)
         return 1;
@@ -99,7 +99,7 @@ static int page_insert(struct extents *x, size_t p)
 }
 
 /* Makes room for one more entry in the page of `at`, which may move to the next page. */
-static int make_room(struct extents *x, struct place *at)
+static int make_room(struct extents *x, struct page_place *at)
 {
     struct extents_page *page, *next;
     int err;
@@ -126,7 +126,7 @@ static int make_room(struct extents *x, struct place *at)
     return 0;
 }
 
-static int insert(struct extents *x, struct place at, uint64_t offset, uint64_t length)
+static int insert(struct extents *x, struct page_place at, uint64_t offset, uint64_t length)
 {
     int err = make_room(x, &at);
     struct extents_page *page;
@@ -142,7 +142,7 @@ static int insert(struct extents *x, struct place at, uint64_t offset, uint64_t 
     return 0;
 }
 
-static void erase(struct extents *x, struct place at)
+static void erase(struct extents *x, struct page_place at)
 {
     struct extents_page *page = x->page[at.p];
     uint64_t length = page->e[at.i].length;
@@ -158,7 +158,7 @@ static void erase(struct extents *x, struct place at)
     }
 }
 
-static void resize(struct extents *x, struct place at, uint64_t offset, uint64_t length)
+static void resize(struct extents *x, struct page_place at, uint64_t offset, uint64_t length)
 {
     struct extents_page *page = x->page[at.p];
     uint64_t old = page->e[at.i].length;
@@ -173,7 +173,7 @@ static void resize(struct extents *x, struct place at, uint64_t offset, uint64_t
 int extents_add(struct extents *x, uint64_t offset, uint64_t length, struct extent *whole)
 {
     struct extent sum = {offset, length};
-    struct place left = {0, 0}, right = {0, 0};
+    struct page_place left = {0, 0}, right = {0, 0};
     int has_left = before(x, offset, &left);
     int has_right = has_left ? (right = left, following(x, &right)) : x->n > 0;
     struct extent *l = has_left ? extent_at(x, left) : NULL;
@@ -205,7 +205,7 @@ int extents_add(struct extents *x, uint64_t offset, uint64_t length, struct exte
 
 int extents_take(struct extents *x, uint64_t offset, uint64_t length)
 {
-    struct place at = {0, 0};
+    struct page_place at = {0, 0};
     int found = before(x, offset, &at);
     struct extent e;
     uint64_t head, tail;
@@ -219,7 +219,7 @@ int extents_take(struct extents *x, uint64_t offset, uint64_t length)
     assert(head <= e.length && length <= e.length - head);
     tail = e.length - head - length;
     if (head && tail) {
-        struct place behind = {at.p, at.i + 1};
+        struct page_place behind = {at.p, at.i + 1};
 
         err = insert(x, behind, offset + length, tail);
         if (err)
@@ -238,7 +238,7 @@ int extents_take(struct extents *x, uint64_t offset, uint64_t length)
 
 int extents_find(const struct extents *x, uint64_t offset, struct extent *out)
 {
-    struct place at;
+    struct page_place at;
     struct extent e;
 
     if (!before(x, offset, &at))
@@ -252,7 +252,7 @@ int extents_find(const struct extents *x, uint64_t offset, struct extent *out)
 
 int extents_behind(const struct extents *x, uint64_t offset, struct extent *out)
 {
-    struct place at = {0, 0};
+    struct page_place at = {0, 0};
     const struct extent *e;
 
     if (x->n == 0)

@@ -100,7 +100,7 @@ static void leave_place(struct cache_shard *s, struct cache_place *place)
 
 static void drop(struct node_cache *c, struct cache_shard *s, struct cache_place *place)
 {
-    struct node *n = place->node;
+    struct tree_node *n = place->node;
     size_t memory = node_memory(n);
 
     leave_place(s, place);
@@ -116,11 +116,11 @@ struct regions *node_cache_regions(struct node_cache *c)
     return memory >= MEM_HUGE / 2 ? &c->mem : NULL;
 }
 
-struct node *node_cache_get(struct node_cache *c, const struct ref *ref)
+struct tree_node *node_cache_get(struct node_cache *c, const struct ref *ref)
 {
     struct cache_shard *s = shard_of(c, ref->offset);
     struct cache_place *place;
-    struct node *n = NULL;
+    struct tree_node *n = NULL;
 
     pthread_mutex_lock(&s->lock);
     place = s->taken ? find(s, ref->offset) : NULL;
@@ -139,7 +139,7 @@ struct node *node_cache_get(struct node_cache *c, const struct ref *ref)
 }
 
 /* Evict one node, but not this one, that was not used since the hand passed it last. */
-static void drop_one(struct node_cache *c, struct cache_shard *s, const struct node *but)
+static void drop_one(struct node_cache *c, struct cache_shard *s, const struct tree_node *but)
 {
     for (;; s->hand++) {
         struct cache_place *place = &s->place[s->hand & (s->places - 1)];
@@ -164,7 +164,7 @@ static uint64_t allowed(const struct node_cache *c)
 }
 
 /* Keep a node if a place stays free behind it. */
-static void keep(struct node_cache *c, struct cache_shard *s, struct node *n)
+static void keep(struct node_cache *c, struct cache_shard *s, struct tree_node *n)
 {
     if (2 * s->taken >= s->places)
         more_places(c, s);
@@ -176,7 +176,7 @@ static void keep(struct node_cache *c, struct cache_shard *s, struct node *n)
     charge(c, s, node_memory(n));
 }
 
-void node_cache_put(struct node_cache *c, struct node *n)
+void node_cache_put(struct node_cache *c, struct tree_node *n)
 {
     struct cache_shard *s = shard_of(c, n->ref.offset);
     struct cache_place *old;

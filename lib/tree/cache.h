@@ -14,8 +14,8 @@
 /* The offset stands beside the pointer, so that a probe touches no node but the right one. */
 struct cache_place {
     uint64_t offset;
-    struct node *node; /* NULL: free */
-    int touched;       /* since the hand passed */
+    struct tree_node *node; /* NULL: free */
+    int touched;            /* since the hand passed */
 };
 struct cache_shard {
     pthread_mutex_t lock;
@@ -33,11 +33,11 @@ int node_cache_init(struct node_cache *c, struct budget *budget);
 void node_cache_release(struct node_cache *c);
 void node_cache_clear(struct node_cache *c);
 /* Give the node that stands there with a reference for the caller, or NULL. */
-struct node *node_cache_get(struct node_cache *c, const struct ref *ref);
+struct tree_node *node_cache_get(struct node_cache *c, const struct ref *ref);
 /* Memory for a leaf that will be cached; NULL while nodes are few, so that a small file takes no
  * more than it needs. */
 struct regions *node_cache_regions(struct node_cache *c);
 /* Keep a node; the cache takes a reference of its own. */
-void node_cache_put(struct node_cache *c, struct node *n);
+void node_cache_put(struct node_cache *c, struct tree_node *n);
 
 #endif

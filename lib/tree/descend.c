@@ -8,9 +8,9 @@
 
 /* Store a reference where many threads may store theirs; the first one wins, and its node is
  * returned, held by the place. */
-static struct node *leave(_Atomic(struct node *) *place, struct node *n)
+static struct tree_node *leave(_Atomic(struct tree_node *) *place, struct tree_node *n)
 {
-    struct node *there = NULL;
+    struct tree_node *there = NULL;
 
     if (atomic_compare_exchange_strong(place, &there, n))
         return n;
@@ -19,9 +19,9 @@ static struct node *leave(_Atomic(struct node *) *place, struct node *n)
 }
 
 /* Get the root; *held: with a reference for the caller. */
-static int root_get(struct store *st, struct node **out, int *held)
+static int root_get(struct store *st, struct tree_node **out, int *held)
 {
-    struct node *top;
+    struct tree_node *top;
     struct tree *t = st->tree;
     int err;
 
@@ -46,11 +46,11 @@ static int root_get(struct store *st, struct node **out, int *held)
 
 /* Load child i of n, and check once that its keys lie within the bounds: `under` remembers the
  * node below which that was seen.  Interior children are attached to n. */
-static int child_load(struct store *st, const struct node *n, uint32_t i, const struct bounds *b,
-                      struct node **out, int *held)
+static int child_load(struct store *st, const struct tree_node *n, uint32_t i,
+                      const struct bounds *b, struct tree_node **out, int *held)
 {
     struct child c = child_get(n, i);
-    struct node *child;
+    struct tree_node *child;
     int err;
 
     *held = 0;
@@ -77,9 +77,9 @@ static int child_load(struct store *st, const struct node *n, uint32_t i, const 
 
 /* The leaf where a key belongs, or (below) where the greatest key less than it does. */
 int descend(struct store *st, const uint8_t *key, size_t len, int below, struct trail *t,
-            struct node **leaf)
+            struct tree_node **leaf)
 {
-    struct node *n;
+    struct tree_node *n;
     int err, held;
 
     t->n = 0;
@@ -87,7 +87,7 @@ int descend(struct store *st, const uint8_t *key, size_t len, int below, struct 
     err = root_get(st, &n, &held);
     while (!err && n->level) {
         uint32_t i = node_child(n, key, len);
-        struct node *kept = NULL;
+        struct tree_node *kept = NULL;
 
         if (below && i > 0 && item_compare(n, i, key, len) == 0)
             i--;

@@ -11,7 +11,7 @@
 /* The nodes on the way that nobody else holds for us, so that the bounds stay where they are.  The
  * tree itself holds the root and, below clean nodes, all interior ones. */
 struct trail {
-    struct node *node[FMT_LEVEL_MAX + 1];
+    struct tree_node *node[FMT_LEVEL_MAX + 1];
     int n;
     struct bounds b; /* of the leaf */
 };
@@ -25,9 +25,9 @@ static inline void trail_release(struct trail *t)
 /* Find the leaf where a key belongs or, with `below`, the leaf of the greatest key less than it.
  * leaf_done() gives the leaf back. */
 int descend(struct store *st, const uint8_t *key, size_t len, int below, struct trail *t,
-            struct node **leaf);
+            struct tree_node **leaf);
 /* A clean leaf is held; a dirty one cannot go while anybody reads. */
-static inline void leaf_done(struct node *leaf)
+static inline void leaf_done(struct tree_node *leaf)
 {
     if (!leaf->dirty)
         node_unref(leaf);

@@ -35,7 +35,7 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
                size_t value_len, enum how how)
 {
     size_t size = value_len & ~(size_t)ITEM_FAR;
-    struct node *leaf;
+    struct tree_node *leaf;
     uint32_t i;
     int equal, err;
 
@@ -79,7 +79,7 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
 
 static int del(struct store *st, const uint8_t *key, size_t len, enum how how)
 {
-    struct node *leaf;
+    struct tree_node *leaf;
     uint32_t i;
     int equal;
     int err = path_leaf(st, key, len, &leaf);
@@ -179,7 +179,7 @@ int tree_add(struct store *st, const struct key *key, const void *value, size_t 
 
 int tree_edit(struct store *st, const struct key *key, uint8_t **value, size_t *len)
 {
-    struct node *leaf;
+    struct tree_node *leaf;
     uint32_t i;
     int equal, err = store_may_write(st);
 

@@ -32,7 +32,7 @@ static inline const char *entry_doubt(const struct entry *e, int level, const ui
     return NULL;
 }
 
-static int mark_put(struct node *n, uint32_t i, const struct key *key)
+static int mark_put(struct tree_node *n, uint32_t i, const struct key *key)
 {
     if (n->size - n->used < key->len) {
         size_t size = 2 * (size_t)n->size + key->len + 64;
@@ -87,14 +87,15 @@ static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct 
 
 /* Allocate a clean leaf of `count` entries with room for its block; its arena holds all marked
  * keys if none is much longer than the first. */
-static struct node *leaf_new(struct regions *mem, uint32_t count, uint32_t length, size_t key_len)
+static struct tree_node *leaf_new(struct regions *mem, uint32_t count, uint32_t length,
+                                  size_t key_len)
 {
     size_t mark = (marks_of(count) + 1) * sizeof(struct mark);
     size_t entry = count * sizeof(uint16_t);
     size_t arena = (marks_of(count) + 1) * (key_len + 8);
-    size_t all = sizeof(struct node) + mark + entry + arena + length + NODE_SLACK;
+    size_t all = sizeof(struct tree_node) + mark + entry + arena + length + NODE_SLACK;
     struct region *from = NULL;
-    struct node *n = NULL;
+    struct tree_node *n = NULL;
     uint8_t *at;
 
     if (mem && all <= LEAF_PIECE)
@@ -117,7 +118,7 @@ static struct node *leaf_new(struct regions *mem, uint32_t count, uint32_t lengt
 }
 
 /* The entries of a leaf stay where they are. */
-static int leaf_fill(struct node *n, struct in *in, uint32_t count)
+static int leaf_fill(struct tree_node *n, struct in *in, uint32_t count)
 {
     const uint8_t *p = n->block + in->at, *end = n->block + in->size;
     struct key key;
@@ -140,11 +141,11 @@ static int leaf_fill(struct node *n, struct in *in, uint32_t count)
     return err ? err : mark_put(n, node_marks(n), &key);
 }
 
-static int leaf_decode(struct node **out, struct regions *mem, struct in *in, uint32_t count)
+static int leaf_decode(struct tree_node **out, struct regions *mem, struct in *in, uint32_t count)
 {
     struct in first = *in;
     struct entry e = {.suffix_len = 0};
-    struct node *n;
+    struct tree_node *n;
 
     entry_get(&first, &e);
     n = leaf_new(mem, count, (uint32_t)in->size, e.suffix_len);
@@ -167,7 +168,7 @@ static size_t measure(struct in in, uint32_t count)
     return sum;
 }
 
-static int interior_fill(struct node *n, struct in *in, uint32_t count)
+static int interior_fill(struct tree_node *n, struct in *in, uint32_t count)
 {
     int err = node_reserve(n, count, measure(*in, count));
 
@@ -207,9 +208,9 @@ static int interior_fill(struct node *n, struct in *in, uint32_t count)
     return err;
 }
 
-static int interior_decode(struct node **out, struct in *in, const struct block_head *head)
+static int interior_decode(struct tree_node **out, struct in *in, const struct block_head *head)
 {
-    struct node *n = node_new(head->level);
+    struct tree_node *n = node_new(head->level);
 
     if (!n)
         return DREP_ERR_NOMEM;
@@ -219,10 +220,10 @@ static int interior_decode(struct node **out, struct in *in, const struct block_
     return interior_fill(n, in, head->count);
 }
 
-int node_decode(struct node **out, struct regions *mem, const uint8_t *block,
+int node_decode(struct tree_node **out, struct regions *mem, const uint8_t *block,
                 const struct block_head *head, const char **why, size_t *at)
 {
-    struct node *n = NULL;
+    struct tree_node *n = NULL;
     struct in in;
     int err;
 
@@ -244,7 +245,7 @@ int node_decode(struct node **out, struct regions *mem, const uint8_t *block,
     return 0;
 }
 
-static void item_put(struct out *out, const struct node *n, uint32_t i)
+static void item_put(struct out *out, const struct tree_node *n, uint32_t i)
 {
     const struct item *item = &n->item[i];
     const uint8_t *key = item_key(n, i);
@@ -266,7 +267,8 @@ static void item_put(struct out *out, const struct node *n, uint32_t i)
     }
 }
 
-uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8], uint64_t sequence)
+uint64_t node_encode(const struct tree_node *n, uint8_t *block, const uint8_t uuid[8],
+                     uint64_t sequence)
 {
     struct block_head head = {.kind = FMT_NODE,
                               .level = n->level,

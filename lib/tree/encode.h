@@ -9,10 +9,10 @@
 
 /* Decode a block behind which NODE_SLACK bytes may be read.  A leaf takes a piece of mem, unless
  * that is NULL.  On failure *why says what is wrong, and *at at which byte of the block. */
-int node_decode(struct node **out, struct regions *mem, const uint8_t *block,
+int node_decode(struct tree_node **out, struct regions *mem, const uint8_t *block,
                 const struct block_head *head, const char **why, size_t *at);
 /* Write n->bytes bytes, the entries behind a sealed header; gives the checksum. */
-uint64_t node_encode(const struct node *n, uint8_t *block, const uint8_t uuid[8],
+uint64_t node_encode(const struct tree_node *n, uint8_t *block, const uint8_t uuid[8],
                      uint64_t sequence);
 
 #endif

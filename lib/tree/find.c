@@ -30,7 +30,7 @@ static struct finger *finger_take(const struct tree *t, const struct key *key)
     return atomic_flag_test_and_set_explicit(&f->busy, memory_order_acquire) ? NULL : f;
 }
 
-static void finger_set(struct finger *f, uint64_t change, struct node *leaf, uint32_t at,
+static void finger_set(struct finger *f, uint64_t change, struct tree_node *leaf, uint32_t at,
                        const struct key *key)
 {
     if (f->leaf != leaf) {
@@ -70,7 +70,7 @@ static int finger_find(const struct finger *f, const struct key *key, uint32_t *
 /* ---- looking up ---- */
 
 /* Find the leaf of a key by a hint or by descending. */
-static int leaf_of(struct store *st, const struct key *key, struct node **leaf)
+static int leaf_of(struct store *st, const struct key *key, struct tree_node **leaf)
 {
     struct trail t;
     int err;
@@ -85,7 +85,7 @@ static int leaf_of(struct store *st, const struct key *key, struct node **leaf)
 }
 
 /* Slow path: find the entry of a key without a finger. */
-static int search(struct store *st, const struct key *key, struct node **leaf, uint32_t *at)
+static int search(struct store *st, const struct key *key, struct tree_node **leaf, uint32_t *at)
 {
     int equal, err = leaf_of(st, key, leaf);
 
@@ -98,7 +98,7 @@ static int search(struct store *st, const struct key *key, struct node **leaf, u
     return DREP_ERR_NOT_FOUND;
 }
 
-static int seek(struct store *st, const struct key *key, struct node **leaf, uint32_t *at)
+static int seek(struct store *st, const struct key *key, struct tree_node **leaf, uint32_t *at)
 {
     const struct tree *t = st->tree;
     struct finger *f = !t->node && key->len <= FINGER_KEY ? finger_take(t, key) : NULL;
@@ -120,7 +120,7 @@ static int seek(struct store *st, const struct key *key, struct node **leaf, uin
 }
 
 /* Give the value of an entry in place, or copied from its own block. */
-static int value_see(struct store *st, const struct node *leaf, uint32_t i, struct buf *far,
+static int value_see(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *far,
                      const uint8_t **p, size_t *len)
 {
     struct ref ref = {0, 0, 0};
@@ -141,7 +141,7 @@ static int value_see(struct store *st, const struct node *leaf, uint32_t i, stru
     return err;
 }
 
-int value_get(struct store *st, const struct node *leaf, uint32_t i, struct buf *value)
+int value_get(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *value)
 {
     const uint8_t *p;
     size_t len;
@@ -154,7 +154,7 @@ int value_get(struct store *st, const struct node *leaf, uint32_t i, struct buf 
 
 int tree_get(struct store *st, const struct key *key, struct buf *value)
 {
-    struct node *leaf;
+    struct tree_node *leaf;
     uint32_t i;
     int err = seek(st, key, &leaf, &i);
 
@@ -168,7 +168,7 @@ int tree_get(struct store *st, const struct key *key, struct buf *value)
 
 int tree_peek(struct store *st, const struct key *key, struct peek *peek)
 {
-    struct node *leaf;
+    struct tree_node *leaf;
     uint32_t i;
     int err = seek(st, key, &leaf, &i);
 
@@ -196,7 +196,7 @@ void tree_peeked(struct peek *peek)
 int tree_floor(struct store *st, const struct key *key, size_t prefix, struct key *found,
                struct buf *value)
 {
-    struct node *leaf;
+    struct tree_node *leaf;
     struct trail t;
     uint32_t i;
     int equal;

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "space/store.h"
 
-struct node;
+struct tree_node;
 
 /* Copy the value of a key; DREP_ERR_NOT_FOUND without a message when absent.  value NULL: only
  * look. */
@@ -30,6 +30,6 @@ int tree_floor(struct store *st, const struct key *key, size_t prefix, struct ke
                struct buf *value);
 
 /* For tree/walk.c: copy the value of entry i of a leaf, from its block where it has one. */
-int value_get(struct store *st, const struct node *leaf, uint32_t i, struct buf *value);
+int value_get(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *value);
 
 #endif

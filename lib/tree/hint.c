@@ -1,7 +1,7 @@
 /* hint.c - the dirty leaves changed last, by the bounds of their keys. */
 #include "tree/hint.h"
 
-void hint_keep(struct tree *t, struct node *leaf, const struct bounds *b, struct words w)
+void hint_keep(struct tree *t, struct tree_node *leaf, const struct bounds *b, struct key_words w)
 {
     struct hint *h = &t->hint[t->next_hint % HINTS];
 
@@ -18,7 +18,7 @@ void hint_keep(struct tree *t, struct node *leaf, const struct bounds *b, struct
 }
 
 /* HINTS: none leads there. */
-unsigned hint_search(const struct tree *t, struct words w, const uint8_t *key, size_t len)
+unsigned hint_search(const struct tree *t, struct key_words w, const uint8_t *key, size_t len)
 {
     unsigned i = 0;
 
@@ -27,7 +27,7 @@ unsigned hint_search(const struct tree *t, struct words w, const uint8_t *key, s
     return i;
 }
 
-bool hint_of_leaf(const struct tree *t, const struct node *leaf)
+bool hint_of_leaf(const struct tree *t, const struct tree_node *leaf)
 {
     for (int i = 0; i < HINTS; i++) {
         if (t->hint[i].leaf == leaf && t->hint[i].shape == t->shape)

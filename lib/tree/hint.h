@@ -10,20 +10,21 @@
 #include "tree/tree.h"
 
 /* The hint that leads to the leaf of a key; HINTS: none does. */
-unsigned hint_search(const struct tree *t, struct words w, const uint8_t *key, size_t len);
+unsigned hint_search(const struct tree *t, struct key_words w, const uint8_t *key, size_t len);
 /* Remember a leaf; w: of a key in it. */
-void hint_keep(struct tree *t, struct node *leaf, const struct bounds *b, struct words w);
+void hint_keep(struct tree *t, struct tree_node *leaf, const struct bounds *b, struct key_words w);
 /* True if a hint leads to this leaf. */
-bool hint_of_leaf(const struct tree *t, const struct node *leaf);
+bool hint_of_leaf(const struct tree *t, const struct tree_node *leaf);
 
 /* The slot of `served` for a kind of key: keys changed in turn have different tags, or belong to
  * the root and to something else. */
-static inline unsigned hint_kind(struct words w)
+static inline unsigned hint_kind(struct key_words w)
 {
     return (unsigned)(w.second >> 56 << 1 | (w.first == FMT_OBJECT_ROOT)) % HINT_KINDS;
 }
 
-static inline int hint_inside(const struct hint *h, struct words w, const uint8_t *key, size_t len)
+static inline int hint_inside(const struct hint *h, struct key_words w, const uint8_t *key,
+                              size_t len)
 {
     const struct bounds *b = &h->bounds;
     int low = words_compare(w, h->low), high = words_compare(w, h->high);
@@ -33,13 +34,13 @@ static inline int hint_inside(const struct hint *h, struct words w, const uint8_
             (high == 0 && (!b->high || key_compare(key, len, b->high, b->high_len) < 0)));
 }
 
-static inline int hint_leads(const struct tree *t, unsigned i, struct words w, const uint8_t *key,
-                             size_t len)
+static inline int hint_leads(const struct tree *t, unsigned i, struct key_words w,
+                             const uint8_t *key, size_t len)
 {
     return t->hint[i].shape == t->shape && hint_inside(&t->hint[i], w, key, len);
 }
 
-static inline unsigned hint_find(const struct tree *t, struct words w, const uint8_t *key,
+static inline unsigned hint_find(const struct tree *t, struct key_words w, const uint8_t *key,
                                  size_t len)
 {
     unsigned i = t->served[hint_kind(w)];
@@ -50,7 +51,7 @@ static inline unsigned hint_find(const struct tree *t, struct words w, const uin
 }
 
 /* The dirty leaf where a key belongs, if a hint leads there; NULL. */
-static inline struct node *hint_leaf(const struct tree *t, const uint8_t *key, size_t len)
+static inline struct tree_node *hint_leaf(const struct tree *t, const uint8_t *key, size_t len)
 {
     unsigned i = hint_find(t, words_of(key, len), key, len);
 

@@ -9,21 +9,21 @@
 #include <string.h>
 
 /* The first bytes of a key as two numbers. */
-struct words {
+struct key_words {
     uint64_t first, second;
 };
 
-static inline struct words words_of(const uint8_t *key, size_t len)
+static inline struct key_words words_of(const uint8_t *key, size_t len)
 {
     uint8_t whole[16] = {0};
 
     if (len >= 16)
-        return (struct words){load_u64(key), load_u64(key + 8)};
+        return (struct key_words){load_u64(key), load_u64(key + 8)};
     memcpy(whole, key, len);
-    return (struct words){load_u64(whole), load_u64(whole + 8)};
+    return (struct key_words){load_u64(whole), load_u64(whole + 8)};
 }
 
-static inline int words_compare(struct words a, struct words b)
+static inline int words_compare(struct key_words a, struct key_words b)
 {
     if (a.first != b.first)
         return a.first < b.first ? -1 : 1;

@@ -14,13 +14,13 @@ int node_fetch(struct store *st, const struct ref *ref, uint8_t *block)
     return io->ops->read_at(io, block, ref->length, ref->offset & ~APART);
 }
 
-int node_read(struct store *st, const struct ref *ref, int level, struct node **out)
+int node_read(struct store *st, const struct ref *ref, int level, struct tree_node **out)
 {
     uint8_t block[FMT_NODE_MAX + NODE_SLACK]; /* every node comes through here on its way into the
                                                * caches */
     struct block_head head;
     const char *why = "";
-    struct node *n;
+    struct tree_node *n;
     size_t at = 0;
     int err = block_ref_check(st, ref, FMT_NODE);
 
@@ -42,9 +42,9 @@ int node_read(struct store *st, const struct ref *ref, int level, struct node **
     return 0;
 }
 
-int node_load(struct store *st, const struct ref *ref, int level, struct node **out)
+int node_load(struct store *st, const struct ref *ref, int level, struct tree_node **out)
 {
-    struct node *n = node_cache_get(&st->tree->nodes, ref);
+    struct tree_node *n = node_cache_get(&st->tree->nodes, ref);
     int err;
 
     if (n && level >= 0 && n->level != level) {

@@ -7,9 +7,9 @@
 #include "tree/tree.h"
 
 /* Find a node in the cache, or read it; level -1: any. */
-int node_load(struct store *st, const struct ref *ref, int level, struct node **out);
+int node_load(struct store *st, const struct ref *ref, int level, struct tree_node **out);
 /* Read a node past the cache. */
-int node_read(struct store *st, const struct ref *ref, int level, struct node **out);
+int node_read(struct store *st, const struct ref *ref, int level, struct tree_node **out);
 /* Read its bytes as they stand in the file, unchecked. */
 int node_fetch(struct store *st, const struct ref *ref, uint8_t *block);
 

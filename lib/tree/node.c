@@ -12,9 +12,9 @@
 
 #define NEAR 6u /* entries behind one that are looked at before a search */
 
-struct node *node_new(int level)
+struct tree_node *node_new(int level)
 {
-    struct node *n = mem_zalloc(1, sizeof(*n));
+    struct tree_node *n = mem_zalloc(1, sizeof(*n));
 
     if (!n)
         return NULL;
@@ -25,7 +25,7 @@ struct node *node_new(int level)
     return n;
 }
 
-void node_unref(struct node *n)
+void node_unref(struct tree_node *n)
 {
     if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
         return;
@@ -42,7 +42,7 @@ void node_unref(struct node *n)
         mem_free(n);
 }
 
-size_t node_memory(const struct node *n)
+size_t node_memory(const struct tree_node *n)
 {
     size_t read = (marks_of(n->n) + 1) * sizeof(*n->mark) + n->n * sizeof(*n->entry) + n->bytes;
 
@@ -51,17 +51,17 @@ size_t node_memory(const struct node *n)
 
 /* ---- clean leaves ---- */
 
-static struct entry entry_of(const struct node *n, uint32_t i)
+static struct entry entry_of(const struct tree_node *n, uint32_t i)
 {
     return entry_load(n->block + n->entry[i]);
 }
 
-static const uint8_t *mark_key(const struct node *n, uint32_t i)
+static const uint8_t *mark_key(const struct tree_node *n, uint32_t i)
 {
     return n->arena + n->mark[i].at;
 }
 
-void node_next_key(const struct node *n, uint32_t i, struct key *key)
+void node_next_key(const struct tree_node *n, uint32_t i, struct key *key)
 {
     struct entry e;
 
@@ -74,7 +74,7 @@ void node_next_key(const struct node *n, uint32_t i, struct key *key)
     key_follow(&e, key);
 }
 
-void node_key(const struct node *n, uint32_t i, struct key *key)
+void node_key(const struct tree_node *n, uint32_t i, struct key *key)
 {
     uint32_t at = i / MARKED;
 
@@ -88,7 +88,7 @@ void node_key(const struct node *n, uint32_t i, struct key *key)
         node_next_key(n, at, key);
 }
 
-const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len)
+const uint8_t *node_value(const struct tree_node *n, uint32_t i, size_t *len)
 {
     struct entry e;
 
@@ -101,13 +101,13 @@ const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len)
     return e.value;
 }
 
-const uint8_t *node_first(const struct node *n, size_t *len)
+const uint8_t *node_first(const struct tree_node *n, size_t *len)
 {
     *len = n->block ? n->mark[0].len : n->item[0].key_len;
     return n->block ? mark_key(n, 0) : item_key(n, 0);
 }
 
-const uint8_t *node_last(const struct node *n, size_t *len)
+const uint8_t *node_last(const struct tree_node *n, size_t *len)
 {
     *len = n->block ? n->mark[node_marks(n)].len : n->item[n->n - 1].key_len;
     return n->block ? mark_key(n, node_marks(n)) : item_key(n, n->n - 1);
@@ -116,7 +116,7 @@ const uint8_t *node_last(const struct node *n, size_t *len)
 /* The first entry of [i, end) whose key is >= key, `end` if there is none; the one before
  * has a lesser key with `same` first bytes equal.  An entry that shares more than that with
  * the one before is lesser too. */
-static uint32_t scan(const struct node *n, uint32_t i, uint32_t end, size_t same,
+static uint32_t scan(const struct tree_node *n, uint32_t i, uint32_t end, size_t same,
                      const uint8_t *key, size_t len, int *equal)
 {
     for (; i < end; i++) {
@@ -137,10 +137,10 @@ static uint32_t scan(const struct node *n, uint32_t i, uint32_t end, size_t same
     return end;
 }
 
-static uint32_t block_find(const struct node *n, const uint8_t *key, size_t len, int *equal)
+static uint32_t block_find(const struct tree_node *n, const uint8_t *key, size_t len, int *equal)
 {
     uint32_t low = 0, high = node_marks(n), end;
-    struct words w = words_of(key, len);
+    struct key_words w = words_of(key, len);
 
     *equal = 0;
     while (low < high) { /* the first mark that is greater */
@@ -167,7 +167,7 @@ static uint32_t block_find(const struct node *n, const uint8_t *key, size_t len,
                 key, len, equal);
 }
 
-uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *before,
+uint32_t node_find_behind(const struct tree_node *n, uint32_t i, const uint8_t *before,
                           size_t before_len, const uint8_t *key, size_t len, int *equal)
 {
     uint32_t end = n->n - i > NEAR ? i + 1 + NEAR : n->n;
@@ -178,7 +178,7 @@ uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *befor
 }
 
 /* Unpack all entries of a clean leaf as items of a dirty node, which has room for them. */
-static void unpack(const struct node *n, struct node *to)
+static void unpack(const struct tree_node *n, struct tree_node *to)
 {
     struct key key;
 
@@ -194,7 +194,7 @@ static void unpack(const struct node *n, struct node *to)
     }
 }
 
-static size_t unpacked(const struct node *n)
+static size_t unpacked(const struct tree_node *n)
 {
     size_t sum = 0;
 
@@ -207,7 +207,7 @@ static size_t unpacked(const struct node *n)
 }
 
 /* Keys and values in use, one behind the other; gives their bytes. */
-static uint32_t gather(uint8_t *arena, struct item *item, const struct node *n)
+static uint32_t gather(uint8_t *arena, struct item *item, const struct tree_node *n)
 {
     uint32_t used = 0;
 
@@ -224,7 +224,7 @@ static uint32_t gather(uint8_t *arena, struct item *item, const struct node *n)
 /* ---- searching ---- */
 
 /* The first item of [low, high) whose key is >= key, high if there is none. */
-static uint32_t lower(const struct node *n, uint32_t low, uint32_t high, const uint8_t *key,
+static uint32_t lower(const struct tree_node *n, uint32_t low, uint32_t high, const uint8_t *key,
                       size_t len, int *equal)
 {
     *equal = 0;
@@ -246,7 +246,7 @@ static uint32_t lower(const struct node *n, uint32_t low, uint32_t high, const u
 
 /* Keys often come in order, or return to what was changed last: looks at that item and its
  * neighbours.  1: *low is the answer; 0: it lies in [*low, *high]. */
-static int near_last(const struct node *n, const uint8_t *key, size_t len, uint32_t *low,
+static int near_last(const struct tree_node *n, const uint8_t *key, size_t len, uint32_t *low,
                      uint32_t *high, int *equal)
 {
     uint32_t last = n->last;
@@ -278,7 +278,7 @@ static int near_last(const struct node *n, const uint8_t *key, size_t len, uint3
     return 1;
 }
 
-uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal)
+uint32_t node_find(const struct tree_node *n, const uint8_t *key, size_t len, int *equal)
 {
     uint32_t low = 0, high = n->n;
 
@@ -290,10 +290,10 @@ uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *eq
 }
 
 /* Like the above for a clean interior node. */
-static uint32_t words_child(const struct node *n, const uint8_t *key, size_t len)
+static uint32_t words_child(const struct tree_node *n, const uint8_t *key, size_t len)
 {
     uint32_t low = 0, high = n->n;
-    struct words w = words_of(key, len);
+    struct key_words w = words_of(key, len);
 
     while (low < high) { /* the first key that is greater */
         uint32_t mid = low + (high - low) / 2;
@@ -309,7 +309,7 @@ static uint32_t words_child(const struct node *n, const uint8_t *key, size_t len
     return low ? low - 1 : 0;
 }
 
-uint32_t node_child(const struct node *n, const uint8_t *key, size_t len)
+uint32_t node_child(const struct tree_node *n, const uint8_t *key, size_t len)
 {
     uint32_t i;
     int equal;
@@ -322,14 +322,14 @@ uint32_t node_child(const struct node *n, const uint8_t *key, size_t len)
     return i ? i - 1 : 0;
 }
 
-void child_set(struct node *n, uint32_t i, const struct child *c)
+void child_set(struct tree_node *n, uint32_t i, const struct child *c)
 {
     memcpy(n->arena + n->item[i].at + n->item[i].key_len, c, sizeof(*c));
 }
 
-uint32_t node_index(const struct node *n)
+uint32_t node_index(const struct tree_node *n)
 {
-    const struct node *parent = n->parent;
+    const struct tree_node *parent = n->parent;
     uint32_t i = parent->n;
 
     do { /* mostly it is the last one */
@@ -341,7 +341,7 @@ uint32_t node_index(const struct node *n)
 /* ---- changing ---- */
 
 /* Moves everything in use to a new arena of `size` bytes. */
-static int rebuild(struct node *n, size_t size)
+static int rebuild(struct tree_node *n, size_t size)
 {
     uint8_t *arena = mem_alloc(size);
 
@@ -355,7 +355,7 @@ static int rebuild(struct node *n, size_t size)
     return 0;
 }
 
-int node_make_room(struct node *n, uint32_t items, size_t bytes)
+int node_make_room(struct tree_node *n, uint32_t items, size_t bytes)
 {
     if (n->room - n->n < items) {
         uint32_t room = n->n + items + n->n / 2 + 8;
@@ -375,12 +375,12 @@ int node_make_room(struct node *n, uint32_t items, size_t bytes)
 }
 
 /* Bytes that a value takes in the file; a child takes a reference. */
-static size_t value_bytes(const struct node *n, size_t value_len)
+static size_t value_bytes(const struct tree_node *n, size_t value_len)
 {
     return n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR;
 }
 
-size_t node_item_bytes(const struct node *n, uint32_t i)
+size_t node_item_bytes(const struct tree_node *n, uint32_t i)
 {
     const struct item *item = &n->item[i];
     size_t shared = 0;
@@ -390,9 +390,9 @@ size_t node_item_bytes(const struct node *n, uint32_t i)
     return entry_size(item->key_len - shared, value_bytes(n, item->value_len));
 }
 
-struct node *node_copy(const struct node *n)
+struct tree_node *node_copy(const struct tree_node *n)
 {
-    struct node *copy = node_new(n->level);
+    struct tree_node *copy = node_new(n->level);
     size_t used = n->block ? unpacked(n) : n->used - n->waste;
 
     if (!copy)
@@ -417,8 +417,8 @@ struct node *node_copy(const struct node *n)
 }
 
 /* Bytes that an item between i - 1 and i adds to the node in the file. */
-static size_t item_cost(const struct node *n, uint32_t before, uint32_t behind, const uint8_t *key,
-                        size_t key_len, size_t value_len)
+static size_t item_cost(const struct tree_node *n, uint32_t before, uint32_t behind,
+                        const uint8_t *key, size_t key_len, size_t value_len)
 {
     size_t left = 0, right = 0, without;
 
@@ -431,14 +431,14 @@ static size_t item_cost(const struct node *n, uint32_t before, uint32_t behind, 
     return entry_size(key_len - left, value_bytes(n, value_len)) - (right - without);
 }
 
-size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
+size_t node_grown(const struct tree_node *n, uint32_t i, const uint8_t *key, size_t key_len,
                   size_t value_len)
 {
     return n->bytes + item_cost(n, i ? i - 1 : UINT32_MAX, i, key, key_len, value_len);
 }
 
-void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len, const void *value,
-                 size_t value_len, size_t bytes)
+void node_insert(struct tree_node *n, uint32_t i, const uint8_t *key, size_t key_len,
+                 const void *value, size_t value_len, size_t bytes)
 {
     size_t len = value_len & ~(size_t)ITEM_FAR;
 
@@ -454,7 +454,7 @@ void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
     n->last = i;
 }
 
-void node_replace(struct node *n, uint32_t i, const void *value, size_t value_len)
+void node_replace(struct tree_node *n, uint32_t i, const void *value, size_t value_len)
 {
     size_t len = value_len & ~(size_t)ITEM_FAR;
     size_t old = item_value_len(n, i);
@@ -475,7 +475,7 @@ void node_replace(struct node *n, uint32_t i, const void *value, size_t value_le
         memcpy(n->arena + item->at + item->key_len, value, len);
 }
 
-void node_remove(struct node *n, uint32_t i)
+void node_remove(struct tree_node *n, uint32_t i)
 {
     const struct item *item = &n->item[i];
 
@@ -489,7 +489,7 @@ void node_remove(struct node *n, uint32_t i)
         node_open_left(n);
 }
 
-void node_open_left(struct node *n)
+void node_open_left(struct tree_node *n)
 {
     struct item *item = &n->item[0];
     size_t shared = 0;
@@ -504,7 +504,7 @@ void node_open_left(struct node *n)
     item->key_len = 0;
 }
 
-void node_move(struct node *n, uint32_t from, struct node *to)
+void node_move(struct tree_node *n, uint32_t from, struct tree_node *to)
 {
     for (uint32_t i = from; i < n->n; i++) {
         const struct item *item = &n->item[i];

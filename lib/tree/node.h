@@ -25,14 +25,14 @@ struct item {
 
 /* The value of an item in an interior node. */
 struct child {
-    struct ref ref;    /* where it stands; length 0 when dirty */
-    struct node *node; /* the dirty one, else NULL */
-    uint64_t apart;    /* where a leaf waited, when the commit under way has given it a place */
+    struct ref ref;         /* where it stands; length 0 when dirty */
+    struct tree_node *node; /* the dirty one, else NULL */
+    uint64_t apart; /* where a leaf waited, when the commit under way has given it a place */
 };
 
 /* The whole key of one entry of a clean leaf, in the leaf's arena. */
 struct mark {
-    struct words words;
+    struct key_words words;
     uint32_t at;
     uint32_t len;
 };
@@ -44,7 +44,7 @@ static inline uint32_t marks_of(uint32_t n)
     return (n + MARKED - 1) / MARKED;
 }
 
-struct node {
+struct tree_node {
     /* A look-up in the cache reads these first: one line of memory. */
     atomic_int refs;
     uint8_t level;
@@ -60,106 +60,107 @@ struct node {
     uint8_t *block;
     uint8_t *arena;
     struct item *item;
-    uint32_t used, size;          /* bytes of the arena */
-    uint32_t waste;               /* of those, not in use any more */
-    uint32_t last;                /* the item that was put in last */
-    size_t bytes;                 /* in the file, header included */
-    struct words *words;          /* clean interior node: its keys' words */
-    _Atomic(struct node *) *kept; /* and its interior children, once they were loaded */
-    struct node *parent;          /* of a dirty one; NULL: the root */
-    struct region *from;          /* whose piece it is; NULL: from mem_alloc() */
+    uint32_t used, size;               /* bytes of the arena */
+    uint32_t waste;                    /* of those, not in use any more */
+    uint32_t last;                     /* the item that was put in last */
+    size_t bytes;                      /* in the file, header included */
+    struct key_words *words;           /* clean interior node: its keys' words */
+    _Atomic(struct tree_node *) *kept; /* and its interior children, once they were loaded */
+    struct tree_node *parent;          /* of a dirty one; NULL: the root */
+    struct region *from;               /* whose piece it is; NULL: from mem_alloc() */
 };
 
-static inline uint32_t node_marks(const struct node *n)
+static inline uint32_t node_marks(const struct tree_node *n)
 {
     return marks_of(n->n);
 }
 
-static inline const uint8_t *item_key(const struct node *n, uint32_t i)
+static inline const uint8_t *item_key(const struct tree_node *n, uint32_t i)
 {
     return n->arena + n->item[i].at;
 }
 
-static inline const uint8_t *item_value(const struct node *n, uint32_t i)
+static inline const uint8_t *item_value(const struct tree_node *n, uint32_t i)
 {
     return n->arena + n->item[i].at + n->item[i].key_len;
 }
 
-static inline size_t item_value_len(const struct node *n, uint32_t i)
+static inline size_t item_value_len(const struct tree_node *n, uint32_t i)
 {
     return n->item[i].value_len & ~ITEM_FAR;
 }
 
-static inline int item_compare(const struct node *n, uint32_t i, const uint8_t *key, size_t len)
+static inline int item_compare(const struct tree_node *n, uint32_t i, const uint8_t *key,
+                               size_t len)
 {
     return key_compare(item_key(n, i), n->item[i].key_len, key, len);
 }
 
-struct node *node_new(int level);             /* dirty and empty, one reference */
-struct node *node_copy(const struct node *n); /* dirty */
-static inline void node_ref(struct node *n)
+struct tree_node *node_new(int level);                  /* dirty and empty, one reference */
+struct tree_node *node_copy(const struct tree_node *n); /* dirty */
+static inline void node_ref(struct tree_node *n)
 {
     atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
 }
-void node_unref(struct node *n);
-size_t node_memory(const struct node *n);
+void node_unref(struct tree_node *n);
+size_t node_memory(const struct tree_node *n);
 
 /* ---- every node, with items or without ---- */
 
 /* Find the first entry whose key is >= key; *equal: it is that key. */
-uint32_t node_find(const struct node *n, const uint8_t *key, size_t len, int *equal);
+uint32_t node_find(const struct tree_node *n, const uint8_t *key, size_t len, int *equal);
 /* Like node_find() in a clean leaf, starting behind entry i, whose key is this lesser one;
  * UINT32_MAX: the key is not among the next few entries. */
-uint32_t node_find_behind(const struct node *n, uint32_t i, const uint8_t *before,
+uint32_t node_find_behind(const struct tree_node *n, uint32_t i, const uint8_t *before,
                           size_t before_len, const uint8_t *key, size_t len, int *equal);
 /* Copy the key of entry i. */
-void node_key(const struct node *n, uint32_t i, struct key *key);
+void node_key(const struct tree_node *n, uint32_t i, struct key *key);
 /* Like node_key() where *key is that of entry i - 1. */
-void node_next_key(const struct node *n, uint32_t i, struct key *key);
+void node_next_key(const struct tree_node *n, uint32_t i, struct key *key);
 /* Give a leaf's value in place; *len with ITEM_FAR. */
-const uint8_t *node_value(const struct node *n, uint32_t i, size_t *len);
+const uint8_t *node_value(const struct tree_node *n, uint32_t i, size_t *len);
 /* Give the first and the last key in place. */
-const uint8_t *node_first(const struct node *n, size_t *len);
-const uint8_t *node_last(const struct node *n, size_t *len);
+const uint8_t *node_first(const struct tree_node *n, size_t *len);
+const uint8_t *node_last(const struct tree_node *n, size_t *len);
 
 /* ---- nodes with items: dirty or interior ---- */
 
 /* The child below which a key belongs. */
-uint32_t node_child(const struct node *n, const uint8_t *key, size_t len);
-static inline struct child child_get(const struct node *n, uint32_t i)
+uint32_t node_child(const struct tree_node *n, const uint8_t *key, size_t len);
+static inline struct child child_get(const struct tree_node *n, uint32_t i)
 {
     struct child c;
 
     memcpy(&c, item_value(n, i), sizeof(c));
     return c;
 }
-void child_set(struct node *n, uint32_t i, const struct child *c);
+void child_set(struct tree_node *n, uint32_t i, const struct child *c);
 /* The index of a dirty node in its parent. */
-uint32_t node_index(const struct node *n);
+uint32_t node_index(const struct tree_node *n);
 
 /* Make room in memory for `items` more items with `bytes` bytes of keys and values; the changes
  * below cannot fail then. */
-int node_make_room(struct node *n, uint32_t items, size_t bytes);
-static inline int node_reserve(struct node *n, uint32_t items, size_t bytes)
+int node_make_room(struct tree_node *n, uint32_t items, size_t bytes);
+static inline int node_reserve(struct tree_node *n, uint32_t items, size_t bytes)
 {
     if (n->room - n->n >= items && n->size - n->used >= bytes)
         return 0;
     return node_make_room(n, items, bytes);
 }
 /* Bytes that the node will take in the file with this item inserted before item i. */
-size_t node_grown(const struct node *n, uint32_t i, const uint8_t *key, size_t key_len,
+size_t node_grown(const struct tree_node *n, uint32_t i, const uint8_t *key, size_t key_len,
                   size_t value_len);
 /* Insert an item.  Room was reserved; value_len with ITEM_FAR; bytes: from node_grown(). */
-void node_insert(struct node *n, uint32_t i, const uint8_t *key, size_t key_len, const void *value,
-                 size_t value_len, size_t bytes);
+void node_insert(struct tree_node *n, uint32_t i, const uint8_t *key, size_t key_len,
+                 const void *value, size_t value_len, size_t bytes);
 /* Replace the value of item i.  Room was reserved. */
-void node_replace(struct node *n, uint32_t i, const void *value, size_t value_len);
-void node_remove(struct node *n, uint32_t i);
+void node_replace(struct tree_node *n, uint32_t i, const void *value, size_t value_len);
+void node_remove(struct tree_node *n, uint32_t i);
 /* Empty the first key of an interior node: keys below it need no check then. */
-void node_open_left(struct node *n);
+void node_open_left(struct tree_node *n);
 /* Move items from `from` on to the end of `to`.  Room was reserved. */
-void node_move(struct node *n, uint32_t from, struct node *to);
+void node_move(struct tree_node *n, uint32_t from, struct tree_node *to);
 /* Bytes that item i takes in the file. */
-size_t node_item_bytes(const struct node *n, uint32_t i);
+size_t node_item_bytes(const struct tree_node *n, uint32_t i);
 
 #endif

@@ -12,9 +12,9 @@
 
 /* Make a dirty copy of a clean node, and free the clean one's space. */
 static int own(struct store *st, const struct ref *ref, int level, const struct bounds *b,
-               struct node *parent, struct node **out)
+               struct tree_node *parent, struct tree_node **out)
 {
-    struct node *clean, *copy;
+    struct tree_node *clean, *copy;
     int err = node_load(st, ref, level, &clean);
 
     if (err)
@@ -36,8 +36,8 @@ static int own(struct store *st, const struct ref *ref, int level, const struct 
     return 0;
 }
 
-int path_own_child(struct store *st, struct node *parent, uint32_t i, const struct bounds *b,
-                   struct node **out)
+int path_own_child(struct store *st, struct tree_node *parent, uint32_t i, const struct bounds *b,
+                   struct tree_node **out)
 {
     struct child c = child_get(parent, i);
     int err;
@@ -55,7 +55,7 @@ int path_own_child(struct store *st, struct node *parent, uint32_t i, const stru
     return 0;
 }
 
-static int own_root(struct store *st, struct node **out)
+static int own_root(struct store *st, struct tree_node **out)
 {
     struct tree *t = st->tree;
     struct bounds all = {.low = NULL, .high = NULL};
@@ -79,10 +79,10 @@ static int own_root(struct store *st, struct node **out)
     return 0;
 }
 
-int path_own(struct store *st, const uint8_t *key, size_t len, struct node **out)
+int path_own(struct store *st, const uint8_t *key, size_t len, struct tree_node **out)
 {
     struct bounds b = {.low = NULL, .high = NULL};
-    struct node *n;
+    struct tree_node *n;
     int err = own_root(st, &n);
 
     while (!err && n->level) {

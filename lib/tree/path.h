@@ -9,16 +9,17 @@
 #include "tree/hint.h"
 
 /* Find the dirty leaf where a key belongs, going down from the root. */
-int path_own(struct store *st, const uint8_t *key, size_t len, struct node **out);
+int path_own(struct store *st, const uint8_t *key, size_t len, struct tree_node **out);
 /* Make child i of a dirty node dirty. */
-int path_own_child(struct store *st, struct node *parent, uint32_t i, const struct bounds *b,
-                   struct node **out);
+int path_own_child(struct store *st, struct tree_node *parent, uint32_t i, const struct bounds *b,
+                   struct tree_node **out);
 
 /* Find the dirty leaf where a key belongs, by a hint if one leads there. */
-static inline int path_leaf(struct store *st, const uint8_t *key, size_t len, struct node **out)
+static inline int path_leaf(struct store *st, const uint8_t *key, size_t len,
+                            struct tree_node **out)
 {
     struct tree *t = st->tree;
-    struct words w = words_of(key, len);
+    struct key_words w = words_of(key, len);
     unsigned i = hint_find(t, w, key, len);
 
     if (i == HINTS)

@@ -14,21 +14,21 @@
 
 #define BATCH 256
 
-struct batch {
-    struct node *leaf[BATCH];
+struct spill_batch {
+    struct tree_node *leaf[BATCH];
     uint32_t at[BATCH];     /* in its parent */
     uint64_t offset[BATCH]; /* in the file */
     size_t n;
     size_t bytes;
 };
 
-static uint64_t leaf_bytes(const struct batch *batch, size_t i)
+static uint64_t leaf_bytes(const struct spill_batch *batch, size_t i)
 {
     return round_up(batch->leaf[i]->bytes, FMT_ALIGN);
 }
 
 /* Free the places of the first n leaves of the batch. */
-static void batch_unplace(struct store *st, const struct batch *batch, size_t n)
+static void batch_unplace(struct store *st, const struct spill_batch *batch, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!(batch->offset[i] & APART))
@@ -36,7 +36,7 @@ static void batch_unplace(struct store *st, const struct batch *batch, size_t n)
 }
 
 /* Place the leaves one after the other in the file beside. */
-static int batch_place_apart(struct store *st, struct batch *batch)
+static int batch_place_apart(struct store *st, struct spill_batch *batch)
 {
     uint64_t at = st->tree->apart_end;
     int err = 0;
@@ -51,7 +51,7 @@ static int batch_place_apart(struct store *st, struct batch *batch)
 }
 
 /* Place each leaf by itself, so that gaps left by earlier ones are used. */
-static int batch_place(struct store *st, struct batch *batch)
+static int batch_place(struct store *st, struct spill_batch *batch)
 {
     if (st->opts.pack && st->io->ops->apart)
         return batch_place_apart(st, batch);
@@ -67,7 +67,7 @@ static int batch_place(struct store *st, struct batch *batch)
 }
 
 /* Write the leaves; those that are adjacent both in memory and in the file in one call. */
-static int batch_store(struct store *st, const struct batch *batch, const uint8_t *bytes)
+static int batch_store(struct store *st, const struct spill_batch *batch, const uint8_t *bytes)
 {
     struct io *io = batch->offset[0] & APART ? st->tree->apart : st->io;
     size_t at = 0, len;
@@ -83,7 +83,7 @@ static int batch_store(struct store *st, const struct batch *batch, const uint8_
     return err;
 }
 
-static int batch_write(struct store *st, struct batch *batch)
+static int batch_write(struct store *st, struct spill_batch *batch)
 {
     size_t at = 0;
     uint8_t *bytes;
@@ -100,7 +100,7 @@ static int batch_write(struct store *st, struct batch *batch)
         return err;
     }
     for (size_t i = 0; i < batch->n; i++) {
-        struct node *n = batch->leaf[i];
+        struct tree_node *n = batch->leaf[i];
 
         n->ref = (struct ref){batch->offset[i], (uint32_t)n->bytes, 0};
         n->ref.checksum = node_encode(n, bytes + at, st->slot.uuid, store_next_sequence(st));
@@ -117,7 +117,7 @@ static int batch_write(struct store *st, struct batch *batch)
     else
         st->tree->spilled = 1;
     for (size_t i = 0; i < batch->n; i++) {
-        struct node *n = batch->leaf[i];
+        struct tree_node *n = batch->leaf[i];
         struct child c = {.ref = n->ref};
 
         child_set(n->parent, batch->at[i], &c);
@@ -132,7 +132,7 @@ static int batch_write(struct store *st, struct batch *batch)
     return 0;
 }
 
-static int spill(struct store *st, struct node *n, struct batch *batch)
+static int spill(struct store *st, struct tree_node *n, struct spill_batch *batch)
 {
     for (uint32_t i = 0; i < n->n; i++) {
         struct child c = child_get(n, i);
@@ -159,7 +159,7 @@ static int spill(struct store *st, struct node *n, struct batch *batch)
 
 void tree_spill(struct store *st)
 {
-    struct batch batch = {.n = 0};
+    struct spill_batch batch = {.n = 0};
     struct tree *t = st->tree;
     int err = space_begin(st);
 
@@ -176,7 +176,7 @@ void tree_spill(struct store *st)
 /* ---- after a commit ---- */
 
 /* Make a node, and all below it, clean. */
-static void clean(struct store *st, struct node *n)
+static void clean(struct store *st, struct tree_node *n)
 {
     for (uint32_t i = 0; n->level && i < n->n; i++) {
         struct child c = child_get(n, i);

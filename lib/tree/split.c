@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static inline size_t node_full(const struct node *n)
+static inline size_t node_full(const struct tree_node *n)
 {
     return n->level ? FMT_NODE_MAX : LEAF_MAX;
 }
@@ -26,7 +26,7 @@ struct cut {
 
 /* Choose the split for an insertion before item i.  Keys that arrive in order should leave full
  * nodes behind, wherever in the tree that is: the room goes to where the next key is expected. */
-static struct cut choose_cut(const struct node *n, uint32_t i, size_t cost)
+static struct cut choose_cut(const struct tree_node *n, uint32_t i, size_t cost)
 {
     int near = n->last != UINT32_MAX && i + 8 > n->last && i < n->last + 8;
     size_t total = 0, tail = 0, sum = 0;
@@ -64,7 +64,7 @@ static int raise_root(struct store *st)
 {
     struct tree *t = st->tree;
     struct child c = {.node = t->node};
-    struct node *root;
+    struct tree_node *root;
 
     if (t->node->level == FMT_LEVEL_MAX)
         return fail(DREP_ERR_LIMIT, "the tree has more than %d levels", FMT_LEVEL_MAX + 1);
@@ -82,10 +82,10 @@ static int raise_root(struct store *st)
 }
 
 /* Split n without inserting an item; both nodes have room for one more of `extra` bytes then. */
-static int split(struct store *st, struct node *n, struct cut cut, const uint8_t *sep,
-                 size_t sep_len, size_t extra, struct node **out)
+static int split(struct store *st, struct tree_node *n, struct cut cut, const uint8_t *sep,
+                 size_t sep_len, size_t extra, struct tree_node **out)
 {
-    struct node *right = node_new(n->level);
+    struct tree_node *right = node_new(n->level);
     struct child c = {.node = right};
     uint32_t items = n->n - cut.k;
     size_t moved = 0;
@@ -118,8 +118,8 @@ static int split(struct store *st, struct node *n, struct cut cut, const uint8_t
 }
 
 /* The function recurses once for each level, upwards. */
-int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_t *key, size_t len,
-                      const void *value, size_t value_len, struct node **where)
+int node_insert_split(struct store *st, struct tree_node *n, uint32_t i, const uint8_t *key,
+                      size_t len, const void *value, size_t value_len, struct tree_node **where)
 {
     size_t extra = len + (value_len & ~(size_t)ITEM_FAR), bytes;
     uint8_t sep[FMT_KEY_MAX];
@@ -134,7 +134,7 @@ int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_
         size_t high_len = i == cut.k && cut.right ? len : n->item[cut.k].key_len;
         /* Keys of interior nodes are separators already. */
         size_t sep_len = n->level ? high_len : separator(low, low_len, high, high_len);
-        struct node *right;
+        struct tree_node *right;
 
         memcpy(sep, high, sep_len); /* the item may move in its arena */
         err = split(st, n, cut, sep, sep_len, extra, &right);
@@ -159,14 +159,14 @@ int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_
     return 0;
 }
 
-int leaf_split_half(struct store *st, struct node *leaf)
+int leaf_split_half(struct store *st, struct tree_node *leaf)
 {
     struct cut half = {leaf->n / 2, 0};
     const uint8_t *high = item_key(leaf, half.k);
     uint8_t sep[FMT_KEY_MAX];
     size_t sep_len = separator(item_key(leaf, half.k - 1), leaf->item[half.k - 1].key_len, high,
                                leaf->item[half.k].key_len);
-    struct node *right;
+    struct tree_node *right;
 
     memcpy(sep, high, sep_len);
     return split(st, leaf, half, sep, sep_len, 0, &right);
@@ -179,7 +179,7 @@ static void collapse_root(struct store *st)
     struct tree *t = st->tree;
 
     while (t->node && t->node->level && t->node->n == 1) {
-        struct node *old = t->node;
+        struct tree_node *old = t->node;
         struct child c = child_get(old, 0);
 
         t->node = c.node;
@@ -191,13 +191,13 @@ static void collapse_root(struct store *st)
     }
 }
 
-void node_unlink(struct store *st, struct node *n)
+void node_unlink(struct store *st, struct tree_node *n)
 {
     struct tree *t = st->tree;
 
     t->shape++;
     while (n->n == 0) {
-        struct node *parent = n->parent;
+        struct tree_node *parent = n->parent;
 
         if (!n->level)
             t->leaves--;
@@ -215,9 +215,9 @@ void node_unlink(struct store *st, struct node *n)
 }
 
 /* Append all items of `right`, whose separator is item i of the parent, to `left`. */
-static int join(struct store *st, struct node *left, struct node *right, uint32_t i)
+static int join(struct store *st, struct tree_node *left, struct tree_node *right, uint32_t i)
 {
-    struct node *parent = left->parent;
+    struct tree_node *parent = left->parent;
     size_t bytes = right->used - right->waste + parent->item[i].key_len;
 
     if (node_reserve(left, right->n, bytes))
@@ -243,15 +243,15 @@ static int join(struct store *st, struct node *left, struct node *right, uint32_
     return 0;
 }
 
-void node_merge(struct store *st, struct node *n)
+void node_merge(struct store *st, struct tree_node *n)
 {
     struct bounds any = {.low = NULL, .high = NULL};
 
     while (n->parent && n->bytes < node_full(n) / 4) {
-        struct node *parent = n->parent;
+        struct tree_node *parent = n->parent;
         uint32_t i = node_index(n);
         uint32_t other = i + 1 < parent->n ? i + 1 : i - 1;
-        struct node *sibling;
+        struct tree_node *sibling;
         struct child c;
 
         if (parent->n < 2)

@@ -8,13 +8,13 @@
 
 /* Insert an item before item i of n, splitting n and the nodes above it where they are full;
  * *where: the node that holds it then. */
-int node_insert_split(struct store *st, struct node *n, uint32_t i, const uint8_t *key, size_t len,
-                      const void *value, size_t value_len, struct node **where);
+int node_insert_split(struct store *st, struct tree_node *n, uint32_t i, const uint8_t *key,
+                      size_t len, const void *value, size_t value_len, struct tree_node **where);
 /* Split a leaf in the middle, to make room for a longer value. */
-int leaf_split_half(struct store *st, struct node *leaf);
+int leaf_split_half(struct store *st, struct tree_node *leaf);
 /* Unlink an empty node, and the nodes above that become empty by it. */
-void node_unlink(struct store *st, struct node *n);
+void node_unlink(struct store *st, struct tree_node *n);
 /* Merge a node that became small with a neighbour.  Only an optimisation: errors are ignored. */
-void node_merge(struct store *st, struct node *n);
+void node_merge(struct store *st, struct tree_node *n);
 
 #endif

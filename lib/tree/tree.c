@@ -27,7 +27,7 @@ int tree_init(struct tree *t, uint64_t cache_size)
 }
 
 /* Free a dirty subtree.  The recursion is as deep as the tree has levels. */
-static void release(struct node *n)
+static void release(struct tree_node *n)
 {
     for (uint32_t i = 0; n->level && i < n->n; i++) {
         struct child c = child_get(n, i);
@@ -70,7 +70,7 @@ void tree_release(struct tree *t)
 
 /* ---- bounds ---- */
 
-int bounds_check(const struct bounds *b, const struct node *n)
+int bounds_check(const struct bounds *b, const struct tree_node *n)
 {
     const uint8_t *first, *last;
     size_t first_len, last_len;

@@ -27,7 +27,7 @@ struct bounds {
 };
 
 /* Narrow the bounds of n to those of its child i. */
-static inline void bounds_narrow(struct bounds *b, const struct node *n, uint32_t i)
+static inline void bounds_narrow(struct bounds *b, const struct tree_node *n, uint32_t i)
 {
     /* The first separator may be lower than the bound that already holds. */
     if (i > 0 || (n->item[0].key_len && (!b->low || item_compare(n, 0, b->low, b->low_len) > 0))) {
@@ -40,15 +40,15 @@ static inline void bounds_narrow(struct bounds *b, const struct node *n, uint32_
     }
 }
 /* Check that the keys of n lie within the bounds. */
-int bounds_check(const struct bounds *b, const struct node *n);
+int bounds_check(const struct bounds *b, const struct tree_node *n);
 
 /* A dirty leaf changed lately (tree/hint.h). */
 #define HINTS 8
 #define HINT_KINDS 32
 struct hint {
-    struct node *leaf;
+    struct tree_node *leaf;
     uint64_t shape;
-    struct words low, high; /* of the bounds */
+    struct key_words low, high; /* of the bounds */
     struct bounds bounds;
 };
 
@@ -57,7 +57,7 @@ struct hint {
 struct pin {
     uint64_t stamp;
     uint64_t change;
-    struct node *leaf;
+    struct tree_node *leaf;
     int has_high; /* keys of the leaf are less than: */
     struct key high;
 };
@@ -69,23 +69,23 @@ struct pin {
 struct finger {
     atomic_flag busy; /* a thread uses it */
     uint64_t change;
-    struct node *leaf;
+    struct tree_node *leaf;
     uint32_t at; /* the entry of: */
     uint32_t len;
     uint8_t key[FINGER_KEY];
 };
 
 struct tree {
-    struct node *node;          /* the root when it is dirty */
-    struct ref root;            /* when it is clean; length 0: the tree is empty */
-    _Atomic(struct node *) top; /* the clean root, once it was read */
-    uint64_t change;            /* version of the entries */
-    uint64_t shape;             /* version of the nodes: splits, merges and spills */
-    size_t leaves;              /* dirty ones in memory */
-    size_t leaves_max;          /* beyond which they are written early */
-    int spilled;                /* some were, since the last commit */
-    struct io *apart;           /* leaves that wait apart for the commit, or NULL */
-    uint64_t apart_end;         /* bytes there */
+    struct tree_node *node;          /* the root when it is dirty */
+    struct ref root;                 /* when it is clean; length 0: the tree is empty */
+    _Atomic(struct tree_node *) top; /* the clean root, once it was read */
+    uint64_t change;                 /* version of the entries */
+    uint64_t shape;                  /* version of the nodes: splits, merges and spills */
+    size_t leaves;                   /* dirty ones in memory */
+    size_t leaves_max;               /* beyond which they are written early */
+    int spilled;                     /* some were, since the last commit */
+    struct io *apart;                /* leaves that wait apart for the commit, or NULL */
+    uint64_t apart_end;              /* bytes there */
     struct hint *hint;
     unsigned next_hint;         /* to be replaced */
     uint8_t served[HINT_KINDS]; /* the hint that served keys of a kind last */

@@ -22,11 +22,11 @@ void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, si
 
 /* Take the pinned leaf, if nothing changed since.  At its end *next is the first key behind it;
  * *more: there is one. */
-static struct node *pin_get(struct tree_walk *w, struct key *next, int *more)
+static struct tree_node *pin_get(struct tree_walk *w, struct key *next, int *more)
 {
     struct store *st = w->st;
     struct pin *pin = &st->tree->pin[w->stamp % PINS];
-    struct node *leaf = NULL;
+    struct tree_node *leaf = NULL;
 
     if (!w->stamp)
         return NULL;
@@ -45,7 +45,7 @@ static struct node *pin_get(struct tree_walk *w, struct key *next, int *more)
     return leaf;
 }
 
-static void pin_put(struct tree_walk *w, struct node *leaf, const struct bounds *b)
+static void pin_put(struct tree_walk *w, struct tree_node *leaf, const struct bounds *b)
 {
     struct store *st = w->st;
     struct pin *pin;
@@ -68,10 +68,10 @@ static void pin_put(struct tree_walk *w, struct node *leaf, const struct bounds 
 
 /* Find the entry where the walk goes on, and pin its leaf.  *same: the entry follows the one with
  * key w->at in the same leaf. */
-static int walk_seek(struct tree_walk *w, struct node **out, uint32_t *at, int *same)
+static int walk_seek(struct tree_walk *w, struct tree_node **out, uint32_t *at, int *same)
 {
     struct key next;
-    struct node *leaf;
+    struct tree_node *leaf;
     uint32_t i = (uint32_t)w->pos;
     int more = 0, equal, err;
 
@@ -121,7 +121,7 @@ static int walk_seek(struct tree_walk *w, struct node **out, uint32_t *at, int *
 
 int tree_next(struct tree_walk *w, struct key *key, struct buf *value)
 {
-    struct node *leaf;
+    struct tree_node *leaf;
     uint32_t i;
     int same;
     int err = walk_seek(w, &leaf, &i, &same);

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-struct check {
+struct commit_check {
     struct store *st;
     drep_finding_fn *fn;
     void *fn_ctx;
@@ -27,7 +27,7 @@ struct check {
     struct buf value;
 };
 
-static void finding(struct check *c, int err, uint64_t offset)
+static void finding(struct commit_check *c, int err, uint64_t offset)
 {
     c->findings++;
     if (c->fn && !c->stop)
@@ -35,7 +35,7 @@ static void finding(struct check *c, int err, uint64_t offset)
 }
 
 /* Claim bytes; 0 if they are outside the file or somebody else's, which is a finding. */
-static int claim(struct check *c, uint64_t offset, uint64_t length, const char *what)
+static int claim(struct commit_check *c, uint64_t offset, uint64_t length, const char *what)
 {
     uint64_t end = c->st->slot.end;
     int err;
@@ -59,11 +59,11 @@ static int claim(struct check *c, uint64_t offset, uint64_t length, const char *
 
 /* The check that this thread makes: several threads may check one store, and a function that is
  * told of a finding may check another one. */
-static _Thread_local struct check *running;
+static _Thread_local struct commit_check *running;
 
 int store_check_claim(struct store *st, uint64_t offset, uint64_t length, const char *what)
 {
-    struct check *c = running;
+    struct commit_check *c = running;
 
     (void)st;
     if (!c || !claim(c, offset, length, what))
@@ -82,7 +82,7 @@ void store_check_absent(struct store *st, uint64_t n)
 
 /* Claim and read a block that is neither a node nor checksums: its content in c->value; 1 if it
  * could be read. */
-static int see_block(struct check *c, const struct ref *ref, int kind, const char *what,
+static int see_block(struct commit_check *c, const struct ref *ref, int kind, const char *what,
                      uint32_t *count)
 {
     int err;
@@ -96,8 +96,8 @@ static int see_block(struct check *c, const struct ref *ref, int kind, const cha
     return !err;
 }
 
-static void see_free(struct check *c, const struct key *key, const uint8_t *value, size_t len,
-                     uint64_t where)
+static void see_free(struct commit_check *c, const struct key *key, const uint8_t *value,
+                     size_t len, uint64_t where)
 {
     struct free_rec r;
     struct in in;
@@ -111,7 +111,7 @@ static void see_free(struct check *c, const struct key *key, const uint8_t *valu
         c->usage.free += (int64_t)r.length;
 }
 
-static void see_log(struct check *c, const struct key *key, const uint8_t *value, size_t len,
+static void see_log(struct commit_check *c, const struct key *key, const uint8_t *value, size_t len,
                     uint64_t where)
 {
     struct log_rec r;
@@ -122,7 +122,7 @@ static void see_log(struct check *c, const struct key *key, const uint8_t *value
         finding(c, fail(DREP_ERR_FORMAT, "malformed LOG entry"), where);
 }
 
-static void see_entry(struct check *c, const struct node *n, uint32_t i)
+static void see_entry(struct commit_check *c, const struct tree_node *n, uint32_t i)
 {
     struct key key;
     size_t len;
@@ -153,10 +153,11 @@ static void see_entry(struct check *c, const struct node *n, uint32_t i)
 }
 
 /* Check a node and everything below it; level -1: the root. */
-static void see_node(struct check *c, const struct ref *ref, int level, const struct bounds *b)
+static void see_node(struct commit_check *c, const struct ref *ref, int level,
+                     const struct bounds *b)
 {
     struct bounds below;
-    struct node *n;
+    struct tree_node *n;
     int err;
 
     if (c->stop || !claim(c, ref->offset, ref->length, "node"))
@@ -184,7 +185,7 @@ static void see_node(struct check *c, const struct ref *ref, int level, const st
     node_unref(n);
 }
 
-static void see_pending(struct check *c)
+static void see_pending(struct commit_check *c)
 {
     const struct ref *ref = &c->st->slot.pending;
     uint32_t count = 0;
@@ -205,7 +206,7 @@ static void see_pending(struct check *c)
     }
 }
 
-static void see_slots(struct check *c)
+static void see_slots(struct commit_check *c)
 {
     int which = c->st->txn->damaged;
 
@@ -216,7 +217,7 @@ static void see_slots(struct check *c)
         see_block(c, &c->st->slot.more, FMT_HEADER, "header continuation", NULL);
 }
 
-static void see_gaps(struct check *c, store_gap_fn *gap)
+static void see_gaps(struct commit_check *c, store_gap_fn *gap)
 {
     uint64_t at = FMT_SPACE_START, end = c->st->slot.end;
     struct extent e;
@@ -233,10 +234,10 @@ static void see_gaps(struct check *c, store_gap_fn *gap)
 int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry_fn *each_leaf,
                 store_gap_fn *gap, void *leaf_ctx, int64_t *findings, drep_usage *usage)
 {
-    struct check c = {
+    struct commit_check c = {
         .st = st, .fn = fn, .fn_ctx = fn_ctx, .each_leaf = each_leaf, .leaf_ctx = leaf_ctx};
     const struct bounds all = {.low = NULL, .high = NULL};
-    struct check *outer = running;
+    struct commit_check *outer = running;
     uint64_t size = 0;
     int err = st->io->ops->size(st->io, &size);
 

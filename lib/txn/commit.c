@@ -2,8 +2,8 @@
  *
  * prepare() brings the tree up to date in memory; write_all() writes blocks to space that no
  * commit refers to, and then the slot.  After the first sync all blocks are durable; after the
- * second one the slot is, and the commit cannot be lost.  If the machine stops between them, the
- * slot is either the old commit's, or damaged, and then the other slot holds the commit before. */
+ * second one the slot is, and the commit cannot be lost.  Slots are written in turn: if the
+ * machine stops while one is being written, the other one still has the last commit. */
 #include "txn/commit.h"
 
 #include "base/error.h"
@@ -138,7 +138,7 @@ static int write_header(struct store *st, struct slot *slot, const uint8_t *head
     return err;
 }
 
-static int prepare(struct writer *w, struct slot *slot, const uint8_t *header, size_t size,
+static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *header, size_t size,
                    size_t split)
 {
     struct store *st = w->st;
@@ -168,7 +168,7 @@ static int prepare(struct writer *w, struct slot *slot, const uint8_t *header, s
     return err;
 }
 
-static int write_all(struct writer *w, struct slot *slot)
+static int write_all(struct node_writer *w, struct slot *slot)
 {
     struct store *st = w->st;
     int err = nodes_write(w, &slot->root);
@@ -196,7 +196,7 @@ static int write_all(struct writer *w, struct slot *slot)
     return err;
 }
 
-static void undo_commit(struct writer *w, const struct slot *slot, uint64_t end)
+static void undo_commit(struct node_writer *w, const struct slot *slot, uint64_t end)
 {
     struct store *st = w->st;
     struct fail_state why;
@@ -221,7 +221,7 @@ static int nothing_new(const struct store *st, const uint8_t *header, size_t siz
 
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split)
 {
-    struct writer w = {.st = st};
+    struct node_writer w = {.st = st};
     struct slot slot = st->slot;
     struct buf copy = {0};
     uint64_t end;

@@ -14,7 +14,7 @@
 
 #define PIECE ((size_t)1 << 20) /* nodes are gathered into writes of this size */
 
-static uint64_t dirty_bytes(const struct node *n)
+static uint64_t dirty_bytes(const struct tree_node *n)
 {
     uint64_t sum = round_up(n->bytes, FMT_ALIGN);
 
@@ -38,7 +38,7 @@ static uint64_t free_leaves(const struct space *sp)
     return changes < all / LEAF_MAX ? changes * LEAF_MAX : all;
 }
 
-int nodes_reserve(struct writer *w)
+int nodes_reserve(struct node_writer *w)
 {
     struct store *st = w->st;
     const struct space *sp = st->space;
@@ -62,7 +62,7 @@ int nodes_reserve(struct writer *w)
     return 0;
 }
 
-static uint64_t place(struct writer *w, uint64_t size)
+static uint64_t place(struct node_writer *w, uint64_t size)
 {
     struct space *sp = w->st->space;
     uint64_t at;
@@ -85,7 +85,7 @@ static uint64_t place(struct writer *w, uint64_t size)
 
 /* ---- nodes ---- */
 
-static int flush(struct writer *w)
+static int flush(struct node_writer *w)
 {
     struct io *io = w->st->io;
     int err = 0;
@@ -98,7 +98,7 @@ static int flush(struct writer *w)
 
 /* Make room for a node behind those gathered so far; they are written first if it does not follow
  * them in the file. */
-static int node_room(struct writer *w, uint32_t length, uint64_t *at, uint8_t **p)
+static int node_room(struct node_writer *w, uint32_t length, uint64_t *at, uint8_t **p)
 {
     size_t size = (size_t)round_up(length, FMT_ALIGN);
     int err = 0;
@@ -122,7 +122,7 @@ static int node_room(struct writer *w, uint32_t length, uint64_t *at, uint8_t **
 }
 
 /* Copy a leaf that waited apart into the file as it is: nothing in it says where it stands. */
-static int bring(struct writer *w, struct child *c)
+static int bring(struct node_writer *w, struct child *c)
 {
     struct ref from = {c->apart ? c->apart : c->ref.offset, c->ref.length, c->ref.checksum};
     struct block_head head;
@@ -143,7 +143,7 @@ static int bring(struct writer *w, struct child *c)
 }
 
 /* Children come before parents, because a parent holds the checksums of its children. */
-static int write_nodes(struct writer *w, struct node *n)
+static int write_nodes(struct node_writer *w, struct tree_node *n)
 {
     uint64_t at;
     uint8_t *p;
@@ -172,7 +172,7 @@ static int write_nodes(struct writer *w, struct node *n)
 }
 
 /* After a failed commit, leaves that waited apart stand there alone again. */
-static void leave_apart(struct node *n)
+static void leave_apart(struct tree_node *n)
 {
     for (uint32_t i = 0; n->level && i < n->n; i++) {
         struct child c = child_get(n, i);
@@ -187,7 +187,7 @@ static void leave_apart(struct node *n)
     }
 }
 
-int nodes_write(struct writer *w, struct ref *root)
+int nodes_write(struct node_writer *w, struct ref *root)
 {
     struct tree *t = w->st->tree;
     int err;
@@ -226,7 +226,7 @@ static uint64_t list_bytes(size_t entries)
 /* Find the place of a list of so many entries.  One of them may be an extent that the list uses
  * up and then need not name; but not if the list would become shorter by that, because then the
  * rest of the extent would need its name again. */
-static uint64_t place_list(struct writer *w, size_t entries)
+static uint64_t place_list(struct node_writer *w, size_t entries)
 {
     uint64_t size = list_bytes(entries), at;
 
@@ -247,7 +247,7 @@ static uint64_t place_list(struct writer *w, size_t entries)
 
 /* Write the list: what was freed too late for the tree, and what is left of the reserved extents.
  */
-int nodes_write_pending(struct writer *w, struct ref *ref)
+int nodes_write_pending(struct node_writer *w, struct ref *ref)
 {
     struct store *st = w->st;
     const struct space *sp = st->space;

@@ -11,7 +11,7 @@
 
 #define RESERVED 8
 
-struct writer {
+struct node_writer {
     struct store *st;
     struct extent place[RESERVED]; /* what is left of the reserved extents */
     struct extent whole[RESERVED]; /* as they were */
@@ -22,11 +22,11 @@ struct writer {
     uint64_t out_at;      /* which goes here */
 };
 
-int nodes_reserve(struct writer *w);
+int nodes_reserve(struct node_writer *w);
 /* Write all dirty nodes, children before parents; *root: where the root is then. */
-int nodes_write(struct writer *w, struct ref *root);
+int nodes_write(struct node_writer *w, struct ref *root);
 /* Write the list of what was freed too late for the tree. */
-int nodes_write_pending(struct writer *w, struct ref *ref);
+int nodes_write_pending(struct node_writer *w, struct ref *ref);
 /* The commit failed: leaves that waited apart still do. */
 void nodes_undo(struct store *st);
 

@@ -34,7 +34,7 @@ void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed
 }
 
 /* A store and its parts in one piece of memory. */
-struct parts {
+struct store_parts {
     struct store store;
     struct space space;
     struct tree tree;
@@ -46,7 +46,7 @@ struct parts {
 
 static struct store *parts_new(void)
 {
-    struct parts *p = mem_zalloc(1, sizeof(*p));
+    struct store_parts *p = mem_zalloc(1, sizeof(*p));
     struct store *st = (struct store *)p;
 
     if (!p)

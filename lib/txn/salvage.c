@@ -2,8 +2,8 @@
  *
  * The entries that the newest header reaches go into a new tree; for intervals of keys whose
  * nodes are unreadable, the rest of the file is searched for leaves of any age.  Payload stays
- * where it is: the store writes behind the file's end, into a file of its own (struct overlay),
- * and the damaged file is never changed. */
+ * where it is: the store writes behind the file's end (txn/overlay.h), and the damaged file is
+ * never changed. */
 #include "txn/salvage.h"
 
 #include "base/error.h"
@@ -18,107 +18,16 @@
 #include "tree/load.h"
 #include "txn/numbers.h"
 #include "txn/open.h"
+#include "txn/overlay.h"
 #include "txn/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a file with a place for more behind its end ---- */
+/* ---- the state of a salvage ---- */
 
-struct overlay {
-    struct io io;
-    struct io *base, *upper;
-    uint64_t end; /* of the damaged file, rounded up */
-    uint64_t size;
-};
-
-static int overlay_read(struct io *io, void *buf, size_t size, uint64_t offset)
-{
-    struct overlay *o = (struct overlay *)io;
-
-    if (offset >= o->end)
-        return o->upper->ops->read_at(o->upper, buf, size, offset - o->end);
-    return o->base->ops->read_at(o->base, buf, size, offset);
-}
-
-static int overlay_write(struct io *io, const void *buf, size_t size, uint64_t offset)
-{
-    struct overlay *o = (struct overlay *)io;
-
-    if (offset < o->end)
-        return fail(DREP_ERR_READ_ONLY, "%s: a damaged file is not written", io->path);
-    return o->upper->ops->write_at(o->upper, buf, size, offset - o->end);
-}
-
-static int overlay_size(struct io *io, uint64_t *size)
-{
-    struct overlay *o = (struct overlay *)io;
-    int err = o->upper->ops->size(o->upper, size);
-
-    *size += err ? 0 : o->end;
-    return err;
-}
-
-static int overlay_truncate(struct io *io, uint64_t size)
-{
-    struct overlay *o = (struct overlay *)io;
-
-    return o->upper->ops->truncate(o->upper, size > o->end ? size - o->end : 0);
-}
-
-static int overlay_sync(struct io *io)
-{
-    (void)io;
-    return 0;
-}
-
-static void overlay_close(struct io *io)
-{
-    struct overlay *o = (struct overlay *)io;
-
-    o->base->ops->close(o->base);
-    if (o->upper)
-        o->upper->ops->close(o->upper);
-    mem_free(io->path);
-    mem_free(o);
-}
-
-static const struct io_ops overlay_ops = {.read_at = overlay_read,
-                                          .write_at = overlay_write,
-                                          .size = overlay_size,
-                                          .truncate = overlay_truncate,
-                                          .sync = overlay_sync,
-                                          .close = overlay_close};
-
-/* Owns base from here on. */
-static int overlay_new(struct io *base, struct io **out)
-{
-    struct overlay *o = mem_zalloc(1, sizeof(*o));
-    int err = o ? 0 : DREP_ERR_NOMEM;
-
-    if (err) {
-        base->ops->close(base);
-        return err;
-    }
-    o->io.ops = &overlay_ops;
-    o->base = base;
-    o->io.path = mem_strdup(base->path);
-    err = o->io.path ? base->ops->size(base, &o->size) : DREP_ERR_NOMEM;
-    o->end = round_up(o->size < FMT_SPACE_START ? FMT_SPACE_START : o->size, FMT_SUM_BLOCK);
-    /* If no file can be made, use memory. */
-    if (!err && (!base->ops->apart || base->ops->apart(base, &o->upper)))
-        err = io_memory(NULL, 0, &o->upper);
-    if (err) {
-        overlay_close(&o->io);
-        return err;
-    }
-    *out = &o->io;
-    return 0;
-}
-
-/* ---- what is done ---- */
-
-struct gap { /* an interval of keys whose leaves are lost: low <= key < high; NULL: no bound */
+/* An interval of keys whose leaves are lost: low <= key < high; NULL: no bound. */
+struct lost_keys {
     uint8_t *low, *high;
     size_t low_len, high_len;
 };
@@ -135,7 +44,7 @@ struct salvage {
     void *ctx;
     int stop;
     struct extents seen; /* so that circles of references end */
-    struct gap *gap;
+    struct lost_keys *gap;
     size_t ngaps, gap_room;
     struct leaf_at *leaf;
     size_t nleaves, leaf_room;
@@ -247,7 +156,7 @@ static int load_header(struct salvage *s, const struct slot *slot)
 static int in_gap(const struct salvage *s, const struct key *key)
 {
     for (size_t i = 0; i < s->ngaps; i++) {
-        const struct gap *g = &s->gap[i];
+        const struct lost_keys *g = &s->gap[i];
 
         if ((!g->low || key_compare(key->p, key->len, g->low, g->low_len) >= 0) &&
             (!g->high || key_compare(key->p, key->len, g->high, g->high_len) < 0))
@@ -258,7 +167,7 @@ static int in_gap(const struct salvage *s, const struct key *key)
 
 /* Put one entry into the new tree.  only_gaps: it is from an older leaf, and counts only where
  * nothing newer is known. */
-static int take_entry(struct salvage *s, const struct node *n, uint32_t i, int only_gaps)
+static int take_entry(struct salvage *s, const struct tree_node *n, uint32_t i, int only_gaps)
 {
     const uint8_t *value;
     struct key key;
@@ -301,7 +210,7 @@ static int take_entry(struct salvage *s, const struct node *n, uint32_t i, int o
     }
 }
 
-static int take_leaf(struct salvage *s, const struct node *n, int only_gaps)
+static int take_leaf(struct salvage *s, const struct tree_node *n, int only_gaps)
 {
     int err = 0;
 
@@ -329,7 +238,7 @@ static int add_gap(struct salvage *s, const struct bounds *b)
 
     if (VEC_ROOM(s->gap, s->ngaps, s->gap_room, 1))
         return DREP_ERR_NOMEM;
-    s->gap[s->ngaps] = (struct gap){NULL, NULL, 0, 0};
+    s->gap[s->ngaps] = (struct lost_keys){NULL, NULL, 0, 0};
     err = copy_bound(&s->gap[s->ngaps].low, &s->gap[s->ngaps].low_len, b->low, b->low_len);
     if (!err)
         err = copy_bound(&s->gap[s->ngaps].high, &s->gap[s->ngaps].high_len, b->high, b->high_len);
@@ -354,7 +263,7 @@ static uint32_t entries_within(const uint8_t *block, size_t size, size_t *end)
 /* Decode a damaged node as far as its entries are possible; *sure: only its header is damaged.
  * The block is the one that the reference means if it has, or claims to have, the reference's
  * checksum. */
-static int node_anyway(struct salvage *s, const struct ref *ref, int level, struct node **out,
+static int node_anyway(struct salvage *s, const struct ref *ref, int level, struct tree_node **out,
                        int *sure)
 {
     uint8_t block[FMT_NODE_MAX + NODE_SLACK] = {0};
@@ -384,11 +293,11 @@ static int node_anyway(struct salvage *s, const struct ref *ref, int level, stru
 /* Use a damaged node: its entries are better than those of an older one.  The interval of keys
  * behind its last readable entry becomes a gap. */
 static int take_damaged(struct salvage *s, const struct ref *ref, int level, const struct bounds *b,
-                        struct node **out)
+                        struct tree_node **out)
 {
     struct bounds rest = *b;
     struct fail_state why;
-    struct node *n;
+    struct tree_node *n;
     int sure, err;
 
     fail_save(&why);
@@ -421,7 +330,7 @@ static int take_damaged(struct salvage *s, const struct ref *ref, int level, con
  * is at most FMT_LEVEL_MAX deep. */
 static int take_node(struct salvage *s, const struct ref *ref, int level, const struct bounds *b)
 {
-    struct node *n;
+    struct tree_node *n;
     int err = extents_add(&s->seen, ref->offset, FMT_ALIGN, NULL);
 
     if (err == DREP_ERR_NOMEM || s->stop)
@@ -512,7 +421,7 @@ static int scan(struct salvage *s)
     if (!err && s->nleaves > 1)
         qsort(s->leaf, s->nleaves, sizeof(*s->leaf), newest_first);
     for (size_t i = 0; i < s->nleaves && !err; i++) {
-        struct node *n;
+        struct tree_node *n;
 
         err = node_read(s->st, &s->leaf[i].ref, 0, &n);
         if (err == DREP_ERR_NOMEM)

@@ -10,7 +10,7 @@
 #include "txn/writeback.h"
 
 /* Put the record with all of its checksums; one operation. */
-static int store_again(struct store *st, const struct run *r, const struct ref *old)
+static int store_again(struct store *st, const struct chunk_run *r, const struct ref *old)
 {
     int err = store_op_begin(st);
 
@@ -26,7 +26,7 @@ static int store_again(struct store *st, const struct run *r, const struct ref *
     return store_op_end(st, 1);
 }
 
-static int seal_filtered(struct store *st, struct run *r, int64_t *blocks)
+static int seal_filtered(struct store *st, struct chunk_run *r, int64_t *blocks)
 {
     const struct ref none = {0, 0, 0};
     struct buf bytes = {0};
@@ -44,7 +44,7 @@ static int seal_filtered(struct store *st, struct run *r, int64_t *blocks)
     return err;
 }
 
-static int seal_run(struct store *st, struct run *r, int64_t *blocks)
+static int seal_run(struct store *st, struct chunk_run *r, int64_t *blocks)
 {
     uint64_t absent = payload_absent(r);
     struct ref old = r->rec.sums;
@@ -64,7 +64,7 @@ static int seal_record(struct chunks *cs, const struct key *key, const struct bu
                        int64_t *blocks)
 {
     struct chunk_rec rec;
-    struct run *r = mem_zalloc(1, sizeof(*r));
+    struct chunk_run *r = mem_zalloc(1, sizeof(*r));
     int err;
 
     if (!r)

@@ -41,7 +41,7 @@ static int settle_one(void *ctx, int64_t i)
 {
     struct settling *s = ctx;
     struct cache_entry *d = s->list[i];
-    struct chunks *cs = &d->pipe->cs;
+    struct chunks *cs = &d->dataset->cs;
     struct work *w;
     int err;
 

@@ -710,7 +710,7 @@ START_TEST(test_tree_nodes_do_not_grow)
     struct fault_file file;
     uint8_t v[300] = {0};
     struct store *st;
-    struct node *n;
+    struct tree_node *n;
     struct key key;
 
     fault_init(&file);
@@ -813,7 +813,7 @@ START_TEST(test_keys_that_share_less_than_they_could)
     uint8_t block[FMT_NODE_MAX + NODE_SLACK] = {0}, again[FMT_NODE_MAX + NODE_SLACK] = {0};
     struct block_head head = {.kind = FMT_NODE, .level = (uint8_t)_i, .count = N};
     const uint8_t uuid[8] = {1};
-    struct node *read, *copy, *back;
+    struct tree_node *read, *copy, *back;
     const char *why;
     struct key key;
     struct out out;
