@@ -28,10 +28,10 @@ static int commit(drep_file *f)
     int err = header_build(f, &header, &split);
 
     store_set_wait(f->st, commit_waits, f);
-    if (err == 0)
+    if (!err)
         err = store_commit(f->st, header.p, header.len, split);
     buf_release(&header);
-    if (err == 0) {
+    if (!err) {
         f->op.error = 0;
         f->hints.changed = false;
     }
@@ -42,7 +42,7 @@ int drep_commit(drep_file *file)
 {
     int err = change_begin(file);
 
-    return err != 0 ? err : change_end(file, commit(file));
+    return err ? err : change_end(file, commit(file));
 }
 
 /* A call or a walk that goes on would be left with freed memory. */
@@ -59,9 +59,9 @@ int drep_close(drep_file *file)
 {
     int err;
 
-    if (file == NULL)
+    if (!file)
         return 0;
-    if ((err = may_close(file)) != 0)
+    if ((err = may_close(file)))
         return err;
     if (file_inherited(file)) {
         if (store_writable(file->st))
@@ -74,7 +74,7 @@ int drep_close(drep_file *file)
         err = file->op.error;
     } else if (store_writable(file->st) && (store_dirty(file->st) || file->hints.changed)) {
         err = alone_begin(file);
-        if (err == 0) {
+        if (!err) {
             err = fail_in(commit(file), "%s", file->path);
             alone_end(file);
         }
@@ -85,7 +85,7 @@ int drep_close(drep_file *file)
 
 void drep_abandon(drep_file *file)
 {
-    if (file != NULL && may_close(file) == 0)
+    if (file && may_close(file) == 0)
         file_free(file);
 }
 
@@ -99,18 +99,18 @@ static int refresh(drep_file *f)
     struct snapshot old;
     int moved = 0, err = store_refresh(f->st, &old, &moved);
 
-    if (err != 0 || !moved)
+    if (err || !moved)
         return err;
     err = header_reload(f, &reloaded);
-    if (err == 0)
+    if (!err)
         err = datasets_refresh(f);
-    if (err == 0) {
+    if (!err) {
         header_exchange(f, reloaded);
         hints_note(f);
     }
     header_reload_free(reloaded);
     err = store_stale(f->st, err);
-    store_refresh_end(f->st, &old, err == 0);
+    store_refresh_end(f->st, &old, !err);
     return err;
 }
 
@@ -119,7 +119,7 @@ static int refresh_linked(drep_file *f)
 {
     int err = 0;
 
-    for (drep_file *g = linked_first(f); err == 0 && g != NULL; g = g->linked.next)
+    for (drep_file *g = linked_first(f); !err && g; g = g->linked.next)
         err = drep_refresh(g);
     return err;
 }
@@ -128,7 +128,7 @@ int drep_refresh(drep_file *file)
 {
     int tries = 0, err = alone_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
     paths_clear(file);
     /* Without locks a writer may be faster. */
@@ -136,7 +136,7 @@ int drep_refresh(drep_file *file)
         err = refresh(file);
     while (err == DREP_ERR_STALE && ++tries < 4);
     alone_end(file);
-    if (err == 0)
+    if (!err)
         err = refresh_linked(file);
     return fail_in(err, "%s", file->path);
 }
@@ -146,14 +146,14 @@ int drep_log(drep_file *file, drep_log_fn *fn, void *ctx)
     struct log_list list = {0};
     int err, theirs = 0;
 
-    if (fn == NULL)
+    if (!fn)
         return fail(DREP_ERR_ARG, "drep_log: null argument");
-    if ((err = alone_begin(file)) != 0)
+    if ((err = alone_begin(file)))
         return err;
     err = fail_in(store_stale(file->st, store_log(file->st, &list)), "%s", file->path);
     alone_end(file);
     walk_begin(file);
-    for (size_t i = 0; err == 0 && theirs == 0 && i < list.n; i++)
+    for (size_t i = 0; !err && theirs == 0 && i < list.n; i++)
         theirs = fn(&list.commit[i], ctx);
     walk_end();
     log_list_release(&list);

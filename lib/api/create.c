@@ -17,14 +17,14 @@ static int root_make(drep_file *f)
     uint64_t root;
     int err = store_op_begin(f->st);
 
-    if (err != 0)
+    if (err)
         return err;
     err = store_new_objects(f->st, 1, &root);
-    if (err == 0 && root != FMT_OBJECT_ROOT)
+    if (!err && root != FMT_OBJECT_ROOT)
         err = fail(DREP_ERR_FORMAT, "the root group is not object 1");
-    if (err == 0)
+    if (!err)
         err = object_store(f, FMT_OBJECT_ROOT, &rec);
-    return err != 0 ? (store_op_end(f->st, 0), err) : store_op_end(f->st, 1);
+    return err ? (store_op_end(f->st, 0), err) : store_op_end(f->st, 1);
 }
 
 /* Opens what the path asks for: a file, or memory. */
@@ -45,23 +45,23 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     drep_file *f = NULL;
     int err = file_new(path, DREP_RDWR, info, &f);
 
-    if (err == 0)
-        err = datarep != NULL ? header_start(f, datarep) : header_start_like(f, like, info);
-    if (err == 0)
+    if (!err)
+        err = datarep ? header_start(f, datarep) : header_start_like(f, like, info);
+    if (!err)
         err = hints_store(f->hints.stored, info, &f->hints.changed);
-    if (err == 0 && io == NULL)
+    if (!err && !io)
         err = make_io(f, excl, &io);
-    if (err == 0) {
+    if (!err) {
         hint_store_opts(f->hints.all, &opts, uuid);
         err = store_create(io, &opts, &f->st);
-    } else if (io != NULL) {
+    } else if (io) {
         io->ops->close(io);
     }
-    if (err == 0)
+    if (!err)
         err = file_opened(f);
-    if (err == 0)
+    if (!err)
         err = root_make(f);
-    if (err != 0) {
+    if (err) {
         file_free(f);
         return err;
     }
@@ -72,7 +72,7 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
 int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
                 drep_file **out)
 {
-    if (path == NULL || datarep == NULL || out == NULL)
+    if (!path || !datarep || !out)
         return fail(DREP_ERR_ARG, "drep_create: null argument");
     if (amode & ~(DREP_RDWR | DREP_EXCL))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
@@ -84,11 +84,11 @@ int drep_create_like(const char *path, int amode, drep_file *like, const drep_in
 {
     int err;
 
-    if (path == NULL || like == NULL || out == NULL)
+    if (!path || !like || !out)
         return fail(DREP_ERR_ARG, "drep_create_like: null argument");
     if (amode & ~(DREP_RDWR | DREP_EXCL))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    if ((err = read_begin(like)) != 0)
+    if ((err = read_begin(like)))
         return err;
     return read_done(like, create(path, amode & DREP_EXCL, NULL, NULL, like, info, out));
 }

@@ -11,9 +11,9 @@ int drep_header_get(const drep_file *file, drep_header *out)
     const struct slot *slot;
     int err;
 
-    if (file == NULL || out == NULL)
+    if (!file || !out)
         return fail(DREP_ERR_ARG, "drep_header_get: null argument");
-    if ((err = file_check(file)) != 0)
+    if ((err = file_check(file)))
         return err;
     slot = store_slot(file->st);
     out->datarep = file->rep.name;
@@ -36,9 +36,9 @@ int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n)
     drep_file *f = (drep_file *)file;
     int err;
 
-    if (file == NULL || rows == NULL || n == NULL)
+    if (!file || !rows || !n)
         return fail(DREP_ERR_ARG, "drep_header_types: null argument");
-    if ((err = file_check(file)) != 0)
+    if ((err = file_check(file)))
         return err;
     pthread_mutex_lock(&f->header.rows_lock);
     f->header.nrows = 0;
@@ -65,16 +65,16 @@ int drep_get_info(const drep_file *file, drep_info **out)
     drep_info *info;
     int err;
 
-    if (file == NULL || out == NULL)
+    if (!file || !out)
         return fail(DREP_ERR_ARG, "drep_get_info: null argument");
-    if ((err = file_check(file)) != 0)
+    if ((err = file_check(file)))
         return err;
-    if ((err = info_defaults(&info)) != 0)
+    if ((err = info_defaults(&info)))
         return err;
     err = info_merge(info, file->hints.all);
-    if (err == 0)
+    if (!err)
         err = drep_info_set(info, "filename", file->path);
-    if (err != 0) {
+    if (err) {
         drep_info_free(info);
         return err;
     }
@@ -88,16 +88,16 @@ int drep_set_info(drep_file *file, const drep_info *info)
     drep_info *changes;
     int err;
 
-    if (file == NULL || info == NULL)
+    if (!file || !info)
         return fail(DREP_ERR_ARG, "drep_set_info: null argument");
-    if ((err = info_copy(info, &changes)) != 0)
+    if ((err = info_copy(info, &changes)))
         return err;
     for (int i = drep_info_count(changes); i-- > 0;)
         if (hint_is_fixed(drep_info_key(changes, i)))
             drep_info_delete(changes, drep_info_key(changes, i));
-    if ((err = alone_begin(file)) == 0) {
+    if (!(err = alone_begin(file))) {
         err = hints_change(&file->hints, changes);
-        if (err == 0)
+        if (!err)
             hints_note(file);
         alone_end(file);
     }
@@ -110,11 +110,11 @@ int drep_header_hints(const drep_file *file, drep_info **out)
     drep_info *info;
     int err;
 
-    if (file == NULL || out == NULL)
+    if (!file || !out)
         return fail(DREP_ERR_ARG, "drep_header_hints: null argument");
-    if ((err = file_check(file)) != 0)
+    if ((err = file_check(file)))
         return err;
-    if ((err = info_copy(file->hints.stored, &info)) != 0)
+    if ((err = info_copy(file->hints.stored, &info)))
         return err;
     *out = info;
     return 0;
@@ -124,9 +124,9 @@ int drep_header_scalars(const drep_file *file, const drep_scalar **scalars, int 
 {
     int err;
 
-    if (file == NULL || scalars == NULL || n == NULL)
+    if (!file || !scalars || !n)
         return fail(DREP_ERR_ARG, "drep_header_scalars: null argument");
-    if ((err = file_check(file)) != 0)
+    if ((err = file_check(file)))
         return err;
     *scalars = file->rep.table.custom;
     *n = file->rep.table.ncustom;

@@ -14,12 +14,12 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
 
     do {
         err = io_posix(path, amode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
-        if (err == 0)
+        if (!err)
             err = file_open_on(io, amode, info, commit, &f);
     } while (err == DREP_ERR_STALE && amode == DREP_RDWR && ++tries < REPLACED_TRIES);
-    if (err != 0)
+    if (err)
         return err;
-    if (f->linked.follow && (err = io_directory(path, &f->linked.dir)) != 0) {
+    if (f->linked.follow && (err = io_directory(path, &f->linked.dir))) {
         file_free(f);
         return err;
     }
@@ -31,7 +31,7 @@ int drep_open(const char *path, int amode, const drep_info *info, drep_file **ou
 {
     int mode = amode & ~DREP_HEADER_ONLY;
 
-    if (path == NULL || out == NULL)
+    if (!path || !out)
         return fail(DREP_ERR_ARG, "drep_open: null argument");
     if ((mode != DREP_RDONLY && mode != DREP_RDWR) || amode == (DREP_RDWR | DREP_HEADER_ONLY))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
@@ -41,7 +41,7 @@ int drep_open(const char *path, int amode, const drep_info *info, drep_file **ou
 int drep_open_commit(const char *path, int amode, uint64_t sequence, const drep_info *info,
                      drep_file **out)
 {
-    if (path == NULL || out == NULL)
+    if (!path || !out)
         return fail(DREP_ERR_ARG, "drep_open_commit: null argument");
     if ((amode & ~DREP_HEADER_ONLY) != DREP_RDONLY)
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
@@ -53,8 +53,8 @@ int drep_open_image(const void *image, size_t size, const drep_info *info, drep_
     struct io *io;
     int err;
 
-    if (image == NULL || out == NULL)
+    if (!image || !out)
         return fail(DREP_ERR_ARG, "drep_open_image: null argument");
     err = io_memory(image, size, &io);
-    return err != 0 ? err : file_open_on(io, DREP_RDONLY, info, 0, out);
+    return err ? err : file_open_on(io, DREP_RDONLY, info, 0, out);
 }

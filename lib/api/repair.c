@@ -42,7 +42,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
     struct repair *r = ctx;
 
     r->findings++;
-    if (r->fn != NULL && r->stop == 0)
+    if (r->fn && r->stop == 0)
         r->stop = r->fn(err, offset, message, r->ctx);
     return r->stop;
 }
@@ -137,7 +137,7 @@ static int see_heaps(struct mending *m, const uint64_t *coord, const struct chun
     int rank = m->ds->chunks.rank, err = 0;
 
     memcpy(at, coord, (size_t)rank * sizeof *at);
-    for (uint32_t i = 0; err == 0 && i < rec->run; i++) {
+    for (uint32_t i = 0; !err && i < rec->run; i++) {
         err = chunk_load(m->ds, at, &b, &fixed);
         if (rank > 0)
             at[rank - 1]++;
@@ -170,14 +170,14 @@ static int see_chunk(struct mending *m, const struct key *key, const struct buf 
              (unsigned long long)rec.offset);
         return note_bad(m, coord, value, true, rec.offset);
     }
-    if (err == 0)
+    if (!err)
         err = chunk_verify(&m->ds->chunks, coord, &rec, CHUNK_DECODE, &absent);
-    if (err == 0 && cs->variable)
+    if (!err && cs->variable)
         err = see_heaps(m, coord, &rec);
     /* A filter that nobody has here is no damage, nor is a chunk beyond the opener's limit. */
     if (err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_LIMIT)
         return 0;
-    if (err == 0 || err == DREP_ERR_NOMEM)
+    if (!err || err == DREP_ERR_NOMEM)
         return err;
     return note_bad(m, coord, value,
                     rec.filtered || cs->variable || (!cs->variable && rec.size > cs->payload),
@@ -231,11 +231,11 @@ static int mend_compact(struct mending *m)
     int err = compact_load(m->ds, &b, &fixed);
 
     buf_release(&b);
-    if (err == 0 || fatal(m->r, err))
+    if (!err || fatal(m->r, err))
         return err;
     snprintf(text, sizeof text, "dataset \"%s\": %s; all its elements read as fill", m->path,
              drep_error());
-    if ((err = finding(err, 0, text, m->r)) != 0)
+    if ((err = finding(err, 0, text, m->r)))
         return err;
     key_make(&key, m->ds->id, FMT_TAG_DATA);
     err = tree_del(m->r->from->st, &key);
@@ -253,7 +253,7 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
     snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
     if (object_path(r->from, id, &path) != 0)
         path = NULL;
-    m.path = path != NULL ? path : name;
+    m.path = path ? path : name;
     if (dataset_get(r->from, id, m.path, &m.ds) != 0) {
         mem_free(path); /* copying it will say so */
         return 0;
@@ -266,12 +266,12 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
     }
     key_make(&key, id, FMT_TAG_CHUNK);
     tree_walk(&w, r->from->st, &key, key.len);
-    while ((err = tree_next(&w, &key, &r->value)) == 0)
-        if ((err = see_chunk(&m, &key, &r->value)) != 0)
+    while (!(err = tree_next(&w, &key, &r->value)))
+        if ((err = see_chunk(&m, &key, &r->value)))
             break;
     err = err == DREP_ERR_NOT_FOUND ? 0 : err;
     for (size_t i = 0; i < m.n; i++) {
-        if (err == 0)
+        if (!err)
             err = mend_chunk(&m, &m.bad[i]);
         buf_release(&m.bad[i].record);
     }
@@ -296,7 +296,7 @@ static int see_attr(struct repair *r)
     if (rec.rank == FMT_RANK_NULL || ftype_get(r->from, rec.type, false, &ft) != 0)
         return 0;
     err = attr_count(&rec, &count);
-    return err == 0 && count > 0 ? value_check(&rec.value, ft->type, count) : err;
+    return !err && count > 0 ? value_check(&rec.value, ft->type, count) : err;
 }
 
 /* Takes away attributes whose values are malformed, one after the other. */
@@ -313,14 +313,14 @@ static int mend_attrs(struct repair *r, uint64_t id)
     for (;;) {
         key_make(&key, id, FMT_TAG_ATTR);
         tree_walk(&w, r->from->st, &key, key.len);
-        while ((err = tree_next(&w, &key, &r->value)) == 0)
-            if ((err = see_attr(r)) != 0)
+        while (!(err = tree_next(&w, &key, &r->value)))
+            if ((err = see_attr(r)))
                 break;
-        if (err == 0 || err == DREP_ERR_NOT_FOUND || fatal(r, err))
+        if (!err || err == DREP_ERR_NOT_FOUND || fatal(r, err))
             break;
         snprintf(text, sizeof text, "%s: attribute \"%.*s\" is lost: %s", path ? path : name,
                  (int)(key.len - 9), (const char *)key.p + 9, drep_error());
-        if ((err = finding(err, 0, text, r)) != 0 || (err = tree_del(r->from->st, &key)) != 0)
+        if ((err = finding(err, 0, text, r)) || (err = tree_del(r->from->st, &key)))
             break;
     }
     mem_free(path);
@@ -333,13 +333,13 @@ static int mend_all(struct repair *r)
     uint64_t id = 0;
     int err;
 
-    while ((err = object_next(r->from, id, &id)) == 0 && id != 0) {
+    while (!(err = object_next(r->from, id, &id)) && id != 0) {
         struct object_head head;
 
-        if ((err = mend_attrs(r, id)) != 0)
+        if ((err = mend_attrs(r, id)))
             break;
         if (head_load(r->from, id, &head) == 0 && head.kind == FMT_DATASET &&
-            (err = mend_dataset(r, id, &claimed)) != 0)
+            (err = mend_dataset(r, id, &claimed)))
             break;
     }
     extents_release(&claimed);
@@ -353,15 +353,15 @@ static int begin(struct repair *r)
     drep_info *info;
     int err = drep_info_new(&info);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (r->info != NULL)
+    if (r->info)
         err = info_merge(info, r->info);
-    if (err == 0)
+    if (!err)
         err = drep_info_set(info, "drep_pack", "true");
-    if (err == 0)
+    if (!err)
         err = drep_create_like(r->new_path, r->amode, r->from, info, &r->to);
-    if (err == 0)
+    if (!err)
         store_hold(r->to->st);
     drep_info_free(info);
     return err;
@@ -380,14 +380,14 @@ static int copy_whole(struct repair *r, bool *good)
     int err = begin(r);
 
     *good = false;
-    if (err != 0)
+    if (err)
         return err;
     err = drep_copy(r->from, "/", r->to, "/", NULL);
-    if (err == 0)
+    if (!err)
         err = drep_commit(r->to);
-    if (err == 0)
+    if (!err)
         err = drep_check(r->to, 1, only_count, NULL, &findings);
-    *good = err == 0 && findings == 0;
+    *good = !err && findings == 0;
     if (*good)
         return 0;
     drep_abandon(r->to);
@@ -461,7 +461,7 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
         return lost(r, DREP_ERR_FORMAT, "link", "?");
     }
     k->name = mem_strndup((const char *)key->p + 9, key->len - 9);
-    if (k->name == NULL) {
+    if (!k->name) {
         buf_release(&k->bytes);
         return fail_nomem();
     }
@@ -480,8 +480,8 @@ static int links_load(struct repair *r, uint64_t group, struct links *l)
 
     key_make(&key, group, FMT_TAG_LINK);
     tree_walk(&w, r->from->st, &key, 9);
-    while ((err = tree_next(&w, &key, &r->value)) == 0)
-        if ((err = links_add(r, l, &key)) != 0)
+    while (!(err = tree_next(&w, &key, &r->value)))
+        if ((err = links_add(r, l, &key)))
             return err;
     if (l->n > 1)
         qsort(l->p, l->n, sizeof *l->p, by_index);
@@ -496,7 +496,7 @@ static char *joined(const char *group, const char *name)
     if (strcmp(group, "/") == 0)
         a = 0;
     path = mem_alloc(a + b + 2);
-    if (path == NULL)
+    if (!path)
         return NULL;
     memcpy(path, group, a);
     path[a] = '/';
@@ -509,7 +509,7 @@ static int step_add(struct rescue *p, uint64_t id, const char *path)
     if (VEC_ROOM(p->step, p->n, p->room, 1) != 0)
         return DREP_ERR_NOMEM;
     p->step[p->n] = (struct repair_step){id, mem_strdup(path)};
-    if (p->step[p->n].path == NULL)
+    if (!p->step[p->n].path)
         return fail_nomem();
     p->n++;
     return 0;
@@ -518,9 +518,9 @@ static int step_add(struct rescue *p, uint64_t id, const char *path)
 static int place_add(struct rescue *p, uint64_t id, const char *path)
 {
     uintptr_t *value = idset_add(&p->places, id);
-    char *copy = value == NULL ? NULL : mem_strdup(path);
+    char *copy = !value ? NULL : mem_strdup(path);
 
-    if (copy == NULL)
+    if (!copy)
         return DREP_ERR_NOMEM;
     *value = (uintptr_t)copy;
     return 0;
@@ -530,7 +530,7 @@ static const char *place_of(const struct rescue *p, uint64_t id)
 {
     const uintptr_t *value = idset_find(&p->places, id);
 
-    return value == NULL ? NULL : (const char *)*value;
+    return !value ? NULL : (const char *)*value;
 }
 
 struct attrs_of {
@@ -544,22 +544,22 @@ static int copy_attr(const char *name, void *ctx)
     struct repair *r = at->r;
     drep_attrinfo *info = mem_alloc(sizeof *info);
     void *buf = NULL;
-    int err = info == NULL ? DREP_ERR_NOMEM : drep_attr_info(r->from, at->path, name, info);
+    int err = !info ? DREP_ERR_NOMEM : drep_attr_info(r->from, at->path, name, info);
 
-    if (err == 0) {
+    if (!err) {
         int64_t extent = drep_type_extent(info->type);
 
         buf = mem_zalloc((uint64_t)info->count + 1, (size_t)(extent > 0 ? extent : 1));
-        err = buf == NULL ? fail_nomem() : drep_attr_read(r->from, at->path, name, info->type, buf);
-        if (err == 0)
+        err = !buf ? fail_nomem() : drep_attr_read(r->from, at->path, name, info->type, buf);
+        if (!err)
             err = drep_attr_write(r->to, at->path, name, info->type, info->rank, info->dims, buf);
-        if (buf != NULL)
+        if (buf)
             drep_vlen_free(info->type, info->count, buf);
         mem_free(buf);
         drep_attrinfo_release(info);
     }
     mem_free(info);
-    return err == 0 ? 0 : lost(r, err, "attribute", name);
+    return !err ? 0 : lost(r, err, "attribute", name);
 }
 
 static int copy_attrs(struct repair *r, const char *path)
@@ -567,7 +567,7 @@ static int copy_attrs(struct repair *r, const char *path)
     struct attrs_of at = {r, path};
     int err = drep_attr_list(r->from, path, DREP_BY_NAME, copy_attr, &at);
 
-    return err == 0 || r->stop != 0 ? r->stop : lost(r, err, "attributes of", path);
+    return !err || r->stop != 0 ? r->stop : lost(r, err, "attributes of", path);
 }
 
 static const char *dimension_path(uint64_t id, void *ctx)
@@ -582,14 +582,14 @@ static int copy_object(struct rescue *p, uint64_t id, const char *path)
     struct object_head head;
     int err = head_load(r->from, id, &head);
 
-    if (err == 0 && head.kind == FMT_GROUP)
+    if (!err && head.kind == FMT_GROUP)
         err = drep_group_create(r->to, path, 0);
-    else if (err == 0)
+    else if (!err)
         err = object_copy(r->from, path, r->to, path, dimension_path, p);
-    if (err != 0)
+    if (err)
         return lost(r, err, "object", path);
     err = place_add(p, id, path);
-    if (err == 0 && head.kind == FMT_GROUP)
+    if (!err && head.kind == FMT_GROUP)
         err = step_add(p, id, path);
     return err;
 }
@@ -601,36 +601,36 @@ static int copy_hard(struct rescue *p, uint64_t id, const char *path)
     bool first;
     int err = idset_mark(&p->visited, id, &first);
 
-    if (err != 0)
+    if (err)
         return err;
     if (first)
         return copy_object(p, id, path);
     before = place_of(p, id);
-    err = before == NULL ? fail(DREP_ERR_NOT_FOUND, "its object is lost")
-                         : drep_link_hard(r->to, before, path);
-    return err == 0 ? 0 : lost(r, err, "hard link", path);
+    err = !before ? fail(DREP_ERR_NOT_FOUND, "its object is lost")
+                  : drep_link_hard(r->to, before, path);
+    return !err ? 0 : lost(r, err, "hard link", path);
 }
 
 static int copy_link(struct rescue *p, const char *group, const struct link *link)
 {
     struct repair *r = p->r;
     char *path = joined(group, link->name), *target = NULL, *file = NULL;
-    int err = path == NULL ? fail_nomem() : 0;
+    int err = !path ? fail_nomem() : 0;
 
-    if (err == 0 && link->rec.kind == FMT_HARD) {
+    if (!err && link->rec.kind == FMT_HARD) {
         err = copy_hard(p, link->rec.object, path);
-    } else if (err == 0) {
+    } else if (!err) {
         target = mem_strndup((const char *)link->rec.path.p, link->rec.path.len);
         file = link->rec.file.len > 0
                    ? mem_strndup((const char *)link->rec.file.p, link->rec.file.len)
                    : NULL;
-        if (target == NULL)
+        if (!target)
             err = fail_nomem();
-        else if (file != NULL)
+        else if (file)
             err = drep_link_external(r->to, file, target, path);
         else
             err = drep_link_soft(r->to, target, path);
-        if (err != 0)
+        if (err)
             err = lost(r, err, "link", path);
     }
     mem_free(target);
@@ -645,7 +645,7 @@ static int copy_links(struct rescue *p, size_t step, bool early)
     struct links links = {.again = !early};
     int err = links_load(p->r, at.id, &links);
 
-    for (size_t i = 0; err == 0 && i < links.n; i++)
+    for (size_t i = 0; !err && i < links.n; i++)
         if (links.p[i].early == early)
             err = copy_link(p, at.path, &links.p[i]);
     links_release(&links);
@@ -657,11 +657,11 @@ static int copy_steps(struct rescue *p)
 {
     int err = 0;
 
-    for (size_t i = p->done; err == 0 && i < p->n; i++)
+    for (size_t i = p->done; !err && i < p->n; i++)
         err = copy_links(p, i, true);
-    for (; err == 0 && p->done < p->n; p->done++) {
+    for (; !err && p->done < p->n; p->done++) {
         err = copy_attrs(p->r, p->step[p->done].path);
-        if (err == 0)
+        if (!err)
             err = copy_links(p, p->done, false);
     }
     return err;
@@ -685,17 +685,17 @@ static int adopt(struct rescue *p, uint64_t id)
     buf_out(&bytes, &out);
     link_put(&out, &link);
     err = buf_done(&bytes, &out);
-    if (err == 0)
+    if (!err)
         err = tree_put(r->from->st, &key, bytes.p, bytes.len);
     buf_release(&bytes);
-    if (err == 0)
+    if (!err)
         err = copy_object(p, id, path);
-    if (err != 0)
+    if (err)
         return err;
     snprintf(text, sizeof text, "no link leads to object %llu; it is \"%s\" now",
              (unsigned long long)id, name);
     err = finding(DREP_ERR_NOT_FOUND, 0, text, r);
-    return err == 0 ? copy_steps(p) : err;
+    return !err ? copy_steps(p) : err;
 }
 
 /* An object that nothing led to.  A dimension without a name goes with its datasets. */
@@ -709,7 +709,7 @@ static int see_orphan(struct rescue *p, uint64_t id, bool groups)
         (head.kind == FMT_DIMENSION && head.links == 0))
         return 0;
     err = idset_mark(&p->visited, id, &first);
-    return err == 0 && first ? adopt(p, id) : err;
+    return !err && first ? adopt(p, id) : err;
 }
 
 /* First the groups, whose members others may be. */
@@ -719,10 +719,10 @@ static int copy_orphans(struct rescue *p)
         uint64_t id = FMT_OBJECT_ROOT;
         int err;
 
-        while ((err = object_next(p->r->from, id, &id)) == 0 && id != 0)
-            if ((err = see_orphan(p, id, groups != 0)) != 0)
+        while (!(err = object_next(p->r->from, id, &id)) && id != 0)
+            if ((err = see_orphan(p, id, groups != 0)))
                 break;
-        if (err != 0)
+        if (err)
             return err;
     }
     return 0;
@@ -745,21 +745,20 @@ static int renew_groups(struct repair *r)
     uint64_t id = 0;
     int err;
 
-    while ((err = object_next(r->from, id, &id)) == 0 && id != 0) {
+    while (!(err = object_next(r->from, id, &id)) && id != 0) {
         struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
         struct object_head head;
         char text[100];
 
-        if ((err = head_load(r->from, id, &head)) == 0)
+        if (!(err = head_load(r->from, id, &head)))
             continue;
         snprintf(text, sizeof text, "the record of object %llu is lost", (unsigned long long)id);
-        if (fatal(r, err) || (err = finding(err, 0, text, r)) != 0)
+        if (fatal(r, err) || (err = finding(err, 0, text, r)))
             return err;
-        if ((id == FMT_OBJECT_ROOT || has_links(r, id)) &&
-            (err = object_store(r->from, id, &rec)) != 0)
+        if ((id == FMT_OBJECT_ROOT || has_links(r, id)) && (err = object_store(r->from, id, &rec)))
             return err;
     }
-    if (err == 0 && head_load(r->from, FMT_OBJECT_ROOT, &root) != 0) {
+    if (!err && head_load(r->from, FMT_OBJECT_ROOT, &root) != 0) {
         struct object_rec rec = {.kind = FMT_GROUP, .links = 1};
 
         err = object_store(r->from, FMT_OBJECT_ROOT, &rec);
@@ -773,17 +772,17 @@ static int copy_pieces(struct repair *r)
     bool first;
     int err = renew_groups(r);
 
-    if (err == 0)
+    if (!err)
         err = begin(r);
-    if (err == 0)
+    if (!err)
         err = idset_mark(&p.visited, FMT_OBJECT_ROOT, &first);
-    if (err == 0)
+    if (!err)
         err = place_add(&p, FMT_OBJECT_ROOT, "/");
-    if (err == 0)
+    if (!err)
         err = step_add(&p, FMT_OBJECT_ROOT, "/");
-    if (err == 0)
+    if (!err)
         err = copy_steps(&p);
-    if (err == 0)
+    if (!err)
         err = copy_orphans(&p);
     while (p.n > 0)
         mem_free(p.step[--p.n].path);
@@ -792,7 +791,7 @@ static int copy_pieces(struct repair *r)
     idset_release(&p.places);
     mem_free(p.step);
     idset_release(&p.visited);
-    return err != 0 ? err : drep_commit(r->to);
+    return err ? err : drep_commit(r->to);
 }
 
 /* ---- all of it ---- */
@@ -803,16 +802,16 @@ static int repair(struct repair *r)
     bool good = false;
     int err = mend_all(r);
 
-    if (err == 0)
+    if (!err)
         err = copy_whole(r, &good);
-    if (err == 0 && !good) {
+    if (!err && !good) {
         err = copy_pieces(r);
-        if (err == 0)
+        if (!err)
             err = drep_check(r->to, 1, finding_left, r, NULL);
     }
     if (r->stop != 0)
         return r->stop;
-    return err != 0 ? err : fail_in(store_publish(r->to->st), "%s", r->new_path);
+    return err ? err : fail_in(store_publish(r->to->st), "%s", r->new_path);
 }
 
 int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,
@@ -821,14 +820,14 @@ int repair_on(struct io *io, const char *new_path, int amode, const drep_info *i
     struct repair r = {.new_path = new_path, .amode = amode, .info = info, .fn = fn, .ctx = ctx};
     int err = file_salvage(io, info, finding, &r, &r.from);
 
-    if (err == 0)
+    if (!err)
         err = repair(&r);
-    if (r.to != NULL)
+    if (r.to)
         drep_abandon(r.to);
-    if (r.from != NULL)
+    if (r.from)
         drep_abandon(r.from);
     buf_release(&r.value);
-    if (err == 0 && findings != NULL)
+    if (!err && findings)
         *findings = r.findings;
     return err;
 }
@@ -839,11 +838,11 @@ int drep_repair(const char *path, const char *new_path, int amode, const drep_in
     struct io *io;
     int err;
 
-    if (path == NULL || new_path == NULL)
+    if (!path || !new_path)
         return fail(DREP_ERR_ARG, "drep_repair: null argument");
     if (amode & ~(DREP_RDWR | DREP_EXCL))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", new_path, amode);
-    if ((err = io_posix(path, IO_READ, 0, 0, &io)) != 0)
+    if ((err = io_posix(path, IO_READ, 0, 0, &io)))
         return err;
     return repair_on(io, new_path, amode, info, fn, ctx, findings);
 }

@@ -33,7 +33,7 @@ static int set_kernel(struct conv *c, bool writing)
     const drep_encoding *fe, *me;
     int err;
 
-    if (c->table == NULL || !c->stored->dense || !mem->dense || c->stored->root == NULL)
+    if (!c->table || !c->stored->dense || !mem->dense || !c->stored->root)
         return 0;
     fl = c->stored->root->leaf;
     ml = mem->root->leaf;
@@ -42,7 +42,7 @@ static int set_kernel(struct conv *c, bool writing)
         return 0;
     err = writing ? kernel_pick(&c->kernel, c->table, fl, rep_native(), ml, &c->opts)
                   : kernel_pick(&c->kernel, rep_native(), ml, c->table, fl, &c->opts);
-    if (err != 0)
+    if (err)
         return err;
     c->dense = true;
     if (plain_leaf(fl) && fl == ml) {
@@ -68,7 +68,7 @@ static int conv_common(struct conv *c, const struct file_rep *rep, const struct 
 {
     c->rep = rep;
     c->ft = ft;
-    c->mem = mem == NULL ? ft->type : mem;
+    c->mem = !mem ? ft->type : mem;
     c->var.move = writing ? move_write : move_read;
     set_staging(c, rep);
     return 0;
@@ -78,7 +78,7 @@ static int conv_make(struct conv *c, const struct file_rep *rep, const struct ft
                      const drep_type *mem, const drep_xfer *xfer, bool writing)
 {
     memset(c, 0, sizeof *c);
-    if (rep->datarep == NULL)
+    if (!rep->datarep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\": the file was opened for its header only", rep->name);
     conv_common(c, rep, ft, mem, writing);
@@ -87,7 +87,7 @@ static int conv_make(struct conv *c, const struct file_rep *rep, const struct ft
     c->layout = rep->layout;
     c->stored = &ft->stored;
     c->table = file_rep_table(rep, writing);
-    return c->table == NULL ? functions_init(c) : set_kernel(c, writing);
+    return !c->table ? functions_init(c) : set_kernel(c, writing);
 }
 
 /* Keeps the converter for the next transfer of this type; whoever comes first. */
@@ -95,7 +95,7 @@ static void conv_keep(struct ftype *ft, const struct conv *c, bool writing)
 {
     struct conv *copy = mem_alloc(sizeof *copy), *none = NULL;
 
-    if (copy == NULL)
+    if (!copy)
         return;
     *copy = *c;
     if (!atomic_compare_exchange_strong(&ft->ready[writing], &none, copy))
@@ -107,18 +107,18 @@ static void conv_keep(struct ftype *ft, const struct conv *c, bool writing)
 int conv_init(struct conv *c, const struct file_rep *rep, struct ftype *ft, const drep_type *mem,
               const drep_xfer *xfer, bool writing)
 {
-    bool usual = ft->kept && (mem == NULL || mem == ft->type) &&
-                 (xfer == NULL || (xfer->range == DREP_RANGE_DEFAULT && xfer->report == NULL));
+    bool usual = ft->kept && (!mem || mem == ft->type) &&
+                 (!xfer || (xfer->range == DREP_RANGE_DEFAULT && !xfer->report));
     const struct conv *ready = usual ? atomic_load(&ft->ready[writing]) : NULL;
     int err;
 
-    if (ready != NULL) {
+    if (ready) {
         *c = *ready;
         set_staging(c, rep);
         return 0;
     }
     err = conv_make(c, rep, ft, mem, xfer, writing);
-    if (err == 0 && usual)
+    if (!err && usual)
         conv_keep(ft, c, writing);
     return err;
 }
@@ -143,7 +143,7 @@ void conv_report(const struct conv *c, const drep_xfer *xfer)
     drep_report *to;
     const drep_report *r = &c->report;
 
-    if (xfer == NULL || (to = xfer->report) == NULL)
+    if (!xfer || !(to = xfer->report))
         return;
     to->items += r->items;
     to->overflow += r->overflow;
@@ -175,7 +175,7 @@ static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int6
         for (int64_t i = 0; i < n; i++) {
             int err = run_kernel(c, mem, at + i, file + i * step, per * fsize, 1, writing);
 
-            if (err != 0)
+            if (err)
                 return err;
         }
         return 0;
@@ -187,12 +187,12 @@ static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int6
             memcpy(p, m, (size_t)(n * per * msize));
         else
             memcpy(m, p, (size_t)(n * per * msize));
-        if (c->opts.report != NULL)
+        if (c->opts.report)
             c->report.items += n * per;
         return 0;
     }
     c->kernel.report = c->opts.report;
-    if (c->opts.report != NULL)
+    if (c->opts.report)
         c->report.items += n * per;
     int64_t bad = writing ? kernel_run(&c->kernel, p, step, m, msize, n * per, at * per)
                           : kernel_run(&c->kernel, m, msize, p, step, n * per, at * per);
@@ -215,14 +215,14 @@ static int run_engine(struct conv *c, void *mem, int64_t at, uint8_t *file, int6
     c->opts.var = &c->var;
     for (int64_t i = 0; i < turns; i++) {
         struct rep_side ms = {&c->mem->prog, rep_native(), (at + i) * per};
-        struct rep_side fs = {c->stored, c->table == NULL ? rep_native() : c->table, 0};
+        struct rep_side fs = {c->stored, !c->table ? rep_native() : c->table, 0};
         uint8_t *p = file + i * step;
         int err;
 
         c->opts.base = (at + i) * per;
         err = writing ? rep_convert(p, &fs, mem, &ms, each, &c->opts, NULL)
                       : rep_convert(mem, &ms, p, &fs, each, &c->opts, NULL);
-        if (err != 0)
+        if (err)
             return err;
     }
     return 0;
@@ -269,7 +269,7 @@ static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_
     }
     if (c->dense)
         return run_kernel(c, mem, at, file, step, n, writing);
-    if (c->table != NULL || c->rep->datarep == NULL)
+    if (c->table || !c->rep->datarep)
         return run_engine(c, mem, at, file, step, n, writing);
     return functions_run(c, mem, at, file, step, n, writing);
 }
@@ -312,7 +312,7 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
     in->ft.type = (drep_type *)(uintptr_t)file_base;
     err = heap_prog(file_leaf, c->self ? c->sizes : NULL, c->layout, &in->ft.stored,
                     &in->ft.laid_out);
-    if (err != 0)
+    if (err)
         return err;
     in->conv = *c;
     in->conv.ft = &in->ft;
@@ -321,8 +321,8 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
     in->conv.depth = c->depth + 1;
     in->conv.opts.report = NULL;
     in->conv.dense = in->conv.copy = false;
-    err = in->conv.table == NULL ? functions_init(&in->conv) : set_kernel(&in->conv, writing);
-    if (err != 0)
+    err = !in->conv.table ? functions_init(&in->conv) : set_kernel(&in->conv, writing);
+    if (err)
         inner_release(in);
     return err;
 }
@@ -342,18 +342,18 @@ static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *d
     *dst = (drep_vlen){0, NULL};
     if (at.count == 0)
         return 0;
-    if ((err = inner_init(&in, c, src_leaf, mb, false)) != 0)
+    if ((err = inner_init(&in, c, src_leaf, mb, false)))
         return err;
     err = heap_at(c->heap, c->heap_size, at, (uint64_t)in.ft.stored.extent, &p);
-    if (err == 0)
+    if (!err)
         err = sequence_count(fb, (int64_t)at.count, mb, &n);
-    if (err == 0)
+    if (!err)
         err = sequence_alloc(mb, n, &data);
-    if (err == 0)
+    if (!err)
         err = conv_read(&in.conv, data, 0, p, in.ft.stored.extent, (int64_t)at.count);
     inner_release(&in);
-    if (err != 0) {
-        if (data != NULL && mb->variable)
+    if (err) {
+        if (data && mb->variable)
             drep_vlen_free(mb, n, data);
         mem_free(data);
         return err;
@@ -370,10 +370,10 @@ static int read_text(struct conv *c, struct heap_ref at, char **dst)
     int err = at.count == 0 ? 0 : heap_at(c->heap, c->heap_size, at, 1, &p);
 
     *dst = NULL;
-    if (err != 0)
+    if (err)
         return err;
-    s = mem_strndup(p == NULL ? "" : (const char *)p, (size_t)at.count);
-    if (s == NULL)
+    s = mem_strndup(!p ? "" : (const char *)p, (size_t)at.count);
+    if (!s)
         return fail_nomem();
     *dst = s;
     return 0;
@@ -391,7 +391,7 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
         drep_vlen v;
         int err = read_sequence(c, dst_leaf, &v, src_leaf, src);
 
-        if (err == 0)
+        if (!err)
             memcpy(dst, &v, sizeof v);
         return err;
     }
@@ -399,7 +399,7 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
         char *s;
         int err = read_text(c, heap_ref_get(src), &s);
 
-        if (err == 0)
+        if (!err)
             memcpy(dst, &s, sizeof s);
         return err;
     }
@@ -411,7 +411,7 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
         if (drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
             heap_ref_get((const uint8_t *)src + 8).count != 0)
             err = read_text(c, heap_ref_get((const uint8_t *)src + 8), &ref.region);
-        if (err == 0)
+        if (!err)
             memcpy(dst, &ref, sizeof ref);
         return err;
     }
@@ -433,25 +433,25 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     memset(dst, 0, 16);
     if (src->count == 0)
         return 0;
-    if (src->count < 0 || src->data == NULL)
+    if (src->count < 0 || !src->data)
         return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
                     (long long)src->count);
-    if ((err = type_elements(mb, src->count, &n)) != 0)
+    if ((err = type_elements(mb, src->count, &n)))
         return err;
-    if ((err = inner_init(&in, c, dst_leaf, mb, true)) != 0)
+    if ((err = inner_init(&in, c, dst_leaf, mb, true)))
         return err;
     err = sequence_count(mb, src->count, fb, &n);
-    if (err == 0 && __builtin_mul_overflow((uint64_t)n, (uint64_t)in.ft.stored.extent, &size))
+    if (!err && __builtin_mul_overflow((uint64_t)n, (uint64_t)in.ft.stored.extent, &size))
         err = fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
     /* The place first, so that inner contents come behind it; its bytes last, since the
      * heap may move meanwhile. */
-    if (err == 0)
+    if (!err)
         err = heap_add(c->heap_out, c->heap_base, NULL, size, &offset);
-    if (err == 0 && (tmp = mem_zalloc(1, size + 1)) == NULL)
+    if (!err && !(tmp = mem_zalloc(1, size + 1)))
         err = fail_nomem();
-    if (err == 0)
+    if (!err)
         err = conv_write(&in.conv, src->data, 0, tmp, in.ft.stored.extent, n);
-    if (err == 0) {
+    if (!err) {
         memcpy(c->heap_out->p + (offset - c->heap_base), tmp, (size_t)size);
         heap_ref_put(dst, (uint64_t)n, offset);
     }
@@ -462,10 +462,10 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
 
 static int write_text(struct conv *c, const char *s, uint8_t *dst)
 {
-    uint64_t len = s == NULL ? 0 : strlen(s), offset = 0;
+    uint64_t len = !s ? 0 : strlen(s), offset = 0;
     int err = len == 0 ? 0 : heap_add(c->heap_out, c->heap_base, s, len, &offset);
 
-    if (err == 0)
+    if (!err)
         heap_ref_put(dst, len, offset);
     return err;
 }

@@ -56,7 +56,7 @@ int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64
 /* Do a user's functions convert?  Then each call costs much and few are made. */
 static inline bool conv_calls(const struct conv *c)
 {
-    return c->table == NULL && !c->raw && c->rep->datarep != NULL;
+    return !c->table && !c->raw && c->rep->datarep;
 }
 
 #endif

@@ -28,8 +28,8 @@ static inline const struct rep_table *file_rep_table(const struct file_rep *rep,
     if (rep->has_table)
         return &rep->table;
     if (writing)
-        return rep->native_form ? &rep->table : rep->datarep->write == NULL ? rep_native() : NULL;
-    return rep->datarep->read != NULL ? NULL : rep->native_form ? &rep->table : rep_native();
+        return rep->native_form ? &rep->table : !rep->datarep->write ? rep_native() : NULL;
+    return rep->datarep->read ? NULL : rep->native_form ? &rep->table : rep_native();
 }
 
 #endif

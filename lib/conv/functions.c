@@ -76,9 +76,9 @@ int functions_init(struct conv *c)
 
     c->called_size = 0;
     c->packed = c->same_items = false;
-    if (err == 0 && c->called != NULL)
+    if (!err && c->called)
         err = packed_size(c->sizes, c->called, 0, c->called->items, &c->called_size);
-    if (err == 0 && c->called == type) {
+    if (!err && c->called == type) {
         c->packed = back_to_back(c);
         c->same_items = same_signature(c->mem, type);
     }
@@ -157,7 +157,7 @@ static int native_list(struct native *v, const struct mem_run *run, int64_t nrun
     *done = turn_of(v->c, &turn, &stride);
     if (!*done)
         return 0;
-    if ((offset = mem_array((uint64_t)n, sizeof *offset)) == NULL)
+    if (!(offset = mem_array((uint64_t)n, sizeof *offset)))
         return fail_nomem();
     for (int64_t i = 0; i < nruns; i++)
         for (int64_t j = 0; j < run[i].n; j++)
@@ -184,13 +184,13 @@ static int native_runs(struct native *v, const struct mem_run *run, int64_t nrun
     bool done = false;
     int err = 0;
 
-    if (nruns > 1 && n / nruns < LONG_RUN && v->opts.report == NULL && !v->c->mem->variable)
+    if (nruns > 1 && n / nruns < LONG_RUN && !v->opts.report && !v->c->mem->variable)
         err = native_list(v, run, nruns, n, &done);
     if (err == DREP_ERR_CONVERSION) { /* run by run, which tells the number of the value */
         done = false;
         err = 0;
     }
-    for (int64_t i = 0; !done && err == 0 && i < nruns; k += run[i++].n)
+    for (int64_t i = 0; !done && !err && i < nruns; k += run[i++].n)
         err = native_run(v, &v->c->mem->prog, run[i].at * per, run[i].at, k, run[i].n);
     return err;
 }
@@ -209,9 +209,9 @@ static int weave(struct conv *c, char *elem, uint8_t *file, uint8_t *p, bool wri
     int err = cursor_init(&nc, np, 0);
 
     o.report = NULL; /* memory's side is counted */
-    if (err == 0)
+    if (!err)
         err = cursor_init(&fc, c->stored, 0);
-    for (; err == 0 && done < c->stored->items; done += fr.count) {
+    for (; !err && done < c->stored->items; done += fr.count) {
         if (nr.count == 0)
             cursor_next(&nc, c->stored->items - done, &nr);
         cursor_next(&fc, nr.count, &fr);
@@ -241,13 +241,13 @@ static int call_woven(struct conv *c, char *elem, uint8_t *file, int64_t n, uint
     int64_t extent = c->ft->type->prog.extent, es = c->stored->extent;
     int err = 0;
 
-    for (int64_t i = 0; !writing && err == 0 && i < n; i++)
+    for (int64_t i = 0; !writing && !err && i < n; i++)
         err = weave(c, elem + i * extent, file + i * es, p + i * c->called_size, false);
-    if (err == 0 && c->called != NULL)
+    if (!err && c->called)
         err = call(c, elem, c->called, 0, n * c->called->items, p, writing);
     if (writing)
         memset(file, 0, (size_t)(n * es)); /* gaps are zeros */
-    for (int64_t i = 0; writing && err == 0 && i < n; i++)
+    for (int64_t i = 0; writing && !err && i < n; i++)
         err = weave(c, elem + i * extent, file + i * es, p + i * c->called_size, true);
     return err;
 }
@@ -267,7 +267,7 @@ static int slice_take(struct run_slice *s, int64_t n, struct mem_run **out, int6
 
     for (*nruns = 0; left > 0; left -= s->run[(*nruns)++].n)
         ;
-    if ((*out = mem_array((uint64_t)*nruns, sizeof **out)) == NULL)
+    if (!(*out = mem_array((uint64_t)*nruns, sizeof **out)))
         return fail_nomem();
     for (int64_t i = 0; i < *nruns; i++, k += (*out)[i - 1].n) {
         (*out)[i] = (struct mem_run){s->run->at + s->done, s->run->n - s->done};
@@ -303,9 +303,9 @@ static int move_native(struct conv *c, char *mem, const struct mem_run *run, int
     v.elem = mem_zalloc((uint64_t)room, (uint64_t)extent + 1);
     if (!c->packed)
         called = mem_zalloc((uint64_t)room, (uint64_t)c->called_size + 1);
-    if (v.elem == NULL || (!c->packed && called == NULL))
+    if (!v.elem || (!c->packed && !called))
         err = fail_nomem();
-    for (int64_t now; err == 0 && n > 0; n -= now, file += now * es) {
+    for (int64_t now; !err && n > 0; n -= now, file += now * es) {
         struct mem_run *part = NULL;
         int64_t nruns = 0;
 
@@ -313,12 +313,12 @@ static int move_native(struct conv *c, char *mem, const struct mem_run *run, int
         /* What a function leaves out of an element must not be what was there before. */
         memset(v.elem, 0, (size_t)(now * extent));
         err = slice_take(&at, now, &part, &nruns);
-        if (err == 0 && writing)
+        if (!err && writing)
             err = native_runs(&v, part, nruns, now);
-        if (err == 0)
+        if (!err)
             err = c->packed ? call(c, v.elem, type, 0, now * type->items, file, writing)
                             : call_woven(c, v.elem, file, now, called, writing);
-        if (err == 0 && !writing)
+        if (!err && !writing)
             err = native_runs(&v, part, nruns, now);
         if (type->variable)
             drep_vlen_free(type, now, v.elem);
@@ -357,12 +357,12 @@ int functions_move(struct conv *c, void *mem, const struct mem_run *run, int64_t
     int64_t per = c->stored->items, first;
     struct mem_run own = {0, 0};
 
-    next = next == NULL ? &own : next;
+    next = !next ? &own : next;
     if (!direct(c, run, nruns, n, next)) {
         next->n = 0;
         return move_native(c, mem, run, n, file, writing);
     }
-    if (c->opts.report != NULL)
+    if (c->opts.report)
         c->report.items += n * per;
     first = next->at * per / c->mem->items * c->mem->prog.extent;
     return call(c, (char *)mem + first, c->mem, (next->n - n) * per, n * per, file, writing);
@@ -379,14 +379,14 @@ int functions_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t 
     if (step == es || n == 1)
         return functions_move(c, mem, &run, 1, n, file, writing, NULL);
     room = room < n ? room : n;
-    if ((packed = mem_array((uint64_t)room, (uint64_t)es)) == NULL)
+    if (!(packed = mem_array((uint64_t)room, (uint64_t)es)))
         return fail_nomem();
-    for (; err == 0 && n > 0; n -= run.n, run.at += run.n) {
+    for (; !err && n > 0; n -= run.n, run.at += run.n) {
         run.n = n < room ? n : room;
         for (int64_t i = 0; !writing && i < run.n; i++, file += step)
             memcpy(packed + i * es, file, (size_t)es);
         err = functions_move(c, mem, &run, 1, run.n, packed, writing, &next);
-        for (int64_t i = 0; writing && err == 0 && i < run.n; i++, file += step)
+        for (int64_t i = 0; writing && !err && i < run.n; i++, file += step)
             memcpy(file, packed + i * es, (size_t)es);
     }
     mem_free(packed);

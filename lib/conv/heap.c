@@ -43,10 +43,10 @@ int heap_add(struct buf *h, uint64_t base, const void *p, uint64_t size, uint64_
 
     if (size > HEAP_MAX || h->len > HEAP_MAX - size)
         return fail(DREP_ERR_LIMIT, "variable-length data of %llu bytes", (unsigned long long)size);
-    if ((err = buf_reserve(h, h->len + size)) != 0)
+    if ((err = buf_reserve(h, h->len + size)))
         return err;
     *offset = base + h->len;
-    if (p != NULL && size > 0)
+    if (p && size > 0)
         memcpy(h->p + h->len, p, (size_t)size);
     else if (size > 0)
         memset(h->p + h->len, 0, (size_t)size);
@@ -57,7 +57,7 @@ int heap_add(struct buf *h, uint64_t base, const void *p, uint64_t size, uint64_
 int heap_prog(const drep_type *leaf, const struct type_sizes *sizes, enum prog_layout layout,
               struct prog *out, bool *ours)
 {
-    *ours = sizes != NULL;
+    *ours = sizes;
     if (*ours)
         return prog_build(out, drep_type_member(leaf, 0), sizes, layout);
     *out = leaf->content;
@@ -92,12 +92,12 @@ static int heap_move_elems(const struct prog *stored, uint8_t *elems, int64_t n,
     drep_run run;
     int err = cursor_init(&cur, stored, 0);
 
-    while (err == 0 && left > 0) {
+    while (!err && left > 0) {
         drep_cursor_next(&cur, left, &run);
         left -= run.count;
         if (!has_heap(run.type))
             continue;
-        for (int64_t i = 0; err == 0 && i < run.count; i++)
+        for (int64_t i = 0; !err && i < run.count; i++)
             err = heap_move_item(run.type, elems + run.offset + i * run.stride, m);
     }
     return err;
@@ -125,30 +125,30 @@ static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
     if (leaf->kind == DREP_KIND_SEQUENCE) {
         bt = drep_type_member(leaf, 0);
-        if ((err = heap_prog(leaf, NULL, PROG_PACKED, &base, &ours)) != 0)
+        if ((err = heap_prog(leaf, NULL, PROG_PACKED, &base, &ours)))
             return err;
     }
     size = at.count * (uint64_t)base.extent;
     err = heap_at(m->heap, m->heap_size, at, (uint64_t)base.extent, &p);
-    if (err == 0)
+    if (!err)
         err = heap_add(m->out, 0, p, size, &offset);
-    if (err == 0 && bt != NULL && bt->variable) {
+    if (!err && bt && bt->variable) {
         tmp = mem_alloc(size);
-        if (tmp == NULL)
+        if (!tmp)
             err = fail_nomem();
-        if (err == 0) {
+        if (!err) {
             memcpy(tmp, p, (size_t)size);
             m->depth++;
             err = heap_move_elems(&base, tmp, (int64_t)at.count, m);
             m->depth--;
         }
-        if (err == 0)
+        if (!err)
             memcpy(m->out->p + offset, tmp, (size_t)size);
         mem_free(tmp);
     }
     if (ours)
         prog_release(&base);
-    if (err == 0)
+    if (!err)
         heap_ref_put(at_bytes, at.count, offset);
     return err;
 }
@@ -230,9 +230,9 @@ static int text_whole(const uint8_t *p, uint64_t size)
 {
     const uint8_t *nul = memchr(p, 0, (size_t)size);
 
-    return nul == NULL ? 0
-                       : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu",
-                              (unsigned long long)size, (unsigned long long)(nul - p));
+    return !nul ? 0
+                : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu",
+                       (unsigned long long)size, (unsigned long long)(nul - p));
 }
 
 /* Checks one content and those that it refers to. */
@@ -251,15 +251,15 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
     if (leaf->kind == DREP_KIND_SEQUENCE) {
         bt = drep_type_member(leaf, 0);
-        if ((err = heap_prog(leaf, c->sizes, c->layout, &base, &ours)) != 0)
+        if ((err = heap_prog(leaf, c->sizes, c->layout, &base, &ours)))
             return err;
     }
     err = heap_at(c->heap, c->heap_size, at, (uint64_t)base.extent, &p);
-    if (err == 0)
+    if (!err)
         err = contents_add(c, at.offset, at.count * (uint64_t)base.extent);
-    if (err == 0 && bt == NULL)
+    if (!err && !bt)
         err = text_whole(p, at.count);
-    if (err == 0 && bt != NULL && bt->variable)
+    if (!err && bt && bt->variable)
         err = contents_of(c, &base, p, (int64_t)at.count, depth + 1);
     if (ours)
         prog_release(&base);
@@ -275,9 +275,9 @@ static int contents_of(struct contents *c, const struct prog *stored, const uint
     drep_run run;
     int err = cursor_init(&cur, stored, 0);
 
-    while (err == 0 && left > 0) {
+    while (!err && left > 0) {
         drep_cursor_next(&cur, left, &run);
-        for (int64_t i = 0; has_heap(run.type) && err == 0 && i < run.count; i++) {
+        for (int64_t i = 0; has_heap(run.type) && !err && i < run.count; i++) {
             if (depth == 1)
                 c->element = n - (left - i + stored->items - 1) / stored->items;
             err = content_of(c, run.type, elems + run.offset + i * run.stride, depth);
@@ -306,11 +306,11 @@ int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const st
                          .max = ((size_t)(n * stored->extent) + heap_size) / 16};
     int err = contents_of(&c, stored, elems, n, 1);
 
-    if (err != 0 && n > 1)
+    if (err && n > 1)
         err = fail_in(err, "element %lld", (long long)c.element);
-    if (err == 0 && c.disorder) {
+    if (!err && c.disorder) {
         qsort(c.at, c.n, sizeof *c.at, by_offset);
-        for (size_t i = 1; err == 0 && i < c.n; i++)
+        for (size_t i = 1; !err && i < c.n; i++)
             if (c.at[i].offset < c.at[i - 1].offset + c.at[i - 1].count)
                 err = fail(DREP_ERR_FORMAT,
                            "variable-length contents overlap at byte %llu of their heap",

@@ -8,12 +8,12 @@
 
 void transfer_opts(struct rep_opts *opts, drep_report *report, const drep_xfer *xfer)
 {
-    int range = xfer == NULL ? DREP_RANGE_DEFAULT : xfer->range;
+    int range = !xfer ? DREP_RANGE_DEFAULT : xfer->range;
 
     opts->range = range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : range;
     opts->value_range = range == DREP_RANGE_DEFAULT ? DREP_RANGE_STRICT : range;
     *report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
-    if (xfer != NULL && xfer->report != NULL)
+    if (xfer && xfer->report)
         opts->report = report;
 }
 
@@ -39,7 +39,7 @@ int sequence_alloc(const drep_type *base, int64_t n, void **data)
     if (__builtin_mul_overflow(n, base->prog.extent, &bytes))
         return fail(DREP_ERR_LIMIT, "a sequence of %lld elements", (long long)n);
     *data = mem_zalloc(1, (uint64_t)bytes);
-    return *data != NULL ? 0 : fail_nomem();
+    return *data ? 0 : fail_nomem();
 }
 
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
@@ -49,8 +49,7 @@ int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
 
     drep_type_print(src_leaf, &a);
     drep_type_print(dst_leaf, &b);
-    err = fail(DREP_ERR_TYPE, "no conversion from %s to %s", a == NULL ? "?" : a,
-               b == NULL ? "?" : b);
+    err = fail(DREP_ERR_TYPE, "no conversion from %s to %s", !a ? "?" : a, !b ? "?" : b);
     mem_free(a);
     mem_free(b);
     return err;
@@ -65,17 +64,17 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
     int64_t items = 0; /* what memory holds */
     int err = src->count > 0 ? type_elements(sb, src->count, &items) : 0;
 
-    if (err != 0)
+    if (err)
         return err;
     o.report = NULL;
     if (items > 0) {
-        if ((err = sequence_count(sb, src->count, db, &to.count)) != 0)
+        if ((err = sequence_count(sb, src->count, db, &to.count)))
             return err;
-        if ((err = sequence_alloc(db, to.count, &to.data)) != 0)
+        if ((err = sequence_alloc(db, to.count, &to.data)))
             return err;
         err = rep_convert(to.data, &(struct rep_side){&db->prog, rep_native(), 0}, src->data,
                           &(struct rep_side){&sb->prog, rep_native(), 0}, items, &o, NULL);
-        if (err != 0) {
+        if (err) {
             drep_vlen_free(db, to.count, to.data);
             mem_free(to.data);
             return err;
@@ -98,14 +97,14 @@ int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type
     switch (src_leaf->kind) {
     case DREP_KIND_VSTRING:
         memcpy(&s, src, sizeof s);
-        if (s != NULL && (s = mem_strdup(s)) == NULL)
+        if (s && !(s = mem_strdup(s)))
             return fail_nomem();
         memcpy(dst, &s, sizeof s);
         return 0;
     case DREP_KIND_REFERENCE:
         memcpy(&ref, src, sizeof ref);
-        if (ref.region != NULL && drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
-            (ref.region = mem_strdup(ref.region)) == NULL)
+        if (ref.region && drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
+            !(ref.region = mem_strdup(ref.region)))
             return fail_nomem();
         memcpy(dst, &ref, sizeof ref);
         return 0;
@@ -114,7 +113,7 @@ int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type
     }
     memcpy(&v, src, sizeof v);
     err = copy_sequence(ctx, drep_type_member(dst_leaf, 0), &to, drep_type_member(src_leaf, 0), &v);
-    if (err == 0)
+    if (!err)
         memcpy(dst, &to, sizeof to);
     return err;
 }
@@ -141,14 +140,14 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
     int64_t items = 0, same = 0;
     int err;
 
-    if (to == NULL || from == NULL || (count > 0 && (dst == NULL || src == NULL)))
+    if (!to || !from || (count > 0 && (!dst || !src)))
         return fail(DREP_ERR_ARG, "drep_convert: null argument");
-    if ((err = type_elements(from, count, &items)) != 0)
+    if ((err = type_elements(from, count, &items)))
         return fail_in(err, "drep_convert");
     if (items > 0 && (to->items == 0 || items % to->items != 0))
         return fail(DREP_ERR_COUNT, "drep_convert: %lld elements do not fill whole targets",
                     (long long)count);
-    if (items > 0 && (err = type_elements(to, items / to->items, &same)) != 0)
+    if (items > 0 && (err = type_elements(to, items / to->items, &same)))
         return fail_in(err, "drep_convert");
     transfer_opts(&opts, &report, xfer);
     opts.var = &move;
@@ -156,9 +155,9 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
         memory_clear(to, items / to->items, dst);
     err = rep_convert(dst, &(struct rep_side){&to->prog, rep_native(), 0}, src,
                       &(struct rep_side){&from->prog, rep_native(), 0}, items, &opts, NULL);
-    if (err != 0 && items > 0)
+    if (err && items > 0)
         drep_vlen_free(to, items / to->items, dst);
-    if (xfer != NULL && xfer->report != NULL)
+    if (xfer && xfer->report)
         *xfer->report = report;
     return err;
 }

@@ -32,10 +32,10 @@ static int map_content(const struct refs *r, const drep_type *leaf, const uint8_
         return 0;
     if (depth >= FMT_SEQ_DEPTH_MAX)
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
-    if ((err = heap_prog(leaf, r->sizes, PROG_PACKED, &base, &ours)) != 0)
+    if ((err = heap_prog(leaf, r->sizes, PROG_PACKED, &base, &ours)))
         return err;
     err = heap_at(r->heap, r->heap_size, ref, (uint64_t)base.extent, &p);
-    if (err == 0)
+    if (!err)
         err = map_elements(r, &base, r->heap + ref.offset, (int64_t)ref.count, depth + 1);
     if (ours)
         prog_release(&base);
@@ -50,10 +50,10 @@ static int map_elements(const struct refs *r, const struct prog *stored, uint8_t
     drep_run run;
     int err = cursor_init(&cursor, stored, 0);
 
-    while (err == 0 && left > 0) {
+    while (!err && left > 0) {
         drep_cursor_next(&cursor, left, &run);
         left -= run.count;
-        for (int64_t i = 0; err == 0 && i < run.count; i++) {
+        for (int64_t i = 0; !err && i < run.count; i++) {
             uint8_t *item = elems + run.offset + i * run.stride;
 
             if (run.type->kind == DREP_KIND_REFERENCE)

@@ -26,17 +26,17 @@ int transcode_init(struct transcoder *a, const struct file_rep *from, struct fty
     a->type = source->type;
     a->opts.range = a->opts.value_range = range;
     a->opts.report = &a->report;
-    if (from->datarep == NULL || to->datarep == NULL)
+    if (!from->datarep || !to->datarep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\": the file was opened for its header only",
-                    from->datarep == NULL ? from->name : to->name);
+                    !from->datarep ? from->name : to->name);
     a->from_table = file_rep_table(from, false);
     a->to_table = file_rep_table(to, true);
-    if (a->from_table != NULL && a->to_table != NULL)
+    if (a->from_table && a->to_table)
         return 0;
     a->from_table = a->to_table = NULL;
     err = conv_init(&a->in, from, source, NULL, &xfer, false);
-    return err != 0 ? err : conv_init(&a->out, to, target, source->type, &xfer, true);
+    return err ? err : conv_init(&a->out, to, target, source->type, &xfer, true);
 }
 
 void transcode_begin(struct transcoder *a, const struct transcoder *plan)
@@ -61,18 +61,18 @@ static int by_memory(struct transcoder *a, uint8_t *dst, int64_t dstep, const ui
                                           : PIECE;
     int64_t room = extent > 0 && extent < piece ? piece / extent : 1;
     void *mem = mem_alloc((uint64_t)(room < n ? room : n) * (uint64_t)extent + 1);
-    int err = mem == NULL ? fail_nomem() : 0;
+    int err = !mem ? fail_nomem() : 0;
 
     a->in.heap = a->heap;
     a->in.heap_size = a->heap_size;
     a->out.heap_out = a->heap_out;
-    while (err == 0 && n > 0) {
+    while (!err && n > 0) {
         int64_t now = n < room ? n : room;
 
         /* What a read function leaves out must not be what the elements before were. */
         memset(mem, 0, (size_t)(now * extent));
         err = conv_read(&a->in, mem, 0, src, sstep, now);
-        if (err == 0)
+        if (!err)
             err = conv_write(&a->out, mem, 0, dst, dstep, now);
         drep_vlen_free(a->type, now, mem);
         src += now * sstep;
@@ -88,7 +88,7 @@ static void report_memory(struct transcoder *a)
 {
     drep_report *r = &a->report;
 
-    if (a->from_table != NULL)
+    if (a->from_table)
         return;
     r->items += a->out.report.items;
     r->overflow += a->in.report.overflow + a->out.report.overflow;
@@ -109,7 +109,7 @@ static int by_tables(struct transcoder *a, uint8_t *dst, int64_t dstep, const ui
     int err = 0;
 
     a->opts.var = &var;
-    for (int64_t i = 0; err == 0 && i < turns; i++) {
+    for (int64_t i = 0; !err && i < turns; i++) {
         const struct rep_side ss = {a->source, a->from_table, 0}, ds = {a->target, a->to_table, 0};
 
         err = rep_convert(dst + i * dstep, &ds, src + i * sstep, &ss, each, &a->opts, NULL);
@@ -124,7 +124,7 @@ int transcode_run(struct transcoder *a, uint8_t *dst, int64_t dstep, const uint8
 
     if (n == 0 || a->source->items == 0)
         return 0;
-    if (a->from_table != NULL)
+    if (a->from_table)
         return by_tables(a, dst, dstep, src, sstep, n);
     err = by_memory(a, dst, dstep, src, sstep, n);
     report_memory(a);
@@ -149,9 +149,9 @@ static int transcode_text(struct transcoder *a, uint8_t *dst, const uint8_t *src
     const uint8_t *p;
     int err = content_at(a, src, 1, &ref, &p);
 
-    if (err == 0 && ref.count > 0)
+    if (!err && ref.count > 0)
         err = heap_add(a->heap_out, 0, p, ref.count, &offset);
-    if (err == 0)
+    if (!err)
         heap_ref_put(dst, ref.count, offset);
     return err;
 }
@@ -168,22 +168,22 @@ static int transcode_sequence(struct transcoder *a, const drep_type *dst_leaf, u
     const uint8_t *p;
     int err = content_at(a, src, (uint64_t)sp->extent, &ref, &p);
 
-    if (err == 0 && a->depth >= FMT_SEQ_DEPTH_MAX)
+    if (!err && a->depth >= FMT_SEQ_DEPTH_MAX)
         err = fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
-    if (err == 0 && __builtin_mul_overflow(ref.count, (uint64_t)tp->extent, &size))
+    if (!err && __builtin_mul_overflow(ref.count, (uint64_t)tp->extent, &size))
         err = fail(DREP_ERR_LIMIT, "a sequence of %llu elements", (unsigned long long)ref.count);
-    if (err == 0)
+    if (!err)
         err = heap_add(a->heap_out, 0, NULL, size, &offset);
-    if (err == 0 && (tmp = mem_zalloc(1, size + 1)) == NULL)
+    if (!err && !(tmp = mem_zalloc(1, size + 1)))
         err = fail_nomem();
-    if (err == 0) {
+    if (!err) {
         inner.source = sp;
         inner.target = tp;
         inner.opts.report = &inner.report; /* one sequence is one item */
         inner.depth++;
         err = transcode_run(&inner, tmp, tp->extent, p, sp->extent, (int64_t)ref.count);
     }
-    if (err == 0) {
+    if (!err) {
         a->report.overflow = inner.report.overflow;
         a->report.inexact = inner.report.inexact;
         a->report.nan_lost = inner.report.nan_lost;

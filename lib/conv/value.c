@@ -95,7 +95,7 @@ static int plan_new(struct value_cache *cache, const drep_type *type, struct val
     struct out head;
     int err;
 
-    if (p == NULL)
+    if (!p)
         return fail_nomem();
     p->ft.type = (drep_type *)(uintptr_t)type;
     row = &p->self.table.row[drep_type_code(type)];
@@ -104,16 +104,16 @@ static int plan_new(struct value_cache *cache, const drep_type *type, struct val
     rec.row[0].size = row->size;
     out_init(&head, p->head, PLAN_HEAD);
     self_put(&head, &rec);
-    if ((err = self_open(&p->self, type)) != 0) {
+    if ((err = self_open(&p->self, type))) {
         mem_free(p);
         return err;
     }
     err = conv_init_table(&p->write, cache->rep, &p->ft, &p->self.table, &p->self.sizes,
                           &p->self.prog, type, true);
-    if (err == 0)
+    if (!err)
         err = conv_init_table(&p->read, cache->rep, &p->ft, &p->self.table, &p->self.sizes,
                               &p->self.prog, type, false);
-    if (err != 0) {
+    if (err) {
         plan_free(p);
         return err;
     }
@@ -130,9 +130,9 @@ static int plan_get(struct value_cache *cache, const drep_type *type, const stru
     int code = drep_type_code(type), err;
 
     *out = atomic_load_explicit(&cache->plan[code], memory_order_acquire);
-    if (code == 0 || *out != NULL)
+    if (code == 0 || *out)
         return 0;
-    if ((err = plan_new(cache, type, &mine)) != 0)
+    if ((err = plan_new(cache, type, &mine)))
         return err;
     *out = mine;
     if (!atomic_compare_exchange_strong(&cache->plan[code], &none, mine)) {
@@ -145,7 +145,7 @@ static int plan_get(struct value_cache *cache, const drep_type *type, const stru
 void value_cache_release(struct value_cache *cache)
 {
     for (int code = 1; code <= DREP_CODE_MAX; code++)
-        if (atomic_load(&cache->plan[code]) != NULL)
+        if (atomic_load(&cache->plan[code]))
             plan_free(atomic_load(&cache->plan[code]));
 }
 
@@ -167,7 +167,7 @@ static int plan_put(const struct value_plan *p, int64_t count, const void *buf, 
     struct conv c;
     int err = value_room(to, PLAN_HEAD, count, p->self.prog.extent, &bytes);
 
-    if (err != 0)
+    if (err)
         return err;
     memcpy(to->p, p->head, PLAN_HEAD);
     to->len = PLAN_HEAD + bytes;
@@ -195,34 +195,34 @@ static int value_make(struct value_cache *cache, const drep_type *type, int64_t 
     size_t bytes = 0, at = 0;
     int err = type_each_code(type, mark_code, used);
 
-    for (int code = 1; err == 0 && code <= DREP_CODE_MAX; code++) {
+    for (int code = 1; !err && code <= DREP_CODE_MAX; code++) {
         if (!used[code])
             continue;
         self_row(code, &s.table.row[code]);
         rec.row[rec.n].format = s.table.row[code].format;
         rec.row[rec.n++].size = s.table.row[code].size;
     }
-    if (err != 0 || (err = self_open(&s, type)) != 0)
+    if (err || (err = self_open(&s, type)))
         return err;
     buf_out(to, &out);
     self_put(&out, &rec);
     err = buf_done(to, &out);
-    if (err == 0)
+    if (!err)
         err = value_room(to, at = to->len, count, s.prog.extent, &bytes);
-    if (err == 0) {
+    if (!err) {
         memset(to->p + at, 0, bytes);
         to->len = at + bytes;
         err = conv_init_table(&c, cache->rep, &ft, &s.table, &s.sizes, &s.prog, type, true);
     }
-    if (err == 0) {
+    if (!err) {
         c.heap_out = &heap;
         err = conv_write(&c, buf, 0, to->p + at, s.prog.extent, count);
     }
-    if (err == 0 && heap.len > FMT_VALUE_MAX - to->len)
+    if (!err && heap.len > FMT_VALUE_MAX - to->len)
         err = fail(DREP_ERR_LIMIT, "a value of %zu bytes", heap.len);
-    if (err == 0)
+    if (!err)
         err = buf_reserve(to, to->len + heap.len);
-    if (err == 0 && heap.len > 0) {
+    if (!err && heap.len > 0) {
         memcpy(to->p + to->len, heap.p, heap.len);
         to->len += heap.len;
     }
@@ -237,9 +237,9 @@ int value_pack(struct value_cache *cache, const drep_type *type, int64_t count, 
     const struct value_plan *plan;
     int err = plan_get(cache, type, &plan);
 
-    if (err != 0)
+    if (err)
         return err;
-    return plan != NULL ? plan_put(plan, count, buf, to) : value_make(cache, type, count, buf, to);
+    return plan ? plan_put(plan, count, buf, to) : value_make(cache, type, count, buf, to);
 }
 
 /* Reads the rows of a value and holds them against its type. */
@@ -249,9 +249,9 @@ static int self_load(struct self *s, struct in *in, const drep_type *type)
     struct self_rec rec;
     int n = 0, err = self_get(in, &rec);
 
-    if (err != 0)
+    if (err)
         return fail(err, "value: %s", in->why);
-    if ((err = type_each_code(type, mark_code, used)) != 0)
+    if ((err = type_each_code(type, mark_code, used)))
         return err;
     for (int code = 1; code <= DREP_CODE_MAX; code++) {
         if (!used[code])
@@ -266,7 +266,7 @@ static int self_load(struct self *s, struct in *in, const drep_type *type)
     }
     if (n != rec.n)
         return fail(DREP_ERR_FORMAT, "a value with %d rows for %d datatypes", rec.n, n);
-    if ((err = rep_table_check(&s->table)) != 0)
+    if ((err = rep_table_check(&s->table)))
         return err;
     return self_open(s, type);
 }
@@ -280,7 +280,7 @@ static int value_open(struct self *s, struct in *in, const struct span *value,
 
     memset(s, 0, sizeof *s);
     in_init(in, value->p, value->len);
-    if ((err = self_load(s, in, type)) != 0)
+    if ((err = self_load(s, in, type)))
         return err;
     if (__builtin_mul_overflow((uint64_t)count, (uint64_t)s->prog.extent, &bytes) ||
         bytes > in_left(in)) {
@@ -308,13 +308,13 @@ int value_check(const struct span *value, const drep_type *type, int64_t count)
     size_t rest;
     int err = value_open(&s, &in, value, type, count, &items);
 
-    if (err != 0)
+    if (err)
         return err;
     rest = in_left(&in);
     if (!type->variable && rest > 0)
         err = fail(DREP_ERR_FORMAT, "a value of %lld elements, followed by %zu extra bytes",
                    (long long)count, rest);
-    if (err == 0)
+    if (!err)
         err = value_heap(&s, type, count, items, in_bytes(&in, rest), rest);
     prog_release(&s.prog);
     return err;
@@ -351,19 +351,19 @@ static int value_take(struct value_cache *cache, const struct span *value, const
     struct in in;
     int err = value_open(&s, &in, value, type, count, &items);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (err == 0)
+    if (!err)
         err = conv_init_table(&c, cache->rep, &ft, &s.table, &s.sizes, &s.prog, want, false);
-    if (err == 0) {
+    if (!err) {
         c.heap_size = in_left(&in);
         c.heap = in_bytes(&in, c.heap_size);
         err = value_heap(&s, type, count, items, c.heap, c.heap_size);
     }
-    if (err == 0) {
+    if (!err) {
         memory_clear(want, tiles, buf);
         err = conv_read(&c, buf, 0, items, s.prog.extent, count);
-        if (err != 0)
+        if (err)
             drep_vlen_free(want, tiles, buf);
     }
     prog_release(&s.prog);
@@ -376,9 +376,9 @@ int value_unpack(struct value_cache *cache, const struct span *value, const drep
     const struct value_plan *plan = NULL;
     int err = want == type ? plan_get(cache, type, &plan) : 0;
 
-    if (err != 0)
+    if (err)
         return err;
-    if (plan != NULL && value->len >= PLAN_HEAD && memcmp(value->p, plan->head, PLAN_HEAD) == 0)
+    if (plan && value->len >= PLAN_HEAD && memcmp(value->p, plan->head, PLAN_HEAD) == 0)
         return plan_value(plan, value, count, buf);
     return value_take(cache, value, type, count, want, buf);
 }
@@ -392,7 +392,7 @@ int value_stored(const struct file_rep *rep, const struct span *value, const str
     struct in in;
     int err = value_open(&s, &in, value, ft->type, 1, &items);
 
-    if (err != 0)
+    if (err)
         return err;
     err = rep_convert(out, &(struct rep_side){&ft->stored, file_rep_table(rep, true), 0}, items,
                       &(struct rep_side){&s.prog, &s.table, 0}, ft->type->items, &opts, NULL);
@@ -413,17 +413,16 @@ int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, const s
     struct in in;
     int err;
 
-    if (ft->type->variable || file_rep_table(rep, true) == NULL)
+    if (ft->type->variable || !file_rep_table(rep, true))
         return 0;
-    if ((err = value_open(&s, &in, &span, ft->type, 1, &items)) != 0)
+    if ((err = value_open(&s, &in, &span, ft->type, 1, &items)))
         return err;
     self = (struct rep_side){&s.prog, &s.table, 0};
     file = (struct rep_side){&ft->stored, file_rep_table(rep, true), 0};
     stored = mem_zalloc(1, (uint64_t)ft->stored.extent + 1);
-    err = stored == NULL
-              ? fail_nomem()
-              : rep_convert(stored, &file, items, &self, ft->type->items, &in_opts, NULL);
-    if (err == 0)
+    err = !stored ? fail_nomem()
+                  : rep_convert(stored, &file, items, &self, ft->type->items, &in_opts, NULL);
+    if (!err)
         err = rep_convert(value + (items - value), &self, stored, &file, ft->type->items, &out_opts,
                           NULL);
     mem_free(stored);
@@ -441,7 +440,7 @@ int value_refs(struct buf *value, const drep_type *type, int64_t count,
     struct in in;
     int err = value_open(&s, &in, &span, type, count, &items);
 
-    if (err != 0)
+    if (err)
         return err;
     refs.sizes = &s.sizes;
     refs.heap = value->p + in.at;

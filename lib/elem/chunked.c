@@ -39,14 +39,14 @@ static int shuffled_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t 
     if (step == 1 && s->c->copy) {
         chunk_unshuffle(s->p, s->size, s->unit, bytes_of(t->ds, at), bytes_of(t->ds, n),
                         plain_memory(t, mem));
-        if (s->c->opts.report != NULL)
+        if (s->c->opts.report)
             s->c->report.items += n * s->c->stored->items;
         return 0;
     }
-    for (int64_t now; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+    for (int64_t now; !err && n > 0; n -= now, at += now * step, mem += now) {
         now = n < most ? n : most;
         err = buf_reserve(s->room, bytes_of(t->ds, now));
-        if (err != 0)
+        if (err)
             return err;
         chunk_unshuffle(s->p, s->size, s->unit, bytes_of(t->ds, at), bytes_of(t->ds, now),
                         s->room->p);
@@ -83,17 +83,17 @@ static int read_whole(struct part_mover *m, struct work *w, const struct chunk_p
     int err =
         chunk_shuffled(w, cache, long_runs(t) ? (uint64_t)ds->esize : 0, &bytes, &size, &unit);
 
-    if (err != 0)
+    if (err)
         return err;
     if (unit != 0)
         return part_runs(m, p, shuffled_run, NULL, &(struct shuffled){t, c, b, bytes, size, unit});
     s.payload = (uint8_t *)(uintptr_t)bytes;
     if (size < full) { /* without variable parts, else it was refused */
-        if ((err = buf_reserve(b, full)) != 0)
+        if ((err = buf_reserve(b, full)))
             return err;
         if (size > 0)
             memcpy(b->p, bytes, (size_t)size);
-        if ((err = fill_bytes(ds, b->p + size, size, full - size)) != 0)
+        if ((err = fill_bytes(ds, b->p + size, size, full - size)))
             return err;
         s.payload = b->p;
     }
@@ -114,7 +114,7 @@ static int read_chunk(struct part_mover *m, struct work *w, const struct chunk_p
     int whole, err;
 
     err = chunk_at(w, &t->ds->chunks, p->coord, &size, &whole);
-    if (err != 0)
+    if (err)
         return err;
     if (whole)
         return read_whole(m, w, p);
@@ -164,7 +164,7 @@ static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
         narrow(s, i % s->pieces, &p);
     if (p.n == 0)
         return 0;
-    if ((err = part_begin(&m, t, p.n)) != 0)
+    if ((err = part_begin(&m, t, p.n)))
         return err;
     err = read_chunk(&m, w, &p);
     chunk_leave(w);
@@ -178,7 +178,7 @@ static int read_share(void *ctx, int64_t i)
     struct work *w = work_take(st);
     int err;
 
-    if (w == NULL)
+    if (!w)
         return DREP_ERR_NOMEM;
     err = read_piece(s, w, i);
     work_give(st, w);
@@ -190,11 +190,11 @@ static int read_alone(const struct chunk_share *s)
 {
     struct store *st = s->t->ds->file->st;
     struct work *w = work_take(st);
-    int err = w == NULL ? DREP_ERR_NOMEM : 0;
+    int err = !w ? DREP_ERR_NOMEM : 0;
 
-    if (err == 0)
+    if (!err)
         work_threads(w, s->t->threads);
-    for (int64_t i = 0; err == 0 && i < s->t->nparts; i++)
+    for (int64_t i = 0; !err && i < s->t->nparts; i++)
         err = read_piece(s, w, i);
     work_give(st, w);
     return err;
@@ -284,7 +284,7 @@ static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
     int err = buf_reserve(room, size);
 
     (void)from;
-    if (err != 0)
+    if (err)
         return err;
     part_of(b->t, b->part[i], &p);
     *bytes = room->p;
@@ -313,7 +313,7 @@ static int write_some(struct transfer *t, const struct chunk_part *p)
     struct scatter s = {.c = &m.c, .coord = p->coord, .b = &b};
     int err = part_begin(&m, t, p->n);
 
-    if (err != 0)
+    if (err)
         return err;
     s.t = m.t;
     err = part_end(&m, part_runs(&m, p, scatter_run, scatter_flush, &s));
@@ -330,14 +330,14 @@ static int write_parts(struct transfer *t)
     struct chunk_part p;
     int err = 0;
 
-    if (b == NULL)
+    if (!b)
         return DREP_ERR_NOMEM;
     b->t = t;
     b->coord =
         mem_array((t->nparts < BATCH ? (uint64_t)t->nparts : BATCH) * rank + 1, sizeof *b->coord);
-    if (b->coord == NULL)
+    if (!b->coord)
         err = DREP_ERR_NOMEM;
-    for (int64_t i = 0; err == 0 && i < t->nparts; i++) {
+    for (int64_t i = 0; !err && i < t->nparts; i++) {
         part_of(t, i, &p);
         if (p.n == 0)
             continue;
@@ -350,10 +350,10 @@ static int write_parts(struct transfer *t)
             continue;
         }
         err = whole_flush(b);
-        if (err == 0)
+        if (!err)
             err = write_some(t, &p);
     }
-    if (err == 0)
+    if (!err)
         err = whole_flush(b);
     mem_free(b->coord);
     mem_free(b);

@@ -39,7 +39,7 @@ static int note_record(const uint64_t *coord, const struct chunk_rec *rec, void 
     uint64_t run = run_inside(&s->ds->rec, coord, rec);
     int err = 0;
 
-    for (uint64_t i = 0; err == 0 && i < run; i++)
+    for (uint64_t i = 0; !err && i < run; i++)
         err = starts_add(s, coord, i);
     return err;
 }
@@ -49,22 +49,22 @@ int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx)
     struct starts s = {.ds = dataset};
     int err;
 
-    if (fn == NULL)
+    if (!fn)
         return fail(DREP_ERR_ARG, "drep_dataset_chunks: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_chunks")) != 0 ||
-        (err = read_begin_stored(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_dataset_chunks")) ||
+        (err = read_begin_stored(dataset->file)))
         return err;
     if (dataset->rec.layout != FMT_CONTIGUOUS && dataset->rec.layout != FMT_CHUNKED)
         return read_end(dataset->file,
                         fail(DREP_ERR_KIND, "dataset \"%s\": it has no chunks", dataset->path));
     s.rank = dataset->chunks.rank;
     err = chunk_each(&dataset->chunks, note_record, &s);
-    if (err != 0)
+    if (err)
         err = fail_in(err, "dataset \"%s\"", dataset->path);
     err = read_end(dataset->file, err);
-    if (err == 0) {
+    if (!err) {
         walk_begin(dataset->file);
-        for (size_t i = 0; err == 0 && i < s.n; i++)
+        for (size_t i = 0; !err && i < s.n; i++)
             err = fn(s.at + i * (size_t)s.rank, ctx);
         walk_end();
     }

@@ -51,9 +51,9 @@ static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
     size_t fixed;
     int err = compact_load(ds, b, &fixed);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (t->writing && ds->ft->type->variable && (err = heap_renew(ds, b, fixed, heap)) != 0)
+    if (t->writing && ds->ft->type->variable && (err = heap_renew(ds, b, fixed, heap)))
         return err;
     c->heap = b->p + fixed;
     c->heap_size = b->len - fixed;
@@ -62,9 +62,9 @@ static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
     part_take(m, memory_run, NULL, &s);
     err = selection_is_box(t->sel) ? box_runs(m) : selection_stretches(t->sel, stretch, &other);
     err = part_flush(m, err);
-    if (err != 0 || !t->writing)
+    if (err || !t->writing)
         return err;
-    if ((err = heap_append(b, fixed, heap)) != 0)
+    if ((err = heap_append(b, fixed, heap)))
         return err;
     if (b->len > FMT_VALUE_MAX)
         return fail(DREP_ERR_LIMIT, "a compact dataset of %zu bytes", b->len);
@@ -79,7 +79,7 @@ int compact_run(struct transfer *t)
     struct part_mover m;
     int err = part_begin(&m, t, t->sel->count);
 
-    if (err == 0)
+    if (!err)
         err = part_end(&m, compact_part(&m, &b, &heap));
     buf_release(&b);
     buf_release(&heap);
@@ -96,11 +96,11 @@ static int write_whole(drep_dataset *ds, struct conv *c, const char *mem, int64_
     struct key key;
     int err = buf_reserve(b, size);
 
-    if (err != 0)
+    if (err)
         return err;
     if (c->layout == PROG_STRUCT)
         memset(b->p, 0, size); /* gaps are zeros */
-    if ((err = conv_write(c, mem, 0, b->p, ds->esize, n)) != 0)
+    if ((err = conv_write(c, mem, 0, b->p, ds->esize, n)))
         return err;
     key_make(&key, ds->id, FMT_TAG_DATA);
     return tree_put(ds->file->st, &key, b->p, size);
@@ -116,7 +116,7 @@ static int read_whole(drep_dataset *ds, struct conv *c, char *mem, int64_t n, bo
     key_make(&key, ds->id, FMT_TAG_DATA);
     *done = false;
     err = tree_peek(ds->file->st, &key, &peek);
-    if (err != 0)
+    if (err)
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
     *done = peek.len == bytes_of(ds, n);
     if (*done)

@@ -31,13 +31,13 @@ static int reader_begin(struct flat_reader *r, struct transfer *t)
     int64_t slab = (int64_t)t->ds->rec.slab, n = t->sel->count;
     int err = part_begin(&r->m, t, n < slab ? n : slab);
 
-    if (err != 0)
+    if (err)
         return err;
     r->slab = -1;
     r->low = 0;
     r->high = INT64_MAX;
     r->w = work_take(t->ds->file->st);
-    if (r->w == NULL)
+    if (!r->w)
         return part_end(&r->m, DREP_ERR_NOMEM);
     r->f = (struct fill_reader){r->m.t, &r->m.c, work_buf(r->w), false};
     return 0;
@@ -69,9 +69,9 @@ static int enter_slab(struct flat_reader *r, int64_t slab)
     uint64_t coord = (uint64_t)slab;
     int whole, err = leave_slab(r, 0);
 
-    if (err == 0)
+    if (!err)
         err = chunk_at(r->w, &r->m.t->ds->chunks, &coord, &r->size, &whole);
-    if (err != 0)
+    if (err)
         return err;
     r->slab = slab;
     gather_init(&r->g, r->m.t, &r->m.c, r->w, r->size);
@@ -89,7 +89,7 @@ static int read_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
     int64_t slab_n = (int64_t)r->m.t->ds->rec.slab, now;
     int err = 0;
 
-    for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+    for (; !err && n > 0; n -= now, at += now * step, mem += now) {
         int64_t slab = at / slab_n, in = at % slab_n;
 
         now = (slab_n - in - 1) / step + 1;
@@ -98,7 +98,7 @@ static int read_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
             continue;
         if (slab != r->slab)
             err = enter_slab(r, slab);
-        if (err == 0)
+        if (!err)
             err = part_run(&r->m, in, step, now, mem);
     }
     return err;
@@ -122,7 +122,7 @@ static int read_slab(void *ctx, int64_t i)
     struct flat_reader r;
     int err = reader_begin(&r, f->t);
 
-    if (err != 0)
+    if (err)
         return err;
     err = read_flat(&r, from, 1, to - from, f->mem + from - f->at);
     return reader_end(&r, err);
@@ -161,7 +161,7 @@ static int read_share(void *ctx, int64_t i)
     struct flat_reader r;
     int err = reader_begin(&r, f->t);
 
-    if (err != 0)
+    if (err)
         return err;
     whole_box(f->t, k0, k1, from, len);
     if (f->t->sel->rank > 0) {
@@ -191,7 +191,7 @@ static int read_slabs(void *ctx, int64_t i)
     struct flat_reader r;
     int err = reader_begin(&r, f->t);
 
-    if (err != 0)
+    if (err)
         return err;
     r.low = f->first + f->slabs * i / f->shares;
     r.high = f->first + f->slabs * (i + 1) / f->shares;
@@ -280,11 +280,11 @@ static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint
     struct conv c;
     int err;
 
-    if (f->t->conv.copy && f->t->conv.opts.report == NULL) {
+    if (f->t->conv.copy && !f->t->conv.opts.report) {
         *p = (const uint8_t *)plain_memory(f->t, mem);
         return 0;
     }
-    if ((err = buf_reserve(b, size)) != 0)
+    if ((err = buf_reserve(b, size)))
         return err;
     conv_begin(f->t, &c);
     if (ds->file->rep.layout == PROG_STRUCT)
@@ -303,7 +303,7 @@ static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t l
     uint64_t *coords = mem_array((uint64_t)n, sizeof *coords);
     int err;
 
-    if (coords == NULL)
+    if (!coords)
         return DREP_ERR_NOMEM;
     for (int64_t i = 0; i < n; i++)
         coords[i] = (uint64_t)(slab + i);
@@ -334,7 +334,7 @@ static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t s
     if (f->coord != (uint64_t)slab)
         err = part_flush(&f->m, 0);
     f->coord = (uint64_t)slab;
-    return err != 0 ? err : part_run(&f->m, in, step, n, mem);
+    return err ? err : part_run(&f->m, in, step, n, mem);
 }
 
 /* Cuts a run at the borders of slabs and takes whole slabs together. The last slab of the dataset
@@ -346,7 +346,7 @@ static int write_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t me
     int64_t slab_n = (int64_t)ds->rec.slab, now;
     int err = 0;
 
-    for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+    for (; !err && n > 0; n -= now, at += now * step, mem += now) {
         int64_t slab = at / slab_n, in = at % slab_n, len = slab_len(ds, slab);
 
         now = (slab_n - in - 1) / step + 1;
@@ -358,7 +358,7 @@ static int write_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t me
         err = part_flush(&f->m, 0);
         if (len == slab_n)
             now = n / slab_n * slab_n;
-        if (err == 0)
+        if (!err)
             err = write_slabs(f, slab, len == slab_n ? now / slab_n : 1, len, mem);
     }
     return err;
@@ -370,9 +370,9 @@ static int write_box(struct transfer *t)
     int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
     struct flat_writer *f = mem_zalloc(1, sizeof *f);
     int64_t slab = (int64_t)t->ds->rec.slab, n = t->sel->count;
-    int err = f == NULL ? DREP_ERR_NOMEM : part_begin(&f->m, t, n < slab ? n : slab);
+    int err = !f ? DREP_ERR_NOMEM : part_begin(&f->m, t, n < slab ? n : slab);
 
-    if (err != 0) {
+    if (err) {
         mem_free(f);
         return err;
     }

@@ -21,11 +21,11 @@ static int shape_of(const drep_spec *spec, struct object_rec *rec)
         rec->rank = FMT_RANK_NULL;
         return 0;
     }
-    if (spec->rank < 0 || spec->rank > DREP_MAX_RANK || (spec->rank > 0 && spec->dims == NULL))
+    if (spec->rank < 0 || spec->rank > DREP_MAX_RANK || (spec->rank > 0 && !spec->dims))
         return fail(DREP_ERR_DIMS, "rank %d", spec->rank);
     rec->rank = (uint8_t)spec->rank;
     for (int d = 0; d < spec->rank; d++) {
-        int64_t len = spec->dims[d], max = spec->maxdims == NULL ? len : spec->maxdims[d];
+        int64_t len = spec->dims[d], max = !spec->maxdims ? len : spec->maxdims[d];
 
         if (len < 0 || len > TYPE_SIZE_MAX ||
             (max != DREP_UNLIMITED && (max < len || max > TYPE_SIZE_MAX)))
@@ -120,10 +120,10 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
     }
     rec->layout = (uint8_t)spec->layout;
     if (spec->layout == DREP_LAYOUT_AUTO)
-        rec->layout = spec->chunk != NULL || spec->nfilters > 0 || !fixed ? FMT_CHUNKED
-                      : bytes <= COMPACT_AUTO                             ? FMT_COMPACT
-                      : variable                                          ? FMT_CHUNKED
-                                                                          : FMT_CONTIGUOUS;
+        rec->layout = spec->chunk || spec->nfilters > 0 || !fixed ? FMT_CHUNKED
+                      : bytes <= COMPACT_AUTO                     ? FMT_COMPACT
+                      : variable                                  ? FMT_CHUNKED
+                                                                  : FMT_CONTIGUOUS;
     if (rec->layout == FMT_COMPACT && (bytes > COMPACT_MAX || !fixed || spec->nfilters > 0))
         return fail(DREP_ERR_LIMIT, "compact datasets are fixed, unfiltered and at most %d bytes",
                     COMPACT_MAX);
@@ -133,7 +133,7 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
                     "and variable-length types");
     if (rec->layout == FMT_CONTIGUOUS) {
         rec->slab = slab_choose(esize);
-    } else if (rec->layout == FMT_CHUNKED && spec->chunk != NULL) {
+    } else if (rec->layout == FMT_CHUNKED && spec->chunk) {
         for (int d = 0; d < rec->rank; d++) {
             if (spec->chunk[d] < 1 || spec->chunk[d] > UINT32_MAX)
                 return fail(DREP_ERR_DIMS, "chunk length %lld of dimension %d",
@@ -164,7 +164,7 @@ static int filter_level(const drep_filter *want, int most, int standard, struct 
  * record. */
 static int user_filter(const drep_file *f, const drep_filter *want, struct filter_rec *rec)
 {
-    size_t len = want->name == NULL ? 0 : strlen(want->name);
+    size_t len = !want->name ? 0 : strlen(want->name);
     const struct user_filter *user;
     int err;
 
@@ -174,7 +174,7 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
         return fail(DREP_ERR_ARG, "filter \"%s\": %d parameters; at most %d are possible",
                     want->name, want->nparams, FMT_PARAMS_MAX);
     err = filter_resolve(want->name, info_str(f->hints.all, "drep_plugin_path"), &user);
-    if (err == 0 && user == NULL)
+    if (!err && !user)
         err = fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" is not registered", want->name);
     rec->name = (struct span){(const uint8_t *)want->name, len};
     rec->nparams = (uint8_t)want->nparams;
@@ -187,7 +187,7 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
                          struct filter_rec *rec)
 {
     const struct node *leaf = ft->stored.dense ? ft->stored.root : NULL;
-    int64_t unit = leaf != NULL ? leaf->stride : ft->stored.extent;
+    int64_t unit = leaf ? leaf->stride : ft->stored.extent;
 
     memset(rec, 0, sizeof *rec);
     rec->id = (uint16_t)want->id;
@@ -197,7 +197,7 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
         return fail(DREP_ERR_LIMIT, "filters act on elements of less than 2^32 bytes");
     if (!filter_available(want->id))
         return fail(DREP_ERR_UNSUPPORTED, "filter %d (%s) is not built in", want->id,
-                    fmt_filter_name(want->id) == NULL ? "?" : fmt_filter_name(want->id));
+                    !fmt_filter_name(want->id) ? "?" : fmt_filter_name(want->id));
     switch (want->id) {
     case FMT_FILTER_SHUFFLE:
     case FMT_FILTER_BITSHUFFLE:
@@ -205,7 +205,7 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
         rec->param[0] = (uint32_t)unit;
         return 0;
     case FMT_FILTER_DELTA:
-        if (leaf == NULL || (unit != 1 && unit != 2 && unit != 4 && unit != 8))
+        if (!leaf || (unit != 1 && unit != 2 && unit != 4 && unit != 8))
             return fail(DREP_ERR_TYPE, "delta filters numbers of 1, 2, 4 or 8 bytes");
         rec->nparams = 2;
         rec->param[0] = (uint32_t)unit;
@@ -229,12 +229,12 @@ static int choose_filters(const drep_file *f, const drep_spec *spec, struct obje
     int64_t max = f->hints.chunk_max;
 
     if (spec->nfilters < 0 || spec->nfilters > DREP_MAX_FILTERS ||
-        (spec->nfilters > 0 && spec->filters == NULL))
+        (spec->nfilters > 0 && !spec->filters))
         return fail(DREP_ERR_ARG, "%d filters", spec->nfilters);
     for (int i = 0; i < spec->nfilters; i++) {
         int err = filter_params(f, ft, &spec->filters[i], &rec->filter[i]);
 
-        if (err != 0)
+        if (err)
             return err;
     }
     rec->nfilters = (uint8_t)spec->nfilters;
@@ -250,9 +250,9 @@ int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
 {
     int err = shape_of(spec, rec);
 
-    if (err == 0)
+    if (!err)
         err = choose_layout(f, spec, rec, ft);
-    return err == 0 ? choose_filters(f, spec, rec, ft) : err;
+    return !err ? choose_filters(f, spec, rec, ft) : err;
 }
 
 /* ---- the call ---- */
@@ -264,15 +264,15 @@ static int named_dims(drep_file *f, const char *path, uint64_t group, const drep
     struct stored_object dim = {0};
     int err = 0;
 
-    for (int d = 0; err == 0 && d < spec->rank; d++) {
+    for (int d = 0; !err && d < spec->rank; d++) {
         const char *name = spec->dim_names[d];
 
-        if (name == NULL)
+        if (!name)
             continue;
         err = dimension_find(f, path, name, &dim);
         if (err == DREP_ERR_NOT_FOUND)
             err = dimension_make(f, group, name, rec->len[d], rec->max[d] == FMT_UNLIMITED, &dim);
-        if (err == 0)
+        if (!err)
             err = fail_in(dimension_grow(f, &dim, rec->len[d]), "dimension \"%s\"", name);
         rec->dim[d] = dim.id;
         rec->has_dims = 1;
@@ -296,34 +296,33 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     memset(&rec, 0, offsetof(struct object_rec, len));
     rec.kind = FMT_DATASET;
     rec.fill = (uint8_t)spec->fill;
-    if (err == 0)
+    if (!err)
         err = shape_of(spec, &rec);
-    if (err == 0)
+    if (!err)
         err = ftype_use(f, spec->type, true, &rec.type);
-    if (err == 0)
+    if (!err)
         err = ftype_get(f, rec.type, true, &ft);
-    if (err == 0)
+    if (!err)
         err = choose_layout(f, spec, &rec, ft);
-    if (err == 0)
+    if (!err)
         err = choose_filters(f, spec, &rec, ft);
-    if (err == 0 && spec->dim_names != NULL)
+    if (!err && spec->dim_names)
         err = named_dims(f, path, group, spec, &rec);
-    if (err == 0 && spec->fill == DREP_FILL_VALUE) {
-        err = spec->fill_value == NULL
-                  ? fail(DREP_ERR_ARG, "no fill value")
-                  : value_pack(&f->values, spec->type, 1, spec->fill_value, &fill);
-        if (err == 0)
+    if (!err && spec->fill == DREP_FILL_VALUE) {
+        err = !spec->fill_value ? fail(DREP_ERR_ARG, "no fill value")
+                                : value_pack(&f->values, spec->type, 1, spec->fill_value, &fill);
+        if (!err)
             err = value_settle(&f->rep, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
-        if (err == 0 && lost.overflow > 0)
+        if (!err && lost.overflow > 0)
             err = fail(DREP_ERR_CONVERSION, "the fill value does not fit its type under %s",
                        f->rep.name);
         rec.fill_value = (struct span){fill.p, fill.len};
     }
-    if (err == 0)
+    if (!err)
         err = object_link(f, group, name, &rec, id);
-    if (err == 0)
+    if (!err)
         err = dimension_uses_add(f, *id, &rec);
-    if (err == 0)
+    if (!err)
         paths_note(f, path, *id);
     buf_release(&fill);
     return err;
@@ -336,24 +335,24 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
     uint64_t id = 0;
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (path == NULL || spec == NULL || spec->type == NULL)
+    if (!path || !spec || !spec->type)
         err = fail(DREP_ERR_ARG, "a dataset needs a path and a type");
     else if (spec->fill < DREP_FILL_DEFAULT || spec->fill > DREP_FILL_NONE)
         err = fail(DREP_ERR_ARG, "fill %d", spec->fill);
-    if (err == 0)
+    if (!err)
         err = dataset_create(file, path, spec, &id);
-    if (err == 0 && out != NULL)
+    if (!err && out)
         err = dataset_get_created(file, id, path, &file->op.scratch[0], &ds);
-    if (err == 0 && ds != NULL) {
+    if (!err && ds) {
         ds->trimmed = true;
         err = dataset_lend(file, ds);
     }
-    if (path != NULL)
+    if (path)
         fail_in(err, "dataset \"%s\"", path);
     err = write_finish(file, err, !write_refused(err) && err != DREP_ERR_CONVERSION);
-    if (err == 0 && out != NULL)
+    if (!err && out)
         *out = ds;
     return err;
 }

@@ -29,22 +29,22 @@ int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out)
     struct ftype *ft;
     int err = ftype_get(f, rec->type, true, &ft);
 
-    if (err == 0)
+    if (!err)
         err = type_each_code(ft->type, listed, f);
-    if (err == 0)
+    if (!err)
         err = shape_check(rec, ft);
-    if (err == 0)
+    if (!err)
         *out = ft;
     return err;
 }
 
 int dataset_check(const drep_dataset *ds, const char *call)
 {
-    if (ds == NULL)
+    if (!ds)
         return fail(DREP_ERR_ARG, "%s: no dataset", call);
     if (!handle_is(ds, HANDLE_DATASET))
         return fail(DREP_ERR_ARG, "%s: the dataset is closed", call);
-    if (ds->file == NULL)
+    if (!ds->file)
         return fail(DREP_ERR_ARG, "%s: dataset \"%s\": its file is closed", call, ds->path);
     return file_here(ds->file);
 }
@@ -53,7 +53,7 @@ static void maps_release(drep_dataset *ds)
 {
     struct dataset_map *m;
 
-    while ((m = ds->maps) != NULL) {
+    while ((m = ds->maps)) {
         ds->maps = m->next;
         store_unmap(&m->at);
         mem_free(m);
@@ -93,7 +93,7 @@ static void dataset_orphan(drep_dataset *ds)
 /* Makes open handles shells that answer with an error; frees what closed ones left. */
 static void datasets_release(drep_file *f)
 {
-    while (f->datasets.first != NULL) {
+    while (f->datasets.first) {
         drep_dataset *ds = f->datasets.first;
 
         f->datasets.first = ds->next;
@@ -102,14 +102,14 @@ static void datasets_release(drep_file *f)
         else
             dataset_orphan(ds);
     }
-    if (f->datasets.spare != NULL)
+    if (f->datasets.spare)
         dataset_free(f->datasets.spare);
 }
 
 /* Moves open datasets to the store that a child process made for the file. */
 static void datasets_adopt(drep_file *f, struct store *st)
 {
-    for (drep_dataset *ds = f->datasets.first; ds != NULL; ds = ds->next) {
+    for (drep_dataset *ds = f->datasets.first; ds; ds = ds->next) {
         ds->chunks.st = st;
         ds->verified = false;
     }
@@ -122,7 +122,7 @@ static drep_dataset *dataset_alloc(drep_dataset *ds)
 {
     struct buf rec_bytes = {0}, name = {0};
 
-    if (ds == NULL)
+    if (!ds)
         return mem_zalloc(1, sizeof *ds);
     rec_bytes = ds->rec_bytes;
     name = ds->name;
@@ -145,7 +145,7 @@ static int load_bytes(drep_dataset *ds)
     err = tree_peek(ds->file->st, &key, &peek);
     if (err == DREP_ERR_NOT_FOUND)
         return fail(DREP_ERR_FORMAT, "object %llu is not in the file", (unsigned long long)ds->id);
-    if (err != 0)
+    if (err)
         return err;
     err = buf_set(&ds->rec_bytes, peek.p, peek.len);
     tree_peeked(&peek);
@@ -157,12 +157,12 @@ static int load_rec(drep_dataset *ds, const struct buf *record)
 {
     struct buf *b = &ds->rec_bytes;
     struct in in;
-    int err = record != NULL ? buf_set(b, record->p, record->len) : load_bytes(ds);
+    int err = record ? buf_set(b, record->p, record->len) : load_bytes(ds);
 
-    if (err != 0)
+    if (err)
         return err;
     in_init(&in, b->p, b->len);
-    if ((err = object_get(&in, &ds->rec)) != 0)
+    if ((err = object_get(&in, &ds->rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     return ds->rec.kind == FMT_DATASET ? 0 : fail(DREP_ERR_KIND, "not a dataset");
 }
@@ -181,7 +181,7 @@ int dataset_alive(drep_dataset *ds)
         return 0;
     key_make(&key, ds->id, FMT_TAG_OBJECT);
     err = tree_get(f->st, &key, NULL);
-    if (err == 0 && f->op.writing)
+    if (!err && f->op.writing)
         ds->removals = f->op.removals;
     return err == DREP_ERR_NOT_FOUND ? fail(err, "it was removed") : err;
 }
@@ -200,7 +200,7 @@ static int filter_names(drep_dataset *ds)
     if (size == 0)
         return 0;
     at = ds->filter_names = mem_zalloc(1, size);
-    if (at == NULL)
+    if (!at)
         return fail_nomem();
     dirs = info_str(ds->file->hints.all, "drep_plugin_path");
     for (int i = 0; i < ds->rec.nfilters; i++) {
@@ -210,7 +210,7 @@ static int filter_names(drep_dataset *ds)
         if (ds->rec.filter[i].id < FMT_FILTER_USER)
             continue;
         memcpy(at, name->p, name->len);
-        err = ds->file->rep.datarep == NULL ? 0 : filter_resolve(at, dirs, &user);
+        err = !ds->file->rep.datarep ? 0 : filter_resolve(at, dirs, &user);
         if (err == DREP_ERR_NOMEM)
             return err;
         at += name->len + 1;
@@ -226,7 +226,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
     drep_dataset *ds = dataset_alloc(spare);
     int err;
 
-    if (ds == NULL)
+    if (!ds)
         return fail_nomem();
     ds->file = f;
     ds->id = id;
@@ -234,11 +234,11 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
     ds->removals = f->op.removals;
     err = buf_set(&ds->name, path, strlen(path) + 1);
     ds->path = (const char *)ds->name.p;
-    if (err == 0)
+    if (!err)
         err = load_rec(ds, record);
-    if (err == 0)
+    if (!err)
         err = dataset_type(f, &ds->rec, &ds->ft);
-    if (err == 0) {
+    if (!err) {
         ds->esize = ds->ft->stored.extent;
         chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
         if (ds->rec.layout == FMT_CONTIGUOUS)
@@ -246,9 +246,9 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
         ds->chunks.check = payload_check;
         err = fill_make(ds);
     }
-    if (err == 0)
+    if (!err)
         err = filter_names(ds);
-    if (err != 0) {
+    if (err) {
         dataset_free(ds);
         return fail_in(err, "dataset \"%s\"", path);
     }
@@ -263,9 +263,9 @@ static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
 {
     drep_dataset *ds = f->datasets.first;
 
-    while (ds != NULL && (ds->id != id || ds->refs == 0))
+    while (ds && (ds->id != id || ds->refs == 0))
         ds = ds->next;
-    if (ds != NULL)
+    if (ds)
         ds->refs++;
     return ds;
 }
@@ -288,28 +288,28 @@ int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struc
 
     pthread_mutex_lock(&f->datasets.lock);
     ds = dataset_opened(f, id);
-    if (ds == NULL) {
+    if (!ds) {
         spare = f->datasets.spare;
         f->datasets.spare = NULL;
     }
     pthread_mutex_unlock(&f->datasets.lock);
-    if (ds != NULL) {
+    if (ds) {
         *out = ds;
         return 0;
     }
-    if ((err = dataset_new(f, id, path, record, spare, &mine)) != 0)
+    if ((err = dataset_new(f, id, path, record, spare, &mine)))
         return err;
     pthread_mutex_lock(&f->datasets.lock);
     ds = dataset_opened(f, id);
-    if (ds == NULL) {
+    if (!ds) {
         f->datasets.hooks = &hooks;
         mine->next = f->datasets.first;
         f->datasets.first = mine;
     }
     pthread_mutex_unlock(&f->datasets.lock);
-    if (ds != NULL)
+    if (ds)
         dataset_free(mine);
-    *out = ds != NULL ? ds : mine;
+    *out = ds ? ds : mine;
     return 0;
 }
 
@@ -324,11 +324,11 @@ static drep_dataset *dataset_drop(drep_file *f, drep_dataset *ds)
 {
     drep_dataset **p = &f->datasets.first;
 
-    while (*p != NULL && *p != ds)
+    while (*p && *p != ds)
         p = &(*p)->next;
-    if (*p != NULL)
+    if (*p)
         *p = ds->next;
-    if (f->datasets.spare != NULL)
+    if (f->datasets.spare)
         return ds;
     dataset_empty(ds);
     maps_release(ds);
@@ -350,15 +350,15 @@ static void dataset_unref(drep_file *f, drep_dataset *ds, bool busy)
     if (--ds->refs == 0 && !busy)
         unused = dataset_drop(f, ds);
     pthread_mutex_unlock(&f->datasets.lock);
-    if (unused != NULL)
+    if (unused)
         dataset_free(unused);
 }
 
 void dataset_put(drep_dataset *ds)
 {
-    if (ds == NULL)
+    if (!ds)
         return;
-    if (ds->file != NULL)
+    if (ds->file)
         dataset_unref(ds->file, ds, false);
     else if (--ds->refs == 0)
         dataset_free(ds);
@@ -371,10 +371,10 @@ int dataset_lend(drep_file *f, drep_dataset *ds)
     pthread_mutex_lock(&f->datasets.lock);
     if (ds->opens == 0)
         err = handle_add(ds, HANDLE_DATASET);
-    if (err == 0)
+    if (!err)
         ds->opens++;
     pthread_mutex_unlock(&f->datasets.lock);
-    if (err != 0)
+    if (err)
         dataset_put(ds);
     return err;
 }
@@ -389,10 +389,10 @@ static int hold_open(drep_file *f, drep_dataset ***out, size_t *n)
 
     *n = 0;
     pthread_mutex_lock(&f->datasets.lock);
-    for (drep_dataset *ds = f->datasets.first; ds != NULL; ds = ds->next)
+    for (drep_dataset *ds = f->datasets.first; ds; ds = ds->next)
         room++;
     list = mem_array(room + 1, sizeof *list);
-    for (drep_dataset *ds = f->datasets.first; list != NULL && ds != NULL; ds = ds->next) {
+    for (drep_dataset *ds = f->datasets.first; list && ds; ds = ds->next) {
         if (ds->refs == 0)
             continue;
         ds->refs++;
@@ -400,7 +400,7 @@ static int hold_open(drep_file *f, drep_dataset ***out, size_t *n)
     }
     pthread_mutex_unlock(&f->datasets.lock);
     *out = list;
-    return list == NULL ? DREP_ERR_NOMEM : 0;
+    return !list ? DREP_ERR_NOMEM : 0;
 }
 
 /* Reloads the dataset from the store's commit, beside the handle; it stays NULL where that commit
@@ -415,7 +415,7 @@ static int dataset_reload(drep_dataset *ds)
     err = tree_get(ds->file->st, &key, NULL);
     if (err == DREP_ERR_NOT_FOUND)
         return 0;
-    return err != 0 ? err : dataset_new(ds->file, ds->id, ds->path, NULL, NULL, &ds->reloaded);
+    return err ? err : dataset_new(ds->file, ds->id, ds->path, NULL, NULL, &ds->reloaded);
 }
 
 /* The handle becomes what was reloaded, which becomes what the handle was and is freed. What
@@ -424,7 +424,7 @@ static void dataset_exchange(drep_dataset *ds)
 {
     drep_dataset *reloaded = ds->reloaded, old = *ds;
 
-    if (reloaded == NULL) {
+    if (!reloaded) {
         ds->deleted = true;
         return;
     }
@@ -447,14 +447,14 @@ int datasets_refresh(drep_file *f)
 
     for (size_t i = 0; i < n; i++)
         list[i]->reloaded = NULL;
-    for (size_t i = 0; err == 0 && i < n; i++)
+    for (size_t i = 0; !err && i < n; i++)
         err = dataset_reload(list[i]);
     pthread_mutex_lock(&f->datasets.lock);
-    for (size_t i = 0; err == 0 && i < n; i++)
+    for (size_t i = 0; !err && i < n; i++)
         dataset_exchange(list[i]);
     pthread_mutex_unlock(&f->datasets.lock);
     for (size_t i = 0; i < n; i++) {
-        if (list[i]->reloaded != NULL)
+        if (list[i]->reloaded)
             dataset_free(list[i]->reloaded);
         list[i]->reloaded = NULL;
         dataset_put(list[i]);
@@ -473,17 +473,16 @@ int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
     struct external_target to;
     int err = external_target(file, path, &to);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (to.file != NULL)
+    if (to.file)
         return external_done(&to, drep_dataset_open(to.file, to.path, out));
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
-    err = out == NULL ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument")
-                      : path_id(file, path, &id);
-    if (err == 0)
+    err = !out ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument") : path_id(file, path, &id);
+    if (!err)
         err = dataset_get(file, id, path, &ds);
-    if (err == 0 && (err = dataset_lend(file, ds)) == 0)
+    if (!err && !(err = dataset_lend(file, ds)))
         *out = ds;
     if (err == DREP_ERR_KIND && head_load(file, id, &head) == 0)
         err = fail(DREP_ERR_KIND, "%s: not a dataset", path);
@@ -494,18 +493,18 @@ void drep_dataset_close(drep_dataset *dataset)
 {
     drep_file *f;
 
-    if (dataset == NULL || !handle_is(dataset, HANDLE_DATASET))
+    if (!dataset || !handle_is(dataset, HANDLE_DATASET))
         return;
     f = dataset->file;
-    if (f != NULL && file_settle(f) != 0)
+    if (f && file_settle(f) != 0)
         return;
-    if (f != NULL)
+    if (f)
         pthread_mutex_lock(&f->datasets.lock);
     if (--dataset->opens == 0)
         handle_remove(dataset, HANDLE_DATASET);
-    if (f != NULL)
+    if (f)
         pthread_mutex_unlock(&f->datasets.lock);
-    if (f != NULL && rwlock_mine(&f->lock, false))
+    if (f && rwlock_mine(&f->lock, false))
         dataset_unref(f, dataset, true);
     else
         dataset_put(dataset);

@@ -26,19 +26,19 @@ static int make_payload(struct transfer *t, const struct chunk_part *p, struct b
     struct in_memory s = {NULL, &m.c, NULL};
     int err = buf_reserve(b, full);
 
-    if (err != 0)
+    if (err)
         return err;
     b->len = (size_t)full;
     if (!ds->ft->type->variable)
         return part_payload(t, p, b->p, full);
     memset(b->p, 0, (size_t)full);
-    if ((err = part_begin(&m, t, p->n)) != 0)
+    if ((err = part_begin(&m, t, p->n)))
         return err;
     m.c.heap_out = &heap;
     s.t = m.t;
     s.payload = b->p;
     err = part_runs(&m, p, memory_run, NULL, &s);
-    if (err == 0)
+    if (!err)
         err = heap_append(b, (size_t)full, &heap);
     err = part_end(&m, err);
     buf_release(&heap);
@@ -64,9 +64,9 @@ static int encode_part(void *ctx, int64_t i)
 
     part_of(t, i, &p);
     w = p.n > 0 && p.n == p.all ? work_take(cs->st) : NULL;
-    if (w == NULL) {
+    if (!w) {
         err = p.n > 0 && p.n == p.all ? DREP_ERR_NOMEM : 0;
-        if (err == 0 && pool_turn_wait(&e->turns, i))
+        if (!err && pool_turn_wait(&e->turns, i))
             return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
         pool_turn_end(&e->turns, i, err);
         return err;
@@ -74,7 +74,7 @@ static int encode_part(void *ctx, int64_t i)
     b = work_buf(w);
     err = make_payload(t, &p, b);
     chunk_forget(cs, p.coord);
-    if (err != 0)
+    if (err)
         pool_turn_end(&e->turns, i, err);
     else
         err = chunk_write_turn(w, cs, p.coord, b->p, b->len, &e->turns, i);
@@ -102,11 +102,11 @@ static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     uint8_t *p = e->b->p + at * es;
     int err = 0;
 
-    for (int64_t i = 0; err == 0 && i < n; i += each)
+    for (int64_t i = 0; !err && i < n; i += each)
         err = chunk_note(e->w, bytes_of(ds, at + i * step), bytes_of(ds, (each - 1) * step + 1));
-    if (err == 0 && ds->ft->type->variable)
+    if (!err && ds->ft->type->variable)
         *e->waste += (size_t)heap_weight(e->m.c.stored, p, step * es, n);
-    return err != 0 ? err : conv_write(&e->m.c, e->m.t->mem, mem, p, step * es, n);
+    return err ? err : conv_write(&e->m.c, e->m.t->mem, mem, p, step * es, n);
 }
 
 /* Gives the chunk a new heap: each element has contents of its own, and nothing that is not
@@ -118,9 +118,9 @@ static int edit_renew_heap(struct chunk_edit *e)
     struct buf heap = {0};
     int err = chunk_note(e->w, 0, e->b->len);
 
-    if (err == 0)
+    if (!err)
         err = heap_renew(ds, e->b, fixed, &heap);
-    if (err == 0)
+    if (!err)
         err = heap_append(e->b, fixed, &heap);
     *e->waste = 0;
     buf_release(&heap);
@@ -137,15 +137,15 @@ static int edit_runs(struct chunk_edit *e, const struct chunk_part *p)
     bool shared;
     int err = payload_complete(ds, e->b, &shared);
 
-    if (err == 0 && shared)
+    if (!err && shared)
         err = edit_renew_heap(e);
     e->m.c.heap_out = &heap;
-    e->m.c.heap_base = err == 0 ? e->b->len - full : 0;
-    if (err == 0)
+    e->m.c.heap_base = !err ? e->b->len - full : 0;
+    if (!err)
         err = part_runs(&e->m, p, edit_run, NULL, e);
-    if (err == 0 && heap.len > 0)
+    if (!err && heap.len > 0)
         err = heap_append(e->b, e->b->len, &heap);
-    if (err == 0 && *e->waste > WASTE_MIN && *e->waste > (e->b->len - full) / 2)
+    if (!err && *e->waste > WASTE_MIN && *e->waste > (e->b->len - full) / 2)
         err = edit_renew_heap(e);
     buf_release(&heap);
     return err;
@@ -159,16 +159,16 @@ static int edit_part(struct transfer *t, const struct chunk_part *p)
     struct chunk_edit e = {.w = work_take(cs->st)};
     int err;
 
-    if (e.w == NULL)
+    if (!e.w)
         return DREP_ERR_NOMEM;
-    if ((err = part_begin(&e.m, t, p->n)) != 0) {
+    if ((err = part_begin(&e.m, t, p->n))) {
         work_give(cs->st, e.w);
         return err;
     }
     err = chunk_edit(e.w, cs, p->coord, 0, &e.b, &e.waste);
-    if (err == 0)
+    if (!err)
         err = edit_runs(&e, p);
-    if (err == 0)
+    if (!err)
         chunk_edited(e.w);
     chunk_leave(e.w);
     err = part_end(&e.m, err);
@@ -186,19 +186,19 @@ static int rewrite_part(struct transfer *t, const struct chunk_part *p)
     size_t fixed = 0;
     int err = part_begin(&m, t, p->n);
 
-    if (err != 0)
+    if (err)
         return err;
     err = chunk_load(ds, p->coord, &b, &fixed);
-    if (err == 0 && ds->ft->type->variable)
+    if (!err && ds->ft->type->variable)
         err = heap_renew(ds, &b, fixed, &heap);
     m.c.heap_out = &heap;
     s.t = m.t;
     s.payload = b.p;
-    if (err == 0)
+    if (!err)
         err = part_runs(&m, p, memory_run, NULL, &s);
-    if (err == 0)
+    if (!err)
         err = heap_append(&b, fixed, &heap);
-    if (err == 0)
+    if (!err)
         err = chunk_write(&ds->chunks, p->coord, 1, b.p, b.len);
     err = part_end(&m, err);
     buf_release(&b);
@@ -265,16 +265,16 @@ static int edit_parts(struct transfer *t, int can, int threads)
 
     most = most < threads ? threads : most;
     most = most > EDITS ? EDITS : most;
-    for (int64_t i = 0; err == 0 && i <= t->nparts; i++) {
+    for (int64_t i = 0; !err && i <= t->nparts; i++) {
         if (i < t->nparts)
             part_of(t, i, &p);
         if (i < t->nparts && p.n > 0 && p.n < p.all && !can)
             err = rewrite_part(t, &p);
         else if (i < t->nparts && p.n > 0 && p.n < p.all)
             part[n++] = i;
-        if (err == 0 && n > 0 && (n == most || i == t->nparts)) {
+        if (!err && n > 0 && (n == most || i == t->nparts)) {
             err = chunks_room(&ds->chunks, (uint64_t)n * payload, 0, &ignored);
-            if (err == 0)
+            if (!err)
                 err = pool_run(threads, n, edit_one, &some);
             n = 0;
         }
@@ -290,12 +290,12 @@ static int write_parts(struct transfer *t)
     int can = 0, threads = 1, err = look_ahead(t, &can, &threads);
 
     t->begun = true;
-    if (err != 0)
+    if (err)
         return err;
     pool_turns_init(&e.turns);
     err = pool_run(t->threads, t->nparts, encode_part, &e);
     pool_turns_release(&e.turns);
-    return err != 0 ? err : edit_parts(t, can, threads);
+    return err ? err : edit_parts(t, can, threads);
 }
 
 /* Writes the selection batch by batch. */

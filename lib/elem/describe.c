@@ -43,7 +43,7 @@ static int usage_of(drep_dataset *ds, struct stored_usage *u)
     }
     key_make(&key, ds->id, FMT_TAG_DATA);
     err = tree_get(ds->file->st, &key, &value);
-    if (err == 0) {
+    if (!err) {
         u->stored = (int64_t)value.len;
         u->chunks = 1;
     }
@@ -79,13 +79,13 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     struct stored_usage u = {0};
     int err;
 
-    if (out == NULL)
+    if (!out)
         return fail(DREP_ERR_ARG, "drep_dataset_info: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_info")) != 0)
+    if ((err = dataset_check(dataset, "drep_dataset_info")))
         return err;
-    if ((err = read_begin_stored(dataset->file)) != 0)
+    if ((err = read_begin_stored(dataset->file)))
         return err;
-    if ((err = usage_of(dataset, &u)) != 0)
+    if ((err = usage_of(dataset, &u)))
         return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
     r = &dataset->rec;
     memset(out, 0, sizeof *out);
@@ -116,21 +116,21 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     const drep_type *own;
     int err;
 
-    if (value == NULL)
+    if (!value)
         return fail(DREP_ERR_ARG, "drep_dataset_fill: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_fill")) != 0)
+    if ((err = dataset_check(dataset, "drep_dataset_fill")))
         return err;
-    if ((err = read_begin(dataset->file)) != 0)
+    if ((err = read_begin(dataset->file)))
         return err;
     own = dataset->ft->type;
-    if (type == NULL)
+    if (!type)
         type = own;
     if (type->items != own->items)
         err = fail(DREP_ERR_COUNT, "a fill value of %lld items as %lld", (long long)own->items,
                    (long long)type->items);
     else
         memset(value, 0, (size_t)type->prog.extent);
-    if (err == 0 && dataset->rec.fill == FMT_FILL_VALUE)
+    if (!err && dataset->rec.fill == FMT_FILL_VALUE)
         err = value_unpack(&dataset->file->values, &dataset->rec.fill_value, own, 1, type, value);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
 }
@@ -144,7 +144,7 @@ const char *drep_filter_name(int id)
 
 int drep_filter_from_name(const char *name)
 {
-    return name == NULL ? 0 : fmt_filter_from_name(name);
+    return !name ? 0 : fmt_filter_from_name(name);
 }
 
 int drep_filter_available(int id)

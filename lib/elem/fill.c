@@ -17,7 +17,7 @@ int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t s
     if (ds->fill_err != 0)
         return fail(ds->fill_err, "the functions of datarep \"%s\" cannot write the fill value",
                     ds->file->rep.name);
-    if (ds->fill == NULL) {
+    if (!ds->fill) {
         memset(buf, 0, (size_t)size);
         return 0;
     }
@@ -49,15 +49,15 @@ static int zero_is_zero(int code, void *ctx)
     struct conv c;
     int err;
 
-    if (table != NULL && table->row[code].format != DREP_FORMAT_CUSTOM)
+    if (table && table->row[code].format != DREP_FORMAT_CUSTOM)
         return 0;
-    if ((err = prog_build(&ft.stored, type, &f->rep.sizes, PROG_PACKED)) != 0)
+    if ((err = prog_build(&ft.stored, type, &f->rep.sizes, PROG_PACKED)))
         return err;
     err = conv_init(&c, &f->rep, &ft, type, NULL, true);
-    if (err == 0)
+    if (!err)
         err = conv_write(&c, native, 0, stored, 0, 1);
     prog_release(&ft.stored);
-    for (int i = 0; err == 0 && i < f->rep.sizes.size[code]; i++)
+    for (int i = 0; !err && i < f->rep.sizes.size[code]; i++)
         err = stored[i] != 0 ? -1 : 0;
     return err;
 }
@@ -76,10 +76,10 @@ static int fill_convert(drep_dataset *ds)
         return fail(DREP_ERR_LIMIT, "for an element of %lld bytes", (long long)ds->esize);
     ds->fill = mem_zalloc(1, (uint64_t)ds->esize);
     value = mem_zalloc(1, (uint64_t)type->prog.extent);
-    if (ds->fill == NULL || value == NULL)
+    if (!ds->fill || !value)
         err = fail_nomem();
-    if (err == 0 && ds->rec.fill == FMT_FILL_VALUE && !type->variable &&
-        file_rep_table(&f->rep, true) != NULL) {
+    if (!err && ds->rec.fill == FMT_FILL_VALUE && !type->variable &&
+        file_rep_table(&f->rep, true)) {
         err = value_stored(&f->rep, &ds->rec.fill_value, ds->ft, ds->fill);
         if (err != DREP_ERR_TYPE) {
             mem_free(value);
@@ -87,15 +87,15 @@ static int fill_convert(drep_dataset *ds)
         }
         err = 0; /* references go through memory, which holds them */
     }
-    if (err == 0 && ds->rec.fill == FMT_FILL_VALUE)
+    if (!err && ds->rec.fill == FMT_FILL_VALUE)
         err = value_unpack(&f->values, &ds->rec.fill_value, type, 1, type, value);
-    if (err == 0)
+    if (!err)
         err = conv_init(&c, &f->rep, ds->ft, type, NULL, true);
-    if (err == 0) {
+    if (!err) {
         c.heap_out = &ds->fill_heap;
         err = conv_write(&c, value, 0, ds->fill, ds->esize, 1);
     }
-    if (value != NULL)
+    if (value)
         drep_vlen_free(type, 1, value);
     mem_free(value);
     return err;
@@ -108,11 +108,11 @@ int fill_make(drep_dataset *ds)
     drep_file *f = ds->file;
     int err = 0;
 
-    if (f->rep.datarep == NULL || ds->esize == 0)
+    if (!f->rep.datarep || ds->esize == 0)
         return 0;
     if (ds->rec.fill == FMT_FILL_VALUE)
         err = value_check(&ds->rec.fill_value, ds->ft->type, 1);
-    else if ((err = type_each_code(ds->ft->type, zero_is_zero, f)) == 0)
+    else if (!(err = type_each_code(ds->ft->type, zero_is_zero, f)))
         return 0;
     if (err <= 0)
         err = fill_convert(ds);

@@ -26,7 +26,7 @@ static int gather_one(struct gather *g, const uint8_t *p, int64_t step, int64_t 
 {
     struct transfer *t = g->t;
 
-    if (step != 1 || !g->c->copy || g->c->opts.report != NULL)
+    if (step != 1 || !g->c->copy || g->c->opts.report)
         return conv_read(g->c, t->mem, mem, p, step * t->ds->esize, n);
     memcpy(plain_memory(t, mem), p, (size_t)bytes_of(t->ds, n));
     return 0;
@@ -45,9 +45,9 @@ int gather_flush(void *gather)
     if (g->n == 0)
         return 0;
     err = chunk_window(g->w, g->low, g->high, g->blocks, g->wanted, &p, &have);
-    if (err == 0 && have < size)
+    if (!err && have < size)
         err = fill_bytes(ds, p + have, g->low + have, size - have);
-    for (int i = 0; err == 0 && i < g->n; i++)
+    for (int i = 0; !err && i < g->n; i++)
         err = gather_one(g, p + (bytes_of(ds, g->run[i].at) - g->low), g->run[i].step, g->run[i].n,
                          g->run[i].mem);
     g->n = 0;
@@ -89,11 +89,11 @@ static int gather_direct(struct gather *g, int64_t at, int64_t n, int64_t mem)
     uint64_t offset = bytes_of(ds, at), size = bytes_of(ds, n), have = 0;
     int err = gather_flush(g);
 
-    if (err == 0)
+    if (!err)
         err = chunk_bytes(g->w, offset, size, to, &have);
-    if (err == 0 && have < size)
+    if (!err && have < size)
         err = fill_bytes(ds, to + have, offset + have, size - have);
-    if (g->c->opts.report != NULL)
+    if (g->c->opts.report)
         g->c->report.items += n * g->c->stored->items;
     return err;
 }
@@ -110,7 +110,7 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 
     if (step == 1 && g->c->copy && bytes_of(ds, n) >= DIRECT && !ds->chunks.fits)
         return gather_direct(g, at, n, mem);
-    for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+    for (; !err && n > 0; n -= now, at += now * step, mem += now) {
         uint64_t byte = bytes_of(ds, at), end;
 
         if (g->n == GATHER_RUNS || (g->n > 0 && (byte < g->low || byte + es > g->limit)))
@@ -147,11 +147,11 @@ static int fill_reader_init(struct fill_reader *f)
     int64_t n = ds->esize < FILL_PIECE ? FILL_PIECE / ds->esize : 1;
     int err = buf_reserve(f->b, bytes_of(ds, n));
 
-    if (err == 0)
+    if (!err)
         err = fill_bytes(ds, f->b->p, 0, bytes_of(ds, n));
     f->c->heap = ds->fill_heap.p;
     f->c->heap_size = ds->fill_heap.len;
-    f->ready = err == 0;
+    f->ready = !err;
     return err;
 }
 
@@ -164,7 +164,7 @@ int fill_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 
     (void)at;
     (void)step;
-    for (int64_t now; err == 0 && n > 0; n -= now, mem += now) {
+    for (int64_t now; !err && n > 0; n -= now, mem += now) {
         now = n < room ? n : room;
         err = conv_read(f->c, f->t->mem, mem, f->b->p, es, now);
     }

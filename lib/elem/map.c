@@ -18,7 +18,7 @@ static bool same_scalar(const struct rep_table *table, const drep_type *leaf)
 
     if (leaf->kind == DREP_KIND_SCALAR)
         return true; /* means the same everywhere */
-    if (leaf->kind != DREP_KIND_PREDEFINED || table == NULL)
+    if (leaf->kind != DREP_KIND_PREDEFINED || !table)
         return false;
     if (leaf->code == DREP_CODE_BYTE || leaf->code == DREP_CODE_PACKED)
         return true;
@@ -43,9 +43,9 @@ static int same_form(const drep_dataset *ds)
                     "an element takes %lld bytes in the file, %lld in memory",
                     (long long)stored->extent, (long long)memory->extent);
     err = cursor_init(&sc, stored, 0);
-    if (err == 0)
+    if (!err)
         err = cursor_init(&mc, memory, 0);
-    while (err == 0 && left > 0) {
+    while (!err && left > 0) {
         if (m.count == 0)
             cursor_next(&mc, left, &m);
         cursor_next(&sc, m.count, &s);
@@ -86,7 +86,7 @@ static int find_run(drep_dataset *ds, bool verify, uint64_t bytes, uint64_t *off
     int threads = (int)info_int(ds->file->hints.all, "drep_threads");
     int err = chunk_run_offset(&ds->chunks, slabs, bytes, offset);
 
-    if (err == 0 && verify && !ds->verified)
+    if (!err && verify && !ds->verified)
         err = pool_run(threads > 0 ? threads : pool_cpus(), (int64_t)slabs, verify_slab, &v);
     return err;
 }
@@ -97,29 +97,29 @@ static int map(drep_dataset *ds, unsigned flags, const void **data, size_t *size
     uint64_t bytes = (uint64_t)(dataset_count(ds) * ds->esize), offset = 0;
     int err = dataset_alive(ds);
 
-    if (err == 0 && flags & ~(unsigned)DREP_MAP_UNVERIFIED)
+    if (!err && flags & ~(unsigned)DREP_MAP_UNVERIFIED)
         err = fail(DREP_ERR_ARG, "flags %u", flags);
-    if (err == 0 && ds->rec.layout != FMT_CONTIGUOUS)
+    if (!err && ds->rec.layout != FMT_CONTIGUOUS)
         err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "only contiguous datasets can be mapped");
-    if (err == 0)
+    if (!err)
         err = same_form(ds);
-    if (err == 0 && bytes > SIZE_MAX)
+    if (!err && bytes > SIZE_MAX)
         err =
             fail(DREP_ERR_LIMIT, "%llu bytes exceed the address space", (unsigned long long)bytes);
-    if (err == 0 && bytes == 0) {
+    if (!err && bytes == 0) {
         *data = NULL;
         *size = 0;
         return 0;
     }
-    if (err == 0)
+    if (!err)
         err = find_run(ds, !(flags & DREP_MAP_UNVERIFIED), bytes, &offset);
-    if (err != 0)
+    if (err)
         return err;
     m = mem_zalloc(1, sizeof *m);
-    if (m == NULL)
+    if (!m)
         return DREP_ERR_NOMEM;
     err = store_map(ds->file->st, offset, (size_t)bytes, &m->at);
-    if (err != 0) {
+    if (err) {
         mem_free(m);
         return err;
     }
@@ -138,10 +138,9 @@ int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data, s
 {
     int err;
 
-    if (data == NULL || size == NULL)
+    if (!data || !size)
         return fail(DREP_ERR_ARG, "drep_dataset_map: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_map")) != 0 ||
-        (err = read_begin(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_dataset_map")) || (err = read_begin(dataset->file)))
         return err;
     err = map(dataset, flags, data, size);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
@@ -154,25 +153,25 @@ int drep_dataset_unmap(drep_dataset *dataset, const void *data)
     drep_file *f;
     int err;
 
-    if (dataset == NULL)
+    if (!dataset)
         return fail(DREP_ERR_ARG, "drep_dataset_unmap: no dataset");
     if (!handle_is(dataset, HANDLE_DATASET))
         return fail(DREP_ERR_ARG, "drep_dataset_unmap: the dataset is closed");
-    if (data == NULL) /* of a dataset without elements */
+    if (!data) /* of a dataset without elements */
         return 0;
     f = dataset->file;
-    if (f != NULL && (err = file_settle(f)) != 0)
+    if (f && (err = file_settle(f)))
         return err;
-    if (f != NULL)
+    if (f)
         pthread_mutex_lock(&f->datasets.lock);
-    for (at = &dataset->maps; *at != NULL && (*at)->at.data != data; at = &(*at)->next)
+    for (at = &dataset->maps; *at && (*at)->at.data != data; at = &(*at)->next)
         ;
     m = *at;
-    if (m != NULL)
+    if (m)
         *at = m->next;
-    if (f != NULL)
+    if (f)
         pthread_mutex_unlock(&f->datasets.lock);
-    if (m == NULL)
+    if (!m)
         return fail(DREP_ERR_ARG, "dataset \"%s\": nothing is mapped at this address",
                     dataset->path);
     store_unmap(&m->at);

@@ -16,7 +16,7 @@ void conv_begin(const struct transfer *t, struct conv *c)
 {
     *c = t->conv;
     c->report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
-    if (c->opts.report != NULL)
+    if (c->opts.report)
         c->opts.report = &c->report;
 }
 
@@ -25,7 +25,7 @@ void conv_end(const struct transfer *t, const struct conv *c)
 {
     pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&t->lock;
 
-    if (t->xfer == NULL || t->xfer->report == NULL)
+    if (!t->xfer || !t->xfer->report)
         return;
     pthread_mutex_lock(lock);
     conv_report(c, t->xfer);
@@ -92,7 +92,7 @@ static int64_t stage_room(const struct conv *c, int64_t n)
 
 static void stage_free(struct part_stage *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     mem_free(s->raw.mem);
     mem_free(s->run);
@@ -110,13 +110,13 @@ int part_begin(struct part_mover *m, struct transfer *t, int64_t n)
     if (!conv_calls(&t->conv))
         return 0;
     s = mem_zalloc(1, sizeof *s);
-    if (s == NULL)
+    if (!s)
         return fail_nomem();
     s->t = t;
     s->room = stage_room(&t->conv, n);
     s->raw = *t;
     s->raw.mem = mem_array((uint64_t)s->room, (uint64_t)t->ds->esize);
-    if (s->raw.mem == NULL) {
+    if (!s->raw.mem) {
         stage_free(s);
         return fail_nomem();
     }
@@ -130,7 +130,7 @@ int part_begin(struct part_mover *m, struct transfer *t, int64_t n)
 
 int part_end(struct part_mover *m, int err)
 {
-    if (m->stage != NULL)
+    if (m->stage)
         conv_end(m->stage->t, &m->stage->conv);
     else
         conv_end(m->t, &m->c);
@@ -172,13 +172,13 @@ static int stage_empty(struct part_mover *m)
 
     if (s->n == 0)
         return 0;
-    if (!s->t->writing && m->flush != NULL)
+    if (!s->t->writing && m->flush)
         err = m->flush(m->ctx);
-    if (err == 0)
+    if (!err)
         err = stage_convert(m);
-    for (int64_t i = 0; s->t->writing && err == 0 && i < s->nruns; k += s->run[i++].n)
+    for (int64_t i = 0; s->t->writing && !err && i < s->nruns; k += s->run[i++].n)
         err = m->fn(m->ctx, s->run[i].at, s->run[i].step, s->run[i].n, k);
-    if (err == 0 && s->t->writing && m->flush != NULL)
+    if (!err && s->t->writing && m->flush)
         err = m->flush(m->ctx);
     s->n = s->nruns = 0;
     return err;
@@ -221,15 +221,15 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
     struct part_stage *s = m->stage;
     int err = 0;
 
-    if (s == NULL)
+    if (!s)
         return m->fn(m->ctx, at, step, n, mem);
-    for (int64_t now; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+    for (int64_t now; !err && n > 0; n -= now, at += now * step, mem += now) {
         if (s->n == s->room || s->nruns == RUNS_MAX)
             err = stage_empty(m);
         now = n < s->room - s->n ? n : s->room - s->n;
-        if (err == 0)
+        if (!err)
             err = stage_note(s, &(struct stage_run){at, step, now, mem});
-        if (err == 0 && !s->t->writing)
+        if (!err && !s->t->writing)
             err = m->fn(m->ctx, at, step, now, s->n);
         s->n += now;
     }
@@ -239,10 +239,10 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
 /* Ends the transfer of the part; the next one begins at position 0 of the memory type. */
 int part_flush(struct part_mover *m, int err)
 {
-    if (err != 0)
+    if (err)
         return err;
-    if (m->stage == NULL)
-        return m->flush == NULL ? 0 : m->flush(m->ctx);
+    if (!m->stage)
+        return !m->flush ? 0 : m->flush(m->ctx);
     err = stage_empty(m);
     m->stage->next.n = 0;
     return err;

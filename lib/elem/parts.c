@@ -83,13 +83,13 @@ static void part_of_pieces(const struct transfer *t, int64_t i, struct chunk_par
         inside = (int64_t)r->len[d] - (int64_t)p->coord[d] * len;
         p->all *= inside < len ? inside : len;
     }
-    if (t->sel->coords != NULL)
+    if (t->sel->coords)
         p->all = INT64_MAX;
 }
 
 void part_of(const struct transfer *t, int64_t i, struct chunk_part *p)
 {
-    if (t->piece != NULL)
+    if (t->piece)
         part_of_pieces(t, i, p);
     else
         part_of_box(t, i, p);
@@ -103,13 +103,13 @@ int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flus
     int err = 0;
 
     part_take(m, fn, flush, ctx);
-    if (m->stage != NULL) {
+    if (m->stage) {
         fn = part_run;
         ctx = m;
     }
-    if (p->piece == NULL)
+    if (!p->piece)
         err = selection_runs(m->t->sel, p->k0, p->k1, p->from, p->len, fn, ctx);
-    for (int64_t i = 0; p->piece != NULL && err == 0 && i < p->npieces; i++)
+    for (int64_t i = 0; p->piece && !err && i < p->npieces; i++)
         err = fn(ctx, p->piece[i].at, 1, p->piece[i].n, p->piece[i].mem);
     return part_flush(m, err);
 }
@@ -179,7 +179,7 @@ static int add_flat(struct piece_batch *b, const int64_t *coord, int64_t n)
 
     for (int d = 0; d < r->rank; d++)
         at = at * (int64_t)r->len[d] + coord[d];
-    for (; err == 0 && n > 0; n -= now, at += now) {
+    for (; !err && n > 0; n -= now, at += now) {
         now = slab - at % slab < n ? slab - at % slab : n;
         err = batch_add(b, at / slab, at % slab, now);
     }
@@ -203,7 +203,7 @@ static int add_stretch(void *ctx, const int64_t *coord, int64_t n)
     len = r->chunk[d];
     chunk *= ((int64_t)r->len[d] - 1) / len + 1;
     at *= len;
-    for (last = coord[d]; err == 0 && n > 0; n -= now, last += now) {
+    for (last = coord[d]; !err && n > 0; n -= now, last += now) {
         now = len - last % len < n ? len - last % len : n;
         err = batch_add(b, chunk + last / len, at + last % len, now);
     }
@@ -220,14 +220,14 @@ int parts_each(struct transfer *t, parts_fn *fn)
 
     if (selection_is_box(t->sel)) {
         err = cut_box(t);
-        return err != 0 ? err : fn(t);
+        return err ? err : fn(t);
     }
     t->piece = mem_array(room + 1, sizeof *t->piece);
     t->group = mem_array(room + 2, sizeof *t->group);
-    err = t->piece == NULL || t->group == NULL ? DREP_ERR_NOMEM : 0;
-    if (err == 0)
+    err = !t->piece || !t->group ? DREP_ERR_NOMEM : 0;
+    if (!err)
         err = selection_stretches(t->sel, add_stretch, &b);
-    if (err == 0)
+    if (!err)
         err = batch_end(&b);
     mem_free(t->piece);
     mem_free(t->group);
@@ -246,7 +246,7 @@ int name_chunk(const struct transfer *t, const struct chunk_part *p, int err)
     char text[DREP_MAX_RANK * 21 + 1];
     size_t at = 0;
 
-    if (err == 0)
+    if (!err)
         return 0;
     text[0] = '\0';
     for (int d = 0; d < t->ds->chunks.rank; d++)

@@ -46,7 +46,7 @@ int heap_append(struct buf *b, size_t fixed, const struct buf *heap)
 {
     int err = buf_reserve(b, fixed + heap->len);
 
-    if (err == 0 && heap->len > 0)
+    if (!err && heap->len > 0)
         memcpy(b->p + fixed, heap->p, heap->len);
     b->len = fixed + heap->len;
     return err;
@@ -65,9 +65,9 @@ int payload_complete(drep_dataset *ds, struct buf *b, bool *shared)
     if (have >= full)
         return 0;
     err = buf_reserve(b, full + ds->fill_heap.len);
-    if (err == 0)
+    if (!err)
         err = fill_bytes(ds, b->p + have, have, full - have);
-    if (err != 0)
+    if (err)
         return err;
     if (ds->fill_heap.len > 0)
         memcpy(b->p + full, ds->fill_heap.p, ds->fill_heap.len);
@@ -85,23 +85,23 @@ int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *f
     bool shared;
     int whole = 0, err;
 
-    if (w == NULL)
+    if (!w)
         return DREP_ERR_NOMEM;
     b->len = 0;
     err = chunk_at(w, &ds->chunks, coord, &size, &whole);
-    if (err == 0 && whole)
+    if (!err && whole)
         err = chunk_payload(w, 0, &p, &size);
-    if (err == 0 && whole)
+    if (!err && whole)
         err = buf_set(b, p, (size_t)size);
-    if (err == 0 && !whole && size > 0) {
+    if (!err && !whole && size > 0) {
         err = buf_reserve(b, size);
-        if (err == 0)
+        if (!err)
             err = chunk_bytes(w, 0, size, b->p, &have);
         b->len = (size_t)have;
     }
     chunk_leave(w);
     work_give(ds->file->st, w);
-    if (err == 0)
+    if (!err)
         err = payload_complete(ds, b, &shared);
     *fixed = (size_t)ds->chunks.payload;
     return err;
@@ -128,9 +128,9 @@ int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
     key_make(&key, ds->id, FMT_TAG_DATA);
     b->len = 0;
     err = tree_get(ds->file->st, &key, b);
-    if (err != 0 && err != DREP_ERR_NOT_FOUND)
+    if (err && err != DREP_ERR_NOT_FOUND)
         return err;
-    have = err == 0 ? b->len : 0;
+    have = !err ? b->len : 0;
     *fixed = (size_t)full; /* if memory can hold it */
     if (have > full && !ds->ft->type->variable)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %llu", have,
@@ -142,9 +142,9 @@ int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
                     (unsigned long long)full);
     if (have % (size_t)ds->esize != 0)
         return fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements", have);
-    if ((err = buf_reserve(b, full + ds->fill_heap.len)) != 0)
+    if ((err = buf_reserve(b, full + ds->fill_heap.len)))
         return err;
-    if ((err = fill_bytes(ds, b->p + have, have, full - have)) != 0)
+    if ((err = fill_bytes(ds, b->p + have, have, full - have)))
         return err;
     if (ds->fill_heap.len > 0)
         memcpy(b->p + *fixed, ds->fill_heap.p, ds->fill_heap.len);

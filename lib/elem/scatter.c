@@ -19,14 +19,14 @@ int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uin
     struct in_memory s = {NULL, &m.c, b};
     int err = part_begin(&m, t, p->n);
 
-    if (err != 0)
+    if (err)
         return err;
     s.t = m.t;
     if (bytes_of(ds, p->n) < size && ds->fill_err == 0)
         err = fill_bytes(ds, b, 0, size); /* outside of the dataset */
     else if (bytes_of(ds, p->n) < size || ds->file->rep.layout == PROG_STRUCT)
         memset(b, 0, (size_t)size); /* gaps are zeros */
-    if (err == 0)
+    if (!err)
         err = part_runs(&m, p, memory_run, NULL, &s);
     return part_end(&m, err);
 }
@@ -41,10 +41,9 @@ static int payload_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offse
     uint64_t have = 0;
     int err = ds->fill_err != 0 ? chunk_size(&ds->chunks, coord, &have) : 0;
 
-    if (err == 0 && ds->fill_err != 0 && have < ds->chunks.payload)
+    if (!err && ds->fill_err != 0 && have < ds->chunks.payload)
         err = fill_bytes(ds, NULL, 0, 0); /* says why there is none */
-    return err != 0
-               ? err
+    return err ? err
                : chunk_patch(&ds->chunks, coord, offset, size, bytes, ds->fill, (size_t)ds->esize);
 }
 
@@ -61,7 +60,7 @@ static int read_holes(const struct scatter *s)
         return 0;
     }
     err = chunk_read(&ds->chunks, s->coord, s->low, size, s->b->p, &have);
-    if (err == 0 && have < size)
+    if (!err && have < size)
         err = fill_bytes(ds, s->b->p + have, s->low + have, size - have);
     return err;
 }
@@ -78,19 +77,19 @@ int scatter_flush(void *scatter)
         return 0;
     if (s->n == 1 && s->run[0].step == 1 && s->c->copy) {
         bytes = plain_memory(s->t, s->run[0].mem);
-        if (s->c->opts.report != NULL)
+        if (s->c->opts.report)
             s->c->report.items += s->run[0].n * s->c->stored->items;
     } else {
         err = buf_reserve(s->b, s->high - s->low);
-        if (err == 0)
+        if (!err)
             err = read_holes(s);
-        for (int i = 0; err == 0 && i < s->n; i++)
+        for (int i = 0; !err && i < s->n; i++)
             err = conv_write(s->c, s->t->mem, s->run[i].mem,
                              s->b->p + (bytes_of(ds, s->run[i].at) - s->low),
                              s->run[i].step * ds->esize, s->run[i].n);
         bytes = s->b->p;
     }
-    if (err == 0)
+    if (!err)
         err = payload_patch(ds, s->coord, s->low, s->high - s->low, bytes);
     s->n = 0;
     return err;
@@ -114,7 +113,7 @@ int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     int64_t now;
     int err = 0;
 
-    for (; err == 0 && n > 0; n -= now, at += now * step, mem += now) {
+    for (; !err && n > 0; n -= now, at += now * step, mem += now) {
         uint64_t byte = bytes_of(ds, at), end;
 
         if (s->n == GATHER_RUNS ||

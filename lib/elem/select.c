@@ -33,21 +33,20 @@ int drep_select_box(int rank, const int64_t *start, const int64_t *count, const 
     drep_selection *sel;
     int err = 0;
 
-    if (out == NULL || rank < 0 || rank > DREP_MAX_RANK ||
-        (rank > 0 && (start == NULL || count == NULL)))
+    if (!out || rank < 0 || rank > DREP_MAX_RANK || (rank > 0 && (!start || !count)))
         return fail(DREP_ERR_ARG, "drep_select_box: rank %d or null argument", rank);
     sel = mem_zalloc(1, sizeof *sel);
-    if (sel == NULL)
+    if (!sel)
         return fail_nomem();
     sel->rank = rank;
     sel->count = 1;
-    for (int d = 0; err == 0 && d < rank; d++) {
-        err = box_dim(&sel->dim[d], start[d], count[d], stride == NULL ? 1 : stride[d],
-                      block == NULL ? 1 : block[d]);
-        if (err == 0 && __builtin_mul_overflow(sel->count, sel->dim[d].n, &sel->count))
+    for (int d = 0; !err && d < rank; d++) {
+        err = box_dim(&sel->dim[d], start[d], count[d], !stride ? 1 : stride[d],
+                      !block ? 1 : block[d]);
+        if (!err && __builtin_mul_overflow(sel->count, sel->dim[d].n, &sel->count))
             err = fail(DREP_ERR_RANGE, "selection: more than 2^63 elements");
     }
-    if (err != 0) {
+    if (err) {
         mem_free(sel);
         return err;
     }
@@ -60,16 +59,16 @@ int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selectio
     drep_selection *sel;
     uint64_t words;
 
-    if (out == NULL || rank < 1 || rank > DREP_MAX_RANK || n < 0 || (n > 0 && coords == NULL) ||
+    if (!out || rank < 1 || rank > DREP_MAX_RANK || n < 0 || (n > 0 && !coords) ||
         __builtin_mul_overflow((uint64_t)n, (uint64_t)rank, &words))
         return fail(DREP_ERR_ARG, "drep_select_points: rank %d, %lld points", rank, (long long)n);
     sel = mem_zalloc(1, sizeof *sel);
-    if (sel == NULL)
+    if (!sel)
         return fail_nomem();
     sel->rank = rank;
     sel->count = sel->npoints = n;
     sel->coords = mem_array(words + 1, sizeof *sel->coords);
-    if (sel->coords == NULL) {
+    if (!sel->coords) {
         mem_free(sel);
         return fail_nomem();
     }
@@ -81,12 +80,12 @@ int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selectio
 
 int64_t drep_selection_count(const drep_selection *sel)
 {
-    return sel == NULL ? 0 : sel->count;
+    return !sel ? 0 : sel->count;
 }
 
 void drep_selection_free(drep_selection *sel)
 {
-    if (sel == NULL)
+    if (!sel)
         return;
     mem_free(sel->coords);
     mem_free(sel->box);
@@ -121,7 +120,7 @@ int selection_check(const struct drep_selection *sel, int rank, const uint64_t *
 {
     if (sel->rank != rank)
         return fail(DREP_ERR_DIMS, "selection of rank %d in a dataset of rank %d", sel->rank, rank);
-    if (sel->coords != NULL) {
+    if (sel->coords) {
         for (int64_t i = 0; i < sel->npoints; i++)
             for (int d = 0; d < rank; d++) {
                 int64_t at = sel->coords[i * rank + d];
@@ -134,12 +133,12 @@ int selection_check(const struct drep_selection *sel, int rank, const uint64_t *
             }
         return 0;
     }
-    if (sel->box == NULL)
+    if (!sel->box)
         return sel->count > 0 ? box_check(sel->dim, rank, len) : 0;
     for (int i = 0; i < sel->nboxes; i++) {
         int err = box_check(sel->box + (size_t)i * (size_t)rank, rank, len);
 
-        if (err != 0)
+        if (err)
             return err;
     }
     return 0;
@@ -229,7 +228,7 @@ static int emit_inner(struct run_walk *r, int64_t at, int64_t mem)
         if (n > end - k)
             n = end - k;
         err = r->fn(r->ctx, base + span_at(d, k), 1, n, mem);
-        if (err != 0)
+        if (err)
             return err;
         k += n;
         mem += n;
@@ -264,7 +263,7 @@ int selection_runs(const struct drep_selection *sel, const int64_t *k0, const in
             at += (span_at(&sel->dim[d], k[d]) - from[d]) * r.in_block[d];
             mem += k[d] * r.in_memory[d];
         }
-        if ((err = emit_inner(&r, at, mem)) != 0)
+        if ((err = emit_inner(&r, at, mem)))
             return err;
         for (d = r.inner - 1; d >= 0 && ++k[d] == k1[d]; d--)
             k[d] = k0[d];

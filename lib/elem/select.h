@@ -25,7 +25,7 @@ struct drep_selection {
 };
 static inline bool selection_is_box(const struct drep_selection *sel)
 {
-    return sel->coords == NULL && sel->box == NULL;
+    return !sel->coords && !sel->box;
 }
 /* The box of everything. */
 void selection_all(struct drep_selection *sel, int rank, const uint64_t *len);

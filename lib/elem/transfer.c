@@ -25,7 +25,7 @@ static int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
                     "the selection's %lld data items do not fill whole elements of %lld items",
                     (long long)items, (long long)mem->items);
     err = items > 0 ? type_elements(mem, items / mem->items, &items) : 0;
-    return err == 0 ? 0 : fail_in(err, "memory");
+    return !err ? 0 : fail_in(err, "memory");
 }
 
 /* Checks a transfer of the null dataspace, which has no elements to select. */
@@ -53,7 +53,7 @@ static int run_layout(struct transfer *t)
           : ds->rec.layout == FMT_CONTIGUOUS ? contiguous_run(t)
           : t->writing                       ? chunked_write(t)
                                              : chunked_read(t);
-    if (err != 0 && !t->writing && !t->conv.raw)
+    if (err && !t->writing && !t->conv.raw)
         drep_vlen_free(mem, tiles, t->mem);
     return err;
 }
@@ -62,9 +62,9 @@ static int run_layout(struct transfer *t)
  * Functions that are not thread-safe get one. */
 static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
 {
-    int threads = xfer != NULL && xfer->threads > 0 ? xfer->threads : (int)ds->file->hints.threads;
+    int threads = xfer && xfer->threads > 0 ? xfer->threads : (int)ds->file->hints.threads;
 
-    if (ds->file->rep.datarep != NULL && ds->file->rep.datarep->flags & DREP_REP_SERIAL)
+    if (ds->file->rep.datarep && ds->file->rep.datarep->flags & DREP_REP_SERIAL)
         return 1;
     return threads > 0 ? threads : pool_cpus();
 }
@@ -74,8 +74,8 @@ static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
 static bool needs_no_plan(const drep_dataset *ds, const drep_type *type, const char *mem,
                           const drep_xfer *xfer)
 {
-    return !ds->ft->type->variable && dataset_count(ds) > 0 && ds->esize > 0 && mem != NULL &&
-           (type == NULL || type == ds->ft->type) && (xfer == NULL || xfer->report == NULL);
+    return !ds->ft->type->variable && dataset_count(ds) > 0 && ds->esize > 0 && mem &&
+           (!type || type == ds->ft->type) && (!xfer || !xfer->report);
 }
 
 static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const drep_xfer *xfer,
@@ -84,9 +84,9 @@ static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const d
     struct conv c;
     int err = dataset_alive(ds);
 
-    if (err == 0)
+    if (!err)
         err = conv_init(&c, &ds->file->rep, ds->ft, type, xfer, writing);
-    return err != 0 ? err : compact_whole(ds, &c, mem, writing, done);
+    return err ? err : compact_whole(ds, &c, mem, writing, done);
 }
 
 /* Plans and runs a transfer: selection, items, converter, filters; then the layout. */
@@ -96,7 +96,7 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     struct transfer *t = mem_zalloc(1, sizeof *t);
     int err = 0;
 
-    if (t == NULL)
+    if (!t)
         return fail_nomem();
     t->ds = ds;
     t->mem = mem;
@@ -104,22 +104,22 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     t->xfer = xfer;
     pthread_mutex_init(&t->lock, NULL);
     t->threads = threads_of(ds, xfer);
-    if (sel == NULL)
+    if (!sel)
         selection_all(&t->all, ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank, ds->rec.len);
-    t->sel = sel == NULL ? &t->all : sel;
+    t->sel = !sel ? &t->all : sel;
     err = dataset_alive(ds);
-    if (err == 0)
+    if (!err)
         err = ds->rec.rank == FMT_RANK_NULL ? null_check(t)
                                             : selection_check(t->sel, ds->rec.rank, ds->rec.len);
-    if (err == 0)
-        err = items_check(ds, type == NULL ? ds->ft->type : type, t->sel->count);
-    if (err == 0 && t->sel->count > 0 && mem == NULL)
+    if (!err)
+        err = items_check(ds, !type ? ds->ft->type : type, t->sel->count);
+    if (!err && t->sel->count > 0 && !mem)
         err = fail(DREP_ERR_ARG, "no buffer");
-    if (err == 0)
+    if (!err)
         err = conv_init(&t->conv, &ds->file->rep, ds->ft, type, xfer, writing);
-    if (err == 0 && writing)
+    if (!err && writing)
         err = filters_known(ds->chunks.filter, ds->chunks.nfilters, 0);
-    if (err == 0 && t->sel->count > 0 && ds->esize > 0)
+    if (!err && t->sel->count > 0 && ds->esize > 0)
         err = run_layout(t);
     pthread_mutex_destroy(&t->lock);
     mem_free(t);
@@ -134,9 +134,9 @@ static int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_
     bool done = false;
     int err = 0;
 
-    if (ds->rec.layout == FMT_COMPACT && sel == NULL && needs_no_plan(ds, type, mem, xfer))
+    if (ds->rec.layout == FMT_COMPACT && !sel && needs_no_plan(ds, type, mem, xfer))
         err = run_whole(ds, type, mem, xfer, writing, &done);
-    return err != 0 || done ? err : run_planned(ds, sel, type, mem, xfer, writing);
+    return err || done ? err : run_planned(ds, sel, type, mem, xfer, writing);
 }
 
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
@@ -148,7 +148,7 @@ int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *t
 /* A report counts one transfer. */
 static void report_clear(const drep_xfer *xfer)
 {
-    if (xfer != NULL && xfer->report != NULL)
+    if (xfer && xfer->report)
         *xfer->report =
             (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
 }
@@ -158,10 +158,10 @@ int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type 
 {
     int err;
 
-    if ((err = dataset_check(dataset, "drep_read")) != 0)
+    if ((err = dataset_check(dataset, "drep_read")))
         return err;
     report_clear(xfer);
-    if ((err = read_begin(dataset->file)) != 0)
+    if ((err = read_begin(dataset->file)))
         return err;
     err = fail_in(transfer_run(dataset, sel, type, buf, xfer, false), "dataset \"%s\"",
                   dataset->path);
@@ -182,8 +182,7 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
 {
     int err;
 
-    if ((err = dataset_check(dataset, "drep_write")) != 0 ||
-        (err = write_begin(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_write")) || (err = write_begin(dataset->file)))
         return err;
     err = dataset_write(dataset, sel, type, buf, xfer);
     return write_end(dataset->file, err);
@@ -211,7 +210,7 @@ static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool wri
 {
     int err = dataset_alive(ds);
 
-    if (err != 0)
+    if (err)
         return fail_in(err, "dataset \"%s\"", ds->path);
     t->ds = ds;
     t->sel = &t->all;
@@ -238,13 +237,13 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
         return fail(DREP_ERR_RANGE, "dataset \"%s\": elements from %lld on, it has %lld", ds->path,
                     (long long)at, (long long)dataset_count(ds));
     t = mem_zalloc(1, sizeof *t);
-    if (t == NULL)
+    if (!t)
         return fail_nomem();
-    if ((err = raw_begin(t, ds, 1, writing)) != 0) {
+    if ((err = raw_begin(t, ds, 1, writing))) {
         mem_free(t);
         return err;
     }
-    for (t->mem = buf; err == 0 && n > 0;) {
+    for (t->mem = buf; !err && n > 0;) {
         int64_t now = row - at % row < n ? row - at % row : n;
 
         row_box(ds, at, now, &t->all);
@@ -264,9 +263,9 @@ int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len,
     struct transfer *t = mem_zalloc(1, sizeof *t);
     int err;
 
-    if (t == NULL)
+    if (!t)
         return fail_nomem();
-    if ((err = raw_begin(t, ds, threads, writing)) == 0) {
+    if (!(err = raw_begin(t, ds, threads, writing))) {
         selection_all(&t->all, ds->rec.rank, len);
         for (int d = 0; d < ds->rec.rank; d++)
             t->all.dim[d].start = (int64_t)from[d];

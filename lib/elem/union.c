@@ -55,7 +55,7 @@ static int walk_dim(struct union_walk *w, int d, int n, int64_t *count)
     int err = 0;
 
     *count = 0;
-    for (; err == 0 && i < INT64_MAX; i = end) {
+    for (; !err && i < INT64_MAX; i = end) {
         int m = 0;
 
         end = INT64_MAX;
@@ -71,16 +71,15 @@ static int walk_dim(struct union_walk *w, int d, int n, int64_t *count)
         if (m == 0)
             continue;
         inner = 1;
-        for (int64_t k = i; err == 0 && d < sel->rank - 1 && k < (w->fn != NULL ? end : i + 1);
-             k++) {
+        for (int64_t k = i; !err && d < sel->rank - 1 && k < (w->fn ? end : i + 1); k++) {
             w->at[d] = k;
             err = walk_dim(w, d + 1, m, &inner);
         }
         w->at[d] = i;
-        if (err == 0 && d == sel->rank - 1 && w->fn != NULL)
+        if (!err && d == sel->rank - 1 && w->fn)
             err = w->fn(w->ctx, w->at, end - i);
-        if (err == 0 && (__builtin_mul_overflow(end - i, inner, &inner) ||
-                         __builtin_add_overflow(*count, inner, count)))
+        if (!err && (__builtin_mul_overflow(end - i, inner, &inner) ||
+                     __builtin_add_overflow(*count, inner, count)))
             err = fail(DREP_ERR_RANGE, "selection: more than 2^63 elements");
     }
     return err;
@@ -93,7 +92,7 @@ static int walk_union(const struct drep_selection *sel, stretch_fn *fn, void *ct
 
     *count = 0;
     w.active = mem_array((uint64_t)sel->nboxes * ((uint64_t)sel->rank + 1) + 1, sizeof *w.active);
-    if (w.active == NULL)
+    if (!w.active)
         return DREP_ERR_NOMEM;
     for (int b = 0; b < sel->nboxes; b++)
         w.active[b] = b;
@@ -107,9 +106,9 @@ int selection_stretches(const struct drep_selection *sel, stretch_fn *fn, void *
     int64_t count;
     int err = 0;
 
-    if (sel->coords == NULL)
+    if (!sel->coords)
         return walk_union(sel, fn, ctx, &count);
-    for (int64_t i = 0; err == 0 && i < sel->npoints; i++)
+    for (int64_t i = 0; !err && i < sel->npoints; i++)
         err = fn(ctx, sel->coords + i * sel->rank, 1);
     return err;
 }
@@ -118,12 +117,12 @@ int selection_stretches(const struct drep_selection *sel, stretch_fn *fn, void *
 
 static int boxes_of(const drep_selection *sel)
 {
-    return sel->box != NULL ? sel->nboxes : sel->count > 0 ? 1 : 0;
+    return sel->box ? sel->nboxes : sel->count > 0 ? 1 : 0;
 }
 
 static void boxes_copy(const drep_selection *sel, struct span_dim *to)
 {
-    memcpy(to, sel->box != NULL ? sel->box : sel->dim,
+    memcpy(to, sel->box ? sel->box : sel->dim,
            (size_t)boxes_of(sel) * (size_t)sel->rank * sizeof *to);
 }
 
@@ -132,28 +131,28 @@ int drep_select_union(const drep_selection *a, const drep_selection *b, drep_sel
     drep_selection *sel;
     int err;
 
-    if (a == NULL || b == NULL || out == NULL)
+    if (!a || !b || !out)
         return fail(DREP_ERR_ARG, "drep_select_union: null argument");
     if (a->rank != b->rank || a->rank == 0)
         return fail(DREP_ERR_DIMS, "drep_select_union: selections of rank %d and %d", a->rank,
                     b->rank);
-    if (a->coords != NULL || b->coords != NULL)
+    if (a->coords || b->coords)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "drep_select_union: points have an order");
     if (boxes_of(a) + boxes_of(b) > BOXES_MAX)
         return fail(DREP_ERR_LIMIT, "drep_select_union: more than %d boxes", BOXES_MAX);
     sel = mem_zalloc(1, sizeof *sel);
-    if (sel == NULL)
+    if (!sel)
         return DREP_ERR_NOMEM;
     sel->rank = a->rank;
     sel->nboxes = boxes_of(a) + boxes_of(b);
     sel->box = mem_array((uint64_t)sel->nboxes * (uint64_t)sel->rank + 1, sizeof *sel->box);
-    err = sel->box == NULL ? DREP_ERR_NOMEM : 0;
-    if (err == 0) {
+    err = !sel->box ? DREP_ERR_NOMEM : 0;
+    if (!err) {
         boxes_copy(a, sel->box);
         boxes_copy(b, sel->box + (size_t)boxes_of(a) * (size_t)sel->rank);
         err = walk_union(sel, NULL, NULL, &sel->count);
     }
-    if (err != 0) {
+    if (err) {
         drep_selection_free(sel);
         return err;
     }

@@ -35,12 +35,12 @@ struct drep_view {
 
 static void view_free(drep_view *v)
 {
-    if (v == NULL)
+    if (!v)
         return;
     handle_remove(v, HANDLE_VIEW);
     if (v->sized)
         prog_release(&v->prog);
-    if (v->io != NULL)
+    if (v->io)
         v->io->ops->close(v->io);
     dataset_put(v->ds);
     drep_type_free(v->etype);
@@ -55,15 +55,15 @@ static int view_new(const char *path, const drep_info *info, drep_view **out)
     drep_view *v = mem_zalloc(1, sizeof *v);
     int err;
 
-    if (v == NULL)
+    if (!v)
         return fail_nomem();
     v->path = mem_strdup(path);
-    err = v->path == NULL ? fail_nomem() : info_defaults(&v->info);
-    if (err == 0 && info != NULL)
+    err = !v->path ? fail_nomem() : info_defaults(&v->info);
+    if (!err && info)
         err = info_merge(v->info, info);
-    if (err == 0)
+    if (!err)
         err = handle_add(v, HANDLE_VIEW);
-    if (err != 0) {
+    if (err) {
         view_free(v);
         return err;
     }
@@ -73,13 +73,13 @@ static int view_new(const char *path, const drep_info *info, drep_view **out)
 
 static int view_check(const drep_view *v, const char *call)
 {
-    if (v == NULL)
+    if (!v)
         return fail(DREP_ERR_ARG, "%s: no view", call);
     if (!handle_is(v, HANDLE_VIEW))
         return fail(DREP_ERR_ARG, "%s: the view is closed", call);
-    if (v->ds == NULL)
+    if (!v->ds)
         return 0;
-    if (v->ds->file == NULL)
+    if (!v->ds->file)
         return fail(DREP_ERR_ARG, "%s: dataset \"%s\": its file is closed", call, v->path);
     return file_here(v->ds->file);
 }
@@ -89,7 +89,7 @@ static int view_enter(drep_view *v, const char *call)
 {
     int err = view_check(v, call);
 
-    if (err != 0)
+    if (err)
         return err;
     if (v->busy)
         return fail(DREP_ERR_ARG, "%s: %s: called inside a call with the same view", v->path, call);
@@ -108,18 +108,18 @@ int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view 
     drep_view *v;
     int err;
 
-    if (path == NULL || out == NULL)
+    if (!path || !out)
         return fail(DREP_ERR_ARG, "drep_view_raw: null argument");
     if ((amode & ~DREP_EXCL) != DREP_RDONLY && (amode & ~DREP_EXCL) != DREP_RDWR)
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    if ((err = view_new(path, info, &v)) != 0)
+    if ((err = view_new(path, info, &v)))
         return err;
     v->writable = (amode & DREP_RDWR) != 0;
     err = io_posix(path, v->writable ? IO_RAW : IO_READ, amode & DREP_EXCL,
                    hint_permissions(v->info), &v->io);
-    if (err == 0)
+    if (!err)
         err = drep_view_set(v, 0, DREP_BYTE, DREP_BYTE, "native", NULL);
-    if (err != 0) {
+    if (err) {
         view_free(v);
         return err;
     }
@@ -132,23 +132,23 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
     drep_view *v;
     int err;
 
-    if (out == NULL)
+    if (!out)
         return fail(DREP_ERR_ARG, "drep_view_dataset: null argument");
-    if ((err = dataset_check(dataset, "drep_view_dataset")) != 0)
+    if ((err = dataset_check(dataset, "drep_view_dataset")))
         return err;
-    if (dataset->file->rep.datarep == NULL)
+    if (!dataset->file->rep.datarep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
                     dataset->file->path);
     if (dataset->ft->type->variable)
         return fail(DREP_ERR_TYPE, "dataset \"%s\": a view cannot show variable-length types",
                     dataset->path);
-    if ((err = view_new(dataset->path, NULL, &v)) != 0)
+    if ((err = view_new(dataset->path, NULL, &v)))
         return err;
     v->ds = dataset_hold(dataset);
     v->writable = store_writable(dataset->file->st);
     v->rep = dataset->file->rep.datarep;
     err = drep_view_set(v, 0, dataset->ft->type, dataset->ft->type, NULL, NULL);
-    if (err != 0) {
+    if (err) {
         view_free(v);
         return err;
     }
@@ -160,12 +160,12 @@ int drep_view_close(drep_view *view)
 {
     int err = 0;
 
-    if (view != NULL && !handle_is(view, HANDLE_VIEW))
+    if (view && !handle_is(view, HANDLE_VIEW))
         return fail(DREP_ERR_ARG, "drep_view_close: the view is closed");
-    if (view != NULL && view->busy)
+    if (view && view->busy)
         return fail(DREP_ERR_ARG, "%s: drep_view_close: called inside a call with the same view",
                     view->path);
-    if (view != NULL && view->io != NULL && view->writable)
+    if (view && view->io && view->writable)
         err = view->io->ops->sync(view->io);
     view_free(view);
     return err;
@@ -183,7 +183,7 @@ static int check_order(const struct prog *p, const struct type_sizes *sizes, boo
     drep_run run;
     int err = cursor_init(&c, p, 0);
 
-    while (err == 0 && left > 0) {
+    while (!err && left > 0) {
         int64_t size;
 
         drep_cursor_next(&c, left, &run);
@@ -198,8 +198,8 @@ static int check_order(const struct prog *p, const struct type_sizes *sizes, boo
         end = last + size;
         left -= run.count;
     }
-    if (err == 0 && writable && p->items > 0 && end > p->extent + p->origin &&
-        end - p->extent > 0 && p->extent < end)
+    if (!err && writable && p->items > 0 && end > p->extent + p->origin && end - p->extent > 0 &&
+        p->extent < end)
         return fail(DREP_ERR_TYPE, "%s: its tiles overlap, which cannot be written", what);
     return err;
 }
@@ -222,7 +222,7 @@ static int check_etypes(const struct prog *file, const struct prog *e)
                     "filetype: its extent of %lld bytes is no multiple of the "
                     "etype's, %lld",
                     (long long)file->extent, (long long)e->extent);
-    if ((err = cursor_init(&fc, file, 0)) != 0 || (err = cursor_init(&ec, e, 0)) != 0)
+    if ((err = cursor_init(&fc, file, 0)) || (err = cursor_init(&ec, e, 0)))
         return err;
     for (; left > 0; at++, left--) {
         int64_t offset;
@@ -262,7 +262,7 @@ static int only_plain(int64_t items, const struct prog *p)
     drep_run run;
     int err = cursor_init(&c, p, 0);
 
-    while (err == 0 && items > 0) {
+    while (!err && items > 0) {
         drep_cursor_next(&c, items, &run);
         if (run.type->kind != DREP_KIND_PREDEFINED)
             return fail(DREP_ERR_TYPE, "a view shows predefined datatypes and what is built of "
@@ -276,7 +276,7 @@ static int only_plain(int64_t items, const struct prog *p)
  * alone, and what it does not hold is an error (requirement U4). */
 static int sizes_for(const drep_view *v, const drep_type *type, struct type_sizes *sizes)
 {
-    if (v->ds == NULL)
+    if (!v->ds)
         return rep_sizes_of(v->rep, type, sizes);
     *sizes = v->ds->file->rep.sizes;
     return 0;
@@ -292,25 +292,25 @@ static int size_up(drep_view *v)
 
     if (v->sized)
         return 0;
-    if ((err = only_plain(v->filetype->items, &v->filetype->prog)) != 0)
+    if ((err = only_plain(v->filetype->items, &v->filetype->prog)))
         return err;
-    if ((err = sizes_for(v, v->filetype, &sizes)) != 0 || (err = sizes_for(v, v->etype, &own)) != 0)
+    if ((err = sizes_for(v, v->filetype, &sizes)) || (err = sizes_for(v, v->etype, &own)))
         return err;
     for (int c = 1; c <= DREP_CODE_MAX; c++)
         if (own.size[c] != 0)
             sizes.size[c] = own.size[c];
-    if ((err = prog_build(&e, v->etype, &sizes, PROG_VIEW)) != 0)
+    if ((err = prog_build(&e, v->etype, &sizes, PROG_VIEW)))
         return err;
-    if ((err = prog_build(&file, v->filetype, &sizes, PROG_VIEW)) == 0) {
+    if (!(err = prog_build(&file, v->filetype, &sizes, PROG_VIEW))) {
         err = check_order(&e, &sizes, false, "etype");
-        if (err == 0)
+        if (!err)
             err = check_order(&file, &sizes, v->writable, "filetype");
-        if (err == 0)
+        if (!err)
             err = check_etypes(&file, &e);
-        if (err != 0)
+        if (err)
             prog_release(&file);
     }
-    if (err == 0) {
+    if (!err) {
         v->sizes = sizes;
         v->prog = file;
         v->etype_extent = e.extent;
@@ -330,19 +330,19 @@ static int dataset_rules(const drep_view *v, int64_t disp, const drep_type *etyp
     int64_t packed = 0;
     int err;
 
-    if (datarep != NULL && strcmp(datarep, v->ds->file->rep.name) != 0)
+    if (datarep && strcmp(datarep, v->ds->file->rep.name) != 0)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "the view of a dataset has its file's datarep, "
                     "\"%s\", not \"%s\"",
                     v->ds->file->rep.name, datarep);
-    if ((err = packed_size(sizes, et, 0, et->items, &packed)) != 0)
+    if ((err = packed_size(sizes, et, 0, et->items, &packed)))
         return err;
     if (packed > 0 && disp % packed != 0)
         return fail(DREP_ERR_ARG, "displacement %lld is no multiple of the packed element, %lld",
                     (long long)disp, (long long)packed);
     if (drep_type_equivalent(etype, et) || drep_type_equal(etype, et))
         return 0;
-    if (et->prog.root != NULL && et->prog.root->op == NODE_LEAF && et->prog.root->leaf == etype)
+    if (et->prog.root && et->prog.root->op == NODE_LEAF && et->prog.root->leaf == etype)
         return 0;
     return fail(DREP_ERR_TYPE, "the etype must be the element type or its one repeated item");
 }
@@ -352,7 +352,7 @@ static const char *plugin_dirs(const drep_view *v, const drep_info *info)
 {
     static const char key[] = "drep_plugin_path";
 
-    return drep_info_get(info, key) != NULL ? drep_info_get(info, key) : info_str(v->info, key);
+    return drep_info_get(info, key) ? drep_info_get(info, key) : info_str(v->info, key);
 }
 
 static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
@@ -365,15 +365,14 @@ static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
 
     if (disp < 0)
         return fail(DREP_ERR_ARG, "%s: displacement %lld", view->path, (long long)disp);
-    if (view->ds == NULL && datarep != NULL &&
-        (err = rep_resolve(datarep, plugin_dirs(view, info), &rep)) != 0)
+    if (!view->ds && datarep && (err = rep_resolve(datarep, plugin_dirs(view, info), &rep)))
         return fail_in(err, "%s", view->path);
-    if (view->ds == NULL && rep == NULL)
+    if (!view->ds && !rep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "%s: datarep \"%s\" is neither built in nor "
                     "registered",
                     view->path, datarep);
-    if (view->ds != NULL && (err = dataset_rules(view, disp, etype, datarep)) != 0)
+    if (view->ds && (err = dataset_rules(view, disp, etype, datarep)))
         return fail_in(err, "dataset \"%s\"", view->path);
     next = *view;
     next.rep = rep;
@@ -383,17 +382,17 @@ static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
     next.filetype = (drep_type *)(uintptr_t)filetype;
     /* With a table the sizes are known without asking anybody: illegal types are refused
      * here; else at first use. */
-    if (rep != NULL && rep->table != NULL && (err = size_up(&next)) != 0)
+    if (rep && rep->table && (err = size_up(&next)))
         return fail_in(err, "%s", view->path);
-    if (info != NULL && (err = info_copy(view->info, &hints)) == 0)
+    if (info && !(err = info_copy(view->info, &hints)))
         err = info_merge(hints, info);
-    if (err != 0) {
+    if (err) {
         drep_info_free(hints);
         if (next.sized)
             prog_release(&next.prog);
         return err;
     }
-    if (hints != NULL) {
+    if (hints) {
         drep_info_free(view->info);
         next.info = hints;
     }
@@ -410,10 +409,10 @@ static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
 int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype, const drep_type *filetype,
                   const char *datarep, const drep_info *info)
 {
-    int err = etype == NULL || filetype == NULL ? fail(DREP_ERR_ARG, "drep_view_set: null argument")
-                                                : view_enter(view, "drep_view_set");
+    int err = !etype || !filetype ? fail(DREP_ERR_ARG, "drep_view_set: null argument")
+                                  : view_enter(view, "drep_view_set");
 
-    return err != 0 ? err : view_leave(view, view_set(view, disp, etype, filetype, datarep, info));
+    return err ? err : view_leave(view, view_set(view, disp, etype, filetype, datarep, info));
 }
 
 int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_type **filetype,
@@ -421,16 +420,16 @@ int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_
 {
     int err = view_check(view, "drep_view_get");
 
-    if (err != 0)
+    if (err)
         return err;
-    if (disp != NULL)
+    if (disp)
         *disp = view->disp;
-    if (etype != NULL)
+    if (etype)
         *etype = drep_type_ref(view->etype);
-    if (filetype != NULL)
+    if (filetype)
         *filetype = drep_type_ref(view->filetype);
-    if (datarep != NULL)
-        strcpy(datarep, view->ds != NULL ? view->ds->file->rep.name : view->rep->name);
+    if (datarep)
+        strcpy(datarep, view->ds ? view->ds->file->rep.name : view->rep->name);
     return 0;
 }
 
@@ -441,11 +440,11 @@ int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t 
     struct prog p;
     int err;
 
-    if (type == NULL || extent == NULL)
+    if (!type || !extent)
         return fail(DREP_ERR_ARG, "drep_view_type_extent: null argument");
-    if ((err = view_enter(v, "drep_view_type_extent")) != 0)
+    if ((err = view_enter(v, "drep_view_type_extent")))
         return err;
-    if ((err = sizes_for(view, type, &sizes)) == 0)
+    if (!(err = sizes_for(view, type, &sizes)))
         err = prog_build(&p, type, &sizes, PROG_VIEW);
     if (view_leave(v, err) != 0)
         return fail_in(err, "%s", view->path);
@@ -481,16 +480,16 @@ int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
     drep_run run;
     int err;
 
-    if (bytes == NULL || offset < 0)
+    if (!bytes || offset < 0)
         return fail(DREP_ERR_ARG, "drep_view_byte_offset: offset %lld", (long long)offset);
-    if ((err = view_enter(v, "drep_view_byte_offset")) != 0)
+    if ((err = view_enter(v, "drep_view_byte_offset")))
         return err;
-    if ((err = view_leave(v, size_up(v))) != 0)
+    if ((err = view_leave(v, size_up(v))))
         return fail_in(err, "%s", view->path);
     if (__builtin_mul_overflow(offset, view->etype->items, &position) ||
         (view->prog.items > 0 && file_byte(view, position, &last) != 0))
         return fail(DREP_ERR_VALUE_TOO_LARGE, "%s: etype %lld", view->path, (long long)offset);
-    if ((err = cursor_init(&c, &view->prog, position)) != 0)
+    if ((err = cursor_init(&c, &view->prog, position)))
         return err;
     if (drep_cursor_next(&c, 1, &run) == 0)
         run.offset = 0;
@@ -502,7 +501,7 @@ int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
 
 static int bytes_end(drep_view *v, uint64_t *end)
 {
-    if (v->ds != NULL) {
+    if (v->ds) {
         int64_t packed = 0;
         int err = packed_size(&v->sizes, v->ds->ft->type, 0, v->ds->ft->type->items, &packed);
 
@@ -518,11 +517,11 @@ int drep_view_size(drep_view *view, int64_t *etypes)
     uint64_t end;
     int err;
 
-    if (etypes == NULL)
+    if (!etypes)
         return fail(DREP_ERR_ARG, "drep_view_size: null argument");
-    if ((err = view_enter(view, "drep_view_size")) != 0)
+    if ((err = view_enter(view, "drep_view_size")))
         return err;
-    if ((err = size_up(view)) == 0)
+    if (!(err = size_up(view)))
         err = bytes_end(view, &end);
     if (view_leave(view, err) != 0)
         return fail_in(err, "%s", view->path);
@@ -614,7 +613,7 @@ static int repack(const drep_view *v, struct view_element *e, bool to_packed)
     drep_run run;
     int err = cursor_init(&c, p, 0);
 
-    while (err == 0 && left > 0) {
+    while (!err && left > 0) {
         int64_t size;
 
         drep_cursor_next(&c, left, &run);
@@ -637,28 +636,28 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
     struct view_element e = {.stored_size = ds->esize};
     int err = packed_size(&v->sizes, ds->ft->type, 0, ds->ft->type->items, &e.packed_size);
 
-    if (err != 0)
+    if (err)
         return err;
     if (e.packed_size == e.stored_size && offset % e.packed_size == 0 && bytes % e.packed_size == 0)
         return dataset_raw(ds, offset / e.packed_size, bytes / e.packed_size, buf, writing);
     e.stored = mem_zalloc(2, (uint64_t)(e.stored_size + e.packed_size));
-    if (e.stored == NULL)
+    if (!e.stored)
         return fail_nomem();
     e.packed = e.stored + e.stored_size;
-    while (err == 0 && bytes > 0) {
+    while (!err && bytes > 0) {
         int64_t in = offset % e.packed_size, n = e.packed_size - in;
 
         n = n < bytes ? n : bytes;
         e.number = offset / e.packed_size;
         err = dataset_raw(ds, e.number, 1, e.stored, false);
-        if (err == 0)
+        if (!err)
             err = repack(v, &e, true);
-        if (err == 0 && writing) {
+        if (!err && writing) {
             memcpy(e.packed + in, buf, (size_t)n);
             err = repack(v, &e, false);
-            if (err == 0)
+            if (!err)
                 err = dataset_raw(ds, e.number, 1, e.stored, true);
-        } else if (err == 0) {
+        } else if (!err) {
             memcpy(buf, e.packed + in, (size_t)n);
         }
         offset += n;
@@ -671,14 +670,14 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
 
 static int load(struct at *a, const struct stretch *s, uint8_t *to)
 {
-    if (a->v->ds == NULL)
+    if (!a->v->ds)
         return a->v->io->ops->read_at(a->v->io, to, (size_t)s->bytes, (uint64_t)s->offset);
     return dataset_bytes(a->v, s->offset, s->bytes, to, false);
 }
 
 static int save(struct at *a, const struct stretch *s, uint8_t *from)
 {
-    if (a->v->ds == NULL)
+    if (!a->v->ds)
         return a->v->io->ops->write_at(a->v->io, from, (size_t)s->bytes, (uint64_t)s->offset);
     return dataset_bytes(a->v, s->offset, s->bytes, from, true);
 }
@@ -716,7 +715,7 @@ static int same_items(struct at *a, int64_t items)
     int err = cursor_init(&mc, &a->type->prog, 0);
 
     vc = a->cursor;
-    while (err == 0 && left > 0) {
+    while (!err && left > 0) {
         int64_t n;
 
         if (v.count == 0)
@@ -739,8 +738,7 @@ static int same_items(struct at *a, int64_t items)
  * functions of a representation know neither. */
 static bool by_table(const struct at *a)
 {
-    return a->v->rep->table != NULL && a->xfer != NULL &&
-           (a->xfer->range != DREP_RANGE_DEFAULT || a->xfer->report != NULL);
+    return a->v->rep->table && a->xfer && (a->xfer->range != DREP_RANGE_DEFAULT || a->xfer->report);
 }
 
 static int engine(struct at *a, int64_t items, bool writing, int64_t *done)
@@ -748,7 +746,7 @@ static int engine(struct at *a, int64_t items, bool writing, int64_t *done)
     int range = a->xfer->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : a->xfer->range;
     struct rep_opts opts = {.range = range,
                             .value_range = range,
-                            .report = a->xfer->report == NULL ? NULL : &a->report,
+                            .report = !a->xfer->report ? NULL : &a->report,
                             .base = a->position};
     struct rep_side user = {&a->type->prog, rep_native(), a->position}, file;
     struct prog packed;
@@ -757,12 +755,12 @@ static int engine(struct at *a, int64_t items, bool writing, int64_t *done)
     uint8_t *bytes;
     int err = prog_build(&packed, a->type, &a->v->sizes, PROG_PACKED);
 
-    if (err != 0)
+    if (err)
         return err;
     /* Where element 0 of the packed tiling would begin, were it all in the buffer. */
     file = (struct rep_side){&packed, a->v->rep->table, a->position};
     err = cursor_init(&c, &packed, a->position);
-    if (err == 0) {
+    if (!err) {
         drep_cursor_next(&c, 1, &run);
         bytes = (uint8_t *)((uintptr_t)a->staging - (uintptr_t)run.offset);
         err = writing ? rep_convert(bytes, &file, a->user, &user, items, &opts, done)
@@ -799,13 +797,12 @@ static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
     uint8_t *p = a->staging;
     int err = 0;
 
-    for (int64_t n, moved, used; err == 0 && *done < items; *done += moved, p += used) {
+    for (int64_t n, moved, used; !err && *done < items; *done += moved, p += used) {
         int64_t at = a->position + *done;
         bool bytes = false;
         drep_run run;
 
-        n = a->v->ds == NULL || rep->table != NULL ? items
-                                                   : alike(a, at, items - *done, &bytes, &run);
+        n = !a->v->ds || rep->table ? items : alike(a, at, items - *done, &bytes, &run);
         moved = used = n;
         for (int64_t i = 0; bytes && i < n; i++)
             writing ? memcpy(p + i, a->user + run.offset + i * run.stride, 1)
@@ -815,7 +812,7 @@ static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
                                             &moved, &used)
                           : rep_read_items(rep, &a->v->sizes, a->user, a->type, at, n, p, a->room,
                                            &moved, &used);
-        if (err == 0 && moved == 0)
+        if (!err && moved == 0)
             err = fail(DREP_ERR_COUNT, "invalid item %lld", (long long)at);
     }
     return err;
@@ -850,13 +847,13 @@ static int read_some(struct at *a, bool *end)
         }
         a->position = at + items;
         *end = cut_at_end(a, &s) != 0;
-        if (s.bytes > 0 && (err = load(a, &s, a->staging + filled)) != 0)
+        if (s.bytes > 0 && (err = load(a, &s, a->staging + filled)))
             break;
         filled += s.bytes;
         items += s.items;
     }
     a->position = at;
-    return err != 0 || items == 0 ? err : convert_in(a, items);
+    return err || items == 0 ? err : convert_in(a, items);
 }
 
 /* Converts as many items as fit, then writes them out stretch by stretch. */
@@ -921,30 +918,30 @@ static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
     bool end = false;
     int err = size_up(v);
 
-    if (err != 0)
+    if (err)
         return err;
     if (count < 0 || offset < 0)
         return fail(DREP_ERR_COUNT, "offset %lld, count %lld", (long long)offset, (long long)count);
-    if ((err = type_elements(a->type, count, &items)) != 0)
+    if ((err = type_elements(a->type, count, &items)))
         return err;
     if (writing && !v->writable)
         return fail(DREP_ERR_READ_ONLY, "opened read-only");
-    if (items > 0 && a->user == NULL)
+    if (items > 0 && !a->user)
         return fail(DREP_ERR_ARG, "no buffer");
     if (items > 0 && v->prog.items == 0)
         return fail(DREP_ERR_TYPE, "the view has no data items");
-    if ((err = position_of(v, offset, items, &position)) != 0 ||
-        (err = cursor_init(&a->cursor, &v->prog, position)) != 0 || items == 0 ||
-        (err = same_items(a, items)) != 0 || (err = bytes_end(v, &a->end)) != 0)
+    if ((err = position_of(v, offset, items, &position)) ||
+        (err = cursor_init(&a->cursor, &v->prog, position)) || items == 0 ||
+        (err = same_items(a, items)) || (err = bytes_end(v, &a->end)))
         return err;
     for (int c = 1; c <= DREP_CODE_MAX; c++)
         largest = v->sizes.size[c] > largest ? v->sizes.size[c] : largest;
     a->left = items;
     a->room = hint_size(v->info, "cb_buffer_size");
     a->room = a->room < largest ? largest : a->room > ROOM_MAX ? ROOM_MAX : a->room;
-    if ((a->staging = mem_alloc((uint64_t)a->room)) == NULL)
+    if (!(a->staging = mem_alloc((uint64_t)a->room)))
         return fail_nomem();
-    while (err == 0 && a->left > 0 && !end)
+    while (!err && a->left > 0 && !end)
         err = writing ? write_some(a) : read_some(a, &end);
     mem_free(a->staging);
     if (err == DREP_ERR_CONVERSION && writing)
@@ -958,19 +955,19 @@ int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, cons
     struct at a = {.v = view, .type = type, .user = buf, .xfer = xfer, .report = NO_REPORT};
     int err;
 
-    if (type == NULL)
+    if (!type)
         return fail(DREP_ERR_ARG, "drep_read_at: null argument");
-    if ((err = view_enter(view, "drep_read_at")) != 0)
+    if ((err = view_enter(view, "drep_read_at")))
         return err;
-    if (view->ds != NULL && (err = read_begin(view->ds->file)) != 0)
+    if (view->ds && (err = read_begin(view->ds->file)))
         return view_leave(view, err);
     err = transfer(&a, offset, count, false);
-    if (view->ds != NULL)
+    if (view->ds)
         read_end(view->ds->file, err);
     view_leave(view, err);
-    if (items != NULL)
+    if (items)
         *items = a.position;
-    if (xfer != NULL && xfer->report != NULL)
+    if (xfer && xfer->report)
         *xfer->report = a.report;
     return fail_in(err, "%s", view->path);
 }
@@ -982,19 +979,19 @@ int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t coun
         .v = view, .type = type, .user = (char *)(uintptr_t)buf, .xfer = xfer, .report = NO_REPORT};
     int err;
 
-    if (type == NULL)
+    if (!type)
         return fail(DREP_ERR_ARG, "drep_write_at: null argument");
-    if ((err = view_enter(view, "drep_write_at")) != 0)
+    if ((err = view_enter(view, "drep_write_at")))
         return err;
-    if (view->ds != NULL && (err = write_begin(view->ds->file)) != 0)
+    if (view->ds && (err = write_begin(view->ds->file)))
         return view_leave(view, err);
     err = transfer(&a, offset, count, true);
-    if (view->ds != NULL && (err = write_end(view->ds->file, err)) != 0)
+    if (view->ds && (err = write_end(view->ds->file, err)))
         a.position = 0; /* all of it was taken back */
     view_leave(view, err);
-    if (items != NULL)
+    if (items)
         *items = a.position;
-    if (xfer != NULL && xfer->report != NULL)
+    if (xfer && xfer->report)
         *xfer->report = a.report;
     return fail_in(err, "%s", view->path);
 }

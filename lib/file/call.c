@@ -17,7 +17,7 @@ int file_closed(void)
  * without touching its memory. */
 int file_check(const drep_file *f)
 {
-    if (f == NULL)
+    if (!f)
         return fail(DREP_ERR_ARG, "no file");
     return handle_is(f, HANDLE_FILE) ? file_here(f) : file_closed();
 }
@@ -26,7 +26,7 @@ int read_begin(drep_file *f)
 {
     int err = file_check(f);
 
-    return err != 0 ? err : fail_in(rwlock_read(&f->lock), "%s", f->path);
+    return err ? err : fail_in(rwlock_read(&f->lock), "%s", f->path);
 }
 
 /* Settles what waits in memory, which needs the lock alone, and then goes on as a reader without
@@ -35,13 +35,13 @@ int read_begin_stored(drep_file *f)
 {
     int err = read_begin(f);
 
-    if (err != 0 || !chunks_waiting(f->st))
+    if (err || !chunks_waiting(f->st))
         return err;
     rwlock_read_done(&f->lock);
-    if ((err = alone_begin(f)) != 0)
+    if ((err = alone_begin(f)))
         return err;
     err = fail_in(chunks_settle(f->st, 0), "%s", f->path);
-    if (err != 0)
+    if (err)
         alone_end(f);
     else
         rwlock_write_to_read(&f->lock);
@@ -66,7 +66,7 @@ int alone_begin(drep_file *f)
 {
     int err = file_check(f);
 
-    return err != 0 ? err : fail_in(rwlock_write(&f->lock), "%s", f->path);
+    return err ? err : fail_in(rwlock_write(&f->lock), "%s", f->path);
 }
 
 void alone_end(drep_file *f)
@@ -98,14 +98,14 @@ int write_begin(drep_file *f)
 {
     int err = file_check(f);
 
-    if (err == 0)
+    if (!err)
         err = may_write(f);
-    if (err == 0 && f->rep.datarep == NULL)
+    if (!err && !f->rep.datarep)
         err = fail(DREP_ERR_READ_ONLY, "%s: opened for its header only", f->path);
-    if (err != 0 || (err = alone_begin(f)) != 0)
+    if (err || (err = alone_begin(f)))
         return err;
     err = store_op_begin(f->st);
-    if (err != 0) {
+    if (err) {
         alone_end(f);
         return fail_in(err, "%s", f->path);
     }
@@ -168,9 +168,9 @@ int change_begin(drep_file *f)
 {
     int err = file_check(f);
 
-    if (err == 0)
+    if (!err)
         err = may_write(f);
-    return err != 0 ? err : alone_begin(f);
+    return err ? err : alone_begin(f);
 }
 
 int change_end(drep_file *f, int err)
@@ -184,11 +184,11 @@ int change_end(drep_file *f, int err)
 /* Ends the operation. Ending it may fail as well; then the store has taken it back. */
 int write_finish(drep_file *f, int err, bool counts)
 {
-    if (err == 0)
+    if (!err)
         err = store_op_end(f->st, 1);
     else
         take_back(f);
-    if (err != 0) {
+    if (err) {
         fail_in(err, "%s", f->path);
         if (counts)
             note_failure(f, err);

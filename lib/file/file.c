@@ -10,7 +10,7 @@
 /* Frees the files that links led to, and what tells how links led here. */
 static void linked_release(drep_file *f)
 {
-    while (f->linked.first != NULL) {
+    while (f->linked.first) {
         drep_file *g = f->linked.first;
 
         f->linked.first = g->linked.next;
@@ -27,7 +27,7 @@ void file_free(drep_file *f)
 {
     bool left;
 
-    if (f == NULL)
+    if (!f)
         return;
     handle_remove(f, HANDLE_FILE);
     left = file_inherited(f);
@@ -38,18 +38,18 @@ void file_free(drep_file *f)
         return;
     }
     linked_release(f);
-    if (f->datasets.hooks != NULL)
+    if (f->datasets.hooks)
         f->datasets.hooks->release(f);
     if (left)
         store_leave(f->st, 0);
-    else if (f->st != NULL)
+    else if (f->st)
         store_close(f->st);
     ftypes_release(f);
     value_cache_release(&f->values);
     header_release(f);
     for (int i = 0; i < 2; i++)
         buf_release(&f->op.scratch[i]);
-    while (f->header.old != NULL) {
+    while (f->header.old) {
         struct old_text *old = f->header.old;
 
         f->header.old = old->next;
@@ -70,7 +70,7 @@ int file_new(const char *path, int amode, const drep_info *info, drep_file **out
     drep_file *f = mem_zalloc(1, sizeof *f);
     int err;
 
-    if (f == NULL)
+    if (!f)
         return fail_nomem();
     f->amode = amode;
     f->values.rep = &f->rep;
@@ -82,11 +82,11 @@ int file_new(const char *path, int amode, const drep_info *info, drep_file **out
     pthread_mutex_init(&f->linked.lock, NULL);
     f->linked.dir = -1;
     f->path = mem_strdup(path);
-    err = f->path == NULL ? fail_nomem() : hints_init(&f->hints, info);
-    if (err == 0)
+    err = !f->path ? fail_nomem() : hints_init(&f->hints, info);
+    if (!err)
         err = handle_add(f, HANDLE_FILE);
-    f->linked.follow = err == 0 && info_bool(f->hints.all, "drep_external");
-    if (err != 0) {
+    f->linked.follow = !err && info_bool(f->hints.all, "drep_external");
+    if (err) {
         file_free(f);
         return err;
     }

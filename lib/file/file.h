@@ -59,7 +59,7 @@ static inline bool file_is_here(const drep_file *f)
  * pass. */
 static inline int file_here(const drep_file *f)
 {
-    if (f == NULL)
+    if (!f)
         return fail(DREP_ERR_ARG, "no file");
     return file_is_here(f) ? 0 : file_here_slow((drep_file *)f);
 }

@@ -46,7 +46,7 @@ static int table_copy(struct rep_table *to, const struct rep_table *from)
 
     if (from->ncustom > 0) {
         custom = mem_array((uint64_t)from->ncustom, sizeof *custom);
-        if (custom == NULL)
+        if (!custom)
             return fail_nomem();
         memcpy(custom, from->custom, (size_t)from->ncustom * sizeof *custom);
     }
@@ -67,10 +67,10 @@ static void bytes_are_bytes(struct type_sizes *sizes)
 /* Where a representation lacks a function elements are native, so the extents must be, too. */
 static int check_native(const drep_file *f, int code)
 {
-    for (int writing = 0; f->rep.datarep != NULL && writing < 2; writing++) {
+    for (int writing = 0; f->rep.datarep && writing < 2; writing++) {
         const struct rep_table *table = file_rep_table(&f->rep, writing != 0);
 
-        if (table != NULL && table->row[code].size != f->rep.sizes.size[code])
+        if (table && table->row[code].size != f->rep.sizes.size[code])
             return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                         "datarep \"%s\" has no %s function, but takes %u bytes for %s and not "
                         "the native %u",
@@ -84,7 +84,7 @@ static int check_native(const drep_file *f, int code)
 static void adopt(drep_file *f, const struct datarep *rep)
 {
     f->rep.datarep = rep;
-    f->rep.has_table = rep->table != NULL;
+    f->rep.has_table = rep->table;
     f->header.form = f->rep.has_table ? FMT_FORM_TABLE : FMT_FORM_CODE;
 }
 
@@ -95,24 +95,24 @@ int header_start(drep_file *f, const char *datarep)
     struct utsname u;
     int err = rep_resolve(datarep, info_str(f->hints.all, "drep_plugin_path"), &rep);
 
-    if (err != 0)
+    if (err)
         return fail_in(err, "%s", f->path);
-    if (rep == NULL)
+    if (!rep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "%s: datarep \"%s\" is neither built in nor registered", f->path, datarep);
     adopt(f, rep);
     memcpy(f->rep.name, rep->name, sizeof f->rep.name);
     if (f->rep.has_table) {
-        if ((err = table_copy(&f->rep.table, rep->table)) != 0)
+        if ((err = table_copy(&f->rep.table, rep->table)))
             return err;
         rep_table_sizes(&f->rep.table, &f->rep.sizes);
         f->header.flags = f->rep.table.structs ? 1 : 0;
         f->rep.layout = layout_of(f->header.flags);
     } else {
-        f->rep.native_form = rep->write == NULL;
-        if (f->rep.native_form && (err = table_copy(&f->rep.table, rep_native())) != 0)
+        f->rep.native_form = !rep->write;
+        if (f->rep.native_form && (err = table_copy(&f->rep.table, rep_native())))
             return err;
-        if ((err = rep_sizes(rep, &f->rep.sizes)) != 0)
+        if ((err = rep_sizes(rep, &f->rep.sizes)))
             return err;
         bytes_are_bytes(&f->rep.sizes);
     }
@@ -123,7 +123,7 @@ int header_start(drep_file *f, const char *datarep)
     if (*machine == '\0')
         machine = uname(&u) == 0 ? u.machine : "unknown";
     f->header.machine = mem_strdup(machine);
-    if (f->header.writer == NULL || f->header.machine == NULL)
+    if (!f->header.writer || !f->header.machine)
         return fail_nomem();
     return 0;
 }
@@ -144,17 +144,17 @@ static int load_table(drep_file *f, const struct header_rec *h)
     f->rep.table.row[DREP_CODE_PACKED] = rep_native()->row[DREP_CODE_PACKED];
     if (n > 0) {
         f->rep.table.custom = mem_zalloc(n, sizeof *f->rep.table.custom);
-        if (f->rep.table.custom == NULL)
+        if (!f->rep.table.custom)
             return fail_nomem();
         f->rep.table.ncustom = (int)n;
         in_init(&in, h->scalars.p, h->scalars.len);
-        for (size_t i = 0; err == 0 && i < n; i++) {
+        for (size_t i = 0; !err && i < n; i++) {
             struct scalar_rec r;
 
-            if ((err = scalar_get(&in, &r)) == 0)
+            if (!(err = scalar_get(&in, &r)))
                 scalar_from_rec(&r, &f->rep.table.custom[i]);
         }
-        if (err != 0)
+        if (err)
             return fail(DREP_ERR_FORMAT, "datarep \"%s\": malformed scalar in its table",
                         f->rep.name);
     }
@@ -169,17 +169,17 @@ static int resolve_table(drep_file *f, const struct header_rec *h)
     int err;
 
     if (h->has_encodings) {
-        if (rep != NULL && rep->builtin)
+        if (rep && rep->builtin)
             return fail(DREP_ERR_FORMAT, "the header redefines datarep \"%s\"", f->rep.name);
-        if ((err = load_table(f, h)) != 0)
+        if ((err = load_table(f, h)))
             return err;
-        if ((err = rep_scoped(f->rep.name, &f->rep.table, &f->header.scoped)) != 0)
+        if ((err = rep_scoped(f->rep.name, &f->rep.table, &f->header.scoped)))
             return err;
         adopt(f, f->header.scoped);
     } else {
-        if (rep == NULL || !rep->builtin || rep->table == NULL)
+        if (!rep || !rep->builtin || !rep->table)
             return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings", f->rep.name);
-        if ((err = table_copy(&f->rep.table, rep->table)) != 0)
+        if ((err = table_copy(&f->rep.table, rep->table)))
             return err;
         adopt(f, rep);
     }
@@ -193,20 +193,20 @@ static int resolve_code(drep_file *f, const struct header_rec *h)
     const struct datarep *rep = rep_find(f->rep.name);
     int err = 0;
 
-    if (rep == NULL && !(f->amode & DREP_HEADER_ONLY))
+    if (!rep && !(f->amode & DREP_HEADER_ONLY))
         err = rep_resolve(f->rep.name, info_str(f->hints.all, "drep_plugin_path"), &rep);
-    if (err != 0)
+    if (err)
         return err;
     f->header.form = FMT_FORM_CODE;
     f->rep.native_form = h->has_encodings != 0;
-    if (h->has_encodings && (err = load_table(f, h)) != 0)
+    if (h->has_encodings && (err = load_table(f, h)))
         return err;
-    if (rep == NULL && !(f->amode & DREP_HEADER_ONLY))
+    if (!rep && !(f->amode & DREP_HEADER_ONLY))
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\" is not registered; its header can be read, its elements "
                     "only after registering its functions",
                     f->rep.name);
-    if (rep != NULL && (err = rep_sizes(rep, &f->rep.sizes)) != 0) {
+    if (rep && (err = rep_sizes(rep, &f->rep.sizes))) {
         if (!(f->amode & DREP_HEADER_ONLY))
             return err;
         rep = NULL;
@@ -214,7 +214,7 @@ static int resolve_code(drep_file *f, const struct header_rec *h)
     if (f->amode & DREP_HEADER_ONLY)
         rep = NULL;
     f->rep.datarep = rep;
-    if (rep == NULL) {
+    if (!rep) {
         rep_table_sizes(&f->rep.table, &f->rep.sizes); /* the sizes of what is always the same */
         for (int c = 1; c <= DREP_CODE_MAX; c++) {
             f->rep.sizes.size[c] = (uint8_t)h->extent[c];
@@ -235,7 +235,7 @@ static int check_extents(drep_file *f, const struct header_rec *h)
         if (h->extent[c] == f->rep.sizes.size[c]) {
             int err = check_native(f, c);
 
-            if (err != 0)
+            if (err)
                 return err;
             continue;
         }
@@ -263,10 +263,10 @@ static int load_witnesses(drep_file *f, const struct header_rec *h)
         if (w->size != f->rep.sizes.size[c])
             return fail(DREP_ERR_FORMAT, "datarep \"%s\": witness of %s has %u bytes", f->rep.name,
                         drep_code_name(c), w->size);
-        if ((err = buf_set(&f->header.witness[c], w->bytes, (size_t)w->k * w->size)) != 0)
+        if ((err = buf_set(&f->header.witness[c], w->bytes, (size_t)w->k * w->size)))
             return err;
-        if (f->rep.datarep != NULL && f->header.form == FMT_FORM_CODE &&
-            (err = witness_check(&f->rep, c, &f->header.witness[c])) != 0)
+        if (f->rep.datarep && f->header.form == FMT_FORM_CODE &&
+            (err = witness_check(&f->rep, c, &f->header.witness[c])))
             return err;
     }
     return 0;
@@ -276,7 +276,7 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
 {
     int err;
 
-    if (like->rep.datarep == NULL)
+    if (!like->rep.datarep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only", like->path);
     memcpy(f->rep.name, like->rep.name, sizeof f->rep.name);
     f->header.flags = like->header.flags & 1;
@@ -284,15 +284,14 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
     f->rep.native_form = like->rep.native_form;
     f->rep.sizes = like->rep.sizes;
     if ((like->rep.has_table || like->rep.native_form) &&
-        (err = table_copy(&f->rep.table, &like->rep.table)) != 0)
+        (err = table_copy(&f->rep.table, &like->rep.table)))
         return err;
-    if (like->header.scoped != NULL &&
-        (err = rep_scoped(f->rep.name, &f->rep.table, &f->header.scoped)) != 0)
+    if (like->header.scoped && (err = rep_scoped(f->rep.name, &f->rep.table, &f->header.scoped)))
         return err;
-    adopt(f, like->header.scoped != NULL ? f->header.scoped : like->rep.datarep);
+    adopt(f, like->header.scoped ? f->header.scoped : like->rep.datarep);
     f->header.writer = mem_strdup("datarep " DREP_VERSION);
     f->header.machine = mem_strdup(like->header.machine);
-    if (f->header.writer == NULL || f->header.machine == NULL)
+    if (!f->header.writer || !f->header.machine)
         return fail_nomem();
     for (int i = 0; i < drep_info_count(like->hints.stored); i++) {
         const char *key = drep_info_key(like->hints.stored, i);
@@ -306,7 +305,7 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
 
 static char *text_of(const struct span *s)
 {
-    return mem_strndup(s->p == NULL ? "" : (const char *)s->p, s->len);
+    return mem_strndup(!s->p ? "" : (const char *)s->p, s->len);
 }
 
 /* The i-th place where a later version may have put something. */
@@ -322,7 +321,7 @@ static int keep_later(drep_file *f, struct header_rec *h)
 {
     int err = 0;
 
-    for (int i = 0; err == 0 && i < 4; i++)
+    for (int i = 0; !err && i < 4; i++)
         err = buf_set(&f->header.later[i], later_of(h, i)->p, later_of(h, i)->len);
     return err;
 }
@@ -336,31 +335,31 @@ int header_load(drep_file *f, const drep_info *info)
     uint8_t *scratch = mem_alloc(size + 1);
     int err;
 
-    if (h == NULL || scratch == NULL)
+    if (!h || !scratch)
         err = fail_nomem();
-    else if ((err = header_get(p, size, h, scratch, &why, &at)) != 0)
+    else if ((err = header_get(p, size, h, scratch, &why, &at)))
         err = fail(err, "header: %s at byte %zu of the header proper", why, at);
-    if (err == 0) {
+    if (!err) {
         memcpy(f->rep.name, h->name, sizeof f->rep.name);
         f->header.flags = h->flags;
         f->rep.layout = layout_of(f->header.flags);
         f->header.writer = text_of(&h->writer);
         f->header.machine = text_of(&h->machine);
-        err = f->header.writer == NULL || f->header.machine == NULL ? fail_nomem() : 0;
+        err = !f->header.writer || !f->header.machine ? fail_nomem() : 0;
     }
-    if (err == 0)
+    if (!err)
         err = h->form == FMT_FORM_TABLE ? resolve_table(f, h) : resolve_code(f, h);
-    if (err == 0)
+    if (!err)
         err = check_extents(f, h);
-    if (err == 0)
+    if (!err)
         err = load_witnesses(f, h);
-    if (err == 0)
+    if (!err)
         err = hints_load(&f->hints, &h->hints);
-    if (err == 0)
+    if (!err)
         err = hints_merge(&f->hints, info);
-    if (err == 0)
+    if (!err)
         err = buf_set(&f->header.unknown, h->unknown.p, h->unknown.len);
-    if (err == 0)
+    if (!err)
         err = keep_later(f, h);
     mem_free(scratch);
     mem_free(h);
@@ -369,7 +368,7 @@ int header_load(drep_file *f, const drep_info *info)
 
 void header_release(drep_file *f)
 {
-    if (f->header.scoped != NULL)
+    if (f->header.scoped)
         rep_scoped_free(f->header.scoped);
     for (int c = 0; c <= DREP_CODE_MAX; c++)
         buf_release(&f->header.witness[c]);
@@ -405,22 +404,22 @@ int header_reload(drep_file *f, drep_file **out)
     drep_file *t = mem_zalloc(1, sizeof *t);
     int err;
 
-    if (t == NULL)
+    if (!t)
         return DREP_ERR_NOMEM;
     t->st = f->st;
     t->path = f->path;
     t->amode = f->amode;
     t->header.old = mem_zalloc(1, sizeof *t->header.old);
-    err = t->header.old == NULL ? DREP_ERR_NOMEM : drep_info_new(&t->hints.stored);
-    if (err == 0)
+    err = !t->header.old ? DREP_ERR_NOMEM : drep_info_new(&t->hints.stored);
+    if (!err)
         err = info_defaults(&t->hints.all);
-    if (err == 0)
+    if (!err)
         err = info_merge(t->hints.all, f->hints.all);
-    if (err == 0)
+    if (!err)
         err = header_load(t, f->hints.all);
-    if (err == 0)
+    if (!err)
         err = same_representation(f, t);
-    if (err != 0) {
+    if (err) {
         header_reload_free(t);
         return err;
     }
@@ -430,7 +429,7 @@ int header_reload(drep_file *f, drep_file **out)
 
 void header_reload_free(drep_file *t)
 {
-    if (t == NULL)
+    if (!t)
         return;
     header_release(t);
     mem_free(t->header.old);
@@ -480,10 +479,10 @@ static int use_code(int code, void *ctx)
         return 0;
     if (f->rep.sizes.size[code] == 0)
         return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", f->rep.name, drep_code_name(code));
-    if ((err = check_native(f, code)) != 0)
+    if ((err = check_native(f, code)))
         return err;
     if (f->header.form == FMT_FORM_CODE &&
-        (err = witness_make(&f->rep, code, &f->header.witness[code])) != 0)
+        (err = witness_make(&f->rep, code, &f->header.witness[code])))
         return err;
     f->header.used[code] = true;
     return 0;
@@ -539,12 +538,12 @@ int header_build(drep_file *f, struct buf *to, size_t *split)
     struct out out;
     int err;
 
-    if (h == NULL)
+    if (!h)
         return fail_nomem();
     err = hints_put(&f->hints, &hints);
-    if (err == 0)
+    if (!err)
         err = put_scalars(f, &scalars);
-    if (err == 0) {
+    if (!err) {
         fill_header(f, h);
         h->hints = (struct span){hints.p, hints.len};
         h->scalars = (struct span){scalars.p, h->has_encodings ? scalars.len : 0};

@@ -68,7 +68,7 @@ static int hints_settle(drep_info *all, int64_t chunk_limit)
 
     snprintf(text, sizeof text, "%lld", (long long)chunk_limit);
     err = drep_info_set(all, "drep_limit_chunk", text);
-    if (err == 0 && hint_size(all, "drep_chunk_max") > chunk_limit)
+    if (!err && hint_size(all, "drep_chunk_max") > chunk_limit)
         err = drep_info_set(all, "drep_chunk_max", text);
     return err;
 }
@@ -77,11 +77,11 @@ int hints_init(struct hints *h, const drep_info *opener)
 {
     int err = info_defaults(&h->all);
 
-    if (err == 0)
+    if (!err)
         err = drep_info_new(&h->stored);
-    if (err == 0 && opener != NULL)
+    if (!err && opener)
         err = info_merge(h->all, opener);
-    return err != 0 ? err : hints_settle(h->all, hint_chunk_limit(opener));
+    return err ? err : hints_settle(h->all, hint_chunk_limit(opener));
 }
 
 void hints_release(struct hints *h)
@@ -108,27 +108,27 @@ int hints_merge(struct hints *h, const drep_info *opener)
     drep_info *all, *own;
     int err = info_defaults(&all);
 
-    if (err != 0)
+    if (err)
         return err;
-    if ((err = drep_info_new(&own)) != 0) {
+    if ((err = drep_info_new(&own))) {
         drep_info_free(all);
         return err;
     }
-    for (int i = 0; err == 0 && i < drep_info_count(h->stored); i++) {
+    for (int i = 0; !err && i < drep_info_count(h->stored); i++) {
         const char *key = drep_info_key(h->stored, i), *value = drep_info_get(h->stored, key);
 
         if (!stored_counts(h->stored, key, limit))
             continue;
         err = drep_info_set(own, key, value);
     }
-    if (err == 0)
+    if (!err)
         err = info_merge(all, own);
-    if (err == 0)
+    if (!err)
         err = info_merge(all, opener);
-    if (err == 0)
+    if (!err)
         err = hints_settle(all, limit);
     drep_info_free(own);
-    if (err != 0) {
+    if (err) {
         drep_info_free(all);
         return err;
     }
@@ -142,7 +142,7 @@ int hints_store(drep_info *stored, const drep_info *info, bool *changed)
 {
     int err = 0;
 
-    for (int i = 0; info != NULL && err == 0 && i < drep_info_count(info); i++) {
+    for (int i = 0; info && !err && i < drep_info_count(info); i++) {
         const char *key = drep_info_key(info, i), *value = drep_info_get(info, key);
 
         if (!info_known(key) || !info_valid(key, value) || value[0] == '\0' ||
@@ -161,13 +161,13 @@ int hints_change(struct hints *h, const drep_info *changes)
     bool changed = h->changed;
     int err = info_copy(h->all, &info);
 
-    if (err == 0)
+    if (!err)
         err = info_merge(info, changes);
-    if (err == 0)
+    if (!err)
         err = info_copy(h->stored, &stored);
-    if (err == 0)
+    if (!err)
         err = hints_store(stored, changes, &changed);
-    if (err == 0) {
+    if (!err) {
         drep_info *old = h->all;
 
         h->all = info;
@@ -199,7 +199,7 @@ int hints_load(struct hints *h, const struct span *records)
     int err = 0;
 
     in_init(&in, records->p, records->len);
-    while (err == 0 && hint_get(&in, &hint) == 0) {
+    while (!err && hint_get(&in, &hint) == 0) {
         char key[FMT_HINT_KEY_MAX + 1], value[FMT_HINT_VALUE_MAX + 1];
 
         memcpy(key, hint.key.p, hint.key.len);

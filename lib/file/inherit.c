@@ -70,10 +70,10 @@ static int take_over(drep_file *f)
     struct store *st;
     int err = store_child(f->st, f->inherit.busy, &st);
 
-    if (err != 0)
+    if (err)
         return fail_in(err, "%s", f->path);
     f->st = st;
-    if (f->datasets.hooks != NULL)
+    if (f->datasets.hooks)
         f->datasets.hooks->adopt(f, st);
     return 0;
 }
@@ -93,11 +93,11 @@ int file_here_slow(drep_file *f)
             f->inherit.lost = DREP_ERR_STALE;
         else if (f->inherit.lost == 0)
             err = take_over(f);
-        if (err == 0)
+        if (!err)
             atomic_store_explicit(&f->inherit.forks, fork_count(), memory_order_release);
     }
     pthread_mutex_unlock(&adopting);
-    return err == 0 && f->inherit.lost != 0 ? refuse(f) : err;
+    return !err && f->inherit.lost != 0 ? refuse(f) : err;
 }
 
 /* Calls that give something back need the lists only; a handle that is lost keeps them. */
@@ -110,7 +110,7 @@ int file_settle(drep_file *f)
         return 0;
     fail_save(&before);
     err = file_here_slow(f);
-    if (err != 0 && !f->inherit.torn) {
+    if (err && !f->inherit.torn) {
         fail_restore(&before);
         err = 0;
     }

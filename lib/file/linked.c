@@ -15,10 +15,10 @@
 static char *path_beside(const drep_file *f, const char *name)
 {
     const char *slash = strrchr(f->path, '/');
-    size_t dir = slash == NULL ? 0 : (size_t)(slash - f->path) + 1, len = strlen(name);
+    size_t dir = !slash ? 0 : (size_t)(slash - f->path) + 1, len = strlen(name);
     char *path = mem_alloc(dir + len + 1);
 
-    if (path == NULL)
+    if (!path)
         return NULL;
     memcpy(path, f->path, dir);
     memcpy(path + dir, name, len + 1);
@@ -39,15 +39,14 @@ static int linked_new(drep_file *f, const char *name, drep_file **out)
         return fail(DREP_ERR_LIMIT, "more than %d external links in a chain", DEPTH_MAX);
     path = path_beside(f, name);
     own = mem_strdup(name);
-    err = path == NULL || own == NULL ? DREP_ERR_NOMEM
-                                      : io_beside(f->linked.dir, name, path, &io, &inner);
+    err = !path || !own ? DREP_ERR_NOMEM : io_beside(f->linked.dir, name, path, &io, &inner);
     mem_free(path);
-    if (err == 0) {
+    if (!err) {
         err = file_open_on(io, DREP_RDONLY | (f->amode & DREP_HEADER_ONLY), f->hints.all, 0, &g);
-        if (err != 0)
+        if (err)
             close(inner);
     }
-    if (err != 0) {
+    if (err) {
         mem_free(own);
         return err;
     }
@@ -63,7 +62,7 @@ static drep_file *linked_find(drep_file *f, const char *name)
 {
     drep_file *g = f->linked.first;
 
-    while (g != NULL && strcmp(g->linked.name, name) != 0)
+    while (g && strcmp(g->linked.name, name) != 0)
         g = g->linked.next;
     return g;
 }
@@ -78,12 +77,12 @@ int linked_get(drep_file *f, const char *name, drep_file **out)
     pthread_mutex_lock(&f->linked.lock);
     g = linked_find(f, name);
     pthread_mutex_unlock(&f->linked.lock);
-    if (g == NULL) {
-        if ((err = linked_new(f, name, &mine)) != 0)
+    if (!g) {
+        if ((err = linked_new(f, name, &mine)))
             return err;
         pthread_mutex_lock(&f->linked.lock);
         g = linked_find(f, name);
-        if (g == NULL) {
+        if (!g) {
             g = mine;
             mine = NULL;
             g->linked.next = f->linked.first;

@@ -15,11 +15,11 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
     hint_store_opts(f->hints.all, &opts, uuid);
     opts.commit = commit;
     err = store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
-    if (err == 0)
+    if (!err)
         err = store_stale(f->st, header_load(f, info));
-    if (err == 0 && f->amode == DREP_RDWR)
+    if (!err && f->amode == DREP_RDWR)
         err = store_numbers(f->st);
-    if (err == 0) {
+    if (!err) {
         hint_store_opts(f->hints.all, &opts, uuid); /* with what the header says */
         store_set_opts(f->st, &opts);
         err = file_opened(f);
@@ -32,12 +32,12 @@ int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commi
     drep_file *f;
     int err = file_new(io->path, amode, info, &f);
 
-    if (err != 0) {
+    if (err) {
         io->ops->close(io);
         return err;
     }
     err = open_io(io, f, info, commit);
-    if (err != 0) {
+    if (err) {
         file_free(f);
         return err;
     }
@@ -50,12 +50,12 @@ int file_last_commit(drep_file *f, drep_file **out)
     drep_file *last;
     int err = file_new(f->path, DREP_RDONLY, f->hints.all, &last);
 
-    if (err != 0)
+    if (err)
         return err;
     err = store_last_commit(f->st, &last->st);
-    if (err == 0)
+    if (!err)
         err = header_load(last, f->hints.all);
-    if (err != 0) {
+    if (err) {
         file_free(last);
         return fail_in(err, "%s", f->path);
     }
@@ -71,16 +71,16 @@ int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void
     drep_file *f;
     int err = file_new(io->path, DREP_RDWR, info, &f);
 
-    if (err != 0) {
+    if (err) {
         io->ops->close(io);
         return err;
     }
     hint_store_opts(f->hints.all, &opts, uuid);
     opts.lock = 0;
     err = store_salvage(io, &opts, fn, ctx, &f->st);
-    if (err == 0)
+    if (!err)
         err = header_load(f, info);
-    if (err != 0) {
+    if (err) {
         err = fail_in(err, "%s", f->path);
         file_free(f);
         return err;

@@ -26,7 +26,7 @@ static void ftype_free(struct type_entry *t)
 {
     for (int i = 0; i < 2; i++)
         mem_free(atomic_load_explicit(&t->ft.ready[i], memory_order_relaxed));
-    if (t->ft.type != NULL)
+    if (t->ft.type)
         drep_type_free(t->ft.type);
     if (t->ft.laid_out)
         prog_release(&t->ft.stored);
@@ -64,12 +64,12 @@ static int load_predefined(drep_file *f, struct type_entry *t)
 {
     const drep_type *type = drep_predefined((int)t->ref);
 
-    if (type == NULL)
+    if (!type)
         return fail(DREP_ERR_UNSUPPORTED, "unknown datatype code %u", t->ref);
     if (t->ft.laid_out) {
         int err = prog_build(&t->ft.stored, type, &f->rep.sizes, PROG_PACKED);
 
-        if (err != 0) {
+        if (err) {
             t->ft.laid_out = false;
             return err;
         }
@@ -92,13 +92,13 @@ static int load_record(drep_file *f, struct type_entry *t)
     err = tree_get(f->st, &key, &bytes);
     if (err == DREP_ERR_NOT_FOUND)
         err = fail(DREP_ERR_FORMAT, "datatype number %u is not in the file", number);
-    if (err == 0) {
+    if (!err) {
         in_init(&in, bytes.p, bytes.len);
         in_u64(&in);
         err = type_get(&in, &f->rep.sizes, &t->ft.type, laid_out ? &t->ft.stored : NULL);
         fail_in(err, "datatype number %u", number);
     }
-    if (err == 0)
+    if (!err)
         t->ft.laid_out = laid_out;
     buf_release(&bytes);
     return err;
@@ -109,7 +109,7 @@ static struct type_entry *cached(drep_file *f, uint32_t ref, bool laid_out)
 {
     struct type_entry *t = atomic_load_explicit(&f->types.list, memory_order_acquire);
 
-    while (t != NULL && (t->ref != ref || t->ft.laid_out != laid_out))
+    while (t && (t->ref != ref || t->ft.laid_out != laid_out))
         t = t->next;
     return t;
 }
@@ -121,18 +121,18 @@ int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
     int err;
 
     t = cached(f, ref, laid_out);
-    if (t != NULL) {
+    if (t) {
         *out = &t->ft;
         return 0;
     }
     t = mem_zalloc(1, sizeof *t);
-    if (t == NULL)
+    if (!t)
         return fail_nomem();
     t->ref = ref;
     t->ft.laid_out = laid_out;
     t->ft.kept = true;
     err = ref < FMT_TYPE_FIRST ? load_predefined(f, t) : load_record(f, t);
-    if (err != 0) {
+    if (err) {
         ftype_free(t);
         return err;
     }
@@ -170,11 +170,11 @@ static int keys_read(drep_file *f)
     f->types.nkeys = 0;
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
     tree_walk(&w, f->st, &key, key.len);
-    while ((err = tree_next(&w, &key, &value)) == 0) {
+    while (!(err = tree_next(&w, &key, &value))) {
         if (key.len != 13 || value.len < 8)
             continue;
         err = key_note(f, value.p + 8, value.len - 8, key_u32(key.p + 9));
-        if (err != 0)
+        if (err)
             break;
     }
     buf_release(&value);
@@ -217,7 +217,7 @@ static int find_record(drep_file *f, const struct buf *rec, struct buf *value, u
             f->types.keys[i--] = f->types.keys[--f->types.nkeys];
             continue;
         }
-        if (err != 0)
+        if (err)
             return err;
         if (value->len == rec->len && memcmp(value->p + 8, rec->p + 8, rec->len - 8) == 0) {
             *number = f->types.keys[i].number;
@@ -237,9 +237,9 @@ static int add_record(drep_file *f, const struct buf *rec, uint32_t *number)
         return fail(DREP_ERR_LIMIT, "the file has no number left for a datatype");
     type_key(&key, n);
     err = tree_put(f->st, &key, rec->p, rec->len);
-    if (err == 0)
+    if (!err)
         err = key_note(f, rec->p + 8, rec->len - 8, n);
-    if (err == 0)
+    if (!err)
         *number = n;
     return err;
 }
@@ -254,23 +254,23 @@ static int record_use(drep_file *f, const drep_type *type, const struct type_siz
     int err, done;
 
     err = keys_read(f);
-    if (err == 0) {
+    if (!err) {
         buf_out(&rec, &out);
         out_u64(&out, 1);
         err = type_put(type, sizes, layout, &out);
         done = buf_done(&rec, &out); /* also takes over what a failure left */
-        err = err != 0 ? err : done;
+        err = err ? err : done;
     }
-    if (err == 0) {
+    if (!err) {
         err = find_record(f, &rec, &value, &number);
-        if (err == 0)
+        if (!err)
             err = count_use(f, number, &value, +1);
         else if (err == DREP_ERR_NOT_FOUND)
             err = add_record(f, &rec, &number);
     }
     buf_release(&rec);
     buf_release(&value);
-    if (err == 0)
+    if (!err)
         *ref = FMT_TYPE_FIRST + number;
     return err;
 }
@@ -291,7 +291,7 @@ int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
 {
     int err = laid_out ? header_use(f, type) : 0;
 
-    if (err != 0)
+    if (err)
         return err;
     return type_use(f, type, laid_out ? &f->rep.sizes : NULL, f->rep.layout, ref);
 }
@@ -311,9 +311,9 @@ int ftype_unuse(drep_file *f, uint32_t ref)
         return 0;
     type_key(&key, ref - FMT_TYPE_FIRST);
     err = tree_get(f->st, &key, &value);
-    if (err == 0 && value.len < 8)
+    if (!err && value.len < 8)
         err = fail(DREP_ERR_FORMAT, "datatype number %u: short entry", ref - FMT_TYPE_FIRST);
-    if (err == 0)
+    if (!err)
         err = count_use(f, ref - FMT_TYPE_FIRST, &value, -1);
     buf_release(&value);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
@@ -330,7 +330,7 @@ int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses)
         return 0;
     type_key(&key, ref - FMT_TYPE_FIRST);
     err = tree_edit(f->st, &key, &value, &len);
-    if (err == 0) {
+    if (!err) {
         store_u64(value, key_u64(value) + uses);
         return 0;
     }
@@ -338,7 +338,7 @@ int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses)
         struct buf b = {0};
 
         err = tree_get(f->st, &key, &b);
-        if (err == 0) {
+        if (!err) {
             store_u64(b.p, key_u64(b.p) + uses);
             err = tree_put(f->st, &key, b.p, b.len);
         }
@@ -356,9 +356,9 @@ int ftype_same(drep_file *a, uint32_t ref_a, drep_file *b, uint32_t ref_b, bool 
     type_key(&key, ref_a - FMT_TYPE_FIRST);
     err = tree_peek(a->st, &key, &x);
     type_key(&key, ref_b - FMT_TYPE_FIRST);
-    if (err == 0)
+    if (!err)
         err = tree_peek(b->st, &key, &y);
-    *same = err == 0 && x.len == y.len && x.len >= 8 && memcmp(x.p + 8, y.p + 8, x.len - 8) == 0;
+    *same = !err && x.len == y.len && x.len >= 8 && memcmp(x.p + 8, y.p + 8, x.len - 8) == 0;
     tree_peeked(&x);
     tree_peeked(&y);
     return err;

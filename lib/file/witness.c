@@ -76,7 +76,7 @@ static int witness_native(int code, int i, void *out, int *has)
     if (!*has)
         return 0;
     rep_table_sizes(&table, &sizes);
-    if ((err = prog_build(&from, type, &sizes, PROG_PACKED)) != 0)
+    if ((err = prog_build(&from, type, &sizes, PROG_PACKED)))
         return err;
     memset(out, 0, FMT_ITEM_MAX);
     err = rep_convert(out, &(struct rep_side){&type->prog, rep_native(), 0}, big,
@@ -92,11 +92,11 @@ static int witness_read(const struct file_rep *rep, int code, const uint8_t *sto
     struct conv c;
     int err = prog_build(&ft.stored, ft.type, &rep->sizes, PROG_PACKED);
 
-    if (err != 0)
+    if (err)
         return err;
     memset(out, 0, FMT_ITEM_MAX);
     err = conv_init(&c, rep, &ft, ft.type, NULL, false);
-    if (err == 0)
+    if (!err)
         err = conv_read(&c, out, 0, stored, 0, 1);
     prog_release(&ft.stored);
     return err;
@@ -108,10 +108,10 @@ static int witness_write(const struct file_rep *rep, int code, const void *nativ
     struct conv c;
     int err = prog_build(&ft.stored, ft.type, &rep->sizes, PROG_PACKED);
 
-    if (err != 0)
+    if (err)
         return err;
     err = conv_init(&c, rep, &ft, ft.type, NULL, true);
-    if (err == 0)
+    if (!err)
         err = conv_write(&c, native, 0, stored, 0, 1);
     prog_release(&ft.stored);
     return err;
@@ -151,19 +151,19 @@ int witness_make(const struct file_rep *rep, int code, struct buf *w)
 
     w->len = 0;
     for (int i = 0; i < WITNESSES; i++) {
-        if ((err = witness_native(code, i, native, &has)) != 0)
+        if ((err = witness_native(code, i, native, &has)))
             return err;
         if (!has) /* the list ends with the first value that cannot be shown */
             return 0;
         memset(stored, 0, sizeof stored);
         err = witness_write(rep, code, native, stored);
-        if (err == 0)
+        if (!err)
             err = witness_read(rep, code, stored, back);
         if (err == DREP_ERR_NOMEM)
             return err;
-        if (err != 0 || !witness_same(code, native, back, i))
+        if (err || !witness_same(code, native, back, i))
             break;
-        if ((err = buf_reserve(w, w->len + size)) != 0)
+        if ((err = buf_reserve(w, w->len + size)))
             return err;
         memcpy(w->p + w->len, stored, size);
         w->len += size;
@@ -178,14 +178,14 @@ int witness_check(const struct file_rep *rep, int code, const struct buf *w)
     int err, has;
 
     for (int i = 0; i < WITNESSES && at < w->len; i++) {
-        if ((err = witness_native(code, i, native, &has)) != 0)
+        if ((err = witness_native(code, i, native, &has)))
             return err;
         if (!has)
             return 0;
         err = witness_read(rep, code, w->p + at, back);
         if (err == DREP_ERR_NOMEM)
             return err;
-        if (err != 0 || !witness_same(code, native, back, i))
+        if (err || !witness_same(code, native, back, i))
             return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                         "datarep \"%s\": the functions registered under this name do not read "
                         "the header's witness of %s; they are another representation",

@@ -18,7 +18,7 @@ static int attr_key(struct key *key, uint64_t id, const char *name)
 {
     size_t len;
 
-    if (name == NULL)
+    if (!name)
         return fail(DREP_ERR_ARG, "no attribute name");
     len = strlen(name);
     key_make(key, id, FMT_TAG_ATTR);
@@ -33,11 +33,11 @@ static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, 
     struct in in;
     int err = tree_peek(f->st, key, peek);
 
-    if (err != 0)
+    if (err)
         return err;
     in_init(&in, peek->p, peek->len);
     err = attr_get(&in, rec);
-    if (err == 0)
+    if (!err)
         return 0;
     tree_peeked(peek);
     return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
@@ -52,7 +52,7 @@ static int shape_of(int rank, const int64_t *dims, struct attr_rec *rec, int64_t
         *count = 0;
         return 0;
     }
-    if (rank < 0 || rank > DREP_MAX_RANK || (rank > 0 && dims == NULL))
+    if (rank < 0 || rank > DREP_MAX_RANK || (rank > 0 && !dims))
         return fail(DREP_ERR_DIMS, "rank %d", rank);
     rec->rank = (uint8_t)rank;
     for (int d = 0; d < rank; d++) {
@@ -69,7 +69,7 @@ static int attr_index(drep_file *f, uint64_t id, bool back, uint32_t *index)
     struct head_edit e;
     int err = head_edit(f, id, &e);
 
-    if (err != 0)
+    if (err)
         return err;
     if (!back && e.h.next_attr == UINT32_MAX)
         return fail(DREP_ERR_LIMIT, "an object can be given no more attributes");
@@ -87,16 +87,16 @@ static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *re
     struct out out;
     int err = attr_peek(f, key, &replaced, &peek);
 
-    if (err != 0)
+    if (err)
         return err;
     tree_peeked(&peek);
     rec->index = replaced.index;
     buf_out(b, &out);
     attr_put(&out, rec);
     err = buf_done(b, &out);
-    if (err == 0)
+    if (!err)
         err = tree_put(f->st, key, b->p, b->len);
-    return err == 0 ? ftype_unuse(f, replaced.type) : err;
+    return !err ? ftype_unuse(f, replaced.type) : err;
 }
 
 /* Optimistic: mostly there is no attribute of this name yet, so it is added at once, and only a
@@ -109,17 +109,17 @@ static int attr_store(drep_file *f, uint64_t id, const struct key *key, struct a
 
     if (err == DREP_ERR_LIMIT && tree_get(f->st, key, NULL) == 0)
         return attr_replace(f, key, rec);
-    if (err != 0)
+    if (err)
         return err;
     buf_out(b, &out);
     attr_put(&out, rec);
     err = buf_done(b, &out);
-    if (err == 0)
+    if (!err)
         err = tree_add(f->st, key, b->p, b->len);
     if (err != DREP_ERR_EXISTS)
         return err;
     err = attr_index(f, id, true, &rec->index);
-    return err == 0 ? attr_replace(f, key, rec) : err;
+    return !err ? attr_replace(f, key, rec) : err;
 }
 
 /* Uses scratch[1] for the value, while attr_store() builds the record in scratch[0]. */
@@ -134,24 +134,24 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
     int err;
 
     rec.tail = (struct span){NULL, 0};
-    if (type == NULL || name == NULL)
+    if (!type || !name)
         return fail(DREP_ERR_ARG, "an attribute needs a name and a type");
-    if ((err = shape_of(rank, dims, &rec, &count)) != 0)
+    if ((err = shape_of(rank, dims, &rec, &count)))
         return err;
-    if (count > 0 && buf == NULL)
+    if (count > 0 && !buf)
         return fail(DREP_ERR_ARG, "no buffer");
-    if ((err = type_elements(type, count, &items)) != 0)
+    if ((err = type_elements(type, count, &items)))
         return err;
     err = path_id(f, path, &id);
-    if (err == 0)
+    if (!err)
         err = attr_key(&key, id, name);
-    if (err == 0)
+    if (!err)
         err = ftype_use(f, type, false, &rec.type);
     value->len = 0;
-    if (err == 0 && rank != DREP_NULL_SPACE)
+    if (!err && rank != DREP_NULL_SPACE)
         err = value_pack(&f->values, type, count, buf, value);
     rec.value = (struct span){value->p, value->len};
-    return err != 0 ? err : attr_store(f, id, &key, &rec);
+    return err ? err : attr_store(f, id, &key, &rec);
 }
 
 int drep_attr_write(drep_file *file, const char *path, const char *name, const drep_type *type,
@@ -159,10 +159,10 @@ int drep_attr_write(drep_file *file, const char *path, const char *name, const d
 {
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
     err = attr_write(file, path, name, type, rank, dims, buf);
-    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
     return write_end(file, err);
 }
 
@@ -171,7 +171,7 @@ int drep_attr_write_string(drep_file *file, const char *path, const char *name, 
     drep_type *type;
     int err = drep_type_vstring(&type);
 
-    if (err != 0)
+    if (err)
         return err;
     err = drep_attr_write(file, path, name, type, 0, NULL, &value);
     drep_type_free(type);
@@ -219,20 +219,20 @@ static int find(drep_file *f, const char *path, const char *name, struct attr_fo
     int err = path_id(f, path, &id);
 
     a->peek = (struct peek){0};
-    if (err == 0)
+    if (!err)
         err = attr_key(&a->key, id, name);
-    if (err != 0)
+    if (err)
         return err;
     err = attr_peek(f, &a->key, &a->rec, &a->peek);
     if (err == DREP_ERR_NOT_FOUND) {
         struct object_head head;
 
         err = head_load(f, id, &head); /* which may not be there either */
-        return err != 0 ? err : fail(DREP_ERR_NOT_FOUND, "no such attribute");
+        return err ? err : fail(DREP_ERR_NOT_FOUND, "no such attribute");
     }
-    if (err == 0)
+    if (!err)
         err = ftype_get(f, a->rec.type, false, &a->ft);
-    return err != 0 ? err : attr_count(&a->rec, &a->count);
+    return err ? err : attr_count(&a->rec, &a->count);
 }
 
 int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)
@@ -241,17 +241,17 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
     struct external_target to;
     int err = external_target(file, path, &to);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (to.file != NULL)
+    if (to.file)
         return external_done(&to, drep_attr_info(to.file, to.path, name, out));
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
     a.peek = (struct peek){0};
-    err = out == NULL ? fail(DREP_ERR_ARG, "null argument") : find(file, path, name, &a);
-    if (err == 0 && a.count > 0) /* callers make memory for as many elements */
+    err = !out ? fail(DREP_ERR_ARG, "null argument") : find(file, path, name, &a);
+    if (!err && a.count > 0) /* callers make memory for as many elements */
         err = value_check(&a.rec.value, a.ft->type, a.count);
-    if (err == 0) {
+    if (!err) {
         memset(out, 0, sizeof *out);
         strcpy(out->name, name); /* its length was checked */
         out->type = drep_type_ref(a.ft->type);
@@ -261,13 +261,13 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
         out->count = a.count;
     }
     found_release(&a);
-    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
     return read_end(file, err);
 }
 
 void drep_attrinfo_release(drep_attrinfo *info)
 {
-    if (info != NULL && info->type != NULL) {
+    if (info && info->type) {
         drep_type_free(info->type);
         info->type = NULL;
     }
@@ -281,26 +281,26 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
     struct external_target to;
     int err = external_target(file, path, &to);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (to.file != NULL)
+    if (to.file)
         return external_done(&to, drep_attr_read(to.file, to.path, name, type, buf));
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
     err = find(file, path, name, &a);
-    if (err == 0 && type == NULL)
+    if (!err && !type)
         type = a.ft->type;
-    if (err == 0 && a.count > 0 && buf == NULL)
+    if (!err && a.count > 0 && !buf)
         err = fail(DREP_ERR_ARG, "no buffer");
-    if (err == 0 && (__builtin_mul_overflow(a.count, a.ft->type->items, &items) ||
-                     (items > 0 && (type->items == 0 || items % type->items != 0))))
+    if (!err && (__builtin_mul_overflow(a.count, a.ft->type->items, &items) ||
+                 (items > 0 && (type->items == 0 || items % type->items != 0))))
         err = fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
-    if (err == 0 && items > 0)
+    if (!err && items > 0)
         err = type_elements(type, items / type->items, &items);
-    if (err == 0 && a.count > 0)
+    if (!err && a.count > 0)
         err = value_unpack(&file->values, &a.rec.value, a.ft->type, a.count, type, buf);
     found_release(&a);
-    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
     return read_end(file, err);
 }
 
@@ -310,19 +310,19 @@ static int attr_remove(drep_file *f, const char *path, const char *name)
     int err = find(f, path, name, &a);
 
     found_release(&a);
-    if (err == 0)
+    if (!err)
         err = tree_del(f->st, &a.key);
-    return err != 0 ? err : ftype_unuse(f, a.rec.type);
+    return err ? err : ftype_unuse(f, a.rec.type);
 }
 
 int drep_attr_remove(drep_file *file, const char *path, const char *name)
 {
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
     err = attr_remove(file, path, name);
-    fail_in(err, "%s: attribute \"%s\"", path == NULL ? "" : path, name == NULL ? "" : name);
+    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
     return write_end(file, err);
 }
 
@@ -351,14 +351,14 @@ static int list_add(struct attr_list *l, const struct key *key, const struct buf
     int err;
 
     in_init(&in, value->p, value->len);
-    if ((err = attr_get(&in, &rec)) != 0)
+    if ((err = attr_get(&in, &rec)))
         return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
                     (const char *)key->p + 9, in.why, in.err_at);
     if (VEC_ROOM(l->p, l->n, l->room, 1) != 0)
         return fail_nomem();
     l->p[l->n].index = rec.index;
     l->p[l->n].name = mem_strndup((const char *)key->p + 9, key->len - 9);
-    if (l->p[l->n].name == NULL)
+    if (!l->p[l->n].name)
         return fail_nomem();
     l->n++;
     return 0;
@@ -381,8 +381,8 @@ static int list_names(drep_file *f, uint64_t id, int order, struct attr_list *l)
 
     key_make(&key, id, FMT_TAG_ATTR);
     tree_walk(&w, f->st, &key, 9);
-    while ((err = tree_next(&w, &key, &value)) == 0)
-        if ((err = list_add(l, &key, &value)) != 0)
+    while (!(err = tree_next(&w, &key, &value)))
+        if ((err = list_add(l, &key, &value)))
             break;
     buf_release(&value);
     if (err != DREP_ERR_NOT_FOUND)
@@ -400,20 +400,20 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
     struct external_target to;
     int err = external_target(file, path, &to), theirs = 0;
 
-    if (err != 0)
+    if (err)
         return err;
-    if (to.file != NULL)
+    if (to.file)
         return external_done(&to, drep_attr_list(to.file, to.path, order, fn, ctx));
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
-    err = fn == NULL ? fail(DREP_ERR_ARG, "no callback") : path_id(file, path, &id);
-    if (err == 0)
+    err = !fn ? fail(DREP_ERR_ARG, "no callback") : path_id(file, path, &id);
+    if (!err)
         err = head_load(file, id, &head);
-    if (err == 0)
+    if (!err)
         err = list_names(file, id, order, &l);
     /* The callback may use the file: the lock is not held while it runs. */
     err = read_end(file, err);
-    if (err == 0) {
+    if (!err) {
         walk_begin(file);
         for (size_t i = 0; theirs == 0 && i < l.n; i++)
             theirs = fn(l.p[i].name, ctx);
@@ -433,7 +433,7 @@ int attrs_count(drep_file *f, uint64_t id, int64_t *n)
 
     key_make(&key, id, FMT_TAG_ATTR);
     tree_walk(&w, f->st, &key, 9);
-    for (*n = 0; (err = tree_next(&w, &key, NULL)) == 0; ++*n)
+    for (*n = 0; !(err = tree_next(&w, &key, NULL)); ++*n)
         ;
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
@@ -447,14 +447,14 @@ int attrs_remove(drep_file *f, uint64_t id)
 
     key_make(&key, id, FMT_TAG_ATTR);
     tree_walk(&w, f->st, &key, 9);
-    while ((err = tree_next(&w, &key, &value)) == 0) {
+    while (!(err = tree_next(&w, &key, &value))) {
         struct attr_rec rec;
         struct in in;
 
         in_init(&in, value.p, value.len);
-        if (attr_get(&in, &rec) == 0 && (err = ftype_unuse(f, rec.type)) != 0)
+        if (attr_get(&in, &rec) == 0 && (err = ftype_unuse(f, rec.type)))
             break;
-        if ((err = tree_del(f->st, &key)) != 0)
+        if ((err = tree_del(f->st, &key)))
             break;
     }
     buf_release(&value);

@@ -15,7 +15,7 @@ int dimension_find(drep_file *f, const char *path, const char *name, struct stor
     char *try = mem_alloc(len + n + 2);
     int err = DREP_ERR_NOT_FOUND;
 
-    if (try == NULL)
+    if (!try)
         return fail_nomem();
     if (name[0] == '/') {
         err = path_find(f, name, dim);
@@ -26,12 +26,12 @@ int dimension_find(drep_file *f, const char *path, const char *name, struct stor
             memcpy(try, path, at);
             memcpy(try + at, name, n + 1);
             err = path_find(f, try, dim);
-            if (err == 0 && dim->rec.kind != FMT_DIMENSION)
+            if (!err && dim->rec.kind != FMT_DIMENSION)
                 err = DREP_ERR_NOT_FOUND;
         }
     }
     mem_free(try);
-    if (err == 0 && dim->rec.kind != FMT_DIMENSION)
+    if (!err && dim->rec.kind != FMT_DIMENSION)
         return fail(DREP_ERR_KIND, "%s: not a dimension", name);
     return err;
 }
@@ -44,10 +44,10 @@ int dimension_make(drep_file *f, uint64_t group, const char *name, uint64_t len,
     int err;
 
     rec.len[0] = len;
-    if (strchr(name, '/') != NULL)
+    if (strchr(name, '/'))
         return fail(DREP_ERR_NOT_FOUND, "no dimension \"%s\"", name);
     err = object_link(f, group, name, &rec, &id);
-    return err != 0 ? err : object_load(f, id, dim);
+    return err ? err : object_load(f, id, dim);
 }
 
 int dimension_grow(drep_file *f, struct stored_object *dim, uint64_t len)
@@ -73,7 +73,7 @@ int dimension_uses_add(drep_file *f, uint64_t id, const struct object_rec *rec)
 {
     int err = 0;
 
-    for (int d = 0; err == 0 && rec->has_dims && d < rec->rank; d++) {
+    for (int d = 0; !err && rec->has_dims && d < rec->rank; d++) {
         struct key key;
 
         if (rec->dim[d] == 0)
@@ -94,7 +94,7 @@ int dimension_uses_remove(drep_file *f, uint64_t id, const struct object_rec *re
             continue;
         use_key(&key, rec->dim[d], id, d);
         err = tree_del(f->st, &key);
-        if (err != 0 && err != DREP_ERR_NOT_FOUND)
+        if (err && err != DREP_ERR_NOT_FOUND)
             return err;
     }
     return 0;
@@ -110,7 +110,7 @@ int dimension_drop(drep_file *f, uint64_t id)
 
     key_make(&key, id, FMT_TAG_USER);
     tree_walk(&w, f->st, &key, 9);
-    while ((err = tree_next(&w, &key, NULL)) == 0) {
+    while (!(err = tree_next(&w, &key, NULL))) {
         uint64_t dataset;
         uint8_t d;
 
@@ -118,12 +118,12 @@ int dimension_drop(drep_file *f, uint64_t id)
             continue;
         dataset = key_u64(key.p + 9);
         d = key.p[17];
-        if ((err = object_load(f, dataset, &o)) != 0)
+        if ((err = object_load(f, dataset, &o)))
             break;
         if (o.rec.kind != FMT_DATASET || !o.rec.has_dims || d >= o.rec.rank || o.rec.dim[d] != id)
             continue;
         o.rec.dim[d] = 0;
-        if ((err = object_store(f, dataset, &o.rec)) != 0)
+        if ((err = object_store(f, dataset, &o.rec)))
             break;
     }
     object_release(&o);
@@ -137,13 +137,13 @@ int drep_dimension_create(drep_file *file, const char *path, int64_t len, int un
     uint64_t group, id;
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
     err = path_parent(file, path, 0, &group, &name);
-    if (err == 0 && (len < 0 || len > TYPE_SIZE_MAX))
+    if (!err && (len < 0 || len > TYPE_SIZE_MAX))
         err = fail(DREP_ERR_DIMS, "%s: length %lld", path, (long long)len);
     rec.len[0] = (uint64_t)len;
-    if (err == 0)
+    if (!err)
         err = object_link(file, group, name, &rec, &id);
     return write_end(file, err);
 }

@@ -11,22 +11,22 @@ int external_target(drep_file *f, const char *path, struct external_target *to)
     int err;
 
     to->file = NULL;
-    if ((err = file_check(f)) != 0)
+    if ((err = file_check(f)))
         return err;
-    if (path == NULL || !f->linked.follow)
+    if (!path || !f->linked.follow)
         return 0;
-    if ((err = read_begin(f)) != 0)
+    if ((err = read_begin(f)))
         return err;
-    if ((err = read_end(f, path_cross(f, path, &x))) != 0)
+    if ((err = read_end(f, path_cross(f, path, &x))))
         return err;
-    if (x.file == NULL)
+    if (!x.file)
         return 0;
     walk_begin(f); /* opening may call functions of the user's */
     err = linked_get(f, x.file, &to->file);
     walk_end();
     mem_free(x.file);
     to->path = x.path;
-    if (err != 0) {
+    if (err) {
         to->file = NULL;
         mem_free(x.path);
     }

@@ -24,7 +24,7 @@ static char *path_of(const struct path_step *steps, size_t i)
     for (size_t k = i; k != 0; k = steps[k].parent)
         len += strlen(steps[k].name) + 1;
     path = mem_alloc(len + 1);
-    if (path == NULL)
+    if (!path)
         return NULL;
     p = path + len - 1;
     *p = '\0';
@@ -51,7 +51,7 @@ static int step_add(struct path_search *s, uint64_t id, size_t parent, const cha
 {
     char *copy = mem_strndup(name, len);
 
-    if (copy == NULL || VEC_ROOM(s->step, s->n, s->room, 1) != 0) {
+    if (!copy || VEC_ROOM(s->step, s->n, s->room, 1) != 0) {
         mem_free(copy);
         return fail_nomem();
     }
@@ -67,12 +67,12 @@ static int steps_below(drep_file *f, struct path_search *s, size_t i)
     int err;
 
     link_walk_begin(&w, f, s->step[i].id);
-    while ((err = link_walk_hard(&w)) == 0) {
+    while (!(err = link_walk_hard(&w))) {
         err = idset_mark(&s->visited, w.link.object, &first);
-        if (err == 0 && first)
+        if (!err && first)
             err = step_add(s, w.link.object, i, (const char *)w.key.p + LINK_NAME_AT,
                            w.key.len - LINK_NAME_AT);
-        if (err != 0)
+        if (err)
             break;
     }
     return link_walk_end(&w, err);
@@ -84,21 +84,21 @@ int object_path(drep_file *f, uint64_t id, char **path)
     char *found = NULL;
     int err = step_add(&s, FMT_OBJECT_ROOT, 0, "", 0);
 
-    for (size_t i = 0; err == 0 && i < s.n; i++) {
+    for (size_t i = 0; !err && i < s.n; i++) {
         if (s.step[i].id == id) {
             found = path_of(s.step, i);
-            err = found == NULL ? fail_nomem() : 0;
+            err = !found ? fail_nomem() : 0;
             break;
         }
         err = steps_below(f, &s, i);
     }
-    if (err == 0 && found == NULL)
+    if (!err && !found)
         err = fail(DREP_ERR_NOT_FOUND, "no path leads to object %llu", (unsigned long long)id);
     for (size_t i = 0; i < s.n; i++)
         mem_free(s.step[i].name);
     mem_free(s.step);
     idset_release(&s.visited);
-    if (err == 0)
+    if (!err)
         *path = found;
     return err;
 }
@@ -107,8 +107,8 @@ int drep_object_path(drep_file *file, uint64_t id, char **path)
 {
     int err = read_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
-    return read_end(file, path == NULL ? fail(DREP_ERR_ARG, "drep_object_path: null argument")
-                                       : object_path(file, id, path));
+    return read_end(file, !path ? fail(DREP_ERR_ARG, "drep_object_path: null argument")
+                                : object_path(file, id, path));
 }

@@ -22,13 +22,13 @@ int link_peek(drep_file *f, uint64_t group, const char *name, size_t len, struct
     struct in in;
     int err = link_key(&key, group, name, len);
 
-    if (err == 0)
+    if (!err)
         err = tree_peek(f->st, &key, peek);
-    if (err != 0)
+    if (err)
         return err;
     in_init(&in, peek->p, peek->len);
     err = link_get(&in, link);
-    if (err != 0) {
+    if (err) {
         tree_peeked(peek);
         return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
     }
@@ -42,12 +42,12 @@ int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct
     struct in in;
     int err = link_peek(f, group, name, len, link, &peek);
 
-    if (err != 0)
+    if (err)
         return err;
     err = buf_set(bytes, peek.p, peek.len);
     tree_peeked(&peek);
     in_init(&in, bytes->p, bytes->len);
-    return err != 0 ? err : link_get(&in, link);
+    return err ? err : link_get(&in, link);
 }
 
 /* The index of a new link is the group's next one, so that listing by creation needs no sorting. */
@@ -60,26 +60,26 @@ int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *li
     struct out out;
     int err = name_check((const uint8_t *)name, len);
 
-    if (err != 0)
+    if (err)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
-    if ((err = head_edit(f, group, &e)) != 0)
+    if ((err = head_edit(f, group, &e)))
         return err;
     if (e.h.next_link == UINT64_MAX)
         return fail(DREP_ERR_LIMIT, "a group can be given no more links");
     link->index = e.h.next_link++;
     e.h.members++;
-    if ((err = head_edited(f, &e)) != 0)
+    if ((err = head_edited(f, &e)))
         return err;
     buf_out(b, &out);
     link_put(&out, link);
     err = buf_done(b, &out);
-    if (err == 0)
+    if (!err)
         err = link_key(&key, group, name, len);
-    if (err == 0)
+    if (!err)
         err = tree_add(f->st, &key, b->p, b->len);
     if (err == DREP_ERR_EXISTS)
         return fail(err, "\"%s\" exists already", name);
-    if (err != 0)
+    if (err)
         return err;
     key_make(&key, group, FMT_TAG_LINK_ORDER);
     key_add_u64(&key, link->index);
@@ -94,17 +94,17 @@ int link_drop(drep_file *f, uint64_t group, const char *name, const struct link_
     int err = link_key(&key, group, name, strlen(name));
 
     paths_clear(f);
-    if (err == 0)
+    if (!err)
         err = tree_del(f->st, &key);
     key_make(&key, group, FMT_TAG_LINK_ORDER);
     key_add_u64(&key, link->index);
-    if (err == 0)
+    if (!err)
         err = tree_del(f->st, &key);
     if (err == DREP_ERR_NOT_FOUND)
         return fail(DREP_ERR_FORMAT, "link \"%s\" lacks one of its entries", name);
-    if (err == 0)
+    if (!err)
         err = head_edit(f, group, &e);
-    if (err != 0)
+    if (err)
         return err;
     e.h.members--;
     return head_edited(f, &e);
@@ -115,12 +115,12 @@ int link_free(drep_file *f, uint64_t group, const char *name)
     struct key key;
     int err = name_check((const uint8_t *)name, strlen(name));
 
-    if (err != 0)
+    if (err)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
     err = link_key(&key, group, name, strlen(name));
-    if (err == 0)
+    if (!err)
         err = tree_get(f->st, &key, NULL);
-    if (err == 0)
+    if (!err)
         return fail(DREP_ERR_EXISTS, "\"%s\" exists already", name);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
@@ -135,11 +135,11 @@ int object_link(drep_file *f, uint64_t group, const char *name, struct object_re
 
     rec->links = 1;
     err = store_new_objects(f->st, 1, &link.object);
-    if (err == 0)
+    if (!err)
         err = link_add(f, group, name, &link);
-    if (err == 0)
+    if (!err)
         err = object_store(f, link.object, rec);
-    if (err == 0)
+    if (!err)
         *id = link.object;
     return err;
 }
@@ -165,10 +165,10 @@ int link_walk_hard(struct link_walk *w)
     struct in in;
     int err;
 
-    while ((err = tree_next(&w->walk, &w->key, &w->value)) == 0) {
+    while (!(err = tree_next(&w->walk, &w->key, &w->value))) {
         in_init(&in, w->value.p, w->value.len);
         err = link_get(&in, &w->link);
-        if (err != 0)
+        if (err)
             return fail(err, "link \"%.*s\": %s", (int)(w->key.len - LINK_NAME_AT),
                         (const char *)w->key.p + LINK_NAME_AT, in.why);
         if (w->link.kind == FMT_HARD)

@@ -17,7 +17,7 @@ static int reaches(drep_file *f, uint64_t top, uint64_t needle, bool *found)
     int err = worklist_add(&work, top);
 
     *found = false;
-    while (err == 0 && work.n > 0 && !*found) {
+    while (!err && work.n > 0 && !*found) {
         uint64_t id = work.id[--work.n];
         struct link_walk w;
 
@@ -25,11 +25,11 @@ static int reaches(drep_file *f, uint64_t top, uint64_t needle, bool *found)
         if (*found)
             break;
         link_walk_begin(&w, f, id);
-        while ((err = link_walk_hard(&w)) == 0) {
+        while (!(err = link_walk_hard(&w))) {
             err = idset_mark(&visited, w.link.object, &first);
-            if (err == 0 && first)
+            if (!err && first)
                 err = worklist_add(&work, w.link.object);
-            if (err != 0)
+            if (err)
                 break;
         }
         err = link_walk_end(&w, err);
@@ -48,15 +48,15 @@ static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t ta
     bool circle = false;
     int err = head_load(f, target, &head);
 
-    if (err == 0 && head.kind == FMT_GROUP)
+    if (!err && head.kind == FMT_GROUP)
         err = reaches(f, target, group, &circle);
-    if (err == 0 && circle)
+    if (!err && circle)
         err = fail(DREP_ERR_ARG, "\"%s\": a group would be its own ancestor", name);
-    if (err == 0)
+    if (!err)
         err = link_add(f, group, name, &link);
-    if (err == 0)
+    if (!err)
         err = head_edit(f, target, &e);
-    if (err != 0)
+    if (err)
         return err;
     if (e.h.links == UINT32_MAX)
         return fail(DREP_ERR_LIMIT, "\"%s\": no object has more hard links than 2^32 - 1", name);
@@ -70,12 +70,12 @@ int drep_link_hard(drep_file *file, const char *target, const char *path)
     const char *name;
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
     err = path_id(file, target, &id);
-    if (err == 0)
+    if (!err)
         err = path_parent(file, path, 0, &group, &name);
-    if (err == 0)
+    if (!err)
         err = link_hard(file, group, name, id);
     return write_end(file, err);
 }
@@ -87,9 +87,9 @@ static int link_text(drep_file *file, const char *path, struct link_rec *link)
     const char *name;
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (link->path.p == NULL || (link->kind == FMT_EXTERNAL && link->file.p == NULL))
+    if (!link->path.p || (link->kind == FMT_EXTERNAL && !link->file.p))
         err = fail(DREP_ERR_ARG, "a link without a target");
     else if (link->path.len == 0 || link->path.len > UINT16_MAX || link->file.len > UINT16_MAX)
         err = fail(DREP_ERR_NAME, "a link's target of %zu bytes", link->path.len);
@@ -97,16 +97,16 @@ static int link_text(drep_file *file, const char *path, struct link_rec *link)
              (link->kind == FMT_EXTERNAL &&
               (link->file.len == 0 || text_check(link->file.p, link->file.len) != 0)))
         err = fail(DREP_ERR_NAME, "a link's target is not UTF-8");
-    if (err == 0)
+    if (!err)
         err = path_parent(file, path, 0, &group, &name);
-    if (err == 0)
+    if (!err)
         err = link_add(file, group, name, link);
     return write_end(file, err);
 }
 
 static struct span span_of(const char *s)
 {
-    return (struct span){(const uint8_t *)s, s == NULL ? 0 : strlen(s)};
+    return (struct span){(const uint8_t *)s, !s ? 0 : strlen(s)};
 }
 
 int drep_link_soft(drep_file *file, const char *target, const char *path)
@@ -135,20 +135,20 @@ static int link_move(drep_file *f, const char *from, const char *to)
     bool circle = false;
     int err = path_parent(f, from, 0, &a, &old_name);
 
-    if (err == 0) {
+    if (!err) {
         err = link_find(f, a, old_name, strlen(old_name), &link, &bytes);
         if (err == DREP_ERR_NOT_FOUND)
             fail(err, "%s: no such object", from);
     }
-    if (err == 0)
+    if (!err)
         err = path_parent(f, to, 0, &b, &new_name);
-    if (err == 0 && link.kind == FMT_HARD)
+    if (!err && link.kind == FMT_HARD)
         err = reaches(f, link.object, b, &circle);
-    if (err == 0 && circle)
+    if (!err && circle)
         err = fail(DREP_ERR_ARG, "%s: a group cannot move below itself", from);
-    if (err == 0)
+    if (!err)
         err = link_drop(f, a, old_name, &link);
-    if (err == 0)
+    if (!err)
         err = link_add(f, b, new_name, &link);
     buf_release(&bytes);
     return err;
@@ -158,5 +158,5 @@ int drep_link_move(drep_file *file, const char *from, const char *to)
 {
     int err = write_begin(file);
 
-    return err != 0 ? err : write_end(file, link_move(file, from, to));
+    return err ? err : write_end(file, link_move(file, from, to));
 }

@@ -29,12 +29,12 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
         path = mem_strndup((const char *)link->path.p, link->path.len);
         file = link->kind == FMT_EXTERNAL ? mem_strndup((const char *)link->file.p, link->file.len)
                                           : NULL;
-        if (path == NULL || (link->kind == FMT_EXTERNAL && file == NULL))
+        if (!path || (link->kind == FMT_EXTERNAL && !file))
             err = fail_nomem();
         info.target = path;
         info.target_file = file;
     }
-    if (err == 0) {
+    if (!err) {
         /* The callback may use the file: the lock is not held while it runs. */
         rwlock_read_done(&f->lock);
         walk_begin(f);
@@ -57,7 +57,7 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
     size_t len;
     int err = tree_next(w, &key, bytes);
 
-    if (err != 0)
+    if (err)
         return err;
     if (order == DREP_BY_NAME) {
         len = key.len - 9;
@@ -66,7 +66,7 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
         memcpy(name, key.p + 9, len);
         in_init(&in, bytes->p, bytes->len);
         err = link_get(&in, link);
-        if (err != 0)
+        if (err)
             return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
     } else {
         len = bytes->len;
@@ -76,7 +76,7 @@ static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t grou
         err = link_find(f, group, name, len, link, bytes);
         if (err == DREP_ERR_NOT_FOUND)
             return fail(DREP_ERR_FORMAT, "\"%.*s\" is listed but not in its group", (int)len, name);
-        if (err != 0)
+        if (err)
             return err;
     }
     name[len] = '\0';
@@ -95,26 +95,26 @@ int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, v
     bool end = false;
     int err = external_target(file, group, &to), theirs = 0;
 
-    if (err != 0)
+    if (err)
         return err;
-    if (to.file != NULL)
+    if (to.file)
         return external_done(&to, drep_list(to.file, to.path, order, fn, ctx));
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
-    err = fn == NULL ? fail(DREP_ERR_ARG, "drep_list: no callback") : path_find(file, group, &o);
-    if (err == 0 && o.rec.kind != FMT_GROUP)
+    err = !fn ? fail(DREP_ERR_ARG, "drep_list: no callback") : path_find(file, group, &o);
+    if (!err && o.rec.kind != FMT_GROUP)
         err = fail(DREP_ERR_KIND, "%s: not a group", group);
-    if (err == 0) {
+    if (!err) {
         key_make(&key, o.id, order == DREP_BY_NAME ? FMT_TAG_LINK : FMT_TAG_LINK_ORDER);
         tree_walk(&w, file->st, &key, 9);
-        while (err == 0 && theirs == 0 && !end) {
+        while (!err && theirs == 0 && !end) {
             err = list_next(file, &w, order, o.id, name, &link, &bytes);
             end = err == DREP_ERR_NOT_FOUND;
             if (end)
                 err = 0;
-            else if (err == 0)
+            else if (!err)
                 err = list_one(file, name, &link, fn, ctx, &theirs);
-            if (err == 0 && w.st != file->st) { /* the callback returned in a child process */
+            if (!err && w.st != file->st) { /* the callback returned in a child process */
                 key = w.at;
                 tree_walk(&w, file->st, &key, 9);
                 w.after = 1;
@@ -123,7 +123,7 @@ int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, v
     }
     object_release(&o);
     buf_release(&bytes);
-    if (theirs != 0 && err == 0) {
+    if (theirs != 0 && !err) {
         rwlock_read_done(&file->lock);
         return theirs;
     }

@@ -29,7 +29,7 @@ static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
 /* Turns what the decoder says into a message; the root must be a group. */
 static int record_check(uint64_t id, uint8_t kind, const struct in *in, int err)
 {
-    if (err != 0)
+    if (err)
         return fail(err, "object %llu: %s at byte %zu of its record", (unsigned long long)id,
                     in->why, in->err_at);
     if (id == FMT_OBJECT_ROOT && kind != FMT_GROUP)
@@ -43,16 +43,16 @@ int object_load(drep_file *f, uint64_t id, struct stored_object *o)
     struct in in;
     int err = record_peek(f, id, &peek);
 
-    if (err != 0)
+    if (err)
         return err;
     err = buf_set(&o->bytes, peek.p, peek.len);
     tree_peeked(&peek);
-    if (err != 0)
+    if (err)
         return err;
     in_init(&in, o->bytes.p, o->bytes.len);
     err = object_get(&in, &o->rec);
     err = record_check(id, o->rec.kind, &in, err);
-    if (err == 0)
+    if (!err)
         o->id = id;
     return err;
 }
@@ -63,7 +63,7 @@ int head_load(drep_file *f, uint64_t id, struct object_head *h)
     struct in in;
     int err = record_peek(f, id, &peek);
 
-    if (err != 0)
+    if (err)
         return err;
     in_init(&in, peek.p, peek.len);
     err = object_head_get(&in, h);
@@ -82,7 +82,7 @@ static int spilled_edited(drep_file *f, const struct head_edit *e)
     o.rec.next_attr = e->h.next_attr;
     o.rec.next_link = e->h.next_link;
     o.rec.members = e->h.members;
-    if (err == 0)
+    if (!err)
         err = object_store(f, e->id, &o.rec);
     object_release(&o);
     return err;
@@ -103,7 +103,7 @@ int head_edit(drep_file *f, uint64_t id, struct head_edit *e)
     err = tree_edit(f->st, &key, &e->value, &len);
     if (err == DREP_ERR_NOT_FOUND)
         return head_load(f, id, &e->h);
-    if (err != 0)
+    if (err)
         return err;
     in_init(&in, e->value, len);
     err = object_head_get(&in, &e->h);
@@ -112,7 +112,7 @@ int head_edit(drep_file *f, uint64_t id, struct head_edit *e)
 
 int head_edited(drep_file *f, const struct head_edit *e)
 {
-    if (e->value == NULL)
+    if (!e->value)
         return spilled_edited(f, e);
     object_head_put(e->value + FMT_HEAD_AT, &e->h);
     return 0;
@@ -129,7 +129,7 @@ int object_store(drep_file *f, uint64_t id, const struct object_rec *rec)
     object_put(&out, rec);
     err = buf_done(b, &out);
     object_key(&key, id);
-    return err != 0 ? err : tree_put(f->st, &key, b->p, b->len);
+    return err ? err : tree_put(f->st, &key, b->p, b->len);
 }
 
 int object_next(drep_file *f, uint64_t after, uint64_t *id)
@@ -144,7 +144,7 @@ int object_next(drep_file *f, uint64_t after, uint64_t *id)
     key_make(&key, after + 1, 0);
     tree_walk(&w, f->st, &key, 0);
     err = tree_next(&w, &key, NULL);
-    if (err == 0)
+    if (!err)
         *id = key_object(key.p);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }

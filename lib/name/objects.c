@@ -14,16 +14,16 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
     struct external_target to;
     int err = external_target(file, path, &to);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (to.file != NULL)
+    if (to.file)
         return external_done(&to, drep_stat(to.file, to.path, out));
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
-    err = out == NULL ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_find(file, path, &o);
-    if (err == 0)
+    err = !out ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_find(file, path, &o);
+    if (!err)
         err = attrs_count(file, o.id, &attrs);
-    if (err == 0) {
+    if (!err) {
         memset(out, 0, sizeof *out);
         out->kind = o.rec.kind;
         out->id = o.id;
@@ -47,10 +47,10 @@ int drep_group_create(drep_file *file, const char *path, int parents)
     uint64_t group, id;
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
     err = path_parent(file, path, parents, &group, &name);
-    if (err == 0)
+    if (!err)
         err = object_link(file, group, name, &rec, &id);
     return write_end(file, err);
 }
@@ -62,15 +62,15 @@ int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
     uint64_t group, id;
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (type == NULL)
+    if (!type)
         err = fail(DREP_ERR_ARG, "drep_type_commit: no type");
-    if (err == 0)
+    if (!err)
         err = path_parent(file, path, 0, &group, &name);
-    if (err == 0)
+    if (!err)
         err = ftype_use_made(file, type, &rec.type);
-    if (err == 0)
+    if (!err)
         err = object_link(file, group, name, &rec, &id);
     return write_end(file, err);
 }
@@ -82,19 +82,18 @@ int drep_type_open(drep_file *file, const char *path, drep_type **out)
     struct external_target to;
     int err = external_target(file, path, &to);
 
-    if (err != 0)
+    if (err)
         return err;
-    if (to.file != NULL)
+    if (to.file)
         return external_done(&to, drep_type_open(to.file, to.path, out));
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
-    err = out == NULL ? fail(DREP_ERR_ARG, "drep_type_open: null argument")
-                      : path_find(file, path, &o);
-    if (err == 0 && o.rec.kind != FMT_TYPE)
+    err = !out ? fail(DREP_ERR_ARG, "drep_type_open: null argument") : path_find(file, path, &o);
+    if (!err && o.rec.kind != FMT_TYPE)
         err = fail(DREP_ERR_KIND, "%s: not a named datatype", path);
-    if (err == 0)
+    if (!err)
         err = ftype_get(file, o.rec.type, false, &t);
-    if (err == 0)
+    if (!err)
         *out = drep_type_ref(t->type);
     object_release(&o);
     return read_end(file, err);

@@ -22,7 +22,7 @@ static int splice(const struct span *target, const char *rest, char **path)
     size_t n = strlen(rest);
     char *s = mem_alloc(target->len + n + 2);
 
-    if (s == NULL)
+    if (!s)
         return fail_nomem();
     memcpy(s, target->p, target->len);
     s[target->len] = '/';
@@ -38,7 +38,7 @@ static int not_in(drep_file *f, uint64_t id, const char *path, const char *name,
     struct object_head head;
     int err = head_load(f, id, &head);
 
-    if (err != 0)
+    if (err)
         return err;
     if (head.kind != FMT_GROUP)
         return fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\": its parent is not a group", path,
@@ -50,11 +50,11 @@ static int not_in(drep_file *f, uint64_t id, const char *path, const char *name,
 static int cross(const struct link_rec *link, const char *rest, struct crossing *x)
 {
     char *file = mem_strndup((const char *)link->file.p, link->file.len), *path = NULL;
-    int err = file == NULL ? DREP_ERR_NOMEM : splice(&link->path, rest, &path);
+    int err = !file ? DREP_ERR_NOMEM : splice(&link->path, rest, &path);
 
-    if (err == 0 && strlen(file) != link->file.len)
+    if (!err && strlen(file) != link->file.len)
         err = fail(DREP_ERR_FORMAT, "the file name of an external link contains a NUL");
-    if (err != 0) {
+    if (err) {
         mem_free(file);
         mem_free(path);
         return err;
@@ -74,19 +74,19 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
     int soft = 0, err = 0;
     size_t n;
 
-    while (err == 0 && (n = next_name(&p)) > 0) {
+    while (!err && (n = next_name(&p)) > 0) {
         struct link_rec link;
         struct peek peek;
 
         err = link_peek(f, at, p, n, &link, &peek);
         if (err == DREP_ERR_NOT_FOUND)
             err = not_in(f, at, path, p, n);
-        if (err != 0)
+        if (err)
             break;
         p += n;
         if (link.kind == FMT_HARD) {
             at = link.object;
-        } else if (link.kind == FMT_EXTERNAL && x != NULL) {
+        } else if (link.kind == FMT_EXTERNAL && x) {
             err = cross(&link, p, x);
             tree_peeked(&peek);
             break;
@@ -99,13 +99,13 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
         } else {
             err = splice(&link.path, p, &own);
             p = own;
-            if (err == 0 && *p == '/')
+            if (!err && *p == '/')
                 at = FMT_OBJECT_ROOT;
         }
         tree_peeked(&peek);
     }
     mem_free(own);
-    if (err == 0)
+    if (!err)
         *id = at;
     return err;
 }
@@ -132,12 +132,12 @@ static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *gr
  * whole path is walked, so that the message is about what the caller gave. */
 int path_id(drep_file *f, const char *path, uint64_t *id)
 {
-    const char *slash = path == NULL ? NULL : strrchr(path, '/');
-    size_t parent = slash == NULL ? 0 : (size_t)(slash - path);
+    const char *slash = !path ? NULL : strrchr(path, '/');
+    size_t parent = !slash ? 0 : (size_t)(slash - path);
     uint64_t at, group;
     int err = -1;
 
-    if (path == NULL)
+    if (!path)
         return fail(DREP_ERR_ARG, "no path");
     at = paths_find(f, path, parent, &group);
     if (at != 0) {
@@ -149,11 +149,11 @@ int path_id(drep_file *f, const char *path, uint64_t *id)
         err = walk_path(f, slash, &at, NULL);
     }
     /* What is wrong is said of the whole path. */
-    if (err != 0) {
+    if (err) {
         at = FMT_OBJECT_ROOT;
         err = walk_path(f, path, &at, NULL);
     }
-    if (err == 0) {
+    if (!err) {
         paths_note(f, path, at);
         *id = at;
     }
@@ -176,7 +176,7 @@ int path_find(drep_file *f, const char *path, struct stored_object *o)
     uint64_t id;
     int err = path_id(f, path, &id);
 
-    return err != 0 ? err : object_load(f, id, o);
+    return err ? err : object_load(f, id, o);
 }
 
 static int make_group(drep_file *f, uint64_t parent, const char *name, uint64_t *id)
@@ -195,11 +195,11 @@ static int step_down(drep_file *f, const char *path, const char *part, int paren
 
     if (err == DREP_ERR_NOT_FOUND && parents)
         err = make_group(f, *group, part, &at);
-    if (err == 0)
+    if (!err)
         err = head_load(f, at, &head);
-    if (err == 0 && head.kind != FMT_GROUP)
+    if (!err && head.kind != FMT_GROUP)
         err = fail(DREP_ERR_KIND, "%s: \"%s\" is not a group", path, part);
-    if (err == 0)
+    if (!err)
         *group = at;
     return err;
 }
@@ -210,9 +210,9 @@ int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, co
     const char *p = path;
     int err = 0;
 
-    if (path == NULL)
+    if (!path)
         return fail(DREP_ERR_ARG, "no path");
-    for (*group = FMT_OBJECT_ROOT; err == 0;) {
+    for (*group = FMT_OBJECT_ROOT; !err;) {
         char part[FMT_NAME_MAX + 1];
         size_t n = next_name(&p);
         const char *rest = p + n;

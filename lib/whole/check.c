@@ -83,7 +83,7 @@ static void seen_sort(struct seen *s)
 static void finding(struct checker *c, int err, uint64_t where, const char *text)
 {
     c->findings++;
-    if (c->fn != NULL && c->stop == 0)
+    if (c->fn && c->stop == 0)
         c->stop = c->fn(err, where, text, c->ctx);
 }
 
@@ -107,18 +107,18 @@ static int see_dims(struct checker *c, uint64_t id, const struct object_rec *rec
     struct buf none = {0};
     int err = 0;
 
-    for (int d = 0; err == 0 && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
+    for (int d = 0; !err && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
         struct key key;
 
         if (rec->dim[d] == 0)
             continue;
         err = object_load(c->f, rec->dim[d], &dim);
-        if (err == 0 && dim.rec.kind != FMT_DIMENSION)
+        if (!err && dim.rec.kind != FMT_DIMENSION)
             err = fail(DREP_ERR_FORMAT, "its dimension %d is not a dimension object", d);
         key_make(&key, rec->dim[d], FMT_TAG_USER);
         key_add_u64(&key, id);
         key_add_u8(&key, (uint8_t)d);
-        if (err == 0 && (err = tree_get(c->f->st, &key, &none)) == DREP_ERR_NOT_FOUND)
+        if (!err && (err = tree_get(c->f->st, &key, &none)) == DREP_ERR_NOT_FOUND)
             fail(err = DREP_ERR_FORMAT, "its dimension %d does not list it", d);
     }
     object_release(&dim);
@@ -132,7 +132,7 @@ static int see_dataset_type(struct checker *c, const struct object_rec *rec)
     struct ftype *ft;
     int err = dataset_type(c->f, rec, &ft);
 
-    if (err == 0 && rec->fill == FMT_FILL_VALUE)
+    if (!err && rec->fill == FMT_FILL_VALUE)
         err = fail_in(value_check(&rec->fill_value, ft->type, 1), "fill value");
     return err == DREP_ERR_UNSUPPORTED ? 0 : err;
 }
@@ -187,28 +187,28 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
     int err;
 
     owner_end(c);
-    if (rec == NULL)
+    if (!rec)
         return fail_nomem();
     in_init(&in, p, len);
     err = object_get(&in, rec);
-    if (err != 0) {
+    if (err) {
         fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     } else {
         c->usage.objects++;
         owner_begin(c, key_object(key->p), rec);
         err = seen_add(&c->objects, key_object(key->p));
-        if (err == 0)
+        if (!err)
             err = seen_add(&c->objects, rec->links | (uint64_t)rec->kind << KIND_SHIFT);
-        if (err == 0 && rec->kind == FMT_DATASET)
+        if (!err && rec->kind == FMT_DATASET)
             err = seen_add(&c->datasets, key_object(key->p));
-        if (err == 0 && (rec->kind == FMT_DATASET || rec->kind == FMT_TYPE) &&
+        if (!err && (rec->kind == FMT_DATASET || rec->kind == FMT_TYPE) &&
             rec->type >= FMT_TYPE_FIRST)
             err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
-        if (err == 0 && rec->kind == FMT_DATASET)
+        if (!err && rec->kind == FMT_DATASET)
             err = see_dims(c, key_object(key->p), rec);
-        if (err == 0 && rec->kind == FMT_DATASET)
+        if (!err && rec->kind == FMT_DATASET)
             err = see_dataset_type(c, rec);
-        if (err == 0 && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
+        if (!err && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
             err = fail(DREP_ERR_FORMAT, "the root is not a group");
     }
     mem_free(rec);
@@ -225,7 +225,7 @@ static int see_order(struct checker *c, const struct key *key, uint64_t index)
     key_make(&other, key_object(key->p), FMT_TAG_LINK_ORDER);
     key_add_u64(&other, index);
     err = tree_get(c->f->st, &other, &name);
-    if (err == 0 && (name.len != key->len - 9 || memcmp(name.p, key->p + 9, name.len) != 0))
+    if (!err && (name.len != key->len - 9 || memcmp(name.p, key->p + 9, name.len) != 0))
         err = DREP_ERR_NOT_FOUND;
     buf_release(&name);
     if (err == DREP_ERR_NOT_FOUND)
@@ -241,13 +241,13 @@ static int see_link(struct checker *c, const struct key *key, const uint8_t *p, 
     int err;
 
     in_init(&in, p, len);
-    if ((err = link_get(&in, &rec)) != 0)
+    if ((err = link_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (name_check(key->p + 9, key->len - 9) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name");
-    if (rec.kind == FMT_HARD && ((err = seen_add(&c->linked, rec.object)) != 0 ||
-                                 (err = seen_add(&c->edges, key_object(key->p))) != 0 ||
-                                 (err = seen_add(&c->edges, rec.object)) != 0))
+    if (rec.kind == FMT_HARD && ((err = seen_add(&c->linked, rec.object)) ||
+                                 (err = seen_add(&c->edges, key_object(key->p))) ||
+                                 (err = seen_add(&c->edges, rec.object))))
         return err;
     if (of_owner(c, key) && c->owner.kind != FMT_GROUP)
         return fail(DREP_ERR_FORMAT, "its parent is not a group");
@@ -270,7 +270,7 @@ static int read_attr(struct checker *c, const struct attr_rec *rec, const drep_t
     if (__builtin_mul_overflow((uint64_t)count, (uint64_t)type->prog.extent, &bytes))
         return fail(DREP_ERR_LIMIT, "more than 2^64 bytes");
     buf = mem_zalloc(1, bytes + 1);
-    if (buf == NULL)
+    if (!buf)
         return fail_nomem();
     err = value_unpack(&c->f->values, &rec->value, type, count, type, buf);
     drep_vlen_free(type, count, buf);
@@ -287,24 +287,24 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
     int err;
 
     in_init(&in, p, len);
-    if ((err = attr_get(&in, &rec)) != 0)
+    if ((err = attr_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (attr_name_check(key->p + 9, key->len - 9) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name");
-    if (rec.type >= FMT_TYPE_FIRST && (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)) != 0)
+    if (rec.type >= FMT_TYPE_FIRST && (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)))
         return err;
-    if (of_owner(c, key) && (err = seen_add(&c->owner.attrs, rec.index)) != 0)
+    if (of_owner(c, key) && (err = seen_add(&c->owner.attrs, rec.index)))
         return err;
     if (of_owner(c, key) && rec.index >= c->owner.next_attr)
         return fail(DREP_ERR_FORMAT,
                     "its creation index %lu was never assigned: the next one is %lu",
                     (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
-    if ((err = ftype_get(c->f, rec.type, false, &ft)) != 0 || rec.rank == FMT_RANK_NULL)
+    if ((err = ftype_get(c->f, rec.type, false, &ft)) || rec.rank == FMT_RANK_NULL)
         return err;
-    if ((err = attr_count(&rec, &count)) != 0 || count == 0)
+    if ((err = attr_count(&rec, &count)) || count == 0)
         return err;
     err = value_check(&rec.value, ft->type, count);
-    return err != 0 || c->depth != CHUNK_DECODE ? err : read_attr(c, &rec, ft->type, count);
+    return err || c->depth != CHUNK_DECODE ? err : read_attr(c, &rec, ft->type, count);
 }
 
 /* The dataset that uses a dimension names it. */
@@ -317,8 +317,8 @@ static int see_user(struct checker *c, const struct key *key)
         return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
     d = key->p[17];
     err = object_load(c->f, key_u64(key->p + 9), &o);
-    if (err == 0 && (o.rec.kind != FMT_DATASET || !o.rec.has_dims || o.rec.rank == FMT_RANK_NULL ||
-                     d >= o.rec.rank || o.rec.dim[d] != key_object(key->p)))
+    if (!err && (o.rec.kind != FMT_DATASET || !o.rec.has_dims || o.rec.rank == FMT_RANK_NULL ||
+                 d >= o.rec.rank || o.rec.dim[d] != key_object(key->p)))
         err = fail(DREP_ERR_FORMAT, "object %llu does not refer to it for dimension %d",
                    (unsigned long long)key_u64(key->p + 9), d);
     object_release(&o);
@@ -340,7 +340,7 @@ static int see_name(struct checker *c, const struct key *key, const uint8_t *p, 
     if (name_check(p, len) != 0 || key_add_bytes(&other, p, len) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name");
     err = tree_get(c->f->st, &other, &value);
-    if (err == 0) {
+    if (!err) {
         in_init(&in, value.p, value.len);
         if (link_get(&in, &link) != 0 || link.index != key_u64(key->p + 9))
             err = DREP_ERR_NOT_FOUND;
@@ -364,11 +364,11 @@ static int see_type(struct checker *c, const struct key *key, const uint8_t *p, 
     number = key_u32(key->p + 9);
     in_init(&in, p, len);
     err = seen_add(&c->types, number);
-    if (err == 0)
+    if (!err)
         err = seen_add(&c->types, in_u64(&in));
-    if (err == 0 && in.err != 0)
+    if (!err && in.err)
         err = fail(DREP_ERR_FORMAT, "a datatype entry of %zu bytes", len);
-    if (err != 0)
+    if (err)
         return err;
     /* Those of datasets are laid out, the others are not. */
     err = ftype_get(c->f, FMT_TYPE_FIRST + number, false, &ft);
@@ -416,7 +416,7 @@ static int see_data(struct checker *c, const struct key *key, size_t len)
 
     if (!of_owner(c, key) || c->owner.kind != FMT_DATASET || c->owner.layout != FMT_COMPACT)
         return fail(DREP_ERR_FORMAT, "its object is not a compact dataset");
-    if ((err = chunks_for(c, key_object(key->p))) != 0 || c->chunks_type->type->variable)
+    if ((err = chunks_for(c, key_object(key->p))) || c->chunks_type->type->variable)
         return err;
     bytes = each = (uint64_t)c->chunks_type->stored.extent;
     for (int d = 0; d < c->object.rec.rank; d++)
@@ -441,7 +441,7 @@ static int see_absent(struct checker *c, uint64_t id, uint64_t blocks, int err)
     }
     if (more == 0)
         s->p[s->n - 1] += blocks;
-    return err != 0 ? err : more;
+    return err ? err : more;
 }
 
 static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
@@ -452,11 +452,11 @@ static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p,
     int err = chunks_for(c, key_object(key->p));
 
     in_init(&in, p, len);
-    if (err == 0 && (err = chunk_get(&in, &rec)) != 0)
+    if (!err && (err = chunk_get(&in, &rec)))
         err = fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (err == 0 && key->len != 9 + 8 * (size_t)c->chunks.rank)
+    if (!err && key->len != 9 + 8 * (size_t)c->chunks.rank)
         err = fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
-    if (err != 0)
+    if (err)
         return err;
     for (int d = 0; d < c->chunks.rank; d++)
         coord[d] = key_u64(key->p + 9 + 8 * d);
@@ -464,17 +464,17 @@ static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p,
         return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none");
     if (rec.filtered && c->object.rec.layout != FMT_CHUNKED)
         return fail(DREP_ERR_FORMAT, "filtered, of a dataset that is not chunked");
-    if (of_owner(c, key) && (err = see_run(&c->owner.before, c->chunks.rank, coord, &rec)) != 0)
+    if (of_owner(c, key) && (err = see_run(&c->owner.before, c->chunks.rank, coord, &rec)))
         return err;
-    if ((err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, &rec)) != 0)
+    if ((err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, &rec)))
         return err;
     if (__builtin_mul_overflow(rec.size, (uint64_t)rec.run, &bytes))
         return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes");
     c->usage.chunks += rec.run;
     err = store_check_claim(c->f->st, rec.offset, bytes, "payload");
-    if (err == 0 && rec.far)
+    if (!err && rec.far)
         err = store_check_claim(c->f->st, rec.sums.offset, rec.sums.length, "sums");
-    if (err == 0)
+    if (!err)
         err = chunk_verify(&c->chunks, coord, &rec, c->depth, &absent);
     store_check_absent(c->f->st, absent);
     return absent > 0 ? see_absent(c, c->chunks_id, absent, err) : err;
@@ -508,7 +508,7 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     switch (key_tag(key->p)) {
     case FMT_TAG_OBJECT:
         what = "record";
-        if ((err = see_object(c, key, value, len)) != 0)
+        if ((err = see_object(c, key, value, len)))
             c->broken = key_object(key->p);
         break;
     case FMT_TAG_LINK:
@@ -542,7 +542,7 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     default:
         break;
     }
-    if (err != 0)
+    if (err)
         report(c, err, key, where, what);
     return c->stop;
 }
@@ -602,13 +602,13 @@ static int check_reach(struct checker *c)
     size_t n = c->objects.n / 2, met = 0;
     uint8_t *state = mem_zalloc(n + 1, 1); /* 0 not met, 1 above the walk, 2 done */
     char text[200];
-    int err = state == NULL ? fail_nomem() : seen_add(&stack, FMT_OBJECT_ROOT);
+    int err = !state ? fail_nomem() : seen_add(&stack, FMT_OBJECT_ROOT);
 
-    if (err == 0)
+    if (!err)
         err = seen_add(&stack, edges_of(&c->edges, FMT_OBJECT_ROOT));
-    if (err == 0 && n > 0 && c->objects.p[0] == FMT_OBJECT_ROOT)
+    if (!err && n > 0 && c->objects.p[0] == FMT_OBJECT_ROOT)
         state[0] = 1, met = 1;
-    while (err == 0 && stack.n > 0) {
+    while (!err && stack.n > 0) {
         uint64_t group = stack.p[stack.n - 2], *edge = &stack.p[stack.n - 1], to;
         size_t at = pair_of(&c->objects, group), next;
 
@@ -629,10 +629,10 @@ static int check_reach(struct checker *c)
         }
         state[next] = 1;
         met++;
-        if ((err = seen_add(&stack, to)) == 0)
+        if (!(err = seen_add(&stack, to)))
             err = seen_add(&stack, edges_of(&c->edges, to));
     }
-    for (size_t i = 0; err == 0 && met < n && i < n; i++) {
+    for (size_t i = 0; !err && met < n && i < n; i++) {
         /* A dimension without a name lives by its users alone. */
         if (state[i] != 0 || c->objects.p[2 * i + 1] == (uint64_t)FMT_DIMENSION << KIND_SHIFT)
             continue;
@@ -727,11 +727,11 @@ static void read_dataset(struct checker *c, uint64_t id)
     int err = read_begin(c->f);
 
     snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
-    if (err == 0)
+    if (!err)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
-    if (err == 0 && ds->rec.rank != FMT_RANK_NULL)
+    if (!err && ds->rec.rank != FMT_RANK_NULL)
         err = stored_read_all(ds, &c->budget);
-    if (err != 0)
+    if (err)
         deep_finding(c, id, err);
     dataset_put(ds);
 }
@@ -750,14 +750,14 @@ static int tell_absent(struct checker *c, drep_unsealed_fn *fn)
 {
     int err = 0;
 
-    for (size_t i = 0; err == 0 && i + 1 < c->absent.n; i += 2) {
+    for (size_t i = 0; !err && i + 1 < c->absent.n; i += 2) {
         uint64_t id = c->absent.p[i];
         char *path = NULL, text[40];
 
         snprintf(text, sizeof text, "object %llu", (unsigned long long)id);
         err = drep_object_path(c->f, id, &path);
-        if (err == 0 || err == DREP_ERR_NOT_FOUND)
-            err = fn(path != NULL ? path : text, (int64_t)c->absent.p[i + 1], c->ctx);
+        if (!err || err == DREP_ERR_NOT_FOUND)
+            err = fn(path ? path : text, (int64_t)c->absent.p[i + 1], c->ctx);
         mem_free(path);
     }
     return err;
@@ -771,20 +771,20 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     int64_t store_findings = 0;
     int err = read_begin_stored(file);
 
-    if (err != 0)
+    if (err)
         return err;
     c.budget = store_slot(file->st)->end;
-    err = store_check(file->st, fn, ctx, see_entry, leak != NULL ? see_gap : NULL, &c,
-                      &store_findings, &c.usage);
+    err = store_check(file->st, fn, ctx, see_entry, leak ? see_gap : NULL, &c, &store_findings,
+                      &c.usage);
     c.findings += store_findings;
     object_release(&c.object);
     owner_end(&c);
-    if (err == 0 && c.stop == 0) {
+    if (!err && c.stop == 0) {
         check_counts(&c);
         err = check_reach(&c);
     }
     err = read_end(file, err);
-    if (err == 0 && depth == CHUNK_DECODE && file->rep.datarep != NULL) {
+    if (!err && depth == CHUNK_DECODE && file->rep.datarep) {
         walk_begin(file);
         for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
             read_dataset(&c, c.datasets.p[i]);
@@ -797,16 +797,16 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     mem_free(c.types.p);
     mem_free(c.used.p);
     mem_free(c.datasets.p);
-    if (err == 0 && c.stop == 0 && unsealed != NULL)
+    if (!err && c.stop == 0 && unsealed)
         err = tell_absent(&c, unsealed);
     mem_free(c.absent.p);
-    if (err != 0)
+    if (err)
         return err;
     if (c.stop != 0)
         return c.stop;
-    if (findings != NULL)
+    if (findings)
         *findings = c.findings;
-    if (usage != NULL)
+    if (usage)
         *usage = c.usage;
     return 0;
 }
@@ -818,22 +818,22 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
     drep_file *last;
     int err;
 
-    if ((err = file_check(file)) != 0)
+    if ((err = file_check(file)))
         return err;
     if (!store_writable(file->st))
         return check_open(file, depth, fn, leak, unsealed, ctx, findings, usage);
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
     if (store_slot(file->st)->sequence != 0) {
         err = file_last_commit(file, &last);
-        if (err == 0) {
+        if (!err) {
             err = check_open(last, depth, fn, leak, unsealed, ctx, findings, usage);
             file_free(last);
         }
     } else { /* nothing has been committed yet */
-        if (findings != NULL)
+        if (findings)
             *findings = 0;
-        if (usage != NULL)
+        if (usage)
             *usage = (drep_usage){0};
     }
     return read_done(file, err);
@@ -846,14 +846,14 @@ int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_
 
 int drep_usage_get(drep_file *file, drep_usage *out)
 {
-    if (out == NULL)
+    if (!out)
         return fail(DREP_ERR_ARG, "drep_usage_get: null argument");
     return check(file, CHUNK_COUNT, NULL, NULL, NULL, NULL, NULL, out);
 }
 
 int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx)
 {
-    if (fn == NULL)
+    if (!fn)
         return fail(DREP_ERR_ARG, "drep_leaks: null argument");
     return check(file, CHUNK_COUNT, NULL, fn, NULL, ctx, NULL, NULL);
 }
@@ -879,7 +879,7 @@ static int stop_at_trouble(int err, uint64_t offset, const char *message, void *
 
 int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx)
 {
-    if (fn == NULL)
+    if (!fn)
         return fail(DREP_ERR_ARG, "drep_unsealed: null argument");
     return check(file, CHUNK_COUNT, stop_at_trouble, NULL, tell, &(struct telling){fn, ctx}, NULL,
                  NULL);

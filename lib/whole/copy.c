@@ -120,18 +120,18 @@ static int gather_group(struct copy *c, uint64_t group, struct worklist *work,
     int err;
 
     link_walk_begin(&w, c->from, group);
-    while ((err = link_walk_hard(&w)) == 0) {
+    while (!(err = link_walk_hard(&w))) {
         struct object_head head;
         bool first = false;
 
         err = gather_add(c, w.link.object);
-        if (err == 0)
+        if (!err)
             err = head_load(c->from, w.link.object, &head);
-        if (err == 0 && head.kind == FMT_GROUP)
+        if (!err && head.kind == FMT_GROUP)
             err = idset_mark(visited, w.link.object, &first);
-        if (err == 0 && first)
+        if (!err && first)
             err = worklist_add(work, w.link.object);
-        if (err != 0)
+        if (err)
             break;
     }
     return link_walk_end(&w, err);
@@ -151,7 +151,7 @@ static int gather_end(struct copy *c)
 
     qsort(c->id, c->n, sizeof *c->id, by_id);
     c->links = mem_zalloc(c->n, sizeof *c->links);
-    if (c->links == NULL)
+    if (!c->links)
         return fail_nomem();
     for (size_t i = 0; i < c->n; i++) {
         if (i > 0 && c->id[i] != c->id[n])
@@ -171,18 +171,18 @@ static int gather(struct copy *c, uint64_t id)
     bool first;
     int err = gather_add(c, id);
 
-    if (err == 0)
+    if (!err)
         err = head_load(c->from, id, &head);
-    if (err == 0 && head.kind == FMT_GROUP) {
+    if (!err && head.kind == FMT_GROUP) {
         err = idset_mark(&visited, id, &first);
-        if (err == 0)
+        if (!err)
             err = worklist_add(&work, id);
     }
-    while (err == 0 && work.n > 0)
+    while (!err && work.n > 0)
         err = gather_group(c, work.id[--work.n], &work, &visited);
     mem_free(work.id);
     idset_release(&visited);
-    return err == 0 ? gather_end(c) : err;
+    return !err ? gather_end(c) : err;
 }
 
 /* ---- datatypes ---- */
@@ -197,7 +197,7 @@ static int map_type(struct copy *c, uint32_t ref, enum type_form form, uint32_t 
     if (VEC_ROOM(c->type, c->ntypes, c->type_room, 1) != 0)
         return DREP_ERR_NOMEM;
     number = idset_add(&c->types, (uint64_t)ref << 2 | (unsigned)form);
-    if (number == NULL)
+    if (!number)
         return DREP_ERR_NOMEM;
     if (*number > 0) {
         c->type[*number - 1].uses++;
@@ -205,10 +205,10 @@ static int map_type(struct copy *c, uint32_t ref, enum type_form form, uint32_t 
         return 0;
     }
     err = ftype_get(c->from, ref, form == OF_DATASET, &ft);
-    if (err == 0)
+    if (!err)
         err = form == OF_NAMED ? ftype_use_made(c->to, ft->type, to)
                                : ftype_use(c->to, ft->type, form == OF_DATASET, to);
-    if (err != 0)
+    if (err)
         return err;
     c->type[c->ntypes] = (struct type_at){*to, 0};
     *number = ++c->ntypes;
@@ -219,7 +219,7 @@ static int types_end(struct copy *c)
 {
     int err = 0;
 
-    for (size_t i = 0; err == 0 && i < c->ntypes; i++)
+    for (size_t i = 0; !err && i < c->ntypes; i++)
         if (c->type[i].uses > 0)
             err = ftype_use_more(c->to, c->type[i].to, c->type[i].uses);
     return err;
@@ -254,11 +254,11 @@ static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_
         *same = true;
         return 0;
     }
-    if (rows.a != NULL && rows.b != NULL) {
+    if (rows.a && rows.b) {
         if (type_each_code(type, row_differs, &rows) != 0)
             return 0;
-    } else if (rows.a != NULL || rows.b != NULL || c->from->rep.datarep != c->to->rep.datarep ||
-               c->from->rep.datarep == NULL) {
+    } else if (rows.a || rows.b || c->from->rep.datarep != c->to->rep.datarep ||
+               !c->from->rep.datarep) {
         return 0;
     }
     if (from < FMT_TYPE_FIRST) {
@@ -287,21 +287,21 @@ static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
     const char *name;
     int err = object_load(c->from, id, &dim);
 
-    if (err == 0 && dim.rec.kind != FMT_DIMENSION)
+    if (!err && dim.rec.kind != FMT_DIMENSION)
         err = fail(DREP_ERR_FORMAT, "an object that is not a dimension");
-    if (err == 0)
+    if (!err)
         err = object_path(c->from, id, &path);
-    name = err == 0 && strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : "";
+    name = !err && strrchr(path, '/') ? strrchr(path, '/') + 1 : "";
     if (err == DREP_ERR_NOT_FOUND) /* it has no name */
         err = 0;
-    if (err == 0 && *name != '\0') {
+    if (!err && *name != '\0') {
         err = dimension_find(c->to, c->path, name, &there);
-        if (err == 0 && !there.rec.unlimited && there.rec.len[0] < dim.rec.len[0])
+        if (!err && !there.rec.unlimited && there.rec.len[0] < dim.rec.len[0])
             err = fail(DREP_ERR_DIMS, "dimension \"%s\" is %llu long there, and not %llu", name,
                        (unsigned long long)there.rec.len[0], (unsigned long long)dim.rec.len[0]);
-        if (err == 0)
+        if (!err)
             err = dimension_grow(c->to, &there, dim.rec.len[0]);
-        if (err == 0)
+        if (!err)
             *to = there.id;
         if (err == DREP_ERR_NOT_FOUND) {
             struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = dim.rec.unlimited};
@@ -309,26 +309,26 @@ static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
             rec.len[0] = dim.rec.len[0];
             err = object_link(c->to, c->group, name, &rec, to);
         }
-    } else if (err == 0) {
+    } else if (!err) {
         dim.rec.links = 0;
         dim.rec.next_attr = 0;
         err = store_new_objects(c->to->st, 1, to);
-        if (err == 0)
+        if (!err)
             err = object_store(c->to, *to, &dim.rec);
     }
     object_release(&dim);
     object_release(&there);
     mem_free(path);
-    return err == 0 ? dim_note(c, id, *to) : err;
+    return !err ? dim_note(c, id, *to) : err;
 }
 
 /* A dimension that was copied before, by a call of its own. */
 static int dim_before(struct copy *c, uint64_t id, uint64_t *to)
 {
-    const char *path = c->dim_path != NULL ? c->dim_path(id, c->dim_ctx) : NULL;
-    int err = path != NULL ? path_id(c->to, path, to) : DREP_ERR_NOT_FOUND;
+    const char *path = c->dim_path ? c->dim_path(id, c->dim_ctx) : NULL;
+    int err = path ? path_id(c->to, path, to) : DREP_ERR_NOT_FOUND;
 
-    return err == 0 ? dim_note(c, id, *to) : err;
+    return !err ? dim_note(c, id, *to) : err;
 }
 
 static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
@@ -358,10 +358,10 @@ static int map_dims(struct copy *c, uint64_t new_id, struct object_rec *rec)
 {
     int err = 0;
 
-    for (int d = 0; err == 0 && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
+    for (int d = 0; !err && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
         if (rec->dim[d] != 0)
             err = map_dim(c, rec->dim[d], &rec->dim[d]);
-    return err == 0 ? dimension_uses_add(c->to, new_id, rec) : err;
+    return !err ? dimension_uses_add(c->to, new_id, rec) : err;
 }
 
 /* ---- datasets ---- */
@@ -391,8 +391,8 @@ static void spec_of(const drep_dataset *ds, drep_spec *spec, int64_t *dims, int6
 
 static bool spec_changed(const drep_spec *a, const drep_spec *b)
 {
-    if (a->layout != b->layout || (a->chunk == NULL) != (b->chunk == NULL) ||
-        a->nfilters != b->nfilters || a->filters != b->filters)
+    if (a->layout != b->layout || (!a->chunk) != (!b->chunk) || a->nfilters != b->nfilters ||
+        a->filters != b->filters)
         return true;
     return a->chunk != b->chunk;
 }
@@ -426,7 +426,7 @@ static int plan_dataset(struct copy *c, const drep_dataset *ds, const struct fty
         return 0;
     spec_of(ds, &spec, dims, max, chunk, filter);
     was = spec;
-    if (c->how->plan != NULL && (err = told(c, c->how->plan(ds->id, &spec, c->how->ctx))) != 0)
+    if (c->how->plan && (err = told(c, c->how->plan(ds->id, &spec, c->how->ctx))))
         return err;
     if (!spec_changed(&spec, &was) && (ds->esize == target->stored.extent || rec->nfilters == 0) &&
         (rec->layout != FMT_COMPACT || shape_check(rec, target) == 0))
@@ -442,7 +442,7 @@ static int plan_dataset(struct copy *c, const drep_dataset *ds, const struct fty
         memset(&plan, 0, sizeof plan);
         err = dataset_plan(c->to, &spec, target, &plan);
     }
-    if (err != 0)
+    if (err)
         return err;
     rec->layout = plan.layout;
     rec->slab = plan.slab;
@@ -458,7 +458,7 @@ static int add_report(struct copy *c, uint64_t id, const drep_report *r)
     c->report.overflow += r->overflow;
     c->report.inexact += r->inexact;
     c->report.nan_lost += r->nan_lost;
-    if (c->how->lost == NULL || (r->overflow == 0 && r->inexact == 0 && r->nan_lost == 0))
+    if (!c->how->lost || (r->overflow == 0 && r->inexact == 0 && r->nan_lost == 0))
         return 0;
     return told(c, c->how->lost(id, r, c->how->ctx));
 }
@@ -478,7 +478,7 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
                                    .threads = c->how->threads,
                                    .map = m->refers ? map_reference : NULL,
                                    .map_ctx = c,
-                                   .progress = c->how->progress != NULL ? copied : NULL,
+                                   .progress = c->how->progress ? copied : NULL,
                                    .ctx = c};
     char name[40];
     int err;
@@ -489,14 +489,14 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
         payload.threads = (int)c->to->hints.threads;
     if (payload.threads <= 0)
         payload.threads = pool_cpus();
-    if ((c->from->rep.datarep != NULL && c->from->rep.datarep->flags & DREP_REP_SERIAL) ||
-        (c->to->rep.datarep != NULL && c->to->rep.datarep->flags & DREP_REP_SERIAL))
+    if ((c->from->rep.datarep && c->from->rep.datarep->flags & DREP_REP_SERIAL) ||
+        (c->to->rep.datarep && c->to->rep.datarep->flags & DREP_REP_SERIAL))
         payload.threads = 1;
     snprintf(name, sizeof name, "object %llu", (unsigned long long)new_id);
     err = dataset_get(c->to, new_id, name, &payload.to);
-    if (err == 0)
+    if (!err)
         err = copy_payload(&payload);
-    if (err == 0)
+    if (!err)
         err = add_report(c, m->source->id, &payload.report);
     dataset_put(payload.to);
     copy_payload_release(&payload);
@@ -513,7 +513,7 @@ static int map_value(struct copy *c, struct span *value, const drep_type *type, 
     if (c->whole || !type_refers(type))
         return 0;
     err = buf_set(&c->out, value->p, value->len);
-    if (err == 0)
+    if (!err)
         err = value_refs(&c->out, type, count, map_reference, c);
     *value = (struct span){c->out.p, c->out.len};
     return err;
@@ -529,10 +529,10 @@ static int settle_fill(struct copy *c, uint64_t id, const struct ftype *target,
 
     if (rec->fill_value.p != c->out.p)
         err = buf_set(&c->out, rec->fill_value.p, rec->fill_value.len);
-    if (err == 0)
+    if (!err)
         err = value_settle(&c->to->rep, c->out.p, c->out.len, target, range, &lost);
     rec->fill_value = (struct span){c->out.p, c->out.len};
-    return err != 0 ? fail_in(err, "fill value") : add_report(c, id, &lost);
+    return err ? fail_in(err, "fill value") : add_report(c, id, &lost);
 }
 
 static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, struct object_rec *rec,
@@ -545,21 +545,21 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
 
     snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
     err = dataset_get(c->from, id, name, &m->source);
-    if (err == 0)
+    if (!err)
         err = map_type(c, rec->type, OF_DATASET, &type);
-    if (err == 0)
+    if (!err)
         err = ftype_get(c->to, type, true, &target);
-    if (err == 0)
+    if (!err)
         err = same_elements(c, rec->type, type, m->source->ft->type, &m->same);
-    if (err == 0)
+    if (!err)
         err = plan_dataset(c, m->source, target, rec);
-    if (err == 0)
+    if (!err)
         err = map_dims(c, new_id, rec);
-    if (err == 0 && rec->fill == FMT_FILL_VALUE)
+    if (!err && rec->fill == FMT_FILL_VALUE)
         err = map_value(c, &rec->fill_value, m->source->ft->type, 1);
-    if (err == 0 && rec->fill == FMT_FILL_VALUE && !m->same)
+    if (!err && rec->fill == FMT_FILL_VALUE && !m->same)
         err = settle_fill(c, id, target, rec);
-    if (err == 0)
+    if (!err)
         m->refers = !c->whole && type_refers(m->source->ft->type);
     rec->type = type;
     return err;
@@ -573,7 +573,7 @@ static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
     int err;
 
     in_init(&in, c->value.p, c->value.len);
-    if ((err = object_get(&in, &rec)) != 0)
+    if ((err = object_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (!c->whole)
         rec.links = links;
@@ -583,7 +583,7 @@ static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
     } else if (rec.kind == FMT_DATASET) {
         err = copy_dataset_record(c, id, new_id, &rec, m);
     }
-    return err == 0 ? object_store(c->to, new_id, &rec) : err;
+    return !err ? object_store(c->to, new_id, &rec) : err;
 }
 
 static int copy_link(struct copy *c, struct key *key)
@@ -594,7 +594,7 @@ static int copy_link(struct copy *c, struct key *key)
     int err;
 
     in_init(&in, c->value.p, c->value.len);
-    if ((err = link_get(&in, &link)) != 0)
+    if ((err = link_get(&in, &link)))
         return fail(err, "link \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
                     in.why);
     if (link.kind == FMT_HARD && !c->whole)
@@ -602,7 +602,7 @@ static int copy_link(struct copy *c, struct key *key)
     buf_out(&c->out, &out);
     link_put(&out, &link);
     err = buf_done(&c->out, &out);
-    return err == 0 ? tree_put(c->to->st, key, c->out.p, c->out.len) : err;
+    return !err ? tree_put(c->to->st, key, c->out.p, c->out.len) : err;
 }
 
 static int copy_attr(struct copy *c, struct key *key)
@@ -616,30 +616,29 @@ static int copy_attr(struct copy *c, struct key *key)
     int err;
 
     in_init(&in, c->value.p, c->value.len);
-    if ((err = attr_get(&in, &rec)) != 0)
+    if ((err = attr_get(&in, &rec)))
         return fail(err, "attribute \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
                     in.why);
     err = ftype_get(c->from, rec.type, false, &ft);
-    if (err == 0)
+    if (!err)
         err = map_type(c, rec.type, OF_ATTR, &rec.type);
-    for (int d = 0; err == 0 && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
+    for (int d = 0; !err && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
         if (__builtin_mul_overflow(count, rec.len[d], &count))
             err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
-    if (err == 0 && rec.rank != FMT_RANK_NULL && count > 0)
+    if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = value_check(&rec.value, ft->type, count);
-    if (err == 0 && rec.rank != FMT_RANK_NULL && count > 0)
+    if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = map_value(c, &rec.value, ft->type, count);
     buf_out(&rec_out, &out);
-    if (err == 0) {
+    if (!err) {
         attr_put(&out, &rec);
         err = buf_done(&rec_out, &out);
     }
-    if (err == 0)
+    if (!err)
         err = tree_put(c->to->st, key, rec_out.p, rec_out.len);
     buf_release(&rec_out);
-    return err == 0
-               ? 0
-               : fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9);
+    return !err ? 0
+                : fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9);
 }
 
 /* Entries of tags that have nothing to be changed, also those we do not know. */
@@ -659,14 +658,14 @@ static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
 /* Everything but the record: elements behind the attributes, as they will lie. */
 static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct made *m)
 {
-    bool elements = m->source != NULL;
+    bool elements = m->source;
     struct tree_walk w;
     struct key key;
     int err;
 
     key_make(&key, id, FMT_TAG_OBJECT + 1);
     tree_walk(&w, c->from->st, &key, 8);
-    while ((err = tree_next(&w, &key, &c->value)) == 0) {
+    while (!(err = tree_next(&w, &key, &c->value))) {
         uint8_t tag = key_tag(key.p);
 
         if (elements && tag >= FMT_TAG_CHUNK) {
@@ -677,7 +676,7 @@ static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct mad
         } else if (tag != FMT_TAG_DATA && tag != FMT_TAG_CHUNK && tag != FMT_TAG_USER) {
             err = copy_entry(c, &key, new_id);
         }
-        if (err != 0)
+        if (err)
             return err;
     }
     if (err == DREP_ERR_NOT_FOUND)
@@ -697,9 +696,9 @@ static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
         return 0;
     if (err == DREP_ERR_NOT_FOUND)
         err = fail(DREP_ERR_FORMAT, "not in the file");
-    if (err == 0)
+    if (!err)
         err = copy_record(c, id, new_id, links, &m);
-    if (err == 0)
+    if (!err)
         err = copy_entries(c, id, new_id, &m);
     dataset_put(m.source);
     return fail_in(err, "object %llu", (unsigned long long)id);
@@ -711,9 +710,9 @@ static int copy_objects(struct copy *c, uint64_t id, const char *name)
 {
     int err = gather(c, id);
 
-    for (size_t i = 0; err == 0 && i < c->n; i++)
+    for (size_t i = 0; !err && i < c->n; i++)
         err = copy_object(c, c->id[i], c->base + i, c->links[i]);
-    if (err == 0)
+    if (!err)
         err = object_link_to(c->to, c->group, name, map_reference(c, id));
     return err;
 }
@@ -724,8 +723,8 @@ static int copy_whole(struct copy *c)
     int err;
 
     store_objects(c->to->st, store_objects_end(c->from->st));
-    while ((err = object_next(c->from, id, &id)) == 0 && id != 0)
-        if ((err = copy_object(c, id, id, 0)) != 0)
+    while (!(err = object_next(c->from, id, &id)) && id != 0)
+        if ((err = copy_object(c, id, id, 0)))
             break;
     return err;
 }
@@ -735,7 +734,7 @@ static int empty(drep_file *f, bool *yes)
     struct object_head head;
     int err = head_load(f, FMT_OBJECT_ROOT, &head);
 
-    *yes = err == 0 && head.members == 0 && head.next_attr == 0 &&
+    *yes = !err && head.members == 0 && head.next_attr == 0 &&
            store_objects_end(f->st) == FMT_OBJECT_ROOT + 1;
     return err;
 }
@@ -747,24 +746,24 @@ static int copy(struct copy *c, const char *path, const char *new_path)
     bool yes;
     int err = path_id(c->from, path, &id);
 
-    if (err == 0 && strcmp(new_path, "/") == 0 && id == FMT_OBJECT_ROOT && c->from != c->to) {
+    if (!err && strcmp(new_path, "/") == 0 && id == FMT_OBJECT_ROOT && c->from != c->to) {
         err = empty(c->to, &yes);
-        if (err == 0 && !yes)
+        if (!err && !yes)
             err = fail(DREP_ERR_EXISTS, "a whole file can only be copied into an empty one");
         c->whole = true;
-        if (err == 0)
+        if (!err)
             err = copy_whole(c);
-    } else if (err == 0) {
+    } else if (!err) {
         err = path_parent(c->to, new_path, 0, &c->group, &name);
-        if (err == 0)
+        if (!err)
             err = link_free(c->to, c->group, name);
         c->path = new_path;
-        if (err == 0)
+        if (!err)
             err = copy_objects(c, id, name);
     }
-    if (err == 0)
+    if (!err)
         err = types_end(c);
-    if (err == 0 && c->whole) /* the last step: it is not taken back */
+    if (!err && c->whole) /* the last step: it is not taken back */
         err =
             buf_set(&c->to->header.unknown, c->from->header.unknown.p, c->from->header.unknown.len);
     return err;
@@ -778,15 +777,15 @@ static int copy_begin(drep_file *from, drep_file *to)
 
     if (from == to) {
         err = write_begin(to);
-        return err == 0 && (err = chunks_settle(to->st, 0)) != 0 ? write_end(to, err) : err;
+        return !err && (err = chunks_settle(to->st, 0)) ? write_end(to, err) : err;
     }
     err = from < to ? read_begin_stored(from) : write_begin(to);
-    if (err != 0)
+    if (err)
         return err;
     err = from < to ? write_begin(to) : read_begin_stored(from);
-    if (err != 0 && from < to)
+    if (err && from < to)
         read_end(from, err);
-    else if (err != 0)
+    else if (err)
         write_end(to, err);
     return err;
 }
@@ -796,13 +795,13 @@ static int copy_all(struct copy *c, const char *path, const char *new_path)
     int err;
 
     c->report.first_overflow = c->report.first_inexact = c->report.first_nan_lost = -1;
-    if ((err = copy_begin(c->from, c->to)) != 0)
+    if ((err = copy_begin(c->from, c->to)))
         return err;
     err = fail_in(copy(c, path, new_path), "copying \"%s\"", path);
     if (c->from != c->to)
         err = read_end(c->from, err);
     err = c->stopped ? write_finish(c->to, err, true) : write_end(c->to, err);
-    if (c->how->report != NULL)
+    if (c->how->report)
         *c->how->report = c->report;
     mem_free(c->id);
     mem_free(c->links);
@@ -819,9 +818,9 @@ static const drep_copying plain = {.range = DREP_RANGE_DEFAULT};
 int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
               const drep_copying *how)
 {
-    struct copy c = {.from = from, .to = to, .how = how != NULL ? how : &plain};
+    struct copy c = {.from = from, .to = to, .how = how ? how : &plain};
 
-    if (from == NULL || to == NULL || path == NULL || new_path == NULL)
+    if (!from || !to || !path || !new_path)
         return fail(DREP_ERR_ARG, "drep_copy: null argument");
     return copy_all(&c, path, new_path);
 }

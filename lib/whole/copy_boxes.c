@@ -61,7 +61,7 @@ static int convert_box(struct payload_copy *c, const uint8_t *src, uint8_t *dst,
     slices = (int64_t)((n + s.each - 1) / s.each);
     memset(dst, 0, (size_t)element_bytes(c->to, n));
     err = pool_run(c->threads, slices, work_slice, &s);
-    for (int64_t i = 0; err == 0 && i < slices; i++)
+    for (int64_t i = 0; !err && i < slices; i++)
         report_add(&c->report, &s.report[i]);
     return err;
 }
@@ -72,21 +72,21 @@ static int copy_box(struct payload_copy *c, const struct copied_box *box)
     struct buf *in = &c->room[0], *out = &c->room[1];
     int err = buf_reserve(in, element_bytes(c->from, n));
 
-    if (err == 0)
+    if (!err)
         err = dataset_raw_box(c->from, box->from, box->len, in->p, c->threads, false);
-    if (err == 0 && !c->same_elements) {
+    if (!err && !c->same_elements) {
         err = buf_reserve(out, element_bytes(c->to, n));
-        if (err == 0)
+        if (!err)
             err = convert_box(c, in->p, out->p, n);
     }
     if (c->same_elements)
         out = in;
-    if (err == 0 && c->map != NULL)
+    if (!err && c->map)
         err = refs_map(&(struct refs){.map = c->map, .ctx = c->map_ctx}, &c->to->ft->stored, out->p,
                        (int64_t)n);
-    if (err == 0)
+    if (!err)
         err = dataset_raw_box(c->to, box->from, box->len, out->p, c->threads, true);
-    return err == 0 ? copy_progress(c, element_bytes(c->to, n)) : err;
+    return !err ? copy_progress(c, element_bytes(c->to, n)) : err;
 }
 
 /* Chooses the lengths of boxes: whole chunks of the target, as many as fit, from the last dimension
@@ -144,7 +144,7 @@ static int box_stored(struct payload_copy *c, const struct copied_box *box, bool
 
         at[last] = first[last];
         err = chunk_next(&c->from->chunks, at, end[last] - first[last], &next);
-        if (err != 0 || next != UINT64_MAX)
+        if (err || next != UINT64_MAX)
             return err;
         while (--d >= 0 && ++at[d] == end[d])
             at[d] = first[d];
@@ -168,15 +168,15 @@ static int copy_boxes_of(struct payload_copy *c, const uint64_t *shape)
         for (d = 0; d < r->rank; d++)
             box.len[d] = r->len[d] - box.from[d] < shape[d] ? r->len[d] - box.from[d] : shape[d];
         err = box_stored(c, &box, &stored);
-        if (err == 0 && stored)
+        if (!err && stored)
             err = copy_box(c, &box);
-        for (d = r->rank; err == 0 && d-- > 0;) {
+        for (d = r->rank; !err && d-- > 0;) {
             box.from[d] += shape[d];
             if (box.from[d] < r->len[d])
                 break;
             box.from[d] = 0;
         }
-        if (err != 0 || d < 0)
+        if (err || d < 0)
             return err;
     }
 }
@@ -211,7 +211,7 @@ int copy_boxes(struct payload_copy *c)
 
     if (c->from->rec.layout == FMT_CONTIGUOUS || c->from->rec.layout == FMT_CHUNKED)
         err = chunk_each(&c->from->chunks, count_record, &chunks);
-    if (err != 0 || (chunks == 0 && c->from->rec.layout != FMT_COMPACT))
+    if (err || (chunks == 0 && c->from->rec.layout != FMT_COMPACT))
         return err;
     box_shape(c, shape);
     for (int d = 0; d < r->rank; d++) {

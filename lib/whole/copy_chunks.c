@@ -21,7 +21,7 @@ static int map_refs(const struct payload_copy *c, struct buf *b, uint64_t elemen
 {
     struct refs refs = {.heap = heap->p, .heap_size = heap->len, .map = c->map, .ctx = c->map_ctx};
 
-    return c->map == NULL ? 0 : refs_map(&refs, &c->to->ft->stored, b->p, (int64_t)elements);
+    return !c->map ? 0 : refs_map(&refs, &c->to->ft->stored, b->p, (int64_t)elements);
 }
 
 /* Loads the value of a compact dataset as far as it is stored. */
@@ -32,7 +32,7 @@ static int compact_source(struct payload_copy *c, struct buf *b, size_t *fixed)
 
     key_make(&key, c->from->id, FMT_TAG_DATA);
     err = tree_get(c->from->file->st, &key, b);
-    if (err != 0)
+    if (err)
         return err;
     *fixed = b->len;
     if (c->from->ft->type->variable) /* checks the heap too */
@@ -71,7 +71,7 @@ static void heap_take(struct transcoder *a, const struct buf *source, size_t fix
 {
     static const uint8_t none[1];
 
-    a->heap = source->p != NULL ? source->p + fixed : none;
+    a->heap = source->p ? source->p + fixed : none;
     a->heap_size = source->len - fixed;
 }
 
@@ -87,11 +87,11 @@ static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64
     int err = c->from->rec.layout == FMT_COMPACT ? compact_source(c, &g->source, &fixed)
                                                  : chunk_size(&c->from->chunks, sc, &stored);
 
-    if (err == DREP_ERR_NOT_FOUND || (err == 0 && c->from->rec.layout != FMT_COMPACT && !stored))
+    if (err == DREP_ERR_NOT_FOUND || (!err && c->from->rec.layout != FMT_COMPACT && !stored))
         return 0;
-    if (err == 0 && c->from->rec.layout != FMT_COMPACT)
+    if (!err && c->from->rec.layout != FMT_COMPACT)
         err = chunk_load(c->from, sc, &g->source, &fixed);
-    if (err != 0)
+    if (err)
         return err;
     g->any = true;
     transcode_begin(&a, &c->transcoder);
@@ -116,12 +116,12 @@ static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64
         }
         err = transcode_run(&a, g->payload.p + element_bytes(c->to, t), c->to->esize,
                             g->source.p + element_bytes(c->from, s), c->from->esize, (int64_t)row);
-        for (d = rank - 1; err == 0 && d-- > 0;) {
+        for (d = rank - 1; !err && d-- > 0;) {
             if (++at[d] < n[d])
                 break;
             at[d] = 0;
         }
-    } while (err == 0 && d >= 0);
+    } while (!err && d >= 0);
     report_add(&g->report, &a.report);
     return err;
 }
@@ -132,9 +132,9 @@ static int gather_begin(struct chunk_gather *g, uint64_t elements)
     drep_dataset *to = g->c->to;
     int err = buf_reserve(&g->payload, element_bytes(to, elements));
 
-    if (err == 0)
+    if (!err)
         err = fill_bytes(to, g->payload.p, 0, element_bytes(to, elements));
-    if (err == 0)
+    if (!err)
         err = buf_set(&g->heap, to->fill_heap.p, to->fill_heap.len);
     g->payload.len = (size_t)element_bytes(to, elements);
     g->any = false;
@@ -148,11 +148,11 @@ static int gather_end(struct chunk_gather *g, uint64_t elements)
     size_t fixed = g->payload.len;
     int err = map_refs(g->c, &g->payload, elements, &g->heap);
 
-    if (err == 0)
+    if (!err)
         err = heap_append(&g->payload, fixed, &g->heap);
-    if (err == 0 && to->fill_heap.len > 0) {
+    if (!err && to->fill_heap.len > 0) {
         err = heap_renew(to, &g->payload, fixed, &g->heap);
-        if (err == 0)
+        if (!err)
             err = heap_append(&g->payload, fixed, &g->heap);
     }
     return err;
@@ -178,15 +178,15 @@ static int gather_target(struct chunk_gather *g)
     }
     err = gather_begin(g, elements);
     do {
-        if (err == 0)
+        if (!err)
             err = gather_chunk(g, sc, schunk, tchunk);
-        for (d = rank; err == 0 && d-- > 0;) {
+        for (d = rank; !err && d-- > 0;) {
             if (++sc[d] < end[d])
                 break;
             sc[d] = first[d];
         }
-    } while (err == 0 && d >= 0);
-    return err == 0 && g->any ? gather_end(g, elements) : err;
+    } while (!err && d >= 0);
+    return !err && g->any ? gather_end(g, elements) : err;
 }
 
 /* ---- payload by payload, many at once ---- */
@@ -220,12 +220,12 @@ static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, u
         return err;
     }
     err = chunk_size(&ds->chunks, coord, &size);
-    if (err == 0 && size > ds->chunks.payload)
+    if (!err && size > ds->chunks.payload)
         err = fail(DREP_ERR_FORMAT, "a payload of %llu bytes, at most %llu are possible",
                    (unsigned long long)size, (unsigned long long)ds->chunks.payload);
-    if (err == 0)
+    if (!err)
         err = buf_reserve(b, size);
-    if (err == 0)
+    if (!err)
         err = chunk_read(&ds->chunks, coord, 0, size, b->p, &have);
     b->len = *fixed = (size_t)have;
     *elements = have / (uint64_t)ds->esize;
@@ -239,7 +239,7 @@ static int convert_elements(struct payload_copy *c, const struct buf *source, si
     int err = buf_reserve(out, element_bytes(c->to, n));
     struct transcoder a;
 
-    if (err != 0)
+    if (err)
         return err;
     out->len = (size_t)element_bytes(c->to, n);
     heap_out->len = 0;
@@ -293,15 +293,15 @@ static int convert_chunk(struct batch_item *s)
     size_t fixed = 0;
     int err = source_load(c->from, s->coord, &s->source, &n, &fixed);
 
-    if (err == 0 && c->from->rec.layout == FMT_CONTIGUOUS) {
+    if (!err && c->from->rec.layout == FMT_CONTIGUOUS) {
         left = (uint64_t)dataset_count(c->from) - s->coord[0] * c->from->rec.slab;
         n = n < left ? n : left;
     }
-    if (err == 0)
+    if (!err)
         err = convert_elements(c, &s->source, fixed, n, &s->payload, &s->heap, &s->report);
-    if (err == 0)
+    if (!err)
         err = map_refs(c, &s->payload, n, &s->heap);
-    return err == 0 ? heap_append(&s->payload, s->payload.len, &s->heap) : err;
+    return !err ? heap_append(&s->payload, s->payload.len, &s->heap) : err;
 }
 
 /* Makes the payload of one chunk of the target; runs in several threads. */
@@ -331,7 +331,7 @@ static int write_item(void *ctx, int64_t i)
     struct work *w = work_take(cs->st);
     int err = DREP_ERR_NOMEM;
 
-    if (w != NULL)
+    if (w)
         err = chunk_write_turn(w, cs, s->coord, s->payload.p, s->payload.len, &b->turns, i);
     else
         pool_turn_end(&b->turns, i, err);
@@ -345,12 +345,12 @@ static int batch_run(struct payload_batch *b)
     struct payload_copy *c = b->c;
     int err = pool_run(c->threads, b->n, make_item, b);
 
-    if (err == 0) {
+    if (!err) {
         pool_turns_init(&b->turns);
         err = pool_run(c->threads, b->n, write_item, b);
         pool_turns_release(&b->turns);
     }
-    for (int i = 0; err == 0 && i < b->n; i++) {
+    for (int i = 0; !err && i < b->n; i++) {
         report_add(&c->report, &b->slot[i].report);
         err = copy_progress(c, b->slot[i].payload.len);
     }
@@ -365,7 +365,7 @@ static int batch_record(const uint64_t *coord, const struct chunk_rec *rec, void
     uint64_t run = run_inside(&ds->rec, coord, rec);
     int last = ds->chunks.rank - 1, err = 0;
 
-    for (uint64_t k = 0; err == 0 && k < run; k++) {
+    for (uint64_t k = 0; !err && k < run; k++) {
         struct batch_item *s = &b->slot[b->n];
 
         memcpy(s->coord, coord, (size_t)ds->chunks.rank * sizeof *coord);
@@ -384,7 +384,7 @@ int copy_chunks(struct payload_copy *c)
                                                                     : c->to->chunks.payload;
     int err;
 
-    if (b == NULL)
+    if (!b)
         return fail_nomem();
     b->c = c;
     b->most = each > 0 && each < BATCH_BYTES
@@ -393,7 +393,7 @@ int copy_chunks(struct payload_copy *c)
     if (b->most < c->threads && c->threads <= SLOTS)
         b->most = c->threads; /* two chunks a worker */
     err = chunk_each(&c->from->chunks, batch_record, b);
-    if (err == 0 && b->n > 0)
+    if (!err && b->n > 0)
         err = batch_run(b);
     for (int i = 0; i < SLOTS; i++) {
         struct batch_item *s = &b->slot[i];
@@ -417,7 +417,7 @@ int copy_compact(struct payload_copy *c)
     uint64_t n;
     int err = compact_source(c, b, &fixed);
 
-    if (err != 0)
+    if (err)
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
     n = fixed / (uint64_t)c->from->esize;
     if (c->stored) {
@@ -425,16 +425,16 @@ int copy_compact(struct payload_copy *c)
         heap->len = 0;
     } else {
         err = convert_elements(c, b, fixed, n, out, heap, &report);
-        if (err == 0)
+        if (!err)
             err = map_refs(c, out, n, heap);
-        if (err == 0)
+        if (!err)
             err = heap_append(out, out->len, heap);
         report_add(&c->report, &report);
     }
     key_make(&key, c->to->id, FMT_TAG_DATA);
-    if (err == 0)
+    if (!err)
         err = tree_put(c->to->file->st, &key, out->p, out->len);
-    return err == 0 ? copy_progress(c, out->len) : err;
+    return !err ? copy_progress(c, out->len) : err;
 }
 
 /* ---- other chunks of a variable-length type ---- */
@@ -447,7 +447,7 @@ static int gather_store(struct chunk_gather *g)
 
     report_add(&g->c->report, &g->report);
     g->report = (drep_report){0};
-    if (err != 0 || !g->any)
+    if (err || !g->any)
         return err;
     if (to->rec.layout == FMT_COMPACT) {
         key_make(&key, to->id, FMT_TAG_DATA);
@@ -455,7 +455,7 @@ static int gather_store(struct chunk_gather *g)
     } else {
         err = chunk_write(&to->chunks, g->coord, 1, g->payload.p, g->payload.len);
     }
-    return err == 0 ? copy_progress(g->c, g->payload.len) : err;
+    return !err ? copy_progress(g->c, g->payload.len) : err;
 }
 
 /* Builds all chunks of the target that this one of the source touches, but those that are there. */
@@ -478,14 +478,14 @@ static int gather_around(struct chunk_gather *g, const uint64_t *sc)
     do {
         if (c->to->rec.layout != FMT_COMPACT)
             err = chunk_size(&c->to->chunks, g->coord, &size);
-        if (err == 0 && size == 0)
+        if (!err && size == 0)
             err = gather_store(g);
-        for (d = rank; err == 0 && d-- > 0;) {
+        for (d = rank; !err && d-- > 0;) {
             if (++g->coord[d] < end[d])
                 break;
             g->coord[d] = first[d];
         }
-    } while (err == 0 && d >= 0 && c->to->rec.layout != FMT_COMPACT);
+    } while (!err && d >= 0 && c->to->rec.layout != FMT_COMPACT);
     return err;
 }
 
@@ -496,10 +496,10 @@ static int gather_run_around(const uint64_t *coord, const struct chunk_rec *rec,
     int last = g->c->from->chunks.rank - 1, err = 0;
 
     memcpy(at, coord, (size_t)g->c->from->chunks.rank * sizeof *at);
-    for (uint64_t k = 0; err == 0 && k < run; k++) {
+    for (uint64_t k = 0; !err && k < run; k++) {
         err = gather_around(g, at);
         if (g->c->to->rec.layout == FMT_COMPACT)
-            return err != 0 ? err : DREP_ERR_STOPPED; /* there is only one */
+            return err ? err : DREP_ERR_STOPPED; /* there is only one */
         if (last >= 0)
             at[last]++;
     }

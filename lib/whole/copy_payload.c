@@ -38,12 +38,12 @@ int copy_payload(struct payload_copy *c)
 
     if (dataset_count(c->from) == 0 || c->from->esize == 0 || a->layout == FMT_LAYOUT_NULL)
         return 0;
-    c->stored = c->same_elements && grid && c->map == NULL && same_filters(a, b);
+    c->stored = c->same_elements && grid && !c->map && same_filters(a, b);
     if (!c->same_elements || c->from->ft->type->variable)
         err = c->stored ? 0
                         : transcode_init(&c->transcoder, &c->from->file->rep, c->from->ft,
                                          &c->to->file->rep, c->to->ft, c->range);
-    if (err != 0)
+    if (err)
         return err;
     if (a->layout == FMT_COMPACT && b->layout == FMT_COMPACT)
         err = copy_compact(c);

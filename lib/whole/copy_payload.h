@@ -49,7 +49,7 @@ int copy_boxes(struct payload_copy *c);
 static inline int copy_progress(struct payload_copy *c, uint64_t bytes)
 {
     c->bytes += (int64_t)bytes;
-    return c->progress != NULL ? c->progress((int64_t)bytes, c->ctx) : 0;
+    return c->progress ? c->progress((int64_t)bytes, c->ctx) : 0;
 }
 /* Adds the losses of a piece of work. */
 static inline void report_add(drep_report *to, const drep_report *r)

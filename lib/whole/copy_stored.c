@@ -15,9 +15,9 @@ static int copy_filtered(struct payload_copy *c, const uint64_t *coord, const st
     struct buf *b = &c->room[0];
     int err = chunk_stored(&c->from->chunks, rec, b);
 
-    if (err == 0)
+    if (!err)
         err = chunk_write_stored(&c->to->chunks, coord, b, rec->skipped);
-    return err == 0 ? copy_progress(c, b->len) : err;
+    return !err ? copy_progress(c, b->len) : err;
 }
 
 /* Consecutive chunks of one record. */
@@ -38,9 +38,9 @@ static int plain_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
     memcpy(at, plain->coord, (size_t)cs->rank * sizeof *at);
     if (cs->rank > 0)
         at[cs->rank - 1] += i;
-    if (err == 0)
+    if (!err)
         err = chunk_read(cs, at, from, size, b->p, &have);
-    if (err == 0 && have < size)
+    if (!err && have < size)
         err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says");
     *p = b->p;
     return err;
@@ -68,9 +68,9 @@ static int copy_one(struct payload_copy *c, const uint64_t *coord, uint64_t size
     uint64_t have = 0;
     int err = buf_reserve(b, size);
 
-    if (err == 0)
+    if (!err)
         err = chunk_read(&c->from->chunks, coord, 0, size, b->p, &have);
-    return err == 0 ? chunk_write(&c->to->chunks, coord, 1, b->p, have) : err;
+    return !err ? chunk_write(&c->to->chunks, coord, 1, b->p, have) : err;
 }
 
 /* Unfiltered chunks of one record, as far as they lie inside the shape. */
@@ -83,11 +83,11 @@ static int copy_plain(struct payload_copy *c, const uint64_t *coord, const struc
 
     memcpy(plain.coord, coord, (size_t)(last + 1) * sizeof *coord);
     err = buf_reserve(&c->room[1], ROW_CHUNKS * ((uint64_t)last + 2) * sizeof *coord);
-    while (err == 0 && left > 0) {
+    while (!err && left > 0) {
         uint64_t now = one ? 1 : left < ROW_CHUNKS ? left : ROW_CHUNKS;
 
         err = one ? copy_one(c, plain.coord, rec->size) : copy_row(c, &plain, now, rec->size);
-        if (err == 0)
+        if (!err)
             err = copy_progress(c, now * rec->size);
         if (last >= 0)
             plain.coord[last] += now;

@@ -19,9 +19,9 @@ static int unlink_one(drep_file *f, uint64_t id, struct worklist *w)
     struct head_edit e;
     int err = head_load(f, id, &head);
 
-    if (err != 0 || head.links <= 1)
-        return err != 0 ? err : worklist_add(w, id);
-    if ((err = head_edit(f, id, &e)) != 0)
+    if (err || head.links <= 1)
+        return err ? err : worklist_add(w, id);
+    if ((err = head_edit(f, id, &e)))
         return err;
     e.h.links--;
     return head_edited(f, &e);
@@ -37,8 +37,8 @@ static int drop_entries(drep_file *f, uint64_t id, uint8_t tag, size_t prefix)
 
     key_make(&key, id, tag);
     tree_walk(&w, f->st, &key, prefix);
-    while ((err = tree_next(&w, &key, NULL)) == 0)
-        if ((err = tree_del(f->st, &key)) != 0)
+    while (!(err = tree_next(&w, &key, NULL)))
+        if ((err = tree_del(f->st, &key)))
             break;
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
@@ -56,13 +56,13 @@ static int drop_members(drep_file *f, uint64_t id, struct worklist *work)
     int err;
 
     link_walk_begin(&w, f, id);
-    while ((err = link_walk_hard(&w)) == 0)
-        if ((err = unlink_one(f, w.link.object, work)) != 0)
+    while (!(err = link_walk_hard(&w)))
+        if ((err = unlink_one(f, w.link.object, work)))
             break;
     err = link_walk_end(&w, err);
-    if (err == 0)
+    if (!err)
         err = drop_tag(f, id, FMT_TAG_LINK);
-    return err != 0 ? err : drop_tag(f, id, FMT_TAG_LINK_ORDER);
+    return err ? err : drop_tag(f, id, FMT_TAG_LINK_ORDER);
 }
 
 /* Frees the chunks of a dataset and its entries in dimensions. */
@@ -71,11 +71,11 @@ static int drop_dataset(drep_file *f, const struct stored_object *o)
     struct chunks cs;
     int err = dimension_uses_remove(f, o->id, &o->rec);
 
-    if (err != 0)
+    if (err)
         return err;
     chunks_of(f, o->id, &o->rec, 1, true, "dataset", &cs);
     err = chunk_remove_all(&cs);
-    return err != 0 ? err : drop_tag(f, o->id, FMT_TAG_DATA);
+    return err ? err : drop_tag(f, o->id, FMT_TAG_DATA);
 }
 
 /* Removes one object with all its entries, also those that only a later version knows. */
@@ -85,19 +85,19 @@ static int drop_object(drep_file *f, uint64_t id, struct worklist *w)
     int err = object_load(f, id, &o);
 
     f->op.removals++;
-    if (err == 0 && o.rec.kind == FMT_GROUP)
+    if (!err && o.rec.kind == FMT_GROUP)
         err = drop_members(f, id, w);
-    if (err == 0 && o.rec.kind == FMT_DATASET)
+    if (!err && o.rec.kind == FMT_DATASET)
         err = drop_dataset(f, &o);
-    if (err == 0 && o.rec.kind == FMT_DIMENSION)
+    if (!err && o.rec.kind == FMT_DIMENSION)
         err = dimension_drop(f, id);
-    if (err == 0 && o.rec.kind == FMT_DIMENSION)
+    if (!err && o.rec.kind == FMT_DIMENSION)
         err = drop_tag(f, id, FMT_TAG_USER);
-    if (err == 0 && (o.rec.kind == FMT_DATASET || o.rec.kind == FMT_TYPE))
+    if (!err && (o.rec.kind == FMT_DATASET || o.rec.kind == FMT_TYPE))
         err = ftype_unuse(f, o.rec.type);
-    if (err == 0)
+    if (!err)
         err = attrs_remove(f, id);
-    if (err == 0) /* also what only a later version knows */
+    if (!err) /* also what only a later version knows */
         err = drop_entries(f, id, 0, 8);
     object_release(&o);
     return err;
@@ -109,7 +109,7 @@ static int object_remove(drep_file *f, uint64_t id)
     struct worklist w = {0};
     int err = unlink_one(f, id, &w);
 
-    while (err == 0 && w.n > 0)
+    while (!err && w.n > 0)
         err = drop_object(f, w.id[--w.n], &w);
     mem_free(w.id);
     return err;
@@ -123,17 +123,17 @@ int drep_link_remove(drep_file *file, const char *path)
     uint64_t group;
     int err = write_begin(file);
 
-    if (err != 0)
+    if (err)
         return err;
     err = path_parent(file, path, 0, &group, &name);
-    if (err == 0) {
+    if (!err) {
         err = link_find(file, group, name, strlen(name), &link, &bytes);
         if (err == DREP_ERR_NOT_FOUND)
             fail(err, "%s: no such object", path);
     }
-    if (err == 0)
+    if (!err)
         err = link_drop(file, group, name, &link);
-    if (err == 0 && link.kind == FMT_HARD)
+    if (!err && link.kind == FMT_HARD)
         err = object_remove(file, link.object);
     buf_release(&bytes);
     return write_end(file, err);

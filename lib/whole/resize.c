@@ -56,15 +56,15 @@ static int clear_slab(drep_dataset *ds, uint64_t slab, uint64_t from)
     size_t bytes;
     int err = chunk_size(&ds->chunks, &slab, &size);
 
-    if (err != 0 || size <= offset)
+    if (err || size <= offset)
         return err;
     bytes = (size_t)(size - offset);
     err = buf_reserve(&b, 2 * bytes);
-    if (err == 0)
+    if (!err)
         err = chunk_read(&ds->chunks, &slab, offset, bytes, b.p, &have);
-    if (err == 0)
+    if (!err)
         err = fill_bytes(ds, b.p + bytes, offset, bytes);
-    if (err == 0 && memcmp(b.p, b.p + bytes, bytes) != 0)
+    if (!err && memcmp(b.p, b.p + bytes, bytes) != 0)
         err = chunk_patch(&ds->chunks, &slab, offset, bytes, b.p + bytes, ds->fill,
                           (size_t)ds->esize);
     buf_release(&b);
@@ -80,7 +80,7 @@ static int outside_ranges(const struct outside *o, const uint64_t *inside, range
 
     for (int d = 0; d < last; d++)
         rows *= o->unit[d];
-    for (uint64_t row = 0; err == 0 && row < rows; row++) {
+    for (uint64_t row = 0; !err && row < rows; row++) {
         uint64_t left = row, from = inside[last];
 
         for (int d = last - 1; d >= 0; d--) {
@@ -109,11 +109,11 @@ static int clear_range(void *ctx, uint64_t at, uint64_t n)
     uint8_t *p = c->b->p + at * es;
     int err = buf_reserve(&c->fill, bytes);
 
-    if (err != 0)
+    if (err)
         return err;
     if (c->ds->ft->type->variable) /* without contents, until the heap is new */
         memset(c->fill.p, 0, bytes);
-    else if ((err = fill_bytes(c->ds, c->fill.p, 0, bytes)) != 0)
+    else if ((err = fill_bytes(c->ds, c->fill.p, 0, bytes)))
         return err;
     if (memcmp(p, c->fill.p, bytes) != 0) {
         memcpy(p, c->fill.p, bytes);
@@ -131,9 +131,9 @@ static int fill_range(void *ctx, uint64_t at, uint64_t n)
     uint8_t *p = c->b->p + at * es;
     int err = fill_bytes(ds, p, 0, n * es);
 
-    return err != 0 ? err
-                    : heap_move(&ds->ft->stored, p, (int64_t)n, ds->fill_heap.p, ds->fill_heap.len,
-                                c->heap);
+    return err ? err
+               : heap_move(&ds->ft->stored, p, (int64_t)n, ds->fill_heap.p, ds->fill_heap.len,
+                           c->heap);
 }
 
 static int clear_chunk(drep_dataset *ds, const struct outside *o, const uint64_t *coord,
@@ -144,17 +144,17 @@ static int clear_chunk(drep_dataset *ds, const struct outside *o, const uint64_t
     size_t fixed = 0;
     int err = chunk_load(ds, coord, &b, &fixed);
 
-    if (err == 0)
+    if (!err)
         err = outside_ranges(o, inside, clear_range, &c);
-    if (err == 0 && ds->ft->type->variable)
+    if (!err && ds->ft->type->variable)
         err = heap_renew(ds, &b, fixed, &heap);
-    if (err == 0 && ds->ft->type->variable && (ds->fill != NULL || ds->fill_err != 0)) {
+    if (!err && ds->ft->type->variable && (ds->fill || ds->fill_err != 0)) {
         err = outside_ranges(o, inside, fill_range, &c);
         c.changed = true;
     }
-    if (err == 0 && c.changed) {
+    if (!err && c.changed) {
         err = heap_append(&b, fixed, &heap);
-        if (err == 0)
+        if (!err)
             err = chunk_write(&ds->chunks, coord, 1, b.p, b.len);
     }
     buf_release(&b);
@@ -200,10 +200,10 @@ static int trim(drep_dataset *ds, const uint64_t *keep)
         for (int d = 1; d < ds->rec.rank; d++)
             o.keep[0] *= keep[d];
     err = chunk_each(&ds->chunks, note_run, &o);
-    for (size_t i = 0; err == 0 && i < o.n; i++) {
+    for (size_t i = 0; !err && i < o.n; i++) {
         uint64_t *coord = o.runs + i * width;
 
-        for (uint64_t left = coord[o.rank]; err == 0 && left > 0; left--) {
+        for (uint64_t left = coord[o.rank]; !err && left > 0; left--) {
             err = trim_chunk(ds, &o, coord);
             coord[o.rank - 1]++;
         }
@@ -241,11 +241,11 @@ static int grow_dimensions(drep_file *f, const struct object_rec *rec)
     struct stored_object dim = {0};
     int err = 0;
 
-    for (int d = 0; err == 0 && rec->has_dims && d < rec->rank; d++) {
+    for (int d = 0; !err && rec->has_dims && d < rec->rank; d++) {
         if (rec->dim[d] == 0)
             continue;
         err = object_load(f, rec->dim[d], &dim);
-        if (err == 0)
+        if (!err)
             err = fail_in(dimension_grow(f, &dim, rec->len[d]), "dimension %d", d);
     }
     object_release(&dim);
@@ -259,11 +259,11 @@ static int reshape(drep_dataset *ds, const int64_t *dims, struct stored_object *
     bool shrinks = false;
     int err = dataset_alive(ds);
 
-    if (err == 0)
+    if (!err)
         err = dims_check(ds, dims);
-    if (err == 0)
+    if (!err)
         err = object_load(ds->file, ds->id, o);
-    for (int d = 0; err == 0 && d < ds->rec.rank; d++) {
+    for (int d = 0; !err && d < ds->rec.rank; d++) {
         uint64_t len = (uint64_t)dims[d];
 
         keep[d] = len < ds->rec.len[d] ? len : ds->rec.len[d];
@@ -271,17 +271,17 @@ static int reshape(drep_dataset *ds, const int64_t *dims, struct stored_object *
         o->rec.len[d] = len;
         o->rec.has_max |= len != o->rec.max[d];
     }
-    if (err == 0)
+    if (!err)
         err = shape_check(&o->rec, ds->ft);
-    if (err == 0 && (shrinks || !ds->trimmed) &&
+    if (!err && (shrinks || !ds->trimmed) &&
         (ds->rec.layout == FMT_CHUNKED || ds->rec.layout == FMT_CONTIGUOUS)) {
         err = chunks_settle(ds->file->st, ds->id);
-        if (err == 0)
+        if (!err)
             err = trim(ds, keep);
     }
-    if (err == 0)
+    if (!err)
         err = grow_dimensions(ds->file, &o->rec);
-    if (err == 0)
+    if (!err)
         err = object_store(ds->file, ds->id, &o->rec);
     return err;
 }
@@ -305,13 +305,12 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
     struct stored_object o = {0};
     int err;
 
-    if (dims == NULL)
+    if (!dims)
         return fail(DREP_ERR_ARG, "drep_dataset_resize: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_resize")) != 0 ||
-        (err = write_begin(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_dataset_resize")) || (err = write_begin(dataset->file)))
         return err;
     err = reshape(dataset, dims, &o);
-    if (err == 0) {
+    if (!err) {
         exchange(dataset, &o);
         dataset->trimmed = true;
     }
@@ -354,14 +353,14 @@ static int append(drep_dataset *ds, int dim, int64_t n, const drep_type *type, c
     struct stored_object o = {0};
     int err = longer(ds, dim, n, dims, &new), ignored;
 
-    if (err == 0) /* while nothing is changed yet */
+    if (!err) /* while nothing is changed yet */
         err = chunks_room(&ds->chunks, ds->chunks.payload, 1, &ignored);
-    if (err == 0)
+    if (!err)
         err = reshape(ds, dims, &o);
-    if (err == 0) {
+    if (!err) {
         exchange(ds, &o);
         err = dataset_write(ds, &new, type, buf, xfer);
-        if (err != 0)
+        if (err)
             exchange(ds, &o); /* as the file is again, once the operation is taken back */
         else
             ds->trimmed = true;
@@ -377,8 +376,7 @@ int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type
 {
     int err;
 
-    if ((err = dataset_check(dataset, "drep_append")) != 0 ||
-        (err = write_begin(dataset->file)) != 0)
+    if ((err = dataset_check(dataset, "drep_append")) || (err = write_begin(dataset->file)))
         return err;
     err = append(dataset, dim, n, type, buf, xfer);
     return write_end(dataset->file, err);

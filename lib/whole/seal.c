@@ -9,7 +9,7 @@ static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
     struct chunks cs;
     int err = object_load(f, id, &o);
 
-    if (err == 0 && o.rec.kind == FMT_DATASET) {
+    if (!err && o.rec.kind == FMT_DATASET) {
         chunks_of(f, id, &o.rec, 1, true, "dataset", &cs);
         err = chunks_seal(&cs, blocks);
     }
@@ -23,13 +23,13 @@ int drep_seal(drep_file *file, int64_t *blocks)
     int64_t n = 0;
     int err;
 
-    if ((err = change_begin(file)) != 0)
+    if ((err = change_begin(file)))
         return err;
-    while ((err = object_next(file, id, &id)) == 0 && id != 0)
-        if ((err = seal_object(file, id, &n)) != 0)
+    while (!(err = object_next(file, id, &id)) && id != 0)
+        if ((err = seal_object(file, id, &n)))
             break;
     err = change_end(file, err);
-    if (err == 0 && blocks != NULL)
+    if (!err && blocks)
         *blocks = n;
     return err;
 }

@@ -42,7 +42,7 @@ static int read_range(struct stored_walk *d, uint64_t a, uint64_t b)
 
     for (int k = rank; k-- > 0;)
         d->inner[k] = k == rank - 1 ? 1 : d->inner[k + 1] * d->box[k + 1];
-    while (err == 0 && a < b) {
+    while (!err && a < b) {
         uint64_t start[DREP_MAX_RANK] = {0}, count[DREP_MAX_RANK] = {0}, rest = a, n = 1;
         int cut = 0;
 
@@ -105,13 +105,13 @@ static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_r
     if (bytes > *budget)
         return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
     *budget -= bytes;
-    for (uint32_t i = 0; err == 0 && size > 0 && i < rec->run; i++) {
+    for (uint32_t i = 0; !err && size > 0 && i < rec->run; i++) {
         if (rec->filtered && d->held) {
             err = chunk_size(&d->ds->chunks, coord, &size);
-        } else if (rec->filtered && (err = read_begin(d->ds->file)) == 0) {
+        } else if (rec->filtered && !(err = read_begin(d->ds->file))) {
             err = read_done(d->ds->file, chunk_size(&d->ds->chunks, coord, &size));
         }
-        if (err == 0)
+        if (!err)
             err = read_chunk(d, coord, size);
         if (last >= 0)
             coord[last]++;
@@ -124,7 +124,7 @@ static int next_run(struct tree_walk *w, drep_file *f, struct key *key, struct b
 {
     int err = read_begin(f);
 
-    if (err == 0) {
+    if (!err) {
         err = tree_next(w, key, value);
         read_done(f, 0);
     }
@@ -140,7 +140,7 @@ static int read_runs(struct stored_walk *d, uint64_t *budget)
 
     key_make(&key, d->ds->id, FMT_TAG_CHUNK);
     tree_walk(&w, d->ds->file->st, &key, key.len);
-    while ((err = next_run(&w, d->ds->file, &key, &value)) == 0) {
+    while (!(err = next_run(&w, d->ds->file, &key, &value))) {
         uint64_t coord[DREP_MAX_RANK] = {0};
         struct chunk_rec rec;
         struct in in;
@@ -150,7 +150,7 @@ static int read_runs(struct stored_walk *d, uint64_t *budget)
             continue; /* has been found */
         for (int k = 0; k < d->ds->chunks.rank; k++)
             coord[k] = key_u64(key.p + 9 + 8 * k);
-        if ((err = read_run(d, coord, &rec, budget)) != 0)
+        if ((err = read_run(d, coord, &rec, budget)))
             break;
     }
     buf_release(&value);
@@ -214,14 +214,13 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
         from[k] = (int64_t)start[k];
         n[k] = (int64_t)count[k];
     }
-    if (r->buf == NULL &&
-        (r->buf = mem_array(r->walk.room * (uint64_t)type->prog.extent + 1, 1)) == NULL)
+    if (!r->buf && !(r->buf = mem_array(r->walk.room * (uint64_t)type->prog.extent + 1, 1)))
         return fail_nomem();
-    if ((err = drep_select_box(ds->rec.rank, from, n, NULL, NULL, &sel)) != 0)
+    if ((err = drep_select_box(ds->rec.rank, from, n, NULL, NULL, &sel)))
         return err;
     elements = drep_selection_count(sel);
     memset(r->buf, 0, (size_t)(elements * type->prog.extent));
-    if ((err = read_begin(ds->file)) == 0)
+    if (!(err = read_begin(ds->file)))
         err = read_done(ds->file, dataset_read(ds, sel, type, r->buf, &xfer));
     drep_vlen_free(type, elements, r->buf);
     drep_selection_free(sel);

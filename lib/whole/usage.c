@@ -44,7 +44,7 @@ static int add_entries(drep_file *f, uint64_t id, drep_objusage *u)
 
     key_make(&key, id, 0);
     tree_walk(&w, f->st, &key, 8);
-    while ((err = tree_next(&w, &key, &value)) == 0)
+    while (!(err = tree_next(&w, &key, &value)))
         u->metadata += (int64_t)(key.len + value.len);
     buf_release(&value);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
@@ -55,7 +55,7 @@ static int add_chunks(drep_file *f, uint64_t id, const char *path, struct counti
     drep_dataset *ds;
     int err = dataset_get(f, id, path, &ds);
 
-    if (err != 0)
+    if (err)
         return err;
     c->payload = payload_of(ds);
     if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED)
@@ -70,18 +70,18 @@ int drep_object_usage(drep_file *file, const char *path, drep_objusage *out)
     struct stored_object o = {0};
     int err;
 
-    if (path == NULL || out == NULL)
+    if (!path || !out)
         return fail(DREP_ERR_ARG, "drep_object_usage: null argument");
-    if ((err = read_begin(file)) != 0)
+    if ((err = read_begin(file)))
         return err;
     err = path_find(file, path, &o);
-    if (err == 0)
+    if (!err)
         err = add_entries(file, o.id, &c.u);
-    if (err == 0 && o.rec.kind == FMT_DATASET)
+    if (!err && o.rec.kind == FMT_DATASET)
         err = add_chunks(file, o.id, path, &c);
     object_release(&o);
     err = read_end(file, err);
-    if (err == 0)
+    if (!err)
         *out = c.u;
     return err;
 }
