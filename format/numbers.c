@@ -99,21 +99,21 @@ const char *fmt_format_name(int format)
 {
     const struct fmt_format_line *f = fmt_format(format);
 
-    return f != NULL ? f->name : NULL;
+    return f ? f->name : NULL;
 }
 
 int fmt_format_class(int format)
 {
     const struct fmt_format_line *f = fmt_format(format);
 
-    return f != NULL ? f->cls : -1;
+    return f ? f->cls : -1;
 }
 
 int fmt_format_fits(int format, int size)
 {
     const struct fmt_format_line *f = fmt_format(format);
 
-    return f != NULL && size >= 1 && size <= FMT_ITEM_MAX && (f->sizes >> (size - 1) & 1);
+    return f && size >= 1 && size <= FMT_ITEM_MAX && (f->sizes >> (size - 1) & 1);
 }
 
 const char *fmt_filter_name(int id)

@@ -274,10 +274,10 @@ int model_make(const struct schema *s, const char *path, int amode, const char *
     m.stored = m.encoder;
     if (!reps_declare(&m.c, &s->reps))
         err = DREP_ERR_SYNTAX;
-    else if ((err = drep_create(path, amode & ~DREP_HEADER_ONLY, datarep, s->hints, &m.file)) != 0)
+    else if ((err = drep_create(path, amode & ~DREP_HEADER_ONLY, datarep, s->hints, &m.file)))
         complain_error(&m.c, own && err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL,
                        "create");
-    else if ((err = encoder_store(&m.stored, datarep)) != 0)
+    else if ((err = encoder_store(&m.stored, datarep)))
         complain_error(&m.c, s->datarep_at, "datarep");
     else
         err = make_file(&m);

@@ -30,7 +30,7 @@ int fail_in(int err, const char *fmt, ...)
     size_t len;
     int n;
 
-    if (err == 0)
+    if (!err)
         return 0;
     va_start(args, fmt);
     n = vsnprintf(next.text, sizeof(next.text), fmt, args);

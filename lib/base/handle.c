@@ -75,9 +75,9 @@ static int make_room(void)
     if (2 * (handles.n + 1) <= old->size)
         return 0;
     t = mem_zalloc(1, sizeof *t);
-    if (t != NULL)
+    if (t)
         t->slot = mem_zalloc(2 * old->size, sizeof *t->slot);
-    if (t == NULL || t->slot == NULL) {
+    if (!t || !t->slot) {
         mem_free(t);
         return DREP_ERR_NOMEM;
     }

@@ -78,7 +78,7 @@ int lock_init(pthread_mutex_t *lock)
     pthread_mutexattr_t attr;
     int err = pthread_mutexattr_init(&attr);
 
-    if (err != 0)
+    if (err)
         return err;
 #ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);

@@ -50,7 +50,7 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
 
     key_make(&key, cs->object, FMT_TAG_CHUNK);
     tree_walk(&w, cs->st, &key, key.len);
-    while (!err && (err = tree_next(&w, &key, &value)) == 0) {
+    while (!err && !(err = tree_next(&w, &key, &value))) {
         struct chunk_run at = {.rank = cs->rank};
         struct in in;
         int same = 0;

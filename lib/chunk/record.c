@@ -233,7 +233,7 @@ int records_remove_all(struct chunks *cs)
 
     key_make(&key, cs->object, FMT_TAG_CHUNK);
     tree_walk(&w, cs->st, &key, key.len);
-    while (!err && (err = tree_next(&w, &key, &value)) == 0) {
+    while (!err && !(err = tree_next(&w, &key, &value))) {
         struct chunk_rec rec;
         struct in in;
 

@@ -16,7 +16,7 @@ void works_release(struct works *works)
 {
     struct work *w;
 
-    while ((w = works->free) != NULL) {
+    while ((w = works->free)) {
         works->free = w->next;
         codec_release(&w->codec);
         buf_release(&w->own);

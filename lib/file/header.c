@@ -296,8 +296,7 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
     for (int i = 0; i < drep_info_count(like->hints.stored); i++) {
         const char *key = drep_info_key(like->hints.stored, i);
 
-        if ((err = drep_info_set(f->hints.stored, key, drep_info_get(like->hints.stored, key))) !=
-            0)
+        if ((err = drep_info_set(f->hints.stored, key, drep_info_get(like->hints.stored, key))))
             return err;
     }
     return hints_merge(&f->hints, info);

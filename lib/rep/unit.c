@@ -382,7 +382,7 @@ static int type_check(const struct found *f, int64_t count, const drep_type *typ
         return fail(DREP_ERR_ARG, "no datatype");
     if (type->variable)
         return fail(DREP_ERR_TYPE, "datatypes of variable length are not packed");
-    if ((err = type_elements(type, count, &items)) != 0)
+    if ((err = type_elements(type, count, &items)))
         return err;
     if (items != (int64_t)f->fixed.items)
         return fail(DREP_ERR_COUNT, "%lld elements are not the %lld data items of the pack unit",

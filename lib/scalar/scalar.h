@@ -6,7 +6,7 @@
 #ifndef SCALAR_SCALAR_H
 #define SCALAR_SCALAR_H
 
-#include "datarep.h"
+#include <datarep.h>
 
 #include <stdint.h>
 

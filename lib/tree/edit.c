@@ -67,7 +67,7 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
     } else {
         size_t bytes = node_grown(leaf, i, key, len, value_len);
 
-        if (bytes <= LEAF_MAX && (err = node_reserve(leaf, 1, len + size)) == 0)
+        if (bytes <= LEAF_MAX && !(err = node_reserve(leaf, 1, len + size)))
             node_insert(leaf, i, key, len, value, value_len, bytes);
         else if (!err)
             err = node_insert_split(st, leaf, i, key, len, value, value_len, &leaf);

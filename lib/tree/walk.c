@@ -76,7 +76,7 @@ static int walk_seek(struct tree_walk *w, struct tree_node **out, uint32_t *at, 
     int more = 0, equal, err;
 
     leaf = pin_get(w, &next, &more);
-    *same = leaf != NULL && i > 0;
+    *same = leaf && i > 0;
     if (leaf && i < leaf->n) {
         *out = leaf;
         *at = i;

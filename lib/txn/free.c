@@ -33,7 +33,7 @@ static int load_free(struct store *st)
 
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_FREE);
     tree_walk(&w, st, &key, key.len);
-    while ((err = tree_next(&w, &key, &value)) == 0) {
+    while (!(err = tree_next(&w, &key, &value))) {
         struct free_rec r;
         uint64_t offset;
         struct in in;

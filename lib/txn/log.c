@@ -25,7 +25,7 @@ int log_update(struct store *st)
 
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_LOG);
     tree_walk(&w, st, &key, key.len);
-    while ((err = tree_next(&w, &found, NULL)) == 0) {
+    while (!(err = tree_next(&w, &found, NULL))) {
         if (found.len != 17 || key_u64(found.p + 9) + keep > next)
             break;
         err = tree_del_raw(st, found.p, found.len);
@@ -99,7 +99,7 @@ int log_read(struct store *st, struct log_list *list)
         return 0;
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_LOG);
     tree_walk(&w, st, &key, key.len);
-    while ((err = tree_next(&w, &key, &value)) == 0) {
+    while (!(err = tree_next(&w, &key, &value))) {
         in_init(&in, value.p, value.len);
         if (key.len != 17 || log_get(&in, &rec))
             err = fail(DREP_ERR_FORMAT, "malformed LOG entry");

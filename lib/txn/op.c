@@ -33,7 +33,7 @@ static int undo_entries(struct store *st)
     struct undo_entry e;
     int err = 0;
 
-    while (!err && (err = undo_last(st, &e)) == 0) {
+    while (!err && !(err = undo_last(st, &e))) {
         if (e.there)
             err = tree_put_raw(st, e.key, e.key_len, e.value, e.value_len);
         else
@@ -55,7 +55,7 @@ static int undo_objects(struct store *st)
         return 0;
     key_make(&key, st->undo->next_object, 0);
     tree_walk(&w, st, &key, 0);
-    while (!err && (err = tree_next(&w, &key, NULL)) == 0) {
+    while (!err && !(err = tree_next(&w, &key, NULL))) {
         if (!undo_is_new(st, key.p))
             break;
         err = tree_del_raw(st, key.p, key.len);

@@ -96,7 +96,7 @@ int chunks_seal(struct chunks *cs, int64_t *blocks)
         return err;
     key_make(&key, cs->object, FMT_TAG_CHUNK);
     tree_walk(&w, cs->st, &key, key.len);
-    while ((err = tree_next(&w, &key, &value)) == 0) {
+    while (!(err = tree_next(&w, &key, &value))) {
         err = seal_record(cs, &key, &value, blocks);
         if (err)
             break;

@@ -19,7 +19,7 @@ bool leaf_called(const drep_type *leaf)
 /* True if user functions convert every leaf. */
 static bool all_called(const struct node *node)
 {
-    if (node->leaf != NULL)
+    if (node->leaf)
         return leaf_called(node->leaf);
     for (int64_t i = 0; i < node_children(node); i++)
         if (!all_called(node->child[i]))
@@ -34,14 +34,14 @@ static int seq_called(const struct node *node, drep_type **out)
 {
     drep_type **part = mem_zalloc((uint64_t)node->count, sizeof *part);
     int64_t *displ = mem_array((uint64_t)node->count, sizeof *displ), n = 0;
-    int err = part == NULL || displ == NULL ? DREP_ERR_NOMEM : 0;
+    int err = !part || !displ ? DREP_ERR_NOMEM : 0;
 
-    for (int64_t i = 0; err == 0 && i < node->count; i++) {
+    for (int64_t i = 0; !err && i < node->count; i++) {
         displ[n] = node->offset[i];
         err = node_called(node->child[i], &part[n]);
-        n += err == 0 && part[n] != NULL;
+        n += !err && part[n];
     }
-    if (err == 0 && n > 0)
+    if (!err && n > 0)
         err = drep_type_struct(n, NULL, displ, (const drep_type *const *)part, out);
     for (int64_t i = 0; i < n; i++)
         drep_type_free(part[i]);
@@ -64,7 +64,7 @@ static int node_called(const struct node *node, drep_type **out)
     if (node->op == NODE_SEQ)
         return seq_called(node, out);
     err = node_called(node->child[0], &child);
-    if (err != 0 || child == NULL)
+    if (err || !child)
         return err;
     err = node->op == NODE_LOOP
               ? drep_type_hvector(node->count, 1, node->stride, child, out)
@@ -79,11 +79,11 @@ static int called_make(const drep_type *type, drep_type **out)
     int err = node_called(type->prog.root, &items);
 
     *out = NULL;
-    if (err != 0 || items == NULL)
+    if (err || !items)
         return err;
     err = drep_type_struct(1, NULL, &type->prog.origin, (const drep_type *const[]){items}, &placed);
     drep_type_free(items);
-    if (err == 0)
+    if (!err)
         err = drep_type_resized(type->lb, type->prog.extent, placed, out);
     drep_type_free(placed);
     return err;
@@ -97,14 +97,14 @@ int type_called(const drep_type *type, const drep_type **out)
     int err;
 
     *out = NULL;
-    if (type->prog.root == NULL)
+    if (!type->prog.root)
         return 0;
     if (all_called(type->prog.root)) {
         *out = type;
         return 0;
     }
-    if (made == NULL) {
-        if ((err = called_make(type, &made)) != 0 || made == NULL)
+    if (!made) {
+        if ((err = called_make(type, &made)) || !made)
             return err;
         if (!atomic_compare_exchange_strong(kept, &none, made)) {
             drep_type_free(made);

@@ -155,7 +155,7 @@ static void put_scalar(struct text *t, const drep_scalar *s)
 bool type_plain_struct(const drep_type *type)
 {
     for (int64_t i = 0; i < type->nmembers; i++)
-        if (type->blocklen != NULL && type->blocklen[i] != 1)
+        if (type->blocklen && type->blocklen[i] != 1)
             return false;
     return type->natural && type->nmembers > 0;
 }

@@ -64,7 +64,7 @@ int choice_filters(const char *command, const char *text, drep_filter *filters, 
     if (strlen(text) >= sizeof copy)
         return tool_usage(command, "--filters is too long");
     memcpy(copy, text, strlen(text) + 1);
-    while (!status && (word = strsep(&rest, ",")) != NULL) {
+    while (!status && (word = strsep(&rest, ","))) {
         if (*n == DREP_MAX_FILTERS)
             return tool_usage(command, "--filters: at most %d", DREP_MAX_FILTERS);
         status = parse_filter(command, word, &filters[*n]);

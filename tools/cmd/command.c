@@ -196,7 +196,7 @@ int option_next(struct options *o)
         o->status = print_help(o->command);
     else if (option == ':' || option == '?')
         o->status = refuse(o, option);
-    else if (option != OPTION_PLUGINS || (optarg = absolute(optarg)) != NULL)
+    else if (option != OPTION_PLUGINS || (optarg = absolute(optarg)))
         return option;
     else
         o->status = tool_no_memory();

@@ -216,7 +216,7 @@ static int offer_names(struct line *l, const char *path, const char *ends, enum 
     bool folder;
     int n = 0;
 
-    while (dir && (entry = readdir(dir)) != NULL) {
+    while (dir && (entry = readdir(dir))) {
         const char *name = entry->d_name;
         size_t size = strlen(path) + lead + strlen(name) + 2;
         char *text;
@@ -300,7 +300,7 @@ static void offer_words(struct line *l, const char *words)
 {
     char *copy = words ? strdup(words) : NULL, *rest = copy, *word;
 
-    while (copy && (word = strsep(&rest, " ")) != NULL) {
+    while (copy && (word = strsep(&rest, " "))) {
         if (*word == '<')
             offer_kind(l, word);
         else if (*word)

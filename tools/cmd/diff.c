@@ -337,7 +337,7 @@ static bool take_ignored(struct diff *d, char *list)
     char *word;
     size_t i, n = sizeof ignorable / sizeof *ignorable;
 
-    while ((word = strsep(&list, ",")) != NULL) {
+    while ((word = strsep(&list, ","))) {
         for (i = 0; i < n && strcmp(ignorable[i].name, word) != 0; i++)
             ;
         if (i == n) {

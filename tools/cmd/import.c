@@ -106,7 +106,7 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
         x->datarep = optarg;
     if (option == OPTION_FILTERS)
         status = choice_filters(import_command.name, optarg, x->filters, &x->nfilters);
-    if (option == OPTION_FORMAT && (*format = format_named(optarg)) == NULL)
+    if (option == OPTION_FORMAT && !(*format = format_named(optarg)))
         status = tool_usage(import_command.name, "--format is hdf5, npy, npz, csv or raw, not '%s'",
                             optarg);
     x->exact |= option == OPTION_EXACT;

@@ -292,7 +292,7 @@ static int check_members(struct archive *a)
         a->list[i].ds = NULL;
         if (status && status != OUTLET_NONE)
             return status;
-        if (status == 0) {
+        if (!status) {
             struct entry m = a->list[kept];
 
             a->list[kept++] = a->list[i];

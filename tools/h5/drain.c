@@ -21,7 +21,7 @@ hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uin
     char *path;
     hid_t made = 0;
 
-    if (t && t->kind == DREP_OBJ_TYPE && t->made && (path = job_source(j, t)) != NULL) {
+    if (t && t->kind == DREP_OBJ_TYPE && t->made && (path = job_source(j, t))) {
         if (drep_type_open(j->d, path, &theirs) == 0 && drep_type_equal(theirs, type))
             made = H5Oopen_by_addr(j->h, (haddr_t)t->made);
         drep_type_free(theirs);

@@ -291,7 +291,7 @@ static int is_safe_directory(const char *path)
 
     if (*path != '/' || !realpath(path, real) || stat(real, &st) != 0 || (st.st_mode & S_IWOTH))
         return 0;
-    while ((slash = strrchr(real, '/')) != NULL && slash != real) {
+    while ((slash = strrchr(real, '/')) && slash != real) {
         *slash = 0;
         if (stat(real, &st) != 0 || ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX)))
             return 0;

@@ -25,7 +25,7 @@ static int is_own_name(const char *name, int attribute)
     if (!*name || strlen(name) > NAME_SIZE_MAX)
         return 0;
     if (attribute ? is_annotation(name)
-                  : strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '/') != NULL)
+                  : strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '/'))
         return 0;
     for (; *p; p += n)
         if ((n = utf8_length(p)) == 0)

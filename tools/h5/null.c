@@ -92,7 +92,7 @@ static void note_string(char **string, void *ctx)
     struct nulls *n = ctx;
 
     n->empty += *string && !**string;
-    n->null += *string == NULL;
+    n->null += !*string;
     if (!*string && n->per > 0 && !n->many)
         add_run(n, n->at);
     n->at++;

@@ -19,7 +19,7 @@ int objects_add(struct objects *all, uint64_t key, int kind, char *path, char *s
     uintptr_t *index;
 
     if (path && VEC_ROOM(all->list, all->n, all->room, 1) == 0 &&
-        (index = idset_add(&all->ids, key)) != NULL) {
+        (index = idset_add(&all->ids, key))) {
         all->list[all->n++] =
             (struct object){.key = key, .kind = kind, .path = path, .source = source};
         *index = all->n;

@@ -60,7 +60,7 @@ static void put_message(const char *message)
 {
     const char *at = NULL, *next = message, *p;
 
-    while ((next = strstr(next, " at byte ")) != NULL)
+    while ((next = strstr(next, " at byte ")))
         at = next++;
     for (p = at ? at + 9 : message; at && isdigit((unsigned char)*p); p++)
         ;

@@ -31,7 +31,7 @@ static const struct known {
 /* A key of YAML ends with its colon: "root:x:0:0" is none. */
 static bool is_word(const char *behind, size_t size, const struct known *k)
 {
-    return k->magic[k->size - 1] != ':' || size == 0 || strchr(" \t\r\n", *behind) != NULL;
+    return k->magic[k->size - 1] != ':' || size == 0 || strchr(" \t\r\n", *behind);
 }
 
 const char *foreign_front(const char *front, size_t size)
