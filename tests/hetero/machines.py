@@ -1,7 +1,7 @@
-"""The machines: how to compile for each, and how to run its programs here.
+"""The machines: compiler and emulator of each.
 
 A machine is a triplet of Debian's cross compilers and an emulator of qemu-user; i386 runs on
-this processor itself, and amd64 is the machine that runs this.
+the host processor itself, and amd64 is the host.
 """
 import os
 import shutil
@@ -15,7 +15,7 @@ HELLO = '#include <stdio.h>\nint main(void) { puts("hello, world"); return 0; }\
 
 
 class Machine:
-    """One row: what to compile with, what to run on, what is special about it."""
+    """One machine: its compiler, its emulator and its special properties."""
 
     def __init__(self, name, triplet=None, qemu=None, what="", cflags="", ldflags="", table=None):
         self.name, self.triplet, self.qemu, self.what = name, triplet, qemu, what
@@ -29,7 +29,7 @@ class Machine:
         self.seconds = 0
 
     def command(self, *args):
-        """How to run a program of this machine here."""
+        """The command line that runs a program of this machine on the host."""
         run = ["qemu-%s-static" % self.qemu, "-L", "/usr/" + self.triplet] if self.qemu else []
         return run + list(args)
 
@@ -42,19 +42,19 @@ MACHINES = [
     Machine("s390x", "s390x-linux-gnu", "s390x", "big-endian, 64 bits, binary128"),
     Machine("i386", "i686-linux-gnu", None, "32 bits, double aligned to 4, x87 in 12 bytes",
             ldflags=LOADER.format("i686-linux-gnu", "ld-linux.so.2")),
-    Machine("m68k", "m68k-linux-gnu", "m68k", "big-endian, 32 bits, all aligned to 2, 96-bit extended"),
+    Machine("m68k", "m68k-linux-gnu", "m68k", "big-endian, 32 bits, 2-byte aligned, 96-bit extended"),
     Machine("ppc64", "powerpc64-linux-gnu", "ppc64", "big-endian, 64 bits, double-double"),
     Machine("ppc64el", "powerpc64le-linux-gnu", "ppc64le", "little-endian, 64 bits, double-double",
             table="ppc64el-ibm"),
-    Machine("ppc64el-ieee", "powerpc64le-linux-gnu", "ppc64le", "the same with binary128",
+    Machine("ppc64el-ieee", "powerpc64le-linux-gnu", "ppc64le", "like ppc64el, with binary128",
             cflags="-mabi=ieeelongdouble"),
     Machine("powerpc", "powerpc-linux-gnu", "ppc", "big-endian, 32 bits, double-double"),
-    Machine("mips", "mips-linux-gnu", "mips", "big-endian, 32 bits, NaNs the other way round"),
-    Machine("mips64", "mips64-linux-gnuabi64", "mips64", "the same in 64 bits, binary128"),
+    Machine("mips", "mips-linux-gnu", "mips", "big-endian, 32 bits, legacy NaN encoding"),
+    Machine("mips64", "mips64-linux-gnuabi64", "mips64", "like mips, with 64 bits and binary128"),
     Machine("sparc64", "sparc64-linux-gnu", "sparc64", "big-endian, strict alignment, binary128"),
-    Machine("hppa", "hppa-linux-gnu", "hppa", "big-endian, 32 bits, the stack grows upwards"),
+    Machine("hppa", "hppa-linux-gnu", "hppa", "big-endian, 32 bits, stack grows upward"),
     Machine("armhf", "arm-linux-gnueabihf", "arm", "32 bits, strict alignment, unsigned char"),
-    Machine("armel", "arm-linux-gnueabi", "arm", "the same without a floating-point unit"),
+    Machine("armel", "arm-linux-gnueabi", "arm", "like armhf, without a floating-point unit"),
     Machine("arm64", "aarch64-linux-gnu", "aarch64", "64 bits, binary128, unsigned char"),
     Machine("riscv64", "riscv64-linux-gnu", "riscv64", "64 bits, binary128, unsigned char"),
     Machine("alpha", "alpha-linux-gnu", "alpha", "64 bits, binary128, pages of 8 KiB"),
@@ -91,7 +91,7 @@ def how(status):
 
 
 def keep(m, name, text):
-    """A log that somebody may want to see."""
+    """Write a log to build/hetero/logs."""
     path = os.path.join(WORK, "logs", "%s-%s.log" % (m.name, name))
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:

@@ -226,15 +226,16 @@ BEGIN, END = "<!-- machines: table -->\n", "<!-- machines: end -->\n"
 
 
 def table(names, found):
-    """How many values `datarep diff` names between any two files, as README.md has it."""
+    """The table of README.md: number of values that differ between any two files."""
     what = {m.name: m.what for m in MACHINES}
     lines = ["```text", "%-70s" % "" + "".join("%4d" % (i + 1) for i in range(len(names)))]
     for i, a in enumerate(names):
         cells = "".join("%4s" % (len(differing(a, b, found)) or "=") for b in names[:i])
         lines.append(("%2d %-12s %-54s %s" % (i + 1, a, what[a], cells)).rstrip())
-    closing = ("Values of %d that `datarep diff` names between two of these files, `=` for none: what a long\n"
-               "double or a long of one of the two could not hold, fill values of a whole dataset among them.\n")
-    return "\n".join(lines + ["```", "", closing % len(found[REFERENCE])])
+    closing = ("Of {:,} values, the number that `datarep diff` reports as different between two of these files\n"
+               "(`=`: none): those that a long double or long of one machine cannot hold, including the fill values\n"
+               "of whole datasets.\n").format(len(found[REFERENCE]))
+    return "\n".join(lines + ["```", "", closing])
 
 
 def readme():
