@@ -7,7 +7,7 @@
 #define TAGS 65536
 #define HEAD 6 /* bytes of a record's tag and length */
 
-static int is_text(const struct span *s, size_t max)
+static bool is_text(const struct span *s, size_t max)
 {
     return s->len > 0 && s->len <= max && text_check(s->p, s->len) == 0;
 }
@@ -64,7 +64,7 @@ static void extents_get(struct in *in, struct header_rec *h)
     }
 }
 
-static int align_possible(int align)
+static bool align_possible(int align)
 {
     return align == 1 || align == 2 || align == 4 || align == 8 || align == 16;
 }
@@ -369,11 +369,11 @@ static void witnesses_put(struct out *out, const struct header_rec *h, size_t *s
     record_end(out, start, split);
 }
 
-static int has_witnesses(const struct header_rec *h)
+static bool has_witnesses(const struct header_rec *h)
 {
     for (int code = 1; code <= FMT_CODE_MAX; code++)
         if (h->witness[code].size)
-            return 1;
+            return true;
     return h->witnesses_tail.len > 0;
 }
 

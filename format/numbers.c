@@ -46,7 +46,7 @@ const char *fmt_err_text(int err)
     return NULL;
 }
 
-static int code_known(int code)
+static bool code_known(int code)
 {
     return code > 0 && code <= FMT_CODE_MAX;
 }
@@ -109,7 +109,7 @@ int fmt_format_class(int format)
     return f ? f->cls : -1;
 }
 
-int fmt_format_fits(int format, int size)
+bool fmt_format_fits(int format, int size)
 {
     const struct fmt_format_line *f = fmt_format(format);
 

@@ -4,6 +4,7 @@
 #ifndef FORMAT_NUMBERS_H
 #define FORMAT_NUMBERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -164,8 +165,8 @@ const struct fmt_format_line *fmt_format(int format); /* NULL if unknown */
 const char *fmt_format_name(int format);
 int fmt_format_from_name(const char *name);
 int fmt_format_class(int format); /* enum fmt_class, -1 if unknown */
-/* 1 if a scalar of this format can have that many bytes (a complex is two scalars). */
-int fmt_format_fits(int format, int size);
+/* True if a scalar of this format can have that many bytes (a complex is two scalars). */
+bool fmt_format_fits(int format, int size);
 const char *fmt_filter_name(int id);
 int fmt_filter_from_name(const char *name);
 int fmt_filter_params(int id); /* how many parameters its record has, -1 if unknown */

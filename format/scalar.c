@@ -6,7 +6,7 @@ struct bits {
     unsigned at, width;
 };
 
-static int bits_inside(struct bits in, struct bits of)
+static bool bits_inside(struct bits in, struct bits of)
 {
     return in.at >= of.at && in.width <= of.width && in.at - of.at <= of.width - in.width;
 }
@@ -111,12 +111,12 @@ void scalar_put(struct out *out, const struct scalar_rec *r)
 }
 
 /* A row does not say whether its code is a complex, which has two scalars. */
-static int row_possible(int format, int size)
+static bool row_possible(int format, int size)
 {
     int real = fmt_format_class(format) == FMT_REAL;
 
     if (format == FMT_FORMAT_CUSTOM)
-        return 0;
+        return false;
     if (format == FMT_FORMAT_X87)
         return size == 10 || size == 20;
     return fmt_format_fits(format, size) ||

@@ -18,12 +18,12 @@ static int all_zero(const uint8_t *p, size_t n)
     return 1;
 }
 
-static int inside(uint64_t offset, uint64_t length, uint64_t end)
+static bool inside(uint64_t offset, uint64_t length, uint64_t end)
 {
     return offset >= FMT_SPACE_START && offset <= end && length <= end - offset;
 }
 
-static int ref_inside(const struct ref *r, uint64_t end)
+static bool ref_inside(const struct ref *r, uint64_t end)
 {
     return !r->length || inside(r->offset, r->length, end);
 }

@@ -284,14 +284,14 @@ static const char *put_json(struct emitter *e, const char *p, enum value_form fo
 }
 
 /* Values and ends of lists in a piece of JSON are emitted as they come. */
-struct pieces {
+struct json_pieces {
     struct emitter *e;
     enum value_form form;
 };
 
 static int put_piece(void *giver, const char *p)
 {
-    const struct pieces *pieces = giver;
+    const struct json_pieces *pieces = giver;
     struct emitter *e = pieces->e;
 
     while (*(p += strspn(p, " \n,:")) && !e->err) {
@@ -548,7 +548,7 @@ static const char *layout_name(const drep_dsinfo *info)
 static void put_data(struct emitter *e, const char *path, const drep_dsinfo *info)
 {
     const struct schema_print_options *o = e->options;
-    struct pieces pieces = {e, typed_form(info->type)};
+    struct json_pieces pieces = {e, typed_form(info->type)};
     int err;
 
     if (!o->data || info->rank == DREP_NULL_SPACE || info->count == 0 || info->stored == 0)

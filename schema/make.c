@@ -10,7 +10,7 @@
 /* Objects that wait for each other; beyond that the order of members gives way. */
 #define WAIT_DEEP 200
 
-struct maker {
+struct schema_maker {
     const struct schema *s;
     struct complaints c;
     struct encoder encoder, stored; /* for values in memory; for those of datasets */
@@ -21,7 +21,7 @@ struct maker {
 };
 
 /* Record the library's failure and the part of the schema that caused it. */
-static bool refuse(struct maker *m, const struct doc *at, const char *what, int err)
+static bool refuse(struct schema_maker *m, const struct doc *at, const char *what, int err)
 {
     if (!m->err)
         m->err = err;
@@ -30,7 +30,7 @@ static bool refuse(struct maker *m, const struct doc *at, const char *what, int 
 
 static uint64_t object_id(void *ctx, const char *path)
 {
-    struct maker *m = ctx;
+    struct schema_maker *m = ctx;
     drep_objinfo info;
 
     return drep_stat(m->file, path, &info) ? 0 : info.id;
@@ -38,10 +38,10 @@ static uint64_t object_id(void *ctx, const char *path)
 
 /* ----------------------------------------------------------------- objects */
 
-static bool make(struct maker *m, struct object *o);
+static bool make(struct schema_maker *m, struct object *o);
 
 /* Make an object, after those before it in its group and the groups above. */
-static bool make_first(struct maker *m, struct object *o)
+static bool make_first(struct schema_maker *m, struct object *o)
 {
     struct object *group = o->parent;
     bool fine = true;
@@ -59,7 +59,7 @@ static bool make_first(struct maker *m, struct object *o)
     return fine && make(m, o);
 }
 
-static bool make_dataset(struct maker *m, struct object *o)
+static bool make_dataset(struct schema_maker *m, struct object *o)
 {
     const char *names[DREP_MAX_RANK];
     struct elements fill = {0};
@@ -91,7 +91,7 @@ static bool make_dataset(struct maker *m, struct object *o)
     return err ? refuse(m, o->at, o->path, err) : true;
 }
 
-static bool make_link(struct maker *m, struct object *o)
+static bool make_link(struct schema_maker *m, struct object *o)
 {
     drep_objinfo info;
     int err;
@@ -110,7 +110,7 @@ static bool make_link(struct maker *m, struct object *o)
     return err ? refuse(m, o->at, o->path, err) : true;
 }
 
-static bool make(struct maker *m, struct object *o)
+static bool make(struct schema_maker *m, struct object *o)
 {
     int err = 0;
 
@@ -135,7 +135,7 @@ static bool make(struct maker *m, struct object *o)
     return err ? refuse(m, o->at, o->path, err) : true;
 }
 
-static bool make_all(struct maker *m, struct object *o)
+static bool make_all(struct schema_maker *m, struct object *o)
 {
     bool fine = make_first(m, o);
     size_t i;
@@ -146,7 +146,7 @@ static bool make_all(struct maker *m, struct object *o)
 }
 
 /* The hard links that pointed forwards. */
-static bool make_rest(struct maker *m, struct object *o)
+static bool make_rest(struct schema_maker *m, struct object *o)
 {
     bool fine = true;
     size_t i;
@@ -163,7 +163,7 @@ static bool make_rest(struct maker *m, struct object *o)
 
 /* ------------------------------------------------------------------ values */
 
-static bool write_attr(struct maker *m, const struct object *o, const struct attr *a)
+static bool write_attr(struct schema_maker *m, const struct object *o, const struct attr *a)
 {
     struct elements v = {0};
     int err;
@@ -175,7 +175,7 @@ static bool write_attr(struct maker *m, const struct object *o, const struct att
     return err ? refuse(m, a->at, o->path, err) : true;
 }
 
-static bool write_data(struct maker *m, const struct object *o)
+static bool write_data(struct schema_maker *m, const struct object *o)
 {
     drep_report report = {.first_overflow = -1, .first_nan_lost = -1};
     drep_xfer strict = {.range = DREP_RANGE_STRICT, .report = &report};
@@ -200,7 +200,7 @@ static bool write_data(struct maker *m, const struct object *o)
 }
 
 /* Elements from another file. */
-static bool load_data(struct maker *m, const struct object *o)
+static bool load_data(struct schema_maker *m, const struct object *o)
 {
     char why[SCHEMA_WHY] = "";
     drep_dataset *ds;
@@ -221,7 +221,7 @@ static bool load_data(struct maker *m, const struct object *o)
     return complain(&m->c, o->from, "%s: %s", o->path, *why ? why : "its elements cannot be read");
 }
 
-static bool write_values(struct maker *m, struct object *o)
+static bool write_values(struct schema_maker *m, struct object *o)
 {
     bool fine = true;
     size_t i;
@@ -250,7 +250,7 @@ static void forget_made(struct object *o)
 }
 
 /* Make everything in the open file. */
-static int make_file(struct maker *m)
+static int make_file(struct schema_maker *m)
 {
     forget_made(m->s->root);
     if (make_all(m, m->s->root) && make_rest(m, m->s->root) && write_values(m, m->s->root))
@@ -261,7 +261,7 @@ static int make_file(struct maker *m)
 int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
                struct complaints *c, drep_file **out)
 {
-    struct maker m = {
+    struct schema_maker m = {
         .s = s, .c = *c, .encoder = s->encoder, .bare = (amode & DREP_HEADER_ONLY) != 0};
     bool own = !datarep;
     int err;

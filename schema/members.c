@@ -55,7 +55,7 @@ void members_release(struct members *m)
 
 /* -------------------------------------------------------------- attributes */
 
-struct names {
+struct attr_names {
     char **list;
     int64_t len;
     size_t room;
@@ -63,7 +63,7 @@ struct names {
 
 static int name_add(const char *name, void *ctx)
 {
-    struct names *n = ctx;
+    struct attr_names *n = ctx;
 
     if (VEC_ROOM(n->list, (size_t)n->len, n->room, 1))
         return DREP_ERR_NOMEM;
@@ -76,7 +76,7 @@ static int name_add(const char *name, void *ctx)
 
 int attrs_list(drep_file *file, const char *path, char ***names, int64_t *n)
 {
-    struct names all = {0};
+    struct attr_names all = {0};
     int err = drep_attr_list(file, path, DREP_BY_CREATION, name_add, &all);
 
     *names = all.list;

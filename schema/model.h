@@ -58,7 +58,7 @@ struct schema {
     struct doc *tree;
     const char *datarep; /* NULL: not said */
     const struct doc *datarep_at;
-    struct reps reps;
+    struct schema_reps reps;
     drep_info *hints;
     struct types types;
     struct encoder encoder;

@@ -192,7 +192,7 @@ static bool read_rep(struct complaints *c, const struct doc *node, struct rep *r
     return fine;
 }
 
-bool reps_read(struct complaints *c, const struct doc *node, struct reps *out)
+bool reps_read(struct complaints *c, const struct doc *node, struct schema_reps *out)
 {
     bool fine = true;
     size_t i;
@@ -211,7 +211,7 @@ bool reps_read(struct complaints *c, const struct doc *node, struct reps *out)
     return fine;
 }
 
-bool reps_declare(struct complaints *c, const struct reps *reps)
+bool reps_declare(struct complaints *c, const struct schema_reps *reps)
 {
     bool fine = true;
     size_t i;
@@ -228,14 +228,14 @@ bool reps_declare(struct complaints *c, const struct reps *reps)
     return fine;
 }
 
-void reps_release(struct reps *reps)
+void reps_release(struct schema_reps *reps)
 {
     size_t i;
 
     for (i = 0; i < reps->len; i++)
         free(reps->list[i].scalar);
     free(reps->list);
-    *reps = (struct reps){0};
+    *reps = (struct schema_reps){0};
 }
 
 bool rep_same_rows(const char *name, const drep_encoding *rows, int n)

@@ -16,15 +16,15 @@ struct rep {
     size_t room;
 };
 
-struct reps {
+struct schema_reps {
     struct rep *list;
     size_t len;
 };
 
-bool reps_read(struct complaints *c, const struct doc *node, struct reps *out);
+bool reps_read(struct complaints *c, const struct doc *node, struct schema_reps *out);
 /* Declare the representations in this process; false after complaining. */
-bool reps_declare(struct complaints *c, const struct reps *reps);
-void reps_release(struct reps *reps);
+bool reps_declare(struct complaints *c, const struct schema_reps *reps);
+void reps_release(struct schema_reps *reps);
 /* True if a representation has exactly these rows. */
 bool rep_same_rows(const char *name, const drep_encoding *rows, int n);
 

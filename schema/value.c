@@ -188,20 +188,20 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
 /* ------------------------------------------------------------------ leaves */
 
 /* Target of one element. */
-struct place {
+struct value_place {
     const drep_type *type; /* what it is */
     const drep_type *held; /* what it is held as: the same tree, with other leaves */
     char *at;
 };
 
-static bool put(const struct encoder *e, struct place p, const struct doc *node);
+static bool put(const struct encoder *e, struct value_place p, const struct doc *node);
 
 /* The i-th member's type, `offset` bytes further. */
-static struct place member(struct place p, int64_t i, int64_t offset)
+static struct value_place member(struct value_place p, int64_t i, int64_t offset)
 {
-    return (struct place){.type = drep_type_member(p.type, i),
-                          .held = drep_type_member(p.held, i),
-                          .at = p.at + offset};
+    return (struct value_place){.type = drep_type_member(p.type, i),
+                                .held = drep_type_member(p.held, i),
+                                .at = p.at + offset};
 }
 
 static bool put_integer(const struct encoder *e, const struct doc *node, int64_t size,
@@ -311,7 +311,7 @@ static bool put_complex(const struct encoder *e, const struct doc *node, int64_t
            put_real(e, node->item[1], size, bits, at + size);
 }
 
-static bool put_predefined(const struct encoder *e, struct place p, const struct doc *node)
+static bool put_predefined(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     int code = drep_type_code(p.type), format = e->plain[code].format, bits = e->bits[code];
     int64_t size = drep_type_size(p.held);
@@ -377,7 +377,7 @@ static bool put_bits(const struct encoder *e, const drep_scalar *scalar, const s
     return true;
 }
 
-static bool put_scalar(const struct encoder *e, struct place p, const struct doc *node)
+static bool put_scalar(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     const drep_scalar *scalar = drep_type_scalar_desc(p.type);
 
@@ -508,7 +508,7 @@ static bool put_enum(const struct encoder *e, const drep_type *type, const struc
         if (!number_is_integer(node->text))
             return complain(e->c, node, "\"%.100s\" is not a name of this enum", node->text);
         number.text = node->text;
-        return put(e, (struct place){.type = base, .held = base, .at = at}, &number);
+        return put(e, (struct value_place){.type = base, .held = base, .at = at}, &number);
     }
     value.low = (uint64_t)drep_type_enum_value(type, i);
     value.negative = (int64_t)value.low < 0;
@@ -576,7 +576,7 @@ static bool put_reference(const struct encoder *e, const drep_type *type, const 
 /* ------------------------------------------------------- what is composite */
 
 /* p moves on. */
-static bool put_lists(const struct encoder *e, struct place *p, int rank, const int64_t *dims,
+static bool put_lists(const struct encoder *e, struct value_place *p, int rank, const int64_t *dims,
                       const struct doc *node)
 {
     bool fine = true;
@@ -596,14 +596,14 @@ static bool put_lists(const struct encoder *e, struct place *p, int rank, const 
     return fine;
 }
 
-static bool put_array(const struct encoder *e, struct place p, const struct doc *node)
+static bool put_array(const struct encoder *e, struct value_place p, const struct doc *node)
 {
-    struct place item = member(p, 0, 0);
+    struct value_place item = member(p, 0, 0);
 
     return put_lists(e, &item, drep_type_array_rank(p.type), drep_type_array_dims(p.type), node);
 }
 
-static bool put_compound(const struct encoder *e, struct place p, const struct doc *node)
+static bool put_compound(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     const drep_type *type = p.type;
     int64_t i, n = drep_type_members(type);
@@ -642,9 +642,9 @@ static void give_sequence(drep_vlen vlen, void *at)
     memcpy(at, &vlen, sizeof vlen);
 }
 
-static bool put_sequence(const struct encoder *e, struct place p, const struct doc *node)
+static bool put_sequence(const struct encoder *e, struct value_place p, const struct doc *node)
 {
-    struct place item = member(p, 0, 0);
+    struct value_place item = member(p, 0, 0);
     int64_t extent = drep_type_extent(item.held);
     drep_vlen vlen = {0};
     bool fine = true;
@@ -667,7 +667,7 @@ static bool put_sequence(const struct encoder *e, struct place p, const struct d
     return fine;
 }
 
-static bool put(const struct encoder *e, struct place p, const struct doc *node)
+static bool put(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     const drep_type *type = p.type;
     void *at = p.at;
@@ -744,7 +744,7 @@ bool elements_encode(const struct encoder *e, const drep_type *type, int rank, c
                      const struct doc *node, struct elements *out)
 {
     struct elements v = {.count = 1};
-    struct place p;
+    struct value_place p;
     int64_t extent;
     int d;
 
@@ -761,7 +761,7 @@ bool elements_encode(const struct encoder *e, const drep_type *type, int rank, c
         return complain(e->c, node, "more values than a schema may hold");
     }
     v.buf = calloc((size_t)v.count + 1, (size_t)(extent > 0 ? extent : 1));
-    p = (struct place){.type = type, .held = v.type, .at = v.buf};
+    p = (struct value_place){.type = type, .held = v.type, .at = v.buf};
     if (!v.buf)
         complain(e->c, node, "out of memory");
     if (v.buf && put_lists(e, &p, rank, dims, node)) {
@@ -780,7 +780,7 @@ bool encoder_held(const struct encoder *e, const drep_type *type, drep_type **he
 bool encoder_put(const struct encoder *e, const drep_type *type, const drep_type *held,
                  const struct doc *node, void *at)
 {
-    return put(e, (struct place){.type = type, .held = held, .at = at}, node);
+    return put(e, (struct value_place){.type = type, .held = held, .at = at}, node);
 }
 
 /* The value that the item with this number, counted in the elements of a node, came from;

@@ -13,30 +13,30 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-struct table {
-    struct table *older;
+struct handle_table {
+    struct handle_table *older;
     size_t size;             /* a power of two */
     _Atomic uintptr_t *slot; /* an address with its kind; 0: free */
 };
 
 enum { FIRST_SIZE = 128 };
 static _Atomic uintptr_t first_slots[FIRST_SIZE];
-static struct table first_table = {NULL, FIRST_SIZE, first_slots};
+static struct handle_table first_table = {NULL, FIRST_SIZE, first_slots};
 
 static struct {
     pthread_mutex_t lock; /* of those who change it */
-    _Atomic(struct table *) table;
+    _Atomic(struct handle_table *) table;
     atomic_uint version; /* odd: entries are being moved */
     size_t n;
 } handles = {PTHREAD_MUTEX_INITIALIZER, &first_table, 0, 0};
 
-static size_t home(const struct table *t, uintptr_t entry)
+static size_t home(const struct handle_table *t, uintptr_t entry)
 {
     return (size_t)(((uint64_t)entry * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (t->size - 1);
 }
 
 /* The slot of the entry, or the free one where the search for it ends. */
-static size_t seek(const struct table *t, uintptr_t entry)
+static size_t seek(const struct handle_table *t, uintptr_t entry)
 {
     size_t i = home(t, entry);
     uintptr_t at;
@@ -70,7 +70,7 @@ static void watch_fork(void)
 /* At most half of the slots are taken, so that every search ends. */
 static int make_room(void)
 {
-    struct table *old = atomic_load(&handles.table), *t;
+    struct handle_table *old = atomic_load(&handles.table), *t;
 
     if (2 * (handles.n + 1) <= old->size)
         return 0;
@@ -103,7 +103,7 @@ int handle_add(const void *handle, enum handle_kind kind)
     pthread_mutex_lock(&handles.lock);
     err = make_room();
     if (!err) {
-        struct table *t = atomic_load(&handles.table);
+        struct handle_table *t = atomic_load(&handles.table);
 
         atomic_store(&t->slot[seek(t, entry)], entry);
         handles.n++;
@@ -113,7 +113,7 @@ int handle_add(const void *handle, enum handle_kind kind)
 }
 
 /* Frees slot i; entries behind it move up, so that no search ends too early. */
-static void close_gap(struct table *t, size_t i)
+static void close_gap(struct handle_table *t, size_t i)
 {
     uintptr_t entry;
 
@@ -134,7 +134,7 @@ static void close_gap(struct table *t, size_t i)
 void handle_remove(const void *handle, enum handle_kind kind)
 {
     uintptr_t entry = entry_of(handle, kind);
-    struct table *t;
+    struct handle_table *t;
     size_t i;
 
     pthread_mutex_lock(&handles.lock);
@@ -153,7 +153,7 @@ bool handle_is(const void *handle, enum handle_kind kind)
 
     for (;;) {
         unsigned version = atomic_load_explicit(&handles.version, memory_order_acquire);
-        const struct table *t = atomic_load_explicit(&handles.table, memory_order_acquire);
+        const struct handle_table *t = atomic_load_explicit(&handles.table, memory_order_acquire);
 
         if (atomic_load_explicit(&t->slot[seek(t, entry)], memory_order_acquire) == entry)
             return true;

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pair {
+struct hint_pair {
     char *key, *value;
 };
 
 struct drep_info {
-    struct pair *pair; /* ascending by key */
+    struct hint_pair *pair; /* ascending by key */
     int n;
     size_t room;
 };
@@ -89,7 +89,7 @@ void drep_info_free(drep_info *info)
 /* Set a key to any value, also an empty one: some defaults are. */
 static int put(drep_info *info, const char *key, const char *value)
 {
-    struct pair new;
+    struct hint_pair new;
     bool found;
     int i = place(info, key, &found);
 
@@ -263,12 +263,12 @@ static bool value_ok(const struct hint *hint, const char *value)
     return false;
 }
 
-int info_known(const char *key)
+bool info_known(const char *key)
 {
     return hint_find(key) != NULL;
 }
 
-int info_valid(const char *key, const char *value)
+bool info_valid(const char *key, const char *value)
 {
     const struct hint *hint = hint_find(key);
 
@@ -328,7 +328,7 @@ int64_t info_int(const drep_info *info, const char *key)
     return number;
 }
 
-int info_bool(const drep_info *info, const char *key)
+bool info_bool(const drep_info *info, const char *key)
 {
     return strcmp(info_str(info, key), "true") == 0;
 }

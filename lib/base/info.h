@@ -6,16 +6,17 @@
 #define BASE_INFO_H
 
 #include <datarep.h>
+#include <stdbool.h>
 
-int info_known(const char *key);                        /* 1 if in hints.def */
+bool info_known(const char *key);                       /* in hints.def */
 int info_defaults(drep_info **out);                     /* all known keys */
 int info_copy(const drep_info *from, drep_info **out);  /* a new one, equal */
 int info_merge(drep_info *into, const drep_info *from); /* known keys with valid values */
-int info_valid(const char *key, const char *value);
+bool info_valid(const char *key, const char *value);
 
 /* Values in force; `info` may be NULL (defaults). */
 int64_t info_int(const drep_info *info, const char *key);
-int info_bool(const drep_info *info, const char *key);
+bool info_bool(const drep_info *info, const char *key);
 /* At most max integers of a list; gives how many there are. */
 int info_ints(const drep_info *info, const char *key, int64_t *out, int max);
 const char *info_str(const drep_info *info, const char *key);

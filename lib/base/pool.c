@@ -33,7 +33,7 @@ enum { THREADS_MAX = 256 };
 #define WATCH_NS ((int64_t)100000) /* that a worker watches before it sleeps */
 #define LEAVE_NS ((int64_t)100000) /* that a caller does */
 
-struct job {
+struct pool_job {
     pool_fn *fn;
     void *ctx;
     int64_t next, n;   /* indices from next on are not begun */
@@ -43,13 +43,13 @@ struct job {
     int err;
     struct fail_state message;
     struct rw_holds holds; /* locks of the caller */
-    struct job *link;
+    struct pool_job *link;
 };
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t work, left; /* a job came; a thread left a job */
-    struct job *jobs;
+    struct pool_job *jobs;
     int threads;
     int asleep;          /* workers that wait for `work` */
     atomic_int watching; /* that watch for it; changes under the lock */
@@ -133,7 +133,7 @@ static bool watch(void)
 }
 
 /* Wait until no worker is inside the job; the lock is held on entry and on return. */
-static void wait_left(struct job *job)
+static void wait_left(struct pool_job *job)
 {
     if (job->inside > 0 && pool.eyes > 0) {
         int64_t end;
@@ -151,7 +151,7 @@ static void wait_left(struct job *job)
 /* ---- jobs ---- */
 
 /* Work on a job until all its indices are taken. The lock is held on entry and on return. */
-static void job_work(struct job *job)
+static void job_work(struct pool_job *job)
 {
     struct fail_state message;
     int64_t i;
@@ -178,9 +178,9 @@ static void job_work(struct job *job)
         pthread_cond_broadcast(&pool.left);
 }
 
-static struct job *job_waiting(void)
+static struct pool_job *job_waiting(void)
 {
-    struct job *job;
+    struct pool_job *job;
 
     for (job = pool.jobs; job; job = job->link)
         if (job->next < job->n && job->inside < job->most)
@@ -190,7 +190,7 @@ static struct job *job_waiting(void)
 
 static void *worker(void *unused)
 {
-    struct job *job;
+    struct pool_job *job;
 
     (void)unused;
     working = true;
@@ -265,8 +265,8 @@ static int run_serially(int64_t n, pool_fn *fn, void *ctx)
 
 int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
 {
-    struct job job = {.fn = fn, .ctx = ctx, .n = n, .failed = n};
-    struct job **at;
+    struct pool_job job = {.fn = fn, .ctx = ctx, .n = n, .failed = n};
+    struct pool_job **at;
 
     if (threads > THREADS_MAX)
         threads = THREADS_MAX;

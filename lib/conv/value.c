@@ -51,7 +51,7 @@ static int self_open(struct self *s, const drep_type *type)
 /* A conversion of one item that does no more than to order `size` bytes; 0: it does more. */
 struct byte_order {
     int size;
-    struct bytes bytes;
+    struct byte_moves bytes;
 };
 
 static void byte_order_of(const struct conv *c, struct byte_order *t)

@@ -10,7 +10,7 @@
  * slower, though it fits the first-level cache as well. */
 enum { TILE = 1024 };
 
-struct run {
+struct pass_run {
     const struct kernel *k;
     int npass;
     pass_fn *const *pass;
@@ -18,8 +18,9 @@ struct run {
     const uint8_t *width;
 };
 
-static const uint8_t *tile_passes(const struct run *r, const uint8_t *at, uint8_t *const buffer[2],
-                                  uint8_t *last, int64_t n, struct tally *t)
+static const uint8_t *tile_passes(const struct pass_run *r, const uint8_t *at,
+                                  uint8_t *const buffer[2], uint8_t *last, int64_t n,
+                                  struct tally *t)
 {
     uint8_t *to;
     int i;
@@ -65,10 +66,10 @@ static bool solid(const struct rows *r, int64_t step, const struct pace *pace, i
 
 /* Run a tile's passes. The result goes to `last` or, if that is NULL, to one of the buffers;
  * returns where it is. */
-static const uint8_t *tile_run(const struct run *r, const struct rows *tile,
+static const uint8_t *tile_run(const struct pass_run *r, const struct rows *tile,
                                uint8_t *const buffer[2], uint8_t *last, struct tally *t)
 {
-    const struct plan *p = &r->k->plan;
+    const struct pass_plan *p = &r->k->plan;
     const uint8_t *at = tile->src + pace_at(&tile->src_pace, 0);
 
     if (p->loads || !solid(tile, tile->src_step, &tile->src_pace, p->load.size)) {
@@ -86,7 +87,7 @@ static void first(int64_t *at, int64_t item)
 
 /* Add up the losses of a tile item by item, until one is refused. Returns the number of items
  * before it, or all. */
-static int64_t look_closely(const struct run *r, const struct rows *tile, struct tally *sum)
+static int64_t look_closely(const struct pass_run *r, const struct rows *tile, struct tally *sum)
 {
     uint8_t a[64], b[64], *const buffer[2] = {a, b};
     drep_report *report = r->k->report;
@@ -121,7 +122,7 @@ static bool earlier(int64_t lost, int64_t known, int64_t item)
 }
 
 /* Add the losses of a tile to the report; returns how many of its items are allowed. */
-static int64_t account(const struct run *r, const struct rows *tile, const struct tally *t)
+static int64_t account(const struct pass_run *r, const struct rows *tile, const struct tally *t)
 {
     drep_report *report = r->k->report;
     struct tally sum = {0, 0, 0, 0};
@@ -187,9 +188,9 @@ static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
     static const bool general_look[1] = {false};
     _Alignas(64) uint8_t a[TILE], b[TILE];
     uint8_t *const buffer[2] = {a, b};
-    const struct plan *p = &k->plan;
+    const struct pass_plan *p = &k->plan;
     const uint8_t general_width[2] = {p->src.size, p->dst.size};
-    struct run r = {k, p->npass, p->pass, p->look, p->width};
+    struct pass_run r = {k, p->npass, p->pass, p->look, p->width};
     int64_t n = rows->per * rows->rows, per, i, m, allowed;
     int widest = 0, w;
 
@@ -231,7 +232,7 @@ static bool dense(const struct kernel *k, const struct rows *r)
 
 int64_t run_passes(const struct kernel *k, const struct rows *r)
 {
-    const struct plan *p = &k->plan;
+    const struct pass_plan *p = &k->plan;
 
     if (r->rows == 1 && p->turned && dense(k, r) && r->dst != r->src &&
         (!p->fpu || kern_float_default())) {
@@ -304,15 +305,15 @@ int64_t kernel_rows(const struct kernel *k, const struct rows *rows)
     return 0;
 }
 
-bool kernel_bytes(const struct kernel *k, struct bytes *out)
+bool kernel_bytes(const struct kernel *k, struct byte_moves *out)
 {
     const struct move *load = &k->plan.load, *store = &k->plan.store;
     int i;
 
-    *out = (struct bytes){.unit = load->unit, .from_unit = load->unit};
+    *out = (struct byte_moves){.unit = load->unit, .from_unit = load->unit};
     memcpy(out->map, load->mask, sizeof out->map);
     if (k->run == run_move && load->op == MOVE_COPY) {
-        *out = (struct bytes){.unit = 1, .units = load->size, .from_unit = 1};
+        *out = (struct byte_moves){.unit = 1, .units = load->size, .from_unit = 1};
         return true;
     }
     out->units = load->size / load->unit;

@@ -24,7 +24,7 @@ typedef void pass_fn(const struct kernel *k, uint8_t *dst, const uint8_t *src, i
     const struct kernel *k, uint8_t *dst, const uint8_t *src, int64_t n, struct tally *t
 
 enum { PASSES_MAX = 4 };
-struct plan {
+struct pass_plan {
     int npass; /* 0: one move, `load` */
     uint8_t parts;
     bool loads, stores;  /* load and store do more than copy */
@@ -52,8 +52,8 @@ struct kernel {
     const drep_scalar *dst_custom, *src_custom;
     int range;
     drep_report *report;
-    bool lossless;    /* no value can be refused or reported */
-    struct plan plan; /* the passes */
+    bool lossless;         /* no value can be refused or reported */
+    struct pass_plan plan; /* the passes */
 };
 /* The three ways to run: one move; one resizing pass; passes over tiles. */
 kernel_run_fn run_move, run_resize, run_passes;
@@ -73,10 +73,10 @@ static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_
 }
 /* Describe a kernel that only moves bytes: units of an item, each of `unit` bytes that come from
  * byte `from` of the source's unit on, reordered by `map`. False: it does more. */
-struct bytes {
+struct byte_moves {
     int unit, units, from, from_unit;
     uint8_t map[16];
 };
-bool kernel_bytes(const struct kernel *k, struct bytes *out);
+bool kernel_bytes(const struct kernel *k, struct byte_moves *out);
 
 #endif

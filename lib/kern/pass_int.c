@@ -190,7 +190,7 @@ INLINE void resize_apart(uint8_t *dst, int64_t ds, const uint8_t *src, int64_t s
 bool resize_strided(const struct kernel *k, uint8_t *dst, int64_t ds, const uint8_t *src,
                     int64_t ss, int64_t n)
 {
-    const struct plan *p = &k->plan;
+    const struct pass_plan *p = &k->plan;
     int to = p->width[1], from = p->width[0];
     bool sign = to > from && p->src.is_signed;
     bool turn_to = p->store.op == MOVE_REVERSE, turn_from = p->load.op == MOVE_REVERSE;

@@ -53,15 +53,15 @@ INLINE void soft(const struct kernel *k, uint8_t *restrict dst, const uint8_t *r
 /* ------------------------------------------------------------- ordinary */
 
 /* A scalar in two words, and what became of it. */
-struct words {
+struct quad_words {
     uint64_t lo, hi;
     uint64_t odd, inexact; /* not ordinary: lo and hi mean nothing; rounded */
 };
 
 /* Converts zeros and normal numbers that stay in the inner range of the target: no
  * branch, so that loops of it become vector loops.  Significands of up to 64 bits. */
-INLINE struct words ordinary(uint64_t hi, uint64_t lo, const struct real *to,
-                             const struct real *from)
+INLINE struct quad_words ordinary(uint64_t hi, uint64_t lo, const struct real *to,
+                                  const struct real *from)
 {
     const int width = to->sig_width + to->implied, top = to->sign & 63;
     uint64_t sign = word_bits(hi, lo, from->sign, 1);
@@ -69,7 +69,7 @@ INLINE struct words ordinary(uint64_t hi, uint64_t lo, const struct real *to,
     uint64_t m = word_bits(hi, lo, from->sig_at, from->sig_width), sig, q, part, half, shift;
     uint64_t zero = (uint64_t)(m == 0) & (uint64_t)(e == 0), keep = sign, carry, up, odd;
     int64_t exp = real_power(from, (int64_t)e), e2, empty = 0;
-    struct words out = {0, 0, 0, 0};
+    struct quad_words out = {0, 0, 0, 0};
 
     sig = from->implied ? (uint64_t)1 << 63 | m << (63 - from->sig_width)
                         : m << (64 - from->sig_width);
@@ -138,7 +138,7 @@ INLINE void fast_block(const struct kernel *k, uint8_t *restrict dst, const uint
     for (i = 0; i < m && from->size > 8; i++)
         high[i] = load_le(src + i * from_size + 8, from->size - 8);
     for (i = 0; i < m; i++) {
-        struct words w = ordinary(from->size > 8 ? high[i] : 0, low[i], to, from);
+        struct quad_words w = ordinary(from->size > 8 ? high[i] : 0, low[i], to, from);
 
         any |= w.odd;
         inexact += w.inexact;

@@ -86,14 +86,14 @@ static int sort_width(enum sort s)
     return s <= U64 ? 1 << (s / 2) : s <= BF16 ? 2 : s == F32 ? 4 : 8;
 }
 
-static void add_pass(struct plan *p, pass_fn *pass, int width)
+static void add_pass(struct pass_plan *p, pass_fn *pass, int width)
 {
     p->look[p->npass] = width == 0;
     p->pass[p->npass++] = pass;
     p->width[p->npass] = (uint8_t)(width ? width : p->width[p->npass - 1]);
 }
 
-static void add_resize(struct plan *p, enum sort dst, enum sort src)
+static void add_resize(struct pass_plan *p, enum sort dst, enum sort src)
 {
     if (sort_width(dst) != sort_width(src))
         add_pass(p, pass_resize(dst, src, isa_get()), sort_width(dst));
@@ -111,7 +111,7 @@ static void sort_limits(enum sort s, int64_t *low, int64_t *high)
 /* Integers to integers: look at the range where it matters, then resize. */
 static void plan_ints(struct kernel *k, enum sort dst, enum sort src)
 {
-    struct plan *p = &k->plan;
+    struct pass_plan *p = &k->plan;
     int64_t low, high, most;
 
     if (!k->lossless && (p->counts || p->clamp)) {
@@ -137,7 +137,7 @@ static void plan_ints(struct kernel *k, enum sort dst, enum sort src)
 /* Reals to integers go through the narrowest of I32, I64, U64 that holds the target. */
 static bool plan_to_int(struct kernel *k, enum sort dst, enum sort src)
 {
-    struct plan *p = &k->plan;
+    struct pass_plan *p = &k->plan;
     enum sort via = dst == U64 ? U64 : dst == I64 || dst == U32 ? I64 : I32;
     pass_fn *pass = pass_float(via, src, p->counts, isa_get());
 
@@ -157,7 +157,7 @@ static bool plan_to_int(struct kernel *k, enum sort dst, enum sort src)
 
 static bool plan_reals(struct kernel *k, enum sort dst, enum sort src)
 {
-    struct plan *p = &k->plan;
+    struct pass_plan *p = &k->plan;
     enum sort via = src;
     pass_fn *pass;
 
@@ -200,7 +200,7 @@ static bool plan_truth(struct kernel *k, const struct enc *dst, const struct enc
 
 static bool plan_pair(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
-    struct plan *p = &k->plan;
+    struct pass_plan *p = &k->plan;
     bool to = dst->format == DREP_FORMAT_DOUBLE_DOUBLE && src->format == DREP_FORMAT_BINARY64;
     bool from = src->format == DREP_FORMAT_DOUBLE_DOUBLE && dst->format == DREP_FORMAT_BINARY64;
     pass_fn *pass;
@@ -253,7 +253,7 @@ static void plan_passes(struct kernel *k, const struct enc *dst, const struct en
 /* Join one unchecked pass and one change of byte order into one pass, where there is such. */
 static void plan_turned(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
-    struct plan *p = &k->plan;
+    struct pass_plan *p = &k->plan;
     bool turn_to = p->stores && p->store.op == MOVE_REVERSE && !p->loads;
     bool turn_from = p->loads && p->load.op == MOVE_REVERSE && !p->stores;
     pass_fn *pass = NULL;
@@ -271,7 +271,7 @@ static void plan_turned(struct kernel *k, const struct enc *dst, const struct en
 
 static int plan_convert(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
-    struct plan *p = &k->plan;
+    struct pass_plan *p = &k->plan;
     int units, unit, err;
 
     err = src->cls == FMT_CHAR ? 0 : side_init(&p->src, src->format, src->size, src->custom);

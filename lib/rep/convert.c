@@ -47,7 +47,7 @@ struct plan_slot {
     struct plan_turn *plan; /* NULL: not made, or impossible */
 };
 
-struct convert {
+struct conversion {
     struct end dst, src;
     const struct rep_opts *opts;
     int64_t done; /* items of this call */
@@ -56,7 +56,7 @@ struct convert {
     int oldest;
 };
 
-static int kernel_get(struct convert *c, const drep_type *dst, const drep_type *src,
+static int kernel_get(struct conversion *c, const drep_type *dst, const drep_type *src,
                       struct kernel **out)
 {
     struct kernels *ks = &c->kernels;
@@ -121,19 +121,19 @@ static bool leaf(const struct end *s)
 }
 
 /* The rows that a window begins with: `rows` turns of `items` items. */
-struct part {
+struct field_part {
     uint8_t *at;
     int64_t items, rows;
     struct pace pace;
 };
 
-static struct part part_of(const struct end *s)
+static struct field_part part_of(const struct end *s)
 {
     const struct window *w = &s->window;
-    struct part p = {.at = s->bytes + w->at,
-                     .items = w->items - w->inside,
-                     .rows = w->turns,
-                     .pace = {w->stride, w->list}};
+    struct field_part p = {.at = s->bytes + w->at,
+                           .items = w->items - w->inside,
+                           .rows = w->turns,
+                           .pace = {w->stride, w->list}};
 
     if (w->inside) {
         p.at += w->inside * w->step;
@@ -143,7 +143,7 @@ static struct part part_of(const struct end *s)
 }
 
 /* Rows of fewer items, of the first turn of a leaf. */
-static void slice(struct part *p, int64_t items, int64_t step)
+static void slice(struct field_part *p, int64_t items, int64_t step)
 {
     if (p->items == items)
         return;
@@ -154,7 +154,7 @@ static void slice(struct part *p, int64_t items, int64_t step)
 }
 
 /* Rows of more items, from several turns; no rows where that is not possible. */
-static void group(struct part *p, int64_t items)
+static void group(struct field_part *p, int64_t items)
 {
     int64_t times = items / p->items;
 
@@ -168,7 +168,7 @@ static void group(struct part *p, int64_t items)
 /* ------------------------------------------------------------ run by run */
 
 /* Rows of items of variable length; adds to *moved, also when it fails. */
-static int move_items(const struct convert *c, const drep_type *to, const drep_type *from,
+static int move_items(const struct conversion *c, const drep_type *to, const drep_type *from,
                       const struct rows *r, int64_t *moved)
 {
     const struct rep_var *var = c->opts->var;
@@ -190,7 +190,7 @@ static int move_items(const struct convert *c, const drep_type *to, const drep_t
 }
 
 /* Items of one leaf on each side.  Goes on on neither. */
-static int convert_rows(struct convert *c, const drep_type *to, const drep_type *from,
+static int convert_rows(struct conversion *c, const drep_type *to, const drep_type *from,
                         struct rows *r)
 {
     int64_t bad, base = c->opts->base + c->done;
@@ -226,7 +226,7 @@ static int cursor_inside(drep_cursor *cursor, struct prog *prog, const struct en
 
 /* n items of the windows, which then lie behind; of a list, no more than are in its first
  * turn. */
-static int convert_runs(struct convert *c, int64_t n)
+static int convert_runs(struct conversion *c, int64_t n)
 {
     drep_run to = {.count = 0}, from = {.count = 0};
     drep_cursor to_cursor, from_cursor;
@@ -274,7 +274,7 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* At most n items, run by run. */
-static int step_runs(struct convert *c, int64_t n)
+static int step_runs(struct conversion *c, int64_t n)
 {
     int64_t m;
     int err = 0;
@@ -289,7 +289,7 @@ static int step_runs(struct convert *c, int64_t n)
 /* ---------------------------------------------------------- turn by turn */
 
 /* `count` items of a turn. */
-struct pair {
+struct field_pair {
     const struct kernel *kernel;
     int64_t to, from; /* bytes from the turn's origin */
     int64_t to_step, from_step;
@@ -300,7 +300,7 @@ struct pair {
 struct plan_turn {
     struct pieces pieces; /* what only moves bytes */
     int npair;            /* the others */
-    struct pair pair[PAIRS];
+    struct field_pair pair[PAIRS];
 };
 
 /* The runs of the first `items` items of a window, or -1. */
@@ -320,9 +320,9 @@ static bool close_by(int64_t offset)
 }
 
 /* Its bytes go in pieces, if they are few and only moved. */
-static bool add_pieces(struct pieces *pieces, const struct pair *p)
+static bool add_pieces(struct pieces *pieces, const struct field_pair *p)
 {
-    struct bytes b;
+    struct byte_moves b;
     int64_t i;
 
     if (!kernel_bytes(p->kernel, &b) || p->count > PIECES_MAX / (b.units * b.unit))
@@ -340,13 +340,13 @@ static bool add_pieces(struct pieces *pieces, const struct pair *p)
 }
 
 /* Pairs the runs of a turn of each side.  false: not for this way. */
-static bool pair_runs(struct convert *c, struct plan_turn *plan, int64_t items, bool pieces)
+static bool pair_runs(struct conversion *c, struct plan_turn *plan, int64_t items, bool pieces)
 {
     drep_run to[RUNS], from[RUNS];
     int nto = flatten(&c->dst.window, items, to), nfrom = flatten(&c->src.window, items, from);
     int i = 0, j = 0;
     int64_t item = 0, n;
-    struct pair p;
+    struct field_pair p;
     struct kernel *k;
 
     plan->npair = 0;
@@ -356,7 +356,8 @@ static bool pair_runs(struct convert *c, struct plan_turn *plan, int64_t items, 
             kernel_get(c, to[i].type, from[j].type, &k) || k == &c->kernels.spare)
             return false; /* the slow way says which item it is */
         n = least(to[i].count, from[j].count);
-        p = (struct pair){k, to[i].offset, from[j].offset, to[i].stride, from[j].stride, n, item};
+        p = (struct field_pair){k, to[i].offset, from[j].offset, to[i].stride, from[j].stride,
+                                n, item};
         if (!pieces || !add_pieces(&plan->pieces, &p))
             plan->pair[plan->npair++] = p;
         item += n;
@@ -368,7 +369,7 @@ static bool pair_runs(struct convert *c, struct plan_turn *plan, int64_t items, 
     return item == items && pieces_end(&plan->pieces);
 }
 
-static void plan_make(struct convert *c, struct plan_slot *slot)
+static void plan_make(struct conversion *c, struct plan_slot *slot)
 {
     bool pieces = pieces_known(isa_get()) && c->dst.bytes != c->src.bytes;
 
@@ -388,7 +389,7 @@ static int64_t stride_of(const struct window *w, int64_t items)
 }
 
 /* The plan for turns of `items` items of the windows; NULL: none, or not worth it yet. */
-static const struct plan_turn *plan_get(struct convert *c, int64_t items, int64_t turns)
+static const struct plan_turn *plan_get(struct conversion *c, int64_t items, int64_t turns)
 {
     const struct window *to = &c->dst.window, *from = &c->src.window;
     struct plan_slot key = {.dst = to->node,
@@ -417,15 +418,15 @@ static const struct plan_turn *plan_get(struct convert *c, int64_t items, int64_
 }
 
 /* `turns` turns of as many items, which begin at to and from; false: a value was refused. */
-static bool run_plan(struct convert *c, const struct plan_turn *plan, int64_t items,
-                     const struct part *to, const struct part *from, int64_t turns)
+static bool run_plan(struct conversion *c, const struct plan_turn *plan, int64_t items,
+                     const struct field_part *to, const struct field_part *from, int64_t turns)
 {
     int i;
 
     if (plan->pieces.all)
         pieces_run(&plan->pieces, to->at, to->pace, from->at, from->pace, turns);
     for (i = 0; i < plan->npair; i++) {
-        const struct pair *p = &plan->pair[i];
+        const struct field_pair *p = &plan->pair[i];
 
         if (kernel_rows(p->kernel, &(struct rows){.dst = to->at + p->to,
                                                   .src = from->at + p->from,
@@ -445,8 +446,8 @@ static bool run_plan(struct convert *c, const struct plan_turn *plan, int64_t it
 
 /* Convert a block of turns; where a value is refused, run by run, which finds the first one in
  * order. */
-static int convert_block(struct convert *c, const struct plan_turn *plan, int64_t items,
-                         const struct part *to, const struct part *from, int64_t turns)
+static int convert_block(struct conversion *c, const struct plan_turn *plan, int64_t items,
+                         const struct field_part *to, const struct field_part *from, int64_t turns)
 {
     int64_t width = llabs(to->pace.stride) + llabs(from->pace.stride);
     int64_t most = width < BLOCK_SIZE / BLOCK_TURNS ? BLOCK_SIZE / (width + 1) : BLOCK_TURNS;
@@ -468,9 +469,9 @@ static int convert_block(struct convert *c, const struct plan_turn *plan, int64_
 }
 
 /* Turns of at most n items, of which one side's are no leaf. */
-static int convert_turns(struct convert *c, int64_t n)
+static int convert_turns(struct conversion *c, int64_t n)
 {
-    struct part to = part_of(&c->dst), from = part_of(&c->src);
+    struct field_part to = part_of(&c->dst), from = part_of(&c->src);
     const struct plan_turn *plan = NULL;
     int64_t items, turns = 0;
 
@@ -498,9 +499,9 @@ static int convert_turns(struct convert *c, int64_t n)
 /* ---------------------------------------------------------------- all of it */
 
 /* Rows of at most n items of a leaf on each side. */
-static int convert_leaves(struct convert *c, int64_t n)
+static int convert_leaves(struct conversion *c, int64_t n)
 {
-    struct part to = part_of(&c->dst), from = part_of(&c->src);
+    struct field_part to = part_of(&c->dst), from = part_of(&c->src);
     int64_t items = least(to.items, from.items), before = c->done, rows;
     int err;
 
@@ -525,7 +526,7 @@ static int convert_leaves(struct convert *c, int64_t n)
     return err;
 }
 
-static int convert_items(struct convert *c, int64_t items)
+static int convert_items(struct conversion *c, int64_t items)
 {
     int err = 0;
 
@@ -542,7 +543,7 @@ static int convert_items(struct convert *c, int64_t items)
     return err;
 }
 
-static int convert_open(struct convert *c, void *dst, const struct rep_side *dst_side,
+static int convert_open(struct conversion *c, void *dst, const struct rep_side *dst_side,
                         const void *src, const struct rep_side *src_side,
                         const struct rep_opts *opts)
 {
@@ -565,7 +566,7 @@ int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
                 const struct rep_side *src_side, int64_t items, const struct rep_opts *opts,
                 int64_t *done)
 {
-    struct convert c;
+    struct conversion c;
     int err = 0, i;
 
     c.done = 0;

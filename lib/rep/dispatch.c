@@ -13,7 +13,7 @@
 
 /* ----------------------------------------------------------------- calls */
 
-struct transfer {
+struct dispatch {
     const struct datarep *rep;
     const drep_type *type;
     struct type_sizes sizes;
@@ -37,7 +37,7 @@ static bool visible(const struct node *node)
 }
 
 /* Count the items from `position` on, at most `items`, that fit `room` bytes, run by run. */
-static int fit_runs(const struct transfer *t, int64_t position, int64_t items, int64_t room,
+static int fit_runs(const struct dispatch *t, int64_t position, int64_t items, int64_t room,
                     int64_t *count, int64_t *bytes)
 {
     int64_t size = 0, fit;
@@ -62,7 +62,7 @@ static int fit_runs(const struct transfer *t, int64_t position, int64_t items, i
 
 /* Count the items of the next call: from `position` on, at most `items`, in at most `staging`
  * bytes, but one at least: the rest of a tile, whole tiles, and the beginning of one. */
-static int cut(const struct transfer *t, int64_t position, int64_t items, int64_t staging,
+static int cut(const struct dispatch *t, int64_t position, int64_t items, int64_t staging,
                int64_t *count, int64_t *bytes)
 {
     int64_t per = t->type->prog.items, tile = 0, n = 0, size = 0, head, whole;
@@ -92,7 +92,7 @@ static int cut(const struct transfer *t, int64_t position, int64_t items, int64_
 
 /* A registered write function may write fewer bytes than it declared: the others must be zeros,
  * not what the memory held before.  The engine's functions write all of them. */
-static int call(const struct transfer *t, int64_t position, int64_t count, uint8_t *file,
+static int call(const struct dispatch *t, int64_t position, int64_t count, uint8_t *file,
                 int64_t bytes)
 {
     int err;
@@ -111,7 +111,7 @@ static int call(const struct transfer *t, int64_t position, int64_t count, uint8
                 t->rep->name, err, (long long)count, (long long)position);
 }
 
-static int call_all(const struct transfer *t, int64_t position, int64_t items, int64_t staging,
+static int call_all(const struct dispatch *t, int64_t position, int64_t items, int64_t staging,
                     int64_t *done, int64_t *used)
 {
     int64_t count = 0, bytes = 0;
@@ -138,7 +138,7 @@ static int call_all(const struct transfer *t, int64_t position, int64_t items, i
 /* ------------------------------------------------------- without a function */
 
 struct native_check {
-    const struct transfer *t;
+    const struct dispatch *t;
     const struct rep_table *native;
 };
 
@@ -154,7 +154,7 @@ static int is_native(int code, void *ctx)
                 c->native->row[code].size);
 }
 
-static int take_native(const struct transfer *t, int64_t position, int64_t items, int64_t *done,
+static int take_native(const struct dispatch *t, int64_t position, int64_t items, int64_t *done,
                        int64_t *used)
 {
     struct native_check check = {t, rep_native()};
@@ -174,7 +174,7 @@ static int transfer(const struct datarep *rep, const struct type_sizes *sizes, c
                     const drep_type *type, int64_t position, int64_t items, const void *filebuf,
                     int64_t staging, bool reading, int64_t *done, int64_t *used)
 {
-    struct transfer t = {.rep = rep,
+    struct dispatch t = {.rep = rep,
                          .type = type,
                          .fn = reading ? rep->read : rep->write,
                          .verb = reading ? "read" : "write",

@@ -7,12 +7,12 @@
 #include "base/error.h"
 #include "rep/packed.h"
 
-struct unit {
+struct pack_unit {
     const struct datarep *rep;
     int64_t items, size;
 };
 
-static int unit_init(struct unit *u, const char *datarep, int64_t count, const drep_type *type)
+static int unit_init(struct pack_unit *u, const char *datarep, int64_t count, const drep_type *type)
 {
     struct type_sizes sizes;
     int err;
@@ -34,7 +34,7 @@ static int unit_init(struct unit *u, const char *datarep, int64_t count, const d
 
 int drep_pack_size(const char *datarep, int64_t count, const drep_type *type, int64_t *size)
 {
-    struct unit u;
+    struct pack_unit u;
     int err = unit_init(&u, datarep, count, type);
 
     if (!err && !size)
@@ -46,8 +46,8 @@ int drep_pack_size(const char *datarep, int64_t count, const drep_type *type, in
 }
 
 /* Check that there is room for the unit at *position. */
-static int room(const struct unit *u, const void *user, const void *packed, int64_t packed_size,
-                const int64_t *position, int small)
+static int room(const struct pack_unit *u, const void *user, const void *packed,
+                int64_t packed_size, const int64_t *position, int small)
 {
     if (!position || *position < 0 || *position > packed_size)
         return fail(DREP_ERR_ARG, "the position lies outside the buffer");
@@ -62,7 +62,7 @@ static int room(const struct unit *u, const void *user, const void *packed, int6
 int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_type *type,
               void *outbuf, int64_t outsize, int64_t *position)
 {
-    struct unit u;
+    struct pack_unit u;
     int err = unit_init(&u, datarep, count, type);
 
     if (!err)
@@ -81,7 +81,7 @@ int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_
 int drep_unpack(const char *datarep, const void *inbuf, int64_t insize, int64_t *position,
                 void *outbuf, int64_t count, const drep_type *type)
 {
-    struct unit u;
+    struct pack_unit u;
     int err = unit_init(&u, datarep, count, type);
 
     if (!err)

@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-struct listed {
-    struct listed *next;
+struct registered {
+    struct registered *next;
     struct datarep rep;
     struct rep_table table; /* declared ones */
     drep_scalar scalars[];
@@ -24,7 +24,7 @@ struct listed {
 
 static struct {
     pthread_mutex_t lock;
-    struct listed *first, **last;
+    struct registered *first, **last;
     bool started;
 } registry = {PTHREAD_MUTEX_INITIALIZER, NULL, &registry.first, false};
 
@@ -80,16 +80,16 @@ static void make_serial(pthread_mutex_t *lock)
     pthread_mutexattr_destroy(&attr);
 }
 
-static struct listed *entry_new(int nscalars)
+static struct registered *entry_new(int nscalars)
 {
-    struct listed *e = mem_zalloc(1, sizeof *e + (uint64_t)nscalars * sizeof e->scalars[0]);
+    struct registered *e = mem_zalloc(1, sizeof *e + (uint64_t)nscalars * sizeof e->scalars[0]);
 
     if (e)
         make_serial(&e->rep.serial);
     return e;
 }
 
-static void entry_free(struct listed *e)
+static void entry_free(struct registered *e)
 {
     if (e)
         pthread_mutex_destroy(&e->rep.serial);
@@ -100,7 +100,7 @@ static void entry_free(struct listed *e)
  * yet. */
 static void renew(void)
 {
-    struct listed **at = &registry.first;
+    struct registered **at = &registry.first;
 
     pthread_mutex_init(&registry.lock, NULL);
     for (; *at; at = &(*at)->next)
@@ -116,16 +116,16 @@ static void lock(void)
     pthread_mutex_lock(&registry.lock);
 }
 
-static struct listed *find(const char *name)
+static struct registered *find(const char *name)
 {
-    struct listed *e;
+    struct registered *e;
 
     for (e = registry.first; e && strcmp(e->rep.name, name) != 0; e = e->next)
         ;
     return e;
 }
 
-static void append(struct listed *e)
+static void append(struct registered *e)
 {
     *registry.last = e;
     registry.last = &e->next;
@@ -137,12 +137,12 @@ static int start(void)
 {
     char name[DREP_MAX_DATAREP_STRING];
     const struct rep_table *table;
-    struct listed *e;
+    struct registered *e;
     int i;
 
     if (registry.started)
         return 0;
-    for (i = 0; (table = table_builtin(i, name)) != NULL; i++) {
+    for (i = 0; (table = table_builtin(i, name)); i++) {
         if (find(name))
             continue;
         e = entry_new(0);
@@ -157,7 +157,7 @@ static int start(void)
 }
 
 /* Add an entry, or free it on failure. */
-static int add(struct listed *e)
+static int add(struct registered *e)
 {
     int err;
 
@@ -176,7 +176,7 @@ static int add(struct listed *e)
 
 const struct datarep *rep_find(const char *name)
 {
-    struct listed *e = NULL;
+    struct registered *e = NULL;
 
     if (!name)
         return NULL;
@@ -247,7 +247,7 @@ int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
                                 drep_conversion_fn *write, drep_extent_fn *extent,
                                 void *extra_state, unsigned flags)
 {
-    struct listed *e;
+    struct registered *e;
     int err = check_name(name);
 
     if (err)
@@ -269,7 +269,7 @@ int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
 }
 
 /* The base's rows and scalars with what the caller puts over them. */
-static int declare(struct listed *e, const struct rep_table *base, const drep_encoding *rows,
+static int declare(struct registered *e, const struct rep_table *base, const drep_encoding *rows,
                    int nrows, const drep_scalar *scalars, int nscalars)
 {
     struct rep_table *t = &e->table;
@@ -310,7 +310,7 @@ int drep_declare_datarep(const char *name, const char *base, const drep_encoding
                          const drep_scalar *scalars, int nscalars)
 {
     const struct datarep *from;
-    struct listed *e;
+    struct registered *e;
     int err = check_name(name);
 
     if (!err)
@@ -338,7 +338,7 @@ int drep_declare_datarep(const char *name, const char *base, const drep_encoding
 /* A file's own: never in the registry. */
 int rep_scoped(const char *name, const struct rep_table *table, struct datarep **out)
 {
-    struct listed *e;
+    struct registered *e;
     int err;
 
     if (strlen(name) >= DREP_MAX_DATAREP_STRING)
@@ -361,7 +361,7 @@ int rep_scoped(const char *name, const struct rep_table *table, struct datarep *
 void rep_scoped_free(struct datarep *rep)
 {
     if (rep)
-        entry_free((struct listed *)((char *)rep - offsetof(struct listed, rep)));
+        entry_free((struct registered *)((char *)rep - offsetof(struct registered, rep)));
 }
 
 /* ---------------------------------------------------------------- asking */
@@ -420,7 +420,7 @@ int drep_datarep_get(const char *name, drep_datarep *out)
 
 int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx)
 {
-    struct listed *e;
+    struct registered *e;
     int err;
 
     if (!fn)

@@ -60,7 +60,7 @@ static void fixed_put(struct out *out, const struct fixed *f)
 /* ---------------------------------------------------------------- packing */
 
 /* A packed unit, decoded. */
-struct unit {
+struct unit_layout {
     const struct datarep *rep;
     const drep_type *type;
     struct type_sizes sizes;
@@ -71,7 +71,7 @@ struct unit {
 
 static int use_code(int code, void *ctx)
 {
-    struct unit *u = ctx;
+    struct unit_layout *u = ctx;
     const struct rep_table *table = u->rep->table;
     const drep_encoding *e;
 
@@ -85,7 +85,7 @@ static int use_code(int code, void *ctx)
     return 0;
 }
 
-static int use_scalars(struct unit *u)
+static int use_scalars(struct unit_layout *u)
 {
     const struct rep_table *table = u->rep->table;
     struct scalar_rec r;
@@ -107,14 +107,15 @@ static int use_scalars(struct unit *u)
     return 0;
 }
 
-static void unit_release(struct unit *u)
+static void unit_release(struct unit_layout *u)
 {
     mem_free(u->h);
     mem_free(u->scalars);
 }
 
 /* All but the data's sum.  The caller releases it, whatever this gives. */
-static int unit_init(struct unit *u, const char *datarep, int64_t count, const drep_type *type)
+static int unit_init(struct unit_layout *u, const char *datarep, int64_t count,
+                     const drep_type *type)
 {
     const char *machine = rep_native_name();
     int64_t items, size = 0;
@@ -122,7 +123,7 @@ static int unit_init(struct unit *u, const char *datarep, int64_t count, const d
     size_t split;
     int err;
 
-    *u = (struct unit){.type = type};
+    *u = (struct unit_layout){.type = type};
     if (!type)
         return fail(DREP_ERR_ARG, "no datatype");
     if (count < 0)
@@ -162,7 +163,7 @@ static int64_t unit_head(const struct fixed *f)
 
 int drep_pack_unit_size(const char *datarep, int64_t count, const drep_type *type, int64_t *size)
 {
-    struct unit u;
+    struct unit_layout u;
     int err = unit_init(&u, datarep, count, type);
 
     if (!err && !size)
@@ -180,7 +181,7 @@ static int place_check(const void *buf, int64_t size, const int64_t *position)
     return 0;
 }
 
-static int unit_put(struct unit *u, const void *inbuf, uint8_t *unit)
+static int unit_put(struct unit_layout *u, const void *inbuf, uint8_t *unit)
 {
     int64_t head = unit_head(&u->fixed);
     struct out out;
@@ -203,7 +204,7 @@ static int unit_put(struct unit *u, const void *inbuf, uint8_t *unit)
 int drep_pack_unit(const char *datarep, const void *inbuf, int64_t count, const drep_type *type,
                    void *outbuf, int64_t outsize, int64_t *position)
 {
-    struct unit u;
+    struct unit_layout u;
     int64_t size = 0, items;
     int err = unit_init(&u, datarep, count, type);
 
@@ -231,7 +232,7 @@ int drep_pack_unit(const char *datarep, const void *inbuf, int64_t count, const 
 /* -------------------------------------------------------------- unpacking */
 
 /* A unit that was read; the records lie in it. */
-struct found {
+struct packed_head {
     struct fixed fixed;
     struct header_rec *h;
     uint8_t *scratch;
@@ -242,7 +243,7 @@ struct found {
     const struct datarep *rep;
 };
 
-static void found_release(struct found *f)
+static void found_release(struct packed_head *f)
 {
     rep_scoped_free(f->scoped);
     if (f->table)
@@ -253,7 +254,7 @@ static void found_release(struct found *f)
 }
 
 /* Decode everything but the data, which may lie beyond `size`. */
-static int head_get(struct found *f, const uint8_t *p, int64_t size)
+static int head_get(struct packed_head *f, const uint8_t *p, int64_t size)
 {
     const char *why = "";
     uint64_t sum;
@@ -261,7 +262,7 @@ static int head_get(struct found *f, const uint8_t *p, int64_t size)
     size_t at = 0;
     int err;
 
-    *f = (struct found){.size = 0};
+    *f = (struct packed_head){.size = 0};
     in_init(&in, p, (size_t)size);
     err = fixed_get(&in, &f->fixed);
     if (err)
@@ -285,7 +286,7 @@ static int head_get(struct found *f, const uint8_t *p, int64_t size)
     return 0;
 }
 
-static int data_check(const struct found *f, int64_t size)
+static int data_check(const struct packed_head *f, int64_t size)
 {
     if (f->size > size)
         return fail(DREP_ERR_TRUNCATE, "the pack unit is %lld bytes long, %lld are present",
@@ -296,7 +297,7 @@ static int data_check(const struct found *f, int64_t size)
 }
 
 /* The unit's own table. */
-static int table_get(struct found *f)
+static int table_get(struct packed_head *f)
 {
     const struct header_rec *h = f->h;
     size_t n = h->scalars.len / FMT_SCALAR_SIZE;
@@ -328,7 +329,7 @@ static int table_get(struct found *f)
 /* The table in the unit wins over whatever the name means here; functions are this
  * process's, but where it has none to read with, or none wrote the unit, data is as a
  * machine held it. */
-static int found_resolve(struct found *f)
+static int found_resolve(struct packed_head *f)
 {
     int err;
 
@@ -351,15 +352,15 @@ static int found_resolve(struct found *f)
     return err;
 }
 
-struct listed {
-    const struct found *f;
+struct unit_codes {
+    const struct packed_head *f;
     const struct type_sizes *sizes;
 };
 
 /* Check that the unit has the code, as long here as there. */
 static int is_listed(int code, void *ctx)
 {
-    const struct listed *l = ctx;
+    const struct unit_codes *l = ctx;
     int there = l->f->h->extent[code], here = l->sizes->size[code];
 
     if (!there)
@@ -371,10 +372,10 @@ static int is_listed(int code, void *ctx)
     return 0;
 }
 
-static int type_check(const struct found *f, int64_t count, const drep_type *type)
+static int type_check(const struct packed_head *f, int64_t count, const drep_type *type)
 {
     struct type_sizes sizes;
-    struct listed listed = {f, &sizes};
+    struct unit_codes listed = {f, &sizes};
     int64_t items, size;
     int err;
 
@@ -401,7 +402,7 @@ static int type_check(const struct found *f, int64_t count, const drep_type *typ
 int drep_unpack_unit(const void *inbuf, int64_t insize, int64_t *position, void *outbuf,
                      int64_t count, const drep_type *type)
 {
-    struct found f = {.size = 0};
+    struct packed_head f = {.size = 0};
     int err = place_check(inbuf, insize, position);
 
     if (!err)
@@ -425,7 +426,7 @@ int drep_unpack_unit(const void *inbuf, int64_t insize, int64_t *position, void 
 
 int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t position, drep_unitinfo *out)
 {
-    struct found f = {.size = 0};
+    struct packed_head f = {.size = 0};
     int err = place_check(inbuf, insize, &position);
     drep_unitinfo info = {.items = 0};
 

@@ -42,12 +42,12 @@ static inline int64_t shape_extent(const struct shape *s)
 }
 
 /* Shapes one after the other in typemap order. */
-struct piece {
+struct shape_piece {
     struct node *node;
     int64_t at;
 };
 struct join {
-    struct piece *piece; /* a reference each */
+    struct shape_piece *piece; /* a reference each */
     int64_t n;
     size_t room;
     struct shape all;   /* sums and bounds; no node */
@@ -62,8 +62,8 @@ void join_release(struct join *j);
 /* Nodes. */
 struct node *prog_node_ref(struct node *node);
 void node_free(struct node *node);
-/* 1 if they are the same program over the same leaves. */
-int node_equal(const struct node *a, const struct node *b);
+/* True if they are the same program over the same leaves. */
+bool node_equal(const struct node *a, const struct node *b);
 
 /* The shape of `type` from those of its members: one level. */
 int shape_compose(struct shape *out, const drep_type *type, const struct shape *members,

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static int scalar_equal(const drep_scalar *a, const drep_scalar *b)
+static bool scalar_equal(const drep_scalar *a, const drep_scalar *b)
 {
     /* Field by field: there may be padding. */
     return a->cls == b->cls && a->order == b->order && a->size == b->size &&
@@ -20,44 +20,44 @@ static int scalar_equal(const drep_scalar *a, const drep_scalar *b)
            a->exp_bias == b->exp_bias;
 }
 
-int leaf_same(const drep_type *a, const drep_type *b)
+bool leaf_same(const drep_type *a, const drep_type *b)
 {
     if (a == b)
-        return 1;
+        return true;
     if (a->kind != b->kind)
-        return 0;
+        return false;
     switch (a->kind) {
     case DREP_KIND_SCALAR:
         return scalar_equal(&a->scalar, &b->scalar);
     case DREP_KIND_SEQUENCE:
         return drep_type_equivalent(a->member[0], b->member[0]);
     case DREP_KIND_VSTRING:
-        return 1;
+        return true;
     case DREP_KIND_REFERENCE:
         return a->args[0] == b->args[0];
     }
-    return 0; /* predefined: there is one of each */
+    return false; /* predefined: there is one of each */
 }
 
-int node_equal(const struct node *a, const struct node *b)
+bool node_equal(const struct node *a, const struct node *b)
 {
     if (a == b)
-        return 1;
+        return true;
     if (!a || !b || a->op != b->op || a->items != b->items || a->count != b->count ||
         a->stride != b->stride || a->depth != b->depth)
-        return 0;
+        return false;
     if (a->op == NODE_LEAF)
         return leaf_same(a->leaf, b->leaf);
     if (a->op != NODE_LOOP &&
         memcmp(a->offset, b->offset, (size_t)a->count * sizeof(*a->offset)) != 0)
-        return 0;
+        return false;
     for (int64_t i = 0; i < node_children(a); i++)
         if (!node_equal(a->child[i], b->child[i]))
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
-static int same_names(const drep_type *a, const drep_type *b)
+static bool same_names(const drep_type *a, const drep_type *b)
 {
     int64_t n = a->kind == DREP_KIND_ENUM ? a->args[0] : a->nmembers;
 
@@ -65,8 +65,8 @@ static int same_names(const drep_type *a, const drep_type *b)
         return a->name == b->name;
     for (int64_t i = 0; i < n; i++)
         if (strcmp(a->name[i], b->name[i]) != 0)
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
 int drep_type_equal(const drep_type *a, const drep_type *b)
@@ -88,7 +88,7 @@ int drep_type_equal(const drep_type *a, const drep_type *b)
     return 1;
 }
 
-static int same_runs(const drep_type *a, const drep_type *b)
+static bool same_runs(const drep_type *a, const drep_type *b)
 {
     drep_cursor ca, cb;
     drep_run ra = {.count = 0};
@@ -96,7 +96,7 @@ static int same_runs(const drep_type *a, const drep_type *b)
     int64_t left = a->items;
 
     if (cursor_init(&ca, &a->prog, 0) || cursor_init(&cb, &b->prog, 0))
-        return 0;
+        return false;
     while (left > 0) {
         int64_t n;
 
@@ -107,14 +107,14 @@ static int same_runs(const drep_type *a, const drep_type *b)
         n = ra.count < rb.count ? ra.count : rb.count;
         if (ra.offset != rb.offset || !leaf_same(ra.type, rb.type) ||
             (n > 1 && ra.stride != rb.stride))
-            return 0;
+            return false;
         left -= n;
         ra.count -= n;
         ra.offset += n * ra.stride;
         rb.count -= n;
         rb.offset += n * rb.stride;
     }
-    return 1;
+    return true;
 }
 
 int drep_type_equivalent(const drep_type *a, const drep_type *b)

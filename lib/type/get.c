@@ -83,7 +83,7 @@ static int get_leaf(struct getter *g, const struct type_node *n, drep_type **typ
 
 /* Names and numbers of a list, and children, as many as the node says.  A count has
  * been held against the bytes left before it came here. */
-struct list {
+struct entry_list {
     int64_t n, named; /* entries; those with a name */
     char **name;
     int64_t *a, *b;
@@ -91,7 +91,7 @@ struct list {
     struct shape *shape;
 };
 
-static int list_init(struct list *l, uint64_t count)
+static int list_init(struct entry_list *l, uint64_t count)
 {
     size_t n = (size_t)count; /* of bytes in memory at most */
 
@@ -105,7 +105,7 @@ static int list_init(struct list *l, uint64_t count)
     return l->name && l->a && l->b && l->type && l->shape ? 0 : DREP_ERR_NOMEM;
 }
 
-static void list_release(struct list *l)
+static void list_release(struct entry_list *l)
 {
     for (int64_t i = 0; i < l->n; i++) {
         if (l->name)
@@ -128,7 +128,7 @@ static int get_member(struct getter *g, uint8_t kind, struct type_member *m)
 }
 
 /* Read an entry of a node's list, and its child where there is one. */
-static int get_entry(struct getter *g, uint8_t kind, struct list *l, int64_t i)
+static int get_entry(struct getter *g, uint8_t kind, struct entry_list *l, int64_t i)
 {
     bool named = kind == FMT_KIND_ENUM || kind == FMT_KIND_COMPOUND;
     bool parent = kind == FMT_KIND_COMPOUND || kind == FMT_KIND_STRUCT;
@@ -151,7 +151,7 @@ static int get_entry(struct getter *g, uint8_t kind, struct list *l, int64_t i)
 }
 
 /* All of a node's list; to be released whatever comes. */
-static int get_list(struct getter *g, const struct type_node *n, struct list *l)
+static int get_list(struct getter *g, const struct type_node *n, struct entry_list *l)
 {
     int err = list_init(l, n->count);
 
@@ -164,7 +164,7 @@ static int get_enum(struct getter *g, const struct type_node *n, drep_type **typ
 {
     struct shape base_shape = {0};
     drep_type *base = NULL;
-    struct list l;
+    struct entry_list l;
     int err = get_list(g, n, &l);
 
     if (!err)
@@ -178,7 +178,7 @@ static int get_enum(struct getter *g, const struct type_node *n, drep_type **typ
 }
 
 /* The stored typemap of a compound's members at their offsets (l->a). */
-static int compound_shape(const struct type_node *n, struct list *l, struct shape *shape)
+static int compound_shape(const struct type_node *n, struct entry_list *l, struct shape *shape)
 {
     bool laid_out = n->flags & LAID_OUT;
     bool over = false;
@@ -215,7 +215,7 @@ static int compound_shape(const struct type_node *n, struct list *l, struct shap
 }
 
 /* All members have names, or none has: then it is a struct. */
-static int make_compound(struct getter *g, const struct list *l, drep_type **type)
+static int make_compound(struct getter *g, const struct entry_list *l, drep_type **type)
 {
     const drep_type *const *types = (const drep_type *const *)l->type;
 
@@ -230,7 +230,7 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
                         struct shape *shape)
 {
     drep_type *made = NULL;
-    struct list l;
+    struct entry_list l;
     int err;
 
     if (n->count == 0)
@@ -313,7 +313,7 @@ static int get_blocks(struct getter *g, const struct type_node *n, drep_type **t
 {
     struct shape none = {0};
     drep_type *base = NULL;
-    struct list l;
+    struct entry_list l;
     int err = get_list(g, n, &l);
 
     if (!err)
@@ -333,7 +333,7 @@ static int get_blocks(struct getter *g, const struct type_node *n, drep_type **t
 
 static int get_struct(struct getter *g, const struct type_node *n, drep_type **type)
 {
-    struct list l;
+    struct entry_list l;
     int err = get_list(g, n, &l);
 
     if (!err)

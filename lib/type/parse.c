@@ -44,7 +44,7 @@
 #include <string.h>
 
 /* A reader of the line; the first error sticks, and later reads do nothing. */
-struct line {
+struct parser {
     const char *text;
     const char *p;
     int depth;
@@ -52,22 +52,22 @@ struct line {
 };
 
 /* Numbers, and members, that grow. */
-struct ints {
+struct int_list {
     int64_t *v;
     int64_t n;
     size_t room;
 };
-struct parts {
+struct member_list {
     char **name;
     drep_type **type;
-    struct ints number; /* offsets or values */
+    struct int_list number; /* offsets or values */
     int64_t n;
     size_t names, types; /* room */
     bool placed;         /* a member told its offset */
 };
 
 /* Record the first error; returns 0, for callers that return a number. */
-static int wrong(struct line *in, const char *what)
+static int wrong(struct parser *in, const char *what)
 {
     if (!in->err)
         in->err =
@@ -76,19 +76,19 @@ static int wrong(struct line *in, const char *what)
 }
 
 /* A constructor's error, with its place. */
-static void made(struct line *in, int err)
+static void made(struct parser *in, int err)
 {
     if (!in->err && err)
         in->err = fail_in(err, "datatype: column %zu", (size_t)(in->p - in->text) + 1);
 }
 
-static void blanks(struct line *in)
+static void blanks(struct parser *in)
 {
     in->p += strspn(in->p, " \t\r\n");
 }
 
 /* Skip c if it is the next character. */
-static bool next_is(struct line *in, char c)
+static bool next_is(struct parser *in, char c)
 {
     blanks(in);
     if (in->err || *in->p != c)
@@ -97,7 +97,7 @@ static bool next_is(struct line *in, char c)
     return true;
 }
 
-static void want(struct line *in, char c)
+static void want(struct parser *in, char c)
 {
     char what[] = "expected '?'";
 
@@ -113,7 +113,7 @@ static bool is_word_char(char c)
 }
 
 /* The length of the word that begins here, 0 if none does. */
-static size_t word_len(struct line *in)
+static size_t word_len(struct parser *in)
 {
     size_t len = 0;
 
@@ -125,7 +125,7 @@ static size_t word_len(struct line *in)
     return len;
 }
 
-static bool next_word(struct line *in, const char *word)
+static bool next_word(struct parser *in, const char *word)
 {
     size_t len = word_len(in);
 
@@ -136,7 +136,7 @@ static bool next_word(struct line *in, const char *word)
 }
 
 /* The number of the word among `words` that comes next. */
-static int word_of(struct line *in, const char *const *words, int n, const char *what)
+static int word_of(struct parser *in, const char *const *words, int n, const char *what)
 {
     for (int i = 0; i < n; i++)
         if (next_word(in, words[i]))
@@ -146,7 +146,7 @@ static int word_of(struct line *in, const char *const *words, int n, const char 
 }
 
 /* Digits with an optional minus; beyond int64_t, up to uint64_t if it may be. */
-static int64_t number(struct line *in, bool may_be_big)
+static int64_t number(struct parser *in, bool may_be_big)
 {
     bool minus = next_is(in, '-');
     const char *start = in->p;
@@ -167,12 +167,12 @@ static int64_t number(struct line *in, bool may_be_big)
     return (int64_t)v;
 }
 
-static int64_t integer(struct line *in)
+static int64_t integer(struct parser *in)
 {
     return number(in, false);
 }
 
-static int integer_upto(struct line *in, int max)
+static int integer_upto(struct parser *in, int max)
 {
     const char *start = in->p;
     int64_t v = integer(in);
@@ -184,7 +184,7 @@ static int integer_upto(struct line *in, int max)
     return in->err ? 0 : (int)v;
 }
 
-static void ints_add(struct line *in, struct ints *list, int64_t v)
+static void ints_add(struct parser *in, struct int_list *list, int64_t v)
 {
     if (!in->err)
         in->err = VEC_ROOM(list->v, (size_t)list->n, list->room, 1);
@@ -193,7 +193,7 @@ static void ints_add(struct line *in, struct ints *list, int64_t v)
 }
 
 /* Parse integers up to the closing bracket; the opening one is consumed. */
-static void ints_rest(struct line *in, struct ints *list)
+static void ints_rest(struct parser *in, struct int_list *list)
 {
     if (next_is(in, ']'))
         return;
@@ -203,7 +203,7 @@ static void ints_rest(struct line *in, struct ints *list)
     want(in, ']');
 }
 
-static void int_list(struct line *in, struct ints *list)
+static void int_list(struct parser *in, struct int_list *list)
 {
     want(in, '[');
     if (!in->err)
@@ -211,7 +211,7 @@ static void int_list(struct line *in, struct ints *list)
 }
 
 /* A list of as many numbers as another, then a comma. */
-static void int_list_like(struct line *in, struct ints *list, int64_t n)
+static void int_list_like(struct parser *in, struct int_list *list, int64_t n)
 {
     int_list(in, list);
     if (!in->err && list->n != n)
@@ -228,7 +228,7 @@ static int hex_digit(char c)
 }
 
 /* Parse the character after a backslash. */
-static char escaped(struct line *in)
+static char escaped(struct parser *in)
 {
     int high, low;
 
@@ -243,7 +243,7 @@ static char escaped(struct line *in)
 }
 
 /* A quoted text, allocated; NULL on failure. */
-static char *quoted(struct line *in)
+static char *quoted(struct parser *in)
 {
     size_t len = 0;
     char *s;
@@ -273,7 +273,7 @@ static char *quoted(struct line *in)
     return NULL;
 }
 
-static char *name(struct line *in)
+static char *name(struct parser *in)
 {
     size_t len = word_len(in);
     char *s;
@@ -293,12 +293,12 @@ static char *name(struct line *in)
     return s;
 }
 
-static drep_type *type(struct line *in);
+static drep_type *type(struct parser *in);
 
 /* ------------------------------------------------------------ lists of parts */
 
 /* Append a part; owns name and type, both may be NULL. */
-static void parts_add(struct line *in, struct parts *list, char *part_name, drep_type *part)
+static void parts_add(struct parser *in, struct member_list *list, char *part_name, drep_type *part)
 {
     size_t n = (size_t)list->n;
 
@@ -314,7 +314,7 @@ static void parts_add(struct line *in, struct parts *list, char *part_name, drep
     list->type[list->n++] = part;
 }
 
-static void parts_release(struct parts *list)
+static void parts_release(struct member_list *list)
 {
     for (int64_t i = 0; i < list->n; i++) {
         mem_free(list->name[i]);
@@ -328,7 +328,7 @@ static void parts_release(struct parts *list)
 /* ------------------------------------------------------------ container kinds */
 
 /* A member's place: as told, or behind `end` as C would. */
-static void member(struct line *in, struct parts *list, int64_t *end)
+static void member(struct parser *in, struct member_list *list, int64_t *end)
 {
     char *part_name = name(in);
     bool told = next_is(in, '@');
@@ -350,9 +350,9 @@ static void member(struct line *in, struct parts *list, int64_t *end)
 }
 
 /* True if a named member follows, false if the type of an unnamed one. */
-static bool named_member(struct line *in)
+static bool named_member(struct parser *in)
 {
-    struct line probe = *in;
+    struct parser probe = *in;
     struct fail_state message;
     bool named;
 
@@ -370,9 +370,9 @@ static bool named_member(struct line *in)
 }
 
 /* Parse members without names, after the "{". */
-static drep_type *unnamed(struct line *in)
+static drep_type *unnamed(struct parser *in)
 {
-    struct parts list = {0};
+    struct member_list list = {0};
     drep_type *t = NULL;
 
     do
@@ -385,9 +385,9 @@ static drep_type *unnamed(struct line *in)
     return t;
 }
 
-static drep_type *compound(struct line *in)
+static drep_type *compound(struct parser *in)
 {
-    struct parts list = {0};
+    struct member_list list = {0};
     drep_type *t = NULL;
     int64_t end = 0;
     int64_t size;
@@ -410,10 +410,10 @@ static drep_type *compound(struct line *in)
     return t;
 }
 
-static drep_type *structure(struct line *in)
+static drep_type *structure(struct parser *in)
 {
-    struct parts list = {0};
-    struct ints lens = {0};
+    struct member_list list = {0};
+    struct int_list lens = {0};
     drep_type *t = NULL;
     bool placed;
 
@@ -450,9 +450,9 @@ static drep_type *structure(struct line *in)
     return t;
 }
 
-static drep_type *enumeration(struct line *in)
+static drep_type *enumeration(struct parser *in)
 {
-    struct parts list = {0};
+    struct member_list list = {0};
     drep_type *base;
     drep_type *t = NULL;
 
@@ -477,7 +477,7 @@ static drep_type *enumeration(struct line *in)
     return t;
 }
 
-static drep_type *string(struct line *in)
+static drep_type *string(struct parser *in)
 {
     static const char *const pads[] = {"nul", "nulterm", "space"};
     drep_type *t = NULL;
@@ -494,7 +494,7 @@ static drep_type *string(struct line *in)
     return t;
 }
 
-static drep_type *opaque(struct line *in)
+static drep_type *opaque(struct parser *in)
 {
     drep_type *t = NULL;
     char *tag = NULL;
@@ -511,7 +511,7 @@ static drep_type *opaque(struct line *in)
     return t;
 }
 
-static drep_type *reference(struct line *in)
+static drep_type *reference(struct parser *in)
 {
     static const char *const whats[] = {"object", "region"};
     drep_type *t = NULL;
@@ -525,7 +525,7 @@ static drep_type *reference(struct line *in)
     return t;
 }
 
-static drep_type *vstring(struct line *in)
+static drep_type *vstring(struct parser *in)
 {
     drep_type *t = NULL;
 
@@ -536,7 +536,7 @@ static drep_type *vstring(struct line *in)
 /* ------------------------------------------------------------------- scalars */
 
 /* A format's name, which has hyphens. */
-static int format_word(struct line *in)
+static int format_word(struct parser *in)
 {
     char word[32];
     size_t len = 0;
@@ -556,7 +556,7 @@ static int format_word(struct line *in)
 }
 
 /* "int / int": a position and a width, or two paddings. */
-static void pair(struct line *in, uint16_t *a, uint16_t *b)
+static void pair(struct parser *in, uint16_t *a, uint16_t *b)
 {
     int first = integer_upto(in, UINT16_MAX);
     int second;
@@ -569,7 +569,7 @@ static void pair(struct line *in, uint16_t *a, uint16_t *b)
     *b = (uint16_t)second;
 }
 
-static uint8_t byte(struct line *in)
+static uint8_t byte(struct parser *in)
 {
     int v = integer_upto(in, UINT8_MAX);
 
@@ -578,7 +578,7 @@ static uint8_t byte(struct line *in)
     return v < 0 ? 0 : (uint8_t)v;
 }
 
-static uint16_t half(struct line *in)
+static uint16_t half(struct parser *in)
 {
     int v = integer_upto(in, UINT16_MAX);
 
@@ -587,7 +587,7 @@ static uint16_t half(struct line *in)
     return v < 0 ? 0 : (uint16_t)v;
 }
 
-static void scalar_field(struct line *in, drep_scalar *s)
+static void scalar_field(struct parser *in, drep_scalar *s)
 {
     static const char *const words[] = {"signed", "norm", "pad", "precision", "offset",
                                         "sign",   "exp",  "sig", "base",      "bias"};
@@ -635,7 +635,7 @@ static void scalar_field(struct line *in, drep_scalar *s)
     }
 }
 
-static drep_type *scalar(struct line *in)
+static drep_type *scalar(struct parser *in)
 {
     static const char *const classes[] = {"integer", "real", "bits"};
     static const char *const orders[] = {"big", "little", "vax"};
@@ -670,7 +670,7 @@ static drep_type *scalar(struct line *in)
 
 /* --------------------------------------------------------- MPI's constructors */
 
-static int dims_order(struct line *in)
+static int dims_order(struct parser *in)
 {
     static const char *const orders[] = {"c", "fortran"};
     int order = word_of(in, orders, 2, "expected c or fortran");
@@ -679,16 +679,16 @@ static int dims_order(struct line *in)
     return order;
 }
 
-static void comma_int(struct line *in, int64_t *v)
+static void comma_int(struct parser *in, int64_t *v)
 {
     *v = integer(in);
     want(in, ',');
 }
 
-static drep_type *darray(struct line *in)
+static drep_type *darray(struct parser *in)
 {
     static const char *const dists[] = {"none", "block", "cyclic"};
-    struct ints sizes = {0}, args = {0}, grid = {0};
+    struct int_list sizes = {0}, args = {0}, grid = {0};
     int distrib[DREP_MAX_RANK], procs[DREP_MAX_RANK];
     int nprocs = integer_upto(in, INT32_MAX);
     drep_type *base;
@@ -731,9 +731,9 @@ static drep_type *darray(struct line *in)
     return t;
 }
 
-static drep_type *subarray(struct line *in)
+static drep_type *subarray(struct parser *in)
 {
-    struct ints list[3] = {{0}};
+    struct int_list list[3] = {{0}};
     drep_type *base;
     drep_type *t = NULL;
     int order;
@@ -755,10 +755,10 @@ static drep_type *subarray(struct line *in)
     return t;
 }
 
-static drep_type *blocks(struct line *in, int kind)
+static drep_type *blocks(struct parser *in, int kind)
 {
     bool each = kind == DREP_KIND_INDEXED || kind == DREP_KIND_HINDEXED;
-    struct ints lens = {0}, displs = {0};
+    struct int_list lens = {0}, displs = {0};
     drep_type *base;
     drep_type *t = NULL;
     int64_t len = 0;
@@ -790,7 +790,7 @@ static drep_type *blocks(struct line *in, int kind)
 }
 
 /* A few numbers, then the base. */
-static drep_type *numbers(struct line *in, int kind)
+static drep_type *numbers(struct parser *in, int kind)
 {
     int n = kind == DREP_KIND_CONTIGUOUS                            ? 1
             : kind == DREP_KIND_RESIZED                             ? 2
@@ -824,7 +824,7 @@ static drep_type *numbers(struct line *in, int kind)
 }
 
 /* Parse the arguments in parentheses of a kind. */
-static drep_type *arguments(struct line *in, int kind)
+static drep_type *arguments(struct parser *in, int kind)
 {
     drep_type *t;
 
@@ -849,7 +849,7 @@ static drep_type *arguments(struct line *in, int kind)
     return t;
 }
 
-static drep_type *predefined(struct line *in)
+static drep_type *predefined(struct parser *in)
 {
     char word[40];
     size_t len = word_len(in);
@@ -869,7 +869,7 @@ static drep_type *predefined(struct line *in)
 }
 
 /* A type without the brackets behind it. */
-static drep_type *first(struct line *in)
+static drep_type *first(struct parser *in)
 {
     if (next_word(in, "struct")) {
         if (next_is(in, '{'))
@@ -896,7 +896,7 @@ static drep_type *first(struct line *in)
 }
 
 /* NULL after an error. */
-static drep_type *type(struct line *in)
+static drep_type *type(struct parser *in)
 {
     drep_type *t = NULL;
 
@@ -907,7 +907,7 @@ static drep_type *type(struct line *in)
     in->depth++;
     t = first(in);
     while (next_is(in, '[')) {
-        struct ints dims = {0};
+        struct int_list dims = {0};
         drep_type *array = NULL;
 
         ints_rest(in, &dims);
@@ -928,7 +928,7 @@ static drep_type *type(struct line *in)
 
 int drep_type_parse(const char *text, drep_type **out)
 {
-    struct line in = {.text = text, .p = text};
+    struct parser in = {.text = text, .p = text};
     drep_type *t;
 
     if (!text || !out)

@@ -15,13 +15,13 @@
 #include <string.h>
 
 /* A text that grows; the first failure sticks. */
-struct text {
+struct type_text {
     char *p;
     size_t len, room;
     int err;
 };
 
-static void put_bytes(struct text *t, const char *s, size_t len)
+static void put_bytes(struct type_text *t, const char *s, size_t len)
 {
     if (!t->err)
         t->err = VEC_ROOM(t->p, t->len, t->room, len + 1);
@@ -32,12 +32,12 @@ static void put_bytes(struct text *t, const char *s, size_t len)
     t->p[t->len] = 0;
 }
 
-static void put(struct text *t, const char *s)
+static void put(struct type_text *t, const char *s)
 {
     put_bytes(t, s, strlen(s));
 }
 
-static void __attribute__((format(printf, 2, 3))) putf(struct text *t, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) putf(struct type_text *t, const char *fmt, ...)
 {
     char line[128]; /* numbers and short words only */
     va_list args;
@@ -49,7 +49,7 @@ static void __attribute__((format(printf, 2, 3))) putf(struct text *t, const cha
 }
 
 /* U+0080 to U+009F are control characters to a terminal, too: both of their bytes are escaped. */
-static void put_quoted(struct text *t, const char *s)
+static void put_quoted(struct type_text *t, const char *s)
 {
     unsigned char c, before = 0;
 
@@ -74,7 +74,7 @@ static bool is_identifier(const char *s)
     return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
 }
 
-static void put_name(struct text *t, const char *s)
+static void put_name(struct type_text *t, const char *s)
 {
     if (is_identifier(s))
         put(t, s);
@@ -82,7 +82,7 @@ static void put_name(struct text *t, const char *s)
         put_quoted(t, s);
 }
 
-static void put_list(struct text *t, const int64_t *v, int64_t n)
+static void put_list(struct type_text *t, const int64_t *v, int64_t n)
 {
     put(t, "[");
     for (int64_t i = 0; i < n; i++)
@@ -90,10 +90,10 @@ static void put_list(struct text *t, const int64_t *v, int64_t n)
     put(t, "]");
 }
 
-static void put_type(struct text *t, const drep_type *type);
+static void put_type(struct type_text *t, const drep_type *type);
 
 /* Print members; offsets only where they differ from the natural ones. */
-static void put_compound(struct text *t, const drep_type *type)
+static void put_compound(struct type_text *t, const drep_type *type)
 {
     int64_t end = 0;
 
@@ -116,7 +116,7 @@ static void put_compound(struct text *t, const drep_type *type)
         putf(t, ":%" PRId64, type->args[type->nargs - 1]);
 }
 
-static void put_enum(struct text *t, const drep_type *type)
+static void put_enum(struct type_text *t, const drep_type *type)
 {
     const drep_type *base = type->member[0];
     bool is_signed = base->kind == DREP_KIND_SCALAR ? base->scalar.is_signed
@@ -136,7 +136,7 @@ static void put_enum(struct text *t, const drep_type *type)
     put(t, "}");
 }
 
-static void put_scalar(struct text *t, const drep_scalar *s)
+static void put_scalar(struct type_text *t, const drep_scalar *s)
 {
     static const char *const classes[] = {"", "integer", "real", "bits"};
     static const char *const orders[] = {"big", "little", "vax"};
@@ -160,7 +160,7 @@ bool type_plain_struct(const drep_type *type)
     return type->natural && type->nmembers > 0;
 }
 
-static void put_struct(struct text *t, const drep_type *type)
+static void put_struct(struct type_text *t, const drep_type *type)
 {
     if (type_plain_struct(type)) {
         put(t, "struct{");
@@ -185,7 +185,7 @@ static void put_struct(struct text *t, const drep_type *type)
     put(t, "])");
 }
 
-static void put_darray(struct text *t, const drep_type *type)
+static void put_darray(struct type_text *t, const drep_type *type)
 {
     static const char *const names[] = {"none", "block", "cyclic"};
     int64_t rank = type->args[2];
@@ -237,7 +237,7 @@ const char *text_kind(int kind)
 }
 
 /* Constructors over one base: the name, the arguments, the base. */
-static void put_made(struct text *t, const drep_type *type)
+static void put_made(struct type_text *t, const drep_type *type)
 {
     const int64_t *args = type->args;
 
@@ -281,7 +281,7 @@ static void put_made(struct text *t, const drep_type *type)
     put(t, ")");
 }
 
-static void put_type(struct text *t, const drep_type *type)
+static void put_type(struct type_text *t, const drep_type *type)
 {
     static const char *const pads[] = {"", ",nulterm", ",space"};
 
@@ -328,7 +328,7 @@ static void put_type(struct text *t, const drep_type *type)
 
 int drep_type_print(const drep_type *type, char **out)
 {
-    struct text t = {0};
+    struct type_text t = {0};
 
     if (!type || !out)
         return fail(DREP_ERR_ARG, "drep_type_print: a null pointer");

@@ -358,8 +358,8 @@ int join_add(struct join *j, const struct shape *s, int64_t shift)
 
 /* True if leaf b, at b->at, continues `count` items of a, `stride` bytes apart. Two single items
  * do only if they touch: any two are at some distance. */
-static bool leaf_goes_on(const struct piece *a, int64_t count, int64_t stride,
-                         const struct piece *b)
+static bool leaf_goes_on(const struct shape_piece *a, int64_t count, int64_t stride,
+                         const struct shape_piece *b)
 {
     int64_t gap;
 
@@ -380,7 +380,7 @@ static int merge_leaves(struct join *j)
     int err = 0;
 
     for (int64_t r = 0; r < j->n;) {
-        struct piece p = j->piece[r];
+        struct shape_piece p = j->piece[r];
         int64_t end = r + 1;
         int64_t count = p.node->count;
         int64_t stride = p.node->stride;
@@ -452,7 +452,7 @@ static int merge_progressions(struct join *j)
     for (int64_t r = 0; r < j->n;) {
         int64_t step = 0;
         int64_t n = err ? 1 : progression(j, r, w ? j->piece[w - 1].node : NULL, &step);
-        struct piece p = j->piece[r];
+        struct shape_piece p = j->piece[r];
         struct node *first = p.node;
 
         if (n > 1) {
@@ -549,7 +549,7 @@ static int join_dissolve(struct join *j)
         return 0;
     join_init(&flat);
     for (int64_t i = 0; i < j->n && !err; i++) {
-        const struct piece *p = &j->piece[i];
+        const struct shape_piece *p = &j->piece[i];
 
         if (p->node->op != NODE_SEQ)
             err = join_push(&flat, p->node, p->at);

@@ -43,9 +43,9 @@ struct drep_type {
     drep_scalar scalar;
 };
 
-/* 1 if items of both leaves are the same thing: one code, equal scalars, sequences
+/* True if items of both leaves are the same thing: one code, equal scalars, sequences
  * of equivalent bases, references to the same. */
-int leaf_same(const drep_type *a, const drep_type *b);
+bool leaf_same(const drep_type *a, const drep_type *b);
 
 /* True if user functions convert items of this leaf in a container: predefined types other than
  * BYTE and PACKED. */
