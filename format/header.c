@@ -2,7 +2,7 @@
  *
  * A sequence of records {u16 tag, u32 length, content}.  Rows of later versions' codes
  * stand behind ours, since codes ascend, and are kept as the tail of their record. */
-#include "format/record.h"
+#include "format/header.h"
 
 #define TAGS 65536
 #define HEAD 6 /* bytes of a record's tag and length */

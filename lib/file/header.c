@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "file/file.h"
 #include "file/witness.h"
+#include "format/header.h"
 
 #include <string.h>
 #include <sys/utsname.h>

@@ -2,6 +2,7 @@
 #include "file/hints.h"
 
 #include "file/file.h"
+#include "format/header.h"
 
 #include <limits.h>
 #include <stdio.h>

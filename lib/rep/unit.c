@@ -10,7 +10,7 @@
 #include "format/block.h"
 #include "format/in.h"
 #include "format/out.h"
-#include "format/record.h"
+#include "format/header.h"
 #include "rep/packed.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * What is accepted is written in our order of records, read again, and then must not
  * change any more. */
-#include "format/record.h"
+#include "format/header.h"
 #include "tests/fuzz/fuzz.h"
 
 static uint8_t *encode(const struct header_rec *h, size_t *size, size_t *split)

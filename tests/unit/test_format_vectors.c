@@ -2,7 +2,7 @@
  *
  * Every slot, header, block, entry and record of tests/vectors/ is read by the decoders
  * alone and comes back as the same bytes. */
-#include "format/record.h"
+#include "format/header.h"
 #include "tests/unit/bytes.h"
 
 #include <dirent.h>
