@@ -26,7 +26,7 @@ static void read_all(struct source *s)
 
 static void try_table(const uint8_t *data, size_t size)
 {
-    struct table table = {.file = "x", .delimiter = data[0] & 4 ? ';' : ',', .missing = ""};
+    struct csv_table table = {.file = "x", .delimiter = data[0] & 4 ? ';' : ',', .missing = ""};
     drep_type *type = NULL;
     struct source s;
 

@@ -7,7 +7,7 @@
 
 /* -------------------------------------------------------------------- reading */
 
-struct reader {
+struct word_reader {
     const char *p;
     const char *replaced; /* where the replaced text begins */
     struct bash_line *line;
@@ -18,7 +18,7 @@ struct reader {
 
 /* Byte of an escape in $'...'; p is behind the backslash.  An octal or hexadecimal number that
  * the line's end cuts off is dropped, as completion of several candidates leaves one there. */
-static void take_ansi_escape(struct reader *r)
+static void take_ansi_escape(struct word_reader *r)
 {
     static const char letters[] = "abeEfnrtv", bytes[] = "\a\b\033\033\f\n\r\t\v";
     const char *letter = strchr(letters, *r->p), *end;
@@ -49,7 +49,7 @@ static void take_ansi_escape(struct reader *r)
 }
 
 /* One backslash and what it quotes. */
-static void take_backslash(struct reader *r)
+static void take_backslash(struct word_reader *r)
 {
     r->p++;
     if (!*r->p)
@@ -64,7 +64,7 @@ static void take_backslash(struct reader *r)
 }
 
 /* Opens or closes a quote; false if the character at p does neither. */
-static bool take_quote(struct reader *r)
+static bool take_quote(struct word_reader *r)
 {
     char c = *r->p;
 
@@ -92,7 +92,7 @@ static bool take_quote(struct reader *r)
 }
 
 /* Notes the parser's state where the replaced text begins. */
-static void note(struct reader *r)
+static void note(struct word_reader *r)
 {
     if (r->p == r->replaced) {
         r->line->kept = r->len;
@@ -102,7 +102,7 @@ static void note(struct reader *r)
 }
 
 /* The next word without its quotes, malloc'ed; a quote that is not closed ends with the line. */
-static char *take_word(struct reader *r)
+static char *take_word(struct word_reader *r)
 {
     const char *begin = r->p;
 
@@ -160,7 +160,7 @@ static bool is_datarep(const char *word)
 
 /* What stands between two words: blanks, or an operator.  Gives whether a redirection's target
  * comes next; *ended: another command begins. */
-static bool skip_operators(struct reader *r, bool *ended)
+static bool skip_operators(struct word_reader *r, bool *ended)
 {
     bool redirect = false;
 
@@ -183,12 +183,12 @@ static void drop_words(struct bash_line *line)
 }
 
 /* Whether the word just read is the number in front of a redirection: 2>file. */
-static bool is_descriptor(const struct reader *r)
+static bool is_descriptor(const struct word_reader *r)
 {
     return (*r->p == '<' || *r->p == '>') && r->len > 0 && strspn(r->word, "0123456789") == r->len;
 }
 
-static bool split(struct reader *r)
+static bool split(struct word_reader *r)
 {
     struct bash_line *line = r->line;
     bool begun = false, ended, redirect;
@@ -220,7 +220,7 @@ static bool split(struct reader *r)
 bool bash_line_read(struct bash_line *line, const char *text, const char *replaced)
 {
     size_t len = strlen(text), tail = strlen(replaced);
-    struct reader r = {.p = text, .line = line};
+    struct word_reader r = {.p = text, .line = line};
     bool single, ok;
 
     *line = (struct bash_line){.n = 0};

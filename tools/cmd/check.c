@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct check {
+struct check_run {
     const char *file_name, *commit;
     bool quiet;
     struct sink sink;
@@ -25,7 +25,7 @@ struct check {
 
 static int finding(int err, uint64_t offset, const char *message, void *ctx)
 {
-    struct check *check = ctx;
+    struct check_run *check = ctx;
     struct sink *s = &check->sink;
     const char *raise = limit_advice(err, message ? message : "");
     char text[2000]; /* names in it may be anything */
@@ -48,7 +48,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
 
 static int leak(uint64_t offset, uint64_t length, void *ctx)
 {
-    struct check *check = ctx;
+    struct check_run *check = ctx;
     struct sink *s = &check->sink;
 
     sink_name(s, check->file_name);
@@ -60,7 +60,7 @@ static int leak(uint64_t offset, uint64_t length, void *ctx)
 /* What has no checksum is neither right nor wrong. */
 static int unsealed(const char *path, int64_t blocks, void *ctx)
 {
-    struct check *check = ctx;
+    struct check_run *check = ctx;
     struct sink *s = &check->sink;
 
     sink_name(s, check->file_name);
@@ -73,7 +73,7 @@ static int unsealed(const char *path, int64_t blocks, void *ctx)
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
-static int check_file(struct check *check, bool deep)
+static int check_file(struct check_run *check, bool deep)
 {
     int64_t findings = 0;
     drep_header header;
@@ -123,7 +123,7 @@ static void put_rebuilt(struct sink *s, const char *name, bool whole)
 }
 
 /* What can be read of a file, written into a new one. */
-static int repair_file(struct check *check, const char *target, bool excl)
+static int repair_file(struct check_run *check, const char *target, bool excl)
 {
     int64_t findings = 0;
     drep_info *info;
@@ -145,7 +145,7 @@ static int repair_file(struct check *check, const char *target, bool excl)
     return findings > 0 ? TOOL_DIFFERS : TOOL_FINE;
 }
 
-static int seal_file(struct check *check)
+static int seal_file(struct check_run *check)
 {
     struct sink *s = &check->sink;
     int64_t blocks = 0;
@@ -181,12 +181,12 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-struct asked {
+struct check_options {
     const char *repair;
     bool deep, seal, excl;
 };
 
-static int check_files(struct check *check, const struct asked *asked, char **files)
+static int check_files(struct check_run *check, const struct check_options *asked, char **files)
 {
     int status = TOOL_FINE;
 
@@ -200,11 +200,11 @@ static int check_files(struct check *check, const struct asked *asked, char **fi
     return status;
 }
 
-static int run(int argc, char **argv)
+static int check_run(int argc, char **argv)
 {
     struct options o = {.command = &check_command, .argc = argc, .argv = argv};
-    struct check check = {.quiet = false};
-    struct asked asked = {.repair = NULL};
+    struct check_run check = {.quiet = false};
+    struct check_options asked = {.repair = NULL};
     int option, status;
     char **files;
 
@@ -235,7 +235,7 @@ static int run(int argc, char **argv)
 
 const struct command check_command = {
     .name = "check",
-    .run = run,
+    .run = check_run,
     .summary = "verify references and checksums, rescue what is left",
     .usage = "[options] FILE...\n[options] --repair=NEW FILE",
     .about = "Verifies all references and checksums of the last commit, and prints what is wrong,\n"

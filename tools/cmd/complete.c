@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct line {
+struct completion_line {
     struct sink sink;
     char *const *words; /* behind "datarep"; the last one is being completed */
     int nwords;
@@ -42,13 +42,13 @@ struct line {
 
 /* -------------------------------------------------------------- candidates */
 
-static void directive(struct line *l, const char *text)
+static void directive(struct completion_line *l, const char *text)
 {
     sink_put(&l->sink, text, strlen(text) + 1);
 }
 
 /* A candidate that begins as the word does; with `more` the user goes on behind it. */
-static void offer_going(struct line *l, const char *text, const char *what, bool more)
+static void offer_going(struct completion_line *l, const char *text, const char *what, bool more)
 {
     const char *word = l->words[l->nwords - 1];
     size_t size = l->before + strlen(text) + 1;
@@ -73,7 +73,7 @@ static void offer_going(struct line *l, const char *text, const char *what, bool
     free(about);
 }
 
-static void offer(struct line *l, const char *text, const char *what)
+static void offer(struct completion_line *l, const char *text, const char *what)
 {
     offer_going(l, text, what, false);
 }
@@ -115,7 +115,7 @@ static void describe(drep_file *file, const char *path, const drep_linkinfo *lin
 }
 
 struct members_of {
-    struct line *line;
+    struct completion_line *line;
     drep_file *file;
     const char *group; /* as it was typed, with a slash at its end */
 };
@@ -165,7 +165,7 @@ static bool is_regular(const char *path)
 }
 
 /* Paths inside a file.  Whatever is wrong with it, nobody wants to hear of it now. */
-static void offer_paths(struct line *l, const char *name)
+static void offer_paths(struct completion_line *l, const char *name)
 {
     struct members_of m = {.line = l};
     const char *slash = strrchr(l->now, '/');
@@ -208,7 +208,8 @@ static bool ends_so(const char *name, const char *ends)
 enum choice { DIRECTORIES, THAT_END_SO, ALL };
 
 /* Offers the names of a directory; gives how many fitted. */
-static int offer_names(struct line *l, const char *path, const char *ends, enum choice choice)
+static int offer_names(struct completion_line *l, const char *path, const char *ends,
+                       enum choice choice)
 {
     size_t lead = (size_t)(strrchr(l->now, '/') ? strrchr(l->now, '/') + 1 - l->now : 0);
     DIR *dir = opendir(*path ? path : ".");
@@ -240,7 +241,7 @@ static int offer_names(struct line *l, const char *path, const char *ends, enum 
 }
 
 /* Names of files that end so, and directories; any file where there is none. */
-static void offer_files(struct line *l, const char *ends, bool directories)
+static void offer_files(struct completion_line *l, const char *ends, bool directories)
 {
     const char *slash = strrchr(l->now, '/');
     char *folder, *path;
@@ -268,9 +269,9 @@ static void offer_files(struct line *l, const char *ends, bool directories)
 
 /* ------------------------------------------------------------ kinds of words */
 
-static void offer_words(struct line *l, const char *words);
+static void offer_words(struct completion_line *l, const char *words);
 
-static void offer_kind(struct line *l, const char *kind)
+static void offer_kind(struct completion_line *l, const char *kind)
 {
     int which;
 
@@ -296,7 +297,7 @@ static void offer_kind(struct line *l, const char *kind)
 }
 
 /* Words with spaces between, some of them kinds; a value is typed behind "name=". */
-static void offer_words(struct line *l, const char *words)
+static void offer_words(struct completion_line *l, const char *words)
 {
     char *copy = words ? strdup(words) : NULL, *rest = copy, *word;
 
@@ -309,7 +310,7 @@ static void offer_words(struct line *l, const char *words)
     free(copy);
 }
 
-static void offer_options(struct line *l)
+static void offer_options(struct completion_line *l)
 {
     const struct option_row *row;
     char text[80];
@@ -323,7 +324,7 @@ static void offer_options(struct line *l)
     offer(l, "--help", "a short help");
 }
 
-static void offer_commands(struct line *l)
+static void offer_commands(struct completion_line *l)
 {
     size_t i;
 
@@ -401,7 +402,8 @@ static void operand_kind(const struct command *command, int n, char *kind, size_
 }
 
 /* Operands before the word; *value: the option whose argument the word is, or NULL. */
-static int take_operands(struct line *l, const struct option_row **value, bool *options_end)
+static int take_operands(struct completion_line *l, const struct option_row **value,
+                         bool *options_end)
 {
     int i, n = 0;
     char kind[32];
@@ -428,7 +430,7 @@ static int take_operands(struct line *l, const struct option_row **value, bool *
     return n;
 }
 
-static void complete_words(struct line *l)
+static void complete_words(struct completion_line *l)
 {
     const char *word = l->words[l->nwords - 1], *equals;
     const struct option_row *value;
@@ -472,7 +474,7 @@ static void complete_words(struct line *l)
 static int complete_bash(const char *replaced, const char *text)
 {
     struct bash_line bash;
-    struct line l = {.bash = &bash};
+    struct completion_line l = {.bash = &bash};
 
     if (!bash_line_read(&bash, text, replaced) || sink_init(&l.sink, STDOUT_FILENO)) {
         bash_line_release(&bash);
@@ -490,7 +492,7 @@ static int complete_bash(const char *replaced, const char *text)
 
 int complete(int argc, char **argv)
 {
-    struct line l = {.words = argv + 1, .nwords = argc - 1};
+    struct completion_line l = {.words = argv + 1, .nwords = argc - 1};
 
     if (argc == 4 && strcmp(argv[1], "--bash") == 0)
         return complete_bash(argv[2], argv[3]);

@@ -44,7 +44,7 @@ struct loss {
     drep_report report;
 };
 
-struct convert {
+struct conversion {
     const char *source, *target;
     const char *datarep, *schema, *root, *plugins, *commit;
     int range;
@@ -84,7 +84,7 @@ static int parse_chunk(struct rule *r, const char *text)
 }
 
 /* "[PATH=]LIST". */
-static int add_rule(struct convert *c, bool chunks, const char *text)
+static int add_rule(struct conversion *c, bool chunks, const char *text)
 {
     const char *equals = strrchr(text, '=');
     struct rule *r;
@@ -104,7 +104,7 @@ static int add_rule(struct convert *c, bool chunks, const char *text)
 }
 
 /* A rule that names a dataset learns its id. */
-static int find_named(const struct convert *c, drep_file *file, struct rule *r)
+static int find_named(const struct conversion *c, drep_file *file, struct rule *r)
 {
     drep_dataset *ds;
     drep_dsinfo info;
@@ -123,7 +123,7 @@ static int find_named(const struct convert *c, drep_file *file, struct rule *r)
     return TOOL_USAGE;
 }
 
-static int find_all_named(const struct convert *c, drep_file *file)
+static int find_all_named(const struct conversion *c, drep_file *file)
 {
     int status = 0;
     size_t i;
@@ -135,7 +135,7 @@ static int find_all_named(const struct convert *c, drep_file *file)
 }
 
 /* The rule that says how a dataset is cut, or filtered; NULL: it stays as it is. */
-static const struct rule *rule_of(const struct convert *c, uint64_t id, const drep_spec *spec,
+static const struct rule *rule_of(const struct conversion *c, uint64_t id, const drep_spec *spec,
                                   bool chunks)
 {
     const struct rule *found = NULL;
@@ -168,7 +168,7 @@ static bool grows(const drep_spec *spec)
 
 static int plan(uint64_t id, drep_spec *spec, void *ctx)
 {
-    const struct convert *c = ctx;
+    const struct conversion *c = ctx;
     const struct rule *chunk = rule_of(c, id, spec, true), *filter = rule_of(c, id, spec, false);
 
     if (filter) {
@@ -195,7 +195,7 @@ static int plan(uint64_t id, drep_spec *spec, void *ctx)
 /* Nothing may be asked of the files while they are copied, so paths come later. */
 static int lost(uint64_t id, const drep_report *report, void *ctx)
 {
-    struct convert *c = ctx;
+    struct conversion *c = ctx;
 
     if (VEC_ROOM(c->loss, c->nlosses, c->loss_room, 1))
         return DREP_ERR_NOMEM;
@@ -209,7 +209,7 @@ static int advance(int64_t bytes, void *ctx)
     return progress_add((uint64_t)bytes);
 }
 
-static void say_losses(const struct convert *c, drep_file *file)
+static void say_losses(const struct conversion *c, drep_file *file)
 {
     size_t i;
 
@@ -227,7 +227,7 @@ static void say_losses(const struct convert *c, drep_file *file)
     }
 }
 
-static int copy(struct convert *c, drep_file *from, drep_file *to)
+static int copy(struct conversion *c, drep_file *from, drep_file *to)
 {
     drep_copying how = {
         .range = c->range, .plan = plan, .lost = lost, .progress = advance, .ctx = c};
@@ -246,7 +246,7 @@ static int copy(struct convert *c, drep_file *from, drep_file *to)
     return err;
 }
 
-static void say_sizes(const struct convert *c)
+static void say_sizes(const struct conversion *c)
 {
     struct stat before, after;
 
@@ -257,7 +257,7 @@ static void say_sizes(const struct convert *c)
 }
 
 /* The new file, empty: in the representation that was asked for, or in that of the old one. */
-static int create(const struct convert *c, drep_file *from, drep_file **to)
+static int create(const struct conversion *c, drep_file *from, drep_file **to)
 {
     int amode = c->excl ? DREP_EXCL : 0;
     const char *max;
@@ -289,7 +289,7 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int convert_into(struct convert *c, drep_file *from)
+static int convert_into(struct conversion *c, drep_file *from)
 {
     bool in_place = !c->commit && same_file(c->source, c->target);
     drep_file *to;
@@ -317,7 +317,7 @@ static int convert_into(struct convert *c, drep_file *from)
     return c->nlosses > 0 ? TOOL_DIFFERS : TOOL_FINE;
 }
 
-static int convert(struct convert *c)
+static int convert(struct conversion *c)
 {
     drep_file *from;
     int status;
@@ -344,7 +344,7 @@ static int convert(struct convert *c)
 
 /* --------------------------------------------------------------- the command line */
 
-static int take_option(struct convert *c, int option)
+static int take_option(struct conversion *c, int option)
 {
     switch (option) {
     case OPTION_DATAREP:
@@ -374,7 +374,7 @@ static int take_option(struct convert *c, int option)
     }
 }
 
-static void release(struct convert *c)
+static void release(struct conversion *c)
 {
     size_t i;
 
@@ -384,10 +384,10 @@ static void release(struct convert *c)
     free(c->loss);
 }
 
-static int run(int argc, char **argv)
+static int convert_run(int argc, char **argv)
 {
     struct options o = {.command = &convert_command, .argc = argc, .argv = argv};
-    struct convert c = {.range = DREP_RANGE_STRICT};
+    struct conversion c = {.range = DREP_RANGE_STRICT};
     int option, status = 0;
     char **files;
 
@@ -429,7 +429,7 @@ static const struct option_row options[] = {
 
 const struct command convert_command = {
     .name = "convert",
-    .run = run,
+    .run = convert_run,
     .summary = "write a file anew, stored otherwise",
     .usage = "[options] SOURCE.drep TARGET.drep",
     .about =

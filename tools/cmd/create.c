@@ -43,7 +43,7 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-static int run(int argc, char **argv)
+static int create_run(int argc, char **argv)
 {
     struct options o = {.command = &create_command, .argc = argc, .argv = argv};
     const char *schema = NULL, *datarep = NULL;
@@ -71,7 +71,7 @@ static int run(int argc, char **argv)
 
 const struct command create_command = {
     .name = "create",
-    .run = run,
+    .run = create_run,
     .summary = "make a file from a schema",
     .usage = "-s SCHEMA [options] FILE",
     .about = "Makes a file as a YAML schema describes it, such as:\n\n"

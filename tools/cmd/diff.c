@@ -313,7 +313,7 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-struct asked {
+struct diff_options {
     struct diff d;
     const char *plugins, *color;
 };
@@ -358,7 +358,7 @@ static bool take_nan(struct diff *d, const char *how)
     return false;
 }
 
-static bool take(struct asked *a, int option)
+static bool take(struct diff_options *a, int option)
 {
     struct diff *d = &a->d;
     double number;
@@ -394,10 +394,10 @@ static bool take(struct asked *a, int option)
     }
 }
 
-static int run(int argc, char **argv)
+static int diff_run(int argc, char **argv)
 {
     struct options o = {.command = &diff_command, .argc = argc, .argv = argv};
-    struct asked a = {
+    struct diff_options a = {
         .d = {.how = {.abs = -1, .rel = -1, .ulp = -1}, .parts = ~(unsigned)DIFF_STORAGE}};
     struct diff *d = &a.d;
     int option, status, color;
@@ -433,7 +433,7 @@ static int run(int argc, char **argv)
 
 const struct command diff_command = {
     .name = "diff",
-    .run = run,
+    .run = diff_run,
     .summary = "say where two files differ, and by how much",
     .usage = "[options] A B [PATH[SLICE] [PATH[SLICE]]]",
     .about = "Compares objects, attributes and values of two files, also of different data\n"

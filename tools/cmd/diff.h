@@ -31,8 +31,8 @@ struct diff_side {
 
 /* Differences between the values of one dataset or attribute. */
 struct diff_values {
-    int64_t count, of; /* elements that differ; compared */
-    struct gap first;  /* the texts below are its values */
+    int64_t count, of;       /* elements that differ; compared */
+    struct difference first; /* the texts below are its values */
     char *a, *b;
     int64_t first_at, abs_at; /* numbers of the elements */
     double abs, rel;          /* the greatest, and the greatest share */

@@ -75,11 +75,11 @@ static void put_dimensions(struct sink *s, const struct printer *p, const drep_d
 }
 
 /* Two texts in memory; the same one is no difference. */
-struct texts {
+struct diff_texts {
     struct sink a, b;
 };
 
-static bool texts_init(struct texts *t)
+static bool texts_init(struct diff_texts *t)
 {
     if (sink_init(&t->a, -1))
         return false;
@@ -90,7 +90,7 @@ static bool texts_init(struct texts *t)
 }
 
 /* True if they differ, which is said; the texts begin anew. */
-static bool texts_compare(struct texts *t, struct diff *d, const char *path, const char *what)
+static bool texts_compare(struct diff_texts *t, struct diff *d, const char *path, const char *what)
 {
     bool differ;
 
@@ -103,7 +103,7 @@ static bool texts_compare(struct texts *t, struct diff *d, const char *path, con
     return differ;
 }
 
-static void texts_release(struct texts *t)
+static void texts_release(struct diff_texts *t)
 {
     sink_release(&t->a);
     sink_release(&t->b);
@@ -121,7 +121,7 @@ struct pairs {
     struct diff_values v;
 };
 
-static void take_gap(struct pairs *p, int64_t at, const struct gap *gap)
+static void take_gap(struct pairs *p, int64_t at, const struct difference *gap)
 {
     struct diff_values *v = &p->v;
 
@@ -147,7 +147,7 @@ static void compare_many(struct pairs *p, const char *a, const char *b, int64_t 
                          int64_t count)
 {
     int64_t i, a_step = drep_type_extent(p->a_type), b_step = drep_type_extent(p->b_type);
-    struct gap gap;
+    struct difference gap;
 
     p->v.of += count;
     if (p->plain && memcmp(a, b, (size_t)(count * a_step)) == 0)
@@ -317,7 +317,7 @@ static int compare_hole(struct pairs *p, const struct operands *o, void *a, void
                         const int64_t *at)
 {
     struct blocks block;
-    struct gap gap;
+    struct difference gap;
     int err;
 
     chunk_block(&block, o, at, false);
@@ -475,7 +475,7 @@ static void compare_fill(struct diff *d, const char *path, const struct operands
 static bool compare_headers(struct diff *d, const char *path, struct operands *o)
 {
     const drep_dsinfo *a = &o->a_info, *b = &o->b_info;
-    struct texts t;
+    struct diff_texts t;
     bool null = a->rank == DREP_NULL_SPACE || b->rank == DREP_NULL_SPACE, differ;
 
     if (!texts_init(&t)) {
@@ -598,7 +598,7 @@ static void compare_attribute(struct diff *d, const char *path, const char *name
                               const struct array *a, const struct array *b)
 {
     char words[1100];
-    struct texts t;
+    struct diff_texts t;
     bool differ;
 
     if (!texts_init(&t)) {

@@ -229,7 +229,7 @@ void diff_say_values(struct diff *d, const char *path, const char *attribute,
 }
 
 void diff_list_value(struct diff *d, const char *path, const struct slice *slice, int64_t at,
-                     const struct gap *gap)
+                     const struct difference *gap)
 {
     char *a, *b;
 

@@ -14,7 +14,7 @@ void diff_say_values(struct diff *d, const char *path, const char *attribute,
                      const struct slice *slice, const struct diff_values *values);
 /* One of the elements that differ: called before diff_say_values(). */
 void diff_list_value(struct diff *d, const char *path, const struct slice *slice, int64_t at,
-                     const struct gap *gap);
+                     const struct difference *gap);
 /* Begins and ends the output; an exit code. */
 int diff_begin(struct diff *d);
 int diff_end(struct diff *d);

@@ -102,14 +102,14 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-struct asked {
+struct dump_options {
     struct dump dump;
     form_fn *form;
     const char *plugins, *color, *commit;
 };
 
 /* False after saying what is wrong with it. */
-static bool take_width(struct asked *a, const char *text)
+static bool take_width(struct dump_options *a, const char *text)
 {
     char *end;
     long width;
@@ -125,7 +125,7 @@ static bool take_width(struct asked *a, const char *text)
 }
 
 /* false after saying what is wrong with it. */
-static bool take_form(struct asked *a, form_fn *form)
+static bool take_form(struct dump_options *a, form_fn *form)
 {
     if (a->form != dump_text && a->form != form) {
         tool_usage(dump_command.name, "one of --json, --jsonl, --yaml and --raw");
@@ -135,7 +135,7 @@ static bool take_form(struct asked *a, form_fn *form)
     return true;
 }
 
-static bool take(struct asked *a, int option)
+static bool take(struct dump_options *a, int option)
 {
     switch (option) {
     case 'H':
@@ -183,7 +183,7 @@ static int check_as(const char *name)
 }
 
 /* What does not go together; an exit code. */
-static int check_asked(const struct asked *a, const char *path)
+static int check_asked(const struct dump_options *a, const char *path)
 {
     const struct command *c = &dump_command;
 
@@ -204,11 +204,11 @@ static int check_asked(const struct asked *a, const char *path)
     return check_as(a->dump.as);
 }
 
-static int run(int argc, char **argv)
+static int dump_run(int argc, char **argv)
 {
     struct options o = {.command = &dump_command, .argc = argc, .argv = argv};
     struct sink sink;
-    struct asked a = {.dump = {.sink = &sink, .width = 80}, .form = dump_text};
+    struct dump_options a = {.dump = {.sink = &sink, .width = 80}, .form = dump_text};
     struct dump *d = &a.dump;
     int option, status, color;
     char **operands;
@@ -242,7 +242,7 @@ static int run(int argc, char **argv)
 
 const struct command dump_command = {
     .name = "dump",
-    .run = run,
+    .run = dump_run,
     .summary = "print a file or a part of it, as text, JSON or a schema",
     .usage = "[options] FILE [PATH[SLICE]]",
     .about = "Prints a file's header, its objects and their values.  PATH begins at that object;\n"

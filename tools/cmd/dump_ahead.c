@@ -20,7 +20,7 @@ struct kept {
     size_t path, target, target_file;
 };
 
-struct part {
+struct ahead_part {
     struct dump dump; /* with a sink of its own */
     struct sink sink;
     int n;
@@ -34,15 +34,15 @@ struct ahead {
     struct dump each; /* what parts begin with */
     bool color;
     dump_object_fn *put;
-    struct crew *crew;
+    struct workers *workers;
     int now; /* the part that is filled, -1: none */
-    struct part *part[CREW_SLOTS];
+    struct ahead_part *part[WORKERS_SLOTS];
 };
 
 static void make_part(void *ctx, int slot)
 {
     struct ahead *a = ctx;
-    struct part *p = a->part[slot];
+    struct ahead_part *p = a->part[slot];
     struct walk_item item;
     int i;
 
@@ -59,7 +59,7 @@ static void make_part(void *ctx, int slot)
 static int take_part(void *ctx, int slot)
 {
     struct ahead *a = ctx;
-    struct part *p = a->part[slot];
+    struct ahead_part *p = a->part[slot];
     struct sink *s = a->dump->sink;
 
     if (sink_total(s) > 0 && p->sink.len > 0)
@@ -85,8 +85,8 @@ struct ahead *ahead_new(struct dump *dump, dump_object_fn *put)
     a->color = dump->sink->color;
     a->put = put;
     a->now = -1;
-    a->crew = crew_new(4, make_part, take_part, a);
-    if (a->crew)
+    a->workers = workers_new(4, make_part, take_part, a);
+    if (a->workers)
         return a;
     free(a);
     return NULL;
@@ -98,8 +98,8 @@ void ahead_free(struct ahead *a)
 
     if (!a)
         return;
-    crew_free(a->crew);
-    for (i = 0; i < CREW_SLOTS; i++) {
+    workers_free(a->workers);
+    for (i = 0; i < WORKERS_SLOTS; i++) {
         if (!a->part[i])
             continue;
         if (a->part[i]->sink.buf)
@@ -110,14 +110,14 @@ void ahead_free(struct ahead *a)
     free(a);
 }
 
-/* An empty part to fill.  0, what ended the crew, or -1. */
+/* An empty part to fill.  0, what ended the workers, or -1. */
 static int part_begin(struct ahead *a)
 {
-    int slot = crew_slot(a->crew);
-    struct part *p;
+    int slot = workers_slot(a->workers);
+    struct ahead_part *p;
 
     if (slot < 0)
-        return crew_finish(a->crew);
+        return workers_finish(a->workers);
     p = a->part[slot];
     if (!p) {
         p = a->part[slot] = calloc(1, sizeof *p);
@@ -136,18 +136,18 @@ static int part_begin(struct ahead *a)
 static void part_end(struct ahead *a)
 {
     if (a->now >= 0)
-        crew_push(a->crew);
+        workers_push(a->workers);
     a->now = -1;
 }
 
 int ahead_flush(struct ahead *a)
 {
     part_end(a);
-    return crew_finish(a->crew);
+    return workers_finish(a->workers);
 }
 
 /* A copy of a text, which may be none; false without memory. */
-static bool keep(struct part *p, const char *text, size_t *at)
+static bool keep(struct ahead_part *p, const char *text, size_t *at)
 {
     size_t size = text ? strlen(text) + 1 : 0;
 
@@ -163,7 +163,7 @@ static bool keep(struct part *p, const char *text, size_t *at)
 int ahead_add(struct ahead *a, const struct walk_item *item)
 {
     int err = a->now < 0 ? part_begin(a) : 0;
-    struct part *p;
+    struct ahead_part *p;
     struct kept *k;
 
     if (err)

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct raw {
+struct raw_dump {
     struct dump *dump;
     struct abi abi;
     const struct slice *slice; /* with an index behind each element; NULL: bytes alone */
@@ -21,7 +21,7 @@ struct raw {
 };
 
 /* The elements as that machine has them, in r->bytes. */
-static int turn(struct raw *r, const void *elements, int64_t count)
+static int turn(struct raw_dump *r, const void *elements, int64_t count)
 {
     if (count > r->room) {
         free(r->bytes);
@@ -37,7 +37,7 @@ static int turn(struct raw *r, const void *elements, int64_t count)
 static int put_block(void *ctx, const drep_type *type, const void *elements, int64_t first,
                      int64_t count)
 {
-    struct raw *r = ctx;
+    struct raw_dump *r = ctx;
     struct sink *s = r->dump->sink;
     int err = turn(r, elements, count);
 
@@ -67,7 +67,7 @@ static void put_index(struct sink *s, const struct slice *slice, int64_t number)
 static int put_lines(void *ctx, const drep_type *type, const void *elements, int64_t first,
                      int64_t count)
 {
-    struct raw *r = ctx;
+    struct raw_dump *r = ctx;
     struct sink *s = r->dump->sink;
     int64_t i, extent = drep_type_extent(type);
     int err = turn(r, elements, count);
@@ -87,7 +87,7 @@ static int put_lines(void *ctx, const drep_type *type, const void *elements, int
 static bool put_all(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
                     const struct slice *slice, blocks_fn *put)
 {
-    struct raw r = {.dump = d, .slice = slice};
+    struct raw_dump r = {.dump = d, .slice = slice};
     drep_type *type = NULL;
     int err = printer_type(&d->printer, info->type, true, &type);
     bool has = true;

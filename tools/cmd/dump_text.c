@@ -143,19 +143,19 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
 
 /* -------------------------------------------------------------------- data */
 
-struct rows {
+struct text_rows {
     const struct printer *printer;
     const struct slice *slice;
     int width;
 };
 
 /* Where elements stand in the dataset, counted as they come. */
-struct place {
+struct text_place {
     const struct slice *slice;
     int64_t at[DREP_MAX_RANK]; /* in selected elements */
 };
 
-static void place_set(struct place *p, const struct slice *slice, int64_t number)
+static void place_set(struct text_place *p, const struct slice *slice, int64_t number)
 {
     int d;
 
@@ -167,7 +167,7 @@ static void place_set(struct place *p, const struct slice *slice, int64_t number
 }
 
 /* To the next one; true where a new row begins. */
-static bool place_step(struct place *p)
+static bool place_step(struct text_place *p)
 {
     int d, last = p->slice->rank - 1;
 
@@ -180,7 +180,7 @@ static bool place_step(struct place *p)
 }
 
 /* "  # [0,5]"; gives its length. */
-static size_t place_print(const struct place *p, char *text)
+static size_t place_print(const struct text_place *p, char *text)
 {
     size_t n = 4;
     int d;
@@ -197,7 +197,7 @@ static size_t place_print(const struct place *p, char *text)
 #define PLACE_MAX (8 + DREP_MAX_RANK * 21)
 #define INDENT 4
 
-struct line {
+struct text_line {
     struct sink *s;
     size_t begun;          /* in the sink, behind the indent */
     char place[PLACE_MAX]; /* of its first value, to be put at its end */
@@ -205,7 +205,7 @@ struct line {
     bool open;
 };
 
-static void line_end(struct line *line)
+static void line_end(struct text_line *line)
 {
     if (!line->open)
         return;
@@ -214,7 +214,7 @@ static void line_end(struct line *line)
     line->open = false;
 }
 
-static void line_begin(struct line *line, const struct place *at)
+static void line_begin(struct text_line *line, const struct text_place *at)
 {
     sink_put(line->s, "    ", INDENT);
     line->begun = line->s->len;
@@ -224,7 +224,7 @@ static void line_begin(struct line *line, const struct place *at)
 
 /* The value that begins at `value`, behind a comma, made the line too long: the line ends
  * before it, and it begins another. */
-static void line_break(struct line *line, size_t value, const struct place *at)
+static void line_break(struct text_line *line, size_t value, const struct text_place *at)
 {
     size_t size = line->s->len - value, more = line->place_len + 1 + INDENT - 2;
     char *text;
@@ -246,11 +246,11 @@ static void line_break(struct line *line, size_t value, const struct place *at)
 static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
                       const char *elements, int64_t first, int64_t count)
 {
-    const struct rows *rows = stream->ctx;
+    const struct text_rows *rows = stream->ctx;
     int64_t i, extent = drep_type_extent(type);
     print_fn *put = print_direct(rows->printer, type);
-    struct line line = {.s = s};
-    struct place at;
+    struct text_line line = {.s = s};
+    struct text_place at;
     size_t value;
     bool row = false;
 
@@ -274,7 +274,7 @@ static void put_piece(const struct stream *stream, struct sink *s, const drep_ty
 static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
                      const struct slice *slice)
 {
-    struct rows rows = {.printer = &d->printer, .slice = slice, .width = d->width};
+    struct text_rows rows = {.printer = &d->printer, .slice = slice, .width = d->width};
     struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &rows};
     drep_type *type;
     int err = printer_type(&d->printer, info->type, true, &type);

@@ -33,7 +33,7 @@ static int format_of(const char *path)
     return format != FLAT_NONE || flat_is_hdf5_name(path) ? format : -1;
 }
 
-static int run(int argc, char **argv)
+static int export_run(int argc, char **argv)
 {
     struct exchange x = {.command = "export", .range = DREP_RANGE_STRICT, .nfilters = -1};
     struct flat f = {.x = &x, .format = -1};
@@ -84,7 +84,7 @@ static const struct option_row options[] = {
 
 const struct command export_command = {
     .name = "export",
-    .run = run,
+    .run = export_run,
     .summary = "write HDF5, NumPy, CSV or raw files",
     .usage = "[options] FILE.drep TARGET",
     .about =

@@ -31,7 +31,7 @@
 
 typedef int run_fn(const struct hdf5_options *options);
 
-struct work {
+struct hdf5_work {
     const struct exchange *x;
     const char *from; /* what is opened as x->src */
     bool import;
@@ -47,7 +47,7 @@ struct work {
 
 static void said(void *ctx, const struct hdf5_finding *finding)
 {
-    struct work *w = ctx;
+    struct hdf5_work *w = ctx;
     struct hdf5_finding whole = *finding;
     const char *raise = limit_advice(finding->err, finding->message);
     char text[1200];
@@ -61,7 +61,7 @@ static void said(void *ctx, const struct hdf5_finding *finding)
 
 static void failed(void *ctx, int err, const char *message)
 {
-    struct work *w = ctx;
+    struct hdf5_work *w = ctx;
     const char *raise = limit_advice(err, message);
     char text[1200];
 
@@ -71,7 +71,7 @@ static void failed(void *ctx, int err, const char *message)
 
 static void advanced(void *ctx, uint64_t done, uint64_t total)
 {
-    struct work *w = ctx;
+    struct hdf5_work *w = ctx;
 
     if (total != w->total)
         progress_begin(w->import ? "import" : "export", PROGRESS_BYTES, total);
@@ -81,7 +81,7 @@ static void advanced(void *ctx, uint64_t done, uint64_t total)
 
 static int64_t compared(void *ctx, const struct hdf5_pair *pair, char *text, size_t size)
 {
-    struct work *w = ctx;
+    struct hdf5_work *w = ctx;
 
     if (!w->verifying && verify_init(&w->verify, pair->file)) {
         snprintf(text, size, ": out of memory");
@@ -93,7 +93,7 @@ static int64_t compared(void *ctx, const struct hdf5_pair *pair, char *text, siz
 
 static void at(void *ctx, const char *path)
 {
-    struct work *w = ctx;
+    struct hdf5_work *w = ctx;
 
     limit_beat();
     limit_object(w->x->src, path);
@@ -158,7 +158,7 @@ static int lock_in(void *ctx)
                                          "/dev/urandom",
                                          "/etc/ld.so.cache",
                                          "/sys/devices/system/cpu"};
-    struct work *w = ctx;
+    struct hdf5_work *w = ctx;
     struct cage c = {.nread = 0};
     char source[PATH_MAX], target[PATH_MAX];
     const char *env = getenv("HDF5_PLUGIN_PATH");
@@ -185,7 +185,7 @@ static int lock_in(void *ctx)
 
 /* ------------------------------------------------------------------- the child */
 
-static int run_module(struct work *w, const char *place, struct hdf5_totals *totals)
+static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals *totals)
 {
     const struct exchange *x = w->x;
     struct hdf5_options options = {.src = w->from,
@@ -240,7 +240,7 @@ static int run_module(struct work *w, const char *place, struct hdf5_totals *tot
 }
 
 /* The HDF5 file gets its name when it is whole, and was read back. */
-static int run_export(struct work *w, struct supervised *shared, struct hdf5_totals *totals)
+static int run_export(struct hdf5_work *w, struct supervised *shared, struct hdf5_totals *totals)
 {
     struct outfile out;
     int err;
@@ -259,7 +259,7 @@ static int run_export(struct work *w, struct supervised *shared, struct hdf5_tot
 
 static int work(struct supervised *shared, void *ctx)
 {
-    struct work *w = ctx;
+    struct hdf5_work *w = ctx;
     struct hdf5_totals totals = {0};
     int err, status = report_begin(&w->report);
 
@@ -282,18 +282,18 @@ static bool library_owns(const char *path)
 
 int hdf5_run(const struct exchange *x, bool import)
 {
-    struct work w = {.x = x,
-                     .from = x->src,
-                     .import = import,
-                     .report = {.src = x->src,
-                                .dst = x->dst,
-                                .file = x->report ? x->report
-                                        : x->json ? "-"
-                                                  : NULL,
-                                .import = import,
-                                .json = x->json,
-                                .quiet = x->quiet,
-                                .verbose = x->verbose}};
+    struct hdf5_work w = {.x = x,
+                          .from = x->src,
+                          .import = import,
+                          .report = {.src = x->src,
+                                     .dst = x->dst,
+                                     .file = x->report ? x->report
+                                             : x->json ? "-"
+                                                       : NULL,
+                                     .import = import,
+                                     .json = x->json,
+                                     .quiet = x->quiet,
+                                     .verbose = x->verbose}};
     char place[PATH_MAX], object[sizeof w.shared->object], *real;
     struct stat before, now;
     bool made = false, there = stat(x->dst, &before) == 0;

@@ -114,7 +114,7 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
     return status;
 }
 
-static int run(int argc, char **argv)
+static int import_run(int argc, char **argv)
 {
     struct exchange x = {.command = "import", .range = DREP_RANGE_STRICT, .nfilters = -1};
     struct flat f = {.x = &x};
@@ -172,7 +172,7 @@ static const struct option_row options[] = {
 
 const struct command import_command = {
     .name = "import",
-    .run = run,
+    .run = import_run,
     .summary = "read HDF5, NumPy, CSV or raw files",
     .usage = "[options] SOURCE FILE.drep",
     .about =

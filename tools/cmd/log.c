@@ -74,7 +74,7 @@ enum { OPTION_JSON = OPTION_LONG };
 static const struct option_row options[] = {
     {OPTION_JSON, "json", NULL, "as JSON, one object a file", NULL}, OPTION_ROW_LIMIT, {0}};
 
-static int run(int argc, char **argv)
+static int log_run(int argc, char **argv)
 {
     struct options o = {.command = &log_command, .argc = argc, .argv = argv};
     int option, status = TOOL_FINE;
@@ -98,7 +98,7 @@ static int run(int argc, char **argv)
 
 const struct command log_command = {
     .name = "log",
-    .run = run,
+    .run = log_run,
     .summary = "list the commits that can still be opened",
     .usage = "[options] FILE...",
     .about =

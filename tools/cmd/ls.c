@@ -229,7 +229,7 @@ static void take(struct ls *ls, struct arguments *a, int option)
     ls->extremes = ls->extremes || option == 'm';
 }
 
-static int run(int argc, char **argv)
+static int ls_run(int argc, char **argv)
 {
     struct options o = {.command = &ls_command, .argc = argc, .argv = argv};
     struct arguments a = {.depth = 1};
@@ -259,7 +259,7 @@ static int run(int argc, char **argv)
 
 const struct command ls_command = {
     .name = "ls",
-    .run = run,
+    .run = ls_run,
     .summary = "list objects, one line each",
     .usage = "[options] FILE [PATH]",
     .about = "Lists the members of a group, one line each: path, kind, type, shape.",

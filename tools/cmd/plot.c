@@ -251,13 +251,13 @@ static int take_words(struct make *m, int option)
     return tool_usage(plot_command.name, "--origin is upper or lower, not '%s'", optarg);
 }
 
-struct asked {
+struct plot_options {
     struct make make;
     const char *plugins;
     int columns;
 };
 
-static int take(struct asked *a, int option)
+static int take(struct plot_options *a, int option)
 {
     struct make *m = &a->make;
 
@@ -320,10 +320,10 @@ static int check_asked(const struct make *m)
     return 0;
 }
 
-static int run(int argc, char **argv)
+static int plot_run(int argc, char **argv)
 {
     struct options o = {.command = &plot_command, .argc = argc, .argv = argv};
-    struct asked a = {
+    struct plot_options a = {
         .make = {.width = 960, .height = 600, .low = NAN, .high = NAN, .colors = "viridis"}};
     struct make *m = &a.make;
     int option, status = 0;
@@ -354,7 +354,7 @@ static int run(int argc, char **argv)
 
 const struct command plot_command = {
     .name = "plot",
-    .run = run,
+    .run = plot_run,
     .summary = "draw numbers as lines or as an image",
     .usage = "-o PICTURE [options] FILE PATH[SLICE]...\n--preview [options] FILE PATH[SLICE]...",
     .about = "Draws one dimension as a line, also several of them, two as an image.  Units and\n"

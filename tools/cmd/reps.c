@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct reps {
+struct reps_listing {
     struct sink sink;
     bool json, tables;
     int shown;
@@ -24,7 +24,7 @@ static const char *order_name(int order)
     return order == DREP_BIG ? "big" : order == DREP_LITTLE ? "little" : "vax";
 }
 
-static void put_row(struct reps *r, const drep_encoding *row, bool comma)
+static void put_row(struct reps_listing *r, const drep_encoding *row, bool comma)
 {
     const char *format = drep_format_name(row->format), *name = drep_code_name(row->code);
     struct sink *s = &r->sink;
@@ -39,7 +39,7 @@ static void put_row(struct reps *r, const drep_encoding *row, bool comma)
                     order_name(row->order), format);
 }
 
-static int put_table(struct reps *r, const char *name)
+static int put_table(struct reps_listing *r, const char *name)
 {
     drep_encoding rows[DREP_CODE_MAX];
     struct sink *s = &r->sink;
@@ -59,7 +59,7 @@ static int put_table(struct reps *r, const char *name)
 }
 
 /* What tells one machine's table from another's. */
-static int put_summary(struct reps *r, const char *name)
+static int put_summary(struct reps_listing *r, const char *name)
 {
     drep_encoding rows[DREP_CODE_MAX];
     const drep_encoding *whole = NULL, *real = NULL;
@@ -80,7 +80,7 @@ static int put_summary(struct reps *r, const char *name)
 
 static int show(const char *name, const char *form, void *ctx)
 {
-    struct reps *r = ctx;
+    struct reps_listing *r = ctx;
     struct sink *s = &r->sink;
     int err = 0;
 
@@ -108,7 +108,7 @@ static int show(const char *name, const char *form, void *ctx)
 
 /* Shows one by its name, found in a walk over all. */
 struct wanted {
-    struct reps *reps;
+    struct reps_listing *reps;
     const char *name;
     bool found;
 };
@@ -136,7 +136,7 @@ static int unknown(const char *name)
     return TOOL_USAGE;
 }
 
-static void show_all(struct reps *r, int argc, char **argv)
+static void show_all(struct reps_listing *r, int argc, char **argv)
 {
     int err = 0, i;
 
@@ -178,10 +178,10 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-static int run(int argc, char **argv)
+static int reps_run(int argc, char **argv)
 {
     struct options o = {.command = &reps_command, .argc = argc, .argv = argv};
-    struct reps r = {.json = false};
+    struct reps_listing r = {.json = false};
     bool check = false;
     int option, status;
     char **names;
@@ -214,7 +214,7 @@ static int run(int argc, char **argv)
 
 const struct command reps_command = {
     .name = "reps",
-    .run = run,
+    .run = reps_run,
     .summary = "list data representations and how they hold datatypes",
     .usage = "[options] [NAME...]",
     .about = "Lists the data representations; with NAMEs, how each holds every datatype: bytes,\n"

@@ -15,7 +15,7 @@
 #define MOST_PIPES 1000 /* in one file; more are counted as one */
 
 /* All datasets whose chunks go through the same filters. */
-struct pipe {
+struct filter_usage {
     char *filters; /* "shuffle+zstd" */
     int64_t stored, payload, chunks;
 };
@@ -25,7 +25,7 @@ struct stat_run {
     bool json, objects;
     struct sink *sink;
     drep_file *file;
-    struct pipe *pipe;
+    struct filter_usage *pipe;
     size_t npipes;
     int64_t listed;
 };
@@ -93,7 +93,7 @@ static int pipe_name(const drep_dsinfo *info, char **name)
 
 static int add_pipe(struct stat_run *r, const drep_dsinfo *info, const drep_objusage *u)
 {
-    struct pipe *more;
+    struct filter_usage *more;
     char *name;
     size_t i = 0;
     int err = pipe_name(info, &name);
@@ -109,7 +109,7 @@ static int add_pipe(struct stat_run *r, const drep_dsinfo *info, const drep_obju
             return DREP_ERR_NOMEM;
         }
         r->pipe = more;
-        r->pipe[r->npipes++] = (struct pipe){.filters = name};
+        r->pipe[r->npipes++] = (struct filter_usage){.filters = name};
     } else {
         free(name);
     }
@@ -127,7 +127,7 @@ static void put_pipes(struct stat_run *r)
     if (r->json)
         sink_text(s, ", \"filters\": [");
     for (i = 0; i < r->npipes; i++) {
-        const struct pipe *p = &r->pipe[i];
+        const struct filter_usage *p = &r->pipe[i];
 
         if (r->json) {
             sink_text(s, i ? ", {\"filters\": " : "{\"filters\": ");
@@ -254,7 +254,7 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-static int run(int argc, char **argv)
+static int stat_run(int argc, char **argv)
 {
     struct options o = {.command = &stat_command, .argc = argc, .argv = argv};
     int option, status = TOOL_FINE;
@@ -283,7 +283,7 @@ static int run(int argc, char **argv)
 
 const struct command stat_command = {
     .name = "stat",
-    .run = run,
+    .run = stat_run,
     .summary = "say where the bytes of a file are",
     .usage = "[options] FILE...",
     .about = "Says where the bytes of a file are, how much filters save, and how many objects and\n"

@@ -74,7 +74,7 @@ static bool needs_text(const drep_type *type)
     return false;
 }
 
-struct pair {
+struct validated_dataset {
     const struct printer *have, *want;
     bool text;
     struct schema_difference *out;
@@ -82,8 +82,8 @@ struct pair {
 };
 
 /* Both texts. */
-static int show(const struct pair *p, const drep_type *type, const void *a, const void *b,
-                char **have, char **want)
+static int show(const struct validated_dataset *p, const drep_type *type, const void *a,
+                const void *b, char **have, char **want)
 {
     int err = element_text(p->have, type, a, have);
 
@@ -96,8 +96,8 @@ static int show(const struct pair *p, const drep_type *type, const void *a, cons
 }
 
 /* Other bytes may still be the same value, as the many NaNs are. */
-static int compare_element(struct pair *p, const drep_type *type, int64_t at, const void *a,
-                           const void *b)
+static int compare_element(struct validated_dataset *p, const drep_type *type, int64_t at,
+                           const void *a, const void *b)
 {
     char *have, *want;
     int err;
@@ -128,7 +128,7 @@ static void set_index(struct schema_difference *out, const drep_dsinfo *info, in
     }
 }
 
-static int compare_block(struct pair *p, const drep_type *type, const struct blocks *b,
+static int compare_block(struct validated_dataset *p, const drep_type *type, const struct blocks *b,
                          const char *have, const char *want)
 {
     int64_t i, extent = drep_type_extent(type);
@@ -140,7 +140,7 @@ static int compare_block(struct pair *p, const drep_type *type, const struct blo
 }
 
 /* Block by block of the schema's, which may be a part of what is there. */
-static int compare_all(struct pair *p, const drep_type *type, drep_dataset *have,
+static int compare_all(struct validated_dataset *p, const drep_type *type, drep_dataset *have,
                        drep_dataset *want, const drep_dsinfo *info)
 {
     size_t extent = (size_t)drep_type_extent(type) + (drep_type_extent(type) == 0);
@@ -173,7 +173,7 @@ static int compare_all(struct pair *p, const drep_type *type, drep_dataset *have
 static int compare_data(void *ctx, drep_file *have_file, drep_dataset *have, drep_file *want_file,
                         drep_dataset *want, struct schema_difference *out)
 {
-    struct pair p = {.out = out};
+    struct validated_dataset p = {.out = out};
     struct printer *a = NULL, *b = NULL;
     drep_type *type;
     drep_dsinfo info;
@@ -271,7 +271,7 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-static int run(int argc, char **argv)
+static int validate_run(int argc, char **argv)
 {
     struct options o = {.command = &validate_command, .argc = argc, .argv = argv};
     const char *schema = NULL, *plugins = NULL;
@@ -301,7 +301,7 @@ static int run(int argc, char **argv)
 
 const struct command validate_command = {
     .name = "validate",
-    .run = run,
+    .run = validate_run,
     .summary = "compare a file with a schema",
     .usage = "-s SCHEMA [options] FILE",
     .about = "Prints every difference between a file and a schema, one line each, with the line\n"

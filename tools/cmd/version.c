@@ -10,14 +10,14 @@
 #define DATAREP_COMMIT "unknown"
 #endif
 
-struct line {
+struct version_line {
     int width;
 };
 
 /* Continues the list on another line where it gets long. */
 static int put_name(const char *name, const char *form, void *ctx)
 {
-    struct line *line = ctx;
+    struct version_line *line = ctx;
 
     (void)form;
     if (line->width + (int)strlen(name) > 78) {
@@ -30,7 +30,7 @@ static int put_name(const char *name, const char *form, void *ctx)
 
 int version_print(void)
 {
-    struct line line = {.width = 8};
+    struct version_line line = {.width = 8};
     char offers[100];
 
     printf("%s\n", drep_version());

@@ -12,20 +12,20 @@
 
 #define DEPTH_MAX 32
 
-struct maker {
+struct column_maker {
     struct columns *columns;
     const char *file;
     char name[4096]; /* of where we are */
     drep_encoding plain[DREP_CODE_MAX + 1];
 };
 
-static int refuse(const struct maker *m, const char *what)
+static int refuse(const struct column_maker *m, const char *what)
 {
     tool_say(m->file, NULL, "column \"%s\": %s cannot be in a table", m->name, what);
     return TOOL_USAGE;
 }
 
-static int add(struct maker *m, const drep_type *type, const drep_type *held, int64_t offset,
+static int add(struct column_maker *m, const drep_type *type, const drep_type *held, int64_t offset,
                int fields)
 {
     struct columns *c = m->columns;
@@ -45,11 +45,11 @@ static int add(struct maker *m, const drep_type *type, const drep_type *held, in
     return 0;
 }
 
-static int collect(struct maker *m, const drep_type *type, const drep_type *held, int64_t offset,
-                   int depth);
+static int collect(struct column_maker *m, const drep_type *type, const drep_type *held,
+                   int64_t offset, int depth);
 
 /* Behind the name so far; false if that is too long. */
-static bool extend(struct maker *m, size_t size, const char *separator, const char *part)
+static bool extend(struct column_maker *m, size_t size, const char *separator, const char *part)
 {
     size_t room = sizeof m->name - size;
     int n = snprintf(m->name + size, room, "%s%s", size ? separator : "", part);
@@ -57,7 +57,7 @@ static bool extend(struct maker *m, size_t size, const char *separator, const ch
     return n >= 0 && (size_t)n < room;
 }
 
-static int collect_members(struct maker *m, const drep_type *type, const drep_type *held,
+static int collect_members(struct column_maker *m, const drep_type *type, const drep_type *held,
                            int64_t offset, int depth)
 {
     size_t size = strlen(m->name);
@@ -93,7 +93,7 @@ static void index_text(char *text, size_t size, const drep_type *array, int64_t 
         snprintf(text + n, size - n, "]");
 }
 
-static int collect_array(struct maker *m, const drep_type *type, const drep_type *held,
+static int collect_array(struct column_maker *m, const drep_type *type, const drep_type *held,
                          int64_t offset, int depth)
 {
     size_t size = strlen(m->name);
@@ -114,8 +114,8 @@ static int collect_array(struct maker *m, const drep_type *type, const drep_type
     return status;
 }
 
-static int collect(struct maker *m, const drep_type *type, const drep_type *held, int64_t offset,
-                   int depth)
+static int collect(struct column_maker *m, const drep_type *type, const drep_type *held,
+                   int64_t offset, int depth)
 {
     if (depth > DEPTH_MAX)
         return refuse(m, "deeply nested data");
@@ -141,7 +141,7 @@ int columns_init(struct columns *out, const char *file, const drep_type *type,
                  const drep_type *held)
 {
     struct columns columns = {0};
-    struct maker m = {.columns = &columns, .file = file};
+    struct column_maker m = {.columns = &columns, .file = file};
     drep_encoding rows[DREP_CODE_MAX];
     int i, n, status, err = drep_datarep_table("internal", rows, DREP_CODE_MAX, &n);
 

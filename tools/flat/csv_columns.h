@@ -33,7 +33,7 @@ void columns_release(struct columns *columns);
 char *columns_name(const struct column *column, int field, const char *bare);
 
 /* What a user says about a table. */
-struct table {
+struct csv_table {
     const char *file;
     int fd; /* of a regular file; the caller's */
     char delimiter;
@@ -46,6 +46,6 @@ struct table {
 };
 /* Rows become elements of a compound.  Without names and type, numbers alone become two
  * dimensions. */
-int source_csv(struct source *out, const struct table *table);
+int source_csv(struct source *out, const struct csv_table *table);
 
 #endif

@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct csv_source {
-    struct table table;
+    struct csv_table table;
     struct csv csv;
     struct complaints complaints;
     struct encoder encoder;
@@ -510,7 +510,7 @@ static int prepare(struct csv_source *c)
     return !status && c->table.header ? csv_next(&c->csv) : status;
 }
 
-int source_csv(struct source *out, const struct table *table)
+int source_csv(struct source *out, const struct csv_table *table)
 {
     struct csv_source *c = calloc(1, sizeof *c);
     struct source s = {

@@ -242,7 +242,7 @@ int csv_out(const struct extract *e, int fd)
 
 /* -------------------------------------------------------------------- groups */
 
-struct group {
+struct csv_group {
     struct outlet *outlet;
     const char *path;
     char **name;
@@ -254,7 +254,7 @@ struct group {
 
 static int add_dataset(const drep_linkinfo *link, void *ctx)
 {
-    struct group *g = ctx;
+    struct csv_group *g = ctx;
 
     if (link->link != DREP_LINK_HARD || link->kind != DREP_OBJ_DATASET)
         return 0;
@@ -265,7 +265,7 @@ static int add_dataset(const drep_linkinfo *link, void *ctx)
     return g->name[g->len] ? (g->len++, 0) : DREP_ERR_NOMEM;
 }
 
-static void group_release(struct group *g)
+static void group_release(struct csv_group *g)
 {
     size_t i;
 
@@ -281,7 +281,7 @@ static void group_release(struct group *g)
     free(g->type);
 }
 
-static int open_column(struct group *g, const struct printer *p, size_t i)
+static int open_column(struct csv_group *g, const struct printer *p, size_t i)
 {
     char *path = path_of_member(g->path, g->name[i]);
     drep_type *type;
@@ -309,7 +309,8 @@ static int open_column(struct group *g, const struct printer *p, size_t i)
 }
 
 /* The rows of all datasets side by side in one buffer. */
-static int read_rows(struct group *g, const drep_type *row, int64_t first, int64_t count, char *buf)
+static int read_rows(struct csv_group *g, const drep_type *row, int64_t first, int64_t count,
+                     char *buf)
 {
     int64_t extent = drep_type_extent(row);
     drep_selection *sel = NULL;
@@ -329,7 +330,7 @@ static int read_rows(struct group *g, const drep_type *row, int64_t first, int64
     return err ? tool_fail(g->outlet->name, g->path, err) : 0;
 }
 
-static int put_rows(struct group *g, struct csv_out *c, const drep_type *row)
+static int put_rows(struct csv_group *g, struct csv_out *c, const drep_type *row)
 {
     int64_t extent = drep_type_extent(row), most = ((int64_t)1 << 20) / (extent + 1) + 1, at, n;
     char *buf = calloc((size_t)most, (size_t)extent + 1);
@@ -355,7 +356,7 @@ static int put_rows(struct group *g, struct csv_out *c, const drep_type *row)
     return status;
 }
 
-static int put_group(struct group *g, struct csv_out *c, int fd)
+static int put_group(struct csv_group *g, struct csv_out *c, int fd)
 {
     drep_type *row = NULL;
     size_t i;
@@ -381,7 +382,7 @@ static int put_group(struct group *g, struct csv_out *c, int fd)
 
 int csv_out_group(struct outlet *outlet, const char *path, int fd)
 {
-    struct group g = {.outlet = outlet, .path = path};
+    struct csv_group g = {.outlet = outlet, .path = path};
     struct csv_out c = {0};
     int status = 0, err = drep_list(outlet->file, path, DREP_BY_CREATION, add_dataset, &g);
 

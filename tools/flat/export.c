@@ -153,7 +153,7 @@ static int put_dataset(const struct extract *e, struct outfile *out)
 /* -------------------------------------------------------------------- archives */
 
 /* The datasets of a group and below, to be asked for their bytes one after the other. */
-struct entry {
+struct archive_entry {
     struct outlet *o;
     char *path, *name;
     drep_dataset *ds;
@@ -165,7 +165,7 @@ struct entry {
 struct archive {
     struct outlet *o;
     size_t above; /* bytes of the group's path */
-    struct entry *list;
+    struct archive_entry *list;
     size_t len, cap;
     size_t verified; /* members that were read back */
 };
@@ -179,7 +179,8 @@ static int add_member(struct walk *walk, const struct walk_item *item)
         return 0;
     if (VEC_ROOM(a->list, a->len, a->cap, 1))
         return DREP_ERR_NOMEM;
-    a->list[a->len] = (struct entry){.o = a->o, .path = strdup(item->path), .name = malloc(size)};
+    a->list[a->len] =
+        (struct archive_entry){.o = a->o, .path = strdup(item->path), .name = malloc(size)};
     if (!a->list[a->len].path || !a->list[a->len].name) {
         free(a->list[a->len].path);
         free(a->list[a->len].name);
@@ -216,7 +217,7 @@ static int find_members(struct archive *a, const char *group)
     return err ? tool_fail(a->o->name, group, err) : walk.status;
 }
 
-static int open_extract(struct entry *m, struct extract *e)
+static int open_extract(struct archive_entry *m, struct extract *e)
 {
     int err = drep_dataset_open(m->o->file, m->path, &m->ds);
 
@@ -231,7 +232,7 @@ static int open_extract(struct entry *m, struct extract *e)
 }
 
 /* Opens a member; what has no dtype is said and left out. */
-static int open_member(struct entry *m)
+static int open_member(struct archive_entry *m)
 {
     struct extract e;
     int status = open_extract(m, &e);
@@ -245,7 +246,7 @@ static int open_member(struct entry *m)
     return npy_out_open(&m->npy, &e);
 }
 
-static void close_member(struct entry *m)
+static void close_member(struct archive_entry *m)
 {
     if (m->npy) {
         m->rounded = npy_out_close(m->npy);
@@ -259,7 +260,7 @@ static void close_member(struct entry *m)
 
 static ssize_t begin_member(void *ctx)
 {
-    struct entry *m = ctx;
+    struct archive_entry *m = ctx;
 
     close_member(m);
     m->status = open_member(m);
@@ -268,7 +269,7 @@ static ssize_t begin_member(void *ctx)
 
 static ssize_t read_member(void *ctx, void *buf, size_t size)
 {
-    struct entry *m = ctx;
+    struct archive_entry *m = ctx;
     ssize_t n = npy_out_read(m->npy, buf, size, &m->status);
 
     if (n == 0)
@@ -293,7 +294,7 @@ static int check_members(struct archive *a)
         if (status && status != OUTLET_NONE)
             return status;
         if (!status) {
-            struct entry m = a->list[kept];
+            struct archive_entry m = a->list[kept];
 
             a->list[kept++] = a->list[i];
             a->list[i] = m;
@@ -336,7 +337,7 @@ static int verify_member(void *ctx, const char *name, int fd)
 {
     struct archive *a = ctx;
     struct extract e;
-    struct entry *m;
+    struct archive_entry *m;
     size_t i;
     int status;
 

@@ -234,7 +234,7 @@ static int take_raw(struct intake *in)
 /* ------------------------------------------------------------------ tables */
 
 /* The datasets of a group, as if they were members of a compound. */
-struct group {
+struct dataset_group {
     const struct intake *in;
     char **name;
     const drep_type **type;
@@ -245,7 +245,7 @@ struct group {
 
 static int add_member(const drep_linkinfo *link, void *ctx)
 {
-    struct group *g = ctx;
+    struct dataset_group *g = ctx;
 
     if (link->link != DREP_LINK_HARD || link->kind != DREP_OBJ_DATASET)
         return 0;
@@ -255,7 +255,7 @@ static int add_member(const drep_linkinfo *link, void *ctx)
     return g->name[g->len] ? (g->len++, 0) : DREP_ERR_NOMEM;
 }
 
-static void group_release(struct group *g)
+static void group_release(struct dataset_group *g)
 {
     size_t i;
 
@@ -274,7 +274,7 @@ static void group_release(struct group *g)
 }
 
 /* Room for targets and types of the names that are known. */
-static int group_room(struct group *g)
+static int group_room(struct dataset_group *g)
 {
     size_t i;
 
@@ -292,7 +292,7 @@ static int group_room(struct group *g)
     return 0;
 }
 
-static int group_open(struct group *g, drep_type **row)
+static int group_open(struct dataset_group *g, drep_type **row)
 {
     drep_dsinfo info;
     size_t i;
@@ -321,7 +321,7 @@ static int group_open(struct group *g, drep_type **row)
 }
 
 /* A dataset for each member of what the table makes. */
-static int group_make(struct group *g, const struct source *s)
+static int group_make(struct dataset_group *g, const struct source *s)
 {
     int64_t i, n = drep_type_members(s->stored);
     int status;
@@ -350,9 +350,9 @@ static int group_make(struct group *g, const struct source *s)
     return status;
 }
 
-static int take_columns(struct intake *in, struct table *table, bool exists)
+static int take_columns(struct intake *in, struct csv_table *table, bool exists)
 {
-    struct group g = {.in = in};
+    struct dataset_group g = {.in = in};
     drep_type *row = NULL;
     struct source s;
     size_t i;
@@ -381,7 +381,7 @@ static int take_columns(struct intake *in, struct table *table, bool exists)
 }
 
 /* How a dataset that is there wants its rows. */
-static int table_for(struct table *table, const struct intake *in, drep_dataset *dataset,
+static int table_for(struct csv_table *table, const struct intake *in, drep_dataset *dataset,
                      drep_type **type)
 {
     drep_dsinfo info;
@@ -411,11 +411,11 @@ static char delimiter_of(const struct flat *f, const char *name)
 static int take_csv(struct intake *in)
 {
     const struct flat *f = in->f;
-    struct table table = {.file = in->x->src,
-                          .fd = in->fd,
-                          .delimiter = delimiter_of(f, in->x->src),
-                          .header = !f->no_header,
-                          .missing = f->missing ? f->missing : ""};
+    struct csv_table table = {.file = in->x->src,
+                              .fd = in->fd,
+                              .delimiter = delimiter_of(f, in->x->src),
+                              .header = !f->no_header,
+                              .missing = f->missing ? f->missing : ""};
     drep_objinfo object = {0};
     drep_dataset *dataset = NULL;
     drep_type *type = NULL;

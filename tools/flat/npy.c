@@ -17,7 +17,7 @@
 
 /* ------------------------------------------------------------------- reading */
 
-struct text {
+struct npy_text {
     const char *start, *p, *end;
     size_t origin; /* byte of the file at `start` */
     bool latin1;   /* not UTF-8 */
@@ -25,7 +25,7 @@ struct text {
     char *why;
 };
 
-static bool fail_here(struct text *t, const char *why)
+static bool fail_here(struct npy_text *t, const char *why)
 {
     if (!t->wrong) {
         t->wrong = t->origin + (size_t)(t->p - t->start);
@@ -34,13 +34,13 @@ static bool fail_here(struct text *t, const char *why)
     return false;
 }
 
-static void blanks(struct text *t)
+static void blanks(struct npy_text *t)
 {
     while (t->p < t->end && strchr(" \t\r\n", *t->p) && *t->p)
         t->p++;
 }
 
-static bool next_is(struct text *t, char c)
+static bool next_is(struct npy_text *t, char c)
 {
     blanks(t);
     if (t->p >= t->end || *t->p != c)
@@ -49,7 +49,7 @@ static bool next_is(struct text *t, char c)
     return true;
 }
 
-static bool want(struct text *t, char c)
+static bool want(struct npy_text *t, char c)
 {
     char why[] = "expected '?'";
 
@@ -57,7 +57,7 @@ static bool want(struct text *t, char c)
     return next_is(t, c) || fail_here(t, why);
 }
 
-static bool next_word(struct text *t, const char *word)
+static bool next_word(struct npy_text *t, const char *word)
 {
     size_t size = strlen(word);
 
@@ -69,7 +69,7 @@ static bool next_word(struct text *t, const char *word)
 }
 
 /* A length; Python 2 wrote an L behind it. */
-static bool get_length(struct text *t, int64_t *out)
+static bool get_length(struct npy_text *t, int64_t *out)
 {
     int64_t n = 0;
 
@@ -88,7 +88,7 @@ static bool get_length(struct text *t, int64_t *out)
 }
 
 /* What stands behind a backslash. */
-static bool get_escape(struct text *t, char **to)
+static bool get_escape(struct npy_text *t, char **to)
 {
     static const char from[] = "nrt\\'\"", into[] = "\n\r\t\\'\"";
     static const char wide[] = "xuU";
@@ -125,7 +125,7 @@ static bool get_escape(struct text *t, char **to)
 }
 
 /* A quoted string as UTF-8, malloc'ed. */
-static char *get_string(struct text *t)
+static char *get_string(struct npy_text *t)
 {
     char quote, *out, *to;
 
@@ -167,7 +167,7 @@ static char *get_string(struct text *t)
 }
 
 /* (2, 3), or a number alone where that is allowed. */
-static bool get_shape(struct text *t, bool alone, int *rank, int64_t *dims)
+static bool get_shape(struct npy_text *t, bool alone, int *rank, int64_t *dims)
 {
     int n = 0;
 
@@ -242,7 +242,7 @@ static bool size_fits(char kind, int64_t size)
 }
 
 /* "<f8", "|S10", "<M8[ns]". */
-static bool read_leaf(struct text *t, const char *text, struct npy_dtype *out)
+static bool read_leaf(struct npy_text *t, const char *text, struct npy_dtype *out)
 {
     struct npy_dtype d = {.order = '|'};
     const char *p = text;
@@ -282,10 +282,10 @@ static bool read_leaf(struct text *t, const char *text, struct npy_dtype *out)
     return true;
 }
 
-static bool get_dtype(struct text *t, int depth, struct npy_dtype *out);
+static bool get_dtype(struct npy_text *t, int depth, struct npy_dtype *out);
 
 /* A name, or (title, name). */
-static bool get_name(struct text *t, struct npy_field *f)
+static bool get_name(struct npy_text *t, struct npy_field *f)
 {
     bool titled = next_is(t, '(');
 
@@ -299,7 +299,7 @@ static bool get_name(struct text *t, struct npy_field *f)
 }
 
 /* Behind a field's dtype: perhaps a shape, and the end. */
-static bool get_block(struct text *t, struct npy_dtype *d)
+static bool get_block(struct npy_text *t, struct npy_dtype *d)
 {
     int64_t size;
     int i;
@@ -320,7 +320,7 @@ static bool get_block(struct text *t, struct npy_dtype *d)
 }
 
 /* (name, dtype) or (name, dtype, shape). */
-static bool get_field(struct text *t, int depth, struct npy_field *f)
+static bool get_field(struct npy_text *t, int depth, struct npy_field *f)
 {
     if (!want(t, '(') || !get_name(t, f) || !want(t, ',') || !get_dtype(t, depth, &f->type) ||
         !get_block(t, &f->type))
@@ -329,7 +329,7 @@ static bool get_field(struct text *t, int depth, struct npy_field *f)
     return true;
 }
 
-static bool get_fields(struct text *t, int depth, struct npy_dtype *d)
+static bool get_fields(struct npy_text *t, int depth, struct npy_dtype *d)
 {
     size_t room = 0;
     bool data = false;
@@ -355,7 +355,7 @@ static bool get_fields(struct text *t, int depth, struct npy_dtype *d)
     return data || fail_here(t, "a dtype without fields");
 }
 
-static bool get_dtype(struct text *t, int depth, struct npy_dtype *out)
+static bool get_dtype(struct npy_text *t, int depth, struct npy_dtype *out)
 {
     char *text;
     bool fine;
@@ -375,7 +375,8 @@ static bool get_dtype(struct text *t, int depth, struct npy_dtype *out)
 bool npy_descr_read(struct npy_dtype *out, const char *text)
 {
     char why[256];
-    struct text t = {.start = text, .p = text, .end = text + strlen(text), .origin = 1, .why = why};
+    struct npy_text t = {
+        .start = text, .p = text, .end = text + strlen(text), .origin = 1, .why = why};
     struct npy_dtype d = {0};
 
     if (get_dtype(&t, 0, &d)) {
@@ -409,7 +410,7 @@ size_t npy_header_size(const unsigned char *front, const char **why)
     return size < NPY_HEADER_MAX ? size : 0;
 }
 
-static bool count_elements(struct text *t, struct npy *npy)
+static bool count_elements(struct npy_text *t, struct npy *npy)
 {
     int64_t size = npy_item_size(&npy->dtype), most = ((int64_t)1 << 62) / (size > 0 ? size : 1);
     int i;
@@ -427,7 +428,7 @@ static bool count_elements(struct text *t, struct npy *npy)
     return true;
 }
 
-static bool get_dictionary(struct text *t, struct npy *npy)
+static bool get_dictionary(struct npy_text *t, struct npy *npy)
 {
     bool descr = false, order = false, shape = false, fine = true;
     char *key;
@@ -465,12 +466,12 @@ size_t npy_read(struct npy *out, const unsigned char *bytes, size_t size, char *
 {
     size_t front = bytes[6] > 1 ? 12 : 10;
     const char *start = (const char *)bytes + front;
-    struct text t = {.start = start,
-                     .p = start,
-                     .end = (const char *)bytes + size,
-                     .origin = front,
-                     .latin1 = bytes[6] < 3,
-                     .why = why};
+    struct npy_text t = {.start = start,
+                         .p = start,
+                         .end = (const char *)bytes + size,
+                         .origin = front,
+                         .latin1 = bytes[6] < 3,
+                         .why = why};
     struct npy npy = {.data = (int64_t)size};
 
     if (get_dictionary(&t, &npy)) {

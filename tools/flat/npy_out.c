@@ -137,7 +137,7 @@ static bool kept_dtype(const struct npy_out *n, struct npy_dtype *out)
 }
 
 /* What texts there are. */
-struct texts {
+struct text_survey {
     const struct npy_types *types;
     int64_t longest; /* code points */
     bool fit;        /* in the room that the types have */
@@ -146,7 +146,7 @@ struct texts {
 static int look_at_texts(void *ctx, const drep_type *type, const void *elements, int64_t first,
                          int64_t count)
 {
-    struct texts *t = ctx;
+    struct text_survey *t = ctx;
     int64_t len = npy_texts_longest(type, count, elements), at, i;
     size_t extent = (size_t)drep_type_extent(t->types->numbers);
     void *numbers = t->fit ? calloc(64, extent) : NULL;
@@ -165,7 +165,7 @@ static int look_at_texts(void *ctx, const drep_type *type, const void *elements,
 
 static int find_dtype(struct npy_out *n)
 {
-    struct texts texts = {.types = &n->types};
+    struct text_survey texts = {.types = &n->types};
     struct npy_dtype dtype;
     const char *what;
     bool exact, kept;

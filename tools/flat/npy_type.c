@@ -160,7 +160,7 @@ static int plain_types(const struct npy_dtype *d, struct npy_types *out)
     return err;
 }
 
-struct columns {
+struct npy_fields {
     const char **name;
     int64_t *offset;
     struct npy_types *types;
@@ -168,7 +168,7 @@ struct columns {
     int64_t n;
 };
 
-static int columns_type(struct columns *c, const int64_t *offset, int64_t size, int which,
+static int columns_type(struct npy_fields *c, const int64_t *offset, int64_t size, int which,
                         drep_type **out)
 {
     int64_t i;
@@ -180,7 +180,7 @@ static int columns_type(struct columns *c, const int64_t *offset, int64_t size, 
     return drep_type_compound(c->n, c->name, offset, c->list, size, out);
 }
 
-static int field_types(const struct npy_dtype *d, struct columns *c, struct npy_types *out)
+static int field_types(const struct npy_dtype *d, struct npy_fields *c, struct npy_types *out)
 {
     int err = 0;
     size_t i;
@@ -203,10 +203,10 @@ static int field_types(const struct npy_dtype *d, struct columns *c, struct npy_
 
 static int struct_types(const struct npy_dtype *d, struct npy_types *out)
 {
-    struct columns c = {.name = calloc(d->nfields + 1, sizeof *c.name),
-                        .offset = calloc(d->nfields + 1, sizeof *c.offset),
-                        .types = calloc(d->nfields + 1, sizeof *c.types),
-                        .list = calloc(d->nfields + 1, sizeof *c.list)};
+    struct npy_fields c = {.name = calloc(d->nfields + 1, sizeof *c.name),
+                           .offset = calloc(d->nfields + 1, sizeof *c.offset),
+                           .types = calloc(d->nfields + 1, sizeof *c.types),
+                           .list = calloc(d->nfields + 1, sizeof *c.list)};
     int err = DREP_ERR_NOMEM;
     int64_t i;
 

@@ -131,7 +131,7 @@ static int write_view(struct raw_out *r, const char *name)
 
 /* ------------------------------------------------------------------- records */
 
-struct writer {
+struct record_writer {
     int fd, width;
     bool big;
     const struct outlet *outlet;
@@ -139,7 +139,7 @@ struct writer {
     bool inside;         /* the piece continues another */
 };
 
-static int put_mark(const struct writer *w, int64_t length)
+static int put_mark(const struct record_writer *w, int64_t length)
 {
     unsigned char mark[8];
 
@@ -147,7 +147,7 @@ static int put_mark(const struct writer *w, int64_t length)
 }
 
 /* The length before a piece is negative if another follows, behind it if one came before. */
-static int begin_piece(struct writer *w)
+static int begin_piece(struct record_writer *w)
 {
     int64_t most = w->width == 4 ? PIECE_MAX : INT64_MAX;
 
@@ -155,7 +155,7 @@ static int begin_piece(struct writer *w)
     return put_mark(w, w->left > w->piece ? -w->piece : w->piece);
 }
 
-static int put_record(struct writer *w, const char *bytes, int64_t size, int64_t *done)
+static int put_record(struct record_writer *w, const char *bytes, int64_t size, int64_t *done)
 {
     int64_t part;
     int status = 0;
@@ -199,7 +199,7 @@ static int pack_block(const struct raw_out *r, char *packed, int64_t size)
 }
 
 /* The packed bytes of a block, which may begin and end inside of records. */
-static int put_block(struct writer *w, const char *bytes, int64_t size, int64_t record,
+static int put_block(struct record_writer *w, const char *bytes, int64_t size, int64_t record,
                      int64_t *done)
 {
     int64_t part;
@@ -227,7 +227,7 @@ static int put_block(struct writer *w, const char *bytes, int64_t size, int64_t 
 
 static int write_records(struct raw_out *r, int fd)
 {
-    struct writer w = {.fd = fd, .outlet = r->e.outlet};
+    struct record_writer w = {.fd = fd, .outlet = r->e.outlet};
     int64_t item, size, done = 0, record;
     char *packed;
     int status = 0, err = drep_pack_size(r->datarep, 1, r->e.info.type, &item);

@@ -102,16 +102,16 @@ static int open_table(const struct schema_source *source, const char *path, int 
     size_t size = strlen(source->file);
     bool tabs = size > 4 && strcmp(source->file + size - 4, ".tsv") == 0;
     drep_header header;
-    struct table table = {.file = path,
-                          .fd = fd,
-                          .delimiter = source->delimiter ? source->delimiter
-                                       : tabs            ? '\t'
-                                                         : ',',
-                          .header = !source->no_header,
-                          .missing = source->missing ? source->missing : "",
-                          .type = info->type,
-                          .column = source->column,
-                          .width = info->rank == 2 ? info->dims[1] : 0};
+    struct csv_table table = {.file = path,
+                              .fd = fd,
+                              .delimiter = source->delimiter ? source->delimiter
+                                           : tabs            ? '\t'
+                                                             : ',',
+                              .header = !source->no_header,
+                              .missing = source->missing ? source->missing : "",
+                              .type = info->type,
+                              .column = source->column,
+                              .width = info->rank == 2 ? info->dims[1] : 0};
 
     if (drep_header_get(file, &header) == 0)
         table.datarep = header.datarep;

@@ -38,7 +38,7 @@ bool records_form(const char *how, int *width, bool *big)
 }
 
 /* A window of the file, so that short records do not cost a call each. */
-struct window {
+struct file_window {
     int fd;
     int64_t at;
     size_t len;
@@ -46,7 +46,7 @@ struct window {
 };
 
 /* `size` bytes at this place, NULL (errno 0) where the file ends before. */
-static const unsigned char *look(struct window *w, int64_t at, size_t size)
+static const unsigned char *look(struct file_window *w, int64_t at, size_t size)
 {
     ssize_t n;
 

@@ -19,7 +19,7 @@ struct records {
     int64_t count, payload;    /* records; bytes in them, without lengths */
     int64_t shortest, longest; /* record */
     int64_t at, left;          /* reading: place in the file, what is left of the piece there */
-    struct window *window;
+    struct file_window *window;
 };
 
 /* "fortran" (whichever fits the whole file), or "4-little", "4-big", "8-little", "8-big";

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pair {
+struct verified_array {
     struct extract e;
     struct source *source;
     struct verify verify;
@@ -24,7 +24,7 @@ struct pair {
 };
 
 /* Where element number n of the box lies: in a file of columns the first index runs fastest. */
-static int64_t place_of(const struct pair *p, int rank, const int64_t *count, int64_t n)
+static int64_t place_of(const struct verified_array *p, int rank, const int64_t *count, int64_t n)
 {
     int64_t index[DREP_MAX_RANK], at = 0;
     int d;
@@ -40,8 +40,8 @@ static int64_t place_of(const struct pair *p, int rank, const int64_t *count, in
     return at;
 }
 
-static int differs(const struct pair *p, int rank, const int64_t *start, const int64_t *count,
-                   int64_t n, const struct gap *gap)
+static int differs(const struct verified_array *p, int rank, const int64_t *start,
+                   const int64_t *count, int64_t n, const struct difference *gap)
 {
     char where[24 * DREP_MAX_RANK + 1] = "", text[600];
     int64_t index[DREP_MAX_RANK];
@@ -61,13 +61,13 @@ static int differs(const struct pair *p, int rank, const int64_t *start, const i
     return TOOL_CORRUPT;
 }
 
-static int compare_block(struct pair *p)
+static int compare_block(struct verified_array *p)
 {
     struct comparison how = p->verify.how;
     int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], n, len = p->blocks.len;
     int rank = extract_box(&p->e, &p->blocks, start, count), status;
     const char *a, *b, *theirs = p->shown ? p->shown : p->read;
-    struct gap gap;
+    struct difference gap;
 
     memset(p->read, 0, (size_t)(len * drep_type_extent(p->source->type)));
     status = p->source->read(p->source, start, count, p->read);
@@ -96,7 +96,7 @@ static int compare_block(struct pair *p)
     return status;
 }
 
-static int compare_blocks(struct pair *p)
+static int compare_blocks(struct verified_array *p)
 {
     int64_t len;
     int status = 0;
@@ -117,7 +117,7 @@ static int compare_blocks(struct pair *p)
     return status;
 }
 
-static int settle_types(struct pair *p, bool raw)
+static int settle_types(struct verified_array *p, bool raw)
 {
     int err = verify_init(&p->verify, p->e.outlet->file);
 
@@ -132,7 +132,7 @@ static int settle_types(struct pair *p, bool raw)
     return err;
 }
 
-static int make_room(struct pair *p)
+static int make_room(struct verified_array *p)
 {
     size_t most;
     int64_t extent = drep_type_extent(p->ours), other = drep_type_extent(p->source->type);
@@ -149,7 +149,7 @@ static int make_room(struct pair *p)
                : tool_no_memory();
 }
 
-static bool same_shape(const struct pair *p)
+static bool same_shape(const struct verified_array *p)
 {
     int64_t dims[DREP_MAX_RANK];
     int rank = slice_shape(&p->e.slice, dims);
@@ -161,7 +161,7 @@ static bool same_shape(const struct pair *p)
 int flat_verify(const struct extract *extract, struct source *source, bool raw)
 {
     const struct exchange *x = extract->outlet->x;
-    struct pair p = {.e = *extract, .source = source};
+    struct verified_array p = {.e = *extract, .source = source};
     struct comparison how;
     int status = 0, err = settle_types(&p, raw);
 

@@ -31,8 +31,8 @@
 /* What the loop over a dataset's blocks holds. */
 struct filler {
     struct job *j;
-    const struct object *o;
-    const struct source *s;
+    const struct h5_object *o;
+    const struct h5_source *s;
     drep_dataset *ds;
     int64_t dims[DREP_MAX_RANK];
     int64_t step[DREP_MAX_RANK]; /* of a block */
@@ -98,7 +98,7 @@ static int write_box(struct filler *f, const struct box *b, const void *d)
 
 static int write_block(struct filler *f, const struct box *b)
 {
-    struct move mv = {.j = f->j, .ref = ref_in, .path = f->o->path};
+    struct value_move mv = {.j = f->j, .ref = ref_in, .path = f->o->path};
     size_t n = (size_t)box_elements(b);
     int err = 0;
 
@@ -114,7 +114,7 @@ static int write_block(struct filler *f, const struct box *b)
 /* 1 if HDF5 gave the block, 0 if it could not. */
 static int read_block(struct filler *f, const struct box *b)
 {
-    const struct source *s = f->s;
+    const struct h5_source *s = f->s;
     hid_t mem;
     int ok;
 
@@ -330,7 +330,7 @@ static int fill_region(struct filler *f, const struct box *region)
  * asked by coordinate instead. */
 static int fill_sparse(struct filler *f, hsize_t stored, double cells)
 {
-    const struct source *s = f->s;
+    const struct h5_source *s = f->s;
     int64_t dims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
     hsize_t i, at[H5S_MAX_RANK], size;
     unsigned mask;
@@ -370,7 +370,7 @@ static int fill_sparse(struct filler *f, hsize_t stored, double cells)
  * one can have any number of them. */
 static void cut_rows(struct filler *f, int64_t *dims)
 {
-    const struct source *s = f->s;
+    const struct h5_source *s = f->s;
     haddr_t begin = H5Dget_offset(s->dset);
     hsize_t end, all = H5Dget_storage_size(s->dset), row;
     int64_t rows, left = 1;
@@ -393,7 +393,7 @@ static void cut_rows(struct filler *f, int64_t *dims)
 /* Blocks follow our chunks; where HDF5's are larger, one of those after the other. */
 static int fill_dataset(struct filler *f)
 {
-    const struct source *s = f->s;
+    const struct h5_source *s = f->s;
     int64_t dims[DREP_MAX_RANK], outer[DREP_MAX_RANK];
     hsize_t stored = 0;
     double cells = 1;
@@ -419,7 +419,7 @@ static int fill_dataset(struct filler *f)
 
 /* ------------------------------------------------------------------ what there is */
 
-static int has_data(const struct source *s)
+static int has_data(const struct h5_source *s)
 {
     int external = H5Pget_external_count(s->dcpl) > 0;
 
@@ -469,7 +469,7 @@ static void say_lost(struct filler *f)
 
 /* ------------------------------------------------------------------- one dataset */
 
-static int same_chunks(const struct source *s, const drep_dsinfo *info)
+static int same_chunks(const struct h5_source *s, const drep_dsinfo *info)
 {
     int d;
 
@@ -484,7 +484,7 @@ static int same_chunks(const struct source *s, const drep_dsinfo *info)
 /* Chunks are decoded here if their elements are and chunks stay as they are. */
 static int decode_here(struct filler *f, const drep_dsinfo *info)
 {
-    const struct source *s = f->s;
+    const struct h5_source *s = f->s;
     size_t size = s->map.dsize;
     int d;
 
@@ -510,7 +510,7 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
 /* Elements of a block, and the shape of it. */
 static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *elements)
 {
-    const struct source *s = f->s;
+    const struct h5_source *s = f->s;
     size_t size = s->map.hsize > s->map.dsize ? s->map.hsize : s->map.dsize;
     int64_t n = 1, most = BLOCK_SIZE;
     int d;
@@ -535,7 +535,7 @@ static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *eleme
  * not there takes no space here either. */
 static int find_none(struct filler *f, const drep_dsinfo *info)
 {
-    const struct source *s = f->s;
+    const struct h5_source *s = f->s;
     int err;
 
     if (s->map.kind != MAP_FLAT || s->map.dsize == 0 || info->fill == DREP_FILL_NONE ||
@@ -588,7 +588,7 @@ static void filler_release(struct filler *f)
 
 /* Whether the bytes in the container are those of HDF5: its datatype is the one that
  * export would make. */
-static int is_copy(struct job *j, const struct source *s)
+static int is_copy(struct job *j, const struct h5_source *s)
 {
     hid_t own = made_type(j, s->map.type, &s->notes, 0);
     int same = own > 0 && H5Tequal(own, s->type) > 0 && map_is_copy(s->type, &s->map);
@@ -598,7 +598,7 @@ static int is_copy(struct job *j, const struct source *s)
     return same;
 }
 
-int import_data(struct job *j, const struct object *o, struct source *s, struct remarks *r)
+int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, struct notes *r)
 {
     struct filler f = {.j = j, .o = o, .s = s};
     drep_dsinfo info;
@@ -619,7 +619,7 @@ int import_data(struct job *j, const struct object *o, struct source *s, struct 
     err = err ? job_fail_drep(j, err) : fill(&f, &info);
     if (!err) {
         say_lost(&f);
-        err = nulls_remark(j, &f.nulls, NULL, o->path, r);
+        err = nulls_write(j, &f.nulls, NULL, o->path, r);
         j->totals.copied += is_copy(j, s);
     }
     filler_release(&f);

@@ -4,6 +4,6 @@
 
 #include "tools/h5/source.h"
 
-int import_data(struct job *j, const struct object *o, struct source *s, struct remarks *r);
+int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, struct notes *r);
 
 #endif

@@ -23,7 +23,7 @@
 
 struct emptier {
     struct job *j;
-    const struct object *o;
+    const struct h5_object *o;
     const struct drain *s;
     hid_t dset, space;
     int sparse; /* chunks that hold nothing but the fill value are left out */
@@ -52,7 +52,7 @@ static int is_fill(const struct emptier *e, int64_t n)
 static int write_block(struct emptier *e, const struct box *b, int64_t n)
 {
     struct job *j = e->j;
-    struct move mv = {.j = j, .ref = ref_out, .path = e->o->path};
+    struct value_move mv = {.j = j, .ref = ref_out, .path = e->o->path};
     hid_t mem;
     int err = e->h != e->d ? move_out(&mv, &e->s->map, (size_t)n, e->d, e->h) : 0;
 
@@ -290,7 +290,7 @@ static int check_fill(struct emptier *e, hid_t dcpl)
 {
     const struct drain *s = e->s;
     struct verified at = place_of(e, NULL);
-    struct move mv = {.j = e->j, .path = e->o->path};
+    struct value_move mv = {.j = e->j, .path = e->o->path};
     hid_t scalar = H5Screate(H5S_SCALAR);
     void *d = move_alloc(&mv, s->map.dsize), *h = move_alloc(&mv, s->map.hsize);
     int err = d && h ? drain_fill(e->j, s, d) : DREP_ERR_NOMEM;
@@ -328,7 +328,7 @@ static int check_dataset(struct emptier *e, hid_t dcpl)
     return err;
 }
 
-int export_data(struct job *j, const struct object *o)
+int export_data(struct job *j, const struct h5_object *o)
 {
     struct emptier e = {.j = j, .o = o};
     struct drain s;
@@ -355,7 +355,7 @@ int export_data(struct job *j, const struct object *o)
     most =
         (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
     if (!err)
-        err = nulls_read(j, &s.remarks, &s.notes, NULL, &e.nulls);
+        err = nulls_read(j, &s.object_notes, &s.notes, NULL, &e.nulls);
     if (!err && !none)
         err = export_blocks(&e, most > 0 ? most : 1);
     nulls_release(&e.nulls);

@@ -5,6 +5,6 @@
 #include "tools/h5/job.h"
 
 /* Writes them or, while the file is read back (j->back), compares. */
-int export_data(struct job *j, const struct object *o);
+int export_data(struct job *j, const struct h5_object *o);
 
 #endif

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
-               const struct remarks *notes, int named)
+hid_t type_out(struct job *j, const struct h5_object *o, const drep_type *type, uint64_t shared,
+               const struct notes *notes, int named)
 {
-    struct object *t = shared ? job_find(j, shared) : NULL;
+    struct h5_object *t = shared ? job_find(j, shared) : NULL;
     drep_type *theirs = NULL;
     char *path;
     hid_t made = 0;
@@ -34,7 +34,7 @@ hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uin
     return made_type(j, type, notes, named);
 }
 
-int drain_open(struct job *j, const struct object *o, struct drain *out)
+int drain_open(struct job *j, const struct h5_object *o, struct drain *out)
 {
     struct drain d = {.path = job_source(j, o)};
     struct sharings all = {0};
@@ -45,9 +45,9 @@ int drain_open(struct job *j, const struct object *o, struct drain *out)
     if (err)
         err = d.path ? job_fail_drep(j, err) : job_no_memory(j);
     if (!err)
-        err = remarks_read(j, d.path, &d.remarks);
+        err = notes_read(j, d.path, &d.object_notes);
     if (!err)
-        err = remarks_of_type(j, &d.remarks, "type", NULL, &d.notes);
+        err = notes_of_type(j, &d.object_notes, "type", NULL, &d.notes);
     if (!err)
         err = sharings_read(j, d.path, &all);
     if (!err) {
@@ -66,8 +66,8 @@ int drain_open(struct job *j, const struct object *o, struct drain *out)
 void drain_close(struct drain *d)
 {
     map_release(&d->map);
-    remarks_release(&d->remarks);
-    remarks_release(&d->notes);
+    notes_release(&d->object_notes);
+    notes_release(&d->notes);
     if (d->file > 0)
         H5Tclose(d->file);
     drep_dataset_close(d->ds);

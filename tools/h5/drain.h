@@ -10,18 +10,18 @@ struct drain {
     char *path; /* in the container */
     drep_dataset *ds;
     drep_dsinfo info;
-    struct remarks remarks, notes; /* of the object; of its datatype */
-    hid_t file;                    /* its datatype in HDF5 */
+    struct notes object_notes, notes; /* of the object; of its datatype */
+    hid_t file;                       /* its datatype in HDF5 */
     struct map map;
 };
-int drain_open(struct job *j, const struct object *o, struct drain *out);
+int drain_open(struct job *j, const struct h5_object *o, struct drain *out);
 void drain_close(struct drain *d);
 /* The fill value as what is held; its variable parts for drep_vlen_free(). */
 int drain_fill(struct job *j, const struct drain *s, void *held);
 
 /* The datatype in HDF5 of an object's data: the named one that it shares (an address, 0: none),
  * or one made for it; 0 with j->why on failure. */
-hid_t type_out(struct job *j, const struct object *o, const drep_type *type, uint64_t shared,
-               const struct remarks *notes, int named);
+hid_t type_out(struct job *j, const struct h5_object *o, const drep_type *type, uint64_t shared,
+               const struct notes *notes, int named);
 
 #endif

@@ -34,19 +34,19 @@
 
 /* ------------------------------------------------------------ walk 1: objects */
 
-struct walk {
+struct group_walk {
     struct job *j;
     size_t group;
     hid_t lcpl;
-    struct remarks remarks; /* of the group */
-    struct odd_link *odd;   /* links that only HDF5 has, in the order of their positions */
+    struct notes object_notes; /* of the group */
+    struct odd_link *odd;      /* links that only HDF5 has, in the order of their positions */
     size_t nodd, next_odd;
     int64_t position; /* links made */
     int err;
 };
 
 /* A dimension whose coordinates are a dataset of their own has no object in HDF5. */
-static int note_dimension(struct job *j, struct object *o)
+static int note_dimension(struct job *j, struct h5_object *o)
 {
     drep_attrinfo info;
     drep_objinfo about;
@@ -80,7 +80,7 @@ static int note_dimension(struct job *j, struct object *o)
 }
 
 /* The name in HDF5 of a link that import renamed; NULL: its own.  malloc'ed. */
-static char *name_before(const struct remarks *r, const char *kind, const char *name)
+static char *name_before(const struct notes *r, const char *kind, const char *name)
 {
     size_t i, len = strlen(kind), size;
 
@@ -103,10 +103,10 @@ static char *name_before(const struct remarks *r, const char *kind, const char *
 }
 
 /* Paths of a member in the destination, and in the source if that is another. */
-static int member_paths(struct walk *w, const char *name, char **path, char **source)
+static int member_paths(struct group_walk *w, const char *name, char **path, char **source)
 {
-    const struct object *g = &w->j->objects.list[w->group];
-    char *was = name_before(&w->remarks, "link-was", name);
+    const struct h5_object *g = &w->j->objects.list[w->group];
+    char *was = name_before(&w->object_notes, "link-was", name);
 
     *path = path_of_member(g->path, was && *was && !strchr(was, '/') ? was : name);
     *source = g->source || was ? path_of_member(g->source ? g->source : g->path, name) : NULL;
@@ -133,7 +133,7 @@ static int too_deep(const char *path)
 
 static int find_link(const drep_linkinfo *link, void *ctx)
 {
-    struct walk *w = ctx;
+    struct group_walk *w = ctx;
     struct job *j = w->j;
     char *path, *source;
 
@@ -185,31 +185,31 @@ static int parse_odd_link(struct job *j, const char *text, struct odd_link *l)
 }
 
 /* The links of a group that only HDF5 has: circles and those of users' own classes. */
-static int read_odd_links(struct walk *w, const char *path)
+static int read_odd_links(struct group_walk *w, const char *path)
 {
     struct odd_link *all;
     size_t i, n;
     int err = circles_read(w->j, path, &w->odd, &w->nodd);
 
-    for (i = n = 0; i < w->remarks.n; i++)
-        n += strncmp(w->remarks.line[i], "odd-link ", 9) == 0;
+    for (i = n = 0; i < w->object_notes.n; i++)
+        n += strncmp(w->object_notes.line[i], "odd-link ", 9) == 0;
     if (err || n == 0)
         return err;
     all = realloc(w->odd, (w->nodd + n) * sizeof *all);
     if (!all)
         return job_no_memory(w->j);
     w->odd = all;
-    for (i = 0; !err && i < w->remarks.n; i++) {
-        if (strncmp(w->remarks.line[i], "odd-link ", 9) != 0)
+    for (i = 0; !err && i < w->object_notes.n; i++) {
+        if (strncmp(w->object_notes.line[i], "odd-link ", 9) != 0)
             continue;
-        err = parse_odd_link(w->j, w->remarks.line[i] + 9, &all[w->nodd]);
+        err = parse_odd_link(w->j, w->object_notes.line[i] + 9, &all[w->nodd]);
         w->nodd += all[w->nodd].name != NULL;
     }
     qsort(all, w->nodd, sizeof *all, by_position);
     return err;
 }
 
-static void walk_release(struct walk *w)
+static void walk_release(struct group_walk *w)
 {
     size_t i;
 
@@ -218,18 +218,18 @@ static void walk_release(struct walk *w)
         free(w->odd[i].data);
     }
     free(w->odd);
-    remarks_release(&w->remarks);
+    notes_release(&w->object_notes);
     H5Pclose(w->lcpl);
 }
 
-static int make_odd_links(struct walk *w, int all);
+static int make_odd_links(struct group_walk *w, int all);
 
 /* Calls fn for each link of a group; making it, also makes those that only HDF5 has. */
 static int each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
 {
-    struct walk w = {.j = j, .group = i};
+    struct group_walk w = {.j = j, .group = i};
     char *path = job_source(j, &j->objects.list[i]);
-    int err = path ? remarks_read(j, path, &w.remarks) : job_no_memory(j);
+    int err = path ? notes_read(j, path, &w.object_notes) : job_no_memory(j);
 
     if (!err && make)
         err = read_odd_links(&w, path);
@@ -266,7 +266,7 @@ static int find_objects(struct job *j)
 
 /* ------------------------------------------------------------ walk 2: making */
 
-static int made(struct job *j, struct object *o, hid_t object)
+static int made(struct job *j, struct h5_object *o, hid_t object)
 {
     H5O_info_t info;
 
@@ -276,7 +276,7 @@ static int made(struct job *j, struct object *o, hid_t object)
     return 0;
 }
 
-static int make_group(struct job *j, struct object *o, hid_t lcpl)
+static int make_group(struct job *j, struct h5_object *o, hid_t lcpl)
 {
     hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE), group;
     int err;
@@ -293,15 +293,15 @@ static int make_group(struct job *j, struct object *o, hid_t lcpl)
 }
 
 /* The datatype in HDF5 of a named one. */
-static int own_type(struct job *j, const struct object *o, hid_t *out)
+static int own_type(struct job *j, const struct h5_object *o, hid_t *out)
 {
     char *path = job_source(j, o);
-    struct remarks all = {0}, notes = {0};
+    struct notes all = {0}, notes = {0};
     drep_type *type = NULL;
-    int err = path ? remarks_read(j, path, &all) : job_no_memory(j);
+    int err = path ? notes_read(j, path, &all) : job_no_memory(j);
 
     if (!err)
-        err = remarks_of_type(j, &all, "type", NULL, &notes);
+        err = notes_of_type(j, &all, "type", NULL, &notes);
     if (!err) {
         err = drep_type_open(j->d, path, &type);
         if (err)
@@ -312,14 +312,14 @@ static int own_type(struct job *j, const struct object *o, hid_t *out)
         err = *out ? 0 : DREP_ERR_UNSUPPORTED;
     }
     drep_type_free(type);
-    remarks_release(&all);
-    remarks_release(&notes);
+    notes_release(&all);
+    notes_release(&notes);
     free(path);
     return err;
 }
 
 /* A named datatype before it has a name: datasets may be of it. */
-static int prepare_type(struct job *j, struct object *o)
+static int prepare_type(struct job *j, struct h5_object *o)
 {
     hid_t tcpl, t = 0;
     int err = own_type(j, o, &t);
@@ -350,7 +350,7 @@ static int prepare_types(struct job *j)
     return err;
 }
 
-static int make_type(struct job *j, struct object *o, hid_t lcpl)
+static int make_type(struct job *j, struct h5_object *o, hid_t lcpl)
 {
     if (!o->handle)
         return 0; /* said already */
@@ -361,27 +361,27 @@ static int make_type(struct job *j, struct object *o, hid_t lcpl)
 }
 
 /* The scale of a dimension that has no variable: its length and no values. */
-static int make_dimension(struct job *j, struct object *o, hid_t lcpl)
+static int make_dimension(struct job *j, struct h5_object *o, hid_t lcpl)
 {
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space, dset;
-    hsize_t length = (hsize_t)o->length, most = H5S_UNLIMITED, chunk = STORE_BARE_CHUNK;
+    hsize_t length = (hsize_t)o->length, most = H5S_UNLIMITED, chunk = LAYOUT_BARE_CHUNK;
     char *path = job_source(j, o);
-    struct remarks r = {0};
+    struct notes r = {0};
     const char *text;
     int64_t own;
     int err;
 
     if (path && drep_attr_read(j->d, path, DIM_SCALE_LENGTH, DREP_INT64_T, &own) == 0 && own >= 0)
         length = (hsize_t)own;
-    err = path ? remarks_read(j, path, &r) : job_no_memory(j);
+    err = path ? notes_read(j, path, &r) : job_no_memory(j);
     free(path);
-    text = err ? NULL : remarks_find(&r, "chunk");
+    text = err ? NULL : notes_find(&r, "chunk");
     if (text && strtoull(text, NULL, 10) > 0 && strtoull(text, NULL, 10) <= UINT32_MAX)
         chunk = strtoull(text, NULL, 10);
     if (o->unlimited || text)
         H5Pset_chunk(dcpl, 1, &chunk);
-    store_times_out(j, &r, dcpl);
-    remarks_release(&r);
+    layout_times_out(j, &r, dcpl);
+    notes_release(&r);
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
     space = H5Screate_simple(1, &length, o->unlimited ? &most : NULL);
     dset = err ? -1 : H5Dcreate2(j->h, o->path, H5T_IEEE_F32BE, space, lcpl, dcpl, H5P_DEFAULT);
@@ -397,9 +397,9 @@ static int make_dimension(struct job *j, struct object *o, hid_t lcpl)
 /* ------------------------------------------------------------- making datasets */
 
 /* References in fill values would have to exist before the dataset does. */
-static int set_fill(struct job *j, const struct object *o, const struct drain *s, hid_t dcpl)
+static int set_fill(struct job *j, const struct h5_object *o, const struct drain *s, hid_t dcpl)
 {
-    struct move mv = {.j = j, .ref = ref_out, .path = o->path};
+    struct value_move mv = {.j = j, .ref = ref_out, .path = o->path};
     void *d, *h;
     int err;
 
@@ -440,14 +440,14 @@ static hid_t make_space(const drep_dsinfo *info)
     return H5Screate_simple(info->rank, dims, maxdims);
 }
 
-/* With the remarks, or, where HDF5 does not take what they ask for, without. */
-static hid_t create_dataset(struct job *j, const struct object *o, const struct drain *s,
-                            const struct remarks *r, hid_t lcpl)
+/* With the notes, or, where HDF5 does not take what they ask for, without. */
+static hid_t create_dataset(struct job *j, const struct h5_object *o, const struct drain *s,
+                            const struct notes *r, hid_t lcpl)
 {
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space = make_space(&s->info), dset = -1;
 
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
-    if (store_out(j, o->path, &s->info, s->file, r, dcpl) == 0 && set_fill(j, o, s, dcpl) == 0) {
+    if (layout_out(j, o->path, &s->info, s->file, r, dcpl) == 0 && set_fill(j, o, s, dcpl) == 0) {
         dset = H5Dcreate2(j->h, o->path, s->file, space, lcpl, dcpl, H5P_DEFAULT);
         if (dset < 0)
             job_fail_hdf5(j, "not made");
@@ -457,17 +457,17 @@ static hid_t create_dataset(struct job *j, const struct object *o, const struct 
     return dset;
 }
 
-static int make_dataset(struct job *j, struct object *o, hid_t lcpl)
+static int make_dataset(struct job *j, struct h5_object *o, hid_t lcpl)
 {
-    struct remarks none = {0};
+    struct notes none = {0};
     struct drain s;
     hid_t dset;
     int err = drain_open(j, o, &s);
 
     if (err)
         return err;
-    dset = create_dataset(j, o, &s, &s.remarks, lcpl);
-    if (dset < 0 && s.remarks.n)
+    dset = create_dataset(j, o, &s, &s.object_notes, lcpl);
+    if (dset < 0 && s.object_notes.n)
         dset = create_dataset(j, o, &s, &none, lcpl);
     err = dset < 0 ? DREP_ERR_UNSUPPORTED : made(j, o, dset);
     if (!err) {
@@ -481,7 +481,7 @@ static int make_dataset(struct job *j, struct object *o, hid_t lcpl)
     return err;
 }
 
-static int make_object(struct job *j, struct object *o, hid_t lcpl)
+static int make_object(struct job *j, struct h5_object *o, hid_t lcpl)
 {
     switch (o->kind) {
     case DREP_OBJ_GROUP:
@@ -501,7 +501,7 @@ static int make_object(struct job *j, struct object *o, hid_t lcpl)
 
 static int make_hard(struct job *j, const drep_linkinfo *link, const char *path, hid_t lcpl)
 {
-    struct object *o = job_find(j, link->id);
+    struct h5_object *o = job_find(j, link->id);
 
     if (strcmp(o->path, path) == 0)
         return make_object(j, o, lcpl);
@@ -513,8 +513,8 @@ static int make_hard(struct job *j, const drep_linkinfo *link, const char *path,
     return 0;
 }
 
-/* By class and bytes; texts end with a NUL of their own, whatever the remark says. */
-static herr_t create_odd_link(struct walk *w, const struct odd_link *l, const char *path)
+/* By class and bytes; texts end with a NUL of their own, whatever the note says. */
+static herr_t create_odd_link(struct group_walk *w, const struct odd_link *l, const char *path)
 {
     const char *file, *target;
     unsigned flags;
@@ -531,10 +531,10 @@ static herr_t create_odd_link(struct walk *w, const struct odd_link *l, const ch
     return H5Lcreate_external(file, target, w->j->h, path, w->lcpl, H5P_DEFAULT);
 }
 
-static int make_odd_link(struct walk *w, const struct odd_link *l, const char *path)
+static int make_odd_link(struct group_walk *w, const struct odd_link *l, const char *path)
 {
     struct job *j = w->j;
-    const struct object *o = l->cls ? NULL : job_find(j, l->target);
+    const struct h5_object *o = l->cls ? NULL : job_find(j, l->target);
 
     if (l->cls && create_odd_link(w, l, path) < 0)
         return job_fail_hdf5(j, "link");
@@ -547,7 +547,7 @@ static int make_odd_link(struct walk *w, const struct odd_link *l, const char *p
 }
 
 /* Those whose turn it is; all: those that are left. */
-static int make_odd_links(struct walk *w, int all)
+static int make_odd_links(struct group_walk *w, int all)
 {
     int err = 0;
 
@@ -565,7 +565,7 @@ static int make_odd_links(struct walk *w, int all)
     return err;
 }
 
-static int make_any(struct walk *w, const drep_linkinfo *link, const char *path)
+static int make_any(struct group_walk *w, const drep_linkinfo *link, const char *path)
 {
     struct job *j = w->j;
     herr_t status;
@@ -584,9 +584,9 @@ static int make_any(struct walk *w, const drep_linkinfo *link, const char *path)
 
 static int make_link(const drep_linkinfo *link, void *ctx)
 {
-    struct walk *w = ctx;
+    struct group_walk *w = ctx;
     struct job *j = w->j;
-    const struct object *o = link->link == DREP_LINK_HARD ? job_find(j, link->id) : NULL;
+    const struct h5_object *o = link->link == DREP_LINK_HARD ? job_find(j, link->id) : NULL;
     char *path, *source;
 
     *j->why = 0;
@@ -630,10 +630,10 @@ static int make_all(struct job *j)
 
 struct attributes {
     struct job *j;
-    const struct object *o;
+    const struct h5_object *o;
     const char *path; /* in the container */
     hid_t object;
-    struct remarks remarks;
+    struct notes object_notes;
     struct sharings sharings;
     int err;
 };
@@ -654,7 +654,7 @@ static hid_t attribute_space(const drep_attrinfo *info)
 
 /* The attribute's elements in HDF5's memory, in *h; their variable parts lie in *d. */
 static int read_attribute(struct attributes *as, const char *name, const struct map *m, size_t n,
-                          struct nulls *nulls, struct move *mv, void **d, void **h)
+                          struct nulls *nulls, struct value_move *mv, void **d, void **h)
 {
     int err;
 
@@ -676,9 +676,9 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
                            const struct map *m, hid_t file, struct nulls *nulls)
 {
     struct job *j = as->j;
-    struct move mv = {.j = j, .ref = ref_out, .path = as->o->path};
+    struct value_move mv = {.j = j, .ref = ref_out, .path = as->o->path};
     size_t n = info->rank == DREP_NULL_SPACE ? 0 : (size_t)info->count;
-    char *was = name_before(&as->remarks, "attribute-was", name);
+    char *was = name_before(&as->object_notes, "attribute-was", name);
     hid_t acpl, space, attr;
     void *d = NULL, *h = NULL;
     int err = read_attribute(as, name, m, n, nulls, &mv, &d, &h);
@@ -716,14 +716,14 @@ static int check_attribute(struct attributes *as, const char *name, const drep_a
                            const struct map *m, hid_t file)
 {
     struct job *j = as->j;
-    struct move mv = {.j = j, .path = as->o->path};
+    struct value_move mv = {.j = j, .path = as->o->path};
     struct verified at = {.path = as->o->path,
                           .what = "attribute ",
                           .name = name,
                           .rank = info->rank,
                           .count = info->dims};
     size_t n = info->rank == DREP_NULL_SPACE ? 0 : (size_t)info->count;
-    char *was = name_before(&as->remarks, "attribute-was", name);
+    char *was = name_before(&as->object_notes, "attribute-was", name);
     hid_t attr = H5Aopen(as->object, was && *was ? was : name, H5P_DEFAULT);
     hid_t type = attr > 0 ? H5Aget_type(attr) : -1, space = attr > 0 ? H5Aget_space(attr) : -1;
     void *d = move_alloc(&mv, n * m->dsize), *h = move_alloc(&mv, n * m->hsize);
@@ -765,16 +765,16 @@ static int check_attribute(struct attributes *as, const char *name, const drep_a
 static int carry_attribute(struct attributes *as, const char *name, const drep_attrinfo *info)
 {
     struct job *j = as->j;
-    struct remarks notes;
+    struct notes notes;
     struct map m;
     /* The netCDF library reads its own attributes as if they were in this machine's order. */
     int named = strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0;
     struct nulls nulls;
     hid_t file;
-    int err = remarks_of_type(j, &as->remarks, "attribute", name, &notes);
+    int err = notes_of_type(j, &as->object_notes, "attribute", name, &notes);
 
     if (!err)
-        err = nulls_read(j, &as->remarks, &notes, name, &nulls);
+        err = nulls_read(j, &as->object_notes, &notes, name, &nulls);
     if (err)
         return err;
     file = type_out(j, as->o, info->type, sharing_of(&as->sharings, name), &notes, named);
@@ -787,7 +787,7 @@ static int carry_attribute(struct attributes *as, const char *name, const drep_a
     if (file > 0)
         H5Tclose(file);
     nulls_release(&nulls);
-    remarks_release(&notes);
+    notes_release(&notes);
     return err;
 }
 
@@ -874,14 +874,14 @@ static int name_lost(const char *name, void *ctx)
 
 static int set_comment(struct attributes *as)
 {
-    const char *text = remarks_find(&as->remarks, "comment");
+    const char *text = notes_find(&as->object_notes, "comment");
 
     if (text && !as->j->back && H5Oset_comment(as->object, text) < 0)
         return job_fail_hdf5(as->j, "comment");
     return 0;
 }
 
-static int export_attributes(struct job *j, const struct object *o)
+static int export_attributes(struct job *j, const struct h5_object *o)
 {
     struct attributes as = {.j = j, .o = o, .object = -1};
     char *path = job_source(j, o);
@@ -890,7 +890,7 @@ static int export_attributes(struct job *j, const struct object *o)
 
     as.path = path;
     if (!err)
-        err = remarks_read(j, path, &as.remarks);
+        err = notes_read(j, path, &as.object_notes);
     if (!err)
         err = sharings_read(j, path, &as.sharings);
     if (!err && !lost) {
@@ -906,7 +906,7 @@ static int export_attributes(struct job *j, const struct object *o)
     }
     if (as.object > 0)
         H5Oclose(as.object);
-    remarks_release(&as.remarks);
+    notes_release(&as.object_notes);
     sharings_release(&as.sharings);
     free(path);
     return err;
@@ -924,9 +924,9 @@ struct users {
 };
 
 /* The object in HDF5 that is a dimension's scale, NULL if there is none. */
-static struct object *scale_of(struct job *j, uint64_t id)
+static struct h5_object *scale_of(struct job *j, uint64_t id)
 {
-    struct object *o = id ? job_find(j, id) : NULL;
+    struct h5_object *o = id ? job_find(j, id) : NULL;
 
     if (o && o->kind == DREP_OBJ_DIMENSION && o->scale == 1)
         o = job_find(j, o->digest);
@@ -943,7 +943,7 @@ static int add_use(struct job *j, struct users *u, uint64_t scale, uint64_t data
 }
 
 /* True if an attribute of HDF5's own came with the container's, and is not to be made. */
-static int is_carried(struct job *j, const struct object *o, hid_t object, const char *name)
+static int is_carried(struct job *j, const struct h5_object *o, hid_t object, const char *name)
 {
     drep_attrinfo *info;
     char *path;
@@ -962,7 +962,7 @@ static int is_carried(struct job *j, const struct object *o, hid_t object, const
 }
 
 /* An attribute of HDF5's own; space: of one dimension, or a scalar. */
-static int write_made(struct job *j, const struct object *o, hid_t object, const char *name,
+static int write_made(struct job *j, const struct h5_object *o, hid_t object, const char *name,
                       hid_t type, hid_t space, const void *value)
 {
     struct verified at = {.path = o->path, .what = "attribute ", .name = name};
@@ -980,7 +980,7 @@ static int write_made(struct job *j, const struct object *o, hid_t object, const
 }
 
 /* DIMENSION_LIST of one dataset. */
-static int list_scales(struct job *j, struct object *o, struct users *u)
+static int list_scales(struct job *j, struct h5_object *o, struct users *u)
 {
     hobj_ref_t refs[DREP_MAX_RANK];
     hvl_t lists[DREP_MAX_RANK];
@@ -998,7 +998,7 @@ static int list_scales(struct job *j, struct object *o, struct users *u)
     if (err)
         return path ? job_fail_drep(j, err) : job_no_memory(j);
     for (d = 0; !err && d < info.rank; d++) {
-        struct object *scale = scale_of(j, info.dim_ids[d]);
+        struct h5_object *scale = scale_of(j, info.dim_ids[d]);
 
         lists[d] = (hvl_t){0, NULL};
         if (!scale || scale == o)
@@ -1033,7 +1033,7 @@ static int by_scale(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int mark_text(struct job *j, const struct object *o, hid_t object, const char *name,
+static int mark_text(struct job *j, const struct h5_object *o, hid_t object, const char *name,
                      const char *text, size_t size)
 {
     char value[1100] = "";
@@ -1053,7 +1053,7 @@ static int mark_text(struct job *j, const struct object *o, hid_t object, const 
 }
 
 /* REFERENCE_LIST of one scale, in the order in which its users were met. */
-static int mark_users(struct job *j, const struct object *o, hid_t object, const struct use *use,
+static int mark_users(struct job *j, const struct h5_object *o, hid_t object, const struct use *use,
                       size_t n)
 {
     struct scale_user *list = n ? calloc(n, sizeof *list) : NULL;
@@ -1080,7 +1080,7 @@ static int mark_users(struct job *j, const struct object *o, hid_t object, const
 }
 
 /* Whether import found that HDF5's scale has no name. */
-static int is_nameless(struct job *j, const struct object *o)
+static int is_nameless(struct job *j, const struct h5_object *o)
 {
     char *path = job_source(j, o);
     drep_attrinfo *info = calloc(1, sizeof *info);
@@ -1111,9 +1111,9 @@ static size_t first_use(const struct users *u, uint64_t scale)
     return low;
 }
 
-static int mark_scale(struct job *j, const struct object *dim, const struct users *u)
+static int mark_scale(struct job *j, const struct h5_object *dim, const struct users *u)
 {
-    struct object *o = scale_of(j, dim->key);
+    struct h5_object *o = scale_of(j, dim->key);
     char text[1100];
     size_t first, n = 0, size = SCALE_NO_VARIABLE_SIZE;
     hid_t object;
@@ -1145,7 +1145,7 @@ static void note_variables(struct job *j)
     size_t i;
 
     for (i = 0; i < j->objects.n; i++) {
-        struct object *o = &j->objects.list[i];
+        struct h5_object *o = &j->objects.list[i];
 
         if (o->kind == DREP_OBJ_DIMENSION && o->scale == 1 && job_find(j, o->digest))
             job_find(j, o->digest)->scale = 1;
@@ -1183,13 +1183,13 @@ static int export_dimensions(struct job *j)
 /* What the container, as import made it, says of the whole file. */
 static int read_defaults(struct job *j)
 {
-    struct remarks r;
-    int err = remarks_read(j, "/", &r);
+    struct notes r;
+    int err = notes_read(j, "/", &r);
 
     if (err)
         return err;
-    store_defaults_read(j, &r);
-    remarks_release(&r);
+    layout_defaults_read(j, &r);
+    notes_release(&r);
     return 0;
 }
 
@@ -1206,7 +1206,7 @@ int export_all(struct job *j)
     if (!err)
         err = make_all(j);
     for (i = 0; !err && i < j->objects.n; i++) {
-        const struct object *o = &j->objects.list[i];
+        const struct h5_object *o = &j->objects.list[i];
         int joined = o->kind == DREP_OBJ_DIMENSION && o->scale == 1;
 
         if (!o->made && !joined)
@@ -1222,7 +1222,7 @@ int export_all(struct job *j)
 /* ------------------------------------------------------------------- reading back */
 
 /* Whether the object's path leads to it. */
-static int check_object(struct job *j, const struct object *o)
+static int check_object(struct job *j, const struct h5_object *o)
 {
     struct verified at = {.path = o->path, .what = "", .name = ""};
     hid_t object = H5Oopen(j->h, o->path, H5P_DEFAULT), type = 0;
@@ -1250,7 +1250,7 @@ int export_back(struct job *j)
     int err = 0;
 
     for (i = 0; !err && i < j->objects.n; i++) {
-        const struct object *o = &j->objects.list[i];
+        const struct h5_object *o = &j->objects.list[i];
 
         if (!o->made)
             continue;

@@ -27,7 +27,7 @@ enum {
 enum { FLAG_SHARED = 2 };
 
 /* A file as HDF5 has it open. */
-struct raw {
+struct raw_header {
     int fd;
     uint64_t base; /* of its addresses */
     size_t address_size, length_size;
@@ -46,7 +46,7 @@ struct messages {
 };
 
 /* Blocks of a header that are still to be read. */
-struct blocks {
+struct header_blocks {
     struct {
         uint64_t at, size;
     } list[64];
@@ -55,12 +55,12 @@ struct blocks {
 };
 
 /* Bytes of one block. */
-struct bytes {
+struct header_bytes {
     const uint8_t *p;
     size_t left;
 };
 
-static uint64_t take(struct bytes *b, size_t size)
+static uint64_t take(struct header_bytes *b, size_t size)
 {
     uint64_t n = 0;
     size_t i;
@@ -76,7 +76,7 @@ static uint64_t take(struct bytes *b, size_t size)
     return n;
 }
 
-static uint8_t *read_at(const struct raw *r, uint64_t at, uint64_t size)
+static uint8_t *read_at(const struct raw_header *r, uint64_t at, uint64_t size)
 {
     uint8_t *p = size && size <= HEADER_MAX ? malloc((size_t)size) : NULL;
 
@@ -91,7 +91,7 @@ static uint8_t *read_at(const struct raw *r, uint64_t at, uint64_t size)
 
 /* The size that a message says, up to its value.  Version 1 has a size without a value too;
  * -1 is none. */
-static uint64_t fill_size(struct bytes *b, int old)
+static uint64_t fill_size(struct header_bytes *b, int old)
 {
     uint64_t version, flags, size;
 
@@ -108,7 +108,7 @@ static uint64_t fill_size(struct bytes *b, int old)
     return size >= 0x80000000u ? 0 : size;
 }
 
-static void take_fill(struct bytes b, int old, struct messages *m)
+static void take_fill(struct header_bytes b, int old, struct messages *m)
 {
     m->fill = fill_size(&b, old);
     if (m->fill > b.left)
@@ -117,7 +117,7 @@ static void take_fill(struct bytes b, int old, struct messages *m)
 
 /* Another object's datatype, or one in the heap of shared messages, of which nothing is
  * known. */
-static void take_shared_type(struct bytes b, const struct raw *r, struct messages *m)
+static void take_shared_type(struct header_bytes b, const struct raw_header *r, struct messages *m)
 {
     uint64_t version = take(&b, 1), kind = take(&b, 1);
 
@@ -127,8 +127,8 @@ static void take_shared_type(struct bytes b, const struct raw *r, struct message
         m->type_at = take(&b, r->address_size);
 }
 
-static void take_message(const struct raw *r, uint64_t kind, uint64_t flags, struct bytes b,
-                         struct blocks *blocks, struct messages *m)
+static void take_message(const struct raw_header *r, uint64_t kind, uint64_t flags,
+                         struct header_bytes b, struct header_blocks *blocks, struct messages *m)
 {
     int shared = (flags & FLAG_SHARED) != 0;
 
@@ -156,19 +156,19 @@ static void take_message(const struct raw *r, uint64_t kind, uint64_t flags, str
 }
 
 /* The messages of a block; `head`: bytes before the type, the size and the flags of each. */
-static void take_block(const struct raw *r, int version, int tracked, struct bytes b,
-                       struct blocks *blocks, struct messages *m)
+static void take_block(const struct raw_header *r, int version, int tracked, struct header_bytes b,
+                       struct header_blocks *blocks, struct messages *m)
 {
     size_t head = version == 1 ? 8 : tracked ? 6 : 4;
 
     while (b.left >= head) {
         uint64_t kind = take(&b, version == 1 ? 2 : 1), size = take(&b, 2), flags = take(&b, 1);
-        struct bytes one;
+        struct header_bytes one;
 
         take(&b, version == 1 ? 3 : tracked ? 2 : 0);
         if (size > b.left)
             return;
-        one = (struct bytes){b.p, (size_t)size};
+        one = (struct header_bytes){b.p, (size_t)size};
         take_message(r, kind, flags, one, blocks, m);
         b.p += size;
         b.left -= size;
@@ -176,10 +176,11 @@ static void take_block(const struct raw *r, int version, int tracked, struct byt
 }
 
 /* The first block of a header of either version; its version, 0 if it is none. */
-static int first_block(const struct raw *r, uint64_t at, struct blocks *blocks, int *tracked)
+static int first_block(const struct raw_header *r, uint64_t at, struct header_blocks *blocks,
+                       int *tracked)
 {
     uint8_t *p = read_at(r, at, 16);
-    struct bytes b = {p, 16};
+    struct header_bytes b = {p, 16};
     uint64_t flags, size;
     int version = 0;
 
@@ -193,7 +194,7 @@ static int first_block(const struct raw *r, uint64_t at, struct blocks *blocks, 
         at += 6u + (flags & 0x20 ? 16u : 0u) + (flags & 0x10 ? 4u : 0u);
         free(p);
         p = read_at(r, at, 8);
-        b = (struct bytes){p, p ? (size_t)1 << (flags & 3) : 0};
+        b = (struct header_bytes){p, p ? (size_t)1 << (flags & 3) : 0};
         size = take(&b, b.left);
         blocks->list[0].at = at + ((uint64_t)1 << (flags & 3));
         blocks->list[0].size = size;
@@ -210,9 +211,9 @@ static int first_block(const struct raw *r, uint64_t at, struct blocks *blocks, 
 }
 
 /* All messages of the header at an address; 0 if it is none. */
-static int read_header(const struct raw *r, uint64_t at, struct messages *m)
+static int read_header(const struct raw_header *r, uint64_t at, struct messages *m)
 {
-    struct blocks blocks = {.n = 0};
+    struct header_blocks blocks = {.n = 0};
     int tracked, first = 1, version = first_block(r, at, &blocks, &tracked);
 
     *m = (struct messages){
@@ -220,7 +221,7 @@ static int read_header(const struct raw *r, uint64_t at, struct messages *m)
     while (version && blocks.n > 0 && blocks.seen++ < BLOCKS_MAX && blocks.total < HEADER_MAX) {
         uint64_t begin = blocks.list[--blocks.n].at, size = blocks.list[blocks.n].size;
         uint8_t *p = read_at(r, begin, size);
-        struct bytes b = {p, p ? (size_t)size : 0};
+        struct header_bytes b = {p, p ? (size_t)size : 0};
 
         blocks.total += b.left;
         /* A later block of version 2 stands between its signature and its sum. */
@@ -243,11 +244,11 @@ struct heap {
 };
 
 /* The heap that holds fill values: the superblock names an object that names a table. */
-static uint64_t find_heap(const struct raw *r)
+static uint64_t find_heap(const struct raw_header *r)
 {
     size_t a = r->address_size, row = 14 + 2 * a;
     uint8_t *p = read_at(r, 0, 12 + 2 * a);
-    struct bytes b = {p, p ? 12 + 2 * a : 0};
+    struct header_bytes b = {p, p ? 12 + 2 * a : 0};
     uint64_t extension = UNKNOWN, heap = UNKNOWN, i;
     struct messages m;
 
@@ -259,7 +260,7 @@ static uint64_t find_heap(const struct raw *r)
     if (extension == UNKNOWN || !read_header(r, extension, &m) || m.table_at == UNKNOWN)
         return UNKNOWN;
     p = read_at(r, m.table_at, 4 + m.tables * row);
-    b = (struct bytes){p, p ? 4 + (size_t)m.tables * row : 0};
+    b = (struct header_bytes){p, p ? 4 + (size_t)m.tables * row : 0};
     take(&b, 4);
     for (i = 0; p && i < m.tables && heap == UNKNOWN; i++) {
         uint64_t kinds;
@@ -275,12 +276,12 @@ static uint64_t find_heap(const struct raw *r)
     return heap;
 }
 
-static int read_heap(const struct raw *r, uint64_t at, struct heap *h)
+static int read_heap(const struct raw_header *r, uint64_t at, struct heap *h)
 {
     size_t a = r->address_size, l = r->length_size, before = 14 + 10 * l + 2 * a;
     size_t size = before + 2 + 2 * l + 4 + a + 2;
     uint8_t *p = read_at(r, at, size);
-    struct bytes b = {p, p ? size : 0};
+    struct header_bytes b = {p, p ? size : 0};
 
     take(&b, before);
     *h = (struct heap){.width = take(&b, 2), .start = take(&b, l), .most = take(&b, l)};
@@ -295,11 +296,11 @@ static int read_heap(const struct raw *r, uint64_t at, struct heap *h)
 }
 
 /* Where the heap has the byte `offset`: in its only block, or in one of a doubling table. */
-static uint64_t heap_address(const struct raw *r, const struct heap *h, uint64_t offset)
+static uint64_t heap_address(const struct raw_header *r, const struct heap *h, uint64_t offset)
 {
     uint64_t row, block, size, before = 0, index;
     uint64_t front = 5 + r->address_size + (h->bits + 7) / 8;
-    struct bytes b;
+    struct header_bytes b;
     uint8_t *p;
 
     if (h->rows == 0)
@@ -315,16 +316,16 @@ static uint64_t heap_address(const struct raw *r, const struct heap *h, uint64_t
         return UNKNOWN;
     index = row * h->width + (offset - before) / size;
     p = read_at(r, h->root + front + index * r->address_size, r->address_size);
-    b = (struct bytes){p, p ? r->address_size : 0};
+    b = (struct header_bytes){p, p ? r->address_size : 0};
     block = take(&b, r->address_size);
     free(p);
     return block == UNKNOWN ? UNKNOWN : block + (offset - before) % size;
 }
 
 /* The size of a fill value in the heap; 0 if it cannot be found. */
-static int find_shared_fill(const struct raw *r, struct messages *m)
+static int find_shared_fill(const struct raw_header *r, struct messages *m)
 {
-    struct bytes id = {m->fill_id, sizeof m->fill_id};
+    struct header_bytes id = {m->fill_id, sizeof m->fill_id};
     uint64_t flags = take(&id, 1), heap = flags & 0xf0 ? UNKNOWN : find_heap(r), at;
     struct heap h;
     uint8_t *p;
@@ -337,7 +338,7 @@ static int find_shared_fill(const struct raw *r, struct messages *m)
     for (size = 16, p = NULL; at != UNKNOWN && !p && size > 5; size--)
         p = read_at(r, at, (uint64_t)size);
     if (p) {
-        struct bytes b = {p, (size_t)size + 1};
+        struct header_bytes b = {p, (size_t)size + 1};
 
         m->fill = fill_size(&b, m->fill_kind == MSG_FILL_OLD);
     }
@@ -347,7 +348,7 @@ static int find_shared_fill(const struct raw *r, struct messages *m)
 
 int header_sizes(int fd, uint64_t at, size_t address_size, uint64_t *fill, uint64_t *type)
 {
-    struct raw r = {.fd = fd, .address_size = address_size, .length_size = address_size};
+    struct raw_header r = {.fd = fd, .address_size = address_size, .length_size = address_size};
     struct messages m;
     int version = read_header(&r, at, &m);
 
@@ -358,7 +359,7 @@ int header_sizes(int fd, uint64_t at, size_t address_size, uint64_t *fill, uint6
 
 /* ------------------------------------------------------------------ the question */
 
-static int raw_open(hid_t object, struct raw *r, uint64_t *at)
+static int raw_open(hid_t object, struct raw_header *r, uint64_t *at)
 {
     hid_t file = H5Iget_file_id(object), fcpl = file < 0 ? -1 : H5Fget_create_plist(file);
     hsize_t base = 0;
@@ -382,7 +383,7 @@ static int raw_open(hid_t object, struct raw *r, uint64_t *at)
 }
 
 /* Bytes of an element in the file, as far as it is known. */
-static uint64_t element_size(const struct raw *r, hid_t dset, const struct messages *m)
+static uint64_t element_size(const struct raw_header *r, hid_t dset, const struct messages *m)
 {
     struct messages other;
     uint64_t size = m->type;
@@ -404,7 +405,7 @@ static uint64_t element_size(const struct raw *r, hid_t dset, const struct messa
 static int check_fill(struct job *j, hid_t dset)
 {
     struct messages m;
-    struct raw r = {.fd = -1};
+    struct raw_header r = {.fd = -1};
     uint64_t at, size;
 
     /* Without the bytes HDF5's word must do. */
@@ -438,7 +439,7 @@ hid_t dataset_plist(struct job *j, hid_t dset)
 size_t dataset_element(hid_t dset)
 {
     struct messages m;
-    struct raw r = {.fd = -1};
+    struct raw_header r = {.fd = -1};
     uint64_t at, size;
 
     if (!raw_open(dset, &r, &at) || !read_header(&r, at, &m))

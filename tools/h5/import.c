@@ -41,7 +41,7 @@ static uint64_t address_of(hid_t object)
 
 /* ------------------------------------------------------------ walk 1: objects */
 
-struct walk {
+struct link_walk {
     struct job *j;
     size_t group;     /* index of the group that is walked */
     int64_t position; /* links made in it */
@@ -59,7 +59,7 @@ static int kind_of(H5O_type_t type)
 /* Paths of a member in the destination, and in the source if that is another. */
 static int member_paths(struct job *j, size_t group, const char *name, char **path, char **source)
 {
-    const struct object *g = &j->objects.list[group];
+    const struct h5_object *g = &j->objects.list[group];
     char *own = own_name(name, 0);
 
     *source = NULL;
@@ -77,7 +77,7 @@ static int member_paths(struct job *j, size_t group, const char *name, char **pa
 
 static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
 {
-    struct walk *w = ctx;
+    struct link_walk *w = ctx;
     struct job *j = w->j;
     char *path, *source;
     H5O_info_t info;
@@ -102,7 +102,7 @@ static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, v
 /* Calls fn for each link of a group: in creation order where HDF5 has kept it. */
 static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
 {
-    struct walk w = {.j = j, .group = i};
+    struct link_walk w = {.j = j, .group = i};
     hid_t group;
     hid_t gcpl;
     unsigned order = 0;
@@ -181,7 +181,7 @@ static int find_objects(struct job *j)
 
 /* ------------------------------------------------------------ walk 3: making */
 
-static int made(struct job *j, struct object *o)
+static int made(struct job *j, struct h5_object *o)
 {
     drep_objinfo info;
     int err = drep_stat(j->d, o->path, &info);
@@ -209,7 +209,7 @@ static int make_parents(struct job *j, const char *path)
 }
 
 /* The dimension object of a scale, made at its first use. */
-static int make_dimension(struct job *j, struct object *o)
+static int make_dimension(struct job *j, struct h5_object *o)
 {
     drep_objinfo info;
     int err;
@@ -230,7 +230,7 @@ static int make_dimension(struct job *j, struct object *o)
 }
 
 /* The fill value in HDF5's memory becomes one element of the container's datatype. */
-static int convert_fill(struct source *s, void *h, drep_spec *spec, struct move *mv)
+static int convert_fill(struct h5_source *s, void *h, drep_spec *spec, struct value_move *mv)
 {
     void *held = move_alloc(mv, s->map.dsize);
     void *own = move_alloc(mv, (size_t)drep_type_extent(s->map.type));
@@ -248,8 +248,8 @@ static int convert_fill(struct source *s, void *h, drep_spec *spec, struct move 
     return err;
 }
 
-static int read_fill(struct job *j, const struct object *o, struct source *s, drep_spec *spec,
-                     struct move *mv)
+static int read_fill(struct job *j, const struct h5_object *o, struct h5_source *s, drep_spec *spec,
+                     struct value_move *mv)
 {
     H5D_fill_value_t defined = H5D_FILL_VALUE_DEFAULT;
     void *h;
@@ -282,9 +282,10 @@ static int read_fill(struct job *j, const struct object *o, struct source *s, dr
 }
 
 /* The dimension objects of a dataset's dimensions, made if need be. */
-static int choose_dims(struct job *j, struct object *o, const struct source *s, const char **names)
+static int choose_dims(struct job *j, struct h5_object *o, const struct h5_source *s,
+                       const char **names)
 {
-    struct object *scales[H5S_MAX_RANK] = {NULL};
+    struct h5_object *scales[H5S_MAX_RANK] = {NULL};
     int d, err = 0;
 
     if (o->scale && s->rank >= 1)
@@ -300,7 +301,8 @@ static int choose_dims(struct job *j, struct object *o, const struct source *s, 
     return err;
 }
 
-static int create_dataset(struct job *j, struct object *o, struct source *s, struct move *mv)
+static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *s,
+                          struct value_move *mv)
 {
     int64_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
     const char *names[H5S_MAX_RANK] = {NULL};
@@ -330,10 +332,10 @@ static int create_dataset(struct job *j, struct object *o, struct source *s, str
     return err ? job_fail_drep(j, err) : made(j, o);
 }
 
-static int make_dataset(struct job *j, struct object *o)
+static int make_dataset(struct job *j, struct h5_object *o)
 {
-    struct move mv = {.j = j, .ref = ref_in, .path = o->path};
-    struct source s;
+    struct value_move mv = {.j = j, .ref = ref_in, .path = o->path};
+    struct h5_source s;
     int err;
 
     if (o->scale == 2)
@@ -353,7 +355,7 @@ static int make_dataset(struct job *j, struct object *o)
     return err;
 }
 
-static int make_type(struct job *j, struct object *o)
+static int make_type(struct job *j, struct h5_object *o)
 {
     hid_t type = H5Oopen_by_addr(j->h, (haddr_t)o->key);
     struct map m;
@@ -370,7 +372,7 @@ static int make_type(struct job *j, struct object *o)
     return err ? job_fail_drep(j, err) : made(j, o);
 }
 
-static int make_object(struct job *j, struct object *o)
+static int make_object(struct job *j, struct h5_object *o)
 {
     int err;
 
@@ -390,7 +392,7 @@ static int make_object(struct job *j, struct object *o)
 
 /* ---------------------------------------------------------- walk 3: links */
 
-static int keep_circle(struct walk *w, const char *path, const struct object *to)
+static int keep_circle(struct link_walk *w, const char *path, const struct h5_object *to)
 {
     struct job *j = w->j;
     struct odd_link link = {.group = w->group,
@@ -405,10 +407,10 @@ static int keep_circle(struct walk *w, const char *path, const struct object *to
     return odd_link_add(j, &link);
 }
 
-static int make_hard(struct walk *w, hid_t group, const char *name, const char *path)
+static int make_hard(struct link_walk *w, hid_t group, const char *name, const char *path)
 {
     struct job *j = w->j;
-    struct object *o;
+    struct h5_object *o;
     H5O_info_t info;
     int err;
 
@@ -430,7 +432,8 @@ static int make_hard(struct walk *w, hid_t group, const char *name, const char *
 
 /* So that HDF5 gives out the bytes of links whose class nobody registered here. */
 /* A link of a user's class, or one whose target is no text to us. */
-static int keep_odd_link(struct walk *w, hid_t group, const char *name, int cls, const char *path)
+static int keep_odd_link(struct link_walk *w, hid_t group, const char *name, int cls,
+                         const char *path)
 {
     struct job *j = w->j;
     struct odd_link link = {.group = w->group, .position = w->position, .cls = cls};
@@ -450,13 +453,13 @@ static int keep_odd_link(struct walk *w, hid_t group, const char *name, int cls,
     }
     job_say(j, HDF5_KEPT, "link", path, "a link %s is in \"%s\" of its group",
             cls > H5L_TYPE_EXTERNAL ? "of a user's own class" : "whose target is not UTF-8",
-            KEEP_REMARKS);
+            KEEP_NOTES);
     return odd_link_add(j, &link);
 }
 
 /* Soft and external links hold their targets as text. */
-static int make_text_link(struct walk *w, hid_t group, const char *name, const H5L_info_t *link,
-                          const char *path)
+static int make_text_link(struct link_walk *w, hid_t group, const char *name,
+                          const H5L_info_t *link, const char *path)
 {
     struct job *j = w->j;
     char *value = calloc(link->u.val_size + 1, 1);
@@ -483,7 +486,7 @@ static int make_text_link(struct walk *w, hid_t group, const char *name, const H
     return err;
 }
 
-static int keep_name(struct walk *w, const char *name, const char *path)
+static int keep_name(struct link_walk *w, const char *name, const char *path)
 {
     struct job *j = w->j;
     struct odd_link link = {
@@ -494,11 +497,11 @@ static int keep_name(struct walk *w, const char *name, const char *path)
         free(link.was);
         return job_no_memory(j);
     }
-    job_say(j, HDF5_KEPT, "name", path, "its name in HDF5 is in \"%s\" of its group", KEEP_REMARKS);
+    job_say(j, HDF5_KEPT, "name", path, "its name in HDF5 is in \"%s\" of its group", KEEP_NOTES);
     return odd_link_add(j, &link);
 }
 
-static int make_any(struct walk *w, hid_t group, const char *name, const H5L_info_t *link,
+static int make_any(struct link_walk *w, hid_t group, const char *name, const H5L_info_t *link,
                     const char *path)
 {
     int err = job_stopped(w->j);
@@ -518,7 +521,7 @@ static int make_any(struct walk *w, hid_t group, const char *name, const H5L_inf
 
 static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
 {
-    struct walk *w = ctx;
+    struct link_walk *w = ctx;
     struct job *j = w->j;
     char *path, *source;
 
@@ -553,22 +556,22 @@ static int make_all(struct job *j)
 /* One object whose attributes and data are moved. */
 struct mover {
     struct job *j;
-    const struct object *o;
-    struct remarks remarks;
+    const struct h5_object *o;
+    struct notes object_notes;
     struct sharings sharings;
     int err;
 };
 
 /* An attribute on its way. */
 struct carried {
-    struct source s;
+    struct h5_source s;
     const char *own; /* its name here */
     size_t n;
     void *h, *held, *d;
     struct nulls nulls;
 };
 
-static int carry_values(struct mover *m, struct carried *c, hid_t attr, struct move *mv)
+static int carry_values(struct mover *m, struct carried *c, hid_t attr, struct value_move *mv)
 {
     struct job *j = m->j;
     struct map *map = &c->s.map;
@@ -603,17 +606,18 @@ static int note_attribute(struct mover *m, const struct carried *c, const char *
     err = keep_sharing(j, &m->sharings, c->s.type, m->o->path, c->own, &shared);
     for (i = 0; !err && i < c->s.notes.n; i++)
         if (!shared)
-            err = remarks_add(j, &m->remarks, "attribute %s %s", c->s.notes.line[i], c->own);
+            err = notes_add(j, &m->object_notes, "attribute %s %s", c->s.notes.line[i], c->own);
     if (!err)
-        err = nulls_remark(j, &c->nulls, c->own, m->o->path, &m->remarks);
+        err = nulls_write(j, &c->nulls, c->own, m->o->path, &m->object_notes);
     if (err || strcmp(name, c->own) == 0)
         return err;
     hex = hex_from(name, strlen(name));
-    err = hex ? remarks_add(j, &m->remarks, "attribute-was %s %s", hex, c->own) : job_no_memory(j);
+    err =
+        hex ? notes_add(j, &m->object_notes, "attribute-was %s %s", hex, c->own) : job_no_memory(j);
     free(hex);
     if (!err)
         job_say(j, HDF5_KEPT, "name", m->o->path,
-                "the name in HDF5 of attribute \"%s\" is in \"%s\"", c->own, KEEP_REMARKS);
+                "the name in HDF5 of attribute \"%s\" is in \"%s\"", c->own, KEEP_NOTES);
     return err;
 }
 
@@ -630,7 +634,7 @@ static int write_carried(struct mover *m, const struct carried *c)
 }
 
 static int copy_attribute(struct mover *m, const char *name, const char *own, hid_t attr,
-                          struct move *mv)
+                          struct value_move *mv)
 {
     struct job *j = m->j;
     struct carried c = {.s = {.type = H5Aget_type(attr), .space = H5Aget_space(attr)}, .own = own};
@@ -665,7 +669,7 @@ static herr_t import_attribute(hid_t object, const char *name, const H5A_info_t 
 {
     struct mover *m = ctx;
     struct job *j = m->j;
-    struct move mv = {.j = j, .ref = ref_in, .path = m->o->path};
+    struct value_move mv = {.j = j, .ref = ref_in, .path = m->o->path};
     char what[1100], *own;
     hid_t attr;
 
@@ -693,7 +697,7 @@ static herr_t import_attribute(hid_t object, const char *name, const H5A_info_t 
 static int import_attributes(struct mover *m, hid_t object)
 {
     struct job *j = m->j;
-    const struct object *o = m->o;
+    const struct h5_object *o = m->o;
     hid_t plist = o->kind == DREP_OBJ_GROUP     ? H5Gget_create_plist(object)
                   : o->kind == DREP_OBJ_DATASET ? dataset_plist(j, object)
                                                 : H5Tget_create_plist(object);
@@ -713,19 +717,19 @@ static int import_attributes(struct mover *m, hid_t object)
 /* ---------------------------------------------------------------- walk 4: data */
 
 /* Remarks about a datatype of its own: of a dataset's data, or a named one. */
-static int note_type(struct mover *m, const struct remarks *notes)
+static int note_type(struct mover *m, const struct notes *notes)
 {
     size_t i;
     int err = 0;
 
     for (i = 0; !err && i < notes->n; i++)
-        err = remarks_add(m->j, &m->remarks, "type %s", notes->line[i]);
+        err = notes_add(m->j, &m->object_notes, "type %s", notes->line[i]);
     return err;
 }
 
 static int move_named(struct mover *m, hid_t object)
 {
-    struct remarks notes = {0};
+    struct notes notes = {0};
     struct map map;
     int err = map_from_hdf5(m->j, object, NULL, ORDER_NAMED, &notes, &map);
 
@@ -733,11 +737,11 @@ static int move_named(struct mover *m, hid_t object)
         map_release(&map);
         err = note_type(m, &notes);
     }
-    remarks_release(&notes);
+    notes_release(&notes);
     return err;
 }
 
-static int note_storage(struct mover *m, const struct source *s)
+static int note_storage(struct mover *m, const struct h5_source *s)
 {
     drep_dataset *ds = NULL;
     drep_dsinfo info;
@@ -748,14 +752,14 @@ static int note_storage(struct mover *m, const struct source *s)
     if (err)
         job_fail_drep(m->j, err);
     else
-        err = store_remarks(m->j, &info, s, &m->remarks);
+        err = layout_notes(m->j, &info, s, &m->object_notes);
     drep_dataset_close(ds);
-    return err ? err : keep_mapping(m->j, m->o->path, s, &m->remarks);
+    return err ? err : keep_mapping(m->j, m->o->path, s, &m->object_notes);
 }
 
 static int move_dataset(struct mover *m)
 {
-    struct source s;
+    struct h5_source s;
     int shared = 0, err = source_open(m->j, m->o, &s);
 
     if (err)
@@ -766,7 +770,7 @@ static int move_dataset(struct mover *m)
     if (!err)
         err = note_storage(m, &s);
     if (!err)
-        err = import_data(m->j, m->o, &s, &m->remarks);
+        err = import_data(m->j, m->o, &s, &m->object_notes);
     source_close(&s);
     return err;
 }
@@ -776,8 +780,8 @@ static void say_types(struct mover *m)
 {
     size_t i;
 
-    for (i = 0; i < m->remarks.n; i++) {
-        const char *is = strstr(m->remarks.line[i], " is=");
+    for (i = 0; i < m->object_notes.n; i++) {
+        const char *is = strstr(m->object_notes.line[i], " is=");
         char cls[12];
         int size, precision;
 
@@ -790,10 +794,10 @@ static void say_types(struct mover *m)
         else if (strcmp(cls, "time") == 0 || size > 32)
             job_say(m->j, HDF5_KEPT, "datatype", m->o->path,
                     "an unsupported number is kept as bytes; \"%s\" says what it is: %s",
-                    KEEP_REMARKS, is + 4);
+                    KEEP_NOTES, is + 4);
         else
             job_say(m->j, HDF5_STORED, "datatype", m->o->path,
-                    "\"%s\" holds more about a number: %s", KEEP_REMARKS, is + 4);
+                    "\"%s\" holds more about a number: %s", KEEP_NOTES, is + 4);
     }
 }
 
@@ -823,11 +827,11 @@ static int move_object(struct job *j, size_t i)
     if (!err && m.o->scale)
         err = scale_mark(j, object, m.o);
     if (!err)
-        err = keep_object(j, object, i, &m.remarks);
+        err = keep_object(j, object, i, &m.object_notes);
     if (!err && m.o->scale == 2)
-        err = store_remarks_bare(j, object, m.o, &m.remarks);
+        err = layout_notes_bare(j, object, m.o, &m.object_notes);
     if (!err && i == 0)
-        err = keep_file(j, &m.remarks);
+        err = keep_file(j, &m.object_notes);
     if (!err && m.o->kind == DREP_OBJ_TYPE)
         err = move_named(&m, object);
     H5Oclose(object);
@@ -836,10 +840,10 @@ static int move_object(struct job *j, size_t i)
     if (!err)
         say_types(&m);
     if (!err)
-        err = remarks_write(j, &m.remarks, m.o->path);
+        err = notes_write(j, &m.object_notes, m.o->path);
     if (!err)
         err = sharings_write(j, &m.sharings, m.o->path);
-    remarks_release(&m.remarks);
+    notes_release(&m.object_notes);
     sharings_release(&m.sharings);
     return err;
 }
@@ -861,7 +865,7 @@ int import_all(struct job *j)
         err = make_all(j);
     }
     for (i = 0; !err && i < j->objects.n; i++) {
-        const struct object *o = &j->objects.list[i];
+        const struct h5_object *o = &j->objects.list[i];
         const char *kind = kinds[o->scale == 2 ? DREP_OBJ_DIMENSION : o->kind];
 
         if (!o->made)

@@ -120,7 +120,7 @@ void job_at(struct job *j, const char *path)
 
 /* ----------------------------------------------------------------- objects */
 
-struct object *job_find(struct job *j, uint64_t key)
+struct h5_object *job_find(struct job *j, uint64_t key)
 {
     return objects_find(&j->objects, key);
 }
@@ -130,7 +130,7 @@ int job_add(struct job *j, uint64_t key, int kind, char *path, char *source)
     return objects_add(&j->objects, key, kind, path, source) ? job_no_memory(j) : 0;
 }
 
-char *job_source(struct job *j, const struct object *o)
+char *job_source(struct job *j, const struct h5_object *o)
 {
     const char *root = j->o->root ? j->o->root : "/";
 

@@ -61,11 +61,11 @@ void job_progress(struct job *j, uint64_t bytes);
 void job_at(struct job *j, const char *path);
 
 /* NULL if it is not known. */
-struct object *job_find(struct job *j, uint64_t key);
+struct h5_object *job_find(struct job *j, uint64_t key);
 /* Takes path and source over, also on failure.  Pointers to objects die here. */
 int job_add(struct job *j, uint64_t key, int kind, char *path, char *source);
 
 /* Of the object in the source, below the root of the job; malloc'ed, NULL without memory. */
-char *job_source(struct job *j, const struct object *o);
+char *job_source(struct job *j, const struct h5_object *o);
 
 #endif

@@ -69,7 +69,7 @@ static herr_t sample_attribute(hid_t object, const char *name, const H5A_info_t 
     return 0;
 }
 
-static void sample_object(struct job *j, const struct object *o, struct sample *s)
+static void sample_object(struct job *j, const struct h5_object *o, struct sample *s)
 {
     hid_t object = H5Oopen_by_addr(j->h, (haddr_t)o->key), type, dcpl;
     H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
@@ -90,7 +90,7 @@ static void sample_object(struct job *j, const struct object *o, struct sample *
     H5Oclose(object);
 }
 
-/* What is most common among the first objects needs no remark. */
+/* What is most common among the first objects needs no note. */
 int keep_defaults(struct job *j)
 {
     struct sample s = {.left = SAMPLES};
@@ -127,7 +127,7 @@ static int keep_user_block(struct job *j, size_t size)
     return err;
 }
 
-int keep_file(struct job *j, struct remarks *r)
+int keep_file(struct job *j, struct notes *r)
 {
     hid_t fcpl = H5Fget_create_plist(j->h);
     hsize_t size = 0;
@@ -142,12 +142,12 @@ int keep_file(struct job *j, struct remarks *r)
         err = job_skip(j, err, "userblock", "", "the user block is not kept");
     }
     H5Pclose(fcpl);
-    return err ? err : store_defaults_write(j, r);
+    return err ? err : layout_defaults_write(j, r);
 }
 
 /* --------------------------------------------------------------------- objects */
 
-static int keep_comment(struct job *j, hid_t object, const char *path, struct remarks *r)
+static int keep_comment(struct job *j, hid_t object, const char *path, struct notes *r)
 {
     ssize_t n = H5Oget_comment(object, NULL, 0);
     char *text = n > 0 ? malloc((size_t)n + 1) : NULL;
@@ -158,9 +158,9 @@ static int keep_comment(struct job *j, hid_t object, const char *path, struct re
     if (!text)
         return job_no_memory(j);
     H5Oget_comment(object, text, (size_t)n + 1);
-    err = remarks_add(j, r, "comment %s", text);
+    err = notes_add(j, r, "comment %s", text);
     if (!err)
-        job_say(j, HDF5_KEPT, "comment", path, "its comment is in \"%s\"", KEEP_REMARKS);
+        job_say(j, HDF5_KEPT, "comment", path, "its comment is in \"%s\"", KEEP_NOTES);
     free(text);
     return err;
 }
@@ -242,7 +242,7 @@ int circles_read(struct job *j, const char *path, struct odd_link **links, size_
 }
 
 /* A link as a line: "link-was HEX NAME" or "odd-link CLASS POSITION HEX NAME". */
-static int remark_link(struct job *j, const struct odd_link *l, struct remarks *r)
+static int note_link(struct job *j, const struct odd_link *l, struct notes *r)
 {
     char *hex = l->was ? hex_from(l->was, strlen(l->was)) : hex_from(l->data, l->size);
     int err = 0;
@@ -250,16 +250,16 @@ static int remark_link(struct job *j, const struct odd_link *l, struct remarks *
     if (!hex)
         return job_no_memory(j);
     if (l->was)
-        err = remarks_add(j, r, "link-was %s %s", hex, l->name);
+        err = notes_add(j, r, "link-was %s %s", hex, l->name);
     if (!err && l->cls)
-        err = remarks_add(j, r, "odd-link %d %lld %s %s", l->cls, (long long)l->position,
-                          *hex ? hex : "-", l->name);
+        err = notes_add(j, r, "odd-link %d %lld %s %s", l->cls, (long long)l->position,
+                        *hex ? hex : "-", l->name);
     free(hex);
     return err;
 }
 
 /* The links of group number i are neighbours in the list. */
-static int keep_links(struct job *j, size_t i, struct remarks *r)
+static int keep_links(struct job *j, size_t i, struct notes *r)
 {
     struct circle *circles = NULL;
     size_t k, low = 0, high = j->links.n, end;
@@ -283,9 +283,9 @@ static int keep_links(struct job *j, size_t i, struct remarks *r)
         return job_no_memory(j);
     for (k = low; !err && k < end; k++) {
         const struct odd_link *l = &j->links.list[k];
-        const struct object *o = l->target ? job_find(j, l->target) : NULL;
+        const struct h5_object *o = l->target ? job_find(j, l->target) : NULL;
 
-        err = remark_link(j, l, r);
+        err = note_link(j, l, r);
         if (o)
             circles[n++] = (struct circle){l->name, l->position, {o->made, NULL}};
     }
@@ -295,7 +295,7 @@ static int keep_links(struct job *j, size_t i, struct remarks *r)
     return err;
 }
 
-int keep_object(struct job *j, hid_t object, size_t i, struct remarks *r)
+int keep_object(struct job *j, hid_t object, size_t i, struct notes *r)
 {
     int err = keep_comment(j, object, j->objects.list[i].path, r);
 
@@ -330,7 +330,7 @@ static void print_part(hid_t space, char *text, size_t size)
     }
 }
 
-static int keep_virtual(struct job *j, const struct source *s, struct remarks *r)
+static int keep_virtual(struct job *j, const struct h5_source *s, struct notes *r)
 {
     char file[4096], dataset[4096], from[2048], to[2048];
     size_t i, n = 0;
@@ -346,18 +346,18 @@ static int keep_virtual(struct job *j, const struct source *s, struct remarks *r
         H5Pget_virtual_dsetname(s->dcpl, i, dataset, sizeof dataset);
         print_part(src, from, sizeof from);
         print_part(dst, to, sizeof to);
-        err = remarks_add(j, r, "virtual %zu from %s to %s", i, from, to);
+        err = notes_add(j, r, "virtual %zu from %s to %s", i, from, to);
         if (!err)
-            err = remarks_add(j, r, "virtual-file %zu %s", i, file);
+            err = notes_add(j, r, "virtual-file %zu %s", i, file);
         if (!err)
-            err = remarks_add(j, r, "virtual-dataset %zu %s", i, dataset);
+            err = notes_add(j, r, "virtual-dataset %zu %s", i, dataset);
         H5Sclose(src);
         H5Sclose(dst);
     }
     return err;
 }
 
-static int keep_external(struct job *j, const struct source *s, struct remarks *r)
+static int keep_external(struct job *j, const struct h5_source *s, struct notes *r)
 {
     char name[4096];
     hsize_t size;
@@ -370,26 +370,26 @@ static int keep_external(struct job *j, const struct source *s, struct remarks *
             break;
         name[sizeof name - 1] = 0;
         if (size == H5F_UNLIMITED)
-            err = remarks_add(j, r, "external %lld * %s", (long long)offset, name);
+            err = notes_add(j, r, "external %lld * %s", (long long)offset, name);
         else
-            err = remarks_add(j, r, "external %lld %llu %s", (long long)offset,
-                              (unsigned long long)size, name);
+            err = notes_add(j, r, "external %lld %llu %s", (long long)offset,
+                            (unsigned long long)size, name);
     }
     return err;
 }
 
-int keep_mapping(struct job *j, const char *path, const struct source *s, struct remarks *r)
+int keep_mapping(struct job *j, const char *path, const struct h5_source *s, struct notes *r)
 {
     if (s->layout == H5D_VIRTUAL) {
         job_say(j, HDF5_KEPT, "layout", path,
                 "a virtual dataset becomes an ordinary one with its values; its sources are in "
                 "\"%s\"",
-                KEEP_REMARKS);
+                KEEP_NOTES);
         return keep_virtual(j, s, r);
     }
     if (H5Pget_external_count(s->dcpl) > 0) {
         job_say(j, HDF5_KEPT, "layout", path,
-                "values in raw files become values here; the names are in \"%s\"", KEEP_REMARKS);
+                "values in raw files become values here; the names are in \"%s\"", KEEP_NOTES);
         return keep_external(j, s, r);
     }
     return 0;

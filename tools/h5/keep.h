@@ -6,9 +6,9 @@
 
 int keep_defaults(struct job *j);
 /* Lines about the object number i, those that its links need included. */
-int keep_object(struct job *j, hid_t object, size_t i, struct remarks *r);
-int keep_mapping(struct job *j, const char *path, const struct source *s, struct remarks *r);
-int keep_file(struct job *j, struct remarks *r);
+int keep_object(struct job *j, hid_t object, size_t i, struct notes *r);
+int keep_mapping(struct job *j, const char *path, const struct h5_source *s, struct notes *r);
+int keep_file(struct job *j, struct notes *r);
 
 /* The circles that import has kept, as links with ids for targets; for free(), their
  * names too. */

@@ -1,7 +1,7 @@
 /* layout.c - how datasets are stored: layout, chunks, filters, in both worlds.
  *
- * Import chooses the container's way by HDF5's, and remarks what export would choose
- * otherwise.  Export chooses by the container's way and the remarks that still fit. */
+ * Import chooses the container's way by HDF5's, and notes what export would choose
+ * otherwise.  Export chooses by the container's way and the notes that still fit. */
 #include "tools/h5/layout.h"
 #include "tools/h5/box.h"
 #include "tools/h5/header.h"
@@ -119,21 +119,21 @@ static int pipeline_equal(const struct pipeline *a, const struct pipeline *b)
     return 1;
 }
 
-static int pipeline_remark(struct job *j, const struct pipeline *p, struct remarks *r)
+static int note_pipeline(struct job *j, const struct pipeline *p, struct notes *r)
 {
     char values[12 * VALUES_MAX];
     size_t k, len;
     int i, err = 0;
 
     if (p->n == 0)
-        return remarks_add(j, r, "filter none");
+        return notes_add(j, r, "filter none");
     for (i = 0; !err && i < p->n; i++) {
         snprintf(values, sizeof values, "-");
         for (k = len = 0; k < p->f[i].n; k++)
             len += (size_t)snprintf(values + len, sizeof values - len, "%s%u", k ? "," : "",
                                     p->f[i].value[k]);
-        err = remarks_add(j, r, "filter %d %u %s %s", (int)p->f[i].id, p->f[i].flags, values,
-                          p->f[i].name);
+        err = notes_add(j, r, "filter %d %u %s %s", (int)p->f[i].id, p->f[i].flags, values,
+                        p->f[i].name);
     }
     return err;
 }
@@ -154,14 +154,14 @@ static int filter_parse(const char *text, struct filter *f)
         if (*end != ',')
             break;
     }
-    /* The name, which old remarks may lack, stands behind the values or the sign for none. */
+    /* The name, which old notes may lack, stands behind the values or the sign for none. */
     p = strchr(text + at, ' ');
     snprintf(f->name, sizeof f->name, "%s", p ? p + 1 : "");
     return 1;
 }
 
-/* The pipeline that remarks ask for; false if none do, or in no way that makes sense. */
-static int pipeline_parse(const struct remarks *r, struct pipeline *p)
+/* The pipeline that notes ask for; false if none do, or in no way that makes sense. */
+static int pipeline_parse(const struct notes *r, struct pipeline *p)
 {
     size_t i;
     int any = 0;
@@ -282,7 +282,7 @@ static void filter_in(struct job *j, const char *path, const struct filter *f, d
 }
 
 /* At most one of each: two compressors in a row help nobody. */
-int filters_in(struct job *j, const char *path, const struct source *s, drep_filter *filters,
+int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_filter *filters,
                int *n)
 {
     struct pipeline *p = pipeline_new(j);
@@ -355,8 +355,8 @@ static int64_t stored_size(const struct job *j, const drep_type *type)
     return size;
 }
 
-static void fit_elements(struct job *j, const char *path, const struct source *s, drep_spec *spec,
-                         int64_t *chunk)
+static void fit_elements(struct job *j, const char *path, const struct h5_source *s,
+                         drep_spec *spec, int64_t *chunk)
 {
     int64_t size = stored_size(j, s->map.type), was = 1, now = 1, most = chunk_limit(j) / size;
     int d;
@@ -380,7 +380,7 @@ static void fit_elements(struct job *j, const char *path, const struct source *s
 
 /* The most that strings and sequences of one chunk hold in memory; -1: HDF5 cannot tell.
  * Chunks that must not be read count as nothing. */
-static int64_t largest_contents(const struct source *s, const int64_t *chunk)
+static int64_t largest_contents(const struct h5_source *s, const int64_t *chunk)
 {
     int64_t dims[DREP_MAX_RANK], most = 0;
     hid_t space = H5Scopy(s->space);
@@ -407,8 +407,8 @@ static int64_t largest_contents(const struct source *s, const int64_t *chunk)
 
 /* A filtered chunk takes what its strings and sequences hold only up to a limit, and that
  * is known before it is too late. */
-static void fit_contents(struct job *j, const char *path, const struct source *s, drep_spec *spec,
-                         int64_t *chunk)
+static void fit_contents(struct job *j, const char *path, const struct h5_source *s,
+                         drep_spec *spec, int64_t *chunk)
 {
     int64_t limit = chunk_limit(j) / 4 * 3, held = largest_contents(s, chunk), n, was = 1, now = 1;
     int d;
@@ -434,8 +434,8 @@ static void fit_contents(struct job *j, const char *path, const struct source *s
     job_say(j, HDF5_STORED, "filter", path, "its contents are beyond drep_chunk_max: not filtered");
 }
 
-static void choose_chunk(struct job *j, const char *path, const struct source *s, drep_spec *spec,
-                         int64_t *chunk)
+static void choose_chunk(struct job *j, const char *path, const struct h5_source *s,
+                         drep_spec *spec, int64_t *chunk)
 {
     int d;
 
@@ -451,7 +451,8 @@ static void choose_chunk(struct job *j, const char *path, const struct source *s
 
 /* Strings and sequences stand in chunks: of about as much as a block in memory, going by
  * what the first elements hold. */
-static void choose_variable(struct job *j, const struct source *s, drep_spec *spec, int64_t *chunk)
+static void choose_variable(struct job *j, const struct h5_source *s, drep_spec *spec,
+                            int64_t *chunk)
 {
     hssize_t n = H5Sget_simple_extent_npoints(s->space);
     hsize_t start[H5S_MAX_RANK] = {0}, count[H5S_MAX_RANK], held = 0;
@@ -481,7 +482,7 @@ static void choose_variable(struct job *j, const struct source *s, drep_spec *sp
     H5Sclose(some);
 }
 
-void layout_in(struct job *j, const char *path, const struct source *s, drep_spec *spec,
+void layout_in(struct job *j, const char *path, const struct h5_source *s, drep_spec *spec,
                int64_t *chunk)
 {
     hssize_t n = s->rank >= 0 ? H5Sget_simple_extent_npoints(s->space) : 0;
@@ -527,7 +528,7 @@ static int grows(const drep_dsinfo *info)
     return 0;
 }
 
-/* What export chooses without remarks. */
+/* What export chooses without notes. */
 static H5D_layout_t layout_for(const drep_dsinfo *info)
 {
     int variable = drep_type_variable(info->type);
@@ -576,10 +577,10 @@ static H5D_layout_t layout_named(const char *name)
                                              : H5D_LAYOUT_ERROR;
 }
 
-/* The layout that a remark asks for, if the dataset can have it. */
-static H5D_layout_t layout_wanted(const drep_dsinfo *info, hid_t type, const struct remarks *r)
+/* The layout that a note asks for, if the dataset can have it. */
+static H5D_layout_t layout_wanted(const drep_dsinfo *info, hid_t type, const struct notes *r)
 {
-    const char *text = remarks_find(r, "layout");
+    const char *text = notes_find(r, "layout");
     H5D_layout_t own = layout_for(info), layout = text ? layout_named(text) : own;
 
     if (layout == H5D_LAYOUT_ERROR)
@@ -594,9 +595,9 @@ static H5D_layout_t layout_wanted(const drep_dsinfo *info, hid_t type, const str
 }
 
 /* "8 16"; false if it does not fit. */
-static int chunk_wanted(const drep_dsinfo *info, const struct remarks *r, hsize_t *chunk)
+static int chunk_wanted(const drep_dsinfo *info, const struct notes *r, hsize_t *chunk)
 {
-    const char *text = remarks_find(r, "chunk");
+    const char *text = notes_find(r, "chunk");
     hsize_t own[DREP_MAX_RANK];
     char *end;
     int d;
@@ -614,7 +615,7 @@ static int chunk_wanted(const drep_dsinfo *info, const struct remarks *r, hsize_
 }
 
 static int filters_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
-                       const struct remarks *r, hid_t dcpl)
+                       const struct notes *r, hid_t dcpl)
 {
     struct pipeline *p = pipeline_new(j);
     int i, usable;
@@ -679,10 +680,10 @@ static const char *time_name(int value, int fill)
     return "unknown";
 }
 
-void store_times_out(struct job *j, const struct remarks *r, hid_t dcpl)
+void layout_times_out(struct job *j, const struct notes *r, hid_t dcpl)
 {
-    int fill = time_named(remarks_find(r, "fill-time"), 1);
-    int alloc = time_named(remarks_find(r, "allocation"), 0);
+    int fill = time_named(notes_find(r, "fill-time"), 1);
+    int alloc = time_named(notes_find(r, "allocation"), 0);
 
     if (fill < 0)
         fill = j->usual.fill_time;
@@ -691,14 +692,14 @@ void store_times_out(struct job *j, const struct remarks *r, hid_t dcpl)
         H5Pset_alloc_time(dcpl, (H5D_alloc_time_t)alloc);
 }
 
-int store_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
-              const struct remarks *r, hid_t dcpl)
+int layout_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
+               const struct notes *r, hid_t dcpl)
 {
     H5D_layout_t layout = layout_wanted(info, type, r);
     hsize_t chunk[DREP_MAX_RANK];
     int err = 0;
 
-    store_times_out(j, r, dcpl);
+    layout_times_out(j, r, dcpl);
     if (layout == H5D_COMPACT)
         H5Pset_layout(dcpl, H5D_COMPACT);
     if (layout == H5D_CHUNKED) {
@@ -712,18 +713,18 @@ int store_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t ty
     return err;
 }
 
-int store_defaults_write(struct job *j, struct remarks *r)
+int layout_defaults_write(struct job *j, struct notes *r)
 {
     int err = 0;
 
     if (j->usual.cset == H5T_CSET_ASCII)
-        err = remarks_add(j, r, "default cset=ascii");
+        err = notes_add(j, r, "default cset=ascii");
     if (!err && j->usual.fill_time != H5D_FILL_TIME_IFSET)
-        err = remarks_add(j, r, "default fill-time=%s", time_name(j->usual.fill_time, 1));
+        err = notes_add(j, r, "default fill-time=%s", time_name(j->usual.fill_time, 1));
     return err;
 }
 
-void store_defaults_read(struct job *j, const struct remarks *r)
+void layout_defaults_read(struct job *j, const struct notes *r)
 {
     size_t i;
 
@@ -739,7 +740,7 @@ void store_defaults_read(struct job *j, const struct remarks *r)
 
 /* -------------------------------------------------- what export would do otherwise */
 
-static int remark_times(struct job *j, hid_t dcpl, H5D_layout_t layout, struct remarks *r)
+static int note_times(struct job *j, hid_t dcpl, H5D_layout_t layout, struct notes *r)
 {
     H5D_fill_time_t fill = H5D_FILL_TIME_IFSET;
     H5D_alloc_time_t alloc = H5D_ALLOC_TIME_DEFAULT, usual;
@@ -751,14 +752,14 @@ static int remark_times(struct job *j, hid_t dcpl, H5D_layout_t layout, struct r
             : layout == H5D_CONTIGUOUS ? H5D_ALLOC_TIME_LATE
                                        : H5D_ALLOC_TIME_INCR;
     if ((int)fill != j->usual.fill_time)
-        err = remarks_add(j, r, "fill-time %s", time_name((int)fill, 1));
+        err = notes_add(j, r, "fill-time %s", time_name((int)fill, 1));
     if (!err && alloc != usual && alloc != H5D_ALLOC_TIME_DEFAULT)
-        err = remarks_add(j, r, "allocation %s", time_name((int)alloc, 0));
+        err = notes_add(j, r, "allocation %s", time_name((int)alloc, 0));
     return err;
 }
 
-static int remark_chunk(struct job *j, const drep_dsinfo *info, const struct source *s,
-                        struct remarks *r)
+static int note_chunk(struct job *j, const drep_dsinfo *info, const struct h5_source *s,
+                      struct notes *r)
 {
     char text[24 * H5S_MAX_RANK] = "";
     hsize_t own[DREP_MAX_RANK];
@@ -771,11 +772,11 @@ static int remark_chunk(struct job *j, const drep_dsinfo *info, const struct sou
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%llu", d ? " " : "",
                                 (unsigned long long)s->chunk[d]);
     }
-    return same ? 0 : remarks_add(j, r, "chunk %s", text);
+    return same ? 0 : notes_add(j, r, "chunk %s", text);
 }
 
-static int remark_filters(struct job *j, const drep_dsinfo *info, const struct source *s,
-                          struct remarks *r)
+static int note_filters(struct job *j, const drep_dsinfo *info, const struct h5_source *s,
+                        struct notes *r)
 {
     struct pipeline *own = pipeline_new(j), *theirs = pipeline_new(j);
     int err = own && theirs ? pipeline_read(j, s->dcpl, theirs) : DREP_ERR_NOMEM;
@@ -783,40 +784,40 @@ static int remark_filters(struct job *j, const drep_dsinfo *info, const struct s
     if (!err) {
         pipeline_from_ours(info, own);
         if (!pipeline_equal(own, theirs))
-            err = pipeline_remark(j, theirs, r);
+            err = note_pipeline(j, theirs, r);
     }
     free(own);
     free(theirs);
     return err;
 }
 
-int store_remarks_bare(struct job *j, hid_t dset, const struct object *o, struct remarks *r)
+int layout_notes_bare(struct job *j, hid_t dset, const struct h5_object *o, struct notes *r)
 {
     hid_t dcpl = dataset_plist(j, dset);
     H5D_layout_t layout = H5Pget_layout(dcpl);
-    hsize_t chunk = STORE_BARE_CHUNK;
+    hsize_t chunk = LAYOUT_BARE_CHUNK;
     int err = 0;
 
     if (layout == H5D_CHUNKED && H5Pget_chunk(dcpl, 1, &chunk) == 1 &&
-        (chunk != STORE_BARE_CHUNK || !o->unlimited))
-        err = remarks_add(j, r, "chunk %llu", (unsigned long long)chunk);
+        (chunk != LAYOUT_BARE_CHUNK || !o->unlimited))
+        err = notes_add(j, r, "chunk %llu", (unsigned long long)chunk);
     if (!err)
-        err = remark_times(j, dcpl, layout, r);
+        err = note_times(j, dcpl, layout, r);
     H5Pclose(dcpl);
     return err;
 }
 
-int store_remarks(struct job *j, const drep_dsinfo *info, const struct source *s, struct remarks *r)
+int layout_notes(struct job *j, const drep_dsinfo *info, const struct h5_source *s, struct notes *r)
 {
     static const char *const names[] = {"compact", "contiguous", "chunked", "virtual"};
     H5D_layout_t layout = s->layout == H5D_VIRTUAL ? H5D_CONTIGUOUS : s->layout;
     int err = 0;
 
     if (layout != layout_for(info) && layout >= 0 && layout <= H5D_CHUNKED)
-        err = remarks_add(j, r, "layout %s", names[layout]);
+        err = notes_add(j, r, "layout %s", names[layout]);
     if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
-        err = remark_chunk(j, info, s, r);
+        err = note_chunk(j, info, s, r);
     if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
-        err = remark_filters(j, info, s, r);
-    return err ? err : remark_times(j, s->dcpl, s->layout, r);
+        err = note_filters(j, info, s, r);
+    return err ? err : note_times(j, s->dcpl, s->layout, r);
 }

@@ -27,7 +27,7 @@
 #define NBIT_PARAMETERS 256
 
 /* One filter of the dataset. */
-struct stage {
+struct measure_stage {
     H5Z_filter_t id;
     int missing; /* libhdf5 has it not */
     size_t n;
@@ -45,7 +45,7 @@ struct measure {
     uint8_t *out;
     struct stored stored;
     int whole; /* of the chunk in `stored`; -1: none yet */
-    struct stage *stage;
+    struct measure_stage *stage;
     hid_t file, trial; /* in memory; -1: none */
     /* Of the chunk that goes through the probes. */
     unsigned skipped;
@@ -117,7 +117,7 @@ int stored_read(struct job *j, hid_t dset, size_t chunk_size, struct stored *c)
 
 /* Bits that nbit stores for one element; *at is the place of its datatype's parameters.
  * UINT64_MAX where they are none. */
-static uint64_t nbit_bits(const struct stage *s, size_t *at, int depth)
+static uint64_t nbit_bits(const struct measure_stage *s, size_t *at, int depth)
 {
     enum { ATOMIC = 1, ARRAY, COMPOUND, OPAQUE };
     uint64_t bits = 0, base;
@@ -153,7 +153,7 @@ static uint64_t nbit_bits(const struct stage *s, size_t *at, int depth)
     return bits;
 }
 
-static int nbit_enough(const struct stage *s, size_t size)
+static int nbit_enough(const struct measure_stage *s, size_t size)
 {
     size_t at = 3;
     uint64_t bits, all;
@@ -166,7 +166,7 @@ static int nbit_enough(const struct stage *s, size_t size)
 }
 
 /* A front of 21 bytes, which begins with the number of bits in an element. */
-static int scaleoffset_enough(const struct stage *s, const uint8_t *p, size_t size)
+static int scaleoffset_enough(const struct measure_stage *s, const uint8_t *p, size_t size)
 {
     uint64_t bits, all;
 
@@ -178,7 +178,7 @@ static int scaleoffset_enough(const struct stage *s, const uint8_t *p, size_t si
 }
 
 /* True if the filter reads no more than it is given. */
-static int input_enough(const struct stage *s, const uint8_t *p, size_t size)
+static int input_enough(const struct measure_stage *s, const uint8_t *p, size_t size)
 {
     switch (s->id) {
     case H5Z_FILTER_NBIT:
@@ -234,7 +234,7 @@ static int stages_read(struct measure *m)
     if (!m->stage)
         return 0;
     for (i = 0; i < m->n; i++) {
-        struct stage *s = &m->stage[i];
+        struct measure_stage *s = &m->stage[i];
 
         s->n = NBIT_PARAMETERS;
         s->id = H5Pget_filter2(m->dcpl, (unsigned)i, &flags, &s->n, s->value, 0, NULL, &config);
@@ -270,7 +270,7 @@ static hid_t trial_plist(const struct measure *m)
                 H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_INCR) >= 0 && add_probe(dcpl, 0);
 
     for (i = 0; ok && i < m->n; i++) {
-        const struct stage *s = &m->stage[i];
+        const struct measure_stage *s = &m->stage[i];
 
         /* Optional: it decodes, whether or not it could encode. */
         if (is_used(m, i))
@@ -284,7 +284,7 @@ static hid_t trial_plist(const struct measure *m)
 
 /* How many parameters of a filter say what memory it reads and writes; a datatype and a shape
  * imply them. */
-static size_t implied(const struct stage *s)
+static size_t implied(const struct measure_stage *s)
 {
     switch (s->id) {
     case H5Z_FILTER_SCALEOFFSET:
@@ -305,7 +305,7 @@ static int same_parameters(const struct measure *m)
     int i, same = dcpl > 0;
 
     for (i = 0; same && i < m->n; i++) {
-        const struct stage *s = &m->stage[i];
+        const struct measure_stage *s = &m->stage[i];
         size_t n = NBIT_PARAMETERS;
 
         if (!is_used(m, i)) {

@@ -39,7 +39,7 @@ int keep_sharing(struct job *j, struct sharings *all, hid_t type, const char *pa
                  const char *attribute, int *shared)
 {
     H5O_info_t info;
-    struct object *o;
+    struct h5_object *o;
 
     *shared = 0;
     if (H5Tcommitted(type) <= 0 || H5Oget_info2(type, &info, H5O_INFO_BASIC) < 0)

@@ -1,6 +1,6 @@
 /* note.c - the attributes that keep what a container has no place for.
  *
- * "hdf5:remarks" is an array of texts, one remark each; datarep(1) lists the words.
+ * "hdf5:remarks" is an array of texts, one note each; datarep(1) lists the words.
  * Import writes them, export obeys those that make sense and ignores the rest: users may
  * have changed what they speak of. */
 #include "tools/h5/note.h"
@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of remarks that are read, all together. */
+/* Of notes that are read, all together. */
 #define REMARKS_MAX (1 << 20)
 
 int is_annotation(const char *name)
 {
-    return strcmp(name, KEEP_REMARKS) == 0 || strcmp(name, KEEP_NAMED) == 0 ||
+    return strcmp(name, KEEP_NOTES) == 0 || strcmp(name, KEEP_NAMED) == 0 ||
            strcmp(name, KEEP_CIRCLES) == 0 || strcmp(name, KEEP_USER_BLOCK) == 0;
 }
 
-static int add_line(struct job *j, struct remarks *r, char *line)
+static int add_line(struct job *j, struct notes *r, char *line)
 {
     if (!line || VEC_ROOM(r->line, r->n, r->room, 1)) {
         free(line);
@@ -32,7 +32,7 @@ static int add_line(struct job *j, struct remarks *r, char *line)
     return 0;
 }
 
-int remarks_add(struct job *j, struct remarks *r, const char *format, ...)
+int notes_add(struct job *j, struct notes *r, const char *format, ...)
 {
     char *line = NULL;
     va_list ap;
@@ -44,7 +44,7 @@ int remarks_add(struct job *j, struct remarks *r, const char *format, ...)
     return add_line(j, r, n < 0 ? NULL : line);
 }
 
-void remarks_release(struct remarks *r)
+void notes_release(struct notes *r)
 {
     size_t i;
 
@@ -54,7 +54,7 @@ void remarks_release(struct remarks *r)
     memset(r, 0, sizeof *r);
 }
 
-int remarks_write(struct job *j, const struct remarks *r, const char *path)
+int notes_write(struct job *j, const struct notes *r, const char *path)
 {
     drep_type *type = NULL;
     int64_t n = (int64_t)r->n;
@@ -64,13 +64,13 @@ int remarks_write(struct job *j, const struct remarks *r, const char *path)
         return 0;
     err = drep_type_vstring(&type);
     if (!err)
-        err = drep_attr_write(j->d, path, KEEP_REMARKS, type, 1, &n, r->line);
+        err = drep_attr_write(j->d, path, KEEP_NOTES, type, 1, &n, r->line);
     drep_type_free(type);
     return err ? job_fail_drep(j, err) : 0;
 }
 
 /* The texts of the attribute, malloc'ed one by one by the library. */
-static int read_lines(struct job *j, const char *path, int64_t n, struct remarks *r)
+static int read_lines(struct job *j, const char *path, int64_t n, struct notes *r)
 {
     drep_type *type = NULL;
     char **line = calloc((size_t)n + 1, sizeof *line);
@@ -78,7 +78,7 @@ static int read_lines(struct job *j, const char *path, int64_t n, struct remarks
     int err = line ? drep_type_vstring(&type) : job_no_memory(j);
 
     if (!err)
-        err = drep_attr_read(j->d, path, KEEP_REMARKS, type, line);
+        err = drep_attr_read(j->d, path, KEEP_NOTES, type, line);
     if (err && line)
         job_fail_drep(j, err);
     for (i = 0; !err && i < n; i++)
@@ -90,11 +90,11 @@ static int read_lines(struct job *j, const char *path, int64_t n, struct remarks
     return err;
 }
 
-int remarks_read(struct job *j, const char *path, struct remarks *r)
+int notes_read(struct job *j, const char *path, struct notes *r)
 {
     drep_attrinfo *info = calloc(1, sizeof *info);
     int64_t n = -1;
-    int err = info ? drep_attr_info(j->d, path, KEEP_REMARKS, info) : job_no_memory(j);
+    int err = info ? drep_attr_info(j->d, path, KEEP_NOTES, info) : job_no_memory(j);
 
     memset(r, 0, sizeof *r);
     if (!err) {
@@ -111,11 +111,11 @@ int remarks_read(struct job *j, const char *path, struct remarks *r)
         return 0;
     err = read_lines(j, path, n, r);
     if (err)
-        remarks_release(r);
+        notes_release(r);
     return err;
 }
 
-const char *remarks_find(const struct remarks *r, const char *begin)
+const char *notes_find(const struct notes *r, const char *begin)
 {
     size_t i, len = strlen(begin);
 
@@ -130,8 +130,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int remarks_of_type(struct job *j, const struct remarks *r, const char *kind, const char *name,
-                    struct remarks *out)
+int notes_of_type(struct job *j, const struct notes *r, const char *kind, const char *name,
+                  struct notes *out)
 {
     size_t i, len = strlen(kind);
     int err = 0;
@@ -147,18 +147,18 @@ int remarks_of_type(struct job *j, const struct remarks *r, const char *kind, co
         last = strchr(p, ' ');
         last = last ? strchr(last + 1, ' ') : NULL;
         if (!name && !last)
-            err = remarks_add(j, out, "%s", p);
+            err = notes_add(j, out, "%s", p);
         else if (name && last && strcmp(last + 1, name) == 0)
-            err = remarks_add(j, out, "%.*s", (int)(last - p), p);
+            err = notes_add(j, out, "%.*s", (int)(last - p), p);
     }
     if (err)
-        remarks_release(out);
+        notes_release(out);
     else if (out->n)
         qsort(out->line, out->n, sizeof *out->line, by_text);
     return err;
 }
 
-const char *remark_of(const struct remarks *r, const char *place, const char *word)
+const char *note_of(const struct notes *r, const char *place, const char *word)
 {
     size_t low = 0, high = r->n, len;
     char begin[1024];

@@ -1,6 +1,6 @@
 /* note.h - the attributes of ours that keep what a container has no place for.
  *
- * The attribute KEEP_REMARKS holds lines about one object (datarep(1), "HDF5"). */
+ * The attribute KEEP_NOTES holds lines about one object (datarep(1), "HDF5"). */
 #ifndef TOOLS_H5_NOTE_H
 #define TOOLS_H5_NOTE_H
 
@@ -11,33 +11,33 @@
 struct job;
 
 /* The attributes of ours that hold what a container has no place for. */
-#define KEEP_REMARKS "hdf5:remarks"
+#define KEEP_NOTES "hdf5:remarks"
 #define KEEP_NAMED "hdf5:named"
 #define KEEP_CIRCLES "hdf5:circles"
 #define KEEP_USER_BLOCK "hdf5:userblock"
 int is_annotation(const char *name);
 
 /* Lines about one object, as its attribute REMARKS holds them (datarep(1), "HDF5"). */
-struct remarks {
+struct notes {
     char **line;
     size_t n, room;
 };
 
-int remarks_add(struct job *j, struct remarks *r, const char *format, ...)
+int notes_add(struct job *j, struct notes *r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void remarks_release(struct remarks *r);
+void notes_release(struct notes *r);
 /* Writes the attribute of the object at `path`, none for no lines. */
-int remarks_write(struct job *j, const struct remarks *r, const char *path);
+int notes_write(struct job *j, const struct notes *r, const char *path);
 /* Reads it; without one there are no lines. */
-int remarks_read(struct job *j, const char *path, struct remarks *r);
+int notes_read(struct job *j, const char *path, struct notes *r);
 /* What follows `begin` and a space in the first line that begins so; NULL if none does. */
-const char *remarks_find(const struct remarks *r, const char *begin);
+const char *notes_find(const struct notes *r, const char *begin);
 /* The lines of a datatype: those that begin with `kind` and, if given, end with the name
- * of an attribute, without either; sorted for remark_of(). */
-int remarks_of_type(struct job *j, const struct remarks *r, const char *kind, const char *name,
-                    struct remarks *out);
+ * of an attribute, without either; sorted for note_of(). */
+int notes_of_type(struct job *j, const struct notes *r, const char *kind, const char *name,
+                  struct notes *out);
 /* Of sorted lines "PLACE WORD=VALUE": the value, NULL if there is none. */
-const char *remark_of(const struct remarks *r, const char *place, const char *word);
+const char *note_of(const struct notes *r, const char *place, const char *word);
 /* Bytes as hex digits and back; malloc'ed. */
 char *hex_from(const void *bytes, size_t size);
 uint8_t *hex_to(const char *text, size_t digits, size_t *size);

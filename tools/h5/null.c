@@ -1,7 +1,7 @@
 /* null.c - strings of variable length that HDF5 has not at all.
  *
  * HDF5 tells an absent string from an empty one; a container does not.  Where all empty
- * strings of an item are absent one remark says it; where only some are, remarks list
+ * strings of an item are absent one note says it; where only some are, notes list
  * them by their number: elements row-major, strings in an element in order. */
 #include "tools/h5/null.h"
 #include "base/vec.h"
@@ -105,8 +105,8 @@ void nulls_note(struct nulls *n, const struct map *m, const struct box *box, con
         each_string(n, m, box, dims, count, h, note_string);
 }
 
-int nulls_remark(struct job *j, const struct nulls *n, const char *name, const char *path,
-                 struct remarks *r)
+int nulls_write(struct job *j, const struct nulls *n, const char *name, const char *path,
+                struct notes *r)
 {
     const char *kind = name ? "attribute" : "type";
     size_t i;
@@ -115,7 +115,7 @@ int nulls_remark(struct job *j, const struct nulls *n, const char *name, const c
     if (!n->null)
         return 0;
     if (!n->empty)
-        return remarks_add(j, r, "%s . empty=null%s%s", kind, name ? " " : "", name ? name : "");
+        return notes_add(j, r, "%s . empty=null%s%s", kind, name ? " " : "", name ? name : "");
     if (n->per <= 0 || n->many) {
         job_say(j, HDF5_LOST, "values", path, "%s%s%s%lld null strings become empty",
                 name ? "attribute \"" : "", name ? name : "", name ? "\": " : "",
@@ -123,9 +123,9 @@ int nulls_remark(struct job *j, const struct nulls *n, const char *name, const c
         return 0;
     }
     for (i = 0; !err && i < n->n; i++)
-        err = remarks_add(j, r, "%s %lld %lld%s%s", name ? "attribute-null" : "null",
-                          (long long)n->run[i].start, (long long)n->run[i].count, name ? " " : "",
-                          name ? name : "");
+        err = notes_add(j, r, "%s %lld %lld%s%s", name ? "attribute-null" : "null",
+                        (long long)n->run[i].start, (long long)n->run[i].count, name ? " " : "",
+                        name ? name : "");
     return err;
 }
 
@@ -138,8 +138,8 @@ static int by_start(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-int nulls_read(struct job *j, const struct remarks *all, const struct remarks *notes,
-               const char *name, struct nulls *n)
+int nulls_read(struct job *j, const struct notes *all, const struct notes *notes, const char *name,
+               struct nulls *n)
 {
     const char *kind = name ? "attribute-null " : "null ";
     size_t i, len = strlen(kind);
@@ -147,7 +147,7 @@ int nulls_read(struct job *j, const struct remarks *all, const struct remarks *n
     int end;
 
     memset(n, 0, sizeof *n);
-    n->all = remark_of(notes, ".", "empty") != NULL;
+    n->all = note_of(notes, ".", "empty") != NULL;
     for (i = 0; i < all->n; i++) {
         const char *p = all->line[i];
 

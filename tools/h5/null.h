@@ -28,9 +28,9 @@ void nulls_apply(struct nulls *n, const struct map *m, const struct box *box, co
                  size_t count, void *h);
 int nulls_any(const struct nulls *n);
 /* The lines about them; name: of an attribute, NULL for a dataset. */
-int nulls_remark(struct job *j, const struct nulls *n, const char *name, const char *path,
-                 struct remarks *r);
-int nulls_read(struct job *j, const struct remarks *all, const struct remarks *notes,
-               const char *name, struct nulls *n);
+int nulls_write(struct job *j, const struct nulls *n, const char *name, const char *path,
+                struct notes *r);
+int nulls_read(struct job *j, const struct notes *all, const struct notes *notes, const char *name,
+               struct nulls *n);
 
 #endif

@@ -6,7 +6,7 @@
 #include <datarep.h>
 #include <stddef.h>
 
-/* A datatype that a remark describes whole ("time size=4 ..."); 0 if it cannot be. */
+/* A datatype that a note describes whole ("time size=4 ..."); 0 if it cannot be. */
 hid_t made_from_text(const char *text);
 /* The text for it; buf has at least 200 bytes. */
 void made_to_text(hid_t type, char *buf, size_t size);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-struct object *objects_find(const struct objects *all, uint64_t key)
+struct h5_object *objects_find(const struct objects *all, uint64_t key)
 {
     uintptr_t *index = key ? idset_find(&all->ids, key) : NULL;
 
@@ -21,7 +21,7 @@ int objects_add(struct objects *all, uint64_t key, int kind, char *path, char *s
     if (path && VEC_ROOM(all->list, all->n, all->room, 1) == 0 &&
         (index = idset_add(&all->ids, key))) {
         all->list[all->n++] =
-            (struct object){.key = key, .kind = kind, .path = path, .source = source};
+            (struct h5_object){.key = key, .kind = kind, .path = path, .source = source};
         *index = all->n;
         return 0;
     }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* One object of the source. */
-struct object {
+struct h5_object {
     uint64_t key;    /* import: its address; export: our id */
     uint64_t made;   /* the other of the two once it is made, else 0 */
     char *path;      /* in the destination */
@@ -27,12 +27,12 @@ struct object {
 };
 
 struct objects {
-    struct object *list;
+    struct h5_object *list;
     size_t n, room;
     struct idset ids; /* of the keys: index + 1 */
 };
 /* NULL if it is not known. */
-struct object *objects_find(const struct objects *all, uint64_t key);
+struct h5_object *objects_find(const struct objects *all, uint64_t key);
 /* Takes path and source over, also on failure.  Pointers to objects die here.  0 or
  * DREP_ERR_NOMEM. */
 int objects_add(struct objects *all, uint64_t key, int kind, char *path, char *source);

@@ -20,7 +20,7 @@ static int turn_objects(struct job *j, struct job *back)
     int err = 0;
 
     for (i = 0; !err && i < j->objects.n; i++) {
-        const struct object *o = &j->objects.list[i];
+        const struct h5_object *o = &j->objects.list[i];
 
         if (!o->made)
             continue;

@@ -18,7 +18,7 @@ static uint64_t address_of(hid_t object)
 }
 
 /* The object and the selection that a region reference means. */
-static int region_in(struct move *mv, void *h, uint64_t *address, char **text)
+static int region_in(struct value_move *mv, void *h, uint64_t *address, char **text)
 {
     struct job *j = mv->j;
     hid_t object = H5Rdereference2(j->h, H5P_DEFAULT, H5R_DATASET_REGION, h);
@@ -34,13 +34,13 @@ static int region_in(struct move *mv, void *h, uint64_t *address, char **text)
 }
 
 /* A reference to nothing stays one; to something that was not carried becomes one. */
-int ref_in(struct move *mv, int region, void *h, drep_ref *d)
+int ref_in(struct value_move *mv, int region, void *h, drep_ref *d)
 {
     struct job *j = mv->j;
     hdset_reg_ref_t none = {0};
     uint64_t address = 0;
     hobj_ref_t own = 0;
-    struct object *o;
+    struct h5_object *o;
     int err = 0;
 
     if (region && memcmp(h, none, sizeof none) == 0)
@@ -63,10 +63,10 @@ int ref_in(struct move *mv, int region, void *h, drep_ref *d)
     return 0;
 }
 
-int ref_out(struct move *mv, int region, void *h, drep_ref *d)
+int ref_out(struct value_move *mv, int region, void *h, drep_ref *d)
 {
     struct job *j = mv->j;
-    struct object *o = d->object ? job_find(j, d->object) : NULL;
+    struct h5_object *o = d->object ? job_find(j, d->object) : NULL;
     hobj_ref_t address;
     hid_t dset, space;
     int err = 0;

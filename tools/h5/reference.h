@@ -4,8 +4,8 @@
 
 #include "tools/h5/values.h"
 
-/* A reference of HDF5 as one of ours, and back; for struct move. */
-int ref_in(struct move *mv, int region, void *h, drep_ref *d);
-int ref_out(struct move *mv, int region, void *h, drep_ref *d);
+/* A reference of HDF5 as one of ours, and back; for struct value_move. */
+int ref_in(struct value_move *mv, int region, void *h, drep_ref *d);
+int ref_out(struct value_move *mv, int region, void *h, drep_ref *d);
 
 #endif

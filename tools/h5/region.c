@@ -134,7 +134,7 @@ static int is_too_long(hid_t space)
     return !one && parts_of(space) > PARTS_MAX;
 }
 
-int region_print(struct move *mv, hid_t space, char **text)
+int region_print(struct value_move *mv, hid_t space, char **text)
 {
     int rank = H5Sget_simple_extent_ndims(space), err;
     char *made = NULL, *kept;

@@ -4,7 +4,7 @@
 
 #include "tools/h5/values.h"
 
-int region_print(struct move *mv, hid_t space, char **text);
+int region_print(struct value_move *mv, hid_t space, char **text);
 int region_select(struct job *j, const char *text, hid_t space);
 
 #endif

@@ -74,7 +74,7 @@ static int is_plain(struct job *j, hid_t dset)
 }
 
 /* Whether a scale is netCDF's way to name a length: no values in it. */
-static int is_bare(struct job *j, hid_t dset, const struct source *s)
+static int is_bare(struct job *j, hid_t dset, const struct h5_source *s)
 {
     char text[256];
     size_t size;
@@ -126,7 +126,7 @@ static void digest_user(uint64_t *digest, uint64_t address, int dim)
 }
 
 /* Whether REFERENCE_LIST is what our own record of the scale's users would make. */
-static int users_are_known(hid_t dset, const struct object *o)
+static int users_are_known(hid_t dset, const struct h5_object *o)
 {
     struct scale_user *users = NULL;
     uint64_t digest = 0;
@@ -158,7 +158,7 @@ static int users_are_known(hid_t dset, const struct object *o)
 }
 
 /* "NAME.dim", or more of it where the group has that already. */
-static char *beside(hid_t group, const struct object *o)
+static char *beside(hid_t group, const struct h5_object *o)
 {
     const char *last = strrchr(o->path, '/') + 1;
     char *path = NULL, *tail;
@@ -180,9 +180,9 @@ static char *beside(hid_t group, const struct object *o)
 }
 
 /* Enters what a scale says of its dimension. */
-int scale_note(struct job *j, hid_t group, struct object *o)
+int scale_note(struct job *j, hid_t group, struct h5_object *o)
 {
-    struct source s = {0};
+    struct h5_source s = {0};
     hid_t dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
     int err = 0;
 
@@ -207,12 +207,12 @@ int scale_note(struct job *j, hid_t group, struct object *o)
 }
 
 /* A dataset may use a dimension of its own length, or of any if that is unlimited. */
-static int fits(const struct object *scale, const struct source *s, int d)
+static int fits(const struct h5_object *scale, const struct h5_source *s, int d)
 {
     return scale && scale->scale && (scale->unlimited || scale->length == (int64_t)s->dims[d]);
 }
 
-int scale_find(struct job *j, const struct source *s, struct object **scales)
+int scale_find(struct job *j, const struct h5_source *s, struct h5_object **scales)
 {
     uint64_t address[H5S_MAX_RANK];
     int d, any = 0;
@@ -228,10 +228,10 @@ int scale_find(struct job *j, const struct source *s, struct object **scales)
     return any;
 }
 
-static void note_uses(struct job *j, struct object *o)
+static void note_uses(struct job *j, struct h5_object *o)
 {
-    struct object *scales[H5S_MAX_RANK];
-    struct source s = {0};
+    struct h5_object *scales[H5S_MAX_RANK];
+    struct h5_source s = {0};
     int d;
 
     s.dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
@@ -259,9 +259,9 @@ void scale_find_uses(struct job *j)
             note_uses(j, &j->objects.list[i]);
 }
 
-int scale_implies(struct job *j, hid_t object, const struct object *o, const char *name)
+int scale_implies(struct job *j, hid_t object, const struct h5_object *o, const char *name)
 {
-    struct object *scales[H5S_MAX_RANK];
+    struct h5_object *scales[H5S_MAX_RANK];
     char text[1200], own[1200];
     size_t size;
 
@@ -280,7 +280,7 @@ int scale_implies(struct job *j, hid_t object, const struct object *o, const cha
         return size == SCALE_NO_VARIABLE_SIZE && strcmp(text, own) == 0;
     }
     if (o->kind == DREP_OBJ_DATASET && !o->scale && strcmp(name, SCALE_LIST) == 0) {
-        struct source s = {.dset = object, .space = H5Dget_space(object)};
+        struct h5_source s = {.dset = object, .space = H5Dget_space(object)};
         int known = source_shape(j, &s) == 0 && scale_find(j, &s, scales);
 
         H5Sclose(s.space);
@@ -289,7 +289,7 @@ int scale_implies(struct job *j, hid_t object, const struct object *o, const cha
     return 0;
 }
 
-int scale_mark(struct job *j, hid_t object, const struct object *o)
+int scale_mark(struct job *j, hid_t object, const struct h5_object *o)
 {
     drep_type *type = NULL;
     drep_ref ref = {.object = o->made};

@@ -27,14 +27,14 @@ struct scale_user {
     int dimension;
 };
 hid_t scale_user_type(void);
-int scale_note(struct job *j, hid_t group, struct object *o);
+int scale_note(struct job *j, hid_t group, struct h5_object *o);
 void scale_find_uses(struct job *j);
 /* The objects behind a dataset's DIMENSION_LIST; false if it has none to speak of, or one
  * that does not fit and is kept as an attribute instead. */
-int scale_find(struct job *j, const struct source *s, struct object **scales);
+int scale_find(struct job *j, const struct h5_source *s, struct h5_object **scales);
 /* 1 if the export makes the attribute again by itself. */
-int scale_implies(struct job *j, hid_t object, const struct object *o, const char *name);
+int scale_implies(struct job *j, hid_t object, const struct h5_object *o, const char *name);
 /* What a dimension object says beyond its length. */
-int scale_mark(struct job *j, hid_t object, const struct object *o);
+int scale_mark(struct job *j, hid_t object, const struct h5_object *o);
 
 #endif

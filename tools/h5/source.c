@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int source_shape(struct job *j, struct source *s)
+int source_shape(struct job *j, struct h5_source *s)
 {
     H5S_class_t cls = H5Sget_simple_extent_type(s->space);
     int d;
@@ -31,11 +31,11 @@ int source_shape(struct job *j, struct source *s)
     return 0;
 }
 
-void source_close(struct source *s)
+void source_close(struct h5_source *s)
 {
     measure_free(s->measure);
     map_release(&s->map);
-    remarks_release(&s->notes);
+    notes_release(&s->notes);
     if (s->dcpl > 0)
         H5Pclose(s->dcpl);
     if (s->space > 0)
@@ -48,7 +48,8 @@ void source_close(struct source *s)
 
 /* Chunks that HDF5's cache would not hold, it decompresses for every part that is read;
  * and raw files are looked for beside the file.  Only opening by name says such things. */
-static hid_t open_again(struct job *j, const struct object *o, hid_t dset, hid_t dcpl, hid_t type)
+static hid_t open_again(struct job *j, const struct h5_object *o, hid_t dset, hid_t dcpl,
+                        hid_t type)
 {
     hsize_t chunk[H5S_MAX_RANK], size = H5Tget_size(type);
     hid_t dapl = 0, again;
@@ -78,7 +79,7 @@ static hid_t open_again(struct job *j, const struct object *o, hid_t dset, hid_t
     return again > 0 ? again : H5Oopen_by_addr(j->h, (haddr_t)o->key);
 }
 
-static int source_begin(struct job *j, const struct object *o, struct source *s)
+static int source_begin(struct job *j, const struct h5_object *o, struct h5_source *s)
 {
     hid_t dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
 
@@ -97,9 +98,9 @@ static int source_begin(struct job *j, const struct object *o, struct source *s)
     return 0;
 }
 
-int source_open(struct job *j, const struct object *o, struct source *out)
+int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
 {
-    struct source s;
+    struct h5_source s;
     int err = source_begin(j, o, &s);
 
     if (!err && (s.dset <= 0 || s.type <= 0 || s.space <= 0 || s.dcpl <= 0))

@@ -7,19 +7,19 @@
 #include "tools/h5/note.h"
 
 /* One dataset being made or filled. */
-struct source {
+struct h5_source {
     hid_t dset, type, space, dcpl;
     int rank; /* or DREP_NULL_SPACE */
     hsize_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK];
     H5D_layout_t layout;
     hsize_t chunk[H5S_MAX_RANK];
     struct map map;
-    struct remarks notes;    /* of its datatype */
+    struct notes notes;      /* of its datatype */
     struct measure *measure; /* of its chunks; NULL: it has none */
 };
 
-int source_open(struct job *j, const struct object *o, struct source *out);
-void source_close(struct source *s);
-int source_shape(struct job *j, struct source *s);
+int source_open(struct job *j, const struct h5_object *o, struct h5_source *out);
+void source_close(struct h5_source *s);
+int source_shape(struct job *j, struct h5_source *s);
 
 #endif

@@ -23,7 +23,7 @@ struct threads {
     int busy;       /* threads in this round */
 };
 
-struct member {
+struct thread_member {
     struct threads *all;
     int number;
 };
@@ -42,7 +42,7 @@ static void take_items(struct threads *t, int number)
 
 static void *member_run(void *arg)
 {
-    struct member me = *(struct member *)arg;
+    struct thread_member me = *(struct thread_member *)arg;
     struct threads *t = me.all;
     uint64_t seen = 0;
 
@@ -83,11 +83,11 @@ struct threads *threads_new(int threads)
     if (threads <= 0)
         threads = processors();
     for (i = 1; i < threads && i < THREADS_MAX; i++) {
-        struct member *m = malloc(sizeof *m);
+        struct thread_member *m = malloc(sizeof *m);
 
         if (!m)
             break;
-        *m = (struct member){t, i};
+        *m = (struct thread_member){t, i};
         if (pthread_create(&t->thread[t->others], NULL, member_run, m) != 0) {
             free(m);
             break;

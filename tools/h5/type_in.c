@@ -25,7 +25,7 @@
 struct from {
     struct job *j;
     int orders;
-    struct remarks *notes;
+    struct notes *notes;
     char place[12 * DEPTH_MAX + 2]; /* of the datatype in hand: "", ".3", ".3.0" */
     int depth;
 };
@@ -34,7 +34,7 @@ static int from_hdf5(struct from *f, hid_t t, const drep_type *as, struct map *m
 
 static int note(struct from *f, const char *text)
 {
-    return f->notes ? remarks_add(f->j, f->notes, "%s %s", *f->place ? f->place : ".", text) : 0;
+    return f->notes ? notes_add(f->j, f->notes, "%s %s", *f->place ? f->place : ".", text) : 0;
 }
 
 /* One level down, into part i. */
@@ -101,7 +101,7 @@ static int describe(struct job *j, hid_t t, drep_scalar *s)
     return 0;
 }
 
-/* A number without a counterpart: its bytes, and a remark with all that HDF5 says. */
+/* A number without a counterpart: its bytes, and a note with all that HDF5 says. */
 static int from_strange(struct from *f, hid_t t, struct map *m)
 {
     char text[300] = "is=";
@@ -328,13 +328,13 @@ static int from_reference(struct from *f, hid_t t, struct map *m)
 
 /* ----------------------------------------------------------------- composites */
 
-struct names {
+struct enum_names {
     char **name;
     int64_t *value;
     size_t n;
 };
 
-static void names_release(struct names *e)
+static void names_release(struct enum_names *e)
 {
     size_t i;
 
@@ -344,7 +344,7 @@ static void names_release(struct names *e)
     free(e->value);
 }
 
-static int names_init(struct job *j, struct names *e, size_t n)
+static int names_init(struct job *j, struct enum_names *e, size_t n)
 {
     e->n = 0;
     e->name = calloc(n ? n : 1, sizeof *e->name);
@@ -353,7 +353,7 @@ static int names_init(struct job *j, struct names *e, size_t n)
 }
 
 /* The members of an enum, their values widened through HDF5. */
-static int read_enum(struct job *j, hid_t t, hid_t base, struct names *e)
+static int read_enum(struct job *j, hid_t t, hid_t base, struct enum_names *e)
 {
     int n = H5Tget_nmembers(t);
     hid_t wide = H5Tget_sign(base) == H5T_SGN_2 ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
@@ -374,7 +374,7 @@ static int read_enum(struct job *j, hid_t t, hid_t base, struct names *e)
 }
 
 /* h5py has no other boolean. */
-static int is_boolean(const struct names *e)
+static int is_boolean(const struct enum_names *e)
 {
     return e->n == 2 && !strcmp(e->name[0], "FALSE") && e->value[0] == 0 &&
            !strcmp(e->name[1], "TRUE") && e->value[1] == 1;
@@ -384,7 +384,7 @@ static int is_boolean(const struct names *e)
 static int from_enum(struct from *f, hid_t t, struct map *m)
 {
     struct map base = {0};
-    struct names e = {0};
+    struct enum_names e = {0};
     hid_t super = H5Tget_super(t);
     int err = from_hdf5(f, super, NULL, &base);
 
@@ -536,7 +536,7 @@ static int note_offsets(struct from *f, hid_t t, int n)
     return note(f, text);
 }
 
-static int from_members(struct from *f, hid_t t, const drep_type *as, struct names *e,
+static int from_members(struct from *f, hid_t t, const drep_type *as, struct enum_names *e,
                         const drep_type **types, struct map *m)
 {
     size_t i;
@@ -560,7 +560,7 @@ static int from_compound(struct from *f, hid_t t, const drep_type *as, struct ma
 {
     int n = H5Tget_nmembers(t);
     const drep_type **types = calloc(n > 0 ? (size_t)n : 1, sizeof *types);
-    struct names e = {0};
+    struct enum_names e = {0};
     int err = n > 0 ? names_init(f->j, &e, (size_t)n)
                     : job_fail(f->j, DREP_ERR_UNSUPPORTED, "a compound without members");
 
@@ -706,7 +706,7 @@ static int from_hdf5(struct from *f, hid_t t, const drep_type *as, struct map *m
     return 0;
 }
 
-int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct remarks *notes,
+int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct notes *notes,
                   struct map *out)
 {
     struct from f = {.j = j, .orders = orders, .notes = notes};

@@ -12,7 +12,7 @@ enum { ORDER_SILENT, ORDER_STORED, ORDER_NAMED };
  * may be NULL.  as: the container's datatype if it exists already, else NULL.
  * DREP_ERR_UNSUPPORTED with a reason where there is no counterpart; nothing to release
  * then. */
-int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct remarks *notes,
+int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct notes *notes,
                   struct map *out);
 
 #endif

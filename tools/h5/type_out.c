@@ -21,7 +21,7 @@
 
 struct to {
     struct job *j;
-    const struct remarks *notes;
+    const struct notes *notes;
     int named;
     char place[12 * DEPTH_MAX + 2];
     int depth;
@@ -29,9 +29,9 @@ struct to {
 
 static hid_t to_hdf5(struct to *w, const drep_type *type);
 
-static const char *remark(const struct to *w, const char *word)
+static const char *note_word(const struct to *w, const char *word)
 {
-    return w->notes ? remark_of(w->notes, *w->place ? w->place : ".", word) : NULL;
+    return w->notes ? note_of(w->notes, *w->place ? w->place : ".", word) : NULL;
 }
 
 static hid_t fail_type(struct job *j, const char *what)
@@ -59,7 +59,7 @@ static hid_t to_part(struct to *w, const drep_type *type, size_t i)
 static hid_t string_for(struct to *w, size_t size, int pad)
 {
     hid_t t = H5Tcopy(H5T_C_S1);
-    const char *cset = remark(w, "cset"), *own = remark(w, "pad");
+    const char *cset = note_word(w, "cset"), *own = note_word(w, "pad");
     int ascii = cset ? strcmp(cset, "ascii") == 0 : w->j->usual.cset == H5T_CSET_ASCII;
 
     H5Tset_size(t, size);
@@ -88,7 +88,7 @@ static void put_value(uint8_t *p, size_t size, H5T_order_t order, uint64_t value
 /* Where HDF5 has the bytes of an integer otherwise than the container. */
 static int order_of(const struct to *w, const drep_encoding *e)
 {
-    const char *own = remark(w, "order");
+    const char *own = note_word(w, "order");
 
     if (own)
         return strcmp(own, "big") == 0   ? DREP_BIG
@@ -288,16 +288,16 @@ static hid_t to_sequence(struct to *w, const drep_type *type)
 }
 
 /* A compound of HDF5 being made. */
-struct members {
+struct compound_members {
     size_t n, size;
     hid_t *type;
     size_t *offset;
 };
 
-/* The offsets that remarks give, where they make sense; else one behind the other. */
-static void place_members(struct to *w, struct members *ms)
+/* The offsets that notes give, where they make sense; else one behind the other. */
+static void place_members(struct to *w, struct compound_members *ms)
 {
-    const char *own = remark(w, "size");
+    const char *own = note_word(w, "size");
     size_t i, at = 0, len = strlen(w->place);
     size_t size = own ? (size_t)strtoull(own, NULL, 10) : 0;
     int sense = 1;
@@ -306,7 +306,7 @@ static void place_members(struct to *w, struct members *ms)
         const char *offset;
 
         snprintf(w->place + len, sizeof w->place - len, ".%zu", i);
-        offset = remark(w, "offset");
+        offset = note_word(w, "offset");
         w->place[len] = 0;
         at = offset ? (size_t)strtoull(offset, NULL, 10) : at;
         ms->offset[i] = at;
@@ -322,7 +322,7 @@ static void place_members(struct to *w, struct members *ms)
 }
 
 /* Members without names get numpy's: f0, f1, ... */
-static hid_t join_members(struct job *j, const drep_type *type, const struct members *ms)
+static hid_t join_members(struct job *j, const drep_type *type, const struct compound_members *ms)
 {
     hid_t t = H5Tcreate(H5T_COMPOUND, ms->size);
     char number[24];
@@ -343,7 +343,7 @@ static hid_t join_members(struct job *j, const drep_type *type, const struct mem
 
 static hid_t to_compound(struct to *w, const drep_type *type)
 {
-    struct members ms = {.n = (size_t)drep_type_members(type)};
+    struct compound_members ms = {.n = (size_t)drep_type_members(type)};
     size_t i, made = 0;
     hid_t t = 0;
 
@@ -372,13 +372,13 @@ static hid_t to_compound(struct to *w, const drep_type *type)
     return t;
 }
 
-/* What a remark describes whole, if that has the size of what it stands for. */
+/* What a note describes whole, if that has the size of what it stands for. */
 static hid_t to_described(const struct to *w, const drep_type *type)
 {
     int kind = drep_type_kind(type);
     int number =
         kind == DREP_KIND_PREDEFINED || kind == DREP_KIND_SCALAR || kind == DREP_KIND_OPAQUE;
-    const char *is = number ? remark(w, "is") : NULL;
+    const char *is = number ? note_word(w, "is") : NULL;
     hid_t t = is ? made_from_text(is) : 0;
 
     if (t > 0 && kind != DREP_KIND_PREDEFINED && (int64_t)H5Tget_size(t) != drep_type_size(type)) {
@@ -439,7 +439,7 @@ static int can_be_stored(hid_t t)
     return ok;
 }
 
-hid_t made_type(struct job *j, const drep_type *type, const struct remarks *notes, int named)
+hid_t made_type(struct job *j, const drep_type *type, const struct notes *notes, int named)
 {
     struct to w = {.j = j, .notes = notes, .named = named};
     hid_t t;

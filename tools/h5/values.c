@@ -13,7 +13,7 @@
 
 /* --------------------------------------------------------------- held memory */
 
-void *move_alloc(struct move *mv, size_t size)
+void *move_alloc(struct value_move *mv, size_t size)
 {
     struct held *h = size <= SIZE_MAX - sizeof *h ? calloc(1, sizeof *h + size) : NULL;
 
@@ -26,7 +26,7 @@ void *move_alloc(struct move *mv, size_t size)
     return h + 1;
 }
 
-void move_release(struct move *mv)
+void move_release(struct value_move *mv)
 {
     while (mv->held) {
         struct held *next = mv->held->next;
@@ -49,7 +49,7 @@ static void swap_halves(const uint8_t *from, uint8_t *to, size_t size)
     }
 }
 
-static int sequence_in(struct move *mv, const struct map *m, const uint8_t *h, uint8_t *d)
+static int sequence_in(struct value_move *mv, const struct map *m, const uint8_t *h, uint8_t *d)
 {
     const struct map *part = m->parts;
     drep_vlen v = {0};
@@ -68,7 +68,7 @@ static int sequence_in(struct move *mv, const struct map *m, const uint8_t *h, u
     return err;
 }
 
-static int sequence_out(struct move *mv, const struct map *m, const uint8_t *d, uint8_t *h)
+static int sequence_out(struct value_move *mv, const struct map *m, const uint8_t *d, uint8_t *h)
 {
     const struct map *part = m->parts;
     hvl_t hv = {0, NULL};
@@ -88,7 +88,7 @@ static int sequence_out(struct move *mv, const struct map *m, const uint8_t *d, 
 }
 
 /* A reference's own struct is copied so that neither buffer need be aligned. */
-static int reference_in(struct move *mv, const struct map *m, const uint8_t *h, uint8_t *d)
+static int reference_in(struct value_move *mv, const struct map *m, const uint8_t *h, uint8_t *d)
 {
     union {
         hobj_ref_t object;
@@ -103,7 +103,7 @@ static int reference_in(struct move *mv, const struct map *m, const uint8_t *h, 
     return err;
 }
 
-static int reference_out(struct move *mv, const struct map *m, const uint8_t *d, uint8_t *h)
+static int reference_out(struct value_move *mv, const struct map *m, const uint8_t *d, uint8_t *h)
 {
     union {
         hobj_ref_t object;
@@ -119,7 +119,7 @@ static int reference_out(struct move *mv, const struct map *m, const uint8_t *d,
     return err;
 }
 
-static int one_in(struct move *mv, const struct map *m, const uint8_t *h, uint8_t *d)
+static int one_in(struct value_move *mv, const struct map *m, const uint8_t *h, uint8_t *d)
 {
     size_t i;
     int err = 0;
@@ -142,7 +142,7 @@ static int one_in(struct move *mv, const struct map *m, const uint8_t *h, uint8_
     }
 }
 
-int move_in(struct move *mv, const struct map *m, size_t n, const void *h, void *d)
+int move_in(struct value_move *mv, const struct map *m, size_t n, const void *h, void *d)
 {
     size_t i;
     int err = 0;
@@ -157,7 +157,7 @@ int move_in(struct move *mv, const struct map *m, size_t n, const void *h, void 
     return err;
 }
 
-static int one_out(struct move *mv, const struct map *m, const uint8_t *d, uint8_t *h)
+static int one_out(struct value_move *mv, const struct map *m, const uint8_t *d, uint8_t *h)
 {
     size_t i;
     int err = 0;
@@ -180,7 +180,7 @@ static int one_out(struct move *mv, const struct map *m, const uint8_t *d, uint8
     }
 }
 
-int move_out(struct move *mv, const struct map *m, size_t n, const void *d, void *h)
+int move_out(struct value_move *mv, const struct map *m, size_t n, const void *d, void *h)
 {
     size_t i;
     int err = 0;

@@ -78,7 +78,7 @@ static void index_text(const struct verified *at, int64_t n, char *text, size_t 
 }
 
 /* A region as HDF5 says it: the same selection has several texts. */
-static int settle_region(struct move *mv, struct object *o, drep_ref *ref)
+static int settle_region(struct value_move *mv, struct h5_object *o, drep_ref *ref)
 {
     struct job *j = mv->j;
     hid_t dset = H5Oopen_by_addr(j->back->h, (haddr_t)o->made);
@@ -106,9 +106,9 @@ static int settle_region(struct move *mv, struct object *o, drep_ref *ref)
 }
 
 /* A reference as export makes it: ref_out(). */
-static int settle_reference(struct move *mv, int region, void *at)
+static int settle_reference(struct value_move *mv, int region, void *at)
 {
-    struct object *o;
+    struct h5_object *o;
     drep_ref ref;
     int err = 0;
 
@@ -125,7 +125,7 @@ static int settle_reference(struct move *mv, int region, void *at)
     return err;
 }
 
-static int settle(struct move *mv, const struct map *m, size_t n, uint8_t *d)
+static int settle(struct value_move *mv, const struct map *m, size_t n, uint8_t *d)
 {
     drep_vlen v;
     size_t i, k;
@@ -158,8 +158,8 @@ int verify_elements(struct job *j, const struct verified *at, const struct map *
 {
     struct hdf5_pair pair = {
         .file = j->d, .type = m->held, .n = (int64_t)n, .ours = ours, .theirs = theirs};
-    struct move mv = {.j = j, .path = at->path};
-    struct move in = {.j = j->back, .ref = ref_in, .path = at->path};
+    struct value_move mv = {.j = j, .path = at->path};
+    struct value_move in = {.j = j->back, .ref = ref_in, .path = at->path};
     void *held = m->kind == MAP_FLAT ? NULL : move_alloc(&in, n * m->dsize);
     char text[sizeof j->why], where[24 * DREP_MAX_RANK] = "";
     int64_t differs;

@@ -518,7 +518,7 @@ static int trace(struct tracer *t, hid_t dset, int64_t *missing, char *why, size
     return err;
 }
 
-int origins_trace(struct job *j, const struct source *s, struct origins *out)
+int origins_trace(struct job *j, const struct h5_source *s, struct origins *out)
 {
     struct tracer t = {.j = j, .out = out};
     char why[PATH_MAX + 300] = "";

@@ -14,7 +14,7 @@ struct origins {
 };
 /* Follows virtual and raw storage to its files.  An error, with j->why, forbids reading the
  * dataset; origins_release() is due in any case. */
-int origins_trace(struct job *j, const struct source *s, struct origins *out);
+int origins_trace(struct job *j, const struct h5_source *s, struct origins *out);
 void origins_release(struct origins *o);
 
 #endif

@@ -5,22 +5,22 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define CREW_MAX (CREW_SLOTS / 2)
+#define WORKERS_MAX (WORKERS_SLOTS / 2)
 
-struct crew {
-    crew_make_fn *make;
-    crew_take_fn *take;
+struct workers {
+    workers_make_fn *make;
+    workers_take_fn *take;
     void *ctx;
     int slots, most; /* slots in use, threads besides the caller */
     int threads;
-    pthread_t thread[CREW_MAX];
+    pthread_t thread[WORKERS_MAX];
     pthread_mutex_t lock;   /* for all that follows */
     pthread_cond_t changed; /* a piece came, a slot was freed, or it is the end */
     long pushed, begun, taken;
     int busy;    /* threads that make, or take */
     bool taking; /* one of them does */
     bool over;   /* nothing will come any more */
-    bool made[CREW_SLOTS];
+    bool made[WORKERS_SLOTS];
     int err;
 };
 
@@ -30,12 +30,12 @@ static int processors(void)
     cpu_set_t set;
     int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 
-    return n < CREW_MAX ? n : CREW_MAX;
+    return n < WORKERS_MAX ? n : WORKERS_MAX;
 }
 
-struct crew *crew_new(int each, crew_make_fn *make, crew_take_fn *take, void *ctx)
+struct workers *workers_new(int each, workers_make_fn *make, workers_take_fn *take, void *ctx)
 {
-    struct crew *c = calloc(1, sizeof *c);
+    struct workers *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
@@ -44,15 +44,15 @@ struct crew *crew_new(int each, crew_make_fn *make, crew_take_fn *take, void *ct
     c->ctx = ctx;
     c->most = processors() - 1;
     c->slots = each * (c->most + 1);
-    if (c->slots > CREW_SLOTS)
-        c->slots = CREW_SLOTS;
+    if (c->slots > WORKERS_SLOTS)
+        c->slots = WORKERS_SLOTS;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     return c;
 }
 
 /* Takes what is made and comes next, unless another thread is at it. */
-static void take(struct crew *c)
+static void take(struct workers *c)
 {
     int slot, err;
 
@@ -70,7 +70,7 @@ static void take(struct crew *c)
 }
 
 /* Makes the next piece that waits; false: there is none. */
-static bool make(struct crew *c)
+static bool make(struct workers *c)
 {
     int slot = (int)(c->begun % c->slots);
 
@@ -91,7 +91,7 @@ static bool make(struct crew *c)
 
 static void *work(void *arg)
 {
-    struct crew *c = arg;
+    struct workers *c = arg;
 
     pthread_mutex_lock(&c->lock);
     while (!c->over)
@@ -101,7 +101,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-int crew_slot(struct crew *c)
+int workers_slot(struct workers *c)
 {
     int slot;
 
@@ -114,7 +114,7 @@ int crew_slot(struct crew *c)
     return slot;
 }
 
-void crew_push(struct crew *c)
+void workers_push(struct workers *c)
 {
     pthread_mutex_lock(&c->lock);
     c->pushed++;
@@ -126,7 +126,7 @@ void crew_push(struct crew *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-int crew_finish(struct crew *c)
+int workers_finish(struct workers *c)
 {
     int err;
 
@@ -139,7 +139,7 @@ int crew_finish(struct crew *c)
     return err;
 }
 
-void crew_free(struct crew *c)
+void workers_free(struct workers *c)
 {
     if (!c)
         return;

@@ -402,19 +402,20 @@ static void put_scale(const struct canvas *v)
 
 /* --------------------------------------------------------------------- module */
 
-struct stream {
+struct cairo_stream {
     plot_write_fn *write;
     void *ctx;
 };
 
 static cairo_status_t stream_out(void *closure, const unsigned char *bytes, unsigned size)
 {
-    const struct stream *s = closure;
+    const struct cairo_stream *s = closure;
 
     return s->write(s->ctx, bytes, size) ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-static cairo_surface_t *surface_new(const struct plot *p, const char *format, struct stream *out)
+static cairo_surface_t *surface_new(const struct plot *p, const char *format,
+                                    struct cairo_stream *out)
 {
     if (strcmp(format, "svg") == 0)
         return cairo_svg_surface_create_for_stream(stream_out, out, p->width, p->height);
@@ -443,7 +444,7 @@ static void draw_all(cairo_t *c, const struct plot *plot)
 const char *datarep_plot_draw(const struct plot *plot, const char *format, plot_write_fn *write,
                               void *ctx)
 {
-    struct stream out = {write, ctx};
+    struct cairo_stream out = {write, ctx};
     cairo_surface_t *surface = surface_new(plot, format, &out);
     cairo_t *c = cairo_create(surface);
     cairo_status_t status;

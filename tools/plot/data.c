@@ -111,7 +111,7 @@ int series_shape(const struct series *s, int64_t *lengths, int *which)
 /* ------------------------------------------------------------------- numbers */
 
 /* How numbers are found in elements as they are read. */
-struct reader {
+struct series_reader {
     const struct series *series;
     drep_type *type;         /* of an element */
     const drep_type *number; /* of the number in it */
@@ -138,7 +138,7 @@ static const drep_type *find_member(const drep_type *type, const char *path, int
     return NULL;
 }
 
-static int no_number(const struct reader *r)
+static int no_number(const struct series_reader *r)
 {
     const struct series *s = r->series;
     char *text = NULL;
@@ -155,11 +155,11 @@ static int no_number(const struct reader *r)
 }
 
 /* 0, or an exit code after saying what is wrong. */
-static int reader_init(struct reader *r, const struct series *s)
+static int reader_init(struct series_reader *r, const struct series *s)
 {
     int err;
 
-    *r = (struct reader){.series = s};
+    *r = (struct series_reader){.series = s};
     err = printer_type(s->printer, s->info.type, true, &r->type);
     if (err)
         return tool_fail(s->file_name, s->path, err);
@@ -180,13 +180,13 @@ static int reader_init(struct reader *r, const struct series *s)
     return 0;
 }
 
-static void reader_release(struct reader *r)
+static void reader_release(struct series_reader *r)
 {
     drep_type_free(r->type);
 }
 
 /* The number of an element; NaN where it has none. */
-static double number_at(const struct reader *r, const char *element)
+static double number_at(const struct series_reader *r, const char *element)
 {
     const struct series *s = r->series;
     double value;
@@ -202,8 +202,8 @@ static double number_at(const struct reader *r, const char *element)
 
 /* ------------------------------------------------------------------- columns */
 
-struct columns {
-    struct reader reader;
+struct column_sums {
+    struct series_reader reader;
     int64_t count; /* elements in all */
     size_t n;
     double *low, *high, *sum;
@@ -213,7 +213,7 @@ struct columns {
 static int add_columns(void *ctx, const drep_type *type, const void *elements, int64_t first,
                        int64_t count)
 {
-    struct columns *c = ctx;
+    struct column_sums *c = ctx;
     const char *element = elements;
     double value;
     int64_t i;
@@ -235,7 +235,7 @@ static int add_columns(void *ctx, const drep_type *type, const void *elements, i
 }
 
 /* Blocks of the whole series; an exit code. */
-static int read_all(const struct series *s, const struct reader *r, blocks_fn *fn, void *ctx)
+static int read_all(const struct series *s, const struct series_reader *r, blocks_fn *fn, void *ctx)
 {
     int err = blocks_each(s->dataset, &s->info, r->type, &s->slice, fn, ctx);
 
@@ -244,7 +244,7 @@ static int read_all(const struct series *s, const struct reader *r, blocks_fn *f
 
 int series_columns(const struct series *s, size_t n, double *low, double *high, double *mean)
 {
-    struct columns c = {.count = slice_count(&s->slice), .n = n, .low = low, .high = high};
+    struct column_sums c = {.count = slice_count(&s->slice), .n = n, .low = low, .high = high};
     int status = reader_init(&c.reader, s);
     size_t k;
 
@@ -268,7 +268,7 @@ int series_columns(const struct series *s, size_t n, double *low, double *high, 
 /* --------------------------------------------------------------------- cells */
 
 struct cells {
-    struct reader reader;
+    struct series_reader reader;
     int64_t height, width; /* of the matrix */
     int rows, columns;     /* of cells */
     double *sum;

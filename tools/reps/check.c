@@ -70,7 +70,7 @@ static void ask(struct subject *s)
     s->findings->doing[0] = '\0';
 }
 
-static void child(struct subject *s, const struct check *check)
+static void child(struct subject *s, const struct rep_check *check)
 {
     const struct rlimit none = {0, 0};
     int code, held = 0, nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -86,7 +86,7 @@ static void child(struct subject *s, const struct check *check)
     if (held > 0 || check == reps_checks)
         check->run(s);
     else
-        no(s, "there is nothing to check: no datatype is held");
+        reject(s, "there is nothing to check: no datatype is held");
     s->findings->finished = true;
     _exit(0);
 }
@@ -132,7 +132,7 @@ static void judge(struct subject *s, bool hung, int status)
 }
 
 /* Runs one check; false where no process can be made. */
-static bool run(struct subject *s, const struct check *check)
+static bool run(struct subject *s, const struct rep_check *check)
 {
     struct pollfd end;
     int pipes[2], status = 0, ready;
@@ -167,13 +167,14 @@ static bool run(struct subject *s, const struct check *check)
 
 /* --------------------------------------------------------------- reporting */
 
-struct report {
+struct check_report {
     struct sink sink;
     bool json;
     int checked, status;
 };
 
-static void put_check(struct report *r, const struct check *check, const char *why, bool first)
+static void put_check(struct check_report *r, const struct rep_check *check, const char *why,
+                      bool first)
 {
     struct sink *s = &r->sink;
 
@@ -190,7 +191,7 @@ static void put_check(struct report *r, const struct check *check, const char *w
     sink_char(s, '}');
 }
 
-static void put_begin(struct report *r, const char *name)
+static void put_begin(struct check_report *r, const char *name)
 {
     struct sink *s = &r->sink;
 
@@ -214,10 +215,10 @@ static int natives(struct subject *s)
     return err;
 }
 
-static int check_one(struct report *r, const char *name, struct findings *findings)
+static int check_one(struct check_report *r, const char *name, struct findings *findings)
 {
     struct subject s = {.name = name, .findings = findings};
-    const struct check *check;
+    const struct rep_check *check;
     int err = drep_datarep_get(name, &s.rep), failed = 0;
 
     if (!err)
@@ -241,7 +242,7 @@ static int check_one(struct report *r, const char *name, struct findings *findin
 
 int reps_check(char **names, int n, bool json)
 {
-    struct report r = {.json = json};
+    struct check_report r = {.json = json};
     struct findings *findings =
         mmap(NULL, sizeof *findings, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int i;

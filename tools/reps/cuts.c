@@ -49,7 +49,7 @@ static bool cuts_init(struct cuts *c, struct subject *s, struct random *r)
     c->file2 = calloc(1, (size_t)c->size * 4 + 4096);
     if (!c->user || !c->user2 || !c->blank || !c->file || !c->file2) {
         cuts_release(c);
-        return no(s, "out of memory");
+        return reject(s, "out of memory");
     }
     type_fill(s, c->type, CUT_TILES, VALUES_SMALL, r, 0x33, c->user);
     type_fill(s, c->type, CUT_TILES, VALUES_SMALL, r, 0x33, c->blank);
@@ -68,12 +68,12 @@ static bool cuts_write(struct subject *s, struct cuts *c)
 
             err = rep_write(s, c->user, c->type, count, c->file2, at);
             if (!err && memcmp(c->file2, c->file + c->offset[at], (size_t)size) != 0)
-                return no(s,
-                          "writing %lld items from item %lld of %s on gives other bytes than "
-                          "writing all at once",
-                          (long long)count, (long long)at, text_of(c->type));
+                return reject(s,
+                              "writing %lld items from item %lld of %s on gives other bytes than "
+                              "writing all at once",
+                              (long long)count, (long long)at, text_of(c->type));
         }
-    return !err || no(s, "the write function gave %d for items of %s", err, text_of(c->type));
+    return !err || reject(s, "the write function gave %d for items of %s", err, text_of(c->type));
 }
 
 /* Every start with every count reads those items and no others. */
@@ -94,12 +94,13 @@ static bool cuts_read(struct subject *s, struct cuts *c)
                 err = rep_read(s, c->user2, c->type, c->n - at - count,
                                c->file + c->offset[at + count], at + count);
             if (!err && memcmp(c->user2, c->user, (size_t)c->span) != 0)
-                return no(s,
-                          "reading %s in calls that begin at items 0, %lld and %lld gives other "
-                          "memory than reading all at once",
-                          text_of(c->type), (long long)at, (long long)(at + count));
+                return reject(
+                    s,
+                    "reading %s in calls that begin at items 0, %lld and %lld gives other "
+                    "memory than reading all at once",
+                    text_of(c->type), (long long)at, (long long)(at + count));
         }
-    return !err || no(s, "the read function gave %d for items of %s", err, text_of(c->type));
+    return !err || reject(s, "the read function gave %d for items of %s", err, text_of(c->type));
 }
 
 bool reps_cuts(struct subject *s)
@@ -139,14 +140,14 @@ static bool independent(struct subject *s, const struct cuts *c)
             err = rep_write(s, item, run.type, 1, alone, 0);
             if (!err && memcmp(alone, c->file + c->offset[at],
                                (size_t)(c->offset[at + 1] - c->offset[at])) != 0)
-                return no(s,
-                          "the bytes of item %lld (%s) of %s are others than those of its value "
-                          "alone",
-                          (long long)at, drep_code_name(drep_type_code(run.type)),
-                          text_of(c->type));
+                return reject(
+                    s,
+                    "the bytes of item %lld (%s) of %s are others than those of its value "
+                    "alone",
+                    (long long)at, drep_code_name(drep_type_code(run.type)), text_of(c->type));
         }
     }
-    return !err || no(s, "the write function gave %d for items of %s", err, text_of(c->type));
+    return !err || reject(s, "the write function gave %d for items of %s", err, text_of(c->type));
 }
 
 bool reps_items(struct subject *s)
@@ -198,10 +199,10 @@ static bool gaps_of(struct subject *s, struct cuts *c)
     if (!err)
         err = rep_read(s, c->user2, c->type, c->n, c->file, 0);
     if (err)
-        return no(s, "a function gave %d for items of %s", err, text_of(c->type));
+        return reject(s, "a function gave %d for items of %s", err, text_of(c->type));
     if (!gaps_are(c, c->user2, 0x33))
-        return no(s, "the read function changed bytes of %s that belong to no item",
-                  text_of(c->type));
+        return reject(s, "the read function changed bytes of %s that belong to no item",
+                      text_of(c->type));
     return true;
 }
 
@@ -216,9 +217,10 @@ static bool gaps_unseen(struct subject *s, struct cuts *c, uint64_t seed)
     if (!err)
         err = rep_write(s, c->user, c->type, c->n, c->file2, 0);
     if (err)
-        return no(s, "the write function gave %d for items of %s", err, text_of(c->type));
+        return reject(s, "the write function gave %d for items of %s", err, text_of(c->type));
     return memcmp(c->file, c->file2, (size_t)c->size) == 0 ||
-           no(s, "what is written of %s depends on bytes that belong to no item", text_of(c->type));
+           reject(s, "what is written of %s depends on bytes that belong to no item",
+                  text_of(c->type));
 }
 
 bool reps_gaps(struct subject *s)
@@ -292,12 +294,12 @@ static bool worker_init(struct worker *w, struct subject *s, struct random *r)
         err = rep_read(s, w->cuts.user, w->cuts.type, w->cuts.n, w->cuts.file, 0);
     w->expect = malloc((size_t)w->cuts.size + 1);
     if (!w->expect || err)
-        return no(s, "a function gave %d for items of %s", err, text_of(w->cuts.type));
+        return reject(s, "a function gave %d for items of %s", err, text_of(w->cuts.type));
     memcpy(w->expect, w->cuts.file, (size_t)w->cuts.size);
     w->rounds = (int)w->cuts.n;
     work(w);
     if (w->wrong)
-        return no(s, "one thread alone already gets other results when a transfer is cut");
+        return reject(s, "one thread alone already gets other results when a transfer is cut");
     w->rounds = ROUNDS;
     return true;
 }
@@ -320,18 +322,19 @@ bool reps_threads(struct subject *s)
         w[i].barrier = &barrier;
     }
     pthread_barrier_init(&barrier, NULL, THREADS);
-    doing(s, "the functions in eight threads at once");
+    note_call(s, "the functions in eight threads at once");
     for (n = 0; n < THREADS; n++)
         if (pthread_create(&thread[n], NULL, work, &w[n]) != 0)
-            return no(s, "no thread can be started");
+            return reject(s, "no thread can be started");
     for (i = 0; i < n; i++)
         pthread_join(thread[i], NULL);
     s->findings->doing[0] = '\0';
     for (i = 0; fine && i < n; i++) {
         if (w[i].err)
-            fine = no(s, "a function gave %d with eight threads at work", w[i].err);
+            fine = reject(s, "a function gave %d with eight threads at work", w[i].err);
         else if (w[i].wrong)
-            fine = no(s, "eight threads at once get other results than one alone: not reentrant");
+            fine =
+                reject(s, "eight threads at once get other results than one alone: not reentrant");
     }
     return fine;
 }

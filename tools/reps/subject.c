@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool no(struct subject *s, const char *format, ...)
+bool reject(struct subject *s, const char *format, ...)
 {
     va_list args;
 
@@ -16,7 +16,7 @@ bool no(struct subject *s, const char *format, ...)
     return false;
 }
 
-void doing(struct subject *s, const char *what)
+void note_call(struct subject *s, const char *what)
 {
     snprintf(s->findings->doing, sizeof s->findings->doing, "%s", what);
 }
@@ -51,7 +51,7 @@ int rep_write(struct subject *s, const void *user, const drep_type *type, int64_
 
     if (!s->rep.write)
         return move_native(from, type, count, file, position, true);
-    doing(s, "the write function");
+    note_call(s, "the write function");
     err = s->rep.write(from, type, count, file, position, s->rep.extra_state);
     s->findings->doing[0] = '\0';
     return err;
@@ -65,7 +65,7 @@ int rep_read(struct subject *s, void *user, const drep_type *type, int64_t count
 
     if (!s->rep.read)
         return move_native(user, type, count, from, position, false);
-    doing(s, "the read function");
+    note_call(s, "the read function");
     err = s->rep.read(user, type, count, from, position, s->rep.extra_state);
     s->findings->doing[0] = '\0';
     return err;

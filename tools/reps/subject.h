@@ -29,18 +29,18 @@ struct subject {
     struct findings *findings;
 };
 
-/* A check: true if all is well, else it has said why through no(). */
+/* A check: true if all is well, else it has said why through reject(). */
 typedef bool check_fn(struct subject *s);
-struct check {
+struct rep_check {
     const char *name;
     check_fn *run;
     const char *about;
 };
 /* Says what is wrong and gives false.  The first word counts. */
-bool no(struct subject *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool reject(struct subject *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Notes what is going on, for the message of a crash; "" when nothing is. */
-void doing(struct subject *s, const char *what);
+void note_call(struct subject *s, const char *what);
 /* A datatype in a message: its text, cut where it gets long; until the next call. */
 const char *text_of(const drep_type *type);
 

@@ -47,7 +47,7 @@ static bool check_extents(struct subject *s)
     pthread_t thread;
     int code, i, held = 0;
 
-    doing(s, "the extent function");
+    note_call(s, "the extent function");
     if (serial || pthread_create(&thread, NULL, ask_extents, &a[1]) != 0)
         ask_extents(&a[1]);
     else {
@@ -64,16 +64,16 @@ static bool check_extents(struct subject *s)
 
         for (i = 1; i < 3; i++)
             if ((a[i].err[code] != 0) != (a[0].err[code] != 0) || a[i].extent[code] != first)
-                return no(s, "the extent of %s is %lld and then %lld", name, (long long)first,
-                          (long long)a[i].extent[code]);
+                return reject(s, "the extent of %s is %lld and then %lld", name, (long long)first,
+                              (long long)a[i].extent[code]);
         if (a[0].err[code] || first == DREP_UNDEFINED)
             continue;
         if (first < 1 || first > ITEM_MAX)
-            return no(s, "the extent of %s is %lld; 1 to %d bytes are possible", name,
-                      (long long)first, ITEM_MAX);
+            return reject(s, "the extent of %s is %lld; 1 to %d bytes are possible", name,
+                          (long long)first, ITEM_MAX);
         held++;
     }
-    return held > 0 || no(s, "it holds no datatype at all");
+    return held > 0 || reject(s, "it holds no datatype at all");
 }
 
 /* Without a function items are taken as they are, so the extents must be native. */
@@ -85,9 +85,10 @@ static bool check_native(struct subject *s)
         return true;
     for (code = 0; (code = next_held(s, code)) != 0;)
         if (s->extent[code] != s->native[code].size)
-            return no(s, "there is no %s function, but %s takes %lld bytes and not the native %d",
-                      s->rep.read ? "write" : "read", drep_code_name(code),
-                      (long long)s->extent[code], s->native[code].size);
+            return reject(s,
+                          "there is no %s function, but %s takes %lld bytes and not the native %d",
+                          s->rep.read ? "write" : "read", drep_code_name(code),
+                          (long long)s->extent[code], s->native[code].size);
     return true;
 }
 
@@ -127,23 +128,23 @@ static bool one_value(struct subject *s, int code, enum values kind, const void 
         return true; /* it may refuse what it cannot hold */
     value_text(s, code, item, a);
     if (err)
-        return no(s, "the write function gave %d for %s %s", err, name, a);
+        return reject(s, "the write function gave %d for %s %s", err, name, a);
     if (hole >= 0)
-        return no(s, "byte %d of the %lld of %s %s was not written", hole,
-                  (long long)s->extent[code], name, a);
+        return reject(s, "byte %d of the %lld of %s %s was not written", hole,
+                      (long long)s->extent[code], name, a);
     err = rep_read(s, back, type, 1, file, 0);
     if (err)
-        return no(s, "the read function gave %d for %s %s as written", err, name, a);
+        return reject(s, "the read function gave %d for %s %s as written", err, name, a);
     value_text(s, code, back, b);
     if (kind == VALUES_SMALL)
-        return value_same(s, code, item, back) || no(s, "%s %s comes back as %s", name, a, b);
+        return value_same(s, code, item, back) || reject(s, "%s %s comes back as %s", name, a, b);
     err = write_over(s, code, back, file, &hole);
     if (!err)
         err = rep_read(s, again, type, 1, file, 0);
     if (err)
-        return no(s, "a function gave %d for %s %s, which it made of %s", err, name, b, a);
-    return value_same(s, code, back, again) || no(s, "%s %s comes back as %s, and that as %s", name,
-                                                  a, b, value_text(s, code, again, c));
+        return reject(s, "a function gave %d for %s %s, which it made of %s", err, name, b, a);
+    return value_same(s, code, back, again) || reject(s, "%s %s comes back as %s, and that as %s",
+                                                      name, a, b, value_text(s, code, again, c));
 }
 
 static bool check_values(struct subject *s)
@@ -183,12 +184,12 @@ static bool check_errors(struct subject *s)
         type_fill(s, type, count, VALUES_SMALL, &r, 0, user);
         err = rep_write(s, user, type, count, file, 0);
         if (err)
-            return no(s, "the write function gave %d in call %d, for %d %s", err, i, count,
-                      drep_code_name(code));
+            return reject(s, "the write function gave %d in call %d, for %d %s", err, i, count,
+                          drep_code_name(code));
         err = rep_read(s, user, type, count, file, 0);
         if (err)
-            return no(s, "the read function gave %d in call %d, for %d %s", err, i, count,
-                      drep_code_name(code));
+            return reject(s, "the read function gave %d in call %d, for %d %s", err, i, count,
+                          drep_code_name(code));
     }
     return true;
 }
@@ -196,13 +197,13 @@ static bool check_errors(struct subject *s)
 /* ------------------------------------------------------------------ bounds */
 
 /* One transfer, with pages that may not be touched around both buffers. */
-struct bounds {
+struct bounded {
     struct guarded user, file;
     int64_t *offset;
     int64_t items, size;
 };
 
-static bool bounds_init(struct bounds *b, const struct subject *s, const drep_type *type,
+static bool bounds_init(struct bounded *b, const struct subject *s, const drep_type *type,
                         int64_t tiles, bool at_end, bool reading)
 {
     memset(b, 0, sizeof *b);
@@ -216,14 +217,14 @@ static bool bounds_init(struct bounds *b, const struct subject *s, const drep_ty
            guarded_new(&b->file, "filebuf", (size_t)b->size, 1, at_end, reading);
 }
 
-static void bounds_release(struct bounds *b)
+static void bounds_release(struct bounded *b)
 {
     guarded_free(&b->user);
     guarded_free(&b->file);
     free(b->offset);
 }
 
-static bool bounds_write(struct subject *s, struct bounds *b, const drep_type *type, int64_t tiles,
+static bool bounds_write(struct subject *s, struct bounded *b, const drep_type *type, int64_t tiles,
                          uint64_t seed)
 {
     uint8_t *first = malloc((size_t)b->size + 1);
@@ -231,7 +232,7 @@ static bool bounds_write(struct subject *s, struct bounds *b, const drep_type *t
     int err;
 
     if (!first)
-        return no(s, "out of memory");
+        return reject(s, "out of memory");
     type_fill(s, type, tiles, VALUES_SMALL, &(struct random){seed}, 0x33, b->user.p);
     guarded_protect(&b->user);
     memset(b->file.p, 0, (size_t)b->size);
@@ -244,16 +245,17 @@ static bool bounds_write(struct subject *s, struct bounds *b, const drep_type *t
         ;
     free(first);
     if (err)
-        return no(s, "the write function gave %d for %lld items of %s", err, (long long)b->items,
-                  text_of(type));
+        return reject(s, "the write function gave %d for %lld items of %s", err,
+                      (long long)b->items, text_of(type));
     if (i < b->size)
-        return no(s, "of %lld items of %s, byte %lld of %lld was not written", (long long)b->items,
-                  text_of(type), (long long)i, (long long)b->size);
-    return guarded_intact(&b->file) || no(s, "it wrote outside the %lld bytes of %lld items of %s",
-                                          (long long)b->size, (long long)b->items, text_of(type));
+        return reject(s, "of %lld items of %s, byte %lld of %lld was not written",
+                      (long long)b->items, text_of(type), (long long)i, (long long)b->size);
+    return guarded_intact(&b->file) ||
+           reject(s, "it wrote outside the %lld bytes of %lld items of %s", (long long)b->size,
+                  (long long)b->items, text_of(type));
 }
 
-static bool bounds_read(struct subject *s, struct bounds *b, const drep_type *type, int64_t tiles,
+static bool bounds_read(struct subject *s, struct bounded *b, const drep_type *type, int64_t tiles,
                         uint64_t seed)
 {
     int err;
@@ -264,11 +266,11 @@ static bool bounds_read(struct subject *s, struct bounds *b, const drep_type *ty
     if (!err)
         err = rep_read(s, b->user.p, type, b->items, b->file.p, 0);
     if (err)
-        return no(s, "a function gave %d for %lld items of %s", err, (long long)b->items,
-                  text_of(type));
+        return reject(s, "a function gave %d for %lld items of %s", err, (long long)b->items,
+                      text_of(type));
     return guarded_intact(&b->user) ||
-           no(s, "the read function wrote outside the memory of %lld items of %s",
-              (long long)b->items, text_of(type));
+           reject(s, "the read function wrote outside the memory of %lld items of %s",
+                  (long long)b->items, text_of(type));
 }
 
 static bool bounds_of(struct subject *s, const drep_type *type, int64_t tiles, uint64_t seed)
@@ -278,10 +280,10 @@ static bool bounds_of(struct subject *s, const drep_type *type, int64_t tiles, u
 
     /* First with pages that may be read: what fails then was a write. */
     for (i = 0; fine && i < 8; i++) {
-        struct bounds b;
+        struct bounded b;
 
         if (!bounds_init(&b, s, type, tiles, i & 1, i < 4))
-            fine = no(s, "out of memory");
+            fine = reject(s, "out of memory");
         else if (i & 2)
             fine = bounds_read(s, &b, type, tiles, seed);
         else
@@ -354,23 +356,23 @@ static bool many_items(struct subject *s, int code, int64_t count)
     int err = 0;
 
     if (!user || !back || !zeros || !ones)
-        return no(s, "out of memory");
+        return reject(s, "out of memory");
     type_fill(s, type, count, VALUES_SMALL, &(struct random){4}, 0, user);
     at = unwritten(s, user, type, count, zeros, ones, size, &err);
     if (err)
-        fine =
-            no(s, "the write function gave %d for %lld items of %s", err, (long long)count, name);
+        fine = reject(s, "the write function gave %d for %lld items of %s", err, (long long)count,
+                      name);
     else if (at < size)
-        fine = no(s, "of %lld items of %s, byte %lld of %lld was not written", (long long)count,
-                  name, (long long)at, (long long)size);
+        fine = reject(s, "of %lld items of %s, byte %lld of %lld was not written", (long long)count,
+                      name, (long long)at, (long long)size);
     for (int over = 0; fine && item == count && over <= 0xff; over += 0xff) {
         item = unread(s, code, user, count, zeros, back, (uint8_t)over, &err);
         if (err)
-            fine = no(s, "the read function gave %d for %lld items of %s", err, (long long)count,
-                      name);
+            fine = reject(s, "the read function gave %d for %lld items of %s", err,
+                          (long long)count, name);
         else if (item < count)
-            fine = no(s, "of %lld items of %s, item %lld was not read", (long long)count, name,
-                      (long long)item);
+            fine = reject(s, "of %lld items of %s, item %lld was not read", (long long)count, name,
+                          (long long)item);
     }
     free(user);
     free(back);
@@ -419,9 +421,9 @@ static bool moves_count(struct subject *s, const char *name, int64_t count, int6
 {
     if (bytes <= count * extent)
         return true;
-    return no(s, "a count of %lld moved %lld bytes instead of the %lld of so many %s%s",
-              (long long)count, (long long)bytes, (long long)(count * extent), name,
-              bytes >= 5 * count * extent ? ": count is data items, not datatypes" : "");
+    return reject(s, "a count of %lld moved %lld bytes instead of the %lld of so many %s%s",
+                  (long long)count, (long long)bytes, (long long)(count * extent), name,
+                  bytes >= 5 * count * extent ? ": count is data items, not datatypes" : "");
 }
 
 /* Five items of one type, so that a count of 1 is one of them and no more. */
@@ -448,10 +450,10 @@ static bool five_items(struct subject *s, int code, const drep_type *type)
         if (memcmp(part, whole + i * extent, (size_t)extent) == 0)
             continue;
         if (memcmp(part, whole, (size_t)extent) == 0)
-            return no(s, "position %d gives the item at 0: position is ignored", i);
-        return no(s, "position %d does not give item %d of 5 %s", i, i, name);
+            return reject(s, "position %d gives the item at 0: position is ignored", i);
+        return reject(s, "position %d does not give item %d of 5 %s", i, i, name);
     }
-    return !err || no(s, "the write function gave %d for %s", err, name);
+    return !err || reject(s, "the write function gave %d for %s", err, name);
 }
 
 static bool one_of_five(struct subject *s, int code)
@@ -460,7 +462,7 @@ static bool one_of_five(struct subject *s, int code)
     bool fine;
 
     if (drep_type_contiguous(5, drep_predefined(code), &type) != 0)
-        return no(s, "%s", drep_error());
+        return reject(s, "%s", drep_error());
     type_spare(type);
     fine = five_items(s, code, type);
     drep_type_free(type);
@@ -504,13 +506,13 @@ static bool type_is(struct subject *s, const drep_type *type, const char *text)
     bool same;
 
     scribble();
-    doing(s, "the datatype, which was freed or changed");
+    note_call(s, "the datatype, which was freed or changed");
     if (drep_type_print(type, &now) != 0)
-        return no(s, "the datatype was freed or changed: %s", drep_error());
+        return reject(s, "the datatype was freed or changed: %s", drep_error());
     same = strcmp(text, now) == 0;
     s->findings->doing[0] = '\0';
     free(now);
-    return same || no(s, "the datatype was freed or changed");
+    return same || reject(s, "the datatype was freed or changed");
 }
 
 /* It belongs to the caller, and may serve other transfers meanwhile. */
@@ -527,7 +529,7 @@ static bool check_datatype(struct subject *s)
     if (!err)
         err = drep_type_print(type, &text);
     if (err)
-        return no(s, "%s", drep_error());
+        return reject(s, "%s", drep_error());
     type_fill(s, type, 1, VALUES_SMALL, &(struct random){7}, 0, user);
     err = rep_write(s, user, type, 2, file, 0);
     fine = type_is(s, type, text);
@@ -535,7 +537,7 @@ static bool check_datatype(struct subject *s)
         err = rep_read(s, user, type, 2, file, 0);
     fine = fine && type_is(s, type, text);
     free(text);
-    return fine && (!err || no(s, "a function gave %d for %s", err, drep_code_name(code)));
+    return fine && (!err || reject(s, "a function gave %d for %s", err, drep_code_name(code)));
 }
 
 /* ----------------------------------------------------------------- dataset */
@@ -570,8 +572,8 @@ static bool same_items(struct subject *s, const drep_type *type, int64_t tiles, 
             int64_t at = run.offset + i * run.stride;
 
             if (!value_same(s, code, a + at, b + at))
-                return no(s, "a dataset gives %s %s back as %s", drep_code_name(code),
-                          value_text(s, code, a + at, want), value_text(s, code, b + at, got));
+                return reject(s, "a dataset gives %s %s back as %s", drep_code_name(code),
+                              value_text(s, code, a + at, want), value_text(s, code, b + at, got));
         }
     }
     return true;
@@ -626,19 +628,19 @@ static bool check_dataset(struct subject *s)
         user = aligned_alloc(16, size / 16 * 16);
         back = aligned_alloc(16, size / 16 * 16);
         if (!user || !back)
-            return no(s, "out of memory");
+            return reject(s, "out of memory");
         memset(back, 0, size / 16 * 16);
         type_fill(s, type, ELEMENTS, VALUES_SMALL, &r, 0, user);
-        doing(s, "a dataset");
+        note_call(s, "a dataset");
         err = dataset_moves(s, type, ELEMENTS, user, back, &same);
         s->findings->doing[0] = '\0';
     }
     free(user);
     free(back);
-    return err ? no(s, "a dataset: %s", drep_error()) : same;
+    return err ? reject(s, "a dataset: %s", drep_error()) : same;
 }
 
-const struct check reps_checks[] = {
+const struct rep_check reps_checks[] = {
     {"extents", check_extents, "1 to 32 bytes, the same whenever and whoever asks"},
     {"native", check_native, "without a function the extents are this machine's"},
     {"values", check_values, "what is written is read back"},

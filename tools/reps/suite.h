@@ -5,6 +5,6 @@
 #include "tools/reps/subject.h"
 
 /* The last one has no name. */
-extern const struct check reps_checks[];
+extern const struct rep_check reps_checks[];
 
 #endif

@@ -159,7 +159,7 @@ drep_type *compare_common(const struct comparison *c, const drep_type *a, const 
 struct number {
     bool real;
     struct wide integer;
-    struct num num;
+    struct double_pair num;
     const drep_format_info *grid; /* of a real */
     const void *at;
 };
@@ -261,7 +261,7 @@ static bool same_number(const struct comparison *c, const struct number *a, cons
 }
 
 static bool differ_numbers(const struct comparison *c, const drep_type *a_type, const void *a,
-                           const drep_type *b_type, const void *b, struct gap *gap)
+                           const drep_type *b_type, const void *b, struct difference *gap)
 {
     struct number x = load(c->a, a_type, a), y = load(c->b, b_type, b);
     double difference, greatest;
@@ -379,10 +379,10 @@ static bool differ_references(const struct comparison *c, const void *a, const v
 /* ------------------------------------------------------------ what has parts */
 
 static bool differ(const struct comparison *c, const drep_type *a_type, const void *a,
-                   const drep_type *b_type, const void *b, struct gap *gap);
+                   const drep_type *b_type, const void *b, struct difference *gap);
 
 /* A part that differs says where it is, from the inside out. */
-static void name_part(struct gap *gap, const char *name, int64_t index)
+static void name_part(struct difference *gap, const char *name, int64_t index)
 {
     char inner[sizeof gap->part];
 
@@ -394,12 +394,12 @@ static void name_part(struct gap *gap, const char *name, int64_t index)
 }
 
 /* Where the first difference was found; later ones only count. */
-struct found {
-    struct gap first;
+struct compare_found {
+    struct difference first;
     bool any;
 };
 
-static void keep_first(struct found *found, struct gap *gap)
+static void keep_first(struct compare_found *found, struct difference *gap)
 {
     double abs = fmax(found->first.abs, gap->abs), rel = fmax(found->first.rel, gap->rel);
 
@@ -410,7 +410,7 @@ static void keep_first(struct found *found, struct gap *gap)
     found->any = true;
 }
 
-static bool give_first(const struct found *found, struct gap *gap)
+static bool give_first(const struct compare_found *found, struct difference *gap)
 {
     if (found->any)
         *gap = found->first;
@@ -418,16 +418,16 @@ static bool give_first(const struct found *found, struct gap *gap)
 }
 
 static bool differ_records(const struct comparison *c, const drep_type *a_type, const char *a,
-                           const drep_type *b_type, const char *b, struct gap *gap)
+                           const drep_type *b_type, const char *b, struct difference *gap)
 {
     int64_t i, n = drep_type_members(a_type);
-    struct found found = {.any = false};
-    struct gap part;
+    struct compare_found found = {.any = false};
+    struct difference part;
     char number[32];
     const char *name;
 
     for (i = 0; i < n; i++) {
-        part = (struct gap){.abs = 0};
+        part = (struct difference){.abs = 0};
         if (!differ(c, drep_type_member(a_type, i), a + drep_type_member_offset(a_type, i),
                     drep_type_member(b_type, i), b + drep_type_member_offset(b_type, i), &part))
             continue;
@@ -440,14 +440,15 @@ static bool differ_records(const struct comparison *c, const drep_type *a_type, 
 }
 
 static bool differ_many(const struct comparison *c, const drep_type *a_type, const char *a,
-                        const drep_type *b_type, const char *b, int64_t count, struct gap *gap)
+                        const drep_type *b_type, const char *b, int64_t count,
+                        struct difference *gap)
 {
     int64_t i, a_step = drep_type_extent(a_type), b_step = drep_type_extent(b_type);
-    struct found found = {.any = false};
-    struct gap part;
+    struct compare_found found = {.any = false};
+    struct difference part;
 
     for (i = 0; i < count; i++) {
-        part = (struct gap){.abs = 0};
+        part = (struct difference){.abs = 0};
         if (!differ(c, a_type, a + i * a_step, b_type, b + i * b_step, &part))
             continue;
         name_part(&part, NULL, i);
@@ -457,7 +458,7 @@ static bool differ_many(const struct comparison *c, const drep_type *a_type, con
 }
 
 static bool differ_arrays(const struct comparison *c, const drep_type *a_type, const void *a,
-                          const drep_type *b_type, const void *b, struct gap *gap)
+                          const drep_type *b_type, const void *b, struct difference *gap)
 {
     const int64_t *dims = drep_type_array_dims(a_type);
     int64_t count = 1;
@@ -470,14 +471,14 @@ static bool differ_arrays(const struct comparison *c, const drep_type *a_type, c
 }
 
 static bool differ_lists(const struct comparison *c, const drep_type *a_type, const void *a,
-                         const drep_type *b_type, const void *b, struct gap *gap)
+                         const drep_type *b_type, const void *b, struct difference *gap)
 {
     drep_vlen x, y;
 
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
     if (x.count != y.count) {
-        *gap = (struct gap){.a_type = a_type, .b_type = b_type, .a = a, .b = b};
+        *gap = (struct difference){.a_type = a_type, .b_type = b_type, .a = a, .b = b};
         return true;
     }
     return differ_many(c, drep_type_member(a_type, 0), x.data, drep_type_member(b_type, 0), y.data,
@@ -504,7 +505,7 @@ static const drep_type *part_of(const struct comparison *c, const drep_type *typ
 }
 
 static bool differ_pairs(const struct comparison *c, const drep_type *a_type, const void *a,
-                         const drep_type *b_type, const void *b, struct gap *gap)
+                         const drep_type *b_type, const void *b, struct difference *gap)
 {
     bool any = false;
     int i;
@@ -520,7 +521,7 @@ static bool differ_pairs(const struct comparison *c, const drep_type *a_type, co
 
 /* What has no parts that could be named is the part itself. */
 static bool differ_whole(const struct comparison *c, const drep_type *a_type, const void *a,
-                         const drep_type *b_type, const void *b, struct gap *gap)
+                         const drep_type *b_type, const void *b, struct difference *gap)
 {
     enum sort sort = sort_of(c, a_type);
     int64_t size = drep_type_size(a_type);
@@ -539,7 +540,7 @@ static bool differ_whole(const struct comparison *c, const drep_type *a_type, co
 }
 
 static bool differ(const struct comparison *c, const drep_type *a_type, const void *a,
-                   const drep_type *b_type, const void *b, struct gap *gap)
+                   const drep_type *b_type, const void *b, struct difference *gap)
 {
     if (sort_of(c, a_type) == SORT_RECORD && sort_of(c, b_type) == SORT_RECORD)
         return differ_records(c, a_type, a, b_type, b, gap);
@@ -568,11 +569,11 @@ static bool near_doubles(const struct comparison *c, const void *a, const void *
 }
 
 bool compare_element(const struct comparison *c, const drep_type *a_type, const void *a,
-                     const drep_type *b_type, const void *b, struct gap *gap)
+                     const drep_type *b_type, const void *b, struct difference *gap)
 {
     if (!c->exact && drep_type_code(a_type) == DREP_CODE_DOUBLE &&
         drep_type_code(b_type) == DREP_CODE_DOUBLE && near_doubles(c, a, b))
         return false;
-    *gap = (struct gap){.abs = 0};
+    *gap = (struct difference){.abs = 0};
     return differ(c, a_type, a, b_type, b, gap);
 }

@@ -19,7 +19,7 @@ struct comparison {
 };
 
 /* The part of two elements in which they differ first, and how much in any. */
-struct gap {
+struct difference {
     char part[200]; /* ".where.x[2]", "" for the whole element */
     const drep_type *a_type, *b_type;
     const void *a, *b;
@@ -33,6 +33,6 @@ bool compare_alike(const struct comparison *c, const drep_type *a, const drep_ty
 drep_type *compare_common(const struct comparison *c, const drep_type *a, const drep_type *b);
 /* Elements of alike types.  True if they differ; *gap then says where. */
 bool compare_element(const struct comparison *c, const drep_type *a_type, const void *a,
-                     const drep_type *b_type, const void *b, struct gap *gap);
+                     const drep_type *b_type, const void *b, struct difference *gap);
 
 #endif

@@ -47,7 +47,7 @@ static bool less(const struct extremes *e, const void *a, const void *b)
     if (e->format == DREP_FORMAT_BINARY128)
         return wide_less(quad_order(a), quad_order(b));
     if (e->format) {
-        struct num x = num_of_real(e->format, a), y = num_of_real(e->format, b);
+        struct double_pair x = num_of_real(e->format, a), y = num_of_real(e->format, b);
 
         return x.value == y.value ? x.rest < y.rest : x.value < y.value;
     }

@@ -88,18 +88,18 @@ struct wide num_int(const struct printer *p, const drep_type *type, const void *
 /* ------------------------------------------------------------ pairs of doubles */
 
 /* Of two numbers, the first not smaller than the second: their sum, exactly. */
-static struct num two_sum(double a, double b)
+static struct double_pair two_sum(double a, double b)
 {
     double sum = a + b;
 
-    return (struct num){sum, isfinite(sum) ? b - (sum - a) : 0};
+    return (struct double_pair){sum, isfinite(sum) ? b - (sum - a) : 0};
 }
 
-struct num num_of_int(struct wide w)
+struct double_pair num_of_int(struct wide w)
 {
     bool negative = w.is_signed && w.high >> 63;
     double part[4], sign = negative ? -1 : 1;
-    struct num n = {0, 0}, step;
+    struct double_pair n = {0, 0}, step;
     int i;
 
     if (negative) {
@@ -114,40 +114,40 @@ struct num num_of_int(struct wide w)
         step = two_sum(n.value, n.rest + part[i]);
         n = step;
     }
-    return (struct num){sign * n.value, sign * n.rest};
+    return (struct double_pair){sign * n.value, sign * n.rest};
 }
 
-struct num num_of_real(int format, const void *at)
+struct double_pair num_of_real(int format, const void *at)
 {
     double d, parts[3], pair[2];
     float f;
     uint16_t u16;
     uint8_t u8;
     bool turn;
-    struct num n;
+    struct double_pair n;
 
     switch (format) {
     case DREP_FORMAT_BINARY64:
         memcpy(&d, at, sizeof d);
-        return (struct num){d, 0};
+        return (struct double_pair){d, 0};
     case DREP_FORMAT_BINARY32:
         memcpy(&f, at, sizeof f);
-        return (struct num){(double)f, 0};
+        return (struct double_pair){(double)f, 0};
     case DREP_FORMAT_BINARY16:
     case DREP_FORMAT_BFLOAT16:
         memcpy(&u16, at, sizeof u16);
-        return (struct num){(double)real_narrow(format, u16), 0};
+        return (struct double_pair){(double)real_narrow(format, u16), 0};
     case DREP_FORMAT_FP8_E4M3:
     case DREP_FORMAT_FP8_E5M2:
         memcpy(&u8, at, sizeof u8);
-        return (struct num){(double)real_narrow(format, u8), 0};
+        return (struct double_pair){(double)real_narrow(format, u8), 0};
     case DREP_FORMAT_DOUBLE_DOUBLE:
         memcpy(pair, at, sizeof pair);
         turn = fabs(pair[1]) > fabs(pair[0]);
         if (!isfinite(pair[0]))
-            return (struct num){pair[0], 0};
+            return (struct double_pair){pair[0], 0};
         n = two_sum(pair[turn], pair[!turn]);
-        return isfinite(n.value) ? n : (struct num){pair[turn], pair[!turn]};
+        return isfinite(n.value) ? n : (struct double_pair){pair[turn], pair[!turn]};
     default:
         real_quad_parts(at, parts);
         return two_sum(parts[0], parts[1]);
@@ -172,7 +172,7 @@ static bool wide_of(double value, struct wide *out)
 
 bool num_same_int(struct wide w, int format, const void *at)
 {
-    struct num have = num_of_int(w), n = num_of_real(format, at);
+    struct double_pair have = num_of_int(w), n = num_of_real(format, at);
     struct wide value, rest, last = {0};
     double parts[3];
 
@@ -248,11 +248,11 @@ struct wide num_integer(const struct printer *p, const drep_type *type, const vo
     return w;
 }
 
-struct num num_value(const struct printer *p, const drep_type *type, const void *at)
+struct double_pair num_value(const struct printer *p, const drep_type *type, const void *at)
 {
     int format = num_format(p, type);
     int64_t half = drep_type_size(type) / 2;
-    struct num a, b;
+    struct double_pair a, b;
 
     if (!format)
         return num_of_int(num_integer(p, type, at));
@@ -260,10 +260,10 @@ struct num num_value(const struct printer *p, const drep_type *type, const void 
         return num_of_real(format, at);
     a = num_of_real(format, at);
     b = num_of_real(format, (const char *)at + half);
-    return (struct num){hypot(a.value, b.value), 0};
+    return (struct double_pair){hypot(a.value, b.value), 0};
 }
 
-double num_difference(struct num a, struct num b)
+double num_difference(struct double_pair a, struct double_pair b)
 {
     double d = a.value - b.value;
 

@@ -25,17 +25,17 @@ int num_format(const struct printer *p, const drep_type *type);
 struct wide num_integer(const struct printer *p, const drep_type *type, const void *at);
 
 /* A number as the sum of two doubles: exact up to 106 bits. */
-struct num {
+struct double_pair {
     double value, rest; /* value: the nearest double */
 };
-struct num num_of_int(struct wide w);
+struct double_pair num_of_int(struct wide w);
 /* Of a real in one of the formats that are read (DREP_FORMAT_...). */
-struct num num_of_real(int format, const void *at);
+struct double_pair num_of_real(int format, const void *at);
 /* Whether a real is this integer, to the last bit. */
 bool num_same_int(struct wide w, int format, const void *at);
 /* Of anything that num_is(); of a complex number its magnitude. */
-struct num num_value(const struct printer *p, const drep_type *type, const void *at);
+struct double_pair num_value(const struct printer *p, const drep_type *type, const void *at);
 /* a - b, rounded once and a little. */
-double num_difference(struct num a, struct num b);
+double num_difference(struct double_pair a, struct double_pair b);
 
 #endif

@@ -55,7 +55,7 @@ static void value_text(const struct verify *v, const drep_type *type, const void
     drep_type_free(shown);
 }
 
-void verify_text(const struct verify *v, const struct gap *gap, char *text, size_t size)
+void verify_text(const struct verify *v, const struct difference *gap, char *text, size_t size)
 {
     char a[120], b[120];
 
@@ -74,7 +74,7 @@ int64_t verify_compare(const struct verify *v, const drep_type *type, int64_t n,
     struct comparison how = v->how;
     int64_t i, step = drep_type_extent(type);
     const char *a = ours, *b = theirs;
-    struct gap gap;
+    struct difference gap;
 
     if (n == 0 || memcmp(a, b, (size_t)(n * step)) == 0)
         return -1;

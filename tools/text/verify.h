@@ -20,6 +20,6 @@ void verify_release(struct verify *v);
 int64_t verify_compare(const struct verify *v, const drep_type *type, int64_t n, const void *ours,
                        const void *theirs, char *text, size_t size);
 /* The same of a difference that compare_element() found. */
-void verify_text(const struct verify *v, const struct gap *gap, char *text, size_t size);
+void verify_text(const struct verify *v, const struct difference *gap, char *text, size_t size);
 
 #endif

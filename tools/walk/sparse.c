@@ -36,7 +36,7 @@ bool sparse_pays(const drep_dsinfo *a, const drep_dsinfo *b)
 
 /* -------------------------------------------------------------------- lists */
 
-struct list {
+struct chunk_list {
     int rank;
     size_t n, room;
     int64_t *at;
@@ -44,7 +44,7 @@ struct list {
 
 static int list_add(const int64_t *start, void *ctx)
 {
-    struct list *l = ctx;
+    struct chunk_list *l = ctx;
     size_t size = (size_t)l->rank * sizeof *l->at;
 
     if (l->n == l->room) {
@@ -85,11 +85,11 @@ static void step(int64_t *at, const drep_dsinfo *info)
 }
 
 /* Both lists as one, and behind it the first chunk that is in neither. */
-static int merge(struct sparse *out, const struct list *a, const struct list *b,
+static int merge(struct sparse *out, const struct chunk_list *a, const struct chunk_list *b,
                  const drep_dsinfo *info)
 {
     size_t i = 0, k = 0, rank = (size_t)info->rank;
-    struct list all = {.rank = info->rank};
+    struct chunk_list all = {.rank = info->rank};
     int64_t hole[DREP_MAX_RANK] = {0};
     int err = 0, order;
 
@@ -116,7 +116,7 @@ static int merge(struct sparse *out, const struct list *a, const struct list *b,
 
 int sparse_find(struct sparse *out, drep_dataset *a, drep_dataset *b, const drep_dsinfo *info)
 {
-    struct list x = {.rank = info->rank}, y = x;
+    struct chunk_list x = {.rank = info->rank}, y = x;
     int err = drep_dataset_chunks(a, list_add, &x);
 
     if (!err)

@@ -78,7 +78,7 @@ static int visit_member(struct tour *t, const struct member *m, int depth, int64
 
 /* Members of a group that were listed and not visited yet: groups are as large as they
  * like, and who is given the first members need not wait for the last. */
-struct batch {
+struct member_batch {
     struct tour *tour;
     size_t keep; /* of the path, before "/name" */
     int depth, err;
@@ -88,7 +88,7 @@ struct batch {
     char names[8192];
 };
 
-static int batch_visit(struct batch *b)
+static int batch_visit(struct member_batch *b)
 {
     struct tour *t = b->tour;
     size_t i;
@@ -107,7 +107,7 @@ static int batch_visit(struct batch *b)
 
 static int batch_add(const drep_linkinfo *link, void *ctx)
 {
-    struct batch *b = ctx;
+    struct member_batch *b = ctx;
     size_t size = strlen(link->name) + 1;
     struct member *m;
 
@@ -132,7 +132,7 @@ static void return_to(struct tour *t, const char *path)
 
 static int visit_members(struct tour *t, int depth)
 {
-    struct batch *b = malloc(sizeof *b);
+    struct member_batch *b = malloc(sizeof *b);
     char *path = strdup(t->path);
     int err = DREP_ERR_NOMEM;
 
