@@ -93,7 +93,7 @@ static uint64_t sum_of_key(const struct cache_key *k)
     return h ^ h >> 29;
 }
 
-static int same_key(const struct cache_entry *d, const struct cache_key *k, uint64_t sum)
+static bool same_key(const struct cache_entry *d, const struct cache_key *k, uint64_t sum)
 {
     return d->sum == sum && d->object == k->object && d->cell == k->cell && d->rank == k->rank &&
            memcmp(d->coord, k->coord, (size_t)k->rank * sizeof(*k->coord)) == 0;
@@ -116,7 +116,7 @@ static void unlink_age(struct chunk_cache *c, struct cache_entry *d)
     *(d->older ? &d->older->newer : &c->oldest) = d->newer;
     d->newer = NULL;
     d->older = NULL;
-    d->aged = 0;
+    d->aged = false;
 }
 
 static void link_newest(struct chunk_cache *c, struct cache_entry *d)
@@ -124,7 +124,7 @@ static void link_newest(struct chunk_cache *c, struct cache_entry *d)
     d->older = c->newest;
     *(c->newest ? &c->newest->newer : &c->oldest) = d;
     c->newest = d;
-    d->aged = 1;
+    d->aged = true;
 }
 
 static void used(struct chunk_cache *c, struct cache_entry *d)
@@ -170,7 +170,7 @@ static void take_out(struct chunk_cache *c, struct cache_entry *d)
         return;
     *at = d->chain;
     d->chain = NULL;
-    d->listed = 0;
+    d->listed = false;
     unlink_age(c, d);
     resize(c, c->size - d->charged);
     d->charged = 0;
@@ -183,7 +183,7 @@ static void put_in(struct chunk_cache *c, struct cache_entry *d)
     struct cache_entry **chain = &c->chain[d->sum % CHAINS];
 
     d->refs++;
-    d->listed = 1;
+    d->listed = true;
     d->chain = *chain;
     *chain = d;
     c->cells += d->cell != CACHE_WHOLE;
@@ -243,7 +243,7 @@ static void forget_changes(struct chunk_cache *c, struct cache_entry *d)
     while (*at != d)
         at = &(*at)->next_changed;
     *at = d->next_changed;
-    d->dirty = 0;
+    d->dirty = false;
     c->dirty -= d->dirty_charged;
     d->dirty_charged = 0;
 }
@@ -422,7 +422,7 @@ void cache_op_end(struct chunk_cache *c)
 
         c->op_changed = d->next_op;
         d->op = 0;
-        d->gone = 0;
+        d->gone = false;
         buf_release(&d->undo);
         buf_release(&d->before);
         pthread_mutex_lock(&c->lock);
@@ -494,7 +494,7 @@ int cache_change(struct chunk_cache *c, struct cache_entry *d, const struct chun
     }
     if (!err && !d->dirty) {
         unlink_age(c, d);
-        d->dirty = 1;
+        d->dirty = true;
         d->next_changed = c->changed;
         c->changed = d;
     }
@@ -579,7 +579,7 @@ void cache_op_undo(struct chunk_cache *c)
     for (struct cache_entry *d = c->op_changed; d; d = d->next_op) {
         if (d->gone && d->was_dirty) {
             put_in(c, d);
-            d->dirty = 1;
+            d->dirty = true;
             d->next_changed = c->changed;
             c->changed = d;
         } else if (!d->was_dirty) { /* even if it was written back meanwhile */
@@ -602,7 +602,7 @@ static void drop(struct chunk_cache *c, struct cache_entry *d)
 {
     if (d->dirty) {
         enter_op(c, d);
-        d->gone = 1;
+        d->gone = true;
         forget_changes(c, d);
     }
     take_out(c, d);

@@ -31,14 +31,14 @@ struct cache_entry {
     struct cache_entry *newer, *older, *chain;
     uint64_t sum, object, cell;
     int rank, refs, state;
-    int listed, aged; /* in the table; in the order of use */
+    bool listed, aged; /* in the table; in the order of use */
     struct buf bytes;
     uint64_t unit;    /* a shuffle is left in place, of elements of so many bytes; 0: none */
     uint64_t valid;   /* of a piece: the 4 KiB blocks that are loaded */
     uint64_t charged; /* bytes that count for the budget */
     uint64_t used;    /* when, by a count of uses */
     /* Dirty: changes that are not in the file. */
-    int dirty;
+    bool dirty;
     struct cache_entry *next_changed;
     struct cache_dataset *dataset;
     uint64_t dirty_charged;
@@ -46,7 +46,7 @@ struct cache_entry {
     /* Changed by the operation under way: how it was before that. */
     uint64_t op;
     struct cache_entry *next_op;
-    int was_dirty, gone;
+    bool was_dirty, gone;
     size_t len_before, waste_before;
     struct buf undo;   /* bytes that were overwritten, each with a note behind it */
     struct buf before; /* all of them, where all were */

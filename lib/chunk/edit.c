@@ -7,11 +7,11 @@
 #include "chunk/work_state.h"
 #include "chunk/read.h"
 
-int chunk_is_changed(struct chunks *cs, const uint64_t *coord)
+bool chunk_is_changed(struct chunks *cs, const uint64_t *coord)
 {
     struct cache_key key = {cs->object, CACHE_WHOLE, cs->rank, coord};
     struct cache_entry *d = cache_find(cs->st->cache, &key);
-    int changed = d && d->dirty;
+    bool changed = d && d->dirty;
 
     if (d)
         cache_put(cs->st->cache, d);

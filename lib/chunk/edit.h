@@ -20,7 +20,7 @@ int chunk_note(struct work *w, uint64_t offset, uint64_t size);
 void chunk_edited(struct work *w);
 
 /* True if the chunk has changes that are not written back. */
-int chunk_is_changed(struct chunks *cs, const uint64_t *coord);
+bool chunk_is_changed(struct chunks *cs, const uint64_t *coord);
 /* Drop what the cache has of this chunk, changes too (until the operation is taken back). */
 void chunk_forget(struct chunks *cs, const uint64_t *coord);
 

@@ -351,7 +351,7 @@ static const struct filter_class *class_of(int id)
     return NULL;
 }
 
-int filter_available(int id)
+bool filter_available(int id)
 {
     return class_of(id) != NULL;
 }
@@ -369,7 +369,7 @@ static int filter_missing(const struct filter_rec *f)
 }
 
 /* Does the filter's input have no fixed part any more?  Behind a prefix all bytes are alike. */
-static int prefixed(const struct filter_rec *f)
+static bool prefixed(const struct filter_rec *f)
 {
     const struct filter_class *c = class_of(f->id);
 

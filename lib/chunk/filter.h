@@ -9,6 +9,8 @@
 #include "base/buf.h"
 #include "format/record.h"
 
+#include <stdbool.h>
+
 /* Working memory of filters: buffers, and the compressors' own state.  Kept from chunk to chunk;
  * one thread at a time uses it.  {0} is empty. */
 struct codec {
@@ -21,7 +23,7 @@ struct codec {
 };
 void codec_release(struct codec *k);
 
-int filter_available(int id);
+bool filter_available(int id);
 /* Check that all filters of the list, but those skipped, are available; DREP_ERR_UNSUPPORTED
  * names the first one that is not. */
 int filters_known(const struct filter_rec *f, int n, uint32_t skipped);

@@ -130,7 +130,7 @@ static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch)
     if (err)
         return err;
     r->rec.size = end;
-    r->dirty = 1;
+    r->dirty = true;
     store_changed(st);
     return 0;
 }
@@ -161,7 +161,7 @@ static int patch_in_place(struct chunks *cs, struct run_hit *f, const struct pat
             err = run_capture(st, f->run, 1);
         if (err)
             return err;
-        f->run->dirty = 1;
+        f->run->dirty = true;
         store_changed(st);
         return payload_patch(st, f->run, f->index, patch->offset, patch->size, patch->p,
                              kind == STEP_NOTED);

@@ -24,13 +24,13 @@ static int mismatch(struct store *st, uint64_t offset)
         st, fail(DREP_ERR_CHECKSUM, "checksum mismatch at byte %llu", (unsigned long long)offset));
 }
 
-static int all_absent(const uint64_t *sums, size_t n)
+static bool all_absent(const uint64_t *sums, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (sums[i])
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
 /* Verify bytes against their checksums; absent ones promise nothing. */

@@ -25,34 +25,34 @@ static struct reservation *reservation_of(struct chunks *cs, uint64_t chunk)
     return NULL;
 }
 
-/* Take the reserved place of these chunks if it is still free: 1, or 0. */
-static int take_reserved(struct chunks *cs, uint64_t chunk, uint64_t bytes, uint64_t *offset)
+/* Take the reserved place of these chunks if it is still free; false: it is not. */
+static bool take_reserved(struct chunks *cs, uint64_t chunk, uint64_t bytes, uint64_t *offset)
 {
     struct reservation *r = reservation_of(cs, chunk);
     uint64_t at;
 
     if (!r)
-        return 0;
+        return false;
     at = r->offset + (chunk - r->first) * r->payload;
     bytes = round_up(bytes, FMT_ALIGN);
     if (!extents_hold(&r->left, at, bytes) || extents_take(&r->left, at, bytes))
-        return 0;
+        return false;
     if (space_op_adopt(cs->st, at, bytes)) {
         extents_add(&r->left, at, bytes, NULL);
-        return 0;
+        return false;
     }
     *offset = at;
-    return 1;
+    return true;
 }
 
-static int nothing_stored(struct chunks *cs)
+static bool nothing_stored(struct chunks *cs)
 {
     struct tree_walk w;
     struct key key;
 
     for (int i = 0; i < cs->st->runs->n; i++) {
         if (cs->st->runs->open[i]->object == cs->object)
-            return 0;
+            return false;
     }
     key_make(&key, cs->object, FMT_TAG_CHUNK);
     tree_walk(&w, cs->st, &key, key.len);

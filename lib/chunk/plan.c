@@ -34,7 +34,7 @@ const uint64_t *plan_coord(const struct write_plan *p, uint64_t i)
 }
 
 /* True if chunks i and i + 1 follow each other in a row of the grid. */
-static int neighbours(const struct write_plan *p, uint64_t i)
+static bool neighbours(const struct write_plan *p, uint64_t i)
 {
     const uint64_t *a = plan_coord(p, i), *b = plan_coord(p, i + 1);
     int rank = p->cs->rank;

@@ -22,7 +22,7 @@ enum step_kind {
 struct step {
     uint64_t offset;
     enum step_kind kind;
-    int moved; /* STEP_MOVE: it was stored elsewhere */
+    bool moved; /* STEP_MOVE: it was stored elsewhere */
     uint32_t
         stretch;    /* STEP_MOVE: chunks back to back from this one on; 0: not the first of them */
     uint64_t space; /* and their bytes in the file */

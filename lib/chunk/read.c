@@ -26,7 +26,7 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
     int err;
 
     w->cs = cs;
-    w->stored = 0;
+    w->stored = false;
     memcpy(w->coord, coord, (size_t)cs->rank * sizeof(*coord));
     w->entry = chunks_whole(cs) ? cache_find(cs->st->cache, &key) : NULL;
     *whole = w->entry != NULL;
@@ -38,7 +38,7 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
         w->found.run = NULL;
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
     }
-    w->stored = 1;
+    w->stored = true;
     *size = w->found.run->rec.size;
     *whole = w->found.run->rec.filtered || cs->variable;
     return 0;
@@ -56,7 +56,7 @@ void chunk_leave(struct work *w)
     put_entry(w);
     if (w->stored)
         run_leave(w->cs->st, &w->found);
-    w->stored = 0;
+    w->stored = false;
 }
 
 /* ---- whole ---- */
@@ -306,8 +306,8 @@ static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p
 /* True if a piece that is not cached yet is worth it.  If all of the dataset fits, always; else
  * when blocks that were read before are asked for again, and not all of each was wanted then; or
  * when reading goes on where it, or the piece before it, was read to. */
-static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t blocks,
-                         uint64_t wanted, uint64_t *before)
+static bool worth_keeping(struct work *w, const struct cache_key *key, uint64_t blocks,
+                          uint64_t wanted, uint64_t *before)
 {
     struct chunks *cs = w->cs;
     struct cache_key last = *key;
@@ -317,7 +317,7 @@ static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t b
 
     *before = 0;
     if (cs->fits)
-        return 1;
+        return true;
     if (blocks & 1 && last.cell > 0) {
         last.cell--;
         d = cache_find(cs->st->cache, &last);
@@ -327,10 +327,10 @@ static int worth_keeping(struct work *w, const struct cache_key *key, uint64_t b
         *before = follows ? ~(uint64_t)0 : 0;
     }
     if (follows)
-        return 1;
+        return true;
     *before = cache_seen(cs->st->cache, key, blocks, (uint64_t)bits(blocks) * FMT_SUM_BLOCK);
     if (wanted < (uint64_t)bits(blocks) * FMT_SUM_BLOCK && *before & blocks)
-        return 1;
+        return true;
     return (blocks & ~*before & *before << 1) != 0;
 }
 

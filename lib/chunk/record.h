@@ -23,11 +23,11 @@ struct chunk_run {
     /* The rest is for open runs (chunk/run.h). */
     uint64_t space; /* bytes from rec.offset on that belong to the run */
     uint64_t used;  /* when, to choose the run to close */
-    int in_tree;    /* the tree has a record for this key, maybe out of date */
-    int dirty;      /* it is out of date */
-    int opened;     /* by the operation, from the tree */
-    int captured;   /* changed by the operation; before that it was: */
-    int base_dirty;
+    bool in_tree;   /* the tree has a record for this key, maybe out of date */
+    bool dirty;     /* it is out of date */
+    bool opened;    /* by the operation, from the tree */
+    bool captured;  /* changed by the operation; before that it was: */
+    bool base_dirty;
     uint32_t base_run; /* 0: the run did not exist */
     uint64_t base_size, base_space;
     uint64_t *base_sum; /* NULL: the first ones of sum */

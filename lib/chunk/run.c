@@ -89,7 +89,7 @@ static int decode(struct chunks *cs, const uint64_t *coord, const struct key *ke
         run_unload(&f->local);
         return err;
     }
-    f->local.in_tree = 1;
+    f->local.in_tree = true;
     f->run = &f->local;
     return f->local.heap ? remember(cs->st, f) : 0;
 }
@@ -117,13 +117,13 @@ int run_find(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
     return err;
 }
 
-static int is_open(const struct store *st, const struct chunk_run *r)
+static bool is_open(const struct store *st, const struct chunk_run *r)
 {
     for (int i = 0; i < st->runs->n; i++) {
         if (st->runs->open[i] == r)
-            return 1;
+            return true;
     }
-    return 0;
+    return false;
 }
 
 void run_done(struct store *st, struct run_hit *f)
@@ -200,7 +200,7 @@ static int restore(struct store *st, struct chunk_run *r, uint32_t n, uint64_t s
         space_free(st, old.offset, old.length, keep);
     r->rec.sums = where;
     r->rec.far = where.length > 0;
-    r->in_tree = 1;
+    r->in_tree = true;
     return 0;
 }
 
@@ -228,13 +228,13 @@ static int flush(struct store *st, struct chunk_run *r)
         err = restore(st, r, r->base_run, r->base_size, r->base_sum ? r->base_sum : r->sum, ANYWAY);
         if (err)
             return err;
-        r->base_dirty = 0;
+        r->base_dirty = false;
     }
     if (r->dirty)
         err = restore(st, r, r->rec.run, r->rec.size, r->sum, r->captured ? WITH_OP : ANYWAY);
     if (err)
         return err;
-    r->dirty = 0;
+    r->dirty = false;
     trim(st, r);
     return 0;
 }
@@ -309,7 +309,7 @@ int run_capture(struct store *st, struct chunk_run *r, int sums)
     if (!store_op_active(st))
         return 0;
     if (!r->captured) {
-        r->captured = 1;
+        r->captured = true;
         r->base_run = r->rec.run;
         r->base_size = r->rec.size;
         r->base_space = r->space;
@@ -329,8 +329,8 @@ int run_capture(struct store *st, struct chunk_run *r, int sums)
 /* Forget how the run was before the operation. */
 static void release_capture(struct chunk_run *r)
 {
-    r->captured = 0;
-    r->opened = 0;
+    r->captured = false;
+    r->opened = false;
     mem_free(r->base_sum);
     r->base_sum = NULL;
 }
@@ -422,7 +422,7 @@ int run_open(struct chunks *cs, struct run_hit *f)
         return err;
     r->rec = from->rec;
     r->space = from->space;
-    r->in_tree = 1;
+    r->in_tree = true;
     r->opened = store_op_active(st);
     err = run_reserve(r, n);
     if (!err && from->tail.len)
@@ -467,7 +467,7 @@ static int append(struct store *st, struct chunk_run *r, uint32_t n, const uint6
     memcpy(r->sum + had, sums, (size_t)(n * each) * sizeof(*sums));
     r->rec.run += n;
     r->space += n * r->rec.size;
-    r->dirty = 1;
+    r->dirty = true;
     r->used = ++st->runs->clock;
     return 0;
 }
@@ -486,7 +486,7 @@ static int begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t 
     r->rec.size = size;
     r->rec.offset = offset;
     r->space = space;
-    r->dirty = 1;
+    r->dirty = true;
     r->captured = store_op_active(st); /* with base_run 0: it was not there */
     err = run_reserve(r, count);
     if (err) {

@@ -21,7 +21,7 @@ struct work {
     uint64_t coord[FMT_RANK_MAX];
     struct run_hit found;      /* its run is kept from chunk to chunk */
     struct cache_entry *entry; /* held */
-    int stored;
+    bool stored;
 };
 
 struct works {

@@ -90,7 +90,7 @@ static int note_overwritten(struct writing *wr, uint64_t i)
     if (!err)
         err = run_capture(st, f.run, 1);
     if (!err) {
-        f.run->dirty = 1;
+        f.run->dirty = true;
         store_changed(st);
         if (wr->plan.step[i].kind == STEP_NOTED)
             err = overwrite_noted(wr, i, f.run, f.index);

@@ -250,7 +250,7 @@ static int look_ahead(struct transfer *t, int *can, int *threads)
     /* Chunks that must be decoded are worth it. */
     *threads = more > 0 && payload >= FMT_SUM_BLOCK ? t->threads
                                                     : threads_for(t, bytes_of(ds, t->sel->count));
-    return chunks_room(&ds->chunks, undo > UNDO_MAX ? UINT64_MAX : more, !t->begun, can);
+    return writeback_room(&ds->chunks, undo > UNDO_MAX ? UINT64_MAX : more, !t->begun, can);
 }
 
 /* Changes parts of chunks, as many at a time as there is room for. */
@@ -273,7 +273,7 @@ static int edit_parts(struct transfer *t, int can, int threads)
         else if (i < t->nparts && p.n > 0 && p.n < p.all)
             part[n++] = i;
         if (!err && n > 0 && (n == most || i == t->nparts)) {
-            err = chunks_room(&ds->chunks, (uint64_t)n * payload, 0, &ignored);
+            err = writeback_room(&ds->chunks, (uint64_t)n * payload, 0, &ignored);
             if (!err)
                 err = pool_run(threads, n, edit_one, &some);
             n = 0;

@@ -35,12 +35,12 @@ int read_begin_stored(drep_file *f)
 {
     int err = read_begin(f);
 
-    if (err || !chunks_waiting(f->st))
+    if (err || !writeback_waits(f->st))
         return err;
     rwlock_read_done(&f->lock);
     if ((err = alone_begin(f)))
         return err;
-    err = fail_in(chunks_settle(f->st, 0), "%s", f->path);
+    err = fail_in(writeback_all(f->st, 0), "%s", f->path);
     if (err)
         alone_end(f);
     else

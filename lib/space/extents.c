@@ -39,7 +39,7 @@ static void measure(struct extents_page *page)
 }
 
 /* The last extent that begins at or before offset; 0 if none does. */
-static int before(const struct extents *x, uint64_t offset, struct page_place *at)
+static bool before(const struct extents *x, uint64_t offset, struct page_place *at)
 {
     size_t low = 0, high = x->n;
     const struct extents_page *page;
@@ -53,7 +53,7 @@ static int before(const struct extents *x, uint64_t offset, struct page_place *a
             high = mid;
     }
     if (low == 0)
-        return 0;
+        return false;
     page = x->page[at->p = low - 1];
     low = 0;
     high = page->n;
@@ -66,7 +66,7 @@ static int before(const struct extents *x, uint64_t offset, struct page_place *a
             high = mid;
     }
     at->i = low - 1;
-    return 1;
+    return true;
 }
 
 static struct extent *extent_at(const struct extents *x, struct page_place at)
@@ -75,10 +75,10 @@ static struct extent *extent_at(const struct extents *x, struct page_place at)
 }
 
 /* The place behind this one, or 0. */
-static int following(const struct extents *x, struct page_place *at)
+static bool following(const struct extents *x, struct page_place *at)
 {
     if (++at->i < x->page[at->p]->n)
-        return 1;
+        return true;
     at->i = 0;
     return ++at->p < x->n;
 }
@@ -236,44 +236,44 @@ int extents_take(struct extents *x, uint64_t offset, uint64_t length)
     return 0;
 }
 
-int extents_find(const struct extents *x, uint64_t offset, struct extent *out)
+bool extents_find(const struct extents *x, uint64_t offset, struct extent *out)
 {
     struct page_place at;
     struct extent e;
 
     if (!before(x, offset, &at))
-        return 0;
+        return false;
     e = *extent_at(x, at);
     if (offset - e.offset >= e.length)
-        return 0;
+        return false;
     *out = e;
-    return 1;
+    return true;
 }
 
-int extents_behind(const struct extents *x, uint64_t offset, struct extent *out)
+bool extents_behind(const struct extents *x, uint64_t offset, struct extent *out)
 {
     struct page_place at = {0, 0};
     const struct extent *e;
 
     if (x->n == 0)
-        return 0;
+        return false;
     if (before(x, offset, &at)) {
         e = extent_at(x, at);
         if (e->length <= offset - e->offset && !following(x, &at))
-            return 0;
+            return false;
     }
     *out = *extent_at(x, at);
-    return 1;
+    return true;
 }
 
-int extents_hold(const struct extents *x, uint64_t offset, uint64_t length)
+bool extents_hold(const struct extents *x, uint64_t offset, uint64_t length)
 {
     struct extent e;
 
     return extents_find(x, offset, &e) && length <= e.length - (offset - e.offset);
 }
 
-int extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t *offset)
+bool extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t *offset)
 {
     for (size_t p = 0; p < x->n; p++) {
         const struct extents_page *page = x->page[p];
@@ -284,14 +284,14 @@ int extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t
 
             if (e->length >= size && skip <= e->length - size) {
                 *offset = e->offset + skip;
-                return 1;
+                return true;
             }
         }
     }
-    return 0;
+    return false;
 }
 
-int extents_longest(const struct extents *x, struct extent *out)
+bool extents_longest(const struct extents *x, struct extent *out)
 {
     struct extent best = {0, 0};
 
@@ -307,15 +307,15 @@ int extents_longest(const struct extents *x, struct extent *out)
     return best.length > 0;
 }
 
-int extents_last(const struct extents *x, struct extent *out)
+bool extents_last(const struct extents *x, struct extent *out)
 {
     const struct extents_page *page;
 
     if (x->n == 0)
-        return 0;
+        return false;
     page = x->page[x->n - 1];
     *out = page->e[page->n - 1];
-    return 1;
+    return true;
 }
 
 size_t extents_count(const struct extents *x)

@@ -5,6 +5,7 @@
 #ifndef SPACE_EXTENTS_H
 #define SPACE_EXTENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,17 +31,17 @@ void extents_release(struct extents *x); /* leaves it empty */
 int extents_add(struct extents *x, uint64_t offset, uint64_t length, struct extent *whole);
 /* Takes bytes out that one extent holds (all of them: an assertion). */
 int extents_take(struct extents *x, uint64_t offset, uint64_t length);
-/* The extent that holds the byte: 1, or 0 if it is not in the set. */
-int extents_find(const struct extents *x, uint64_t offset, struct extent *out);
-/* The first extent that ends behind the byte: 1, or 0 if there is none. */
-int extents_behind(const struct extents *x, uint64_t offset, struct extent *out);
-int extents_hold(const struct extents *x, uint64_t offset, uint64_t length);
-/* The lowest aligned offset with room for `size`: 1, or 0. */
-int extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t *offset);
-/* The longest extent: 1, or 0 of an empty set. */
-int extents_longest(const struct extents *x, struct extent *out);
-/* The last extent: 1, or 0 of an empty set. */
-int extents_last(const struct extents *x, struct extent *out);
+/* The extent that holds the byte; false: it is not in the set. */
+bool extents_find(const struct extents *x, uint64_t offset, struct extent *out);
+/* The first extent that ends behind the byte; false: there is none. */
+bool extents_behind(const struct extents *x, uint64_t offset, struct extent *out);
+bool extents_hold(const struct extents *x, uint64_t offset, uint64_t length);
+/* The lowest aligned offset with room for `size`; false: there is none. */
+bool extents_fit(const struct extents *x, uint64_t size, uint64_t align, uint64_t *offset);
+/* The longest extent; false: the set is empty. */
+bool extents_longest(const struct extents *x, struct extent *out);
+/* The last extent; false: the set is empty. */
+bool extents_last(const struct extents *x, struct extent *out);
 size_t extents_count(const struct extents *x);
 
 #endif

@@ -248,29 +248,29 @@ int space_alloc(struct store *st, uint64_t size, uint64_t align, enum keep keep,
     return 0;
 }
 
-int space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
+bool space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
 {
     struct space *sp = st->space;
     struct extent e;
 
     size = round_up(size, FMT_ALIGN);
     if (size == 0)
-        return 1;
+        return true;
     if (offset % FMT_ALIGN || space_begin(st))
-        return 0;
+        return false;
     if (offset == sp->end) {
         if (size > FMT_SIZE_MAX - offset)
-            return 0;
+            return false;
         sp->end += size;
     } else if (!extents_find(&sp->avail, offset, &e) || size > e.length - (offset - e.offset) ||
                take_available(sp, offset, size)) {
-        return 0;
+        return false;
     }
     if (claim(st, offset, size, WITH_OP)) {
         space_return(st, offset, size);
-        return 0;
+        return false;
     }
-    return 1;
+    return true;
 }
 
 /* ---- freeing ---- */

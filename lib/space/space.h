@@ -63,8 +63,8 @@ static inline uint64_t store_end(const struct store *st)
 
 /* Allocate `size` bytes, rounded up to FMT_ALIGN, at a multiple of `align`. */
 int space_alloc(struct store *st, uint64_t size, uint64_t align, enum keep keep, uint64_t *offset);
-/* Allocate exactly these bytes if they are free: 1, or 0. */
-int space_alloc_at(struct store *st, uint64_t offset, uint64_t size);
+/* Allocate exactly these bytes if they are free; false: they are not. */
+bool space_alloc_at(struct store *st, uint64_t offset, uint64_t size);
 /* Free bytes.  Never fails: without memory they become slack that no list names. */
 void space_free(struct store *st, uint64_t offset, uint64_t size, enum keep keep);
 /* True if the open transaction allocated these bytes: then they may be overwritten. */

@@ -39,7 +39,7 @@ struct store {
     struct io *io;
     struct store_opts opts;
     struct slot slot;   /* of the commit in force; sequence 0: no commit yet */
-    int writable;       /* we hold the writer's role */
+    bool writable;      /* we hold the writer's role */
     int locked;         /* reader: we lock its commit; writer: we lock the file */
     const char *failed; /* why the handle refuses writes; NULL: it does not */
     atomic_int dirty;   /* something changed since the last commit; set by any thread */

@@ -63,22 +63,22 @@ static int leaf_refuse(struct in *in, uint32_t n, const struct key *last)
 }
 
 /* True if the entry at p, before end, is valid in a leaf behind key *last. */
-static inline int leaf_entry(const uint8_t *p, const uint8_t *end, const struct key *last,
-                             struct entry *e)
+static inline bool leaf_entry(const uint8_t *p, const uint8_t *end, const struct key *last,
+                              struct entry *e)
 {
     size_t left = (size_t)(end - p);
 
     if (left < 4)
-        return 0;
+        return false;
     *e = entry_load(p);
     if ((size_t)e->suffix_len + e->value_len > left - 4 ||
         e->shared + e->suffix_len > FMT_KEY_MAX || e->shared + e->suffix_len < 9 ||
         (e->far ? e->value_len != FMT_REF_SIZE : e->value_len > FMT_INLINE_MAX) ||
         e->shared > last->len)
-        return 0;
+        return false;
     /* Mostly the first byte tells the order; no key comes before the first. */
     if (e->suffix_len && last->len > e->shared && last->p[e->shared] < *e->suffix)
-        return 1;
+        return true;
     return key_compare(last->p + e->shared, last->len - e->shared, e->suffix, e->suffix_len) < 0;
 }
 

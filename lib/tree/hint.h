@@ -23,8 +23,8 @@ static inline unsigned hint_kind(struct key_words w)
     return (unsigned)(w.second >> 56 << 1 | (w.first == FMT_OBJECT_ROOT)) % HINT_KINDS;
 }
 
-static inline int hint_inside(const struct hint *h, struct key_words w, const uint8_t *key,
-                              size_t len)
+static inline bool hint_inside(const struct hint *h, struct key_words w, const uint8_t *key,
+                               size_t len)
 {
     const struct bounds *b = &h->bounds;
     int low = words_compare(w, h->low), high = words_compare(w, h->high);
@@ -34,8 +34,8 @@ static inline int hint_inside(const struct hint *h, struct key_words w, const ui
             (high == 0 && (!b->high || key_compare(key, len, b->high, b->high_len) < 0)));
 }
 
-static inline int hint_leads(const struct tree *t, unsigned i, struct key_words w,
-                             const uint8_t *key, size_t len)
+static inline bool hint_leads(const struct tree *t, unsigned i, struct key_words w,
+                              const uint8_t *key, size_t len)
 {
     return t->hint[i].shape == t->shape && hint_inside(&t->hint[i], w, key, len);
 }

@@ -6,6 +6,7 @@
 
 #include "format/record.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The first bytes of a key as two numbers. */

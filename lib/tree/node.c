@@ -246,8 +246,8 @@ static uint32_t lower(const struct tree_node *n, uint32_t low, uint32_t high, co
 
 /* Keys often come in order, or return to what was changed last: looks at that item and its
  * neighbours.  1: *low is the answer; 0: it lies in [*low, *high]. */
-static int near_last(const struct tree_node *n, const uint8_t *key, size_t len, uint32_t *low,
-                     uint32_t *high, int *equal)
+static bool near_last(const struct tree_node *n, const uint8_t *key, size_t len, uint32_t *low,
+                      uint32_t *high, int *equal)
 {
     uint32_t last = n->last;
     int order = item_compare(n, last, key, len);
@@ -255,27 +255,27 @@ static int near_last(const struct tree_node *n, const uint8_t *key, size_t len, 
     *low = *high = last;
     *equal = order == 0;
     if (order == 0)
-        return 1;
+        return true;
     if (order < 0) {
         *low = last + 1;
         *high = n->n;
         if (*low == n->n)
-            return 1;
+            return true;
         order = item_compare(n, *low, key, len);
         *equal = order == 0;
         return order >= 0;
     }
     *low = 0;
     if (last == 0)
-        return 1;
+        return true;
     order = item_compare(n, last - 1, key, len);
     if (order > 0) {
         *high = last - 1;
-        return 0;
+        return false;
     }
     *equal = order == 0;
     *low = order == 0 ? last - 1 : last;
-    return 1;
+    return true;
 }
 
 uint32_t node_find(const struct tree_node *n, const uint8_t *key, size_t len, int *equal)

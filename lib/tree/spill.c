@@ -115,7 +115,7 @@ static int batch_write(struct store *st, struct spill_batch *batch)
     if (batch->offset[0] & APART)
         st->tree->apart_end += batch->bytes;
     else
-        st->tree->spilled = 1;
+        st->tree->spilled = true;
     for (size_t i = 0; i < batch->n; i++) {
         struct tree_node *n = batch->leaf[i];
         struct child c = {.ref = n->ref};
@@ -207,7 +207,7 @@ void tree_clean(struct store *st)
     tree_forget_top(st->tree);
     t->leaves = 0;
     t->leaves_max = LEAVES_MAX;
-    t->spilled = 0;
+    t->spilled = false;
     t->shape++;
     t->change++;
     st->opts.pack = 0; /* only the first commit of a file can write the whole tree at once */

@@ -58,7 +58,7 @@ struct pin {
     uint64_t stamp;
     uint64_t change;
     struct tree_node *leaf;
-    int has_high; /* keys of the leaf are less than: */
+    bool has_high; /* keys of the leaf are less than: */
     struct key high;
 };
 
@@ -83,7 +83,7 @@ struct tree {
     uint64_t shape;                  /* version of the nodes: splits, merges and spills */
     size_t leaves;                   /* dirty ones in memory */
     size_t leaves_max;               /* beyond which they are written early */
-    int spilled;                     /* some were, since the last commit */
+    bool spilled;                    /* some were, since the last commit */
     struct io *apart;                /* leaves that wait apart for the commit, or NULL */
     uint64_t apart_end;              /* bytes there */
     struct hint *hint;

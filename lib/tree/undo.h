@@ -46,7 +46,7 @@ bool undo_untouched(const struct store *st);
 struct undo_entry {
     const uint8_t *key, *value;
     size_t key_len, value_len;
-    int there;
+    bool there;
 };
 int undo_last(struct store *st, struct undo_entry *e);
 /* Write all overwritten payload back. */

@@ -35,7 +35,7 @@ static void finding(struct commit_check *c, int err, uint64_t offset)
 }
 
 /* Claim bytes; 0 if they are outside the file or somebody else's, which is a finding. */
-static int claim(struct commit_check *c, uint64_t offset, uint64_t length, const char *what)
+static bool claim(struct commit_check *c, uint64_t offset, uint64_t length, const char *what)
 {
     uint64_t end = c->st->slot.end;
     int err;
@@ -45,16 +45,16 @@ static int claim(struct commit_check *c, uint64_t offset, uint64_t length, const
                 fail(DREP_ERR_FORMAT, "%s at byte %llu lies outside the file", what,
                      (unsigned long long)offset),
                 offset);
-        return 0;
+        return false;
     }
     length = round_up(length ? length : 1, FMT_ALIGN);
     err = extents_add(&c->claimed, offset, length, NULL);
     if (!err)
-        return 1;
+        return true;
     if (err == DREP_ERR_FORMAT)
         fail(err, "%s at byte %llu overlaps another extent", what, (unsigned long long)offset);
     finding(c, err, offset);
-    return 0;
+    return false;
 }
 
 /* The check that this thread makes: several threads may check one store, and a function that is

@@ -106,7 +106,7 @@ static void free_old(struct store *st)
 
     if (st->txn->old_freed)
         return;
-    st->txn->old_freed = 1;
+    st->txn->old_freed = true;
     if (s->pending.length)
         space_free(st, s->pending.offset, s->pending.length, ANYWAY);
     if (s->more.length)
@@ -142,7 +142,7 @@ static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *head
                    size_t split)
 {
     struct store *st = w->st;
-    int err = chunks_settle(st, 0);
+    int err = writeback_all(st, 0);
 
     if (!err)
         err = runs_flush(st, 0);
@@ -213,7 +213,7 @@ static void undo_commit(struct node_writer *w, const struct slot *slot, uint64_t
 }
 
 /* True if nothing was changed since the last commit, and that one is whole in its slot. */
-static int nothing_new(const struct store *st, const uint8_t *header, size_t size)
+static bool nothing_new(const struct store *st, const uint8_t *header, size_t size)
 {
     return !st->dirty && st->slot.sequence && !st->txn->damaged && size == st->txn->header.len &&
            memcmp(header, st->txn->header.p, size) == 0;
@@ -260,7 +260,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
     }
     st->txn->older_end = st->slot.end;
     st->slot = slot;
-    st->txn->old_freed = 0;
+    st->txn->old_freed = false;
     st->txn->created = st->txn->created && st->txn->held;
     st->dirty = 0;
     st->txn->damaged = 0;
@@ -273,7 +273,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
 
 void store_hold(struct store *st)
 {
-    st->txn->held = 1;
+    st->txn->held = true;
 }
 
 int store_publish(struct store *st)
@@ -284,8 +284,8 @@ int store_publish(struct store *st)
         err = publish_file(st);
     if (err)
         return err;
-    st->txn->created = 0;
-    st->txn->held = 0;
+    st->txn->created = false;
+    st->txn->held = false;
     return 0;
 }
 

@@ -82,7 +82,7 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     if (!err)
         err = chunk_cache_new(&st->tree->budget, &st->cache);
     if (err) {
-        st->txn->borrowed = 1;
+        st->txn->borrowed = true;
         store_close(st);
         return err;
     }
@@ -99,14 +99,14 @@ int store_create(struct io *io, const struct store_opts *opts, struct store **ou
         io->ops->close(io);
         return err;
     }
-    st->writable = 1;
-    st->txn->created = 1;
+    st->writable = true;
+    st->txn->created = true;
     st->next_object = FMT_OBJECT_ROOT;
     st->slot.major = FMT_MAJOR;
     st->slot.minor = FMT_MINOR;
     st->slot.end = FMT_SPACE_START;
     st->space->end = FMT_SPACE_START;
-    st->space->loaded = 1;
+    st->space->loaded = true;
     if (opts->uuid)
         memcpy(st->slot.uuid, opts->uuid, 16);
     else if (getrandom(st->slot.uuid, 16, 0) != 16)
@@ -247,7 +247,7 @@ static int open_beside(struct store *st, const struct slot *slot, struct store *
 
     if (err)
         return err;
-    (*out)->txn->borrowed = 1;
+    (*out)->txn->borrowed = true;
     snapshot_look_at(*out, slot);
     return 0;
 }

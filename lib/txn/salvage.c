@@ -63,7 +63,7 @@ static void say(struct salvage *s, int err, uint64_t offset)
 #define SLOT_HEADER 256
 
 /* Decode a slot whose checksum is wrong as if it were right: its fields may still be sound. */
-static int slot_anyway(struct slot *out, const uint8_t *bytes, int which)
+static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
 {
     static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
     const char *why = NULL;
@@ -75,7 +75,7 @@ static int slot_anyway(struct slot *out, const uint8_t *bytes, int which)
     store_u16(copy + 8, FMT_MAJOR);
     size = load_u32(copy + 12);
     if (size > FMT_SLOT_HEADER_MAX)
-        return 0;
+        return false;
     memset(copy + SLOT_ZEROS, 0, SLOT_HEADER - SLOT_ZEROS);
     memset(copy + SLOT_HEADER + size, 0, FMT_SLOT_SIZE - SLOT_HEADER - size);
     store_u64(copy + FMT_SLOT_SIZE - 8, sum_of(copy, FMT_SLOT_SIZE - 8));
@@ -153,16 +153,16 @@ static int load_header(struct salvage *s, const struct slot *slot)
 
 /* ---- entries ---- */
 
-static int in_gap(const struct salvage *s, const struct key *key)
+static bool in_gap(const struct salvage *s, const struct key *key)
 {
     for (size_t i = 0; i < s->ngaps; i++) {
         const struct lost_keys *g = &s->gap[i];
 
         if ((!g->low || key_compare(key->p, key->len, g->low, g->low_len) >= 0) &&
             (!g->high || key_compare(key->p, key->len, g->high, g->high_len) < 0))
-            return 1;
+            return true;
     }
-    return 0;
+    return false;
 }
 
 /* Put one entry into the new tree.  only_gaps: it is from an older leaf, and counts only where
@@ -459,11 +459,11 @@ static void begin(struct salvage *s, const struct slot *slot)
     st->slot = *slot;
     st->slot.root = st->slot.pending = none;
     st->slot.end = s->file->end;
-    st->writable = 1;
+    st->writable = true;
     st->next_object = slot->next_object;
     st->next_type = slot->next_type;
     st->space->end = s->file->end;
-    st->space->loaded = 1;
+    st->space->loaded = true;
 }
 
 /* Give new objects numbers that no entry uses, whatever the slot says. */

@@ -89,7 +89,7 @@ int chunks_seal(struct chunks *cs, int64_t *blocks)
     int err = store_may_write(cs->st);
 
     if (!err)
-        err = chunks_settle(cs->st, cs->object);
+        err = writeback_all(cs->st, cs->object);
     if (!err)
         err = runs_flush(cs->st, cs->object);
     if (err)

@@ -235,7 +235,7 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
     if (sequence)
         return choose_earlier(st, sequence);
     if (write) {
-        st->writable = 1;
+        st->writable = true;
         err = snapshot_lock_writer(st);
         if (!err && st->io->ops->named) /* if the file was replaced, its lock was free */
             err = st->io->ops->named(st->io);

@@ -17,10 +17,10 @@ struct txn {
     struct buf header;   /* the header proper of the commit in force */
     int damaged;         /* 1 or 2: that slot is */
     uint64_t older_end;  /* of the commit in the other slot */
-    int created;         /* a new file, not published yet */
-    int held;            /* nor by a commit: store_publish() does it */
-    int borrowed;        /* io belongs to another store */
-    int old_freed;       /* the lists of the last commit are freed already */
+    bool created;        /* a new file, not published yet */
+    bool held;           /* nor by a commit: store_publish() does it */
+    bool borrowed;       /* io belongs to another store */
+    bool old_freed;      /* the lists of the last commit are freed already */
     store_wait_fn *wait; /* NULL: nobody reads meanwhile */
     void *wait_ctx;
 };

@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-struct settling {
+struct writeback {
     struct store *st;
     struct cache_entry **list;
     struct pool_turns turns;
@@ -37,9 +37,9 @@ static int by_place(const void *a, const void *b)
     return 0;
 }
 
-static int settle_one(void *ctx, int64_t i)
+static int write_entry(void *ctx, int64_t i)
 {
-    struct settling *s = ctx;
+    struct writeback *s = ctx;
     struct cache_entry *d = s->list[i];
     struct chunks *cs = &d->dataset->cs;
     struct work *w;
@@ -55,15 +55,14 @@ static int settle_one(void *ctx, int64_t i)
     return err;
 }
 
-static int write_list(struct settling *s, size_t n)
+static int write_list(struct writeback *s, size_t n)
 {
     struct store *st = s->st;
     int err;
 
     qsort(s->list, n, sizeof(struct cache_entry *), by_place);
     pool_turns_init(&s->turns);
-    err =
-        pool_run(st->opts.threads > 0 ? st->opts.threads : pool_cpus(), (int64_t)n, settle_one, s);
+    err = pool_run(st->opts.threads > 0 ? st->opts.threads : pool_cpus(), (int64_t)n, write_entry, s);
     pool_turns_release(&s->turns);
     return err;
 }
@@ -89,9 +88,9 @@ static size_t oldest(struct cache_entry **list, size_t n, uint64_t bytes)
 
 /* Write back dirty entries, in the operation under way.  own: only those that it changed first;
  * else all.  Of these, so many bytes. */
-static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
+static int write_back(struct store *st, uint64_t object, int own, uint64_t bytes)
 {
-    struct settling s = {.st = st};
+    struct writeback s = {.st = st};
     size_t n;
     int err = store_may_write(st);
 
@@ -111,14 +110,14 @@ static int settle(struct store *st, uint64_t object, int own, uint64_t bytes)
 }
 
 /* True if no operation is under way, or one that has changed no entry. */
-static int untouched(const struct store *st)
+static bool untouched(const struct store *st)
 {
     return !store_op_active(st) || undo_untouched(st);
 }
 
 /* Write back as an operation of its own: one under way has changed nothing yet, and begins again.
  */
-static int settle_apart(struct store *st, uint64_t object, uint64_t bytes)
+static int write_apart(struct store *st, uint64_t object, uint64_t bytes)
 {
     int active = store_op_active(st), err = 0, end;
 
@@ -128,21 +127,21 @@ static int settle_apart(struct store *st, uint64_t object, uint64_t bytes)
         err = store_op_begin(st);
     if (err)
         return err;
-    err = settle(st, object, 0, bytes);
+    err = write_back(st, object, 0, bytes);
     end = store_op_end(st, !err);
     if (active && store_op_begin(st) && !end)
         end = DREP_ERR_FAILED;
     return err ? err : end;
 }
 
-int chunks_settle(struct store *st, uint64_t object)
+int writeback_all(struct store *st, uint64_t object)
 {
     if (!cache_dirty(st->cache))
         return 0;
-    return settle_apart(st, object, UINT64_MAX);
+    return write_apart(st, object, UINT64_MAX);
 }
 
-int chunks_waiting(const struct store *st)
+bool writeback_waits(const struct store *st)
 {
     return cache_dirty(st->cache) > 0;
 }
@@ -169,7 +168,7 @@ static uint64_t batch_bytes(const struct chunks *cs, uint64_t most, uint64_t ove
     return batch > over ? batch : over;
 }
 
-int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can)
+int writeback_room(struct chunks *cs, uint64_t bytes, int first, int *can)
 {
     struct store *st = cs->st;
     uint64_t most = most_waiting(st), dirty = cache_dirty(st->cache);
@@ -178,11 +177,11 @@ int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can)
     if (dirty == 0 || (*can && bytes <= most && dirty <= most - bytes))
         return 0;
     if (!first || !untouched(st))
-        return settle(st, 0, 1, UINT64_MAX);
+        return write_back(st, 0, 1, UINT64_MAX);
     if (!*can || bytes == UINT64_MAX)
-        return settle_apart(st, 0, UINT64_MAX);
+        return write_apart(st, 0, UINT64_MAX);
     /* What still does not fit, the operation writes itself. */
     bytes = bytes < most / 2 ? bytes : most / 2;
-    return settle_apart(st, 0,
-                        batch_bytes(cs, most, dirty > most - bytes ? dirty - (most - bytes) : 0));
+    return write_apart(st, 0,
+                       batch_bytes(cs, most, dirty > most - bytes ? dirty - (most - bytes) : 0));
 }

@@ -12,11 +12,11 @@
 /* Make room for `bytes` bytes of changes (UINT64_MAX: nothing waits any more), before an operation
  * changes anything (first), or later in it.  *can 0: this dataset's chunks are too large to wait.
  */
-int chunks_room(struct chunks *cs, uint64_t bytes, int first, int *can);
+int writeback_room(struct chunks *cs, uint64_t bytes, int first, int *can);
 /* Write back all changes of one object (0: of all), before an operation changes anything or outside
  * of one. */
-int chunks_settle(struct store *st, uint64_t object);
+int writeback_all(struct store *st, uint64_t object);
 /* True if changes wait. */
-int chunks_waiting(const struct store *st);
+bool writeback_waits(const struct store *st);
 
 #endif

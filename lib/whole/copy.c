@@ -777,7 +777,7 @@ static int copy_begin(drep_file *from, drep_file *to)
 
     if (from == to) {
         err = write_begin(to);
-        return !err && (err = chunks_settle(to->st, 0)) ? write_end(to, err) : err;
+        return !err && (err = writeback_all(to->st, 0)) ? write_end(to, err) : err;
     }
     err = from < to ? read_begin_stored(from) : write_begin(to);
     if (err)

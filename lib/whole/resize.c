@@ -275,7 +275,7 @@ static int reshape(drep_dataset *ds, const int64_t *dims, struct stored_object *
         err = shape_check(&o->rec, ds->ft);
     if (!err && (shrinks || !ds->trimmed) &&
         (ds->rec.layout == FMT_CHUNKED || ds->rec.layout == FMT_CONTIGUOUS)) {
-        err = chunks_settle(ds->file->st, ds->id);
+        err = writeback_all(ds->file->st, ds->id);
         if (!err)
             err = trim(ds, keep);
     }
@@ -354,7 +354,7 @@ static int append(drep_dataset *ds, int dim, int64_t n, const drep_type *type, c
     int err = longer(ds, dim, n, dims, &new), ignored;
 
     if (!err) /* while nothing is changed yet */
-        err = chunks_room(&ds->chunks, ds->chunks.payload, 1, &ignored);
+        err = writeback_room(&ds->chunks, ds->chunks.payload, 1, &ignored);
     if (!err)
         err = reshape(ds, dims, &o);
     if (!err) {

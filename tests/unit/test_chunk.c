@@ -176,7 +176,7 @@ static void same_all(struct model *m, int in_op)
         if (m->d[d].cs.nfilters && in_op)
             continue; /* what was changed waits in memory */
         if (m->d[d].cs.nfilters)
-            ck_assert_int_eq(chunks_settle(m->d[d].cs.st, m->d[d].cs.object), 0);
+            ck_assert_int_eq(writeback_all(m->d[d].cs.st, m->d[d].cs.object), 0);
         ck_assert_int_eq(chunk_each(&m->d[d].cs, each, &s), 0);
         ck_assert_int_eq(s.n, stored);
     }
