@@ -62,6 +62,7 @@ static int refuse(int err, const char *text, const char **why)
     return err;
 }
 
+/* The checksum comes first: nothing else of a block is believed before it fits. */
 int block_get(struct block_head *out, const uint8_t *block, size_t size, const char **why)
 {
     struct block_head t;

@@ -33,6 +33,8 @@ static void sums_get(struct in *in, struct chunk_rec *t)
         t->sum[i] = in_u64(in);
 }
 
+/* Decode the place and the sums of a run of chunks. Sums stand in the record while they are few,
+ * else in a block of their own. */
 int chunk_get(struct in *in, struct chunk_rec *out)
 {
     struct chunk_rec t = {0};

@@ -69,6 +69,7 @@ static bool align_possible(int align)
     return align == 1 || align == 2 || align == 4 || align == 8 || align == 16;
 }
 
+/* Decode rows for ascending codes; those of later versions end up in the tail. */
 static void encodings_get(struct in *in, struct header_rec *h)
 {
     int code = 0;
@@ -247,6 +248,8 @@ static int refuse(int err, const char *text, size_t at, const char **why, size_t
     return err;
 }
 
+/* The representation comes first; other records in any order, each at most once. Unknown ones
+ * are gathered whole and kept by writers. */
 int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *scratch,
                const char **why, size_t *why_at)
 {

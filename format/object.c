@@ -82,6 +82,7 @@ static void filter_get(struct in *in, struct filter_rec *f)
         f->param[i] = in_u32(in);
 }
 
+/* Decode a dataset. Counts are checked before the lists that they size are read. */
 static void dataset_get(struct in *in, struct object_rec *t)
 {
     type_get_number(in, t);
@@ -161,6 +162,8 @@ static void object_assign(struct object_rec *out, const struct object_rec *t)
         memcpy(out->filter, t->filter, t->nfilters * sizeof(*t->filter));
 }
 
+/* Decode into a local record and assign at the end, so that a malformed record leaves the
+ * caller's untouched. */
 int object_get(struct in *in, struct object_rec *out)
 {
     struct object_rec t;

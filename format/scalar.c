@@ -53,6 +53,8 @@ static const char *scalar_doubt(const struct scalar_rec *s)
     return s->format == FMT_FORMAT_CUSTOM ? custom_doubt(s) : NULL;
 }
 
+/* Decode a description. The reserved byte must be zero; scalar_doubt() knows which fields must
+ * lie inside the scalar and apart. */
 int scalar_get(struct in *in, struct scalar_rec *out)
 {
     size_t start = in->at;

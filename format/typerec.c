@@ -154,6 +154,7 @@ int type_node_get(struct in *in, struct type_node *out)
     return FMT_OK;
 }
 
+/* Encode a node; fields in the order of SPEC.md, and the inverse of type_node_get(). */
 void type_node_put(struct out *out, const struct type_node *n)
 {
     out_u8(out, n->kind);
@@ -233,6 +234,8 @@ static void member_name_get(struct in *in, struct type_member *t, size_t least)
         in_fail(in, FMT_ERR_FORMAT, "invalid name of a member");
 }
 
+/* Decode the entry before a child or in a list: which fields it has follows from the kind of its
+ * node. */
 int type_member_get(struct in *in, uint8_t kind, struct type_member *out)
 {
     struct type_member t = {0};

@@ -143,6 +143,7 @@ static void compare_attr_values(struct comparing *w, const struct object *o, con
     free(want);
 }
 
+/* Compare an attribute: existence, type, shape, and only if all agree the value, by its text. */
 static void compare_attr(struct comparing *w, const struct object *o, const struct attr *a)
 {
     drep_attrinfo have, want;
@@ -329,6 +330,7 @@ static void compare_data(struct comparing *w, const struct object *o, drep_datas
     free(first.want);
 }
 
+/* Compare two open datasets, as far as the schema says what it wants. */
 static void compare_open(struct comparing *w, const struct object *o, drep_dataset *have,
                          drep_dataset *want)
 {

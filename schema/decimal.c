@@ -320,6 +320,8 @@ static void store(const uint64_t *quad, bool negative, void *out)
     memcpy(out, word, sizeof word);
 }
 
+/* Convert text to a binary128: to the nearest, or to odd where fewer than 112 `bits` will be
+ * stored. False: not a number, or beyond the range. */
 bool number_quad(const char *text, int bits, void *out)
 {
     int which = number_special(text);

@@ -351,6 +351,9 @@ static bool tells_type(const drep_attrinfo *info, enum value_form *form)
     return kind == DREP_KIND_VSTRING;
 }
 
+/* Emit an attribute. A value that alone determines its type is emitted bare, so that most
+ * schemas stay as short as a person would write them; else type, shape and value are spelled
+ * out. */
 static void put_attr(struct emitter *e, const char *path, const char *name)
 {
     const struct schema_print_options *o = e->options;
@@ -424,6 +427,8 @@ static void put_dimension_name(struct emitter *e, const char *dataset, const cha
     put_word(e, near ? dimension + above : dimension);
 }
 
+/* Emit the shape of a dataset. Dimensions with a name give lengths and maxima, so these are
+ * emitted only where they differ from what the dimensions say. */
 static void put_space(struct emitter *e, const char *path, const drep_dsinfo *info)
 {
     bool named = false, shape = false, maxshape = false;
@@ -477,6 +482,8 @@ static void put_parameters(struct emitter *e, const drep_filter *f)
     end_list(e);
 }
 
+/* Emit the filters: the name alone where the parameters follow from the datatype or are the
+ * defaults. */
 static void put_filters(struct emitter *e, const drep_dsinfo *info)
 {
     char name[256];
@@ -559,6 +566,8 @@ static void put_data(struct emitter *e, const char *path, const drep_dsinfo *inf
         o->failed(o->ctx, path, err);
 }
 
+/* Emit a dataset. Its map is closed whatever fails, so that the document stays well formed and
+ * shows the rest of the file. */
 static void put_dataset(struct emitter *e, const char *path, const drep_objinfo *object)
 {
     const struct schema_print_options *o = e->options;
@@ -719,6 +728,8 @@ static bool has_keyword(const struct members *m)
     return false;
 }
 
+/* Emit a group and its members, once. Members whose names are keywords need a map of their own;
+ * depth counts against the limit of the schema reader. */
 static void put_group(struct emitter *e, const char *path, const drep_objinfo *object)
 {
     const struct schema_print_options *o = e->options;
@@ -837,6 +848,8 @@ static int alike(const char *name, const drep_encoding *rows, int n)
     return same;
 }
 
+/* Emit the representation, and its declaration where no reader could know it. Rows that equal
+ * those of the base are repeated: the base only serves types that come later. */
 static void put_datarep(struct emitter *e)
 {
     const struct schema_print_options *o = e->options;

@@ -59,6 +59,7 @@ static bool make_first(struct schema_maker *m, struct object *o)
     return fine && make(m, o);
 }
 
+/* Create a dataset after the dimensions that it names, which may stand anywhere in the schema. */
 static bool make_dataset(struct schema_maker *m, struct object *o)
 {
     const char *names[DREP_MAX_RANK];
@@ -258,6 +259,8 @@ static int make_file(struct schema_maker *m)
     return m->err ? m->err : DREP_ERR_SYNTAX;
 }
 
+/* The caller's complaints are worked on in a copy and given back, whatever happens, as the maker
+ * keeps them beside its encoders. */
 int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
                struct complaints *c, drep_file **out)
 {

@@ -185,6 +185,8 @@ static bool complain_object(struct schema *s, const struct doc *key, const struc
                     key->text, doc_what(node));
 }
 
+/* Read one entry of a group. Its keys decide the kind; only names and kinds are read in this
+ * pass, as types and dimensions may be declared later in the text. */
 static bool read_object(struct schema *s, struct object *parent, const struct doc *key,
                         const struct doc *node)
 {
@@ -350,6 +352,8 @@ static bool complain_dimension(struct schema *s, const struct doc *node)
     return complain(&s->c, node, "no dimension \"%s\"", node->text);
 }
 
+/* Read the dimensions of a dataset; null leaves one without a name, whose length the shape
+ * gives. */
 static bool read_dims(struct schema *s, struct object *o, const struct doc *node)
 {
     bool fine = true;
@@ -470,6 +474,8 @@ static bool guess_shape(struct schema *s, struct object *o)
     return true;
 }
 
+/* Read dims, shape and maxshape. Dimensions come first: shape is checked against them and fills
+ * in what they leave open. */
 static bool read_space(struct schema *s, struct object *o)
 {
     const struct doc *dims = doc_get(o->at, "dims"), *shape = doc_get(o->at, "shape");
@@ -560,6 +566,7 @@ static bool read_filters(struct schema *s, struct object *o, const struct doc *n
     return fine;
 }
 
+/* Read layout, chunk and filters. A chunk alone means a chunked layout. */
 static bool read_layout(struct schema *s, struct object *o)
 {
     const struct doc *layout = doc_get(o->at, "layout"), *chunk = doc_get(o->at, "chunk");
@@ -726,6 +733,8 @@ static bool read_dataset(struct schema *s, struct object *o)
 
 /* ------------------------------------------------- pass 4: links and values */
 
+/* Read a link. Only targets of hard links must exist in the schema: others may appear later, or
+ * in another file. */
 static bool read_link(struct schema *s, struct object *o)
 {
     static const char *const keys[] = {"link", "target", "file", NULL};
@@ -943,6 +952,8 @@ static bool read_head(struct schema *s)
     return read_hints(s, doc_get(s->tree, "hints")) && fine;
 }
 
+/* Run the four passes. Each runs even if one before it complained, so that all errors of a
+ * schema are reported at once; values are not checked against a dataset that is wrong itself. */
 bool model_build(struct schema *s)
 {
     const struct doc *root = doc_get(s->tree, "root");

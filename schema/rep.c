@@ -121,6 +121,8 @@ static bool read_row(struct rep_reader *r, const struct doc *node, drep_encoding
     return fine;
 }
 
+/* Read the rows of a representation: each starts as its base's row, packed, and is changed by
+ * its keys. */
 static bool read_rows(struct rep_reader *r, const struct doc *types)
 {
     drep_encoding row;

@@ -226,6 +226,8 @@ static bool complain_line(struct types *t, const struct doc *node)
     return complain(t->c, node, "datatype \"%.200s\": %s", node->text, drep_error());
 }
 
+/* Build a type from the one-line form. The library parses it; here names of the schema are
+ * replaced by their text first, except where a name alone stands for a type. */
 static bool get_line(struct types *t, const struct doc *node, drep_type **out)
 {
     struct expansion e = {.types = t, .at = node};
@@ -251,6 +253,7 @@ static bool get_line(struct types *t, const struct doc *node, drep_type **out)
 
 /* -------------------------------------------------------------------- maps */
 
+/* Build a struct. Members are built even after one failed, so that all errors are reported. */
 static bool get_struct(struct types *t, const struct doc *node, drep_type **out)
 {
     const struct doc *members = doc_get(node, "struct");
@@ -393,6 +396,7 @@ static bool get_wrapped(struct types *t, const struct doc *node, drep_type **out
     return err ? complain_error(t->c, node, seq ? "seq" : "bool") : true;
 }
 
+/* Build a type from the map form: the first key decides, the others must belong to it. */
 static bool get_map(struct types *t, const struct doc *node, drep_type **out)
 {
     enum form { STRUCT, ENUM, ARRAY, STRING, OPAQUE, REF, SEQ, BOOL, FORMS };

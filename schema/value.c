@@ -145,6 +145,8 @@ static bool compound_on_way(const struct encoder *e, const drep_type *type, enum
     return fine;
 }
 
+/* The type that elements are held as on their way into a file. Text is converted to it exactly
+ * or rounded to odd, so that storing rounds once, whatever the representation. */
 static bool type_on_way(const struct encoder *e, const drep_type *type, enum way way,
                         drep_type **out)
 {
@@ -537,6 +539,8 @@ static bool find_object(const struct encoder *e, const struct doc *node, uint64_
     return true;
 }
 
+/* Encode a reference. While a schema is only checked, objects have no ids yet: then it counts
+ * that they exist. */
 static bool put_reference(const struct encoder *e, const drep_type *type, const struct doc *node,
                           void *at)
 {
@@ -603,6 +607,7 @@ static bool put_array(const struct encoder *e, struct value_place p, const struc
     return put_lists(e, &item, drep_type_array_rank(p.type), drep_type_array_dims(p.type), node);
 }
 
+/* Encode a compound, by a list in the order of the members or by a map of their names. */
 static bool put_compound(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     const drep_type *type = p.type;
@@ -667,6 +672,7 @@ static bool put_sequence(const struct encoder *e, struct value_place p, const st
     return fine;
 }
 
+/* Encode one element by the kind of its type. All errors below are reported, not just the first. */
 static bool put(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     const drep_type *type = p.type;
@@ -702,6 +708,8 @@ static bool put(const struct encoder *e, struct value_place p, const struct doc 
 
 /* ------------------------------------------------------------------ values */
 
+/* Infer the shape of nested lists: all siblings must agree. Returns the rank, or -1 after
+ * complaining. */
 int value_shape(struct complaints *c, const struct doc *node, int64_t *dims)
 {
     int64_t inner[DREP_MAX_RANK], first[DREP_MAX_RANK];
@@ -740,6 +748,7 @@ bool value_is_list(const struct encoder *e, const drep_type *type)
     return kind == DREP_KIND_ARRAY || kind == DREP_KIND_SEQUENCE || kind == DREP_KIND_COMPOUND;
 }
 
+/* The element count is bounded before anything is allocated: dims come from the schema. */
 bool elements_encode(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,
                      const struct doc *node, struct elements *out)
 {

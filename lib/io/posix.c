@@ -50,6 +50,7 @@ struct posix {
 /* The largest count that one system call takes on Linux, a multiple of a page. */
 #define CALL_MAX ((size_t)0x7ffff000)
 
+/* Map errno to the code that tells a caller what to do. */
 static int error_of(int number)
 {
     switch (number) {
@@ -151,6 +152,7 @@ static void take_ahead(struct posix *f, uint64_t from, uint64_t end)
     f->size = end;
 }
 
+/* Write all bytes at an offset, in as many calls as the system takes. */
 static int posix_write(struct io *io, const void *buf, size_t size, uint64_t offset)
 {
     struct posix *f = (struct posix *)io;

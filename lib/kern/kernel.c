@@ -182,6 +182,8 @@ static struct rows tile_at(const struct rows *r, int64_t at, int64_t per)
     return tile;
 }
 
+/* Run rows through the passes, tile by tile. If the float unit is not in its default state the
+ * general pass, which uses integers alone, does all of it. */
 static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
 {
     pass_fn *const general[1] = {pass_general};

@@ -229,6 +229,8 @@ INLINE void widen(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n)
         store_le(dst + 8 * i, bits_of_double((double)float_of_bits(get4(src, i))), 8);
 }
 
+/* binary64 to binary32. Counting converts back to see what was lost, so it is compiled only
+ * where it is asked for. */
 INLINE void narrow(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
                    int64_t n, struct tally *t, bool counts)
 {
@@ -338,6 +340,7 @@ INLINE bool rounded(uint64_t v, double d, enum sort from)
     return d >= 9223372036854775808.0 || (int64_t)d != (int64_t)v;
 }
 
+/* Integers to reals, which round where the significand is too short. */
 INLINE void from_int(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, struct tally *t,
                      enum sort to, enum sort from, bool counts)
 {

@@ -47,6 +47,7 @@ static void plan_move(struct kernel *k, const struct enc *dst, const struct enc 
     k->lossless = true;
 }
 
+/* The sort of an encoding: those that have passes of their own, else OTHER. */
 static enum sort sort_of(const struct enc *e)
 {
     bool is_int = e->format == DREP_FORMAT_INT || e->format == DREP_FORMAT_UINT ||
@@ -269,6 +270,8 @@ static void plan_turned(struct kernel *k, const struct enc *dst, const struct en
     p->pass[1] = pass;
 }
 
+/* Plan load, passes and store of a conversion that changes values. What the pair cannot lose is
+ * neither counted nor checked. */
 static int plan_convert(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
     struct pass_plan *p = &k->plan;

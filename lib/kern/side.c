@@ -55,6 +55,7 @@ static void clear(uint8_t *p, const struct side *side)
 
 /* ------------------------------------------------------------- integers */
 
+/* Unpack an integer into sign and magnitude, which all targets can be packed from. */
 static void int_unpack(struct num *n, const struct side *side, const uint8_t *p)
 {
     int width = side->precision;
@@ -369,6 +370,8 @@ static bool inside(int at, int width, int size)
     return width >= 1 && at + width <= 8 * size;
 }
 
+/* Check and take over the fields of a custom real. Bounds of widths and bias keep all later sums
+ * of exponents inside 64 bits. */
 static int custom_real(struct side *side, const drep_scalar *c)
 {
     bool implied = c->norm == DREP_NORM_IMPLIED;
@@ -424,6 +427,8 @@ static int custom_side(struct side *side, const drep_scalar *c)
     return 0;
 }
 
+/* Describe a side from a format and size, or from a custom description. Everything that the
+ * other functions assume is checked here once. */
 int side_init(struct side *side, int format, int size, const drep_scalar *custom)
 {
     struct side s = {.size = (uint8_t)size, .precision = (uint16_t)(8 * size)};

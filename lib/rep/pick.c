@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+/* The encoding of a leaf under a table. Descriptions that only name a format, and custom
+ * integers without gaps, become that format, so that they get the fast kernels. */
 static int enc_of(struct enc *e, const struct rep_table *table, const drep_type *leaf)
 {
     const drep_encoding *row = &table->row[leaf->code];

@@ -306,6 +306,8 @@ static int declare(struct registered *e, const struct rep_table *base, const dre
     return err == DREP_ERR_FORMAT ? DREP_ERR_ARG : err;
 }
 
+/* The declared table starts as a copy of its base's, so that a declaration states differences
+ * only; custom scalars of the base keep their numbers before the new ones. */
 int drep_declare_datarep(const char *name, const char *base, const drep_encoding *rows, int nrows,
                          const drep_scalar *scalars, int nscalars)
 {

@@ -75,6 +75,8 @@ static int check_inside(const drep_type *t, int64_t size)
     return 0;
 }
 
+/* Two layouts of one meaning must not become two descriptions: a size that equals the natural
+ * one is dropped, so that equal types compare and print alike. */
 int drep_type_compound(int64_t count, const char *const *names, const int64_t *displs,
                        const drep_type *const *types, int64_t size, drep_type **out)
 {
@@ -270,6 +272,8 @@ static bool value_fits(const drep_type *base, int64_t value)
     return value >= 0 && value < (int64_t)1 << bits;
 }
 
+/* Names and values are checked against the base before anything is allocated: counts may come
+ * from a file. */
 int drep_type_enum(const drep_type *base, int64_t count, const char *const *names,
                    const int64_t *values, drep_type **out)
 {

@@ -137,6 +137,8 @@ static bool endless(const struct prog *p, int64_t *stride)
     return !__builtin_mul_overflow(p->root->count, *stride, &end) && end == p->extent;
 }
 
+/* Positions count through the tiled typemap. A typemap that is one array gets a single leaf
+ * without end, so that its items need no walk at all. */
 int cursor_init(drep_cursor *cursor, const struct prog *prog, int64_t position)
 {
     struct cursor *c = (struct cursor *)cursor->opaque;
@@ -263,6 +265,9 @@ static bool is_turn(const struct node *node)
     return node->runs <= (node->op == NODE_SEQ ? WINDOW_FIELDS : WINDOW_RUNS);
 }
 
+/* Take the largest node on the way down to the leaf that is small enough for a window, and count
+ * how many of its turns follow. Offsets are added with wrap-around: only those of items that
+ * exist are used. */
 void cursor_window(drep_cursor *cursor, struct window *out)
 {
     struct cursor *c = (struct cursor *)cursor->opaque;

@@ -226,6 +226,8 @@ static int make_compound(struct getter *g, const struct entry_list *l, drep_type
     return refused(g, drep_type_compound(l->n, (const char *const *)l->name, NULL, types, 0, type));
 }
 
+/* Read a compound. A stored one states offsets, which may differ from this machine's: the type
+ * is made as the compiler would lay it out, the shape as the record says. */
 static int get_compound(struct getter *g, const struct type_node *n, drep_type **type,
                         struct shape *shape)
 {
@@ -373,6 +375,8 @@ static int get_part(struct getter *g, const struct type_node *n, drep_type **typ
     return err;
 }
 
+/* Read a node by its kind. For stored elements type and shape are made side by side: the type
+ * for the user's memory, the shape for the bytes of the file. */
 static int get_node(struct getter *g, const struct type_node *n, drep_type **type,
                     struct shape *shape)
 {

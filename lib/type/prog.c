@@ -203,6 +203,8 @@ static int compose_dealt(struct shape *s, int64_t g, int64_t b, int64_t p, int64
     return shape_shift(s, first);
 }
 
+/* Compose the share of one process in a distributed array (MPI 5.0, 5.1.4), dimension by
+ * dimension from the fastest, as blocks of blocks. */
 static int compose_darray(struct shape *s, const drep_type *type)
 {
     int rank = (int)type->args[2];
@@ -365,6 +367,7 @@ static int compose_struct(struct shape *out, const drep_type *type, const struct
 
 /* -------------------------------------------------------------------- leaves */
 
+/* Compose a leaf with the size and alignment of the representation. */
 static int compose_leaf(struct shape *out, const drep_type *type, const struct type_sizes *sizes)
 {
     int64_t size, align;
@@ -404,6 +407,7 @@ static int compose_stored(struct shape *s, const drep_type *type)
     return shape_repeat(s, base_items ? type->items / base_items : 0, shape_extent(s));
 }
 
+/* Compose a constructor over one base with the displacements it was made with. */
 static int compose_placed_base(struct shape *s, const drep_type *type)
 {
     const int64_t *args = type->args;
@@ -446,6 +450,8 @@ static int compose_placed_base(struct shape *s, const drep_type *type)
     return 0; /* enum, boolean, dup */
 }
 
+/* Stored layouts drop displacements and holes, so any constructor over one base is so many of it
+ * back to back; the others place the base where the constructor says. */
 int shape_compose(struct shape *out, const drep_type *type, const struct shape *members,
                   const struct type_sizes *sizes, enum prog_layout layout)
 {

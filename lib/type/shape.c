@@ -239,6 +239,8 @@ int shape_leaf(struct shape *out, const drep_type *leaf, int64_t size, int64_t a
     return 0;
 }
 
+/* Bounds grow by the span of the turns, downwards for a negative stride. Zero turns leave a
+ * blank shape with the alignment, as MPI has it. */
 int shape_repeat(struct shape *s, int64_t count, int64_t stride)
 {
     struct shape t = *s;

@@ -116,6 +116,8 @@ static int compose_native(struct shape *out, const drep_type *t)
     return err;
 }
 
+/* The description is complete here; what follows from it is computed once and never changes, so
+ * that types can be shared between threads without a lock. */
 int type_finish(drep_type *t, drep_type **out)
 {
     struct shape s = {0};
