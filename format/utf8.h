@@ -5,6 +5,7 @@
 #ifndef FORMAT_UTF8_H
 #define FORMAT_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,15 @@ static inline size_t utf8_next(const void *text, size_t left, uint32_t *code)
         return 0;
     *code = c;
     return n;
+}
+
+/* True for what changes the display of other text instead of being shown: the C0 and C1 controls,
+ * which terminals obey, and the embeddings, overrides and isolates of bidirectional text (UAX #9),
+ * which let a name be read in another order than it has. */
+static inline bool utf8_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
 }
 
 /* Write a code point, 1 to 4 bytes; returns the end. */

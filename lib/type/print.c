@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "format/numbers.h"
+#include "format/utf8.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -48,21 +49,24 @@ static void __attribute__((format(printf, 2, 3))) putf(struct type_text *t, cons
     put(t, line);
 }
 
-/* U+0080 to U+009F are control characters to a terminal, too: both of their bytes are escaped. */
+/* Escape every byte of control characters, and bytes that are not UTF-8. */
 static void put_quoted(struct type_text *t, const char *s)
 {
-    unsigned char c, before = 0;
+    uint32_t code;
+    size_t n;
 
     put(t, "\"");
-    for (; *s; before = c, s++) {
-        c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
+    for (; *s; s += n) {
+        n = utf8_next(s, strnlen(s, 4), &code);
+        if (n == 1 && (code == '"' || code == '\\')) {
             putf(t, "\\%c", *s);
-        else if (c < 32 || c == 127 || (c == 0xc2 && (unsigned char)s[1] < 0xa0) ||
-                 (before == 0xc2 && c < 0xa0))
-            putf(t, "\\x%02x", (unsigned)c);
-        else
-            put_bytes(t, s, 1);
+        } else if (n == 0 || utf8_control(code)) {
+            n = n ? n : 1;
+            for (size_t i = 0; i < n; i++)
+                putf(t, "\\x%02x", (unsigned)(unsigned char)s[i]);
+        } else {
+            put_bytes(t, s, n);
+        }
     }
     put(t, "\"");
 }

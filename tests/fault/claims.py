@@ -297,7 +297,7 @@ def long_dimension():
 
 
 # What a terminal, or who reads lines, would take for more than text.
-ESCAPE = "\x1b]0;title\x07\n\r\x7f\x9b31m"
+ESCAPE = "\x1b]0;title\x07\n\r\x7f\x9b31m\u202e\u2066"
 
 
 @claim

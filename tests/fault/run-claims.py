@@ -20,6 +20,7 @@ from limits import GRACE, MIB, memory_bar  # noqa: E402
 
 DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
 TIME = 1  # --limit time
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 # Commands that write so much less than they could that only the time ends them.
 ENDLESS = {"fill", "fill-of-chunks-of-one", "many-ranks", "many-chunks"}
@@ -161,7 +162,7 @@ def escapes(cases, directory, path):
     for args in runs:
         done = limits.run([DATAREP] + args, text=True)
         said = done.stdout + done.stderr
-        found = [c for c in said if c != "\n" and (c < " " or "\x7f" <= c < "\xa0")]
+        found = [c for c in said if c != "\n" and (c < " " or "\x7f" <= c < "\xa0" or c in BIDI)]
         lines = [s for s in said.split("\n") if s.startswith("\r") or s.startswith("title")]
         cases.runs += 1
         if found or lines:

@@ -24,6 +24,7 @@ START_TEST(test_lines_come_back)
         "struct{\"odd \\\"name\\\\\": INT, \"1st\": struct{_x9: CHAR[2]}}",
         "struct{\"tab\\x09\": INT}",
         "struct{\"\\xc2\\x9b31m\xc2\xa0\": INT}",
+        "struct{\"\\xe2\\x80\\xae3\\xe2\\x81\\xa9\": INT}",
         "struct{\"\xc3\xa4\": INT}",
         "DOUBLE[3,4]",
         "DOUBLE[4][3]",

@@ -247,7 +247,7 @@ static size_t printable(const char *p)
     uint32_t code;
     size_t n = *p ? utf8_next(p, strnlen(p, 4), &code) : 0;
 
-    return n == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : n;
+    return n == 0 || utf8_control(code) ? 0 : n;
 }
 
 /* One byte as $'...' has it: three octal digits, so that nothing behind it can belong to it. */

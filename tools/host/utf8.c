@@ -21,7 +21,7 @@ void utf8_clean(char *text)
 
     while (*text) {
         n = utf8_next(text, strnlen(text, 4), &code);
-        if (n > 0 && code >= 0x20 && (code < 0x7f || code >= 0xa0))
+        if (n > 0 && !utf8_control(code))
             text += n;
         else
             *text++ = '?';

@@ -234,8 +234,7 @@ static size_t put_special(struct sink *s, const unsigned char *p, size_t size)
         sink_format(s, "\\udc%02x", *p);
         return 1;
     }
-    /* Terminals take the C1 controls for commands. */
-    if (code < 0xa0)
+    if (utf8_control(code))
         sink_format(s, "\\u%04x", (unsigned)code);
     else
         sink_put(s, (const char *)p, n);
@@ -274,7 +273,7 @@ void sink_name(struct sink *s, const char *name)
         unsigned char c = (unsigned char)name[at];
 
         n = utf8_next(name + at, size - at, &code);
-        quote = n == 0 || (n == 1 && (!plain(c) || c == ' ')) || (n == 2 && code < 0xa0);
+        quote = n == 0 || (n == 1 && (!plain(c) || c == ' ')) || utf8_control(code);
         at += n;
     }
     if (quote)
