@@ -1,8 +1,8 @@
 # Makefile - builds, tests and installs Datarep.  `make help` lists the targets.
 #
 # One Makefile for the whole tree.  Sources are found by wildcard: format/*.c and
-# lib/*/*.c make the library, schema/*.c and tools/*/*.c the command.  What the system
-# offers is probed once per build directory (tools/probe) and kept in its config.mk.
+# lib/*/*.c make the library, schema/*.c and tools/*/*.c the command.  The features of the
+# system are probed once per build directory (tools/probe) and kept in its config.mk.
 #
 #   MODE=release|debug|asan|tsan|cov   how to compile; each has build/$(MODE)/
 #   CC=gcc|clang                       which compiler
@@ -191,7 +191,7 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero docs install install-strip \
     reproducible uninstall clean help
 
-all: libs $(COMMAND) $(MODULES) ## the libraries and the command, into build/$(MODE)/
+all: libs $(COMMAND) $(MODULES) ## build the libraries and the command into build/$(MODE)/
 libs: $(SHARED) $(STATIC)
 unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(filter asan,$(MODE)),$(REPLAY))
@@ -332,15 +332,15 @@ $(BUILD)/tests/bench/start: $(BUILD)/obj/tests/bench/start.o $(STATIC)
 
 # ------------------------------------------------------------ things to run
 
-# As many jobs as there are processors, where the caller asked for none.
+# One job per processor unless the caller sets -j.
 SUB = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-demo: ## install what is missing, build, and run the demonstration
+demo: ## install missing packages, build, and run the demonstration
 	@tools/install-deps build interop
 	+@$(SUB) MODE=release all
 	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
 
-test: ## install what is missing, build, and run every test
+test: ## install missing packages, build, and run every test
 	@tools/install-deps build test interop hetero-short
 	+@$(SUB) MODE=release all test-programs
 	+@$(SUB) MODE=asan all test-programs
@@ -352,27 +352,27 @@ quick-programs: all unit-programs $(QUICK)
 
 check: ## build and run the quick tests: installs nothing, needs no root, two minutes
 	@for p in /usr/bin/python3; do command -v $$p > /dev/null || { \
-	    echo "check: $$p is missing, nothing can be tested without it: make deps-test" >&2; exit 1; }; done
+	    echo "check: $$p is missing and required for all tests: make deps-test" >&2; exit 1; }; done
 	@missing=$$(tools/install-deps --check build test interop 2> /dev/null | tr '\n' ' '); \
-	    test -z "$$missing" || echo "check: not installed, so what needs them is left out: $$missing"
+	    test -z "$$missing" || echo "check: not installed, tests that need them are skipped: $$missing"
 	+@$(SUB) MODE=release quick-programs
 	@tests/run --quick unit-release vectors cli
 
-unit: unit-programs ## the unit tests of this MODE alone
+unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)
 
-reproducible: ## build in two directories of different names: what is installed must be the same bytes
+reproducible: ## build in two directories and check that the installed files are identical
 	@tools/install-deps build interop
 	@tests/install/twice
 
-requirements: ## which tests prove which rule of the standard, and whether one has none
+requirements: ## list the tests of each rule of the standard; fail for a rule without one
 	@tests/requirements.py
 
-lint: ## warnings of gcc and clang, format, include directions, figures, symbols, scripts
+lint: ## check warnings of gcc and clang, format, include directions, figures, symbols, scripts
 	@tools/install-deps build test interop hardening
 	@tools/lint
 
-bench: ## install what is missing, build, and run the benchmarks
+bench: ## install missing packages, build, and run the benchmarks
 	@tools/install-deps build interop bench
 	+@$(SUB) MODE=release all bench-programs
 	@for b in $(patsubst %,build/release/%,$(basename $(BENCH_SRC))); do \
@@ -388,15 +388,15 @@ fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	        $$(case $$f in fuzz_open|fuzz_copy|fuzz_repair|fuzz_write) echo tests/vectors tests/vectors/bad;; esac) \
 	        || exit 1; done
 
-fuzz-afl: ## the same targets with AFL++, each for AFL_TIME seconds
+fuzz-afl: ## run each fuzz target under AFL++ for AFL_TIME seconds
 	@tools/install-deps build hardening
 	+@$(SUB) MODE=afl CC=afl-clang-fast CXX=afl-clang-fast++ fuzz-programs
 	@for f in $(patsubst tests/fuzz/%.c,%,$(FUZZ_SRC)); do tests/fuzz/afl $$f $(AFL_TIME) || exit 1; done
 
-property: $(BUILD)/tests/unit/test_property ## random types under random representations for PROPERTY_TIME s
+property: $(BUILD)/tests/unit/test_property ## test random types under random representations for PROPERTY_TIME s
 	@PROPERTY_TIME=$(PROPERTY_TIME) DREP_TEST_SEED=$${DREP_TEST_SEED:-$$(date +%s)00000} $<
 
-crash: ## CRASH_STATES files as a crash could have left them, on all processors
+crash: ## check CRASH_STATES simulated crash states, on all processors
 	@tools/install-deps build
 	+@$(SUB) MODE=release build/release/tests/fault/crash
 	@n=$$(nproc); seed=$${CRASH_SEED:-$$(date +%s)}; jobs=; bad=0; echo "CRASH_SEED=$$seed"; \
@@ -405,7 +405,7 @@ crash: ## CRASH_STATES files as a crash could have left them, on all processors
 	    jobs="$$jobs $$!"; done; \
 	for j in $$jobs; do wait $$j || bad=1; done; exit $$bad
 
-interop: ## HDF5 and netCDF-4 files both ways under every representation; prints the table
+interop: ## convert HDF5 and netCDF-4 files both ways under every representation; print the table
 	@tools/install-deps build interop
 	+@$(SUB) MODE=release all test-programs
 	@for t in hdf5 packages; do \
@@ -413,13 +413,13 @@ interop: ## HDF5 and netCDF-4 files both ways under every representation; prints
 	        { grep -A3 '^not ok' build/$$t.log; exit 1; }; done
 	@sed -n 's/^# //p' build/hdf5.log; grep -c '^ok' build/packages.log | sed 's/$$/ trips of files of Debian packages/'
 
-mutants: ## MUTANTS damaged HDF5 files through import, watched by strace; MUTANTS_SEED repeats
+mutants: ## import MUTANTS damaged HDF5 files under strace; MUTANTS_SEED repeats a run
 	@tools/install-deps build test interop
 	+@$(SUB) MODE=release all test-programs
 	@seed=$${MUTANTS_SEED:-$$(date +%s)}; echo "MUTANTS_SEED=$$seed"; \
 	DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-mutants.py $(MUTANTS) $$seed | grep -v '^ok'
 
-soak: ## SOAK_TIME s of a writer that is killed under four readers, then a quarter of it of power cuts
+soak: ## kill a writer under four readers for SOAK_TIME s, then cut the power for a quarter of it
 	@tools/install-deps build hardening
 	+@$(SUB) MODE=release build/release/tests/fault/writer
 	@dir=$$(mktemp -d $${TMPDIR:-/tmp}/datarep-soak-XXXXXX); seed=$${SOAK_SEED:-$$(date +%s)}; bad=0; \
@@ -429,17 +429,17 @@ soak: ## SOAK_TIME s of a writer that is killed under four readers, then a quart
 	    test $$? = 77 || bad=1; \
 	rm -rf $$dir; exit $$bad
 
-hetero: ## build and test on other machines, under qemu-user, what each writes read by all; the table
+hetero: ## build and test for other machines under qemu-user, exchange files; print the table
 	@tools/install-deps build test interop hetero
 	+@$(SUB) MODE=release all test-programs
 	@tests/hetero/hetero.py $(MACHINES)
 
-hetero-short: ## the same for s390x, i386 and m68k with some of the unit tests
+hetero-short: ## like hetero, for s390x, i386 and m68k with some of the unit tests
 	@tools/install-deps build test interop hetero-short
 	+@$(SUB) MODE=release all test-programs
 	@tests/hetero/run-short.py
 
-docs: ## check the man pages; the reference of the library as pages, into build/docs
+docs: ## check the man pages; format the library's reference into build/docs
 	@tools/install-deps docs
 	mandoc -T lint -W warning $(MAN)
 	@tools/reference build/docs
@@ -454,7 +454,7 @@ man_in = $(patsubst tools/man/%,$D$(mandir)/man$(1)/%,$(filter %.$(1),$(MAN)))
 SCHEMAS := $(wildcard schema/*.yaml schema/examples/*.yaml)
 D := $(DESTDIR)
 
-install: all ## into DESTDIR and PREFIX (default /usr/local)
+install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5
 	install -m 755 $(COMMAND) $D$(bindir)/datarep
 	install -D -m 644 tools/completion/datarep.bash $D$(bashdir)/datarep
@@ -475,14 +475,14 @@ install: all ## into DESTDIR and PREFIX (default /usr/local)
 	    -e 's|@LIBS_PRIVATE@|$(strip -pthread $(LIB_LIBS))|' lib/datarep.pc.in \
 	    > $D$(libdir)/pkgconfig/datarep.pc
 
-# What a debugger needs goes, what a linker needs stays.
-install-strip: install ## the same without debug information
+# Strip debug information, keep the symbols that a linker needs.
+install-strip: install ## install without debug information
 	$(STRIP) $D$(bindir)/datarep
 	$(STRIP) --strip-unneeded $D$(libdir)/libdatarep.so.$(VERSION) \
 	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES))
 	$(STRIP) --strip-debug --enable-deterministic-archives $D$(libdir)/libdatarep.a
 
-uninstall: ## remove what install put there
+uninstall: ## remove the installed files
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) \
@@ -492,10 +492,10 @@ uninstall: ## remove what install put there
 clean: ## remove build/
 	rm -rf build
 
-# For scripts: the value of a variable.
+# For scripts: print the value of a variable.
 print-%: ; @echo '$($*)'
 
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' Makefile | sed 's/%/GROUP/' | \
 	    awk -F '~' '{ printf "%-20s %s\n", $$1, $$2 }'
 	@echo "  MODE=release|debug|asan|tsan|cov, CC=gcc|clang, CROSS=triplet, DESTDIR, PREFIX, FUZZ_TIME, AFL_TIME, PROPERTY_TIME"
