@@ -1,11 +1,11 @@
 /* each.c - looking at all stored chunks of a dataset, and at one record. */
 #include "chunk/each.h"
 
-#include "chunk/work_state.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "chunk/payload.h"
 #include "chunk/read.h"
+#include "chunk/work_state.h"
 #include "tree/walk.h"
 
 static int by_coord(const struct chunk_run *a, const struct chunk_run *b)

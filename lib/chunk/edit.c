@@ -4,8 +4,8 @@
  * dataset has them. */
 #include "chunk/edit.h"
 
-#include "chunk/work_state.h"
 #include "chunk/read.h"
+#include "chunk/work_state.h"
 
 bool chunk_is_changed(struct chunks *cs, const uint64_t *coord)
 {

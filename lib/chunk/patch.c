@@ -5,13 +5,13 @@
  * Old bytes that a commit refers to are never touched. */
 #include "chunk/patch.h"
 
-#include "chunk/work_state.h"
 #include "base/error.h"
 #include "chunk/cut.h"
 #include "chunk/edit.h"
 #include "chunk/payload.h"
 #include "chunk/plan.h"
 #include "chunk/read.h"
+#include "chunk/work_state.h"
 #include "chunk/write.h"
 
 #include <string.h>

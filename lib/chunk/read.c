@@ -6,11 +6,11 @@
  * doubles what is read. */
 #include "chunk/read.h"
 
-#include "chunk/work_state.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "chunk/payload.h"
 #include "chunk/shuffle.h"
+#include "chunk/work_state.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * buffers and compressors for the next thread that takes it. */
 #include "chunk/work.h"
 
-#include "chunk/work_state.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/work_state.h"
 
 int works_init(struct works *works)
 {

@@ -6,13 +6,13 @@
  * recorded, one by one, because the notes are a stack. */
 #include "chunk/write.h"
 
-#include "chunk/work_state.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "chunk/edit.h"
 #include "chunk/payload.h"
 #include "chunk/plan.h"
+#include "chunk/work_state.h"
 
 #include <string.h>
 
