@@ -13,6 +13,8 @@
 #include "rep/rep.h"
 #include "base/buf.h"
 #include "format/record.h"
+#include "rep/convert.h"
+#include "rep/pick.h"
 
 struct conv {
     const struct file_rep *rep;

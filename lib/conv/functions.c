@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conv/memory.h"
+#include "rep/convert.h"
+#include "rep/dispatch.h"
 #include "rep/packed.h"
 
 #include <string.h>

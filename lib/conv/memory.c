@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "rep/convert.h"
 
 #include <string.h>
 

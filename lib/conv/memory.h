@@ -5,6 +5,7 @@
 #ifndef CONV_MEMORY_H
 #define CONV_MEMORY_H
 
+#include "rep/convert.h"
 #include "rep/rep.h"
 #include "type/type.h"
 

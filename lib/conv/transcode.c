@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conv/heap.h"
+#include "rep/convert.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #define CONV_TRANSCODE_H
 
 #include "conv/conv.h"
+#include "rep/convert.h"
 
 struct transcoder {
     const struct prog *source, *target;

@@ -9,6 +9,8 @@
 #include "base/info.h"
 #include "base/mem.h"
 #include "elem/transfer.h"
+#include "rep/convert.h"
+#include "rep/dispatch.h"
 #include "rep/packed.h"
 
 #include <string.h>

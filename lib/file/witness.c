@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "conv/conv.h"
+#include "rep/convert.h"
 
 #include <string.h>
 

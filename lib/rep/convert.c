@@ -5,10 +5,12 @@
  * their fields are paired once and then run over all turns: those that only move bytes
  * together, in pieces, the others field by field, while some turns are in cache.  Whatever
  * fits neither goes through two cursors, run by run. */
-#include "rep/rep.h"
+#include "rep/convert.h"
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "kern/piece.h"
+#include "rep/pick.h"
 
 #include <stdlib.h>
 #include <string.h>

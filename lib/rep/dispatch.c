@@ -3,10 +3,11 @@
  * MPI 5.0, 14.7.3: a transfer is cut into calls wherever whole data items end; every
  * call has the same userbuf and datatype, count in items, and the position where the
  * call before it ended. */
-#include "rep/registry.h"
+#include "rep/dispatch.h"
 
 #include "base/error.h"
 #include "rep/packed.h"
+#include "rep/registry.h"
 #include "rep/tables.h"
 
 #include <string.h>

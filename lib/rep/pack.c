@@ -5,6 +5,7 @@
 #include "rep/registry.h"
 
 #include "base/error.h"
+#include "rep/dispatch.h"
 #include "rep/packed.h"
 
 struct pack_unit {

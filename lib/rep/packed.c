@@ -5,6 +5,7 @@
 #include "rep/packed.h"
 
 #include "base/error.h"
+#include "rep/convert.h"
 #include "rep/tables.h"
 
 /* ------------------------------------------------------------- sizes */

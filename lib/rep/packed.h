@@ -6,6 +6,7 @@
 #ifndef REP_PACKED_H
 #define REP_PACKED_H
 
+#include "rep/convert.h"
 #include "rep/rep.h"
 
 /* Bytes of one item of a leaf.  DREP_ERR_TYPE if it has none. */

@@ -1,9 +1,10 @@
 /* pick.c - picks the kernel that converts items of one type and table to another's. */
-#include "rep/rep.h"
+#include "rep/pick.h"
 
 #include "base/error.h"
 #include "format/numbers.h"
 #include "kern/plan.h"
+#include "rep/convert.h"
 #include "rep/tables.h"
 
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "format/in.h"
 #include "format/out.h"
 #include "format/header.h"
+#include "rep/dispatch.h"
 #include "rep/packed.h"
 
 #include <string.h>

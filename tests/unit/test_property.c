@@ -6,6 +6,8 @@
  *
  * Every case begins with a seed of its own, which a failure names: DREP_TEST_SEED=SEED
  * begins there.  PROPERTY_TIME=SECONDS goes on for so long. */
+#include "rep/convert.h"
+#include "rep/dispatch.h"
 #include "rep/rep.h"
 #include "tests/unit/random_type.h"
 #include "tests/unit/reference.h"

@@ -3,7 +3,10 @@
  * The oracle converts one item at a time, at the offset that the expansion of the
  * typemap gives it (random_type.h).  Whatever way the engine takes, and however a
  * transfer is cut into calls, the bytes must be those.  U5-U8, U10, D7. */
+#include "rep/convert.h"
+#include "rep/dispatch.h"
 #include "rep/packed.h"
+#include "rep/pick.h"
 #include "rep/rep.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/random_type.h"

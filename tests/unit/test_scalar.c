@@ -1,5 +1,5 @@
 /* test_scalar.c - the table of scalar formats: what it says is what the conversions do. */
-#include "rep/rep.h"
+#include "kern/side.h"
 #include "scalar/scalar.h"
 #include "tests/unit/bytes.h"
 
