@@ -5,8 +5,6 @@
 #include "tools/h5/job.h"
 
 int export_all(struct job *j);
-struct lost_attributes;
-void lost_attributes_free(struct lost_attributes *all);
 /* Walks over the finished file as export_all() did, and compares. */
 int export_back(struct job *j);
 

@@ -2,6 +2,7 @@
  *
  * Compiled into datarep-hdf5.so, which import and export load. */
 #include "tools/h5/array.h"
+#include "tools/h5/attribute_out.h"
 #include "tools/h5/export.h"
 #include "tools/h5/guard.h"
 #include "tools/h5/import.h"

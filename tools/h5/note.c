@@ -219,3 +219,26 @@ uint8_t *hex_to(const char *text, size_t digits, size_t *size)
         *size = digits / 2;
     return bytes;
 }
+
+/* The name in HDF5 of a link that import renamed; NULL: its own.  malloc'ed. */
+char *notes_old_name(const struct notes *r, const char *kind, const char *name)
+{
+    size_t i, len = strlen(kind), size;
+
+    for (i = 0; i < r->n; i++) {
+        const char *p = r->line[i], *end;
+        uint8_t *was;
+
+        if (strncmp(p, kind, len) != 0 || p[len] != ' ')
+            continue;
+        p += len + 1;
+        end = strchr(p, ' ');
+        if (!end || strcmp(end + 1, name) != 0)
+            continue;
+        was = hex_to(p, (size_t)(end - p), &size);
+        if (was)
+            was[size] = 0;
+        return (char *)was;
+    }
+    return NULL;
+}

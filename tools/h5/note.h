@@ -38,6 +38,9 @@ int notes_of_type(struct job *j, const struct notes *r, const char *kind, const 
                   struct notes *out);
 /* Of sorted lines "PLACE WORD=VALUE": the value, NULL if there is none. */
 const char *note_of(const struct notes *r, const char *place, const char *word);
+/* The name in HDF5 of a link or attribute that import renamed, from the note that begins with
+ * `kind`; NULL: its own.  malloc'ed. */
+char *notes_old_name(const struct notes *r, const char *kind, const char *name);
 /* Bytes as hex digits and back; malloc'ed. */
 char *hex_from(const void *bytes, size_t size);
 uint8_t *hex_to(const char *text, size_t digits, size_t *size);
