@@ -182,9 +182,9 @@ def no_root(folder, path):
 def damaged_root(folder, path):
     """One byte of the only node: what it says elsewhere is kept."""
     title = "attribute title: "
-    for name, place, same, said in (("its sequence", 16, True, "entries of it are taken"),
+    for name, place, same, said in (("its sequence", 16, True, "entries of it are used as found"),
                                     ("its checksum", 32, True, "its entries are right"),
-                                    ("a text", None, False, "entries of it are taken")):
+                                    ("a text", None, False, "entries of it are used as found")):
         data, root, size = with_root(path)
         data[root + place if place else data.index(b"Sea surface", root, root + size)] ^= 1
         problem, done = repaired(folder, bytes(data), path)
