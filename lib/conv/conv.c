@@ -6,8 +6,6 @@
 #include "conv/functions.h"
 #include "conv/heap.h"
 #include "conv/memory.h"
-#include "rep/convert.h"
-#include "rep/pick.h"
 
 #include <string.h>
 

@@ -10,10 +10,8 @@
 
 #include "conv/file_rep.h"
 #include "conv/ftype.h"
-#include "rep/rep.h"
 #include "base/buf.h"
 #include "format/record.h"
-#include "rep/convert.h"
 #include "rep/pick.h"
 
 struct conv {

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conv/memory.h"
-#include "rep/convert.h"
 #include "rep/dispatch.h"
 #include "rep/packed.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "rep/convert.h"
 
 #include <string.h>
 
@@ -85,6 +84,7 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
     return 0;
 }
 
+/* Target and source own their contents apart: each can be freed without the other. */
 int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                 const void *src)
 {
@@ -119,6 +119,7 @@ int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type
     return err;
 }
 
+/* Zeros are empty contents, so that a read that fails leaves nothing that could be freed twice. */
 void memory_clear(const drep_type *type, int64_t count, void *buf)
 {
     int64_t left = count * type->items;

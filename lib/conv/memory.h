@@ -6,7 +6,6 @@
 #define CONV_MEMORY_H
 
 #include "rep/convert.h"
-#include "rep/rep.h"
 #include "type/type.h"
 
 /* What a transfer asks for; the report is filled in only if it wants one. */

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conv/heap.h"
-#include "rep/convert.h"
 
 #include <string.h>
 

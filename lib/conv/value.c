@@ -7,7 +7,6 @@
 #include "conv/heap.h"
 #include "conv/memory.h"
 #include "conv/refs.h"
-#include "rep/convert.h"
 
 #include <string.h>
 

@@ -1,4 +1,7 @@
-/* num.c - integers of any width, and numbers as pairs of doubles. */
+/* num.c - integers of any width, and numbers as pairs of doubles.
+ *
+ * Integers of up to 128 bits are compared and printed exactly; other numbers are taken as the
+ * sum of two doubles, which holds all formats up to binary128 but for its last bits. */
 #include "tools/text/num.h"
 #include "format/byteorder.h"
 #include "tools/text/printer.h"

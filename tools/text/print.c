@@ -1,4 +1,7 @@
-/* print.c - one element as text. */
+/* print.c - one element as text.
+ *
+ * The kind of the type decides the form; members and items recurse, as deep as the type is
+ * nested. */
 #include "tools/text/print.h"
 #include "format/utf8.h"
 #include "schema/value.h"
