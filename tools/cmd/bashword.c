@@ -158,7 +158,7 @@ static bool is_datarep(const char *word)
     return strcmp(slash ? slash + 1 : word, "datarep") == 0;
 }
 
-/* What stands between two words: blanks, or an operator.  Gives whether a redirection's target
+/* Skip blanks or an operator between two words.  Gives whether a redirection's target
  * comes next; *ended: another command begins. */
 static bool skip_operators(struct word_reader *r, bool *ended)
 {
@@ -182,7 +182,7 @@ static void drop_words(struct bash_line *line)
         free(line->word[--line->n]);
 }
 
-/* Whether the word just read is the number in front of a redirection: 2>file. */
+/* True if the word just read is the number in front of a redirection: 2>file. */
 static bool is_descriptor(const struct word_reader *r)
 {
     return (*r->p == '<' || *r->p == '>') && r->len > 0 && strspn(r->word, "0123456789") == r->len;
@@ -301,7 +301,7 @@ static const char *put_foreign(struct sink *s, enum bash_state state, const char
     return p;
 }
 
-/* Whether the state has a way to write this character. */
+/* True if the state has a way to write this character. */
 static bool fits(enum bash_state state, const char *p)
 {
     if (!printable(p))

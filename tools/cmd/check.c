@@ -57,7 +57,7 @@ static int leak(uint64_t offset, uint64_t length, void *ctx)
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
-/* What has no checksum is neither right nor wrong. */
+/* Data without a checksum is neither right nor wrong. */
 static int unsealed(const char *path, int64_t blocks, void *ctx)
 {
     struct check_run *check = ctx;
@@ -122,7 +122,7 @@ static void put_rebuilt(struct sink *s, const char *name, bool whole)
         sink_text(s, ": no object was found; what is there is an empty group\n");
 }
 
-/* What can be read of a file, written into a new one. */
+/* Copy the readable part of a file into a new one. */
 static int repair_file(struct check_run *check, const char *target, bool excl)
 {
     int64_t findings = 0;

@@ -108,7 +108,7 @@ static int print_help(const struct command *command)
 
 /* ---------------------------------------------------------------- walking */
 
-/* What getopt_long() wants to know. */
+/* The tables for getopt_long(). */
 struct tables {
     struct option longs[ROWS_MAX + 2];
     char shorts[3 * ROWS_MAX + 3];

@@ -85,7 +85,7 @@ static int offer_datarep(const char *name, const char *form, void *ctx)
     return 0;
 }
 
-/* What an object is, in a few words. */
+/* A short description of an object. */
 static void describe(drep_file *file, const char *path, const drep_linkinfo *link, char *text,
                      size_t size)
 {
@@ -192,7 +192,7 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Whether the name ends in one of the words. */
+/* True if the name ends in one of the words. */
 static bool ends_so(const char *name, const char *ends)
 {
     size_t size = strlen(name), n;
@@ -374,7 +374,7 @@ static const struct option_row *wants_next(const struct command *command, const 
         row = strchr(word, '=') ? NULL : find_long(command, word + 2, strlen(word + 2));
         return has_argument(row) ? row : NULL;
     }
-    /* Of letters in one word the first with an argument takes the rest, if there is any. */
+    /* In a word of letters the first that takes an argument takes the rest, if any. */
     while (*++word && !has_argument(row))
         row = find_letter(command, *word);
     return has_argument(row) && !*word ? row : NULL;

@@ -179,7 +179,7 @@ static int plan(uint64_t id, drep_spec *spec, void *ctx)
             spec->chunk = NULL;
         }
     }
-    /* What cannot lie in one piece stays in chunks, unless it was named. */
+    /* Datasets that cannot be contiguous stay chunked, unless they were named. */
     if (!chunk || (chunk->layout == DREP_CONTIGUOUS && !chunk->path &&
                    (spec->nfilters > 0 || grows(spec) || drep_type_variable(spec->type))))
         return 0;
@@ -266,7 +266,7 @@ static int create(const struct conversion *c, drep_file *from, drep_file **to)
 
     if (err)
         return err;
-    /* What the source advises must not become what its reader asks for. */
+    /* The source's hints must not become those of the reader. */
     max = drep_info_get(hints, "drep_chunk_max");
     if (max && strtoull(max, NULL, 10) > limit_get(LIMIT_CHUNK))
         drep_info_delete(hints, "drep_chunk_max");

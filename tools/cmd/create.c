@@ -17,7 +17,7 @@ static int create(const char *schema_name, const char *path, int amode, const ch
     if (status)
         return status;
     stop_catch();
-    /* What is wrong has been said, with its place. */
+    /* The error has been reported, with its place. */
     status =
         tool_exit_code(schema_create(recipe.schema, path, amode, datarep, recipe_say, &recipe));
     recipe_release(&recipe);

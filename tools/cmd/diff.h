@@ -8,7 +8,7 @@
 #include "tools/walk/operand.h"
 #include "tools/walk/walk.h"
 
-/* What may be left out of the comparison (--ignore), and what is not in it unless asked
+/* Parts of the comparison that --ignore leaves out, and those that are compared only if asked
  * for. */
 enum diff_part {
     DIFF_ATTRIBUTES = 1,

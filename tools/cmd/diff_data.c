@@ -160,7 +160,7 @@ static void compare_many(struct pairs *p, const char *a, const char *b, int64_t 
     }
 }
 
-/* Whether elements have no parts elsewhere, and NaN may be NaN. */
+/* True if elements have no parts elsewhere, and NaN may be NaN. */
 static bool is_plain(const struct diff *d, const drep_type *a, const drep_type *b)
 {
     return drep_type_equal(a, b) && !drep_type_variable(a) && !d->how.nan_differs &&
@@ -471,7 +471,7 @@ static void compare_fill(struct diff *d, const char *path, const struct operands
     array_release(&b);
 }
 
-/* What is said of a dataset but its values; false if values cannot be compared. */
+/* Compare a dataset's metadata; false if its values cannot be compared. */
 static bool compare_headers(struct diff *d, const char *path, struct operands *o)
 {
     const drep_dsinfo *a = &o->a_info, *b = &o->b_info;
@@ -639,7 +639,7 @@ static void compare_both(struct diff *d, const char *a_path, const char *b_path,
     array_release(&a);
 }
 
-/* What import noted for export is no attribute of the HDF5 file: it says how HDF5 held what
+/* Import's notes for export are no attributes of the HDF5 file: it says how HDF5 held what
  * is compared anyway. */
 static bool is_kept(const struct diff *d, const char *name)
 {

@@ -24,7 +24,7 @@
 
 typedef void form_fn(struct dump *d);
 
-/* Whether there is such an object, and such elements of it.  An exit code. */
+/* Check that the object and its selected elements exist.  An exit code. */
 static int check_object(const struct dump *d, form_fn *form)
 {
     const char *path = d->operand.path;
@@ -44,7 +44,7 @@ static int check_object(const struct dump *d, form_fn *form)
     return status;
 }
 
-/* Where text comes by itself nobody waits for it. */
+/* Without a terminal nobody waits for the first line. */
 static void begin_progress(const struct dump *d)
 {
     if (d->header_only || isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO))
@@ -182,7 +182,7 @@ static int check_as(const char *name)
                       "unknown data representation '%s'; `datarep reps` lists them", name);
 }
 
-/* What does not go together; an exit code. */
+/* Reject options that exclude each other; an exit code. */
 static int check_asked(const struct dump_options *a, const char *path)
 {
     const struct command *c = &dump_command;

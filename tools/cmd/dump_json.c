@@ -308,7 +308,7 @@ struct data {
     struct nesting nest;
 };
 
-/* What put_values() streams. */
+/* State of the stream in put_values(). */
 static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
                       const char *elements, int64_t first, int64_t count)
 {

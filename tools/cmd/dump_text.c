@@ -149,7 +149,7 @@ struct text_rows {
     int width;
 };
 
-/* Where elements stand in the dataset, counted as they come. */
+/* Position in the dataset of the elements, counted in output order. */
 struct text_place {
     const struct slice *slice;
     int64_t at[DREP_MAX_RANK]; /* in selected elements */
@@ -242,7 +242,7 @@ static void line_break(struct text_line *line, size_t value, const struct text_p
     line->place_len = place_print(at, line->place);
 }
 
-/* What put_rows() streams; the sinks lie in memory. */
+/* State of the stream in put_rows(); its sinks are in memory. */
 static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
                       const char *elements, int64_t first, int64_t count)
 {

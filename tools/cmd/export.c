@@ -25,7 +25,7 @@ static int format_named(const char *name, int *out)
                       name);
 }
 
-/* What the name of the target says, -1: nothing. */
+/* The format by the target's name, -1 if the name does not tell. */
 static int format_of(const char *path)
 {
     int format = flat_by_name(path);

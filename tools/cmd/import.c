@@ -41,7 +41,7 @@ static const struct format *format_named(const char *name)
     return NULL;
 }
 
-/* What lies in a file counts more than its name. */
+/* The contents of a file count more than its name. */
 static int look(const char *path, bool *hdf5, int *flat)
 {
     FILE *f = fopen(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path, "rbe");

@@ -302,7 +302,7 @@ static int take(struct plot_options *a, int option)
     }
 }
 
-/* What does not go together; an exit code. */
+/* Reject options that exclude each other; an exit code. */
 static int check_asked(const struct make *m)
 {
     const struct command *c = &plot_command;

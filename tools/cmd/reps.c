@@ -58,7 +58,7 @@ static int put_table(struct reps_listing *r, const char *name)
     return 0;
 }
 
-/* What tells one machine's table from another's. */
+/* The properties that distinguish the tables of machines. */
 static int put_summary(struct reps_listing *r, const char *name)
 {
     drep_encoding rows[DREP_CODE_MAX];

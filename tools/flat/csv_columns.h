@@ -32,7 +32,7 @@ void columns_release(struct columns *columns);
 /* The name of a field of a column, malloc'ed; bare: what stands for "". */
 char *columns_name(const struct column *column, int field, const char *bare);
 
-/* What a user says about a table. */
+/* The options of a table. */
 struct csv_table {
     const char *file;
     int fd; /* of a regular file; the caller's */

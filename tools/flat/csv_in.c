@@ -472,7 +472,7 @@ static int read_rows(struct source *s, const int64_t *start, const int64_t *coun
     return 0;
 }
 
-/* Where nobody knows the representation, values go through the machine's own. */
+/* An unknown representation: convert through the machine's own. */
 static int start_encoder(struct csv_source *c)
 {
     int err = encoder_init(&c->encoder, &c->complaints);

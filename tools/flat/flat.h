@@ -6,7 +6,7 @@
 #include "tools/flat/exchange.h"
 #include <stdint.h>
 
-/* What was asked for besides struct exchange. */
+/* Options besides those in struct exchange. */
 struct flat {
     const struct exchange *x;
     int format; /* enum flat_format */

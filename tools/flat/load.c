@@ -53,8 +53,8 @@ static void shape_rows(struct boxes *b, const int64_t *chunk, int64_t most, int6
     b->len = len;
 }
 
-/* Of whole chunks, long in the first dimension, which is fastest in the source, then in the
- * last, which is fastest here. */
+/* Choose boxes of whole chunks, long in the first dimension, which is fastest in the source, then
+ * in the last, which is fastest here. */
 static void shape_columns(struct boxes *b, const int64_t *chunk, int64_t most)
 {
     int64_t len = 1;
@@ -82,7 +82,7 @@ static void boxes_init(struct boxes *b, const struct source *s, const drep_dsinf
 
     *b = (struct boxes){.rank = s->rank, .dims = s->dims};
     extent = extent > 0 ? extent : 1;
-    /* What hangs on an element is not counted: strings come a few thousand at a time. */
+    /* Variable parts are not counted: strings come a few thousand at a time. */
     if (drep_type_variable(s->type))
         extent += 1024;
     most = BLOCK / extent > 0 ? BLOCK / extent : 1;

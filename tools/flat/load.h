@@ -10,7 +10,7 @@
 int load_create(const struct source *s, const struct exchange *x, drep_file *file, const char *path,
                 bool grows, drep_dataset **out);
 
-/* Where in a dataset. */
+/* The dataset that a source is loaded into, and the place in it. */
 struct target {
     drep_dataset *dataset;
     const char *name, *path; /* the file's and its own, for messages */

@@ -87,7 +87,7 @@ static bool get_length(struct npy_text *t, int64_t *out)
     return true;
 }
 
-/* What stands behind a backslash. */
+/* The character after a backslash. */
 static bool get_escape(struct npy_text *t, char **to)
 {
     static const char from[] = "nrt\\'\"", into[] = "\n\r\t\\'\"";

@@ -6,8 +6,8 @@
 
 /* The descriptor stays the caller's. */
 int source_npy(struct source *out, const char *file, int fd);
-/* The same of a member of an archive: TOOL_DIFFERS, after saying so, if it holds Python objects,
- * without which the other members can be read. */
+/* Like source_npy(), of a member of an archive: TOOL_DIFFERS, after saying so, if it holds Python
+ * objects, without which the other members can be read. */
 int source_npy_member(struct source *out, const char *file, int fd);
 
 #endif

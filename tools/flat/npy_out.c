@@ -136,7 +136,7 @@ static bool kept_dtype(const struct npy_out *n, struct npy_dtype *out)
     return fine;
 }
 
-/* What texts there are. */
+/* The strings of a dataset, measured. */
 struct text_survey {
     const struct npy_types *types;
     int64_t longest; /* code points */

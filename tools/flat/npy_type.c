@@ -144,7 +144,7 @@ static int text_types(const struct npy_dtype *d, struct npy_types *out)
     return err ? err : drep_type_vstring(&out->stored);
 }
 
-/* What is the same everywhere. */
+/* Types that do not depend on the machine. */
 static int plain_types(const struct npy_dtype *d, struct npy_types *out)
 {
     int err;

@@ -18,7 +18,7 @@ int outlet_put(const struct outlet *o, int fd, const void *bytes, size_t size)
 {
     if (full_write(fd, bytes, size) == 0)
         return 0;
-    /* Who reads a pipe may stop reading it. */
+    /* The reader of a pipe may close it early. */
     if (errno != EPIPE || fd != STDOUT_FILENO)
         tool_say(o->x->dst, NULL, "%s", strerror(errno));
     return TOOL_IO;

@@ -20,7 +20,7 @@ struct outlet {
 /* An exit code: what was asked for has no place in the other format, and the rest may go on. */
 enum { OUTLET_NONE = 100 };
 
-/* So many elements are written.  0, or an exit code when a signal asks for an end. */
+/* Advance the progress by so many elements.  0, or an exit code when a signal asks for an end. */
 int outlet_advance(uint64_t elements);
 /* Writes to the target. */
 int outlet_put(const struct outlet *o, int fd, const void *bytes, size_t size);

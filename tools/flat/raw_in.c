@@ -330,7 +330,7 @@ static int open_view(struct source *s, struct raw_source *r)
     struct stat st;
     int err = raw_filetype(raw->type, raw->datarep, &r->filetype, &r->item);
 
-    /* What came through a pipe has no name. */
+    /* Data that came through a pipe has no name. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", r->fd);
     if (!err)
         err = drep_view_raw(stat(raw->file, &st) == 0 && S_ISREG(st.st_mode) ? raw->file : path,

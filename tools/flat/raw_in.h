@@ -4,7 +4,7 @@
 
 #include "tools/flat/source.h"
 
-/* What a user says about a raw file. */
+/* The options of a raw file. */
 struct raw_file {
     const char *file;
     const drep_type *type;       /* of an element */

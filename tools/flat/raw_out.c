@@ -286,7 +286,7 @@ int raw_out(const struct extract *extract, const char *name, int fd, bool verify
 
     if (!status)
         status = outlet->f->records ? write_records(&r, fd) : write_view(&r, name);
-    /* What was rounded is no longer what the dataset holds. */
+    /* Rounded values differ from the dataset's, so they cannot be compared. */
     if (!status && verify && r.e.rounded == 0 && r.changed == 0)
         status = read_back(&r, name);
     free(r.buf);

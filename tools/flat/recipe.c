@@ -135,7 +135,7 @@ static int open_raw(const struct schema_source *source, const char *path, int fd
     return source_raw(out, &raw, fd);
 }
 
-/* What is wrong with a file is said as it is when it is imported. */
+/* Errors in a file are reported as an import reports them. */
 static int load_from(const struct schema_source *source, const char *path, int fd, drep_file *file,
                      struct target *t)
 {
@@ -183,7 +183,7 @@ static int load(void *ctx, const struct schema_source *source, drep_file *file, 
                                   : 0;
 }
 
-/* Where the schema is, as one path without links. */
+/* The schema's directory, links resolved. */
 static char *folder_of(const char *name)
 {
     const char *slash = strcmp(name, "-") == 0 ? NULL : strrchr(name, '/');

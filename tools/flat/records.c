@@ -71,7 +71,7 @@ static int64_t length_at(const unsigned char *p, int width, bool big)
     return width == 4 ? (int64_t)(int32_t)(uint32_t)value : (int64_t)value;
 }
 
-/* What is wrong with a file, and where. */
+/* Report an error in the file, with its position. */
 struct doubt {
     int64_t at;
     const char *what;

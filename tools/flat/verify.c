@@ -23,7 +23,7 @@ struct verified_array {
     char *own, *read, *shown; /* a block: ours; as the source gives it; and in `theirs` */
 };
 
-/* Where element number n of the box lies: in a file of columns the first index runs fastest. */
+/* Position of element n of the box: in a column-major file the first index runs fastest. */
 static int64_t place_of(const struct verified_array *p, int rank, const int64_t *count, int64_t n)
 {
     int64_t index[DREP_MAX_RANK], at = 0;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the command and the module say to each other. */
+/* The interface between the command and the module. */
 #define DATAREP_ZIP_INTERFACE 2
 enum { ZIP_WHY = 256 }; /* bytes of a message */
 

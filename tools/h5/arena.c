@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Of strings and sequences in a block of more than one element. */
+/* Bytes of strings and sequences in a block of more than one element. */
 #define CONTENTS_MAX (64 << 20)
 #define SLAB_SIZE (256 << 10)
 

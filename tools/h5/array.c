@@ -12,7 +12,7 @@
 #include "tools/h5/library.h"
 #include <stdlib.h>
 
-/* What one call converts: the elements of an array, in place. */
+/* State of one conversion: the elements of an array, in place. */
 struct bases {
     hid_t src, dst;
     hsize_t n;   /* elements of one array */

@@ -11,7 +11,7 @@
 #if HAVE_DEFLATE
 #endif
 
-/* What one thread needs. */
+/* The state of one thread. */
 struct decoder {
 #if HAVE_DEFLATE
     struct libdeflate_decompressor *inflate;
@@ -182,7 +182,7 @@ static size_t sums_before(const struct decoding *g, int i, unsigned skipped)
     return n;
 }
 
-/* Whether a filter before number i has changed the size in a way that is not known. */
+/* True if a filter before number i has changed the size in a way that is not known. */
 static int deflated_before(const struct decoding *g, int i, unsigned skipped)
 {
     while (i-- > 0)

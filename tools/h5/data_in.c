@@ -28,7 +28,7 @@
  * nothing is must not take a call for each element. */
 #define HALVED_MAX 2000
 
-/* What the loop over a dataset's blocks holds. */
+/* State of the loop over a dataset's blocks. */
 struct filler {
     struct job *j;
     const struct h5_object *o;
@@ -64,7 +64,7 @@ static void add_report(drep_report *sum, const drep_report *r)
 
 /* ------------------------------------------------------------- through HDF5 */
 
-/* Whether the elements say no more than what is not stored does. */
+/* True if the elements equal the fill value, so that nothing need be stored. */
 static int is_none(const struct filler *f, const struct box *b, const void *d)
 {
     size_t size = f->s->map.dsize, all = (size_t)box_elements(b) * size;
@@ -586,7 +586,7 @@ static void filler_release(struct filler *f)
     drep_dataset_close(f->ds);
 }
 
-/* Whether the bytes in the container are those of HDF5: its datatype is the one that
+/* True if the bytes in the container are those of HDF5: its datatype is the one that
  * export would make. */
 static int is_copy(struct job *j, const struct h5_source *s)
 {

@@ -45,7 +45,7 @@ static int is_fill(const struct emptier *e, int64_t n)
 
     if (!e->sparse || memcmp(p, e->fill, size) != 0)
         return 0;
-    /* The same as itself one element on: all are as the first. */
+    /* Equal to itself shifted by one element: all elements equal the first. */
     return memcmp(p, p + size, (size_t)(n - 1) * size) == 0;
 }
 
@@ -274,7 +274,7 @@ static void say_lost(const struct emptier *e)
                 (long long)e->lost.nan_lost);
 }
 
-/* Whether the bytes in HDF5 are those in the container: its datatype is the one that the
+/* True if the bytes in HDF5 are those in the container: its datatype is the one that the
  * container's makes by itself. */
 static int is_copy(struct job *j, const struct drain *s)
 {

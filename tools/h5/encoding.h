@@ -17,7 +17,7 @@ struct encodings {
 };
 /* Fills j->encodings from the header of j->d. */
 int encodings_load(struct job *j);
-/* As the container stores it; of a named datatype: as those are exported. */
+/* The encoding in the container, or, for a named datatype, the one it is exported with. */
 drep_encoding encoding_of(const struct job *j, int code, int named);
 
 /* A real format that HDF5 can describe, by its number or by its fields; NULL if there is none. */

@@ -525,7 +525,7 @@ static int make_odd_link(struct group_walk *w, const struct odd_link *l, const c
     return 0;
 }
 
-/* Those whose turn it is; all: those that are left. */
+/* Make the links whose turn it is; all: the rest of them. */
 static int make_odd_links(struct group_walk *w, int all)
 {
     int err = 0;
@@ -605,7 +605,7 @@ static int make_all(struct job *j)
 
 /* ------------------------------------------------------------------ the whole */
 
-/* What the container, as import made it, says of the whole file. */
+/* Read the notes about the whole file that import made. */
 static int read_defaults(struct job *j)
 {
     struct notes r;
@@ -646,7 +646,7 @@ int export_all(struct job *j)
 
 /* ------------------------------------------------------------------- reading back */
 
-/* Whether the object's path leads to it. */
+/* Check that the object's path leads to it. */
 static int check_object(struct job *j, const struct h5_object *o)
 {
     struct verified at = {.path = o->path, .what = "", .name = ""};

@@ -21,7 +21,7 @@
 /* The driver's registration number, where HDF5 asks for one: of the range for tests. */
 #define GUARD_VALUE 289
 
-/* What a file access list carries, and hands on to the files opened through it. */
+/* The driver's state in a file access list, passed on to files opened through it. */
 struct guard_info {
     struct guard *guard;
 };
@@ -281,7 +281,7 @@ static const H5FD_class_t guard_class = {
 
 /* --------------------------------------------------------------------- plugins */
 
-/* Whether nobody but its owner can put files there: HDF5 runs every shared object that it
+/* True if nobody but its owner can put files there: HDF5 runs every shared object that it
  * finds in a directory of plugins, whichever file asks for a filter. */
 static int is_safe_directory(const char *path)
 {
@@ -316,7 +316,7 @@ void guard_plugins(void)
 
 /* ------------------------------------------------------------------ its life cycle */
 
-/* Where files beside the source lie; nowhere for one that came through a pipe. */
+/* The directory of files beside the source; none for a pipe. */
 static void find_directory(struct guard *g, int alone)
 {
     char *slash;

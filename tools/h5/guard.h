@@ -31,7 +31,7 @@ int guard_init(struct job *j, struct guard *g);
 void guard_release(struct guard *g);
 /* The access list for H5Fopen(): of the driver that opens allowed files only; -1 on failure. */
 hid_t guard_fapl(struct guard *g);
-/* Whether a file may be read; if not, or if there is none, `why` says so. */
+/* True if a file may be read; if not, or if there is none, `why` says so. */
 enum guard_verdict guard_judge(const struct guard *g, const char *name, char *why, size_t size);
 
 #endif

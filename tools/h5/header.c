@@ -33,7 +33,7 @@ struct raw_header {
     size_t address_size, length_size;
 };
 
-/* What a header says. */
+/* The decoded fields of an object header. */
 struct messages {
     uint64_t fill;   /* bytes of the fill value, UNKNOWN: there is none */
     int fill_shared; /* it stands elsewhere: in a heap, under this number */
@@ -295,7 +295,7 @@ static int read_heap(const struct raw_header *r, uint64_t at, struct heap *h)
            h->bits > 0 && h->bits <= 64 && h->rows <= 64 && h->root != UNKNOWN;
 }
 
-/* Where the heap has the byte `offset`: in its only block, or in one of a doubling table. */
+/* Find the byte `offset` of the heap: in its only block, or in one of a doubling table. */
 static uint64_t heap_address(const struct raw_header *r, const struct heap *h, uint64_t offset)
 {
     uint64_t row, block, size, before = 0, index;

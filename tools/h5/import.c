@@ -552,7 +552,7 @@ static int make_all(struct job *j)
 
 /* ---------------------------------------------------------------- walk 4: data */
 
-/* Remarks about a datatype of its own: of a dataset's data, or a named one. */
+/* Notes about a datatype of its own: of a dataset's data, or a named one. */
 static int note_type(struct mover *m, const struct notes *notes)
 {
     size_t i;

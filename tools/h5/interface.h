@@ -45,7 +45,7 @@ struct hdf5_pair {
  * the part of it that differs and both values. */
 typedef int64_t hdf5_compare_fn(void *ctx, const struct hdf5_pair *pair, char *text, size_t size);
 
-/* What a job has moved. */
+/* Counts of what a job has moved. */
 struct hdf5_totals {
     int64_t groups, datasets, types, dimensions, links, attributes;
     uint64_t bytes; /* of elements, as they lie in memory */
@@ -89,8 +89,8 @@ struct hdf5_options {
     struct hdf5_totals *totals; /* may be NULL */
 };
 
-/* What the module exports.  Both give 0 or a DREP_ERR_... code; on failure import leaves
- * no half-made destination. */
+/* The functions that the module exports.  Both give 0 or a DREP_ERR_... code; on failure import
+ * leaves no half-made destination. */
 int datarep_hdf5_import(const struct hdf5_options *options);
 int datarep_hdf5_export(const struct hdf5_options *options);
 /* DATAREP_HDF5_INTERFACE as the module was compiled. */

@@ -74,7 +74,7 @@ void job_say(struct job *j, int weight, const char *what, const char *path, cons
     struct hdf5_finding finding = {.weight = weight, .what = what, .path = path, .message = text};
     va_list ap;
 
-    /* What is said of the way out is not said again of the way back. */
+    /* Findings of the export are not repeated while the file is read back. */
     if (j->lean || j->back)
         return;
     va_start(ap, format);

@@ -51,7 +51,7 @@ int job_fail_drep(struct job *j, int err);
 /* A finding about the object at `path`. */
 void job_say(struct job *j, int weight, const char *what, const char *path, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* What a failed step about one object means: it is lost, with j->why, and the rest goes
+/* Handle a failed step about one object: it is lost, with j->why, and the rest goes
  * on: 0; or, if that cannot be: err. */
 int job_skip(struct job *j, int err, const char *what, const char *path, const char *text);
 /* DREP_ERR_STOPPED once a signal asks the process to end; to be asked now and then. */
@@ -65,7 +65,7 @@ struct h5_object *job_find(struct job *j, uint64_t key);
 /* Takes path and source over, also on failure.  Pointers to objects die here. */
 int job_add(struct job *j, uint64_t key, int kind, char *path, char *source);
 
-/* Of the object in the source, below the root of the job; malloc'ed, NULL without memory. */
+/* Path of the object in the source, below the job's root; malloc'ed, NULL without memory. */
 char *job_source(struct job *j, const struct h5_object *o);
 
 #endif

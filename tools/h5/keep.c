@@ -90,7 +90,7 @@ static void sample_object(struct job *j, const struct h5_object *o, struct sampl
     H5Oclose(object);
 }
 
-/* What is most common among the first objects needs no note. */
+/* The most common choice among the first objects needs no note. */
 int keep_defaults(struct job *j)
 {
     struct sample s = {.left = SAMPLES};

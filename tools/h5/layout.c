@@ -79,7 +79,7 @@ static void pipeline_add(struct pipeline *p, H5Z_filter_t id, int value)
     p->n++;
 }
 
-/* What export makes of the container's filters. */
+/* The filters of HDF5 that export makes of the container's. */
 static void pipeline_from_ours(const drep_dsinfo *info, struct pipeline *p)
 {
     int i;
@@ -105,7 +105,7 @@ static void pipeline_from_ours(const drep_dsinfo *info, struct pipeline *p)
     }
 }
 
-/* Whether both do the same; what shuffle says of the element HDF5 fills in. */
+/* True if both do the same; what shuffle says of the element HDF5 fills in. */
 static int pipeline_equal(const struct pipeline *a, const struct pipeline *b)
 {
     int i;
@@ -466,13 +466,13 @@ static void choose_variable(struct job *j, const struct h5_source *s, drep_spec 
         dims[d] = (int64_t)s->dims[d];
         chunk[d] = 1;
     }
-    /* What must not be read, or not yet, says nothing. */
+    /* Chunks that must not be read, or not yet, are skipped. */
     if (n > 64 && s->layout != H5D_VIRTUAL && dataset_check_storage(j, s->dset, s->dcpl) == 0 &&
         H5Sselect_hyperslab(some, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
         H5Dvlen_get_buf_size(s->dset, s->map.mem, some, &held) >= 0) {
         held = held / (hsize_t)H5Sget_select_npoints(some) + s->map.hsize;
         most = (int64_t)(BLOCK_SIZE / (held ? held : 1));
-        /* Where a chunk of our own choice would hold more than that. */
+        /* The case that a chunk of our own choice would hold more than that. */
         if (most < n && most < (1 << 20) / 16) {
             box_grow(s->rank, dims, most > 0 ? most : 1, chunk);
             spec->layout = DREP_CHUNKED;
@@ -528,7 +528,7 @@ static int grows(const drep_dsinfo *info)
     return 0;
 }
 
-/* What export chooses without notes. */
+/* The choice of export without notes. */
 static H5D_layout_t layout_for(const drep_dsinfo *info)
 {
     int variable = drep_type_variable(info->type);

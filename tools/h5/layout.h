@@ -12,7 +12,7 @@ void layout_in(struct job *j, const char *path, const struct h5_source *s, drep_
 /* Lines about what export would do otherwise than the source. */
 int layout_notes(struct job *j, const drep_dsinfo *info, const struct h5_source *s,
                  struct notes *r);
-/* The same of a scale without a variable, whose chunks netCDF makes this long. */
+/* Like layout_notes(), for a scale without a variable, whose chunks netCDF makes this long. */
 #define LAYOUT_BARE_CHUNK 1
 int layout_notes_bare(struct job *j, hid_t dset, const struct h5_object *o, struct notes *r);
 int layout_defaults_write(struct job *j, struct notes *r);

@@ -35,7 +35,7 @@ struct map {
 
 void map_release(struct map *m);
 int has_references(const struct map *m);
-/* Whether HDF5 moves elements between its file and our memory without touching them. */
+/* True if HDF5 moves elements between its file and our memory without touching them. */
 int map_is_copy(hid_t file, const struct map *m);
 
 #endif

@@ -47,7 +47,7 @@ struct measure {
     int whole; /* of the chunk in `stored`; -1: none yet */
     struct measure_stage *stage;
     hid_t file, trial; /* in memory; -1: none */
-    /* Of the chunk that goes through the probes. */
+    /* State of the chunk that goes through the probes. */
     unsigned skipped;
     int short_input, reached;
     size_t got;
@@ -282,7 +282,7 @@ static hid_t trial_plist(const struct measure *m)
     return ok ? dcpl : -1;
 }
 
-/* How many parameters of a filter say what memory it reads and writes; a datatype and a shape
+/* Number of parameters of a filter that say what memory it reads and writes; a datatype and a shape
  * imply them. */
 static size_t implied(const struct measure_stage *s)
 {
@@ -446,7 +446,7 @@ struct measure *measure_new(struct job *j, hid_t dset, hid_t dcpl, int rank, con
     return m;
 }
 
-/* What most datasets never need: 0 without memory. */
+/* Allocate the state that most datasets never need: 0 without memory. */
 static int prepare(struct measure *m)
 {
     size_t size;
@@ -480,7 +480,7 @@ void measure_free(struct measure *m)
     free(m);
 }
 
-/* Whether HDF5 may read the chunk at c->box; what it cannot read it says itself. */
+/* True if HDF5 may read the chunk at c->box; HDF5 reports what it cannot read. */
 static int chunk_whole(struct measure *m)
 {
     struct stored *c = &m->stored;

@@ -26,7 +26,7 @@ struct measure *measure_new(struct job *j, hid_t dset, hid_t dcpl, int rank, con
 void measure_free(struct measure *m);
 /* True if HDF5 may read all chunks that the box touches.  Else j->why says why not, if `say`. */
 int measure_box(struct measure *m, const struct box *block, int say);
-/* The same of all chunks of a dataset, which is measured once in a job: 0, or an error. */
+/* Like measure_box(), for all chunks of a dataset, once a job: 0, or an error. */
 int measure_all(struct job *j, hid_t dset, hid_t dcpl);
 
 /* Frees what measure_all() noted of a job. */

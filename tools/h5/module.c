@@ -60,7 +60,7 @@ static int finish(struct job *j, int err)
 
 /* ------------------------------------------------------------------ import */
 
-/* That the bytes are no HDF5 file stands between the reasons of its failure. */
+/* One of the reasons in the error stack says that the file is not HDF5. */
 static herr_t find_no_hdf5(unsigned n, const H5E_error2_t *e, void *ctx)
 {
     (void)n;

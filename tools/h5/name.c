@@ -33,7 +33,7 @@ static int is_own_name(const char *name, int attribute)
     return 1;
 }
 
-/* Of a name that is none: what can be kept of it, and a number that tells it from others
+/* Make a name from an invalid one: its valid characters, and a number that tells it from others
  * like it. */
 char *own_name(const char *name, int attribute)
 {

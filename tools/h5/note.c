@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of notes that are read, all together. */
+/* Limit of the notes that are read, in total. */
 #define REMARKS_MAX (1 << 20)
 
 int is_annotation(const char *name)

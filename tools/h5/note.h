@@ -30,13 +30,13 @@ void notes_release(struct notes *r);
 int notes_write(struct job *j, const struct notes *r, const char *path);
 /* Reads it; without one there are no lines. */
 int notes_read(struct job *j, const char *path, struct notes *r);
-/* What follows `begin` and a space in the first line that begins so; NULL if none does. */
+/* Text after `begin` and a space in the first line that begins so; NULL if none does. */
 const char *notes_find(const struct notes *r, const char *begin);
 /* The lines of a datatype: those that begin with `kind` and, if given, end with the name
  * of an attribute, without either; sorted for note_of(). */
 int notes_of_type(struct job *j, const struct notes *r, const char *kind, const char *name,
                   struct notes *out);
-/* Of sorted lines "PLACE WORD=VALUE": the value, NULL if there is none. */
+/* Look up the value in sorted lines "PLACE WORD=VALUE"; NULL if there is none. */
 const char *note_of(const struct notes *r, const char *place, const char *word);
 /* The name in HDF5 of a link or attribute that import renamed, from the note that begins with
  * `kind`; NULL: its own.  malloc'ed. */

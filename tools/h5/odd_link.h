@@ -31,7 +31,7 @@ void odd_links_release(struct odd_links *all);
 /* Enters a link; takes its strings and data over, also on failure. */
 int odd_link_add(struct job *j, const struct odd_link *link);
 
-/* Whether HDF5 knows the class of a user's link, or can be made to. */
+/* True if HDF5 knows the class of a user's link, or can be made to. */
 int user_class(int cls);
 
 #endif

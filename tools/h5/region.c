@@ -106,7 +106,7 @@ static int print_selection(FILE *f, hid_t space, int rank)
     return err;
 }
 
-/* How many points or boxes a text would list. */
+/* Number of points or boxes that a text would list. */
 static hssize_t parts_of(hid_t space)
 {
     H5S_sel_type type = H5Sget_select_type(space);
@@ -226,7 +226,7 @@ static int select_box(const char **p, int rank, hid_t space, H5S_seloper_t op)
         }
         if (!take_range(p, &start[d], &stride[d], &count[d]))
             return 0;
-        /* What HDF5 makes of a block is the block. */
+        /* HDF5 gives a block back as itself. */
         block[d] = stride[d] == 1 ? count[d] : 1;
         count[d] = stride[d] == 1 ? 1 : count[d];
     }

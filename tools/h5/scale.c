@@ -59,7 +59,7 @@ static int is_scale(hid_t object)
            strcmp(text, SCALE_VALUE) == 0;
 }
 
-/* Whether nothing but chunks and times is unusual in how a dataset is stored. */
+/* True if only chunks and times of the dataset's storage are unusual. */
 static int is_plain(struct job *j, hid_t dset)
 {
     hid_t dcpl = dataset_plist(j, dset);
@@ -73,7 +73,7 @@ static int is_plain(struct job *j, hid_t dset)
     return plain;
 }
 
-/* Whether a scale is netCDF's way to name a length: no values in it. */
+/* True if a scale is netCDF's way to name a length: no values in it. */
 static int is_bare(struct job *j, hid_t dset, const struct h5_source *s)
 {
     char text[256];
@@ -125,7 +125,7 @@ static void digest_user(uint64_t *digest, uint64_t address, int dim)
     *digest = (*digest ^ (address * 64 + (uint64_t)dim)) * UINT64_C(0x100000001b3);
 }
 
-/* Whether REFERENCE_LIST is what our own record of the scale's users would make. */
+/* True if REFERENCE_LIST equals the list that our record of the scale's users would make. */
 static int users_are_known(hid_t dset, const struct h5_object *o)
 {
     struct scale_user *users = NULL;

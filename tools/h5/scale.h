@@ -16,7 +16,7 @@
 #define SCALE_NO_VARIABLE_SIZE 64
 /* How the names of netCDF's own attributes begin. */
 #define NETCDF_OWN "_Netcdf4"
-/* Of a dimension object: the dataset with its coordinates, an object reference; and the
+/* Attributes of a dimension object: the dataset with its coordinates, an object reference; and the
  * length of its HDF5 scale where that is less than the dimension's. */
 #define DIM_VARIABLE "variable"
 #define DIM_SCALE_LENGTH "scale_length"
@@ -34,7 +34,7 @@ void scale_find_uses(struct job *j);
 int scale_find(struct job *j, const struct h5_source *s, struct h5_object **scales);
 /* 1 if the export makes the attribute again by itself. */
 int scale_implies(struct job *j, hid_t object, const struct h5_object *o, const char *name);
-/* What a dimension object says beyond its length. */
+/* Write the properties of a dimension object besides its length. */
 int scale_mark(struct job *j, hid_t object, const struct h5_object *o);
 
 #endif

@@ -181,7 +181,7 @@ static int mark_users(struct job *j, const struct h5_object *o, hid_t object, co
     return err;
 }
 
-/* Whether import found that HDF5's scale has no name. */
+/* True if import found that HDF5's scale has no name. */
 static int is_nameless(struct job *j, const struct h5_object *o)
 {
     char *path = job_source(j, o);
@@ -197,7 +197,7 @@ static int is_nameless(struct job *j, const struct h5_object *o)
     return nameless;
 }
 
-/* Of the uses in order of their scales. */
+/* Index of the first use in the list sorted by scale. */
 static size_t first_use(const struct users *u, uint64_t scale)
 {
     size_t low = 0, high = u->n;
@@ -254,7 +254,7 @@ static void note_variables(struct job *j)
     }
 }
 
-/* As job_skip(); but what is read back otherwise is never skipped. */
+/* Like job_skip(), but a difference found on reading back is never skipped. */
 static int skip_back(struct job *j, int err, const char *what, const char *path, const char *text)
 {
     return j->back ? err : job_skip(j, err, what, path, text);

@@ -127,7 +127,7 @@ static int from_scalar(struct from *f, hid_t t, const drep_scalar *s, struct map
     return 0;
 }
 
-/* Whether the export would give another order than `order`. */
+/* True if the export would give another order than `order`. */
 static int note_order(struct from *f, int code, H5T_order_t order, size_t size)
 {
     int named = f->orders == ORDER_NAMED;
@@ -234,7 +234,7 @@ static int real_fields(struct job *j, hid_t t, drep_scalar *s)
     return 0;
 }
 
-/* What is between the fields of a real has no place in a scalar. */
+/* Bits between the fields of a real have no place in a scalar. */
 static int note_padding(struct from *f, hid_t t, const drep_scalar *s, const drep_format_info *r)
 {
     char text[300] = "is=";
@@ -457,7 +457,7 @@ static int from_sequence(struct from *f, hid_t t, const drep_type *as, struct ma
     return err ? job_fail_drep(f->j, err) : 0;
 }
 
-/* Whether all members are the same bytes in HDF5's file and memory. */
+/* True if all members are the same bytes in HDF5's file and memory. */
 static int is_plain(const struct map *m)
 {
     size_t i;
@@ -637,7 +637,7 @@ static int from_as(struct from *f, hid_t t, const drep_type *as, struct map *m, 
     return 1;
 }
 
-/* Whether what was made of HDF5's number is the container's own scalar. */
+/* True if the scalar made of HDF5's number is the container's own. */
 static int is_own_scalar(const struct map *m, const drep_type *as)
 {
     const drep_scalar *a = as ? drep_type_scalar_desc(as) : NULL;

@@ -6,7 +6,7 @@
 #include "tools/h5/map.h"
 #include "tools/h5/note.h"
 
-/* What to note of byte orders: they are not kept, unless asked for. */
+/* Which byte orders to note: none unless asked for. */
 enum { ORDER_SILENT, ORDER_STORED, ORDER_NAMED };
 /* The map of an HDF5 datatype.  notes: gets what the container's datatype does not say,
  * may be NULL.  as: the container's datatype if it exists already, else NULL.

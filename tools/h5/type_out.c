@@ -85,7 +85,7 @@ static void put_value(uint8_t *p, size_t size, H5T_order_t order, uint64_t value
     }
 }
 
-/* Where HDF5 has the bytes of an integer otherwise than the container. */
+/* True if HDF5 orders the bytes of an integer otherwise than the container. */
 static int order_of(const struct to *w, const drep_encoding *e)
 {
     const char *own = note_word(w, "order");
@@ -372,7 +372,7 @@ static hid_t to_compound(struct to *w, const drep_type *type)
     return t;
 }
 
-/* What a note describes whole, if that has the size of what it stands for. */
+/* The datatype that a note describes in full, if it has the right size. */
 static hid_t to_described(const struct to *w, const drep_type *type)
 {
     int kind = drep_type_kind(type);

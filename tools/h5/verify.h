@@ -4,7 +4,7 @@
 
 #include "tools/h5/values.h"
 
-/* Where compared elements stand. */
+/* Position of compared elements. */
 struct verified {
     const char *path;
     const char *what; /* "" or "attribute " and the like */

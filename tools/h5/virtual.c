@@ -36,7 +36,7 @@ struct mapping {
     hid_t source, target; /* selections */
 };
 
-/* What the tracer knows of the source that it has followed last: neighbours often have the
+/* The tracer's cache of the last source that it followed: neighbours often have the
  * same one. */
 struct followed {
     char *file, *dataset;
@@ -255,7 +255,7 @@ static int64_t elements_beyond(hid_t space, const struct followed *f)
 
 /* ------------------------------------------------------------------------- names */
 
-/* Whether the name stands for one name for each block. */
+/* True if the name is a pattern with one name for each block. */
 static int is_pattern(const char *name)
 {
     for (; (name = strchr(name, '%')) != NULL; name += 2)
@@ -450,7 +450,7 @@ static int trace_mapping(struct tracer *t, hid_t dset, const struct mapping *m, 
     int pattern = is_pattern(m->file) || is_pattern(m->dataset), dimension = 0, err = 0;
     int64_t i, lacking, blocks = pattern ? unlimited_blocks(m->target, dims, &dimension) : 1;
 
-    /* Of a pattern without any block that is inside, the first should be there at least. */
+    /* A pattern without a block inside needs its first file at least. */
     for (i = 0; !err && i < (blocks < 1 ? 1 : blocks); i++) {
         if (++t->visited > MAPPINGS_MAX)
             return job_fail(t->j, DREP_ERR_LIMIT, "it has more than a million virtual sources");

@@ -92,7 +92,7 @@ static int ruleset_new(int version)
     return (int)syscall(SYS_landlock_create_ruleset, &r, size, 0);
 }
 
-/* What is not there needs no permission. */
+/* A missing path needs no permission. */
 static void allow(int rules, const char *path, uint64_t what)
 {
     struct path_beneath p = {.parent = open(path, O_PATH | O_CLOEXEC)};
@@ -129,7 +129,7 @@ static void landlock_enter(const struct cage *c)
 
 /* ------------------------------------------------------------------- seccomp */
 
-/* Where the numbers of system calls and the order of clone()'s arguments are known. */
+/* Machines whose system-call numbers and clone() arguments are known here. */
 #if defined __x86_64__ && !defined __ILP32__
 #define CAGE_ARCH AUDIT_ARCH_X86_64
 #elif defined __i386__

@@ -15,11 +15,11 @@
 #define COLOR_REMOVED "\033[31m"
 #define COLOR_END "\033[0m"
 
-/* Whether output on this descriptor is coloured.  when: "auto" (a terminal that can, and
+/* True if output on this descriptor is coloured.  when: "auto" (a terminal that can, and
  * NO_COLOR is not set), "always", "never"; NULL: auto.  -1 for another word. */
 int color_wanted(const char *when, int fd);
 
-/* Whether the terminal shows UTF-8, by the variables that decide it. */
+/* True if the terminal shows UTF-8, by the variables that decide it. */
 bool color_utf8(void);
 
 /* The colour of an object of this kind (enum drep_objkind), 0 for a link. */

@@ -16,7 +16,7 @@ enum tool_exit {
 int tool_exit_code(int err);
 /* The worse of two exit codes. */
 int tool_worse(int a, int b);
-/* What a user may do about a DREP_ERR_... code, with %s where the file is named; NULL: nothing. */
+/* Advice for a DREP_ERR_... code, with %s for the file's name; NULL if there is none. */
 const char *exit_advice(int err);
 
 #endif

@@ -70,7 +70,7 @@ static void put_message(const char *message)
         tool_print("%.*s (byte %s)", (int)(at - message), message, at + 9);
 }
 
-/* What the reader may do, with the file in it as %s; NULL: nothing. */
+/* Advice for the user, with %s for the file's name; NULL if there is none. */
 static const char *advice_for(const char *file, const char *message, int err)
 {
     const char *raise = limit_advice(err, message);
@@ -111,7 +111,7 @@ static const char *message_of(int err)
 {
     const char *message = drep_error();
 
-    /* What this command itself could not allocate, the library knows nothing of. */
+    /* The library has no message for a failed allocation of the command's own. */
     return !*message || err == DREP_ERR_NOMEM ? drep_strerror(err) : message;
 }
 
@@ -119,7 +119,7 @@ int tool_fail(const char *file, const char *path, int err)
 {
     const char *message = message_of(err);
 
-    /* That was said. */
+    /* Reported before. */
     if (limit_spent(err))
         return tool_exit_code(err);
     if (err == DREP_ERR_STOPPED && limit_over())

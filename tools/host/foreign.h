@@ -7,7 +7,7 @@
 
 /* "an HDF5 file; use: datarep import", by its first bytes; NULL: nobody knows. */
 const char *foreign_front(const char *front, size_t size);
-/* The same of a file, at its beginning. */
+/* Like foreign_front(), reading the start of a file. */
 const char *foreign_name(FILE *f);
 /* HDF5 begins at 0, or behind a user block of 512, 1024, 2048, ... bytes. */
 bool foreign_is_hdf5(FILE *f);

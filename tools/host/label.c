@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the library was given in place of "-". */
+/* The library's name of standard input. */
 static char place[64] = ":memory:";
 
 const char *label_of(const char *file)

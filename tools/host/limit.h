@@ -40,7 +40,7 @@ extern const char limit_words[];
 /* A file of `size` bytes is going to be read: the defaults of memory, time and output grow with
  * it.  The first call puts the limits in force. */
 void limit_file(uint64_t size);
-/* The same of a file by its name; what is no regular file adds nothing. */
+/* Like limit_file(), by name; adds nothing for a file that is not regular. */
 void limit_file_named(const char *path);
 /* Before limit_file(): another library holds what a file holds, so many times more. */
 void limit_copies(unsigned n);
@@ -57,7 +57,7 @@ int limit_hints(drep_info *info);
 
 /* The file and the object at hand, for the message when time is up; path may be NULL. */
 void limit_object(const char *file, const char *path);
-/* So many bytes of output more.  Where a file is being made (unfinished.h) its size counts. */
+/* Count more bytes of output.  Where a file is being made (unfinished.h) its size counts. */
 void limit_output(uint64_t bytes);
 
 /* A pipe gave so many bytes.  0; or DREP_ERR_LIMIT when that is too much, which is said. */

@@ -12,7 +12,7 @@
 #define DATAREP_MODULE_DIR "../lib/datarep"
 #endif
 
-/* What there may be, and what it needs to be built. */
+/* The modules, and the package that each needs when it is built. */
 static const struct {
     const char *name, *needs;
 } known[] = {{"hdf5", "HDF5"}, {"zip", "libzip"}, {"plot", "Cairo"}};
@@ -35,7 +35,7 @@ static bool own_directory(char *path, size_t size)
     return true;
 }
 
-/* Where the module is; false if it is nowhere. */
+/* Find the module's path; false if there is none. */
 static bool find(const char *name, char *path, size_t size)
 {
     static const char *const places[] = {"", DATAREP_MODULE_DIR "/"};

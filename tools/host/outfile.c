@@ -55,7 +55,7 @@ static int follow(char place[PATH_MAX])
     ssize_t n = readlink(place, target, sizeof target - 1);
     int size;
 
-    /* What is no link, or is not there, or cannot be reached: whoever opens it says so. */
+    /* Not a link, missing or unreachable: the following open() reports it. */
     if (n < 0)
         return 0;
     target[n] = '\0';

@@ -15,7 +15,7 @@ void progress_begin(const char *what, enum progress_unit unit, uint64_t total);
 /* More is done.  0, or DREP_ERR_STOPPED when a signal (stop.h) or a limit (limit.h) asks for an
  * end. */
 int progress_add(uint64_t units);
-/* So much is done in all; likewise. */
+/* Set the amount done in all; likewise. */
 int progress_set(uint64_t units);
 void progress_end(void);
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What both processes see. */
+/* Memory that both processes share. */
 struct supervised {
     /* A file that is not whole yet, "" if there is none: removed when the work dies. */
     char hidden[PATH_MAX];

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether these bytes are UTF-8: shortest forms, no surrogates. */
+/* True if the bytes are valid UTF-8: shortest forms, no surrogates. */
 bool utf8_valid(const char *text, size_t size);
 /* Puts '?' for all bytes that are not UTF-8 or tell a terminal to do something. */
 void utf8_clean(char *text);

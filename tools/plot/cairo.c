@@ -210,7 +210,7 @@ static void put_titles(const struct canvas *v)
     used = v->left + text_width(c, p->title) + 2 * GAP;
     set_font(c, SMALL_FONT, false);
     width = text_width(c, p->source);
-    /* Where it came from gives way to the title. */
+    /* The title takes the place of the source's name. */
     if (v->right - width < used)
         return;
     set_color(c, QUIET, 1);
@@ -224,7 +224,7 @@ static bool is_there(const struct plot *p, double value)
     return isfinite(value) && (!p->y.log || value > 0);
 }
 
-/* What lies between the least and the greatest of each column. */
+/* The area between the least and the greatest value of each column. */
 static void put_band(const struct canvas *v, const struct plot_line *line, unsigned color)
 {
     cairo_t *c = v->cairo;

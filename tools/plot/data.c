@@ -169,7 +169,7 @@ static int reader_init(struct series_reader *r, const struct series *s)
         drep_type_free(r->type);
         return err;
     }
-    /* What the library can turn into doubles, it does faster. */
+    /* Types that the library converts to double are read as double, which is faster. */
     r->direct = !s->member && num_fits(s->printer, r->number);
     if (r->direct) {
         drep_type_free(r->type);

@@ -23,7 +23,7 @@ static void put_label(char *text, const struct series *s)
              s->units);
 }
 
-/* What numbers are measured in; their name is the title unless another was asked for. */
+/* The label of the values: their units; their name is the title unless --title is given. */
 static void put_units(const struct make *m, char *text)
 {
     const char *units = m->series[0].units;
@@ -116,7 +116,7 @@ static void take_range(double *low, double *high, const double *values, size_t n
     }
 }
 
-/* What was asked for instead of what there is; a range that is none is made one. */
+/* Apply the options to the axis; widen an empty range. */
 static int settle_range(struct make *m, struct plot_axis *axis, double low, double high)
 {
     if (isnan(low) && isnan(m->low) && isnan(m->high)) {
@@ -230,7 +230,7 @@ static void set_ends(struct plot_axis *axis, double first, double last, int64_t 
     axis->to = last + half;
 }
 
-/* Whether coordinates go up, or down, by the same step, nearly. */
+/* True if coordinates are nearly equidistant. */
 static bool even(const double *at, size_t n)
 {
     double step = n > 1 ? (at[n - 1] - at[0]) / (double)(n - 1) : 0, off;
@@ -334,7 +334,7 @@ static int make_image(struct make *m, int width, int height)
     status = settle_range(m, &p->value, low, high);
     if (!status && p->value.from == p->value.to)
         plot_widen(&p->value, 0);
-    /* What diverges does so from zero. */
+    /* Diverging colours diverge from zero. */
     if (!status && strcmp(m->colors, "balance") == 0 && p->value.from < 0 && p->value.to > 0 &&
         isnan(m->low) && isnan(m->high)) {
         p->value.to = fmax(p->value.to, -p->value.from);

@@ -5,7 +5,7 @@
 #include "tools/plot/data.h"
 #include "tools/plot/plot.h"
 
-/* What was asked for, and what comes of it. */
+/* The options of `plot`, and the picture worked out from them. */
 #define PLOT_TEXT 256
 struct make {
     const char *file_name;

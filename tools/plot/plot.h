@@ -88,8 +88,8 @@ static inline unsigned plot_color(const struct plot_colors *colors, double share
 
 /* Takes the bytes of the picture; non-zero stops. */
 typedef int plot_write_fn(void *ctx, const unsigned char *bytes, unsigned size);
-/* What the module exports.  format: "png", "svg", "pdf".  NULL, or why it cannot be drawn
- * (a constant string). */
+/* The functions that the module exports.  format: "png", "svg", "pdf".  NULL, or why it cannot be
+ * drawn (a constant string). */
 const char *datarep_plot_draw(const struct plot *plot, const char *format, plot_write_fn *write,
                               void *ctx);
 int datarep_plot_interface(void);

@@ -37,7 +37,7 @@ static void put_title(const struct plot *p, struct sink *s)
     sink_char(s, '\n');
 }
 
-/* What stands below: the ends of the axis and its name between them. */
+/* The line below: both ends of the axis with its name between them. */
 static void put_axis(const struct plot_axis *x, struct sink *s, int width)
 {
     char left[32], right[32];
@@ -61,7 +61,7 @@ static void put_axis(const struct plot_axis *x, struct sink *s, int width)
 
 /* -------------------------------------------------------------------- lines */
 
-/* What a column may be besides a share of the y axis. */
+/* Values of a column that are no share of the y axis. */
 #define NOTHING (-1.0) /* no point is there */
 #define MISSING (-2.0) /* one is, without a number */
 
@@ -108,7 +108,7 @@ static void put_bar(struct sink *s, double height, int row, bool utf8)
     double parts = (height * LINE_ROWS - row) * 8;
     int n = parts <= 0 ? 0 : parts >= 8 ? 8 : (int)ceil(parts);
 
-    /* What is there is seen, however low it is. */
+    /* A value that exists is visible, however low it is. */
     if (height >= 0 && row == 0 && n == 0)
         n = 1;
     if (utf8)

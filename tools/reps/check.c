@@ -76,7 +76,7 @@ static void child(struct subject *s, const struct rep_check *check)
     int code, held = 0, nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     setrlimit(RLIMIT_CORE, &none);
-    /* What a crash prints is not for our reader. */
+    /* The output of a crash is not for our reader. */
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
     catch_crashes(s->findings);
@@ -111,7 +111,7 @@ static const char *signal_name(int number)
     }
 }
 
-/* What became of the child, where it did not come to its end. */
+/* Report how the child ended when it did not finish. */
 static void judge(struct subject *s, bool hung, int status)
 {
     struct findings *f = s->findings;

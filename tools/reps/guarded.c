@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Those in use, for the handler of a crash. */
+/* The list of those in use, for the crash handler. */
 static struct guarded *guards[8];
 
 static size_t page(void)

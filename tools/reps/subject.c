@@ -21,7 +21,7 @@ void note_call(struct subject *s, const char *what)
     snprintf(s->findings->doing, sizeof s->findings->doing, "%s", what);
 }
 
-/* What the library does without a function: items as they are, packed. */
+/* The library's behaviour without a function: items as they are, packed. */
 static int move_native(char *user, const drep_type *type, int64_t count, char *file,
                        int64_t position, bool writing)
 {

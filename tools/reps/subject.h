@@ -13,7 +13,7 @@
 
 enum { CODES = DREP_CODE_MAX + 1, ITEM_MAX = 32 };
 
-/* What the parent learns of a child. */
+/* Results that the child hands to its parent. */
 struct findings {
     char why[600];  /* what is wrong */
     char doing[80]; /* what the functions are asked to do; "" when they are not */

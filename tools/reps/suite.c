@@ -395,7 +395,7 @@ static bool check_counts(struct subject *s)
 
 /* -------------------------------------------------------- count, position */
 
-/* How many leading bytes of `size` the write function writes. */
+/* Number of leading bytes of `size` that the write function writes. */
 static int64_t written(struct subject *s, const void *user, const drep_type *type, int64_t count,
                        int64_t position, uint8_t *file, size_t size, int *err)
 {

@@ -104,7 +104,7 @@ void array_put(const struct array *v, const struct printer *p, struct sink *s)
     nesting_end(&nest, s, v->count > 0);
 }
 
-/* What is in the sink, as a string. */
+/* The contents of the sink as a string. */
 static int sink_string(struct sink *s, char **text)
 {
     sink_put(s, "", 1);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What values of a datatype are, whatever their form. */
+/* Kinds of values, whatever their format. */
 enum sort {
     SORT_NUMBER,
     SORT_TEXT,
@@ -231,7 +231,7 @@ static bool is_zero(const void *at)
     return memcmp(bytes, zeros, sizeof bytes) == 0;
 }
 
-/* Whether `num` is all of a real. */
+/* True if `num` is all of a real. */
 static bool is_whole(const struct number *n)
 {
     double parts[3] = {0};
@@ -393,7 +393,7 @@ static void name_part(struct difference *gap, const char *name, int64_t index)
         snprintf(gap->part, sizeof gap->part, "[%lld]%.150s", (long long)index, inner);
 }
 
-/* Where the first difference was found; later ones only count. */
+/* Position of the first difference; later ones are only counted. */
 struct compare_found {
     struct difference first;
     bool any;
@@ -519,7 +519,7 @@ static bool differ_pairs(const struct comparison *c, const drep_type *a_type, co
     return any;
 }
 
-/* What has no parts that could be named is the part itself. */
+/* A type without named parts is itself the part. */
 static bool differ_whole(const struct comparison *c, const drep_type *a_type, const void *a,
                          const drep_type *b_type, const void *b, struct difference *gap)
 {

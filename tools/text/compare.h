@@ -10,7 +10,7 @@
 
 struct comparison {
     const struct printer *a, *b;
-    /* What may differ: by value, by share of the greater one, by steps of the coarser
+    /* Accepted differences: by value, by share of the greater one, by steps of the coarser
      * format; negative: nothing. */
     double abs, rel, ulp;
     bool nan_differs; /* NaN is not the same as NaN */
@@ -26,7 +26,7 @@ struct difference {
     double abs, rel; /* the greatest between numbers; 0 where none differ */
 };
 
-/* Whether values of the two can be compared at all. */
+/* True if values of the two types can be compared at all. */
 bool compare_alike(const struct comparison *c, const drep_type *a, const drep_type *b);
 /* A datatype in which both files' elements can be read, so that equal ones have equal
  * bytes (new reference); NULL: each must be read as its own. */

@@ -63,8 +63,8 @@ static void take(struct extremes *e, const char *least, const char *greatest)
     e->any = true;
 }
 
-/* What most datasets hold. */
-/* Of elements that are REAL in memory, one behind the other. */
+/* Fast paths for the types that most datasets hold. */
+/* Extremes of elements that are REAL in memory, one after the other. */
 #define TAKE_REALS(NAME, REAL)                                             \
     static void NAME(struct extremes *e, const REAL *value, int64_t count) \
     {                                                                      \

@@ -7,7 +7,7 @@
 /* Lists that hold nothing but empty lists are not worth more than this many. */
 #define EMPTY_MAX 10000
 
-/* How many of the lists begin with the element at this place. */
+/* Number of lists that begin with the element at this place. */
 static int lists_begun(const struct nesting *nest, const int64_t *at)
 {
     int d = nest->rank;
@@ -17,7 +17,7 @@ static int lists_begun(const struct nesting *nest, const int64_t *at)
     return nest->rank - d;
 }
 
-/* What stands between the element before, or the beginning, and the one at this place. */
+/* Print the separators and brackets before the element at this place. */
 static void put_gap(const struct nesting *nest, struct sink *s, const int64_t *at, bool start)
 {
     int begun = lists_begun(nest, at), outer = nest->lines && nest->rank > 0, n;

@@ -90,7 +90,7 @@ struct wide num_int(const struct printer *p, const drep_type *type, const void *
 
 /* ------------------------------------------------------------ pairs of doubles */
 
-/* Of two numbers, the first not smaller than the second: their sum, exactly. */
+/* The exact sum of two numbers, the first not smaller than the second. */
 static struct double_pair two_sum(double a, double b)
 {
     double sum = a + b;

@@ -15,7 +15,7 @@ struct wide {
 struct wide num_machine_int(const void *at, int64_t size, bool is_signed);
 struct wide num_int(const struct printer *p, const drep_type *type, const void *at);
 
-/* Whether elements of this type are numbers: integers, reals, booleans, enums, characters,
+/* True if elements of this type are numbers: integers, reals, booleans, enums, characters,
  * complex ones; and whether doubles hold all of them to the last digit but few. */
 bool num_is(const struct printer *p, const drep_type *type);
 bool num_fits(const struct printer *p, const drep_type *type);
@@ -29,11 +29,11 @@ struct double_pair {
     double value, rest; /* value: the nearest double */
 };
 struct double_pair num_of_int(struct wide w);
-/* Of a real in one of the formats that are read (DREP_FORMAT_...). */
+/* From a real in one of the formats that are read (DREP_FORMAT_...). */
 struct double_pair num_of_real(int format, const void *at);
-/* Whether a real is this integer, to the last bit. */
+/* True if a real is this integer, to the last bit. */
 bool num_same_int(struct wide w, int format, const void *at);
-/* Of anything that num_is(); of a complex number its magnitude. */
+/* From any type that num_is() accepts; for a complex number its magnitude. */
 struct double_pair num_value(const struct printer *p, const drep_type *type, const void *at);
 /* a - b, rounded once and a little. */
 double num_difference(struct double_pair a, struct double_pair b);

@@ -9,7 +9,7 @@
 typedef void print_fn(const struct printer *p, struct sink *s, const drep_type *type,
                       const void *element);
 print_fn print_value;
-/* What does the same for elements of this type, and knows already what they are. */
+/* Like print_value(), specialised for one type. */
 print_fn *print_direct(const struct printer *p, const drep_type *type);
 
 /* "shuffle", or "filter 32768". */

@@ -99,7 +99,7 @@ static int readable_code(const struct printer *p, int code, bool in_dataset)
     if (plain->format != DREP_FORMAT_INT && plain->format != DREP_FORMAT_UINT)
         return code;
     wide = stored->size > 8;
-    /* What differs by machine is widened: attributes do not say how they are stored. */
+    /* Types that differ by machine are widened: attributes do not say how they are stored. */
     if (stored->size <= here && plain->size <= here)
         return code;
     if (plain->format == DREP_FORMAT_INT)

@@ -31,10 +31,10 @@ struct printer {
 int printer_init(struct printer *p, drep_file *file, bool json);
 void printer_release(struct printer *p);
 
-/* Where the object with this id is met first, NULL if nowhere. */
+/* Path of the object with this id, NULL if there is none. */
 const char *printer_path(const struct printer *p, uint64_t id);
 
-/* Whether the predefined type with this code is a complex number. */
+/* True if the predefined type with this code is a complex number. */
 bool printer_complex(const struct printer *p, int code);
 
 /* The datatype to read elements of `type` as (new reference).  in_dataset: they are held

@@ -64,7 +64,7 @@ static void took_decimal(struct sink *s, char *text, size_t size)
     sink_took(s, size);
 }
 
-/* Whether there is something behind the point, so that the text says so by itself. */
+/* True if there is something behind the point, so that the text says so by itself. */
 static bool has_fraction(double value)
 {
     return fabs(value) < 9007199254740992.0 && (double)(int64_t)value != value;
@@ -166,7 +166,7 @@ static void quad_hex(struct sink *s, struct quad q, bool json)
     put_word(s, text, json);
 }
 
-/* Whether the shortest decimal of a double, which may be a rounded one, is the very value.  It has
+/* True if the shortest decimal of a double, which may be a rounded one, is the very value.  It has
  * at most 17 digits, so zeros behind them for so long are no accident. */
 static bool decimal_is_exact(double value)
 {

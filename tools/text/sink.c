@@ -66,7 +66,7 @@ int sink_close(struct sink *s)
     sink_release(s);
     if (!s->err)
         return 0;
-    /* What limit_over() stopped was said. */
+    /* limit_over() has reported the stop. */
     if (s->err != EPIPE && s->err != ECANCELED)
         tool_say(s->name ? s->name : "standard output", NULL, "%s", strerror(s->err));
     return TOOL_IO;

@@ -75,7 +75,7 @@ void sink_spaces(struct sink *s, int n);
 void sink_quoted(struct sink *s, const char *bytes, size_t size);
 /* A name as it is where it is plain to see, quoted otherwise. */
 void sink_name(struct sink *s, const char *name);
-/* What follows is of this colour (color.h), if colours are on in this sink. */
+/* Set the colour of what follows (color.h), if colours are on in this sink. */
 void sink_color(struct sink *s, const char *color);
 /* Columns and lines printed so far, in bytes: colours do not count. */
 uint64_t sink_total(const struct sink *s);

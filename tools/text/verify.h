@@ -19,7 +19,7 @@ void verify_release(struct verify *v);
  * none does; text then says ".part: A was written, B is read back". */
 int64_t verify_compare(const struct verify *v, const drep_type *type, int64_t n, const void *ours,
                        const void *theirs, char *text, size_t size);
-/* The same of a difference that compare_element() found. */
+/* Like verify_compare(), for a difference that compare_element() found. */
 void verify_text(const struct verify *v, const struct difference *gap, char *text, size_t size);
 
 #endif

@@ -31,7 +31,7 @@ void blocks_init(struct blocks *b, const struct slice *slice, const drep_dsinfo 
     b->chunk = info->layout == DREP_CHUNKED && b->split >= 0 ? info->chunk[b->split] : 1;
 }
 
-/* How many rows the block that begins here has. */
+/* Number of rows in the block that begins here. */
 static int64_t rows_here(const struct blocks *b)
 {
     const struct slice *s = b->slice;

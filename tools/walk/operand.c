@@ -87,7 +87,7 @@ int operand_missing(const char *file_name, drep_file *file, const char *path, in
         tool_say(file_name, NULL, "%s: no such object; did you mean %s/%s%s?", path, part,
                  meant.best, path + strlen(part) + 1 + strlen(meant.word));
     } else {
-        /* What looking around failed with is not the reason. */
+        /* An error of the search for suggestions is not the reason. */
         (void)drep_stat(file, path, &info);
         status = tool_fail(file_name, path, err);
     }

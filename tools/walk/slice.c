@@ -78,7 +78,7 @@ static const char *parse_part(struct slice *s, int d, const char **p, int64_t di
     return NULL;
 }
 
-/* How many parts an ellipsis stands for. */
+/* Number of parts that an ellipsis stands for. */
 static int ellipsis_width(const char *p, int d, int rank)
 {
     int parts = 0;

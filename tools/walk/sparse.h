@@ -15,7 +15,7 @@ struct sparse {
                     neither has */
 };
 
-/* Whether it pays: most of what may be large is on neither side. */
+/* True if the search pays: most chunks of large datasets are stored on neither side. */
 bool sparse_pays(const drep_dsinfo *a, const drep_dsinfo *b);
 /* DREP_ERR_NOMEM or an error of the reading. */
 int sparse_find(struct sparse *out, drep_dataset *a, drep_dataset *b, const drep_dsinfo *info);

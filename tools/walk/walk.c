@@ -156,7 +156,7 @@ static int visit_members(struct tour *t, int depth)
     return err;
 }
 
-/* What the list of its group said of a dataset is enough. */
+/* For a dataset the entry in its group's list is enough. */
 static int look(struct tour *t, const struct member *m, drep_objinfo *info)
 {
     if (!m || m->kind != DREP_OBJ_DATASET)

@@ -1,4 +1,4 @@
-/* flat.c - import of arrays, tables and raw files: where they go, and one commit. */
+/* import.c - import of arrays, tables and raw files: where they go, and one commit. */
 #include "tools/flat/flat.h"
 #include "base/vec.h"
 #include "schema/paths.h"
@@ -73,7 +73,7 @@ static int open_target(struct intake *in)
     return err ? tool_fail(x->dst, NULL, err) : 0;
 }
 
-/* Where it goes: as was said, or by the name of the file without what is behind its dot. */
+/* The target path: the --into option, or the file's name without its extension. */
 static char *target_path(const struct flat *f)
 {
     const struct exchange *x = f->x;
@@ -176,7 +176,7 @@ static int get_shape(const struct flat *x, struct raw_file *raw)
     return 0;
 }
 
-/* What was not said is as the dataset has it. */
+/* Options that were not given are taken from the dataset. */
 static int raw_from_dataset(const struct intake *in, drep_dataset *dataset, struct raw_file *raw,
                             drep_type **type)
 {
