@@ -6,6 +6,11 @@
 #include "base/handle.h"
 #include "base/rwlock.h"
 #include "elem/dataset.h"
+#include "space/slots.h"
+#include "txn/commit.h"
+#include "txn/log.h"
+#include "txn/open.h"
+#include "txn/snapshot.h"
 
 /* ---- commit and close ---- */
 

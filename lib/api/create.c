@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "name/object.h"
+#include "txn/op.h"
+#include "txn/open.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/info.h"
 #include "file/file.h"
+#include "txn/txn.h"
 
 #include <pthread.h>
 #include <string.h>

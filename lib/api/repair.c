@@ -11,12 +11,17 @@
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "chunk/each.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
 #include "name/attr.h"
 #include "name/find.h"
 #include "name/object.h"
 #include "space/extents.h"
+#include "tree/edit.h"
+#include "tree/walk.h"
+#include "txn/commit.h"
+#include "txn/salvage.h"
 #include "whole/copy.h"
 
 #include <stdio.h>

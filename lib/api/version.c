@@ -1,6 +1,8 @@
 /* version.c - what this library is and has. */
 #include "base/isa.h"
-#include "txn/store.h"
+#include "chunk/filter.h"
+
+#include <datarep.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "chunk/each.h"
 #include "elem/dataset.h"
 
 /* First elements of the stored chunks. */

@@ -3,6 +3,8 @@
 
 #include "elem/mover.h"
 #include "elem/payload.h"
+#include "tree/edit.h"
+#include "tree/find.h"
 
 #include <string.h>
 

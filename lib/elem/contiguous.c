@@ -3,6 +3,9 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/read.h"
+#include "chunk/work.h"
+#include "chunk/write.h"
 #include "elem/chunked.h"
 #include "elem/scatter.h"
 

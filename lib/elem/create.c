@@ -2,6 +2,7 @@
 #include "elem/create.h"
 
 #include "chunk/filter.h"
+#include "chunk/registry.h"
 #include "elem/dataset.h"
 #include "name/dimension.h"
 #include "name/link.h"

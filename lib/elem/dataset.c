@@ -4,10 +4,12 @@
 #include "base/handle.h"
 #include "base/mem.h"
 #include "chunk/filter.h"
+#include "chunk/registry.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
 #include "name/external.h"
 #include "name/path.h"
+#include "tree/find.h"
 
 #include <pthread.h>
 #include <string.h>

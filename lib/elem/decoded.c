@@ -2,9 +2,14 @@
 #include "elem/decoded.h"
 
 #include "base/pool.h"
+#include "chunk/edit.h"
+#include "chunk/read.h"
+#include "chunk/work.h"
+#include "chunk/write.h"
 #include "conv/heap.h"
 #include "elem/payload.h"
 #include "elem/scatter.h"
+#include "txn/writeback.h"
 
 #include <string.h>
 

@@ -2,7 +2,10 @@
 #include "elem/describe.h"
 
 #include "base/error.h"
+#include "chunk/each.h"
+#include "chunk/filter.h"
 #include "elem/dataset.h"
+#include "tree/find.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* gather.c - reading elements that need not be decoded: exactly the blocks they stand in. */
 #include "elem/gather.h"
 
+#include "chunk/read.h"
 #include "elem/fill.h"
 
 #include <string.h>

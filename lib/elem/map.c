@@ -7,6 +7,7 @@
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/each.h"
 #include "elem/dataset.h"
 
 #include <pthread.h>

@@ -1,8 +1,11 @@
 /* payload.c - whole payloads: the elements of a chunk or of a compact dataset, fill included. */
 #include "elem/payload.h"
 
+#include "chunk/read.h"
+#include "chunk/work.h"
 #include "conv/heap.h"
 #include "elem/fill.h"
+#include "tree/find.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* scatter.c - writing elements of unfiltered chunks. */
 #include "elem/scatter.h"
 
+#include "chunk/patch.h"
+#include "chunk/read.h"
 #include "elem/fill.h"
 
 #include <string.h>

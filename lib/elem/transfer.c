@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/filter.h"
 #include "conv/memory.h"
 #include "elem/chunked.h"
 #include "elem/compact.h"

@@ -4,6 +4,9 @@
 #include "base/handle.h"
 #include "base/rwlock.h"
 #include "file/file.h"
+#include "space/slots.h"
+#include "txn/op.h"
+#include "txn/writeback.h"
 
 #include <stdatomic.h>
 #include <string.h>

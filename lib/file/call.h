@@ -7,8 +7,10 @@
 #ifndef FILE_CALL_H
 #define FILE_CALL_H
 
+#include "base/buf.h"
 #include "base/error.h"
-#include "txn/store.h"
+#include "chunk/chunks.h"
+#include "space/store.h"
 
 #include <stdbool.h>
 

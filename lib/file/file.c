@@ -3,6 +3,7 @@
 
 #include "base/handle.h"
 #include "base/mem.h"
+#include "txn/open.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -8,6 +8,7 @@
 #include "file/file.h"
 #include "file/witness.h"
 #include "format/header.h"
+#include "txn/txn.h"
 
 #include <string.h>
 #include <sys/utsname.h>

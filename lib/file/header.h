@@ -9,8 +9,10 @@
 #ifndef FILE_HEADER_H
 #define FILE_HEADER_H
 
+#include "base/buf.h"
+#include "chunk/chunks.h"
 #include "conv/file_rep.h"
-#include "txn/store.h"
+#include "space/store.h"
 
 #include <pthread.h>
 

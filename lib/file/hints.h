@@ -7,7 +7,8 @@
 #define FILE_HINTS_H
 
 #include "base/info.h"
-#include "txn/store.h"
+#include "chunk/chunks.h"
+#include "space/store.h"
 
 #include <stdbool.h>
 

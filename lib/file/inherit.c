@@ -5,6 +5,7 @@
 #include "base/fork.h"
 #include "base/rwlock.h"
 #include "file/file.h"
+#include "txn/open.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,10 @@
 /* open.c - opening a file on bytes of any kind. */
 #include "base/error.h"
 #include "file/file.h"
+#include "space/slots.h"
+#include "txn/numbers.h"
+#include "txn/open.h"
+#include "txn/salvage.h"
 
 #include <unistd.h>
 

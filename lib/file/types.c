@@ -5,6 +5,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "file/file.h"
+#include "tree/edit.h"
+#include "tree/find.h"
+#include "tree/walk.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef FILE_WITNESS_H
 #define FILE_WITNESS_H
 
+#include "chunk/chunks.h"
 #include "conv/file_rep.h"
-#include "txn/store.h"
 
 /* Stores witnesses of a predefined type in w, as many as the functions turn back into their
  * values. */

@@ -5,6 +5,9 @@
 #include "base/vec.h"
 #include "name/external.h"
 #include "name/path.h"
+#include "tree/edit.h"
+#include "tree/find.h"
+#include "tree/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "name/link.h"
 #include "name/path.h"
+#include "tree/edit.h"
+#include "tree/walk.h"
 
 #include <string.h>
 

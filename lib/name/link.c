@@ -2,6 +2,9 @@
 #include "name/link.h"
 
 #include "name/object.h"
+#include "tree/edit.h"
+#include "tree/find.h"
+#include "tree/walk.h"
 
 #include <string.h>
 

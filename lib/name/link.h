@@ -5,8 +5,13 @@
 #ifndef NAME_LINK_H
 #define NAME_LINK_H
 
+#include "base/buf.h"
+#include "chunk/chunks.h"
 #include "file/file.h"
 #include "format/record.h"
+#include "space/store.h"
+#include "tree/find.h"
+#include "tree/walk.h"
 
 /* A copy of the link of this name; `bytes` is room that *link points into. */
 int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,

@@ -5,6 +5,7 @@
 #include "name/external.h"
 #include "name/link.h"
 #include "name/path.h"
+#include "tree/walk.h"
 
 #include <string.h>
 

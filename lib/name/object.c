@@ -2,6 +2,9 @@
 #include "name/object.h"
 
 #include "base/vec.h"
+#include "tree/edit.h"
+#include "tree/find.h"
+#include "tree/walk.h"
 
 static void object_key(struct key *key, uint64_t id)
 {

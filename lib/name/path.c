@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "name/link.h"
+#include "tree/find.h"
 
 #include <string.h>
 

@@ -6,8 +6,11 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "chunk/each.h"
 #include "name/attr.h"
 #include "name/object.h"
+#include "tree/find.h"
+#include "txn/check.h"
 #include "whole/stored.h"
 
 #include <stdio.h>

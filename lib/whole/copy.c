@@ -19,6 +19,10 @@
 #include "name/find.h"
 #include "name/link.h"
 #include "name/path.h"
+#include "tree/edit.h"
+#include "tree/find.h"
+#include "tree/walk.h"
+#include "txn/writeback.h"
 #include "whole/copy_payload.h"
 
 #include <stdatomic.h>

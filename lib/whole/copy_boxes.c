@@ -1,6 +1,7 @@
 /* copy_boxes.c - a dataset's elements into another: box by box through the usual transfers. */
 #include "base/buf.h"
 #include "base/pool.h"
+#include "chunk/each.h"
 #include "conv/refs.h"
 #include "elem/transfer.h"
 #include "whole/copy_payload.h"

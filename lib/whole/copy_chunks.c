@@ -3,10 +3,16 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/each.h"
+#include "chunk/read.h"
+#include "chunk/work.h"
 #include "chunk/work_state.h"
+#include "chunk/write.h"
 #include "conv/refs.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
+#include "tree/edit.h"
+#include "tree/find.h"
 #include "whole/copy_payload.h"
 
 #include <string.h>

@@ -1,7 +1,11 @@
 /* copy_stored.c - a dataset's elements into another: stored bytes as they are. */
 #include "base/buf.h"
 #include "base/error.h"
+#include "chunk/each.h"
+#include "chunk/read.h"
+#include "chunk/work.h"
 #include "chunk/work_state.h"
+#include "chunk/write.h"
 #include "whole/copy_payload.h"
 
 #include <string.h>

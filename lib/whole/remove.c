@@ -4,11 +4,14 @@
  * datatypes.  A group takes along the members that nothing else links to. */
 #include "base/error.h"
 #include "base/mem.h"
+#include "chunk/patch.h"
 #include "elem/grid.h"
 #include "name/attr.h"
 #include "name/dimension.h"
 #include "name/link.h"
 #include "name/path.h"
+#include "tree/edit.h"
+#include "tree/walk.h"
 
 #include <string.h>
 

@@ -7,11 +7,16 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "chunk/each.h"
+#include "chunk/patch.h"
+#include "chunk/read.h"
+#include "chunk/write.h"
 #include "conv/heap.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
 #include "elem/transfer.h"
 #include "name/dimension.h"
+#include "txn/writeback.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "elem/grid.h"
 #include "name/object.h"
+#include "txn/seal.h"
 
 static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
 {

@@ -2,7 +2,10 @@
 #include "whole/stored.h"
 
 #include "base/mem.h"
+#include "chunk/each.h"
+#include "chunk/read.h"
 #include "elem/transfer.h"
+#include "tree/walk.h"
 
 #include <string.h>
 

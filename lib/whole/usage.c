@@ -1,7 +1,9 @@
 /* usage.c - what one object takes of the file. */
 #include "base/error.h"
+#include "chunk/each.h"
 #include "elem/dataset.h"
 #include "name/path.h"
+#include "tree/walk.h"
 
 /* Bytes of one full chunk before filters. */
 static int64_t payload_of(const drep_dataset *ds)

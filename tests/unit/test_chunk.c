@@ -2,14 +2,24 @@
 #include "base/mem.h"
 #include "bytes.h"
 #include "faultio.h"
-#include "txn/store.h"
 
 #include "base/pool.h"
 #include "base/regions.h"
 #include "chunk/cache.h"
+#include "chunk/each.h"
+#include "chunk/patch.h"
 #include "chunk/payload.h"
+#include "chunk/read.h"
 #include "chunk/run.h"
+#include "chunk/write.h"
+#include "space/extents.h"
 #include "space/space.h"
+#include "tree/edit.h"
+#include "txn/check.h"
+#include "txn/commit.h"
+#include "txn/op.h"
+#include "txn/open.h"
+#include "txn/writeback.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "data_help.h"
 
 #include "base/isa.h"
+#include "chunk/filter.h"
 #include "chunk/shuffle.h"
-#include "txn/store.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,12 @@
  * the tree. */
 #include "format/header.h"
 #include "io/io.h"
-#include "txn/store.h"
 #include "tests/unit/bytes.h"
+#include "tree/edit.h"
+#include "tree/find.h"
+#include "txn/commit.h"
+#include "txn/open.h"
+#include "txn/txn.h"
 
 #include <unistd.h>
 

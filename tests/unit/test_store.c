@@ -5,11 +5,22 @@
  * states can be compared. */
 #include "base/mem.h"
 #include "faultio.h"
-#include "txn/store.h"
 
 #include "chunk/cache.h"
+#include "chunk/patch.h"
+#include "chunk/read.h"
+#include "chunk/write.h"
 #include "space/space.h"
+#include "tree/edit.h"
+#include "tree/find.h"
 #include "tree/load.h"
+#include "tree/walk.h"
+#include "txn/check.h"
+#include "txn/commit.h"
+#include "txn/op.h"
+#include "txn/open.h"
+#include "txn/snapshot.h"
+#include "txn/txn.h"
 
 #include <check.h>
 #include <pthread.h>

@@ -1,13 +1,20 @@
 /* test_tree.c - the tree against a sorted array, over commits, operations and reopening. */
 #include "base/mem.h"
 #include "faultio.h"
-#include "txn/store.h"
 
 #include "base/pool.h"
+#include "tree/edit.h"
 #include "tree/encode.h"
+#include "tree/find.h"
 #include "tree/load.h"
 #include "tree/spill.h"
 #include "tree/undo.h"
+#include "tree/walk.h"
+#include "txn/check.h"
+#include "txn/commit.h"
+#include "txn/op.h"
+#include "txn/open.h"
+#include "txn/snapshot.h"
 
 #include <check.h>
 #include <pthread.h>
