@@ -65,14 +65,14 @@ static int finding_left(int err, uint64_t offset, const char *message, void *ctx
     return finding(err, 0, text, ctx);
 }
 
-/* What does not only concern the object at hand. */
+/* True for errors that do not only concern the object at hand: memory, I/O, the new file. */
 static bool fatal(const struct repair *r, int err)
 {
     return r->stop != 0 || err == DREP_ERR_NOMEM || err == DREP_ERR_NO_SPACE ||
            err == DREP_ERR_FAILED || err == DREP_ERR_STOPPED;
 }
 
-/* The last message, about something named like this.  0, or what ends the repair. */
+/* Tells that something could not be copied and goes on, unless the error is fatal. */
 static int lost(struct repair *r, int err, const char *kind, const char *name)
 {
     char text[1500];
@@ -111,6 +111,7 @@ static void coord_text(const struct mending *m, const uint64_t *coord, char *tex
                               (unsigned long long)coord[k]);
 }
 
+/* Notes a chunk that is damaged; it is mended after the walk, which may not change the tree. */
 static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *record, bool drop,
                     uint64_t offset)
 {
@@ -189,7 +190,7 @@ static int see_chunk(struct mending *m, const struct key *key, const struct buf 
                     rec.offset);
 }
 
-/* Whole elements of fill where some of their bytes are lost. */
+/* Gives the store bytes of fill for the blocks that cannot be read. */
 static void put_fill(uint8_t *p, uint64_t from, uint64_t to, uint64_t offset, void *ctx)
 {
     struct mending *m = ctx;
@@ -226,7 +227,7 @@ static int mend_chunk(struct mending *m, struct bad_chunk *bad)
     return tree_del(m->r->from->st, &key) == DREP_ERR_NOMEM ? DREP_ERR_NOMEM : m->r->stop;
 }
 
-/* Elements in the tree whose variable parts are malformed. */
+/* A compact dataset whose value is damaged becomes fill. */
 static int mend_compact(struct mending *m)
 {
     struct buf b = {0};
@@ -332,6 +333,7 @@ static int mend_attrs(struct repair *r, uint64_t id)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
+/* Mends the salvaged entries in place, so that copying them cannot fail for what was found here. */
 static int mend_all(struct repair *r)
 {
     struct extents claimed = {0};
@@ -657,7 +659,8 @@ static int copy_links(struct rescue *p, size_t step, bool early)
     return err;
 }
 
-/* First all groups and dimensions: a dataset may use a dimension of any group. */
+/* Fills the groups one after the other. Links to groups and dimensions come first, since datasets
+ * elsewhere may need them. */
 static int copy_steps(struct rescue *p)
 {
     int err = 0;
@@ -672,7 +675,7 @@ static int copy_steps(struct rescue *p)
     return err;
 }
 
-/* A link in the root of the salvaged file, so that the object has a path. */
+/* Links an object that nothing led to as /lost+found-ID and copies it. */
 static int adopt(struct rescue *p, uint64_t id)
 {
     struct link_rec link = {.kind = FMT_HARD, .index = UINT32_MAX + id, .object = id};

@@ -137,7 +137,7 @@ struct chunk_share {
 };
 
 /* Narrows a part of a box to what falls into this piece of the chunk. */
-static void narrow(const struct chunk_share *s, int64_t piece, struct chunk_part *p)
+static void part_narrow(const struct chunk_share *s, int64_t piece, struct chunk_part *p)
 {
     const struct span_dim *dim = &s->t->sel->dim[s->dim];
     int64_t low = p->from[s->dim] + piece * s->len, high = low + s->len;
@@ -164,7 +164,7 @@ static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
 
     part_of(t, i / s->pieces, &p);
     if (s->pieces > 1)
-        narrow(s, i % s->pieces, &p);
+        part_narrow(s, i % s->pieces, &p);
     if (p.n == 0)
         return 0;
     if ((err = part_begin(&m, t, p.n)))
@@ -174,7 +174,7 @@ static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
     return name_chunk(t, &p, part_end(&m, err));
 }
 
-static int read_share(void *ctx, int64_t i)
+static int read_chunk_share(void *ctx, int64_t i)
 {
     const struct chunk_share *s = ctx;
     struct store *st = s->t->ds->file->st;
@@ -257,7 +257,8 @@ static int read_parts(struct transfer *t)
         threads = t->threads;
         cut_parts(&s);
     }
-    return threads <= 1 ? read_alone(&s) : pool_run(threads, t->nparts * s.pieces, read_share, &s);
+    return threads <= 1 ? read_alone(&s)
+                        : pool_run(threads, t->nparts * s.pieces, read_chunk_share, &s);
 }
 
 /* Reads the selection part by part. */
@@ -309,7 +310,7 @@ static int whole_flush(struct whole_chunks *b)
 }
 
 /* Patches a part of a chunk. */
-static int write_some(struct transfer *t, const struct chunk_part *p)
+static int patch_part(struct transfer *t, const struct chunk_part *p)
 {
     struct buf b = {0};
     struct part_mover m;
@@ -354,7 +355,7 @@ static int write_parts(struct transfer *t)
         }
         err = whole_flush(b);
         if (!err)
-            err = write_some(t, &p);
+            err = patch_part(t, &p);
     }
     if (!err)
         err = whole_flush(b);

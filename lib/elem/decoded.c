@@ -264,7 +264,7 @@ static int edit_parts(struct transfer *t, int can, int threads)
     drep_dataset *ds = t->ds;
     uint64_t payload = ds->chunks.payload;
     int64_t most = (int64_t)(EDIT_BYTES / payload), n = 0, part[EDITS];
-    struct edit_batch some = {t, part};
+    struct edit_batch batch = {t, part};
     struct chunk_part p;
     int err = 0, ignored;
 
@@ -280,7 +280,7 @@ static int edit_parts(struct transfer *t, int can, int threads)
         if (!err && n > 0 && (n == most || i == t->nparts)) {
             err = writeback_room(&ds->chunks, (uint64_t)n * payload, 0, &ignored);
             if (!err)
-                err = pool_run(threads, n, edit_one, &some);
+                err = pool_run(threads, n, edit_one, &batch);
             n = 0;
         }
     }

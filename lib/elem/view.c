@@ -549,7 +549,7 @@ int drep_view_size(drep_view *view, int64_t *etypes)
     }
 
 /* One transfer. */
-struct at {
+struct view_transfer {
     drep_view *v;
     const drep_type *type;
     char *user;
@@ -565,15 +565,16 @@ struct at {
 };
 
 /* A stretch of bytes of the file and as many items. */
-struct stretch {
+struct view_stretch {
     int64_t offset, bytes, items;
 };
 
 /* The next items that stand back to back, at most `room` bytes of whole ones; items 0:
  * none is left. */
-static void next_stretch(struct at *a, int64_t room, int64_t left, struct stretch *s)
+static void next_stretch(struct view_transfer *a, int64_t room, int64_t left,
+                         struct view_stretch *s)
 {
-    *s = (struct stretch){0, 0, 0};
+    *s = (struct view_stretch){0, 0, 0};
     while (left > 0) {
         int64_t size, n;
 
@@ -670,14 +671,14 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
     return err;
 }
 
-static int load(struct at *a, const struct stretch *s, uint8_t *to)
+static int view_load(struct view_transfer *a, const struct view_stretch *s, uint8_t *to)
 {
     if (!a->v->ds)
         return a->v->io->ops->read_at(a->v->io, to, (size_t)s->bytes, (uint64_t)s->offset);
     return dataset_bytes(a->v, s->offset, s->bytes, to, false);
 }
 
-static int save(struct at *a, const struct stretch *s, uint8_t *from)
+static int view_save(struct view_transfer *a, const struct view_stretch *s, uint8_t *from)
 {
     if (!a->v->ds)
         return a->v->io->ops->write_at(a->v->io, from, (size_t)s->bytes, (uint64_t)s->offset);
@@ -685,7 +686,7 @@ static int save(struct at *a, const struct stretch *s, uint8_t *from)
 }
 
 /* Cuts a stretch that the file's end falls into; gives 1 when nothing follows. */
-static int cut_at_end(struct at *a, struct stretch *s)
+static int cut_at_end(struct view_transfer *a, struct view_stretch *s)
 {
     int64_t have = (uint64_t)s->offset >= a->end ? 0 : (int64_t)(a->end - (uint64_t)s->offset);
     int64_t items = 0, bytes = 0;
@@ -708,7 +709,7 @@ static int cut_at_end(struct at *a, struct stretch *s)
 }
 
 /* The items of the memory type must be those of the view. */
-static int same_items(struct at *a, int64_t items)
+static int same_items(struct view_transfer *a, int64_t items)
 {
     drep_cursor vc, mc;
     drep_run v = {0}, m = {0};
@@ -738,12 +739,12 @@ static int same_items(struct at *a, int64_t items)
 
 /* A transfer that asks for a range policy or a report needs a table to convert by; the
  * functions of a representation know neither. */
-static bool by_table(const struct at *a)
+static bool by_table(const struct view_transfer *a)
 {
     return a->v->rep->table && a->xfer && (a->xfer->range != DREP_RANGE_DEFAULT || a->xfer->report);
 }
 
-static int engine(struct at *a, int64_t items, bool writing, int64_t *done)
+static int convert_by_table(struct view_transfer *a, int64_t items, bool writing, int64_t *done)
 {
     int range = a->xfer->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : a->xfer->range;
     struct rep_opts opts = {.range = range,
@@ -774,7 +775,8 @@ static int engine(struct at *a, int64_t items, bool writing, int64_t *done)
 
 /* Items of the user's type from item `at` on that functions convert, or that they do not:
  * how many, at most `most`.  *first: the first run of them. */
-static int64_t alike(const struct at *a, int64_t at, int64_t most, bool *bytes, drep_run *first)
+static int64_t alike_items(const struct view_transfer *a, int64_t at, int64_t most, bool *bytes,
+                           drep_run *first)
 {
     drep_cursor c;
     drep_run run;
@@ -793,7 +795,7 @@ static int64_t alike(const struct at *a, int64_t at, int64_t most, bool *bytes, 
 
 /* Through the functions.  In a container bytes are never converted (requirement E13), so
  * there each stretch of other items is a transfer of its own. */
-static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
+static int convert_by_functions(struct view_transfer *a, int64_t items, bool writing, int64_t *done)
 {
     const struct datarep *rep = a->v->rep;
     uint8_t *p = a->staging;
@@ -804,7 +806,7 @@ static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
         bool bytes = false;
         drep_run run;
 
-        n = !a->v->ds || rep->table ? items : alike(a, at, items - *done, &bytes, &run);
+        n = !a->v->ds || rep->table ? items : alike_items(a, at, items - *done, &bytes, &run);
         moved = used = n;
         for (int64_t i = 0; bytes && i < n; i++)
             writing ? memcpy(p + i, a->user + run.offset + i * run.stride, 1)
@@ -820,10 +822,11 @@ static int functions(struct at *a, int64_t items, bool writing, int64_t *done)
     return err;
 }
 
-static int convert_in(struct at *a, int64_t items)
+static int convert_in(struct view_transfer *a, int64_t items)
 {
     int64_t done = 0;
-    int err = by_table(a) ? engine(a, items, false, &done) : functions(a, items, false, &done);
+    int err = by_table(a) ? convert_by_table(a, items, false, &done)
+                          : convert_by_functions(a, items, false, &done);
 
     a->position += done;
     a->left -= done;
@@ -831,7 +834,7 @@ static int convert_in(struct at *a, int64_t items)
 }
 
 /* Fills the staging buffer from as many stretches as fit, then converts. */
-static int read_some(struct at *a, bool *end)
+static int read_items(struct view_transfer *a, bool *end)
 {
     int64_t filled = 0, items = 0, at = a->position;
     int err = 0;
@@ -839,7 +842,7 @@ static int read_some(struct at *a, bool *end)
     while (!*end && items < a->left) {
         drep_cursor back = a->cursor;
         drep_run back_run = a->run;
-        struct stretch s;
+        struct view_stretch s;
 
         next_stretch(a, a->room - filled, a->left - items, &s);
         if (s.items == 0) {
@@ -849,7 +852,7 @@ static int read_some(struct at *a, bool *end)
         }
         a->position = at + items;
         *end = cut_at_end(a, &s) != 0;
-        if (s.bytes > 0 && (err = load(a, &s, a->staging + filled)))
+        if (s.bytes > 0 && (err = view_load(a, &s, a->staging + filled)))
             break;
         filled += s.bytes;
         items += s.items;
@@ -859,7 +862,7 @@ static int read_some(struct at *a, bool *end)
 }
 
 /* Converts as many items as fit, then writes them out stretch by stretch. */
-static int write_some(struct at *a)
+static int write_items(struct view_transfer *a)
 {
     int64_t items = 0, bytes = 0, at = 0, done = 0;
     drep_cursor c = a->cursor;
@@ -883,14 +886,15 @@ static int write_some(struct at *a)
         run.count -= n;
         run.offset += n * run.stride;
     }
-    err = by_table(a) ? engine(a, items, true, &done) : functions(a, items, true, &done);
+    err = by_table(a) ? convert_by_table(a, items, true, &done)
+                      : convert_by_functions(a, items, true, &done);
     items = done;
     while (items > 0) {
-        struct stretch s;
+        struct view_stretch s;
         int bad;
 
         next_stretch(a, a->room, items, &s);
-        if ((bad = save(a, &s, a->staging + at)) != 0)
+        if ((bad = view_save(a, &s, a->staging + at)) != 0)
             return bad;
         at += s.bytes;
         items -= s.items;
@@ -913,7 +917,7 @@ static int position_of(const drep_view *v, int64_t offset, int64_t items, int64_
                 (long long)items, (long long)offset);
 }
 
-static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
+static int view_move(struct view_transfer *a, int64_t offset, int64_t count, bool writing)
 {
     drep_view *v = a->v;
     int64_t position, items, largest = 0;
@@ -944,7 +948,7 @@ static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
     if (!(a->staging = mem_alloc((uint64_t)a->room)))
         return fail_nomem();
     while (!err && a->left > 0 && !end)
-        err = writing ? write_some(a) : read_some(a, &end);
+        err = writing ? write_items(a) : read_items(a, &end);
     mem_free(a->staging);
     if (err == DREP_ERR_CONVERSION && writing)
         fail_in(err, "after %lld items", (long long)a->position);
@@ -954,7 +958,8 @@ static int transfer(struct at *a, int64_t offset, int64_t count, bool writing)
 int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, const drep_type *type,
                  const drep_xfer *xfer, int64_t *items)
 {
-    struct at a = {.v = view, .type = type, .user = buf, .xfer = xfer, .report = NO_REPORT};
+    struct view_transfer a = {
+        .v = view, .type = type, .user = buf, .xfer = xfer, .report = NO_REPORT};
     int err;
 
     if (!type)
@@ -963,7 +968,7 @@ int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, cons
         return err;
     if (view->ds && (err = read_begin(view->ds->file)))
         return view_leave(view, err);
-    err = transfer(&a, offset, count, false);
+    err = view_move(&a, offset, count, false);
     if (view->ds)
         read_end(view->ds->file, err);
     view_leave(view, err);
@@ -977,7 +982,7 @@ int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, cons
 int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t count,
                   const drep_type *type, const drep_xfer *xfer, int64_t *items)
 {
-    struct at a = {
+    struct view_transfer a = {
         .v = view, .type = type, .user = (char *)(uintptr_t)buf, .xfer = xfer, .report = NO_REPORT};
     int err;
 
@@ -987,7 +992,7 @@ int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t coun
         return err;
     if (view->ds && (err = write_begin(view->ds->file)))
         return view_leave(view, err);
-    err = transfer(&a, offset, count, true);
+    err = view_move(&a, offset, count, true);
     if (view->ds && (err = write_end(view->ds->file, err)))
         a.position = 0; /* all of it was taken back */
     view_leave(view, err);

@@ -26,13 +26,13 @@ static void linked_release(drep_file *f)
  * threads were inside, also the memory that they may have been changing. */
 void file_free(drep_file *f)
 {
-    bool left;
+    bool inherited;
 
     if (!f)
         return;
     handle_remove(f, HANDLE_FILE);
-    left = file_inherited(f);
-    if (left && f->inherit.busy) { /* nobody knows what else is whole */
+    inherited = file_inherited(f);
+    if (inherited && f->inherit.busy) { /* nobody knows what else is whole */
         if (f->linked.dir >= 0)
             close(f->linked.dir);
         store_leave(f->st, 1);
@@ -41,7 +41,7 @@ void file_free(drep_file *f)
     linked_release(f);
     if (f->datasets.hooks)
         f->datasets.hooks->release(f);
-    if (left)
+    if (inherited)
         store_leave(f->st, 0);
     else if (f->st)
         store_close(f->st);

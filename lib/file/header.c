@@ -83,7 +83,7 @@ static int check_native(const drep_file *f, int code)
 }
 
 /* Takes over a representation that was found. */
-static void adopt(drep_file *f, const struct datarep *rep)
+static void take_representation(drep_file *f, const struct datarep *rep)
 {
     f->rep.datarep = rep;
     f->rep.has_table = rep->table;
@@ -102,7 +102,7 @@ int header_start(drep_file *f, const char *datarep)
     if (!rep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "%s: datarep \"%s\" is neither built in nor registered", f->path, datarep);
-    adopt(f, rep);
+    take_representation(f, rep);
     memcpy(f->rep.name, rep->name, sizeof f->rep.name);
     if (f->rep.has_table) {
         if ((err = table_copy(&f->rep.table, rep->table)))
@@ -177,13 +177,13 @@ static int resolve_table(drep_file *f, const struct header_rec *h)
             return err;
         if ((err = rep_scoped(f->rep.name, &f->rep.table, &f->header.scoped)))
             return err;
-        adopt(f, f->header.scoped);
+        take_representation(f, f->header.scoped);
     } else {
         if (!rep || !rep->builtin || !rep->table)
             return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings", f->rep.name);
         if ((err = table_copy(&f->rep.table, rep->table)))
             return err;
-        adopt(f, rep);
+        take_representation(f, rep);
     }
     rep_table_sizes(&f->rep.table, &f->rep.sizes);
     return 0;
@@ -290,7 +290,7 @@ int header_start_like(drep_file *f, const drep_file *like, const drep_info *info
         return err;
     if (like->header.scoped && (err = rep_scoped(f->rep.name, &f->rep.table, &f->header.scoped)))
         return err;
-    adopt(f, like->header.scoped ? f->header.scoped : like->rep.datarep);
+    take_representation(f, like->header.scoped ? f->header.scoped : like->rep.datarep);
     f->header.writer = mem_strdup("datarep " DREP_VERSION);
     f->header.machine = mem_strdup(like->header.machine);
     if (!f->header.writer || !f->header.machine)

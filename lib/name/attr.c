@@ -216,7 +216,7 @@ static void found_release(struct attr_found *a)
     tree_peeked(&a->peek);
 }
 
-static int find(drep_file *f, const char *path, const char *name, struct attr_found *a)
+static int attr_find(drep_file *f, const char *path, const char *name, struct attr_found *a)
 {
     uint64_t id;
     int err = path_id(f, path, &id);
@@ -251,7 +251,7 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
     if ((err = read_begin(file)))
         return err;
     a.peek = (struct peek){0};
-    err = !out ? fail(DREP_ERR_ARG, "null argument") : find(file, path, name, &a);
+    err = !out ? fail(DREP_ERR_ARG, "null argument") : attr_find(file, path, name, &a);
     if (!err && a.count > 0) /* callers make memory for as many elements */
         err = value_check(&a.rec.value, a.ft->type, a.count);
     if (!err) {
@@ -290,7 +290,7 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
         return external_done(&to, drep_attr_read(to.file, to.path, name, type, buf));
     if ((err = read_begin(file)))
         return err;
-    err = find(file, path, name, &a);
+    err = attr_find(file, path, name, &a);
     if (!err && !type)
         type = a.ft->type;
     if (!err && a.count > 0 && !buf)
@@ -310,7 +310,7 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
 static int attr_remove(drep_file *f, const char *path, const char *name)
 {
     struct attr_found a;
-    int err = find(f, path, name, &a);
+    int err = attr_find(f, path, name, &a);
 
     found_release(&a);
     if (!err)

@@ -62,6 +62,7 @@ struct checker {
     struct stored_object object;
 };
 
+/* Notes a number; lists are sorted once, when all entries have been seen. */
 static int seen_add(struct seen *s, uint64_t v)
 {
     if (VEC_ROOM(s->p, s->n, s->room, 1) != 0)
@@ -178,6 +179,7 @@ static void owner_begin(struct checker *c, uint64_t id, const struct object_rec 
     o->before.any = false;
 }
 
+/* True if the entry belongs to the object whose record came before it. */
 static bool of_owner(const struct checker *c, const struct key *key)
 {
     return c->owner.id != 0 && c->owner.id == key_object(key->p);
@@ -431,7 +433,7 @@ static int see_data(struct checker *c, const struct key *key, size_t len)
     return err;
 }
 
-/* Entries come in the order of their objects. */
+/* Counts what a reader cannot verify: chunks written without sums. */
 static int see_absent(struct checker *c, uint64_t id, uint64_t blocks, int err)
 {
     struct seen *s = &c->absent;
@@ -483,7 +485,7 @@ static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p,
     return absent > 0 ? see_absent(c, c->chunks_id, absent, err) : err;
 }
 
-/* What belongs to an object lies behind its record; one finding for each that has none. */
+/* Entries of an object stand behind its record; one finding for each object that has none. */
 static void see_owner(struct checker *c, const struct key *key, uint64_t where)
 {
     uint64_t id = key_object(key->p);
@@ -581,7 +583,7 @@ static size_t pair_of(const struct seen *objects, uint64_t id)
     return 2 * low < objects->n && objects->p[2 * low] == id ? low : objects->n / 2;
 }
 
-/* Where the pairs of this group begin. */
+/* The place where the pairs of this group begin. */
 static size_t edges_of(const struct seen *e, uint64_t group)
 {
     size_t low = 0, high = e->n / 2;
@@ -597,20 +599,21 @@ static size_t edges_of(const struct seen *e, uint64_t group)
     return low;
 }
 
-/* From the root every object is reached, and no group through itself: a walk that keeps
- * the groups above it would come back. */
+/* From the root every object is reached, and no group through itself: a walk that keeps the groups
+ * above it would come back. The walk has a stack of its own: a hostile file may nest groups as deep
+ * as it likes. */
 static int check_reach(struct checker *c)
 {
     struct seen stack = {0}; /* group, next edge: pairs */
-    size_t n = c->objects.n / 2, met = 0;
-    uint8_t *state = mem_zalloc(n + 1, 1); /* 0 not met, 1 above the walk, 2 done */
+    size_t n = c->objects.n / 2, visited = 0;
+    uint8_t *state = mem_zalloc(n + 1, 1); /* 0 not visited, 1 above the walk, 2 done */
     char text[200];
     int err = !state ? fail_nomem() : seen_add(&stack, FMT_OBJECT_ROOT);
 
     if (!err)
         err = seen_add(&stack, edges_of(&c->edges, FMT_OBJECT_ROOT));
     if (!err && n > 0 && c->objects.p[0] == FMT_OBJECT_ROOT)
-        state[0] = 1, met = 1;
+        state[0] = 1, visited = 1;
     while (!err && stack.n > 0) {
         uint64_t group = stack.p[stack.n - 2], *edge = &stack.p[stack.n - 1], to;
         size_t at = pair_of(&c->objects, group), next;
@@ -631,11 +634,11 @@ static int check_reach(struct checker *c)
             continue;
         }
         state[next] = 1;
-        met++;
+        visited++;
         if (!(err = seen_add(&stack, to)))
             err = seen_add(&stack, edges_of(&c->edges, to));
     }
-    for (size_t i = 0; !err && met < n && i < n; i++) {
+    for (size_t i = 0; !err && visited < n && i < n; i++) {
         /* A dimension without a name lives by its users alone. */
         if (state[i] != 0 || c->objects.p[2 * i + 1] == (uint64_t)FMT_DIMENSION << KIND_SHIFT)
             continue;
@@ -707,7 +710,8 @@ static void check_counts(struct checker *c)
 
 /* ---- deep: every element ---- */
 
-/* Where a finding is, people know by the path; looking for that takes long. */
+/* People know datasets by their paths; looking for one takes long, so it is done for findings only.
+ */
 static void deep_finding(struct checker *c, uint64_t id, int err)
 {
     struct fail_state why;

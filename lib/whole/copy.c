@@ -71,7 +71,7 @@ struct copy {
     atomic_bool stopped; /* a function of the caller's ended it */
 };
 
-/* What a function of the caller's said. */
+/* Keeps what a function of the caller's said. */
 static int told(struct copy *c, int theirs)
 {
     if (theirs != 0)
@@ -81,7 +81,8 @@ static int told(struct copy *c, int theirs)
 
 /* ---- ids ---- */
 
-/* The place of an object among the gathered; n if it is not there. */
+/* The place of an object among the gathered, by which it gets its new id; c->n if it is not there.
+ */
 static size_t place_of(const struct copy *c, uint64_t id)
 {
     size_t low = 0, high = c->n;
@@ -97,7 +98,7 @@ static size_t place_of(const struct copy *c, uint64_t id)
     return low < c->n && c->id[low] == id ? low : c->n;
 }
 
-/* What a reference becomes: none, where its object stays behind in another file. */
+/* A reference to an object that stays behind in another file becomes none. */
 static uint64_t map_reference(void *ctx, uint64_t id)
 {
     const struct copy *c = ctx;
@@ -148,7 +149,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Each object once, with the number of links to it. */
+/* Keeps each object once, with the number of links to it, and reserves new ids for all of them. */
 static int gather_end(struct copy *c)
 {
     size_t n = 0;
@@ -167,6 +168,8 @@ static int gather_end(struct copy *c)
     return store_new_objects(c->to->st, c->n, &c->base);
 }
 
+/* Gathers the objects that hard links lead to: groups from a worklist, so that depth does not
+ * matter. */
 static int gather(struct copy *c, uint64_t id)
 {
     struct object_head head;
@@ -191,7 +194,8 @@ static int gather(struct copy *c, uint64_t id)
 
 /* ---- datatypes ---- */
 
-/* The datatype in the target; its use is counted now or by types_end(). */
+/* Finds or stores the datatype in the target; its use is counted now or by types_end(), which adds
+ * the uses of a whole file at once. */
 static int map_type(struct copy *c, uint32_t ref, enum type_form form, uint32_t *to)
 {
     uintptr_t *number;
@@ -247,6 +251,8 @@ static int row_differs(int code, void *ctx)
            memcmp(&p->a->custom[x->custom], &p->b->custom[y->custom], sizeof(drep_scalar)) != 0;
 }
 
+/* *same: stored elements of this type are the same bytes in both files, so that they need not be
+ * converted. */
 static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_type *type,
                          bool *same)
 {
@@ -282,9 +288,9 @@ static int dim_note(struct copy *c, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* A dimension that stays behind in another file: one of its name that is found from the
- * copy upwards and is long enough, or a new one beside the copy. */
-static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
+/* For a dimension that stays behind in another file: one of its name that is found from the new
+ * path upwards, else a copy. */
+static int dim_in_target(struct copy *c, uint64_t id, uint64_t *to)
 {
     struct stored_object dim = {0}, there = {0};
     char *path = NULL;
@@ -326,7 +332,7 @@ static int dim_elsewhere(struct copy *c, uint64_t id, uint64_t *to)
     return !err ? dim_note(c, id, *to) : err;
 }
 
-/* A dimension that was copied before, by a call of its own. */
+/* A dimension that the caller copied before, by a call of its own. */
 static int dim_before(struct copy *c, uint64_t id, uint64_t *to)
 {
     const char *path = c->dim_path ? c->dim_path(id, c->dim_ctx) : NULL;
@@ -355,7 +361,7 @@ static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
             return 0;
         }
     err = dim_before(c, id, to);
-    return err == DREP_ERR_NOT_FOUND ? dim_elsewhere(c, id, to) : err;
+    return err == DREP_ERR_NOT_FOUND ? dim_in_target(c, id, to) : err;
 }
 
 static int map_dims(struct copy *c, uint64_t new_id, struct object_rec *rec)
@@ -401,7 +407,7 @@ static bool spec_changed(const drep_spec *a, const drep_spec *b)
     return a->chunk != b->chunk;
 }
 
-/* A filter of numbers is left out where they have other sizes than it knows. */
+/* Leaves a filter of numbers out where they have other sizes than it knows. */
 static bool drop_delta(drep_spec *spec, drep_filter *filter)
 {
     int n = 0;
@@ -415,8 +421,8 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
     return true;
 }
 
-/* How the dataset is kept in the target: as it is, unless somebody wants it otherwise, or its
- * elements take other bytes there, which filters have to know. */
+/* How the dataset is kept in the target: as it is, unless the caller wants it otherwise, or its
+ * layout does not fit there. */
 static int plan_dataset(struct copy *c, const drep_dataset *ds, const struct ftype *target,
                         struct object_rec *rec)
 {
@@ -509,7 +515,7 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
 
 /* ---- entries ---- */
 
-/* References in a value of this type, which stands in c->out. */
+/* Changes references in a value of this type, which stands in c->out. */
 static int map_value(struct copy *c, struct span *value, const drep_type *type, int64_t count)
 {
     int err;
@@ -523,7 +529,7 @@ static int map_value(struct copy *c, struct span *value, const drep_type *type, 
     return err;
 }
 
-/* What the other representation makes of a fill value. */
+/* Changes the fill value to what the other representation makes of it. */
 static int settle_fill(struct copy *c, uint64_t id, const struct ftype *target,
                        struct object_rec *rec)
 {
@@ -645,7 +651,7 @@ static int copy_attr(struct copy *c, struct key *key)
                 : fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9);
 }
 
-/* Entries of tags that have nothing to be changed, also those we do not know. */
+/* Copies an entry of a tag that has nothing to be changed, also of one that we do not know. */
 static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
 {
     store_u64(key->p, new_id);
@@ -659,7 +665,8 @@ static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
     }
 }
 
-/* Everything but the record: elements behind the attributes, as they will lie. */
+/* Copies everything but the record: elements after the attributes, in the order in which a reader
+ * wants them. */
 static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct made *m)
 {
     bool elements = m->source;
@@ -721,6 +728,8 @@ static int copy_objects(struct copy *c, uint64_t id, const char *name)
     return err;
 }
 
+/* A whole file goes into an empty one with the ids that it has: nothing is gathered and nothing
+ * grows with the number of objects. */
 static int copy_whole(struct copy *c)
 {
     uint64_t id = 0;
@@ -773,8 +782,7 @@ static int copy(struct copy *c, const char *path, const char *new_path)
     return err;
 }
 
-/* Two files are always taken in the same order, so that no two copies wait for each other.
- * What waits in memory is written first: only what is stored is copied. */
+/* Takes two files always in the same order, so that no two copies wait for each other. */
 static int copy_begin(drep_file *from, drep_file *to)
 {
     int err;

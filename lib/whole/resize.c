@@ -29,6 +29,7 @@ struct outside {
     size_t n, room;
 };
 
+/* Notes the runs first: removing chunks changes the tree that the walk is in. */
 static int note_run(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct outside *o = ctx;
@@ -53,7 +54,8 @@ static int note_run(const uint64_t *coord, const struct chunk_rec *rec, void *ct
 
 /* ---- one chunk that is cut ---- */
 
-/* A slab's elements from number `from` on become fill. */
+/* Elements of a slab from number `from` on become fill. What is fill already is not written, so
+ * that clearing costs no space. */
 static int clear_slab(drep_dataset *ds, uint64_t slab, uint64_t from)
 {
     uint64_t size = 0, offset = from * (uint64_t)ds->esize, have = 0;
@@ -107,6 +109,7 @@ struct clearing {
     bool changed;
 };
 
+/* Overwrites a range of the payload in memory. */
 static int clear_range(void *ctx, uint64_t at, uint64_t n)
 {
     struct clearing *c = ctx;
@@ -127,7 +130,8 @@ static int clear_range(void *ctx, uint64_t at, uint64_t n)
     return 0;
 }
 
-/* Fill with variable parts: each element gets contents of its own. */
+/* Writes fill with variable parts: each element gets contents of its own, since contents are never
+ * shared. */
 static int fill_range(void *ctx, uint64_t at, uint64_t n)
 {
     struct clearing *c = ctx;
@@ -141,6 +145,7 @@ static int fill_range(void *ctx, uint64_t at, uint64_t n)
                            c->heap);
 }
 
+/* Clears what of a chunk lies outside, and renews its heap without the contents that went. */
 static int clear_chunk(drep_dataset *ds, const struct outside *o, const uint64_t *coord,
                        const uint64_t *inside)
 {
@@ -170,6 +175,7 @@ static int clear_chunk(drep_dataset *ds, const struct outside *o, const uint64_t
 
 /* ---- all of them ---- */
 
+/* Removes a chunk that lies outside; clears the cut-off part of one that stays. */
 static int trim_chunk(drep_dataset *ds, const struct outside *o, const uint64_t *coord)
 {
     uint64_t inside[DREP_MAX_RANK];
@@ -190,7 +196,8 @@ static int trim_chunk(drep_dataset *ds, const struct outside *o, const uint64_t 
     return clear_chunk(ds, o, coord, inside);
 }
 
-/* Nothing but fill is stored outside of keep[] elements a dimension then. */
+/* Afterwards nothing but fill is stored outside of keep[] elements a dimension, so that the dataset
+ * may grow again. */
 static int trim(drep_dataset *ds, const uint64_t *keep)
 {
     struct outside o = {.rank = ds->chunks.rank};
@@ -257,7 +264,8 @@ static int grow_dimensions(drep_file *f, const struct object_rec *rec)
     return err;
 }
 
-/* The new shape into the file; *o: the record as it is there then. */
+/* Stores the new shape; *o is the record as it is in the file then. The handle changes last, when
+ * nothing can fail any more. */
 static int reshape(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
 {
     uint64_t keep[DREP_MAX_RANK];

@@ -22,7 +22,7 @@ struct stored_walk {
     uint64_t inner[DREP_MAX_RANK];  /* its elements behind each dimension */
 };
 
-/* count elements from start on, as far as they lie in the dataset. */
+/* Cuts a box at the shape and hands it on. */
 static int read_part(struct stored_walk *d, const uint64_t *start, const uint64_t *count)
 {
     uint64_t n[DREP_MAX_RANK] = {0};
@@ -37,8 +37,8 @@ static int read_part(struct stored_walk *d, const uint64_t *start, const uint64_
     return d->fn(start, n, d->ctx);
 }
 
-/* Elements [a, b) of the box in row-major order, cut into the largest boxes inside that
- * begin at a and fit. */
+/* Cuts elements [a, b) of the box in row-major order into the largest boxes inside that begin at a
+ * and fit. */
 static int read_range(struct stored_walk *d, uint64_t a, uint64_t b)
 {
     int rank = d->ds->rec.rank, err = 0;
@@ -71,7 +71,7 @@ static int read_range(struct stored_walk *d, uint64_t a, uint64_t b)
     return err;
 }
 
-/* The elements of the chunk, or slab, at `coord` that `size` bytes hold. */
+/* Goes through the elements of the chunk, or slab, at `coord` that `size` bytes hold. */
 static int read_chunk(struct stored_walk *d, const uint64_t *coord, uint64_t size)
 {
     const struct object_rec *r = &d->ds->rec;
@@ -98,7 +98,8 @@ static int read_chunk(struct stored_walk *d, const uint64_t *coord, uint64_t siz
     return read_range(d, 0, n < all ? n : all);
 }
 
-/* All chunks of one record; *budget: bytes of payload that may still be read. */
+/* Goes through the chunks of one record. *budget bounds what is read: many records of a hostile
+ * file may name the same bytes. */
 static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_rec *rec,
                     uint64_t *budget)
 {
@@ -122,7 +123,8 @@ static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_r
     return err;
 }
 
-/* The walk holds the file only from one record to the next. */
+/* Holds the file only from one record to the next, so that writers need not wait for the whole
+ * walk. */
 static int next_run(struct tree_walk *w, drep_file *f, struct key *key, struct buf *value)
 {
     int err = read_begin(f);
@@ -160,7 +162,7 @@ static int read_runs(struct stored_walk *d, uint64_t *budget)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Also runs that are not in the tree yet. */
+/* Comes from chunk_each(), which also knows runs that are not in the tree yet. */
 static int held_run(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     uint64_t at[DREP_MAX_RANK] = {0}, budget = UINT64_MAX;
@@ -202,6 +204,8 @@ struct stored_reading {
     void *buf; /* made by the first read: an element may be larger than what is stored */
 };
 
+/* Reads a box as the dataset's own type and throws it away: what cannot be converted is a finding.
+ */
 static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
 {
     struct stored_reading *r = ctx;

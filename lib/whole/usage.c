@@ -37,6 +37,7 @@ static int add_record(const uint64_t *coord, const struct chunk_rec *rec, void *
     return 0;
 }
 
+/* Adds keys and values of the object in the tree. */
 static int add_entries(drep_file *f, uint64_t id, drep_objusage *u)
 {
     struct buf value = {0};
