@@ -172,11 +172,10 @@ enum { OPTION_REPAIR = OPTION_LONG, OPTION_SEAL };
 
 static const struct option_row options[] = {
     {'d', "deep", NULL, "also decode every chunk and convert every element", NULL},
-    {'q', "quiet", NULL, "only the exit status", NULL},
-    {OPTION_REPAIR, "repair", "NEW", "write what can be read of FILE into the file NEW", "<drep>"},
+    {'q', "quiet", NULL, "print nothing, set only the exit status", NULL},
+    {OPTION_REPAIR, "repair", "NEW", "write the readable part of FILE into NEW", "<drep>"},
     {'n', "no-clobber", NULL, "fail if NEW exists", NULL},
-    {OPTION_SEAL, "seal", NULL, "compute the checksums that are absent (drep_checksum=deferred)",
-     NULL},
+    {OPTION_SEAL, "seal", NULL, "compute absent checksums (drep_checksum=deferred)", NULL},
     OPTION_ROW_COMMIT,
     OPTION_ROW_LIMIT,
     {0}};
@@ -236,12 +235,12 @@ static int check_run(int argc, char **argv)
 const struct command check_command = {
     .name = "check",
     .run = check_run,
-    .summary = "verify references and checksums, rescue what is left",
+    .summary = "verify references and checksums, repair a file",
     .usage = "[options] FILE...\n[options] --repair=NEW FILE",
-    .about = "Verifies all references and checksums of the last commit, and prints what is wrong,\n"
-             "one line a finding.  Exit status: 0 nothing, 1 findings, 4 cannot be opened.\n"
-             "With --repair what can be read is written into a new file, and what is lost is\n"
-             "named; FILE is not touched.",
+    .about = "Verifies all references and checksums of the last commit, and prints one line for\n"
+             "each finding.  Exit status: 0 no findings, 1 findings, 4 cannot be opened.\n"
+             "With --repair the readable part is written into a new file, and losses are\n"
+             "reported; FILE is not changed.",
     .options = options,
     .examples = "  datarep check *.drep\n"
                 "  datarep check --repair=b.drep a.drep",

@@ -44,7 +44,7 @@ static void put_row(FILE *out, const struct option_row *row, int width)
 
 static void command_help(FILE *out, const struct command *command)
 {
-    static const struct option_row help = {'h', "help", NULL, "this text", NULL};
+    static const struct option_row help = {'h', "help", NULL, "print this text", NULL};
     const struct option_row *row;
     const char *form = command->usage;
     char left[80];

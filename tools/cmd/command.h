@@ -21,25 +21,25 @@ struct option_row {
 enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS, OPTION_COMMIT, OPTION_LIMIT };
 
 /* Options that several subcommands have; the ids are the ones above. */
-#define OPTION_ROW_COLOR                                                                 \
-    {                                                                                    \
-        OPTION_COLOR, "color", "[WHEN]", "colours: auto (on a terminal), always, never", \
-            "auto always never"                                                          \
+#define OPTION_ROW_COLOR                                                                     \
+    {                                                                                        \
+        OPTION_COLOR, "color", "[WHEN]", "use colours: auto (on a terminal), always, never", \
+            "auto always never"                                                              \
     }
-#define OPTION_ROW_PLUGINS                                                                       \
-    {                                                                                            \
-        OPTION_PLUGINS, "plugins", "DIRS", "look for representations and filters there", "<dir>" \
+#define OPTION_ROW_PLUGINS                                                                         \
+    {                                                                                              \
+        OPTION_PLUGINS, "plugins", "DIRS", "search there for representations and filters", "<dir>" \
     }
 
-#define OPTION_ROW_COMMIT                                                     \
-    {                                                                         \
-        OPTION_COMMIT, "commit", "N", "an earlier commit (`datarep log`)", "" \
+#define OPTION_ROW_COMMIT                                                         \
+    {                                                                             \
+        OPTION_COMMIT, "commit", "N", "use an earlier commit (`datarep log`)", "" \
     }
 
 /* Each subcommand has it; option_next() takes it to limit.h. */
-#define OPTION_ROW_LIMIT                                                                         \
-    {                                                                                            \
-        OPTION_LIMIT, "limit", "NAME=VALUE", "what files may cost (`datarep --help`)", "<limit>" \
+#define OPTION_ROW_LIMIT                                                                          \
+    {                                                                                             \
+        OPTION_LIMIT, "limit", "NAME=VALUE", "set a resource limit (`datarep --help`)", "<limit>" \
     }
 
 struct command {

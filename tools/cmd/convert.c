@@ -408,34 +408,33 @@ static int convert_run(int argc, char **argv)
 }
 
 static const struct option_row options[] = {
-    {OPTION_DATAREP, "datarep", "NAME", "representation of the new file (that of the old one)",
+    {OPTION_DATAREP, "datarep", "NAME", "representation of the new file (the old one's)",
      "<datarep>"},
-    {'s', "schema", "SCHEMA", "know the representations that it declares, take the one it says",
-     "<schema>"},
+    {'s', "schema", "SCHEMA", "declare its representations, use the one it names", "<schema>"},
     {OPTION_CHUNK, "chunk", "LIST",
-     "64,64, auto or contiguous: chunks of all of that rank, or of the\ndataset in PATH=LIST",
+     "64,64, auto or contiguous: chunks of all datasets of that\n"
+     "rank, or of the dataset in PATH=LIST",
      "auto contiguous"},
-    {OPTION_FILTERS, "filters", "LIST",
-     "none, or shuffle,zstd:3: of all, or of the dataset in PATH=LIST", "none"},
-    {OPTION_ROOT, "root", "PATH", "only this object, with all below it", NULL},
-    {OPTION_RANGE, "range", "HOW", "values that do not fit: strict (fail), clamp or wrap",
+    {OPTION_FILTERS, "filters", "LIST", "none, or shuffle,zstd:3: for all, or for PATH=LIST",
+     "none"},
+    {OPTION_ROOT, "root", "PATH", "only this object and everything below it", NULL},
+    {OPTION_RANGE, "range", "HOW", "values out of range: strict (fail), clamp or wrap",
      "strict clamp wrap"},
     OPTION_ROW_COMMIT,
     OPTION_ROW_PLUGINS,
     {'n', "no-clobber", NULL, "fail if the target exists", NULL},
-    {'v', "verbose", NULL, "say how large the files are", NULL},
+    {'v', "verbose", NULL, "print the size of both files", NULL},
     OPTION_ROW_LIMIT,
     {0}};
 
 const struct command convert_command = {
     .name = "convert",
     .run = convert_run,
-    .summary = "write a file anew, stored otherwise",
+    .summary = "rewrite a file with another storage",
     .usage = "[options] SOURCE.drep TARGET.drep",
-    .about =
-        "Copies a file without its free space: everything is kept, elements are converted where\n"
-        "another data representation is asked for.  What is lost is named on stderr; the exit\n"
-        "status is then 1.  The target appears when it is whole; it may be the source.",
+    .about = "Copies a file without its free space: everything is kept, elements are converted if\n"
+             "another data representation is given.  Losses are reported on stderr; the exit\n"
+             "status is then 1.  The target appears when complete; it may be the source.",
     .options = options,
     .examples = "  datarep convert --datarep=native:s390x a.drep b.drep\n"
                 "  datarep convert --filters=shuffle,zstd:3 --chunk=/sst=1,180,360 a.drep a.drep",

@@ -38,7 +38,8 @@ enum { OPTION_DATAREP = OPTION_LONG };
 
 static const struct option_row options[] = {
     {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
-    {OPTION_DATAREP, "datarep", "NAME", "this data representation, not the schema's", "<datarep>"},
+    {OPTION_DATAREP, "datarep", "NAME", "data representation, overriding the schema's",
+     "<datarep>"},
     {'n', "no-clobber", NULL, "fail if FILE exists", NULL},
     OPTION_ROW_LIMIT,
     {0}};
@@ -74,14 +75,14 @@ const struct command create_command = {
     .run = create_run,
     .summary = "make a file from a schema",
     .usage = "-s SCHEMA [options] FILE",
-    .about = "Makes a file as a YAML schema describes it, such as:\n\n"
+    .about = "Makes a file from a YAML schema, such as:\n\n"
              "  datarep: external32\n"
              "  dims: {time: unlimited, lat: 180, lon: 360}\n"
              "  root:\n"
              "    attrs: {title: Sea surface temperature}\n"
              "    sst: {dataset: FLOAT, dims: [time, lat, lon], fill: .nan, attrs: {units: K}}\n\n"
-             "datarep-schema(5) is the language; `datarep dump -H --yaml` prints one of any file;\n"
-             "share/datarep/schemas has some for common uses.",
+             "datarep-schema(5) defines schemas; `datarep dump -H --yaml` prints that of a file;\n"
+             "share/datarep/schemas has examples for common uses.",
     .options = options,
     .examples = "  datarep create -s sea.yaml sea.drep\n"
                 "  datarep dump -H --yaml a.drep | datarep create -s - --datarep=native b.drep",

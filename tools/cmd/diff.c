@@ -293,21 +293,22 @@ static const struct {
 
 static const struct option_row options[] = {
     {OPTION_ABS, "abs", "X", "numbers may differ by X", NULL},
-    {OPTION_REL, "rel", "X", "numbers may differ by X times the greater one", NULL},
-    {OPTION_ULP, "ulp", "N", "reals may differ by N steps of the coarser format", NULL},
-    {OPTION_NAN, "nan", "HOW", "NaN and NaN: equal (the default) or differ", "equal differ"},
+    {OPTION_REL, "rel", "X", "numbers may differ by X times the greater magnitude", NULL},
+    {OPTION_ULP, "ulp", "N", "reals may differ by N ULP of the coarser format", NULL},
+    {OPTION_NAN, "nan", "HOW", "whether NaN equals NaN: equal (the default), differ",
+     "equal differ"},
     {OPTION_IGNORE, "ignore", "LIST",
-     "of attributes, types (as long as values can be\n"
+     "do not compare: attributes, types (if values can be\n"
      "compared), fill, maxshape, dimensions, links, values",
      "attributes types fill maxshape dimensions links values"},
-    {'H', "header", NULL, "no values of datasets", NULL},
+    {'H', "header", NULL, "omit the values of datasets", NULL},
     {OPTION_STORAGE, "storage", NULL,
-     "also representation, layout, chunks, filters, and\n"
-     "what import noted of HDF5 (attributes hdf5:...)",
+     "also compare representation, layout, chunks, filters,\n"
+     "and the attributes hdf5:... of import",
      NULL},
-    {'n', "list", "N", "list up to N differing elements of a dataset", NULL},
-    {'q', "quiet", NULL, "one line at most", NULL},
-    {OPTION_JSON, "json", NULL, "as JSON", NULL},
+    {'n', "list", "N", "list up to N differing elements per dataset", NULL},
+    {'q', "quiet", NULL, "print at most one line", NULL},
+    {OPTION_JSON, "json", NULL, "print JSON", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COLOR,
     OPTION_ROW_LIMIT,
@@ -434,11 +435,11 @@ static int diff_run(int argc, char **argv)
 const struct command diff_command = {
     .name = "diff",
     .run = diff_run,
-    .summary = "say where two files differ, and by how much",
+    .summary = "compare two files",
     .usage = "[options] A B [PATH[SLICE] [PATH[SLICE]]]",
-    .about = "Compares objects, attributes and values of two files, also of different data\n"
-             "representations; either may be an HDF5 file.  PATH: that object alone; a second\n"
-             "PATH is that of B.  Exit status: 0 the same, 1 they differ.",
+    .about = "Compares objects, attributes and values of two files, across data\n"
+             "representations; either may be an HDF5 file.  PATH: only that object; a second\n"
+             "PATH is that of B.  Exit status: 0 equal, 1 different.",
     .options = options,
     .examples = "  datarep diff --rel=1e-6 old.drep new.drep\n"
                 "  datarep diff a.drep a.h5 /grid/sst",

@@ -83,19 +83,19 @@ static int dump_open(struct dump *d, const char *object, form_fn *form)
 enum { OPTION_JSON = OPTION_LONG, OPTION_JSONL, OPTION_YAML, OPTION_RAW, OPTION_AS };
 
 static const struct option_row options[] = {
-    {'H', "header", NULL, "no values of datasets", NULL},
-    {OPTION_JSON, "json", NULL, "as JSON", NULL},
+    {'H', "header", NULL, "omit the values of datasets", NULL},
+    {OPTION_JSON, "json", NULL, "print JSON", NULL},
     {OPTION_JSONL, "jsonl", NULL,
-     "as JSON, one line an object; of one dataset, one line an\n"
-     "entry of its first dimension",
+     "print JSON, one line per object; for a dataset, one line\n"
+     "per index of its first dimension",
      NULL},
-    {OPTION_YAML, "yaml", NULL, "as a schema that makes the file again", NULL},
-    {OPTION_RAW, "raw", NULL, "the bytes of one dataset, as this machine holds them", NULL},
+    {OPTION_YAML, "yaml", NULL, "print a schema that makes the same file", NULL},
+    {OPTION_RAW, "raw", NULL, "print the bytes of one dataset in this machine's form", NULL},
     {OPTION_AS, "as", "NAME",
-     "bytes as under this data representation (native:s390x;\n"
-     "stored: as in the file); without --raw beside the values",
+     "print bytes in this data representation (native:s390x;\n"
+     "stored: as in the file); without --raw also the values",
      "stored <datarep>"},
-    {'w', "width", "COLUMNS", "of a line of text (80); 0: a row of values is one line", NULL},
+    {'w', "width", "COLUMNS", "width of a line (80); 0: one line per row of values", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COMMIT,
     OPTION_ROW_COLOR,
@@ -245,8 +245,8 @@ const struct command dump_command = {
     .run = dump_run,
     .summary = "print a file or a part of it, as text, JSON or a schema",
     .usage = "[options] FILE [PATH[SLICE]]",
-    .about = "Prints a file's header, its objects and their values.  PATH begins at that object;\n"
-             "SLICE takes part of a dataset, as NumPy writes it.",
+    .about = "Prints a file's header, its objects and their values.  PATH: only that object;\n"
+             "SLICE selects part of a dataset in NumPy's notation.",
     .options = options,
     .examples = "  datarep dump a.drep '/grid/sst[0,10:20,::2]'\n"
                 "  datarep dump -H --yaml a.drep > a.yaml",

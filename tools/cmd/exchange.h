@@ -10,16 +10,17 @@
 
 /* Options whatever the other format. */
 enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JSON, EXCHANGE_OWN };
-#define EXCHANGE_ROWS                                                                            \
-    {EXCHANGE_ROOT, "root", "PATH", "begin at this object of the source", NULL},                 \
-        {EXCHANGE_RANGE, "range", "HOW", "values that do not fit: strict (fail), clamp or wrap", \
-         "strict clamp wrap"},                                                                   \
-        {EXCHANGE_REPORT, "report", "FILE",                                                      \
-         "write there all that is stored otherwise, annotated or lost", "<file>"},               \
-        {EXCHANGE_JSON, "json", NULL, "the report as JSON; without --report on stdout", NULL},   \
-        {'n', "no-clobber", NULL, "fail if the target exists", NULL},                            \
-    {                                                                                            \
-        'v', "verbose", NULL, "name every object and all that is said of it", NULL               \
+#define EXCHANGE_ROWS                                                                         \
+    {EXCHANGE_ROOT, "root", "PATH", "only this object of the source", NULL},                  \
+        {EXCHANGE_RANGE, "range", "HOW", "values out of range: strict (fail), clamp or wrap", \
+         "strict clamp wrap"},                                                                \
+        {EXCHANGE_REPORT, "report", "FILE",                                                   \
+         "write a report of differences, annotations and losses", "<file>"},                  \
+        {EXCHANGE_JSON, "json", NULL, "print the report as JSON; without --report on stdout", \
+         NULL},                                                                               \
+        {'n', "no-clobber", NULL, "fail if the target exists", NULL},                         \
+    {                                                                                         \
+        'v', "verbose", NULL, "print every object and its whole report", NULL                 \
     }
 
 /* Options of what is not HDF5. */
@@ -37,27 +38,27 @@ enum {
 };
 /* Options of import alone, and of both. */
 #define FLAT_IMPORT_ROWS                                                                           \
-    {'i', "into", "PATH", "the dataset, or group, to put it in (named after SOURCE)", NULL},       \
-        {'u', "update", NULL, "the target exists; fill what is there, or add to it", NULL},        \
-        {'a', "append", NULL, "like -u, after the elements of the dataset", NULL},                 \
+    {'i', "into", "PATH", "target dataset or group (named after SOURCE)", NULL},                   \
+        {'u', "update", NULL, "update an existing target: fill or add datasets", NULL},            \
+        {'a', "append", NULL, "like -u, but append to the elements of the dataset", NULL},         \
         {'s', "schema", "SCHEMA", "make the target from a schema and fill it; hdf5: its datareps", \
          "<schema>"},                                                                              \
         {FLAT_TYPE, "type", "TYPE", "raw, csv: datatype of an element", NULL},                     \
         {FLAT_SHAPE, "shape", "N,...", "raw: lengths, one of which may be *", NULL},               \
-        {FLAT_OFFSET, "offset", "BYTES", "raw: where the first element begins", NULL},             \
+        {FLAT_OFFSET, "offset", "BYTES", "raw: offset of the first element", NULL},                \
         {FLAT_TO, "to", "NAME", "raw: representation of the new file (internal)", "<datarep>"},    \
         {FLAT_COLUMNS, "columns", NULL, "csv: a dataset for each column", NULL},                   \
     {                                                                                              \
-        FLAT_MISSING, "missing", "TEXT", "csv: fields that mean no value (empty ones)", NULL       \
+        FLAT_MISSING, "missing", "TEXT", "csv: text of missing values (empty)", NULL               \
     }
-#define FLAT_ROWS                                                                           \
-    {FLAT_ORDER, "order", "C|F", "raw: rows or, as in Fortran, columns first", "C F"},      \
-        {FLAT_RECORDS, "records", "HOW",                                                    \
-         "raw: Fortran records: fortran, 4-little, 4-big, 8-little, 8-big",                 \
-         "fortran 4-little 4-big 8-little 8-big"},                                          \
-        {FLAT_DELIMITER, "delimiter", "C", "csv: between fields (, or tab in .tsv)", NULL}, \
-    {                                                                                       \
-        FLAT_NO_HEADER, "no-header", NULL, "csv: the first line holds no names", NULL       \
+#define FLAT_ROWS                                                                            \
+    {FLAT_ORDER, "order", "C|F", "raw: row-major or column-major, as in Fortran", "C F"},    \
+        {FLAT_RECORDS, "records", "HOW",                                                     \
+         "raw: Fortran records: fortran, 4-little, 4-big, 8-little, 8-big",                  \
+         "fortran 4-little 4-big 8-little 8-big"},                                           \
+        {FLAT_DELIMITER, "delimiter", "C", "csv: field separator (, or tab in .tsv)", NULL}, \
+    {                                                                                        \
+        FLAT_NO_HEADER, "no-header", NULL, "csv: the first line holds no names", NULL        \
     }
 
 /* Takes an option that both have: true.  *status becomes non-zero if it is wrong, after

@@ -72,11 +72,11 @@ static int export_run(int argc, char **argv)
 }
 
 static const struct option_row options[] = {
-    {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw, where TARGET does not tell it",
+    {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw (by TARGET's extension)",
      "hdf5 npy npz csv raw"},
     EXCHANGE_ROWS,
-    {OPTION_NO_VERIFY, "no-verify", NULL, "do not read back and compare what was written", NULL},
-    {OPTION_DATAREP, "datarep", "NAME", "raw: how elements lie in the file (as they do)",
+    {OPTION_NO_VERIFY, "no-verify", NULL, "do not read back and compare the output", NULL},
+    {OPTION_DATAREP, "datarep", "NAME", "raw: representation of the elements (the source's)",
      "<datarep>"},
     FLAT_ROWS,
     OPTION_ROW_LIMIT,
@@ -85,15 +85,14 @@ static const struct option_row options[] = {
 const struct command export_command = {
     .name = "export",
     .run = export_run,
-    .summary = "write HDF5, NumPy, CSV or raw files",
+    .summary = "export to HDF5, NumPy, CSV or raw files",
     .usage = "[options] FILE.drep TARGET",
-    .about =
-        "Makes an HDF5 file from a Datarep file, with what import kept of the HDF5 file that\n"
-        "it came from; or a NumPy array (.npy), a table (.csv, .tsv) or bare elements (.raw,\n"
-        ".bin, .dat) from a dataset, an archive (.npz) or a table from a group, as the end of\n"
-        "TARGET's name or --format says.  What cannot be kept is named on stderr and\n"
-        "left out; the exit status is then 1.  What was written is read back and compared before\n"
-        "it gets its name.",
+    .about = "Makes an HDF5 file from a Datarep file, restoring the properties that import kept;\n"
+             "or a NumPy array (.npy), a table (.csv, .tsv) or raw elements (.raw,\n"
+             ".bin, .dat) from a dataset, an archive (.npz) or a table from a group, by the\n"
+             "extension of TARGET or --format.  Losses are reported on stderr;\n"
+             "the exit status is then 1.  The output is read back and compared before\n"
+             "it gets its name.",
     .options = options,
     .examples = "  datarep export sst.drep sst.h5\n"
                 "  datarep export --root='/log[-100:]' station.drep last.csv",

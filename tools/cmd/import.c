@@ -155,13 +155,12 @@ static int import_run(int argc, char **argv)
 }
 
 static const struct option_row options[] = {
-    {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw, where nothing else tells it",
+    {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw (detected)",
      "hdf5 npy npz csv raw"},
     {OPTION_DATAREP, "datarep", "NAME",
      "representation of the new file (internal); raw: of the source (native)", "<datarep>"},
-    {OPTION_FILTERS, "filters", "LIST",
-     "of all chunked datasets, not theirs: none, or shuffle,zstd:3", NULL},
-    {OPTION_EXACT, "exact", NULL, "note byte orders too, so that export restores them", NULL},
+    {OPTION_FILTERS, "filters", "LIST", "for all chunked datasets: none, or shuffle,zstd:3", NULL},
+    {OPTION_EXACT, "exact", NULL, "record byte orders too, so that export restores them", NULL},
     {OPTION_OUTSIDE, "outside", NULL,
      "read elements also from files outside the source's directory", NULL},
     EXCHANGE_ROWS,
@@ -173,14 +172,13 @@ static const struct option_row options[] = {
 const struct command import_command = {
     .name = "import",
     .run = import_run,
-    .summary = "read HDF5, NumPy, CSV or raw files",
+    .summary = "import HDF5, NumPy, CSV or raw files",
     .usage = "[options] SOURCE FILE.drep",
-    .about =
-        "Makes a Datarep file from an HDF5 file (netCDF-4 files are such), a NumPy array or\n"
-        "archive (.npy, .npz), a table (.csv, .tsv) or bare elements (--type), or fills a\n"
-        "dataset with them.  What a Datarep file has no place for is kept in attributes named\n"
-        "hdf5:..., from which export restores it.  What is lost is named on stderr; the exit\n"
-        "status is then 1.",
+    .about = "Makes a Datarep file from an HDF5 file (including netCDF-4), a NumPy array or\n"
+             "archive (.npy, .npz), a table (.csv, .tsv) or raw elements (--type), or fills a\n"
+             "dataset with them.  Properties without equivalent are kept in attributes named\n"
+             "hdf5:..., from which export restores them.  Losses are reported on stderr; the exit\n"
+             "status is then 1.",
     .options = options,
     .examples = "  datarep import sst.nc sst.drep\n"
                 "  datarep import -u -i /log samples.csv station.drep",

@@ -72,7 +72,7 @@ static int log_file(struct sink *s, const char *file_name, bool json)
 enum { OPTION_JSON = OPTION_LONG };
 
 static const struct option_row options[] = {
-    {OPTION_JSON, "json", NULL, "as JSON, one object a file", NULL}, OPTION_ROW_LIMIT, {0}};
+    {OPTION_JSON, "json", NULL, "print JSON, one object per file", NULL}, OPTION_ROW_LIMIT, {0}};
 
 static int log_run(int argc, char **argv)
 {
@@ -99,11 +99,10 @@ static int log_run(int argc, char **argv)
 const struct command log_command = {
     .name = "log",
     .run = log_run,
-    .summary = "list the commits that can still be opened",
+    .summary = "list the kept commits",
     .usage = "[options] FILE...",
-    .about =
-        "Lists the commits of a file that can still be opened, the newest first: number, time,\n"
-        "and where its allocated space ends.  How many are kept is the hint drep_keep.",
+    .about = "Lists the kept commits of a file, the newest first: number, time,\n"
+             "and end of allocated space.  The hint drep_keep sets how many are kept.",
     .options = options,
     .examples = "  datarep log a.drep\n"
                 "  datarep dump --commit 12 a.drep",

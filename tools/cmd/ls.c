@@ -198,12 +198,12 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
 }
 
 static const struct option_row options[] = {
-    {'r', "recursive", NULL, "groups in groups too", NULL},
+    {'r', "recursive", NULL, "also list nested groups", NULL},
     {'l', "long", NULL,
-     "also chunk shape, filters, bytes stored, and how many times\n"
-     "fewer that is than the elements take",
+     "also print chunk shape, filters, stored bytes and\n"
+     "compression ratio",
      NULL},
-    {'m', "minmax", NULL, "also the least and the greatest value; reads all of them", NULL},
+    {'m', "minmax", NULL, "also print the least and greatest value; reads all values", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COMMIT,
     OPTION_ROW_COLOR,

@@ -17,13 +17,13 @@ static void put_help(FILE *out)
     fputs("Usage: datarep COMMAND [options] FILE...\n\n", out);
     for (i = 0; commands[i]; i++)
         fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\nWhat the files of a command may cost; `none` lifts a limit:\n\n", out);
+    fputs("\nResource limits; `none` lifts a limit:\n\n", out);
     limit_help(out);
     fputs("\n"
-          "  -V, --version  versions, filters, data representations, the commit of the build\n"
-          "  -h, --help     this text; `datarep COMMAND --help` for one command\n"
+          "  -V, --version  print versions, filters, data representations, the commit\n"
+          "  -h, --help     print this text; `datarep COMMAND --help` for a command\n"
           "\n"
-          "Exit status: 0 fine, 1 differences or findings, 2 wrong usage, 3 input/output error,\n"
+          "Exit status: 0 success, 1 differences or findings, 2 usage error, 3 system error,\n"
           "4 damaged or unsupported.\n",
           out);
 }

@@ -184,20 +184,21 @@ enum {
 };
 
 static const struct option_row options[] = {
-    {'o', "output", "FILE", "the picture: .png, .svg or .pdf; -: PNG on stdout", "<file>"},
-    {OPTION_PREVIEW, "preview", NULL, "in characters, in the terminal", NULL},
-    {OPTION_SIZE, "size", "WxH", "pixels of a picture (960x600)", NULL},
-    {'w', "width", "COLUMNS", "of a preview (the terminal's)", NULL},
-    {OPTION_TITLE, "title", "TEXT", "instead of the dataset's name", NULL},
-    {OPTION_MIN, "min", "X", "least value of the scale", NULL},
-    {OPTION_MAX, "max", "X", "greatest value of the scale", NULL},
-    {OPTION_LOG, "log", NULL, "a logarithmic scale of values", NULL},
-    {OPTION_COLORS, "colors", "NAME", "of an image: viridis, balance, gray or heat",
+    {'o', "output", "FILE", "output file: .png, .svg or .pdf; -: PNG on stdout", "<file>"},
+    {OPTION_PREVIEW, "preview", NULL, "draw with characters in the terminal", NULL},
+    {OPTION_SIZE, "size", "WxH", "size of the picture in pixels (960x600)", NULL},
+    {'w', "width", "COLUMNS", "width of a preview (the terminal's)", NULL},
+    {OPTION_TITLE, "title", "TEXT", "title of the picture (the dataset's name)", NULL},
+    {OPTION_MIN, "min", "X", "lower limit of the value axis", NULL},
+    {OPTION_MAX, "max", "X", "upper limit of the value axis", NULL},
+    {OPTION_LOG, "log", NULL, "use a logarithmic value axis", NULL},
+    {OPTION_COLORS, "colors", "NAME", "colour map: viridis, balance, gray or heat",
      "viridis balance gray heat"},
-    {OPTION_X, "x", "PATH", "coordinates from left to right", "<path>"},
+    {OPTION_X, "x", "PATH", "coordinates of the horizontal axis", "<path>"},
     {OPTION_Y, "y", "PATH", "coordinates of an image's rows", "<path>"},
-    {OPTION_ORIGIN, "origin", "WHERE", "where row 0 of an image is: upper or lower", "upper lower"},
-    {OPTION_MEMBER, "member", "NAME", "this member of compounds (a.b: of a member)", NULL},
+    {OPTION_ORIGIN, "origin", "WHERE", "position of row 0 of an image: upper or lower",
+     "upper lower"},
+    {OPTION_MEMBER, "member", "NAME", "member of a compound to plot (a.b: nested)", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COLOR,
     OPTION_ROW_LIMIT,
@@ -355,11 +356,11 @@ static int plot_run(int argc, char **argv)
 const struct command plot_command = {
     .name = "plot",
     .run = plot_run,
-    .summary = "draw numbers as lines or as an image",
+    .summary = "plot datasets as lines or as an image",
     .usage = "-o PICTURE [options] FILE PATH[SLICE]...\n--preview [options] FILE PATH[SLICE]...",
-    .about = "Draws one dimension as a line, also several of them, two as an image.  Units and\n"
-             "names come from the attributes units and long_name; missing_value, _FillValue,\n"
-             "scale_factor and add_offset mean what they mean in netCDF.",
+    .about = "Draws one-dimensional datasets as lines, a two-dimensional one as an image.  Labels\n"
+             "come from the attributes units and long_name; missing_value, _FillValue,\n"
+             "scale_factor and add_offset are applied as in netCDF.",
     .options = options,
     .examples = "  datarep plot sea.drep '/sst[0]' -o sst.png\n"
                 "  datarep plot --preview log.drep /temperature",

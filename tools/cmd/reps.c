@@ -171,10 +171,10 @@ static int load(int option, const char *what)
 }
 
 static const struct option_row options[] = {
-    {OPTION_CHECK, "check", NULL, "try whether NAMEs keep the rules", NULL},
+    {OPTION_CHECK, "check", NULL, "check the rules for NAMEs", NULL},
     {OPTION_PLUGIN, "plugin", "FILE", "load this plugin first", "<file>"},
     OPTION_ROW_PLUGINS,
-    {OPTION_JSON, "json", NULL, "as JSON, with tables", NULL},
+    {OPTION_JSON, "json", NULL, "print JSON, with tables", NULL},
     OPTION_ROW_LIMIT,
     {0}};
 
@@ -215,10 +215,10 @@ static int reps_run(int argc, char **argv)
 const struct command reps_command = {
     .name = "reps",
     .run = reps_run,
-    .summary = "list data representations and how they hold datatypes",
+    .summary = "list and check data representations",
     .usage = "[options] [NAME...]",
-    .about = "Lists the data representations; with NAMEs, how each holds every datatype: bytes,\n"
-             "alignment inside a struct, order of bytes, format.",
+    .about = "Lists the data representations; with NAMEs, the encoding of every datatype: bytes,\n"
+             "alignment inside a struct, byte order, format.",
     .options = options,
     .examples = "  datarep reps native:s390x\n"
                 "  datarep reps --plugin=./mine.so --check mine",

@@ -249,8 +249,8 @@ static int stat_file(struct stat_run *r)
 enum { OPTION_JSON = OPTION_LONG };
 
 static const struct option_row options[] = {
-    {'r', "recursive", NULL, "also what each object takes", NULL},
-    {OPTION_JSON, "json", NULL, "as JSON, one object a file", NULL},
+    {'r', "recursive", NULL, "also print the usage of each object", NULL},
+    {OPTION_JSON, "json", NULL, "print JSON, one object per file", NULL},
     OPTION_ROW_LIMIT,
     {0}};
 
@@ -284,10 +284,10 @@ static int stat_run(int argc, char **argv)
 const struct command stat_command = {
     .name = "stat",
     .run = stat_run,
-    .summary = "say where the bytes of a file are",
+    .summary = "print the space usage of a file",
     .usage = "[options] FILE...",
-    .about = "Says where the bytes of a file are, how much filters save, and how many objects and\n"
-             "chunks there are; with -r of each object how much it takes.",
+    .about = "Prints the space usage of a file, the savings of filters, and the number of objects\n"
+             "and chunks; with -r also the usage of each object.",
     .options = options,
     .examples = "  datarep stat -r a.drep\n"
                 "  datarep stat --json *.drep | jq .free",

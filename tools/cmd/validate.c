@@ -265,7 +265,7 @@ static int validate(const char *schema, const char *path, const char *plugins, b
 
 static const struct option_row options[] = {
     {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
-    {'x', "extra", NULL, "the file may hold objects and attributes besides the schema's", NULL},
+    {'x', "extra", NULL, "allow objects and attributes that the schema lacks", NULL},
     {'H', "header", NULL, "do not compare the values of datasets", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_LIMIT,
@@ -305,10 +305,10 @@ const struct command validate_command = {
     .summary = "compare a file with a schema",
     .usage = "-s SCHEMA [options] FILE",
     .about = "Prints every difference between a file and a schema, one line each, with the line\n"
-             "and column of the schema.  What the schema does not say about layout, chunks,\n"
-             "filters and fill values is free; dimensions that are unlimited may have grown.\n"
-             "Exit status: 0 none, 1 differences.",
+             "and column of the schema.  Layout, chunks, filters and fill values are compared\n"
+             "only if the schema states them; unlimited dimensions may have grown.\n"
+             "Exit status: 0 equal, 1 differences.",
     .options = options,
     .examples = "  datarep validate -s sea.yaml sea.drep\n"
-                "  datarep validate -x -H -s sea.yaml sea.drep && echo it has all that it must",
+                "  datarep validate -x -H -s sea.yaml sea.drep && echo conforms",
     .operands = "<drep>"};
