@@ -94,12 +94,12 @@ $(error MODE=$(MODE) is not one of release, debug, asan, tsan, cov)
 endif
 
 have = $(foreach h,$(1),$(if $(HAVE_$(h)),-DHAVE_$(h)=1))
-# Where the command looks for its modules besides its own directory: relative to it,
+# The second directory in which the command searches modules, relative to its own,
 # so that an installed tree may be moved.
 MODULE_DIR := $(shell realpath -m --relative-to=$(bindir) $(libdir)/datarep)
 
-# Every part is compiled with the flags of the libraries that it uses, and of no other: when
-# one appears, only the parts that use it are compiled again.
+# Every part is compiled only with the flags of the libraries that it uses: when
+# one appears, only the parts that use it are rebuilt.
 FILTER_FLAGS = $(call have,ZSTD LZ4 DEFLATE) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) $(DEFLATE_CFLAGS)
 COMMAND_FLAGS = $(FILTER_FLAGS) $(call have,YAML CXX) $(YAML_CFLAGS)
 # The library hides everything that is not DREP_API.  The command keeps its symbols so that
@@ -128,7 +128,7 @@ $(BUILD)/obj/lib/kern/%.o $(BUILD)/obj/lib/chunk/shuffle%.o $(BUILD)/obj/lib/tre
 endif
 $(BUILD)/obj/tools/cmd/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
 $(BUILD)/obj/tests/unit/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'
-# Without Check the unit tests get a runner of ours.
+# Without Check the unit tests use the runner of tests/plain.
 ifndef HAVE_CHECK
 CHECK_CFLAGS = -Itests/plain
 CHECK_OBJ = $(BUILD)/obj/tests/plain/check.o
@@ -147,13 +147,13 @@ ZIP_SRC := $(if $(HAVE_ZIP),tools/flat/zip_module.c)
 PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot/cairo.c)
 TOOL_SRC := $(filter-out tools/h5/% tools/flat/zip_module.c tools/plot/cairo.c,$(sort $(wildcard tools/*/*.c))) \
     $(if $(HAVE_CXX),$(wildcard tools/*/*.cc))
-# The command and its modules use the public interface alone, and these pieces of the library,
+# The command and its modules use only the public interface and these files of the library,
 # which hides its own copy of them.
 BASE_SRC := $(patsubst %,lib/base/%.c,error idset mem vec)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
-# Programs of the other suites, and datareps that they load.
+# Programs of the other suites, and plugins that they load.
 SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli $(if $(HAVE_HDF5),interop) fault hetero))
 PLUGIN_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/interop/%),$(wildcard tests/*/plugin_*.c))
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
@@ -199,7 +199,7 @@ fuzz-programs: $(FUZZERS)
 bench-programs: $(BENCHES) $(BUILD)/tests/bench/start
 objects: $(call objects,$(ALL_SRC))
 
-# A change of the compiler, or of a part's flags, compiles that part again.
+# A change of the compiler or of a part's flags rebuilds that part.
 SRC_core := $(LIB_SRC)
 SRC_command := $(SCHEMA_SRC) $(TOOL_SRC)
 SRC_hdf5 := $(HDF5_SRC)
@@ -219,7 +219,7 @@ $(BUILD)/flags-%: FORCE
 	@echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' > $@
 FORCE:
 
-# Which sources these are, for --version; only what says so is compiled again.
+# The commit of the sources, for --version; a new one rebuilds only version.o.
 COMMIT := $(or $(shell git describe --always --dirty --abbrev=12 2> /dev/null),unknown)
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
@@ -265,8 +265,8 @@ endif
 	@rm -f $@
 	$(call say,AR ) $(AR) rcsD $@ $(BUILD)/libdatarep.o
 
-# The command exports drep_* to the shared objects it loads, and nothing else: they may have
-# functions of the same names as its own.  libstdc++ stays inside.
+# The command exports only drep_* to the shared objects it loads, since their functions may
+# have equal names.  libstdc++ is linked statically and hidden.
 $(COMMAND): $(CMD_OBJ) $(BASE_OBJ) $(STATIC)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -Wl,--export-dynamic-symbol='drep_*' -o $@ $(CMD_OBJ) $(BASE_OBJ) \
 	    $(STATIC) $(TOOL_LIBS) \
@@ -299,7 +299,7 @@ $(UNIT): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(UNIT_COMMON))
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(TEST_LIBS) $(CHECK_LIBS) $(MPFR_LIBS)
 
-# What parses in the child of an import.
+# The code that parses HDF5 files in the child of an import.
 $(BUILD)/tests/fuzz/fuzz_hdf5 $(BUILD)/fuzz_hdf5: $(call objects,$(HDF5_SRC))
 $(BUILD)/tests/fuzz/fuzz_hdf5 $(BUILD)/fuzz_hdf5: PRIVATE_LIBS = $(HDF5_LIBS)
 
@@ -307,7 +307,7 @@ $(REPLAY): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/repl
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(TEST_LIBS) $(PRIVATE_LIBS)
 
-# Programs of the suite fault also use the files in memory that record what is written.
+# Programs of the suite fault also use in-memory files that record all writes.
 $(filter $(BUILD)/tests/fault/%,$(SUITE)): $(BUILD)/obj/tests/unit/faultio.o
 $(SUITE): $(BUILD)/%: $(BUILD)/obj/%.o $(TEST_AR)
 	@mkdir -p $(@D)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# demo.sh - a real file goes through Datarep and back, and nothing differs.
+# demo.sh - converts a real file to Datarep and back, and shows that nothing differs.
 #
 # Called by `make demo` with the command in PATH.  The file is a coastline of the world
-# (netCDF-4) from Debian's package gmt-gshhg-low; where that cannot be had, a small file
-# of the same shape is made through HDF5.  Exit status 0: everything was as it must be.
+# (netCDF-4) from Debian's package gmt-gshhg-low; if that is not available, a small file
+# of equal structure is made through HDF5.  Exit status 0: all steps gave the expected result.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -25,12 +25,12 @@ show() {
     "$@"
 }
 
-# The first lines of a long output, and how much was left out.
+# Prints the first lines of a long output and the number of omitted lines.
 first() {
     awk -v most="$1" 'NR <= most { print } END { if (NR > most) printf "... %d more lines\n", NR - most }'
 }
 
-# The numbers in a text, one a line.
+# Prints the numbers in a text, one per line.
 numbers() {
     grep -o -e '-\{0,1\}[0-9][0-9]*'
 }
@@ -61,7 +61,7 @@ say "1. A file as the world has it: netCDF-4, little-endian, compressed"
 if fetch; then
     echo "$file of Debian's package $package"
 else
-    echo "Debian's package $package cannot be had here; a small file like it is made instead."
+    echo "Debian's package $package is not available; a small similar file is used instead."
     file=coast.nc
     /usr/bin/python3 "$root/tests/demo/coast.py" $file || failed "no h5py to make a file with"
 fi
@@ -87,7 +87,7 @@ sed '1,/data =/d; s/#.*//' slice.txt | numbers > ours.txt
 h5dump -A 0 -d $values -s 0 -c 24 $file | sed -n 's/^ *([0-9]*)://p' | numbers > theirs.txt
 [ "$(grep -c . ours.txt)" = 24 ] || failed "the slice has not 24 numbers"
 cmp ours.txt theirs.txt || failed "h5dump reads other numbers from $file"
-echo "h5dump reads the same 24 numbers from $file"
+echo "h5dump reads equal numbers, all 24, from $file"
 
 say "5. Checked, exported back, and compared by HDF5's own tool"
 show datarep check "$out"
@@ -98,7 +98,7 @@ status=0
 show h5diff -q $file back.nc || status=$?
 echo "exit status $status"
 [ $status = 0 ] || failed "h5diff finds differences"
-# What it could not compare: nothing but dimensions, which have no values.
+# h5diff may only report dimensions without values as not comparable.
 if h5diff -v $file back.nc | grep '^Not comparable' | grep -v 'is an empty dataset'; then
     failed "h5diff cannot compare everything"
 fi
@@ -107,11 +107,11 @@ if command -v ncdump > /dev/null; then
     ncdump -h back.nc | sed 1d > after.txt
     # Only the byte order and the like may differ, and ncdump -h shows neither.
     cmp before.txt after.txt || failed "ncdump sees other dimensions, variables or attributes"
-    echo "ncdump -h: the same dimensions, variables and attributes"
+    echo "ncdump -h: equal dimensions, variables and attributes"
 fi
 
 say "What was shown"
 objects=$(grep -c . objects.txt)
-echo "All $objects objects of a netCDF-4 file came over: dimensions, chunks, filters, attributes."
-echo "Its numbers lie in the container as external32 says, big-endian, on whatever machine wrote it."
-echo "Exported again, HDF5 finds no difference; no step needed to know this machine's byte order."
+echo "All $objects objects of a netCDF-4 file were converted: dimensions, chunks, filters, attributes."
+echo "The container stores its numbers as external32, big-endian, on any machine."
+echo "After export HDF5 finds no difference; no step depended on this machine's byte order."
