@@ -18,6 +18,8 @@ bool chunk_is_changed(struct chunks *cs, const uint64_t *coord)
     return changed;
 }
 
+/* The entry is held from here to chunk_leave(), so it cannot be evicted; the operation notes how
+ * it is before the first change. */
 int chunk_edit(struct work *w, struct chunks *cs, const uint64_t *coord, int fresh,
                struct buf **payload, size_t **waste)
 {

@@ -309,6 +309,7 @@ static int patch_piece(struct store *st, const struct payload_part *p, uint64_t 
     return err;
 }
 
+/* Pieces end where blocks end, so that no block is summed twice. */
 int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_t offset,
                   uint64_t size, const uint8_t *p, int noted)
 {
@@ -339,6 +340,8 @@ uint64_t payload_absent(const struct chunk_run *r)
     return absent;
 }
 
+/* Compute the absent checksums of one piece; those that are there stay, right or wrong: sealing
+ * must not hide damage. */
 static int seal_piece(struct store *st, uint8_t *room, size_t size, uint64_t offset, uint64_t *sums)
 {
     uint64_t real[PIECE_BLOCKS];

@@ -12,6 +12,9 @@
 
 #define IMAGE_MAX ((size_t)4 << 20) /* bytes an operation keeps of what it overwrites */
 
+/* The order of the questions is that of the rule in plan.h: bytes of a commit move; bytes of
+ * this operation may be overwritten; bytes of an earlier operation only with a note, and only
+ * while notes are few. */
 enum step_kind plan_overwrite(const struct store *st, const struct chunk_run *r, uint64_t offset,
                               uint64_t size)
 {

@@ -131,6 +131,8 @@ int run_reserve(struct chunk_run *r, uint64_t sums)
 
 /* ---- into the tree ---- */
 
+/* Checksums that do not fit into the record go to a block of their own, which is never changed
+ * in place either. */
 static int write_sums(struct store *st, struct chunk_rec *rec, const uint64_t *sums, uint64_t n,
                       enum keep keep)
 {

@@ -304,6 +304,8 @@ void runs_release(struct runs *runs)
 
 /* ---- before and after the operation ---- */
 
+/* A run is noted once per operation; its checksums only when they are about to change, because
+ * there may be thousands. */
 int run_capture(struct store *st, struct chunk_run *r, int sums)
 {
     if (!store_op_active(st))
@@ -455,6 +457,8 @@ static struct chunk_run *before(struct chunks *cs, const uint64_t *coord, uint64
     return NULL;
 }
 
+/* Appended checksums leave the first ones as they were, so capturing the run without them is
+ * enough. */
 static int append(struct store *st, struct chunk_run *r, uint32_t n, const uint64_t *sums)
 {
     uint64_t each = sums_of(r->rec.size), had = r->rec.run * each;
@@ -498,6 +502,8 @@ static int begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t 
     return 0;
 }
 
+/* Runs are limited to RUN_BYTES: whoever changes one chunk of a run writes the checksums of all
+ * of it. */
 int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offset, uint64_t size,
             uint64_t space, const uint64_t *sums)
 {

@@ -48,6 +48,7 @@ struct work *work_take(struct store *st)
     return w;
 }
 
+/* The run of the last chunk is given back too, so that idle ones hold nothing of a dataset. */
 void work_give(struct store *st, struct work *w)
 {
     if (!w)

@@ -28,6 +28,8 @@ struct writing {
     uint64_t *sums; /* of the batch, chunk after chunk */
 };
 
+/* Write the payload of one step, in any thread.  Threads share nothing but the plan: each writes
+ * its own stretch of the file and of the checksums. */
 static int write_one(void *ctx, int64_t number)
 {
     struct writing *wr = ctx;
@@ -102,6 +104,8 @@ static int note_overwritten(struct writing *wr, uint64_t i)
     return err;
 }
 
+/* Record the steps of a batch when all payload is in the file, in grid order: so neighbours join
+ * one run. */
 static int record(struct writing *wr)
 {
     uint64_t each = sums_of(wr->plan.size);
@@ -122,6 +126,7 @@ static int record(struct writing *wr)
     return err;
 }
 
+/* Plan, write and record one batch; an error frees the space of steps that have no record yet. */
 static int write_batch(struct writing *wr)
 {
     int err = plan_batch(&wr->plan);
@@ -201,6 +206,7 @@ int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf,
 
 /* ---- filtered chunks ---- */
 
+/* Encode a payload.  drep_chunk_max bounds it, because readers hold a decoded chunk in memory. */
 static int encode(struct work *w, const struct chunks *cs, const void *buf, uint64_t size,
                   struct span *out, uint32_t *skipped)
 {

@@ -138,6 +138,9 @@ static int write_header(struct store *st, struct slot *slot, const uint8_t *head
     return err;
 }
 
+/* The order matters: payload first, as it changes records; then the log and the header; space
+ * for nodes is reserved before FREE entries are written, because from then on avail must not
+ * change. */
 static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *header, size_t size,
                    size_t split)
 {
@@ -196,6 +199,8 @@ static int write_all(struct node_writer *w, struct slot *slot)
     return err;
 }
 
+/* What was written went to space that no commit refers to: forgetting where is enough.  The
+ * transaction stays open and can be committed again. */
 static void undo_commit(struct node_writer *w, const struct slot *slot, uint64_t end)
 {
     struct store *st = w->st;
@@ -219,6 +224,8 @@ static bool nothing_new(const struct store *st, const uint8_t *header, size_t si
            memcmp(header, st->txn->header.p, size) == 0;
 }
 
+/* The slot in force, and with it what readers see, changes only after make_durable() has
+ * succeeded. */
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split)
 {
     struct node_writer w = {.st = st};

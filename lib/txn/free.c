@@ -23,6 +23,8 @@ static int extent_inside(const struct store *st, uint64_t offset, uint64_t lengt
     return 0;
 }
 
+/* Entries of available and of recently freed extents alike go to `later`; space_reuse() sorts
+ * them out. */
 static int load_free(struct store *st)
 {
     struct space *sp = st->space;

@@ -90,6 +90,7 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     return 0;
 }
 
+/* The file has neither slots nor a name yet; both come with the first commit. */
 int store_create(struct io *io, const struct store_opts *opts, struct store **out)
 {
     struct store *st;
@@ -121,6 +122,8 @@ int store_create(struct io *io, const struct store_opts *opts, struct store **ou
     return 0;
 }
 
+/* A handle that opens a file never packs: only the first commit can write all nodes into one
+ * extent. */
 int store_open(struct io *io, int write, const struct store_opts *opts, struct store **out)
 {
     struct store_opts mine = *opts;
@@ -212,6 +215,8 @@ void store_leave(struct store *st, int busy)
 
 /* ---- beside another store ---- */
 
+/* The lock is taken by a description of our own before anything is read: the parent may close
+ * its file at any time. */
 int store_child(struct store *old, int busy, struct store **out)
 {
     struct store *st;

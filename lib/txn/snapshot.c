@@ -287,6 +287,7 @@ int snapshot_reopen(struct store *st, const struct slot *old, int damaged)
 
 /* ---- moving on ---- */
 
+/* Swap what the store looks at with another snapshot, so that going back costs nothing. */
 static void exchange(struct store *st, struct snapshot *other)
 {
     struct snapshot mine = {st->slot, st->txn->header, st->txn->damaged, st->locked};

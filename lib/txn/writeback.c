@@ -62,7 +62,8 @@ static int write_list(struct writeback *s, size_t n)
 
     qsort(s->list, n, sizeof(struct cache_entry *), by_place);
     pool_turns_init(&s->turns);
-    err = pool_run(st->opts.threads > 0 ? st->opts.threads : pool_cpus(), (int64_t)n, write_entry, s);
+    err =
+        pool_run(st->opts.threads > 0 ? st->opts.threads : pool_cpus(), (int64_t)n, write_entry, s);
     pool_turns_release(&s->turns);
     return err;
 }
