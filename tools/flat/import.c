@@ -1,8 +1,8 @@
 /* import.c - import of arrays, tables and raw files: where they go, and one commit. */
-#include "tools/flat/flat.h"
 #include "base/vec.h"
 #include "schema/paths.h"
 #include "tools/flat/csv_columns.h"
+#include "tools/flat/flat.h"
 #include "tools/flat/format.h"
 #include "tools/flat/load.h"
 #include "tools/flat/npy_in.h"

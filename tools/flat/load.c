@@ -6,6 +6,7 @@
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include "tools/host/progress.h"
+#include "tools/walk/box.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,6 @@
 
 /* -------------------------------------------------------------------- boxes */
 
-struct boxes {
-    int rank;
-    const int64_t *dims;
-    int64_t shape[DREP_MAX_RANK];
-    int64_t at[DREP_MAX_RANK], count[DREP_MAX_RANK];
-    int64_t len; /* elements of the largest */
-    bool begun;
-};
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -31,94 +23,69 @@ static int64_t least(int64_t a, int64_t b)
 
 /* Rows, planes, ...: the elements of a box follow each other.  The dimension in which boxes
  * follow each other is cut where chunks are. */
-static void shape_rows(struct boxes *b, const int64_t *chunk, int64_t most, int64_t at_most)
+static int64_t shape_rows(const struct source *s, int64_t *step, const int64_t *chunk, int64_t most,
+                          int64_t at_most)
 {
     int64_t len = 1, k;
-    int d = b->rank - 1;
+    int d = s->rank - 1;
 
-    for (; d >= 0 && b->dims[d] <= most / len; d--) {
-        b->shape[d] = b->dims[d] > 0 ? b->dims[d] : 1;
-        len *= b->shape[d];
+    for (; d >= 0 && s->dims[d] <= most / len; d--) {
+        step[d] = s->dims[d] > 0 ? s->dims[d] : 1;
+        len *= step[d];
     }
     if (d >= 0) {
         k = chunk && chunk[d] > most / len ? at_most / len : most / len;
         k = k > 0 ? k : 1;
         if (chunk && k > chunk[d])
             k -= k % chunk[d];
-        b->shape[d] = k;
+        step[d] = k;
         len *= k;
         while (--d >= 0)
-            b->shape[d] = 1;
+            step[d] = 1;
     }
-    b->len = len;
+    return len;
 }
 
 /* Choose boxes of whole chunks, long in the first dimension, which is fastest in the source, then
  * in the last, which is fastest here. */
-static void shape_columns(struct boxes *b, const int64_t *chunk, int64_t most)
+static int64_t shape_columns(const struct source *s, int64_t *step, const int64_t *chunk,
+                             int64_t most)
 {
     int64_t len = 1;
     int d, turn;
 
-    for (d = 0; d < b->rank; d++) {
-        b->shape[d] = chunk ? least(chunk[d], b->dims[d]) : 1;
-        b->shape[d] = b->shape[d] > 0 ? b->shape[d] : 1;
-        len *= b->shape[d];
+    for (d = 0; d < s->rank; d++) {
+        step[d] = chunk ? least(chunk[d], s->dims[d]) : 1;
+        step[d] = step[d] > 0 ? step[d] : 1;
+        len *= step[d];
     }
-    for (turn = 0; turn < 64 * b->rank; turn++) {
-        d = turn % b->rank ? b->rank - turn % b->rank : 0;
-        if (b->shape[d] >= b->dims[d] || len > most / 2)
+    for (turn = 0; turn < 64 * s->rank; turn++) {
+        d = turn % s->rank ? s->rank - turn % s->rank : 0;
+        if (step[d] >= s->dims[d] || len > most / 2)
             continue;
-        len = len / b->shape[d] * least(2 * b->shape[d], b->dims[d]);
-        b->shape[d] = least(2 * b->shape[d], b->dims[d]);
+        len = len / step[d] * least(2 * step[d], s->dims[d]);
+        step[d] = least(2 * step[d], s->dims[d]);
     }
-    b->len = len;
+    return len;
 }
 
-static void boxes_init(struct boxes *b, const struct source *s, const drep_dsinfo *info)
+/* Chooses the boxes; gives the elements of the largest. */
+static int64_t choose_boxes(struct box *b, const struct source *s, const drep_dsinfo *info)
 {
-    int64_t extent = drep_type_extent(s->type), most;
+    int64_t extent = drep_type_extent(s->type), step[DREP_MAX_RANK], most, len;
     const int64_t *chunk = info->layout == DREP_CHUNKED ? info->chunk : NULL;
 
-    *b = (struct boxes){.rank = s->rank, .dims = s->dims};
     extent = extent > 0 ? extent : 1;
     /* Variable parts are not counted: strings come a few thousand at a time. */
     if (drep_type_variable(s->type))
         extent += 1024;
     most = BLOCK / extent > 0 ? BLOCK / extent : 1;
     if (s->column_major)
-        shape_columns(b, chunk, most * (BLOCK_MAX / BLOCK));
+        len = shape_columns(s, step, chunk, most * (BLOCK_MAX / BLOCK));
     else
-        shape_rows(b, chunk, most, most * (BLOCK_MAX / BLOCK));
-}
-
-/* Boxes in row-major order of their places. */
-static bool boxes_next(struct boxes *b)
-{
-    int d;
-
-    for (d = b->rank - 1; d >= 0 && b->begun; d--) {
-        b->at[d] += b->shape[d];
-        if (b->at[d] < b->dims[d])
-            break;
-        b->at[d] = 0;
-    }
-    if (b->begun && d < 0)
-        return false;
-    b->begun = true;
-    for (d = 0; d < b->rank; d++)
-        b->count[d] = least(b->shape[d], b->dims[d] - b->at[d]);
-    return true;
-}
-
-static int64_t boxes_len(const struct boxes *b)
-{
-    int64_t n = 1;
-    int d;
-
-    for (d = 0; d < b->rank; d++)
-        n *= b->count[d];
-    return n;
+        len = shape_rows(s, step, chunk, most, most * (BLOCK_MAX / BLOCK));
+    box_init(b, s->rank, s->dims, step);
+    return len;
 }
 
 /* ------------------------------------------------------------------- making */
@@ -204,7 +171,7 @@ int load_fit(const struct source *s, struct target *t, bool append)
 
 /* ------------------------------------------------------------------- moving */
 
-static int write_box(const struct source *s, const struct target *t, const struct boxes *b,
+static int write_box(const struct source *s, const struct target *t, const struct box *b,
                      const drep_type *type, const void *buf)
 {
     drep_xfer xfer = {.range = t->range};
@@ -213,7 +180,7 @@ static int write_box(const struct source *s, const struct target *t, const struc
     drep_type *columns = NULL;
     int err = 0;
 
-    memcpy(start, b->at, sizeof start);
+    memcpy(start, b->start, sizeof start);
     if (b->rank > 0) {
         start[0] += t->first;
         err = drep_select_box(b->rank, start, b->count, NULL, NULL, &sel);
@@ -227,17 +194,17 @@ static int write_box(const struct source *s, const struct target *t, const struc
     return err ? tool_fail(t->name, t->path, err) : 0;
 }
 
-typedef int box_fn(const struct source *s, const struct target *t, const struct boxes *b,
+typedef int box_fn(const struct source *s, const struct target *t, const struct box *b,
                    const void *buf);
 
-static int write_whole(const struct source *s, const struct target *t, const struct boxes *b,
+static int write_whole(const struct source *s, const struct target *t, const struct box *b,
                        const void *buf)
 {
     return write_box(s, t, b, s->type, buf);
 }
 
 /* Each member of the compounds, from where it lies in them. */
-static int write_members(const struct source *s, const struct target *t, const struct boxes *b,
+static int write_members(const struct source *s, const struct target *t, const struct box *b,
                          const void *buf)
 {
     int64_t i, extent = drep_type_extent(s->type);
@@ -256,17 +223,17 @@ static int write_members(const struct source *s, const struct target *t, const s
     return status;
 }
 
-static int move_boxes(struct source *s, const struct target *t, struct boxes *b, char *buf,
+static int move_boxes(struct source *s, const struct target *t, struct box *b, char *buf,
                       box_fn *write)
 {
     size_t size = (size_t)drep_type_extent(s->type);
     int64_t len;
     int status = 0;
 
-    while (!status && boxes_next(b)) {
-        len = boxes_len(b);
+    while (!status && box_next(b)) {
+        len = box_elements(b);
         memset(buf, 0, size * (size_t)len);
-        status = s->read(s, b->at, b->count, buf);
+        status = s->read(s, b->start, b->count, buf);
         if (!status)
             status = write(s, t, b, buf);
         if (drep_type_variable(s->type))
@@ -281,7 +248,8 @@ static int move_boxes(struct source *s, const struct target *t, struct boxes *b,
 static int move_all(struct source *s, const struct target *t, box_fn *write)
 {
     drep_dsinfo info;
-    struct boxes b;
+    struct box b;
+    int64_t len;
     uint64_t total = 1;
     char *buf;
     int d, status, err = drep_dataset_info(t->dataset, &info);
@@ -292,8 +260,8 @@ static int move_all(struct source *s, const struct target *t, box_fn *write)
         total *= (uint64_t)s->dims[d];
     if (total == 0)
         return 0;
-    boxes_init(&b, s, &info);
-    buf = calloc((size_t)b.len, (size_t)(drep_type_extent(s->type) + 1));
+    len = choose_boxes(&b, s, &info);
+    buf = calloc((size_t)len, (size_t)(drep_type_extent(s->type) + 1));
     if (!buf)
         return tool_no_memory();
     progress_begin("import", PROGRESS_ITEMS, total);

@@ -4,8 +4,8 @@
  * and sequences as much as may be read at once, else fewer elements. */
 #include "tools/h5/data_in.h"
 #include "tools/h5/arena.h"
-#include "tools/h5/box.h"
 #include "tools/h5/chunk.h"
+#include "tools/h5/hyperslab.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
@@ -19,6 +19,7 @@
 #include "tools/h5/type_out.h"
 #include "tools/h5/values.h"
 #include "tools/h5/virtual.h"
+#include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
 #include <stdlib.h>

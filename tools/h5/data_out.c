@@ -5,8 +5,8 @@
  * bound memory. */
 #include "tools/h5/data_out.h"
 #include "tools/h5/arena.h"
-#include "tools/h5/box.h"
 #include "tools/h5/drain.h"
+#include "tools/h5/hyperslab.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
@@ -16,6 +16,7 @@
 #include "tools/h5/type_out.h"
 #include "tools/h5/values.h"
 #include "tools/h5/verify.h"
+#include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
 #include <stdlib.h>

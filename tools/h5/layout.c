@@ -3,14 +3,15 @@
  * Import chooses the container's way by HDF5's, and notes what export would choose
  * otherwise.  Export chooses by the container's way and the notes that still fit. */
 #include "tools/h5/layout.h"
-#include "tools/h5/box.h"
 #include "tools/h5/header.h"
+#include "tools/h5/hyperslab.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
 #include "tools/h5/measure.h"
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
 #include "tools/h5/source.h"
+#include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
 #include <stdio.h>

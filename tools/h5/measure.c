@@ -7,10 +7,10 @@
  * file in memory whose dataset has the same filters and between them one of ours (a probe),
  * which sees how many bytes come through. */
 #include "tools/h5/measure.h"
-#include "tools/h5/box.h"
 #include "tools/h5/chunk.h"
 #include "tools/h5/header.h"
 #include "tools/h5/job.h"
+#include "tools/walk/box.h"
 #include <datarep.h>
 #include <search.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #ifndef TOOLS_H5_MEASURE_H
 #define TOOLS_H5_MEASURE_H
 
-#include "tools/h5/box.h"
 #include "tools/h5/job.h"
+#include "tools/walk/box.h"
 
 /* A chunk as it is stored. */
 struct stored {

@@ -5,12 +5,12 @@
  * them by their number: elements row-major, strings in an element in order. */
 #include "tools/h5/null.h"
 #include "base/vec.h"
-#include "tools/h5/box.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
 #include "tools/h5/note.h"
 #include "tools/h5/values.h"
+#include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #ifndef TOOLS_H5_NULL_H
 #define TOOLS_H5_NULL_H
 
-#include "tools/h5/box.h"
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
 #include "tools/h5/note.h"
+#include "tools/walk/box.h"
 
 struct null_run {
     int64_t start, count; /* numbers of strings */

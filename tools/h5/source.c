@@ -1,13 +1,14 @@
 /* source.c - a dataset of HDF5, as import reads it. */
 #include "tools/h5/source.h"
-#include "tools/h5/box.h"
 #include "tools/h5/header.h"
+#include "tools/h5/hyperslab.h"
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
 #include "tools/h5/measure.h"
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
 #include "tools/h5/type_in.h"
+#include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
 #include <stdlib.h>

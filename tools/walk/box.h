@@ -1,12 +1,12 @@
 /* box.h - an array walked in boxes. */
-#ifndef TOOLS_H5_BOX_H
-#define TOOLS_H5_BOX_H
+#ifndef TOOLS_WALK_BOX_H
+#define TOOLS_WALK_BOX_H
 
-#include "tools/h5/library.h"
 #include <datarep.h>
 #include <stdint.h>
 
-/* Walks an array in boxes, row-major. */
+/* The boxes come in row-major order of their places.  Import loads flat files by them, the HDF5
+ * module moves datasets by them. */
 struct box {
     int rank;
     int started;
@@ -24,12 +24,5 @@ int64_t box_elements(const struct box *b);
 void box_halves(struct box *b, const struct box *whole);
 /* Multiplies step, from the last dimension on, while a box has at most `most` elements. */
 void box_grow(int rank, const int64_t *dims, int64_t most, int64_t *step);
-/* Selects the box in an HDF5 dataspace; -1 on failure. */
-int box_select_hdf5(const struct box *b, hid_t space);
-/* A dataspace of a box alone, for HDF5's memory. */
-hid_t box_space(const struct box *b);
-
-/* Bytes of one block in memory, where chunks do not ask for more. */
-#define BLOCK_SIZE (4 << 20)
 
 #endif
