@@ -5,6 +5,7 @@
 #include "name/link.h"
 #include "file/file.h"
 #include "data_help.h"
+#include "tree/edit.h"
 
 #include <signal.h>
 #include <sys/resource.h>
