@@ -1,4 +1,6 @@
-/* choices.c - arguments of options that several subcommands have. */
+/* choices.c - arguments of options that several subcommands have.
+ *
+ * An option of several subcommands is parsed here once, with one message for each error. */
 #include "tools/cmd/choices.h"
 #include "tools/host/message.h"
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* command.c - help, options and suggestions from a subcommand's table. */
+/* command.c - help, options and suggestions from a subcommand's table.
+ *
+ * Help, getopt's tables and suggestions are made of the same rows, so an option that is listed is
+ * one that is understood. */
 #include "tools/cmd/command.h"
 #include "schema/suggest.h"
 #include "tools/host/exit.h"

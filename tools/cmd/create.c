@@ -1,4 +1,6 @@
-/* create.c - `datarep create`: makes a file from a schema. */
+/* create.c - `datarep create`: makes a file from a schema.
+ *
+ * The schema is read completely before the file is made, so that an error in it leaves nothing. */
 #include "tools/cmd/command.h"
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"

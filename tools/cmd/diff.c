@@ -1,4 +1,7 @@
-/* diff.c - `datarep diff`: where two files differ, and by how much. */
+/* diff.c - `datarep diff`: where two files differ, and by how much.
+ *
+ * Objects are paired by path, each pair once: a file may link to one object in several places, and
+ * hostile links may lead in circles. */
 #include "tools/cmd/diff.h"
 #include "schema/members.h"
 #include "schema/paths.h"

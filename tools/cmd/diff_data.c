@@ -1,4 +1,7 @@
-/* diff_data.c - datasets and attributes compared: types, shapes, values. */
+/* diff_data.c - datasets and attributes compared: types, shapes, values.
+ *
+ * Values are compared in blocks read from both sides.  Chunks that neither side has stored are
+ * equal fill values and are skipped, as a sparse dataset may be larger than any memory. */
 #include "tools/cmd/diff_data.h"
 #include "schema/members.h"
 #include "tools/cmd/diff.h"

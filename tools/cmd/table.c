@@ -1,4 +1,6 @@
-/* table.c - the table of all subcommands. */
+/* table.c - the table of all subcommands.
+ *
+ * The only place where all subcommands are known; none of them includes it. */
 #include "tools/cmd/table.h"
 #include <string.h>
 

@@ -1,4 +1,7 @@
-/* csv_out.c - datasets as a table in CSV. */
+/* csv_out.c - datasets as a table in CSV.
+ *
+ * A table is formatted by all processors through stream.h, so a line must not depend on the one
+ * before it.  It is verified by a sum of its bytes, as text does not tell all values apart. */
 #include "tools/flat/csv_out.h"
 #include "base/vec.h"
 #include "format/utf8.h"

@@ -1,4 +1,8 @@
-/* export.c - export to arrays, archives, tables and raw files. */
+/* export.c - export to arrays, archives, tables and raw files.
+ *
+ * The target is written under a hidden name, read back through the reader that import uses,
+ * compared, and gets its own name last.  Standard output and devices are written directly and
+ * cannot be read back. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "tools/flat/csv_out.h"

@@ -1,4 +1,7 @@
-/* import.c - import of arrays, tables and raw files: where they go, and one commit. */
+/* import.c - import of arrays, tables and raw files: where they go, and one commit.
+ *
+ * One commit: the target is opened or made, its datasets are filled, and only then is it
+ * committed.  A failure abandons the file, so that no target is left half filled. */
 #include "base/vec.h"
 #include "schema/paths.h"
 #include "tools/flat/csv_columns.h"

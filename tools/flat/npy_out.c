@@ -1,4 +1,7 @@
-/* npy_out.c - a dataset as the bytes of a .npy file, as they are asked for. */
+/* npy_out.c - a dataset as the bytes of a .npy file, as they are asked for.
+ *
+ * An archive asks for the bytes of one member after the other, so the conversion is a reader that
+ * is asked for bytes, not a loop that writes them. */
 #include "tools/flat/npy_out.h"
 #include "tools/flat/npy.h"
 #include "tools/host/exit.h"

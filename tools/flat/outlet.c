@@ -1,4 +1,7 @@
-/* outlet.c - one export that is not HDF5. */
+/* outlet.c - one export that is not HDF5.
+ *
+ * Formats differ in how they convert and place a block; reading it, counting rounded values and
+ * writing bytes is done here for all of them. */
 #include "tools/flat/outlet.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

@@ -1,4 +1,7 @@
-/* raw_out.c - a dataset as bare elements, through a view or in Fortran's records. */
+/* raw_out.c - a dataset as bare elements, through a view or in Fortran's records.
+ *
+ * Without records the elements go through a view, which places and converts them; records are
+ * packed and framed here, as a length stands before and after each. */
 #include "tools/flat/raw_out.h"
 #include "tools/flat/column_major.h"
 #include "tools/flat/raw_in.h"

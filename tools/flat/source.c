@@ -1,4 +1,6 @@
-/* source.c - arrays in files of other kinds. */
+/* source.c - arrays in files of other kinds.
+ *
+ * Formats fill in the functions of a struct source; what all of them hold is released here. */
 #include "tools/flat/source.h"
 #include <stdlib.h>
 

@@ -1,4 +1,6 @@
-/* zip.c - zip archives, by a module. */
+/* zip.c - zip archives, by a module.
+ *
+ * The command and the module exchange descriptors and bytes only; messages are the command's. */
 #include "tools/flat/zip.h"
 #include "tools/host/exit.h"
 #include "tools/host/limit.h"

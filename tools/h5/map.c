@@ -1,4 +1,6 @@
-/* map.c - how elements lie in both memories. */
+/* map.c - how elements lie in both memories.
+ *
+ * A map owns the datatypes of both sides; parts are owned by the map that they are in. */
 #include "tools/h5/map.h"
 #include <datarep.h>
 #include <stdlib.h>

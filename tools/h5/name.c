@@ -1,4 +1,7 @@
-/* name.c - names of links and attributes that we cannot have. */
+/* name.c - names of links and attributes that we cannot have.
+ *
+ * Invalid bytes are replaced and a hash of the whole name is appended, so that two names that
+ * differ only in those bytes stay different. */
 #include "tools/h5/name.h"
 #include "format/utf8.h"
 #include "tools/h5/note.h"

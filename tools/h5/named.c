@@ -1,4 +1,7 @@
-/* named.c - which datatypes of an object's data and attributes are named ones. */
+/* named.c - which datatypes of an object's data and attributes are named ones.
+ *
+ * HDF5 lets objects share a named datatype, a container only equal ones: a list of references
+ * restores the sharing. */
 #include "tools/h5/named.h"
 #include "base/vec.h"
 #include "tools/h5/interface.h"

@@ -1,4 +1,6 @@
-/* object.c - the objects of one job. */
+/* object.c - the objects of one job.
+ *
+ * Import finds an object by its address, export by its id; both are 64-bit keys of one set. */
 #include "tools/h5/object.h"
 #include "base/idset.h"
 #include "base/mem.h"

@@ -1,4 +1,7 @@
-/* reference.c - references of HDF5 and ours. */
+/* reference.c - references of HDF5 and ours.
+ *
+ * A target may come later in the walk than a reference to it; therefore all objects are made before
+ * any value is moved. */
 #include "tools/h5/reference.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"

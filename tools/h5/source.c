@@ -1,4 +1,6 @@
-/* source.c - a dataset of HDF5, as import reads it. */
+/* source.c - a dataset of HDF5, as import reads it.
+ *
+ * libhdf5 trusts a dataset's header, so the header is checked before its properties are read. */
 #include "tools/h5/source.h"
 #include "tools/h5/header.h"
 #include "tools/h5/hyperslab.h"

@@ -1,4 +1,6 @@
-/* make.c - what the picture shows: lines or an image, its axes and its texts. */
+/* make.c - what the picture shows: lines or an image, its axes and its texts.
+ *
+ * Everything is decided here, in numbers and texts, so that a picture is drawn without the file. */
 #include "tools/plot/make.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

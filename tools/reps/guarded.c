@@ -1,4 +1,7 @@
-/* guarded.c - memory between two pages that may not be touched. */
+/* guarded.c - memory between two pages that may not be touched.
+ *
+ * A function that reads or writes outside its buffer hits a protected page and is reported by the
+ * name of the buffer. */
 #include "tools/reps/guarded.h"
 #include <stdio.h>
 #include <stdlib.h>

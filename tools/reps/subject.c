@@ -1,4 +1,6 @@
-/* subject.c - the representation under test. */
+/* subject.c - the representation under test.
+ *
+ * A call is noted before it is made, so that a crash in a user's function can be named. */
 #include "tools/reps/subject.h"
 #include <stdarg.h>
 #include <stdio.h>

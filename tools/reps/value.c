@@ -1,4 +1,6 @@
-/* value.c - values and datatypes to try a data representation with. */
+/* value.c - values and datatypes to try a data representation with.
+ *
+ * Small values exist in every representation of a type; edge values need not. */
 #include "tools/reps/value.h"
 #include <float.h>
 #include <math.h>

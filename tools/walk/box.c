@@ -1,4 +1,7 @@
-/* box.c - an array walked in boxes. */
+/* box.c - an array walked in boxes.
+ *
+ * The last box of a dimension is cut at its edge; a box is never empty, and an array with a
+ * dimension of length 0 has no boxes. */
 #include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
