@@ -12,16 +12,27 @@
 
 #include <sched.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 
 #define ACTIVE 1u /* a writer is alone */
 #define BARRED 2u /* a writer waits for the readers inside to leave: new ones queue */
 #define READER 4u /* each reader inside adds this */
 
-/* A thread that has to wait yields this often before it sleeps.  What it waits for mostly takes
- * microseconds, and is often held up only because its thread has no processor.  A thread that
- * sleeps is woken into a queue behind threads that use up whole slices: with four readers on two
- * processors a commit took ten times longer. */
-#define YIELDS 500
+/* How long a thread that has to wait yields before it sleeps, in nanoseconds.  The wait is mostly a
+ * matter of microseconds, and often the other thread only lacks a processor.  A thread that sleeps
+ * is woken into a queue behind threads that use up whole time slices: with four readers on two
+ * processors a commit took ten times longer.  The limit is a time, because where processors are
+ * scarce one yield lasts milliseconds, and a thread that yields has no place in the queue. */
+#define PATIENCE 100000
+
+static int64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
 
 static void waiter_init(struct rw_waiter *w)
 {
@@ -193,7 +204,7 @@ static void wait_entry(struct rwlock *l, unsigned flags)
 {
     struct rw_waiter me;
 
-    for (int i = 0; i < YIELDS; i++) {
+    for (int64_t end = now() + PATIENCE; now() < end;) {
         sched_yield();
         if (enter(l, flags))
             return;
@@ -278,7 +289,7 @@ static bool drained(struct rwlock *l)
 static void wait_alone(struct rwlock *l)
 {
     atomic_fetch_or_explicit(&l->state, BARRED, memory_order_relaxed);
-    for (int i = 0; i < YIELDS; i++) {
+    for (int64_t end = now() + PATIENCE; now() < end;) {
         if (drained(l))
             return;
         sched_yield();
