@@ -130,7 +130,7 @@ static int link_move(drep_file *f, const char *from, const char *to)
 {
     const char *old_name, *new_name;
     struct buf bytes = {0};
-    struct link_rec link;
+    struct link_rec link = {.kind = FMT_HARD};
     uint64_t a, b;
     bool circle = false;
     int err = path_parent(f, from, 0, &a, &old_name);

@@ -121,7 +121,7 @@ static int object_remove(drep_file *f, uint64_t id)
 int drep_link_remove(drep_file *file, const char *path)
 {
     struct buf bytes = {0};
-    struct link_rec link;
+    struct link_rec link = {.kind = FMT_HARD};
     const char *name;
     uint64_t group;
     int err = write_begin(file);

@@ -17,6 +17,7 @@
 #include "../unit/faultio.h"
 #include "api/create.h"
 #include "file/file.h"
+#include "txn/open.h"
 
 #define COMMITS 40 /* of one piece of work */
 #define CHANGES 9  /* at most, before a commit */

@@ -1,8 +1,12 @@
 /* test_data_hostile.c - records that no writer of ours would write, behind right sums:
  * they are refused or harmless, and ask for no memory that the file does not justify. */
+#include "chunk/write.h"
 #include "elem/dataset.h"
 #include "file/file.h"
 #include "name/object.h"
+#include "tree/edit.h"
+#include "tree/find.h"
+#include "txn/op.h"
 #include "data_help.h"
 #include "tests/fault/limit.h"
 
