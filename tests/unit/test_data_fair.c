@@ -1,14 +1,15 @@
 /* test_data_fair.c - threads that read and threads that write through one handle: neither keeps
  * the others out, and callbacks may read while a writer waits.
  *
- * The counts are far below what any machine gives; the time is only a bound. */
+ * Both sides go on until each has its count, which takes milliseconds; the time is only a bound,
+ * for a lock that keeps somebody out. */
 #include "data_help.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
-enum { READERS = 4, LEN = 1000, COMMITS = 30, READS = 30, BOUND_MS = 3000 };
+enum { READERS = 4, LEN = 1000, COMMITS = 30, READS = 30, BOUND_MS = 20000 };
 
 static drep_file *f;
 static atomic_int stop, bad;
@@ -67,6 +68,14 @@ static drep_dataset *make_file(const char *name, const char *datarep)
     return ds;
 }
 
+static bool all_reached(const atomic_int *counts, int least)
+{
+    for (int i = 0; i < READERS; i++)
+        if (counts[i] < least)
+            return false;
+    return true;
+}
+
 /* The writer makes its commits beside readers that never pause, and they read on. */
 START_TEST(test_a_writer_among_readers)
 {
@@ -81,7 +90,7 @@ START_TEST(test_a_writer_among_readers)
         thread[i] = begin(read_on, &reads[i]);
     }
     usleep(20000);
-    for (; commits < COMMITS && now_ms() < end; commits++) {
+    for (; (commits < COMMITS || !all_reached(reads, READS)) && now_ms() < end; commits++) {
         write_all(ds, commits);
         ok(drep_commit(f));
     }
@@ -126,7 +135,7 @@ START_TEST(test_a_reader_among_writers)
         thread[i] = begin(write_on, &writes[i]);
     }
     usleep(20000);
-    for (; reads < READS && now_ms() < end; reads++)
+    for (; (reads < READS || !all_reached(writes, 1)) && now_ms() < end; reads++)
         ok(drep_read(ds, NULL, DREP_DOUBLE, v, NULL));
     stop = 1;
     for (int i = 0; i < READERS; i++)
