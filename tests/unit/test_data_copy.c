@@ -206,6 +206,27 @@ START_TEST(test_ranges_and_reports)
 }
 END_TEST
 
+/* A copy counts each item once, converted by tables or by functions. */
+START_TEST(test_items_are_counted_once)
+{
+    static const char *const to_rep[] = {"internal", "xor"};
+    const int64_t n = 10000;
+    double *v = calloc((size_t)n, sizeof *v);
+    drep_report report;
+    drep_copying how = {.report = &report};
+    drep_file *from = memory_file("external32"), *to = memory_file(to_rep[_i]);
+    drep_dataset *ds = new_dataset(from, "/x", DREP_DOUBLE, 1, &n);
+
+    ok(drep_write(ds, NULL, DREP_DOUBLE, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_copy(from, "/", to, "/", &how));
+    ck_assert_int_eq(report.items, n);
+    drep_abandon(from);
+    drep_abandon(to);
+    free(v);
+}
+END_TEST
+
 /* ---- references ---- */
 
 struct holder {
@@ -604,6 +625,7 @@ int main(void)
     tcase_add_loop_test(t, test_every_layout_into_every_other, 0, DATAREPS);
     tcase_add_test(t, test_nothing_is_lost_between_tables);
     tcase_add_test(t, test_ranges_and_reports);
+    tcase_add_loop_test(t, test_items_are_counted_once, 0, 2);
     tcase_add_test(t, test_references_follow_their_objects);
     tcase_add_test(t, test_dimensions_come_along_or_are_found);
     tcase_add_test(t, test_sparse_datasets_stay_sparse);
