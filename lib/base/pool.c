@@ -10,6 +10,7 @@
  * closely wake nobody. */
 #include "base/pool.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/rwlock.h"
@@ -89,14 +90,6 @@ int lock_init(pthread_mutex_t *lock)
 }
 
 /* ---- watching ---- */
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Pause, and offer the processor to another thread. */
 static void moment(void)

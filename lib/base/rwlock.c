@@ -8,12 +8,11 @@
  * the first). */
 #include "base/rwlock.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <sched.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <time.h>
 
 #define ACTIVE 1u /* a writer is alone */
 #define BARRED 2u /* a writer waits for the readers inside to leave: new ones queue */
@@ -25,14 +24,6 @@
  * processors a commit took ten times longer.  The limit is a time, because where processors are
  * scarce one yield lasts milliseconds, and a thread that yields has no place in the queue. */
 #define PATIENCE 100000
-
-static int64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 static void waiter_init(struct rw_waiter *w)
 {
@@ -204,7 +195,7 @@ static void wait_entry(struct rwlock *l, unsigned flags)
 {
     struct rw_waiter me;
 
-    for (int64_t end = now() + PATIENCE; now() < end;) {
+    for (int64_t end = now_ns() + PATIENCE; now_ns() < end;) {
         sched_yield();
         if (enter(l, flags))
             return;
@@ -289,7 +280,7 @@ static bool drained(struct rwlock *l)
 static void wait_alone(struct rwlock *l)
 {
     atomic_fetch_or_explicit(&l->state, BARRED, memory_order_relaxed);
-    for (int64_t end = now() + PATIENCE; now() < end;) {
+    for (int64_t end = now_ns() + PATIENCE; now_ns() < end;) {
         if (drained(l))
             return;
         sched_yield();

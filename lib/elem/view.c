@@ -955,6 +955,17 @@ static int view_move(struct view_transfer *a, int64_t offset, int64_t count, boo
     return err;
 }
 
+/* End a call that moved items: give their number and the report. */
+static int view_moved(const struct view_transfer *a, int err, int64_t *items)
+{
+    view_leave(a->v, err);
+    if (items)
+        *items = a->position;
+    if (a->xfer && a->xfer->report)
+        *a->xfer->report = a->report;
+    return fail_in(err, "%s", a->v->path);
+}
+
 int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, const drep_type *type,
                  const drep_xfer *xfer, int64_t *items)
 {
@@ -971,12 +982,7 @@ int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, cons
     err = view_move(&a, offset, count, false);
     if (view->ds)
         read_end(view->ds->file, err);
-    view_leave(view, err);
-    if (items)
-        *items = a.position;
-    if (xfer && xfer->report)
-        *xfer->report = a.report;
-    return fail_in(err, "%s", view->path);
+    return view_moved(&a, err, items);
 }
 
 int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t count,
@@ -995,10 +1001,5 @@ int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t coun
     err = view_move(&a, offset, count, true);
     if (view->ds && (err = write_end(view->ds->file, err)))
         a.position = 0; /* all of it was taken back */
-    view_leave(view, err);
-    if (items)
-        *items = a.position;
-    if (xfer && xfer->report)
-        *xfer->report = a.report;
-    return fail_in(err, "%s", view->path);
+    return view_moved(&a, err, items);
 }

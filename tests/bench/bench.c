@@ -122,7 +122,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *v, int n)
+double bench_median(double *v, int n)
 {
     qsort(v, (size_t)n, sizeof *v, by_value);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
@@ -187,11 +187,11 @@ int bench_versus(const char *work, int rounds, const struct bench_entry *entry, 
     for (int i = 1; i < n; i++) {
         for (int r = 0; r < rounds; r++)
             ratio[r] = times[i * rounds + r] / times[r];
-        m = last_ratio = median(ratio, rounds);
+        m = last_ratio = bench_median(ratio, rounds);
         memcpy(ratio, times, (size_t)rounds * sizeof *ratio);
-        ours = median(ratio, rounds);
+        ours = bench_median(ratio, rounds);
         memcpy(ratio, times + i * rounds, (size_t)rounds * sizeof *ratio);
-        theirs = median(ratio, rounds);
+        theirs = bench_median(ratio, rounds);
         if (i == 1)
             record(work, "datarep", ours);
         record(work, entry[i].name, theirs);
@@ -226,9 +226,9 @@ int bench_row(const char *title, double bytes, int rounds, const struct bench_en
         /* Ratios within a round first, then their median. */
         for (int r = 0; r < rounds; r++)
             ratio[r] = times[r] / times[i * rounds + r];
-        last_ratio = m = median(ratio, rounds);
+        last_ratio = m = bench_median(ratio, rounds);
         memcpy(ratio, times + i * rounds, (size_t)rounds * sizeof *ratio);
-        limit = median(ratio, rounds);
+        limit = bench_median(ratio, rounds);
         record(title, entry[i].name, limit);
         printf("  %-44s %8.3f s", entry[i].name, limit);
         if (bytes > 0)

@@ -39,7 +39,8 @@ int bench_versus(const char *work, int rounds, const struct bench_entry *entry, 
 /* The ratio of the line printed last, for bars that depend on it. */
 double bench_ratio(void);
 
-double bench_now(void); /* seconds */
+double bench_now(void);                /* seconds */
+double bench_median(double *v, int n); /* sorts them */
 /* Fills with random bytes (never zeros: pages must be real and values differ). */
 void bench_random(void *p, size_t size, uint64_t seed);
 /* Random doubles, all finite and normal. */

@@ -228,28 +228,21 @@ static int texts(struct work *w)
     return missed + bench_versus("dump --json, 5 million doubles", 3, json, 2, w);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The processor's time of the least that each command can do. */
 static int start(struct work *w)
 {
-    double ours[STARTS], theirs[STARTS];
+    double ours[STARTS], theirs[STARTS], our_time, their_time;
     bool missed;
 
     for (int i = 0; i < STARTS; i++) {
         ours[i] = RUN(w, DATAREP, "--version");
         theirs[i] = RUN(w, "h5dump", "--version");
     }
-    qsort(ours, STARTS, sizeof *ours, by_value);
-    qsort(theirs, STARTS, sizeof *theirs, by_value);
-    missed = ours[STARTS / 2] > 0.005;
-    printf("%-46s %8.2f ms of CPU (h5dump %.2f ms)  bar 5 ms %s\n", "--version",
-           1e3 * ours[STARTS / 2], 1e3 * theirs[STARTS / 2], missed ? "MISSED" : "met");
+    our_time = bench_median(ours, STARTS);
+    their_time = bench_median(theirs, STARTS);
+    missed = our_time > 0.005;
+    printf("%-46s %8.2f ms of CPU (h5dump %.2f ms)  bar 5 ms %s\n", "--version", 1e3 * our_time,
+           1e3 * their_time, missed ? "MISSED" : "met");
     return missed;
 }
 

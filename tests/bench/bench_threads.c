@@ -106,19 +106,6 @@ static struct rates run(drep_dataset *ds, int readers, int writes)
     return r;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *v)
-{
-    qsort(v, ROUNDS, sizeof *v, by_value);
-    return v[ROUNDS / 2];
-}
-
 enum { ALONE, SOME, ALL, UNWRITTEN, RAW_ALONE, RAW_ALL, RAW_UNWRITTEN, KINDS };
 
 static const struct {
@@ -147,8 +134,8 @@ static void measure(drep_dataset *ds, struct rates *middle)
         }
     }
     for (int k = 0; k < KINDS; k++) {
-        middle[k].commits = median(commits[k]);
-        middle[k].reads = median(read[k]);
+        middle[k].commits = bench_median(commits[k], ROUNDS);
+        middle[k].reads = bench_median(read[k], ROUNDS);
         printf("  %s: %.0f commits/s, %.0f reads/s\n", kind[k].name, middle[k].commits,
                middle[k].reads);
     }
