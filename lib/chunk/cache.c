@@ -20,8 +20,8 @@
 
 enum { LOADING, READY, FAILED };
 
-/* What was read lately without being cached: blocks of a piece, by the hash of its key.  A second
- * read is the sign that caching pays. */
+/* Blocks of a piece that were read recently without being cached, by the hash of its key.  A
+ * second read shows that caching pays. */
 struct ghost {
     uint64_t sum, blocks, clock;
 };
@@ -282,7 +282,7 @@ static struct cache_entry *make(const struct cache_key *k, uint64_t sum)
     return d;
 }
 
-/* Find an entry and wait until it is loaded; NULL: there is none.  The lock is held. */
+/* Return the entry of a key once it is loaded, or NULL.  The caller holds the lock. */
 static struct cache_entry *wait_for(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
     struct cache_entry *d = find(c, k, sum);

@@ -60,10 +60,10 @@ void chunk_cache_clear(struct chunk_cache *c); /* dirty entries stay */
 uint64_t cache_most(const struct chunk_cache *c);
 uint64_t cache_dirty(const struct chunk_cache *c);
 
-/* Find an entry, loaded, with a reference for the caller; NULL: there is none. */
+/* Return the loaded entry of a key with a reference for the caller, or NULL. */
 struct cache_entry *cache_find(struct chunk_cache *c, const struct cache_key *k);
-/* Like cache_find(), but make the entry if there is none: *load, and the caller loads `room`
- * bytes or so and calls cache_loaded().  Other threads wait for that. */
+/* Like cache_find(), but make a missing entry.  If *load is set, the caller reads about `room`
+ * bytes into it and calls cache_loaded(); other threads wait for that. */
 int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room,
               struct cache_entry **out, int *load);
 /* True if a piece lacks some of these blocks: then they are the caller's to load. */

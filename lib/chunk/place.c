@@ -59,7 +59,7 @@ static bool nothing_stored(struct chunks *cs)
     return tree_next(&w, &key, NULL) == DREP_ERR_NOT_FOUND;
 }
 
-/* The end of the chunk before this one, if a full chunk would follow there; 0: there is none.  At
+/* Return the end of the chunk before this one if a full chunk fits there, else 0.  At
  * the end of the file it counts only for a dataset written for the first time: rewriting would
  * lengthen the file although there may be room elsewhere. */
 static uint64_t end_before(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t size)

@@ -12,7 +12,7 @@
 
 #include "chunk/run.h"
 
-/* What happens to one chunk. */
+/* The action planned for a chunk. */
 enum step_kind {
     STEP_MOVE, /* written to new space */
     STEP_IN_PLACE /* overwritten where it stands */,

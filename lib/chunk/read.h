@@ -19,7 +19,7 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
 int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size);
 /* Like chunk_payload(), but a shuffle may be left in place if elements of `each` bytes are whole
  * ones of its: *unit is their size, and chunk_unshuffle() gives bytes [offset, offset + n),
- * multiples of it. 0: there is none. */
+ * multiples of it; *unit is 0 if nothing is left shuffled. */
 int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, uint64_t *size,
                    uint64_t *unit);
 void chunk_unshuffle(const uint8_t *p, uint64_t size, uint64_t unit, uint64_t offset, uint64_t n,

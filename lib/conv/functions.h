@@ -11,7 +11,7 @@
 struct mem_run {
     int64_t at, n;
 };
-/* What conv_init() finds out for a conversion without a table. */
+/* The part of conv_init() for a conversion by functions, without a table. */
 int functions_init(struct conv *c);
 /* One transfer of n stored elements, back to back at `file`, that are those of the runs in
  * order.  *next (may be NULL): the transfer may go on with memory's element `at` as its item
