@@ -38,9 +38,14 @@ struct slot {
     uint32_t header_size;
     uint8_t header[FMT_SLOT_HEADER_MAX];
 };
+/* True if the slot is of the draft that this library reads and writes. */
+static inline bool slot_is_ours(const struct slot *s)
+{
+    return s->major == FMT_MAJOR && s->minor == FMT_MINOR;
+}
 enum slot_state { SLOT_EMPTY, SLOT_VALID, SLOT_DAMAGED, SLOT_FOREIGN /* no magic */ };
 /* Decode a slot. which: 0 or 1, its place (parity of the sequence). Nothing after the version is
- * read when the major version is not ours: state VALID, out->major says so; nor references and
+ * read when the version is not ours: state VALID, slot_is_ours() says so; nor references and
  * lengths when an incompatible feature is set. *why says what is wrong, else is NULL. A VALID
  * slot with a *why has the right sum but impossible fields: if it is the one in force, the file
  * is malformed. */

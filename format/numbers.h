@@ -108,8 +108,9 @@ enum fmt_kind {
     FMT_KIND_DUP = 43
 };
 
-#define FMT_MAJOR 1
-#define FMT_MINOR 0
+/* Drafts have major 0; draft 1 called itself 1.0. */
+#define FMT_MAJOR 0
+#define FMT_MINOR 2
 #define FMT_SLOT_SIZE 4096
 #define FMT_SPACE_START 8192
 #define FMT_SLOT_HEADER_MAX 3832

@@ -87,7 +87,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     in_bytes(&in, sizeof(slot_magic));
     t.major = in_u16(&in);
     t.minor = in_u16(&in);
-    if (t.major != FMT_MAJOR) {
+    if (!slot_is_ours(&t)) {
         *out = t;
         return SLOT_VALID;
     }

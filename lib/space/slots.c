@@ -23,8 +23,8 @@ int slots_read(struct io *io, struct slots *s)
         return err;
     for (int i = 0; i < 2; i++)
         s->state[i] = slot_get(&s->slot[i], bytes + i * FMT_SLOT_SIZE, i, &s->why[i]);
-    if (s->state[0] == SLOT_VALID && s->state[1] == SLOT_VALID && s->slot[0].major == FMT_MAJOR &&
-        s->slot[1].major == FMT_MAJOR && memcmp(s->slot[0].uuid, s->slot[1].uuid, 16) != 0) {
+    if (s->state[0] == SLOT_VALID && s->state[1] == SLOT_VALID && slot_is_ours(&s->slot[0]) &&
+        slot_is_ours(&s->slot[1]) && memcmp(s->slot[0].uuid, s->slot[1].uuid, 16) != 0) {
         s->state[0] = s->state[1] = SLOT_DAMAGED;
         s->why[0] = s->why[1] = "the two slots belong to different files";
     }
@@ -56,15 +56,30 @@ static int newest_of(const struct slots *s)
     return newest;
 }
 
+int refuse_version(const struct slot *slot)
+{
+    if (slot->major == 1 && slot->minor == 0)
+        return fail(DREP_ERR_VERSION,
+                    "written in draft 1 of the format, which called itself 1.0; this library reads "
+                    "draft %d alone",
+                    FMT_MINOR);
+    if (slot->major == 0)
+        return fail(DREP_ERR_VERSION,
+                    "written in draft %u of the format; this library reads draft %d alone",
+                    slot->minor, FMT_MINOR);
+    return fail(DREP_ERR_VERSION,
+                "written in version %u.%u of the format; this library reads draft %d alone",
+                slot->major, slot->minor, FMT_MINOR);
+}
+
 /* The slot in force, or the one of this commit if it is there; and which one is damaged. */
 int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *damaged)
 {
     int newest = newest_of(s), other = 1 - newest;
 
     for (int i = 0; i < 2; i++) {
-        if (s->state[i] == SLOT_VALID && s->slot[i].major != FMT_MAJOR)
-            return fail(DREP_ERR_VERSION, "format version %u.%u; version %u can be read",
-                        s->slot[i].major, s->slot[i].minor, FMT_MAJOR);
+        if (s->state[i] == SLOT_VALID && !slot_is_ours(&s->slot[i]))
+            return refuse_version(&s->slot[i]);
     }
     if (newest < 0)
         return refuse_slots(s);

@@ -16,6 +16,8 @@ struct slots {
 
 /* Read both slots; what lies behind the end of the file counts as zeros. */
 int slots_read(struct io *io, struct slots *s);
+/* DREP_ERR_VERSION: the slot is of another draft or version of the format. */
+int refuse_version(const struct slot *slot);
 /* Choose the slot in force, or the slot of commit `sequence` if there is one.  *damaged: 0, or 1 or
  * 2 for the slot that is damaged. */
 int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *damaged);

@@ -12,6 +12,7 @@
 #include "chunk/record.h"
 #include "chunk/write.h"
 #include "space/extents.h"
+#include "space/slots.h"
 #include "tree/block.h"
 #include "tree/edit.h"
 #include "tree/encode.h"
@@ -73,13 +74,14 @@ static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
     memcpy(copy, bytes, sizeof(copy));
     memcpy(copy, magic, sizeof(magic));
     store_u16(copy + 8, FMT_MAJOR);
+    store_u16(copy + 10, FMT_MINOR);
     size = load_u32(copy + 12);
     if (size > FMT_SLOT_HEADER_MAX)
         return false;
     memset(copy + SLOT_ZEROS, 0, SLOT_HEADER - SLOT_ZEROS);
     memset(copy + SLOT_HEADER + size, 0, FMT_SLOT_SIZE - SLOT_HEADER - size);
     store_u64(copy + FMT_SLOT_SIZE - 8, sum_of(copy, FMT_SLOT_SIZE - 8));
-    return slot_get(out, copy, which, &why) == SLOT_VALID && !why && out->major == FMT_MAJOR &&
+    return slot_get(out, copy, which, &why) == SLOT_VALID && !why && slot_is_ours(out) &&
            out->sequence > 0;
 }
 
@@ -98,13 +100,13 @@ static int choose_slot(struct salvage *s, struct slot *out)
             const char *why = NULL;
             int good;
 
-            slot.major = 0;
+            slot.major = FMT_MAJOR;
+            slot.minor = FMT_MINOR;
             good = doubtful ? slot_anyway(&slot, p, i)
                             : slot_get(&slot, p, i, &why) == SLOT_VALID && !why &&
-                                  slot.major == FMT_MAJOR;
-            if (!doubtful && !why && !good && slot.major != 0 && slot.major != FMT_MAJOR)
-                return fail(DREP_ERR_VERSION, "format version %u.%u; version %u can be read",
-                            slot.major, slot.minor, FMT_MAJOR);
+                                  slot_is_ours(&slot);
+            if (!doubtful && !why && !good && !slot_is_ours(&slot))
+                return refuse_version(&slot);
             if (!good || (found && slot.sequence < out->sequence))
                 continue;
             *out = slot;

@@ -75,6 +75,16 @@ def newer_major():
     return patched(8, u16(2))
 
 
+@bad("VERSION")
+def draft_1():
+    return patched(8, u16(1) + u16(0))
+
+
+@bad("VERSION")
+def newer_draft():
+    return patched(8, u16(0) + u16(3))
+
+
 @bad("UNSUPPORTED")
 def unknown_incompatible():
     return patched(40, u64(1 << 17))

@@ -784,7 +784,7 @@ class Builder:
         continuation = self.put_block(4, more, "continuation") if more else bytes(20)
         if len(self.space) % 64:
             self.space += bytes(-len(self.space) % 64)
-        f = {"major": 1, "minor": 0, "compatible": 0, "incompatible": 0, "write_incompatible": 0,
+        f = {"major": 0, "minor": 2, "compatible": 0, "incompatible": 0, "write_incompatible": 0,
              "end": len(self.space)}
         f.update(self.slot_fields)
         raw = bytearray(

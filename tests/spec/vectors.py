@@ -719,7 +719,7 @@ def code_native():
 def extended():
     """What a later minor version may add."""
     b = Builder()
-    b.slot_fields = {"minor": 1, "compatible": 5}
+    b.slot_fields = {"compatible": 5}
     b.extra_records = [(99, b"later"), (1000, b"")]
 
     def longer(records):

@@ -174,7 +174,7 @@ END_TEST
 
 static struct slot slot_make(uint64_t sequence)
 {
-    struct slot s = {.major = 1, .minor = 0, .sequence = sequence, .end = 0x5000};
+    struct slot s = {.major = FMT_MAJOR, .minor = FMT_MINOR, .sequence = sequence, .end = 0x5000};
 
     for (int i = 0; i < 16; i++)
         s.uuid[i] = (uint8_t)(0xa0 + i);
@@ -193,7 +193,7 @@ static struct slot slot_make(uint64_t sequence)
 }
 
 static const char slot_hex[] = "89 44 52 50 0d 0a 1a 0a"
-                               "0001 0000 00000005 0000000000000003"
+                               "0000 0002 00000005 0000000000000003"
                                "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
                                "0000000000000000 0000000000000000 0000000000000080"
                                "0000000000005000 fffffffffffffffe"
@@ -363,12 +363,10 @@ START_TEST(test_D18_a_slot_of_another_version_gives_only_what_holds_in_every_one
     ck_assert_uint_eq(got.root.offset, 0);
     /* Of an unknown incompatible feature, its number. */
     s = slot_make(3);
-    s.minor = 9;
     s.incompatible = 1u << 5;
     s.root.offset = 3;
     slot_put(bytes, &s);
     ck_assert_int_eq(slot_get(&got, bytes, 0, &why), SLOT_VALID);
-    ck_assert_uint_eq(got.minor, 9);
     ck_assert_uint_eq(got.incompatible, 1u << 5);
 }
 END_TEST

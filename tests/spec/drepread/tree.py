@@ -87,8 +87,8 @@ def choose_slot(image):
     best = max(valid, key=lambda s: s.sequence)
     bad = [s for s in slots if s.state == "damaged"]
     report = "slot %s is damaged: %s" % (bad[0].name, bad[0].why) if bad else None
-    if best.major != 1:
-        raise DrepError("VERSION", "major version %d" % best.major, best.base + 8)
+    if (best.major, best.minor) != (0, 2):
+        raise DrepError("VERSION", "version %d.%d, not 0.2" % (best.major, best.minor), best.base + 8)
     if best.incompatible:
         bits = [str(i) for i in range(64) if best.incompatible >> i & 1]
         raise DrepError("UNSUPPORTED", "unknown incompatible feature " + ", ".join(bits),
