@@ -355,7 +355,7 @@ START_TEST(test_a_reader_goes_on_in_the_child)
 {
     struct both b = {.path = temp_path("reader")};
     char c;
-    int ends[2];
+    int ends[2], locked[2];
     pid_t pid;
 
     make_committed(b.path);
@@ -365,15 +365,19 @@ START_TEST(test_a_reader_goes_on_in_the_child)
     ck_assert(holds(b.ds, 1));
     /* The writer goes far ahead; the parent's lock, then the child's, keep the commit. */
     ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(pipe(locked), 0);
     pid = fork();
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
         close(ends[1]);
         alarm(60);
-        if (!holds(b.ds, 1))
+        if (!holds(b.ds, 1) || write(locked[1], "l", 1) != 1)
             _exit(3);
         _exit(read(ends[0], &c, 1) != 1 || read_some(&b) != 0);
     }
+    close(locked[1]);
+    ck_assert_int_eq(read(locked[0], &c, 1), 1); /* the child has a lock of its own */
+    close(locked[0]);
     write_over(b.path);
     ck_assert(holds(b.ds, 1));
     in_child(read_some, &b); /* not in the log any more, but locked all the time */
