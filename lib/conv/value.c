@@ -1,4 +1,4 @@
-/* value.c - self-described values: attributes and fill values (SPEC.md, 5.5). */
+/* value.c - self-described values: attributes and fill values (SPEC.md, 5.6). */
 #include "conv/value.h"
 
 #include "base/error.h"

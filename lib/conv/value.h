@@ -1,4 +1,4 @@
-/* value.h - self-described values: attributes and fill values (SPEC.md, 5.5).
+/* value.h - self-described values: attributes and fill values (SPEC.md, 5.6).
  *
  * They are not in the file's representation: each carries the format and size of the predefined
  * types in it, all big-endian and packed, so that a reader that knows nothing of the representation

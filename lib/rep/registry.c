@@ -479,7 +479,7 @@ static int used_size(int code, void *ctx)
     return err;
 }
 
-/* Sizes in a container of leaves that no function sees (SPEC.md, 5.5). */
+/* Sizes in a container of leaves that no function sees (SPEC.md, 5.6). */
 static void sizes_blank(struct type_sizes *sizes)
 {
     static const struct rep_table none;

@@ -297,7 +297,7 @@ void rep_table_sizes(const struct rep_table *table, struct type_sizes *sizes)
 {
     int c;
 
-    /* Files hold these alike under every table (SPEC.md, 5.5). */
+    /* Files hold these alike under every table (SPEC.md, 5.6). */
     *sizes = (struct type_sizes){
         .vlen_size = 16, .vlen_align = 8, .object_size = 8, .region_size = 24, .ref_align = 8};
     for (c = 1; c <= DREP_CODE_MAX; c++) {

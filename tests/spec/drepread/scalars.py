@@ -1,4 +1,4 @@
-"""Scalars (5.2 and 5.4): from stored bytes to exact values.
+"""Scalars (5.2 and 5.5): from stored bytes to exact values.
 
 A real is a Python float where binary64 holds the value exactly (also NaN and
 the infinities), else a Dyadic: sign, significand and power of two, exactly.
@@ -197,7 +197,7 @@ def number(raw, order):
 
 
 class Description:
-    """A scalar description of 32 bytes (5.4)."""
+    """A scalar description of 32 bytes (5.5)."""
 
     def __init__(self, cur):
         self.cls = cur.u8()

@@ -1,4 +1,4 @@
-"""Datatype records (5.4), their one-line form (10.2) and how elements lie in bytes (5.5)."""
+"""Datatype records (5.4), their one-line form (10.2) and how elements lie in bytes (5.6)."""
 
 import re
 

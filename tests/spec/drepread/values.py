@@ -187,7 +187,7 @@ def nest(flat, dims):
 
 
 def self_described(raw, base, t, count, paths, what):
-    """`count` values of type `t` from a self-described value (5.5), as a flat list."""
+    """`count` values of type `t` from a self-described value (5.6), as a flat list."""
     cur = Cursor(raw, base, what)
     codes = t.codes()
     n = cur.u8()
