@@ -22,6 +22,8 @@ mandir ?= $(datadir)/man
 bashdir ?= $(datadir)/bash-completion/completions
 zshdir ?= $(datadir)/zsh/site-functions
 fishdir ?= $(datadir)/fish/vendor_completions.d
+magicdir ?= $(datadir)/file/magic
+mimedir ?= $(datadir)/mime/packages
 FUZZ_TIME ?= 60
 AFL_TIME ?= 60
 PROPERTY_TIME ?= 600
@@ -460,6 +462,8 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	install -D -m 644 tools/completion/datarep.bash $D$(bashdir)/datarep
 	install -D -m 644 tools/completion/_datarep $D$(zshdir)/_datarep
 	install -D -m 644 tools/completion/datarep.fish $D$(fishdir)/datarep.fish
+	install -D -m 644 tools/share/datarep.magic $D$(magicdir)/datarep
+	install -D -m 644 tools/share/datarep.xml $D$(mimedir)/datarep.xml
 	install -m 644 $(SHARED) $D$(libdir)/
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
@@ -486,7 +490,8 @@ uninstall: ## remove the installed files
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) \
-	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish
+	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
+	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml
 	rm -rf $D$(libdir)/datarep $D$(datadir)/datarep
 
 clean: ## remove build/

@@ -71,7 +71,8 @@ installed() {
         lib/pkgconfig/datarep.pc share/man/man1/datarep.1 share/man/man1/datarep-dump.1 \
         share/man/man5/datarep.5 share/man/man5/datarep-schema.5 \
         share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
-        share/fish/vendor_completions.d/datarep.fish; do
+        share/fish/vendor_completions.d/datarep.fish share/file/magic/datarep \
+        share/mime/packages/datarep.xml; do
         [ -e "$root/usr/$f" ] || {
             echo "no $f"
             return 1
@@ -81,6 +82,15 @@ installed() {
 
 soname() {
     readelf -d "$root/usr/lib/libdatarep.so" | grep -q 'SONAME.*\[libdatarep\.so\.0\]'
+}
+
+# file(1) and the desktops' database, as installed, know a file.
+known() {
+    [ "$(file -b --mime-type -m "$root/usr/share/file/magic/datarep" tests/vectors/scalar.drep)" = \
+        application/vnd.datarep ] && mkdir -p "$TMPDIR/data" &&
+        cp -r "$root/usr/share/mime" "$TMPDIR/data/mime" &&
+        XDG_DATA_DIRS=$TMPDIR/data update-mime-database "$TMPDIR/data/mime" &&
+        grep -q ':application/vnd.datarep:\*\.drep$' "$TMPDIR/data/mime/globs2"
 }
 
 # The file system keeps what is ours in our name: no path of this build inside.
@@ -115,12 +125,13 @@ leaves_nothing() {
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..11
+echo 1..12
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
 check "the SONAME is libdatarep.so.0" soname
 check "datarep.pc knows nothing of where it was built" no_build_path
+check "file(1) and update-mime-database take what is installed" known
 check "a program builds and runs with the shared library" build_shared
 check "a program builds and runs with the static library" build_static
 check "a C++ program builds and runs" build_cxx
