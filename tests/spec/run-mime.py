@@ -124,6 +124,7 @@ def database(directory):
     image = bytes(vector("scalar"))
     for path, want in ((write(directory, "by-name.drep", b"\1\2\3"), FILE),
                        (write(directory, "by-bytes", image), FILE),
+                       (write(directory, "by-name.drepu", b"\1\2\3"), UNIT),
                        (write(directory, "unit", UNIT_HEAD), UNIT)):
         text = ask("gio", "info", "-a", "standard::content-type", path, env=env)
         if "standard::content-type: " + want not in text.splitlines()[-1].strip():
