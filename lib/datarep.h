@@ -168,7 +168,8 @@ enum drep_code {
     DREP_CODE_FP8_E4M3 = 65,
     DREP_CODE_FP8_E5M2 = 66,
     DREP_CODE_UINT128_T = 67,
-    DREP_CODE_MAX = 67
+    DREP_CODE_INT128_T = 68,
+    DREP_CODE_MAX = 68
 };
 
 /* The predefined datatype with this code; NULL if there is none.  Never freed. */

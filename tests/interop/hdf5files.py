@@ -198,7 +198,12 @@ def odd_integers(f):
     t = h5t.STD_I64LE.copy()
     t.set_size(16)
     t.set_precision(128)
-    raw(f, "sixteen", t, bytes(range(32)))
+    raw(f, "sixteen", t, bytes(range(32)) + b"\xff" * 16)
+    raw_attr(f, "sixteen", t, bytes(15) + b"\x80")
+    t = h5t.STD_U64BE.copy()
+    t.set_size(16)
+    t.set_precision(128)
+    raw(f, "unsigned", t, bytes(range(16)) + b"\xff" * 16)
 
 
 @case(features="bitfields")

@@ -461,7 +461,7 @@ def every_type(tmp):
         t = z["tracks"]
         check(t["name"].tolist() == [b"first", b"second"] and t["where"]["y"].tolist() == [1, 3] and
               t["marks"].tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], "%s", t)
-    for name in ("UINT128_T", "ragged", "nested", "see", "null"):
+    for name in ("UINT128_T", "INT128_T", "ragged", "nested", "see", "null"):
         check(name in err, "%s is not named: %s", name, err)
 
 

@@ -545,6 +545,7 @@ static const struct {
     [DREP_CODE_FP8_E4M3] = {'R', 1, 1, 0},
     [DREP_CODE_FP8_E5M2] = {'R', 1, 1, 0},
     [DREP_CODE_UINT128_T] = {'U', 16, 16, 0},
+    [DREP_CODE_INT128_T] = {'I', 16, 16, 0},
 };
 
 #define HERE_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)

@@ -685,7 +685,7 @@ static const struct {
     {"attr", "00000000 00000010 21 00000000", FMT_ERR_FORMAT},
     {"attr", "00000000 00000010 01 4000000000000001 00000000", FMT_ERR_LIMIT},
     {"attr", "00000000 00000010 00 ffffffff 00", FMT_ERR_FORMAT},
-    {"self", "44", FMT_ERR_UNSUPPORTED},
+    {"self", "45", FMT_ERR_UNSUPPORTED},
     {"self", "01 02 11", FMT_ERR_FORMAT},
     {"self", "01 15 04", FMT_ERR_FORMAT},
     {"self", "01 17 10", FMT_ERR_FORMAT},

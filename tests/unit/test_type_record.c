@@ -234,7 +234,7 @@ START_TEST(test_hostile_records)
         /* more members than bytes, an unknown kind and code, an unknown flag */
         {"08 00 ffffffff 0000000000000000", DREP_ERR_FORMAT},
         {"0c 00", DREP_ERR_UNSUPPORTED},
-        {"01 00 0044", DREP_ERR_UNSUPPORTED},
+        {"01 00 0045", DREP_ERR_UNSUPPORTED},
         {"01 01 0010", DREP_ERR_FORMAT},
         /* sizes that overflow, are zero, too large */
         {"07 00 02 0000000100000000 0000000100000000 01 00 0010", DREP_ERR_VALUE_TOO_LARGE},

@@ -16,6 +16,7 @@ START_TEST(test_lines_come_back)
     static const char *const lines[] = {
         "DOUBLE",
         "UINT128_T",
+        "INT128_T",
         "struct{when: INT64_T, value: DOUBLE}",
         "struct{a: INT8_T, b@3: INT16_T, c: INT8_T}",
         "struct{a: INT8_T}:17",

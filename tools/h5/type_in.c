@@ -164,18 +164,19 @@ static int from_predefined(struct from *f, hid_t t, int code, drep_scalar *s, st
 
 static int from_integer(struct from *f, hid_t t, struct map *m)
 {
-    static const uint8_t codes[9][2] = {
+    static const uint8_t codes[17][2] = {
         [1] = {DREP_CODE_UINT8_T, DREP_CODE_INT8_T},
         [2] = {DREP_CODE_UINT16_T, DREP_CODE_INT16_T},
         [4] = {DREP_CODE_UINT32_T, DREP_CODE_INT32_T},
         [8] = {DREP_CODE_UINT64_T, DREP_CODE_INT64_T},
+        [16] = {DREP_CODE_UINT128_T, DREP_CODE_INT128_T},
     };
     drep_scalar s = {.cls = DREP_SCALAR_INT, .format = DREP_FORMAT_CUSTOM};
 
     if (describe(f->j, t, &s))
         return from_strange(f, t, m);
     s.is_signed = H5Tget_sign(t) == H5T_SGN_2;
-    if (s.size > 8 || !codes[s.size][0] || s.offset || s.precision != 8 * s.size || s.low_pad ||
+    if (s.size > 16 || !codes[s.size][0] || s.offset || s.precision != 8 * s.size || s.low_pad ||
         s.high_pad || s.order == DREP_VAX)
         return from_scalar(f, t, &s, m);
     return from_predefined(f, t, codes[s.size][s.is_signed], &s, m);

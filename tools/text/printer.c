@@ -103,7 +103,7 @@ static int readable_code(const struct printer *p, int code, bool in_dataset)
     if (stored->size <= here && plain->size <= here)
         return code;
     if (plain->format == DREP_FORMAT_INT)
-        return wide ? DREP_CODE_INTEGER16 : DREP_CODE_INT64_T;
+        return wide ? DREP_CODE_INT128_T : DREP_CODE_INT64_T;
     return wide ? DREP_CODE_UINT128_T : DREP_CODE_UINT64_T;
 }
 

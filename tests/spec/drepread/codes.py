@@ -69,6 +69,7 @@ PREDEFINED = {
     65: ("FP8_E4M3", "real", True, 1, 1),
     66: ("FP8_E5M2", "real", True, 1, 1),
     67: ("UINT128_T", "integer", False, 16, 16),
+    68: ("INT128_T", "integer", True, 16, 16),
 }
 
 CODE_OF = {row[0]: code for code, row in PREDEFINED.items()}
