@@ -360,6 +360,31 @@ START_TEST(test_a_damaged_chunk_reads_as_fill)
 }
 END_TEST
 
+/* Each byte that says what the file is, in both slots, and its slots' sums with it. */
+START_TEST(test_a_damaged_magic_or_version)
+{
+    const char *path = temp_path("version"), *new_path = temp_path("version.new");
+    drep_file *f;
+
+    make_source(path, 0);
+    for (int slot = 0; slot < 2; slot++) {
+        FILE *p = fopen(path, "r+b");
+        int was;
+
+        ck_assert_int_eq(fseek(p, slot * 4096L + _i, SEEK_SET), 0);
+        was = fgetc(p);
+        ck_assert_int_eq(fseek(p, slot * 4096L + _i, SEEK_SET), 0);
+        fputc(was ^ 0x41, p);
+        fclose(p);
+    }
+    repaired(path, new_path, "slot");
+    f = opened(new_path, DREP_RDONLY);
+    have_attrs(f, "/g/d", 3);
+    check_file(f);
+    ok(drep_close(f));
+}
+END_TEST
+
 /* ---- all or nothing ---- */
 
 static const char old_bytes[] = "what stood there before";
@@ -537,6 +562,7 @@ int main(void)
     tcase_add_loop_test(t, test_dimensions_elsewhere, 0, 2);
     tcase_add_test(t, test_lost_and_found);
     tcase_add_loop_test(t, test_a_damaged_chunk_reads_as_fill, 0, 2);
+    tcase_add_loop_test(t, test_a_damaged_magic_or_version, 0, 12);
     tcase_add_test(t, test_a_stopped_repair_changes_nothing);
     tcase_add_test(t, test_a_stopped_repair_in_place);
     tcase_add_loop_test(t, test_a_full_disk_changes_nothing, 0, 2);
