@@ -43,6 +43,11 @@ static inline bool slot_is_ours(const struct slot *s)
 {
     return s->major == FMT_MAJOR && s->minor == FMT_MINOR;
 }
+/* True for the slot at the start of a file whose state stands at the end. */
+static inline bool slot_elsewhere(const struct slot *s)
+{
+    return s->incompatible & FMT_AT_END && !s->root.length;
+}
 enum slot_state { SLOT_EMPTY, SLOT_VALID, SLOT_DAMAGED, SLOT_FOREIGN /* no magic */ };
 /* Decode a slot. which: 0 or 1, its place (parity of the sequence). Nothing after the version is
  * read when the version is not ours: state VALID, slot_is_ours() says so; nor references and

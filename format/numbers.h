@@ -111,6 +111,9 @@ enum fmt_kind {
 /* Drafts have major 0; draft 1 called itself 1.0. */
 #define FMT_MAJOR 0
 #define FMT_MINOR 2
+/* Incompatible features, as masks. */
+#define FMT_AT_END ((uint64_t)1) /* the state of the file is in a slot at its end */
+#define FMT_INCOMPATIBLE FMT_AT_END
 #define FMT_SLOT_SIZE 4096
 #define FMT_SPACE_START 8192
 #define FMT_SLOT_HEADER_MAX 3832

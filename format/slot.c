@@ -31,6 +31,10 @@ static bool ref_inside(const struct ref *r, uint64_t end)
 /* Check the fields of a slot of our version whose sum is right. Returns what is wrong, or NULL. */
 static const char *slot_doubt(const struct slot *s)
 {
+    if (s->incompatible & FMT_AT_END && s->sequence != 1)
+        return "only the first commit can stand at the end of a file";
+    if (slot_elsewhere(s))
+        return NULL;
     if (s->header_size > FMT_SLOT_HEADER_MAX)
         return "its header proper is too long";
     if (s->end < FMT_SPACE_START || s->end > FMT_SIZE_MAX)
@@ -99,7 +103,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     *why = slot_doubt(&t);
     if (t.header_size > FMT_SLOT_HEADER_MAX)
         t.header_size = 0;
-    if (t.incompatible) /* the refusal names the feature */
+    if (t.incompatible & ~FMT_INCOMPATIBLE) /* the refusal names the feature */
         *why = NULL;
     else if (!*why && in.err)
         *why = in.why;

@@ -10,6 +10,78 @@
 
 static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
 
+/* ---- the slot at the end ---- */
+
+static bool at_end(const struct slots *s)
+{
+    return s->state[0] == SLOT_VALID && slot_is_ours(&s->slot[0]) &&
+           s->slot[0].incompatible & FMT_AT_END;
+}
+
+/* Read the slot at the end of the file, which must say that it stands there; gives 0 if it does
+ * not. */
+static int end_slot(struct io *io, const struct slots *s, struct slot *slot)
+{
+    uint8_t bytes[FMT_SLOT_SIZE];
+    const char *why;
+
+    if (s->file_size < FMT_SPACE_START + sizeof(bytes) ||
+        io->ops->read_at(io, bytes, sizeof(bytes), s->file_size - sizeof(bytes)))
+        return 0;
+    return slot_get(slot, bytes, 0, &why) == SLOT_VALID && !why && slot_is_ours(slot) &&
+           slot->incompatible & FMT_AT_END && slot->root.length &&
+           slot->end == s->file_size - sizeof(bytes) &&
+           (!at_end(s) || memcmp(slot->uuid, s->slot[0].uuid, sizeof(slot->uuid)) == 0);
+}
+
+/* Where slot A refers to the end of the file, or no slot is valid, the slot at the end counts. */
+static void look_at_end(struct io *io, struct slots *s)
+{
+    struct fail_state why;
+    struct slot slot;
+
+    if (s->state[1] == SLOT_VALID || (s->state[0] == SLOT_VALID && !at_end(s)))
+        return;
+    fail_save(&why);
+    if (end_slot(io, s, &slot)) {
+        s->damaged = s->state[0] != SLOT_VALID;
+        s->slot[0] = slot;
+        s->state[0] = SLOT_VALID;
+        s->why[0] = NULL;
+    } else if (at_end(s)) {
+        s->cut = 1;
+        s->state[0] = SLOT_DAMAGED;
+        s->why[0] = "the state stands at the end of the file, which is missing";
+    }
+    fail_restore(&why);
+}
+
+/* A crash before the sync leaves the slot at the end, which nothing has overwritten yet. */
+int slots_bring(struct store *st)
+{
+    struct slot slot = st->slot;
+    uint8_t bytes[FMT_SLOT_SIZE];
+    int err;
+
+    if (!(slot.incompatible & FMT_AT_END))
+        return 0;
+    slot.incompatible &= ~FMT_AT_END;
+    slot_put(bytes, &slot);
+    err = st->io->ops->write_at(st->io, bytes, sizeof(bytes), 0);
+    if (!err && st->opts.sync)
+        err = st->io->ops->sync(st->io);
+    if (!err)
+        err = st->io->ops->truncate(st->io, slot.end);
+    if (err) {
+        st->failed = "header slot A could not be written; its contents are unknown";
+        return err;
+    }
+    st->slot = slot;
+    return 0;
+}
+
+/* ---- both slots ---- */
+
 /* Both slots as they stand in the file; what is behind the file's end counts as zeros. */
 int slots_read(struct io *io, struct slots *s)
 {
@@ -32,11 +104,17 @@ int slots_read(struct io *io, struct slots *s)
         return fail(DREP_ERR_TRUNCATE, "truncated: the file ends at byte %llu",
                     (unsigned long long)size);
     s->file_size = size;
+    s->damaged = s->cut = 0;
+    look_at_end(io, s);
     return 0;
 }
 
 static int refuse_slots(const struct slots *s)
 {
+    if (s->cut)
+        return fail(DREP_ERR_TRUNCATE,
+                    "truncated: the file was written as a stream, and the header slot at its end "
+                    "is missing");
     for (int i = 0; i < 2; i++) {
         if (s->state[i] == SLOT_DAMAGED)
             return fail(DREP_ERR_CHECKSUM, "no valid header slot; slot %c: %s", 'A' + i, s->why[i]);
@@ -83,12 +161,15 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
     }
     if (newest < 0)
         return refuse_slots(s);
-    *damaged = 0;
+    *damaged = s->damaged;
     /* Only the first commit has an empty slot beside it. */
     if (s->state[other] != SLOT_VALID &&
         (s->state[other] != SLOT_EMPTY || s->slot[newest].sequence > 1))
         *damaged = 1 + other;
-    *which = s->state[other] == SLOT_VALID && s->slot[other].sequence == sequence ? other : newest;
+    *which = newest;
+    if (s->state[other] == SLOT_VALID && s->slot[other].sequence == sequence &&
+        !slot_elsewhere(&s->slot[other]))
+        *which = other;
     /* The checksum is right, so this is what the writer wrote: the file is malformed, not
      * damaged. */
     if (s->why[*which])
@@ -98,10 +179,11 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
 
 int slot_check(const struct slot *slot, uint64_t file_size, int write)
 {
+    uint64_t unknown = slot->incompatible & ~FMT_INCOMPATIBLE;
     int bit = 0;
 
-    if (slot->incompatible) {
-        while (!(slot->incompatible >> bit & 1))
+    if (unknown) {
+        while (!(unknown >> bit & 1))
             bit++;
         return fail(DREP_ERR_UNSUPPORTED, "incompatible feature %d is unknown", bit);
     }

@@ -11,10 +11,13 @@ struct slots {
     enum slot_state state[2];
     struct slot slot[2];
     const char *why[2]; /* why a slot is not valid, or malformed behind a right checksum */
+    int damaged;        /* slot A is, and the slot at the end has taken its place */
+    int cut;            /* slot A says that the state stands at the end, and it does not */
     uint64_t file_size;
 };
 
-/* Read both slots; what lies behind the end of the file counts as zeros. */
+/* Read both slots; what lies behind the end of the file counts as zeros.  The state of a file that
+ * was written as a stream stands in a slot at its end: that one takes the place of slot A. */
 int slots_read(struct io *io, struct slots *s);
 /* DREP_ERR_VERSION: the slot is of another draft or version of the format. */
 int refuse_version(const struct slot *slot);
@@ -27,6 +30,10 @@ int slot_check(const struct slot *slot, uint64_t file_size, int write);
 bool slots_hold(const struct slots *s, uint64_t sequence);
 /* True if a slot is neither valid nor empty. */
 bool slots_damaged(const struct slots *s);
+
+/* Bring the state of a file that was written as a stream from its end to slot A, durably: before
+ * anything else is written to the file.  Other files stay as they are. */
+int slots_bring(struct store *st);
 
 /* Tell damage from a snapshot that the writer has overwritten: for a reader without a lock, an
  * error of a read becomes DREP_ERR_STALE if its commit is in no slot any more.  Every other error

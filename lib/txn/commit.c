@@ -246,6 +246,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
     if (err)
         return err;
     slot.more = (struct ref){0, 0, 0};
+    slot.incompatible &= ~FMT_AT_END; /* prepare() brings the slot to the front */
     slot.sequence++;
     slot.major = FMT_MAJOR;
     slot.time = now(st);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "space/slots.h"
 #include "tree/block.h"
 #include "tree/edit.h"
 #include "tree/find.h"
@@ -142,8 +143,10 @@ int free_load(struct store *st)
 {
     struct space *sp = st->space;
     uint64_t limit = 0;
-    int err = 0;
+    int err = slots_bring(st);
 
+    if (err)
+        return err;
     if (!sp->loaded) {
         sp->later.n = sp->later.head = 0;
         sp->pending.n = 0;

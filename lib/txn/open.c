@@ -148,14 +148,15 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
 /* ---- closing ---- */
 
 /* Cut off what an abandoned transaction wrote behind both commits.  Not after a failure, nor with
- * a damaged slot: then it is unknown what the file refers to. */
+ * a damaged slot: then it is unknown what the file refers to; nor where the slot stands there. */
 static void cut_tail(struct store *st)
 {
     uint64_t end = st->slot.end > st->txn->older_end ? st->slot.end : st->txn->older_end;
     struct fail_state why;
     uint64_t size;
 
-    if (!st->writable || st->failed || st->txn->damaged || st->slot.sequence == 0)
+    if (!st->writable || st->failed || st->txn->damaged || st->slot.sequence == 0 ||
+        st->slot.incompatible & FMT_AT_END)
         return;
     fail_save(&why);
     if (st->io->ops->size(st->io, &size) == 0 && size > end)

@@ -85,29 +85,67 @@ static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
            out->sequence > 0;
 }
 
+#define SLOTS 3 /* A, B, and the one at the end of the file */
+
+/* Read the places of slots; those that the file does not have are zeros. */
+static int read_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE])
+{
+    const struct io_ops *ops = s->file->base->ops;
+    uint64_t size = s->file->size, front = size < FMT_SPACE_START ? size : FMT_SPACE_START;
+    int err;
+
+    memset(bytes, 0, SLOTS * FMT_SLOT_SIZE);
+    err = ops->read_at(s->file->base, bytes, (size_t)front, 0);
+    if (!err && size >= FMT_SPACE_START + FMT_SLOT_SIZE)
+        err = ops->read_at(s->file->base, bytes[2], FMT_SLOT_SIZE, size - FMT_SLOT_SIZE);
+    return err;
+}
+
+/* True if a slot can be the state of the file: the one at the end must know its place. */
+static bool slot_counts(const struct salvage *s, const struct slot *slot, int i)
+{
+    if (i < 2)
+        return slot_is_ours(slot) && !slot_elsewhere(slot);
+    return slot_is_ours(slot) && slot->incompatible & FMT_AT_END && slot->sequence == 1 &&
+           slot->end == s->file->size - FMT_SLOT_SIZE;
+}
+
+/* Report slots A and B that are damaged. */
+static void say_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE], uint64_t sequence)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *why = NULL;
+        struct slot slot;
+        enum slot_state state = slot_get(&slot, bytes[i], i, &why);
+
+        if ((state == SLOT_VALID && !why) || (state == SLOT_EMPTY && sequence == 1))
+            continue;
+        say(s,
+            fail(DREP_ERR_CHECKSUM, "header slot %c is damaged; reading commit %llu", 'A' + i,
+                 (unsigned long long)sequence),
+            (uint64_t)i * FMT_SLOT_SIZE);
+    }
+}
+
 /* Choose the newest slot that is right, else one that might be. */
 static int choose_slot(struct salvage *s, struct slot *out)
 {
-    uint8_t bytes[2 * FMT_SLOT_SIZE] = {0};
-    size_t size = s->file->size < sizeof(bytes) ? (size_t)s->file->size : sizeof(bytes);
-    struct io *io = s->file->base;
-    int err = io->ops->read_at(io, bytes, size, 0), found = 0;
+    uint8_t bytes[SLOTS][FMT_SLOT_SIZE];
+    int err = read_slots(s, bytes), found = 0;
     struct slot slot;
 
     for (int doubtful = 0; !err && !found && doubtful < 2; doubtful++) {
-        for (int i = 0; i < 2; i++) {
-            const uint8_t *p = bytes + i * FMT_SLOT_SIZE;
+        for (int i = 0; i < SLOTS; i++) {
             const char *why = NULL;
             int good;
 
             slot.major = FMT_MAJOR;
             slot.minor = FMT_MINOR;
-            good = doubtful ? slot_anyway(&slot, p, i)
-                            : slot_get(&slot, p, i, &why) == SLOT_VALID && !why &&
-                                  slot_is_ours(&slot);
-            if (!doubtful && !why && !good && !slot_is_ours(&slot))
+            good = doubtful ? slot_anyway(&slot, bytes[i], i % 2)
+                            : slot_get(&slot, bytes[i], i % 2, &why) == SLOT_VALID && !why;
+            if (i < 2 && !doubtful && good && !slot_is_ours(&slot))
                 return refuse_version(&slot);
-            if (!good || (found && slot.sequence < out->sequence))
+            if (!good || !slot_counts(s, &slot, i) || (found && slot.sequence < out->sequence))
                 continue;
             *out = slot;
             found = 1 + doubtful;
@@ -115,25 +153,17 @@ static int choose_slot(struct salvage *s, struct slot *out)
     }
     if (!err && !found)
         err = fail(DREP_ERR_CHECKSUM, "neither header slot can be read");
-    if (!err && out->incompatible)
+    if (!err && out->incompatible & ~FMT_INCOMPATIBLE)
         err = fail(DREP_ERR_UNSUPPORTED, "it uses unknown features");
-    for (int i = 0; !err && i < 2; i++) {
-        const char *why = NULL;
-        enum slot_state state = slot_get(&slot, bytes + i * FMT_SLOT_SIZE, i, &why);
-
-        if ((state == SLOT_VALID && !why) || (state == SLOT_EMPTY && out->sequence == 1))
-            continue;
-        say(s,
-            fail(DREP_ERR_CHECKSUM, "header slot %c is damaged; reading commit %llu", 'A' + i,
-                 (unsigned long long)out->sequence),
-            (uint64_t)i * FMT_SLOT_SIZE);
-    }
+    if (err)
+        return err;
+    say_slots(s, bytes, out->sequence);
     if (found == 2)
         say(s,
             fail(DREP_ERR_CHECKSUM, "no valid header slot; taken as it is: commit %llu",
                  (unsigned long long)out->sequence),
             0);
-    return err;
+    return 0;
 }
 
 /* Load the header.  Its part behind the slot may be lost; the slot has the most important
@@ -460,6 +490,7 @@ static void begin(struct salvage *s, const struct slot *slot)
 
     st->slot = *slot;
     st->slot.root = st->slot.pending = none;
+    st->slot.incompatible = 0;
     st->slot.end = s->file->end;
     st->writable = true;
     st->next_object = slot->next_object;

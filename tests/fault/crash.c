@@ -263,6 +263,13 @@ static void kill_at(size_t n, uint64_t least, uint64_t most)
     judge(&state, least, most);
 }
 
+/* True if the event writes the slot of the newest commit. */
+static bool writes_slot(const struct fault_event *e)
+{
+    return e->kind == FAULT_WRITE && e->offset < 8192 && e->size == 4096 &&
+           load_u64(e->bytes + 16) == w.commits;
+}
+
 /* The events since the last call belong to the commit that was just made (w.commits), or to
  * none when it was made before. */
 static void try_all(bool committed)
@@ -273,7 +280,7 @@ static void try_all(bool committed)
     for (size_t n = w.done + 1; n <= w.file.events; n++) {
         const struct fault_event *e = &w.file.event[n - 1];
 
-        if (committed && e->kind == FAULT_WRITE && e->offset < 8192)
+        if (committed && writes_slot(e))
             most = w.commits;
         if (!w.syncs)
             least = most;
@@ -328,6 +335,44 @@ static void set_spilling(void)
 static void open_again(void)
 {
     w.handle = open_state(&w.file, DREP_RDWR, 0);
+}
+
+/* The first commit as a writer leaves it that cannot go back: its slot stands at the end, and
+ * slot A refers to it. */
+static void put_slot_at_end(struct fault_file *f)
+{
+    uint8_t bytes[FMT_SLOT_SIZE];
+    struct slot slot, front = {.incompatible = FMT_AT_END};
+    const char *why;
+
+    if (slot_get(&slot, f->p, 0, &why) != SLOT_VALID || why)
+        stop("slot A of the first commit");
+    front.major = slot.major;
+    front.minor = slot.minor;
+    front.sequence = slot.sequence;
+    memcpy(front.uuid, slot.uuid, sizeof front.uuid);
+    slot.incompatible |= FMT_AT_END;
+    fault_resize(f, (size_t)slot.end);
+    fault_resize(f, (size_t)slot.end + FMT_SLOT_SIZE);
+    slot_put(bytes, &slot);
+    memcpy(f->p + slot.end, bytes, sizeof bytes);
+    slot_put(bytes, &front);
+    memcpy(f->p, bytes, sizeof bytes);
+}
+
+/* Goes on with the first commit as a stream. */
+static void become_stream(void)
+{
+    static struct fault_file state;
+
+    must(drep_close(w.handle), "close");
+    put_slot_at_end(&w.file);
+    fault_forget(&w.file);
+    copy_of(&w.base, &w.file);
+    w.done = 0;
+    open_again();
+    copy_of(&state, &w.base);
+    judge(&state, 1, 1);
 }
 
 static void leave(void)
@@ -385,6 +430,8 @@ static void do_work(void)
             continue;
         }
         commit_now();
+        if (w.commits == 1 && w.seed % 3 == 0 && w.handle)
+            become_stream();
     }
     drep_abandon(w.handle);
     drep_info_free(w.info);

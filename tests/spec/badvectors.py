@@ -115,6 +115,100 @@ def header_too_long():
     return patched(12, u32(3833))
 
 
+# ---- the slot at the end
+
+def streamed():
+    b = sample()
+    b.at_end = True
+    return bytearray(image(b))
+
+
+def resum_end(data):
+    data[-8:] = u64(drepwrite.borrowed.xxh3(bytes(data[-4096:-8])))
+    return bytes(data)
+
+
+@bad("TRUNCATE")
+def stream_cut():
+    return bytes(streamed()[:-64])
+
+
+@bad("TRUNCATE")
+def stream_cut_in_payload():
+    return bytes(streamed()[:8192 + 64])
+
+
+@bad("TRUNCATE")
+def stream_only_begun():
+    return bytes(streamed()[:8192])
+
+
+@bad("TRUNCATE")
+def stream_appended_to():
+    return bytes(streamed()) + bytes(64)
+
+
+@bad("TRUNCATE")
+def stream_end_sum():
+    data = streamed()
+    data[-1000] ^= 1
+    return bytes(data)
+
+
+@bad("TRUNCATE")
+def stream_end_of_another():
+    data = streamed()
+    data[-4096 + 24] ^= 1
+    return resum_end(data)
+
+
+@bad("TRUNCATE")
+def stream_end_elsewhere():
+    """The end of allocated space is not where the slot stands."""
+    data = streamed()
+    data[-4096 + 64:-4096 + 72] = u64(len(data))
+    return resum_end(data)
+
+
+@bad("TRUNCATE")
+def stream_end_without_bit():
+    data = streamed()
+    data[-4096 + 40:-4096 + 48] = u64(0)
+    return resum_end(data)
+
+
+@bad("TRUNCATE")
+def stream_end_sequence():
+    data = streamed()
+    data[-4096 + 16:-4096 + 24] = u64(3)
+    return resum_end(data)
+
+
+@bad("TRUNCATE")
+def stream_end_no_root():
+    data = streamed()
+    data[-4096 + 80:-4096 + 100] = bytes(20)
+    return resum_end(data)
+
+
+@bad("UNSUPPORTED")
+def stream_end_unknown_incompatible():
+    data = streamed()
+    data[-4096 + 40:-4096 + 48] = u64(1 | 1 << 17)
+    return resum_end(data)
+
+
+@bad("FORMAT")
+def at_end_later():
+    """The feature in the third commit."""
+    b = sample()
+    b.commit()
+    b.commit()
+    data = bytearray(image(b))
+    data[40:48] = u64(1)
+    return resum(data)
+
+
 # ---- header proper
 
 def header(change):
@@ -1039,7 +1133,8 @@ def payload_twice():
 # The ones that stand in the repository as files; the others are made when they are tested.
 KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
         "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
-        "vlen_outside", "chunk_sum", "text_nul", "text_nul_in_attribute"}
+        "vlen_outside", "chunk_sum", "text_nul", "text_nul_in_attribute",
+        "stream_cut", "stream_end_of_another", "at_end_later"}
 
 
 def write(directory, everything=False):

@@ -474,6 +474,8 @@ class Builder:
         self.spoil = spoil or {}
         self.space = bytearray(8192)
         self.slots = [bytes(4096), bytes(4096)]
+        self.at_end = False  # the first commit's slot stands behind everything else
+        self.end_slot = b""
         self.sequence = 0
         self.writing = 1
         self.tree = {}
@@ -786,6 +788,8 @@ class Builder:
             self.space += bytes(-len(self.space) % 64)
         f = {"major": 0, "minor": 2, "compatible": 0, "incompatible": 0, "write_incompatible": 0,
              "end": len(self.space)}
+        if self.at_end and self.sequence == 1:
+            f["incompatible"] = 1
         f.update(self.slot_fields)
         raw = bytearray(
             bytes.fromhex("894452500d0a1a0a") + u16(f["major"]) + u16(f["minor"]) +
@@ -798,10 +802,21 @@ class Builder:
         if "slot" in self.spoil:
             self.spoil["slot"](raw)
         raw += u64(borrowed.xxh3(raw))
+        if self.at_end and self.sequence == 1:
+            self.end_slot = bytes(raw)
+            # What a stream begins with: magic, version, sequence, UUID and the feature.
+            raw = raw[:12] + bytes(4) + raw[16:48] + bytes(4040)
+            raw += u64(borrowed.xxh3(raw))
+        elif self.end_slot:
+            # The commit that follows brings the slot to its place first.
+            first = bytearray(self.end_slot)
+            first[47] &= 0xfe
+            self.slots[0] = resum(first)
+            self.end_slot = b""
         self.slots[(self.sequence + 1) % 2] = bytes(raw)
 
     def image(self):
-        return self.slots[0] + self.slots[1] + bytes(self.space[8192:])
+        return self.slots[0] + self.slots[1] + bytes(self.space[8192:]) + self.end_slot
 
 
 def resum(image, index=0):

@@ -179,6 +179,8 @@ def refused(path, categories):
 def reports_damage():
     if not File(os.path.join(VECTORS, "damaged-slot.drep")).damage:
         return "the damaged slot is not reported"
+    if not File(os.path.join(VECTORS, "damaged-stream.drep")).damage:
+        return "the damaged slot of a stream is not reported"
     if File(os.path.join(VECTORS, "second-commit.drep")).damage:
         return "two good slots are reported as damaged"
     return None

@@ -8,6 +8,7 @@ import struct
 from fractions import Fraction
 
 from drepread import codes as C
+import drepwrite
 from drepwrite import Builder, encode, i64, u8, u16, u64
 
 SAFE = (1 << 53) - 1
@@ -811,10 +812,59 @@ def damaged_slot():
     return b
 
 
+def stream():
+    """A file that was written to a pipe: its slot stands at the end."""
+    b = Builder()
+    b.at_end = True
+    b.dataset(1, "first", "INT", (2,), data=[1, 2])
+    b.dataset(1, "second", "DOUBLE", (3,), "contiguous", data=[0.5, 1.5, 2.5])
+    return done(b, {"/first": [1, 2], "/second": [0.5, 1.5, 2.5]})
+
+
+def damaged_stream():
+    """Its slot A is damaged; the slot at the end counts all the same."""
+    b = stream()
+    slot = bytearray(b.slots[0])
+    slot[2000] ^= 1
+    b.slots[0] = bytes(slot)
+    return b
+
+
+def damaged_stream_moved():
+    """A crash while the next commit brought the slot to the front: torn, and nothing else yet."""
+    b = stream()
+    b.slots[0] = b.slots[0][:40] + bytes(8) + b.end_slot[48:2048] + b.slots[0][2048:]
+    return b
+
+
+def stream_second_slot():
+    """Slot A still refers to the end, and the next commit is in slot B: that one counts."""
+    b = stream_later()
+    first = bytearray(b.slots[0][:40] + u64(1) + bytes(4048))
+    first[12:16] = bytes(4)
+    b.slots[0] = drepwrite.resum(first)
+    b.expect = {"/first": [1, 2], "/third": 3}
+    return b
+
+
+def stream_later():
+    """A commit after the stream."""
+    b = Builder()
+    b.at_end = True
+    b.dataset(1, "first", "INT", (2,), data=[1, 2])
+    b.commit()
+    b.dataset(1, "third", "INT", (), data=[3])
+    b.tree[b.key(0, 2, u64(1))] = (b.end_slot[72:80] + b.end_slot[64:72] + b.end_slot[80:100] +
+                                   b.end_slot[156:164])
+    b.earlier = [1]
+    return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
+
+
 GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, user_filter,
         contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
-        declared_cray, code, code_native, extended, readonly, second_commit, commits, damaged_slot]
+        declared_cray, code, code_native, extended, readonly, second_commit, commits, damaged_slot,
+        stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 
 
 def file_name(function):

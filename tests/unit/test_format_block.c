@@ -371,6 +371,32 @@ START_TEST(test_D18_a_slot_of_another_version_gives_only_what_holds_in_every_one
 }
 END_TEST
 
+START_TEST(test_D39_a_slot_refers_to_the_end_of_the_file)
+{
+    struct slot s = {.major = FMT_MAJOR, .minor = FMT_MINOR, .sequence = 1}, got;
+    uint8_t bytes[FMT_SLOT_SIZE];
+    const char *why;
+
+    s.incompatible = FMT_AT_END;
+    slot_put(bytes, &s);
+    ck_assert_int_eq(slot_get(&got, bytes, 0, &why), SLOT_VALID);
+    ck_assert_ptr_null(why);
+    ck_assert(slot_elsewhere(&got));
+    /* Only the first commit. */
+    s.sequence = 3;
+    slot_put(bytes, &s);
+    ck_assert(slot_get(&got, bytes, 0, &why) == SLOT_VALID && why != NULL);
+    /* With a root, it is the slot at the end, and its fields count. */
+    s = slot_make(1);
+    s.incompatible = FMT_AT_END;
+    slot_put(bytes, &s);
+    ck_assert(slot_get(&got, bytes, 0, &why) == SLOT_VALID && !why && !slot_elsewhere(&got));
+    s.root.offset = s.end;
+    slot_put(bytes, &s);
+    ck_assert(slot_get(&got, bytes, 0, &why) == SLOT_VALID && why != NULL);
+}
+END_TEST
+
 /* ---- blocks and entries ---- */
 
 static const char block_hex[] = "44 52 50 42 03 00 0000 a0a1a2a3a4a5a6a7 0000000000000009"
@@ -589,6 +615,7 @@ int main(void)
     tcase_add_test(tc, test_every_flipped_bit_of_a_slot_is_seen);
     tcase_add_test(tc, test_a_slot_names_what_lies_in_the_file);
     tcase_add_test(tc, test_D18_a_slot_of_another_version_gives_only_what_holds_in_every_one);
+    tcase_add_test(tc, test_D39_a_slot_refers_to_the_end_of_the_file);
     tcase_add_test(tc, test_a_block_is_as_the_table_says);
     tcase_add_test(tc, test_a_block_is_possible_for_its_kind);
     tcase_add_test(tc, test_entries_are_as_the_page_says);

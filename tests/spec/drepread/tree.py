@@ -19,6 +19,7 @@ MAX_KEY = 1040
 MAX_IN_LEAF = 2048
 MAX_VALUE = 256 << 20
 MAX_LEVEL = 15
+AT_END = 1  # incompatible feature: the state is in a slot at the end of the file
 NODE, VALUE, PENDING, CONTINUATION, SUMS = range(1, 6)
 
 Ref = namedtuple("Ref", "offset length checksum")
@@ -31,10 +32,10 @@ def read_ref(cur):
 class Slot:
     """The fields of one slot; `state` is "empty", "valid" or "damaged"."""
 
-    def __init__(self, image, index):
+    def __init__(self, image, index, base=None):
         self.index = index
-        self.name = "AB"[index]
-        self.base = index * SLOT
+        self.name = "AB"[index] if base is None else "at the end"
+        self.base = index * SLOT if base is None else base
         raw = image[self.base:self.base + SLOT]
         self.raw = raw
         self.magic_ok = raw[:8] == MAGIC
@@ -58,6 +59,7 @@ class Slot:
     def fields(self, cur):
         cur.bytes(8)
         self.major, self.minor = cur.u16(), cur.u16()
+        self.ours = (self.major, self.minor) == (0, 2)
         self.h = cur.u32()
         self.sequence = cur.u64()
         self.uuid = cur.bytes(16)
@@ -71,9 +73,35 @@ class Slot:
         self.next_type = cur.u32()
 
 
+def end_slot(image, first):
+    """The slot in the last 4,096 bytes if it says that it stands there, else None."""
+    if len(image) < FIRST + SLOT:
+        return None
+    slot = Slot(image, 0, len(image) - SLOT)
+    if (slot.state != "valid" or not slot.ours or slot.sequence != 1 or
+            not slot.incompatible & AT_END or not slot.root.length or slot.end != slot.base or
+            (first.state == "valid" and first.uuid != slot.uuid)):
+        return None
+    return slot
+
+
+def read_slots(image):
+    """Both slots; one at the end of the file takes the place of slot A (2.1)."""
+    a, b = Slot(image, 0), Slot(image, 1)
+    report = None
+    if b.state != "valid" and (a.state != "valid" or a.ours and a.incompatible & AT_END):
+        end = end_slot(image, a)
+        if end:
+            report = "slot A is damaged: %s" % a.why if a.state != "valid" else None
+            a = end
+        elif a.state == "valid":
+            raise DrepError("TRUNCATE", "the slot at the end of the file is missing", len(image))
+    return [a, b], report
+
+
 def choose_slot(image):
     """The slot that is the file's state, and a report of a damaged one (or None)."""
-    slots = [Slot(image, 0), Slot(image, 1)]
+    slots, lost = read_slots(image)
     valid = [s for s in slots if s.state == "valid"]
     if len(valid) == 2 and valid[0].uuid != valid[1].uuid:
         raise DrepError("FORMAT", "the two slots have different UUIDs", 24)
@@ -86,11 +114,13 @@ def choose_slot(image):
             "%s: %s" % (s.name, s.why or s.state) for s in slots), 0)
     best = max(valid, key=lambda s: s.sequence)
     bad = [s for s in slots if s.state == "damaged"]
-    report = "slot %s is damaged: %s" % (bad[0].name, bad[0].why) if bad else None
-    if (best.major, best.minor) != (0, 2):
+    report = "slot %s is damaged: %s" % (bad[0].name, bad[0].why) if bad else lost
+    if not best.ours:
         raise DrepError("VERSION", "version %d.%d, not 0.2" % (best.major, best.minor), best.base + 8)
-    if best.incompatible:
-        bits = [str(i) for i in range(64) if best.incompatible >> i & 1]
+    if best.incompatible & AT_END and best.sequence != 1:
+        raise DrepError("FORMAT", "a state at the end that is not the first", best.base + 40)
+    if best.incompatible & ~AT_END:
+        bits = [str(i) for i in range(1, 64) if best.incompatible >> i & 1]
         raise DrepError("UNSUPPORTED", "unknown incompatible feature " + ", ".join(bits),
                         best.base + 40)
     if best.end > len(image):
@@ -105,8 +135,9 @@ def choose_slot(image):
 
 def slot_of(image, sequence, newest):
     """The slot of an earlier commit if it still stands there, else None."""
-    for slot in (Slot(image, 0), Slot(image, 1)):
-        if slot.state == "valid" and slot.sequence == sequence and slot.major == newest.major:
+    for slot in read_slots(image)[0]:
+        if (slot.state == "valid" and slot.sequence == sequence and slot.root.length and
+                slot.major == newest.major):
             return slot
     return None
 
