@@ -19,3 +19,37 @@ const uint8_t *in_short(struct in *in)
     }
     return NULL;
 }
+
+uint64_t in_var_long(struct in *in)
+{
+    size_t start = in->at;
+    uint64_t v = 0;
+
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        const uint8_t *p = in_bytes(in, 1);
+
+        if (!p)
+            return 0;
+        v |= (uint64_t)(*p & 0x7f) << shift;
+        if (*p & 0x80)
+            continue;
+        in->last = start;
+        if ((shift && *p == 0) || (shift == 63 && *p > 1))
+            break;
+        return v;
+    }
+    in->last = start;
+    in_fail(in, FMT_ERR_FORMAT, "a number is not in its shortest form");
+    return 0;
+}
+
+uint32_t in_var32(struct in *in)
+{
+    uint64_t v = in_var(in);
+
+    if (v > UINT32_MAX) {
+        in_fail(in, FMT_ERR_FORMAT, "a number is beyond 2^32 - 1");
+        return 0;
+    }
+    return (uint32_t)v;
+}

@@ -78,4 +78,17 @@ static inline int64_t in_i64(struct in *in)
     return (int64_t)in_u64(in);
 }
 
+/* Slow path of in_var(): more than one byte, or none. */
+uint64_t in_var_long(struct in *in);
+/* A number in groups of 7 bits, the lowest first, in as few bytes as hold it. */
+static inline uint64_t in_var(struct in *in)
+{
+    if (in->err || in->at >= in->size || in->p[in->at] > 0x7f)
+        return in_var_long(in);
+    in->last = in->at;
+    return in->p[in->at++];
+}
+/* The same of at most 32 bits. */
+uint32_t in_var32(struct in *in);
+
 #endif

@@ -19,16 +19,24 @@ static void span16_put(struct out *out, const struct span *s)
     span_put(out, s);
 }
 
+/* Kind and flags, which begin every record of links and attributes: FMT_LATER where one of them
+ * is not known here. */
+static uint8_t kind_get(struct in *in, uint8_t first, uint8_t last, uint8_t *number, uint8_t *flags)
+{
+    *number = in_u8(in);
+    *flags = in_u8(in);
+    return *number < first || *number > last || (*flags & FMT_FLAGS_MEAN) ? FMT_LATER : *number;
+}
+
 int link_get(struct in *in, struct link_rec *out)
 {
     struct link_rec t = {0};
 
-    t.kind = in_u8(in);
-    if (!in->err && (t.kind < FMT_HARD || t.kind > FMT_EXTERNAL))
-        in_fail(in, FMT_ERR_FORMAT, "unknown kind of link");
-    t.index = in_u64(in);
+    t.kind = kind_get(in, FMT_HARD, FMT_EXTERNAL, &t.number, &t.flags);
+    t.index = in_var(in);
     if (t.kind == FMT_HARD) {
-        t.object = in_u64(in);
+        t.object_kind = in_u8(in);
+        t.object = in_var(in);
         if (!in->err && t.object == FMT_OBJECT_FILE)
             in_fail(in, FMT_ERR_FORMAT, "a link to the file itself");
     }
@@ -45,10 +53,13 @@ int link_get(struct in *in, struct link_rec *out)
 
 void link_put(struct out *out, const struct link_rec *r)
 {
-    out_u8(out, r->kind);
-    out_u64(out, r->index);
-    if (r->kind == FMT_HARD)
-        out_u64(out, r->object);
+    out_u8(out, r->kind == FMT_LATER ? r->number : r->kind);
+    out_u8(out, r->flags);
+    out_var(out, r->index);
+    if (r->kind == FMT_HARD) {
+        out_u8(out, r->object_kind);
+        out_var(out, r->object);
+    }
     if (r->kind == FMT_EXTERNAL)
         span16_put(out, &r->file);
     if (r->kind == FMT_SOFT || r->kind == FMT_EXTERNAL)
@@ -56,38 +67,49 @@ void link_put(struct out *out, const struct link_rec *r)
     span_put(out, &r->tail);
 }
 
+/* Type, shape and value. */
+static void value_get(struct in *in, struct attr_rec *t)
+{
+    t->type = in_var32(in);
+    if (!in->err && t->type == 0)
+        in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0");
+    t->rank = in_u8(in);
+    if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
+        in_fail(in, FMT_ERR_FORMAT, "impossible rank");
+    for (int i = 0; !in->err && t->rank != FMT_RANK_NULL && i < t->rank; i++) {
+        t->len[i] = in_var(in);
+        if (t->len[i] > FMT_SIZE_MAX)
+            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
+    }
+    span_get(in, in_var32(in), &t->value);
+}
+
 int attr_get(struct in *in, struct attr_rec *out)
 {
     struct attr_rec t = {0};
 
-    t.index = in_u32(in);
-    t.type = in_u32(in);
-    if (!in->err && t.type == 0)
-        in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0");
-    t.rank = in_u8(in);
-    if (!in->err && t.rank > FMT_RANK_MAX && t.rank != FMT_RANK_NULL)
-        in_fail(in, FMT_ERR_FORMAT, "impossible rank");
-    for (int i = 0; !in->err && t.rank != FMT_RANK_NULL && i < t.rank; i++) {
-        t.len[i] = in_u64(in);
-        if (t.len[i] > FMT_SIZE_MAX)
-            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
-    }
-    span_get(in, in_u32(in), &t.value);
+    t.kind = kind_get(in, FMT_PLAIN, FMT_PLAIN, &t.number, &t.flags);
+    t.index = in_var32(in);
+    if (t.kind == FMT_PLAIN)
+        value_get(in, &t);
     span_rest(in, &t.tail);
     if (in->err)
         return in->err;
     *out = t;
     return FMT_OK;
 }
-
 void attr_put(struct out *out, const struct attr_rec *r)
 {
-    out_u32(out, r->index);
-    out_u32(out, r->type);
-    out_u8(out, r->rank);
-    for (int i = 0; r->rank != FMT_RANK_NULL && i < r->rank; i++)
-        out_u64(out, r->len[i]);
-    out_u32(out, (uint32_t)r->value.len);
-    span_put(out, &r->value);
+    out_u8(out, r->kind == FMT_LATER ? r->number : FMT_PLAIN);
+    out_u8(out, r->flags);
+    out_var(out, r->index);
+    if (r->kind != FMT_LATER) {
+        out_var(out, r->type);
+        out_u8(out, r->rank);
+        for (int i = 0; r->rank != FMT_RANK_NULL && i < r->rank; i++)
+            out_var(out, r->len[i]);
+        out_var(out, r->value.len);
+        span_put(out, &r->value);
+    }
     span_put(out, &r->tail);
 }

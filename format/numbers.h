@@ -54,14 +54,20 @@ enum fmt_tag {
     FMT_TAG_OBJECT = 16,
     FMT_TAG_DATA = 24,
     FMT_TAG_LINK = 32,
-    FMT_TAG_LINK_ORDER = 33,
     FMT_TAG_ATTR = 48,
     FMT_TAG_CHUNK = 64,
     FMT_TAG_USER = 80
 };
 
 enum fmt_block { FMT_NODE = 1, FMT_VALUE = 2, FMT_PENDING = 3, FMT_HEADER = 4, FMT_SUMS = 5 };
+/* Kinds of what a later version wrote are this in memory, and in no file: such an item cannot be
+ * read, and is no fault. */
+#define FMT_LATER 255
+/* Of the flags beside a kind, these change the meaning; a reader that knows one of them not cannot
+ * read the item. The others are ignored and kept. */
+#define FMT_FLAGS_MEAN 0x0fu
 enum fmt_object { FMT_GROUP = 1, FMT_DATASET = 2, FMT_TYPE = 3, FMT_DIMENSION = 4 };
+enum fmt_attr { FMT_PLAIN = 1 };
 enum fmt_link { FMT_HARD = 1, FMT_SOFT = 2, FMT_EXTERNAL = 3 };
 enum fmt_layout { FMT_LAYOUT_NULL = 0, FMT_COMPACT = 1, FMT_CONTIGUOUS = 2, FMT_CHUNKED = 3 };
 enum fmt_fill { FMT_FILL_ZERO = 0, FMT_FILL_VALUE = 1, FMT_FILL_NONE = 2 };

@@ -6,7 +6,7 @@
 #define HAS_DIMS 2u
 #define UNLIMITED 1u
 
-/* Known flags of each kind; others are refused. */
+/* Known flags of each kind. */
 static const uint8_t flags_known[] = {[FMT_GROUP] = 0,
                                       [FMT_DATASET] = HAS_MAX | HAS_DIMS,
                                       [FMT_TYPE] = 0,
@@ -20,7 +20,7 @@ static int dims_of(const struct object_rec *r)
 
 static void type_get_number(struct in *in, struct object_rec *t)
 {
-    t->type = in_u32(in);
+    t->type = in_var32(in);
     if (!in->err && t->type == 0)
         in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0");
 }
@@ -37,7 +37,7 @@ static void shape_get(struct in *in, struct object_rec *t)
     if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
         in_fail(in, FMT_ERR_FORMAT, "impossible rank");
     for (int i = 0; !in->err && i < dims_of(t); i++) {
-        t->len[i] = t->max[i] = in_u64(in);
+        t->len[i] = t->max[i] = in_var(in);
         empty |= t->len[i] == 0;
         if (t->len[i] > FMT_SIZE_MAX)
             in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
@@ -47,7 +47,7 @@ static void shape_get(struct in *in, struct object_rec *t)
     if (!in->err && t->layout == FMT_LAYOUT_NULL && t->rank != FMT_RANK_NULL && !empty)
         in_fail(in, FMT_ERR_FORMAT, "elements without a layout");
     for (int i = 0; !in->err && t->has_max && i < dims_of(t); i++) {
-        t->max[i] = in_u64(in);
+        t->max[i] = in_var(in);
         if (t->max[i] > FMT_SIZE_MAX && t->max[i] != FMT_UNLIMITED)
             in_fail(in, FMT_ERR_LIMIT, "a maximum is beyond 2^62");
         else if (t->max[i] < t->len[i])
@@ -56,7 +56,7 @@ static void shape_get(struct in *in, struct object_rec *t)
             in_fail(in, FMT_ERR_FORMAT, "only the first dimension of a contiguous dataset grows");
     }
     for (int i = 0; t->has_dims && i < dims_of(t); i++)
-        t->dim[i] = in_u64(in);
+        t->dim[i] = in_var(in);
 }
 
 static void filter_get(struct in *in, struct filter_rec *f)
@@ -88,12 +88,12 @@ static void dataset_get(struct in *in, struct object_rec *t)
     type_get_number(in, t);
     shape_get(in, t);
     if (t->layout == FMT_CONTIGUOUS) {
-        t->slab = in_u64(in);
+        t->slab = in_var(in);
         if (!in->err && (t->slab == 0 || t->slab > FMT_SIZE_MAX))
             in_fail(in, FMT_ERR_FORMAT, "impossible length of a slab");
     }
     for (int i = 0; !in->err && t->layout == FMT_CHUNKED && i < dims_of(t); i++) {
-        t->chunk[i] = in_u32(in);
+        t->chunk[i] = in_var32(in);
         if (t->chunk[i] == 0)
             in_fail(in, FMT_ERR_FORMAT, "a chunk has no length");
     }
@@ -108,28 +108,23 @@ static void dataset_get(struct in *in, struct object_rec *t)
     if (!in->err && t->fill > FMT_FILL_NONE)
         in_fail(in, FMT_ERR_FORMAT, "unknown kind of fill value");
     if (t->fill == FMT_FILL_VALUE)
-        span_get(in, in_u32(in), &t->fill_value);
+        span_get(in, in_var32(in), &t->fill_value);
 }
 
-/* Decode the front that all records share; returns the flags that follow the kind. */
-static uint8_t head_get(struct in *in, struct object_head *t)
+/* Decode the front that all records share. The numbers of hard links and attributes stand there
+ * whatever a later version adds. */
+static void head_get(struct in *in, struct object_head *t)
 {
-    const uint8_t *p;
-    uint8_t flags;
-
-    t->kind = in_u8(in);
-    if (!in->err && (t->kind < FMT_GROUP || t->kind > FMT_DIMENSION))
-        in_fail(in, FMT_ERR_FORMAT, "unknown kind of object");
-    flags = in_u8(in);
-    if (!in->err && (flags & ~flags_known[t->kind]))
-        in_fail(in, FMT_ERR_FORMAT, "unknown flag of an object");
-    p = in_bytes(in, 8);
-    t->links = p ? load_u32(p) : 0;
-    t->next_attr = p ? load_u32(p + 4) : 0;
-    p = t->kind == FMT_GROUP ? in_bytes(in, 16) : NULL;
-    t->next_link = p ? load_u64(p) : 0;
-    t->members = p ? load_u64(p + 8) : 0;
-    return flags;
+    t->number = in_u8(in);
+    t->flags = in_u8(in);
+    t->kind = t->number;
+    if (t->number < FMT_GROUP || t->number > FMT_DIMENSION ||
+        (t->flags & FMT_FLAGS_MEAN & (unsigned)~flags_known[t->number]))
+        t->kind = FMT_LATER;
+    t->links = in_var32(in);
+    t->next_attr = in_var32(in);
+    t->next_link = t->kind == FMT_GROUP ? in_var(in) : 0;
+    t->members = t->kind == FMT_GROUP ? in_var(in) : 0;
 }
 
 int object_head_get(struct in *in, struct object_head *out)
@@ -168,25 +163,27 @@ int object_get(struct in *in, struct object_rec *out)
 {
     struct object_rec t;
     struct object_head h;
-    uint8_t flags = head_get(in, &h);
 
+    head_get(in, &h);
     memset(&t, 0, offsetof(struct object_rec, len));
     t.len[0] = 0;
     t.kind = h.kind;
+    t.number = h.number;
+    t.flags = h.flags;
     t.links = h.links;
     t.next_attr = h.next_attr;
     t.next_link = h.next_link;
     t.members = h.members;
     if (t.kind == FMT_DATASET) {
-        t.has_max = (flags & HAS_MAX) != 0;
-        t.has_dims = (flags & HAS_DIMS) != 0;
+        t.has_max = (h.flags & HAS_MAX) != 0;
+        t.has_dims = (h.flags & HAS_DIMS) != 0;
         dataset_get(in, &t);
     }
     if (t.kind == FMT_TYPE)
         type_get_number(in, &t);
     if (t.kind == FMT_DIMENSION) {
-        t.len[0] = in_u64(in);
-        t.unlimited = (flags & UNLIMITED) != 0;
+        t.len[0] = in_var(in);
+        t.unlimited = (h.flags & UNLIMITED) != 0;
         if (!in->err && t.len[0] > FMT_SIZE_MAX)
             in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
     }
@@ -199,19 +196,19 @@ int object_get(struct in *in, struct object_rec *out)
 
 static void dataset_put(struct out *out, const struct object_rec *r)
 {
-    out_u32(out, r->type);
+    out_var(out, r->type);
     out_u8(out, r->layout);
     out_u8(out, r->rank);
     for (int i = 0; i < dims_of(r); i++)
-        out_u64(out, r->len[i]);
+        out_var(out, r->len[i]);
     for (int i = 0; r->has_max && i < dims_of(r); i++)
-        out_u64(out, r->max[i]);
+        out_var(out, r->max[i]);
     for (int i = 0; r->has_dims && i < dims_of(r); i++)
-        out_u64(out, r->dim[i]);
+        out_var(out, r->dim[i]);
     if (r->layout == FMT_CONTIGUOUS)
-        out_u64(out, r->slab);
+        out_var(out, r->slab);
     for (int i = 0; r->layout == FMT_CHUNKED && i < dims_of(r); i++)
-        out_u32(out, r->chunk[i]);
+        out_var(out, r->chunk[i]);
     out_u8(out, r->nfilters);
     for (int i = 0; i < r->nfilters; i++) {
         const struct filter_rec *f = &r->filter[i];
@@ -226,43 +223,51 @@ static void dataset_put(struct out *out, const struct object_rec *r)
     }
     out_u8(out, r->fill);
     if (r->fill == FMT_FILL_VALUE) {
-        out_u32(out, (uint32_t)r->fill_value.len);
+        out_var(out, r->fill_value.len);
         span_put(out, &r->fill_value);
     }
 }
 
 size_t object_head_put(uint8_t bytes[FMT_HEAD_MAX], const struct object_head *h)
 {
-    store_u32(bytes, h->links);
-    store_u32(bytes + 4, h->next_attr);
+    size_t n = store_var(bytes, h->links);
+
+    n += store_var(bytes + n, h->next_attr);
     if (h->kind != FMT_GROUP)
-        return 8;
-    store_u64(bytes + 8, h->next_link);
-    store_u64(bytes + 16, h->members);
-    return 24;
+        return n;
+    n += store_var(bytes + n, h->next_link);
+    return n + store_var(bytes + n, h->members);
 }
 
-void object_put(struct out *out, const struct object_rec *r)
+/* Flags that are known say what the fields say; the others stay. */
+static uint8_t flags_of(const struct object_rec *r)
 {
     unsigned flags = 0;
 
+    if (r->kind == FMT_LATER)
+        return r->flags;
     if (r->kind == FMT_DATASET)
         flags = (r->has_max ? HAS_MAX : 0) | (r->has_dims ? HAS_DIMS : 0);
     if (r->kind == FMT_DIMENSION)
         flags = r->unlimited ? UNLIMITED : 0;
-    out_u8(out, r->kind);
-    out_u8(out, (uint8_t)flags);
-    out_u32(out, r->links);
-    out_u32(out, r->next_attr);
+    return (uint8_t)(flags | (r->flags & (unsigned)~FMT_FLAGS_MEAN));
+}
+
+void object_put(struct out *out, const struct object_rec *r)
+{
+    out_u8(out, r->kind == FMT_LATER ? r->number : r->kind);
+    out_u8(out, flags_of(r));
+    out_var(out, r->links);
+    out_var(out, r->next_attr);
     if (r->kind == FMT_GROUP) {
-        out_u64(out, r->next_link);
-        out_u64(out, r->members);
+        out_var(out, r->next_link);
+        out_var(out, r->members);
     }
     if (r->kind == FMT_DATASET)
         dataset_put(out, r);
     if (r->kind == FMT_TYPE)
-        out_u32(out, r->type);
+        out_var(out, r->type);
     if (r->kind == FMT_DIMENSION)
-        out_u64(out, r->len[0]);
+        out_var(out, r->len[0]);
     span_put(out, &r->tail);
 }

@@ -68,6 +68,28 @@ static inline void out_i64(struct out *out, int64_t v)
     out_u64(out, (uint64_t)v);
 }
 
+/* A number in groups of 7 bits, the lowest first (in_var()); store_var() gives their number. */
+#define VAR_MAX 10
+static inline size_t store_var(uint8_t p[VAR_MAX], uint64_t v)
+{
+    size_t n = 0;
+
+    for (; v > 0x7f; v >>= 7)
+        p[n++] = (uint8_t)(v | 0x80);
+    p[n++] = (uint8_t)v;
+    return n;
+}
+
+static inline void out_var(struct out *out, uint64_t v)
+{
+    uint8_t bytes[VAR_MAX], *p;
+    size_t n = store_var(bytes, v);
+
+    p = out_room(out, n);
+    for (size_t i = 0; p && i < n; i++)
+        p[i] = bytes[i];
+}
+
 void out_bytes(struct out *out, const void *p, size_t n);
 void out_zeros(struct out *out, size_t n);
 /* Overwrite a number written before at byte `at`. */

@@ -45,7 +45,8 @@ struct filter_rec {
 };
 
 struct object_rec {
-    uint8_t kind;
+    uint8_t kind; /* FMT_LATER: only the head and the tail have values */
+    uint8_t number, flags; /* as stored: of a kind that is later's; flags unknown here are kept */
     uint32_t links, next_attr;
     /* group */
     uint64_t next_link, members;
@@ -69,18 +70,22 @@ int object_get(struct in *in, struct object_rec *out);
 void object_put(struct out *out, const struct object_rec *r);
 /* The front of the record alone: what most calls need of it, and what changes most. */
 struct object_head {
-    uint8_t kind;
+    uint8_t kind; /* FMT_LATER: by its number or its flags */
+    uint8_t number, flags;
     uint32_t links, next_attr;
     uint64_t next_link, members; /* group */
 };
 int object_head_get(struct in *in, struct object_head *out);
-/* Encode the head; returns the number of bytes that hold it, from FMT_HEAD_AT on. */
+/* Encode the numbers of the head; returns how many bytes hold them, from FMT_HEAD_AT on. */
 #define FMT_HEAD_AT 2
-#define FMT_HEAD_MAX 24
+#define FMT_HEAD_MAX (4 * VAR_MAX)
 size_t object_head_put(uint8_t bytes[FMT_HEAD_MAX], const struct object_head *h);
 
+/* Links and attributes of a later version (FMT_LATER) have their index, and the rest as tail. */
 struct link_rec {
     uint8_t kind;
+    uint8_t number, flags; /* as for objects */
+    uint8_t object_kind;   /* hard: what it leads to */
     uint64_t index, object;
     struct span file, path;
     struct span tail;
@@ -89,6 +94,8 @@ int link_get(struct in *in, struct link_rec *out);
 void link_put(struct out *out, const struct link_rec *r);
 
 struct attr_rec {
+    uint8_t kind; /* FMT_PLAIN, FMT_LATER */
+    uint8_t number, flags;
     uint32_t index, type;
     uint8_t rank;
     uint64_t len[FMT_RANK_MAX];

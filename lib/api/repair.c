@@ -679,6 +679,7 @@ static int copy_steps(struct rescue *p)
 static int adopt(struct rescue *p, uint64_t id)
 {
     struct link_rec link = {.kind = FMT_HARD, .index = UINT32_MAX + id, .object = id};
+    struct object_head head;
     struct repair *r = p->r;
     char name[FOUND_NAME], path[FOUND_NAME + 1], text[200];
     struct buf bytes = {0};
@@ -688,6 +689,9 @@ static int adopt(struct rescue *p, uint64_t id)
 
     snprintf(name, sizeof name, "lost+found-%llu", (unsigned long long)id);
     snprintf(path, sizeof path, "/%s", name);
+    if ((err = head_load(r->from, id, &head)))
+        return err;
+    link.object_kind = head.number;
     key_make(&key, FMT_OBJECT_ROOT, FMT_TAG_LINK);
     key_add_bytes(&key, name, strlen(name));
     buf_out(&bytes, &out);

@@ -4,11 +4,13 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "name/external.h"
+#include "name/object.h"
 #include "name/path.h"
 #include "tree/edit.h"
 #include "tree/find.h"
 #include "tree/walk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,14 @@ static int attr_key(struct key *key, uint64_t id, const char *name)
     return 0;
 }
 
+int attr_later(const uint8_t *name, size_t len, const struct attr_rec *rec)
+{
+    char what[FMT_NAME_MAX + 20];
+
+    snprintf(what, sizeof what, "attribute \"%.*s\"", (int)len, (const char *)name);
+    return fail_later(what, rec->number, rec->flags, FMT_PLAIN);
+}
+
 /* Like tree_peek(), decoded: what *rec points to holds until tree_peeked(). */
 static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, struct peek *peek)
 {
@@ -40,9 +50,11 @@ static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, 
         return err;
     in_init(&in, peek->p, peek->len);
     err = attr_get(&in, rec);
-    if (!err)
+    if (!err && rec->kind != FMT_LATER)
         return 0;
     tree_peeked(peek);
+    if (!err)
+        return attr_later(key->p + 9, key->len - 9, rec);
     return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
                 (const char *)key->p + 9, in.why, in.err_at);
 }
@@ -136,6 +148,8 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
     uint64_t id;
     int err;
 
+    rec.kind = FMT_PLAIN;
+    rec.flags = 0;
     rec.tail = (struct span){NULL, 0};
     if (!type || !name)
         return fail(DREP_ERR_ARG, "an attribute needs a name and a type");
@@ -455,7 +469,7 @@ int attrs_remove(drep_file *f, uint64_t id)
         struct in in;
 
         in_init(&in, value.p, value.len);
-        if (attr_get(&in, &rec) == 0 && (err = ftype_unuse(f, rec.type)))
+        if (attr_get(&in, &rec) == 0 && rec.kind == FMT_PLAIN && (err = ftype_unuse(f, rec.type)))
             break;
         if ((err = tree_del(f->st, &key)))
             break;

@@ -6,6 +6,7 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The key of a link by its name. */
@@ -38,6 +39,14 @@ int link_peek(drep_file *f, uint64_t group, const char *name, size_t len, struct
     return 0;
 }
 
+int link_later(const char *name, size_t len, const struct link_rec *link)
+{
+    char what[FMT_NAME_MAX + 20];
+
+    snprintf(what, sizeof what, "link \"%.*s\"", (int)len, name);
+    return fail_later(what, link->number, link->flags, FMT_EXTERNAL);
+}
+
 int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
               struct buf *bytes)
 {
@@ -53,7 +62,7 @@ int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct
     return err ? err : link_get(&in, link);
 }
 
-/* The index of a new link is the group's next one, so that listing by creation needs no sorting. */
+/* The index of a new link is the group's next one: the order of creation. */
 int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link)
 {
     struct buf *b = &f->op.scratch[0];
@@ -80,17 +89,10 @@ int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *li
         err = link_key(&key, group, name, len);
     if (!err)
         err = tree_add(f->st, &key, b->p, b->len);
-    if (err == DREP_ERR_EXISTS)
-        return fail(err, "\"%s\" exists already", name);
-    if (err)
-        return err;
-    key_make(&key, group, FMT_TAG_LINK_ORDER);
-    key_add_u64(&key, link->index);
-    return tree_put(f->st, &key, name, len);
+    return err == DREP_ERR_EXISTS ? fail(err, "\"%s\" exists already", name) : err;
 }
 
-/* Both entries of a link go together; a file that has only one is damaged. */
-int link_drop(drep_file *f, uint64_t group, const char *name, const struct link_rec *link)
+int link_drop(drep_file *f, uint64_t group, const char *name)
 {
     struct head_edit e;
     struct key key;
@@ -99,12 +101,6 @@ int link_drop(drep_file *f, uint64_t group, const char *name, const struct link_
     paths_clear(f);
     if (!err)
         err = tree_del(f->st, &key);
-    key_make(&key, group, FMT_TAG_LINK_ORDER);
-    key_add_u64(&key, link->index);
-    if (!err)
-        err = tree_del(f->st, &key);
-    if (err == DREP_ERR_NOT_FOUND)
-        return fail(DREP_ERR_FORMAT, "link \"%s\" lacks one of its entries", name);
     if (!err)
         err = head_edit(f, group, &e);
     if (err)
@@ -133,7 +129,7 @@ int link_free(drep_file *f, uint64_t group, const char *name)
 int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
                 uint64_t *id)
 {
-    struct link_rec link = {.kind = FMT_HARD};
+    struct link_rec link = {.kind = FMT_HARD, .object_kind = rec->kind};
     int err;
 
     rec->links = 1;
@@ -147,9 +143,9 @@ int object_link(drep_file *f, uint64_t group, const char *name, struct object_re
     return err;
 }
 
-int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id)
+int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id, uint8_t kind)
 {
-    struct link_rec link = {.kind = FMT_HARD, .object = id};
+    struct link_rec link = {.kind = FMT_HARD, .object_kind = kind, .object = id};
 
     return link_add(f, group, name, &link);
 }

@@ -1,7 +1,7 @@
 /* link.h - the links of groups: names that lead to objects, to other paths, to other files.
  *
- * A link has two entries, by its name and by its number of creation; the group counts its members,
- * and an object its hard links. */
+ * A link is one entry, by its name; its record has the number of its creation and the kind of the
+ * object.  The group counts its members, and an object its hard links. */
 #ifndef NAME_LINK_H
 #define NAME_LINK_H
 
@@ -21,15 +21,18 @@ int link_peek(drep_file *f, uint64_t group, const char *name, size_t len, struct
               struct peek *peek);
 /* Adds a link; the object's count of hard links is the caller's.  DREP_ERR_EXISTS. */
 int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link);
-int link_drop(drep_file *f, uint64_t group, const char *name, const struct link_rec *link);
+int link_drop(drep_file *f, uint64_t group, const char *name);
 /* 0 if the name is valid and nothing has it yet. */
 int link_free(drep_file *f, uint64_t group, const char *name);
+
+/* Fail with DREP_ERR_UNSUPPORTED: a link of a later version. */
+int link_later(const char *name, size_t len, const struct link_rec *link);
 
 /* Makes an object with its first link. */
 int object_link(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
                 uint64_t *id);
 /* Adds a hard link to an object that is there. */
-int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id);
+int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id, uint8_t kind);
 
 /* Walks over the links of a group by name.  The key's bytes from LINK_NAME_AT on are the name. */
 #define LINK_NAME_AT 9

@@ -52,6 +52,7 @@ static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t ta
         err = reaches(f, target, group, &circle);
     if (!err && circle)
         err = fail(DREP_ERR_ARG, "\"%s\": a group would be its own ancestor", name);
+    link.object_kind = err ? 0 : head.number;
     if (!err)
         err = link_add(f, group, name, &link);
     if (!err)
@@ -147,7 +148,7 @@ static int link_move(drep_file *f, const char *from, const char *to)
     if (!err && circle)
         err = fail(DREP_ERR_ARG, "%s: a group cannot move below itself", from);
     if (!err)
-        err = link_drop(f, a, old_name, &link);
+        err = link_drop(f, a, old_name);
     if (!err)
         err = link_add(f, b, new_name, &link);
     buf_release(&bytes);

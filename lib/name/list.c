@@ -2,11 +2,13 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rwlock.h"
+#include "base/vec.h"
 #include "name/external.h"
 #include "name/link.h"
 #include "name/path.h"
 #include "tree/walk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Tells the callback of one link. It may use the file, so the lock is not held while it runs;
@@ -22,7 +24,7 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
         struct object_head head = {0};
 
         err = head_load(f, link->object, &head);
-        info.kind = head.kind;
+        info.kind = link->object_kind;
         info.id = link->object;
         info.links = head.links;
         info.attrs = head.next_attr != 0;
@@ -48,52 +50,129 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
     return err;
 }
 
-/* The next link by name or by creation. Between two of them the tree may have changed; the walk
- * goes on behind the last key. */
-static int list_next(drep_file *f, struct tree_walk *w, int order, uint64_t group,
-                     char name[FMT_NAME_MAX + 1], struct link_rec *link, struct buf *bytes)
+/* The links that a listing has yet to give: by name a walk, by creation all names at once, sorted by
+ * the indices in their records. Names stand one behind the other in `names`, each ended by a NUL. */
+struct listed_link {
+    uint64_t index;
+    size_t name; /* its place in names */
+};
+struct listing {
+    drep_file *f;
+    uint64_t group;
+    int order;
+    struct tree_walk walk;
+    struct listed_link *p;
+    size_t n, room, at;
+    struct buf names, value; /* value: what the last link points into */
+    char name[FMT_NAME_MAX + 1];
+};
+
+static void listing_release(struct listing *l)
 {
-    struct key key;
+    mem_free(l->p);
+    buf_release(&l->names);
+    buf_release(&l->value);
+}
+
+/* The next link of the walk, decoded. */
+static int walk_link(struct listing *l, struct key *key, struct link_rec *link)
+{
     struct in in;
-    size_t len;
-    int err = tree_next(w, &key, bytes);
+    int err = tree_next(&l->walk, key, &l->value);
 
     if (err)
         return err;
-    if (order == DREP_BY_NAME) {
-        len = key.len - 9;
-        if (name_check(key.p + 9, len) != 0)
-            return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes", len);
-        memcpy(name, key.p + 9, len);
-        in_init(&in, bytes->p, bytes->len);
-        err = link_get(&in, link);
-        if (err)
-            return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
-    } else {
-        len = bytes->len;
-        if (name_check(bytes->p, len) != 0)
-            return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes", len);
-        memcpy(name, bytes->p, len);
-        err = link_find(f, group, name, len, link, bytes);
-        if (err == DREP_ERR_NOT_FOUND)
-            return fail(DREP_ERR_FORMAT, "\"%.*s\" is listed but not in its group", (int)len, name);
+    if (name_check(key->p + LINK_NAME_AT, key->len - LINK_NAME_AT) != 0)
+        return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes", key->len - LINK_NAME_AT);
+    in_init(&in, l->value.p, l->value.len);
+    err = link_get(&in, link);
+    return !err ? 0
+                : fail(err, "link \"%.*s\": %s", (int)(key->len - LINK_NAME_AT),
+                       (const char *)key->p + LINK_NAME_AT, in.why);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    uint64_t x = ((const struct listed_link *)a)->index, y = ((const struct listed_link *)b)->index;
+
+    return (x > y) - (x < y);
+}
+
+/* Collect the names of all links in the order of their creation. */
+static int names_load(struct listing *l)
+{
+    struct link_rec link;
+    struct key key;
+    bool sorted = true;
+    int err;
+
+    while (!(err = walk_link(l, &key, &link))) {
+        size_t len = key.len - LINK_NAME_AT;
+
+        if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 || buf_reserve(&l->names, l->names.len + len + 1))
+            return fail_nomem();
+        l->p[l->n] = (struct listed_link){link.index, l->names.len};
+        memcpy(l->names.p + l->names.len, key.p + LINK_NAME_AT, len);
+        l->names.p[l->names.len + len] = '\0';
+        l->names.len += len + 1;
+        sorted &= l->n == 0 || l->p[l->n - 1].index < link.index;
+        l->n++;
+    }
+    if (err == DREP_ERR_NOT_FOUND && !sorted)
+        qsort(l->p, l->n, sizeof *l->p, by_index);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int listing_begin(struct listing *l, drep_file *f, uint64_t group, int order)
+{
+    struct key key;
+
+    l->f = f;
+    l->group = group;
+    l->order = order;
+    key_make(&key, group, FMT_TAG_LINK);
+    tree_walk(&l->walk, f->st, &key, LINK_NAME_AT);
+    return order == DREP_BY_NAME ? 0 : names_load(l);
+}
+
+/* The next link; DREP_ERR_NOT_FOUND: there is none. The callback may have changed the tree since the
+ * last one: by name the walk goes on behind the last key, by creation those that are gone are left
+ * out. */
+static int listing_next(struct listing *l, struct link_rec *link)
+{
+    struct key key;
+    int err;
+
+    if (l->walk.st != l->f->st) { /* the callback returned in a child process */
+        key = l->walk.at;
+        tree_walk(&l->walk, l->f->st, &key, LINK_NAME_AT);
+        l->walk.after = 1;
+    }
+    if (l->order == DREP_BY_NAME) {
+        err = walk_link(l, &key, link);
         if (err)
             return err;
+        memcpy(l->name, key.p + LINK_NAME_AT, key.len - LINK_NAME_AT);
+        l->name[key.len - LINK_NAME_AT] = '\0';
+        return 0;
     }
-    name[len] = '\0';
-    return 0;
+    while (l->at < l->n) {
+        const struct listed_link *next = &l->p[l->at++];
+
+        strcpy(l->name, (const char *)l->names.p + next->name);
+        err = link_find(l->f, l->group, l->name, strlen(l->name), link, &l->value);
+        if (err != DREP_ERR_NOT_FOUND && (err || link->index == next->index))
+            return err;
+    }
+    return DREP_ERR_NOT_FOUND;
 }
 
 int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx)
 {
-    char name[FMT_NAME_MAX + 1];
     struct stored_object o = {0};
-    struct buf bytes = {0};
+    struct listing l = {0};
     struct link_rec link;
-    struct tree_walk w;
-    struct key key;
     struct external_target to;
-    bool end = false;
     int err = external_target(file, group, &to), theirs = 0;
 
     if (err)
@@ -105,25 +184,17 @@ int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, v
     err = !fn ? fail(DREP_ERR_ARG, "drep_list: no callback") : path_find(file, group, &o);
     if (!err && o.rec.kind != FMT_GROUP)
         err = fail(DREP_ERR_KIND, "%s: not a group", group);
-    if (!err) {
-        key_make(&key, o.id, order == DREP_BY_NAME ? FMT_TAG_LINK : FMT_TAG_LINK_ORDER);
-        tree_walk(&w, file->st, &key, 9);
-        while (!err && theirs == 0 && !end) {
-            err = list_next(file, &w, order, o.id, name, &link, &bytes);
-            end = err == DREP_ERR_NOT_FOUND;
-            if (end)
-                err = 0;
-            else if (!err)
-                err = list_one(file, name, &link, fn, ctx, &theirs);
-            if (!err && w.st != file->st) { /* the callback returned in a child process */
-                key = w.at;
-                tree_walk(&w, file->st, &key, 9);
-                w.after = 1;
-            }
-        }
+    if (!err)
+        err = listing_begin(&l, file, o.id, order);
+    while (!err && theirs == 0) {
+        err = listing_next(&l, &link);
+        if (!err)
+            err = list_one(file, l.name, &link, fn, ctx, &theirs);
     }
+    if (err == DREP_ERR_NOT_FOUND)
+        err = 0;
     object_release(&o);
-    buf_release(&bytes);
+    listing_release(&l);
     if (theirs != 0 && !err) {
         rwlock_read_done(&file->lock);
         return theirs;

@@ -6,6 +6,9 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static void object_key(struct key *key, uint64_t id)
 {
     key_make(key, id, FMT_TAG_OBJECT);
@@ -29,13 +32,28 @@ static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
     return err;
 }
 
+int fail_later(const char *what, uint8_t number, uint8_t flags, uint8_t kinds)
+{
+    if (number < 1 || number > kinds)
+        return fail(DREP_ERR_UNSUPPORTED, "%s: kind %d, written by a newer version", what, number);
+    return fail(DREP_ERR_UNSUPPORTED, "%s: flags 0x%02x, written by a newer version", what, flags);
+}
+
+int object_later(uint64_t id, uint8_t number, uint8_t flags)
+{
+    char what[40];
+
+    snprintf(what, sizeof what, "object %llu", (unsigned long long)id);
+    return fail_later(what, number, flags, FMT_DIMENSION);
+}
+
 /* Turns what the decoder says into a message; the root must be a group. */
 static int record_check(uint64_t id, uint8_t kind, const struct in *in, int err)
 {
     if (err)
         return fail(err, "object %llu: %s at byte %zu of its record", (unsigned long long)id,
                     in->why, in->err_at);
-    if (id == FMT_OBJECT_ROOT && kind != FMT_GROUP)
+    if (id == FMT_OBJECT_ROOT && kind != FMT_GROUP && kind != FMT_LATER)
         return fail(DREP_ERR_FORMAT, "object 1, the root, is not a group");
     return 0;
 }
@@ -55,6 +73,8 @@ int object_load(drep_file *f, uint64_t id, struct stored_object *o)
     in_init(&in, o->bytes.p, o->bytes.len);
     err = object_get(&in, &o->rec);
     err = record_check(id, o->rec.kind, &in, err);
+    if (!err && o->rec.kind == FMT_LATER)
+        err = object_later(id, o->rec.number, o->rec.flags);
     if (!err)
         o->id = id;
     return err;
@@ -75,12 +95,14 @@ int head_load(drep_file *f, uint64_t id, struct object_head *h)
     return err;
 }
 
-/* Slow path: the record was spilled to a value block. */
-static int spilled_edited(drep_file *f, const struct head_edit *e)
+/* Slow path: the record was spilled to a value block, or a number takes another byte. */
+static int record_edited(drep_file *f, const struct head_edit *e)
 {
     struct stored_object o = {0};
     int err = object_load(f, e->id, &o);
 
+    if (err == DREP_ERR_UNSUPPORTED) /* the head of a later version's object is as ours */
+        err = 0;
     o.rec.links = e->h.links;
     o.rec.next_attr = e->h.next_attr;
     o.rec.next_link = e->h.next_link;
@@ -100,6 +122,8 @@ int head_edit(drep_file *f, uint64_t id, struct head_edit *e)
     size_t len;
     int err;
 
+    uint8_t head[FMT_HEAD_MAX];
+
     e->id = id;
     e->value = NULL;
     object_key(&key, id);
@@ -110,14 +134,19 @@ int head_edit(drep_file *f, uint64_t id, struct head_edit *e)
         return err;
     in_init(&in, e->value, len);
     err = object_head_get(&in, &e->h);
+    if (!err)
+        e->bytes = object_head_put(head, &e->h);
     return record_check(id, e->h.kind, &in, err);
 }
 
 int head_edited(drep_file *f, const struct head_edit *e)
 {
-    if (!e->value)
-        return spilled_edited(f, e);
-    object_head_put(e->value + FMT_HEAD_AT, &e->h);
+    uint8_t head[FMT_HEAD_MAX];
+    size_t n = object_head_put(head, &e->h);
+
+    if (!e->value || n != e->bytes)
+        return record_edited(f, e);
+    memcpy(e->value + FMT_HEAD_AT, head, n);
     return 0;
 }
 

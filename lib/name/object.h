@@ -13,6 +13,7 @@ struct stored_object {
     struct object_rec rec;
     struct buf bytes; /* what rec's spans point into */
 };
+/* DREP_ERR_UNSUPPORTED: an object of a later version, of which only the head can be read. */
 int object_load(drep_file *f, uint64_t id, struct stored_object *o);
 void object_release(struct stored_object *o);
 int object_store(drep_file *f, uint64_t id, const struct object_rec *rec);
@@ -23,10 +24,16 @@ int head_load(drep_file *f, uint64_t id, struct object_head *h);
 struct head_edit {
     uint64_t id;
     uint8_t *value; /* in the tree; NULL: the record was too long for a leaf */
+    size_t bytes;   /* of the head there */
     struct object_head h;
 };
 int head_edit(drep_file *f, uint64_t id, struct head_edit *e);
 int head_edited(drep_file *f, const struct head_edit *e);
+
+/* Fail with DREP_ERR_UNSUPPORTED: `what` has a kind or flags of a later version. */
+int fail_later(const char *what, uint8_t number, uint8_t flags, uint8_t kinds);
+/* The same of an object, which may be of a known kind with unknown flags. */
+int object_later(uint64_t id, uint8_t number, uint8_t flags);
 
 /* The first object after `after` that has entries; 0: none. */
 int object_next(drep_file *f, uint64_t after, uint64_t *id);

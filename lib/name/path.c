@@ -85,7 +85,9 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
         if (err)
             break;
         p += n;
-        if (link.kind == FMT_HARD) {
+        if (link.kind == FMT_LATER) {
+            err = link_later(p - n, n, &link);
+        } else if (link.kind == FMT_HARD) {
             at = link.object;
         } else if (link.kind == FMT_EXTERNAL && x) {
             err = cross(&link, p, x);

@@ -22,9 +22,9 @@ static struct finger *finger_take(const struct tree *t, const struct key *key)
     uint64_t h = (uint64_t)(uintptr_t)&thread * UINT64_C(0x9e3779b97f4a7c15) >> 60;
     unsigned tag = key->len > 8 ? key->p[8] : 0;
     unsigned kind = tag == FMT_TAG_CHUNK        ? 3
-                    : tag == FMT_TAG_LINK       ? 2
-                    : tag == FMT_TAG_LINK_ORDER ? 1
-                                                : 0;
+                    : tag == FMT_TAG_LINK ? 2
+                    : tag == FMT_TAG_ATTR ? 1
+                                          : 0;
     struct finger *f = &t->finger[h << 2 | kind];
 
     return atomic_flag_test_and_set_explicit(&f->busy, memory_order_acquire) ? NULL : f;

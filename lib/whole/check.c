@@ -31,7 +31,7 @@ struct owner {
     uint8_t kind, layout;
     uint32_t next_attr;
     uint64_t next_link, members, links;
-    struct seen attrs; /* creation indexes */
+    struct seen indices, attrs; /* of creation: of links, of attributes */
     struct run_before before;
 };
 
@@ -141,6 +141,22 @@ static int see_dataset_type(struct checker *c, const struct object_rec *rec)
     return err == DREP_ERR_UNSUPPORTED ? 0 : err;
 }
 
+/* No two have the same index of creation. */
+static void see_twice(struct checker *c, uint64_t id, const char *what, struct seen *indices)
+{
+    char text[200];
+
+    seen_sort(indices);
+    for (size_t i = 1; id != 0 && i < indices->n; i++) {
+        if (indices->p[i] != indices->p[i - 1])
+            continue;
+        snprintf(text, sizeof text, "object %llu: two %s have the creation index %llu",
+                 (unsigned long long)id, what, (unsigned long long)indices->p[i]);
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    indices->n = 0;
+}
+
 /* All entries of an object have been seen. */
 static void owner_end(struct checker *c)
 {
@@ -153,16 +169,9 @@ static void owner_end(struct checker *c)
                  (unsigned long long)o->members);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
-    seen_sort(&o->attrs);
-    for (size_t i = 1; o->id != 0 && i < o->attrs.n; i++) {
-        if (o->attrs.p[i] != o->attrs.p[i - 1])
-            continue;
-        snprintf(text, sizeof text, "object %llu: two attributes have the creation index %llu",
-                 (unsigned long long)o->id, (unsigned long long)o->attrs.p[i]);
-        finding(c, DREP_ERR_FORMAT, 0, text);
-    }
+    see_twice(c, o->id, "links", &o->indices);
+    see_twice(c, o->id, "attributes", &o->attrs);
     o->id = 0;
-    o->attrs.n = 0;
 }
 
 static void owner_begin(struct checker *c, uint64_t id, const struct object_rec *rec)
@@ -220,27 +229,9 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
     return err;
 }
 
-/* The entry that must stand beside a LINK: its name by creation index. */
-static int see_order(struct checker *c, const struct key *key, uint64_t index)
-{
-    struct buf name = {0};
-    struct key other;
-    int err;
-
-    key_make(&other, key_object(key->p), FMT_TAG_LINK_ORDER);
-    key_add_u64(&other, index);
-    err = tree_get(c->f->st, &other, &name);
-    if (!err && (name.len != key->len - 9 || memcmp(name.p, key->p + 9, name.len) != 0))
-        err = DREP_ERR_NOT_FOUND;
-    buf_release(&name);
-    if (err == DREP_ERR_NOT_FOUND)
-        return fail(DREP_ERR_FORMAT, "\"%.*s\" is missing in creation order", (int)(key->len - 9),
-                    (const char *)key->p + 9);
-    return err;
-}
-
 static int see_link(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
+    struct object_head head;
     struct link_rec rec;
     struct in in;
     int err;
@@ -250,18 +241,25 @@ static int see_link(struct checker *c, const struct key *key, const uint8_t *p, 
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (name_check(key->p + 9, key->len - 9) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name");
-    if (rec.kind == FMT_HARD && ((err = seen_add(&c->linked, rec.object)) ||
-                                 (err = seen_add(&c->edges, key_object(key->p))) ||
-                                 (err = seen_add(&c->edges, rec.object))))
+    if (rec.kind == FMT_HARD &&
+        ((err = seen_add(&c->linked, rec.object)) ||
+         (err = seen_add(&c->edges, key_object(key->p))) || (err = seen_add(&c->edges, rec.object))))
         return err;
-    if (of_owner(c, key) && c->owner.kind != FMT_GROUP)
+    /* An object that is missing is found out when all links have been counted. */
+    if (rec.kind == FMT_HARD && head_load(c->f, rec.object, &head) == 0 &&
+        head.number != rec.object_kind)
+        return fail(DREP_ERR_FORMAT, "it says kind %d, its object %llu is of kind %d",
+                    rec.object_kind, (unsigned long long)rec.object, head.number);
+    if (of_owner(c, key) && c->owner.kind != FMT_GROUP && c->owner.kind != FMT_LATER)
         return fail(DREP_ERR_FORMAT, "its parent is not a group");
-    if (of_owner(c, key) && rec.index >= c->owner.next_link)
+    if (of_owner(c, key) && c->owner.kind == FMT_GROUP && rec.index >= c->owner.next_link)
         return fail(DREP_ERR_FORMAT,
                     "its creation index %llu was never assigned: the next one is %llu",
                     (unsigned long long)rec.index, (unsigned long long)c->owner.next_link);
     c->owner.links++;
-    return see_order(c, key, rec.index);
+    if (of_owner(c, key) && (err = seen_add(&c->owner.indices, rec.index)))
+        return err;
+    return rec.kind == FMT_LATER ? fail_later("a link", rec.number, rec.flags, FMT_EXTERNAL) : 0;
 }
 
 /* Its elements, converted. */
@@ -296,7 +294,8 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (attr_name_check(key->p + 9, key->len - 9) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name");
-    if (rec.type >= FMT_TYPE_FIRST && (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)))
+    if (rec.kind == FMT_PLAIN && rec.type >= FMT_TYPE_FIRST &&
+        (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)))
         return err;
     if (of_owner(c, key) && (err = seen_add(&c->owner.attrs, rec.index)))
         return err;
@@ -304,6 +303,8 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
         return fail(DREP_ERR_FORMAT,
                     "its creation index %lu was never assigned: the next one is %lu",
                     (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
+    if (rec.kind == FMT_LATER)
+        return fail_later("an attribute", rec.number, rec.flags, FMT_PLAIN);
     if ((err = ftype_get(c->f, rec.type, false, &ft)) || rec.rank == FMT_RANK_NULL)
         return err;
     if ((err = attr_count(&rec, &count)) || count == 0)
@@ -327,33 +328,6 @@ static int see_user(struct checker *c, const struct key *key)
         err = fail(DREP_ERR_FORMAT, "object %llu does not refer to it for dimension %d",
                    (unsigned long long)key_u64(key->p + 9), d);
     object_release(&o);
-    return err;
-}
-
-/* A name in creation order must lead to a link with this index. */
-static int see_name(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
-{
-    struct buf value = {0};
-    struct link_rec link;
-    struct key other;
-    struct in in;
-    int err;
-
-    if (key->len != 17)
-        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
-    key_make(&other, key_object(key->p), FMT_TAG_LINK);
-    if (name_check(p, len) != 0 || key_add_bytes(&other, p, len) != 0)
-        return fail(DREP_ERR_FORMAT, "an invalid name");
-    err = tree_get(c->f->st, &other, &value);
-    if (!err) {
-        in_init(&in, value.p, value.len);
-        if (link_get(&in, &link) != 0 || link.index != key_u64(key->p + 9))
-            err = DREP_ERR_NOT_FOUND;
-    }
-    buf_release(&value);
-    if (err == DREP_ERR_NOT_FOUND)
-        return fail(DREP_ERR_FORMAT, "\"%.*s\" in creation order has no entry of its own", (int)len,
-                    (const char *)p);
     return err;
 }
 
@@ -523,10 +497,6 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     case FMT_TAG_ATTR:
         what = "attribute";
         err = see_attr(c, key, value, len);
-        break;
-    case FMT_TAG_LINK_ORDER:
-        what = "creation order";
-        err = see_name(c, key, value, len);
         break;
     case FMT_TAG_TYPE:
         what = "datatype";
@@ -797,6 +767,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
             read_dataset(&c, c.datasets.p[i]);
         walk_end();
     }
+    mem_free(c.owner.indices.p);
     mem_free(c.owner.attrs.p);
     mem_free(c.linked.p);
     mem_free(c.edges.p);

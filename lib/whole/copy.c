@@ -15,6 +15,7 @@
 #include "conv/refs.h"
 #include "elem/create.h"
 #include "elem/describe.h"
+#include "name/attr.h"
 #include "name/dimension.h"
 #include "name/find.h"
 #include "name/link.h"
@@ -57,6 +58,7 @@ struct copy {
     uint32_t *links;
     size_t n, room;
     uint64_t base;
+    uint8_t kind; /* of the object that is copied */
     struct idset types;   /* reference and form of each, with its number in type[], from 1 */
     struct type_at *type; /* in the order of their first use */
     size_t ntypes, type_room;
@@ -180,6 +182,8 @@ static int gather(struct copy *c, uint64_t id)
 
     if (!err)
         err = head_load(c->from, id, &head);
+    if (!err)
+        c->kind = head.kind;
     if (!err && head.kind == FMT_GROUP) {
         err = idset_mark(&visited, id, &first);
         if (!err)
@@ -585,6 +589,8 @@ static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
     in_init(&in, c->value.p, c->value.len);
     if ((err = object_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (rec.kind == FMT_LATER)
+        return object_later(id, rec.number, rec.flags);
     if (!c->whole)
         rec.links = links;
     if (rec.kind == FMT_TYPE) {
@@ -607,6 +613,8 @@ static int copy_link(struct copy *c, struct key *key)
     if ((err = link_get(&in, &link)))
         return fail(err, "link \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
                     in.why);
+    if (link.kind == FMT_LATER)
+        return link_later((const char *)key->p + 9, key->len - 9, &link);
     if (link.kind == FMT_HARD && !c->whole)
         link.object = map_reference(c, link.object);
     buf_out(&c->out, &out);
@@ -629,6 +637,8 @@ static int copy_attr(struct copy *c, struct key *key)
     if ((err = attr_get(&in, &rec)))
         return fail(err, "attribute \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
                     in.why);
+    if (rec.kind == FMT_LATER)
+        return attr_later(key->p + 9, key->len - 9, &rec);
     err = ftype_get(c->from, rec.type, false, &ft);
     if (!err)
         err = map_type(c, rec.type, OF_ATTR, &rec.type);
@@ -724,7 +734,7 @@ static int copy_objects(struct copy *c, uint64_t id, const char *name)
     for (size_t i = 0; !err && i < c->n; i++)
         err = copy_object(c, c->id[i], c->base + i, c->links[i]);
     if (!err)
-        err = object_link_to(c->to, c->group, name, map_reference(c, id));
+        err = object_link_to(c->to, c->group, name, map_reference(c, id), c->kind);
     return err;
 }
 

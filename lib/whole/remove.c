@@ -63,9 +63,7 @@ static int drop_members(drep_file *f, uint64_t id, struct worklist *work)
         if ((err = unlink_one(f, w.link.object, work)))
             break;
     err = link_walk_end(&w, err);
-    if (!err)
-        err = drop_tag(f, id, FMT_TAG_LINK);
-    return err ? err : drop_tag(f, id, FMT_TAG_LINK_ORDER);
+    return err ? err : drop_tag(f, id, FMT_TAG_LINK);
 }
 
 /* Frees the chunks of a dataset and its entries in dimensions. */
@@ -135,7 +133,7 @@ int drep_link_remove(drep_file *file, const char *path)
             fail(err, "%s: no such object", path);
     }
     if (!err)
-        err = link_drop(file, group, name, &link);
+        err = link_drop(file, group, name);
     if (!err && link.kind == FMT_HARD)
         err = object_remove(file, link.object);
     buf_release(&bytes);

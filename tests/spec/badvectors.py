@@ -8,7 +8,7 @@ import os
 import struct
 
 import drepwrite
-from drepwrite import Builder, i64, resum, u8, u16, u32, u64
+from drepwrite import Builder, i64, resum, u8, u16, u32, u64, var
 from drepread import codes as C
 from vectors import description
 
@@ -516,7 +516,7 @@ def far_value_kind():
 
 
 def two_levels(**spoil):
-    b = Builder(node_max=420, spoil=spoil)
+    b = Builder(node_max=250, spoil=spoil)
     for i in range(6):
         b.dataset(1, "d%d" % i, "INT", (), data=[i])
     return b
@@ -682,29 +682,66 @@ def root_missing():
 @bad("FORMAT")
 def root_is_dataset():
     b = Builder()
-    b.objects[1].update(kind=4, rest=u64(3))
+    b.objects[1].update(kind=4, rest=var(3))
     return b
 
 
 @bad("FORMAT")
 def link_to_nothing():
     b = sample()
-    b.add_link(1, "x", 1, u64(77))
+    b.add_link(1, "x", 1, u8(2) + var(77))
     return b
 
 
 @bad("FORMAT", "check")
-def link_without_order():
+def link_index_twice():
     b = sample()
-    del b.tree[b.key(1, 33, u64(0))]
+    b.soft(1, "s", "x")
+    b.tree[b.key(1, 32, b"s")] = u8(2) + u8(0) + var(0) + u16(1) + b"x"
     return b
 
 
 @bad("FORMAT", "check")
-def link_order_without_link():
+def link_index_not_given():
     b = sample()
-    b.tree[b.key(1, 33, u64(9))] = b"ghost"
-    b.objects[1]["next_link"] = 10
+    b.soft(1, "s", "x")
+    b.tree[b.key(1, 32, b"s")] = u8(2) + u8(0) + var(9) + u16(1) + b"x"
+    return b
+
+
+@bad("FORMAT", "check")
+def link_kind_not_the_objects():
+    b = sample()
+    b.tree[b.key(1, 32, b"d")] = u8(1) + u8(0) + var(0) + u8(1) + var(2)
+    return b
+
+
+@bad("FORMAT")
+def number_with_a_zero_byte():
+    b = sample()
+    b.tree[b.key(1, 32, b"d")] = u8(1) + u8(0) + b"\x80\0" + u8(2) + var(2)
+    return b
+
+
+@bad("FORMAT")
+def number_of_eleven_bytes():
+    b = sample()
+    b.tree[b.key(1, 32, b"d")] = u8(1) + u8(0) + b"\x80" * 10 + b"\1" + u8(2) + var(2)
+    return b
+
+
+@bad("FORMAT")
+def number_beyond_64_bits():
+    b = sample()
+    b.tree[b.key(1, 32, b"d")] = u8(1) + u8(0) + b"\xff" * 9 + b"\2" + u8(2) + var(2)
+    return b
+
+
+@bad("FORMAT")
+def number_beyond_32_bits():
+    b = sample()
+    b.tree[b.key(2, 48, b"a")] = (b"\1\0" + var(1 << 32) + var(8) + u8(0) + var(7) + b"\1\2\4" +
+                                  bytes(4))
     return b
 
 
@@ -733,8 +770,7 @@ def link_name_dots():
 @bad("FORMAT")
 def name_not_utf8():
     b = sample()
-    b.tree[b.key(1, 32, b"\xff")] = u8(2) + u64(1) + u16(1) + b"x"
-    b.tree[b.key(1, 33, u64(1))] = b"\xff"
+    b.tree[b.key(1, 32, b"\xff")] = u8(2) + u8(0) + var(1) + u16(1) + b"x"
     b.objects[1].update(next_link=2, links=2)
     return b
 
@@ -743,7 +779,7 @@ def name_not_utf8():
 def link_record_cut():
     b = sample()
     b.soft(1, "s", "x")
-    b.tree[b.key(1, 32, b"s")] = u8(2) + u64(1) + u16(9) + b"x"
+    b.tree[b.key(1, 32, b"s")] = u8(2) + u8(0) + var(1) + u16(9) + b"x"
     return b
 
 
@@ -766,21 +802,21 @@ def type_uses():
 def attribute_value_short():
     b = sample()
     key = b.key(2, 48, b"a")
-    b.tree[key] = u32(0) + u32(8) + u8(0) + u32(6) + b"\1\2\4" + bytes(3)
+    b.tree[key] = b"\1\0" + var(0) + var(8) + u8(0) + var(6) + b"\1\2\4" + bytes(3)
     return b
 
 
 @bad("FORMAT")
 def attribute_format_size():
     b = sample()
-    b.tree[b.key(2, 48, b"a")] = u32(0) + u32(16) + u8(0) + u32(7) + b"\1\x15\4" + bytes(4)
+    b.tree[b.key(2, 48, b"a")] = b"\1\0" + var(0) + var(16) + u8(0) + var(7) + b"\1\x15\4" + bytes(4)
     return b
 
 
 @bad("FORMAT|LIMIT")
 def attribute_rank():
     b = sample()
-    b.tree[b.key(2, 48, b"a")] = (u32(0) + u32(8) + u8(33) + u64(1) * 33 + u32(7) +
+    b.tree[b.key(2, 48, b"a")] = (b"\1\0" + var(0) + var(8) + u8(33) + var(1) * 33 + var(7) +
                                   b"\1\2\4" + u32(1))
     return b
 

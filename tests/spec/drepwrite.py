@@ -40,6 +40,14 @@ def u64(n):
     return struct.pack(">Q", n)
 
 
+def var(n):
+    out = b""
+    while n > 127:
+        out += u8(n & 127 | 128)
+        n >>= 7
+    return out + u8(n)
+
+
 def i64(n):
     return struct.pack(">q", n)
 
@@ -531,12 +539,11 @@ class Builder:
         index = p["next_link"]
         p["next_link"] += 1
         p["links"] += 1
-        self.tree[self.key(parent, 32, name.encode())] = u8(kind) + u64(index) + rest
-        self.tree[self.key(parent, 33, u64(index))] = name.encode()
+        self.tree[self.key(parent, 32, name.encode())] = u8(kind) + u8(0) + var(index) + rest
 
     def link(self, parent, name, ident):
         self.objects[ident]["hard"] += 1
-        self.add_link(parent, name, 1, u64(ident))
+        self.add_link(parent, name, 1, u8(self.objects[ident]["kind"]) + var(ident))
 
     def soft(self, parent, name, path):
         raw = path.encode()
@@ -547,9 +554,7 @@ class Builder:
         self.add_link(parent, name, 3, u16(len(a)) + a + u16(len(b)) + b)
 
     def unlink(self, parent, name):
-        key = self.key(parent, 32, name.encode())
-        index = self.tree.pop(key)[1:9]
-        del self.tree[self.key(parent, 33, index)]
+        del self.tree[self.key(parent, 32, name.encode())]
         self.objects[parent]["links"] -= 1
 
     def group(self, parent, name):
@@ -557,7 +562,7 @@ class Builder:
 
     def dimension(self, parent, name, length, unlimited=False):
         d = self.new(4, parent, name)
-        self.objects[d]["rest"] = u64(length)
+        self.objects[d]["rest"] = var(length)
         self.objects[d]["flags"] = int(unlimited)
         return d
 
@@ -574,7 +579,7 @@ class Builder:
 
     def named(self, parent, name, t):
         n = self.new(3, parent, name)
-        self.objects[n]["rest"] = u32(self.type_number(t, False))
+        self.objects[n]["rest"] = var(self.type_number(t, False))
         return n
 
     def attr(self, ident, name, t, value, shape=(), forms=None, tail=b"", laid_out=False):
@@ -583,9 +588,9 @@ class Builder:
         index = self.objects[ident]["attrs"]
         self.objects[ident]["attrs"] += 1
         raw = b"" if shape is None else self_described(t, values, forms)
-        dims = b"" if shape is None else b"".join(map(u64, shape))
-        record = (u32(index) + u32(self.type_number(t, laid_out)) +
-                  u8(255 if shape is None else len(shape)) + dims + u32(len(raw)) + raw + tail)
+        dims = b"" if shape is None else b"".join(map(var, shape))
+        record = (b"\1\0" + var(index) + var(self.type_number(t, laid_out)) +
+                  u8(255 if shape is None else len(shape)) + dims + var(len(raw)) + raw + tail)
         key = self.key(ident, 48, name.encode())
         self.tree[key] = record
         if len(record) > 2000:
@@ -609,19 +614,19 @@ class Builder:
         o = self.objects[ident]
         o["flags"] = (1 if maxshape else 0) | (2 if dims else 0)
         kinds = ("null", "compact", "contiguous", "chunked")
-        rest = u32(self.type_number(t, True)) + u8(kinds.index(layout))
-        rest += u8(255 if shape is None else len(shape)) + b"".join(map(u64, shape or ()))
+        rest = var(self.type_number(t, True)) + u8(kinds.index(layout))
+        rest += u8(255 if shape is None else len(shape)) + b"".join(map(var, shape or ()))
         if maxshape:
-            rest += b"".join(u64((1 << 64) - 1 if m is None else m) for m in maxshape)
+            rest += b"".join(var((1 << 64) - 1 if m is None else m) for m in maxshape)
         if dims:
-            rest += b"".join(u64(d or 0) for d in dims)
+            rest += b"".join(var(d or 0) for d in dims)
             for i, d in enumerate(dims):
                 if d:
                     self.tree[self.key(d, 80, u64(ident) + u8(i))] = b""
         if layout == "contiguous":
-            rest += u64(chunk[0])
+            rest += var(chunk[0])
         if layout == "chunked":
-            rest += b"".join(map(u32, chunk))
+            rest += b"".join(map(var, chunk))
         rest += u8(len(filters))
         for f, parameters in filters:
             own = f.encode() if f not in FILTER else b""
@@ -630,7 +635,7 @@ class Builder:
         rest += u8(fill)
         if fill == 1:
             raw = self_described(t, [fill_value])
-            rest += u32(len(raw)) + raw
+            rest += var(len(raw)) + raw
         o["rest"], o["tail"] = rest, tail
         o["type"], o["filters"], o["ranks"] = t, filters, len(chunk)
         if data is not None and layout == "compact":
@@ -685,8 +690,8 @@ class Builder:
         for ident, o in self.objects.items():
             rest = o["rest"]
             if o["kind"] == 1:
-                rest = u64(o["next_link"]) + u64(o["links"])
-            record = u8(o["kind"]) + u8(o["flags"]) + u32(o["hard"]) + u32(o["attrs"])
+                rest = var(o["next_link"]) + var(o["links"])
+            record = u8(o["kind"]) + u8(o["flags"]) + var(o["hard"]) + var(o["attrs"])
             key = self.key(ident, 16)
             self.tree[key] = record + rest + o["tail"]
             if len(self.tree[key]) > 2000:

@@ -269,7 +269,8 @@ END_TEST
 
 static void put_link(uint64_t group, const char *name, size_t len, uint64_t index, uint64_t object)
 {
-    struct link_rec link = {.kind = FMT_HARD, .index = index, .object = object};
+    struct link_rec link = {
+        .kind = FMT_HARD, .object_kind = FMT_GROUP, .index = index, .object = object};
     uint8_t bytes[100];
     struct out out;
     struct key key;
@@ -279,9 +280,6 @@ static void put_link(uint64_t group, const char *name, size_t len, uint64_t inde
     key_make(&key, group, FMT_TAG_LINK);
     ck_assert_int_eq(key_add_bytes(&key, name, len), 0);
     put(&key, bytes, out.at);
-    key_make(&key, group, FMT_TAG_LINK_ORDER);
-    key_add_u64(&key, index);
-    put(&key, name, len);
 }
 
 static int any_link(const drep_linkinfo *link, void *ctx)

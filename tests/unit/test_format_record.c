@@ -187,6 +187,7 @@ static void link_make(struct rnd *r, union record *rec)
 
     l->kind = (uint8_t)(1 + rnd_below(r, 3));
     l->index = rnd_u64(r);
+    l->object_kind = (uint8_t)rnd_u64(r);
     if (l->kind == FMT_HARD)
         l->object = 1 + rnd_upto(r, UINT64_MAX - 1);
     if (l->kind == FMT_EXTERNAL)
@@ -210,6 +211,7 @@ static void attr_make(struct rnd *r, union record *rec)
 {
     struct attr_rec *a = &rec->attr;
 
+    a->kind = FMT_PLAIN;
     a->index = (uint32_t)rnd_u64(r);
     a->type = 1 + (uint32_t)rnd_upto(r, UINT32_MAX - 1);
     a->rank = (uint8_t)rnd_below(r, FMT_RANK_MAX + 2);
@@ -475,17 +477,17 @@ START_TEST(test_vectors_of_objects)
     union record rec;
     uint8_t *p;
 
-    p = vector_get("object", "01 00 00000002 00000003 0000000000000004 0000000000000005 ee", &rec);
+    p = vector_get("object", "01 00 02 03 04 05 ee", &rec);
     ck_assert(rec.object.kind == FMT_GROUP && rec.object.links == 2 && rec.object.next_attr == 3);
     ck_assert(rec.object.next_link == 4 && rec.object.members == 5 && rec.object.tail.len == 1);
     free(p);
-    p = vector_get("object", "03 00 00000001 00000000 00010005", &rec);
+    p = vector_get("object", "03 00 01 00 858004", &rec);
     ck_assert(rec.object.kind == FMT_TYPE && rec.object.type == 65541);
     free(p);
-    p = vector_get("object", "04 01 00000001 00000000 0000000000000168", &rec);
+    p = vector_get("object", "04 01 01 00 e802", &rec);
     ck_assert(rec.object.kind == FMT_DIMENSION && rec.object.len[0] == 360 && rec.object.unlimited);
     free(p);
-    p = vector_get("object", "02 00 00000001 00000000 00000010 00 ff 00 02", &rec);
+    p = vector_get("object", "02 00 01 00 10 00 ff 00 02", &rec);
     ck_assert(rec.object.kind == FMT_DATASET && rec.object.type == FMT_CODE_DOUBLE);
     ck_assert(rec.object.rank == FMT_RANK_NULL && rec.object.fill == FMT_FILL_NONE);
     free(p);
@@ -500,9 +502,9 @@ START_TEST(test_vectors_of_datasets)
 
     /* 5 x 7 of DOUBLE, contiguous, the first dimension unlimited; both dimensions named. */
     p = vector_get("object",
-                   "02 03 00000001 00000000 00000010 02 02"
-                   "0000000000000005 0000000000000007 ffffffffffffffff 0000000000000007"
-                   "0000000000000021 0000000000000000 0000000000000e00 00 00",
+                   "02 03 01 00 10 02 02"
+                   "05 07 ffffffffffffffffff01 07"
+                   "21 00 801c 00 00",
                    &rec);
     ck_assert(o->layout == FMT_CONTIGUOUS && o->rank == 2 && o->has_max && o->has_dims);
     ck_assert(o->len[0] == 5 && o->len[1] == 7 && o->max[0] == FMT_UNLIMITED && o->max[1] == 7);
@@ -510,9 +512,9 @@ START_TEST(test_vectors_of_datasets)
     free(p);
     /* 9 of INT in chunks of 4, shuffle and a user's filter, a fill value. */
     p = vector_get("object",
-                   "02 00 00000001 00000000 00000008 03 01 0000000000000009 00000004"
+                   "02 00 01 00 08 03 01 09 04"
                    "02 0001 00 00 01 00000004  8001 00 03 6c6f67 02 00000001 ffffffff"
-                   "01 00000007 01 02 04 00000063",
+                   "01 07 01 02 04 00000063",
                    &rec);
     ck_assert(o->layout == FMT_CHUNKED && !o->has_max && o->max[0] == 9 && o->chunk[0] == 4);
     ck_assert(o->nfilters == 2 && o->filter[0].id == FMT_FILTER_SHUFFLE);
@@ -522,9 +524,46 @@ START_TEST(test_vectors_of_datasets)
     ck_assert(o->fill == FMT_FILL_VALUE && o->fill_value.len == 7 && o->fill_value.p[6] == 0x63);
     free(p);
     /* A rank of 0, compact. */
-    p = vector_get("object", "02 00 00000001 00000000 00010000 01 00 00 00", &rec);
+    p = vector_get("object", "02 00 01 00 808004 01 00 00 00", &rec);
     ck_assert(o->layout == FMT_COMPACT && o->rank == 0 && o->type == FMT_TYPE_FIRST);
     free(p);
+}
+END_TEST
+
+/* Kinds and flags that are not known: the front can be read, the rest is kept. */
+START_TEST(test_vectors_of_later_versions)
+{
+    static const char *const objects[] = {"00 00 02 03 77", "05 00 02 03 77", "01 01 02 03 77",
+                                          "02 04 02 03 77", "04 08 02 03 77", "ff f0 02 03 77"};
+    static const char *const links[] = {"00 00 03 77", "04 00 03 77", "01 01 03 77", "02 88 03 77"};
+    static const char *const attrs[] = {"00 00 03 77", "02 00 03 77", "01 04 03 77", "ff ff 03 77"};
+    union record rec;
+    uint8_t *p;
+
+    for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
+        p = vector_get("object", objects[i], &rec);
+        ck_assert(rec.object.kind == FMT_LATER && rec.object.number == p[0]);
+        ck_assert(rec.object.flags == p[1] && rec.object.links == 2 && rec.object.next_attr == 3);
+        ck_assert(span_is(&rec.object.tail, "w"));
+        free(p);
+    }
+    for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+        p = vector_get("link", links[i], &rec);
+        ck_assert(rec.link.kind == FMT_LATER && rec.link.number == p[0] && rec.link.flags == p[1]);
+        ck_assert(rec.link.index == 3 && span_is(&rec.link.tail, "w"));
+        free(p);
+        p = vector_get("attr", attrs[i], &rec);
+        ck_assert(rec.attr.kind == FMT_LATER && rec.attr.number == p[0] && rec.attr.flags == p[1]);
+        ck_assert(rec.attr.index == 3 && span_is(&rec.attr.tail, "w"));
+        free(p);
+    }
+    /* Flags that change nothing are ignored and kept. */
+    free(vector_get("object", "01 10 02 03 04 05", &rec));
+    ck_assert(rec.object.kind == FMT_GROUP && rec.object.members == 5);
+    free(vector_get("link", "01 f0 03 02 8202", &rec));
+    ck_assert(rec.link.kind == FMT_HARD && rec.link.object == 0x102);
+    free(vector_get("attr", "01 80 00 10 ff 00", &rec));
+    ck_assert(rec.attr.kind == FMT_PLAIN && rec.attr.type == FMT_CODE_DOUBLE);
 }
 END_TEST
 
@@ -533,25 +572,26 @@ START_TEST(test_vectors_of_links_and_attributes)
     union record rec;
     uint8_t *p;
 
-    p = vector_get("link", "01 0000000000000003 0000000000000102", &rec);
+    p = vector_get("link", "01 00 03 02 8202", &rec);
     ck_assert(rec.link.kind == FMT_HARD && rec.link.index == 3 && rec.link.object == 0x102);
+    ck_assert_int_eq(rec.link.object_kind, FMT_DATASET);
     free(p);
-    p = vector_get("link", "02 0000000000000004 0005 2f 61 2f c3a9  77", &rec);
+    p = vector_get("link", "02 00 04 0005 2f 61 2f c3a9  77", &rec);
     ck_assert(rec.link.kind == FMT_SOFT && span_is(&rec.link.path, "/a/\xc3\xa9"));
     ck_assert(span_is(&rec.link.tail, "w"));
     free(p);
-    p = vector_get("link", "03 0000000000000005 0006 622e64726570 0001 2f", &rec);
+    p = vector_get("link", "03 00 05 0006 622e64726570 0001 2f", &rec);
     ck_assert(rec.link.kind == FMT_EXTERNAL && span_is(&rec.link.file, "b.drep"));
     ck_assert(span_is(&rec.link.path, "/"));
     free(p);
     p = vector_get("attr",
-                   "00000002 00000010 01 0000000000000001 0000000b"
-                   "01 15 08 3ff8000000000000  aabb",
+                   "01 00 02 10 01 01 0b"
+                   "01 15 08 3ff0000000000000  aabb",
                    &rec);
     ck_assert(rec.attr.index == 2 && rec.attr.type == FMT_CODE_DOUBLE && rec.attr.rank == 1);
     ck_assert(rec.attr.len[0] == 1 && rec.attr.value.len == 11 && rec.attr.tail.len == 2);
     free(p);
-    p = vector_get("attr", "00000000 00000010 ff 00000000", &rec);
+    p = vector_get("attr", "01 00 00 10 ff 00", &rec);
     ck_assert(rec.attr.rank == FMT_RANK_NULL && rec.attr.value.len == 0);
     free(p);
     free(vector_get("self", "03 02 04  15 08  17 0a", &rec));
@@ -627,64 +667,63 @@ static const struct {
      "0000000000000000 0000000000004000 0000000000000000 00000000 0000000000000000"
      "0000000000000000",
      FMT_ERR_FORMAT},
-    {"object", "00 00 00000002 00000003", FMT_ERR_FORMAT},
-    {"object", "05 00 00000002 00000003", FMT_ERR_FORMAT},
-    {"object", "01 01 00000002 00000003 0000000000000004 0000000000000005", FMT_ERR_FORMAT},
-    {"object", "03 00 00000001 00000000 00000000", FMT_ERR_FORMAT},
-    {"object", "04 00 00000001 00000000 4000000000000001", FMT_ERR_LIMIT},
-    {"object", "02 04 00000001 00000000 00000010 00 ff 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000000 00 ff 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 04 ff 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 01 ff 00 02", FMT_ERR_FORMAT}, /* null, compact */
-    {"object", "02 00 00000001 00000000 00000010 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
-    {"object", "02 00 00000001 00000000 00000010 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
+    {"object", "01 00 8200 03 04 05", FMT_ERR_FORMAT},
+    {"object", "01 00 8080808010 03 04 05", FMT_ERR_FORMAT}, /* 2^32 */
+    {"object", "01 00 02 03 04 8080808080808080808001", FMT_ERR_FORMAT},
+    {"object", "01 00 02 03 04 80808080808080808002", FMT_ERR_FORMAT}, /* 2^64 */
+    {"object", "03 00 01 00 00", FMT_ERR_FORMAT},
+    {"object", "04 00 01 00 818080808080808040", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 00 00 ff 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 04 ff 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 01 ff 00 02", FMT_ERR_FORMAT}, /* null, compact */
+    {"object", "02 00 01 00 10 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
+    {"object", "02 00 01 00 10 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
     /* A rank of 254 whose dimensions have ids: nothing is read for it. */
     {"object",
-     "02 03 00000001 00000000 00000010 02 fe fa00000000000000 07ffffffffffffff ff00000000000000",
+     "02 03 01 00 10 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 01 00 00 03", FMT_ERR_FORMAT}, /* fill */
-    {"object", "02 00 00000001 00000000 00000010 01 01 4000000000000001 00 02", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 10 01 00 00 03", FMT_ERR_FORMAT}, /* fill */
+    {"object", "02 00 01 00 10 01 01 818080808080808040 00 02", FMT_ERR_LIMIT},
     /* The maximum below the length; a second dimension that grows; no slab; no chunk. */
-    {"object", "02 01 00000001 00000000 00000010 01 01 0000000000000002 0000000000000001 00 02",
+    {"object", "02 01 01 00 10 01 01 02 01 00 02",
      FMT_ERR_FORMAT},
-    {"object", "02 01 00000001 00000000 00000010 01 01 0000000000000002 fffffffffffffffe 00 02",
+    {"object", "02 01 01 00 10 01 01 02 feffffffffffffffff01 00 02",
      FMT_ERR_LIMIT},
     {"object",
-     "02 01 00000001 00000000 00000010 02 02 0000000000000002 0000000000000002 0000000000000002"
-     "0000000000000003 0000000000000001 00 02",
+     "02 01 01 00 10 02 02 02 02 02"
+     "03 01 00 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 02 01 0000000000000002 0000000000000000 00 02",
+    {"object", "02 00 01 00 10 02 01 02 00 00 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 03 01 0000000000000002 00000000 00 02",
+    {"object", "02 00 01 00 10 03 01 02 00 00 02",
      FMT_ERR_FORMAT},
     /* Filters: where none may be, too many, a name below 32768, none above, parameters. */
     {"object",
-     "02 00 00000001 00000000 00000010 02 01 0000000000000002 0000000000000001"
+     "02 00 01 00 10 02 01 02 01"
      "01 0001 00 00 01 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 01 00 01 0001 00 00 01 00000008 02",
+    {"object", "02 00 01 00 10 01 00 01 0001 00 00 01 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 03 00 11", FMT_ERR_LIMIT},
-    {"object", "02 00 00000001 00000000 00000010 03 00 01 0001 00 01 61 01 00000008 02",
+    {"object", "02 00 01 00 10 03 00 11", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 10 03 00 01 0001 00 01 61 01 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 03 00 01 8000 00 00 01 00000008 02",
+    {"object", "02 00 01 00 10 03 00 01 8000 00 00 01 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 03 00 01 8000 00 01 00 01 00000008 02",
+    {"object", "02 00 01 00 10 03 00 01 8000 00 01 00 01 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 03 00 01 0001 00 00 02 00000008 00000008 02",
+    {"object", "02 00 01 00 10 03 00 01 0001 00 00 02 00000008 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 00000001 00000000 00000010 03 00 01 0064 00 00 09", FMT_ERR_LIMIT},
-    {"link", "00 0000000000000003 0000000000000102", FMT_ERR_FORMAT},
-    {"link", "04 0000000000000003 0000000000000102", FMT_ERR_FORMAT},
-    {"link", "01 0000000000000003 0000000000000000", FMT_ERR_FORMAT},
-    {"link", "02 0000000000000004 0000", FMT_ERR_FORMAT},
-    {"link", "02 0000000000000004 0002 ff61", FMT_ERR_FORMAT},
-    {"link", "03 0000000000000005 0000 0001 2f", FMT_ERR_FORMAT},
-    {"link", "03 0000000000000005 0003 610062 0001 2f", FMT_ERR_FORMAT},
-    {"attr", "00000000 00000000 ff 00000000", FMT_ERR_FORMAT},
-    {"attr", "00000000 00000010 21 00000000", FMT_ERR_FORMAT},
-    {"attr", "00000000 00000010 01 4000000000000001 00000000", FMT_ERR_LIMIT},
-    {"attr", "00000000 00000010 00 ffffffff 00", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 03 00 01 0064 00 00 09", FMT_ERR_LIMIT},
+    {"link", "04 00 8300 8202", FMT_ERR_FORMAT},
+    {"link", "01 00 03 02 00", FMT_ERR_FORMAT},
+    {"link", "02 00 04 0000", FMT_ERR_FORMAT},
+    {"link", "02 00 04 0002 ff61", FMT_ERR_FORMAT},
+    {"link", "03 00 05 0000 0001 2f", FMT_ERR_FORMAT},
+    {"link", "03 00 05 0003 610062 0001 2f", FMT_ERR_FORMAT},
+    {"attr", "01 00 00 00 ff 00", FMT_ERR_FORMAT},
+    {"attr", "01 00 00 10 21 00", FMT_ERR_FORMAT},
+    {"attr", "01 00 00 10 01 818080808080808040 00", FMT_ERR_LIMIT},
+    {"attr", "01 00 00 10 00 ffffffff0f 00", FMT_ERR_FORMAT},
     {"self", "45", FMT_ERR_UNSUPPORTED},
     {"self", "01 02 11", FMT_ERR_FORMAT},
     {"self", "01 15 04", FMT_ERR_FORMAT},
@@ -869,6 +908,7 @@ int main(void)
     tcase_add_test(tc, test_vectors_of_space);
     tcase_add_test(tc, test_vectors_of_objects);
     tcase_add_test(tc, test_vectors_of_datasets);
+    tcase_add_test(tc, test_vectors_of_later_versions);
     tcase_add_test(tc, test_vectors_of_links_and_attributes);
     tcase_add_test(tc, test_vectors_of_chunks);
     tcase_add_test(tc, test_vectors_of_scalars);

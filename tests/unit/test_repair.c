@@ -87,7 +87,7 @@ static void change_link(drep_file *f, const char *name, uint64_t id)
 
     ok(write_begin(f));
     if (id != 0) {
-        ok(write_end(f, object_link_to(f, FMT_OBJECT_ROOT, name, id)));
+        ok(write_end(f, object_link_to(f, FMT_OBJECT_ROOT, name, id, FMT_DATASET)));
         return;
     }
     key_make(&key, FMT_OBJECT_ROOT, FMT_TAG_LINK);

@@ -608,10 +608,10 @@ START_TEST(test_tree_in_order_is_full)
     fault_init(&file);
     ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
     for (uint64_t i = 0; i < 20000; i++) {
-        key_make(&key, 1, FMT_TAG_LINK_ORDER);
+        key_make(&key, 1, FMT_TAG_LINK + 1);
         key_add_u64(&key, i);
         ck_assert_int_eq(tree_put(st, &key, v, 12), 0);
-        key_make(&key, 7, FMT_TAG_LINK_ORDER);
+        key_make(&key, 7, FMT_TAG_LINK + 1);
         key_add_u64(&key, i);
         ck_assert_int_eq(tree_put(st, &key, v, 20), 0);
         key_make(&key, 100 + i, FMT_TAG_OBJECT);
@@ -648,7 +648,7 @@ START_TEST(test_tree_many_objects)
         key_make(&key, 1, FMT_TAG_LINK);
         key_add_bytes(&key, name, 13);
         ck_assert_int_eq(tree_put(st, &key, v, 17), 0);
-        key_make(&key, 1, FMT_TAG_LINK_ORDER);
+        key_make(&key, 1, FMT_TAG_LINK + 1);
         key_add_u64(&key, i);
         ck_assert_int_eq(tree_put(st, &key, name, 13), 0);
         key_make(&key, 1, FMT_TAG_OBJECT);
@@ -661,7 +661,7 @@ START_TEST(test_tree_many_objects)
     for (uint64_t i = 0; i < 60000; i += 7) {
         key_make(&key, 2 + i, FMT_TAG_DATA);
         ck_assert_int_eq(tree_get(st, &key, NULL), 0);
-        key_make(&key, 1, FMT_TAG_LINK_ORDER);
+        key_make(&key, 1, FMT_TAG_LINK + 1);
         key_add_u64(&key, i);
         ck_assert_int_eq(tree_get(st, &key, NULL), 0);
     }

@@ -71,6 +71,19 @@ class Cursor:
     def u64(self):
         return self.uint(8)
 
+    def var(self, bits=64):
+        """Groups of 7 bits, the lowest first, in the shortest form."""
+        out = shift = 0
+        while True:
+            byte = self.u8()
+            out |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if shift > 7 and byte == 0 or out >> bits:
+            self.fail("number of %d bytes" % (shift // 7))
+        return out
+
     def i64(self):
         return int.from_bytes(self.bytes(8), "big", signed=True)
 

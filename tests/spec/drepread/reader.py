@@ -8,8 +8,7 @@ from .tree import (PENDING, Blocks, choose_slot, earlier_slot, read_header, read
                    walk_tree)
 from .values import Elements, Heap, nest, self_described, show
 
-FREE, LOG, TYPE, OBJECT, DATA, LINK, LINK_ORDER, ATTR, CHUNK, USER = (
-    1, 2, 3, 16, 24, 32, 33, 48, 64, 80)
+FREE, LOG, TYPE, OBJECT, DATA, LINK, ATTR, CHUNK, USER = 1, 2, 3, 16, 24, 32, 48, 64, 80
 GROUP, DATASET, NAMED, DIMENSION = 1, 2, 3, 4
 HARD, SOFT, EXTERNAL = 1, 2, 3
 NO_ELEMENTS, COMPACT, CONTIGUOUS, CHUNKED = range(4)
@@ -43,7 +42,6 @@ class Object:
         self.record = None
         self.attributes = {}
         self.links = {}
-        self.link_order = {}
         self.chunks = []
         self.data = None
         self.users = set()
@@ -135,9 +133,6 @@ class File:
             name = self.name(tail, at, tag == LINK)
             (self.object(ident).links if tag == LINK else self.object(ident).attributes)[name] = (
                 value, at)
-        elif tag == LINK_ORDER:
-            tail_of(8)
-            self.object(ident).link_order[number] = self.name(value, at, True)
         elif tag == CHUNK:
             self.object(ident).chunks.append((tail, value, at))
         elif tag == USER:
@@ -221,20 +216,23 @@ class File:
         raw, at = obj.record
         cur = Cursor(raw, at, "object record")
         obj.kind, obj.flags = cur.u8(), cur.u8()
-        obj.hard, obj.next_attribute = cur.u32(), cur.u32()
+        obj.hard, obj.next_attribute = cur.var(32), cur.var(32)
+        known = {GROUP: 0, DATASET: 3, NAMED: 0, DIMENSION: 1}
+        if obj.kind not in known or obj.flags & 15 & ~known[obj.kind]:  # of a later version
+            obj.number, obj.kind = obj.kind, None
+            self.read_attributes(obj)
+            return
         if obj.kind == GROUP:
-            obj.next_link, obj.link_count = cur.u64(), cur.u64()
+            obj.next_link, obj.link_count = cur.var(), cur.var()
         elif obj.kind == DATASET:
             self.read_dataset(obj, cur)
         elif obj.kind == NAMED:
-            obj.type = self.try_type(cur.u32())
+            obj.type = self.try_type(cur.var(32))
             if obj.type is not None:
                 T.check_not_laid_out(obj.type, True)
-        elif obj.kind == DIMENSION:
-            obj.length = cur.u64()
         else:
-            cur.fail("object of unknown kind %d" % obj.kind)
-        for kind, tag, have in ((GROUP, "links", obj.links or obj.link_order),
+            obj.length = cur.var()
+        for kind, tag, have in ((GROUP, "links", obj.links),
                                 (DATASET, "chunks", obj.chunks), (DATASET, "data", obj.data),
                                 (DIMENSION, "users", obj.users)):
             if have and obj.kind != kind:
@@ -248,43 +246,49 @@ class File:
         out = []
         for name, (raw, at) in obj.links.items():
             cur = Cursor(raw, at, "link record")
-            kind, index = cur.u8(), cur.u64()
-            if kind == HARD:
-                target = cur.u64()
+            kind, flags, index = cur.u8(), cur.u8(), cur.var()
+            if flags & 15 or not HARD <= kind <= EXTERNAL:
+                kind, target = None, (kind, flags)  # of a later version
+            elif kind == HARD:
+                told, target = cur.u8(), cur.var()
+                to = self.objects.get(target)
+                if to is not None and to.record is not None and to.record[0][:1] != bytes([told]):
+                    cur.fail('link "%s" says kind %d' % (name, told))
             elif kind == SOFT:
                 target = cur.text(cur.u16())
-            elif kind == EXTERNAL:
-                target = cur.text(cur.u16()), cur.text(cur.u16())
             else:
-                cur.fail("link of unknown kind %d" % kind)
-            if obj.link_order.get(index) != name:
-                cur.fail('link "%s" and the creation order do not name each other' % name)
+                target = cur.text(cur.u16()), cur.text(cur.u16())
+            if any(o[0] == index for o in out):
+                cur.fail("two links have the creation index %d" % index)
             if index >= obj.next_link:
                 cur.fail("creation index %d was never given" % index)
             out.append((index, name, kind, target))
-        if len(obj.link_order) != len(out):
-            raise DrepError("FORMAT", "creation order names links that do not exist")
         if obj.link_count != len(out):
             raise DrepError("FORMAT", "group of %d links says it has %d"
                             % (len(out), obj.link_count))
-        obj.members = [o[1:] for o in sorted(out)]
+        obj.members = [o[1:] for o in sorted(out, key=lambda o: o[0])]
 
     def read_attributes(self, obj):
         out = []
         for name, (raw, at) in obj.attributes.items():
             cur = Cursor(raw, at, "attribute record")
-            index, number = cur.u32(), cur.u32()
-            rank = cur.u8()
-            shape = None if rank == NULL_RANK else [cur.u64() for _ in range(rank)]
-            if shape is not None and rank > 32:
-                cur.fail("rank %d" % rank)
-            size = cur.u32()
-            at = cur.offset()
-            value = cur.bytes(size)
+            kind, flags, index = cur.u8(), cur.u8(), cur.var(32)
+            later = kind != 1 or flags & 15
+            if not later:
+                number, rank = cur.var(32), cur.u8()
+                shape = None if rank == NULL_RANK else [cur.var() for _ in range(rank)]
+                if shape is not None and rank > 32:
+                    cur.fail("rank %d" % rank)
+                size = cur.var(32)
+                at = cur.offset()
+                value = cur.bytes(size)
             if any(o[0] == index for o in out):
                 cur.fail("two attributes have the creation index %d" % index)
             if index >= obj.next_attribute:
                 cur.fail("creation index %d was never given" % index)
+            if later:
+                out.append((index, name, None, None, (kind, flags), None))
+                continue
             t = self.try_type(number)
             if t is not None:
                 T.check_not_laid_out(t, False)
@@ -294,7 +298,7 @@ class File:
     # ------------------------------------------------------------ datasets
 
     def read_dataset(self, obj, cur):
-        obj.type = self.try_type(cur.u32())
+        obj.type = self.try_type(cur.var(32))
         obj.layout, rank = cur.u8(), cur.u8()
         obj.shape = None
         obj.maximum = obj.dimensions = None
@@ -308,23 +312,23 @@ class File:
         else:
             if rank > 32:
                 cur.fail("rank %d" % rank)
-            obj.shape = [cur.u64() for _ in range(rank)]
+            obj.shape = [cur.var() for _ in range(rank)]
             obj.maximum = list(obj.shape)
             T.product(obj.shape)
         if obj.flags & 1:
-            maximum = [cur.u64() for _ in range(rank)]
+            maximum = [cur.var() for _ in range(rank)]
             if obj.shape is not None:
                 obj.maximum = maximum
                 if any(m < n for m, n in zip(maximum, obj.shape)):
                     cur.fail("length beyond its maximum")
         if obj.flags & 2:
-            obj.dimensions = [cur.u64() for _ in range(rank)]
+            obj.dimensions = [cur.var() for _ in range(rank)]
         if obj.layout == CONTIGUOUS:
-            obj.chunk = [cur.u64()]
+            obj.chunk = [cur.var()]
             if any(m != n for m, n in zip(obj.maximum[1:], obj.shape[1:])):
                 cur.fail("contiguous dataset may grow beyond its first dimension")
         if obj.layout == CHUNKED:
-            obj.chunk = [cur.u32() for _ in range(rank)]
+            obj.chunk = [cur.var(32) for _ in range(rank)]
         if obj.chunk and min(obj.chunk) < 1:
             cur.fail("chunk length 0")
         obj.filters = []
@@ -342,7 +346,7 @@ class File:
         if obj.fill > 2:
             cur.fail("unknown fill %d" % obj.fill)
         if obj.fill == 1:
-            size = cur.u32()
+            size = cur.var(32)
             obj.fill_value = (cur.offset(), cur.bytes(size))
         self.read_storage(obj)
 

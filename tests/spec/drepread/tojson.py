@@ -34,6 +34,11 @@ def document(f, header_only=False):
     return out
 
 
+def later(kind_and_flags):
+    return {"kind": "unknown", "number": kind_and_flags[0], "flags": kind_and_flags[1],
+            "note": "written by a newer version"}
+
+
 class Writer:
     def __init__(self, f, header_only):
         self.f = f
@@ -42,6 +47,8 @@ class Writer:
 
     def object(self, obj):
         self.seen.add(obj.id)
+        if obj.kind is None:
+            return dict(later((obj.number, obj.flags)), id=obj.id, attributes=self.attributes(obj))
         try:
             return {GROUP: self.group, DATASET: self.dataset, NAMED: self.named,
                     DIMENSION: self.dimension}[obj.kind](obj)
@@ -51,6 +58,9 @@ class Writer:
     def attributes(self, obj):
         out = {}
         for name, t, shape, value, at in obj.attrs:
+            if isinstance(value, tuple):
+                out[name] = later(value)
+                continue
             if t is None:
                 out[name] = {"type": None, "shape": shape, "value": None}
                 continue
@@ -70,6 +80,8 @@ class Writer:
             elif kind == HARD:
                 out["members"][name] = {"kind": "link", "link": "hard",
                                         "target": self.f.paths[target]}
+            elif kind is None:
+                out["members"][name] = dict(later(target), kind="link", link="unknown")
             elif kind == SOFT:
                 out["members"][name] = {"kind": "link", "link": "soft", "target": target}
             else:
