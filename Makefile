@@ -474,6 +474,7 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	$(if $(strip $(MODULES)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
+	install -D -m 644 tools/share/dump.schema.json $D$(datadir)/datarep/dump.schema.json
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLUDEDIR@|$(includedir)|' \
 	    -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(strip -pthread $(LIB_LIBS))|' lib/datarep.pc.in \
