@@ -9,6 +9,9 @@
 #include <string.h>
 
 #define HEAP_MAX ((uint64_t)1 << 40) /* bytes of contents in one payload */
+/* Contents may be shared: counted as often as they are named they take at most so many times the
+ * bytes of their heap, so that a small file cannot ask for much memory. */
+#define SHARE_MAX 16
 
 /* ---- references ---- */
 
@@ -195,6 +198,12 @@ int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_
 
 /* ---- checking ---- */
 
+/* A content that was named. */
+struct content {
+    uint64_t offset, bytes;
+    const drep_type *leaf; /* what named it */
+};
+
 /* The contents seen so far. Each takes 16 bytes of reference somewhere, so their number is bounded
  * by the size of what was read. */
 struct contents {
@@ -202,21 +211,44 @@ struct contents {
     enum prog_layout layout;
     const uint8_t *heap;
     size_t heap_size;
-    struct heap_ref *at; /* offset and bytes (in count) of each content */
+    uint64_t sum; /* bytes, counted as often as they are named */
+    struct content *at;
     size_t n, room, max;
     int64_t element; /* the one that is looked at, among those that are checked */
     bool disorder;
 };
 
+/* Texts, and sequences without variable parts, may share a content, if its base is the same too:
+ * then there is nothing in it that one name could give another meaning. */
+static bool content_shared(const struct content *a, const struct content *b)
+{
+    if (a->offset != b->offset || a->bytes != b->bytes || a->leaf->kind != b->leaf->kind)
+        return false;
+    if (a->leaf->kind == DREP_KIND_VSTRING)
+        return true;
+    if (a->leaf->kind != DREP_KIND_SEQUENCE || drep_type_member(a->leaf, 0)->variable)
+        return false;
+    return leaf_stored_same(a->leaf, b->leaf);
+}
+
 /* Contents mostly come in order; `disorder` says that they must be sorted before they are compared.
  */
-static int contents_add(struct contents *c, uint64_t offset, uint64_t bytes)
+static int contents_add(struct contents *c, const struct content *new)
 {
+    const struct content *last = c->n > 0 ? &c->at[c->n - 1] : NULL;
+
+    c->sum += new->bytes; /* at most heap_size more than the bound: no overflow */
+    if (c->sum > SHARE_MAX * (uint64_t)c->heap_size)
+        return fail(DREP_ERR_FORMAT,
+                    "variable-length contents add up to more than %d times their heap of %zu bytes",
+                    SHARE_MAX, c->heap_size);
+    if (last && content_shared(last, new))
+        return 0;
     if (VEC_ROOM(c->at, c->n, c->room, 1) != 0)
         return DREP_ERR_NOMEM;
-    if (c->n > 0 && offset < c->at[c->n - 1].offset + c->at[c->n - 1].count)
+    if (last && new->offset < last->offset + last->bytes)
         c->disorder = true;
-    c->at[c->n++] = (struct heap_ref){bytes, offset};
+    c->at[c->n++] = *new;
     if (c->n > c->max)
         return fail(DREP_ERR_FORMAT, "variable-length contents overlap");
     return 0;
@@ -256,7 +288,8 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
     }
     err = heap_at(c->heap, c->heap_size, at, (uint64_t)base.extent, &p);
     if (!err)
-        err = contents_add(c, at.offset, at.count * (uint64_t)base.extent);
+        err = contents_add(
+            c, &(struct content){at.offset, at.count * (uint64_t)base.extent, leaf});
     if (!err && !bt)
         err = text_whole(p, at.count);
     if (!err && bt && bt->variable)
@@ -289,9 +322,22 @@ static int contents_of(struct contents *c, const struct prog *stored, const uint
 
 static int by_offset(const void *a, const void *b)
 {
-    uint64_t x = ((const struct heap_ref *)a)->offset, y = ((const struct heap_ref *)b)->offset;
+    const struct content *x = a, *y = b;
 
-    return (x > y) - (x < y);
+    return x->offset != y->offset ? (x->offset > y->offset) - (x->offset < y->offset)
+                                  : (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static int contents_apart(struct contents *c)
+{
+    qsort(c->at, c->n, sizeof *c->at, by_offset);
+    for (size_t i = 1; i < c->n; i++)
+        if (c->at[i].offset < c->at[i - 1].offset + c->at[i - 1].bytes &&
+            !content_shared(&c->at[i - 1], &c->at[i]))
+            return fail(DREP_ERR_FORMAT,
+                        "variable-length contents overlap at byte %llu of their heap",
+                        (unsigned long long)c->at[i].offset);
+    return 0;
 }
 
 /* Every payload from a file passes here before any converter follows its references. */
@@ -308,14 +354,8 @@ int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const st
 
     if (err && n > 1)
         err = fail_in(err, "element %lld", (long long)c.element);
-    if (!err && c.disorder) {
-        qsort(c.at, c.n, sizeof *c.at, by_offset);
-        for (size_t i = 1; !err && i < c.n; i++)
-            if (c.at[i].offset < c.at[i - 1].offset + c.at[i - 1].count)
-                err = fail(DREP_ERR_FORMAT,
-                           "variable-length contents overlap at byte %llu of their heap",
-                           (unsigned long long)c.at[i].offset);
-    }
+    if (!err && c.disorder)
+        err = contents_apart(&c);
     mem_free(c.at);
     return err;
 }

@@ -28,16 +28,18 @@ int heap_add(struct buf *heap, uint64_t base, const void *p, uint64_t size, uint
 int heap_prog(const drep_type *leaf, const struct type_sizes *sizes, enum prog_layout layout,
               struct prog *out, bool *ours);
 
-/* Holds the references of n stored elements against their heap: all contents lie inside and none
- * overlap (so that a hostile file cannot name one content many times), and no text holds a NUL (a
- * C string would end there).  Messages number the elements from 0.  sizes: of a self-described
- * value; NULL: of a dataset. */
+/* Holds the references of n stored elements against their heap: all contents lie inside, none
+ * overlap unless texts or plain sequences share one whole, together they take at most 16 times the
+ * heap as often as they are named (so that a hostile file cannot ask for much memory), and no text
+ * holds a NUL (a C string would end there).  Messages number the elements from 0.  sizes: of a
+ * self-described value; NULL: of a dataset. */
 int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const struct prog *stored,
                const uint8_t *elems, int64_t n, const uint8_t *heap, size_t heap_size);
 /* Bytes of heap that n stored elements refer to, without what these contents refer to in turn. */
 uint64_t heap_weight(const struct prog *stored, const uint8_t *elems, int64_t step, int64_t n);
 /* Copies the contents of n stored elements to the end of another heap and makes the elements refer
- * to the copies. */
+ * to the copies.  Shared contents become several: sharing is what others may write, and a heap that
+ * shrinks could break the bound of heap_check(). */
 int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_t *heap,
               size_t heap_size, struct buf *heap_out);
 

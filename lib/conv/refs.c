@@ -2,6 +2,7 @@
 #include "conv/refs.h"
 
 #include "base/error.h"
+#include "base/idset.h"
 #include "conv/heap.h"
 #include "format/block.h"
 #include "format/numbers.h"
@@ -17,15 +18,22 @@ bool type_refers(const drep_type *type)
     return false;
 }
 
-static int map_elements(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n,
+/* Several elements may share a content, whose references are replaced once. */
+struct ref_map {
+    const struct refs *r;
+    struct idset visited; /* offsets of contents + 1 */
+};
+
+static int map_elements(struct ref_map *m, const struct prog *stored, uint8_t *elems, int64_t n,
                         int depth);
 
-static int map_content(const struct refs *r, const drep_type *leaf, const uint8_t *item, int depth)
+static int map_content(struct ref_map *m, const drep_type *leaf, const uint8_t *item, int depth)
 {
+    const struct refs *r = m->r;
     struct heap_ref ref = heap_ref_get(item);
     struct prog base = {.extent = 0};
+    bool ours, first = true;
     const uint8_t *p;
-    bool ours;
     int err;
 
     if (ref.count == 0 || !type_refers(leaf))
@@ -36,15 +44,18 @@ static int map_content(const struct refs *r, const drep_type *leaf, const uint8_
         return err;
     err = heap_at(r->heap, r->heap_size, ref, (uint64_t)base.extent, &p);
     if (!err)
-        err = map_elements(r, &base, r->heap + ref.offset, (int64_t)ref.count, depth + 1);
+        err = idset_mark(&m->visited, ref.offset + 1, &first);
+    if (!err && first)
+        err = map_elements(m, &base, r->heap + ref.offset, (int64_t)ref.count, depth + 1);
     if (ours)
         prog_release(&base);
     return err;
 }
 
-static int map_elements(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n,
+static int map_elements(struct ref_map *m, const struct prog *stored, uint8_t *elems, int64_t n,
                         int depth)
 {
+    const struct refs *r = m->r;
     int64_t left = n * stored->items;
     drep_cursor cursor;
     drep_run run;
@@ -59,7 +70,7 @@ static int map_elements(const struct refs *r, const struct prog *stored, uint8_t
             if (run.type->kind == DREP_KIND_REFERENCE)
                 store_u64(item, r->map(r->ctx, key_u64(item)));
             else if (run.type->kind == DREP_KIND_SEQUENCE)
-                err = map_content(r, run.type, item, depth);
+                err = map_content(m, run.type, item, depth);
             else
                 break;
         }
@@ -69,5 +80,9 @@ static int map_elements(const struct refs *r, const struct prog *stored, uint8_t
 
 int refs_map(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n)
 {
-    return map_elements(r, stored, elems, n, 0);
+    struct ref_map m = {.r = r};
+    int err = map_elements(&m, stored, elems, n, 0);
+
+    idset_release(&m.visited);
+    return err;
 }

@@ -17,7 +17,8 @@ struct refs {
 
 /* Does an element of this type hold references? */
 bool type_refers(const drep_type *type);
-/* Replaces each reference in n stored elements and their contents by what map() makes of it. */
+/* Replaces each reference in n stored elements and their contents, once, by what map() makes of it.
+ * The elements have passed heap_check(). */
 int refs_map(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n);
 
 #endif

@@ -445,7 +445,9 @@ int value_refs(struct buf *value, const drep_type *type, int64_t count,
     refs.sizes = &s.sizes;
     refs.heap = value->p + in.at;
     refs.heap_size = in_left(&in);
-    err = refs_map(&refs, &s.prog, value->p + (items - span.p), count);
+    err = value_heap(&s, type, count, items, refs.heap, refs.heap_size);
+    if (!err)
+        err = refs_map(&refs, &s.prog, value->p + (items - span.p), count);
     prog_release(&s.prog);
     return err;
 }

@@ -57,6 +57,13 @@ bool node_equal(const struct node *a, const struct node *b)
     return true;
 }
 
+bool leaf_stored_same(const drep_type *a, const drep_type *b)
+{
+    return a == b ||
+           (leaf_same(a, b) && a->content.extent == b->content.extent &&
+            a->content.origin == b->content.origin && node_equal(a->content.root, b->content.root));
+}
+
 static bool same_names(const drep_type *a, const drep_type *b)
 {
     int64_t n = a->kind == DREP_KIND_ENUM ? a->args[0] : a->nmembers;

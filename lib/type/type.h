@@ -46,6 +46,8 @@ struct drep_type {
 /* True if items of both leaves are the same thing: one code, equal scalars, sequences
  * of equivalent bases, references to the same. */
 bool leaf_same(const drep_type *a, const drep_type *b);
+/* True if, besides, elements of both sequences lie alike in the file. */
+bool leaf_stored_same(const drep_type *a, const drep_type *b);
 
 /* True if user functions convert items of this leaf in a container: predefined types other than
  * BYTE and PACKED. */

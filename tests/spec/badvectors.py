@@ -1063,6 +1063,52 @@ def vlen_short():
 
 
 @bad("FORMAT")
+def shared_in_part():
+    """A text may be shared as a whole only."""
+    return strings([(3, 0), (2, 0)], b"abcdef")
+
+
+@bad("FORMAT")
+def shared_too_often():
+    """17 times a content of 4 bytes in a heap of 4."""
+    return strings([(4, 0)] * 17, b"full")
+
+
+def shared_by(t, payload, n=1):
+    b = sample()
+    d = b.dataset(1, "v", t, (n,), "compact")
+    b.compact(d, payload)
+    return b
+
+
+@bad("FORMAT")
+def shared_by_two_bases():
+    t = ("struct", [("text", "vstring"), ("bytes", ("seq", "CHAR"))])
+    return shared_by(t, u64(2) + u64(0) + u64(2) + u64(0) + b"ab")
+
+
+@bad("FORMAT")
+def shared_with_variable_parts():
+    inner = u64(1) + u64(16)
+    return shared_by(("seq", "vstring"), (u64(1) + u64(0)) * 2 + inner + b"a", 2)
+
+
+@bad("FORMAT")
+def shared_region():
+    b = sample()
+    d = b.dataset(1, "v", "region", (2,), "compact")
+    b.compact(d, (u64(2) + u64(3) + u64(0)) * 2 + b"[:]")
+    return b
+
+
+@bad("FORMAT")
+def shared_in_attribute():
+    b = sample()
+    b.attr(2, "s", "vstring", None, (17,), raw=u8(0) + (u64(1) + u64(0)) * 17 + b"x")
+    return b
+
+
+@bad("FORMAT")
 def text_nul():
     return strings([(2, 0), (3, 2)], b"oka\0b")
 
@@ -1169,7 +1215,7 @@ def payload_twice():
 # The ones that stand in the repository as files; the others are made when they are tested.
 KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
         "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
-        "vlen_outside", "chunk_sum", "text_nul", "text_nul_in_attribute",
+        "vlen_outside", "shared_too_often", "chunk_sum", "text_nul", "text_nul_in_attribute",
         "stream_cut", "stream_end_of_another", "at_end_later"}
 
 

@@ -582,12 +582,15 @@ class Builder:
         self.objects[n]["rest"] = var(self.type_number(t, False))
         return n
 
-    def attr(self, ident, name, t, value, shape=(), forms=None, tail=b"", laid_out=False):
-        """shape None: the null dataspace; value: a flat list unless the shape is ()."""
+    def attr(self, ident, name, t, value, shape=(), forms=None, tail=b"", laid_out=False,
+             raw=None):
+        """shape None: the null dataspace; value: a flat list unless the shape is (); raw: the
+        self-described value instead."""
         values = [value] if shape == () else (value or [])
         index = self.objects[ident]["attrs"]
         self.objects[ident]["attrs"] += 1
-        raw = b"" if shape is None else self_described(t, values, forms)
+        if raw is None:
+            raw = b"" if shape is None else self_described(t, values, forms)
         dims = b"" if shape is None else b"".join(map(var, shape))
         record = (b"\1\0" + var(index) + var(self.type_number(t, laid_out)) +
                   u8(255 if shape is None else len(shape)) + dims + var(len(raw)) + raw + tail)

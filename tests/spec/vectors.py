@@ -222,6 +222,41 @@ def vlen():
         "/holes": ["", "", "x", "yy", ""]})
 
 
+def at(*refs):
+    """References {count, offset}, one behind the other."""
+    return b"".join(u64(n) + u64(offset) for n, offset in refs)
+
+
+def shared():
+    """Contents that several elements share, as far as they may."""
+    b = Builder()
+    heap = b"spring" + b"autumn"
+    words = [(6, 0), (6, 6)] * 15 + [(0, 7), (6, 0)]
+    d = b.dataset(1, "words", "vstring", (32,), "compact")
+    b.compact(d, at(*words) + heap)
+    t = ("struct", [("a", ("seq", "SHORT")), ("b", ("seq", "SHORT"))])
+    d = b.dataset(1, "pairs", t, (3,), "chunked", (3,))
+    b.run(d, (0,), [at((2, 4), (2, 0), (2, 0), (2, 4), (0, 0), (2, 4)) +
+                    u16(1) + u16(2) + u16(3) + u16(4)])
+    t = ("seq", "ref")
+    d = b.dataset(1, "ways", t, (3,), "compact")
+    b.compact(d, at((2, 0), (2, 0), (1, 16)) + u64(1) + u64(2) + u64(2))
+    t = ("seq", "vstring")
+    d = b.dataset(1, "lists", t, (2,), "compact")
+    b.compact(d, at((2, 0), (1, 32)) + at((3, 48), (3, 48), (3, 48)) + b"abc")
+    d = b.dataset(1, "most", "vstring", (16,), "compact")
+    b.compact(d, at(*[(4, 0)] * 16) + b"full")
+    b.attr(1, "a", "vstring", shape=(3,), value=None,
+           raw=u8(0) + at((2, 0), (2, 0), (0, 0)) + b"ok")
+    return done(b, {
+        "/words": ["spring", "autumn"] * 15 + ["", "spring"],
+        "/pairs": [{"a": [3, 4], "b": [1, 2]}, {"a": [1, 2], "b": [3, 4]},
+                   {"a": [], "b": [3, 4]}],
+        "/ways": [["/", "/words"], ["/", "/words"], ["/words"]],
+        "/lists": [["abc", "abc"], ["abc"]],
+        "/most": ["full"] * 16})
+
+
 def chunked():
     b = Builder()
     values = [7 * i * i - 300 for i in range(24)]
@@ -860,7 +895,7 @@ def stream_later():
     return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
 
 
-GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, chunked, user_filter,
+GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, shared, chunked, user_filter,
         contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, code, code_native, extended, readonly, second_commit, commits, damaged_slot,

@@ -347,6 +347,8 @@ START_TEST(test_places_in_a_heap)
     } tries[] = {{{4, 4}, {0, 4}, 0},
                  {{4, 4}, {4, 0}, 0},
                  {{0, 8}, {99, 0}, 0},
+                 {{4, 4}, {2, 2}, 0},
+                 {{4, 3}, {2, 2}, DREP_ERR_FORMAT},
                  {{4, 4}, {0, 3}, DREP_ERR_FORMAT},
                  {{8, 1}, {0, 7}, DREP_ERR_FORMAT},
                  {{9, 0}, {0, 0}, DREP_ERR_FORMAT},
@@ -381,6 +383,129 @@ START_TEST(test_places_in_a_heap)
         }
     drep_type_free(text);
     drep_type_free(bytes);
+}
+END_TEST
+
+/* A compact dataset whose n elements all name the same content. */
+static drep_dataset *name_often(const char *name, const drep_type *type, int64_t n, uint64_t count,
+                                const void *heap, size_t size)
+{
+    drep_dataset *ds = new_dataset(f, name, type, 1, &n);
+    size_t fixed = (size_t)n * 16;
+    uint8_t *payload = malloc(fixed + size);
+    struct key key;
+
+    for (int64_t i = 0; i < n; i++)
+        place(payload + 16 * i, count, 0);
+    memcpy(payload + fixed, heap, size);
+    key_make(&key, id_of(name), FMT_TAG_DATA);
+    put(&key, payload, fixed + size);
+    free(payload);
+    return ds;
+}
+
+/* R5.34: 4,096 names of 60,000 bytes are 240 MB and refused before anything is allocated. */
+START_TEST(test_contents_named_too_often)
+{
+    static char text[60000];
+    drep_type *type;
+    char *v[17];
+
+    memset(text, 'a', sizeof text);
+    ok(drep_type_vstring(&type));
+    for (int64_t n = 16; n <= 17; n++) {
+        drep_dataset *ds = name_often("d", type, n, 4, "full", 4);
+
+        fails(drep_read(ds, NULL, NULL, v, NULL), n == 16 ? 0 : DREP_ERR_FORMAT);
+        for (int i = 0; n == 16 && i < 16; i++)
+            ck_assert_str_eq(v[i], "full");
+        if (n == 16)
+            drep_vlen_free(type, n, v);
+        drep_dataset_close(ds);
+        ck_assert_int_eq(findings() != 0, n > 16);
+        ok(drep_link_remove(f, "d"));
+    }
+    drep_dataset_close(name_often("d", type, 4096, sizeof text, text, sizeof text));
+    ck_assert_int_ne(findings(), 0);
+    ok(drep_link_remove(f, "d"));
+    drep_type_free(type);
+}
+END_TEST
+
+/* Writing one element leaves the others what they were, and gives each a content of its own. */
+START_TEST(test_write_beside_shared_contents)
+{
+    const char *const word = "a longer word";
+    drep_dataset *ds;
+    drep_selection *sel;
+    drep_type *type;
+    char *v[16];
+
+    ok(drep_type_vstring(&type));
+    ds = name_often("d", type, 16, 4, "full", 4);
+    ok(drep_select_box(1, (int64_t[]){3}, (int64_t[]){1}, NULL, NULL, &sel));
+    ok(drep_write(ds, sel, NULL, &word, NULL));
+    ck_assert_int_eq(findings(), 0);
+    ok(drep_read(ds, NULL, NULL, v, NULL));
+    for (int i = 0; i < 16; i++)
+        ck_assert_str_eq(v[i], i == 3 ? word : "full");
+    drep_vlen_free(type, 16, v);
+    drep_selection_free(sel);
+    drep_dataset_close(ds);
+    drep_type_free(type);
+}
+END_TEST
+
+/* Gives all elements of an attribute of sequences the content of the first. */
+static void share_first(const char *object, const char *name, int64_t n)
+{
+    struct buf bytes = {0};
+    struct key key;
+    uint8_t *places;
+
+    key_make(&key, id_of(object), FMT_TAG_ATTR);
+    key_add_bytes(&key, name, strlen(name));
+    ok(tree_get(f->st, &key, &bytes));
+    places = bytes.p + bytes.len - n * 16 - n * 16; /* behind them two references each */
+    for (int64_t i = 1; i < n; i++)
+        memcpy(places + 16 * i, places, 16);
+    put(&key, bytes.p, bytes.len);
+    buf_release(&bytes);
+}
+
+/* References in a content that several elements share are replaced once: the second time they
+ * would lead somewhere else. */
+START_TEST(test_copy_of_shared_references)
+{
+    const int64_t three = 3;
+    drep_type *ref, *type;
+    drep_ref refs[2] = {{0, NULL}, {0, NULL}};
+    drep_vlen v[3] = {{2, refs}, {2, refs}, {2, refs}};
+    drep_file *to;
+    drep_objinfo info;
+
+    ok(drep_type_reference(DREP_REF_OBJECT, &ref));
+    ok(drep_type_sequence(ref, &type));
+    for (int i = 0; i < 3; i++)
+        ok(drep_group_create(f, (const char *const[]){"g", "g/a", "g/b"}[i], 0));
+    refs[0].object = id_of("g/a");
+    refs[1].object = id_of("g/b");
+    ok(drep_attr_write(f, "g", "see", type, 1, &three, v));
+    share_first("g", "see", 3);
+    ck_assert_int_eq(findings(), 0);
+    ok(drep_create(":memory:", DREP_RDWR, "external32", NULL, &to));
+    ok(drep_group_create(to, "first", 0)); /* ids are one higher */
+    ok(drep_copy(f, "g", to, "g", NULL));
+    ok(drep_attr_read(to, "g", "see", type, v));
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++) {
+            ok(drep_stat(to, k == 0 ? "g/a" : "g/b", &info));
+            ck_assert_uint_eq(((const drep_ref *)v[i].data)[k].object, info.id);
+        }
+    drep_vlen_free(type, 3, v);
+    drep_abandon(to);
+    drep_type_free(type);
+    drep_type_free(ref);
 }
 END_TEST
 
@@ -605,6 +730,9 @@ int main(void)
     tcase_add_test(t, test_groups_in_circles);
     tcase_add_test(t, test_links_that_lead_nowhere);
     tcase_add_test(t, test_places_in_a_heap);
+    tcase_add_test(t, test_contents_named_too_often);
+    tcase_add_test(t, test_write_beside_shared_contents);
+    tcase_add_test(t, test_copy_of_shared_references);
     tcase_add_test(t, test_payloads_of_no_shape);
     tcase_add_test(t, test_more_payload_than_elements);
     tcase_add_test(t, test_numbers_given_before);

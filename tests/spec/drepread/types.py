@@ -315,6 +315,12 @@ class Layout:
             return 24 if t.what else 8
         raise DrepError("FORMAT", "datatype kind %d describes memory, not elements" % k)
 
+    def key(self, t):
+        """Equal for types that are stored alike."""
+        return repr([(n.kind, vars(n).get("code"), vars(n).get("dims"), self.size(n),
+                      vars(n).get("what"), [m[:2] for m in getattr(n, "members", [])],
+                      sorted(vars(n.desc).items()) if n.kind == SCALAR else None) for n in t.walk()])
+
     def members(self, t):
         """(name, offset, type) of a compound's members."""
         if not self.packed:

@@ -46,22 +46,27 @@ def show(v):
 
 
 class Heap:
-    """The variable parts of one payload; no two contents may overlap."""
+    """The variable parts of one payload; contents are apart or shared, and not too often."""
 
     def __init__(self, data):
         self.data = data
-        self.used = []
+        self.used = set()
+        self.named = 0
 
-    def take(self, offset, size, what):
+    def take(self, offset, size, what, base):
+        """base: what the content consists of, None if it may not be shared."""
         if offset > len(self.data) or size > len(self.data) - offset:
             raise DrepError("FORMAT", "%s lies outside the heap" % what)
+        self.named += size
+        if self.named > 16 * len(self.data):
+            raise DrepError("FORMAT", "contents add up to more than 16 times their heap")
         if size:
-            self.used.append((offset, offset + size))
+            self.used.add((offset, offset + size, base or "%s %d" % (what, self.named)))
         return self.data[offset:offset + size]
 
     def check(self):
         end = 0
-        for a, b in sorted(self.used):
+        for a, b, _ in sorted(self.used):
             if a < end:
                 raise DrepError("FORMAT", "two variable contents overlap in the heap")
             end = b
@@ -159,7 +164,7 @@ class Elements:
             if t.what == 0:
                 return self.paths.get(target)
             count, offset = cur.u64(), cur.u64()
-            raw = heap.take(offset, count, "text of a region") if count else b""
+            raw = heap.take(offset, count, "text of a region", None) if count else b""
             text = whole_text(raw, "text of a region")
             if target == 0:
                 return None
@@ -168,11 +173,12 @@ class Elements:
         if count == 0:
             return "" if t.kind == T.VSTRING else []
         if t.kind == T.VSTRING:
-            return whole_text(heap.take(offset, count, "string"), "string")
+            return whole_text(heap.take(offset, count, "string", "text"), "string")
         size = self.layout.size(t.base)
         if size == 0 and count > 1 << 20 or count > 1 << 62:
             raise DrepError("FORMAT", "sequence of %d elements" % count)
-        heap.take(offset, count * size, "sequence")
+        heap.take(offset, count * size, "sequence",
+                  None if t.base.has_heap() else self.layout.key(t.base))
         return self.decode(t.base, heap.data, [offset + i * size for i in range(count)], heap)
 
 
