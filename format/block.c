@@ -17,10 +17,12 @@ void ref_get(struct in *in, struct ref *r)
     if (in->err)
         return;
     in->last = start;
-    if (t.length == 0 ? t.offset || t.checksum
-                      : t.offset < FMT_SPACE_START || t.offset > FMT_SIZE_MAX ||
-                            t.offset % FMT_ALIGN || t.length < FMT_BLOCK_HEAD)
-        in_fail(in, FMT_ERR_FORMAT, "impossible reference");
+    if (t.length == 0 ? t.offset || t.checksum : t.length < FMT_BLOCK_HEAD)
+        in_fail(in, FMT_ERR_FORMAT, "impossible reference (R4.4)");
+    else if (t.length && (t.offset < FMT_SPACE_START || t.offset > FMT_SIZE_MAX))
+        in_fail(in, FMT_ERR_FORMAT, "reference outside the file (R2.14)");
+    else if (t.offset % FMT_ALIGN)
+        in_fail(in, FMT_ERR_FORMAT, "reference to no multiple of 64 (R4.1)");
     else
         *r = t;
 }
@@ -37,23 +39,29 @@ static const char *block_doubt(const struct block_head *h)
 {
     uint64_t content = h->length - FMT_BLOCK_HEAD;
 
-    if (h->kind == FMT_NODE ? h->level > FMT_LEVEL_MAX : h->level != 0)
-        return "impossible level of a block";
+    if (h->kind != FMT_NODE && h->level != 0)
+        return "impossible level of a block (R4.5)";
+    if (h->level > FMT_LEVEL_MAX)
+        return "impossible level of a node (R4.17)";
     switch (h->kind) {
     case FMT_NODE:
         if (h->length > FMT_NODE_MAX || h->count < 1 || h->count > content / 4)
-            return "impossible size of a node";
+            return "impossible size of a node (R4.9)";
         return NULL;
     case FMT_VALUE:
-        return h->count || content > FMT_VALUE_MAX ? "impossible size of a value block" : NULL;
+        return h->count || content > FMT_VALUE_MAX ? "impossible size of a value block (R4.14)"
+                                                   : NULL;
     case FMT_PENDING:
-        return content != (uint64_t)h->count * 24 ? "impossible size of a pending list" : NULL;
+        return content != (uint64_t)h->count * 24 ? "impossible size of a pending list (R6.4)"
+                                                  : NULL;
     case FMT_HEADER:
-        return h->count || content > FMT_HEADER_MAX ? "impossible size of a header block" : NULL;
+        return h->count || content > FMT_HEADER_MAX ? "impossible size of a header block (R3.2)"
+                                                    : NULL;
     case FMT_SUMS:
-        return content != (uint64_t)h->count * 8 ? "impossible size of a block of sums" : NULL;
+        return content != (uint64_t)h->count * 8 ? "impossible size of a block of sums (R8.26)"
+                                                 : NULL;
     }
-    return "unknown kind of block";
+    return "unknown kind of block (R4.5)";
 }
 
 static int refuse(int err, const char *text, const char **why)
@@ -73,7 +81,7 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
 
     in_init(&in, block, size);
     if (size < FMT_BLOCK_HEAD)
-        return refuse(FMT_ERR_FORMAT, "a block is shorter than its header", why);
+        return refuse(FMT_ERR_FORMAT, "a block is shorter than its header (R4.4)", why);
     magic = in_bytes(&in, sizeof(block_magic));
     t.kind = in_u8(&in);
     t.level = in_u8(&in);
@@ -84,13 +92,14 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
     t.count = in_u32(&in);
     t.checksum = in_u64(&in);
     if (sum_with_hole(block, size, BLOCK_CHECKSUM_AT) != t.checksum)
-        return refuse(FMT_ERR_CHECKSUM, "checksum mismatch", why);
+        return refuse(FMT_ERR_CHECKSUM, "checksum mismatch (R4.3)", why);
     if (memcmp(magic, block_magic, sizeof(block_magic)) != 0)
-        return refuse(FMT_ERR_FORMAT, "no block begins here", why);
+        return refuse(FMT_ERR_FORMAT, "no block begins here (R4.2)", why);
     if (zeros)
-        return refuse(FMT_ERR_FORMAT, "reserved bytes are not zero", why);
+        return refuse(FMT_ERR_FORMAT, "reserved bytes are not zero (R4.2)", why);
     if (t.length != size)
-        return refuse(FMT_ERR_FORMAT, "the length of a block differs from its reference", why);
+        return refuse(FMT_ERR_FORMAT, "the length of a block differs from its reference (R4.4)",
+                      why);
     doubt = block_doubt(&t);
     if (doubt)
         return refuse(FMT_ERR_FORMAT, doubt, why);

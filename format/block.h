@@ -110,9 +110,11 @@ static inline __attribute__((always_inline)) int entry_get(struct in *in, struct
         return FMT_ERR_FORMAT;
     in->last = start;
     if (e.shared + e.suffix_len > FMT_KEY_MAX)
-        why = "a key is too long";
-    else if (e.far ? e.value_len != FMT_REF_SIZE : e.value_len > FMT_INLINE_MAX)
-        why = "impossible length of a value";
+        why = "a key is too long (R4.11)";
+    else if (e.far && e.value_len != FMT_REF_SIZE)
+        why = "impossible length of a reference (R4.14)";
+    else if (e.value_len > FMT_INLINE_MAX)
+        why = "impossible length of a value (R4.13)";
     if (why) {
         in_fail(in, FMT_ERR_FORMAT, why);
         return FMT_ERR_FORMAT;

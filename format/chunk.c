@@ -19,13 +19,13 @@ static void sums_get(struct in *in, struct chunk_rec *t)
     uint64_t n = t->filtered ? 1 : chunk_sums(t->run, t->size);
 
     if (t->far != (n > FMT_SUMS_INLINE)) {
-        in_fail(in, FMT_ERR_FORMAT, "unexpected position of sums");
+        in_fail(in, FMT_ERR_FORMAT, "unexpected position of sums (R8.25)");
         return;
     }
     if (t->far) {
         ref_get(in, &t->sums);
         if (!in->err && t->sums.length != FMT_BLOCK_HEAD + 8 * n)
-            in_fail(in, FMT_ERR_FORMAT, "unexpected length of a block of sums");
+            in_fail(in, FMT_ERR_FORMAT, "unexpected length of a block of sums (R8.26)");
         return;
     }
     t->nsums = (uint32_t)n;
@@ -43,21 +43,23 @@ int chunk_get(struct in *in, struct chunk_rec *out)
     flags = in_u8(in);
     zero = in_u8(in);
     if (!in->err && (zero || flags >= (FILTERED | FAR)))
-        in_fail(in, FMT_ERR_FORMAT, "impossible flags of a chunk");
+        in_fail(in, FMT_ERR_FORMAT, "impossible flags of a chunk (R1.8)");
     t.filtered = (flags & FILTERED) != 0;
     t.far = (flags & FAR) != 0;
     t.skipped = in_u32(in);
     t.run = in_u32(in);
     if (!in->err && (t.run == 0 || (t.filtered && t.run != 1)))
-        in_fail(in, FMT_ERR_FORMAT, "impossible run of chunks");
+        in_fail(in, FMT_ERR_FORMAT, "impossible run of chunks (R8.15)");
     t.offset = in_u64(in);
-    if (!in->err && (t.offset < FMT_SPACE_START || t.offset > FMT_SIZE_MAX || t.offset % FMT_ALIGN))
-        in_fail(in, FMT_ERR_FORMAT, "impossible offset of a chunk");
+    if (!in->err && (t.offset < FMT_SPACE_START || t.offset > FMT_SIZE_MAX))
+        in_fail(in, FMT_ERR_FORMAT, "chunk outside the file (R2.14)");
+    if (!in->err && t.offset % FMT_ALIGN)
+        in_fail(in, FMT_ERR_FORMAT, "offset of a chunk is no multiple of 64 (R6.1)");
     t.size = in_u64(in);
     if (!in->err && t.size == 0 && t.run != 1) /* the bytes of the file back what is done with it */
-        in_fail(in, FMT_ERR_FORMAT, "a run of chunks without bytes");
+        in_fail(in, FMT_ERR_FORMAT, "a run of chunks without bytes (R8.15)");
     if (!in->err && t.size > FMT_SIZE_MAX / t.run)
-        in_fail(in, FMT_ERR_FORMAT, "impossible size of a chunk");
+        in_fail(in, FMT_ERR_FORMAT, "impossible size of a chunk (R2.14)");
     if (!in->err)
         sums_get(in, &t);
     span_rest(in, &t.tail);

@@ -18,13 +18,13 @@ static void datarep_get(struct in *in, struct header_rec *h)
 
     h->form = in_u8(in);
     if (!in->err && h->form != FMT_FORM_TABLE && h->form != FMT_FORM_CODE)
-        in_fail(in, FMT_ERR_FORMAT, "unknown form of representation");
+        in_fail(in, FMT_ERR_FORMAT, "unknown form of representation (R3.8)");
     h->flags = in_u8(in);
     if (!in->err && h->flags & ~1u)
-        in_fail(in, FMT_ERR_FORMAT, "unknown flag of a representation");
+        in_fail(in, FMT_ERR_FORMAT, "unknown flag of a representation (R3.12)");
     span_get(in, in_u8(in), &name);
     if (!in->err && !is_text(&name, FMT_DATAREP_MAX))
-        in_fail(in, FMT_ERR_FORMAT, "invalid name of a representation");
+        in_fail(in, FMT_ERR_FORMAT, "invalid name of a representation (R3.7)");
     if (!in->err)
         memcpy(h->name, name.p, name.len);
     span_rest(in, &h->tail);
@@ -43,7 +43,7 @@ static int code_next(struct in *in, int last, struct span *tail)
     if (in->err)
         return 0;
     if (code <= last) {
-        in_fail(in, FMT_ERR_FORMAT, "codes of datatypes do not ascend");
+        in_fail(in, FMT_ERR_FORMAT, "codes of datatypes do not ascend (R3.16)");
         return 0;
     }
     if (code <= FMT_CODE_MAX)
@@ -60,7 +60,7 @@ static void extents_get(struct in *in, struct header_rec *h)
     while ((code = code_next(in, code, &h->extents_tail)) != 0) {
         h->extent[code] = in_u16(in);
         if (!in->err && h->extent[code] == 0)
-            in_fail(in, FMT_ERR_FORMAT, "a datatype has no extent");
+            in_fail(in, FMT_ERR_FORMAT, "a datatype has no extent (R3.14)");
     }
 }
 
@@ -91,12 +91,15 @@ static void encodings_get(struct in *in, struct header_rec *h)
             return;
         in->last = start;
         if (fmt_format_class(r.format) < 0)
-            in_fail(in, FMT_ERR_FORMAT, "unknown format in a table of encodings");
+            in_fail(in, FMT_ERR_FORMAT, "unknown format in a table of encodings (R3.19)");
         else if (r.size > FMT_ITEM_MAX || r.size % halves ||
                  !fmt_format_fits(r.format, r.size / halves))
-            in_fail(in, FMT_ERR_FORMAT, "the size of an encoding differs from its format's");
-        else if (r.order > FMT_ORDER_VAX || !align_possible(r.align) || zero)
-            in_fail(in, FMT_ERR_FORMAT, "impossible order or alignment of an encoding");
+            in_fail(in, FMT_ERR_FORMAT,
+                    "the size of an encoding differs from its format's (R3.18)");
+        else if (r.order > FMT_ORDER_VAX)
+            in_fail(in, FMT_ERR_FORMAT, "unknown byte order of an encoding (R3.17)");
+        else if (!align_possible(r.align) || zero)
+            in_fail(in, FMT_ERR_FORMAT, "impossible alignment of an encoding (R3.20)");
         h->row[code] = r;
     }
 }
@@ -136,7 +139,7 @@ static void witnesses_get(struct in *in, struct header_rec *h)
         w.k = in_u8(in);
         w.size = in_u8(in);
         if (!in->err && (w.k > witnesses_of(code) || w.size == 0))
-            in_fail(in, FMT_ERR_FORMAT, "impossible number of witnesses");
+            in_fail(in, FMT_ERR_FORMAT, "impossible number of witnesses (R3.23)");
         w.bytes = in_bytes(in, (size_t)w.k * w.size);
         h->witness[code] = w;
     }
@@ -151,9 +154,9 @@ static void hints_get(struct in *in, struct header_rec *h)
     in->at = 0;
     while (hint_get(in, &hint) == FMT_OK) {
         if (!first && key_compare(hint.key.p, hint.key.len, last.key.p, last.key.len) <= 0)
-            in_fail(in, FMT_ERR_FORMAT, "keys of hints do not ascend");
+            in_fail(in, FMT_ERR_FORMAT, "keys of hints do not ascend (R3.26)");
         if (!is_text(&hint.key, FMT_HINT_KEY_MAX) || !is_text(&hint.value, FMT_HINT_VALUE_MAX))
-            in_fail(in, FMT_ERR_FORMAT, "invalid hint");
+            in_fail(in, FMT_ERR_FORMAT, "invalid hint (R3.26)");
         last = hint;
         first = 0;
     }
@@ -163,7 +166,7 @@ static void text_get(struct in *in, struct span *text)
 {
     span_rest(in, text);
     if (!in->err && text_check(text->p, text->len))
-        in_fail(in, FMT_ERR_FORMAT, "invalid text");
+        in_fail(in, FMT_ERR_FORMAT, "invalid text (R1.3)");
 }
 
 /* Decode the content of one record; returns 0 if its tag is unknown. */
@@ -208,10 +211,10 @@ static const char *custom_doubt(const struct header_rec *h, int code)
     if (r->size == 0 || r->format != FMT_FORMAT_CUSTOM)
         return NULL;
     if (at >= h->scalars.len)
-        return "an encoding refers to a missing scalar";
+        return "an encoding refers to a missing scalar (R3.21)";
     return h->scalars.p[at + 2] * halves == r->size
                ? NULL
-               : "the size of an encoding differs from its scalar's";
+               : "the size of an encoding differs from its scalar's (R3.21)";
 }
 
 /* Check the records against each other. Returns what is wrong, or NULL. */
@@ -222,9 +225,9 @@ static const char *header_doubt(const struct header_rec *h)
     int spec = h->form == FMT_FORM_TABLE && (external32 || internal);
 
     if (spec && h->has_encodings)
-        return "a table of encodings where the name says all";
+        return "a table of encodings where the name says all (R3.9)";
     if (h->form == FMT_FORM_TABLE && !spec && !h->has_encodings)
-        return "a representation has no table of encodings";
+        return "a representation has no table of encodings (R3.9)";
     for (int code = 1; code <= FMT_CODE_MAX; code++) {
         const char *doubt = custom_doubt(h, code);
         int size = !spec        ? h->row[code].size
@@ -234,9 +237,9 @@ static const char *header_doubt(const struct header_rec *h)
         if (doubt)
             return doubt;
         if (h->form == FMT_FORM_TABLE && h->extent[code] && h->extent[code] != size)
-            return "the extent of a datatype differs from its encoding's";
+            return "the extent of a datatype differs from its encoding's (R3.14)";
         if (h->extent[code] && h->witness[code].size && h->extent[code] != h->witness[code].size)
-            return "the extent of a datatype differs from its witnesses'";
+            return "the extent of a datatype differs from its witnesses' (R3.23)";
     }
     return NULL;
 }
@@ -258,9 +261,9 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
     struct in in;
 
     if (size > FMT_HEADER_MAX)
-        return refuse(FMT_ERR_LIMIT, "the header is longer than 1 MiB", 0, why, why_at);
+        return refuse(FMT_ERR_LIMIT, "the header is longer than 1 MiB (R3.2)", 0, why, why_at);
     if (size == 0)
-        return refuse(FMT_ERR_FORMAT, "the header is empty", 0, why, why_at);
+        return refuse(FMT_ERR_FORMAT, "the header is empty (R3.4)", 0, why, why_at);
     h.unknown.p = scratch;
     in_init(&in, p, size);
     while (in_left(&in) > 0) {
@@ -270,9 +273,9 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
         struct span s;
 
         if (seen[tag / 8] & 1u << tag % 8)
-            in_fail(&in, FMT_ERR_FORMAT, "a record occurs twice");
+            in_fail(&in, FMT_ERR_FORMAT, "a record occurs twice (R3.4)");
         if (start == 0 && tag != FMT_HEADER_DATAREP)
-            in_fail(&in, FMT_ERR_FORMAT, "the header does not begin with a representation");
+            in_fail(&in, FMT_ERR_FORMAT, "the header does not begin with a representation (R3.4)");
         span_get(&in, in_u32(&in), &s);
         if (in.err)
             return refuse(in.err, in.why, in.err_at, why, why_at);

@@ -15,7 +15,7 @@ const uint8_t *in_short(struct in *in)
 {
     if (!in->err) {
         in->last = in->at;
-        in_fail(in, FMT_ERR_FORMAT, "truncated record");
+        in_fail(in, FMT_ERR_FORMAT, "truncated record (R1.6)");
     }
     return NULL;
 }
@@ -39,7 +39,7 @@ uint64_t in_var_long(struct in *in)
         return v;
     }
     in->last = start;
-    in_fail(in, FMT_ERR_FORMAT, "a number is not in its shortest form");
+    in_fail(in, FMT_ERR_FORMAT, "a number is not in its shortest form (R1.10)");
     return 0;
 }
 
@@ -48,7 +48,7 @@ uint32_t in_var32(struct in *in)
     uint64_t v = in_var(in);
 
     if (v > UINT32_MAX) {
-        in_fail(in, FMT_ERR_FORMAT, "a number is beyond 2^32 - 1");
+        in_fail(in, FMT_ERR_FORMAT, "a number is beyond 2^32 - 1 (R1.10)");
         return 0;
     }
     return (uint32_t)v;

@@ -10,7 +10,7 @@ static void text16_get(struct in *in, struct span *out)
 {
     span_get(in, in_u16(in), out);
     if (!in->err && (out->len == 0 || text_check(out->p, out->len)))
-        in_fail(in, FMT_ERR_FORMAT, "invalid text as the target of a link");
+        in_fail(in, FMT_ERR_FORMAT, "invalid text as the target of a link (R7.8)");
 }
 
 static void span16_put(struct out *out, const struct span *s)
@@ -38,7 +38,7 @@ int link_get(struct in *in, struct link_rec *out)
         t.object_kind = in_u8(in);
         t.object = in_var(in);
         if (!in->err && t.object == FMT_OBJECT_FILE)
-            in_fail(in, FMT_ERR_FORMAT, "a link to the file itself");
+            in_fail(in, FMT_ERR_FORMAT, "a link to the file itself (R7.9)");
     }
     if (t.kind == FMT_EXTERNAL)
         text16_get(in, &t.file);
@@ -72,14 +72,14 @@ static void value_get(struct in *in, struct attr_rec *t)
 {
     t->type = in_var32(in);
     if (!in->err && t->type == 0)
-        in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0");
+        in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0 (R5.5)");
     t->rank = in_u8(in);
     if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
-        in_fail(in, FMT_ERR_FORMAT, "impossible rank");
+        in_fail(in, FMT_ERR_FORMAT, "impossible rank (R7.13)");
     for (int i = 0; !in->err && t->rank != FMT_RANK_NULL && i < t->rank; i++) {
         t->len[i] = in_var(in);
         if (t->len[i] > FMT_SIZE_MAX)
-            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
+            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
     }
     span_get(in, in_var32(in), &t->value);
 }

@@ -22,7 +22,7 @@ static void type_get_number(struct in *in, struct object_rec *t)
 {
     t->type = in_var32(in);
     if (!in->err && t->type == 0)
-        in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0");
+        in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0 (R5.5)");
 }
 
 /* Layout, rank and the numbers of each dimension. */
@@ -35,25 +35,26 @@ static void shape_get(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "unknown layout");
     t->rank = in_u8(in);
     if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
-        in_fail(in, FMT_ERR_FORMAT, "impossible rank");
+        in_fail(in, FMT_ERR_FORMAT, "impossible rank (R8.1)");
     for (int i = 0; !in->err && i < dims_of(t); i++) {
         t->len[i] = t->max[i] = in_var(in);
         empty |= t->len[i] == 0;
         if (t->len[i] > FMT_SIZE_MAX)
-            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
+            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
     }
     if (!in->err && t->rank == FMT_RANK_NULL && t->layout != FMT_LAYOUT_NULL)
-        in_fail(in, FMT_ERR_FORMAT, "a null dataspace with a layout");
+        in_fail(in, FMT_ERR_FORMAT, "a null dataspace with a layout (R8.3)");
     if (!in->err && t->layout == FMT_LAYOUT_NULL && t->rank != FMT_RANK_NULL && !empty)
-        in_fail(in, FMT_ERR_FORMAT, "elements without a layout");
+        in_fail(in, FMT_ERR_FORMAT, "elements without a layout (R8.3)");
     for (int i = 0; !in->err && t->has_max && i < dims_of(t); i++) {
         t->max[i] = in_var(in);
         if (t->max[i] > FMT_SIZE_MAX && t->max[i] != FMT_UNLIMITED)
-            in_fail(in, FMT_ERR_LIMIT, "a maximum is beyond 2^62");
+            in_fail(in, FMT_ERR_LIMIT, "a maximum is beyond 2^62 (R8.1)");
         else if (t->max[i] < t->len[i])
-            in_fail(in, FMT_ERR_FORMAT, "a length is beyond its maximum");
+            in_fail(in, FMT_ERR_FORMAT, "a length is beyond its maximum (R8.2)");
         else if (i > 0 && t->layout == FMT_CONTIGUOUS && t->max[i] > t->len[i])
-            in_fail(in, FMT_ERR_FORMAT, "only the first dimension of a contiguous dataset grows");
+            in_fail(in, FMT_ERR_FORMAT,
+                    "only the first dimension of a contiguous dataset grows (R8.11)");
     }
     for (int i = 0; t->has_dims && i < dims_of(t); i++)
         t->dim[i] = in_var(in);
@@ -71,13 +72,13 @@ static void filter_get(struct in *in, struct filter_rec *f)
     if (!in->err && (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
                                               : f->name.len > 0))
         in_fail(in, FMT_ERR_FORMAT,
-                "a user-defined filter must have a name, a built-in filter none");
+                "a user-defined filter must have a name, a built-in filter none (R8.37)");
     f->nparams = in_u8(in);
     known = fmt_filter_params(f->id);
     if (!in->err && f->nparams > FMT_PARAMS_MAX)
-        in_fail(in, FMT_ERR_LIMIT, "a filter has too many parameters");
+        in_fail(in, FMT_ERR_LIMIT, "a filter has too many parameters (R8.31)");
     if (!in->err && known >= 0 && f->nparams != known)
-        in_fail(in, FMT_ERR_FORMAT, "wrong number of parameters of a filter");
+        in_fail(in, FMT_ERR_FORMAT, "wrong number of parameters of a filter (R8.31)");
     for (int i = 0; !in->err && i < f->nparams; i++)
         f->param[i] = in_u32(in);
 }
@@ -90,18 +91,18 @@ static void dataset_get(struct in *in, struct object_rec *t)
     if (t->layout == FMT_CONTIGUOUS) {
         t->slab = in_var(in);
         if (!in->err && (t->slab == 0 || t->slab > FMT_SIZE_MAX))
-            in_fail(in, FMT_ERR_FORMAT, "impossible length of a slab");
+            in_fail(in, FMT_ERR_FORMAT, "impossible length of a slab (R8.5)");
     }
     for (int i = 0; !in->err && t->layout == FMT_CHUNKED && i < dims_of(t); i++) {
         t->chunk[i] = in_var32(in);
         if (t->chunk[i] == 0)
-            in_fail(in, FMT_ERR_FORMAT, "a chunk has no length");
+            in_fail(in, FMT_ERR_FORMAT, "a chunk has no length (R8.5)");
     }
     t->nfilters = in_u8(in);
     if (!in->err && t->nfilters > FMT_FILTERS_MAX)
-        in_fail(in, FMT_ERR_LIMIT, "too many filters");
+        in_fail(in, FMT_ERR_LIMIT, "too many filters (R8.31)");
     if (!in->err && t->nfilters > 0 && (t->layout == FMT_COMPACT || t->layout == FMT_CONTIGUOUS))
-        in_fail(in, FMT_ERR_FORMAT, "a compact or contiguous dataset has filters");
+        in_fail(in, FMT_ERR_FORMAT, "a compact or contiguous dataset has filters (R8.10)");
     for (int i = 0; !in->err && i < t->nfilters; i++)
         filter_get(in, &t->filter[i]);
     t->fill = in_u8(in);
@@ -185,7 +186,7 @@ int object_get(struct in *in, struct object_rec *out)
         t.len[0] = in_var(in);
         t.unlimited = (h.flags & UNLIMITED) != 0;
         if (!in->err && t.len[0] > FMT_SIZE_MAX)
-            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62");
+            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
     }
     span_rest(in, &t.tail);
     if (in->err)

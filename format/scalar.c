@@ -24,32 +24,32 @@ static const char *custom_doubt(const struct scalar_rec *s)
     struct bits significand = {s->mant_pos, s->mant_width};
 
     if (value.width == 0 || !bits_inside(value, all))
-        return "the bits of a scalar do not lie inside it";
+        return "the bits of a scalar do not lie inside it (R5.22)";
     if (s->cls != FMT_SCALAR_REAL)
         return NULL;
     if (exponent.width < 1 || exponent.width > 32 || significand.width < 1 ||
         significand.width > 113)
-        return "impossible width of an exponent or a significand";
+        return "impossible width of an exponent or a significand (R5.24)";
     if (!bits_inside(sign, value) || !bits_inside(exponent, value) ||
         !bits_inside(significand, value))
-        return "sign, exponent or significand do not lie inside a scalar";
+        return "sign, exponent or significand do not lie inside a scalar (R5.23)";
     if (!bits_apart(sign, exponent) || !bits_apart(sign, significand) ||
         !bits_apart(exponent, significand))
-        return "sign, exponent and significand of a scalar overlap";
+        return "sign, exponent and significand of a scalar overlap (R5.23)";
     if (s->exp_base_log2 != 1 && s->exp_base_log2 != 4)
-        return "the base of an exponent is neither 2 nor 16";
+        return "the base of an exponent is neither 2 nor 16 (R5.24)";
     return NULL;
 }
 
 static const char *scalar_doubt(const struct scalar_rec *s)
 {
     if (s->cls < FMT_SCALAR_INT || s->cls > FMT_SCALAR_BITS)
-        return "unknown class of a scalar";
+        return "unknown class of a scalar (R5.20)";
     if (s->order > FMT_ORDER_VAX || s->is_signed > 1 || s->norm > 2 || s->low_pad > 2 ||
         s->high_pad > 2)
-        return "unknown number in a scalar";
+        return "unknown number in a scalar (R5.20)";
     if (!fmt_format_fits(s->format, s->size))
-        return "the size of a scalar differs from its format's";
+        return "the size of a scalar differs from its format's (R5.21)";
     return s->format == FMT_FORMAT_CUSTOM ? custom_doubt(s) : NULL;
 }
 
@@ -83,7 +83,7 @@ int scalar_get(struct in *in, struct scalar_rec *out)
     if (in->err)
         return in->err;
     in->last = start;
-    doubt = zero ? "a reserved byte of a scalar is not zero" : scalar_doubt(&t);
+    doubt = zero ? "a reserved byte of a scalar is not zero (R5.20)" : scalar_doubt(&t);
     if (doubt)
         return in_fail(in, FMT_ERR_FORMAT, doubt);
     *out = t;
@@ -131,14 +131,14 @@ int self_get(struct in *in, struct self_rec *out)
 
     t.n = in_u8(in);
     if (!in->err && t.n > FMT_CODE_MAX)
-        in_fail(in, FMT_ERR_UNSUPPORTED, "more datatypes in a value than there are");
+        in_fail(in, FMT_ERR_UNSUPPORTED, "more datatypes in a value than there are (R5.36)");
     for (int i = 0; !in->err && i < t.n; i++) {
         t.row[i].format = in_u8(in);
         t.row[i].size = in_u8(in);
         if (!in->err && fmt_format_class(t.row[i].format) < 0)
-            in_fail(in, FMT_ERR_FORMAT, "unknown format of a value");
+            in_fail(in, FMT_ERR_FORMAT, "unknown format of a value (R5.36)");
         if (!in->err && !row_possible(t.row[i].format, t.row[i].size))
-            in_fail(in, FMT_ERR_FORMAT, "impossible format of a value");
+            in_fail(in, FMT_ERR_FORMAT, "impossible format of a value (R5.36)");
     }
     if (in->err)
         return in->err;

@@ -32,21 +32,23 @@ static bool ref_inside(const struct ref *r, uint64_t end)
 static const char *slot_doubt(const struct slot *s)
 {
     if (s->incompatible & FMT_AT_END && s->sequence != 1)
-        return "only the first commit can stand at the end of a file";
+        return "only the first commit can stand at the end of a file (R2.21)";
     if (slot_elsewhere(s))
         return NULL;
     if (s->header_size > FMT_SLOT_HEADER_MAX)
-        return "its header proper is too long";
+        return "its header proper is too long (R2.11)";
     if (s->end < FMT_SPACE_START || s->end > FMT_SIZE_MAX)
-        return "its end of allocated space is impossible";
-    if (!s->root.length || !ref_inside(&s->root, s->end))
-        return "its root lies outside the file";
+        return "its end of allocated space is impossible (R2.13)";
+    if (!s->root.length)
+        return "it names no root (R2.15)";
+    if (!ref_inside(&s->root, s->end))
+        return "its root lies outside the file (R2.14)";
     if (!ref_inside(&s->pending, s->end))
-        return "its pending list lies outside the file";
+        return "its pending list lies outside the file (R2.14)";
     if (!ref_inside(&s->more, s->end))
-        return "its header continuation lies outside the file";
+        return "its header continuation lies outside the file (R2.14)";
     if (s->meta_offset ? !inside(s->meta_offset, s->meta_length, s->end) : s->meta_length != 0)
-        return "its metadata extent lies outside the file";
+        return "its metadata extent lies outside the file (R2.16)";
     return NULL;
 }
 
@@ -100,16 +102,14 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
         *why = "its sequence number belongs in the other slot";
         return SLOT_DAMAGED;
     }
-    *why = slot_doubt(&t);
+    *why = in.err ? in.why : slot_doubt(&t);
     if (t.header_size > FMT_SLOT_HEADER_MAX)
         t.header_size = 0;
     if (t.incompatible & ~FMT_INCOMPATIBLE) /* the refusal names the feature */
         *why = NULL;
-    else if (!*why && in.err)
-        *why = in.why;
     else if (!*why &&
              !all_zero(bytes + HEADER_AT + t.header_size, FMT_SLOT_HEADER_MAX - t.header_size))
-        *why = "bytes after its header proper are not zero";
+        *why = "bytes after its header proper are not zero (R2.12)";
     memcpy(t.header, bytes + HEADER_AT, t.header_size);
     *out = t;
     return SLOT_VALID;

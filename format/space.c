@@ -6,7 +6,7 @@ static void extent_check(struct in *in, uint64_t offset, uint64_t length)
 {
     if (!in->err &&
         (offset < FMT_SPACE_START || offset > FMT_SIZE_MAX || length == 0 || length > FMT_SIZE_MAX))
-        in_fail(in, FMT_ERR_FORMAT, "impossible extent");
+        in_fail(in, FMT_ERR_FORMAT, "impossible extent (R6.3)");
 }
 
 int free_get(struct in *in, struct free_rec *out)
@@ -56,11 +56,11 @@ int log_get(struct in *in, struct log_rec *out)
     t.time = in_i64(in);
     t.end = in_u64(in);
     if (!in->err && (t.end < FMT_SPACE_START || t.end > FMT_SIZE_MAX))
-        in_fail(in, FMT_ERR_FORMAT, "impossible end of space");
+        in_fail(in, FMT_ERR_FORMAT, "impossible end of space (R6.5)");
     ref_get(in, &t.root);
     if (!in->err &&
         (!t.root.length || t.root.offset > t.end || t.root.length > t.end - t.root.offset))
-        in_fail(in, FMT_ERR_FORMAT, "root outside the space of its commit");
+        in_fail(in, FMT_ERR_FORMAT, "root outside the space of its commit (R6.5)");
     t.next_object = in_u64(in);
     if (in->err)
         return in->err;

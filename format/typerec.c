@@ -10,27 +10,27 @@
 static void count_check(struct in *in, uint64_t count, size_t least)
 {
     if (!in->err && count > in_left(in) / least)
-        in_fail(in, FMT_ERR_FORMAT, "more members than the record has bytes for");
+        in_fail(in, FMT_ERR_FORMAT, "more members than the record has bytes for (R5.11)");
 }
 
 static void size_check(struct in *in, uint64_t size)
 {
     if (!in->err && size > FMT_SIZE_MAX)
-        in_fail(in, FMT_ERR_LIMIT, "a size is beyond 2^62");
+        in_fail(in, FMT_ERR_LIMIT, "a size is beyond 2^62 (R5.11)");
 }
 
 static void rank_get(struct in *in, struct type_node *t)
 {
     t->rank = in_u8(in);
     if (!in->err && (t->rank == 0 || t->rank > FMT_RANK_MAX))
-        in_fail(in, FMT_ERR_FORMAT, "impossible rank");
+        in_fail(in, FMT_ERR_FORMAT, "impossible rank (R5.14)");
 }
 
 static void order_get(struct in *in, struct type_node *t)
 {
     t->order = in_u8(in);
     if (!in->err && t->order > 1)
-        in_fail(in, FMT_ERR_FORMAT, "unknown order of an array");
+        in_fail(in, FMT_ERR_FORMAT, "unknown order of an array (R5.12)");
 }
 
 /* Kinds 1 to 11: of elements. */
@@ -40,7 +40,7 @@ static void element_get(struct in *in, struct type_node *t)
     case FMT_KIND_PREDEFINED:
         t->code = in_u16(in);
         if (!in->err && t->code == 0)
-            in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0");
+            in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0 (R5.5)");
         if (!in->err && t->code > FMT_CODE_MAX)
             in_fail(in, FMT_ERR_UNSUPPORTED, "unknown predefined datatype");
         break;
@@ -50,7 +50,7 @@ static void element_get(struct in *in, struct type_node *t)
     case FMT_KIND_STRING:
         t->pad = in_u8(in);
         if (!in->err && t->pad > 2)
-            in_fail(in, FMT_ERR_FORMAT, "unknown padding of a string");
+            in_fail(in, FMT_ERR_FORMAT, "unknown padding of a string (R5.12)");
         t->size = in_u64(in);
         size_check(in, t->size);
         break;
@@ -59,7 +59,7 @@ static void element_get(struct in *in, struct type_node *t)
         size_check(in, t->size);
         span_get(in, in_u16(in), &t->tag);
         if (!in->err && text_check(t->tag.p, t->tag.len))
-            in_fail(in, FMT_ERR_FORMAT, "invalid text in a tag");
+            in_fail(in, FMT_ERR_FORMAT, "invalid text in a tag (R5.15)");
         break;
     case FMT_KIND_ENUM:
         t->count = in_u32(in);
@@ -78,12 +78,12 @@ static void element_get(struct in *in, struct type_node *t)
         count_check(in, t->count, 2 + 8 + 2);
         size_check(in, t->size);
         if (!in->err && !(t->flags & LAID_OUT) && t->size != 0)
-            in_fail(in, FMT_ERR_FORMAT, "a compound that is not laid out has a size");
+            in_fail(in, FMT_ERR_FORMAT, "a compound that is not laid out has a size (R5.17)");
         break;
     case FMT_KIND_REFERENCE:
         t->what = in_u8(in);
         if (!in->err && t->what > 1)
-            in_fail(in, FMT_ERR_FORMAT, "unknown kind of reference");
+            in_fail(in, FMT_ERR_FORMAT, "unknown kind of reference (R5.12)");
         break;
     }
 }
@@ -143,7 +143,7 @@ int type_node_get(struct in *in, struct type_node *out)
         in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of datatype");
     t.flags = in_u8(in);
     if (!in->err && (t.flags & ~(t.kind == FMT_KIND_COMPOUND ? LAID_OUT : 0)))
-        in_fail(in, FMT_ERR_FORMAT, "unknown flag of a datatype");
+        in_fail(in, FMT_ERR_FORMAT, "unknown flag of a datatype (R5.9)");
     if (t.kind <= FMT_KIND_REFERENCE)
         element_get(in, &t);
     else
@@ -231,7 +231,7 @@ static void member_name_get(struct in *in, struct type_member *t, size_t least)
     span_get(in, in_u16(in), &t->name);
     if (!in->err &&
         (t->name.len < least || t->name.len > FMT_NAME_MAX || text_check(t->name.p, t->name.len)))
-        in_fail(in, FMT_ERR_FORMAT, "invalid name of a member");
+        in_fail(in, FMT_ERR_FORMAT, "invalid name of a member (R5.15)");
 }
 
 /* Decode the entry before a child or in a list: which fields it has follows from the kind of its
@@ -269,7 +269,7 @@ int type_member_get(struct in *in, uint8_t kind, struct type_member *out)
         t.sub[0] = in_i64(in);
         t.sub[1] = in_u8(in);
         if (!in->err && t.sub[1] > 2)
-            in_fail(in, FMT_ERR_FORMAT, "unknown distribution of an array");
+            in_fail(in, FMT_ERR_FORMAT, "unknown distribution of an array (R5.12)");
         t.sub[2] = in_i64(in);
         t.sub[3] = in_u32(in);
         break;

@@ -56,7 +56,7 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
         int same = 0;
 
         if (key.len != 9 + 8 * (size_t)cs->rank) {
-            err = fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes", key.len);
+            err = fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes (R4.19)", key.len);
             break;
         }
         for (int d = 0; d < cs->rank; d++)

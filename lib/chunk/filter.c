@@ -120,7 +120,7 @@ INLINE int delta_run(struct filter_stage *s, int encode)
     int little = s->rec->param[1] != 0;
 
     if (w != 1 && w != 2 && w != 4 && w != 8)
-        return fail(DREP_ERR_FORMAT, "delta filter of width %zu", w);
+        return fail(DREP_ERR_FORMAT, "delta filter of width %zu (R8.32)", w);
     n = s->fixed / w;
     if (w == 1)
         delta_by(s, n, 1, 0, encode);
@@ -179,7 +179,7 @@ static int deflate_decode(struct filter_stage *s)
     r = libdeflate_zlib_decompress_ex(k->decompressor[0], s->in, s->in_size, s->out, s->out_size,
                                       &used, &got);
     if (r != LIBDEFLATE_SUCCESS || used != s->in_size || got != s->out_size)
-        return fail(DREP_ERR_FORMAT, "deflate: damaged stream");
+        return fail(DREP_ERR_FORMAT, "deflate: damaged stream (R8.34)");
     return 0;
 }
 #endif
@@ -211,7 +211,7 @@ static int zstd_decode(struct filter_stage *s)
         return fail(DREP_ERR_NOMEM, "zstd: out of memory");
     n = ZSTD_decompressDCtx(k->decompressor[1], s->out, s->out_size, s->in, s->in_size);
     if (ZSTD_isError(n) || n != s->out_size)
-        return fail(DREP_ERR_FORMAT, "zstd: damaged stream");
+        return fail(DREP_ERR_FORMAT, "zstd: damaged stream (R8.34)");
     return 0;
 }
 #endif
@@ -239,10 +239,10 @@ static int lz4_decode(struct filter_stage *s)
     int n;
 
     if (s->in_size > INT_MAX || s->out_size > INT_MAX)
-        return fail(DREP_ERR_FORMAT, "lz4: stream of %zu bytes", s->in_size);
+        return fail(DREP_ERR_FORMAT, "lz4: stream of %zu bytes (R8.34)", s->in_size);
     n = LZ4_decompress_safe((const char *)s->in, (char *)s->out, (int)s->in_size, (int)s->out_size);
     if (n < 0 || (size_t)n != s->out_size)
-        return fail(DREP_ERR_FORMAT, "lz4: damaged stream");
+        return fail(DREP_ERR_FORMAT, "lz4: damaged stream (R8.34)");
     return 0;
 }
 #endif
@@ -505,18 +505,19 @@ static int decode_one(struct codec *k, const struct filter_rec *f, const struct 
         uint64_t len;
 
         if (in->len < PREFIX)
-            return fail(DREP_ERR_FORMAT, "%s: shorter than its length field", name);
+            return fail(DREP_ERR_FORMAT, "%s: shorter than its length field (R8.34)", name);
         len = load_u64(in->p);
         if (k->limit && max >= k->limit && len > max)
             return fail(DREP_ERR_LIMIT, "%s: claims %llu bytes; drep_limit_chunk is %llu", name,
                         (unsigned long long)len, (unsigned long long)k->limit);
         if (len > max)
-            return fail(DREP_ERR_FORMAT, "%s: claims %llu bytes, more than the %llu it may have",
-                        name, (unsigned long long)len, (unsigned long long)max);
+            return fail(DREP_ERR_FORMAT,
+                        "%s: claims %llu bytes, more than the %llu it may have (R8.35)", name,
+                        (unsigned long long)len, (unsigned long long)max);
         s.in += PREFIX;
         s.in_size -= PREFIX;
         if (c->expands && len / c->expands > s.in_size)
-            return fail(DREP_ERR_FORMAT, "%s: claims %llu bytes of a stream of %zu", name,
+            return fail(DREP_ERR_FORMAT, "%s: claims %llu bytes of a stream of %zu (R8.34)", name,
                         (unsigned long long)len, s.in_size);
         s.out_size = (size_t)len;
     }

@@ -20,8 +20,8 @@
 
 static int mismatch(struct store *st, uint64_t offset)
 {
-    return store_stale(
-        st, fail(DREP_ERR_CHECKSUM, "checksum mismatch at byte %llu", (unsigned long long)offset));
+    return store_stale(st, fail(DREP_ERR_CHECKSUM, "checksum mismatch (R8.29) at byte %llu",
+                                (unsigned long long)offset));
 }
 
 static bool all_absent(const uint64_t *sums, size_t n)
@@ -419,7 +419,7 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, i
     int err;
 
     if (rec->offset > end || rec->size > end - rec->offset)
-        return fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside the file",
+        return fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside the file (R2.14)",
                     (unsigned long long)rec->offset);
     if (rec->size > SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)rec->size);

@@ -125,8 +125,8 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
     if (unit)
         *unit = front < 0 ? 0 : cs->filter[front].param[0];
     if (!err && out->len > most)
-        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload, at most %llu are possible", out->len,
-                   (unsigned long long)most);
+        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload, at most %llu are possible (R8.9)",
+                   out->len, (unsigned long long)most);
     return err;
 }
 

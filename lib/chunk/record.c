@@ -30,7 +30,7 @@ int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf
     struct in in;
 
     if (key->len != 9 + 8 * (size_t)cs->rank)
-        return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes", key->len);
+        return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes (R4.19)", key->len);
     in_init(&in, value->p, value->len);
     if (chunk_get(&in, rec))
         return fail(in.err, "chunk record: %s", in.why);
@@ -66,7 +66,7 @@ static int sums_load(struct store *st, struct chunk_run *r)
     int err = block_load(st, &r->rec.sums, FMT_SUMS, &block, &count);
 
     if (!err && (count != n || block.len != 8 * n))
-        err = fail(DREP_ERR_FORMAT, "block of sums at byte %llu: %u sums, not %llu",
+        err = fail(DREP_ERR_FORMAT, "block of sums at byte %llu: %u sums, not %llu (R8.26)",
                    (unsigned long long)r->rec.sums.offset, count, (unsigned long long)n);
     if (!err) {
         r->heap = mem_array(n, sizeof(*r->heap));
@@ -94,7 +94,7 @@ int run_load(struct store *st, const struct chunk_rec *rec, struct chunk_run *r)
     r->room = FMT_SUMS_INLINE;
     bytes = rec->size * rec->run; /* chunk_get() saw to it that this is possible */
     if (rec->offset > end || bytes > end - rec->offset)
-        return fail(DREP_ERR_FORMAT, "chunks at byte %llu lie outside the file",
+        return fail(DREP_ERR_FORMAT, "chunks at byte %llu lie outside the file (R2.14)",
                     (unsigned long long)rec->offset);
     r->space = round_up(bytes ? bytes : 1, FMT_ALIGN);
     if (rec->tail.len) {
@@ -116,7 +116,7 @@ int run_reserve(struct chunk_run *r, uint64_t sums)
     if (sums <= r->room)
         return 0;
     if (sums > SIZE_MAX / 16)
-        return fail(DREP_ERR_LIMIT, "%llu sums of one run", (unsigned long long)sums);
+        return fail(DREP_ERR_LIMIT, "%llu sums of one run (R8.26)", (unsigned long long)sums);
     room = (size_t)sums + (size_t)sums / 2;
     heap = mem_resize(r->heap, room, sizeof(*heap));
     if (!heap)

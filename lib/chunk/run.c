@@ -179,7 +179,7 @@ int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *nex
     if (err)
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
     if (at.len != key.len)
-        return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes", at.len);
+        return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes (R4.19)", at.len);
     if (key_u64(at.p + at.len - 8) < *next)
         *next = key_u64(at.p + at.len - 8);
     return 0;

@@ -33,9 +33,10 @@ int heap_at(const uint8_t *heap, size_t heap_size, struct heap_ref at, uint64_t 
             const uint8_t **p)
 {
     if (at.offset > heap_size || size == 0 || at.count > (heap_size - at.offset) / size)
-        return fail(DREP_ERR_FORMAT,
-                    "a sequence of %llu elements at byte %llu exceeds its heap of %zu bytes",
-                    (unsigned long long)at.count, (unsigned long long)at.offset, heap_size);
+        return fail(
+            DREP_ERR_FORMAT,
+            "a sequence of %llu elements at byte %llu exceeds its heap of %zu bytes (R5.32)",
+            (unsigned long long)at.count, (unsigned long long)at.offset, heap_size);
     *p = heap + at.offset;
     return 0;
 }
@@ -239,9 +240,10 @@ static int contents_add(struct contents *c, const struct content *new)
 
     c->sum += new->bytes; /* at most heap_size more than the bound: no overflow */
     if (c->sum > SHARE_MAX * (uint64_t)c->heap_size)
-        return fail(DREP_ERR_FORMAT,
-                    "variable-length contents add up to more than %d times their heap of %zu bytes",
-                    SHARE_MAX, c->heap_size);
+        return fail(
+            DREP_ERR_FORMAT,
+            "variable-length contents add up to more than %d times their heap of %zu bytes (R5.34)",
+            SHARE_MAX, c->heap_size);
     if (last && content_shared(last, new))
         return 0;
     if (VEC_ROOM(c->at, c->n, c->room, 1) != 0)
@@ -250,7 +252,7 @@ static int contents_add(struct contents *c, const struct content *new)
         c->disorder = true;
     c->at[c->n++] = *new;
     if (c->n > c->max)
-        return fail(DREP_ERR_FORMAT, "variable-length contents overlap");
+        return fail(DREP_ERR_FORMAT, "variable-length contents overlap (R5.33)");
     return 0;
 }
 
@@ -263,7 +265,7 @@ static int text_whole(const uint8_t *p, uint64_t size)
     const uint8_t *nul = memchr(p, 0, (size_t)size);
 
     return !nul ? 0
-                : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu",
+                : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu (R5.35)",
                        (unsigned long long)size, (unsigned long long)(nul - p));
 }
 
@@ -288,8 +290,7 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
     }
     err = heap_at(c->heap, c->heap_size, at, (uint64_t)base.extent, &p);
     if (!err)
-        err = contents_add(
-            c, &(struct content){at.offset, at.count * (uint64_t)base.extent, leaf});
+        err = contents_add(c, &(struct content){at.offset, at.count * (uint64_t)base.extent, leaf});
     if (!err && !bt)
         err = text_whole(p, at.count);
     if (!err && bt && bt->variable)
@@ -335,7 +336,7 @@ static int contents_apart(struct contents *c)
         if (c->at[i].offset < c->at[i - 1].offset + c->at[i - 1].bytes &&
             !content_shared(&c->at[i - 1], &c->at[i]))
             return fail(DREP_ERR_FORMAT,
-                        "variable-length contents overlap at byte %llu of their heap",
+                        "variable-length contents overlap at byte %llu of their heap (R5.33)",
                         (unsigned long long)c->at[i].offset);
     return 0;
 }

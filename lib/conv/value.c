@@ -265,7 +265,7 @@ static int self_load(struct self *s, struct in *in, const drep_type *type)
         n++;
     }
     if (n != rec.n)
-        return fail(DREP_ERR_FORMAT, "a value with %d rows for %d datatypes", rec.n, n);
+        return fail(DREP_ERR_FORMAT, "a value with %d rows for %d datatypes (R5.36)", rec.n, n);
     if ((err = rep_table_check(&s->table)))
         return err;
     return self_open(s, type);
@@ -285,8 +285,8 @@ static int value_open(struct self *s, struct in *in, const struct span *value,
     if (__builtin_mul_overflow((uint64_t)count, (uint64_t)s->prog.extent, &bytes) ||
         bytes > in_left(in)) {
         prog_release(&s->prog);
-        return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
-                    value->len);
+        return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes (R5.37)",
+                    (long long)count, value->len);
     }
     *items = in_bytes(in, (size_t)bytes);
     return 0;
@@ -312,7 +312,7 @@ int value_check(const struct span *value, const drep_type *type, int64_t count)
         return err;
     rest = in_left(&in);
     if (!type->variable && rest > 0)
-        err = fail(DREP_ERR_FORMAT, "a value of %lld elements, followed by %zu extra bytes",
+        err = fail(DREP_ERR_FORMAT, "a value of %lld elements, followed by %zu extra bytes (R5.37)",
                    (long long)count, rest);
     if (!err)
         err = value_heap(&s, type, count, items, in_bytes(&in, rest), rest);
@@ -329,8 +329,8 @@ static int plan_value(const struct value_plan *p, const struct span *value, int6
 
     if (__builtin_mul_overflow((uint64_t)count, (uint64_t)p->self.prog.extent, &bytes) ||
         bytes > value->len - PLAN_HEAD)
-        return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes", (long long)count,
-                    value->len);
+        return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes (R5.37)",
+                    (long long)count, value->len);
     if (count == 1 && p->get.size > 0) {
         reorder(&p->get, buf, value->p + PLAN_HEAD);
         return 0;

@@ -23,7 +23,8 @@ static int listed(int code, void *ctx)
 
     if (f->header.used[code])
         return 0;
-    return fail(DREP_ERR_FORMAT, "the header's extents do not list %s", drep_code_name(code));
+    return fail(DREP_ERR_FORMAT, "the header's extents do not list %s (R3.15)",
+                drep_code_name(code));
 }
 
 int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out)

@@ -68,16 +68,17 @@ int shape_check(const struct object_rec *rec, const struct ftype *ft)
         if (rec->len[d] > (uint64_t)TYPE_SIZE_MAX ||
             (rec->len[d] != 0 && __builtin_mul_overflow(n, (int64_t)rec->len[d], &n)) ||
             n > TYPE_SIZE_MAX)
-            return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
+            return fail(DREP_ERR_LIMIT, "more than 2^62 elements (R8.1)");
     if (__builtin_mul_overflow(n, esize, &bytes) || bytes > TYPE_SIZE_MAX)
-        return fail(DREP_ERR_LIMIT, "more than 2^62 bytes");
+        return fail(DREP_ERR_LIMIT, "more than 2^62 bytes (R8.1)");
     if (rec->layout == FMT_COMPACT && bytes > COMPACT_MAX)
-        return fail(DREP_ERR_FORMAT, "a compact dataset of %lld bytes, at most %d are possible",
+        return fail(DREP_ERR_FORMAT,
+                    "a compact dataset of %lld bytes, at most %d are possible (R8.10)",
                     (long long)bytes, COMPACT_MAX);
     if (rec->layout == FMT_CONTIGUOUS && rec->slab == 0)
-        return fail(DREP_ERR_FORMAT, "slabs without elements");
+        return fail(DREP_ERR_FORMAT, "slabs without elements (R8.5)");
     if (rec->layout == FMT_CONTIGUOUS && ft->type->variable)
-        return fail(DREP_ERR_FORMAT, "a contiguous dataset of a variable-length type");
+        return fail(DREP_ERR_FORMAT, "a contiguous dataset of a variable-length type (R8.11)");
     if (rec->layout == FMT_CONTIGUOUS || rec->layout == FMT_CHUNKED) {
         if (rec->slab > (uint64_t)TYPE_SIZE_MAX ||
             __builtin_mul_overflow(chunk_count(rec), esize, &bytes) || bytes > TYPE_SIZE_MAX)
@@ -201,9 +202,10 @@ int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord
     before->any = true;
     memcpy(before->at, coord, above);
     before->end = first + rec->run;
-    return overlap ? fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row",
-                          (unsigned long long)first)
-                   : 0;
+    return overlap
+               ? fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row (R8.20)",
+                      (unsigned long long)first)
+               : 0;
 }
 
 int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_rec *rec)
@@ -211,6 +213,7 @@ int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_
     if (rec->filtered || cs->variable ||
         (rec->size <= cs->payload && (esize <= 0 || rec->size % (uint64_t)esize == 0)))
         return 0;
-    return fail(DREP_ERR_FORMAT, "a payload of %llu bytes for elements of %lld in chunks of %llu",
+    return fail(DREP_ERR_FORMAT,
+                "a payload of %llu bytes for elements of %lld in chunks of %llu (R8.9)",
                 (unsigned long long)rec->size, (long long)esize, (unsigned long long)cs->payload);
 }

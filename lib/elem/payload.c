@@ -22,13 +22,13 @@ int payload_check(const struct chunks *cs, const struct buf *payload)
     if (!ds->ft->type->variable)
         return payload->len % (size_t)ds->esize == 0
                    ? 0
-                   : fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements",
+                   : fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements (R8.9)",
                           payload->len);
     if (payload->len == 0)
         return 0;
     if (payload->len < full)
-        return fail(DREP_ERR_FORMAT, "a payload of %zu bytes, at least %llu expected", payload->len,
-                    (unsigned long long)full);
+        return fail(DREP_ERR_FORMAT, "a payload of %zu bytes, at least %llu expected (R8.9)",
+                    payload->len, (unsigned long long)full);
     return heap_check(NULL, PROG_PACKED, &ds->ft->stored, payload->p,
                       (int64_t)(full / (uint64_t)ds->esize), payload->p + full,
                       payload->len - (size_t)full);
@@ -136,15 +136,15 @@ int compact_load(drep_dataset *ds, struct buf *b, size_t *fixed)
     have = !err ? b->len : 0;
     *fixed = (size_t)full; /* if memory can hold it */
     if (have > full && !ds->ft->type->variable)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %llu", have,
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload for %llu (R8.9)", have,
                     (unsigned long long)full);
     if (have >= full)
         return compact_check(ds, b, *fixed);
     if (ds->ft->type->variable && have > 0)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %llu expected", have,
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload, %llu expected (R8.9)", have,
                     (unsigned long long)full);
     if (have % (size_t)ds->esize != 0)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements", have);
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload are no whole elements (R8.9)", have);
     if ((err = buf_reserve(b, full + ds->fill_heap.len)))
         return err;
     if ((err = fill_bytes(ds, b->p + have, have, full - have)))

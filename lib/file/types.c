@@ -94,7 +94,7 @@ static int load_record(drep_file *f, struct type_entry *t)
     type_key(&key, number);
     err = tree_get(f->st, &key, &bytes);
     if (err == DREP_ERR_NOT_FOUND)
-        err = fail(DREP_ERR_FORMAT, "datatype number %u is not in the file", number);
+        err = fail(DREP_ERR_FORMAT, "datatype number %u is not in the file (R5.5)", number);
     if (!err) {
         in_init(&in, bytes.p, bytes.len);
         in_u64(&in);
@@ -315,7 +315,7 @@ int ftype_unuse(drep_file *f, uint32_t ref)
     type_key(&key, ref - FMT_TYPE_FIRST);
     err = tree_get(f->st, &key, &value);
     if (!err && value.len < 8)
-        err = fail(DREP_ERR_FORMAT, "datatype number %u: short entry", ref - FMT_TYPE_FIRST);
+        err = fail(DREP_ERR_FORMAT, "datatype number %u: short entry (R1.6)", ref - FMT_TYPE_FIRST);
     if (!err)
         err = count_use(f, ref - FMT_TYPE_FIRST, &value, -1);
     buf_release(&value);

@@ -50,8 +50,9 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
     return err;
 }
 
-/* The links that a listing has yet to give: by name a walk, by creation all names at once, sorted by
- * the indices in their records. Names stand one behind the other in `names`, each ended by a NUL. */
+/* The links that a listing has yet to give: by name a walk, by creation all names at once, sorted
+ * by the indices in their records. Names stand one behind the other in `names`, each ended by a
+ * NUL. */
 struct listed_link {
     uint64_t index;
     size_t name; /* its place in names */
@@ -83,7 +84,8 @@ static int walk_link(struct listing *l, struct key *key, struct link_rec *link)
     if (err)
         return err;
     if (name_check(key->p + LINK_NAME_AT, key->len - LINK_NAME_AT) != 0)
-        return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes", key->len - LINK_NAME_AT);
+        return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes (R7.10)",
+                    key->len - LINK_NAME_AT);
     in_init(&in, l->value.p, l->value.len);
     err = link_get(&in, link);
     return !err ? 0
@@ -135,9 +137,9 @@ static int listing_begin(struct listing *l, drep_file *f, uint64_t group, int or
     return order == DREP_BY_NAME ? 0 : names_load(l);
 }
 
-/* The next link; DREP_ERR_NOT_FOUND: there is none. The callback may have changed the tree since the
- * last one: by name the walk goes on behind the last key, by creation those that are gone are left
- * out. */
+/* The next link; DREP_ERR_NOT_FOUND: there is none. The callback may have changed the tree since
+ * the last one: by name the walk goes on behind the last key, by creation those that are gone are
+ * left out. */
 static int listing_next(struct listing *l, struct link_rec *link)
 {
     struct key key;

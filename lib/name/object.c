@@ -28,7 +28,8 @@ static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
     object_key(&key, id);
     err = tree_peek(f->st, &key, peek);
     if (err == DREP_ERR_NOT_FOUND)
-        return fail(DREP_ERR_FORMAT, "object %llu is not in the file", (unsigned long long)id);
+        return fail(DREP_ERR_FORMAT, "object %llu is not in the file (%s)", (unsigned long long)id,
+                    id == FMT_OBJECT_ROOT ? "R7.2" : "R7.9");
     return err;
 }
 
@@ -54,7 +55,7 @@ static int record_check(uint64_t id, uint8_t kind, const struct in *in, int err)
         return fail(err, "object %llu: %s at byte %zu of its record", (unsigned long long)id,
                     in->why, in->err_at);
     if (id == FMT_OBJECT_ROOT && kind != FMT_GROUP && kind != FMT_LATER)
-        return fail(DREP_ERR_FORMAT, "object 1, the root, is not a group");
+        return fail(DREP_ERR_FORMAT, "object 1, the root, is not a group (R7.2)");
     return 0;
 }
 

@@ -346,28 +346,30 @@ static const char *row_wrong(const struct rep_table *t, int code)
     int parts = table_parts(code), cls = table_class(code);
 
     if (e->code != code)
-        return "it is listed for another datatype";
+        return "it is listed for another datatype (R3.16)";
     if (cls == FMT_BYTES && e->size != 1)
-        return "a byte has size 1";
+        return "a byte has size 1 (R3.18)";
     if (e->size > 32)
-        return "it is longer than 32 bytes";
+        return "it is longer than 32 bytes (R3.18)";
     if (e->order > DREP_VAX || (e->order == DREP_VAX && e->size % (2 * parts)))
-        return "its byte order is unknown or does not suit its size";
+        return "its byte order is unknown or does not suit its size (R3.17)";
     if (e->align > 16 || e->align == 0 || (e->align & (e->align - 1)))
-        return "its alignment is not 1, 2, 4, 8 or 16";
+        return "its alignment is not 1, 2, 4, 8 or 16 (R3.20)";
     if (e->size % parts)
-        return "a complex has two parts of one size";
+        return "a complex has two parts of one size (R3.18)";
     if (e->format != DREP_FORMAT_CUSTOM) {
         if (!fmt_format_fits(e->format, e->size / parts))
-            return "its format does not have this size";
-        return format_suits(fmt_format_class(e->format), cls) ? NULL
-                                                              : "its format is of another class";
+            return "its format does not have this size (R3.18)";
+        return format_suits(fmt_format_class(e->format), cls)
+                   ? NULL
+                   : "its format is of another class (R3.19)";
     }
     if (e->custom >= t->ncustom)
-        return "its scalar is not described";
+        return "its scalar is not described (R3.21)";
     if (t->custom[e->custom].size != e->size / parts)
-        return "its scalar has another size";
-    return custom_suits(&t->custom[e->custom], cls) ? NULL : "its scalar is of another class";
+        return "its scalar has another size (R3.21)";
+    return custom_suits(&t->custom[e->custom], cls) ? NULL
+                                                    : "its scalar is of another class (R3.21)";
 }
 
 int rep_table_check(const struct rep_table *table)

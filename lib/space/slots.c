@@ -51,7 +51,7 @@ static void look_at_end(struct io *io, struct slots *s)
     } else if (at_end(s)) {
         s->cut = 1;
         s->state[0] = SLOT_DAMAGED;
-        s->why[0] = "the state stands at the end of the file, which is missing";
+        s->why[0] = "the state stands at the end of the file, which is missing (R2.20)";
     }
     fail_restore(&why);
 }
@@ -98,10 +98,10 @@ int slots_read(struct io *io, struct slots *s)
     if (s->state[0] == SLOT_VALID && s->state[1] == SLOT_VALID && slot_is_ours(&s->slot[0]) &&
         slot_is_ours(&s->slot[1]) && memcmp(s->slot[0].uuid, s->slot[1].uuid, 16) != 0) {
         s->state[0] = s->state[1] = SLOT_DAMAGED;
-        s->why[0] = s->why[1] = "the two slots belong to different files";
+        s->why[0] = s->why[1] = "the two slots belong to different files (R2.6)";
     }
     if (size < sizeof(bytes) && memcmp(bytes, magic, sizeof(magic)) == 0)
-        return fail(DREP_ERR_TRUNCATE, "truncated: the file ends at byte %llu",
+        return fail(DREP_ERR_TRUNCATE, "truncated: the file ends at byte %llu (R2.13)",
                     (unsigned long long)size);
     s->file_size = size;
     s->damaged = s->cut = 0;
@@ -114,10 +114,11 @@ static int refuse_slots(const struct slots *s)
     if (s->cut)
         return fail(DREP_ERR_TRUNCATE,
                     "truncated: the file was written as a stream, and the header slot at its end "
-                    "is missing");
+                    "is missing (R2.20)");
     for (int i = 0; i < 2; i++) {
         if (s->state[i] == SLOT_DAMAGED)
-            return fail(DREP_ERR_CHECKSUM, "no valid header slot; slot %c: %s", 'A' + i, s->why[i]);
+            return fail(DREP_ERR_CHECKSUM, "no valid header slot; slot %c: %s (R2.5)", 'A' + i,
+                        s->why[i]);
     }
     return fail(DREP_ERR_NOT_DREP, "not a Datarep file");
 }
@@ -139,14 +140,14 @@ int refuse_version(const struct slot *slot)
     if (slot->major == 1 && slot->minor == 0)
         return fail(DREP_ERR_VERSION,
                     "written in draft 1 of the format, which called itself 1.0; this library reads "
-                    "draft %d alone",
+                    "draft %d alone (R2.4)",
                     FMT_MINOR);
     if (slot->major == 0)
         return fail(DREP_ERR_VERSION,
-                    "written in draft %u of the format; this library reads draft %d alone",
+                    "written in draft %u of the format; this library reads draft %d alone (R2.4)",
                     slot->minor, FMT_MINOR);
     return fail(DREP_ERR_VERSION,
-                "written in version %u.%u of the format; this library reads draft %d alone",
+                "written in version %u.%u of the format; this library reads draft %d alone (R2.4)",
                 slot->major, slot->minor, FMT_MINOR);
 }
 
@@ -185,17 +186,18 @@ int slot_check(const struct slot *slot, uint64_t file_size, int write)
     if (unknown) {
         while (!(unknown >> bit & 1))
             bit++;
-        return fail(DREP_ERR_UNSUPPORTED, "incompatible feature %d is unknown", bit);
+        return fail(DREP_ERR_UNSUPPORTED, "incompatible feature %d is unknown (R2.8)", bit);
     }
     if (slot->write_incompatible && write) {
         while (!(slot->write_incompatible >> bit & 1))
             bit++;
-        return fail(DREP_ERR_UNSUPPORTED, "feature %d is unknown; the file can only be read", bit);
+        return fail(DREP_ERR_UNSUPPORTED, "feature %d is unknown; the file can only be read (R2.9)",
+                    bit);
     }
     if (write && slot->sequence >= FMT_SIZE_MAX - 1)
         return fail(DREP_ERR_LIMIT, "no sequence numbers left");
     if (slot->end > file_size)
-        return fail(DREP_ERR_TRUNCATE, "truncated: %llu bytes of %llu are there",
+        return fail(DREP_ERR_TRUNCATE, "truncated: %llu bytes of %llu are there (R2.13)",
                     (unsigned long long)file_size, (unsigned long long)slot->end);
     return 0;
 }

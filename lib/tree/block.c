@@ -42,9 +42,13 @@ int block_ref_check(const struct store *st, const struct ref *ref, int kind)
     if (ref->offset & APART)
         return 0; /* written by this process */
     if (ref->offset < FMT_SPACE_START || ref->offset > end || ref->length > end - ref->offset)
-        return block_refuse(DREP_ERR_FORMAT, kind, ref, "outside the file");
-    if (ref->length < FMT_BLOCK_HEAD || ref->length > most)
-        return block_refuse(DREP_ERR_FORMAT, kind, ref, "impossible length");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "outside the file (R2.14)");
+    if (ref->length < FMT_BLOCK_HEAD)
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "impossible length (R4.4)");
+    if (ref->length > most)
+        return block_refuse(DREP_ERR_FORMAT, kind, ref,
+                            kind == FMT_NODE ? "longer than a node can be (R4.9)"
+                                             : "longer than a value can be (R4.14)");
     return 0;
 }
 
@@ -59,17 +63,17 @@ int block_check(struct store *st, const struct ref *ref, int kind, int level, co
         return store_stale(st, block_refuse(err, kind, ref, why));
     if (head->checksum != ref->checksum)
         return store_stale(st, block_refuse(DREP_ERR_CHECKSUM, kind, ref,
-                                            "its checksum differs from its reference's"));
+                                            "its checksum differs from its reference's (R4.3)"));
     if (head->kind != kind)
-        return block_refuse(DREP_ERR_FORMAT, kind, ref, "unexpected kind of block");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "unexpected kind of block (R4.5)");
     if (level >= 0 && head->level != level)
-        return block_refuse(DREP_ERR_FORMAT, kind, ref, "wrong level");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "wrong level (R4.5)");
     if (memcmp(head->uuid, st->slot.uuid, sizeof(head->uuid)) != 0)
-        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it belongs to another file");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it belongs to another file (R4.6)");
     if (head->sequence == 0)
-        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it was written by no commit");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it was written by no commit (R4.7)");
     if (head->sequence > st->slot.sequence + (st->writable ? 1 : 0))
-        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it was written by a later commit");
+        return block_refuse(DREP_ERR_FORMAT, kind, ref, "it was written by a later commit (R4.7)");
     return 0;
 }
 

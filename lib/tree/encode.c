@@ -17,18 +17,18 @@ static inline const char *entry_doubt(const struct entry *e, int level, const ui
                                       size_t len)
 {
     if (level && (e->far || e->value_len != FMT_REF_SIZE))
-        return "an entry of an interior node is not a reference";
+        return "an entry of an interior node is not a reference (R4.15)";
     if (!level && e->shared + e->suffix_len < 9)
-        return "a key is too short";
+        return "a key is too short (R4.18)";
     if (!last)
-        return e->shared ? "the first key of a node shares bytes" : NULL;
+        return e->shared ? "the first key of a node shares bytes (R4.10)" : NULL;
     if (e->shared > len)
-        return "a key shares more bytes than there are";
+        return "a key shares more bytes than there are (R4.10)";
     /* Mostly the first byte tells. */
     if (e->suffix_len && len > e->shared && last[e->shared] < *e->suffix)
         return NULL;
     if (key_compare(last + e->shared, len - e->shared, e->suffix, e->suffix_len) >= 0)
-        return "keys are not in ascending order";
+        return "keys are not in ascending order (R4.12)";
     return NULL;
 }
 
@@ -199,7 +199,7 @@ static int interior_fill(struct tree_node *n, struct in *in, uint32_t count)
         in_init(&ref, e.value, e.value_len);
         ref_get(&ref, &c.ref);
         if (ref.err || !c.ref.length)
-            return in_fail(in, FMT_ERR_FORMAT, "impossible reference"), 0;
+            return in_fail(in, FMT_ERR_FORMAT, "impossible reference (R4.1)"), 0;
         memcpy(to + key_len, &c, sizeof(c));
         n->words[n->n] = words_of(to, key_len);
         n->item[n->n++] = (struct item){n->used, (uint16_t)key_len, (uint16_t)sizeof(c)};
@@ -231,7 +231,7 @@ int node_decode(struct tree_node **out, struct regions *mem, const uint8_t *bloc
     in_bytes(&in, FMT_BLOCK_HEAD);
     err = head->level ? interior_decode(&n, &in, head) : leaf_decode(&n, mem, &in, head->count);
     if (!err && !in.err && in_left(&in))
-        in_fail(&in, FMT_ERR_FORMAT, "bytes after the last entry of a node");
+        in_fail(&in, FMT_ERR_FORMAT, "bytes after the last entry of a node (R4.9)");
     if (!err && in.err) {
         err = in.err;
         *why = in.why;

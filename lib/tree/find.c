@@ -21,7 +21,7 @@ static struct finger *finger_take(const struct tree *t, const struct key *key)
     static _Thread_local char thread;
     uint64_t h = (uint64_t)(uintptr_t)&thread * UINT64_C(0x9e3779b97f4a7c15) >> 60;
     unsigned tag = key->len > 8 ? key->p[8] : 0;
-    unsigned kind = tag == FMT_TAG_CHUNK        ? 3
+    unsigned kind = tag == FMT_TAG_CHUNK  ? 3
                     : tag == FMT_TAG_LINK ? 2
                     : tag == FMT_TAG_ATTR ? 1
                                           : 0;
@@ -133,7 +133,7 @@ static int value_see(struct store *st, const struct tree_node *leaf, uint32_t i,
     in_init(&in, *p, FMT_REF_SIZE);
     ref_get(&in, &ref);
     if (in.err || !ref.length)
-        return fail(DREP_ERR_FORMAT, "node at byte %llu: impossible reference to a value",
+        return fail(DREP_ERR_FORMAT, "node at byte %llu: impossible reference to a value (R4.14)",
                     (unsigned long long)leaf->ref.offset);
     err = block_load(st, &ref, FMT_VALUE, far, NULL);
     *p = far->p;

@@ -49,7 +49,7 @@ int node_load(struct store *st, const struct ref *ref, int level, struct tree_no
 
     if (n && level >= 0 && n->level != level) {
         node_unref(n);
-        return block_refuse(DREP_ERR_FORMAT, FMT_NODE, ref, "wrong level");
+        return block_refuse(DREP_ERR_FORMAT, FMT_NODE, ref, "wrong level (R4.5)");
     }
     if (!n) {
         err = node_read(st, ref, level, &n);

@@ -42,7 +42,7 @@ static bool claim(struct commit_check *c, uint64_t offset, uint64_t length, cons
 
     if (offset < FMT_SPACE_START || offset > end || length > end - offset) {
         finding(c,
-                fail(DREP_ERR_FORMAT, "%s at byte %llu lies outside the file", what,
+                fail(DREP_ERR_FORMAT, "%s at byte %llu lies outside the file (R2.14)", what,
                      (unsigned long long)offset),
                 offset);
         return false;
@@ -52,7 +52,8 @@ static bool claim(struct commit_check *c, uint64_t offset, uint64_t length, cons
     if (!err)
         return true;
     if (err == DREP_ERR_FORMAT)
-        fail(err, "%s at byte %llu overlaps another extent", what, (unsigned long long)offset);
+        fail(err, "%s at byte %llu overlaps another extent (R6.2)", what,
+             (unsigned long long)offset);
     finding(c, err, offset);
     return false;
 }
@@ -104,7 +105,8 @@ static void see_free(struct commit_check *c, const struct key *key, const uint8_
 
     in_init(&in, value, len);
     if (key->len != 17 || free_get(&in, &r)) {
-        finding(c, fail(DREP_ERR_FORMAT, "malformed FREE entry"), where);
+        finding(c, fail(DREP_ERR_FORMAT, "FREE entry: %s", in.err ? in.why : "its key (R4.19)"),
+                where);
         return;
     }
     if (claim(c, key_u64(key->p + 9), r.length, "free extent"))
@@ -118,8 +120,11 @@ static void see_log(struct commit_check *c, const struct key *key, const uint8_t
     struct in in;
 
     in_init(&in, value, len);
-    if (key->len != 17 || log_get(&in, &r) || key_u64(key->p + 9) >= c->st->slot.sequence)
-        finding(c, fail(DREP_ERR_FORMAT, "malformed LOG entry"), where);
+    if (key->len != 17 || log_get(&in, &r))
+        finding(c, fail(DREP_ERR_FORMAT, "LOG entry: %s", in.err ? in.why : "its key (R4.19)"),
+                where);
+    else if (key_u64(key->p + 9) >= c->st->slot.sequence)
+        finding(c, fail(DREP_ERR_FORMAT, "LOG entry of no earlier commit (R6.5)"), where);
 }
 
 static void see_entry(struct commit_check *c, const struct tree_node *n, uint32_t i)
@@ -136,7 +141,8 @@ static void see_entry(struct commit_check *c, const struct tree_node *n, uint32_
         in_init(&in, value, FMT_REF_SIZE);
         ref_get(&in, &ref);
         if (in.err || !ref.length) {
-            finding(c, fail(DREP_ERR_FORMAT, "impossible reference to a value"), n->ref.offset);
+            finding(c, fail(DREP_ERR_FORMAT, "impossible reference to a value (R4.14)"),
+                    n->ref.offset);
             return;
         }
         if (!see_block(c, &ref, FMT_VALUE, "value block", NULL))
@@ -211,7 +217,7 @@ static void see_slots(struct commit_check *c)
     int which = c->st->txn->damaged;
 
     if (which)
-        finding(c, fail(DREP_ERR_CHECKSUM, "header slot %c is damaged", 'A' + which - 1),
+        finding(c, fail(DREP_ERR_CHECKSUM, "header slot %c is damaged (R2.3)", 'A' + which - 1),
                 (uint64_t)(which - 1) * FMT_SLOT_SIZE);
     if (c->st->slot.more.length)
         see_block(c, &c->st->slot.more, FMT_HEADER, "header continuation", NULL);

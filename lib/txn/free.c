@@ -19,7 +19,7 @@
 static int extent_inside(const struct store *st, uint64_t offset, uint64_t length)
 {
     if (offset < FMT_SPACE_START || offset > st->slot.end || length > st->slot.end - offset)
-        return fail(DREP_ERR_FORMAT, "free extent at byte %llu lies outside the file",
+        return fail(DREP_ERR_FORMAT, "free extent at byte %llu lies outside the file (R6.3)",
                     (unsigned long long)offset);
     return 0;
 }
@@ -43,7 +43,7 @@ static int load_free(struct store *st)
 
         in_init(&in, value.p, value.len);
         if (key.len != 17 || free_get(&in, &r)) {
-            err = fail(DREP_ERR_FORMAT, "malformed FREE entry");
+            err = fail(DREP_ERR_FORMAT, "malformed FREE entry (R6.3)");
             break;
         }
         offset = key_u64(key.p + 9);

@@ -55,7 +55,7 @@ int log_oldest(struct store *st, uint64_t *oldest)
     if (err)
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
     if (key.len != 17)
-        return fail(DREP_ERR_FORMAT, "malformed LOG entry");
+        return fail(DREP_ERR_FORMAT, "malformed LOG entry (R6.5)");
     *oldest = key_u64(key.p + 9);
     return 0;
 }
@@ -72,7 +72,7 @@ int log_find(struct store *st, uint64_t sequence, struct log_rec *rec)
     err = tree_get(st, &key, &value);
     in_init(&in, value.p, err ? 0 : value.len);
     if (!err && log_get(&in, rec))
-        err = fail(DREP_ERR_FORMAT, "malformed LOG entry");
+        err = fail(DREP_ERR_FORMAT, "malformed LOG entry (R6.5)");
     buf_release(&value);
     return err;
 }
@@ -102,7 +102,7 @@ int log_read(struct store *st, struct log_list *list)
     while (!(err = tree_next(&w, &key, &value))) {
         in_init(&in, value.p, value.len);
         if (key.len != 17 || log_get(&in, &rec))
-            err = fail(DREP_ERR_FORMAT, "malformed LOG entry");
+            err = fail(DREP_ERR_FORMAT, "malformed LOG entry (R6.5)");
         else if (key_u64(key.p + 9) < st->slot.sequence)
             err = log_add(list, key_u64(key.p + 9), rec.time, rec.end);
         if (err)

@@ -37,10 +37,12 @@ static int wrong(struct getter *g, int err, const char *why)
 /* Report a record that a constructor refuses as malformed: no writer wrote it. */
 static int refused(struct getter *g, int err)
 {
-    if (err == DREP_ERR_ARG || err == DREP_ERR_COUNT || err == DREP_ERR_DIMS ||
-        err == DREP_ERR_NAME || err == DREP_ERR_TYPE)
-        err = DREP_ERR_FORMAT;
-    return fail_in(err, "datatype record: at byte %zu", g->in->last);
+    const char *rule = err == DREP_ERR_NAME ? "R5.15" : err == DREP_ERR_TYPE ? "R5.13" : "R5.7";
+
+    if (err != DREP_ERR_ARG && err != DREP_ERR_COUNT && err != DREP_ERR_DIMS &&
+        err != DREP_ERR_NAME && err != DREP_ERR_TYPE)
+        return fail_in(err, "datatype record: at byte %zu", g->in->last);
+    return fail_in(DREP_ERR_FORMAT, "datatype record (%s): at byte %zu", rule, g->in->last);
 }
 
 /* The stored typemap of a node whose children, if any, are in *child. */
@@ -191,7 +193,8 @@ static int compound_shape(const struct type_node *n, struct entry_list *l, struc
         if (!laid_out)
             l->a[i] = end;
         if (l->a[i] < end)
-            err = fail(DREP_ERR_FORMAT, "datatype record: member %lld begins inside the one before",
+            err = fail(DREP_ERR_FORMAT,
+                       "datatype record: member %lld begins inside the one before (R5.18)",
                        (long long)i);
         end = size_add(l->a[i], shape_extent(&l->shape[i]), &over);
         if (!err && !over)
@@ -200,7 +203,7 @@ static int compound_shape(const struct type_node *n, struct entry_list *l, struc
             err = size_fail();
     }
     if (!err && laid_out && end > (int64_t)n->size)
-        err = fail(DREP_ERR_FORMAT, "datatype record: members end at byte %lld of %llu",
+        err = fail(DREP_ERR_FORMAT, "datatype record: members end at byte %lld of %llu (R5.18)",
                    (long long)end, (unsigned long long)n->size);
     if (err) {
         join_release(&j);
@@ -220,7 +223,7 @@ static int make_compound(struct getter *g, const struct entry_list *l, drep_type
     const drep_type *const *types = (const drep_type *const *)l->type;
 
     if (l->named && l->named != l->n)
-        return wrong(g, DREP_ERR_FORMAT, "some members of a compound have no names");
+        return wrong(g, DREP_ERR_FORMAT, "some members of a compound have no names (R5.15)");
     if (!l->named)
         return refused(g, drep_type_struct(l->n, NULL, NULL, types, type));
     return refused(g, drep_type_compound(l->n, (const char *const *)l->name, NULL, types, 0, type));
@@ -236,15 +239,15 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
     int err;
 
     if (n->count == 0)
-        return wrong(g, DREP_ERR_FORMAT, "a compound without members");
+        return wrong(g, DREP_ERR_FORMAT, "a compound without members (R5.7)");
     if ((g->stored != 0) != ((n->flags & LAID_OUT) != 0))
         return wrong(g, DREP_ERR_FORMAT,
-                     g->stored ? "a stored compound that is not laid out"
-                               : "a compound that is laid out for nothing");
+                     g->stored ? "a stored compound that is not laid out (R5.17)"
+                               : "a compound that is laid out for nothing (R5.17)");
     err = get_list(g, n, &l);
     for (int64_t i = 0; i < l.n && !err && !g->stored; i++)
         if (l.a[i])
-            err = wrong(g, DREP_ERR_FORMAT, "offsets in a compound that is not laid out");
+            err = wrong(g, DREP_ERR_FORMAT, "offsets in a compound that is not laid out (R5.17)");
     if (!err)
         err = make_compound(g, &l, &made);
     if (!err && g->stored)
@@ -427,14 +430,14 @@ static int get_type(struct getter *g, drep_type **type, struct shape *shape)
     int err;
 
     if (g->depth >= FMT_TYPE_DEPTH_MAX)
-        return wrong(g, DREP_ERR_LIMIT, "too many nested types");
+        return wrong(g, DREP_ERR_LIMIT, "too many nested types (R5.10)");
     if (type_node_get(g->in, &n))
         return in_error(g);
     if (g->stored && n.kind >= FMT_KIND_CONTIGUOUS)
-        return wrong(g, DREP_ERR_FORMAT, "an element made of a typemap");
+        return wrong(g, DREP_ERR_FORMAT, "an element made of a typemap (R5.16)");
     sequence = n.kind == FMT_KIND_SEQUENCE || n.kind == FMT_KIND_VSTRING;
     if (sequence && g->sequences >= FMT_SEQ_DEPTH_MAX)
-        return wrong(g, DREP_ERR_LIMIT, "too many nested sequences");
+        return wrong(g, DREP_ERR_LIMIT, "too many nested sequences (R5.10)");
     g->depth++;
     g->sequences += sequence;
     err = get_node(g, &n, type, shape);

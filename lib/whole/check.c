@@ -118,12 +118,12 @@ static int see_dims(struct checker *c, uint64_t id, const struct object_rec *rec
             continue;
         err = object_load(c->f, rec->dim[d], &dim);
         if (!err && dim.rec.kind != FMT_DIMENSION)
-            err = fail(DREP_ERR_FORMAT, "its dimension %d is not a dimension object", d);
+            err = fail(DREP_ERR_FORMAT, "its dimension %d is not a dimension object (R7.16)", d);
         key_make(&key, rec->dim[d], FMT_TAG_USER);
         key_add_u64(&key, id);
         key_add_u8(&key, (uint8_t)d);
         if (!err && (err = tree_get(c->f->st, &key, &none)) == DREP_ERR_NOT_FOUND)
-            fail(err = DREP_ERR_FORMAT, "its dimension %d does not list it", d);
+            fail(err = DREP_ERR_FORMAT, "its dimension %d does not list it (R7.16)", d);
     }
     object_release(&dim);
     buf_release(&none);
@@ -150,8 +150,9 @@ static void see_twice(struct checker *c, uint64_t id, const char *what, struct s
     for (size_t i = 1; id != 0 && i < indices->n; i++) {
         if (indices->p[i] != indices->p[i - 1])
             continue;
-        snprintf(text, sizeof text, "object %llu: two %s have the creation index %llu",
-                 (unsigned long long)id, what, (unsigned long long)indices->p[i]);
+        snprintf(text, sizeof text, "object %llu: two %s have the creation index %llu (%s)",
+                 (unsigned long long)id, what, (unsigned long long)indices->p[i],
+                 indices == &c->owner.attrs ? "R7.6" : "R7.5");
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
     indices->n = 0;
@@ -164,7 +165,7 @@ static void owner_end(struct checker *c)
     char text[200];
 
     if (o->id != 0 && o->kind == FMT_GROUP && o->links != o->members) {
-        snprintf(text, sizeof text, "object %llu: a group of %llu links records %llu",
+        snprintf(text, sizeof text, "object %llu: a group of %llu links records %llu (R7.4)",
                  (unsigned long long)o->id, (unsigned long long)o->links,
                  (unsigned long long)o->members);
         finding(c, DREP_ERR_FORMAT, 0, text);
@@ -223,7 +224,7 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
         if (!err && rec->kind == FMT_DATASET)
             err = see_dataset_type(c, rec);
         if (!err && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
-            err = fail(DREP_ERR_FORMAT, "the root is not a group");
+            err = fail(DREP_ERR_FORMAT, "the root is not a group (R7.2)");
     }
     mem_free(rec);
     return err;
@@ -240,21 +241,21 @@ static int see_link(struct checker *c, const struct key *key, const uint8_t *p, 
     if ((err = link_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (name_check(key->p + 9, key->len - 9) != 0)
-        return fail(DREP_ERR_FORMAT, "an invalid name");
-    if (rec.kind == FMT_HARD &&
-        ((err = seen_add(&c->linked, rec.object)) ||
-         (err = seen_add(&c->edges, key_object(key->p))) || (err = seen_add(&c->edges, rec.object))))
+        return fail(DREP_ERR_FORMAT, "an invalid name (R7.10)");
+    if (rec.kind == FMT_HARD && ((err = seen_add(&c->linked, rec.object)) ||
+                                 (err = seen_add(&c->edges, key_object(key->p))) ||
+                                 (err = seen_add(&c->edges, rec.object))))
         return err;
     /* An object that is missing is found out when all links have been counted. */
     if (rec.kind == FMT_HARD && head_load(c->f, rec.object, &head) == 0 &&
         head.number != rec.object_kind)
-        return fail(DREP_ERR_FORMAT, "it says kind %d, its object %llu is of kind %d",
+        return fail(DREP_ERR_FORMAT, "it says kind %d, its object %llu is of kind %d (R7.9)",
                     rec.object_kind, (unsigned long long)rec.object, head.number);
     if (of_owner(c, key) && c->owner.kind != FMT_GROUP && c->owner.kind != FMT_LATER)
-        return fail(DREP_ERR_FORMAT, "its parent is not a group");
+        return fail(DREP_ERR_FORMAT, "its parent is not a group (R4.19)");
     if (of_owner(c, key) && c->owner.kind == FMT_GROUP && rec.index >= c->owner.next_link)
         return fail(DREP_ERR_FORMAT,
-                    "its creation index %llu was never assigned: the next one is %llu",
+                    "its creation index %llu was never assigned: the next one is %llu (R7.5)",
                     (unsigned long long)rec.index, (unsigned long long)c->owner.next_link);
     c->owner.links++;
     if (of_owner(c, key) && (err = seen_add(&c->owner.indices, rec.index)))
@@ -293,7 +294,7 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
     if ((err = attr_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (attr_name_check(key->p + 9, key->len - 9) != 0)
-        return fail(DREP_ERR_FORMAT, "an invalid name");
+        return fail(DREP_ERR_FORMAT, "an invalid name (R7.10)");
     if (rec.kind == FMT_PLAIN && rec.type >= FMT_TYPE_FIRST &&
         (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)))
         return err;
@@ -301,7 +302,7 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
         return err;
     if (of_owner(c, key) && rec.index >= c->owner.next_attr)
         return fail(DREP_ERR_FORMAT,
-                    "its creation index %lu was never assigned: the next one is %lu",
+                    "its creation index %lu was never assigned: the next one is %lu (R7.6)",
                     (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
     if (rec.kind == FMT_LATER)
         return fail_later("an attribute", rec.number, rec.flags, FMT_PLAIN);
@@ -320,12 +321,12 @@ static int see_user(struct checker *c, const struct key *key)
     int err, d;
 
     if (key->len != 18)
-        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+        return fail(DREP_ERR_FORMAT, "a key of %zu bytes (R4.19)", key->len);
     d = key->p[17];
     err = object_load(c->f, key_u64(key->p + 9), &o);
     if (!err && (o.rec.kind != FMT_DATASET || !o.rec.has_dims || o.rec.rank == FMT_RANK_NULL ||
                  d >= o.rec.rank || o.rec.dim[d] != key_object(key->p)))
-        err = fail(DREP_ERR_FORMAT, "object %llu does not refer to it for dimension %d",
+        err = fail(DREP_ERR_FORMAT, "object %llu does not refer to it for dimension %d (R7.16)",
                    (unsigned long long)key_u64(key->p + 9), d);
     object_release(&o);
     return err;
@@ -339,14 +340,14 @@ static int see_type(struct checker *c, const struct key *key, const uint8_t *p, 
     int err;
 
     if (key->len != 13)
-        return fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+        return fail(DREP_ERR_FORMAT, "a key of %zu bytes (R4.19)", key->len);
     number = key_u32(key->p + 9);
     in_init(&in, p, len);
     err = seen_add(&c->types, number);
     if (!err)
         err = seen_add(&c->types, in_u64(&in));
     if (!err && in.err)
-        err = fail(DREP_ERR_FORMAT, "a datatype entry of %zu bytes", len);
+        err = fail(DREP_ERR_FORMAT, "a datatype entry of %zu bytes (R1.6)", len);
     if (err)
         return err;
     /* Those of datasets are laid out, the others are not. */
@@ -365,7 +366,7 @@ static int chunks_for(struct checker *c, uint64_t id)
     memset(&c->chunks, 0, sizeof c->chunks);
     c->chunks_err = object_load(c->f, id, &c->object);
     if (c->chunks_err == 0 && c->object.rec.kind != FMT_DATASET)
-        c->chunks_err = fail(DREP_ERR_FORMAT, "chunks of an object that is not a dataset");
+        c->chunks_err = fail(DREP_ERR_FORMAT, "chunks of an object that is not a dataset (R4.19)");
     if (c->chunks_err == 0)
         c->chunks_err = ftype_get(c->f, c->object.rec.type, true, &ft);
     if (c->chunks_err != 0)
@@ -380,10 +381,11 @@ static int see_run(struct run_before *before, int rank, const uint64_t *coord,
                    const struct chunk_rec *rec)
 {
     if (rank == 0 && rec->run != 1)
-        return fail(DREP_ERR_FORMAT, "a run of %lu chunks, not of one", (unsigned long)rec->run);
+        return fail(DREP_ERR_FORMAT, "a run of %lu chunks, not of one (R8.15)",
+                    (unsigned long)rec->run);
     for (int d = 0; d < rank; d++)
         if (coord[d] > (uint64_t)1 << 62)
-            return fail(DREP_ERR_FORMAT, "a coordinate beyond 2^62");
+            return fail(DREP_ERR_FORMAT, "a coordinate beyond 2^62 (R8.13)");
     return chunk_order_check(before, rank, coord, rec);
 }
 
@@ -394,7 +396,7 @@ static int see_data(struct checker *c, const struct key *key, size_t len)
     int err;
 
     if (!of_owner(c, key) || c->owner.kind != FMT_DATASET || c->owner.layout != FMT_COMPACT)
-        return fail(DREP_ERR_FORMAT, "its object is not a compact dataset");
+        return fail(DREP_ERR_FORMAT, "its object is not a compact dataset (R8.10)");
     if ((err = chunks_for(c, key_object(key->p))) || c->chunks_type->type->variable)
         return err;
     bytes = each = (uint64_t)c->chunks_type->stored.extent;
@@ -402,8 +404,8 @@ static int see_data(struct checker *c, const struct key *key, size_t len)
         if (__builtin_mul_overflow(bytes, c->object.rec.len[d], &bytes))
             return fail(DREP_ERR_FORMAT, "more than 2^64 bytes");
     if (len > bytes || (each > 0 && len % each != 0))
-        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload for elements of %llu, in all %llu", len,
-                   (unsigned long long)each, (unsigned long long)bytes);
+        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload for elements of %llu, in all %llu (R8.9)",
+                   len, (unsigned long long)each, (unsigned long long)bytes);
     return err;
 }
 
@@ -434,21 +436,21 @@ static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p,
     if (!err && (err = chunk_get(&in, &rec)))
         err = fail(err, "%s at byte %zu of its record", in.why, in.err_at);
     if (!err && key->len != 9 + 8 * (size_t)c->chunks.rank)
-        err = fail(DREP_ERR_FORMAT, "a key of %zu bytes", key->len);
+        err = fail(DREP_ERR_FORMAT, "a key of %zu bytes (R4.19)", key->len);
     if (err)
         return err;
     for (int d = 0; d < c->chunks.rank; d++)
         coord[d] = key_u64(key->p + 9 + 8 * d);
     if (of_owner(c, key) && (c->owner.layout != FMT_CHUNKED && c->owner.layout != FMT_CONTIGUOUS))
-        return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none");
+        return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none (R8.13)");
     if (rec.filtered && c->object.rec.layout != FMT_CHUNKED)
-        return fail(DREP_ERR_FORMAT, "filtered, of a dataset that is not chunked");
+        return fail(DREP_ERR_FORMAT, "filtered, of a dataset that is not chunked (R8.22)");
     if (of_owner(c, key) && (err = see_run(&c->owner.before, c->chunks.rank, coord, &rec)))
         return err;
     if ((err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, &rec)))
         return err;
     if (__builtin_mul_overflow(rec.size, (uint64_t)rec.run, &bytes))
-        return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes");
+        return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes (R8.22)");
     c->usage.chunks += rec.run;
     err = store_check_claim(c->f->st, rec.offset, bytes, "payload");
     if (!err && rec.far)
@@ -599,7 +601,8 @@ static int check_reach(struct checker *c)
         if (next == n || state[next] == 2)
             continue;
         if (state[next] == 1) {
-            snprintf(text, sizeof text, "group %llu is its own ancestor", (unsigned long long)to);
+            snprintf(text, sizeof text, "group %llu is its own ancestor (R7.7)",
+                     (unsigned long long)to);
             finding(c, DREP_ERR_FORMAT, 0, text);
             continue;
         }
@@ -612,7 +615,7 @@ static int check_reach(struct checker *c)
         /* A dimension without a name lives by its users alone. */
         if (state[i] != 0 || c->objects.p[2 * i + 1] == (uint64_t)FMT_DIMENSION << KIND_SHIFT)
             continue;
-        snprintf(text, sizeof text, "no link leads to object %llu",
+        snprintf(text, sizeof text, "no link leads to object %llu (R7.7)",
                  (unsigned long long)c->objects.p[2 * i]);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
@@ -628,7 +631,7 @@ static void check_next(struct checker *c, const char *what, const struct seen *s
 
     if (seen->n == 0 || seen->p[seen->n - 2] < next)
         return;
-    snprintf(text, sizeof text, "%s %llu exists, and the next one would be %llu", what,
+    snprintf(text, sizeof text, "%s %llu exists, and the next one would be %llu (R2.18)", what,
              (unsigned long long)seen->p[seen->n - 2], (unsigned long long)next);
     finding(c, DREP_ERR_FORMAT, 0, text);
 }
@@ -640,7 +643,7 @@ static void check_counts(struct checker *c)
     size_t at = 0;
 
     if (c->findings == 0 && (c->objects.n == 0 || c->objects.p[0] != FMT_OBJECT_ROOT))
-        finding(c, DREP_ERR_FORMAT, 0, "the root group is missing");
+        finding(c, DREP_ERR_FORMAT, 0, "the root group is missing (R7.2)");
     check_next(c, "object", &c->objects, slot->next_object);
     check_next(c, "datatype", &c->types, slot->next_type);
     seen_sort(&c->linked);
@@ -649,19 +652,19 @@ static void check_counts(struct checker *c)
         uint64_t id = c->objects.p[i], links = (uint32_t)c->objects.p[i + 1], n;
 
         if (at < c->linked.n && c->linked.p[at] < id) {
-            snprintf(text, sizeof text, "a link refers to object %llu, which is missing",
+            snprintf(text, sizeof text, "a link refers to object %llu, which is missing (R7.9)",
                      (unsigned long long)c->linked.p[at]);
             finding(c, DREP_ERR_FORMAT, 0, text);
         }
         n = count_of(&c->linked, id, &at) + (id == FMT_OBJECT_ROOT);
         if (n == links)
             continue;
-        snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu refer to it",
+        snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu refer to it (R7.3)",
                  (unsigned long long)id, (unsigned long long)links, (unsigned long long)n);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
     if (at < c->linked.n) {
-        snprintf(text, sizeof text, "a link refers to object %llu, which is missing",
+        snprintf(text, sizeof text, "a link refers to object %llu, which is missing (R7.9)",
                  (unsigned long long)c->linked.p[at]);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
@@ -671,7 +674,8 @@ static void check_counts(struct checker *c)
 
         if (n == c->types.p[i + 1])
             continue;
-        snprintf(text, sizeof text, "datatype %llu counts %llu uses, %llu records refer to it",
+        snprintf(text, sizeof text,
+                 "datatype %llu counts %llu uses, %llu records refer to it (R5.6)",
                  (unsigned long long)c->types.p[i], (unsigned long long)c->types.p[i + 1],
                  (unsigned long long)n);
         finding(c, DREP_ERR_FORMAT, 0, text);

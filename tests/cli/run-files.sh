@@ -95,14 +95,14 @@ foreign_stdin() {
 # FILE: PATH: what (byte N); what to do
 form_of_messages() {
     local bad=$HERE/../vectors/bad/chunk-sum.drep
-    status 4 dump "$bad" && grep -qxF "datarep: $bad: /c: chunk (0): checksum mismatch (byte 8192);\
+    status 4 dump "$bad" && grep -qxF "datarep: $bad: /c: chunk (0): checksum mismatch (R8.29) (byte 8192);\
  datarep check $bad finds all that is wrong" "$tmp/err"
 }
 
 # What the walk over elements says: the dataset's path once, and no number.
 form_of_findings() {
     local bad=$HERE/../vectors/bad/chunk-sum.drep
-    status 1 check --deep "$bad" && grep -qxF "$bad: dataset \"/c\": chunk (0): checksum mismatch\
+    status 1 check --deep "$bad" && grep -qxF "$bad: dataset \"/c\": chunk (0): checksum mismatch (R8.29)\
  at byte 8192" "$tmp/out"
 }
 
@@ -154,7 +154,7 @@ check "cut off files" truncated
 check "flipped bytes" flipped
 check "a damaged slot is told and found" damaged_slot
 check "functions that are not here" code_form
-while read -r vector _ how; do
+while read -r vector _ _ how; do
     case $vector in '#'*) continue ;; esac
     [ "$how" = check ] && continue
     # Reading may be refused at once, or where the damage is.

@@ -1,7 +1,8 @@
 """badvectors.py - files that break exactly one *must* each, and how each must be refused.
 
-EXPECT holds lines `NAME CATEGORY [check]`: a name from errors.def (or two, where the page
-leaves the choice, as for limits); `check` marks what only a check of the whole file has to find.
+EXPECT holds lines `NAME CATEGORY RULE [check]`: a name from errors.def (or two, where the page
+leaves the choice, as for limits); the rule of SPEC.md that the file breaks, which both readers name (A|B: either);
+`check` marks what only a check of the whole file has to find.
 """
 
 import os
@@ -15,10 +16,10 @@ from vectors import description
 BAD = []
 
 
-def bad(category, where=""):
+def bad(category, rule, where=""):
     """Registers a function that gives a Builder (not yet committed) or an image."""
     def register(function):
-        BAD.append((function.__name__.replace("_", "-"), category, where, function))
+        BAD.append((function.__name__.replace("_", "-"), category, rule, where, function))
         return function
     return register
 
@@ -44,24 +45,24 @@ def patched(offset, raw, b=None):
 
 # ---- slots
 
-@bad("NOT_DREP")
+@bad("NOT_DREP", "R2.1")
 def bad_magic():
     return patched(0, b"\x88")
 
 
-@bad("CHECKSUM")
+@bad("CHECKSUM", "R2.5")
 def slot_sum():
     data = bytearray(image(sample()))
     data[3000] ^= 1
     return bytes(data)
 
 
-@bad("CHECKSUM|FORMAT")
+@bad("CHECKSUM|FORMAT", "R2.5")
 def slot_parity():
     return patched(16, u64(2))
 
 
-@bad("CHECKSUM|FORMAT")
+@bad("CHECKSUM|FORMAT", "R2.6")
 def two_uuids():
     b = sample()
     b.commit()
@@ -70,47 +71,47 @@ def two_uuids():
     return resum(data, 1)
 
 
-@bad("VERSION")
+@bad("VERSION", "R2.4")
 def newer_major():
     return patched(8, u16(2))
 
 
-@bad("VERSION")
+@bad("VERSION", "R2.4")
 def draft_1():
     return patched(8, u16(1) + u16(0))
 
 
-@bad("VERSION")
+@bad("VERSION", "R2.4")
 def newer_draft():
     return patched(8, u16(0) + u16(3))
 
 
-@bad("UNSUPPORTED")
+@bad("UNSUPPORTED", "R2.8")
 def unknown_incompatible():
     return patched(40, u64(1 << 17))
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.13")
 def truncated():
     return image(sample())[:-64]
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.13")
 def truncated_in_slots():
     return image(sample())[:5000]
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R2.13")
 def end_in_slots():
     return patched(64, u64(4096))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R2.15")
 def no_root():
     return patched(80, bytes(20))
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R2.11")
 def header_too_long():
     return patched(12, u32(3833))
 
@@ -128,41 +129,41 @@ def resum_end(data):
     return bytes(data)
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_cut():
     return bytes(streamed()[:-64])
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_cut_in_payload():
     return bytes(streamed()[:8192 + 64])
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_only_begun():
     return bytes(streamed()[:8192])
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_appended_to():
     return bytes(streamed()) + bytes(64)
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_end_sum():
     data = streamed()
     data[-1000] ^= 1
     return bytes(data)
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_end_of_another():
     data = streamed()
     data[-4096 + 24] ^= 1
     return resum_end(data)
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_end_elsewhere():
     """The end of allocated space is not where the slot stands."""
     data = streamed()
@@ -170,35 +171,35 @@ def stream_end_elsewhere():
     return resum_end(data)
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_end_without_bit():
     data = streamed()
     data[-4096 + 40:-4096 + 48] = u64(0)
     return resum_end(data)
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_end_sequence():
     data = streamed()
     data[-4096 + 16:-4096 + 24] = u64(3)
     return resum_end(data)
 
 
-@bad("TRUNCATE")
+@bad("TRUNCATE", "R2.20")
 def stream_end_no_root():
     data = streamed()
     data[-4096 + 80:-4096 + 100] = bytes(20)
     return resum_end(data)
 
 
-@bad("UNSUPPORTED")
+@bad("UNSUPPORTED", "R2.8")
 def stream_end_unknown_incompatible():
     data = streamed()
     data[-4096 + 40:-4096 + 48] = u64(1 | 1 << 17)
     return resum_end(data)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R2.21")
 def at_end_later():
     """The feature in the third commit."""
     b = sample()
@@ -215,17 +216,17 @@ def header(change):
     return sample(spoil={"header": change})
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.4")
 def header_not_datarep_first():
     return header(lambda r: r[1:] + r[:1])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.4")
 def header_tag_twice():
     return header(lambda r: r + [r[-1]])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R1.6")
 def header_record_cut():
     """The last record's length leads beyond the header proper."""
     data = bytearray(image(sample()))
@@ -235,12 +236,12 @@ def header_record_cut():
     return resum(data)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.9")
 def external32_with_encodings():
     return header(lambda r: r[:2] + [(3, u16(8) + bytes([2, 0, 4, 4, 0, 0]))] + r[2:])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.9")
 def encodings_missing():
     return header(lambda r: [(1, b"\1\0\x03own")] + r[1:])
 
@@ -258,57 +259,57 @@ def own(rows=None, used=((8, 4),), extra=(), name=b"own"):
     return header(change)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.16")
 def duplicate_code():
     return own([(8, 2, 0, 4, 4, 0), (8, 2, 1, 4, 4, 0)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.16")
 def encodings_order():
     return own([(9, 3, 0, 4, 4, 0), (8, 2, 0, 4, 4, 0)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.14")
 def size_mismatch():
     return own(used=((8, 8),))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.18")
 def format_size():
     return own([(8, 2, 0, 4, 4, 0), (16, C.BINARY64, 0, 4, 4, 0)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.19")
 def format_class():
     return own([(8, C.BINARY32, 0, 4, 4, 0)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.19")
 def unknown_format():
     return own([(8, 2, 0, 4, 4, 0), (16, 99, 0, 8, 8, 0)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.17")
 def unknown_order():
     return own([(8, 2, 3, 4, 4, 0)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.20")
 def unknown_alignment():
     return own([(8, 2, 0, 4, 3, 0)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.21")
 def custom_missing():
     return own([(8, 255, 0, 4, 4, 1)], extra=[(4, description(1, 0, 4, precision=32))])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.14")
 def row_missing():
     return own([(16, C.BINARY64, 0, 8, 8, 0)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.16")
 def extents_order():
     b = sample()
     b.dataset(1, "e", "DOUBLE", (), data=[1.0])
@@ -316,22 +317,22 @@ def extents_order():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.15")
 def extents_unlisted():
     return header(lambda r: [r[0]] + r[2:])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.14")
 def extents_wrong():
     return header(lambda r: [r[0], (2, u16(8) + u16(8))] + r[2:])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.7")
 def empty_name():
     return own(name=b"")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.26")
 def hints_order():
     return header(lambda r: r + [(6, u16(1) + b"b" + u16(1) + b"1" + u16(1) + b"a" + u16(1) + b"1")])
 
@@ -340,27 +341,27 @@ def hint(key, value):
     return header(lambda r: r + [(6, u16(len(key)) + key + u16(len(value)) + value)])
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.26")
 def hint_key_empty():
     return hint(b"", b"1")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.26")
 def hint_value_empty():
     return hint(b"a", b"")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.26|R1.3")
 def hint_value_nul():
     return hint(b"a", b"1\0")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.26|R1.3")
 def hint_key_not_utf8():
     return hint(b"\xff", b"1")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R3.26")
 def hint_key_long():
     return hint(b"a" * 256, b"1")
 
@@ -377,54 +378,57 @@ def setter(offset, raw):
     return change
 
 
-@bad("CHECKSUM")
+@bad("CHECKSUM", "R4.3")
 def block_sum():
     data = bytearray(image(sample()))
     data[8192 + 60] ^= 1
     return bytes(data)
 
 
-@bad("CHECKSUM")
+@bad("CHECKSUM", "R4.3")
 def reference_sum():
     return patched(92, b"\0" * 8)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.2")
 def block_magic():
     return node(setter(0, b"DRPX"))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.5")
 def block_kind():
-    return node(setter(4, b"\2"))
+    def change(block):
+        block[4:5] = b"\2"
+        block[28:32] = u32(0)
+    return node(change)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.6")
 def block_uuid():
     return node(setter(8, b"\0"))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.7")
 def block_sequence():
     return node(setter(16, u64(2)))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.4")
 def block_length():
     return node(setter(24, u32(999)))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R2.14")
 def block_outside():
     return patched(80, u64(1 << 40))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R2.14")
 def block_in_slots():
     return patched(80, u64(4096))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.1")
 def block_unaligned():
     data = bytearray(image(sample()))
     length = struct.unpack(">I", data[88:92])[0]
@@ -435,21 +439,21 @@ def block_unaligned():
     return resum(data)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.9")
 def node_empty():
     b = sample()
     b.spoil["entries"] = lambda e: []
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.9")
 def node_count():
     def change(block):
         block[28:32] = u32(struct.unpack(">I", block[28:32])[0] - 1)
     return node(change)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.12")
 def node_order():
     def change(entries):
         entries[-2:] = entries[:-3:-1]
@@ -457,12 +461,12 @@ def node_order():
     return sample(spoil={"entries": change})
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.12")
 def node_same_key():
     return sample(spoil={"entries": lambda e: e + [e[-1]]})
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.10")
 def node_first_shares():
     def change(content):
         head = struct.unpack(">I", content[:4])[0]
@@ -470,12 +474,12 @@ def node_first_shares():
     return sample(spoil={"content": change})
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.9")
 def node_trailing():
     return sample(spoil={"content": lambda c: c + b"\0"})
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R4.9")
 def node_too_long():
     b = sample(node_max=1 << 30)
     for i in range(17):
@@ -483,21 +487,21 @@ def node_too_long():
     return b
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R4.11")
 def key_too_long():
     b = sample()
     b.tree[b.key(0, 200, b"k" * 1032)] = b""
     return b
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R4.13")
 def leaf_value_too_long():
     b = sample()
     b.tree[b.key(0, 200)] = bytes(2049)
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.14")
 def far_value_length():
     b = sample()
     key = b.key(0, 200)
@@ -507,11 +511,11 @@ def far_value_length():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.5")
 def far_value_kind():
     b = sample()
     b.dataset(1, "far", "INT", (600,), data=list(range(600)))
-    b.spoil["value-tree"] = setter(4, b"\5")
+    b.spoil["value-tree"] = setter(4, b"\4")
     return b
 
 
@@ -522,7 +526,7 @@ def two_levels(**spoil):
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.16")
 def separator():
     """A key of the second child lies below the separator that leads to it."""
     def change(entries):
@@ -531,7 +535,7 @@ def separator():
     return two_levels(interior=change)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.16", "check")
 def separator_above():
     """The last key of the first child is not below the second separator."""
     def change(entries):
@@ -540,7 +544,7 @@ def separator_above():
     return two_levels(interior=change)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.5")
 def child_level():
     def change(block):
         block[5] = 1
@@ -549,14 +553,14 @@ def child_level():
     return b
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R4.17")
 def root_level():
     b = Builder()
     b.spoil["node"] = setter(5, u8(16))
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.15")
 def interior_value():
     return two_levels(interior=lambda e: [(k, f, v + b"\0") for k, f, v in e])
 
@@ -567,7 +571,7 @@ def typed(record, **more):
     """A dataset with a datatype record given in bytes."""
     b = sample(**more)
     b.shape.size = lambda t: 8
-    b.dataset(1, "t", ("raw", record), ())
+    b.dataset(1, "t", ("raw", record), (), "compact")
     return b
 
 
@@ -575,51 +579,51 @@ def scalar_type(**fields):
     return b"\2\0" + description(**fields)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.5")
 def type_missing():
     b = sample()
-    d = b.dataset(1, "t", ("raw", b"\x0a\0"), ())
-    b.objects[d]["rest"] = u32(65536 + 9) + b.objects[d]["rest"][4:]
+    d = b.dataset(1, "t", ("raw", b"\x0a\0"), (), "compact")
+    b.objects[d]["rest"] = var(65536 + 9) + b.objects[d]["rest"][3:]
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R1.6")
 def type_cut():
     return typed(b"\3\0\0\0\0")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.15")
 def member_twice():
     one = u16(1) + b"a" + u64(0) + b"\1\0\0\x08"
     two = u16(1) + b"a" + u64(4) + b"\1\0\0\x08"
     return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.18")
 def member_outside():
     return typed(b"\x08\1" + u32(1) + u64(4) + u16(1) + b"a" + u64(2) + b"\1\0\0\x08")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.18")
 def member_overlap():
     one = u16(1) + b"a" + u64(0) + b"\1\0\0\x08"
     two = u16(1) + b"b" + u64(2) + b"\1\0\0\x08"
     return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.18")
 def member_order():
     one = u16(1) + b"a" + u64(4) + b"\1\0\0\x08"
     two = u16(1) + b"b" + u64(0) + b"\1\0\0\x08"
     return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.17")
 def not_laid_out():
     return typed(b"\x08\0" + u32(1) + u64(0) + u16(1) + b"a" + u64(0) + b"\1\0\0\x08")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.17")
 def attribute_laid_out():
     b = sample()
     t = ("struct", [("a", "INT")])
@@ -627,44 +631,44 @@ def attribute_laid_out():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.16")
 def derived_in_dataset():
     return typed(u8(32) + u8(0) + i64(2) + b"\1\0\0\x08")
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R5.10")
 def type_too_deep():
     return typed((b"\7\0\1" + u64(1)) * 64 + b"\1\0\0\x08")
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R5.10")
 def sequences_too_deep():
     return typed(b"\x09\0" * 9 + b"\1\0\0\x08")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.13")
 def enum_of_real():
     return typed(b"\5\0" + u32(0) + b"\1\0\0\x10")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.14")
 def array_rank():
     return typed(b"\7\0" + u8(33) + u64(1) * 33 + b"\1\0\0\x08")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.23")
 def scalar_outside():
     return typed(scalar_type(cls=2, order=0, size=4, precision=32, sign=31, exp=(24, 9),
                              sig=(0, 24), bias=64))
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.23")
 def scalar_overlap():
     return typed(scalar_type(cls=2, order=0, size=4, precision=32, sign=31, exp=(20, 8),
                              sig=(0, 23), bias=64))
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R5.24")
 def scalar_too_wide():
     return typed(scalar_type(cls=2, order=0, size=32, precision=256, sign=255, exp=(200, 33),
                              sig=(0, 100), bias=64))
@@ -672,28 +676,28 @@ def scalar_too_wide():
 
 # ---- objects, links, attributes
 
-@bad("FORMAT")
+@bad("FORMAT", "R7.2|R4.21")
 def root_missing():
     b = sample()
     b.spoil["entries"] = lambda e: [x for x in e if x[0] != b.key(1, 16)]
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R7.2")
 def root_is_dataset():
     b = Builder()
     b.objects[1].update(kind=4, rest=var(3))
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R7.9")
 def link_to_nothing():
     b = sample()
     b.add_link(1, "x", 1, u8(2) + var(77))
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R7.5", "check")
 def link_index_twice():
     b = sample()
     b.soft(1, "s", "x")
@@ -701,7 +705,7 @@ def link_index_twice():
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R7.5", "check")
 def link_index_not_given():
     b = sample()
     b.soft(1, "s", "x")
@@ -709,35 +713,35 @@ def link_index_not_given():
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R7.9", "check")
 def link_kind_not_the_objects():
     b = sample()
     b.tree[b.key(1, 32, b"d")] = u8(1) + u8(0) + var(0) + u8(1) + var(2)
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R1.10")
 def number_with_a_zero_byte():
     b = sample()
     b.tree[b.key(1, 32, b"d")] = u8(1) + u8(0) + b"\x80\0" + u8(2) + var(2)
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R1.10")
 def number_of_eleven_bytes():
     b = sample()
     b.tree[b.key(1, 32, b"d")] = u8(1) + u8(0) + b"\x80" * 10 + b"\1" + u8(2) + var(2)
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R1.10")
 def number_beyond_64_bits():
     b = sample()
     b.tree[b.key(1, 32, b"d")] = u8(1) + u8(0) + b"\xff" * 9 + b"\2" + u8(2) + var(2)
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R1.10")
 def number_beyond_32_bits():
     b = sample()
     b.tree[b.key(2, 48, b"a")] = (b"\1\0" + var(1 << 32) + var(8) + u8(0) + var(7) + b"\1\2\4" +
@@ -745,7 +749,7 @@ def number_beyond_32_bits():
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R7.7", "check")
 def group_cycle():
     b = Builder()
     g = b.group(1, "g")
@@ -753,21 +757,21 @@ def group_cycle():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R7.10")
 def link_name_slash():
     b = sample()
     b.soft(1, "a/b", "x")
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R7.10")
 def link_name_dots():
     b = sample()
     b.soft(1, "..", "x")
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R7.10")
 def name_not_utf8():
     b = sample()
     b.tree[b.key(1, 32, b"\xff")] = u8(2) + u8(0) + var(1) + u16(1) + b"x"
@@ -775,7 +779,7 @@ def name_not_utf8():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R1.6")
 def link_record_cut():
     b = sample()
     b.soft(1, "s", "x")
@@ -783,14 +787,14 @@ def link_record_cut():
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R7.3", "check")
 def hard_link_count():
     b = sample()
     b.objects[2]["hard"] = 5
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R5.6", "check")
 def type_uses():
     b = sample()
     b.attr(2, "s", "vstring", "x")
@@ -798,7 +802,7 @@ def type_uses():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.37")
 def attribute_value_short():
     b = sample()
     key = b.key(2, 48, b"a")
@@ -806,14 +810,14 @@ def attribute_value_short():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.36|R3.18")
 def attribute_format_size():
     b = sample()
     b.tree[b.key(2, 48, b"a")] = b"\1\0" + var(0) + var(16) + u8(0) + var(7) + b"\1\x15\4" + bytes(4)
     return b
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R7.13")
 def attribute_rank():
     b = sample()
     b.tree[b.key(2, 48, b"a")] = (b"\1\0" + var(0) + var(8) + u8(33) + var(1) * 33 + var(7) +
@@ -821,7 +825,7 @@ def attribute_rank():
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R7.16", "check")
 def dimension_without_user():
     b = sample()
     x = b.dimension(1, "x", 1)
@@ -841,71 +845,71 @@ def ints(b, *values):
     return b.payload("INT", values)[0]
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R8.1")
 def rank_33():
     b = sample()
     b.dataset(1, "r", "INT", (1,) * 33)
     return b
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R8.1")
 def too_many_elements():
     b = sample()
     b.dataset(1, "r", "INT", (1 << 40, 1 << 40), "chunked", (1, 1))
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.3")
 def null_with_layout():
     b = sample()
     b.dataset(1, "n", "INT", None, "compact")
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.5")
 def chunk_length_zero():
     return grid(chunk=(0,))[0]
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.2")
 def length_beyond_maximum():
     b = sample()
     b.dataset(1, "m", "INT", (4,), "chunked", (2,), maxshape=(3,))
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.11")
 def contiguous_grows_inside():
     b = sample()
     b.dataset(1, "m", "INT", (1, 4), "contiguous", (4,), maxshape=(None, None))
     return b
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R8.31")
 def too_many_filters():
     return grid(filters=[("shuffle", [4])] * 17)[0]
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R8.31")
 def too_many_parameters():
     return grid(filters=[("deflate", [1] * 9)])[0]
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.15")
 def run_zero():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:6] + u32(0) + r[10:])
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.15")
 def run_of_nothing():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:6] + u32(2) + r[10:18] + u64(0))
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.20")
 def overlap_run():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2), ints(b, 3, 4)])
@@ -913,42 +917,42 @@ def overlap_run():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.15")
 def filtered_run():
     b, d = grid(filters=[("shuffle", [4])])
     b.run(d, (0,), [ints(b, 1, 2), ints(b, 3, 4)], edit=lambda r: b"\1" + r[1:])
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.19")
 def chunk_key_length():
     b, d = grid()
     b.run(d, (0, 0), [ints(b, 1, 2)])
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R2.14")
 def chunk_outside_file():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:10] + u64(1 << 50) + r[18:])
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R2.14")
 def chunk_in_slots():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:10] + u64(0) + r[18:])
     return b
 
 
-@bad("CHECKSUM")
+@bad("CHECKSUM", "R8.29")
 def chunk_sum():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:-8] + u64(12345))
     return b
 
 
-@bad("CHECKSUM")
+@bad("CHECKSUM", "R8.29")
 def chunk_bytes():
     b, d = grid(filters=[("deflate", [1])])
     b.filtered(d, (0,), [1, 2])
@@ -958,7 +962,7 @@ def chunk_bytes():
     return bytes(data)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.26")
 def sums_count():
     b, d = grid((6,), (1,))
     b.spoil["sums"] = setter(28, u32(5))
@@ -966,43 +970,46 @@ def sums_count():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R4.5")
 def sums_kind():
     b, d = grid((6,), (1,))
-    b.spoil["sums"] = setter(4, b"\2")
+    def change(block):
+        block[4:5] = b"\2"
+        block[28:32] = u32(0)
+    b.spoil["sums"] = change
     b.run(d, (0,), [ints(b, i) for i in range(6)])
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R1.6")
 def chunk_record_cut():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:-1])
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.9")
 def payload_too_long():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2, 3)])
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.9")
 def payload_part_of_element():
     b, d = grid()
     b.run(d, (0,), [ints(b, 1, 2)[:6]])
     return b
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R8.10")
 def compact_too_long():
     b = sample()
     b.dataset(1, "l", "DOUBLE", (8193,), "compact")
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.34")
 def deflate_length_wrong():
     b, d = grid(filters=[("deflate", [6])])
     raw = u64(7) + drepwrite.zlib.compress(ints(b, 1, 2))
@@ -1010,7 +1017,7 @@ def deflate_length_wrong():
     return b
 
 
-@bad("FORMAT|LIMIT")
+@bad("FORMAT|LIMIT", "R8.35")
 def deflate_length_huge():
     b, d = grid(filters=[("deflate", [6])])
     raw = u64(1 << 40) + drepwrite.zlib.compress(ints(b, 1, 2))
@@ -1018,14 +1025,14 @@ def deflate_length_huge():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.34")
 def zstd_garbage():
     b, d = grid(filters=[("zstd", [3])])
     b.run(d, (0,), [u64(8) + b"not a frame"], filtered=True)
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.34")
 def lz4_garbage():
     b, d = grid(filters=[("lz4", [1])])
     b.run(d, (0,), [u64(8) + b"\xf0"], filtered=True)
@@ -1039,22 +1046,22 @@ def strings(fixed, heap):
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.33")
 def vlen_overlap():
     return strings([(3, 0), (2, 2)], b"abcdef")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.32")
 def vlen_outside():
     return strings([(3, 0), (4, 3)], b"abcdef")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.32")
 def vlen_wraps():
     return strings([(1, (1 << 64) - 1)], b"abcdef")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R8.9")
 def vlen_short():
     b = sample()
     d = b.dataset(1, "v", "vstring", (3,), "compact")
@@ -1062,13 +1069,13 @@ def vlen_short():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.33")
 def shared_in_part():
     """A text may be shared as a whole only."""
     return strings([(3, 0), (2, 0)], b"abcdef")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.34")
 def shared_too_often():
     """17 times a content of 4 bytes in a heap of 4."""
     return strings([(4, 0)] * 17, b"full")
@@ -1081,19 +1088,19 @@ def shared_by(t, payload, n=1):
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.33")
 def shared_by_two_bases():
     t = ("struct", [("text", "vstring"), ("bytes", ("seq", "CHAR"))])
     return shared_by(t, u64(2) + u64(0) + u64(2) + u64(0) + b"ab")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.33")
 def shared_with_variable_parts():
     inner = u64(1) + u64(16)
     return shared_by(("seq", "vstring"), (u64(1) + u64(0)) * 2 + inner + b"a", 2)
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.33")
 def shared_region():
     b = sample()
     d = b.dataset(1, "v", "region", (2,), "compact")
@@ -1101,19 +1108,19 @@ def shared_region():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.34")
 def shared_in_attribute():
     b = sample()
     b.attr(2, "s", "vstring", None, (17,), raw=u8(0) + (u64(1) + u64(0)) * 17 + b"x")
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.35")
 def text_nul():
     return strings([(2, 0), (3, 2)], b"oka\0b")
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.35")
 def text_nul_in_sequence():
     b = sample()
     b.dataset(1, "v", ("struct", [("n", "INT"), ("s", ("seq", "vstring"))]), (2,),
@@ -1121,7 +1128,7 @@ def text_nul_in_sequence():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.35")
 def text_nul_in_chunk():
     b = sample()
     t = "vstring"
@@ -1130,21 +1137,21 @@ def text_nul_in_chunk():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.35")
 def text_nul_in_attribute():
     b = sample()
     b.attr(2, "s", "vstring", ["x", "y\0"], (2,))
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.35")
 def text_nul_in_fill():
     b = sample()
     b.dataset(1, "v", "vstring", (2,), "chunked", (2,), fill=1, fill_value="f\0g")
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.35")
 def text_nul_in_region():
     b = sample()
     d = b.dataset(1, "v", "region", (1,), "compact")
@@ -1152,7 +1159,7 @@ def text_nul_in_region():
     return b
 
 
-@bad("FORMAT")
+@bad("FORMAT", "R5.32")
 def sequence_count_huge():
     b = sample()
     d = b.dataset(1, "v", ("seq", "INT"), (1,), "compact")
@@ -1162,14 +1169,14 @@ def sequence_count_huge():
 
 # ---- space
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R6.2", "check")
 def free_overlaps_node():
     b = sample()
     b.tree[b.key(0, 1, u64(8192))] = u64(64) + u64(0)
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R6.4", "check")
 def pending_count():
     b = sample()
     b.commit()
@@ -1178,7 +1185,7 @@ def pending_count():
     return b.image()
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R2.14", "check")
 def pending_outside():
     b = sample()
     b.commit()
@@ -1187,15 +1194,15 @@ def pending_outside():
     return b.image()
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R1.6", "check")
 def log_cut():
     """A LOG entry without its last field."""
     b = sample()
-    b.tree[b.key(0, 2, u64(0))] = u64(0) + u64(8192) + bytes(20)
+    b.tree[b.key(0, 2, u64(0))] = u64(0) + u64(8256) + u64(8192) + u32(64) + u64(1)
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R6.5", "check")
 def log_of_itself():
     """A commit that logs itself: only earlier ones can be there."""
     b = sample()
@@ -1203,7 +1210,7 @@ def log_of_itself():
     return b
 
 
-@bad("FORMAT", "check")
+@bad("FORMAT", "R6.2", "check")
 def payload_twice():
     b, d = grid()
     e = b.dataset(1, "e", "INT", (4,), "chunked", (2,))
@@ -1222,9 +1229,9 @@ KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplic
 def write(directory, everything=False):
     """The kept ones, or all, and EXPECT."""
     os.makedirs(directory, exist_ok=True)
-    lines = ["# NAME CATEGORY [check]: how each file must be refused.  A|B: either name will do.",
+    lines = ["# NAME CATEGORY RULE [check]: how each file must be refused.  A|B: either name will do.",
              "# check: found by a check of the whole file; printing it need not notice."]
-    for name, category, where, function in BAD:
+    for name, category, rule, where, function in BAD:
         if not everything and function.__name__ not in KEPT:
             continue
         made = function()
@@ -1232,6 +1239,6 @@ def write(directory, everything=False):
             made = image(made)
         with open(os.path.join(directory, name + ".drep"), "wb") as f:
             f.write(made)
-        lines.append(" ".join((name + ".drep", category, where)).strip())
+        lines.append(" ".join((name + ".drep", category, rule, where)).strip())
     with open(os.path.join(directory, "EXPECT"), "w") as f:
         f.write("\n".join(lines) + "\n")

@@ -166,13 +166,16 @@ def values_of_formats():
     return "\n".join(wrong) if rows else "no rows"
 
 
-def refused(path, categories):
+def refused(path, categories, rules=()):
+    """Refused in one of these categories, and by one of these rules if there are any."""
     try:
         described(path)
     except DrepError as e:
-        if e.category in categories:
-            return None
-        return "refused as %s, not %s: %s" % (e.category, "|".join(categories), e)
+        if e.category not in categories:
+            return "refused as %s, not %s: %s" % (e.category, "|".join(categories), e)
+        if rules and e.category != "NOT_DREP" and not any("(%s)" % r in str(e) for r in rules):
+            return "names another rule than %s: %s" % ("|".join(rules), e)
+        return None
     return "accepted"
 
 
@@ -451,7 +454,8 @@ def bad_list(directory):
         for line in f:
             words = line.split("#")[0].split()
             if words:
-                yield os.path.join(directory, words[0]), words[1].split("|"), "check" in words[2:]
+                yield (os.path.join(directory, words[0]), words[1].split("|"), words[2].split("|"),
+                       "check" in words[3:])
 
 
 def own_tests(tap, work):
@@ -460,10 +464,10 @@ def own_tests(tap, work):
         tap.run("reader: %s reads as its JSON" % os.path.basename(path), reads_back, path)
     for function in vectors.GOOD:
         tap.run("writer: %s made anew" % vectors.file_name(function), made_anew, function, work)
-    for path, categories, _ in bad_list(os.path.join(VECTORS, "bad")):
-        tap.run("reader: bad/%s is refused" % os.path.basename(path), refused, path, categories)
-    for path, categories, _ in bad_list(os.path.join(work, "bad")):
-        tap.run("reader: %s is refused" % os.path.basename(path), refused, path, categories)
+    for folder in (VECTORS, work):
+        for path, categories, rules, _ in bad_list(os.path.join(folder, "bad")):
+            tap.run("reader: %s is refused by its rule" % os.path.basename(path), refused, path,
+                    categories, rules)
     for name, function in (
             ("a damaged slot is reported", reports_damage),
             ("earlier commits", lambda: earlier(os.path.join(VECTORS, "commits.drep"))),
@@ -587,7 +591,7 @@ def command_tests(tap, work, datarep):
         tap.run("datarep: %s" % os.path.basename(path), compare.compare, datarep, path)
     tap.run("datarep: earlier commits", earlier_by_command, datarep,
             os.path.join(VECTORS, "commits.drep"))
-    for path, _, check in bad_list(os.path.join(work, "bad")):
+    for path, _, _, check in bad_list(os.path.join(work, "bad")):
         tap.run("datarep: %s is refused" % os.path.basename(path), command_refuses, datarep, path,
                 check)
     program = os.path.join(os.path.dirname(datarep), "tests", "vectors", "test_vectors")

@@ -479,7 +479,7 @@ START_TEST(test_flipped_payload)
 
         file.p[offset + at] ^= (uint8_t)(1u << (at % 8));
         ck_assert_int_eq(chunk_read(cs, &c, in, 1, buf, &have), DREP_ERR_CHECKSUM);
-        snprintf(want, sizeof(want), "checksum mismatch at byte %llu",
+        snprintf(want, sizeof(want), "checksum mismatch (R8.29) at byte %llu",
                  (unsigned long long)(offset + at / 4096 * 4096));
         ck_assert_str_eq(drep_error(), want);
         ck_assert_int_eq(chunk_read(cs, &c, 0, 8192, buf, &have), DREP_ERR_CHECKSUM);

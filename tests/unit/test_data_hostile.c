@@ -558,7 +558,7 @@ static int find_number(int err, uint64_t offset, const char *message, void *ctx)
 {
     (void)offset;
     *(int *)ctx += err == DREP_ERR_FORMAT &&
-                   strcmp(message, "object 50 exists, and the next one would be 3") == 0;
+                   strcmp(message, "object 50 exists, and the next one would be 3 (R2.18)") == 0;
     return 0;
 }
 

@@ -59,11 +59,11 @@ def lz4():
 def zstd_decode(data, size):
     lib = zstd()
     if lib.ZSTD_findFrameCompressedSize(data, len(data)) != len(data):
-        raise DrepError("FORMAT", "zstd: not exactly one frame")
+        raise DrepError("FORMAT", "zstd: not exactly one frame (R8.34)")
     out = ctypes.create_string_buffer(max(size, 1))
     n = lib.ZSTD_decompress(out, size, data, len(data))
     if lib.ZSTD_isError(n) or n != size:
-        raise DrepError("FORMAT", "zstd: frame does not give the stated length")
+        raise DrepError("FORMAT", "zstd: frame does not give the stated length (R8.34)")
     return out.raw[:size]
 
 
@@ -71,7 +71,7 @@ def lz4_decode(data, size):
     out = ctypes.create_string_buffer(max(size, 1))
     n = lz4().LZ4_decompress_safe(data, out, len(data), size)
     if n != size:
-        raise DrepError("FORMAT", "lz4: block does not give the stated length")
+        raise DrepError("FORMAT", "lz4: block does not give the stated length (R8.34)")
     return out.raw[:size]
 
 
@@ -80,7 +80,7 @@ def deflate_decode(data, size):
     try:
         out = d.decompress(data, size + 1)
     except zlib.error as e:
-        raise DrepError("FORMAT", "deflate: %s" % e) from None
+        raise DrepError("FORMAT", "deflate: %s (R8.34)" % e) from None
     if len(out) != size or not d.eof or d.unused_data:
-        raise DrepError("FORMAT", "deflate: stream does not give the stated length")
+        raise DrepError("FORMAT", "deflate: stream does not give the stated length (R8.34)")
     return out

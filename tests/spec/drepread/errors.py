@@ -51,7 +51,7 @@ class Cursor:
 
     def bytes(self, n):
         if n > self.left():
-            self.fail("ends too early")
+            self.fail("ends too early (R1.6)")
         out = bytes(self.data[self.pos:self.pos + n])
         self.pos += n
         return out
@@ -81,7 +81,7 @@ class Cursor:
             if byte < 0x80:
                 break
         if shift > 7 and byte == 0 or out >> bits:
-            self.fail("number of %d bytes" % (shift // 7))
+            self.fail("number of %d bytes (R1.10)" % (shift // 7))
         return out
 
     def i64(self):
@@ -92,5 +92,5 @@ class Cursor:
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError:
-            return self.fail("text is not UTF-8")
-        return self.fail("text has a NUL") if "\0" in text else text
+            return self.fail("text is not UTF-8 (R1.3)")
+        return self.fail("text has a NUL (R1.3)") if "\0" in text else text

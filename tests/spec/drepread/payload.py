@@ -28,7 +28,7 @@ class Filter:
         if i >= len(self.parameters):
             if default is not None:
                 return default
-            raise DrepError("FORMAT", "filter %s lacks a parameter" % self.name)
+            raise DrepError("FORMAT", "filter %s lacks a parameter (R8.31)" % self.name)
         return self.parameters[i]
 
     def prefixed(self):
@@ -43,7 +43,7 @@ class Filter:
             cur = Cursor(data, None, self.name)
             size = cur.u64()
             if size > limit:
-                raise DrepError("FORMAT", "%s states %d bytes, at most %d are possible"
+                raise DrepError("FORMAT", "%s states %d bytes, at most %d are possible (R8.35)"
                                 % (self.name, size, limit))
             if self.id >= USERS:
                 return _users[self.name](self.parameters, cur.bytes(cur.left()), size)
@@ -62,7 +62,7 @@ class Filter:
 
 def unshuffle(data, s):
     if s < 1:
-        raise DrepError("FORMAT", "shuffle of elements of 0 bytes")
+        raise DrepError("FORMAT", "shuffle of elements of 0 bytes (R8.32)")
     n = len(data) // s
     a = np.frombuffer(data[:n * s], np.uint8).reshape(s, n)
     return a.T.tobytes() + data[n * s:]
@@ -70,7 +70,7 @@ def unshuffle(data, s):
 
 def unbitshuffle(data, s):
     if s < 1:
-        raise DrepError("FORMAT", "bitshuffle of elements of 0 bytes")
+        raise DrepError("FORMAT", "bitshuffle of elements of 0 bytes (R8.32)")
     groups = len(data) // s // 8
     n = groups * 8 * s
     a = np.frombuffer(data[:n], np.uint8).reshape(s, 8, groups)
@@ -84,7 +84,7 @@ def unbitshuffle(data, s):
 
 def undelta(data, w, order):
     if w not in (1, 2, 4, 8) or order not in (0, 1):
-        raise DrepError("FORMAT", "delta of width %d, order %d" % (w, order))
+        raise DrepError("FORMAT", "delta of width %d, order %d (R8.32)" % (w, order))
     n = len(data) // w
     a = np.frombuffer(data[:n * w], np.dtype(("<" if order else ">") + "u%d" % w))
     sums = np.add.accumulate(a.astype("u%d" % w), dtype="u%d" % w)
@@ -103,25 +103,25 @@ class Run:
         self.offset, self.size = cur.u64(), cur.u64()
         self.filtered = bool(self.flags & 1)
         if self.run < 1:
-            cur.fail("run of no chunks")
+            cur.fail("run of no chunks (R8.15)")
         if self.size == 0 and self.run != 1:
-            cur.fail("run of %d chunks without bytes" % self.run)
+            cur.fail("run of %d chunks without bytes (R8.15)" % self.run)
         if self.filtered and self.run != 1:
-            cur.fail("filtered run of %d chunks" % self.run)
+            cur.fail("filtered run of %d chunks (R8.15)" % self.run)
         if self.run * self.size > 1 << 62:
-            cur.fail("run of more than 2^62 bytes")
+            cur.fail("run of more than 2^62 bytes (R2.14)")
         pieces = 1 if self.filtered else -(-self.size // PIECE)
         count = self.run * pieces
         blocks.claim(self.offset, self.run * self.size, "payload")
         if self.size and self.offset % 64:
-            cur.fail("payload does not begin at a multiple of 64")
+            cur.fail("payload does not begin at a multiple of 64 (R6.1)")
         if self.flags & 2 and not self.filtered:
             got, data, at = blocks.get(read_ref(cur), SUMS)
             cur = Cursor(data, at, "sums")
             if got != count or len(data) != 8 * count:
-                cur.fail("%d sums where %d belong" % (got, count))
+                cur.fail("%d sums where %d belong (R8.26)" % (got, count))
         elif not self.filtered and count > 4:
-            cur.fail("%d sums stand in the record" % count)
+            cur.fail("%d sums stand in the record (R8.25)" % count)
         sums = [cur.u64() for _ in range(count)]
         self.absent = sums.count(0)
         self.verify(blocks.image, sums, pieces)
@@ -135,7 +135,7 @@ class Run:
                 start += piece * PIECE
                 size = min(PIECE, self.size - piece * PIECE)
             if want and (borrowed.xxh3(image[start:start + size]) or 1) != want:
-                raise DrepError("CHECKSUM", "sum of payload does not match", start)
+                raise DrepError("CHECKSUM", "sum of payload does not match (R8.29)", start)
 
     def stored(self, image, i):
         start = self.offset + i * self.size

@@ -92,19 +92,19 @@ class File:
     def read_tree(self):
         for key, value, at in walk_tree(self.blocks, self.slot.root):
             if len(key) < 9:
-                raise DrepError("FORMAT", "key of %d bytes" % len(key), at)
+                raise DrepError("FORMAT", "key of %d bytes (R4.18)" % len(key), at)
             self.entry(int.from_bytes(key[:8], "big"), key[8], key[9:], value, at)
 
     def entry(self, ident, tag, tail, value, at):
         def tail_of(n):
             if len(tail) != n:
-                raise DrepError("FORMAT", "key of tag %d has a tail of %d bytes" % (tag, len(tail)),
+                raise DrepError("FORMAT", "key of tag %d has a tail of %d bytes (R4.19)" % (tag, len(tail)),
                                 at)
 
         number = int.from_bytes(tail, "big")
         cur = Cursor(value, at, "entry of tag %d" % tag)
         if tag in (FREE, LOG, TYPE) and ident != 0:
-            cur.fail("belongs to object 0, not %d" % ident)
+            cur.fail("belongs to object 0, not %d (R4.19)" % ident)
         if tag == FREE:
             tail_of(8)
             length = cur.u64()
@@ -113,18 +113,18 @@ class File:
         elif tag == LOG:
             tail_of(8)
             if number >= self.slot.sequence:
-                cur.fail("commit %d is no earlier one" % number)
+                cur.fail("commit %d is no earlier one (R6.5)" % number)
             cur.i64(), cur.u64(), read_ref(cur), cur.u64()
         elif tag == TYPE:
             tail_of(4)
             if number >= self.slot.next_type:
-                cur.fail("datatype number %d was never given" % number)
+                cur.fail("datatype number %d was never given (R2.18)" % number)
             uses = cur.u64()
             self.types[number] = [uses, value[8:], at + 8, None]
         elif tag == OBJECT:
             tail_of(0)
             if ident == 0 or ident >= self.slot.next_object:
-                cur.fail("object id %d was never given" % ident)
+                cur.fail("object id %d was never given (R2.18)" % ident)
             self.object(ident).record = (value, at)
         elif tag == DATA:
             tail_of(0)
@@ -143,11 +143,11 @@ class File:
         try:
             name = raw.decode("utf-8")
         except UnicodeDecodeError:
-            raise DrepError("FORMAT", "name is not UTF-8", at) from None
+            raise DrepError("FORMAT", "name is not UTF-8 (R7.10)", at) from None
         if not 1 <= len(raw) <= 1023:
-            raise DrepError("FORMAT", "name of %d bytes" % len(raw), at)
+            raise DrepError("FORMAT", "name of %d bytes (R7.10)" % len(raw), at)
         if "\0" in name or link and ("/" in name or name in (".", "..")):
-            raise DrepError("FORMAT", "forbidden name %r" % name, at)
+            raise DrepError("FORMAT", "forbidden name %r (R7.10)" % name, at)
         return name
 
     def object(self, ident):
@@ -161,7 +161,7 @@ class File:
             return
         count, data, at = self.blocks.get(ref, PENDING)
         if len(data) != 24 * count:
-            raise DrepError("FORMAT", "pending list of %d bytes has %d entries"
+            raise DrepError("FORMAT", "pending list of %d bytes has %d entries (R6.4)"
                             % (len(data), count), at)
         cur = Cursor(data, at, "pending list")
         for _ in range(count):
@@ -177,7 +177,7 @@ class File:
             return T.predefined(number)
         entry = self.types.get(number - 65536)
         if entry is None:
-            raise DrepError("FORMAT", "datatype %d does not exist" % (number - 65536))
+            raise DrepError("FORMAT", "datatype %d does not exist (R5.5)" % (number - 65536))
         if count:
             self.uses[number - 65536] = self.uses.get(number - 65536, 0) + 1
         if entry[3] is None:
@@ -199,13 +199,13 @@ class File:
                 if obj.record is None:
                     if obj.id == 0:
                         continue
-                    raise DrepError("FORMAT", "entries of an object that does not exist")
+                    raise DrepError("FORMAT", "entries of an object that does not exist (R4.21)")
                 self.read_object(obj)
             except DrepError as e:
                 raise e.inside(where)
         root = self.objects.get(1)
         if root is None or root.kind != GROUP:
-            raise DrepError("FORMAT", "there is no root group")
+            raise DrepError("FORMAT", "there is no root group (R7.2)")
         for number, entry in self.types.items():
             try:
                 self.type(number + 65536, False)
@@ -236,7 +236,7 @@ class File:
                                 (DATASET, "chunks", obj.chunks), (DATASET, "data", obj.data),
                                 (DIMENSION, "users", obj.users)):
             if have and obj.kind != kind:
-                cur.fail("object of kind %d has %s" % (obj.kind, tag))
+                cur.fail("object of kind %d has %s (R4.19)" % (obj.kind, tag))
         self.read_links(obj)
         self.read_attributes(obj)
 
@@ -253,18 +253,18 @@ class File:
                 told, target = cur.u8(), cur.var()
                 to = self.objects.get(target)
                 if to is not None and to.record is not None and to.record[0][:1] != bytes([told]):
-                    cur.fail('link "%s" says kind %d' % (name, told))
+                    cur.fail('link "%s" says kind %d (R7.9)' % (name, told))
             elif kind == SOFT:
                 target = cur.text(cur.u16())
             else:
                 target = cur.text(cur.u16()), cur.text(cur.u16())
             if any(o[0] == index for o in out):
-                cur.fail("two links have the creation index %d" % index)
+                cur.fail("two links have the creation index %d (R7.5)" % index)
             if index >= obj.next_link:
-                cur.fail("creation index %d was never given" % index)
+                cur.fail("creation index %d was never given (R7.5)" % index)
             out.append((index, name, kind, target))
         if obj.link_count != len(out):
-            raise DrepError("FORMAT", "group of %d links says it has %d"
+            raise DrepError("FORMAT", "group of %d links says it has %d (R7.4)"
                             % (len(out), obj.link_count))
         obj.members = [o[1:] for o in sorted(out, key=lambda o: o[0])]
 
@@ -278,14 +278,14 @@ class File:
                 number, rank = cur.var(32), cur.u8()
                 shape = None if rank == NULL_RANK else [cur.var() for _ in range(rank)]
                 if shape is not None and rank > 32:
-                    cur.fail("rank %d" % rank)
+                    cur.fail("rank %d (R7.13)" % rank)
                 size = cur.var(32)
                 at = cur.offset()
                 value = cur.bytes(size)
             if any(o[0] == index for o in out):
-                cur.fail("two attributes have the creation index %d" % index)
+                cur.fail("two attributes have the creation index %d (R7.6)" % index)
             if index >= obj.next_attribute:
-                cur.fail("creation index %d was never given" % index)
+                cur.fail("creation index %d was never given (R7.5)" % index)
             if later:
                 out.append((index, name, None, None, (kind, flags), None))
                 continue
@@ -307,11 +307,11 @@ class File:
             cur.fail("unknown layout %d" % obj.layout)
         if rank == NULL_RANK:
             if obj.layout != NO_ELEMENTS:
-                cur.fail("null dataspace with layout %d" % obj.layout)
+                cur.fail("null dataspace with layout %d (R8.3)" % obj.layout)
             rank = 0
         else:
             if rank > 32:
-                cur.fail("rank %d" % rank)
+                cur.fail("rank %d (R8.1)" % rank)
             obj.shape = [cur.var() for _ in range(rank)]
             obj.maximum = list(obj.shape)
             T.product(obj.shape)
@@ -320,27 +320,27 @@ class File:
             if obj.shape is not None:
                 obj.maximum = maximum
                 if any(m < n for m, n in zip(maximum, obj.shape)):
-                    cur.fail("length beyond its maximum")
+                    cur.fail("length beyond its maximum (R8.2)")
         if obj.flags & 2:
             obj.dimensions = [cur.var() for _ in range(rank)]
         if obj.layout == CONTIGUOUS:
             obj.chunk = [cur.var()]
             if any(m != n for m, n in zip(obj.maximum[1:], obj.shape[1:])):
-                cur.fail("contiguous dataset may grow beyond its first dimension")
+                cur.fail("contiguous dataset may grow beyond its first dimension (R8.11)")
         if obj.layout == CHUNKED:
             obj.chunk = [cur.var(32) for _ in range(rank)]
         if obj.chunk and min(obj.chunk) < 1:
-            cur.fail("chunk length 0")
+            cur.fail("chunk length 0 (R8.5)")
         obj.filters = []
         for _ in range(self.at_most(cur, cur.u8(), 16, "filters")):
             ident, flags = cur.u16(), cur.u8()
             name = cur.text(cur.u8())
             if name and ident < 32768:
-                cur.fail("filter %d has a name" % ident)
+                cur.fail("filter %d has a name (R8.37)" % ident)
             count = self.at_most(cur, cur.u8(), 8, "parameters of a filter")
             obj.filters.append(Filter(ident, flags, name, [cur.u32() for _ in range(count)]))
         if obj.layout in (COMPACT, CONTIGUOUS) and obj.filters:
-            cur.fail("filters of a dataset that is not chunked")
+            cur.fail("filters of a dataset that is not chunked (R8.10)")
         obj.fill = cur.u8()
         obj.fill_value = None
         if obj.fill > 2:
@@ -353,7 +353,7 @@ class File:
     @staticmethod
     def at_most(cur, n, limit, what):
         if n > limit:
-            cur.fail("%d %s" % (n, what))
+            cur.fail("%d %s (R8.31)" % (n, what))
         return n
 
     def read_storage(self, obj):
@@ -366,17 +366,17 @@ class File:
             if obj.shape is not None:
                 T.product(obj.shape + [size])
         if obj.data is not None and obj.layout != COMPACT:
-            raise DrepError("FORMAT", "DATA entry of a dataset that is not compact")
+            raise DrepError("FORMAT", "DATA entry of a dataset that is not compact (R8.10)")
         if obj.layout == COMPACT and obj.type is not None:
             if T.product(obj.shape + [size]) > COMPACT_MAX:
-                raise DrepError("FORMAT", "compact dataset of more than %d bytes" % COMPACT_MAX)
+                raise DrepError("FORMAT", "compact dataset of more than %d bytes (R8.10)" % COMPACT_MAX)
         if obj.chunks and obj.layout not in (CONTIGUOUS, CHUNKED):
-            raise DrepError("FORMAT", "CHUNK entry of a dataset without chunks")
+            raise DrepError("FORMAT", "CHUNK entry of a dataset without chunks (R8.13)")
         ranks = len(obj.chunk or [])
         before = None
         for tail, raw, at in obj.chunks:
             if len(tail) != 8 * ranks:
-                raise DrepError("FORMAT", "chunk key of %d bytes in a grid of %d dimensions"
+                raise DrepError("FORMAT", "chunk key of %d bytes in a grid of %d dimensions (R4.19)"
                                 % (len(tail), ranks), at)
             where = [int.from_bytes(tail[i:i + 8], "big") for i in range(0, len(tail), 8)]
             try:
@@ -385,13 +385,13 @@ class File:
                 e.message = "chunk (%s): %s" % (",".join(map(str, where)), e.message)
                 raise
             if any(c > 1 << 62 for c in where):
-                raise DrepError("FORMAT", "grid coordinate beyond 2^62", at)
+                raise DrepError("FORMAT", "grid coordinate beyond 2^62 (R8.13)", at)
             if not ranks and run.run > 1:
-                raise DrepError("FORMAT", "run of chunks without a grid", at)
+                raise DrepError("FORMAT", "run of chunks without a grid (R8.15)", at)
             if run.filtered and (run.size > self.limit or obj.layout != CHUNKED):
-                raise DrepError("FORMAT", "filtered chunk that may not be one", at)
+                raise DrepError("FORMAT", "filtered chunk that may not be one (R8.22)", at)
             if before and before.at[:-1] == where[:-1] and where[-1] - before.at[-1] < before.run:
-                raise DrepError("FORMAT", "runs of chunks overlap", at)
+                raise DrepError("FORMAT", "runs of chunks overlap (R8.20)", at)
             before = run
             obj.runs.append(run)
 
@@ -430,7 +430,7 @@ class File:
             self.place(out, elements, obj.data, list(range(count)), list(range(count)), count)
         elif obj.layout == CONTIGUOUS:
             if obj.type.has_heap():
-                raise DrepError("FORMAT", "contiguous dataset with variable parts")
+                raise DrepError("FORMAT", "contiguous dataset with variable parts (R8.11)")
             per = obj.chunk[0]
             for run in obj.runs:
                 for i in range(run.run):
@@ -450,7 +450,7 @@ class File:
         size = elements.size()
         unfiltered = full * size
         if run.filtered and not obj.type.has_heap() and unfiltered > self.limit:
-            raise DrepError("FORMAT", "filtered chunk of %d bytes" % unfiltered)
+            raise DrepError("FORMAT", "filtered chunk of %d bytes (R8.36)" % unfiltered)
         data = unfilter(run, run.stored(self.image, i), obj.filters, unfiltered,
                         None if obj.type.has_heap() else unfiltered, self.limit)
         where, local = [0], [0]
@@ -469,12 +469,12 @@ class File:
         heap = Heap(b"")
         if elements.type.has_heap():
             if len(data) < fixed:
-                raise DrepError("FORMAT", "payload with variable parts is too short")
+                raise DrepError("FORMAT", "payload with variable parts is too short (R8.9)")
             heap = Heap(data[fixed:])
         elif len(data) > fixed:
-            raise DrepError("FORMAT", "payload of %d bytes for elements of %d" % (len(data), fixed))
+            raise DrepError("FORMAT", "payload of %d bytes for elements of %d (R8.9)" % (len(data), fixed))
         elif size and len(data) % size:
-            raise DrepError("FORMAT", "payload is not a whole number of elements")
+            raise DrepError("FORMAT", "payload is not a whole number of elements (R8.9)")
         have = full if size == 0 else min(full, len(data) // size)
         pairs = [(w, x) for w, x in zip(where, local) if x < have]
         values = elements.many(data, [x * size for _, x in pairs], heap)
@@ -503,7 +503,7 @@ class File:
             if kind != HARD:
                 continue
             if target not in self.objects or target == 0:
-                raise DrepError("FORMAT", "link to object %d, which does not exist" % target,
+                raise DrepError("FORMAT", "link to object %d, which does not exist (R7.9)" % target,
                                 None, self.child_path(ident, name))
             links[target] = links.get(target, 0) + 1
             if target not in self.paths:
@@ -512,7 +512,7 @@ class File:
             if obj.kind != GROUP:
                 continue
             if state.get(target) == "open":
-                raise DrepError("FORMAT", "hard link makes a group its own ancestor", None,
+                raise DrepError("FORMAT", "hard link makes a group its own ancestor (R7.7)", None,
                                 self.child_path(ident, name))
             if target not in state:
                 state[target] = "open"
@@ -527,7 +527,7 @@ class File:
         """Counts and back references that the file keeps twice agree."""
         for number, entry in self.types.items():
             if entry[0] != self.uses.get(number, 0):
-                raise DrepError("FORMAT", "datatype %d has %d uses, its entry says %d"
+                raise DrepError("FORMAT", "datatype %d has %d uses, its entry says %d (R5.6)"
                                 % (number, self.uses.get(number, 0), entry[0]), entry[2] - 8)
         users = {}
         for obj in self.objects.values():
@@ -535,17 +535,17 @@ class File:
                 continue
             path = self.paths.get(obj.id, "object %d" % obj.id)
             if obj.id in self.paths and obj.hard != self.links[obj.id]:
-                raise DrepError("FORMAT", "%d hard links, the object says %d"
+                raise DrepError("FORMAT", "%d hard links, the object says %d (R7.3)"
                                 % (self.links[obj.id], obj.hard), obj.record[1], path)
             for i, d in enumerate(getattr(obj, "dimensions", None) or []):
                 if d == 0:
                     continue
                 if d not in self.objects or self.objects[d].kind != DIMENSION:
-                    raise DrepError("FORMAT", "object %d is not a dimension" % d, None, path)
+                    raise DrepError("FORMAT", "object %d is not a dimension (R7.16)" % d, None, path)
                 users.setdefault(d, set()).add((obj.id, i))
         for obj in self.objects.values():
             if obj.id and obj.users != users.get(obj.id, set()):
-                raise DrepError("FORMAT", "users of a dimension are not the datasets that name it",
+                raise DrepError("FORMAT", "users of a dimension are not the datasets that name it (R7.16)",
                                 None, self.paths.get(obj.id))
 
 

@@ -222,28 +222,28 @@ class Description:
 
     def check(self, cur):
         if self.cls not in (1, 2, 3):
-            cur.fail("scalar description of class %d" % self.cls)
+            cur.fail("scalar description of class %d (R5.20)" % self.cls)
         if not 1 <= self.size <= 32:
-            cur.fail("scalar of %d bytes" % self.size)
+            cur.fail("scalar of %d bytes (R5.21)" % self.size)
         if self.format != C.CUSTOM:
             return
         lo, hi = self.offset, self.offset + self.precision
         if self.precision < 1 or hi > 8 * self.size:
-            cur.fail("value bits lie outside the scalar")
+            cur.fail("value bits lie outside the scalar (R5.22)")
         if self.cls != 2:
             return
         if self.normalisation > 2 or self.base_log2 not in (1, 4):
-            cur.fail("unknown normalisation or base")
+            cur.fail("unknown normalisation or base (R5.20)")
         if self.exp_width > 32 or self.sig_width > 113 or not self.exp_width or not self.sig_width:
-            cur.fail("exponent or significand too wide")
+            cur.fail("exponent or significand too wide (R5.24)")
         used = 0
         for pos, width in ((self.sign_pos, 1), (self.exp_pos, self.exp_width),
                            (self.sig_pos, self.sig_width)):
             if pos < lo or pos + width > hi:
-                cur.fail("a field lies outside the value bits")
+                cur.fail("a field lies outside the value bits (R5.23)")
             mask = ((1 << width) - 1) << pos
             if used & mask:
-                cur.fail("fields overlap")
+                cur.fail("fields overlap (R5.23)")
             used |= mask
 
     def value(self, n):
@@ -274,15 +274,15 @@ class Scalar:
         self.format, self.order, self.size, self.desc = form, order, size, desc
         cur = where
         if form not in C.FORMATS:
-            self._fail("unknown format %d" % form, cur)
+            self._fail("unknown format %d (R3.19)" % form, cur)
         if size not in C.FORMATS[form][2]:
-            self._fail("size %d does not suit format %s" % (size, C.FORMATS[form][0]), cur)
+            self._fail("size %d does not suit format %s (R3.18)" % (size, C.FORMATS[form][0]), cur)
         if order > 2:
-            self._fail("unknown byte order %d" % order, cur)
+            self._fail("unknown byte order %d (R3.17)" % order, cur)
         if order == 2 and size % 2 and size > 1:
-            self._fail("VAX order of an odd size", cur)
+            self._fail("VAX order of an odd size (R3.17)", cur)
         if form == C.CUSTOM and desc is None:
-            self._fail("custom format without a description", cur)
+            self._fail("custom format without a description (R3.21)", cur)
 
     @staticmethod
     def _fail(message, cur):

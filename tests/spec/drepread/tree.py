@@ -44,7 +44,7 @@ class Slot:
             return
         self.state = "damaged"
         if not self.magic_ok:
-            self.why = "wrong magic"
+            self.why = "wrong magic (R4.2)"
         elif len(raw) < SLOT:
             self.why = "cut short"
         elif xxh3(raw[:4088]) != int.from_bytes(raw[4088:], "big"):
@@ -95,7 +95,7 @@ def read_slots(image):
             report = "slot A is damaged: %s" % a.why if a.state != "valid" else None
             a = end
         elif a.state == "valid":
-            raise DrepError("TRUNCATE", "the slot at the end of the file is missing", len(image))
+            raise DrepError("TRUNCATE", "the slot at the end of the file is missing (R2.20)", len(image))
     return [a, b], report
 
 
@@ -104,32 +104,33 @@ def choose_slot(image):
     slots, lost = read_slots(image)
     valid = [s for s in slots if s.state == "valid"]
     if len(valid) == 2 and valid[0].uuid != valid[1].uuid:
-        raise DrepError("FORMAT", "the two slots have different UUIDs", 24)
+        raise DrepError("FORMAT", "the two slots have different UUIDs (R2.6)", 24)
     if not valid:
         if not any(s.magic_ok for s in slots):
             raise DrepError("NOT_DREP", "no slot has the magic of a Datarep file", 0)
         if len(image) < FIRST:
-            raise DrepError("TRUNCATE", "file ends within its slots", len(image))
-        raise DrepError("CHECKSUM", "no valid slot (%s)" % ", ".join(
+            raise DrepError("TRUNCATE", "file ends within its slots (R2.13)", len(image))
+        raise DrepError("CHECKSUM", "no valid slot (%s) (R2.5)" % ", ".join(
             "%s: %s" % (s.name, s.why or s.state) for s in slots), 0)
     best = max(valid, key=lambda s: s.sequence)
     bad = [s for s in slots if s.state == "damaged"]
     report = "slot %s is damaged: %s" % (bad[0].name, bad[0].why) if bad else lost
     if not best.ours:
-        raise DrepError("VERSION", "version %d.%d, not 0.2" % (best.major, best.minor), best.base + 8)
+        raise DrepError("VERSION", "version %d.%d, not 0.2 (R2.4)"
+                        % (best.major, best.minor), best.base + 8)
     if best.incompatible & AT_END and best.sequence != 1:
-        raise DrepError("FORMAT", "a state at the end that is not the first", best.base + 40)
+        raise DrepError("FORMAT", "a state at the end that is not the first (R2.21)", best.base + 40)
     if best.incompatible & ~AT_END:
         bits = [str(i) for i in range(1, 64) if best.incompatible >> i & 1]
-        raise DrepError("UNSUPPORTED", "unknown incompatible feature " + ", ".join(bits),
+        raise DrepError("UNSUPPORTED", "unknown incompatible feature %s (R2.8)" % ", ".join(bits),
                         best.base + 40)
     if best.end > len(image):
-        raise DrepError("TRUNCATE", "file has %d bytes, its slot says %d" % (len(image), best.end),
+        raise DrepError("TRUNCATE", "file has %d bytes, its slot says %d (R2.13)" % (len(image), best.end),
                         best.base + 64)
     if best.end < FIRST:
-        raise DrepError("FORMAT", "end of allocated space lies within the slots", best.base + 64)
+        raise DrepError("FORMAT", "end of allocated space lies within the slots (R2.13)", best.base + 64)
     if best.h > MAX_H:
-        raise DrepError("FORMAT", "header proper of %d bytes in the slot" % best.h, best.base + 12)
+        raise DrepError("FORMAT", "header proper of %d bytes in the slot (R2.11)" % best.h, best.base + 12)
     return best, report
 
 
@@ -155,7 +156,7 @@ def earlier_slot(blocks, newest, sequence):
             slot.pending = slot.continuation = Ref(0, 0, 0)
             slot.metadata = 0, 0
             if slot.end > len(blocks.image):
-                cur.fail("end of allocated space lies behind the file's")
+                cur.fail("end of allocated space lies behind the file's (R6.5)")
             return slot
     raise DrepError("NOT_FOUND", "commit %d is not in the log" % sequence, None)
 
@@ -171,7 +172,7 @@ class Blocks:
     def claim(self, offset, length, what):
         end = self.slot.end
         if offset < FIRST or offset > end or length > end - offset:
-            raise DrepError("FORMAT", "%s lies outside the allocated space" % what, offset)
+            raise DrepError("FORMAT", "%s lies outside the allocated space (R2.14)" % what, offset)
         if length:
             self.claims.append((offset, offset + (length + 63) // 64 * 64, what))
 
@@ -179,28 +180,29 @@ class Blocks:
         """(count, content, offset of the content) of the block that `ref` names."""
         self.claim(ref.offset, ref.length, "block")
         if ref.offset % 64:
-            raise DrepError("FORMAT", "block does not begin at a multiple of 64", ref.offset)
+            raise DrepError("FORMAT", "block does not begin at a multiple of 64 (R4.1)", ref.offset)
         if ref.length < 40 or ref.length > limit:
-            raise DrepError("FORMAT", "block of %d bytes" % ref.length, ref.offset)
+            raise DrepError("FORMAT", "block of %d bytes (%s)" % (
+                ref.length, "R4.9" if kind == NODE and ref.length > limit else "R4.4"), ref.offset)
         raw = self.image[ref.offset:ref.offset + ref.length]
         cur = Cursor(raw, ref.offset, "block")
         if cur.bytes(4) != BLOCK_MAGIC:
-            cur.fail("wrong magic")
+            cur.fail("wrong magic (R4.2)")
         if xxh3(raw[:32] + bytes(8) + raw[40:]) != int.from_bytes(raw[32:40], "big"):
-            raise DrepError("CHECKSUM", "checksum of the block does not match", ref.offset)
+            raise DrepError("CHECKSUM", "checksum of the block does not match (R4.3)", ref.offset)
         if int.from_bytes(raw[32:40], "big") != ref.checksum:
-            raise DrepError("CHECKSUM", "checksum is not that of the reference", ref.offset)
+            raise DrepError("CHECKSUM", "checksum is not that of the reference (R4.3)", ref.offset)
         got = cur.u8(), cur.u8()
         if got != (kind, level):
-            cur.fail("kind %d and level %d where %d and %d belong" % (got + (kind, level)))
+            cur.fail("kind %d and level %d where %d and %d belong (R4.5)" % (got + (kind, level)))
         cur.bytes(2)
         if cur.bytes(8) != self.slot.uuid[:8]:
-            cur.fail("block belongs to another file")
+            cur.fail("block belongs to another file (R4.6)")
         sequence = cur.u64()
         if not 1 <= sequence <= self.slot.sequence:
-            cur.fail("written by commit %d, later than the slot's" % sequence)
+            cur.fail("written by commit %d, later than the slot's (R4.7)" % sequence)
         if cur.u32() != ref.length:
-            cur.fail("length is not that of the reference")
+            cur.fail("length is not that of the reference (R4.4)")
         return cur.u32(), raw[40:], ref.offset + 40
 
     def check_overlap(self):
@@ -208,7 +210,7 @@ class Blocks:
         before = (0, FIRST, "slots")
         for claim in sorted(self.claims):
             if claim[0] < before[1]:
-                raise DrepError("FORMAT", "%s overlaps %s" % (claim[2], before[2]), claim[0])
+                raise DrepError("FORMAT", "%s overlaps %s (R6.2)" % (claim[2], before[2]), claim[0])
             if claim[1] > before[1]:
                 before = claim
 
@@ -218,47 +220,47 @@ def node_entries(blocks, ref, level):
     count, data, base = blocks.get(ref, NODE, level, MAX_NODE)
     cur = Cursor(data, base, "node")
     if count < 1:
-        cur.fail("no entries")
+        cur.fail("no entries (R4.9)")
     out = []
     key = b""
     for i in range(count):
         head = cur.u32()
         shared, suffix, value, far = head >> 24, head >> 13 & 0x7ff, head >> 1 & 0xfff, head & 1
         if shared > len(key) or i == 0 and shared:
-            cur.fail("entry shares %d bytes with a key of %d" % (shared, len(key)))
+            cur.fail("entry shares %d bytes with a key of %d (R4.10)" % (shared, len(key)))
         before, key = key, key[:shared] + cur.bytes(suffix)
         if len(key) > MAX_KEY:
-            cur.fail("key of %d bytes" % len(key))
+            cur.fail("key of %d bytes (R4.11)" % len(key))
         if i and key <= before:
-            cur.fail("keys are not ascending")
+            cur.fail("keys are not ascending (R4.12)")
         at = cur.offset()
         if value > MAX_IN_LEAF:
-            cur.fail("value of %d bytes in a node" % value)
+            cur.fail("value of %d bytes in a node (R4.13)" % value)
         if level and (far or value != 20):
-            cur.fail("entry of an interior node is not a reference")
+            cur.fail("entry of an interior node is not a reference (R4.15)")
         if far and value != 20:
-            cur.fail("far value is not a reference")
+            cur.fail("far value is not a reference (R4.14)")
         out.append((key, far, cur.bytes(value), at))
     if cur.left():
-        cur.fail("entries do not fill the node")
+        cur.fail("entries do not fill the node (R4.9)")
     return out
 
 
 def walk_tree(blocks, root):
     """All (key, value, offset) of the tree, in order."""
     if root.offset == 0:
-        raise DrepError("FORMAT", "there is no root node", blocks.slot.base + 80)
+        raise DrepError("FORMAT", "there is no root node (R2.15)", blocks.slot.base + 80)
     head = blocks.image[root.offset:root.offset + 6]
     level = head[5] if len(head) == 6 else 0
     if level > MAX_LEVEL:
-        raise DrepError("FORMAT", "root at level %d" % level, root.offset)
+        raise DrepError("FORMAT", "root at level %d (R4.17)" % level, root.offset)
     out = []
 
     def walk(ref, level, low, high):
         entries = node_entries(blocks, ref, level)
         for i, (key, far, value, at) in enumerate(entries):
             if (key < low and (not level or i)) or (high is not None and key >= high):
-                raise DrepError("FORMAT", "key lies outside the separators above", at)
+                raise DrepError("FORMAT", "key lies outside the separators above (R4.16)", at)
             if level:
                 child = read_ref(Cursor(value, at, "reference"))
                 upper = entries[i + 1][0] if i + 1 < len(entries) else high
@@ -294,36 +296,36 @@ def read_header(blocks, slot):
         _, more, _ = blocks.get(slot.continuation, CONTINUATION, 0, MAX_HEADER + 40)
         data += more
     if len(data) > MAX_HEADER:
-        raise DrepError("FORMAT", "header proper is longer than 1 MiB", slot.base + 12)
+        raise DrepError("FORMAT", "header proper is longer than 1 MiB (R3.2)", slot.base + 12)
     cur = Cursor(data, None, "header proper")
     records = {}
     first = None
     while cur.left():
         tag, length = cur.u16(), cur.u32()
         if tag in records:
-            cur.fail("record %d occurs twice" % tag)
+            cur.fail("record %d occurs twice (R3.4)" % tag)
         records[tag] = cur.bytes(length)
         first = first or tag
     if first != 1:
-        cur.fail("first record is not DATAREP")
+        cur.fail("first record is not DATAREP (R3.4)")
     h = Header()
     read_datarep(h, Cursor(records[1], None, "DATAREP"))
     read_rows(h, records)
     standard = h.name in ("external32", "internal")
     if standard and 3 in records:
-        raise DrepError("FORMAT", "%s with ENCODINGS" % h.name)
+        raise DrepError("FORMAT", "%s with ENCODINGS (R3.9)" % h.name)
     if h.form == 1:
         if not standard and 3 not in records:
-            raise DrepError("FORMAT", "table of encodings is missing")
+            raise DrepError("FORMAT", "table of encodings is missing (R3.9)")
         if standard:
             h.table = {code: Scalars(code, Scalar(f, o, part_size(code, s)), s, 1)
                        for code, (f, o, s) in C.standard_table(h.name).items()}
         for code, size in h.extents.items():
             if code not in h.table:
                 if code in C.PREDEFINED:
-                    raise DrepError("FORMAT", "no encoding of %s" % C.PREDEFINED[code][0])
+                    raise DrepError("FORMAT", "no encoding of %s (R3.14)" % C.PREDEFINED[code][0])
             elif h.table[code].size != size:
-                raise DrepError("FORMAT", "EXTENTS and the table differ in %s"
+                raise DrepError("FORMAT", "EXTENTS and the table differ in %s (R3.14)"
                                 % C.PREDEFINED[code][0])
     return h
 
@@ -340,7 +342,7 @@ def part_size(code, size):
     if C.PREDEFINED[code][1] != "complex":
         return size
     if size % 2:
-        raise DrepError("FORMAT", "odd size of a complex")
+        raise DrepError("FORMAT", "odd size of a complex (R3.18)")
     return size // 2
 
 
@@ -348,15 +350,15 @@ def read_datarep(h, cur):
     h.form, h.flags = cur.u8(), cur.u8()
     n = cur.u8()
     if not 1 <= n <= 127:
-        cur.fail("name of %d bytes" % n)
+        cur.fail("name of %d bytes (R3.7)" % n)
     h.name = cur.text(n)
     if h.form not in (1, 2):
-        cur.fail("unknown form %d" % h.form)
+        cur.fail("unknown form %d (R3.8)" % h.form)
 
 
 def ascending(cur, code, before):
     if code <= before:
-        cur.fail("codes are not ascending, or one occurs twice")
+        cur.fail("codes are not ascending, or one occurs twice (R3.16)")
     return code
 
 
@@ -370,7 +372,7 @@ def check_class(code, form, desc, cur):
     suits = {"integer": ("integer",), "boolean": ("boolean", "integer"), "char": ("char",),
              "wchar": ("wchar",), "real": ("real",), "complex": ("real",), "bytes": ("bytes",)}
     if got not in suits[cls]:
-        cur.fail("format %d does not suit %s" % (form, C.PREDEFINED[code][0]))
+        cur.fail("format %d does not suit %s (R3.19)" % (form, C.PREDEFINED[code][0]))
 
 
 def read_rows(h, records):
@@ -396,16 +398,16 @@ def read_rows(h, records):
             desc = None
             if form == C.CUSTOM:
                 if custom >= len(h.descriptions):
-                    cur.fail("no description %d" % custom)
+                    cur.fail("no description %d (R3.21)" % custom)
                 desc = h.descriptions[custom]
             if not 1 <= size <= 32:
-                cur.fail("item of %d bytes" % size)
+                cur.fail("item of %d bytes (R3.18)" % size)
             if align not in (1, 2, 4, 8, 16):
-                cur.fail("alignment %d" % align)
+                cur.fail("alignment %d (R3.20)" % align)
             check_class(last, form, desc, cur)
             part = part_size(last, size)
             if desc is not None and desc.size != part:
-                cur.fail("size is not that of the description")
+                cur.fail("size is not that of the description (R3.21)")
             if desc is not None:
                 form = desc.format
             h.table[last] = Scalars(last, Scalar(form, order, part, desc, cur), size, align)
@@ -422,11 +424,11 @@ def read_rows(h, records):
     while cur.left():
         key = cur.text(cur.u16())
         if before is not None and key.encode() <= before:
-            cur.fail("keys of the hints are not ascending")
+            cur.fail("keys of the hints are not ascending (R3.26)")
         before = key.encode()
         h.hints[key] = cur.text(cur.u16())
         if not 1 <= len(before) <= 255 or not 1 <= len(h.hints[key].encode()) <= 4096:
-            cur.fail("invalid hint")
+            cur.fail("invalid hint (R3.26)")
 
     for tag, name in ((7, "writer"), (8, "machine")):
         if tag in records:

@@ -58,7 +58,7 @@ def predefined(code):
 def read_type(cur, depth=1, sequences=0):
     """One node and everything below it."""
     if depth > MAX_NODES:
-        cur.fail("datatype is nested deeper than %d nodes" % MAX_NODES)
+        cur.fail("datatype is nested deeper than %d nodes (R5.10)" % MAX_NODES)
     t = Type(cur.u8(), cur.u8())
     k = t.kind
 
@@ -67,7 +67,7 @@ def read_type(cur, depth=1, sequences=0):
 
     def many(count, size):
         if count * size > cur.left():
-            cur.fail("count is larger than the record")
+            cur.fail("count is larger than the record (R5.11)")
         return range(count)
 
     if k == PREDEFINED:
@@ -81,7 +81,7 @@ def read_type(cur, depth=1, sequences=0):
         t.padding = cur.u8()
         t.size = cur.u64()
         if t.padding > 2:
-            cur.fail("unknown padding %d" % t.padding)
+            cur.fail("unknown padding %d (R5.12)" % t.padding)
     elif k == OPAQUE:
         t.size = cur.u64()
         t.tag = cur.text(cur.u16())
@@ -90,33 +90,33 @@ def read_type(cur, depth=1, sequences=0):
         for _ in many(cur.u32(), 10):
             n = cur.u16()
             if n > MAX_NAME:
-                cur.fail("name is longer than %d bytes" % MAX_NAME)
+                cur.fail("name is longer than %d bytes (R5.15)" % MAX_NAME)
             t.values.append((cur.text(n), cur.i64()))
         t.base = child()
         if not is_integer(t.base):
-            cur.fail("base of an enum is not an integer")
+            cur.fail("base of an enum is not an integer (R5.13)")
     elif k == BOOLEAN:
         t.base = child()
         if not (is_integer(t.base) or
                 t.base.kind == PREDEFINED and C.PREDEFINED[t.base.code][1] == "boolean"):
-            cur.fail("base of a boolean is neither integer nor boolean")
+            cur.fail("base of a boolean is neither integer nor boolean (R5.13)")
     elif k == ARRAY:
         rank = cur.u8()
         if not 1 <= rank <= 32:
-            cur.fail("array of rank %d" % rank)
+            cur.fail("array of rank %d (R5.14)" % rank)
         t.dims = [cur.u64() for _ in range(rank)]
         t.base = child()
     elif k == COMPOUND:
         read_compound(cur, t, many, child)
     elif k in (SEQUENCE, VSTRING):
         if sequences + 1 > MAX_SEQUENCES:
-            cur.fail("sequences are nested deeper than %d" % MAX_SEQUENCES)
+            cur.fail("sequences are nested deeper than %d (R5.10)" % MAX_SEQUENCES)
         if k == SEQUENCE:
             t.base = child(1)
     elif k == REFERENCE:
         t.what = cur.u8()
         if t.what > 1:
-            cur.fail("unknown reference %d" % t.what)
+            cur.fail("unknown reference %d (R5.12)" % t.what)
     elif CONTIGUOUS <= k <= DUP:
         read_derived(cur, t, many, child)
     else:
@@ -132,17 +132,17 @@ def read_compound(cur, t, many, child):
     for _ in many(count, 12):
         n = cur.u16()
         if n > MAX_NAME:
-            cur.fail("name is longer than %d bytes" % MAX_NAME)
+            cur.fail("name is longer than %d bytes (R5.15)" % MAX_NAME)
         name = cur.text(n)
         offset = cur.u64()
         if name and name in names:
-            cur.fail('two members are named "%s"' % name)
+            cur.fail('two members are named "%s" (R5.15)' % name)
         names.add(name)
         t.members.append((name, offset, child()))
     if "" in names and len(names) > 1:
-        cur.fail("some members of a compound have names and some have none")
+        cur.fail("some members of a compound have names and some have none (R5.15)")
     if not t.flags & 1 and (t.size or any(m[1] for m in t.members)):
-        cur.fail("compound that is not laid out has sizes")
+        cur.fail("compound that is not laid out has sizes (R5.17)")
 
 
 def read_derived(cur, t, many, child):
@@ -279,7 +279,7 @@ def product(numbers):
     for n in numbers:
         out *= n
         if out > 1 << 62:
-            raise DrepError("FORMAT", "more than 2^62 elements")
+            raise DrepError("FORMAT", "more than 2^62 elements (R8.1)")
     return out
 
 
@@ -294,7 +294,7 @@ class Layout:
         k = t.kind
         if k == PREDEFINED:
             if t.code not in self.sizes:
-                raise DrepError("FORMAT", "datatype %s is not among EXTENTS"
+                raise DrepError("FORMAT", "datatype %s is not among EXTENTS (R3.15)"
                                 % C.PREDEFINED[t.code][0])
             return self.sizes[t.code]
         if k == SCALAR:
@@ -313,7 +313,7 @@ class Layout:
             return 16
         if k == REFERENCE:
             return 24 if t.what else 8
-        raise DrepError("FORMAT", "datatype kind %d describes memory, not elements" % k)
+        raise DrepError("FORMAT", "datatype kind %d describes memory, not elements (R5.16)" % k)
 
     def key(self, t):
         """Equal for types that are stored alike."""
@@ -336,25 +336,25 @@ def check_laid_out(t, layout):
     """Every compound of a dataset's type is laid out, its members inside, in order, apart."""
     for node in t.walk():
         if node.kind >= CONTIGUOUS:
-            raise DrepError("FORMAT", "type of a dataset has kind %d" % node.kind)
+            raise DrepError("FORMAT", "type of a dataset has kind %d (R5.16)" % node.kind)
         if node.kind != COMPOUND:
             layout.size(node)
             continue
         if not node.flags & 1:
-            raise DrepError("FORMAT", "compound of a dataset is not laid out")
+            raise DrepError("FORMAT", "compound of a dataset is not laid out (R5.17)")
         end = 0
         for name, offset, m in node.members:
             size = layout.size(m)
             if offset < end:
-                raise DrepError("FORMAT", 'member "%s" overlaps the one before' % name)
+                raise DrepError("FORMAT", 'member "%s" overlaps the one before (R5.18)' % name)
             end = offset + size
         if end > node.size:
-            raise DrepError("FORMAT", "members lie outside their compound")
+            raise DrepError("FORMAT", "members lie outside their compound (R5.18)")
 
 
 def check_not_laid_out(t, named):
     for node in t.walk():
         if node.kind == COMPOUND and node.flags & 1:
-            raise DrepError("FORMAT", "compound that is not stored is laid out")
+            raise DrepError("FORMAT", "compound that is not stored is laid out (R5.17)")
         if node.kind >= CONTIGUOUS and not named:
-            raise DrepError("FORMAT", "type of an attribute has kind %d" % node.kind)
+            raise DrepError("FORMAT", "type of an attribute has kind %d (R5.16)" % node.kind)

@@ -56,10 +56,10 @@ class Heap:
     def take(self, offset, size, what, base):
         """base: what the content consists of, None if it may not be shared."""
         if offset > len(self.data) or size > len(self.data) - offset:
-            raise DrepError("FORMAT", "%s lies outside the heap" % what)
+            raise DrepError("FORMAT", "%s lies outside the heap (R5.32)" % what)
         self.named += size
         if self.named > 16 * len(self.data):
-            raise DrepError("FORMAT", "contents add up to more than 16 times their heap")
+            raise DrepError("FORMAT", "contents add up to more than 16 times their heap (R5.34)")
         if size:
             self.used.add((offset, offset + size, base or "%s %d" % (what, self.named)))
         return self.data[offset:offset + size]
@@ -68,7 +68,7 @@ class Heap:
         end = 0
         for a, b, _ in sorted(self.used):
             if a < end:
-                raise DrepError("FORMAT", "two variable contents overlap in the heap")
+                raise DrepError("FORMAT", "two variable contents overlap in the heap (R5.33)")
             end = b
 
 
@@ -85,7 +85,7 @@ def text_of(raw, padding):
 def whole_text(raw, what):
     """A text of variable length: it has no NUL, and may have bytes that are not UTF-8."""
     if b"\0" in raw:
-        raise DrepError("FORMAT", "%s has a NUL at its byte %d" % (what, raw.index(b"\0")))
+        raise DrepError("FORMAT", "%s has a NUL at its byte %d (R5.35)" % (what, raw.index(b"\0")))
     return text_of(raw, None)
 
 
@@ -176,7 +176,7 @@ class Elements:
             return whole_text(heap.take(offset, count, "string", "text"), "string")
         size = self.layout.size(t.base)
         if size == 0 and count > 1 << 20 or count > 1 << 62:
-            raise DrepError("FORMAT", "sequence of %d elements" % count)
+            raise DrepError("FORMAT", "sequence of %d elements (R5.32)" % count)
         heap.take(offset, count * size, "sequence",
                   None if t.base.has_heap() else self.layout.key(t.base))
         return self.decode(t.base, heap.data, [offset + i * size for i in range(count)], heap)
@@ -198,28 +198,28 @@ def self_described(raw, base, t, count, paths, what):
     codes = t.codes()
     n = cur.u8()
     if n != len(codes):
-        cur.fail("%d rows for %d datatypes" % (n, len(codes)))
+        cur.fail("%d rows for %d datatypes (R5.36)" % (n, len(codes)))
     scalars, sizes = {}, {}
     for code in codes:
         form, size = cur.u8(), cur.u8()
         part = size
         if C.PREDEFINED[code][1] == "complex":
             if size % 2:
-                cur.fail("odd size of a complex")
+                cur.fail("odd size of a complex (R5.36)")
             part = size // 2
         if form == C.CUSTOM:
-            cur.fail("custom format in a self-described value")
+            cur.fail("custom format in a self-described value (R5.36)")
         scalars[code] = Scalar(form, 0, part, None, cur)
         sizes[code] = size
     layout = T.Layout(sizes, True)
     size = layout.size(t)
     at = cur.pos
     if size * count > cur.left():
-        cur.fail("value is shorter than its type asks for")
+        cur.fail("value is shorter than its type asks for (R5.37)")
     fixed = raw[at:at + size * count]
     rest = raw[at + size * count:]
     if rest and not t.has_heap():
-        raise DrepError("FORMAT", what + ": value is longer than its type asks for", base)
+        raise DrepError("FORMAT", what + ": value is longer than its type asks for (R5.37)", base)
     heap = Heap(rest)
     out = Elements(t, layout, scalars, paths).many(fixed, [i * size for i in range(count)], heap)
     heap.check()
