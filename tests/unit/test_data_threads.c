@@ -296,6 +296,7 @@ static void check_box(drep_dataset *ds, struct rnd *r, double *to)
     drep_selection_free(sel);
 }
 
+/* nfilters -1: contiguous. */
 static drep_dataset *new_box(const char *name, const drep_type *type, int nfilters)
 {
     static const int64_t dims[] = {PLANES, LINES, WIDE}, chunk[] = {1, 250, 256};
@@ -307,12 +308,12 @@ static drep_dataset *new_box(const char *name, const drep_type *type, int nfilte
     drep_spec spec = {.type = type,
                       .rank = 3,
                       .dims = dims,
-                      .layout = DREP_CHUNKED,
-                      .chunk = chunk,
+                      .layout = nfilters < 0 ? DREP_CONTIGUOUS : DREP_CHUNKED,
+                      .chunk = nfilters < 0 ? NULL : chunk,
                       .fill = DREP_FILL_VALUE,
                       .fill_value = type == DREP_FLOAT ? (const void *)&small : &fill,
-                      .filters = filters[nfilters > 2],
-                      .nfilters = nfilters > 2 ? 2 : nfilters};
+                      .filters = nfilters > 0 ? filters[nfilters > 2] : NULL,
+                      .nfilters = nfilters > 2 ? 2 : nfilters < 0 ? 0 : nfilters};
     drep_dataset *ds;
 
     if (!drep_filter_available(DREP_FILTER_LZ4) && spec.nfilters > 1)
@@ -332,8 +333,8 @@ START_TEST(test_boxes_in_pieces)
     ck_assert_ptr_nonnull(v);
     rnd_init(&r, 11);
     f = new_file(temp_path("pieces"), _i % 2 ? "external32" : "native");
-    for (int filters = 0; filters < 4; filters++) {
-        char name[8] = {(char)('a' + filters), 0};
+    for (int filters = -1; filters < 4; filters++) {
+        char name[8] = {(char)('b' + filters), 0};
         drep_dataset *ds = new_box(name, _i / 2 ? DREP_FLOAT : DREP_DOUBLE, filters);
 
         for (int64_t i = 0; i < (int64_t)PLANES * LINES * WIDE; i++)
