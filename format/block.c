@@ -49,14 +49,16 @@ static const char *block_doubt(const struct block_head *h)
             return "impossible size of a node (R4.9)";
         return NULL;
     case FMT_VALUE:
-        return h->count || content > FMT_VALUE_MAX ? "impossible size of a value block (R4.14)"
-                                                   : NULL;
+        if (h->count)
+            return "a value block with a count (R4.8)";
+        return content > FMT_VALUE_MAX ? "impossible size of a value block (R4.14)" : NULL;
     case FMT_PENDING:
         return content != (uint64_t)h->count * 24 ? "impossible size of a pending list (R6.4)"
                                                   : NULL;
     case FMT_HEADER:
-        return h->count || content > FMT_HEADER_MAX ? "impossible size of a header block (R3.2)"
-                                                    : NULL;
+        if (h->count)
+            return "a header block with a count (R4.8)";
+        return content > FMT_HEADER_MAX ? "impossible size of a header block (R3.2)" : NULL;
     case FMT_SUMS:
         return content != (uint64_t)h->count * 8 ? "impossible size of a block of sums (R8.26)"
                                                  : NULL;

@@ -58,8 +58,11 @@ typedef void shuffle_fn(uint8_t *out, const uint8_t *in, size_t n, size_t s);
 
 static int shuffle_run(struct filter_stage *s, int unit, shuffle_fn *fn)
 {
-    size_t size = s->rec->param[0], n = size ? s->fixed / size / (size_t)unit * (size_t)unit : 0;
+    size_t size = s->rec->param[0], n;
 
+    if (size == 0)
+        return fail(DREP_ERR_FORMAT, "shuffle of elements of 0 bytes (R8.32)");
+    n = s->fixed / size / (size_t)unit * (size_t)unit;
     if (n > 0)
         fn(s->out, s->in, n, size);
     copy_rest(s, n * size);
@@ -209,6 +212,10 @@ static int zstd_decode(struct filter_stage *s)
         k->decompressor[1] = ZSTD_createDCtx();
     if (!k->decompressor[1])
         return fail(DREP_ERR_NOMEM, "zstd: out of memory");
+    /* The library would take several frames for one stream, and skip those of others. */
+    if (s->in_size < 4 || load_u32(s->in) != 0x28b52ffd ||
+        ZSTD_findFrameCompressedSize(s->in, s->in_size) != s->in_size)
+        return fail(DREP_ERR_FORMAT, "zstd: not exactly one frame (R8.34)");
     n = ZSTD_decompressDCtx(k->decompressor[1], s->out, s->out_size, s->in, s->in_size);
     if (ZSTD_isError(n) || n != s->out_size)
         return fail(DREP_ERR_FORMAT, "zstd: damaged stream (R8.34)");

@@ -472,7 +472,8 @@ static void see_owner(struct checker *c, const struct key *key, uint64_t where)
         (n > 0 && c->objects.p[n - 2] == id))
         return;
     c->ownerless = id;
-    snprintf(text, sizeof text, "object %llu has entries but no record", (unsigned long long)id);
+    snprintf(text, sizeof text, "object %llu has entries but no record (R4.21)",
+             (unsigned long long)id);
     finding(c, DREP_ERR_FORMAT, where, text);
 }
 

@@ -18,6 +18,8 @@ BAD = []
 
 def bad(category, rule, where=""):
     """Registers a function that gives a Builder (not yet committed) or an image."""
+    assert rule.startswith("R"), rule
+
     def register(function):
         BAD.append((function.__name__.replace("_", "-"), category, rule, where, function))
         return function
@@ -1216,6 +1218,314 @@ def payload_twice():
     e = b.dataset(1, "e", "INT", (4,), "chunked", (2,))
     b.run(d, (0,), [ints(b, 1, 2)])
     b.tree[b.key(e, 64, u64(0))] = b.tree[b.key(d, 64, u64(0))]
+    return b
+
+
+# ---- fields that no other vector breaks
+
+@bad("FORMAT", "R2.12")
+def slot_trailing():
+    return patched(4000, b"\1")
+
+
+@bad("FORMAT", "R2.16")
+def metadata_outside():
+    return patched(140, u64(1 << 40) + u64(64))
+
+
+@bad("FORMAT", "R2.16")
+def metadata_nowhere():
+    return patched(140, u64(0) + u64(64))
+
+
+@bad("FORMAT", "R2.18", "check")
+def object_not_given():
+    return patched(156, u64(2))
+
+
+@bad("FORMAT", "R2.18", "check")
+def type_not_given():
+    b = sample()
+    b.attr(2, "s", "vstring", "x")
+    return patched(164, u32(0), b)
+
+
+@bad("FORMAT|LIMIT", "R3.2")
+def header_too_long_in_all():
+    return header(lambda r: r + [(500, bytes(1 << 20))])
+
+
+@bad("FORMAT", "R3.22|R1.6")
+def scalars_cut():
+    return own([(8, 255, 0, 4, 4, 0)], extra=[(4, description(1, 0, 4, precision=32)[:-1])])
+
+
+@bad("FORMAT", "R3.22|R5.20")
+def scalars_class():
+    return own([(8, 255, 0, 4, 4, 0)], extra=[(4, description(9, 0, 4, precision=32))])
+
+
+def witnessed(values):
+    b = Builder("zigzag", form=2, machine="amd64")
+    b.witnesses = {8: values}
+    b.dataset(1, "i", "INT", (1,), data=[bytes(4)])
+    return b
+
+
+@bad("FORMAT", "R3.23")
+def witnesses_too_many():
+    return witnessed([bytes(4)] * 4)
+
+
+@bad("FORMAT", "R3.23")
+def witnesses_size():
+    return witnessed([bytes(3)] * 3)
+
+
+@bad("FORMAT", "R4.8")
+def value_count():
+    b = sample()
+    b.dataset(1, "far", "INT", (600,), data=list(range(600)))
+    b.spoil["value-tree"] = setter(28, u32(1))
+    return b
+
+
+@bad("FORMAT", "R4.18")
+def key_short():
+    b = sample()
+    b.tree[bytes(8)] = b""
+    return b
+
+
+@bad("FORMAT", "R4.21", "check")
+def entries_of_nobody():
+    b = sample()
+    b.tree[b.key(3, 48, b"a")] = b.tree[b.key(2, 48, b"a")]
+    b.new(3, 1, "later")
+    del b.objects[3]
+    return b
+
+
+@bad("FORMAT", "R5.7")
+def string_of_nothing():
+    return typed(b"\3\0\0" + u64(0))
+
+
+@bad("FORMAT", "R5.7")
+def array_of_nothing():
+    return typed(b"\7\0\1" + u64(0) + b"\1\0\0\x08")
+
+
+@bad("FORMAT", "R5.7")
+def compound_of_nothing():
+    return typed(b"\x08\1" + u32(0) + u64(8))
+
+
+@bad("FORMAT", "R5.9")
+def type_flags():
+    return typed(b"\1\1\0\x08")
+
+
+@bad("FORMAT", "R5.11")
+def enum_count_huge():
+    return typed(b"\5\0" + u32(1 << 30) + b"\1\0\0\x08")
+
+
+@bad("FORMAT|LIMIT", "R5.11|R8.1")
+def string_huge():
+    return typed(b"\3\0\0" + u64((1 << 62) + 1))
+
+
+@bad("FORMAT", "R5.12")
+def string_padding():
+    return typed(b"\3\0\3" + u64(8))
+
+
+@bad("FORMAT", "R5.12")
+def reference_to_what():
+    return typed(b"\x0b\0\2")
+
+
+@bad("FORMAT", "R5.13")
+def boolean_of_real():
+    return typed(b"\6\0\1\0\0\x10")
+
+
+@bad("FORMAT", "R5.15")
+def member_partly_named():
+    one = u16(1) + b"a" + u64(0) + b"\1\0\0\x08"
+    two = u16(0) + u64(4) + b"\1\0\0\x08"
+    return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
+
+
+@bad("FORMAT", "R5.20")
+def scalar_class():
+    return typed(scalar_type(cls=4, order=0, size=4, precision=32))
+
+
+@bad("FORMAT", "R5.20")
+def scalar_padding():
+    return typed(scalar_type(cls=1, order=0, size=4, precision=32, pads=(3, 0)))
+
+
+@bad("FORMAT", "R5.21|R3.18")
+def scalar_size():
+    return typed(scalar_type(cls=2, order=0, size=4, fmt=C.BINARY64))
+
+
+@bad("FORMAT", "R5.22")
+def scalar_without_bits():
+    return typed(scalar_type(cls=1, order=0, size=4, precision=0))
+
+
+@bad("FORMAT", "R5.22")
+def scalar_bits_outside():
+    return typed(scalar_type(cls=3, order=0, size=2, precision=12, offset=5))
+
+
+@bad("FORMAT", "R5.24|R5.20")
+def scalar_base():
+    return typed(scalar_type(cls=2, order=0, size=4, precision=32, sign=31, exp=(23, 8),
+                             sig=(0, 23), base=2, bias=127))
+
+
+@bad("FORMAT", "R6.3", "check")
+def free_nothing():
+    b = sample()
+    b.tree[b.key(0, 1, u64(8192))] = u64(0) + u64(0)
+    return b
+
+
+@bad("FORMAT", "R2.14", "check")
+def free_outside():
+    b = sample()
+    b.tree[b.key(0, 1, u64(1 << 20))] = u64(64) + u64(0)
+    return b
+
+
+@bad("FORMAT", "R4.19", "check")
+def free_key():
+    b = sample()
+    b.tree[b.key(0, 1, u32(9))] = u64(64) + u64(0)
+    return b
+
+
+@bad("FORMAT", "R7.4", "check")
+def links_counted():
+    b = sample()
+    b.objects[1]["links"] += 1
+    return b
+
+
+def two_attributes(index):
+    b = sample()
+    b.attr(2, "b", "INT", 2)
+    b.tree[b.key(2, 48, b"b")] = b"\1\0" + var(index) + b.tree[b.key(2, 48, b"b")][3:]
+    return b
+
+
+@bad("FORMAT", "R7.6", "check")
+def attribute_index_twice():
+    return two_attributes(0)
+
+
+@bad("FORMAT", "R7.6", "check")
+def attribute_index_not_given():
+    return two_attributes(7)
+
+
+@bad("FORMAT", "R7.8")
+def link_to_no_path():
+    b = sample()
+    b.soft(1, "s", "")
+    return b
+
+
+@bad("FORMAT", "R7.7", "check")
+def object_without_link():
+    b = sample()
+    b.unlink(1, "d")
+    b.objects[2]["hard"] = 0
+    return b
+
+
+@bad("FORMAT|LIMIT", "R8.1")
+def length_beyond_limit():
+    b = sample()
+    b.dataset(1, "l", "INT", ((1 << 62) + 1,), "chunked", (1,))
+    return b
+
+
+@bad("FORMAT", "R8.3")
+def elements_without_layout():
+    b = sample()
+    b.dataset(1, "l", "INT", (4,), "null")
+    return b
+
+
+@bad("FORMAT", "R8.10", "check")
+def data_of_chunked():
+    b, d = grid()
+    b.compact(d, ints(b, 1))
+    return b
+
+
+@bad("FORMAT", "R8.32")
+def shuffle_of_nothing():
+    b, d = grid(filters=[("shuffle", [0])])
+    b.run(d, (0,), [ints(b, 1, 2)], filtered=True)
+    return b
+
+
+@bad("FORMAT", "R8.32")
+def delta_width():
+    b, d = grid(filters=[("delta", [3, 0])])
+    b.run(d, (0,), [ints(b, 1, 2)], filtered=True)
+    return b
+
+
+@bad("FORMAT", "R8.34")
+def deflate_trailing():
+    b, d = grid(filters=[("deflate", [6])])
+    b.run(d, (0,), [u64(8) + drepwrite.zlib.compress(ints(b, 1, 2)) + b"\0"], filtered=True)
+    return b
+
+
+@bad("FORMAT", "R8.34")
+def zstd_two_frames():
+    b, d = grid(filters=[("zstd", [3])])
+    raw = b"".join(drepwrite.zstd(ints(b, i), 3) for i in (1, 2))
+    b.run(d, (0,), [u64(8) + raw], filtered=True)
+    return b
+
+
+@bad("FORMAT", "R8.34")
+def zstd_skippable_frame():
+    b, d = grid(filters=[("zstd", [3])])
+    raw = bytes.fromhex("502a4d18 04000000 00000000") + drepwrite.zstd(ints(b, 1, 2), 3)
+    b.run(d, (0,), [u64(8) + raw], filtered=True)
+    return b
+
+
+@bad("FORMAT", "R8.34")
+def lz4_trailing():
+    b, d = grid(filters=[("lz4", [1])])
+    b.run(d, (0,), [u64(8) + drepwrite.lz4(ints(b, 1, 2)) + b"\0"], filtered=True)
+    return b
+
+
+@bad("FORMAT", "R8.37")
+def filter_without_name():
+    b, d = grid(filters=[("own", [1])])
+    rest = b.objects[d]["rest"]
+    b.objects[d]["rest"] = rest.replace(u16(32768) + b"\0\x03own", u16(32768) + b"\0\0")
+    return b
+
+
+@bad("FORMAT", "R8.37")
+def filter_with_name():
+    b, d = grid(filters=[("own", [1])])
+    b.objects[d]["rest"] = b.objects[d]["rest"].replace(u16(32768), u16(16))
     return b
 
 

@@ -108,6 +108,8 @@ class File:
         if tag == FREE:
             tail_of(8)
             length = cur.u64()
+            if not length:
+                cur.fail("free extent of no bytes (R6.3)")
             self.free.append((number, length, cur.u64()))
             self.blocks.claim(number, length, "free extent")
         elif tag == LOG:
@@ -258,6 +260,8 @@ class File:
                 target = cur.text(cur.u16())
             else:
                 target = cur.text(cur.u16()), cur.text(cur.u16())
+            if kind != HARD and "" in (target if kind == EXTERNAL else [target]):
+                cur.fail("link to an empty text (R7.8)")
             if any(o[0] == index for o in out):
                 cur.fail("two links have the creation index %d (R7.5)" % index)
             if index >= obj.next_link:
@@ -285,7 +289,7 @@ class File:
             if any(o[0] == index for o in out):
                 cur.fail("two attributes have the creation index %d (R7.6)" % index)
             if index >= obj.next_attribute:
-                cur.fail("creation index %d was never given (R7.5)" % index)
+                cur.fail("creation index %d was never given (R7.6)" % index)
             if later:
                 out.append((index, name, None, None, (kind, flags), None))
                 continue
@@ -314,6 +318,8 @@ class File:
                 cur.fail("rank %d (R8.1)" % rank)
             obj.shape = [cur.var() for _ in range(rank)]
             obj.maximum = list(obj.shape)
+            if obj.layout == NO_ELEMENTS and all(obj.shape):
+                cur.fail("elements without a layout (R8.3)")
             T.product(obj.shape)
         if obj.flags & 1:
             maximum = [cur.var() for _ in range(rank)]
@@ -335,8 +341,8 @@ class File:
         for _ in range(self.at_most(cur, cur.u8(), 16, "filters")):
             ident, flags = cur.u16(), cur.u8()
             name = cur.text(cur.u8())
-            if name and ident < 32768:
-                cur.fail("filter %d has a name (R8.37)" % ident)
+            if bool(name) != (ident >= 32768):
+                cur.fail('filter %d has the name "%s" (R8.37)' % (ident, name))
             count = self.at_most(cur, cur.u8(), 8, "parameters of a filter")
             obj.filters.append(Filter(ident, flags, name, [cur.u32() for _ in range(count)]))
         if obj.layout in (COMPACT, CONTIGUOUS) and obj.filters:
@@ -534,6 +540,8 @@ class File:
             if obj.id == 0:
                 continue
             path = self.paths.get(obj.id, "object %d" % obj.id)
+            if obj.id not in self.paths and obj.kind != DIMENSION:
+                raise DrepError("FORMAT", "no link leads to it (R7.7)", obj.record[1], path)
             if obj.id in self.paths and obj.hard != self.links[obj.id]:
                 raise DrepError("FORMAT", "%d hard links, the object says %d (R7.3)"
                                 % (self.links[obj.id], obj.hard), obj.record[1], path)

@@ -225,6 +225,8 @@ class Description:
             cur.fail("scalar description of class %d (R5.20)" % self.cls)
         if not 1 <= self.size <= 32:
             cur.fail("scalar of %d bytes (R5.21)" % self.size)
+        if self.signed > 1 or max(self.normalisation, self.low_pad, self.high_pad) > 2:
+            cur.fail("unknown number in a scalar description (R5.20)")
         if self.format != C.CUSTOM:
             return
         lo, hi = self.offset, self.offset + self.precision

@@ -129,8 +129,13 @@ def choose_slot(image):
                         best.base + 64)
     if best.end < FIRST:
         raise DrepError("FORMAT", "end of allocated space lies within the slots (R2.13)", best.base + 64)
+    at, length = best.metadata
+    if length and not at or at and (at < FIRST or at > best.end or length > best.end - at):
+        raise DrepError("FORMAT", "impossible metadata extent (R2.16)", best.base + 140)
     if best.h > MAX_H:
         raise DrepError("FORMAT", "header proper of %d bytes in the slot (R2.11)" % best.h, best.base + 12)
+    if any(best.raw[256 + best.h:4088]):
+        raise DrepError("FORMAT", "bytes behind the header proper (R2.12)", best.base + 256 + best.h)
     return best, report
 
 
@@ -183,7 +188,8 @@ class Blocks:
             raise DrepError("FORMAT", "block does not begin at a multiple of 64 (R4.1)", ref.offset)
         if ref.length < 40 or ref.length > limit:
             raise DrepError("FORMAT", "block of %d bytes (%s)" % (
-                ref.length, "R4.9" if kind == NODE and ref.length > limit else "R4.4"), ref.offset)
+                ref.length, "R4.4" if ref.length <= limit else
+                {NODE: "R4.9", CONTINUATION: "R3.2"}.get(kind, "R4.14")), ref.offset)
         raw = self.image[ref.offset:ref.offset + ref.length]
         cur = Cursor(raw, ref.offset, "block")
         if cur.bytes(4) != BLOCK_MAGIC:
@@ -203,7 +209,10 @@ class Blocks:
             cur.fail("written by commit %d, later than the slot's (R4.7)" % sequence)
         if cur.u32() != ref.length:
             cur.fail("length is not that of the reference (R4.4)")
-        return cur.u32(), raw[40:], ref.offset + 40
+        count = cur.u32()
+        if count and kind in (VALUE, CONTINUATION):
+            cur.fail("count %d of a block of kind %d (R4.8)" % (count, kind))
+        return count, raw[40:], ref.offset + 40
 
     def check_overlap(self):
         """No byte belongs to two things."""
@@ -417,6 +426,10 @@ def read_rows(h, records):
     while cur.left():
         last = ascending(cur, cur.u16(), last)
         k, size = cur.u8(), cur.u8()
+        most = {"bytes": 0, "boolean": 2, "real": 5, "complex": 5}
+        if last in C.PREDEFINED and (k > most.get(C.PREDEFINED[last][1], 3) or
+                                     size != h.extents.get(last, size)):
+            cur.fail("%d witnesses of %d bytes (R3.23)" % (k, size))
         h.witnesses[last] = [cur.bytes(size) for _ in range(k)]
 
     cur = Cursor(records.get(6, b""), None, "HINTS")

@@ -61,6 +61,8 @@ def read_type(cur, depth=1, sequences=0):
         cur.fail("datatype is nested deeper than %d nodes (R5.10)" % MAX_NODES)
     t = Type(cur.u8(), cur.u8())
     k = t.kind
+    if t.flags & ~(k == COMPOUND) and (k <= REFERENCE or CONTIGUOUS <= k <= DUP):
+        cur.fail("flags of a node (R5.9)")
 
     def child(more=0):
         return read_type(cur, depth + 1, sequences + more)
@@ -79,11 +81,11 @@ def read_type(cur, depth=1, sequences=0):
         t.scalar = Scalar(t.desc.format, t.desc.order, t.desc.size, t.desc, cur)
     elif k == STRING:
         t.padding = cur.u8()
-        t.size = cur.u64()
+        t.size = size_of(cur)
         if t.padding > 2:
             cur.fail("unknown padding %d (R5.12)" % t.padding)
     elif k == OPAQUE:
-        t.size = cur.u64()
+        t.size = size_of(cur)
         t.tag = cur.text(cur.u16())
     elif k == ENUM:
         t.values = []
@@ -105,6 +107,8 @@ def read_type(cur, depth=1, sequences=0):
         if not 1 <= rank <= 32:
             cur.fail("array of rank %d (R5.14)" % rank)
         t.dims = [cur.u64() for _ in range(rank)]
+        if not all(t.dims):
+            cur.fail("array of no elements (R5.7)")
         t.base = child()
     elif k == COMPOUND:
         read_compound(cur, t, many, child)
@@ -124,8 +128,17 @@ def read_type(cur, depth=1, sequences=0):
     return t
 
 
+def size_of(cur):
+    size = cur.u64()
+    if not size:
+        cur.fail("string or opaque of no bytes (R5.7)")
+    return size
+
+
 def read_compound(cur, t, many, child):
     count = cur.u32()
+    if not count:
+        cur.fail("compound without members (R5.7)")
     t.size = cur.u64()
     t.members = []
     names = set()
