@@ -166,6 +166,14 @@ static inline int key_add_bytes(struct key *key, const void *p, size_t n)
     return FMT_OK;
 }
 
+/* Attributes stand apart from the other entries of their objects, so that those lie close together:
+ * in their keys the object's id has this bit. */
+#define FMT_APART (UINT64_C(1) << 63)
+static inline void key_make_attr(struct key *key, uint64_t object)
+{
+    key_make(key, object | FMT_APART, FMT_TAG_ATTR);
+}
+
 /* Compare as byte strings: less than, equal to or greater than 0; a prefix comes first. Most
  * keys differ in their first bytes, which are numbers. */
 static inline int key_compare(const uint8_t *a, size_t alen, const uint8_t *b, size_t blen)
@@ -195,9 +203,15 @@ static inline uint32_t key_u32(const uint8_t *tail)
     return load_u32(tail);
 }
 
+/* The object that an entry belongs to. */
 static inline uint64_t key_object(const uint8_t *key)
 {
-    return load_u64(key);
+    return load_u64(key) & ~FMT_APART;
+}
+
+static inline bool key_apart(const uint8_t *key)
+{
+    return (key[0] & 0x80) != 0;
 }
 
 static inline uint8_t key_tag(const uint8_t *key)

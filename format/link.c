@@ -39,6 +39,8 @@ int link_get(struct in *in, struct link_rec *out)
         t.object = in_var(in);
         if (!in->err && t.object == FMT_OBJECT_FILE)
             in_fail(in, FMT_ERR_FORMAT, "a link to the file itself (R7.9)");
+        if (!in->err && t.object >= FMT_APART)
+            in_fail(in, FMT_ERR_FORMAT, "an object id beyond 2^63 (R7.9)");
     }
     if (t.kind == FMT_EXTERNAL)
         text16_get(in, &t.file);

@@ -317,7 +317,7 @@ static int mend_attrs(struct repair *r, uint64_t id)
     if (object_path(r->from, id, &path) != 0)
         path = NULL;
     for (;;) {
-        key_make(&key, id, FMT_TAG_ATTR);
+        key_make_attr(&key, id);
         tree_walk(&w, r->from->st, &key, key.len);
         while (!(err = tree_next(&w, &key, &r->value)))
             if ((err = see_attr(r)))

@@ -26,7 +26,7 @@ static int attr_key(struct key *key, uint64_t id, const char *name)
     if (!name)
         return fail(DREP_ERR_ARG, "no attribute name");
     len = strlen(name);
-    key_make(key, id, FMT_TAG_ATTR);
+    key_make_attr(key, id);
     if (attr_name_check((const uint8_t *)name, len) != 0 || key_add_bytes(key, name, len) != 0)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid attribute name", name);
     return 0;
@@ -396,7 +396,7 @@ static int list_names(drep_file *f, uint64_t id, int order, struct attr_list *l)
     struct key key;
     int err;
 
-    key_make(&key, id, FMT_TAG_ATTR);
+    key_make_attr(&key, id);
     tree_walk(&w, f->st, &key, 9);
     while (!(err = tree_next(&w, &key, &value)))
         if ((err = list_add(l, &key, &value)))
@@ -448,7 +448,7 @@ int attrs_count(drep_file *f, uint64_t id, int64_t *n)
     struct key key;
     int err;
 
-    key_make(&key, id, FMT_TAG_ATTR);
+    key_make_attr(&key, id);
     tree_walk(&w, f->st, &key, 9);
     for (*n = 0; !(err = tree_next(&w, &key, NULL)); ++*n)
         ;
@@ -462,7 +462,7 @@ int attrs_remove(drep_file *f, uint64_t id)
     struct key key;
     int err;
 
-    key_make(&key, id, FMT_TAG_ATTR);
+    key_make_attr(&key, id);
     tree_walk(&w, f->st, &key, 9);
     while (!(err = tree_next(&w, &key, &value))) {
         struct attr_rec rec;

@@ -26,7 +26,7 @@ static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
     int err;
 
     object_key(&key, id);
-    err = tree_peek(f->st, &key, peek);
+    err = id >= FMT_APART ? DREP_ERR_NOT_FOUND : tree_peek(f->st, &key, peek);
     if (err == DREP_ERR_NOT_FOUND)
         return fail(DREP_ERR_FORMAT, "object %llu is not in the file (%s)", (unsigned long long)id,
                     id == FMT_OBJECT_ROOT ? "R7.2" : "R7.9");
@@ -118,12 +118,11 @@ static int record_edited(drep_file *f, const struct head_edit *e)
  * the record, so that they are changed in place. */
 int head_edit(drep_file *f, uint64_t id, struct head_edit *e)
 {
+    uint8_t head[FMT_HEAD_MAX];
     struct key key;
     struct in in;
     size_t len;
     int err;
-
-    uint8_t head[FMT_HEAD_MAX];
 
     e->id = id;
     e->value = NULL;
@@ -172,12 +171,12 @@ int object_next(drep_file *f, uint64_t after, uint64_t *id)
     int err;
 
     *id = 0;
-    if (after == UINT64_MAX)
+    if (after >= FMT_APART - 1)
         return 0;
     key_make(&key, after + 1, 0);
     tree_walk(&w, f->st, &key, 0);
     err = tree_next(&w, &key, NULL);
-    if (!err)
+    if (!err && !key_apart(key.p))
         *id = key_object(key.p);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }

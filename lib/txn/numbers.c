@@ -21,15 +21,21 @@ static int greatest(struct store *st, const struct key *key, size_t prefix, size
 
 int numbers_in_use(struct store *st, uint64_t *object, uint64_t *type)
 {
+    uint64_t apart = FMT_OBJECT_FILE;
     struct key key;
     int err;
 
     *object = FMT_OBJECT_FILE;
     *type = 0;
-    key_make(&key, UINT64_MAX, UINT8_MAX);
+    key_make(&key, FMT_APART - 1, UINT8_MAX);
     err = greatest(st, &key, 0, 0, 8, object);
+    key_make(&key, UINT64_MAX, UINT8_MAX);
+    if (!err || err == DREP_ERR_NOT_FOUND)
+        err = greatest(st, &key, 0, 0, 8, &apart);
     if (err && err != DREP_ERR_NOT_FOUND)
         return err;
+    if ((apart & FMT_APART) && (apart & ~FMT_APART) > *object)
+        *object = apart & ~FMT_APART;
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
     key_add_u32(&key, UINT32_MAX);
     err = greatest(st, &key, 9, 9, 4, type);

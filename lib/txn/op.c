@@ -44,8 +44,8 @@ static int undo_entries(struct store *st)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Delete all entries of the objects that the operation made. */
-static int undo_objects(struct store *st)
+/* Delete the entries of the objects that the operation made; apart: FMT_APART, or 0. */
+static int undo_objects(struct store *st, uint64_t apart)
 {
     struct tree_walk w;
     struct key key;
@@ -53,7 +53,7 @@ static int undo_objects(struct store *st)
 
     if (st->next_object == st->undo->next_object)
         return 0;
-    key_make(&key, st->undo->next_object, 0);
+    key_make(&key, st->undo->next_object | apart, 0);
     tree_walk(&w, st, &key, 0);
     while (!err && !(err = tree_next(&w, &key, NULL))) {
         if (!undo_is_new(st, key.p))
@@ -71,7 +71,9 @@ static int take_back(struct store *st)
     cache_op_undo(st->cache);
     err = undo_entries(st);
     if (!err)
-        err = undo_objects(st);
+        err = undo_objects(st, 0);
+    if (!err)
+        err = undo_objects(st, FMT_APART);
     if (!err)
         err = undo_images(st);
     space_op_undo(st);

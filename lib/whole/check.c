@@ -28,6 +28,7 @@ struct seen {
 /* The object whose entries are being walked, as its record has it. */
 struct owner {
     uint64_t id; /* 0: there is no record that makes sense */
+    bool apart;  /* only what stands apart from the other entries is seen now */
     uint8_t kind, layout;
     uint32_t next_attr;
     uint64_t next_link, members, links;
@@ -164,7 +165,7 @@ static void owner_end(struct checker *c)
     struct owner *o = &c->owner;
     char text[200];
 
-    if (o->id != 0 && o->kind == FMT_GROUP && o->links != o->members) {
+    if (o->id != 0 && !o->apart && o->kind == FMT_GROUP && o->links != o->members) {
         snprintf(text, sizeof text, "object %llu: a group of %llu links records %llu (R7.4)",
                  (unsigned long long)o->id, (unsigned long long)o->links,
                  (unsigned long long)o->members);
@@ -180,6 +181,7 @@ static void owner_begin(struct checker *c, uint64_t id, const struct object_rec 
     struct owner *o = &c->owner;
 
     o->id = id;
+    o->apart = false;
     o->kind = rec->kind;
     o->layout = rec->kind == FMT_DATASET ? rec->layout : FMT_LAYOUT_NULL;
     o->next_attr = rec->next_attr;
@@ -187,6 +189,23 @@ static void owner_begin(struct checker *c, uint64_t id, const struct object_rec 
     o->members = rec->members;
     o->links = 0;
     o->before.any = false;
+}
+
+/* What stands apart comes when all records have been seen: the object's is looked up. */
+static void owner_apart(struct checker *c, uint64_t id)
+{
+    struct owner *o = &c->owner;
+    struct object_head head;
+
+    if (o->id == id && o->apart)
+        return;
+    owner_end(c);
+    if (head_load(c->f, id, &head) != 0)
+        return;
+    o->id = id;
+    o->apart = true;
+    o->kind = head.kind;
+    o->next_attr = head.next_attr;
 }
 
 /* True if the entry belongs to the object whose record came before it. */
@@ -461,6 +480,34 @@ static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p,
     return absent > 0 ? see_absent(c, c->chunks_id, absent, err) : err;
 }
 
+static bool object_there(struct checker *c, uint64_t id)
+{
+    struct key key;
+
+    key_make(&key, id, FMT_TAG_OBJECT);
+    return tree_get(c->f->st, &key, NULL) == 0;
+}
+
+/* True if an entry of this tag stands where it belongs: attributes apart, all others not. */
+static bool placed(const struct key *key)
+{
+    switch (key_tag(key->p)) {
+    case FMT_TAG_ATTR:
+        return key_apart(key->p);
+    case FMT_TAG_FREE:
+    case FMT_TAG_LOG:
+    case FMT_TAG_TYPE:
+    case FMT_TAG_OBJECT:
+    case FMT_TAG_DATA:
+    case FMT_TAG_LINK:
+    case FMT_TAG_CHUNK:
+    case FMT_TAG_USER:
+        return !key_apart(key->p);
+    default:
+        return true;
+    }
+}
+
 /* Entries of an object stand behind its record; one finding for each object that has none. */
 static void see_owner(struct checker *c, const struct key *key, uint64_t where)
 {
@@ -468,8 +515,10 @@ static void see_owner(struct checker *c, const struct key *key, uint64_t where)
     size_t n = c->objects.n;
     char text[100];
 
+    if (key_apart(key->p))
+        owner_apart(c, id);
     if (key_tag(key->p) <= FMT_TAG_OBJECT || id == c->ownerless || id == c->broken ||
-        (n > 0 && c->objects.p[n - 2] == id))
+        (n > 0 && c->objects.p[n - 2] == id) || (key_apart(key->p) && object_there(c, id)))
         return;
     c->ownerless = id;
     snprintf(text, sizeof text, "object %llu has entries but no record (R4.21)",
@@ -487,6 +536,11 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     if (key->len < 9)
         return 0;
     see_owner(c, key, where);
+    if (!placed(key)) {
+        err = fail(DREP_ERR_FORMAT, "tag %d in the wrong range of keys (R4.23)", key_tag(key->p));
+        report(c, err, key, where, "entry");
+        return c->stop;
+    }
     switch (key_tag(key->p)) {
     case FMT_TAG_OBJECT:
         what = "record";

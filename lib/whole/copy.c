@@ -664,7 +664,7 @@ static int copy_attr(struct copy *c, struct key *key)
 /* Copies an entry of a tag that has nothing to be changed, also of one that we do not know. */
 static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
 {
-    store_u64(key->p, new_id);
+    store_u64(key->p, key_apart(key->p) ? new_id | FMT_APART : new_id);
     switch (key_tag(key->p)) {
     case FMT_TAG_LINK:
         return copy_link(c, key);
@@ -675,8 +675,23 @@ static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
     }
 }
 
-/* Copies everything but the record: elements after the attributes, in the order in which a reader
- * wants them. */
+/* Copies the attributes, and what else stands apart. */
+static int copy_apart(struct copy *c, uint64_t id, uint64_t new_id)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id | FMT_APART, 0);
+    tree_walk(&w, c->from->st, &key, 8);
+    while (!(err = tree_next(&w, &key, &c->value)))
+        if ((err = copy_entry(c, &key, new_id)))
+            break;
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+/* Copies everything but the record and what stands apart, in the order in which a reader wants
+ * it. */
 static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct made *m)
 {
     bool elements = m->source;
@@ -719,6 +734,8 @@ static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
         err = fail(DREP_ERR_FORMAT, "not in the file");
     if (!err)
         err = copy_record(c, id, new_id, links, &m);
+    if (!err)
+        err = copy_apart(c, id, new_id);
     if (!err)
         err = copy_entries(c, id, new_id, &m);
     dataset_put(m.source);

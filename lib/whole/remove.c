@@ -100,6 +100,8 @@ static int drop_object(drep_file *f, uint64_t id, struct worklist *w)
         err = attrs_remove(f, id);
     if (!err) /* also what only a later version knows */
         err = drop_entries(f, id, 0, 8);
+    if (!err)
+        err = drop_entries(f, id | FMT_APART, 0, 8);
     object_release(&o);
     return err;
 }

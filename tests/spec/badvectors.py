@@ -699,6 +699,45 @@ def link_to_nothing():
     return b
 
 
+@bad("FORMAT", "R4.23", "check")
+def attribute_not_apart():
+    b = sample()
+    key = b.key(2, 48, b"a")
+    b.tree[u64(2) + key[8:]] = b.tree.pop(key)
+    return b
+
+
+@bad("FORMAT", "R4.23", "check")
+def link_apart():
+    b = sample()
+    b.soft(1, "s", "x")
+    key = b.key(1, 32, b"s")
+    b.tree[u64(1 | 1 << 63) + key[8:]] = b.tree.pop(key)
+    b.objects[1]["links"] = 1
+    return b
+
+
+@bad("FORMAT", "R7.9")
+def link_to_an_object_apart():
+    b = sample()
+    b.add_link(1, "x", 1, u8(2) + var(2 | 1 << 63))
+    return b
+
+
+@bad("FORMAT", "R4.21", "check")
+def attribute_of_nothing():
+    b = sample()
+    b.tree[b.key(7, 48, b"a")] = b.tree[b.key(2, 48, b"a")]
+    return b
+
+
+@bad("FORMAT", "R7.6", "check")
+def attribute_index_twice():
+    b = sample()
+    b.tree[b.key(2, 48, b"b")] = b.tree[b.key(2, 48, b"a")]
+    return b
+
+
 @bad("FORMAT", "R7.5", "check")
 def link_index_twice():
     b = sample()

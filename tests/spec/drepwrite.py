@@ -521,7 +521,7 @@ class Builder:
     # objects
 
     def key(self, ident, tag, tail=b""):
-        return u64(ident) + u8(tag) + tail
+        return u64(ident | (1 << 63 if tag == 48 else 0)) + u8(tag) + tail
 
     def new(self, kind, parent, name):
         ident = self.next_object

@@ -125,6 +125,35 @@ static int add_name(const char *name, void *ctx)
     return strcmp(name, "stop") == 0 ? 55 : 0;
 }
 
+/* Attributes stand apart from their objects: an operation that is taken back removes those of the
+ * objects that it made, and no other; removing an object takes its own along. */
+START_TEST(test_attributes_of_others_stay)
+{
+    static const char *const paths[] = {"/a", "/b", "/c"};
+    drep_objinfo info;
+    double v = 0;
+
+    for (int i = 0; i < 3; i++) {
+        ok(drep_group_create(f, paths[i], 0));
+        ok(drep_attr_write_double(f, paths[i], "v", i));
+    }
+    fails(drep_group_create(f, "/b", 0), DREP_ERR_EXISTS); /* after it has got a number */
+    fails(drep_copy(f, "/a", f, "/b", NULL), DREP_ERR_EXISTS);
+    ok(drep_link_remove(f, "/b"));
+    ok(drep_copy(f, "/c", f, "/d", NULL));
+    ok(drep_attr_read(f, "/a", "v", DREP_DOUBLE, &v));
+    ck_assert(v == 0);
+    ok(drep_attr_read(f, "/c", "v", DREP_DOUBLE, &v));
+    ck_assert(v == 2);
+    ok(drep_attr_read(f, "/d", "v", DREP_DOUBLE, &v));
+    ck_assert(v == 2);
+    ok(drep_stat(f, "/d", &info));
+    ck_assert_int_eq(info.attrs, 1);
+    ok(drep_group_create(f, "/b", 0));
+    fails(drep_attr_read(f, "/b", "v", DREP_DOUBLE, &v), DREP_ERR_NOT_FOUND);
+}
+END_TEST
+
 START_TEST(test_replacing_and_listing)
 {
     char names[100] = "";
@@ -258,6 +287,7 @@ int main(void)
     tcase_add_loop_test(t, test_D5_every_type_under_every_datarep, 0, DATAREPS);
     tcase_add_test(t, test_ranks_and_null_space);
     tcase_add_test(t, test_conversion_of_values);
+    tcase_add_test(t, test_attributes_of_others_stay);
     tcase_add_test(t, test_replacing_and_listing);
     tcase_add_test(t, test_replacing_ten_thousand_times);
     tcase_add_test(t, test_names_and_objects);

@@ -249,7 +249,7 @@ START_TEST(test_attribute_longer_than_its_value)
     drep_attrinfo info;
 
     ok(drep_attr_write(f, "/", "a", DREP_INT32_T, 1, &two, v));
-    key_make(&key, 1, FMT_TAG_ATTR);
+    key_make_attr(&key, 1);
     key_add_bytes(&key, "a", 1);
     ok(tree_get(f->st, &key, &bytes));
     in_init(&in, bytes.p, bytes.len);
@@ -463,7 +463,7 @@ static void share_first(const char *object, const char *name, int64_t n)
     struct key key;
     uint8_t *places;
 
-    key_make(&key, id_of(object), FMT_TAG_ATTR);
+    key_make_attr(&key, id_of(object));
     key_add_bytes(&key, name, strlen(name));
     ok(tree_get(f->st, &key, &bytes));
     places = bytes.p + bytes.len - n * 16 - n * 16; /* behind them two references each */

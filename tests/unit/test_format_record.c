@@ -189,7 +189,7 @@ static void link_make(struct rnd *r, union record *rec)
     l->index = rnd_u64(r);
     l->object_kind = (uint8_t)rnd_u64(r);
     if (l->kind == FMT_HARD)
-        l->object = 1 + rnd_upto(r, UINT64_MAX - 1);
+        l->object = 1 + rnd_upto(r, FMT_APART - 2);
     if (l->kind == FMT_EXTERNAL)
         l->file = letters(r, 1, 300);
     if (l->kind != FMT_HARD)

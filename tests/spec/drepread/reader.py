@@ -102,6 +102,9 @@ class File:
                                 at)
 
         number = int.from_bytes(tail, "big")
+        apart, ident = ident >> 63, ident & (1 << 63) - 1
+        if tag in (FREE, LOG, TYPE, OBJECT, DATA, LINK, ATTR, CHUNK, USER) and apart != (tag == ATTR):
+            raise DrepError("FORMAT", "tag %d in the wrong range of keys (R4.23)" % tag, at)
         cur = Cursor(value, at, "entry of tag %d" % tag)
         if tag in (FREE, LOG, TYPE) and ident != 0:
             cur.fail("belongs to object 0, not %d (R4.19)" % ident)
