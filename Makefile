@@ -189,7 +189,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit \
+.PHONY: FORCE all libs unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero docs install install-strip \
     reproducible uninstall clean help
 
@@ -359,6 +359,13 @@ check: ## build and run the quick tests: installs nothing, needs no root, two mi
 	    test -z "$$missing" || echo "check: not installed, tests that need them are skipped: $$missing"
 	+@$(SUB) MODE=release quick-programs
 	@tests/run --quick unit-release vectors cli
+
+spec: ## check SPEC.md: rules and their vectors, values, both readers, text forms; print the table of rules
+	@tools/install-deps build test interop
+	+@$(SUB) MODE=release quick-programs build/release/tests/fault/mutants build/release/tests/fault/crash
+	@tests/spec/run-rules.py --table > build/rules.md
+	@tests/run vectors spec
+	@cat build/rules.md
 
 unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)

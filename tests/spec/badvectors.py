@@ -1509,6 +1509,23 @@ def data_of_chunked():
     return b
 
 
+@bad("FORMAT", "R6.1")
+def payload_unaligned():
+    b, d = grid()
+    b.run(d, (0,), [ints(b, 1, 2)])
+    key = b.key(d, 64, u64(0))
+    at = b.tree[key].index(u64(8192))
+    b.tree[key] = b.tree[key][:at] + u64(8200) + b.tree[key][at + 8:]
+    return b
+
+
+@bad("FORMAT", "R8.13", "check")
+def coordinate_beyond_limit():
+    b, d = grid()
+    b.run(d, ((1 << 62) + 1,), [ints(b, 1, 2)])
+    return b
+
+
 @bad("FORMAT", "R8.32")
 def shuffle_of_nothing():
     b, d = grid(filters=[("shuffle", [0])])

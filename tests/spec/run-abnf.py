@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+"""run-abnf.py - do the grammars of SPEC.md describe the text forms that are printed?
+
+A grammar is the ABNF behind `<!-- abnf: NAME -->`; a recogniser of our own reads it (RFC 5234, with
+strings that are case-sensitive).  It takes every datatype and region in the JSON of the vectors, every
+sentence of a list, and none of the damaged ones.  Prints TAP.
+"""
+import glob
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+VECTORS = os.path.join(ROOT, "tests", "vectors")
+CORE = {"DQUOTE": ("range", 0x22, 0x22)}
+TOKEN = re.compile(r'\s*(?:("[^"]*")|%x([0-9A-F]+)(?:-([0-9A-F]+))?|(\d*\*\d*|\d+(?=[("%a-z]))|([A-Za-z][A-Za-z0-9-]*)|([][()/]))')
+
+GOOD = {"type": [
+    "DOUBLE", "INT[3][4]", "struct{when: INT64_T, value: DOUBLE}", "struct{INT, DOUBLE[2,3]}",
+    "string(10,nulterm)", "opaque(16)", 'opaque(16,"a \\" and \\\\")', "enum(INT8_T){}",
+    'enum(INT8_T){RED=0,"dark blue"=-1}', "seq(seq(vstring))", "ref(region)", "bool(INT8_T)[2]",
+    "scalar{vax-f,vax,4}", "scalar{custom,real,big,4,signed=0,norm=0,pad=0/0,precision=24,offset=8,"
+    "sign=31,exp=24/7,sig=8/16,base=2,bias=-63}", "vector(2,1,-3,dup(INT))",
+    "struct([1],[0],[INT])", "darray(4,1,[8],[block],[-1],[4],c,INT)", 'struct{"a b": INT}',
+    "indexed([],[],INT)", "subarray([4,4],[2,2],[0,1],fortran,REAL8)", "resized(0,16,INT)",
+], "region": ["[0:4:2]", "[:]", "[:,3]", "[]", "{}", "{(1,2),(3,4)}", "{[0:2],[5:7,:]}"]}
+BAD = {"type": [
+    "", "double", "INT[]", "INT[3", "struct{}", "struct{a:INT}", "struct{a: INT,b: INT}", "string()",
+    "string(10,NULTERM)", "opaque(16,tag)", "enum(INT8_T){RED}", "enum(INT8_T){RED=x}", "seq()",
+    "ref(any)", "scalar{vax-f,vax}", "scalar{vax-f,VAX,4}", "vector(1,2,INT)", "dup(INT", "INT ",
+    'struct{"a: INT}', "struct{1a: INT}", "darray(4,1,[8],[blocks],[-1],[4],c,INT)",
+], "region": ["", "[0:4", "[0::2]", "(1,2)", "{1,2}", "[0:4][1]", "{[0:2](1)}", "[-1]"]}
+
+
+def grammars():
+    with open(os.path.join(ROOT, "SPEC.md"), encoding="utf-8") as f:
+        text = f.read()
+    out = {}
+    for name, body in re.findall(r"<!-- abnf: (\w+) -->\n\n((?:    .*\n)+)", text):
+        rules, last = {}, None
+        for line in body.splitlines():
+            found = re.match(r"    ([a-z]\w*)\s+= (.*)", line)
+            if found:
+                last = found[1]
+                rules[last] = found[2]
+            else:
+                rules[last] += " " + line.strip()
+        out[name] = dict(CORE, **{k: parse(v) for k, v in rules.items()})
+    return out
+
+
+def parse(text):
+    """The expression of one rule: ("or", [...]), ("and", [...]), ("rep", low, high, e), ..."""
+    tokens, at = [], 0
+    while text[at:].strip():
+        found = TOKEN.match(text, at)
+        if not found:
+            raise ValueError("not ABNF: " + text[at:])
+        tokens.append(found.groups())
+        at = found.end()
+
+    def either():
+        out = [both()]
+        while tokens and tokens[0][5] == "/":
+            tokens.pop(0)
+            out.append(both())
+        return ("or", out)
+
+    def both():
+        out = []
+        while tokens and tokens[0][5] not in ("/", ")", "]"):
+            out.append(one())
+        return ("and", out)
+
+    def one():
+        string, low, high, rep, name, mark = tokens.pop(0)
+        if string:
+            return ("text", string[1:-1])
+        if low:
+            return ("range", int(low, 16), int(high or low, 16))
+        if rep:
+            a, star, b = rep.partition("*")
+            return ("rep", int(a or 0), int(b) if b else (1 << 30 if star else int(a)), one())
+        if name:
+            return ("rule", name)
+        inner = either()
+        tokens.pop(0)
+        return inner if mark == "(" else ("rep", 0, 1, inner)
+
+    out = either()
+    if tokens:
+        raise ValueError("not ABNF: %r" % (tokens[0],))
+    return out
+
+
+def ends(rules, e, text, at, memo):
+    """Every place where `e` can end that begins at `at`."""
+    key = (id(e), at)
+    if key in memo:
+        return memo[key]
+    memo[key] = frozenset()
+    kind, out = e[0], set()
+    if kind == "text":
+        out = {at + len(e[1])} if text.startswith(e[1], at) else set()
+    elif kind == "range":
+        out = {at + 1} if at < len(text) and e[1] <= ord(text[at]) <= e[2] else set()
+    elif kind == "rule":
+        out = ends(rules, rules[e[1]], text, at, memo)
+    elif kind == "or":
+        out = set().union(*(ends(rules, x, text, at, memo) for x in e[1]))
+    elif kind == "and":
+        out = {at}
+        for x in e[1]:
+            out = set().union(*(ends(rules, x, text, a, memo) for a in out))
+    else:
+        now, n = {at}, 0
+        out = {at} if e[1] == 0 else set()
+        while now and n < e[2]:
+            now = set().union(*(ends(rules, e[3], text, a, memo) for a in now)) - out
+            n += 1
+            out |= now if n >= e[1] else set()
+    memo[key] = frozenset(out)
+    return memo[key]
+
+
+def takes(rules, name, text):
+    return len(text) in ends(rules, rules[name], text, 0, {})
+
+
+def printed(value, key):
+    """Every string under `key` in a JSON document."""
+    if isinstance(value, dict):
+        for k, v in value.items():
+            if k == key and isinstance(v, str):
+                yield v
+            yield from printed(v, key)
+    elif isinstance(value, list):
+        for v in value:
+            yield from printed(v, key)
+
+
+def wrong_of(name, rules):
+    found = set()
+    for path in glob.glob(os.path.join(VECTORS, "*.json")):
+        with open(path, encoding="utf-8") as f:
+            found |= set(printed(json.load(f), name))
+    print("counted: %d texts of kind %s in the vectors" % (len(found), name))
+    yield from ("not taken: " + t for t in sorted(found | set(GOOD[name]))
+                if not takes(rules, name, t))
+    yield from ("taken: " + t for t in BAD[name] if takes(rules, name, t))
+
+
+def main():
+    found, failed = grammars(), 0
+    names = sorted(GOOD)
+    for n, name in enumerate(names, 1):
+        wrong = list(wrong_of(name, found[name])) if name in found else ["SPEC.md has no grammar"]
+        print("%sok %d - the grammar of a %s" % ("not " if wrong else "", n, name))
+        for line in wrong:
+            print("# " + line)
+        failed += bool(wrong)
+    print("1..%d" % len(names))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

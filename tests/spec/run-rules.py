@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+"""run-rules.py [--table] - which vectors keep and break each rule of SPEC.md?
+
+Every rule that a file can break has a bad vector that names it, or a line in rules.txt that says what
+else tests it; rules for readers and writers have good vectors that depend on them, or such a line.
+Every rule that a vector, a message of the library or the second reader names is one of the page.
+Prints TAP; --table prints the table instead.
+"""
+import glob
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+
+import badvectors  # noqa: E402
+
+RULE = r"R\d+\.\d+"
+KINDS = {"": "all", "(check)": "check", "(write)": "write", "(read)": "read"}
+
+
+def text(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def rules():
+    """(number, whom it binds) of each rule, in the order of the page."""
+    found = re.findall(r"^\*\*(%s)\*\* ?(\((?:check|write|read)\))?" % RULE, text("SPEC.md"), flags=re.M)
+    return [(number, KINDS[mark]) for number, mark in found]
+
+
+def broken():
+    """Rule -> names of the bad vectors that break it."""
+    out = {}
+    for name, _, rule, _, _ in badvectors.BAD:
+        for r in rule.split("|"):
+            out.setdefault(r, []).append(name)
+    return out
+
+
+def explained():
+    """Rule -> (good vectors, what else) of rules.txt."""
+    out = {}
+    for line in text("tests/spec/rules.txt").splitlines():
+        if line and line[0] != "#":
+            head, _, what = line.partition(":")
+            number, *good = head.split()
+            out[number] = (good, what.strip())
+    return out
+
+
+def numbered(known):
+    """Each number once, ascending within its section; references lead to rules."""
+    wrong = []
+    numbers = [n for n, _ in known]
+    wrong += ["%s stands there twice" % n for n in set(numbers) if numbers.count(n) > 1]
+    wrong += ["SPEC.md refers to %s, which is no rule" % r
+              for r in sorted(set(re.findall(r"\b%s\b" % RULE, text("SPEC.md"))) - set(numbers))]
+    return wrong
+
+
+def named(known):
+    """Sources and vectors name rules that exist."""
+    numbers = {n for n, _ in known}
+    files = [os.path.relpath(p, ROOT) for pattern in
+             ("format/*.[ch]", "lib/*/*.[ch]", "tests/spec/drepread/*.py")
+             for p in glob.glob(os.path.join(ROOT, pattern))]
+    return ["%s names %s, which is no rule" % (path, r) for path in sorted(files)
+            for r in sorted(set(re.findall(r"\b%s\b" % RULE, text(path))) - numbers)] + [
+        "a bad vector names %s, which is no rule" % r for r in sorted(set(broken()) - numbers)]
+
+
+def tested(known):
+    """No rule is without a test and without a word."""
+    bad, words = broken(), explained()
+    wrong = ["%s: neither a bad vector nor a line of rules.txt" % n
+             for n, kind in known if n not in bad and n not in words]
+    wrong += ["rules.txt: %s is no rule" % n for n in words if n not in {k for k, _ in known}]
+    for number, (good, what) in words.items():
+        wrong += ["rules.txt: %s: no vector %s.drep" % (number, g) for g in good
+                  if not os.path.exists(os.path.join(ROOT, "tests", "vectors", g + ".drep"))]
+        wrong += ["rules.txt: %s: %s does not exist" % (number, path)
+                  for path in re.findall(r"tests/[a-z0-9_/.-]+[a-z]", what)
+                  if not os.path.exists(os.path.join(ROOT, path))]
+        if not good and not what:
+            wrong.append("rules.txt: %s: nothing is said" % number)
+    return wrong
+
+
+def table(known):
+    bad, words = broken(), explained()
+    print("| rule | binds | kept by | broken by | what else tests it |")
+    print("|---|---|---|---|---|")
+    for number, kind in known:
+        good, what = words.get(number, ([], ""))
+        print("| %s | %s | %s | %s | %s |" % (number, kind, " ".join(good) or "all",
+                                              " ".join(bad.get(number, [])), what))
+
+
+def main(argv):
+    known = rules()
+    if argv == ["--table"]:
+        table(known)
+        return 0
+    failed = 0
+    cases = (("numbers of the rules", numbered), ("rules that others name", named),
+             ("a test for each rule", tested))
+    for n, (name, function) in enumerate(cases, 1):
+        wrong = function(known)
+        print("%sok %d - %s" % ("not " if wrong else "", n, name))
+        for line in wrong:
+            print("# " + line)
+        failed += bool(wrong)
+    print("counted: %d rules, %d bad vectors" % (len(known), len(badvectors.BAD)))
+    print("1..%d" % len(cases))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
