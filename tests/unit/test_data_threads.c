@@ -313,7 +313,9 @@ static drep_dataset *new_box(const char *name, const drep_type *type, int nfilte
                       .fill = DREP_FILL_VALUE,
                       .fill_value = type == DREP_FLOAT ? (const void *)&small : &fill,
                       .filters = nfilters > 0 ? filters[nfilters > 2] : NULL,
-                      .nfilters = nfilters > 2 ? 2 : nfilters < 0 ? 0 : nfilters};
+                      .nfilters = nfilters > 2   ? 2
+                                  : nfilters < 0 ? 0
+                                                 : nfilters};
     drep_dataset *ds;
 
     if (!drep_filter_available(DREP_FILTER_LZ4) && spec.nfilters > 1)
