@@ -404,6 +404,39 @@ START_TEST(test_D9_values_convert_in_one_call)
 }
 END_TEST
 
+/* Elements of several items, and memory of another type whose elements are the items: chunks take
+ * short runs of it, which lie apart. */
+START_TEST(test_D9_items_convert_in_rows)
+{
+    enum { HIGH = 40, WIDE = 30, ITEMS = 3, ALL = HIGH * WIDE * ITEMS };
+    const int64_t dims[] = {HIGH, WIDE}, chunk[] = {10, 10}, items = ITEMS;
+    static double in[ALL], out[ALL];
+    static int32_t plain[ALL];
+    drep_spec spec = {.rank = 2, .dims = dims, .chunk = chunk};
+    drep_type *triple;
+    drep_dataset *ds;
+    drep_file *f;
+
+    setup();
+    f = new_file(":memory:", "counting");
+    ok(drep_type_array(1, &items, DREP_INT32_T, &triple));
+    spec.type = triple;
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    for (int i = 0; i < ALL; i++)
+        in[i] = i * 7 - 3;
+    ok(drep_write(ds, NULL, DREP_DOUBLE, in, NULL));
+    ok(drep_read(ds, NULL, DREP_INT32_T, plain, NULL));
+    ok(drep_read(ds, NULL, DREP_DOUBLE, out, NULL));
+    for (int i = 0; i < ALL; i++) {
+        ck_assert_int_eq(plain[i], i * 7 - 3);
+        ck_assert(out[i] == in[i]);
+    }
+    drep_type_free(triple);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
 /* More calls only where the staging buffer is full; they are one transfer where memory is in
  * one piece. */
 START_TEST(test_U6_D9_full_staging)
@@ -688,6 +721,7 @@ int main(void)
     tcase_add_test(t, test_U5_U6_U7_D9_one_call_for_each_part);
     tcase_add_test(t, test_D9_fill_in_one_call);
     tcase_add_test(t, test_D9_values_convert_in_one_call);
+    tcase_add_test(t, test_D9_items_convert_in_rows);
     tcase_add_test(t, test_U6_D9_full_staging);
     tcase_add_test(t, test_D9_threads_do_not_cut_parts);
     tcase_add_test(t, test_write_function_that_writes_less);
