@@ -24,6 +24,7 @@ zshdir ?= $(datadir)/zsh/site-functions
 fishdir ?= $(datadir)/fish/vendor_completions.d
 magicdir ?= $(datadir)/file/magic
 mimedir ?= $(datadir)/mime/packages
+pokedir ?= $(datadir)/poke/pickles
 FUZZ_TIME ?= 60
 AFL_TIME ?= 60
 PROPERTY_TIME ?= 600
@@ -471,6 +472,7 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	install -D -m 644 tools/completion/datarep.fish $D$(fishdir)/datarep.fish
 	install -D -m 644 tools/share/datarep.magic $D$(magicdir)/datarep
 	install -D -m 644 tools/share/datarep.xml $D$(mimedir)/datarep.xml
+	install -D -m 644 tools/share/datarep.pk $D$(pokedir)/datarep.pk
 	install -m 644 $(SHARED) $D$(libdir)/
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
@@ -499,7 +501,7 @@ uninstall: ## remove the installed files
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) \
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
-	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml
+	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml $D$(pokedir)/datarep.pk
 	rm -rf $D$(libdir)/datarep $D$(datadir)/datarep
 
 clean: ## remove build/

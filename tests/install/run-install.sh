@@ -72,7 +72,8 @@ installed() {
         share/man/man5/datarep.5 share/man/man5/datarep-schema.5 \
         share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
         share/fish/vendor_completions.d/datarep.fish share/file/magic/datarep \
-        share/mime/packages/datarep.xml share/datarep/dump.schema.json; do
+        share/mime/packages/datarep.xml share/datarep/dump.schema.json \
+        share/poke/pickles/datarep.pk; do
         [ -e "$root/usr/$f" ] || {
             echo "no $f"
             return 1
