@@ -1102,9 +1102,12 @@ typedef struct drep_spec {
     int fill;               /* enum drep_fill */
     const void *fill_value; /* one element of type, DREP_FILL_VALUE: rounded to the file's
                                representation */
+    int placed; /* 0: members of structs are packed, or under `native` lie as in C; else they keep
+                   the offsets, and structs the extent, that they have in type, gaps as zeros */
 } drep_spec;
 
-/* Errors: DREP_ERR_EXISTS, DREP_ERR_TYPE, DREP_ERR_DIMS, DREP_ERR_ARG, DREP_ERR_LIMIT,
+/* Errors: DREP_ERR_EXISTS, DREP_ERR_TYPE (or placed members that have no room, as the
+ * representation stores them), DREP_ERR_DIMS, DREP_ERR_ARG, DREP_ERR_LIMIT,
  * DREP_ERR_CONVERSION (the file's representation cannot hold the fill value). */
 DREP_API int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
                                  drep_dataset **out); /* out may be NULL */

@@ -100,7 +100,7 @@ static int write_whole(drep_dataset *ds, struct conv *c, const char *mem, int64_
 
     if (err)
         return err;
-    if (c->layout == PROG_STRUCT)
+    if (prog_gaps(c->stored))
         memset(b->p, 0, size); /* gaps are zeros */
     if ((err = conv_write(c, mem, 0, b->p, ds->esize, n)))
         return err;

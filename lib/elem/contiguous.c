@@ -290,7 +290,7 @@ static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint
     if ((err = buf_reserve(b, size)))
         return err;
     conv_begin(f->t, &c);
-    if (ds->file->rep.layout == PROG_STRUCT)
+    if (prog_gaps(&ds->ft->stored))
         memset(b->p, 0, (size_t)size); /* gaps are zeros */
     err = conv_write(&c, f->t->mem, mem, b->p, es, n);
     conv_end(f->t, &c);

@@ -300,7 +300,8 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     if (!err)
         err = shape_of(spec, &rec);
     if (!err)
-        err = ftype_use(f, spec->type, true, &rec.type);
+        err = spec->placed ? ftype_use_placed(f, spec->type, &rec.type)
+                           : ftype_use(f, spec->type, true, &rec.type);
     if (!err)
         err = ftype_get(f, rec.type, true, &ft);
     if (!err)

@@ -26,7 +26,7 @@ int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uin
     s.t = m.t;
     if (bytes_of(ds, p->n) < size && ds->fill_err == 0)
         err = fill_bytes(ds, b, 0, size); /* outside of the dataset */
-    else if (bytes_of(ds, p->n) < size || ds->file->rep.layout == PROG_STRUCT)
+    else if (bytes_of(ds, p->n) < size || prog_gaps(&ds->ft->stored))
         memset(b, 0, (size_t)size); /* gaps are zeros */
     if (!err)
         err = part_runs(&m, p, memory_run, NULL, &s);
@@ -57,7 +57,7 @@ static int read_holes(const struct scatter *s)
     int err = 0;
 
     if (s->filled == size) {
-        if (ds->file->rep.layout == PROG_STRUCT)
+        if (prog_gaps(&ds->ft->stored))
             memset(s->b->p, 0, (size_t)size); /* gaps are zeros */
         return 0;
     }

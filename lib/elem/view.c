@@ -632,6 +632,30 @@ static int repack(const drep_view *v, struct view_element *e, bool to_packed)
     return err;
 }
 
+/* True if the items of a stored element lie back to back, in the order of the typemap. */
+static bool stored_packed(const drep_view *v)
+{
+    const struct prog *p = &v->ds->ft->stored;
+    int64_t left = p->items, at = 0;
+    drep_cursor c;
+    drep_run run;
+
+    if (p->dense)
+        return true;
+    if (prog_gaps(p) || cursor_init(&c, p, 0) != 0)
+        return false;
+    for (; left > 0; left -= run.count) {
+        int64_t size;
+
+        drep_cursor_next(&c, left, &run);
+        size = v->sizes.size[run.type->code];
+        if (run.offset != at || (run.count > 1 && run.stride != size))
+            return false;
+        at += run.count * size;
+    }
+    return true;
+}
+
 /* Bytes of the packed row-major sequence of a dataset. */
 static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *buf, bool writing)
 {
@@ -641,7 +665,7 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
 
     if (err)
         return err;
-    if (e.packed_size == e.stored_size && offset % e.packed_size == 0 && bytes % e.packed_size == 0)
+    if (offset % e.packed_size == 0 && bytes % e.packed_size == 0 && stored_packed(v))
         return dataset_raw(ds, offset / e.packed_size, bytes / e.packed_size, buf, writing);
     e.stored = mem_zalloc(2, (uint64_t)(e.stored_size + e.packed_size));
     if (!e.stored)

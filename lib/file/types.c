@@ -299,6 +299,13 @@ int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
     return type_use(f, type, laid_out ? &f->rep.sizes : NULL, f->rep.layout, ref);
 }
 
+int ftype_use_placed(drep_file *f, const drep_type *type, uint32_t *ref)
+{
+    int err = header_use(f, type);
+
+    return err ? err : type_use(f, type, &f->rep.sizes, PROG_PLACED, ref);
+}
+
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref)
 {
     return type_use(f, type, NULL, PROG_MEMORY, ref);

@@ -32,6 +32,8 @@ struct type_cache {
 int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out);
 /* Finds or stores a type and counts one more use.  laid_out: of a dataset. */
 int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref);
+/* Like ftype_use(), of a dataset whose compounds keep the layout of `type`.  DREP_ERR_TYPE. */
+int ftype_use_placed(drep_file *f, const drep_type *type, uint32_t *ref);
 /* Like ftype_use(), for a named datatype, which keeps its typemap as it was made. */
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);

@@ -41,6 +41,11 @@ static inline int64_t shape_extent(const struct shape *s)
     return s->ub - s->lb;
 }
 
+/* Are these members of a compound of `size` bytes, at `offsets`, inside it and apart?
+ * DREP_ERR_FORMAT naming the member; blocklens may be NULL. */
+int shape_apart(const struct shape *members, int64_t n, const int64_t *blocklens,
+                const int64_t *offsets, int64_t size);
+
 /* Shapes one after the other in typemap order. */
 struct shape_piece {
     struct node *node;

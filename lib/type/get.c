@@ -179,7 +179,8 @@ static int get_enum(struct getter *g, const struct type_node *n, drep_type **typ
     return err;
 }
 
-/* The stored typemap of a compound's members at their offsets (l->a). */
+/* The stored typemap of a compound's members at their offsets (l->a), which may come in any order
+ * and leave gaps. */
 static int compound_shape(const struct type_node *n, struct entry_list *l, struct shape *shape)
 {
     bool laid_out = n->flags & LAID_OUT;
@@ -192,19 +193,11 @@ static int compound_shape(const struct type_node *n, struct entry_list *l, struc
     for (int64_t i = 0; i < l->n && !err; i++) {
         if (!laid_out)
             l->a[i] = end;
-        if (l->a[i] < end)
-            err = fail(DREP_ERR_FORMAT,
-                       "datatype record: member %lld begins inside the one before (R5.18)",
-                       (long long)i);
-        end = size_add(l->a[i], shape_extent(&l->shape[i]), &over);
-        if (!err && !over)
-            err = join_add(&j, &l->shape[i], l->a[i]);
-        if (!err && over)
-            err = size_fail();
+        end = size_add(end, shape_extent(&l->shape[i]), &over);
+        err = over ? size_fail() : join_add(&j, &l->shape[i], l->a[i]);
     }
-    if (!err && laid_out && end > (int64_t)n->size)
-        err = fail(DREP_ERR_FORMAT, "datatype record: members end at byte %lld of %llu (R5.18)",
-                   (long long)end, (unsigned long long)n->size);
+    if (!err && laid_out)
+        err = fail_in(shape_apart(l->shape, l->n, NULL, l->a, (int64_t)n->size), "datatype record");
     if (err) {
         join_release(&j);
         return err;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void shape_of(struct shape *out, const drep_type *type)
@@ -271,6 +272,49 @@ int shape_layout(const struct shape *members, int64_t n, const int64_t *blocklen
     return 0;
 }
 
+/* The bytes that a member takes in its compound. */
+struct member_span {
+    int64_t number, at, end;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct member_span *x = a, *y = b;
+
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+int shape_apart(const struct shape *members, int64_t n, const int64_t *blocklens,
+                const int64_t *offsets, int64_t size)
+{
+    struct member_span *span = mem_array((uint64_t)n, sizeof(*span));
+    bool over = false, order = true;
+    int err = 0;
+
+    if (!span)
+        return DREP_ERR_NOMEM;
+    for (int64_t i = 0; i < n && !err; i++) {
+        int64_t extent = size_mul(shape_extent(&members[i]), blocklens ? blocklens[i] : 1, &over);
+
+        span[i] = extent == 0
+                      ? (struct member_span){i, 0, 0}
+                      : (struct member_span){i, offsets[i], size_add(offsets[i], extent, &over)};
+        if (over || offsets[i] < 0 || span[i].end > size)
+            err = fail(DREP_ERR_FORMAT,
+                       "member %lld of %lld bytes at byte %lld is outside %lld (R5.18)",
+                       (long long)i, (long long)extent, (long long)offsets[i], (long long)size);
+        order = order && (i == 0 || span[i].at >= span[i - 1].end);
+    }
+    if (!err && !order)
+        qsort(span, (size_t)n, sizeof(*span), by_place);
+    for (int64_t i = 1; i < n && !err; i++)
+        if (span[i].at < span[i - 1].end)
+            err = fail(DREP_ERR_FORMAT, "members %lld and %lld overlap (R5.18)",
+                       (long long)span[i - 1].number, (long long)span[i].number);
+    mem_free(span);
+    return err;
+}
+
 /* Without displacements a member counts with its extent, wherever its marks lie. */
 static bool is_natural(const drep_type *type)
 {
@@ -304,6 +348,18 @@ static int compose_members(struct shape *out, const drep_type *type, const struc
     return err;
 }
 
+/* Do the members have room in the file where they were put in memory? */
+static int placed_apart(const drep_type *type, const struct shape *members)
+{
+    int err = type->lb < 0
+                  ? fail(DREP_ERR_TYPE, "an element that begins before its first byte")
+                  : shape_apart(members, type->nmembers, type->blocklen, type->displ, type->ub);
+
+    return err == DREP_ERR_FORMAT
+               ? fail_in(DREP_ERR_TYPE, "a compound cannot keep its layout in the file")
+               : err;
+}
+
 /* STRUCT and PACKED: members in order, at the offsets their sizes ask for. */
 static int compose_laid_out(struct shape *out, const drep_type *type, const struct shape *members,
                             bool packed)
@@ -325,6 +381,23 @@ static int compose_laid_out(struct shape *out, const drep_type *type, const stru
     out->ub = size;
     out->marked = false;
     out->blank = !out->items && size == 0;
+    return 0;
+}
+
+/* PLACED: members where they were put, with the sizes of the file. */
+static int compose_kept(struct shape *out, const drep_type *type, const struct shape *members)
+{
+    int err = placed_apart(type, members);
+
+    if (!err)
+        err = compose_members(out, type, members, type->displ);
+    if (err)
+        return err;
+    out->align = 1;
+    out->lb = 0;
+    out->ub = type->ub;
+    out->marked = false;
+    out->blank = !out->items && type->ub == 0;
     return 0;
 }
 
@@ -360,6 +433,8 @@ static int compose_placed(struct shape *out, const drep_type *type, const struct
 static int compose_struct(struct shape *out, const drep_type *type, const struct shape *members,
                           enum prog_layout layout)
 {
+    if (layout == PROG_PLACED)
+        return compose_kept(out, type, members);
     if (layout == PROG_PACKED || layout == PROG_STRUCT)
         return compose_laid_out(out, type, members, layout == PROG_PACKED);
     return compose_placed(out, type, members, layout == PROG_MEMORY);
@@ -473,7 +548,7 @@ int shape_compose(struct shape *out, const drep_type *type, const struct shape *
         return compose_leaf(out, type, sizes);
     }
     shape_copy(&s, &members[0]);
-    if (layout == PROG_PACKED || layout == PROG_STRUCT)
+    if (layout == PROG_PACKED || layout == PROG_STRUCT || layout == PROG_PLACED)
         err = compose_stored(&s, type);
     else
         err = compose_placed_base(&s, type);
@@ -548,6 +623,20 @@ int prog_build(struct prog *out, const drep_type *type, const struct type_sizes 
     return err;
 }
 
+static int placed_layout(const drep_type *type, const struct shape *members, int64_t *offsets,
+                         int64_t *size, int64_t *align)
+{
+    int err = placed_apart(type, members);
+
+    if (err)
+        return err;
+    for (int64_t i = 0; i < type->nmembers; i++)
+        offsets[i] = type->displ[i];
+    *size = type->ub;
+    *align = 1;
+    return 0;
+}
+
 int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
                 int64_t *offsets, int64_t *size, int64_t *align)
 {
@@ -560,8 +649,11 @@ int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog
         err = build_members(&members, type, sizes, layout);
         if (err)
             return err;
-        err = shape_layout(members, type->nmembers, type->blocklen, layout == PROG_PACKED, offsets,
-                           size, align);
+        if (layout == PROG_PLACED)
+            err = placed_layout(type, members, offsets, size, align);
+        else
+            err = shape_layout(members, type->nmembers, type->blocklen, layout == PROG_PACKED,
+                               offsets, size, align);
         members_free(members, type);
         return err;
     }
@@ -571,7 +663,7 @@ int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog
     for (int64_t i = 0; i < type->nmembers; i++)
         offsets[i] = 0;
     *size = shape_extent(&whole);
-    *align = layout == PROG_PACKED ? 1 : whole.align;
+    *align = layout == PROG_STRUCT ? whole.align : 1;
     shape_release(&whole);
     return 0;
 }

@@ -57,6 +57,12 @@ struct prog {
     bool dense;
 };
 
+/* True if an element has bytes that none of its items takes. */
+static inline bool prog_gaps(const struct prog *p)
+{
+    return p->extent != p->size;
+}
+
 /* Sizes and alignments of the predefined types under a representation, by code,
  * and of the one-item leaves.  size 0: that representation has no such type. */
 struct type_sizes {
@@ -69,6 +75,7 @@ struct type_sizes {
 
 enum prog_layout {
     PROG_PACKED, /* typemap order, no gaps: a dataset's default */
+    PROG_PLACED, /* members at the offsets, elements at the extent that the type has in memory */
     PROG_STRUCT, /* as that machine's C compiler lays a struct out (natural members) */
     PROG_VIEW,   /* MPI 5.0, 14.7: displacements of portable types scale, others stay (V3, V4) */
     PROG_MEMORY  /* as VIEW, with structs rounded up to their alignment */

@@ -58,7 +58,7 @@ bool leaf_called(const drep_type *leaf);
 int type_called(const drep_type *type, const drep_type **out);
 
 /* Offsets of the members of a compound or struct, in bytes from the element's start, under
- * PACKED or STRUCT; for records that state offsets. offsets: one per member. Also size and
+ * PACKED, PLACED (DREP_ERR_TYPE where they have no room) or STRUCT; for records that state offsets. offsets: one per member. Also size and
  * alignment of the whole. */
 int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
                 int64_t *offsets, int64_t *size, int64_t *align);
@@ -81,7 +81,7 @@ int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *
 
 /* Datatype record of SPEC.md <-> type.
  *
- * type_put(): layout PACKED or STRUCT writes what an element consists of (kinds 1 to
+ * type_put(): layout PACKED, PLACED or STRUCT writes what an element consists of (kinds 1 to
  * 11), PROG_MEMORY the type as it was made (all kinds, for named datatypes).  With
  * the file's `sizes` compounds are laid out; NULL: they are not (attributes, named
  * datatypes).  DREP_ERR_TYPE for elements without data items, DREP_ERR_LIMIT.

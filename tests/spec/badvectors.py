@@ -614,10 +614,24 @@ def member_overlap():
 
 
 @bad("FORMAT", "R5.18")
-def member_order():
+def member_overlap_backwards():
     one = u16(1) + b"a" + u64(4) + b"\1\0\0\x08"
-    two = u16(1) + b"b" + u64(0) + b"\1\0\0\x08"
+    two = u16(1) + b"b" + u64(1) + b"\1\0\0\x08"
     return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
+
+
+@bad("FORMAT", "R5.18")
+def member_inside_array():
+    """b lies in the gap of a's elements: its bytes are a's all the same."""
+    inner = b"\x08\1" + u32(1) + u64(8) + u16(1) + b"i" + u64(0) + b"\1\0\0\x08"
+    one = u16(1) + b"a" + u64(0) + b"\7\0\1" + u64(2) + inner
+    two = u16(1) + b"b" + u64(4) + b"\1\0\0\x08"
+    return typed(b"\x08\1" + u32(2) + u64(16) + one + two)
+
+
+@bad("FORMAT|LIMIT", "R5.11|R5.18")
+def member_far_outside():
+    return typed(b"\x08\1" + u32(1) + u64(8) + u16(1) + b"a" + u64((1 << 64) - 4) + b"\1\0\0\x08")
 
 
 @bad("FORMAT", "R5.17")

@@ -227,6 +227,8 @@ def codes_of(t):
 class Shape:
     """Sizes and alignments: rows maps a code to (format, order, size, align)."""
 
+    placed = True  # offsets that a struct states count
+
     def __init__(self, rows, aligned=False, packed=False):
         self.rows, self.aligned, self.packed = rows, aligned, packed
 
@@ -265,7 +267,10 @@ class Shape:
         return 8 if t[0] == "seq" else 1
 
     def members(self, t):
-        """([offset of each member], size)."""
+        """([offset of each member], size); a struct may state them: ("struct", [...], offsets,
+        size)."""
+        if len(t) > 2 and self.placed:
+            return t[2], t[3]
         at, offsets = 0, []
         for _, m in t[1]:
             if self.aligned:
@@ -370,6 +375,7 @@ def self_described(t, values, forms=None):
         form, size = (forms or {}).get(code, (form, size))
         rows[code] = (form, 0, size, 1)
     shape = Shape(rows)
+    shape.placed = False
     heap = bytearray()
     fixed = b"".join(shape.encode(t, v, heap) for v in values)
     head = u8(len(rows)) + b"".join(u8(r[0]) + u8(r[2]) for _, r in sorted(rows.items()))

@@ -197,6 +197,55 @@ def compound():
 compound.strings = {}
 
 
+def placed():
+    """Compounds whose members lie anywhere; their gaps hold what a reader must not see."""
+    b = Builder()
+
+    def spoiled(t, values):
+        """The payload with gaps of ones."""
+        gaps = b.payload(t, values)[0]
+        shape = b.shape
+        size = shape.size(t)
+        taken = bytearray(b"\xff" * size)
+        for at, n in items(shape, t, 0):
+            taken[at:at + n] = bytes(n)
+        return bytes(x | y for x, y in zip(gaps, bytes(taken) * len(values)))
+
+    def items(shape, t, at):
+        if t[0] == "array":
+            for i in range(shape.size(t) // shape.size(t[2])):
+                yield from items(shape, t[2], at + i * shape.size(t[2]))
+        elif t[0] == "struct":
+            for (_, m), offset in zip(t[1], shape.members(t)[0]):
+                yield from items(shape, m, at + offset)
+        else:
+            yield at, shape.size(t)
+
+    down = ("struct", [("a", "INT"), ("b", "INT"), ("c", "INT"), ("d", "INT")], [12, 8, 4, 0], 16)
+    loose = ("struct", [("x", "DOUBLE"), ("n", "SHORT"), ("t", ("string", 0, 3))], [9, 1, 4], 24)
+    nested = ("struct", [("in", loose), ("all", ("array", [2], loose)), ("c", "CHAR")],
+              [70, 3, 60], 100)
+    rows = [(0.5, -1, b"abc"), (2.0, 7, b"d"), (-3.25, 256, b"")]
+    names = [{"x": x, "n": n, "t": t.decode()} for x, n, t in rows]
+    for name, t, values in (("down", down, [(1, 2, 3, 4), (5, 6, 7, 8)]), ("loose", loose, rows)):
+        d = b.dataset(1, name, t, (len(values),), "compact")
+        b.compact(d, spoiled(t, values))
+        b.attr(d, "same", t, values, (len(values),))
+    d = b.dataset(1, "nested", nested, (2,), "chunked", (2,))
+    b.run(d, (0,), [spoiled(nested, [(rows[0], rows[1:], "A"), (rows[1], rows[:2], "B")])])
+    d = b.dataset(1, "filtered", loose, (3,), "chunked", (3,), [("shuffle", [24]), ("lz4", [1])])
+    b.filtered(d, (0,), rows)
+    b.dataset(1, "rows", ("seq", loose), (2,), data=[rows, []])
+    b.dataset(1, "last", ("struct", [("i", "INT")], [96], 100), (2,), "contiguous",
+              data=[(1,), (2,)])
+    return done(b, {
+        "/down": [{"a": 1, "b": 2, "c": 3, "d": 4}, {"a": 5, "b": 6, "c": 7, "d": 8}],
+        "/loose": names, "/filtered": names, "/rows": [names, []],
+        "/nested": [{"in": names[0], "all": names[1:], "c": "A"},
+                    {"in": names[1], "all": names[:2], "c": "B"}],
+        "/last": [{"i": 1}, {"i": 2}]})
+
+
 def vlen():
     b = Builder("internal")
     g = b.group(1, "g")
@@ -895,7 +944,7 @@ def stream_later():
     return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
 
 
-GOOD = [empty, scalar, types, types_internal, scalars, compound, vlen, shared, chunked, user_filter,
+GOOD = [empty, scalar, types, types_internal, scalars, compound, placed, vlen, shared, chunked, user_filter,
         contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, code, code_native, extended, readonly, second_commit, commits, damaged_slot,

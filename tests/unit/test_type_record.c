@@ -213,14 +213,18 @@ START_TEST(test_hostile_records)
         const char *hex;
         int err;
     } row[] = {
-        /* members overlap, lie outside, are not in order */
+        /* members overlap, lie outside, overlap in another order, or lie there */
         {"08 01 00000002 0000000000000010 0001 61 0000000000000000 01 00 0010"
          "0001 62 0000000000000007 01 00 0008",
          DREP_ERR_FORMAT},
         {"08 01 00000001 0000000000000010 0001 61 0000000000000009 01 00 0010", DREP_ERR_FORMAT},
         {"08 01 00000002 0000000000000010 0001 61 0000000000000008 01 00 0010"
-         "0001 62 0000000000000000 01 00 0008",
+         "0001 62 0000000000000005 01 00 0008",
          DREP_ERR_FORMAT},
+        {"08 01 00000002 0000000000000010 0001 61 0000000000000008 01 00 0010"
+         "0001 62 0000000000000000 01 00 0008",
+         0},
+        {"08 01 00000001 0000000000000010 0001 61 fffffffffffffff8 01 00 0010", DREP_ERR_LIMIT},
         {"08 01 00000001 4000000000000000 0001 61 4000000000000000 01 00 0010",
          DREP_ERR_VALUE_TOO_LARGE},
         /* no members, the same name twice, one without a name */

@@ -346,7 +346,7 @@ class Layout:
 
 
 def check_laid_out(t, layout):
-    """Every compound of a dataset's type is laid out, its members inside, in order, apart."""
+    """Every compound of a dataset's type is laid out, its members inside and apart, in any order."""
     for node in t.walk():
         if node.kind >= CONTIGUOUS:
             raise DrepError("FORMAT", "type of a dataset has kind %d (R5.16)" % node.kind)
@@ -356,10 +356,9 @@ def check_laid_out(t, layout):
         if not node.flags & 1:
             raise DrepError("FORMAT", "compound of a dataset is not laid out (R5.17)")
         end = 0
-        for name, offset, m in node.members:
-            size = layout.size(m)
+        for offset, size, name in sorted((o, layout.size(m), n) for n, o, m in node.members):
             if offset < end:
-                raise DrepError("FORMAT", 'member "%s" overlaps the one before (R5.18)' % name)
+                raise DrepError("FORMAT", 'member "%s" overlaps another (R5.18)' % name)
             end = offset + size
         if end > node.size:
             raise DrepError("FORMAT", "members lie outside their compound (R5.18)")
