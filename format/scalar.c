@@ -38,6 +38,8 @@ static const char *custom_doubt(const struct scalar_rec *s)
         return "sign, exponent and significand of a scalar overlap (R5.23)";
     if (s->exp_base_log2 != 1 && s->exp_base_log2 != 4)
         return "the base of an exponent is neither 2 nor 16 (R5.24)";
+    if (s->exp_base_log2 == 4 ? !s->norm || significand.width < 4 : !s->norm && exponent.width < 2)
+        return "no real has this base and this leading bit (R5.24)";
     return NULL;
 }
 

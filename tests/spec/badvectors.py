@@ -1442,6 +1442,12 @@ def scalar_base():
                              sig=(0, 23), base=2, bias=127))
 
 
+@bad("FORMAT", "R5.24")
+def scalar_implied_16():
+    return typed(scalar_type(cls=2, order=0, size=4, precision=32, sign=31, exp=(24, 7),
+                             sig=(0, 24), base=4, bias=64))
+
+
 @bad("FORMAT", "R6.3", "check")
 def free_nothing():
     b = sample()

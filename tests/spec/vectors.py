@@ -4,6 +4,9 @@ Every function returns a Builder that was committed; `expect` maps the path of a
 data as JSON, stated here from the values that went in, not from the reader.
 """
 
+import json
+import os
+import re
 import struct
 from fractions import Fraction
 
@@ -128,6 +131,7 @@ HALF24 = description(2, 0, 4, precision=24, offset=8, sign=31, exp=(24, 7), sig=
 OWN16 = description(2, 1, 8, norm=2, precision=64, sign=63, exp=(56, 7), sig=(0, 56), base=4,
                     bias=64)
 TOPBIT = description(2, 0, 6, norm=1, precision=48, sign=47, exp=(40, 7), sig=(0, 40), bias=64)
+REAL12 = description(2, 0, 2, precision=12, offset=4, sign=15, exp=(11, 4), sig=(4, 7), bias=7)
 VAXF = description(2, 2, 4, fmt=C.VAX_F)
 
 
@@ -718,6 +722,33 @@ def declared(name, rows, values, scalars=b""):
     return done(b, expect)
 
 
+def item_rows():
+    """The rows of items.def: datatype, format, order, bytes, value."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors", "items.def")
+    with open(path, encoding="utf-8") as f:
+        for row in re.findall(r"^X\((.*)\)$", f.read(), flags=re.M):
+            yield json.loads("[" + row + "]")
+
+
+def items():
+    """Every format but the named reals, value by value: items.def."""
+    descriptions = (TWELVE, description(1, 1, 3, precision=20, offset=4), HALF24, OWN16, TOPBIT, REAL12)
+    codes = {name: number for number, (name, *_) in C.FORMATS.items()}
+    table, stored, expect = {}, {}, {}
+    for name, form, order, raw, value in item_rows():
+        raw = bytes.fromhex(raw)
+        custom = int(form[7:]) if form.startswith("custom") else None
+        number = codes[form] if custom is None else C.CUSTOM
+        table[C.CODE_OF[name]] = (number, ("big", "little", "vax").index(order), len(raw), 1,
+                                  custom or 0)
+        stored.setdefault(name, []).append(raw)
+        expect.setdefault("/" + name, []).append(json.loads(value))
+    b = Builder("items", table=table, scalars=b"".join(descriptions))
+    for name, data in stored.items():
+        b.dataset(1, name, name, (len(data),), data=data)
+    return done(b, expect)
+
+
 def declared_ibm():
     third = "0x1.5555555555555555555555555554p-2"
     return declared("ibm-hex", {
@@ -947,7 +978,7 @@ def stream_later():
 GOOD = [empty, scalar, types, types_internal, scalars, compound, placed, vlen, shared, chunked, user_filter,
         contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
-        declared_cray, code, code_native, extended, readonly, second_commit, commits, damaged_slot,
+        declared_cray, items, code, code_native, extended, readonly, second_commit, commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 
 

@@ -238,6 +238,9 @@ class Description:
             cur.fail("unknown normalisation or base (R5.20)")
         if self.exp_width > 32 or self.sig_width > 113 or not self.exp_width or not self.sig_width:
             cur.fail("exponent or significand too wide (R5.24)")
+        if self.normalisation == 0 and (self.base_log2 == 4 or self.exp_width < 2) or (
+                self.base_log2 == 4 and self.sig_width < 4):
+            cur.fail("base and leading bit do not go together (R5.24)")
         used = 0
         for pos, width in ((self.sign_pos, 1), (self.exp_pos, self.exp_width),
                            (self.sig_pos, self.sig_width)):
