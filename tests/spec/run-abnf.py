@@ -3,16 +3,20 @@
 
 A grammar is the ABNF behind `<!-- abnf: NAME -->`; a recogniser of our own reads it (RFC 5234, with
 strings that are case-sensitive).  It takes every datatype and region in the JSON of the vectors, every
-sentence of a list, and none of the damaged ones.  Prints TAP.
+sentence of a list, and none of the damaged ones; the command takes what the grammar of a datatype
+takes, and nothing else but for blanks.  Prints TAP.
 """
 import glob
 import json
 import os
 import re
+import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VECTORS = os.path.join(ROOT, "tests", "vectors")
+DATAREP = os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "datarep"))
 CORE = {"DQUOTE": ("range", 0x22, 0x22)}
 TOKEN = re.compile(r'\s*(?:("[^"]*")|%x([0-9A-F]+)(?:-([0-9A-F]+))?|(\d*\*\d*|\d+(?=[("%a-z]))|([A-Za-z][A-Za-z0-9-]*)|([][()/]))')
 
@@ -151,6 +155,37 @@ def wrong_of(name, rules):
     yield from ("taken: " + t for t in BAD[name] if takes(rules, name, t))
 
 
+def accepted(text):
+    """Does the command make a datatype of it?"""
+    schema = "root:\n  t: {type: %s}\n" % json.dumps(text)
+    with tempfile.TemporaryDirectory() as directory:
+        done = subprocess.run([DATAREP, "create", "-s", "-", os.path.join(directory, "t.drep")], input=schema,
+                              capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode == 0
+
+
+def unlike_command(rules):
+    """Texts of which the command and the grammar think otherwise.  It knows which names are datatypes and
+    which numbers are possible, so of a damaged text only its acceptance says something."""
+    for text in GOOD["type"]:
+        if not accepted(text):
+            yield "the command refuses: " + text
+    for text in BAD["type"]:
+        bare = text.replace(" ", "")
+        if accepted(text) and bare not in {t.replace(" ", "") for t in GOOD["type"] + ["struct{a: INT}", "INT",
+                                                                                   "struct{a: INT, b: INT}"]}:
+            yield "the command takes: " + text
+    tried = 0
+    for text in GOOD["type"]:
+        for at in range(tried % 5, len(text), 5):
+            cut, twice = text[:at] + text[at + 1:], text[:at] + text[at] + text[at:]
+            for changed in (cut, twice):
+                tried += 1
+                if " " not in text and not takes(rules, "type", changed) and accepted(changed):
+                    yield "the command alone takes: " + changed
+    print("counted: %d changed texts of datatypes" % tried)
+
+
 def main():
     found, failed = grammars(), 0
     names = sorted(GOOD)
@@ -160,7 +195,12 @@ def main():
         for line in wrong:
             print("# " + line)
         failed += bool(wrong)
-    print("1..%d" % len(names))
+    wrong = list(unlike_command(found["type"]))
+    print("%sok %d - the command and the grammar of a type agree" % ("not " if wrong else "", len(names) + 1))
+    for line in wrong:
+        print("# " + line)
+    failed += bool(wrong)
+    print("1..%d" % (len(names) + 1))
     return failed > 0
 
 
