@@ -824,6 +824,23 @@ DREP_API int drep_create(const char *path, int amode, const char *datarep, const
  * DREP_ERR_UNSUPPORTED_DATAREP (`like` was opened for its header only). */
 DREP_API int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,
                               drep_file **out);
+/* Creates a container that is written to a descriptor in order, such as a pipe or a socket, under
+ * `datarep` or, if that is NULL, like `like` (as the two calls above have it; exactly one of them
+ * is not NULL).  It is complete with its only commit: drep_commit() or drep_close().  Until then
+ * nothing can be said of its content by who reads it, and drep_abandon() leaves a file that
+ * readers refuse as truncated.
+ *
+ * What drep_copy() writes leaves as it is written.  Everything else, and chunks of more than about
+ * 8 MiB that drep_copy() writes in parts, may still change and waits: up to 32 MiB in memory, the
+ * rest in a nameless file in $TMPDIR (or /tmp), where changed metadata waits too.  What has left
+ * cannot be read or changed: DREP_ERR_UNSUPPORTED_OPERATION; after the commit, DREP_ERR_FAILED.
+ *
+ * The descriptor belongs to the caller and stays open; it may be non-blocking.  It is written to
+ * from wherever it stands, and synced with the commit if it can be.  Ignore SIGPIPE, so that a
+ * reader that goes away is an error and not the end of the process.  Additional errors: DREP_ERR_IO
+ * and DREP_ERR_NO_SPACE, from any call that writes. */
+DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, const drep_info *info,
+                                drep_file **out);
 /* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
  * (else DREP_ERR_FILE_IN_USE).  Other errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION,
  * DREP_ERR_CHECKSUM, DREP_ERR_FORMAT, DREP_ERR_TRUNCATE,

@@ -95,6 +95,29 @@ int drep_create_like(const char *path, int amode, drep_file *like, const drep_in
     return read_done(like, create(path, amode & DREP_EXCL, NULL, NULL, like, info, out));
 }
 
+/* Messages call it so; no file has that name. */
+#define STREAM_NAME "(stream)"
+
+int drep_create_stream(int fd, const char *datarep, drep_file *like, const drep_info *info,
+                       drep_file **out)
+{
+    struct io *io;
+    int err;
+
+    if (!out || fd < 0 || !datarep == !like)
+        return fail(DREP_ERR_ARG, "drep_create_stream: %s",
+                    out && fd >= 0 ? "either a representation or a file like it" : "null argument");
+    if ((err = io_stream(fd, STREAM_NAME, &io)))
+        return err;
+    if (!like)
+        return create(STREAM_NAME, 0, io, datarep, NULL, info, out);
+    if ((err = read_begin(like))) {
+        io->ops->close(io);
+        return err;
+    }
+    return read_done(like, create(STREAM_NAME, 0, io, NULL, like, info, out));
+}
+
 int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out)
 {
     return create(io->path, 0, io, datarep, NULL, info, out);

@@ -178,6 +178,29 @@ void place_end(struct store *st)
     st->runs->nreserved = 0;
 }
 
+/* ---- streams ---- */
+
+int place_settle(struct store *st, uint64_t upto)
+{
+    struct extent e;
+
+    if (!st->space->onward)
+        return 0;
+    upto = upto < st->space->end ? upto : st->space->end;
+    for (int i = 0; i < st->runs->nreserved; i++)
+        if (extents_behind(&st->runs->reserved[i].left, 0, &e) && e.offset < upto)
+            upto = e.offset;
+    return space_settle(st, upto);
+}
+
+int place_settle_all(struct store *st)
+{
+    if (!st->space->onward)
+        return 0;
+    place_end(st);
+    return space_settle(st, st->space->end);
+}
+
 /* ---- any chunk ---- */
 
 int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,

@@ -19,4 +19,9 @@ int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_
 /* The transaction ends: give all reservations back. */
 void place_end(struct store *st);
 
+/* Streams (space_settle()): all chunks that stand below `upto` are written and stay as they are;
+ * what has a reservation is still to come.  Or all chunks are written, and nothing is to come. */
+int place_settle(struct store *st, uint64_t upto);
+int place_settle_all(struct store *st);
+
 #endif

@@ -18,6 +18,7 @@
 
 #define BATCH_CHUNKS 4096
 #define BATCH_BYTES ((uint64_t)64 << 20)
+#define STREAM_BYTES ((uint64_t)8 << 20) /* likewise; they wait in memory until all are there */
 
 /* ---- plain chunks ---- */
 
@@ -143,8 +144,8 @@ static int write_batch(struct writing *wr)
 static int write_chunks(struct writing *wr)
 {
     struct write_plan *p = &wr->plan;
-    uint64_t most =
-        p->size && BATCH_BYTES / p->size < BATCH_CHUNKS ? BATCH_BYTES / p->size : BATCH_CHUNKS;
+    uint64_t bytes = p->cs->st->space->onward ? STREAM_BYTES : BATCH_BYTES;
+    uint64_t most = p->size && bytes / p->size < BATCH_CHUNKS ? bytes / p->size : BATCH_CHUNKS;
     int err = 0;
 
     most = most < 1 ? 1 : most < p->n ? most : p->n;

@@ -40,6 +40,9 @@ struct io_ops {
     void (*leave)(struct io *io);
     /* In a child process: open the same file again, for reading (NULL: cannot). */
     int (*reopen)(struct io *io, struct io **out);
+    /* Bytes before `upto` will neither change nor be read again: a stream may send them (NULL: it is
+     * no stream, and bytes may change at any time). */
+    int (*settle)(struct io *io, uint64_t upto);
     /* Make a second, nameless file on the same storage, deleted when it is closed (NULL:
      * cannot). */
     int (*apart)(struct io *io, struct io **out);
@@ -64,6 +67,11 @@ int io_directory(const char *path, int *dir);
  * ".." and symbolic links (DREP_ERR_ACCESS); `path` is for messages. *inner is a descriptor of
  * the file's own directory. */
 int io_beside(int dir, const char *name, const char *path, struct io **out, int *inner);
+/* A nameless file in $TMPDIR or /tmp, deleted when it is closed; `path` is for messages. */
+int io_temporary(const char *path, struct io **out);
+/* stream: what is settled is written to the descriptor, in order; it stays open. `name` is for
+ * messages.  Bytes that have left can neither be written nor read. */
+int io_stream(int fd, const char *name, struct io **out);
 /* memory: empty and growing, or (image not NULL) a read-only view of it. */
 int io_memory(const void *image, size_t size, struct io **out);
 

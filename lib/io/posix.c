@@ -944,3 +944,24 @@ int io_beside(int dir, const char *name, const char *path, struct io **out, int 
     *out = &f->io;
     return 0;
 }
+
+int io_temporary(const char *path, struct io **out)
+{
+    const char *dir = secure_getenv("TMPDIR");
+    struct posix *f = posix_new(path);
+    char name[PATH_MAX];
+
+    if (!f)
+        return DREP_ERR_NOMEM;
+    snprintf(name, sizeof(name), "%s/drep-XXXXXX", dir && *dir ? dir : "/tmp");
+    f->fd = mkostemp(name, O_CLOEXEC);
+    if (f->fd < 0) {
+        int err = fail_errno(path, "temporary file");
+
+        posix_close(&f->io);
+        return err;
+    }
+    unlink(name);
+    *out = &f->io;
+    return 0;
+}

@@ -56,6 +56,20 @@ static void look_at_end(struct io *io, struct slots *s)
     fail_restore(&why);
 }
 
+/* What a stream begins with. */
+int slots_begin_stream(struct store *st)
+{
+    struct slot front = {.major = FMT_MAJOR, .minor = FMT_MINOR, .sequence = 1};
+    uint8_t bytes[FMT_SLOT_SIZE];
+    int err;
+
+    memcpy(front.uuid, st->slot.uuid, sizeof(front.uuid));
+    front.incompatible = FMT_AT_END;
+    slot_put(bytes, &front);
+    err = st->io->ops->write_at(st->io, bytes, sizeof(bytes), 0);
+    return err ? err : st->io->ops->settle(st->io, FMT_SPACE_START);
+}
+
 /* A crash before the sync leaves the slot at the end, which nothing has overwritten yet. */
 int slots_bring(struct store *st)
 {

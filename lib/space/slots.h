@@ -31,6 +31,8 @@ bool slots_hold(const struct slots *s, uint64_t sequence);
 /* True if a slot is neither valid nor empty. */
 bool slots_damaged(const struct slots *s);
 
+/* Write slot A of a stream, which refers to its end, and the empty slot B. */
+int slots_begin_stream(struct store *st);
 /* Bring the state of a file that was written as a stream from its end to slot A, durably: before
  * anything else is written to the file.  Other files stay as they are. */
 int slots_bring(struct store *st);

@@ -176,7 +176,18 @@ int space_begin(struct store *st)
 
 bool space_fresh(const struct store *st, uint64_t offset, uint64_t size)
 {
-    return extents_hold(&st->space->fresh, offset, round_up(size ? size : 1, FMT_ALIGN));
+    return offset >= st->space->settled &&
+           extents_hold(&st->space->fresh, offset, round_up(size ? size : 1, FMT_ALIGN));
+}
+
+int space_settle(struct store *st, uint64_t upto)
+{
+    struct space *sp = st->space;
+
+    if (!sp->onward)
+        return 0;
+    sp->settled = upto > sp->settled ? upto : sp->settled;
+    return st->io->ops->settle(st->io, upto);
 }
 
 /* Give newly taken bytes to the open transaction and, WITH_OP, to its operation. */
@@ -215,7 +226,7 @@ void space_return(struct store *st, uint64_t offset, uint64_t size)
 
     if (sp->committing)
         extent_list_add(&sp->left, offset, size);
-    else if (offset + size == sp->end)
+    else if (offset + size == sp->end && offset >= sp->settled)
         sp->end = offset;
     else
         make_available(sp, offset, size, 0);
@@ -233,7 +244,7 @@ int space_alloc(struct store *st, uint64_t size, uint64_t align, enum keep keep,
         return fail(DREP_ERR_LIMIT, "%llu bytes exceed the largest file", (unsigned long long)size);
     size = round_up(size ? size : 1, FMT_ALIGN);
     align = align < FMT_ALIGN ? FMT_ALIGN : align;
-    if (!sp->committing && extents_fit(&sp->avail, size, align, &at))
+    if (!sp->committing && !sp->onward && extents_fit(&sp->avail, size, align, &at))
         err = take_available(sp, at, size);
     else
         err = extend(st, size, align, &at);
@@ -262,8 +273,8 @@ bool space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
         if (size > FMT_SIZE_MAX - offset)
             return false;
         sp->end += size;
-    } else if (!extents_find(&sp->avail, offset, &e) || size > e.length - (offset - e.offset) ||
-               take_available(sp, offset, size)) {
+    } else if (sp->onward || !extents_find(&sp->avail, offset, &e) ||
+               size > e.length - (offset - e.offset) || take_available(sp, offset, size)) {
         return false;
     }
     if (claim(st, offset, size, WITH_OP)) {
@@ -391,7 +402,8 @@ void space_trim(struct store *st)
     struct space *sp = st->space;
     struct extent e;
 
-    while (extents_last(&sp->avail, &e) && e.offset + e.length == sp->end) {
+    while (extents_last(&sp->avail, &e) && e.offset + e.length == sp->end &&
+           e.offset >= sp->settled) {
         if (take_available(sp, e.offset, e.length))
             return;
         sp->end = e.offset;

@@ -42,6 +42,8 @@ struct space {
     struct extent_list freed;  /* by the open transaction; the last commit refers to it */
     struct extent_list late;   /* likewise, while committing */
     struct extent_list left;   /* freed while committing, and no commit refers to it */
+    bool onward;               /* a stream: space is taken at the end alone */
+    uint64_t settled;          /* of it: bytes below may have left */
     size_t freed_max;          /* beyond so many freed extents FREE entries are written early */
     uint64_t *touched;         /* offsets whose FREE entry may be out of date */
     size_t ntouched, room_touched;
@@ -71,6 +73,10 @@ void space_free(struct store *st, uint64_t offset, uint64_t size, enum keep keep
 bool space_fresh(const struct store *st, uint64_t offset, uint64_t size);
 /* Free bytes if the operation is taken back. */
 void space_unused(struct store *st, uint64_t offset, uint64_t size);
+
+/* Bytes below `upto` will neither change nor be read again: where the file is a stream, they may
+ * leave.  Other files take no notice. */
+int space_settle(struct store *st, uint64_t upto);
 
 /* ---- the operation under way ---- */
 

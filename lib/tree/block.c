@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "space/slots.h"
 #include "space/space.h"
+#include "tree/tree.h"
 
 #include <string.h>
 
@@ -77,6 +78,19 @@ int block_check(struct store *st, const struct ref *ref, int kind, int level, co
     return 0;
 }
 
+/* Blocks of a stream are kept beside: it cannot be read. */
+static struct io *block_io(const struct store *st)
+{
+    return st->tree->kept ? st->tree->kept : st->io;
+}
+
+static int keep(struct store *st, const uint8_t *block, size_t size, uint64_t offset)
+{
+    int err = st->tree->kept ? 0 : st->io->ops->apart(st->io, &st->tree->kept);
+
+    return err ? err : st->tree->kept->ops->write_at(st->tree->kept, block, size, offset);
+}
+
 int block_load(struct store *st, const struct ref *ref, int kind, struct buf *out, uint32_t *count)
 {
     struct block_head head;
@@ -85,7 +99,7 @@ int block_load(struct store *st, const struct ref *ref, int kind, struct buf *ou
     if (!err)
         err = buf_reserve(out, ref->length);
     if (!err)
-        err = st->io->ops->read_at(st->io, out->p, ref->length, ref->offset);
+        err = block_io(st)->ops->read_at(block_io(st), out->p, ref->length, ref->offset);
     if (!err)
         err = block_check(st, ref, kind, 0, out->p, &head);
     if (err)
@@ -118,6 +132,8 @@ int block_write(struct store *st, int kind, uint32_t count, const void *content,
         memcpy(block.p + FMT_BLOCK_HEAD, content, size);
     ref.checksum = block_seal(block.p, &head);
     err = st->io->ops->write_at(st->io, block.p, head.length, offset);
+    if (!err && st->space->onward)
+        err = keep(st, block.p, head.length, offset);
     buf_release(&block);
     if (!err)
         *out = ref;

@@ -86,6 +86,7 @@ struct tree {
     bool spilled;                    /* some were, since the last commit */
     struct io *apart;                /* leaves that wait apart for the commit, or NULL */
     uint64_t apart_end;              /* bytes there */
+    struct io *kept;                 /* of a stream: its blocks, at their offsets, or NULL */
     struct hint *hint;
     unsigned next_hint;         /* to be replaced */
     uint8_t served[HINT_KINDS]; /* the hint that served keys of a kind last */

@@ -262,6 +262,8 @@ int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry
     extents_release(&c.claimed);
     c.usage.file = (int64_t)size;
     c.usage.slots = FMT_SPACE_START;
+    if (st->slot.incompatible & FMT_AT_END)
+        c.usage.slots += FMT_SLOT_SIZE;
     c.usage.slack = (int64_t)(st->slot.end - FMT_SPACE_START) - c.usage.nodes - c.usage.blobs -
                     c.usage.sums - c.usage.data - c.usage.free;
     if (findings)

@@ -83,9 +83,29 @@ static int publish_file(struct store *st)
     return err;
 }
 
+/* A stream ends with its slot; it cannot go on after that. */
+static int end_stream(struct store *st, const struct slot *slot)
+{
+    uint8_t bytes[FMT_SLOT_SIZE];
+    int err;
+
+    slot_put(bytes, slot);
+    err = st->io->ops->write_at(st->io, bytes, sizeof(bytes), slot->end);
+    if (!err)
+        err = space_settle(st, slot->end + sizeof(bytes));
+    if (!err)
+        err = st->io->ops->sync(st->io);
+    st->failed = err ? "the stream broke off" : "the stream has ended with its only commit";
+    return err;
+}
+
 static int make_durable(struct store *st, const struct slot *slot)
 {
-    int err = grow_file(st);
+    int err;
+
+    if (st->space->onward)
+        return end_stream(st, slot);
+    err = grow_file(st);
 
     if (!err)
         err = sync_file(st);
@@ -247,6 +267,8 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
         return err;
     slot.more = (struct ref){0, 0, 0};
     slot.incompatible &= ~FMT_AT_END; /* prepare() brings the slot to the front */
+    if (st->space->onward)
+        slot.incompatible |= FMT_AT_END;
     slot.sequence++;
     slot.major = FMT_MAJOR;
     slot.time = now(st);

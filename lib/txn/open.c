@@ -6,6 +6,7 @@
 #include "chunk/cache.h"
 #include "chunk/run.h"
 #include "chunk/work_state.h"
+#include "space/slots.h"
 #include "space/space.h"
 #include "tree/tree.h"
 #include "tree/undo.h"
@@ -90,6 +91,15 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     return 0;
 }
 
+/* Nodes change until the commit, so they wait for it, apart. */
+static int begin_stream(struct store *st)
+{
+    st->opts.pack = 1;
+    st->space->onward = true;
+    st->space->settled = FMT_SPACE_START;
+    return slots_begin_stream(st);
+}
+
 /* The file has neither slots nor a name yet; both come with the first commit. */
 int store_create(struct io *io, const struct store_opts *opts, struct store **out)
 {
@@ -114,6 +124,8 @@ int store_create(struct io *io, const struct store_opts *opts, struct store **ou
         err = fail(DREP_ERR_IO, "no random numbers for a UUID");
     if (!err)
         err = snapshot_lock_writer(st);
+    if (!err && io->ops->settle)
+        err = begin_stream(st);
     if (err) {
         store_close(st);
         return err;
@@ -178,15 +190,18 @@ static void memory_release(struct store *st)
 
 void store_close(struct store *st)
 {
-    struct io *apart;
+    struct io *apart, *kept;
 
     if (!st)
         return;
     apart = st->tree->apart;
+    kept = st->tree->kept;
     cut_tail(st);
     memory_release(st);
     if (apart)
         apart->ops->close(apart);
+    if (kept)
+        kept->ops->close(kept);
     if (!st->txn->borrowed)
         st->io->ops->close(st->io);
     mem_free(st);
@@ -202,12 +217,14 @@ static void io_leave(struct io *io)
 
 void store_leave(struct store *st, int busy)
 {
-    struct io *apart = st->tree->apart;
+    struct io *apart = st->tree->apart, *kept = st->tree->kept;
 
     if (!busy)
         memory_release(st);
     if (apart)
         io_leave(apart);
+    if (kept)
+        io_leave(kept);
     if (!st->txn->borrowed)
         io_leave(st->io);
     if (!busy)

@@ -127,6 +127,18 @@ static void say_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE], ui
     }
 }
 
+static int no_slot(const uint8_t *first)
+{
+    struct slot slot;
+    const char *why;
+
+    if (slot_get(&slot, first, 0, &why) == SLOT_VALID && slot_elsewhere(&slot))
+        return fail(DREP_ERR_TRUNCATE,
+                    "truncated: the file was written as a stream, and the header "
+                    "slot at its end is missing");
+    return fail(DREP_ERR_CHECKSUM, "neither header slot can be read");
+}
+
 /* Choose the newest slot that is right, else one that might be. */
 static int choose_slot(struct salvage *s, struct slot *out)
 {
@@ -152,7 +164,7 @@ static int choose_slot(struct salvage *s, struct slot *out)
         }
     }
     if (!err && !found)
-        err = fail(DREP_ERR_CHECKSUM, "neither header slot can be read");
+        err = no_slot(bytes[0]);
     if (!err && out->incompatible & ~FMT_INCOMPATIBLE)
         err = fail(DREP_ERR_UNSUPPORTED, "it uses unknown features");
     if (err)

@@ -58,7 +58,7 @@ struct copy {
     uint32_t *links;
     size_t n, room;
     uint64_t base;
-    uint8_t kind; /* of the object that is copied */
+    uint8_t kind;         /* of the object that is copied */
     struct idset types;   /* reference and form of each, with its number in type[], from 1 */
     struct type_at *type; /* in the order of their first use */
     size_t ntypes, type_room;

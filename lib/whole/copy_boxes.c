@@ -156,6 +156,49 @@ static int box_stored(struct payload_copy *c, const struct copied_box *box, bool
     return 0;
 }
 
+/* The offset from which on bytes of a contiguous target are still to come, when it was written up
+ * to the end of a box: that of the slab in which this lies. */
+static int contiguous_end(struct payload_copy *c, const struct copied_box *box, uint64_t *upto)
+{
+    const struct object_rec *r = &c->to->rec;
+    struct chunks *cs = &c->to->chunks;
+    uint64_t at = 0, slab;
+    struct run_hit f;
+    int err;
+
+    for (int d = 0; d < r->rank; d++)
+        at = at * r->len[d] + box->from[d] + box->len[d] - 1;
+    slab = (at + 1) / r->slab;
+    *upto = UINT64_MAX;
+    if ((at + 1) % r->slab == 0 || (err = run_find(cs, &slab, &f)) == DREP_ERR_NOT_FOUND)
+        return 0;
+    if (!err) {
+        *upto = f.run->rec.offset + f.index * f.run->rec.size;
+        run_done(cs->st, &f);
+    }
+    return err;
+}
+
+/* What boxes have completed may leave with a stream.  A box that is a part of chunks completes
+ * none: those wait until the dataset is written. */
+static int settle_boxes(struct payload_copy *c, const struct copied_box *box)
+{
+    const struct object_rec *r = &c->to->rec;
+    struct store *st = c->to->file->st;
+    uint64_t upto = UINT64_MAX;
+    int err = 0;
+
+    if (!st->space->onward)
+        return 0;
+    if (r->layout == FMT_CONTIGUOUS)
+        err = contiguous_end(c, box, &upto);
+    for (int d = 0; r->layout == FMT_CHUNKED && d < r->rank; d++)
+        if (box->from[d] % r->chunk[d] ||
+            (box->len[d] % r->chunk[d] && box->from[d] + box->len[d] < r->len[d]))
+            return 0;
+    return err ? err : place_settle(st, upto);
+}
+
 static int copy_boxes_of(struct payload_copy *c, const uint64_t *shape)
 {
     const struct object_rec *r = &c->to->rec;
@@ -171,6 +214,8 @@ static int copy_boxes_of(struct payload_copy *c, const uint64_t *shape)
         err = box_stored(c, &box, &stored);
         if (!err && stored)
             err = copy_box(c, &box);
+        if (!err)
+            err = settle_boxes(c, &box);
         for (d = r->rank; !err && d-- > 0;) {
             box.from[d] += shape[d];
             if (box.from[d] < r->len[d])

@@ -358,7 +358,7 @@ static int batch_run(struct payload_batch *b)
     }
     for (int i = 0; !err && i < b->n; i++) {
         report_add(&c->report, &b->slot[i].report);
-        err = copy_progress(c, b->slot[i].payload.len);
+        err = copy_whole_progress(c, b->slot[i].payload.len);
     }
     b->n = 0;
     return err;
@@ -440,7 +440,7 @@ int copy_compact(struct payload_copy *c)
     key_make(&key, c->to->id, FMT_TAG_DATA);
     if (!err)
         err = tree_put(c->to->file->st, &key, out->p, out->len);
-    return !err ? copy_progress(c, out->len) : err;
+    return !err ? copy_whole_progress(c, out->len) : err;
 }
 
 /* ---- other chunks of a variable-length type ---- */
@@ -461,7 +461,7 @@ static int gather_store(struct chunk_gather *g)
     } else {
         err = chunk_write(&to->chunks, g->coord, 1, g->payload.p, g->payload.len);
     }
-    return !err ? copy_progress(g->c, g->payload.len) : err;
+    return !err ? copy_whole_progress(g->c, g->payload.len) : err;
 }
 
 /* Builds all chunks of the target that this one of the source touches, but those that are there. */

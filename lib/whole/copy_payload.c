@@ -55,7 +55,7 @@ int copy_payload(struct payload_copy *c)
         err = copy_gathered(c);
     else
         err = copy_boxes(c);
-    return err;
+    return err ? err : place_settle_all(c->to->file->st);
 }
 
 void copy_payload_release(struct payload_copy *c)

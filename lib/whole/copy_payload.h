@@ -13,6 +13,7 @@
 #ifndef WHOLE_COPY_PAYLOAD_H
 #define WHOLE_COPY_PAYLOAD_H
 
+#include "chunk/place.h"
 #include "conv/transcode.h"
 #include "elem/dataset.h"
 
@@ -50,6 +51,13 @@ static inline int copy_progress(struct payload_copy *c, uint64_t bytes)
 {
     c->bytes += (int64_t)bytes;
     return c->progress ? c->progress((int64_t)bytes, c->ctx) : 0;
+}
+/* Likewise, and all chunks written so far are whole: they may leave with a stream. */
+static inline int copy_whole_progress(struct payload_copy *c, uint64_t bytes)
+{
+    int err = place_settle(c->to->file->st, UINT64_MAX);
+
+    return err ? err : copy_progress(c, bytes);
 }
 /* Adds the losses of a piece of work. */
 static inline void report_add(drep_report *to, const drep_report *r)

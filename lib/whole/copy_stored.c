@@ -21,7 +21,7 @@ static int copy_filtered(struct payload_copy *c, const uint64_t *coord, const st
 
     if (!err)
         err = chunk_write_stored(&c->to->chunks, coord, b, rec->skipped);
-    return !err ? copy_progress(c, b->len) : err;
+    return !err ? copy_whole_progress(c, b->len) : err;
 }
 
 /* Consecutive chunks of one record. */
@@ -92,7 +92,7 @@ static int copy_plain(struct payload_copy *c, const uint64_t *coord, const struc
 
         err = one ? copy_one(c, plain.coord, rec->size) : copy_row(c, &plain, now, rec->size);
         if (!err)
-            err = copy_progress(c, now * rec->size);
+            err = copy_whole_progress(c, now * rec->size);
         if (last >= 0)
             plain.coord[last] += now;
         left -= now;

@@ -121,6 +121,36 @@ check "into a declared representation, and what is lost" declared
 check "an earlier commit" commit
 check "bytes that belong to nothing" leaks
 check "says how large" status 0 convert -v "$file" "$tmp/b.drep"
+piped() { # OPTION...
+    "$DATAREP" convert "$@" "$file" - | cat > "$tmp/p.drep" && status 0 diff "$file" "$tmp/p.drep" &&
+        status 0 check --deep "$tmp/p.drep" &&
+        "$DATAREP" convert "$@" "$file" - | "$DATAREP" ls -l - > "$tmp/piped" &&
+        "$DATAREP" ls -l "$tmp/p.drep" > "$tmp/named" && cmp "$tmp/piped" "$tmp/named"
+}
+
+relayed() {
+    "$DATAREP" convert --datarep=internal "$file" - | "$DATAREP" convert --datarep=external32 - - |
+        "$DATAREP" check --deep - &&
+        "$DATAREP" convert "$file" - | "$DATAREP" convert - - > "$tmp/p.drep" &&
+        status 0 diff "$file" "$tmp/p.drep"
+}
+
+broken() {
+    "$DATAREP" convert "$file" - | head -c 20000 > "$tmp/p.drep"
+    refuses 4 "written as a stream" ls "$tmp/p.drep" &&
+        refuses 4 "written as a stream" check --repair="$tmp/n.drep" "$tmp/p.drep"
+}
+
+streamed_on() {
+    "$DATAREP" convert "$file" - > "$tmp/p.drep" &&
+        status 0 import --type=FLOAT --shape=5,6,8 -a -i /sst "$tmp/sst" "$tmp/p.drep" &&
+        status 0 import --type=FLOAT --shape=5,6,8 -a -i /sst "$tmp/sst" "$tmp/p.drep" &&
+        status 0 check --deep "$tmp/p.drep" && status 1 diff "$file" "$tmp/p.drep" &&
+        status 0 log "$tmp/p.drep" && grep -q "^ *3 " "$tmp/out" && grep -q "^ *2 " "$tmp/out" &&
+        "$DATAREP" convert --commit=1 "$tmp/p.drep" - 2> "$tmp/err" | "$DATAREP" diff "$file" - ||
+        grep -q "commit 1" "$tmp/err"
+}
+
 check "no such filter" refuses 2 "no filter 'nix'" convert --filters=nix "$file" "$tmp/n.drep"
 check "no such level" refuses 2 "no level" convert --filters=zstd:99 "$file" "$tmp/n.drep"
 check "no such dataset" refuses 2 "no object" convert --chunk=/nix=3 "$file" "$tmp/n.drep"
@@ -129,6 +159,12 @@ check "no lengths" refuses 2 "64,64, not" convert --chunk=3x "$file" "$tmp/n.dre
 check "no such representation" refuses 4 "neither built in" convert --datarep=nix "$file" "$tmp/n.drep"
 check "an existing target" refuses 3 "exists" convert -n "$file" "$tmp/b.drep"
 check "no target" refuses 2 "which files" convert "$file"
-check "a pipe" refuses 2 "cannot be written to a pipe" convert "$file" -
+check "into a pipe, and back" piped
+check "into a pipe, in other chunks" piped --chunk=contiguous --filters=none
+check "into a pipe, in another representation" piped --datarep=native:s390x --filters=shuffle
+check "from pipe to pipe" relayed
+check "a pipe that breaks off is told" broken
+check "a stream that is written to" streamed_on
+check "a failure leaves no file" refuses 2 "no object" convert --chunk=/nix=3 "$file" -
 check "nothing is left behind" test ! -e "$tmp/n.drep"
 done_testing

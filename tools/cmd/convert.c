@@ -49,6 +49,7 @@ struct conversion {
     const char *datarep, *schema, *root, *plugins, *commit;
     int range;
     bool excl, verbose;
+    bool stream; /* the target is standard output */
     struct rule *rule;
     size_t nrules, rule_room;
     struct loss *loss;
@@ -250,7 +251,7 @@ static void say_sizes(const struct conversion *c)
 {
     struct stat before, after;
 
-    if (!c->verbose || stat(c->source, &before) != 0 || stat(c->target, &after) != 0)
+    if (!c->verbose || c->stream || stat(c->source, &before) != 0 || stat(c->target, &after) != 0)
         return;
     tool_say(c->target, NULL, "%" PRId64 " bytes, were %" PRId64 " (%.3g)", (int64_t)after.st_size,
              (int64_t)before.st_size, (double)after.st_size / (double)before.st_size);
@@ -275,7 +276,9 @@ static int create(const struct conversion *c, drep_file *from, drep_file **to)
         err = drep_info_set(hints, "drep_pack", "true");
     if (!err && c->plugins)
         err = drep_info_set(hints, "drep_plugin_path", c->plugins);
-    if (!err)
+    if (!err && c->stream)
+        err = drep_create_stream(STDOUT_FILENO, c->datarep, c->datarep ? NULL : from, hints, to);
+    else if (!err)
         err = c->datarep ? drep_create(c->target, amode, c->datarep, hints, to)
                          : drep_create_like(c->target, amode, from, hints, to);
     drep_info_free(hints);
@@ -291,7 +294,7 @@ static bool same_file(const char *a, const char *b)
 
 static int convert_into(struct conversion *c, drep_file *from)
 {
-    bool in_place = !c->commit && same_file(c->source, c->target);
+    bool in_place = !c->commit && !c->stream && same_file(c->source, c->target);
     drep_file *to;
     int status, err = create(c, from, &to);
 
@@ -322,9 +325,9 @@ static int convert(struct conversion *c)
     drep_file *from;
     int status;
 
-    if (strcmp(c->target, "-") == 0)
-        return tool_usage(convert_command.name,
-                          "a Datarep file cannot be written to a pipe; name a file");
+    c->stream = strcmp(c->target, "-") == 0;
+    if (c->stream && isatty(STDOUT_FILENO))
+        return tool_usage(convert_command.name, "the new file would go to a terminal");
     if (c->schema) {
         status = recipe_datarep(c->schema, c->own, sizeof c->own);
         if (status)
@@ -432,10 +435,13 @@ const struct command convert_command = {
     .run = convert_run,
     .summary = "rewrite a file with another storage",
     .usage = "[options] SOURCE.drep TARGET.drep",
-    .about = "Copies a file without its free space: everything is kept, elements are converted if\n"
-             "another data representation is given.  Losses are reported on stderr; the exit\n"
-             "status is then 1.  The target appears when complete; it may be the source.",
+    .about =
+        "Copies a file without its free space: everything is kept, elements are converted if\n"
+        "another data representation is given.  Losses are reported on stderr; the exit\n"
+        "status is then 1.  The target appears when complete; it may be the source, and '-' is\n"
+        "standard output, which is written in one pass.",
     .options = options,
     .examples = "  datarep convert --datarep=native:s390x a.drep b.drep\n"
-                "  datarep convert --filters=shuffle,zstd:3 --chunk=/sst=1,180,360 a.drep a.drep",
+                "  datarep convert --filters=shuffle,zstd:3 --chunk=/sst=1,180,360 a.drep a.drep\n"
+                "  datarep convert --root=/sst a.drep - | ssh host 'cat > sst.drep'",
     .operands = "<drep> <drep>"};
