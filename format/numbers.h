@@ -71,6 +71,8 @@ enum fmt_attr { FMT_PLAIN = 1 };
 enum fmt_link { FMT_HARD = 1, FMT_SOFT = 2, FMT_EXTERNAL = 3 };
 enum fmt_layout { FMT_LAYOUT_NULL = 0, FMT_COMPACT = 1, FMT_CONTIGUOUS = 2, FMT_CHUNKED = 3 };
 enum fmt_fill { FMT_FILL_ZERO = 0, FMT_FILL_VALUE = 1, FMT_FILL_NONE = 2 };
+/* Kinds of chunk records; 4 is reserved for payload in other files. */
+enum fmt_chunk { FMT_CHUNK_PLAIN = 1, FMT_CHUNK_PACKED = 2, FMT_CHUNK_PLACED = 3 };
 enum fmt_order { FMT_ORDER_BIG = 0, FMT_ORDER_LITTLE = 1, FMT_ORDER_VAX = 2 };
 enum fmt_scalar { FMT_SCALAR_INT = 1, FMT_SCALAR_REAL = 2, FMT_SCALAR_BITS = 3 };
 enum fmt_form { FMT_FORM_TABLE = 1, FMT_FORM_CODE = 2 };
@@ -128,6 +130,10 @@ enum fmt_kind {
 #define FMT_ALIGN 64
 #define FMT_SUM_BLOCK 4096
 #define FMT_SUMS_INLINE 4
+#define FMT_SUMS_MAX 65536 /* bytes of a block of sums */
+#define FMT_PACKED_MAX 128
+#define FMT_PLACED_MAX 96
+#define FMT_NEAR_MAX ((uint64_t)1 << 32) /* chunks that share the first coordinate of a run */
 #define FMT_NODE_MAX 16384
 #define FMT_LEVEL_MAX 15
 #define FMT_KEY_MAX 1040

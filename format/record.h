@@ -8,6 +8,8 @@
 
 #include "format/block.h"
 
+#include <stdbool.h>
+
 struct span {
     const uint8_t *p;
     size_t len;
@@ -45,7 +47,7 @@ struct filter_rec {
 };
 
 struct object_rec {
-    uint8_t kind; /* FMT_LATER: only the head and the tail have values */
+    uint8_t kind;          /* FMT_LATER: only the head and the tail have values */
     uint8_t number, flags; /* as stored: of a kind that is later's; flags unknown here are kept */
     uint32_t links, next_attr;
     /* group */
@@ -115,20 +117,46 @@ struct self_rec {
 int self_get(struct in *in, struct self_rec *out);
 void self_put(struct out *out, const struct self_rec *r);
 
+/* What stands of one chunk, or of several: a plain run (not filtered), or a run of filtered chunks,
+ * a row each.  A decoded run of filtered chunks has its rows in bytes; chunk_row() gives one of
+ * them as a record of its own: `run` 1, no rows. */
 struct chunk_rec {
-    int filtered;
+    uint8_t kind; /* enum fmt_chunk */
+    bool filtered;
     uint32_t skipped, run;
-    uint64_t offset, size;
-    int far; /* sums stand in a block */
-    struct ref sums;
+    uint64_t offset, size;         /* plain, or one filtered chunk: of each */
+    uint32_t far;                  /* blocks that the sums stand in, 0: they stand here */
+    struct span refs;              /* far references */
     uint64_t sum[FMT_SUMS_INLINE]; /* filtered: sum[0] */
     uint32_t nsums;                /* inline ones */
+    struct span rows;              /* of a run of filtered chunks */
+    uint8_t kept, unused;          /* flags, and a byte, without a meaning yet */
     struct span tail;
 };
-/* Sums of an unfiltered run: run * ceil(size / 4096); FMT_SIZE_MAX if it overflows. */
+/* Sums of a plain run: run * ceil(size / 4096); FMT_SIZE_MAX if it overflows.  How many blocks they
+ * need (0: they stand in the record), and how many stand in block i. */
 uint64_t chunk_sums(uint32_t run, uint64_t size);
+uint64_t chunk_sum_blocks(uint64_t sums);
+uint32_t chunk_sums_in(uint64_t sums, uint64_t i);
+/* Reference to block i of the sums. */
+void chunk_ref(const struct chunk_rec *r, uint32_t i, struct ref *out);
+/* FMT_ERR_UNSUPPORTED: its kind, or a flag, is of a later version. */
 int chunk_get(struct in *in, struct chunk_rec *out);
 void chunk_put(struct out *out, const struct chunk_rec *r);
+/* Row i of a run of filtered chunks.  *at: where the bytes of a packed row begin; 0 before the
+ * first call, which must be for row 0 of a packed run; the others follow in order. */
+void chunk_row(const struct chunk_rec *r, uint32_t i, uint64_t *at, struct chunk_rec *out);
+/* Put a row that a packed or placed record will have. */
+void chunk_row_put(struct out *out, uint8_t kind, uint64_t offset, uint32_t size, uint64_t sum);
+/* The lines of 64 bytes that the payload of a record stands in, ascending, none twice: as many
+ * extents as there are rows, or fewer.  FMT_ERR_FORMAT: rows overlap. */
+struct chunk_lines {
+    uint32_t n;
+    struct {
+        uint64_t offset, length;
+    } at[FMT_PLACED_MAX];
+};
+int chunk_lines(const struct chunk_rec *r, struct chunk_lines *out);
 
 /* Scalar description, 32 bytes. */
 struct scalar_rec {

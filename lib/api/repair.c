@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "chunk/each.h"
+#include "chunk/patch.h"
+#include "chunk/record.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
 #include "name/attr.h"
@@ -85,10 +87,17 @@ static int lost(struct repair *r, int err, const char *kind, const char *name)
 
 /* ---- payload ---- */
 
+/* What of a record is damaged. */
+enum bad_part {
+    BAD_RECORD, /* the record, or payload that only a record of its own could hold */
+    BAD_ROW,    /* a filtered chunk */
+    BAD_BLOCKS  /* blocks of plain payload */
+};
+
 struct bad_chunk {
     uint64_t coord[DREP_MAX_RANK];
     struct buf record;
-    bool drop;
+    enum bad_part part;
 };
 
 struct mending {
@@ -112,8 +121,8 @@ static void coord_text(const struct mending *m, const uint64_t *coord, char *tex
 }
 
 /* Notes a chunk that is damaged; it is mended after the walk, which may not change the tree. */
-static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *record, bool drop,
-                    uint64_t offset)
+static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *record,
+                    enum bad_part part, uint64_t offset)
 {
     struct fail_state why;
     char text[2400], at[700];
@@ -124,13 +133,13 @@ static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *
         return DREP_ERR_NOMEM;
     memset(&m->bad[m->n], 0, sizeof *m->bad);
     memcpy(m->bad[m->n].coord, coord, (size_t)rank * sizeof *coord);
-    m->bad[m->n].drop = drop;
+    m->bad[m->n].part = part;
     if (buf_set(&m->bad[m->n].record, record->p, record->len) != 0)
         return DREP_ERR_NOMEM;
     m->n++;
     coord_text(m, coord, at, sizeof at);
     snprintf(text, sizeof text, "dataset \"%s\": chunk (%s): %s%s", m->path, at, why.text,
-             drop ? "; it reads as fill" : "");
+             part != BAD_BLOCKS ? "; it reads as fill" : "");
     return finding(DREP_ERR_CHECKSUM, offset, text, m->r);
 }
 
@@ -152,42 +161,61 @@ static int see_heaps(struct mending *m, const uint64_t *coord, const struct chun
     return err;
 }
 
-/* One record, as the tree has it. */
-static int see_chunk(struct mending *m, const struct key *key, const struct buf *value)
-{
-    const struct chunks *cs = &m->ds->chunks;
-    uint64_t coord[DREP_MAX_RANK] = {0}, bytes, absent;
-    struct chunk_rec rec;
-    struct in in;
-    int err;
+/* One plain run, or one filtered chunk. */
+struct seen_record {
+    struct mending *m;
+    const struct buf *value;
+};
 
-    in_init(&in, value->p, value->len);
-    if (key->len != 9 + 8 * (size_t)cs->rank || chunk_get(&in, &rec) != 0) {
-        fail(DREP_ERR_FORMAT, "a malformed record");
-        return note_bad(m, coord, value, true, 0);
-    }
-    for (int k = 0; k < cs->rank; k++)
-        coord[k] = key_u64(key->p + 9 + 8 * k);
-    bytes = rec.size * rec.run;
-    bytes = bytes == 0 ? FMT_ALIGN : (bytes + FMT_ALIGN - 1) / FMT_ALIGN * FMT_ALIGN;
-    err = extents_add(m->claimed, rec.offset, bytes, NULL);
-    if (err == DREP_ERR_FORMAT) {
-        fail(err, "its payload at byte %llu overlaps another extent",
-             (unsigned long long)rec.offset);
-        return note_bad(m, coord, value, true, rec.offset);
-    }
-    if (!err)
-        err = chunk_verify(&m->ds->chunks, coord, &rec, CHUNK_DECODE, &absent);
+static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    const struct seen_record *s = ctx;
+    struct mending *m = s->m;
+    const struct chunks *cs = &m->ds->chunks;
+    uint64_t absent;
+    int err = chunk_verify(&m->ds->chunks, coord, rec, CHUNK_DECODE, &absent);
+
     if (!err && cs->variable)
-        err = see_heaps(m, coord, &rec);
+        err = see_heaps(m, coord, rec);
     /* A filter that nobody has here is no damage, nor is a chunk beyond the opener's limit. */
     if (err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_LIMIT)
         return 0;
     if (!err || err == DREP_ERR_NOMEM)
         return err;
-    return note_bad(m, coord, value,
-                    rec.filtered || cs->variable || (!cs->variable && rec.size > cs->payload),
-                    rec.offset);
+    return note_bad(m, coord, s->value,
+                    rec->filtered                             ? BAD_ROW
+                    : cs->variable || rec->size > cs->payload ? BAD_RECORD
+                                                              : BAD_BLOCKS,
+                    rec->offset);
+}
+
+/* One record, as the tree has it. */
+static int see_chunk(struct mending *m, const struct key *key, const struct buf *value)
+{
+    const struct chunks *cs = &m->ds->chunks;
+    struct seen_record s = {m, value};
+    uint64_t coord[DREP_MAX_RANK] = {0};
+    struct chunk_lines lines;
+    struct chunk_rec rec;
+    int err = chunk_entry(cs, key, value, coord, &rec);
+
+    if (err == DREP_ERR_UNSUPPORTED)
+        return 0; /* of a later version, no damage */
+    if (err) {
+        fail(DREP_ERR_FORMAT, "a malformed record");
+        for (int k = 0; k < cs->rank && key->len == RECORDS_PREFIX + 8 * (size_t)cs->rank; k++)
+            coord[k] = key_u64(key->p + RECORDS_PREFIX + 8 * k);
+        return note_bad(m, coord, value, BAD_RECORD, 0);
+    }
+    err = chunk_lines(&rec, &lines);
+    for (uint32_t i = 0; !err && i < lines.n; i++)
+        err = extents_add(m->claimed, lines.at[i].offset, lines.at[i].length, NULL);
+    if (err == DREP_ERR_FORMAT) {
+        fail(err, "its payload at byte %llu overlaps another extent",
+             (unsigned long long)rec.offset);
+        return note_bad(m, coord, value, BAD_RECORD, rec.offset);
+    }
+    return err ? err : rows_each(cs, coord, &rec, see_one, &s);
 }
 
 /* Gives the store bytes of fill for the blocks that cannot be read. */
@@ -216,7 +244,10 @@ static int mend_chunk(struct mending *m, struct bad_chunk *bad)
     struct in in;
 
     in_init(&in, bad->record.p, bad->record.len);
-    if (!bad->drop && chunk_get(&in, &rec) == 0) {
+    if (bad->part == BAD_ROW)
+        return chunk_remove(&m->ds->chunks, bad->coord) == DREP_ERR_NOMEM ? DREP_ERR_NOMEM
+                                                                          : m->r->stop;
+    if (bad->part == BAD_BLOCKS && chunk_get(&in, &rec) == 0) {
         m->size = rec.size;
         if (chunk_salvage(&m->ds->chunks, bad->coord, &rec, put_fill, m) == 0)
             return m->r->stop;

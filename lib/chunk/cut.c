@@ -5,22 +5,33 @@
 #include "chunk/cut.h"
 
 #include "base/mem.h"
+#include "chunk/packed.h"
 #include "chunk/payload.h"
 #include "tree/edit.h"
+
+/* What a later version added to the record is dropped: it may not be true of a part. */
+static int store_part(struct store *st, const struct chunk_run *r, uint32_t from, uint32_t n,
+                      uint64_t offset)
+{
+    struct chunk_run part = *r;
+    int err;
+
+    part.rec.offset = offset;
+    part.rec.kept = 0;
+    part.refs = part.tail = (struct buf){0};
+    if (part.rank)
+        part.coord[part.rank - 1] += from;
+    err = run_store_as(st, &part, n, r->rec.size, r->sum + from * sums_of(r->rec.size), WITH_OP);
+    buf_release(&part.refs);
+    return err;
+}
 
 /* Store the chunks [from, from + n) of a run as a record of their own; payload stays. */
 static int keep_part(struct store *st, const struct chunk_run *r, uint32_t from, uint32_t n)
 {
-    uint64_t each = sums_of(r->rec.size);
-    struct chunk_run part = *r;
-    struct ref where;
-
     if (n == 0)
         return 0;
-    part.rec.offset += from * r->rec.size;
-    if (part.rank)
-        part.coord[part.rank - 1] += from;
-    return run_store_as(st, &part, n, r->rec.size, r->sum + from * each, WITH_OP, &where);
+    return store_part(st, r, from, n, r->rec.offset + from * r->rec.size);
 }
 
 /* The first chunk from `index` on that begins with a unit of space, or the run's end.  Two
@@ -36,45 +47,22 @@ static uint32_t next_aligned(const struct chunk_run *r, uint32_t index)
     return step < r->rec.run ? (uint32_t)step : r->rec.run;
 }
 
-static int copy_payload(struct store *st, uint64_t from, uint64_t size, uint64_t to)
-{
-    struct buf b = {0};
-    int err = buf_room(&b, size < PIECE_BYTES ? size : PIECE_BYTES);
-
-    while (!err && size > 0) {
-        size_t now = size < b.size ? (size_t)size : b.size;
-
-        err = st->io->ops->read_at(st->io, b.p, now, from);
-        if (!err)
-            err = st->io->ops->write_at(st->io, b.p, now, to);
-        from += now;
-        to += now;
-        size -= now;
-    }
-    buf_release(&b);
-    return err;
-}
-
 /* Move the chunks [from, from + n) to a run elsewhere, with the checksums that they had. */
 static int move_part(struct store *st, const struct chunk_run *r, uint32_t from, uint32_t n)
 {
-    uint64_t each = sums_of(r->rec.size), bytes = n * r->rec.size;
-    uint64_t space = round_up(bytes ? bytes : 1, FMT_ALIGN), offset = r->rec.offset;
-    struct chunk_run part = *r;
-    struct ref where;
+    uint64_t bytes = n * r->rec.size, space = round_up(bytes ? bytes : 1, FMT_ALIGN), offset;
     int err;
 
     if (n == 0)
         return 0;
-    err = space_alloc(st, space, chunk_align(st, bytes), WITH_OP, &part.rec.offset);
+    err = space_alloc(st, space, chunk_align(st, bytes), WITH_OP, &offset);
     if (err)
         return err;
-    part.coord[part.rank - 1] += from;
-    err = copy_payload(st, offset + from * r->rec.size, bytes, part.rec.offset);
+    err = payload_copy(st, r->rec.offset + from * r->rec.size, bytes, offset);
     if (!err)
-        err = run_store_as(st, &part, n, r->rec.size, r->sum + from * each, WITH_OP, &where);
+        err = store_part(st, r, from, n, offset);
     if (err)
-        space_free(st, part.rec.offset, space, WITH_OP);
+        space_free(st, offset, space, WITH_OP);
     return err;
 }
 
@@ -100,6 +88,8 @@ int run_remove(struct chunks *cs, struct run_hit *f, uint32_t n)
     struct key key;
     int err;
 
+    if (r->rec.filtered)
+        return packed_remove(cs, r->coord);
     err = run_close(st, r);
     if (err)
         return err;
@@ -115,8 +105,7 @@ int run_remove(struct chunks *cs, struct run_hit *f, uint32_t n)
         err = keep_part(st, r, stay, r->rec.run - stay);
     if (err)
         return err;
-    if (r->rec.sums.length)
-        space_free(st, r->rec.sums.offset, r->rec.sums.length, WITH_OP);
+    sums_free(st, &r->rec.refs, WITH_OP);
     free_payload(st, r, index, stay);
     return 0;
 }

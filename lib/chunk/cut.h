@@ -8,7 +8,7 @@
 
 #include "chunk/run.h"
 
-/* Remove n chunks from f->index on, and free their space. */
+/* Remove n chunks from f->index on (filtered: one), and free their space. */
 int run_remove(struct chunks *cs, struct run_hit *f, uint32_t n);
 
 #endif

@@ -33,7 +33,7 @@ static int open_runs(const struct chunks *cs, struct chunk_run **list)
             list[at] = list[at - 1];
             at--;
         }
-        atomic_fetch_add(&r->refs, 1);
+        atomic_fetch_add(&r->uses, 1);
         list[at] = r;
         n++;
     }
@@ -43,7 +43,7 @@ static int open_runs(const struct chunks *cs, struct chunk_run **list)
 int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
 {
     struct chunk_run *open[OPEN_RUNS];
-    int n = open_runs(cs, open), i = 0, err = 0;
+    int n = open_runs(cs, open), i = 0, err = packed_flush(cs->st, cs->object);
     struct buf value = {0};
     struct tree_walk w;
     struct key key;
@@ -52,25 +52,17 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
     tree_walk(&w, cs->st, &key, key.len);
     while (!err && !(err = tree_next(&w, &key, &value))) {
         struct chunk_run at = {.rank = cs->rank};
-        struct in in;
-        int same = 0;
+        struct chunk_rec rec;
+        bool same = false;
 
-        if (key.len != 9 + 8 * (size_t)cs->rank) {
-            err = fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes (R4.19)", key.len);
-            break;
-        }
-        for (int d = 0; d < cs->rank; d++)
-            at.coord[d] = key_u64(key.p + 9 + 8 * (size_t)d);
+        err = chunk_entry(cs, &key, &value, at.coord, &rec);
         while (!err && !same && i < n && by_coord(open[i], &at) <= 0) {
             same = by_coord(open[i], &at) == 0; /* the open run is newer than the tree */
             err = fn(open[i]->coord, &open[i]->rec, ctx);
             i++;
         }
-        in_init(&in, value.p, value.len);
-        if (!err && !same && chunk_get(&in, &at.rec))
-            err = fail(in.err, "chunk record: %s", in.why);
-        else if (!err && !same)
-            err = fn(at.coord, &at.rec, ctx);
+        if (!err && !same)
+            err = rows_each(cs, at.coord, &rec, fn, ctx);
     }
     if (err == DREP_ERR_NOT_FOUND)
         err = 0;
@@ -166,7 +158,6 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
     (void)coord;
     *absent = 0;
     if (rec->filtered) {
-        *absent = rec->sum[0] == 0;
         if (depth == CHUNK_COUNT)
             return 0;
         w = work_take(st);

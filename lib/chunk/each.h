@@ -4,8 +4,8 @@
 
 #include "chunk/chunks.h"
 
-/* Call fn for each record of the dataset in the order of keys.  Changes that wait in the cache are
- * not among them. */
+/* Call fn for each plain run and each filtered chunk of the dataset in the order of keys.  Changes
+ * that wait in the cache are not among them. */
 typedef int chunk_each_fn(const uint64_t *coord, const struct chunk_rec *rec, void *ctx);
 int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx);
 /* Give the last coordinate of the first chunk stored in [coord, coord + n); UINT64_MAX: none. */
@@ -17,7 +17,8 @@ int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *of
 int chunk_stored(struct chunks *cs, const struct chunk_rec *rec, struct buf *out);
 /* Check a stored plain chunk against its checksums. */
 int chunk_sums_check(struct chunks *cs, const uint64_t *coord);
-/* Count the absent checksums of one record's payload; verify the others; decode filters. */
+/* Count the absent checksums of one plain run, or filtered chunk's payload; verify the others;
+ * decode filters. */
 enum chunk_depth { CHUNK_COUNT, CHUNK_SUMS, CHUNK_DECODE };
 int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
                  enum chunk_depth depth, uint64_t *absent);

@@ -329,6 +329,25 @@ int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_
     return err;
 }
 
+int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to)
+{
+    struct buf b = {0};
+    int err = buf_room(&b, size < PIECE_BYTES ? size : PIECE_BYTES);
+
+    while (!err && size > 0) {
+        size_t now = size < b.size ? (size_t)size : b.size;
+
+        err = st->io->ops->read_at(st->io, b.p, now, from);
+        if (!err)
+            err = st->io->ops->write_at(st->io, b.p, now, to);
+        from += now;
+        to += now;
+        size -= now;
+    }
+    buf_release(&b);
+    return err;
+}
+
 /* ---- absent checksums ---- */
 
 uint64_t payload_absent(const struct chunk_run *r)
@@ -429,7 +448,7 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, i
     if (err)
         return err;
     out->len = (size_t)rec->size;
-    if (check && rec->sum[0] && sum_stored(out->p, out->len) != rec->sum[0])
+    if (check && sum_stored(out->p, out->len) != rec->sum[0])
         return mismatch(st, rec->offset);
     return 0;
 }

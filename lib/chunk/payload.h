@@ -31,6 +31,9 @@ int payload_blocks(struct store *st, const struct chunk_run *r, uint32_t index, 
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, int threads,
                      struct buf *out);
 
+/* Copy bytes of the file to another place. */
+int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to);
+
 /* Count the absent checksums of a run; compute them from the file. */
 uint64_t payload_absent(const struct chunk_run *r);
 int payload_seal(struct store *st, struct chunk_run *r);

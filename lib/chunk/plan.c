@@ -135,32 +135,16 @@ void plan_cancel(struct write_plan *p)
 int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
                   uint32_t skipped, uint64_t *offset)
 {
-    struct store *st = cs->st;
-    struct chunk_run r = {.object = cs->object, .rank = cs->rank};
     struct run_hit f;
-    int err = run_find(cs, coord, &f);
+    bool plain;
+    int err = packed_write(cs, coord, size, sum, skipped, offset, &plain);
 
+    if (err || !plain)
+        return err;
+    err = run_find(cs, coord, &f);
     if (!err) {
         err = run_remove(cs, &f, 1);
-        run_done(st, &f);
+        run_done(cs->st, &f);
     }
-    if (err && err != DREP_ERR_NOT_FOUND)
-        return err;
-    r.rec.filtered = 1;
-    r.rec.skipped = skipped;
-    r.rec.run = 1;
-    r.rec.size = size;
-    r.rec.sum[0] = sum;
-    r.sum = r.rec.sum;
-    memcpy(r.coord, coord, (size_t)cs->rank * sizeof(*coord));
-    err = space_alloc(st, size, chunk_align(st, size), WITH_OP, &r.rec.offset);
-    if (err)
-        return err;
-    err = run_store(st, &r, WITH_OP);
-    if (err) {
-        space_free(st, r.rec.offset, size, WITH_OP);
-        return err;
-    }
-    *offset = r.rec.offset;
-    return 0;
+    return err ? err : packed_write(cs, coord, size, sum, skipped, offset, &plain);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "chunk/near.h"
 #include "tree/block.h"
 #include "tree/edit.h"
 #include "tree/walk.h"
@@ -29,14 +30,41 @@ int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf
 {
     struct in in;
 
-    if (key->len != 9 + 8 * (size_t)cs->rank)
+    if (key->len != RECORDS_PREFIX + 8 * (size_t)cs->rank)
         return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes (R4.19)", key->len);
     in_init(&in, value->p, value->len);
-    if (chunk_get(&in, rec))
+    if (chunk_get(&in, rec) == FMT_ERR_UNSUPPORTED)
+        return fail(DREP_ERR_UNSUPPORTED,
+                    "chunk record of kind %u with flags %u, written by a newer version (R1.9)",
+                    value->p[0], value->len > 1 ? value->p[1] : 0);
+    if (in.err)
         return fail(in.err, "chunk record: %s", in.why);
     for (int d = 0; d < cs->rank; d++)
-        coord[d] = key_u64(key->p + 9 + 8 * (size_t)d);
+        coord[d] = key_u64(key->p + RECORDS_PREFIX + 8 * (size_t)d);
+    if (rec->filtered && cs->slabs)
+        return fail(DREP_ERR_FORMAT, "filtered chunks of a contiguous dataset (R8.22)");
+    if (rec->filtered && !near_fits(cs, coord, rec->run))
+        return fail(DREP_ERR_FORMAT, "a run of %u chunks that the grid does not have (R8.19)", rec->run);
     return 0;
+}
+
+int rows_each(const struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
+              rows_fn *fn, void *ctx)
+{
+    uint64_t at[FMT_RANK_MAX], offset = 0;
+    int err = 0;
+
+    if (!rec->rows.len)
+        return fn(coord, rec, ctx);
+    memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
+    for (uint32_t i = 0; !err && i < rec->run; i++) {
+        struct chunk_rec one;
+
+        chunk_row(rec, i, &offset, &one);
+        err = fn(at, &one, ctx);
+        near_step(cs, at, 1);
+    }
+    return err;
 }
 
 /* ---- loading ---- */
@@ -45,6 +73,7 @@ void run_unload(struct chunk_run *r)
 {
     mem_free(r->heap);
     mem_free(r->base_sum);
+    buf_release(&r->refs);
     buf_release(&r->tail);
     r->heap = NULL;
     r->base_sum = NULL;
@@ -52,7 +81,7 @@ void run_unload(struct chunk_run *r)
 
 void run_unref(struct chunk_run *r)
 {
-    if (!r || atomic_fetch_sub(&r->refs, 1) != 1)
+    if (!r || atomic_fetch_sub(&r->uses, 1) != 1)
         return;
     run_unload(r);
     mem_free(r);
@@ -60,22 +89,26 @@ void run_unref(struct chunk_run *r)
 
 static int sums_load(struct store *st, struct chunk_run *r)
 {
-    uint64_t n = chunk_sums(r->rec.run, r->rec.size);
+    uint64_t n = chunk_sums(r->rec.run, r->rec.size), at = 0;
     struct buf block = {0};
-    uint32_t count = 0;
-    int err = block_load(st, &r->rec.sums, FMT_SUMS, &block, &count);
+    int err = 0;
 
-    if (!err && (count != n || block.len != 8 * n))
-        err = fail(DREP_ERR_FORMAT, "block of sums at byte %llu: %u sums, not %llu (R8.26)",
-                   (unsigned long long)r->rec.sums.offset, count, (unsigned long long)n);
-    if (!err) {
-        r->heap = mem_array(n, sizeof(*r->heap));
-        if (!r->heap)
-            err = DREP_ERR_NOMEM;
+    r->heap = mem_array(n, sizeof(*r->heap));
+    if (!r->heap)
+        return DREP_ERR_NOMEM;
+    for (uint32_t k = 0; !err && k < r->rec.far; k++) {
+        uint32_t count = 0, want = chunk_sums_in(n, k);
+        struct ref ref;
+
+        chunk_ref(&r->rec, k, &ref);
+        err = block_load(st, &ref, FMT_SUMS, &block, &count);
+        if (!err && (count != want || block.len != 8 * (size_t)want))
+            err = fail(DREP_ERR_FORMAT, "block of sums at byte %llu: %u sums, not %u (R8.26)",
+                       (unsigned long long)ref.offset, count, want);
+        for (uint32_t i = 0; !err && i < want; i++)
+            r->heap[at++] = key_u64(block.p + 8 * (size_t)i);
     }
-    for (size_t i = 0; !err && i < n; i++)
-        r->heap[i] = key_u64(block.p + 8 * i);
-    r->room = err ? 0 : (size_t)n;
+    r->room = (size_t)n;
     r->sum = r->heap;
     buf_release(&block);
     return err;
@@ -87,6 +120,8 @@ int run_load(struct store *st, const struct chunk_rec *rec, struct chunk_run *r)
 
     r->rec = *rec;
     r->rec.tail = (struct span){NULL, 0};
+    r->rec.refs = (struct span){NULL, 0};
+    r->refs = (struct buf){0};
     r->heap = NULL;
     r->base_sum = NULL;
     r->tail = (struct buf){0};
@@ -105,6 +140,9 @@ int run_load(struct store *st, const struct chunk_rec *rec, struct chunk_run *r)
     }
     if (!rec->far)
         return 0;
+    if (buf_set(&r->refs, rec->refs.p, rec->refs.len))
+        return DREP_ERR_NOMEM;
+    r->rec.refs = (struct span){r->refs.p, r->refs.len};
     return sums_load(st, r);
 }
 
@@ -131,10 +169,34 @@ int run_reserve(struct chunk_run *r, uint64_t sums)
 
 /* ---- into the tree ---- */
 
-/* Checksums that do not fit into the record go to a block of their own, which is never changed
- * in place either. */
-static int write_sums(struct store *st, struct chunk_rec *rec, const uint64_t *sums, uint64_t n,
-                      enum keep keep)
+uint64_t sums_bytes(const struct chunk_rec *rec)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < rec->far; i++) {
+        struct ref ref;
+
+        chunk_ref(rec, i, &ref);
+        bytes += ref.length;
+    }
+    return bytes;
+}
+
+void sums_free(struct store *st, const struct span *refs, enum keep keep)
+{
+    const struct chunk_rec rec = {.refs = *refs};
+
+    for (uint32_t i = 0; i < refs->len / FMT_REF_SIZE; i++) {
+        struct ref ref;
+
+        chunk_ref(&rec, i, &ref);
+        if (ref.offset < store_end(st) && ref.length <= store_end(st) - ref.offset)
+            space_free(st, ref.offset, ref.length, keep);
+    }
+}
+
+static int write_block(struct store *st, const uint64_t *sums, uint32_t n, enum keep keep,
+                       struct ref *ref)
 {
     struct buf b = {0};
     struct out out;
@@ -142,88 +204,123 @@ static int write_sums(struct store *st, struct chunk_rec *rec, const uint64_t *s
     int err;
 
     buf_out(&b, &out);
-    for (uint64_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++)
         out_u64(&out, sums[i]);
     err = buf_done(&b, &out);
     if (!err)
-        err = space_alloc(st, FMT_BLOCK_HEAD + 8 * n, FMT_ALIGN, keep, &offset);
+        err = space_alloc(st, FMT_BLOCK_HEAD + 8 * (uint64_t)n, FMT_ALIGN, keep, &offset);
     if (!err) {
-        err = block_write(st, FMT_SUMS, (uint32_t)n, b.p, b.len, offset, &rec->sums);
+        err = block_write(st, FMT_SUMS, n, b.p, b.len, offset, ref);
         if (err)
-            space_free(st, offset, FMT_BLOCK_HEAD + 8 * n, keep);
+            space_free(st, offset, FMT_BLOCK_HEAD + 8 * (uint64_t)n, keep);
     }
     buf_release(&b);
     return err;
 }
 
-static int put_record(struct store *st, const struct chunk_run *r, const struct chunk_rec *rec,
+/* Checksums that do not fit into the record go to blocks of their own, which are never changed in
+ * place either; refs: references to them. */
+static int write_sums(struct store *st, const uint64_t *sums, uint64_t n, enum keep keep,
+                      struct buf *refs)
+{
+    uint64_t blocks = chunk_sum_blocks(n);
+    struct out out;
+    int err = 0, done;
+
+    buf_out(refs, &out);
+    for (uint64_t i = 0; !err && i < blocks; i++) {
+        uint32_t now = chunk_sums_in(n, i);
+        struct ref ref;
+
+        err = write_block(st, sums, now, keep, &ref);
+        if (!err)
+            ref_put(&out, &ref);
+        sums += now;
+    }
+    done = buf_done(refs, &out);
+    return err ? err : done;
+}
+
+static int put_record(struct store *st, const struct key *key, const struct chunk_rec *rec,
                       enum keep keep)
 {
     struct buf b = {0};
-    struct key key;
     struct out out;
     int err;
 
-    run_key(r, &key);
     buf_out(&b, &out);
     chunk_put(&out, rec);
     err = buf_done(&b, &out);
     if (!err)
-        err =
-            keep == ANYWAY ? tree_put_anyway(st, &key, b.p, b.len) : tree_put(st, &key, b.p, b.len);
+        err = keep == ANYWAY ? tree_put_anyway(st, key, b.p, b.len) : tree_put(st, key, b.p, b.len);
     buf_release(&b);
     return err;
 }
 
+int record_put(const struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec)
+{
+    struct key key;
+
+    chunk_key(cs, coord, &key);
+    return put_record(cs->st, &key, rec, WITH_OP);
+}
+
 /* `n` chunks of `size` bytes with these sums, as the record of run r. */
-int run_store_as(struct store *st, const struct chunk_run *r, uint32_t n, uint64_t size,
-                 const uint64_t *sums, enum keep keep, struct ref *where)
+int run_store_as(struct store *st, struct chunk_run *r, uint32_t n, uint64_t size,
+                 const uint64_t *sums, enum keep keep)
 {
     struct chunk_rec rec = r->rec;
-    uint64_t count = rec.filtered ? 1 : chunk_sums(n, size);
+    uint64_t count = chunk_sums(n, size);
+    struct buf refs = {0};
+    struct key key;
     int err = 0;
 
+    rec.kind = FMT_CHUNK_PLAIN;
     rec.run = n;
     rec.size = size;
-    rec.far = count > FMT_SUMS_INLINE;
+    rec.far = (uint32_t)chunk_sum_blocks(count);
     rec.tail = (struct span){r->tail.p, r->tail.len};
-    rec.sums = (struct ref){0, 0, 0};
     rec.nsums = rec.far ? 0 : (uint32_t)count;
     if (rec.far)
-        err = write_sums(st, &rec, sums, count, keep);
+        err = write_sums(st, sums, count, keep, &refs);
     else
         memmove(rec.sum, sums, (size_t)count * sizeof(*sums));
-    if (err)
-        return err;
-    err = put_record(st, r, &rec, keep);
-    if (err && rec.far)
-        space_free(st, rec.sums.offset, rec.sums.length, keep);
+    rec.refs = (struct span){refs.p, refs.len};
+    run_key(r, &key);
     if (!err)
-        *where = rec.sums;
-    return err;
-}
-
-int run_store(struct store *st, const struct chunk_run *r, enum keep keep)
-{
-    struct ref where;
-
-    return run_store_as(st, r, r->rec.run, r->rec.size, r->sum, keep, &where);
-}
-
-static void free_record(struct store *st, const struct chunk_rec *from)
-{
-    struct chunk_rec rec = *from;
-    struct ref sums = rec.sums;
-    struct chunk_run r;
-
-    rec.far = 0;
-    if (run_load(st, &rec, &r) == 0) {
-        space_free(st, rec.offset, r.space, WITH_OP);
-        if (sums.length && sums.offset < store_end(st) &&
-            sums.length <= store_end(st) - sums.offset)
-            space_free(st, sums.offset, sums.length, WITH_OP);
+        err = put_record(st, &key, &rec, keep);
+    if (err) {
+        sums_free(st, &rec.refs, keep);
+        buf_release(&refs);
+        return err;
     }
-    run_unload(&r);
+    buf_release(&r->refs);
+    r->refs = refs;
+    r->rec.refs = rec.refs;
+    r->rec.far = rec.far;
+    return 0;
+}
+
+int run_store(struct store *st, struct chunk_run *r, enum keep keep)
+{
+    return run_store_as(st, r, r->rec.run, r->rec.size, r->sum, keep);
+}
+
+/* Space of a malformed record stays allocated: slack. */
+static void free_record(struct store *st, const struct chunk_rec *rec)
+{
+    struct chunk_lines lines;
+
+    if (chunk_lines(rec, &lines))
+        return;
+    for (uint32_t i = 0; i < lines.n; i++) {
+        if (lines.at[i].offset > store_end(st) ||
+            lines.at[i].length > store_end(st) - lines.at[i].offset)
+            return;
+    }
+    for (uint32_t i = 0; i < lines.n; i++)
+        space_free(st, lines.at[i].offset, lines.at[i].length, WITH_OP);
+    sums_free(st, &rec->refs, WITH_OP);
 }
 
 int records_remove_all(struct chunks *cs)
@@ -240,7 +337,6 @@ int records_remove_all(struct chunks *cs)
         struct in in;
 
         in_init(&in, value.p, value.len);
-        /* Space of a malformed record stays allocated: slack. */
         if (chunk_get(&in, &rec) == 0)
             free_record(cs->st, &rec);
         err = tree_del(cs->st, &key);

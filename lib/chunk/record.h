@@ -1,8 +1,9 @@
 /* record.h - runs: consecutive chunks that one record of the tree describes.
  *
- * The chunks of a run follow each other in a row of the grid, have one stored size, and stand back
- * to back in the file.  The record holds their place and the checksums of their 4 KiB blocks, or a
- * reference to a block of checksums.  A filtered chunk is a run of its own with one checksum. */
+ * The chunks of a plain run follow each other in a row of the grid, have one stored size, and stand
+ * back to back in the file.  The record holds their place and the checksums of their 4 KiB blocks,
+ * or references to blocks of checksums.  A run of filtered chunks has a row for each of them
+ * (chunk/packed.h); where one of these is read, it is a run of its own with one checksum. */
 #ifndef CHUNK_RECORD_H
 #define CHUNK_RECORD_H
 
@@ -10,7 +11,7 @@
 #include "space/space.h"
 
 struct chunk_run {
-    atomic_int refs;
+    atomic_int uses;
     uint64_t object;
     int rank;
     uint64_t coord[FMT_RANK_MAX]; /* of the first chunk */
@@ -19,6 +20,7 @@ struct chunk_run {
     uint64_t *heap;  /* the memory they are in, NULL: they are in rec */
     size_t room;     /* checksums that fit there */
     uint64_t change; /* of the tree when it was read */
+    struct buf refs; /* to the blocks of checksums that the tree has */
     struct buf tail;
     /* The rest is for open runs (chunk/run.h). */
     uint64_t space; /* bytes from rec.offset on that belong to the run */
@@ -65,6 +67,8 @@ static inline bool run_covers(const struct chunk_run *r, uint64_t object, int ra
     return true;
 }
 
+/* All keys of a dataset's records begin with so many bytes of any of them. */
+#define RECORDS_PREFIX ((size_t)9)
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
 void run_key(const struct chunk_run *r, struct key *key);
 /* The inverse of chunk_key(), with the record that the entry holds. */
@@ -79,12 +83,22 @@ void run_unref(struct chunk_run *r);
 /* Make room for so many checksums. */
 int run_reserve(struct chunk_run *r, uint64_t sums);
 
-/* Put the run's record into the tree, in place of any record with this key. */
-int run_store(struct store *st, const struct chunk_run *r, enum keep keep);
-/* Like run_store() for `n` chunks of `size` bytes with these checksums; *where: the block of
- * checksums. */
-int run_store_as(struct store *st, const struct chunk_run *r, uint32_t n, uint64_t size,
-                 const uint64_t *sums, enum keep keep, struct ref *where);
+/* Put a record into the tree, as part of the operation. */
+int record_put(const struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec);
+/* Put the record of a plain run into the tree, in place of any record with this key; r->refs are
+ * those of its new blocks of checksums then. */
+int run_store(struct store *st, struct chunk_run *r, enum keep keep);
+/* Like run_store() for `n` chunks of `size` bytes with these checksums. */
+int run_store_as(struct store *st, struct chunk_run *r, uint32_t n, uint64_t size,
+                 const uint64_t *sums, enum keep keep);
+/* Free blocks of checksums. */
+void sums_free(struct store *st, const struct span *refs, enum keep keep);
+/* Bytes of the blocks of checksums that a record names. */
+uint64_t sums_bytes(const struct chunk_rec *rec);
+/* Call fn for each chunk of a run of filtered ones, or once for a plain run. */
+typedef int rows_fn(const uint64_t *coord, const struct chunk_rec *rec, void *ctx);
+int rows_each(const struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,
+              rows_fn *fn, void *ctx);
 
 /* Free all chunks of a removed dataset.  Open runs are closed, and the cache has forgotten them. */
 int records_remove_all(struct chunks *cs);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/near.h"
 #include "tree/edit.h"
 #include "tree/find.h"
 #include "tree/tree.h"
@@ -20,7 +21,7 @@
 /* Length of the key prefix that all chunks of a row of the grid share. */
 static size_t row_prefix(int rank)
 {
-    return 9 + 8 * (size_t)(rank ? rank - 1 : 0);
+    return RECORDS_PREFIX + 8 * (size_t)(rank ? rank - 1 : 0);
 }
 
 /* Keep a run that many chunks may be read from. */
@@ -36,7 +37,7 @@ static int remember(struct store *st, struct run_hit *f)
     memcpy(r, &f->local, sizeof(*r));
     if (!r->heap)
         r->sum = r->rec.sum;
-    atomic_init(&r->refs, 2);
+    atomic_init(&r->uses, 2);
     r->change = st->tree->change;
     pthread_mutex_lock(&st->runs->lock);
     place = &st->runs->recent[st->runs->next_recent];
@@ -63,22 +64,48 @@ static struct chunk_run *recent(struct store *st, const struct chunks *cs, const
             at->run->change == st->tree->change &&
             run_covers(at->run, cs->object, cs->rank, coord, index)) {
             found = at->run;
-            atomic_fetch_add(&found->refs, 1);
+            atomic_fetch_add(&found->uses, 1);
         }
     }
     pthread_mutex_unlock(&st->runs->lock);
     return found;
 }
 
+/* Make the chunk a run of its own, of the row that stands for it. */
+static void found_row(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *row,
+                      struct run_hit *f)
+{
+    memset(&f->local, 0, offsetof(struct chunk_run, rec));
+    f->local.object = cs->object;
+    f->local.rank = cs->rank;
+    memcpy(f->local.coord, coord, (size_t)cs->rank * sizeof(*coord));
+    f->local.rec = *row;
+    f->local.sum = f->local.rec.sum;
+    f->local.heap = f->local.base_sum = NULL;
+    f->local.refs = f->local.tail = (struct buf){0};
+    f->local.in_tree = true;
+    f->run = &f->local;
+    f->index = 0;
+}
+
 /* Decode the record found under this key into f->local, if it covers the chunk. */
 static int decode(struct chunks *cs, const uint64_t *coord, const struct key *key,
                   const struct buf *value, struct run_hit *f)
 {
-    struct chunk_rec rec;
+    struct chunk_rec rec, row;
+    uint64_t n, at = 0;
     int err = chunk_entry(cs, key, value, f->local.coord, &rec);
 
     if (err)
         return err;
+    if (rec.filtered) {
+        if (!near_distance(cs, f->local.coord, coord, &n) || n >= rec.run)
+            return DREP_ERR_NOT_FOUND;
+        for (uint32_t i = rec.kind == FMT_CHUNK_PACKED ? 0 : (uint32_t)n; i <= n; i++)
+            chunk_row(&rec, i, &at, &row);
+        found_row(cs, coord, &row, f);
+        return 0;
+    }
     f->local.object = cs->object;
     f->local.rank = cs->rank;
     f->local.rec.run = rec.run;
@@ -94,10 +121,13 @@ static int decode(struct chunks *cs, const uint64_t *coord, const struct key *ke
     return f->local.heap ? remember(cs->st, f) : 0;
 }
 
+/* The record with the greatest key not behind the chunk may have it, whatever its kind: one of a
+ * kind that is not known may go on in later rows of the grid. */
 int run_find(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
 {
     struct store *st = cs->st;
     struct buf value = {0};
+    struct chunk_rec row;
     struct key key, at;
     int err;
 
@@ -109,8 +139,12 @@ int run_find(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
     f->run = recent(st, cs, coord, &f->index);
     if (f->run)
         return 0;
+    if (packed_find(cs, coord, &row)) {
+        found_row(cs, coord, &row, f);
+        return 0;
+    }
     chunk_key(cs, coord, &key);
-    err = tree_floor(st, &key, row_prefix(cs->rank), &at, &value);
+    err = tree_floor(st, &key, RECORDS_PREFIX, &at, &value);
     if (!err)
         err = decode(cs, coord, &at, &value, f);
     buf_release(&value);
@@ -164,6 +198,9 @@ int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *nex
     *next = UINT64_MAX;
     if (n < 2 || cs->rank == 0)
         return 0;
+    err = packed_flush(cs->st, cs->object);
+    if (err)
+        return err;
     for (int i = 0; i < cs->st->runs->n; i++) {
         const struct chunk_run *r = cs->st->runs->open[i];
         uint64_t c = chunk_last(r->rank, r->coord);
@@ -191,15 +228,18 @@ int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *nex
 static int restore(struct store *st, struct chunk_run *r, uint32_t n, uint64_t size,
                    const uint64_t *sums, enum keep keep)
 {
-    struct ref old = r->rec.sums, where;
-    int err = run_store_as(st, r, n, size, sums, keep, &where);
+    struct buf old = r->refs;
+    const struct span refs = {old.p, r->in_tree ? old.len : 0};
+    int err;
 
-    if (err)
+    r->refs = (struct buf){0};
+    err = run_store_as(st, r, n, size, sums, keep);
+    if (err) {
+        r->refs = old;
         return err;
-    if (r->in_tree && old.length)
-        space_free(st, old.offset, old.length, keep);
-    r->rec.sums = where;
-    r->rec.far = where.length > 0;
+    }
+    sums_free(st, &refs, keep);
+    buf_release(&old);
     r->in_tree = true;
     return 0;
 }
@@ -265,13 +305,17 @@ int run_close(struct store *st, struct chunk_run *r)
     err = flush(st, r);
     if (err)
         return err;
-    atomic_fetch_add(&r->refs, 1); /* ours, now that it is not open any more */
+    atomic_fetch_add(&r->uses, 1); /* ours, now that it is not open any more */
     close_at(st->runs, index_of(st, r));
     return 0;
 }
 
 int runs_flush(struct store *st, uint64_t object)
 {
+    int failed = packed_flush(st, object);
+
+    if (failed)
+        return failed;
     for (int i = st->runs->n - 1; i >= 0; i--) {
         int err;
 
@@ -292,6 +336,7 @@ int runs_init(struct runs *runs)
 
 void runs_release(struct runs *runs)
 {
+    packed_drop(&runs->packed);
     while (runs->n)
         close_at(runs, runs->n - 1);
     for (int i = 0; i < RECENT_RUNS; i++)
@@ -337,14 +382,20 @@ static void release_capture(struct chunk_run *r)
     r->base_sum = NULL;
 }
 
-void runs_op_end(struct store *st)
+int runs_op_end(struct store *st)
 {
+    int err = packed_flush(st, 0);
+
+    if (err)
+        return err;
     for (int i = 0; i < st->runs->n; i++)
         release_capture(st->runs->open[i]);
+    return 0;
 }
 
 void runs_op_undo(struct store *st)
 {
+    packed_drop(&st->runs->packed);
     for (int i = st->runs->n - 1; i >= 0; i--) {
         struct chunk_run *r = st->runs->open[i];
 
@@ -397,10 +448,11 @@ static int new_run(struct chunks *cs, const uint64_t *coord, struct chunk_run **
     r = mem_zalloc(1, sizeof(*r));
     if (!r)
         return DREP_ERR_NOMEM;
-    atomic_init(&r->refs, 1);
+    atomic_init(&r->uses, 1);
     r->object = cs->object;
     r->rank = cs->rank;
     memcpy(r->coord, coord, (size_t)cs->rank * sizeof(*coord));
+    r->rec.kind = FMT_CHUNK_PLAIN;
     r->sum = r->rec.sum;
     r->room = FMT_SUMS_INLINE;
     r->used = ++st->runs->clock;
@@ -423,12 +475,14 @@ int run_open(struct chunks *cs, struct run_hit *f)
     if (err)
         return err;
     r->rec = from->rec;
+    r->rec.kept = 0; /* what a later version added may not be true any more, as its tail */
+    r->rec.refs = (struct span){NULL, 0};
     r->space = from->space;
     r->in_tree = true;
     r->opened = store_op_active(st);
     err = run_reserve(r, n);
-    if (!err && from->tail.len)
-        err = buf_set(&r->tail, from->tail.p, from->tail.len);
+    if (!err && from->refs.len)
+        err = buf_set(&r->refs, from->refs.p, from->refs.len);
     if (err) {
         run_unref(r);
         return err;

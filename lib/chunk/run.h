@@ -10,6 +10,7 @@
 #ifndef CHUNK_RUN_H
 #define CHUNK_RUN_H
 
+#include "chunk/packed.h"
 #include "chunk/record.h"
 
 #include <pthread.h>
@@ -41,13 +42,14 @@ struct runs {
     int next_recent;
     struct reservation reserved[RESERVATIONS];
     int nreserved;
+    struct packed_runs packed;
 };
 int runs_init(struct runs *runs);
 void runs_release(struct runs *runs);
 
 /* ---- finding ---- */
 
-/* Where a chunk was found: number `index` of a run. */
+/* Where a chunk was found: number `index` of a run.  A filtered one is a run of its own here. */
 struct run_hit {
     struct chunk_run *run; /* &local, an open one, or one with a reference for us */
     uint32_t index;
@@ -77,8 +79,8 @@ int run_capture(struct store *st, struct chunk_run *r, int sums);
 int run_close(struct store *st, struct chunk_run *r);
 /* Close all open runs of one object (0: of all). */
 int runs_flush(struct store *st, uint64_t object);
-/* The operation ended; or it is taken back. */
-void runs_op_end(struct store *st);
+/* The operation ends, unless this fails; or it is taken back. */
+int runs_op_end(struct store *st);
 void runs_op_undo(struct store *st);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/pool.h"
 #include "chunk/edit.h"
+#include "chunk/packed.h"
 #include "chunk/read.h"
 #include "chunk/work.h"
 #include "chunk/write.h"
@@ -303,8 +304,11 @@ static int write_parts(struct transfer *t)
     return err ? err : edit_parts(t, can, threads);
 }
 
-/* Writes the selection batch by batch. */
+/* Writes the selection batch by batch. The records are complete then: handles change only when
+ * nothing can fail any more. */
 int decoded_write(struct transfer *t)
 {
-    return parts_each(t, write_parts);
+    int err = parts_each(t, write_parts);
+
+    return err ? err : packed_flush(t->ds->chunks.st, t->ds->id);
 }

@@ -1,6 +1,8 @@
 /* grid.c - the chunks that a dataset has, by what its record says. */
 #include "elem/grid.h"
 
+#include "chunk/near.h"
+
 #include <string.h>
 
 #define SLAB_TARGET (1 << 20)
@@ -144,6 +146,9 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     cs->payload = (uint64_t)bytes;
     cs->cell = rec->layout == FMT_CHUNKED ? cell_of(esize) : 0;
     chunks_reshape(f, rec, cs);
+    if (rec->layout == FMT_CHUNKED)
+        near_set(cs, rec->max, rec->chunk);
+    cs->slabs = rec->layout != FMT_CHUNKED;
     cs->variable = variable;
     cs->nfilters = rec->nfilters;
     memcpy(cs->filter, rec->filter, rec->nfilters * sizeof *rec->filter);
@@ -189,18 +194,21 @@ uint64_t run_inside(const struct object_rec *r, const uint64_t *coord, const str
 
 /* ---- records of runs ---- */
 
-/* Runs of a row follow each other; a file whose runs overlap would have two payloads for one chunk.
- */
+/* Runs follow each other; a file whose runs overlap would have two payloads for one chunk. */
 int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord,
                       const struct chunk_rec *rec)
 {
-    size_t above = rank > 0 ? (size_t)(rank - 1) * sizeof *coord : 0;
     uint64_t first = rank > 0 ? coord[rank - 1] : 0;
-    bool overlap =
-        before->any && rank > 0 && first < before->end && memcmp(coord, before->at, above) == 0;
+    bool overlap = before->any && rank > 0 && first < before->end;
 
+    for (int d = 0; before->any && d < rank - 1; d++) {
+        if (coord[d] == before->at[d])
+            continue;
+        overlap = coord[d] < before->at[d];
+        break;
+    }
     before->any = true;
-    memcpy(before->at, coord, above);
+    memcpy(before->at, coord, rank > 0 ? (size_t)(rank - 1) * sizeof *coord : 0);
     before->end = first + rec->run;
     return overlap
                ? fail(DREP_ERR_FORMAT, "runs of chunks overlap at chunk %llu of their row (R8.20)",

@@ -37,7 +37,7 @@ struct run_before {
     bool any;
     uint64_t at[DREP_MAX_RANK], end;
 };
-/* DREP_ERR_FORMAT: the next run has chunks that this one has too. */
+/* DREP_ERR_FORMAT: the next plain run, or filtered chunk, is not behind this one. */
 int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord,
                       const struct chunk_rec *rec);
 /* DREP_ERR_FORMAT: a chunk holds more than its elements ask for, or no whole ones. */

@@ -4,6 +4,7 @@
 #include "base/handle.h"
 #include "base/rwlock.h"
 #include "file/file.h"
+#include "chunk/packed.h"
 #include "space/slots.h"
 #include "txn/op.h"
 #include "txn/writeback.h"
@@ -187,6 +188,8 @@ int change_end(drep_file *f, int err)
 /* Ends the operation. Ending it may fail as well; then the store has taken it back. */
 int write_finish(drep_file *f, int err, bool counts)
 {
+    if (!err)
+        err = packed_flush(f->st, 0);
     if (!err)
         err = store_op_end(f->st, 1);
     else

@@ -92,12 +92,15 @@ int store_op_end(struct store *st, int keep)
 
     if (!store_op_active(st))
         return fail(DREP_ERR_ARG, "no operation is under way");
-    if (keep) {
-        runs_op_end(st);
+    if (keep)
+        err = runs_op_end(st);
+    if (keep && !err) {
         cache_op_end(st->cache);
         space_op_keep(st);
     } else {
-        err = take_back(st);
+        int failed = take_back(st);
+
+        err = err ? err : failed;
     }
     undo_end(st);
     if (st->space->freed.n >= st->space->freed_max)

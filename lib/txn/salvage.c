@@ -573,17 +573,24 @@ int store_salvage(struct io *io, const struct store_opts *opts, drep_finding_fn 
 /* Load the checksums of a record; those of a lost block are absent. */
 static int load_sums(struct store *st, const struct chunk_rec *rec, uint64_t blocks, uint64_t **sum)
 {
+    uint64_t *sums = mem_zalloc(blocks + 1, sizeof(*sums)), at = 0;
     struct buf block = {0};
-    uint32_t count = 0;
-    uint64_t *sums = mem_zalloc(blocks + 1, sizeof(*sums));
     int err = sums ? 0 : DREP_ERR_NOMEM;
 
-    if (!err && rec->far)
-        err = block_load(st, &rec->sums, FMT_SUMS, &block, &count);
-    if (!err && rec->far && (count != blocks || block.len != 8 * blocks))
-        err = DREP_ERR_FORMAT;
-    for (uint64_t i = 0; !err && i < blocks; i++)
-        sums[i] = rec->far ? load_u64(block.p + 8 * i) : rec->sum[i];
+    for (uint32_t k = 0; k < rec->far && err != DREP_ERR_NOMEM; k++) {
+        uint32_t count = 0, want = chunk_sums_in(blocks, k);
+        struct ref ref;
+
+        chunk_ref(rec, k, &ref);
+        err = block_load(st, &ref, FMT_SUMS, &block, &count);
+        if (!err && count == want && block.len == 8 * (size_t)want) {
+            for (uint32_t i = 0; i < want; i++)
+                sums[at + i] = load_u64(block.p + 8 * (size_t)i);
+        }
+        at += want;
+    }
+    for (uint64_t i = 0; !rec->far && sums && i < blocks; i++)
+        sums[i] = rec->sum[i];
     buf_release(&block);
     if (err == DREP_ERR_NOMEM) {
         mem_free(sums);

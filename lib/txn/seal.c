@@ -9,52 +9,34 @@
 #include "txn/op.h"
 #include "txn/writeback.h"
 
-/* Put the record with all of its checksums; one operation. */
-static int store_again(struct store *st, const struct chunk_run *r, const struct ref *old)
+/* One operation. */
+static int store_again(struct store *st, struct chunk_run *r)
 {
-    int err = store_op_begin(st);
+    struct buf old = r->refs;
+    const struct span refs = {old.p, old.len};
+    int err = store_op_begin(st), end;
 
     if (err)
         return err;
+    r->refs = (struct buf){0};
     err = run_store(st, r, WITH_OP);
-    if (!err && old->length)
-        space_free(st, old->offset, old->length, WITH_OP);
-    if (err) {
-        store_op_end(st, 0);
-        return err;
-    }
-    return store_op_end(st, 1);
-}
-
-static int seal_filtered(struct store *st, struct chunk_run *r, int64_t *blocks)
-{
-    const struct ref none = {0, 0, 0};
-    struct buf bytes = {0};
-    int err;
-
-    if (r->rec.sum[0])
-        return 0;
-    err = payload_filtered(st, &r->rec, 0, 1, &bytes);
-    if (!err) {
-        r->rec.sum[0] = sum_stored(bytes.p, bytes.len);
-        err = store_again(st, r, &none);
-    }
-    buf_release(&bytes);
-    *blocks += !err;
-    return err;
+    if (!err)
+        sums_free(st, &refs, WITH_OP);
+    end = store_op_end(st, !err);
+    buf_release(&old);
+    return err ? err : end;
 }
 
 static int seal_run(struct store *st, struct chunk_run *r, int64_t *blocks)
 {
     uint64_t absent = payload_absent(r);
-    struct ref old = r->rec.sums;
     int err;
 
     if (absent == 0)
         return 0;
     err = payload_seal(st, r);
     if (!err)
-        err = store_again(st, r, &old);
+        err = store_again(st, r);
     if (!err)
         *blocks += (int64_t)absent;
     return err;
@@ -70,12 +52,13 @@ static int seal_record(struct chunks *cs, const struct key *key, const struct bu
     if (!r)
         return DREP_ERR_NOMEM;
     err = chunk_entry(cs, key, value, r->coord, &rec);
-    if (!err)
+    if (!err && !rec.filtered) { /* filtered chunks always have theirs */
         err = run_load(cs->st, &rec, r);
-    r->object = cs->object;
-    r->rank = cs->rank;
-    if (!err)
-        err = rec.filtered ? seal_filtered(cs->st, r, blocks) : seal_run(cs->st, r, blocks);
+        r->object = cs->object;
+        r->rank = cs->rank;
+        if (!err)
+            err = seal_run(cs->st, r, blocks);
+    }
     run_unload(r);
     mem_free(r);
     return err;

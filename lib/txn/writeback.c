@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "chunk/cache.h"
+#include "chunk/run.h"
 #include "chunk/write.h"
 #include "tree/tree.h"
 #include "tree/undo.h"
@@ -103,6 +104,8 @@ static int write_back(struct store *st, uint64_t object, int own, uint64_t bytes
         n = oldest(s.list, n, bytes);
     if (n > 0)
         err = write_list(&s, n);
+    if (!err)
+        err = packed_flush(st, 0);
     /* After an error they stay dirty, and what was written of them is taken back. */
     for (size_t i = 0; !err && i < n; i++)
         cache_written(st->cache, s.list[i]);
@@ -113,7 +116,7 @@ static int write_back(struct store *st, uint64_t object, int own, uint64_t bytes
 /* True if no operation is under way, or one that has changed no entry. */
 static bool untouched(const struct store *st)
 {
-    return !store_op_active(st) || undo_untouched(st);
+    return !store_op_active(st) || (undo_untouched(st) && !packed_waits(st));
 }
 
 /* Write back as an operation of its own: one under way has changed nothing yet, and begins again.

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "chunk/each.h"
+#include "chunk/record.h"
 #include "name/attr.h"
 #include "name/object.h"
 #include "tree/find.h"
@@ -444,40 +445,70 @@ static int see_absent(struct checker *c, uint64_t id, uint64_t blocks, int err)
     return err ? err : more;
 }
 
-static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
-{
-    uint64_t coord[DREP_MAX_RANK], bytes, absent = 0;
-    struct chunk_rec rec;
-    struct in in;
-    int err = chunks_for(c, key_object(key->p));
+/* One plain run, or one filtered chunk. */
+struct seen_run {
+    struct checker *c;
+    bool owned; /* the entries are those of the object at hand */
+    uint64_t absent;
+};
 
-    in_init(&in, p, len);
-    if (!err && (err = chunk_get(&in, &rec)))
-        err = fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (!err && key->len != 9 + 8 * (size_t)c->chunks.rank)
-        err = fail(DREP_ERR_FORMAT, "a key of %zu bytes (R4.19)", key->len);
+static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct seen_run *s = ctx;
+    struct checker *c = s->c;
+    uint64_t bytes, absent = 0;
+    int err = s->owned ? see_run(&c->owner.before, c->chunks.rank, coord, rec) : 0;
+
+    if (!err)
+        err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, rec);
     if (err)
         return err;
-    for (int d = 0; d < c->chunks.rank; d++)
-        coord[d] = key_u64(key->p + 9 + 8 * d);
-    if (of_owner(c, key) && (c->owner.layout != FMT_CHUNKED && c->owner.layout != FMT_CONTIGUOUS))
-        return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none (R8.13)");
-    if (rec.filtered && c->object.rec.layout != FMT_CHUNKED)
-        return fail(DREP_ERR_FORMAT, "filtered, of a dataset that is not chunked (R8.22)");
-    if (of_owner(c, key) && (err = see_run(&c->owner.before, c->chunks.rank, coord, &rec)))
-        return err;
-    if ((err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, &rec)))
-        return err;
-    if (__builtin_mul_overflow(rec.size, (uint64_t)rec.run, &bytes))
+    if (__builtin_mul_overflow(rec->size, (uint64_t)rec->run, &bytes))
         return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes (R8.22)");
-    c->usage.chunks += rec.run;
-    err = store_check_claim(c->f->st, rec.offset, bytes, "payload");
-    if (!err && rec.far)
-        err = store_check_claim(c->f->st, rec.sums.offset, rec.sums.length, "sums");
+    c->usage.chunks += rec->run;
+    err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);
+    s->absent += absent;
+    return err;
+}
+
+/* Claims the payload of a record, and the blocks of its sums. */
+static int claim_run(struct checker *c, const struct chunk_rec *rec)
+{
+    struct chunk_lines lines;
+    int err = 0;
+
+    if (chunk_lines(rec, &lines))
+        return fail(DREP_ERR_FORMAT, "rows of a run overlap (R8.39)");
+    for (uint32_t i = 0; !err && i < lines.n; i++)
+        err = store_check_claim(c->f->st, lines.at[i].offset, lines.at[i].length, "payload");
+    for (uint32_t i = 0; !err && i < rec->far; i++) {
+        struct ref ref;
+
+        chunk_ref(rec, i, &ref);
+        err = store_check_claim(c->f->st, ref.offset, ref.length, "sums");
+    }
+    return err;
+}
+
+static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct seen_run s = {.c = c, .owned = of_owner(c, key)};
+    const struct buf value = {.p = (uint8_t *)p, .len = len};
+    uint64_t coord[DREP_MAX_RANK];
+    struct chunk_rec rec;
+    int err = chunks_for(c, key_object(key->p));
+
     if (!err)
-        err = chunk_verify(&c->chunks, coord, &rec, c->depth, &absent);
-    store_check_absent(c->f->st, absent);
-    return absent > 0 ? see_absent(c, c->chunks_id, absent, err) : err;
+        err = chunk_entry(&c->chunks, key, &value, coord, &rec);
+    if (err)
+        return err;
+    if (s.owned && (c->owner.layout != FMT_CHUNKED && c->owner.layout != FMT_CONTIGUOUS))
+        return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none (R8.13)");
+    err = claim_run(c, &rec);
+    if (!err)
+        err = rows_each(&c->chunks, coord, &rec, see_one, &s);
+    store_check_absent(c->f->st, s.absent);
+    return s.absent > 0 ? see_absent(c, c->chunks_id, s.absent, err) : err;
 }
 
 static bool object_there(struct checker *c, uint64_t id)

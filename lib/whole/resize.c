@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "chunk/each.h"
+#include "chunk/packed.h"
 #include "chunk/patch.h"
 #include "chunk/read.h"
 #include "chunk/write.h"
@@ -221,7 +222,7 @@ static int trim(drep_dataset *ds, const uint64_t *keep)
         }
     }
     mem_free(o.runs);
-    return err;
+    return err ? err : packed_flush(ds->chunks.st, ds->id);
 }
 
 /* ---- the shape ---- */

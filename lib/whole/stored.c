@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "chunk/each.h"
+#include "chunk/record.h"
 #include "chunk/read.h"
 #include "elem/transfer.h"
 #include "tree/walk.h"
@@ -136,8 +137,24 @@ static int next_run(struct tree_walk *w, drep_file *f, struct key *key, struct b
     return err;
 }
 
+struct budgeted {
+    struct stored_walk *d;
+    uint64_t *budget;
+};
+
+static int budgeted_run(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    const struct budgeted *b = ctx;
+    uint64_t at[DREP_MAX_RANK] = {0};
+
+    memcpy(at, coord, (size_t)b->d->ds->chunks.rank * sizeof *at);
+    return read_run(b->d, at, rec, b->budget);
+}
+
 static int read_runs(struct stored_walk *d, uint64_t *budget)
 {
+    const struct chunks *cs = &d->ds->chunks;
+    struct budgeted b = {d, budget};
     struct buf value = {0};
     struct tree_walk w;
     struct key key;
@@ -148,14 +165,10 @@ static int read_runs(struct stored_walk *d, uint64_t *budget)
     while (!(err = next_run(&w, d->ds->file, &key, &value))) {
         uint64_t coord[DREP_MAX_RANK] = {0};
         struct chunk_rec rec;
-        struct in in;
 
-        in_init(&in, value.p, value.len);
-        if (key.len != 9 + 8 * (size_t)d->ds->chunks.rank || chunk_get(&in, &rec) != 0)
+        if (chunk_entry(cs, &key, &value, coord, &rec) != 0)
             continue; /* has been found */
-        for (int k = 0; k < d->ds->chunks.rank; k++)
-            coord[k] = key_u64(key.p + 9 + 8 * k);
-        if ((err = read_run(d, coord, &rec, budget)))
+        if ((err = rows_each(cs, coord, &rec, budgeted_run, &b)))
             break;
     }
     buf_release(&value);
@@ -165,11 +178,10 @@ static int read_runs(struct stored_walk *d, uint64_t *budget)
 /* Comes from chunk_each(), which also knows runs that are not in the tree yet. */
 static int held_run(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
-    uint64_t at[DREP_MAX_RANK] = {0}, budget = UINT64_MAX;
-    struct stored_walk *d = ctx;
+    uint64_t budget = UINT64_MAX;
+    struct budgeted b = {ctx, &budget};
 
-    memcpy(at, coord, (size_t)d->ds->chunks.rank * sizeof *at);
-    return read_run(d, at, rec, &budget);
+    return budgeted_run(coord, rec, &b);
 }
 
 static int stored_parts(struct stored_walk *d, uint64_t *budget)

@@ -1,6 +1,7 @@
 /* usage.c - what one object takes of the file. */
 #include "base/error.h"
 #include "chunk/each.h"
+#include "chunk/record.h"
 #include "elem/dataset.h"
 #include "name/path.h"
 #include "tree/walk.h"
@@ -31,7 +32,7 @@ static int add_record(const uint64_t *coord, const struct chunk_rec *rec, void *
     (void)coord;
     c->u.chunks += rec->run;
     c->u.data += stored;
-    c->u.sums += rec->far ? rec->sums.length : 0;
+    c->u.sums += (int64_t)sums_bytes(rec);
     /* An unfiltered one may be shorter than the grid's, or longer by its heap. */
     c->u.payload += rec->filtered ? c->payload : stored;
     return 0;

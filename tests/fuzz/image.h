@@ -36,33 +36,55 @@ static inline int inside(const struct image *im, uint64_t offset, uint64_t size)
     return offset <= im->size && size <= im->size - offset;
 }
 
+/* Sums of the rows of filtered chunks: a sum stands at the end of each. */
+static inline void heal_rows(struct image *im, const struct chunk_rec *rec)
+{
+    size_t width = rec->rows.len / rec->run;
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < rec->run; i++) {
+        uint8_t *row = im->p + (rec->rows.p - im->p) + i * width;
+        struct chunk_rec one;
+
+        chunk_row(rec, i, &at, &one);
+        if (inside(im, one.offset, one.size))
+            store_u64(row + width - 8, sum_stored(im->p + one.offset, (size_t)one.size));
+    }
+}
+
 /* Sums of the payload that the chunk record at p, `len` bytes, tells of. */
 static inline void heal_chunk(struct image *im, uint8_t *p, size_t len)
 {
     struct chunk_rec rec;
-    uint8_t *sums = p + 26;
     uint64_t at, n = 0;
     struct in in;
 
     in_init(&in, p, len);
-    if (chunk_get(&in, &rec) || !inside(im, rec.offset, rec.size * rec.run))
+    if (chunk_get(&in, &rec))
         return;
     if (rec.filtered) {
-        store_u64(sums, sum_stored(im->p + rec.offset, (size_t)rec.size));
+        heal_rows(im, &rec);
         return;
     }
-    if (rec.far) {
-        if (!inside(im, rec.sums.offset, rec.sums.length))
-            return;
-        sums = im->p + rec.sums.offset + FMT_BLOCK_HEAD;
-    }
+    if (!inside(im, rec.offset, rec.size * rec.run))
+        return;
     for (uint32_t i = 0; i < rec.run; i++) {
-        for (at = 0; at < rec.size; at += FMT_SUM_BLOCK) {
-            uint64_t left = rec.size - at;
+        for (at = 0; at < rec.size; at += FMT_SUM_BLOCK, n++) {
+            uint64_t left = rec.size - at, sum;
+            uint8_t *to = p + 22 + 8 * n;
+            struct ref ref = {0, 0, 0};
 
             left = left < FMT_SUM_BLOCK ? left : FMT_SUM_BLOCK;
-            store_u64(sums + 8 * n++,
-                      sum_stored(im->p + rec.offset + i * rec.size + at, (size_t)left));
+            sum = sum_stored(im->p + rec.offset + i * rec.size + at, (size_t)left);
+            if (rec.far) {
+                const uint64_t each = (FMT_SUMS_MAX - FMT_BLOCK_HEAD) / 8;
+
+                chunk_ref(&rec, (uint32_t)(n / each), &ref);
+                if (!inside(im, ref.offset, ref.length))
+                    return;
+                to = im->p + ref.offset + FMT_BLOCK_HEAD + 8 * (n % each);
+            }
+            store_u64(to, sum);
         }
     }
 }
@@ -83,8 +105,10 @@ static inline void heal_node(struct image *im, uint8_t *block, size_t size, int 
         memcpy(key + e.shared, e.suffix, e.suffix_len);
         if (level == 0 && !e.far && key_tag(key) == FMT_TAG_CHUNK) {
             heal_chunk(im, value, e.value_len);
-            if (e.value_len >= 46 && (value[0] & 2))
-                heal_block(im, value + 26, depth - 1);
+            for (size_t ref = 22;
+                 value[0] == FMT_CHUNK_PLAIN && (value[1] & 1) && ref + FMT_REF_SIZE <= e.value_len;
+                 ref += FMT_REF_SIZE)
+                heal_block(im, value + ref, depth - 1);
         }
         if (e.value_len == FMT_REF_SIZE && (level > 0 || e.far))
             heal_block(im, value, depth - 1);

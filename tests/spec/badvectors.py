@@ -10,6 +10,7 @@ import struct
 
 import drepwrite
 from drepwrite import Builder, i64, resum, u8, u16, u32, u64, var
+from drepread import borrowed
 from drepread import codes as C
 from vectors import description
 
@@ -953,14 +954,14 @@ def too_many_parameters():
 @bad("FORMAT", "R8.15")
 def run_zero():
     b, d = grid()
-    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:6] + u32(0) + r[10:])
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:2] + u32(0) + r[6:])
     return b
 
 
 @bad("FORMAT", "R8.15")
 def run_of_nothing():
     b, d = grid()
-    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:6] + u32(2) + r[10:18] + u64(0))
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:2] + u32(2) + r[6:14] + u64(0))
     return b
 
 
@@ -972,10 +973,110 @@ def overlap_run():
     return b
 
 
-@bad("FORMAT", "R8.15")
-def filtered_run():
-    b, d = grid(filters=[("shuffle", [4])])
-    b.run(d, (0,), [ints(b, 1, 2), ints(b, 3, 4)], edit=lambda r: b"\1" + r[1:])
+def rows(n, kind="packed", first=(0,), shape=(400,), edit=None, maxshape=None, chunk=(2,)):
+    """A run of n filtered chunks of the same two numbers."""
+    b = Builder()
+    d = b.dataset(1, "c", "INT", shape, "chunked", chunk, [("shuffle", [4])], maxshape=maxshape)
+    getattr(b, kind)(d, first, [ints(b, 1, 2)] * n, edit=edit)
+    return b
+
+
+@bad("FORMAT", "R8.16")
+def packed_rows_none():
+    return rows(1, edit=lambda r: r[:2] + b"\0" + r[3:])
+
+
+@bad("FORMAT", "R8.16")
+def packed_rows_129():
+    return rows(129)
+
+
+@bad("FORMAT", "R8.17")
+def placed_rows_97():
+    return rows(97, "placed")
+
+
+@bad("FORMAT", "R8.22")
+def packed_offset_odd():
+    return rows(2, edit=lambda r: r[:8] + u64(int.from_bytes(r[8:16], "big") + 8) + r[16:])
+
+
+@bad("FORMAT", "R2.14")
+def packed_outside_file():
+    return rows(2, edit=lambda r: r[:8] + u64(1 << 50) + r[16:])
+
+
+@bad("FORMAT", "R2.14")
+def packed_in_slots():
+    return rows(2, edit=lambda r: r[:8] + u64(64) + r[16:])
+
+
+@bad("FORMAT", "R2.14")
+def placed_outside_file():
+    return rows(2, "placed", edit=lambda r: r[:28] + u64(1 << 50) + r[36:])
+
+
+@bad("FORMAT", "R8.39", "check")
+def placed_rows_overlap():
+    """Two chunks that stand in the same bytes."""
+    return rows(2, "placed", edit=lambda r: r[:28] + r[8:16] + r[36:])
+
+
+@bad("CHECKSUM", "R8.29")
+def packed_row_sum():
+    return rows(2, edit=lambda r: r[:-8] + u64(12345))
+
+
+@bad("CHECKSUM", "R8.29|R8.28")
+def placed_row_sum_absent():
+    return rows(2, "placed", edit=lambda r: r[:-8] + u64(0))
+
+
+@bad("FORMAT", "R1.6")
+def packed_record_cut():
+    return rows(2, edit=lambda r: r[:-1])
+
+
+@bad("FORMAT", "R8.19")
+def packed_beyond_grid():
+    """Rows cannot count on from a chunk that the grid does not have."""
+    return rows(2, first=(0, 3), shape=(2, 6), chunk=(1, 2), maxshape=(None, 6))
+
+
+@bad("FORMAT", "R8.20")
+def packed_overlaps_next():
+    """The run goes on in the next row of the grid, where another one has its chunk."""
+    b = rows(4, first=(0, 1), shape=(2, 6), chunk=(1, 2))
+    b.packed(2, (1, 0), [ints(b, 3, 4)])
+    return b
+
+
+@bad("FORMAT", "R8.22")
+def packed_of_slabs():
+    b = Builder()
+    d = b.dataset(1, "c", "INT", (4,), "contiguous", (2,))
+    b.packed(d, (0,), [ints(b, 1, 2)])
+    return b
+
+
+@bad("FORMAT", "R6.2|R8.39", "check")
+def records_share_line():
+    b = rows(1)
+    at = int.from_bytes(b.tree[b.key(2, 64, u64(0))][8:16], "big")
+    b.placed(2, (1,), [ints(b, 1, 2)], where=[at])
+    return b
+
+
+@bad("FORMAT", "R8.26")
+def sums_block_not_full():
+    """The first of two blocks is one sum short, the second has one more."""
+    b, d = grid((8200,), (1,), t="UINT8_T")
+    b.run(d, (0,), [b"x"] * 8200)
+    one = borrowed.xxh3(b"x")
+    refs = b.put_block(5, u64(one) * 8186, "sums", 0, 8186)
+    refs += b.put_block(5, u64(one) * 14, "sums", 0, 14)
+    key = b.key(d, 64, u64(0))
+    b.tree[key] = b.tree[key][:22] + refs
     return b
 
 
@@ -989,14 +1090,14 @@ def chunk_key_length():
 @bad("FORMAT", "R2.14")
 def chunk_outside_file():
     b, d = grid()
-    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:10] + u64(1 << 50) + r[18:])
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:6] + u64(1 << 50) + r[14:])
     return b
 
 
 @bad("FORMAT", "R2.14")
 def chunk_in_slots():
     b, d = grid()
-    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:10] + u64(0) + r[18:])
+    b.run(d, (0,), [ints(b, 1, 2)], edit=lambda r: r[:6] + u64(0) + r[14:])
     return b
 
 
@@ -1012,7 +1113,7 @@ def chunk_bytes():
     b, d = grid(filters=[("deflate", [1])])
     b.filtered(d, (0,), [1, 2])
     data = bytearray(image(b))
-    at = struct.unpack(">Q", b.tree[b.key(d, 64, u64(0))][10:18])[0]
+    at = struct.unpack(">Q", b.tree[b.key(d, 64, u64(0))][8:16])[0]
     data[at + 12] ^= 1
     return bytes(data)
 
@@ -1068,7 +1169,7 @@ def compact_too_long():
 def deflate_length_wrong():
     b, d = grid(filters=[("deflate", [6])])
     raw = u64(7) + drepwrite.zlib.compress(ints(b, 1, 2))
-    b.run(d, (0,), [raw], filtered=True)
+    b.packed(d, (0,), [raw])
     return b
 
 
@@ -1076,21 +1177,21 @@ def deflate_length_wrong():
 def deflate_length_huge():
     b, d = grid(filters=[("deflate", [6])])
     raw = u64(1 << 40) + drepwrite.zlib.compress(ints(b, 1, 2))
-    b.run(d, (0,), [raw], filtered=True)
+    b.packed(d, (0,), [raw])
     return b
 
 
 @bad("FORMAT", "R8.34")
 def zstd_garbage():
     b, d = grid(filters=[("zstd", [3])])
-    b.run(d, (0,), [u64(8) + b"not a frame"], filtered=True)
+    b.packed(d, (0,), [u64(8) + b"not a frame"])
     return b
 
 
 @bad("FORMAT", "R8.34")
 def lz4_garbage():
     b, d = grid(filters=[("lz4", [1])])
-    b.run(d, (0,), [u64(8) + b"\xf0"], filtered=True)
+    b.packed(d, (0,), [u64(8) + b"\xf0"])
     return b
 
 
@@ -1549,21 +1650,21 @@ def coordinate_beyond_limit():
 @bad("FORMAT", "R8.32")
 def shuffle_of_nothing():
     b, d = grid(filters=[("shuffle", [0])])
-    b.run(d, (0,), [ints(b, 1, 2)], filtered=True)
+    b.packed(d, (0,), [ints(b, 1, 2)])
     return b
 
 
 @bad("FORMAT", "R8.32")
 def delta_width():
     b, d = grid(filters=[("delta", [3, 0])])
-    b.run(d, (0,), [ints(b, 1, 2)], filtered=True)
+    b.packed(d, (0,), [ints(b, 1, 2)])
     return b
 
 
 @bad("FORMAT", "R8.34")
 def deflate_trailing():
     b, d = grid(filters=[("deflate", [6])])
-    b.run(d, (0,), [u64(8) + drepwrite.zlib.compress(ints(b, 1, 2)) + b"\0"], filtered=True)
+    b.packed(d, (0,), [u64(8) + drepwrite.zlib.compress(ints(b, 1, 2)) + b"\0"])
     return b
 
 
@@ -1571,7 +1672,7 @@ def deflate_trailing():
 def zstd_two_frames():
     b, d = grid(filters=[("zstd", [3])])
     raw = b"".join(drepwrite.zstd(ints(b, i), 3) for i in (1, 2))
-    b.run(d, (0,), [u64(8) + raw], filtered=True)
+    b.packed(d, (0,), [u64(8) + raw])
     return b
 
 
@@ -1579,14 +1680,14 @@ def zstd_two_frames():
 def zstd_skippable_frame():
     b, d = grid(filters=[("zstd", [3])])
     raw = bytes.fromhex("502a4d18 04000000 00000000") + drepwrite.zstd(ints(b, 1, 2), 3)
-    b.run(d, (0,), [u64(8) + raw], filtered=True)
+    b.packed(d, (0,), [u64(8) + raw])
     return b
 
 
 @bad("FORMAT", "R8.34")
 def lz4_trailing():
     b, d = grid(filters=[("lz4", [1])])
-    b.run(d, (0,), [u64(8) + drepwrite.lz4(ints(b, 1, 2)) + b"\0"], filtered=True)
+    b.packed(d, (0,), [u64(8) + drepwrite.lz4(ints(b, 1, 2)) + b"\0"])
     return b
 
 
@@ -1608,7 +1709,8 @@ def filter_with_name():
 # The ones that stand in the repository as files; the others are made when they are tested.
 KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
         "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
-        "vlen_outside", "shared_too_often", "chunk_sum", "text_nul", "text_nul_in_attribute",
+        "vlen_outside", "shared_too_often", "chunk_sum", "packed_rows_129", "placed_rows_overlap",
+        "packed_overlaps_next", "text_nul", "text_nul_in_attribute",
         "stream_cut", "stream_end_of_another", "at_end_later"}
 
 

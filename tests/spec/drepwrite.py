@@ -659,31 +659,45 @@ class Builder:
         if len(raw) > 2000:
             self.far.add(key)
 
-    def run(self, ident, at, payloads, sums=True, tail=b"", filtered=None, skipped=0, edit=None):
+    def run(self, ident, at, payloads, sums=True, tail=b"", edit=None):
         """Chunks from grid coordinates `at` on, of equal size, back to back."""
         raw = b"".join(payloads)
         size = len(payloads[0])
         assert all(len(p) == size for p in payloads)
         offset = self.alloc(raw, 4096 if len(raw) >= 65536 else 64) if raw else 0
-        if filtered:
-            values = [borrowed.xxh3(raw) or 1]
-        else:
-            values = [borrowed.xxh3(p[i:i + 4096]) or 1 for p in payloads
-                      for i in range(0, size, 4096)]
+        values = [borrowed.xxh3(p[i:i + 4096]) or 1 for p in payloads for i in range(0, size, 4096)]
         if not sums:
             values = [0] * len(values)
-        flags = 1 if filtered else 0
-        if len(values) > 4:
-            flags |= 2
-            rest = self.put_block(5, b"".join(map(u64, values)), "sums", 0, len(values))
-        else:
-            rest = b"".join(map(u64, values))
-        record = (u8(flags) + u8(0) + u32(skipped) + u32(len(payloads)) + u64(offset) + u64(size) +
-                  rest + tail)
+        rest = b"".join(map(u64, values if len(values) <= 4 else ()))
+        for i in range(0, len(values) if len(values) > 4 else 0, 8187):
+            part = values[i:i + 8187]
+            rest += self.put_block(5, b"".join(map(u64, part)), "sums", 0, len(part))
+        self.record(ident, at, u8(1) + u8(len(values) > 4) + u32(len(payloads)) + u64(offset) +
+                    u64(size) + rest + tail, edit)
+
+    def record(self, ident, at, record, edit=None):
         self.tree[self.key(ident, 64, b"".join(map(u64, at)))] = edit(record) if edit else record
+
+    def packed(self, ident, at, stored, skipped=0, tail=b"", edit=None):
+        """Filtered chunks from grid coordinates `at` on, back to back."""
+        rows = b"".join(u32(len(s)) + u64(borrowed.xxh3(s) or 1) for s in stored)
+        self.record(ident, at, u8(2) + u8(0) + u8(len(stored)) + u8(0) + u32(skipped) +
+                    u64(self.alloc(b"".join(stored))) + rows + tail, edit)
+
+    def placed(self, ident, at, stored, skipped=0, tail=b"", edit=None, where=None):
+        """Filtered chunks from `at` on, each somewhere: where[i], or in lines of its own."""
+        where = where or [self.alloc(s) for s in stored]
+        rows = b"".join(u64(o) + u32(len(s)) + u64(borrowed.xxh3(s) or 1)
+                        for o, s in zip(where, stored))
+        self.record(ident, at, u8(3) + u8(0) + u8(len(stored)) + u8(0) + u32(skipped) + rows + tail,
+                    edit)
 
     def filtered(self, ident, at, values, skipped=0, full=None):
         """One chunk through the dataset's filters."""
+        self.packed(ident, at, [self.encoded(ident, values, skipped)], skipped)
+
+    def encoded(self, ident, values, skipped=0):
+        """The stored bytes of a chunk."""
         o = self.objects[ident]
         raw, fixed = self.payload(o["type"], values)
         for i, (name, parameters) in enumerate(o["filters"]):
@@ -691,7 +705,7 @@ class Builder:
                 raw = apply_filter(name, parameters, raw, fixed)
                 if name in ("deflate", "zstd", "lz4", "mirror"):
                     fixed = len(raw)
-        self.run(ident, at, [raw], filtered=True, skipped=skipped)
+        return raw
 
     # commit
 

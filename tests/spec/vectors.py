@@ -332,7 +332,7 @@ def chunked():
     d = b.dataset(1, "skipped", "INT", (30,), "chunked", (10,), [("shuffle", [4]), ("zstd", [3])])
     b.filtered(d, (0,), values[:10], skipped=1)
     b.filtered(d, (1,), values[10:20], skipped=2)
-    b.run(d, (2,), [b.payload("INT", values[:10])[0]], skipped=0)
+    b.run(d, (2,), [b.payload("INT", values[:10])[0]])
     expect["/skipped"] = values[:20] + values[:10]
     grid = ("DOUBLE", (3, 7), "chunked", (2, 2))
     d = b.dataset(1, "grid", *grid, fill=1, fill_value=-1.5, maxshape=(None, 9))
@@ -374,6 +374,52 @@ def chunked():
     expect["/variable"] = ["a", "bb", "ccc"]
     d = b.dataset(1, "unset", "INT", (2,), "chunked", (1,), fill=2)
     expect["/unset"] = [0, 0]
+    return done(b, expect)
+
+
+def runs():
+    """Runs of filtered chunks, packed and placed, and sums in two blocks."""
+    b = Builder()
+    filters = [("shuffle", [4]), ("zstd", [3])]
+
+    def chunk(i):
+        return [1000 * i + 3 * j * j for j in range(6)]
+
+    # Time steps of 1 x 2 chunks of (1, 2, 3): a run over steps, and one chunk with another mask.
+    d = b.dataset(1, "steps", "INT", (5, 2, 6), "chunked", (1, 2, 3), filters,
+                  maxshape=(None, 2, 6))
+    b.packed(d, (0, 0, 1), [b.encoded(d, chunk(i)) for i in range(1, 7)])
+    b.packed(d, (3, 0, 1), [b.encoded(d, chunk(7), 2)], 2)
+    b.placed(d, (4, 0, 0), [b.encoded(d, chunk(i)) for i in (8, 9)], tail=b"later")
+    want = [[[0] * 6 for _ in range(2)] for _ in range(5)]
+    for i in range(1, 10):
+        for j, v in enumerate(chunk(i)):
+            want[i // 2][j // 3][i % 2 * 3 + j % 3] = v
+    expect = {"/steps": want}
+    # Of a packed run, the chunk in the middle went elsewhere: the others share its lines still.
+    d = b.dataset(1, "moved", "INT", (18,), "chunked", (6,), [("shuffle", [4])])
+    old = [b.encoded(d, chunk(i)) for i in range(3)]
+    at = b.alloc(b"".join(old))
+    elsewhere = b.alloc(b.encoded(d, chunk(5)))
+    b.placed(d, (0,), [old[0], b.encoded(d, chunk(5)), old[2]], where=[at, elsewhere, at + 48])
+    expect["/moved"] = chunk(0) + chunk(5) + chunk(2)
+    # The last coordinate counts alone where the dimension before it may be unlimited.
+    d = b.dataset(1, "last", "INT", (2, 12), "chunked", (2, 3), [("shuffle", [4])],
+                  maxshape=(2, None))
+    b.packed(d, (0, 1), [b.encoded(d, chunk(i)) for i in range(3)])
+    want = [[0] * 12 for _ in range(2)]
+    for i in range(3):
+        for j, v in enumerate(chunk(i)):
+            want[j // 3][3 + 3 * i + j % 3] = v
+    expect["/last"] = want
+    # 128 rows, and an empty one: of it all elements are fill.
+    d = b.dataset(1, "full", "UINT8_T", (128,), "chunked", (1,), [("shuffle", [1])], fill=1,
+                  fill_value=9)
+    b.packed(d, (0,), [bytes([i]) if i != 77 else b"" for i in range(128)])
+    expect["/full"] = [i if i != 77 else 9 for i in range(128)]
+    d = b.dataset(1, "blocks", "UINT8_T", (8200,), "chunked", (1,))
+    b.run(d, (0,), [bytes([i % 251]) for i in range(8200)])
+    expect["/blocks"] = [i % 251 for i in range(8200)]
     return done(b, expect)
 
 
@@ -975,7 +1021,7 @@ def stream_later():
     return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
 
 
-GOOD = [empty, scalar, types, types_internal, scalars, compound, placed, vlen, shared, chunked, user_filter,
+GOOD = [empty, scalar, types, types_internal, scalars, compound, placed, vlen, shared, chunked, runs, user_filter,
         contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, code, code_native, extended, readonly, second_commit, commits, damaged_slot,

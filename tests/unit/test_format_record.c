@@ -257,28 +257,64 @@ static void self_put_any(struct out *out, const union record *rec)
     self_put(out, &rec->self);
 }
 
+static struct span any_refs(struct rnd *r, uint64_t sums)
+{
+    static uint8_t bytes[8 * FMT_REF_SIZE];
+    uint64_t n = chunk_sum_blocks(sums);
+    struct out out;
+
+    out_init(&out, bytes, sizeof bytes);
+    for (uint64_t i = 0; i < n; i++) {
+        struct ref ref = any_ref(r);
+
+        ref.length = FMT_BLOCK_HEAD + 8 * chunk_sums_in(sums, i);
+        ref_put(&out, &ref);
+    }
+    return (struct span){bytes, out.at};
+}
+
+static void rows_make(struct rnd *r, struct chunk_rec *c)
+{
+    static uint8_t bytes[FMT_PACKED_MAX * 20];
+    bool packed = c->kind == FMT_CHUNK_PACKED;
+    struct out out;
+
+    out_init(&out, bytes, sizeof bytes);
+    c->filtered = true;
+    c->skipped = (uint32_t)rnd_u64(r);
+    c->run = 1 + (uint32_t)rnd_below(r, packed ? FMT_PACKED_MAX : FMT_PLACED_MAX);
+    c->offset = 8192 + 64 * rnd_upto(r, ((FMT_SIZE_MAX >> 1) - 8192) / 64);
+    for (uint32_t i = 0; i < c->run; i++)
+        chunk_row_put(&out, c->kind, i ? 8192 + rnd_upto(r, FMT_SIZE_MAX >> 1) : c->offset,
+                      (uint32_t)rnd_u64(r), rnd_u64(r));
+    c->rows = (struct span){bytes, out.at};
+}
+
 static void chunk_make(struct rnd *r, union record *rec)
 {
     struct chunk_rec *c = &rec->chunk;
     uint64_t n;
 
-    c->filtered = (int)rnd_below(r, 2);
-    c->skipped = (uint32_t)rnd_u64(r);
-    c->run = c->filtered ? 1 : 1 + (uint32_t)rnd_upto(r, 9000);
+    c->kind = (uint8_t)(1 + rnd_below(r, 3));
+    c->kept = (uint8_t)(rnd_below(r, 16) << 4);
+    c->tail = any_bytes(r, 30);
+    if (c->kind != FMT_CHUNK_PLAIN) {
+        rows_make(r, c);
+        return;
+    }
+    c->run = 1 + (uint32_t)rnd_upto(r, 9000);
     c->offset = 8192 + 64 * rnd_upto(r, (FMT_SIZE_MAX - 8192) / 64);
-    c->size = rnd_upto(r, c->filtered ? FMT_SIZE_MAX : 20000);
+    c->size = rnd_upto(r, 20000);
     if (c->size == 0) /* nothing backs more of them */
         c->run = 1;
-    n = c->filtered ? 1 : chunk_sums(c->run, c->size);
-    c->far = n > FMT_SUMS_INLINE;
+    n = chunk_sums(c->run, c->size);
+    c->far = (uint32_t)chunk_sum_blocks(n);
     if (c->far) {
-        c->sums = any_ref(r);
-        c->sums.length = (uint32_t)(40 + 8 * n);
+        c->refs = any_refs(r, n);
     } else {
         c->nsums = (uint32_t)n;
         rnd_fill(r, c->sum, (size_t)n * 8);
     }
-    c->tail = any_bytes(r, 30);
 }
 
 static int chunk_get_any(struct in *in, union record *rec)
@@ -605,25 +641,61 @@ START_TEST(test_vectors_of_chunks)
     union record rec;
     const struct chunk_rec *c = &rec.chunk;
 
+    struct chunk_lines lines;
+    struct chunk_rec row;
+    struct ref ref;
+    uint64_t at = 0;
+    uint8_t *bytes;
+
     /* Two chunks of 5,000 bytes: two sums each. */
     free(vector_get("chunk",
-                    "00 00 00000000 00000002 0000000000004000 0000000000001388"
+                    "01 00 00000002 0000000000004000 0000000000001388"
                     "0000000000000001 0000000000000002 0000000000000000 ffffffffffffffff",
                     &rec));
     ck_assert(!c->filtered && !c->far && c->run == 2 && c->offset == 0x4000 && c->size == 5000);
     ck_assert(c->nsums == 4 && c->sum[0] == 1 && c->sum[2] == 0 && c->sum[3] == UINT64_MAX);
     /* Five sums stand in a block of 80 bytes. */
-    free(vector_get("chunk",
-                    "02 00 00000000 00000001 0000000000004000 0000000000004001"
-                    "0000000000002000 00000050 1122334455667788",
-                    &rec));
-    ck_assert(c->far && c->sums.offset == 0x2000 && c->sums.length == 80 && c->nsums == 0);
-    /* Filtered, the second filter not applied; one sum whatever the size. */
-    free(vector_get("chunk",
-                    "01 00 00000002 00000001 0000000000002040 0000000000010001 00000000000000aa",
-                    &rec));
-    ck_assert(c->filtered && c->skipped == 2 && c->size == 65537 && c->nsums == 1);
-    ck_assert(c->sum[0] == 0xaa);
+    bytes = vector_get("chunk",
+                       "01 01 00000001 0000000000004000 0000000000004001"
+                       "0000000000002000 00000050 1122334455667788",
+                       &rec);
+    ck_assert(c->far == 1 && c->nsums == 0);
+    chunk_ref(c, 0, &ref);
+    ck_assert(ref.offset == 0x2000 && ref.length == 80 && ref.checksum == 0x1122334455667788);
+    free(bytes);
+    /* 8,188 sums are one too many for a block of 64 KiB. */
+    bytes = vector_get("chunk",
+                       "01 01 00001ffc 0000000000004000 0000000000000001"
+                       "0000000000020000 00010000 1122334455667788"
+                       "0000000000002000 00000030 1122334455667788",
+                       &rec);
+    ck_assert(c->far == 2 && chunk_sums_in(8188, 0) == 8187 && chunk_sums_in(8188, 1) == 1);
+    free(bytes);
+    /* Two filtered chunks, packed, the second filter not applied. */
+    bytes = vector_get("chunk",
+                       "02 00 02 00 00000002 0000000000002040 00000041 00000000000000aa"
+                       "00000100 00000000000000bb",
+                       &rec);
+    ck_assert(c->filtered && c->skipped == 2 && c->run == 2 && c->offset == 0x2040);
+    chunk_row(c, 0, &at, &row);
+    ck_assert(row.offset == 0x2040 && row.size == 65 && row.sum[0] == 0xaa && row.run == 1);
+    chunk_row(c, 1, &at, &row);
+    ck_assert(row.offset == 0x2081 && row.size == 256 && row.sum[0] == 0xbb && row.skipped == 2);
+    ck_assert_int_eq(chunk_lines(c, &lines), 0);
+    ck_assert(lines.n == 1 && lines.at[0].offset == 0x2040 && lines.at[0].length == 0x180);
+    free(bytes);
+    /* Placed: the second stands before the first, in the same line; or over it. */
+    bytes = vector_get("chunk",
+                       "03 00 02 00 00000000 0000000000002081 00000041 00000000000000aa"
+                       "0000000000002078 00000009 00000000000000bb",
+                       &rec);
+    chunk_row(c, 1, &at, &row);
+    ck_assert(row.offset == 0x2078 && row.size == 9 && row.sum[0] == 0xbb);
+    ck_assert_int_eq(chunk_lines(c, &lines), 0);
+    ck_assert(lines.n == 1 && lines.at[0].offset == 0x2040 && lines.at[0].length == 0xc0);
+    bytes[8 + 12 + 8 + 11]++;
+    ck_assert_int_eq(chunk_lines(c, &lines), FMT_ERR_FORMAT);
+    free(bytes);
     ck_assert_uint_eq(chunk_sums(3, 0), 0);
     ck_assert_uint_eq(chunk_sums(3, 1), 3);
     ck_assert_uint_eq(chunk_sums(3, 4096), 3);
@@ -679,40 +751,30 @@ static const struct {
     {"object", "02 00 01 00 10 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
     {"object", "02 00 01 00 10 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
     /* A rank of 254 whose dimensions have ids: nothing is read for it. */
-    {"object",
-     "02 03 01 00 10 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
+    {"object", "02 03 01 00 10 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
      FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 01 00 00 03", FMT_ERR_FORMAT}, /* fill */
     {"object", "02 00 01 00 10 01 01 818080808080808040 00 02", FMT_ERR_LIMIT},
     /* The maximum below the length; a second dimension that grows; no slab; no chunk. */
-    {"object", "02 01 01 00 10 01 01 02 01 00 02",
-     FMT_ERR_FORMAT},
-    {"object", "02 01 01 00 10 01 01 02 feffffffffffffffff01 00 02",
-     FMT_ERR_LIMIT},
+    {"object", "02 01 01 00 10 01 01 02 01 00 02", FMT_ERR_FORMAT},
+    {"object", "02 01 01 00 10 01 01 02 feffffffffffffffff01 00 02", FMT_ERR_LIMIT},
     {"object",
      "02 01 01 00 10 02 02 02 02 02"
      "03 01 00 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 02 01 02 00 00 02",
-     FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 01 02 00 00 02",
-     FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 02 01 02 00 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 03 01 02 00 00 02", FMT_ERR_FORMAT},
     /* Filters: where none may be, too many, a name below 32768, none above, parameters. */
     {"object",
      "02 00 01 00 10 02 01 02 01"
      "01 0001 00 00 01 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 01 00 01 0001 00 00 01 00000008 02",
-     FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 01 00 01 0001 00 00 01 00000008 02", FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 03 00 11", FMT_ERR_LIMIT},
-    {"object", "02 00 01 00 10 03 00 01 0001 00 01 61 01 00000008 02",
-     FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 00 01 8000 00 00 01 00000008 02",
-     FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 00 01 8000 00 01 00 01 00000008 02",
-     FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 00 01 0001 00 00 02 00000008 00000008 02",
-     FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 03 00 01 0001 00 01 61 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 03 00 01 8000 00 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 03 00 01 8000 00 01 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 03 00 01 0001 00 00 02 00000008 00000008 02", FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 03 00 01 0064 00 00 09", FMT_ERR_LIMIT},
     {"link", "04 00 8300 8202", FMT_ERR_FORMAT},
     {"link", "01 00 03 02 00", FMT_ERR_FORMAT},
@@ -730,36 +792,49 @@ static const struct {
     {"self", "01 17 10", FMT_ERR_FORMAT},
     {"self", "01 ff 08", FMT_ERR_FORMAT},
     {"self", "01 08 08", FMT_ERR_FORMAT},
-    {"chunk", "03 00 00000000 00000001 0000000000002040 0000000000000001 00000000000000aa",
-     FMT_ERR_FORMAT},
-    {"chunk", "04 00 00000000 00000001 0000000000002040 0000000000000001 00000000000000aa",
-     FMT_ERR_FORMAT},
-    {"chunk", "00 01 00000000 00000001 0000000000002040 0000000000000001 00000000000000aa",
-     FMT_ERR_FORMAT},
-    {"chunk", "00 00 00000000 00000000 0000000000002040 0000000000000001 00000000000000aa",
-     FMT_ERR_FORMAT},
-    {"chunk", "00 00 00000000 00000002 0000000000002040 0000000000000000", FMT_ERR_FORMAT},
-    {"chunk", "01 00 00000000 00000002 0000000000002040 0000000000000001 00000000000000aa",
-     FMT_ERR_FORMAT},
-    {"chunk", "00 00 00000000 00000001 0000000000002041 0000000000000001 00000000000000aa",
-     FMT_ERR_FORMAT},
-    {"chunk", "00 00 00000000 00000001 0000000000001fc0 0000000000000001 00000000000000aa",
-     FMT_ERR_FORMAT},
-    {"chunk", "00 00 00000000 00000002 0000000000002040 2000000000000001 00000000000000aa",
-     FMT_ERR_FORMAT},
-    /* One sum in a block; five where four may stand; a block of the wrong length. */
+    /* Kinds and flags of later versions. */
+    {"chunk", "04 00 00000001 0000000000002040 0000000000000001 00000000000000aa",
+     FMT_ERR_UNSUPPORTED},
+    {"chunk", "00 00 00000001 0000000000002040 0000000000000001 00000000000000aa",
+     FMT_ERR_UNSUPPORTED},
+    {"chunk", "01 02 00000001 0000000000002040 0000000000000001 00000000000000aa",
+     FMT_ERR_UNSUPPORTED},
+    {"chunk", "02 01 01 00 00000000 0000000000002040 00000001 00000000000000aa",
+     FMT_ERR_UNSUPPORTED},
+    /* Plain: no chunks; several without bytes; offset odd, in the slots; too many bytes. */
+    {"chunk", "01 00 00000000 0000000000002040 0000000000000001 00000000000000aa", FMT_ERR_FORMAT},
+    {"chunk", "01 00 00000002 0000000000002040 0000000000000000", FMT_ERR_FORMAT},
+    {"chunk", "01 00 00000001 0000000000002041 0000000000000001 00000000000000aa", FMT_ERR_FORMAT},
+    {"chunk", "01 00 00000001 0000000000001fc0 0000000000000001 00000000000000aa", FMT_ERR_FORMAT},
+    {"chunk", "01 00 00000002 0000000000002040 2000000000000001 00000000000000aa", FMT_ERR_FORMAT},
+    /* One sum in a block; five where four may stand; a block of the wrong length; one missing. */
     {"chunk",
-     "02 00 00000000 00000001 0000000000004000 0000000000001000"
+     "01 01 00000001 0000000000004000 0000000000001000"
      "0000000000002000 00000030 1122334455667788",
      FMT_ERR_FORMAT},
     {"chunk",
-     "00 00 00000000 00000005 0000000000004000 0000000000000001 0000000000000001"
+     "01 00 00000005 0000000000004000 0000000000000001 0000000000000001"
      "0000000000000001 0000000000000001 0000000000000001 0000000000000001",
      FMT_ERR_FORMAT},
     {"chunk",
-     "02 00 00000000 00000001 0000000000004000 0000000000004001"
+     "01 01 00000001 0000000000004000 0000000000004001"
      "0000000000002000 00000051 1122334455667788",
      FMT_ERR_FORMAT},
+    {"chunk",
+     "01 01 00001ffc 0000000000004000 0000000000000001"
+     "0000000000020000 00010000 1122334455667788",
+     FMT_ERR_FORMAT},
+    /* Packed: no rows, too many, cut; offset odd, in the slots; beyond what a file can hold. */
+    {"chunk", "02 00 00 00 00000000 0000000000002040", FMT_ERR_FORMAT},
+    {"chunk", "02 00 81 00 00000000 0000000000002040", FMT_ERR_FORMAT},
+    {"chunk", "02 00 01 00 00000000 0000000000002040 00000001 00000000000000", FMT_ERR_FORMAT},
+    {"chunk", "02 00 01 00 00000000 0000000000002041 00000001 00000000000000aa", FMT_ERR_FORMAT},
+    {"chunk", "02 00 01 00 00000000 0000000000001fc0 00000001 00000000000000aa", FMT_ERR_FORMAT},
+    {"chunk", "02 00 01 00 00000000 4000000000000000 00000001 00000000000000aa", FMT_ERR_FORMAT},
+    /* Placed: too many rows; one in the slots; one beyond. */
+    {"chunk", "03 00 61 00 00000000", FMT_ERR_FORMAT},
+    {"chunk", "03 00 01 00 00000000 0000000000001fff 00000001 00000000000000aa", FMT_ERR_FORMAT},
+    {"chunk", "03 00 01 00 00000000 3fffffffffffffff 00000002 00000000000000aa", FMT_ERR_FORMAT},
 };
 
 START_TEST(test_what_no_record_may_say_is_refused)

@@ -91,55 +91,128 @@ def undelta(data, w, order):
     return sums.astype(a.dtype).tobytes() + data[n * w:]
 
 
+PLAIN, PACKED, PLACED = 1, 2, 3
+INLINE_SUMS, BLOCK_SUMS = 4, (65536 - 40) // 8
+
+
 class Run:
-    """A chunk record: `run` chunks of `size` bytes from grid coordinates `at` on."""
+    """`run` chunks of `size` bytes from grid coordinates `at` on; a filtered chunk is one alone."""
 
-    def __init__(self, raw, base, at, blocks):
-        cur = Cursor(raw, base, "chunk record")
-        self.at = at
-        self.flags = cur.u8()
-        cur.u8()
-        self.skipped, self.run = cur.u32(), cur.u32()
-        self.offset, self.size = cur.u64(), cur.u64()
-        self.filtered = bool(self.flags & 1)
-        if self.run < 1:
-            cur.fail("run of no chunks (R8.15)")
-        if self.size == 0 and self.run != 1:
-            cur.fail("run of %d chunks without bytes (R8.15)" % self.run)
-        if self.filtered and self.run != 1:
-            cur.fail("filtered run of %d chunks (R8.15)" % self.run)
-        if self.run * self.size > 1 << 62:
-            cur.fail("run of more than 2^62 bytes (R2.14)")
-        pieces = 1 if self.filtered else -(-self.size // PIECE)
-        count = self.run * pieces
-        blocks.claim(self.offset, self.run * self.size, "payload")
-        if self.size and self.offset % 64:
-            cur.fail("payload does not begin at a multiple of 64 (R6.1)")
-        if self.flags & 2 and not self.filtered:
-            got, data, at = blocks.get(read_ref(cur), SUMS)
-            cur = Cursor(data, at, "sums")
-            if got != count or len(data) != 8 * count:
-                cur.fail("%d sums where %d belong (R8.26)" % (got, count))
-        elif not self.filtered and count > 4:
-            cur.fail("%d sums stand in the record (R8.25)" % count)
-        sums = [cur.u64() for _ in range(count)]
-        self.absent = sums.count(0)
-        self.verify(blocks.image, sums, pieces)
-
-    def verify(self, image, sums, pieces):
-        for i, want in enumerate(sums):
-            chunk, piece = divmod(i, pieces)
-            start = self.offset + chunk * self.size
-            size = self.size
-            if not self.filtered:
-                start += piece * PIECE
-                size = min(PIECE, self.size - piece * PIECE)
-            if want and (borrowed.xxh3(image[start:start + size]) or 1) != want:
-                raise DrepError("CHECKSUM", "sum of payload does not match (R8.29)", start)
+    def __init__(self, at, offset, size, run=1, filtered=False, skipped=0):
+        self.at, self.offset, self.size, self.run = at, offset, size, run
+        self.filtered, self.skipped = filtered, skipped
+        self.absent = 0
 
     def stored(self, image, i):
         start = self.offset + i * self.size
         return image[start:start + self.size]
+
+
+def verify(image, start, size, want):
+    if want and (borrowed.xxh3(image[start:start + size]) or 1) != want:
+        raise DrepError("CHECKSUM", "sum of payload does not match (R8.29)", start)
+
+
+def suffix(maximum, chunk):
+    """How many of the last dimensions count on in the one before, and their grid lengths."""
+    lengths = []
+    for m, c in list(zip(maximum, chunk))[:0:-1]:
+        product = max(1, -(-m // c))
+        for n in lengths:
+            product *= n
+        if m == (1 << 64) - 1 or product > 1 << 32:
+            break
+        lengths.insert(0, max(1, -(-m // c)))
+    return lengths
+
+
+def runs(raw, base, at, blocks, inner):
+    """The runs of one chunk record; `inner`: what suffix() says of the grid."""
+    cur = Cursor(raw, base, "chunk record")
+    kind, flags = cur.u8(), cur.u8()
+    if kind not in (PLAIN, PACKED, PLACED) or flags & 15 & ~(kind == PLAIN):
+        return None  # a newer version's
+    if kind == PLAIN:
+        return [plain(cur, flags, at, blocks)]
+    rows = cur.u8()
+    cur.u8()
+    if not 1 <= rows <= (128 if kind == PACKED else 96):
+        cur.fail("%d rows of a run (R8.%d)" % (rows, 14 + kind))
+    skipped = cur.u32()
+    offset = start = cur.u64() if kind == PACKED else None
+    found, lines = [], set()
+    for i in range(rows):
+        if kind == PLACED:
+            offset = cur.u64()
+        size, want = cur.u32(), cur.u64()
+        if kind == PLACED:
+            blocks.inside(offset, size, "payload")
+        if kind == PLACED and size:
+            new = set(range(offset // 64, -(-(offset + size) // 64))) - lines
+            blocks.claims += [(64 * line, 64 * line + 64, "payload") for line in new]
+            if any(offset < r.offset + r.size and r.offset < offset + size for r in found):
+                cur.fail("rows of a run overlap (R8.39)")
+            lines |= new
+        found.append(Run(step(at, i, inner, cur), offset, size, 1, True, skipped))
+        if kind == PACKED:
+            offset += size
+    if kind == PACKED:
+        blocks.claim(start, offset - start, "payload")
+        if start % 64:
+            cur.fail("payload does not begin at a multiple of 64 (R8.22)")
+    if rows > 1 and (not at or any(c >= n for c, n in zip(at[len(at) - len(inner):], inner))):
+        cur.fail("run outside the grid (R8.19)")
+    cur = Cursor(raw, base, "chunk record")
+    cur.bytes(16 if kind == PACKED else 8)
+    for r in found:
+        cur.bytes(4 if kind == PACKED else 12)
+        verify(blocks.image, r.offset, r.size, cur.u64() or -1)
+    return found
+
+
+def step(at, n, inner, cur):
+    at = list(at)
+    for d in range(1, len(inner) + 1):
+        n, at[-d] = divmod(at[-d] + n, inner[-d])
+    if n:
+        if len(at) <= len(inner):
+            cur.fail("run outside the grid (R8.19)")
+        at[-len(inner) - 1] += n
+    return at
+
+
+def plain(cur, flags, at, blocks):
+    run, offset, size = cur.u32(), cur.u64(), cur.u64()
+    if run < 1:
+        cur.fail("run of no chunks (R8.15)")
+    if size == 0 and run != 1:
+        cur.fail("run of %d chunks without bytes (R8.15)" % run)
+    if run * size > 1 << 62:
+        cur.fail("run of more than 2^62 bytes (R2.14)")
+    pieces = -(-size // PIECE)
+    count = run * pieces
+    blocks.claim(offset, run * size, "payload")
+    if size and offset % 64:
+        cur.fail("payload does not begin at a multiple of 64 (R6.1)")
+    if (flags & 1) != (count > INLINE_SUMS):
+        cur.fail("%d sums stand in the wrong place (R8.25)" % count)
+    sums = []
+    while flags & 1 and len(sums) < count:
+        want = min(BLOCK_SUMS, count - len(sums))
+        got, data, where = blocks.get(read_ref(cur), SUMS)
+        block = Cursor(data, where, "sums")
+        if got != want or len(data) != 8 * want:
+            block.fail("%d sums where %d belong (R8.26)" % (got, want))
+        sums += [block.u64() for _ in range(want)]
+    if not flags & 1:
+        sums = [cur.u64() for _ in range(count)]
+    for i, want in enumerate(sums):
+        chunk, piece = divmod(i, pieces)
+        verify(blocks.image, offset + chunk * size + piece * PIECE,
+               min(PIECE, size - piece * PIECE), want)
+    found = Run(at, offset, size, run)
+    found.absent = sums.count(0)
+    return found
 
 
 def unfilter(run, data, filters, fixed, full, limit):

@@ -3,7 +3,7 @@
 from . import codes as C
 from . import types as T
 from .errors import Cursor, DrepError
-from .payload import Filter, Run, unfilter
+from .payload import Filter, runs, suffix, unfilter
 from .tree import (PENDING, Blocks, choose_slot, earlier_slot, read_header, read_ref, slot_of,
                    walk_tree)
 from .values import Elements, Heap, nest, self_described, show
@@ -368,6 +368,7 @@ class File:
     def read_storage(self, obj):
         """Layout of the elements, chunk records and all sums."""
         obj.runs = []
+        obj.newer = False
         if obj.type is not None:
             obj.lay = T.Layout(self.header.extents, False)
             T.check_laid_out(obj.type, obj.lay)
@@ -382,27 +383,32 @@ class File:
         if obj.chunks and obj.layout not in (CONTIGUOUS, CHUNKED):
             raise DrepError("FORMAT", "CHUNK entry of a dataset without chunks (R8.13)")
         ranks = len(obj.chunk or [])
-        before = None
+        inner = suffix(obj.maximum, obj.chunk) if obj.layout == CHUNKED else []
+        end = None
         for tail, raw, at in obj.chunks:
             if len(tail) != 8 * ranks:
                 raise DrepError("FORMAT", "chunk key of %d bytes in a grid of %d dimensions (R4.19)"
                                 % (len(tail), ranks), at)
             where = [int.from_bytes(tail[i:i + 8], "big") for i in range(0, len(tail), 8)]
             try:
-                run = Run(raw, at, where, self.blocks)
+                found = runs(raw, at, where, self.blocks, inner)
             except DrepError as e:
                 e.message = "chunk (%s): %s" % (",".join(map(str, where)), e.message)
                 raise
             if any(c > 1 << 62 for c in where):
                 raise DrepError("FORMAT", "grid coordinate beyond 2^62 (R8.13)", at)
-            if not ranks and run.run > 1:
-                raise DrepError("FORMAT", "run of chunks without a grid (R8.15)", at)
-            if run.filtered and (run.size > self.limit or obj.layout != CHUNKED):
-                raise DrepError("FORMAT", "filtered chunk that may not be one (R8.22)", at)
-            if before and before.at[:-1] == where[:-1] and where[-1] - before.at[-1] < before.run:
-                raise DrepError("FORMAT", "runs of chunks overlap (R8.20)", at)
-            before = run
-            obj.runs.append(run)
+            if found is None:
+                obj.newer = True
+                continue
+            for run in found:
+                if not ranks and run.run > 1:
+                    raise DrepError("FORMAT", "run of chunks without a grid (R8.15)", at)
+                if run.filtered and (run.size > self.limit or obj.layout != CHUNKED):
+                    raise DrepError("FORMAT", "filtered chunk that may not be one (R8.22)", at)
+                if end is not None and run.at < end:
+                    raise DrepError("FORMAT", "runs of chunks overlap (R8.20)", at)
+                end = run.at[:-1] + [run.at[-1] + run.run] if ranks else None
+            obj.runs += found
 
     def scalars(self):
         """code -> Scalar of the file's representation, or None where nobody can read it."""
@@ -424,7 +430,7 @@ class File:
 
     def data(self, obj):
         """The elements as JSON; None where they cannot be shown."""
-        if obj.shape is None or obj.type is None:
+        if obj.shape is None or obj.type is None or obj.newer:
             return None
         count = T.product(obj.shape)
         if count > MANY:

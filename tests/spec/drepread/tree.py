@@ -175,11 +175,14 @@ class Blocks:
         self.claims = []
 
     def claim(self, offset, length, what):
+        self.inside(offset, length, what)
+        if length:
+            self.claims.append((offset, offset + (length + 63) // 64 * 64, what))
+
+    def inside(self, offset, length, what):
         end = self.slot.end
         if offset < FIRST or offset > end or length > end - offset:
             raise DrepError("FORMAT", "%s lies outside the allocated space (R2.14)" % what, offset)
-        if length:
-            self.claims.append((offset, offset + (length + 63) // 64 * 64, what))
 
     def get(self, ref, kind, level=0, limit=MAX_VALUE + 40):
         """(count, content, offset of the content) of the block that `ref` names."""
