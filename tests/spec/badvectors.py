@@ -1610,7 +1610,7 @@ def object_without_link():
 
 
 @bad("FORMAT|LIMIT", "R8.1")
-def length_beyond_limit():
+def length_huge():
     b = sample()
     b.dataset(1, "l", "INT", ((1 << 62) + 1,), "chunked", (1,))
     return b
@@ -1641,7 +1641,7 @@ def payload_unaligned():
 
 
 @bad("FORMAT", "R8.13", "check")
-def coordinate_beyond_limit():
+def coordinate_huge():
     b, d = grid()
     b.run(d, ((1 << 62) + 1,), [ints(b, 1, 2)])
     return b
