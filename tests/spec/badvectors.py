@@ -1640,6 +1640,13 @@ def payload_unaligned():
     return b
 
 
+@bad("FORMAT", "R8.25")
+def sums_in_wrong_place():
+    b, d = grid((6,), (1,))
+    b.run(d, (0,), [ints(b, i) for i in range(6)], edit=lambda r: r[:1] + b"\0" + r[2:])
+    return b
+
+
 @bad("FORMAT", "R8.13", "check")
 def coordinate_huge():
     b, d = grid()

@@ -144,14 +144,22 @@ def attribute(p):
 
 
 def chunk(p):
-    flags, _ = p.pair("flags", "zero")
+    kind, flags = p.pair(("kind", {1: "plain", 2: "packed", 3: "placed"}), "flags")
+    if kind == 1:
+        p.number(4, "run")
+        p.number(8, "offset")
+        p.number(8, "size of each chunk")
+        while p.left():
+            p.note(20 if flags & 1 else 8, "reference to a block of sums" if flags & 1 else "sum")
+        return
+    rows, _ = p.pair("rows", "zero")
     p.number(4, "skipped")
-    p.number(4, "run")
-    p.number(8, "offset")
-    p.number(8, "size of each chunk")
-    if flags & 2:
-        p.note(20, "reference to the block of sums")
-    while p.left() >= 8:
+    if kind == 2:
+        p.number(8, "offset")
+    for _ in range(rows):
+        if kind == 3:
+            p.number(8, "offset")
+        p.number(4, "size")
         p.note(8, "sum")
 
 
@@ -252,8 +260,10 @@ SHOWN = [
     ("A compound, laid out", "native-i386", "TYPE", lambda o, t, v: v[8:10] == b"\x08\1"),
     ("An enum", "attrs", "TYPE", lambda o, t, v: v[8] == 5),
     ("A scalar with a description", "scalars", "TYPE", lambda o, t, v: v[8] == 2),
-    ("Chunks without filters", "chunked", "CHUNK", lambda o, t, v: not v[0] & 3),
-    ("A chunk with filters", "chunked", "CHUNK", lambda o, t, v: v[0] & 1),
+    ("Plain chunks", "chunked", "CHUNK", lambda o, t, v: v[:2] == b"\1\0"),
+    ("Plain chunks with many sums", "chunked", "CHUNK", lambda o, t, v: v[:2] == b"\1\1"),
+    ("A packed run", "runs", "CHUNK", lambda o, t, v: v[0] == 2 and 1 < v[2] < 5),
+    ("A placed run", "runs", "CHUNK", lambda o, t, v: v[0] == 3 and 1 < v[2] < 5),
     ("A free extent", "second-commit", "FREE", lambda o, t, v: True),
     ("An earlier commit", "commits", "LOG", lambda o, t, v: True),
 ]
