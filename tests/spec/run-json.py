@@ -19,7 +19,9 @@ DATAREP = os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "data
 # Of a dataset alone --jsonl prints its values.
 VALUES = ("scalar.jsonl", "t.jsonl", "tracks.jsonl")
 # Maps: their keys are names.
-MAPS = ("attributes", "members", "hints", "extents")
+MAPS = ("attributes", "members", "dimensions", "hints", "extents")
+# Not in every document.
+OPTIONAL = ("data", "dimensions", "scales", "datareps", "datarep")
 # Values of the file: their form is that of their type.
 FREE = ("data", "value", "fill")
 WRONG = (17.5, "~", [{}], {"~": 1}, True)
@@ -137,7 +139,7 @@ def spoiled(doc):
         yield "a key more in %s" % "/".join(map(str, place)), whole
         for key in keys:
             whole, at = anew()
-            if key != "data":
+            if key not in OPTIONAL:
                 del at[key]
                 yield "no %s in %s" % (key, "/".join(map(str, place))), whole
             for value in WRONG if key not in FREE else ():
