@@ -264,7 +264,8 @@ static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_
                             file_rep_table(&c->to->rep, true)};
 
     *same = false;
-    if (c->from == c->to) {
+    /* Within a file, the copy of compounds that are placed by their record is packed. */
+    if (c->from == c->to && from == to) {
         *same = true;
         return 0;
     }
