@@ -481,6 +481,195 @@ START_TEST(test_contiguous_is_one_run)
 }
 END_TEST
 
+/* ---- long runs of filtered chunks ---- */
+
+#define LONG_GRID 400
+
+struct stored_row {
+    uint64_t offset, size, sum;
+};
+
+struct long_runs {
+    struct chunks cs;
+    uint32_t size[LONG_GRID]; /* 0: absent */
+    uint8_t fill[LONG_GRID];
+    struct stored_row row[2][LONG_GRID]; /* of the last commit, and the one before */
+    int rows[2];
+    int records, most; /* in the tree, and rows of the longest */
+    uint32_t kinds;    /* bit k: there is one of kind k */
+};
+
+static const uint8_t *long_bytes(const struct long_runs *l, int c)
+{
+    static uint8_t bytes[700];
+
+    for (size_t i = 0; i < l->size[c]; i++)
+        bytes[i] = (uint8_t)(l->fill[c] + i * 13);
+    return bytes;
+}
+
+static void long_coord(int c, uint64_t *coord)
+{
+    coord[0] = (uint64_t)c / 20;
+    coord[1] = (uint64_t)c % 20;
+}
+
+static void long_write(struct long_runs *l, int c)
+{
+    uint64_t coord[2];
+
+    l->size[c] = rnd(3) ? 1 + (uint32_t)rnd(700) : 1 + (uint32_t)rnd(40);
+    l->fill[c] = (uint8_t)rnd(256);
+    long_coord(c, coord);
+    ck_assert_int_eq(chunk_write(&l->cs, coord, 1, long_bytes(l, c), l->size[c]), 0);
+}
+
+static void long_same(struct long_runs *l)
+{
+    for (int c = 0; c < LONG_GRID; c++) {
+        uint64_t coord[2], have = 0;
+        uint8_t bytes[800];
+
+        long_coord(c, coord);
+        ck_assert_msg(chunk_read(&l->cs, coord, 0, 700, bytes, &have) == 0, "chunk %d: %s", c,
+                      drep_error());
+        ck_assert_uint_eq(have, l->size[c]);
+        ck_assert_int_eq(memcmp(bytes, long_bytes(l, c), have), 0);
+    }
+}
+
+static int long_row(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct long_runs *l = ctx;
+
+    (void)coord;
+    ck_assert_int_lt(l->rows[0], LONG_GRID);
+    l->row[0][l->rows[0]++] = (struct stored_row){rec->offset, rec->size, rec->sum[0]};
+    return 0;
+}
+
+static int long_entry(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
+                      void *ctx)
+{
+    const struct buf record = {.p = (uint8_t *)value, .len = len};
+    struct long_runs *l = ctx;
+    struct chunk_lines lines;
+    struct chunk_rec rec;
+    uint64_t coord[2];
+
+    (void)where;
+    if (key_tag(key->p) != FMT_TAG_CHUNK)
+        return 0;
+    ck_assert_int_eq(chunk_entry(&l->cs, key, &record, coord, &rec), 0);
+    ck_assert_int_eq(chunk_lines(&rec, &lines), 0);
+    for (uint32_t i = 0; i < lines.n; i++)
+        store_check_claim(l->cs.st, lines.at[i].offset, lines.at[i].length, "payload");
+    l->records++;
+    l->most = l->most > (int)rec.run ? l->most : (int)rec.run;
+    l->kinds |= 1u << rec.kind;
+    return 0;
+}
+
+/* The bytes of the last two commits are in the file as these commits have them. */
+static void long_untouched(const struct long_runs *l, const struct fault_file *file)
+{
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < l->rows[k]; i++) {
+            const struct stored_row *r = &l->row[k][i];
+
+            ck_assert_msg(sum_stored(file->p + r->offset, (size_t)r->size) == r->sum,
+                          "bytes of commit -%d at %llu were overwritten", k,
+                          (unsigned long long)r->offset);
+        }
+    }
+}
+
+static void long_commit(struct long_runs *l, const struct fault_file *file)
+{
+    drep_usage usage = {0};
+    int64_t findings;
+
+    long_untouched(l, file);
+    must_commit(l->cs.st);
+    memcpy(l->row[1], l->row[0], sizeof(l->row[0]));
+    l->rows[1] = l->rows[0];
+    l->rows[0] = 0;
+    ck_assert_int_eq(chunk_each(&l->cs, long_row, l), 0);
+    l->records = l->most = 0;
+    ck_assert_int_eq(
+        store_check(l->cs.st, no_finding, NULL, long_entry, NULL, l, &findings, &usage), 0);
+    ck_assert_int_eq(findings, 0);
+    long_untouched(l, file);
+}
+
+static void long_change(struct long_runs *l)
+{
+    int c = (int)rnd(LONG_GRID), n = 1 + (int)rnd(rnd(3) ? 4 : 150);
+    uint64_t coord[2];
+
+    for (int kind = (int)rnd(4); n > 0 && c < LONG_GRID; n--, c++) {
+        long_coord(c, coord);
+        if (kind > 0) {
+            long_write(l, c);
+        } else {
+            ck_assert_int_eq(chunk_remove(&l->cs, coord), 0);
+            l->size[c] = 0;
+        }
+    }
+}
+
+/* Written at once: full packed records.  Then rewritten, removed, taken back and committed at
+ * random: nothing that a commit has is overwritten, no space is lost or had twice. */
+START_TEST(test_long_runs_of_filtered_chunks)
+{
+    static struct long_runs l, before;
+    struct fault_file file;
+    struct store *st;
+
+    seed = 77 + (uint64_t)_i;
+    memset(&l, 0, sizeof(l));
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    l.cs = (struct chunks){.st = st, .object = 60, .rank = 2, .wrap = 1, .payload = 700};
+    l.cs.grid[1] = 20;
+    l.cs.nfilters = 1;
+    l.cs.filter[0] = (struct filter_rec){.id = FMT_FILTER_SHUFFLE, .nparams = 1, .param = {1}};
+    ck_assert_int_eq(store_op_begin(st), 0);
+    for (int c = 0; c < LONG_GRID; c++)
+        long_write(&l, c);
+    ck_assert_int_eq(store_op_end(st, 1), 0);
+    long_commit(&l, &file);
+    ck_assert(l.records == 4 && l.most == 128 && l.kinds == 1u << FMT_CHUNK_PACKED);
+    for (int round = 0; round < share_of(150); round++) {
+        int undone = rnd(4) == 0;
+
+        before = l;
+        ck_assert_int_eq(store_op_begin(st), 0);
+        for (int i = 1 + (int)rnd(4); i > 0; i--)
+            long_change(&l);
+        if (rnd(3) == 0)
+            long_same(&l);
+        ck_assert_int_eq(store_op_end(st, !undone), 0);
+        if (undone)
+            l = before;
+        long_same(&l);
+        if (rnd(3) == 0)
+            long_commit(&l, &file);
+    }
+    /* All of it once more: packed again. */
+    ck_assert_int_eq(store_op_begin(st), 0);
+    for (int c = 0; c < LONG_GRID; c++)
+        long_write(&l, c);
+    ck_assert_int_eq(store_op_end(st, 1), 0);
+    long_commit(&l, &file);
+    long_same(&l);
+    ck_assert(l.kinds & 1u << FMT_CHUNK_PLACED); /* on the way */
+    ck_assert_int_eq(chunk_remove_all(&l.cs), 0);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_flipped_payload)
 {
     /* D13: every flipped byte of payload is found by exactly the reads that touch its block. */
@@ -747,6 +936,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, test_chunks_against_model, 0, 6);
     tcase_add_loop_test(t, test_contiguous_is_one_run, 0, 3);
+    tcase_add_loop_test(t, test_long_runs_of_filtered_chunks, 0, 6);
     tcase_add_test(t, test_flipped_payload);
     tcase_add_test(t, test_committed_space_is_never_written);
     tcase_add_test(t, test_space_to_grow_into_is_freed_once);
