@@ -21,10 +21,15 @@
 #define DIGITS_MAX 12000
 #define WORDS 2048 /* of 32 bits: 10^(DIGITS_MAX + POINT_MAX), and a shift */
 
+/* The exponent that stands for all numbers below 10^-POINT_MAX: beneath every binary128. */
+#define TINY (-20000)
+/* Formats that begin below this have numbers there, also subnormal ones, that are no longer read. */
+#define TINY_LEAST (-16470)
+
 /* 2^exponent times the 128 bits high:low, whose top bit is set and has the weight 1. */
 struct exact {
     uint64_t high, low;
-    long exponent;
+    int64_t exponent;
     bool negative, more; /* more: nonzero bits follow */
 };
 
@@ -50,7 +55,7 @@ static void big_multiply(struct big *b, uint32_t factor, uint32_t add)
         b->word[b->len++] = (uint32_t)carry;
 }
 
-static void big_power(struct big *b, long tens)
+static void big_power(struct big *b, int64_t tens)
 {
     for (; tens >= 9; tens -= 9)
         big_multiply(b, 1000000000, 0);
@@ -58,12 +63,12 @@ static void big_power(struct big *b, long tens)
         big_multiply(b, 10, 0);
 }
 
-static long big_bits(const struct big *b)
+static int64_t big_bits(const struct big *b)
 {
-    return b->len ? 32 * (long)b->len - __builtin_clz(b->word[b->len - 1]) : 0;
+    return b->len ? 32 * (int64_t)b->len - __builtin_clz(b->word[b->len - 1]) : 0;
 }
 
-static void big_shift(struct big *b, long by)
+static void big_shift(struct big *b, int64_t by)
 {
     size_t words = (size_t)by / 32, i;
     int bits = (int)(by % 32);
@@ -109,11 +114,11 @@ static void big_subtract(struct big *a, const struct big *b)
 
 /* Moves num or den, both not 0, until num / den is from 1 to below 2; gives the power of two
  * that this took away. */
-static long align(struct big *num, struct big *den)
+static int64_t align(struct big *num, struct big *den)
 {
-    long shift = big_bits(num) - big_bits(den);
+    int64_t shift = big_bits(num) - big_bits(den);
 
-    big_shift(shift > 0 ? den : num, labs(shift));
+    big_shift(shift > 0 ? den : num, llabs(shift));
     if (big_less(num, den)) {
         big_shift(num, 1);
         shift--;
@@ -138,13 +143,13 @@ static void quotient(struct big *num, const struct big *den, int bits, uint64_t 
 }
 
 /* An exponent, held within what makes a difference. */
-static long read_exponent(const char *p)
+static int64_t read_exponent(const char *p)
 {
     bool negative = *p == '-';
-    long value = 0;
+    int64_t value = 0;
 
     for (p += *p == '-' || *p == '+'; isdigit((unsigned char)*p); p++)
-        if (value < 100000000)
+        if (value < (int64_t)1 << 50)
             value = 10 * value + (*p - '0');
     return negative ? -value : value;
 }
@@ -155,14 +160,14 @@ enum said { SAID_NONE, SAID_ZERO, SAID_TINY, SAID_NUMBER };
 /* num / den * 2^twos, and whether nonzero digits follow. */
 struct ratio {
     struct big num, den;
-    long twos;
+    int64_t twos;
     bool more;
 };
 
 /* Digits, a point among them, and an exponent: number_is_real() has looked at the text. */
 static enum said decimal_ratio(const char *p, struct ratio *out)
 {
-    long point = 0, kept = 0;
+    int64_t point = 0, kept = 0;
     bool behind = false;
 
     for (; isdigit((unsigned char)*p) || *p == '.'; p++) {
@@ -190,7 +195,7 @@ static enum said decimal_ratio(const char *p, struct ratio *out)
         return SAID_NONE;
     if (point < -POINT_MAX)
         return SAID_TINY;
-    big_power(point > kept ? &out->num : &out->den, labs(point - kept));
+    big_power(point > kept ? &out->num : &out->den, llabs(point - kept));
     return SAID_NUMBER;
 }
 
@@ -200,7 +205,7 @@ static unsigned hex_value(char c)
 }
 
 /* "p" and a power of two, or nothing; false if it is something else. */
-static bool read_twos(const char *p, long *exponent)
+static bool read_twos(const char *p, int64_t *exponent)
 {
     if (*p == 'p' || *p == 'P') {
         p++;
@@ -253,10 +258,10 @@ static enum said read_ratio(const char *text, struct ratio *out)
 /* ---------------------------------------------------------------- rounding */
 
 /* Drops the last `by` bits, of 1 to 128. */
-static void drop(struct exact *n, long by, bool odd)
+static void drop(struct exact *n, int64_t by, bool odd)
 {
     uint64_t half, rest;
-    long i;
+    int64_t i;
     bool up;
 
     for (half = rest = 0, i = 0; i < by; i++) {
@@ -279,7 +284,7 @@ static void drop(struct exact *n, long by, bool odd)
 static bool pack(struct exact *n, int bits, uint64_t *quad)
 {
     bool odd = bits != NUMBER_HEX128 && bits <= QUAD_BITS - 2;
-    long keep = QUAD_BITS, below = QUAD_LEAST - n->exponent, by;
+    int64_t keep = QUAD_BITS, below = QUAD_LEAST - n->exponent, by;
 
     if (bits == NUMBER_HEX128)
         keep = 109 + (n->exponent & 3);
@@ -320,6 +325,24 @@ static void store(const uint64_t *quad, bool negative, void *out)
     memcpy(out, word, sizeof word);
 }
 
+/* Reads a number that is none of the special ones; SAID_TINY is far below, and not zero. */
+static enum said read_exact(const char *text, struct exact *n)
+{
+    struct ratio r;
+    enum said said = read_ratio(text, &r);
+
+    if (said == SAID_TINY) {
+        n->high = (uint64_t)1 << 63;
+        n->exponent = TINY;
+        n->more = true;
+    } else if (said == SAID_NUMBER) {
+        n->exponent = align(&r.num, &r.den) + r.twos;
+        quotient(&r.num, &r.den, 128, &n->high, &n->low);
+        n->more = r.more || r.num.len > 0;
+    }
+    return said;
+}
+
 /* Convert text to a binary128: to the nearest, or to odd where fewer than 112 `bits` will be
  * stored. False: not a number, or beyond the range. */
 bool number_quad(const char *text, int bits, void *out)
@@ -327,7 +350,6 @@ bool number_quad(const char *text, int bits, void *out)
     int which = number_special(text);
     uint64_t quad[2] = {0, 0};
     struct exact n = {.negative = *text == '-'};
-    struct ratio r;
     enum said said;
 
     if (which) {
@@ -335,29 +357,118 @@ bool number_quad(const char *text, int bits, void *out)
         store(quad, which == 3, out);
         return true;
     }
-    said = read_ratio(text, &r);
+    said = read_exact(text, &n);
     if (said == SAID_NONE)
         return false;
-    if (said == SAID_TINY) {
-        n.high = (uint64_t)1 << 63;
-        n.exponent = -20000;
-        n.more = true;
-    } else if (said == SAID_NUMBER) {
-        n.exponent = align(&r.num, &r.den) + r.twos;
-        quotient(&r.num, &r.den, 128, &n.high, &n.low);
-        n.more = r.more || r.num.len > 0;
-    }
     if (said != SAID_ZERO && !pack(&n, bits, quad))
         return false;
     store(quad, n.negative, out);
     return true;
 }
 
+/* ------------------------------------------------------------ beyond binary128 */
+
+#define WIDE_BITS 113 /* of the significand, without the leading one */
+#define WIDE_EXPONENT 32
+#define WIDE_BIAS (((int64_t)1 << 31) - 1)
+
+drep_scalar number_wide_scalar(void)
+{
+    return (drep_scalar){.cls = DREP_SCALAR_REAL,
+                         .order = HOST_LITTLE ? DREP_LITTLE : DREP_BIG,
+                         .size = NUMBER_WIDE_SIZE,
+                         .is_signed = 1,
+                         .format = DREP_FORMAT_CUSTOM,
+                         .norm = DREP_NORM_IMPLIED,
+                         .precision = WIDE_BITS + WIDE_EXPONENT + 1,
+                         .sign_pos = WIDE_BITS + WIDE_EXPONENT,
+                         .exp_pos = WIDE_BITS,
+                         .exp_width = WIDE_EXPONENT,
+                         .mant_width = WIDE_BITS,
+                         .exp_base_log2 = 1,
+                         .exp_bias = WIDE_BIAS};
+}
+
+static void store_wide(const struct exact *n, uint64_t exponent, void *out)
+{
+    const uint64_t word[] = {n->low, (n->high & (((uint64_t)1 << 49) - 1)) | exponent << 49,
+                             exponent >> 15 | (uint64_t)n->negative << 17, 0};
+    unsigned char *p = out;
+
+    for (int i = 0; i < NUMBER_WIDE_SIZE; i++)
+        p[HOST_LITTLE ? i : NUMBER_WIDE_SIZE - 1 - i] = (unsigned char)(word[i / 8] >> i % 8 * 8);
+}
+
+/* Rounds to the bits that the format keeps of this number, or to odd where those are at least two
+ * less, and moves the leading bit to its place. */
+static void round_wide(struct exact *n, struct wide_form form)
+{
+    bool odd = form.bits > 0 && form.bits <= WIDE_BITS - 1;
+    int64_t below = !odd && form.least > n->exponent ? form.least - n->exponent : 0;
+    int64_t keep = odd ? WIDE_BITS + 1 : form.bits;
+    int64_t by;
+
+    if (form.bits < 0) /* leading bits of the first digit may be 0 */
+        keep = -form.bits - 3 + ((n->exponent + below) & 3);
+    by = 128 - keep + below;
+    if (by > 128) { /* less than half of the smallest number */
+        n->high = n->low = 0;
+        return;
+    }
+    drop(n, (int64_t)by, odd);
+    n->exponent += (int64_t)by - (127 - WIDE_BITS);
+    for (; n->high >> (WIDE_BITS - 63); n->exponent++) { /* rounded up to one bit more */
+        n->low = n->low >> 1 | n->high << 63;
+        n->high >>= 1;
+    }
+    for (; (n->high || n->low) && !(n->high >> (WIDE_BITS - 64)); n->exponent--) {
+        n->high = n->high << 1 | n->low >> 63;
+        n->low <<= 1;
+    }
+}
+
+/* The exponent field; numbers below the normal ones move down. False: out of range. */
+static bool wide_exponent(struct exact *n, uint64_t *out)
+{
+    if (n->exponent < -WIDE_BIAS - WIDE_BITS || n->exponent > WIDE_BIAS)
+        return false;
+    *out = n->exponent > -WIDE_BIAS ? (uint64_t)(n->exponent + WIDE_BIAS) : 0;
+    for (; n->exponent <= -WIDE_BIAS; n->exponent++) {
+        if (n->low & 1)
+            return false;
+        n->low = n->low >> 1 | n->high << 63;
+        n->high >>= 1;
+    }
+    return true;
+}
+
+bool number_wide(const char *text, struct wide_form form, void *out)
+{
+    int which = number_special(text);
+    struct exact n = {.negative = *text == '-'};
+    uint64_t exponent = 0;
+    enum said said = which ? SAID_ZERO : read_exact(text, &n);
+
+    if (said == SAID_NONE || (said == SAID_TINY && form.least < TINY_LEAST))
+        return false;
+    if (which) {
+        exponent = ((uint64_t)1 << WIDE_EXPONENT) - 1;
+        n.high = which == 1 ? (uint64_t)1 << (WIDE_BITS - 65) : 0;
+        n.negative = which == 3;
+    } else if (said != SAID_ZERO) {
+        round_wide(&n, form);
+        if ((n.high || n.low) && !wide_exponent(&n, &exponent))
+            return false;
+    }
+    store_wide(&n, exponent, out);
+    return true;
+}
+
 /* Subtract the nearest double from num / den * 2^twos, which may change its sign. */
 static double take_double(struct ratio *r, bool *negative)
 {
-    long top = align(&r->num, &r->den) + r->twos;
-    long bits = top < -1022 ? 53 + top + 1022 : 53;
+    int64_t top = align(&r->num, &r->den) + r->twos;
+    int64_t bits = top < -1022 ? 53 + top + 1022 : 53;
     double sign = *negative ? -1 : 1;
     uint64_t high, low;
     bool up;

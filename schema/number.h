@@ -2,6 +2,8 @@
 #ifndef SCHEMA_NUMBER_H
 #define SCHEMA_NUMBER_H
 
+#include <datarep.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,6 +30,16 @@ bool number_float(const char *text, float *out);
  * bits of ibm-hex128. */
 #define NUMBER_HEX128 0
 bool number_quad(const char *text, int bits, void *out);
+/* Formats beyond binary128.  bits: their precision, at most 114; in base 16 minus the width of
+ * their significand.  least: power of two of their least normal number.  The result is a real of
+ * number_wide_scalar(): 32 bytes, a precision of 114 bits and 32 bits of exponent. */
+struct wide_form {
+    int bits; /* 0: the format needs no such number */
+    int64_t least;
+};
+enum { NUMBER_WIDE_SIZE = 32 };
+drep_scalar number_wide_scalar(void);
+bool number_wide(const char *text, struct wide_form form, void *out);
 /* The double nearest to it, and the one nearest to what is left. */
 bool number_pair(const char *text, double out[2]);
 

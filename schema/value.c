@@ -25,6 +25,25 @@ static int format_bits(int format, const drep_scalar *custom)
     return f->base_log2 == 1 ? f->precision : NUMBER_HEX128;
 }
 
+/* The form of a format that goes beyond binary128; bits 0 for all others. */
+static struct wide_form wide_form(int format, const drep_scalar *custom)
+{
+    const drep_format_info *f = drep_format_describe(format);
+    bool implied = custom->norm == DREP_NORM_IMPLIED;
+    struct wide_form w = {0, 0};
+
+    if (format == DREP_FORMAT_VAX_H)
+        return (struct wide_form){f->precision, f->least};
+    if (format != DREP_FORMAT_CUSTOM || custom->cls != DREP_SCALAR_REAL)
+        return w;
+    w.bits = custom->exp_base_log2 == 1 ? custom->mant_width + implied : -custom->mant_width;
+    if (__builtin_sub_overflow((int64_t)(custom->exp_base_log2 == 1 ? implied : implied - 1),
+                               custom->exp_bias, &w.least) ||
+        __builtin_mul_overflow(w.least, (int64_t)custom->exp_base_log2, &w.least))
+        w.least = custom->exp_bias > 0 ? -((int64_t)1 << 40) : (int64_t)1 << 40;
+    return w;
+}
+
 static int load_rows(const char *datarep, drep_encoding *rows, int *n)
 {
     int err = drep_datarep_table(datarep, rows, DREP_CODE_MAX, n);
@@ -49,6 +68,7 @@ int encoder_store(struct encoder *e, const char *datarep)
             continue;
         e->stored[rows[i].code] = rows[i].format;
         e->bits[rows[i].code] = format_bits(rows[i].format, &scalars[rows[i].custom]);
+        e->wide[rows[i].code] = wide_form(rows[i].format, &scalars[rows[i].custom]);
     }
     return err;
 }
@@ -80,6 +100,13 @@ int value_pair(drep_type **out)
 {
     return drep_type_parse(
         HOST_LITTLE ? "scalar{double-double,little,16}" : "scalar{double-double,big,16}", out);
+}
+
+static int value_wide(drep_type **out)
+{
+    const drep_scalar scalar = number_wide_scalar();
+
+    return drep_type_scalar(&scalar, out);
 }
 
 bool encoding_is_real(const drep_encoding *row)
@@ -158,6 +185,9 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
     case DREP_KIND_PREDEFINED:
         if (way == HELD && e->bits[code] == HELD_PAIR && !encoding_is_complex(&e->plain[code]))
             return value_pair(out) == 0;
+        if (way == HELD && e->wide[code].bits != 0 && encoding_is_real(&e->plain[code]) &&
+            !encoding_is_complex(&e->plain[code]))
+            return value_wide(out) == 0;
         *out = drep_type_ref(drep_predefined(code_on_way(e, code, way)));
         return true;
     case DREP_KIND_SCALAR:
@@ -165,6 +195,8 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
             break;
         if (drep_type_scalar_desc(type)->format == DREP_FORMAT_DOUBLE_DOUBLE)
             return value_pair(out) == 0;
+        if (wide_form(drep_type_scalar_desc(type)->format, drep_type_scalar_desc(type)).bits != 0)
+            return value_wide(out) == 0;
         *out = drep_type_ref(DREP_FLOAT128);
         return true;
     case DREP_KIND_COMPOUND:
@@ -274,6 +306,14 @@ static bool put_character(const struct encoder *e, const struct doc *node, int64
     return true;
 }
 
+static bool put_wide(const struct encoder *e, const struct doc *node, struct wide_form form,
+                     void *at)
+{
+    return doc_want(e->c, node, DOC_SCALAR, "a number") &&
+           (number_wide(node->text, form, at) ||
+            complain(e->c, node, "expected a number of this type, not \"%.100s\"", node->text));
+}
+
 /* size: of the real it is held as. */
 static bool put_real(const struct encoder *e, const struct doc *node, int64_t size, int bits,
                      void *at)
@@ -331,6 +371,8 @@ static bool put_predefined(const struct encoder *e, struct value_place p, const 
     case DREP_FORMAT_BOOL:
         return put_boolean(e, node, size, at);
     default:
+        if (size == NUMBER_WIDE_SIZE && drep_type_kind(p.held) == DREP_KIND_SCALAR)
+            return put_wide(e, node, e->wide[code], at);
         if (bits == HELD_PAIR && drep_type_kind(p.held) != DREP_KIND_SCALAR)
             bits = 113;
         if (encoding_is_complex(&e->plain[code]))
@@ -385,6 +427,8 @@ static bool put_scalar(const struct encoder *e, struct value_place p, const stru
 
     if (scalar->cls != DREP_SCALAR_REAL)
         return put_bits(e, scalar, node, (unsigned char *)p.at);
+    if (drep_type_size(p.held) == NUMBER_WIDE_SIZE)
+        return put_wide(e, node, wide_form(scalar->format, scalar), p.at);
     return put_real(e, node, drep_type_size(p.held), format_bits(scalar->format, scalar), p.at);
 }
 

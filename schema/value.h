@@ -2,17 +2,20 @@
  *
  * Reals are first held as a type from which the library's conversion to the stored format
  * gives the value nearest to the text: numbers that will be stored in 32 and 64 bits as
- * such, pairs of doubles as such, all others as FLOAT128 (schema/decimal.c). */
+ * such, pairs of doubles as such, vax-h and custom formats as a real of 32 bytes, all others as
+ * FLOAT128 (schema/decimal.c). */
 #ifndef SCHEMA_VALUE_H
 #define SCHEMA_VALUE_H
 
 #include "schema/doc.h"
+#include "schema/number.h"
 
 struct encoder {
     struct complaints *c;
-    drep_encoding plain[DREP_CODE_MAX + 1]; /* by code: the formats that say what it is */
-    int stored[DREP_CODE_MAX + 1];          /* by code: the format it will be stored in, */
-    int bits[DREP_CODE_MAX + 1];            /* and its precision, as number_quad() takes it */
+    drep_encoding plain[DREP_CODE_MAX + 1];   /* by code: the formats that say what it is */
+    int stored[DREP_CODE_MAX + 1];            /* by code: the format it will be stored in, */
+    int bits[DREP_CODE_MAX + 1];              /* and its precision, as number_quad() takes it */
+    struct wide_form wide[DREP_CODE_MAX + 1]; /* reals that no binary128 holds */
     /* The object at a path, 0 if there is none.  NULL: references are not looked up. */
     uint64_t (*object)(void *ctx, const char *path);
     /* True if the object exists; for checks before any is made. */

@@ -133,6 +133,12 @@ OWN16 = description(2, 1, 8, norm=2, precision=64, sign=63, exp=(56, 7), sig=(0,
 TOPBIT = description(2, 0, 6, norm=1, precision=48, sign=47, exp=(40, 7), sig=(0, 40), bias=64)
 REAL12 = description(2, 0, 2, precision=12, offset=4, sign=15, exp=(11, 4), sig=(4, 7), bias=7)
 VAXF = description(2, 2, 4, fmt=C.VAX_F)
+VAXH = description(2, 2, 16, fmt=C.VAX_H)
+# Beyond binary128: one bit more, and 32 bits of exponent, once in base 16.
+WIDEST = description(2, 0, 32, precision=146, sign=145, exp=(113, 32), sig=(0, 113),
+                     bias=(1 << 31) - 1)
+FAR16 = description(2, 1, 10, norm=2, precision=80, sign=79, exp=(47, 32), sig=(0, 47), base=4,
+                    bias=5)
 
 
 def raw(n, order="big"):
@@ -150,6 +156,17 @@ def scalars():
         ("hex", OWN16, raw(8, "little"), [0x4110000000000000, 0xc280000000000000],
          [1.0, -128.0]),
         ("topbit", TOPBIT, raw(6), [0x408000000000, 0xc1a000000000], [1.0, -2.5]),
+        ("vax-h", VAXH, lambda v: v,
+         [bytes.fromhex("0100" + "0000" * 6 + "0100"), bytes.fromhex("0180" + "ffff" * 7),
+          bytes.fromhex("0200" + "0000" * 7), bytes.fromhex("0080" + "0000" * 7)],
+         ["0x1.00" + "0" * 25 + "1p-16384", "-0x1." + "f" * 28 + "p-16384", "0x1p-16383", "nan"]),
+        ("widest", WIDEST, raw(32),
+         [(1 << 144) - (1 << 113) | 1, 1 << 113, 1, (1 << 145) - (1 << 113) - 1,
+          1 << 145 | (1 << 145) - (1 << 113), (1 << 145) - 1, 1 << 145, 3 << 143 | 5 << 110],
+         ["0x1." + "0" * 28 + "8p+0", "0x1p-2147483646", "0x1p-2147483759",
+          "0x1." + "f" * 28 + "8p+2147483647", "-inf", "nan", -0.0, None]),
+        ("far", FAR16, raw(10, "little"), [5 << 47 | 1 << 46, ((1 << 29) + 5 << 47) - 1, 1 << 79 | 1],
+         [0.5, "0x1." + "f" * 11 + "cp+2147483643", -2.0 ** -67]),
         ("vax", VAXF, lambda v: encode(v, C.VAX_F, 2, 4), [1.0, -2.5, "nan"], [1.0, -2.5, "nan"]),
     ]
     expect = {}
@@ -827,7 +844,9 @@ def declared_vax():
         "DOUBLE": ([bytes.fromhex("1040000000000000"), -2.5, 0.1], [1.0, -2.5, 0.1]),
         "DOUBLE_PRECISION": ([1.0, Fraction(1, 3), "nan"],
                              [1.0, "0x1.55555555555556p-2", "nan"]),
-        "LONG_DOUBLE": ([1.0, Fraction(2) ** -16384, -0.5], [1.0, "0x1p-16384", -0.5]),
+        "LONG_DOUBLE": ([1.0, Fraction(2) ** -16384, -0.5,
+                         Fraction((1 << 113) - 1, 1 << 16496)],
+                        [1.0, "0x1p-16384", -0.5, "0x1." + "f" * 28 + "p-16384"]),
         "REAL": ([1.0, 0.0], [1.0, 0.0])})
 
 

@@ -28,22 +28,60 @@ static const struct format {
     int least, most;
     bool subnormal; /* has numbers below */
     bool hex;       /* the leading digit is of base 16 */
+    struct wide_form wide;
 } formats[] = {
-    {"scalar{binary16,little,2}", 11, 11, -14, 15, true, false},
-    {"scalar{bfloat16,big,2}", 8, 8, -126, 127, true, false},
-    {"scalar{fp8-e5m2,little,1}", 3, 3, -14, 15, true, false},
-    {"scalar{binary32,big,4}", 24, 24, -126, 127, true, false},
-    {"scalar{binary64,little,8}", 53, 53, -1022, 1023, true, false},
-    {"scalar{x87,little,16}", 64, 64, -16382, 16383, true, false},
-    {"scalar{m68k,big,12}", 64, 64, -16383, 16383, true, false},
-    {"scalar{binary128,big,16}", 113, 113, -16382, 16383, true, false},
-    {"scalar{vax-f,vax,4}", 24, 24, -128, 126, false, false},
-    {"scalar{vax-d,vax,8}", 56, 56, -128, 126, false, false},
-    {"scalar{vax-h,vax,16}", 113, 113, -16382, 16382, false, false},
-    {"scalar{cray64,big,8}", 48, 48, -8000, 8000, false, false},
-    {"scalar{ibm-hex32,big,4}", 24, 24, -250, 250, false, true},
-    {"scalar{ibm-hex64,big,8}", 56, 56, -250, 250, false, true},
-    {"scalar{ibm-hex128,big,16}", NUMBER_HEX128, 112, -250, 250, false, true},
+    {"scalar{binary16,little,2}", 11, 11, -14, 15, true, false, {0, 0}},
+    {"scalar{bfloat16,big,2}", 8, 8, -126, 127, true, false, {0, 0}},
+    {"scalar{fp8-e5m2,little,1}", 3, 3, -14, 15, true, false, {0, 0}},
+    {"scalar{binary32,big,4}", 24, 24, -126, 127, true, false, {0, 0}},
+    {"scalar{binary64,little,8}", 53, 53, -1022, 1023, true, false, {0, 0}},
+    {"scalar{x87,little,16}", 64, 64, -16382, 16383, true, false, {0, 0}},
+    {"scalar{m68k,big,12}", 64, 64, -16383, 16383, true, false, {0, 0}},
+    {"scalar{binary128,big,16}", 113, 113, -16382, 16383, true, false, {0, 0}},
+    {"scalar{vax-f,vax,4}", 24, 24, -128, 126, false, false, {0, 0}},
+    {"scalar{vax-d,vax,8}", 56, 56, -128, 126, false, false, {0, 0}},
+    {"scalar{vax-h,vax,16}", 113, 113, -16382, 16382, false, false, {0, 0}},
+    {"scalar{cray64,big,8}", 48, 48, -8000, 8000, false, false, {0, 0}},
+    {"scalar{ibm-hex32,big,4}", 24, 24, -250, 250, false, true, {0, 0}},
+    {"scalar{ibm-hex64,big,8}", 56, 56, -250, 250, false, true, {0, 0}},
+    {"scalar{ibm-hex128,big,16}", NUMBER_HEX128, 112, -250, 250, false, true, {0, 0}},
+    {"scalar{vax-h,vax,16}", 0, 113, -16384, 16382, false, false, {113, -16384}},
+    {"scalar{custom,real,big,16,signed=1,norm=0,pad=0/0,precision=128,offset=0,sign=127,"
+     "exp=113/14,sig=0/113,base=2,bias=4000}",
+     0,
+     114,
+     -3999,
+     12382,
+     true,
+     false,
+     {114, -3999}},
+    {"scalar{custom,real,little,16,signed=1,norm=1,pad=0/0,precision=128,offset=0,sign=127,"
+     "exp=113/14,sig=0/113,base=2,bias=8000}",
+     0,
+     113,
+     -7990,
+     8000,
+     false,
+     false,
+     {113, -8000}},
+    {"scalar{custom,real,big,16,signed=1,norm=2,pad=0/0,precision=128,offset=0,sign=127,"
+     "exp=113/14,sig=0/113,base=16,bias=8000}",
+     0,
+     113,
+     -12000,
+     12000,
+     false,
+     true,
+     {-113, -32004}},
+    {"scalar{custom,real,big,10,signed=1,norm=0,pad=0/0,precision=80,offset=0,sign=79,"
+     "exp=64/15,sig=0/64,base=2,bias=16300}",
+     0,
+     65,
+     -16299,
+     16466,
+     true,
+     false,
+     {65, -16299}},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -68,6 +106,32 @@ static void from_quad(mpfr_t out, const void *bytes)
     mpfr_mul_2si(out, out, (exponent ? exponent : 1) - 16383 - 112, MPFR_RNDN);
     mpfr_setsign(out, out, word[little ? 1 : 0] >> 63, MPFR_RNDN);
     mpfr_clear(piece);
+}
+
+/* The exact value of what number_wide() made. */
+static void from_wide(mpfr_t out, const unsigned char *bytes)
+{
+    const uint16_t one = 1;
+    bool little = *(const unsigned char *)&one == 1;
+    int64_t exponent = 0;
+
+    mpfr_set_zero(out, 1);
+    for (int bit = 144; bit >= 0; bit--) {
+        int byte = little ? bit / 8 : NUMBER_WIDE_SIZE - 1 - bit / 8;
+        int set = bytes[byte] >> bit % 8 & 1;
+
+        if (bit >= 113) {
+            exponent = exponent << 1 | set;
+            continue;
+        }
+        if (bit == 112)
+            mpfr_set_si(out, exponent != 0, MPFR_RNDN);
+        mpfr_mul_2si(out, out, 1, MPFR_RNDN);
+        mpfr_add_si(out, out, set, MPFR_RNDN);
+    }
+    mpfr_mul_2si(out, out, (long)((exponent ? exponent : 1) - INT32_MAX - 113), MPFR_RNDN);
+    if (bytes[little ? 18 : NUMBER_WIDE_SIZE - 1 - 18] >> 1 & 1)
+        mpfr_neg(out, out, MPFR_RNDN);
 }
 
 static int precision_at(const struct format *f, const char *text)
@@ -104,18 +168,25 @@ static bool wanted(const struct format *f, const char *text, mpfr_t out)
 static bool given(const struct format *f, const char *text, mpfr_t out)
 {
     drep_xfer strict = {.range = DREP_RANGE_STRICT};
-    unsigned char quad[16], stored[16];
-    drep_type *type;
+    const drep_scalar wide_scalar = number_wide_scalar();
+    unsigned char quad[NUMBER_WIDE_SIZE], stored[17];
+    bool wide = f->wide.bits != 0;
+    drep_type *type, *held;
     bool fine;
 
-    if (!number_quad(text, f->bits, quad))
+    if (!(wide ? number_wide(text, f->wide, quad) : number_quad(text, f->bits, quad)))
         return false;
     ck_assert_int_eq(drep_type_parse(f->type, &type), 0);
-    fine = drep_convert(type, stored, DREP_FLOAT128, quad, 1, &strict) == 0;
+    if (wide)
+        ck_assert_int_eq(drep_type_scalar(&wide_scalar, &held), 0);
+    else
+        held = drep_type_ref(DREP_FLOAT128);
+    fine = drep_convert(type, stored, held, quad, 1, &strict) == 0;
     if (fine) {
-        ck_assert_int_eq(drep_convert(DREP_FLOAT128, quad, type, stored, 1, NULL), 0);
-        from_quad(out, quad);
+        ck_assert_int_eq(drep_convert(held, quad, type, stored, 1, NULL), 0);
+        wide ? from_wide(out, quad) : from_quad(out, quad);
     }
+    drep_type_free(held);
     drep_type_free(type);
     return fine;
 }
@@ -125,8 +196,8 @@ static void check_text(const struct format *f, const char *text)
     mpfr_t want, got;
     bool fits, fine;
 
-    mpfr_init2(want, 113);
-    mpfr_init2(got, 113);
+    mpfr_init2(want, 114);
+    mpfr_init2(got, 114);
     fits = wanted(f, text, want);
     fine = given(f, text, got);
     /* A format without a signed zero has lost the sign that MPFR keeps. */
@@ -317,7 +388,7 @@ static double random_double(struct rnd *r, int least, int most)
 /* Pairs as dump writes them, however far apart, and texts in between and behind. */
 START_TEST(test_pairs)
 {
-    static const struct format like = {"", 0, 106, -1022, 1023, true, false};
+    static const struct format like = {"", 0, 106, -1022, 1023, true, false, {0, 0}};
     static const char *const texts[] = {"0.1",
                                         "1e308",
                                         "1.7976931348623157e308",

@@ -61,6 +61,7 @@ static int dump_open(struct dump *d, const char *object, form_fn *form)
         err = printer_init(&d->printer, d->file, form != dump_text);
     if (err)
         return tool_fail(d->file_name, NULL, err);
+    d->printer.own = true;
     if (operand_init(&d->operand, d->file, object))
         status = tool_no_memory();
     else

@@ -88,9 +88,13 @@ static bool put_all(struct dump *d, const char *path, drep_dataset *ds, const dr
                     const struct slice *slice, blocks_fn *put)
 {
     struct raw_dump r = {.dump = d, .slice = slice};
+    struct printer plain = d->printer;
     drep_type *type = NULL;
-    int err = printer_type(&d->printer, info->type, true, &type);
     bool has = true;
+    int err;
+
+    plain.own = false; /* values are converted again, to bytes */
+    err = printer_type(&plain, info->type, true, &type);
 
     if (!err) {
         err = abi_init(&r.abi, &d->printer, d->as ? d->as : "native", info->type, type);

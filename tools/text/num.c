@@ -43,19 +43,6 @@ struct wide num_machine_int(const void *at, int64_t size, bool is_signed)
     return w;
 }
 
-/* Bit i of a scalar, counted from the least significant of its ordered bytes. */
-static unsigned scalar_bit(const drep_scalar *scalar, const unsigned char *at, unsigned i)
-{
-    unsigned byte = i / 8, size = scalar->size;
-
-    if (scalar->order == DREP_BIG)
-        byte = size - 1 - byte;
-    else if (scalar->order == DREP_VAX && size > 1)
-        /* Words from the most significant down, bytes inside little-endian. */
-        byte = (size / 2 - 1 - byte / 2) * 2 + byte % 2;
-    return at[byte < size ? byte : 0] >> (i % 8) & 1u;
-}
-
 /* The value bits of an integer scalar; those beyond 128 are left out.  One of a format
  * that has a name is all value. */
 static struct wide load_scalar_int(const drep_scalar *scalar, const void *at)
@@ -68,7 +55,7 @@ static struct wide load_scalar_int(const drep_scalar *scalar, const void *at)
 
     for (i = 0; i < 128; i++) {
         if (i < bits)
-            bit = scalar_bit(scalar, at, offset + i);
+            bit = real_bit(scalar, at, offset + i);
         else if (!w.is_signed)
             bit = 0;
         if (i < 64)

@@ -38,6 +38,8 @@ int printer_init(struct printer *p, drep_file *file, bool json)
     /* A code form states sizes only. */
     if (!err && strcmp(header.form, "table") == 0)
         load_rows(p->stored, rows, n);
+    if (!err)
+        err = drep_header_scalars(file, &p->custom, &p->ncustom);
     if (err)
         printer_release(p);
     return err;
@@ -138,6 +140,32 @@ static int readable_compound(const struct printer *p, const drep_type *type, boo
     return err;
 }
 
+/* True if binary128 does not hold all numbers of this real, or not for certain: VAX-H reaches two
+ * powers further down, and the fields of a description go far beyond. */
+static bool beyond_quad(const drep_scalar *s)
+{
+    return s->cls == DREP_SCALAR_REAL &&
+           (s->format == DREP_FORMAT_VAX_H || s->format == DREP_FORMAT_CUSTOM);
+}
+
+/* The scalar in which the file holds a predefined real, if that is to be printed as it is. */
+static bool own_scalar(const struct printer *p, int code, drep_scalar *out)
+{
+    const drep_encoding *stored = &p->stored[code];
+    bool custom = stored->format == DREP_FORMAT_CUSTOM;
+
+    if (!p->own || stored->size == 0 || !encoding_is_real(&p->plain[code]) ||
+        printer_complex(p, code) || (custom && stored->custom >= p->ncustom))
+        return false;
+    *out = custom ? p->custom[stored->custom]
+                  : (drep_scalar){.cls = DREP_SCALAR_REAL,
+                                  .order = stored->order,
+                                  .size = stored->size,
+                                  .is_signed = 1,
+                                  .format = stored->format};
+    return beyond_quad(out);
+}
+
 static int readable_leaf(int code, drep_type **out)
 {
     *out = drep_type_ref(drep_predefined(code));
@@ -147,6 +175,7 @@ static int readable_leaf(int code, drep_type **out)
 int printer_type(const struct printer *p, const drep_type *type, bool in_dataset, drep_type **out)
 {
     const drep_scalar *scalar;
+    drep_scalar own;
     drep_type *base;
     int err, code;
 
@@ -156,11 +185,15 @@ int printer_type(const struct printer *p, const drep_type *type, bool in_dataset
         if (in_dataset && p->stored[code].format == DREP_FORMAT_DOUBLE_DOUBLE &&
             !printer_complex(p, code))
             return value_pair(out);
+        if (in_dataset && own_scalar(p, code, &own))
+            return drep_type_scalar(&own, out);
         return readable_leaf(readable_code(p, code, in_dataset), out);
     case DREP_KIND_SCALAR:
         scalar = drep_type_scalar_desc(type);
         if (scalar->format == DREP_FORMAT_DOUBLE_DOUBLE)
             return value_pair(out);
+        if (p->own && beyond_quad(scalar))
+            break;
         if (scalar->cls == DREP_SCALAR_REAL)
             return readable_leaf(real_code(scalar->format, false), out);
         break;

@@ -20,7 +20,11 @@ struct print_search {
 struct printer {
     drep_file *file;
     bool json;
-    bool exact;                  /* reals in decimal only where that is the very value */
+    bool exact;                /* reals in decimal only where that is the very value */
+    bool own;                  /* reals that no binary128 holds stay what they are: to be printed
+                                  and nothing else */
+    const drep_scalar *custom; /* borrowed from the file */
+    int ncustom;
     struct paths *paths;         /* of all objects, found when the first is asked for */
     struct print_search *search; /* whether they were looked for, by any thread */
     /* By code: how the file holds it, and the formats by which we know what it is. */

@@ -312,6 +312,159 @@ void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
         quad_hex(s, q, json);
 }
 
+/* ------------------------------------------------------ reals by their description */
+
+unsigned real_bit(const drep_scalar *scalar, const void *element, unsigned i)
+{
+    const unsigned char *at = element;
+    unsigned byte = i / 8, size = scalar->size;
+
+    if (scalar->order == DREP_BIG)
+        byte = size - 1 - byte;
+    else if (scalar->order == DREP_VAX && size > 1)
+        /* Words from the most significant down, bytes inside little-endian. */
+        byte = (size / 2 - 1 - byte / 2) * 2 + byte % 2;
+    return at[byte < size ? byte : 0] >> (i % 8) & 1u;
+}
+
+/* +-high:low * 2^exponent, of at most 114 bits. */
+struct magnitude {
+    uint64_t high, low;
+    int64_t exponent;
+};
+
+/* The fields of a real; of vax-h those of its line in formats.def. */
+static drep_scalar fields_of(const drep_scalar *scalar)
+{
+    const drep_format_info *f = drep_format_describe(scalar->format);
+    drep_scalar s = *scalar;
+
+    if (s.format == DREP_FORMAT_CUSTOM || !f)
+        return s;
+    s.norm = f->implied ? DREP_NORM_IMPLIED : DREP_NORM_NONE;
+    s.sign_pos = (uint16_t)f->sign_pos;
+    s.exp_pos = (uint16_t)f->exp_pos;
+    s.exp_width = (uint16_t)f->exp_width;
+    s.mant_pos = (uint16_t)f->mant_pos;
+    s.mant_width = (uint16_t)f->mant_width;
+    s.exp_base_log2 = (uint8_t)f->base_log2;
+    s.exp_bias = f->bias;
+    return s;
+}
+
+static uint64_t field(const drep_scalar *s, const void *at, unsigned from, unsigned bits)
+{
+    uint64_t value = 0;
+
+    for (unsigned i = bits; i > 0; i--)
+        value = value << 1 | real_bit(s, at, from + i - 1);
+    return value;
+}
+
+/* The power of two of the significand's last bit; false if it is beyond 62 bits. */
+static bool last_bit(const drep_scalar *s, int64_t e, int64_t *out)
+{
+    bool whole = s->norm != DREP_NORM_IMPLIED && s->exp_base_log2 == 1; /* a bit before the point */
+    const int64_t most = (int64_t)1 << 62;
+
+    if (__builtin_sub_overflow(e, s->exp_bias, &e) ||
+        __builtin_mul_overflow(e, (int64_t)s->exp_base_log2, &e) || e < -most || e > most)
+        return false;
+    *out = e - (s->mant_width - whole);
+    return true;
+}
+
+static int top_bit(const struct magnitude *m)
+{
+    return m->high ? 127 - __builtin_clzll(m->high) : 63 - __builtin_clzll(m->low);
+}
+
+static void shift_up(struct magnitude *m)
+{
+    m->high = m->high << 1 | m->low >> 63;
+    m->low <<= 1;
+    m->exponent--;
+}
+
+static void shift_down(struct magnitude *m)
+{
+    m->low = m->low >> 1 | m->high << 63;
+    m->high >>= 1;
+    m->exponent++;
+}
+
+/* The double that has exactly this value, if there is one.  m is odd. */
+static bool magnitude_double(const struct magnitude *m, double *out)
+{
+    int top = top_bit(m);
+
+    if (top > 52 || m->exponent < -1074 || m->exponent > 1023 - top)
+        return false;
+    *out = ldexp((double)m->low, (int)m->exponent);
+    return true;
+}
+
+/* m is odd. */
+static void magnitude_hex(struct sink *s, struct magnitude m, bool negative, bool json)
+{
+    int top = top_bit(&m), digits = (top + 3) / 4;
+    long long exponent = (long long)m.exponent + top;
+    char text[80];
+    int n = snprintf(text, sizeof text, "%s0x1%s", negative ? "-" : "", top ? "." : "");
+
+    while (top_bit(&m) < 127)
+        shift_up(&m);
+    shift_up(&m); /* the leading 1 is written */
+    for (int i = 0; i < digits; i++) {
+        text[n++] = "0123456789abcdef"[m.high >> 60];
+        for (int k = 0; k < 4; k++)
+            shift_up(&m);
+    }
+    snprintf(text + n, sizeof text - (size_t)n, "p%+lld", exponent);
+    put_word(s, text, json);
+}
+
+void real_put_scalar(struct sink *sink, const drep_scalar *scalar, const void *at, bool json,
+                     bool exact)
+{
+    const drep_scalar s = fields_of(scalar);
+    bool implied = s.norm == DREP_NORM_IMPLIED, vax = s.format != DREP_FORMAT_CUSTOM;
+    bool negative = field(&s, at, s.sign_pos, 1);
+    uint64_t e = field(&s, at, s.exp_pos, s.exp_width), most = ((uint64_t)1 << s.exp_width) - 1;
+    unsigned low = s.mant_width < 64 ? s.mant_width : 64;
+    struct magnitude m = {.low = field(&s, at, s.mant_pos, low),
+                          .high = field(&s, at, s.mant_pos + 64u, s.mant_width - low)};
+    bool fraction = m.high || m.low, special = vax ? e == 0 : implied && e == most;
+    double value;
+
+    if (special && vax && !negative) {
+        real_put_double(sink, 0.0, json);
+        return;
+    }
+    if (special) {
+        put_special(sink, vax || fraction, negative, json);
+        return;
+    }
+    if (implied && e > 0) {
+        m.high |= s.mant_width >= 64 ? (uint64_t)1 << (s.mant_width - 64) : 0;
+        m.low |= s.mant_width < 64 ? (uint64_t)1 << s.mant_width : 0;
+    }
+    if (!m.high && !m.low) {
+        real_put_double(sink, negative ? -0.0 : 0.0, json);
+        return;
+    }
+    if (!last_bit(&s, implied && e == 0 ? 1 : (int64_t)e, &m.exponent)) {
+        put_word(sink, "out of range", json);
+        return;
+    }
+    while (!(m.low & 1))
+        shift_down(&m);
+    if (magnitude_double(&m, &value) && (!exact || decimal_is_exact(value)))
+        real_put_double(sink, negative ? -value : value, json);
+    else
+        magnitude_hex(sink, m, negative, json);
+}
+
 void real_quad_parts(const void *quad, double parts[3])
 {
     struct quad q = quad_load(quad);

@@ -22,6 +22,14 @@ void real_put_quad(struct sink *s, const void *quad, bool json, bool exact);
 /* The sum of two doubles, all of it, in the same way. */
 void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact);
 
+/* Bit i of a scalar, counted from the least significant of its ordered bytes. */
+unsigned real_bit(const drep_scalar *scalar, const void *element, unsigned i);
+
+/* A real by its own description, exactly, in the same way: of format vax-h or custom.  A number
+ * whose power of two is beyond 62 bits is printed as "out of range". */
+void real_put_scalar(struct sink *s, const drep_scalar *scalar, const void *at, bool json,
+                     bool exact);
+
 /* A binary128 as the sum of three doubles, the first the nearest one, the second what is nearest
  * to the rest; infinite where a double is, zero for what is subnormal. */
 void real_quad_parts(const void *quad, double parts[3]);
