@@ -56,7 +56,8 @@ enum fmt_tag {
     FMT_TAG_LINK = 32,
     FMT_TAG_ATTR = 48,
     FMT_TAG_CHUNK = 64,
-    FMT_TAG_USER = 80
+    FMT_TAG_USER = 80,
+    FMT_TAG_APPLICATIONS = 224 /* and above */
 };
 
 enum fmt_block { FMT_NODE = 1, FMT_VALUE = 2, FMT_PENDING = 3, FMT_HEADER = 4, FMT_SUMS = 5 };

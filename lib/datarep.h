@@ -951,9 +951,15 @@ enum drep_objkind {
     DREP_OBJ_GROUP = 1,
     DREP_OBJ_DATASET = 2,
     DREP_OBJ_TYPE = 3,
-    DREP_OBJ_DIMENSION = 4
+    DREP_OBJ_DIMENSION = 4,
+    DREP_OBJ_UNKNOWN = 255 /* written by a newer version: it has attributes, the rest is unknown */
 };
-enum drep_linkkind { DREP_LINK_HARD = 1, DREP_LINK_SOFT = 2, DREP_LINK_EXTERNAL = 3 };
+enum drep_linkkind {
+    DREP_LINK_HARD = 1,
+    DREP_LINK_SOFT = 2,
+    DREP_LINK_EXTERNAL = 3,
+    DREP_LINK_UNKNOWN = 255 /* written by a newer version: it leads nowhere */
+};
 
 typedef struct drep_objinfo {
     int kind; /* enum drep_objkind */
@@ -963,6 +969,7 @@ typedef struct drep_objinfo {
     int64_t members; /* groups */
     int64_t len;     /* dimensions */
     int unlimited;   /* dimensions */
+    int number, flags; /* DREP_OBJ_UNKNOWN: its kind and its flags, one of which is unknown here */
 } drep_objinfo;
 
 /* Follows links.  The message of DREP_ERR_NOT_FOUND names the missing part. */
@@ -1004,6 +1011,7 @@ typedef struct drep_linkinfo {
     int attrs;               /* 0: the object has no attributes; 1: it may have some */
     const char *target;      /* soft, external: the path; else NULL */
     const char *target_file; /* external; else NULL */
+    int number, flags; /* of an unknown link or object: its kind and flags in the file; else 0 */
 } drep_linkinfo;
 /* Non-zero stops the walk and becomes its result. */
 typedef int drep_list_fn(const drep_linkinfo *link, void *ctx);
@@ -1026,8 +1034,10 @@ typedef struct drep_attrinfo {
     int rank;        /* or DREP_NULL_SPACE */
     int64_t dims[DREP_MAX_RANK];
     int64_t count; /* elements */
+    int number, flags; /* after DREP_ERR_UNSUPPORTED: the kind and flags of the attribute in the file */
 } drep_attrinfo;
-/* DREP_ERR_NOT_FOUND.  drep_attrinfo_release() frees the type. */
+/* DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED: written by a newer version (`number` and `flags` are set,
+ * number is -1 if only the datatype is unknown).  drep_attrinfo_release() frees the type. */
 DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
                             drep_attrinfo *out);
 DREP_API void drep_attrinfo_release(drep_attrinfo *info);
@@ -1307,7 +1317,8 @@ DREP_API int drep_view_close(drep_view *view);
 
 /* Verifies every reference and checksum of the open commit; on a handle that writes, the last
  * commit: later changes are not verified, and before the first commit there are no
- * findings.  fn is called with each finding; *findings counts them. */
+ * findings.  fn is called with each finding; *findings counts them.  With err 0 fn is told
+ * of what a newer version wrote and is not accounted for here: no fault, and not counted. */
 typedef int drep_finding_fn(int err, uint64_t offset, const char *message, void *ctx);
 DREP_API int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx,
                         int64_t *findings);

@@ -436,6 +436,10 @@ static void compare_link(struct comparing *w, const struct object *o, const stru
 {
     drep_objinfo target;
 
+    if (have->link == DREP_LINK_UNKNOWN) {
+        failed(w, o->at, o->path, member_later(w->have, o->path, have));
+        return;
+    }
     if (have->link != o->link) {
         differs(w, o->at, o->path, "this", links[have->link & 3],
                 o->link == DREP_LINK_HARD ? "a hard link" : links[o->link & 3]);
@@ -485,6 +489,8 @@ static void compare_member(struct comparing *w, const struct object *o, const st
         complain(&w->c, o->at, "%s: there is no such object", o->path);
     else if (o->link)
         compare_link(w, o, have);
+    else if (have->link == DREP_LINK_UNKNOWN || have->kind == DREP_OBJ_UNKNOWN)
+        failed(w, o->at, o->path, member_later(w->have, o->path, have));
     else if (have->link != DREP_LINK_HARD)
         differs(w, o->at, o->path, "this", links[have->link & 3], kinds[o->kind % 5]);
     else

@@ -698,6 +698,7 @@ static void put_object(struct emitter *e, const char *path, const char *name)
 static void put_member(struct emitter *e, const char *group, const struct member *m)
 {
     char *path;
+    int err;
 
     if (m->link == DREP_LINK_SOFT || m->link == DREP_LINK_EXTERNAL) {
         put_word(e, m->name);
@@ -710,7 +711,11 @@ static void put_member(struct emitter *e, const char *group, const struct member
         e->err = DREP_ERR_NOMEM;
         return;
     }
-    put_object(e, path, m->name);
+    err = member_later(e->file, path, m);
+    if (err)
+        e->options->failed(e->options->ctx, path, err);
+    else
+        put_object(e, path, m->name);
     free(path);
 }
 

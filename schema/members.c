@@ -11,6 +11,8 @@ struct member member_of(const drep_linkinfo *link)
                            .attrs = link->attrs,
                            .id = link->id,
                            .links = link->links,
+                           .number = link->number,
+                           .flags = link->flags,
                            .target = link->target ? strdup(link->target) : NULL,
                            .target_file = link->target_file ? strdup(link->target_file) : NULL};
 }
@@ -51,6 +53,18 @@ void members_release(struct members *m)
     for (i = 0; i < m->len; i++)
         member_free(&m->list[i]);
     free(m->list);
+}
+
+int member_later(drep_file *file, const char *path, const struct member *m)
+{
+    drep_objinfo info;
+    drep_type *type;
+
+    if (m->link == DREP_LINK_UNKNOWN)
+        return drep_stat(file, path, &info);
+    if (m->link == DREP_LINK_HARD && m->kind == DREP_OBJ_UNKNOWN)
+        return drep_type_open(file, path, &type); /* any call that needs its kind */
+    return 0;
 }
 
 /* -------------------------------------------------------------- attributes */

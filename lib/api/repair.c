@@ -18,6 +18,7 @@
 #include "elem/payload.h"
 #include "name/attr.h"
 #include "name/find.h"
+#include "name/link.h"
 #include "name/object.h"
 #include "space/extents.h"
 #include "tree/edit.h"
@@ -330,6 +331,8 @@ static int see_attr(struct repair *r)
     in_init(&in, r->value.p, r->value.len);
     if (attr_get(&in, &rec) != 0)
         return fail(DREP_ERR_FORMAT, "%s", in.why);
+    if (rec.kind == FMT_LATER)
+        return attr_later(&rec);
     if (rec.rank == FMT_RANK_NULL || ftype_get(r->from, rec.type, false, &ft) != 0)
         return 0;
     err = attr_count(&rec, &count);
@@ -657,6 +660,8 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
 
     if (!err && link->rec.kind == FMT_HARD) {
         err = copy_hard(p, link->rec.object, path);
+    } else if (!err && link->rec.kind == FMT_LATER) {
+        err = lost(r, link_later(link->name, strlen(link->name), &link->rec), "link", path);
     } else if (!err) {
         target = mem_strndup((const char *)link->rec.path.p, link->rec.path.len);
         file = link->rec.file.len > 0

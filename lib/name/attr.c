@@ -10,7 +10,6 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +31,9 @@ static int attr_key(struct key *key, uint64_t id, const char *name)
     return 0;
 }
 
-int attr_later(const uint8_t *name, size_t len, const struct attr_rec *rec)
+int attr_later(const struct attr_rec *rec)
 {
-    char what[FMT_NAME_MAX + 20];
-
-    snprintf(what, sizeof what, "attribute \"%.*s\"", (int)len, (const char *)name);
-    return fail_later(what, rec->number, rec->flags, FMT_PLAIN);
+    return fail_later("unreadable", rec->number, rec->flags, FMT_PLAIN);
 }
 
 /* Like tree_peek(), decoded: what *rec points to holds until tree_peeked(). */
@@ -54,7 +50,7 @@ static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, 
         return 0;
     tree_peeked(peek);
     if (!err)
-        return attr_later(key->p + 9, key->len - 9, rec);
+        return attr_later(rec);
     return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
                 (const char *)key->p + 9, in.why, in.err_at);
 }
@@ -254,7 +250,7 @@ static int attr_find(drep_file *f, const char *path, const char *name, struct at
 
 int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)
 {
-    struct attr_found a;
+    struct attr_found a = {.rec = {.kind = FMT_PLAIN}};
     struct external_target to;
     int err = external_target(file, path, &to);
 
@@ -276,8 +272,14 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
         for (int d = 0; d < out->rank; d++)
             out->dims[d] = (int64_t)a.rec.len[d];
         out->count = a.count;
+        out->number = out->flags = 0;
     }
     found_release(&a);
+    if (err == DREP_ERR_UNSUPPORTED) {
+        memset(out, 0, sizeof *out);
+        out->number = a.rec.kind == FMT_LATER ? a.rec.number : -1;
+        out->flags = a.rec.kind == FMT_LATER ? a.rec.flags : 0;
+    }
     fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
     return read_end(file, err);
 }

@@ -8,7 +8,7 @@
 /* 0, or FMT_ERR_NAME: a name of an attribute may have '/', unlike that of an object. */
 int attr_name_check(const uint8_t *p, size_t len);
 /* Fail with DREP_ERR_UNSUPPORTED: an attribute of a later version. */
-int attr_later(const uint8_t *name, size_t len, const struct attr_rec *rec);
+int attr_later(const struct attr_rec *rec);
 /* Number of elements; 0 in the null dataspace. */
 int attr_count(const struct attr_rec *rec, int64_t *count);
 /* All attributes of an object. */

@@ -25,9 +25,18 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
 
         err = head_load(f, link->object, &head);
         info.kind = link->object_kind;
+        if (head.kind == FMT_LATER) {
+            info.kind = DREP_OBJ_UNKNOWN;
+            info.number = head.number;
+            info.flags = head.flags;
+        }
         info.id = link->object;
         info.links = head.links;
         info.attrs = head.next_attr != 0;
+    } else if (link->kind == FMT_LATER) {
+        info.link = DREP_LINK_UNKNOWN;
+        info.number = link->number;
+        info.flags = link->flags;
     } else {
         path = mem_strndup((const char *)link->path.p, link->path.len);
         file = link->kind == FMT_EXTERNAL ? mem_strndup((const char *)link->file.p, link->file.len)

@@ -10,7 +10,9 @@
 int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
 {
     struct stored_object o = {0};
+    struct object_head head;
     int64_t attrs = 0;
+    uint64_t id = 0;
     struct external_target to;
     int err = external_target(file, path, &to);
 
@@ -20,15 +22,21 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
         return external_done(&to, drep_stat(to.file, to.path, out));
     if ((err = read_begin(file)))
         return err;
-    err = !out ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_find(file, path, &o);
+    err = !out ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_id(file, path, &id);
     if (!err)
-        err = attrs_count(file, o.id, &attrs);
+        err = head_load(file, id, &head);
+    if (!err && head.kind != FMT_LATER)
+        err = object_load(file, id, &o);
+    if (!err)
+        err = attrs_count(file, id, &attrs);
     if (!err) {
         memset(out, 0, sizeof *out);
-        out->kind = o.rec.kind;
-        out->id = o.id;
-        out->links = o.rec.links;
+        out->kind = head.kind == FMT_LATER ? DREP_OBJ_UNKNOWN : head.kind;
+        out->id = id;
+        out->links = head.links;
         out->attrs = attrs;
+        out->number = head.kind == FMT_LATER ? head.number : 0;
+        out->flags = head.kind == FMT_LATER ? head.flags : 0;
         if (o.rec.kind == FMT_GROUP)
             out->members = (int64_t)o.rec.members;
         if (o.rec.kind == FMT_DIMENSION) {

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define KIND_SHIFT 32
+#define LATER (-1) /* no error: written by a newer version */
 
 /* Numbers seen, to be counted when all are there. */
 struct seen {
@@ -44,7 +45,9 @@ struct checker {
     void *ctx;
     enum chunk_depth depth;
     int64_t findings;
-    int stop;        /* what fn gave */
+    uint64_t later;           /* items of a newer version: what they own or lead to is unknown */
+    uint64_t unknown_tag[256]; /* entries */
+    int stop;                 /* what fn gave */
     uint64_t budget; /* bytes of payload to read: no byte of the file belongs to two */
     drep_usage usage;
     struct seen linked;  /* object ids that hard links name */
@@ -86,9 +89,13 @@ static void seen_sort(struct seen *s)
         qsort(s->p, s->n, sizeof *s->p, by_value);
 }
 
+/* err 0: a newer version wrote it, which is no fault. */
 static void finding(struct checker *c, int err, uint64_t where, const char *text)
 {
-    c->findings++;
+    if (err)
+        c->findings++;
+    else
+        c->later++;
     if (c->fn && c->stop == 0)
         c->stop = c->fn(err, where, text, c->ctx);
 }
@@ -101,7 +108,14 @@ static void report(struct checker *c, int err, const struct key *key, uint64_t w
 
     snprintf(text, sizeof text, "object %llu: %s: %s",
              (unsigned long long)(key->len >= 8 ? key_object(key->p) : 0), what, drep_error());
-    finding(c, err, where, text);
+    finding(c, err == LATER ? 0 : err, where, text);
+}
+
+/* Like fail_later(), but the checker tells of it as no fault. */
+static int see_later(uint8_t number, uint8_t flags, uint8_t kinds)
+{
+    fail_later("unaccounted", number, flags, kinds);
+    return LATER;
 }
 
 /* ---- records ---- */
@@ -243,6 +257,8 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
             err = see_dims(c, key_object(key->p), rec);
         if (!err && rec->kind == FMT_DATASET)
             err = see_dataset_type(c, rec);
+        if (!err && rec->kind == FMT_LATER)
+            err = see_later(rec->number, rec->flags, FMT_DIMENSION);
         if (!err && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
             err = fail(DREP_ERR_FORMAT, "the root is not a group (R7.2)");
     }
@@ -280,7 +296,7 @@ static int see_link(struct checker *c, const struct key *key, const uint8_t *p, 
     c->owner.links++;
     if (of_owner(c, key) && (err = seen_add(&c->owner.indices, rec.index)))
         return err;
-    return rec.kind == FMT_LATER ? fail_later("a link", rec.number, rec.flags, FMT_EXTERNAL) : 0;
+    return rec.kind == FMT_LATER ? see_later(rec.number, rec.flags, FMT_EXTERNAL) : 0;
 }
 
 /* Its elements, converted. */
@@ -325,7 +341,7 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
                     "its creation index %lu was never assigned: the next one is %lu (R7.6)",
                     (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
     if (rec.kind == FMT_LATER)
-        return fail_later("an attribute", rec.number, rec.flags, FMT_PLAIN);
+        return see_later(rec.number, rec.flags, FMT_PLAIN);
     if ((err = ftype_get(c->f, rec.type, false, &ft)) || rec.rank == FMT_RANK_NULL)
         return err;
     if ((err = attr_count(&rec, &count)) || count == 0)
@@ -519,6 +535,13 @@ static bool object_there(struct checker *c, uint64_t id)
     return tree_get(c->f->st, &key, NULL) == 0;
 }
 
+/* What belongs to an object of a newer version means what that says; attributes are as ours. */
+static bool of_later(const struct checker *c, const struct key *key)
+{
+    return of_owner(c, key) && c->owner.kind == FMT_LATER && !key_apart(key->p) &&
+           key_tag(key->p) != FMT_TAG_OBJECT;
+}
+
 /* True if an entry of this tag stands where it belongs: attributes apart, all others not. */
 static bool placed(const struct key *key)
 {
@@ -572,6 +595,8 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
         report(c, err, key, where, "entry");
         return c->stop;
     }
+    if (of_later(c, key))
+        return c->stop;
     switch (key_tag(key->p)) {
     case FMT_TAG_OBJECT:
         what = "record";
@@ -603,11 +628,28 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
         err = see_chunk(c, key, value, len);
         break;
     default:
+        if (key_tag(key->p) < FMT_TAG_APPLICATIONS)
+            c->unknown_tag[key_tag(key->p)]++;
         break;
     }
     if (err)
         report(c, err, key, where, what);
     return c->stop;
+}
+
+/* Entries of unknown tags, by number. */
+static void tell_tags(struct checker *c)
+{
+    char text[120];
+
+    for (int tag = 0; tag < FMT_TAG_APPLICATIONS; tag++) {
+        if (c->unknown_tag[tag] == 0)
+            continue;
+        snprintf(text, sizeof text,
+                 "unaccounted, unknown tag %d, written by a newer version: %llu entries", tag,
+                 (unsigned long long)c->unknown_tag[tag]);
+        finding(c, 0, 0, text);
+    }
 }
 
 /* ---- counts ---- */
@@ -697,7 +739,7 @@ static int check_reach(struct checker *c)
         if (!(err = seen_add(&stack, to)))
             err = seen_add(&stack, edges_of(&c->edges, to));
     }
-    for (size_t i = 0; !err && visited < n && i < n; i++) {
+    for (size_t i = 0; !err && c->later == 0 && visited < n && i < n; i++) {
         /* A dimension without a name lives by its users alone. */
         if (state[i] != 0 || c->objects.p[2 * i + 1] == (uint64_t)FMT_DIMENSION << KIND_SHIFT)
             continue;
@@ -743,7 +785,7 @@ static void check_counts(struct checker *c)
             finding(c, DREP_ERR_FORMAT, 0, text);
         }
         n = count_of(&c->linked, id, &at) + (id == FMT_OBJECT_ROOT);
-        if (n == links)
+        if (n == links || (c->later != 0 && n < links))
             continue;
         snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu refer to it (R7.3)",
                  (unsigned long long)id, (unsigned long long)links, (unsigned long long)n);
@@ -758,7 +800,7 @@ static void check_counts(struct checker *c)
     for (size_t i = 0; i + 1 < c->types.n; i += 2) {
         uint64_t n = count_of(&c->used, c->types.p[i], &at);
 
-        if (n == c->types.p[i + 1])
+        if (n == c->types.p[i + 1] || (c->later != 0 && n < c->types.p[i + 1]))
             continue;
         snprintf(text, sizeof text,
                  "datatype %llu counts %llu uses, %llu records refer to it (R5.6)",
@@ -809,7 +851,7 @@ static int see_gap(uint64_t offset, uint64_t length, void *ctx)
 {
     struct checker *c = ctx;
 
-    return c->findings != 0 ? 0 : c->leak(offset, length, c->ctx);
+    return c->findings != 0 || c->later != 0 ? 0 : c->leak(offset, length, c->ctx);
 }
 
 /* Datasets without a path are told by their number. */
@@ -847,6 +889,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     object_release(&c.object);
     owner_end(&c);
     if (!err && c.stop == 0) {
+        tell_tags(&c);
         check_counts(&c);
         err = check_reach(&c);
     }

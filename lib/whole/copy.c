@@ -639,7 +639,8 @@ static int copy_attr(struct copy *c, struct key *key)
         return fail(err, "attribute \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
                     in.why);
     if (rec.kind == FMT_LATER)
-        return attr_later(key->p + 9, key->len - 9, &rec);
+        return fail_in(attr_later(&rec), "attribute \"%.*s\"", (int)(key->len - 9),
+                       (const char *)key->p + 9);
     err = ftype_get(c->from, rec.type, false, &ft);
     if (!err)
         err = map_type(c, rec.type, OF_ATTR, &rec.type);

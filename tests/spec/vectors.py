@@ -920,6 +920,33 @@ def extended():
     return done(b, {"/d": [1, 2]})
 
 
+def later():
+    """Kinds and flags of a later version: each makes one item unreadable, and is no damage."""
+    b = Builder()
+    d = b.dataset(1, "d", "INT", (), data=[7])
+    b.attr(d, "a", "INT", 1)
+    b.attr(d, "kind", "INT", 2)
+    b.attr(d, "flag", "INT", 3)
+    for name, head in (("kind", b"\2\0"), ("flag", b"\1\4")):
+        key = b.key(d, 48, name.encode())
+        b.tree[key] = head + b.tree[key][2:]
+    o = b.group(1, "object")
+    b.attr(o, "a", "INT", 4)
+    b.objects[o].update(kind=9, rest=b"whatever")
+    f = b.dataset(1, "flag", "INT", (), data=[8])
+    b.objects[f]["flags"] = 8
+    b.tree[b.key(1, 32, b"object")] = u8(1) + u8(0) + u8(1) + u8(9) + u8(o)
+    b.soft(1, "link", "d")
+    b.tree[b.key(1, 32, b"link")] = u8(77) + u8(0) + u8(3) + b"whatever"
+    b.soft(1, "link flag", "d")
+    key = b.key(1, 32, b"link flag")
+    b.tree[key] = b"\2\2" + b.tree[key][2:]
+    b.soft(1, "e", "d")
+    key = b.key(1, 32, b"e")
+    b.tree[key] = b"\2\x90" + b.tree[key][2:]
+    return done(b, {"/d": 7})
+
+
 def readonly():
     """An unknown write-incompatible feature: to be read, not to be written."""
     b = Builder()
@@ -1043,7 +1070,8 @@ def stream_later():
 GOOD = [empty, scalar, types, types_internal, scalars, compound, placed, vlen, shared, chunked, runs, user_filter,
         contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
-        declared_cray, items, code, code_native, extended, readonly, second_commit, commits, damaged_slot,
+        declared_cray, items, code, code_native, extended, later, readonly, second_commit,
+        commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 
 

@@ -133,6 +133,113 @@ START_TEST(test_D18_fields_and_entries_of_the_tree_stay)
 }
 END_TEST
 
+/* ---- kinds and flags ---- */
+
+static struct {
+    drep_linkinfo link[8];
+    char name[8][12];
+    int n;
+} listed;
+
+static int list_one(const drep_linkinfo *link, void *ctx)
+{
+    (void)ctx;
+    ck_assert_int_lt(listed.n, 8);
+    listed.link[listed.n] = *link;
+    strcpy(listed.name[listed.n++], link->name);
+    return 0;
+}
+
+static const drep_linkinfo *listed_as(const char *name)
+{
+    for (int i = 0; i < listed.n; i++)
+        if (strcmp(listed.name[i], name) == 0)
+            return &listed.link[i];
+    ck_abort_msg("%s is not listed", name);
+    return NULL;
+}
+
+static int told_notes, told_faults;
+
+static int tell(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)offset, (void)ctx;
+    if (err)
+        told_faults++;
+    else if (strstr(message, "written by a newer version"))
+        told_notes++;
+    return 0;
+}
+
+static void fails_later(int err)
+{
+    ck_assert_int_eq(err, DREP_ERR_UNSUPPORTED);
+    ck_assert_msg(strstr(drep_error(), "written by a newer version") != NULL, "%s", drep_error());
+}
+
+/* tests/vectors/later.drep: what has a kind or flags that are not known is listed with them, is no
+ * fault, cannot be read, copied or removed, and stays when the file is changed around it. */
+START_TEST(test_D33_unknown_kinds_and_flags_are_items_of_their_own)
+{
+    char command[200];
+    drep_attrinfo attr;
+    drep_objinfo info;
+    drep_dataset *ds;
+    drep_file *f, *g;
+    int64_t findings = -1;
+    int32_t v = 0;
+
+    unlink(path);
+    snprintf(command, sizeof command, "cp %s/vectors/later.drep %s", TESTS_DIR, path);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
+    for (int order = DREP_BY_NAME; order <= DREP_BY_CREATION; order++) {
+        listed.n = 0;
+        ck_assert_int_eq(drep_list(f, "/", order, list_one, NULL), 0);
+        ck_assert_int_eq(listed.n, 6);
+        ck_assert_int_eq(listed_as("d")->kind, DREP_OBJ_DATASET);
+        ck_assert_int_eq(listed_as("object")->kind, DREP_OBJ_UNKNOWN);
+        ck_assert_int_eq(listed_as("object")->number, 9);
+        ck_assert_int_eq(listed_as("flag")->kind, DREP_OBJ_UNKNOWN);
+        ck_assert_int_eq(listed_as("flag")->flags, 8);
+        ck_assert_int_eq(listed_as("link")->link, DREP_LINK_UNKNOWN);
+        ck_assert_int_eq(listed_as("link")->number, 77);
+        ck_assert_int_eq(listed_as("link flag")->flags, 2);
+        ck_assert_int_eq(listed_as("e")->link, DREP_LINK_SOFT); /* flags 4 to 7 change nothing */
+    }
+    ck_assert_int_eq(drep_attr_read(f, "/object", "a", DREP_INT32_T, &v), 0);
+    ck_assert_int_eq(v, 4);
+    ck_assert_int_eq(drep_stat(f, "/object", &info), 0);
+    ck_assert(info.kind == DREP_OBJ_UNKNOWN && info.number == 9 && info.attrs == 1);
+    fails_later(drep_attr_info(f, "/d", "kind", &attr));
+    ck_assert(attr.number == 2 && attr.flags == 0);
+    fails_later(drep_attr_info(f, "/d", "flag", &attr));
+    ck_assert(attr.number == 1 && attr.flags == 4);
+    fails_later(drep_dataset_open(f, "/flag", &ds));
+    fails_later(drep_list(f, "/object", DREP_BY_NAME, list_one, NULL));
+    fails_later(drep_stat(f, "/link", &info));
+    fails_later(drep_link_remove(f, "/object"));
+    ck_assert_int_eq(drep_create(":memory:", DREP_RDWR, "external32", NULL, &g), 0);
+    fails_later(drep_copy(f, "/", g, "/", NULL));
+    fails_later(drep_copy(f, "/d", g, "/d", NULL));
+    ck_assert_int_eq(drep_close(g), 0);
+    /* Its numbers of links and attributes are as ours. */
+    ck_assert_int_eq(drep_attr_write_int(f, "/object", "b", 5), 0);
+    ck_assert_int_eq(drep_link_hard(f, "/object", "/again"), 0);
+    ck_assert_int_eq(drep_attr_write_int(f, "/d", "b", 5), 0);
+    ck_assert_int_eq(drep_close(f), 0);
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    ck_assert_int_eq(drep_stat(f, "/again", &info), 0);
+    ck_assert(info.kind == DREP_OBJ_UNKNOWN && info.number == 9 && info.links == 2);
+    ck_assert_int_eq(info.attrs, 2);
+    ck_assert_int_eq(drep_check(f, 1, tell, NULL, &findings), 0);
+    ck_assert_int_eq(findings, 0);
+    ck_assert_int_eq(told_faults, 0);
+    ck_assert_int_eq(told_notes, 6);
+    ck_assert_int_eq(drep_close(f), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("later");
@@ -144,6 +251,7 @@ int main(void)
         return EXIT_FAILURE;
     tcase_add_test(tc, test_D18_records_and_codes_of_the_header_stay);
     tcase_add_test(tc, test_D18_fields_and_entries_of_the_tree_stay);
+    tcase_add_test(tc, test_D33_unknown_kinds_and_flags_are_items_of_their_own);
     suite_add_tcase(suite, tc);
     err = run_suite(suite);
     unlink(path);

@@ -36,7 +36,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
         sink_name(s, check->file_name);
         if (offset)
             sink_format(s, ": byte %" PRIu64, offset);
-        sink_text(s, ": ");
+        sink_text(s, err ? ": " : ": note: ");
         sink_text(s, text);
         sink_text(s, raise ? "; " : "");
         sink_text(s, raise ? raise : "");

@@ -53,9 +53,14 @@ static void compare_members(struct diff *d, const char *a_group, const char *b_g
                             const struct member *a, const struct member *b)
 {
     char *a_path = path_of_member(a_group, a->name), *b_path = path_of_member(b_group, b->name);
+    int err;
 
     if (!a_path || !b_path)
         d->status = tool_worse(d->status, tool_no_memory());
+    else if ((err = member_later(d->a.file, a_path, a)))
+        diff_failed(d, &d->a, a_path, err);
+    else if ((err = member_later(d->b.file, b_path, b)))
+        diff_failed(d, &d->b, b_path, err);
     else if (a->link != b->link)
         diff_say(d, a_path, "", link_name(a->link), link_name(b->link));
     else if (a->link == DREP_LINK_HARD)

@@ -137,12 +137,24 @@ static void put_header(struct dump *d)
 
 /* ----------------------------------------------------------------- objects */
 
+static void put_unknown(struct sink *s, int number, int flags)
+{
+    sink_format(s, ", \"number\": %d, \"flags\": %d, \"note\": \"written by a newer version\"", number,
+                flags);
+}
+
 static void put_attribute(struct dump *d, const char *path, const char *name)
 {
     struct sink *s = d->sink;
     struct array v;
     int err = array_attr(&v, &d->printer, path, name);
 
+    if (err == DREP_ERR_UNSUPPORTED && v.number >= 0) {
+        sink_text(s, "{\"kind\": \"unknown\"");
+        put_unknown(s, v.number, v.flags);
+        sink_char(s, '}');
+        return;
+    }
     if (err) {
         dump_failed(d, path, err);
         sink_text(s, "null");
@@ -188,6 +200,11 @@ static void put_link(struct dump *d, const struct walk_item *item)
 
     sink_text(s, d->lines ? "" : "{");
     sink_text(s, "\"kind\": \"link\", \"link\": ");
+    if (item->link == DREP_LINK_UNKNOWN) {
+        put_string(s, "unknown");
+        put_unknown(s, item->info.number, item->info.flags);
+        return;
+    }
     put_string(s, kinds[item->link >= 1 && item->link <= 3 ? item->link : 0]);
     if (item->target_file) {
         sink_text(s, ", \"file\": ");
@@ -405,7 +422,7 @@ static void put_object_end(const struct dump *d)
 
 static int enter(struct walk *walk, const struct walk_item *item)
 {
-    static const char *const kinds[] = {"?", "group", "dataset", "type", "dimension"};
+    static const char *const kinds[] = {"unknown", "group", "dataset", "type", "dimension"};
     struct dump *d = walk->ctx;
     struct sink *s = d->sink;
     int kind = item->info.kind;
@@ -423,7 +440,10 @@ static int enter(struct walk *walk, const struct walk_item *item)
     }
     sink_format(s, "%s\"kind\": \"%s\", \"id\": %" PRIu64, d->lines ? "" : "{",
                 kinds[kind >= 1 && kind <= 4 ? kind : 0], item->info.id);
-    if (kind == DREP_OBJ_DATASET) {
+    if (kind == DREP_OBJ_UNKNOWN) {
+        put_unknown(s, item->info.number, item->info.flags);
+        put_attributes(d, item);
+    } else if (kind == DREP_OBJ_DATASET) {
         put_dataset(d, item);
     } else if (kind == DREP_OBJ_TYPE) {
         put_type(d, item);

@@ -104,12 +104,25 @@ static void put_shape(struct sink *s, const int64_t *dims, int rank)
     sink_char(s, ']');
 }
 
+static void put_unknown(struct sink *s, const char *what, int number, int flags)
+{
+    sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version\n", what, number,
+                (unsigned)flags);
+}
+
 static void put_attribute(struct dump *d, const char *path, const char *name)
 {
     struct sink *s = d->sink;
     struct array v;
     int err = array_attr(&v, &d->printer, path, name);
 
+    if (err == DREP_ERR_UNSUPPORTED && v.number >= 0) {
+        sink_text(s, "  ");
+        sink_name(s, name);
+        sink_text(s, ": ");
+        put_unknown(s, "attribute", v.number, v.flags);
+        return;
+    }
     if (err) {
         dump_failed(d, path, err);
         return;
@@ -454,6 +467,10 @@ static void put_link(struct sink *s, const struct walk_item *item)
 {
     static const char *const kinds[] = {"?", "hard", "soft", "external"};
 
+    if (item->link == DREP_LINK_UNKNOWN) {
+        put_unknown(s, "link", item->info.number, item->info.flags);
+        return;
+    }
     sink_format(s, "%s link -> ", kinds[item->link >= 1 && item->link <= 3 ? item->link : 0]);
     if (item->target_file) {
         sink_name(s, item->target_file);
@@ -487,6 +504,10 @@ static void put_object(struct dump *d, const struct walk_item *item)
     case DREP_OBJ_DIMENSION:
         sink_format(s, "dimension %" PRId64 "%s\n", item->info.len,
                     item->info.unlimited ? "/unlimited" : "");
+        put_attributes(d, item);
+        break;
+    case DREP_OBJ_UNKNOWN:
+        put_unknown(s, "object", item->info.number, item->info.flags);
         put_attributes(d, item);
         break;
     default:

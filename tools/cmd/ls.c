@@ -106,8 +106,18 @@ static int put_type(struct ls *ls, const struct walk_item *item)
     return 0;
 }
 
+static void put_unknown(struct sink *s, const char *what, const drep_objinfo *info)
+{
+    sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version", what,
+                info->number, (unsigned)info->flags);
+}
+
 static void put_link(struct sink *s, const struct walk_item *item)
 {
+    if (item->link == DREP_LINK_UNKNOWN) {
+        put_unknown(s, "link", &item->info);
+        return;
+    }
     if (item->link == DREP_LINK_HARD)
         sink_text(s, "hard link -> ");
     else if (item->link == DREP_LINK_SOFT)
@@ -132,6 +142,9 @@ static int put_object(struct ls *ls, const struct walk_item *item)
     case DREP_OBJ_TYPE:
         sink_text(s, "type");
         return put_type(ls, item);
+    case DREP_OBJ_UNKNOWN:
+        put_unknown(s, "object", &item->info);
+        return 0;
     case DREP_OBJ_DIMENSION:
         sink_format(s, "dimension %" PRId64 "%s", item->info.len,
                     item->info.unlimited ? "/unlimited" : "");

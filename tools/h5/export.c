@@ -553,6 +553,9 @@ static int make_any(struct group_walk *w, const drep_linkinfo *link, const char 
         return DREP_ERR_STOPPED;
     if (link->link == DREP_LINK_HARD)
         return make_hard(j, link, path, w->lcpl);
+    if (link->link == DREP_LINK_UNKNOWN)
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "a link of kind %d, written by a newer version",
+                        link->number);
     status =
         link->link == DREP_LINK_SOFT
             ? H5Lcreate_soft(link->target, j->h, path, w->lcpl, H5P_DEFAULT)

@@ -24,6 +24,10 @@ int array_attr(struct array *out, const struct printer *p, const char *path, con
     int64_t extent;
     int err = drep_attr_info(p->file, path, name, &info);
 
+    if (err == DREP_ERR_UNSUPPORTED) {
+        out->number = info.number;
+        out->flags = info.flags;
+    }
     if (err)
         return err;
     v.rank = info.rank;

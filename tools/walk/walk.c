@@ -70,6 +70,8 @@ static int visit_member(struct tour *t, const struct member *m, int depth, int64
         item.path = t->path;
         item.target = m->target;
         item.target_file = m->target_file;
+        item.info.number = m->number;
+        item.info.flags = m->flags;
         err = t->walk->enter(t->walk, &item);
     }
     *index += given;

@@ -34,8 +34,8 @@ def document(f, header_only=False):
     return out
 
 
-def later(kind_and_flags):
-    return {"kind": "unknown", "number": kind_and_flags[0], "flags": kind_and_flags[1],
+def later(kind_and_flags, kind="unknown"):
+    return {"kind": kind, "number": kind_and_flags[0], "flags": kind_and_flags[1],
             "note": "written by a newer version"}
 
 
@@ -48,7 +48,8 @@ class Writer:
     def object(self, obj):
         self.seen.add(obj.id)
         if obj.kind is None:
-            return dict(later((obj.number, obj.flags)), id=obj.id, attributes=self.attributes(obj))
+            return {**{"kind": "unknown", "id": obj.id}, **later((obj.number, obj.flags)),
+                    "attributes": self.attributes(obj)}
         try:
             return {GROUP: self.group, DATASET: self.dataset, NAMED: self.named,
                     DIMENSION: self.dimension}[obj.kind](obj)
@@ -81,7 +82,7 @@ class Writer:
                 out["members"][name] = {"kind": "link", "link": "hard",
                                         "target": self.f.paths[target]}
             elif kind is None:
-                out["members"][name] = dict(later(target), kind="link", link="unknown")
+                out["members"][name] = {**{"kind": "link", "link": "unknown"}, **later(target, "link")}
             elif kind == SOFT:
                 out["members"][name] = {"kind": "link", "link": "soft", "target": target}
             else:
