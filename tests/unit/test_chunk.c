@@ -802,6 +802,47 @@ START_TEST(test_space_to_grow_into_is_freed_once)
 }
 END_TEST
 
+/* One operation that writes n whole chunks from chunk c of dataset d on. */
+static void write_op(struct model *m, int d, uint64_t c, uint32_t n, int keep)
+{
+    struct chunks *cs = &m->d[d].cs;
+    size_t size = (size_t)cs->payload;
+    uint8_t *p = random_bytes(n * size);
+
+    ck_assert_int_eq(store_op_begin(cs->st), 0);
+    ck_assert_int_eq(chunk_write(cs, &c, n, p, size), 0);
+    ck_assert_int_eq(store_op_end(cs->st, keep), 0);
+    for (uint32_t i = 0; keep && i < n; i++)
+        set(&m->d[d].c[c + i], p + i * size, size);
+}
+
+START_TEST(test_a_run_that_grew_in_vain)
+{
+    /* The space that an operation added to a run is no longer the run's when it is taken back. */
+    struct fault_file file;
+    struct store *st;
+    struct model m = {0};
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    describe(&m, st);
+    write_op(&m, 5, 0, 2, 1);
+    write_op(&m, 5, 2, 2, 0);
+    write_op(&m, 0, 0, 3, 1); /* as many bytes: they go there */
+    must_commit(st);
+    for (int i = 0; i < 5; i++) {
+        check_store(&m);
+        same_all(&m, 0);
+        write_op(&m, 1, (uint64_t)i, 1, 1);
+        write_op(&m, 5, 10 + (uint64_t)i, 1, 1);
+        must_commit(st);
+    }
+    store_close(st);
+    release(&m);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_own_space_is_free_at_once)
 {
     /* Of what an operation frees, the transaction's own part can be used again, even where it
@@ -940,6 +981,7 @@ int main(void)
     tcase_add_test(t, test_flipped_payload);
     tcase_add_test(t, test_committed_space_is_never_written);
     tcase_add_test(t, test_space_to_grow_into_is_freed_once);
+    tcase_add_test(t, test_a_run_that_grew_in_vain);
     tcase_add_test(t, test_own_space_is_free_at_once);
     tcase_add_test(t, test_memory_of_the_cache);
     tcase_add_test(t, test_small_pieces_go_back);
