@@ -114,6 +114,8 @@ static bool place_behind(const struct packed_run *p, uint32_t i, uint32_t size, 
     if (moved && from == st->space->end && extents_fit(&st->space->avail, size, FMT_ALIGN, &hole))
         return false;
     *offset = row_end(last);
+    if (*offset < st->space->settled) /* the line may have left with a stream */
+        return false;
     return *offset + size <= from || space_alloc_at(st, from, *offset + size - from);
 }
 

@@ -186,7 +186,9 @@ int place_settle(struct store *st, uint64_t upto)
 
     if (!st->space->onward)
         return 0;
-    upto = upto < st->space->end ? upto : st->space->end;
+    /* The next row of a packed run may begin in the last line. */
+    if (upto > st->space->end - FMT_ALIGN)
+        upto = st->space->end - FMT_ALIGN;
     for (int i = 0; i < st->runs->nreserved; i++)
         if (extents_behind(&st->runs->reserved[i].left, 0, &e) && e.offset < upto)
             upto = e.offset;

@@ -137,19 +137,26 @@ static inline void heal_block(struct image *im, uint8_t *at, int depth)
     store_u64(at + 12, sum);
 }
 
+static inline void heal_slot(uint8_t *p, size_t size, size_t at)
+{
+    uint8_t *slot = p + at;
+    struct image im = {p, size, slot + 24, BLOCKS_MAX};
+
+    if (slot[0] != 0x89)
+        return;
+    for (size_t ref = 80; ref <= 120; ref += FMT_REF_SIZE)
+        heal_block(&im, slot + ref, 20);
+    memcpy(slot, "\x89\x44\x52\x50\x0d\x0a\x1a\x0a", 8);
+    store_u64(slot + 4088, sum_of(slot, 4088));
+}
+
+/* Slots A and B, and the one at the end of a stream. */
 static inline void heal(uint8_t *p, size_t size)
 {
-    for (size_t at = 0; at < FMT_SPACE_START; at += FMT_SLOT_SIZE) {
-        uint8_t *slot = p + at;
-        struct image im = {p, size, slot + 24, BLOCKS_MAX};
-
-        if (slot[0] != 0x89)
-            continue;
-        for (size_t ref = 80; ref <= 120; ref += FMT_REF_SIZE)
-            heal_block(&im, slot + ref, 20);
-        memcpy(slot, "\x89\x44\x52\x50\x0d\x0a\x1a\x0a", 8);
-        store_u64(slot + 4088, sum_of(slot, 4088));
-    }
+    heal_slot(p, size, 0);
+    heal_slot(p, size, FMT_SLOT_SIZE);
+    if (size >= FMT_SPACE_START + FMT_SLOT_SIZE)
+        heal_slot(p, size, size - FMT_SLOT_SIZE);
 }
 
 /* Calls run() with the input, and with the input made right. */
@@ -215,7 +222,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 
     if (size <= FMT_SPACE_START || seed % 16 == 0)
         return LLVMFuzzerMutate(data, size, max);
-    if (seed % 16 < 3)
+    if (seed % 16 == 3 && size >= FMT_SPACE_START + FMT_SLOT_SIZE) /* a slot at the end */
+        at = size - FMT_SLOT_SIZE + (seed >> 4) % 320;
+    else if (seed % 16 < 3)
         at = (seed >> 5) % 320 + (seed >> 4 & 1) * FMT_SLOT_SIZE;
     else
         at = FMT_SPACE_START + (seed >> 4) % (size - FMT_SPACE_START);
