@@ -44,7 +44,8 @@ int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf
     if (rec->filtered && cs->slabs)
         return fail(DREP_ERR_FORMAT, "filtered chunks of a contiguous dataset (R8.22)");
     if (rec->filtered && !near_fits(cs, coord, rec->run))
-        return fail(DREP_ERR_FORMAT, "a run of %u chunks that the grid does not have (R8.19)", rec->run);
+        return fail(DREP_ERR_FORMAT, "a run of %u chunks that the grid does not have (R8.19)",
+                    rec->run);
     return 0;
 }
 

@@ -40,8 +40,8 @@ struct io_ops {
     void (*leave)(struct io *io);
     /* In a child process: open the same file again, for reading (NULL: cannot). */
     int (*reopen)(struct io *io, struct io **out);
-    /* Bytes before `upto` will neither change nor be read again: a stream may send them (NULL: it is
-     * no stream, and bytes may change at any time). */
+    /* Bytes before `upto` will neither change nor be read again: a stream may send them (NULL: it
+     * is no stream, and bytes may change at any time). */
     int (*settle)(struct io *io, uint64_t upto);
     /* Make a second, nameless file on the same storage, deleted when it is closed (NULL:
      * cannot). */

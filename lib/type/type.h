@@ -58,8 +58,8 @@ bool leaf_called(const drep_type *leaf);
 int type_called(const drep_type *type, const drep_type **out);
 
 /* Offsets of the members of a compound or struct, in bytes from the element's start, under
- * PACKED, PLACED (DREP_ERR_TYPE where they have no room) or STRUCT; for records that state offsets. offsets: one per member. Also size and
- * alignment of the whole. */
+ * PACKED, PLACED (DREP_ERR_TYPE where they have no room) or STRUCT; for records that state offsets.
+ * offsets: one per member. Also size and alignment of the whole. */
 int type_layout(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
                 int64_t *offsets, int64_t *size, int64_t *align);
 
