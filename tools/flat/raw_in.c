@@ -151,6 +151,89 @@ int raw_filetype(const drep_type *type, const char *datarep, drep_type **out, in
     return 0;
 }
 
+/* ------------------------------------------------------- types to read as */
+
+/* A long double is another thing on every machine: where the representation has it as it has
+ * FLOAT128, elements are read as that and lose nothing. */
+static int exact_code(const struct layout *l, int code)
+{
+    int same =
+        code == DREP_CODE_LONG_DOUBLE ? DREP_CODE_FLOAT128
+        : code == DREP_CODE_C_LONG_DOUBLE_COMPLEX || code == DREP_CODE_CXX_LONG_DOUBLE_COMPLEX
+            ? DREP_CODE_COMPLEX32
+            : code;
+    const drep_encoding *a = &l->row[code], *b = &l->row[same];
+
+    return a->size != 0 && a->format == DREP_FORMAT_BINARY128 && a->format == b->format &&
+                   a->order == b->order && a->size == b->size && a->align == b->align
+               ? same
+               : code;
+}
+
+static int exact_type(const struct layout *l, const drep_type *type, drep_type **out);
+
+static int exact_members(const struct layout *l, const drep_type *type, drep_type **out)
+{
+    int64_t i, n = drep_type_members(type);
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    const drep_type **types = calloc((size_t)n + 1, sizeof *types);
+    drep_type *member;
+    int err = names && types ? 0 : DREP_ERR_NOMEM;
+
+    for (i = 0; i < n && !err; i++) {
+        err = exact_type(l, drep_type_member(type, i), &member);
+        if (!err)
+            types[i] = member;
+        names[i] = drep_type_member_name(type, i);
+    }
+    if (!err)
+        err = drep_type_kind(type) == DREP_KIND_STRUCT
+                  ? drep_type_struct(n, NULL, NULL, types, out)
+                  : drep_type_compound(n, names, NULL, types, 0, out);
+    for (i = 0; types && i < n; i++)
+        drep_type_free((drep_type *)types[i]);
+    free(types);
+    free(names);
+    return err;
+}
+
+static int exact_type(const struct layout *l, const drep_type *type, drep_type **out)
+{
+    drep_type *base;
+    int err;
+
+    switch (drep_type_kind(type)) {
+    case DREP_KIND_PREDEFINED:
+        *out = drep_type_ref(drep_predefined(exact_code(l, drep_type_code(type))));
+        return 0;
+    case DREP_KIND_COMPOUND:
+    case DREP_KIND_STRUCT:
+        return exact_members(l, type, out);
+    case DREP_KIND_ARRAY:
+        err = exact_type(l, drep_type_member(type, 0), &base);
+        if (!err)
+            err =
+                drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
+        if (!err)
+            drep_type_free(base);
+        return err;
+    default:
+        *out = drep_type_ref(type);
+        return 0;
+    }
+}
+
+static int raw_type(const drep_type *type, const char *datarep, drep_type **out)
+{
+    drep_encoding rows[DREP_CODE_MAX];
+    struct layout l = {0};
+    int i, n, err = drep_datarep_table(datarep, rows, DREP_CODE_MAX, &n);
+
+    for (i = 0; i < n && i < DREP_CODE_MAX && !err; i++)
+        l.row[rows[i].code] = rows[i];
+    return err ? err : exact_type(&l, type, out);
+}
+
 /* ------------------------------------------------------------------- sources */
 
 struct raw_source {
@@ -316,7 +399,7 @@ static int open_records(struct source *s, struct raw_source *r)
     if (status)
         return status;
     r->size = r->records.payload;
-    err = drep_pack_size(raw->datarep, 1, raw->type, &r->item);
+    err = drep_pack_size(raw->datarep, 1, s->type, &r->item);
     if (err)
         return tool_fail(s->file, NULL, err);
     s->read = read_records;
@@ -328,7 +411,7 @@ static int open_view(struct source *s, struct raw_source *r)
     const struct raw_file *raw = &r->raw;
     char path[64];
     struct stat st;
-    int err = raw_filetype(raw->type, raw->datarep, &r->filetype, &r->item);
+    int err = raw_filetype(s->type, raw->datarep, &r->filetype, &r->item);
 
     /* Data that came through a pipe has no name. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", r->fd);
@@ -361,8 +444,9 @@ int source_raw(struct source *out, const struct raw_file *raw, int fd)
     r->raw = *raw;
     r->fd = fd;
     s.own = r;
-    s.type = drep_type_ref(raw->type);
     s.stored = drep_type_ref(raw->type);
+    if (raw_type(raw->type, raw->datarep, &s.type))
+        s.type = drep_type_ref(raw->type); /* the view says what is wrong */
     memcpy(s.dims, raw->dims, sizeof s.dims);
     if (raw->rank < 0) {
         s.rank = 1;
