@@ -58,7 +58,8 @@ around() {
 vectors() {
     local v
     for v in "$HERE"/../vectors/*.drep; do
-        case $v in */code*.drep) continue ;; esac # only with their functions
+        # Only with their functions, or by a newer version.
+        case $v in */code*.drep | */later.drep) continue ;; esac
         status 0 convert "$v" "$tmp/v.drep" && status 0 check "$tmp/v.drep" || return 1
         case $v in */user-filter.drep) continue ;; esac # its elements need a filter that is not here
         status 0 diff "$v" "$tmp/v.drep" || {

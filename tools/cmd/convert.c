@@ -441,7 +441,6 @@ const struct command convert_command = {
         "status is then 1.  The target appears when complete; it may be the source, and '-' is\n"
         "standard output, which is written in one pass.",
     .options = options,
-    .examples = "  datarep convert --datarep=native:s390x a.drep b.drep\n"
-                "  datarep convert --filters=shuffle,zstd:3 --chunk=/sst=1,180,360 a.drep a.drep\n"
+    .examples = "  datarep convert --datarep=native:s390x --chunk=/sst=1,180,360 a.drep b.drep\n"
                 "  datarep convert --root=/sst a.drep - | ssh host 'cat > sst.drep'",
     .operands = "<drep> <drep>"};
