@@ -355,6 +355,10 @@ static void scalar_make(struct rnd *r, union record *rec)
         s->exp_width = 32;
     s->sign_pos = (uint16_t)top;
     s->exp_base_log2 = rnd_below(r, 2) ? 1 : 4;
+    if (s->exp_base_log2 == 4 && s->mant_width < 4) /* less than a digit */
+        s->exp_base_log2 = 1;
+    if (s->norm == 0 && (s->exp_base_log2 == 4 || s->exp_width < 2)) /* no leading bit to imply */
+        s->norm = 1;
     s->exp_bias = (int64_t)rnd_u64(r);
 }
 
