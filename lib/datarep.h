@@ -966,9 +966,9 @@ typedef struct drep_objinfo {
     uint64_t id;
     uint32_t links; /* hard links to it */
     int64_t attrs;
-    int64_t members; /* groups */
-    int64_t len;     /* dimensions */
-    int unlimited;   /* dimensions */
+    int64_t members;   /* groups */
+    int64_t len;       /* dimensions */
+    int unlimited;     /* dimensions */
     int number, flags; /* DREP_OBJ_UNKNOWN: its kind and its flags, one of which is unknown here */
 } drep_objinfo;
 
@@ -1034,10 +1034,11 @@ typedef struct drep_attrinfo {
     int rank;        /* or DREP_NULL_SPACE */
     int64_t dims[DREP_MAX_RANK];
     int64_t count; /* elements */
-    int number, flags; /* after DREP_ERR_UNSUPPORTED: the kind and flags of the attribute in the file */
+    int number,
+        flags; /* after DREP_ERR_UNSUPPORTED: the kind and flags of the attribute in the file */
 } drep_attrinfo;
-/* DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED: written by a newer version (`number` and `flags` are set,
- * number is -1 if only the datatype is unknown).  drep_attrinfo_release() frees the type. */
+/* DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED: written by a newer version (`number` and `flags` are
+ * set, number is -1 if only the datatype is unknown).  drep_attrinfo_release() frees the type. */
 DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
                             drep_attrinfo *out);
 DREP_API void drep_attrinfo_release(drep_attrinfo *info);

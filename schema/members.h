@@ -29,8 +29,8 @@ struct members {
 int members_list(struct members *out, drep_file *file, const char *path, int order);
 void members_release(struct members *m);
 
-/* DREP_ERR_UNSUPPORTED with its message if a newer version wrote the member at `path` or its object,
- * else 0. */
+/* DREP_ERR_UNSUPPORTED with its message if a newer version wrote the member at `path` or its
+ * object, else 0. */
 int member_later(drep_file *file, const char *path, const struct member *m);
 
 /* The names of all attributes of an object, in creation order.  A DREP_ERR_... code; what was

@@ -45,10 +45,10 @@ struct checker {
     void *ctx;
     enum chunk_depth depth;
     int64_t findings;
-    uint64_t later;           /* items of a newer version: what they own or lead to is unknown */
+    uint64_t later;            /* items of a newer version: what they own or lead to is unknown */
     uint64_t unknown_tag[256]; /* entries */
-    int stop;                 /* what fn gave */
-    uint64_t budget; /* bytes of payload to read: no byte of the file belongs to two */
+    int stop;                  /* what fn gave */
+    uint64_t budget;           /* bytes of payload to read: no byte of the file belongs to two */
     drep_usage usage;
     struct seen linked;  /* object ids that hard links name */
     struct seen edges;   /* group, object: pairs, one a hard link, groups ascending */

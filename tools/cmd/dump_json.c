@@ -139,8 +139,8 @@ static void put_header(struct dump *d)
 
 static void put_unknown(struct sink *s, int number, int flags)
 {
-    sink_format(s, ", \"number\": %d, \"flags\": %d, \"note\": \"written by a newer version\"", number,
-                flags);
+    sink_format(s, ", \"number\": %d, \"flags\": %d, \"note\": \"written by a newer version\"",
+                number, flags);
 }
 
 static void put_attribute(struct dump *d, const char *path, const char *name)

@@ -106,8 +106,8 @@ static void put_shape(struct sink *s, const int64_t *dims, int rank)
 
 static void put_unknown(struct sink *s, const char *what, int number, int flags)
 {
-    sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version\n", what, number,
-                (unsigned)flags);
+    sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version\n", what,
+                number, (unsigned)flags);
 }
 
 static void put_attribute(struct dump *d, const char *path, const char *name)

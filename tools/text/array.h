@@ -8,7 +8,8 @@
 
 /* Values in memory, as printer_type() has them, with their shape. */
 struct array {
-    int number, flags; /* of an attribute that a newer version wrote; set with DREP_ERR_UNSUPPORTED */
+    int number,
+        flags; /* of an attribute that a newer version wrote; set with DREP_ERR_UNSUPPORTED */
     drep_type *shown; /* the datatype they have in the file */
     drep_type *type;  /* the one they are read as */
     int rank;         /* or DREP_NULL_SPACE */
