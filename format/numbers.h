@@ -46,6 +46,7 @@ enum fmt_filter {
 #undef X
 };
 #define FMT_FILTER_USER 32768
+#define FMT_FILTER_BARE 1u /* flag: no length in front of the stream */
 
 enum fmt_tag {
     FMT_TAG_FREE = 1,

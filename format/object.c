@@ -60,14 +60,31 @@ static void shape_get(struct in *in, struct object_rec *t)
         t->dim[i] = in_var(in);
 }
 
+static bool can_be_bare(uint16_t id)
+{
+    return id == FMT_FILTER_DEFLATE || id == FMT_FILTER_ZSTD || id == FMT_FILTER_LZ4;
+}
+
+/* A bare stream has as many bytes as the full payload: none that changes lengths comes before. */
+static void bare_check(struct in *in, const struct object_rec *t)
+{
+    bool lengths = false;
+
+    for (int i = 0; i < t->nfilters; i++) {
+        if (lengths && (t->filter[i].flags & FMT_FILTER_BARE))
+            in_fail(in, FMT_ERR_FORMAT, "a bare filter behind one that changes lengths (R8.33)");
+        lengths |= t->filter[i].id > FMT_FILTER_DELTA;
+    }
+}
+
 static void filter_get(struct in *in, struct filter_rec *f)
 {
     int known;
 
     f->id = in_u16(in);
     f->flags = in_u8(in);
-    if (!in->err && f->flags)
-        in_fail(in, FMT_ERR_FORMAT, "unknown flag of a filter");
+    if (!in->err && (f->flags & FMT_FILTER_BARE) && !can_be_bare(f->id))
+        in_fail(in, FMT_ERR_FORMAT, "a filter that cannot be bare (R8.33)");
     span_get(in, in_u8(in), &f->name);
     if (!in->err && (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
                                               : f->name.len > 0))
@@ -105,6 +122,8 @@ static void dataset_get(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "a compact or contiguous dataset has filters (R8.10)");
     for (int i = 0; !in->err && i < t->nfilters; i++)
         filter_get(in, &t->filter[i]);
+    if (!in->err)
+        bare_check(in, t);
     t->fill = in_u8(in);
     if (!in->err && t->fill > FMT_FILL_NONE)
         in_fail(in, FMT_ERR_FORMAT, "unknown kind of fill value");

@@ -1083,6 +1083,9 @@ typedef struct drep_filter {
     uint32_t param[8]; /* returned by drep_dataset_info(), ignored at creation
                           (shuffle: element size; delta: width, order; compressors: level) */
     const char *name;  /* DREP_FILTER_USER; else NULL */
+    int bare;          /* deflate, zstd, lz4: the stream alone, without its length in front, as HDF5
+                          and others have it: only for types without variable parts, not behind
+                          another compressor or user-defined filter */
 } drep_filter;
 #define DREP_MAX_FILTERS 16
 DREP_API const char *drep_filter_name(int id);    /* NULL if unknown */

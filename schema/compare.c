@@ -252,6 +252,7 @@ static void compare_filters(struct comparing *w, const struct object *o, const d
     /* The parameters of other filters come from the datatype. */
     for (i = 0; i < want->nfilters && same; i++)
         same = have->filters[i].id == want->filters[i].id &&
+               have->filters[i].bare == want->filters[i].bare &&
                (want->filters[i].id < DREP_FILTER_DEFLATE ||
                 (have->filters[i].nparams == want->filters[i].nparams &&
                  memcmp(have->filters[i].param, want->filters[i].param,

@@ -497,7 +497,7 @@ static void put_filters(struct emitter *e, const drep_dsinfo *info)
         if (f->name)
             snprintf(name, sizeof name, "%s", f->name);
         else if (drep_filter_name(f->id))
-            snprintf(name, sizeof name, "%s", drep_filter_name(f->id));
+            snprintf(name, sizeof name, "%s%s", f->bare ? "bare-" : "", drep_filter_name(f->id));
         else
             snprintf(name, sizeof name, "%d", f->id);
         if (!f->name && (f->id < DREP_FILTER_DEFLATE || f->nparams == 0)) {

@@ -538,7 +538,10 @@ static bool read_filter(struct schema *s, const struct doc *node, drep_filter *o
         return complain(&s->c, node, "expected a filter: its name, or {name: level}");
     if (level && level->kind == DOC_LIST && !drep_filter_from_name(name->text))
         return read_user_filter(s, name, level, out);
-    out->id = drep_filter_from_name(name->text);
+    out->bare = strncmp(name->text, "bare-", 5) == 0;
+    out->id = drep_filter_from_name(name->text + (out->bare ? 5 : 0));
+    if (out->bare && out->id && out->id < DREP_FILTER_DEFLATE)
+        return complain(&s->c, name, "filter \"%s\": only compressors can be bare", name->text);
     if (!out->id)
         return complain(&s->c, name, "unknown filter \"%s\"", name->text);
     if (!drep_filter_available(out->id))

@@ -29,6 +29,7 @@
 #endif
 
 #define PREFIX 8
+#define FILTER_MEANS 0x0fu /* flags that a reader must know */
 
 /* One filter applied to one chunk. */
 struct filter_stage {
@@ -386,6 +387,9 @@ static bool prefixed(const struct filter_rec *f)
 static int class_get(const struct filter_rec *f, const struct filter_class **c,
                      const struct user_filter **user)
 {
+    if (f->flags & FILTER_MEANS & ~FMT_FILTER_BARE)
+        return fail(DREP_ERR_UNSUPPORTED,
+                    "filter %u with flags %u, written by a newer version (R1.9)", f->id, f->flags);
     *user = f->id >= FMT_FILTER_USER ? user_filter_find(&f->name) : NULL;
     *c = *user ? &users_class : class_of(f->id);
     return *c ? 0 : filter_missing(f);
@@ -440,6 +444,7 @@ static int encode_one(struct codec *k, const struct filter_rec *f, const struct 
 {
     struct filter_stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
     const struct filter_class *c;
+    bool bare = f->flags & FMT_FILTER_BARE;
     struct out prefix;
     int err = class_get(f, &c, &s.user);
 
@@ -447,6 +452,12 @@ static int encode_one(struct codec *k, const struct filter_rec *f, const struct 
     if (err)
         return err;
     s.fixed = fixed < in->len ? fixed : in->len;
+    bare = f->flags & FMT_FILTER_BARE;
+    /* A bare stream cannot say that it stands for less than the full payload. */
+    if (bare && in->len != fixed) {
+        *skip = 1;
+        return 0;
+    }
     if (c->prefixed && in->len <= PREFIX + 1 && !(s.user && s.user->flags & DREP_FILTER_KEEP)) {
         *skip = 1;
         return 0;
@@ -455,7 +466,10 @@ static int encode_one(struct codec *k, const struct filter_rec *f, const struct 
     if (err || *skip)
         return err;
     room->len = s.out_size + (c->prefixed ? PREFIX : 0);
-    if (c->prefixed) {
+    if (bare) {
+        room->len = s.out_size;
+        memmove(room->p, room->p + PREFIX, room->len);
+    } else if (c->prefixed) {
         out_init(&prefix, room->p, PREFIX);
         out_u64(&prefix, in->len);
     }
@@ -507,7 +521,12 @@ static int decode_one(struct codec *k, const struct filter_rec *f, const struct 
     if (err)
         return err;
     s.fixed = fixed < in->len ? fixed : in->len;
-    if (c->prefixed) {
+    if (f->flags & FMT_FILTER_BARE) {
+        s.out_size = fixed;
+        if (c->expands && s.out_size / c->expands > s.in_size)
+            return fail(DREP_ERR_FORMAT, "%s: a stream of %zu bytes for %zu (R8.34)",
+                        fmt_filter_name(f->id), s.in_size, s.out_size);
+    } else if (c->prefixed) {
         const char *name = s.user ? s.user->name : fmt_filter_name(f->id);
         uint64_t len;
 

@@ -222,23 +222,43 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
     }
 }
 
+/* A bare stream does not tell its length: it must be that of the full payload. */
+static int bare_filters(const drep_spec *spec, struct object_rec *rec, const struct ftype *ft)
+{
+    bool lengths = false;
+
+    for (int i = 0; i < spec->nfilters; i++) {
+        int id = spec->filters[i].id;
+
+        if (spec->filters[i].bare && (id < DREP_FILTER_DEFLATE || id > DREP_FILTER_LZ4))
+            return fail(DREP_ERR_ARG, "filter %d: only deflate, zstd and lz4 can be bare", id);
+        if (spec->filters[i].bare && (lengths || ft->type->variable))
+            return fail(DREP_ERR_ARG, "filter %s: bare is not possible %s", fmt_filter_name(id),
+                        lengths ? "behind a filter that changes lengths" : "with variable parts");
+        rec->filter[i].flags = spec->filters[i].bare ? FMT_FILTER_BARE : 0;
+        lengths |= id > DREP_FILTER_DELTA;
+    }
+    return 0;
+}
+
 /* Takes the filters from the spec. No handle creates filtered chunks that it could not read itself.
  */
 static int choose_filters(const drep_file *f, const drep_spec *spec, struct object_rec *rec,
                           const struct ftype *ft)
 {
     int64_t max = f->hints.chunk_max;
+    int err;
 
     if (spec->nfilters < 0 || spec->nfilters > DREP_MAX_FILTERS ||
         (spec->nfilters > 0 && !spec->filters))
         return fail(DREP_ERR_ARG, "%d filters", spec->nfilters);
     for (int i = 0; i < spec->nfilters; i++) {
-        int err = filter_params(f, ft, &spec->filters[i], &rec->filter[i]);
-
-        if (err)
+        if ((err = filter_params(f, ft, &spec->filters[i], &rec->filter[i])))
             return err;
     }
     rec->nfilters = (uint8_t)spec->nfilters;
+    if ((err = bare_filters(spec, rec, ft)))
+        return err;
     if (spec->nfilters > 0 && chunk_count(rec) * ft->stored.extent > max)
         return fail(DREP_ERR_LIMIT,
                     "a filtered chunk of %lld bytes is larger than the hint drep_chunk_max, %lld",

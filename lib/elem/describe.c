@@ -65,6 +65,7 @@ void dataset_filters(const drep_dataset *ds, drep_filter *out)
 
         to->id = r->filter[i].id;
         to->nparams = r->filter[i].nparams;
+        to->bare = (r->filter[i].flags & FMT_FILTER_BARE) != 0;
         for (int p = 0; p < r->filter[i].nparams && p < 8; p++)
             to->param[p] = r->filter[i].param[p];
         if (to->id >= FMT_FILTER_USER) {

@@ -1181,6 +1181,30 @@ def deflate_length_huge():
     return b
 
 
+@bad("FORMAT", "R8.33")
+def bare_shuffle():
+    return grid(filters=[("bare-shuffle", [4])])[0]
+
+
+@bad("FORMAT", "R8.33")
+def bare_behind_compressor():
+    return grid(filters=[("zstd", [3]), ("bare-deflate", [6])])[0]
+
+
+@bad("FORMAT", "R8.33")
+def bare_with_heap():
+    b, d = grid(filters=[("bare-deflate", [6])], t="vstring")
+    b.packed(d, (0,), [drepwrite.zlib.compress(b.payload("vstring", [b"", b""])[0])])
+    return b
+
+
+@bad("FORMAT", "R8.34")
+def bare_stream_short():
+    b, d = grid(filters=[("bare-deflate", [6])])
+    b.packed(d, (0,), [drepwrite.zlib.compress(ints(b, 1))])
+    return b
+
+
 @bad("FORMAT", "R8.34")
 def zstd_garbage():
     b, d = grid(filters=[("zstd", [3])])

@@ -432,6 +432,8 @@ FILTER = {"shuffle": 1, "bitshuffle": 2, "delta": 3, "deflate": 16, "zstd": 17, 
 
 
 def apply_filter(name, parameters, data, fixed):
+    if name.startswith("bare-"):
+        return apply_filter(name[5:], parameters, data, fixed)[8:]
     if name == "deflate":
         return u64(len(data)) + zlib.compress(data, parameters[0])
     if name == "zstd":
@@ -638,8 +640,9 @@ class Builder:
             rest += b"".join(map(var, chunk))
         rest += u8(len(filters))
         for f, parameters in filters:
+            bare, f = f.startswith("bare-"), f.replace("bare-", "")
             own = f.encode() if f not in FILTER else b""
-            rest += u16(FILTER.get(f, 32768)) + u8(0) + u8(len(own)) + own + u8(len(parameters))
+            rest += u16(FILTER.get(f, 32768)) + u8(bare) + u8(len(own)) + own + u8(len(parameters))
             rest += b"".join(map(u32, parameters))
         rest += u8(fill)
         if fill == 1:

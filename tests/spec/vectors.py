@@ -337,7 +337,10 @@ def chunked():
             ("zstd", [("zstd", [3])]), ("lz4", [("lz4", [1])]),
             ("three", [("delta", [4, 0]), ("bitshuffle", [4]), ("zstd", [1])]),
             ("odd", [("delta", [8, 1]), ("shuffle", [5]), ("lz4", [1])]),
-            ("behind", [("deflate", [9]), ("shuffle", [3])])):
+            ("behind", [("deflate", [9]), ("shuffle", [3])]),
+            ("bare deflate", [("shuffle", [4]), ("bare-deflate", [6])]),
+            ("bare zstd", [("bare-zstd", [3])]),
+            ("bare lz4", [("delta", [4, 0]), ("bare-lz4", [1])])):
         d = b.dataset(1, name, "INT", (20,), "chunked", (12,), filters)
         for c in range(2):
             part = values[12 * c:12 * c + 12]

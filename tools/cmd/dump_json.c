@@ -235,7 +235,7 @@ static void put_filters(struct sink *s, const drep_dsinfo *info)
                 sink_text(s, ", ");
             sink_u64(s, f->param[k]);
         }
-        sink_text(s, "]}");
+        sink_text(s, f->bare ? "], \"bare\": true}" : "]}");
     }
     sink_char(s, ']');
 }

@@ -408,7 +408,7 @@ static void put_storage(struct dump *d, const char *path, drep_dataset *ds, cons
         put_shape(s, info->chunk, info->rank);
     }
     for (i = 0; i < info->nfilters; i++) {
-        sink_text(s, ", ");
+        sink_text(s, info->filters[i].bare ? ", bare-" : ", ");
         print_filter(s, &info->filters[i]);
         for (k = 0; info->filters[i].id >= DREP_FILTER_DEFLATE && k < info->filters[i].nparams; k++)
             sink_format(s, " %" PRIu32, info->filters[i].param[k]);

@@ -10,6 +10,7 @@ SHUFFLE, BITSHUFFLE, DELTA, DEFLATE, ZSTD, LZ4 = 1, 2, 3, 16, 17, 18
 NAMES = {1: "shuffle", 2: "bitshuffle", 3: "delta", 16: "deflate", 17: "zstd", 18: "lz4"}
 USERS = 32768  # ids from here on are users' filters, known by name
 PIECE = 4096
+DECODE = {DEFLATE: borrowed.deflate_decode, ZSTD: borrowed.zstd_decode, LZ4: borrowed.lz4_decode}
 
 _users = {}
 
@@ -37,6 +38,11 @@ class Filter:
 
     def undo(self, data, fixed, limit):
         """The bytes before this filter; the first `fixed` of `data` are fixed parts."""
+        if self.flags & 14:
+            raise DrepError("UNSUPPORTED", "filter %s with flags %d, written by a newer version"
+                            % (self.name, self.flags))
+        if self.flags & 1:
+            return DECODE[self.id](data, fixed)
         if self.prefixed():
             if self.id >= USERS and self.name not in _users:
                 raise DrepError("UNSUPPORTED", 'filter "%s" is not known here' % self.name)
@@ -47,9 +53,7 @@ class Filter:
                                 % (self.name, size, limit))
             if self.id >= USERS:
                 return _users[self.name](self.parameters, cur.bytes(cur.left()), size)
-            decode = {DEFLATE: borrowed.deflate_decode, ZSTD: borrowed.zstd_decode,
-                      LZ4: borrowed.lz4_decode}[self.id]
-            return decode(cur.bytes(cur.left()), size)
+            return DECODE[self.id](cur.bytes(cur.left()), size)
         head, tail = data[:fixed], data[fixed:]
         if self.id == SHUFFLE:
             return unshuffle(head, self.parameter(0)) + tail

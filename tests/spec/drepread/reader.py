@@ -347,6 +347,8 @@ class File:
             if bool(name) != (ident >= 32768):
                 cur.fail('filter %d has the name "%s" (R8.37)' % (ident, name))
             count = self.at_most(cur, cur.u8(), 8, "parameters of a filter")
+            if flags & 1 and (ident not in (16, 17, 18) or any(f.prefixed() for f in obj.filters)):
+                cur.fail("filter %d cannot be bare here (R8.33)" % ident)
             obj.filters.append(Filter(ident, flags, name, [cur.u32() for _ in range(count)]))
         if obj.layout in (COMPACT, CONTIGUOUS) and obj.filters:
             cur.fail("filters of a dataset that is not chunked (R8.10)")
@@ -460,6 +462,8 @@ class File:
         return nest(out, obj.shape)
 
     def chunk(self, obj, out, elements, run, i):
+        if obj.type.has_heap() and any(f.flags & 1 for f in obj.filters):
+            raise DrepError("FORMAT", "bare filter of variable parts (R8.33)")
         at = run.at[:-1] + [run.at[-1] + i] if run.at else []
         full = T.product(obj.chunk)
         size = elements.size()

@@ -95,7 +95,8 @@ class Writer:
                "type": None if obj.type is None else T.text(obj.type),
                "shape": obj.shape, "maxshape": None, "layout": LAYOUTS[obj.layout],
                "chunk": obj.chunk if obj.layout in (CONTIGUOUS, CHUNKED) else None,
-               "filters": [{"name": f.name, "parameters": f.parameters} for f in obj.filters],
+               "filters": [{"name": f.name, "parameters": f.parameters,
+                            **({"bare": True} if f.flags & 1 else {})} for f in obj.filters],
                "fill": None, "dimensions": None}
         if obj.maximum is not None:
             out["maxshape"] = [None if m == UNLIMITED else m for m in obj.maximum]
