@@ -123,7 +123,7 @@ static void see_log(struct commit_check *c, const struct key *key, const uint8_t
     if (key->len != 17 || log_get(&in, &r))
         finding(c, fail(DREP_ERR_FORMAT, "LOG entry: %s", in.err ? in.why : "its key (R4.19)"),
                 where);
-    else if (key_u64(key->p + 9) >= c->st->slot.sequence)
+    else if (key_u64(key->p + 9) == 0 || key_u64(key->p + 9) >= c->st->slot.sequence)
         finding(c, fail(DREP_ERR_FORMAT, "LOG entry of no earlier commit (R6.5)"), where);
 }
 

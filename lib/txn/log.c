@@ -101,7 +101,7 @@ int log_read(struct store *st, struct log_list *list)
     tree_walk(&w, st, &key, key.len);
     while (!(err = tree_next(&w, &key, &value))) {
         in_init(&in, value.p, value.len);
-        if (key.len != 17 || log_get(&in, &rec))
+        if (key.len != 17 || log_get(&in, &rec) || key_u64(key.p + 9) == 0)
             err = fail(DREP_ERR_FORMAT, "malformed LOG entry (R6.5)");
         else if (key_u64(key.p + 9) < st->slot.sequence)
             err = log_add(list, key_u64(key.p + 9), rec.time, rec.end);

@@ -5,9 +5,10 @@
 
 static int finding(int err, uint64_t offset, const char *message, void *ctx)
 {
+    (void)err; /* 0: what a newer version wrote */
     (void)offset;
     (void)ctx;
-    PROMISE(err != 0 && message != NULL);
+    PROMISE(message != NULL && message[0]);
     return 0;
 }
 

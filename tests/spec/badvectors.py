@@ -1390,6 +1390,16 @@ def log_of_itself():
     return b
 
 
+@bad("FORMAT", "R6.5", "check")
+def log_of_nothing():
+    """A commit with sequence 0."""
+    b = sample()
+    b.commit()
+    log = b.slots[0]
+    b.tree[b.key(0, 2, u64(0))] = log[72:80] + log[64:72] + log[80:100] + log[156:164]
+    return b
+
+
 @bad("FORMAT", "R6.2", "check")
 def payload_twice():
     b, d = grid()

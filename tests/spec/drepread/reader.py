@@ -120,6 +120,8 @@ class File:
             if number >= self.slot.sequence:
                 cur.fail("commit %d is no earlier one (R6.5)" % number)
             cur.i64(), cur.u64(), read_ref(cur), cur.u64()
+            if number == 0:
+                cur.fail("a commit without a number (R6.5)")
         elif tag == TYPE:
             tail_of(4)
             if number >= self.slot.next_type:
