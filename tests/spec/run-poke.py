@@ -110,7 +110,7 @@ def stated(doc):
         return name.encode("utf-8", "surrogateescape").hex()
 
     def attributes(obj, number):
-        for name, value in obj["attributes"].items():
+        for name, value in obj.get("attributes", {}).items():
             if value is None or value.get("kind") != "unknown":
                 lines.add("object %d attribute %s" % (number, hexed(name)))
 
