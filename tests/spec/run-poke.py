@@ -103,8 +103,9 @@ def sums(directory):
 
 
 def stated(doc):
-    """The lines that a document lets one expect: objects with their shapes, names, attributes."""
-    lines, ids = set(), {}
+    """The lines that a document lets one expect: objects with their shapes, names, attributes; and the
+    beginnings of those of datasets that cannot be read, of which it says no more."""
+    lines, ids, unread = set(), {}, set()
 
     def hexed(name):
         return name.encode("utf-8", "surrogateescape").hex()
@@ -122,6 +123,8 @@ def stated(doc):
             shape = " null" if obj["shape"] is None else "".join(" %d" % n for n in obj["shape"])
             layout = ["null", "compact", "contiguous", "chunked"].index(obj["layout"])
             lines.add("object %d dataset layout %d shape%s" % (number, layout, shape))
+        elif obj["kind"] == "dataset":
+            unread.update(("object %d dataset " % number, "object %d attribute " % number))
         elif obj["kind"] == "type":
             lines.add("object %d type" % number)
         elif obj["kind"] == "dimension":
@@ -143,7 +146,7 @@ def stated(doc):
                 walk(member, path.rstrip("/") + "/" + name)
 
     walk(doc["root"], "/")
-    return lines
+    return lines, tuple(unread)
 
 
 def good_vectors(directory):
@@ -160,14 +163,14 @@ def good_vectors(directory):
             continue
         got = {line for line in lines
                if re.match(r"object \d+ (group|dataset|type|dimension|link|dim|attribute)\b", line)}
-        want = stated(doc)
+        want, unread = stated(doc)
         names = {n.encode().hex() for n in [doc["datarep"]]}
         reps = [line.split()[2] for line in lines if line.startswith("rep 0 ")]
         if names != set(reps):
             wrong.append("%s: representation %r" % (path, reps))
         for line in sorted(want - got)[:3]:
             wrong.append("%s: not shown: %s" % (path, line))
-        for line in sorted(got - want)[:3]:
+        for line in sorted(x for x in got - want if not x.startswith(unread))[:3]:
             wrong.append("%s: shown, but not in its JSON: %s" % (path, line))
     print("# %d vectors" % len(paths))
     return "\n".join(wrong) if paths else "no vectors"
