@@ -24,6 +24,7 @@ static int list_one(drep_file *f, const char *name, const struct link_rec *link,
         struct object_head head = {0};
 
         err = head_load(f, link->object, &head);
+        /* The link says the kind; only the object's own flags say whether it can be read. */
         info.kind = link->object_kind;
         if (head.kind == FMT_LATER) {
             info.kind = DREP_OBJ_UNKNOWN;
@@ -77,6 +78,7 @@ struct listing {
     char name[FMT_NAME_MAX + 1];
 };
 
+/* Of a listing that failed half-way too. */
 static void listing_release(struct listing *l)
 {
     mem_free(l->p);

@@ -102,6 +102,7 @@ static int record_edited(drep_file *f, const struct head_edit *e)
     struct stored_object o = {0};
     int err = object_load(f, e->id, &o);
 
+    /* object_load() has decoded the record all the same. */
     if (err == DREP_ERR_UNSUPPORTED) /* the head of a later version's object is as ours */
         err = 0;
     o.rec.links = e->h.links;

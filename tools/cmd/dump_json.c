@@ -137,6 +137,7 @@ static void put_header(struct dump *d)
 
 /* ----------------------------------------------------------------- objects */
 
+/* What a newer version wrote: its numbers are all that is known of it here. */
 static void put_unknown(struct sink *s, int number, int flags)
 {
     sink_format(s, ", \"number\": %d, \"flags\": %d, \"note\": \"written by a newer version\"",

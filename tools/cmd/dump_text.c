@@ -104,6 +104,7 @@ static void put_shape(struct sink *s, const int64_t *dims, int rank)
     sink_char(s, ']');
 }
 
+/* What a newer version wrote is shown by its numbers, never as damage. */
 static void put_unknown(struct sink *s, const char *what, int number, int flags)
 {
     sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version\n", what,
