@@ -1,33 +1,36 @@
-/* header.c - the header proper: by which representation a file is to be read.
+/* header.c - the header proper: the representations of a file, its hints, who wrote it.
  *
- * A sequence of records {u16 tag, u32 length, content}.  Rows of later versions' codes
- * stand behind ours, since codes ascend, and are kept as the tail of their record. */
+ * A sequence of records {u16 tag, u32 length, content}; a representation nests such records.  Rows
+ * of later versions' codes stand behind ours, since codes ascend, and are kept as the tail of their
+ * record. */
 #include "format/header.h"
 
 #define TAGS 65536
-#define HEAD 6 /* bytes of a record's tag and length */
+#define HEAD 6             /* bytes of a record's tag and length */
+#define REP_FLAGS_LATER 14 /* bits 0 to 3 that no version has yet; bits 4 to 7 are ignored */
 
 static bool is_text(const struct span *s, size_t max)
 {
     return s->len > 0 && s->len <= max && text_check(s->p, s->len) == 0;
 }
 
-static void datarep_get(struct in *in, struct header_rec *h)
+/* Decode the fields that stand first in every form. */
+static void rep_head_get(struct in *in, struct rep_rec *r)
 {
     struct span name;
 
-    h->form = in_u8(in);
-    if (!in->err && h->form != FMT_FORM_TABLE && h->form != FMT_FORM_CODE)
-        in_fail(in, FMT_ERR_FORMAT, "unknown form of representation (R3.8)");
-    h->flags = in_u8(in);
-    if (!in->err && h->flags & ~1u)
-        in_fail(in, FMT_ERR_FORMAT, "unknown flag of a representation (R3.12)");
+    r->form = in_u8(in);
+    r->flags = in_u8(in);
+    r->number = in_u8(in);
     span_get(in, in_u8(in), &name);
     if (!in->err && !is_text(&name, FMT_DATAREP_MAX))
         in_fail(in, FMT_ERR_FORMAT, "invalid name of a representation (R3.7)");
-    if (!in->err)
-        memcpy(h->name, name.p, name.len);
-    span_rest(in, &h->tail);
+    if (in->err)
+        return;
+    memcpy(r->name, name.p, name.len);
+    r->name[name.len] = '\0';
+    r->later =
+        (r->form != FMT_FORM_TABLE && r->form != FMT_FORM_CODE) || (r->flags & REP_FLAGS_LATER);
 }
 
 /* Read the next row's code: 0 at the end, and at the first code that is not ours, which becomes
@@ -53,7 +56,7 @@ static int code_next(struct in *in, int last, struct span *tail)
     return 0;
 }
 
-static void extents_get(struct in *in, struct header_rec *h)
+static void extents_get(struct in *in, struct rep_rec *h)
 {
     int code = 0;
 
@@ -70,7 +73,7 @@ static bool align_possible(int align)
 }
 
 /* Decode rows for ascending codes; those of later versions end up in the tail. */
-static void encodings_get(struct in *in, struct header_rec *h)
+static void encodings_get(struct in *in, struct rep_rec *h)
 {
     int code = 0;
 
@@ -90,28 +93,36 @@ static void encodings_get(struct in *in, struct header_rec *h)
         if (in->err)
             return;
         in->last = start;
-        if (fmt_format_class(r.format) < 0)
-            in_fail(in, FMT_ERR_FORMAT, "unknown format in a table of encodings (R3.19)");
-        else if (r.size > FMT_ITEM_MAX || r.size % halves ||
-                 !fmt_format_fits(r.format, r.size / halves))
+        r.later = fmt_format_class(r.format) < 0 || r.order > FMT_ORDER_VAX;
+        if (r.size == 0 || r.size > FMT_ITEM_MAX ||
+            (!r.later && (r.size % halves || !fmt_format_fits(r.format, r.size / halves))))
             in_fail(in, FMT_ERR_FORMAT,
                     "the size of an encoding differs from its format's (R3.18)");
-        else if (r.order > FMT_ORDER_VAX)
-            in_fail(in, FMT_ERR_FORMAT, "unknown byte order of an encoding (R3.17)");
         else if (!align_possible(r.align) || zero)
-            in_fail(in, FMT_ERR_FORMAT, "impossible alignment of an encoding (R3.20)");
+            in_fail(in, FMT_ERR_FORMAT,
+                    "impossible alignment of an encoding, or a byte behind it (R3.20)");
         h->row[code] = r;
     }
 }
 
-static void scalars_get(struct in *in, struct header_rec *h)
+static void scalars_get(struct in *in, struct rep_rec *h)
 {
     struct scalar_rec ignored;
+    struct in scalar;
+    struct span s;
 
-    span_get(in, in_left(in), &h->scalars);
-    in->at = 0;
-    while (in_left(in) > 0)
-        scalar_get(in, &ignored);
+    span_rest(in, &h->scalars);
+    in->at -= h->scalars.len;
+    while (in_left(in) > 0) {
+        size_t start = in->at;
+
+        span_get(in, FMT_SCALAR_SIZE, &s);
+        in_init(&scalar, s.p, s.len);
+        if (in->err || scalar_get(&scalar, &ignored) != FMT_ERR_FORMAT)
+            continue;
+        in->last = start + scalar.err_at;
+        in_fail(in, scalar.err, scalar.why);
+    }
 }
 
 /* Largest number of witness values of a datatype; the creator may store fewer. */
@@ -129,7 +140,7 @@ static int witnesses_of(int code)
     return 3;
 }
 
-static void witnesses_get(struct in *in, struct header_rec *h)
+static void witnesses_get(struct in *in, struct rep_rec *h)
 {
     int code = 0;
 
@@ -169,76 +180,72 @@ static void text_get(struct in *in, struct span *text)
         in_fail(in, FMT_ERR_FORMAT, "invalid text (R1.3)");
 }
 
-/* Decode the content of one record; returns 0 if its tag is unknown. */
-static int record_get(struct in *in, int tag, struct header_rec *h)
+/* Decode a record inside a representation; returns 0 if its tag is unknown. */
+static int nested_get(struct in *in, unsigned tag, struct rep_rec *r)
 {
     switch (tag) {
-    case FMT_HEADER_DATAREP:
-        datarep_get(in, h);
-        return 1;
     case FMT_HEADER_EXTENTS:
-        extents_get(in, h);
+        extents_get(in, r);
         return 1;
     case FMT_HEADER_ENCODINGS:
-        encodings_get(in, h);
+        encodings_get(in, r);
         return 1;
     case FMT_HEADER_SCALARS:
-        scalars_get(in, h);
+        scalars_get(in, r);
         return 1;
     case FMT_HEADER_WITNESSES:
-        witnesses_get(in, h);
-        return 1;
-    case FMT_HEADER_HINTS:
-        hints_get(in, h);
-        return 1;
-    case FMT_HEADER_WRITER:
-        text_get(in, &h->writer);
+        witnesses_get(in, r);
         return 1;
     case FMT_HEADER_MACHINE:
-        text_get(in, &h->machine);
+        text_get(in, &r->machine);
         return 1;
     }
     return 0;
 }
 
-/* A row of format 255 has the size of the description that it names. */
-static const char *custom_doubt(const struct header_rec *h, int code)
+/* A row of format 255 has the size of the description that it names; where only a later version
+ * knows that, it alone knows the row. */
+static const char *custom_doubt(struct rep_rec *r, int code)
 {
-    const struct encoding_rec *r = &h->row[code];
+    struct encoding_rec *row = &r->row[code];
     int halves = fmt_code_class(code) == FMT_COMPLEX ? 2 : 1;
-    size_t at = (size_t)r->custom * FMT_SCALAR_SIZE;
+    size_t at = (size_t)row->custom * FMT_SCALAR_SIZE;
+    struct scalar_rec scalar;
+    struct in in;
 
-    if (r->size == 0 || r->format != FMT_FORMAT_CUSTOM)
+    if (row->size == 0 || row->later || row->format != FMT_FORMAT_CUSTOM)
         return NULL;
-    if (at >= h->scalars.len)
+    if (at >= r->scalars.len)
         return "an encoding refers to a missing scalar (R3.21)";
-    return h->scalars.p[at + 2] * halves == r->size
+    in_init(&in, r->scalars.p + at, FMT_SCALAR_SIZE);
+    row->later = scalar_get(&in, &scalar) != 0;
+    return row->later || scalar.size * halves == row->size
                ? NULL
                : "the size of an encoding differs from its scalar's (R3.21)";
 }
 
-/* Check the records against each other. Returns what is wrong, or NULL. */
-static const char *header_doubt(const struct header_rec *h)
+/* Check the nested records against each other. Returns what is wrong, or NULL. */
+static const char *rep_doubt(struct rep_rec *r)
 {
-    int external32 = strcmp(h->name, "external32") == 0;
-    int internal = strcmp(h->name, "internal") == 0;
-    int spec = h->form == FMT_FORM_TABLE && (external32 || internal);
+    int external32 = strcmp(r->name, "external32") == 0;
+    int internal = strcmp(r->name, "internal") == 0;
+    int spec = r->form == FMT_FORM_TABLE && (external32 || internal);
 
-    if (spec && h->has_encodings)
+    if (spec && r->has_encodings)
         return "a table of encodings where the name says all (R3.9)";
-    if (h->form == FMT_FORM_TABLE && !spec && !h->has_encodings)
+    if (r->form == FMT_FORM_TABLE && !spec && !r->has_encodings)
         return "a representation has no table of encodings (R3.9)";
     for (int code = 1; code <= FMT_CODE_MAX; code++) {
-        const char *doubt = custom_doubt(h, code);
-        int size = !spec        ? h->row[code].size
+        const char *doubt = custom_doubt(r, code);
+        int size = !spec        ? r->row[code].size
                    : external32 ? fmt_code_external32(code)
                                 : fmt_code_internal(code);
 
         if (doubt)
             return doubt;
-        if (h->form == FMT_FORM_TABLE && h->extent[code] && h->extent[code] != size)
+        if (r->form == FMT_FORM_TABLE && r->extent[code] && r->extent[code] != size)
             return "the extent of a datatype differs from its encoding's (R3.14)";
-        if (h->extent[code] && h->witness[code].size && h->extent[code] != h->witness[code].size)
+        if (r->extent[code] && r->witness[code].size && r->extent[code] != r->witness[code].size)
             return "the extent of a datatype differs from its witnesses' (R3.23)";
     }
     return NULL;
@@ -251,45 +258,122 @@ static int refuse(int err, const char *text, size_t at, const char **why, size_t
     return err;
 }
 
-/* The representation comes first; other records in any order, each at most once. Unknown ones
- * are gathered whole and kept by writers. */
+/* A walk over records, which marks the tags that it met. */
+struct records {
+    struct in in;
+    size_t start; /* of the record */
+    unsigned tag;
+    struct span content;
+    uint8_t seen[TAGS / 8];
+};
+
+/* Take the next record; `many`: the one tag that may occur more than once. */
+static int record_next(struct records *r, unsigned many)
+{
+    r->start = r->in.at;
+    r->tag = in_u16(&r->in);
+    if (!r->in.err && r->tag != many && r->seen[r->tag / 8] & 1u << r->tag % 8)
+        in_fail(&r->in, FMT_ERR_FORMAT,
+                many == TAGS ? "a record occurs twice in a representation (R3.6)"
+                             : "a record occurs twice (R3.4)");
+    span_get(&r->in, in_u32(&r->in), &r->content);
+    r->seen[r->tag / 8] |= (uint8_t)(1u << r->tag % 8);
+    return r->in.err;
+}
+
+/* Gather a record whole. */
+static void record_keep(const struct records *r, uint8_t *scratch, struct span *unknown)
+{
+    size_t size = r->in.at - r->start;
+
+    unknown->p = scratch;
+    memcpy(scratch + unknown->len, r->content.p - HEAD, size);
+    unknown->len += size;
+}
+
+/* Nested records stand in any order, each at most once. */
+int rep_get(const struct span *rec, struct rep_rec *out, uint8_t *scratch, const char **why,
+            size_t *why_at)
+{
+    struct records r = {.start = 0};
+    struct rep_rec rep = {0};
+
+    in_init(&r.in, rec->p, rec->len);
+    rep_head_get(&r.in, &rep);
+    while (!r.in.err && !rep.later && in_left(&r.in) > 0) {
+        struct in content;
+
+        if (record_next(&r, TAGS))
+            break;
+        in_init(&content, r.content.p, r.content.len);
+        if (!nested_get(&content, r.tag, &rep))
+            record_keep(&r, scratch, &rep.unknown);
+        if (content.err)
+            return refuse(content.err, content.why, r.start + HEAD + content.err_at, why, why_at);
+    }
+    if (r.in.err)
+        return refuse(r.in.err, r.in.why, r.in.err_at, why, why_at);
+    if (!rep.later && rep_doubt(&rep))
+        return refuse(FMT_ERR_FORMAT, rep_doubt(&rep), 0, why, why_at);
+    *out = rep;
+    return FMT_OK;
+}
+
+/* Numbers ascend, and the first record of all is number 0. */
+static void rep_note(struct records *r, struct header_rec *h)
+{
+    struct rep_rec rep;
+    struct in in;
+
+    in_init(&in, r->content.p, r->content.len);
+    rep_head_get(&in, &rep);
+    r->in.last = r->start + HEAD + (in.err ? in.err_at : 0);
+    if (in.err)
+        in_fail(&r->in, in.err, in.why);
+    else if (rep.number < h->nreps || (h->nreps == 0 && rep.number != 0))
+        in_fail(&r->in, FMT_ERR_FORMAT, "numbers of representations do not ascend from 0 (R3.4)");
+    if (r->in.err)
+        return;
+    h->rep[rep.number] = r->content;
+    h->nreps = rep.number + 1;
+}
+
+/* Other records stand in any order, each at most once. Unknown ones are gathered whole and kept by
+ * writers. */
 int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *scratch,
                const char **why, size_t *why_at)
 {
-    uint8_t seen[TAGS / 8] = {0};
+    struct records r = {.start = 0};
     struct header_rec h = {0};
-    struct in in;
 
     if (size > FMT_HEADER_MAX)
         return refuse(FMT_ERR_LIMIT, "the header is longer than 1 MiB (R3.2)", 0, why, why_at);
     if (size == 0)
         return refuse(FMT_ERR_FORMAT, "the header is empty (R3.4)", 0, why, why_at);
-    h.unknown.p = scratch;
-    in_init(&in, p, size);
-    while (in_left(&in) > 0) {
-        size_t start = in.at;
-        unsigned tag = in_u16(&in);
+    in_init(&r.in, p, size);
+    while (!r.in.err && in_left(&r.in) > 0) {
         struct in content;
-        struct span s;
 
-        if (seen[tag / 8] & 1u << tag % 8)
-            in_fail(&in, FMT_ERR_FORMAT, "a record occurs twice (R3.4)");
-        if (start == 0 && tag != FMT_HEADER_DATAREP)
-            in_fail(&in, FMT_ERR_FORMAT, "the header does not begin with a representation (R3.4)");
-        span_get(&in, in_u32(&in), &s);
-        if (in.err)
-            return refuse(in.err, in.why, in.err_at, why, why_at);
-        seen[tag / 8] |= (uint8_t)(1u << tag % 8);
-        in_init(&content, s.p, s.len);
-        if (!record_get(&content, (int)tag, &h)) {
-            memcpy(scratch + h.unknown.len, p + start, in.at - start);
-            h.unknown.len += in.at - start;
-        }
+        if (record_next(&r, FMT_HEADER_REP))
+            break;
+        in_init(&content, r.content.p, r.content.len);
+        r.in.last = r.start;
+        if (r.start == 0 && r.tag != FMT_HEADER_REP)
+            in_fail(&r.in, FMT_ERR_FORMAT,
+                    "the header does not begin with a representation (R3.4)");
+        else if (r.tag == FMT_HEADER_REP)
+            rep_note(&r, &h);
+        else if (r.tag == FMT_HEADER_HINTS)
+            hints_get(&content, &h);
+        else if (r.tag == FMT_HEADER_WRITER)
+            text_get(&content, &h.writer);
+        else
+            record_keep(&r, scratch, &h.unknown);
         if (content.err)
-            return refuse(content.err, content.why, start + HEAD + content.err_at, why, why_at);
+            return refuse(content.err, content.why, r.start + HEAD + content.err_at, why, why_at);
     }
-    if (header_doubt(&h))
-        return refuse(FMT_ERR_FORMAT, header_doubt(&h), 0, why, why_at);
+    if (r.in.err)
+        return refuse(r.in.err, r.in.why, r.in.err_at, why, why_at);
     *out = h;
     return FMT_OK;
 }
@@ -304,15 +388,12 @@ static size_t record_begin(struct out *out, unsigned tag)
     return start;
 }
 
-/* End a record. *split grows while whole records fit into the slot. */
-static void record_end(struct out *out, size_t start, size_t *split)
+static void record_end(struct out *out, size_t start)
 {
     out_patch_u32(out, start + 2, (uint32_t)(out->at - start - HEAD));
-    if (*split == start && out->at <= FMT_SLOT_HEADER_MAX)
-        *split = out->at;
 }
 
-static void span_record_put(struct out *out, unsigned tag, const struct span *s, size_t *split)
+static void span_record_put(struct out *out, unsigned tag, const struct span *s)
 {
     size_t start;
 
@@ -320,49 +401,49 @@ static void span_record_put(struct out *out, unsigned tag, const struct span *s,
         return;
     start = record_begin(out, tag);
     span_put(out, s);
-    record_end(out, start, split);
+    record_end(out, start);
 }
 
-static void extents_put(struct out *out, const struct header_rec *h, size_t *split)
+static void extents_put(struct out *out, const struct rep_rec *r)
 {
     size_t start = record_begin(out, FMT_HEADER_EXTENTS);
 
     for (int code = 1; code <= FMT_CODE_MAX; code++)
-        if (h->extent[code]) {
+        if (r->extent[code]) {
             out_u16(out, (uint16_t)code);
-            out_u16(out, h->extent[code]);
+            out_u16(out, r->extent[code]);
         }
-    span_put(out, &h->extents_tail);
-    record_end(out, start, split);
+    span_put(out, &r->extents_tail);
+    record_end(out, start);
 }
 
-static void encodings_put(struct out *out, const struct header_rec *h, size_t *split)
+static void encodings_put(struct out *out, const struct rep_rec *r)
 {
     size_t start = record_begin(out, FMT_HEADER_ENCODINGS);
 
     for (int code = 1; code <= FMT_CODE_MAX; code++) {
-        const struct encoding_rec *r = &h->row[code];
+        const struct encoding_rec *row = &r->row[code];
 
-        if (r->size == 0)
+        if (row->size == 0)
             continue;
         out_u16(out, (uint16_t)code);
-        out_u8(out, r->format);
-        out_u8(out, r->order);
-        out_u8(out, r->size);
-        out_u8(out, r->align);
-        out_u8(out, r->custom);
+        out_u8(out, row->format);
+        out_u8(out, row->order);
+        out_u8(out, row->size);
+        out_u8(out, row->align);
+        out_u8(out, row->custom);
         out_u8(out, 0);
     }
-    span_put(out, &h->encodings_tail);
-    record_end(out, start, split);
+    span_put(out, &r->encodings_tail);
+    record_end(out, start);
 }
 
-static void witnesses_put(struct out *out, const struct header_rec *h, size_t *split)
+static void witnesses_put(struct out *out, const struct rep_rec *r)
 {
     size_t start = record_begin(out, FMT_HEADER_WITNESSES);
 
     for (int code = 1; code <= FMT_CODE_MAX; code++) {
-        const struct witness_rec *w = &h->witness[code];
+        const struct witness_rec *w = &r->witness[code];
 
         if (w->size == 0)
             continue;
@@ -371,16 +452,58 @@ static void witnesses_put(struct out *out, const struct header_rec *h, size_t *s
         out_u8(out, w->size);
         out_bytes(out, w->bytes, (size_t)w->k * w->size);
     }
-    span_put(out, &h->witnesses_tail);
-    record_end(out, start, split);
+    span_put(out, &r->witnesses_tail);
+    record_end(out, start);
 }
 
-static bool has_witnesses(const struct header_rec *h)
+static bool has_witnesses(const struct rep_rec *r)
 {
     for (int code = 1; code <= FMT_CODE_MAX; code++)
-        if (h->witness[code].size)
+        if (r->witness[code].size)
             return true;
-    return h->witnesses_tail.len > 0;
+    return r->witnesses_tail.len > 0;
+}
+
+void rep_put(struct out *out, const struct rep_rec *r)
+{
+    size_t len = strlen(r->name);
+
+    out_u8(out, r->form);
+    out_u8(out, r->flags);
+    out_u8(out, r->number);
+    out_u8(out, (uint8_t)len);
+    out_bytes(out, r->name, len);
+    extents_put(out, r);
+    if (r->has_encodings)
+        encodings_put(out, r);
+    span_record_put(out, FMT_HEADER_SCALARS, &r->scalars);
+    if (has_witnesses(r))
+        witnesses_put(out, r);
+    span_record_put(out, FMT_HEADER_MACHINE, &r->machine);
+    span_put(out, &r->unknown);
+}
+
+void rep_record_put(struct out *out, const struct rep_rec *r)
+{
+    size_t start = record_begin(out, FMT_HEADER_REP);
+
+    rep_put(out, r);
+    record_end(out, start);
+}
+
+/* The end of the whole records that fit into the slot, which count from `start`. */
+static void split_note(const struct out *out, size_t start, size_t *split)
+{
+    if (*split == start && out->at <= FMT_SLOT_HEADER_MAX)
+        *split = out->at;
+}
+
+static void known_put(struct out *out, unsigned tag, const struct span *s, size_t *split)
+{
+    size_t start = out->at;
+
+    span_record_put(out, tag, s);
+    split_note(out, start, split);
 }
 
 static void unknown_put(struct out *out, const struct span *unknown, size_t *split)
@@ -394,31 +517,18 @@ static void unknown_put(struct out *out, const struct span *unknown, size_t *spl
 
         span_get(&in, in_u32(&in), &s);
         span_put(out, &s);
-        record_end(out, start, split);
+        record_end(out, start);
+        split_note(out, start, split);
     }
 }
 
 void header_put(struct out *out, const struct header_rec *h, size_t *split)
 {
-    size_t start = record_begin(out, FMT_HEADER_DATAREP);
-    size_t len = strlen(h->name);
-
-    *split = start;
-    out_u8(out, h->form);
-    out_u8(out, h->flags);
-    out_u8(out, (uint8_t)len);
-    out_bytes(out, h->name, len);
-    span_put(out, &h->tail);
-    record_end(out, start, split);
-    extents_put(out, h, split);
-    if (h->has_encodings)
-        encodings_put(out, h, split);
-    span_record_put(out, FMT_HEADER_SCALARS, &h->scalars, split);
-    if (has_witnesses(h))
-        witnesses_put(out, h, split);
-    span_record_put(out, FMT_HEADER_HINTS, &h->hints, split);
-    span_record_put(out, FMT_HEADER_WRITER, &h->writer, split);
-    span_record_put(out, FMT_HEADER_MACHINE, &h->machine, split);
+    *split = out->at;
+    for (int i = 0; i < h->nreps; i++)
+        known_put(out, FMT_HEADER_REP, &h->rep[i], split);
+    known_put(out, FMT_HEADER_HINTS, &h->hints, split);
+    known_put(out, FMT_HEADER_WRITER, &h->writer, split);
     unknown_put(out, &h->unknown, split);
 }
 

@@ -1,8 +1,9 @@
-/* header.h - the header proper: by which representation a file is to be read.
+/* header.h - the header proper: the representations of a file, its hints, who wrote it.
  *
- * It holds the table of encodings with sample values as witnesses, the hints, and who wrote the
- * file where.  Lists are indexed by the code of a predefined datatype.  As in record.h, a decoder
- * points into the bytes it was given, and keeps what a later version added. */
+ * Each representation is one record REP: a table of encodings, or functions' extents with sample
+ * values as witnesses.  Datasets name them by number.  Lists are indexed by the code of a
+ * predefined datatype.  As in record.h, a decoder points into the bytes it was given, and keeps
+ * what a later version added. */
 #ifndef FORMAT_HEADER_H
 #define FORMAT_HEADER_H
 
@@ -11,26 +12,44 @@
 struct encoding_rec {
     uint16_t code;
     uint8_t format, order, size, align, custom;
+    bool later; /* only a later version understands the row; it is kept */
 };
 struct witness_rec {
     uint8_t k, size; /* k is 0 for bytes */
     const uint8_t *bytes;
 };
-struct header_rec {
-    uint8_t form, flags;
+struct rep_rec {
+    uint8_t form, flags, number;
     char name[FMT_DATAREP_MAX + 1];
+    bool later;                        /* form or flags of a later version: nothing below is set */
     uint16_t extent[FMT_CODE_MAX + 1]; /* 0: not in use */
     int has_encodings;
     struct encoding_rec row[FMT_CODE_MAX + 1];    /* size 0: no row */
     struct span scalars;                          /* whole descriptions of 32 bytes */
     struct witness_rec witness[FMT_CODE_MAX + 1]; /* size 0: none */
-    struct span hints;                            /* read with hint_get() */
-    struct span writer, machine;
-    struct span unknown; /* records of unknown tags, whole */
-    /* Bytes after the last known field or, as codes ascend, after the last known code. */
-    struct span tail, extents_tail, encodings_tail, witnesses_tail;
+    struct span machine;
+    struct span unknown; /* nested records of unknown tags, whole */
+    /* Codes ascend: what stands after the last known code. */
+    struct span extents_tail, encodings_tail, witnesses_tail;
 };
-/* `unknown` is gathered into scratch (at least size bytes). */
+/* Decode the content of a record REP; why_at counts from its first byte.  `unknown` is gathered
+ * into scratch (at least rec->len bytes). */
+int rep_get(const struct span *rec, struct rep_rec *out, uint8_t *scratch, const char **why,
+            size_t *why_at);
+void rep_put(struct out *out, const struct rep_rec *r);
+/* Encode the record with its tag and length. */
+void rep_record_put(struct out *out, const struct rep_rec *r);
+
+struct header_rec {
+    struct span rep[FMT_REPS_MAX]; /* the content of each, for rep_get(), by its number; p NULL:
+                                      there is none */
+    int nreps;                     /* the highest number and 1 */
+    struct span hints;             /* read with hint_get() */
+    struct span writer;
+    struct span unknown; /* records of unknown tags, whole */
+};
+/* Decode everything but the content of the representations behind their numbers.  `unknown` is
+ * gathered into scratch (at least size bytes). */
 int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *scratch,
                const char **why, size_t *why_at);
 /* Encode whole records; *split: how many bytes of them fit into the slot. */

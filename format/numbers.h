@@ -81,7 +81,7 @@ enum fmt_form { FMT_FORM_TABLE = 1, FMT_FORM_CODE = 2 };
 
 /* Records of the header proper. */
 enum fmt_header {
-    FMT_HEADER_DATAREP = 1,
+    FMT_HEADER_REP = 1,
     FMT_HEADER_EXTENTS = 2,
     FMT_HEADER_ENCODINGS = 3,
     FMT_HEADER_SCALARS = 4,
@@ -144,6 +144,7 @@ enum fmt_kind {
 #define FMT_HEADER_MAX (1u << 20)
 #define FMT_NAME_MAX 1023
 #define FMT_DATAREP_MAX 127
+#define FMT_REPS_MAX 256 /* representations of a file */
 #define FMT_HINT_KEY_MAX 255
 #define FMT_HINT_VALUE_MAX 4096
 #define FMT_SHARED_MAX 255 /* bytes of a key that an entry can take from the one before */

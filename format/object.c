@@ -104,6 +104,7 @@ static void filter_get(struct in *in, struct filter_rec *f)
 static void dataset_get(struct in *in, struct object_rec *t)
 {
     type_get_number(in, t);
+    t->datarep = in_u8(in);
     shape_get(in, t);
     if (t->layout == FMT_CONTIGUOUS) {
         t->slab = in_var(in);
@@ -217,6 +218,7 @@ int object_get(struct in *in, struct object_rec *out)
 static void dataset_put(struct out *out, const struct object_rec *r)
 {
     out_var(out, r->type);
+    out_u8(out, r->datarep);
     out_u8(out, r->layout);
     out_u8(out, r->rank);
     for (int i = 0; i < dims_of(r); i++)

@@ -54,6 +54,7 @@ struct object_rec {
     uint64_t next_link, members;
     /* dataset; named datatype: type */
     uint32_t type;
+    uint8_t datarep; /* its number in the header */
     uint8_t layout, rank;
     int has_max, has_dims;
     uint64_t slab;

@@ -43,20 +43,27 @@ static const char *custom_doubt(const struct scalar_rec *s)
     return NULL;
 }
 
+/* Numbers that only a later version knows. */
+static const char *scalar_later(const struct scalar_rec *s)
+{
+    if (fmt_format_class(s->format) < 0)
+        return "a scalar has a format of a newer version (R1.9)";
+    return s->order > FMT_ORDER_VAX ? "a scalar has a byte order of a newer version (R1.9)" : NULL;
+}
+
 static const char *scalar_doubt(const struct scalar_rec *s)
 {
     if (s->cls < FMT_SCALAR_INT || s->cls > FMT_SCALAR_BITS)
         return "unknown class of a scalar (R5.20)";
-    if (s->order > FMT_ORDER_VAX || s->is_signed > 1 || s->norm > 2 || s->low_pad > 2 ||
-        s->high_pad > 2)
+    if (s->is_signed > 1 || s->norm > 2 || s->low_pad > 2 || s->high_pad > 2)
         return "unknown number in a scalar (R5.20)";
     if (!fmt_format_fits(s->format, s->size))
         return "the size of a scalar differs from its format's (R5.21)";
     return s->format == FMT_FORMAT_CUSTOM ? custom_doubt(s) : NULL;
 }
 
-/* Decode a description. The reserved byte must be zero; scalar_doubt() knows which fields must
- * lie inside the scalar and apart. */
+/* Decode a description. FMT_ERR_UNSUPPORTED: only a later version knows it. scalar_doubt() knows
+ * which fields must lie inside the scalar and apart. */
 int scalar_get(struct in *in, struct scalar_rec *out)
 {
     size_t start = in->at;
@@ -85,6 +92,8 @@ int scalar_get(struct in *in, struct scalar_rec *out)
     if (in->err)
         return in->err;
     in->last = start;
+    if ((doubt = scalar_later(&t)))
+        return in_fail(in, FMT_ERR_UNSUPPORTED, doubt);
     doubt = zero ? "a reserved byte of a scalar is not zero (R5.20)" : scalar_doubt(&t);
     if (doubt)
         return in_fail(in, FMT_ERR_FORMAT, doubt);

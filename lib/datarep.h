@@ -806,11 +806,12 @@ enum {
     DREP_RDONLY = 1,
     DREP_RDWR = 2,
     DREP_EXCL = 4,       /* create: fail if the file exists */
-    DREP_HEADER_ONLY = 8 /* open: resolve no conversion functions; no data is read */
+    DREP_HEADER_ONLY = 8 /* open: resolve no conversion functions; elements of datasets that
+                            functions convert are not read */
 };
 
-/* Creates a container under `datarep` ("native", "external32", "internal",
- * "native:ABI", a declared or registered one).  It is built under a temporary
+/* Creates a container whose default data representation is `datarep` ("native", "external32",
+ * "internal", "native:ABI", a declared or registered one).  It is built under a temporary
  * name and appears at `path` with the first commit; an existing file is
  * replaced only then, and cannot be opened for writing until then.  info
  * may be NULL; the hint file_perm applies if nothing is replaced.  Path ":memory:"
@@ -819,9 +820,8 @@ enum {
  * replace it), DREP_ERR_ACCESS, DREP_ERR_NO_SUCH_FILE (the directory), DREP_ERR_IO. */
 DREP_API int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
                          drep_file **out);
-/* Like drep_create(), with the representation of `like`, which need not be known by name in this
- * process, and the hints stored in its header; those of info take precedence.  Additional error:
- * DREP_ERR_UNSUPPORTED_DATAREP (`like` was opened for its header only). */
+/* Like drep_create(), with the default representation of `like`, which need not be known by name in
+ * this process, and the hints stored in its header; those of info take precedence. */
 DREP_API int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,
                               drep_file **out);
 /* Creates a container that is written to a descriptor in order, such as a pipe or a socket, under
@@ -843,8 +843,8 @@ DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, co
                                 drep_file **out);
 /* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
  * (else DREP_ERR_FILE_IN_USE).  Other errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION,
- * DREP_ERR_CHECKSUM, DREP_ERR_FORMAT, DREP_ERR_TRUNCATE,
- * DREP_ERR_UNSUPPORTED_DATAREP. */
+ * DREP_ERR_CHECKSUM, DREP_ERR_FORMAT, DREP_ERR_TRUNCATE.  A representation that is not known here
+ * is no error: drep_dataset_open() refuses datasets under it, and no others. */
 DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_file **out);
 /* Opens a container in memory, read-only; `image` must outlive it. */
 DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
@@ -919,8 +919,8 @@ DREP_API int drep_open_commit(const char *path, int amode, uint64_t sequence, co
 
 /* Contents of the header.  Strings are borrowed: they live as long as the handle. */
 typedef struct drep_header {
-    const char *datarep;
-    const char *form;    /* "table" (built in or stored in the header) or "code" */
+    const char *datarep; /* the default one: that of datasets whose creator asked for no other */
+    const char *form;    /* its form, as in drep_repinfo */
     const char *writer;  /* library and version */
     const char *machine; /* that created the file */
     int version_major, version_minor;
@@ -931,13 +931,29 @@ typedef struct drep_header {
     int damaged_slot; /* 0: none; 1 or 2: that header slot is damaged */
 } drep_header;
 DREP_API int drep_header_get(const drep_file *file, drep_header *out);
-/* The table of file extents: the predefined types in use, and their encodings
- * if the form is "table".  *rows is borrowed. */
-DREP_API int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n);
+/* The data representations of a file.  Each dataset has one of them.  Numbers ascend; 0 is the
+ * default.  Two may have one name (native, of two machines). */
+typedef struct drep_repinfo {
+    int number; /* drep_dsinfo.datarep_number */
+    const char *name;
+    const char *form;    /* "table" (built in or stored in the header), "code", or "unknown": it was
+                            written by a newer version, as was every dataset under it */
+    const char *machine; /* that added it; "" if nobody says */
+    int structs;         /* compounds lie as the C structs of that machine */
+} drep_repinfo;
+#define DREP_MAX_DATAREPS 256
+/* Stores at most `max` of them; *n is their total number.  DREP_ERR_ARG. */
+DREP_API int drep_header_datareps(const drep_file *file, drep_repinfo *list, int max, int *n);
+/* The table of file extents of representation `number`: the predefined types in use, and their
+ * encodings if the form is "table".  *rows is borrowed until the next call with that number.
+ * DREP_ERR_NOT_FOUND: the file has no such representation. */
+DREP_API int drep_header_types(const drep_file *file, int number, const drep_encoding **rows,
+                               int *n);
 /* The hints stored in the header, in a new object for the caller to free. */
 DREP_API int drep_header_hints(const drep_file *file, drep_info **out);
-/* The custom scalars that rows of the table refer to; *scalars is borrowed. */
-DREP_API int drep_header_scalars(const drep_file *file, const drep_scalar **scalars, int *n);
+/* The custom scalars that rows of the table refer to; *scalars is borrowed.  DREP_ERR_NOT_FOUND. */
+DREP_API int drep_header_scalars(const drep_file *file, int number, const drep_scalar **scalars,
+                                 int *n);
 /* Gets all supported hints with the values in effect, in a new object for the caller
  * to free; sets those in `info`. */
 DREP_API int drep_get_info(const drep_file *file, drep_info **out);
@@ -1120,7 +1136,10 @@ enum drep_fill { DREP_FILL_DEFAULT = 0, DREP_FILL_VALUE = 1, DREP_FILL_NONE = 2 
  * call. */
 typedef struct drep_spec {
     const drep_type *type; /* of one element in memory; required */
-    int rank;              /* 0..32, or DREP_NULL_SPACE */
+    /* The data representation of its elements: NULL, the file's default; else a name as for
+     * drep_create(), or one that the file has.  One with an equal table counts as the same. */
+    const char *datarep;
+    int rank; /* 0..32, or DREP_NULL_SPACE */
     const int64_t *dims;
     const int64_t *maxdims;       /* NULL: dims; DREP_UNLIMITED allowed */
     const char *const *dim_names; /* NULL, or a dimension's path for each (NULL: none):
@@ -1149,6 +1168,8 @@ DREP_API void drep_dataset_close(drep_dataset *dataset);
 typedef struct drep_dsinfo {
     uint64_t id;
     const drep_type *type; /* borrowed: this machine's type in memory */
+    const char *datarep;   /* the data representation of its elements, borrowed */
+    int datarep_number;    /* among those of the file: drep_header_datareps() */
     int rank;              /* or DREP_NULL_SPACE */
     int64_t dims[DREP_MAX_RANK];
     int64_t maxdims[DREP_MAX_RANK];
@@ -1231,6 +1252,9 @@ DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const 
 
 /* ------------------------------------------------------------------- copies */
 
+/* drep_copying.datarep: each copy has the data representation of its source, which is added to the
+ * file where needed. */
+#define DREP_DATAREP_STORED "stored"
 /* Options of drep_copy().  Zero-initialise, then set.  The functions run while both files
  * are in use: calls with them are refused (Callbacks, above).  A non-zero return stops the copy and
  * becomes its result. */
@@ -1238,9 +1262,13 @@ typedef struct drep_copying {
     int range;   /* DREP_RANGE_...: values that the other representation cannot hold;
                     DREP_RANGE_DEFAULT: strict */
     int threads; /* 0: those of the file that is written; 1: only the caller's */
+    /* Of the copies of datasets: a name as in drep_spec, or DREP_DATAREP_STORED.  NULL: the default
+     * of `to`, or, within one file, that of the source. */
+    const char *datarep;
     /* Called with the id in `from` before each dataset is made: may change layout,
-     * chunk, filters and nfilters of the spec, which describe its current storage; pointers that
-     * it stores must stay valid until the next call.  NULL: nothing changes. */
+     * chunk, filters and nfilters of the spec, which describe its current storage, and set its
+     * datarep, in place of the one above; pointers that it stores must stay valid until the next
+     * call.  NULL: nothing changes. */
     int (*plan)(uint64_t id, drep_spec *spec, void *ctx);
     /* Called for each dataset with losses (report without indices); may be NULL. */
     int (*lost)(uint64_t id, const drep_report *report, void *ctx);
@@ -1252,15 +1280,14 @@ typedef struct drep_copying {
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below
  * it, to `new_path` of `to`, which may be the same file.  Attributes, creation order, hard links
  * among the copied objects, soft and external links are kept.  Elements with equal encodings
- * in both files are copied as bytes, others are converted, directly if
- * tables of encodings describe both files.  References to objects outside the
- * copy are kept within one file and become null in another.  Dimensions outside it are kept within
- * one file; in another they are looked up by name from new_path upwards and made beside the
- * copy if not found.  "/" to "/" copies a whole file into an empty one (ids and
- * unknown header records are kept too; representation and hints are those of `to`).
- * The filter delta is dropped if the size of its numbers changes.
- * Memory: 12 bytes for each hard link below path, nothing for "/" to "/".
- * Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
+ * in both files are copied as bytes (of functions: equal name and witnesses; they need not be
+ * registered), others are converted, directly if tables of encodings describe both.  References to
+ * objects outside the copy are kept within one file and become null in another.  Dimensions outside
+ * it are kept within one file; in another they are looked up by name from new_path upwards and made
+ * beside the copy if not found.  "/" to "/" copies a whole file into an empty one (ids and unknown
+ * header records are kept too; representation and hints are those of `to`). The filter delta is
+ * dropped if the size of its numbers changes. Memory: 12 bytes for each hard link below path,
+ * nothing for "/" to "/". Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
  * DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there is too short),
  * DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and drep_limit_chunk),
  * DREP_ERR_CHECKSUM. */
@@ -1279,7 +1306,7 @@ typedef struct drep_view drep_view;
  * DREP_EXCL it must not).  info: cb_buffer_size is the staging size, file_perm applies
  * when the file is made. */
 DREP_API int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out);
-/* Opens the row-major sequence of a dataset's elements, unfiltered and packed, in the file's
+/* Opens the row-major sequence of a dataset's elements, unfiltered and packed, in its
  * representation, with the initial view (0, element type, element type).  The view keeps the
  * dataset, which may be closed before it.  DREP_ERR_TYPE for variable-length types. */
 DREP_API int drep_view_dataset(drep_dataset *dataset, drep_view **out);

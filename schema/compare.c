@@ -541,7 +541,7 @@ static void compare_datarep(struct comparing *w)
     int n, err = drep_header_get(w->have, &header);
 
     if (!err)
-        err = drep_header_types(w->have, &rows, &n);
+        err = drep_header_types(w->have, 0, &rows, &n);
     if (err) {
         failed(w, w->s->datarep_at, "datarep", err);
         return;

@@ -812,7 +812,7 @@ static void put_custom(struct emitter *e, const drep_encoding *row)
     char *text;
     int n;
 
-    if (drep_header_scalars(e->file, &scalars, &n) || row->custom >= n ||
+    if (drep_header_scalars(e->file, 0, &scalars, &n) || row->custom >= n ||
         drep_type_scalar(&scalars[row->custom], &type))
         return;
     if (drep_type_print(type, &text) == 0) {
@@ -865,7 +865,7 @@ static void put_datarep(struct emitter *e)
     bool says;
 
     if (!err)
-        err = drep_header_types(e->file, &rows, &n);
+        err = drep_header_types(e->file, 0, &rows, &n);
     if (err) {
         o->failed(o->ctx, NULL, err);
         return;

@@ -7,6 +7,11 @@
 #include <pthread.h>
 #include <string.h>
 
+static const char *form_name(const struct file_datarep *e)
+{
+    return e->form == FMT_FORM_TABLE ? "table" : e->form == FMT_FORM_CODE ? "code" : "unknown";
+}
+
 int drep_header_get(const drep_file *file, drep_header *out)
 {
     const struct slot *slot;
@@ -17,10 +22,10 @@ int drep_header_get(const drep_file *file, drep_header *out)
     if ((err = file_check(file)))
         return err;
     slot = store_slot(file->st);
-    out->datarep = file->rep.name;
-    out->form = file->header.form == FMT_FORM_TABLE ? "table" : "code";
+    out->datarep = file_default(file)->rep.name;
+    out->form = form_name(file_default(file));
     out->writer = file->header.writer;
-    out->machine = file->header.machine;
+    out->machine = file_default(file)->machine;
     out->version_major = slot->major;
     out->version_minor = slot->minor;
     out->sequence = slot->sequence;
@@ -31,34 +36,81 @@ int drep_header_get(const drep_file *file, drep_header *out)
     return 0;
 }
 
-/* The rows are lent out and rewritten by the next call, always with the same values. */
-int drep_header_types(const drep_file *file, const drep_encoding **rows, int *n)
+/* An entry by its number, also one that only a later version understands. */
+static int find_rep(const drep_file *f, int number, struct file_datarep **out)
 {
-    drep_file *f = (drep_file *)file;
+    for (size_t i = 0; i < f->reps.n; i++)
+        if (f->reps.list[i]->number == number) {
+            *out = f->reps.list[i];
+            return 0;
+        }
+    return fail(DREP_ERR_NOT_FOUND, "%s: there is no representation %d", f->path, number);
+}
+
+int drep_header_datareps(const drep_file *file, drep_repinfo *list, int max, int *n)
+{
+    drep_file *f = (drep_file *)(uintptr_t)file;
     int err;
 
-    if (!file || !rows || !n)
+    if (!n || max < 0 || (max > 0 && !list))
+        return fail(DREP_ERR_ARG, "drep_header_datareps: null argument");
+    if ((err = read_begin(f)))
+        return err;
+    for (size_t i = 0; i < f->reps.n && i < (size_t)max; i++) {
+        const struct file_datarep *e = f->reps.list[i];
+
+        list[i] = (drep_repinfo){.number = e->number,
+                                 .name = e->rep.name,
+                                 .form = form_name(e),
+                                 .machine = e->machine,
+                                 .structs = e->rep.layout == PROG_STRUCT};
+    }
+    *n = (int)f->reps.n;
+    return read_end(f, 0);
+}
+
+/* The rows are lent out and rewritten by the next call, always with the same values. */
+static void fill_rows(struct file_datarep *e)
+{
+    e->nrows = 0;
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        drep_encoding *row = &e->rows[e->nrows];
+        const struct encoding_rec *later = &e->later_row[c];
+
+        if (!e->used[c])
+            continue;
+        if (later->later)
+            *row = (drep_encoding){.format = later->format,
+                                   .order = later->order,
+                                   .size = later->size,
+                                   .align = later->align};
+        else if (e->rep.has_table)
+            *row = e->rep.table.row[c];
+        else
+            *row = (drep_encoding){.size = e->rep.sizes.size[c]};
+        row->code = (uint16_t)c;
+        e->nrows++;
+    }
+}
+
+int drep_header_types(const drep_file *file, int number, const drep_encoding **rows, int *n)
+{
+    drep_file *f = (drep_file *)(uintptr_t)file;
+    struct file_datarep *e = NULL;
+    int err;
+
+    if (!rows || !n)
         return fail(DREP_ERR_ARG, "drep_header_types: null argument");
-    if ((err = file_check(file)))
+    if ((err = read_begin(f)))
         return err;
     pthread_mutex_lock(&f->header.rows_lock);
-    f->header.nrows = 0;
-    for (int c = 1; c <= DREP_CODE_MAX; c++) {
-        drep_encoding *row = &f->header.rows[f->header.nrows];
-
-        if (!f->header.used[c])
-            continue;
-        if (f->rep.has_table)
-            *row = f->rep.table.row[c];
-        else
-            *row = (drep_encoding){.size = f->rep.sizes.size[c]};
-        row->code = (uint16_t)c;
-        f->header.nrows++;
+    if (!(err = find_rep(f, number, &e))) {
+        fill_rows(e);
+        *rows = e->rows;
+        *n = e->nrows;
     }
-    *rows = f->header.rows;
-    *n = f->header.nrows;
     pthread_mutex_unlock(&f->header.rows_lock);
-    return 0;
+    return read_end(f, err);
 }
 
 int drep_get_info(const drep_file *file, drep_info **out)
@@ -121,15 +173,19 @@ int drep_header_hints(const drep_file *file, drep_info **out)
     return 0;
 }
 
-int drep_header_scalars(const drep_file *file, const drep_scalar **scalars, int *n)
+int drep_header_scalars(const drep_file *file, int number, const drep_scalar **scalars, int *n)
 {
+    drep_file *f = (drep_file *)(uintptr_t)file;
+    struct file_datarep *e = NULL;
     int err;
 
-    if (!file || !scalars || !n)
+    if (!scalars || !n)
         return fail(DREP_ERR_ARG, "drep_header_scalars: null argument");
-    if ((err = file_check(file)))
+    if ((err = read_begin(f)))
         return err;
-    *scalars = file->rep.table.custom;
-    *n = file->rep.table.ncustom;
-    return 0;
+    if (!(err = find_rep(f, number, &e))) {
+        *scalars = e->rep.table.custom;
+        *n = e->rep.table.ncustom;
+    }
+    return read_end(f, err);
 }

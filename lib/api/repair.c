@@ -333,7 +333,7 @@ static int see_attr(struct repair *r)
         return fail(DREP_ERR_FORMAT, "%s", in.why);
     if (rec.kind == FMT_LATER)
         return attr_later(&rec);
-    if (rec.rank == FMT_RANK_NULL || ftype_get(r->from, rec.type, false, &ft) != 0)
+    if (rec.rank == FMT_RANK_NULL || ftype_get(r->from, rec.type, NULL, &ft) != 0)
         return 0;
     err = attr_count(&rec, &count);
     return !err && count > 0 ? value_check(&rec.value, ft->type, count) : err;
@@ -423,7 +423,7 @@ static int copy_whole(struct repair *r, bool *good)
     *good = false;
     if (err)
         return err;
-    err = drep_copy(r->from, "/", r->to, "/", NULL);
+    err = drep_copy(r->from, "/", r->to, "/", &(drep_copying){.datarep = DREP_DATAREP_STORED});
     if (!err)
         err = drep_commit(r->to);
     if (!err)

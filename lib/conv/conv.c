@@ -78,7 +78,7 @@ static int conv_make(struct conv *c, const struct file_rep *rep, const struct ft
                      const drep_type *mem, const drep_xfer *xfer, bool writing)
 {
     memset(c, 0, sizeof *c);
-    if (!rep->datarep)
+    if (!rep->datarep && type_has_codes(ft->type))
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\": the file was opened for its header only", rep->name);
     conv_common(c, rep, ft, mem, writing);

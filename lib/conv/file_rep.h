@@ -21,11 +21,12 @@ struct file_rep {
     int64_t staging;        /* hint cb_buffer_size */
 };
 
-/* The table by which elements are read or written; NULL: functions convert.  Where a representation
+/* The table by which elements are read or written; NULL: functions convert.  Without functions (a
+ * table of no use then) only items without predefined datatypes are moved.  Where a representation
  * lacks one of its functions, that direction is native. */
 static inline const struct rep_table *file_rep_table(const struct file_rep *rep, bool writing)
 {
-    if (rep->has_table)
+    if (rep->has_table || !rep->datarep)
         return &rep->table;
     if (writing)
         return rep->native_form ? &rep->table : !rep->datarep->write ? rep_native() : NULL;

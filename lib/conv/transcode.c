@@ -26,7 +26,7 @@ int transcode_init(struct transcoder *a, const struct file_rep *from, struct fty
     a->type = source->type;
     a->opts.range = a->opts.value_range = range;
     a->opts.report = &a->report;
-    if (!from->datarep || !to->datarep)
+    if ((!from->datarep || !to->datarep) && type_has_codes(source->type))
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\": the file was opened for its header only",
                     !from->datarep ? from->name : to->name);

@@ -184,8 +184,8 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
 }
 
 /* Fills in the parameters that a filter's record carries, so that decoding needs nothing else. */
-static int filter_params(const drep_file *f, const struct ftype *ft, const drep_filter *want,
-                         struct filter_rec *rec)
+static int filter_params(const drep_file *f, const struct file_rep *rep, const struct ftype *ft,
+                         const drep_filter *want, struct filter_rec *rec)
 {
     const struct node *leaf = ft->stored.dense ? ft->stored.root : NULL;
     int64_t unit = leaf ? leaf->stride : ft->stored.extent;
@@ -210,8 +210,8 @@ static int filter_params(const drep_file *f, const struct ftype *ft, const drep_
             return fail(DREP_ERR_TYPE, "delta filters numbers of 1, 2, 4 or 8 bytes");
         rec->nparams = 2;
         rec->param[0] = (uint32_t)unit;
-        rec->param[1] = leaf->leaf->code != 0 && f->rep.has_table &&
-                        f->rep.table.row[leaf->leaf->code].order == DREP_LITTLE;
+        rec->param[1] = leaf->leaf->code != 0 && rep->has_table &&
+                        rep->table.row[leaf->leaf->code].order == DREP_LITTLE;
         return 0;
     case FMT_FILTER_DEFLATE:
         return filter_level(want, 12, 6, rec);
@@ -243,8 +243,8 @@ static int bare_filters(const drep_spec *spec, struct object_rec *rec, const str
 
 /* Takes the filters from the spec. No handle creates filtered chunks that it could not read itself.
  */
-static int choose_filters(const drep_file *f, const drep_spec *spec, struct object_rec *rec,
-                          const struct ftype *ft)
+static int choose_filters(const drep_file *f, const struct file_rep *rep, const drep_spec *spec,
+                          struct object_rec *rec, const struct ftype *ft)
 {
     int64_t max = f->hints.chunk_max;
     int err;
@@ -253,7 +253,7 @@ static int choose_filters(const drep_file *f, const drep_spec *spec, struct obje
         (spec->nfilters > 0 && !spec->filters))
         return fail(DREP_ERR_ARG, "%d filters", spec->nfilters);
     for (int i = 0; i < spec->nfilters; i++) {
-        if ((err = filter_params(f, ft, &spec->filters[i], &rec->filter[i])))
+        if ((err = filter_params(f, rep, ft, &spec->filters[i], &rec->filter[i])))
             return err;
     }
     rec->nfilters = (uint8_t)spec->nfilters;
@@ -266,14 +266,14 @@ static int choose_filters(const drep_file *f, const drep_spec *spec, struct obje
     return 0;
 }
 
-int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
-                 struct object_rec *rec)
+int dataset_plan(drep_file *f, const struct file_rep *rep, const drep_spec *spec,
+                 const struct ftype *ft, struct object_rec *rec)
 {
     int err = shape_of(spec, rec);
 
     if (!err)
         err = choose_layout(f, spec, rec, ft);
-    return !err ? choose_filters(f, spec, rec, ft) : err;
+    return !err ? choose_filters(f, rep, spec, rec, ft) : err;
 }
 
 /* ---- the call ---- */
@@ -308,6 +308,8 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
 {
     struct object_rec rec;
     struct buf fill = {0};
+    const struct file_rep *rep = NULL;
+    struct file_datarep *entry;
     struct ftype *ft = NULL;
     drep_report lost = {0};
     const char *name;
@@ -320,24 +322,32 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     if (!err)
         err = shape_of(spec, &rec);
     if (!err)
-        err = spec->placed ? ftype_use_placed(f, spec->type, &rec.type)
-                           : ftype_use(f, spec->type, true, &rec.type);
+        err = spec->datarep ? rep_add(f, spec->datarep, &entry) : rep_get_number(f, 0, &entry);
     if (!err)
-        err = ftype_get(f, rec.type, true, &ft);
+        err = rep_resolved(f, entry, &rep);
+    if (!err)
+        err = rep_use(f, entry, spec->type);
+    if (!err)
+        err = spec->placed ? ftype_use_placed(f, spec->type, rep, &rec.type)
+                           : ftype_use(f, spec->type, rep, &rec.type);
+    if (!err)
+        err = ftype_get(f, rec.type, rep, &ft);
+    if (!err)
+        rec.datarep = entry->number;
     if (!err)
         err = choose_layout(f, spec, &rec, ft);
     if (!err)
-        err = choose_filters(f, spec, &rec, ft);
+        err = choose_filters(f, rep, spec, &rec, ft);
     if (!err && spec->dim_names)
         err = named_dims(f, path, group, spec, &rec);
     if (!err && spec->fill == DREP_FILL_VALUE) {
         err = !spec->fill_value ? fail(DREP_ERR_ARG, "no fill value")
                                 : value_pack(&f->values, spec->type, 1, spec->fill_value, &fill);
         if (!err)
-            err = value_settle(&f->rep, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
+            err = value_settle(rep, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
         if (!err && lost.overflow > 0)
             err = fail(DREP_ERR_CONVERSION, "the fill value does not fit its type under %s",
-                       f->rep.name);
+                       rep->name);
         rec.fill_value = (struct span){fill.p, fill.len};
     }
     if (!err)

@@ -6,7 +6,7 @@
 #include "file/file.h"
 
 /* Chooses layout, chunks and filters of a dataset of this type, as a new one gets them. */
-int dataset_plan(drep_file *f, const drep_spec *spec, const struct ftype *ft,
-                 struct object_rec *rec);
+int dataset_plan(drep_file *f, const struct file_rep *rep, const drep_spec *spec,
+                 const struct ftype *ft, struct object_rec *rec);
 
 #endif

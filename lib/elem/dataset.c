@@ -16,29 +16,44 @@
 
 /* ---- what a handle knows ---- */
 
-/* A type that the table of extents does not list may have any size: the file is damaged. */
-static int listed(int code, void *ctx)
-{
-    const drep_file *f = ctx;
-
-    if (f->header.used[code])
-        return 0;
-    return fail(DREP_ERR_FORMAT, "the header's extents do not list %s (R3.15)",
-                drep_code_name(code));
-}
-
-int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out)
+int dataset_type(drep_file *f, const struct object_rec *rec, const struct file_datarep *entry,
+                 const struct file_rep *rep, struct ftype **out)
 {
     struct ftype *ft;
-    int err = ftype_get(f, rec->type, true, &ft);
+    int err = ftype_get(f, rec->type, rep, &ft);
 
     if (!err)
-        err = type_each_code(ft->type, listed, f);
+        err = rep_lists(entry, ft->type);
     if (!err)
         err = shape_check(rec, ft);
     if (!err)
         *out = ft;
     return err;
+}
+
+/* Functions that are not here are missed only by those who move elements (dataset_usable). */
+static int load_rep(drep_dataset *ds)
+{
+    int err = rep_get_number(ds->file, ds->rec.datarep, &ds->entry);
+
+    if (err)
+        return err;
+    ds->rep = &ds->entry->rep;
+    return rep_resolved(ds->file, ds->entry, &ds->rep) == DREP_ERR_NOMEM ? fail_nomem() : 0;
+}
+
+int dataset_usable(drep_dataset *ds)
+{
+    const struct file_rep *rep;
+    int err;
+
+    if (ds->rep->datarep || (ds->file->amode & DREP_HEADER_ONLY) || !type_has_codes(ds->ft->type))
+        return 0;
+    err = rep_resolved(ds->file, ds->entry, &rep);
+    return err ? err
+               : fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                      "datarep \"%s\" was not registered when another call opened the dataset",
+                      ds->rep->name);
 }
 
 int dataset_check(const drep_dataset *ds, const char *call)
@@ -215,7 +230,7 @@ static int filter_names(drep_dataset *ds)
         if (ds->rec.filter[i].id < FMT_FILTER_USER)
             continue;
         memcpy(at, name->p, name->len);
-        err = !ds->file->rep.datarep ? 0 : filter_resolve(at, dirs, &user);
+        err = ds->file->amode & DREP_HEADER_ONLY ? 0 : filter_resolve(at, dirs, &user);
         if (err == DREP_ERR_NOMEM)
             return err;
         at += name->len + 1;
@@ -242,7 +257,9 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
     if (!err)
         err = load_rec(ds, record);
     if (!err)
-        err = dataset_type(f, &ds->rec, &ds->ft);
+        err = load_rep(ds);
+    if (!err)
+        err = dataset_type(f, &ds->rec, ds->entry, ds->rep, &ds->ft);
     if (!err) {
         ds->esize = ds->ft->stored.extent;
         chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
@@ -487,6 +504,10 @@ int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
     err = !out ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument") : path_id(file, path, &id);
     if (!err)
         err = dataset_get(file, id, path, &ds);
+    if (!err && (err = dataset_usable(ds))) {
+        fail_in(err, "dataset \"%s\"", path);
+        dataset_put(ds);
+    }
     if (!err && !(err = dataset_lend(file, ds)))
         *out = ds;
     if (err == DREP_ERR_KIND && head_load(file, id, &head) == 0)

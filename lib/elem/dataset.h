@@ -24,6 +24,8 @@ struct drep_dataset {
     drep_type *own_type; /* once the file is closed: what drep_dsinfo lent out */
     const char *path;    /* in name */
     struct buf name, rec_bytes;
+    struct file_datarep *entry; /* the representation that its record names */
+    const struct file_rep *rep; /* the same, with functions if they are here */
     struct ftype *ft;
     int64_t esize;            /* bytes of one stored element */
     uint8_t *fill;            /* one stored element, NULL: zero bytes */
@@ -69,6 +71,8 @@ drep_dataset *dataset_hold(drep_dataset *ds);
 /* Like dataset_get(), for an object just created: `record` are its bytes. */
 int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struct buf *record,
                         drep_dataset **out);
+/* DREP_ERR_UNSUPPORTED_DATAREP: the functions for its elements are not here. */
+int dataset_usable(drep_dataset *ds);
 /* The reference becomes the caller's, and the dataset a handle. */
 int dataset_lend(drep_file *f, drep_dataset *ds);
 
@@ -76,7 +80,8 @@ int dataset_lend(drep_file *f, drep_dataset *ds);
  * an error. */
 int datasets_refresh(drep_file *f);
 /* The datatype that a dataset's record names, if the header lists what it is made of and the
- * record's shape and layout go with it. */
-int dataset_type(drep_file *f, const struct object_rec *rec, struct ftype **out);
+ * record's shape and layout go with it.  rep: that of the entry, with functions or without. */
+int dataset_type(drep_file *f, const struct object_rec *rec, const struct file_datarep *entry,
+                 const struct file_rep *rep, struct ftype **out);
 
 #endif

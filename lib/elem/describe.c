@@ -95,6 +95,8 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     memset(out, 0, sizeof *out);
     out->id = dataset->id;
     out->type = dataset->ft->type;
+    out->datarep = dataset->rep->name;
+    out->datarep_number = dataset->entry->number;
     out->rank = r->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : r->rank;
     for (int d = 0; d < out->rank; d++) {
         out->dims[d] = (int64_t)r->len[d];

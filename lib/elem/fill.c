@@ -16,7 +16,7 @@ int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t s
 
     if (ds->fill_err != 0)
         return fail(ds->fill_err, "the functions of datarep \"%s\" cannot write the fill value",
-                    ds->file->rep.name);
+                    ds->rep->name);
     if (!ds->fill) {
         memset(buf, 0, (size_t)size);
         return 0;
@@ -41,9 +41,9 @@ int fill_bytes(const drep_dataset *ds, uint8_t *buf, uint64_t offset, uint64_t s
 static int zero_is_zero(int code, void *ctx)
 {
     static const uint8_t native[FMT_ITEM_MAX];
-    drep_file *f = ctx;
+    const struct file_rep *rep = ctx;
     const drep_type *type = drep_predefined(code);
-    const struct rep_table *table = file_rep_table(&f->rep, true);
+    const struct rep_table *table = file_rep_table(rep, true);
     struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
     uint8_t stored[UINT8_MAX] = {0};
     struct conv c;
@@ -51,13 +51,13 @@ static int zero_is_zero(int code, void *ctx)
 
     if (table && table->row[code].format != DREP_FORMAT_CUSTOM)
         return 0;
-    if ((err = prog_build(&ft.stored, type, &f->rep.sizes, PROG_PACKED)))
+    if ((err = prog_build(&ft.stored, type, &rep->sizes, PROG_PACKED)))
         return err;
-    err = conv_init(&c, &f->rep, &ft, type, NULL, true);
+    err = conv_init(&c, rep, &ft, type, NULL, true);
     if (!err)
         err = conv_write(&c, native, 0, stored, 0, 1);
     prog_release(&ft.stored);
-    for (int i = 0; !err && i < f->rep.sizes.size[code]; i++)
+    for (int i = 0; !err && i < rep->sizes.size[code]; i++)
         err = stored[i] != 0 ? -1 : 0;
     return err;
 }
@@ -79,8 +79,8 @@ static int fill_convert(drep_dataset *ds)
     if (!ds->fill || !value)
         err = fail_nomem();
     if (!err && ds->rec.fill == FMT_FILL_VALUE && !type->variable &&
-        file_rep_table(&f->rep, true)) {
-        err = value_stored(&f->rep, &ds->rec.fill_value, ds->ft, ds->fill);
+        file_rep_table(ds->rep, true)) {
+        err = value_stored(ds->rep, &ds->rec.fill_value, ds->ft, ds->fill);
         if (err != DREP_ERR_TYPE) {
             mem_free(value);
             return err;
@@ -90,7 +90,7 @@ static int fill_convert(drep_dataset *ds)
     if (!err && ds->rec.fill == FMT_FILL_VALUE)
         err = value_unpack(&f->values, &ds->rec.fill_value, type, 1, type, value);
     if (!err)
-        err = conv_init(&c, &f->rep, ds->ft, type, NULL, true);
+        err = conv_init(&c, ds->rep, ds->ft, type, NULL, true);
     if (!err) {
         c.heap_out = &ds->fill_heap;
         err = conv_write(&c, value, 0, ds->fill, ds->esize, 1);
@@ -105,14 +105,13 @@ static int fill_convert(drep_dataset *ds)
  * default one, which is an error only when it is needed. */
 int fill_make(drep_dataset *ds)
 {
-    drep_file *f = ds->file;
     int err = 0;
 
-    if (!f->rep.datarep || ds->esize == 0)
+    if ((!ds->rep->datarep && type_has_codes(ds->ft->type)) || ds->esize == 0)
         return 0;
     if (ds->rec.fill == FMT_FILL_VALUE)
         err = value_check(&ds->rec.fill_value, ds->ft->type, 1);
-    else if (!(err = type_each_code(ds->ft->type, zero_is_zero, f)))
+    else if (!(err = type_each_code(ds->ft->type, zero_is_zero, (void *)(uintptr_t)ds->rep)))
         return 0;
     if (err <= 0)
         err = fill_convert(ds);

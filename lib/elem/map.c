@@ -33,7 +33,7 @@ static bool same_scalar(const struct rep_table *table, const drep_type *leaf)
 static int same_form(const drep_dataset *ds)
 {
     const struct prog *stored = &ds->ft->stored, *memory = &ds->ft->type->prog;
-    const struct rep_table *table = file_rep_table(&ds->file->rep, false);
+    const struct rep_table *table = file_rep_table(ds->rep, false);
     int64_t left = stored->items;
     drep_cursor sc, mc;
     drep_run s, m = {.count = 0};

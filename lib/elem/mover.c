@@ -34,7 +34,7 @@ void conv_end(const struct transfer *t, const struct conv *c)
 
 void conv_raw(struct conv *c, const drep_dataset *ds)
 {
-    *c = (struct conv){.rep = &ds->file->rep,
+    *c = (struct conv){.rep = ds->rep,
                        .ft = ds->ft,
                        .mem = ds->ft->type,
                        .stored = &ds->ft->stored,

@@ -65,7 +65,7 @@ static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
 {
     int threads = xfer && xfer->threads > 0 ? xfer->threads : (int)ds->file->hints.threads;
 
-    if (ds->file->rep.datarep && ds->file->rep.datarep->flags & DREP_REP_SERIAL)
+    if (ds->rep->datarep && ds->rep->datarep->flags & DREP_REP_SERIAL)
         return 1;
     return threads > 0 ? threads : pool_cpus();
 }
@@ -86,7 +86,7 @@ static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const d
     int err = dataset_alive(ds);
 
     if (!err)
-        err = conv_init(&c, &ds->file->rep, ds->ft, type, xfer, writing);
+        err = conv_init(&c, ds->rep, ds->ft, type, xfer, writing);
     return err ? err : compact_whole(ds, &c, mem, writing, done);
 }
 
@@ -117,7 +117,7 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     if (!err && t->sel->count > 0 && !mem)
         err = fail(DREP_ERR_ARG, "no buffer");
     if (!err)
-        err = conv_init(&t->conv, &ds->file->rep, ds->ft, type, xfer, writing);
+        err = conv_init(&t->conv, ds->rep, ds->ft, type, xfer, writing);
     if (!err && writing)
         err = filters_known(ds->chunks.filter, ds->chunks.nfilters, 0);
     if (!err && t->sel->count > 0 && ds->esize > 0)

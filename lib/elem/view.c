@@ -138,7 +138,7 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
         return fail(DREP_ERR_ARG, "drep_view_dataset: null argument");
     if ((err = dataset_check(dataset, "drep_view_dataset")))
         return err;
-    if (!dataset->file->rep.datarep)
+    if (!dataset->rep->datarep)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
                     dataset->file->path);
     if (dataset->ft->type->variable)
@@ -148,7 +148,7 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
         return err;
     v->ds = dataset_hold(dataset);
     v->writable = store_writable(dataset->file->st);
-    v->rep = dataset->file->rep.datarep;
+    v->rep = dataset->rep->datarep;
     err = drep_view_set(v, 0, dataset->ft->type, dataset->ft->type, NULL, NULL);
     if (err) {
         view_free(v);
@@ -280,7 +280,7 @@ static int sizes_for(const drep_view *v, const drep_type *type, struct type_size
 {
     if (!v->ds)
         return rep_sizes_of(v->rep, type, sizes);
-    *sizes = v->ds->file->rep.sizes;
+    *sizes = v->ds->rep->sizes;
     return 0;
 }
 
@@ -328,15 +328,15 @@ static int dataset_rules(const drep_view *v, int64_t disp, const drep_type *etyp
                          const char *datarep)
 {
     const drep_type *et = v->ds->ft->type;
-    const struct type_sizes *sizes = &v->ds->file->rep.sizes;
+    const struct type_sizes *sizes = &v->ds->rep->sizes;
     int64_t packed = 0;
     int err;
 
-    if (datarep && strcmp(datarep, v->ds->file->rep.name) != 0)
+    if (datarep && strcmp(datarep, v->ds->rep->name) != 0)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
-                    "the view of a dataset has its file's datarep, "
+                    "a view has the datarep of its dataset, "
                     "\"%s\", not \"%s\"",
-                    v->ds->file->rep.name, datarep);
+                    v->ds->rep->name, datarep);
     if ((err = packed_size(sizes, et, 0, et->items, &packed)))
         return err;
     if (packed > 0 && disp % packed != 0)
@@ -431,7 +431,7 @@ int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_
     if (filetype)
         *filetype = drep_type_ref(view->filetype);
     if (datarep)
-        strcpy(datarep, view->ds ? view->ds->file->rep.name : view->rep->name);
+        strcpy(datarep, view->ds ? view->ds->rep->name : view->rep->name);
     return 0;
 }
 

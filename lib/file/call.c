@@ -104,8 +104,6 @@ int write_begin(drep_file *f)
 
     if (!err)
         err = may_write(f);
-    if (!err && !f->rep.datarep)
-        err = fail(DREP_ERR_READ_ONLY, "%s: opened for its header only", f->path);
     if (err || (err = alone_begin(f)))
         return err;
     err = store_op_begin(f->st);
@@ -114,7 +112,7 @@ int write_begin(drep_file *f)
         return fail_in(err, "%s", f->path);
     }
     f->types.before = atomic_load(&f->types.list);
-    memcpy(f->op.used, f->header.used, sizeof f->op.used);
+    reps_note(f);
     f->op.writing = true;
     return 0;
 }
@@ -164,7 +162,7 @@ static void take_back(drep_file *f)
     store_op_end(f->st, 0);
     paths_clear(f);
     ftypes_take_back(f);
-    memcpy(f->header.used, f->op.used, sizeof f->op.used);
+    reps_take_back(f);
     fail_restore(&why);
 }
 

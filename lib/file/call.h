@@ -16,11 +16,10 @@
 
 /* State of the call that holds the lock alone. */
 struct operation {
-    bool writing;                 /* an operation of the store is under way */
-    struct buf scratch[2];        /* for records and values that are encoded */
-    bool used[DREP_CODE_MAX + 1]; /* header.used when the operation began */
-    uint64_t removals;            /* of objects, in the life of the handle */
-    int error;                    /* of the first failed write since the last commit */
+    bool writing;          /* an operation of the store is under way */
+    struct buf scratch[2]; /* for records and values that are encoded */
+    uint64_t removals;     /* of objects, in the life of the handle */
+    int error;             /* of the first failed write since the last commit */
     struct fail_state message;
 };
 

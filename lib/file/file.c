@@ -74,7 +74,6 @@ int file_new(const char *path, int amode, const drep_info *info, drep_file **out
     if (!f)
         return fail_nomem();
     f->amode = amode;
-    f->values.rep = &f->rep;
     file_born(f);
     rwlock_init(&f->lock);
     pthread_mutex_init(&f->datasets.lock, NULL);

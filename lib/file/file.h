@@ -16,6 +16,7 @@
 #include "file/inherit.h"
 #include "file/linked.h"
 #include "file/paths.h"
+#include "file/reps.h"
 #include "file/types.h"
 
 /* What rooms above do for the open datasets of a file; elem/dataset.c fills it in. */
@@ -36,9 +37,9 @@ struct drep_file {
     int amode;
     struct rwlock lock; /* call.c: shared by calls that read, alone for calls that write */
     struct inherit_state inherit;
-    struct file_rep rep;  /* header.c; does not change while the file is open */
-    struct header header; /* changed alone */
-    struct hints hints;   /* changed alone */
+    struct file_reps reps; /* changed alone; entries stay */
+    struct header header;  /* changed alone */
+    struct hints hints;    /* changed alone */
     struct type_cache types;
     struct value_cache values; /* conv/value.c */
     struct path_cache paths;

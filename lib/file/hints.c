@@ -186,7 +186,7 @@ int hints_change(struct hints *h, const drep_info *changes)
 void hints_note(drep_file *f)
 {
     f->hints.threads = info_int(f->hints.all, "drep_threads");
-    f->rep.staging = info_int(f->hints.all, "cb_buffer_size");
+    reps_staging(f, info_int(f->hints.all, "cb_buffer_size"));
     f->hints.chunk_max = hint_size(f->hints.all, "drep_chunk_max");
     f->hints.cache_size = hint_size(f->hints.all, "drep_cache_size");
 }

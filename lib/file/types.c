@@ -15,6 +15,7 @@
 /* A datatype read so far.  Entries are only ever added while others may look. */
 struct type_entry {
     struct ftype ft;
+    const struct file_rep *rep; /* NULL: not laid out */
     uint32_t ref;
     struct type_entry *next;
 };
@@ -62,15 +63,15 @@ void ftypes_take_back(drep_file *f)
     ftypes_drop(f, f->types.before);
 }
 
-/* A predefined type lies in the file packed, by the header's sizes. */
-static int load_predefined(drep_file *f, struct type_entry *t)
+/* A predefined type lies in the file packed, by the sizes of its representation. */
+static int load_predefined(struct type_entry *t)
 {
     const drep_type *type = drep_predefined((int)t->ref);
 
     if (!type)
         return fail(DREP_ERR_UNSUPPORTED, "unknown datatype code %u", t->ref);
     if (t->ft.laid_out) {
-        int err = prog_build(&t->ft.stored, type, &f->rep.sizes, PROG_PACKED);
+        int err = prog_build(&t->ft.stored, type, &t->rep->sizes, PROG_PACKED);
 
         if (err) {
             t->ft.laid_out = false;
@@ -98,7 +99,8 @@ static int load_record(drep_file *f, struct type_entry *t)
     if (!err) {
         in_init(&in, bytes.p, bytes.len);
         in_u64(&in);
-        err = type_get(&in, &f->rep.sizes, &t->ft.type, laid_out ? &t->ft.stored : NULL);
+        err = type_get(&in, t->rep ? &t->rep->sizes : NULL, &t->ft.type,
+                       laid_out ? &t->ft.stored : NULL);
         fail_in(err, "datatype number %u", number);
     }
     if (!err)
@@ -108,22 +110,22 @@ static int load_record(drep_file *f, struct type_entry *t)
 }
 
 /* Uses no lock: entries are only put in front, and freed by callers that are alone. */
-static struct type_entry *cached(drep_file *f, uint32_t ref, bool laid_out)
+static struct type_entry *cached(drep_file *f, uint32_t ref, const struct file_rep *rep)
 {
     struct type_entry *t = atomic_load_explicit(&f->types.list, memory_order_acquire);
 
-    while (t && (t->ref != ref || t->ft.laid_out != laid_out))
+    while (t && (t->ref != ref || t->rep != rep))
         t = t->next;
     return t;
 }
 
 /* Two threads may read one type at once; both entries stay and are equal. */
-int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
+int ftype_get(drep_file *f, uint32_t ref, const struct file_rep *rep, struct ftype **out)
 {
     struct type_entry *t;
     int err;
 
-    t = cached(f, ref, laid_out);
+    t = cached(f, ref, rep);
     if (t) {
         *out = &t->ft;
         return 0;
@@ -132,9 +134,10 @@ int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out)
     if (!t)
         return fail_nomem();
     t->ref = ref;
-    t->ft.laid_out = laid_out;
+    t->rep = rep;
+    t->ft.laid_out = rep;
     t->ft.kept = true;
-    err = ref < FMT_TYPE_FIRST ? load_predefined(f, t) : load_record(f, t);
+    err = ref < FMT_TYPE_FIRST ? load_predefined(t) : load_record(f, t);
     if (err) {
         ftype_free(t);
         return err;
@@ -290,20 +293,15 @@ static int type_use(drep_file *f, const drep_type *type, const struct type_sizes
     return 0;
 }
 
-int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref)
+int ftype_use(drep_file *f, const drep_type *type, const struct file_rep *rep, uint32_t *ref)
 {
-    int err = laid_out ? header_use(f, type) : 0;
-
-    if (err)
-        return err;
-    return type_use(f, type, laid_out ? &f->rep.sizes : NULL, f->rep.layout, ref);
+    return type_use(f, type, rep ? &rep->sizes : NULL, rep ? rep->layout : PROG_PACKED, ref);
 }
 
-int ftype_use_placed(drep_file *f, const drep_type *type, uint32_t *ref)
+int ftype_use_placed(drep_file *f, const drep_type *type, const struct file_rep *rep,
+                     uint32_t *ref)
 {
-    int err = header_use(f, type);
-
-    return err ? err : type_use(f, type, &f->rep.sizes, PROG_PLACED, ref);
+    return type_use(f, type, &rep->sizes, PROG_PLACED, ref);
 }
 
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref)

@@ -7,6 +7,7 @@
 #ifndef FILE_TYPES_H
 #define FILE_TYPES_H
 
+#include "conv/file_rep.h"
 #include "conv/ftype.h"
 
 #include <datarep.h>
@@ -28,12 +29,14 @@ struct type_cache {
     bool keys_read;
 };
 
-/* The datatype behind a reference; laid_out: with its layout in the file, as datasets need it. */
-int ftype_get(drep_file *f, uint32_t ref, bool laid_out, struct ftype **out);
-/* Finds or stores a type and counts one more use.  laid_out: of a dataset. */
-int ftype_use(drep_file *f, const drep_type *type, bool laid_out, uint32_t *ref);
+/* The datatype behind a reference; rep: with its layout under this representation of the file, as
+ * datasets need it, or NULL. */
+int ftype_get(drep_file *f, uint32_t ref, const struct file_rep *rep, struct ftype **out);
+/* Finds or stores a type and counts one more use.  rep: of a dataset under it, or NULL. */
+int ftype_use(drep_file *f, const drep_type *type, const struct file_rep *rep, uint32_t *ref);
 /* Like ftype_use(), of a dataset whose compounds keep the layout of `type`.  DREP_ERR_TYPE. */
-int ftype_use_placed(drep_file *f, const drep_type *type, uint32_t *ref);
+int ftype_use_placed(drep_file *f, const drep_type *type, const struct file_rep *rep,
+                     uint32_t *ref);
 /* Like ftype_use(), for a named datatype, which keeps its typemap as it was made. */
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);

@@ -159,7 +159,7 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
     if (!err)
         err = attr_key(&key, id, name);
     if (!err)
-        err = ftype_use(f, type, false, &rec.type);
+        err = ftype_use(f, type, NULL, &rec.type);
     value->len = 0;
     if (!err && rank != DREP_NULL_SPACE)
         err = value_pack(&f->values, type, count, buf, value);
@@ -244,7 +244,7 @@ static int attr_find(drep_file *f, const char *path, const char *name, struct at
         return err ? err : fail(DREP_ERR_NOT_FOUND, "no such attribute");
     }
     if (!err)
-        err = ftype_get(f, a->rec.type, false, &a->ft);
+        err = ftype_get(f, a->rec.type, NULL, &a->ft);
     return err ? err : attr_count(&a->rec, &a->count);
 }
 

@@ -100,7 +100,7 @@ int drep_type_open(drep_file *file, const char *path, drep_type **out)
     if (!err && o.rec.kind != FMT_TYPE)
         err = fail(DREP_ERR_KIND, "%s: not a named datatype", path);
     if (!err)
-        err = ftype_get(file, o.rec.type, false, &t);
+        err = ftype_get(file, o.rec.type, NULL, &t);
     if (!err)
         *out = drep_type_ref(t->type);
     object_release(&o);

@@ -65,7 +65,7 @@ struct unit_layout {
     const struct datarep *rep;
     const drep_type *type;
     struct type_sizes sizes;
-    struct header_rec *h;
+    struct rep_rec *h;
     uint8_t *scalars;
     struct fixed fixed;
 };
@@ -81,8 +81,12 @@ static int use_code(int code, void *ctx)
         return 0;
     /* Without a write function data is native. */
     e = &(table ? table : rep_native())->row[code];
-    u->h->row[code] =
-        (struct encoding_rec){e->code, e->format, e->order, e->size, e->align, e->custom};
+    u->h->row[code] = (struct encoding_rec){.code = e->code,
+                                            .format = e->format,
+                                            .order = e->order,
+                                            .size = e->size,
+                                            .align = e->align,
+                                            .custom = e->custom};
     return 0;
 }
 
@@ -121,7 +125,6 @@ static int unit_init(struct unit_layout *u, const char *datarep, int64_t count,
     const char *machine = rep_native_name();
     int64_t items, size = 0;
     struct out none;
-    size_t split;
     int err;
 
     *u = (struct unit_layout){.type = type};
@@ -152,7 +155,7 @@ static int unit_init(struct unit_layout *u, const char *datarep, int64_t count,
     if (err)
         return err;
     out_init(&none, NULL, 0);
-    header_put(&none, u->h, &split);
+    rep_record_put(&none, u->h);
     u->fixed = (struct fixed){(uint32_t)none.at, (uint64_t)items, (uint64_t)size, 0};
     return 0;
 }
@@ -186,7 +189,6 @@ static int unit_put(struct unit_layout *u, const void *inbuf, uint8_t *unit)
 {
     int64_t head = unit_head(&u->fixed);
     struct out out;
-    size_t split;
     int err = 0;
 
     if (u->fixed.items)
@@ -197,7 +199,7 @@ static int unit_put(struct unit_layout *u, const void *inbuf, uint8_t *unit)
     u->fixed.sum = sum_of(unit + head, (size_t)u->fixed.size);
     out_init(&out, unit, (size_t)head);
     fixed_put(&out, &u->fixed);
-    header_put(&out, u->h, &split);
+    rep_record_put(&out, u->h);
     out_u64(&out, sum_of(unit, out.at));
     return 0;
 }
@@ -235,7 +237,7 @@ int drep_pack_unit(const char *datarep, const void *inbuf, int64_t count, const 
 /* A unit that was read; the records lie in it. */
 struct packed_head {
     struct fixed fixed;
-    struct header_rec *h;
+    struct rep_rec *h;
     uint8_t *scratch;
     const uint8_t *data;
     int64_t size; /* of the whole unit */
@@ -254,13 +256,38 @@ static void found_release(struct packed_head *f)
     mem_free(f->h);
 }
 
+/* Decode the one representation of a unit. */
+static int records_get(struct packed_head *f, const uint8_t *p)
+{
+    struct header_rec *records = mem_zalloc(1, sizeof *records);
+    const char *why = "it has several representations";
+    size_t at = 0, base = FIXED;
+    int err;
+
+    f->h = mem_zalloc(1, sizeof *f->h);
+    f->scratch = mem_alloc(f->fixed.records + 1);
+    if (!f->h || !f->scratch || !records) {
+        mem_free(records);
+        return DREP_ERR_NOMEM;
+    }
+    err = header_get(p, f->fixed.records, records, f->scratch, &why, &at);
+    if (!err && records->nreps != 1)
+        err = DREP_ERR_FORMAT;
+    if (!err) {
+        base += (size_t)(records->rep[0].p - p);
+        err = rep_get(&records->rep[0], f->h, f->scratch, &why, &at);
+    }
+    mem_free(records);
+    if (err)
+        return fail(DREP_ERR_FORMAT, "the pack unit's header: %s at byte %zu", why, base + at);
+    return 0;
+}
+
 /* Decode everything but the data, which may lie beyond `size`. */
 static int head_get(struct packed_head *f, const uint8_t *p, int64_t size)
 {
-    const char *why = "";
     uint64_t sum;
     struct in in;
-    size_t at = 0;
     int err;
 
     *f = (struct packed_head){.size = 0};
@@ -276,12 +303,8 @@ static int head_get(struct packed_head *f, const uint8_t *p, int64_t size)
     sum = in_u64(&in);
     if (sum != sum_of(p, FIXED + f->fixed.records))
         return fail(DREP_ERR_CHECKSUM, "checksum mismatch in the pack unit's header");
-    f->h = mem_zalloc(1, sizeof *f->h);
-    f->scratch = mem_alloc(f->fixed.records);
-    if (!f->h || !f->scratch)
-        return DREP_ERR_NOMEM;
-    if (header_get(p + FIXED, f->fixed.records, f->h, f->scratch, &why, &at) != 0)
-        return fail(DREP_ERR_FORMAT, "the pack unit's header: %s at byte %zu", why, FIXED + at);
+    if ((err = records_get(f, p + FIXED)))
+        return err;
     f->data = p + unit_head(&f->fixed);
     f->size = unit_head(&f->fixed) + (int64_t)f->fixed.size;
     return 0;
@@ -300,7 +323,7 @@ static int data_check(const struct packed_head *f, int64_t size)
 /* The unit's own table. */
 static int table_get(struct packed_head *f)
 {
-    const struct header_rec *h = f->h;
+    const struct rep_rec *h = f->h;
     size_t n = h->scalars.len / FMT_SCALAR_SIZE;
     struct scalar_rec scalar;
     struct in in;
@@ -311,6 +334,8 @@ static int table_get(struct packed_head *f)
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         const struct encoding_rec *r = &h->row[c];
 
+        if (r->later)
+            continue;
         f->table->row[c] =
             (drep_encoding){r->code, r->format, r->order, r->size, r->align, r->custom, 0};
     }
@@ -319,11 +344,14 @@ static int table_get(struct packed_head *f)
     f->table->row[DREP_CODE_PACKED] = rep_native()->row[DREP_CODE_PACKED];
     if (n > 0 && !(f->table->custom = mem_array(n, sizeof(drep_scalar))))
         return DREP_ERR_NOMEM;
-    in_init(&in, h->scalars.p, h->scalars.len);
-    for (; n > 0 && scalar_get(&in, &scalar) == 0; n--)
-        scalar_from_rec(&scalar, &f->table->custom[f->table->ncustom++]);
-    if (n > 0)
-        return fail(DREP_ERR_FORMAT, "a malformed scalar in the pack unit's header");
+    for (size_t i = 0; i < n; i++) {
+        drep_scalar *to = &f->table->custom[f->table->ncustom++];
+
+        memset(to, 0, sizeof *to);
+        in_init(&in, h->scalars.p + i * FMT_SCALAR_SIZE, FMT_SCALAR_SIZE);
+        if (scalar_get(&in, &scalar) == 0)
+            scalar_from_rec(&scalar, to);
+    }
     return rep_scoped(h->name, f->table, &f->scoped);
 }
 
@@ -334,6 +362,10 @@ static int found_resolve(struct packed_head *f)
 {
     int err;
 
+    if (f->h->later)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "\"%s\": its form %d or flags %d were written by a newer version", f->h->name,
+                    f->h->form, f->h->flags);
     if (f->h->has_encodings) {
         err = table_get(f);
         if (err)

@@ -207,6 +207,18 @@ int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *
     return 0;
 }
 
+static int any_code(int code, void *ctx)
+{
+    (void)code;
+    (void)ctx;
+    return 1;
+}
+
+bool type_has_codes(const drep_type *type)
+{
+    return type_each_code(type, any_code, NULL) != 0;
+}
+
 /* ------------------------------------------------------------------- queries */
 
 /* No type at all is asked like one of no bytes and no members. */

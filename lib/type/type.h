@@ -78,6 +78,8 @@ int type_elements(const drep_type *type, int64_t count, int64_t *items);
  * the order of the codes; the bytes of strings and opaques do not count as a datatype. Stops at,
  * and returns, its first non-zero result. */
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx);
+/* True if a representation matters for its elements: predefined types occur. */
+bool type_has_codes(const drep_type *type);
 
 /* Datatype record of SPEC.md <-> type.
  *

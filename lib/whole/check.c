@@ -149,12 +149,16 @@ static int see_dims(struct checker *c, uint64_t id, const struct object_rec *rec
 /* A type of a later version is nobody's mistake. */
 static int see_dataset_type(struct checker *c, const struct object_rec *rec)
 {
+    struct file_datarep *rep;
     struct ftype *ft;
-    int err = dataset_type(c->f, rec, &ft);
+    int err = rep_get_number(c->f, rec->datarep, &rep);
+
+    if (!err)
+        err = dataset_type(c->f, rec, rep, &rep->rep, &ft);
 
     if (!err && rec->fill == FMT_FILL_VALUE)
         err = fail_in(value_check(&rec->fill_value, ft->type, 1), "fill value");
-    return err == DREP_ERR_UNSUPPORTED ? 0 : err;
+    return err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_UNSUPPORTED_DATAREP ? 0 : err;
 }
 
 /* No two have the same index of creation. */
@@ -386,14 +390,18 @@ static int see_type(struct checker *c, const struct key *key, const uint8_t *p, 
         err = fail(DREP_ERR_FORMAT, "a datatype entry of %zu bytes (R1.6)", len);
     if (err)
         return err;
-    /* Those of datasets are laid out, the others are not. */
-    err = ftype_get(c->f, FMT_TYPE_FIRST + number, false, &ft);
-    return err == DREP_ERR_FORMAT ? ftype_get(c->f, FMT_TYPE_FIRST + number, true, &ft) : err;
+    /* Those of datasets are laid out, by the sizes of some representation; the others are not. */
+    err = ftype_get(c->f, FMT_TYPE_FIRST + number, NULL, &ft);
+    for (size_t i = 0; err == DREP_ERR_FORMAT && i < c->f->reps.n; i++)
+        if (!c->f->reps.list[i]->later)
+            err = ftype_get(c->f, FMT_TYPE_FIRST + number, &c->f->reps.list[i]->rep, &ft);
+    return err;
 }
 
 /* Makes c->chunks those of this dataset. */
 static int chunks_for(struct checker *c, uint64_t id)
 {
+    struct file_datarep *rep;
     struct ftype *ft;
 
     if (c->chunks_id == id)
@@ -404,7 +412,9 @@ static int chunks_for(struct checker *c, uint64_t id)
     if (c->chunks_err == 0 && c->object.rec.kind != FMT_DATASET)
         c->chunks_err = fail(DREP_ERR_FORMAT, "chunks of an object that is not a dataset (R4.19)");
     if (c->chunks_err == 0)
-        c->chunks_err = ftype_get(c->f, c->object.rec.type, true, &ft);
+        c->chunks_err = rep_get_number(c->f, c->object.rec.datarep, &rep);
+    if (c->chunks_err == 0)
+        c->chunks_err = ftype_get(c->f, c->object.rec.type, &rep->rep, &ft);
     if (c->chunks_err != 0)
         return c->chunks_err;
     chunks_of(c->f, id, &c->object.rec, ft->stored.extent, ft->type->variable, "dataset",
@@ -632,7 +642,7 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
             c->unknown_tag[key_tag(key->p)]++;
         break;
     }
-    if (err)
+    if (err && err != DREP_ERR_UNSUPPORTED_DATAREP) /* of a later version: no damage */
         report(c, err, key, where, what);
     return c->stop;
 }
@@ -840,7 +850,8 @@ static void read_dataset(struct checker *c, uint64_t id)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (!err && ds->rec.rank != FMT_RANK_NULL)
         err = stored_read_all(ds, &c->budget);
-    if (err)
+    /* A representation of a later version, or functions that are not here, are no damage. */
+    if (err && err != DREP_ERR_UNSUPPORTED_DATAREP)
         deep_finding(c, id, err);
     dataset_put(ds);
 }
@@ -894,7 +905,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
         err = check_reach(&c);
     }
     err = read_end(file, err);
-    if (!err && depth == CHUNK_DECODE && file->rep.datarep) {
+    if (!err && depth == CHUNK_DECODE && !(file->amode & DREP_HEADER_ONLY)) {
         walk_begin(file);
         for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
             read_dataset(&c, c.datasets.p[i]);

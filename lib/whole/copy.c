@@ -39,6 +39,13 @@ struct type_at {
     uint64_t uses;
 };
 
+/* A representation of the source as the target has it. */
+struct rep_at {
+    const struct file_datarep *from;
+    struct file_datarep *to;
+    const struct file_rep *rep; /* that of `to`, with functions if they are here */
+};
+
 /* A dimension that was not gathered. */
 struct dim_at {
     uint64_t from, to;
@@ -46,6 +53,7 @@ struct dim_at {
 
 struct made { /* a dataset whose record is written */
     drep_dataset *source;
+    const struct file_rep *rep; /* of the copy */
     bool same, refers;
 };
 
@@ -62,6 +70,8 @@ struct copy {
     struct idset types;   /* reference and form of each, with its number in type[], from 1 */
     struct type_at *type; /* in the order of their first use */
     size_t ntypes, type_room;
+    struct rep_at *rep; /* kept ones, in the order of their first use */
+    size_t nreps, rep_room;
     struct dim_at *dim;
     size_t ndims, dim_room;
     copy_dimension_fn *dim_path; /* NULL, or where the caller copied dimensions to */
@@ -196,19 +206,80 @@ static int gather(struct copy *c, uint64_t id)
     return !err ? gather_end(c) : err;
 }
 
+/* ---- representations ---- */
+
+static int rep_note(struct copy *c, const struct file_datarep *from, struct rep_at *at)
+{
+    /* What is missing is missed when elements must be converted. */
+    int err = rep_resolved(c->to, at->to, &at->rep) == DREP_ERR_NOMEM ? fail_nomem() : 0;
+
+    if (!err && VEC_ROOM(c->rep, c->nreps, c->rep_room, 1) != 0)
+        err = fail_nomem();
+    at->from = from;
+    if (!err)
+        c->rep[c->nreps++] = *at;
+    return err;
+}
+
+/* The representation of a copy that keeps it: the same, or an equal one of the other file. */
+static int kept_rep(struct copy *c, const drep_dataset *ds, struct rep_at *out)
+{
+    struct rep_at at = {.rep = &ds->entry->rep};
+    int err = 0;
+
+    for (size_t i = 0; i < c->nreps; i++)
+        if (c->rep[i].from == ds->entry) {
+            *out = c->rep[i];
+            return 0;
+        }
+    if (c->from == c->to)
+        at.to = ds->entry;
+    else
+        err = rep_add_like(c->to, ds->entry, &at.to);
+    if (!err) {
+        at.rep = &at.to->rep;
+        err = rep_note(c, ds->entry, &at);
+    }
+    if (!err)
+        *out = at;
+    return err;
+}
+
+/* What the caller's words mean for a dataset: NULL is the default of another file, and within one
+ * file what the dataset has. */
+static int target_rep(struct copy *c, const drep_dataset *ds, const char *name, struct rep_at *out)
+{
+    struct rep_at at = {.from = ds->entry};
+    int err;
+
+    if (!name)
+        name = c->how->datarep;
+    if (name ? strcmp(name, DREP_DATAREP_STORED) == 0
+             : c->from == c->to || rep_same(file_default(c->to), ds->entry))
+        return kept_rep(c, ds, out);
+    err = name ? rep_add(c->to, name, &at.to) : rep_get_number(c->to, 0, &at.to);
+    if (!err)
+        err = rep_resolved(c->to, at.to, &at.rep);
+    if (!err)
+        *out = at;
+    return err;
+}
+
 /* ---- datatypes ---- */
 
 /* Finds or stores the datatype in the target; its use is counted now or by types_end(), which adds
- * the uses of a whole file at once. */
-static int map_type(struct copy *c, uint32_t ref, enum type_form form, uint32_t *to)
+ * the uses of a whole file at once.  rep: of a dataset. */
+static int map_type(struct copy *c, uint32_t ref, enum type_form form, const struct rep_at *rep,
+                    uint32_t *to)
 {
+    uint64_t number_of_rep = rep ? rep->to->number : 0;
     uintptr_t *number;
     struct ftype *ft;
     int err;
 
     if (VEC_ROOM(c->type, c->ntypes, c->type_room, 1) != 0)
         return DREP_ERR_NOMEM;
-    number = idset_add(&c->types, (uint64_t)ref << 2 | (unsigned)form);
+    number = idset_add(&c->types, number_of_rep << 40 | (uint64_t)ref << 2 | (unsigned)form);
     if (!number)
         return DREP_ERR_NOMEM;
     if (*number > 0) {
@@ -216,10 +287,10 @@ static int map_type(struct copy *c, uint32_t ref, enum type_form form, uint32_t 
         *to = c->type[*number - 1].to;
         return 0;
     }
-    err = ftype_get(c->from, ref, form == OF_DATASET, &ft);
+    err = ftype_get(c->from, ref, rep ? &rep->from->rep : NULL, &ft);
     if (!err)
         err = form == OF_NAMED ? ftype_use_made(c->to, ft->type, to)
-                               : ftype_use(c->to, ft->type, form == OF_DATASET, to);
+                               : ftype_use(c->to, ft->type, rep ? rep->rep : NULL, to);
     if (err)
         return err;
     c->type[c->ntypes] = (struct type_at){*to, 0};
@@ -237,49 +308,15 @@ static int types_end(struct copy *c)
     return err;
 }
 
-/* Are stored elements of this type the same bytes in both files? */
-struct row_pair {
-    const struct rep_table *a, *b;
-};
-
-static int row_differs(int code, void *ctx)
+/* *same: stored elements of this type are the same bytes under both representations, so that they
+ * need not be converted. */
+static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_dataset *ds,
+                         const struct rep_at *rep, bool *same)
 {
-    const struct row_pair *p = ctx;
-    const drep_encoding *x = &p->a->row[code], *y = &p->b->row[code];
-
-    if (x->format != y->format || x->order != y->order || x->size != y->size)
-        return 1;
-    if (x->format != DREP_FORMAT_CUSTOM)
+    *same = (c->from == c->to && rep->to == ds->entry) ||
+            rep_same_items(ds->entry, rep->to, ds->ft->type);
+    if (!*same || from < FMT_TYPE_FIRST)
         return 0;
-    return x->custom >= p->a->ncustom || y->custom >= p->b->ncustom ||
-           memcmp(&p->a->custom[x->custom], &p->b->custom[y->custom], sizeof(drep_scalar)) != 0;
-}
-
-/* *same: stored elements of this type are the same bytes in both files, so that they need not be
- * converted. */
-static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_type *type,
-                         bool *same)
-{
-    struct row_pair rows = {file_rep_table(&c->from->rep, false),
-                            file_rep_table(&c->to->rep, true)};
-
-    *same = false;
-    /* Within a file, the copy of compounds that are placed by their record is packed. */
-    if (c->from == c->to && from == to) {
-        *same = true;
-        return 0;
-    }
-    if (rows.a && rows.b) {
-        if (type_each_code(type, row_differs, &rows) != 0)
-            return 0;
-    } else if (rows.a || rows.b || c->from->rep.datarep != c->to->rep.datarep ||
-               !c->from->rep.datarep) {
-        return 0;
-    }
-    if (from < FMT_TYPE_FIRST) {
-        *same = true;
-        return 0;
-    }
     return ftype_same(c->from, from, c->to, to, same);
 }
 
@@ -426,36 +463,45 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
     return true;
 }
 
-/* How the dataset is kept in the target: as it is, unless the caller wants it otherwise, or its
- * layout does not fit there. */
-static int plan_dataset(struct copy *c, const drep_dataset *ds, const struct ftype *target,
-                        struct object_rec *rec)
-{
+/* What a copy of the dataset would be, as the caller sees and changes it. */
+struct plan {
+    drep_spec was, spec;
     int64_t dims[DREP_MAX_RANK], max[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
     drep_filter filter[DREP_MAX_FILTERS];
-    drep_spec spec, was;
+};
+
+static int ask_plan(struct copy *c, const drep_dataset *ds, struct plan *p)
+{
+    spec_of(ds, &p->spec, p->dims, p->max, p->chunk, p->filter);
+    p->was = p->spec;
+    return c->how->plan ? told(c, c->how->plan(ds->id, &p->spec, c->how->ctx)) : 0;
+}
+
+/* How the dataset is kept in the target: as it is, unless the caller wants it otherwise, or its
+ * layout does not fit there. */
+static int plan_dataset(struct copy *c, const drep_dataset *ds, struct plan *p,
+                        const struct rep_at *rep, const struct ftype *target,
+                        struct object_rec *rec)
+{
+    drep_spec *spec = &p->spec, *was = &p->was;
     struct object_rec plan;
     int err;
 
     if (rec->layout == FMT_LAYOUT_NULL)
         return 0;
-    spec_of(ds, &spec, dims, max, chunk, filter);
-    was = spec;
-    if (c->how->plan && (err = told(c, c->how->plan(ds->id, &spec, c->how->ctx))))
-        return err;
-    if (!spec_changed(&spec, &was) && (ds->esize == target->stored.extent || rec->nfilters == 0) &&
+    if (!spec_changed(spec, was) && (ds->esize == target->stored.extent || rec->nfilters == 0) &&
         (rec->layout != FMT_COMPACT || shape_check(rec, target) == 0))
         return 0;
-    if (rec->layout == FMT_COMPACT && spec.layout == DREP_COMPACT && shape_check(rec, target) != 0)
-        spec.layout = DREP_LAYOUT_AUTO; /* it has outgrown that */
-    spec.rank = was.rank;
-    spec.dims = was.dims;
-    spec.maxdims = was.maxdims;
+    if (rec->layout == FMT_COMPACT && spec->layout == DREP_COMPACT && shape_check(rec, target) != 0)
+        spec->layout = DREP_LAYOUT_AUTO; /* it has outgrown that */
+    spec->rank = was->rank;
+    spec->dims = was->dims;
+    spec->maxdims = was->maxdims;
     memset(&plan, 0, sizeof plan);
-    err = dataset_plan(c->to, &spec, target, &plan);
-    if (err == DREP_ERR_TYPE && spec.filters == was.filters && drop_delta(&spec, filter)) {
+    err = dataset_plan(c->to, rep->rep, spec, target, &plan);
+    if (err == DREP_ERR_TYPE && spec->filters == was->filters && drop_delta(spec, p->filter)) {
         memset(&plan, 0, sizeof plan);
-        err = dataset_plan(c->to, &spec, target, &plan);
+        err = dataset_plan(c->to, rep->rep, spec, target, &plan);
     }
     if (err)
         return err;
@@ -485,6 +531,11 @@ static int copied(int64_t bytes, void *ctx)
     return told(c, c->how->progress(bytes, c->how->ctx));
 }
 
+static bool is_serial(const struct file_rep *rep)
+{
+    return rep->datarep && rep->datarep->flags & DREP_REP_SERIAL;
+}
+
 static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
 {
     struct payload_copy payload = {.from = m->source,
@@ -504,8 +555,7 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
         payload.threads = (int)c->to->hints.threads;
     if (payload.threads <= 0)
         payload.threads = pool_cpus();
-    if ((c->from->rep.datarep && c->from->rep.datarep->flags & DREP_REP_SERIAL) ||
-        (c->to->rep.datarep && c->to->rep.datarep->flags & DREP_REP_SERIAL))
+    if (is_serial(m->source->rep) || is_serial(m->rep))
         payload.threads = 1;
     snprintf(name, sizeof name, "object %llu", (unsigned long long)new_id);
     err = dataset_get(c->to, new_id, name, &payload.to);
@@ -535,8 +585,8 @@ static int map_value(struct copy *c, struct span *value, const drep_type *type, 
 }
 
 /* Changes the fill value to what the other representation makes of it. */
-static int settle_fill(struct copy *c, uint64_t id, const struct ftype *target,
-                       struct object_rec *rec)
+static int settle_fill(struct copy *c, uint64_t id, const struct file_rep *rep,
+                       const struct ftype *target, struct object_rec *rec)
 {
     int range = c->how->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : c->how->range;
     drep_report lost = {0};
@@ -545,7 +595,7 @@ static int settle_fill(struct copy *c, uint64_t id, const struct ftype *target,
     if (rec->fill_value.p != c->out.p)
         err = buf_set(&c->out, rec->fill_value.p, rec->fill_value.len);
     if (!err)
-        err = value_settle(&c->to->rep, c->out.p, c->out.len, target, range, &lost);
+        err = value_settle(rep, c->out.p, c->out.len, target, range, &lost);
     rec->fill_value = (struct span){c->out.p, c->out.len};
     return err ? fail_in(err, "fill value") : add_report(c, id, &lost);
 }
@@ -554,29 +604,40 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
                                struct made *m)
 {
     struct ftype *target = NULL;
+    struct rep_at rep = {.rep = NULL};
     uint32_t type = 0;
+    struct plan plan;
     char name[40];
     int err;
 
     snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
     err = dataset_get(c->from, id, name, &m->source);
     if (!err)
-        err = map_type(c, rec->type, OF_DATASET, &type);
+        err = ask_plan(c, m->source, &plan);
     if (!err)
-        err = ftype_get(c->to, type, true, &target);
+        err = target_rep(c, m->source, plan.spec.datarep, &rep);
     if (!err)
-        err = same_elements(c, rec->type, type, m->source->ft->type, &m->same);
+        err = rep_use(c->to, rep.to, m->source->ft->type);
     if (!err)
-        err = plan_dataset(c, m->source, target, rec);
+        err = map_type(c, rec->type, OF_DATASET, &rep, &type);
+    if (!err)
+        err = ftype_get(c->to, type, rep.rep, &target);
+    if (!err)
+        err = same_elements(c, rec->type, type, m->source, &rep, &m->same);
+    if (!err)
+        err = plan_dataset(c, m->source, &plan, &rep, target, rec);
     if (!err)
         err = map_dims(c, new_id, rec);
     if (!err && rec->fill == FMT_FILL_VALUE)
         err = map_value(c, &rec->fill_value, m->source->ft->type, 1);
     if (!err && rec->fill == FMT_FILL_VALUE && !m->same)
-        err = settle_fill(c, id, target, rec);
+        err = settle_fill(c, id, rep.rep, target, rec);
     if (!err)
         m->refers = !c->whole && type_refers(m->source->ft->type);
     rec->type = type;
+    if (!err)
+        rec->datarep = rep.to->number;
+    m->rep = rep.rep;
     return err;
 }
 
@@ -595,7 +656,7 @@ static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
     if (!c->whole)
         rec.links = links;
     if (rec.kind == FMT_TYPE) {
-        err = map_type(c, rec.type, OF_NAMED, &type);
+        err = map_type(c, rec.type, OF_NAMED, NULL, &type);
         rec.type = type;
     } else if (rec.kind == FMT_DATASET) {
         err = copy_dataset_record(c, id, new_id, &rec, m);
@@ -641,9 +702,9 @@ static int copy_attr(struct copy *c, struct key *key)
     if (rec.kind == FMT_LATER)
         return fail_in(attr_later(&rec), "attribute \"%.*s\"", (int)(key->len - 9),
                        (const char *)key->p + 9);
-    err = ftype_get(c->from, rec.type, false, &ft);
+    err = ftype_get(c->from, rec.type, NULL, &ft);
     if (!err)
-        err = map_type(c, rec.type, OF_ATTR, &rec.type);
+        err = map_type(c, rec.type, OF_ATTR, NULL, &rec.type);
     for (int d = 0; !err && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
         if (__builtin_mul_overflow(count, rec.len[d], &count))
             err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
@@ -848,6 +909,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path)
     mem_free(c->links);
     idset_release(&c->types);
     mem_free(c->type);
+    mem_free(c->rep);
     mem_free(c->dim);
     buf_release(&c->value);
     buf_release(&c->out);
@@ -855,6 +917,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path)
 }
 
 static const drep_copying plain = {.range = DREP_RANGE_DEFAULT};
+static const drep_copying stored = {.range = DREP_RANGE_DEFAULT, .datarep = DREP_DATAREP_STORED};
 
 int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
               const drep_copying *how)
@@ -869,7 +932,7 @@ int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_
 int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                 copy_dimension_fn *dim_path, void *ctx)
 {
-    struct copy c = {.from = from, .to = to, .how = &plain, .dim_path = dim_path, .dim_ctx = ctx};
+    struct copy c = {.from = from, .to = to, .how = &stored, .dim_path = dim_path, .dim_ctx = ctx};
 
     return copy_all(&c, path, new_path);
 }

@@ -39,10 +39,15 @@ int copy_payload(struct payload_copy *c)
     if (dataset_count(c->from) == 0 || c->from->esize == 0 || a->layout == FMT_LAYOUT_NULL)
         return 0;
     c->stored = c->same_elements && grid && !c->map && same_filters(a, b);
+    if (!c->from->rep->datarep && !c->stored && type_has_codes(c->from->ft->type))
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\": its functions are not here, so elements can only be copied as "
+                    "they are stored",
+                    c->from->rep->name);
     if (!c->same_elements || c->from->ft->type->variable)
         err = c->stored ? 0
-                        : transcode_init(&c->transcoder, &c->from->file->rep, c->from->ft,
-                                         &c->to->file->rep, c->to->ft, c->range);
+                        : transcode_init(&c->transcoder, c->from->rep, c->from->ft, c->to->rep,
+                                         c->to->ft, c->range);
     if (err)
         return err;
     if (a->layout == FMT_COMPACT && b->layout == FMT_COMPACT)

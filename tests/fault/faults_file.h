@@ -376,9 +376,9 @@ static int c_header(struct env *e)
     int n, err = CALL(drep_header_get, e->f, &h);
 
     if (!err)
-        err = CALL(drep_header_types, e->f, &rows, &n);
+        err = CALL(drep_header_types, e->f, 0, &rows, &n);
     if (!err)
-        err = CALL(drep_header_scalars, e->f, &scalars, &n);
+        err = CALL(drep_header_scalars, e->f, 0, &scalars, &n);
     if (!err)
         err = CALL(drep_header_hints, e->f, &stored);
     if (!err)

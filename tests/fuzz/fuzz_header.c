@@ -21,6 +21,49 @@ static uint8_t *encode(const struct header_rec *h, size_t *size, size_t *split)
     return p;
 }
 
+/* A representation that was understood is encoded, and must come back. */
+static void fuzz_rep(const struct span *content)
+{
+    uint8_t *scratch = malloc(content->len + 1), *scratch1, *bytes, *bytes1;
+    struct rep_rec r, r1;
+    const char *why = NULL;
+    struct span again;
+    size_t at = 0;
+    struct out out;
+
+    if (rep_get(content, &r, scratch, &why, &at)) {
+        PROMISE(why != NULL && at <= content->len);
+        free(scratch);
+        return;
+    }
+    if (r.later) {
+        free(scratch);
+        return;
+    }
+    out_init(&out, NULL, 0);
+    rep_put(&out, &r);
+    /* An empty EXTENTS may have been added; records without content may have gone. */
+    PROMISE(out.at <= content->len + 6);
+    again.len = out.at;
+    again.p = bytes = malloc(out.at);
+    out_init(&out, bytes, again.len);
+    rep_put(&out, &r);
+    scratch1 = malloc(again.len + 1);
+    PROMISE(rep_get(&again, &r1, scratch1, &why, &at) == 0);
+    PROMISE(memcmp(r.extent, r1.extent, sizeof(r.extent)) == 0);
+    PROMISE(r.unknown.len == r1.unknown.len && r.number == r1.number);
+    for (int c = 1; c <= FMT_CODE_MAX; c++)
+        PROMISE(r.row[c].size == r1.row[c].size && r.row[c].later == r1.row[c].later);
+    bytes1 = malloc(again.len);
+    out_init(&out, bytes1, again.len);
+    rep_put(&out, &r1);
+    PROMISE(out.at == again.len && memcmp(bytes, bytes1, again.len) == 0);
+    free(bytes1);
+    free(scratch1);
+    free(bytes);
+    free(scratch);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t at = 0, size1, size2, split1, split2;
@@ -33,19 +76,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(scratch);
         return 0;
     }
+    PROMISE(h.nreps > 0 && h.nreps <= FMT_REPS_MAX && h.rep[0].p);
+    for (int i = 0; i < h.nreps; i++)
+        if (h.rep[i].p)
+            fuzz_rep(&h.rep[i]);
     bytes1 = encode(&h, &size1, &split1);
-    /* An empty EXTENTS may have been added; records without content may have gone. */
-    PROMISE(size1 <= size + 6);
-    if (size1 <= FMT_HEADER_MAX) {
-        scratch1 = malloc(size1);
-        PROMISE(header_get(bytes1, size1, &h1, scratch1, &why, &at) == 0);
-        PROMISE(memcmp(h.extent, h1.extent, sizeof(h.extent)) == 0);
-        PROMISE(h.unknown.len == h1.unknown.len && h.hints.len == h1.hints.len);
-        bytes2 = encode(&h1, &size2, &split2);
-        PROMISE(size1 == size2 && split1 == split2 && memcmp(bytes1, bytes2, size1) == 0);
-        free(bytes2);
-        free(scratch1);
-    }
+    /* Records without content may have gone. */
+    PROMISE(size1 <= size);
+    scratch1 = malloc(size1);
+    PROMISE(header_get(bytes1, size1, &h1, scratch1, &why, &at) == 0);
+    PROMISE(h.nreps == h1.nreps);
+    for (int i = 0; i < h.nreps; i++)
+        PROMISE(h.rep[i].len == h1.rep[i].len &&
+                (!h.rep[i].p || memcmp(h.rep[i].p, h1.rep[i].p, h.rep[i].len) == 0));
+    PROMISE(h.unknown.len == h1.unknown.len && h.hints.len == h1.hints.len);
+    bytes2 = encode(&h1, &size2, &split2);
+    PROMISE(size1 == size2 && split1 == split2 && memcmp(bytes1, bytes2, size1) == 0);
+    free(bytes2);
+    free(scratch1);
     free(bytes1);
     free(scratch);
     return 0;

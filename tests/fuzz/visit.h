@@ -261,7 +261,7 @@ static inline void read_everything(drep_file *file)
     int n, found = 0, err;
 
     PROMISE(drep_header_get(file, &header) == 0 && header.datarep && header.form);
-    drep_header_types(file, &rows, &n);
+    drep_header_types(file, 0, &rows, &n);
     if (drep_header_hints(file, &info) == 0)
         drep_info_free(info);
     if (drep_get_info(file, &info) == 0)

@@ -219,6 +219,50 @@ def header(change):
     return sample(spoil={"header": change})
 
 
+def rep(change):
+    """Like header(), for the one representation: its fields, then what is nested in it."""
+    return sample(spoil={"rep": change})
+
+
+@bad("FORMAT", "R3.4")
+def rep_not_0():
+    return rep(lambda r: [(1, b"\1\0\1\x0aexternal32")] + r[1:])
+
+
+@bad("FORMAT", "R3.4")
+def rep_twice():
+    return header(lambda r: r[:1] * 2 + r[1:])
+
+
+@bad("FORMAT", "R3.4")
+def rep_order():
+    b = sample()
+    for name in ("internal", "native"):
+        b.rep(name, table=None if name == "internal" else {8: (2, 1, 4, 4)})
+    b.spoil["header"] = lambda r: [r[0], r[2], r[1]] + r[3:]
+    return b
+
+
+@bad("FORMAT", "R3.6")
+def rep_tag_twice():
+    return rep(lambda r: r + [r[-1]])
+
+
+@bad("FORMAT", "R1.6")
+def rep_cut():
+    """A nested record leads beyond its representation."""
+    return header(lambda r: [(1, r[0][1][:-1])] + r[1:])
+
+
+@bad("FORMAT", "R3.15")
+def rep_missing():
+    """A dataset names a representation that is not in the header."""
+    b = sample()
+    o = b.objects[2]
+    o["rest"] = o["rest"][:1] + u8(1) + o["rest"][2:]
+    return b
+
+
 @bad("FORMAT", "R3.4")
 def header_not_datarep_first():
     return header(lambda r: r[1:] + r[:1])
@@ -241,12 +285,12 @@ def header_record_cut():
 
 @bad("FORMAT", "R3.9")
 def external32_with_encodings():
-    return header(lambda r: r[:2] + [(3, u16(8) + bytes([2, 0, 4, 4, 0, 0]))] + r[2:])
+    return rep(lambda r: r[:2] + [(3, u16(8) + bytes([2, 0, 4, 4, 0, 0]))] + r[2:])
 
 
 @bad("FORMAT", "R3.9")
 def encodings_missing():
-    return header(lambda r: [(1, b"\1\0\x03own")] + r[1:])
+    return rep(lambda r: [(1, b"\1\0\0\x03own")] + r[1:])
 
 
 def own(rows=None, used=((8, 4),), extra=(), name=b"own"):
@@ -256,10 +300,10 @@ def own(rows=None, used=((8, 4),), extra=(), name=b"own"):
                      for c, f, o, s, a, k in rows)
 
     def change(records):
-        return ([(1, b"\1\0" + u8(len(name)) + name),
+        return ([(1, b"\1\0\0" + u8(len(name)) + name),
                  (2, b"".join(u16(c) + u16(n) for c, n in used)), (3, table)] + list(extra) +
                 records[2:])
-    return header(change)
+    return rep(change)
 
 
 @bad("FORMAT", "R3.16")
@@ -287,16 +331,6 @@ def format_class():
     return own([(8, C.BINARY32, 0, 4, 4, 0)])
 
 
-@bad("FORMAT", "R3.19")
-def unknown_format():
-    return own([(8, 2, 0, 4, 4, 0), (16, 99, 0, 8, 8, 0)])
-
-
-@bad("FORMAT", "R3.17")
-def unknown_order():
-    return own([(8, 2, 3, 4, 4, 0)])
-
-
 @bad("FORMAT", "R3.20")
 def unknown_alignment():
     return own([(8, 2, 0, 4, 3, 0)])
@@ -316,18 +350,18 @@ def row_missing():
 def extents_order():
     b = sample()
     b.dataset(1, "e", "DOUBLE", (), data=[1.0])
-    b.spoil["header"] = lambda r: [r[0], (2, r[1][1][4:] + r[1][1][:4])] + r[2:]
+    b.spoil["rep"] = lambda r: [r[0], (2, r[1][1][4:] + r[1][1][:4])] + r[2:]
     return b
 
 
 @bad("FORMAT", "R3.15")
 def extents_unlisted():
-    return header(lambda r: [r[0]] + r[2:])
+    return rep(lambda r: [r[0]] + r[2:])
 
 
 @bad("FORMAT", "R3.14")
 def extents_wrong():
-    return header(lambda r: [r[0], (2, u16(8) + u16(8))] + r[2:])
+    return rep(lambda r: [r[0], (2, u16(8) + u16(8))] + r[2:])
 
 
 @bad("FORMAT", "R3.7")
@@ -1455,7 +1489,7 @@ def scalars_class():
 
 def witnessed(values):
     b = Builder("zigzag", form=2, machine="amd64")
-    b.witnesses = {8: values}
+    b.reps[0].witnesses = {8: values}
     b.dataset(1, "i", "INT", (1,), data=[bytes(4)])
     return b
 

@@ -471,21 +471,52 @@ def node_content(entries, level):
     return out
 
 
-class Builder:
-    """Makes one file.  `spoil` maps a place to a function that may break what is about to be
-    written there: "slot", "node", "value", "sums", "pending" (bytearrays before the sum),
-    "entries" (of each leaf), "interior", "header" (list of (tag, content))."""
+class Rep:
+    """A representation: `records` are further nested ones, `head` replaces its first fields."""
 
-    def __init__(self, name="external32", form=1, table=None, flags=0, hints=None, scalars=b"",
-                 machine="s390x", node_max=4096, spoil=None):
-        self.name, self.form, self.flags = name, form, flags
+    def __init__(self, number, name, form, table, flags, scalars, machine):
+        self.number, self.name, self.form, self.flags = number, name, form, flags
         self.table = table or {c: r + (1,) for c, r in C.standard_table(
             name if name in ("external32", "internal") else "internal").items()}
         self.encodings = table is not None
         self.shape = Shape(self.table, bool(flags & 1))
+        self.scalars, self.machine = scalars, machine
+        self.used, self.witnesses, self.records, self.head = set(), {}, [], None
+
+    def nested(self):
+        """(tag, content): the fields of the record under its tag 1, then what is nested in it."""
+        name = self.name.encode()
+        out = [(1, self.head or u8(self.form) + u8(self.flags) + u8(self.number) + u8(len(name)) +
+                name)]
+        if self.used:
+            out.append((2, b"".join(u16(c) + u16(self.table[c][2]) for c in sorted(self.used))))
+        if self.encodings:
+            out.append((3, b"".join(
+                u16(c) + u8(r[0]) + u8(r[1]) + u8(r[2]) + u8(r[3]) +
+                u8(r[4] if len(r) > 4 else 0) + u8(0) for c, r in sorted(self.table.items()))))
+            if self.scalars:
+                out.append((4, self.scalars))
+        if self.witnesses:
+            out.append((5, b"".join(u16(c) + u8(len(w)) + u8(len(w[0])) + b"".join(w)
+                                    for c, w in sorted(self.witnesses.items()))))
+        return out + [(8, self.machine.encode())] + self.records
+
+
+def rep_content(nested):
+    return nested[0][1] + b"".join(u16(t) + u32(len(c)) + c for t, c in nested[1:])
+
+
+class Builder:
+    """Makes one file.  `spoil` maps a place to a function that may break what is about to be
+    written there: "slot", "node", "value", "sums", "pending" (bytearrays before the sum),
+    "entries" (of each leaf), "interior", "header" (list of (tag, content)), "rep" (list of the
+    fields of representation 0 and of what is nested in it)."""
+
+    def __init__(self, name="external32", form=1, table=None, flags=0, hints=None, scalars=b"",
+                 machine="s390x", node_max=4096, spoil=None):
+        self.reps = [Rep(0, name, form, table, flags, scalars, machine)]
+        self.shape = self.reps[0].shape
         self.hints = hints or {}
-        self.scalars_record = scalars
-        self.machine = machine
         self.node_max = node_max
         self.spoil = spoil or {}
         self.space = bytearray(8192)
@@ -498,15 +529,18 @@ class Builder:
         self.far = set()
         self.types = {}
         self.type_uses = {}
-        self.used = set()
         self.extra_records = []
-        self.witnesses = {}
         self.slot_fields = {}
         self.continue_from = None
         self.next_object = 1
         self.objects = {}
         self.node_extents = []
         self.group(None, None)
+
+    def rep(self, name, form=1, table=None, flags=0, scalars=b"", machine="s390x"):
+        """Adds a representation; the number names it in dataset()."""
+        self.reps.append(Rep(len(self.reps), name, form, table, flags, scalars, machine))
+        return self.reps[-1].number
 
     # space
 
@@ -574,11 +608,11 @@ class Builder:
         self.objects[d]["flags"] = int(unlimited)
         return d
 
-    def type_number(self, t, laid_out):
+    def type_number(self, t, laid_out, rep=0):
         """The u32 of a datatype; a reference to a TYPE entry is counted."""
         if isinstance(t, str) and t in C.CODE_OF:
             return C.CODE_OF[t]
-        record = self.shape.record(t, laid_out)
+        record = self.reps[rep].shape.record(t, laid_out)
         if record not in self.types:
             self.types[record] = len(self.types)
         number = self.types[record]
@@ -607,13 +641,13 @@ class Builder:
         if len(record) > 2000:
             self.far.add(key)
 
-    def payload(self, t, values):
+    def payload(self, t, values, rep=0):
         heap = bytearray()
-        fixed = b"".join(self.shape.encode(t, v, heap) for v in values)
+        fixed = b"".join(self.reps[rep].shape.encode(t, v, heap) for v in values)
         return fixed + bytes(heap), len(fixed)
 
     def dataset(self, parent, name, t, shape=(), layout="null", chunk=(), filters=(), fill=0,
-                fill_value=None, maxshape=None, dims=None, tail=b"", data=None):
+                fill_value=None, maxshape=None, dims=None, tail=b"", data=None, rep=0):
         """Declares a dataset.  shape None: null dataspace.  `data` is a flat list: stored compact,
         or as one contiguous slab."""
         ident = self.new(2, parent, name)
@@ -621,11 +655,12 @@ class Builder:
             layout = "compact"
         if layout == "contiguous" and not chunk:
             chunk = (max(1, len(data) if data is not None else 1),)
-        self.used |= codes_of(t)
+        self.reps[rep].used |= codes_of(t)
         o = self.objects[ident]
         o["flags"] = (1 if maxshape else 0) | (2 if dims else 0)
         kinds = ("null", "compact", "contiguous", "chunked")
-        rest = var(self.type_number(t, True)) + u8(kinds.index(layout))
+        rest = var(self.type_number(t, True, rep)) + u8(self.reps[rep].number)
+        rest += u8(kinds.index(layout))
         rest += u8(255 if shape is None else len(shape)) + b"".join(map(var, shape or ()))
         if maxshape:
             rest += b"".join(var((1 << 64) - 1 if m is None else m) for m in maxshape)
@@ -651,9 +686,9 @@ class Builder:
         o["rest"], o["tail"] = rest, tail
         o["type"], o["filters"], o["ranks"] = t, filters, len(chunk)
         if data is not None and layout == "compact":
-            self.compact(ident, self.payload(t, data)[0])
+            self.compact(ident, self.payload(t, data, rep)[0])
         elif data is not None and layout == "contiguous":
-            self.run(ident, (0,), [self.payload(t, data)[0]])
+            self.run(ident, (0,), [self.payload(t, data, rep)[0]])
         return ident
 
     def compact(self, ident, raw):
@@ -729,24 +764,13 @@ class Builder:
                 self.far.add(key)
 
     def header(self):
-        name = self.name.encode()
-        records = [(1, u8(self.form) + u8(self.flags) + u8(len(name)) + name)]
-        if self.used:
-            records.append((2, b"".join(u16(c) + u16(self.table[c][2])
-                                        for c in sorted(self.used))))
-        if self.encodings:
-            records.append((3, b"".join(
-                u16(c) + u8(r[0]) + u8(r[1]) + u8(r[2]) + u8(r[3]) +
-                u8(r[4] if len(r) > 4 else 0) + u8(0) for c, r in sorted(self.table.items()))))
-            if self.scalars_record:
-                records.append((4, self.scalars_record))
-        if self.witnesses:
-            records.append((5, b"".join(u16(c) + u8(len(w)) + u8(len(w[0])) + b"".join(w)
-                                        for c, w in sorted(self.witnesses.items()))))
+        spoil = self.spoil.get("rep", lambda r: r)
+        records = [(1, rep_content(spoil(r.nested()) if not r.number else r.nested()))
+                   for r in self.reps]
         if self.hints:
             records.append((6, b"".join(u16(len(k)) + k.encode() + u16(len(v)) + v.encode()
                                         for k, v in sorted(self.hints.items()))))
-        records += [(7, WRITER.encode()), (8, self.machine.encode())] + self.extra_records
+        records += [(7, WRITER.encode())] + self.extra_records
         return self.spoil.get("header", lambda r: r)(records)
 
     def commit(self, free_old=False):

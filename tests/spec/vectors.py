@@ -47,7 +47,7 @@ def every_type(name):
     b = Builder(name)
     expect = {}
     for code, (tname, cls, signed, *_) in C.PREDEFINED.items():
-        form, order, size, _ = b.table[code]
+        form, order, size, _ = b.reps[0].table[code]
         part = size // 2 if cls == "complex" else size
         if cls == "integer":
             bits = 8 * size
@@ -676,7 +676,7 @@ def native(abi):
     size = b.shape.size(MIXED)
     image = bytes.fromhex(IMAGES[abi][0])
     assert b.payload(MIXED, MIXED_VALUES)[0] == image[:2 * size], abi
-    ld = b.table[C.CODE_OF["LONG_DOUBLE"]][2]
+    ld = b.reps[0].table[C.CODE_OF["LONG_DOUBLE"]][2]
     image = bytes.fromhex(IMAGES[abi][1])
     items = [image[i * ld:(i + 1) * ld] for i in range(12)]
     b.dataset(1, "long double", "LONG_DOUBLE", (12,), data=items)
@@ -871,8 +871,8 @@ def declared_cray():
 def code():
     """Form 2: only its author can read the elements."""
     b = Builder("zigzag", form=2, machine="amd64")
-    b.table[C.CODE_OF["DOUBLE"]] = (C.BINARY64, 1, 8, 1)
-    b.table[C.CODE_OF["INT"]] = (C.INT, 1, 4, 1)
+    b.reps[0].table[C.CODE_OF["DOUBLE"]] = (C.BINARY64, 1, 8, 1)
+    b.reps[0].table[C.CODE_OF["INT"]] = (C.INT, 1, 4, 1)
 
     def zigzag(v):
         return (v << 1 ^ v >> 31).to_bytes(4, "little") if v >= 0 else (-2 * v - 1).to_bytes(
@@ -882,7 +882,7 @@ def code():
         return bytes(255 - c for c in encode(v, C.BINARY64, 1, 8))
 
     top = Fraction((1 << 53) - 1) * Fraction(2) ** 971
-    b.witnesses = {C.CODE_OF["INT"]: [zigzag(v) for v in (0, 1, 2 ** 31 - 1)],
+    b.reps[0].witnesses = {C.CODE_OF["INT"]: [zigzag(v) for v in (0, 1, 2 ** 31 - 1)],
                    C.CODE_OF["DOUBLE"]: [flipped(v) for v in (0.0, 1.0, -2.5, top, "nan")]}
     d = b.dataset(1, "i", "INT", (3,), data=[zigzag(v) for v in (5, -5, 0)])
     b.attr(d, "shown", "INT", [5, -5, 0], (3,))
@@ -906,10 +906,8 @@ def extended():
     b.slot_fields = {"compatible": 5}
     b.extra_records = [(99, b"later"), (1000, b"")]
 
-    def longer(records):
-        return [(t, c + b"\xee" if t == 1 else c) for t, c in records]
-
-    b.spoil["header"] = longer
+    b.reps[0].flags = 0xa0
+    b.reps[0].records = [(9, b"later"), (30000, b"")]
     d = b.dataset(1, "d", "INT", (2,), "chunked", (2,), tail=b"later")
     b.run(d, (0,), [b.payload("INT", [1, 2])[0]], tail=b"later")
     b.attr(d, "a", "INT", 3, tail=b"later")
@@ -948,6 +946,47 @@ def later():
     key = b.key(1, 32, b"e")
     b.tree[key] = b"\2\x90" + b.tree[key][2:]
     return done(b, {"/d": 7})
+
+
+def reps():
+    """Datasets of several representations; two of them have one name."""
+    b = Builder(machine="amd64")
+    little = b.rep("internal")
+    m68k = b.rep("native", table=table_of("m68k"), flags=1, machine="m68k")
+    i386 = b.rep("native", table=table_of("i386"), flags=1, machine="i386")
+    b.dataset(1, "big", "INT", (3,), data=[1, -2, 3])
+    b.dataset(1, "little", "INT", (3,), data=[1, -2, 3], rep=little)
+    d = b.dataset(1, "chunked", "DOUBLE", (4,), "chunked", (2,), rep=little, fill=1,
+                  fill_value=0.5)
+    b.run(d, (0,), [b.payload("DOUBLE", [1.5, -2.5], little)[0]])
+    b.attr(d, "same everywhere", "DOUBLE", 1.5)
+    pair = ("struct", [("c", "CHAR"), ("x", "DOUBLE"), ("ld", "LONG_DOUBLE")])
+    values = [("a", 1.0, -2.5), ("b", 2.0, 0.0)]
+    for name, rep in (("packed", 0), ("m68k", m68k), ("i386", i386)):
+        b.dataset(1, name, pair, (2,), data=values, rep=rep)
+    shown = [{"c": v[0], "x": v[1], "ld": v[2]} for v in values]
+    return done(b, {"/big": [1, -2, 3], "/little": [1, -2, 3], "/chunked": [1.5, -2.5, 0.5, 0.5],
+                    "/packed": shown, "/m68k": shown, "/i386": shown})
+
+
+def reps_later():
+    """Representations that only a later version understands: their datasets alone are hidden."""
+    b = Builder()
+    b.reps[0].flags = 0x10
+    form = b.rep("quantum")
+    b.reps[form].head = u8(9) + u8(0) + u8(form) + u8(7) + b"quantum"
+    b.reps[form].records = [(2, b"whatever")]
+    flag = b.rep("aligned")
+    b.reps[flag].head = u8(1) + u8(4) + u8(flag) + u8(7) + b"aligned"
+    rows = {8: (99, 0, 4, 4), 16: (C.BINARY64, 0, 8, 8), 9: (C.UINT, 7, 4, 4)}
+    own = b.rep("own", table=rows)
+    b.reps[own].number = 200
+    for name, rep in (("default", 0), ("form", form), ("flag", flag), ("format", own)):
+        d = b.dataset(1, name, "INT", (2,), "compact", rep=rep)
+        b.compact(d, bytes([0, 0, 0, 1, 0, 0, 0, 2]))
+    b.dataset(1, "order", "UNSIGNED", (), "compact", rep=own)
+    b.dataset(1, "known", "DOUBLE", (), data=[1.5], rep=own)
+    return done(b, {"/default": [1, 2], "/known": 1.5})
 
 
 def readonly():
@@ -1073,7 +1112,7 @@ def stream_later():
 GOOD = [empty, scalar, types, types_internal, scalars, compound, placed, vlen, shared, chunked, runs, user_filter,
         contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
-        declared_cray, items, code, code_native, extended, later, readonly, second_commit,
+        declared_cray, items, code, code_native, reps, reps_later, extended, later, readonly, second_commit,
         commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 

@@ -527,7 +527,7 @@ START_TEST(test_vectors_of_objects)
     p = vector_get("object", "04 01 01 00 e802", &rec);
     ck_assert(rec.object.kind == FMT_DIMENSION && rec.object.len[0] == 360 && rec.object.unlimited);
     free(p);
-    p = vector_get("object", "02 00 01 00 10 00 ff 00 02", &rec);
+    p = vector_get("object", "02 00 01 00 10 00 00 ff 00 02", &rec);
     ck_assert(rec.object.kind == FMT_DATASET && rec.object.type == FMT_CODE_DOUBLE);
     ck_assert(rec.object.rank == FMT_RANK_NULL && rec.object.fill == FMT_FILL_NONE);
     free(p);
@@ -542,7 +542,7 @@ START_TEST(test_vectors_of_datasets)
 
     /* 5 x 7 of DOUBLE, contiguous, the first dimension unlimited; both dimensions named. */
     p = vector_get("object",
-                   "02 03 01 00 10 02 02"
+                   "02 03 01 00 10 00 02 02"
                    "05 07 ffffffffffffffffff01 07"
                    "21 00 801c 00 00",
                    &rec);
@@ -552,7 +552,7 @@ START_TEST(test_vectors_of_datasets)
     free(p);
     /* 9 of INT in chunks of 4, shuffle and a user's filter, a fill value. */
     p = vector_get("object",
-                   "02 00 01 00 08 03 01 09 04"
+                   "02 00 01 00 08 00 03 01 09 04"
                    "02 0001 00 00 01 00000004  8001 00 03 6c6f67 02 00000001 ffffffff"
                    "01 07 01 02 04 00000063",
                    &rec);
@@ -564,7 +564,7 @@ START_TEST(test_vectors_of_datasets)
     ck_assert(o->fill == FMT_FILL_VALUE && o->fill_value.len == 7 && o->fill_value.p[6] == 0x63);
     free(p);
     /* A rank of 0, compact. */
-    p = vector_get("object", "02 00 01 00 808004 01 00 00 00", &rec);
+    p = vector_get("object", "02 00 01 00 808004 00 01 00 00 00", &rec);
     ck_assert(o->layout == FMT_COMPACT && o->rank == 0 && o->type == FMT_TYPE_FIRST);
     free(p);
 }
@@ -749,37 +749,37 @@ static const struct {
     {"object", "01 00 02 03 04 80808080808080808002", FMT_ERR_FORMAT}, /* 2^64 */
     {"object", "03 00 01 00 00", FMT_ERR_FORMAT},
     {"object", "04 00 01 00 818080808080808040", FMT_ERR_LIMIT},
-    {"object", "02 00 01 00 00 00 ff 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 04 ff 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 01 ff 00 02", FMT_ERR_FORMAT}, /* null, compact */
-    {"object", "02 00 01 00 10 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
-    {"object", "02 00 01 00 10 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
+    {"object", "02 00 01 00 00 00 00 ff 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 04 ff 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 01 ff 00 02", FMT_ERR_FORMAT}, /* null, compact */
+    {"object", "02 00 01 00 10 00 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
+    {"object", "02 00 01 00 10 00 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
     /* A rank of 254 whose dimensions have ids: nothing is read for it. */
-    {"object", "02 03 01 00 10 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
+    {"object", "02 03 01 00 10 00 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 01 00 00 03", FMT_ERR_FORMAT}, /* fill */
-    {"object", "02 00 01 00 10 01 01 818080808080808040 00 02", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 10 00 01 00 00 03", FMT_ERR_FORMAT}, /* fill */
+    {"object", "02 00 01 00 10 00 01 01 818080808080808040 00 02", FMT_ERR_LIMIT},
     /* The maximum below the length; a second dimension that grows; no slab; no chunk. */
-    {"object", "02 01 01 00 10 01 01 02 01 00 02", FMT_ERR_FORMAT},
-    {"object", "02 01 01 00 10 01 01 02 feffffffffffffffff01 00 02", FMT_ERR_LIMIT},
+    {"object", "02 01 01 00 10 00 01 01 02 01 00 02", FMT_ERR_FORMAT},
+    {"object", "02 01 01 00 10 00 01 01 02 feffffffffffffffff01 00 02", FMT_ERR_LIMIT},
     {"object",
-     "02 01 01 00 10 02 02 02 02 02"
+     "02 01 01 00 10 00 02 02 02 02 02"
      "03 01 00 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 02 01 02 00 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 01 02 00 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 02 01 02 00 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 01 02 00 00 02", FMT_ERR_FORMAT},
     /* Filters: where none may be, too many, a name below 32768, none above, parameters. */
     {"object",
-     "02 00 01 00 10 02 01 02 01"
+     "02 00 01 00 10 00 02 01 02 01"
      "01 0001 00 00 01 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 01 00 01 0001 00 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 00 11", FMT_ERR_LIMIT},
-    {"object", "02 00 01 00 10 03 00 01 0001 00 01 61 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 00 01 8000 00 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 00 01 8000 00 01 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 00 01 0001 00 00 02 00000008 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 03 00 01 0064 00 00 09", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 10 00 01 00 01 0001 00 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 11", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 10 00 03 00 01 0001 00 01 61 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 01 8000 00 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 01 8000 00 01 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 01 0001 00 00 02 00000008 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 01 0064 00 00 09", FMT_ERR_LIMIT},
     {"link", "04 00 8300 8202", FMT_ERR_FORMAT},
     {"link", "01 00 03 02 00", FMT_ERR_FORMAT},
     {"link", "02 00 04 0000", FMT_ERR_FORMAT},
@@ -894,7 +894,12 @@ START_TEST(test_fields_of_a_scalar_lie_inside_and_apart)
 
         bytes[row[i].at] = row[i].value;
         in_init(&in, bytes, size);
-        ck_assert_msg(scalar_get(&in, &s) == FMT_ERR_FORMAT, "row %zu", i);
+        /* Numbers that a later version may know, and what no version may say. */
+        /* Formats and orders may be those of a later version. */
+        ck_assert_msg(
+            scalar_get(&in, &s) ==
+                (row[i].value == 254 || row[i].at == 1 ? FMT_ERR_UNSUPPORTED : FMT_ERR_FORMAT),
+            "row %zu", i);
         ck_assert_uint_eq(in.err_at, 0);
         bytes[row[i].at] = kept;
     }

@@ -59,6 +59,8 @@ START_TEST(test_D18_records_and_codes_of_the_header_stay)
 {
     static uint8_t scratch[FMT_HEADER_MAX], bytes[FMT_HEADER_MAX];
     static struct header_rec h;
+    static struct rep_rec rep;
+    static uint8_t content[FMT_HEADER_MAX], rep_scratch[FMT_HEADER_MAX];
     struct store *st;
     const char *why;
     const uint8_t *p;
@@ -69,8 +71,16 @@ START_TEST(test_D18_records_and_codes_of_the_header_stay)
     st = open_store(1);
     p = store_header(st, &size);
     ck_assert_int_eq(header_get(p, size, &h, scratch, &why, &at), 0);
-    h.tail = (struct span){(const uint8_t *)"tail", 4};
-    h.extents_tail = (struct span){(const uint8_t *)"\0\x50\0\3\0\x51\0\5", 8};
+    ck_assert_int_eq(rep_get(&h.rep[0], &rep, rep_scratch, &why, &at), 0);
+    rep.flags |= 0x50;
+    rep.extents_tail = (struct span){(const uint8_t *)"\0\x50\0\3\0\x51\0\5", 8};
+    rep.unknown = (struct span){(const uint8_t *)"\3\0\0\0\0\4tail", 10};
+    out_init(&out, content, sizeof(content));
+    rep_put(&out, &rep);
+    /* A representation of a form that nobody knows, under which there are no datasets. */
+    h.rep[0] = (struct span){content, out.at};
+    h.rep[7] = (struct span){(const uint8_t *)"\3\0\7\1xyz", 7};
+    h.nreps = 8;
     h.unknown = (struct span){(const uint8_t *)"\3\0\0\0\0\2xy\4\0\0\0\0\0", 14};
     out_init(&out, bytes, sizeof(bytes));
     header_put(&out, &h, &split);
@@ -80,8 +90,12 @@ START_TEST(test_D18_records_and_codes_of_the_header_stay)
     st = open_store(0);
     p = store_header(st, &size);
     ck_assert_int_eq(header_get(p, size, &h, scratch, &why, &at), 0);
-    ck_assert(h.tail.len == 4 && memcmp(h.tail.p, "tail", 4) == 0);
-    ck_assert(h.extents_tail.len == 8 && memcmp(h.extents_tail.p, "\0\x50\0\3\0\x51\0\5", 8) == 0);
+    ck_assert_int_eq(rep_get(&h.rep[0], &rep, rep_scratch, &why, &at), 0);
+    ck_assert_uint_eq(rep.flags & 0xf0, 0x50);
+    ck_assert(rep.unknown.len == 10 && memcmp(rep.unknown.p, "\3\0\0\0\0\4tail", 10) == 0);
+    ck_assert(rep.extents_tail.len == 8 &&
+              memcmp(rep.extents_tail.p, "\0\x50\0\3\0\x51\0\5", 8) == 0);
+    ck_assert(h.nreps == 8 && h.rep[7].len == 7 && memcmp(h.rep[7].p, "\3\0\7\1xyz", 7) == 0);
     ck_assert(h.unknown.len == 14 && memcmp(h.unknown.p, "\3\0\0\0\0\2xy\4\0\0\0\0\0", 14) == 0);
     store_close(st);
 }

@@ -93,7 +93,7 @@ static int header_types(void)
     const drep_encoding *rows;
     int n;
 
-    return drep_header_types(h.f, &rows, &n);
+    return drep_header_types(h.f, 0, &rows, &n);
 }
 
 static int header_scalars(void)
@@ -101,7 +101,7 @@ static int header_scalars(void)
     const drep_scalar *scalars;
     int n;
 
-    return drep_header_scalars(h.f, &scalars, &n);
+    return drep_header_scalars(h.f, 0, &scalars, &n);
 }
 
 /* The calls with one kind of handle.  X(name, call, writes) */
@@ -576,9 +576,9 @@ END_TEST
     X(drep_read_at(h.v, 0, buf, 1, NULL, NULL, NULL))                  \
     X(drep_write_at(h.v, 0, NULL, 1, DREP_DOUBLE, NULL, NULL))         \
     X(drep_header_get(h.f, NULL))                                      \
-    X(drep_header_types(h.f, NULL, NULL))                              \
+    X(drep_header_types(h.f, 0, NULL, NULL))                              \
     X(drep_header_hints(h.f, NULL))                                    \
-    X(drep_header_scalars(h.f, NULL, NULL))                            \
+    X(drep_header_scalars(h.f, 0, NULL, NULL))                            \
     X(drep_get_info(h.f, NULL))                                        \
     X(drep_set_info(h.f, NULL))                                        \
     X(drep_info_new(NULL))                                             \

@@ -48,6 +48,10 @@ static void put_storage(struct sink *s, const drep_dsinfo *info)
     const char *name;
     int i;
 
+    if (info->datarep_number != 0) {
+        sink_name(s, info->datarep);
+        sink_text(s, ", ");
+    }
     sink_text(s, layouts[info->layout >= 1 && info->layout <= 3 ? info->layout : 0]);
     if (info->layout == DREP_CHUNKED) {
         sink_char(s, ' ');
@@ -172,14 +176,14 @@ static bool is_plain(const struct diff *d, const drep_type *a, const drep_type *
 }
 
 /* The types to read both sides as: one, or the two readable ones. */
-static int choose_types(const struct diff *d, const drep_type *a, const drep_type *b,
-                        bool in_dataset, drep_type **a_out, drep_type **b_out)
+static int choose_types(const struct diff *d, const drep_dsinfo *a, const drep_dsinfo *b,
+                        drep_type **a_out, drep_type **b_out)
 {
     drep_type *x = NULL, *y = NULL, *common;
-    int err = printer_type(&d->a.printer, a, in_dataset, &x);
+    int err = printer_type(&d->a.printer, a->type, a->datarep_number, &x);
 
     if (!err)
-        err = printer_type(&d->b.printer, b, in_dataset, &y);
+        err = printer_type(&d->b.printer, b->type, b->datarep_number, &y);
     if (err) {
         drep_type_free(x);
         return err;
@@ -529,7 +533,7 @@ static void compare_open(struct diff *d, const char *path, struct operands *o)
         compare_fill(d, path, o);
     if (!(d->parts & DIFF_VALUES))
         return;
-    err = choose_types(d, o->a_info.type, o->b_info.type, true, &a_type, &b_type);
+    err = choose_types(d, &o->a_info, &o->b_info, &a_type, &b_type);
     if (err) {
         diff_failed(d, &d->a, path, err);
         return;

@@ -64,13 +64,12 @@ static void put_lengths(struct sink *s, const int64_t *lengths, int n)
 
 /* ------------------------------------------------------------------ header */
 
-static void put_extents(struct dump *d)
+static void put_extents(struct dump *d, int datarep)
 {
     const drep_encoding *rows;
     struct sink *s = d->sink;
-    int i, n, err = drep_header_types(d->file, &rows, &n);
+    int i, n, err = drep_header_types(d->file, datarep, &rows, &n);
 
-    put_line(d, true, 0);
     put_key(s, "extents");
     sink_char(s, '{');
     if (err)
@@ -82,6 +81,31 @@ static void put_extents(struct dump *d)
         sink_u64(s, rows[i].size);
     }
     sink_char(s, '}');
+}
+
+/* Those behind the default one. */
+static void put_datareps(struct dump *d)
+{
+    drep_repinfo reps[DREP_MAX_DATAREPS];
+    struct sink *s = d->sink;
+    int i, n, err = drep_header_datareps(d->file, reps, DREP_MAX_DATAREPS, &n);
+
+    put_line(d, true, 0);
+    put_key(s, "datareps");
+    sink_char(s, '[');
+    if (err)
+        dump_failed(d, NULL, err);
+    for (i = 1; !err && i < n; i++) {
+        put_line(d, i > 1, 1);
+        sink_format(s, "{\"number\": %d, \"datarep\": ", reps[i].number);
+        put_string(s, reps[i].name);
+        sink_format(s, ", \"form\": \"%s\", \"machine\": ", reps[i].form);
+        put_string(s, reps[i].machine);
+        sink_text(s, ", ");
+        put_extents(d, reps[i].number);
+        sink_char(s, '}');
+    }
+    sink_char(s, ']');
 }
 
 static void put_hints(struct dump *d)
@@ -131,7 +155,9 @@ static void put_header(struct dump *d)
     sink_format(s, "\"time\": \"%" PRId64 "\"", h->time);
     put_pair(d, "writer", h->writer);
     put_pair(d, "machine", h->machine);
-    put_extents(d);
+    put_line(d, true, 0);
+    put_extents(d, 0);
+    put_datareps(d);
     put_hints(d);
 }
 
@@ -289,6 +315,7 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
 
     sink_text(s, ", \"type\": ");
     print_type_text(s, info->type, true);
+    sink_format(s, ", \"datarep\": %d", info->datarep_number);
     put_line(d, true, item->depth);
     sink_text(s, "\"shape\": ");
     if (null)
@@ -343,7 +370,7 @@ static void put_values(struct dump *d, const char *path, drep_dataset *ds, const
                         .nest = {.between = d->lines ? ", " : ",\n ", .lines = lines}};
     struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &data};
     drep_type *type;
-    int err = printer_type(&d->printer, info->type, true, &type);
+    int err = printer_type(&d->printer, info->type, info->datarep_number, &type);
 
     data.nest.rank = slice_shape(slice, data.nest.dims);
     if (!err) {

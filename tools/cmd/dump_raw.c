@@ -94,10 +94,10 @@ static bool put_all(struct dump *d, const char *path, drep_dataset *ds, const dr
     int err;
 
     plain.own = false; /* values are converted again, to bytes */
-    err = printer_type(&plain, info->type, true, &type);
+    err = printer_type(&plain, info->type, info->datarep_number, &type);
 
     if (!err) {
-        err = abi_init(&r.abi, &d->printer, d->as ? d->as : "native", info->type, type);
+        err = abi_init(&r.abi, &d->printer, d->as ? d->as : "native", info, type);
         has = err != DREP_ERR_TYPE;
     }
     if (!err && put == put_lines)

@@ -20,11 +20,11 @@
 
 /* ------------------------------------------------------------------ header */
 
-static void put_extents(struct dump *d)
+static void put_extents(struct dump *d, int datarep)
 {
     const drep_encoding *rows;
     struct sink *s = d->sink;
-    int i, n, err = drep_header_types(d->file, &rows, &n);
+    int i, n, err = drep_header_types(d->file, datarep, &rows, &n);
 
     if (err) {
         dump_failed(d, NULL, err);
@@ -36,6 +36,25 @@ static void put_extents(struct dump *d)
         sink_format(s, "%s %d", drep_code_name(rows[i].code), rows[i].size);
     }
     sink_char(s, '\n');
+}
+
+/* Those behind the default one. */
+static void put_datareps(struct dump *d)
+{
+    drep_repinfo reps[DREP_MAX_DATAREPS];
+    struct sink *s = d->sink;
+    int i, n, err = drep_header_datareps(d->file, reps, DREP_MAX_DATAREPS, &n);
+
+    if (err)
+        dump_failed(d, NULL, err);
+    for (i = 1; !err && i < n; i++) {
+        sink_format(s, "datarep %d: ", reps[i].number);
+        sink_name(s, reps[i].name);
+        sink_format(s, ", form %s, machine ", reps[i].form);
+        sink_quoted(s, reps[i].machine, strlen(reps[i].machine));
+        sink_text(s, ", ");
+        put_extents(d, reps[i].number);
+    }
 }
 
 static void put_hints(struct dump *d)
@@ -73,7 +92,8 @@ static void put_header(struct dump *d)
     sink_format(s, "\nformat: Datarep %d.%d\ndatarep: ", h->version_major, h->version_minor);
     sink_name(s, h->datarep);
     sink_format(s, "\nform: %s\n", h->form);
-    put_extents(d);
+    put_extents(d, 0);
+    put_datareps(d);
     put_hints(d);
     sink_text(s, "uuid: ");
     for (i = 0; i < 16; i++)
@@ -291,7 +311,7 @@ static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const d
     struct text_rows rows = {.printer = &d->printer, .slice = slice, .width = d->width};
     struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &rows};
     drep_type *type;
-    int err = printer_type(&d->printer, info->type, true, &type);
+    int err = printer_type(&d->printer, info->type, info->datarep_number, &type);
 
     if (!err) {
         err = stream_run(&stream, ds, info, type, slice);
@@ -435,6 +455,10 @@ static void put_dataset(struct dump *d, const struct walk_item *item)
         sink_char(s, ' ');
         print_type_text(s, info.type, false);
         put_space(d, &info);
+        if (info.datarep_number != 0) {
+            sink_text(s, ", ");
+            print_datarep(s, &info);
+        }
         put_storage(d, item->path, ds, &info);
     }
     sink_char(s, '\n');

@@ -66,7 +66,7 @@ static int give_all(struct giver *g, drep_dataset *ds)
     int err = drep_dataset_info(ds, &info);
 
     if (!err)
-        err = printer_type(&g->dump->printer, info.type, true, &type);
+        err = printer_type(&g->dump->printer, info.type, info.datarep_number, &type);
     if (err)
         return err;
     slice_all(&slice, info.rank, info.dims);

@@ -83,6 +83,10 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
         } else {
             sink_char(s, ' ');
             put_lengths(s, info.dims, info.maxdims, info.rank);
+            if (ls->lengthy && info.datarep_number != 0) {
+                sink_text(s, "  ");
+                print_datarep(s, &info);
+            }
             if (ls->lengthy)
                 put_storage(s, &info);
         }

@@ -184,7 +184,7 @@ static int compare_data(void *ctx, drep_file *have_file, drep_dataset *have, dre
     if (!err)
         err = drep_dataset_info(want, &info);
     if (!err)
-        err = printer_type(b, info.type, true, &type);
+        err = printer_type(b, info.type, info.datarep_number, &type);
     if (err)
         return err;
     p.have = a;

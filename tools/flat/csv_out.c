@@ -227,7 +227,7 @@ int csv_out(const struct extract *e, int fd)
     err = printer_init(&c.printer, outlet->file, false);
     if (err)
         return tool_fail(outlet->name, e->path, err);
-    err = printer_type(&c.printer, e->info.type, true, &held);
+    err = printer_type(&c.printer, e->info.type, e->info.datarep_number, &held);
     status = err ? tool_fail(outlet->name, e->path, err)
                  : begin(&c, outlet, e->path, held, rank == 2 && dims[1] > 0 ? dims[1] : 1, fd);
     if (!status) {
@@ -300,7 +300,7 @@ static int open_column(struct csv_group *g, const struct printer *p, size_t i)
         status = TOOL_USAGE;
     }
     if (!err && !status)
-        err = printer_type(p, info.type, true, &type);
+        err = printer_type(p, info.type, info.datarep_number, &type);
     if (err)
         status = tool_fail(g->outlet->name, path, err);
     if (!status) {

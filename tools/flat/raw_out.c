@@ -35,24 +35,23 @@ static int find_datarep(struct raw_out *r)
     const drep_encoding *rows;
     const drep_scalar *scalars;
     drep_encoding known[DREP_CODE_MAX];
-    drep_header header;
+    const drep_dsinfo *info = &r->e.info;
     int n, nscalars, err;
 
     r->datarep = r->e.outlet->x->datarep;
     if (r->datarep)
         return 0;
-    err = drep_header_get(r->e.outlet->file, &header);
-    if (err)
-        return extract_failed(&r->e, err);
-    r->datarep = header.datarep;
-    if (strcmp(header.form, "table") != 0 ||
-        drep_datarep_table(header.datarep, known, DREP_CODE_MAX, &n) == 0)
+    r->datarep = info->datarep;
+    if (drep_datarep_table(info->datarep, known, DREP_CODE_MAX, &n) == 0)
         return 0;
-    err = drep_header_types(r->e.outlet->file, &rows, &n);
+    err = drep_header_types(r->e.outlet->file, info->datarep_number, &rows, &n);
+    /* Functions have sizes alone. */
+    if (!err && n > 0 && rows[0].format == 0)
+        return 0;
     if (!err)
-        err = drep_header_scalars(r->e.outlet->file, &scalars, &nscalars);
+        err = drep_header_scalars(r->e.outlet->file, info->datarep_number, &scalars, &nscalars);
     if (!err)
-        err = drep_declare_datarep(header.datarep, "external32", rows, n, scalars, nscalars);
+        err = drep_declare_datarep(info->datarep, "external32", rows, n, scalars, nscalars);
     return err ? extract_failed(&r->e, err) : 0;
 }
 

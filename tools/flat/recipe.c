@@ -96,12 +96,11 @@ static bool find_file(const struct recipe *r, const char *file, char *path, char
     return false;
 }
 
-static int open_table(const struct schema_source *source, const char *path, int fd, drep_file *file,
+static int open_table(const struct schema_source *source, const char *path, int fd,
                       const drep_dsinfo *info, struct source *out)
 {
     size_t size = strlen(source->file);
     bool tabs = size > 4 && strcmp(source->file + size - 4, ".tsv") == 0;
-    drep_header header;
     struct csv_table table = {.file = path,
                               .fd = fd,
                               .delimiter = source->delimiter ? source->delimiter
@@ -110,11 +109,10 @@ static int open_table(const struct schema_source *source, const char *path, int 
                               .header = !source->no_header,
                               .missing = source->missing ? source->missing : "",
                               .type = info->type,
+                              .datarep = info->datarep,
                               .column = source->column,
                               .width = info->rank == 2 ? info->dims[1] : 0};
 
-    if (drep_header_get(file, &header) == 0)
-        table.datarep = header.datarep;
     return source_csv(out, &table);
 }
 
@@ -136,8 +134,7 @@ static int open_raw(const struct schema_source *source, const char *path, int fd
 }
 
 /* Errors in a file are reported as an import reports them. */
-static int load_from(const struct schema_source *source, const char *path, int fd, drep_file *file,
-                     struct target *t)
+static int load_from(const struct schema_source *source, const char *path, int fd, struct target *t)
 {
     struct source s;
     drep_dsinfo info;
@@ -145,7 +142,7 @@ static int load_from(const struct schema_source *source, const char *path, int f
 
     if (err)
         return tool_fail(NULL, t->path, err);
-    status = source->format == SCHEMA_CSV   ? open_table(source, path, fd, file, &info, &s)
+    status = source->format == SCHEMA_CSV   ? open_table(source, path, fd, &info, &s)
              : source->format == SCHEMA_NPY ? source_npy(&s, path, fd)
                                             : open_raw(source, path, fd, &info, &s);
     if (status)
@@ -168,6 +165,7 @@ static int load(void *ctx, const struct schema_source *source, drep_file *file, 
     char found[PATH_MAX];
     int fd, status;
 
+    (void)file;
     if (!find_file(r, source->file, found, why))
         return DREP_ERR_NO_SUCH_FILE;
     fd = open(found, O_RDONLY | O_CLOEXEC);
@@ -175,7 +173,7 @@ static int load(void *ctx, const struct schema_source *source, drep_file *file, 
         snprintf(why, SCHEMA_WHY, "%.100s: %s", source->file, strerror(errno));
         return DREP_ERR_ACCESS;
     }
-    status = load_from(source, found, fd, file, &t);
+    status = load_from(source, found, fd, &t);
     close(fd);
     return status == TOOL_IO      ? DREP_ERR_IO
            : status == TOOL_USAGE ? DREP_ERR_DIMS

@@ -125,9 +125,9 @@ static int settle_types(struct verified_array *p, bool raw)
         p->ours = drep_type_ref(p->e.info.type);
         p->theirs = drep_type_ref(p->source->type);
     } else if (!err) {
-        err = printer_type(&p->verify.printer, p->e.info.type, true, &p->ours);
+        err = printer_type(&p->verify.printer, p->e.info.type, p->e.info.datarep_number, &p->ours);
         if (!err)
-            err = printer_type(&p->verify.printer, p->source->type, false, &p->theirs);
+            err = printer_type(&p->verify.printer, p->source->type, PRINTER_NO_DATAREP, &p->theirs);
     }
     return err;
 }

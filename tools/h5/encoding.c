@@ -71,7 +71,7 @@ int encodings_load(struct job *j)
     for (i = 0; !err && i < n && i < 256; i++)
         j->encodings.stored[base[i].code & 255] = base[i];
     if (!err)
-        err = drep_header_types(j->d, &rows, &n);
+        err = drep_header_types(j->d, 0, &rows, &n);
     for (i = 0; !err && i < n; i++)
         if (rows[i].format)
             j->encodings.stored[rows[i].code & 255] = rows[i];

@@ -160,7 +160,7 @@ static int reader_init(struct series_reader *r, const struct series *s)
     int err;
 
     *r = (struct series_reader){.series = s};
-    err = printer_type(s->printer, s->info.type, true, &r->type);
+    err = printer_type(s->printer, s->info.type, s->info.datarep_number, &r->type);
     if (err)
         return tool_fail(s->file_name, s->path, err);
     r->number = s->member ? find_member(r->type, s->member, &r->offset) : r->type;

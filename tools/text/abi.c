@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +19,6 @@ struct abi_leaf {
 
 /* ----------------------------------------------------------------- the table */
 
-/* By this name a file's own table is known to the library while this process runs. */
-static const char stored_name[] = "datarep stored";
-
 static void load(struct abi *abi, const drep_encoding *rows, int n)
 {
     int i;
@@ -30,30 +28,30 @@ static void load(struct abi *abi, const drep_encoding *rows, int n)
             abi->row[rows[i].code] = rows[i];
 }
 
-static int load_stored(struct abi *abi, drep_file *file)
+static int load_stored(struct abi *abi, const struct printer *printer, int number)
 {
     const drep_encoding *rows;
     const drep_scalar *scalars;
-    drep_header header;
-    int n, err = drep_header_get(file, &header);
+    int n, err;
 
     /* A representation made of functions does not say how it holds anything. */
-    if (!err && strcmp(header.form, "table") != 0)
+    if (!printer->stored[number])
         return DREP_ERR_UNSUPPORTED_DATAREP;
+    err = drep_header_scalars(printer->file, number, &scalars, &abi->nscalars);
     if (!err)
-        err = drep_header_scalars(file, &scalars, &abi->nscalars);
-    if (!err)
-        err = drep_header_types(file, &rows, &n);
+        err = drep_header_types(printer->file, number, &rows, &n);
     if (err)
         return err;
     load(abi, rows, n);
-    abi->datarep = stored_name;
+    /* By this name the file's table is known to the library while this process runs. */
+    snprintf(abi->stored, sizeof abi->stored, "datarep stored %d", number);
+    abi->datarep = abi->stored;
     abi->scalars = calloc((size_t)abi->nscalars + 1, sizeof *scalars);
     if (!abi->scalars)
         return DREP_ERR_NOMEM;
     if (abi->nscalars > 0)
         memcpy(abi->scalars, scalars, (size_t)abi->nscalars * sizeof *scalars);
-    err = drep_declare_datarep(stored_name, "internal", rows, n, scalars, abi->nscalars);
+    err = drep_declare_datarep(abi->stored, "internal", rows, n, scalars, abi->nscalars);
     return err == DREP_ERR_DUP_DATAREP ? 0 : err;
 }
 
@@ -292,15 +290,16 @@ static int lay(struct abi *abi, const drep_type *type, const drep_type *readable
 }
 
 int abi_init(struct abi *abi, const struct printer *printer, const char *datarep,
-             const drep_type *type, const drep_type *readable)
+             const drep_dsinfo *info, const drep_type *readable)
 {
+    const drep_type *type = info->type;
     struct abi_leaf all = {.count = 1};
     int64_t align;
     int err;
 
     *abi = (struct abi){.printer = printer, .stride = drep_type_extent(readable)};
-    err =
-        strcmp(datarep, "stored") == 0 ? load_stored(abi, printer->file) : load_named(abi, datarep);
+    err = strcmp(datarep, "stored") == 0 ? load_stored(abi, printer, info->datarep_number)
+                                         : load_named(abi, datarep);
     if (!err)
         err = measure(abi, type, &abi->extent, &align);
     if (!err)

@@ -13,6 +13,7 @@ struct abi_leaf;
 struct abi {
     const struct printer *printer;
     const char *datarep;                  /* by which the library knows it */
+    char stored[32];                      /* the same, of one that only the file knows */
     drep_encoding row[DREP_CODE_MAX + 1]; /* by code; size 0: it has no such type */
     drep_scalar *scalars;                 /* that rows refer to */
     int nscalars;
@@ -23,11 +24,11 @@ struct abi {
     int64_t stride; /* and as it was read */
 };
 
-/* Elements of `type`, read as `readable` (printer_type() gave it).  datarep: "native",
+/* Elements of the dataset's type, read as `readable` (printer_type() gave it).  datarep: "native",
  * "native:s390x", "external32", ...; "stored": as the file has them.  A DREP_ERR_... code:
  * DREP_ERR_TYPE for what has no fixed bytes, or none there. */
 int abi_init(struct abi *abi, const struct printer *printer, const char *datarep,
-             const drep_type *type, const drep_type *readable);
+             const drep_dsinfo *info, const drep_type *readable);
 void abi_release(struct abi *abi);
 
 /* Turns `count` elements into abi->extent bytes each at out. */

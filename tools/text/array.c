@@ -33,7 +33,7 @@ int array_attr(struct array *out, const struct printer *p, const char *path, con
     v.rank = info.rank;
     memcpy(v.dims, info.dims, sizeof v.dims);
     v.shown = drep_type_ref(info.type);
-    err = printer_type(p, info.type, false, &v.type);
+    err = printer_type(p, info.type, PRINTER_NO_DATAREP, &v.type);
     if (!err && info.rank != DREP_NULL_SPACE) {
         extent = drep_type_extent(v.type);
         v.buf = calloc((size_t)info.count + 1, (size_t)(extent > 0 ? extent : 1));
@@ -64,11 +64,11 @@ static int read_scalar(drep_dataset *dataset, const drep_type *type, void *eleme
 }
 
 static int read_one(struct array *out, const struct printer *p, drep_dataset *dataset,
-                    const drep_dsinfo *info, bool in_dataset, read_one_fn *read)
+                    const drep_dsinfo *info, int datarep, read_one_fn *read)
 {
     struct array v = {.shown = drep_type_ref(info->type)};
     int64_t extent;
-    int err = printer_type(p, info->type, in_dataset, &v.type);
+    int err = printer_type(p, info->type, datarep, &v.type);
 
     if (!err) {
         extent = drep_type_extent(v.type);
@@ -86,13 +86,13 @@ static int read_one(struct array *out, const struct printer *p, drep_dataset *da
 int array_fill(struct array *out, const struct printer *p, drep_dataset *dataset,
                const drep_dsinfo *info)
 {
-    return read_one(out, p, dataset, info, false, read_fill);
+    return read_one(out, p, dataset, info, PRINTER_NO_DATAREP, read_fill);
 }
 
 int array_dataset(struct array *out, const struct printer *p, drep_dataset *dataset,
                   const drep_dsinfo *info)
 {
-    return read_one(out, p, dataset, info, true, read_scalar);
+    return read_one(out, p, dataset, info, info->datarep_number, read_scalar);
 }
 
 void array_put(const struct array *v, const struct printer *p, struct sink *s)

@@ -155,7 +155,7 @@ int extremes_put(const struct printer *p, struct sink *s, drep_dataset *dataset,
 
     if (info->rank == DREP_NULL_SPACE || info->count == 0)
         return 0;
-    err = printer_type(p, info->type, true, &type);
+    err = printer_type(p, info->type, info->datarep_number, &type);
     if (err)
         return err;
     e.type = type;

@@ -514,3 +514,9 @@ void print_filter(struct sink *s, const drep_filter *filter)
     else
         sink_format(s, "filter %d", filter->id);
 }
+
+void print_datarep(struct sink *s, const drep_dsinfo *info)
+{
+    sink_format(s, "datarep %d ", info->datarep_number);
+    sink_name(s, info->datarep);
+}

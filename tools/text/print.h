@@ -14,6 +14,8 @@ print_fn *print_direct(const struct printer *p, const drep_type *type);
 
 /* "shuffle", or "filter 32768". */
 void print_filter(struct sink *s, const drep_filter *filter);
+/* "datarep 1 internal": number and name. */
+void print_datarep(struct sink *s, const drep_dsinfo *info);
 
 /* A one-line datatype. */
 void print_type_text(struct sink *s, const drep_type *type, bool json);

@@ -16,12 +16,31 @@ static void load_rows(drep_encoding *by_code, const drep_encoding *rows, int n)
             by_code[rows[i].code] = rows[i];
 }
 
+/* A code form states sizes only. */
+static int load_stored(struct printer *p, const drep_repinfo *rep)
+{
+    const drep_encoding *rows;
+    int n, err;
+
+    if (strcmp(rep->form, "table") != 0)
+        return 0;
+    p->stored[rep->number] = calloc(DREP_CODE_MAX + 1, sizeof *rows);
+    if (!p->stored[rep->number])
+        return DREP_ERR_NOMEM;
+    err = drep_header_types(p->file, rep->number, &rows, &n);
+    if (!err)
+        load_rows(p->stored[rep->number], rows, n);
+    if (!err)
+        err = drep_header_scalars(p->file, rep->number, &p->custom[rep->number],
+                                  &p->ncustom[rep->number]);
+    return err;
+}
+
 int printer_init(struct printer *p, drep_file *file, bool json)
 {
     drep_encoding plain[DREP_CODE_MAX];
-    const drep_encoding *rows;
-    drep_header header;
-    int n, err;
+    drep_repinfo reps[DREP_MAX_DATAREPS];
+    int i, n, err;
 
     *p = (struct printer){.file = file, .json = json};
     err = drep_datarep_table("internal", plain, DREP_CODE_MAX, &n);
@@ -32,14 +51,10 @@ int printer_init(struct printer *p, drep_file *file, bool json)
     p->search = calloc(1, sizeof *p->search);
     if (p->search)
         pthread_mutex_init(&p->search->lock, NULL);
-    err = p->paths && p->search ? drep_header_get(file, &header) : DREP_ERR_NOMEM;
-    if (!err)
-        err = drep_header_types(file, &rows, &n);
-    /* A code form states sizes only. */
-    if (!err && strcmp(header.form, "table") == 0)
-        load_rows(p->stored, rows, n);
-    if (!err)
-        err = drep_header_scalars(file, &p->custom, &p->ncustom);
+    err = p->paths && p->search ? drep_header_datareps(file, reps, DREP_MAX_DATAREPS, &n)
+                                : DREP_ERR_NOMEM;
+    for (i = 0; i < n && !err; i++)
+        err = load_stored(p, &reps[i]);
     if (err)
         printer_release(p);
     return err;
@@ -47,9 +62,15 @@ int printer_init(struct printer *p, drep_file *file, bool json)
 
 void printer_release(struct printer *p)
 {
+    int i;
+
     if (p->paths)
         paths_release(p->paths);
     free(p->paths);
+    for (i = 0; i < DREP_MAX_DATAREPS; i++) {
+        free(p->stored[i]);
+        p->stored[i] = NULL;
+    }
     if (p->search)
         pthread_mutex_destroy(&p->search->lock);
     free(p->search);
@@ -84,11 +105,20 @@ static int real_code(int format, bool complex)
     return complex ? f->complex : f->type;
 }
 
-/* A long double is another thing on every machine, so it is never read as one. */
-static int readable_code(const struct printer *p, int code, bool in_dataset)
+/* How elements of a predefined type are held. */
+static const drep_encoding *row_of(const struct printer *p, int code, int datarep)
 {
-    const drep_encoding *plain = &p->plain[code];
-    const drep_encoding *stored = in_dataset ? &p->stored[code] : plain;
+    static const drep_encoding unknown;
+
+    if (datarep == PRINTER_NO_DATAREP)
+        return &p->plain[code];
+    return p->stored[datarep] ? &p->stored[datarep][code] : &unknown;
+}
+
+/* A long double is another thing on every machine, so it is never read as one. */
+static int readable_code(const struct printer *p, int code, int datarep)
+{
+    const drep_encoding *plain = &p->plain[code], *stored = row_of(p, code, datarep);
     int64_t here = drep_type_size(drep_predefined(code));
     int format = stored->size ? stored->format : plain->format;
     bool complex = printer_complex(p, code), wide;
@@ -109,7 +139,7 @@ static int readable_code(const struct printer *p, int code, bool in_dataset)
     return wide ? DREP_CODE_UINT128_T : DREP_CODE_UINT64_T;
 }
 
-static int readable_compound(const struct printer *p, const drep_type *type, bool in_dataset,
+static int readable_compound(const struct printer *p, const drep_type *type, int datarep,
                              drep_type **out)
 {
     int64_t i, n = drep_type_members(type);
@@ -120,7 +150,7 @@ static int readable_compound(const struct printer *p, const drep_type *type, boo
     int err = names && types ? 0 : DREP_ERR_NOMEM;
 
     for (i = 0; i < n && !err; i++) {
-        err = printer_type(p, drep_type_member(type, i), in_dataset, &member);
+        err = printer_type(p, drep_type_member(type, i), datarep, &member);
         if (err)
             break;
         names[i] = drep_type_member_name(type, i);
@@ -149,15 +179,15 @@ static bool beyond_quad(const drep_scalar *s)
 }
 
 /* The scalar in which the file holds a predefined real, if that is to be printed as it is. */
-static bool own_scalar(const struct printer *p, int code, drep_scalar *out)
+static bool own_scalar(const struct printer *p, int code, int datarep, drep_scalar *out)
 {
-    const drep_encoding *stored = &p->stored[code];
+    const drep_encoding *stored = row_of(p, code, datarep);
     bool custom = stored->format == DREP_FORMAT_CUSTOM;
 
     if (!p->own || stored->size == 0 || !encoding_is_real(&p->plain[code]) ||
-        printer_complex(p, code) || (custom && stored->custom >= p->ncustom))
+        printer_complex(p, code) || (custom && stored->custom >= p->ncustom[datarep]))
         return false;
-    *out = custom ? p->custom[stored->custom]
+    *out = custom ? p->custom[datarep][stored->custom]
                   : (drep_scalar){.cls = DREP_SCALAR_REAL,
                                   .order = stored->order,
                                   .size = stored->size,
@@ -172,7 +202,7 @@ static int readable_leaf(int code, drep_type **out)
     return 0;
 }
 
-int printer_type(const struct printer *p, const drep_type *type, bool in_dataset, drep_type **out)
+int printer_type(const struct printer *p, const drep_type *type, int datarep, drep_type **out)
 {
     const drep_scalar *scalar;
     drep_scalar own;
@@ -182,12 +212,12 @@ int printer_type(const struct printer *p, const drep_type *type, bool in_dataset
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
         code = drep_type_code(type);
-        if (in_dataset && p->stored[code].format == DREP_FORMAT_DOUBLE_DOUBLE &&
+        if (row_of(p, code, datarep)->format == DREP_FORMAT_DOUBLE_DOUBLE &&
             !printer_complex(p, code))
             return value_pair(out);
-        if (in_dataset && own_scalar(p, code, &own))
+        if (datarep != PRINTER_NO_DATAREP && own_scalar(p, code, datarep, &own))
             return drep_type_scalar(&own, out);
-        return readable_leaf(readable_code(p, code, in_dataset), out);
+        return readable_leaf(readable_code(p, code, datarep), out);
     case DREP_KIND_SCALAR:
         scalar = drep_type_scalar_desc(type);
         if (scalar->format == DREP_FORMAT_DOUBLE_DOUBLE)
@@ -202,10 +232,10 @@ int printer_type(const struct printer *p, const drep_type *type, bool in_dataset
         break;
     case DREP_KIND_COMPOUND:
     case DREP_KIND_STRUCT: /* a compound without names */
-        return readable_compound(p, type, in_dataset, out);
+        return readable_compound(p, type, datarep, out);
     case DREP_KIND_ARRAY:
     case DREP_KIND_SEQUENCE:
-        err = printer_type(p, drep_type_member(type, 0), in_dataset, &base);
+        err = printer_type(p, drep_type_member(type, 0), datarep, &base);
         if (err)
             return err;
         if (base == drep_type_member(type, 0))

@@ -23,13 +23,17 @@ struct printer {
     bool exact;                /* reals in decimal only where that is the very value */
     bool own;                  /* reals that no binary128 holds stay what they are: to be printed
                                   and nothing else */
-    const drep_scalar *custom; /* borrowed from the file */
-    int ncustom;
+    const drep_scalar *custom[DREP_MAX_DATAREPS]; /* borrowed from the file */
+    int ncustom[DREP_MAX_DATAREPS];
     struct paths *paths;         /* of all objects, found when the first is asked for */
     struct print_search *search; /* whether they were looked for, by any thread */
-    /* By code: how the file holds it, and the formats by which we know what it is. */
-    drep_encoding stored[DREP_CODE_MAX + 1], plain[DREP_CODE_MAX + 1];
+    /* By code: how each of the file's representations holds it, by its number (NULL: none, or one
+     * without a table), and the formats by which we know what it is. */
+    drep_encoding *stored[DREP_MAX_DATAREPS], plain[DREP_CODE_MAX + 1];
 };
+
+/* For printer_type(): attributes and fill values, which are in no representation of the file. */
+#define PRINTER_NO_DATAREP (-1)
 
 /* 0 or a DREP_ERR_... code. */
 int printer_init(struct printer *p, drep_file *file, bool json);
@@ -41,8 +45,7 @@ const char *printer_path(const struct printer *p, uint64_t id);
 /* True if the predefined type with this code is a complex number. */
 bool printer_complex(const struct printer *p, int code);
 
-/* The datatype to read elements of `type` as (new reference).  in_dataset: they are held
- * in the file's representation; attributes and fill values are not.  From then on values
- * may be printed by several threads. */
-int printer_type(const struct printer *p, const drep_type *type, bool in_dataset, drep_type **out);
+/* The datatype to read elements of `type` as (new reference).  datarep: the number of the
+ * representation that holds them.  From then on values may be printed by several threads. */
+int printer_type(const struct printer *p, const drep_type *type, int datarep, drep_type **out);
 #endif

@@ -35,7 +35,7 @@ static void value_text(const struct verify *v, const drep_type *type, const void
     drep_type *shown = NULL;
     char *made = NULL;
     void *buf = NULL;
-    int err = printer_type(&v->printer, type, false, &shown);
+    int err = printer_type(&v->printer, type, PRINTER_NO_DATAREP, &shown);
 
     if (!err && !drep_type_equal(shown, type)) {
         buf = calloc(1, (size_t)drep_type_extent(shown) + 1);

@@ -308,6 +308,10 @@ class File:
 
     def read_dataset(self, obj, cur):
         obj.type = self.try_type(cur.var(32))
+        number = cur.u8()
+        if number not in self.header.reps:
+            cur.fail("the header has no representation %d (R3.15)" % number)
+        obj.rep = self.header.reps[number]
         obj.layout, rank = cur.u8(), cur.u8()
         obj.shape = None
         obj.maximum = obj.dimensions = None
@@ -373,8 +377,12 @@ class File:
         """Layout of the elements, chunk records and all sums."""
         obj.runs = []
         obj.newer = False
+        obj.later = obj.rep.later or obj.type is None or bool(
+            obj.rep.rows_later.intersection(obj.type.codes()))
+        if obj.later:
+            obj.type = None  # nobody knows how long its elements are
         if obj.type is not None:
-            obj.lay = T.Layout(self.header.extents, False)
+            obj.lay = T.Layout(obj.rep.extents, False)
             T.check_laid_out(obj.type, obj.lay)
             size = obj.lay.size(obj.type)
             if obj.shape is not None:
@@ -414,9 +422,9 @@ class File:
                 end = run.at[:-1] + [run.at[-1] + run.run] if ranks else None
             obj.runs += found
 
-    def scalars(self):
-        """code -> Scalar of the file's representation, or None where nobody can read it."""
-        h = self.header
+    @staticmethod
+    def scalars(h):
+        """code -> Scalar of a representation, or None where nobody can read it."""
         if h.form == 1:
             return {code: row.scalar for code, row in h.table.items()}
         if h.name not in _conversions:
@@ -439,7 +447,7 @@ class File:
         count = T.product(obj.shape)
         if count > MANY:
             raise DrepError("LIMIT", "too many elements for this reader")
-        scalars = self.scalars()
+        scalars = self.scalars(obj.rep)
         if scalars is None and obj.type.codes():
             return None
         fill = self.fill_of(obj) if obj.fill == 1 else zero(obj.type)

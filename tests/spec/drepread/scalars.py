@@ -221,6 +221,9 @@ class Description:
         self.check(cur)
 
     def check(self, cur):
+        self.later = self.format not in C.FORMATS or self.order > 2
+        if self.later:  # only what uses it cannot be read
+            return
         if self.cls not in (1, 2, 3):
             cur.fail("scalar description of class %d (R5.20)" % self.cls)
         if not 1 <= self.size <= 32:

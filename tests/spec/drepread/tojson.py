@@ -10,20 +10,31 @@ from .values import nest, self_described
 LAYOUTS = ("null", "compact", "contiguous", "chunked")
 
 
+def form(rep):
+    return "unknown" if rep.form > 2 or rep.form < 1 else ("table", "code")[rep.form - 1]
+
+
+def extents(rep):
+    return {C.PREDEFINED[c][0] if c in C.PREDEFINED else str(c): n
+            for c, n in rep.extents.items()}
+
+
 def document(f, header_only=False):
     h, s = f.header, f.slot
     out = {
         "file": f.path,
         "format": "%d.%d" % (s.major, s.minor),
-        "datarep": h.name,
-        "form": ("table", "code")[h.form - 1],
+        "datarep": h.reps[0].name,
+        "form": form(h.reps[0]),
         "uuid": s.uuid.hex(),
         "sequence": s.sequence,
         "time": str(s.time),
         "writer": h.writer,
-        "machine": h.machine,
-        "extents": {C.PREDEFINED[c][0] if c in C.PREDEFINED else str(c): n
-                    for c, n in h.extents.items()},
+        "machine": h.reps[0].machine,
+        "extents": extents(h.reps[0]),
+        "datareps": [{"number": r.number, "datarep": r.name, "form": form(r),
+                      "machine": r.machine, "extents": extents(r)}
+                     for r in h.reps.values() if r.number],
         "hints": dict(h.hints),
     }
     try:
@@ -91,9 +102,11 @@ class Writer:
         return out
 
     def dataset(self, obj):
+        if obj.later:  # written by a newer version: nobody can open it here
+            return {"kind": "dataset", "id": obj.id}
         out = {"kind": "dataset", "id": obj.id,
                "type": None if obj.type is None else T.text(obj.type),
-               "shape": obj.shape, "maxshape": None, "layout": LAYOUTS[obj.layout],
+               "datarep": obj.rep.number, "shape": obj.shape, "maxshape": None, "layout": LAYOUTS[obj.layout],
                "chunk": obj.chunk if obj.layout in (CONTIGUOUS, CHUNKED) else None,
                "filters": [{"name": f.name, "parameters": f.parameters,
                             **({"bare": True} if f.flags & 1 else {})} for f in obj.filters],

@@ -289,17 +289,57 @@ def walk_tree(blocks, root):
 
 # ---------------------------------------------------------------- header proper
 
+class Rep:
+    """A representation (3.1).  `later`: only a newer reader understands it."""
+
+    def __init__(self, cur):
+        self.extents, self.table, self.descriptions, self.witnesses = {}, None, [], {}
+        self.machine = ""
+        self.rows_later = set()  # codes of rows that only a newer reader understands
+        self.form, self.flags, self.number = cur.u8(), cur.u8(), cur.u8()
+        n = cur.u8()
+        if not 1 <= n <= 127:
+            cur.fail("name of %d bytes (R3.7)" % n)
+        self.name = cur.text(n)
+        self.later = self.form not in (1, 2) or self.flags & 14 != 0
+        if not self.later:
+            self.read(cur)
+
+    def read(self, cur):
+        records = {}
+        while cur.left():
+            tag, length = cur.u16(), cur.u32()
+            if tag in records:
+                cur.fail("record %d occurs twice in a representation (R3.6)" % tag)
+            records[tag] = cur.bytes(length)
+        read_rows(self, records)
+        if 8 in records:
+            text = Cursor(records[8], None, "MACHINE")
+            self.machine = text.text(text.left())
+        standard = self.name in ("external32", "internal")
+        if self.form != 1:
+            return
+        if standard == (3 in records):
+            raise DrepError("FORMAT", "%s with ENCODINGS, or another table without (R3.9)" % self.name)
+        if standard:
+            self.table = {code: Scalars(code, Scalar(f, o, part_size(code, s)), s, 1)
+                          for code, (f, o, s) in C.standard_table(self.name).items()}
+        for code, size in self.extents.items():
+            if code not in self.table:
+                if code in C.PREDEFINED and code not in self.rows_later:
+                    raise DrepError("FORMAT", "no encoding of %s (R3.14)" % C.PREDEFINED[code][0])
+            elif self.table[code].size != size:
+                raise DrepError("FORMAT", "EXTENTS and the table differ in %s (R3.14)"
+                                % C.PREDEFINED[code][0])
+
+
 class Header:
-    """The header proper, decoded: name, form, flags, extents, table, witnesses, hints, texts."""
+    """The header proper, decoded: representations by number, hints, writer."""
 
     def __init__(self):
-        self.extents = {}
-        self.table = None
-        self.descriptions = []
-        self.witnesses = {}
+        self.reps = {}
         self.hints = {}
         self.writer = ""
-        self.machine = ""
 
 
 def read_header(blocks, slot):
@@ -310,35 +350,28 @@ def read_header(blocks, slot):
     if len(data) > MAX_HEADER:
         raise DrepError("FORMAT", "header proper is longer than 1 MiB (R3.2)", slot.base + 12)
     cur = Cursor(data, None, "header proper")
-    records = {}
-    first = None
+    h = Header()
+    seen = set()
     while cur.left():
         tag, length = cur.u16(), cur.u32()
-        if tag in records:
+        content = cur.bytes(length)
+        if tag in seen and tag != 1:
             cur.fail("record %d occurs twice (R3.4)" % tag)
-        records[tag] = cur.bytes(length)
-        first = first or tag
-    if first != 1:
-        cur.fail("first record is not DATAREP (R3.4)")
-    h = Header()
-    read_datarep(h, Cursor(records[1], None, "DATAREP"))
-    read_rows(h, records)
-    standard = h.name in ("external32", "internal")
-    if standard and 3 in records:
-        raise DrepError("FORMAT", "%s with ENCODINGS (R3.9)" % h.name)
-    if h.form == 1:
-        if not standard and 3 not in records:
-            raise DrepError("FORMAT", "table of encodings is missing (R3.9)")
-        if standard:
-            h.table = {code: Scalars(code, Scalar(f, o, part_size(code, s)), s, 1)
-                       for code, (f, o, s) in C.standard_table(h.name).items()}
-        for code, size in h.extents.items():
-            if code not in h.table:
-                if code in C.PREDEFINED:
-                    raise DrepError("FORMAT", "no encoding of %s (R3.14)" % C.PREDEFINED[code][0])
-            elif h.table[code].size != size:
-                raise DrepError("FORMAT", "EXTENTS and the table differ in %s (R3.14)"
-                                % C.PREDEFINED[code][0])
+        if not seen and tag != 1:
+            cur.fail("first record is not REP (R3.4)")
+        seen.add(tag)
+        if tag == 1:
+            rep = Rep(Cursor(content, None, "REP"))
+            if rep.number <= max(h.reps, default=-1) or (not h.reps and rep.number):
+                cur.fail("numbers of representations do not ascend from 0 (R3.4)")
+            h.reps[rep.number] = rep
+        elif tag == 6:
+            read_hints(h, Cursor(content, None, "HINTS"))
+        elif tag == 7:
+            text = Cursor(content, None, "WRITER")
+            h.writer = text.text(text.left())
+    if not h.reps:
+        cur.fail("the header is empty (R3.4)")
     return h
 
 
@@ -356,16 +389,6 @@ def part_size(code, size):
     if size % 2:
         raise DrepError("FORMAT", "odd size of a complex (R3.18)")
     return size // 2
-
-
-def read_datarep(h, cur):
-    h.form, h.flags = cur.u8(), cur.u8()
-    n = cur.u8()
-    if not 1 <= n <= 127:
-        cur.fail("name of %d bytes (R3.7)" % n)
-    h.name = cur.text(n)
-    if h.form not in (1, 2):
-        cur.fail("unknown form %d (R3.8)" % h.form)
 
 
 def ascending(cur, code, before):
@@ -404,7 +427,7 @@ def read_rows(h, records):
         last = -1
         while cur.left():
             last = ascending(cur, cur.u16(), last)
-            form, order, size, align, custom, _ = (cur.u8() for _ in range(6))
+            form, order, size, align, custom, zero = (cur.u8() for _ in range(6))
             if last not in C.PREDEFINED:
                 continue
             desc = None
@@ -414,8 +437,11 @@ def read_rows(h, records):
                 desc = h.descriptions[custom]
             if not 1 <= size <= 32:
                 cur.fail("item of %d bytes (R3.18)" % size)
-            if align not in (1, 2, 4, 8, 16):
+            if align not in (1, 2, 4, 8, 16) or zero:
                 cur.fail("alignment %d (R3.20)" % align)
+            if form not in C.FORMATS or order > 2 or (desc is not None and desc.later):
+                h.rows_later.add(last)
+                continue
             check_class(last, form, desc, cur)
             part = part_size(last, size)
             if desc is not None and desc.size != part:
@@ -435,7 +461,8 @@ def read_rows(h, records):
             cur.fail("%d witnesses of %d bytes (R3.23)" % (k, size))
         h.witnesses[last] = [cur.bytes(size) for _ in range(k)]
 
-    cur = Cursor(records.get(6, b""), None, "HINTS")
+
+def read_hints(h, cur):
     before = None
     while cur.left():
         key = cur.text(cur.u16())
@@ -445,8 +472,3 @@ def read_rows(h, records):
         h.hints[key] = cur.text(cur.u16())
         if not 1 <= len(before) <= 255 or not 1 <= len(h.hints[key].encode()) <= 4096:
             cur.fail("invalid hint (R3.26)")
-
-    for tag, name in ((7, "writer"), (8, "machine")):
-        if tag in records:
-            cur = Cursor(records[tag], None, name.upper())
-            setattr(h, name, cur.text(cur.left()))

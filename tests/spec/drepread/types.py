@@ -78,6 +78,8 @@ def read_type(cur, depth=1, sequences=0):
             raise Unknown("predefined datatype %d" % t.code)
     elif k == SCALAR:
         t.desc = Description(cur)
+        if t.desc.later:
+            raise Unknown("scalar of format %d, order %d" % (t.desc.format, t.desc.order))
         t.scalar = Scalar(t.desc.format, t.desc.order, t.desc.size, t.desc, cur)
     elif k == STRING:
         t.padding = cur.u8()

@@ -1,0 +1,950 @@
+/* reps.c - the representations of a file, which its datasets name by number. */
+#include "file/reps.h"
+
+#include "base/error.h"
+#include "base/info.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "file/file.h"
+#include "file/witness.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+/* ---- tables and records ---- */
+
+static void row_to_rec(const drep_encoding *e, struct encoding_rec *r)
+{
+    r->code = e->code;
+    r->format = e->format;
+    r->order = e->order;
+    r->size = e->size;
+    r->align = e->align;
+    r->custom = e->custom;
+}
+
+static void row_from_rec(const struct encoding_rec *r, drep_encoding *e)
+{
+    *e = (drep_encoding){.code = r->code,
+                         .format = r->format,
+                         .order = r->order,
+                         .size = r->size,
+                         .align = r->align,
+                         .custom = r->custom};
+}
+
+/* Copies a table together with its scalars, which the copy owns. */
+static int table_copy(struct rep_table *to, const struct rep_table *from)
+{
+    drep_scalar *custom = NULL;
+
+    if (from->ncustom > 0) {
+        custom = mem_array((uint64_t)from->ncustom, sizeof *custom);
+        if (!custom)
+            return fail_nomem();
+        memcpy(custom, from->custom, (size_t)from->ncustom * sizeof *custom);
+    }
+    *to = *from;
+    to->custom = custom;
+    return 0;
+}
+
+static bool same_row(const struct rep_table *a, const struct rep_table *b, int code)
+{
+    const drep_encoding *x = &a->row[code], *y = &b->row[code];
+
+    if (x->format != y->format || x->order != y->order || x->size != y->size)
+        return false;
+    if (x->format != DREP_FORMAT_CUSTOM)
+        return true;
+    return x->custom < a->ncustom && y->custom < b->ncustom &&
+           memcmp(&a->custom[x->custom], &b->custom[y->custom], sizeof(drep_scalar)) == 0;
+}
+
+static bool same_table(const struct rep_table *a, const struct rep_table *b)
+{
+    bool same = a->structs == b->structs;
+
+    for (int c = 1; same && c <= DREP_CODE_MAX; c++)
+        same = same_row(a, b, c) && (a->row[c].size == 0 || a->row[c].align == b->row[c].align);
+    return same;
+}
+
+static bool same_bytes(const struct buf *a, const struct buf *b)
+{
+    return a->len == b->len && (a->len == 0 || memcmp(a->p, b->p, a->len) == 0);
+}
+
+/* Rows of later versions are compared as they stand in the file. */
+static bool same_later(const struct file_datarep *a, const struct file_datarep *b)
+{
+    bool any = a->tail[1].len > 0 || b->tail[1].len > 0;
+
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        const struct encoding_rec *x = &a->later_row[c], *y = &b->later_row[c];
+
+        if (x->later != y->later)
+            return false;
+        if (!x->later)
+            continue;
+        any = true;
+        if (x->format != y->format || x->order != y->order || x->size != y->size ||
+            x->align != y->align || x->custom != y->custom)
+            return false;
+    }
+    return !any || (same_bytes(&a->tail[1], &b->tail[1]) && same_bytes(&a->scalars, &b->scalars));
+}
+
+/* ---- entries ---- */
+
+static void datarep_free(struct file_datarep *e)
+{
+    if (!e)
+        return;
+    rep_scoped_free(e->scoped);
+    for (int c = 0; c <= DREP_CODE_MAX; c++)
+        buf_release(&e->witness[c]);
+    buf_release(&e->record);
+    buf_release(&e->scalars);
+    buf_release(&e->unknown);
+    for (int i = 0; i < 3; i++)
+        buf_release(&e->tail[i]);
+    mem_free(atomic_load_explicit(&e->resolved, memory_order_relaxed));
+    mem_free(e->rep.table.custom);
+    mem_free(e->machine);
+    mem_free(e);
+}
+
+static struct file_datarep *datarep_new(const drep_file *f)
+{
+    struct file_datarep *e = mem_zalloc(1, sizeof *e);
+
+    if (!e)
+        fail_nomem();
+    else
+        e->rep.staging = info_int(f->hints.all, "cb_buffer_size");
+    return e;
+}
+
+void reps_release(drep_file *f)
+{
+    for (size_t i = 0; i < f->reps.n; i++)
+        datarep_free(f->reps.list[i]);
+    mem_free(f->reps.list);
+    f->reps = (struct file_reps){.n = 0};
+}
+
+/* Bit 0 of the flags. */
+static enum prog_layout layout_of(unsigned flags)
+{
+    return flags & 1 ? PROG_STRUCT : PROG_PACKED;
+}
+
+/* BYTE and PACKED are never converted, whatever the functions say of them. */
+static void bytes_are_bytes(struct type_sizes *sizes)
+{
+    sizes->size[DREP_CODE_BYTE] = sizes->align[DREP_CODE_BYTE] = 1;
+    sizes->size[DREP_CODE_PACKED] = sizes->align[DREP_CODE_PACKED] = 1;
+}
+
+/* Takes over a representation with a table. */
+static void take_table(struct file_datarep *e, const struct datarep *rep)
+{
+    e->rep.datarep = rep;
+    e->rep.has_table = true;
+    rep_table_sizes(&e->rep.table, &e->rep.sizes);
+}
+
+/* ---- from the header ---- */
+
+/* ENCODINGS and SCALARS become the table; what only a later version understands is left out. */
+static int load_table(struct file_datarep *e, const struct rep_rec *r)
+{
+    size_t n = r->scalars.len / FMT_SCALAR_SIZE;
+    struct rep_table *table = &e->rep.table;
+    struct in in;
+
+    *table = (struct rep_table){.structs = r->flags & 1};
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        if (r->row[c].later)
+            e->later_row[c] = r->row[c];
+        else if (r->row[c].size != 0)
+            row_from_rec(&r->row[c], &table->row[c]);
+    }
+    /* Bytes are bytes under every table. */
+    table->row[DREP_CODE_BYTE] = rep_native()->row[DREP_CODE_BYTE];
+    table->row[DREP_CODE_PACKED] = rep_native()->row[DREP_CODE_PACKED];
+    if (n > 0) {
+        table->custom = mem_zalloc(n, sizeof *table->custom);
+        if (!table->custom)
+            return fail_nomem();
+        table->ncustom = (int)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct scalar_rec scalar;
+
+        in_init(&in, r->scalars.p + i * FMT_SCALAR_SIZE, FMT_SCALAR_SIZE);
+        if (scalar_get(&in, &scalar) == 0)
+            scalar_from_rec(&scalar, &table->custom[i]);
+    }
+    return fail_in(rep_table_check(table), "datarep \"%s\"", e->rep.name);
+}
+
+/* A table in the header is scoped to the file and wins over all others, but may not redefine a
+ * built-in representation. */
+static int load_form_table(struct file_datarep *e, const struct rep_rec *r)
+{
+    const struct datarep *rep = rep_find(e->rep.name);
+    int err;
+
+    if (r->has_encodings) {
+        if (rep && rep->builtin)
+            return fail(DREP_ERR_FORMAT, "the header redefines datarep \"%s\"", e->rep.name);
+        if ((err = load_table(e, r)))
+            return err;
+        if ((err = rep_scoped(e->rep.name, &e->rep.table, &e->scoped)))
+            return err;
+        take_table(e, e->scoped);
+        return 0;
+    }
+    if (!rep || !rep->builtin || !rep->table)
+        return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings", e->rep.name);
+    if ((err = table_copy(&e->rep.table, rep->table)))
+        return err;
+    take_table(e, rep);
+    return 0;
+}
+
+/* The sizes of functions that are not here are those of EXTENTS. */
+static int load_form_code(struct file_datarep *e, const struct rep_rec *r)
+{
+    int err = r->has_encodings ? load_table(e, r) : 0;
+
+    e->rep.native_form = r->has_encodings != 0;
+    rep_table_sizes(&e->rep.table, &e->rep.sizes); /* the sizes of what is always the same */
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        e->rep.sizes.size[c] = (uint8_t)r->extent[c];
+        e->rep.sizes.align[c] = 1;
+    }
+    bytes_are_bytes(&e->rep.sizes);
+    return err;
+}
+
+/* Holds EXTENTS against the table. */
+static int load_extents(struct file_datarep *e, const struct rep_rec *r)
+{
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        e->used[c] = r->extent[c] != 0;
+        if (e->used[c] && !e->later_row[c].later && r->extent[c] != e->rep.sizes.size[c])
+            return fail(DREP_ERR_FORMAT,
+                        "datarep \"%s\": the header says %u bytes for %s, its table %u",
+                        e->rep.name, r->extent[c], drep_code_name(c), e->rep.sizes.size[c]);
+        if (e->used[c])
+            e->rep.sizes.size[c] = (uint8_t)r->extent[c];
+    }
+    return 0;
+}
+
+static int load_witnesses(struct file_datarep *e, const struct rep_rec *r)
+{
+    int err = 0;
+
+    for (int c = 1; !err && c <= DREP_CODE_MAX; c++) {
+        const struct witness_rec *w = &r->witness[c];
+
+        if (w->k > 0 && e->used[c])
+            err = buf_set(&e->witness[c], w->bytes, (size_t)w->k * w->size);
+    }
+    return err;
+}
+
+/* What a later version put into the record goes back as it is. */
+static int load_later(struct file_datarep *e, const struct rep_rec *r)
+{
+    const struct span *tail[] = {&r->extents_tail, &r->encodings_tail, &r->witnesses_tail};
+    int err = buf_set(&e->unknown, r->unknown.p, r->unknown.len);
+
+    if (!err)
+        err = buf_set(&e->scalars, r->scalars.p, r->scalars.len);
+    for (int i = 0; !err && i < 3; i++)
+        err = buf_set(&e->tail[i], tail[i]->p, tail[i]->len);
+    return err;
+}
+
+static int datarep_decode(struct file_datarep *e, const struct span *record, const struct rep_rec *r)
+{
+    int err;
+
+    memcpy(e->rep.name, r->name, sizeof e->rep.name);
+    e->number = r->number;
+    e->form = r->form;
+    e->flags = r->flags;
+    e->later = r->later;
+    e->rep.layout = layout_of(r->flags);
+    e->machine = mem_strndup(!r->machine.p ? "" : (const char *)r->machine.p, r->machine.len);
+    if (!e->machine)
+        return fail_nomem();
+    if (r->later)
+        return buf_set(&e->record, record->p, record->len);
+    err = r->form == FMT_FORM_TABLE ? load_form_table(e, r) : load_form_code(e, r);
+    if (!err)
+        err = load_extents(e, r);
+    if (!err)
+        err = load_witnesses(e, r);
+    return !err ? load_later(e, r) : err;
+}
+
+/* Decodes one record. */
+static int load_one(drep_file *f, const struct span *record, struct rep_rec *r, uint8_t *scratch)
+{
+    struct file_datarep *e;
+    const char *why = "";
+    size_t at = 0;
+    int err = rep_get(record, r, scratch, &why, &at);
+
+    if (err)
+        return fail(err, "header: %s at byte %zu of a representation", why, at);
+    if (VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, 1) != 0)
+        return fail_nomem();
+    e = datarep_new(f);
+    if (!e)
+        return DREP_ERR_NOMEM;
+    err = datarep_decode(e, record, r);
+    if (err)
+        datarep_free(e);
+    else
+        f->reps.list[f->reps.n++] = e;
+    return err;
+}
+
+int reps_load(drep_file *f, const struct header_rec *h)
+{
+    struct rep_rec *r = mem_zalloc(1, sizeof *r);
+    uint8_t *scratch = NULL;
+    size_t longest = 1;
+    int err = 0;
+
+    for (int i = 0; i < h->nreps; i++)
+        longest = h->rep[i].len > longest ? h->rep[i].len : longest;
+    scratch = mem_alloc(longest);
+    if (!r || !scratch)
+        err = fail_nomem();
+    for (int i = 0; !err && i < h->nreps; i++)
+        if (h->rep[i].p)
+            err = load_one(f, &h->rep[i], r, scratch);
+    mem_free(scratch);
+    mem_free(r);
+    return err;
+}
+
+/* ---- resolution ---- */
+
+/* Where a representation lacks a function elements are native, so the extents must be, too. */
+static int check_native(const struct file_rep *rep, int code)
+{
+    for (int writing = 0; rep->datarep && writing < 2; writing++) {
+        const struct rep_table *table = file_rep_table(rep, writing != 0);
+
+        if (table && table->row[code].size != rep->sizes.size[code])
+            return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                        "datarep \"%s\" has no %s function, but takes %u bytes for %s and not "
+                        "the native %u",
+                        rep->name, writing ? "write" : "read", rep->sizes.size[code],
+                        drep_code_name(code), table->row[code].size);
+    }
+    return 0;
+}
+
+/* Holds functions against EXTENTS and WITNESSES. */
+static int check_functions(const struct file_datarep *e, const struct file_rep *rep)
+{
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        int err = 0, size = e->rep.sizes.size[c];
+
+        if (!e->used[c])
+            continue;
+        if (size != rep->sizes.size[c])
+            return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                        "datarep \"%s\": the header says %u bytes for %s, the registered extent "
+                        "function %u",
+                        rep->name, size, drep_code_name(c), rep->sizes.size[c]);
+        err = check_native(rep, c);
+        if (!err && e->witness[c].len > 0)
+            err = witness_check(rep, c, &e->witness[c]);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+/* Makes the entry's representation with functions that were found. */
+static int join_functions(const struct file_datarep *e, const struct datarep *rep,
+                          struct file_rep **out)
+{
+    struct file_rep *full = mem_zalloc(1, sizeof *full);
+    int err;
+
+    if (!full)
+        return fail_nomem();
+    *full = e->rep;
+    full->datarep = rep;
+    err = rep_sizes(rep, &full->sizes);
+    bytes_are_bytes(&full->sizes);
+    if (!err)
+        err = check_functions(e, full);
+    if (err)
+        mem_free(full);
+    else
+        *out = full;
+    return err;
+}
+
+/* Functions must be registered, or brought by a plugin. No lock is held, since they may be called:
+ * of two threads the second takes what the first one made. */
+int rep_resolved(drep_file *f, struct file_datarep *e, const struct file_rep **out)
+{
+    struct file_rep *full = atomic_load_explicit(&e->resolved, memory_order_acquire);
+    struct file_rep *none = NULL;
+    const struct datarep *rep;
+    int err;
+
+    if (full || e->rep.has_table || (f->amode & DREP_HEADER_ONLY)) {
+        *out = full ? full : &e->rep;
+        return 0;
+    }
+    err = rep_resolve(e->rep.name, info_str(f->hints.all, "drep_plugin_path"), &rep);
+    if (err)
+        return err;
+    if (!rep)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\" is not registered; its elements can be read only after "
+                    "registering its functions",
+                    e->rep.name);
+    if (rep->table)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\" is a table here, and functions in the file", e->rep.name);
+    if ((err = join_functions(e, rep, &full)))
+        return err;
+    if (!atomic_compare_exchange_strong(&e->resolved, &none, full)) {
+        mem_free(full);
+        full = none;
+    }
+    *out = full;
+    return 0;
+}
+
+int rep_get_number(const drep_file *f, int number, struct file_datarep **out)
+{
+    for (size_t i = 0; i < f->reps.n; i++) {
+        struct file_datarep *e = f->reps.list[i];
+
+        if (e->number != number)
+            continue;
+        if (e->later)
+            return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                        "datarep \"%s\" has form %d and flags %d: written by a newer version",
+                        e->rep.name, e->form, e->flags);
+        *out = e;
+        return 0;
+    }
+    return fail(DREP_ERR_FORMAT, "the header has no representation %d (R3.15)", number);
+}
+
+/* ---- adding ---- */
+
+/* Adds an entry with the next number, or frees it. */
+static int datarep_add(drep_file *f, struct file_datarep *e)
+{
+    int number = f->reps.n == 0 ? 0 : f->reps.list[f->reps.n - 1]->number + 1;
+
+    if (number >= FMT_REPS_MAX || VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, 1) != 0) {
+        datarep_free(e);
+        return number < FMT_REPS_MAX
+                   ? fail_nomem()
+                   : fail(DREP_ERR_LIMIT, "a file has at most %d representations", FMT_REPS_MAX);
+    }
+    e->number = (uint8_t)number;
+    f->reps.list[f->reps.n++] = e;
+    return 0;
+}
+
+/* Two forms of one name: tables count, names do not; of functions both the name and, as far as both
+ * have them, the witnesses. */
+bool rep_same(const struct file_datarep *a, const struct file_datarep *b)
+{
+    if (a->later || b->later || a->form != b->form || ((a->flags ^ b->flags) & 1) ||
+        a->rep.native_form != b->rep.native_form || !same_later(a, b))
+        return false;
+    if (a->rep.has_table || a->rep.native_form)
+        if (!same_table(&a->rep.table, &b->rep.table))
+            return false;
+    if (a->rep.has_table)
+        return true;
+    if (strcmp(a->rep.name, b->rep.name) != 0)
+        return false;
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        if (a->used[c] && b->used[c] &&
+            (a->rep.sizes.size[c] != b->rep.sizes.size[c] ||
+             !same_bytes(&a->witness[c], &b->witness[c])))
+            return false;
+    return true;
+}
+
+/* The machine that makes a representation: the hint drep_machine, the name of its table here, or
+ * what the system calls it. */
+static char *machine_here(const drep_file *f)
+{
+    const char *machine = info_str(f->hints.all, "drep_machine");
+    struct utsname u;
+
+    if (*machine == '\0' || text_check((const uint8_t *)machine, strlen(machine)) != 0)
+        machine = rep_native_name();
+    if (*machine == '\0')
+        machine = uname(&u) == 0 ? u.machine : "unknown";
+    return mem_strdup(machine);
+}
+
+/* An entry for a representation of this process. */
+static int datarep_make(drep_file *f, const struct datarep *rep, struct file_datarep **out)
+{
+    struct file_datarep *e = datarep_new(f);
+    struct file_rep *full = NULL;
+    int err = 0;
+
+    if (!e)
+        return DREP_ERR_NOMEM;
+    memcpy(e->rep.name, rep->name, sizeof e->rep.name);
+    e->form = rep->table ? FMT_FORM_TABLE : FMT_FORM_CODE;
+    e->machine = machine_here(f);
+    if (!e->machine)
+        err = fail_nomem();
+    if (!err && rep->table) {
+        err = table_copy(&e->rep.table, rep->table);
+        if (!err)
+            take_table(e, rep);
+        e->flags = e->rep.table.structs ? 1 : 0;
+        e->rep.layout = layout_of(e->flags);
+    } else if (!err) {
+        e->rep.native_form = !rep->write;
+        if (e->rep.native_form)
+            err = table_copy(&e->rep.table, rep_native());
+        e->rep.table.structs = false;
+        bytes_are_bytes(&e->rep.sizes);
+        if (!err)
+            err = join_functions(e, rep, &full);
+        atomic_store(&e->resolved, full);
+    }
+    if (err)
+        datarep_free(e);
+    else
+        *out = e;
+    return err;
+}
+
+/* An entry whose functions in this process do not go with its witnesses has only its name in common
+ * with them. */
+static bool functions_fit(drep_file *f, struct file_datarep *e)
+{
+    const struct file_rep *full;
+
+    return e->rep.has_table || rep_resolved(f, e, &full) == 0;
+}
+
+int rep_add(drep_file *f, const char *name, struct file_datarep **out)
+{
+    struct file_datarep *e = NULL;
+    const struct datarep *rep;
+    int err = rep_resolve(name, info_str(f->hints.all, "drep_plugin_path"), &rep);
+
+    if (err)
+        return err;
+    /* A table that only this file knows. */
+    for (size_t i = 0; !rep && i < f->reps.n; i++)
+        if (f->reps.list[i]->scoped && strcmp(f->reps.list[i]->rep.name, name) == 0) {
+            *out = f->reps.list[i];
+            return 0;
+        }
+    if (!rep)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\" is neither built in nor registered", name);
+    if ((err = datarep_make(f, rep, &e)))
+        return err;
+    for (size_t i = 0; i < f->reps.n; i++)
+        if (rep_same(f->reps.list[i], e) && functions_fit(f, f->reps.list[i])) {
+            datarep_free(e);
+            *out = f->reps.list[i];
+            return 0;
+        }
+    if ((err = datarep_add(f, e)))
+        return err;
+    *out = e;
+    return 0;
+}
+
+/* Functions may not be here to make witnesses of the types that a copy brings: they come with it.
+ */
+static int adopt_witnesses(struct file_datarep *e, const struct file_datarep *like)
+{
+    int err = 0;
+
+    for (int c = 1; !err && !e->rep.has_table && c <= DREP_CODE_MAX; c++) {
+        if (e->used[c] || !like->used[c])
+            continue;
+        err = buf_set(&e->witness[c], like->witness[c].p, like->witness[c].len);
+        if (!err) {
+            e->rep.sizes.size[c] = like->rep.sizes.size[c];
+            e->rep.sizes.align[c] = 1;
+            e->used[c] = true;
+        }
+    }
+    return err;
+}
+
+static int datarep_like(drep_file *f, const struct file_datarep *like, struct file_datarep **out)
+{
+    struct file_datarep *e = datarep_new(f);
+    int64_t staging = !e ? 0 : e->rep.staging;
+    int err = 0;
+
+    if (!e)
+        return DREP_ERR_NOMEM;
+    e->rep = like->rep;
+    e->rep.staging = staging;
+    e->rep.table.custom = NULL;
+    e->form = like->form;
+    e->flags = like->flags;
+    memcpy(e->later_row, like->later_row, sizeof e->later_row);
+    e->machine = mem_strdup(like->machine);
+    if (!e->machine)
+        err = fail_nomem();
+    if (!err)
+        err = table_copy(&e->rep.table, &like->rep.table);
+    if (!err && like->scoped)
+        err = rep_scoped(e->rep.name, &e->rep.table, &e->scoped);
+    if (like->scoped)
+        e->rep.datarep = e->scoped;
+    if (!err)
+        err = buf_set(&e->scalars, like->scalars.p, like->scalars.len);
+    if (!err)
+        err = buf_set(&e->unknown, like->unknown.p, like->unknown.len);
+    if (!err)
+        err = buf_set(&e->tail[1], like->tail[1].p, like->tail[1].len);
+    if (err)
+        datarep_free(e);
+    else
+        *out = e;
+    return err;
+}
+
+int rep_add_like(drep_file *f, const struct file_datarep *like, struct file_datarep **out)
+{
+    struct file_datarep *e = NULL;
+    int err = 0;
+
+    for (size_t i = 0; !e && i < f->reps.n; i++)
+        if (f->reps.list[i] == like || rep_same(f->reps.list[i], like))
+            e = f->reps.list[i];
+    if (!e && !(err = datarep_like(f, like, &e)))
+        err = datarep_add(f, e);
+    if (!err)
+        err = adopt_witnesses(e, like);
+    if (!err)
+        *out = e;
+    return err;
+}
+
+/* ---- use ---- */
+
+struct use {
+    drep_file *f;
+    struct file_datarep *e;
+};
+
+/* The first use of a code by a dataset makes its witnesses. */
+static int use_code(int code, void *ctx)
+{
+    const struct use *u = ctx;
+    struct file_datarep *e = u->e;
+    const struct file_rep *rep;
+    int err;
+
+    if (e->used[code])
+        return 0;
+    if (e->later_row[code].later)
+        return fail(DREP_ERR_UNSUPPORTED,
+                    "datarep \"%s\" has an encoding of %s that was written by a newer version",
+                    e->rep.name, drep_code_name(code));
+    if ((err = rep_resolved(u->f, e, &rep)))
+        return err;
+    if (rep->sizes.size[code] == 0)
+        return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", rep->name, drep_code_name(code));
+    if ((err = check_native(rep, code)))
+        return err;
+    if (e->form == FMT_FORM_CODE && (err = witness_make(rep, code, &e->witness[code])))
+        return err;
+    e->rep.sizes.size[code] = rep->sizes.size[code];
+    if (!e->rep.has_table)
+        e->rep.sizes.align[code] = 1;
+    e->used[code] = true;
+    return 0;
+}
+
+int rep_use(drep_file *f, struct file_datarep *e, const drep_type *type)
+{
+    return type_each_code(type, use_code, &(struct use){f, e});
+}
+
+/* A type that the table of extents does not list may have any size: the file is malformed. */
+static int listed(int code, void *ctx)
+{
+    const struct file_datarep *e = ctx;
+
+    if (!e->used[code])
+        return fail(DREP_ERR_FORMAT, "the extents of datarep \"%s\" do not list %s (R3.15)", e->rep.name,
+                    drep_code_name(code));
+    if (e->later_row[code].later)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\": its encoding of %s was written by a newer version",
+                    e->rep.name, drep_code_name(code));
+    return 0;
+}
+
+int rep_lists(const struct file_datarep *e, const drep_type *type)
+{
+    return type_each_code(type, listed, (void *)(uintptr_t)e);
+}
+
+struct rep_pair {
+    const struct file_datarep *a, *b;
+    bool same_functions; /* known, not concluded from witnesses */
+};
+
+static bool is_bytes(int code)
+{
+    return code == DREP_CODE_BYTE || code == DREP_CODE_PACKED;
+}
+
+static int item_differs(int code, void *ctx)
+{
+    const struct rep_pair *p = ctx;
+    const struct file_datarep *a = p->a, *b = p->b;
+
+    if (a->later_row[code].later || b->later_row[code].later)
+        return 1;
+    if (is_bytes(code))
+        return 0;
+    if ((a->rep.has_table || a->rep.native_form) && !same_row(&a->rep.table, &b->rep.table, code))
+        return 1;
+    if (a->rep.has_table)
+        return 0;
+    if (a->rep.sizes.size[code] != b->rep.sizes.size[code])
+        return 1;
+    return !p->same_functions &&
+           (a->witness[code].len == 0 || !same_bytes(&a->witness[code], &b->witness[code]));
+}
+
+bool rep_same_items(const struct file_datarep *a, const struct file_datarep *b,
+                    const drep_type *type)
+{
+    const struct file_rep *x = atomic_load(&a->resolved), *y = atomic_load(&b->resolved);
+    struct rep_pair pair = {a, b, x && y && x->datarep == y->datarep};
+
+    if (a == b)
+        return true;
+    if (a->form != b->form || a->rep.native_form != b->rep.native_form ||
+        (!a->rep.has_table && strcmp(a->rep.name, b->rep.name) != 0))
+        return false;
+    return type_each_code(type, item_differs, &pair) == 0;
+}
+
+/* ---- operations ---- */
+
+void reps_note(drep_file *f)
+{
+    f->reps.before = f->reps.n;
+    for (size_t i = 0; i < f->reps.n; i++)
+        memcpy(f->reps.list[i]->used_before, f->reps.list[i]->used, sizeof f->reps.list[i]->used);
+}
+
+void reps_take_back(drep_file *f)
+{
+    while (f->reps.n > f->reps.before)
+        datarep_free(f->reps.list[--f->reps.n]);
+    for (size_t i = 0; i < f->reps.n; i++)
+        memcpy(f->reps.list[i]->used, f->reps.list[i]->used_before, sizeof f->reps.list[i]->used);
+}
+
+/* ---- writing ---- */
+
+static int put_scalars(const struct file_datarep *e, struct buf *to)
+{
+    struct out out;
+
+    if (e->scalars.len > 0)
+        return buf_set(to, e->scalars.p, e->scalars.len);
+    buf_out(to, &out);
+    for (int i = 0; i < e->rep.table.ncustom; i++) {
+        struct scalar_rec r;
+
+        scalar_to_rec(&e->rep.table.custom[i], &r);
+        scalar_put(&out, &r);
+    }
+    return buf_done(to, &out);
+}
+
+static void fill_rows(const struct file_datarep *e, struct rep_rec *r)
+{
+    for (int c = 1; c <= DREP_CODE_MAX; c++) {
+        r->extent[c] = e->used[c] ? e->rep.sizes.size[c] : 0;
+        if (r->has_encodings && e->later_row[c].later)
+            r->row[c] = e->later_row[c];
+        else if (r->has_encodings && e->rep.table.row[c].size != 0)
+            row_to_rec(&e->rep.table.row[c], &r->row[c]);
+        if (e->used[c] && e->witness[c].len > 0)
+            r->witness[c] =
+                (struct witness_rec){(uint8_t)(e->witness[c].len / e->rep.sizes.size[c]),
+                                     e->rep.sizes.size[c], e->witness[c].p};
+    }
+}
+
+static int put_one(const struct file_datarep *e, struct rep_rec *r, struct buf *to)
+{
+    struct span *tail[] = {&r->extents_tail, &r->encodings_tail, &r->witnesses_tail};
+    struct buf scalars = {0};
+    struct out out;
+    int err;
+
+    memset(r, 0, sizeof *r);
+    r->form = e->form;
+    r->flags = e->flags;
+    r->number = e->number;
+    memcpy(r->name, e->rep.name, sizeof r->name);
+    r->has_encodings = e->form == FMT_FORM_TABLE ? !e->rep.datarep->builtin : e->rep.native_form;
+    fill_rows(e, r);
+    err = put_scalars(e, &scalars);
+    r->scalars = (struct span){scalars.p, r->has_encodings ? scalars.len : 0};
+    r->machine = (struct span){(const uint8_t *)e->machine, strlen(e->machine)};
+    r->unknown = (struct span){e->unknown.p, e->unknown.len};
+    for (int i = 0; i < 3; i++)
+        *tail[i] = (struct span){e->tail[i].p, e->tail[i].len};
+    if (!err) {
+        buf_out(to, &out);
+        rep_put(&out, r);
+        err = buf_done(to, &out);
+    }
+    buf_release(&scalars);
+    return err;
+}
+
+int reps_put(const drep_file *f, struct header_rec *h, struct buf *to)
+{
+    struct rep_rec *r = mem_zalloc(1, sizeof *r);
+    struct buf one = {0};
+    size_t at = 0;
+    int err = !r ? fail_nomem() : 0;
+
+    for (size_t i = 0; !err && i < f->reps.n; i++) {
+        const struct file_datarep *e = f->reps.list[i];
+
+        err = e->later ? buf_set(&one, e->record.p, e->record.len) : put_one(e, r, &one);
+        if (!err && !(err = buf_reserve(to, to->len + one.len))) {
+            memcpy(to->p + to->len, one.p, one.len);
+            to->len += one.len;
+            h->rep[i].len = one.len;
+        }
+    }
+    /* The bytes stay where they are from here on. */
+    for (size_t i = 0; !err && i < f->reps.n; i++) {
+        h->rep[i].p = to->p + at;
+        at += h->rep[i].len;
+    }
+    h->nreps = (int)f->reps.n;
+    buf_release(&one);
+    mem_free(r);
+    return err;
+}
+
+/* ---- refresh ---- */
+
+static struct file_datarep *datarep_numbered(const drep_file *f, int number)
+{
+    for (size_t i = 0; i < f->reps.n; i++)
+        if (f->reps.list[i]->number == number)
+            return f->reps.list[i];
+    return NULL;
+}
+
+/* Elements that were read before a refresh stay what they were. */
+static bool unchanged(const struct file_datarep *a, const struct file_datarep *b)
+{
+    if (!b || a->later != b->later || strcmp(a->rep.name, b->rep.name) != 0)
+        return false;
+    if (a->later)
+        return same_bytes(&a->record, &b->record);
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        if (a->used[c] && !b->used[c])
+            return false;
+    return rep_same(a, b);
+}
+
+int reps_compare(drep_file *f, const drep_file *reloaded)
+{
+    for (size_t i = 0; i < f->reps.n; i++) {
+        const struct file_datarep *e = f->reps.list[i];
+
+        if (!unchanged(e, datarep_numbered(reloaded, e->number)))
+            return fail(DREP_ERR_FORMAT, "datarep \"%s\": a later commit has another table",
+                        e->rep.name);
+    }
+    return VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, reloaded->reps.n) != 0 ? fail_nomem()
+                                                                                  : 0;
+}
+
+static void buf_swap(struct buf *a, struct buf *b)
+{
+    struct buf t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+static void datarep_exchange(struct file_datarep *e, struct file_datarep *now)
+{
+    memcpy(e->used, now->used, sizeof e->used);
+    memcpy(e->rep.sizes.size, now->rep.sizes.size, sizeof e->rep.sizes.size);
+    buf_swap(&e->unknown, &now->unknown);
+    for (int c = 0; c <= DREP_CODE_MAX; c++)
+        buf_swap(&e->witness[c], &now->witness[c]);
+    for (int i = 0; i < 3; i++)
+        buf_swap(&e->tail[i], &now->tail[i]);
+}
+
+void reps_exchange(drep_file *f, drep_file *reloaded)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < reloaded->reps.n; i++) {
+        struct file_datarep *now = reloaded->reps.list[i];
+        struct file_datarep *e = datarep_numbered(f, now->number);
+
+        if (e) {
+            datarep_exchange(e, now);
+            reloaded->reps.list[left++] = now;
+        } else {
+            f->reps.list[f->reps.n++] = now;
+        }
+    }
+    reloaded->reps.n = left;
+}
+
+void reps_staging(drep_file *f, int64_t size)
+{
+    for (size_t i = 0; i < f->reps.n; i++) {
+        struct file_datarep *e = f->reps.list[i];
+        struct file_rep *full = atomic_load(&e->resolved);
+
+        e->rep.staging = size;
+        if (full)
+            full->staging = size;
+    }
+}
