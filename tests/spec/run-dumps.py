@@ -87,6 +87,7 @@ def self_described(p, size):
 
 def dataset(p, flags):
     type_number(p)
+    p.pair("representation")
     layout, rank = p.pair(("layout", LAYOUTS), "rank")
     n = 0 if rank == 255 else rank
     p.vars(n, "length")
@@ -224,6 +225,50 @@ def datatype_record(p):
     node(p)
 
 
+ROWS = {2: "EXTENTS", 3: "ENCODINGS", 4: "SCALARS", 5: "WITNESSES", 8: "MACHINE"}
+TEXTS = {7: "WRITER", 8: "MACHINE"}
+
+
+def header_record(p):
+    """One record of the header proper, and those nested in a REP."""
+    tag = p.number(2, "tag", {1: "REP", 6: "HINTS", 7: "WRITER", **ROWS})
+    end = p.number(4, "length") + p.at
+    if tag == 1:
+        p.pair(("form", {1: "table", 2: "functions"}), "flags", "number")
+        p.text(p.pair("n")[0], "name")
+        while p.at < end:
+            header_record(p)
+    while p.at < end:
+        if tag in TEXTS:
+            p.text(end - p.at, "text")
+        elif tag == 6:
+            p.text(p.number(2, "n"), "key")
+            p.text(p.number(2, "m"), "value")
+        elif tag == 2:
+            code = int.from_bytes(p.raw[p.at:p.at + 2], "big")
+            p.note(4, "%s takes %d" % (datatype(code), p.raw[p.at + 3]))
+        elif tag == 3:
+            code = int.from_bytes(p.raw[p.at:p.at + 2], "big")
+            row = p.raw[p.at + 2:p.at + 8]
+            p.note(8, "%s: %s, order %d, size %d, align %d" % (
+                datatype(code), C.FORMATS[row[0]][0], row[1], row[2], row[3]))
+        elif tag == 5:
+            code, k, size = p.raw[p.at + 1], p.raw[p.at + 2], p.raw[p.at + 3]
+            p.note(4, "%s: %d values of %d bytes" % (datatype(code), k, size))
+            p.note(k * size, "as stored")
+        else:
+            p.note(end - p.at, "descriptions")
+
+
+def headers(vector):
+    """The header proper as far as it stands in the slot."""
+    image, slot = opened(vector)
+    pen = Pen(slot.raw[256:256 + slot.h])
+    while pen.left():
+        header_record(pen)
+    return "A header proper (`%s.drep`):\n\n%s" % (vector, written(pen))
+
+
 def block(p):
     p.note(4, "magic")
     kind, _ = p.pair(("kind", {1: "node", 2: "value", 3: "pending list", 4: "header continuation",
@@ -333,7 +378,7 @@ def main(argv):
     with open(os.path.join(ROOT, "SPEC.md"), encoding="utf-8") as f:
         page = f.read()
     made = "\n".join([dump(*shown) for shown in SHOWN] +
-                     [pending("second-commit"), sums("chunked")])
+                     [pending("second-commit"), sums("chunked"), headers("reps"), headers("code")])
     if argv == ["--update"]:
         page = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END),
                       lambda m: BEGIN + "\n\n" + made + "\n" + END, page, flags=re.S)
@@ -347,7 +392,7 @@ def main(argv):
     print("%sok 1 - the dumps of records in SPEC.md" % ("not " if wrong else ""))
     for line in "\n".join(wrong).splitlines()[:40]:
         print("# should be: " + line)
-    print("counted: %d records shown" % (len(SHOWN) + 2))
+    print("counted: %d records shown" % (len(SHOWN) + 4))
     print("1..1")
     return bool(wrong)
 
