@@ -230,8 +230,12 @@ static void say_losses(const struct conversion *c, drep_file *file)
 
 static int copy(struct conversion *c, drep_file *from, drep_file *to)
 {
-    drep_copying how = {
-        .range = c->range, .plan = plan, .lost = lost, .progress = advance, .ctx = c};
+    drep_copying how = {.datarep = c->datarep ? NULL : DREP_DATAREP_STORED, /* each keeps its own */
+                        .range = c->range,
+                        .plan = plan,
+                        .lost = lost,
+                        .progress = advance,
+                        .ctx = c};
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
     drep_objinfo info;
     int err = drep_stat(from, root, &info);
