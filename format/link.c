@@ -1,6 +1,6 @@
-/* link.c - records of links and attributes.
+/* link.c - records of links, dimensions of a group and attributes.
  *
- * Both are named by their key in the tree; the record repeats no name. Text fields have a length
+ * All are named by their key in the tree; the record repeats no name. Text fields have a length
  * of their own and are checked as UTF-8 here, so that nothing above this file meets a malformed
  * one. */
 #include "format/record.h"
@@ -66,6 +66,34 @@ void link_put(struct out *out, const struct link_rec *r)
         span16_put(out, &r->file);
     if (r->kind == FMT_SOFT || r->kind == FMT_EXTERNAL)
         span16_put(out, &r->path);
+    span_put(out, &r->tail);
+}
+
+int dim_get(struct in *in, struct dim_rec *out)
+{
+    struct dim_rec t = {0};
+
+    t.kind = kind_get(in, FMT_PLAIN, FMT_PLAIN, &t.number, &t.flags);
+    t.index = in_var(in);
+    if (t.kind != FMT_LATER) {
+        t.object = in_var(in);
+        if (!in->err && (t.object <= FMT_OBJECT_ROOT || t.object >= FMT_APART))
+            in_fail(in, FMT_ERR_FORMAT, "an object that cannot be a dimension (R7.14)");
+    }
+    span_rest(in, &t.tail);
+    if (in->err)
+        return in->err;
+    *out = t;
+    return FMT_OK;
+}
+
+void dim_put(struct out *out, const struct dim_rec *r)
+{
+    out_u8(out, r->kind == FMT_LATER ? r->number : FMT_PLAIN);
+    out_u8(out, r->flags);
+    out_var(out, r->index);
+    if (r->kind != FMT_LATER)
+        out_var(out, r->object);
     span_put(out, &r->tail);
 }
 

@@ -55,6 +55,7 @@ enum fmt_tag {
     FMT_TAG_OBJECT = 16,
     FMT_TAG_DATA = 24,
     FMT_TAG_LINK = 32,
+    FMT_TAG_DIM = 34,
     FMT_TAG_ATTR = 48,
     FMT_TAG_CHUNK = 64,
     FMT_TAG_USER = 80,

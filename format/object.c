@@ -207,6 +207,7 @@ int object_get(struct in *in, struct object_rec *out)
         t.unlimited = (h.flags & UNLIMITED) != 0;
         if (!in->err && t.len[0] > FMT_SIZE_MAX)
             in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
+        span_get(in, 8 * (size_t)in_u16(in), &t.scales);
     }
     span_rest(in, &t.tail);
     if (in->err)
@@ -289,7 +290,10 @@ void object_put(struct out *out, const struct object_rec *r)
         dataset_put(out, r);
     if (r->kind == FMT_TYPE)
         out_var(out, r->type);
-    if (r->kind == FMT_DIMENSION)
+    if (r->kind == FMT_DIMENSION) {
         out_var(out, r->len[0]);
+        out_u16(out, (uint16_t)(r->scales.len / 8));
+        span_put(out, &r->scales);
+    }
     span_put(out, &r->tail);
 }

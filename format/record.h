@@ -63,6 +63,7 @@ struct object_rec {
     struct span fill_value; /* self-described */
     /* dimension: len[0] */
     int unlimited;
+    struct span scales; /* u64 each: HDF5's further scales, ids of datasets */
     struct span tail;
     /* Only the first `rank` have a value; a decoder leaves the others alone. */
     uint64_t len[FMT_RANK_MAX], max[FMT_RANK_MAX], dim[FMT_RANK_MAX]; /* max = len if !has_max */
@@ -95,6 +96,16 @@ struct link_rec {
 };
 int link_get(struct in *in, struct link_rec *out);
 void link_put(struct out *out, const struct link_rec *r);
+
+/* The entry of a dimension in its group. */
+struct dim_rec {
+    uint8_t kind; /* FMT_PLAIN, FMT_LATER: by its number or its flags */
+    uint8_t number, flags;
+    uint64_t index, object;
+    struct span tail;
+};
+int dim_get(struct in *in, struct dim_rec *out);
+void dim_put(struct out *out, const struct dim_rec *r);
 
 struct attr_rec {
     uint8_t kind; /* FMT_PLAIN, FMT_LATER */

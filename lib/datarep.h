@@ -995,8 +995,6 @@ DREP_API int drep_object_path(drep_file *file, uint64_t id, char **path);
 
 /* parents: also make missing parent groups. */
 DREP_API int drep_group_create(drep_file *file, const char *path, int parents);
-/* A dimension shared by datasets; len < 0 is not allowed. */
-DREP_API int drep_dimension_create(drep_file *file, const char *path, int64_t len, int unlimited);
 /* Makes a named datatype; reads the datatype of one (new reference). */
 DREP_API int drep_type_commit(drep_file *file, const char *path, const drep_type *type);
 DREP_API int drep_type_open(drep_file *file, const char *path, drep_type **out);
@@ -1028,11 +1026,66 @@ typedef struct drep_linkinfo {
     const char *target;      /* soft, external: the path; else NULL */
     const char *target_file; /* external; else NULL */
     int number, flags; /* of an unknown link or object: its kind and flags in the file; else 0 */
+    uint64_t index;          /* of creation; links and dimensions of a group share one order */
 } drep_linkinfo;
 /* Non-zero stops the walk and becomes its result. */
 typedef int drep_list_fn(const drep_linkinfo *link, void *ctx);
 enum { DREP_BY_NAME = 0, DREP_BY_CREATION = 1 };
 DREP_API int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx);
+
+/* --------------------------------------------------------------- dimensions */
+
+/* A dimension is an object with a length and attributes that datasets share: each dataset may name
+ * one for each of its own dimensions (dim_names of drep_spec).  The dimensions of a group have a
+ * name space of their own: a dataset may have the name of a dimension, and links never lead to
+ * one.  The address of a dimension is the path of its group, "#" and its name: "/g#time", of
+ * the root "/#time".  Every call that takes the path of an object that exists takes an address:
+ * drep_stat(), drep_attr_...(), drep_copy().  If a link has exactly that path, it goes first;
+ * "/g/#time" and "/g//#time" are addresses too, the last of the dimension alone. */
+
+/* Makes a dimension.  path: its address.  When a dataset grows, an unlimited dimension grows with
+ * it.  DREP_ERR_NAME (not an address, or an invalid name), DREP_ERR_NOT_FOUND (the group),
+ * DREP_ERR_EXISTS, DREP_ERR_DIMS (len < 0 or beyond 2^62). */
+DREP_API int drep_dimension_create(drep_file *file, const char *path, int64_t len, int unlimited);
+/* Finds a dimension as drep_dataset_create() does for a dataset at `path`: the nearest of
+ * that name from `path` upwards.  *address is malloc'ed.  DREP_ERR_NOT_FOUND. */
+DREP_API int drep_dimension_find(drep_file *file, const char *path, const char *name,
+                                 char **address);
+/* Gives the dimension at an address another name in its group.  Datasets keep it.
+ * DREP_ERR_NOT_FOUND, DREP_ERR_EXISTS, DREP_ERR_NAME. */
+DREP_API int drep_dimension_rename(drep_file *file, const char *path, const char *new_name);
+/* Removes the dimension at an address.  DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED_OPERATION: a
+ * dataset, which the message names, uses it. */
+DREP_API int drep_dimension_remove(drep_file *file, const char *path);
+
+typedef struct drep_diminfo {
+    const char *name; /* valid during the call */
+    const char *path; /* its address; valid during the call */
+    uint64_t id;      /* 0: written by a newer version; calls with the address say so */
+    int64_t len;
+    int unlimited;
+    int attrs;      /* 0: it has no attributes; 1: it may have some */
+    uint64_t index; /* of creation; links and dimensions of a group share one order */
+} drep_diminfo;
+/* Non-zero stops the walk and becomes its result. */
+typedef int drep_dimension_fn(const drep_diminfo *dimension, void *ctx);
+/* Calls fn for the dimensions of a group, without those of the groups above, which its datasets
+ * may use too.  order: DREP_BY_NAME or DREP_BY_CREATION.  fn may use the file.
+ * DREP_ERR_NOT_FOUND, DREP_ERR_KIND (not a group). */
+DREP_API int drep_dimension_list(drep_file *file, const char *group, int order,
+                                 drep_dimension_fn *fn, void *ctx);
+/* The dataset with the coordinates of the dimension at an address: it has the dimension's name, is
+ * in its group, and has it as its only dimension.  *dataset is its path, malloc'ed.
+ * DREP_ERR_NOT_FOUND: there is none. */
+DREP_API int drep_dimension_coordinate(drep_file *file, const char *path, char **dataset);
+/* The ids of further datasets with coordinates, as HDF5's dimension scales can be (each dimension
+ * has at most 65,535).  *n: their number; ids gets the first `room` of them.  An id may be of
+ * a dataset that was removed: drep_object_path() fails for it. */
+DREP_API int drep_dimension_scales(drep_file *file, const char *path, uint64_t *ids, int room,
+                                   int *n);
+/* Replaces that list.  DREP_ERR_KIND (not datasets), DREP_ERR_COUNT. */
+DREP_API int drep_dimension_set_scales(drep_file *file, const char *path, const uint64_t *ids,
+                                       int n);
 
 /* --------------------------------------------------------------- attributes */
 
@@ -1142,9 +1195,9 @@ typedef struct drep_spec {
     int rank; /* 0..32, or DREP_NULL_SPACE */
     const int64_t *dims;
     const int64_t *maxdims;       /* NULL: dims; DREP_UNLIMITED allowed */
-    const char *const *dim_names; /* NULL, or a dimension's path for each (NULL: none):
-                                     looked up from the dataset's group upwards, made in that
-                                     group with this length if not found */
+    const char *const *dim_names; /* NULL, or a dimension's name for each (NULL: none): looked
+                                     up from the dataset's group upwards, made in that group
+                                     with this length if not found; or its address */
     int layout;                   /* enum drep_layout; AUTO chooses */
     const int64_t *chunk;         /* chunked: elements per dimension; NULL chooses */
     const drep_filter *filters;
@@ -1283,8 +1336,9 @@ typedef struct drep_copying {
  * in both files are copied as bytes (of functions: equal name and witnesses; they need not be
  * registered), others are converted, directly if tables of encodings describe both.  References to
  * objects outside the copy are kept within one file and become null in another.  Dimensions outside
- * it are kept within one file; in another they are looked up by name from new_path upwards and made
- * beside the copy if not found.  "/" to "/" copies a whole file into an empty one (ids and unknown
+ * it are kept within one file; in another the nearest of the name from new_path upwards is taken, if
+ * it has the length or is unlimited, and else one is made in the group of the copy.  A dimension's
+ * new_path is an address.  "/" to "/" copies a whole file into an empty one (ids and unknown
  * header records are kept too; representation and hints are those of `to`). The filter delta is
  * dropped if the size of its numbers changes. Memory: 12 bytes for each hard link below path,
  * nothing for "/" to "/". Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),

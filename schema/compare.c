@@ -507,11 +507,30 @@ static bool named(const struct comparing *w, const struct object *group, const c
     return found;
 }
 
+/* Dimensions that the schema does not say. */
+static void compare_dimensions(struct comparing *w, const struct object *group)
+{
+    struct members dims = {0};
+    int err = dimensions_list(&dims, w->have, group->path, DREP_BY_CREATION);
+
+    if (err)
+        failed(w, group->at, group->path, err);
+    for (size_t i = 0; i < dims.len && !w->options->extra && !err; i++)
+        if (!model_find(w->s, dims.list[i].target))
+            complain(&w->c, group->at, "%s: dimension \"%s\" is not in the schema", group->path,
+                     dims.list[i].name);
+    members_release(&dims);
+}
+
 static void compare_group(struct comparing *w, const struct object *group)
 {
     struct members members = {0};
+    drep_objinfo have;
     size_t i;
-    int err = members_list(&members, w->have, group->path, DREP_BY_CREATION);
+    int err;
+
+    compare_dimensions(w, group);
+    err = members_list(&members, w->have, group->path, DREP_BY_CREATION);
 
     if (err)
         failed(w, group->at, group->path, err);
@@ -521,8 +540,16 @@ static void compare_group(struct comparing *w, const struct object *group)
                      members.list[i].name);
     if (members.len > 1)
         qsort(members.list, members.len, sizeof *members.list, by_name);
-    for (i = 0; i < group->nmembers && !err; i++)
-        compare_member(w, group->member[i], find_member(&members, group->member[i]->name));
+    for (i = 0; i < group->nmembers && !err; i++) {
+        const struct object *o = group->member[i];
+
+        if (o->kind != DREP_OBJ_DIMENSION)
+            compare_member(w, o, find_member(&members, o->name));
+        else if (drep_stat(w->have, o->path, &have) == 0)
+            compare_object(w, o);
+        else
+            complain(&w->c, o->at, "%s: there is no such dimension", o->path);
+    }
     members_release(&members);
 }
 

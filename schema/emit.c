@@ -418,13 +418,16 @@ static void put_attrs(struct emitter *e, const char *path, const drep_objinfo *i
 
 /* ---------------------------------------------------------------- datasets */
 
-/* A dimension by its name where it stands in the dataset's own group, else by its path. */
-static void put_dimension_name(struct emitter *e, const char *dataset, const char *dimension)
+/* A dimension by its name if the dataset finds it so, else by its address. */
+static void put_dimension_name(struct emitter *e, const char *dataset, const char *address)
 {
-    size_t above = (size_t)(strrchr(dataset, '/') - dataset) + 1;
-    bool near = strncmp(dataset, dimension, above) == 0 && !strchr(dimension + above, '/');
+    const char *name = strchr(strrchr(address, '/'), '#') + 1;
+    char *found = NULL;
+    bool near = drep_dimension_find(e->file, dataset, name, &found) == 0 &&
+                strcmp(found, address) == 0;
 
-    put_word(e, near ? dimension + above : dimension);
+    free(found);
+    put_word(e, near ? name : address);
 }
 
 /* Emit the shape of a dataset. Dimensions with a name give lengths and maxima, so these are
@@ -629,21 +632,55 @@ static void put_named_type(struct emitter *e, const char *path, const drep_objin
     end_map(e);
 }
 
-static void put_dimension(struct emitter *e, const char *path, const drep_objinfo *object)
+static void put_length(struct emitter *e, const drep_objinfo *object)
 {
-    begin_map(e, object->attrs == 0);
-    put_plain(e, "dimension");
-    if (object->unlimited && object->len == 0) {
+    if (object->unlimited && object->len == 0)
         put_plain(e, "unlimited");
-    } else {
+    else
         put_number(e, object->len);
-        if (object->unlimited) {
-            put_plain(e, "unlimited");
-            put_plain(e, "true");
-        }
+}
+
+static void put_dimension(struct emitter *e, const struct member *m)
+{
+    drep_objinfo object;
+    int err = drep_stat(e->file, m->target, &object);
+
+    if (err) {
+        e->options->failed(e->options->ctx, m->target, err);
+        return;
     }
-    put_attrs(e, path, object);
+    put_word(e, m->name);
+    if (object.attrs == 0 && (!object.unlimited || object.len == 0)) {
+        put_length(e, &object);
+        return;
+    }
+    begin_map(e, object.attrs == 0);
+    put_plain(e, "length");
+    put_length(e, &object);
+    if (object.unlimited && object.len > 0) {
+        put_plain(e, "unlimited");
+        put_plain(e, "true");
+    }
+    put_attrs(e, m->target, &object);
     end_map(e);
+}
+
+/* The dimensions of a group. */
+static void put_dimensions(struct emitter *e, const char *group)
+{
+    struct members dims = {0};
+    int err = dimensions_list(&dims, e->file, group, DREP_BY_CREATION);
+
+    if (err)
+        e->options->failed(e->options->ctx, group, err);
+    if (dims.len > 0) {
+        put_plain(e, "dims");
+        begin_map(e, false);
+        for (size_t i = 0; i < dims.len && !e->err; i++)
+            put_dimension(e, &dims.list[i]);
+        end_map(e);
+    }
+    members_release(&dims);
 }
 
 static void put_link(struct emitter *e, const char *kind, const char *file, const char *target)
@@ -689,8 +726,6 @@ static void put_object(struct emitter *e, const char *path, const char *name)
         put_dataset(e, path, &object);
     else if (object.kind == DREP_OBJ_TYPE)
         put_named_type(e, path, &object);
-    else if (object.kind == DREP_OBJ_DIMENSION)
-        put_dimension(e, path, &object);
     else
         put_group(e, path, &object);
 }
@@ -722,8 +757,8 @@ static void put_member(struct emitter *e, const char *group, const struct member
 /* True if a member's name is a keyword of schemas. */
 static bool has_keyword(const struct members *m)
 {
-    static const char *const words[] = {"dataset", "dimension", "type", "link",
-                                        "members", "attrs",     NULL};
+    static const char *const words[] = {"dataset", "dims",  "type", "link",
+                                        "members", "attrs", NULL};
     size_t i, k;
 
     for (i = 0; i < m->len; i++)
@@ -748,6 +783,8 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
     explicit = has_keyword(&members);
     begin_map(e, object->attrs == 0 && members.len == 0);
     put_attrs(e, path, object);
+    if (strcmp(path, "/") != 0) /* those of the root stand before it */
+        put_dimensions(e, path);
     if (explicit) {
         put_plain(e, "members");
         begin_map(e, false);
@@ -970,6 +1007,7 @@ int schema_print(drep_file *file, const struct schema_print_options *options)
     begin_map(&e, false);
     put_datarep(&e);
     put_hints(&e);
+    put_dimensions(&e, "/");
     put_object(&e, "/", "root");
     end_map(&e);
     emit(&e, &event, yaml_document_end_event_initialize(&event, 1));

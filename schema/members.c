@@ -13,6 +13,7 @@ struct member member_of(const drep_linkinfo *link)
                            .links = link->links,
                            .number = link->number,
                            .flags = link->flags,
+                           .index = link->index,
                            .target = link->target ? strdup(link->target) : NULL,
                            .target_file = link->target_file ? strdup(link->target_file) : NULL};
 }
@@ -44,6 +45,33 @@ static int member_add(const drep_linkinfo *link, void *ctx)
 int members_list(struct members *out, drep_file *file, const char *path, int order)
 {
     return drep_list(file, path, order, member_add, out);
+}
+
+static int dimension_add(const drep_diminfo *info, void *ctx)
+{
+    struct members *m = ctx;
+    struct member one = {.link = DREP_LINK_HARD,
+                         .kind = DREP_OBJ_DIMENSION,
+                         .id = info->id,
+                         .links = 1,
+                         .attrs = info->attrs,
+                         .index = info->index};
+
+    if (VEC_ROOM(m->list, m->len, m->room, 1))
+        return DREP_ERR_NOMEM;
+    one.name = strdup(info->name);
+    one.target = strdup(info->path);
+    if (!one.name || !one.target) {
+        member_free(&one);
+        return DREP_ERR_NOMEM;
+    }
+    m->list[m->len++] = one;
+    return 0;
+}
+
+int dimensions_list(struct members *out, drep_file *file, const char *path, int order)
+{
+    return drep_dimension_list(file, path, order, dimension_add, out);
 }
 
 void members_release(struct members *m)

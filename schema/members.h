@@ -17,6 +17,7 @@ struct member {
     uint64_t id;
     uint32_t links;
     int number, flags; /* of what a newer version wrote */
+    uint64_t index; /* of creation */
 };
 /* A copy of what a link says, but of its name; target and target_file are malloc'ed. */
 struct member member_of(const drep_linkinfo *link);
@@ -27,6 +28,8 @@ struct members {
 };
 /* order: DREP_BY_...  A DREP_ERR_... code; what was found is there in any case. */
 int members_list(struct members *out, drep_file *file, const char *path, int order);
+/* The dimensions of a group: name, target (the address) and id. */
+int dimensions_list(struct members *out, drep_file *file, const char *path, int order);
 void members_release(struct members *m);
 
 /* DREP_ERR_UNSUPPORTED with its message if a newer version wrote the member at `path` or its

@@ -4,13 +4,14 @@
  * dimensions may stand anywhere; links and values, which may name any object. */
 #include "schema/model.h"
 #include "base/vec.h"
+#include "schema/paths.h"
 #include "schema/suggest.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Keys that say what an object is; a group's members have other names, or stand under
  * `members`. */
-static const char *const object_keys[] = {"dataset", "dimension", "type", "link",
+static const char *const object_keys[] = {"dataset", "type", "link",
                                           "members", "attrs",     NULL};
 
 /* ------------------------------------------------------------ objects by path */
@@ -68,24 +69,23 @@ struct object *model_find(const struct schema *s, const char *path)
     return found;
 }
 
-/* A new member of a group (parent NULL: the root).  NULL after complaining. */
+/* A new member of a group (parent NULL: the root), or dimension.  NULL after complaining. */
 static struct object *new_object(struct schema *s, struct object *parent, const char *name,
-                                 const struct doc *at)
+                                 int kind, const struct doc *at)
 {
-    size_t above = parent && parent->parent ? strlen(parent->path) : 0;
     struct object *o = calloc(1, sizeof *o), **slot;
 
-    if (o)
-        o->path = malloc(above + strlen(name) + 2);
+    if (o && kind == DREP_OBJ_DIMENSION)
+        o->path = path_of_dimension(parent->path, name);
+    else if (o)
+        o->path = parent ? path_of_member(parent->path, name) : strdup("/");
     if (!o || !o->path) {
         free(o);
         complain(&s->c, at, "out of memory");
         return NULL;
     }
-    memcpy(o->path, parent ? parent->path : "", above);
-    o->path[above] = '/';
-    memcpy(o->path + above + 1, name, strlen(name) + 1);
     o->name = name;
+    o->kind = kind;
     o->at = at;
     o->parent = parent;
     if (2 * (s->table_len + 1) > s->table_cap && !table_grow(s))
@@ -144,6 +144,8 @@ void model_release(struct schema *s)
 
 static bool read_object(struct schema *s, struct object *parent, const struct doc *key,
                         const struct doc *node);
+static bool read_shorthand(struct schema *s, struct object *group, const struct doc *node,
+                           int kind);
 
 static bool read_members(struct schema *s, struct object *group, const struct doc *node,
                          bool explicit)
@@ -152,7 +154,8 @@ static bool read_members(struct schema *s, struct object *group, const struct do
     size_t i;
 
     for (i = 0; i < node->len; i++) {
-        if (!explicit && strcmp(node->key[i]->text, "attrs") == 0)
+        if (!explicit && (strcmp(node->key[i]->text, "attrs") == 0 ||
+                          strcmp(node->key[i]->text, "dims") == 0))
             continue;
         fine = read_object(s, group, node->key[i], node->item[i]) && fine;
     }
@@ -161,12 +164,13 @@ static bool read_members(struct schema *s, struct object *group, const struct do
 
 static bool read_group(struct schema *s, struct object *group, const struct doc *node)
 {
-    static const char *const keys[] = {"attrs", "members", NULL};
+    static const char *const keys[] = {"attrs", "dims", "members", NULL};
     const struct doc *members = doc_get(node, "members");
+    bool fine = read_shorthand(s, group, doc_get(node, "dims"), DREP_OBJ_DIMENSION);
 
     if (!members)
-        return read_members(s, group, node, false);
-    return doc_keys(&s->c, node, keys) && doc_want(&s->c, members, DOC_MAP, "a map of objects") &&
+        return read_members(s, group, node, false) && fine;
+    return fine && doc_keys(&s->c, node, keys) && doc_want(&s->c, members, DOC_MAP, "a map of objects") &&
            read_members(s, group, members, true);
 }
 
@@ -198,17 +202,15 @@ static bool read_object(struct schema *s, struct object *parent, const struct do
         return complain(&s->c, key, "\"%.100s\" cannot be a name", name);
     if (node->kind != DOC_MAP && !doc_null(node))
         return complain_object(s, key, node);
-    o = new_object(s, parent, name, key);
+    if (doc_get(node, "dimension"))
+        return complain(&s->c, node, "a dimension stands in the map \"dims\" of its group");
+    o = new_object(s, parent, name, 0, key);
     if (!o)
         return false;
     /* Keys are looked up in the object's own map; an empty entry is an empty group. */
     o->at = node;
     if (doc_get(node, "dataset")) {
         o->kind = DREP_OBJ_DATASET;
-        return true;
-    }
-    if (doc_get(node, "dimension")) {
-        o->kind = DREP_OBJ_DIMENSION;
         return true;
     }
     if (doc_get(node, "type")) {
@@ -221,8 +223,9 @@ static bool read_object(struct schema *s, struct object *parent, const struct do
     return doc_null(node) || read_group(s, o, node);
 }
 
-/* `types:` and `dims:` are objects in the root group, before all others. */
-static bool read_shorthand(struct schema *s, const struct doc *node, int kind)
+/* `types:` are objects in the root group, before all others; `dims:` the dimensions of a group. */
+static bool read_shorthand(struct schema *s, struct object *group, const struct doc *node,
+                           int kind)
 {
     struct object *o;
     bool fine = true;
@@ -249,12 +252,11 @@ static bool read_shorthand(struct schema *s, const struct doc *node, int kind)
                          "\"%s\" is a keyword of the datatype language; choose another name", name);
             continue;
         }
-        o = new_object(s, s->root, name, node->key[i]);
+        o = new_object(s, group, name, kind, node->key[i]);
         if (!o) {
             fine = false;
             continue;
         }
-        o->kind = kind;
         o->at = node->item[i];
         if (kind == DREP_OBJ_TYPE)
             fine = types_add(&s->types, name, node->item[i]) && fine;
@@ -291,17 +293,14 @@ static bool read_length(struct schema *s, struct object *o, const struct doc *no
 
 static bool read_dimension(struct schema *s, struct object *o)
 {
-    static const char *const keys[] = {"dimension", "unlimited", "attrs", NULL};
-    static const char *const short_keys[] = {"length", "unlimited", "attrs", NULL};
-    const struct doc *length = doc_get(o->at, "dimension");
+    static const char *const keys[] = {"length", "unlimited", "attrs", NULL};
+    const struct doc *length = doc_get(o->at, "length");
     const struct doc *unlimited = doc_get(o->at, "unlimited");
     bool fine;
 
     if (o->at->kind != DOC_MAP)
         return read_length(s, o, o->at);
-    fine = doc_keys(&s->c, o->at, length ? keys : short_keys);
-    if (!length)
-        length = doc_get(o->at, "length");
+    fine = doc_keys(&s->c, o->at, keys);
     if (length)
         fine = read_length(s, o, length) && fine;
     else if (!unlimited)
@@ -313,7 +312,7 @@ static bool read_dimension(struct schema *s, struct object *o)
 
 /* -------------------------------------------------------- pass 3: datasets */
 
-/* A dimension by its name, looked up from the dataset's group upwards. */
+/* A dimension by its name, looked up from the dataset's group upwards, or by its address. */
 static struct object *find_dimension(const struct schema *s, const struct object *dataset,
                                      const char *name)
 {
@@ -321,21 +320,14 @@ static struct object *find_dimension(const struct schema *s, const struct object
     struct object *found;
     char *path;
 
-    if (*name == '/')
-        return model_find(s, name);
-    for (group = dataset->parent; group; group = group->parent) {
-        path = malloc(strlen(group->path) + strlen(name) + 2);
-        if (!path)
-            return NULL;
-        strcpy(path, group->parent ? group->path : "");
-        strcat(path, "/");
-        strcat(path, name);
-        found = model_find(s, path);
+    for (group = dataset->parent; group && !strchr(name, '/'); group = group->parent) {
+        path = path_of_dimension(group->path, name);
+        found = path ? model_find(s, path) : NULL;
         free(path);
         if (found && found->kind == DREP_OBJ_DIMENSION)
             return found;
     }
-    return NULL;
+    return strchr(name, '#') ? model_find(s, name) : NULL;
 }
 
 static bool complain_dimension(struct schema *s, const struct doc *node)
@@ -970,12 +962,11 @@ bool model_build(struct schema *s)
     if (!doc_want(&s->c, s->tree, DOC_MAP, "a map with root"))
         return false;
     fine = read_head(s);
-    s->root = new_object(s, NULL, "", root ? root : s->tree);
+    s->root = new_object(s, NULL, "", DREP_OBJ_GROUP, root ? root : s->tree);
     if (!s->root)
         return false;
-    s->root->kind = DREP_OBJ_GROUP;
-    fine = read_shorthand(s, doc_get(s->tree, "types"), DREP_OBJ_TYPE) && fine;
-    fine = read_shorthand(s, doc_get(s->tree, "dims"), DREP_OBJ_DIMENSION) && fine;
+    fine = read_shorthand(s, s->root, doc_get(s->tree, "types"), DREP_OBJ_TYPE) && fine;
+    fine = read_shorthand(s, s->root, doc_get(s->tree, "dims"), DREP_OBJ_DIMENSION) && fine;
     if (root && !doc_null(root)) {
         fine = doc_want(&s->c, root, DOC_MAP, "a map of objects") && fine;
         if (root->kind == DOC_MAP)

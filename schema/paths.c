@@ -15,6 +15,17 @@ char *path_of_member(const char *group, const char *name)
 
 /* --------------------------------------------------------------------- by id */
 
+char *path_of_dimension(const char *group, const char *name)
+{
+    const char *slash = strrchr(group, '/'), *last = slash ? slash + 1 : group;
+    size_t size = strlen(group) + strlen(name) + 3;
+    char *path = malloc(size);
+
+    if (path)
+        snprintf(path, size, "%s%s#%s", group, *last && strchr(last, '#') ? "/" : "", name);
+    return path;
+}
+
 int paths_add(struct paths *p, uint64_t id, const char *path, const char **before)
 {
     uintptr_t *value = idset_add(&p->ids, id);

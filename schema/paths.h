@@ -13,6 +13,9 @@
 /* "/group" and "name" joined; malloc'ed, NULL without memory. */
 char *path_of_member(const char *group, const char *name);
 
+/* The address of a dimension of a group; malloc'ed, NULL without memory. */
+char *path_of_dimension(const char *group, const char *name);
+
 /* The first path of each object, by id. */
 struct paths {
     struct idset ids; /* with the path of each */

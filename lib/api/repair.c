@@ -17,6 +17,7 @@
 #include "elem/fill.h"
 #include "elem/payload.h"
 #include "name/attr.h"
+#include "name/dim_entry.h"
 #include "name/find.h"
 #include "name/link.h"
 #include "name/object.h"
@@ -442,7 +443,7 @@ struct link {
     char *name;
     struct link_rec rec;
     struct buf bytes; /* that rec points into */
-    bool early;       /* to a group or a dimension, which datasets elsewhere may need */
+    bool early;       /* to a group, whose dimensions datasets elsewhere may need */
 };
 
 struct links {
@@ -507,7 +508,7 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
         return fail_nomem();
     }
     k->early = k->rec.kind == FMT_HARD && head_load(r->from, k->rec.object, &head) == 0 &&
-               (head.kind == FMT_DIMENSION || head.kind == FMT_GROUP);
+               head.kind == FMT_GROUP;
     l->n++;
     return 0;
 }
@@ -623,6 +624,8 @@ static int copy_object(struct rescue *p, uint64_t id, const char *path)
     struct object_head head;
     int err = head_load(r->from, id, &head);
 
+    if (!err && head.kind == FMT_DIMENSION)
+        err = fail(DREP_ERR_FORMAT, "a link leads to a dimension");
     if (!err && head.kind == FMT_GROUP)
         err = drep_group_create(r->to, path, 0);
     else if (!err)
@@ -682,6 +685,80 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
     return err;
 }
 
+/* One dimension of a group, by the address that nothing else can have. */
+static int copy_dimension(struct rescue *p, const char *group, const char *name, uint64_t id)
+{
+    struct repair *r = p->r;
+    char last[FMT_NAME_MAX + 3], *path;
+    bool first;
+    int err = idset_mark(&p->visited, id, &first);
+
+    snprintf(last, sizeof last, "/#%s", name);
+    path = joined(group, last);
+    if (!path)
+        return fail_nomem();
+    if (!err && !first)
+        err = fail(DREP_ERR_FORMAT, "another entry leads to it");
+    else if (!err)
+        err = object_copy(r->from, path, r->to, path, dimension_path, p);
+    err = !err ? place_add(p, id, path) : lost(r, err, "dimension", path);
+    mem_free(path);
+    return err;
+}
+
+struct dim_at {
+    uint64_t index, id;
+    char *name;
+};
+
+static int by_dim_index(const void *a, const void *b)
+{
+    const struct dim_at *x = a, *y = b;
+
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* The dimensions of a group, in their order of creation. */
+static int copy_dimensions(struct rescue *p, size_t step)
+{
+    const struct repair_step at = p->step[step];
+    struct repair *r = p->r;
+    struct dim_at *dim = NULL;
+    size_t n = 0, room = 0;
+    struct dim_walk w;
+    int err;
+
+    dim_walk_begin(&w, r->from, at.id);
+    while ((err = dim_walk_next(&w)) != DREP_ERR_NOT_FOUND) {
+        if (err && err != DREP_ERR_FORMAT)
+            break;
+        if (!err && w.rec.kind == FMT_LATER)
+            err = dim_later(&w.key, &w.rec);
+        if (err && (err = lost(r, err, "dimension", at.path)))
+            break;
+        if (w.rec.object == 0)
+            continue;
+        if (VEC_ROOM(dim, n, room, 1) != 0) {
+            err = fail_nomem();
+            break;
+        }
+        dim[n++] = (struct dim_at){
+            w.rec.index, w.rec.object,
+            mem_strndup((const char *)w.key.p + DIM_NAME_AT, w.key.len - DIM_NAME_AT)};
+        w.rec.object = 0; /* an entry that does not decode leaves it so */
+    }
+    err = dim_walk_end(&w, err);
+    if (n > 1)
+        qsort(dim, n, sizeof *dim, by_dim_index);
+    for (size_t i = 0; i < n; i++) {
+        if (!err)
+            err = dim[i].name ? copy_dimension(p, at.path, dim[i].name, dim[i].id) : fail_nomem();
+        mem_free(dim[i].name);
+    }
+    mem_free(dim);
+    return err;
+}
+
 static int copy_links(struct rescue *p, size_t step, bool early)
 {
     const struct repair_step at = p->step[step]; /* the table may grow */
@@ -695,14 +772,17 @@ static int copy_links(struct rescue *p, size_t step, bool early)
     return err;
 }
 
-/* Fills the groups one after the other. Links to groups and dimensions come first, since datasets
+/* Fills the groups one after the other. Dimensions and links to groups come first, since datasets
  * elsewhere may need them. */
 static int copy_steps(struct rescue *p)
 {
     int err = 0;
 
-    for (size_t i = p->done; !err && i < p->n; i++)
-        err = copy_links(p, i, true);
+    for (size_t i = p->done; !err && i < p->n; i++) {
+        err = copy_dimensions(p, i);
+        if (!err)
+            err = copy_links(p, i, true);
+    }
     for (; !err && p->done < p->n; p->done++) {
         err = copy_attrs(p->r, p->step[p->done].path);
         if (!err)
@@ -746,29 +826,54 @@ static int adopt(struct rescue *p, uint64_t id)
     return !err ? copy_steps(p) : err;
 }
 
-/* An object that nothing led to.  A dimension without a name goes with its datasets. */
-static int see_orphan(struct rescue *p, uint64_t id, bool groups)
+/* Gives a dimension that no group led to an entry in the root, and copies it. */
+static int adopt_dimension(struct rescue *p, uint64_t id)
+{
+    struct dim_rec rec = {.kind = FMT_PLAIN, .index = UINT32_MAX + id, .object = id};
+    struct repair *r = p->r;
+    char name[FOUND_NAME], text[200];
+    int err;
+
+    snprintf(name, sizeof name, "lost+found-%llu", (unsigned long long)id);
+    err = dim_entry_put(r->from, FMT_OBJECT_ROOT, name, &rec);
+    if (!err)
+        err = copy_dimension(p, "/", name, id);
+    if (err)
+        return err;
+    snprintf(text, sizeof text, "no group leads to dimension %llu; it is \"/#%s\" now",
+             (unsigned long long)id, name);
+    return finding(DREP_ERR_NOT_FOUND, 0, text, r);
+}
+
+/* An object that nothing led to. */
+static int see_orphan(struct rescue *p, uint64_t id, int kind)
 {
     struct object_head head;
     bool first;
     int err;
 
-    if (head_load(p->r->from, id, &head) != 0 || (head.kind == FMT_GROUP) != groups ||
-        (head.kind == FMT_DIMENSION && head.links == 0))
+    if (head_load(p->r->from, id, &head) != 0 ||
+        (head.kind == FMT_DIMENSION || head.kind == FMT_GROUP ? head.kind : FMT_DATASET) != kind)
         return 0;
+    if (kind == FMT_DIMENSION && idset_find(&p->visited, id))
+        return 0;
+    if (kind == FMT_DIMENSION)
+        return adopt_dimension(p, id);
     err = idset_mark(&p->visited, id, &first);
     return !err && first ? adopt(p, id) : err;
 }
 
-/* First the groups, whose members others may be. */
+/* First the groups, whose members others may be, then the dimensions, which datasets need. */
 static int copy_orphans(struct rescue *p)
 {
-    for (int groups = 1; groups >= 0; groups--) {
+    static const int kinds[] = {FMT_GROUP, FMT_DIMENSION, FMT_DATASET};
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         uint64_t id = FMT_OBJECT_ROOT;
         int err;
 
         while (!(err = object_next(p->r->from, id, &id)) && id != 0)
-            if ((err = see_orphan(p, id, groups != 0)))
+            if ((err = see_orphan(p, id, kinds[k])))
                 break;
         if (err)
             return err;

@@ -291,7 +291,7 @@ static int named_dims(drep_file *f, const char *path, uint64_t group, const drep
         if (!name)
             continue;
         err = dimension_find(f, path, name, &dim);
-        if (err == DREP_ERR_NOT_FOUND)
+        if (err == DREP_ERR_NOT_FOUND && !strpbrk(name, "/#")) /* it is no address */
             err = dimension_make(f, group, name, rec->len[d], rec->max[d] == FMT_UNLIMITED, &dim);
         if (!err)
             err = fail_in(dimension_grow(f, &dim, rec->len[d]), "dimension \"%s\"", name);

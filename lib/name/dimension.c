@@ -1,54 +1,87 @@
 /* dimension.c - dimensions: objects with a length that datasets share. */
 #include "name/dimension.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
-#include "name/link.h"
+#include "base/vec.h"
+#include "name/dim_entry.h"
+#include "name/external.h"
+#include "name/find.h"
 #include "name/path.h"
 #include "tree/edit.h"
 #include "tree/walk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+/* The dimension of a group, NULL as its path: none there. */
+static int in_group(drep_file *f, const char *group, const char *name, struct stored_object *dim)
+{
+    struct dim_rec rec;
+    uint64_t id;
+    int err = path_id(f, group, &id);
+
+    if (!err)
+        err = dim_entry_find(f, id, name, strlen(name), &rec);
+    if (!err)
+        err = object_load(f, rec.object, dim);
+    return err;
+}
+
 /* The nearest dimension of that name counts: that of the dataset's group, then those of the groups
- * above. */
+ * above it by the path. */
 int dimension_find(drep_file *f, const char *path, const char *name, struct stored_object *dim)
 {
-    size_t len = strlen(path), n = strlen(name);
-    char *try = mem_alloc(len + n + 2);
+    char *group = mem_strdup(path);
     int err = DREP_ERR_NOT_FOUND;
 
-    if (!try)
+    if (!group)
         return fail_nomem();
-    if (name[0] == '/') {
+    if (strchr(name, '/')) {
         err = path_find(f, name, dim);
     } else {
-        for (size_t at = len + 1; err == DREP_ERR_NOT_FOUND && at-- > 0;) {
-            if (at != 0 && path[at - 1] != '/')
+        for (size_t at = strlen(path) + 1; err == DREP_ERR_NOT_FOUND && at-- > 0;) {
+            if (at != 0 && path[at] != '/')
                 continue;
-            memcpy(try, path, at);
-            memcpy(try + at, name, n + 1);
-            err = path_find(f, try, dim);
-            if (!err && dim->rec.kind != FMT_DIMENSION)
-                err = DREP_ERR_NOT_FOUND;
+            group[at] = '\0';
+            err = in_group(f, group, name, dim);
         }
+        if ((err == DREP_ERR_NOT_FOUND || err == DREP_ERR_NAME) && strchr(name, '#'))
+            err = path_find(f, name, dim);
     }
-    mem_free(try);
+    mem_free(group);
     if (!err && dim->rec.kind != FMT_DIMENSION)
         return fail(DREP_ERR_KIND, "%s: not a dimension", name);
+    return err;
+}
+
+/* The object is stored after its entry: a name that exists refuses it before anything is made. */
+static int make(drep_file *f, uint64_t group, const char *name, struct object_rec *rec,
+                uint64_t *id)
+{
+    struct dim_rec entry = {.kind = FMT_PLAIN};
+    int err = store_new_objects(f->st, 1, &entry.object);
+
+    rec->kind = FMT_DIMENSION;
+    rec->links = 1;
+    if (!err)
+        err = dim_entry_add(f, group, name, &entry);
+    if (!err)
+        err = object_store(f, entry.object, rec);
+    if (!err)
+        *id = entry.object;
     return err;
 }
 
 int dimension_make(drep_file *f, uint64_t group, const char *name, uint64_t len, bool unlimited,
                    struct stored_object *dim)
 {
-    struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = unlimited};
+    struct object_rec rec = {.unlimited = unlimited};
     uint64_t id;
     int err;
 
     rec.len[0] = len;
-    if (strchr(name, '/'))
-        return fail(DREP_ERR_NOT_FOUND, "no dimension \"%s\"", name);
-    err = object_link(f, group, name, &rec, &id);
+    err = make(f, group, name, &rec, &id);
     return err ? err : object_load(f, id, dim);
 }
 
@@ -132,20 +165,347 @@ int dimension_drop(drep_file *f, uint64_t id)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
+int dimension_used(drep_file *f, uint64_t id, uint64_t *dataset, int *d)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, id, FMT_TAG_USER);
+    tree_walk(&w, f->st, &key, 9);
+    while (!(err = tree_next(&w, &key, NULL))) {
+        if (key.len != 18)
+            continue;
+        *dataset = key_u64(key.p + 9);
+        *d = key.p[17];
+        return 0;
+    }
+    return err;
+}
+
+/* ---- calls ---- */
+
 int drep_dimension_create(drep_file *file, const char *path, int64_t len, int unlimited)
 {
-    struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = unlimited != 0};
+    struct object_rec rec = {.unlimited = unlimited != 0};
     const char *name;
     uint64_t group, id;
     int err = write_begin(file);
 
     if (err)
         return err;
-    err = path_parent(file, path, 0, &group, &name);
+    err = path_dimension_parent(file, path, &group, &name);
     if (!err && (len < 0 || len > TYPE_SIZE_MAX))
         err = fail(DREP_ERR_DIMS, "%s: length %lld", path, (long long)len);
     rec.len[0] = (uint64_t)len;
     if (!err)
-        err = object_link(file, group, name, &rec, &id);
+        err = fail_in(make(file, group, name, &rec, &id), "%s", path);
     return write_end(file, err);
+}
+
+int drep_dimension_find(drep_file *file, const char *path, const char *name, char **address)
+{
+    struct stored_object dim = {0};
+    struct external_target to;
+    int err = external_target(file, path, &to);
+
+    if (err)
+        return err;
+    if (to.file)
+        return external_done(&to, drep_dimension_find(to.file, to.path, name, address));
+    if ((err = read_begin(file)))
+        return err;
+    err = !path || !name || !address ? fail(DREP_ERR_ARG, "drep_dimension_find: null argument")
+                                     : dimension_find(file, path, name, &dim);
+    if (err == DREP_ERR_NOT_FOUND)
+        fail(err, "%s: no dimension \"%s\"", path, name);
+    if (!err)
+        err = object_path(file, dim.id, address);
+    object_release(&dim);
+    return read_end(file, err);
+}
+
+static int rename_in(drep_file *f, const char *path, const char *new_name)
+{
+    struct dim_rec rec;
+    const char *name;
+    uint64_t group;
+    int err = path_dimension_parent(f, path, &group, &name);
+
+    if (!err)
+        err = dim_entry_find(f, group, name, strlen(name), &rec);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(err, "%s: no such dimension", path);
+    if (!err)
+        err = dim_entry_free(f, group, new_name);
+    if (!err)
+        err = dim_entry_drop(f, group, name);
+    return err ? err : dim_entry_put(f, group, new_name, &rec);
+}
+
+int drep_dimension_rename(drep_file *file, const char *path, const char *new_name)
+{
+    int err = write_begin(file);
+
+    if (err)
+        return err;
+    err = !new_name ? fail(DREP_ERR_ARG, "no new name") : rename_in(file, path, new_name);
+    return write_end(file, err);
+}
+
+/* ---- listing ---- */
+
+struct listed_dim {
+    struct dim_rec rec;
+    char *name, *path;
+    int64_t len;
+    bool unlimited, attrs;
+};
+struct dim_list {
+    struct listed_dim *p;
+    size_t n, room;
+};
+
+static void list_release(struct dim_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        mem_free(l->p[i].name);
+        mem_free(l->p[i].path);
+    }
+    mem_free(l->p);
+}
+
+static int list_add(struct dim_list *l, const struct dim_walk *w)
+{
+    struct listed_dim *at;
+
+    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0)
+        return fail_nomem();
+    at = &l->p[l->n];
+    *at = (struct listed_dim){.rec = w->rec};
+    at->name = mem_strndup((const char *)w->key.p + DIM_NAME_AT, w->key.len - DIM_NAME_AT);
+    if (!at->name)
+        return fail_nomem();
+    l->n++;
+    return 0;
+}
+
+static int by_creation(const void *a, const void *b)
+{
+    uint64_t x = ((const struct listed_dim *)a)->rec.index;
+    uint64_t y = ((const struct listed_dim *)b)->rec.index;
+
+    return (x > y) - (x < y);
+}
+
+/* Fills in what is told of a dimension besides its name. */
+static int list_describe(drep_file *f, const char *group, struct listed_dim *at)
+{
+    struct stored_object dim = {0};
+    int err = at->rec.kind == FMT_LATER ? DREP_ERR_UNSUPPORTED
+                                        : object_load(f, at->rec.object, &dim);
+
+    if (err == DREP_ERR_UNSUPPORTED) { /* the address leads to an error that says so */
+        at->rec.object = 0;
+        return path_dimension_address(f, group, at->name, 0, &at->path);
+    }
+    if (!err && dim.rec.kind != FMT_DIMENSION)
+        err = fail(DREP_ERR_FORMAT, "%s: dimension \"%s\": object %llu is not a dimension", group,
+                   at->name, (unsigned long long)at->rec.object);
+    if (!err)
+        err = path_dimension_address(f, group, at->name, at->rec.object, &at->path);
+    at->len = (int64_t)dim.rec.len[0];
+    at->unlimited = dim.rec.unlimited;
+    at->attrs = dim.rec.next_attr != 0;
+    object_release(&dim);
+    return err;
+}
+
+/* Dimensions of a group are few: all are collected before the first is told. */
+static int list_all(drep_file *f, const char *group, int order, struct dim_list *l)
+{
+    struct object_head head;
+    struct dim_walk w;
+    uint64_t id;
+    int err = path_id(f, group, &id);
+
+    if (!err)
+        err = head_load(f, id, &head);
+    if (!err && head.kind != FMT_GROUP)
+        err = fail(DREP_ERR_KIND, "%s: not a group", group);
+    if (err)
+        return err;
+    dim_walk_begin(&w, f, id);
+    while (!(err = dim_walk_next(&w)))
+        if ((err = list_add(l, &w)))
+            break;
+    err = dim_walk_end(&w, err);
+    if (order == DREP_BY_CREATION && l->n > 1)
+        qsort(l->p, l->n, sizeof *l->p, by_creation);
+    for (size_t i = 0; !err && i < l->n; i++)
+        err = list_describe(f, group, &l->p[i]);
+    return err;
+}
+
+int drep_dimension_list(drep_file *file, const char *group, int order, drep_dimension_fn *fn,
+                        void *ctx)
+{
+    struct dim_list l = {0};
+    struct external_target to;
+    int err = external_target(file, group, &to), theirs = 0;
+
+    if (err)
+        return err;
+    if (to.file)
+        return external_done(&to, drep_dimension_list(to.file, to.path, order, fn, ctx));
+    if ((err = read_begin(file)))
+        return err;
+    err = !fn ? fail(DREP_ERR_ARG, "drep_dimension_list: no callback")
+              : list_all(file, group, order, &l);
+    /* The callback may use the file: the lock is not held while it runs. */
+    err = read_end(file, err);
+    if (!err) {
+        walk_begin(file);
+        for (size_t i = 0; theirs == 0 && i < l.n; i++) {
+            drep_diminfo info = {.name = l.p[i].name,
+                                 .path = l.p[i].path,
+                                 .id = l.p[i].rec.object,
+                                 .len = l.p[i].len,
+                                 .unlimited = l.p[i].unlimited,
+                                 .attrs = l.p[i].attrs,
+                                 .index = l.p[i].rec.index};
+
+            theirs = fn(&info, ctx);
+        }
+        walk_end();
+    }
+    list_release(&l);
+    return theirs != 0 ? theirs : err;
+}
+
+/* ---- coordinates ---- */
+
+/* The coordinates are in the dataset of the dimension's own group and name that has it as its only
+ * dimension. */
+static int coordinate(drep_file *f, uint64_t id, const char *address, char **dataset)
+{
+    struct stored_object o = {0};
+    const char *name;
+    size_t len;
+    bool only;
+    char *path;
+    int err;
+
+    if (!path_dimension(address, &len, &name, &only))
+        return fail(DREP_ERR_KIND, "%s: not a dimension", address);
+    while (len > 0 && address[len - 1] == '/')
+        len--;
+    path = mem_alloc(len + strlen(name) + 2);
+    if (!path)
+        return fail_nomem();
+    memcpy(path, address, len);
+    path[len] = '/';
+    strcpy(path + len + 1, name);
+    err = path_find(f, path, &o);
+    if (err == DREP_ERR_NOT_FOUND ||
+        (!err && (o.rec.kind != FMT_DATASET || o.rec.rank != 1 || !o.rec.has_dims ||
+                  o.rec.dim[0] != id)))
+        err = fail(DREP_ERR_NOT_FOUND, "%s: no coordinates", address);
+    object_release(&o);
+    if (err)
+        mem_free(path);
+    else
+        *dataset = path;
+    return err;
+}
+
+int drep_dimension_coordinate(drep_file *file, const char *path, char **dataset)
+{
+    struct object_head head;
+    struct external_target to;
+    char *address = NULL;
+    uint64_t id;
+    int err = external_target(file, path, &to);
+
+    if (err)
+        return err;
+    if (to.file)
+        return external_done(&to, drep_dimension_coordinate(to.file, to.path, dataset));
+    if ((err = read_begin(file)))
+        return err;
+    err = !dataset ? fail(DREP_ERR_ARG, "drep_dimension_coordinate: null argument")
+                   : path_id(file, path, &id);
+    if (!err)
+        err = head_load(file, id, &head);
+    if (!err && head.kind != FMT_DIMENSION)
+        err = fail(DREP_ERR_KIND, "%s: not a dimension", path);
+    if (!err)
+        err = object_path(file, id, &address);
+    if (!err)
+        err = coordinate(file, id, address, dataset);
+    mem_free(address);
+    return read_end(file, err);
+}
+
+/* ---- further scales ---- */
+
+int drep_dimension_scales(drep_file *file, const char *path, uint64_t *ids, int room, int *n)
+{
+    struct stored_object dim = {0};
+    struct external_target to;
+    int err = external_target(file, path, &to);
+
+    if (err)
+        return err;
+    if (to.file)
+        return external_done(&to, drep_dimension_scales(to.file, to.path, ids, room, n));
+    if ((err = read_begin(file)))
+        return err;
+    err = !n || room < 0 || (room > 0 && !ids)
+              ? fail(DREP_ERR_ARG, "drep_dimension_scales: null argument")
+              : path_find(file, path, &dim);
+    if (!err && dim.rec.kind != FMT_DIMENSION)
+        err = fail(DREP_ERR_KIND, "%s: not a dimension", path);
+    if (!err)
+        *n = (int)(dim.rec.scales.len / 8);
+    for (int i = 0; !err && i < *n && i < room; i++)
+        ids[i] = load_u64(dim.rec.scales.p + 8 * (size_t)i);
+    object_release(&dim);
+    return read_end(file, err);
+}
+
+/* Replaces the list of a dimension; every id is that of a dataset. */
+static int scales_put(drep_file *f, const char *path, const uint64_t *ids, int n)
+{
+    struct stored_object dim = {0};
+    struct object_head head;
+    struct buf bytes = {0};
+    int err = path_find(f, path, &dim);
+
+    if (!err && dim.rec.kind != FMT_DIMENSION)
+        err = fail(DREP_ERR_KIND, "%s: not a dimension", path);
+    if (!err && (n < 0 || n > UINT16_MAX || (n > 0 && !ids)))
+        err = fail(DREP_ERR_COUNT, "%s: %d scales; at most %d are possible", path, n, UINT16_MAX);
+    if (!err)
+        err = buf_room(&bytes, 8 * (size_t)n);
+    for (int i = 0; !err && i < n; i++) {
+        err = head_load(f, ids[i], &head);
+        if (!err && head.kind != FMT_DATASET)
+            err = fail(DREP_ERR_KIND, "%s: object %llu is not a dataset", path,
+                       (unsigned long long)ids[i]);
+        store_u64(bytes.p + 8 * (size_t)i, ids[i]);
+    }
+    dim.rec.scales = (struct span){bytes.p, 8 * (size_t)n};
+    if (!err)
+        err = object_store(f, dim.id, &dim.rec);
+    buf_release(&bytes);
+    object_release(&dim);
+    return err;
+}
+
+int drep_dimension_set_scales(drep_file *file, const char *path, const uint64_t *ids, int n)
+{
+    int err = write_begin(file);
+
+    return err ? err : write_end(file, scales_put(file, path, ids, n));
 }

@@ -7,7 +7,7 @@
 
 #include "name/object.h"
 
-/* Looks a dimension up by name from the group of `path` upwards; DREP_ERR_NOT_FOUND. */
+/* Looks a dimension up by name from `path` upwards, or by its address; DREP_ERR_NOT_FOUND. */
 int dimension_find(drep_file *f, const char *path, const char *name, struct stored_object *dim);
 /* Makes a dimension in a group. */
 int dimension_make(drep_file *f, uint64_t group, const char *name, uint64_t len, bool unlimited,
@@ -18,6 +18,8 @@ int dimension_grow(drep_file *f, struct stored_object *dim, uint64_t len);
 int dimension_uses_add(drep_file *f, uint64_t id, const struct object_rec *rec);
 /* Removes these uses. */
 int dimension_uses_remove(drep_file *f, uint64_t id, const struct object_rec *rec);
+/* One use of the dimension; DREP_ERR_NOT_FOUND: it has none. */
+int dimension_used(drep_file *f, uint64_t id, uint64_t *dataset, int *d);
 /* The dimension is removed: the datasets that use it have none in its place. */
 int dimension_drop(drep_file *f, uint64_t id);
 

@@ -5,7 +5,9 @@
 #include "base/idset.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "name/dim_entry.h"
 #include "name/link.h"
+#include "name/path.h"
 
 #include <string.h>
 
@@ -78,19 +80,48 @@ static int steps_below(drep_file *f, struct path_search *s, size_t i)
     return link_walk_end(&w, err);
 }
 
+/* *found: the address of the dimension if it is one of this step's group, else left alone. */
+static int dimension_below(drep_file *f, const struct path_search *s, size_t i, uint64_t id,
+                           char **found)
+{
+    struct dim_walk w;
+    char *group, *name;
+    int err;
+
+    dim_walk_begin(&w, f, s->step[i].id);
+    while (!(err = dim_walk_next(&w)))
+        if (w.rec.kind != FMT_LATER && w.rec.object == id)
+            break;
+    if (!err) {
+        group = path_of(s->step, i);
+        name = mem_strndup((const char *)w.key.p + DIM_NAME_AT, w.key.len - DIM_NAME_AT);
+        err = !group || !name ? fail_nomem() : path_dimension_address(f, group, name, id, found);
+        mem_free(group);
+        mem_free(name);
+    }
+    return dim_walk_end(&w, err);
+}
+
 int object_path(drep_file *f, uint64_t id, char **path)
 {
     struct path_search s = {0};
+    struct object_head head;
     char *found = NULL;
+    bool dimension = head_load(f, id, &head) == 0 && head.kind == FMT_DIMENSION;
     int err = step_add(&s, FMT_OBJECT_ROOT, 0, "", 0);
 
     for (size_t i = 0; !err && i < s.n; i++) {
-        if (s.step[i].id == id) {
+        if (dimension) {
+            err = dimension_below(f, &s, i, id, &found);
+            if (found)
+                break;
+        } else if (s.step[i].id == id) {
             found = path_of(s.step, i);
             err = !found ? fail_nomem() : 0;
             break;
         }
-        err = steps_below(f, &s, i);
+        if (!err)
+            err = steps_below(f, &s, i);
     }
     if (!err && !found)
         err = fail(DREP_ERR_NOT_FOUND, "no path leads to object %llu", (unsigned long long)id);

@@ -74,6 +74,8 @@ int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *li
 
     if (err)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
+    if (memchr(name, '#', len))
+        paths_clear(f); /* a dimension may have had this address */
     if ((err = head_edit(f, group, &e)))
         return err;
     if (e.h.next_link == UINT64_MAX)

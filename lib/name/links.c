@@ -48,6 +48,8 @@ static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t ta
     bool circle = false;
     int err = head_load(f, target, &head);
 
+    if (!err && head.kind == FMT_DIMENSION)
+        err = fail(DREP_ERR_KIND, "\"%s\": no link leads to a dimension", name);
     if (!err && head.kind == FMT_GROUP)
         err = reaches(f, target, group, &circle);
     if (!err && circle)

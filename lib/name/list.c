@@ -16,7 +16,7 @@
 static int list_one(drep_file *f, const char *name, const struct link_rec *link, drep_list_fn *fn,
                     void *ctx, int *theirs)
 {
-    drep_linkinfo info = {.name = name, .link = link->kind};
+    drep_linkinfo info = {.name = name, .link = link->kind, .index = link->index};
     char *path = NULL, *file = NULL;
     int err = 0;
 

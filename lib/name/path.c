@@ -2,6 +2,7 @@
 #include "name/path.h"
 
 #include "base/mem.h"
+#include "name/dim_entry.h"
 #include "name/link.h"
 #include "tree/find.h"
 
@@ -131,31 +132,141 @@ static bool group_learn(drep_file *f, const char *path, size_t len, uint64_t *gr
     return true;
 }
 
+bool path_dimension(const char *path, size_t *group, const char **name, bool *only)
+{
+    const char *slash = strrchr(path, '/'), *last = !slash ? path : slash + 1;
+    const char *mark = strchr(last, '#');
+
+    if (!mark || mark[1] == '\0')
+        return false;
+    *group = (size_t)(mark - path);
+    *name = mark + 1;
+    *only = mark == last && last - path >= 2 && last[-2] == '/';
+    return true;
+}
+
+/* Walk to the group of an address. */
+static int dimension_group(drep_file *f, const char *path, size_t len, uint64_t *id)
+{
+    char *group = mem_strndup(path, len);
+    int err = !group ? fail_nomem() : 0;
+
+    *id = FMT_OBJECT_ROOT;
+    if (!err)
+        err = walk_path(f, group, id, NULL);
+    mem_free(group);
+    return err;
+}
+
+int path_dimension_parent(drep_file *f, const char *path, uint64_t *group, const char **name)
+{
+    struct object_head head;
+    size_t len;
+    bool only;
+    int err;
+
+    if (!path)
+        return fail(DREP_ERR_ARG, "no path");
+    if (!path_dimension(path, &len, name, &only))
+        return fail(DREP_ERR_NAME, "%s: not the address of a dimension, GROUP#NAME", path);
+    if ((err = dimension_group(f, path, len, group)))
+        return err;
+    err = head_load(f, *group, &head);
+    if (!err && head.kind != FMT_GROUP)
+        err = fail(DREP_ERR_KIND, "%s: only groups have dimensions", path);
+    return err;
+}
+
+/* The dimension at an address; DREP_ERR_NOT_FOUND also if the path is none. */
+static int dimension_at(drep_file *f, const char *path, uint64_t *id)
+{
+    struct dim_rec rec;
+    const char *name;
+    uint64_t group;
+    size_t len;
+    bool only;
+    int err;
+
+    if (!path_dimension(path, &len, &name, &only))
+        return DREP_ERR_NOT_FOUND;
+    err = dimension_group(f, path, len, &group);
+    if (!err)
+        err = dim_entry_find(f, group, name, strlen(name), &rec);
+    if (err == DREP_ERR_NOT_FOUND || err == DREP_ERR_NAME)
+        return fail(DREP_ERR_NOT_FOUND, "%s: no dimension \"%s\"", path, name);
+    if (!err)
+        *id = rec.object;
+    return err;
+}
+
+int path_dimension_address(drep_file *f, const char *group, const char *name, uint64_t id,
+                           char **path)
+{
+    static const char *const marks[] = {"#", "/#", "//#"};
+    size_t len = strlen(group), n = strlen(name);
+    char *s = mem_alloc(len + n + 5);
+    int err = DREP_ERR_NOT_FOUND;
+
+    if (!s)
+        return fail_nomem();
+    while (len > 0 && group[len - 1] == '/')
+        len--;
+    for (size_t i = len == 0 ? 1 : 0; err && i < sizeof marks / sizeof *marks; i++) {
+        size_t mark = strlen(marks[i]);
+        uint64_t there = 0;
+
+        memcpy(s, group, len);
+        memcpy(s + len, marks[i], mark);
+        memcpy(s + len + mark, name, n + 1);
+        err = path_id(f, s, &there);
+        if (!err && there != id)
+            err = DREP_ERR_NOT_FOUND;
+        if (err == DREP_ERR_UNSUPPORTED && id == 0)
+            err = 0;
+        if (err && err != DREP_ERR_NOT_FOUND)
+            break;
+    }
+    if (err) {
+        mem_free(s);
+        return err;
+    }
+    *path = s;
+    return 0;
+}
+
 /* The cache may know the object, or the group of its last name. When a shorter walk fails, the
  * whole path is walked, so that the message is about what the caller gave. */
 int path_id(drep_file *f, const char *path, uint64_t *id)
 {
     const char *slash = !path ? NULL : strrchr(path, '/');
     size_t parent = !slash ? 0 : (size_t)(slash - path);
+    const char *name;
     uint64_t at, group;
+    size_t len;
+    bool address, only = false;
     int err = -1;
 
     if (!path)
         return fail(DREP_ERR_ARG, "no path");
+    address = path_dimension(path, &len, &name, &only);
     at = paths_find(f, path, parent, &group);
     if (at != 0) {
         *id = at;
         return 0;
     }
-    if (group != 0 || group_learn(f, path, parent, &group)) {
+    if (only) {
+        err = DREP_ERR_NOT_FOUND;
+    } else if (group != 0 || group_learn(f, path, parent, &group)) {
         at = group;
         err = walk_path(f, slash, &at, NULL);
     }
     /* What is wrong is said of the whole path. */
-    if (err) {
+    if (err && !only) {
         at = FMT_OBJECT_ROOT;
         err = walk_path(f, path, &at, NULL);
     }
+    if (address && (only || err == DREP_ERR_NOT_FOUND))
+        err = dimension_at(f, path, &at);
     if (!err) {
         paths_note(f, path, at);
         *id = at;
@@ -167,10 +278,26 @@ int path_id(drep_file *f, const char *path, uint64_t *id)
 int path_cross(drep_file *f, const char *path, struct crossing *x)
 {
     uint64_t id = FMT_OBJECT_ROOT;
+    const char *name;
+    size_t len;
+    bool only;
     int err;
 
     *x = (struct crossing){NULL, NULL};
     err = walk_path(f, path, &id, x);
+    if (err == DREP_ERR_NOT_FOUND && path_dimension(path, &len, &name, &only)) {
+        /* "a#b" in the file that a leads to is "a", then "/#b". */
+        char *parted = mem_alloc(strlen(path) + 2);
+
+        if (!parted)
+            return fail_nomem();
+        memcpy(parted, path, len);
+        parted[len] = '/';
+        strcpy(parted + len + 1, path + len);
+        id = FMT_OBJECT_ROOT;
+        err = walk_path(f, parted, &id, x);
+        mem_free(parted);
+    }
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 

@@ -1,11 +1,22 @@
 /* path.h - paths: the names that lead from the root to an object.
  *
- * Soft links are followed by splicing their path in.  Reading calls may leave the file at an
+ * A dimension has an address instead: the path of its group, "#" and its name.  Soft links are followed by splicing their path in.  Reading calls may leave the file at an
  * external link (external.h); all others refuse it. */
 #ifndef NAME_PATH_H
 #define NAME_PATH_H
 
 #include "name/object.h"
+
+/* Address of a dimension, "GROUP#NAME": the length of the group's path and the name.  A link of
+ * exactly that path goes first, except in the form "GROUP//#NAME" (*only), which no link has.
+ * False: the path is no address. */
+bool path_dimension(const char *path, size_t *group, const char **name, bool *only);
+/* The group that is to hold the dimension of this address.  DREP_ERR_NAME: no address. */
+int path_dimension_parent(drep_file *f, const char *path, uint64_t *group, const char **name);
+/* The address of a dimension that is there, malloc'ed: the shortest that leads to it.  id 0: one
+ * of a later version. */
+int path_dimension_address(drep_file *f, const char *group, const char *name, uint64_t id,
+                           char **path);
 
 /* The object that a path leads to; its record is not looked at. */
 int path_id(drep_file *f, const char *path, uint64_t *id);

@@ -9,6 +9,7 @@
 #include "chunk/each.h"
 #include "chunk/record.h"
 #include "name/attr.h"
+#include "name/dim_entry.h"
 #include "name/object.h"
 #include "tree/find.h"
 #include "txn/check.h"
@@ -51,6 +52,7 @@ struct checker {
     uint64_t budget;           /* bytes of payload to read: no byte of the file belongs to two */
     drep_usage usage;
     struct seen linked;  /* object ids that hard links name */
+    struct seen dims;    /* those that entries of dimensions name */
     struct seen edges;   /* group, object: pairs, one a hard link, groups ascending */
     struct seen objects; /* id, links and KIND_SHIFTed kind: pairs, ids ascending */
     struct seen types;   /* number, uses: pairs, ascending */
@@ -146,6 +148,21 @@ static int see_dims(struct checker *c, uint64_t id, const struct object_rec *rec
     return err;
 }
 
+/* The further scales of a dimension are datasets; those that were removed count for nothing. */
+static int see_scales(struct checker *c, const struct object_rec *rec)
+{
+    struct object_head head;
+
+    for (size_t i = 0; i < rec->scales.len; i += 8) {
+        uint64_t id = load_u64(rec->scales.p + i);
+
+        if (head_load(c->f, id, &head) == 0 && head.kind != FMT_DATASET)
+            return fail(DREP_ERR_FORMAT, "its scale, object %llu, is not a dataset (R7.15)",
+                        (unsigned long long)id);
+    }
+    return 0;
+}
+
 /* A type of a later version is nobody's mistake. */
 static int see_dataset_type(struct checker *c, const struct object_rec *rec)
 {
@@ -190,7 +207,7 @@ static void owner_end(struct checker *c)
                  (unsigned long long)o->members);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
-    see_twice(c, o->id, "links", &o->indices);
+    see_twice(c, o->id, "links or dimensions", &o->indices);
     see_twice(c, o->id, "attributes", &o->attrs);
     o->id = 0;
 }
@@ -263,6 +280,8 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
             err = see_dataset_type(c, rec);
         if (!err && rec->kind == FMT_LATER)
             err = see_later(rec->number, rec->flags, FMT_DIMENSION);
+        if (!err && rec->kind == FMT_DIMENSION)
+            err = see_scales(c, rec);
         if (!err && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
             err = fail(DREP_ERR_FORMAT, "the root is not a group (R7.2)");
     }
@@ -301,6 +320,32 @@ static int see_link(struct checker *c, const struct key *key, const uint8_t *p, 
     if (of_owner(c, key) && (err = seen_add(&c->owner.indices, rec.index)))
         return err;
     return rec.kind == FMT_LATER ? see_later(rec.number, rec.flags, FMT_EXTERNAL) : 0;
+}
+
+static int see_dim(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    struct dim_rec rec;
+    struct in in;
+    int err;
+
+    in_init(&in, p, len);
+    if ((err = dim_get(&in, &rec)))
+        return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
+    if (name_check(key->p + DIM_NAME_AT, key->len - DIM_NAME_AT) != 0)
+        return fail(DREP_ERR_FORMAT, "an invalid name (R7.10)");
+    if (rec.kind != FMT_LATER && ((err = seen_add(&c->dims, rec.object)) ||
+                                  (err = seen_add(&c->edges, key_object(key->p))) ||
+                                  (err = seen_add(&c->edges, rec.object))))
+        return err;
+    if (of_owner(c, key) && c->owner.kind != FMT_GROUP && c->owner.kind != FMT_LATER)
+        return fail(DREP_ERR_FORMAT, "its parent is not a group (R4.19)");
+    if (of_owner(c, key) && rec.index >= c->owner.next_link && c->owner.kind == FMT_GROUP)
+        return fail(DREP_ERR_FORMAT,
+                    "its creation index %llu was never assigned: the next one is %llu (R7.5)",
+                    (unsigned long long)rec.index, (unsigned long long)c->owner.next_link);
+    if (of_owner(c, key) && (err = seen_add(&c->owner.indices, rec.index)))
+        return err;
+    return rec.kind == FMT_LATER ? see_later(rec.number, rec.flags, FMT_PLAIN) : 0;
 }
 
 /* Its elements, converted. */
@@ -617,6 +662,10 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
         what = "link";
         err = see_link(c, key, value, len);
         break;
+    case FMT_TAG_DIM:
+        what = "dimension";
+        err = see_dim(c, key, value, len);
+        break;
     case FMT_TAG_ATTR:
         what = "attribute";
         err = see_attr(c, key, value, len);
@@ -750,10 +799,12 @@ static int check_reach(struct checker *c)
             err = seen_add(&stack, edges_of(&c->edges, to));
     }
     for (size_t i = 0; !err && c->later == 0 && visited < n && i < n; i++) {
-        /* A dimension without a name lives by its users alone. */
-        if (state[i] != 0 || c->objects.p[2 * i + 1] == (uint64_t)FMT_DIMENSION << KIND_SHIFT)
+        if (state[i] != 0)
             continue;
-        snprintf(text, sizeof text, "no link leads to object %llu (R7.7)",
+        snprintf(text, sizeof text,
+                 c->objects.p[2 * i + 1] >> KIND_SHIFT == FMT_DIMENSION
+                     ? "no group leads to dimension %llu (R7.17)"
+                     : "no link leads to object %llu (R7.7)",
                  (unsigned long long)c->objects.p[2 * i]);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
@@ -774,6 +825,56 @@ static void check_next(struct checker *c, const char *what, const struct seen *s
     finding(c, DREP_ERR_FORMAT, 0, text);
 }
 
+/* An id that entries name and that no object has. */
+static void check_missing(struct checker *c, const struct seen *s, size_t at, uint64_t before,
+                          const char *what, const char *rule)
+{
+    char text[200];
+
+    if (at >= s->n || s->p[at] >= before)
+        return;
+    snprintf(text, sizeof text, "a %s refers to object %llu, which is missing (%s)", what,
+             (unsigned long long)s->p[at], rule);
+    finding(c, DREP_ERR_FORMAT, 0, text);
+}
+
+/* Links lead to all objects but dimensions, which have one entry in one group. */
+static void check_links(struct checker *c)
+{
+    size_t at = 0, dim_at = 0;
+    char text[200];
+
+    seen_sort(&c->linked);
+    seen_sort(&c->dims);
+    for (size_t i = 0; i + 1 < c->objects.n; i += 2) {
+        uint64_t id = c->objects.p[i], links = (uint32_t)c->objects.p[i + 1], n, dims;
+        uint8_t kind = (uint8_t)(c->objects.p[i + 1] >> KIND_SHIFT);
+
+        check_missing(c, &c->linked, at, id, "link", "R7.9");
+        check_missing(c, &c->dims, dim_at, id, "dimension's entry", "R7.14");
+        n = count_of(&c->linked, id, &at) + (id == FMT_OBJECT_ROOT);
+        dims = count_of(&c->dims, id, &dim_at);
+        if (kind == FMT_DIMENSION && n > 0)
+            snprintf(text, sizeof text, "a link leads to object %llu, a dimension (R7.9)",
+                     (unsigned long long)id);
+        else if (kind == FMT_DIMENSION && dims != 1 && (c->later == 0 || dims > 1))
+            snprintf(text, sizeof text, "dimension %llu has %llu entries in groups, not one (R7.17)",
+                     (unsigned long long)id, (unsigned long long)dims);
+        else if (kind != FMT_DIMENSION && kind != FMT_LATER && dims > 0)
+            snprintf(text, sizeof text, "object %llu is not a dimension, as its entry says (R7.14)",
+                     (unsigned long long)id);
+        else if (n + dims != links && (c->later == 0 || n + dims > links))
+            snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu refer to it (R7.3)",
+                     (unsigned long long)id, (unsigned long long)links,
+                     (unsigned long long)(n + dims));
+        else
+            continue;
+        finding(c, DREP_ERR_FORMAT, 0, text);
+    }
+    check_missing(c, &c->linked, at, UINT64_MAX, "link", "R7.9");
+    check_missing(c, &c->dims, dim_at, UINT64_MAX, "dimension's entry", "R7.14");
+}
+
 static void check_counts(struct checker *c)
 {
     const struct slot *slot = store_slot(c->f->st);
@@ -784,29 +885,8 @@ static void check_counts(struct checker *c)
         finding(c, DREP_ERR_FORMAT, 0, "the root group is missing (R7.2)");
     check_next(c, "object", &c->objects, slot->next_object);
     check_next(c, "datatype", &c->types, slot->next_type);
-    seen_sort(&c->linked);
+    check_links(c);
     seen_sort(&c->used);
-    for (size_t i = 0; i + 1 < c->objects.n; i += 2) {
-        uint64_t id = c->objects.p[i], links = (uint32_t)c->objects.p[i + 1], n;
-
-        if (at < c->linked.n && c->linked.p[at] < id) {
-            snprintf(text, sizeof text, "a link refers to object %llu, which is missing (R7.9)",
-                     (unsigned long long)c->linked.p[at]);
-            finding(c, DREP_ERR_FORMAT, 0, text);
-        }
-        n = count_of(&c->linked, id, &at) + (id == FMT_OBJECT_ROOT);
-        if (n == links || (c->later != 0 && n < links))
-            continue;
-        snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu refer to it (R7.3)",
-                 (unsigned long long)id, (unsigned long long)links, (unsigned long long)n);
-        finding(c, DREP_ERR_FORMAT, 0, text);
-    }
-    if (at < c->linked.n) {
-        snprintf(text, sizeof text, "a link refers to object %llu, which is missing (R7.9)",
-                 (unsigned long long)c->linked.p[at]);
-        finding(c, DREP_ERR_FORMAT, 0, text);
-    }
-    at = 0;
     for (size_t i = 0; i + 1 < c->types.n; i += 2) {
         uint64_t n = count_of(&c->used, c->types.p[i], &at);
 
@@ -914,6 +994,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     mem_free(c.owner.indices.p);
     mem_free(c.owner.attrs.p);
     mem_free(c.linked.p);
+    mem_free(c.dims.p);
     mem_free(c.edges.p);
     mem_free(c.objects.p);
     mem_free(c.types.p);

@@ -16,6 +16,7 @@
 #include "elem/create.h"
 #include "elem/describe.h"
 #include "name/attr.h"
+#include "name/dim_entry.h"
 #include "name/dimension.h"
 #include "name/find.h"
 #include "name/link.h"
@@ -129,6 +130,20 @@ static int gather_add(struct copy *c, uint64_t id)
     return 0;
 }
 
+/* The dimensions of a group. */
+static int gather_dimensions(struct copy *c, uint64_t group)
+{
+    struct dim_walk w;
+    int err;
+
+    dim_walk_begin(&w, c->from, group);
+    while (!(err = dim_walk_next(&w)))
+        if ((err = w.rec.kind == FMT_LATER ? dim_later(&w.key, &w.rec)
+                                           : gather_add(c, w.rec.object)))
+            break;
+    return dim_walk_end(&w, err);
+}
+
 /* The members of one group; groups among them join the work. */
 static int gather_group(struct copy *c, uint64_t group, struct worklist *work,
                         struct idset *visited)
@@ -151,7 +166,8 @@ static int gather_group(struct copy *c, uint64_t group, struct worklist *work,
         if (err)
             break;
     }
-    return link_walk_end(&w, err);
+    err = link_walk_end(&w, err);
+    return !err ? gather_dimensions(c, group) : err;
 }
 
 static int by_id(const void *a, const void *b)
@@ -330,46 +346,53 @@ static int dim_note(struct copy *c, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* For a dimension that stays behind in another file: one of its name that is found from the new
- * path upwards, else a copy. */
+/* Look for a dimension of this name and length from the new path upwards; one that is unlimited
+ * grows.  DREP_ERR_NOT_FOUND: none is near enough, and the group of the copy has none of the name.
+ * DREP_ERR_DIMS: that group has one of another length. */
+static int dim_alike(struct copy *c, const struct stored_object *dim, const char *name,
+                     uint64_t *to)
+{
+    struct stored_object there = {0};
+    int err = dimension_find(c->to, c->path, name, &there);
+
+    if (!err && (there.rec.len[0] == dim->rec.len[0] || there.rec.unlimited)) {
+        err = dimension_grow(c->to, &there, dim->rec.len[0]);
+        *to = there.id;
+    } else if (!err && dim_entry_free(c->to, c->group, name) == 0) {
+        err = DREP_ERR_NOT_FOUND;
+    } else if (!err) {
+        err = fail(DREP_ERR_DIMS, "dimension \"%s\" is %llu long there, and not %llu", name,
+                   (unsigned long long)there.rec.len[0], (unsigned long long)dim->rec.len[0]);
+    }
+    object_release(&there);
+    return err;
+}
+
+/* For a dimension that stays behind in another file: one like it that is found from the new path
+ * upwards, else a copy. */
 static int dim_in_target(struct copy *c, uint64_t id, uint64_t *to)
 {
-    struct stored_object dim = {0}, there = {0};
+    struct stored_object dim = {0}, made = {0};
+    const char *name = NULL;
     char *path = NULL;
-    const char *name;
+    size_t len;
+    bool only;
     int err = object_load(c->from, id, &dim);
 
     if (!err && dim.rec.kind != FMT_DIMENSION)
         err = fail(DREP_ERR_FORMAT, "an object that is not a dimension");
     if (!err)
         err = object_path(c->from, id, &path);
-    name = !err && strrchr(path, '/') ? strrchr(path, '/') + 1 : "";
-    if (err == DREP_ERR_NOT_FOUND) /* it has no name */
-        err = 0;
-    if (!err && *name != '\0') {
-        err = dimension_find(c->to, c->path, name, &there);
-        if (!err && !there.rec.unlimited && there.rec.len[0] < dim.rec.len[0])
-            err = fail(DREP_ERR_DIMS, "dimension \"%s\" is %llu long there, and not %llu", name,
-                       (unsigned long long)there.rec.len[0], (unsigned long long)dim.rec.len[0]);
-        if (!err)
-            err = dimension_grow(c->to, &there, dim.rec.len[0]);
-        if (!err)
-            *to = there.id;
-        if (err == DREP_ERR_NOT_FOUND) {
-            struct object_rec rec = {.kind = FMT_DIMENSION, .unlimited = dim.rec.unlimited};
-
-            rec.len[0] = dim.rec.len[0];
-            err = object_link(c->to, c->group, name, &rec, to);
-        }
-    } else if (!err) {
-        dim.rec.links = 0;
-        dim.rec.next_attr = 0;
-        err = store_new_objects(c->to->st, 1, to);
-        if (!err)
-            err = object_store(c->to, *to, &dim.rec);
+    if (!err && !path_dimension(path, &len, &name, &only))
+        err = fail(DREP_ERR_FORMAT, "%s: not the address of a dimension", path);
+    if (!err)
+        err = dim_alike(c, &dim, name, to);
+    if (err == DREP_ERR_NOT_FOUND && name) {
+        err = dimension_make(c->to, c->group, name, dim.rec.len[0], dim.rec.unlimited, &made);
+        *to = made.id;
     }
     object_release(&dim);
-    object_release(&there);
+    object_release(&made);
     mem_free(path);
     return !err ? dim_note(c, id, *to) : err;
 }
@@ -641,6 +664,23 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
     return err;
 }
 
+/* Scales that stay behind in another file are left out. */
+static int map_scales(struct copy *c, struct span *scales)
+{
+    int err = buf_room(&c->out, scales->len);
+
+    for (size_t i = 0; !err && i < scales->len; i += 8) {
+        uint64_t id = map_reference(c, load_u64(scales->p + i));
+
+        if (id == 0)
+            continue;
+        store_u64(c->out.p + c->out.len, id);
+        c->out.len += 8;
+    }
+    *scales = (struct span){c->out.p, c->out.len};
+    return err;
+}
+
 static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t links, struct made *m)
 {
     struct object_rec rec;
@@ -660,6 +700,8 @@ static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
         rec.type = type;
     } else if (rec.kind == FMT_DATASET) {
         err = copy_dataset_record(c, id, new_id, &rec, m);
+    } else if (rec.kind == FMT_DIMENSION && !c->whole && rec.scales.len > 0) {
+        err = map_scales(c, &rec.scales);
     }
     return !err ? object_store(c->to, new_id, &rec) : err;
 }
@@ -681,6 +723,27 @@ static int copy_link(struct copy *c, struct key *key)
         link.object = map_reference(c, link.object);
     buf_out(&c->out, &out);
     link_put(&out, &link);
+    err = buf_done(&c->out, &out);
+    return !err ? tree_put(c->to->st, key, c->out.p, c->out.len) : err;
+}
+
+static int copy_dim_entry(struct copy *c, struct key *key)
+{
+    struct dim_rec rec;
+    struct out out;
+    struct in in;
+    int err;
+
+    in_init(&in, c->value.p, c->value.len);
+    if ((err = dim_get(&in, &rec)))
+        return fail(err, "dimension \"%.*s\": %s", (int)(key->len - DIM_NAME_AT),
+                    (const char *)key->p + DIM_NAME_AT, in.why);
+    if (rec.kind == FMT_LATER)
+        return dim_later(key, &rec);
+    if (!c->whole)
+        rec.object = map_reference(c, rec.object);
+    buf_out(&c->out, &out);
+    dim_put(&out, &rec);
     err = buf_done(&c->out, &out);
     return !err ? tree_put(c->to->st, key, c->out.p, c->out.len) : err;
 }
@@ -731,6 +794,8 @@ static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
     switch (key_tag(key->p)) {
     case FMT_TAG_LINK:
         return copy_link(c, key);
+    case FMT_TAG_DIM:
+        return copy_dim_entry(c, key);
     case FMT_TAG_ATTR:
         return copy_attr(c, key);
     default:
@@ -813,9 +878,12 @@ static int copy_objects(struct copy *c, uint64_t id, const char *name)
 
     for (size_t i = 0; !err && i < c->n; i++)
         err = copy_object(c, c->id[i], c->base + i, c->links[i]);
-    if (!err)
-        err = object_link_to(c->to, c->group, name, map_reference(c, id), c->kind);
-    return err;
+    if (!err && c->kind == FMT_DIMENSION) {
+        struct dim_rec rec = {.kind = FMT_PLAIN, .object = map_reference(c, id)};
+
+        return dim_entry_add(c->to, c->group, name, &rec);
+    }
+    return !err ? object_link_to(c->to, c->group, name, map_reference(c, id), c->kind) : err;
 }
 
 /* A whole file goes into an empty one with the ids that it has: nothing is gathered and nothing
@@ -842,6 +910,23 @@ static int empty(drep_file *f, bool *yes)
     return err;
 }
 
+/* The group and name of the copy: a dimension's are those of an address. */
+static int copy_target(struct copy *c, uint64_t id, const char *new_path, const char **name)
+{
+    struct object_head head;
+    bool dimension;
+    int err = head_load(c->from, id, &head);
+
+    dimension = !err && head.kind == FMT_DIMENSION;
+    if (!err)
+        err = dimension ? path_dimension_parent(c->to, new_path, &c->group, name)
+                           : path_parent(c->to, new_path, 0, &c->group, name);
+    if (err)
+        return err;
+    return dimension ? dim_entry_free(c->to, c->group, *name)
+                        : link_free(c->to, c->group, *name);
+}
+
 static int copy(struct copy *c, const char *path, const char *new_path)
 {
     const char *name;
@@ -857,9 +942,7 @@ static int copy(struct copy *c, const char *path, const char *new_path)
         if (!err)
             err = copy_whole(c);
     } else if (!err) {
-        err = path_parent(c->to, new_path, 0, &c->group, &name);
-        if (!err)
-            err = link_free(c->to, c->group, name);
+        err = copy_target(c, id, new_path, &name);
         c->path = new_path;
         if (!err)
             err = copy_objects(c, id, name);

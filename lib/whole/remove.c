@@ -7,7 +7,9 @@
 #include "chunk/patch.h"
 #include "elem/grid.h"
 #include "name/attr.h"
+#include "name/dim_entry.h"
 #include "name/dimension.h"
+#include "name/find.h"
 #include "name/link.h"
 #include "name/path.h"
 #include "tree/edit.h"
@@ -51,6 +53,20 @@ static int drop_tag(drep_file *f, uint64_t id, uint8_t tag)
     return drop_entries(f, id, tag, 9);
 }
 
+/* The dimensions of a group go with it, also those that datasets elsewhere use. */
+static int drop_dimensions(drep_file *f, uint64_t id, struct worklist *work)
+{
+    struct dim_walk w;
+    int err;
+
+    dim_walk_begin(&w, f, id);
+    while (!(err = dim_walk_next(&w)))
+        if (w.rec.kind != FMT_LATER && (err = worklist_add(work, w.rec.object)))
+            break;
+    err = dim_walk_end(&w, err);
+    return err ? err : drop_tag(f, id, FMT_TAG_DIM);
+}
+
 /* The members lose a link each; those without any left are removed later, not here, so that depth
  * does not matter. */
 static int drop_members(drep_file *f, uint64_t id, struct worklist *work)
@@ -63,7 +79,11 @@ static int drop_members(drep_file *f, uint64_t id, struct worklist *work)
         if ((err = unlink_one(f, w.link.object, work)))
             break;
     err = link_walk_end(&w, err);
-    return err ? err : drop_tag(f, id, FMT_TAG_LINK);
+    if (!err)
+        err = drop_dimensions(f, id, work);
+    if (!err)
+        err = drop_tag(f, id, FMT_TAG_LINK);
+    return err;
 }
 
 /* Frees the chunks of a dataset and its entries in dimensions. */
@@ -139,5 +159,49 @@ int drep_link_remove(drep_file *file, const char *path)
     if (!err && link.kind == FMT_HARD)
         err = object_remove(file, link.object);
     buf_release(&bytes);
+    return write_end(file, err);
+}
+
+/* Refuses to remove a dimension in use; the message names one of its datasets. */
+static int dimension_unused(drep_file *f, const char *path, uint64_t id)
+{
+    char *user = NULL;
+    uint64_t dataset;
+    int d, err = dimension_used(f, id, &dataset, &d);
+
+    if (err)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    err = object_path(f, dataset, &user);
+    if (err && err != DREP_ERR_NOT_FOUND)
+        return err;
+    err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: in use as dimension %d of \"%s\"", path, d,
+               user ? user : "?");
+    mem_free(user);
+    return err;
+}
+
+int drep_dimension_remove(drep_file *file, const char *path)
+{
+    struct worklist w = {0};
+    struct dim_rec rec;
+    const char *name;
+    uint64_t group;
+    int err = write_begin(file);
+
+    if (err)
+        return err;
+    err = path_dimension_parent(file, path, &group, &name);
+    if (!err) {
+        err = dim_entry_find(file, group, name, strlen(name), &rec);
+        if (err == DREP_ERR_NOT_FOUND)
+            fail(err, "%s: no such dimension", path);
+    }
+    if (!err)
+        err = dimension_unused(file, path, rec.object);
+    if (!err)
+        err = dim_entry_drop(file, group, name);
+    if (!err)
+        err = drop_object(file, rec.object, &w);
+    mem_free(w.id);
     return write_end(file, err);
 }

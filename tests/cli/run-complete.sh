@@ -50,7 +50,7 @@ check "files of a kind" offers ":files .drep" dump ""
 check "any files" offers ":files" import ""
 check "directories" offers ":dirs" dump --plugins=
 check "help" offers "stat" help st
-check "the root group" offers "/grid/ /it's /lat /point /sst /two words" dump sea.drep ""
+check "the root group" offers "/grid/ /it's /point /sst /two words /#lat" dump sea.drep ""
 check "a group" offers "/grid/deep/ /grid/inner" dump sea.drep /grid/
 check "without the slash" offers "grid/" dump sea.drep g
 check "behind options" offers "/sst" dump -H --width 3 sea.drep /s

@@ -15,7 +15,7 @@ root:
   attrs: {title: base, year: 2026}
   g:
     attrs: {a: [1, 2, 3], s: x}
-    d: {dataset: DOUBLE, dims: [/t, /y], shape: [2, 3], chunk: [1, 3], data: [[1, 2, 3], [4, 5, 6]]}
+    d: {dataset: DOUBLE, dims: [t, y], shape: [2, 3], chunk: [1, 3], data: [[1, 2, 3], [4, 5, 6]]}
     p: {dataset: pair, shape: [2], data: [{x: 1, n: [1, 2]}, {x: 2, n: [3, 4]}]}
     s: {dataset: vstring, data: [one, two]}
     q: {dataset: seq(INT), shape: [2], data: [[1, 2], [3]]}
@@ -100,9 +100,9 @@ check "an object that is new" one '/new: only in changed.drep' 's/^  soft/  new:
 check "where a link leads" one '/soft: target /g/d -> /g/p' 's/target: \/g\/d}/&/; /soft/s/target: \/g\/d/target: \/g\/p/'
 check "a kind of link" one '/soft: soft link -> hard link' 's/link: soft/link: hard/'
 check "another object under a second name" one '/hard: another name of an object seen before -> another object' \
-    '/hard/s/.*/  hard: {dataset: DOUBLE, dims: [\/t, \/y], shape: [2, 3], chunk: [1, 3], data: [[1, 2, 3], [4, 5, 6]]}/'
-check "names of dimensions" one '/g/d: dimensions [/t, /y] -> [/t, null]' \
-    's/dims: \[\/t, \/y\], shape: \[2, 3\]/dims: [\/t, null], shape: [2, 3]/'
+    '/hard/s/.*/  hard: {dataset: DOUBLE, dims: [t, y], shape: [2, 3], chunk: [1, 3], data: [[1, 2, 3], [4, 5, 6]]}/'
+check "names of dimensions" one '/g/d: dimensions [/#t, /#y] -> [/#t, null]' \
+    's/dims: \[t, y\], shape: \[2, 3\]/dims: [t, null], shape: [2, 3]/'
 check "the greatest shape" one '/g/s: maxshape [2] -> [unlimited]' 's/s: {dataset: vstring,/& shape: [2], maxshape: [unlimited],/'
 check "storage is not asked for" sh -c "printf '%s' '$base' | sed 's/chunk: .1, 3./chunk: [2, 3]/' |
     '$DATAREP' create -s - '$tmp/chunk.drep' && '$DATAREP' diff '$tmp/base.drep' '$tmp/chunk.drep'"
@@ -112,7 +112,7 @@ check "both ways: an attribute" both_ways 's/, s: x//'
 check "both ways: a type" both_ways 's/dataset: FLOAT/dataset: DOUBLE/'
 
 printf '%s' "$base" | sed -e 's/\[4, 5, 6\]/[4.5, .nan, 7]/; s/title: base/title: b/; s/fill: 7/fill: 8/; /soft/s/target: \/g\/d/target: \/g/
-    s/dataset: FLOAT/dataset: DOUBLE/; s/dims: \[\/t, \/y\], shape: \[2, 3\]/dims: [\/t, null], shape: [2, 3]/
+    s/dataset: FLOAT/dataset: DOUBLE/; s/dims: \[t, y\], shape: \[2, 3\]/dims: [t, null], shape: [2, 3]/
     s/s: {dataset: vstring,/& shape: [2], maxshape: [unlimited],/' | make_file many
 cd "$tmp" || exit 1
 check "many differences" sh -c "'$DATAREP' diff base.drep many.drep > out; cat out; [ \$(wc -l < out) = 8 ]"

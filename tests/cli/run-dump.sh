@@ -66,8 +66,10 @@ import json, sys
 whole = json.load(open(sys.argv[1]))
 lines = [json.loads(line) for line in open(sys.argv[2])]
 def walk(obj, path):
-    members = obj.pop("members", {})
+    members, dims = obj.pop("members", {}), obj.pop("dimensions", {}) if obj["kind"] == "group" else {}
     yield dict(obj, path=path)
+    for name, dim in dims.items():
+        yield dict(dim, path=path + "#" + name)
     for name, member in members.items():
         yield from walk(member, path.rstrip("/") + "/" + name)
 want = list(walk(whole.pop("root"), "/"))

@@ -53,7 +53,7 @@ CSV
 images() {
     zeros frames $((2 * 1024 * 1280 * 2))
     "$DATAREP" import -a -i /images --datarep=external32 "$tmp/frames.raw" "$tmp/image_stack.drep" &&
-        shows image_stack /frame 'dimension 2/unlimited' &&
+        shows image_stack '/#frame' 'dimension 2/unlimited' &&
         status 0 validate -s "$schemas/image_stack.yaml" "$tmp/image_stack.drep"
 }
 

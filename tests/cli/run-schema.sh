@@ -187,7 +187,7 @@ from_files() {
     python3 - "$tmp/from.json" <<'PY' || return 1
 import json, sys
 got = {k: v.get("data") for k, v in json.load(open(sys.argv[1]))["root"]["members"].items()}
-want = {"time": None, "x": [[1, 2, 3], [4, 5, 6]], "y": [[1, 2, 3], [4, 5, 6]],
+want = {"x": [[1, 2, 3], [4, 5, 6]], "y": [[1, 2, 3], [4, 5, 6]],
         "t": [{"temp": 2.5, "time": 1}, {"temp": "nan", "time": 2}], "c": [2.5, "nan"],
         "g": [[1, 2], [3, 4]], "i": [100.462555, 1], "j": [1]}
 sys.exit(0 if got == want else "%s\nis not\n%s" % (got, want))

@@ -65,8 +65,8 @@ check "hint that is missing" differs 's/access_style: read_mostly/nb_proc: "2"/'
 check "named datatype" differs 's/A=0/A=7/' 17:16 "/kind: the datatype is enum.*A=7"
 check "datatypes of all who use a name" differs 's/y: DOUBLE/y: FLOAT/' 4:10 "/point: the datatype is" 3
 check "dimension" differs 's/lat: 3$/lat: 4/;s/data: \[-10, 0.25/data: [-10, 0, 0.25/;s/4, 3]/4, 4]/' \
-    7:8 "/lat: the length is 4, not 3" 4
-check "dimension without end" differs 's/time: unlimited/time: 0/' 6:9 "/time: the dimension is not unlimited" 2
+    7:8 "/#lat: the length is 4, not 3" 4
+check "dimension without end" differs 's/time: unlimited/time: 0/' 6:9 "/#time: the dimension is not unlimited" 2
 check "attribute: value" differs 's/ratio: 0.5/ratio: 0.25/' 9:36 '/: attribute "ratio" is 0.25, not 0.5'
 check "attribute: text" differs 's/All of it/None of it/' 9:18 '/: attribute "title" is "None of it"'
 check "attribute: datatype" differs 's/ratio: 0.5/ratio: 1/' 9:36 '/: the datatype of attribute "ratio" is INT64_T'
@@ -78,7 +78,7 @@ check "chunk" differs 's/4, 3/8, 3/' 10:51 '/sst: the chunk is \[8, 3\], not \[4
 check "filters" differs 's/deflate: 1/deflate: 2/' 10:68 "/sst: the filters are others"
 check "fill" differs 's/fill: .nan/fill: 0.5/' 10:90 '/sst: the fill is 0.5, not "nan"'
 check "no fill" differs 's/fill: .nan/fill: none/' 10:90 "/sst: the fill is none, not a value"
-check "dimension name" differs 's/dims: \[lat\]/shape: [3]/' 11:34 '/lats: dimension 0 is not "/lat"'
+check "dimension name" differs 's/dims: \[lat\]/shape: [3]/' 11:34 '/lats: dimension 0 is not "/#lat"'
 check "largest shape" differs 's/maxshape: \[unlimited\]/maxshape: [9]/' 12:47 '/log: the largest shape is \[9\], not \[unlimited\]'
 check "value" differs 's/0.25, 10/0.5, 10/' 11:46 '/lats\[1\]: the value is 0.5, not 0.25'
 check "values" differs 's/\[-10, 0.25, 10\]/[-10, 7, 8]/' 11:46 '/lats\[1\]: the value is 7.0, not 0.25; 1 more differ'

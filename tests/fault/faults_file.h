@@ -144,7 +144,7 @@ static void base_make(const char *dir)
     drep_info_free(info);
     sure(drep_group_create(f, "/k/g/h", 1), "group");
     sure(drep_commit(f), "commit");
-    sure(drep_dimension_create(f, "/x", HIGH, 1), "dimension");
+    sure(drep_dimension_create(f, "/#x", HIGH, 1), "dimension");
     base_datasets(f);
     sure(drep_commit(f), "commit");
     sure(t_compound(&type), "type");
@@ -630,7 +630,7 @@ static int c_group(struct env *e)
 
 static int c_dimension(struct env *e)
 {
-    return CALL(drep_dimension_create, e->f, "/k/y", 5, 0);
+    return CALL(drep_dimension_create, e->f, "/k#y", 5, 0);
 }
 
 static int p_type(struct env *e)

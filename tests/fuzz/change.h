@@ -192,7 +192,7 @@ static inline void make_objects(drep_file *file)
 
     tried(drep_group_create(file, "/made/by/us", 1));
     make_texts(file);
-    tried(drep_dimension_create(file, "/made/x", 300, 1));
+    tried(drep_dimension_create(file, "/made#x", 300, 1));
     if (tried(drep_dataset_create(file, "/made/by/us/set", &spec, &ds)) == 0) {
         tried(drep_write(ds, NULL, NULL, value, NULL));
         drep_dataset_close(ds);

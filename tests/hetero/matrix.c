@@ -604,7 +604,7 @@ static void write_rest(void)
                       .dim_names = (const char *const[]){"lat", "lon"},
                       .layout = DREP_CONTIGUOUS};
 
-    must(drep_dimension_create(file, "/lat", 3, 1), "/lat");
+    must(drep_dimension_create(file, "/#lat", 3, 1), "/#lat");
     write_dataset("/grid", &spec, NULL, DREP_SHORT, 6, grid);
     must(drep_link_soft(file, "/grid", "/soft"), "/soft");
     must(drep_link_hard(file, "/grid", "/hard"), "/hard");

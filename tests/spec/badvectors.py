@@ -737,7 +737,7 @@ def root_missing():
 @bad("FORMAT", "R7.2")
 def root_is_dataset():
     b = Builder()
-    b.objects[1].update(kind=4, rest=var(3))
+    b.objects[1].update(kind=4, rest=var(3) + u16(0))
     return b
 
 
@@ -921,6 +921,101 @@ def dimension_without_user():
     x = b.dimension(1, "x", 1)
     d = b.dataset(1, "e", "INT", (1,), dims=(x,), data=[1])
     del b.tree[b.key(x, 80, u64(d) + u8(0))]
+    return b
+
+
+def with_dimension():
+    b = sample()
+    return b, b.dimension(1, "x", 1)
+
+
+@bad("FORMAT", "R7.17", "check")
+def dimension_without_entry():
+    b = sample()
+    b.dimension(None, None, 1)
+    return b
+
+
+@bad("FORMAT", "R7.17", "check")
+def dimension_with_two_entries():
+    b, x = with_dimension()
+    b.objects[x]["hard"] = 2
+    b.tree[b.key(1, 34, b"y")] = u8(1) + u8(0) + var(b.objects[1]["next_link"]) + var(x)
+    b.objects[1]["next_link"] += 1
+    return b
+
+
+@bad("FORMAT", "R7.14", "check")
+def dimension_entry_of_dataset():
+    b, x = with_dimension()
+    d = b.dataset(1, "e", "INT", (1,), data=[1])
+    b.tree[b.key(1, 34, b"y")] = u8(1) + u8(0) + var(b.objects[1]["next_link"]) + var(d)
+    b.objects[1]["next_link"] += 1
+    return b
+
+
+@bad("FORMAT", "R7.9", "check")
+def dimension_linked():
+    b, x = with_dimension()
+    b.link(1, "y", x)
+    return b
+
+
+@bad("FORMAT", "R7.14", "check")
+def dimension_missing():
+    b, x = with_dimension()
+    b.tree[b.key(1, 34, b"y")] = u8(1) + u8(0) + var(b.objects[1]["next_link"]) + var(x + 7)
+    b.objects[1]["next_link"] += 1
+    b.next_object += 20
+    return b
+
+
+@bad("FORMAT", "R7.5", "check")
+def dimension_index_of_link():
+    b, x = with_dimension()
+    b.tree[b.key(1, 34, b"x")] = u8(1) + u8(0) + var(0) + var(x)
+    return b
+
+
+@bad("FORMAT", "R7.5", "check")
+def dimension_index_not_given():
+    b, x = with_dimension()
+    b.tree[b.key(1, 34, b"x")] = u8(1) + u8(0) + var(99) + var(x)
+    return b
+
+
+@bad("FORMAT", "R4.19", "check")
+def dimension_of_dataset():
+    b, x = with_dimension()
+    b.tree[b.key(2, 34, b"y")] = u8(1) + u8(0) + var(9) + var(x)
+    return b
+
+
+@bad("FORMAT", "R7.14")
+def dimension_is_root():
+    b, x = with_dimension()
+    b.tree[b.key(1, 34, b"x")] = u8(1) + u8(0) + var(1) + var(1)
+    return b
+
+
+@bad("FORMAT", "R7.10", "check")
+def dimension_name():
+    b, x = with_dimension()
+    b.tree[b.key(1, 34, b"x/y")] = b.tree.pop(b.key(1, 34, b"x"))
+    return b
+
+
+@bad("FORMAT", "R7.15", "check")
+def dimension_scale_group():
+    b = sample()
+    b.dimension(1, "x", 1, scales=(1,))
+    return b
+
+
+@bad("FORMAT", "R1.6")
+def dimension_scales_cut():
+    b, x = with_dimension()
+    b.objects[x]["rest"] = var(1) + u16(3) + u64(2)
     return b
 
 

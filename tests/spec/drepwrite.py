@@ -602,9 +602,16 @@ class Builder:
     def group(self, parent, name):
         return self.new(1, parent, name)
 
-    def dimension(self, parent, name, length, unlimited=False):
-        d = self.new(4, parent, name)
-        self.objects[d]["rest"] = var(length)
+    def dimension(self, parent, name, length, unlimited=False, scales=(), flags=0):
+        """parent None: without an entry in a group."""
+        d = self.new(4, None, None)
+        self.objects[d]["rest"] = var(length) + u16(len(scales)) + b"".join(map(u64, scales))
+        if parent is not None:
+            p = self.objects[parent]
+            self.objects[d]["hard"] = 1
+            self.tree[self.key(parent, 34, name.encode())] = (
+                u8(1) + u8(flags) + var(p["next_link"]) + var(d))
+            p["next_link"] += 1
         self.objects[d]["flags"] = int(unlimited)
         return d
 

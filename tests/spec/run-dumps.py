@@ -122,6 +122,14 @@ def obj(p):
         type_number(p)
     else:
         p.var("length")
+        for i in range(p.number(2, "further scales")):
+            p.number(8, "dataset %d" % i)
+
+
+def dimension(p):
+    p.pair("kind", "flags")
+    p.var("creation index")
+    p.var("object id")
 
 
 def link(p):
@@ -288,7 +296,7 @@ def block(p):
 
 
 TAGS = {"FREE": (1, free), "LOG": (2, log), "TYPE": (3, datatype_record), "OBJECT": (16, obj),
-        "LINK": (32, link), "ATTR": (48, attribute), "CHUNK": (64, chunk)}
+        "LINK": (32, link), "DIM": (34, dimension), "ATTR": (48, attribute), "CHUNK": (64, chunk)}
 
 # (title, vector, tag, which entry of it: a test of the key's object, tail and value)
 SHOWN = [
@@ -301,6 +309,7 @@ SHOWN = [
     ("A hard link", "links", "LINK", lambda o, t, v: v[0] == 1),
     ("A soft link", "links", "LINK", lambda o, t, v: v[0] == 2),
     ("An external link", "links", "LINK", lambda o, t, v: v[0] == 3),
+    ("An entry of a dimension", "dims", "DIM", lambda o, t, v: True),
     ("An attribute", "attrs", "ATTR", lambda o, t, v: True),
     ("A compound, laid out", "native-i386", "TYPE", lambda o, t, v: v[8:10] == b"\x08\1"),
     ("An enum", "attrs", "TYPE", lambda o, t, v: v[8] == 5),
@@ -327,7 +336,7 @@ def entries(vector):
 
 
 def tail_text(tail, tag):
-    if tag in ("LINK", "ATTR"):
+    if tag in ("LINK", "DIM", "ATTR"):
         return ' "%s"' % tail.decode()
     if tag in ("FREE", "LOG", "TYPE"):
         return " %d" % int.from_bytes(tail, "big")

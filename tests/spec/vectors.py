@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from drepread import codes as C
 import drepwrite
-from drepwrite import Builder, encode, i64, u8, u16, u64
+from drepwrite import Builder, encode, i64, u8, u16, u64, var
 
 SAFE = (1 << 53) - 1
 RED = ("enum", "INT8_T", [("RED", 0), ("GREEN", 1), ("dark blue", 2)])
@@ -537,11 +537,19 @@ def dims():
     time = b.dimension(1, "time", 5, unlimited=True)
     x = b.dimension(1, "x", 2)
     b.attr(x, "unit", "vstring", "m")
-    hidden = b.dimension(None, None, 2)
     b.dataset(1, "t", "INT", (5, 2), dims=(time, x), maxshape=(None, 2), data=list(range(10)))
     b.dataset(1, "short", "INT", (3,), dims=(time,), maxshape=(None,), data=[1, 2, 3])
     b.dataset(1, "half", "INT", (2, 2), dims=(0, x), data=[1, 2, 3, 4])
-    b.dataset(1, "hidden", "INT", (2,), dims=(hidden,), data=[1, 2])
+    # Coordinates: the dataset of the dimension's name; further ones by id.
+    b.dataset(1, "x", "DOUBLE", (2,), dims=(x,), data=[0.5, 1.5])
+    g = b.group(1, "g")
+    b.dimension(g, "time", 2, flags=0x30)
+    y = b.dimension(g, "y", 3)
+    other = b.dataset(g, "other y", "INT", (3,), dims=(y,), data=[7, 8, 9])
+    b.objects[y]["rest"] = var(3) + u16(2) + u64(other) + u64(other)
+    b.dataset(g, "above", "INT", (2, 3), dims=(x, y), data=[1, 2, 3, 4, 5, 6])
+    odd = b.group(1, "a#b")
+    b.dimension(odd, "c", 0)
     return done(b, {"/t": [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]], "/short": [1, 2, 3]})
 
 

@@ -93,12 +93,21 @@ static inline int some_link(const struct model *m, struct rnd *r)
 
 static inline void object_path(const struct model *m, int object, char *path);
 
-/* "/g1/x2" */
+/* Dimensions are links here, whose paths are addresses. */
+static inline bool is_dimension(const struct model *m, int link)
+{
+    return m->link[link].kind == DREP_LINK_HARD &&
+           m->object[m->link[link].target].kind == DREP_OBJ_DIMENSION;
+}
+
+/* "/g1/x2", "/g1/#x3" */
 static inline void link_path(const struct model *m, int link, char *path)
 {
     object_path(m, m->link[link].group, path);
     if (strcmp(path, "/") != 0)
         strcat(path, "/");
+    if (is_dimension(m, link))
+        strcat(path, "#");
     strcat(path, m->link[link].name);
 }
 
@@ -144,6 +153,7 @@ static inline void model_unlink(struct model *m, int link)
             if (m->object[i].used && m->object[i].dim[d] == object)
                 m->object[i].dim[d] = NONE;
     m->object[object].used = false;
+    m->object[object].kind = 0;
 }
 
 /* A new link in a random group; its path. */

@@ -218,11 +218,11 @@ START_TEST(test_names_and_objects)
     ck_assert_ptr_nonnull(strstr(drep_error(), "nothing"));
     ok(drep_attr_write_int(f, "/", "with/slash", 1));
     ok(drep_type_commit(f, "t", DREP_INT));
-    ok(drep_dimension_create(f, "dim", 5, 0));
+    ok(drep_dimension_create(f, "#dim", 5, 0));
     ok(drep_attr_write_int(f, "t", "a", 1));
-    ok(drep_attr_write_int(f, "dim", "a", 1));
+    ok(drep_attr_write_int(f, "/#dim", "a", 1));
     ok(drep_link_remove(f, "t"));
-    ok(drep_link_remove(f, "dim"));
+    ok(drep_dimension_remove(f, "/#dim"));
     check_file(f);
 }
 END_TEST

@@ -350,28 +350,38 @@ START_TEST(test_dimensions_come_along_or_are_found)
     drep_objinfo info;
 
     ok(drep_group_create(from, "/g", 0));
-    ok(drep_dimension_create(from, "/time", 4, 1));
-    ok(drep_dimension_create(from, "/g/x", 6, 0));
+    ok(drep_dimension_create(from, "/#time", 4, 1));
+    ok(drep_dimension_create(from, "/g#x", 6, 0));
     with_dims(from, "/g/v", "time", "x", dims, max);
-    with_dims(from, "/w", "time", "/g/x", dims, max);
+    with_dims(from, "/w", "time", "/g#x", dims, max);
     /* x is in the copy, time is not. */
     ok(drep_copy(from, "/g", from, "/h", NULL));
-    dims_are(from, "/h/v", "/time", "/h/x");
+    dims_are(from, "/h/v", "/#time", "/h#x");
     ok(drep_copy(from, "/g", to, "/g", NULL));
-    dims_are(to, "/g/v", "/time", "/g/x");
-    ok(drep_stat(to, "/time", &info));
+    dims_are(to, "/g/v", "/#time", "/g#x");
+    ok(drep_stat(to, "/#time", &info));
     ck_assert_int_eq(info.len, 4);
     ck_assert_int_eq(info.unlimited, 1);
     /* Both outside: time is found, x is made. */
     ok(drep_copy(from, "/w", to, "/w", NULL));
-    dims_are(to, "/w", "/time", "/x");
+    dims_are(to, "/w", "/#time", "/#x");
     /* One that is too short there. */
     drep_abandon(to);
     to = memory_file("external32");
-    ok(drep_dimension_create(to, "/time", 3, 0));
+    ok(drep_dimension_create(to, "/#time", 3, 0));
     fails(drep_copy(from, "/w", to, "/w", NULL), DREP_ERR_DIMS);
     ok(drep_stat(to, "/", &info));
-    ck_assert_int_eq(info.members, 1);
+    ck_assert_int_eq(info.members, 0);
+    /* A shorter one further up is not taken: another is made beside the copy. */
+    ok(drep_group_create(to, "/k", 0));
+    ok(drep_copy(from, "/w", to, "/k/w", NULL));
+    dims_are(to, "/k/w", "/k#time", "/k#x");
+    /* Alone. */
+    ok(drep_copy(from, "/#time", to, "/k#other", NULL));
+    ok(drep_stat(to, "/k#other", &info));
+    ck_assert_int_eq(info.len, 4);
+    fails(drep_copy(from, "/#time", to, "/k#other", NULL), DREP_ERR_EXISTS);
+    fails(drep_copy(from, "/#time", to, "/k/other", NULL), DREP_ERR_NAME);
     check_file(from);
     check_file(to);
     drep_abandon(from);

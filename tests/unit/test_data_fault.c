@@ -63,7 +63,7 @@ static int call_group(drep_file *f)
 
 static int call_dimension(drep_file *f)
 {
-    return drep_dimension_create(f, "dim", 5, 1);
+    return drep_dimension_create(f, "#dim", 5, 1);
 }
 
 static int call_links(drep_file *f)

@@ -151,6 +151,27 @@ static int look_link(const drep_linkinfo *link, void *ctx)
     return 1;
 }
 
+static int look_dimension(const drep_diminfo *dimension, void *ctx)
+{
+    struct listing *l = ctx;
+
+    for (int i = 0; i < LINKS; i++) {
+        const struct m_link *m = &l->t->now.link[i];
+        drep_objinfo info;
+
+        if (!m->used || m->group != l->group || strcmp(m->name, dimension->name) != 0)
+            continue;
+        ck_assert(is_dimension(&l->t->now, i));
+        ck_assert_int_eq(dimension->len, l->t->now.object[m->target].len);
+        ok(drep_stat(l->t->f, dimension->path, &info));
+        ck_assert_uint_eq(info.id, dimension->id);
+        l->n++;
+        return 0;
+    }
+    ck_abort_msg("%s: \"%s\" is listed and was never made", l->t->datarep, dimension->name);
+    return 1;
+}
+
 static void look_object(struct run *t, int object)
 {
     const struct m_object *o = &t->now.object[object];
@@ -182,8 +203,9 @@ static void look_object(struct run *t, int object)
         struct listing l = {t, object, 0};
 
         ok(drep_list(t->f, path, order, look_link, &l));
+        ck_assert_int_eq(info.members, l.n);
+        ok(drep_dimension_list(t->f, path, order, look_dimension, &l));
         members = l.n;
-        ck_assert_int_eq(info.members, members);
     }
     for (int i = 0; i < LINKS; i++)
         members -= t->now.link[i].used && t->now.link[i].group == object;
@@ -239,7 +261,10 @@ static void do_dimension(struct run *t)
     struct m_object o = {.used = true, .kind = DREP_OBJ_DIMENSION, .links = 1};
     char path[400];
 
-    if (object == NONE || model_link(&t->now, &t->r, DREP_LINK_HARD, object, path) == NONE)
+    if (object == NONE || free_link(&t->now) == NONE)
+        return;
+    t->now.object[object].kind = DREP_OBJ_DIMENSION; /* by which it has its path */
+    if (model_link(&t->now, &t->r, DREP_LINK_HARD, object, path) == NONE)
         return;
     o.len = (int64_t)below(t, 14);
     o.unlimited = below(t, 2);
@@ -465,7 +490,7 @@ static void do_link(struct run *t)
     struct model before = t->now;
     char path[400], to[400];
 
-    if (target == NONE)
+    if (target == NONE || t->now.object[target].kind == DREP_OBJ_DIMENSION)
         return;
     object_path(&t->now, target, to);
     i = model_link(&t->now, &t->r, kind, target, path);
@@ -497,6 +522,15 @@ static void do_external_link(struct run *t)
     fails(drep_stat(t->f, path, &info), DREP_ERR_UNSUPPORTED_OPERATION);
 }
 
+static bool is_used(const struct model *m, int dimension)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        for (int d = 0; d < m->object[i].rank; d++)
+            if (m->object[i].used && m->object[i].dim[d] == dimension)
+                return true;
+    return false;
+}
+
 static void do_unlink(struct run *t)
 {
     int link = some_link(&t->now, &t->r);
@@ -505,7 +539,14 @@ static void do_unlink(struct run *t)
     if (link == NONE || below(t, 3))
         return;
     link_path(&t->now, link, path);
-    ok(drep_link_remove(t->f, path));
+    if (is_dimension(&t->now, link) && is_used(&t->now, t->now.link[link].target)) {
+        fails(drep_dimension_remove(t->f, path), DREP_ERR_UNSUPPORTED_OPERATION);
+        return;
+    }
+    if (is_dimension(&t->now, link))
+        ok(drep_dimension_remove(t->f, path));
+    else
+        ok(drep_link_remove(t->f, path));
     model_unlink(&t->now, link);
 }
 
@@ -523,6 +564,11 @@ static void do_move(struct run *t)
     snprintf(name, sizeof name, "m%d", t->now.names++ % 99999);
     strcat(to, strcmp(to, "/") == 0 ? "" : "/");
     strcat(to, name);
+    if (is_dimension(&t->now, link)) {
+        ok(drep_dimension_rename(t->f, from, name));
+        strcpy(t->now.link[link].name, name);
+        return;
+    }
     if (l->kind == DREP_LINK_HARD && is_below(&t->now, group, l->target)) {
         fails(drep_link_move(t->f, from, to), DREP_ERR_ARG);
         return;
@@ -614,6 +660,7 @@ static void do_export(struct run *t)
     struct planner p = {.t = t};
     drep_copying how = {.plan = below(t, 2) ? plan : NULL, .ctx = &p, .threads = 1};
     static struct model copy;
+    const char *to;
     char from[400];
     drep_file *f;
 
@@ -627,11 +674,12 @@ static void do_export(struct run *t)
         if (!model_copy(&t->now, object, &copy, 0, 0, place))
             return;
     }
+    to = object == 0 ? "/" : t->now.object[object].kind == DREP_OBJ_DIMENSION ? "/#c" : "/c";
     if (below(t, 2)) {
-        f = copy_streamed(t, from, object == 0 ? "/" : "/c", datarep, &how);
+        f = copy_streamed(t, from, to, datarep, &how);
     } else {
         f = new_file(t->copy_path, datarep);
-        ok(drep_copy(t->f, from, f, object == 0 ? "/" : "/c", &how));
+        ok(drep_copy(t->f, from, f, to, &how));
     }
     for (int i = 0; i < OBJECTS; i++) /* others were chosen perhaps */
         copy.object[i].layout = 0;

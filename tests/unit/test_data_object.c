@@ -323,31 +323,32 @@ START_TEST(test_D20_dimensions)
     drep_objinfo dim;
 
     ok(drep_group_create(f, "g/h", 1));
-    ok(drep_dimension_create(f, "g/x", 3, 0));
+    ok(drep_dimension_create(f, "g#x", 3, 0));
     ok(drep_dataset_create(f, "g/h/d", &spec, &ds)); /* "x" from above, "time" made beside it */
     ok(drep_dataset_info(ds, &info));
-    ok(drep_stat(f, "g/x", &dim));
+    ok(drep_stat(f, "g#x", &dim));
     ck_assert_uint_eq(info.dim_ids[1], dim.id);
-    ok(drep_stat(f, "g/h/time", &dim));
+    ok(drep_stat(f, "g/h#time", &dim));
     ck_assert_uint_eq(info.dim_ids[0], dim.id);
     ck_assert_int_eq(dim.unlimited, 1);
     ck_assert_int_eq(dim.len, 4);
     ok(drep_dataset_create(f, "g/h/e", &spec, &other));
     ok(drep_dataset_resize(ds, more));
-    ok(drep_stat(f, "g/h/time", &dim));
+    ok(drep_stat(f, "g/h#time", &dim));
     ck_assert_int_eq(dim.len, 9); /* grew with it */
     ok(drep_dataset_info(other, &info));
     ck_assert_int_eq(info.dims[0], 4); /* the other one keeps its own length */
     spec.dims = more;
     fails(drep_dataset_create(f, "g/h/e", &spec, NULL), DREP_ERR_EXISTS);
-    ok(drep_dimension_create(f, "short", 2, 0));
-    spec.dim_names = (const char *const[]){"/short", NULL};
+    ok(drep_dimension_create(f, "#short", 2, 0));
+    spec.dim_names = (const char *const[]){"/#short", NULL};
     fails(drep_dataset_create(f, "k", &spec, NULL), DREP_ERR_DIMS);
     spec.dim_names = (const char *const[]){"/g", NULL};
     fails(drep_dataset_create(f, "k", &spec, NULL), DREP_ERR_KIND);
-    fails(drep_dimension_create(f, "negative", -1, 0), DREP_ERR_DIMS);
+    fails(drep_dimension_create(f, "#negative", -1, 0), DREP_ERR_DIMS);
     check_file(f);
-    ok(drep_link_remove(f, "g/h/time")); /* its users have none then */
+    fails(drep_dimension_remove(f, "g/h#time"), DREP_ERR_UNSUPPORTED_OPERATION);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "dimension 0 of \"/g/h/"));
     ok(drep_dataset_resize(other, more));
     check_file(f);
     ok(drep_link_remove(f, "g"));

@@ -15,6 +15,7 @@ union record {
     struct log_rec log;
     struct object_rec object;
     struct link_rec link;
+    struct dim_rec dim;
     struct attr_rec attr;
     struct self_rec self;
     struct chunk_rec chunk;
@@ -165,6 +166,7 @@ static void object_make(struct rnd *r, union record *rec)
     if (o->kind == FMT_TYPE)
         o->type = 1 + (uint32_t)rnd_upto(r, UINT32_MAX - 1);
     if (o->kind == FMT_DIMENSION) {
+        o->scales = (struct span){pool, 8 * (size_t)rnd_below(r, 4)};
         o->len[0] = rnd_upto(r, FMT_SIZE_MAX);
         o->unlimited = (int)rnd_below(r, 2);
     }
@@ -195,6 +197,29 @@ static void link_make(struct rnd *r, union record *rec)
     if (l->kind != FMT_HARD)
         l->path = letters(r, 1, 300);
     l->tail = any_bytes(r, 30);
+}
+
+static void dim_make(struct rnd *r, union record *rec)
+{
+    struct dim_rec *d = &rec->dim;
+
+    d->kind = rnd_below(r, 4) ? FMT_PLAIN : FMT_LATER;
+    d->number = d->kind == FMT_PLAIN ? FMT_PLAIN : (uint8_t)(2 + rnd_below(r, 200));
+    d->flags = (uint8_t)(rnd_below(r, 16) << 4);
+    d->index = rnd_u64(r);
+    if (d->kind == FMT_PLAIN)
+        d->object = 2 + rnd_upto(r, FMT_APART - 3);
+    d->tail = any_bytes(r, 20);
+}
+
+static int dim_get_any(struct in *in, union record *rec)
+{
+    return dim_get(in, &rec->dim);
+}
+
+static void dim_put_any(struct out *out, const union record *rec)
+{
+    dim_put(out, &rec->dim);
 }
 
 static int link_get_any(struct in *in, union record *rec)
@@ -378,6 +403,7 @@ static const struct codec codec[] = {
     {"log", log_make, log_get_any, log_put_any},
     {"object", object_make, object_get_any, object_put_any},
     {"link", link_make, link_get_any, link_put_any},
+    {"dim", dim_make, dim_get_any, dim_put_any},
     {"attr", attr_make, attr_get_any, attr_put_any},
     {"self", self_make, self_get_any, self_put_any},
     {"chunk", chunk_make, chunk_get_any, chunk_put_any},
@@ -524,8 +550,19 @@ START_TEST(test_vectors_of_objects)
     p = vector_get("object", "03 00 01 00 858004", &rec);
     ck_assert(rec.object.kind == FMT_TYPE && rec.object.type == 65541);
     free(p);
-    p = vector_get("object", "04 01 01 00 e802", &rec);
+    p = vector_get("object", "04 01 01 00 e802 0001 0000000000000007 77", &rec);
     ck_assert(rec.object.kind == FMT_DIMENSION && rec.object.len[0] == 360 && rec.object.unlimited);
+    ck_assert(rec.object.scales.len == 8 && rec.object.tail.len == 1);
+    free(p);
+    p = vector_get("dim", "01 a0 03 8202 77", &rec);
+    ck_assert(rec.dim.kind == FMT_PLAIN && rec.dim.flags == 0xa0 && rec.dim.index == 3);
+    ck_assert(rec.dim.object == 258 && rec.dim.tail.len == 1);
+    free(p);
+    p = vector_get("dim", "02 00 03 77", &rec);
+    ck_assert(rec.dim.kind == FMT_LATER && rec.dim.number == 2 && rec.dim.index == 3);
+    free(p);
+    p = vector_get("dim", "01 04 03 77", &rec);
+    ck_assert(rec.dim.kind == FMT_LATER && rec.dim.flags == 4);
     free(p);
     p = vector_get("object", "02 00 01 00 10 00 00 ff 00 02", &rec);
     ck_assert(rec.object.kind == FMT_DATASET && rec.object.type == FMT_CODE_DOUBLE);
@@ -781,6 +818,8 @@ static const struct {
     {"object", "02 00 01 00 10 00 03 00 01 0001 00 00 02 00000008 00000008 02", FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 00 03 00 01 0064 00 00 09", FMT_ERR_LIMIT},
     {"link", "04 00 8300 8202", FMT_ERR_FORMAT},
+    {"dim", "01 00 03 00", FMT_ERR_FORMAT},
+    {"dim", "01 00 03 01", FMT_ERR_FORMAT},
     {"link", "01 00 03 02 00", FMT_ERR_FORMAT},
     {"link", "02 00 04 0000", FMT_ERR_FORMAT},
     {"link", "02 00 04 0002 ff61", FMT_ERR_FORMAT},

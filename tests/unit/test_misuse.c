@@ -130,7 +130,7 @@ static int header_scalars(void)
     X(commit, drep_commit(h.f), true)                                                    \
     X(seal, drep_seal(h.f, &out.n), true)                                                \
     X(group_create, drep_group_create(h.f, "/g2", 0), true)                              \
-    X(dimension_create, drep_dimension_create(h.f, "/d2", 5, 0), true)                   \
+    X(dimension_create, drep_dimension_create(h.f, "/#d2", 5, 0), true)                  \
     X(type_commit, drep_type_commit(h.f, "/t2", DREP_INT), true)                         \
     X(link_hard, drep_link_hard(h.f, h.path, "/h2"), true)                               \
     X(link_soft, drep_link_soft(h.f, h.path, "/s2"), true)                               \

@@ -55,7 +55,7 @@ static void make_dataset(drep_file *f)
                             .fill_value = &fill};
     drep_dataset *ds;
 
-    ok(drep_dimension_create(f, "/g/x", N, 0));
+    ok(drep_dimension_create(f, "/g#x", N, 0));
     ok(drep_dataset_create(f, "/g/d", &spec, &ds));
     ok(drep_write(ds, NULL, DREP_INT32_T, v, NULL));
     drep_dataset_close(ds);
@@ -63,7 +63,7 @@ static void make_dataset(drep_file *f)
 
 static void make_attrs(drep_file *f)
 {
-    static const char *const paths[] = {"/", "/g", "/g/x", "/g/d", "/pair"};
+    static const char *const paths[] = {"/", "/g", "/g#x", "/g/d", "/pair"};
     const double range[] = {-1.5, 2.5};
     const int64_t two = 2;
 
@@ -174,7 +174,7 @@ START_TEST(test_attributes)
     f = opened(new_path, DREP_RDONLY);
     have_attrs(f, "/", 0);
     have_attrs(f, "/g", 1);
-    have_attrs(f, "/g/x", 2);
+    have_attrs(f, "/g#x", 2);
     have_attrs(f, "/g/d", 3);
     have_attrs(f, "/pair", 4);
     ok(drep_close(f));
@@ -199,7 +199,7 @@ START_TEST(test_dimensions_elsewhere)
 {
     static const char *const places[] = {"/first", "/a/second", "/z/third"};
     const char *path = temp_path("far"), *new_path = temp_path("far.new");
-    const char *const dim = "/m/x";
+    const char *const dim = "/m#x";
     const int64_t dims = N;
     drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &dims, .dim_names = &dim};
     drep_objinfo x, root;
@@ -218,7 +218,7 @@ START_TEST(test_dimensions_elsewhere)
     ok(drep_close(f));
     repaired(path, new_path, finding_of[_i]);
     f = opened(new_path, DREP_RDONLY);
-    ok(drep_stat(f, "/m/x", &x));
+    ok(drep_stat(f, "/m#x", &x));
     ok(drep_stat(f, "/", &root));
     ck_assert_int_eq(root.members, 4);
     for (int i = 0; i < 3; i++) {
@@ -266,7 +266,7 @@ START_TEST(test_dimensions_and_named_types)
     make_source(path, _i);
     repaired(path, new_path, finding_of[_i]);
     f = opened(new_path, DREP_RDONLY);
-    ok(drep_stat(f, "/g/x", &dim));
+    ok(drep_stat(f, "/g#x", &dim));
     ck_assert_int_eq(dim.kind, DREP_OBJ_DIMENSION);
     ok(drep_dataset_open(f, "/g/d", &ds));
     ok(drep_dataset_info(ds, &info));

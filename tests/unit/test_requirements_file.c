@@ -577,7 +577,7 @@ START_TEST(test_D20_dimensions_are_shared)
     drep_dsinfo ia, ib;
     drep_objinfo x;
 
-    ok(drep_dimension_create(f, "/x", 3, 1));
+    ok(drep_dimension_create(f, "/#x", 3, 1));
     ok(drep_dataset_create(f, "/a", &spec, &a));
     ok(drep_dataset_create(f, "/b", &spec, &b));
     ok(drep_dataset_info(a, &ia));
@@ -586,7 +586,7 @@ START_TEST(test_D20_dimensions_are_shared)
     ck_assert_uint_eq(ia.dim_ids[0], ib.dim_ids[0]);
     ok(drep_dataset_resize(a, five));
     ok(drep_write(a, NULL, NULL, in, NULL));
-    ok(drep_stat(f, "/x", &x));
+    ok(drep_stat(f, "/#x", &x));
     ck_assert_int_eq(x.kind, DREP_OBJ_DIMENSION);
     ck_assert_int_eq(x.len, 5);
     drep_dataset_close(a);

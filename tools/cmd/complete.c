@@ -164,11 +164,29 @@ static bool is_regular(const char *path)
     return path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* A dimension, by the address that begins with the group as it was typed. */
+static int offer_dimension(const drep_diminfo *info, void *ctx)
+{
+    struct members_of *m = ctx;
+    size_t size = strlen(m->group) + strlen(info->name) + 2;
+    char *path = malloc(size), what[64];
+
+    if (!path)
+        return DREP_ERR_NOMEM;
+    snprintf(path, size, "%s#%s", m->group, info->name);
+    snprintf(what, sizeof what, "dimension %lld%s", (long long)info->len,
+             info->unlimited ? "/unlimited" : "");
+    if (strncmp(path, m->line->now, strlen(m->line->now)) == 0)
+        offer_going(m->line, path, what, false);
+    free(path);
+    return 0;
+}
+
 /* Paths inside a file.  Whatever is wrong with it, nobody wants to hear of it now. */
 static void offer_paths(struct completion_line *l, const char *name)
 {
     struct members_of m = {.line = l};
-    const char *slash = strrchr(l->now, '/');
+    const char *slash = strrchr(l->now, '/'), *mark;
     char *path = expand_home(name), *group;
 
     /* Without a slash it is in the root group; what has not begun begins with one. */
@@ -177,6 +195,15 @@ static void offer_paths(struct completion_line *l, const char *name)
         drep_open(path, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &m.file) == 0) {
         m.group = group;
         (void)drep_list(m.file, *group ? group : "/", DREP_BY_NAME, offer_member, &m);
+        /* The mark of a dimension may stand behind its group without a slash. */
+        mark = strchr(slash ? slash : l->now, '#');
+        if (mark) {
+            free(group);
+            m.group = group = strndup(l->now, (size_t)(mark - l->now));
+        }
+        if (group)
+            (void)drep_dimension_list(m.file, *group ? group : "/", DREP_BY_NAME, offer_dimension,
+                                      &m);
         drep_close(m.file);
     }
     free(path);

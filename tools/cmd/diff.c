@@ -73,7 +73,7 @@ static void compare_members(struct diff *d, const char *a_group, const char *b_g
 
 static void say_single(struct diff *d, const char *group, const struct member *m, bool in_a)
 {
-    char *path = path_of_member(group, m->name);
+    char *path = m->kind == DREP_OBJ_DIMENSION ? strdup(m->target) : path_of_member(group, m->name);
 
     if (path)
         diff_say(d, path, "", in_a ? path : NULL, in_a ? NULL : path);
@@ -81,30 +81,49 @@ static void say_single(struct diff *d, const char *group, const struct member *m
 }
 
 /* Both lists are in the order of names. */
-static void compare_groups(struct diff *d, const char *a_path, const char *b_path)
+static void compare_lists(struct diff *d, const char *a_path, const char *b_path,
+                          const struct members *a, const struct members *b)
 {
-    struct members a = {0}, b = {0};
     size_t i = 0, k = 0;
-    int order, err = members_list(&a, d->a.file, a_path, DREP_BY_NAME);
+    int order;
 
-    if (err)
-        diff_failed(d, &d->a, a_path, err);
-    err = members_list(&b, d->b.file, b_path, DREP_BY_NAME);
-    if (err)
-        diff_failed(d, &d->b, b_path, err);
-    while ((i < a.len || k < b.len) && !d->sink.err) {
-        order = i == a.len ? 1 : k == b.len ? -1 : strcmp(a.list[i].name, b.list[k].name);
+    while ((i < a->len || k < b->len) && !d->sink.err) {
+        order = i == a->len ? 1 : k == b->len ? -1 : strcmp(a->list[i].name, b->list[k].name);
         if (order < 0)
-            say_single(d, a_path, &a.list[i], true);
+            say_single(d, a_path, &a->list[i], true);
         else if (order > 0)
-            say_single(d, a_path, &b.list[k], false);
+            say_single(d, a_path, &b->list[k], false);
+        else if (a->list[i].kind == DREP_OBJ_DIMENSION && b->list[k].kind == DREP_OBJ_DIMENSION)
+            compare_objects(d, a->list[i].target, b->list[k].target);
         else
-            compare_members(d, a_path, b_path, &a.list[i], &b.list[k]);
+            compare_members(d, a_path, b_path, &a->list[i], &b->list[k]);
         i += order <= 0;
         k += order >= 0;
     }
+}
+
+typedef int list_fn(struct members *out, drep_file *file, const char *path, int order);
+
+static void compare_listed(struct diff *d, const char *a_path, const char *b_path, list_fn *list)
+{
+    struct members a = {0}, b = {0};
+    int err = list(&a, d->a.file, a_path, DREP_BY_NAME);
+
+    if (err)
+        diff_failed(d, &d->a, a_path, err);
+    err = list(&b, d->b.file, b_path, DREP_BY_NAME);
+    if (err)
+        diff_failed(d, &d->b, b_path, err);
+    compare_lists(d, a_path, b_path, &a, &b);
     members_release(&a);
     members_release(&b);
+}
+
+static void compare_groups(struct diff *d, const char *a_path, const char *b_path)
+{
+    if (d->parts & DIFF_DIMENSIONS)
+        compare_listed(d, a_path, b_path, dimensions_list);
+    compare_listed(d, a_path, b_path, members_list);
 }
 
 static void compare_types(struct diff *d, const char *a_path, const char *b_path)

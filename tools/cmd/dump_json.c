@@ -434,6 +434,31 @@ static void put_type(struct dump *d, const struct walk_item *item)
     put_attributes(d, item);
 }
 
+/* The further datasets with coordinates of a dimension, without those that were removed. */
+static void put_scales(struct dump *d, const struct walk_item *item)
+{
+    uint64_t *ids = NULL;
+    int n = 0, put = 0, err = drep_dimension_scales(d->file, item->path, NULL, 0, &n);
+
+    if (!err && n > 0) {
+        ids = calloc((size_t)n, sizeof *ids);
+        err = ids ? drep_dimension_scales(d->file, item->path, ids, n, &n) : DREP_ERR_NOMEM;
+    }
+    if (err)
+        dump_failed(d, item->path, err);
+    sink_text(d->sink, ", \"scales\": [");
+    for (int i = 0; !err && i < n; i++) {
+        const char *path = printer_path(&d->printer, ids[i]);
+
+        if (!path)
+            continue;
+        sink_text(d->sink, put++ ? ", " : "");
+        put_string(d->sink, path);
+    }
+    sink_char(d->sink, ']');
+    free(ids);
+}
+
 /* The path with which a line begins. */
 static void put_path(const struct dump *d, const struct walk_item *item)
 {
@@ -478,17 +503,28 @@ static int enter(struct walk *walk, const struct walk_item *item)
     } else if (kind == DREP_OBJ_DIMENSION) {
         sink_format(s, ", \"length\": %" PRId64 ", \"unlimited\": %s", item->info.len,
                     item->info.unlimited ? "true" : "false");
+        put_scales(d, item);
         put_attributes(d, item);
     } else {
         put_attributes(d, item);
         if (!d->lines) {
             put_line(d, true, item->depth);
-            sink_text(s, "\"members\": {");
+            sink_text(s, "\"dimensions\": {");
             return s->err;
         }
     }
     put_object_end(d);
     return s->err;
+}
+
+static int members(struct walk *walk, const struct walk_item *item)
+{
+    struct dump *d = walk->ctx;
+
+    sink_char(d->sink, '}');
+    put_line(d, true, item->depth);
+    sink_text(d->sink, "\"members\": {");
+    return d->sink->err;
 }
 
 static int leave(struct walk *walk, const struct walk_item *item)
@@ -506,6 +542,7 @@ void dump_json(struct dump *d)
                         .file_name = d->file_name,
                         .depth = -1,
                         .enter = enter,
+                        .members = members,
                         .leave = leave,
                         .ctx = d};
     bool whole = strcmp(d->operand.path, "/") == 0;

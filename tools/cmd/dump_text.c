@@ -363,7 +363,7 @@ static void put_data(struct dump *d, const char *path, drep_dataset *ds, const d
 /* A dimension in the root group by its name alone. */
 static void put_dimension_name(struct sink *s, const char *path)
 {
-    sink_name(s, *path == '/' && !strchr(path + 1, '/') ? path + 1 : path);
+    sink_name(s, strncmp(path, "/#", 2) == 0 ? path + 2 : path);
 }
 
 static void put_space(struct dump *d, const drep_dsinfo *info)

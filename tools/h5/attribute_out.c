@@ -260,7 +260,7 @@ static int name_lost(const char *name, void *ctx)
 {
     struct attributes *as = ctx;
 
-    if (strcmp(name, DIM_VARIABLE) != 0 && !is_annotation(name))
+    if (!is_annotation(name))
         job_say(as->j, HDF5_LOST, "attribute", as->o->path,
                 "attribute \"%s\" is not kept: HDF5 has the dimension's dataset only", name);
     return 0;

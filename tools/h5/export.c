@@ -6,6 +6,7 @@
 #include "tools/h5/export.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "schema/members.h"
 #include "schema/paths.h"
 #include "tools/h5/attribute_out.h"
 #include "tools/h5/data_out.h"
@@ -44,48 +45,64 @@ struct group_walk {
     struct odd_link *odd;      /* links that only HDF5 has, in the order of their positions */
     size_t nodd, next_odd;
     int64_t position; /* links made */
+    char *source;     /* path of the group, without a slash at its end */
+    struct members dims;
+    size_t next_dim;
     int err;
 };
 
-/* A dimension whose coordinates are a dataset of their own has no object in HDF5. */
-static int note_dimension(struct job *j, struct h5_object *o)
+/* The dataset that the scale of a dimension is in HDF5, as in netCDF: it has its name, is in its
+ * group, and lies along it first; 0: none. */
+static uint64_t variable_of(struct job *j, const char *path, uint64_t dimension, int *kind)
 {
-    drep_attrinfo info;
-    drep_objinfo about;
-    drep_type *type = NULL;
-    drep_ref ref = {0};
-    char *path = job_source(j, o);
-    int err = !path ? job_no_memory(j) : 0;
+    drep_objinfo object;
+    drep_dataset *ds = NULL;
+    drep_dsinfo *info = calloc(1, sizeof *info);
+    uint64_t id = 0;
 
-    if (!err) {
-        err = drep_stat(j->d, path, &about);
-        if (err)
-            job_fail_drep(j, err);
-        o->length = about.len;
-        o->unlimited = about.unlimited;
-        o->scale = 2;
-    }
-    if (!err && drep_attr_info(j->d, path, DIM_VARIABLE, &info) == 0) {
-        int is_ref = info.rank == 0 && drep_type_kind(info.type) == DREP_KIND_REFERENCE &&
-                     drep_type_reference_what(info.type) == DREP_REF_OBJECT;
+    *kind = drep_stat(j->d, path, &object) == 0 ? object.kind : 0;
+    if (info && *kind == DREP_OBJ_DATASET && drep_dataset_open(j->d, path, &ds) == 0 &&
+        drep_dataset_info(ds, info) == 0 && info->rank > 0 && info->dim_ids[0] == dimension)
+        id = object.id;
+    drep_dataset_close(ds);
+    free(info);
+    return id;
+}
 
-        drep_attrinfo_release(&info);
-        if (is_ref && drep_type_reference(DREP_REF_OBJECT, &type) == 0 &&
-            drep_attr_read(j->d, path, DIM_VARIABLE, type, &ref) == 0 && ref.object) {
-            o->scale = 1;
-            o->digest = ref.object;
-        }
-        drep_type_free(type);
-    }
-    free(path);
-    return err;
+/* True if a dimension of the group has no coordinates and needs this name in HDF5. */
+static int is_taken(struct group_walk *w, const char *name)
+{
+    const struct h5_object *o = NULL;
+    drep_objinfo info;
+    char *address;
+
+    if (asprintf(&address, "%s//#%s", w->source, name) < 0)
+        return 0;
+    if (drep_stat(w->j->d, address, &info) == 0)
+        o = job_find(w->j, info.id);
+    free(address);
+    return o && o->kind == DREP_OBJ_DIMENSION && o->scale == 2;
+}
+
+/* netCDF's name of a dataset beside a dimension; malloc'ed, NULL if its own name does. */
+static char *name_beside(struct group_walk *w, const char *name)
+{
+    char *other;
+
+    if (!is_taken(w, name) || asprintf(&other, NETCDF_NON_COORD "%s", name) < 0)
+        return NULL;
+    return other;
 }
 
 /* Paths of a member in the destination, and in the source if that is another. */
-static int member_paths(struct group_walk *w, const char *name, char **path, char **source)
+static int member_paths(struct group_walk *w, const char *name, int kind, char **path,
+                        char **source)
 {
     const struct h5_object *g = &w->j->objects.list[w->group];
-    char *was = notes_old_name(&w->object_notes, "link-was", name);
+    char *was = kind == DREP_OBJ_DATASET ? name_beside(w, name) : NULL;
+
+    if (!was)
+        was = notes_old_name(&w->object_notes, "link-was", name);
 
     *path = path_of_member(g->path, was && *was && !strchr(was, '/') ? was : name);
     *source = g->source || was ? path_of_member(g->source ? g->source : g->path, name) : NULL;
@@ -110,6 +127,63 @@ static int too_deep(const char *path)
     return n > GROUPS_MAX;
 }
 
+/* The HDF5 path of a dimension's scale, which is also that of its coordinates, and its address. */
+static int dimension_paths(struct group_walk *w, const char *name, char **path, char **source)
+{
+    const struct h5_object *g = &w->j->objects.list[w->group];
+    char *mark = NULL;
+    int err = member_paths(w, name, 0, path, source);
+
+    if (err)
+        return err;
+    free(*source);
+    *source = asprintf(&mark, "#%s", name) < 0
+                  ? NULL
+                  : path_of_member(g->source ? g->source : g->path, mark);
+    free(mark);
+    if (*source)
+        return 0;
+    free(*path);
+    return job_no_memory(w->j);
+}
+
+/* A dimension whose coordinates are a dataset of their own has no object in HDF5. */
+static int find_dimension(const drep_diminfo *info, void *ctx)
+{
+    struct group_walk *w = ctx;
+    struct job *j = w->j;
+    char *path = NULL, *source = NULL, *member = NULL;
+    uint64_t variable;
+    struct h5_object *o;
+    int kind = 0;
+
+    w->err = dimension_paths(w, info->name, &path, &source);
+    if (w->err)
+        return w->err;
+    if (asprintf(&member, "%s/%s", w->source, info->name) < 0) {
+        free(path);
+        free(source);
+        return w->err = job_no_memory(j);
+    }
+    variable = variable_of(j, member, info->id, &kind);
+    free(member);
+    if (kind != 0 && kind != DREP_OBJ_DATASET) {
+        job_say(j, HDF5_LOST, "dimension", path, "left out: HDF5 needs its name for a member");
+        free(path);
+        free(source);
+        return 0;
+    }
+    w->err = job_add(j, info->id, DREP_OBJ_DIMENSION, path, source);
+    if (w->err)
+        return w->err;
+    o = &j->objects.list[j->objects.n - 1];
+    o->length = info->len;
+    o->unlimited = info->unlimited;
+    o->scale = variable ? 1 : 2;
+    o->digest = variable;
+    return 0;
+}
+
 static int find_link(const drep_linkinfo *link, void *ctx)
 {
     struct group_walk *w = ctx;
@@ -118,7 +192,7 @@ static int find_link(const drep_linkinfo *link, void *ctx)
 
     if (link->link != DREP_LINK_HARD || job_find(j, link->id))
         return 0;
-    w->err = member_paths(w, link->name, &path, &source);
+    w->err = member_paths(w, link->name, link->kind, &path, &source);
     if (!w->err && too_deep(path)) {
         job_say(j, HDF5_LOST, "object", path, "deeper than %d groups: left out with all below it",
                 GROUPS_MAX);
@@ -128,8 +202,6 @@ static int find_link(const drep_linkinfo *link, void *ctx)
     }
     if (!w->err)
         w->err = job_add(j, link->id, link->kind, path, source);
-    if (!w->err && link->kind == DREP_OBJ_DIMENSION)
-        w->err = note_dimension(j, &j->objects.list[j->objects.n - 1]);
     return w->err;
 }
 
@@ -198,27 +270,38 @@ static void walk_release(struct group_walk *w)
     }
     free(w->odd);
     notes_release(&w->object_notes);
+    members_release(&w->dims);
     H5Pclose(w->lcpl);
 }
 
 static int make_odd_links(struct group_walk *w, int all);
+static int make_dimensions(struct group_walk *w, uint64_t before);
 
-/* Calls fn for each link of a group; making it, also makes those that only HDF5 has. */
+/* Calls fn for each link of a group; making it, also makes its dimensions and the links that only
+ * HDF5 has. */
 static int each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
 {
     struct group_walk w = {.j = j, .group = i};
     char *path = job_source(j, &j->objects.list[i]);
-    int err = path ? notes_read(j, path, &w.object_notes) : job_no_memory(j);
+    int err;
+
+    w.source = path && strcmp(path, "/") == 0 ? path + 1 : path;
+    err = path ? notes_read(j, path, &w.object_notes) : job_no_memory(j);
 
     if (!err && make)
         err = read_odd_links(&w, path);
     w.lcpl = H5Pcreate(H5P_LINK_CREATE);
     H5Pset_char_encoding(w.lcpl, H5T_CSET_UTF8);
     if (!err) {
-        err = drep_list(j->d, path, DREP_BY_CREATION, fn, &w);
+        err = make ? dimensions_list(&w.dims, j->d, path, DREP_BY_CREATION)
+                   : drep_dimension_list(j->d, path, DREP_BY_CREATION, find_dimension, &w);
+        if (!err)
+            err = drep_list(j->d, path, DREP_BY_CREATION, fn, &w);
         if (err && !w.err)
             job_fail_drep(j, err);
     }
+    if (!err && make)
+        err = make_dimensions(&w, UINT64_MAX);
     if (!err && make)
         err = make_odd_links(&w, 1);
     walk_release(&w);
@@ -470,7 +553,7 @@ static int make_object(struct job *j, struct h5_object *o, hid_t lcpl)
     case DREP_OBJ_TYPE:
         return make_type(j, o, lcpl);
     case DREP_OBJ_DIMENSION:
-        return o->scale == 2 ? make_dimension(j, o, lcpl) : 0;
+        return make_dimension(j, o, lcpl);
     default:
         return job_fail(j, DREP_ERR_UNSUPPORTED, "an object of unknown kind");
     }
@@ -534,12 +617,32 @@ static int make_odd_links(struct group_walk *w, int all)
         const struct odd_link *l = &w->odd[w->next_odd++];
         char *path = NULL, *source = NULL;
 
-        err = member_paths(w, l->name, &path, &source);
+        err = member_paths(w, l->name, 0, &path, &source);
         if (!err)
             err = job_skip(w->j, make_odd_link(w, l, path), "link", path, "not carried");
         w->position++;
         free(path);
         free(source);
+    }
+    return err;
+}
+
+/* Make the scales of dimensions that were created before this index. */
+static int make_dimensions(struct group_walk *w, uint64_t before)
+{
+    struct job *j = w->j;
+    int err = 0;
+
+    while (!err && w->next_dim < w->dims.len && w->dims.list[w->next_dim].index < before) {
+        struct h5_object *o = job_find(j, w->dims.list[w->next_dim++].id);
+
+        if (!o || o->scale != 2) /* left out, or its dataset is a link of its own */
+            continue;
+        *j->why = 0;
+        err = make_odd_links(w, 0);
+        if (!err)
+            err = job_skip(j, make_object(j, o, w->lcpl), "dimension", o->path, "not carried");
+        w->position++;
     }
     return err;
 }
@@ -574,14 +677,15 @@ static int make_link(const drep_linkinfo *link, void *ctx)
     *j->why = 0;
     if (link->link == DREP_LINK_HARD && !o) /* too deep */
         return 0;
-    w->err = make_odd_links(w, 0);
+    w->err = make_dimensions(w, link->index);
     if (!w->err)
-        w->err = member_paths(w, link->name, &path, &source);
+        w->err = make_odd_links(w, 0);
+    if (!w->err)
+        w->err = member_paths(w, link->name, link->kind, &path, &source);
     if (w->err)
         return w->err;
     w->err = job_skip(j, make_any(w, link, path), o ? "object" : "link", path, "not carried");
-    /* A dimension with a variable is no link in HDF5. */
-    w->position += !(o && o->kind == DREP_OBJ_DIMENSION && o->scale == 1);
+    w->position++;
     free(path);
     free(source);
     return w->err;

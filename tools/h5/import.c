@@ -55,11 +55,23 @@ static int kind_of(H5O_type_t type)
                                              : 0;
 }
 
-/* Paths of a member in the destination, and in the source if that is another. */
-static int member_paths(struct job *j, size_t group, const char *name, char **path, char **source)
+/* The name behind netCDF's prefix for a dataset beside a dimension of the same name; here they
+ * have name spaces of their own. */
+static const char *plain_name(struct job *j, hid_t group, const char *name)
 {
-    const struct h5_object *g = &j->objects.list[group];
-    char *own = own_name(name, 0);
+    size_t n = strlen(NETCDF_NON_COORD);
+
+    return strncmp(name, NETCDF_NON_COORD, n) == 0 && name[n] && scale_only(j, group, name + n)
+               ? name + n
+               : name;
+}
+
+/* Paths of a member in the destination, and in the source if that is another. */
+static int member_paths(struct job *j, size_t at, hid_t group, const char *name, char **path,
+                        char **source)
+{
+    const struct h5_object *g = &j->objects.list[at];
+    char *own = own_name(plain_name(j, group, name), 0);
 
     *source = NULL;
     *path = own ? path_of_member(g->path, own) : NULL;
@@ -90,11 +102,11 @@ static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, v
         return 0; /* named when the link is made */
     if (job_find(j, (uint64_t)info.addr) || !kind_of(info.type))
         return 0;
-    w->err = member_paths(j, w->group, name, &path, &source);
+    w->err = member_paths(j, w->group, group, name, &path, &source);
     if (!w->err)
         w->err = job_add(j, (uint64_t)info.addr, kind_of(info.type), path, source);
     if (!w->err && info.type == H5O_TYPE_DATASET)
-        w->err = scale_note(j, group, &j->objects.list[j->objects.n - 1]);
+        w->err = scale_note(j, &j->objects.list[j->objects.n - 1]);
     return w->err ? -1 : 0;
 }
 
@@ -418,7 +430,7 @@ static int make_hard(struct link_walk *w, hid_t group, const char *name, const c
     o = job_find(j, (uint64_t)info.addr);
     if (!o)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "an object of unknown kind");
-    if (strcmp(o->path, path) == 0)
+    if (strcmp(o->link_path ? o->link_path : o->path, path) == 0)
         return make_object(j, o);
     if (!o->made)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not kept", o->path);
@@ -513,7 +525,7 @@ static int make_any(struct link_walk *w, hid_t group, const char *name, const H5
         err = make_text_link(w, group, name, link, path);
     else
         err = keep_odd_link(w, group, name, (int)link->type, path);
-    if (!err && strcmp(strrchr(path, '/') + 1, name) != 0)
+    if (!err && strcmp(strrchr(path, '/') + 1, plain_name(w->j, group, name)) != 0)
         err = keep_name(w, name, path);
     return err;
 }
@@ -525,7 +537,7 @@ static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, v
     char *path, *source;
 
     *j->why = 0;
-    w->err = member_paths(j, w->group, name, &path, &source);
+    w->err = member_paths(j, w->group, group, name, &path, &source);
     if (!w->err) {
         job_at(j, path);
         w->err = make_any(w, group, name, link, path);

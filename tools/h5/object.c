@@ -40,6 +40,7 @@ void objects_release(struct objects *all)
         free(all->list[i].path);
         free(all->list[i].source);
         free(all->list[i].dim_path);
+        free(all->list[i].link_path);
     }
     mem_free(all->list);
     idset_release(&all->ids);

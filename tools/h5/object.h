@@ -20,7 +20,8 @@ struct h5_object {
     int scale;       /* a dimension: 1 with a variable, 2 without */
     int unlimited;   /* a dimension */
     int64_t length;  /* a dimension */
-    char *dim_path;  /* import: of the dimension object that this scale becomes */
+    char *dim_path;  /* import: address of the dimension that this scale becomes */
+    char *link_path; /* import: of a scale that is only a dimension: where its link would be */
     uint64_t users;  /* import: how many dimensions of datasets refer to this scale, */
     uint64_t digest; /*         and which, in order; export: a dimension's variable */
     hid_t handle;    /* export: a named datatype without a name yet */

@@ -1,8 +1,7 @@
 /* scale.c - dimension scales of HDF5 and netCDF-4, on their way in.
  *
- * A dimension scale becomes a dimension object.  One without a variable takes the
- * scale's place; for one with coordinates the object stands beside the dataset, as
- * "NAME.dim", and its attribute "variable" leads to it.  The attributes CLASS, NAME,
+ * A dimension scale becomes a dimension of its group, under its name.  One with coordinates
+ * becomes a dataset too, of the same name, along that dimension.  The attributes CLASS, NAME,
  * REFERENCE_LIST and DIMENSION_LIST are left out where export makes the same again, and
  * kept as attributes where it would not. */
 #include "tools/h5/scale.h"
@@ -157,30 +156,37 @@ static int users_are_known(hid_t dset, const struct h5_object *o)
     return ok && digest == o->digest;
 }
 
-/* "NAME.dim", or more of it where the group has that already. */
-static char *beside(hid_t group, const struct h5_object *o)
+/* The address of the dimension of a scale. */
+static char *address_of(const struct h5_object *o)
 {
-    const char *last = strrchr(o->path, '/') + 1;
-    char *path = NULL, *tail;
-    int n, most = 8;
+    const char *last = strrchr(o->path, '/');
+    char *address;
 
-    if (asprintf(&path, "%s.dim", o->path) < 0)
+    if (asprintf(&address, "%.*s/#%s", (int)(last - o->path), o->path, last + 1) < 0)
         return NULL;
-    while (most-- > 0) {
-        tail = path + (last - o->path);
-        if (group <= 0 || H5Lexists(group, tail, H5P_DEFAULT) <= 0)
-            return path;
-        tail = path;
-        n = asprintf(&path, "%s.dim", tail);
-        free(tail);
-        if (n < 0)
-            return NULL;
+    return address;
+}
+
+int scale_only(struct job *j, hid_t group, const char *name)
+{
+    struct h5_source s = {0};
+    hid_t dset = H5Lexists(group, name, H5P_DEFAULT) > 0 ? H5Oopen(group, name, H5P_DEFAULT) : -1;
+    int only = 0;
+
+    if (dset > 0 && H5Iget_type(dset) == H5I_DATASET && is_scale(dset)) {
+        s.type = H5Dget_type(dset);
+        s.space = H5Dget_space(dset);
+        only = source_shape(j, &s) == 0 && is_bare(j, dset, &s);
+        H5Sclose(s.space);
+        H5Tclose(s.type);
     }
-    return path;
+    if (dset > 0)
+        H5Oclose(dset);
+    return only;
 }
 
 /* Enters what a scale says of its dimension. */
-int scale_note(struct job *j, hid_t group, struct h5_object *o)
+int scale_note(struct job *j, struct h5_object *o)
 {
     struct h5_source s = {0};
     hid_t dset = H5Oopen_by_addr(j->h, (haddr_t)o->key);
@@ -194,8 +200,12 @@ int scale_note(struct job *j, hid_t group, struct h5_object *o)
             o->scale = is_bare(j, dset, &s) ? 2 : 1;
             o->length = (int64_t)s.dims[0];
             o->unlimited = s.maxdims[0] == H5S_UNLIMITED;
-            o->dim_path = o->scale == 2 ? strdup(o->path) : beside(group, o);
-            if (!o->dim_path)
+            o->dim_path = address_of(o);
+            if (o->dim_path && o->scale == 2) {
+                o->link_path = o->path;
+                o->path = strdup(o->dim_path);
+            }
+            if (!o->dim_path || !o->path)
                 err = job_no_memory(j);
         }
         H5Sclose(s.space);
@@ -292,24 +302,17 @@ int scale_implies(struct job *j, hid_t object, const struct h5_object *o, const 
 int scale_mark(struct job *j, hid_t object, const struct h5_object *o)
 {
     drep_type *type = NULL;
-    drep_ref ref = {.object = o->made};
     hid_t space;
     hsize_t length = 0;
     int err;
 
     if (o->scale == 1) {
         /* An absent name is kept as one without a value. */
-        if (H5Aexists(object, SCALE_NAME) == 0) {
-            err = drep_type_vstring(&type);
-            if (!err)
-                err = drep_attr_write(j->d, o->path, SCALE_NAME, type, DREP_NULL_SPACE, NULL, NULL);
-            drep_type_free(type);
-            if (err)
-                return job_fail_drep(j, err);
-        }
-        err = drep_type_reference(DREP_REF_OBJECT, &type);
+        if (H5Aexists(object, SCALE_NAME) != 0)
+            return 0;
+        err = drep_type_vstring(&type);
         if (!err)
-            err = drep_attr_write(j->d, o->dim_path, DIM_VARIABLE, type, 0, NULL, &ref);
+            err = drep_attr_write(j->d, o->path, SCALE_NAME, type, DREP_NULL_SPACE, NULL, NULL);
         drep_type_free(type);
         return err ? job_fail_drep(j, err) : 0;
     }

@@ -16,9 +16,9 @@
 #define SCALE_NO_VARIABLE_SIZE 64
 /* How the names of netCDF's own attributes begin. */
 #define NETCDF_OWN "_Netcdf4"
-/* Attributes of a dimension object: the dataset with its coordinates, an object reference; and the
- * length of its HDF5 scale where that is less than the dimension's. */
-#define DIM_VARIABLE "variable"
+/* How netCDF-4 names a dataset that has the name of a dimension without being its coordinates. */
+#define NETCDF_NON_COORD "_nc4_non_coord_"
+/* Attribute of a dimension: the length of its HDF5 scale where that is less than the dimension's. */
 #define DIM_SCALE_LENGTH "scale_length"
 
 /* One use of a scale, as REFERENCE_LIST has it, and the datatype of that. */
@@ -27,7 +27,9 @@ struct scale_user {
     int dimension;
 };
 hid_t scale_user_type(void);
-int scale_note(struct job *j, hid_t group, struct h5_object *o);
+int scale_note(struct job *j, struct h5_object *o);
+/* True if the member of a group is a scale that names a length and has no values. */
+int scale_only(struct job *j, hid_t group, const char *name);
 void scale_find_uses(struct job *j);
 /* The objects behind a dataset's DIMENSION_LIST; false if it has none to speak of, or one
  * that does not fit and is kept as an attribute instead. */

@@ -92,6 +92,7 @@ void series_close(struct series *s)
         drep_dataset_close(s->dataset);
     free(s->name);
     free(s->units);
+    free(s->own_path);
     *s = (struct series){0};
 }
 
@@ -326,35 +327,20 @@ int series_cells(const struct series *s, int rows, int columns, double *cell)
 
 /* --------------------------------------------------------------- coordinates */
 
-/* The path of what a dimension's attribute `variable` refers to, or NULL. */
-static const char *variable_of(const struct series *s, const char *dimension)
-{
-    const char *path = NULL;
-    struct array v;
-    drep_ref ref;
-
-    if (array_attr(&v, s->printer, dimension, "variable"))
-        return NULL;
-    if (v.count == 1 && drep_type_kind(v.type) == DREP_KIND_REFERENCE) {
-        memcpy(&ref, v.buf, sizeof ref);
-        path = printer_path(s->printer, ref.object);
-    }
-    array_release(&v);
-    return path;
-}
-
 bool series_coordinates(const struct series *s, int d, struct series *out)
 {
-    const char *dimension = printer_path(s->printer, s->info.dim_ids[d]), *path;
+    const char *dimension = printer_path(s->printer, s->info.dim_ids[d]);
     struct operand operand = {.slice = NULL};
-    drep_objinfo info;
+    int status;
 
-    path = dimension ? variable_of(s, dimension) : NULL;
-    if (!path || drep_stat(s->printer->file, path, &info) || info.kind != DREP_OBJ_DATASET)
+    if (!dimension || drep_dimension_coordinate(s->printer->file, dimension, &operand.path))
         return false;
-    operand.path = (char *)path;
-    if (series_open(out, s->file_name, s->printer, &operand, NULL))
+    status = series_open(out, s->file_name, s->printer, &operand, NULL);
+    if (status) {
+        free(operand.path);
         return false;
+    }
+    out->own_path = operand.path;
     /* It must reach as far as what it is to measure. */
     if (out->info.rank != 1 || !num_is(s->printer, out->info.type) ||
         out->info.dims[0] < s->info.dims[d]) {

@@ -12,6 +12,7 @@ struct series {
     drep_dataset *dataset;
     drep_dsinfo info;
     struct slice slice;
+    char *own_path;            /* of coordinates: what `path` is, to be freed; else NULL */
     const char *path, *member; /* member: "where.x" of compounds, or NULL */
     /* From attributes: numbers are scale * n + offset, and none where they are missing. */
     double scale, offset, missing[2];

@@ -46,7 +46,7 @@ static void put_dimension(char *text, const struct series *s, int d)
     const char *path = s->info.dim_ids[d] ? printer_path(s->printer, s->info.dim_ids[d]) : NULL;
 
     if (path)
-        snprintf(text, PLOT_TEXT, "%.200s", strrchr(path, '/') + 1);
+        snprintf(text, PLOT_TEXT, "%.200s", strchr(strrchr(path, '/'), '#') + 1);
     else if (s->info.rank == 1)
         snprintf(text, PLOT_TEXT, "index");
     else

@@ -158,6 +158,50 @@ static int visit_members(struct tour *t, int depth)
     return err;
 }
 
+/* The dimensions of the group at t->path, which is theirs while they are given. */
+struct dimension_tour {
+    struct tour *tour;
+    int depth, err;
+    int64_t index;
+};
+
+static int dimension_later(struct tour *t, const drep_diminfo *info)
+{
+    drep_objinfo none;
+    int err = drep_stat(t->walk->file, info->path, &none);
+
+    if (!t->walk->quiet)
+        tool_fail(t->walk->file_name, info->path, err);
+    t->walk->status = tool_worse(t->walk->status, tool_exit_code(err));
+    return 0;
+}
+
+static int visit_dimension(const drep_diminfo *info, void *ctx)
+{
+    struct dimension_tour *d = ctx;
+    struct walk *walk = d->tour->walk;
+    struct walk_item item = {
+        .path = info->path, .name = info->name, .depth = d->depth, .index = d->index++};
+
+    item.info = (drep_objinfo){.kind = DREP_OBJ_DIMENSION,
+                               .id = info->id,
+                               .links = 1,
+                               .attrs = info->attrs ? -1 : 0,
+                               .len = info->len,
+                               .unlimited = info->unlimited};
+    d->err = info->id == 0 ? dimension_later(d->tour, info) : walk->enter(walk, &item);
+    return d->err;
+}
+
+static int visit_dimensions(struct tour *t, int depth)
+{
+    struct dimension_tour d = {.tour = t, .depth = depth};
+    int err =
+        drep_dimension_list(t->walk->file, t->path, DREP_BY_CREATION, visit_dimension, &d);
+
+    return d.err ? d.err : err ? skip(t, err) : 0;
+}
+
 /* For a dataset the entry in its group's list is enough. */
 static int look(struct tour *t, const struct member *m, drep_objinfo *info)
 {
@@ -173,6 +217,7 @@ static int visit(struct tour *t, const struct member *m, int depth, int64_t inde
 {
     struct walk_item item = {.path = t->path, .depth = depth, .index = index};
     struct walk *walk = t->walk;
+    bool deeper;
     int err = look(t, m, &item.info);
 
     *given = false;
@@ -186,13 +231,19 @@ static int visit(struct tour *t, const struct member *m, int depth, int64_t inde
     err = walk->enter(walk, &item);
     if (err || item.link || item.info.kind != DREP_OBJ_GROUP)
         return err;
+    deeper = walk->depth < 0 || depth < walk->depth;
     if (depth >= WALK_DEPTH) {
         if (!walk->quiet)
             tool_say(walk->file_name, t->path, "groups are nested deeper than %d", WALK_DEPTH);
         walk->status = tool_worse(walk->status, TOOL_CORRUPT);
-    } else if (walk->depth < 0 || depth < walk->depth) {
-        err = visit_members(t, depth + 1);
+        deeper = false;
     }
+    if (deeper)
+        err = visit_dimensions(t, depth + 1);
+    if (!err && walk->members)
+        err = walk->members(walk, &item);
+    if (!err && deeper)
+        err = visit_members(t, depth + 1);
     /* The path may have moved in memory. */
     item.path = t->path;
     item.name = strrchr(t->path, '/') + 1;

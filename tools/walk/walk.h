@@ -1,5 +1,6 @@
 /* walk.h - all objects of a file, depth first, in creation order.
  *
+ * A group is followed by its dimensions, then by its members.
  * An object is given where the walk meets it first; another hard link to it comes as a
  * link to that path, as soft and external links do. */
 #ifndef TOOLS_WALK_WALK_H
@@ -10,10 +11,10 @@
 #include <stdbool.h>
 
 struct walk_item {
-    const char *path;        /* from the root */
+    const char *path;        /* from the root; of a dimension its address */
     const char *name;        /* its last part, "" for the root */
     int depth;               /* groups above, counted from where the walk began */
-    int64_t index;           /* among the members of its group that were given, from 0 */
+    int64_t index;           /* among the members, or the dimensions, that were given, from 0 */
     int link;                /* 0: the object itself; else enum drep_linkkind */
     const char *target;      /* of a link */
     const char *target_file; /* of an external one */
@@ -25,8 +26,10 @@ struct walk {
     drep_file *file;
     const char *file_name; /* for messages */
     int depth;             /* how many levels of groups to enter, -1: all */
-    /* Non-zero stops the walk.  leave (may be NULL) follows the members of a group. */
+    /* Non-zero stops the walk.  members (may be NULL) comes between the dimensions and the members
+     * of a group, leave (may be NULL) follows the members. */
     int (*enter)(struct walk *walk, const struct walk_item *item);
+    int (*members)(struct walk *walk, const struct walk_item *item);
     int (*leave)(struct walk *walk, const struct walk_item *item);
     void *ctx;
     bool quiet; /* say nothing about objects that cannot be read */

@@ -8,7 +8,7 @@ from .tree import (PENDING, Blocks, choose_slot, earlier_slot, read_header, read
                    walk_tree)
 from .values import Elements, Heap, nest, self_described, show
 
-FREE, LOG, TYPE, OBJECT, DATA, LINK, ATTR, CHUNK, USER = 1, 2, 3, 16, 24, 32, 48, 64, 80
+FREE, LOG, TYPE, OBJECT, DATA, LINK, DIM, ATTR, CHUNK, USER = 1, 2, 3, 16, 24, 32, 34, 48, 64, 80
 GROUP, DATASET, NAMED, DIMENSION = 1, 2, 3, 4
 HARD, SOFT, EXTERNAL = 1, 2, 3
 NO_ELEMENTS, COMPACT, CONTIGUOUS, CHUNKED = range(4)
@@ -42,6 +42,7 @@ class Object:
         self.record = None
         self.attributes = {}
         self.links = {}
+        self.dims = {}
         self.chunks = []
         self.data = None
         self.users = set()
@@ -136,9 +137,10 @@ class File:
         elif tag == DATA:
             tail_of(0)
             self.object(ident).data = value
-        elif tag in (LINK, ATTR):
-            name = self.name(tail, at, tag == LINK)
-            (self.object(ident).links if tag == LINK else self.object(ident).attributes)[name] = (
+        elif tag in (LINK, DIM, ATTR):
+            name = self.name(tail, at, tag != ATTR)
+            obj = self.object(ident)
+            {LINK: obj.links, DIM: obj.dims, ATTR: obj.attributes}[tag][name] = (
                 value, at)
         elif tag == CHUNK:
             self.object(ident).chunks.append((tail, value, at))
@@ -239,7 +241,8 @@ class File:
                 T.check_not_laid_out(obj.type, True)
         else:
             obj.length = cur.var()
-        for kind, tag, have in ((GROUP, "links", obj.links),
+            obj.scales = [cur.u64() for _ in range(cur.u16())]
+        for kind, tag, have in ((GROUP, "links", obj.links or obj.dims),
                                 (DATASET, "chunks", obj.chunks), (DATASET, "data", obj.data),
                                 (DIMENSION, "users", obj.users)):
             if have and obj.kind != kind:
@@ -276,6 +279,25 @@ class File:
             raise DrepError("FORMAT", "group of %d links says it has %d (R7.4)"
                             % (len(out), obj.link_count))
         obj.members = [o[1:] for o in sorted(out, key=lambda o: o[0])]
+        self.read_dims(obj, [o[0] for o in out])
+
+    def read_dims(self, obj, taken):
+        """The dimensions of a group, (name, id) in order of creation; of a later version kind and
+        flags instead of the id."""
+        out = []
+        for name, (raw, at) in obj.dims.items():
+            cur = Cursor(raw, at, "dimension record")
+            kind, flags, index = cur.u8(), cur.u8(), cur.var()
+            target = (kind, flags) if kind != 1 or flags & 15 else cur.var()
+            if target in (0, 1):
+                cur.fail("object %d as a dimension (R7.14)" % target)
+            if index >= obj.next_link:
+                cur.fail("creation index %d was never given (R7.5)" % index)
+            if index in taken:
+                cur.fail("creation index %d is given twice (R7.5)" % index)
+            taken.append(index)
+            out.append((index, name, target))
+        obj.dim_list = [o[1:] for o in sorted(out, key=lambda o: o[0])]
 
     def read_attributes(self, obj):
         out = []
@@ -520,6 +542,7 @@ class File:
         state = {}
 
         stack = [(1, iter(self.objects[1].members))]
+        self.walk_dims(1, links)
         state[1] = "open"
         while stack:
             ident, members = stack[-1]
@@ -531,6 +554,9 @@ class File:
             name, kind, target = member
             if kind != HARD:
                 continue
+            if target in self.objects and self.objects[target].kind == DIMENSION:
+                raise DrepError("FORMAT", "link to a dimension, object %d (R7.9)" % target, None,
+                                self.child_path(ident, name))
             if target not in self.objects or target == 0:
                 raise DrepError("FORMAT", "link to object %d, which does not exist (R7.9)" % target,
                                 None, self.child_path(ident, name))
@@ -545,8 +571,22 @@ class File:
                                 self.child_path(ident, name))
             if target not in state:
                 state[target] = "open"
+                self.walk_dims(target, links)
                 stack.append((target, iter(obj.members)))
         self.links = links
+
+    def walk_dims(self, ident, links):
+        """Addresses of the dimensions of a group."""
+        group = self.paths[ident]
+        for name, target in self.objects[ident].dim_list:
+            if isinstance(target, tuple):
+                continue
+            mark = "/#" if group == "/" or "#" in group.rsplit("/", 1)[1] else "#"
+            path = group.rstrip("/") + mark + name
+            if target not in self.objects or self.objects[target].kind != DIMENSION:
+                raise DrepError("FORMAT", "object %d is not a dimension (R7.14)" % target, None, path)
+            links[target] = links.get(target, 0) + 1
+            self.paths[target] = path
 
     def child_path(self, ident, name):
         above = self.paths[ident]
@@ -559,6 +599,14 @@ class File:
                 raise DrepError("FORMAT", "datatype %d has %d uses, its entry says %d (R5.6)"
                                 % (number, self.uses.get(number, 0), entry[0]), entry[2] - 8)
         users = {}
+        for obj in self.objects.values():
+            if obj.id and obj.kind == DIMENSION and self.links.get(obj.id) != 1:
+                raise DrepError("FORMAT", "dimension with %d entries in groups, not one (R7.17)"
+                                % self.links.get(obj.id, 0), obj.record[1], "object %d" % obj.id)
+            for d in getattr(obj, "scales", ()):
+                if d in self.objects and self.objects[d].kind != DATASET:
+                    raise DrepError("FORMAT", "scale %d is not a dataset (R7.15)" % d, obj.record[1],
+                                    self.paths.get(obj.id))
         for obj in self.objects.values():
             if obj.id == 0:
                 continue

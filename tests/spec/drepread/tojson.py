@@ -85,7 +85,10 @@ class Writer:
         return out
 
     def group(self, obj):
-        out = {"kind": "group", "id": obj.id, "attributes": self.attributes(obj), "members": {}}
+        out = {"kind": "group", "id": obj.id, "attributes": self.attributes(obj),
+               "dimensions": {name: later(d) if isinstance(d, tuple) else
+                              self.object(self.f.objects[d]) for name, d in obj.dim_list},
+               "members": {}}
         for name, kind, target in obj.members:
             if kind == HARD and target not in self.seen:
                 out["members"][name] = self.object(self.f.objects[target])
@@ -136,4 +139,6 @@ class Writer:
 
     def dimension(self, obj):
         return {"kind": "dimension", "id": obj.id, "length": obj.length,
-                "unlimited": bool(obj.flags & 1), "attributes": self.attributes(obj)}
+                "unlimited": bool(obj.flags & 1),
+                "scales": [self.f.paths[d] for d in obj.scales if d in self.f.paths],
+                "attributes": self.attributes(obj)}
