@@ -190,7 +190,7 @@ START_TEST(test_elements_without_end)
         NULL));
     for (int i = 0; i < 2; i++) {
         ok(store_op_begin(f->st));
-        ok(ftype_use(f, big, true, &ref));
+        ok(ftype_use(f, big, &file_default(f)->rep, &ref));
         ok(ftype_unuse(f, id_of("a") != 0 ? FMT_TYPE_FIRST : 0));
         ok(store_op_end(f->st, 1));
         load(i == 0 ? "a" : "b", &o);
