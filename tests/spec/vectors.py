@@ -540,11 +540,11 @@ def dims():
     b.dataset(1, "t", "INT", (5, 2), dims=(time, x), maxshape=(None, 2), data=list(range(10)))
     b.dataset(1, "short", "INT", (3,), dims=(time,), maxshape=(None,), data=[1, 2, 3])
     b.dataset(1, "half", "INT", (2, 2), dims=(0, x), data=[1, 2, 3, 4])
-    # Coordinates: the dataset of the dimension's name; further ones by id.
-    b.dataset(1, "x", "DOUBLE", (2,), dims=(x,), data=[0.5, 1.5])
     g = b.group(1, "g")
     b.dimension(g, "time", 2, flags=0x30)
     y = b.dimension(g, "y", 3)
+    # Coordinates: the dataset of the dimension's name; further ones by id.
+    b.dataset(g, "y", "DOUBLE", (3,), dims=(y,), data=[0.5, 1.5, 2.5])
     other = b.dataset(g, "other y", "INT", (3,), dims=(y,), data=[7, 8, 9])
     b.objects[y]["rest"] = var(3) + u16(2) + u64(other) + u64(other)
     b.dataset(g, "above", "INT", (2, 3), dims=(x, y), data=[1, 2, 3, 4, 5, 6])
