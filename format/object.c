@@ -25,14 +25,22 @@ static void type_get_number(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0 (R5.5)");
 }
 
-/* Layout, rank and the numbers of each dimension. */
+static bool layout_known(const struct object_rec *t)
+{
+    return t->layout <= FMT_CHUNKED;
+}
+
+bool object_known(const struct object_rec *r)
+{
+    return r->kind != FMT_DATASET || (layout_known(r) && r->fill <= FMT_FILL_NONE);
+}
+
+/* Layout, rank and the numbers of each dimension, which stand there whatever the layout. */
 static void shape_get(struct in *in, struct object_rec *t)
 {
     int empty = 0;
 
     t->layout = in_u8(in);
-    if (!in->err && t->layout > FMT_CHUNKED)
-        in_fail(in, FMT_ERR_FORMAT, "unknown layout");
     t->rank = in_u8(in);
     if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
         in_fail(in, FMT_ERR_FORMAT, "impossible rank (R8.1)");
@@ -42,7 +50,7 @@ static void shape_get(struct in *in, struct object_rec *t)
         if (t->len[i] > FMT_SIZE_MAX)
             in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
     }
-    if (!in->err && t->rank == FMT_RANK_NULL && t->layout != FMT_LAYOUT_NULL)
+    if (!in->err && t->rank == FMT_RANK_NULL && layout_known(t) && t->layout != FMT_LAYOUT_NULL)
         in_fail(in, FMT_ERR_FORMAT, "a null dataspace with a layout (R8.3)");
     if (!in->err && t->layout == FMT_LAYOUT_NULL && t->rank != FMT_RANK_NULL && !empty)
         in_fail(in, FMT_ERR_FORMAT, "elements without a layout (R8.3)");
@@ -106,6 +114,8 @@ static void dataset_get(struct in *in, struct object_rec *t)
     type_get_number(in, t);
     t->datarep = in_u8(in);
     shape_get(in, t);
+    if (!layout_known(t))
+        return;
     if (t->layout == FMT_CONTIGUOUS) {
         t->slab = in_var(in);
         if (!in->err && (t->slab == 0 || t->slab > FMT_SIZE_MAX))
@@ -126,8 +136,6 @@ static void dataset_get(struct in *in, struct object_rec *t)
     if (!in->err)
         bare_check(in, t);
     t->fill = in_u8(in);
-    if (!in->err && t->fill > FMT_FILL_NONE)
-        in_fail(in, FMT_ERR_FORMAT, "unknown kind of fill value");
     if (t->fill == FMT_FILL_VALUE)
         span_get(in, in_var32(in), &t->fill_value);
 }
@@ -228,6 +236,8 @@ static void dataset_put(struct out *out, const struct object_rec *r)
         out_var(out, r->max[i]);
     for (int i = 0; r->has_dims && i < dims_of(r); i++)
         out_var(out, r->dim[i]);
+    if (!layout_known(r))
+        return;
     if (r->layout == FMT_CONTIGUOUS)
         out_var(out, r->slab);
     for (int i = 0; r->layout == FMT_CHUNKED && i < dims_of(r); i++)

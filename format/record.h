@@ -71,6 +71,9 @@ struct object_rec {
     struct filter_rec filter[FMT_FILTERS_MAX];
 };
 int object_get(struct in *in, struct object_rec *out);
+/* False for a dataset whose layout or fill is of a later version: it has the fields up to that one,
+ * for an unknown layout those of its shape, and the rest as tail. */
+bool object_known(const struct object_rec *r);
 void object_put(struct out *out, const struct object_rec *r);
 /* The front of the record alone: what most calls need of it, and what changes most. */
 struct object_head {

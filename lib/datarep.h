@@ -1235,7 +1235,7 @@ typedef struct drep_dsinfo {
     int fill;             /* enum drep_fill */
     int64_t element_size; /* bytes in the file */
     int64_t stored;       /* payload bytes in the file, without checksums */
-    int64_t chunks;       /* stored chunks */
+    int64_t chunks;       /* stored chunks; both without those that a newer version wrote */
 } drep_dsinfo;
 DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
 /* The fill value as one element of `type` (equal number of items; NULL: the info's type),

@@ -40,7 +40,7 @@ static int open_runs(const struct chunks *cs, struct chunk_run **list)
     return n;
 }
 
-int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
+static int each(struct chunks *cs, bool known, chunk_each_fn *fn, void *ctx)
 {
     struct chunk_run *open[OPEN_RUNS];
     int n = open_runs(cs, open), i = 0, err = packed_flush(cs->st, cs->object);
@@ -56,6 +56,10 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
         bool same = false;
 
         err = chunk_entry(cs, &key, &value, at.coord, &rec);
+        if (known && err == DREP_ERR_UNSUPPORTED) {
+            err = 0;
+            continue;
+        }
         while (!err && !same && i < n && by_coord(open[i], &at) <= 0) {
             same = by_coord(open[i], &at) == 0; /* the open run is newer than the tree */
             err = fn(open[i]->coord, &open[i]->rec, ctx);
@@ -72,6 +76,16 @@ int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
         run_unref(open[--n]);
     buf_release(&value);
     return err;
+}
+
+int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx)
+{
+    return each(cs, false, fn, ctx);
+}
+
+int chunk_each_known(struct chunks *cs, chunk_each_fn *fn, void *ctx)
+{
+    return each(cs, true, fn, ctx);
 }
 
 int chunk_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next)

@@ -182,8 +182,8 @@ static int load_rec(drep_dataset *ds, const struct buf *record)
     in_init(&in, b->p, b->len);
     if ((err = object_get(&in, &ds->rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (ds->rec.kind == FMT_LATER)
-        return object_later(ds->id, ds->rec.number, ds->rec.flags);
+    if ((err = object_later(ds->id, &ds->rec)))
+        return err;
     return ds->rec.kind == FMT_DATASET ? 0 : fail(DREP_ERR_KIND, "not a dataset");
 }
 

@@ -42,7 +42,7 @@ static int usage_of(drep_dataset *ds, struct stored_usage *u)
     if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED) {
         u->rank = ds->chunks.rank;
         u->ds = ds;
-        return chunk_each(&ds->chunks, add_chunk, u);
+        return chunk_each_known(&ds->chunks, add_chunk, u);
     }
     key_make(&key, ds->id, FMT_TAG_DATA);
     err = tree_get(ds->file->st, &key, &value);

@@ -40,12 +40,25 @@ int fail_later(const char *what, uint8_t number, uint8_t flags, uint8_t kinds)
     return fail(DREP_ERR_UNSUPPORTED, "%s: flags 0x%02x, written by a newer version", what, flags);
 }
 
-int object_later(uint64_t id, uint8_t number, uint8_t flags)
+int object_later_in(const char *what, const struct object_rec *rec)
+{
+    if (rec->kind == FMT_LATER)
+        return fail_later(what, rec->number, rec->flags, FMT_DIMENSION);
+    if (object_known(rec))
+        return 0;
+    if (rec->layout > FMT_CHUNKED)
+        return fail(DREP_ERR_UNSUPPORTED, "%s: layout %d, written by a newer version (R1.9)", what,
+                    rec->layout);
+    return fail(DREP_ERR_UNSUPPORTED, "%s: fill %d, written by a newer version (R1.9)", what,
+                rec->fill);
+}
+
+int object_later(uint64_t id, const struct object_rec *rec)
 {
     char what[40];
 
     snprintf(what, sizeof what, "object %llu", (unsigned long long)id);
-    return fail_later(what, number, flags, FMT_DIMENSION);
+    return object_later_in(what, rec);
 }
 
 /* Turns what the decoder says into a message; the root must be a group. */
@@ -74,8 +87,8 @@ int object_load(drep_file *f, uint64_t id, struct stored_object *o)
     in_init(&in, o->bytes.p, o->bytes.len);
     err = object_get(&in, &o->rec);
     err = record_check(id, o->rec.kind, &in, err);
-    if (!err && o->rec.kind == FMT_LATER)
-        err = object_later(id, o->rec.number, o->rec.flags);
+    if (!err)
+        err = object_later(id, &o->rec);
     if (!err)
         o->id = id;
     return err;

@@ -32,8 +32,10 @@ int head_edited(drep_file *f, const struct head_edit *e);
 
 /* Fail with DREP_ERR_UNSUPPORTED: `what` has a kind or flags of a later version. */
 int fail_later(const char *what, uint8_t number, uint8_t flags, uint8_t kinds);
-/* The same of an object, which may be of a known kind with unknown flags. */
-int object_later(uint64_t id, uint8_t number, uint8_t flags);
+/* The same of an object, which may be of a known kind with unknown flags, or a dataset of unknown
+ * layout or fill; 0 if all of it is known. */
+int object_later(uint64_t id, const struct object_rec *rec);
+int object_later_in(const char *what, const struct object_rec *rec);
 
 /* The first object after `after` that has entries; 0: none. */
 int object_next(drep_file *f, uint64_t after, uint64_t *id);

@@ -27,6 +27,8 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
         err = head_load(file, id, &head);
     if (!err && head.kind != FMT_LATER)
         err = object_load(file, id, &o);
+    if (err == DREP_ERR_UNSUPPORTED && head.kind == FMT_DATASET) /* its layout is a later one */
+        err = 0;
     if (!err)
         err = attrs_count(file, id, &attrs);
     if (!err) {

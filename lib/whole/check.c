@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "chunk/each.h"
+#include "chunk/filter.h"
 #include "chunk/record.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"
@@ -20,7 +21,9 @@
 #include <string.h>
 
 #define KIND_SHIFT 32
-#define LATER (-1) /* no error: written by a newer version */
+/* No errors: written by a newer version. */
+#define LATER (-1) /* what it owns or leads to is unknown */
+#define NOTED (-2) /* it owns and leads to nothing */
 
 /* Numbers seen, to be counted when all are there. */
 struct seen {
@@ -32,6 +35,7 @@ struct seen {
 struct owner {
     uint64_t id; /* 0: there is no record that makes sense */
     bool apart;  /* only what stands apart from the other entries is seen now */
+    bool later;  /* what its entries mean, but for attributes, only a later version knows */
     uint8_t kind, layout;
     uint32_t next_attr;
     uint64_t next_link, members, links;
@@ -58,6 +62,7 @@ struct checker {
     struct seen types;   /* number, uses: pairs, ascending */
     struct seen used;    /* type numbers that records name */
     struct seen datasets;
+    struct seen noted;          /* objects of which something unknown was told */
     struct seen absent;         /* object id, blocks of its payload without a sum: pairs */
     uint64_t ownerless, broken; /* the last object without a record, with a malformed one */
     struct owner owner;
@@ -96,8 +101,6 @@ static void finding(struct checker *c, int err, uint64_t where, const char *text
 {
     if (err)
         c->findings++;
-    else
-        c->later++;
     if (c->fn && c->stop == 0)
         c->stop = c->fn(err, where, text, c->ctx);
 }
@@ -110,7 +113,8 @@ static void report(struct checker *c, int err, const struct key *key, uint64_t w
 
     snprintf(text, sizeof text, "object %llu: %s: %s",
              (unsigned long long)(key->len >= 8 ? key_object(key->p) : 0), what, drep_error());
-    finding(c, err == LATER ? 0 : err, where, text);
+    c->later += err == LATER;
+    finding(c, err == LATER || err == NOTED ? 0 : err, where, text);
 }
 
 /* Like fail_later(), but the checker tells of it as no fault. */
@@ -118,6 +122,16 @@ static int see_later(uint8_t number, uint8_t flags, uint8_t kinds)
 {
     fail_later("unaccounted", number, flags, kinds);
     return LATER;
+}
+
+/* The last message, of something that only a later version understands; reading the dataset would
+ * say it once more. */
+static int see_unsupported(struct checker *c, uint64_t id, int err, int what)
+{
+    if (err != DREP_ERR_UNSUPPORTED)
+        return err;
+    fail_in(err, "unaccounted");
+    return seen_add(&c->noted, id) != 0 ? fail_nomem() : what;
 }
 
 /* ---- records ---- */
@@ -135,6 +149,10 @@ static int see_dims(struct checker *c, uint64_t id, const struct object_rec *rec
         if (rec->dim[d] == 0)
             continue;
         err = object_load(c->f, rec->dim[d], &dim);
+        if (err == DREP_ERR_UNSUPPORTED) { /* told of where its record stands */
+            err = 0;
+            continue;
+        }
         if (!err && dim.rec.kind != FMT_DIMENSION)
             err = fail(DREP_ERR_FORMAT, "its dimension %d is not a dimension object (R7.16)", d);
         key_make(&key, rec->dim[d], FMT_TAG_USER);
@@ -178,6 +196,20 @@ static int see_dataset_type(struct checker *c, const struct object_rec *rec)
     return err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_UNSUPPORTED_DATAREP ? 0 : err;
 }
 
+/* Filters of a later version; a user's may be loaded when elements are read. */
+static int see_filters(struct checker *c, uint64_t id, const struct object_rec *rec)
+{
+    for (int i = 0; i < rec->nfilters; i++) {
+        int err = 0;
+
+        if (rec->filter[i].id < FMT_FILTER_USER)
+            err = filters_known(&rec->filter[i], 1, 0);
+        if (err)
+            return see_unsupported(c, id, err, NOTED);
+    }
+    return 0;
+}
+
 /* No two have the same index of creation. */
 static void see_twice(struct checker *c, uint64_t id, const char *what, struct seen *indices)
 {
@@ -218,6 +250,7 @@ static void owner_begin(struct checker *c, uint64_t id, const struct object_rec 
 
     o->id = id;
     o->apart = false;
+    o->later = rec->kind == FMT_LATER || !object_known(rec);
     o->kind = rec->kind;
     o->layout = rec->kind == FMT_DATASET ? rec->layout : FMT_LAYOUT_NULL;
     o->next_attr = rec->next_attr;
@@ -269,17 +302,19 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
         err = seen_add(&c->objects, key_object(key->p));
         if (!err)
             err = seen_add(&c->objects, rec->links | (uint64_t)rec->kind << KIND_SHIFT);
-        if (!err && rec->kind == FMT_DATASET)
+        if (!err && rec->kind == FMT_DATASET && object_known(rec))
             err = seen_add(&c->datasets, key_object(key->p));
         if (!err && (rec->kind == FMT_DATASET || rec->kind == FMT_TYPE) &&
             rec->type >= FMT_TYPE_FIRST)
             err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
         if (!err && rec->kind == FMT_DATASET)
             err = see_dims(c, key_object(key->p), rec);
+        if (!err && (err = object_later_in("unaccounted", rec)))
+            err = LATER;
         if (!err && rec->kind == FMT_DATASET)
             err = see_dataset_type(c, rec);
-        if (!err && rec->kind == FMT_LATER)
-            err = see_later(rec->number, rec->flags, FMT_DIMENSION);
+        if (!err && rec->kind == FMT_DATASET)
+            err = see_filters(c, key_object(key->p), rec);
         if (!err && rec->kind == FMT_DIMENSION)
             err = see_scales(c, rec);
         if (!err && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
@@ -414,7 +449,7 @@ static int see_user(struct checker *c, const struct key *key)
         err = fail(DREP_ERR_FORMAT, "object %llu does not refer to it for dimension %d (R7.16)",
                    (unsigned long long)key_u64(key->p + 9), d);
     object_release(&o);
-    return err;
+    return err == DREP_ERR_UNSUPPORTED ? 0 : err; /* the dataset is told of elsewhere */
 }
 
 static int see_type(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
@@ -539,7 +574,7 @@ static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx
     c->usage.chunks += rec->run;
     err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);
     s->absent += absent;
-    return err;
+    return err == DREP_ERR_UNSUPPORTED ? 0 : err; /* a filter: told of once for the dataset */
 }
 
 /* Claims the payload of a record, and the blocks of its sums. */
@@ -572,7 +607,7 @@ static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p,
     if (!err)
         err = chunk_entry(&c->chunks, key, &value, coord, &rec);
     if (err)
-        return err;
+        return see_unsupported(c, key_object(key->p), err, LATER);
     if (s.owned && (c->owner.layout != FMT_CHUNKED && c->owner.layout != FMT_CONTIGUOUS))
         return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none (R8.13)");
     err = claim_run(c, &rec);
@@ -593,7 +628,7 @@ static bool object_there(struct checker *c, uint64_t id)
 /* What belongs to an object of a newer version means what that says; attributes are as ours. */
 static bool of_later(const struct checker *c, const struct key *key)
 {
-    return of_owner(c, key) && c->owner.kind == FMT_LATER && !key_apart(key->p) &&
+    return of_owner(c, key) && c->owner.later && !key_apart(key->p) &&
            key_tag(key->p) != FMT_TAG_OBJECT;
 }
 
@@ -655,7 +690,7 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     switch (key_tag(key->p)) {
     case FMT_TAG_OBJECT:
         what = "record";
-        if ((err = see_object(c, key, value, len)))
+        if ((err = see_object(c, key, value, len)) && err != NOTED)
             c->broken = key_object(key->p);
         break;
     case FMT_TAG_LINK:
@@ -691,6 +726,8 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
             c->unknown_tag[key_tag(key->p)]++;
         break;
     }
+    if (err == DREP_ERR_UNSUPPORTED)
+        err = (fail_in(err, "unaccounted"), NOTED);
     if (err && err != DREP_ERR_UNSUPPORTED_DATAREP) /* of a later version: no damage */
         report(c, err, key, where, what);
     return c->stop;
@@ -707,6 +744,7 @@ static void tell_tags(struct checker *c)
         snprintf(text, sizeof text,
                  "unaccounted, unknown tag %d, written by a newer version: %llu entries", tag,
                  (unsigned long long)c->unknown_tag[tag]);
+        c->later++;
         finding(c, 0, 0, text);
     }
 }
@@ -919,7 +957,8 @@ static void deep_finding(struct checker *c, uint64_t id, int err)
     finding(c, err, 0, text);
 }
 
-static void read_dataset(struct checker *c, uint64_t id)
+/* noted: how far the list of what was told has been looked through. */
+static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
 {
     drep_dataset *ds = NULL;
     char name[40];
@@ -931,8 +970,14 @@ static void read_dataset(struct checker *c, uint64_t id)
     if (!err && ds->rec.rank != FMT_RANK_NULL)
         err = stored_read_all(ds, &c->budget);
     /* A representation of a later version, or functions that are not here, are no damage. */
-    if (err && err != DREP_ERR_UNSUPPORTED_DATAREP)
+    if (err == DREP_ERR_UNSUPPORTED) {
+        if (count_of(&c->noted, id, noted) == 0) {
+            fail_in(err, "unaccounted");
+            deep_finding(c, id, 0);
+        }
+    } else if (err && err != DREP_ERR_UNSUPPORTED_DATAREP) {
         deep_finding(c, id, err);
+    }
     dataset_put(ds);
 }
 
@@ -969,6 +1014,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
 {
     struct checker c = {.f = file, .fn = fn, .leak = leak, .ctx = ctx, .depth = depth};
     int64_t store_findings = 0;
+    size_t noted = 0;
     int err = read_begin_stored(file);
 
     if (err)
@@ -988,7 +1034,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     if (!err && depth == CHUNK_DECODE && !(file->amode & DREP_HEADER_ONLY)) {
         walk_begin(file);
         for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
-            read_dataset(&c, c.datasets.p[i]);
+            read_dataset(&c, c.datasets.p[i], &noted);
         walk_end();
     }
     mem_free(c.owner.indices.p);
@@ -1000,6 +1046,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     mem_free(c.types.p);
     mem_free(c.used.p);
     mem_free(c.datasets.p);
+    mem_free(c.noted.p);
     if (!err && c.stop == 0 && unsealed)
         err = tell_absent(&c, unsealed);
     mem_free(c.absent.p);

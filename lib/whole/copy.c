@@ -691,8 +691,8 @@ static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
     in_init(&in, c->value.p, c->value.len);
     if ((err = object_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (rec.kind == FMT_LATER)
-        return object_later(id, rec.number, rec.flags);
+    if ((err = object_later(id, &rec)))
+        return err;
     if (!c->whole)
         rec.links = links;
     if (rec.kind == FMT_TYPE) {

@@ -63,7 +63,7 @@ static int add_chunks(drep_file *f, uint64_t id, const char *path, struct counti
         return err;
     c->payload = payload_of(ds);
     if (ds->rec.layout == FMT_CONTIGUOUS || ds->rec.layout == FMT_CHUNKED)
-        err = chunk_each(&ds->chunks, add_record, c);
+        err = chunk_each_known(&ds->chunks, add_record, c);
     dataset_put(ds);
     return err;
 }

@@ -59,7 +59,7 @@ vectors() {
     local v
     for v in "$HERE"/../vectors/*.drep; do
         # Only with their functions, or by a newer version.
-        case $v in */code*.drep | */later.drep) continue ;; esac
+        case $v in */code*.drep | */later*.drep) continue ;; esac
         case $v in */reps-later.drep) continue ;; esac # only by a later version
         status 0 convert "$v" "$tmp/v.drep" && status 0 check "$tmp/v.drep" || return 1
         case $v in */user-filter.drep) continue ;; esac # its elements need a filter that is not here

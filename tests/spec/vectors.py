@@ -953,7 +953,34 @@ def later():
     b.soft(1, "e", "d")
     key = b.key(1, 32, b"e")
     b.tree[key] = b"\2\x90" + b.tree[key][2:]
+    d = b.dataset(1, "layout", "INT", (2,))
+    b.objects[d]["rest"] = b.objects[d]["rest"].replace(u8(0) + u8(1) + u8(2), u8(9) + u8(1) + u8(2))
+    b.tree[b.key(d, 24)] = b.tree[b.key(d, 64)] = b"whatever"
+    b.attr(d, "a", "INT", 5)
+    d = b.dataset(1, "null", "INT", None)
+    b.objects[d]["rest"] = b.objects[d]["rest"].replace(u8(0) + u8(255), u8(255) + u8(255))
+    d = b.dataset(1, "fill", "INT", (2,), "chunked", (2,))
+    b.objects[d]["rest"] = b.objects[d]["rest"][:-1] + u8(3)
+    b.run(d, (0,), [b.payload("INT", [1, 2])[0]], tail=b"later")
     return done(b, {"/d": 7})
+
+
+def later_chunks():
+    """Chunks and filters of a later version: only the elements cannot be read."""
+    b = Builder()
+    one = b.payload("INT", [1, 2])[0]
+    for name, head in (("kind", u8(9) + u8(0)), ("flag", u8(1) + u8(8))):
+        d = b.dataset(1, name, "INT", (4,), "chunked", (2,))
+        b.run(d, (0,), [one])
+        b.record(d, (1,), head + b"whatever")
+    for name, head in (("filter", u16(40) + u8(0)), ("filter flag", u16(16) + u8(4))):
+        d = b.dataset(1, name, "INT", (2,), "chunked", (2,), filters=[("deflate", (6,))])
+        b.objects[d]["rest"] = b.objects[d]["rest"].replace(u16(16) + u8(0), head)
+        b.packed(d, (0,), [b"whatever"])
+    d = b.dataset(1, "skipped", "INT", (2,), "chunked", (2,), filters=[("deflate", (6,))])
+    b.objects[d]["rest"] = b.objects[d]["rest"].replace(u16(16) + u8(0), u16(40) + u8(0))
+    b.packed(d, (0,), [one], skipped=1)
+    return done(b, {"/skipped": [1, 2]})
 
 
 def reps():
@@ -1120,7 +1147,7 @@ def stream_later():
 GOOD = [empty, scalar, types, types_internal, scalars, compound, placed, vlen, shared, chunked, runs, user_filter,
         contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
-        declared_cray, items, code, code_native, reps, reps_later, extended, later, readonly, second_commit,
+        declared_cray, items, code, code_native, reps, reps_later, extended, later, later_chunks, readonly, second_commit,
         commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 

@@ -634,6 +634,19 @@ START_TEST(test_vectors_of_later_versions)
         ck_assert(rec.attr.index == 3 && span_is(&rec.attr.tail, "w"));
         free(p);
     }
+    /* A layout, and a fill: what stands before them, and the shape, can be read. */
+    p = vector_get("object", "02 01 02 03 10 00 04 01 02 03 77", &rec);
+    ck_assert(!object_known(&rec.object) && rec.object.layout == 4 && rec.object.type == 16);
+    ck_assert(rec.object.max[0] == 3 && span_is(&rec.object.tail, "w"));
+    free(p);
+    p = vector_get("object", "02 00 02 03 10 00 ff ff 77", &rec);
+    ck_assert(!object_known(&rec.object) && span_is(&rec.object.tail, "w"));
+    free(p);
+    p = vector_get("object", "02 00 02 03 10 00 01 00 00 03 77", &rec);
+    ck_assert(!object_known(&rec.object) && rec.object.fill == 3 && span_is(&rec.object.tail, "w"));
+    free(p);
+    free(vector_get("object", "02 00 02 03 10 00 01 00 00 02 77", &rec));
+    ck_assert(object_known(&rec.object));
     /* Flags that change nothing are ignored and kept. */
     free(vector_get("object", "01 10 02 03 04 05", &rec));
     ck_assert(rec.object.kind == FMT_GROUP && rec.object.members == 5);
@@ -787,14 +800,13 @@ static const struct {
     {"object", "03 00 01 00 00", FMT_ERR_FORMAT},
     {"object", "04 00 01 00 818080808080808040", FMT_ERR_LIMIT},
     {"object", "02 00 01 00 00 00 00 ff 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 04 ff 00 02", FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 00 01 ff 00 02", FMT_ERR_FORMAT}, /* null, compact */
     {"object", "02 00 01 00 10 00 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
     {"object", "02 00 01 00 10 00 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
     /* A rank of 254 whose dimensions have ids: nothing is read for it. */
-    {"object", "02 03 01 00 10 00 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
+    {"object",
+     "02 03 01 00 10 00 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 01 00 00 03", FMT_ERR_FORMAT}, /* fill */
     {"object", "02 00 01 00 10 00 01 01 818080808080808040 00 02", FMT_ERR_LIMIT},
     /* The maximum below the length; a second dimension that grows; no slab; no chunk. */
     {"object", "02 01 01 00 10 00 01 01 02 01 00 02", FMT_ERR_FORMAT},

@@ -107,6 +107,7 @@ static void walk_value(const struct key *key, const uint8_t *p, size_t size)
 {
     static struct object_rec object;
     struct chunk_rec chunk;
+    int err;
     struct free_rec extent;
     struct link_rec link;
     struct attr_rec attr;
@@ -143,7 +144,10 @@ static void walk_value(const struct key *key, const uint8_t *p, size_t size)
             attr_put(&out, &attr);
         break;
     case FMT_TAG_CHUNK:
-        if (chunk_get(&in, &chunk) == 0)
+        err = chunk_get(&in, &chunk);
+        if (err == FMT_ERR_UNSUPPORTED)
+            return; /* kept as it is */
+        if (err == 0)
             chunk_put(&out, &chunk);
         break;
     default:

@@ -338,10 +338,8 @@ class File:
         obj.shape = None
         obj.maximum = obj.dimensions = None
         obj.chunk = None
-        if obj.layout > CHUNKED:
-            cur.fail("unknown layout %d" % obj.layout)
         if rank == NULL_RANK:
-            if obj.layout != NO_ELEMENTS:
+            if NO_ELEMENTS < obj.layout <= CHUNKED:
                 cur.fail("null dataspace with layout %d (R8.3)" % obj.layout)
             rank = 0
         else:
@@ -360,6 +358,10 @@ class File:
                     cur.fail("length beyond its maximum (R8.2)")
         if obj.flags & 2:
             obj.dimensions = [cur.var() for _ in range(rank)]
+        obj.runs = []
+        obj.later = obj.layout > CHUNKED
+        if obj.later:
+            return
         if obj.layout == CONTIGUOUS:
             obj.chunk = [cur.var()]
             if any(m != n for m, n in zip(obj.maximum[1:], obj.shape[1:])):
@@ -383,7 +385,8 @@ class File:
         obj.fill = cur.u8()
         obj.fill_value = None
         if obj.fill > 2:
-            cur.fail("unknown fill %d" % obj.fill)
+            obj.later = True
+            return
         if obj.fill == 1:
             size = cur.var(32)
             obj.fill_value = (cur.offset(), cur.bytes(size))
