@@ -1,0 +1,377 @@
+"""Datasets: chunk records, sums, elements (SPEC.md 8.1 to 8.3)."""
+
+from . import filters, tree
+from .elements import Codec, Payload, nested
+from .errors import Newer, need
+from .objects import CHUNKED, COMPACT, CONTIGUOUS, NONE, UNLIMITED
+from .records import Record, sum64
+from .slots import Reference
+
+PLAIN, PACKED, PLACED = 1, 2, 3
+MOST_ROWS = {PACKED: 128, PLACED: 96}
+PIECE = 4096
+SUMS_IN_BLOCK = 8187
+LIMIT = 1 << 62
+READER_CHUNK = 1 << 24  # What this reader spends on one chunk (R3.28), and
+READER_ELEMENTS = 1 << 22  # on the elements of one dataset.
+
+
+class Row:
+    """One stored chunk: its place, its sums."""
+
+    def __init__(self, offset, size, sums, skipped=None):
+        self.offset, self.size, self.sums, self.skipped = offset, size, sums, skipped
+
+
+class ChunkRecord:
+    """The value of a CHUNK entry: neighbouring chunks from the key's coordinates on (8.2)."""
+
+    def __init__(self, dataset, entry):
+        self.dataset, self.space, self.key = dataset, dataset.file.space, entry.tail
+        r = Record(entry.value, entry.offset, "a chunk record of object %d" % dataset.id)
+        self.offset = r.offset
+        grid = dataset.grid_rank
+        need(len(entry.tail) == 8 * grid, "R4.19", r.offset, "a chunk's key has %d bytes"
+             % len(entry.tail))
+        self.at = [int.from_bytes(entry.tail[8 * i:8 * i + 8], "big") for i in range(grid)]
+        need(all(c <= LIMIT for c in self.at), "R8.13", r.offset, "a grid coordinate is too large")
+        self.kind, self.flags = r.u8(), r.u8()
+        known = {PLAIN: 1, PACKED: 0, PLACED: 0}
+        self.newer = self.kind not in known or bool(self.flags & 15 & ~known[self.kind])
+        self.extents = []
+        if self.newer:
+            return
+        if self.kind == PLAIN:
+            self._plain(r)
+            return
+        need(dataset.layout == CHUNKED, "R8.22", r.offset, "filtered chunks in a contiguous dataset")
+        rows = r.u8()
+        r.u8()
+        self.skipped = r.u32()
+        need(1 <= rows <= MOST_ROWS[self.kind], "R8.16" if self.kind == PACKED else "R8.17",
+             r.offset + 2, "a chunk record has %d rows" % rows)
+        self.run = rows
+        if self.kind == PACKED:
+            self._packed(r)
+        else:
+            self._placed(r)
+        for offset, size in self.extents:
+            need(8192 <= offset and offset + size <= self.space.end, "R8.22", r.offset,
+                 "a chunk lies outside the allocated space")
+
+    def _plain(self, r):
+        self.run, self.start, self.size = r.u32(), r.u64(), r.u64()
+        need(self.run >= 1, "R8.15", r.offset + 2, "a run of 0 chunks")
+        need(self.run == 1 or self.size and self.at, "R8.15", r.offset + 2,
+             "a run of more than one chunk without bytes or without a grid")
+        need(8192 <= self.start and self.start + self.run * self.size <= self.space.end, "R2.14",
+             r.offset + 6, "a run lies outside the allocated space")
+        need(self.start % 64 == 0, "R6.1", r.offset + 6, "a run begins at byte %d" % self.start)
+        self.extents = [(self.start, self.run * self.size)]
+        self.pieces = -(-self.size // PIECE)
+        total = self.run * self.pieces
+        if not self.flags & 1:
+            need(total <= 4, "R8.25", r.offset, "more than 4 sums stand in a record")
+            self.sums = [r.u64() for _ in range(total)]
+        else:
+            need(total > 4, "R8.25", r.offset, "fewer than 5 sums stand in blocks")
+            self.sums = None
+            blocks = -(-total // SUMS_IN_BLOCK)
+            self.references = [Reference(r.bytes(20)) for _ in range(blocks)]
+
+    def _packed(self, r):
+        offset = r.u64()
+        need(offset % 64 == 0, "R8.22", r.offset, "a packed run begins at byte %d" % offset)
+        self.rows = []
+        start = offset
+        for _ in range(self.run):
+            size = r.u32()
+            self.rows.append(Row(offset, size, r.u64(), self.skipped))
+            offset += size
+        self.extents = [(start, offset - start)]
+
+    def _placed(self, r):
+        self.rows = []
+        for _ in range(self.run):
+            offset, size = r.u64(), r.u32()
+            self.rows.append(Row(offset, size, r.u64(), self.skipped))
+        self.extents = [(row.offset, row.size) for row in self.rows]
+
+    def intervals(self):
+        """The chunks that are covered, as (coordinates but the last, first, end, number)."""
+        if not self.at:
+            yield (), 0, 1, 0
+        elif self.kind == PLAIN:
+            yield tuple(self.at[:-1]), self.at[-1], self.at[-1] + self.run, 0
+        else:
+            yield from self._neighbours()
+
+    def _neighbours(self):
+        """The rows of packed and placed records, in row-major order (R8.18)."""
+        lengths, first = self.dataset.suffix
+        at = list(self.at)
+        for i in range(first + 1, len(at)):
+            need(at[i] < lengths[i], "R8.19", self.offset,
+                 "a coordinate lies outside the grid of its record")
+        for number in range(self.run):
+            need(at[first] <= LIMIT, "R8.13", self.offset, "a grid coordinate is too large")
+            yield tuple(at[:-1]), at[-1], at[-1] + 1, number
+            i = len(at) - 1
+            at[i] += 1
+            while i > first and at[i] == lengths[i]:
+                at[i] = 0
+                i -= 1
+                at[i] += 1
+
+    def payload(self, number):
+        """The stored bytes of a chunk, verified, and the filters that it skips (R8.29)."""
+        if self.kind != PLAIN:
+            row = self.rows[number]
+            data = self.space.read(row.offset, row.size, "a chunk")
+            need(sum64(data) == row.sums, "R8.29", row.offset, "a chunk's sum is wrong")
+            return data, row.skipped, row.offset
+        offset = self.start + number * self.size
+        data = self.space.read(offset, self.size, "a chunk")
+        sums = self.all_sums()
+        for i in range(self.pieces):
+            stored = sums[number * self.pieces + i]
+            piece = data[i * PIECE:(i + 1) * PIECE]
+            need(stored == 0 or stored == (sum64(piece) or 1), "R8.29", offset + i * PIECE,
+                 "the sum of a piece of a chunk is wrong")
+        return data, None, offset
+
+    def all_sums(self):
+        if self.sums is None:
+            self.sums = []
+            total = self.run * self.pieces
+            for reference in self.references:
+                block = self.space.block(reference, tree.SUMS, 0, 65536 - tree.HEAD)
+                expected = min(SUMS_IN_BLOCK, total - len(self.sums))
+                need(block.count == expected and len(block.content) == 8 * expected, "R8.26",
+                     block.offset, "a block has %d sums" % block.count)
+                self.sums += [int.from_bytes(block.content[i:i + 8], "big")
+                              for i in range(0, len(block.content), 8)]
+        return self.sums
+
+
+class Dataset:
+    """The elements of a dataset: what its object says, put to its payload."""
+
+    def __init__(self, info, file):
+        self.info, self.file, self.id, self.layout = info, file, info.id, info.layout
+        self.codec = Codec(info.rep.encoding)
+        self.grid_rank = {CONTIGUOUS: 1, CHUNKED: len(info.shape or [])}.get(info.layout, 0)
+        # Only a representation's author knows its elements, under form 2.
+        self.hidden = info.rep.form == 2 and bool(info.type.codes())
+        self.records, self.covered = [], {}
+        self._check_entries()
+        if info.shape is None:
+            return
+        self.element = self._element_size()
+        self._check_sizes()
+        for entry in file.tree.of(self.id, tree.CHUNK):
+            self._add(ChunkRecord(self, entry))
+        self._check_cover()
+
+    def _element_size(self):
+        if self.info.rep.form == 1:
+            return self.codec.size(self.info.type)
+        extents = self.info.rep.extents
+        return Codec(lambda code: _Extent(extents[code])).size(self.info.type)
+
+    def _check_entries(self):
+        at = self.info.offset
+        has_data = bool(self.file.tree.of(self.id, tree.DATA))
+        need(not has_data or self.layout == COMPACT, "R8.10", at,
+             "dataset %d is not compact and has a DATA entry" % self.id)
+        need(self.layout not in (NONE, COMPACT) or not self.file.tree.of(self.id, tree.CHUNK),
+             "R8.13", at, "dataset %d has no chunks and a CHUNK entry" % self.id)
+
+    def _check_sizes(self):
+        info = self.info
+        need(info.count * self.element <= LIMIT, "R8.1", info.offset,
+             "dataset %d has more than 2^62 bytes" % self.id)
+        if self.layout == COMPACT:
+            need(info.count * self.element <= 65536, "R8.10", info.offset,
+                 "a compact dataset of %d bytes" % (info.count * self.element))
+        self.in_chunk = 1
+        for length in info.chunk:
+            self.in_chunk *= length
+        if self.layout == CHUNKED and info.filters:
+            hint = self.file.header.number_hint("drep_chunk_max") or 0
+            need(self.in_chunk * self.element <= max(READER_CHUNK, hint), "R8.36", info.offset,
+                 "a filtered chunk of %d bytes" % (self.in_chunk * self.element))
+        bare = [number for number, f in enumerate(info.filters) if f.bare and not f.newer]
+        for number in bare:
+            need(not info.type.variable and
+                 not any(f.changes_lengths for f in info.filters[:number]), "R8.33", info.offset,
+                 "a bare filter where lengths are not known")
+
+    @property
+    def suffix(self):
+        """Grid lengths by the maximum, and the first dimension of the suffix of R8.18."""
+        grid = [None if most == UNLIMITED else max(1, -(-most // chunk))
+                for most, chunk in zip(self.info.maximum, self.info.chunk)]
+        first, product = len(grid) - 1, 1
+        while first > 0 and grid[first] is not None and product * grid[first] <= 1 << 32:
+            product *= grid[first]
+            first -= 1
+        return grid, max(first, 0)
+
+    def _add(self, record):
+        self.records.append(record)
+        if record.newer:
+            return
+        for prefix, first, end, number in record.intervals():
+            self.covered.setdefault(prefix, []).append((first, end, record, number))
+
+    def _check_cover(self):
+        for spans in self.covered.values():
+            spans.sort(key=lambda span: span[:2])
+            for one, two in zip(spans, spans[1:]):
+                need(one[1] <= two[0], "R8.20", two[2].offset,
+                     "a chunk of dataset %d is covered by two records" % self.id)
+
+    def _find(self, at):
+        """The record that covers a chunk and the chunk's number in it, or None."""
+        key = b"".join(c.to_bytes(8, "big") for c in at)
+        before = [record for record in self.records if record.key <= key]
+        if before and before[-1].newer:
+            raise Newer("a chunk record of kind %d" % before[-1].kind)
+        last = at[-1] if at else 0
+        for first, end, record, number in self.covered.get(tuple(at[:-1]), []):
+            if first <= last < end:
+                return record, number + last - first
+        return None
+
+    def values(self):
+        """The elements as nested JSON lists; None if this reader cannot show them."""
+        info = self.info
+        if info.shape is None:
+            return None
+        need(info.count <= READER_ELEMENTS, "R1.5", info.offset,
+             "dataset %d has %d elements, this reader shows %d" % (self.id, info.count,
+                                                                   READER_ELEMENTS))
+        if self.hidden:
+            self.verify()
+            return None
+        try:
+            return nested(self._elements(), info.shape) if info.count else nested([], info.shape)
+        except Newer:
+            return None
+
+    def verify(self):
+        """The sums of all chunks (R3.11: also where no element can be shown)."""
+        for record in self.records:
+            if not record.newer:
+                for number in range(record.run):
+                    record.payload(number)
+
+    def _elements(self):
+        if self.layout == COMPACT:
+            return self._compact()
+        values = [None] * self.info.count
+        for at, places in self._chunks():
+            chunk = self._chunk(at, sorted(places.values()))
+            for place, inside in places.items():
+                values[place] = chunk[inside]
+        return values
+
+    def _compact(self):
+        found = self.file.tree.of(self.id, tree.DATA)
+        data, offset = (found[0].value, found[0].offset) if found else (b"", self.info.offset)
+        return self._decode(data, self.info.count, range(self.info.count), offset, bool(found))
+
+    def _chunks(self):
+        """Chunks inside the shape: coordinates, {place in the dataset: place in the chunk}."""
+        info = self.info
+        if self.layout == CONTIGUOUS:
+            slab = info.chunk[0]
+            for start in range(0, info.count, slab):
+                end = min(start + slab, info.count)
+                yield [start // slab], {place: place - start for place in range(start, end)}
+            return
+        rank = len(info.shape)
+        grid = [-(-length // chunk) for length, chunk in zip(info.shape, info.chunk)]
+        for at in _product([range(n) for n in grid]):
+            places = {}
+            inner = [range(at[i] * info.chunk[i], min((at[i] + 1) * info.chunk[i], info.shape[i]))
+                     for i in range(rank)]
+            for index in _product(inner):
+                place = inside = 0
+                for i in range(rank):
+                    place = place * info.shape[i] + index[i]
+                    inside = inside * info.chunk[i] + index[i] - at[i] * info.chunk[i]
+                places[place] = inside
+            yield list(at), places
+
+    def _chunk(self, at, wanted):
+        """{place in the chunk: value} of the elements that are wanted."""
+        found = self._find(at)
+        if found is None:
+            return _Same(self.fill())
+        record, number = found
+        data, skipped, offset = record.payload(number)
+        variable = self.info.type.variable
+        full = self.in_chunk * self.element
+        if skipped is not None:
+            hint = self.file.header.number_hint("drep_chunk_max") or 0
+            need(full <= READER_CHUNK, "R3.28", offset,
+                 "a chunk of %d bytes is beyond this reader's limit of %d" % (full, READER_CHUNK))
+            need(len(data) <= max(READER_CHUNK, hint), "R8.36", offset,
+                 "a stored chunk of %d bytes" % len(data))
+            data = filters.undo(self.info.filters, skipped, data, full, variable, READER_CHUNK,
+                                offset)
+        values = self._decode(data, self.in_chunk, wanted, offset, True)
+        return dict(zip(wanted, values))
+
+    def _decode(self, data, full, wanted, offset, stored):
+        """The wanted elements of a payload; those that it lacks are fill (R8.9)."""
+        t, size = self.info.type, self.element
+        if t.variable:
+            need(not stored or len(data) >= full * size, "R8.9", offset,
+                 "a payload with variable parts lacks some of its fixed parts")
+        else:
+            need(len(data) <= full * size and (not size or len(data) % size == 0), "R8.9", offset,
+                 "a payload of %d bytes does not hold whole elements" % len(data))
+        here = full if stored and t.variable else len(data) // size if size else 0
+        payload = Payload(self.codec, t, data, here * size, offset, self.file.path_of)
+        payload.check([i * size for i in wanted if i < here])
+        return [payload.value(t, i * size) if i < here else self.fill() for i in wanted]
+
+    def fill(self):
+        """The value of an element that is not stored (R8.6)."""
+        if self.info.fill_kind == 1:
+            if self.info.fill is None:
+                raise Newer("a fill value")
+            return self.info.fill.values()[0]
+        zeros = Payload(self.codec, self.info.type, bytes(self.element), self.element,
+                        self.info.offset, self.file.path_of)
+        return zeros.value(self.info.type, 0)
+
+
+class _Extent:
+    """Stands for an encoding of which only the size is known."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+class _Same:
+    """A chunk that no record covers."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __getitem__(self, place):
+        return self.value
+
+
+def _product(ranges):
+    """All indices in row-major order."""
+    if not ranges:
+        yield ()
+        return
+    for first in ranges[0]:
+        for rest in _product(ranges[1:]):
+            yield (first,) + rest

@@ -1,0 +1,19 @@
+"""What can be wrong with a file, and what a newer version may know better (SPEC.md 1.1, 1.3)."""
+
+
+class ReadError(Exception):
+    """A rule of SPEC.md is broken: `rule` is its number, `offset` the byte of the file or None."""
+
+    def __init__(self, rule, offset, message):
+        place = "" if offset is None else " at byte %d" % offset
+        super().__init__("%s%s (%s)" % (message, place, rule))
+        self.rule, self.offset, self.message = rule, offset, message
+
+
+class Newer(Exception):
+    """An unknown number: what uses it was written by a newer version, which is no fault (R1.9)."""
+
+
+def need(condition, rule, offset, message):
+    if not condition:
+        raise ReadError(rule, offset, message)
