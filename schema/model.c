@@ -11,8 +11,7 @@
 
 /* Keys that say what an object is; a group's members have other names, or stand under
  * `members`. */
-static const char *const object_keys[] = {"dataset", "type", "link",
-                                          "members", "attrs",     NULL};
+static const char *const object_keys[] = {"dataset", "type", "link", "members", "attrs", NULL};
 
 /* ------------------------------------------------------------ objects by path */
 
@@ -154,8 +153,8 @@ static bool read_members(struct schema *s, struct object *group, const struct do
     size_t i;
 
     for (i = 0; i < node->len; i++) {
-        if (!explicit && (strcmp(node->key[i]->text, "attrs") == 0 ||
-                          strcmp(node->key[i]->text, "dims") == 0))
+        if (!explicit &&
+            (strcmp(node->key[i]->text, "attrs") == 0 || strcmp(node->key[i]->text, "dims") == 0))
             continue;
         fine = read_object(s, group, node->key[i], node->item[i]) && fine;
     }
@@ -170,7 +169,8 @@ static bool read_group(struct schema *s, struct object *group, const struct doc 
 
     if (!members)
         return read_members(s, group, node, false) && fine;
-    return fine && doc_keys(&s->c, node, keys) && doc_want(&s->c, members, DOC_MAP, "a map of objects") &&
+    return fine && doc_keys(&s->c, node, keys) &&
+           doc_want(&s->c, members, DOC_MAP, "a map of objects") &&
            read_members(s, group, members, true);
 }
 
@@ -194,6 +194,7 @@ static bool complain_object(struct schema *s, const struct doc *key, const struc
 static bool read_object(struct schema *s, struct object *parent, const struct doc *key,
                         const struct doc *node)
 {
+    const struct doc *length = doc_get(node, "dimension");
     const char *name = key->text;
     struct object *o;
 
@@ -202,7 +203,7 @@ static bool read_object(struct schema *s, struct object *parent, const struct do
         return complain(&s->c, key, "\"%.100s\" cannot be a name", name);
     if (node->kind != DOC_MAP && !doc_null(node))
         return complain_object(s, key, node);
-    if (doc_get(node, "dimension"))
+    if (length && length->kind == DOC_SCALAR && !doc_null(length)) /* else a member's name */
         return complain(&s->c, node, "a dimension stands in the map \"dims\" of its group");
     o = new_object(s, parent, name, 0, key);
     if (!o)
@@ -224,8 +225,7 @@ static bool read_object(struct schema *s, struct object *parent, const struct do
 }
 
 /* `types:` are objects in the root group, before all others; `dims:` the dimensions of a group. */
-static bool read_shorthand(struct schema *s, struct object *group, const struct doc *node,
-                           int kind)
+static bool read_shorthand(struct schema *s, struct object *group, const struct doc *node, int kind)
 {
     struct object *o;
     bool fine = true;

@@ -558,7 +558,7 @@ struct shape {
     const char *names[3];
 };
 
-static const char *const dimensions[] = {"/dim 0", "/dim1", "/d"};
+static const char *const dimensions[] = {"/#dim 0", "/#dim1", "/#d"};
 static const int64_t lengths[] = {3, 0, 2};
 
 static void make_shape(struct shape *s, bool named)
@@ -611,6 +611,7 @@ static void add_dataset(struct world *w, const char *path)
     struct shape s;
     void *fill_value = values(w, type, 1), *buf;
     drep_spec spec;
+    int n;
 
     make_shape(&s, maybe(40));
     spec = (drep_spec){.type = type,
@@ -626,7 +627,12 @@ static void add_dataset(struct world *w, const char *path)
         spec.layout = DREP_LAYOUT_AUTO;
         spec.nfilters = 0;
         spec.chunk = NULL;
-        must(drep_dataset_create(w->file, path, &spec, &ds), path);
+        n = drep_dataset_create(w->file, path, &spec, &ds);
+        if (n == DREP_ERR_CONVERSION) { /* the representation does not hold the fill value */
+            spec.fill = DREP_FILL_DEFAULT;
+            n = drep_dataset_create(w->file, path, &spec, &ds);
+        }
+        must(n, path);
     }
     drep_vlen_free(type, 1, fill_value);
     free(fill_value);
@@ -692,6 +698,7 @@ static void add_members(struct world *w, const char *group, int depth)
             add_attrs(w, path);
             break;
         case 3:
+            snprintf(path, sizeof path, "%s#%s", group, name);
             must(drep_dimension_create(w->file, path, below(5), maybe(50)), path);
             add_attrs(w, path);
             break;
@@ -1032,6 +1039,34 @@ static int add_entry(const drep_linkinfo *link, void *ctx)
 
 static bool compare_object(const struct pair *p, const char *path);
 
+static int add_dimension(const drep_diminfo *dimension, void *ctx)
+{
+    struct listing *l = ctx;
+    struct link *e = &l->list[l->n++];
+
+    *e = (struct link){.kind = DREP_OBJ_DIMENSION, .id = dimension->id};
+    snprintf(e->name, sizeof e->name, "%s", dimension->name);
+    return 0;
+}
+
+static bool compare_dimensions(const struct pair *p, const char *group)
+{
+    struct listing a = {.n = 0}, b = {.n = 0};
+    char path[4096];
+    int i;
+
+    must(drep_dimension_list(p->a, group, DREP_BY_CREATION, add_dimension, &a), group);
+    must(drep_dimension_list(p->b, group, DREP_BY_CREATION, add_dimension, &b), group);
+    if (a.n != b.n)
+        return differ(group, "the number of dimensions");
+    for (i = 0; i < a.n; i++) {
+        snprintf(path, sizeof path, "%s#%s", group, a.list[i].name);
+        if (strcmp(a.list[i].name, b.list[i].name) != 0 || !compare_object(p, path))
+            return differ(path, "the dimension");
+    }
+    return true;
+}
+
 static bool compare_group(const struct pair *p, const char *group)
 {
     struct listing a = {.n = 0}, b = {.n = 0};
@@ -1042,6 +1077,8 @@ static bool compare_group(const struct pair *p, const char *group)
     must(drep_list(p->b, group, DREP_BY_CREATION, add_entry, &b), group);
     if (a.n != b.n)
         return differ(group, "the number of members");
+    if (!compare_dimensions(p, group))
+        return false;
     for (i = 0; i < a.n; i++) {
         const struct link *x = &a.list[i], *y = &b.list[i];
 
