@@ -287,8 +287,77 @@ static void open_fails(drep_file *f, const char *dataset, const char *what)
     ck_assert_msg(strstr(drep_error(), what) != NULL, "%s", drep_error());
 }
 
-/* The same file: a layout and a fill that are not known hide their dataset alone, whose record and
- * entries stay through changes of its head. */
+/* tests/vectors/extended.drep: unknown tags, set aside or reserved, and unknown compatible features
+ * stay when the file is changed around them. */
+START_TEST(test_D33_unknown_tags_and_features_stay)
+{
+    static const struct {
+        uint64_t object;
+        uint8_t tag;
+    } put[] = {{0, 4}, {2, 65}, {2, 96}, {2, 223}};
+    struct buf value = {0};
+    uint64_t compatible;
+    struct store *st;
+    struct key key;
+    uint8_t *header;
+    size_t size;
+    drep_file *f;
+
+    copy_vector("extended.drep");
+    st = open_store(1);
+    for (size_t i = 0; i < sizeof put / sizeof *put; i++) {
+        key_make(&key, put[i].object, put[i].tag);
+        ck_assert_int_eq(key_add_bytes(&key, "later", 5), 0);
+        ck_assert_int_eq(tree_put(st, &key, &put[i].tag, 1), 0);
+    }
+    compatible = store_slot(st)->compatible;
+    ck_assert_uint_ne(compatible, 0);
+    store_header(st, &size);
+    header = malloc(size);
+    memcpy(header, store_header(st, &size), size);
+    ck_assert_int_eq(store_commit(st, header, size, size), 0);
+    store_close(st);
+    free(header);
+    for (int i = 0; i < 2; i++) { /* both slots */
+        ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
+        ck_assert_int_eq(drep_attr_write_int(f, "/d", "b", i), 0);
+        ck_assert_int_eq(drep_close(f), 0);
+    }
+    st = open_store(0);
+    ck_assert_uint_eq(store_slot(st)->compatible, compatible);
+    for (size_t i = 0; i < sizeof put / sizeof *put; i++) {
+        key_make(&key, put[i].object, put[i].tag);
+        ck_assert_int_eq(key_add_bytes(&key, "later", 5), 0);
+        ck_assert_int_eq(tree_get(st, &key, &value), 0);
+        ck_assert(value.len == 1 && value.p[0] == put[i].tag);
+    }
+    store_close(st);
+    buf_release(&value);
+}
+END_TEST
+
+/* tests/vectors/readonly.drep: a feature that makes a file read-only for those who do not know it.
+ */
+START_TEST(test_D33_write_incompatible_files_are_read_only)
+{
+    drep_dataset *ds;
+    drep_file *f;
+    int32_t v = 0;
+
+    copy_vector("readonly.drep");
+    ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), DREP_ERR_UNSUPPORTED);
+    ck_assert_msg(strstr(drep_error(), "40") != NULL, "%s", drep_error());
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    ck_assert_int_eq(drep_dataset_open(f, "/d", &ds), 0);
+    ck_assert_int_eq(drep_read(ds, NULL, DREP_INT32_T, &v, NULL), 0);
+    ck_assert_int_eq(v, 1);
+    drep_dataset_close(ds);
+    ck_assert_int_eq(drep_close(f), 0);
+}
+END_TEST
+
+/* tests/vectors/later.drep: a layout and a fill that are not known hide their dataset alone, whose
+ * record and entries stay through changes of its head. */
 START_TEST(test_D33_unknown_layout_and_fill_hide_one_dataset)
 {
     struct buf before = {0}, after = {0};
@@ -389,6 +458,8 @@ int main(void)
     tcase_add_test(tc, test_D33_unknown_kinds_and_flags_are_items_of_their_own);
     tcase_add_test(tc, test_D33_unknown_layout_and_fill_hide_one_dataset);
     tcase_add_test(tc, test_D33_unknown_chunks_and_filters_are_notes);
+    tcase_add_test(tc, test_D33_unknown_tags_and_features_stay);
+    tcase_add_test(tc, test_D33_write_incompatible_files_are_read_only);
     suite_add_tcase(suite, tc);
     err = run_suite(suite);
     unlink(path);
