@@ -1,5 +1,7 @@
 """Datasets: chunk records, sums, elements (SPEC.md 8.1 to 8.3)."""
 
+import bisect
+
 from . import filters, tree
 from .elements import Codec, Payload, nested
 from .errors import Newer, need
@@ -13,7 +15,8 @@ PIECE = 4096
 SUMS_IN_BLOCK = 8187
 LIMIT = 1 << 62
 READER_CHUNK = 1 << 24  # What this reader spends on one chunk (R3.28), and
-READER_ELEMENTS = 1 << 22  # on the elements of one dataset.
+READER_ELEMENTS = 1 << 22  # on the elements of one dataset, and
+READER_BYTES = 1 << 28  # on their bytes.
 
 
 class Row:
@@ -231,18 +234,22 @@ class Dataset:
             for one, two in zip(spans, spans[1:]):
                 need(one[1] <= two[0], "R8.20", two[2].offset,
                      "a chunk of dataset %d is covered by two records" % self.id)
+        self.keys = [record.key for record in self.records]
+        self.firsts = {prefix: [span[0] for span in spans]
+                       for prefix, spans in self.covered.items()}
 
     def _find(self, at):
         """The record that covers a chunk and the chunk's number in it, or None."""
         key = b"".join(c.to_bytes(8, "big") for c in at)
-        before = [record for record in self.records if record.key <= key]
-        if before and before[-1].newer:
-            raise Newer("a chunk record of kind %d" % before[-1].kind)
-        last = at[-1] if at else 0
-        for first, end, record, number in self.covered.get(tuple(at[:-1]), []):
-            if first <= last < end:
-                return record, number + last - first
-        return None
+        before = bisect.bisect_right(self.keys, key) - 1
+        if before >= 0 and self.records[before].newer:
+            raise Newer("a chunk record of kind %d" % self.records[before].kind)
+        last, prefix = at[-1] if at else 0, tuple(at[:-1])
+        place = bisect.bisect_right(self.firsts.get(prefix, []), last) - 1
+        if place < 0:
+            return None
+        first, end, record, number = self.covered[prefix][place]
+        return (record, number + last - first) if last < end else None
 
     def values(self):
         """The elements as nested JSON lists; None if this reader cannot show them."""
@@ -252,6 +259,9 @@ class Dataset:
         need(info.count <= READER_ELEMENTS, "R1.5", info.offset,
              "dataset %d has %d elements, this reader shows %d" % (self.id, info.count,
                                                                    READER_ELEMENTS))
+        need(max(info.count, 1) * self.element <= READER_BYTES, "R1.5", info.offset,
+             "dataset %d has %d bytes, this reader shows %d"
+             % (self.id, max(info.count, 1) * self.element, READER_BYTES))
         if self.hidden:
             self.verify()
             return None

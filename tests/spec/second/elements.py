@@ -169,14 +169,21 @@ class Payload:
         return text.Pairs([("object", path), ("region", text.any_text(self.data[begin:end]))])
 
 
+READER_LISTS = 1 << 20  # How many empty lists this reader shows for a shape with a length of 0.
+
+
 def nested(values, shape):
     """A flat list as lists nested as deep as the shape has dimensions."""
     if not shape:
         return values[0]
-    for length in reversed(shape[1:]):
-        values = [values[i:i + length] for i in range(0, len(values), length)] if length else []
     if 0 in shape:
+        lists = 1
+        for length in shape[:shape.index(0)]:
+            lists *= length
+        need(lists <= READER_LISTS, "R1.5", None, "a shape of %d empty lists" % lists)
         return empty(shape)
+    for length in reversed(shape[1:]):
+        values = [values[i:i + length] for i in range(0, len(values), length)]
     return values
 
 
