@@ -56,7 +56,7 @@ class File:
         self.header_space = tree.Space(self.source, slot.end, slot.uuid, slot.sequence)
         parts = [(slot.header, slot.offset + 256)]
         if not slot.continuation.none:
-            block = self.header_space.block(slot.continuation, tree.CONTINUATION, 0, 1 << 20)
+            block = self.header_space.block(slot.continuation, tree.CONTINUATION, 0, tree.MAX_FAR)
             parts.append((block.content, block.offset + tree.HEAD))
         self.header = Header(parts)
         self._read_tree(slot.root, slot.end, slot.sequence, slot.next_object)

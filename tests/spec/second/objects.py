@@ -13,8 +13,8 @@ NONE, COMPACT, CONTIGUOUS, CHUNKED = range(4)
 FLAGS = {GROUP: 0, DATASET: 3, NAMED: 0, DIMENSION: 1}
 
 
-def lengths(r, rank, what):
-    need(rank <= 32 or rank == NULL_RANK, "R8.1", r.here, "%s has rank %d" % (what, rank))
+def lengths(r, rank, what, rule="R8.1"):
+    need(rank <= 32 or rank == NULL_RANK, rule, r.here, "%s has rank %d" % (what, rank))
     result, total = [], 1
     for _ in range(0 if rank == NULL_RANK else rank):
         length = r.var()
@@ -190,7 +190,7 @@ class Attribute:
             return
         at = r.here
         self.type_number = r.var32()
-        self.shape = lengths(r, r.u8(), "attribute %r" % name)
+        self.shape = lengths(r, r.u8(), "attribute %r" % name, "R7.13")
         size = r.var32()
         value_at = r.here
         data = r.bytes(size)

@@ -56,8 +56,6 @@ def whole(data, offset):
     unknown = slot.incompatible & ~END_BIT
     need(not unknown, "R2.8", offset + 40, "the file has unknown incompatible features: bits %s"
          % ", ".join(str(bit) for bit in range(64) if unknown >> bit & 1))
-    need(not slot.at_end or slot.sequence == 1, "R2.21", offset + 16,
-         "a slot with bit `end` has sequence %d" % slot.sequence)
     return slot
 
 
@@ -65,6 +63,9 @@ def choose(source):
     """The slot that is the file's state, the valid ones, and notes about damage (R2.1 to R2.21)."""
     first, second = source.read(0, SIZE), source.read(SIZE, SIZE)
     a, b = whole(first, 0), whole(second, SIZE)
+    for slot in (a, b):
+        need(slot is None or not slot.at_end or slot.sequence == 1, "R2.21", 16 + SIZE * (slot is b),
+             "a slot with bit `end` has another sequence than 1")
     if a and a.sequence % 2 == 0:
         a = None
     if b and (b.sequence % 2 or b.sequence == 0):
@@ -88,7 +89,8 @@ def at_end(source, a, first, second):
     """The slot in the last 4,096 bytes (R2.20)."""
     place = source.size - SIZE
     slot = whole(source.read(place, SIZE), place) if place >= BLOCKS else None
-    if slot and slot.at_end and slot.end == place and (a is None or a.uuid == slot.uuid):
+    if (slot and slot.at_end and slot.sequence == 1 and slot.end == place and not slot.root.none
+            and (a is None or a.uuid == slot.uuid)):
         return slot
     need(a is None, "R2.20", max(place, 0), "the file is truncated: its slot at the end is missing")
     need(MAGIC in (first[:8], second[:8]), "R2.1", 0, "this is no Datarep file")
