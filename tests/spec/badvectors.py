@@ -991,7 +991,7 @@ def dimension_of_dataset():
     return b
 
 
-@bad("FORMAT", "R7.14")
+@bad("FORMAT", "R7.14", "check")
 def dimension_is_root():
     b, x = with_dimension()
     b.tree[b.key(1, 34, b"x")] = u8(1) + u8(0) + var(1) + var(1)
@@ -1012,7 +1012,7 @@ def dimension_scale_group():
     return b
 
 
-@bad("FORMAT", "R1.6")
+@bad("FORMAT", "R1.6", "check")
 def dimension_scales_cut():
     b, x = with_dimension()
     b.objects[x]["rest"] = var(1) + u16(3) + u64(2)
