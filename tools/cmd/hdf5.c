@@ -193,6 +193,7 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .place = place,
                                    .root = x->root,
                                    .datarep = x->datarep,
+                                   .big_datarep = x->big_datarep,
                                    .filters = x->filters,
                                    .nfilters = x->nfilters,
                                    .range = x->range,
@@ -345,6 +346,7 @@ static int import_into(const char *path, const char *directory, int amode, const
 {
     struct exchange x = {.src = path,
                          .datarep = "internal",
+                         .big_datarep = "external32",
                          .range = DREP_RANGE_STRICT,
                          .filters = {{.id = DREP_FILTER_LZ4, .level = -1}},
                          .nfilters = drep_filter_available(DREP_FILTER_LZ4) ? 1 : 0,

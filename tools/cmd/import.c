@@ -149,8 +149,10 @@ static int import_run(int argc, char **argv)
         return flat_import(&f);
     if (f.schema)
         status = recipe_datarep(f.schema, own, sizeof own);
-    if (!x.datarep)
+    if (!x.datarep) {
+        x.big_datarep = f.schema ? NULL : "external32";
         x.datarep = own;
+    }
     return status ? status : hdf5_run(&x, true);
 }
 
@@ -160,7 +162,7 @@ static const struct option_row options[] = {
     {OPTION_DATAREP, "datarep", "NAME",
      "representation of the new file (internal); raw: of the source (native)", "<datarep>"},
     {OPTION_FILTERS, "filters", "LIST", "for all chunked datasets: none, or shuffle,zstd:3", NULL},
-    {OPTION_EXACT, "exact", NULL, "record byte orders too, so that export restores them", NULL},
+    {OPTION_EXACT, "exact", NULL, "record all byte orders, so that export restores them", NULL},
     {OPTION_OUTSIDE, "outside", NULL,
      "read elements also from files outside the source's directory", NULL},
     EXCHANGE_ROWS,

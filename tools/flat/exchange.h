@@ -9,7 +9,8 @@ struct exchange {
     const char *command; /* "import" or "export", for messages about its options */
     const char *src, *dst;
     const char *root, *report;
-    const char *datarep; /* import */
+    const char *datarep;     /* import */
+    const char *big_datarep; /* import of HDF5: of datasets that are big-endian; NULL: datarep */
     drep_filter filters[DREP_MAX_FILTERS];
     int nfilters; /* -1: those of the source */
     int range, threads;

@@ -1,5 +1,6 @@
 /* attribute_in.c - the attributes of an HDF5 object become those of ours. */
 #include "tools/h5/attribute_in.h"
+#include "tools/h5/encoding.h"
 #include "tools/h5/header.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
@@ -103,6 +104,8 @@ static int copy_attribute(struct mover *m, const char *name, const char *own, hi
                                                                       : ORDER_STORED;
     int err = c.s.type > 0 && c.s.space > 0 ? source_shape(j, &c.s) : job_fail_hdf5(j, "attribute");
 
+    if (!err)
+        err = encodings_use(j, NULL, 0);
     if (!err)
         err = map_from_hdf5(j, c.s.type, NULL, orders, &c.s.notes, &c.s.map);
     if (!err && c.s.rank >= 0) {

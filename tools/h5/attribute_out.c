@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "tools/h5/drain.h"
+#include "tools/h5/encoding.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
@@ -169,6 +170,8 @@ static int carry_attribute(struct attributes *as, const char *name, const drep_a
 
     if (!err)
         err = nulls_read(j, &as->object_notes, &notes, name, &nulls);
+    if (!err)
+        err = encodings_use(j, NULL, 0);
     if (err)
         return err;
     file = type_out(j, as->o, info->type, sharing_of(&as->sharings, name), &notes, named);

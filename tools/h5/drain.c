@@ -1,5 +1,6 @@
 /* drain.c - a dataset of the container on its way out. */
 #include "tools/h5/drain.h"
+#include "tools/h5/encoding.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
@@ -50,6 +51,8 @@ int drain_open(struct job *j, const struct h5_object *o, struct drain *out)
         err = notes_of_type(j, &d.object_notes, "type", NULL, &d.notes);
     if (!err)
         err = sharings_read(j, d.path, &all);
+    if (!err)
+        err = encodings_use(j, d.info.datarep, d.info.datarep_number);
     if (!err) {
         d.file = type_out(j, o, d.info.type, sharing_of(&all, NULL), &d.notes, 0);
         err = d.file ? map_from_hdf5(j, d.file, d.info.type, ORDER_SILENT, NULL, &d.map)

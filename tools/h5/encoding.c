@@ -2,6 +2,7 @@
 #include "tools/h5/encoding.h"
 #include "tools/h5/job.h"
 #include <datarep.h>
+#include <stdio.h>
 #include <string.h>
 
 const drep_format_info *real_of_format(int format)
@@ -45,7 +46,6 @@ H5T_order_t order_to_hdf5(int order)
 
 int encodings_load(struct job *j)
 {
-    const drep_encoding *rows;
     drep_encoding base[256];
     drep_header h;
     int i, n = 0;
@@ -62,19 +62,37 @@ int encodings_load(struct job *j)
         err = drep_datarep_table("internal", base, 256, &n);
     for (i = 0; !err && i < n && i < 256; i++)
         j->encodings.plain[base[i].code & 255] = base[i];
-    /* Attributes may use types that the header has no row for. */
-    j->encodings.declared = !err && strcmp(h.datarep, "external32") != 0 &&
-                            strcmp(h.datarep, "internal") != 0 &&
-                            strncmp(h.datarep, "native", 6) != 0;
-    if (!err && (drep_datarep_table(h.datarep, base, 256, &n) != 0 || n == 0))
-        err = drep_datarep_table("external32", base, 256, &n);
-    for (i = 0; !err && i < n && i < 256; i++)
-        j->encodings.stored[base[i].code & 255] = base[i];
     if (!err)
-        err = drep_header_types(j->d, 0, &rows, &n);
+        snprintf(j->encodings.standing, sizeof j->encodings.standing, "%s", h.datarep);
+    j->encodings.number = -2;
+    return err ? job_fail_drep(j, err) : encodings_use(j, NULL, 0);
+}
+
+int encodings_use(struct job *j, const char *datarep, int number)
+{
+    struct encodings *e = &j->encodings;
+    const char *name = datarep ? datarep : e->standing;
+    const drep_encoding *rows;
+    drep_encoding base[256];
+    int i, n = 0, err = 0;
+
+    if (number >= 0 && e->number == number)
+        return 0;
+    /* Attributes may use types that the header has no row for. */
+    e->declared = strcmp(name, "external32") != 0 && strcmp(name, "internal") != 0 &&
+                  strncmp(name, "native", 6) != 0;
+    if (drep_datarep_table(name, base, 256, &n) != 0 || n == 0)
+        err = drep_datarep_table("external32", base, 256, &n);
+    memset(e->stored, 0, sizeof e->stored);
+    for (i = 0; !err && i < n && i < 256; i++)
+        e->stored[base[i].code & 255] = base[i];
+    n = 0;
+    if (!err && number >= 0)
+        err = drep_header_types(j->d, number, &rows, &n);
     for (i = 0; !err && i < n; i++)
         if (rows[i].format)
-            j->encodings.stored[rows[i].code & 255] = rows[i];
+            e->stored[rows[i].code & 255] = rows[i];
+    e->number = err ? -2 : number;
     return err ? job_fail_drep(j, err) : 0;
 }
 

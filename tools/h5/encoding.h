@@ -9,14 +9,19 @@
 struct job;
 
 struct encodings {
-    drep_encoding stored[256]; /* by code, as the container's datarep stores it */
+    drep_encoding stored[256]; /* by code, as the representation in use stores it */
     drep_encoding plain[256];  /* by code, little-endian: of named datatypes */
     uint8_t standard[256];     /* the formats of external32 */
-    int declared;              /* the representation is none of the built-in ones */
+    int declared;              /* the representation in use is none of the built-in ones */
     int from_x86;              /* export: the container was made on an x86 machine */
+    int number;                /* of the representation in use, -1: the file may not have it yet */
+    char standing[DREP_MAX_DATAREP_STRING]; /* the default one, that of attributes */
 };
-/* Fills j->encodings from the header of j->d. */
+/* Fills j->encodings from the header of j->d, with the default representation. */
 int encodings_load(struct job *j);
+/* Puts a representation of the container in use, by its name and its number or -1; NULL and 0:
+ * the default one. */
+int encodings_use(struct job *j, const char *datarep, int number);
 /* The encoding in the container, or, for a named datatype, the one it is exported with. */
 drep_encoding encoding_of(const struct job *j, int code, int named);
 

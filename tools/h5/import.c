@@ -318,7 +318,11 @@ static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *
     int64_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
     const char *names[H5S_MAX_RANK] = {NULL};
     drep_filter filters[DREP_MAX_FILTERS];
-    drep_spec spec = {.type = s->map.type, .rank = s->rank, .dims = dims, .maxdims = maxdims};
+    drep_spec spec = {.type = s->map.type,
+                      .datarep = s->datarep,
+                      .rank = s->rank,
+                      .dims = dims,
+                      .maxdims = maxdims};
     int d, err = 0;
 
     for (d = 0; d < s->rank; d++) {

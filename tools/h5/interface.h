@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 5
+#define DATAREP_HDF5_INTERFACE 6
 
 /* How much a finding weighs. */
 enum hdf5_weight {
@@ -60,6 +60,8 @@ struct hdf5_options {
                                    dst when it is whole */
     const char *root;           /* the group of the source to begin at, NULL: "/" */
     const char *datarep;        /* import: of the new file; never NULL */
+    const char *big_datarep;    /* import: of datasets whose numbers are big-endian; NULL: datarep.
+                                   Its numbers have the sizes and formats of datarep's */
     const drep_filter *filters; /* import: of all chunked datasets, instead of theirs */
     int nfilters;               /* -1: theirs */
     int range;                  /* DREP_RANGE_...: values that the target cannot hold */

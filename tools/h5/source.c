@@ -2,6 +2,7 @@
  *
  * libhdf5 trusts a dataset's header, so the header is checked before its properties are read. */
 #include "tools/h5/source.h"
+#include "tools/h5/encoding.h"
 #include "tools/h5/header.h"
 #include "tools/h5/hyperslab.h"
 #include "tools/h5/job.h"
@@ -115,6 +116,10 @@ int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
         if (s.layout == H5D_CHUNKED && H5Pget_chunk(s.dcpl, H5S_MAX_RANK, s.chunk) < 0)
             err = job_fail_hdf5(j, "chunks");
     }
+    if (!err && j->o->big_datarep && type_is_big(s.type))
+        s.datarep = j->o->big_datarep;
+    if (!err)
+        err = encodings_use(j, s.datarep, s.datarep ? -1 : 0);
     if (!err)
         err = map_from_hdf5(j, s.type, NULL, j->o->exact ? ORDER_STORED : ORDER_SILENT, &s.notes,
                             &s.map);

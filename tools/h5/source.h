@@ -14,6 +14,7 @@ struct h5_source {
     H5D_layout_t layout;
     hsize_t chunk[H5S_MAX_RANK];
     struct map map;
+    const char *datarep;     /* of its elements in the container; NULL: the default */
     struct notes notes;      /* of its datatype */
     struct measure *measure; /* of its chunks; NULL: it has none */
 };

@@ -707,6 +707,37 @@ static int from_hdf5(struct from *f, hid_t t, const drep_type *as, struct map *m
     return 0;
 }
 
+enum { SEEN_BIG = 1, SEEN_OTHER = 2 };
+
+/* Which orders the numbers of a datatype have: bits of the above.  Beyond the depth that a map has,
+ * none. */
+static int orders_of(hid_t t, int depth)
+{
+    H5T_class_t cls = H5Tget_class(t);
+    int i, n, seen = 0;
+    hid_t part;
+
+    if (cls == H5T_INTEGER || cls == H5T_FLOAT)
+        return H5Tget_size(t) == 1 ? 0 : H5Tget_order(t) == H5T_ORDER_BE ? SEEN_BIG : SEEN_OTHER;
+    if (depth >= DEPTH_MAX ||
+        (cls != H5T_COMPOUND && cls != H5T_ENUM && cls != H5T_ARRAY && cls != H5T_VLEN))
+        return 0;
+    n = cls == H5T_COMPOUND ? H5Tget_nmembers(t) : 1;
+    for (i = 0; i < n; i++) {
+        part = cls == H5T_COMPOUND ? H5Tget_member_type(t, (unsigned)i) : H5Tget_super(t);
+        if (part <= 0)
+            continue;
+        seen |= orders_of(part, depth + 1);
+        H5Tclose(part);
+    }
+    return seen;
+}
+
+int type_is_big(hid_t type)
+{
+    return orders_of(type, 0) == SEEN_BIG;
+}
+
 int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct notes *notes,
                   struct map *out)
 {
