@@ -106,7 +106,7 @@ def shown_object(file, number):
     if found.kind == DIMENSION:
         return {"kind": "dimension", "id": number, "length": found.length,
                 "unlimited": bool(found.flags & 1),
-                "scales": [file.path_of(n) for n in found.scales if n in file.objects],
+                "scales": [file.path_of(n) for n in found.scales if file.path_of(n)],
                 "attributes": attributes(file, number)}
     assert found.kind != GROUP
     return {"kind": "type", "id": number,

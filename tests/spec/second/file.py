@@ -139,6 +139,8 @@ class File:
         target = self.objects.get(link.target)
         rule = "R7.14" if dimension else "R7.9"
         need(target, rule, link.offset, "%r leads to no object" % link.name)
+        if dimension and target.newer:
+            return
         need(target.kind == link.object_kind, rule, link.offset,
              "%r leads to an object of kind %d" % (link.name, target.kind))
         need(dimension or target.kind != DIMENSION, rule, link.offset,
@@ -232,7 +234,7 @@ def log_record(entry, slot):
     root, next_object = slots.Reference(r.bytes(20)), r.u64()
     sequence = int.from_bytes(entry.tail, "big")
     need(1 <= sequence < slot.sequence, "R6.5", r.offset, "the LOG names commit %d" % sequence)
-    need(end <= slot.end and slots.BLOCKS <= root.offset
-         and root.offset + root.length <= end, "R6.5", r.offset,
+    need(end <= slot.end, "R6.5", r.offset, "commit %d ends behind the newest" % sequence)
+    need(slots.BLOCKS <= root.offset and root.offset + root.length <= end, "R6.5", r.offset,
          "the root of commit %d lies outside its end" % sequence)
     return time, end, root, next_object
