@@ -218,8 +218,15 @@ int chunk_order_check(struct run_before *before, int rank, const uint64_t *coord
 
 int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_rec *rec)
 {
-    if (rec->filtered || cs->variable ||
-        (rec->size <= cs->payload && (esize <= 0 || rec->size % (uint64_t)esize == 0)))
+    if (rec->filtered)
+        return 0;
+    if (cs->variable) {
+        if (rec->size == 0 || rec->size >= cs->payload)
+            return 0;
+        return fail(DREP_ERR_FORMAT, "a payload of %llu bytes, at least %llu expected (R8.9)",
+                    (unsigned long long)rec->size, (unsigned long long)cs->payload);
+    }
+    if (rec->size <= cs->payload && (esize <= 0 || rec->size % (uint64_t)esize == 0))
         return 0;
     return fail(DREP_ERR_FORMAT,
                 "a payload of %llu bytes for elements of %lld in chunks of %llu (R8.9)",

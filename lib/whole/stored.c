@@ -96,7 +96,8 @@ static int read_chunk(struct stored_walk *d, const uint64_t *coord, uint64_t siz
         d->box[k] = r->chunk[k];
         all *= r->chunk[k];
     }
-    return read_range(d, 0, n < all ? n : all);
+    /* All fixed parts are there, or reading says that they are not. */
+    return read_range(d, 0, n < all && !d->ds->ft->type->variable ? n : all);
 }
 
 /* Goes through the chunks of one record. *budget bounds what is read: many records of a hostile

@@ -255,6 +255,25 @@ wide_ints() { # an integer and a real that are the same to 106 bits, to 113 bits
 }
 check "integers and reals of more digits than two doubles have" wide_ints
 
+own_fields() { # by their own fields: what no binary128 holds, beside other formats and integers
+    vax='datarep: h
+datareps: {h: {order: vax, types: {LONG_DOUBLE: vax-h, LONG: {order: little, size: 8}}}}'
+    make_file v1 <<< "$vax
+root: {d: {dataset: LONG_DOUBLE, data: ['0x1.0000000000000000000000000001p-16384', 1.5, '0x1p-16383', '0x1.0000000000000002p+112']}}" &&
+        make_file v2 <<< "$vax
+root: {d: {dataset: LONG_DOUBLE, data: ['0x1.0000000000000000000000000002p-16384', 1.5, '0x1p-16383', '0x1.0000000000000002p+112']}}" &&
+        make_file v3 <<< 'root: {d: {dataset: FLOAT128, data: ["0x1p-16384", 1.5, "0x1p-16383", "0x1.0000000000000002p+112"]}}' &&
+        make_file v4 <<< 'root: {d: {dataset: INT128_T, data: [0, 1, 0, "5192296858534827629093446282641408"]}}' &&
+        status 0 diff v1.drep v1.drep && status 1 diff v1.drep v2.drep &&
+        grep -qF '/d: 1 of 4 values differ, first at [0]: 0x1.0000000000000000000000000001p-16384 -> 0x1.0000000000000000000000000002p-16384;' "$tmp/out" &&
+        status 1 diff --ignore=types v1.drep v3.drep && grep -q '^/d: 1 of 4 values differ, first at \[0\]' "$tmp/out" &&
+        status 1 diff --ignore=types v4.drep v1.drep && grep -q '^/d: 3 of 4 values differ' "$tmp/out" &&
+        status 0 ls --minmax v1.drep && grep -qF 'min 0x1.0000000000000000000000000001p-16384  max 0x1.0000000000000002p+112' "$tmp/out" &&
+        "$DATAREP" export --root=/d v1.drep v1.csv && grep -qx '0x1.0000000000000000000000000001p-16384' v1.csv &&
+        same "$HERE/../vectors/scalars.drep" "$HERE/../vectors/scalars.drep"
+}
+check "reals that no binary128 holds" own_fields
+
 decimals() { # in 17 digits 2^-24 is exact, the shortest that a double reads back is not
     make_file e1 <<< 'root: {d: {dataset: FLOAT128, data: ["0x1p-24", 0.1, "0x1p-20", 0, 1e22, "0x1p80", 0.001]}}' &&
         "$DATAREP" dump --yaml e1.drep > e1.yaml && grep -q 'data: .0x1p-24, 0x1.9.*, 9.5367431640625e-07, 0.0, 1e+22, 0x1p+80,$' e1.yaml &&

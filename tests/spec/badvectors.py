@@ -1294,6 +1294,21 @@ def compact_too_long():
     return b
 
 
+@bad("FORMAT", "R8.9")
+def variable_part_of_fixed():
+    """The first of two fixed parts, without filters: no whole one is missing that a fill could be."""
+    b, d = grid(t="vstring")
+    b.run(d, (0,), [u64(0) + u64(0)])
+    return b
+
+
+@bad("FORMAT", "R8.9")
+def variable_part_of_fixed_filtered():
+    b, d = grid(t="vstring", filters=[("deflate", [6])])
+    b.run(d, (0,), [u64(8) + drepwrite.zlib.compress(bytes(8))])
+    return b
+
+
 @bad("FORMAT", "R8.34")
 def deflate_length_wrong():
     b, d = grid(filters=[("deflate", [6])])

@@ -239,6 +239,7 @@ static int side_open(struct diff_side *side, const char *name, const char *path,
     if (status)
         return status;
     err = printer_init(&side->printer, side->file, false);
+    side->printer.own = true;
     if (!err)
         err = operand_init(&side->operand, side->file, path);
     if (err)

@@ -198,6 +198,7 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
     if (err)
         return tool_fail(ls->file_name, path, err);
     err = ls->extremes ? printer_init(&ls->printer, ls->file, false) : 0;
+    ls->printer.own = true;
     if (err)
         return tool_fail(ls->file_name, NULL, err);
     if (sink_init(&ls->sink, STDOUT_FILENO)) {

@@ -160,16 +160,26 @@ struct number {
     bool real;
     struct wide integer;
     struct double_pair num;
-    const drep_format_info *grid; /* of a real */
+    const drep_format_info *grid; /* of a real, but for: */
+    const drep_scalar *own;       /* one that is read as it is stored */
+    struct real_number exact;     /* of such */
+    int precision;                /* bits of a real */
     const void *at;
 };
 
 static struct number load(const struct printer *p, const drep_type *type, const void *at)
 {
-    struct number n = {.grid = grid_of(p, type), .at = at};
+    struct number n = {.grid = grid_of(p, type), .own = num_own(type), .at = at};
 
-    n.real = n.grid != NULL;
+    n.real = n.grid || n.own;
+    if (n.own) {
+        real_load(&n.exact, n.own, at);
+        n.num.value = real_double(&n.exact, &n.num.rest);
+        n.precision = n.own->format == DREP_FORMAT_CUSTOM ? n.own->mant_width : 113;
+        return n;
+    }
     if (n.real) {
+        n.precision = n.grid->precision;
         n.num = num_of_real(n.grid->format, at);
         return n;
     }
@@ -199,19 +209,22 @@ static uint64_t steps_to(double value, const drep_format_info *grid)
            (uint64_t)llrint(ldexp(size, grid->precision - 1 - exponent));
 }
 
-/* Steps between two numbers on the coarser of their grids.  On a grid finer than doubles
- * they are steps of the size that the smaller one has. */
+/* Steps between two numbers on the coarser of their grids.  On a grid finer than doubles,
+ * and on one of its own fields, they are steps of the size that the smaller one has. */
 static double steps_between(const struct number *a, const struct number *b)
 {
     const drep_format_info *grid =
         !b->grid || (a->grid && a->grid->precision < b->grid->precision) ? a->grid : b->grid;
     double x = a->num.value, y = b->num.value;
     uint64_t p, q;
-    int exponent;
+    int exponent, precision = grid ? grid->precision : 0;
 
-    if (grid->precision > 53) {
+    if (a->own || b->own)
+        precision = !b->real || (a->real && a->precision < b->precision) ? a->precision
+                                                                         : b->precision;
+    if (a->own || b->own || precision > 53) {
         frexp(fmin(fabs(x), fabs(y)), &exponent);
-        return ldexp(fabs(num_difference(a->num, b->num)), grid->precision - exponent);
+        return ldexp(fabs(num_difference(a->num, b->num)), precision - exponent);
     }
     p = steps_to(x, grid);
     q = steps_to(y, grid);
@@ -241,10 +254,50 @@ static bool is_whole(const struct number *n)
     return parts[2] == 0;
 }
 
+/* Any number but a pair of doubles by its fields. */
+static struct real_number exact_of(const struct number *n)
+{
+    bool quad = n->grid && n->grid->format == DREP_FORMAT_BINARY128;
+    drep_scalar s = {.cls = DREP_SCALAR_REAL,
+                     .order = HOST_LITTLE ? DREP_LITTLE : DREP_BIG,
+                     .size = quad ? 16 : 8,
+                     .is_signed = 1,
+                     .format = quad ? DREP_FORMAT_BINARY128 : DREP_FORMAT_BINARY64};
+    struct real_number exact = {.high = n->integer.high, .low = n->integer.low};
+
+    if (n->own)
+        return n->exact;
+    if (n->real) {
+        real_load(&exact, &s, quad ? n->at : &n->num.value);
+    } else if (n->integer.is_signed && exact.high >> 63) {
+        exact.low = 0 - exact.low;
+        exact.high = ~exact.high + (exact.low == 0);
+        exact.negative = true;
+    }
+    return exact;
+}
+
+/* Of two that are numbers, one of them by its own fields. */
+static bool same_fields(const struct number *a, const struct number *b)
+{
+    const struct number *other = a->own ? b : a;
+    struct real_number x = exact_of(a), y = exact_of(b);
+
+    if (x.beyond || y.beyond)
+        return a->own && b->own && a->own->size == b->own->size &&
+               memcmp(a->at, b->at, a->own->size) == 0;
+    if (other->grid && other->grid->format == DREP_FORMAT_DOUBLE_DOUBLE)
+        return real_bits(a->own ? &x : &y) <= 106 && a->num.value == b->num.value &&
+               a->num.rest == b->num.rest;
+    return real_order(&x, &y) == 0;
+}
+
 static bool same_number(const struct comparison *c, const struct number *a, const struct number *b)
 {
     if (!a->real && !b->real)
         return same_integer(&a->integer, &b->integer);
+    if ((a->own || b->own) && !(isnan(a->num.value) && isnan(b->num.value)))
+        return !isnan(a->num.value) && !isnan(b->num.value) && same_fields(a, b);
     if (!a->real)
         return num_same_int(a->integer, b->grid->format, b->at);
     if (!b->real)

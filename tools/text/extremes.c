@@ -6,6 +6,7 @@
 #include "tools/text/num.h"
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
+#include "tools/text/real.h"
 #include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
 #include <inttypes.h>
@@ -18,6 +19,7 @@ struct extremes {
     const drep_type *type; /* of the elements in memory */
     size_t size;
     int format; /* of a real, else 0 */
+    const drep_scalar *own; /* of one that is read as it is stored, else NULL */
     bool any;
     int64_t nans;
     char *least, *greatest;
@@ -42,8 +44,30 @@ static bool wide_less(struct wide a, struct wide b)
     return a.high == b.high ? a.low < b.low : (a.high ^ flip) < (b.high ^ flip);
 }
 
+static bool less_fields(const drep_scalar *own, const void *a, const void *b)
+{
+    struct real_number x, y;
+
+    real_load(&x, own, a);
+    real_load(&y, own, b);
+    return real_order(&x, &y) < 0;
+}
+
+/* What has no place among the others: NaN, and a number whose power of two is out of range. */
+static bool no_number(const struct extremes *e, const void *element)
+{
+    struct real_number n;
+
+    if (!e->own)
+        return e->format && isnan(num_of_real(e->format, element).value);
+    real_load(&n, e->own, element);
+    return n.nan || n.beyond;
+}
+
 static bool less(const struct extremes *e, const void *a, const void *b)
 {
+    if (e->own)
+        return less_fields(e->own, a, b);
     if (e->format == DREP_FORMAT_BINARY128)
         return wide_less(quad_order(a), quad_order(b));
     if (e->format) {
@@ -91,7 +115,7 @@ static void take_any(struct extremes *e, const char *element, int64_t count)
     int64_t i, extent = drep_type_extent(e->type);
 
     for (i = 0; i < count; i++, element += extent) {
-        if (e->format && isnan(num_of_real(e->format, element).value))
+        if (no_number(e, element))
             e->nans++;
         else
             take(e, element, element);
@@ -134,6 +158,7 @@ static int read_all(struct extremes *e, struct sink *s, drep_dataset *dataset,
     slice_all(&slice, info->rank, info->dims);
     e->size = (size_t)drep_type_extent(e->type);
     e->format = num_format(e->printer, e->type);
+    e->own = num_own(e->type);
     e->least = malloc(e->size);
     e->greatest = malloc(e->size);
     err = e->least && e->greatest ? 0 : DREP_ERR_NOMEM;

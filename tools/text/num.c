@@ -220,6 +220,14 @@ int num_format(const struct printer *p, const drep_type *type)
     return f && f->type ? format : 0;
 }
 
+const drep_scalar *num_own(const drep_type *type)
+{
+    const drep_scalar *s =
+        drep_type_kind(type) == DREP_KIND_SCALAR ? drep_type_scalar_desc(type) : NULL;
+
+    return s && s->cls == DREP_SCALAR_REAL && s->format != DREP_FORMAT_DOUBLE_DOUBLE ? s : NULL;
+}
+
 struct wide num_integer(const struct printer *p, const drep_type *type, const void *at)
 {
     int kind = drep_type_kind(type), format;

@@ -315,8 +315,7 @@ void print_value(const struct printer *p, struct sink *s, const drep_type *type,
         put_predefined(p, s, type, element);
         break;
     case DREP_KIND_SCALAR:
-        if (drep_type_scalar_desc(type)->cls == DREP_SCALAR_REAL &&
-            num_format(p, type) != DREP_FORMAT_DOUBLE_DOUBLE) {
+        if (num_own(type)) {
             real_put_scalar(s, drep_type_scalar_desc(type), element, p->json, p->exact);
             break;
         }

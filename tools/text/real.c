@@ -327,13 +327,7 @@ unsigned real_bit(const drep_scalar *scalar, const void *element, unsigned i)
     return at[byte < size ? byte : 0] >> (i % 8) & 1u;
 }
 
-/* +-high:low * 2^exponent, of at most 114 bits. */
-struct magnitude {
-    uint64_t high, low;
-    int64_t exponent;
-};
-
-/* The fields of a real; of vax-h those of its line in formats.def. */
+/* The fields of a real; of a named format those of its line in formats.def. */
 static drep_scalar fields_of(const drep_scalar *scalar)
 {
     const drep_format_info *f = drep_format_describe(scalar->format);
@@ -374,19 +368,19 @@ static bool last_bit(const drep_scalar *s, int64_t e, int64_t *out)
     return true;
 }
 
-static int top_bit(const struct magnitude *m)
+static int top_bit(const struct real_number *m)
 {
     return m->high ? 127 - __builtin_clzll(m->high) : 63 - __builtin_clzll(m->low);
 }
 
-static void shift_up(struct magnitude *m)
+static void shift_up(struct real_number *m)
 {
     m->high = m->high << 1 | m->low >> 63;
     m->low <<= 1;
     m->exponent--;
 }
 
-static void shift_down(struct magnitude *m)
+static void shift_down(struct real_number *m)
 {
     m->low = m->low >> 1 | m->high << 63;
     m->high >>= 1;
@@ -394,7 +388,7 @@ static void shift_down(struct magnitude *m)
 }
 
 /* The double that has exactly this value, if there is one.  m is odd. */
-static bool magnitude_double(const struct magnitude *m, double *out)
+static bool magnitude_double(const struct real_number *m, double *out)
 {
     int top = top_bit(m);
 
@@ -405,7 +399,7 @@ static bool magnitude_double(const struct magnitude *m, double *out)
 }
 
 /* m is odd. */
-static void magnitude_hex(struct sink *s, struct magnitude m, bool negative, bool json)
+static void magnitude_hex(struct sink *s, struct real_number m, bool negative, bool json)
 {
     int top = top_bit(&m), digits = (top + 3) / 4;
     long long exponent = (long long)m.exponent + top;
@@ -424,45 +418,127 @@ static void magnitude_hex(struct sink *s, struct magnitude m, bool negative, boo
     put_word(s, text, json);
 }
 
+/* What is no number by the highest or the lowest exponent; true if it is one of those. */
+static bool load_special(const drep_scalar *s, uint64_t e, struct real_number *n)
+{
+    bool vax = s->format >= DREP_FORMAT_VAX_F && s->format <= DREP_FORMAT_VAX_H;
+    bool fraction = n->high || n->low;
+
+    if (vax ? e != 0 : s->norm != DREP_NORM_IMPLIED || e != ((uint64_t)1 << s->exp_width) - 1)
+        return false;
+    n->nan = vax ? n->negative : fraction;
+    n->infinite = !vax && !fraction;
+    n->negative = n->negative && !vax;
+    n->high = n->low = 0;
+    return true;
+}
+
+void real_load(struct real_number *n, const drep_scalar *scalar, const void *at)
+{
+    const drep_scalar s = fields_of(scalar);
+    bool implied = s.norm == DREP_NORM_IMPLIED;
+    uint64_t e = field(&s, at, s.exp_pos, s.exp_width);
+    unsigned low = s.mant_width < 64 ? s.mant_width : 64;
+
+    *n = (struct real_number){.low = field(&s, at, s.mant_pos, low),
+                              .high = field(&s, at, s.mant_pos + 64u, s.mant_width - low),
+                              .negative = field(&s, at, s.sign_pos, 1)};
+    if (load_special(&s, e, n))
+        return;
+    if (implied && e > 0) {
+        n->high |= s.mant_width >= 64 ? (uint64_t)1 << (s.mant_width - 64) : 0;
+        n->low |= s.mant_width < 64 ? (uint64_t)1 << s.mant_width : 0;
+    }
+    if (!n->high && !n->low)
+        return;
+    if (!last_bit(&s, implied && e == 0 ? 1 : (int64_t)e, &n->exponent)) {
+        n->beyond = true;
+        return;
+    }
+    while (!(n->low & 1))
+        shift_down(n);
+}
+
+/* The order of two that are neither zero nor special, without their signs. */
+static int order_sizes(struct real_number a, struct real_number b)
+{
+    int64_t x = a.exponent + top_bit(&a), y = b.exponent + top_bit(&b);
+
+    if (x != y)
+        return x < y ? -1 : 1;
+    while (top_bit(&a) < 127)
+        shift_up(&a);
+    while (top_bit(&b) < 127)
+        shift_up(&b);
+    if (a.high != b.high)
+        return a.high < b.high ? -1 : 1;
+    return a.low < b.low ? -1 : a.low > b.low;
+}
+
+int real_order(const struct real_number *a, const struct real_number *b)
+{
+    bool a_zero = !a->infinite && !a->high && !a->low;
+    bool b_zero = !b->infinite && !b->high && !b->low;
+    int order;
+
+    if (a_zero || b_zero) {
+        if (a_zero && b_zero)
+            return 0;
+        return a_zero ? (b->negative ? 1 : -1) : (a->negative ? -1 : 1);
+    }
+    if (a->negative != b->negative)
+        return a->negative ? -1 : 1;
+    if (a->infinite || b->infinite)
+        order = a->infinite - b->infinite;
+    else
+        order = order_sizes(*a, *b);
+    return a->negative ? -order : order;
+}
+
+int real_bits(const struct real_number *n)
+{
+    return n->high || n->low ? top_bit(n) + 1 : 0;
+}
+
+double real_double(const struct real_number *n, double *rest)
+{
+    double sign = n->negative ? -1 : 1, value = n->nan ? NAN : INFINITY;
+    int64_t power = n->exponent + (n->high || n->low ? top_bit(n) : 0);
+    uint64_t parts[] = {n->high >> 32, n->high & UINT32_MAX, n->low >> 32, n->low & UINT32_MAX};
+
+    *rest = 0;
+    if (n->nan || n->infinite || n->beyond || power > 1023)
+        return sign * value;
+    if (power < -1074)
+        return sign * 0.0;
+    value = 0;
+    /* From the highest part down: each sum is rounded to the nearest, and the rest is exact. */
+    for (int i = 0; i < 4; i++) {
+        double part = *rest + ldexp((double)parts[i], 96 - 32 * i), sum = value + part;
+
+        *rest = part - (sum - value);
+        value = sum;
+    }
+    *rest = sign * ldexp(*rest, (int)n->exponent);
+    return sign * ldexp(value, (int)n->exponent);
+}
+
 void real_put_scalar(struct sink *sink, const drep_scalar *scalar, const void *at, bool json,
                      bool exact)
 {
-    const drep_scalar s = fields_of(scalar);
-    bool implied = s.norm == DREP_NORM_IMPLIED, vax = s.format != DREP_FORMAT_CUSTOM;
-    bool negative = field(&s, at, s.sign_pos, 1);
-    uint64_t e = field(&s, at, s.exp_pos, s.exp_width), most = ((uint64_t)1 << s.exp_width) - 1;
-    unsigned low = s.mant_width < 64 ? s.mant_width : 64;
-    struct magnitude m = {.low = field(&s, at, s.mant_pos, low),
-                          .high = field(&s, at, s.mant_pos + 64u, s.mant_width - low)};
-    bool fraction = m.high || m.low, special = vax ? e == 0 : implied && e == most;
-    double value;
+    struct real_number n;
+    double value = 0;
 
-    if (special && vax && !negative) {
-        real_put_double(sink, 0.0, json);
-        return;
-    }
-    if (special) {
-        put_special(sink, vax || fraction, negative, json);
-        return;
-    }
-    if (implied && e > 0) {
-        m.high |= s.mant_width >= 64 ? (uint64_t)1 << (s.mant_width - 64) : 0;
-        m.low |= s.mant_width < 64 ? (uint64_t)1 << s.mant_width : 0;
-    }
-    if (!m.high && !m.low) {
-        real_put_double(sink, negative ? -0.0 : 0.0, json);
-        return;
-    }
-    if (!last_bit(&s, implied && e == 0 ? 1 : (int64_t)e, &m.exponent)) {
+    real_load(&n, scalar, at);
+    if (n.nan || n.infinite)
+        put_special(sink, n.nan, n.negative, json);
+    else if (n.beyond)
         put_word(sink, "out of range", json);
-        return;
-    }
-    while (!(m.low & 1))
-        shift_down(&m);
-    if (magnitude_double(&m, &value) && (!exact || decimal_is_exact(value)))
-        real_put_double(sink, negative ? -value : value, json);
+    else if ((!n.high && !n.low) ||
+             (magnitude_double(&n, &value) && (!exact || decimal_is_exact(value))))
+        real_put_double(sink, n.negative ? -value : value, json);
     else
-        magnitude_hex(sink, m, negative, json);
+        magnitude_hex(sink, n, n.negative, json);
 }
 
 void real_quad_parts(const void *quad, double parts[3])

@@ -8,6 +8,7 @@
 
 #include <datarep.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tools/text/sink.h"
 
@@ -24,6 +25,23 @@ void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact);
 
 /* Bit i of a scalar, counted from the least significant of its ordered bytes. */
 unsigned real_bit(const drep_scalar *scalar, const void *element, unsigned i);
+
+/* A real of format vax-h or custom, or of any other with a line of fields: +-high:low * 2^exponent,
+ * of at most 114 bits, the last of which is 1. */
+struct real_number {
+    uint64_t high, low; /* 0: zero, an infinity or no number */
+    int64_t exponent;
+    bool negative, infinite, nan;
+    bool beyond; /* the power of two is beyond 62 bits; `exponent` is not known */
+};
+void real_load(struct real_number *n, const drep_scalar *scalar, const void *at);
+/* Less than 0, 0 or greater than 0, of two that are numbers or infinite and not `beyond`. */
+int real_order(const struct real_number *a, const struct real_number *b);
+/* Bits from the first that is set to the last. */
+int real_bits(const struct real_number *n);
+/* The nearest double (but for numbers near the least), infinite where none reaches; *rest: what is
+ * nearest to what that leaves out. */
+double real_double(const struct real_number *n, double *rest);
 
 /* A real by its own description, exactly, in the same way: of format vax-h or custom.  A number
  * whose power of two is beyond 62 bits is printed as "out of range". */
