@@ -25,7 +25,7 @@ trip() { # NAME
 }
 
 for name in types types-internal native-i386 native-m68k native-ppc64el native-s390x declared-cray \
-    declared-ibm declared-vax scalar scalars extended compound vlen dims links chunked contiguous; do
+    declared-ibm declared-vax scalar extended compound vlen dims links chunked contiguous; do
     n=$((n + 1))
     if trip $name > "$dir/log" 2>&1 && [ ! -s "$dir/log" ]; then
         echo "ok $n - $name"
@@ -35,6 +35,17 @@ for name in types types-internal native-i386 native-m68k native-ppc64el native-s
         sed 's/^/# /' "$dir/log"
     fi
 done
+
+# Reals that no binary128 holds do not go through libhdf5: the file is refused by their name.
+n=$((n + 1))
+"$datarep" export "$vectors/scalars.drep" "$dir/scalars.h5" > "$dir/log" 2>&1
+if [ $? -eq 4 ] && grep -q '/far: .* does not fit' "$dir/log" && [ ! -e "$dir/scalars.h5" ]; then
+    echo "ok $n - reals beyond binary128"
+else
+    failed=1
+    echo "not ok $n - reals beyond binary128"
+    sed 's/^/# /' "$dir/log"
+fi
 
 # Every string and number arrives, also as h5dump reads it: twelve kinds of nesting, as the
 # elements of datasets, attributes and fill values.
