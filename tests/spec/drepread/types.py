@@ -61,7 +61,7 @@ def read_type(cur, depth=1, sequences=0):
         cur.fail("datatype is nested deeper than %d nodes (R5.10)" % MAX_NODES)
     t = Type(cur.u8(), cur.u8())
     k = t.kind
-    if t.flags & ~(k == COMPOUND) and (k <= REFERENCE or CONTIGUOUS <= k <= DUP):
+    if t.flags & ~(k == COMPOUND) and (0 < k <= REFERENCE or CONTIGUOUS <= k <= DUP):
         cur.fail("flags of a node (R5.9)")
 
     def child(more=0):
