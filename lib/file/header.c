@@ -75,7 +75,7 @@ int header_load(drep_file *f, const drep_info *info)
 
 void header_release(drep_file *f)
 {
-    reps_release(f);
+    file_reps_release(f);
     buf_release(&f->header.unknown);
     mem_free(f->header.writer);
     hints_release(&f->hints);

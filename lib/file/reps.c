@@ -126,7 +126,7 @@ static struct file_datarep *datarep_new(const drep_file *f)
     return e;
 }
 
-void reps_release(drep_file *f)
+void file_reps_release(drep_file *f)
 {
     for (size_t i = 0; i < f->reps.n; i++)
         datarep_free(f->reps.list[i]);

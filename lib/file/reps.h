@@ -46,7 +46,7 @@ struct file_reps {
 int reps_load(drep_file *f, const struct header_rec *h);
 /* Encodes all of them into `to` and sets the header's spans, which point into it. */
 int reps_put(const drep_file *f, struct header_rec *h, struct buf *to);
-void reps_release(drep_file *f);
+void file_reps_release(drep_file *f);
 
 /* Finds or adds the representation of this name; one with an equal table has its number.
  * DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_LIMIT. */
