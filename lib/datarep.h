@@ -1026,7 +1026,7 @@ typedef struct drep_linkinfo {
     const char *target;      /* soft, external: the path; else NULL */
     const char *target_file; /* external; else NULL */
     int number, flags; /* of an unknown link or object: its kind and flags in the file; else 0 */
-    uint64_t index;          /* of creation; links and dimensions of a group share one order */
+    uint64_t index;    /* of creation; links and dimensions of a group share one order */
 } drep_linkinfo;
 /* Non-zero stops the walk and becomes its result. */
 typedef int drep_list_fn(const drep_linkinfo *link, void *ctx);
@@ -1336,12 +1336,12 @@ typedef struct drep_copying {
  * in both files are copied as bytes (of functions: equal name and witnesses; they need not be
  * registered), others are converted, directly if tables of encodings describe both.  References to
  * objects outside the copy are kept within one file and become null in another.  Dimensions outside
- * it are kept within one file; in another the nearest of the name from new_path upwards is taken, if
- * it has the length or is unlimited, and else one is made in the group of the copy.  A dimension's
- * new_path is an address.  "/" to "/" copies a whole file into an empty one (ids and unknown
- * header records are kept too; representation and hints are those of `to`). The filter delta is
- * dropped if the size of its numbers changes. Memory: 12 bytes for each hard link below path,
- * nothing for "/" to "/". Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
+ * it are kept within one file; in another the nearest of the name from new_path upwards is taken,
+ * if it has the length or is unlimited, and else one is made in the group of the copy.  A
+ * dimension's new_path is an address.  "/" to "/" copies a whole file into an empty one (ids and
+ * unknown header records are kept too; representation and hints are those of `to`). The filter
+ * delta is dropped if the size of its numbers changes. Memory: 12 bytes for each hard link below
+ * path, nothing for "/" to "/". Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
  * DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there is too short),
  * DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and drep_limit_chunk),
  * DREP_ERR_CHECKSUM. */

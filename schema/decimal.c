@@ -23,7 +23,8 @@
 
 /* The exponent that stands for all numbers below 10^-POINT_MAX: beneath every binary128. */
 #define TINY (-20000)
-/* Formats that begin below this have numbers there, also subnormal ones, that are no longer read. */
+/* Formats that begin below this have numbers there, also subnormal ones, that are no longer read.
+ */
 #define TINY_LEAST (-16470)
 
 /* 2^exponent times the 128 bits high:low, whose top bit is set and has the weight 1. */

@@ -423,8 +423,8 @@ static void put_dimension_name(struct emitter *e, const char *dataset, const cha
 {
     const char *name = strchr(strrchr(address, '/'), '#') + 1;
     char *found = NULL;
-    bool near = drep_dimension_find(e->file, dataset, name, &found) == 0 &&
-                strcmp(found, address) == 0;
+    bool near =
+        drep_dimension_find(e->file, dataset, name, &found) == 0 && strcmp(found, address) == 0;
 
     free(found);
     put_word(e, near ? name : address);

@@ -17,7 +17,7 @@ struct member {
     uint64_t id;
     uint32_t links;
     int number, flags; /* of what a newer version wrote */
-    uint64_t index; /* of creation */
+    uint64_t index;    /* of creation */
 };
 /* A copy of what a link says, but of its name; target and target_file are malloc'ed. */
 struct member member_of(const drep_linkinfo *link);

@@ -373,7 +373,8 @@ static int filter_missing(const struct filter_rec *f)
     if (f->id >= FMT_FILTER_USER)
         return fail(DREP_ERR_UNSUPPORTED, "filter \"%.*s\" is not registered", (int)f->name.len,
                     (const char *)f->name.p);
-    return fail(DREP_ERR_UNSUPPORTED, "unknown filter %u, written by a newer version (R1.9)", f->id);
+    return fail(DREP_ERR_UNSUPPORTED, "unknown filter %u, written by a newer version (R1.9)",
+                f->id);
 }
 
 /* Does the filter's input have no fixed part any more?  Behind a prefix all bytes are alike. */

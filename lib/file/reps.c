@@ -271,7 +271,8 @@ static int load_later(struct file_datarep *e, const struct rep_rec *r)
     return err;
 }
 
-static int datarep_decode(struct file_datarep *e, const struct span *record, const struct rep_rec *r)
+static int datarep_decode(struct file_datarep *e, const struct span *record,
+                          const struct rep_rec *r)
 {
     int err;
 
@@ -700,8 +701,8 @@ static int listed(int code, void *ctx)
     const struct file_datarep *e = ctx;
 
     if (!e->used[code])
-        return fail(DREP_ERR_FORMAT, "the extents of datarep \"%s\" do not list %s (R3.15)", e->rep.name,
-                    drep_code_name(code));
+        return fail(DREP_ERR_FORMAT, "the extents of datarep \"%s\" do not list %s (R3.15)",
+                    e->rep.name, drep_code_name(code));
     if (e->later_row[code].later)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\": its encoding of %s was written by a newer version",

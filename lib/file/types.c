@@ -298,8 +298,7 @@ int ftype_use(drep_file *f, const drep_type *type, const struct file_rep *rep, u
     return type_use(f, type, rep ? &rep->sizes : NULL, rep ? rep->layout : PROG_PACKED, ref);
 }
 
-int ftype_use_placed(drep_file *f, const drep_type *type, const struct file_rep *rep,
-                     uint32_t *ref)
+int ftype_use_placed(drep_file *f, const drep_type *type, const struct file_rep *rep, uint32_t *ref)
 {
     return type_use(f, type, &rep->sizes, PROG_PLACED, ref);
 }

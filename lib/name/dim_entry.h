@@ -22,7 +22,8 @@ int dim_entry_drop(drep_file *f, uint64_t group, const char *name);
 /* 0 if the name is valid and no dimension of the group has it. */
 int dim_entry_free(drep_file *f, uint64_t group, const char *name);
 
-/* Walk over the dimensions of a group by name.  The key's bytes from DIM_NAME_AT on are the name. */
+/* Walk over the dimensions of a group by name.  The key's bytes from DIM_NAME_AT on are the name.
+ */
 #define DIM_NAME_AT 9
 struct dim_walk {
     struct tree_walk walk;

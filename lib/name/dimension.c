@@ -302,8 +302,8 @@ static int by_creation(const void *a, const void *b)
 static int list_describe(drep_file *f, const char *group, struct listed_dim *at)
 {
     struct stored_object dim = {0};
-    int err = at->rec.kind == FMT_LATER ? DREP_ERR_UNSUPPORTED
-                                        : object_load(f, at->rec.object, &dim);
+    int err =
+        at->rec.kind == FMT_LATER ? DREP_ERR_UNSUPPORTED : object_load(f, at->rec.object, &dim);
 
     if (err == DREP_ERR_UNSUPPORTED) { /* the address leads to an error that says so */
         at->rec.object = 0;
@@ -407,9 +407,8 @@ static int coordinate(drep_file *f, uint64_t id, const char *address, char **dat
     path[len] = '/';
     strcpy(path + len + 1, name);
     err = path_find(f, path, &o);
-    if (err == DREP_ERR_NOT_FOUND ||
-        (!err && (o.rec.kind != FMT_DATASET || o.rec.rank != 1 || !o.rec.has_dims ||
-                  o.rec.dim[0] != id)))
+    if (err == DREP_ERR_NOT_FOUND || (!err && (o.rec.kind != FMT_DATASET || o.rec.rank != 1 ||
+                                               !o.rec.has_dims || o.rec.dim[0] != id)))
         err = fail(DREP_ERR_NOT_FOUND, "%s: no coordinates", address);
     object_release(&o);
     if (err)

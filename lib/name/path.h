@@ -1,7 +1,8 @@
 /* path.h - paths: the names that lead from the root to an object.
  *
- * A dimension has an address instead: the path of its group, "#" and its name.  Soft links are followed by splicing their path in.  Reading calls may leave the file at an
- * external link (external.h); all others refuse it. */
+ * A dimension has an address instead: the path of its group, "#" and its name.  Soft links are
+ * followed by splicing their path in.  Reading calls may leave the file at an external link
+ * (external.h); all others refuse it. */
 #ifndef NAME_PATH_H
 #define NAME_PATH_H
 

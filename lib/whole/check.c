@@ -896,15 +896,16 @@ static void check_links(struct checker *c)
             snprintf(text, sizeof text, "a link leads to object %llu, a dimension (R7.9)",
                      (unsigned long long)id);
         else if (kind == FMT_DIMENSION && dims != 1 && (c->later == 0 || dims > 1))
-            snprintf(text, sizeof text, "dimension %llu has %llu entries in groups, not one (R7.17)",
+            snprintf(text, sizeof text,
+                     "dimension %llu has %llu entries in groups, not one (R7.17)",
                      (unsigned long long)id, (unsigned long long)dims);
         else if (kind != FMT_DIMENSION && kind != FMT_LATER && dims > 0)
             snprintf(text, sizeof text, "object %llu is not a dimension, as its entry says (R7.14)",
                      (unsigned long long)id);
         else if (n + dims != links && (c->later == 0 || n + dims > links))
-            snprintf(text, sizeof text, "object %llu counts %llu hard links, %llu refer to it (R7.3)",
-                     (unsigned long long)id, (unsigned long long)links,
-                     (unsigned long long)(n + dims));
+            snprintf(
+                text, sizeof text, "object %llu counts %llu hard links, %llu refer to it (R7.3)",
+                (unsigned long long)id, (unsigned long long)links, (unsigned long long)(n + dims));
         else
             continue;
         finding(c, DREP_ERR_FORMAT, 0, text);

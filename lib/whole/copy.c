@@ -138,8 +138,8 @@ static int gather_dimensions(struct copy *c, uint64_t group)
 
     dim_walk_begin(&w, c->from, group);
     while (!(err = dim_walk_next(&w)))
-        if ((err = w.rec.kind == FMT_LATER ? dim_later(&w.key, &w.rec)
-                                           : gather_add(c, w.rec.object)))
+        if ((err =
+                 w.rec.kind == FMT_LATER ? dim_later(&w.key, &w.rec) : gather_add(c, w.rec.object)))
             break;
     return dim_walk_end(&w, err);
 }
@@ -920,11 +920,10 @@ static int copy_target(struct copy *c, uint64_t id, const char *new_path, const 
     dimension = !err && head.kind == FMT_DIMENSION;
     if (!err)
         err = dimension ? path_dimension_parent(c->to, new_path, &c->group, name)
-                           : path_parent(c->to, new_path, 0, &c->group, name);
+                        : path_parent(c->to, new_path, 0, &c->group, name);
     if (err)
         return err;
-    return dimension ? dim_entry_free(c->to, c->group, *name)
-                        : link_free(c->to, c->group, *name);
+    return dimension ? dim_entry_free(c->to, c->group, *name) : link_free(c->to, c->group, *name);
 }
 
 static int copy(struct copy *c, const char *path, const char *new_path)

@@ -4,8 +4,8 @@
 
 #include <datarep.h>
 
-/* Like drep_copy(), with each dataset's own representation; fn gives the path in `to` of a dimension that the caller copied before, or
- * NULL. */
+/* Like drep_copy(), with each dataset's own representation; fn gives the path in `to` of a
+ * dimension that the caller copied before, or NULL. */
 typedef const char *copy_dimension_fn(uint64_t id, void *ctx);
 int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                 copy_dimension_fn *fn, void *ctx);

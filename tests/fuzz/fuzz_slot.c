@@ -27,8 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     PROMISE(why != NULL || state == SLOT_VALID || state == SLOT_EMPTY);
     if (state == SLOT_VALID)
         PROMISE(slot.header_size <= FMT_SLOT_HEADER_MAX);
-    if (state != SLOT_VALID || why || !slot_is_ours(&slot) ||
-        slot.incompatible & ~FMT_INCOMPATIBLE)
+    if (state != SLOT_VALID || why || !slot_is_ours(&slot) || slot.incompatible & ~FMT_INCOMPATIBLE)
         return 0;
     /* Readers ignore the reserved bytes. */
     memset(bytes + 168, 0, 88);

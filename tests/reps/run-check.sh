@@ -149,7 +149,12 @@ cp "$tmp/mirror.drep" "$tmp/again.drep"
 check "it is written anew in its place" status 0 convert --plugins "$tmp/plugins" "$tmp/again.drep" "$tmp/again.drep"
 check "and is the same" status 0 diff --plugins "$tmp/plugins" "$tmp/mirror.drep" "$tmp/again.drep"
 check "and by the environment" with_environment "$tmp/plugins" read_back
-check "and not without" refuses 4 'datarep "mirror" is not registered' dump "$tmp/mirror.drep"
-check "which is said with what to do" refuses 4 'or DREP_PLUGIN_PATH may name' convert "$tmp/mirror.drep" "$tmp/again.drep"
+without() { # TEXT
+    status 4 dump "$tmp/mirror.drep" && ! grep -q '1, 2, 3' "$tmp/out" && grep -q "$1" "$tmp/err"
+}
+check "and not without" without 'datarep "mirror" is not registered'
+check "which is said with what to do" without 'or DREP_PLUGIN_PATH may name'
+check "but it is copied as it is stored" status 0 convert "$tmp/mirror.drep" "$tmp/again.drep"
+check "and is the same then" status 0 diff --plugins "$tmp/plugins" "$tmp/mirror.drep" "$tmp/again.drep"
 check "but for its header" status 0 dump -H "$tmp/mirror.drep"
 done_testing

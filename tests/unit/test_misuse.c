@@ -576,9 +576,9 @@ END_TEST
     X(drep_read_at(h.v, 0, buf, 1, NULL, NULL, NULL))                  \
     X(drep_write_at(h.v, 0, NULL, 1, DREP_DOUBLE, NULL, NULL))         \
     X(drep_header_get(h.f, NULL))                                      \
-    X(drep_header_types(h.f, 0, NULL, NULL))                              \
+    X(drep_header_types(h.f, 0, NULL, NULL))                           \
     X(drep_header_hints(h.f, NULL))                                    \
-    X(drep_header_scalars(h.f, 0, NULL, NULL))                            \
+    X(drep_header_scalars(h.f, 0, NULL, NULL))                         \
     X(drep_get_info(h.f, NULL))                                        \
     X(drep_set_info(h.f, NULL))                                        \
     X(drep_info_new(NULL))                                             \

@@ -18,7 +18,8 @@
 #define NETCDF_OWN "_Netcdf4"
 /* How netCDF-4 names a dataset that has the name of a dimension without being its coordinates. */
 #define NETCDF_NON_COORD "_nc4_non_coord_"
-/* Attribute of a dimension: the length of its HDF5 scale where that is less than the dimension's. */
+/* Attribute of a dimension: the length of its HDF5 scale where that is less than the dimension's.
+ */
 #define DIM_SCALE_LENGTH "scale_length"
 
 /* One use of a scale, as REFERENCE_LIST has it, and the datatype of that. */

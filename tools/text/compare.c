@@ -220,8 +220,8 @@ static double steps_between(const struct number *a, const struct number *b)
     int exponent, precision = grid ? grid->precision : 0;
 
     if (a->own || b->own)
-        precision = !b->real || (a->real && a->precision < b->precision) ? a->precision
-                                                                         : b->precision;
+        precision =
+            !b->real || (a->real && a->precision < b->precision) ? a->precision : b->precision;
     if (a->own || b->own || precision > 53) {
         frexp(fmin(fabs(x), fabs(y)), &exponent);
         return ldexp(fabs(num_difference(a->num, b->num)), precision - exponent);

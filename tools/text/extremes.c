@@ -18,7 +18,7 @@ struct extremes {
     const struct printer *printer;
     const drep_type *type; /* of the elements in memory */
     size_t size;
-    int format; /* of a real, else 0 */
+    int format;             /* of a real, else 0 */
     const drep_scalar *own; /* of one that is read as it is stored, else NULL */
     bool any;
     int64_t nans;

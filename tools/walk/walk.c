@@ -196,8 +196,7 @@ static int visit_dimension(const drep_diminfo *info, void *ctx)
 static int visit_dimensions(struct tour *t, int depth)
 {
     struct dimension_tour d = {.tour = t, .depth = depth};
-    int err =
-        drep_dimension_list(t->walk->file, t->path, DREP_BY_CREATION, visit_dimension, &d);
+    int err = drep_dimension_list(t->walk->file, t->path, DREP_BY_CREATION, visit_dimension, &d);
 
     return d.err ? d.err : err ? skip(t, err) : 0;
 }
