@@ -246,10 +246,10 @@ static int contents_add(struct contents *c, const struct content *new)
             SHARE_MAX, c->heap_size);
     if (last && content_shared(last, new))
         return 0;
-    if (VEC_ROOM(c->at, c->n, c->room, 1) != 0)
-        return DREP_ERR_NOMEM;
     if (last && new->offset < last->offset + last->bytes)
         c->disorder = true;
+    if (VEC_ROOM(c->at, c->n, c->room, 1) != 0) /* the list may move */
+        return DREP_ERR_NOMEM;
     c->at[c->n++] = *new;
     if (c->n > c->max)
         return fail(DREP_ERR_FORMAT, "variable-length contents overlap (R5.33)");
