@@ -119,7 +119,7 @@ class Side:
 
 def side_of(path):
     """What the second reader takes from a file's header."""
-    header = File(path).header
+    header = File(path).header.reps[0]
     return Side({code: (row.scalar.format, row.scalar.order, row.size, row.align)
                  for code, row in header.table.items()})
 
