@@ -113,8 +113,8 @@ FLAGS_command = $(COMMAND_FLAGS) -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
 FLAGS_hdf5 = $(COMMAND_FLAGS) $(call have,HDF5) $(HDF5_CFLAGS) -fvisibility=hidden
 FLAGS_zip = $(COMMAND_FLAGS) $(ZIP_CFLAGS)
 FLAGS_plot = $(COMMAND_FLAGS) $(CAIRO_CFLAGS)
-FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 MPFR SQLITE) $(HDF5_CFLAGS) $(CHECK_CFLAGS) \
-    $(MPFR_CFLAGS) $(SQLITE_CFLAGS)
+FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 MPFR SQLITE LMDB) $(HDF5_CFLAGS) $(CHECK_CFLAGS) \
+    $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
 PARTS := core command hdf5 zip plot tests
 
 # A part's flags, and those of single objects (TUNED); the caller's come last.
@@ -325,7 +325,7 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(TEST_AR)
 
 $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMMON)) $(STATIC)
 	@mkdir -p $(@D)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(SQLITE_LIBS)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(SQLITE_LIBS) $(LMDB_LIBS)
 
 $(BUILD)/tests/bench/start: $(BUILD)/obj/tests/bench/start.o $(STATIC)
 	@mkdir -p $(@D)

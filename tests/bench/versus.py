@@ -16,10 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-ALL = ("bench_kernels", "bench_types", "bench_file", "bench_chunks", "bench_objects")
+ALL = ("bench_kernels", "bench_types", "bench_file", "bench_chunks", "bench_objects", "bench_append")
 LEAST = 0.95
 # How the names of entries begin that do not run this library.
-OTHERS = ("HDF5", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
+OTHERS = ("HDF5", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
 
 
 def times(folder, program, argument):
