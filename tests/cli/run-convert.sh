@@ -153,6 +153,61 @@ streamed_on() {
         grep -q "commit 1" "$tmp/err"
 }
 
+# PATH REPRESENTATION... : what ls -l says of the datasets of b.drep, in its order.
+represented() {
+    "$DATAREP" ls -lr "$tmp/b.drep" > "$tmp/out" || return 1
+    while [ $# -gt 0 ]; do
+        grep "^$1 " "$tmp/out" | grep -qE -- "$2" || {
+            echo "not so: $1 $2"
+            cat "$tmp/out"
+            return 1
+        }
+        shift 2
+    done
+}
+
+only_one() {
+    same --datarep=native:s390x --only=/grid && represented /grid native:s390x /sst '[0-9] bytes' &&
+        [ "$(grep -c s390x "$tmp/out")" = 1 ] && status 0 dump -H "$tmp/b.drep" &&
+        grep -q '^datarep: external32' "$tmp/out"
+}
+
+# A group, a second name of a dataset, and a soft link; all else keeps what it has, also when the
+# source has several already.
+only_group() {
+    cp "$tmp/b.drep" "$tmp/there.drep"
+    status 0 convert --datarep=internal --only=/raw --only=/small "$tmp/there.drep" "$tmp/b.drep" &&
+        represented /raw/log internal /small internal /grid native:s390x &&
+        [ "$(grep -c internal "$tmp/out")" = 2 ] && status 0 diff "$file" "$tmp/b.drep" &&
+        status 0 check --deep "$tmp/b.drep" && same --datarep=native:m68k --only=/again &&
+        represented /grid native:m68k && [ "$(grep -c m68k "$tmp/out")" = 1 ] &&
+        same --datarep=native:m68k --only=/ && [ "$("$DATAREP" ls -lr "$tmp/b.drep" | grep -c m68k)" = 5 ]
+}
+
+only_piped() {
+    "$DATAREP" convert --datarep=internal --only=/sst "$file" - > "$tmp/b.drep" &&
+        represented /sst internal && status 0 diff "$file" "$tmp/b.drep" && status 0 check --deep "$tmp/b.drep"
+}
+
+# Rounded where the representation is new, and nowhere else.
+only_lossy() {
+    status 1 convert -s "$tmp/ibm.yaml" --range=clamp --only=/grid "$file" "$tmp/b.drep" &&
+        grep -q ': of 4800 values' "$tmp/err" && [ "$(grep -c values "$tmp/err")" = 1 ] &&
+        represented /grid mainframe
+}
+
+check "one dataset in another representation" only_one
+check "those below a group, by any of their names" only_group
+check "one of them, into a pipe" only_piped
+check "one in a declared representation" only_lossy
+echo untouched > "$tmp/only.drep"
+check "a representation only of what is not there" refuses 2 "no object" convert --datarep=internal \
+    --only=/grid --only=/nix "$file" "$tmp/only.drep"
+check "before anything was written" grep -q untouched "$tmp/only.drep"
+check "into a pipe neither" refuses 2 "no object" convert --datarep=internal --only=/nix "$file" -
+check "a representation only of a dimension" refuses 2 "neither a dataset nor a group" convert \
+    --datarep=internal --only='/#lat' "$file" "$tmp/n.drep"
+check "only, of no representation" refuses 2 "needs --datarep" convert --only=/grid "$file" "$tmp/n.drep"
 check "no such filter" refuses 2 "no filter 'nix'" convert --filters=nix "$file" "$tmp/n.drep"
 check "no such level" refuses 2 "no level" convert --filters=zstd:99 "$file" "$tmp/n.drep"
 check "no such dataset" refuses 2 "no object" convert --chunk=/nix=3 "$file" "$tmp/n.drep"

@@ -2,6 +2,7 @@
  * in other chunks or through other filters.
  *
  * drep_copy() does the work; here is what it is to do, and what it says. */
+#include "base/idset.h"
 #include "base/vec.h"
 #include "tools/cmd/choices.h"
 #include "tools/cmd/command.h"
@@ -24,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPTION_DATAREP = OPTION_LONG, OPTION_CHUNK, OPTION_FILTERS, OPTION_ROOT, OPTION_RANGE };
+enum { OPTION_DATAREP = OPTION_LONG, OPTION_ONLY, OPTION_CHUNK, OPTION_FILTERS, OPTION_ROOT, OPTION_RANGE };
 
 /* How datasets are to be stored: all of them, or one.  A later rule wins over an earlier one,
  * one that names its dataset over one that does not. */
@@ -52,6 +53,9 @@ struct conversion {
     bool stream; /* the target is standard output */
     struct rule *rule;
     size_t nrules, rule_room;
+    const char **only; /* --only: what takes the new representation; none: all */
+    size_t nonly, only_room;
+    struct idset chosen; /* the datasets that these are, or that are below them */
     struct loss *loss;
     size_t nlosses, loss_room;
     char own[DREP_MAX_DATAREP_STRING]; /* that the schema says */
@@ -135,6 +139,37 @@ static int find_all_named(const struct conversion *c, drep_file *file)
     return status;
 }
 
+static int choose(struct walk *walk, const struct walk_item *item)
+{
+    struct conversion *c = walk->ctx;
+    bool first;
+
+    return item->link || item->info.kind != DREP_OBJ_DATASET
+               ? 0
+               : idset_mark(&c->chosen, item->info.id, &first);
+}
+
+/* Collect the datasets of --only. A group that cannot be listed fails the copy, which names it. */
+static int find_chosen(struct conversion *c, drep_file *file)
+{
+    struct walk walk = {.file = file, .depth = -1, .enter = choose, .ctx = c, .quiet = true};
+    drep_objinfo info;
+
+    for (size_t i = 0; i < c->nonly; i++) {
+        int err = drep_stat(file, c->only[i], &info);
+
+        if (err)
+            return tool_fail(c->source, c->only[i], err);
+        if (info.kind != DREP_OBJ_DATASET && info.kind != DREP_OBJ_GROUP) {
+            tool_say(c->source, c->only[i], "--only: neither a dataset nor a group");
+            return TOOL_USAGE;
+        }
+        if (walk_run(&walk, c->only[i]))
+            return tool_no_memory();
+    }
+    return 0;
+}
+
 /* The rule that says how a dataset is cut, or filtered; NULL: it stays as it is. */
 static const struct rule *rule_of(const struct conversion *c, uint64_t id, const drep_spec *spec,
                                   bool chunks)
@@ -172,6 +207,8 @@ static int plan(uint64_t id, drep_spec *spec, void *ctx)
     const struct conversion *c = ctx;
     const struct rule *chunk = rule_of(c, id, spec, true), *filter = rule_of(c, id, spec, false);
 
+    if (idset_find(&c->chosen, id))
+        spec->datarep = c->datarep;
     if (filter) {
         spec->filters = filter->filter;
         spec->nfilters = filter->nfilters;
@@ -228,9 +265,15 @@ static void say_losses(const struct conversion *c, drep_file *file)
     }
 }
 
+/* True if the file as a whole takes another representation, and not the datasets of --only. */
+static bool replaces_all(const struct conversion *c)
+{
+    return c->datarep && c->nonly == 0;
+}
+
 static int copy(struct conversion *c, drep_file *from, drep_file *to)
 {
-    drep_copying how = {.datarep = c->datarep ? NULL : DREP_DATAREP_STORED, /* each keeps its own */
+    drep_copying how = {.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED,
                         .range = c->range,
                         .plan = plan,
                         .lost = lost,
@@ -266,6 +309,7 @@ static int create(const struct conversion *c, drep_file *from, drep_file **to)
 {
     int amode = c->excl ? DREP_EXCL : 0;
     const char *max;
+    const char *datarep = replaces_all(c) ? c->datarep : NULL;
     drep_info *hints;
     int err = drep_header_hints(from, &hints);
 
@@ -281,10 +325,10 @@ static int create(const struct conversion *c, drep_file *from, drep_file **to)
     if (!err && c->plugins)
         err = drep_info_set(hints, "drep_plugin_path", c->plugins);
     if (!err && c->stream)
-        err = drep_create_stream(STDOUT_FILENO, c->datarep, c->datarep ? NULL : from, hints, to);
+        err = drep_create_stream(STDOUT_FILENO, datarep, datarep ? NULL : from, hints, to);
     else if (!err)
-        err = c->datarep ? drep_create(c->target, amode, c->datarep, hints, to)
-                         : drep_create_like(c->target, amode, from, hints, to);
+        err = datarep ? drep_create(c->target, amode, datarep, hints, to)
+                      : drep_create_like(c->target, amode, from, hints, to);
     drep_info_free(hints);
     return err;
 }
@@ -329,6 +373,8 @@ static int convert(struct conversion *c)
     drep_file *from;
     int status;
 
+    if (c->nonly > 0 && !c->datarep && !c->schema)
+        return tool_usage(convert_command.name, "--only needs --datarep, or a schema");
     c->stream = strcmp(c->target, "-") == 0;
     if (c->stream && isatty(STDOUT_FILENO))
         return tool_usage(convert_command.name, "the new file would go to a terminal");
@@ -344,6 +390,8 @@ static int convert(struct conversion *c)
     outfile_from(c->source);
     status = find_all_named(c, from);
     if (!status)
+        status = find_chosen(c, from);
+    if (!status)
         status = convert_into(c, from);
     drep_abandon(from);
     return status;
@@ -356,6 +404,11 @@ static int take_option(struct conversion *c, int option)
     switch (option) {
     case OPTION_DATAREP:
         c->datarep = optarg;
+        return 0;
+    case OPTION_ONLY:
+        if (VEC_ROOM(c->only, c->nonly, c->only_room, 1))
+            return tool_no_memory();
+        c->only[c->nonly++] = optarg;
         return 0;
     case OPTION_CHUNK:
     case OPTION_FILTERS:
@@ -388,6 +441,8 @@ static void release(struct conversion *c)
     for (i = 0; i < c->nrules; i++)
         free(c->rule[i].path);
     free(c->rule);
+    free(c->only);
+    idset_release(&c->chosen);
     free(c->loss);
 }
 
@@ -417,6 +472,10 @@ static int convert_run(int argc, char **argv)
 static const struct option_row options[] = {
     {OPTION_DATAREP, "datarep", "NAME", "representation of the new file (the old one's)",
      "<datarep>"},
+    {OPTION_ONLY, "only", "PATH",
+     "only this dataset, or those below this group, takes the\n"
+     "representation; may be given several times",
+     "<path>"},
     {'s', "schema", "SCHEMA", "declare its representations, use the one it names", "<schema>"},
     {OPTION_CHUNK, "chunk", "LIST",
      "64,64, auto or contiguous: chunks of all datasets of that\n"
@@ -446,5 +505,6 @@ const struct command convert_command = {
         "standard output, which is written in one pass.",
     .options = options,
     .examples = "  datarep convert --datarep=native:s390x --chunk=/sst=1,180,360 a.drep b.drep\n"
+                "  datarep convert --datarep=external32 --only=/sst a.drep b.drep\n"
                 "  datarep convert --root=/sst a.drep - | ssh host 'cat > sst.drep'",
     .operands = "<drep> <drep>"};
