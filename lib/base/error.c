@@ -38,6 +38,9 @@ int fail_in(int err, const char *fmt, ...)
     if (n < 0)
         return err;
     len = strlen(next.text);
+    /* What the message begins with already is not said twice. */
+    if (strncmp(message.text, next.text, len) == 0 && strncmp(message.text + len, ": ", 2) == 0)
+        return err;
     if (sizeof(next.text) - len > 2) {
         /* A message too long is cut at its end: the outer names matter most. */
         memcpy(next.text + len, ": ", 2);

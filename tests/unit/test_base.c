@@ -18,6 +18,8 @@ START_TEST(test_messages_grow_in_front)
     ck_assert_int_eq(fail_in(0, "not this"), 0);
     fail_in(DREP_ERR_CHECKSUM, "a.drep");
     ck_assert_str_eq(drep_error(), "a.drep: chunk (3,0): checksum mismatch at byte 81920");
+    fail_in(DREP_ERR_CHECKSUM, "a.drep"); /* it begins with that already */
+    ck_assert_str_eq(drep_error(), "a.drep: chunk (3,0): checksum mismatch at byte 81920");
     fail(DREP_ERR_ARG, "again: %s", drep_error()); /* its own message as an argument */
     ck_assert_str_eq(drep_error(), "again: a.drep: chunk (3,0): checksum mismatch at byte 81920");
 }
