@@ -36,11 +36,11 @@ struct stream {
 
 /* ---- what leaves ---- */
 
-static int fail_write(const struct stream *s, int number)
+static int fail_at_end(const struct stream *s, const char *what, int number)
 {
     return fail(
         number == ENOSPC || number == EDQUOT || number == EFBIG ? DREP_ERR_NO_SPACE : DREP_ERR_IO,
-        "%s: write: %s at byte %llu", s->io.path, strerror(number), (unsigned long long)s->sent);
+        "%s: %s: %s at byte %llu", s->io.path, what, strerror(number), (unsigned long long)s->sent);
 }
 
 /* Write bytes in order; a descriptor that does not block is waited for. */
@@ -55,7 +55,7 @@ static int send_bytes(struct stream *s, const uint8_t *p, size_t size)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return fail_write(s, n == 0 ? ENOSPC : errno);
+            return fail_at_end(s, "write", n == 0 ? ENOSPC : errno);
         p += n;
         size -= (size_t)n;
         s->sent += (uint64_t)n;
@@ -159,7 +159,7 @@ static int stream_sync(struct io *io)
         if (errno == EINVAL || errno == EROFS || errno == ENOTSUP || errno == EBADF)
             break;
         if (errno != EINTR)
-            err = fail(DREP_ERR_IO, "%s: fdatasync: %s", io->path, strerror(errno));
+            err = fail_at_end(s, "fdatasync", errno);
     }
     return err;
 }

@@ -111,6 +111,26 @@ static void base_datasets(drep_file *f)
     base_dataset(f, "/k/packed", &spec);
 }
 
+/* Coordinates of the dimension x, one more scale of it, and a dimension without users. */
+static void base_dimensions(drep_file *f)
+{
+    static const int64_t len = HIGH, most = DREP_UNLIMITED;
+    static const char *const name = "x";
+    const drep_spec spec = {.type = DREP_INT32_T,
+                            .rank = 1,
+                            .dims = &len,
+                            .maxdims = &most,
+                            .layout = DREP_CHUNKED,
+                            .chunk = &len,
+                            .dim_names = &name};
+    drep_objinfo rows;
+
+    base_dataset(f, "/x", &spec);
+    sure(drep_stat(f, "/k/rows", &rows), "stat");
+    sure(drep_dimension_set_scales(f, "/#x", &rows.id, 1), "scales");
+    sure(drep_dimension_create(f, "/k/g#unused", 3, 0), "dimension");
+}
+
 /* One more dataset, without checksums. */
 static void base_unsealed(void)
 {
@@ -150,6 +170,7 @@ static void base_make(const char *dir)
     sure(t_compound(&type), "type");
     sure(drep_type_commit(f, "/k/type", type), "type");
     drep_type_free(type);
+    base_dimensions(f);
     sure(drep_link_hard(f, "/k/rows", "/k/g/again"), "link");
     sure(drep_link_soft(f, "/k/rows", "/k/g/soft"), "link");
     sure(drep_link_external(f, "case.drep", "/k", "/k/g/itself"), "link");
@@ -225,6 +246,42 @@ static int c_list(struct env *e)
     if (!err)
         err = drep_list(e->f, "/k", DREP_BY_CREATION, count_link, &n);
     return err ? err : n == 4 + 8 ? 0 : WRONG;
+}
+
+static int count_dimension(const drep_diminfo *dimension, void *ctx)
+{
+    *(int *)ctx += strcmp(dimension->path, "/#x") == 0;
+    return 0;
+}
+
+static int c_dimensions(struct env *e)
+{
+    uint64_t ids[2];
+    char *found = NULL;
+    int n = 0, scales = -1;
+    int err = CALL(drep_dimension_list, e->f, "/", DREP_BY_NAME, count_dimension, &n);
+
+    if (!err)
+        err = CALL(drep_dimension_find, e->f, "/k/tiles", "x", &found);
+    if (!err)
+        err = strcmp(found, "/#x") == 0 && n == 1 ? 0 : WRONG;
+    if (!err)
+        err = CALL(drep_dimension_scales, e->f, "/#x", ids, 2, &scales);
+    if (!err)
+        err = scales == 1 ? 0 : WRONG;
+    free(found);
+    return err;
+}
+
+static int c_coordinate(struct env *e)
+{
+    char *found = NULL;
+    int err = CALL(drep_dimension_coordinate, e->f, "/#x", &found);
+
+    if (!err)
+        err = strcmp(found, "/x") == 0 ? 0 : WRONG;
+    free(found);
+    return err;
 }
 
 static int c_attr_info(struct env *e)
@@ -371,10 +428,15 @@ static int c_header(struct env *e)
 {
     const drep_encoding *rows;
     const drep_scalar *scalars;
+    drep_repinfo list[2];
     drep_info *info = NULL, *stored = NULL;
     drep_header h;
     int n, err = CALL(drep_header_get, e->f, &h);
 
+    if (!err)
+        err = CALL(drep_header_datareps, e->f, list, 2, &n);
+    if (!err)
+        err = n == 1 && strcmp(list[0].name, "external32") == 0 ? 0 : WRONG;
     if (!err)
         err = CALL(drep_header_types, e->f, 0, &rows, &n);
     if (!err)
@@ -631,6 +693,31 @@ static int c_group(struct env *e)
 static int c_dimension(struct env *e)
 {
     return CALL(drep_dimension_create, e->f, "/k#y", 5, 0);
+}
+
+static int c_dimension_rename(struct env *e)
+{
+    return CALL(drep_dimension_rename, e->f, "/#x", "other");
+}
+
+static int c_dimension_remove(struct env *e)
+{
+    return CALL(drep_dimension_remove, e->f, "/k/g#unused");
+}
+
+static int c_dimension_set_scales(struct env *e)
+{
+    drep_objinfo rows, unsealed;
+    uint64_t ids[2];
+    int err = drep_stat(e->f, "/k/rows", &rows);
+
+    if (!err)
+        err = drep_stat(e->f, "/k/unsealed", &unsealed);
+    if (err)
+        return err;
+    ids[0] = rows.id;
+    ids[1] = unsealed.id;
+    return CALL(drep_dimension_set_scales, e->f, "/#x", ids, 2);
 }
 
 static int p_type(struct env *e)
@@ -949,6 +1036,28 @@ static int c_create_like(struct env *e)
     return finish(f, err);
 }
 
+static int stream_fd;
+
+static int p_stream(struct env *e)
+{
+    char path[sizeof e->path + 8];
+
+    snprintf(path, sizeof path, "%s.stream", e->path);
+    stream_fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    return stream_fd < 0 || unlink(path) != 0 ? DREP_ERR_IO : 0;
+}
+
+static int c_create_stream(struct env *e)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_create_stream, stream_fd, "internal", NULL, NULL, &f);
+
+    (void)e;
+    err = finish(f, err);
+    close(stream_fd);
+    return err;
+}
+
 /* What cannot be read counts as damaged, and is told; a lack of memory is no damage. */
 static int c_repair(struct env *e)
 {
@@ -987,6 +1096,8 @@ static const struct file_case file_cases[] = {
     {"path of an object", READS, NULL, c_object_path, NULL},
     {"open a named type", READS, NULL, c_type_open, NULL},
     {"list", READS, NULL, c_list, NULL},
+    {"dimensions", READS, NULL, c_dimensions, NULL},
+    {"coordinates", READS, NULL, c_coordinate, NULL},
     {"ask for an attribute", READS, NULL, c_attr_info, NULL},
     {"read attributes", READS, NULL, c_attr_read, NULL},
     {"list attributes", READS, NULL, c_attr_list, NULL},
@@ -1016,10 +1127,14 @@ static const struct file_case file_cases[] = {
     {"open an image", OPENS, NULL, c_open_image, p_image},
     {"follow external links", OPENS, NULL, c_follow, p_follow},
     {"raw view", OPENS, NULL, c_raw, NULL},
+    {"create a stream", OPENS, NULL, c_create_stream, p_stream},
     {"map", OPENS, NULL, c_map, p_map},
     {"repair", OPENS, NULL, c_repair, NULL},
     {"make groups", CHANGES, NULL, c_group, NULL},
     {"make a dimension", CHANGES, NULL, c_dimension, NULL},
+    {"rename a dimension", CHANGES, NULL, c_dimension_rename, NULL},
+    {"remove a dimension", CHANGES, NULL, c_dimension_remove, NULL},
+    {"scales of a dimension", CHANGES, NULL, c_dimension_set_scales, NULL},
     {"name a type", CHANGES, NULL, c_type_commit, p_type},
     {"hard link", CHANGES, NULL, c_link_hard, NULL},
     {"soft link", CHANGES, NULL, c_link_soft, NULL},

@@ -87,6 +87,7 @@ static void *real(const char *name)
 
 ssize_t inject_pread(int fd, void *buf, size_t n, off_t at) __asm__("pread64");
 ssize_t inject_pwrite(int fd, const void *buf, size_t n, off_t at) __asm__("pwrite64");
+ssize_t inject_write(int fd, const void *buf, size_t n) __asm__("write");
 int inject_ftruncate(int fd, off_t size) __asm__("ftruncate64");
 int inject_fallocate(int fd, int mode, off_t at, off_t size) __asm__("fallocate64");
 int inject_fdatasync(int fd) __asm__("fdatasync");
@@ -125,6 +126,18 @@ ssize_t inject_pwrite(int fd, const void *buf, size_t n, off_t at)
     else if (f != NO_FAULT)
         return errno = fault_errno[f], -1;
     return call(fd, buf, n, at);
+}
+
+ssize_t inject_write(int fd, const void *buf, size_t n)
+{
+    REAL("write", ssize_t, int, const void *, size_t);
+    enum fault f = due(ON_WRITE);
+
+    if (f == SHORT)
+        n = (n + 1) / 2;
+    else if (f != NO_FAULT)
+        return errno = fault_errno[f], -1;
+    return call(fd, buf, n);
 }
 
 int inject_ftruncate(int fd, off_t size)
