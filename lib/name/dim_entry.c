@@ -76,19 +76,9 @@ int dim_entry_put(drep_file *f, uint64_t group, const char *name, const struct d
 
 int dim_entry_add(drep_file *f, uint64_t group, const char *name, struct dim_rec *rec)
 {
-    struct head_edit e;
-    int err = head_edit(f, group, &e);
+    int err = head_take_index(f, group, 0, &rec->index);
 
-    if (!err && e.h.kind != FMT_GROUP)
-        err = fail(DREP_ERR_KIND, "only groups have dimensions");
-    if (!err && e.h.next_link == UINT64_MAX)
-        err = fail(DREP_ERR_LIMIT, "a group can be given no more links and dimensions");
-    if (err)
-        return err;
-    rec->index = e.h.next_link++;
-    if ((err = head_edited(f, &e)))
-        return err;
-    return dim_entry_put(f, group, name, rec);
+    return err ? err : dim_entry_put(f, group, name, rec);
 }
 
 int dim_entry_drop(drep_file *f, uint64_t group, const char *name)

@@ -14,7 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The dimension of a group, NULL as its path: none there. */
+static int want_dimension(uint8_t kind, const char *path)
+{
+    return kind == FMT_DIMENSION ? 0 : fail(DREP_ERR_KIND, "%s: not a dimension", path);
+}
+
+/* The dimension of a group. */
 static int in_group(drep_file *f, const char *group, const char *name, struct stored_object *dim)
 {
     struct dim_rec rec;
@@ -50,9 +55,7 @@ int dimension_find(drep_file *f, const char *path, const char *name, struct stor
             err = path_find(f, name, dim);
     }
     mem_free(group);
-    if (!err && dim->rec.kind != FMT_DIMENSION)
-        return fail(DREP_ERR_KIND, "%s: not a dimension", name);
-    return err;
+    return err ? err : want_dimension(dim->rec.kind, name);
 }
 
 /* The object is stored after its entry: a name that exists refuses it before anything is made. */
@@ -96,7 +99,9 @@ int dimension_grow(drep_file *f, struct stored_object *dim, uint64_t len)
     return object_store(f, dim->id, &dim->rec);
 }
 
-/* The entry of a dimension for axis d of a dataset. */
+/* The key of an entry for axis d of a dataset: dimension, tag, dataset, d. */
+enum { USE_DATASET_AT = 9, USE_AXIS_AT = 17, USE_BYTES = 18 };
+
 static void use_key(struct key *key, uint64_t dimension, uint64_t dataset, int d)
 {
     key_make(key, dimension, FMT_TAG_USER);
@@ -135,24 +140,41 @@ int dimension_uses_remove(drep_file *f, uint64_t id, const struct object_rec *re
     return 0;
 }
 
+/* The walk over the users of a dimension. */
+static void uses_walk(struct tree_walk *w, drep_file *f, uint64_t id)
+{
+    struct key key;
+
+    key_make(&key, id, FMT_TAG_USER);
+    tree_walk(w, f->st, &key, USE_DATASET_AT);
+}
+
+/* The next dataset and its axis; DREP_ERR_NOT_FOUND: there is none. */
+static int use_next(struct tree_walk *w, uint64_t *dataset, int *d)
+{
+    struct key key;
+    int err;
+
+    do {
+        err = tree_next(w, &key, NULL);
+    } while (!err && key.len != USE_BYTES);
+    if (err)
+        return err;
+    *dataset = key_u64(key.p + USE_DATASET_AT);
+    *d = key.p[USE_AXIS_AT];
+    return 0;
+}
+
 /* Datasets that used the dimension have none in its place. */
 int dimension_drop(drep_file *f, uint64_t id)
 {
     struct stored_object o = {0};
     struct tree_walk w;
-    struct key key;
-    int err;
+    uint64_t dataset;
+    int err, d;
 
-    key_make(&key, id, FMT_TAG_USER);
-    tree_walk(&w, f->st, &key, 9);
-    while (!(err = tree_next(&w, &key, NULL))) {
-        uint64_t dataset;
-        uint8_t d;
-
-        if (key.len != 18)
-            continue;
-        dataset = key_u64(key.p + 9);
-        d = key.p[17];
+    uses_walk(&w, f, id);
+    while (!(err = use_next(&w, &dataset, &d))) {
         if ((err = object_load(f, dataset, &o)))
             break;
         if (o.rec.kind != FMT_DATASET || !o.rec.has_dims || d >= o.rec.rank || o.rec.dim[d] != id)
@@ -168,19 +190,9 @@ int dimension_drop(drep_file *f, uint64_t id)
 int dimension_used(drep_file *f, uint64_t id, uint64_t *dataset, int *d)
 {
     struct tree_walk w;
-    struct key key;
-    int err;
 
-    key_make(&key, id, FMT_TAG_USER);
-    tree_walk(&w, f->st, &key, 9);
-    while (!(err = tree_next(&w, &key, NULL))) {
-        if (key.len != 18)
-            continue;
-        *dataset = key_u64(key.p + 9);
-        *d = key.p[17];
-        return 0;
-    }
-    return err;
+    uses_walk(&w, f, id);
+    return use_next(&w, dataset, d);
 }
 
 /* ---- calls ---- */
@@ -436,8 +448,8 @@ int drep_dimension_coordinate(drep_file *file, const char *path, char **dataset)
                    : path_id(file, path, &id);
     if (!err)
         err = head_load(file, id, &head);
-    if (!err && head.kind != FMT_DIMENSION)
-        err = fail(DREP_ERR_KIND, "%s: not a dimension", path);
+    if (!err)
+        err = want_dimension(head.kind, path);
     if (!err)
         err = object_path(file, id, &address);
     if (!err)
@@ -463,8 +475,8 @@ int drep_dimension_scales(drep_file *file, const char *path, uint64_t *ids, int 
     err = !n || room < 0 || (room > 0 && !ids)
               ? fail(DREP_ERR_ARG, "drep_dimension_scales: null argument")
               : path_find(file, path, &dim);
-    if (!err && dim.rec.kind != FMT_DIMENSION)
-        err = fail(DREP_ERR_KIND, "%s: not a dimension", path);
+    if (!err)
+        err = want_dimension(dim.rec.kind, path);
     if (!err)
         *n = (int)(dim.rec.scales.len / 8);
     for (int i = 0; !err && i < *n && i < room; i++)
@@ -481,8 +493,8 @@ static int scales_put(drep_file *f, const char *path, const uint64_t *ids, int n
     struct buf bytes = {0};
     int err = path_find(f, path, &dim);
 
-    if (!err && dim.rec.kind != FMT_DIMENSION)
-        err = fail(DREP_ERR_KIND, "%s: not a dimension", path);
+    if (!err)
+        err = want_dimension(dim.rec.kind, path);
     if (!err && (n < 0 || n > UINT16_MAX || (n > 0 && !ids)))
         err = fail(DREP_ERR_COUNT, "%s: %d scales; at most %d are possible", path, n, UINT16_MAX);
     if (!err)

@@ -62,12 +62,10 @@ int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct
     return err ? err : link_get(&in, link);
 }
 
-/* The index of a new link is the group's next one: the order of creation. */
 int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link)
 {
     struct buf *b = &f->op.scratch[0];
     size_t len = strlen(name);
-    struct head_edit e;
     struct key key;
     struct out out;
     int err = name_check((const uint8_t *)name, len);
@@ -76,13 +74,7 @@ int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *li
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid name", name);
     if (memchr(name, '#', len))
         paths_clear(f); /* a dimension may have had this address */
-    if ((err = head_edit(f, group, &e)))
-        return err;
-    if (e.h.next_link == UINT64_MAX)
-        return fail(DREP_ERR_LIMIT, "a group can be given no more links");
-    link->index = e.h.next_link++;
-    e.h.members++;
-    if ((err = head_edited(f, &e)))
+    if ((err = head_take_index(f, group, 1, &link->index)))
         return err;
     buf_out(b, &out);
     link_put(&out, link);
@@ -161,20 +153,27 @@ void link_walk_begin(struct link_walk *w, drep_file *f, uint64_t group)
     w->value = (struct buf){0};
 }
 
-int link_walk_hard(struct link_walk *w)
+int link_walk_next(struct link_walk *w)
 {
     struct in in;
+    int err = tree_next(&w->walk, &w->key, &w->value);
+
+    if (err)
+        return err;
+    in_init(&in, w->value.p, w->value.len);
+    err = link_get(&in, &w->link);
+    return !err ? 0
+                : fail(err, "link \"%.*s\": %s", (int)(w->key.len - LINK_NAME_AT),
+                       (const char *)w->key.p + LINK_NAME_AT, in.why);
+}
+
+int link_walk_hard(struct link_walk *w)
+{
     int err;
 
-    while (!(err = tree_next(&w->walk, &w->key, &w->value))) {
-        in_init(&in, w->value.p, w->value.len);
-        err = link_get(&in, &w->link);
-        if (err)
-            return fail(err, "link \"%.*s\": %s", (int)(w->key.len - LINK_NAME_AT),
-                        (const char *)w->key.p + LINK_NAME_AT, in.why);
-        if (w->link.kind == FMT_HARD)
-            return 0;
-    }
+    do {
+        err = link_walk_next(w);
+    } while (!err && w->link.kind != FMT_HARD);
     return err;
 }
 

@@ -43,7 +43,9 @@ struct link_walk {
     struct link_rec link;
 };
 void link_walk_begin(struct link_walk *w, drep_file *f, uint64_t group);
-/* The next hard link; DREP_ERR_NOT_FOUND: there is none. */
+/* The next link, of any kind; DREP_ERR_NOT_FOUND: there is none. */
+int link_walk_next(struct link_walk *w);
+/* The next hard link. */
 int link_walk_hard(struct link_walk *w);
 /* Gives err back, 0 for DREP_ERR_NOT_FOUND. */
 int link_walk_end(struct link_walk *w, int err);

@@ -71,10 +71,10 @@ struct listing {
     drep_file *f;
     uint64_t group;
     int order;
-    struct tree_walk walk;
+    struct link_walk walk; /* its value is what the last link points into, by creation too */
     struct listed_link *p;
     size_t n, room, at;
-    struct buf names, value; /* value: what the last link points into */
+    struct buf names;
     char name[FMT_NAME_MAX + 1];
 };
 
@@ -83,25 +83,21 @@ static void listing_release(struct listing *l)
 {
     mem_free(l->p);
     buf_release(&l->names);
-    buf_release(&l->value);
+    buf_release(&l->walk.value);
 }
 
-/* The next link of the walk, decoded. */
-static int walk_link(struct listing *l, struct key *key, struct link_rec *link)
+/* The next link of the walk; only valid names are given to callers. */
+static int walk_link(struct listing *l, const char **name, size_t *len)
 {
-    struct in in;
-    int err = tree_next(&l->walk, key, &l->value);
+    int err = link_walk_next(&l->walk);
 
     if (err)
         return err;
-    if (name_check(key->p + LINK_NAME_AT, key->len - LINK_NAME_AT) != 0)
-        return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes (R7.10)",
-                    key->len - LINK_NAME_AT);
-    in_init(&in, l->value.p, l->value.len);
-    err = link_get(&in, link);
-    return !err ? 0
-                : fail(err, "link \"%.*s\": %s", (int)(key->len - LINK_NAME_AT),
-                       (const char *)key->p + LINK_NAME_AT, in.why);
+    *name = (const char *)l->walk.key.p + LINK_NAME_AT;
+    *len = l->walk.key.len - LINK_NAME_AT;
+    if (name_check((const uint8_t *)*name, *len) != 0)
+        return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes (R7.10)", *len);
+    return 0;
 }
 
 static int by_index(const void *a, const void *b)
@@ -114,21 +110,21 @@ static int by_index(const void *a, const void *b)
 /* Collect the names of all links in the order of their creation. */
 static int names_load(struct listing *l)
 {
-    struct link_rec link;
-    struct key key;
+    const char *name;
     bool sorted = true;
+    size_t len;
     int err;
 
-    while (!(err = walk_link(l, &key, &link))) {
-        size_t len = key.len - LINK_NAME_AT;
+    while (!(err = walk_link(l, &name, &len))) {
+        uint64_t index = l->walk.link.index;
 
         if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 || buf_reserve(&l->names, l->names.len + len + 1))
             return fail_nomem();
-        l->p[l->n] = (struct listed_link){link.index, l->names.len};
-        memcpy(l->names.p + l->names.len, key.p + LINK_NAME_AT, len);
+        l->p[l->n] = (struct listed_link){index, l->names.len};
+        memcpy(l->names.p + l->names.len, name, len);
         l->names.p[l->names.len + len] = '\0';
         l->names.len += len + 1;
-        sorted &= l->n == 0 || l->p[l->n - 1].index < link.index;
+        sorted &= l->n == 0 || l->p[l->n - 1].index < index;
         l->n++;
     }
     if (err == DREP_ERR_NOT_FOUND && !sorted)
@@ -138,13 +134,10 @@ static int names_load(struct listing *l)
 
 static int listing_begin(struct listing *l, drep_file *f, uint64_t group, int order)
 {
-    struct key key;
-
     l->f = f;
     l->group = group;
     l->order = order;
-    key_make(&key, group, FMT_TAG_LINK);
-    tree_walk(&l->walk, f->st, &key, LINK_NAME_AT);
+    link_walk_begin(&l->walk, f, group);
     return order == DREP_BY_NAME ? 0 : names_load(l);
 }
 
@@ -153,27 +146,30 @@ static int listing_begin(struct listing *l, drep_file *f, uint64_t group, int or
  * left out. */
 static int listing_next(struct listing *l, struct link_rec *link)
 {
-    struct key key;
+    const char *name;
+    size_t len;
     int err;
 
-    if (l->walk.st != l->f->st) { /* the callback returned in a child process */
-        key = l->walk.at;
-        tree_walk(&l->walk, l->f->st, &key, LINK_NAME_AT);
-        l->walk.after = 1;
+    if (l->walk.walk.st != l->f->st) { /* the callback returned in a child process */
+        struct key at = l->walk.walk.at;
+
+        tree_walk(&l->walk.walk, l->f->st, &at, LINK_NAME_AT);
+        l->walk.walk.after = 1;
     }
     if (l->order == DREP_BY_NAME) {
-        err = walk_link(l, &key, link);
+        err = walk_link(l, &name, &len);
         if (err)
             return err;
-        memcpy(l->name, key.p + LINK_NAME_AT, key.len - LINK_NAME_AT);
-        l->name[key.len - LINK_NAME_AT] = '\0';
+        memcpy(l->name, name, len);
+        l->name[len] = '\0';
+        *link = l->walk.link;
         return 0;
     }
     while (l->at < l->n) {
         const struct listed_link *next = &l->p[l->at++];
 
         strcpy(l->name, (const char *)l->names.p + next->name);
-        err = link_find(l->f, l->group, l->name, strlen(l->name), link, &l->value);
+        err = link_find(l->f, l->group, l->name, strlen(l->name), link, &l->walk.value);
         if (err != DREP_ERR_NOT_FOUND && (err || link->index == next->index))
             return err;
     }

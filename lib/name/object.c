@@ -164,6 +164,22 @@ int head_edited(drep_file *f, const struct head_edit *e)
     return 0;
 }
 
+int head_take_index(drep_file *f, uint64_t group, int links, uint64_t *index)
+{
+    struct head_edit e;
+    int err = head_edit(f, group, &e);
+
+    if (err)
+        return err;
+    if (e.h.kind != FMT_GROUP)
+        return fail(DREP_ERR_KIND, "only groups have links and dimensions");
+    if (e.h.next_link == UINT64_MAX)
+        return fail(DREP_ERR_LIMIT, "a group can be given no more links and dimensions");
+    *index = e.h.next_link++;
+    e.h.members += (uint64_t)links;
+    return head_edited(f, &e);
+}
+
 int object_store(drep_file *f, uint64_t id, const struct object_rec *rec)
 {
     struct buf *b = &f->op.scratch[0];

@@ -29,6 +29,9 @@ struct head_edit {
 };
 int head_edit(drep_file *f, uint64_t id, struct head_edit *e);
 int head_edited(drep_file *f, const struct head_edit *e);
+/* Takes the next index of creation, which links and dimensions of a group share, and counts
+ * `links` more links. */
+int head_take_index(drep_file *f, uint64_t group, int links, uint64_t *index);
 
 /* Fail with DREP_ERR_UNSUPPORTED: `what` has a kind or flags of a later version. */
 int fail_later(const char *what, uint8_t number, uint8_t flags, uint8_t kinds);

@@ -248,12 +248,12 @@ int path_id(drep_file *f, const char *path, uint64_t *id)
 
     if (!path)
         return fail(DREP_ERR_ARG, "no path");
-    address = path_dimension(path, &len, &name, &only);
     at = paths_find(f, path, parent, &group);
     if (at != 0) {
         *id = at;
         return 0;
     }
+    address = path_dimension(path, &len, &name, &only);
     if (only) {
         err = DREP_ERR_NOT_FOUND;
     } else if (group != 0 || group_learn(f, path, parent, &group)) {
