@@ -77,7 +77,10 @@ int main(void)
 {
     drep_file *f;
     drep_register_datarep("mirror", copy, copy, extent, NULL);
+    drep_dataset *x;
     int err = drep_open("mirror.drep", DREP_RDONLY, NULL, &f);
+    if (err == 0)
+        err = drep_dataset_open(f, "/x", &x);
     printf("%d %s\n", err, drep_error());
     return err == DREP_ERR_UNSUPPORTED_DATAREP ? 0 : 1;
 }

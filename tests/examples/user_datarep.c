@@ -80,11 +80,11 @@ int main(int argc, char **argv)
         check(drep_close(file));
         return 0;
     }
-    /* Unregistered: refused, by name.  The header alone can be read all the same. */
-    if (drep_open(argv[2], DREP_RDONLY, NULL, &file) == 0)
+    /* Unregistered: the file opens, its header is there, and its dataset is refused by name. */
+    check(drep_open(argv[2], DREP_RDONLY, NULL, &file));
+    if (drep_dataset_open(file, "/x", &set) == 0)
         return 1;
     printf("refused: %s\n", drep_error());
-    check(drep_open(argv[2], DREP_RDONLY | DREP_HEADER_ONLY, NULL, &file));
     check(drep_header_get(file, &header));
     printf("header: datarep %s, made of %s\n", header.datarep, header.form);
     check(drep_close(file));

@@ -1,4 +1,5 @@
-/* walk.c - goes through a file whose contents are not known: names, shapes, types, attributes.
+/* walk.c - goes through a file whose contents are not known: dimensions, names, shapes,
+ * types, attributes.
  *
  *     walk FILE
  *
@@ -80,10 +81,19 @@ static int show_link(const drep_linkinfo *link, void *ctx)
     return err;
 }
 
+static int show_dimension(const drep_diminfo *dimension, void *ctx)
+{
+    (void)ctx;
+    printf("%s [%lld]\n", dimension->path, (long long)dimension->len);
+    return 0;
+}
+
 /* Hard links make no circles, so this ends. */
 static int walk(struct place *p)
 {
-    return drep_list(p->file, p->path, DREP_BY_NAME, show_link, p);
+    int err = drep_dimension_list(p->file, p->path, DREP_BY_NAME, show_dimension, p);
+
+    return err ? err : drep_list(p->file, p->path, DREP_BY_NAME, show_link, p);
 }
 
 int main(int argc, char **argv)
