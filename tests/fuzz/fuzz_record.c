@@ -19,6 +19,7 @@ static int get_put(int which, struct in *in, struct out *out)
         struct chunk_rec chunk;
         struct scalar_rec scalar;
         struct hint_rec hint;
+        struct dim_rec dim;
     } rec;
     int err = 0;
 
@@ -39,6 +40,7 @@ static int get_put(int which, struct in *in, struct out *out)
         TRY(7, chunk)
         TRY(8, scalar)
         TRY(9, hint)
+        TRY(10, dim)
     }
 #undef TRY
     return err;
@@ -56,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     back = malloc(size);
     out_init(&out, back, size);
     in_init(&in, data + 1, size - 1);
-    err = get_put(data[0] % 10, &in, &out);
+    err = get_put(data[0] % 11, &in, &out);
     if (err && err != FMT_ERR_NOT_FOUND)
         PROMISE(in.why != NULL && in.err == err && in.err_at <= size - 1);
     if (!err)

@@ -190,6 +190,25 @@ static inline int visit_link(const drep_linkinfo *link, void *ctx)
     return 0;
 }
 
+static inline int visit_dimension(const drep_diminfo *dimension, void *ctx)
+{
+    struct visit *v = ctx;
+    const char *group = v->group;
+    uint64_t ids[4];
+    char *path;
+    int n;
+
+    if (v->objects-- <= 0)
+        return DREP_ERR_STOPPED;
+    PROMISE(dimension->len >= 0 || dimension->id == 0);
+    visit_object(v, dimension->path);
+    met(v, drep_dimension_scales(v->file, dimension->path, ids, 4, &n));
+    if (drep_dimension_coordinate(v->file, dimension->path, &path) == 0)
+        free(path);
+    v->group = group;
+    return 0;
+}
+
 static inline void visit_object(struct visit *v, const char *path)
 {
     drep_objinfo info;
@@ -217,6 +236,8 @@ static inline void visit_object(struct visit *v, const char *path)
         break;
     case DREP_OBJ_GROUP:
         met(v, drep_list(v->file, path, DREP_BY_NAME, visit_link, v));
+        v->group = path;
+        met(v, drep_dimension_list(v->file, path, DREP_BY_CREATION, visit_dimension, v));
         v->group = path;
         if (v->depth == 0)
             met(v, drep_list(v->file, path, DREP_BY_CREATION, visit_link, v));
