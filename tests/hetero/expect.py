@@ -409,6 +409,6 @@ def check_read(lines, written, file_side, memory):
 
 
 def check_header(lines, machine):
-    want = "header table %s 1.0" % machine
+    want = "header table %s 0.2" % machine
     if lines[1] != want:
         raise Wrong("%s, not %s" % (lines[1], want))
