@@ -1332,18 +1332,19 @@ typedef struct drep_copying {
 } drep_copying;
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below
  * it, to `new_path` of `to`, which may be the same file.  Attributes, creation order, hard links
- * among the copied objects, soft and external links are kept.  Elements with equal encodings
- * in both files are copied as bytes (of functions: equal name and witnesses; they need not be
- * registered), others are converted, directly if tables of encodings describe both.  References to
- * objects outside the copy are kept within one file and become null in another.  Dimensions outside
- * it are kept within one file; in another the nearest of the name from new_path upwards is taken,
- * if it has the length or is unlimited, and else one is made in the group of the copy.  A
- * dimension's new_path is an address.  "/" to "/" copies a whole file into an empty one (ids and
- * unknown header records are kept too; representation and hints are those of `to`). The filter
- * delta is dropped if the size of its numbers changes. Memory: 12 bytes for each hard link below
- * path, nothing for "/" to "/". Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
- * DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there is too short),
- * DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and drep_limit_chunk),
+ * among the copied objects, soft and external links are kept.  Placed members (drep_spec.placed)
+ * keep their offsets, unless the representation of the copy has no room for them there.  Elements
+ * with equal encodings in both files are copied as bytes (of functions: equal name and witnesses;
+ * they need not be registered), others are converted, directly if tables of encodings describe
+ * both.  References to objects outside the copy are kept within one file and become null in
+ * another.  Dimensions outside it are kept within one file; in another the nearest of the name from
+ * new_path upwards is taken, if it has the length or is unlimited, and else one is made in the
+ * group of the copy.  A dimension's new_path is an address.  "/" to "/" copies a whole file into an
+ * empty one (ids and unknown header records are kept too; representation and hints are those of
+ * `to`).  The filter delta is dropped if the size of its numbers changes.  Memory: 12 bytes for
+ * each hard link below path, nothing for "/" to "/".  Atomic.  Errors: DREP_ERR_EXISTS (new_path,
+ * or `to` is not empty), DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there
+ * is too short), DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and drep_limit_chunk),
  * DREP_ERR_CHECKSUM. */
 DREP_API int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                        const drep_copying *how);
@@ -1442,7 +1443,8 @@ DREP_API int drep_repair(const char *path, const char *new_path, int amode, cons
 
 /* Computes the checksums that drep_checksum=deferred omitted, from the current payload;
  * from the next commit on it is verified.  *blocks (may be NULL): their number, of 4 KiB
- * each.  After an error the call may be repeated.  DREP_ERR_READ_ONLY, DREP_ERR_IO,
+ * each.  Objects and chunks that a newer version wrote are left as they are: drep_check() names
+ * them.  After an error the call may be repeated.  DREP_ERR_READ_ONLY, DREP_ERR_IO,
  * DREP_ERR_FORMAT, DREP_ERR_NO_SPACE, DREP_ERR_NOMEM, DREP_ERR_FAILED. */
 DREP_API int drep_seal(drep_file *file, int64_t *blocks);
 

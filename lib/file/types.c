@@ -82,20 +82,28 @@ static int load_predefined(struct type_entry *t)
     return 0;
 }
 
+static int read_record(drep_file *f, uint32_t number, struct buf *out)
+{
+    struct key key;
+    int err;
+
+    type_key(&key, number);
+    err = tree_get(f->st, &key, out);
+    return err != DREP_ERR_NOT_FOUND
+               ? err
+               : fail(DREP_ERR_FORMAT, "datatype number %u is not in the file (R5.5)", number);
+}
+
 static int load_record(drep_file *f, struct type_entry *t)
 {
     uint32_t number = t->ref - FMT_TYPE_FIRST;
     bool laid_out = t->ft.laid_out;
     struct buf bytes = {0};
-    struct key key;
     struct in in;
     int err;
 
     t->ft.laid_out = false;
-    type_key(&key, number);
-    err = tree_get(f->st, &key, &bytes);
-    if (err == DREP_ERR_NOT_FOUND)
-        err = fail(DREP_ERR_FORMAT, "datatype number %u is not in the file (R5.5)", number);
+    err = read_record(f, number, &bytes);
     if (!err) {
         in_init(&in, bytes.p, bytes.len);
         in_u64(&in);
@@ -250,31 +258,34 @@ static int add_record(drep_file *f, const struct buf *rec, uint32_t *number)
     return err;
 }
 
-/* Finds or stores the record of a type and counts a use. */
-static int record_use(drep_file *f, const drep_type *type, const struct type_sizes *sizes,
-                      enum prog_layout layout, uint32_t *ref)
+/* Makes the record of a type, with one use. */
+static int make_record(const drep_type *type, const struct type_sizes *sizes,
+                       enum prog_layout layout, struct buf *rec)
 {
-    struct buf rec = {0}, value = {0};
-    uint32_t number = 0;
     struct out out;
     int err, done;
 
-    err = keys_read(f);
+    buf_out(rec, &out);
+    out_u64(&out, 1);
+    err = type_put(type, sizes, layout, &out);
+    done = buf_done(rec, &out); /* also takes over what a failure left */
+    return err ? err : done;
+}
+
+/* Finds or stores a record and counts a use. */
+static int use_record(drep_file *f, const struct buf *rec, uint32_t *ref)
+{
+    struct buf value = {0};
+    uint32_t number = 0;
+    int err = keys_read(f);
+
     if (!err) {
-        buf_out(&rec, &out);
-        out_u64(&out, 1);
-        err = type_put(type, sizes, layout, &out);
-        done = buf_done(&rec, &out); /* also takes over what a failure left */
-        err = err ? err : done;
-    }
-    if (!err) {
-        err = find_record(f, &rec, &value, &number);
+        err = find_record(f, rec, &value, &number);
         if (!err)
             err = count_use(f, number, &value, +1);
         else if (err == DREP_ERR_NOT_FOUND)
-            err = add_record(f, &rec, &number);
+            err = add_record(f, rec, &number);
     }
-    buf_release(&rec);
     buf_release(&value);
     if (!err)
         *ref = FMT_TYPE_FIRST + number;
@@ -285,12 +296,18 @@ static int record_use(drep_file *f, const drep_type *type, const struct type_siz
 static int type_use(drep_file *f, const drep_type *type, const struct type_sizes *sizes,
                     enum prog_layout layout, uint32_t *ref)
 {
-    int code = drep_type_code(type);
+    int err, code = drep_type_code(type);
+    struct buf rec = {0};
 
-    if (code == 0)
-        return record_use(f, type, sizes, layout, ref);
-    *ref = (uint32_t)code;
-    return 0;
+    if (code != 0) {
+        *ref = (uint32_t)code;
+        return 0;
+    }
+    err = make_record(type, sizes, layout, &rec);
+    if (!err)
+        err = use_record(f, &rec, ref);
+    buf_release(&rec);
+    return err;
 }
 
 int ftype_use(drep_file *f, const drep_type *type, const struct file_rep *rep, uint32_t *ref)
@@ -301,6 +318,46 @@ int ftype_use(drep_file *f, const drep_type *type, const struct file_rep *rep, u
 int ftype_use_placed(drep_file *f, const drep_type *type, const struct file_rep *rep, uint32_t *ref)
 {
     return type_use(f, type, &rep->sizes, PROG_PLACED, ref);
+}
+
+/* True if the members of a record do not overlap with these sizes. */
+static bool has_room(const struct buf *rec, const struct type_sizes *sizes)
+{
+    struct prog stored;
+    drep_type *type;
+    struct in in;
+
+    in_init(&in, rec->p + 8, rec->len - 8);
+    if (type_get(&in, sizes, &type, &stored) != 0)
+        return false;
+    prog_release(&stored);
+    drep_type_free(type);
+    return true;
+}
+
+int ftype_use_like(drep_file *f, const struct file_rep *rep, drep_file *from, uint32_t from_ref,
+                   const struct file_rep *from_rep, uint32_t *ref)
+{
+    struct buf rec = {0}, usual = {0};
+    struct ftype *ft;
+    bool placed = false;
+    int err = ftype_get(from, from_ref, from_rep, &ft);
+
+    if (!err && from_ref >= FMT_TYPE_FIRST) {
+        err = read_record(from, from_ref - FMT_TYPE_FIRST, &rec);
+        if (!err)
+            err = make_record(ft->type, &from_rep->sizes, from_rep->layout, &usual);
+        placed = !err && (rec.len != usual.len || memcmp(rec.p + 8, usual.p + 8, rec.len - 8) != 0);
+    }
+    if (placed && has_room(&rec, &rep->sizes)) {
+        store_u64(rec.p, 1);
+        err = use_record(f, &rec, ref);
+    } else if (!err) {
+        err = ftype_use(f, ft->type, rep, ref);
+    }
+    buf_release(&rec);
+    buf_release(&usual);
+    return err;
 }
 
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref)

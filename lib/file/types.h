@@ -37,6 +37,10 @@ int ftype_use(drep_file *f, const drep_type *type, const struct file_rep *rep, u
 /* Like ftype_use(), of a dataset whose compounds keep the layout of `type`.  DREP_ERR_TYPE. */
 int ftype_use_placed(drep_file *f, const drep_type *type, const struct file_rep *rep,
                      uint32_t *ref);
+/* Like ftype_use(), for the copy of a dataset: if its compounds were placed, and have room under
+ * `rep`, they keep their layout. */
+int ftype_use_like(drep_file *f, const struct file_rep *rep, drep_file *from, uint32_t from_ref,
+                   const struct file_rep *from_rep, uint32_t *ref);
 /* Like ftype_use(), for a named datatype, which keeps its typemap as it was made. */
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);

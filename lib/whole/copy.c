@@ -288,14 +288,14 @@ static int target_rep(struct copy *c, const drep_dataset *ds, const char *name, 
 static int map_type(struct copy *c, uint32_t ref, enum type_form form, const struct rep_at *rep,
                     uint32_t *to)
 {
-    uint64_t number_of_rep = rep ? rep->to->number : 0;
+    uint64_t reps = rep ? (uint64_t)rep->from->number << 8 | rep->to->number : 0;
     uintptr_t *number;
     struct ftype *ft;
     int err;
 
     if (VEC_ROOM(c->type, c->ntypes, c->type_room, 1) != 0)
         return DREP_ERR_NOMEM;
-    number = idset_add(&c->types, number_of_rep << 40 | (uint64_t)ref << 2 | (unsigned)form);
+    number = idset_add(&c->types, reps << 40 | (uint64_t)ref << 2 | (unsigned)form);
     if (!number)
         return DREP_ERR_NOMEM;
     if (*number > 0) {
@@ -303,10 +303,11 @@ static int map_type(struct copy *c, uint32_t ref, enum type_form form, const str
         *to = c->type[*number - 1].to;
         return 0;
     }
-    err = ftype_get(c->from, ref, rep ? &rep->from->rep : NULL, &ft);
-    if (!err)
+    if (form == OF_DATASET)
+        err = ftype_use_like(c->to, rep->rep, c->from, ref, &rep->from->rep, to);
+    else if (!(err = ftype_get(c->from, ref, NULL, &ft)))
         err = form == OF_NAMED ? ftype_use_made(c->to, ft->type, to)
-                               : ftype_use(c->to, ft->type, rep ? rep->rep : NULL, to);
+                               : ftype_use(c->to, ft->type, NULL, to);
     if (err)
         return err;
     c->type[c->ntypes] = (struct type_at){*to, 0};

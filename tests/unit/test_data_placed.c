@@ -1,5 +1,5 @@
 /* test_data_placed.c - datasets whose structs keep the offsets of their type: values come back
- * under every representation, gaps are zeros, and what has no room is refused. */
+ * under every representation, gaps are zeros, copies keep them, and what has no room is refused. */
 #include "elem/dataset.h"
 #include "tree/find.h"
 #include "data_help.h"
@@ -215,6 +215,105 @@ START_TEST(test_members_without_room)
 }
 END_TEST
 
+/* Where the members lie in the file: each field of element 0 alone is not zero. */
+static void check_offsets(drep_file *f, const char *path)
+{
+    struct buf bytes = {0};
+    drep_objinfo info;
+    struct key key;
+
+    ok(drep_stat(f, path, &info));
+    key_make(&key, info.id, FMT_TAG_DATA);
+    ok(tree_get(f->st, &key, &bytes));
+    ck_assert_uint_eq(bytes.len, COUNT * EXTENT);
+    for (size_t i = 0; i < bytes.len; i++)
+        ck_assert_msg(!in_gap((int)(i % EXTENT)) || bytes.p[i] == 0, "byte %zu", i);
+    buf_release(&bytes);
+}
+
+/* A copy keeps the offsets, whatever its representation and layout. */
+START_TEST(test_copies_stay_placed)
+{
+    static const char *const reps[] = {"external32", "internal", "native", "native:s390x", "xor"};
+    static uint8_t all[COUNT * EXTENT], back[COUNT * EXTENT];
+    enum { REPS = sizeof reps / sizeof *reps };
+    drep_type *type = placed_type();
+
+    register_datareps();
+    make(all, 1);
+    for (int r = 0; r < REPS * (REPS + 1); r++) {
+        drep_file *f = new_file(":memory:", reps[r % REPS]), *g;
+        int layout = r % 2 ? DREP_COMPACT : DREP_CHUNKED;
+        drep_dataset *ds = place(f, type, layout, layout == DREP_CHUNKED);
+        drep_dsinfo info;
+
+        ok(drep_write(ds, NULL, type, all, NULL));
+        drep_dataset_close(ds);
+        ok(drep_commit(f));
+        g = r / REPS == REPS ? f : new_file(":memory:", reps[r / REPS]);
+        ok(drep_copy(f, "d", g, "copy", NULL));
+        ok(drep_dataset_open(g, "copy", &ds));
+        ok(drep_dataset_info(ds, &info));
+        ck_assert_int_eq(info.element_size, EXTENT);
+        memset(back, 0x77, sizeof back);
+        ok(drep_read(ds, NULL, type, back, NULL));
+        same(all, back, COUNT);
+        if (layout == DREP_COMPACT && r / REPS < REPS - 1)
+            check_offsets(g, "copy");
+        drep_dataset_close(ds);
+        check_file(g);
+        if (g != f)
+            ok(drep_close(g));
+        ok(drep_close(f));
+    }
+    drep_type_free(type);
+}
+END_TEST
+
+/* Where the other representation has larger items that would overlap, the copy is packed. */
+START_TEST(test_copies_without_room_are_packed)
+{
+    const int64_t n = 2, offsets_of[] = {0, 2};
+    const drep_encoding wide = {.code = DREP_CODE_SHORT,
+                                .format = DREP_FORMAT_INT,
+                                .order = DREP_BIG,
+                                .size = 4,
+                                .align = 1};
+    const short in[] = {1, -2, 3, -4};
+    drep_file *f = new_file(":memory:", "external32"), *g;
+    drep_spec spec = {.rank = 1, .dims = &n, .placed = 1};
+    short out[4] = {0};
+    drep_type *type;
+    drep_dataset *ds;
+    drep_dsinfo info;
+
+    ok(drep_declare_datarep("wider", "external32", &wide, 1, NULL, 0));
+    g = new_file(":memory:", "wider");
+    ok(drep_type_compound(2, names, offsets_of, (const drep_type *const[]){DREP_SHORT, DREP_SHORT},
+                          5, &type));
+    spec.type = type;
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, NULL, in, NULL));
+    drep_dataset_close(ds);
+    ok(drep_copy(f, "d", g, "d", NULL));
+    ok(drep_copy(f, "d", f, "e", NULL));
+    ok(drep_dataset_open(g, "d", &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.element_size, 8);
+    ok(drep_read(ds, NULL, NULL, out, NULL));
+    ck_assert_mem_eq(in, out, sizeof in);
+    drep_dataset_close(ds);
+    ok(drep_dataset_open(f, "e", &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.element_size, 5);
+    drep_dataset_close(ds);
+    drep_type_free(type);
+    check_file(g);
+    ok(drep_close(g));
+    ok(drep_close(f));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data placed");
@@ -225,6 +324,8 @@ int main(void)
     tcase_add_test(t, test_gaps_are_zeros);
     tcase_add_test(t, test_view_of_members_out_of_order);
     tcase_add_test(t, test_members_without_room);
+    tcase_add_test(t, test_copies_stay_placed);
+    tcase_add_test(t, test_copies_without_room_are_packed);
     suite_add_tcase(s, t);
     return run_suite(s);
 }
