@@ -554,9 +554,17 @@ static int see_absent(struct checker *c, uint64_t id, uint64_t blocks, int err)
 /* One plain run, or one filtered chunk. */
 struct seen_run {
     struct checker *c;
+    const struct key *key;
+    uint64_t where;
     bool owned; /* the entries are those of the object at hand */
     uint64_t absent;
 };
+
+/* True for errors that say nothing of the chunks beside the one that was read. */
+static bool is_damage(int err)
+{
+    return err == DREP_ERR_FORMAT || err == DREP_ERR_CHECKSUM || err == DREP_ERR_CONVERSION;
+}
 
 static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
@@ -574,7 +582,12 @@ static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx
     c->usage.chunks += rec->run;
     err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);
     s->absent += absent;
-    return err == DREP_ERR_UNSUPPORTED ? 0 : err; /* a filter: told of once for the dataset */
+    if (err == DREP_ERR_UNSUPPORTED)
+        return 0; /* a filter: told of once for the dataset */
+    if (!is_damage(err))
+        return err;
+    report(c, err, s->key, s->where, "chunk");
+    return c->stop;
 }
 
 /* Claims the payload of a record, and the blocks of its sums. */
@@ -596,9 +609,10 @@ static int claim_run(struct checker *c, const struct chunk_rec *rec)
     return err;
 }
 
-static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p, size_t len,
+                     uint64_t where)
 {
-    struct seen_run s = {.c = c, .owned = of_owner(c, key)};
+    struct seen_run s = {.c = c, .key = key, .where = where, .owned = of_owner(c, key)};
     const struct buf value = {.p = (uint8_t *)p, .len = len};
     uint64_t coord[DREP_MAX_RANK];
     struct chunk_rec rec;
@@ -719,7 +733,7 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
         break;
     case FMT_TAG_CHUNK:
         what = "chunk";
-        err = see_chunk(c, key, value, len);
+        err = see_chunk(c, key, value, len, where);
         break;
     default:
         if (key_tag(key->p) < FMT_TAG_APPLICATIONS)
@@ -958,9 +972,26 @@ static void deep_finding(struct checker *c, uint64_t id, int err)
     finding(c, err, 0, text);
 }
 
+/* The walk over the elements of a dataset. */
+struct deep_walk {
+    struct checker *c;
+    uint64_t id;
+};
+
+static int see_damage(int err, void *ctx)
+{
+    struct deep_walk *d = ctx;
+
+    if (!is_damage(err))
+        return err;
+    deep_finding(d->c, d->id, err);
+    return d->c->stop;
+}
+
 /* noted: how far the list of what was told has been looked through. */
 static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
 {
+    struct deep_walk walk = {c, id};
     drep_dataset *ds = NULL;
     char name[40];
     int err = read_begin(c->f);
@@ -969,14 +1000,14 @@ static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
     if (!err)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (!err && ds->rec.rank != FMT_RANK_NULL)
-        err = stored_read_all(ds, &c->budget);
+        err = stored_read_all(ds, &c->budget, see_damage, &walk);
     /* A representation of a later version, or functions that are not here, are no damage. */
     if (err == DREP_ERR_UNSUPPORTED) {
         if (count_of(&c->noted, id, noted) == 0) {
             fail_in(err, "unaccounted");
             deep_finding(c, id, 0);
         }
-    } else if (err && err != DREP_ERR_UNSUPPORTED_DATAREP) {
+    } else if (err && err != DREP_ERR_UNSUPPORTED_DATAREP && c->stop == 0) {
         deep_finding(c, id, err);
     }
     dataset_put(ds);

@@ -16,6 +16,8 @@ struct stored_walk {
     drep_dataset *ds;
     stored_box_fn *fn;
     void *ctx;
+    stored_damage_fn *damaged; /* NULL: an error ends the walk */
+    void *damaged_ctx;
     bool held;                      /* the caller holds the file; otherwise fn takes it itself */
     uint64_t room;                  /* elements of one part */
     uint64_t origin[DREP_MAX_RANK]; /* of the box that is walked over */
@@ -100,25 +102,34 @@ static int read_chunk(struct stored_walk *d, const uint64_t *coord, uint64_t siz
     return read_range(d, 0, n < all && !d->ds->ft->type->variable ? n : all);
 }
 
+/* Likewise; of a filtered chunk, whose size only decoding tells. */
+static int read_filtered(struct stored_walk *d, const uint64_t *coord)
+{
+    uint64_t size;
+    int err = d->held ? 0 : read_begin(d->ds->file);
+
+    if (!err)
+        err = chunk_size(&d->ds->chunks, coord, &size);
+    if (!d->held)
+        err = read_done(d->ds->file, err);
+    return err ? err : read_chunk(d, coord, size);
+}
+
 /* Goes through the chunks of one record. *budget bounds what is read: many records of a hostile
  * file may name the same bytes. */
 static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_rec *rec,
                     uint64_t *budget)
 {
-    uint64_t bytes = rec->size * rec->run, size = rec->size;
+    uint64_t bytes = rec->size * rec->run;
     int last = d->ds->chunks.rank - 1, err = 0;
 
     if (bytes > *budget)
         return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
     *budget -= bytes;
-    for (uint32_t i = 0; !err && size > 0 && i < rec->run; i++) {
-        if (rec->filtered && d->held) {
-            err = chunk_size(&d->ds->chunks, coord, &size);
-        } else if (rec->filtered && !(err = read_begin(d->ds->file))) {
-            err = read_done(d->ds->file, chunk_size(&d->ds->chunks, coord, &size));
-        }
-        if (!err)
-            err = read_chunk(d, coord, size);
+    for (uint32_t i = 0; !err && rec->size > 0 && i < rec->run; i++) {
+        err = rec->filtered ? read_filtered(d, coord) : read_chunk(d, coord, rec->size);
+        if (err && d->damaged)
+            err = d->damaged(err, d->damaged_ctx);
         if (last >= 0)
             coord[last]++;
     }
@@ -247,10 +258,11 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
     return err;
 }
 
-int stored_read_all(drep_dataset *ds, uint64_t *budget)
+int stored_read_all(drep_dataset *ds, uint64_t *budget, stored_damage_fn *damaged, void *ctx)
 {
     uint64_t extent = (uint64_t)ds->ft->type->prog.extent;
-    struct stored_reading r = {.walk = {.ds = ds, .fn = read_box}};
+    struct stored_reading r = {
+        .walk = {.ds = ds, .fn = read_box, .damaged = damaged, .damaged_ctx = ctx}};
     int err;
 
     r.walk.ctx = &r;

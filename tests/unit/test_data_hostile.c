@@ -618,6 +618,87 @@ START_TEST(test_chunks_outside_the_shape)
 }
 END_TEST
 
+/* Changes a byte of each run of 64 bytes `value` in the file. */
+static void damage(int value)
+{
+    uint8_t *bytes, run[64];
+    FILE *file = fopen(path, "r+b");
+    long size;
+
+    ck_assert_ptr_nonnull(file);
+    ok(fseek(file, 0, SEEK_END));
+    size = ftell(file);
+    bytes = malloc((size_t)size);
+    rewind(file);
+    ck_assert_uint_eq(fread(bytes, 1, (size_t)size, file), (size_t)size);
+    memset(run, value, sizeof run);
+    for (long i = 0; i + 64 <= size; i++) {
+        if (memcmp(bytes + i, run, 64) != 0)
+            continue;
+        ok(fseek(file, i, SEEK_SET));
+        ck_assert_int_eq(fputc(0, file), 0);
+        i += 63;
+    }
+    free(bytes);
+    ok(fclose(file));
+}
+
+struct damage_told {
+    int chunks, elements; /* findings of a chunk, of the elements of a dataset */
+    int stop_at;          /* so many findings; 0: never */
+};
+
+static int tell_damage(int err, uint64_t offset, const char *message, void *ctx)
+{
+    struct damage_told *told = ctx;
+
+    (void)offset;
+    ck_assert_int_eq(err, DREP_ERR_CHECKSUM);
+    told->chunks += strncmp(message, "object ", 7) == 0;
+    told->elements += strncmp(message, "dataset ", 8) == 0;
+    return told->chunks + told->elements == told->stop_at ? 77 : 0;
+}
+
+/* Chunks behind a damaged one are verified and converted too, also those of the same run. */
+START_TEST(test_every_damaged_chunk_is_told)
+{
+    const int64_t n = 64 * 6, chunk = 64;
+    const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
+    const drep_spec spec = {.type = DREP_UINT8_T,
+                            .rank = 1,
+                            .dims = &n,
+                            .layout = DREP_CHUNKED,
+                            .chunk = &chunk,
+                            .filters = &filter,
+                            .nfilters = 1};
+    struct damage_told told = {0, 0, 0};
+    uint8_t v[64 * 6];
+    drep_dataset *ds;
+    int64_t found;
+
+    for (int i = 0; i < 64 * 6; i++)
+        v[i] = (uint8_t)(200 + i / 64);
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    damage(201);
+    damage(202);
+    damage(205);
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_check(f, 0, tell_damage, &told, &found));
+    ck_assert(told.chunks == 3 && told.elements == 0 && found == 3);
+    told = (struct damage_told){0, 0, 0};
+    ok(drep_check(f, 1, tell_damage, &told, &found));
+    ck_assert(told.chunks == 3 && told.elements == 3 && found == 6);
+    for (int i = 1; i <= 6; i++) {
+        told = (struct damage_told){0, 0, i};
+        ck_assert_int_eq(drep_check(f, 1, tell_damage, &told, NULL), 77);
+        ck_assert_int_eq(told.chunks + told.elements, i);
+    }
+}
+END_TEST
+
 /* What a handle has changed since the last commit is not what a check looks at. */
 START_TEST(test_check_beside_changes)
 {
@@ -737,6 +818,7 @@ int main(void)
     tcase_add_test(t, test_more_payload_than_elements);
     tcase_add_test(t, test_numbers_given_before);
     tcase_add_test(t, test_chunks_outside_the_shape);
+    tcase_add_test(t, test_every_damaged_chunk_is_told);
     tcase_add_test(t, test_check_beside_changes);
     tcase_add_test(t, test_elements_outside_the_shape_mean_nothing);
     tcase_add_test(t, test_hints_of_a_header_have_little_power);
