@@ -9,14 +9,13 @@ static int seal_object(drep_file *f, uint64_t id, int64_t *blocks)
     struct stored_object o = {0};
     struct chunks cs;
     int err = object_load(f, id, &o);
-    bool readable = err == 0;
 
     if (!err && o.rec.kind == FMT_DATASET) {
         chunks_of(f, id, &o.rec, 1, true, "dataset", &cs);
         err = chunks_seal(&cs, blocks);
     }
     object_release(&o);
-    if (err == DREP_ERR_UNSUPPORTED && !readable) /* sums of a later version are not ours to make */
+    if (err == DREP_ERR_UNSUPPORTED) /* a newer version wrote the object: what it has is its own */
         return 0;
     return fail_in(err, "object %llu", (unsigned long long)id);
 }

@@ -416,6 +416,7 @@ START_TEST(test_D33_unknown_chunks_and_filters_are_notes)
     drep_dsinfo info;
     drep_dataset *ds;
     drep_selection *first;
+    int64_t sealed = -1;
     int32_t v[4];
     drep_file *f;
 
@@ -439,6 +440,8 @@ START_TEST(test_D33_unknown_chunks_and_filters_are_notes)
     drep_dataset_close(ds);
     drep_selection_free(first);
     ck_assert_int_eq(drep_attr_write_int(f, "/kind", "a", 5), 0);
+    ck_assert_int_eq(drep_seal(f, &sealed), 0);
+    ck_assert_int_eq(sealed, 0);
     ck_assert_int_eq(drep_close(f), 0);
     checks_clean(5);
 }
