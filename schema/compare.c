@@ -261,6 +261,43 @@ static void compare_filters(struct comparing *w, const struct object *o, const d
         complain(&w->c, place(o, "filters"), "%s: the filters are others", o->path);
 }
 
+/* True if this name means another representation than the one that is there. */
+static bool rep_differs(const char *have, const char *want)
+{
+    bool native = strcmp(want, "native") == 0 || strncmp(want, "native:", 7) == 0;
+
+    return strcmp(have, want) != 0 &&
+           !(native && (strcmp(have, "native") == 0 || strncmp(have, "native:", 7) == 0));
+}
+
+/* True if a representation of the file is a table with other rows than the one of this name. */
+static bool rows_differ(drep_file *file, int number, const char *name)
+{
+    drep_repinfo list[DREP_MAX_DATAREPS];
+    const drep_encoding *rows;
+    int i, n, nrows;
+
+    if (drep_header_datareps(file, list, DREP_MAX_DATAREPS, &n))
+        return false;
+    for (i = 0; i < n && list[i].number != number; i++)
+        ;
+    return i < n && strcmp(list[i].form, "table") == 0 &&
+           drep_header_types(file, number, &rows, &nrows) == 0 && !rep_same_rows(name, rows, nrows);
+}
+
+static void compare_dataset_rep(struct comparing *w, const struct object *o,
+                                const drep_dsinfo *have)
+{
+    if (!o->datarep)
+        return;
+    if (rep_differs(have->datarep, o->datarep))
+        differs(w, place(o, "datarep"), o->path, "the data representation", have->datarep,
+                o->datarep);
+    else if (rows_differ(w->have, have->datarep_number, o->datarep))
+        complain(&w->c, place(o, "datarep"), "%s: %s holds datatypes otherwise here", o->path,
+                 o->datarep);
+}
+
 static void compare_storage(struct comparing *w, const struct object *o, const drep_dsinfo *have,
                             const drep_dsinfo *want)
 {
@@ -356,6 +393,7 @@ static void compare_open(struct comparing *w, const struct object *o, drep_datas
         lengths_differ(w, place(o, "maxshape"), o->path, "the largest shape", a.rank, a.maxdims,
                        b.rank, b.maxdims);
     compare_dims(w, o, &a);
+    compare_dataset_rep(w, o, &a);
     compare_storage(w, o, &a, &b);
     if (!type)
         return;
@@ -555,30 +593,22 @@ static void compare_group(struct comparing *w, const struct object *group)
 
 /* --------------------------------------------------------------------- head */
 
-static bool is_native(const char *name)
-{
-    return strcmp(name, "native") == 0 || strncmp(name, "native:", 7) == 0;
-}
-
 static void compare_datarep(struct comparing *w)
 {
-    const drep_encoding *rows;
     const char *want = w->s->datarep;
     drep_header header;
-    int n, err = drep_header_get(w->have, &header);
+    int err = drep_header_get(w->have, &header);
 
-    if (!err)
-        err = drep_header_types(w->have, 0, &rows, &n);
     if (err) {
         failed(w, w->s->datarep_at, "datarep", err);
         return;
     }
     if (!want)
         return;
-    if (strcmp(header.datarep, want) != 0 && !(is_native(header.datarep) && is_native(want)))
+    if (rep_differs(header.datarep, want))
         complain(&w->c, w->s->datarep_at, "the data representation is %s, not %s", header.datarep,
                  want);
-    else if (strcmp(header.form, "table") == 0 && !rep_same_rows(want, rows, n))
+    else if (rows_differ(w->have, 0, want))
         complain(&w->c, w->s->datarep_at, "%s holds datatypes otherwise here", want);
 }
 
@@ -629,8 +659,10 @@ int schema_compare(const struct schema *s, drep_file *file,
         .s = s, .options = options, .have = file, .c = {.say = say, .ctx = ctx, .all = true}};
     bool large = s->elsewhere && options->scratch && !options->header_only;
     int amode = DREP_RDWR | (options->header_only ? DREP_HEADER_ONLY : 0);
-    int err = model_make(s, large ? options->scratch : ":memory:", amode, usable_datarep(s, file),
-                         &w.c, &w.want);
+    struct model_target target = {.path = large ? options->scratch : ":memory:",
+                                  .amode = amode,
+                                  .datarep = usable_datarep(s, file)};
+    int err = model_make(s, &target, &w.c, &w.want);
 
     if (!err) {
         compare_datarep(&w);

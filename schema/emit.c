@@ -20,6 +20,13 @@ struct alias {
     char *name, *text;
 };
 
+/* A representation of the file, as the schema calls it. */
+struct rep_name {
+    int number;
+    bool declared; /* by the schema */
+    char name[DREP_MAX_DATAREP_STRING];
+};
+
 struct emitter {
     yaml_emitter_t yaml;
     drep_file *file;
@@ -28,6 +35,8 @@ struct emitter {
     struct paths visited; /* groups, and what has several links */
     struct alias *alias;
     size_t aliases, alias_room;
+    struct rep_name *rep; /* those with datatypes in use, the default first */
+    size_t nreps, rep_room;
     int depth;
 };
 
@@ -554,6 +563,16 @@ static const char *layout_name(const drep_dsinfo *info)
     return info->layout == DREP_COMPACT ? "compact" : NULL;
 }
 
+/* Emit the representation of a dataset where it is not the file's default. */
+static void put_rep_name(struct emitter *e, int number)
+{
+    size_t i;
+
+    for (i = 0; number != 0 && i < e->nreps; i++)
+        if (e->rep[i].number == number)
+            put_pair(e, "datarep", e->rep[i].name);
+}
+
 /* Elements that were never written are left out. */
 static void put_data(struct emitter *e, const char *path, const drep_dsinfo *info)
 {
@@ -584,6 +603,7 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
         if (!err) {
             put_plain(e, "dataset");
             put_type(e, info.type);
+            put_rep_name(e, info.datarep_number);
             put_space(e, path, &info);
         }
         if (!err && info.rank != DREP_NULL_SPACE) {
@@ -842,14 +862,14 @@ static void name_machine(const drep_encoding *rows, int n, char *name, size_t si
         drep_datarep_walk(same_machine, &m);
 }
 
-static void put_custom(struct emitter *e, const drep_encoding *row)
+static void put_custom(struct emitter *e, int number, const drep_encoding *row)
 {
     const drep_scalar *scalars;
     drep_type *type;
     char *text;
     int n;
 
-    if (drep_header_scalars(e->file, 0, &scalars, &n) || row->custom >= n ||
+    if (drep_header_scalars(e->file, number, &scalars, &n) || row->custom >= n ||
         drep_type_scalar(&scalars[row->custom], &type))
         return;
     if (drep_type_print(type, &text) == 0) {
@@ -859,14 +879,14 @@ static void put_custom(struct emitter *e, const drep_encoding *row)
     drep_type_free(type);
 }
 
-static void put_row(struct emitter *e, const drep_encoding *row)
+static void put_row(struct emitter *e, int number, const drep_encoding *row)
 {
     static const char *const orders[] = {"big", "little", "vax"};
 
     put_word(e, drep_code_name(row->code));
     begin_map(e, true);
     if (row->format == DREP_FORMAT_CUSTOM)
-        put_custom(e, row);
+        put_custom(e, number, row);
     else
         put_pair(e, "format", drep_format_name(row->format));
     put_plain(e, "size");
@@ -890,45 +910,116 @@ static int alike(const char *name, const drep_encoding *rows, int n)
     return same;
 }
 
-/* Emit the representation, and its declaration where no reader could know it. Rows that equal
- * those of the base are repeated: the base only serves types that come later. */
-static void put_datarep(struct emitter *e)
+/* True if another representation has the name, and the k-th has to give way. */
+static bool name_taken(const struct emitter *e, size_t k)
 {
-    const struct schema_print_options *o = e->options;
-    const drep_encoding *rows = NULL;
-    drep_header header;
-    char name[DREP_MAX_DATAREP_STRING];
-    int i, n = 0, err = drep_header_get(e->file, &header);
-    bool says;
+    size_t i;
 
-    if (!err)
-        err = drep_header_types(e->file, 0, &rows, &n);
-    if (err) {
-        o->failed(o->ctx, NULL, err);
-        return;
+    for (i = 0; i < e->nreps; i++)
+        if ((i < k || !e->rep[i].declared) && strcmp(e->rep[i].name, e->rep[k].name) == 0)
+            return true;
+    return false;
+}
+
+/* Tables of one name may differ in a file, but not in a schema: add "-2" to the name of the k-th
+ * representation, or "-3". */
+static void name_apart(const struct emitter *e, size_t k)
+{
+    char *name = e->rep[k].name, end[16];
+    size_t size = strlen(name), most = DREP_MAX_DATAREP_STRING - sizeof end;
+    int i;
+
+    if (size > most)
+        for (size = most; ((unsigned char)name[size] & 0xc0) == 0x80;) /* in a character */
+            size--;
+    for (i = 2; name_taken(e, k); i++) {
+        snprintf(end, sizeof end, "-%d", i);
+        memcpy(name + size, end, strlen(end) + 1);
     }
-    snprintf(name, sizeof name, "%s", header.datarep);
-    name_machine(rows, n, name, sizeof name);
-    says = declared(name, header.form, rows, n);
-    if (says && strncmp(name, "native:", 7) == 0) /* none of ours to declare */
-        memmove(name, name + 7, strlen(name + 7) + 1);
-    put_pair(e, "datarep", name);
-    if (!says)
+}
+
+/* Name a representation of the file, unless no datatype is in use in it: then no dataset has it,
+ * and only the default has to be said. */
+static int add_rep(struct emitter *e, const drep_repinfo *info)
+{
+    const drep_encoding *rows;
+    struct rep_name *rep;
+    int n, err = drep_header_types(e->file, info->number, &rows, &n);
+
+    if (err || (n == 0 && info->number != 0))
+        return err;
+    if (VEC_ROOM(e->rep, e->nreps, e->rep_room, 1))
+        return DREP_ERR_NOMEM;
+    rep = &e->rep[e->nreps];
+    *rep = (struct rep_name){.number = info->number};
+    snprintf(rep->name, sizeof rep->name, "%s", info->name);
+    name_machine(rows, n, rep->name, sizeof rep->name);
+    rep->declared = declared(rep->name, info->form, rows, n);
+    if (rep->declared && strncmp(rep->name, "native:", 7) == 0) /* none of ours to declare */
+        memmove(rep->name, rep->name + 7, strlen(rep->name + 7) + 1);
+    e->nreps++;
+    return 0;
+}
+
+static int find_reps(struct emitter *e)
+{
+    drep_repinfo list[DREP_MAX_DATAREPS];
+    size_t k;
+    int i, n, err = drep_header_datareps(e->file, list, DREP_MAX_DATAREPS, &n);
+
+    for (i = 0; i < n && !err; i++)
+        err = add_rep(e, &list[i]);
+    for (k = 0; k < e->nreps; k++)
+        if (e->rep[k].declared && name_taken(e, k))
+            name_apart(e, k);
+    return err;
+}
+
+/* Emit a declaration. Rows that equal those of the base are repeated: the base only serves types
+ * that come later, which are likely to be like those that are there. */
+static void put_declaration(struct emitter *e, const struct rep_name *rep)
+{
+    const drep_encoding *rows;
+    int i, n;
+
+    if (drep_header_types(e->file, rep->number, &rows, &n))
         return;
-    put_plain(e, "datareps");
+    put_word(e, rep->name);
     begin_map(e, false);
-    put_word(e, name);
-    begin_map(e, false);
-    /* Types that come later are likely to be like those that are there. */
     put_pair(e, "base",
              alike("internal", rows, n) > alike("external32", rows, n) ? "internal" : "external32");
     put_plain(e, "types");
     begin_map(e, false);
     for (i = 0; i < n; i++)
-        put_row(e, &rows[i]);
+        put_row(e, rep->number, &rows[i]);
     end_map(e);
     end_map(e);
-    end_map(e);
+}
+
+/* Emit the default representation, and the declarations of those that no reader could know. */
+static void put_datareps(struct emitter *e)
+{
+    int err = find_reps(e);
+    bool any = false;
+    size_t i;
+
+    if (err || e->nreps == 0) {
+        e->options->failed(e->options->ctx, NULL, err);
+        return;
+    }
+    put_pair(e, "datarep", e->rep[0].name);
+    for (i = 0; i < e->nreps; i++) {
+        if (!e->rep[i].declared)
+            continue;
+        if (!any) {
+            put_plain(e, "datareps");
+            begin_map(e, false);
+        }
+        any = true;
+        put_declaration(e, &e->rep[i]);
+    }
+    if (any)
+        end_map(e);
 }
 
 static void put_hints(struct emitter *e)
@@ -988,6 +1079,7 @@ static void release(struct emitter *e)
         free(e->alias[i].text);
     }
     free(e->alias);
+    free(e->rep);
     yaml_emitter_delete(&e->yaml);
 }
 
@@ -1005,7 +1097,7 @@ int schema_print(drep_file *file, const struct schema_print_options *options)
     emit(&e, &event, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING));
     emit(&e, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
     begin_map(&e, false);
-    put_datarep(&e);
+    put_datareps(&e);
     put_hints(&e);
     put_dimensions(&e, "/");
     put_object(&e, "/", "root");

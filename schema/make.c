@@ -13,7 +13,10 @@
 struct schema_maker {
     const struct schema *s;
     struct complaints c;
-    struct encoder encoder, stored; /* for values in memory; for those of datasets */
+    struct encoder encoder; /* for values in memory */
+    struct encoder stored;  /* for those of datasets in this representation: */
+    const char *datarep, *stored_as;
+    bool every; /* datasets take it, whatever they say */
     drep_file *file;
     int err;
     int waiting;
@@ -59,12 +62,19 @@ static bool make_first(struct schema_maker *m, struct object *o)
     return fine && make(m, o);
 }
 
+/* The representation of a dataset; NULL: the file's default. */
+static const char *datarep_of(const struct schema_maker *m, const struct object *o)
+{
+    return m->every ? NULL : o->datarep;
+}
+
 /* Create a dataset after the dimensions that it names, which may stand anywhere in the schema. */
 static bool make_dataset(struct schema_maker *m, struct object *o)
 {
     const char *names[DREP_MAX_RANK];
     struct elements fill = {0};
     drep_spec spec = {.type = o->type,
+                      .datarep = datarep_of(m, o),
                       .rank = o->rank,
                       .dims = o->dims,
                       .maxdims = o->maxdims,
@@ -89,6 +99,8 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
     }
     err = drep_dataset_create(m->file, o->path, &spec, NULL);
     elements_release(&fill);
+    if (err == DREP_ERR_UNSUPPORTED_DATAREP && spec.datarep)
+        return refuse(m, doc_get(o->at, "datarep"), o->path, err);
     return err ? refuse(m, o->at, o->path, err) : true;
 }
 
@@ -176,14 +188,28 @@ static bool write_attr(struct schema_maker *m, const struct object *o, const str
     return err ? refuse(m, a->at, o->path, err) : true;
 }
 
+/* Make m->stored the encoder for values of this dataset. */
+static int store_as(struct schema_maker *m, const struct object *o)
+{
+    const char *name = datarep_of(m, o) ? datarep_of(m, o) : m->datarep;
+
+    if (m->stored_as && strcmp(m->stored_as, name) == 0)
+        return 0;
+    m->stored = m->encoder;
+    m->stored_as = name;
+    return encoder_store(&m->stored, name);
+}
+
 static bool write_data(struct schema_maker *m, const struct object *o)
 {
     drep_report report = {.first_overflow = -1, .first_nan_lost = -1};
     drep_xfer strict = {.range = DREP_RANGE_STRICT, .report = &report};
     struct elements v;
     drep_dataset *ds;
-    int err;
+    int err = store_as(m, o);
 
+    if (err)
+        return refuse(m, o->data, o->path, err);
     if (!elements_encode(&m->stored, o->type, o->rank, o->dims, o->data, &v))
         return false;
     err = drep_dataset_open(m->file, o->path, &ds);
@@ -261,27 +287,28 @@ static int make_file(struct schema_maker *m)
 
 /* The caller's complaints are worked on in a copy and given back, whatever happens, as the maker
  * keeps them beside its encoders. */
-int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
-               struct complaints *c, drep_file **out)
+int model_make(const struct schema *s, const struct model_target *target, struct complaints *c,
+               drep_file **out)
 {
-    struct schema_maker m = {
-        .s = s, .c = *c, .encoder = s->encoder, .bare = (amode & DREP_HEADER_ONLY) != 0};
-    bool own = !datarep;
-    int err;
+    struct schema_maker m = {.s = s,
+                             .c = *c,
+                             .encoder = s->encoder,
+                             .datarep = target->datarep,
+                             .every = target->every,
+                             .bare = (target->amode & DREP_HEADER_ONLY) != 0};
+    int err, amode = target->amode & ~DREP_HEADER_ONLY;
+    bool own = !m.datarep;
 
-    if (!datarep)
-        datarep = s->datarep ? s->datarep : "internal";
+    if (own)
+        m.datarep = s->datarep ? s->datarep : "internal";
     m.encoder.c = &m.c;
     m.encoder.object = object_id;
     m.encoder.ctx = &m;
-    m.stored = m.encoder;
     if (!reps_declare(&m.c, &s->reps))
         err = DREP_ERR_SYNTAX;
-    else if ((err = drep_create(path, amode & ~DREP_HEADER_ONLY, datarep, s->hints, &m.file)))
+    else if ((err = drep_create(target->path, amode, m.datarep, s->hints, &m.file)))
         complain_error(&m.c, own && err == DREP_ERR_UNSUPPORTED_DATAREP ? s->datarep_at : NULL,
                        "create");
-    else if ((err = encoder_store(&m.stored, datarep)))
-        complain_error(&m.c, s->datarep_at, "datarep");
     else
         err = make_file(&m);
     if (err && m.file)
@@ -295,8 +322,9 @@ int model_make(const struct schema *s, const char *path, int amode, const char *
 int schema_make(const struct schema *s, const char *path, int amode, const char *datarep,
                 schema_say_fn *say, void *ctx, drep_file **out)
 {
+    struct model_target target = {path, amode, datarep, .every = datarep != NULL};
     struct complaints c = {.say = say, .ctx = ctx};
-    int err = model_make(s, path, amode, datarep, &c, out);
+    int err = model_make(s, &target, &c, out);
 
     complaints_tell(&c);
     return err;
@@ -305,9 +333,10 @@ int schema_make(const struct schema *s, const char *path, int amode, const char 
 int schema_create(const struct schema *s, const char *path, int amode, const char *datarep,
                   schema_say_fn *say, void *ctx)
 {
+    struct model_target target = {path, amode, datarep, .every = datarep != NULL};
     struct complaints c = {.say = say, .ctx = ctx};
     drep_file *file;
-    int err = model_make(s, path, amode, datarep, &c, &file);
+    int err = model_make(s, &target, &c, &file);
 
     if (!err) {
         err = drep_close(file);

@@ -705,9 +705,10 @@ static bool read_elements(struct schema *s, struct object *o)
 
 static bool read_dataset(struct schema *s, struct object *o)
 {
-    static const char *const keys[] = {"dataset", "shape", "maxshape", "dims", "chunk", "layout",
-                                       "filters", "fill",  "data",     "from", "attrs", NULL};
-    const struct doc *fill = doc_get(o->at, "fill");
+    static const char *const keys[] = {"dataset", "datarep", "shape",   "maxshape", "dims",
+                                       "chunk",   "layout",  "filters", "fill",     "data",
+                                       "from",    "attrs",   NULL};
+    const struct doc *fill = doc_get(o->at, "fill"), *datarep = doc_get(o->at, "datarep");
     bool fine = doc_keys(&s->c, o->at, keys);
 
     if (!types_get(&s->types, doc_get(o->at, "dataset"), &o->type))
@@ -715,6 +716,8 @@ static bool read_dataset(struct schema *s, struct object *o)
     o->data = doc_get(o->at, "data");
     if (!read_space(s, o))
         return false;
+    /* A plugin may bring it: whether it is there is found out when the dataset is made. */
+    fine = (!datarep || doc_string(&s->c, datarep, &o->datarep)) && fine;
     fine = read_layout(s, o) && fine;
     if (doc_is(fill, "none")) {
         o->fill = DREP_FILL_NONE;

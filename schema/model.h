@@ -44,6 +44,7 @@ struct object {
     int64_t dims[DREP_MAX_RANK], maxdims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
     struct object *dim[DREP_MAX_RANK];
     bool has_dims, has_chunk;
+    const char *datarep; /* NULL: not said */
     int layout;
     drep_filter filters[DREP_MAX_FILTERS];
     int nfilters;
@@ -76,9 +77,15 @@ struct object *model_find(const struct schema *s, const char *path);
 bool model_build(struct schema *s);
 void model_release(struct schema *s);
 
-/* Make the file and leave it open, nothing committed; with DREP_HEADER_ONLY in amode without the
- * elements of datasets. A DREP_ERR_... code after complaining. */
-int model_make(const struct schema *s, const char *path, int amode, const char *datarep,
-               struct complaints *c, drep_file **out);
+/* The file to make. */
+struct model_target {
+    const char *path;
+    int amode;           /* with DREP_HEADER_ONLY: without the elements of datasets */
+    const char *datarep; /* replaces the schema's; NULL: that */
+    bool every;          /* also of the datasets that name one */
+};
+/* Make the file and leave it open, nothing committed. A DREP_ERR_... code after complaining. */
+int model_make(const struct schema *s, const struct model_target *target, struct complaints *c,
+               drep_file **out);
 
 #endif

@@ -47,8 +47,8 @@ void schema_free(struct schema *schema);
 void schema_loader(struct schema *schema, schema_load_fn *load, void *ctx);
 
 /* Make the file; nothing appears at `path` unless all succeeds. datarep: replaces the schema's,
- * NULL for that ("internal" where it has none). A refusal of the library is reported with its
- * place in the schema; its code is returned. */
+ * also of datasets that name one; NULL for these ("internal" where it has none). A refusal of the
+ * library is reported with its place in the schema; its code is returned. */
 int schema_create(const struct schema *schema, const char *path, int amode, const char *datarep,
                   schema_say_fn *say, void *ctx);
 

@@ -109,6 +109,54 @@ check "with its values" \
 for v in scalars declared-vax; do # reals beyond binary128, too
     check "every bit of $v.drep" with_values "$HERE/../vectors/$v.drep" type shape data attributes
 done
+for v in reps declared-vax; do
+    check "the representations of $v.drep" with_values "$HERE/../vectors/$v.drep" datarep data fill
+done
+cat > "$tmp/several.yaml" <<'Y'
+datarep: internal
+datareps:
+  ibm: {order: big, types: {DOUBLE: ibm-hex64}}
+root:
+  plain: {dataset: INT, data: [1, 2]}
+  said: {dataset: INT, datarep: internal, data: [1, 2]}
+  big: {dataset: "struct{x: INT, y: DOUBLE}", datarep: external32, fill: {x: 3, y: 0.1}, shape: [2]}
+  a: {b: {dataset: DOUBLE, datarep: ibm, chunk: [1], filters: [shuffle], data: [0.5, 0.1]}}
+  c: {dataset: DOUBLE, datarep: ibm, data: [0.1, 1e70]}
+Y
+# What a dataset says is what it has, and a second table of a name gets another one.
+several() {
+    status 0 create -s "$tmp/several.yaml" "$tmp/several.drep" && status 0 ls -lr "$tmp/several.drep" || return 1
+    tr -s ' ' < "$tmp/out" | grep -o '^/[^ ]*\|datarep .*' | sed 's/ \(compact\|chunk\).*//' > "$tmp/got"
+    diff -u - "$tmp/got" <<'Y' || return 1
+/plain
+/said
+/big
+datarep 1 external32
+/a
+/a/b
+datarep 2 ibm
+/c
+datarep 2 ibm
+Y
+    fixed_point "$tmp/several.drep" && with_values "$tmp/several.drep" datarep type shape fill data || return 1
+    sed 's/hex64/hex32/' "$tmp/several.yaml" > "$tmp/other.yaml"
+    status 1 convert -s "$tmp/other.yaml" --datarep=ibm --only=/c "$tmp/several.drep" "$tmp/both.drep" &&
+        settles "$tmp/both.drep" && grep -q '^  ibm-2:$' "$tmp/1.yaml" &&
+        with_values "$tmp/both.drep" type shape fill data && status 0 ls -l "$tmp/values.drep" &&
+        grep -q '^/c .* ibm-2 ' "$tmp/out" && status 0 validate -s "$tmp/values.yaml" "$tmp/values.drep"
+}
+several_one() {
+    status 0 create --datarep=external32 -s "$tmp/several.yaml" "$tmp/x.drep" && status 0 ls -lr "$tmp/x.drep" &&
+        ! grep datarep "$tmp/out"
+}
+check "several representations" several
+check "--datarep is that of all datasets" several_one
+check "an unknown representation of a dataset" wrong 2:42 "/d: .*datarep \"nope\" is neither" 4 <<< \
+    $'root:\n  d: {dataset: INT, shape: [2], datarep: nope}'
+check "a representation that is no name" wrong 1:35 "expected a text" <<< 'root: {d: {dataset: INT, datarep: [a]}}'
+check "a misspelt word" wrong 1:26 "did you mean \"datarep\"" <<< 'root: {d: {dataset: INT, datarap: internal}}'
+check "a value too large for the dataset's" wrong 2:48 "does not fit" 4 <<< 'datareps: {m: {types: {DOUBLE: ibm-hex64}}}
+root: {a: {dataset: DOUBLE, datarep: m, data: [1e80]}, b: {dataset: DOUBLE, data: [1e80]}}'
 check "--datarep wins" status 0 create -s "$HERE/all.yaml" --datarep=native "$tmp/native.drep"
 check "and holds the same" fixed_point "$tmp/native.drep"
 check "--no-clobber" refuses 3 "exist" create -n -s "$HERE/all.yaml" "$tmp/all.drep"

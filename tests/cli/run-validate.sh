@@ -28,6 +28,7 @@ root:
   soft: {link: soft, target: /sst}
   hard: {link: hard, target: /sst}
   out: {link: external, file: a.drep, target: /x}
+  other: {dataset: DOUBLE, datarep: native:m68k, data: [1, 2]}
 Y
 "$DATAREP" create -s "$tmp/base.yaml" "$tmp/base.drep" || exit 1
 
@@ -59,6 +60,11 @@ check "the schema comes from standard input" bash -c \
 check "the file comes from standard input" bash -c \
     "'$DATAREP' validate -s '$tmp/base.yaml' - < '$tmp/base.drep'"
 
+check "the representation of a dataset" differs 's/native:m68k/internal/' 22:37 \
+    "/other: the data representation is internal, not native:m68k$"
+check "that of another machine" differs 's/native:m68k/native:i386/' 22:37 \
+    "/other: native:m68k holds datatypes otherwise here$"
+check "which is free where it is not said" free 's/datarep: native:m68k, //'
 check "representation" differs '1s/external32/internal/' 1:10 "the data representation is internal"
 check "hint" differs 's/read_mostly/write_once/' 2:23 'hint "access_style" is write_once'
 check "hint that is missing" differs 's/access_style: read_mostly/nb_proc: "2"/' 2:23 "there is no hint"
@@ -127,7 +133,7 @@ everything() {
     "$DATAREP" create -s "$tmp/none.yaml" "$tmp/none.drep" || return 1
     (cd "$tmp" && status 1 validate -s base.yaml none.drep) || return 1
     [ "$(cut -d: -f2 "$tmp/out" | sort -un | tr '\n' ' ')" = \
-        "1 2 4 6 7 9 10 11 12 13 14 15 16 17 18 19 20 21 " ] || { cat "$tmp/out"; return 1; }
+        "1 2 4 6 7 9 10 11 12 13 14 15 16 17 18 19 20 21 22 " ] || { cat "$tmp/out"; return 1; }
 }
 check "everything that differs is said" everything
 

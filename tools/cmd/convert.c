@@ -25,7 +25,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPTION_DATAREP = OPTION_LONG, OPTION_ONLY, OPTION_CHUNK, OPTION_FILTERS, OPTION_ROOT, OPTION_RANGE };
+enum {
+    OPTION_DATAREP = OPTION_LONG,
+    OPTION_ONLY,
+    OPTION_CHUNK,
+    OPTION_FILTERS,
+    OPTION_ROOT,
+    OPTION_RANGE
+};
 
 /* How datasets are to be stored: all of them, or one.  A later rule wins over an earlier one,
  * one that names its dataset over one that does not. */

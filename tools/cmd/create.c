@@ -40,7 +40,7 @@ enum { OPTION_DATAREP = OPTION_LONG };
 
 static const struct option_row options[] = {
     {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
-    {OPTION_DATAREP, "datarep", "NAME", "data representation, overriding the schema's",
+    {OPTION_DATAREP, "datarep", "NAME", "data representation of all, overriding the schema's",
      "<datarep>"},
     {'n', "no-clobber", NULL, "fail if FILE exists", NULL},
     OPTION_ROW_LIMIT,
