@@ -1234,10 +1234,16 @@ typedef struct drep_dsinfo {
     int nfilters;
     int fill;             /* enum drep_fill */
     int64_t element_size; /* bytes in the file */
-    int64_t stored;       /* payload bytes in the file, without checksums */
-    int64_t chunks;       /* stored chunks; both without those that a newer version wrote */
 } drep_dsinfo;
 DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
+
+/* What of a dataset is stored: a walk over all its chunks, which drep_dataset_info() does not need.
+ * Chunks that a newer version wrote are not counted.  DREP_ERR_FORMAT, DREP_ERR_CHECKSUM. */
+typedef struct drep_dsusage {
+    int64_t bytes;  /* payload in the file, without checksums */
+    int64_t chunks; /* compact, contiguous: pieces of the payload that are stored */
+} drep_dsusage;
+DREP_API int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out);
 /* The fill value as one element of `type` (equal number of items; NULL: the info's type),
  * variable-length parts malloc'ed. */
 DREP_API int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value);

@@ -574,13 +574,14 @@ static void put_rep_name(struct emitter *e, int number)
 }
 
 /* Elements that were never written are left out. */
-static void put_data(struct emitter *e, const char *path, const drep_dsinfo *info)
+static void put_data(struct emitter *e, const char *path, const drep_dsinfo *info,
+                     const drep_dsusage *usage)
 {
     const struct schema_print_options *o = e->options;
     struct json_pieces pieces = {e, typed_form(info->type)};
     int err;
 
-    if (!o->data || info->rank == DREP_NULL_SPACE || info->count == 0 || info->stored == 0)
+    if (!o->data || info->rank == DREP_NULL_SPACE || info->count == 0 || usage->bytes == 0)
         return;
     put_plain(e, "data");
     err = o->data(o->ctx, path, put_piece, &pieces);
@@ -595,11 +596,14 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
     const struct schema_print_options *o = e->options;
     drep_dataset *ds;
     drep_dsinfo info;
+    drep_dsusage usage = {0};
     int err = drep_dataset_open(e->file, path, &ds);
 
     begin_map(e, false);
     if (!err) {
         err = drep_dataset_info(ds, &info);
+        if (!err && o->data)
+            err = drep_dataset_usage(ds, &usage);
         if (!err) {
             put_plain(e, "dataset");
             put_type(e, info.type);
@@ -625,7 +629,7 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
     else
         put_attrs(e, path, object);
     if (!err)
-        put_data(e, path, &info);
+        put_data(e, path, &info, &usage);
     end_map(e);
 }
 

@@ -11,7 +11,7 @@
 
 /* Chunks of a dataset and the bytes that they take. */
 struct stored_usage {
-    int64_t stored, chunks;
+    drep_dsusage sum;
     int rank; /* of the grid */
     const drep_dataset *ds;
     struct run_before before;
@@ -25,9 +25,9 @@ static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *c
     if (chunk_order_check(&u->before, u->rank, coord, rec) != 0 ||
         chunk_size_check(&u->ds->chunks, u->ds->esize, rec) != 0)
         return DREP_ERR_FORMAT;
-    u->chunks += rec->run;
+    u->sum.chunks += rec->run;
     if (__builtin_mul_overflow(rec->run, rec->size, &bytes) ||
-        __builtin_add_overflow(u->stored, bytes, &u->stored))
+        __builtin_add_overflow(u->sum.bytes, bytes, &u->sum.bytes))
         return fail(DREP_ERR_FORMAT, "runs of chunks of more than 2^63 bytes");
     return 0;
 }
@@ -47,8 +47,7 @@ static int usage_of(drep_dataset *ds, struct stored_usage *u)
     key_make(&key, ds->id, FMT_TAG_DATA);
     err = tree_get(ds->file->st, &key, &value);
     if (!err) {
-        u->stored = (int64_t)value.len;
-        u->chunks = 1;
+        u->sum = (drep_dsusage){.bytes = (int64_t)value.len, .chunks = 1};
     }
     buf_release(&value);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
@@ -80,17 +79,14 @@ void dataset_filters(const drep_dataset *ds, drep_filter *out)
 int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
 {
     const struct object_rec *r;
-    struct stored_usage u = {0};
     int err;
 
     if (!out)
         return fail(DREP_ERR_ARG, "drep_dataset_info: null argument");
     if ((err = dataset_check(dataset, "drep_dataset_info")))
         return err;
-    if ((err = read_begin_stored(dataset->file)))
+    if ((err = read_begin(dataset->file)))
         return err;
-    if ((err = usage_of(dataset, &u)))
-        return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
     r = &dataset->rec;
     memset(out, 0, sizeof *out);
     out->id = dataset->id;
@@ -112,9 +108,23 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     dataset_filters(dataset, out->filters);
     out->fill = r->fill;
     out->element_size = dataset->esize;
-    out->stored = u.stored;
-    out->chunks = u.chunks;
     return read_end(dataset->file, 0);
+}
+
+int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out)
+{
+    struct stored_usage u = {0};
+    int err;
+
+    if (!out)
+        return fail(DREP_ERR_ARG, "drep_dataset_usage: null argument");
+    if ((err = dataset_check(dataset, "drep_dataset_usage")) ||
+        (err = read_begin_stored(dataset->file)))
+        return err;
+    err = fail_in(usage_of(dataset, &u), "dataset \"%s\"", dataset->path);
+    if (!err)
+        *out = u.sum;
+    return read_end(dataset->file, err);
 }
 
 int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)

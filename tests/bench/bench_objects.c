@@ -803,7 +803,7 @@ static void make_chunks(struct work *w, double *v)
                       .chunk = (int64_t[]){CHUNK},
                       .filters = &lz4,
                       .nfilters = 1};
-    drep_dsinfo info;
+    drep_dsusage usage;
     drep_dataset *set;
     drep_file *file;
     int fd;
@@ -813,7 +813,7 @@ static void make_chunks(struct work *w, double *v)
     bench_must(drep_create(w->drep, DREP_RDWR, "native", NULL, &file) == 0, "drep_create");
     bench_must(drep_dataset_create(file, "/x", &spec, &set) == 0, "drep_dataset_create");
     bench_must(drep_write(set, NULL, NULL, v, NULL) == 0, "drep_write");
-    bench_must(drep_dataset_info(set, &info) == 0 && info.chunks == CHUNKS, "counting chunks");
+    bench_must(drep_dataset_usage(set, &usage) == 0 && usage.chunks == CHUNKS, "counting chunks");
     drep_dataset_close(set);
     bench_must(drep_close(file) == 0, "drep_close");
     fd = open(w->raw, O_RDWR | O_CREAT | O_TRUNC, 0600);

@@ -330,9 +330,12 @@ static int c_dataset_open(struct env *e)
 static int c_dataset_info(struct env *e)
 {
     drep_dsinfo info;
+    drep_dsusage usage = {0};
     int err = CALL(drep_dataset_info, e->ds, &info);
 
-    return err ? err : info.count == HIGH * WIDE ? 0 : WRONG;
+    if (!err)
+        err = CALL(drep_dataset_usage, e->ds, &usage);
+    return err ? err : info.count == HIGH * WIDE && usage.chunks == 9 ? 0 : WRONG;
 }
 
 static int c_dataset_fill(struct env *e)

@@ -71,7 +71,7 @@ START_TEST(test_wide_strides_in_a_sparse_dataset)
     int16_t v[6] = {1, 2, 3, 4, 5, 6}, back[6] = {0};
     drep_selection *sel, *points;
     int64_t coords[12];
-    drep_dsinfo info;
+    drep_dsusage usage;
 
     ok(drep_select_box(2, start, count, stride, NULL, &sel));
     ok(drep_write(ds, sel, NULL, v, NULL));
@@ -85,8 +85,8 @@ START_TEST(test_wide_strides_in_a_sparse_dataset)
     ok(drep_select_points(2, 6, coords, &points));
     ok(drep_read(ds, points, NULL, back, NULL));
     ck_assert_int_eq(memcmp(v, back, sizeof v), 0);
-    ok(drep_dataset_info(ds, &info));
-    ck_assert_int_eq(info.chunks, 6);
+    ok(drep_dataset_usage(ds, &usage));
+    ck_assert_int_eq(usage.chunks, 6);
     drep_selection_free(sel);
     drep_selection_free(points);
     drep_dataset_close(ds);

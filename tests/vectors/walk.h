@@ -137,10 +137,12 @@ static void walk_dataset(struct walk *w)
 {
     drep_dsinfo *info = calloc(1, sizeof *info);
     drep_dataset *ds = NULL;
+    drep_dsusage usage;
     char *buf;
 
     if (walk_fail(w, drep_dataset_open(w->file, w->path, &ds)) == 0 &&
-        walk_fail(w, drep_dataset_info(ds, info)) == 0) {
+        walk_fail(w, drep_dataset_info(ds, info)) == 0 &&
+        walk_fail(w, drep_dataset_usage(ds, &usage)) == 0) {
         walk_type(w, info->type);
         walk_mix(w, &info->rank, sizeof info->rank);
         walk_mix(w, info->dims, sizeof info->dims);

@@ -402,7 +402,7 @@ static void compare_values(struct diff *d, const char *path, const struct operan
     int64_t a_size = drep_type_extent(a_type), b_size = drep_type_extent(b_type), most;
     /* Differing elements are listed in their order, if they are. */
     bool sparse = d->listed == 0 && !d->a.operand.slice && !d->b.operand.slice &&
-                  sparse_pays(&o->a_info, &o->b_info);
+                  sparse_pays(o->a, &o->a_info, o->b, &o->b_info);
     struct blocks blocks;
     void *a, *b;
 

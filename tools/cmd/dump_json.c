@@ -408,7 +408,7 @@ static void put_dataset(struct dump *d, const struct walk_item *item)
         dump_failed(d, item->path, err);
         return;
     }
-    err = drep_dataset_info(ds, &info);
+    err = dump_describe(d, ds, &info);
     if (err)
         dump_failed(d, item->path, err);
     else

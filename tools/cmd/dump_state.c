@@ -10,6 +10,14 @@ void dump_failed(struct dump *d, const char *path, int err)
     d->status = tool_worse(d->status, tool_fail(d->file_name, path, err));
 }
 
+int dump_describe(const struct dump *d, drep_dataset *ds, drep_dsinfo *info)
+{
+    drep_dsusage usage;
+    int err = drep_dataset_info(ds, info);
+
+    return err || d->header_only || d->operand.slice ? err : drep_dataset_usage(ds, &usage);
+}
+
 bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out)
 {
     const char *wrong = NULL;

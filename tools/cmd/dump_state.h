@@ -22,6 +22,9 @@ struct dump {
 
 /* Reports the library's failure at `path` and keeps its exit code. */
 void dump_failed(struct dump *d, const char *path, int err);
+/* What a dataset says of itself.  If all of its elements are to follow, its chunks are looked at
+ * too: what is wrong between them shows in none. */
+int dump_describe(const struct dump *d, drep_dataset *ds, drep_dsinfo *info);
 /* The slice of a dataset of this shape; false after saying what is wrong. */
 bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out);
 

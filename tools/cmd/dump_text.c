@@ -450,7 +450,7 @@ static void put_dataset(struct dump *d, const struct walk_item *item)
         dump_failed(d, item->path, err);
         return;
     }
-    err = drep_dataset_info(ds, &info);
+    err = dump_describe(d, ds, &info);
     if (!err) {
         sink_char(s, ' ');
         print_type_text(s, info.type, false);

@@ -43,10 +43,14 @@ static void put_lengths(struct sink *s, const int64_t *lengths, const int64_t *m
     sink_char(s, ']');
 }
 
-static void put_storage(struct sink *s, const drep_dsinfo *info)
+static int put_storage(struct sink *s, drep_dataset *ds, const drep_dsinfo *info)
 {
     double logical = (double)info->count * (double)info->element_size;
-    int i;
+    drep_dsusage usage;
+    int i, err = drep_dataset_usage(ds, &usage);
+
+    if (err)
+        return err;
 
     if (info->layout == DREP_COMPACT)
         sink_text(s, "  compact");
@@ -60,9 +64,10 @@ static void put_storage(struct sink *s, const drep_dsinfo *info)
         sink_text(s, i ? "+" : "  ");
         print_filter(s, &info->filters[i]);
     }
-    sink_format(s, "  %" PRId64 " bytes", info->stored);
-    if (info->stored > 0 && info->nfilters > 0)
-        sink_format(s, " (%.2f:1)", logical / (double)info->stored);
+    sink_format(s, "  %" PRId64 " bytes", usage.bytes);
+    if (usage.bytes > 0 && info->nfilters > 0)
+        sink_format(s, " (%.2f:1)", logical / (double)usage.bytes);
+    return 0;
 }
 
 static int put_dataset(struct ls *ls, const struct walk_item *item)
@@ -88,9 +93,9 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
                 print_datarep(s, &info);
             }
             if (ls->lengthy)
-                put_storage(s, &info);
+                err = put_storage(s, ds, &info);
         }
-        if (ls->extremes)
+        if (!err && ls->extremes)
             err = extremes_put(&ls->printer, s, ds, &info);
     }
     drep_dataset_close(ds);

@@ -204,7 +204,7 @@ static int export_all_blocks(struct emptier *e)
 
     for (d = 0; d < info->rank && info->layout == DREP_CHUNKED; d++)
         cells *= (double)((info->dims[d] - 1) / info->chunk[d] + 1);
-    if (info->layout != DREP_CHUNKED || (double)info->chunks >= cells)
+    if (info->layout != DREP_CHUNKED || (double)e->s->usage.chunks >= cells)
         return export_region(e, origin, info->dims);
     err = drep_dataset_chunks(e->s->ds, export_chunk, e);
     return err && !e->err ? job_fail_drep(e->j, err) : err;
@@ -339,7 +339,7 @@ int export_data(struct job *j, const struct h5_object *o)
 
     if (err)
         return err;
-    none = s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || s.info.stored == 0;
+    none = s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || s.usage.bytes == 0;
     if (none && !j->back) {
         drain_close(&s);
         return 0;

@@ -43,6 +43,8 @@ int drain_open(struct job *j, const struct h5_object *o, struct drain *out)
 
     if (!err)
         err = drep_dataset_info(d.ds, &d.info);
+    if (!err)
+        err = drep_dataset_usage(d.ds, &d.usage);
     if (err)
         err = d.path ? job_fail_drep(j, err) : job_no_memory(j);
     if (!err)

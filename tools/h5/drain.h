@@ -10,6 +10,7 @@ struct drain {
     char *path; /* in the container */
     drep_dataset *ds;
     drep_dsinfo info;
+    drep_dsusage usage;
     struct notes object_notes, notes; /* of the object; of its datatype */
     hid_t file;                       /* its datatype in HDF5 */
     struct map map;

@@ -21,19 +21,22 @@ static bool same_grid(const drep_dsinfo *a, const drep_dsinfo *b)
            memcmp(a->dims, b->dims, size) == 0 && memcmp(a->chunk, b->chunk, size) == 0;
 }
 
-bool sparse_pays(const drep_dsinfo *a, const drep_dsinfo *b)
+bool sparse_pays(drep_dataset *a, const drep_dsinfo *a_info, drep_dataset *b,
+                 const drep_dsinfo *b_info)
 {
-    int64_t size = drep_type_extent(a->type), chunks = 1, elements = 1;
+    int64_t size = drep_type_extent(a_info->type), chunks = 1, elements = 1;
+    drep_dsusage x, y;
     int d;
 
-    if (!same_grid(a, b) || size <= 0 || a->count < LEAST_SIZE / size)
+    if (!same_grid(a_info, b_info) || size <= 0 || a_info->count < LEAST_SIZE / size)
         return false;
     /* Both products are at most the dataset's elements. */
-    for (d = 0; d < a->rank; d++) {
-        chunks *= along(a, d);
-        elements *= a->chunk[d] < a->dims[d] ? a->chunk[d] : a->dims[d];
+    for (d = 0; d < a_info->rank; d++) {
+        chunks *= along(a_info, d);
+        elements *= a_info->chunk[d] < a_info->dims[d] ? a_info->chunk[d] : a_info->dims[d];
     }
-    return elements <= CHUNK_SIZE / size && a->chunks < chunks / 2 - b->chunks;
+    return elements <= CHUNK_SIZE / size && drep_dataset_usage(a, &x) == 0 &&
+           drep_dataset_usage(b, &y) == 0 && x.chunks < chunks / 2 - y.chunks;
 }
 
 /* -------------------------------------------------------------------- lists */

@@ -15,8 +15,10 @@ struct sparse {
                     neither has */
 };
 
-/* True if the search pays: most chunks of large datasets are stored on neither side. */
-bool sparse_pays(const drep_dsinfo *a, const drep_dsinfo *b);
+/* True if the search pays: most chunks of large datasets are stored on neither side.  False also if
+ * that cannot be counted: reading says why. */
+bool sparse_pays(drep_dataset *a, const drep_dsinfo *a_info, drep_dataset *b,
+                 const drep_dsinfo *b_info);
 /* DREP_ERR_NOMEM or an error of the reading. */
 int sparse_find(struct sparse *out, drep_dataset *a, drep_dataset *b, const drep_dsinfo *info);
 void sparse_release(struct sparse *s);
