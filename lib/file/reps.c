@@ -49,16 +49,40 @@ static int table_copy(struct rep_table *to, const struct rep_table *from)
     return 0;
 }
 
+/* True if both are stored as the same record: a struct has padding. */
+static bool same_scalar(const drep_scalar *a, const drep_scalar *b)
+{
+    uint8_t bytes[2][FMT_SCALAR_SIZE];
+    struct scalar_rec rec;
+    struct out out;
+
+    for (int i = 0; i < 2; i++) {
+        scalar_to_rec(i == 0 ? a : b, &rec);
+        out_init(&out, bytes[i], sizeof bytes[i]);
+        scalar_put(&out, &rec);
+    }
+    return memcmp(bytes[0], bytes[1], sizeof bytes[0]) == 0;
+}
+
+static bool is_bytes(int code)
+{
+    return code == DREP_CODE_BYTE || code == DREP_CODE_PACKED;
+}
+
+/* True if items of this type are the same bytes. One byte has no order, and those of BYTE and
+ * PACKED, which load_table() takes from this machine, nothing else either. */
 static bool same_row(const struct rep_table *a, const struct rep_table *b, int code)
 {
     const drep_encoding *x = &a->row[code], *y = &b->row[code];
 
-    if (x->format != y->format || x->order != y->order || x->size != y->size)
+    if (is_bytes(code))
+        return true;
+    if (x->format != y->format || x->size != y->size || (x->order != y->order && x->size > 1))
         return false;
     if (x->format != DREP_FORMAT_CUSTOM)
         return true;
     return x->custom < a->ncustom && y->custom < b->ncustom &&
-           memcmp(&a->custom[x->custom], &b->custom[y->custom], sizeof(drep_scalar)) == 0;
+           same_scalar(&a->custom[x->custom], &b->custom[y->custom]);
 }
 
 static bool same_table(const struct rep_table *a, const struct rep_table *b)
@@ -719,11 +743,6 @@ struct rep_pair {
     const struct file_datarep *a, *b;
     bool same_functions; /* known, not concluded from witnesses */
 };
-
-static bool is_bytes(int code)
-{
-    return code == DREP_CODE_BYTE || code == DREP_CODE_PACKED;
-}
 
 static int item_differs(int code, void *ctx)
 {
