@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""run-order - importing keeps the byte order of each dataset, exporting gives it back.
+"""run-order - importing keeps the byte order of each dataset and the offsets of members, exporting gives them back.
 
 An HDF5 file with datasets of both orders: their elements must lie in the Datarep file as they lie
 in h5py's memory, `diff` must find no difference, and export must make the datatypes that there
@@ -19,6 +19,20 @@ except ImportError as e:
 
 DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
 PAIR = [("a", "i2"), ("x", "f4")]
+
+
+def holes(order):
+    """Structs with gaps, whose members lie in another order, one of them a struct with gaps and a part of an array."""
+    inner = np.dtype({"names": ["p", "q"], "formats": [order + "i2", order + "f8"], "offsets": [9, 1], "itemsize": 13})
+    outer = np.dtype({"names": ["n", "in", "c"], "formats": [order + "u4", (inner, (2,)), "S3"], "offsets": [33, 5, 1],
+                      "itemsize": 41})
+    data = np.zeros(3, outer)
+    for i, name in enumerate(("n", "c")):
+        data[name] = [i + 70001, i + 2, i + 7]
+    data["in"]["p"], data["in"]["q"] = 771, 0.3
+    return data
+
+
 BIG = {
     "int": np.arange(1001, 1007, dtype=">i4").reshape(2, 3),
     "real": np.linspace(2, 3, 7, dtype=">f8"),
@@ -26,6 +40,7 @@ BIG = {
     "part": np.array([(1, 772, b"abc")], dtype=[("k", "i1"), ("n", ">u8"), ("s", "S3")]),
     "enum": np.array([300, 2, 300], dtype=h5py.enum_dtype({"A": 2, "B": 300}, basetype=">i2")),
     "complex": np.array([1 + 2j, -0.5j], dtype=">c16"),
+    "holes": holes(">"),
 }
 LITTLE = {
     "int": np.arange(2001, 2007, dtype="<i4"),
@@ -33,6 +48,7 @@ LITTLE = {
     "pair": np.array([(-5, 3.5), (516, -9.25)], dtype=[(n, "<" + t) for n, t in PAIR]),
     "mixed": np.array([(771, 1.75)], dtype=[("a", "<i2"), ("x", ">f4")]),
     "bytes": np.array([b"abc", b"d"]),
+    "holes": holes("<"),
 }
 CHUNKED = np.arange(3000, 4000, dtype=">f4")
 count = failed = 0
@@ -64,6 +80,7 @@ def make(path):
             for name, data in all_of_it.items():
                 f[group + "/" + name] = data
                 f[group + "/" + name].attrs["of"] = np.array([258, 2], dtype=">i4")
+        f.create_dataset("little/chunked holes", data=holes("<"), chunks=(2,), shuffle=True, fillvalue=holes("<")[0])
         f.create_dataset("big/chunked", data=CHUNKED, chunks=(300,), compression="gzip", shuffle=True, fillvalue=7)
 
 

@@ -322,7 +322,8 @@ static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *
                       .datarep = s->datarep,
                       .rank = s->rank,
                       .dims = dims,
-                      .maxdims = maxdims};
+                      .maxdims = maxdims,
+                      .placed = s->placed};
     int d, err = 0;
 
     for (d = 0; d < s->rank; d++) {

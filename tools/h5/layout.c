@@ -346,20 +346,10 @@ static void shrink_chunk(int rank, int64_t *chunk, int64_t most)
     }
 }
 
-/* Bytes of one element in the container. */
-static int64_t stored_size(const struct job *j, const drep_type *type)
-{
-    int64_t size = 0;
-
-    if (drep_type_file_extent(type, j->o->datarep, &size) != 0 || size <= 0)
-        size = drep_type_extent(type) > 0 ? drep_type_extent(type) : 1;
-    return size;
-}
-
 static void fit_elements(struct job *j, const char *path, const struct h5_source *s,
                          drep_spec *spec, int64_t *chunk)
 {
-    int64_t size = stored_size(j, s->map.type), was = 1, now = 1, most = chunk_limit(j) / size;
+    int64_t size = source_stored_size(j, s), was = 1, now = 1, most = chunk_limit(j) / size;
     int d;
 
     for (d = 0; d < s->rank; d++)
@@ -495,7 +485,7 @@ void layout_in(struct job *j, const char *path, const struct h5_source *s, drep_
     }
     spec->nfilters = 0;
     spec->layout = DREP_CONTIGUOUS;
-    if (s->layout == H5D_COMPACT && n <= COMPACT_OURS / stored_size(j, s->map.type))
+    if (s->layout == H5D_COMPACT && n <= COMPACT_OURS / source_stored_size(j, s))
         spec->layout = DREP_COMPACT;
     if (s->layout == H5D_COMPACT && spec->layout != DREP_COMPACT)
         job_say(j, HDF5_STORED, "layout", path, "compact layout becomes contiguous");

@@ -16,7 +16,8 @@
 #define SCALE_NO_VARIABLE_SIZE 64
 /* How the names of netCDF's own attributes begin. */
 #define NETCDF_OWN "_Netcdf4"
-/* How netCDF-4 names a dataset that has the name of a dimension without being its coordinates. */
+/* netCDF-4's prefix for the name of a dataset that has the name of a dimension without being its
+ * coordinates. */
 #define NETCDF_NON_COORD "_nc4_non_coord_"
 /* Attribute of a dimension: the length of its HDF5 scale where that is less than the dimension's.
  */

@@ -102,6 +102,36 @@ static int source_begin(struct job *j, const struct h5_object *o, struct h5_sour
     return 0;
 }
 
+static int64_t file_extent(const struct job *j, const struct h5_source *s, const drep_type *type)
+{
+    int64_t size = 0;
+
+    return drep_type_file_extent(type, s->datarep ? s->datarep : j->o->datarep, &size) ? 0 : size;
+}
+
+/* True if all items have the same size in the container, so that there is room for them where
+ * they lie in HDF5's file. */
+static int keeps_offsets(const struct job *j, const struct h5_source *s, const struct map *m)
+{
+    size_t i;
+
+    if (m->kind != MAP_FLAT || m->variable)
+        return 0;
+    for (i = 0; i < m->nparts; i++)
+        if (!keeps_offsets(j, s, &m->parts[i]))
+            return 0;
+    return m->nparts > 0 || file_extent(j, s, m->type) == (int64_t)m->hsize;
+}
+
+int64_t source_stored_size(const struct job *j, const struct h5_source *s)
+{
+    int64_t size = s->placed ? (int64_t)s->map.hsize : file_extent(j, s, s->map.type);
+
+    if (size <= 0)
+        size = drep_type_extent(s->map.type);
+    return size > 0 ? size : 1;
+}
+
 int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
 {
     struct h5_source s;
@@ -123,6 +153,7 @@ int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
     if (!err)
         err = map_from_hdf5(j, s.type, NULL, j->o->exact ? ORDER_STORED : ORDER_SILENT, &s.notes,
                             &s.map);
+    s.placed = !err && s.map.nparts > 0 && keeps_offsets(j, &s, &s.map);
     if (!err && s.layout == H5D_CHUNKED && s.rank > 0) {
         s.measure = measure_new(j, s.dset, s.dcpl, s.rank, s.chunk);
         err = s.measure ? 0 : job_no_memory(j);

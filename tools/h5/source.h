@@ -14,6 +14,7 @@ struct h5_source {
     H5D_layout_t layout;
     hsize_t chunk[H5S_MAX_RANK];
     struct map map;
+    int placed;              /* members keep their offsets in the container */
     const char *datarep;     /* of its elements in the container; NULL: the default */
     struct notes notes;      /* of its datatype */
     struct measure *measure; /* of its chunks; NULL: it has none */
@@ -21,6 +22,8 @@ struct h5_source {
 
 int source_open(struct job *j, const struct h5_object *o, struct h5_source *out);
 void source_close(struct h5_source *s);
+/* Bytes of one element in the container. */
+int64_t source_stored_size(const struct job *j, const struct h5_source *s);
 int source_shape(struct job *j, struct h5_source *s);
 
 #endif

@@ -557,6 +557,29 @@ static int from_members(struct from *f, hid_t t, const drep_type *as, struct enu
     return err;
 }
 
+/* Make the container's compound.  Members of a plain one keep the offsets that they have in HDF5's
+ * file, unless they are larger in memory and do not fit. */
+static int own_compound(struct from *f, hid_t t, char *const *name, const drep_type *const *types,
+                        struct map *m)
+{
+    const char *const *names = (const char *const *)name;
+    int64_t *displs = calloc(m->n, sizeof *displs), n = (int64_t)m->n;
+    int err;
+    size_t i;
+
+    if (!displs)
+        return job_no_memory(f->j);
+    for (i = 0; i < m->n; i++)
+        displs[i] = (int64_t)H5Tget_member_offset(t, (unsigned)i);
+    err = is_plain(m)
+              ? drep_type_compound(n, names, displs, types, (int64_t)H5Tget_size(t), &m->type)
+              : DREP_ERR_ARG;
+    if (err == DREP_ERR_ARG)
+        err = drep_type_compound(n, names, NULL, types, 0, &m->type);
+    free(displs);
+    return err ? job_fail_drep(f->j, err) : 0;
+}
+
 static int from_compound(struct from *f, hid_t t, const drep_type *as, struct map *m)
 {
     int n = H5Tget_nmembers(t);
@@ -571,11 +594,8 @@ static int from_compound(struct from *f, hid_t t, const drep_type *as, struct ma
         err = note_offsets(f, t, n);
     if (!err)
         err = from_members(f, t, as, &e, types, m);
-    if (!err) {
-        err = drep_type_compound(n, (const char *const *)e.name, NULL, types, 0, &m->type);
-        if (err)
-            job_fail_drep(f->j, err);
-    }
+    if (!err)
+        err = own_compound(f, t, e.name, types, m);
     if (!err)
         err = lay_out(f, t, e.name, m);
     names_release(&e);
@@ -709,8 +729,7 @@ static int from_hdf5(struct from *f, hid_t t, const drep_type *as, struct map *m
 
 enum { SEEN_BIG = 1, SEEN_OTHER = 2 };
 
-/* Which orders the numbers of a datatype have: bits of the above.  Beyond the depth that a map has,
- * none. */
+/* Return the byte orders of the numbers in a datatype, as bits; 0 below the depth of a map. */
 static int orders_of(hid_t t, int depth)
 {
     H5T_class_t cls = H5Tget_class(t);
