@@ -31,7 +31,7 @@ int dataset_type(drep_file *f, const struct object_rec *rec, const struct file_d
     return err;
 }
 
-/* Functions that are not here are missed only by those who move elements (dataset_usable). */
+/* Missing functions are an error only where elements are moved (dataset_usable). */
 static int load_rep(drep_dataset *ds)
 {
     int err = rep_get_number(ds->file, ds->rec.datarep, &ds->entry);
@@ -42,7 +42,8 @@ static int load_rep(drep_dataset *ds)
     return rep_resolved(ds->file, ds->entry, &ds->rep) == DREP_ERR_NOMEM ? fail_nomem() : 0;
 }
 
-int dataset_usable(drep_dataset *ds)
+/* DREP_ERR_UNSUPPORTED_DATAREP: the functions for its elements are not here. */
+static int dataset_usable(drep_dataset *ds)
 {
     const struct file_rep *rep;
     int err;

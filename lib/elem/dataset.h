@@ -71,8 +71,6 @@ drep_dataset *dataset_hold(drep_dataset *ds);
 /* Like dataset_get(), for an object just created: `record` are its bytes. */
 int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struct buf *record,
                         drep_dataset **out);
-/* DREP_ERR_UNSUPPORTED_DATAREP: the functions for its elements are not here. */
-int dataset_usable(drep_dataset *ds);
 /* The reference becomes the caller's, and the dataset a handle. */
 int dataset_lend(drep_file *f, drep_dataset *ds);
 
