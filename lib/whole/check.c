@@ -62,7 +62,7 @@ struct checker {
     struct seen types;   /* number, uses: pairs, ascending */
     struct seen used;    /* type numbers that records name */
     struct seen datasets;
-    struct seen noted;          /* objects of which something unknown was told */
+    struct seen noted;          /* objects that a note named as unknown in part */
     struct seen absent;         /* object id, blocks of its payload without a sum: pairs */
     uint64_t ownerless, broken; /* the last object without a record, with a malformed one */
     struct owner owner;
@@ -124,8 +124,8 @@ static int see_later(uint8_t number, uint8_t flags, uint8_t kinds)
     return LATER;
 }
 
-/* The last message, of something that only a later version understands; reading the dataset would
- * say it once more. */
+/* Turn the last error, if only a later version understands the object, into a note `what`.  The
+ * object is remembered: reading it would say the same again. */
 static int see_unsupported(struct checker *c, uint64_t id, int err, int what)
 {
     if (err != DREP_ERR_UNSUPPORTED)
@@ -210,7 +210,7 @@ static int see_filters(struct checker *c, uint64_t id, const struct object_rec *
     return 0;
 }
 
-/* No two have the same index of creation. */
+/* Report indices of creation that two entries have. */
 static void see_twice(struct checker *c, uint64_t id, const char *what, struct seen *indices)
 {
     char text[200];
@@ -260,7 +260,8 @@ static void owner_begin(struct checker *c, uint64_t id, const struct object_rec 
     o->before.any = false;
 }
 
-/* What stands apart comes when all records have been seen: the object's is looked up. */
+/* Begin the entries of an object that stand apart.  They come when all records have been seen, so
+ * the object's record is looked up. */
 static void owner_apart(struct checker *c, uint64_t id)
 {
     struct owner *o = &c->owner;
@@ -324,6 +325,20 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
     return err;
 }
 
+/* A link or dimension with this creation index, in the object whose entries are being walked. */
+static int see_member(struct checker *c, const struct key *key, uint64_t index)
+{
+    if (!of_owner(c, key))
+        return 0;
+    if (c->owner.kind != FMT_GROUP && c->owner.kind != FMT_LATER)
+        return fail(DREP_ERR_FORMAT, "its parent is not a group (R4.19)");
+    if (c->owner.kind == FMT_GROUP && index >= c->owner.next_link)
+        return fail(DREP_ERR_FORMAT,
+                    "its creation index %llu was never assigned: the next one is %llu (R7.5)",
+                    (unsigned long long)index, (unsigned long long)c->owner.next_link);
+    return seen_add(&c->owner.indices, index);
+}
+
 static int see_link(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct object_head head;
@@ -345,15 +360,9 @@ static int see_link(struct checker *c, const struct key *key, const uint8_t *p, 
         head.number != rec.object_kind)
         return fail(DREP_ERR_FORMAT, "it says kind %d, its object %llu is of kind %d (R7.9)",
                     rec.object_kind, (unsigned long long)rec.object, head.number);
-    if (of_owner(c, key) && c->owner.kind != FMT_GROUP && c->owner.kind != FMT_LATER)
-        return fail(DREP_ERR_FORMAT, "its parent is not a group (R4.19)");
-    if (of_owner(c, key) && c->owner.kind == FMT_GROUP && rec.index >= c->owner.next_link)
-        return fail(DREP_ERR_FORMAT,
-                    "its creation index %llu was never assigned: the next one is %llu (R7.5)",
-                    (unsigned long long)rec.index, (unsigned long long)c->owner.next_link);
-    c->owner.links++;
-    if (of_owner(c, key) && (err = seen_add(&c->owner.indices, rec.index)))
+    if ((err = see_member(c, key, rec.index)))
         return err;
+    c->owner.links++;
     return rec.kind == FMT_LATER ? see_later(rec.number, rec.flags, FMT_EXTERNAL) : 0;
 }
 
@@ -372,13 +381,7 @@ static int see_dim(struct checker *c, const struct key *key, const uint8_t *p, s
                                   (err = seen_add(&c->edges, key_object(key->p))) ||
                                   (err = seen_add(&c->edges, rec.object))))
         return err;
-    if (of_owner(c, key) && c->owner.kind != FMT_GROUP && c->owner.kind != FMT_LATER)
-        return fail(DREP_ERR_FORMAT, "its parent is not a group (R4.19)");
-    if (of_owner(c, key) && rec.index >= c->owner.next_link && c->owner.kind == FMT_GROUP)
-        return fail(DREP_ERR_FORMAT,
-                    "its creation index %llu was never assigned: the next one is %llu (R7.5)",
-                    (unsigned long long)rec.index, (unsigned long long)c->owner.next_link);
-    if (of_owner(c, key) && (err = seen_add(&c->owner.indices, rec.index)))
+    if ((err = see_member(c, key, rec.index)))
         return err;
     return rec.kind == FMT_LATER ? see_later(rec.number, rec.flags, FMT_PLAIN) : 0;
 }
@@ -551,7 +554,7 @@ static int see_absent(struct checker *c, uint64_t id, uint64_t blocks, int err)
     return err ? err : more;
 }
 
-/* One plain run, or one filtered chunk. */
+/* The record of a plain run or of filtered chunks. */
 struct seen_run {
     struct checker *c;
     const struct key *key;
@@ -639,7 +642,8 @@ static bool object_there(struct checker *c, uint64_t id)
     return tree_get(c->f->st, &key, NULL) == 0;
 }
 
-/* What belongs to an object of a newer version means what that says; attributes are as ours. */
+/* True for entries of an object of a newer version, which only that version understands.  Its
+ * attributes are as ours. */
 static bool of_later(const struct checker *c, const struct key *key)
 {
     return of_owner(c, key) && c->owner.later && !key_apart(key->p) &&
@@ -877,7 +881,7 @@ static void check_next(struct checker *c, const char *what, const struct seen *s
     finding(c, DREP_ERR_FORMAT, 0, text);
 }
 
-/* An id that entries name and that no object has. */
+/* Report an id that entries name and that no object has. */
 static void check_missing(struct checker *c, const struct seen *s, size_t at, uint64_t before,
                           const char *what, const char *rule)
 {
