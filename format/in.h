@@ -88,7 +88,7 @@ static inline uint64_t in_var(struct in *in)
     in->last = in->at;
     return in->p[in->at++];
 }
-/* The same of at most 32 bits. */
+/* Like in_var(), but refuses numbers of more than 32 bits. */
 uint32_t in_var32(struct in *in);
 
 #endif

@@ -63,11 +63,11 @@ enum fmt_tag {
 };
 
 enum fmt_block { FMT_NODE = 1, FMT_VALUE = 2, FMT_PENDING = 3, FMT_HEADER = 4, FMT_SUMS = 5 };
-/* Kinds of what a later version wrote are this in memory, and in no file: such an item cannot be
- * read, and is no fault. */
+/* The kind in memory, and in no file, of an item that a later version wrote: it cannot be read,
+ * which is no fault. */
 #define FMT_LATER 255
-/* Of the flags beside a kind, these change the meaning; a reader that knows one of them not cannot
- * read the item. The others are ignored and kept. */
+/* The flags beside a kind that change its meaning: a reader that does not know one of them cannot
+ * read the item.  The others are ignored and kept. */
 #define FMT_FLAGS_MEAN 0x0fu
 enum fmt_object { FMT_GROUP = 1, FMT_DATASET = 2, FMT_TYPE = 3, FMT_DIMENSION = 4 };
 enum fmt_attr { FMT_PLAIN = 1 };

@@ -48,7 +48,7 @@ struct filter_rec {
 
 struct object_rec {
     uint8_t kind;          /* FMT_LATER: only the head and the tail have values */
-    uint8_t number, flags; /* as stored: of a kind that is later's; flags unknown here are kept */
+    uint8_t number, flags; /* as stored: the kind's number if unknown; unknown flags are kept */
     uint32_t links, next_attr;
     /* group */
     uint64_t next_link, members;
@@ -132,9 +132,9 @@ struct self_rec {
 int self_get(struct in *in, struct self_rec *out);
 void self_put(struct out *out, const struct self_rec *r);
 
-/* What stands of one chunk, or of several: a plain run (not filtered), or a run of filtered chunks,
- * a row each.  A decoded run of filtered chunks has its rows in bytes; chunk_row() gives one of
- * them as a record of its own: `run` 1, no rows. */
+/* The place of one or several chunks in the file: a plain run (not filtered), or a run of filtered
+ * chunks with a row each.  A decoded run of filtered chunks has its rows in bytes; chunk_row()
+ * gives one of them as a record of its own: `run` 1, no rows. */
 struct chunk_rec {
     uint8_t kind; /* enum fmt_chunk */
     bool filtered;
@@ -148,8 +148,8 @@ struct chunk_rec {
     uint8_t kept, unused;          /* flags, and a byte, without a meaning yet */
     struct span tail;
 };
-/* Sums of a plain run: run * ceil(size / 4096); FMT_SIZE_MAX if it overflows.  How many blocks they
- * need (0: they stand in the record), and how many stand in block i. */
+/* Number of sums of a plain run, run * ceil(size / 4096), or FMT_SIZE_MAX if it overflows; number
+ * of blocks that they need (0: they stand in the record); number of sums in block i. */
 uint64_t chunk_sums(uint32_t run, uint64_t size);
 uint64_t chunk_sum_blocks(uint64_t sums);
 uint32_t chunk_sums_in(uint64_t sums, uint64_t i);
@@ -158,13 +158,13 @@ void chunk_ref(const struct chunk_rec *r, uint32_t i, struct ref *out);
 /* FMT_ERR_UNSUPPORTED: its kind, or a flag, is of a later version. */
 int chunk_get(struct in *in, struct chunk_rec *out);
 void chunk_put(struct out *out, const struct chunk_rec *r);
-/* Row i of a run of filtered chunks.  *at: where the bytes of a packed row begin; 0 before the
- * first call, which must be for row 0 of a packed run; the others follow in order. */
+/* Decode row i of a run of filtered chunks.  *at is the offset of the next packed row: rows of a
+ * packed run must be decoded in order, from row 0 with *at 0. */
 void chunk_row(const struct chunk_rec *r, uint32_t i, uint64_t *at, struct chunk_rec *out);
 /* Put a row that a packed or placed record will have. */
 void chunk_row_put(struct out *out, uint8_t kind, uint64_t offset, uint32_t size, uint64_t sum);
-/* The lines of 64 bytes that the payload of a record stands in, ascending, none twice: as many
- * extents as there are rows, or fewer.  FMT_ERR_FORMAT: rows overlap. */
+/* List the lines of 64 bytes that hold the payload of a record: ascending extents that do not
+ * overlap, at most one a row.  FMT_ERR_FORMAT: rows overlap. */
 struct chunk_lines {
     uint32_t n;
     struct {

@@ -89,7 +89,7 @@ static int lost(struct repair *r, int err, const char *kind, const char *name)
 
 /* ---- payload ---- */
 
-/* What of a record is damaged. */
+/* The part of a record that is damaged. */
 enum bad_part {
     BAD_RECORD, /* the record, or payload that only a record of its own could hold */
     BAD_ROW,    /* a filtered chunk */
@@ -685,7 +685,7 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
     return err;
 }
 
-/* One dimension of a group, by the address that nothing else can have. */
+/* Copy one dimension of a group under its address, which no other object can have. */
 static int copy_dimension(struct rescue *p, const char *group, const char *name, uint64_t id)
 {
     struct repair *r = p->r;

@@ -18,7 +18,7 @@ struct chunks {
     uint64_t reserve; /* contiguous: bytes of the whole dataset, to reserve one run */
     uint64_t cell;    /* bytes of the pieces in which plain chunks are cached: whole elements, whole
                          4 KiB blocks, at most 64; 0: they are not cached */
-    int wrap;         /* so many of the last coordinates count on in the one before (near.h) */
+    int wrap;         /* number of last coordinates that carry into the one before (near.h) */
     uint64_t grid[FMT_RANK_MAX]; /* chunks along each of these; the others have no bound here */
     int fits;                    /* all of it fits into the cache */
     int grows;                   /* contiguous: the dataset may become longer */

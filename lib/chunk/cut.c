@@ -9,7 +9,8 @@
 #include "chunk/payload.h"
 #include "tree/edit.h"
 
-/* What a later version added to the record is dropped: it may not be true of a part. */
+/* Store a part of a run as a record of its own.  Fields that a later version added to the record
+ * are dropped: they may not be true of a part. */
 static int store_part(struct store *st, const struct chunk_run *r, uint32_t from, uint32_t n,
                       uint64_t offset)
 {

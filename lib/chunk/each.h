@@ -8,7 +8,7 @@
  * that wait in the cache are not among them. */
 typedef int chunk_each_fn(const uint64_t *coord, const struct chunk_rec *rec, void *ctx);
 int chunk_each(struct chunks *cs, chunk_each_fn *fn, void *ctx);
-/* Passes over records that a newer version wrote, for those who only count. */
+/* Like chunk_each(), but skip records that a newer version wrote: for callers that only count. */
 int chunk_each_known(struct chunks *cs, chunk_each_fn *fn, void *ctx);
 /* Give the last coordinate of the first chunk stored in [coord, coord + n); UINT64_MAX: none. */
 int chunk_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next);

@@ -17,8 +17,8 @@ void near_set(struct chunks *cs, const uint64_t *max, const uint32_t *chunk)
     }
 }
 
-/* Number of the chunk among those that share the coordinates before it; *all: how many these are.
- * False: it lies outside the grid. */
+/* Number a chunk among those with the same leading coordinates; *all counts these.  False: it lies
+ * outside the grid. */
 static bool inner(const struct chunks *cs, const uint64_t *coord, uint64_t *at, uint64_t *all)
 {
     *at = 0;

@@ -8,12 +8,11 @@
 
 #include "chunk/chunks.h"
 
-/* Set wrap and grid: `max` elements a dimension at most, `chunk` of them in a chunk. */
+/* Set wrap and grid from the greatest length of each dimension and the length of a chunk. */
 void near_set(struct chunks *cs, const uint64_t *max, const uint32_t *chunk);
-/* The number of chunks from a up to b; false: b is not behind a, or so far that no run holds
- * both. */
+/* Count the chunks from a to b.  False: b is before a, or no run can hold both. */
 bool near_distance(const struct chunks *cs, const uint64_t *a, const uint64_t *b, uint64_t *n);
-/* Go n chunks on, at most FMT_PACKED_MAX. */
+/* Advance a coordinate by n chunks, at most FMT_PACKED_MAX. */
 void near_step(const struct chunks *cs, uint64_t *coord, uint64_t n);
 /* True if a run of so many chunks may begin here: inside the grid, no coordinate too large. */
 bool near_fits(const struct chunks *cs, const uint64_t *coord, uint32_t n);

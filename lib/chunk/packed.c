@@ -1,7 +1,7 @@
 /* packed.c - runs of filtered chunks that the operation under way changes.
  *
- * In memory the rows of a run may lie anywhere.  Only when it goes into the tree is decided which
- * records it becomes: rows that follow each other without a gap are packed, others are placed. */
+ * In memory the rows of a run may lie anywhere.  When the run goes into the tree, rows that follow
+ * each other without a gap become packed records, others placed ones. */
 #include "chunk/packed.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include "tree/edit.h"
 #include "tree/find.h"
 
-#define LONG_RUN 64 /* rows: a run that cannot go on where it is ends, if it has so many */
+#define LONG_RUN 64 /* rows from which on a run ends if it cannot grow in place */
 
 struct packed_row {
     uint64_t offset, sum;
@@ -303,8 +303,8 @@ static int new_run(struct chunks *cs, const uint64_t *coord, uint32_t skipped,
     return 0;
 }
 
-/* Take a record out of the tree.  What a later version added to it goes: it may not be true any
- * more when the run has changed. */
+/* Take a record out of the tree.  Fields that a later version added are dropped: they may not be
+ * true any more when the run has changed. */
 static int open_record(struct chunks *cs, const struct key *key, const uint64_t *coord,
                        const struct chunk_rec *rec, struct packed_run **out)
 {
@@ -371,8 +371,8 @@ bool packed_find(const struct chunks *cs, const uint64_t *coord, struct chunk_re
     return true;
 }
 
-/* What there is at a chunk: the run that has it, as row `index`; or the one that ends before it,
- * with `index` its length; or neither. */
+/* The run that has a chunk, as row `index`; or the run that ends before it, with `index` its
+ * length; or neither. */
 struct found_run {
     struct packed_run *run;
     uint32_t index;
@@ -486,14 +486,14 @@ static int cut_row(struct packed_run *p, uint32_t i)
     return 0;
 }
 
-/* Runs are not kept open beyond the operation; outside of one, not beyond the call. */
+/* Finish a change.  Runs stay open until the operation ends, or, outside of one, the call. */
 static int settle(struct store *st, int err)
 {
     store_changed(st);
     return !err && !store_op_active(st) ? packed_flush(st, 0) : err;
 }
 
-/* True if a long run would have to go on elsewhere: a new run is as good, and packed. */
+/* True if a long run cannot grow in place: a new run takes no more room, and is packed. */
 static bool better_anew(const struct packed_run *p, uint32_t size)
 {
     const struct packed_row *last = &p->row[p->n - 1];

@@ -19,8 +19,8 @@ int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_
 /* The transaction ends: give all reservations back. */
 void place_end(struct store *st);
 
-/* Streams (space_settle()): all chunks that stand below `upto` are written and stay as they are;
- * what has a reservation is still to come.  Or all chunks are written, and nothing is to come. */
+/* For streams (space_settle()): all chunks below `upto` are written and will not change, but for
+ * space that is reserved; or all chunks of the dataset are. */
 int place_settle(struct store *st, uint64_t upto);
 int place_settle_all(struct store *st);
 

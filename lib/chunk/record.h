@@ -67,7 +67,7 @@ static inline bool run_covers(const struct chunk_run *r, uint64_t object, int ra
     return true;
 }
 
-/* All keys of a dataset's records begin with so many bytes of any of them. */
+/* Bytes that the keys of all records of a dataset share. */
 #define RECORDS_PREFIX ((size_t)9)
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
 void run_key(const struct chunk_run *r, struct key *key);

@@ -71,7 +71,7 @@ static struct chunk_run *recent(struct store *st, const struct chunks *cs, const
     return found;
 }
 
-/* Make the chunk a run of its own, of the row that stands for it. */
+/* Make the row of a filtered chunk a run of its own. */
 static void found_row(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *row,
                       struct run_hit *f)
 {

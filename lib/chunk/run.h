@@ -49,7 +49,7 @@ void runs_release(struct runs *runs);
 
 /* ---- finding ---- */
 
-/* Where a chunk was found: number `index` of a run.  A filtered one is a run of its own here. */
+/* The place of a chunk: number `index` of a run.  A filtered chunk is a run of its own here. */
 struct run_hit {
     struct chunk_run *run; /* &local, an open one, or one with a reference for us */
     uint32_t index;
@@ -79,7 +79,7 @@ int run_capture(struct store *st, struct chunk_run *r, int sums);
 int run_close(struct store *st, struct chunk_run *r);
 /* Close all open runs of one object (0: of all). */
 int runs_flush(struct store *st, uint64_t object);
-/* The operation ends, unless this fails; or it is taken back. */
+/* End the operation, which goes on after an error; or take it back. */
 int runs_op_end(struct store *st);
 void runs_op_undo(struct store *st);
 

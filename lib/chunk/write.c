@@ -18,7 +18,7 @@
 
 #define BATCH_CHUNKS 4096
 #define BATCH_BYTES ((uint64_t)64 << 20)
-#define STREAM_BYTES ((uint64_t)8 << 20) /* likewise; they wait in memory until all are there */
+#define STREAM_BYTES ((uint64_t)8 << 20) /* of a stream, which keeps a batch in memory */
 
 /* ---- plain chunks ---- */
 

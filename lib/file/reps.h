@@ -53,8 +53,8 @@ void file_reps_release(drep_file *f);
 int rep_add(drep_file *f, const char *name, struct file_datarep **out);
 /* Finds or adds one equal to that of another file, which need not be known by name here. */
 int rep_add_like(drep_file *f, const struct file_datarep *like, struct file_datarep **out);
-/* The one that a dataset's record names.  DREP_ERR_FORMAT; DREP_ERR_UNSUPPORTED_DATAREP: only a
- * later version understands it. */
+/* Look up the representation that a dataset's record names.  DREP_ERR_FORMAT;
+ * DREP_ERR_UNSUPPORTED_DATAREP: only a later version understands it. */
 int rep_get_number(const drep_file *f, int number, struct file_datarep **out);
 /* *out: with its functions, or without where the file was opened for its header only.
  * DREP_ERR_UNSUPPORTED_DATAREP: they are not here, or are another representation's. */
@@ -72,7 +72,7 @@ bool rep_same(const struct file_datarep *a, const struct file_datarep *b);
 bool rep_same_items(const struct file_datarep *a, const struct file_datarep *b,
                     const drep_type *type);
 
-/* Begin and failure of an operation. */
+/* Note the list when an operation begins; restore it when the operation fails. */
 void reps_note(drep_file *f);
 void reps_take_back(drep_file *f);
 
@@ -81,9 +81,9 @@ void reps_take_back(drep_file *f);
 int reps_compare(drep_file *f, const drep_file *reloaded);
 void reps_exchange(drep_file *f, drep_file *reloaded);
 
-/* The hint cb_buffer_size, for all of them. */
+/* Set the staging size of all representations (hint cb_buffer_size). */
 void reps_staging(drep_file *f, int64_t size);
-/* The default one. */
+/* The default representation of a file. */
 #define file_default(f) ((f)->reps.list[0])
 
 #endif

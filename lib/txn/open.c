@@ -91,7 +91,7 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     return 0;
 }
 
-/* Nodes change until the commit, so they wait for it, apart. */
+/* Nodes change until the commit, so they are kept apart until then. */
 static int begin_stream(struct store *st)
 {
     st->opts.pack = 1;
@@ -160,7 +160,7 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
 /* ---- closing ---- */
 
 /* Cut off what an abandoned transaction wrote behind both commits.  Not after a failure, nor with
- * a damaged slot: then it is unknown what the file refers to; nor where the slot stands there. */
+ * a damaged slot: then it is unknown what the file refers to; nor if a slot stands at the end. */
 static void cut_tail(struct store *st)
 {
     uint64_t end = st->slot.end > st->txn->older_end ? st->slot.end : st->txn->older_end;

@@ -9,7 +9,7 @@
 #include "txn/op.h"
 #include "txn/writeback.h"
 
-/* One operation. */
+/* Store a record with its new checksums, as an operation of its own. */
 static int store_again(struct store *st, struct chunk_run *r)
 {
     struct buf old = r->refs;

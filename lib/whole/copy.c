@@ -226,7 +226,7 @@ static int gather(struct copy *c, uint64_t id)
 
 static int rep_note(struct copy *c, const struct file_datarep *from, struct rep_at *at)
 {
-    /* What is missing is missed when elements must be converted. */
+    /* Missing functions are an error only when elements must be converted. */
     int err = rep_resolved(c->to, at->to, &at->rep) == DREP_ERR_NOMEM ? fail_nomem() : 0;
 
     if (!err && VEC_ROOM(c->rep, c->nreps, c->rep_room, 1) != 0)
@@ -261,8 +261,8 @@ static int kept_rep(struct copy *c, const drep_dataset *ds, struct rep_at *out)
     return err;
 }
 
-/* What the caller's words mean for a dataset: NULL is the default of another file, and within one
- * file what the dataset has. */
+/* Choose the representation of a copy by its name.  NULL is the default of another file; within
+ * one file the copy keeps that of the dataset. */
 static int target_rep(struct copy *c, const drep_dataset *ds, const char *name, struct rep_at *out)
 {
     struct rep_at at = {.from = ds->entry};
@@ -487,7 +487,7 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
     return true;
 }
 
-/* What a copy of the dataset would be, as the caller sees and changes it. */
+/* The planned copy of a dataset, which the caller may change. */
 struct plan {
     drep_spec was, spec;
     int64_t dims[DREP_MAX_RANK], max[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
@@ -819,8 +819,8 @@ static int copy_apart(struct copy *c, uint64_t id, uint64_t new_id)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Copies everything but the record and what stands apart, in the order in which a reader wants
- * it. */
+/* Copies all entries but the record and those that stand apart, in the order that is best for
+ * reading. */
 static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct made *m)
 {
     bool elements = m->source;

@@ -156,8 +156,8 @@ static int box_stored(struct payload_copy *c, const struct copied_box *box, bool
     return 0;
 }
 
-/* The offset from which on bytes of a contiguous target are still to come, when it was written up
- * to the end of a box: that of the slab in which this lies. */
+/* Find where the bytes that are still to be written begin when a contiguous target is complete up
+ * to the end of a box: at the slab in which that end lies. */
 static int contiguous_end(struct payload_copy *c, const struct copied_box *box, uint64_t *upto)
 {
     const struct object_rec *r = &c->to->rec;
@@ -179,8 +179,8 @@ static int contiguous_end(struct payload_copy *c, const struct copied_box *box, 
     return err;
 }
 
-/* What boxes have completed may leave with a stream.  A box that is a part of chunks completes
- * none: those wait until the dataset is written. */
+/* Let the chunks that boxes have completed leave with a stream.  A box that is a part of chunks
+ * completes none: those wait until the dataset is written. */
 static int settle_boxes(struct payload_copy *c, const struct copied_box *box)
 {
     const struct object_rec *r = &c->to->rec;

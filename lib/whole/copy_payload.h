@@ -52,7 +52,7 @@ static inline int copy_progress(struct payload_copy *c, uint64_t bytes)
     c->bytes += (int64_t)bytes;
     return c->progress ? c->progress((int64_t)bytes, c->ctx) : 0;
 }
-/* Likewise, and all chunks written so far are whole: they may leave with a stream. */
+/* Like copy_progress(), when all chunks written so far are whole: they may leave with a stream. */
 static inline int copy_whole_progress(struct payload_copy *c, uint64_t bytes)
 {
     int err = place_settle(c->to->file->st, UINT64_MAX);

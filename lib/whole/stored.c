@@ -102,7 +102,7 @@ static int read_chunk(struct stored_walk *d, const uint64_t *coord, uint64_t siz
     return read_range(d, 0, n < all && !d->ds->ft->type->variable ? n : all);
 }
 
-/* Likewise; of a filtered chunk, whose size only decoding tells. */
+/* Like read_chunk(), for a filtered chunk, whose size only decoding tells. */
 static int read_filtered(struct stored_walk *d, const uint64_t *coord)
 {
     uint64_t size;

@@ -255,7 +255,7 @@ START_TEST(test_D39_payload_does_not_wait_for_the_commit)
     ok(drep_create_stream(fd, NULL, from, NULL, &to));
     ok(drep_copy(from, "/", to, "/", NULL));
     ck_assert_uint_ge(length(fd), 3 * 8 * (uint64_t)ROWS * COLUMNS - (2 << 20));
-    /* What has left is refused by name, and the stream goes on. */
+    /* Bytes that have left are refused by name, and the stream goes on. */
     ok(drep_dataset_open(to, "/d0", &ds));
     fails(drep_read(ds, NULL, DREP_DOUBLE, data, NULL), DREP_ERR_UNSUPPORTED_OPERATION);
     ck_assert_ptr_nonnull(strstr(drep_error(), "left with the stream"));
@@ -273,7 +273,7 @@ START_TEST(test_D39_payload_does_not_wait_for_the_commit)
 }
 END_TEST
 
-/* What other calls write may change until the commit. */
+/* Data that other calls write may change until the commit. */
 START_TEST(test_D39_other_writes_wait)
 {
     static int in[1000], out[1000];

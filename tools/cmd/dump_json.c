@@ -83,7 +83,7 @@ static void put_extents(struct dump *d, int datarep)
     sink_char(s, '}');
 }
 
-/* Those behind the default one. */
+/* Put the representations other than the default one. */
 static void put_datareps(struct dump *d)
 {
     drep_repinfo reps[DREP_MAX_DATAREPS];
@@ -163,7 +163,7 @@ static void put_header(struct dump *d)
 
 /* ----------------------------------------------------------------- objects */
 
-/* What a newer version wrote: its numbers are all that is known of it here. */
+/* Put an item of a newer version: only its numbers are known here. */
 static void put_unknown(struct sink *s, int number, int flags)
 {
     sink_format(s, ", \"number\": %d, \"flags\": %d, \"note\": \"written by a newer version\"",

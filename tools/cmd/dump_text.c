@@ -38,7 +38,7 @@ static void put_extents(struct dump *d, int datarep)
     sink_char(s, '\n');
 }
 
-/* Those behind the default one. */
+/* Print the representations other than the default one. */
 static void put_datareps(struct dump *d)
 {
     drep_repinfo reps[DREP_MAX_DATAREPS];
@@ -124,7 +124,7 @@ static void put_shape(struct sink *s, const int64_t *dims, int rank)
     sink_char(s, ']');
 }
 
-/* What a newer version wrote is shown by its numbers, never as damage. */
+/* Print an item of a newer version by its numbers; it is no damage. */
 static void put_unknown(struct sink *s, const char *what, int number, int flags)
 {
     sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version\n", what,

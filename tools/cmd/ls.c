@@ -115,7 +115,7 @@ static int put_type(struct ls *ls, const struct walk_item *item)
     return 0;
 }
 
-/* What a newer version wrote is a line like any other. */
+/* Print a line for an item of a newer version. */
 static void put_unknown(struct sink *s, const char *what, const drep_objinfo *info)
 {
     sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version", what,

@@ -254,7 +254,7 @@ static bool is_whole(const struct number *n)
     return parts[2] == 0;
 }
 
-/* Any number but a pair of doubles by its fields. */
+/* Decode the fields of any number but a pair of doubles. */
 static struct real_number exact_of(const struct number *n)
 {
     bool quad = n->grid && n->grid->format == DREP_FORMAT_BINARY128;
@@ -277,7 +277,7 @@ static struct real_number exact_of(const struct number *n)
     return exact;
 }
 
-/* Of two that are numbers, one of them by its own fields. */
+/* Compare two numbers that are not NaN, at least one of which has fields of its own. */
 static bool same_fields(const struct number *a, const struct number *b)
 {
     const struct number *other = a->own ? b : a;

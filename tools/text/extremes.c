@@ -53,7 +53,7 @@ static bool less_fields(const drep_scalar *own, const void *a, const void *b)
     return real_order(&x, &y) < 0;
 }
 
-/* What has no place among the others: NaN, and a number whose power of two is out of range. */
+/* True for elements that cannot be ordered: NaN, and numbers whose power of two is out of range. */
 static bool no_number(const struct extremes *e, const void *element)
 {
     struct real_number n;

@@ -21,7 +21,7 @@ bool num_is(const struct printer *p, const drep_type *type);
 bool num_fits(const struct printer *p, const drep_type *type);
 /* DREP_FORMAT_... of a real, as it is read; 0 of every other number. */
 int num_format(const struct printer *p, const drep_type *type);
-/* A real that is read as it is stored, as real_load() takes it; NULL: no such. */
+/* The description of a real that is read as it is stored, for real_load(); NULL for others. */
 const drep_scalar *num_own(const drep_type *type);
 /* The value of what is no real: an integer, a character's code, 0 or 1, an enum's value. */
 struct wide num_integer(const struct printer *p, const drep_type *type, const void *at);

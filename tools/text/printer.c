@@ -105,7 +105,7 @@ static int real_code(int format, bool complex)
     return complex ? f->complex : f->type;
 }
 
-/* How elements of a predefined type are held. */
+/* Return the encoding of a predefined type under a representation. */
 static const drep_encoding *row_of(const struct printer *p, int code, int datarep)
 {
     static const drep_encoding unknown;

@@ -418,7 +418,8 @@ static void magnitude_hex(struct sink *s, struct real_number m, bool negative, b
     put_word(s, text, json);
 }
 
-/* What is no number by the highest or the lowest exponent; true if it is one of those. */
+/* Decode infinities, NaNs and other values that the highest or the lowest exponent marks; false:
+ * it marks none. */
 static bool load_special(const drep_scalar *s, uint64_t e, struct real_number *n)
 {
     bool vax = s->format >= DREP_FORMAT_VAX_F && s->format <= DREP_FORMAT_VAX_H;

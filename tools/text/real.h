@@ -39,8 +39,8 @@ void real_load(struct real_number *n, const drep_scalar *scalar, const void *at)
 int real_order(const struct real_number *a, const struct real_number *b);
 /* Bits from the first that is set to the last. */
 int real_bits(const struct real_number *n);
-/* The nearest double (but for numbers near the least), infinite where none reaches; *rest: what is
- * nearest to what that leaves out. */
+/* Return the nearest double (but for numbers near the least), or infinity; *rest is the double
+ * nearest to the difference. */
 double real_double(const struct real_number *n, double *rest);
 
 /* A real by its own description, exactly, in the same way: of format vax-h or custom.  A number
