@@ -959,28 +959,28 @@ static void check_counts(struct checker *c)
 
 /* ---- deep: every element ---- */
 
-/* People know datasets by their paths; looking for one takes long, so it is done for findings only.
- */
-static void deep_finding(struct checker *c, uint64_t id, int err)
-{
-    struct fail_state why;
-    char *path = NULL;
-    char text[1500];
-
-    fail_save(&why);
-    if (drep_object_path(c->f, id, &path) == 0)
-        snprintf(text, sizeof text, "dataset \"%s\": %s", path, why.text);
-    else
-        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)id, why.text);
-    mem_free(path);
-    finding(c, err, 0, text);
-}
-
 /* The walk over the elements of a dataset. */
 struct deep_walk {
     struct checker *c;
     uint64_t id;
+    char *path; /* looked for once there is a finding, as that takes long; "": it has none */
 };
+
+/* People know datasets by their paths. */
+static void deep_finding(struct deep_walk *d, int err)
+{
+    struct fail_state why;
+    char text[1500];
+
+    fail_save(&why);
+    if (!d->path && drep_object_path(d->c->f, d->id, &d->path) != 0)
+        d->path = mem_strdup("");
+    if (d->path && *d->path != '\0')
+        snprintf(text, sizeof text, "dataset \"%s\": %s", d->path, why.text);
+    else
+        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)d->id, why.text);
+    finding(d->c, err, 0, text);
+}
 
 static int see_damage(int err, void *ctx)
 {
@@ -988,14 +988,14 @@ static int see_damage(int err, void *ctx)
 
     if (!is_damage(err))
         return err;
-    deep_finding(d->c, d->id, err);
+    deep_finding(d, err);
     return d->c->stop;
 }
 
 /* noted: how far the list of what was told has been looked through. */
 static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
 {
-    struct deep_walk walk = {c, id};
+    struct deep_walk walk = {.c = c, .id = id};
     drep_dataset *ds = NULL;
     char name[40];
     int err = read_begin(c->f);
@@ -1009,11 +1009,12 @@ static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
     if (err == DREP_ERR_UNSUPPORTED) {
         if (count_of(&c->noted, id, noted) == 0) {
             fail_in(err, "unaccounted");
-            deep_finding(c, id, 0);
+            deep_finding(&walk, 0);
         }
     } else if (err && err != DREP_ERR_UNSUPPORTED_DATAREP && c->stop == 0) {
-        deep_finding(c, id, err);
+        deep_finding(&walk, err);
     }
+    mem_free(walk.path);
     dataset_put(ds);
 }
 
