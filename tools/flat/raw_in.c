@@ -211,11 +211,10 @@ static int exact_type(const struct layout *l, const drep_type *type, drep_type *
         return exact_members(l, type, out);
     case DREP_KIND_ARRAY:
         err = exact_type(l, drep_type_member(type, 0), &base);
-        if (!err)
-            err =
-                drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
-        if (!err)
-            drep_type_free(base);
+        if (err)
+            return err;
+        err = drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
+        drep_type_free(base);
         return err;
     default:
         *out = drep_type_ref(type);
