@@ -70,8 +70,7 @@ static void plain_get(struct in *in, uint8_t flags, struct chunk_rec *t)
     if (!in->err && t->offset % FMT_ALIGN)
         in_fail(in, FMT_ERR_FORMAT, "offset of a chunk is no multiple of 64 (R6.1)");
     t->size = in_u64(in);
-    if (!in->err && t->size == 0 &&
-        t->run != 1) /* the bytes of the file back what is done with it */
+    if (!in->err && t->size == 0 && t->run != 1) /* work on a chunk needs bytes in the file */
         in_fail(in, FMT_ERR_FORMAT, "a run of chunks without bytes (R8.15)");
     if (!in->err && t->size > FMT_SIZE_MAX / t->run)
         in_fail(in, FMT_ERR_FORMAT, "impossible size of a chunk (R2.14)");

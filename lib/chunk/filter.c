@@ -453,7 +453,6 @@ static int encode_one(struct codec *k, const struct filter_rec *f, const struct 
     if (err)
         return err;
     s.fixed = fixed < in->len ? fixed : in->len;
-    bare = f->flags & FMT_FILTER_BARE;
     /* A bare stream cannot say that it stands for less than the full payload. */
     if (bare && in->len != fixed) {
         *skip = 1;
