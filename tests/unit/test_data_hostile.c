@@ -536,7 +536,7 @@ START_TEST(test_more_payload_than_elements)
     drep_spec spec = {.type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = DREP_CHUNKED};
     uint8_t payload[48] = {0};
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsusage usage;
     uint64_t first = 0;
 
     spec.chunk = &chunk;
@@ -547,7 +547,7 @@ START_TEST(test_more_payload_than_elements)
         ok(store_op_begin(f->st));
         ok(chunk_write(&ds->chunks, &first, 1, payload, size));
         ok(store_op_end(f->st, 1));
-        fails(drep_dataset_info(ds, &info), DREP_ERR_FORMAT);
+        fails(drep_dataset_usage(ds, &usage), DREP_ERR_FORMAT);
         ck_assert_int_eq(findings(), 1);
     }
     drep_dataset_close(ds);
