@@ -32,7 +32,8 @@ struct task {
     uint64_t commits;               /* made */
     uint64_t sum[2 * COMMITS + 2];  /* of each */
     bool syncs;
-    bool files; /* no states are tried */
+    bool stream; /* its first commit stands at the end */
+    bool files;  /* no states are tried */
     drep_info *info;
     /* What is on disk for certain: the image and the events behind it. */
     struct fault_file base;
@@ -365,6 +366,7 @@ static void become_stream(void)
 {
     static struct fault_file state;
 
+    w.stream = true;
     must(drep_close(w.handle), "close");
     put_slot_at_end(&w.file);
     fault_forget(&w.file);
@@ -430,7 +432,7 @@ static void do_work(void)
             continue;
         }
         commit_now();
-        if (w.commits == 1 && w.seed % 3 == 0 && w.handle)
+        if (w.commits == 1 && w.seed % 3 == 0 && !w.stream)
             become_stream();
     }
     drep_abandon(w.handle);
