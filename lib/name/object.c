@@ -57,6 +57,8 @@ int object_later(uint64_t id, const struct object_rec *rec)
 {
     char what[40];
 
+    if (rec->kind != FMT_LATER && object_known(rec))
+        return 0;
     snprintf(what, sizeof what, "object %llu", (unsigned long long)id);
     return object_later_in(what, rec);
 }

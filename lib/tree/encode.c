@@ -32,7 +32,8 @@ static inline const char *entry_doubt(const struct entry *e, int level, const ui
     return NULL;
 }
 
-static int mark_put(struct tree_node *n, uint32_t i, const struct key *key)
+/* Mark the entry that stands at `in_block`. */
+static int mark_put(struct tree_node *n, uint32_t i, const struct key *key, size_t in_block)
 {
     if (n->size - n->used < key->len) {
         size_t size = 2 * (size_t)n->size + key->len + 64;
@@ -46,7 +47,8 @@ static int mark_put(struct tree_node *n, uint32_t i, const struct key *key)
         n->arena = arena;
         n->size = (uint32_t)size;
     }
-    n->mark[i] = (struct mark){words_of(key->p, key->len), n->used, (uint32_t)key->len};
+    n->mark[i] = (struct mark){words_of(key->p, key->len), n->used, (uint16_t)key->len,
+                               (uint16_t)in_block};
     memcpy(n->arena + n->used, key->p, key->len);
     n->used += (uint32_t)key->len;
     return 0;
@@ -83,7 +85,7 @@ static inline bool leaf_entry(const uint8_t *p, const uint8_t *end, const struct
 }
 
 /* Bytes of a piece of a region: most leaves with their marks fit. */
-#define LEAF_PIECE ((size_t)6 << 10)
+#define LEAF_PIECE ((size_t)13 << 9)
 
 /* Allocate a clean leaf of `count` entries with room for its block; its arena holds all marked
  * keys if none is much longer than the first. */
@@ -91,7 +93,7 @@ static struct tree_node *leaf_new(struct regions *mem, uint32_t count, uint32_t 
                                   size_t key_len)
 {
     size_t mark = (marks_of(count) + 1) * sizeof(struct mark);
-    size_t entry = count * sizeof(uint16_t);
+    size_t entry = count * sizeof(struct entry_head);
     size_t arena = (marks_of(count) + 1) * (key_len + 8);
     size_t all = sizeof(struct tree_node) + mark + entry + arena + length + NODE_SLACK;
     struct region *from = NULL;
@@ -109,7 +111,7 @@ static struct tree_node *leaf_new(struct regions *mem, uint32_t count, uint32_t 
     n->from = from;
     atomic_init(&n->refs, 1);
     n->mark = (struct mark *)(void *)at;
-    n->entry = (uint16_t *)(void *)(at + mark);
+    n->entry = (struct entry_head *)(void *)(at + mark);
     n->arena = at + mark + entry;
     n->block = n->arena + arena;
     n->size = (uint32_t)arena;
@@ -128,17 +130,17 @@ static int leaf_fill(struct tree_node *n, struct in *in, uint32_t count)
     for (n->n = 0; !err && n->n < count; n->n++) {
         struct entry e;
 
-        n->entry[n->n] = (uint16_t)(p - n->block);
         in->at = (size_t)(p - n->block);
         if (!leaf_entry(p, end, &key, &e))
             return leaf_refuse(in, n->n, &key);
+        n->entry[n->n] = (struct entry_head){(uint16_t)in->at, (uint8_t)e.shared, *e.suffix};
         key_follow(&e, &key);
         if (n->n % MARKED == 0)
-            err = mark_put(n, n->n / MARKED, &key);
+            err = mark_put(n, n->n / MARKED, &key, in->at);
         p = e.value + e.value_len;
     }
     in->at = (size_t)(p - n->block);
-    return err ? err : mark_put(n, node_marks(n), &key);
+    return err ? err : mark_put(n, node_marks(n), &key, in->at);
 }
 
 static int leaf_decode(struct tree_node **out, struct regions *mem, struct in *in, uint32_t count)

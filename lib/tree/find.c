@@ -49,8 +49,7 @@ static void finger_set(struct finger *f, uint64_t change, struct tree_node *leaf
 static int finger_find(const struct finger *f, const struct key *key, uint32_t *at)
 {
     int equal, order = key_compare(f->key, f->len, key->p, key->len);
-    const uint8_t *end;
-    size_t len;
+    const struct mark *end;
 
     *at = f->at;
     if (order == 0)
@@ -60,8 +59,9 @@ static int finger_find(const struct finger *f, const struct key *key, uint32_t *
         if (*at != UINT32_MAX)
             return equal;
     }
-    end = order < 0 ? node_last(f->leaf, &len) : node_first(f->leaf, &len);
-    if ((order < 0) != (key_compare(key->p, key->len, end, len) < 0))
+    /* The words of the first and the last key mostly tell, and stand beside the node. */
+    end = &f->leaf->mark[order < 0 ? node_marks(f->leaf) : 0];
+    if (words_compare(words_of(key->p, key->len), end->words) != (order < 0 ? -1 : 1))
         return -1;
     *at = node_find(f->leaf, key->p, key->len, &equal);
     return equal;

@@ -4,7 +4,7 @@
  * only the writer sees it.  A clean node stands in the file: it never changes, and any number of
  * threads may hold it by reference.  Dirty nodes and interior ones keep whole keys in an arena
  * (they are compressed only in the file), so a search is a binary search with memcmp.  A clean leaf
- * is kept as it stands in the file, with the offset of each entry and the whole key of every
+ * is kept as it stands in the file, with the head of each entry and the whole key of every
  * sixteenth: most of what is read is looked at once. */
 #ifndef TREE_NODE_H
 #define TREE_NODE_H
@@ -34,9 +34,18 @@ struct child {
 struct mark {
     struct key_words words;
     uint32_t at;
-    uint32_t len;
+    uint16_t len;
+    uint16_t in_block; /* where the entry stands */
 };
 #define MARKED 16u /* every such entry has one, and the last */
+
+/* What a search needs of an entry of a clean leaf, so that it looks into the block only where the
+ * key may be: sixteen of them are one line of memory. */
+struct entry_head {
+    uint16_t at;    /* in the block */
+    uint8_t shared; /* bytes with the key before */
+    uint8_t first;  /* of those that follow; only the first entry may have none */
+};
 
 /* Marks of whole MARKED entries; behind them stands that of the last entry. */
 static inline uint32_t marks_of(uint32_t n)
@@ -54,9 +63,9 @@ struct tree_node {
     _Atomic uint64_t under; /* the parent (its offset) whose bounds were checked */
     uint32_t n, room;       /* items */
     /* A clean leaf has no items.  All of it is one piece of memory: this struct, the marks, the
-     * offset of each entry in the block, the arena, the block. */
+     * head of each entry in the block, the arena, the block. */
     struct mark *mark;
-    uint16_t *entry;
+    struct entry_head *entry;
     uint8_t *block;
     uint8_t *arena;
     struct item *item;
